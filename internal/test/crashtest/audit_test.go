@@ -10,8 +10,8 @@ import (
 	"landfall/internal/test/crashtest"
 )
 
-// audited waits until everything is chained, also what was written just before
-// a kill, checks the chain from its beginning, and counts what it tells.
+// audited waits until all audit entries are chained, including those written
+// just before a kill, verifies the chain from its start and counts its entries.
 func (c *caller) audited() crashtest.Audited {
 	t := c.t
 	t.Helper()
@@ -55,7 +55,7 @@ func (c *caller) audited() crashtest.Audited {
 	}
 }
 
-// What the check is for must be found by it.
+// The audit check must find what it is meant to find.
 func TestCheckOfTheAuditFindsWhatIsPlanted(t *testing.T) {
 	key := landfall.Key{Supplier: supplier, External: "1"}
 	state := crashtest.State{Found: map[landfall.Key]*crashtest.Found{key: {

@@ -16,16 +16,16 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// copied is a way to back a database up while callers write to it, and to put
-// the copy elsewhere afterwards.
+// copied is a way to back up a database under load and to restore the copy
+// elsewhere.
 type copied struct {
 	backup  func()
 	restore func(revoked string) (database string)
 }
 
-// rescue backs a database up under load, revokes a key, and puts the backup
-// elsewhere: all that was answered before the backup began is there, whole, and
-// neither the revoked key nor any token is good.
+// rescue backs up a database under load, revokes a key and restores the backup
+// elsewhere. Everything confirmed before the backup began is there, whole, and
+// neither the revoked key nor any token is valid.
 func rescue(f *fleet, way func() copied) {
 	t := f.t
 	t.Helper()
@@ -37,7 +37,7 @@ func rescue(f *fleet, way func() copied) {
 	eventually(t, 30*time.Second, "something was written", func() bool { return c.history.Tally()[crashtest.Process].Done > 20 })
 	began := c.history.Now()
 	chosen.backup()
-	time.Sleep(200 * time.Millisecond) // what comes after the backup may be missing in it
+	time.Sleep(200 * time.Millisecond) // later requests may be missing in the backup
 	close(stop)
 	working.Wait()
 	f.operate("key", "revoke", id(bad))
@@ -68,7 +68,7 @@ func rescue(f *fleet, way func() copied) {
 // id is the public part of a key.
 func id(key string) string { return strings.Split(key, "_")[1] }
 
-// mayLogIn tells whether a key is good for a token.
+// mayLogIn reports whether a key can obtain a token.
 func (f *fleet) mayLogIn(key string) bool {
 	query := fmt.Sprintf(`{"query":"mutation { obtainServiceToken(input: {apiKey: \"%s\"}) { token } }"}`, key)
 	_, answer, err := f.request(http.MethodPost, f.replicas[0].address(), "/v1/graphql/", []byte(query))
@@ -135,7 +135,7 @@ func TestBackupOfPostgresUnderLoad(t *testing.T) {
 						t.Fatal(err)
 					}
 					run("pg_restore", "--exit-on-error", "-d", later, file)
-					// Nobody can forget what to do about the keys.
+					// The command prints what to do about the keys.
 					serve := (&fleet{t: t, program: f.program, database: later}).command("serve", "--listen", "127.0.0.1:0")
 					if output, err := serve.CombinedOutput(); err == nil || !strings.Contains(string(output), "landfall restore") {
 						t.Errorf("a dump that was put back is served: %v %s", err, output)

@@ -9,8 +9,8 @@ import (
 	"landfall"
 )
 
-// Check compares what callers saw with what was found, and gives a sentence
-// for every promise that was broken.
+// Check compares what callers saw with what was found and returns a sentence
+// for each broken promise.
 func Check(history *History, state State) []string {
 	history.mutex.Lock()
 	defer history.mutex.Unlock()
@@ -18,7 +18,7 @@ func Check(history *History, state State) []string {
 	for _, entry := range history.entries {
 		byKey[entry.Key] = append(byKey[entry.Key], entry)
 	}
-	// What is there and was asked for by nobody is looked at as well.
+	// Also check what is there although nobody asked for it.
 	keys := maps.Clone(byKey)
 	for key := range state.Found {
 		keys[key] = nil
@@ -32,8 +32,8 @@ func Check(history *History, state State) []string {
 		}
 		c.check()
 		faults = append(faults, c.faults...)
-		// Those of accounts that were taken back are among them: nobody may ever get
-		// one again.
+		// Includes the numbers of undone accounts: they must never be used
+		// again.
 		for _, number := range c.numbers() {
 			if other, taken := numbers[number]; taken {
 				faults = append(faults, fmt.Sprintf("%s and %s share the number %s", other.External, key.External, number))
@@ -44,13 +44,12 @@ func Check(history *History, state State) []string {
 	return append(faults, state.Strays...)
 }
 
-// byText brings keys into an order that does not depend on a map, so that two runs
-// complain alike.
+// byText orders keys, so that two runs report faults in the same order.
 func byText(a, b landfall.Key) int {
 	return strings.Compare(a.Supplier+"\x00"+a.External, b.Supplier+"\x00"+b.External)
 }
 
-// checker looks at one key.
+// checker checks one key.
 type checker struct {
 	key     landfall.Key
 	entries []*Entry
@@ -58,13 +57,14 @@ type checker struct {
 	faults  []string
 }
 
-// faultf gathers faults and goes on: the pattern of many tells more than the first.
+// faultf records a fault and continues: the pattern of many faults says more
+// than the first one.
 func (c *checker) faultf(format string, arguments ...any) {
 	c.faults = append(c.faults, c.key.External+": "+fmt.Sprintf(format, arguments...))
 }
 
-// check asks every question about one account. Each is answered from what callers
-// were told alone, never from how the program works.
+// check runs every check of one account. Each relies only on the responses that
+// callers received, never on how the program works.
 func (c *checker) check() {
 	if len(c.entries) == 0 {
 		c.faultf("is there although nobody asked for it")
@@ -86,7 +86,7 @@ func (c *checker) check() {
 	c.marks()
 }
 
-// of gives the entries of a verb.
+// of returns the entries of a verb.
 func (c *checker) of(verb Verb) []*Entry {
 	var chosen []*Entry
 	for _, entry := range c.entries {
@@ -97,13 +97,13 @@ func (c *checker) of(verb Verb) []*Entry {
 	return chosen
 }
 
-// tally is how often something was sent, by how that ended.
+// tally counts how often something was sent, by outcome.
 type tally struct{ done, open, told int }
 
-// most is how often it can be there.
+// most is how often it can be present.
 func (t tally) most() int { return t.done + t.open }
 
-// shown compares what the API shows with what the store has.
+// shown compares what the API shows with what the store holds.
 func (c *checker) shown() {
 	found := c.found
 	status, number := "", ""
@@ -116,14 +116,15 @@ func (c *checker) shown() {
 			c.faultf("has account %s, but its process does not say so", number)
 		}
 	case found.Process != nil && found.Process.State == landfall.Skipped:
-		// It is in no list. A mark may stand on a number that was never staged.
+		// A skipped process is in no list. A number can be skipped without ever
+		// having been staged.
 		if status = unknown; len(found.Revisions) == 0 {
 			status = found.Status
 		}
 	case found.Process != nil:
 		status, all, pending = unknown, []string{""}, []string{""}
-		// Everything is quiet when it is looked at, so whatever was held has been
-		// given back.
+		// No request is in flight any more, so every claim must have been
+		// released.
 		if found.Process.State != landfall.Staged {
 			c.faultf("is left %s", found.Process.State)
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 // staging checks that the revisions are those that were sent, each as often as
-// it can be and in an order that callers could see.
+// possible and in an order that callers could observe.
 func (c *checker) staging() {
 	sent := map[string]*tally{}
 	firsts, open := 0, 0
@@ -54,15 +54,16 @@ func (c *checker) staging() {
 			c.faultf("a staging is kept %d times, sent %d times", n, count.most())
 		}
 	}
-	// The one answer that said so may be among those that never came.
+	// The response that said so may be one that was lost.
 	if firsts > 1 || firsts == 0 && open == 0 && len(c.found.Revisions) > 0 {
 		c.faultf("%d callers were told that they staged it first", firsts)
 	}
 	c.stagingOrder(kept, last)
 }
 
-// stagingOrder checks that who staged after another's answer came later. A
-// document sent several times has no single place, so it is left out.
+// stagingOrder checks that a document staged after another one's response has a
+// later revision. A document that was sent several times has no single revision
+// and is left out.
 func (c *checker) stagingOrder(kept, last map[string]int) {
 	times := map[string]int{}
 	stagings := c.of(Stage)
@@ -71,8 +72,8 @@ func (c *checker) stagingOrder(kept, last map[string]int) {
 	}
 	for _, earlier := range stagings {
 		for _, later := range stagings {
-			// Both were sent once and are kept once; of anything else it is not known
-			// which sending the place belongs to.
+			// Both were sent once and stored once. Otherwise it is unknown
+			// which request a revision belongs to.
 			single := times[earlier.Document] == 1 && times[later.Document] == 1 &&
 				kept[earlier.Document] == 1 && kept[later.Document] == 1
 			if single && later.after(earlier) && last[later.Document] < last[earlier.Document] {
@@ -83,7 +84,7 @@ func (c *checker) stagingOrder(kept, last map[string]int) {
 }
 
 // creation checks that there is at most one account at a time, that it is the
-// one callers were told of, and that it is made of one whole document.
+// one callers were told about, and that it was made from one whole document.
 func (c *checker) creation() {
 	account, numbers := c.found.Account, c.numbers()
 	created, open := map[string]int{}, 0
@@ -110,8 +111,8 @@ func (c *checker) creation() {
 			c.faultf("%d callers were told that they created the account", callers)
 		}
 	}
-	// An account that nobody was told of must have come out of a request that was
-	// never answered, and each of those explains one.
+	// An account that no response mentions must come from a request without a
+	// response. Each such request explains one account.
 	for _, number := range numbers {
 		if created[number] == 0 {
 			open--
@@ -126,8 +127,8 @@ func (c *checker) creation() {
 		}
 		return
 	}
-	// Nothing is staged any more once there is an account, so it is made from the
-	// last.
+	// Nothing can be staged once there is an account, so it is made from the
+	// last revision.
 	if account.Revision != len(c.found.Revisions) {
 		c.faultf("the account is made from revision %d of %d", account.Revision, len(c.found.Revisions))
 	}
@@ -150,7 +151,7 @@ func (c *checker) creation() {
 	}
 }
 
-// source is the staging the account was made from, nil when there is none.
+// source returns the staging that the account was made from, or nil.
 func (c *checker) source() *Entry {
 	account := c.found.Account
 	if account == nil || account.Revision < 1 || account.Revision > len(c.found.Revisions) {
@@ -165,10 +166,10 @@ func (c *checker) source() *Entry {
 	return nil
 }
 
-// contradictions checks that nobody was told the contrary of what had been
-// answered to somebody before he asked, on whatever replica.
+// contradictions checks that no caller, on any replica, was told the opposite
+// of what an earlier response had said before the caller asked.
 func (c *checker) contradictions() {
-	var staged, imported *Entry // the first answers that say so
+	var staged, imported *Entry // the first responses that say so
 	first := func(known **Entry, entry *Entry) {
 		if *known == nil || entry.ended < (*known).ended {
 			*known = entry
@@ -194,8 +195,8 @@ func (c *checker) contradictions() {
 	}
 }
 
-// nextCallers checks that whoever asked after an answer that says that there is
-// an account, and was answered before some instant, was told the same.
+// nextCallers checks requests that were sent after a response which says that
+// there is an account, and answered before an instant: they must say the same.
 func (c *checker) nextCallers(imported *Entry, before int) {
 	for _, entry := range c.entries {
 		if !entry.after(imported) || entry.Answer == nil || entry.ended > before {
@@ -204,7 +205,7 @@ func (c *checker) nextCallers(imported *Entry, before int) {
 		switch entry.Verb {
 		case Stage, Process, DryRun:
 			if entry.Broken && entry.refused() {
-				continue // a broken document is refused before anybody looks whose it is
+				continue // a broken document is refused before its key is looked up
 			}
 			if !entry.open() && !entry.refused(landfall.CodeAlreadyImported) {
 				c.faultf("was imported, and the next caller was answered %d %s to %s", entry.Answer.Status, entry.Answer.Code, entry.Verb)

@@ -6,8 +6,8 @@ import (
 	"landfall"
 )
 
-// An attempt that ran and made no account leaves one event, chosen by how it
-// ended. Refusals that are not named here came before anything was attempted.
+// An attempt that ran and made no account leaves one event, which depends on
+// its outcome. Other refusals come before an attempt starts.
 var (
 	failed = map[string]landfall.EventType{
 		landfall.CodeInstructionNotFound: landfall.EventImportFailed,
@@ -18,21 +18,22 @@ var (
 	}
 )
 
-// ran reports that an answer tells of an attempt that ran and made no account.
+// ran reports whether a response is about an attempt that ran and made no
+// account.
 func (e *Entry) ran() bool {
 	ends := map[Verb]map[string]landfall.EventType{Process: failed, DryRun: tried}[e.Verb]
 	return e.Answer != nil && e.refused() && ends[e.Answer.Code] != ""
 }
 
-// attempts checks that the record of every answered attempt is there, and of
-// every unanswered one at most one. Records are as durable as accounts.
+// attempts checks that every attempt with a response has its record, and that
+// each attempt without one has at most one. Records are as durable as accounts.
 func (c *checker) attempts() {
 	c.recorded(Process, failed)
 	c.recorded(DryRun, tried)
 }
 
-// recorded counts the events of attempts. One whose answer was lost may have left
-// one or none, so there is a least and a most.
+// recorded counts the events of attempts. An attempt whose response was lost
+// may have left one event or none, so there is a minimum and a maximum.
 func (c *checker) recorded(verb Verb, ends map[string]landfall.EventType) {
 	least, open := map[landfall.EventType]int{}, 0
 	for _, entry := range c.of(verb) {
@@ -56,9 +57,9 @@ func (c *checker) recorded(verb Verb, ends map[string]landfall.EventType) {
 	}
 }
 
-// lastAttempt checks that the failure kept is the last attempt's, where the
-// history knows which one that was: when nothing else could still happen as it
-// began, and nothing was tried or staged since.
+// lastAttempt checks that the stored failure is that of the last attempt. It
+// does so only when the history knows which attempt was last: nothing else was
+// in flight when it began, and nothing was tried or staged since.
 func (c *checker) lastAttempt() {
 	if c.found.Account != nil || c.found.Process == nil {
 		return
@@ -73,9 +74,9 @@ func (c *checker) lastAttempt() {
 		return
 	}
 	for _, entry := range c.entries {
-		// A creation forgets the failure, and with an undo nothing else shows of
-		// it. A dry run holds nothing, so a mark may overtake it, and of what is
-		// marked no failure is written.
+		// A creation clears the failure, and after an undo nothing else shows
+		// that there was one. A dry run holds no claim, so a skip can overtake
+		// it, and no failure is stored for a skipped process.
 		effect := entry.ran() || entry.open() || entry.Verb == Stage || entry.Verb == Process && entry.done() ||
 			entry.Verb == Skip && last.Verb == DryRun && !entry.over(last)
 		if entry != last && effect && !last.over(entry) {

@@ -8,12 +8,12 @@ import (
 	"landfall"
 )
 
-// Audited counts the entries of the audit about a key, by action.
+// Audited counts the audit entries about a key, by action.
 type Audited map[landfall.Key]map[string]int
 
-// CheckAudit compares what was found with what the audit says: every change has
-// exactly one entry, and there is no entry about what did not happen. Both are
-// written in one transaction, whoever is killed when.
+// CheckAudit compares what was found with the audit: every change has exactly
+// one entry, and no entry is about something that did not happen. A change and
+// its entry are written in one transaction, so kills make no difference.
 func CheckAudit(state State, audited Audited) []string {
 	var faults []string
 	for _, key := range slices.SortedFunc(maps.Keys(state.Found), byText) {

@@ -6,7 +6,7 @@ import (
 	"landfall"
 )
 
-// events checks that what is told to the outside world is what happened.
+// events checks that events describe exactly what happened.
 func (c *checker) events() {
 	items := map[landfall.EventType]int{}
 	for _, event := range c.found.Events {
@@ -35,8 +35,8 @@ func (c *checker) told() map[landfall.EventType]int {
 	return times
 }
 
-// posted counts what was added to the account after it was made, by the event
-// that must tell of it. Notes that explain a transaction are told of with it.
+// posted counts what was added to the account after its creation, by the type
+// of its event. A note that explains a transaction has no event of its own.
 func (c *checker) posted() map[landfall.EventType]int {
 	posted := map[landfall.EventType]int{}
 	account := c.found.Account

@@ -50,7 +50,7 @@ func (c *checker) transactions() {
 	}
 }
 
-// ledger checks that the books add up, whatever is in them.
+// ledger checks that the balances add up.
 func (c *checker) ledger() {
 	account := c.found.Account
 	if account == nil {

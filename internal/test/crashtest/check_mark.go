@@ -2,9 +2,8 @@ package crashtest
 
 import "landfall"
 
-// marks checks the operator's skip marks: each change that was answered is
-// told by its event, marks are set and taken away in turn, and the state is
-// what the last of them made it.
+// marks checks skip marks: each confirmed change has its event, skips and
+// unskips alternate, and the state is that of the last change.
 func (c *checker) marks() {
 	skipped := false
 	for _, event := range c.found.Events {
@@ -29,7 +28,7 @@ func (c *checker) marks() {
 	}
 }
 
-// marked counts the events of a change against those who asked for it.
+// marked compares the events of a change with the requests for it.
 func (c *checker) marked(verb Verb, kind landfall.EventType) {
 	done, open := 0, 0
 	for _, entry := range c.of(verb) {
@@ -44,7 +43,7 @@ func (c *checker) marked(verb Verb, kind landfall.EventType) {
 	}
 }
 
-// stays reports that nobody can have taken a mark away again.
+// stays reports that no request can have removed a mark again.
 func (c *checker) stays(mark *Entry) bool {
 	for _, entry := range c.of(Unskip) {
 		if !entry.refused() && !mark.over(entry) {
@@ -54,7 +53,7 @@ func (c *checker) stays(mark *Entry) bool {
 	return true
 }
 
-// heeded checks that nobody who asked after a mark stood got past it.
+// heeded checks that no request succeeded that was sent after a mark was set.
 func (c *checker) heeded(mark *Entry) {
 	for _, entry := range c.entries {
 		past := entry.ran() || entry.done() && (entry.Verb == Stage || entry.Verb == Process)

@@ -7,16 +7,16 @@ import (
 	"landfall"
 )
 
-// batch checks that a posting is there as a whole or not at all. A caller who
-// was told so finds all of it.
+// batch checks that a posting is present as a whole or not at all. When its
+// response confirmed it, all of it is present.
 func (c *checker) batch(entry *Entry, there map[string]int, names []string) {
 	present := 0
 	for _, name := range names {
 		if there[name] > 0 {
 			present++
 		}
-		// Such are added again with every sending, so the parts of a batch are there
-		// equally often.
+		// Unchecked postings are added again with every request, so all parts
+		// of a batch are present equally often.
 		if entry.Unchecked && there[name] != there[names[0]] {
 			c.faultf("half a batch: %s is there %d times, %s %d times", names[0], there[names[0]], name, there[name])
 		}
@@ -53,14 +53,15 @@ func count(sent map[string]*tally, entry *Entry, names []string) {
 	}
 }
 
-// once checks something that must not be there twice, however often it is sent.
+// once checks something that must not be present twice, however often it is
+// sent.
 func (c *checker) once(what, name string, there int, inline bool, sent *tally) {
 	if sent == nil {
 		sent = &tally{}
 	}
 	told := sent.told
 	if inline {
-		told++ // whoever created the account was told of it with all it holds
+		told++ // the response to the creation confirmed everything in the document
 	}
 	switch {
 	case there > 0 && !inline && sent.most() == 0:
@@ -71,8 +72,8 @@ func (c *checker) once(what, name string, there int, inline bool, sent *tally) {
 		c.faultf("%s %s of the staged document is missing", what, name)
 	case told > 1:
 		c.faultf("%s %s was added for %d callers", what, name, told)
-	// Exactly one answer says that it was added; only one that was lost may be that
-	// one.
+	// Exactly one response says that it was added, unless that response was
+	// lost.
 	case there == 1 && told == 0 && sent.open == 0:
 		c.faultf("%s %s is there, but nobody was told that he added it", what, name)
 	}
@@ -102,8 +103,8 @@ func (c *checker) notes() {
 	c.explanations(explained)
 }
 
-// statements and instructions are there once however often they are sent, and
-// a caller is not told whether he was the first.
+// statements checks statements. They are present once however often they are
+// sent, and responses do not say which request was first.
 func (c *checker) statements() {
 	var there, inline []string
 	if account := c.found.Account; account != nil {
@@ -117,7 +118,8 @@ func (c *checker) statements() {
 	c.kept(PostStatements, there, inline, func(entry *Entry) []string { return entry.Statements })
 }
 
-// instructions are there when a caller was told so, and when they came inline.
+// instructions checks payment instructions: those that were confirmed and those
+// that came with the staged document must be present.
 func (c *checker) instructions() {
 	var there, inline []string
 	if account := c.found.Account; account != nil {
@@ -131,8 +133,9 @@ func (c *checker) instructions() {
 	c.kept(PostInstruction, there, inline, func(entry *Entry) []string { return entry.Instructions })
 }
 
-// kept holds names that were found against those that were sent: what was answered
-// is there once, what was lost at most once, and nothing else is.
+// kept compares the names that were found with those that were sent: what was
+// confirmed is present once, what had no response at most once, and nothing
+// else is present.
 func (c *checker) kept(verb Verb, found, inline []string, names func(*Entry) []string) {
 	there, staged, sent := map[string]int{}, map[string]bool{}, map[string]*tally{}
 	for _, name := range found {
@@ -158,8 +161,8 @@ func (c *checker) kept(verb Verb, found, inline []string, names func(*Entry) []s
 	}
 }
 
-// sortNotes tells the account's notes from those that explain why the day of a
-// transaction was changed; these are counted by the transaction they name.
+// sortNotes separates the account's notes from those that explain why the date
+// of a transaction was changed. The latter are counted by transaction.
 func (c *checker) sortNotes() (plain []landfall.Note, explained map[string]int) {
 	explained = map[string]int{}
 	if c.found.Account == nil {
@@ -169,9 +172,8 @@ func (c *checker) sortNotes() (plain []landfall.Note, explained map[string]int) 
 	for _, note := range c.found.Account.Data.Notes {
 		explains := false
 		for _, id := range moved {
-			// What the note says is the service's own choice. The name of the
-			// transaction is all that a caller may rely on, and it is unique in a
-			// history.
+			// The text of the note is up to the service. A caller can only rely
+			// on the ID of the transaction, which is unique in a history.
 			if note.Pinned && strings.Contains(note.Body, id) {
 				explains = true
 				explained[id]++
@@ -184,8 +186,9 @@ func (c *checker) sortNotes() (plain []landfall.Note, explained map[string]int) 
 	return plain, explained
 }
 
-// explanations checks that every changed day is explained once and nothing
-// else is: transaction and note are there together or not at all.
+// explanations checks that every changed date is explained by one note and that
+// there are no other such notes: transaction and note are written together or
+// not at all.
 func (c *checker) explanations(explained map[string]int) {
 	if c.found.Account == nil {
 		return
@@ -202,7 +205,8 @@ func (c *checker) explanations(explained map[string]int) {
 	}
 }
 
-// moved names the transactions whose day lies outside the open period.
+// moved returns the IDs of the transactions whose date lies outside the open
+// period.
 func (c *checker) moved() []string {
 	var ids []string
 	for _, entry := range c.of(PostTransactions) {
@@ -215,7 +219,7 @@ func (c *checker) moved() []string {
 	return ids
 }
 
-// union is every name that anybody has heard of, since each deserves a question.
+// union returns every name in any of the maps.
 func union(there map[string]int, inline map[string]bool, sent map[string]*tally) map[string]bool {
 	all := map[string]bool{}
 	for name := range there {

@@ -3,10 +3,10 @@ package crashtest
 import "landfall"
 
 // refusals checks that a staging that was refused for its data, or because the
-// account was being created, is on record until the account is staged: nobody
-// may vanish because an answer was not read.
+// account was being created, is on record until the account is staged.
+// Otherwise an account could disappear because nobody read a response.
 func (c *checker) refusals() {
-	var leaving []*Entry // that left a record, or may have
+	var leaving []*Entry // that left a record or may have
 	for _, entry := range c.of(Stage) {
 		if entry.leaves() || entry.open() {
 			leaving = append(leaving, entry)
@@ -38,13 +38,13 @@ func (c *checker) refusals() {
 	}
 }
 
-// leaves reports that an answer says that a record was left.
+// leaves reports whether a response says that a record was left.
 func (e *Entry) leaves() bool {
 	return e.refused(landfall.CodeAccountFailedValidation, landfall.CodeImportInProgress)
 }
 
-// mustStay reports that nothing can have taken the record of a refusal away or
-// kept it from being made: no staging, no account and no mark.
+// mustStay reports that nothing can have removed or prevented the record of a
+// refusal: no staging, no account and no skip.
 func (c *checker) mustStay(refused *Entry) bool {
 	for _, entry := range c.entries {
 		if entry.refused() {

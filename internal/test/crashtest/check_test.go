@@ -25,8 +25,8 @@ const (
 	firstUndone, secondUndone = "A-00000003", "A-00000004"
 )
 
-// story is a history and what was found after it. The honest one has no fault;
-// every control tells it with one lie, which the judge must find.
+// story is a history and what was found after it. The correct story has no
+// fault. Each control injects one fault, which the checker must find.
 type story struct {
 	history crashtest.History
 	state   crashtest.State
@@ -76,8 +76,9 @@ var (
 	posted   = []crashtest.Movement{{ID: "t1", Signed: -300}, {ID: "t2", Signed: 100, Moved: true}}
 )
 
-// honest tells of one account that was made, one that waits, one that cannot
-// be made and one that may not, with every kind of answer and of silence.
+// honest describes one account that was created, one that waits, one that
+// cannot be created and one that is skipped, with every kind of response and
+// with lost ones.
 func honest() *story {
 	s := &story{}
 	s.say(stagingOf(made, "first"), answer(http.StatusCreated, "", ""))
@@ -184,8 +185,8 @@ func honest() *story {
 	return s
 }
 
-// tellOfUndo tells of an account that was created and taken back twice, and of
-// one that was never good enough to be staged.
+// tellOfUndo describes an account that was created and undone twice, and one
+// that never passed validation.
 func tellOfUndo(s *story) {
 	wrong := stagingOf(refused, "wrong")
 	wrong.Broken = true
@@ -216,8 +217,8 @@ func revisions(names ...string) []landfall.StagedRevision {
 	return list
 }
 
-// A dry run holds nothing, so an account can be marked while it is tried: then
-// its failure has nowhere to stand, though its event is kept.
+// A dry run holds no claim, so an account can be skipped during one. Then its
+// failure is not stored, but its event is.
 func TestMarkMayOvertakeDryRun(t *testing.T) {
 	s, overtaken := honest(), landfall.Key{Supplier: "S", External: "overtaken"}
 	cannot := stagingOf(overtaken, "overtaken")
@@ -235,8 +236,8 @@ func TestMarkMayOvertakeDryRun(t *testing.T) {
 	}
 }
 
-// TestHonestStoryHasNoFault gives the checker a history without a fault. One
-// that finds faults there finds them everywhere, and is soon not listened to.
+// TestHonestStoryHasNoFault checks a history without a fault. A checker that
+// reports faults there would soon be ignored.
 func TestHonestStoryHasNoFault(t *testing.T) {
 	s := honest()
 	for _, fault := range crashtest.Check(&s.history, s.state) {

@@ -6,10 +6,11 @@ import (
 	"landfall"
 )
 
-// never is an instant after all others.
+// never is later than every instant.
 const never = int(^uint(0) >> 1)
 
-// numbers are those of all accounts the key ever had, the last one last.
+// numbers returns the numbers of all accounts that the key ever had, the latest
+// last.
 func (c *checker) numbers() []string {
 	var numbers []string
 	for _, undone := range c.found.Undone {
@@ -21,14 +22,14 @@ func (c *checker) numbers() []string {
 	return numbers
 }
 
-// retired says whether a number belonged to an account that was taken back; no
-// other account may ever have it.
+// retired reports whether a number belonged to an undone account. No other
+// account may have it.
 func (c *checker) retired(number string) bool {
 	return slices.ContainsFunc(c.found.Undone, func(u landfall.UndoneAccount) bool { return u.Number == number })
 }
 
-// undos checks that what was taken back is what operators asked for and were
-// told, and that nothing went that had been added to.
+// undos checks that every undo was requested and reported correctly, and that
+// no account was undone after something was added to it.
 func (c *checker) undos() {
 	told, open := map[string]int{}, 0
 	for _, entry := range c.of(Undo) {
@@ -50,7 +51,8 @@ func (c *checker) undos() {
 		}
 	}
 	for _, undone := range c.found.Undone {
-		// An undo of which no operator was told must be one whose answer was lost.
+		// An undo that no response mentions must be one whose response was
+		// lost.
 		if told[undone.Number] == 0 {
 			open--
 		}
@@ -63,8 +65,8 @@ func (c *checker) undos() {
 	}
 }
 
-// lives checks that events tell of every account that was made and of every one
-// that was taken back, by turns and with their numbers.
+// lives checks that events tell of every creation and every undo, alternating
+// and with the right numbers.
 func (c *checker) lives() {
 	numbers := c.numbers()
 	made, gone := 0, 0
@@ -94,7 +96,7 @@ func (c *checker) lives() {
 	}
 }
 
-// existed reports that an answer says that there is an account.
+// existed reports whether a response says that there is an account.
 func (c *checker) existed(entry *Entry) bool {
 	switch entry.Verb {
 	case Stage, Skip, Unskip, Undo, DryRun:
@@ -104,8 +106,9 @@ func (c *checker) existed(entry *Entry) bool {
 	}
 }
 
-// lasting reports that an answer says so of the account that is there at the
-// end: something was added to it, which keeps it, or it has its number.
+// lasting reports whether a response is about the account that exists at the
+// end: something was added to it, which prevents an undo, or the number
+// matches.
 func (c *checker) lasting(entry *Entry) bool {
 	if !c.existed(entry) {
 		return false
@@ -118,13 +121,13 @@ func (c *checker) lasting(entry *Entry) bool {
 	}
 }
 
-// firstUndo is when an undo may have begun to take the account of an answer
-// away: before that, everybody must have been told of it.
+// firstUndo returns the instant from which an undo may have removed the account
+// that a response is about. Until then every response must mention it.
 func (c *checker) firstUndo(imported *Entry) int {
 	begin := never
 	for _, entry := range c.of(Undo) {
-		// One that was refused took nothing, and one that was over before this was asked
-		// took an earlier account.
+		// A refused undo removed nothing, and one that was over before this
+		// request removed an earlier account.
 		if !entry.refused() && !imported.over(entry) {
 			begin = min(begin, entry.began)
 		}

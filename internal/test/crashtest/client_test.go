@@ -18,7 +18,7 @@ import (
 
 const imports = "/v1/data-import"
 
-// request is one HTTP call as a caller makes it.
+// request is one HTTP request.
 func (f *fleet) request(method, base, path string, body []byte) (status int, answer []byte, err error) {
 	request, err := http.NewRequest(method, base+path, bytes.NewReader(body))
 	if err != nil {
@@ -54,18 +54,18 @@ func (f *fleet) obtainToken(key string) string {
 	return result.Data.Obtained.Token
 }
 
-// caller sends intents and writes down everything that happens.
+// caller sends intents and records everything that happens.
 type caller struct {
 	*fleet
 	history  *crashtest.History
-	ruthless bool         // operators' commands are killed too
-	longest  atomic.Int64 // how long the slowest answer took
+	ruthless bool         // also kill operators' commands
+	longest  atomic.Int64 // duration of the slowest response
 }
 
-// slowest is how long the slowest caller of the API waited.
+// slowest returns the duration of the slowest response.
 func (c *caller) slowest() time.Duration { return time.Duration(c.longest.Load()) }
 
-// waited keeps the longest time.
+// waited records the duration of a response.
 func (c *caller) waited(began time.Time) {
 	took := int64(time.Since(began))
 	for longest := c.longest.Load(); took > longest && !c.longest.CompareAndSwap(longest, took); {
@@ -73,8 +73,8 @@ func (c *caller) waited(began time.Time) {
 	}
 }
 
-// send carries out one intent on one replica. The error is the transport's: no
-// answer came, and the intent stays open in the history.
+// send sends one intent to one replica. An error is one of the transport: there
+// was no response, and the intent stays open in the history.
 func (c *caller) send(base string, intent crashtest.Intent) (crashtest.Answer, error) {
 	if intent.Verb == crashtest.Skip || intent.Verb == crashtest.Unskip || intent.Verb == crashtest.Undo {
 		return c.mark(intent)
@@ -91,8 +91,8 @@ func (c *caller) send(base string, intent crashtest.Intent) (crashtest.Answer, e
 	return answer, nil
 }
 
-// expected lists the refusals a correct caller can meet while others work on
-// the same accounts and servers come and go.
+// expected lists the refusals that a correct caller can get while others work
+// on the same accounts and servers restart.
 var expected = map[crashtest.Verb][]string{
 	crashtest.Stage: {
 		landfall.CodeAlreadyImported, landfall.CodeImportInProgress, landfall.CodeMarkedAsSkipped, landfall.CodeAccountFailedValidation,
@@ -111,7 +111,7 @@ var expected = map[crashtest.Verb][]string{
 	crashtest.PostTransactions: {landfall.CodeAccountNotFound, landfall.CodeOutsideOpenPeriod},
 }
 
-// read understands an answer and complains about one that makes no sense.
+// read parses a response and reports one that makes no sense.
 func read(t *testing.T, intent crashtest.Intent, status int, text []byte) crashtest.Answer {
 	var body struct {
 		Code    string `json:"code"`
@@ -149,7 +149,7 @@ func read(t *testing.T, intent crashtest.Intent, status int, text []byte) crasht
 	return answer
 }
 
-// wire gives the path and body of an intent.
+// wire returns the path and the body of an intent.
 func wire(intent crashtest.Intent) (path string, body []byte) {
 	envelope := map[string]any{"import_supplier": intent.Key.Supplier, "external_account_number": intent.Key.External}
 	switch intent.Verb {

@@ -15,8 +15,8 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// alone runs the test again in a process with mounts of its own, which go when
-// it ends, however it ends. There it returns true.
+// alone runs the test again in a process with its own mounts, which disappear
+// with the process. In that process it returns true.
 func alone(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv("LANDFALL_ALONE") == t.Name() {
@@ -39,7 +39,7 @@ func alone(t *testing.T) bool {
 	return false
 }
 
-// lackingf gives up on a test that this machine cannot run. A build machine can.
+// lackingf skips a test that this machine cannot run. In CI it fails the test.
 func lackingf(t *testing.T, format string, arguments ...any) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -48,7 +48,7 @@ func lackingf(t *testing.T, format string, arguments ...any) {
 	t.Skipf(format, arguments...)
 }
 
-// disk is a small file system that can be filled to the last byte.
+// disk is a small file system that a test can fill completely.
 type disk struct {
 	t       *testing.T
 	folder  string
@@ -69,7 +69,7 @@ func newDisk(t *testing.T) *disk {
 	return d
 }
 
-// fill leaves nothing, also of what is given back while it writes.
+// fill fills the disk for a while, including space that is freed meanwhile.
 func (d *disk) fill(length time.Duration) {
 	d.t.Helper()
 	file, err := os.OpenFile(d.ballast, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -92,9 +92,9 @@ func (d *disk) empty() {
 	}
 }
 
-// The disk is full while 64 callers write. They are told that it cannot be done
-// now, so is whoever asks whether the service is ready, and when there is space
-// again everything works, without a restart.
+// The disk is full while 64 callers write. Callers get a temporary error,
+// readiness fails, and everything works again without a restart once there is
+// space.
 func TestFullDisk(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	if !alone(t) {
@@ -103,7 +103,7 @@ func TestFullDisk(t *testing.T) {
 	d := newDisk(t)
 	f := newFleet(t, "sqlite:"+filepath.Join(d.folder, "landfall.db"), 1)
 	l := newLoad("F", seed(t))
-	l.bulk = 40_000 // so that a transaction needs the disk before its end
+	l.bulk = 40_000 // so that a transaction writes to disk before it ends
 	disturbed(f, l, 64, func(c *caller, _ *rand.Rand) {
 		for range 2 {
 			time.Sleep(500 * time.Millisecond)
@@ -117,9 +117,9 @@ func TestFullDisk(t *testing.T) {
 	f.unharmed()
 }
 
-// Every attempt to make the disk keep something fails with an I/O error for a
-// while. What was answered is there, also what was answered before, and when
-// the disk works again so does the service.
+// Every fsync fails with an I/O error for a while. Everything confirmed before
+// and during that time is there, and the service works again when the disk
+// does.
 func TestFailingSync(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
@@ -136,7 +136,7 @@ func TestFailingSync(t *testing.T) {
 	f.unharmed()
 }
 
-// failSyncs lets every fsync of the first server fail for a while.
+// failSyncs makes every fsync of the first server fail for a while.
 func (f *fleet) failSyncs(strace string, length time.Duration) {
 	f.t.Helper()
 	pid := strconv.Itoa(f.replicas[0].process.Process.Pid)
@@ -149,7 +149,7 @@ func (f *fleet) failSyncs(strace string, length time.Duration) {
 		f.t.Fatal(err)
 	}
 	failures := func() int {
-		injected, _ := os.ReadFile(report) // there is none before it has begun
+		injected, _ := os.ReadFile(report) // missing until strace has started
 		return strings.Count(string(injected), "(INJECTED)")
 	}
 	ended := make(chan error, 1)
@@ -158,7 +158,7 @@ func (f *fleet) failSyncs(strace string, length time.Duration) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	time.Sleep(length)
-	_ = command.Process.Signal(os.Interrupt) // it lets go of the server
+	_ = command.Process.Signal(os.Interrupt) // strace detaches from the server
 	<-ended
 	if _, err := os.Stat(report); err != nil || strings.Contains(complaint.String(), "ptrace") {
 		lackingf(f.t, "a process cannot be traced here: %v %s", err, complaint.String())

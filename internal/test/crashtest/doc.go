@@ -1,18 +1,19 @@
-// Package crashtest judges the service by what its callers saw. Tests write down
-// what they are about to ask and what was answered; when the run is over, the
-// judge compares this history with everything that can be found, through the
-// API and through the store, and names every promise that was broken:
+// Package crashtest checks the service by what its callers saw. Tests record each
+// request before they send it and each response. At the end the checker compares
+// this history with everything that the API and the store show, and reports every
+// broken promise:
 //
-//   - an answered effect is there exactly once;
-//   - an unanswered one is there once or not at all, and always whole;
-//   - nothing is there that nobody asked for, a dry run's work least of all;
-//   - who asks after an answer came is never told the contrary;
-//   - an account has one number everywhere, and its balance is its ledger's sum;
-//   - an attempt that was answered has its record, whatever came of it, and so
-//     has a staging that was refused;
-//   - an account is taken back whole or kept, never one that was added to, and
-//     its number is nobody's again.
+//   - an effect that was confirmed is present exactly once;
+//   - one without a response is present once or not at all, and always whole;
+//   - nothing is present that nobody asked for, least of all effects of a dry run;
+//   - no response contradicts an earlier one;
+//   - an account has the same number everywhere, and its balance is the sum of its
+//     ledger;
+//   - every attempt with a response has its record, and so has every staging that
+//     was refused;
+//   - an undo removes an account as a whole, never one to which something was
+//     added, and its number is never used again.
 //
-// It knows nothing of how a run was disturbed, so one judge serves kills,
-// signals, races and whatever is thought of next. Only tests use it.
+// The checker does not know how a run was disturbed, so it serves tests of kills,
+// signals, races and anything else. Only tests use it.
 package crashtest

@@ -5,9 +5,9 @@ import (
 	"net/http"
 )
 
-// exact asks for the reconciliation at this very moment, whatever is going on,
-// and wants every account of a book in it once: created, waiting or failed, with
-// the one customer that each has. Nobody may be there to answer.
+// exact requests the reconciliation at this moment, whatever is going on. It
+// must list every account of a book once, as created, waiting or failed, with
+// its one customer. No server may be up to answer.
 func (f *fleet) exact(server string, accounts int) {
 	f.t.Helper()
 	status, answer, err := f.request(http.MethodGet, server, imports+"/reconciliation/"+supplier+"/", nil)

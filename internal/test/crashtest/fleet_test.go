@@ -35,19 +35,19 @@ const (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	// What runs beside others here waits for leases and limits most of the time,
-	// not for a processor.
+	// Parallel tests here mostly wait for leases and limits, not for a
+	// processor.
 	if err := flag.Set("test.parallel", "5"); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
 }
 
-// leash ends the servers when the tests end without a word, where the system
-// can do that.
+// leash kills the servers when the test process dies, where the system supports
+// that.
 var leash = &syscall.SysProcAttr{}
 
-// fleet is one database with the replicas that serve it.
+// fleet is one database with the servers on it.
 type fleet struct {
 	t        *testing.T
 	program  string
@@ -57,7 +57,7 @@ type fleet struct {
 	http     *http.Client
 	token    string
 	keys     string // that encrypt what is personal; "": nothing is
-	staged   int    // accounts of the book
+	staged   int    // accounts in the book
 }
 
 // onBoth runs a test with one server on SQLite and with three on PostgreSQL.
@@ -111,11 +111,12 @@ func (f *fleet) prepare() string {
 	return key.Reveal()
 }
 
-// command is the program without the settings of whoever runs the tests.
+// command returns the program without the settings of the developer's
+// environment.
 func (f *fleet) command(arguments ...string) *exec.Cmd {
 	command := exec.Command(f.program, append(arguments, "--database", f.database)...)
 	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "LANDFALL_") })
-	// Receivers of webhooks are on this machine.
+	// Webhook receivers run on this machine.
 	command.Env = append(command.Env, "LANDFALL_WEBHOOK_KEY=0123456789abcdef0123456789abcdef", "LANDFALL_WEBHOOK_NETWORKS=127.0.0.0/8")
 	if f.keys != "" {
 		command.Env = append(command.Env, "LANDFALL_ENCRYPTION_KEY="+f.keys)
@@ -123,13 +124,13 @@ func (f *fleet) command(arguments ...string) *exec.Cmd {
 	return command
 }
 
-// operate runs one of the operator's commands.
+// operate runs an operator's command.
 func (f *fleet) operate(arguments ...string) string {
 	f.t.Helper()
 	var complaint strings.Builder
 	command := f.command(arguments...)
-	// Where the operator sits mail is sent, so that he may promise it; the
-	// servers send none, and what is queued stays to be counted.
+	// The operator's settings send mail, so that mail can be turned on. The
+	// servers send none, so queued mails stay and can be counted.
 	command.Env = append(command.Env, "LANDFALL_SMTP_SERVER=localhost", "LANDFALL_SMTP_TLS=none", "LANDFALL_MAIL_FROM=us@landfall.dev")
 	command.Stderr = &complaint
 	output, err := command.Output()
@@ -139,7 +140,7 @@ func (f *fleet) operate(arguments ...string) string {
 	return string(output)
 }
 
-// open looks at the database past the servers.
+// open opens the database directly.
 func (f *fleet) open() landfall.Store {
 	f.t.Helper()
 	keys, err := seal.ReadKeys(f.keys)
@@ -153,7 +154,7 @@ func (f *fleet) open() landfall.Store {
 	return store
 }
 
-// pick gives the address of some replica that is up, and waits for one.
+// pick returns the address of a replica that is up, and waits for one.
 func (f *fleet) pick(random *rand.Rand) string {
 	for first := random.IntN(len(f.replicas)); ; {
 		for i := range f.replicas {
@@ -168,7 +169,7 @@ func (f *fleet) pick(random *rand.Rand) string {
 	}
 }
 
-// replica is one running program, or the place for one.
+// replica is one server, running or stopped.
 type replica struct {
 	fleet   *fleet
 	mutex   sync.Mutex
@@ -184,7 +185,7 @@ func (r *replica) address() string {
 	return r.base
 }
 
-// start runs the program on a free port and waits until it listens.
+// start starts the server on a free port and waits until it listens.
 func (r *replica) start() {
 	t := r.fleet.t
 	t.Helper()
@@ -221,7 +222,7 @@ func (r *replica) start() {
 	}
 }
 
-// hear keeps a line of the log and finds the address in it.
+// hear records a line of the log and finds the address in it.
 func (r *replica) hear(line string, listening chan<- string) {
 	var entry struct {
 		Msg     string `json:"msg"`
@@ -244,7 +245,7 @@ func (r *replica) said() string {
 	return strings.Join(r.log, "\n")
 }
 
-// kill ends the process without giving it a chance to do anything.
+// kill kills the process with SIGKILL.
 func (r *replica) kill() {
 	r.signal(syscall.SIGKILL)
 	r.mutex.Lock()
@@ -264,8 +265,8 @@ func (r *replica) signal(signal syscall.Signal) {
 	}
 }
 
-// terminate asks the process to end and gives its exit code. Callers may go on
-// sending to it until it refuses them.
+// terminate stops the process with SIGTERM and returns its exit code. Callers
+// may keep sending requests until it refuses them.
 func (r *replica) terminate() int {
 	r.signal(syscall.SIGTERM)
 	<-r.gone

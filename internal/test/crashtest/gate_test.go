@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// gate holds creations up in a PostgreSQL database between their claim and
-// their first row: a trigger on the statement that imports a process waits for
-// a lock that the test holds. No row is locked meanwhile.
+// gate blocks creations in a PostgreSQL database between their claim and their
+// first row: a trigger on the statement that marks a process as imported waits
+// for a lock that the test holds. No row is locked meanwhile.
 type gate struct {
 	t        *testing.T
 	database *sql.DB
@@ -52,7 +52,7 @@ func (g *gate) turn(statement string) {
 	}
 }
 
-// count asks the database for a number.
+// count runs a query that returns one number.
 func (g *gate) count(query string) int {
 	g.t.Helper()
 	var n int
@@ -63,17 +63,17 @@ func (g *gate) count(query string) int {
 }
 
 const (
-	// heldUp counts the creating statements that stand before the gate.
+	// heldUp counts the creating statements that wait for the gate.
 	heldUp = `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
 		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
-	// alive counts the claims whose lease has not ended.
+	// alive counts the claims whose lease has not expired.
 	alive = `SELECT count(*) FROM process WHERE state = 'claimed' AND claim_until > extract(epoch FROM clock_timestamp()) * 1000000`
 )
 
-// soon is what a busy machine may take for something that is done at once.
+// soon is how long a busy machine may take for something immediate.
 const soon = 30 * time.Second
 
-// eventually waits for something that must become true.
+// eventually waits for a condition that must become true.
 func eventually(t *testing.T, patience time.Duration, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {

@@ -13,7 +13,7 @@ import (
 // Verb is what a caller asks for.
 type Verb string
 
-// The verbs.
+// The verbs of the API and of operators.
 const (
 	Stage            Verb = "stage"
 	Process          Verb = "process"
@@ -27,54 +27,53 @@ const (
 	Undo             Verb = "undo"
 )
 
-// Intent is what a caller is about to ask. Texts must be unique to the intent,
-// so that an effect can be told from every other; only the same intent sent
-// again has the same.
+// Intent is a request that a caller is about to send. Its texts must be unique,
+// so that each effect can be traced to one intent. Only a repeated request has
+// the same texts.
 type Intent struct {
 	Verb         Verb
 	Key          landfall.Key
 	Document     string     // staged
-	Name         string     // the billing name in it
-	Customers    int        // how many it has
+	Name         string     // billing name in the document
+	Customers    int        // number of customers in the document
 	Notes        []string   // bodies: posted, or inline in the document
 	Transactions []Movement // posted, or inline in the document
 	Statements   []string   // identifiers: posted, or inline in the document
 	Instructions []string   // references: posted, or inline in the document
-	Unchecked    bool       // added again whether or not they are there
-	Broken       bool       // breaks a rule, so that all of it must be refused
-	Doomed       bool       // staged with what no vendor knows, so that every attempt must fail
+	Unchecked    bool       // added again even when already present
+	Broken       bool       // breaks a rule, so all of it must be refused
+	Doomed       bool       // names an instruction that its vendor does not know, so every attempt must fail
 }
 
-// Movement is a transaction as it moves the balance.
+// Movement is a transaction with its effect on the balance.
 type Movement struct {
 	ID     string
 	Signed money.Amount
-	Moved  bool // its day lies outside the open period, so it is changed and a pinned note says so
+	Moved  bool // outside the open period, so its date is changed and a pinned note says so
 }
 
-// Answer is what came back.
+// Answer is a response.
 type Answer struct {
 	Status int
 	Code   string // of a refusal
-	Number string // of the account, when it was named; of an undo: the one that was taken back
-	Added  []bool // for each note or transaction posted: added now, or there already
+	Number string // of the account, if the response has it; of an undo: the number of the undone account
+	Added  []bool // for each note or transaction posted: whether it was added now
 }
 
-// Entry is one request in a history. Its two instants are of the history's own
-// clock: an entry that ended before another began had its answer by then.
+// Entry is one request in a history. Its two instants are counted by the
+// history: an entry that ended before another began had its response by then.
 type Entry struct {
 	Intent
-	Answer *Answer // nil: none came
+	Answer *Answer // nil if none came
 	began  int
 	ended  int
 }
 
-// done reports that the effect was confirmed, refused that there must be none.
-// Everything else is open: the effect may be there or not.
+// done reports that the effect was confirmed.
 func (e *Entry) done() bool { return e.Answer != nil && e.Answer.Status/100 == 2 }
 
-// refused says that nothing was done, which only statuses of the four hundreds
-// promise: behind a five hundred anything may have happened.
+// refused reports that the request had no effect. Only 4xx statuses promise
+// that: after a 5xx anything may have happened.
 func (e *Entry) refused(codes ...string) bool {
 	if e.Answer == nil || e.Answer.Status/100 != 4 {
 		return false
@@ -82,26 +81,27 @@ func (e *Entry) refused(codes ...string) bool {
 	return len(codes) == 0 || slices.Contains(codes, e.Answer.Code)
 }
 
-// open says that nobody knows what became of a request.
+// open reports that the outcome of the request is unknown.
 func (e *Entry) open() bool { return !e.done() && !e.refused() }
 
-// after reports whether this request was sent when the other had its answer.
+// after reports whether this request was sent after the other one's response
+// came.
 func (e *Entry) after(other *Entry) bool { return other.Answer != nil && other.ended < e.began }
 
-// over reports whether nothing of the other could happen any more when this
-// request was sent, answered or not.
+// over reports whether the other request could have no effect any more when
+// this one was sent, with or without a response.
 func (e *Entry) over(other *Entry) bool { return other.ended > 0 && other.ended < e.began }
 
-// History is what all callers asked and were told. It is kept in memory: the
-// process that holds it is the test itself, which is never killed, and a file
-// flushed to disk for every line would only slow the callers down.
+// History records all requests and responses. It is kept in memory: the test
+// process is never killed, and writing every line to disk would slow the
+// callers down.
 type History struct {
 	mutex   sync.Mutex
 	clock   int
 	entries []*Entry
 }
 
-// Begin writes down an intent. It must return before anything is sent.
+// Begin records an intent. Call it before sending anything.
 func (h *History) Begin(intent Intent) *Entry {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -111,7 +111,7 @@ func (h *History) Begin(intent Intent) *Entry {
 	return entry
 }
 
-// End writes down the answer to an intent; without one it stays open.
+// End records the response to an intent. Without one it stays open.
 func (h *History) End(entry *Entry, answer Answer) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -119,8 +119,8 @@ func (h *History) End(entry *Entry, answer Answer) {
 	entry.Answer, entry.ended = &answer, h.clock
 }
 
-// Quiet writes down that whoever could still carry out an unanswered request
-// is gone: from here on it has happened or never will.
+// Quiet records that no process can still execute a request without a response:
+// from now on it has happened or never will.
 func (h *History) Quiet() {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -132,7 +132,7 @@ func (h *History) Quiet() {
 	}
 }
 
-// Keys gives every key somebody asked about.
+// Keys returns every key that occurs in the history.
 func (h *History) Keys() []landfall.Key {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -147,10 +147,10 @@ func (h *History) Keys() []landfall.Key {
 	return keys
 }
 
-// Tally counts how the requests of a verb ended.
+// Tally counts the outcomes of the requests of a verb.
 type Tally struct{ Done, Refused, Unavailable, Unanswered int }
 
-// Tally sums the history up, so that a test can tell whether anything happened.
+// Tally sums up the history, so that a test can see whether anything happened.
 func (h *History) Tally() map[Verb]Tally {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -172,8 +172,8 @@ func (h *History) Tally() map[Verb]Tally {
 	return sums
 }
 
-// Tell gives the requests about a key in the order they were sent, for whoever
-// has to find out what went wrong.
+// Tell returns the requests about a key in the order they were sent, for
+// debugging.
 func (h *History) Tell(external string) []string {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -191,21 +191,21 @@ func (h *History) Tell(external string) []string {
 	return lines
 }
 
-// Now gives the instant of the history's clock.
+// Now returns the current instant of the history.
 func (h *History) Now() int {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	return h.clock
 }
 
-// AsOf gives the history as it was known at an instant: whatever was answered
-// later may have happened or not, which is how a copy begun then may see it.
+// AsOf returns the history as it was known at an instant. What was confirmed
+// later may have happened or not, as a backup that began then may see it.
 func (h *History) AsOf(instant int) *History {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	then := &History{clock: h.clock}
 	for _, entry := range h.entries {
-		// A copy: callers of the history as it goes on still write to theirs.
+		// Copy the entry: callers of the original still write to it.
 		known := *entry
 		if known.ended > instant {
 			known.Answer, known.ended = nil, 0

@@ -12,7 +12,8 @@ import (
 	"landfall/internal/test/crashtest"
 )
 
-// seed gives a test its dice. LANDFALL_SEED throws the same again.
+// seed returns the seed of a test's random numbers. LANDFALL_SEED repeats a
+// run.
 func seed(t *testing.T) uint64 {
 	t.Helper()
 	drawn := rand.Uint64()
@@ -26,7 +27,7 @@ func seed(t *testing.T) uint64 {
 	return drawn
 }
 
-// cycles is how often something is killed; a variable asks for more.
+// cycles is the number of kills. An environment variable can ask for more.
 func cycles(t *testing.T, variable string, usual int) int {
 	t.Helper()
 	given := os.Getenv(variable)
@@ -40,9 +41,9 @@ func cycles(t *testing.T, variable string, usual int) int {
 	return n
 }
 
-// Servers are killed in the middle of everything, again and again, while
-// callers stage, process and post on the same accounts. Whatever was answered
-// is there once; whatever was not is there once or not at all, and whole.
+// Servers are killed again and again while callers stage, process and post on
+// the same accounts. Whatever was confirmed is present once. Whatever had no
+// response is present once or not at all, and whole.
 func TestKilledUnderLoad(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fleet) {
 		usual := map[int]int{1: 10, 3: 6}[len(f.replicas)]
@@ -51,8 +52,8 @@ func TestKilledUnderLoad(t *testing.T) {
 		}
 		left := cycles(t, "LANDFALL_KILL_CYCLES", usual)
 		dice := seed(t)
-		// A history is judged after some kills, so that a long run neither
-		// grows without end nor tells of a fault only when it is over.
+		// Check the history after some kills, so that a long run neither grows
+		// without limit nor reports a fault only at its end.
 		for round := 0; left > 0 && !t.Failed(); round++ {
 			kills := min(left, 25)
 			left -= kills
@@ -79,8 +80,9 @@ func killRound(f *fleet, dice uint64, kills int) {
 	judge(c, l.name)
 }
 
-// settle goes on where the callers left off: of the accounts that are still
-// pending a third is created now, with nobody in the way, and a third tried.
+// settle continues where the callers stopped: it creates a third of the
+// accounts that are still pending and does a dry run of another third,
+// undisturbed.
 func settle(c *caller, random *rand.Rand) {
 	c.t.Helper()
 	c.quiet()
@@ -96,7 +98,7 @@ func settle(c *caller, random *rand.Rand) {
 			intent.Verb, want = crashtest.DryRun, landfall.CodeDryRunRolledBack
 		}
 		answer, err := c.send(c.pick(random), intent)
-		// What cannot be created must not, and the judge knows which.
+		// Accounts that cannot be created must fail. The checker knows which.
 		fine := answer.Code == want || answer.Code == landfall.CodeInstructionNotFound || answer.Code == landfall.CodeMarkedAsSkipped
 		if err != nil || !fine {
 			c.t.Errorf("%s cannot be processed any more: %v %v", key.External, answer, err)
@@ -104,7 +106,7 @@ func settle(c *caller, random *rand.Rand) {
 	}
 }
 
-// quiet waits until nobody works on what was asked and not answered.
+// quiet waits until no request without a response can still be executing.
 func (c *caller) quiet() {
 	c.t.Helper()
 	if !strings.HasPrefix(c.database, "sqlite:") {

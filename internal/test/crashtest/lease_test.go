@@ -15,7 +15,7 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// shows asks one replica how far an account is.
+// shows returns the status of an account on one replica.
 func (f *fleet) shows(r *replica, key landfall.Key) string {
 	f.t.Helper()
 	_, body, err := f.request(http.MethodGet, r.address(), imports+"/account-transfer-status/"+key.Supplier+"/"+key.External+"/", nil)
@@ -27,8 +27,8 @@ func (f *fleet) shows(r *replica, key landfall.Key) string {
 
 const inProgress = `{"status":"IN_PROGRESS","platform_account_number":""}`
 
-// asks sends a process request and does not wait for its answer. Nobody stands
-// before a gate for longer than a few seconds: on a busy machine some come again.
+// asks sends a process request without waiting for its response. Requests wait
+// at a gate for a few seconds at most, so on a busy machine some are repeated.
 func (c *caller) asks(waiting *sync.WaitGroup, r *replica, key landfall.Key, then func(crashtest.Answer, error)) {
 	base := r.address()
 	waiting.Go(func() {
@@ -42,11 +42,12 @@ func (c *caller) asks(waiting *sync.WaitGroup, r *replica, key landfall.Key, the
 	})
 }
 
-// A replica is killed while it creates an account. Everybody sees that the
-// account is being created until the lease ends, and then can create it.
+// A replica is killed while it creates an account. Every replica shows that the
+// account is in progress until the lease expires. Then any of them can create
+// it.
 func TestKilledCreationFreesItself(t *testing.T) {
 	tooltest.SkipIfShort(t)
-	const lease = 5 * time.Second // all that is asked below happens within it
+	const lease = 5 * time.Second // everything below happens within it
 	f := newFleet(t, pgtest.URL(t), 3, "--claim-lease", lease.String())
 	c := &caller{fleet: f, history: &crashtest.History{}}
 	key := c.stage("lease", 1)[0]
@@ -64,7 +65,7 @@ func TestKilledCreationFreesItself(t *testing.T) {
 			t.Errorf("status is %s while the account is being created", got)
 		}
 	}
-	intents := []crashtest.Intent{ // a dry run is refused by nobody, and would stand before the gate as well
+	intents := []crashtest.Intent{ // not a dry run: nothing refuses it, so it would wait at the gate as well
 		{Verb: crashtest.Process, Key: key},
 		(&load{name: "again"}).staging(key, rand.New(rand.NewPCG(3, 4)), sound),
 	}
@@ -77,7 +78,7 @@ func TestKilledCreationFreesItself(t *testing.T) {
 	killed := time.Now()
 	g.open()
 	waiting.Wait()
-	if got := f.shows(f.replicas[1], key); got != inProgress && time.Since(killed) < lease/2 { // it was renewed before
+	if got := f.shows(f.replicas[1], key); got != inProgress && time.Since(killed) < lease/2 { // the lease was renewed before
 		t.Errorf("status is %s as soon as the creator is dead: nobody can know that", got)
 	}
 	eventually(t, lease+soon, "the account is free again", func() bool { return f.shows(f.replicas[2], key) != inProgress })
@@ -87,8 +88,8 @@ func TestKilledCreationFreesItself(t *testing.T) {
 	judge(c, "lease")
 }
 
-// A replica sleeps past its leases, another finishes its work, and the sleeper
-// wakes up in the belief that it still may.
+// A replica is suspended past its leases and another one finishes its work.
+// Then the first one continues as if it still held its claims.
 func TestSleeperIsFenced(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	f := newFleet(t, pgtest.URL(t), 2)
@@ -98,9 +99,9 @@ func TestSleeperIsFenced(t *testing.T) {
 	g := newGate(f)
 	g.shut()
 	sleeper, other := f.replicas[0], f.replicas[1]
-	// The first creations occupy everybody who could create on that replica.
-	// The others then wait for them inside the program, with nothing but a
-	// claim: that is the state in which a sleeper is dangerous.
+	// The first creations occupy all workers of that replica. The others then
+	// wait inside the program with nothing but a claim, which is the state in
+	// which a suspended replica is dangerous.
 	var waiting sync.WaitGroup
 	for _, key := range keys {
 		c.asks(&waiting, sleeper, key, func(_ crashtest.Answer, err error) {
@@ -129,8 +130,8 @@ func TestSleeperIsFenced(t *testing.T) {
 	judge(c, "sleep")
 }
 
-// A limit holds for all replicas together, whether it is a supplier's or the
-// service's, and what a killed replica held of it comes back.
+// A limit, of a supplier or of the service, holds for all replicas together,
+// and what a killed replica held of it becomes available again.
 func TestLimitHoldsOverReplicas(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Run("supplier", func(t *testing.T) {

@@ -15,23 +15,24 @@ import (
 	"landfall/internal/test/crashtest"
 )
 
-// load makes up what callers ask. The same seed makes up the same requests;
-// how they interleave is up to the machine.
+// load generates requests. The same seed generates the same requests; how they
+// interleave depends on the machine.
 type load struct {
 	name   string
 	seed   uint64
-	asked  atomic.Int64 // how many requests; accounts come and go with it
+	asked  atomic.Int64 // number of requests; accounts come and go with it
 	unique atomic.Int64
-	bulk   int   // bytes that every document carries along
-	width  int64 // how many accounts are worked on at once; 0: few enough that callers meet
+	bulk   int   // extra bytes in every document
+	width  int64 // accounts in use at a time; 0: so few that callers collide
 }
 
-// newLoad gives one whose accounts nobody else's numbers begin like.
+// newLoad returns a load whose account numbers share no prefix with another
+// one's.
 func newLoad(letter string, seed uint64) *load {
 	return &load{name: fmt.Sprintf("%s%d", letter, seed%100000), seed: seed}
 }
 
-// text gives one that nobody else has and that is part of no other.
+// text returns a unique text that is part of no other.
 func (l *load) text(what string) string {
 	return fmt.Sprintf("%s-%s-%07d.", what, l.name, l.unique.Add(1))
 }
@@ -44,8 +45,7 @@ func (l *load) texts(what string, count int) []string {
 	return list
 }
 
-// After every pace requests the oldest account that is worked on makes room
-// for a new one.
+// After every pace requests a new account replaces the oldest one in use.
 const pace = 20
 
 func (l *load) key(random *rand.Rand) landfall.Key {
@@ -53,11 +53,11 @@ func (l *load) key(random *rand.Rand) landfall.Key {
 	return landfall.Key{Supplier: supplier, External: fmt.Sprintf("%s-%05d", l.name, oldest+random.Int64N(max(6, l.width)))}
 }
 
-// intent draws the next thing to ask.
+// intent returns the next random request.
 func (l *load) intent(random *rand.Rand) crashtest.Intent {
 	intent := crashtest.Intent{Key: l.key(random)}
 	draw := random.IntN(100)
-	// To every third account nothing is added, so that it can be taken back.
+	// Nothing is added to every third account, so that it can be undone.
 	if untouched := intent.Key.External[len(intent.Key.External)-1]%3 == 0; untouched && draw >= 60 {
 		if draw = random.IntN(60); random.IntN(3) == 0 {
 			intent.Verb = crashtest.Undo
@@ -72,7 +72,7 @@ func (l *load) intent(random *rand.Rand) crashtest.Intent {
 	case draw < 58:
 		intent.Verb = crashtest.DryRun
 	case draw < 60:
-		// Operators are rare, and their command is a process of its own.
+		// Operators' requests are rare, because each command is a process.
 		intent.Verb = []crashtest.Verb{crashtest.Skip, crashtest.Skip, crashtest.Unskip, crashtest.Undo}[random.IntN(4)]
 	case draw < 66:
 		intent.Verb = crashtest.PostStatements
@@ -91,8 +91,8 @@ func (l *load) intent(random *rand.Rand) crashtest.Intent {
 				ID: l.text("transaction"), Signed: signed(random), Moved: !intent.Unchecked && random.IntN(5) == 0,
 			})
 		}
-		// A batch whose last one lies outside the period, when that may not
-		// be moved: all the ones before it must go too.
+		// The last item of this batch lies outside the period and must not be
+		// moved, so the whole batch must be refused.
 		if !intent.Unchecked && random.IntN(5) == 0 {
 			intent.Broken = true
 			intent.Transactions[len(intent.Transactions)-1].Moved = true
@@ -109,19 +109,19 @@ func signed(random *rand.Rand) money.Amount {
 	return amount
 }
 
-// fate is what becomes of an account that is staged.
+// fate is the outcome that a staged account must have.
 type fate uint8
 
 const (
 	sound  fate = iota // it can be created
-	doomed             // it names an instruction its vendor does not know: attempts fail
-	broken             // it breaks a rule and cannot even be staged
+	doomed             // it names an instruction that its vendor does not know: attempts fail
+	broken             // it breaks a rule, so it cannot be staged
 )
 
-// fates are as frequent as they are here.
+// fates has each outcome as often as it should occur.
 var fates = []fate{sound, sound, sound, sound, sound, sound, sound, sound, sound, doomed, doomed, broken}
 
-// staging makes up an account with something of everything in it.
+// staging generates an account with at least one of everything.
 func (l *load) staging(key landfall.Key, random *rand.Rand, fate fate) crashtest.Intent {
 	intent := crashtest.Intent{Verb: crashtest.Stage, Key: key, Name: l.text("name"), Customers: 1 + random.IntN(3)}
 	customers := make([]map[string]any, intent.Customers)
@@ -143,7 +143,7 @@ func (l *load) staging(key landfall.Key, random *rand.Rand, fate fate) crashtest
 	for range random.IntN(3) {
 		intent.Transactions = append(intent.Transactions, crashtest.Movement{ID: l.text("inline-transaction"), Signed: signed(random)})
 	}
-	// What is random cannot be made smaller on its way to the disk.
+	// Random bytes do not compress.
 	filler := make([]byte, l.bulk/2)
 	for i := range filler {
 		filler[i] = byte(random.Uint32())
@@ -207,7 +207,7 @@ func transactions(movements []crashtest.Movement) []map[string]any {
 	return list
 }
 
-// run lets callers work until stop is closed.
+// run starts callers that work until stop is closed.
 func (l *load) run(c *caller, callers int, stop <-chan struct{}) *sync.WaitGroup {
 	var working sync.WaitGroup
 	for worker := range callers {
@@ -220,7 +220,7 @@ func (l *load) run(c *caller, callers int, stop <-chan struct{}) *sync.WaitGroup
 				default:
 				}
 				intent := l.intent(random)
-				// Now and then two send the same at the same time.
+				// Sometimes two callers send the same request at the same time.
 				if random.IntN(10) == 0 {
 					base := c.pick(random)
 					working.Go(func() { c.send(base, intent) })
@@ -232,9 +232,9 @@ func (l *load) run(c *caller, callers int, stop <-chan struct{}) *sync.WaitGroup
 	return &working
 }
 
-// ask sends an intent. A caller that gets no answer sends the same again, as it
-// was, wherever somebody listens: that is what the promises invite him to do.
-// Some give up, and some send again what was answered.
+// ask sends an intent. A caller that gets no response repeats the request
+// unchanged on any replica, as the API promises to allow. Some give up, and
+// some repeat requests that were confirmed.
 func (l *load) ask(c *caller, random *rand.Rand, intent crashtest.Intent) {
 	for range 4 {
 		answer, err := c.send(c.pick(random), intent)
@@ -243,7 +243,7 @@ func (l *load) ask(c *caller, random *rand.Rand, intent crashtest.Intent) {
 			return
 		}
 		if !answered {
-			time.Sleep(10 * time.Millisecond) // as anybody would
+			time.Sleep(10 * time.Millisecond)
 		}
 	}
 }

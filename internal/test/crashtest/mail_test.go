@@ -16,9 +16,9 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// Servers are killed again and again while they create accounts and write to
-// their customers over TLS. Every address gets its mail, and one that gets it
-// again can tell: it is the same message.
+// Servers are killed again and again while they create accounts and send mail
+// to their customers over TLS. Every address gets its mail. An address that
+// gets it twice can tell, because both have the same Message-ID.
 func TestKilledWhileWritingToCustomers(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
@@ -90,7 +90,7 @@ func TestKilledWhileWritingToCustomers(t *testing.T) {
 		"--mail-from", "North <hello@north.example>", "--smtp-timeout", "2s", "--mail-pace", "1200")
 }
 
-// create makes an account with two customers, however often it takes.
+// create creates an account with two customers and retries until it succeeds.
 func create(c *caller, random *rand.Rand, external, domain string) {
 	key := landfall.Key{Supplier: supplier, External: external}
 	small := strings.ToLower(external)
@@ -110,7 +110,7 @@ func create(c *caller, random *rand.Rand, external, domain string) {
 	}
 }
 
-// allSent says whether so many mails are there, and all of them sent.
+// allSent reports whether there are that many mails and all of them are sent.
 func allSent(t *testing.T, store landfall.Store, count int) bool {
 	t.Helper()
 	sent := 0

@@ -12,9 +12,8 @@ import (
 	"landfall/internal/test/crashtest"
 )
 
-// mark carries out an operator's verb as operators do, by the command line,
-// which writes into the database beside the servers. Where servers are killed,
-// some of these are too.
+// mark executes an operator's verb with a command, which writes to the database
+// beside the servers. Where servers are killed, some commands are too.
 func (c *caller) mark(intent crashtest.Intent) (crashtest.Answer, error) {
 	patience := 20 * time.Second
 	if c.ruthless && rand.IntN(3) == 0 {
@@ -42,9 +41,9 @@ func (c *caller) mark(intent crashtest.Intent) (crashtest.Answer, error) {
 	case err == nil:
 	case !errors.As(err, &exit) || !exit.Exited():
 		return crashtest.Answer{}, err
-	case exit.ExitCode() == 1: // understood, but not done
+	case exit.ExitCode() == 1: // refused
 		answer.Status = http.StatusBadRequest
-	case exit.ExitCode() == 3: // the database is away
+	case exit.ExitCode() == 3: // the database is unavailable
 		answer.Status = http.StatusServiceUnavailable
 	default:
 		c.t.Errorf("%s %s: %v: %s", intent.Verb, intent.Key.External, err, output)

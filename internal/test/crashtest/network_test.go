@@ -12,10 +12,10 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// All answers of the database are lost at once and every connection ends, as in
-// a failover, while new connections work: every connection that writes waits
-// for its commit just then. Everybody is answered soon, nearly everybody with
-// the truth, which can be looked up.
+// All responses of the database are lost at once and every connection ends, as
+// in a failover, while every writing connection waits for its commit. New
+// connections work. Every caller gets a response soon, and nearly all of them
+// the true outcome, which can be looked up.
 func TestAllAnswersLostAtOnce(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
@@ -43,24 +43,24 @@ func TestAllAnswersLostAtOnce(t *testing.T) {
 	f.unharmed()
 }
 
-// silenceLimit is how long a connection may say nothing before it is given up,
-// with as much again for a busy machine: a silence that ends sooner leaves
-// connections behind that look as if they worked.
+// silenceLimit is how long a connection may be silent before it is closed,
+// doubled for a busy machine. A shorter silence leaves connections that look as
+// if they worked.
 const silenceLimit = 2 * 9 * time.Second
 
-// requestLimit is what any caller has to wait at most for an answer, whatever
-// the database does.
+// requestLimit is the longest time until any response, whatever the database
+// does.
 const requestLimit = 30 * time.Second
 
-// leeway is for a busy machine to carry the answer over.
+// leeway allows a busy machine to deliver the response.
 const leeway = 8 * time.Second
 
-// wellWithin is that, and not at the last moment.
+// wellWithin is clearly less than requestLimit.
 const wellWithin = requestLimit * 2 / 3
 
-// The database accepts everything and says nothing, as a dead host or a hung
-// disk does. Callers are answered, the service says that it is not ready, and
-// connections that work are used as soon as there are any.
+// The database accepts connections and never responds, as a dead host or a hung
+// disk does. Callers get responses, readiness fails, and working connections
+// are used as soon as there are any.
 func TestSilentDatabase(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting

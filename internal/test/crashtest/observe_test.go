@@ -16,9 +16,9 @@ import (
 	"landfall/internal/test/crashtest"
 )
 
-// observe reads everything about the keys of a history: through the API, on
-// whatever replica, and past it. Lists hold only accounts whose number begins
-// with the prefix, so that several histories can share a database.
+// observe reads everything about the keys of a history, through the API of any
+// replica and from the database. Lists include only accounts whose number has
+// the prefix, so that several histories can share a database.
 func (c *caller) observe(prefix string) crashtest.State {
 	t := c.t
 	t.Helper()
@@ -68,7 +68,7 @@ func (c *caller) observe(prefix string) crashtest.State {
 	return state
 }
 
-// get reads an answer of the API from some replica.
+// get reads a response of the API from some replica.
 func (f *fleet) get(path string, into any) (status int) {
 	f.t.Helper()
 	status, body, err := f.request(http.MethodGet, f.pick(rand.New(rand.NewPCG(rand.Uint64(), 0))), path, nil)
@@ -81,8 +81,8 @@ func (f *fleet) get(path string, into any) (status int) {
 	return status
 }
 
-// status asks how far an account is, and waits while somebody is working on
-// it: a claim whose holder died must end by itself.
+// status returns the status of an account and waits while it is in progress: a
+// claim whose holder died must expire.
 func (f *fleet) status(key landfall.Key) (status, number string) {
 	f.t.Helper()
 	var answer struct {
@@ -100,13 +100,13 @@ func (f *fleet) status(key landfall.Key) (status, number string) {
 	}
 }
 
-// orphans are the tables whose rows belong to an account.
+// orphans lists the tables whose rows belong to an account.
 var orphans = []string{
 	"customer", "address", "supply_point", "agreement", "meter", "statement_period", "ledger_entry", "note",
 	"historical_statement", "instruction", "payment_schedule", "mail",
 }
 
-// rows reads what the store has no question for.
+// rows reads what the store has no method for.
 func (f *fleet) rows() (mails map[string]int, refusals map[string]string, strays []string) {
 	f.t.Helper()
 	database := f.raw()
@@ -165,7 +165,7 @@ func (f *fleet) rows() (mails map[string]int, refusals map[string]string, strays
 	return mails, refusals, strays
 }
 
-// inspected is what the program itself finds wrong.
+// inspected returns what the program's own inspection reports.
 func inspected(ctx context.Context, store landfall.Store) (strays []string) {
 	for seen, err := range store.Inspect(ctx) {
 		if err != nil {
@@ -178,7 +178,7 @@ func inspected(ctx context.Context, store landfall.Store) (strays []string) {
 	return strays
 }
 
-// raw is the database itself. The store has registered both drivers.
+// raw opens the database itself. The store has registered both drivers.
 func (f *fleet) raw() *sql.DB {
 	f.t.Helper()
 	driver, source := "pgx", f.database
@@ -192,7 +192,7 @@ func (f *fleet) raw() *sql.DB {
 	return database
 }
 
-// absent turns a missing row into nothing found.
+// absent treats a missing row as nothing found.
 func absent[T any](value T, err error) (*T, error) {
 	if errors.Is(err, landfall.ErrNotFound) {
 		return nil, nil
@@ -200,7 +200,7 @@ func absent[T any](value T, err error) (*T, error) {
 	return &value, err
 }
 
-// look reads what the store has about one key.
+// look reads what the store holds about one key.
 func look(ctx context.Context, view landfall.View, key landfall.Key, into *crashtest.Found) error {
 	var errs [5]error
 	into.Process, errs[0] = absent(view.Process(ctx, key))

@@ -18,10 +18,10 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// Far more callers come than can be served, because the disk of the database
-// takes its time. Who would wait too long is told so, and when to come back;
-// nobody is cut off or told anything else; the memory they take is bounded; and
-// when the disk goes on so does everything.
+// Far more callers come than can be served, because the disk of the database is
+// slow. A caller that would wait too long gets an error that says when to
+// retry. No connection is cut, there are no other errors, memory is bounded,
+// and everything works again when the disk does.
 func TestMoreCallersThanCanBeServed(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
@@ -74,7 +74,7 @@ func TestMoreCallersThanCanBeServed(t *testing.T) {
 	f.unharmed()
 }
 
-// crowd sends a staging and gives its status and when to come back.
+// crowd sends a staging and returns its status and Retry-After.
 func (f *fleet) crowd(client *http.Client, intent crashtest.Intent) (status, retry int, err error) {
 	path, body := wire(intent)
 	request, err := http.NewRequest(http.MethodPost, f.replicas[0].address()+path, bytes.NewReader(body))
@@ -93,8 +93,8 @@ func (f *fleet) crowd(client *http.Client, intent crashtest.Intent) (status, ret
 	return response.StatusCode, retry, err
 }
 
-// memory is the most the first server ever took, in MiB, and 0 where the
-// system does not say.
+// memory returns the peak memory of the first server in MiB, or 0 where the
+// system does not report it.
 func (f *fleet) memory() int {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", f.replicas[0].process.Process.Pid))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"landfall/internal/test/crashtest"
 )
 
-// A judge that never found a fault would be worth nothing: each control
-// plants one, and it must be found and named.
+// A checker that never found a fault would be worthless. Each control injects
+// one fault, which must be found and named.
 func TestJudgeFindsEveryPlantedFault(t *testing.T) {
 	for name, control := range map[string]struct {
 		lie  func(s *story, m, w *crashtest.Found)

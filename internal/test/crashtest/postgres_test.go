@@ -12,8 +12,8 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// ownCluster gives a PostgreSQL server that a test may do anything to, and the
-// address of a database in it.
+// ownCluster returns a PostgreSQL server that a test may damage, and the URL of
+// a database in it.
 func ownCluster(t *testing.T, settings ...string) (*pgtest.Cluster, string) {
 	t.Helper()
 	cluster, err := pgtest.Start(settings...)
@@ -28,8 +28,8 @@ func ownCluster(t *testing.T, settings ...string) (*pgtest.Cluster, string) {
 	return cluster, database
 }
 
-// stall keeps commits from ending, by waiting for a standby that is not there;
-// with "" they go on.
+// stall blocks commits by making them wait for a standby that does not exist.
+// With "" they continue.
 func stall(t *testing.T, cluster *pgtest.Cluster, standby string) {
 	t.Helper()
 	for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = '" + standby + "'", "SELECT pg_reload_conf()"} {
@@ -39,8 +39,8 @@ func stall(t *testing.T, cluster *pgtest.Cluster, standby string) {
 	}
 }
 
-// PostgreSQL itself is killed under load, by SIGKILL and by an immediate
-// shutdown, and started again. The servers go on without anybody's hand.
+// PostgreSQL is killed under load, by SIGKILL and by an immediate shutdown, and
+// restarted. The servers recover on their own.
 func TestPostgresKilledUnderLoad(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
@@ -69,7 +69,7 @@ func TestPostgresKilledUnderLoad(t *testing.T) {
 	f.unharmed()
 }
 
-// disturbed lets callers work while something happens, and judges what is left.
+// disturbed runs callers while something happens, and checks the result.
 func disturbed(f *fleet, l *load, callers int, disturb func(*caller, *rand.Rand)) *caller {
 	f.t.Helper()
 	c := &caller{fleet: f, history: &crashtest.History{}}
@@ -85,7 +85,7 @@ func disturbed(f *fleet, l *load, callers int, disturb func(*caller, *rand.Rand)
 	return c
 }
 
-// recovers waits until every server takes writes again, and gives how long
+// recovers waits until every server accepts writes again and returns how long
 // that took.
 func (c *caller) recovers(l *load) time.Duration {
 	c.t.Helper()
@@ -100,7 +100,7 @@ func (c *caller) recovers(l *load) time.Duration {
 	return time.Since(began)
 }
 
-// unharmed checks that no server ended or was started again.
+// unharmed checks that no server stopped or restarted.
 func (f *fleet) unharmed() {
 	f.t.Helper()
 	for _, r := range f.replicas {
@@ -112,7 +112,7 @@ func (f *fleet) unharmed() {
 	}
 }
 
-// ready asks a server whether it should be sent requests.
+// ready returns the status of a server's readiness endpoint.
 func (f *fleet) ready(r *replica) int {
 	f.t.Helper()
 	status, _, err := f.request(http.MethodGet, r.address(), "/readyz", nil)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// proxy stands between a program and its PostgreSQL server, or between that
-// and its standby, and can be the network on its bad days.
+// proxy forwards connections between a program and its PostgreSQL server, or
+// between that server and its standby, and simulates network failures.
 type proxy struct {
 	address string
 	target  string
@@ -18,17 +18,17 @@ type proxy struct {
 	pairs   map[*pair]bool
 }
 
-// mood is what becomes of the bytes of a connection.
+// mood is what happens to the bytes of a connection.
 type mood uint8
 
 const (
-	faithful mood = iota // they arrive
-	losing               // requests arrive, answers do not
-	hushed               // nothing arrives, and nothing is closed
+	faithful mood = iota // forwards both directions
+	losing               // forwards requests, drops responses
+	hushed               // forwards nothing and closes nothing
 )
 
-// pair is one connection through the proxy. Its mood never gets better: what
-// was lost on a connection is lost.
+// pair is one connection through the proxy. Its mood never improves: what was
+// lost on a connection stays lost.
 type pair struct {
 	client, server net.Conn
 	mutex          sync.Mutex
@@ -58,7 +58,8 @@ func newProxy(t *testing.T, target string) *proxy {
 	return p
 }
 
-// before puts a proxy before the server of a URL, and gives the URL through it.
+// before starts a proxy for the server of a URL and returns the URL of the
+// proxy.
 func before(t *testing.T, database string) (*proxy, string) {
 	t.Helper()
 	address, err := url.Parse(database)
@@ -93,14 +94,15 @@ func (p *proxy) serve(client net.Conn) {
 	p.mutex.Unlock()
 }
 
-// copy carries bytes one way until the connection is in too bad a mood for it;
-// then it takes them and lets them fall.
+// copy forwards bytes in one direction. Once the connection no longer forwards,
+// it reads and discards them.
 func (p *pair) copy(to, from net.Conn, until mood) {
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(buffer)
 		if err != nil {
-			// A hushed connection does not even say that its end is gone.
+			// A silent connection does not even report that the other end is
+			// closed.
 			if p.now() < hushed {
 				to.Close()
 			}
@@ -122,7 +124,7 @@ func (p *pair) now() mood {
 	return p.mood
 }
 
-// turn changes the mood of all connections, and of those to come.
+// turn sets the mood of all connections, current and future.
 func (p *proxy) turn(now, next mood) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -134,8 +136,8 @@ func (p *proxy) turn(now, next mood) {
 	}
 }
 
-// lose lets every connection lose its answers while something happens and then
-// ends them all, which is what a failover looks like from here. New ones work.
+// lose drops the responses on all connections while something happens and then
+// closes them, as a failover does. New connections work.
 func (p *proxy) lose(meanwhile func()) {
 	p.turn(losing, faithful)
 	meanwhile()
@@ -143,13 +145,13 @@ func (p *proxy) lose(meanwhile func()) {
 	p.cut()
 }
 
-// hush silences every connection, also those to come.
+// hush makes all connections silent, current and future.
 func (p *proxy) hush() { p.turn(hushed, hushed) }
 
 // speak lets new connections work. The silent ones stay silent.
 func (p *proxy) speak() { p.turn(faithful, faithful) }
 
-// cut ends all connections.
+// cut closes all connections.
 func (p *proxy) cut() {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -11,7 +11,7 @@ import (
 	"landfall/internal/test/crashtest"
 )
 
-// stage stages fresh accounts and gives their keys.
+// stage stages new accounts and returns their keys.
 func (c *caller) stage(name string, accounts int) []landfall.Key {
 	c.t.Helper()
 	l, random := &load{name: name}, rand.New(rand.NewPCG(1, 2))
@@ -26,7 +26,7 @@ func (c *caller) stage(name string, accounts int) []landfall.Key {
 	return keys
 }
 
-// Many callers ask every replica at once to create the same account.
+// Many callers ask all replicas at once to create the same account.
 func TestOneAccountFromManyCallers(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fleet) {
 		c := &caller{fleet: f, history: &crashtest.History{}}

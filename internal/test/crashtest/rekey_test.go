@@ -14,8 +14,7 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// lock starts the replicas anew with encryption keys, the first of which
-// encrypts.
+// lock restarts the replicas with encryption keys. The first key encrypts.
 func (f *fleet) lock(keys ...string) {
 	f.keys = strings.Join(keys, ",")
 	for _, r := range f.replicas {
@@ -26,7 +25,7 @@ func (f *fleet) lock(keys ...string) {
 	}
 }
 
-// must asks some replica for something that has to succeed.
+// must sends a request to some replica, which has to succeed.
 func (f *fleet) must(path, body string) {
 	f.t.Helper()
 	status, answer, err := f.request(http.MethodPost, f.replicas[0].address(), imports+"/"+path+"/", []byte(body))
@@ -35,7 +34,7 @@ func (f *fleet) must(path, body string) {
 	}
 }
 
-// household stages and creates an account with something in every table.
+// household stages and creates an account with a row in every table.
 func (f *fleet) household(external string) {
 	f.t.Helper()
 	key := `"import_supplier":"` + supplier + `","external_account_number":"` + external + `"`
@@ -82,8 +81,8 @@ func (f *fleet) contents(externals []string) map[string]string {
 }
 
 // TestRekeyIsKilled changes the encryption key while accounts are created, and
-// kills whoever changes it again and again. Everything reads as before, and in
-// the end the old key is not needed.
+// kills the command that changes it again and again. All data stays readable,
+// and in the end the old key is not needed.
 func TestRekeyIsKilled(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Parallel()
@@ -98,7 +97,7 @@ func TestRekeyIsKilled(t *testing.T) {
 				externals = append(externals, external)
 			}
 		}
-		add(10) // bare
+		add(10) // not encrypted
 		f.lock(first)
 		add(30)
 		f.lock(second, first)
@@ -108,9 +107,9 @@ func TestRekeyIsKilled(t *testing.T) {
 			if err := rekey.Start(); err != nil {
 				t.Fatal(err)
 			}
-			time.AfterFunc(time.Duration(20+random.IntN(300))*time.Millisecond, func() { _ = rekey.Process.Kill() }) // or it was done
+			time.AfterFunc(time.Duration(20+random.IntN(300))*time.Millisecond, func() { _ = rekey.Process.Kill() }) // unless it has finished
 			add(2)
-			_ = rekey.Wait() // it was killed
+			_ = rekey.Wait()
 		}
 		f.operate("rekey")
 		f.lock(second)

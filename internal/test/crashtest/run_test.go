@@ -15,11 +15,12 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// spoiled says which accounts of a book cannot be created: every so manieth.
+// spoiled reports whether an account of a book cannot be created: every Nth
+// one.
 const spoiled = 50
 
-// book stages as many accounts as a run of these tests has; a variable asks for
-// more. Some of them have a payment instruction that nobody knows.
+// book stages the accounts of a run. An environment variable can ask for more.
+// Some have a payment instruction that no vendor knows.
 func (f *fleet) book(usual int) (accounts, bad int) {
 	f.t.Helper()
 	accounts = usual
@@ -67,7 +68,7 @@ func (f *fleet) book(usual int) (accounts, bad int) {
 	return accounts, bad
 }
 
-// tally is what the API tells of a run.
+// tally is what the API reports about a run.
 type tally struct {
 	ID                                              string
 	State                                           string
@@ -75,7 +76,7 @@ type tally struct {
 	Selected, Succeeded, Failed, Refused, Remaining int
 }
 
-// startRun asks for a run until somebody answers.
+// startRun starts a run and retries until there is a response.
 func (f *fleet) startRun(dry bool) tally {
 	f.t.Helper()
 	body, err := json.Marshal(map[string]any{"import_supplier_code": supplier, "operations_team_name": team, "dry_run": dry})
@@ -119,7 +120,7 @@ func (f *fleet) watch(run tally, patience time.Duration, disturb func()) tally {
 	}
 }
 
-// once proves that each account had its outcome in a run once and no more.
+// once checks that each account had exactly one outcome in a run.
 func (f *fleet) once(run tally, accounts, bad int, passed, failed landfall.EventType) {
 	f.t.Helper()
 	if run.Selected != accounts || run.Succeeded != accounts-bad || run.Failed != bad || run.Refused != 0 || run.Remaining != 0 {
@@ -130,7 +131,8 @@ func (f *fleet) once(run tally, accounts, bad int, passed, failed landfall.Event
 	for what, want := range map[string]int{
 		fmt.Sprintf(`SELECT count(*) FROM event WHERE type = '%s'`, passed):                 accounts - bad,
 		fmt.Sprintf(`SELECT count(DISTINCT external) FROM event WHERE type = '%s'`, passed): accounts - bad,
-		// A database that was away is on the record of some accounts as well.
+		// Some accounts may also have failed because the database was
+		// unavailable.
 		fmt.Sprintf(`SELECT count(DISTINCT external) FROM event WHERE type = '%s' AND (external LIKE '%%07' OR external LIKE '%%57')`, failed): bad,
 		fmt.Sprintf(`SELECT count(*) FROM run_failure f JOIN run r ON r.id = f.run_id WHERE r.number = '%s'`, run.ID):                          bad,
 		`SELECT count(*) FROM event WHERE type = 'run.finished'`:                                                                               1,
@@ -142,7 +144,7 @@ func (f *fleet) once(run tally, accounts, bad int, passed, failed landfall.Event
 	}
 }
 
-// killing kills some replica now and then.
+// killing kills a replica from time to time.
 func (f *fleet) killing(random *rand.Rand, most time.Duration) func() {
 	next := time.Now()
 	return func() {
@@ -158,8 +160,8 @@ func (f *fleet) killing(random *rand.Rand, most time.Duration) func() {
 }
 
 // Servers are killed again and again during a run. Every account is created
-// once, the counters are exact, and the run ends. A rehearsal before it has no
-// claims to lean on, and is as exact.
+// once, the counters are exact, and the run ends. The dry run before it holds
+// no claims and is just as exact.
 func TestRunThroughKills(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	onBoth(t, func(t *testing.T, f *fleet) {
@@ -176,7 +178,8 @@ func TestRunThroughKills(t *testing.T) {
 	})
 }
 
-// forgetEnds lets the next run's end be counted alone.
+// forgetEnds removes the outcomes, so that those of the next run are counted
+// alone.
 func (f *fleet) forgetEnds() {
 	database := f.raw()
 	defer database.Close()
@@ -195,7 +198,7 @@ func (f *fleet) counted(what string, want int) {
 	}
 }
 
-// PostgreSQL itself is killed and started again during a run.
+// PostgreSQL is killed and restarted during a run.
 func TestRunThroughRestartsOfPostgres(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
@@ -220,7 +223,7 @@ func TestRunThroughRestartsOfPostgres(t *testing.T) {
 		kills++
 		next = time.Now().Add(time.Duration(1000+random.IntN(2000)) * time.Millisecond)
 		if accounts > 10_000 {
-			next = next.Add(3 * time.Second) // its recovery takes longer too
+			next = next.Add(3 * time.Second) // recovery takes longer too
 		}
 	})
 	f.once(run, accounts, bad, landfall.EventImportCompleted, landfall.EventImportFailed)

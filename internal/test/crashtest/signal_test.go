@@ -12,9 +12,9 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// The servers are asked to end, one after the other, while callers work. Who
-// leaves when he is told to never loses a request: each is answered, or meets
-// a closed door before anything was sent.
+// The servers are stopped with SIGTERM, one after the other, while callers
+// work. No request is lost: each gets a response or is refused a connection
+// before anything was sent.
 func TestTerminatedUnderLoad(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	onBoth(t, func(t *testing.T, f *fleet) {
@@ -38,8 +38,8 @@ func TestTerminatedUnderLoad(t *testing.T) {
 	})
 }
 
-// insist sends every intent until it is answered, and accepts no other reason
-// for not being answered than a closed door.
+// insist sends every intent until there is a response. The only error it
+// accepts is a refused connection.
 func (l *load) insist(c *caller, worker uint64, stop <-chan struct{}) {
 	random := rand.New(rand.NewPCG(l.seed, worker))
 	for {

@@ -10,13 +10,14 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// A synchronous standby falls silent under load: commits wait for it, callers
-// give up and ask again, and some are told of what others wrote. Then the
-// primary is lost and the standby takes over. Whatever was answered is there.
+// A synchronous standby stops responding under load: commits wait for it,
+// callers give up and retry, and some responses mention what others wrote. Then
+// the primary is lost and the standby is promoted. Everything that was
+// confirmed is there.
 func TestFailoverToSilentStandby(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
-	// A machine that is busy with other things may take its time, but not twice.
+	// A busy machine may be slow once, but not twice.
 	for attempt := 1; ; attempt++ {
 		took := failover(t)
 		t.Logf("the service takes writes again %s after the promotion", took)
@@ -29,11 +30,11 @@ func TestFailoverToSilentStandby(t *testing.T) {
 	}
 }
 
-// resumes is how long after a promotion all servers must take writes again.
+// resumes is how long after a promotion all servers must accept writes again.
 const resumes = 20 * time.Second
 
-// failover goes through it once and says how long after the promotion every
-// server takes writes again, without having been started anew.
+// failover does one failover and returns how long after the promotion every
+// server accepts writes again without a restart.
 func failover(t *testing.T) (took time.Duration) {
 	t.Helper()
 	primary, database := ownCluster(t, "wal_level=replica", "max_wal_senders=4")

@@ -2,29 +2,29 @@ package crashtest
 
 import "landfall"
 
-// State is everything that was found when a run was over.
+// State is everything that was found at the end of a run.
 type State struct {
 	Found  map[landfall.Key]*Found
-	Strays []string // rows that belong to no account, said in words
+	Strays []string // rows that belong to no account, described
 }
 
 // Found is what was found about one key, through the API and in the store.
 type Found struct {
-	// As the API shows it. Status is "" when the answer was 404; a list holds
-	// the number of every entry of the key, "" for null.
+	// What the API shows. Status is "" when the response was 404. A list holds
+	// the account number of each entry of the key, "" for null.
 	Status       string
 	StatusNumber string
 	All          []string
 	Pending      []string
 	Imported     []string
 
-	// As the store has it. Absent things are nil.
+	// What the store holds. Absent values are nil.
 	Process   *landfall.Process
 	Revisions []landfall.StagedRevision
 	Account   *landfall.Account
 	Events    []landfall.Event
 	Undone    []landfall.UndoneAccount // oldest first
-	Refusal   string                   // code of the last refused staging on record
+	Refusal   string                   // code of the last refused staging
 	Mails     int                      // queued for the customers
 }
 

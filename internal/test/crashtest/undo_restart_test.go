@@ -9,10 +9,10 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// PostgreSQL itself is killed again and again while a run is taken back: the
-// answers to some commits are lost, and the command ends with an error or says
-// which accounts failed. Given again until it is through, it has taken back
-// every account once, and the figures say so.
+// PostgreSQL is killed again and again while a run is undone: responses to some
+// commits are lost, and the command fails or lists the accounts that failed.
+// Repeated until it succeeds, it has undone every account once, and the figures
+// agree.
 func TestRunUndoThroughRestartsOfPostgres(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting

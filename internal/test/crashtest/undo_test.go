@@ -18,10 +18,9 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// A whole run is taken back by a command that is killed again and again, while
-// servers are killed too and callers add to its accounts. When it has come to
-// its end every account is either gone or was kept for what was added, and the
-// figures say so.
+// A command that undoes a whole run is killed again and again, while servers
+// are killed and callers add to its accounts. In the end every account is
+// either undone or kept because something was added, and the figures agree.
 func TestRunUndoKilled(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	onBoth(t, func(t *testing.T, f *fleet) {
@@ -43,8 +42,8 @@ func TestRunUndoKilled(t *testing.T) {
 		var others sync.WaitGroup
 		others.Go(func() { addTo(c, l, rand.New(rand.NewPCG(dice, 1)), keys, stop) })
 		others.Go(func() { killSome(f, rand.New(rand.NewPCG(dice, 2)), stop) })
-		// It is let live a little longer each time: a slow machine needs a while
-		// to begin, and the kills shall come in the middle.
+		// Give the command more time with each attempt: a slow machine needs a
+		// while to start, and the kills should come in the middle.
 		killed := 0
 		for patience := 60 * time.Millisecond; killed < 25; patience += 60 * time.Millisecond {
 			if _, ended := f.undoRun(run, patience); ended {
@@ -92,7 +91,7 @@ func TestRunUndoKilled(t *testing.T) {
 	})
 }
 
-// undoneSoFar counts what was taken back of a run.
+// undoneSoFar counts the accounts of a run that were undone.
 func (f *fleet) undoneSoFar(run string) (count int) {
 	f.t.Helper()
 	store := f.open()
@@ -106,8 +105,8 @@ func (f *fleet) undoneSoFar(run string) (count int) {
 	return count
 }
 
-// sayUndone tells the judge of what the run did, which no caller of the history
-// asked for one by one.
+// sayUndone records the undos of the run in the history, because no caller
+// asked for each of them.
 func sayUndone(history *crashtest.History, key landfall.Key, found *crashtest.Found) {
 	history.Begin(crashtest.Intent{Verb: crashtest.Process, Key: key})
 	for range found.Undone {
@@ -115,7 +114,7 @@ func sayUndone(history *crashtest.History, key landfall.Key, found *crashtest.Fo
 	}
 }
 
-// runAll lets the service create everything that waits, and gives the run.
+// runAll starts a run of all waiting accounts and returns it.
 func (f *fleet) runAll() string {
 	f.t.Helper()
 	body := fmt.Sprintf(`{"import_supplier_code":%q,"operations_team_name":%q}`, supplier, team)
@@ -135,7 +134,7 @@ type runUndone struct {
 	Complete                      bool
 }
 
-// undoRun takes a run back for as long as it is let; it is killed then.
+// undoRun undoes a run and is killed after a time.
 func (f *fleet) undoRun(run string, patience time.Duration) (summary runUndone, ended bool) {
 	f.t.Helper()
 	ctx, cancel := context.WithTimeout(f.t.Context(), patience)
@@ -156,7 +155,7 @@ func (f *fleet) undoRun(run string, patience time.Duration) (summary runUndone, 
 	return last.Summary, true
 }
 
-// addTo posts notes onto some of the accounts.
+// addTo posts notes to some of the accounts.
 func addTo(c *caller, l *load, random *rand.Rand, keys []landfall.Key, stop <-chan struct{}) {
 	for {
 		select {
@@ -169,7 +168,7 @@ func addTo(c *caller, l *load, random *rand.Rand, keys []landfall.Key, stop <-ch
 	}
 }
 
-// killSome kills a server now and then.
+// killSome kills a server from time to time.
 func killSome(f *fleet, random *rand.Rand, stop <-chan struct{}) {
 	for {
 		select {

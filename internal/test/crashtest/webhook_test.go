@@ -17,7 +17,7 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// hearer is a receiver of webhooks that writes down what it took.
+// hearer is a webhook receiver that records what it accepted.
 type hearer struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -26,8 +26,8 @@ type hearer struct {
 	count int // with repetitions
 }
 
-// hear answers deliveries: what the function takes is written down, whatever
-// status it gives.
+// hear answers deliveries. It records what the function accepts, whatever
+// status it returns.
 func hear(t *testing.T, answer func(id string, attempt int) (status int, take bool)) *hearer {
 	t.Helper()
 	h := &hearer{taken: map[string][]string{}, known: map[string]bool{}}
@@ -66,9 +66,10 @@ func (h *hearer) heard() int {
 }
 
 // Events go to five receivers, one of them slow, one down for a while, one that
-// takes an event and says so only the second time, while servers are killed at
-// random and, on PostgreSQL, the database is restarted: each arrives everywhere,
-// in order for each account, and nothing that never happened does.
+// accepts an event but confirms it only the second time, while servers are
+// killed at random and, on PostgreSQL, the database is restarted. Each event
+// arrives everywhere, in order for each account, and none arrives that never
+// happened.
 func TestWebhooksSurviveKills(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
@@ -94,8 +95,9 @@ func deliverThroughKills(f *fleet, events int, disturb func() error) {
 	t := f.t
 	random := rand.New(rand.NewPCG(seed(t), 9))
 	began := time.Now()
-	// Who refuses an event waits for the pause after it, and the events of its
-	// account with it: a few of each account, however many events there are.
+	// A refused event waits for its retry, and so do later events of its
+	// account. Only a few events of each account are refused, however many
+	// there are.
 	every := int64(max(7, events/100|1))
 	hearers := map[string]*hearer{
 		"quick": hear(t, func(string, int) (int, bool) { return 204, true }),
@@ -156,7 +158,7 @@ func deliverThroughKills(f *fleet, events int, disturb func() error) {
 }
 
 // tellEvents writes events of forty accounts beside the servers, as an operator
-// does who skips and unskips, until each was kept.
+// who skips and unskips would, and retries until each is stored.
 func (f *fleet) tellEvents(store landfall.Store, count int) {
 	for i := 0; i < count; {
 		err := store.Update(f.t.Context(), func(tx landfall.Tx) error {
@@ -173,11 +175,11 @@ func (f *fleet) tellEvents(store landfall.Store, count int) {
 		if err == nil {
 			i += 20
 		}
-		time.Sleep(max(20*time.Millisecond, 5*time.Second*20/time.Duration(count))) // long enough for something to happen meanwhile
+		time.Sleep(max(20*time.Millisecond, 5*time.Second*20/time.Duration(count))) // long enough for something to happen
 	}
 }
 
-// awaitHearers goes on killing now and then until everybody has everything.
+// awaitHearers kills from time to time until every receiver has everything.
 func (f *fleet) awaitHearers(hearers map[string]*hearer, events int, random *rand.Rand) {
 	f.t.Helper()
 	for deadline := time.Now().Add(2*time.Minute + time.Duration(events)*50*time.Millisecond); ; time.Sleep(100 * time.Millisecond) {
@@ -202,7 +204,7 @@ func (f *fleet) awaitHearers(hearers map[string]*hearer, events int, random *ran
 	}
 }
 
-// loggedEvents is what the log has, by subject and in order.
+// loggedEvents returns the events in the log, by subject and in order.
 type loggedEvents struct {
 	ids   map[string][]string
 	count int
@@ -228,7 +230,7 @@ func (f *fleet) logged() loggedEvents {
 	return log
 }
 
-// compareHearers holds what arrived against the log.
+// compareHearers compares what arrived with the log.
 func (f *fleet) compareHearers(hearers map[string]*hearer, log loggedEvents) {
 	f.t.Helper()
 	for name, h := range hearers {
