@@ -193,6 +193,7 @@ func through(t *testing.T, start func(listen, one, two string)) {
 // TestReplicasBehindHaproxy ends one of two replicas under load behind the
 // configuration that operators copy. No caller may notice.
 func TestReplicasBehindHaproxy(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	t.Parallel()
 	haproxy := tooltest.Debian(t, "haproxy")
 	through(t, func(listen, one, two string) {
@@ -205,6 +206,7 @@ func TestReplicasBehindHaproxy(t *testing.T) {
 // TestReplicasBehindNginx does the same with the other balancer, whose usual
 // settings buffer and repeat what must not be.
 func TestReplicasBehindNginx(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	t.Parallel()
 	nginx := tooltest.Debian(t, "nginx", "nginx-light")
 	through(t, func(listen, one, two string) {

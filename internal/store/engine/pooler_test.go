@@ -24,6 +24,7 @@ import (
 // refuse the settings it does not know and to forget them in silence. Schema
 // steps of several starters at once, and every limit, hold all the same.
 func TestPooler(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	program := tooltest.Debian(t, "pgbouncer")
 	const all = "statement_timeout,lock_timeout,idle_in_transaction_session_timeout,plan_cache_mode,enable_seqscan," +
 		"enable_hashjoin,enable_mergejoin,cpu_tuple_cost,random_page_cost,default_transaction_isolation"

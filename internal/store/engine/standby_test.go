@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"landfall/internal/test/pgtest"
+	"landfall/internal/test/tooltest"
 )
 
 // TestSilentStandby commits onto a server whose synchronous standby does not
@@ -16,6 +17,7 @@ import (
 // says so in a warning: nobody may be told that this is kept, neither the
 // caller nor whoever asks for the same again and finds it there.
 func TestSilentStandby(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	cluster, err := pgtest.Start("wal_level=replica", "max_wal_senders=4")
 	if err != nil {
 		t.Fatal(err)

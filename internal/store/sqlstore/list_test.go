@@ -31,6 +31,7 @@ func crowded(t *testing.T, url string, rows int) *sqlstore.Store {
 
 // TestListMemoryStaysFlat would see a driver that collects a result first.
 func TestListMemoryStaysFlat(t *testing.T) {
+	tooltest.SkipIfShort(t)
 	onEach(t, func(t *testing.T, url string) {
 		store := crowded(t, url, manyRows)
 		live := func() uint64 {

@@ -56,7 +56,7 @@ func (c *caller) audited() crashtest.Audited {
 }
 
 // The audit check must find what it is meant to find.
-func TestCheckOfTheAuditFindsWhatIsPlanted(t *testing.T) {
+func TestAuditCheckFindsInjectedFaults(t *testing.T) {
 	key := landfall.Key{Supplier: supplier, External: "1"}
 	state := crashtest.State{Found: map[landfall.Key]*crashtest.Found{key: {
 		Revisions: make([]landfall.StagedRevision, 2), Events: []landfall.Event{{Type: landfall.EventImportCompleted}, {Type: landfall.EventNotesCreated}},

@@ -23,14 +23,14 @@ type copied struct {
 	restore func(revoked string) (database string)
 }
 
-// rescue backs up a database under load, revokes a key and restores the backup
+// backupUnderLoad backs up a database under load, revokes a key and restores the backup
 // elsewhere. Everything confirmed before the backup began is there, whole, and
 // neither the revoked key nor any token is valid.
-func rescue(f *fleet, way func() copied) {
+func backupUnderLoad(f *fleet, way func() copied) {
 	t := f.t
 	t.Helper()
 	good, bad := strings.TrimSpace(f.operate("key", "create", "Acme")), strings.TrimSpace(f.operate("key", "create", "Acme"))
-	l := newLoad("R", seed(t))
+	l := newLoad("R", seedOf(t))
 	c := &caller{fleet: f, history: &crashtest.History{}}
 	stop, chosen := make(chan struct{}), way()
 	working := l.run(c, 8, stop)
@@ -40,7 +40,7 @@ func rescue(f *fleet, way func() copied) {
 	time.Sleep(200 * time.Millisecond) // later requests may be missing in the backup
 	close(stop)
 	working.Wait()
-	f.operate("key", "revoke", id(bad))
+	f.operate("key", "revoke", keyID(bad))
 	list := filepath.Join(t.TempDir(), "keys.json")
 	if err := os.WriteFile(list, []byte(f.operate("key", "list", "--json")), 0o600); err != nil {
 		t.Fatal(err)
@@ -65,8 +65,8 @@ func rescue(f *fleet, way func() copied) {
 	judge(heir, l.name)
 }
 
-// id is the public part of a key.
-func id(key string) string { return strings.Split(key, "_")[1] }
+// keyID is the public part of a key.
+func keyID(key string) string { return strings.Split(key, "_")[1] }
 
 // mayLogIn reports whether a key can obtain a token.
 func (f *fleet) mayLogIn(key string) bool {
@@ -80,7 +80,7 @@ func TestBackupOfFileUnderLoad(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	f := newFleet(t, "sqlite:"+filepath.Join(folder, "landfall.db"), 1)
-	rescue(f, func() copied {
+	backupUnderLoad(f, func() copied {
 		file := filepath.Join(folder, "copy.db")
 		return copied{
 			backup: func() {
@@ -125,7 +125,7 @@ func TestBackupOfPostgresUnderLoad(t *testing.T) {
 	}
 	t.Run("dump", func(t *testing.T) {
 		f := newFleet(t, database, 2)
-		rescue(f, func() copied {
+		backupUnderLoad(f, func() copied {
 			file := filepath.Join(t.TempDir(), "landfall.dump")
 			return copied{
 				backup: func() { run("pg_dump", "-Fc", "-f", file, "-d", database) },
@@ -151,7 +151,7 @@ func TestBackupOfPostgresUnderLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := newFleet(t, other, 2)
-		rescue(f, func() copied {
+		backupUnderLoad(f, func() copied {
 			var later *pgtest.Cluster
 			return copied{
 				backup: func() {

@@ -74,7 +74,7 @@ func (c *checker) check() {
 	c.creation()
 	c.undos()
 	c.contradictions()
-	c.shown()
+	c.apiAgreesWithStore()
 	c.notes()
 	c.transactions()
 	c.statements()
@@ -103,8 +103,8 @@ type tally struct{ done, open, told int }
 // most is how often it can be present.
 func (t tally) most() int { return t.done + t.open }
 
-// shown compares what the API shows with what the store holds.
-func (c *checker) shown() {
+// apiAgreesWithStore compares what the API shows with what the store holds.
+func (c *checker) apiAgreesWithStore() {
 	found := c.found
 	status, number := "", ""
 	var all, pending, imported []string

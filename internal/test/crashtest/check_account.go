@@ -13,21 +13,21 @@ func (c *checker) staging() {
 	sent := map[string]*tally{}
 	firsts, open := 0, 0
 	for _, entry := range c.of(Stage) {
-		count := sent[entry.Document]
-		if count == nil {
-			count = &tally{}
-			sent[entry.Document] = count
+		outcomes := sent[entry.Document]
+		if outcomes == nil {
+			outcomes = &tally{}
+			sent[entry.Document] = outcomes
 		}
 		switch {
 		case entry.Broken && entry.done():
 			c.faultf("a staging that breaks a rule was accepted")
 		case entry.done():
-			count.done++
+			outcomes.done++
 			if entry.Answer.Status == http.StatusCreated {
 				firsts++
 			}
 		case entry.open():
-			count.open++
+			outcomes.open++
 			open++
 		}
 	}
@@ -35,7 +35,7 @@ func (c *checker) staging() {
 	for i, revision := range c.found.Revisions {
 		document := string(revision.Document)
 		if revision.Revision != i+1 {
-			c.faultf("revision %d stands at place %d", revision.Revision, i+1)
+			c.faultf("revision %d is at position %d", revision.Revision, i+1)
 		}
 		if i > 0 && last[document] == i {
 			c.faultf("revision %d repeats the one before", i+1)
@@ -46,12 +46,12 @@ func (c *checker) staging() {
 			c.faultf("revision %d was sent by nobody", i+1)
 		}
 	}
-	for document, count := range sent {
+	for document, outcomes := range sent {
 		switch n := kept[document]; {
-		case n == 0 && count.done > 0:
+		case n == 0 && outcomes.done > 0:
 			c.faultf("a staging was answered and is lost")
-		case n > count.most():
-			c.faultf("a staging is kept %d times, sent %d times", n, count.most())
+		case n > outcomes.most():
+			c.faultf("a staging is kept %d times, sent %d times", n, outcomes.most())
 		}
 	}
 	// The response that said so may be one that was lost.

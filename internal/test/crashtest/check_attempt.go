@@ -44,7 +44,7 @@ func (c *checker) recorded(verb Verb, ends map[string]landfall.EventType) {
 			open++
 		}
 	}
-	told, all, sure := c.told(), 0, 0
+	told, all, sure := c.eventCounts(), 0, 0
 	for kind := range maps.Values(ends) {
 		all += told[kind]
 		sure += least[kind]

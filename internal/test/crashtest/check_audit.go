@@ -18,7 +18,7 @@ func CheckAudit(state State, audited Audited) []string {
 	var faults []string
 	for _, key := range slices.SortedFunc(maps.Keys(state.Found), byText) {
 		found := state.Found[key]
-		told := (&checker{found: found}).told()
+		told := (&checker{found: found}).eventCounts()
 		for action, want := range map[string]int{
 			"account.stage":            len(found.Revisions),
 			"account_import.completed": told[landfall.EventImportCompleted],

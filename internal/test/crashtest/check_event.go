@@ -14,7 +14,7 @@ func (c *checker) events() {
 			items[event.Type] += n
 		}
 	}
-	c.lives()
+	c.lifecycle()
 	posted := c.posted()
 	for kind, what := range map[landfall.EventType]string{
 		landfall.EventNotesCreated: "notes", landfall.EventTransactionsCreated: "transactions",
@@ -26,8 +26,8 @@ func (c *checker) events() {
 	}
 }
 
-// told counts the events of each type.
-func (c *checker) told() map[landfall.EventType]int {
+// eventCounts counts the events of each type.
+func (c *checker) eventCounts() map[landfall.EventType]int {
 	times := map[landfall.EventType]int{}
 	for _, event := range c.found.Events {
 		times[event.Type]++

@@ -23,7 +23,7 @@ func (c *checker) marks() {
 	c.marked(Unskip, landfall.EventUnskipped)
 	for _, mark := range c.of(Skip) {
 		if mark.done() && c.stays(mark) {
-			c.heeded(mark)
+			c.blocksLaterRequests(mark)
 		}
 	}
 }
@@ -38,7 +38,7 @@ func (c *checker) marked(verb Verb, kind landfall.EventType) {
 			open++
 		}
 	}
-	if told := c.told()[kind]; told < done || told > done+open {
+	if told := c.eventCounts()[kind]; told < done || told > done+open {
 		c.faultf("%d events tell of %s, %d were answered and %d can have been", told, verb, done, done+open)
 	}
 }
@@ -53,8 +53,8 @@ func (c *checker) stays(mark *Entry) bool {
 	return true
 }
 
-// heeded checks that no request succeeded that was sent after a mark was set.
-func (c *checker) heeded(mark *Entry) {
+// blocksLaterRequests checks that no request succeeded that was sent after a mark was set.
+func (c *checker) blocksLaterRequests(mark *Entry) {
 	for _, entry := range c.entries {
 		past := entry.ran() || entry.done() && (entry.Verb == Stage || entry.Verb == Process)
 		if past && entry.after(mark) {

@@ -75,7 +75,7 @@ func (c *checker) once(what, name string, there int, inline bool, sent *tally) {
 	// Exactly one response says that it was added, unless that response was
 	// lost.
 	case there == 1 && told == 0 && sent.open == 0:
-		c.faultf("%s %s is there, but nobody was told that he added it", what, name)
+		c.faultf("%s %s is there, but no response says that it was added", what, name)
 	}
 }
 

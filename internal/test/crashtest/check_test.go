@@ -12,16 +12,16 @@ import (
 )
 
 var (
-	made     = landfall.Key{Supplier: "S", External: "made"}
-	waiting  = landfall.Key{Supplier: "S", External: "waiting"}
-	hopeless = landfall.Key{Supplier: "S", External: "hopeless"}
-	skipped  = landfall.Key{Supplier: "S", External: "skipped"}
-	undone   = landfall.Key{Supplier: "S", External: "undone"}
-	refused  = landfall.Key{Supplier: "S", External: "refused"}
+	made       = landfall.Key{Supplier: "S", External: "made"}
+	waitingKey = landfall.Key{Supplier: "S", External: "waiting"}
+	hopeless   = landfall.Key{Supplier: "S", External: "hopeless"}
+	skipped    = landfall.Key{Supplier: "S", External: "skipped"}
+	undone     = landfall.Key{Supplier: "S", External: "undone"}
+	refused    = landfall.Key{Supplier: "S", External: "refused"}
 )
 
 const (
-	number, otherNumber       = "A-00000001", "A-00000002"
+	firstNumber, otherNumber  = "A-00000001", "A-00000002"
 	firstUndone, secondUndone = "A-00000003", "A-00000004"
 )
 
@@ -39,7 +39,7 @@ func (s *story) say(intent crashtest.Intent, answer *crashtest.Answer) {
 	}
 }
 
-func answer(status int, code, number string, added ...bool) *crashtest.Answer {
+func answered(status int, code, number string, added ...bool) *crashtest.Answer {
 	return &crashtest.Answer{Status: status, Code: code, Number: number, Added: added}
 }
 
@@ -72,58 +72,58 @@ var (
 	unskip  = crashtest.Intent{Verb: crashtest.Unskip, Key: skipped}
 
 	takeBack = crashtest.Intent{Verb: crashtest.Undo, Key: undone}
-	dryRun   = crashtest.Intent{Verb: crashtest.DryRun, Key: waiting}
+	dryRun   = crashtest.Intent{Verb: crashtest.DryRun, Key: waitingKey}
 	posted   = []crashtest.Movement{{ID: "t1", Signed: -300}, {ID: "t2", Signed: 100, Moved: true}}
 )
 
-// honest describes one account that was created, one that waits, one that
+// correctStory describes one account that was created, one that waits, one that
 // cannot be created and one that is skipped, with every kind of response and
 // with lost ones.
-func honest() *story {
+func correctStory() *story {
 	s := &story{}
-	s.say(stagingOf(made, "first"), answer(http.StatusCreated, "", ""))
-	s.say(stagingOf(made, "second"), answer(http.StatusOK, "", ""))
+	s.say(stagingOf(made, "first"), answered(http.StatusCreated, "", ""))
+	s.say(stagingOf(made, "second"), answered(http.StatusOK, "", ""))
 	s.say(process, nil) // it happened
-	s.say(process, answer(http.StatusBadRequest, landfall.CodeAlreadyImported, number))
-	s.say(stagingOf(made, "late"), answer(http.StatusBadRequest, landfall.CodeAlreadyImported, number))
-	s.say(noteOn(made, "n1", "n2"), answer(http.StatusCreated, "", "", true, true))
-	s.say(noteOn(made, "n1", "n2"), answer(http.StatusCreated, "", "", false, false))
+	s.say(process, answered(http.StatusBadRequest, landfall.CodeAlreadyImported, firstNumber))
+	s.say(stagingOf(made, "late"), answered(http.StatusBadRequest, landfall.CodeAlreadyImported, firstNumber))
+	s.say(noteOn(made, "n1", "n2"), answered(http.StatusCreated, "", "", true, true))
+	s.say(noteOn(made, "n1", "n2"), answered(http.StatusCreated, "", "", false, false))
 	s.say(noteOn(made, "never", "neither"), nil)
-	s.say(postTo(made, posted...), answer(http.StatusServiceUnavailable, landfall.CodeServiceUnavailable, "")) // it happened
+	s.say(postTo(made, posted...), answered(http.StatusServiceUnavailable, landfall.CodeServiceUnavailable, "")) // it happened
 	broken := postTo(made, crashtest.Movement{ID: "b1", Signed: 1}, crashtest.Movement{ID: "b2", Signed: 1, Moved: true})
 	broken.Broken = true
-	s.say(broken, answer(http.StatusBadRequest, landfall.CodeOutsideOpenPeriod, ""))
+	s.say(broken, answered(http.StatusBadRequest, landfall.CodeOutsideOpenPeriod, ""))
 	again := postTo(made, crashtest.Movement{ID: "twice", Signed: 7})
 	again.Unchecked = true
-	s.say(again, answer(http.StatusCreated, "", "", true))
+	s.say(again, answered(http.StatusCreated, "", "", true))
 	s.say(again, nil) // it happened too
-	s.say(dryRun, answer(http.StatusBadRequest, landfall.CodeProcessUnknown, ""))
-	s.say(stagingOf(waiting, "patient"), answer(http.StatusCreated, "", ""))
-	s.say(dryRun, answer(http.StatusBadRequest, landfall.CodeDryRunRolledBack, ""))
-	s.say(noteOn(waiting, "nowhere"), answer(http.StatusNotFound, landfall.CodeAccountNotFound, ""))
+	s.say(dryRun, answered(http.StatusBadRequest, landfall.CodeProcessUnknown, ""))
+	s.say(stagingOf(waitingKey, "patient"), answered(http.StatusCreated, "", ""))
+	s.say(dryRun, answered(http.StatusBadRequest, landfall.CodeDryRunRolledBack, ""))
+	s.say(noteOn(waitingKey, "nowhere"), answered(http.StatusNotFound, landfall.CodeAccountNotFound, ""))
 
-	s.say(statementsOn(made, "s1", "s2"), answer(http.StatusCreated, "", ""))
-	s.say(statementsOn(made, "s1", "s2"), answer(http.StatusCreated, "", ""))
+	s.say(statementsOn(made, "s1", "s2"), answered(http.StatusCreated, "", ""))
+	s.say(statementsOn(made, "s1", "s2"), answered(http.StatusCreated, "", ""))
 	s.say(statementsOn(made, "s3", "s4"), nil)
 	s.say(instructionOn(made, "i1"), nil) // it happened
-	s.say(instructionOn(made, "i1"), answer(http.StatusCreated, "", number))
+	s.say(instructionOn(made, "i1"), answered(http.StatusCreated, "", firstNumber))
 	cannot := stagingOf(hopeless, "hopeless")
 	cannot.Doomed = true
-	s.say(cannot, answer(http.StatusCreated, "", ""))
+	s.say(cannot, answered(http.StatusCreated, "", ""))
 	s.say(crashtest.Intent{Verb: crashtest.DryRun, Key: hopeless}, nil) // it happened
-	s.say(crashtest.Intent{Verb: crashtest.DryRun, Key: hopeless}, answer(http.StatusBadRequest, landfall.CodeInstructionNotFound, ""))
+	s.say(crashtest.Intent{Verb: crashtest.DryRun, Key: hopeless}, answered(http.StatusBadRequest, landfall.CodeInstructionNotFound, ""))
 	s.history.Quiet()
-	s.say(failing, answer(http.StatusBadRequest, landfall.CodeInstructionNotFound, ""))
-	s.say(stagingOf(skipped, "unwanted"), answer(http.StatusCreated, "", ""))
-	s.say(skip, answer(http.StatusOK, "", ""))
+	s.say(failing, answered(http.StatusBadRequest, landfall.CodeInstructionNotFound, ""))
+	s.say(stagingOf(skipped, "unwanted"), answered(http.StatusCreated, "", ""))
+	s.say(skip, answered(http.StatusOK, "", ""))
 	s.say(unskip, nil) // it happened
-	s.say(unskip, answer(http.StatusBadRequest, "", ""))
+	s.say(unskip, answered(http.StatusBadRequest, "", ""))
 	s.history.Quiet()
-	s.say(skip, answer(http.StatusOK, "", ""))
-	s.say(crashtest.Intent{Verb: crashtest.Process, Key: skipped}, answer(http.StatusBadRequest, landfall.CodeMarkedAsSkipped, ""))
+	s.say(skip, answered(http.StatusOK, "", ""))
+	s.say(crashtest.Intent{Verb: crashtest.Process, Key: skipped}, answered(http.StatusBadRequest, landfall.CodeMarkedAsSkipped, ""))
 
-	tellOfUndo(s)
-	account := &landfall.Account{Number: number, Key: made, Revision: 2, Balance: 311, Data: landfall.AccountData{
+	storyOfUndo(s)
+	account := &landfall.Account{Number: firstNumber, Key: made, Revision: 2, Balance: 311, Data: landfall.AccountData{
 		BillingName: "second", Customers: []landfall.Customer{{Email: "a@b"}, {}},
 		Notes:        []landfall.Note{{Body: "inline second"}, {Body: "n1"}, {Body: "n2"}, {Body: "moved: t2", Pinned: true}},
 		Statements:   []landfall.Statement{{ID: "inline second"}, {ID: "s1"}, {ID: "s2"}},
@@ -143,35 +143,35 @@ func honest() *story {
 		account.Ledger = append(account.Ledger, entry)
 	}
 	event := func(kind landfall.EventType, count int) landfall.Event {
-		return landfall.Event{Type: kind, AccountNumber: number, Details: map[string]string{"count": fmt.Sprint(count)}}
+		return landfall.Event{Type: kind, AccountNumber: firstNumber, Details: map[string]string{"count": fmt.Sprint(count)}}
 	}
 	s.state.Found = map[landfall.Key]*crashtest.Found{
 		made: {
-			Status: "COMPLETED", StatusNumber: number, All: []string{number}, Imported: []string{number}, Mails: 1,
-			Process: &landfall.Process{State: landfall.Imported, AccountNumber: number}, Account: account,
-			Revisions: revisions("first", "second"),
+			Status: "COMPLETED", StatusNumber: firstNumber, All: []string{firstNumber}, Imported: []string{firstNumber}, Mails: 1,
+			Process: &landfall.Process{State: landfall.Imported, AccountNumber: firstNumber}, Account: account,
+			Revisions: revisionsOf("first", "second"),
 			Events: []landfall.Event{
-				{Type: landfall.EventImportCompleted, AccountNumber: number}, event(landfall.EventNotesCreated, 2),
+				{Type: landfall.EventImportCompleted, AccountNumber: firstNumber}, event(landfall.EventNotesCreated, 2),
 				event(landfall.EventTransactionsCreated, 2), event(landfall.EventTransactionsCreated, 1), event(landfall.EventTransactionsCreated, 1),
 				event(landfall.EventStatementsCreated, 2), event(landfall.EventInstructionCreated, 1),
 			},
 		},
-		waiting: {
+		waitingKey: {
 			Status: "UNKNOWN", All: []string{""}, Pending: []string{""},
-			Process: &landfall.Process{State: landfall.Staged}, Revisions: revisions("patient"),
+			Process: &landfall.Process{State: landfall.Staged}, Revisions: revisionsOf("patient"),
 			Events: []landfall.Event{{Type: landfall.EventDryRunCompleted}},
 		},
 		hopeless: {
-			Status: "UNKNOWN", All: []string{""}, Pending: []string{""}, Revisions: revisions("hopeless"),
+			Status: "UNKNOWN", All: []string{""}, Pending: []string{""}, Revisions: revisionsOf("hopeless"),
 			Process: &landfall.Process{State: landfall.Staged, Failure: &landfall.Failure{Code: landfall.CodeInstructionNotFound}},
 			Events:  []landfall.Event{{Type: landfall.EventDryRunFailed}, {Type: landfall.EventDryRunFailed}, {Type: landfall.EventImportFailed}},
 		},
 		skipped: {
-			Status: "UNKNOWN", Process: &landfall.Process{State: landfall.Skipped}, Revisions: revisions("unwanted"),
+			Status: "UNKNOWN", Process: &landfall.Process{State: landfall.Skipped}, Revisions: revisionsOf("unwanted"),
 			Events: []landfall.Event{{Type: landfall.EventSkipped}, {Type: landfall.EventUnskipped}, {Type: landfall.EventSkipped}},
 		},
 		undone: {
-			Status: "UNKNOWN", All: []string{""}, Pending: []string{""}, Revisions: revisions("rash"),
+			Status: "UNKNOWN", All: []string{""}, Pending: []string{""}, Revisions: revisionsOf("rash"),
 			Process: &landfall.Process{State: landfall.Staged},
 			Undone:  []landfall.UndoneAccount{{Number: firstUndone, Reason: "undo"}, {Number: secondUndone, Reason: "undo"}},
 			Events: []landfall.Event{
@@ -185,31 +185,31 @@ func honest() *story {
 	return s
 }
 
-// tellOfUndo describes an account that was created and undone twice, and one
+// storyOfUndo describes an account that was created and undone twice, and one
 // that never passed validation.
-func tellOfUndo(s *story) {
+func storyOfUndo(s *story) {
 	wrong := stagingOf(refused, "wrong")
 	wrong.Broken = true
-	s.say(wrong, answer(http.StatusBadRequest, landfall.CodeAccountFailedValidation, ""))
-	s.say(takeBack, answer(http.StatusBadRequest, landfall.CodeProcessUnknown, ""))
-	s.say(stagingOf(undone, "rash"), answer(http.StatusCreated, "", ""))
+	s.say(wrong, answered(http.StatusBadRequest, landfall.CodeAccountFailedValidation, ""))
+	s.say(takeBack, answered(http.StatusBadRequest, landfall.CodeProcessUnknown, ""))
+	s.say(stagingOf(undone, "rash"), answered(http.StatusCreated, "", ""))
 	create := crashtest.Intent{Verb: crashtest.Process, Key: undone}
-	s.say(create, answer(http.StatusCreated, "", firstUndone))
+	s.say(create, answered(http.StatusCreated, "", firstUndone))
 	s.say(noteOn(undone, "too late"), nil) // it never happened
 	s.say(takeBack, nil)                   // it happened
-	s.say(takeBack, answer(http.StatusBadRequest, landfall.CodeAccountNotFound, ""))
+	s.say(takeBack, answered(http.StatusBadRequest, landfall.CodeAccountNotFound, ""))
 	s.history.Quiet()
 	s.say(create, nil) // it happened
-	s.say(stagingOf(undone, "rash"), answer(http.StatusBadRequest, landfall.CodeAlreadyImported, secondUndone))
-	s.say(takeBack, answer(http.StatusOK, "", secondUndone))
-	s.say(noteOn(undone, "much too late"), answer(http.StatusNotFound, landfall.CodeAccountNotFound, ""))
+	s.say(stagingOf(undone, "rash"), answered(http.StatusBadRequest, landfall.CodeAlreadyImported, secondUndone))
+	s.say(takeBack, answered(http.StatusOK, "", secondUndone))
+	s.say(noteOn(undone, "much too late"), answered(http.StatusNotFound, landfall.CodeAccountNotFound, ""))
 	s.history.Quiet()
 	wrong = stagingOf(undone, "worse")
 	wrong.Broken = true
-	s.say(wrong, answer(http.StatusBadRequest, landfall.CodeAccountFailedValidation, ""))
+	s.say(wrong, answered(http.StatusBadRequest, landfall.CodeAccountFailedValidation, ""))
 }
 
-func revisions(names ...string) []landfall.StagedRevision {
+func revisionsOf(names ...string) []landfall.StagedRevision {
 	list := make([]landfall.StagedRevision, len(names))
 	for i, name := range names {
 		list[i] = landfall.StagedRevision{Revision: i + 1, Document: []byte(name + "'s document")}
@@ -219,16 +219,16 @@ func revisions(names ...string) []landfall.StagedRevision {
 
 // A dry run holds no claim, so an account can be skipped during one. Then its
 // failure is not stored, but its event is.
-func TestMarkMayOvertakeDryRun(t *testing.T) {
-	s, overtaken := honest(), landfall.Key{Supplier: "S", External: "overtaken"}
+func TestSkipMayOvertakeDryRun(t *testing.T) {
+	s, overtaken := correctStory(), landfall.Key{Supplier: "S", External: "overtaken"}
 	cannot := stagingOf(overtaken, "overtaken")
 	cannot.Doomed = true
-	s.say(cannot, answer(http.StatusCreated, "", ""))
+	s.say(cannot, answered(http.StatusCreated, "", ""))
 	attempt := s.history.Begin(crashtest.Intent{Verb: crashtest.DryRun, Key: overtaken})
-	s.say(crashtest.Intent{Verb: crashtest.Skip, Key: overtaken}, answer(http.StatusOK, "", ""))
-	s.history.End(attempt, *answer(http.StatusBadRequest, landfall.CodeInstructionNotFound, ""))
+	s.say(crashtest.Intent{Verb: crashtest.Skip, Key: overtaken}, answered(http.StatusOK, "", ""))
+	s.history.End(attempt, *answered(http.StatusBadRequest, landfall.CodeInstructionNotFound, ""))
 	s.state.Found[overtaken] = &crashtest.Found{
-		Status: "UNKNOWN", Process: &landfall.Process{State: landfall.Skipped}, Revisions: revisions("overtaken"),
+		Status: "UNKNOWN", Process: &landfall.Process{State: landfall.Skipped}, Revisions: revisionsOf("overtaken"),
 		Events: []landfall.Event{{Type: landfall.EventSkipped}, {Type: landfall.EventDryRunFailed}},
 	}
 	for _, fault := range crashtest.Check(&s.history, s.state) {
@@ -236,10 +236,10 @@ func TestMarkMayOvertakeDryRun(t *testing.T) {
 	}
 }
 
-// TestHonestStoryHasNoFault checks a history without a fault. A checker that
+// TestCorrectHistoryHasNoFault checks a history without a fault. A checker that
 // reports faults there would soon be ignored.
-func TestHonestStoryHasNoFault(t *testing.T) {
-	s := honest()
+func TestCorrectHistoryHasNoFault(t *testing.T) {
+	s := correctStory()
 	for _, fault := range crashtest.Check(&s.history, s.state) {
 		t.Error(fault)
 	}

@@ -37,7 +37,7 @@ func (c *checker) undos() {
 		case entry.done():
 			told[entry.Answer.Number]++
 			if !c.retired(entry.Answer.Number) {
-				c.faultf("account %s was taken back, and its number is not retired", entry.Answer.Number)
+				c.faultf("account %s was undone, and its number is not retired", entry.Answer.Number)
 			}
 		case entry.open():
 			open++
@@ -47,7 +47,7 @@ func (c *checker) undos() {
 	}
 	for number, operators := range told {
 		if operators > 1 {
-			c.faultf("%d operators were told that they took %s back", operators, number)
+			c.faultf("%d operators were told that they undid %s", operators, number)
 		}
 	}
 	for _, undone := range c.found.Undone {
@@ -57,17 +57,17 @@ func (c *checker) undos() {
 			open--
 		}
 		if undone.Reason != string(Undo) {
-			c.faultf("account %s was taken back for %q", undone.Number, undone.Reason)
+			c.faultf("account %s was undone with reason %q", undone.Number, undone.Reason)
 		}
 	}
 	if open < 0 {
-		c.faultf("an account was taken back and nobody asked for that")
+		c.faultf("an account was undone and nobody asked for it")
 	}
 }
 
-// lives checks that events tell of every creation and every undo, alternating
+// lifecycle checks that events tell of every creation and every undo, alternating
 // and with the right numbers.
-func (c *checker) lives() {
+func (c *checker) lifecycle() {
 	numbers := c.numbers()
 	made, gone := 0, 0
 	for _, event := range c.found.Events {
@@ -82,7 +82,7 @@ func (c *checker) lives() {
 			made++
 		case landfall.EventUndone:
 			if gone >= made || gone >= len(c.found.Undone) || c.found.Undone[gone].Number != event.AccountNumber {
-				c.faultf("an event tells that account %s was taken back", event.AccountNumber)
+				c.faultf("an event says that account %s was undone", event.AccountNumber)
 			}
 			gone++
 		default:
@@ -92,7 +92,7 @@ func (c *checker) lives() {
 		c.faultf("%d events tell of %d accounts", made, len(numbers))
 	}
 	if gone != len(c.found.Undone) {
-		c.faultf("%d events tell of %d accounts that were taken back", gone, len(c.found.Undone))
+		c.faultf("%d events tell of %d accounts that were undone", gone, len(c.found.Undone))
 	}
 }
 

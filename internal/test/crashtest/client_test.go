@@ -86,7 +86,7 @@ func (c *caller) send(base string, intent crashtest.Intent) (crashtest.Answer, e
 	if err != nil {
 		return crashtest.Answer{}, err
 	}
-	answer := read(c.t, intent, status, text)
+	answer := parseAnswer(c.t, intent, status, text)
 	c.history.End(entry, answer)
 	return answer, nil
 }
@@ -111,8 +111,8 @@ var expected = map[crashtest.Verb][]string{
 	crashtest.PostTransactions: {landfall.CodeAccountNotFound, landfall.CodeOutsideOpenPeriod},
 }
 
-// read parses a response and reports one that makes no sense.
-func read(t *testing.T, intent crashtest.Intent, status int, text []byte) crashtest.Answer {
+// parseAnswer parses a response and reports one that makes no sense.
+func parseAnswer(t *testing.T, intent crashtest.Intent, status int, text []byte) crashtest.Answer {
 	var body struct {
 		Code    string `json:"code"`
 		Number  string `json:"platform_account_number"`
@@ -163,7 +163,7 @@ func wire(intent crashtest.Intent) (path string, body []byte) {
 		}
 	case crashtest.PostNotes:
 		path = imports + "/notes/create/"
-		envelope["notes"] = notes(intent.Notes)
+		envelope["notes"] = noteItems(intent.Notes)
 	case crashtest.PostTransactions:
 		path = imports + "/transactions/create/"
 		switch {
@@ -175,7 +175,7 @@ func wire(intent crashtest.Intent) (path string, body []byte) {
 		envelope["transactions"] = transactions(intent.Transactions)
 	case crashtest.PostStatements:
 		path = imports + "/historical-statements/create/"
-		envelope["statements"] = statements(intent.Statements)
+		envelope["statements"] = statementItems(intent.Statements)
 	case crashtest.PostInstruction:
 		path = imports + "/payment-instruction/create/"
 		maps.Copy(envelope, instructions(intent.Instructions)[0])

@@ -28,7 +28,7 @@ func alone(t *testing.T) bool {
 	output, err := command.CombinedOutput()
 	switch {
 	case command.Process == nil:
-		lackingf(t, "a file system of one's own cannot be mounted here: %v", err)
+		missingf(t, "a file system of one's own cannot be mounted here: %v", err)
 	case err != nil:
 		t.Errorf("%v\n%s", err, output)
 	case strings.Contains(string(output), "--- SKIP"):
@@ -39,8 +39,8 @@ func alone(t *testing.T) bool {
 	return false
 }
 
-// lackingf skips a test that this machine cannot run. In CI it fails the test.
-func lackingf(t *testing.T, format string, arguments ...any) {
+// missingf skips a test that this machine cannot run. In CI it fails the test.
+func missingf(t *testing.T, format string, arguments ...any) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
 		t.Fatalf(format, arguments...)
@@ -63,7 +63,7 @@ func newDisk(t *testing.T) *disk {
 		t.Fatal(err)
 	}
 	if err := syscall.Mount("landfall", d.folder, "tmpfs", 0, "size=64m"); err != nil {
-		lackingf(t, "mounting a small file system: %v", err)
+		missingf(t, "mounting a small file system: %v", err)
 	}
 	t.Cleanup(func() { syscall.Unmount(d.folder, syscall.MNT_DETACH) })
 	return d
@@ -102,7 +102,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	d := newDisk(t)
 	f := newFleet(t, "sqlite:"+filepath.Join(d.folder, "landfall.db"), 1)
-	l := newLoad("F", seed(t))
+	l := newLoad("F", seedOf(t))
 	l.bulk = 40_000 // so that a transaction writes to disk before it ends
 	disturbed(f, l, 64, func(c *caller, _ *rand.Rand) {
 		for range 2 {
@@ -125,7 +125,7 @@ func TestFailingSync(t *testing.T) {
 	t.Parallel() // most of it is waiting
 	strace := tooltest.Debian(t, "strace")
 	f := newFleet(t, "sqlite:"+filepath.Join(t.TempDir(), "landfall.db"), 1)
-	l := newLoad("S", seed(t))
+	l := newLoad("S", seedOf(t))
 	disturbed(f, l, 16, func(c *caller, _ *rand.Rand) {
 		for range 2 {
 			time.Sleep(500 * time.Millisecond)
@@ -142,7 +142,7 @@ func (f *fleet) failSyncs(strace string, length time.Duration) {
 	pid := strconv.Itoa(f.replicas[0].process.Process.Pid)
 	report := filepath.Join(f.t.TempDir(), "strace")
 	command := exec.Command(strace, "-f", "-o", report, "-p", pid, "-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:error=EIO")
-	command.SysProcAttr = leash
+	command.SysProcAttr = killWithTests
 	var complaint strings.Builder
 	command.Stderr = &complaint
 	if err := command.Start(); err != nil {
@@ -161,7 +161,7 @@ func (f *fleet) failSyncs(strace string, length time.Duration) {
 	_ = command.Process.Signal(os.Interrupt) // strace detaches from the server
 	<-ended
 	if _, err := os.Stat(report); err != nil || strings.Contains(complaint.String(), "ptrace") {
-		lackingf(f.t, "a process cannot be traced here: %v %s", err, complaint.String())
+		missingf(f.t, "a process cannot be traced here: %v %s", err, complaint.String())
 	}
 	f.t.Logf("%d fsyncs failed", failures())
 	if failures() == 0 {

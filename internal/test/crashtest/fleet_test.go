@@ -43,9 +43,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// leash kills the servers when the test process dies, where the system supports
+// killWithTests kills the servers when the test process dies, where the system supports
 // that.
-var leash = &syscall.SysProcAttr{}
+var killWithTests = &syscall.SysProcAttr{}
 
 // fleet is one database with the servers on it.
 type fleet struct {
@@ -191,7 +191,7 @@ func (r *replica) start() {
 	t.Helper()
 	command := r.fleet.command(append([]string{"serve", "--listen", "127.0.0.1:0",
 		"--shutdown-delay", "300ms", "--claim-lease", lease.String()}, r.fleet.flags...)...)
-	command.SysProcAttr = leash
+	command.SysProcAttr = killWithTests
 	output, err := command.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -206,7 +206,7 @@ func (r *replica) start() {
 	go func() {
 		defer close(gone)
 		for lines := bufio.NewScanner(output); lines.Scan(); {
-			r.hear(lines.Text(), listening)
+			r.readLog(lines.Text(), listening)
 		}
 		command.Wait()
 	}()
@@ -222,8 +222,8 @@ func (r *replica) start() {
 	}
 }
 
-// hear records a line of the log and finds the address in it.
-func (r *replica) hear(line string, listening chan<- string) {
+// readLog records a line of the log and finds the address in it.
+func (r *replica) readLog(line string, listening chan<- string) {
 	var entry struct {
 		Msg     string `json:"msg"`
 		Address string `json:"address"`

@@ -12,9 +12,9 @@ import (
 	"landfall/internal/test/crashtest"
 )
 
-// seed returns the seed of a test's random numbers. LANDFALL_SEED repeats a
+// seedOf returns the seed of a test's random numbers. LANDFALL_SEED repeats a
 // run.
-func seed(t *testing.T) uint64 {
+func seedOf(t *testing.T) uint64 {
 	t.Helper()
 	drawn := rand.Uint64()
 	if given := os.Getenv("LANDFALL_SEED"); given != "" {
@@ -51,7 +51,7 @@ func TestKilledUnderLoad(t *testing.T) {
 			usual = 2
 		}
 		left := cycles(t, "LANDFALL_KILL_CYCLES", usual)
-		dice := seed(t)
+		dice := seedOf(t)
 		// Check the history after some kills, so that a long run neither grows
 		// without limit nor reports a fault only at its end.
 		for round := 0; left > 0 && !t.Failed(); round++ {

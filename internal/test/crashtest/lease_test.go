@@ -47,8 +47,8 @@ func (c *caller) asks(waiting *sync.WaitGroup, r *replica, key landfall.Key, the
 // it.
 func TestKilledCreationFreesItself(t *testing.T) {
 	tooltest.SkipIfShort(t)
-	const lease = 5 * time.Second // everything below happens within it
-	f := newFleet(t, pgtest.URL(t), 3, "--claim-lease", lease.String())
+	const longLease = 5 * time.Second // everything below happens within it
+	f := newFleet(t, pgtest.URL(t), 3, "--claim-lease", longLease.String())
 	c := &caller{fleet: f, history: &crashtest.History{}}
 	key := c.stage("lease", 1)[0]
 	g := newGate(f)
@@ -67,7 +67,7 @@ func TestKilledCreationFreesItself(t *testing.T) {
 	}
 	intents := []crashtest.Intent{ // not a dry run: nothing refuses it, so it would wait at the gate as well
 		{Verb: crashtest.Process, Key: key},
-		(&load{name: "again"}).staging(key, rand.New(rand.NewPCG(3, 4)), sound),
+		(&load{name: "again"}).staging(key, rand.New(rand.NewPCG(3, 4)), creatable),
 	}
 	for _, intent := range intents {
 		if answer, err := c.send(f.replicas[1].address(), intent); err != nil || answer.Code != landfall.CodeImportInProgress {
@@ -78,10 +78,10 @@ func TestKilledCreationFreesItself(t *testing.T) {
 	killed := time.Now()
 	g.open()
 	waiting.Wait()
-	if got := f.shows(f.replicas[1], key); got != inProgress && time.Since(killed) < lease/2 { // the lease was renewed before
+	if got := f.shows(f.replicas[1], key); got != inProgress && time.Since(killed) < longLease/2 { // the lease was renewed before
 		t.Errorf("status is %s as soon as the creator is dead: nobody can know that", got)
 	}
-	eventually(t, lease+soon, "the account is free again", func() bool { return f.shows(f.replicas[2], key) != inProgress })
+	eventually(t, longLease+soon, "the account is free again", func() bool { return f.shows(f.replicas[2], key) != inProgress })
 	if answer, err := c.send(f.replicas[2].address(), crashtest.Intent{Verb: crashtest.Process, Key: key}); err != nil || answer.Status != http.StatusCreated {
 		t.Errorf("the account cannot be created any more: %v %v", answer, err)
 	}
@@ -90,7 +90,7 @@ func TestKilledCreationFreesItself(t *testing.T) {
 
 // A replica is suspended past its leases and another one finishes its work.
 // Then the first one continues as if it still held its claims.
-func TestSleeperIsFenced(t *testing.T) {
+func TestSuspendedReplicaIsFenced(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	f := newFleet(t, pgtest.URL(t), 2)
 	c := &caller{fleet: f, history: &crashtest.History{}}
@@ -164,18 +164,18 @@ func holdsLimit(t *testing.T, f *fleet) {
 	})
 	g.shut()
 	var waiting sync.WaitGroup
-	var refused atomic.Int64
+	var refusals atomic.Int64
 	var pending [3]atomic.Int64
 	for i, key := range keys {
 		pending[i%3].Add(1)
 		c.asks(&waiting, f.replicas[i%3], key, func(answer crashtest.Answer, err error) {
 			pending[i%3].Add(-1)
 			if err == nil && answer.Status == http.StatusTooManyRequests && answer.Code == landfall.CodeConcurrencyLimit {
-				refused.Add(1)
+				refusals.Add(1)
 			}
 		})
 	}
-	eventually(t, soon, "all but the limit are refused", func() bool { return refused.Load() == accounts-limit })
+	eventually(t, soon, "all but the limit are refused", func() bool { return refusals.Load() == accounts-limit })
 	eventually(t, soon, "as many as the limit are being created", func() bool { return g.count(alive) == limit })
 	victim := 0
 	for pending[victim].Load() == 0 {
@@ -185,7 +185,7 @@ func holdsLimit(t *testing.T, f *fleet) {
 	g.open()
 	waiting.Wait()
 	for i, key := range keys {
-		eventually(t, soon, key.External+" gets a place", func() bool {
+		eventually(t, soon, key.External+" gets a slot", func() bool {
 			answer, err := c.send(f.replicas[(victim+1+i%2)%3].address(), crashtest.Intent{Verb: crashtest.Process, Key: key})
 			return err == nil && (answer.Status == http.StatusCreated || answer.Code == landfall.CodeAlreadyImported)
 		})

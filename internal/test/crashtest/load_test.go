@@ -45,11 +45,12 @@ func (l *load) texts(what string, count int) []string {
 	return list
 }
 
-// After every pace requests a new account replaces the oldest one in use.
-const pace = 20
+// After every requestsPerAccount requests a new account replaces the oldest one
+// in use.
+const requestsPerAccount = 20
 
 func (l *load) key(random *rand.Rand) landfall.Key {
-	oldest := l.asked.Add(1) / pace
+	oldest := l.asked.Add(1) / requestsPerAccount
 	return landfall.Key{Supplier: supplier, External: fmt.Sprintf("%s-%05d", l.name, oldest+random.Int64N(max(6, l.width)))}
 }
 
@@ -66,7 +67,7 @@ func (l *load) intent(random *rand.Rand) crashtest.Intent {
 	}
 	switch {
 	case draw < 33:
-		return l.staging(intent.Key, random, fates[random.IntN(len(fates))])
+		return l.staging(intent.Key, random, outcomes[random.IntN(len(outcomes))])
 	case draw < 48:
 		intent.Verb = crashtest.Process
 	case draw < 58:
@@ -88,7 +89,7 @@ func (l *load) intent(random *rand.Rand) crashtest.Intent {
 		intent.Unchecked = random.IntN(6) == 0
 		for range 1 + random.IntN(5) {
 			intent.Transactions = append(intent.Transactions, crashtest.Movement{
-				ID: l.text("transaction"), Signed: signed(random), Moved: !intent.Unchecked && random.IntN(5) == 0,
+				ID: l.text("transaction"), Signed: randomAmount(random), Moved: !intent.Unchecked && random.IntN(5) == 0,
 			})
 		}
 		// The last item of this batch lies outside the period and must not be
@@ -101,7 +102,7 @@ func (l *load) intent(random *rand.Rand) crashtest.Intent {
 	return intent
 }
 
-func signed(random *rand.Rand) money.Amount {
+func randomAmount(random *rand.Rand) money.Amount {
 	amount := money.Amount(1 + random.Int64N(50000))
 	if random.IntN(2) == 0 {
 		return -amount
@@ -109,20 +110,20 @@ func signed(random *rand.Rand) money.Amount {
 	return amount
 }
 
-// fate is the outcome that a staged account must have.
-type fate uint8
+// outcome is the outcome that a staged account must have.
+type outcome uint8
 
 const (
-	sound  fate = iota // it can be created
-	doomed             // it names an instruction that its vendor does not know: attempts fail
-	broken             // it breaks a rule, so it cannot be staged
+	creatable     outcome = iota // it can be created
+	unprocessable                // it names an instruction that its vendor does not know: attempts fail
+	invalid                      // it breaks a rule, so it cannot be staged
 )
 
-// fates has each outcome as often as it should occur.
-var fates = []fate{sound, sound, sound, sound, sound, sound, sound, sound, sound, doomed, doomed, broken}
+// outcomes has each outcome as often as it should occur.
+var outcomes = []outcome{creatable, creatable, creatable, creatable, creatable, creatable, creatable, creatable, creatable, unprocessable, unprocessable, invalid}
 
 // staging generates an account with at least one of everything.
-func (l *load) staging(key landfall.Key, random *rand.Rand, fate fate) crashtest.Intent {
+func (l *load) staging(key landfall.Key, random *rand.Rand, wanted outcome) crashtest.Intent {
 	intent := crashtest.Intent{Verb: crashtest.Stage, Key: key, Name: l.text("name"), Customers: 1 + random.IntN(3)}
 	customers := make([]map[string]any, intent.Customers)
 	for i := range customers {
@@ -132,16 +133,16 @@ func (l *load) staging(key landfall.Key, random *rand.Rand, fate fate) crashtest
 	intent.Statements = l.texts("inline-statement", random.IntN(2))
 	intent.Instructions = l.texts("inline-instruction", random.IntN(2))
 	balance := "-12.34"
-	switch fate {
-	case doomed:
+	switch wanted {
+	case unprocessable:
 		intent.Doomed = true
 		intent.Instructions = append(intent.Instructions, l.text("not-found"))
-	case broken:
+	case invalid:
 		intent.Broken, balance = true, "-12.345"
-	case sound:
+	case creatable:
 	}
 	for range random.IntN(3) {
-		intent.Transactions = append(intent.Transactions, crashtest.Movement{ID: l.text("inline-transaction"), Signed: signed(random)})
+		intent.Transactions = append(intent.Transactions, crashtest.Movement{ID: l.text("inline-transaction"), Signed: randomAmount(random)})
 	}
 	// Random bytes do not compress.
 	filler := make([]byte, l.bulk/2)
@@ -153,8 +154,8 @@ func (l *load) staging(key landfall.Key, random *rand.Rand, fate fate) crashtest
 		"import_supplier": key.Supplier, "external_account_number": key.External,
 		"billing_name": intent.Name, "customers": customers,
 		"last_statement_closing_date": day(-10), "last_statement_balance": balance,
-		"notes": notes(intent.Notes), "current_statement_transactions": transactions(intent.Transactions),
-		"statements": statements(intent.Statements), "payment_instructions": instructions(intent.Instructions),
+		"notes": noteItems(intent.Notes), "current_statement_transactions": transactions(intent.Transactions),
+		"statements": statementItems(intent.Statements), "payment_instructions": instructions(intent.Instructions),
 	})
 	if err != nil {
 		panic(err)
@@ -165,7 +166,7 @@ func (l *load) staging(key landfall.Key, random *rand.Rand, fate fate) crashtest
 
 func day(offset int) string { return time.Now().AddDate(0, 0, offset).Format(time.DateOnly) }
 
-func notes(bodies []string) []map[string]any {
+func noteItems(bodies []string) []map[string]any {
 	list := make([]map[string]any, len(bodies))
 	for i, body := range bodies {
 		list[i] = map[string]any{"body": body}
@@ -173,7 +174,7 @@ func notes(bodies []string) []map[string]any {
 	return list
 }
 
-func statements(ids []string) []map[string]any {
+func statementItems(ids []string) []map[string]any {
 	list := make([]map[string]any, len(ids))
 	for i, id := range ids {
 		list[i] = map[string]any{"statement_id": id, "bill_period_from_date": "2025-01-01", "bill_period_to_date": "2025-01-31"}

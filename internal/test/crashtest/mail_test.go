@@ -19,7 +19,7 @@ import (
 // Servers are killed again and again while they create accounts and send mail
 // to their customers over TLS. Every address gets its mail. An address that
 // gets it twice can tell, because both have the same Message-ID.
-func TestKilledWhileWritingToCustomers(t *testing.T) {
+func TestKilledWhileSendingMail(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
 	server := mailtest.Start(t, "starttls")
@@ -29,7 +29,7 @@ func TestKilledWhileWritingToCustomers(t *testing.T) {
 	}
 	onBoth(t, func(t *testing.T, f *fleet) {
 		const accounts = 60
-		random := rand.New(rand.NewPCG(seed(t), 0))
+		random := rand.New(rand.NewPCG(seedOf(t), 0))
 		c := &caller{fleet: f, history: &crashtest.History{}, ruthless: true}
 		domain := strings.ToLower(filepath.Base(t.Name())) + ".landfall.dev"
 		var working sync.WaitGroup
@@ -37,7 +37,7 @@ func TestKilledWhileWritingToCustomers(t *testing.T) {
 			own := rand.New(rand.NewPCG(random.Uint64(), 0))
 			working.Go(func() {
 				for i := worker; i < accounts; i += 4 {
-					create(c, own, fmt.Sprintf("M-%d", i), domain)
+					createWithCustomers(c, own, fmt.Sprintf("M-%d", i), domain)
 				}
 			})
 		}
@@ -73,7 +73,7 @@ func TestKilledWhileWritingToCustomers(t *testing.T) {
 			for _, name := range []string{"ada", "charles"} {
 				got := received[fmt.Sprintf("%s-m-%d@%s", name, i, domain)]
 				if len(got) == 0 {
-					t.Errorf("%s of account %d was never told", name, i)
+					t.Errorf("%s of account %d got no mail", name, i)
 					continue
 				}
 				repeated += len(got) - 1
@@ -90,8 +90,8 @@ func TestKilledWhileWritingToCustomers(t *testing.T) {
 		"--mail-from", "North <hello@north.example>", "--smtp-timeout", "2s", "--mail-pace", "1200")
 }
 
-// create creates an account with two customers and retries until it succeeds.
-func create(c *caller, random *rand.Rand, external, domain string) {
+// createWithCustomers creates an account with two customers and retries until it succeeds.
+func createWithCustomers(c *caller, random *rand.Rand, external, domain string) {
 	key := landfall.Key{Supplier: supplier, External: external}
 	small := strings.ToLower(external)
 	document := fmt.Sprintf(`{"import_supplier":%q,"external_account_number":%q,"customers":[

@@ -23,7 +23,7 @@ func (c *caller) mark(intent crashtest.Intent) (crashtest.Answer, error) {
 	defer cancel()
 	plain := c.command("account", string(intent.Verb), intent.Key.Supplier, intent.Key.External, "--json", "--reason", string(intent.Verb))
 	command := exec.CommandContext(ctx, plain.Path, plain.Args[1:]...) // SIGKILL when time is up
-	command.Env, command.SysProcAttr = plain.Env, leash
+	command.Env, command.SysProcAttr = plain.Env, killWithTests
 	entry := c.history.Begin(intent)
 	output, err := command.CombinedOutput()
 	var exit *exec.ExitError

@@ -16,13 +16,13 @@ import (
 // in a failover, while every writing connection waits for its commit. New
 // connections work. Every caller gets a response soon, and nearly all of them
 // the true outcome, which can be looked up.
-func TestAllAnswersLostAtOnce(t *testing.T) {
+func TestAllDatabaseResponsesLost(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
 	cluster, direct := ownCluster(t, "wal_level=replica", "max_wal_senders=4")
-	line, database := before(t, direct)
+	line, database := startProxy(t, direct)
 	f := newFleet(t, database, 1)
-	l := newLoad("L", seed(t))
+	l := newLoad("L", seedOf(t))
 	l.width = 200 // so that callers use every connection
 	var slowest time.Duration
 	disturbed(f, l, 64, func(c *caller, _ *rand.Rand) {
@@ -64,9 +64,9 @@ const wellWithin = requestLimit * 2 / 3
 func TestSilentDatabase(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
-	line, database := before(t, pgtest.URL(t))
+	line, database := startProxy(t, pgtest.URL(t))
 	f := newFleet(t, database, 1)
-	l := newLoad("S", seed(t))
+	l := newLoad("S", seedOf(t))
 	c := disturbed(f, l, 16, func(c *caller, random *rand.Rand) {
 		time.Sleep(500 * time.Millisecond)
 		line.hush()
@@ -75,7 +75,7 @@ func TestSilentDatabase(t *testing.T) {
 		var asking sync.WaitGroup
 		for range 8 {
 			key := landfall.Key{Supplier: supplier, External: l.name + "-silent-" + l.text("key")}
-			intent := l.staging(key, random, sound)
+			intent := l.staging(key, random, creatable)
 			asking.Go(func() {
 				asked := time.Now()
 				answer, err := c.send(f.replicas[0].address(), intent)

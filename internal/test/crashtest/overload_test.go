@@ -22,14 +22,14 @@ import (
 // slow. A caller that would wait too long gets an error that says when to
 // retry. No connection is cut, there are no other errors, memory is bounded,
 // and everything works again when the disk does.
-func TestMoreCallersThanCanBeServed(t *testing.T) {
+func TestOverloadedServerRefusesWithRetryAfter(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
 	const callers = 400
 	cluster, database := ownCluster(t, "wal_level=replica", "max_wal_senders=4")
 	f := newFleet(t, database, 1)
 	c := &caller{fleet: f, history: &crashtest.History{}}
-	l := newLoad("O", seed(t))
+	l := newLoad("O", seedOf(t))
 	l.bulk = 200_000
 	crowd := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: callers}, Timeout: 40 * time.Second}
 	stall(t, cluster, "nobody")
@@ -38,7 +38,7 @@ func TestMoreCallersThanCanBeServed(t *testing.T) {
 	answers := map[string]int{}
 	for i := range callers {
 		random := rand.New(rand.NewPCG(l.seed, uint64(i)))
-		intent := l.staging(landfall.Key{Supplier: supplier, External: fmt.Sprintf("%s-%05d", l.name, i)}, random, sound)
+		intent := l.staging(landfall.Key{Supplier: supplier, External: fmt.Sprintf("%s-%05d", l.name, i)}, random, creatable)
 		waiting.Go(func() {
 			entry := c.history.Begin(intent)
 			status, retry, err := f.crowd(crowd, intent)
@@ -50,7 +50,7 @@ func TestMoreCallersThanCanBeServed(t *testing.T) {
 			}
 			c.history.End(entry, crashtest.Answer{Status: status})
 			if answers[strconv.Itoa(status)]++; status == http.StatusServiceUnavailable && retry < 1 {
-				t.Error("a caller was refused and not told when to come back")
+				t.Error("a caller was refused without Retry-After")
 			}
 		})
 	}

@@ -46,7 +46,7 @@ func TestPostgresKilledUnderLoad(t *testing.T) {
 	t.Parallel() // most of it is waiting
 	cluster, database := ownCluster(t)
 	f := newFleet(t, database, 2)
-	dice := seed(t)
+	dice := seedOf(t)
 	for round, left := 0, cycles(t, "LANDFALL_POSTGRES_KILLS", 3); left > 0 && !t.Failed(); round++ {
 		kills := min(left, 10)
 		left -= kills
@@ -93,7 +93,7 @@ func (c *caller) recovers(l *load) time.Duration {
 	for _, r := range c.replicas {
 		eventually(c.t, soon, "a server takes writes again", func() bool {
 			key := landfall.Key{Supplier: supplier, External: l.name + "-back-" + time.Now().Format("150405.000000")}
-			answer, err := c.send(r.address(), l.staging(key, random, sound))
+			answer, err := c.send(r.address(), l.staging(key, random, creatable))
 			return err == nil && answer.Status == http.StatusCreated
 		})
 	}

@@ -14,17 +14,17 @@ type proxy struct {
 	address string
 	target  string
 	mutex   sync.Mutex
-	mood    mood // of new connections
+	mood    linkState // of new connections
 	pairs   map[*pair]bool
 }
 
-// mood is what happens to the bytes of a connection.
-type mood uint8
+// linkState is what happens to the bytes of a connection.
+type linkState uint8
 
 const (
-	faithful mood = iota // forwards both directions
-	losing               // forwards requests, drops responses
-	hushed               // forwards nothing and closes nothing
+	forwarding        linkState = iota // forwards both directions
+	droppingResponses                  // forwards requests, drops responses
+	silent                             // forwards nothing and closes nothing
 )
 
 // pair is one connection through the proxy. Its mood never improves: what was
@@ -32,7 +32,7 @@ const (
 type pair struct {
 	client, server net.Conn
 	mutex          sync.Mutex
-	mood           mood
+	mood           linkState
 }
 
 func newProxy(t *testing.T, target string) *proxy {
@@ -58,9 +58,9 @@ func newProxy(t *testing.T, target string) *proxy {
 	return p
 }
 
-// before starts a proxy for the server of a URL and returns the URL of the
+// startProxy starts a proxy for the server of a URL and returns the URL of the
 // proxy.
-func before(t *testing.T, database string) (*proxy, string) {
+func startProxy(t *testing.T, database string) (*proxy, string) {
 	t.Helper()
 	address, err := url.Parse(database)
 	if err != nil {
@@ -84,10 +84,10 @@ func (p *proxy) serve(client net.Conn) {
 	p.mutex.Unlock()
 	done := make(chan struct{})
 	go func() {
-		one.copy(server, client, hushed)
+		one.copy(server, client, silent)
 		close(done)
 	}()
-	one.copy(client, server, losing)
+	one.copy(client, server, droppingResponses)
 	<-done
 	p.mutex.Lock()
 	delete(p.pairs, one)
@@ -96,14 +96,14 @@ func (p *proxy) serve(client net.Conn) {
 
 // copy forwards bytes in one direction. Once the connection no longer forwards,
 // it reads and discards them.
-func (p *pair) copy(to, from net.Conn, until mood) {
+func (p *pair) copy(to, from net.Conn, until linkState) {
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(buffer)
 		if err != nil {
 			// A silent connection does not even report that the other end is
 			// closed.
-			if p.now() < hushed {
+			if p.now() < silent {
 				to.Close()
 			}
 			return
@@ -118,14 +118,14 @@ func (p *pair) copy(to, from net.Conn, until mood) {
 	}
 }
 
-func (p *pair) now() mood {
+func (p *pair) now() linkState {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	return p.mood
 }
 
 // turn sets the mood of all connections, current and future.
-func (p *proxy) turn(now, next mood) {
+func (p *proxy) turn(now, next linkState) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.mood = next
@@ -139,17 +139,17 @@ func (p *proxy) turn(now, next mood) {
 // lose drops the responses on all connections while something happens and then
 // closes them, as a failover does. New connections work.
 func (p *proxy) lose(meanwhile func()) {
-	p.turn(losing, faithful)
+	p.turn(droppingResponses, forwarding)
 	meanwhile()
 	time.Sleep(200 * time.Millisecond)
 	p.cut()
 }
 
 // hush makes all connections silent, current and future.
-func (p *proxy) hush() { p.turn(hushed, hushed) }
+func (p *proxy) hush() { p.turn(silent, silent) }
 
 // speak lets new connections work. The silent ones stay silent.
-func (p *proxy) speak() { p.turn(faithful, faithful) }
+func (p *proxy) speak() { p.turn(forwarding, forwarding) }
 
 // cut closes all connections.
 func (p *proxy) cut() {

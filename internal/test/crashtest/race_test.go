@@ -18,7 +18,7 @@ func (c *caller) stage(name string, accounts int) []landfall.Key {
 	keys := make([]landfall.Key, accounts)
 	for i := range keys {
 		keys[i] = landfall.Key{Supplier: supplier, External: fmt.Sprintf("%s-%03d", name, i)}
-		answer, err := c.send(c.pick(random), l.staging(keys[i], random, sound))
+		answer, err := c.send(c.pick(random), l.staging(keys[i], random, creatable))
 		if err != nil || answer.Status != http.StatusCreated {
 			c.t.Fatalf("staging: %v %v", answer, err)
 		}

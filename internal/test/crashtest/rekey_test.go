@@ -34,8 +34,8 @@ func (f *fleet) must(path, body string) {
 	}
 }
 
-// household stages and creates an account with a row in every table.
-func (f *fleet) household(external string) {
+// createFullAccount stages and creates an account with a row in every table.
+func (f *fleet) createFullAccount(external string) {
 	f.t.Helper()
 	key := `"import_supplier":"` + supplier + `","external_account_number":"` + external + `"`
 	f.must("account-import-process/create-or-update", `{`+key+`,"billing_name":"Ada `+external+`","customers":[{"family_name":"Lovelace","email":"ada`+external+`@mail.co.uk"}],
@@ -88,12 +88,12 @@ func TestRekeyIsKilled(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fleet) {
 		first, second := seal.NewKeyText(), seal.NewKeyText()
-		random := rand.New(rand.NewPCG(seed(t), 3))
+		random := rand.New(rand.NewPCG(seedOf(t), 3))
 		var externals []string
 		add := func(count int) {
 			for range count {
 				external := fmt.Sprintf("V-%04d", len(externals))
-				f.household(external)
+				f.createFullAccount(external)
 				externals = append(externals, external)
 			}
 		}

@@ -15,9 +15,9 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// spoiled reports whether an account of a book cannot be created: every Nth
+// cannotBeCreated reports whether an account of a book cannot be created: every Nth
 // one.
-const spoiled = 50
+const cannotBeCreated = 50
 
 // book stages the accounts of a run. An environment variable can ask for more.
 // Some have a payment instruction that no vendor knows.
@@ -52,7 +52,7 @@ func (f *fleet) book(usual int) (accounts, bad int) {
 	}
 	for i := range accounts {
 		inline := ""
-		if i%spoiled == 7 {
+		if i%cannotBeCreated == 7 {
 			bad++
 			inline = `,"payment_instructions":[{"vendor":"` + vendor + `","reference":"not-found","type":"CARD"}]`
 		}
@@ -166,7 +166,7 @@ func TestRunThroughKills(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	onBoth(t, func(t *testing.T, f *fleet) {
 		accounts, bad := f.book(800)
-		random := rand.New(rand.NewPCG(seed(t), 3))
+		random := rand.New(rand.NewPCG(seedOf(t), 3))
 		kill := f.killing(random, time.Second)
 		run := f.watch(f.startRun(true), time.Minute+time.Duration(accounts)*10*time.Millisecond, kill)
 		f.once(run, accounts, bad, landfall.EventDryRunCompleted, landfall.EventDryRunFailed)
@@ -205,7 +205,7 @@ func TestRunThroughRestartsOfPostgres(t *testing.T) {
 	cluster, database := ownCluster(t)
 	f := newFleet(t, database, 3)
 	accounts, bad := f.book(800)
-	random := rand.New(rand.NewPCG(seed(t), 4))
+	random := rand.New(rand.NewPCG(seedOf(t), 4))
 	ends := []func() error{cluster.Kill, cluster.Abort}
 	kills, next := 0, time.Now()
 	run := f.watch(f.startRun(false), 2*time.Minute+time.Duration(accounts)*30*time.Millisecond, func() {

@@ -19,7 +19,7 @@ func TestTerminatedUnderLoad(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	onBoth(t, func(t *testing.T, f *fleet) {
 		c := &caller{fleet: f, history: &crashtest.History{}}
-		l := &load{name: "term", seed: seed(t)}
+		l := &load{name: "term", seed: seedOf(t)}
 		stop := make(chan struct{})
 		var working sync.WaitGroup
 		for worker := range 8 {

@@ -14,7 +14,7 @@ import (
 // callers give up and retry, and some responses mention what others wrote. Then
 // the primary is lost and the standby is promoted. Everything that was
 // confirmed is there.
-func TestFailoverToSilentStandby(t *testing.T) {
+func TestFailoverAfterStandbyStopsResponding(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
 	// A busy machine may be slow once, but not twice.
@@ -60,7 +60,7 @@ func failover(t *testing.T) (took time.Duration) {
 	both := fmt.Sprintf("postgres://%s@%s,%s%s?sslmode=disable&target_session_attrs=read-write",
 		address.User, address.Host, other.Host, address.Path)
 	f := newFleet(t, both, 2)
-	l := newLoad("F", seed(t))
+	l := newLoad("F", seedOf(t))
 	l.width = 50
 	c := disturbed(f, l, 48, func(c *caller, _ *rand.Rand) {
 		time.Sleep(time.Second)

@@ -20,7 +20,7 @@ func TestRunUndoThroughRestartsOfPostgres(t *testing.T) {
 	f := newFleet(t, database, 2)
 	accounts, bad := f.book(400)
 	run := f.runAll()
-	random := rand.New(rand.NewPCG(seed(t), 5))
+	random := rand.New(rand.NewPCG(seedOf(t), 5))
 	ends := []func() error{cluster.Kill, cluster.Abort}
 	stop, stopped := make(chan struct{}), make(chan int)
 	go func() {

@@ -25,14 +25,14 @@ func TestRunUndoKilled(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	onBoth(t, func(t *testing.T, f *fleet) {
 		const accounts = 150
-		dice := seed(t)
+		dice := seedOf(t)
 		random := rand.New(rand.NewPCG(dice, 0))
 		c := &caller{fleet: f, history: &crashtest.History{}}
 		l := newLoad("U", dice)
 		keys := make([]landfall.Key, accounts)
 		for i := range keys {
 			keys[i] = landfall.Key{Supplier: supplier, External: fmt.Sprintf("%s-%04d", l.name, i)}
-			if answer, err := c.send(c.pick(random), l.staging(keys[i], random, sound)); err != nil || answer.Status != http.StatusCreated {
+			if answer, err := c.send(c.pick(random), l.staging(keys[i], random, creatable)); err != nil || answer.Status != http.StatusCreated {
 				t.Fatalf("%+v, %v", answer, err)
 			}
 		}
@@ -63,19 +63,19 @@ func TestRunUndoKilled(t *testing.T) {
 		gone, kept := 0, 0
 		state := c.observe(l.name)
 		for key, found := range state.Found {
-			posted := 0
+			postings := 0
 			for _, event := range found.Events {
 				if strings.HasPrefix(string(event.Type), "post_import.") {
-					posted++
+					postings++
 				}
 			}
 			switch {
-			case found.Account == nil && len(found.Undone) == 1 && found.Undone[0].Run == run && posted == 0:
+			case found.Account == nil && len(found.Undone) == 1 && found.Undone[0].Run == run && postings == 0:
 				gone++
-			case found.Account != nil && len(found.Undone) == 0 && posted > 0:
+			case found.Account != nil && len(found.Undone) == 0 && postings > 0:
 				kept++
 			default:
-				t.Errorf("%s: account %v, undone %+v, %d postings", key.External, found.Account != nil, found.Undone, posted)
+				t.Errorf("%s: account %v, undone %+v, %d postings", key.External, found.Account != nil, found.Undone, postings)
 			}
 			sayUndone(c.history, key, found)
 		}
@@ -141,7 +141,7 @@ func (f *fleet) undoRun(run string, patience time.Duration) (summary runUndone, 
 	defer cancel()
 	plain := f.command("run", "undo", run, "--reason", "undo", "--json")
 	command := exec.CommandContext(ctx, plain.Path, plain.Args[1:]...) // SIGKILL when time is up
-	command.Env, command.SysProcAttr = plain.Env, leash
+	command.Env, command.SysProcAttr = plain.Env, killWithTests
 	output, err := command.Output()
 	var exit *exec.ExitError
 	if ctx.Err() != nil || err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {

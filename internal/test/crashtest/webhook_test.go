@@ -17,8 +17,8 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// hearer is a webhook receiver that records what it accepted.
-type hearer struct {
+// receiver is a webhook receiver that records what it accepted.
+type receiver struct {
 	*httptest.Server
 	mu    sync.Mutex
 	taken map[string][]string // ids by subject, in the order of their first arrival
@@ -26,11 +26,11 @@ type hearer struct {
 	count int // with repetitions
 }
 
-// hear answers deliveries. It records what the function accepts, whatever
+// newReceiver answers deliveries. It records what the function accepts, whatever
 // status it returns.
-func hear(t *testing.T, answer func(id string, attempt int) (status int, take bool)) *hearer {
+func newReceiver(t *testing.T, answer func(id string, attempt int) (status int, take bool)) *receiver {
 	t.Helper()
-	h := &hearer{taken: map[string][]string{}, known: map[string]bool{}}
+	h := &receiver{taken: map[string][]string{}, known: map[string]bool{}}
 	attempts := map[string]int{}
 	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -59,7 +59,7 @@ func hear(t *testing.T, answer func(id string, attempt int) (status int, take bo
 	return h
 }
 
-func (h *hearer) heard() int {
+func (h *receiver) heard() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.known)
@@ -93,26 +93,26 @@ func TestWebhooksSurviveKills(t *testing.T) {
 
 func deliverThroughKills(f *fleet, events int, disturb func() error) {
 	t := f.t
-	random := rand.New(rand.NewPCG(seed(t), 9))
+	random := rand.New(rand.NewPCG(seedOf(t), 9))
 	began := time.Now()
 	// A refused event waits for its retry, and so do later events of its
 	// account. Only a few events of each account are refused, however many
 	// there are.
 	every := int64(max(7, events/100|1))
-	hearers := map[string]*hearer{
-		"quick": hear(t, func(string, int) (int, bool) { return 204, true }),
-		"other": hear(t, func(string, int) (int, bool) { return 200, true }),
-		"slow": hear(t, func(string, int) (int, bool) {
+	receivers := map[string]*receiver{
+		"quick": newReceiver(t, func(string, int) (int, bool) { return 204, true }),
+		"other": newReceiver(t, func(string, int) (int, bool) { return 200, true }),
+		"slow": newReceiver(t, func(string, int) (int, bool) {
 			time.Sleep(10 * time.Millisecond)
 			return 200, true
 		}),
-		"down": hear(t, func(string, int) (int, bool) {
+		"down": newReceiver(t, func(string, int) (int, bool) {
 			if time.Since(began) < 4*time.Second {
 				return 503, false
 			}
 			return 200, true
 		}),
-		"twice": hear(t, func(id string, attempt int) (int, bool) {
+		"twice": newReceiver(t, func(id string, attempt int) (int, bool) {
 			place, _, _ := strings.Cut(id, "-")
 			if n, err := strconv.ParseInt(place, 10, 64); err != nil || attempt == 1 && n%every == 0 {
 				return 500, true
@@ -120,7 +120,7 @@ func deliverThroughKills(f *fleet, events int, disturb func() error) {
 			return 200, true
 		}),
 	}
-	for name, h := range hearers {
+	for name, h := range receivers {
 		f.operate("webhook", "add", name, "Acme", h.URL, "--from-start")
 	}
 	written := make(chan struct{})
@@ -138,11 +138,11 @@ func deliverThroughKills(f *fleet, events int, disturb func() error) {
 		select {
 		case <-done:
 			log := f.logged()
-			f.awaitHearers(hearers, log.count, random)
-			for name, h := range hearers {
+			f.awaitReceivers(receivers, log.count, random)
+			for name, h := range receivers {
 				t.Logf("%s: %d events, %d deliveries", name, h.heard(), h.count)
 			}
-			f.compareHearers(hearers, log)
+			f.compareReceivers(receivers, log)
 			return
 		case <-time.After(time.Duration(300+random.IntN(700)) * time.Millisecond):
 		}
@@ -179,19 +179,19 @@ func (f *fleet) tellEvents(store landfall.Store, count int) {
 	}
 }
 
-// awaitHearers kills from time to time until every receiver has everything.
-func (f *fleet) awaitHearers(hearers map[string]*hearer, events int, random *rand.Rand) {
+// awaitReceivers kills from time to time until every receiver has everything.
+func (f *fleet) awaitReceivers(receivers map[string]*receiver, events int, random *rand.Rand) {
 	f.t.Helper()
 	for deadline := time.Now().Add(2*time.Minute + time.Duration(events)*50*time.Millisecond); ; time.Sleep(100 * time.Millisecond) {
 		complete := true
-		for _, h := range hearers {
+		for _, h := range receivers {
 			complete = complete && h.heard() >= events
 		}
 		if complete {
 			return
 		}
 		if time.Now().After(deadline) {
-			for name, h := range hearers {
+			for name, h := range receivers {
 				f.t.Errorf("%s has %d of %d", name, h.heard(), events)
 			}
 			f.t.Fatal("some receivers lack events")
@@ -230,10 +230,10 @@ func (f *fleet) logged() loggedEvents {
 	return log
 }
 
-// compareHearers compares what arrived with the log.
-func (f *fleet) compareHearers(hearers map[string]*hearer, log loggedEvents) {
+// compareReceivers compares what arrived with the log.
+func (f *fleet) compareReceivers(receivers map[string]*receiver, log loggedEvents) {
 	f.t.Helper()
-	for name, h := range hearers {
+	for name, h := range receivers {
 		h.mu.Lock()
 		for subject, ids := range log.ids {
 			if got := fmt.Sprint(h.taken[subject]); got != fmt.Sprint(ids) {

@@ -18,18 +18,18 @@ import (
 // this module.
 func Landfall(t testing.TB) string {
 	t.Helper()
-	path, err := program()
+	path, err := builtProgram()
 	if err != nil {
 		t.Fatalf("tooltest: %v", err)
 	}
 	return path
 }
 
-// program builds the program once for all test processes: the first one builds
+// builtProgram builds the program once for all test processes: the first one builds
 // it, and the go command tells the others that it is up to date. Each version
 // has its own file, named after its content, so that a build never replaces a
 // program that a test is running.
-var program = sync.OnceValues(func() (string, error) {
+var builtProgram = sync.OnceValues(func() (string, error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return "", err

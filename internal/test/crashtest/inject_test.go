@@ -13,67 +13,69 @@ import (
 
 // A checker that never found a fault would be worthless. Each control injects
 // one fault, which must be found and named.
-func TestJudgeFindsEveryPlantedFault(t *testing.T) {
+func TestCheckerFindsEveryInjectedFault(t *testing.T) {
 	for name, control := range map[string]struct {
 		lie  func(s *story, m, w *crashtest.Found)
 		want string
 	}{
-		"lost staging": {func(_ *story, m, _ *crashtest.Found) { m.Revisions = revisions("second"); m.Account.Revision = 1 }, "a staging was answered and is lost"},
+		"lost staging": {func(_ *story, m, _ *crashtest.Found) { m.Revisions = revisionsOf("second"); m.Account.Revision = 1 }, "a staging was answered and is lost"},
 		"staging kept twice": {func(_ *story, m, _ *crashtest.Found) {
-			m.Revisions = revisions("second", "first", "second")
+			m.Revisions = revisionsOf("second", "first", "second")
 			m.Account.Revision = 3
 		}, "kept 2 times, sent 1"},
 		"revision repeated": {func(_ *story, m, _ *crashtest.Found) {
-			m.Revisions = revisions("first", "first", "second")
+			m.Revisions = revisionsOf("first", "first", "second")
 			m.Account.Revision = 3
 		}, "repeats the one before"},
-		"revision out of order": {func(_ *story, m, _ *crashtest.Found) { m.Revisions = revisions("second", "first") }, "was sent after revision"},
-		"revision nobody sent":  {func(_ *story, _, w *crashtest.Found) { w.Revisions = revisions("patient", "intruder") }, "was sent by nobody"},
+		"revision out of order": {func(_ *story, m, _ *crashtest.Found) { m.Revisions = revisionsOf("second", "first") }, "was sent after revision"},
+		"revision nobody sent":  {func(_ *story, _, w *crashtest.Found) { w.Revisions = revisionsOf("patient", "intruder") }, "was sent by nobody"},
 		"refused staging kept": {func(_ *story, m, _ *crashtest.Found) {
-			m.Revisions = revisions("first", "second", "late")
+			m.Revisions = revisionsOf("first", "second", "late")
 			m.Account.Revision = 3
 		}, "kept 1 times, sent 0"},
-		"revision number skipped": {func(_ *story, _, w *crashtest.Found) { w.Revisions[0].Revision = 2 }, "stands at place"},
+		"revision number skipped": {func(_ *story, _, w *crashtest.Found) { w.Revisions[0].Revision = 2 }, "is at position"},
 		"two first stagings": {func(s *story, _, w *crashtest.Found) {
-			s.say(stagingOf(waiting, "other"), answer(http.StatusCreated, "", ""))
-			w.Revisions = revisions("patient", "other")
+			s.say(stagingOf(waitingKey, "other"), answered(http.StatusCreated, "", ""))
+			w.Revisions = revisionsOf("patient", "other")
 		}, "2 callers were told that they staged it first"},
 
 		"lost account": {func(_ *story, m, _ *crashtest.Found) {
 			*m = crashtest.Found{Status: "UNKNOWN", All: []string{""}, Pending: []string{""}, Process: &landfall.Process{State: landfall.Staged}, Revisions: m.Revisions}
 		}, "which is lost"},
 		"two creations": {func(s *story, _, _ *crashtest.Found) {
-			s.say(process, answer(http.StatusCreated, "", number))
-			s.say(process, answer(http.StatusCreated, "", number))
+			s.say(process, answered(http.StatusCreated, "", firstNumber))
+			s.say(process, answered(http.StatusCreated, "", firstNumber))
 		}, "2 callers were told that they created"},
 		"another number told": {func(s *story, _, _ *crashtest.Found) {
-			s.say(process, answer(http.StatusBadRequest, landfall.CodeAlreadyImported, otherNumber))
+			s.say(process, answered(http.StatusBadRequest, landfall.CodeAlreadyImported, otherNumber))
 		}, "was told of account " + otherNumber},
 		"account of a dry run": {func(_ *story, m, w *crashtest.Found) {
 			account := *m.Account
 			account.Revision, account.Number = 1, otherNumber
 			w.Account = &account
 		}, "waiting: has an account that nobody asked for"},
-		"dry run like a creation":    {func(s *story, _, _ *crashtest.Found) { s.say(dryRun, answer(http.StatusCreated, "", "")) }, "a dry run was answered like a creation"},
+		"dry run like a creation":    {func(s *story, _, _ *crashtest.Found) { s.say(dryRun, answered(http.StatusCreated, "", "")) }, "a dry run was answered like a creation"},
 		"account of an old document": {func(_ *story, m, _ *crashtest.Found) { m.Account.Revision = 1 }, "made from revision 1 of 2"},
 		"account of two documents":   {func(_ *story, m, _ *crashtest.Found) { m.Account.Data.BillingName = "first" }, `the account is "first"`},
 		"half an account":            {func(_ *story, m, _ *crashtest.Found) { m.Account.Data.Customers = m.Account.Data.Customers[:1] }, "with 1 customers"},
 		"mail missing":               {func(_ *story, m, _ *crashtest.Found) { m.Mails = 0 }, "0 mails are queued"},
 		"one number for two": {func(s *story, m, w *crashtest.Found) {
-			s.say(crashtest.Intent{Verb: crashtest.Process, Key: waiting}, answer(http.StatusCreated, "", number))
+			s.say(crashtest.Intent{Verb: crashtest.Process, Key: waitingKey}, answered(http.StatusCreated, "", firstNumber))
 			account := *m.Account
 			w.Account = &account
 		}, "share the number"},
 
 		"staged and then not": {func(s *story, _, _ *crashtest.Found) {
-			s.say(dryRun, answer(http.StatusBadRequest, landfall.CodeProcessUnknown, ""))
+			s.say(dryRun, answered(http.StatusBadRequest, landfall.CodeProcessUnknown, ""))
 		}, "told that it is not"},
-		"staged after import": {func(s *story, _, _ *crashtest.Found) { s.say(stagingOf(made, "second"), answer(http.StatusOK, "", "")) }, "was imported, and the next caller was answered 200"},
+		"staged after import": {func(s *story, _, _ *crashtest.Found) {
+			s.say(stagingOf(made, "second"), answered(http.StatusOK, "", ""))
+		}, "was imported, and the next caller was answered 200"},
 		"in progress after import": {func(s *story, _, _ *crashtest.Found) {
-			s.say(process, answer(http.StatusBadRequest, landfall.CodeImportInProgress, ""))
+			s.say(process, answered(http.StatusBadRequest, landfall.CodeImportInProgress, ""))
 		}, "was imported, and the next caller was answered 400 account_import_in_progress"},
 		"account not found after import": {func(s *story, _, _ *crashtest.Found) {
-			s.say(noteOn(made, "x"), answer(http.StatusNotFound, landfall.CodeAccountNotFound, ""))
+			s.say(noteOn(made, "x"), answered(http.StatusNotFound, landfall.CodeAccountNotFound, ""))
 		}, "found no account for notes"},
 
 		"status with another number": {func(_ *story, m, _ *crashtest.Found) { m.StatusNumber = otherNumber }, "status shows"},
@@ -95,16 +97,16 @@ func TestJudgeFindsEveryPlantedFault(t *testing.T) {
 		"note twice":            {func(_ *story, m, _ *crashtest.Found) { addNote(m, "n1") }, "note n1 is there 2 times"},
 		"note nobody sent":      {func(_ *story, m, _ *crashtest.Found) { addNote(m, "ghost") }, "note ghost is there although nobody asked"},
 		"note added for two": {func(s *story, _, _ *crashtest.Found) {
-			s.say(noteOn(made, "n1", "n2"), answer(http.StatusCreated, "", "", true, true))
+			s.say(noteOn(made, "n1", "n2"), answered(http.StatusCreated, "", "", true, true))
 		}, "note n1 was added for 2 callers"},
 		"note added by nobody": {func(s *story, m, _ *crashtest.Found) {
-			s.say(noteOn(made, "odd"), answer(http.StatusCreated, "", "", false))
+			s.say(noteOn(made, "odd"), answered(http.StatusCreated, "", "", false))
 			addNote(m, "odd")
-		}, "nobody was told that he added it"},
+		}, "no response says that it was added"},
 		"inline note missing": {func(_ *story, m, _ *crashtest.Found) { dropNote(m, "inline second") }, "note inline second of the staged document is missing"},
 
 		"lost transaction": {func(s *story, _, _ *crashtest.Found) {
-			s.say(postTo(made, crashtest.Movement{ID: "gone", Signed: 1}), answer(http.StatusCreated, "", "", true))
+			s.say(postTo(made, crashtest.Movement{ID: "gone", Signed: 1}), answered(http.StatusCreated, "", "", true))
 		}, "1 of 1 transactions were answered and are lost"},
 		"half a batch of transactions":    {func(_ *story, m, _ *crashtest.Found) { dropEntry(m, "t1") }, "half a batch: 1 of 2 transactions"},
 		"transaction twice":               {func(_ *story, m, _ *crashtest.Found) { addEntry(m, "t1", -300) }, "transaction t1 is there 2 times"},
@@ -113,14 +115,14 @@ func TestJudgeFindsEveryPlantedFault(t *testing.T) {
 		"broken batch accepted": {func(s *story, _, _ *crashtest.Found) {
 			intent := postTo(made, crashtest.Movement{ID: "b3"})
 			intent.Broken = true
-			s.say(intent, answer(http.StatusCreated, "", "", true))
+			s.say(intent, answered(http.StatusCreated, "", "", true))
 		}, "that break a rule were accepted"},
 		"unchecked too often": {func(_ *story, m, _ *crashtest.Found) { addEntry(m, "twice", 7) }, "transaction twice is there 3 times"},
 		"unchecked lost":      {func(_ *story, m, _ *crashtest.Found) { dropEntry(m, "twice") }, "transactions were answered and are lost"},
 		"half a batch the second time": {func(s *story, m, _ *crashtest.Found) {
 			intent := postTo(made, crashtest.Movement{ID: "u1", Signed: 1}, crashtest.Movement{ID: "u2", Signed: 1})
 			intent.Unchecked = true
-			s.say(intent, answer(http.StatusCreated, "", "", true, true))
+			s.say(intent, answered(http.StatusCreated, "", "", true, true))
 			s.say(intent, nil)
 			addEntry(m, "u1", 1)
 			addEntry(m, "u2", 1)
@@ -153,12 +155,12 @@ func TestJudgeFindsEveryPlantedFault(t *testing.T) {
 		"instruction twice":          {func(_ *story, m, _ *crashtest.Found) { addInstruction(m, "i1") }, "instruction i1 is there 2 times"},
 		"instruction without event":  {func(_ *story, m, _ *crashtest.Found) { dropEvents(m, landfall.EventInstructionCreated) }, "events tell of 0 instructions"},
 		"statements of no account": {func(s *story, _, _ *crashtest.Found) {
-			s.say(statementsOn(made, "x"), answer(http.StatusBadRequest, landfall.CodeAccountNotFound, ""))
+			s.say(statementsOn(made, "x"), answered(http.StatusBadRequest, landfall.CodeAccountNotFound, ""))
 		}, "found no account for statements"},
 		"broken staging accepted": {func(s *story, _, _ *crashtest.Found) {
-			intent := stagingOf(waiting, "wrong")
+			intent := stagingOf(waitingKey, "wrong")
 			intent.Broken = true
-			s.say(intent, answer(http.StatusOK, "", ""))
+			s.say(intent, answered(http.StatusOK, "", ""))
 		}, "a staging that breaks a rule was accepted"},
 
 		"failed attempt not recorded": {func(s *story, _, _ *crashtest.Found) { dropEvents(s.state.Found[hopeless], landfall.EventImportFailed) }, "0 events tell of account_import.failed, 1 such attempts"},
@@ -178,28 +180,28 @@ func TestJudgeFindsEveryPlantedFault(t *testing.T) {
 		"refusal not on record": {func(s *story, _, _ *crashtest.Found) { s.state.Found[refused].Refusal = "" }, "that is not on record"},
 		"refusal nobody met":    {func(_ *story, m, _ *crashtest.Found) { m.Refusal = "bad" }, "a refusal is on record, and nobody was refused"},
 		"refusal kept after a staging": {func(s *story, _, _ *crashtest.Found) {
-			s.say(stagingOf(refused, "mended"), answer(http.StatusCreated, "", ""))
-			s.state.Found[refused].Revisions = revisions("mended")
+			s.say(stagingOf(refused, "mended"), answered(http.StatusCreated, "", ""))
+			s.state.Found[refused].Revisions = revisionsOf("mended")
 		}, "the refusal before it is still on record"},
 
 		"undo without its number": {func(s *story, _, _ *crashtest.Found) {
 			s.state.Found[undone].Undone = s.state.Found[undone].Undone[:1]
-		}, "taken back, and its number is not retired"},
+		}, "undone, and its number is not retired"},
 		"undo nobody asked for": {func(_ *story, m, _ *crashtest.Found) {
 			m.Undone = []landfall.UndoneAccount{{Number: otherNumber, Reason: "undo"}}
-		}, "taken back and nobody asked for that"},
+		}, "undone and nobody asked for it"},
 		"undo told to two": {func(s *story, _, _ *crashtest.Found) {
-			s.say(takeBack, answer(http.StatusOK, "", secondUndone))
-		}, "2 operators were told that they took"},
-		"undo for another reason": {func(s *story, _, _ *crashtest.Found) { s.state.Found[undone].Undone[0].Reason = "other" }, `taken back for "other"`},
-		"undo without an event":   {func(s *story, _, _ *crashtest.Found) { dropEvents(s.state.Found[undone], landfall.EventUndone) }, "0 events tell of 2 accounts that were taken back"},
+			s.say(takeBack, answered(http.StatusOK, "", secondUndone))
+		}, "2 operators were told that they undid"},
+		"undo for another reason": {func(s *story, _, _ *crashtest.Found) { s.state.Found[undone].Undone[0].Reason = "other" }, `undone with reason "other"`},
+		"undo without an event":   {func(s *story, _, _ *crashtest.Found) { dropEvents(s.state.Found[undone], landfall.EventUndone) }, "0 events tell of 2 accounts that were undone"},
 		"completed over another": {func(s *story, _, _ *crashtest.Found) {
 			events := s.state.Found[undone].Events
 			events[1], events[2] = events[2], events[1]
 		}, "completed while there was one"},
 		"retired number given again": {func(s *story, _, _ *crashtest.Found) {
-			s.state.Found[undone].Undone[0].Number = number
-		}, "share the number " + number},
+			s.state.Found[undone].Undone[0].Number = firstNumber
+		}, "share the number " + firstNumber},
 		"account under a retired number": {func(s *story, m, _ *crashtest.Found) {
 			account := *m.Account
 			account.Number = firstUndone
@@ -207,16 +209,16 @@ func TestJudgeFindsEveryPlantedFault(t *testing.T) {
 		}, "share the number " + firstUndone},
 		"mails of an undone account": {func(s *story, _, _ *crashtest.Found) { s.state.Found[undone].Mails = 1 }, "for the customers of no account"},
 		"added to and gone": {func(s *story, _, _ *crashtest.Found) {
-			s.say(noteOn(undone, "answered"), answer(http.StatusCreated, "", "", true))
+			s.say(noteOn(undone, "answered"), answered(http.StatusCreated, "", "", true))
 		}, "1 of 1 notes were answered and are lost"},
 		"kept and gone": {func(s *story, _, _ *crashtest.Found) {
-			s.say(takeBack, answer(http.StatusBadRequest, landfall.CodeHasPostings, ""))
+			s.say(takeBack, answered(http.StatusBadRequest, landfall.CodeHasPostings, ""))
 		}, "kept because something was added, and there is no account"},
 		"told of a third account": {func(s *story, _, _ *crashtest.Found) {
-			s.say(crashtest.Intent{Verb: crashtest.Process, Key: undone}, answer(http.StatusCreated, "", otherNumber))
+			s.say(crashtest.Intent{Verb: crashtest.Process, Key: undone}, answered(http.StatusCreated, "", otherNumber))
 		}, "which is lost"},
 		"undo found no account": {func(s *story, _, _ *crashtest.Found) {
-			s.say(crashtest.Intent{Verb: crashtest.Undo, Key: made}, answer(http.StatusBadRequest, landfall.CodeAccountNotFound, ""))
+			s.say(crashtest.Intent{Verb: crashtest.Undo, Key: made}, answered(http.StatusBadRequest, landfall.CodeAccountNotFound, ""))
 		}, "found no account for undo"},
 
 		"lost mark": {func(s *story, _, _ *crashtest.Found) {
@@ -228,12 +230,12 @@ func TestJudgeFindsEveryPlantedFault(t *testing.T) {
 		"mark told twice":       {func(s *story, _, _ *crashtest.Found) { dropEvents(s.state.Found[skipped], landfall.EventUnskipped) }, "comes twice in a row"},
 		"skipped and in a list": {func(s *story, _, _ *crashtest.Found) { s.state.Found[skipped].All = []string{""} }, "skipped: the all list"},
 		"tried past a mark": {func(s *story, _, _ *crashtest.Found) {
-			s.say(crashtest.Intent{Verb: crashtest.DryRun, Key: skipped}, answer(http.StatusBadRequest, landfall.CodeDryRunRolledBack, ""))
+			s.say(crashtest.Intent{Verb: crashtest.DryRun, Key: skipped}, answered(http.StatusBadRequest, landfall.CodeDryRunRolledBack, ""))
 		}, "was skipped, and the next caller was answered 400 dry_run_rolled_back"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := honest()
-			control.lie(s, s.state.Found[made], s.state.Found[waiting])
+			s := correctStory()
+			control.lie(s, s.state.Found[made], s.state.Found[waitingKey])
 			faults := crashtest.Check(&s.history, s.state)
 			if !slices.ContainsFunc(faults, func(fault string) bool { return strings.Contains(fault, control.want) }) {
 				t.Errorf("found %q, want one that says %q", faults, control.want)

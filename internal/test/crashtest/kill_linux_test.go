@@ -1,0 +1,5 @@
+package crashtest_test
+
+import "syscall"
+
+func init() { killWithTests.Pdeathsig = syscall.SIGKILL }

@@ -1,5 +1,0 @@
-package crashtest_test
-
-import "syscall"
-
-func init() { leash.Pdeathsig = syscall.SIGKILL }
