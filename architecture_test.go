@@ -63,6 +63,7 @@ var layers = []struct {
 var sameLayer = map[string][]string{
 	"internal/api/rules":    {"internal/lib/money", "internal/lib/calendar", "internal/lib/spelling"},
 	"internal/store/engine": {"internal/lib/admission", "internal/lib/filelock"},
+	"internal/api/answer":   {"internal/service/run"},
 	"internal/api/httpapi":  {"internal/api/bulk"}, // serves bulk requests as one of its routes
 }
 

@@ -73,6 +73,13 @@ func Refuse(code, detail string) *Error {
 	return &Error{Kind: Invalid, Code: code, Detail: detail}
 }
 
+// RefuseField is a refusal that points at one field of the request.
+func RefuseField(attr, code, detail string) *Error {
+	refusal := Refuse(code, detail)
+	refusal.Violations = []Violation{{Code: code, Attr: attr, Detail: detail}}
+	return refusal
+}
+
 // What a store answers besides its results. They are not shown to users: the
 // use case that asked knows what the absence of a row means.
 var (

@@ -148,7 +148,17 @@ func (r *Run) Pause(reason PauseReason) {
 	r.Reason = reason
 }
 
-// Resume takes a pause back.
+// ResumeFor resumes a run in the name of an author. When the window of the run
+// is over, the run continues without one: whoever resumes it has decided that.
+func (r *Run) ResumeFor(author Author) {
+	if r.WindowOver() {
+		r.Plan.NotAfter = time.Time{}
+	}
+	r.ActsFor = author
+	r.Resume()
+}
+
+// Resume ends a pause.
 func (r *Run) Resume() {
 	if r.State.Ended() || r.Cancel {
 		return

@@ -78,16 +78,7 @@ type InstructionVerifier interface {
 // RefuseVendor is the answer to a vendor code that the operator never
 // configured.
 func RefuseVendor() *Error {
-	return RefuseInstruction("vendor", CodeVendorUnknown, "This payment vendor is not configured here.")
-}
-
-// RefuseInstruction is a refusal that points at one field of an instruction.
-// Its path starts at the instruction: a caller that found it deeper in a
-// document puts the rest of the path in front.
-func RefuseInstruction(attr, code, detail string) *Error {
-	refusal := Refuse(code, detail)
-	refusal.Violations = []Violation{{Code: code, Attr: attr, Detail: detail}}
-	return refusal
+	return RefuseField("vendor", CodeVendorUnknown, "This payment vendor is not configured here.")
 }
 
 // VendorReader reads the configured payment vendors.

@@ -16,6 +16,7 @@ import (
 	"landfall/internal/api/graphql"
 	"landfall/internal/api/httpapi"
 	"landfall/internal/console"
+	"landfall/internal/lib/admission"
 	"landfall/internal/lib/telemetry"
 	"landfall/internal/outbound/filestore"
 	"landfall/internal/outbound/mail"
@@ -42,7 +43,7 @@ type App struct {
 	logins   *logins
 	vendors  *payvendor.Verifier
 	mail     *mail.Sender // nil when no mail server is configured
-	runs     *run.Conductor
+	runs     *run.Runner
 	tide     *webhook.Tide
 	sender   *webhook.Sender
 	webhooks *webhook.Webhooks
@@ -102,15 +103,13 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		TimeLimit: settings.VendorTimeout, SecretVariables: settings.VendorSecrets, Alarm: app.alarm, Watch: metrics.ObserveVendor,
 	})
 	app.webhooks = webhook.NewWebhooks(store, webhook.WebhookOptions{Sender: sender, Tide: app.tide, Log: log.Logger, Lease: settings.WebhookLease})
+	interactive := new(admission.Activity)
 	desk := intake.New(store, intake.Options{
 		Lease: settings.ClaimLease, ServiceLimit: settings.ConcurrencyLimit,
 		Files: files, Verifier: app.vendors, Quota: app.quota, Tide: app.tide, MailDelay: settings.Mail.Delay,
-		// The desk is there before the conductor, who needs it. Nobody calls before
-		// both are.
-		Wake: func() { app.runs.Wake() },
 	})
 	app.runs = run.New(store, desk, run.Options{
-		Logger: log.Logger, Lease: settings.ClaimLease, Company: func() bool { return app.api.InteractiveLoad() },
+		Logger: log.Logger, Lease: settings.ClaimLease, Interactive: interactive,
 	})
 	var pages http.Handler
 	if settings.Console {
@@ -118,19 +117,20 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		pages = app.console
 	}
 	app.api = httpapi.New(httpapi.Options{
-		Answers: answer.New(desk, metrics.Count).WithBaseURL(settings.BaseURL),
-		Authenticator:    app.gate,
-		Quota:   app.quota,
+		Answers:       answer.New(desk, app.runs, metrics.Count).WithBaseURL(settings.BaseURL),
+		Authenticator: app.gate,
+		Quota:         app.quota,
 		Token: graphql.New(app.issuer, graphql.Options{
 			Introspection: settings.Introspection, Log: log.Logger,
 			Source: func(r *http.Request) string { return settings.Proxies.client(r).String() },
 		}),
 		Logger:         log.Logger,
+		Interactive:    interactive,
 		ClientAddress:  settings.Proxies.client,
 		BaseURL:        settings.BaseURL,
 		BodyLimit:      settings.MaxBody,
 		RequestTimeout: requestTime,
-		MaxInFlight:         settings.MaxRequests,
+		MaxInFlight:    settings.MaxRequests,
 		BodyMemory:     settings.BodyMemory,
 		Ready:          store.Ping,
 		Draining:       app.draining.Load,

@@ -17,7 +17,7 @@ import (
 
 // openConsole puts the console together. It has no way of its own to anything:
 // whoever signs in has the operator's verbs, in his own name.
-func (a *App) openConsole(desk *intake.Desk) {
+func (a *App) openConsole(desk *intake.Service) {
 	a.console = console.New(console.Options{
 		OperatorFor: func(actor string) *operate.Operator {
 			return operate.New(a.store, operate.Options{

@@ -30,7 +30,7 @@ type Options struct {
 	// As gives the operator's verbs in the name of somebody, as the audit writes
 	// it.
 	OperatorFor func(actor string) *operate.Operator
-	Intake      *intake.Desk // creates accounts
+	Intake      *intake.Service // creates accounts
 	Sessions    *auth.Reception
 	Files       landfall.FileStore // where notes and statements have their files; nil: only their paths are shown
 	Logger      *slog.Logger

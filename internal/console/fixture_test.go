@@ -114,7 +114,7 @@ func (w *testWorld) seedAdmin() {
 
 // withRunner lets runs of a house go on by themselves.
 func (h *testConsole) withRunner() *testWorld {
-	desk := intake.New(h.store, intake.Options{Wake: func() {}})
+	desk := intake.New(h.store, intake.Options{})
 	baton := run.New(h.store, desk, run.Options{})
 	ctx, cancel := context.WithCancel(context.Background())
 	deliveries := webhook.NewWebhooks(h.store, webhook.WebhookOptions{Sender: h.sender, Tide: webhook.NewTide(h.store), Log: slog.New(slog.DiscardHandler), Lease: time.Minute})
@@ -123,7 +123,7 @@ func (h *testConsole) withRunner() *testWorld {
 	both.Go(func() { deliveries.Run(ctx) })
 	h.t.Cleanup(func() { cancel(); both.Wait() })
 	h.console.WakeRuns = baton.Wake
-	return &testWorld{h, answer.New(desk, nil)}
+	return &testWorld{h, answer.New(desk, baton, nil)}
 }
 
 // stage sends a made-up book.

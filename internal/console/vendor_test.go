@@ -16,7 +16,7 @@ type fakeVendor struct{}
 
 func (fakeVendor) Verify(_ context.Context, _ string, _ landfall.Vendor, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
 	if instruction.Reference != "mandate-1" {
-		return landfall.InstructionDetails{}, landfall.RefuseInstruction("reference", landfall.CodeInstructionNotFound, "The payment vendor does not know this instruction.")
+		return landfall.InstructionDetails{}, landfall.RefuseField("reference", landfall.CodeInstructionNotFound, "The payment vendor does not know this instruction.")
 	}
 	return landfall.InstructionDetails{Status: "active", Scheme: "bacs", LastDigits: "4321"}, nil
 }

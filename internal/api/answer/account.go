@@ -71,9 +71,9 @@ func (a *API) stageBatch(ctx context.Context, calls []Call) ([]Answer, []error) 
 		}
 		return answers, errs
 	}
-	handed := make([]intake.Handed, len(calls))
+	handed := make([]intake.StageItem, len(calls))
 	for i, call := range calls {
-		handed[i] = intake.Handed{Who: call.Who, Body: call.Body}
+		handed[i] = intake.StageItem{Who: call.Who, Body: call.Body}
 	}
 	a.service.StageAll(ctx, handed)
 	for i := range handed {

@@ -13,6 +13,7 @@ import (
 	"landfall/internal/api/contract"
 	"landfall/internal/api/rules"
 	"landfall/internal/service/intake"
+	"landfall/internal/service/run"
 )
 
 // Call is one call of the API.
@@ -83,18 +84,19 @@ func (v *Verb) AccountKey(body []byte) (key landfall.Key, told bool) {
 
 // API answers calls.
 type API struct {
-	service *intake.Desk
+	service *intake.Service
+	runs    *run.Runner
 	count   func(verb *Verb, outcome string)
 	source  string // of events
 }
 
-// New gives the API over a desk. Every call is reported to count, if there is
+// New returns the API over its services. Every call is reported to count, if there is
 // one: its verb and what became of it, in a word or the code of its refusal.
-func New(desk *intake.Desk, count func(verb *Verb, outcome string)) *API {
+func New(service *intake.Service, runs *run.Runner, count func(verb *Verb, outcome string)) *API {
 	if count == nil {
 		count = func(*Verb, string) {}
 	}
-	return &API{service: desk, count: count, source: contract.UnnamedSource}
+	return &API{service: service, runs: runs, count: count, source: contract.UnnamedSource}
 }
 
 // WithBaseURL tells the API the address under which clients find the service, which
@@ -118,7 +120,7 @@ const (
 
 // Do answers one call. It always answers: what went wrong is an answer too.
 func (a *API) Do(ctx context.Context, verb *Verb, call Call) Answer {
-	ctx, about := intake.Noted(landfall.OnBehalf(ctx, call.Who.Organisation))
+	ctx, about := intake.WithAbout(landfall.OnBehalf(ctx, call.Who.Organisation))
 	answer, err := verb.run(a, ctx, call)
 	if err != nil {
 		answer = a.Refuse(verb, err)

@@ -67,7 +67,7 @@ type service struct {
 	store    *sqlstore.Store
 	api      *answer.API
 	operator *operate.Operator
-	runs     *run.Conductor
+	runs     *run.Runner
 	who      landfall.Principal
 }
 
@@ -79,8 +79,9 @@ func serve(t *testing.T, database string) *service {
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	desk := intake.New(store, intake.Options{Verifier: payvendor.New(payvendor.Options{})})
+	runs := run.New(store, desk, run.Options{Workers: 2})
 	s := &service{
-		ctx: t.Context(), store: store, api: answer.New(desk, nil), runs: run.New(store, desk, run.Options{Lanes: 2}),
+		ctx: t.Context(), store: store, api: answer.New(desk, runs, nil), runs: runs,
 		operator: operate.New(store, operate.Options{Actor: "operator:model", Rules: []string{mixed}}),
 	}
 	if err := errors.Join(

@@ -7,7 +7,7 @@ import (
 
 	"landfall"
 	"landfall/internal/api/contract"
-	"landfall/internal/service/intake"
+	"landfall/internal/service/run"
 )
 
 // The verbs about runs. Those that act on one are told by the path alone.
@@ -15,13 +15,13 @@ var (
 	// StartRun lets the service move accounts by itself.
 	StartRun = &Verb{Path: "runs", Writes: true, run: (*API).startRun}
 	// Runs lists a supplier's runs.
-	Runs = &Verb{Path: "runs", Streams: true, run: (*API).runs}
+	Runs = &Verb{Path: "runs", Streams: true, run: (*API).listRuns}
 	// Run tells how one stands.
-	Run = &Verb{Path: "runs", run: runAction((*intake.Desk).Run)}
+	Run = &Verb{Path: "runs", run: runAction((*run.Runner).Get)}
 	// PauseRun, ResumeRun and CancelRun stop one and let it go on.
-	PauseRun  = &Verb{Path: "runs/pause", Writes: true, BodyOptional: true, run: runAction((*intake.Desk).PauseRun)}
-	ResumeRun = &Verb{Path: "runs/resume", Writes: true, BodyOptional: true, run: runAction((*intake.Desk).ResumeRun)}
-	CancelRun = &Verb{Path: "runs/cancel", Writes: true, BodyOptional: true, run: runAction((*intake.Desk).CancelRun)}
+	PauseRun  = &Verb{Path: "runs/pause", Writes: true, BodyOptional: true, run: runAction((*run.Runner).Pause)}
+	ResumeRun = &Verb{Path: "runs/resume", Writes: true, BodyOptional: true, run: runAction((*run.Runner).Resume)}
+	CancelRun = &Verb{Path: "runs/cancel", Writes: true, BodyOptional: true, run: runAction((*run.Runner).Cancel)}
 	// RunFailures lists the accounts that failed in one.
 	RunFailures = &Verb{Path: "runs/failures", Streams: true, run: (*API).runFailures}
 )
@@ -36,16 +36,16 @@ func (a *API) startRun(ctx context.Context, call Call) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	run, err := a.service.StartRun(ctx, call.Who, plan)
+	started, err := a.runs.Start(ctx, call.Who, plan)
 	if err != nil {
 		return Answer{}, err
 	}
-	return Answer{Status: statusCreated, Body: contract.RunBody.Append(call.Scratch[:0], run)}, nil
+	return Answer{Status: statusCreated, Body: contract.RunBody.Append(call.Scratch[:0], started)}, nil
 }
 
 // runAction answers with a run after doing something to the one the path names.
 func runAction(
-	do func(*intake.Desk, context.Context, landfall.Principal, string) (landfall.Run, error),
+	do func(*run.Runner, context.Context, landfall.Principal, string) (landfall.Run, error),
 ) func(*API, context.Context, Call) (Answer, error) {
 	return func(a *API, ctx context.Context, call Call) (Answer, error) {
 		if err := rejectQuery(call); err != nil {
@@ -54,16 +54,16 @@ func runAction(
 		if err := contract.ReadEmpty(ctx, call.Body); err != nil {
 			return Answer{}, err
 		}
-		run, err := do(a.service, ctx, call.Who, call.Path[0])
+		changed, err := do(a.runs, ctx, call.Who, call.Path[0])
 		if err != nil {
 			return Answer{}, err
 		}
-		return Answer{Status: statusOK, Body: contract.RunBody.Append(call.Scratch[:0], run)}, nil
+		return Answer{Status: statusOK, Body: contract.RunBody.Append(call.Scratch[:0], changed)}, nil
 	}
 }
 
-// runs asks for one row more than the page has, as failed does.
-func (a *API) runs(ctx context.Context, call Call) (Answer, error) {
+// listRuns asks for one row more than the page has, as failed does.
+func (a *API) listRuns(ctx context.Context, call Call) (Answer, error) {
 	page, err := contract.ReadRunPage(call.Query)
 	if err != nil {
 		return Answer{}, err
@@ -72,7 +72,7 @@ func (a *API) runs(ctx context.Context, call Call) (Answer, error) {
 	if page.Limit > 0 {
 		query.Limit = page.Limit + 1
 	}
-	rows, err := a.service.Runs(ctx, call.Who, query)
+	rows, err := a.runs.List(ctx, call.Who, query)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -98,7 +98,7 @@ func (a *API) runFailures(ctx context.Context, call Call) (Answer, error) {
 	if page.Limit > 0 {
 		query.Limit = page.Limit + 1
 	}
-	rows, err := a.service.RunFailures(ctx, call.Who, query)
+	rows, err := a.runs.Failures(ctx, call.Who, query)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -15,6 +15,7 @@ import (
 	"landfall/internal/api/answer"
 	"landfall/internal/api/bulk"
 	"landfall/internal/service/intake"
+	"landfall/internal/service/run"
 	"landfall/internal/store/sqlstore"
 	"landfall/internal/test/dbtest"
 )
@@ -52,7 +53,7 @@ func open(t *testing.T, log io.Writer) (*bulk.Service, landfall.Principal) {
 	}
 	desk := intake.New(store, intake.Options{Verifier: fragile{}})
 	return bulk.New(bulk.Options{
-		Answers: answer.New(desk, nil), LineLimit: 1 << 20, CallTimeout: 10 * time.Second,
+		Answers: answer.New(desk, run.New(store, desk, run.Options{}), nil), LineLimit: 1 << 20, CallTimeout: 10 * time.Second,
 		Logger: slog.New(slog.NewTextHandler(log, nil)), Spool: bulk.Spool{Dir: t.TempDir(), MaxBytes: 1 << 30},
 	}), landfall.Principal{Organisation: "Acme", Role: landfall.RoleImporter, RequestID: "request"}
 }

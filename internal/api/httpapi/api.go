@@ -11,7 +11,6 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"landfall"
@@ -47,6 +46,7 @@ type Options struct {
 	Quota          Quota        // nil: no bounds
 	Token          http.Handler // answers the token mutation
 	Logger         *slog.Logger
+	Interactive    *admission.Activity            // records single calls, for work that yields to them; nil: of its own
 	ClientAddress  func(*http.Request) netip.Addr // who calls, seen through known proxies; nil: the peer
 	BodyLimit      int64
 	BodyMemory     int64 // bytes of bodies in memory at once
@@ -75,7 +75,6 @@ type API struct {
 	waits       *admission.Limiter // of requests that wait for events
 	bulk        *bulk.Service
 	streams     *admission.Limiter // of bulk requests
-	lastCall    atomic.Int64       // when the last single call with a body came, in microseconds
 	ready       readiness
 	description func() []byte // of the API, written when first asked for
 }
@@ -109,6 +108,9 @@ func New(options Options) *API {
 	if options.Metrics == nil {
 		options.Metrics = NewMetrics("")
 	}
+	if options.Interactive == nil {
+		options.Interactive = new(admission.Activity)
+	}
 	api := &API{
 		Options: options, description: sync.OnceValue(OpenAPI),
 		budget: newBudget(options.BodyMemory, options.BodyLimit, bodyWait), requests: newRequestLimiter(options.MaxInFlight), long: newLongLimiter(),
@@ -118,7 +120,7 @@ func New(options Options) *API {
 	api.streams = newTenantLimiter(streamsEach, streamsAll, errOwnStreams, errAllStreams)
 	api.bulk = bulk.New(bulk.Options{
 		Answers: options.Answers, LineLimit: options.BodyLimit, CallTimeout: options.RequestTimeout, Draining: options.Draining,
-		Count: options.Metrics.countLine, Busy: api.InteractiveLoad, Idle: api.idle, Logger: options.Logger, Spool: options.Spool,
+		Count: options.Metrics.countLine, Busy: options.Interactive.Recent, Idle: options.Interactive.Idle, Logger: options.Logger, Spool: options.Spool,
 	})
 	options.Metrics.addFunc(FuncMetric{
 		Name: "landfall_bulk_spooled_bytes", Help: "Answers on disk that wait for callers who send before they read.",

@@ -51,7 +51,7 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 		// Bulk and runs look at this to see whether they have company. Whoever
 		// starts a run is not in its way.
 		if verb != answer.StartRun {
-			a.lastCall.Store(x.started.UnixMicro())
+			a.Interactive.Record(x.started)
 		}
 		overdue := time.AfterFunc(bodyGracePeriod, leave)
 		body, done, err := a.receive(ctx, x)

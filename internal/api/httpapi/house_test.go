@@ -21,6 +21,7 @@ import (
 	"landfall/internal/outbound/payvendor"
 	"landfall/internal/service/auth"
 	"landfall/internal/service/intake"
+	runservice "landfall/internal/service/run"
 	"landfall/internal/store/sqlstore"
 	"landfall/internal/test/dbtest"
 )
@@ -77,7 +78,7 @@ func houseOn(t testing.TB, address string, adjust ...func(*Options)) *house {
 	metrics := NewMetrics("test")
 	desk := intake.New(store, intake.Options{Verifier: payvendor.New(payvendor.Options{Tries: 1})})
 	options := Options{
-		Answers: answer.New(desk, metrics.Count).WithBaseURL("https://landfall.example.com"), Metrics: metrics, Authenticator: auth.NewGate(store, nil),
+		Answers: answer.New(desk, runservice.New(store, desk, runservice.Options{}), metrics.Count).WithBaseURL("https://landfall.example.com"), Metrics: metrics, Authenticator: auth.NewGate(store, nil),
 		Token:  graphql.New(h.issuer, graphql.Options{Log: h.log.logger()}),
 		Logger: h.log.logger(), Ready: store.Ping,
 	}

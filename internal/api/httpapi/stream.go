@@ -17,24 +17,6 @@ import (
 	"landfall/internal/store/pack"
 )
 
-const (
-	// interactiveWindow is how long after a single call bulk still expects another.
-	interactiveWindow = 2 * time.Second
-	// idleAfter is after how long without any bulk has the machine for itself. The
-	// next one may wait ten milliseconds until it is noticed.
-	idleAfter = 30 * time.Second
-)
-
-// InteractiveLoad says whether single calls that work have come of late. Who only
-// reads is in nobody's way.
-func (a *API) InteractiveLoad() bool { return a.sinceLastCall() < interactiveWindow }
-
-// idle says whether none has come for long.
-func (a *API) idle() bool { return a.sinceLastCall() > idleAfter }
-
-// sinceLastCall is how long no single call has come.
-func (a *API) sinceLastCall() time.Duration { return time.Since(time.UnixMicro(a.lastCall.Load())) }
-
 // typeLines is what bulk answers with, whichever of its names was sent.
 var typeLines = []string{"application/x-ndjson"}
 

@@ -143,7 +143,7 @@ func (l *lane) explain(err error) error {
 
 // missing is the one answer to every reference that leads to nothing.
 func missing() *landfall.Error {
-	return landfall.RefuseInstruction("reference", landfall.CodeInstructionNotFound,
+	return landfall.RefuseField("reference", landfall.CodeInstructionNotFound,
 		"The payment vendor knows no instruction with this reference.")
 }
 

@@ -102,10 +102,10 @@ func (v *Verifier) Verify(ctx context.Context, organisation string, vendor landf
 	case err != nil:
 		return landfall.InstructionDetails{}, lane.explain(err)
 	case !slices.Contains(answer.types, instruction.Type):
-		return landfall.InstructionDetails{}, landfall.RefuseInstruction("type", landfall.CodeInstructionTypeMismatch,
+		return landfall.InstructionDetails{}, landfall.RefuseField("type", landfall.CodeInstructionTypeMismatch,
 			"The payment vendor has this instruction under another type.")
 	case !answer.active:
-		return landfall.InstructionDetails{}, landfall.RefuseInstruction("reference", landfall.CodeInstructionInactive,
+		return landfall.InstructionDetails{}, landfall.RefuseField("reference", landfall.CodeInstructionInactive,
 			"The payment vendor has this instruction, but it can no longer be used.")
 	}
 	return answer.details, nil

@@ -82,7 +82,7 @@ func TestDryRunForetellsTheRealRun(t *testing.T) {
 		g.files.missing = "missing"
 		g.vendor.answer = func(_ context.Context, instruction landfall.Instruction) error {
 			if instruction.Reference == "bad" {
-				return landfall.RefuseInstruction("reference", landfall.CodeInstructionNotFound, "None.")
+				return landfall.RefuseField("reference", landfall.CodeInstructionNotFound, "None.")
 			}
 			return nil
 		}

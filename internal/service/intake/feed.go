@@ -31,26 +31,26 @@ type FeedPage struct {
 // granted. Grants are read together with the events, so that what was taken
 // away is not read any more, however long somebody waited; a supplier granted
 // while he waits is in the next page he asks for.
-func (d *Desk) Events(ctx context.Context, who landfall.Principal, request FeedRequest) (FeedPage, error) {
+func (s *Service) Events(ctx context.Context, who landfall.Principal, request FeedRequest) (FeedPage, error) {
 	if request.Supplier != "" {
-		if err := d.mustKnow(ctx, who, request.Supplier); err != nil {
+		if err := s.RequireSupplier(ctx, who, request.Supplier); err != nil {
 			return FeedPage{}, err
 		}
 	}
-	suppliers, err := d.granted(ctx, who, request.Supplier)
+	suppliers, err := s.granted(ctx, who, request.Supplier)
 	if err != nil {
-		return FeedPage{}, trouble(err)
+		return FeedPage{}, userError(err)
 	}
 	// Watched before it is read, so that what happens between the two is not slept
 	// through.
-	watch := d.tide.Watch(suppliers)
+	watch := s.tide.Watch(suppliers)
 	defer watch.Close()
 	patience := time.NewTimer(request.Wait)
 	defer patience.Stop()
 	for {
-		page, err := d.readFeed(ctx, who, request)
+		page, err := s.readFeed(ctx, who, request)
 		if err != nil {
-			return FeedPage{}, trouble(err)
+			return FeedPage{}, userError(err)
 		}
 		if len(page.Events) > 0 || request.Wait == 0 {
 			return page, nil
@@ -72,9 +72,9 @@ func (d *Desk) Events(ctx context.Context, who landfall.Principal, request FeedR
 }
 
 // granted names the suppliers somebody may read about: all of his or one.
-func (d *Desk) granted(ctx context.Context, who landfall.Principal, only string) ([]string, error) {
+func (s *Service) granted(ctx context.Context, who landfall.Principal, only string) ([]string, error) {
 	var suppliers []string
-	err := d.store.View(ctx, func(view landfall.View) (err error) {
+	err := s.store.View(ctx, func(view landfall.View) (err error) {
 		suppliers, err = grantedIn(ctx, view, who, only)
 		return err
 	})
@@ -95,15 +95,15 @@ func grantedIn(ctx context.Context, view landfall.View, who landfall.Principal, 
 }
 
 // readFeed reads a page as far as the log is complete.
-func (d *Desk) readFeed(ctx context.Context, who landfall.Principal, request FeedRequest) (FeedPage, error) {
+func (s *Service) readFeed(ctx context.Context, who landfall.Principal, request FeedRequest) (FeedPage, error) {
 	// Asked before the snapshot is taken: whatever is complete by then is in it.
-	complete, err := d.tide.Settled(ctx)
+	complete, err := s.tide.Settled(ctx)
 	if err != nil {
 		return FeedPage{}, err
 	}
 	var found []landfall.Event
 	next := request.After
-	err = d.store.View(ctx, func(view landfall.View) error {
+	err = s.store.View(ctx, func(view landfall.View) error {
 		suppliers, err := grantedIn(ctx, view, who, request.Supplier)
 		if err != nil {
 			return err

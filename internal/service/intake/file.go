@@ -9,8 +9,8 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// fileAt is the path of a file and where in the request it stands.
-type fileAt struct{ attr, path string }
+// attrFile is the path of a file and where in the request it stands.
+type attrFile struct{ attr, path string }
 
 // mostMissing is how many missing files one answer names.
 const mostMissing = 100
@@ -26,17 +26,17 @@ var errNoFileStore = &landfall.Error{
 // checkPosted asks about the files of something posted. Who has no account,
 // or a paused supplier, is told so without bothering the file store; the
 // transaction that writes asks again.
-func (d *Desk) checkPosted(
-	ctx context.Context, supplier landfall.Supplier, key landfall.Key, files []fileAt, absent error,
+func (s *Service) checkPosted(
+	ctx context.Context, supplier landfall.Supplier, key landfall.Key, files []attrFile, absent error,
 ) error {
 	if !supplier.VerifyDocuments || len(files) == 0 {
 		return nil
 	}
 	if supplier.Status == landfall.Paused {
-		return errSupplierNotOngoing
+		return ErrSupplierNotOngoing
 	}
 	var process landfall.Process
-	err := d.store.View(ctx, func(view landfall.View) (err error) {
+	err := s.store.View(ctx, func(view landfall.View) (err error) {
 		process, err = view.Process(ctx, key)
 		return err
 	})
@@ -44,21 +44,21 @@ func (d *Desk) checkPosted(
 	case errors.Is(err, landfall.ErrNotFound):
 		return absent
 	case err != nil:
-		return trouble(err)
+		return userError(err)
 	case process.State != landfall.Imported:
 		return absent
 	}
-	return d.checkFiles(ctx, supplier, files)
+	return s.checkFiles(ctx, supplier, files)
 }
 
 // checkFiles asks the file store whether files exist, when the
 // supplier wants that. All missing ones are told at once; a store that cannot
 // be asked is a different answer from a file that is not there.
-func (d *Desk) checkFiles(ctx context.Context, supplier landfall.Supplier, files []fileAt) error {
+func (s *Service) checkFiles(ctx context.Context, supplier landfall.Supplier, files []attrFile) error {
 	if !supplier.VerifyDocuments || len(files) == 0 {
 		return nil
 	}
-	if d.files == nil {
+	if s.files == nil {
 		return errNoFileStore
 	}
 	// The same file may be referred to from many places.
@@ -71,15 +71,15 @@ func (d *Desk) checkFiles(ctx context.Context, supplier landfall.Supplier, files
 		}
 	}
 	found := make([]*landfall.Error, len(paths))
-	err := eachOf(ctx, len(paths), func(ctx context.Context, i int) error {
-		err := d.files.Check(ctx, supplier, paths[i])
+	err := ForEach(ctx, len(paths), func(ctx context.Context, i int) error {
+		err := s.files.Check(ctx, supplier, paths[i])
 		if errors.As(err, &found[i]) && found[i].Code == landfall.CodeFileMissing {
 			return nil
 		}
 		return err
 	})
 	if err != nil {
-		return trouble(err)
+		return userError(err)
 	}
 	for i, path := range paths {
 		answers[path] = found[i]
@@ -89,7 +89,7 @@ func (d *Desk) checkFiles(ctx context.Context, supplier landfall.Supplier, files
 
 // refuseMissing names missing documents by their places in what was sent. A body
 // may have thousands, so the list ends somewhere and says so.
-func refuseMissing(files []fileAt, answers map[string]*landfall.Error) error {
+func refuseMissing(files []attrFile, answers map[string]*landfall.Error) error {
 	var missing []landfall.Violation
 	for _, file := range files {
 		answer := answers[file.path]

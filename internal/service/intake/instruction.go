@@ -19,14 +19,14 @@ type InstructionReceipt struct {
 // PostInstruction asks the vendor about a payment instruction and keeps what
 // he said on an imported account. The vendor is asked before the transaction,
 // so that a slow vendor holds no lock; the same instruction again is kept once.
-func (d *Desk) PostInstruction(ctx context.Context, who landfall.Principal, body []byte) (InstructionReceipt, error) {
+func (s *Service) PostInstruction(ctx context.Context, who landfall.Principal, body []byte) (InstructionReceipt, error) {
 	request, err := contract.ReadInstruction(ctx, body)
 	if err != nil {
 		return InstructionReceipt{}, err
 	}
-	supplier, err := d.supplier(ctx, who, request.Key.Supplier)
+	supplier, err := s.Supplier(ctx, who, request.Key.Supplier)
 	if err != nil {
-		return InstructionReceipt{}, trouble(err)
+		return InstructionReceipt{}, userError(err)
 	}
 	if supplier == nil {
 		return InstructionReceipt{}, errNoAccount
@@ -34,11 +34,11 @@ func (d *Desk) PostInstruction(ctx context.Context, who landfall.Principal, body
 	// Who has no account, or a paused supplier, or sent this before, is told so
 	// without bothering the vendor.
 	instruction := request.Instruction
-	number, known, err := d.keepInstruction(ctx, who, request.Key, instruction, false)
+	number, known, err := s.keepInstruction(ctx, who, request.Key, instruction, false)
 	added := 0
 	if err == nil && !known {
-		if instruction.Details, err = d.verify(ctx, who, request.Key.Supplier, instruction); err == nil {
-			number, known, err = d.keepInstruction(ctx, who, request.Key, instruction, true)
+		if instruction.Details, err = s.verify(ctx, who, request.Key.Supplier, instruction); err == nil {
+			number, known, err = s.keepInstruction(ctx, who, request.Key, instruction, true)
 		}
 		// Somebody else may have added it while the vendor was asked.
 		if !known {
@@ -56,11 +56,11 @@ func (d *Desk) PostInstruction(ctx context.Context, who landfall.Principal, body
 // refused: dropping the new ones in silence would be a loss. Looking is a
 // posting too, though it adds nothing: the answer that it is there already is a
 // promise, and has to rest on a commit of its own.
-func (d *Desk) keepInstruction(
+func (s *Service) keepInstruction(
 	ctx context.Context, who landfall.Principal, key landfall.Key, instruction landfall.Instruction, keep bool,
 ) (number string, known bool, err error) {
 	posted := []landfall.Instruction{instruction}
-	number, err = d.post(ctx, landfall.Posting{
+	number, err = s.post(ctx, landfall.Posting{
 		Key: key, By: who.Author(), Instructions: posted,
 		Decide: func(account landfall.AccountState) (landfall.Additions, error) {
 			fresh, conflict, differences := ledger.PostInstructions(account.Instructions, posted)
@@ -91,12 +91,12 @@ func refuseInstruction(prefix string, differences []string) error {
 }
 
 // verify asks the vendor of an instruction about it.
-func (d *Desk) verify(ctx context.Context, who landfall.Principal, supplier string, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
-	if d.verifier == nil {
+func (s *Service) verify(ctx context.Context, who landfall.Principal, supplier string, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
+	if s.verifier == nil {
 		return landfall.InstructionDetails{}, landfall.RefuseVendor()
 	}
 	var vendor landfall.Vendor
-	err := d.store.View(ctx, func(view landfall.View) error {
+	err := s.store.View(ctx, func(view landfall.View) error {
 		var err error
 		vendor, err = view.GrantedVendor(ctx, supplier, instruction.Vendor)
 		return err
@@ -105,11 +105,11 @@ func (d *Desk) verify(ctx context.Context, who landfall.Principal, supplier stri
 		return landfall.InstructionDetails{}, landfall.RefuseVendor()
 	}
 	if err != nil {
-		return landfall.InstructionDetails{}, trouble(err)
+		return landfall.InstructionDetails{}, userError(err)
 	}
-	details, err := d.verifier.Verify(ctx, who.Organisation, vendor, instruction)
+	details, err := s.verifier.Verify(ctx, who.Organisation, vendor, instruction)
 	if err != nil {
-		return landfall.InstructionDetails{}, trouble(err)
+		return landfall.InstructionDetails{}, userError(err)
 	}
 	return details, nil
 }

@@ -7,44 +7,46 @@ import (
 	"landfall"
 )
 
-// List streams a supplier's account import processes. The supplier is looked
-// up before the first row, so that a refusal is still a refusal; what goes
-// wrong later comes out of the sequence.
-func (d *Desk) List(
+// List streams a supplier's account import processes. The supplier is checked
+// before the first row, so that it can still be refused; later errors come out of
+// the sequence.
+func (s *Service) List(
 	ctx context.Context, who landfall.Principal, query landfall.ProcessQuery,
 ) (iter.Seq2[landfall.ProcessEntry, error], error) {
-	if err := d.mustKnow(ctx, who, query.Supplier); err != nil {
+	if err := s.RequireSupplier(ctx, who, query.Supplier); err != nil {
 		return nil, err
 	}
-	return untroubled(d.store.List(ctx, query)), nil
+	return UserErrors(s.store.List(ctx, query)), nil
 }
 
-// mustKnow refuses to list what a supplier has who does not exist for the caller.
-func (d *Desk) mustKnow(ctx context.Context, who landfall.Principal, code string) error {
-	supplier, err := d.supplier(ctx, who, code)
+// Failed streams the failed accounts of a supplier, each with the reason.
+func (s *Service) Failed(ctx context.Context, who landfall.Principal, query landfall.FailureQuery) (iter.Seq2[landfall.FailedProcess, error], error) {
+	if err := s.RequireSupplier(ctx, who, query.Supplier); err != nil {
+		return nil, err
+	}
+	return UserErrors(s.store.Failed(ctx, query)), nil
+}
+
+// ErrorSummary groups those reasons, so that a migration team sees how many
+// accounts each mistake affects.
+func (s *Service) ErrorSummary(ctx context.Context, who landfall.Principal, code string) (landfall.FailureSummary, error) {
+	if err := s.RequireSupplier(ctx, who, code); err != nil {
+		return landfall.FailureSummary{}, err
+	}
+	summary, err := s.store.FailureSummary(ctx, code)
 	if err != nil {
-		return trouble(err)
+		return landfall.FailureSummary{}, userError(err)
 	}
-	if supplier == nil {
-		return errSupplierUnknown
-	}
-	return nil
+	return summary, nil
 }
 
-// errSupplierUnknown is told of suppliers that are not there and of those that are
-// somebody else's: the difference would tell who our customers are.
-var errSupplierUnknown = &landfall.Error{
-	Kind: landfall.NotFound, Code: landfall.CodeSupplierUnknown,
-	Detail: "There is no import supplier with this code.",
-}
-
-// untroubled makes the store's errors in a sequence fit for callers; the first
-// one ends it.
-func untroubled[T any](rows iter.Seq2[T, error]) iter.Seq2[T, error] {
+// UserErrors turns the store's errors in a sequence into what callers see; the
+// first error ends it.
+func UserErrors[T any](rows iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for row, err := range rows {
 			if err != nil {
-				err = trouble(err)
+				err = userError(err)
 			}
 			if !yield(row, err) || err != nil {
 				return

@@ -18,16 +18,16 @@ type NotesReceipt struct {
 
 // PostNotes adds notes to an imported account. Those it has already are told
 // apart in the transaction that writes the others.
-func (d *Desk) PostNotes(ctx context.Context, who landfall.Principal, body []byte) (NotesReceipt, error) {
+func (s *Service) PostNotes(ctx context.Context, who landfall.Principal, body []byte) (NotesReceipt, error) {
 	request, err := contract.ReadNotes(ctx, body)
 	if err != nil {
 		return NotesReceipt{}, err
 	}
-	supplier, err := d.supplier(ctx, who, request.Key().Supplier)
+	supplier, err := s.Supplier(ctx, who, request.Key().Supplier)
 	if err != nil {
-		return NotesReceipt{}, trouble(err)
+		return NotesReceipt{}, userError(err)
 	}
-	verdict := request.Check(supplier, d.now())
+	verdict := request.Check(supplier, s.now())
 	if err := verdict.Err(); err != nil {
 		return NotesReceipt{}, err
 	}
@@ -35,12 +35,12 @@ func (d *Desk) PostNotes(ctx context.Context, who landfall.Principal, body []byt
 		return NotesReceipt{}, errAccountNotFound
 	}
 	notes := request.Notes()
-	if err := d.checkPosted(ctx, *supplier, request.Key(), notePaths(notes), errAccountNotFound); err != nil {
+	if err := s.checkPosted(ctx, *supplier, request.Key(), notePaths(notes), errAccountNotFound); err != nil {
 		return NotesReceipt{}, err
 	}
 	receipt := NotesReceipt{Request: request, Warnings: verdict.Warnings}
 	prepared := ledger.PrepareNotes(notes)
-	_, err = d.post(ctx, landfall.Posting{
+	_, err = s.post(ctx, landfall.Posting{
 		Key: request.Key(), By: who.Author(), Notes: notes,
 		Decide: func(account landfall.AccountState) (landfall.Additions, error) {
 			results, fresh := prepared.Onto(account.Notes, account.Now)
@@ -55,11 +55,11 @@ func (d *Desk) PostNotes(ctx context.Context, who landfall.Principal, body []byt
 }
 
 // notePaths gives the document paths of notes with the attr of each.
-func notePaths(notes []landfall.Note) []fileAt {
-	var paths []fileAt
+func notePaths(notes []landfall.Note) []attrFile {
+	var paths []attrFile
 	for i, note := range notes {
 		for j, path := range note.DocumentPaths {
-			paths = append(paths, fileAt{fmt.Sprintf("notes.%d.document_paths.%d.document_path", i, j), path})
+			paths = append(paths, attrFile{fmt.Sprintf("notes.%d.document_paths.%d.document_path", i, j), path})
 		}
 	}
 	return paths

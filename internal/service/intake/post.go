@@ -10,10 +10,10 @@ import (
 
 // post adds something to an account that must exist. What "no account" means
 // on the wire differs between the endpoints, so the caller says it.
-func (d *Desk) post(ctx context.Context, posting landfall.Posting, absent error) (string, error) {
-	outcome, err := d.store.Post(ctx, posting)
+func (s *Service) post(ctx context.Context, posting landfall.Posting, absent error) (string, error) {
+	outcome, err := s.store.Post(ctx, posting)
 	if err != nil {
-		return "", trouble(err)
+		return "", userError(err)
 	}
 	switch outcome.Verdict {
 	case landfall.Posted:
@@ -21,9 +21,9 @@ func (d *Desk) post(ctx context.Context, posting landfall.Posting, absent error)
 	case landfall.PostNoAccount:
 		return "", absent
 	case landfall.PostNoSupplier:
-		return "", errSupplierNotOngoing
+		return "", ErrSupplierNotOngoing
 	}
-	return "", trouble(fmt.Errorf("unknown post verdict %d", outcome.Verdict))
+	return "", userError(fmt.Errorf("unknown post verdict %d", outcome.Verdict))
 }
 
 // errNoAccount is the refusal of what can only be added to an imported account.

@@ -54,7 +54,7 @@ func TestProcessCreatesEverything(t *testing.T) {
 			t.Errorf("events %v", got)
 		}
 		standing, err := g.Status(t.Context(), ours, key("1"))
-		if err != nil || standing != (Standing{StatusCompleted, outcome.Number}) {
+		if err != nil || standing != (AccountStatus{StatusCompleted, outcome.Number}) {
 			t.Errorf("status %+v, %v", standing, err)
 		}
 		_, err = g.process("1", false)
@@ -206,7 +206,7 @@ func TestDryRunsBesideTheRealOne(t *testing.T) {
 // again, though not for ever.
 func TestDryRunOfAnAccountThatComesAndGoes(t *testing.T) {
 	for times, want := range map[int]string{
-		mostRehearsals - 1: landfall.CodeDryRunRolledBack, mostRehearsals: landfall.CodeServiceUnavailable,
+		maxDryRunTries - 1: landfall.CodeDryRunRolledBack, maxDryRunTries: landfall.CodeServiceUnavailable,
 	} {
 		onBoth(t, func(t *testing.T, g *ground) {
 			g.stage("1", "")
@@ -224,7 +224,7 @@ func TestDryRunOfAnAccountThatComesAndGoes(t *testing.T) {
 					change(t, g.store, func(ctx context.Context, tx landfall.Tx) error { return tx.Unskip(ctx, key("1")) })
 				}
 			}
-			if _, err := g.process("1", true); codeOf(err) != want || tries != mostRehearsals {
+			if _, err := g.process("1", true); codeOf(err) != want || tries != maxDryRunTries {
 				t.Errorf("skipped %d times: %s after %d tries, want %s", times, describe(err), tries, want)
 			}
 		})

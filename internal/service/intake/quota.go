@@ -19,25 +19,25 @@ type Quota interface {
 	Refuse(who landfall.Principal, quota string, limit int64, wait time.Duration) error
 }
 
-// begin takes a place for a creation.
-func (d *Desk) begin(who landfall.Principal) (done func(), err error) {
-	if d.quota == nil {
+// BeginCreation takes a place for a creation.
+func (s *Service) BeginCreation(who landfall.Principal) (done func(), err error) {
+	if s.quota == nil {
 		return func() {}, nil
 	}
-	return d.quota.Begin(who, d.serviceLimit)
+	return s.quota.Begin(who, s.serviceLimit)
 }
 
-// roomForRevision refuses a staging that would be one revision too many for its
+// checkRevisionQuota refuses a staging that would be one revision too many for its
 // organisation. Nothing is dropped to make room: what was staged is evidence.
 // Requests that race for the last place may all get it; only organisations with
 // this quota pay for the question.
-func (d *Desk) roomForRevision(ctx context.Context, who landfall.Principal, account *contract.Account) error {
+func (s *Service) checkRevisionQuota(ctx context.Context, who landfall.Principal, account *contract.Account) error {
 	limit := who.Quotas.RevisionsPerAccount
-	if limit <= 0 || d.quota == nil {
+	if limit <= 0 || s.quota == nil {
 		return nil
 	}
 	var process landfall.Process
-	err := d.store.View(ctx, func(view landfall.View) (err error) {
+	err := s.store.View(ctx, func(view landfall.View) (err error) {
 		process, err = view.Process(ctx, account.Key())
 		return err
 	})
@@ -45,11 +45,11 @@ func (d *Desk) roomForRevision(ctx context.Context, who landfall.Principal, acco
 	case errors.Is(err, landfall.ErrNotFound):
 		return nil
 	case err != nil:
-		return trouble(err)
+		return userError(err)
 	}
 	another := process.State == landfall.Staged && process.ContentHash != account.Hash()
 	if another && int64(process.Revision) >= limit {
-		return d.quota.Refuse(who, landfall.QuotaRevisions, limit, 0)
+		return s.quota.Refuse(who, landfall.QuotaRevisions, limit, 0)
 	}
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 
 // SetControlTotals keeps what a supplier's source says it has. Earlier totals
 // stay; the same ones again are the same.
-func (d *Desk) SetControlTotals(ctx context.Context, who landfall.Principal, code string, body []byte) (landfall.ControlTotals, error) {
-	if err := d.mustKnow(ctx, who, code); err != nil {
+func (s *Service) SetControlTotals(ctx context.Context, who landfall.Principal, code string, body []byte) (landfall.ControlTotals, error) {
+	if err := s.RequireSupplier(ctx, who, code); err != nil {
 		return landfall.ControlTotals{}, err
 	}
 	totals, err := contract.ReadControlTotals(ctx, body)
@@ -22,7 +22,7 @@ func (d *Desk) SetControlTotals(ctx context.Context, who landfall.Principal, cod
 	}
 	totals.By = who.Author()
 	var kept landfall.ControlTotals
-	err = d.store.Update(ctx, func(tx landfall.Tx) (err error) {
+	err = s.store.Update(ctx, func(tx landfall.Tx) (err error) {
 		if err := tx.CheckAuthor(ctx, totals.By); err != nil {
 			return err
 		}
@@ -42,25 +42,25 @@ func (d *Desk) SetControlTotals(ctx context.Context, who landfall.Principal, cod
 		return tx.AppendAudit(ctx, who.Audit("control_totals.set", code, ""))
 	})
 	if err != nil {
-		return landfall.ControlTotals{}, trouble(err)
+		return landfall.ControlTotals{}, userError(err)
 	}
 	return kept, nil
 }
 
 // ControlTotals gives the totals that count.
-func (d *Desk) ControlTotals(ctx context.Context, who landfall.Principal, code string) (landfall.ControlTotals, error) {
-	if err := d.mustKnow(ctx, who, code); err != nil {
+func (s *Service) ControlTotals(ctx context.Context, who landfall.Principal, code string) (landfall.ControlTotals, error) {
+	if err := s.RequireSupplier(ctx, who, code); err != nil {
 		return landfall.ControlTotals{}, err
 	}
 	var totals landfall.ControlTotals
-	err := d.store.View(ctx, func(view landfall.View) (err error) {
+	err := s.store.View(ctx, func(view landfall.View) (err error) {
 		totals, err = view.ControlTotals(ctx, code)
 		return err
 	})
 	if errors.Is(err, landfall.ErrNotFound) {
 		return totals, errNoControlTotals
 	} else if err != nil {
-		return totals, trouble(err)
+		return totals, userError(err)
 	}
 	return totals, nil
 }
@@ -73,25 +73,25 @@ var errNoControlTotals = &landfall.Error{
 
 // Reconcile compares what was claimed with what is there, all of it as of one
 // moment. Without claims it still tells what was sent and what exists.
-func (d *Desk) Reconcile(ctx context.Context, who landfall.Principal, code string) (landfall.Reconciliation, error) {
-	if err := d.mustKnow(ctx, who, code); err != nil {
+func (s *Service) Reconcile(ctx context.Context, who landfall.Principal, code string) (landfall.Reconciliation, error) {
+	if err := s.RequireSupplier(ctx, who, code); err != nil {
 		return landfall.Reconciliation{}, err
 	}
 	var found landfall.Reconciliation
-	err := d.store.View(ctx, func(view landfall.View) (err error) {
+	err := s.store.View(ctx, func(view landfall.View) (err error) {
 		found, err = landfall.LoadReconciliation(ctx, view, code)
 		return err
 	})
 	if err != nil {
-		return found, trouble(err)
+		return found, userError(err)
 	}
 	return found, nil
 }
 
 // Contributions streams the accounts behind a figure.
-func (d *Desk) Contributions(ctx context.Context, who landfall.Principal, query landfall.ContributionQuery) (iter.Seq2[landfall.Contribution, error], error) {
-	if err := d.mustKnow(ctx, who, query.Supplier); err != nil {
+func (s *Service) Contributions(ctx context.Context, who landfall.Principal, query landfall.ContributionQuery) (iter.Seq2[landfall.Contribution, error], error) {
+	if err := s.RequireSupplier(ctx, who, query.Supplier); err != nil {
 		return nil, err
 	}
-	return untroubled(d.store.Contributions(ctx, query)), nil
+	return UserErrors(s.store.Contributions(ctx, query)), nil
 }

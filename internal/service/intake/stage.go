@@ -21,17 +21,17 @@ type Receipt struct {
 // may be kept is decided by the store in the transaction that writes it.
 // The body must stay untouched afterwards: a store may still be reading it
 // when a caller who ran out of time is answered.
-func (d *Desk) Stage(ctx context.Context, who landfall.Principal, body []byte) (Receipt, error) {
-	var sent readied
-	if err := d.prepare(ctx, who, body, &sent); err != nil {
-		return Receipt{}, d.refuse(ctx, who, sent.key, err)
+func (s *Service) Stage(ctx context.Context, who landfall.Principal, body []byte) (Receipt, error) {
+	var sent prepared
+	if err := s.prepare(ctx, who, body, &sent); err != nil {
+		return Receipt{}, s.refuse(ctx, who, sent.key, err)
 	}
-	outcome, err := d.store.Stage(ctx, sent.staging)
-	return d.conclude(ctx, who, &sent, landfall.StageResult{StageOutcome: outcome, Err: err})
+	outcome, err := s.store.Stage(ctx, sent.staging)
+	return s.conclude(ctx, who, &sent, landfall.StageResult{StageOutcome: outcome, Err: err})
 }
 
-// readied is an account that was read, as far as it is needed afterwards.
-type readied struct {
+// prepared is an account that was read, as far as it is needed afterwards.
+type prepared struct {
 	key      landfall.Key // empty when nobody's account is to blame for a refusal
 	staging  landfall.Staging
 	warnings []landfall.Violation
@@ -42,8 +42,8 @@ type readied struct {
 // the next one is read much quicker into memory that was in use a moment ago.
 // What it makes is large and is put where it is wanted: copies of it on the way
 // there were what the stacks of five thousand callers were too short for.
-func (d *Desk) prepare(ctx context.Context, who landfall.Principal, body []byte, into *readied) error {
-	read, err := d.read(ctx, who, body)
+func (s *Service) prepare(ctx context.Context, who landfall.Principal, body []byte, into *prepared) error {
+	read, err := s.read(ctx, who, body)
 	if read.account == nil {
 		return err
 	}
@@ -51,29 +51,29 @@ func (d *Desk) prepare(ctx context.Context, who landfall.Principal, body []byte,
 	if into.key = read.account.Key(); err != nil {
 		return err
 	}
-	if err := d.roomForRevision(ctx, who, read.account); err != nil {
+	if err := s.checkRevisionQuota(ctx, who, read.account); err != nil {
 		into.key = landfall.Key{} // the account is not to blame
 		return err
 	}
-	d.staging(who, read, &into.staging)
+	s.staging(who, read, &into.staging)
 	into.warnings = read.warnings
 	return nil
 }
 
 // staging makes of an account that was read what the store keeps.
-func (d *Desk) staging(who landfall.Principal, read understood, into *landfall.Staging) {
+func (s *Service) staging(who landfall.Principal, read checked, into *landfall.Staging) {
 	account := read.account
 	into.Key, into.Document, into.Hash, into.By = account.Key(), account.Body(), account.Hash(), who.Author()
 	into.Figures, into.ValidJSON = account.Figures(read.supplier.Currency), true
 }
 
 // conclude tells what became of an account that was handed to the store.
-func (d *Desk) conclude(ctx context.Context, who landfall.Principal, sent *readied, result landfall.StageResult) (Receipt, error) {
+func (s *Service) conclude(ctx context.Context, who landfall.Principal, sent *prepared, result landfall.StageResult) (Receipt, error) {
 	if result.Err != nil {
-		return Receipt{}, trouble(result.Err)
+		return Receipt{}, userError(result.Err)
 	}
 	if refusal := refusedStaging(sent.key, result.StageOutcome); refusal != nil {
-		return Receipt{}, d.refuse(ctx, who, sent.key, refusal)
+		return Receipt{}, s.refuse(ctx, who, sent.key, refusal)
 	}
 	return Receipt{
 		Key: sent.key, First: result.Verdict == landfall.StagedFirst,
@@ -84,7 +84,7 @@ func (d *Desk) conclude(ctx context.Context, who landfall.Principal, sent *readi
 // refuse leaves on record why an account was not staged, so that no account
 // vanishes because nobody read an answer. Where that cannot be kept the caller
 // is told so and sends it again.
-func (d *Desk) refuse(ctx context.Context, who landfall.Principal, key landfall.Key, reason error) error {
+func (s *Service) refuse(ctx context.Context, who landfall.Principal, key landfall.Key, reason error) error {
 	var refusal *landfall.Error
 	if !contract.ValidExternalNumber(key.External) || !errors.As(reason, &refusal) || refusal.Kind != landfall.Invalid {
 		return reason
@@ -93,12 +93,12 @@ func (d *Desk) refuse(ctx context.Context, who landfall.Principal, key landfall.
 	case landfall.CodeAlreadyImported, landfall.CodeMarkedAsSkipped:
 		return reason // neither is kept back by its data
 	}
-	err := d.store.Refuse(ctx, landfall.Refusal{
+	err := s.store.Refuse(ctx, landfall.Refusal{
 		Key: key, By: who.Author(),
 		Failure: landfall.Failure{Code: refusal.Code, Detail: refusal.Detail, Violations: refusal.Violations},
 	})
 	if err != nil {
-		return trouble(err)
+		return userError(err)
 	}
 	return reason
 }
@@ -115,7 +115,7 @@ func refusedStaging(key landfall.Key, outcome landfall.StageOutcome) error {
 	case landfall.RefusedClaimed:
 		return importInProgress(outcome.LeaseLeft)
 	case landfall.RefusedSupplier:
-		return errSupplierNotOngoing
+		return ErrSupplierNotOngoing
 	}
-	return trouble(fmt.Errorf("unknown stage verdict %d", outcome.Verdict))
+	return userError(fmt.Errorf("unknown stage verdict %d", outcome.Verdict))
 }

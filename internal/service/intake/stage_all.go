@@ -8,8 +8,8 @@ import (
 	"landfall"
 )
 
-// Handed is an account that is handed in with others, and what becomes of it.
-type Handed struct {
+// StageItem is an account that is handed in with others, and what becomes of it.
+type StageItem struct {
 	Who  landfall.Principal
 	Body []byte
 
@@ -22,52 +22,52 @@ type Handed struct {
 // them. They are staged together; only an account that comes again waits until
 // those are, and is then staged by itself, in the order it came. The bodies must
 // stay untouched afterwards.
-func (d *Desk) StageAll(ctx context.Context, handed []Handed) {
-	sent := d.readAll(ctx, handed)
+func (s *Service) StageAll(ctx context.Context, handed []StageItem) {
+	sent := s.readAll(ctx, handed)
 	// Refusals are kept on record, which many are together.
 	var refused sync.WaitGroup
 	for i := range handed {
 		if one := &handed[i]; one.Err != nil {
-			refused.Go(one.safely(func() { one.Err = d.refuse(ctx, one.Who, sent.read[i].key, one.Err) }))
+			refused.Go(one.recovering(func() { one.Err = s.refuse(ctx, one.Who, sent.read[i].key, one.Err) }))
 		}
 	}
-	for at, result := range d.store.StageAll(ctx, sent.stagings) {
-		i := sent.places[at]
+	for at, result := range s.store.StageAll(ctx, sent.stagings) {
+		i := sent.indexes[at]
 		one := &handed[i]
-		conclude := func() { one.Receipt, one.Err = d.conclude(ctx, one.Who, &sent.read[i], result) }
+		conclude := func() { one.Receipt, one.Err = s.conclude(ctx, one.Who, &sent.read[i], result) }
 		if result.Err == nil && refusedStaging(sent.read[i].key, result.StageOutcome) != nil {
-			refused.Go(one.safely(conclude))
+			refused.Go(one.recovering(conclude))
 		} else {
 			conclude()
 		}
 	}
 	refused.Wait()
 	for _, one := range sent.again {
-		one.Receipt, one.Err = d.Stage(ctx, one.Who, one.Body)
+		one.Receipt, one.Err = s.Stage(ctx, one.Who, one.Body)
 	}
 }
 
-// pile is what was handed in together, as far as it could be read.
-type pile struct {
-	read     []readied // of each that was handed in
+// stageBatch is what was handed in together, as far as it could be read.
+type stageBatch struct {
+	read     []prepared // of each that was handed in
 	stagings []landfall.Staging
-	places   []int     // of the stagings among those handed in
-	again    []*Handed // accounts that came before in the same call
+	indexes  []int        // of the stagings among those handed in
+	again    []*StageItem // accounts that came before in the same call
 }
 
 // readAll reads what was handed in and makes of it what the store keeps.
-func (d *Desk) readAll(ctx context.Context, handed []Handed) pile {
-	sent := pile{
-		read: make([]readied, len(handed)), stagings: make([]landfall.Staging, 0, len(handed)), places: make([]int, 0, len(handed)),
+func (s *Service) readAll(ctx context.Context, handed []StageItem) stageBatch {
+	sent := stageBatch{
+		read: make([]prepared, len(handed)), stagings: make([]landfall.Staging, 0, len(handed)), indexes: make([]int, 0, len(handed)),
 	}
 	seen := make(map[landfall.Key]bool, len(handed))
 	defer landfall.Turn(ctx)()
-	noted, about := Noted(ctx)
+	noted, about := WithAbout(ctx)
 	for i := range handed {
 		one := &handed[i]
 		*about = About{} // they are read one after the other
 		read := &sent.read[i]
-		err := d.prepare(noted, one.Who, one.Body, read)
+		err := s.prepare(noted, one.Who, one.Body, read)
 		one.Supplier = about.Supplier
 		if seen[read.key] {
 			sent.again = append(sent.again, one)
@@ -77,19 +77,19 @@ func (d *Desk) readAll(ctx context.Context, handed []Handed) pile {
 			seen[read.key] = true
 		}
 		if one.Err = err; err == nil {
-			sent.stagings, sent.places = append(sent.stagings, read.staging), append(sent.places, i)
+			sent.stagings, sent.indexes = append(sent.stagings, read.staging), append(sent.indexes, i)
 		}
 	}
 	return sent
 }
 
-// safely keeps a fault of ours to the account it concerns: nobody above would
+// recovering keeps a fault of ours to the account it concerns: nobody above would
 // catch it on another goroutine.
-func (h *Handed) safely(do func()) func() {
+func (h *StageItem) recovering(do func()) func() {
 	return func() {
 		defer func() {
 			if fault := recover(); fault != nil {
-				h.Err = trouble(fmt.Errorf("panic: %T", fault))
+				h.Err = userError(fmt.Errorf("panic: %T", fault))
 			}
 		}()
 		do()

@@ -21,10 +21,10 @@ func TestStageAllKeepsTheOrderOfOneAccount(t *testing.T) {
 		const fault, other = `,"nonsense":1`, `,"notes":[{"body":"two"}]`
 		for i, story := range [][]string{{"", "", other, other}, {fault, ""}, {"", fault}, {fault, other, "", fault, fault}, {other, fault, other}} {
 			together, alone := fmt.Sprint("together ", i), fmt.Sprint("alone ", i)
-			handed := []Handed{{Who: ours, Body: document(fmt.Sprint("beside ", i), "")}}
+			handed := []StageItem{{Who: ours, Body: document(fmt.Sprint("beside ", i), "")}}
 			var want []string
 			for _, rest := range story {
-				handed = append(handed, Handed{Who: ours, Body: document(together, rest)})
+				handed = append(handed, StageItem{Who: ours, Body: document(together, rest)})
 				receipt, err := g.Stage(t.Context(), ours, document(alone, rest))
 				want = append(want, g.outcome(receipt, err))
 			}

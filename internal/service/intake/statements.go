@@ -11,16 +11,16 @@ import (
 
 // PostStatements adds historical statements to an imported account. Sending
 // one again unchanged is accepted and changes nothing.
-func (d *Desk) PostStatements(ctx context.Context, who landfall.Principal, body []byte) (Accepted, error) {
+func (s *Service) PostStatements(ctx context.Context, who landfall.Principal, body []byte) (Accepted, error) {
 	request, err := contract.ReadStatements(ctx, body)
 	if err != nil {
 		return Accepted{}, err
 	}
-	supplier, err := d.supplier(ctx, who, request.Key().Supplier)
+	supplier, err := s.Supplier(ctx, who, request.Key().Supplier)
 	if err != nil {
-		return Accepted{}, trouble(err)
+		return Accepted{}, userError(err)
 	}
-	verdict := request.Check(supplier, d.now())
+	verdict := request.Check(supplier, s.now())
 	if err := verdict.Err(); err != nil {
 		return Accepted{}, err
 	}
@@ -30,7 +30,7 @@ func (d *Desk) PostStatements(ctx context.Context, who landfall.Principal, body 
 	key, posted := request.Key(), request.Statements()
 	// Before anybody decides about them, who may still do so when the caller has left.
 	request.Release()
-	if err := d.checkPosted(ctx, *supplier, key, statementPaths(posted), errNoAccount); err != nil {
+	if err := s.checkPosted(ctx, *supplier, key, statementPaths(posted), errNoAccount); err != nil {
 		return Accepted{}, err
 	}
 	ids := make([]string, len(posted))
@@ -38,7 +38,7 @@ func (d *Desk) PostStatements(ctx context.Context, who landfall.Principal, body 
 		ids[i] = statement.ID
 	}
 	added := 0
-	_, err = d.post(ctx, landfall.Posting{
+	_, err = s.post(ctx, landfall.Posting{
 		Key: key, By: who.Author(), StatementIDs: ids,
 		Decide: func(account landfall.AccountState) (landfall.Additions, error) {
 			fresh, conflict := ledger.PostStatements(account.Statements, posted)
@@ -57,16 +57,16 @@ func (d *Desk) PostStatements(ctx context.Context, who landfall.Principal, body 
 
 // refuseStatement refuses a statement that contradicts one that is there.
 func refuseStatement(index int) error {
-	return refuseField(fmt.Sprintf("statements.%d.statement_id", index), landfall.CodeStatementExists,
+	return landfall.RefuseField(fmt.Sprintf("statements.%d.statement_id", index), landfall.CodeStatementExists,
 		"The account has a statement with this statement_id and other content.")
 }
 
 // statementPaths gives the document paths of statements with the attr of each.
-func statementPaths(statements []landfall.Statement) []fileAt {
-	var paths []fileAt
+func statementPaths(statements []landfall.Statement) []attrFile {
+	var paths []attrFile
 	for i, statement := range statements {
 		if statement.Path != "" {
-			paths = append(paths, fileAt{fmt.Sprintf("statements.%d.statement_path", i), statement.Path})
+			paths = append(paths, attrFile{fmt.Sprintf("statements.%d.statement_path", i), statement.Path})
 		}
 	}
 	return paths

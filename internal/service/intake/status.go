@@ -17,8 +17,8 @@ const (
 	StatusCompleted  ImportStatus = "COMPLETED"   // an account exists
 )
 
-// Standing is the answer to "how far is this account?".
-type Standing struct {
+// AccountStatus is the answer to "how far is this account?".
+type AccountStatus struct {
 	Status        ImportStatus
 	AccountNumber string // "" until the account exists
 }
@@ -32,9 +32,9 @@ type Detail struct {
 }
 
 // StatusDetail is Status with what stands behind it, from one snapshot.
-func (d *Desk) StatusDetail(ctx context.Context, who landfall.Principal, key landfall.Key) (Standing, Detail, error) {
+func (s *Service) StatusDetail(ctx context.Context, who landfall.Principal, key landfall.Key) (AccountStatus, Detail, error) {
 	var detail Detail
-	standing, err := d.status(ctx, who, key, func(view landfall.View, process landfall.Process) error {
+	standing, err := s.status(ctx, who, key, func(view landfall.View, process landfall.Process) error {
 		detail.Process = process
 		var err error
 		if detail.Undone, err = view.UndoneAccounts(ctx, key); err != nil {
@@ -48,42 +48,42 @@ func (d *Desk) StatusDetail(ctx context.Context, who landfall.Principal, key lan
 		return err
 	})
 	if err != nil {
-		return Standing{}, Detail{}, err
+		return AccountStatus{}, Detail{}, err
 	}
 	return standing, detail, nil
 }
 
 // Status tells how far one account is. An account of a supplier that was not
 // granted is an account that does not exist.
-func (d *Desk) Status(ctx context.Context, who landfall.Principal, key landfall.Key) (Standing, error) {
-	return d.status(ctx, who, key, func(landfall.View, landfall.Process) error { return nil })
+func (s *Service) Status(ctx context.Context, who landfall.Principal, key landfall.Key) (AccountStatus, error) {
+	return s.status(ctx, who, key, func(landfall.View, landfall.Process) error { return nil })
 }
 
 // status finds the process and lets more be read with it.
-func (d *Desk) status(
+func (s *Service) status(
 	ctx context.Context, who landfall.Principal, key landfall.Key, more func(landfall.View, landfall.Process) error,
-) (Standing, error) {
-	supplier, err := d.supplier(ctx, who, key.Supplier)
+) (AccountStatus, error) {
+	supplier, err := s.Supplier(ctx, who, key.Supplier)
 	if err != nil {
-		return Standing{}, trouble(err)
+		return AccountStatus{}, userError(err)
 	}
 	if supplier == nil {
-		return Standing{}, errAccountNotFound
+		return AccountStatus{}, errAccountNotFound
 	}
 	var process landfall.Process
-	err = d.store.View(ctx, func(view landfall.View) (err error) {
+	err = s.store.View(ctx, func(view landfall.View) (err error) {
 		if process, err = view.Process(ctx, key); err != nil {
 			return err
 		}
 		return more(view, process)
 	})
 	if errors.Is(err, landfall.ErrNotFound) {
-		return Standing{}, errAccountNotFound
+		return AccountStatus{}, errAccountNotFound
 	}
 	if err != nil {
-		return Standing{}, trouble(err)
+		return AccountStatus{}, userError(err)
 	}
-	return Standing{Status: importStatus(process.State), AccountNumber: process.AccountNumber}, nil
+	return AccountStatus{Status: importStatus(process.State), AccountNumber: process.AccountNumber}, nil
 }
 
 // errAccountNotFound is also told of accounts of suppliers without a grant.

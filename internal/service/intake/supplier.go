@@ -10,23 +10,23 @@ import (
 	"landfall/internal/lib/cache"
 )
 
-// supplierMemory takes the repeated question off the database under load, and
-// is too short for an operator to notice; whatever decides a write is read
-// again in the writing transaction.
-var supplierMemory = cache.Limits{Life: 50 * time.Millisecond, Patience: 5 * time.Second, Size: 4096}
+// supplierCacheLimits spare the database a repeated question under load. The
+// cache is too short-lived for an operator to notice, and whatever decides a
+// write is read again in the writing transaction.
+var supplierCacheLimits = cache.Limits{Life: 50 * time.Millisecond, Patience: 5 * time.Second, Size: 4096}
 
-// grant is the question "this supplier, for that organisation".
+// grant is the key of the supplier cache.
 type grant struct{ organisation, code string }
 
-// supplier gives the supplier an organisation may use, or nil: one that was
-// not granted and one that does not exist are the same to everybody.
-func (d *Desk) supplier(ctx context.Context, who landfall.Principal, code string) (*landfall.Supplier, error) {
-	// The code is a cut out of a whole request, which must not be kept for it.
-	question := grant{who.Organisation, strings.Clone(code)}
-	supplier, err := d.suppliers.Get(ctx, question, d.now(), func(ctx context.Context) (*landfall.Supplier, error) {
+// Supplier returns the supplier that an organisation may use, or nil. Callers
+// cannot tell a supplier without a grant from one that does not exist.
+func (s *Service) Supplier(ctx context.Context, who landfall.Principal, code string) (*landfall.Supplier, error) {
+	// The code is a substring of the whole request, which the cache must not retain.
+	key := grant{who.Organisation, strings.Clone(code)}
+	supplier, err := s.supplierCache.Get(ctx, key, s.now(), func(ctx context.Context) (*landfall.Supplier, error) {
 		var found landfall.Supplier
-		err := d.store.View(ctx, func(view landfall.View) (err error) {
-			found, err = supplierFor(ctx, view, question.organisation, question.code)
+		err := s.store.View(ctx, func(view landfall.View) (err error) {
+			found, err = SupplierFor(ctx, view, key.organisation, key.code)
 			return err
 		})
 		if errors.Is(err, landfall.ErrNotFound) {
@@ -37,32 +37,55 @@ func (d *Desk) supplier(ctx context.Context, who landfall.Principal, code string
 		}
 		return &found, nil
 	})
-	if about, is := ctx.Value(aboutKey{}).(*About); is && supplier != nil {
-		about.Supplier = supplier.Code
+	if supplier != nil {
+		NoteSupplier(ctx, supplier.Code)
 	}
 	return supplier, err
 }
 
-// supplierFor gives the supplier an organisation may use. Runs that the operator
-// started are nobody's, and need no grant.
-func supplierFor(ctx context.Context, view landfall.SupplierReader, organisation, code string) (landfall.Supplier, error) {
+// RequireSupplier refuses a supplier that the caller may not use.
+func (s *Service) RequireSupplier(ctx context.Context, who landfall.Principal, code string) error {
+	supplier, err := s.Supplier(ctx, who, code)
+	if err != nil {
+		return userError(err)
+	}
+	if supplier == nil {
+		return errSupplierUnknown
+	}
+	return nil
+}
+
+// errSupplierUnknown is returned for suppliers that do not exist and for those of
+// other organisations: a difference would reveal who our customers are.
+var errSupplierUnknown = &landfall.Error{
+	Kind: landfall.NotFound, Code: landfall.CodeSupplierUnknown,
+	Detail: "There is no import supplier with this code.",
+}
+
+// SupplierFor returns the supplier that an organisation may use. The empty
+// organisation is an operator, who needs no grant.
+func SupplierFor(ctx context.Context, view landfall.SupplierReader, organisation, code string) (landfall.Supplier, error) {
 	if organisation == "" {
 		return view.Supplier(ctx, code)
 	}
 	return view.GrantedSupplier(ctx, organisation, code)
 }
 
-// About is what a call turned out to be about, for whoever logs it. A supplier
-// stands in it only when the caller was granted it: what a caller merely typed
-// belongs into no log.
+// About is what a call is about, for the log. Supplier is set only when the
+// caller was granted it: unverified input does not belong in a log.
 type About struct{ Supplier string }
 
-// aboutKey finds in a context where a call writes down what it is about, for logs
-// and limits further out.
 type aboutKey struct{}
 
-// Noted gives a context whose call writes down what it is about.
-func Noted(ctx context.Context) (context.Context, *About) {
+// WithAbout returns a context whose call records what it is about.
+func WithAbout(ctx context.Context) (context.Context, *About) {
 	about := new(About)
 	return context.WithValue(ctx, aboutKey{}, about), about
+}
+
+// NoteSupplier records the supplier that a call is about.
+func NoteSupplier(ctx context.Context, code string) {
+	if about, is := ctx.Value(aboutKey{}).(*About); is {
+		about.Supplier = code
+	}
 }

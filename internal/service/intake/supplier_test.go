@@ -15,7 +15,7 @@ func TestSupplierIsAskedOnce(t *testing.T) {
 	var callers sync.WaitGroup
 	for range 20 {
 		callers.Go(func() {
-			if found, err := desk.supplier(t.Context(), ours, "S"); err != nil || found == nil || found.Code != "S" {
+			if found, err := desk.Supplier(t.Context(), ours, "S"); err != nil || found == nil || found.Code != "S" {
 				t.Errorf("got %v, %v", found, err)
 			}
 		})
@@ -31,7 +31,7 @@ func TestSupplierIsForgotten(t *testing.T) {
 	desk, store := openDesk(t)
 	find := func() *landfall.Supplier {
 		t.Helper()
-		found, err := desk.supplier(t.Context(), ours, "S")
+		found, err := desk.Supplier(t.Context(), ours, "S")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestSupplierIsForgotten(t *testing.T) {
 		t.Fatal("a granted supplier is not found")
 	}
 	change(t, store, func(ctx context.Context, tx landfall.Tx) error { return tx.Ungrant(ctx, "S", "ours") })
-	store.advance(supplierMemory.Life - 1)
+	store.advance(supplierCacheLimits.Life - 1)
 	if find() == nil {
 		t.Error("forgotten too early")
 	}
@@ -54,11 +54,11 @@ func TestSupplierIsForgotten(t *testing.T) {
 func TestSupplierFailureIsNotRemembered(t *testing.T) {
 	desk, store := openDesk(t)
 	store.failure = landfall.ErrUnavailable
-	if _, err := desk.supplier(t.Context(), ours, "S"); !errors.Is(err, landfall.ErrUnavailable) {
+	if _, err := desk.Supplier(t.Context(), ours, "S"); !errors.Is(err, landfall.ErrUnavailable) {
 		t.Fatal(err)
 	}
 	store.failure = nil
-	if found, err := desk.supplier(t.Context(), ours, "S"); err != nil || found == nil {
+	if found, err := desk.Supplier(t.Context(), ours, "S"); err != nil || found == nil {
 		t.Errorf("got %v, %v", found, err)
 	}
 }

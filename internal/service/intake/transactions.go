@@ -25,20 +25,20 @@ type TransactionsReceipt struct {
 // PostTransactions adds transactions to an imported account, all or none. The
 // open period is looked at in the writing transaction: it cannot roll over
 // between the check and the commit.
-func (d *Desk) PostTransactions(
+func (s *Service) PostTransactions(
 	ctx context.Context, who landfall.Principal, body []byte, flags TransactionFlags,
 ) (TransactionsReceipt, error) {
 	request, err := contract.ReadTransactions(ctx, body)
 	if err != nil {
 		return TransactionsReceipt{}, err
 	}
-	supplier, err := d.supplier(ctx, who, request.Key().Supplier)
+	supplier, err := s.Supplier(ctx, who, request.Key().Supplier)
 	if err != nil {
-		return TransactionsReceipt{}, trouble(err)
+		return TransactionsReceipt{}, userError(err)
 	}
-	verdict := request.Check(supplier, d.now(), flags.CheckAdded)
+	verdict := request.Check(supplier, s.now(), flags.CheckAdded)
 	if refusal := request.Refusal(verdict); refusal != nil {
-		if earlier := d.failsEarlier(ctx, who, supplier, request, verdict, flags); earlier != nil {
+		if earlier := s.failsEarlier(ctx, who, supplier, request, verdict, flags); earlier != nil {
 			return TransactionsReceipt{}, earlier
 		}
 		return TransactionsReceipt{}, refusal
@@ -58,7 +58,7 @@ func (d *Desk) PostTransactions(
 		additions.Event = event(landfall.EventTransactionsCreated, request.Key(), len(additions.Entries))
 		return additions, err
 	}
-	if _, err := d.post(ctx, posting.Posting, errNoAccount); err != nil {
+	if _, err := s.post(ctx, posting.Posting, errNoAccount); err != nil {
 		return TransactionsReceipt{}, err
 	}
 	// It is decided and written. After an error somebody may still be at it, who asks
@@ -99,7 +99,7 @@ func transactionPosting(
 // fault it has. It gives nil when there is none, or when the account cannot be
 // asked, which then is not what is wrong first. Nothing will be added, so the
 // account is only read.
-func (d *Desk) failsEarlier(
+func (s *Service) failsEarlier(
 	ctx context.Context, who landfall.Principal, supplier *landfall.Supplier,
 	request *contract.TransactionsRequest, verdict contract.Verdict, flags TransactionFlags,
 ) error {
@@ -109,7 +109,7 @@ func (d *Desk) failsEarlier(
 	}
 	posting := transactionPosting(who, *supplier, request.Key(), request.Before(index), flags)
 	var account landfall.AccountState
-	if d.store.View(ctx, func(view landfall.View) (err error) {
+	if s.store.View(ctx, func(view landfall.View) (err error) {
 		account, err = view.AccountState(ctx, posting.Key, posting.TransactionIDs)
 		return err
 	}) != nil {

@@ -15,16 +15,16 @@ type Accepted struct {
 }
 
 // Validate checks one account and keeps nothing.
-func (d *Desk) Validate(ctx context.Context, who landfall.Principal, body []byte) (Accepted, error) {
-	read, err := d.read(ctx, who, body)
+func (s *Service) Validate(ctx context.Context, who landfall.Principal, body []byte) (Accepted, error) {
+	read, err := s.read(ctx, who, body)
 	if err != nil {
 		return Accepted{}, err
 	}
 	return Accepted{Body: read.account.Body(), Warnings: read.warnings}, nil
 }
 
-// understood is an account document that was read, and whose it is.
-type understood struct {
+// checked is an account document that was read, and whose it is.
+type checked struct {
 	account  *contract.Account // nil when there is nobody whose account it could be
 	supplier *landfall.Supplier
 	warnings []landfall.Violation
@@ -34,21 +34,21 @@ type understood struct {
 // the payload and the supplier's settings, so that all violations are told at
 // once. An unknown supplier is one of them. With a refusal comes the account,
 // when it is one of a supplier the caller may use.
-func (d *Desk) read(ctx context.Context, who landfall.Principal, body []byte) (understood, error) {
+func (s *Service) read(ctx context.Context, who landfall.Principal, body []byte) (checked, error) {
 	account, err := contract.ReadAccount(ctx, body)
 	if err != nil {
-		return understood{}, err
+		return checked{}, err
 	}
-	supplier, err := d.supplier(ctx, who, account.Key().Supplier)
+	supplier, err := s.Supplier(ctx, who, account.Key().Supplier)
 	if err != nil {
-		return understood{}, trouble(err)
+		return checked{}, userError(err)
 	}
-	verdict := account.Check(supplier, d.now())
+	verdict := account.Check(supplier, s.now())
 	if err := verdict.Err(); err != nil {
 		if supplier == nil {
 			account = nil
 		}
-		return understood{account: account}, err
+		return checked{account: account}, err
 	}
-	return understood{account, supplier, verdict.Warnings}, nil
+	return checked{account, supplier, verdict.Warnings}, nil
 }

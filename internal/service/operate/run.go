@@ -86,13 +86,9 @@ func (o *Operator) ResumeRun(ctx context.Context, id string) (landfall.Run, erro
 		if supplier.Status != landfall.Ongoing {
 			return landfall.Refuse(landfall.CodeSupplierNotOngoing, fmt.Sprintf("%s is %s. Set it to Ongoing first.", supplier.Code, supplier.Status))
 		}
-		if run.WindowOver() {
-			run.Plan.NotAfter = time.Time{}
-		}
-		// With the key it was started with it would stop again, if that is what
-		// stopped it: a run makes nothing in the name of a key that was revoked.
-		run.ActsFor = landfall.Author{}
-		run.Resume()
+		// Not in the name of the key that started it: if that was revoked, the run
+		// would stop again.
+		run.ResumeFor(landfall.Author{})
 		return nil
 	})
 }

@@ -1,17 +1,25 @@
 package run
 
-// Figures is what this replica has done for runs since it started.
+// Figures counts what this replica has done for runs since it started.
 type Figures struct {
-	Live                       int64 // runs that have not ended, of all replicas
+	Live                       int64 // runs of all replicas that have not ended
 	Busy                       int64 // workers that hold a slice now
 	Succeeded, Failed, Refused int64 // accounts
-	Retried                    int64 // times an account was left for another try
+	Retried                    int64 // times an account was postponed for another try
 }
 
-// Figures reads them.
-func (c *Conductor) Figures() Figures {
+// Figures returns the current counts.
+func (r *Runner) Figures() Figures {
 	return Figures{
-		Live: c.live.Load(), Busy: c.busy.Load(), Succeeded: c.succeeded.Load(), Failed: c.failed.Load(),
-		Refused: c.refused.Load(), Retried: c.retried.Load(),
+		Live: r.live.Load(), Busy: r.busy.Load(), Succeeded: r.succeeded.Load(), Failed: r.failed.Load(),
+		Refused: r.refused.Load(), Retried: r.retried.Load(),
 	}
+}
+
+// count adds the progress of a batch.
+func (r *Runner) count(p progress) {
+	r.succeeded.Add(int64(p.succeeded))
+	r.failed.Add(int64(p.failed))
+	r.refused.Add(int64(p.refused))
+	r.retried.Add(int64(p.postponed))
 }

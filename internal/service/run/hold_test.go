@@ -13,7 +13,7 @@ import (
 // while a vendor is asked about an account nobody else may create it, or the
 // vendor would be asked twice, and what he said belong to another document.
 func TestWhatAVendorIsAskedAboutIsHeld(t *testing.T) {
-	onBoth(t, func(t *testing.T, s *stage) {
+	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("A", 6, instructed)
 		var mu sync.Mutex
 		states := map[string]int{}
@@ -31,7 +31,7 @@ func TestWhatAVendorIsAskedAboutIsHeld(t *testing.T) {
 				return nil
 			})
 		})
-		s.play(2)
+		s.work(2)
 		run := s.start("A1", landfall.RunPlan{})
 		s.finished(run.ID, landfall.RunTally{Selected: 6, Succeeded: 6})
 		if mu.Lock(); len(states) != 1 || states[string(landfall.Claimed)] == 0 {

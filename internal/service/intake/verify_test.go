@@ -33,9 +33,9 @@ func TestInlineInstructionsAreVerified(t *testing.T) {
 		want string
 		kind landfall.Kind
 	}{
-		{landfall.RefuseInstruction("reference", landfall.CodeInstructionNotFound, "None."),
+		{landfall.RefuseField("reference", landfall.CodeInstructionNotFound, "None."),
 			"payment_instruction_not_found at payment_instructions.1.reference", landfall.Invalid},
-		{landfall.RefuseInstruction("type", landfall.CodeInstructionTypeMismatch, "Another."),
+		{landfall.RefuseField("type", landfall.CodeInstructionTypeMismatch, "Another."),
 			"payment_instruction_type_mismatch at payment_instructions.1.type", landfall.Invalid},
 		{landfall.Refuse(landfall.CodeVendorRejected, "No."), landfall.CodeVendorRejected, landfall.Invalid},
 		{&landfall.Error{Kind: landfall.UpstreamUnavailable, Code: landfall.CodeVendorUnavailable, Detail: "Later.", RetryAfter: time.Second},
@@ -151,7 +151,7 @@ func TestDocumentsAreVerified(t *testing.T) {
 	if err := post("1"); firstAttr(err) != "path_does_not_exist_in_file_store at notes.0.document_paths.0.document_path" {
 		t.Errorf("got %s", describe(err))
 	}
-	g.Desk.files = nil
+	g.Service.files = nil
 	if err := post("1"); codeOf(err) != landfall.CodeFileStoreUnavailable {
 		t.Errorf("no file store: %s", describe(err))
 	}
@@ -160,9 +160,9 @@ func TestDocumentsAreVerified(t *testing.T) {
 func TestMissingDocumentsAreCounted(t *testing.T) {
 	g := onSQLite(t)
 	g.files.missing = "bad"
-	var documents []fileAt
+	var documents []attrFile
 	for i := range 250 {
-		documents = append(documents, fileAt{fmt.Sprint("d.", i), fmt.Sprint("bad/", i)})
+		documents = append(documents, attrFile{fmt.Sprint("d.", i), fmt.Sprint("bad/", i)})
 	}
 	err := g.checkFiles(t.Context(), landfall.Supplier{VerifyDocuments: true}, documents)
 	var refusal *landfall.Error

@@ -11,11 +11,10 @@ import (
 	"landfall"
 	"landfall/internal/api/contract"
 	"landfall/internal/service/intake"
-	"landfall/internal/service/run"
 )
 
 func TestSupplierTakesItsRunAlong(t *testing.T) {
-	onBoth(t, func(t *testing.T, s *stage) {
+	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("A", 200, instructed)
 		gate := make(chan struct{})
 		s.vendor.says(func(ctx context.Context, _ string) error {
@@ -25,7 +24,7 @@ func TestSupplierTakesItsRunAlong(t *testing.T) {
 			}
 			return nil
 		})
-		s.play(2)
+		s.work(2)
 		run := s.start("A1", landfall.RunPlan{Concurrency: 10})
 		s.until(run.ID, "at work", func(run landfall.Run) bool { return run.State == landfall.RunRunning })
 		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Paused })
@@ -51,7 +50,7 @@ func TestSupplierTakesItsRunAlong(t *testing.T) {
 // The end of the program is not held up by a run that has work left: workers
 // take nothing more, and the run goes on with whoever is left.
 func TestTheEndComesAmidARun(t *testing.T) {
-	onBoth(t, func(t *testing.T, s *stage) {
+	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("B", 200, instructed)
 		s.vendor.says(func(context.Context, string) error {
 			time.Sleep(100 * time.Millisecond)
@@ -60,7 +59,7 @@ func TestTheEndComesAmidARun(t *testing.T) {
 		made := s.start("B1", landfall.RunPlan{Concurrency: 4})
 		for range 2 {
 			ctx, stop := context.WithCancel(t.Context())
-			c := run.New(s.store, s.desk, run.Options{Lease: time.Second, Lanes: 3, Company: s.company.Load})
+			c := s.newRunner(time.Second)
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
@@ -75,23 +74,23 @@ func TestTheEndComesAmidARun(t *testing.T) {
 			}
 		}
 		s.vendor.says(nil)
-		s.play(1)
+		s.work(1)
 		s.finished(made.ID, landfall.RunTally{Selected: 200, Succeeded: 200})
 	})
 }
 
 // A caller's own pause does not end with the supplier's.
 func TestPauseAskedForStays(t *testing.T) {
-	onBoth(t, func(t *testing.T, s *stage) {
+	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("A", 5, "")
 		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Ongoing })
 		run := s.start("A1", landfall.RunPlan{NotBefore: time.Now().Add(time.Hour)})
-		s.play(1)
-		if _, err := s.desk.PauseRun(t.Context(), who("A2"), run.ID); err != nil {
+		s.work(1)
+		if _, err := s.api.Pause(t.Context(), who("A2"), run.ID); err != nil {
 			t.Fatal(err)
 		}
 		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Paused })
-		if _, err := s.desk.ResumeRun(t.Context(), who("A2"), run.ID); err == nil || !strings.Contains(err.Error(), landfall.CodeSupplierNotOngoing) {
+		if _, err := s.api.Resume(t.Context(), who("A2"), run.ID); err == nil || !strings.Contains(err.Error(), landfall.CodeSupplierNotOngoing) {
 			t.Errorf("resumed although the supplier is paused: %v", err)
 		}
 		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Ongoing })
@@ -101,12 +100,12 @@ func TestPauseAskedForStays(t *testing.T) {
 }
 
 func TestVendorAwayIsTriedAgain(t *testing.T) {
-	onBoth(t, func(t *testing.T, s *stage) {
+	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("A", 20, instructed)
 		s.vendor.says(func(context.Context, string) error { return away })
-		s.play(1)
+		s.work(1)
 		run := s.start("A1", landfall.RunPlan{})
-		s.until(run.ID, "tried", func(landfall.Run) bool { return s.conductors[0].Figures().Retried >= 40 })
+		s.until(run.ID, "tried", func(landfall.Run) bool { return s.runners[0].Figures().Retried >= 40 })
 		s.vendor.says(nil)
 		s.finished(run.ID, landfall.RunTally{Selected: 20, Succeeded: 20})
 		// The first failure is on record, as a single call leaves it; the tries
@@ -119,17 +118,17 @@ func TestVendorAwayIsTriedAgain(t *testing.T) {
 }
 
 func TestRevokedKeyPausesItsRun(t *testing.T) {
-	onBoth(t, func(t *testing.T, s *stage) {
+	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("A", 10, "")
 		run := s.start("A1", landfall.RunPlan{})
 		s.update(func(tx landfall.Tx) error { return tx.RevokeKey(t.Context(), "A1") })
 		time.Sleep(1100 * time.Millisecond) // longer than a key is believed in
-		s.play(2)
+		s.work(2)
 		stopped := s.paused(run.ID, landfall.PauseKeyNotValid)
 		if stopped.Tally.Done() != 0 {
 			t.Errorf("%+v", stopped.Tally)
 		}
-		if _, err := s.desk.ResumeRun(t.Context(), who("A2"), run.ID); err != nil {
+		if _, err := s.api.Resume(t.Context(), who("A2"), run.ID); err != nil {
 			t.Fatal(err)
 		}
 		ended := s.finished(run.ID, landfall.RunTally{Selected: 10, Succeeded: 10})
@@ -150,11 +149,11 @@ func TestRevokedKeyPausesItsRun(t *testing.T) {
 }
 
 func TestGrantTakenAwayPausesRun(t *testing.T) {
-	onBoth(t, func(t *testing.T, s *stage) {
+	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("A", 10, "")
 		run := s.start("A1", landfall.RunPlan{})
 		s.update(func(tx landfall.Tx) error { return tx.Ungrant(t.Context(), "A", "A") })
-		s.play(1)
+		s.work(1)
 		s.paused(run.ID, landfall.PauseNotGranted)
 		s.update(func(tx landfall.Tx) error { return tx.Grant(t.Context(), "A", "A") })
 		s.finished(run.ID, landfall.RunTally{Selected: 10, Succeeded: 10})
@@ -162,9 +161,9 @@ func TestGrantTakenAwayPausesRun(t *testing.T) {
 }
 
 func TestWindow(t *testing.T) {
-	onBoth(t, func(t *testing.T, s *stage) {
+	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("A", 5, "")
-		s.play(1)
+		s.work(1)
 		began := time.Now()
 		run := s.start("A1", landfall.RunPlan{NotBefore: began.Add(600 * time.Millisecond), NotAfter: began.Add(700 * time.Millisecond)})
 		s.book("B", 1, "") // and nothing happens meanwhile
@@ -172,7 +171,7 @@ func TestWindow(t *testing.T) {
 			return run.State == landfall.RunFinished || run.State == landfall.RunPaused && run.Reason == landfall.PauseWindowOver
 		})
 		if stopped.State == landfall.RunPaused {
-			if _, err := s.desk.ResumeRun(t.Context(), who("A1"), run.ID); err != nil {
+			if _, err := s.api.Resume(t.Context(), who("A1"), run.ID); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -184,7 +183,7 @@ func TestWindow(t *testing.T) {
 }
 
 func TestOthersTakeAccountsOfARun(t *testing.T) {
-	onBoth(t, func(t *testing.T, s *stage) {
+	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("A", 12, "")
 		run := s.start("A1", landfall.RunPlan{})
 		for done := false; !done; {
@@ -194,7 +193,7 @@ func TestOthersTakeAccountsOfARun(t *testing.T) {
 			}
 		}
 		for _, number := range []string{"0001", "0002"} {
-			if _, err := s.desk.Process(t.Context(), who("A2"), contract.ProcessRequest{
+			if _, err := s.intake.Process(t.Context(), who("A2"), contract.ProcessRequest{
 				Key: landfall.Key{Supplier: "A", External: number}, Team: team,
 			}); err != nil {
 				t.Fatal(err)
@@ -211,14 +210,14 @@ func TestOthersTakeAccountsOfARun(t *testing.T) {
 		if err != nil || held.Verdict != landfall.ClaimGranted {
 			t.Fatal(held, err)
 		}
-		s.play(2)
+		s.work(2)
 		s.finished(run.ID, landfall.RunTally{Selected: 12, Succeeded: 9, Refused: 3})
 	})
 }
 
 // Where limits are full a run waits for a place like everybody else.
 func TestFullLimitHoldsARunUp(t *testing.T) {
-	onBoth(t, func(t *testing.T, s *stage) {
+	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("A", 8, "")
 		s.book("B", 1, "")
 		held, err := s.store.Claim(t.Context(), landfall.ClaimRequest{
@@ -227,7 +226,7 @@ func TestFullLimitHoldsARunUp(t *testing.T) {
 		if err != nil || held.Verdict != landfall.ClaimGranted {
 			t.Fatal(held, err)
 		}
-		s.play(2)
+		s.work(2)
 		began := time.Now()
 		run := s.start("A1", landfall.RunPlan{})
 		s.finished(run.ID, landfall.RunTally{Selected: 8, Succeeded: 8})
@@ -244,10 +243,12 @@ func TestRunsShareTheWorkers(t *testing.T) { shareTheWorkers(t, false) }
 // turn.
 func TestRunsShareTheirTurns(t *testing.T) { shareTheWorkers(t, true) }
 
-func shareTheWorkers(t *testing.T, company bool) {
+func shareTheWorkers(t *testing.T, interactive bool) {
 	t.Helper()
-	onBoth(t, func(_ *testing.T, s *stage) {
-		s.company.Store(company)
+	onBoth(t, func(_ *testing.T, s *fixture) {
+		if interactive {
+			s.interactive.Record(time.Now().Add(time.Hour)) // Recent from now on
+		}
 		s.book("A", moreThanASlice, instructed)
 		s.book("B", 100, "")
 		gate := make(chan struct{})
@@ -258,9 +259,9 @@ func shareTheWorkers(t *testing.T, company bool) {
 			}
 			return nil
 		})
-		s.play(1)
+		s.work(1)
 		slow := s.start("A1", landfall.RunPlan{})
-		s.until(slow.ID, "at work", func(landfall.Run) bool { return s.conductors[0].Figures().Busy > 0 })
+		s.until(slow.ID, "at work", func(landfall.Run) bool { return s.runners[0].Figures().Busy > 0 })
 		quick := s.start("B1", landfall.RunPlan{})
 		s.finished(quick.ID, landfall.RunTally{Selected: 100, Succeeded: 100})
 		close(gate)
@@ -274,14 +275,14 @@ const moreThanASlice = landfall.SliceSize + 30
 // A failing batch is halved until the one account that cannot be written
 // stands alone; all others are created.
 func TestPanicsAndFaultsStayWithTheirAccount(t *testing.T) {
-	onBoth(t, func(_ *testing.T, s *stage) {
+	onBoth(t, func(_ *testing.T, s *fixture) {
 		s.book("A", 9, instructed)
 		var once sync.Once
 		s.vendor.says(func(context.Context, string) error {
 			once.Do(func() { panic("a fault of ours") })
 			return nil
 		})
-		s.play(1)
+		s.work(1)
 		run := s.start("A1", landfall.RunPlan{})
 		s.finished(run.ID, landfall.RunTally{Selected: 9, Succeeded: 9})
 	})

@@ -4,27 +4,28 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/admission"
 	"landfall/internal/service/intake"
 	"landfall/internal/service/run"
 	"landfall/internal/store/sqlstore"
 	"landfall/internal/test/dbtest"
 )
 
-// stage is a service with two suppliers of two organisations, a vendor that
-// answers as the test likes, and one or more conductors.
-type stage struct {
-	t          *testing.T
-	store      landfall.Store
-	desk       *intake.Desk
-	vendor     *vendor
-	conductors []*run.Conductor
-	lease      time.Duration
-	company    atomic.Bool // single calls come all the time
+// fixture is a service with two suppliers of two organisations, a fake vendor, and
+// one or more runners.
+type fixture struct {
+	t           *testing.T
+	store       landfall.Store
+	intake      *intake.Service
+	api         *run.Runner // starts and changes runs, and works on none
+	vendor      *vendor
+	runners     []*run.Runner
+	lease       time.Duration
+	interactive admission.Activity
 }
 
 // vendor answers about payment instructions.
@@ -58,31 +59,28 @@ var away = &landfall.Error{Kind: landfall.UpstreamUnavailable, Code: landfall.Co
 const team = "Team"
 
 // onBoth runs a test on both kinds of database.
-func onBoth(t *testing.T, test func(t *testing.T, s *stage), adjust ...func(*intake.Options)) {
+func onBoth(t *testing.T, test func(t *testing.T, s *fixture), adjust ...func(*intake.Options)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
-		test(t, newStage(t, dbtest.SQLite(t), adjust...))
+		test(t, newFixture(t, dbtest.SQLite(t), adjust...))
 	})
-	t.Run("postgres", func(t *testing.T) { test(t, newStage(t, dbtest.Postgres(t), adjust...)) })
+	t.Run("postgres", func(t *testing.T) { test(t, newFixture(t, dbtest.Postgres(t), adjust...)) })
 }
 
-func newStage(t *testing.T, database string, adjust ...func(*intake.Options)) *stage {
+func newFixture(t *testing.T, database string, adjust ...func(*intake.Options)) *fixture {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), database, sqlstore.Options{Server: true, ApplySchema: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	s := &stage{t: t, store: store, vendor: &vendor{}}
-	options := intake.Options{Lease: time.Second, Verifier: s.vendor, Wake: func() {
-		for _, c := range s.conductors {
-			c.Wake()
-		}
-	}}
+	s := &fixture{t: t, store: store, vendor: &vendor{}}
+	options := intake.Options{Lease: time.Second, Verifier: s.vendor}
 	for _, change := range adjust {
 		change(&options)
 	}
-	s.desk, s.lease = intake.New(store, options), options.Lease
+	s.intake, s.lease = intake.New(store, options), options.Lease
+	s.api = run.New(store, s.intake, run.Options{})
 	ctx := t.Context()
 	s.update(func(tx landfall.Tx) error { return tx.CreateTeam(ctx, team) })
 	s.update(func(tx landfall.Tx) error { return tx.SaveVendor(ctx, landfall.Vendor{Code: "V", Adapter: "sandbox"}) })
@@ -99,23 +97,27 @@ func newStage(t *testing.T, database string, adjust ...func(*intake.Options)) *s
 	return s
 }
 
-// play starts conductors that share the stage, as replicas would.
-func (s *stage) play(replicas int) {
+// work starts runners that share the runs, as replicas do.
+func (s *fixture) work(replicas int) {
 	s.t.Helper()
-	var playing sync.WaitGroup
+	var working sync.WaitGroup
 	ctx, stop := context.WithCancel(s.t.Context())
 	for range replicas {
-		c := run.New(s.store, s.desk, run.Options{Lease: s.lease, Lanes: 3, Company: s.company.Load})
-		s.conductors = append(s.conductors, c)
-		playing.Go(func() { c.Run(ctx) })
+		c := s.newRunner(s.lease)
+		s.runners = append(s.runners, c)
+		working.Go(func() { c.Run(ctx) })
 	}
 	s.t.Cleanup(func() {
 		stop()
-		playing.Wait()
+		working.Wait()
 	})
 }
 
-func (s *stage) update(fn func(landfall.Tx) error) {
+func (s *fixture) newRunner(lease time.Duration) *run.Runner {
+	return run.New(s.store, s.intake, run.Options{Lease: lease, Workers: 3, Interactive: &s.interactive})
+}
+
+func (s *fixture) update(fn func(landfall.Tx) error) {
 	s.t.Helper()
 	if err := s.store.Update(s.t.Context(), fn); err != nil {
 		s.t.Fatal(err)
@@ -127,11 +129,11 @@ func who(key string) landfall.Principal {
 }
 
 // book stages accounts of a supplier; more is what each has besides.
-func (s *stage) book(supplier string, count int, more string) {
+func (s *fixture) book(supplier string, count int, more string) {
 	s.t.Helper()
 	for i := range count {
 		body := fmt.Sprintf(`{"import_supplier":"%s","external_account_number":"%04d","customers":[{"family_name":"N"}]%s}`, supplier, i, more)
-		if _, err := s.desk.Stage(s.t.Context(), who(supplier+"1"), []byte(body)); err != nil {
+		if _, err := s.intake.Stage(s.t.Context(), who(supplier+"1"), []byte(body)); err != nil {
 			s.t.Fatal(err)
 		}
 	}
@@ -139,13 +141,13 @@ func (s *stage) book(supplier string, count int, more string) {
 
 const instructed = `,"payment_instructions":[{"vendor":"V","reference":"r","type":"CARD"}]`
 
-func (s *stage) start(key string, plan landfall.RunPlan) landfall.Run {
+func (s *fixture) start(key string, plan landfall.RunPlan) landfall.Run {
 	s.t.Helper()
 	plan.Supplier, plan.Team = key[:1], team
 	if plan.Select == "" {
 		plan.Select = landfall.SelectPending
 	}
-	run, err := s.desk.StartRun(s.t.Context(), who(key), plan)
+	run, err := s.api.Start(s.t.Context(), who(key), plan)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -153,7 +155,7 @@ func (s *stage) start(key string, plan landfall.RunPlan) landfall.Run {
 }
 
 // until waits for a run to be as it should.
-func (s *stage) until(id, what string, holds func(landfall.Run) bool) landfall.Run {
+func (s *fixture) until(id, what string, holds func(landfall.Run) bool) landfall.Run {
 	s.t.Helper()
 	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		var run landfall.Run
@@ -173,7 +175,7 @@ func (s *stage) until(id, what string, holds func(landfall.Run) bool) landfall.R
 	}
 }
 
-func (s *stage) finished(id string, want landfall.RunTally) landfall.Run {
+func (s *fixture) finished(id string, want landfall.RunTally) landfall.Run {
 	s.t.Helper()
 	run := s.until(id, "finished", func(run landfall.Run) bool { return run.State == landfall.RunFinished })
 	if run.Tally != want {
@@ -182,14 +184,14 @@ func (s *stage) finished(id string, want landfall.RunTally) landfall.Run {
 	return run
 }
 
-func (s *stage) paused(id string, reason landfall.PauseReason) landfall.Run {
+func (s *fixture) paused(id string, reason landfall.PauseReason) landfall.Run {
 	s.t.Helper()
 	return s.until(id, "paused for "+string(reason), func(run landfall.Run) bool {
 		return run.State == landfall.RunPaused && run.Reason == reason
 	})
 }
 
-func (s *stage) setSupplier(change func(*landfall.Supplier)) {
+func (s *fixture) setSupplier(change func(*landfall.Supplier)) {
 	s.t.Helper()
 	s.update(func(tx landfall.Tx) error {
 		supplier, err := tx.Supplier(s.t.Context(), "A")
@@ -202,7 +204,7 @@ func (s *stage) setSupplier(change func(*landfall.Supplier)) {
 }
 
 // told lists what happened about a supplier, or one account of his.
-func (s *stage) told(supplier, external string) (kinds []string) {
+func (s *fixture) told(supplier, external string) (kinds []string) {
 	s.t.Helper()
 	err := s.store.View(s.t.Context(), func(view landfall.View) error {
 		events, err := view.Events(s.t.Context(), landfall.Key{Supplier: supplier, External: external})

@@ -20,7 +20,7 @@ import (
 // ground is a desk over a real store with supplier S, granted to us, the team
 // Team and the vendor V. Files and vendor answer as the test likes.
 type ground struct {
-	*Desk
+	*Service
 	t        *testing.T
 	store    *sqlstore.Store
 	database string
@@ -57,7 +57,7 @@ func newGround(t *testing.T, database string, adjust ...func(*Options)) *ground 
 	for _, change := range adjust {
 		change(&options)
 	}
-	g.Desk = New(g.hooks, options)
+	g.Service = New(g.hooks, options)
 	return g
 }
 
@@ -171,7 +171,7 @@ func (g *ground) supplierIs(change func(*landfall.Supplier)) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	time.Sleep(supplierMemory.Life) // a remembered supplier may be used so long
+	time.Sleep(supplierCacheLimits.Life) // a remembered supplier may be used so long
 }
 
 func (g *ground) view(fn func(ctx context.Context, view landfall.View) error) {

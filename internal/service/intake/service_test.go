@@ -16,7 +16,7 @@ import (
 
 // openDesk is a desk over a real store with the suppliers S, granted to the
 // organisation ours, and T, granted to nobody.
-func openDesk(t *testing.T) (*Desk, *watched) {
+func openDesk(t *testing.T) (*Service, *watched) {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), dbtest.SQLite(t), sqlstore.Options{ApplySchema: true})
 	if err != nil {
@@ -190,7 +190,7 @@ func TestStatusAndList(t *testing.T) {
 		t.Fatal(err)
 	}
 	standing, err := desk.Status(ctx, ours, landfall.Key{Supplier: "S", External: "a/b"})
-	if err != nil || standing != (Standing{Status: StatusUnknown}) {
+	if err != nil || standing != (AccountStatus{Status: StatusUnknown}) {
 		t.Errorf("got %+v, %v", standing, err)
 	}
 	for _, key := range []landfall.Key{{Supplier: "S", External: "b"}, {Supplier: "T", External: "a/b"}, {Supplier: "NONE", External: "a/b"}} {

@@ -9,7 +9,7 @@ import (
 // What several verbs refuse in the same words.
 var (
 	errMarkedAsSkipped    = landfall.Refuse(landfall.CodeMarkedAsSkipped, "This account is marked to be skipped.")
-	errSupplierNotOngoing = landfall.Refuse(landfall.CodeSupplierNotOngoing, "The migration of this import supplier is paused or complete.")
+	ErrSupplierNotOngoing = landfall.Refuse(landfall.CodeSupplierNotOngoing, "The migration of this import supplier is paused or complete.")
 )
 
 // importInProgress says when the account will be free at the latest.
@@ -26,12 +26,5 @@ func alreadyImported(key landfall.Key, number string) error {
 		{Name: "external_account_number", Value: key.External},
 		{Name: "platform_account_number", Value: number},
 	}
-	return refusal
-}
-
-// refuseField refuses a request because of what one of its fields names.
-func refuseField(attr, code, detail string) *landfall.Error {
-	refusal := landfall.Refuse(code, detail)
-	refusal.Violations = []landfall.Violation{{Code: code, Attr: attr, Detail: detail}}
 	return refusal
 }

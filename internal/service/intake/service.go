@@ -1,0 +1,88 @@
+// Package intake holds the operations of the API, one file each. An operation
+// takes the caller and the request, decides, and returns a typed result or a
+// *landfall.Error. It knows neither HTTP nor SQL.
+package intake
+
+import (
+	"time"
+
+	"landfall"
+	"landfall/internal/lib/cache"
+	"landfall/internal/outbound/webhook"
+)
+
+// defaultLease is how long a killed attempt blocks others.
+const defaultLease = time.Minute
+
+// Options configures a Service.
+type Options struct {
+	// Now decides what "today" means to the rules; everything that orders or
+	// expires things uses the database's clock. time.Now by default.
+	Now func() time.Time
+	// Lease is how long a claim lasts without being renewed; 60 s by default.
+	Lease time.Duration
+	// ServiceLimit is how many accounts the whole service creates at once, over
+	// all replicas; 0 means no limit.
+	ServiceLimit int
+	// Files looks up the files that notes and statements name; nil when no file store is configured.
+	Files landfall.FileStore
+	// Quota shares creations between organisations; nil means no quotas.
+	Quota Quota
+	// Verifier asks payment vendors; nil when there are none to ask.
+	Verifier landfall.InstructionVerifier
+	// Tide watches the log of events; by default the service has its own.
+	Tide *webhook.Tide
+	// MailDelay is how long after the creation of an account its customers are
+	// told.
+	MailDelay time.Duration
+}
+
+// Store is what the operations of the API need of a store.
+type Store interface {
+	landfall.Transactor
+	landfall.Importer
+	landfall.Lister
+	landfall.EventLog
+}
+
+// Service implements the operations of the API. Its only state is a short-lived
+// cache of suppliers, so any number of replicas may run.
+type Service struct {
+	store         Store
+	now           func() time.Time
+	supplierCache *cache.Memo[grant, *landfall.Supplier]
+	lease         time.Duration
+	serviceLimit  int
+	files         landfall.FileStore
+	verifier      landfall.InstructionVerifier
+	quota         Quota
+	mailDelay     time.Duration
+	tide          *webhook.Tide
+}
+
+// New returns a service over a store.
+func New(store Store, options Options) *Service {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	if options.Lease <= 0 {
+		options.Lease = defaultLease
+	}
+	if options.Tide == nil {
+		options.Tide = webhook.NewTide(store)
+	}
+	return &Service{
+		store: store, now: options.Now, supplierCache: cache.New[grant, *landfall.Supplier](supplierCacheLimits),
+		lease: options.Lease, serviceLimit: options.ServiceLimit, files: options.Files, verifier: options.Verifier,
+		quota: options.Quota, mailDelay: options.MailDelay, tide: options.Tide,
+	}
+}
+
+// Now returns the time that decides what "today" is.
+func (s *Service) Now() time.Time { return s.now() }
+
+// ClaimLease returns how long a claim lasts without being renewed.
+func (s *Service) ClaimLease() time.Duration { return s.lease }
+
+// userError turns an error into what a caller sees.
+func userError(err error) *landfall.Error { return landfall.UserError("intake", err) }
