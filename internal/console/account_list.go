@@ -4,20 +4,17 @@ import (
 	"iter"
 	"net/url"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"landfall"
 	"landfall/internal/lib/calendar"
 )
 
-// accountsPerPage is how many accounts a page of a list has.
+// accountsPerPage is the number of rows of an account list.
 const accountsPerPage = 100
 
-// How many failures are looked at for one page of those with a code: few for the
-// first, which is to be there at once, and more for whoever looks for a rare one
-// and goes on from where that page ended.
+// How many failures are scanned for one page with an error code: few for the first
+// page, which must be fast, and more for the following ones.
 const (
 	firstScanLimit = 2_000
 	maxScanLimit   = 20_000
@@ -30,67 +27,69 @@ type accountList struct {
 	Filter          string
 	ErrorCode, Attr string // of failures; "": all
 	Rows            []accountRow
-	Next            string // the address of the next page
+	Next            string
 	CSV             string
 	Filters         []listFilter
 	newRows
 }
 
-// listFilter is a list beside this one, and how many accounts it has.
+// listFilter links to a list and has its length.
 type listFilter struct {
 	Name, Path string
 	Count      int64
 }
 
-// newRows is how a list learns that it has grown.
+// newRows tells a list that it has grown.
 type newRows struct {
-	ReloadPath string // its own address
-	LivePath   string // what tells how many there are now
+	ReloadPath string
+	LivePath   string
 	Count      int64
 }
 
-// listStates are the states a list can be of, in the order of an account's way.
-// The last one is of both kinds that have a failure on record.
+// listStates are the lists of accounts. The last one combines the two before
+// skipped and is only linked from the failures page.
 var listStates = []string{"all", "pending", "imported", "failed", "refused", "skipped", failedOrRefused}
 
 const failedOrRefused = "faulty"
 
-// ShowsFailures says whether the list is of failures.
-func (l accountList) ShowsFailures() bool {
-	return l.Filter == "failed" || l.Filter == "refused" || l.Filter == failedOrRefused
+// ShowsFailures reports whether the list has failures.
+func (l accountList) ShowsFailures() bool { return listsFailures(l.Filter) }
+
+func listsFailures(state string) bool {
+	return state == "failed" || state == "refused" || state == failedOrRefused
 }
 
-// stateCounts says how many accounts each list has.
+// stateCounts returns the length of each list.
 func (s supplierSummary) stateCounts() map[string]int64 {
-	// Refused stagings are not added: nothing was kept of them that a run could create.
-	waiting := s.Staged + s.InProgress + s.Failed
+	// Refused accounts are not pending: nothing of them was staged.
+	pending := s.Staged + s.InProgress + s.Failed
 	return map[string]int64{
-		"all": waiting + s.Imported, "pending": waiting, "imported": s.Imported, "failed": s.Failed, "refused": s.Refused,
+		"all": pending + s.Imported, "pending": pending, "imported": s.Imported, "failed": s.Failed, "refused": s.Refused,
 		"skipped": s.Skipped, failedOrRefused: s.Failed + s.Refused,
 	}
 }
 
-// newRowsOf asks how many accounts a list has, for whoever looks at it.
+// newRowsOf returns the length of a list, and of all others.
 func (r *pageRequest) newRowsOf(state string) (newRows, map[string]int64, error) {
-	found, err := r.operator().Stand(r.Context(), r.PathValue("supplier"))
-	counts := supplierSummary{found}.stateCounts()
+	code := r.PathValue("supplier")
+	summary, err := r.operator().Stand(r.Context(), code)
+	lengths := supplierSummary{summary}.stateCounts()
 	return newRows{
-		ReloadPath: r.URL.RequestURI(), LivePath: consolePath("suppliers", r.PathValue("supplier"), "accounts") + "live?state=" + state, Count: counts[state],
-	}, counts, err
+		ReloadPath: r.URL.RequestURI(), LivePath: consolePath("suppliers", code, "accounts") + "live?state=" + state, Count: lengths[state],
+	}, lengths, err
 }
 
-// showNewAccounts is the one part of a list that changes by itself.
+// showNewAccounts is the part of a list that updates by itself.
 func showNewAccounts(r *pageRequest) (any, error) {
-	found, _, err := r.newRowsOf(r.listState())
-	return found, err
+	rows, _, err := r.newRowsOf(r.listState())
+	return rows, err
 }
 
-// listState is which list was asked for.
+// listState is the requested list. An unknown one is not an error: bookmarks may be old.
 func (r *pageRequest) listState() string {
 	if state := r.queryParam("state"); slices.Contains(listStates, state) {
 		return state
 	}
-	// An unknown word in the address is no error: bookmarks may be older than the lists.
 	return "all"
 }
 
@@ -100,99 +99,76 @@ var processFilters = map[string]landfall.ProcessFilter{
 	"all": landfall.AllProcesses, "pending": landfall.PendingProcesses, "imported": landfall.ImportedProcesses, "skipped": landfall.SkippedProcesses,
 }
 
-// showAccounts lists accounts of a supplier.
 func showAccounts(r *pageRequest) (any, error) {
 	code := r.PathValue("supplier")
-	shown := accountList{
-		pageHead: supplierHead(code, code+": accounts", "accounts"), Code: code, Filter: r.listState(), ErrorCode: r.queryParam("code"), Attr: r.queryParam("attr"),
+	page := accountList{
+		pageHead: supplierHead(code, code+": accounts", "accounts"), Code: code, Filter: r.listState(),
+		ErrorCode: r.queryParam("code"), Attr: r.queryParam("attr"),
 	}
-	shown.Wide = true
-	var counts map[string]int64
+	page.Wide = true
+	var lengths map[string]int64
 	var err error
-	// Counted before the rows are read: who comes in between is news, and not lost.
-	if shown.newRows, counts, err = r.newRowsOf(shown.Filter); err != nil {
+	// Count before reading the rows: accounts that arrive in between count as new.
+	if page.newRows, lengths, err = r.newRowsOf(page.Filter); err != nil {
 		return nil, err
 	}
 	for _, name := range listStates {
-		// The combined list is reached from the failures only: beside its two halves it would
-		// count the same accounts twice.
 		if name != failedOrRefused {
-			shown.Filters = append(shown.Filters, listFilter{name, listPath(code, "accounts/", name, "", "", ""), counts[name]})
+			page.Filters = append(page.Filters, listFilter{name, listPath(code, "accounts/", name, "", "", ""), lengths[name]})
 		}
 	}
-	shown.CSV = listPath(code, "accounts.csv", shown.Filter, shown.ErrorCode, shown.Attr, "")
-	rows, err := r.accountRows(shown.Filter, r.queryParam("after"))
+	page.CSV = listPath(code, "accounts.csv", page.Filter, page.ErrorCode, page.Attr, "")
+	after := r.queryParam("after")
+	rows, err := r.accountRows(page.Filter, after)
 	if err != nil {
 		return nil, err
 	}
-	looked, last, most := 0, "", firstScanLimit
-	if r.queryParam("after") != "" {
-		most = maxScanLimit
+	scanned, last, limit := 0, "", firstScanLimit
+	if after != "" {
+		limit = maxScanLimit
 	}
 	for row, err := range rows {
 		if err != nil {
 			return nil, err
 		}
-		// The bound on what was looked at ends the page too, perhaps with no row at all: its next
-		// link goes on from the last one looked at, so that none is skipped.
-		if len(shown.Rows) == accountsPerPage || looked == most {
-			shown.Next = listPath(code, "accounts/", shown.Filter, shown.ErrorCode, shown.Attr, last)
+		// The scan limit also ends a page, perhaps without rows. The next page
+		// continues after the last row that was scanned.
+		if len(page.Rows) == accountsPerPage || scanned == limit {
+			page.Next = listPath(code, "accounts/", page.Filter, page.ErrorCode, page.Attr, last)
 			break
 		}
-		looked, last = looked+1, row.cursor()
-		if row.matches(shown.ErrorCode, shown.Attr) {
-			shown.Rows = append(shown.Rows, row)
+		scanned, last = scanned+1, row.cursor()
+		if row.matches(page.ErrorCode, page.Attr) {
+			page.Rows = append(page.Rows, row)
 		}
 	}
-	return shown, nil
+	return page, nil
 }
 
-// listPath writes the address of a list.
-func listPath(code, name, state, by, attr, after string) string {
+// listPath is the path of a list.
+func listPath(code, name, state, errorCode, attr, after string) string {
 	query := url.Values{"state": {state}}
-	for name, value := range map[string]string{"code": by, "attr": attr, "after": after} {
-		if value != "" {
-			query.Set(name, value)
+	for param, text := range map[string]string{"code": errorCode, "attr": attr, "after": after} {
+		if text != "" {
+			query.Set(param, text)
 		}
 	}
 	return consolePath("suppliers", code) + name + "?" + query.Encode()
 }
 
-// accountRows streams a list from some place on.
+// accountRows streams a list from a position on.
 func (r *pageRequest) accountRows(state, after string) (iter.Seq2[accountRow, error], error) {
 	code := r.PathValue("supplier")
-	if state == "failed" || state == "refused" || state == failedOrRefused {
-		failed, err := r.operator().FailedAccounts(r.Context(), landfall.FailureQuery{Supplier: code, After: after, Which: failureKinds[state]})
-		return mapRows(failed, func(one landfall.FailedProcess) accountRow {
-			row := accountRow{External: one.External, State: "failed", FailedAt: one.Failure.At, Failure: &one.Failure}
-			if one.Failure.AtStaging {
-				row.State = "refused"
-			}
-			return row
-		}), err
+	if listsFailures(state) {
+		rows, err := r.operator().FailedAccounts(r.Context(), landfall.FailureQuery{Supplier: code, After: after, Which: failureKinds[state]})
+		return mapRows(rows, failedRow), err
 	}
-	query := landfall.ProcessQuery{Supplier: code, Filter: processFilters[state]}
-	// A place that cannot be read begins the list anew.
-	if at, external, is := strings.Cut(after, "~"); is {
-		if micros, err := strconv.ParseInt(at, 10, 64); err == nil {
-			query.After = &landfall.ProcessCursor{FirstStagedAt: time.UnixMicro(micros), External: external}
-		}
-	}
-	found, err := r.operator().Accounts(r.Context(), query)
-	return mapRows(found, func(one landfall.ProcessEntry) accountRow {
-		row := accountRow{External: one.External, AccountNumber: one.AccountNumber, State: "staged", StagedAt: one.FirstStagedAt, CreatedAt: one.AccountCreatedAt}
-		switch {
-		case state == "skipped":
-			row.State = "skipped"
-		case one.AccountNumber != "":
-			row.State = "imported"
-		}
-		return row
-	}), err
+	rows, err := r.operator().Accounts(r.Context(), landfall.ProcessQuery{Supplier: code, Filter: processFilters[state], After: parseCursor(after)})
+	return mapRows(rows, func(one landfall.ProcessEntry) accountRow { return processRow(one, state) }), err
 }
 
-// accountsCSV writes the whole list while it is read.
-func accountsCSV(r *pageRequest) (any, error) {
+// downloadAccounts writes the whole list as CSV.
+func downloadAccounts(r *pageRequest) (any, error) {
 	state := r.listState()
 	rows, err := r.accountRows(state, "")
 	if err != nil {
@@ -202,7 +178,7 @@ func accountsCSV(r *pageRequest) (any, error) {
 	_ = out.Write([]string{"import_supplier", "external_account_number", "state", "platform_account_number", "first_staged_at", "account_created_at", "failed_at", "errors"})
 	for row, err := range rows {
 		if err != nil {
-			// The header is out: a line that is no account says that the end is missing.
+			// The status is sent already: a last line says that the file is incomplete.
 			_ = out.Write([]string{"", "", "THE LIST IS NOT COMPLETE: " + landfall.UserError("listing accounts", err).Detail})
 			break
 		}
@@ -211,11 +187,11 @@ func accountsCSV(r *pageRequest) (any, error) {
 		}
 		if out.Write(escapeFormulas(r.PathValue("supplier"), row.External, row.State, row.AccountNumber,
 			formatInstant(row.StagedAt), formatInstant(row.CreatedAt), formatInstant(row.FailedAt), row.Codes())) != nil {
-			return nil, nil //nolint:nilnil // who has left needs no more
+			break // the reader has left
 		}
 	}
 	out.Flush()
-	return nil, nil //nolint:nilnil // it is answered
+	return nil, nil //nolint:nilnil // the response is written
 }
 
 func formatInstant(at time.Time) string {
@@ -225,18 +201,17 @@ func formatInstant(at time.Time) string {
 	return calendar.FormatInstant(at)
 }
 
-// listRoutes are the pages of a supplier that lead down to accounts.
+// listRoutes are the pages of a supplier that lead to accounts.
 func listRoutes() []route {
-	const path = "suppliers/{supplier}/"
-	list := get(path+"accounts/", showAccounts, "accounts")
-	table := get(path+"accounts.csv", accountsCSV, "")
-	table.streaming = true
-	compared := get(path+"reconciliation/", showReconciliation, "reconciliation")
+	const base = "suppliers/{supplier}/"
+	download := get(base+"accounts.csv", downloadAccounts, "")
+	download.streaming = true
+	reconciliation := get(base+"reconciliation/", showReconciliation, "reconciliation")
 	return []route{
-		list, liveRoute(path+"accounts/live", showNewAccounts, "list-news"), table, get(path+"failures/", showFailures, "failures"),
-		liveRoute(path+"failures/live", showFailures, "failure-parts"), compared,
-		get(path+"reconciliation/accounts/", showDifference, "behind"),
-		get(path+"reconciliation/signed/{id}/", downloadSignOff, ""),
-		post(path+"reconciliation/sign-off/", signOff, compared),
+		get(base+"accounts/", showAccounts, "accounts"), liveRoute(base+"accounts/live", showNewAccounts, "new-rows"), download,
+		get(base+"failures/", showFailures, "failures"), liveRoute(base+"failures/live", showFailures, "failures-live"), reconciliation,
+		get(base+"reconciliation/accounts/", showDifference, "difference"),
+		get(base+"reconciliation/signed/{id}/", downloadSignOff, ""),
+		post(base+"reconciliation/sign-off/", signOff, reconciliation),
 	}
 }

@@ -21,31 +21,65 @@ type accountRow struct {
 	Failure       *landfall.Failure
 }
 
-func mapRows[From, To any](rows iter.Seq2[From, error], turn func(From) To) iter.Seq2[To, error] {
+func failedRow(one landfall.FailedProcess) accountRow {
+	row := accountRow{External: one.External, State: "failed", FailedAt: one.Failure.At, Failure: &one.Failure}
+	if one.Failure.AtStaging {
+		row.State = "refused"
+	}
+	return row
+}
+
+func processRow(one landfall.ProcessEntry, listState string) accountRow {
+	row := accountRow{External: one.External, AccountNumber: one.AccountNumber, State: "staged", StagedAt: one.FirstStagedAt, CreatedAt: one.AccountCreatedAt}
+	switch {
+	case listState == "skipped":
+		row.State = "skipped"
+	case one.AccountNumber != "":
+		row.State = "imported"
+	}
+	return row
+}
+
+func mapRows[From, To any](rows iter.Seq2[From, error], convert func(From) To) iter.Seq2[To, error] {
 	return func(yield func(To, error) bool) {
-		for one, err := range rows {
-			if !yield(turn(one), err) {
+		for row, err := range rows {
+			if !yield(convert(row), err) {
 				return
 			}
 		}
 	}
 }
 
-// cursor is where a list goes on behind a row.
+// cursor is the position after a row.
 func (l accountRow) cursor() string {
 	if l.Failure != nil {
 		return l.External
 	}
-	// Both parts are needed: accounts of one batch may be staged in the same microsecond.
-	return strconv.FormatInt(l.StagedAt.UnixMicro(), 10) + "~" + l.External
+	return processCursor(l.StagedAt, l.External)
 }
 
-// matches reports whether a failure is of a code and at a place.
+// processCursor writes a position in a list of accounts. Accounts of one batch may
+// have the same time, so it has both parts.
+func processCursor(at time.Time, external string) string {
+	return strconv.FormatInt(at.UnixMicro(), 10) + "~" + external
+}
+
+// parseCursor reads a position. It is nil if there is none.
+func parseCursor(text string) *landfall.ProcessCursor {
+	at, external, is := strings.Cut(text, "~")
+	micros, err := strconv.ParseInt(at, 10, 64)
+	if !is || err != nil {
+		return nil
+	}
+	return &landfall.ProcessCursor{FirstStagedAt: time.UnixMicro(micros), External: external}
+}
+
+// matches reports whether an account failed with a code in a field.
 func (l accountRow) matches(code, attr string) bool {
 	if code == "" || l.Failure == nil {
 		return true
 	}
-	// A failure without violations has its code in itself alone, as when a vendor was away.
+	// Some failures have no violations, as when a vendor is unavailable.
 	if len(l.Failure.Violations) == 0 {
 		return l.Failure.Code == code
 	}
@@ -54,7 +88,7 @@ func (l accountRow) matches(code, attr string) bool {
 	})
 }
 
-// Codes names what is wrong with an account.
+// Codes lists the first errors of an account.
 func (l accountRow) Codes() string {
 	if l.Failure == nil {
 		return ""
@@ -65,13 +99,11 @@ func (l accountRow) Codes() string {
 			all = append(all, text)
 		}
 	}
-	if len(all) == 0 {
-		return l.Failure.Code
-	}
-	// A document may be wrong in every line; the row is there to be recognised, and the account's
-	// page has all of it.
 	const most = 5
-	if len(all) > most {
+	switch {
+	case len(all) == 0:
+		return l.Failure.Code
+	case len(all) > most:
 		return strings.Join(all[:most], ", ") + ", and " + strconv.Itoa(len(all)-most) + " more"
 	}
 	return strings.Join(all, ", ")

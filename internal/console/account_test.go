@@ -14,14 +14,14 @@ import (
 	"landfall/internal/lib/calendar"
 )
 
-// What hostile books bring along, and must never run or turn a line around.
+// Hostile input that must never run, and must not reverse the text around it.
 const (
 	scriptTag   = `<script>alert("x")</script>`
 	rightToLeft = "\u202Ednuora"
 )
 
-// seedAccounts gives a house a supplier with accounts: 1 was created, with everything
-// on it that could play tricks; 2 failed; 3 waits; 4 is skipped.
+// seedAccounts creates a supplier with four accounts: 1 is created and full of
+// hostile input, 2 failed, 3 is staged, 4 is skipped.
 func seedAccounts(h *testConsole) landfall.Key {
 	h.t.Helper()
 	ctx := h.t.Context()
@@ -89,27 +89,27 @@ func seedAccounts(h *testConsole) landfall.Key {
 	return landfall.Key{Supplier: "NORTH", External: "1"}
 }
 
-// wantEscaped fails when anything of a book became more than text.
+// wantEscaped fails if imported data became markup.
 func (g *testUser) wantEscaped(path, body string) {
 	g.t.Helper()
 	if strings.Contains(body, "<script>") || strings.Contains(body, `alert("x")`) || strings.Contains(body, "<b><b>") {
-		g.t.Errorf("%s lets a book write the page", path)
+		g.t.Errorf("%s contains imported data as markup", path)
 	}
 	if len(body) > 1<<20 {
 		g.t.Errorf("%s has %d bytes", path, len(body))
 	}
 }
 
-// TestSupportSeesTheAccountAndNobodysData looks for every personal word on the
-// page of an account. What is shown without a reason is shown without a trace.
-func TestSupportSeesTheAccountAndNobodysData(t *testing.T) {
+// TestAccountPageMasksPersonalData looks for every personal word on the page of an
+// account before and after it is revealed.
+func TestAccountPageMasksPersonalData(t *testing.T) {
 	h := newTestConsole(t)
 	seedAccounts(h)
 	sam := h.signedIn(landfall.ConsoleSupport)
 	const path = "/console/accounts/NORTH/1/"
 	body := sam.wantPage(path, "£0.40 in the customer&#39;s favour", "A•• L•••••••", "•••@mail.co.uk", "•••••• 56",
-		"dated 2026-01-05 by the old supplier", "bills/1.pdf", "1200023305967", "revision 2 beside 1", "customers.0.given_name", "changed",
-		"The account was created: A-", "10,485,759 characters: too long", "characters, not shown", "Reveal personal data")
+		"dated 2026-01-05 by the old supplier", "bills/1.pdf", "1200023305967", "revision 2 compared with 1", "customers.0.given_name", "changed",
+		"Account created: A-", "10,485,759 characters: too long", "characters, hidden", "Reveal personal data")
 	for _, secret := range []string{"Lovelace", "ada@mail", "7400", "Gate code", "St James", "SW1Y", "Ada Maria", "secret of Ada", "Undo this"} {
 		if strings.Contains(body, secret) {
 			t.Errorf("%s shows %q", path, secret)
@@ -126,18 +126,18 @@ func TestSupportSeesTheAccountAndNobodysData(t *testing.T) {
 		}
 	}
 	sam.wantEscaped(path, body)
-	body = sam.wantPage(path, "Personal data was revealed", "he called about his bill", "operator:sam")
+	body = sam.wantPage(path, "Personal data revealed", "he called about his bill", "operator:sam")
 	if strings.Contains(body, "Lovelace") {
-		t.Error("what was revealed stays so")
+		t.Error("personal data is still visible on the next page")
 	}
 	if status, _ := sam.post(path+"undo/", url.Values{"reason": {"x"}, "confirm": {"NORTH"}}); status != http.StatusForbidden {
-		t.Errorf("support takes accounts back: %d", status)
+		t.Errorf("support can undo accounts: %d", status)
 	}
 }
 
-// Of a refused staging codes and places are kept and no words, which may repeat
-// what was sent; whoever reads the page is told what they mean all the same.
-func TestARefusedAccountSaysWhatItsCodesMean(t *testing.T) {
+// A refused staging keeps codes and fields but no messages, which could repeat
+// personal data. The page explains the codes.
+func TestRefusedAccountExplainsItsCodes(t *testing.T) {
 	h := newTestConsole(t)
 	seedAccounts(h)
 	if err := h.store.Refuse(t.Context(), landfall.Refusal{
@@ -149,8 +149,7 @@ func TestARefusedAccountSaysWhatItsCodesMean(t *testing.T) {
 	h.signedIn(landfall.ConsoleSupport).wantPage("/console/accounts/NORTH/9/", "refused", "date_of_sale", "This cannot be in the future.")
 }
 
-// TestOperatorsActOnAccounts undoes and erases with a wrong confirmation first.
-// Neither can be taken back by whoever clicked on the wrong line.
+// TestOperatorsActOnAccounts undoes and erases accounts, with a wrong confirmation first.
 func TestOperatorsActOnAccounts(t *testing.T) {
 	h := newTestConsole(t)
 	seedAccounts(h)
@@ -160,34 +159,34 @@ func TestOperatorsActOnAccounts(t *testing.T) {
 		!strings.Contains(body, "Type NORTH to confirm") || !strings.Contains(body, `value="the wrong tariff"`) {
 		t.Errorf("undone without being confirmed: %d\n%s", status, body)
 	}
-	if status, body := ada.post(path+"1/undo/", url.Values{"reason": {"the wrong tariff"}, "confirm": {"NORTH"}}); status != http.StatusOK || !strings.Contains(body, "was taken back") {
+	if status, body := ada.post(path+"1/undo/", url.Values{"reason": {"the wrong tariff"}, "confirm": {"NORTH"}}); status != http.StatusOK || !strings.Contains(body, " undone. Its number is retired") {
 		t.Errorf("undo: %d\n%s", status, body)
 	}
-	ada.wantPage(path+"1/", "staged", "The account was taken back: A-", "the wrong tariff", "operator:ada")
-	ada.wantPage(path+"4/", "a duplicate", "Take the skip mark away")
+	ada.wantPage(path+"1/", "staged", "Account undone: A-", "the wrong tariff", "operator:ada")
+	ada.wantPage(path+"4/", "a duplicate", "Unskip this account")
 	if status, _ := ada.post(path+"3/erase/", url.Values{"reason": {"asked to"}, "confirm": {""}}); status != http.StatusBadRequest {
 		t.Errorf("erased without being confirmed: %d", status)
 	}
 	if status, body := ada.post(path+"2/erase/", url.Values{"reason": {"asked to"}, "confirm": {"NORTH"}}); status != http.StatusOK ||
-		!strings.Contains(body, "is erased") || !strings.Contains(body, "Nothing was staged, or it was removed") {
+		!strings.Contains(body, "Personal data erased.") || !strings.Contains(body, "No staged data, or it was deleted") {
 		t.Errorf("erase: %d\n%s", status, body)
 	}
-	if status, body := ada.post(path+"4/unskip/", url.Values{"reason": {""}}); status != http.StatusOK || !strings.Contains(body, "not marked any more") {
+	if status, body := ada.post(path+"4/unskip/", url.Values{"reason": {""}}); status != http.StatusOK || !strings.Contains(body, "Account unskipped.") {
 		t.Errorf("unskip: %d\n%s", status, body)
 	}
-	if status, body := ada.post(path+"3/skip/", url.Values{"reason": {"late"}}); status != http.StatusOK || !strings.Contains(body, "marked as skipped") {
+	if status, body := ada.post(path+"3/skip/", url.Values{"reason": {"late"}}); status != http.StatusOK || !strings.Contains(body, "Account skipped.") {
 		t.Errorf("skip: %d\n%s", status, body)
 	}
-	body := ada.wantPage(path+"2/", "account_erased", "What was personal was erased", "An attempt to create the account failed")
+	body := ada.wantPage(path+"2/", "account_erased", "<td>Personal data erased</td>", "Attempt to create the account failed")
 	ada.wantEscaped(path+"2/", body)
 	if status, body := ada.get(path + "nobody/"); status != http.StatusNotFound || !strings.Contains(body, "was ever staged") {
 		t.Errorf("an account that is not there: %d\n%s", status, body)
 	}
 }
 
-// TestAccountsAreFoundAsOneTypes searches by all that customers say on the
-// telephone, and wants nothing personal in what is found.
-func TestAccountsAreFoundAsOneTypes(t *testing.T) {
+// TestSearchFindsAccounts searches by everything that a caller might say. The
+// results must be masked.
+func TestSearchFindsAccounts(t *testing.T) {
 	h := newTestConsole(t)
 	key := seedAccounts(h)
 	if _, err := h.store.IndexTerms(t.Context()); err != nil {
@@ -202,7 +201,7 @@ func TestAccountsAreFoundAsOneTypes(t *testing.T) {
 		}
 	}
 	sam.wantPage("/console/search/?q=lovelace", `hx-get="/console/search/found/"`, "1 account", "imported")
-	sam.wantPage("/console/search/?q="+url.QueryEscape("<script>nobody"), "Nothing was found", "&lt;script&gt;nobody")
+	sam.wantPage("/console/search/?q="+url.QueryEscape("<script>nobody"), "No accounts match", "&lt;script&gt;nobody")
 	sam.wantPage("/console/search/?q=x", "at least 2 characters")
 	sam.wantPage("/console/search/?q=", "at least 2 characters")
 	var number string
@@ -217,10 +216,9 @@ func TestAccountsAreFoundAsOneTypes(t *testing.T) {
 	sam.wantPage("/console/accounts/"+number+"/", "<h1>"+number+"</h1>")
 }
 
-// TestListsLeadDownToAccounts follows every link from the figures of a supplier
-// to its accounts. A list that shows others than its figure counted would be
-// believed.
-func TestListsLeadDownToAccounts(t *testing.T) {
+// TestListsShowTheirAccounts opens every list of a supplier and checks that it has
+// the accounts that its figure counts.
+func TestListsShowTheirAccounts(t *testing.T) {
 	h := newTestConsole(t)
 	seedAccounts(h)
 	ada := h.signedIn(landfall.ConsoleOperator)
@@ -232,9 +230,9 @@ func TestListsLeadDownToAccounts(t *testing.T) {
 		}
 	}
 	ada.wantPage(path+"accounts/?state=failed&code=invalid_type&attr=customers.*.email", "/accounts/NORTH/2/", "invalid_type")
-	ada.wantPage(path+"accounts/?state=failed&code=other", "No account has this mistake any more")
-	ada.wantPage(path+"failures/", "1 account", "invalid_type", "customers.*.email", "95 % of them", "in the repair", "state=faulty")
-	ada.wantPage(path+"reconciliation/", "has not said what it has", "accounts", "Sign off", "reason=pending")
+	ada.wantPage(path+"accounts/?state=failed&code=other", "No account has this error any more")
+	ada.wantPage(path+"failures/", "1 account", "invalid_type", "customers.*.email", "clears 1 of 1 (100 %)", "fix first", "state=faulty")
+	ada.wantPage(path+"reconciliation/", "No control totals received yet", "accounts", "Sign off", "reason=pending")
 	ada.wantPage(path+"reconciliation/accounts/?measure=accounts&reason=pending", "/accounts/NORTH/3/")
 	if status, _ := ada.get(path + "reconciliation/accounts/?measure=nonsense&reason=pending"); status != http.StatusBadRequest {
 		t.Errorf("a measure that is none: %d", status)
@@ -249,8 +247,7 @@ func TestListsLeadDownToAccounts(t *testing.T) {
 	}
 }
 
-// TestLongListsArePaged walks through a list of several pages. An account that
-// falls between two of them is on none.
+// TestLongListsArePaged checks that every account is on exactly one page.
 func TestLongListsArePaged(t *testing.T) {
 	h := newTestConsole(t)
 	seedAccounts(h)
@@ -284,6 +281,6 @@ func TestLongListsArePaged(t *testing.T) {
 		t.Errorf("%d accounts on %d pages", len(seen), pages)
 	}
 	if _, table := sam.get("/console/suppliers/NORTH/accounts.csv?state=pending"); !strings.Contains(table, ",'=X001,") {
-		t.Errorf("a formula is handed to spreadsheets:\n%.300s", table)
+		t.Errorf("the CSV contains a formula:\n%.300s", table)
 	}
 }

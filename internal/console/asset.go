@@ -11,56 +11,52 @@ import (
 	"time"
 )
 
-// embedded is everything the console consists of besides its code, so that it
-// works on a machine that reaches nothing else.
+// embedded holds the assets and views, so that the console works on a machine
+// without internet access.
 //
 //go:embed assets views
 var embedded embed.FS
 
 const assetPath = Root + "assets/"
 
-// assetFiles holds the files that pages load. Their names carry a part of their
-// hash, so that browsers may keep them for ever.
+// assetFiles are the files that pages load. Their names contain a part of their
+// hash, so that browsers can cache them forever.
 type assetFiles struct {
-	names map[string]string // what a page calls it → with the hash
-	files map[string][]byte // by the latter
+	paths    map[string]string // by plain name
+	contents map[string][]byte // by name with hash
 }
 
 func loadAssets() *assetFiles {
-	s := &assetFiles{names: map[string]string{}, files: map[string][]byte{}}
+	assets := &assetFiles{paths: map[string]string{}, contents: map[string][]byte{}}
 	entries, err := embedded.ReadDir("assets")
 	if err != nil {
-		panic(err) // they are part of the program
+		panic(err) // part of the binary
 	}
 	for _, entry := range entries {
 		content, err := embedded.ReadFile("assets/" + entry.Name())
 		if err != nil {
 			panic(err)
 		}
-		// Six bytes of the hash are enough: names only have to differ between releases of one
-		// file.
 		sum := sha256.Sum256(content)
-		kind := path.Ext(entry.Name())
-		named := strings.TrimSuffix(entry.Name(), kind) + "." + hex.EncodeToString(sum[:6]) + kind
-		s.names[entry.Name()], s.files[named] = assetPath+named, content
+		extension := path.Ext(entry.Name())
+		hashed := strings.TrimSuffix(entry.Name(), extension) + "." + hex.EncodeToString(sum[:6]) + extension
+		assets.paths[entry.Name()], assets.contents[hashed] = assetPath+hashed, content
 	}
-	return s
+	return assets
 }
 
-// path gives the address of a file.
-func (s *assetFiles) path(name string) string { return s.names[name] }
+// path returns the path of an asset.
+func (a *assetFiles) path(name string) string { return a.paths[name] }
 
-func (s *assetFiles) serve(w http.ResponseWriter, r *http.Request) {
+func (a *assetFiles) serve(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
-	content, known := s.files[name]
+	content, known := a.contents[name]
 	if !known {
 		http.NotFound(w, r)
 		return
 	}
-	// The name changes with the content, so that nothing kept can be out of date. It replaces the
-	// no-store that every other answer of the console carries.
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Del("Vary")
-	// No time of change is given: embedded files have none, and the name serves as the version.
+	// Embedded files have no modification time; the name is the version.
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(content))
 }

@@ -14,9 +14,9 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// A real browser signs in, starts a run and undoes it, looks at every page in
-// light and dark, on a phone and without JavaScript. With LANDFALL_SCREENSHOTS
-// it leaves pictures in that folder.
+// A real browser signs in, starts a run and undoes it, and opens every page in both
+// themes, at phone width and without JavaScript. With LANDFALL_SCREENSHOTS it saves
+// screenshots in that folder.
 func TestPeopleUseTheConsole(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	browser := tooltest.Debian(t, "chromium")
@@ -64,7 +64,7 @@ func TestPeopleUseTheConsole(t *testing.T) {
 	}
 }
 
-// paths is every page that has an address of its own, with something on it.
+// paths lists every page, with data on it.
 func (w *testWorld) paths() []string {
 	runs, err := w.operator().Runs(w.t.Context(), "NORTH", 1)
 	if err != nil {
@@ -76,7 +76,7 @@ func (w *testWorld) paths() []string {
 	for _, page := range routes() {
 		path := Root + values.Replace(page.path)
 		if page.path == "admin/audit/" && !screenshots() {
-			path += "?action=key." // a few entries tell as much as a hundred, and are judged sooner
+			path += "?action=key." // axe takes long for many entries
 		}
 		if page.method != http.MethodPost && !page.public && !page.streaming && !page.partial && !strings.Contains(path, "{") {
 			paths = append(paths, path)
@@ -86,8 +86,7 @@ func (w *testWorld) paths() []string {
 	return append(slices.Compact(append(paths, w.accountPaths()...)), "/console/suppliers/SOUTH/", "/console/suppliers/SOUTH/runs/", "/console/nowhere/")
 }
 
-// accountPaths is an account of each state, the lists down to them, and what a
-// search finds.
+// accountPaths lists an account of each state, their lists and a search.
 func (w *testWorld) accountPaths() []string {
 	paths := []string{"/console/search/?q=A-100000", accountPath(hostileAccount), "/console/accounts/NORTH/A-1000007/", "/console/suppliers/NORTH/accounts/?state=faulty"}
 	for state, supplier := range map[string]string{"imported": "NORTH", "refused": "NORTH", "pending": "EAST"} {

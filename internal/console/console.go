@@ -1,10 +1,10 @@
-// Package console is the web console: what those see who run a move, and
-// support. Every page is a row of one table: a path, who may see it, a verb of
-// operate or intake, and a view. There is no SQL here, and no rule: who signs
-// in does the same things as the command line does, in his own name.
+// Package console is the web console for the people who run a migration and for
+// support. Every page is a route: a path, a role, a handler that calls operate or
+// intake, and a view. The console has no SQL and no business rules. People who
+// sign in can do what the command line can do, under their own name.
 //
-// Pages are rendered here and readable without JavaScript; htmx and one file of
-// ours only make them livelier.
+// Pages are rendered on the server and work without JavaScript. htmx and one
+// script of our own add live updates and keyboard shortcuts.
 package console
 
 import (
@@ -22,34 +22,34 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// Root is where the console is.
+// Root is the path of the console.
 const Root = "/console/"
 
-// Options is what the console needs from the rest of the program.
+// Options are the console's dependencies.
 type Options struct {
-	// As gives the operator's verbs in the name of somebody, as the audit writes
-	// it.
+	// OperatorFor returns the operator's actions under the name of an actor, as
+	// the audit records it.
 	OperatorFor func(actor string) *operate.Operator
 	Intake      *intake.Service // creates accounts
 	Sessions    *auth.Reception
-	Files       landfall.FileStore // where notes and statements have their files; nil: only their paths are shown
+	Files       landfall.FileStore // locates documents of notes and statements; nil: only their paths are shown
 	Logger      *slog.Logger
-	// ClientAddress is who calls, seen through known proxies; nil: the peer.
+	// ClientAddress returns the caller's address behind known proxies; nil: the peer's.
 	ClientAddress func(*http.Request) netip.Addr
-	// Encrypted says whether a request came by TLS, here or up to a known proxy;
-	// nil: only here.
+	// Encrypted reports whether a request came over TLS, here or at a known
+	// proxy; nil: only here.
 	Encrypted func(*http.Request) bool
-	BaseURL   string          // where people find us, without a slash; "": where they asked
-	Shutdown  <-chan struct{} // closed when watchers are to be let go; nil: never
-	WakeRuns  func()          // says that runs have something to do; nil: they look by themselves
-	// Health is how the service itself does; nil: nothing is known.
+	BaseURL   string          // the public address, without a trailing slash; "": the request's host
+	Shutdown  <-chan struct{} // closed when live streams must end; nil: never
+	WakeRuns  func()          // tells the runner that runs have work; nil: it polls
+	// Health returns the health of the service; nil: unknown.
 	Health func(ctx context.Context) []HealthItem
-	// VendorHealth says how a payment vendor did of late; nil: nothing is known.
+	// VendorHealth returns the recent health of a payment vendor; nil: unknown.
 	VendorHealth func(code string) string
 	Clock        func() time.Time
 }
 
-// Console is the handler of everything under its root.
+// Console handles every request below Root.
 type Console struct {
 	Options
 	mux      *http.ServeMux
@@ -61,13 +61,13 @@ type Console struct {
 
 	undoForecasts    *countJobs[landfall.UndoForecast]   // by run
 	failureSummaries *countJobs[landfall.FailureSummary] // by supplier
-	countWait        time.Duration                       // of pages with counts
+	countWait        time.Duration                       // how long a page waits for a count
 
 	mu        sync.Mutex
-	templates map[string]*template.Template // views by time zone
+	templates map[string]*template.Template // by time zone
 }
 
-// New builds the console.
+// New returns a console.
 func New(options Options) *Console {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
@@ -85,14 +85,15 @@ func New(options Options) *Console {
 		options.WakeRuns = func() {}
 	}
 	c := &Console{
-		Options: options, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(),
-		assets: loadAssets(), templates: map[string]*template.Template{}, undoJobs: newUndoJobs(), streams: streamLimiter{bySession: map[string]int{}},
-		undoForecasts: newCountJobs[landfall.UndoForecast](false), failureSummaries: newCountJobs[landfall.FailureSummary](true), countWait: defaultCountWait,
+		Options: options, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(), assets: loadAssets(),
+		templates: map[string]*template.Template{}, undoJobs: newUndoJobs(), streams: streamLimiter{bySession: map[string]int{}},
+		undoForecasts: newCountJobs[landfall.UndoForecast](false), failureSummaries: newCountJobs[landfall.FailureSummary](true),
+		countWait: defaultCountWait,
 	}
 	c.live = newLiveCache(c)
 	if options.BaseURL != "" {
-		// Behind a proxy that calls us by another name the browser's is this one.
-		_ = c.origin.AddTrustedOrigin(options.BaseURL) // checked with the settings
+		// A proxy may call us under another name than the browser does.
+		_ = c.origin.AddTrustedOrigin(options.BaseURL) // validated with the settings
 	}
 	c.origin.SetDenyHandler(http.HandlerFunc(c.crossOrigin))
 	c.mux.Handle("GET "+assetPath+"{name}", http.HandlerFunc(c.assets.serve))
@@ -102,19 +103,18 @@ func New(options Options) *Console {
 	return c
 }
 
-// pageTimeout bounds what a page may take; streams have no such bound.
+// pageTimeout limits the time of a page. Streams have no such limit.
 const pageTimeout = 20 * time.Second
 
 // ServeHTTP answers one request.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// Before anything can answer, so that refusals and unknown addresses are protected as well.
+	// Set before anything else, so that errors and unknown paths are protected too.
 	setSecurityHeaders(w.Header())
 	if !c.reachable(r) {
 		c.refuseUnencrypted(w, r)
 		return
 	}
-	// Asked first, because the mux would answer an unknown address itself, in plain text and
-	// outside of our layout.
+	// The mux would answer unknown paths itself, in plain text and without our layout.
 	if _, pattern := c.mux.Handler(r); pattern == "" {
 		c.notFound(w, r)
 		return
@@ -122,14 +122,13 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.origin.Handler(c.mux).ServeHTTP(w, r)
 }
 
-// setSecurityHeaders sets what every answer of the console carries: browsers load nothing
-// but what we serve, run no script that stands in a page, and show no page of
-// ours inside another.
+// setSecurityHeaders sets the headers of every response: browsers load only what
+// we serve, run no inline script, and show no page of ours in a frame.
 func setSecurityHeaders(header http.Header) {
 	header.Set("Content-Security-Policy", contentSecurityPolicy)
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("X-Frame-Options", "DENY") // for browsers that know no frame-ancestors
+	header.Set("X-Frame-Options", "DENY") // for browsers without frame-ancestors
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Cache-Control", "no-store")
@@ -139,13 +138,13 @@ func setSecurityHeaders(header http.Header) {
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// peerAddress is the address at the other end of the connection.
+// peerAddress returns the address of the other end of the connection.
 func peerAddress(r *http.Request) netip.Addr {
-	pair, _ := netip.ParseAddrPort(r.RemoteAddr) // not valid where there is no connection, as in tests
+	pair, _ := netip.ParseAddrPort(r.RemoteAddr) // invalid without a connection, as in tests
 	return pair.Addr().Unmap()
 }
 
-// handler answers the requests of one page.
+// handler answers the requests of one route.
 func (c *Console) handler(page route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !page.streaming {
@@ -162,7 +161,7 @@ func (c *Console) handler(page route) http.Handler {
 	})
 }
 
-// allows reports whether a role is enough for what a page asks.
-func allows(has, needs landfall.OperatorRole) bool {
-	return needs == "" || has == needs || has == landfall.ConsoleOperator
+// allows reports whether a role has the permissions of another one.
+func allows(role, required landfall.OperatorRole) bool {
+	return required == "" || role == required || role == landfall.ConsoleOperator
 }

@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// The cookies. By TLS they carry the prefix that browsers only accept from the
-// very host, with Secure and for the whole of it, so that nobody beside us can
-// plant one. Without TLS that prefix cannot be had, and the console is for the
-// machine's own people then.
+// Cookie names. Over TLS they get the __Host- prefix, which browsers accept only
+// from the host itself, so that no neighbouring site can set them. Without TLS
+// that prefix is not available, and only the machine itself may use the console.
 const (
 	sessionName = "landfall_session"
 	flashName   = "landfall_flash"
@@ -21,15 +20,14 @@ const (
 	hostPrefix  = "__Host-"
 )
 
-// encrypted says whether the browser's end of the line is TLS. An address that
-// the operator gave as https is believed: a browser that came without TLS keeps
-// no Secure cookie, so it would only fail to sign in.
+// encrypted reports whether the browser uses TLS. A configured https address is
+// trusted: a browser without TLS would not keep a Secure cookie anyway.
 func (c *Console) encrypted(r *http.Request) bool {
 	return c.Encrypted(r) || len(c.BaseURL) > 8 && c.BaseURL[:8] == "https://"
 }
 
-// reachable says whether the console may be used over this connection: by TLS
-// from anywhere, without only from the machine itself by the machine's own name.
+// reachable reports whether the console may be used over this connection: with
+// TLS from anywhere, without TLS only from the machine itself under its own name.
 func (c *Console) reachable(r *http.Request) bool {
 	if c.encrypted(r) {
 		return true
@@ -43,8 +41,7 @@ func (c *Console) reachable(r *http.Request) bool {
 	return local && c.ClientAddress(r).IsLoopback()
 }
 
-// cookieName keeps the names of both ways apart: a session that came by plain HTTP can never
-// stand in for one by TLS.
+// cookieName keeps cookies of plain HTTP and of TLS apart.
 func (c *Console) cookieName(r *http.Request, name string) string {
 	if c.encrypted(r) {
 		return hostPrefix + name
@@ -54,40 +51,40 @@ func (c *Console) cookieName(r *http.Request, name string) string {
 
 func (r *pageRequest) sessionCookie() string { return r.console.cookieName(r.Request, sessionName) }
 
-// setCookie gives the browser a cookie, for so long; 0 until it is closed, and less
-// takes it away.
-func (r *pageRequest) setCookie(name, value string, length time.Duration) {
-	// Lax, so that a link in a mail opens the page it names: pages change
-	// nothing, and acts are refused when another site sends them.
+// setCookie sets a cookie for some time; 0 means until the browser closes, and a
+// negative time deletes it.
+func (r *pageRequest) setCookie(name, content string, lifetime time.Duration) {
+	// Lax, so that links in emails work. Pages change nothing, and actions from
+	// other sites are refused.
 	http.SetCookie(r.Writer, &http.Cookie{ //nolint:gosec // Secure wherever the console is served by https
-		Name: r.console.cookieName(r.Request, name), Value: value, Path: "/", HttpOnly: true,
-		Secure: r.console.encrypted(r.Request), SameSite: http.SameSiteLaxMode, MaxAge: int(length / time.Second),
+		Name: r.console.cookieName(r.Request, name), Value: content, Path: "/", HttpOnly: true,
+		Secure: r.console.encrypted(r.Request), SameSite: http.SameSiteLaxMode, MaxAge: int(lifetime / time.Second),
 	})
 }
 
-// flash keeps a sentence for the next page.
-func (r *pageRequest) flash(sentence string) {
-	if sentence != "" {
-		r.setCookie(flashName, base64.RawURLEncoding.EncodeToString([]byte(sentence)), time.Minute)
+// flash stores a message for the next page.
+func (r *pageRequest) flash(message string) {
+	if message != "" {
+		r.setCookie(flashName, base64.RawURLEncoding.EncodeToString([]byte(message)), time.Minute)
 	}
 }
 
-// takeFlash gives what the page before had to say, once.
+// takeFlash returns the stored message and deletes it.
 func (r *pageRequest) takeFlash() string {
 	cookie, err := r.Cookie(r.console.cookieName(r.Request, flashName))
 	if err != nil {
 		return ""
 	}
-	// Taken away before it is read: one that cannot be decoded would come back with every page.
+	// Delete it first: one that cannot be decoded would come back with every page.
 	r.setCookie(flashName, "", -time.Second)
-	sentence, err := base64.RawURLEncoding.DecodeString(cookie.Value)
+	message, err := base64.RawURLEncoding.DecodeString(cookie.Value)
 	if err != nil {
 		return ""
 	}
-	return string(sentence)
+	return string(message)
 }
 
-// theme is light or dark where somebody chose, and "" where the system does.
+// theme is "light" or "dark" if the reader chose one, and "" otherwise.
 func (r *pageRequest) theme() string {
 	cookie, err := r.Cookie(r.console.cookieName(r.Request, themeName))
 	if err != nil || !slices.Contains([]string{"light", "dark"}, cookie.Value) {
@@ -96,17 +93,26 @@ func (r *pageRequest) theme() string {
 	return cookie.Value
 }
 
-// zone is the reader's time zone, as the browser says, or UTC.
+// zone is the name of the reader's time zone as the browser reports it, or UTC.
 func (r *pageRequest) zone() string {
-	// The script writes it, and nothing hangs on it, so it has no prefix.
+	// The script sets this cookie, so it has no prefix.
 	cookie, err := r.Cookie(zoneName)
-	// Local names the zone of this host and not of the reader. The bound keeps what a visitor
-	// sends from being looked for on disk at any length.
-	if err != nil || len(cookie.Value) > 64 || cookie.Value == "Local" {
+	// "Local" would be this host's zone. The length is limited because the name is
+	// looked up on disk.
+	if err != nil || len(cookie.Value) > 64 || cookie.Value == "Local" || cookie.Value == "" {
 		return "UTC"
 	}
-	if _, err := time.LoadLocation(cookie.Value); err != nil || cookie.Value == "" {
+	if _, err := time.LoadLocation(cookie.Value); err != nil {
 		return "UTC"
 	}
 	return cookie.Value
+}
+
+// location is the reader's time zone.
+func (r *pageRequest) location() *time.Location {
+	location, err := time.LoadLocation(r.zone())
+	if err != nil {
+		return time.UTC
+	}
+	return location
 }

@@ -7,36 +7,35 @@ import (
 	"time"
 )
 
-// A fault of ours behind a page must not end the service, nor keep the turn that
-// the next count waits for.
-func TestACountThatPanicsTellsOfTrouble(t *testing.T) {
+// A panic in a count must not end the service, nor keep its slot.
+func TestCountJobRecoversPanic(t *testing.T) {
 	counts := newCountJobs[int](false)
 	for i := range maxRunningCounts + 1 {
-		one, begun := counts.start(strconv.Itoa(i), 1, time.Now(), nil)
-		if !begun {
-			t.Fatal("it did not begin")
+		one, started := counts.start(strconv.Itoa(i), 1, time.Now(), nil)
+		if !started {
+			t.Fatal("the count did not start")
 		}
 		counts.run(t.Context(), one, time.Now, func(context.Context, func(int, int)) (int, error) { panic("a fault") })
 		if one.Error == "" || one.EndedAt.IsZero() {
-			t.Errorf("it stands as %+v", one)
+			t.Errorf("got %+v", one)
 		}
 	}
 }
 
-// Whoever opens page after page gets no queue without an end.
-func TestCountsUnderWayAreBounded(t *testing.T) {
+// The number of running counts is limited.
+func TestRunningCountsAreLimited(t *testing.T) {
 	counts := newCountJobs[int](false)
 	for i := range maxCounts {
-		if _, begun := counts.start(strconv.Itoa(i), 1, time.Now(), nil); !begun {
-			t.Fatalf("count %d did not begin", i)
+		if _, started := counts.start(strconv.Itoa(i), 1, time.Now(), nil); !started {
+			t.Fatalf("count %d did not start", i)
 		}
 	}
-	one, begun := counts.start("one more", 1, time.Now(), nil)
-	if begun || one.Error == "" || len(counts.byKey) != maxCounts {
-		t.Errorf("begun %v, %+v, %d remembered", begun, one, len(counts.byKey))
+	one, started := counts.start("one more", 1, time.Now(), nil)
+	if started || one.Error == "" || len(counts.byKey) != maxCounts {
+		t.Errorf("started %v, %+v, %d remembered", started, one, len(counts.byKey))
 	}
 	<-one.finished
-	if _, begun := counts.start("0", 1, time.Now(), nil); begun {
-		t.Error("one that is under way began again")
+	if _, started := counts.start("0", 1, time.Now(), nil); started {
+		t.Error("a running count started again")
 	}
 }

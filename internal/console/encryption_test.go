@@ -12,8 +12,7 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// With encryption on every page is there as without it, and the search says
-// that it finds whole words only.
+// Every page works with encryption. The search says that it only finds whole words.
 func TestEveryPageWithEncryption(t *testing.T) {
 	store, err := sqlstore.Open(t.Context(), dbtest.SQLite(t), sqlstore.Options{
 		Server: true, ApplySchema: true, SearchTerms: contract.SearchTerms, Keys: []seal.Key{seal.NewKey()},
@@ -55,9 +54,9 @@ func TestEveryPageWithEncryption(t *testing.T) {
 	for _, external := range []string{"1", "2", "3", "4"} {
 		ada.wantPage("/console/accounts/NORTH/"+external+"/", "Timeline")
 	}
-	const told = "found by the whole of them"
-	ada.wantPage("/console/search/?q=lovelace", "/console/accounts/NORTH/1/", told)
-	ada.wantPage("/console/search/?q=lovel", "Nothing was found", told)
+	const wholeWords = "only found by complete words"
+	ada.wantPage("/console/search/?q=lovelace", "/console/accounts/NORTH/1/", wholeWords)
+	ada.wantPage("/console/search/?q=lovel", "No accounts match", wholeWords)
 	ada.wantPage("/console/search/?q=1", "at least 2 characters")
 	ada.wantPage("/console/suppliers/NORTH/accounts/?state=failed", "/accounts/NORTH/")
 }

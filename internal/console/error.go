@@ -9,50 +9,61 @@ import (
 	"landfall"
 )
 
-// errorPage is a page that says what went wrong and what to do.
+// errorPage says what went wrong and what to do.
 type errorPage struct {
 	pageHead
 	Detail   string
 	Internal bool
 }
 
-// fail answers a visit that came to nothing.
+// httpStatuses maps kinds of errors to HTTP. Internal errors are left out.
+var httpStatuses = map[landfall.Kind]int{
+	landfall.Invalid: http.StatusBadRequest, landfall.Unauthenticated: http.StatusUnauthorized, landfall.Forbidden: http.StatusForbidden,
+	landfall.NotFound: http.StatusNotFound, landfall.TooMany: http.StatusTooManyRequests, landfall.Unavailable: http.StatusServiceUnavailable,
+	landfall.TooLarge: http.StatusRequestEntityTooLarge, landfall.MethodNotAllowed: http.StatusMethodNotAllowed,
+	landfall.UpstreamUnavailable: http.StatusServiceUnavailable,
+}
+
+func httpStatus(refusal *landfall.Error) int {
+	if status, known := httpStatuses[refusal.Kind]; known {
+		return status
+	}
+	return http.StatusInternalServerError
+}
+
+var errorTitles = map[landfall.Kind]string{
+	landfall.NotFound: "Page not found", landfall.Forbidden: "Permission denied", landfall.Internal: "Something went wrong",
+	landfall.Unavailable: "Temporarily unavailable", landfall.UpstreamUnavailable: "Temporarily unavailable", landfall.TooMany: "Too many requests",
+}
+
+// fail shows an error as a page.
 func (r *pageRequest) fail(err error) {
 	if errors.Is(err, errNotSignedIn) {
 		r.redirectToSignIn()
 		return
 	}
-	// The cause goes to the log below; the page has the detail alone, which is written for
-	// readers.
+	// The page shows the detail, which is written for readers. The cause is logged.
 	refusal := landfall.UserError("showing a page", err)
 	if refusal.Kind == landfall.Internal || refusal.Kind == landfall.Unavailable || refusal.Kind == landfall.UpstreamUnavailable {
-		r.console.Logger.ErrorContext(r.Context(), "a page of the console failed", "page", r.route.path, "error", refusal)
+		r.console.Logger.ErrorContext(r.Context(), "console page failed", "page", r.route.path, "error", refusal)
 	}
-	titles := map[landfall.Kind]string{
-		landfall.NotFound: "There is nothing here", landfall.Forbidden: "This is for operators",
-		landfall.Unavailable: "Not right now", landfall.Internal: "Something went wrong", landfall.Invalid: "That did not work",
-		landfall.TooMany: "Too fast", landfall.UpstreamUnavailable: "Not right now",
-	}
-	title := titles[refusal.Kind]
+	title := errorTitles[refusal.Kind]
 	if title == "" {
 		title = "That did not work"
 	}
-	// The page of an error stands alone: a refusal left on the visit would be shown on it a
-	// second time.
-	r.formError = nil
+	r.formError = nil // it would be shown twice
 	r.renderPage(httpStatus(refusal), "error", errorPage{pageHead: pageHead{Title: title}, Detail: refusal.Detail, Internal: refusal.Kind == landfall.Internal})
 }
 
-// redirectToSignIn sends a visitor to sign in, and back to where he wanted to go.
+// redirectToSignIn sends the reader to the sign-in page, and afterwards back here.
 func (r *pageRequest) redirectToSignIn() {
 	to := Root + "sign-in/"
-	// Only what is read can be gone back to: an act that was sent without a session is not sent
-	// again by a link.
+	// Only pages can be returned to: an action is not sent again by a link.
 	if r.Method == http.MethodGet && r.URL.Path != Root {
 		to += "?to=" + url.QueryEscape(r.URL.RequestURI())
 	}
 	if r.Header.Get("Hx-Request") != "" {
-		// htmx would put the door into the middle of the page.
+		// htmx would insert the sign-in page into the current one.
 		r.Writer.Header().Set("Hx-Redirect", to)
 		r.Writer.WriteHeader(http.StatusUnauthorized)
 		return
@@ -60,48 +71,38 @@ func (r *pageRequest) redirectToSignIn() {
 	http.Redirect(r.Writer, r.Request, to, http.StatusSeeOther)
 }
 
-// anonymousRequest is a visit outside of the table.
-func (c *Console) anonymousRequest(w http.ResponseWriter, r *http.Request) *pageRequest {
-	req := &pageRequest{Request: r, Writer: w, console: c, route: route{public: true}}
-	// A form was not read yet, and is not to be: this visit only says that nothing is here.
-	if r.Method != http.MethodPost {
-		_ = req.authenticate() // who it is only decides what the bar says
-	}
-	return req
-}
-
-// notFound answers what is in no row of the table. Whoever only forgot the slash
-// at the end is sent to the page.
+// notFound answers paths without a route. If only the trailing slash is missing,
+// it redirects to the page.
 func (c *Console) notFound(w http.ResponseWriter, r *http.Request) {
-	if ended := r.Clone(r.Context()); r.Method == http.MethodGet && !strings.HasSuffix(r.URL.Path, "/") {
-		ended.URL.Path += "/"
-		if ended.URL.RawPath != "" {
-			ended.URL.RawPath += "/"
+	if withSlash := r.Clone(r.Context()); r.Method == http.MethodGet && !strings.HasSuffix(r.URL.Path, "/") {
+		withSlash.URL.Path += "/"
+		if withSlash.URL.RawPath != "" {
+			withSlash.URL.RawPath += "/"
 		}
-		if _, pattern := c.mux.Handler(ended); pattern != "" {
-			// Permanent, and with the method kept: the address without the slash will never be
-			// another page.
-			http.Redirect(w, r, ended.URL.RequestURI(), http.StatusPermanentRedirect)
+		if _, pattern := c.mux.Handler(withSlash); pattern != "" {
+			http.Redirect(w, r, withSlash.URL.RequestURI(), http.StatusPermanentRedirect)
 			return
 		}
 	}
-	c.anonymousRequest(w, r).fail(&landfall.Error{Kind: landfall.NotFound, Code: landfall.CodeNotFound,
-		Detail: "No page of the console has this address. The overview links to all of them."})
+	req := &pageRequest{Request: r, Writer: w, console: c, route: route{public: true}}
+	if r.Method != http.MethodPost { // the form is not read
+		_ = req.authenticate() // only decides what the top bar shows
+	}
+	req.fail(&landfall.Error{Kind: landfall.NotFound, Code: landfall.CodeNotFound, Detail: "There is no page at this address. Start at the overview."})
 }
 
-// crossOrigin refuses what another site wants done in a visitor's name.
+// crossOrigin refuses requests from other sites.
 func (c *Console) crossOrigin(w http.ResponseWriter, r *http.Request) {
 	req := &pageRequest{Request: r, Writer: w, console: c, route: route{public: true}}
 	req.fail(&landfall.Error{Kind: landfall.Forbidden, Code: landfall.CodePermissionDenied,
-		Detail: "This was sent from another site, so nothing was done. Open the console and do it there."})
+		Detail: "This request came from another site, so nothing was done. Open the console and try again."})
 }
 
-// refuseUnencrypted explains why the console is not to be had without TLS.
+// refuseUnencrypted explains why the console is not available without TLS. It is
+// plain text: a page would need assets and cookies, which this connection must not have.
 func (c *Console) refuseUnencrypted(w http.ResponseWriter, _ *http.Request) {
-	// Plain text, because a page would need cookies and files that this connection is not to
-	// have.
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(http.StatusForbidden)
-	_, _ = w.Write([]byte("The console is served by https only, except to the machine it runs on (http://127.0.0.1 or http://localhost).\n" +
+	_, _ = w.Write([]byte("The console requires https, except on the machine it runs on (http://127.0.0.1 or http://localhost).\n" +
 		"Put a proxy with TLS in front of it and set base-url to its https address.\n"))
 }

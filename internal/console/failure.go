@@ -2,11 +2,12 @@ package console
 
 import (
 	"context"
+	"slices"
 
 	"landfall"
 )
 
-// failuresPage is what keeps a supplier's accounts back.
+// failuresPage groups the failures of a supplier.
 type failuresPage struct {
 	pageHead
 	Code       string
@@ -15,46 +16,40 @@ type failuresPage struct {
 	newRows
 }
 
-// maxFailureGroups is how many groups a page shows.
+// maxFailureGroups is the number of groups that a page shows.
 const maxFailureGroups = 200
 
-// showFailures groups the failures of a supplier.
 func showFailures(r *pageRequest) (any, error) {
 	code := r.PathValue("supplier")
-	// Counted before it is summed up: who comes in between is news.
-	grown, _, err := r.newRowsOf(failedOrRefused)
+	// Count before summarising: failures in between count as new.
+	rows, _, err := r.newRowsOf(failedOrRefused)
 	if err != nil {
 		return nil, err
 	}
-	shown := failuresPage{pageHead: supplierHead(code, code+": failures", "failures"), Code: code, newRows: grown}
-	shown.Wide = true
-	// By supplier and not by reader: all who open the page share one count.
-	shown.SummaryJob = r.console.failureSummaries.get(r, code, int(grown.Count), func(ctx context.Context, progress func(looked, of int)) (landfall.FailureSummary, error) {
-		return r.operator().FailureSummary(ctx, code, func(looked int) { progress(looked, max(looked, int(grown.Count))) })
+	page := failuresPage{pageHead: supplierHead(code, code+": failures", "failures"), Code: code, newRows: rows}
+	page.Wide = true
+	total := int(rows.Count)
+	page.SummaryJob = r.console.failureSummaries.get(r, code, total, func(ctx context.Context, progress func(done, total int)) (landfall.FailureSummary, error) {
+		return r.operator().FailureSummary(ctx, code, func(done int) { progress(done, max(done, total)) })
 	})
-	shown.Summary = shown.SummaryJob.Result
-	return shown, nil
+	page.Summary = page.SummaryJob.Result
+	return page, nil
 }
 
-// Shown gives the groups that a page shows.
+// Shown returns the groups that the page shows.
 func (f failuresPage) Shown() []landfall.FailureGroup {
 	return f.Summary.Groups[:min(len(f.Summary.Groups), maxFailureGroups)]
 }
 
-// Hidden says how many it does not.
+// Hidden is the number of groups that the page does not show.
 func (f failuresPage) Hidden() int { return len(f.Summary.Groups) - len(f.Shown()) }
 
-// InRepair says whether a group is on the shortest list for most accounts.
+// InRepair reports whether fixing a group is part of the largest repair.
 func (f failuresPage) InRepair(group landfall.FailureGroup) bool {
-	if len(f.Summary.Repairs) == 0 {
-		return false
-	}
-	for _, one := range f.Summary.Repairs[len(f.Summary.Repairs)-1].Groups {
-		if one.Code == group.Code && one.Attr == group.Attr {
-			return true
-		}
-	}
-	return false
+	repairs := f.Summary.Repairs
+	return len(repairs) > 0 && slices.ContainsFunc(repairs[len(repairs)-1].Groups, func(one landfall.FailureGroup) bool {
+		return one.Code == group.Code && one.Attr == group.Attr
+	})
 }
 
 // Path leads to the accounts of a group.

@@ -22,11 +22,11 @@ import (
 	"landfall/internal/service/run"
 )
 
-// hostileText is what nobody should be called, and somebody will be.
+// hostileText is a name that must be escaped everywhere.
 const hostileText = `<script>window.hacked=1</script>"><img src=x onerror="window.hacked=1">`
 
-// testWorld is a house with moves in it: one done with failures, one done whole, one
-// paused, one that has not begun.
+// testWorld is a console with suppliers in different states: finished with
+// failures, finished, staged, empty.
 type testWorld struct {
 	*testConsole
 	api *answer.API
@@ -68,11 +68,10 @@ func newTestWorld(t *testing.T) *testWorld {
 	return w
 }
 
-// hostileAccount is an account of which everything that can be is hostile.
+// hostileAccount is an account full of hostile text.
 var hostileAccount = landfall.Key{Supplier: "NORTH", External: "spite"}
 
-// seedAdmin makes one of everything that is administered, and an account that
-// wants to do harm.
+// seedAdmin creates a webhook, vendors, keys and an account full of hostile text.
 func (w *testWorld) seedAdmin() {
 	w.t.Helper()
 	ctx, operator := w.t.Context(), w.operator()
@@ -112,7 +111,7 @@ func (w *testWorld) seedAdmin() {
 	must(operator.Skip(ctx, landfall.Key{Supplier: "NORTH", External: "A-1000007"}, strings.ReplaceAll(hostileText, "\n", " ")))
 }
 
-// withRunner lets runs of a house go on by themselves.
+// withRunner starts a runner and webhook deliveries.
 func (h *testConsole) withRunner() *testWorld {
 	desk := intake.New(h.store, intake.Options{})
 	baton := run.New(h.store, desk, run.Options{})
@@ -126,7 +125,7 @@ func (h *testConsole) withRunner() *testWorld {
 	return &testWorld{h, answer.New(desk, baton, nil)}
 }
 
-// stage sends a made-up book.
+// stage sends generated accounts.
 func (w *testWorld) stage(supplier string, accounts int, faulty bool) {
 	w.t.Helper()
 	order := generate.Options{Accounts: accounts, Seed: 7, Supplier: supplier, AsOf: generate.DefaultAsOf}
@@ -144,7 +143,7 @@ func (w *testWorld) stage(supplier string, accounts int, faulty bool) {
 	}
 }
 
-// runAll lets the service create what is staged, until the run is in a state.
+// runAll runs all staged accounts until the run is in a state.
 func (w *testWorld) runAll(supplier string, state landfall.RunState) {
 	w.t.Helper()
 	w.runLimited(supplier, 0, state)
@@ -162,7 +161,7 @@ func (w *testWorld) runLimited(supplier string, limit int, state landfall.RunSta
 		if facts, err = w.operator().ShowRun(w.t.Context(), run.ID, 0); err != nil {
 			w.t.Fatal(err)
 		}
-		if screenshots() { // of its pace, which is noted rarely
+		if screenshots() { // samples are rare otherwise
 			if err := w.store.Update(w.t.Context(), func(tx landfall.Tx) error { return tx.SampleRuns(w.t.Context(), 0) }); err != nil {
 				w.t.Fatal(err)
 			}
@@ -176,7 +175,7 @@ func (w *testWorld) runLimited(supplier string, limit int, state landfall.RunSta
 	}
 }
 
-// turnWarningsIntoErrors lets accounts fail that were staged with a warning.
+// turnWarningsIntoErrors makes accounts fail that were staged with a warning.
 func (w *testWorld) turnWarningsIntoErrors(supplier string) {
 	w.t.Helper()
 	change := operate.SupplierChange{Severities: map[string]landfall.Severity{}}
@@ -190,11 +189,10 @@ func (w *testWorld) turnWarningsIntoErrors(supplier string) {
 	}
 }
 
-// screenshots says that pictures are taken, for people.
+// screenshots reports whether the test takes screenshots.
 func screenshots() bool { return os.Getenv("LANDFALL_SCREENSHOTS") != "" }
 
-// seedScreenshots makes a move worth looking at: half done, paused, with all kinds of
-// accounts in it.
+// seedScreenshots creates a half-finished, paused run with accounts in every state.
 func (w *testWorld) seedScreenshots() {
 	w.t.Helper()
 	ctx, operator := w.t.Context(), w.operator()

@@ -8,27 +8,28 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"landfall"
 	"landfall/internal/api/contract"
 	"landfall/internal/lib/money"
 )
 
-// templateFuncs are what views can do with values, for readers of one time zone.
+// templateFuncs are the functions of the views, for readers in one time zone.
 func (c *Console) templateFuncs(zone *time.Location) template.FuncMap {
-	clock := timeWriter{zone, c.Clock}
+	times := timeWriter{zone, c.Clock}
 	return template.FuncMap{
-		"asset": c.assets.path, "path": consolePath, "url": url.QueryEscape,
-		"n": formatInt, "tick": liveCount, "amount": amount, "total": formatTotal, "bytes": formatBytes, "percent": percent, "thousandths": formatRate,
-		"time": clock.time, "ago": clock.ago, "clock": clock.timeOfDay, "day": clock.day, "lasts": durationWords, "until": clock.until,
-		"mask": Mask, "maskmail": MaskMail, "maskphone": MaskPhone,
-		"state": stateBadge, "word": stateLabel, "plural": plural, "dict": dict, "lower": strings.ToLower, "list": stringList,
-		"bar": barChart, "bars": barTable, "line": clock.lineChart, "group": grouped, "said": clock.instant, "dec": dec, "subject": subjectLink, "meaning": contract.Meaning,
+		"asset": c.assets.path, "path": consolePath, "subject": subjectLink,
+		"number": formatInt, "liveCount": liveCount, "grouped": grouped, "total": formatTotal, "bytes": formatBytes,
+		"percent": percent, "rate": formatRate, "plural": plural, "dec": func(number int) int { return number - 1 },
+		"time": times.time, "ago": times.ago, "clock": times.timeOfDay, "day": times.day, "duration": durationWords, "until": times.until,
+		"instant": times.instant,
+		"state":   stateBadge, "label": stateLabel, "meaning": contract.Meaning,
+		"dict": dict, "list": func(items ...string) []string { return items },
+		"barChart": barChart, "barTable": barTable, "lineChart": times.lineChart,
 	}
 }
 
-// consolePath builds a path below the root from parts, each of them escaped.
+// consolePath joins escaped parts to a path below Root.
 func consolePath(parts ...string) string {
 	var path strings.Builder
 	path.WriteString(Root)
@@ -39,12 +40,12 @@ func consolePath(parts ...string) string {
 	return path.String()
 }
 
-// subjectLink links what an entry of the audit is about, where that has a page.
+// subjectLink links the subject of an audit entry to its page, if it has one.
 func subjectLink(text string) template.HTML {
 	name := template.HTMLEscapeString(text)
-	supplier, external, account := strings.Cut(text, "/")
+	supplier, external, isAccount := strings.Cut(text, "/")
 	switch {
-	case account && external != "":
+	case isAccount && external != "":
 		name = `<a href="` + template.HTMLEscapeString(consolePath("accounts", supplier, external)) + `">` + name + `</a>`
 	case strings.HasPrefix(text, "R-") && len(text) == 10:
 		name = `<a href="` + template.HTMLEscapeString(consolePath("runs", text)) + `">` + name + `</a>`
@@ -52,25 +53,21 @@ func subjectLink(text string) template.HTML {
 	return template.HTML(name) //nolint:gosec // escaped
 }
 
-// dict lets a view hand several values to a partial.
+// dict passes several values to a partial view.
 func dict(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
-		// An error and not a panic: a view with a slip ends as a page that could not be shown,
-		// and the log names the view.
-		return nil, errors.New("dict wants names and values")
+		return nil, errors.New("dict needs pairs of names and values")
 	}
-	made := map[string]any{}
+	values := map[string]any{}
 	for i := 0; i < len(pairs); i += 2 {
 		name, is := pairs[i].(string)
 		if !is {
-			return nil, fmt.Errorf("dict wants names, not %T", pairs[i])
+			return nil, fmt.Errorf("dict needs names, got %T", pairs[i])
 		}
-		made[name] = pairs[i+1]
+		values[name] = pairs[i+1]
 	}
-	return made, nil
+	return values, nil
 }
-
-func stringList(words ...string) []string { return words }
 
 // formatInt writes a number with commas: 12,204.
 func formatInt(number any) (string, error) {
@@ -79,30 +76,23 @@ func formatInt(number any) (string, error) {
 		return grouped(strconv.Itoa(number)), nil
 	case int64:
 		return grouped(strconv.FormatInt(number, 10)), nil
-	case uint64:
-		return grouped(strconv.FormatUint(number, 10)), nil
-	case money.Total:
-		return grouped(number.Digits()), nil
 	}
-	// Refused rather than printed as it is: a float that slipped into a view would show digits
-	// that nobody counted.
-	return "", fmt.Errorf("%T is no number", number)
+	return "", fmt.Errorf("cannot write %T as a number", number)
 }
 
-// liveCount is a number that counts up in place while the page is live.
+// liveCount is a number that counts up on a live page.
 func liveCount(number any) (template.HTML, error) {
 	text, err := formatInt(number)
 	return template.HTML(`<span class="count">` + text + `</span>`), err //nolint:gosec // digits and commas
 }
 
-// grouped puts commas between thousands of a decimal number.
+// grouped puts commas between the thousands of a decimal number.
 func grouped(digits string) string {
 	sign := ""
 	if rest, negative := strings.CutPrefix(digits, "-"); negative {
-		// The true minus sign is as wide as digits are, so that columns stay aligned.
-		sign, digits = "−", rest
+		sign, digits = "−", rest // the minus sign is as wide as a digit
 	}
-	whole, fraction, broken := strings.Cut(digits, ".")
+	whole, fraction, hasFraction := strings.Cut(digits, ".")
 	var out strings.Builder
 	for i, digit := range whole {
 		if i > 0 && (len(whole)-i)%3 == 0 {
@@ -110,63 +100,54 @@ func grouped(digits string) string {
 		}
 		out.WriteRune(digit)
 	}
-	if broken {
+	if hasFraction {
 		out.WriteString("." + fraction)
 	}
 	return sign + out.String()
 }
 
-// amount writes money with commas and its currency: 12,204.20 GBP.
-func amount(value money.Amount, currency string) string {
-	return strings.TrimSpace(grouped(value.String()) + " " + currency)
+// formatTotal writes an amount of money: 12,204.20 GBP.
+func formatTotal(amount money.Total, currency string) string {
+	return strings.TrimSpace(grouped(amount.String()) + " " + currency)
 }
 
-// formatTotal is amount for sums over many accounts.
-func formatTotal(value money.Total, currency string) string {
-	return strings.TrimSpace(grouped(value.String()) + " " + currency)
-}
-
-// formatBytes writes a number of bytes for people.
 func formatBytes(bytes int64) string {
 	const kilo = 1024
 	if bytes < kilo {
 		return fmt.Sprintf("%d B", bytes)
 	}
-	units, value := "KMGTPE", float64(bytes)/kilo
-	for value >= kilo && len(units) > 1 {
-		units, value = units[1:], value/kilo
+	units, number := "KMGTPE", float64(bytes)/kilo
+	for number >= kilo && len(units) > 1 {
+		units, number = units[1:], number/kilo
 	}
-	return fmt.Sprintf("%.1f %ciB", value, units[0])
+	return fmt.Sprintf("%.1f %ciB", number, units[0])
 }
 
-// percent writes a part of a whole; never 100 or 0 unless it is all or nothing.
-func percent(part, whole int64) string {
+// percent writes a share. Only all is 100 % and only none is 0 %.
+func percent(share, whole int) string {
 	switch {
-	case whole <= 0 || part <= 0:
+	case whole <= 0 || share <= 0:
 		return "0 %"
-	case part >= whole:
+	case share >= whole:
 		return "100 %"
-	// A tenth of a percent of a million accounts is a thousand of them: what is nearly all or
-	// nearly none is never rounded to it.
-	case part*1000 < whole:
+	case share*1000 < whole:
 		return "< 0.1 %"
-	case part*1000 > whole*999:
+	case share*1000 > whole*999:
 		return "> 99.9 %"
 	}
-	tenths := part * 1000 / whole
+	tenths := share * 1000 / whole
 	return fmt.Sprintf("%d.%d %%", tenths/10, tenths%10)
 }
 
-// formatRate writes a number that was counted in thousandths, as rates are.
-func formatRate(number int64) string {
+// formatRate writes a rate that is given in thousandths.
+func formatRate(thousandths int64) string {
 	switch {
-	case number >= 10_000:
-		// From ten on tenths are noise in a rate; below they are most of what it says.
-		return grouped(strconv.FormatInt((number+500)/1000, 10))
-	case number <= 0:
+	case thousandths >= 10_000: // tenths matter only below ten
+		return grouped(strconv.FormatInt((thousandths+500)/1000, 10))
+	case thousandths <= 0:
 		return "0"
 	}
-	return fmt.Sprintf("%d.%d", number/1000, number%1000/100)
+	return fmt.Sprintf("%d.%d", thousandths/1000, thousandths%1000/100)
 }
 
 // plural writes a number with its noun: 1 account, 2 accounts.
@@ -178,36 +159,7 @@ func plural(number any, one, many string) (string, error) {
 	return text + " " + many, err
 }
 
-// Mask shows that somebody has a name without showing it: A•• L•••••••.
-func Mask(text string) string {
-	words := strings.Fields(text)
-	for i, word := range words {
-		first, _ := utf8.DecodeRuneInString(word)
-		// The length shows and so helps to tell two persons apart; one dot is the least, so
-		// that a name of a single letter looks masked too.
-		words[i] = string(first) + strings.Repeat("•", max(1, utf8.RuneCountInString(word)-1))
-	}
-	return strings.Join(words, " ")
-}
-
-// MaskMail shows where somebody gets his mail: •••@mail.co.uk.
-func MaskMail(text string) string {
-	if _, host, is := strings.Cut(text, "@"); is {
-		return "•••@" + host
-	}
-	return Mask(text)
-}
-
-// MaskPhone shows the last two digits.
-func MaskPhone(text string) string {
-	// Of a number this short two digits would be half of it.
-	if utf8.RuneCountInString(text) <= 4 {
-		return strings.Repeat("•", utf8.RuneCountInString(text))
-	}
-	return "•••• ••" + text[len(text)-2:]
-}
-
-// stateLabels is what states are called and coloured by, everywhere.
+// stateLabels are the words for states.
 var stateLabels = map[string]string{
 	string(landfall.Staged): "staged", string(landfall.Claimed): "in progress", string(landfall.Imported): "imported",
 	string(landfall.Skipped):    "skipped",
@@ -215,9 +167,10 @@ var stateLabels = map[string]string{
 	string(landfall.RunFinished): "finished", string(landfall.RunCancelled): "cancelled",
 }
 
-// stateClasses is the class of each word; words without one are quiet.
+// stateClasses are the CSS classes of state labels. Others have a neutral colour.
 var stateClasses = map[string]string{
-	"imported": "imported", "all imported": "imported", "finished": "imported", "Ongoing": "imported", "active": "imported", "reconciled": "imported", "good": "imported", "sent": "imported", "ready": "imported",
+	"imported": "imported", "all imported": "imported", "finished": "imported", "Ongoing": "imported", "active": "imported",
+	"reconciled": "imported", "good": "imported", "sent": "imported", "ready": "imported",
 	"in progress": "progress", "running": "progress",
 	"staged": "staged", "waiting": "staged", "off": "staged", "disabled": "staged", "Complete": "staged", "queued": "staged", "invited": "staged",
 	"failed": "failed", "gone": "failed", "failing": "failed", "revoked": "failed", "dead": "failed", "away": "failed", "refused by vendor": "failed",
@@ -225,21 +178,21 @@ var stateClasses = map[string]string{
 	"skipped": "skipped", "dry run": "skipped",
 }
 
-// stateLabel is what people call a state.
-func stateLabel(value any) string {
-	text := fmt.Sprint(value)
-	if known := stateLabels[text]; known != "" {
-		return known
+// stateLabel returns the word for a state.
+func stateLabel(state any) string {
+	text := fmt.Sprint(state)
+	if label := stateLabels[text]; label != "" {
+		return label
 	}
 	return text
 }
 
-// stateBadge writes a state with its word and its colour.
-func stateBadge(value any) template.HTML {
-	called := stateLabel(value)
-	class := stateClasses[called]
+// stateBadge writes a state with its word and colour.
+func stateBadge(state any) template.HTML {
+	label := stateLabel(state)
+	class := stateClasses[label]
 	if class == "" {
 		class = "quiet"
 	}
-	return template.HTML(`<span class="state ` + class + `">` + template.HTMLEscapeString(called) + `</span>`) //nolint:gosec // escaped
+	return template.HTML(`<span class="state ` + class + `">` + template.HTMLEscapeString(label) + `</span>`) //nolint:gosec // escaped
 }

@@ -21,7 +21,7 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// testConsole is a console over a store of its own, served on loopback.
+// testConsole is a console with its own store, served on loopback.
 type testConsole struct {
 	t       testing.TB
 	store   landfall.Store
@@ -46,7 +46,7 @@ func newTestConsole(t testing.TB) *testConsole {
 // testConsoleOver serves a console over a store.
 func testConsoleOver(t testing.TB, store landfall.Store) *testConsole {
 	t.Helper()
-	keys, err := webhook.ReadKeys(strings.Repeat("of this house alone ", 3))
+	keys, err := webhook.ReadKeys(strings.Repeat("a key for these tests ", 3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,22 +62,22 @@ func testConsoleOver(t testing.TB, store landfall.Store) *testConsole {
 		Intake:   intake.New(store, intake.Options{}),
 		Sessions: auth.NewReception(store, auth.ReceptionOptions{}),
 	})
-	h.console.countWait = pageTimeout // a loaded machine counts slowly
+	h.console.countWait = pageTimeout // for slow machines
 	h.server = httptest.NewServer(h.console)
 	t.Cleanup(h.server.Close)
 	return h
 }
 
-// operator gives the verbs as the command line has them.
+// operator returns the actions of the command line.
 func (h *testConsole) operator() *operate.Operator { return h.console.OperatorFor("operator:test") }
 
-// testUser is somebody with a browser.
+// testUser is a browser.
 type testUser struct {
 	*testConsole
 	client *http.Client
 }
 
-// anonymous has a browser and no session.
+// anonymous returns a browser without a session.
 func (h *testConsole) anonymous() *testUser {
 	jar, _ := cookiejar.New(nil)
 	return &testUser{h, &http.Client{Jar: jar}}
@@ -85,8 +85,7 @@ func (h *testConsole) anonymous() *testUser {
 
 const testPassword = "correct horse battery staple"
 
-// signedIn gives somebody of a role who has signed in, by the ways everybody
-// does it: an invitation, a password of his own.
+// signedIn returns a browser of somebody who accepted an invitation.
 func (h *testConsole) signedIn(role landfall.OperatorRole) *testUser {
 	h.t.Helper()
 	name := "ada"
@@ -117,7 +116,7 @@ func (g *testUser) get(path string) (int, string) {
 	return g.read(answer, err)
 }
 
-// post sends a form as a browser does from a page of ours.
+// post sends a form as a browser does from a page of the console.
 func (g *testUser) post(path string, form url.Values) (int, string) {
 	g.t.Helper()
 	request, _ := http.NewRequestWithContext(g.t.Context(), http.MethodPost, g.server.URL+path, strings.NewReader(form.Encode()))
@@ -141,7 +140,7 @@ func (g *testUser) read(answer *http.Response, err error) (int, string) {
 	return answer.StatusCode, string(body)
 }
 
-// wantPage fails unless a page is there and holds every one of some texts.
+// wantPage fails unless a page exists and contains all texts.
 func (g *testUser) wantPage(path string, texts ...string) string {
 	g.t.Helper()
 	status, body := g.get(path)
@@ -156,5 +155,5 @@ func (g *testUser) wantPage(path string, texts ...string) string {
 	return body
 }
 
-// supplierNamed is a supplier that differs from others in its name alone.
+// supplierNamed changes only the name of a supplier.
 func supplierNamed(name string) operate.SupplierChange { return operate.SupplierChange{Name: &name} }

@@ -15,17 +15,15 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// liveCache is what live pages show, asked for and written once however many
-// watch: with 200 suppliers and 200 watchers the database is asked, and a page
-// filled in, as often as with one.
+// liveCache shares the work of live pages between their viewers: however many
+// watch, the database is queried and a page rendered once per interval.
 type liveCache struct {
 	console  *Console
 	overview *cache.Memo[string, operate.Overview]
 	rendered *cache.Memo[liveKey, liveParts]
 }
 
-// liveKey is what decides how a live page reads: two who have it in common see the
-// same.
+// liveKey is everything that decides what a live page looks like.
 type liveKey struct {
 	path, zone string
 	role       landfall.OperatorRole
@@ -34,121 +32,117 @@ type liveKey struct {
 const (
 	// liveMaxAge is how old the figures of a live page may be.
 	liveMaxAge = 900 * time.Millisecond
-	// liveInterval is how often a live page is written again.
+	// liveInterval is how often a live page is updated.
 	liveInterval = time.Second
-	// streamLifetime ends a stream, so that who has left without a word goes, and a
-	// session that is over is noticed. Browsers come back by themselves.
+	// streamLifetime ends a stream, to drop viewers who left silently. Browsers
+	// reconnect by themselves.
 	streamLifetime = 10 * time.Minute
-	// maxStreams bounds the streams of one replica, and mostOfOne those of one
-	// session: nobody takes them all from the others.
+	// maxStreams limits the streams of a replica, and maxSessionStreams those of one
+	// session, so that nobody can take them all.
 	maxStreams        = 200
 	maxSessionStreams = 20
 )
 
 func newLiveCache(c *Console) *liveCache {
-	// Asked for the overview with its key always empty, so one entry would do; the few more cost
-	// nothing.
 	limits := cache.Limits{Life: liveMaxAge, Patience: 10 * time.Second, Size: 4}
-	s := &liveCache{console: c, overview: cache.New[string, operate.Overview](limits)}
+	l := &liveCache{console: c, overview: cache.New[string, operate.Overview](limits)}
 	limits.Size = maxStreams
-	s.rendered = cache.New[liveKey, liveParts](limits)
-	return s
+	l.rendered = cache.New[liveKey, liveParts](limits)
+	return l
 }
 
-func (s *liveCache) summaries(ctx context.Context) (operate.Overview, error) {
-	return s.overview.Get(ctx, "", s.console.Clock(), func(ctx context.Context) (operate.Overview, error) {
-		return s.console.OperatorFor("operator:console").Overview(ctx)
+// summaries returns the state of all suppliers.
+func (l *liveCache) summaries(ctx context.Context) (operate.Overview, error) {
+	return l.overview.Get(ctx, "", l.console.Clock(), func(ctx context.Context) (operate.Overview, error) {
+		return l.console.OperatorFor("operator:console").Overview(ctx)
 	})
 }
 
-// streamLimiter counts the streams that are open, by session.
+// streamLimiter counts open streams by session.
 type streamLimiter struct {
 	mu        sync.Mutex
 	total     int
 	bySession map[string]int
 }
 
-func (w *streamLimiter) acquire(session string) (leave func(), ok bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	// Refused and not queued: a page that cannot have a stream polls instead, and works all the
-	// same.
-	if w.total >= maxStreams || w.bySession[session] >= maxSessionStreams {
+// acquire refuses instead of waiting: a page without a stream polls.
+func (l *streamLimiter) acquire(session string) (release func(), ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.total >= maxStreams || l.bySession[session] >= maxSessionStreams {
 		return nil, false
 	}
-	w.total++
-	w.bySession[session]++
+	l.total++
+	l.bySession[session]++
 	return func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.total--
-		if w.bySession[session]--; w.bySession[session] == 0 {
-			delete(w.bySession, session)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.total--
+		if l.bySession[session]--; l.bySession[session] == 0 {
+			delete(l.bySession, session)
 		}
 	}, true
 }
 
-// liveRoute makes a page's own stream: the parts that change, again and again as
-// server-sent events, or once for whoever polls. Parts have ids, and those that
-// changed take the place of those on the page.
-func liveRoute(path string, verb func(*pageRequest) (any, error), view string) route {
-	p := get(path, nil, view)
-	p.partial, p.streaming = true, true
-	p.handle = func(r *pageRequest) (any, error) {
+// liveRoute is the stream of a page: the parts that change, as server-sent events
+// or once for a browser that polls. Each part replaces the element with its id.
+func liveRoute(path string, handle handlerFunc, view string) route {
+	stream := get(path, nil, view)
+	stream.partial, stream.streaming = true, true
+	stream.handle = func(r *pageRequest) (any, error) {
 		if r.queryParam("once") != "" {
-			return verb(r)
+			return handle(r)
 		}
-		leave, ok := r.console.streams.acquire(r.session.ID)
+		release, ok := r.console.streams.acquire(r.session.ID)
 		if !ok {
-			r.plainText(http.StatusServiceUnavailable, "Too many watch at once. The page still polls.")
+			r.plainText(http.StatusServiceUnavailable, "Too many live streams. The page polls instead.")
 			return nil, nil
 		}
-		defer leave()
-		return nil, r.stream(verb, view)
+		defer release()
+		return nil, r.stream(handle, view)
 	}
-	return p
+	return stream
 }
 
-// stream sends what changed until the reader leaves or the service ends.
-func (r *pageRequest) stream(verb func(*pageRequest) (any, error), view string) error {
+// stream sends the parts that changed until the reader leaves, the session ends
+// or the service shuts down.
+func (r *pageRequest) stream(handle handlerFunc, view string) error {
 	header := r.Writer.Header()
 	header.Set("Content-Type", "text/event-stream")
-	header.Set("X-Accel-Buffering", "no") // for proxies that would hold it back
-	line := http.NewResponseController(r.Writer)
+	header.Set("X-Accel-Buffering", "no") // for proxies that would buffer it
+	controller := http.NewResponseController(r.Writer)
 	end := time.After(streamLifetime)
-	tick := time.NewTicker(liveInterval)
-	defer tick.Stop()
+	ticker := time.NewTicker(liveInterval)
+	defer ticker.Stop()
 	sent := map[string]string{}
 	for round := 0; ; round++ {
-		now, err := r.parts(verb, view)
-		// Only the first round can still answer with an error. Later the page keeps what it has,
-		// and the next round may go well again.
+		parts, err := r.parts(handle, view)
+		// Only the first round can still answer with an error. Later ones try again.
 		if err != nil && round == 0 {
 			return err
 		}
-		// Something goes out now and then although nothing changed: proxies drop what is silent,
-		// and only writing finds out that the reader has left.
+		// Send a comment now and then: proxies drop silent connections, and only
+		// writing detects that the reader has left.
 		message := ""
-		if text := now.changed(sent); text != "" {
+		if text := parts.changed(sent); text != "" {
 			message = "data: " + strings.ReplaceAll(text, "\n", "\ndata: ") + "\n\n"
 		} else if round%15 == 0 {
-			message = ": still here\n\n"
+			message = ": keep-alive\n\n"
 		}
 		if message != "" {
-			// The server's own deadline is for whole answers, and a stream outlives it; each
-			// message gets its own.
-			if err := line.SetWriteDeadline(time.Now().Add(pageTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+			// The server's write deadline is for whole responses. Each message gets its own.
+			if err := controller.SetWriteDeadline(time.Now().Add(pageTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 				return nil // the reader has left
 			}
 			if _, err := fmt.Fprint(r.Writer, message); err != nil {
-				return nil // likewise
+				return nil // the reader has left
 			}
-			if err := line.Flush(); err != nil {
-				return nil // likewise
+			if err := controller.Flush(); err != nil {
+				return nil // the reader has left
 			}
 		}
 		select {
-		case <-tick.C:
+		case <-ticker.C:
 		case <-end:
 			return nil
 		case <-r.Context().Done():
@@ -156,66 +150,67 @@ func (r *pageRequest) stream(verb func(*pageRequest) (any, error), view string) 
 		case <-r.console.Shutdown:
 			return nil
 		}
-		// A session that was ended sees nothing more.
-		if cookie, err := r.Cookie(r.sessionCookie()); err != nil {
-			return nil // there is none any more
-		} else if _, _, err := r.console.Sessions.Whoever(r.Context(), cookie.Value); err != nil {
-			return nil // it is over
+		cookie, err := r.Cookie(r.sessionCookie())
+		if err != nil {
+			return nil // signed out
+		}
+		if _, _, err := r.console.Sessions.Whoever(r.Context(), cookie.Value); err != nil {
+			return nil // the session has ended
 		}
 	}
 }
 
-// parts gives the parts of a page that change, filled in once for everybody who
-// sees the same.
-func (r *pageRequest) parts(verb func(*pageRequest) (any, error), view string) (liveParts, error) {
-	same := liveKey{r.URL.RequestURI(), r.zone(), r.me.Role}
-	return r.console.live.rendered.Get(r.Context(), same, r.console.Clock(), func(ctx context.Context) (liveParts, error) {
+// parts renders the parts of a page that change, once for all viewers who see
+// the same.
+func (r *pageRequest) parts(handle handlerFunc, view string) (liveParts, error) {
+	key := liveKey{r.URL.RequestURI(), r.zone(), r.me.Role}
+	return r.console.live.rendered.Get(r.Context(), key, r.console.Clock(), func(ctx context.Context) (liveParts, error) {
 		limited, cancel := context.WithTimeout(ctx, pageTimeout)
 		defer cancel()
-		// A copy, because the one who fills it in for all may leave meanwhile: its context is the
-		// memo's and not his.
-		one := *r
-		one.Request = r.WithContext(limited)
-		found, err := verb(&one)
+		// Copy the request with the cache's context: this reader may leave while
+		// others wait for the result.
+		shared := *r
+		shared.Request = r.WithContext(limited)
+		page, err := handle(&shared)
 		if err != nil {
 			return nil, err
 		}
 		var out bytes.Buffer
-		err = r.console.render(&out, r.zone(), view, one.data(found), true)
+		err = r.console.render(&out, r.zone(), view, shared.data(page), true)
 		return splitParts(out.String()), err
 	})
 }
 
-// liveParts are elements with an id, each with what follows it up to the next.
+// liveParts are the elements of a view with the attribute data-part, each with
+// everything up to the next.
 type liveParts []livePart
 
 type livePart struct{ id, text string }
 
-// splitParts cuts a view into its parts. Views begin each on a line of its own;
-// what comes from data cannot, since its brackets are escaped.
-func splitParts(text string) (all liveParts) {
+// splitParts splits a view into its parts. Views start each part on its own line.
+// Data cannot start one, because its angle brackets are escaped.
+func splitParts(text string) (parts liveParts) {
 	for line := range strings.Lines(text) {
-		if opening, _, is := strings.Cut(line, ">"); is && strings.HasPrefix(line, "<") {
-			if _, id, has := strings.Cut(opening, ` id="`); has {
-				id, _, _ = strings.Cut(id, `"`)
-				all = append(all, livePart{id: id})
-			}
+		tag, _, _ := strings.Cut(strings.TrimLeft(line, " "), ">")
+		if strings.HasPrefix(tag, "<") && strings.Contains(tag, " data-part") {
+			_, id, _ := strings.Cut(tag, ` id="`)
+			id, _, _ = strings.Cut(id, `"`)
+			parts = append(parts, livePart{id: id})
 		}
-		if len(all) > 0 {
-			all[len(all)-1].text += line
+		if len(parts) > 0 {
+			parts[len(parts)-1].text += line
 		}
 	}
-	return all
+	return parts
 }
 
-// changed gives the parts that somebody has not seen as they are now, and notes
-// that he has.
+// changed returns the parts that differ from what was sent, and records them.
 func (p liveParts) changed(sent map[string]string) string {
 	var text strings.Builder
-	for _, one := range p {
-		if sent[one.id] != one.text {
-			sent[one.id] = one.text
-			text.WriteString(one.text)
+	for _, part := range p {
+		if sent[part.id] != part.text {
+			sent[part.id] = part.text
+			text.WriteString(part.text)
 		}
 	}
 	return text.String()

@@ -15,11 +15,10 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// manySuppliers is as many as one service is meant for.
+// manySuppliers is the number of suppliers that one service is designed for.
 const manySuppliers = 200
 
-// seedManySuppliers is a house with very many suppliers, whose clock stands still, and
-// which counts how often the overview is asked for.
+// seedManySuppliers creates many suppliers and counts how often the overview is loaded.
 func seedManySuppliers(t testing.TB, h *testConsole) *atomic.Int64 {
 	t.Helper()
 	if err := h.store.Update(t.Context(), func(tx landfall.Tx) error {
@@ -35,7 +34,7 @@ func seedManySuppliers(t testing.TB, h *testConsole) *atomic.Int64 {
 	}
 	asked, as := &atomic.Int64{}, h.console.OperatorFor
 	h.console.OperatorFor = func(actor string) *operate.Operator {
-		if actor == "operator:console" { // whoever looks for everybody
+		if actor == "operator:console" { // the shared overview
 			asked.Add(1)
 		}
 		return as(actor)
@@ -43,9 +42,9 @@ func seedManySuppliers(t testing.TB, h *testConsole) *atomic.Int64 {
 	return asked
 }
 
-// However many watch, the database is asked and the page filled in once; and who
-// has seen it is sent only what changed.
-func TestWatchersShareOneLook(t *testing.T) {
+// The overview is loaded and rendered once for all viewers, and each receives only
+// what changed.
+func TestViewersShareTheOverview(t *testing.T) {
 	h := newTestConsole(t)
 	asked := seedManySuppliers(t, h)
 	now := time.Now()
@@ -54,7 +53,7 @@ func TestWatchersShareOneLook(t *testing.T) {
 	look := func(watcher int) string {
 		r := &pageRequest{Request: httptest.NewRequest(http.MethodGet, "/console/live", nil), Writer: httptest.NewRecorder(), console: h.console,
 			route: route{partial: true}, me: landfall.Operator{Name: fmt.Sprint("w", watcher), Role: landfall.ConsoleSupport}}
-		found, err := r.parts(showOverview, "stands")
+		found, err := r.parts(showOverview, "overview-live")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,8 +86,8 @@ func TestWatchersShareOneLook(t *testing.T) {
 	}
 }
 
-// A list says how many accounts it has now; its rows stay where they are.
-func TestListsTellThatTheyGrew(t *testing.T) {
+// A list reports how many accounts it has now.
+func TestListsReportNewRows(t *testing.T) {
 	h := newTestConsole(t)
 	seedAccounts(h)
 	sam := h.signedIn(landfall.ConsoleSupport)
@@ -104,9 +103,9 @@ func TestListsTellThatTheyGrew(t *testing.T) {
 	next := func(want string) {
 		t.Helper()
 		for lines.Scan() {
-			if strings.Contains(lines.Text(), "list-news") {
+			if strings.Contains(lines.Text(), "new-rows") {
 				if !strings.Contains(lines.Text(), want) {
-					t.Errorf("told %q, want %q", lines.Text(), want)
+					t.Errorf("got %q, want %q", lines.Text(), want)
 				}
 				return
 			}
@@ -120,7 +119,7 @@ func TestListsTellThatTheyGrew(t *testing.T) {
 	next(`data-count="3"`)
 }
 
-// The overview of 200 suppliers, as it is shown to one person.
+// The overview of 200 suppliers for one viewer.
 func BenchmarkOverviewOf200(b *testing.B) {
 	h := newTestConsole(b)
 	seedManySuppliers(b, h)
@@ -128,15 +127,15 @@ func BenchmarkOverviewOf200(b *testing.B) {
 	now := time.Now()
 	h.console.Clock = func() time.Time { return now }
 	for b.Loop() {
-		now = now.Add(2 * liveMaxAge) // nothing is remembered
-		if _, err := r.parts(showOverview, "stands"); err != nil {
+		now = now.Add(2 * liveMaxAge) // nothing is cached
+		if _, err := r.parts(showOverview, "overview-live"); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
-// One more watcher of it, when somebody else looked already.
-func BenchmarkOneMoreWatcherOf200(b *testing.B) {
+// One more viewer of a cached overview.
+func BenchmarkOneMoreViewerOf200(b *testing.B) {
 	h := newTestConsole(b)
 	seedManySuppliers(b, h)
 	now := time.Now()
@@ -144,7 +143,7 @@ func BenchmarkOneMoreWatcherOf200(b *testing.B) {
 	r := &pageRequest{Request: httptest.NewRequest(http.MethodGet, "/console/live", nil), console: h.console, route: route{partial: true}}
 	sent := map[string]string{}
 	for b.Loop() {
-		found, err := r.parts(showOverview, "stands")
+		found, err := r.parts(showOverview, "overview-live")
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -152,9 +151,9 @@ func BenchmarkOneMoreWatcherOf200(b *testing.B) {
 	}
 }
 
-// The audit and the log of a webhook say how much was added since, and stay as
-// they are; of a filtered audit only what the filter lets through counts.
-func TestAuditAndWebhooksTellWhatIsNew(t *testing.T) {
+// The audit and the log of a webhook report new entries. A filtered audit counts
+// only matching ones.
+func TestAuditAndWebhooksReportNewRows(t *testing.T) {
 	h := newTestConsole(t)
 	h.seedBasics()
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -165,7 +164,7 @@ func TestAuditAndWebhooksTellWhatIsNew(t *testing.T) {
 	sam := h.signedIn(landfall.ConsoleSupport)
 	source := func(page string) string {
 		t.Helper()
-		body := sam.wantPage(page, `id="list-news"`, `data-count="0"`)
+		body := sam.wantPage(page, `id="new-rows"`, `data-count="0"`)
 		_, rest, _ := strings.Cut(body, `data-live="`)
 		path, _, _ := strings.Cut(rest, `"`)
 		return html.UnescapeString(path) + "&once=1"
@@ -182,7 +181,7 @@ func TestAuditAndWebhooksTellWhatIsNew(t *testing.T) {
 	}
 	sam.wantPage(all, `data-count="2"`)
 	sam.wantPage(teams, `data-count="1"`)
-	if body := sam.wantPage("/console/admin/audit/?before=3", "supplier.create"); strings.Contains(body, "list-news") {
-		t.Error("an older page of the audit waits for what is new")
+	if body := sam.wantPage("/console/admin/audit/?before=3", "supplier.create"); strings.Contains(body, "new-rows") {
+		t.Error("an older page of the audit reports new entries")
 	}
 }

@@ -4,12 +4,12 @@ import (
 	"landfall"
 )
 
-// operatorsPage lists who may sign in, and who has.
+// operatorsPage lists operators and sessions.
 type operatorsPage struct {
 	pageHead
 	Operators []landfall.Operator
 	Sessions  []landfall.Session
-	Link      string // a new one, this once
+	Link      string // of an invitation, shown once
 	LinkFor   string
 }
 
@@ -21,25 +21,22 @@ func (r *pageRequest) operatorsPage() (operatorsPage, error) {
 	if page.Operators, err = r.operator().Operators(r.Context()); err != nil {
 		return page, err
 	}
-	// Sessions idle for longer than the reception allows are over even though their rows are
-	// still there.
 	page.Sessions, err = r.operator().Sessions(r.Context(), r.console.Sessions.Idle())
 	return page, err
 }
 
-// showInvitation shows a link on the page that answers: there is no other time.
+// showInvitation renders a link in its response, because it is shown only once.
 func (r *pageRequest) showInvitation(name, secret string) (any, error) {
 	page, err := r.operatorsPage()
-	scheme := "http://"
-	if r.console.encrypted(r.Request) {
-		scheme = "https://"
+	// Prefer the configured address: the link must work for somebody else.
+	base := r.console.BaseURL
+	if base == "" {
+		base = "http://" + r.Host
+		if r.console.encrypted(r.Request) {
+			base = "https://" + r.Host
+		}
 	}
-	page.Link, page.LinkFor = scheme+r.Host+consolePath("welcome", secret), name
-	// What the settings say goes before what the browser asked for: the link is sent to somebody
-	// else, who must reach it too.
-	if r.console.BaseURL != "" {
-		page.Link = r.console.BaseURL + consolePath("welcome", secret)
-	}
+	page.Link, page.LinkFor = base+consolePath("welcome", secret), name
 	return page, err
 }
 
@@ -52,8 +49,7 @@ func createOperator(r *pageRequest) (any, error) {
 	return r.showInvitation(name, secret.Reveal())
 }
 
-// resetOperator hands out a link again rather than a password: nobody but its owner ever knows
-// one.
+// resetOperator creates a new link and no password, which only its owner may know.
 func resetOperator(r *pageRequest) (any, error) {
 	name := r.PathValue("name")
 	secret, err := r.operator().ResetOperator(r.Context(), name)
@@ -63,29 +59,29 @@ func resetOperator(r *pageRequest) (any, error) {
 	return r.showInvitation(name, secret.Reveal())
 }
 
-// disableOperator shuts somebody out; oneself last, or nobody could undo it.
+// disableOperator refuses to disable oneself: nobody might be left to undo it.
 func disableOperator(r *pageRequest) (any, error) {
 	name := r.PathValue("name")
 	if name == r.me.Name {
-		return nil, landfall.Refuse(landfall.CodeValidationFailed, "You cannot shut yourself out. Another operator can, or: landfall operator disable "+name)
+		return nil, landfall.Refuse(landfall.CodeValidationFailed, "You cannot disable yourself. Ask another operator.")
 	}
-	return redirect{to: consolePath("admin", "operators"), message: name + " is shut out, and every session has ended."}, r.operator().DisableOperator(r.Context(), name)
+	return redirect{consolePath("admin", "operators"), name + " disabled. All their sessions have ended."}, r.operator().DisableOperator(r.Context(), name)
 }
 
 func enableOperator(r *pageRequest) (any, error) {
 	name := r.PathValue("name")
-	return redirect{to: consolePath("admin", "operators"), message: name + " may sign in again."}, r.operator().EnableOperator(r.Context(), name)
+	return redirect{consolePath("admin", "operators"), name + " enabled."}, r.operator().EnableOperator(r.Context(), name)
 }
 
-func endSession(r *pageRequest) (any, error) {
-	return redirect{to: consolePath("admin", "operators"), message: "The session has ended."}, r.operator().EndSession(r.Context(), r.PathValue("session"))
+func endSession(r *pageRequest) error {
+	return r.operator().EndSession(r.Context(), r.PathValue("session"))
 }
 
 func operatorRoutes() []route {
-	all := get("admin/operators/", listOperators, "operators")
+	list := get("admin/operators/", listOperators, "operators")
 	return []route{
-		all, post("admin/operators/", createOperator, all), post("admin/operators/{name}/reset/", resetOperator, all),
-		post("admin/operators/{name}/disable/", disableOperator, all), post("admin/operators/{name}/enable/", enableOperator, all),
-		post("admin/sessions/{session}/end/", endSession, all),
+		list, post("admin/operators/", createOperator, list), post("admin/operators/{name}/reset/", resetOperator, list),
+		post("admin/operators/{name}/disable/", disableOperator, list), post("admin/operators/{name}/enable/", enableOperator, list),
+		post("admin/sessions/{session}/end/", action(pathTo("admin", "operators"), "Session ended.", endSession), list),
 	}
 }

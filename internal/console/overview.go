@@ -3,69 +3,70 @@ package console
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"landfall"
 	"landfall/internal/service/operate"
 )
 
-// overviewPage is what the overview shows.
+// overviewPage lists the suppliers.
 type overviewPage struct {
 	pageHead
 	Suppliers []supplierSummary
 	Summary   string // "2 running · 1 paused · 5 done"
 }
 
-// supplierSummary is one supplier as a row.
+// supplierSummary is the progress of one supplier.
 type supplierSummary struct{ operate.SupplierStand }
 
-// Segments are the parts of the supplier's bar, each with the list behind it.
+// Segments are the parts of the supplier's bar, each with its list.
 func (s supplierSummary) Segments() []Segment {
-	list := func(state string) string { return listPath(s.Code, "accounts/", state, "", "", "") }
+	path := func(state string) string { return listPath(s.Code, "accounts/", state, "", "", "") }
 	return []Segment{
-		{"imported", s.Imported, list("imported")}, {"in progress", s.InProgress, list("pending")}, {"staged", s.Staged, list("pending")},
-		{"failed", s.Failed, list("failed")}, {"refused", s.Refused, list("refused")}, {"skipped", s.Skipped, list("skipped")},
+		{"imported", s.Imported, path("imported")}, {"in progress", s.InProgress, path("pending")}, {"staged", s.Staged, path("pending")},
+		{"failed", s.Failed, path("failed")}, {"refused", s.Refused, path("refused")}, {"skipped", s.Skipped, path("skipped")},
 	}
 }
 
-// Live says whether a run has not ended.
+// Live reports whether a run has not ended.
 func (s supplierSummary) Live() bool { return s.Run != nil && !s.Run.State.Ended() }
 
-// StallReason says why a run that has not ended does nothing, where it does nothing.
+func (s supplierSummary) running() bool { return s.Live() && s.Run.State == landfall.RunRunning }
+
+// StallReason says why a live run makes no progress, if it makes none.
 func (s supplierSummary) StallReason() string {
 	switch {
-	// The order is from the most certain reason to the least: what somebody decided explains why
-	// it stands still.
 	case !s.Live():
 		return ""
 	case s.Run.State == landfall.RunPaused:
 		return pauseReasons[s.Run.Reason]
 	case s.Still > 0:
-		return "stands still for " + durationWords(s.Still)
+		return "no progress for " + durationWords(s.Still)
 	case s.Run.State == landfall.RunWaiting && s.Run.Plan.NotBefore.After(s.Run.ReadAt):
-		return "waits for its time"
+		return "waiting for its start time"
 	}
 	return ""
 }
 
-// Rate is how many accounts a running run does, in thousandths a second.
+// Rate is the speed of a running run in accounts per 1,000 seconds. It is 0 for a
+// stalled run, whose average describes the past.
 func (s supplierSummary) Rate() int64 {
-	// Figures of a run that stands still are of a time that is over, so none are shown.
-	if !s.Live() || s.Run.State != landfall.RunRunning || s.Still > 0 {
+	if !s.running() || s.Still > 0 {
 		return 0
 	}
 	return s.Run.PerThousandSeconds()
 }
 
-// Done says whether nothing is left to be created.
+// Done reports whether every account is imported.
 func (s supplierSummary) Done() bool {
 	return s.Imported > 0 && s.Staged+s.Failed+s.Refused+s.InProgress == 0
 }
 
-// sortOrder puts what runs first, then what waits for somebody, then the rest.
+// sortOrder puts running suppliers first, then those that wait, then the rest.
 func (s supplierSummary) sortOrder() int {
 	switch {
-	case s.Live() && s.Run.State == landfall.RunRunning:
+	case s.running():
 		return 0
 	case s.Live():
 		return 1
@@ -76,41 +77,35 @@ func (s supplierSummary) sortOrder() int {
 }
 
 func showOverview(r *pageRequest) (any, error) {
-	found, err := r.console.live.summaries(r.Context())
+	overview, err := r.console.live.summaries(r.Context())
 	if err != nil {
 		return nil, err
 	}
 	page := overviewPage{pageHead: pageHead{Title: "Suppliers", Wide: true}}
-	var running, paused, finished int
-	for _, one := range found.Suppliers {
-		s := supplierSummary{one}
-		page.Suppliers = append(page.Suppliers, s)
+	counts := map[string]int{}
+	for _, one := range overview.Suppliers {
+		supplier := supplierSummary{one}
+		page.Suppliers = append(page.Suppliers, supplier)
 		switch {
-		case s.Live() && s.Run.State == landfall.RunRunning:
-			running++
-		// Both kinds of pause wait for somebody, and count once where a supplier and its run are
-		// paused together.
-		case s.Live() && s.Run.State == landfall.RunPaused, s.Status == landfall.Paused:
-			paused++
-		case s.Done():
-			finished++
+		case supplier.running():
+			counts["running"]++
+		case supplier.Live() && supplier.Run.State == landfall.RunPaused, supplier.Status == landfall.Paused:
+			counts["paused"]++
+		case supplier.Done():
+			counts["done"]++
 		}
 	}
 	slices.SortStableFunc(page.Suppliers, func(a, b supplierSummary) int { return cmp.Compare(a.sortOrder(), b.sortOrder()) })
-	var words []string
-	for _, part := range []struct {
-		count int
-		word  string
-	}{{running, "running"}, {paused, "paused"}, {finished, "done"}} {
-		if part.count > 0 {
-			text, _ := formatInt(part.count)
-			words = append(words, text+" "+part.word)
+	var texts []string
+	for _, name := range []string{"running", "paused", "done"} {
+		if counts[name] > 0 {
+			texts = append(texts, strconv.Itoa(counts[name])+" "+name)
 		}
 	}
-	page.Summary = strings.Join(words, " · ")
+	page.Summary = strings.Join(texts, " · ")
 	return page, nil
 }
 
 func overviewRoutes() []route {
-	return []route{get("", showOverview, "overview"), liveRoute("live", showOverview, "stands")}
+	return []route{get("", showOverview, "overview"), liveRoute("live", showOverview, "overview-live")}
 }

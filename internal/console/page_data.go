@@ -2,102 +2,94 @@ package console
 
 import (
 	"html/template"
-	"net/http"
 	"strconv"
 	"strings"
 
 	"landfall"
 )
 
-// pageData is what every view is filled in with: the page's own under Page, and
-// what all pages have.
+// pageData is what every view gets: the page's own data as Page, and what all
+// pages have in common.
 type pageData struct {
 	pageHead
 	Page        any
 	Me          landfall.Operator
 	Session     landfall.Session
-	CurrentPath string // the path of the page
+	CurrentPath string
 	Theme       string
 	Zone        string
 	Flash       string
 	Error       *landfall.Error
 	Content     template.HTML
 	Insecure    bool
-	SearchQuery string // what was searched for
+	SearchQuery string
 	request     *pageRequest
 }
 
-func (r *pageRequest) data(found any) *pageData {
-	s := &pageData{
-		Page: found, Me: r.me, Session: r.session, CurrentPath: r.URL.Path, Theme: r.theme(), Zone: r.zone(),
+func (r *pageRequest) data(page any) *pageData {
+	data := &pageData{
+		Page: page, Me: r.me, Session: r.session, CurrentPath: r.URL.Path, Theme: r.theme(), Zone: r.zone(),
 		Error: r.formError, SearchQuery: r.queryParam("q"), Insecure: !r.console.encrypted(r.Request), request: r,
 	}
-	if titled, is := found.(interface{ head() pageHead }); is {
-		s.pageHead = titled.head()
+	if titled, is := page.(interface{ head() pageHead }); is {
+		data.pageHead = titled.head()
 	}
-	// A part of a page must not use up the sentence that the whole page is to show.
+	// A partial must not use up the message that the next whole page shows.
 	if !r.route.partial {
-		s.Flash = r.takeFlash()
+		data.Flash = r.takeFlash()
 	}
-	return s
+	return data
 }
 
-// CanAct says whether the reader sees the buttons.
-func (s *pageData) CanAct() bool { return allows(s.Me.Role, landfall.ConsoleOperator) }
+// CanAct reports whether the reader may change things.
+func (d *pageData) CanAct() bool { return allows(d.Me.Role, landfall.ConsoleOperator) }
 
-// FormValue gives what was typed into a field before it was refused, or else what
-// the field begins with.
-func (s *pageData) FormValue(name string, begin any) string {
-	// Both are needed: a form that went through is shown as it is kept, not as it was typed.
-	if s.request.form != nil && s.request.formError != nil {
-		return s.request.form.Get(name)
+// refused reports whether the page shows a form again that was refused. A form
+// that was accepted is shown as it was saved, not as it was typed.
+func (d *pageData) refused() bool { return d.request.form != nil && d.request.formError != nil }
+
+// FormValue returns what was typed into a field that was refused, or else its
+// initial value.
+func (d *pageData) FormValue(name string, initial any) string {
+	if d.refused() {
+		return d.request.form.Get(name)
 	}
-	switch begin := begin.(type) {
+	switch initial := initial.(type) {
 	case string:
-		return begin
+		return initial
 	case int:
-		return strconv.Itoa(begin)
+		return strconv.Itoa(initial)
 	case int64:
-		return strconv.FormatInt(begin, 10)
-	case nil:
-		return ""
+		return strconv.FormatInt(initial, 10)
 	}
 	return ""
 }
 
-// Selected says whether a choice is the one that was made.
-func (s *pageData) Selected(name, choice string, begin any) bool {
-	return s.FormValue(name, begin) == choice
-}
-
-// Checked says whether a box is ticked.
-func (s *pageData) Checked(name string, begin bool) bool {
-	if s.request.form != nil && s.request.formError != nil {
-		return s.request.form.Get(name) != ""
+// ActionReason returns the reason that was typed into the form of an action.
+func (d *pageData) ActionReason(name string) string {
+	if !d.IsAction(name) {
+		return ""
 	}
-	return begin
+	return d.FormValue("reason", "")
 }
 
-// QueryParam gives a parameter of the address, for filters that keep their values.
-func (s *pageData) QueryParam(name string) string { return s.request.queryParam(name) }
-
-// httpStatuses is what each kind of refusal is in HTTP.
-var httpStatuses = map[landfall.Kind]int{
-	landfall.Invalid: http.StatusBadRequest, landfall.Unauthenticated: http.StatusUnauthorized, landfall.Forbidden: http.StatusForbidden,
-	landfall.NotFound: http.StatusNotFound, landfall.TooMany: http.StatusTooManyRequests, landfall.Unavailable: http.StatusServiceUnavailable,
-	landfall.TooLarge: http.StatusRequestEntityTooLarge, landfall.MethodNotAllowed: http.StatusMethodNotAllowed,
-	landfall.UpstreamUnavailable: http.StatusServiceUnavailable,
+// Selected reports whether an option of a select element is selected.
+func (d *pageData) Selected(name, option string, initial any) bool {
+	return d.FormValue(name, initial) == option
 }
 
-func httpStatus(refusal *landfall.Error) int {
-	if status, known := httpStatuses[refusal.Kind]; known {
-		return status
+// Checked reports whether a checkbox is checked.
+func (d *pageData) Checked(name string, initial bool) bool {
+	if d.refused() {
+		return d.request.form.Get(name) != ""
 	}
-	// Internal errors are not in the table on purpose, and a kind that was forgotten there is our
-	// fault as well.
-	return http.StatusInternalServerError
+	return initial
 }
 
-// IsAction says whether the last part of the address is an act, the one that was
-// just refused.
-func (s *pageData) IsAction(act string) bool { return strings.HasSuffix(s.CurrentPath, "/"+act+"/") }
+// QueryParam returns a query parameter, for filters that keep their values.
+func (d *pageData) QueryParam(name string) string { return d.request.queryParam(name) }
+
+// IsAction reports whether the path ends with an action, which was then refused.
+func (d *pageData) IsAction(name string) bool {
+	return strings.HasSuffix(d.CurrentPath, "/"+name+"/")
+}

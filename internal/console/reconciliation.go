@@ -7,22 +7,21 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"landfall"
 )
 
-// reconciliationPage is the reconciliation of a supplier.
+// reconciliationPage compares control totals with what is there.
 type reconciliationPage struct {
 	pageHead
 	Code        string
 	Result      landfall.Reconciliation
 	Rows        []reconciliationRow
 	SignOffs    []landfall.SignOff
-	Unexplained []reconciliationRow // rows that need a reason to be signed
+	Unexplained []reconciliationRow // each needs a reason to be signed off
 }
 
-// reconciliationRow is one measure, written out.
+// reconciliationRow is one measure, formatted.
 type reconciliationRow struct {
 	Measure                                           string
 	Claimed, Staged, Created, Difference, Unexplained string
@@ -30,66 +29,62 @@ type reconciliationRow struct {
 	Agrees                                            bool
 }
 
-// explanation is a part of a difference that accounts explain.
-type explanation struct {
-	Reason, Label, Value, Path string
-}
+// explanation is a part of a difference that some accounts explain.
+type explanation struct{ Label, Value, Path string }
 
 var reasonLabels = map[landfall.Reason]string{
-	landfall.ReasonPending: "pending", landfall.ReasonFailed: "failed", landfall.ReasonSkipped: "skipped", landfall.ReasonOtherFigures: "with other figures",
+	landfall.ReasonPending: "pending", landfall.ReasonFailed: "failed", landfall.ReasonSkipped: "skipped", landfall.ReasonOtherFigures: "different",
 }
 
-// showReconciliation compares what was claimed with what is there.
 func showReconciliation(r *pageRequest) (any, error) {
 	code := r.PathValue("supplier")
-	found, err := r.operator().Reconcile(r.Context(), code)
+	result, err := r.operator().Reconcile(r.Context(), code)
 	if err != nil {
 		return nil, err
 	}
-	shown := reconciliationPage{pageHead: supplierHead(code, code+": reconciliation", "reconciliation"), Code: code, Result: found}
-	shown.Wide = true
-	for _, row := range found.Rows {
-		written := newReconciliationRow(code, row)
-		shown.Rows = append(shown.Rows, written)
-		if !row.Unexplained().Zero() {
-			shown.Unexplained = append(shown.Unexplained, written)
+	page := reconciliationPage{pageHead: supplierHead(code, code+": reconciliation", "reconciliation"), Code: code, Result: result}
+	page.Wide = true
+	for _, one := range result.Rows {
+		row := newReconciliationRow(code, one)
+		page.Rows = append(page.Rows, row)
+		if !one.Unexplained().Zero() {
+			page.Unexplained = append(page.Unexplained, row)
 		}
 	}
-	shown.SignOffs, err = r.operator().SignOffs(r.Context(), code)
-	return shown, err
+	page.SignOffs, err = r.operator().SignOffs(r.Context(), code)
+	return page, err
 }
 
 func newReconciliationRow(code string, row landfall.ReconciliationRow) reconciliationRow {
 	currency := row.Measure.Currency
-	written := reconciliationRow{
+	formatted := reconciliationRow{
 		Measure: row.Measure.String(), Claimed: formatValue(row.Claimed, currency), Staged: formatValue(row.Staged, currency), Created: formatValue(row.Created, currency),
 		Difference: formatValue(row.Difference(), currency), Unexplained: formatValue(row.Unexplained(), currency),
-		// A figure that nobody claimed is not right, even where nothing differs: there is nothing
-		// that it agrees with.
+		// A figure that nobody claimed does not agree with anything.
 		Agrees: row.Claimed.Known() && row.Difference().Zero(),
 	}
 	for _, reason := range landfall.Reasons {
-		if part := row.Explained[reason]; part.Known() && !part.Zero() {
-			written.Reasons = append(written.Reasons, explanation{string(reason), reasonLabels[reason], formatValue(part, currency),
+		if share := row.Explained[reason]; share.Known() && !share.Zero() {
+			formatted.Reasons = append(formatted.Reasons, explanation{reasonLabels[reason], formatValue(share, currency),
 				differencePath(code, row.Measure.String(), string(reason), "")})
 		}
 	}
-	return written
+	return formatted
 }
 
 // formatValue writes a count, an amount or both.
-func formatValue(of landfall.Value, currency string) string {
-	var parts []string
-	if of.Count != nil {
-		parts = append(parts, grouped(of.Count.Digits()))
+func formatValue(figure landfall.Value, currency string) string {
+	var texts []string
+	if figure.Count != nil {
+		texts = append(texts, grouped(figure.Count.Digits()))
 	}
-	if of.Amount != nil {
-		parts = append(parts, formatTotal(*of.Amount, currency))
+	if figure.Amount != nil {
+		texts = append(texts, formatTotal(*figure.Amount, currency))
 	}
-	return strings.Join(parts, " · ")
+	return strings.Join(texts, " · ")
 }
 
-// differencePage is a page of the accounts behind a figure.
+// differencePage lists the accounts that explain a difference.
 type differencePage struct {
 	pageHead
 	Code, Measure, Reason, Next string
@@ -106,88 +101,69 @@ func differencePath(code, measure, reason, after string) string {
 	return path
 }
 
-// showDifference lists the accounts behind a figure.
 func showDifference(r *pageRequest) (any, error) {
 	code, measure, reason := r.PathValue("supplier"), cmp.Or(r.queryParam("measure"), "accounts"), cmp.Or(r.queryParam("reason"), string(landfall.ReasonPending))
-	var after *landfall.ProcessCursor
-	if at, external, is := strings.Cut(r.queryParam("after"), "~"); is {
-		cursor := landfall.ProcessCursor{External: external}
-		if micros, err := strconv.ParseInt(at, 10, 64); err == nil {
-			cursor.FirstStagedAt = time.UnixMicro(micros)
-		}
-		// A place whose moment cannot be read begins at the earliest one: rows come twice rather
-		// than not at all.
-		after = &cursor
-	}
-	rows, err := r.operator().BehindFrom(r.Context(), code, measure, reason, after)
+	rows, err := r.operator().BehindFrom(r.Context(), code, measure, reason, parseCursor(r.queryParam("after")))
 	if err != nil {
 		return nil, err
 	}
-	shown := differencePage{
-		pageHead: supplierHead(code, measure+": "+reasonLabels[landfall.Reason(reason)], "reconciliation"),
-		Code:     code, Measure: measure, Reason: reasonLabels[landfall.Reason(reason)],
-	}
-	parsed, _ := landfall.ParseMeasure(measure) // the verb has refused one that is none
+	label := reasonLabels[landfall.Reason(reason)]
+	page := differencePage{pageHead: supplierHead(code, measure+": "+label, "reconciliation"), Code: code, Measure: measure, Reason: label}
+	parsed, _ := landfall.ParseMeasure(measure) // BehindFrom refuses an unknown one
 	last := ""
 	for one, err := range rows {
 		if err != nil {
 			return nil, err
 		}
-		if len(shown.Rows) == accountsPerPage {
-			shown.Next = differencePath(code, measure, reason, last)
+		if len(page.Rows) == accountsPerPage {
+			page.Next = differencePath(code, measure, reason, last)
 			break
 		}
-		last = strconv.FormatInt(one.FirstStagedAt.UnixMicro(), 10) + "~" + one.External
-		shown.Rows = append(shown.Rows, differenceRow{one.External, one.AccountNumber, formatValue(one.Value, parsed.Currency)})
+		last = processCursor(one.FirstStagedAt, one.External)
+		page.Rows = append(page.Rows, differenceRow{one.External, one.AccountNumber, formatValue(one.Value, parsed.Currency)})
 	}
-	return shown, nil
+	return page, nil
 }
 
-// signOff seals the comparison.
+// signOff seals a report.
 func signOff(r *pageRequest) (any, error) {
 	code := r.PathValue("supplier")
 	if err := r.requireConfirmation(code); err != nil {
 		return nil, err
 	}
 	reasons := map[string]string{}
-	// Names of fields carry the measure, since what is unexplained differs from supplier to
-	// supplier. An empty reason is none, and the verb refuses what then lacks one.
+	// The names of the fields contain the measure. SignOff refuses missing reasons.
 	for name := range r.form {
 		if measure, is := strings.CutPrefix(name, "reason:"); is && r.formValue(name) != "" {
 			reasons[measure] = r.formValue(name)
 		}
 	}
-	sealed, err := r.operator().SignOff(r.Context(), code, reasons)
-	if err != nil {
-		return nil, err
-	}
-	return redirect{consolePath("suppliers", code, "reconciliation"), fmt.Sprintf("Report %d is sealed. It never changes.", sealed.ID)}, nil
+	report, err := r.operator().SignOff(r.Context(), code, reasons)
+	return redirect{consolePath("suppliers", code, "reconciliation"), fmt.Sprintf("Report %d sealed. It cannot be changed.", report.ID)}, err
 }
 
-// downloadSignOff hands out a sealed report. It is a file and not a page: it brings its
-// own looks, which the console's policy would not let in.
+// downloadSignOff sends a sealed report as a file. It is not a page, because its
+// inline styles do not comply with the console's content security policy.
 func downloadSignOff(r *pageRequest) (any, error) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {
-		// No report has number 0, so that a mangled one is answered as one that is not there.
-		id = 0
+		id = 0 // there is no report 0
 	}
-	sealed, err := r.operator().ShowSignOff(r.Context(), id)
+	report, err := r.operator().ShowSignOff(r.Context(), id)
 	if err != nil {
 		return nil, err
 	}
-	// Numbers run over all suppliers: without this an address of one supplier would hand out a
-	// report of another.
-	if sealed.Supplier != r.PathValue("supplier") {
+	// Report numbers are shared by all suppliers.
+	if report.Supplier != r.PathValue("supplier") {
 		return nil, &landfall.Error{Kind: landfall.NotFound, Code: landfall.CodeNotFound, Detail: "This supplier has no such report."}
 	}
-	body, kind, ending := sealed.Page, "text/html; charset=utf-8", "html"
+	body, contentType, extension := report.Page, "text/html; charset=utf-8", "html"
 	if r.queryParam("as") == "json" {
-		body, kind, ending = sealed.Report, "application/json", "json"
+		body, contentType, extension = report.Report, "application/json", "json"
 	}
-	r.Writer.Header().Set("Content-Type", kind)
-	r.Writer.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="reconciliation-%d.%s"`, id, ending))
+	r.Writer.Header().Set("Content-Type", contentType)
+	r.Writer.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="reconciliation-%d.%s"`, id, extension))
 	r.Writer.WriteHeader(http.StatusOK)
-	_, _ = r.Writer.Write(body) // who has left needs no file
-	return nil, nil             //nolint:nilnil // it is answered
+	_, _ = r.Writer.Write(body) // the reader may have left
+	return nil, nil             //nolint:nilnil // the response is written
 }

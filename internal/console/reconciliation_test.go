@@ -11,8 +11,7 @@ import (
 	"landfall/internal/api/contract"
 )
 
-// A sign-off that nothing stands against is sealed; before that it is refused
-// in words for whatever does, and nothing is kept.
+// A sign-off is refused until every difference has a reason, and sealed then.
 func TestReconciliationIsSignedOff(t *testing.T) {
 	h := newTestConsole(t)
 	h.seedBasics()
@@ -43,14 +42,14 @@ func TestReconciliationIsSignedOff(t *testing.T) {
 		}
 	}
 	signs(url.Values{"confirm": {"NORTH"}}, http.StatusBadRequest, `role="alert"`, "nobody has said what the source of supplier NORTH has")
-	// One account is created, one waits, and of the third nobody knows anything.
+	// One account is created, one is staged, and the third is missing.
 	_, err = desk.SetControlTotals(ctx, acme, "NORTH", []byte(`{"accounts": 3, "customers": 2}`))
 	must(err)
 	why := url.Values{"confirm": {"NORTH"}, "reason:accounts": {"closed before the move"}}
-	signs(url.Values{"confirm": {"NORTH"}}, http.StatusBadRequest, `role="alert"`, "Not everything is explained: accounts.", "Why accounts differs by 1")
+	signs(url.Values{"confirm": {"NORTH"}}, http.StatusBadRequest, `role="alert"`, "Not everything is explained: accounts.", "Reason for the difference in accounts (1)")
 	signs(url.Values{"confirm": {"SOUTH"}, "reason:accounts": why["reason:accounts"]}, http.StatusBadRequest,
-		"Type NORTH to confirm", `value="closed before the move"`, "Nothing was signed so far")
-	signs(why, http.StatusOK, "Report 1 is sealed", "operator:ada", `reconciliation/signed/1/"`)
+		"Type NORTH to confirm", `value="closed before the move"`, "No sign-offs yet")
+	signs(why, http.StatusOK, "Report 1 sealed", "operator:ada", `reconciliation/signed/1/"`)
 	ada.wantPage(path+"signed/1/?as=json", "closed before the move", "operator:ada")
 	must(h.store.View(ctx, func(view landfall.View) error {
 		entries, err := view.Audit(ctx, "NORTH")

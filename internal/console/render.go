@@ -5,15 +5,15 @@ import (
 	"html/template"
 	"io"
 	"time"
-	_ "time/tzdata" // readers' zones must be known on hosts without a zone database
+	_ "time/tzdata" // for hosts without a time zone database
 )
 
-// maxZones bounds the zones that views are kept for. A visitor names his zone,
-// and each takes some memory.
+// maxZones limits the number of cached template sets. The browser names the zone,
+// and each set takes memory.
 const maxZones = 24
 
-// templateFor gives the views of a time zone. Times are written by functions of the
-// templates, so each zone has its own.
+// templateFor returns the templates for a time zone. Template functions format
+// times, so each zone has its own set.
 func (c *Console) templateFor(zone string) (*template.Template, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -24,14 +24,11 @@ func (c *Console) templateFor(zone string) (*template.Template, error) {
 	if err != nil {
 		location = time.UTC
 	}
-	// Parsed under the lock: whoever comes at the same time with the same zone would only parse
-	// them again.
+	// Parse under the lock, so that concurrent requests do not parse the same set.
 	set, err := template.New("").Funcs(c.templateFuncs(location)).ParseFS(embedded, "views/*.html")
 	if err != nil {
 		return nil, err
 	}
-	// All go at once: which zone is used least is not worth keeping track of, and the next visit
-	// parses its own again.
 	if len(c.templates) >= maxZones {
 		clear(c.templates)
 	}
@@ -39,21 +36,19 @@ func (c *Console) templateFor(zone string) (*template.Template, error) {
 	return set, nil
 }
 
-// render fills in a view, and unless it is wanted bare the layout around it.
-func (c *Console) render(out io.Writer, zone, view string, sheet *pageData, bare bool) error {
+// render executes a view, and unless it is partial the layout around it.
+func (c *Console) render(out io.Writer, zone, view string, data *pageData, partial bool) error {
 	set, err := c.templateFor(zone)
 	if err != nil {
 		return err
 	}
-	if bare {
-		return set.ExecuteTemplate(out, view, sheet)
+	if partial {
+		return set.ExecuteTemplate(out, view, data)
 	}
-	// The view is filled in first and into memory, so that an error in it leaves no half page
-	// behind.
-	var main bytes.Buffer
-	if err := set.ExecuteTemplate(&main, view, sheet); err != nil {
+	var content bytes.Buffer
+	if err := set.ExecuteTemplate(&content, view, data); err != nil {
 		return err
 	}
-	sheet.Content = template.HTML(main.Bytes()) //nolint:gosec // a template has just escaped it
-	return set.ExecuteTemplate(out, "layout", sheet)
+	data.Content = template.HTML(content.Bytes()) //nolint:gosec // escaped by the template
+	return set.ExecuteTemplate(out, "layout", data)
 }

@@ -2,16 +2,20 @@ package console
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
 	"landfall"
 	"landfall/internal/service/operate"
 )
 
-// pageRequest is one request and whoever makes it.
+// pageRequest is one request and the person who makes it.
 type pageRequest struct {
 	*http.Request
 	Writer    http.ResponseWriter
@@ -19,33 +23,25 @@ type pageRequest struct {
 	route     route
 	me        landfall.Operator
 	session   landfall.Session
-	form      url.Values // what was typed; nil unless something was
-	formError *landfall.Error
+	form      url.Values      // of a POST; nil otherwise
+	formError *landfall.Error // why the action was refused
 }
 
-// operator gives the operator's verbs in the name of who is signed in.
+// operator returns the operator's actions under the name of the signed-in person.
 func (r *pageRequest) operator() *operate.Operator {
 	return r.console.OperatorFor(r.actor()).From(r.console.ClientAddress(r.Request).String())
 }
 
-// actor is who the audit names.
+// actor is the name that the audit records.
 func (r *pageRequest) actor() string { return "operator:" + r.me.Name }
 
-// formValue gives what was typed into a field, without blanks around it.
-func (r *pageRequest) formValue(name string) string { return strings.TrimSpace(r.form.Get(name)) }
-
-// queryParam gives a parameter of the address.
-func (r *pageRequest) queryParam(name string) string {
-	return strings.TrimSpace(r.URL.Query().Get(name))
-}
-
-// maxFormBytes bounds what is read of a form. Nobody types more.
+// maxFormBytes limits the size of a form.
 const maxFormBytes = 64 << 10
 
-// errNotSignedIn sends a visitor to the door.
+// errNotSignedIn redirects to the sign-in page.
 var errNotSignedIn = errors.New("not signed in")
 
-// authenticate finds out who is visiting and whether he may, and reads what he typed.
+// authenticate finds the session, checks the role and reads the form.
 func (r *pageRequest) authenticate() error {
 	if cookie, err := r.Cookie(r.sessionCookie()); err == nil {
 		operator, session, err := r.console.Sessions.Whoever(r.Context(), cookie.Value)
@@ -53,8 +49,8 @@ func (r *pageRequest) authenticate() error {
 		switch {
 		case err == nil:
 			r.me, r.session = operator, session
-		// A session that is over is the same as none. Anything else is trouble of ours, and to
-		// send somebody to the door for it would make him type his password in vain.
+		// An expired session is the same as none. On any other error do not ask for
+		// the password: signing in would not help.
 		case known == nil || known.Kind != landfall.Unauthenticated:
 			return err
 		}
@@ -65,67 +61,161 @@ func (r *pageRequest) authenticate() error {
 		return errNotSignedIn
 	case !allows(r.me.Role, r.route.role):
 		return &landfall.Error{Kind: landfall.Forbidden, Code: landfall.CodePermissionDenied,
-			Detail: "Your role is " + string(r.me.Role) + ": it reads. Ask an operator to do this."}
+			Detail: "Your role (" + string(r.me.Role) + ") is read only. Ask an operator to do this."}
 	}
 	if r.Method != http.MethodPost {
 		return nil
 	}
-	// Who may not act has been refused by now: nothing of his form is read.
+	// Read the form only after the role check.
 	r.Body = http.MaxBytesReader(r.Writer, r.Body, maxFormBytes)
 	if err := r.ParseForm(); err != nil {
-		return landfall.Refuse(landfall.CodeValidationFailed, "The form could not be read. Go back, and send it again.")
+		return landfall.Refuse(landfall.CodeValidationFailed, "Cannot read the form. Go back and send it again.")
 	}
-	// PostForm and not Form: a parameter in the address must never count as typed.
+	// PostForm and not Form: a query parameter must never count as form input.
 	r.form = r.PostForm
 	return nil
 }
 
-// respond has the verb do its work and shows what came of it. A refusal of an
-// act is shown where the act was, with everything that was typed.
+// respond calls the handler and renders its result. If an action is refused, it
+// renders the page with the form again, with the error and what was typed.
 func (r *pageRequest) respond() {
-	found, err := r.route.handle(r)
+	result, err := r.route.handle(r)
 	if err != nil {
 		refusal, known := errors.AsType[*landfall.Error](err)
-		// Trouble of our own gets a page of its own: to type something else would not mend it.
+		// Internal errors get their own page: other input would not help.
 		if r.route.formHandle == nil || !known || refusal.Kind == landfall.Internal {
 			r.fail(err)
 			return
 		}
 		r.formError = refusal
-		if found, err = r.route.formHandle(r); err != nil {
+		if result, err = r.route.formHandle(r); err != nil {
 			r.fail(err)
 			return
 		}
-		r.renderPage(httpStatus(refusal), r.route.formView, found)
+		r.renderPage(httpStatus(refusal), r.route.formView, result)
 		return
 	}
-	switch found := found.(type) {
-	case nil: // the verb has answered itself
+	switch result := result.(type) {
+	case nil: // the handler has written the response
 	case redirect:
-		r.flash(found.message)
-		// See Other, so that reloading the page which follows does not send the act again.
-		http.Redirect(r.Writer, r.Request, found.to, http.StatusSeeOther)
+		r.flash(result.message)
+		// See Other, so that reloading the next page does not repeat the action.
+		http.Redirect(r.Writer, r.Request, result.to, http.StatusSeeOther)
 	default:
-		r.renderPage(http.StatusOK, r.route.view, found)
+		r.renderPage(http.StatusOK, r.route.view, result)
 	}
 }
 
-// renderPage renders a view, in the layout unless htmx asked for it alone.
-func (r *pageRequest) renderPage(status int, view string, found any) {
-	sheet := r.data(found)
-	// Rendered into memory, because the status goes out with the first byte and a view may still
-	// fail.
+// renderPage renders a view, with the layout unless the route is a partial one.
+func (r *pageRequest) renderPage(status int, view string, page any) {
+	// Render into memory: the view may fail, and the status is sent with the first byte.
 	var body bytes.Buffer
-	if err := r.console.render(&body, r.zone(), view, sheet, r.route.partial); err != nil {
-		r.console.Logger.ErrorContext(r.Context(), "a page of the console could not be rendered", "view", view, "error", err)
-		r.plainText(http.StatusInternalServerError, "This page could not be shown. The log says why.")
+	if err := r.console.render(&body, r.zone(), view, r.data(page), r.route.partial); err != nil {
+		r.console.Logger.ErrorContext(r.Context(), "cannot render console page", "view", view, "error", err)
+		r.plainText(http.StatusInternalServerError, "Cannot show this page. See the log.")
 		return
 	}
-	header := r.Writer.Header()
-	header.Set("Content-Type", "text/html; charset=utf-8")
+	r.Writer.Header().Set("Content-Type", "text/html; charset=utf-8")
 	r.Writer.WriteHeader(status)
-	_, _ = r.Writer.Write(body.Bytes()) // who has left needs no page
+	_, _ = r.Writer.Write(body.Bytes()) // the reader may have left
 }
 
-// plainText answers without a template, for when even that fails.
+// plainText answers without a template.
 func (r *pageRequest) plainText(status int, text string) { http.Error(r.Writer, text, status) }
+
+// queryParam returns a trimmed query parameter.
+func (r *pageRequest) queryParam(name string) string {
+	return strings.TrimSpace(r.URL.Query().Get(name))
+}
+
+// queryInt returns a query parameter as a number. Anything malformed is 0, so
+// that an edited address shows the first page and not an error.
+func (r *pageRequest) queryInt(name string) int {
+	number, err := strconv.Atoi(r.queryParam(name))
+	if err != nil || number < 0 {
+		return 0
+	}
+	return number
+}
+
+// queryTime returns a query parameter in microseconds as a time.
+func (r *pageRequest) queryTime(name string) time.Time {
+	micros, err := strconv.ParseInt(r.queryParam(name), 10, 64)
+	if err != nil || micros <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros).UTC()
+}
+
+// formValue returns a trimmed form field.
+func (r *pageRequest) formValue(name string) string { return strings.TrimSpace(r.form.Get(name)) }
+
+// formInt returns a form field as a whole number. An empty field is 0.
+func (r *pageRequest) formInt(name string) (int, error) {
+	text := r.formValue(name)
+	if text == "" {
+		return 0, nil
+	}
+	number, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("%q is not a whole number.", text))
+	}
+	return number, nil
+}
+
+// formTime returns a form field as a time in the reader's zone. An empty field is
+// the zero time.
+func (r *pageRequest) formTime(name string) (time.Time, error) {
+	text := r.formValue(name)
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02T15:04:05"} {
+		if at, err := time.ParseInLocation(layout, text, r.location()); err == nil {
+			return at.UTC(), nil
+		}
+	}
+	return time.Time{}, landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("%q is not a time such as 2026-11-16 22:30.", text))
+}
+
+// formDuration returns a form field such as 12h or 90d as a duration. An empty
+// field is 0.
+func (r *pageRequest) formDuration(name string) (time.Duration, error) {
+	text := r.formValue(name)
+	if text == "" || text == "0" {
+		return 0, nil
+	}
+	if days, is := strings.CutSuffix(text, "d"); is {
+		// Limited so that the product cannot overflow. ParseDuration refuses the rest.
+		if count, err := strconv.Atoi(days); err == nil && count >= 0 && count < 100_000 {
+			return time.Duration(count) * 24 * time.Hour, nil
+		}
+	}
+	length, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("%q is not a duration such as 12h or 90d.", text))
+	}
+	return length, nil
+}
+
+// requireConfirmation refuses a dangerous action unless a name was typed.
+func (r *pageRequest) requireConfirmation(name string) error {
+	if r.formValue("confirm") != name {
+		return landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("Type %s to confirm. Nothing was done.", name))
+	}
+	return nil
+}
+
+// background returns a context for work that outlives the request and ends with
+// the service.
+func (r *pageRequest) background() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+	go func() {
+		select {
+		case <-r.console.Shutdown:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}

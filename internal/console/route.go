@@ -7,24 +7,24 @@ import (
 	"landfall"
 )
 
-// route is one row of the table: how a request gets here, who may come, who
-// answers and how it looks.
+// handlerFunc loads the data of a page, or performs an action. It returns what
+// the view renders, a redirect, or nil if it wrote the response itself.
+type handlerFunc func(*pageRequest) (any, error)
+
+// route is one page or action.
 type route struct {
 	method string // "" is GET
-	path   string // below the root; its last slash is meant
+	path   string // below Root; a trailing slash matters
 	role   landfall.OperatorRole
-	// verb finds out what is shown, or does what was asked for. An act that went
-	// well gives done; anything else is what the view is filled in with.
-	handle func(*pageRequest) (any, error)
+	handle handlerFunc
 	view   string
-	// again is the verb of the page an act stands on and lookAgain its view:
-	// when the act is refused, that page is shown again with what was typed and
-	// why it was refused.
-	formHandle func(*pageRequest) (any, error)
+	// formHandle and formView are the page that holds the form of an action. A
+	// refused action shows it again with the error and what was typed.
+	formHandle handlerFunc
 	formView   string
-	partial    bool // the view alone, for htmx
-	streaming  bool // a stream
-	public     bool // nobody need be signed in
+	partial    bool // render the view without the layout
+	streaming  bool // no time limit
+	public     bool // no sign-in needed
 }
 
 func (p route) pattern() string {
@@ -32,8 +32,7 @@ func (p route) pattern() string {
 	if method == "" {
 		method = http.MethodGet
 	}
-	// Without it a path that ends with a slash would match everything below it, and an unknown
-	// page would be shown as the one above.
+	// Without {$} a path with a trailing slash would match everything below it.
 	end := ""
 	if p.path == "" || p.path[len(p.path)-1] == '/' {
 		end = "{$}"
@@ -41,32 +40,62 @@ func (p route) pattern() string {
 	return method + " " + Root + p.path + end
 }
 
-// get is a page that whoever signed in may see.
-func get(path string, verb func(*pageRequest) (any, error), view string) route {
-	return route{path: path, role: landfall.ConsoleSupport, handle: verb, view: view}
+// get is a page for everybody who is signed in.
+func get(path string, handle handlerFunc, view string) route {
+	return route{path: path, role: landfall.ConsoleSupport, handle: handle, view: view}
 }
 
-// post is something only operators do, on the page that again shows.
-func post(path string, verb func(*pageRequest) (any, error), on route) route {
-	return route{method: http.MethodPost, path: path, role: landfall.ConsoleOperator, handle: verb, formHandle: on.handle, formView: on.view, view: on.view}
+// post is an action for operators. Its form is on another page.
+func post(path string, handle handlerFunc, form route) route {
+	return route{
+		method: http.MethodPost, path: path, role: landfall.ConsoleOperator, handle: handle,
+		view: form.view, formHandle: form.handle, formView: form.view,
+	}
 }
 
-// redirect is what an act that went well gives: where to go, and what to say there.
+// action is a handler that does something and then shows a message on a page.
+func action(to func(*pageRequest) string, message string, do func(*pageRequest) error) handlerFunc {
+	return func(r *pageRequest) (any, error) { return redirect{to(r), message}, do(r) }
+}
+
+// confirmedAction is an action that needs a value of the path typed as confirmation.
+func confirmedAction(name string, to func(*pageRequest) string, message string, do func(*pageRequest) error) handlerFunc {
+	return action(to, message, func(r *pageRequest) error {
+		if err := r.requireConfirmation(r.PathValue(name)); err != nil {
+			return err
+		}
+		return do(r)
+	})
+}
+
+// pathTo returns a path below Root. Parts in braces are values of the request's path.
+func pathTo(parts ...string) func(*pageRequest) string {
+	return func(r *pageRequest) string {
+		filled := slices.Clone(parts)
+		for i, part := range parts {
+			if part[0] == '{' {
+				filled[i] = r.PathValue(part[1 : len(part)-1])
+			}
+		}
+		return consolePath(filled...)
+	}
+}
+
+// redirect is the result of an action: the next page and a message for it.
 type redirect struct{ to, message string }
 
-// pageHead is what the layout wants to know of a page. What views are filled in
-// with embeds it.
+// pageHead is what the layout shows of a page. Page types embed it.
 type pageHead struct {
 	Title       string
-	Breadcrumbs []breadcrumb // the pages above, from the top
+	Breadcrumbs []breadcrumb // from the top
 	Tabs        []tab
-	Wide        bool // uses the whole width
+	Wide        bool // use the whole width
 }
 
-// breadcrumb is a page above another one.
+// breadcrumb is a parent page.
 type breadcrumb struct{ Name, Path string }
 
-// tab is a page beside another one.
+// tab is a sibling page.
 type tab struct {
 	Name, Path string
 	Current    bool
@@ -74,14 +103,26 @@ type tab struct {
 
 func (h pageHead) head() pageHead { return h }
 
-// routes is the table: every page and every act of the console.
+// withTabs adds tabs. Each is a name and the last part of its path, which is
+// empty for the page at base itself.
+func (h pageHead) withTabs(current string, base []string, tabs [][2]string) pageHead {
+	for _, one := range tabs {
+		path := base
+		if one[1] != "" {
+			path = append(slices.Clone(base), one[1])
+		}
+		h.Tabs = append(h.Tabs, tab{one[0], consolePath(path...), one[1] == current})
+	}
+	return h
+}
+
+// routes lists every page and action of the console.
 func routes() []route {
 	return slices.Concat(signInRoutes(), overviewRoutes(), supplierRoutes(), runRoutes(), adminRoutes(), searchRoutes(), accountRoutes(), listRoutes())
 }
 
-// Paths gives the path of everything that can be read when one is signed in,
-// with the names of what stands for something in braces. Whoever measures or
-// walks the console leaves no page out.
+// Paths returns the path of everything that a signed-in person can read, with
+// parameters in braces. Tests and benchmarks use it to visit every page.
 func Paths() (paths []string) {
 	for _, page := range routes() {
 		if page.method != http.MethodPost && !page.public {

@@ -9,7 +9,7 @@ import (
 	"landfall"
 )
 
-// seedBasics makes one of everything.
+// seedBasics creates a supplier, an organisation and a team.
 func (h *testConsole) seedBasics() {
 	h.t.Helper()
 	ctx, operator := h.t.Context(), h.operator()
@@ -25,9 +25,8 @@ func (h *testConsole) seedBasics() {
 	must(operator.CreateTeam(ctx, "Night Team"))
 }
 
-// Every page can be shown, to either role, with one of everything and with
-// nothing at all.
-func TestEveryPageIsShown(t *testing.T) {
+// Every page renders for both roles, with and without data.
+func TestEveryPageRenders(t *testing.T) {
 	h := newTestConsole(t)
 	for _, furnished := range []bool{false, true} {
 		if furnished {
@@ -56,8 +55,8 @@ func TestEveryPageIsShown(t *testing.T) {
 	}
 }
 
-// An act leads to its page, and the audit names who did it.
-func TestActsAreAuditedUnderTheirDoersName(t *testing.T) {
+// An action shows its message, and the audit names the person.
+func TestActionsAreAuditedByName(t *testing.T) {
 	h := newTestConsole(t)
 	h.seedBasics()
 	ada := h.signedIn(landfall.ConsoleOperator)
@@ -68,14 +67,14 @@ func TestActsAreAuditedUnderTheirDoersName(t *testing.T) {
 		action  string
 		subject string
 	}{
-		{"admin/teams/", url.Values{"name": {"Day Team"}}, "Team Day Team is made.", "team.create", "Day Team"},
-		{"admin/organisations/", url.Values{"name": {"Beta"}}, "It needs a key and a supplier.", "organisation.create", "Beta"},
-		{"admin/organisations/Beta/grant/", url.Values{"supplier": {"NORTH"}}, "NORTH is granted.", "supplier.grant", "NORTH"},
-		{"admin/organisations/Beta/keys/", url.Values{"role": {"importer"}}, "is shown only now", "", ""},
+		{"admin/teams/", url.Values{"name": {"Day Team"}}, "Team Day Team created.", "team.create", "Day Team"},
+		{"admin/organisations/", url.Values{"name": {"Beta"}}, "It needs an API key and a supplier.", "organisation.create", "Beta"},
+		{"admin/organisations/Beta/grant/", url.Values{"supplier": {"NORTH"}}, "Access granted.", "supplier.grant", "NORTH"},
+		{"admin/organisations/Beta/keys/", url.Values{"role": {"importer"}}, "it will not be shown again", "", ""},
 		{"admin/operators/", url.Values{"name": {"bob"}, "role": {"support"}}, "/console/welcome/", "operator.create", "bob"},
-		{"suppliers/NORTH/status/", url.Values{"status": {"Paused"}}, "NORTH is Paused now.", "supplier.set", "NORTH"},
-		{"suppliers/NORTH/status/", url.Values{"status": {"Ongoing"}}, "NORTH is Ongoing now.", "supplier.set", "NORTH"},
-		{"suppliers/NORTH/runs/", url.Values{"select": {"pending"}, "team": {"Night Team"}}, "The run is started.", "run.start", "NORTH"},
+		{"suppliers/NORTH/status/", url.Values{"status": {"Paused"}}, "NORTH is now Paused.", "supplier.set", "NORTH"},
+		{"suppliers/NORTH/status/", url.Values{"status": {"Ongoing"}}, "NORTH is now Ongoing.", "supplier.set", "NORTH"},
+		{"suppliers/NORTH/runs/", url.Values{"select": {"pending"}, "team": {"Night Team"}}, "Run started.", "run.start", "NORTH"},
 	} {
 		status, body := ada.post(Root+act.path, act.form)
 		if status != http.StatusOK || !strings.Contains(body, act.says) {
@@ -97,9 +96,8 @@ func TestActsAreAuditedUnderTheirDoersName(t *testing.T) {
 	}
 }
 
-// What was refused stays on its page with what was typed; dangerous acts want
-// the code typed.
-func TestRefusedActsKeepWhatWasTyped(t *testing.T) {
+// A refused form keeps what was typed. Dangerous actions need confirmation.
+func TestRefusedFormsKeepInput(t *testing.T) {
 	h := newTestConsole(t)
 	h.seedBasics()
 	ada := h.signedIn(landfall.ConsoleOperator)
@@ -112,7 +110,7 @@ func TestRefusedActsKeepWhatWasTyped(t *testing.T) {
 		{"suppliers/NORTH/runs/", url.Values{"select": {"pending"}, "team": {"Night Team"}, "sample": {"many"}}, "not a whole number", `value="many"`},
 		{"suppliers/NORTH/settings/", url.Values{"name": {"North"}, "currency": {"XXY"}, "region": {"GB"}, "time_zone": {"Europe/London"}, "document_root": {"NORTH"}}, "ISO 4217", `value="XXY"`},
 		{"suppliers/NORTH/status/", url.Values{"status": {"Complete"}, "confirm": {"north"}}, "Type NORTH to confirm", ""},
-		{"admin/operators/ada/disable/", nil, "cannot shut yourself out", ""},
+		{"admin/operators/ada/disable/", nil, "cannot disable yourself", ""},
 	} {
 		status, body := ada.post(Root+act.path, act.form)
 		if status != http.StatusBadRequest || !strings.Contains(body, act.says) || !strings.Contains(body, act.keeps) || !strings.Contains(body, `role="alert"`) {
@@ -121,7 +119,7 @@ func TestRefusedActsKeepWhatWasTyped(t *testing.T) {
 	}
 }
 
-// Addresses that lead nowhere say so, and a forgotten slash is no reason.
+// Unknown paths are not found, but a missing trailing slash is added.
 func TestUnknownPages(t *testing.T) {
 	h := newTestConsole(t)
 	ada := h.signedIn(landfall.ConsoleOperator)
@@ -133,7 +131,7 @@ func TestUnknownPages(t *testing.T) {
 	ada.wantPage("/console/me", "This session")
 }
 
-// The overview is live: the first message brings the rows.
+// The first message of the overview stream has the rows.
 func TestOverviewStreams(t *testing.T) {
 	h := newTestConsole(t)
 	h.seedBasics()

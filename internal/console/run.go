@@ -2,23 +2,22 @@ package console
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"landfall"
 	"landfall/internal/service/operate"
 )
 
-// runPage is what the page of a run shows.
+// runPage shows a run.
 type runPage struct {
 	pageHead
 	operate.RunFacts
-	Undo       *undoJob // of this run, under way or ended since the service started
+	Undo       *undoJob // running, or ended since this replica started
 	Throughput throughput
 	PauseText  string
 }
 
-// maxRunFailures is how many failures stand on the page itself.
+// maxRunFailures is how many failures the page of a run shows.
 const maxRunFailures = 20
 
 func showRun(r *pageRequest) (any, error) {
@@ -33,82 +32,78 @@ func showRun(r *pageRequest) (any, error) {
 }
 
 func runBreadcrumbs(run landfall.Run) []breadcrumb {
-	return []breadcrumb{{"Suppliers", Root}, {run.Plan.Supplier, consolePath("suppliers", run.Plan.Supplier)}, {"Runs", consolePath("suppliers", run.Plan.Supplier, "runs")}}
+	code := run.Plan.Supplier
+	return []breadcrumb{{"Suppliers", Root}, {code, consolePath("suppliers", code)}, {"Runs", consolePath("suppliers", code, "runs")}}
 }
 
-// Segments is what became of the run's accounts.
-func (r runPage) Segments() []Segment {
-	good := "imported"
-	if r.Plan.DryRun {
-		good = "dry run"
+// Segments are the results of the run's accounts.
+func (p runPage) Segments() []Segment {
+	succeeded := "imported"
+	if p.Plan.DryRun {
+		succeeded = "dry run"
 	}
 	return []Segment{
-		{good, int64(r.Tally.Succeeded), ""}, {"failed", int64(r.Tally.Failed), ""}, {"refused", int64(r.Tally.Refused), ""}, {"staged", int64(r.Tally.Remaining()), ""},
+		{succeeded, int64(p.Tally.Succeeded), ""}, {"failed", int64(p.Tally.Failed), ""},
+		{"skipped", int64(p.Tally.Refused), ""}, {"staged", int64(p.Tally.Remaining()), ""},
 	}
 }
 
-// Remaining is how many of what it created are still there.
-func (r runPage) Remaining() int { return r.Tally.Succeeded - r.Undone }
+// Undoable reports whether the run created accounts that were not undone.
+func (p runPage) Undoable() bool {
+	return p.State.Ended() && !p.Plan.DryRun && p.Tally.Succeeded > p.Undone
+}
 
-// Undoable says whether something can be taken back.
-func (r runPage) Undoable() bool { return r.State.Ended() && !r.Plan.DryRun && r.Remaining() > 0 }
-
-// EstimateText is what a sample says of the whole, in words.
-func (r runPage) EstimateText() string {
-	estimate, ok := r.Estimate()
+// EstimateText says what a sample means for all accounts.
+func (p runPage) EstimateText() string {
+	estimate, ok := p.Estimate()
 	if !ok {
 		return ""
 	}
-	share := func(s landfall.Share) string { return fmt.Sprintf("%d.%d %%", s/100, s%100/10) }
-	return fmt.Sprintf("%s would pass; in 95 of 100 cases it is between %s and %s", share(estimate.Share), share(estimate.Low), share(estimate.High))
+	whole := func(share landfall.Share) int64 { return (int64(share) + 50) / 100 }
+	return fmt.Sprintf("Expect %d–%d %% to import (95 %% confidence).", whole(estimate.Low), whole(estimate.High))
 }
 
-// pauseReasons says why a run is paused.
 var pauseReasons = map[landfall.PauseReason]string{
-	landfall.PauseRequested: "somebody paused it", landfall.PauseSupplierPaused: "its supplier is paused; it goes on with him",
-	landfall.PauseSupplierComplete: "its supplier is complete", landfall.PauseKeyNotValid: "the key it acts for is good no more; resume it to let it act for you",
-	landfall.PauseNotGranted: "the organisation it acts for is not granted the supplier", landfall.PauseWindowOver: "its window is over; resume it to go on all the same",
-	landfall.PauseTeamUnknown: "its team is gone",
+	landfall.PauseRequested: "paused by a person or key", landfall.PauseSupplierPaused: "the supplier is paused; the run continues with it",
+	landfall.PauseSupplierComplete: "the supplier is complete", landfall.PauseKeyNotValid: "its API key is no longer valid; resume the run to take it over",
+	landfall.PauseNotGranted: "its organisation has no access to the supplier", landfall.PauseWindowOver: "its time window is over; resume the run to continue anyway",
+	landfall.PauseTeamUnknown: "its team no longer exists",
 }
 
-// throughput is how quick a run was, in a unit that its figures are read in.
+// throughput is the speed of a run over time.
 type throughput struct {
 	Unit   string
 	Points []Point
 }
 
-// minPerMinuteForSeconds is how many accounts a minute are told by the second: the words
-// beside the chart count seconds too, and below that a second has too few.
+// minPerMinuteForSeconds is the highest rate per minute from which figures are
+// given per second.
 const minPerMinuteForSeconds = 600
 
-// throughputOf turns samples into accounts a second, or a minute where they are few.
+// throughputOf computes accounts per second, or per minute for slow runs.
 func throughputOf(samples []landfall.RunSample) throughput {
-	paced := throughput{Unit: "a minute"}
+	result := throughput{Unit: "per minute"}
 	highest := int64(0)
-	// At most some 120 points: more could not be told apart at the chart's width, and the table
-	// below it would be endless.
-	step := max(1, len(samples)/120)
+	step := max(1, len(samples)/120) // the chart has room for about 120 points
 	for i := step; i < len(samples); i += step {
 		before, now := samples[i-step], samples[i]
 		span := now.At.Sub(before.At)
 		if span <= 0 {
 			continue
 		}
-		// Per minute first whatever the unit: whole numbers of slow runs would all be 0 a second.
 		point := Point{At: now.At, Count: int64(now.Done-before.Done) * int64(time.Minute) / int64(span), Pause: before.State == landfall.RunPaused}
 		highest = max(highest, point.Count)
-		paced.Points = append(paced.Points, point)
+		result.Points = append(result.Points, point)
 	}
 	if highest >= minPerMinuteForSeconds {
-		paced.Unit = "a second"
-		for i := range paced.Points {
-			paced.Points[i].Count /= 60
+		result.Unit = "per second"
+		for i := range result.Points {
+			result.Points[i].Count /= 60
 		}
 	}
-	return paced
+	return result
 }
 
-// startRun starts one and goes to its page.
 func startRun(r *pageRequest) (any, error) {
 	plan, err := r.runPlan()
 	if err != nil {
@@ -118,112 +113,68 @@ func startRun(r *pageRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The runner looks by itself too, only later: who has just pressed the button is watching.
-	r.console.WakeRuns()
-	return redirect{to: consolePath("runs", run.ID), message: "The run is started."}, nil
+	r.console.WakeRuns() // the runner also polls, but later
+	return redirect{consolePath("runs", run.ID), "Run started."}, nil
 }
 
-// runPlan reads what somebody asks of a run.
-func (r *pageRequest) runPlan() (landfall.RunPlan, error) {
-	plan := landfall.RunPlan{
+// runPlan reads the form. The operator's action checks the ranges of the numbers.
+func (r *pageRequest) runPlan() (plan landfall.RunPlan, err error) {
+	plan = landfall.RunPlan{
 		Supplier: r.PathValue("supplier"), Team: r.formValue("team"), Select: landfall.RunSelection(r.formValue("select")), DryRun: r.formValue("dry_run") != "",
 	}
-	// Texts that are no numbers are refused here; what the numbers may be is for the verb to say,
-	// as it does for the command line.
-	for name, into := range map[string]*int{"sample": &plan.Sample, "limit": &plan.Limit, "at_once": &plan.Concurrency} {
-		if err := r.formInt(name, into); err != nil {
+	for name, field := range map[string]*int{"sample": &plan.Sample, "limit": &plan.Limit, "at_once": &plan.Concurrency} {
+		if *field, err = r.formInt(name); err != nil {
 			return plan, err
 		}
 	}
-	for name, into := range map[string]*time.Time{"not_before": &plan.NotBefore, "not_after": &plan.NotAfter} {
-		if err := r.formTime(name, into); err != nil {
+	for name, field := range map[string]*time.Time{"not_before": &plan.NotBefore, "not_after": &plan.NotAfter} {
+		if *field, err = r.formTime(name); err != nil {
 			return plan, err
 		}
 	}
 	return plan, nil
 }
 
-// formInt reads a whole number; nothing typed is 0.
-func (r *pageRequest) formInt(name string, into *int) error {
-	text := r.formValue(name)
-	if text == "" {
-		return nil
-	}
-	number, err := strconv.Atoi(text)
-	if err != nil {
-		return landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("%q is not a whole number.", text))
-	}
-	*into = number
-	return nil
+func pauseRun(r *pageRequest) error {
+	_, err := r.operator().PauseRun(r.Context(), r.PathValue("run"))
+	return err
 }
 
-// formTime reads a time of the reader's zone, as browsers send it.
-func (r *pageRequest) formTime(name string, into *time.Time) error {
-	text := r.formValue(name)
-	if text == "" {
-		return nil
-	}
-	zone, err := time.LoadLocation(r.zone())
-	if err != nil {
-		zone = time.UTC
-	}
-	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02T15:04:05"} {
-		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
-			*into = at.UTC()
-			return nil
-		}
-	}
-	return landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("%q is not a time such as 2026-11-16 22:30.", text))
+func resumeRun(r *pageRequest) error {
+	_, err := r.operator().ResumeRun(r.Context(), r.PathValue("run"))
+	return err
 }
 
-// changeRun does one of the three things to a run that has not ended.
-func changeRun(how func(*operate.Operator, *pageRequest, string) (landfall.Run, error), say string) func(*pageRequest) (any, error) {
-	return func(r *pageRequest) (any, error) {
-		id := r.PathValue("run")
-		if _, err := how(r.operator(), r, id); err != nil {
-			return nil, err
-		}
-		r.console.WakeRuns()
-		return redirect{to: consolePath("runs", id), message: say}, nil
+func cancelRun(r *pageRequest) error {
+	if _, err := r.confirmedRun(); err != nil {
+		return err
 	}
+	_, err := r.operator().CancelRun(r.Context(), r.PathValue("run"))
+	return err
 }
 
-func pauseRun(o *operate.Operator, r *pageRequest, id string) (landfall.Run, error) {
-	return o.PauseRun(r.Context(), id)
-}
-func resumeRun(o *operate.Operator, r *pageRequest, id string) (landfall.Run, error) {
-	return o.ResumeRun(r.Context(), id)
-}
-
-// cancelRun wants the supplier's code typed: a cancelled run is over for good.
-func cancelRun(o *operate.Operator, r *pageRequest, id string) (landfall.Run, error) {
-	facts, err := o.ShowRun(r.Context(), id, 0)
-	// Asked before it is cancelled, because the code to type is the supplier's and the address
-	// only names the run.
+// confirmedRun returns the run of the path if its supplier's code was typed.
+func (r *pageRequest) confirmedRun() (operate.RunFacts, error) {
+	facts, err := r.operator().ShowRun(r.Context(), r.PathValue("run"), 0)
 	if err == nil {
 		err = r.requireConfirmation(facts.Plan.Supplier)
 	}
-	if err != nil {
-		return landfall.Run{}, err
-	}
-	return o.CancelRun(r.Context(), id)
-}
-
-// requireConfirmation refuses a dangerous act unless the supplier's code was typed.
-func (r *pageRequest) requireConfirmation(code string) error {
-	if r.formValue("confirm") != code {
-		return landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("Type %s to confirm. Nothing was done.", code))
-	}
-	return nil
+	return facts, err
 }
 
 func runRoutes() []route {
-	shown, undone := get("runs/{run}/", showRun, "run"), get("runs/{run}/undo/", showUndo, "undo")
+	run, undo := get("runs/{run}/", showRun, "run"), get("runs/{run}/undo/", showUndo, "undo")
+	change := func(name, message string, do func(*pageRequest) error) route {
+		return post("runs/{run}/"+name+"/", action(pathTo("runs", "{run}"), message, func(r *pageRequest) error {
+			err := do(r)
+			r.console.WakeRuns()
+			return err
+		}), run)
+	}
 	return []route{
-		shown, liveRoute("runs/{run}/live", showRun, "run-live"),
-		post("runs/{run}/pause/", changeRun(pauseRun, "The run pauses as soon as what is being created is finished."), shown),
-		post("runs/{run}/resume/", changeRun(resumeRun, "The run goes on."), shown),
-		post("runs/{run}/cancel/", changeRun(cancelRun, "The run ends as soon as what is being created is finished."), shown),
-		undone, liveRoute("runs/{run}/undo/live", showUndo, "undo-parts"), post("runs/{run}/undo/", undoRun, undone),
+		run, liveRoute("runs/{run}/live", showRun, "run-live"),
+		change("pause", "Pausing: finishing accounts in progress", pauseRun), change("resume", "Run resumed.", resumeRun),
+		change("cancel", "Cancelling: finishing accounts in progress", cancelRun),
+		undo, liveRoute("runs/{run}/undo/live", showUndo, "undo-live"), post("runs/{run}/undo/", undoRun, undo),
 	}
 }

@@ -11,9 +11,8 @@ import (
 	"landfall"
 )
 
-// Who wants to undo a run is shown what that comes to, and who may only read
-// sees the figures as well.
-func TestUndoShowsItsBucketsFirst(t *testing.T) {
+// The undo page shows what would happen, to support as well.
+func TestUndoShowsForecast(t *testing.T) {
 	w := newTestConsole(t).withRunner()
 	w.seedBasics()
 	if err := w.operator().Grant(t.Context(), "NORTH", "Acme"); err != nil {
@@ -29,7 +28,7 @@ func TestUndoShowsItsBucketsFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	sam := w.signedIn(landfall.ConsoleSupport)
-	body := sam.wantPage(path, "<b>2</b><span>will be taken back", "<b>1</b><span>will be kept", "<b>1</b><span>already taken back", "what was personal was erased")
+	body := sam.wantPage(path, "<b>2</b><span>will be undone", "<b>1</b><span>will be kept", "<b>1</b><span>already undone", "personal data was erased")
 	if strings.Contains(body, "<form method=\"post\" action=\""+path) {
 		t.Error("support is offered to undo")
 	}
@@ -40,23 +39,22 @@ func TestUndoShowsItsBucketsFirst(t *testing.T) {
 		!strings.Contains(body, "Type NORTH to confirm") || !strings.Contains(body, `value="the wrong book"`) {
 		t.Errorf("undone without being confirmed: %d\n%s", status, body)
 	}
-	if status, body := ada.post(path, url.Values{"reason": {"the wrong book"}, "confirm": {"NORTH"}}); status != http.StatusOK || !strings.Contains(body, "The undo has begun") {
+	if status, body := ada.post(path, url.Values{"reason": {"the wrong book"}, "confirm": {"NORTH"}}); status != http.StatusOK || !strings.Contains(body, "Undo started.") {
 		t.Errorf("undo: %d\n%s", status, body)
 	}
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if _, body := ada.get(path); strings.Contains(body, "Nothing of this run can be taken back") && strings.Contains(body, "<b>3</b><span>already taken back") {
+		if _, body := ada.get(path); strings.Contains(body, "Nothing in this run can be undone") && strings.Contains(body, "<b>3</b><span>already undone") {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatal("the undo does not end")
+			t.Fatal("the undo did not end")
 		}
 	}
 }
 
-// A run of very many accounts is counted behind its page: the page is there at
-// once and says how far the count is, everybody watches the same one, and the
-// figures come by themselves.
-func TestLongCountsGoOnBehindThePage(t *testing.T) {
+// A long count runs in the background. The page shows its progress at once and the
+// result when it is finished, and all viewers share one count.
+func TestLongCountsRunInTheBackground(t *testing.T) {
 	w := newTestConsole(t).withRunner()
 	w.seedBasics()
 	if err := w.operator().Grant(t.Context(), "NORTH", "Acme"); err != nil {
@@ -66,14 +64,14 @@ func TestLongCountsGoOnBehindThePage(t *testing.T) {
 	run := w.runLimited("NORTH", 0, landfall.RunFinished)
 	path := "/console/runs/" + run.ID + "/undo/"
 	w.console.countWait = defaultCountWait
-	for range maxRunningCounts { // two others are counted, and take long
+	for range maxRunningCounts { // two other counts are running
 		w.console.undoForecasts.slots <- struct{}{}
 	}
 	ada, sam := w.signedIn(landfall.ConsoleOperator), w.signedIn(landfall.ConsoleSupport)
-	ada.wantPage(path, "0 of 3 looked at", "<progress ", `data-live="`+path+`live"`)
-	body := sam.wantPage(path, "Counting, one")
-	if strings.Contains(body, "will be taken back") {
-		t.Errorf("figures stand there before they are counted:\n%s", body)
+	ada.wantPage(path, "0 of 3 checked", "<progress ", `data-live="`+path+`live"`)
+	body := sam.wantPage(path, "Counting accounts")
+	if strings.Contains(body, "will be undone") {
+		t.Errorf("the page shows figures before they are counted:\n%s", body)
 	}
 	answer, err := ada.client.Get(w.server.URL + path + "live")
 	if err != nil {
@@ -90,15 +88,15 @@ func TestLongCountsGoOnBehindThePage(t *testing.T) {
 		}
 		t.Fatalf("the stream ended before %q: %v", text, lines.Err())
 	}
-	until("Counting, one")
+	until("Counting accounts")
 	if count := len(w.console.undoForecasts.byKey); count != 1 {
 		t.Errorf("%d are counted", count)
 	}
 	for range maxRunningCounts {
 		<-w.console.undoForecasts.slots
 	}
-	until("<b>3</b><span>will be taken back")
-	if body := sam.wantPage(path, "<b>3</b><span>will be taken back"); strings.Contains(body, "data-live") {
-		t.Error("a page that is counted still watches")
+	until("<b>3</b><span>will be undone")
+	if body := sam.wantPage(path, "<b>3</b><span>will be undone"); strings.Contains(body, "data-live") {
+		t.Error("a page with a finished count is still live")
 	}
 }

@@ -9,49 +9,45 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// searchPage is what the search shows.
+// searchPage shows the results of a search.
 type searchPage struct {
 	pageHead
 	accountview.SearchResults
 	Query string
 	Limit int
-	Hint  string // what to do when nothing can be looked for yet
+	Hint  string // why there was no search yet
 }
 
-// searchAccounts looks for accounts as somebody types.
-func searchAccounts(r *pageRequest) (any, error) {
-	shown := searchPage{pageHead: pageHead{Title: "Search"}, Query: r.queryParam("q"), Limit: operate.MostFound}
-	found, err := r.operator().Search(r.Context(), shown.Query)
-	// Too short a word is no fault while somebody is still typing it: it is a hint below the
-	// field.
+// searchAccounts searches while the reader types.
+func searchAccounts(r *pageRequest) (any, error) { return r.search() }
+
+func (r *pageRequest) search() (searchPage, error) {
+	page := searchPage{pageHead: pageHead{Title: "Search"}, Query: r.queryParam("q"), Limit: operate.MostFound}
+	results, err := r.operator().Search(r.Context(), page.Query)
+	// A query that is too short is a hint and not an error while somebody types.
 	if refusal, known := errors.AsType[*landfall.Error](err); known && refusal.Kind == landfall.Invalid {
-		shown.Hint = refusal.Detail
-		return shown, nil
+		page.Hint = refusal.Detail
+		return page, nil
 	}
-	shown.SearchResults = accountview.NewSearchResults(found)
-	return shown, err
+	page.SearchResults = accountview.NewSearchResults(results)
+	return page, err
 }
 
-// showSearch is search for who pressed enter: whoever typed the whole number of
-// an account is shown the account.
+// showSearch opens an account directly if the query is its exact number.
 func showSearch(r *pageRequest) (any, error) {
-	found, err := searchAccounts(r)
-	shown, is := found.(searchPage)
-	if err == nil && is && len(shown.Accounts) == 1 && !shown.More {
-		only := shown.Accounts[0]
-		// Only the exact number leads on: a single hit by a part of it may not be the one that
-		// was meant.
-		if only.External == shown.Query || string(only.AccountNumber) == shown.Query {
+	page, err := r.search()
+	if err == nil && len(page.Accounts) == 1 && !page.More {
+		only := page.Accounts[0]
+		if only.External == page.Query || string(only.AccountNumber) == page.Query {
 			http.Redirect(r.Writer, r.Request, consolePath("accounts", only.Supplier, only.External), http.StatusSeeOther)
-			return nil, nil //nolint:nilnil // it is answered
+			return nil, nil //nolint:nilnil // the response is written
 		}
 	}
-	return found, err
+	return page, err
 }
 
-// searchRoutes are the pages of search.
 func searchRoutes() []route {
-	found := get("search/found/", searchAccounts, "found")
-	found.partial = true
-	return []route{get("search/", showSearch, "search"), found}
+	results := get("search/found/", searchAccounts, "search-results")
+	results.partial = true
+	return []route{get("search/", showSearch, "search"), results}
 }

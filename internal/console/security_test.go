@@ -14,9 +14,8 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// A form of another site is refused by every row of the table, whoever is
-// signed in, and so is one that says nothing good of where it comes from.
-func TestNoActIsTakenFromAnotherSite(t *testing.T) {
+// Every action refuses requests from other sites.
+func TestActionsRefuseOtherSites(t *testing.T) {
 	h := newTestConsole(t)
 	ada := h.signedIn(landfall.ConsoleOperator)
 	for _, page := range routes() {
@@ -34,9 +33,8 @@ func TestNoActIsTakenFromAnotherSite(t *testing.T) {
 	ada.wantPage("/console/me/", "This session")
 }
 
-// Who signs in gets a session of his own making, whatever cookie was planted
-// before, and the planted one opens nothing.
-func TestPlantedSessionsAreNotTakenOver(t *testing.T) {
+// Signing in creates a new session, whatever cookie an attacker set before.
+func TestSessionFixationIsPrevented(t *testing.T) {
 	h := newTestConsole(t)
 	h.signedIn(landfall.ConsoleOperator)
 	const planted = "planted-by-somebody-else-0123456789"
@@ -54,8 +52,7 @@ func TestPlantedSessionsAreNotTakenOver(t *testing.T) {
 	thief.wantPage("/console/", "Sign in", `name="password"`)
 }
 
-// Who is shut out, or whose session is ended, sees nothing more, not even on a
-// page that is open already.
+// Live pages stop when the operator is disabled or the session ends.
 func TestStreamsEndWithTheSession(t *testing.T) {
 	h := newTestConsole(t)
 	h.seedBasics()
@@ -80,9 +77,8 @@ func TestStreamsEndWithTheSession(t *testing.T) {
 	}
 }
 
-// However many streams somebody opens, others still get theirs, and a replica
-// has no more than it can bear.
-func TestStreamsAreBounded(t *testing.T) {
+// Streams are limited per session and per replica.
+func TestStreamsAreLimited(t *testing.T) {
 	w := streamLimiter{bySession: map[string]int{}}
 	var leave []func()
 	for range 5_000 {
@@ -110,14 +106,14 @@ func TestStreamsAreBounded(t *testing.T) {
 	h := newTestConsole(t)
 	ada := h.signedIn(landfall.ConsoleOperator)
 	h.console.streams.total = maxStreams
-	if status, body := ada.get("/console/live"); status != http.StatusServiceUnavailable || !strings.Contains(body, "still polls") {
+	if status, body := ada.get("/console/live"); status != http.StatusServiceUnavailable || !strings.Contains(body, "polls instead") {
 		t.Errorf("one more: %d %s", status, body)
 	}
 	ada.wantPage("/console/live?once=1")
 }
 
-// A question that is far too long is refused or answered, and breaks nothing.
-func TestEndlessAddressesBreakNothing(t *testing.T) {
+// Very long addresses cause no internal error.
+func TestLongAddresses(t *testing.T) {
 	h := newTestConsole(t)
 	seedAccounts(h)
 	ada := h.signedIn(landfall.ConsoleOperator)
@@ -132,9 +128,8 @@ func TestEndlessAddressesBreakNothing(t *testing.T) {
 	}
 }
 
-// Whatever a supplier, a team, a webhook or a reason is called stays text on
-// every page there is.
-func TestHostileNamesStayTextEverywhere(t *testing.T) {
+// Hostile names of suppliers, teams, webhooks and reasons are escaped on every page.
+func TestHostileNamesAreEscaped(t *testing.T) {
 	h := newTestConsole(t)
 	seedAccounts(h)
 	ctx, operator := t.Context(), h.operator()

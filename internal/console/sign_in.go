@@ -4,52 +4,44 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"landfall"
 	"landfall/internal/service/auth"
 )
 
-// signInPage is the page to sign in on.
+// signInPage is the sign-in form.
 type signInPage struct {
 	pageHead
-	ReturnTo  string // where to go then
-	NeedsCode bool   // a code is wanted as well
+	ReturnTo  string
+	NeedsCode bool // an authenticator code is required
 }
 
-// showSignIn shows the door, or lets somebody through who is in already.
+// showSignIn shows the form, or redirects people who are signed in.
 func showSignIn(r *pageRequest) (any, error) {
 	to := r.queryParam("to")
 	if r.form != nil {
 		to = r.formValue("to")
 	}
-	// Not while a form is being answered: who is in and types a wrong password is told so.
 	if r.me.Name != "" && r.form == nil {
 		return redirect{to: localPath(to)}, nil
 	}
-	return signInPage{pageHead: pageHead{Title: "Sign in"}, ReturnTo: to, NeedsCode: errors.Is(r.refusalError(), auth.ErrSecondNeeded) || r.formValue("code") != ""}, nil
+	needsCode := r.formValue("code") != "" || r.formError != nil && errors.Is(r.formError, auth.ErrSecondNeeded)
+	return signInPage{pageHead: pageHead{Title: "Sign in"}, ReturnTo: to, NeedsCode: needsCode}, nil
 }
 
-// refusalError is the refusal as an error, which nil must stay.
-func (r *pageRequest) refusalError() error {
-	if r.formError == nil {
-		return nil
-	}
-	return r.formError
-}
-
-// localPath gives a path of the console, whatever was asked for: nobody is sent
-// elsewhere by a link to the door.
+// localPath returns a path of the console whatever was asked for, so that a
+// sign-in link cannot lead to another site.
 func localPath(to string) string {
-	// A browser takes a backslash for a slash and two slashes for another host, and resolves
-	// dots: each would lead out. Back to signing out or in would go round in a circle.
+	// Browsers treat a backslash as a slash and two slashes as another host, and
+	// resolve dots. Returning to sign-in or sign-out would be a loop.
 	if !strings.HasPrefix(to, Root) || strings.HasPrefix(to, Root+"sign-") || strings.ContainsAny(to, "\\\r\n") || strings.Contains(to, "//") || strings.Contains(to, "..") {
 		return Root
 	}
 	return to
 }
 
-// signIn opens a session and gives the browser its secret.
-// The password is taken as it is: blanks around it are part of it, and typed would drop them.
+// signIn starts a session. The password is not trimmed: spaces belong to it.
 func signIn(r *pageRequest) (any, error) {
 	return r.startSession(auth.SignIn{Name: r.formValue("name"), Password: r.form.Get("password"), Code: r.formValue("code")}, localPath(r.formValue("to")))
 }
@@ -60,42 +52,34 @@ func (r *pageRequest) startSession(request auth.SignIn, to string) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	// Until the browser is closed; the session ends by itself when it is not.
 	r.setCookie(sessionName, secret.Reveal(), 0)
 	return redirect{to: to}, nil
 }
 
-// signOut ends the session and forgets its secret.
 func signOut(r *pageRequest) (any, error) {
-	// The session ends in the database first: a cookie taken away from a browser could still have
-	// been copied.
+	// End the session in the database first: the cookie may have been copied.
 	if err := r.console.Sessions.SignOut(r.Context(), r.session); err != nil {
 		return nil, err
 	}
-	r.setCookie(sessionName, "", -1)
-	return redirect{to: Root + "sign-in/", message: "You are signed out."}, nil
+	r.setCookie(sessionName, "", -time.Second)
+	return redirect{Root + "sign-in/", "You are signed out."}, nil
 }
 
-// welcomePage is the page to choose a first password on.
+// welcomePage lets an invited person choose a password.
 type welcomePage struct {
 	pageHead
 	Name      string
 	MinLength int
 }
 
-// showWelcome shows whom a link is for.
 func showWelcome(r *pageRequest) (any, error) {
 	operator, err := r.console.Sessions.Invited(r.Context(), r.PathValue("link"))
-	if err != nil {
-		return nil, err
-	}
-	return welcomePage{pageHead: pageHead{Title: "Welcome"}, Name: operator.Name, MinLength: auth.ShortestPassword}, nil
+	return welcomePage{pageHead: pageHead{Title: "Welcome"}, Name: operator.Name, MinLength: auth.ShortestPassword}, err
 }
 
-// acceptInvitation keeps the password that somebody invited has chosen, and lets him in.
+// acceptInvitation sets the first password and signs in.
 func acceptInvitation(r *pageRequest) (any, error) {
-	// The two are compared before the link is used: it is good for one time only, and a slip must
-	// not spend it.
+	// Compare the passwords first: the link works only once.
 	password, err := r.newPassword()
 	if err != nil {
 		return nil, err
@@ -107,28 +91,27 @@ func acceptInvitation(r *pageRequest) (any, error) {
 	return r.startSession(auth.SignIn{Name: operator.Name, Password: password}, Root)
 }
 
-// newPassword is what was typed twice.
+// newPassword returns the password that was typed twice.
 func (r *pageRequest) newPassword() (string, error) {
 	password := r.form.Get("password")
 	if password != r.form.Get("again") {
-		return "", landfall.Refuse(landfall.CodeValidationFailed, "The two passwords are not the same. Type them again.")
+		return "", landfall.Refuse(landfall.CodeValidationFailed, "The two passwords differ. Type them again.")
 	}
 	return password, nil
 }
 
-// profilePage is the page of one's own sign-in.
+// profilePage shows how the reader signs in.
 type profilePage struct {
 	pageHead
 	MinLength int
-	Secret    string // of a second factor that may be switched on
-	TOTPLink  string // the same for an app
+	Secret    string // for two-factor authentication that is not on yet
+	TOTPLink  string // the same for an authenticator app
 }
 
-// showProfile shows how one signs in.
 func showProfile(r *pageRequest) (any, error) {
-	page := profilePage{pageHead: pageHead{Title: "My sign-in"}, MinLength: auth.ShortestPassword}
+	page := profilePage{pageHead: pageHead{Title: "Profile"}, MinLength: auth.ShortestPassword}
 	if r.me.TOTPSecret == "" {
-		page.Secret = r.formValue("secret") // the app may know it already
+		page.Secret = r.formValue("secret") // the app may have it already
 		if page.Secret == "" {
 			page.Secret = auth.NewSecond()
 		}
@@ -137,54 +120,57 @@ func showProfile(r *pageRequest) (any, error) {
 	return page, nil
 }
 
-func changePassword(r *pageRequest) (any, error) {
+func changePassword(r *pageRequest) error {
 	password, err := r.newPassword()
-	if err == nil {
-		err = r.console.Sessions.ChangePassword(r.Context(), r.session, r.form.Get("old"), password)
+	if err != nil {
+		return err
 	}
-	return redirect{to: consolePath("me"), message: "The password is changed. Your other sessions have ended."}, err
+	return r.console.Sessions.ChangePassword(r.Context(), r.session, r.form.Get("old"), password)
 }
 
-func enableTOTP(r *pageRequest) (any, error) {
-	err := r.console.Sessions.AddSecond(r.Context(), r.session, r.formValue("secret"), r.formValue("code"))
-	return redirect{to: consolePath("me"), message: "The second factor is on. Keep the app: without it an operator has to reset your sign-in."}, err
+func enableTOTP(r *pageRequest) error {
+	return r.console.Sessions.AddSecond(r.Context(), r.session, r.formValue("secret"), r.formValue("code"))
 }
 
-func disableTOTP(r *pageRequest) (any, error) {
-	err := r.console.Sessions.DropSecond(r.Context(), r.session, r.form.Get("password"))
-	return redirect{to: consolePath("me"), message: "The second factor is off."}, err
+func disableTOTP(r *pageRequest) error {
+	return r.console.Sessions.DropSecond(r.Context(), r.session, r.form.Get("password"))
 }
 
-// chooseTheme keeps whether pages are light or dark.
+// chooseTheme remembers whether pages are light or dark.
 func chooseTheme(r *pageRequest) (any, error) {
-	const year = 365 * 24 * 3600e9
+	const year = 365 * 24 * time.Hour
 	switch theme := r.formValue("theme"); theme {
 	case "light", "dark":
 		r.setCookie(themeName, theme, year)
 	default:
-		r.setCookie(themeName, "", -1)
+		r.setCookie(themeName, "", -time.Second)
 	}
 	return redirect{to: localPath(r.formValue("to"))}, nil
 }
 
-// signInRoutes are the pages and acts of signing in. Those that concern oneself alone
-// are for everybody.
+// signInRoutes are for everybody, whatever their role.
 func signInRoutes() []route {
-	mine := get("me/", showProfile, "me")
-	of := func(path string, verb func(*pageRequest) (any, error)) route {
-		own := post(path, verb, mine)
-		own.role = landfall.ConsoleSupport
-		return own
+	profile := get("me/", showProfile, "profile")
+	own := func(path string, handle handlerFunc) route {
+		changed := post(path, handle, profile)
+		changed.role = landfall.ConsoleSupport
+		return changed
 	}
-	out := of("sign-out/", signOut)
-	// Who signs out where it fails has no page to go back to; the error is a page of its own.
-	out.formHandle = nil
-	return []route{
-		{path: "sign-in/", handle: showSignIn, view: "sign-in", public: true},
-		{method: http.MethodPost, path: "sign-in/", handle: signIn, view: "sign-in", formHandle: showSignIn, formView: "sign-in", public: true},
-		{path: "welcome/{link}/", handle: showWelcome, view: "welcome", public: true},
-		{method: http.MethodPost, path: "welcome/{link}/", handle: acceptInvitation, view: "welcome", formHandle: showWelcome, formView: "welcome", public: true},
-		mine, out, of("me/password/", changePassword), of("me/second/", enableTOTP), of("me/second/off/", disableTOTP),
+	public := func(path string, show, submit handlerFunc, view string) []route {
+		page := route{path: path, handle: show, view: view, public: true}
+		form := post(path, submit, page)
+		form.public, form.role = true, ""
+		return []route{page, form}
+	}
+	leave := own("sign-out/", signOut)
+	leave.formHandle = nil // there is no form to go back to
+	to := pathTo("me")
+	all := []route{
+		profile, leave, own("me/password/", action(to, "Password changed. Your other sessions have ended.", changePassword)),
+		own("me/second/", action(to, "Two-factor authentication is on. If you lose the app, an operator has to reset your sign-in.", enableTOTP)),
+		own("me/second/off/", action(to, "Two-factor authentication is off.", disableTOTP)),
 		{method: http.MethodPost, path: "theme/", handle: chooseTheme, public: true},
 	}
+	all = append(all, public("sign-in/", showSignIn, signIn, "sign-in")...)
+	return append(all, public("welcome/{link}/", showWelcome, acceptInvitation, "welcome")...)
 }

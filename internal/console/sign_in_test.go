@@ -9,7 +9,7 @@ import (
 	"landfall"
 )
 
-func TestWhoWasInvitedChoosesAPasswordAndIsIn(t *testing.T) {
+func TestInvitation(t *testing.T) {
 	h := newTestConsole(t)
 	link, err := h.operator().CreateOperator(t.Context(), "ada", landfall.ConsoleOperator)
 	if err != nil {
@@ -31,7 +31,7 @@ func TestWhoWasInvitedChoosesAPasswordAndIsIn(t *testing.T) {
 	if status, _ := h.anonymous().get(welcome); status != http.StatusNotFound {
 		t.Errorf("the link works twice: %d", status)
 	}
-	ada.wantPage("/console/me/", "ada", "Change the password")
+	ada.wantPage("/console/me/", "ada", "Change password")
 	if status, body := ada.post("/console/sign-out/", nil); status != http.StatusOK || !strings.Contains(body, "You are signed out.") {
 		t.Errorf("signing out: %d\n%s", status, body)
 	}
@@ -45,7 +45,7 @@ func TestWhoWasInvitedChoosesAPasswordAndIsIn(t *testing.T) {
 	}
 }
 
-func TestSupportReadsAndDoesNotAct(t *testing.T) {
+func TestSupportCannotAct(t *testing.T) {
 	h := newTestConsole(t)
 	sam := h.signedIn(landfall.ConsoleSupport)
 	sam.wantPage("/console/", "(support)")
@@ -54,12 +54,12 @@ func TestSupportReadsAndDoesNotAct(t *testing.T) {
 			continue
 		}
 		if status, body := sam.post(Root+fillPath(page.path), nil); status != http.StatusForbidden {
-			t.Errorf("support may %s: %d\n%s", page.path, status, body)
+			t.Errorf("support can %s: %d\n%s", page.path, status, body)
 		}
 	}
 }
 
-// fillPath puts something in the place of every value of a path.
+// fillPath replaces every parameter of a path.
 func fillPath(path string) string {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
@@ -70,7 +70,7 @@ func fillPath(path string) string {
 	return strings.Join(parts, "/")
 }
 
-func TestStrangersSeeTheDoorAndNothingElse(t *testing.T) {
+func TestPagesRequireSignIn(t *testing.T) {
 	h := newTestConsole(t)
 	for _, page := range routes() {
 		if page.public || page.method == http.MethodPost {
@@ -89,7 +89,7 @@ func TestStrangersSeeTheDoorAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestOtherSitesCanNeitherFrameNorPost(t *testing.T) {
+func TestSecurityHeaders(t *testing.T) {
 	h := newTestConsole(t)
 	ada := h.signedIn(landfall.ConsoleOperator)
 	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, h.server.URL+"/console/sign-out/", nil)
@@ -113,8 +113,8 @@ func TestOtherSitesCanNeitherFrameNorPost(t *testing.T) {
 	}
 }
 
-// A link to the door must not send anybody to another site.
-func TestDoorLeadsInsideOnly(t *testing.T) {
+// A sign-in link must not lead to another site.
+func TestLocalPath(t *testing.T) {
 	for to, want := range map[string]string{
 		"/console/runs/R-1/": "/console/runs/R-1/", "https://evil.example/": Root, "//evil.example/console/": Root,
 		"/console/\\evil": Root, "/console/..//evil.example/": Root, "/console//evil.example": Root, "/v1/": Root, "": Root, "/console/sign-out/": Root,
@@ -125,8 +125,8 @@ func TestDoorLeadsInsideOnly(t *testing.T) {
 	}
 }
 
-// Plain HTTP is for the machine itself; a name that only points here is not.
-func TestWithoutTLSOnlyTheMachineItselfIsLetIn(t *testing.T) {
+// Without TLS only the machine itself can use the console, under its own name.
+func TestPlainHTTPIsLocalOnly(t *testing.T) {
 	h := newTestConsole(t)
 	for host, want := range map[string]int{"console.example.com": http.StatusForbidden, "localhost": http.StatusOK} {
 		request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, h.server.URL+"/console/sign-in/", nil)

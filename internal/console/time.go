@@ -8,76 +8,86 @@ import (
 	"landfall/internal/lib/calendar"
 )
 
-// timeWriter writes times as readers of one zone know them.
+// timeWriter formats times for readers in one time zone.
 type timeWriter struct {
 	zone *time.Location
 	now  func() time.Time
 }
 
-// time writes an instant in the reader's zone, UTC on hover: today without the
-// day, this year without the year.
-func (c timeWriter) time(at time.Time) template.HTML {
+const never = `<span class="quiet">never</span>`
+
+// time writes a time, with UTC on hover: today's without the date, this year's
+// without the year.
+func (w timeWriter) time(at time.Time) template.HTML {
 	if at.IsZero() {
-		return `<span class="quiet">never</span>`
+		return never
 	}
-	here, now := at.In(c.zone), c.now().In(c.zone)
+	local, now := at.In(w.zone), w.now().In(w.zone)
 	layout := "2 Jan 2006, 15:04"
 	switch {
-	// By the reader's calendar and not by 24 hours: last night is yesterday to him.
-	case here.Format(time.DateOnly) == now.Format(time.DateOnly):
+	case local.Format(time.DateOnly) == now.Format(time.DateOnly):
 		layout = "15:04:05"
-	case here.Year() == now.Year():
+	case local.Year() == now.Year():
 		layout = "2 Jan, 15:04"
 	}
-	return timeElement(at, here.Format(layout))
+	return timeElement(at, local.Format(layout))
 }
 
-// timeOfDay is the time of day alone.
-func (c timeWriter) timeOfDay(at time.Time) template.HTML {
+// timeOfDay writes hours and minutes.
+func (w timeWriter) timeOfDay(at time.Time) template.HTML {
 	if at.IsZero() {
 		return ""
 	}
-	return timeElement(at, at.In(c.zone).Format("15:04"))
+	return timeElement(at, at.In(w.zone).Format("15:04"))
 }
 
-// day writes the day of an instant in the reader's zone.
-func (c timeWriter) day(at time.Time) template.HTML {
+// day writes the date of a time.
+func (w timeWriter) day(at time.Time) template.HTML {
 	if at.IsZero() {
-		return `<span class="quiet">never</span>`
+		return never
 	}
-	return timeElement(at, at.In(c.zone).Format("2 Jan 2006"))
+	return timeElement(at, at.In(w.zone).Format("2 Jan 2006"))
 }
 
-// ago writes how long something is away, in words: "3 minutes ago".
-func (c timeWriter) ago(at time.Time) template.HTML {
+// ago writes how far away a time is: "3 minutes ago".
+func (w timeWriter) ago(at time.Time) template.HTML {
 	if at.IsZero() {
-		return `<span class="quiet">never</span>`
+		return never
 	}
-	return timeElement(at, distance(at.Sub(c.now())))
+	return timeElement(at, distance(at.Sub(w.now())))
 }
 
-// until writes when something comes, in words and by the clock: "in 26 minutes,
-// at 02:41".
-func (c timeWriter) until(at time.Time) template.HTML {
+// until writes when something happens: "in 26 minutes, at 02:41".
+func (w timeWriter) until(at time.Time) template.HTML {
 	if at.IsZero() {
 		return ""
 	}
-	return timeElement(at, distance(at.Sub(c.now()))+", at "+at.In(c.zone).Format("15:04"))
+	return timeElement(at, distance(at.Sub(w.now()))+", at "+at.In(w.zone).Format("15:04"))
 }
 
-// timeElement keeps the exact instant beside the words, for whoever compares it with a log, which is
-// in UTC.
+// instant writes a time that an account view has formatted already.
+func (w timeWriter) instant(text any) template.HTML {
+	written := fmt.Sprint(text)
+	if written == "" {
+		return ""
+	}
+	at, err := calendar.ParseInstant(written)
+	if err != nil {
+		return template.HTML(template.HTMLEscapeString(written)) //nolint:gosec // escaped
+	}
+	return w.time(at)
+}
+
+// timeElement adds the exact time in UTC, to compare it with a log.
 func timeElement(at time.Time, text string) template.HTML {
 	at = at.UTC()
-	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`, //nolint:gosec // times and nothing else
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`, //nolint:gosec // only times
 		at.Format(time.RFC3339), at.Format("2006-01-02 15:04:05.000 UTC"), text))
 }
 
-// distance says how far away a moment is.
 func distance(away time.Duration) string {
 	switch {
-	// The clocks of the database and of this host may differ a little; nobody is to read that
-	// something happened in 20 milliseconds' time.
+	// The clocks of the database and of this host may differ a little.
 	case away > -time.Second && away < time.Second:
 		return "now"
 	case away < 0:
@@ -86,50 +96,42 @@ func distance(away time.Duration) string {
 	return "in " + durationWords(away)
 }
 
-// durationWords writes a duration in words, as exactly as anybody says it: "26 minutes",
-// "3 hours 5 minutes".
+// durationWords writes a duration in words: "26 minutes", "3 hours 5 minutes".
 func durationWords(length time.Duration) string {
-	say := func(number time.Duration, noun string) string {
+	const day = 24 * time.Hour
+	words := func(number time.Duration, noun string) string {
 		if number == 1 {
 			return "1 " + noun
 		}
 		return fmt.Sprintf("%d %ss", number, noun)
 	}
-	const day = 24 * time.Hour
-	length = max(length, 0)
 	switch {
 	case length == 0:
 		return "no time"
 	case length < time.Second:
-		return say(max(1, length.Round(time.Millisecond)/time.Millisecond), "millisecond")
-	// Up to two of a unit in the smaller one: "90 seconds" says more than "2 minutes", and "1
-	// minute" would be much too coarse.
+		return words(max(1, length.Round(time.Millisecond)/time.Millisecond), "millisecond")
+	// Up to two of a unit are written in the smaller one: "90 seconds" is more exact than "2 minutes".
 	case length < 2*time.Minute:
-		return say(length.Round(time.Second)/time.Second, "second")
+		return words(length.Round(time.Second)/time.Second, "second")
 	case length < 2*time.Hour:
-		return say(length.Round(time.Minute)/time.Minute, "minute")
-	// Beyond twelve hours nobody cares about minutes any more.
+		return words(length.Round(time.Minute)/time.Minute, "minute")
 	case length < 12*time.Hour && length%time.Hour >= time.Minute:
-		return say(length/time.Hour, "hour") + " " + say(length%time.Hour/time.Minute, "minute")
+		return words(length/time.Hour, "hour") + " " + words(length%time.Hour/time.Minute, "minute")
 	case length < 2*day:
-		return say(length.Round(time.Hour)/time.Hour, "hour")
+		return words(length.Round(time.Hour)/time.Hour, "hour")
 	}
-	return say(length.Round(day)/day, "day")
+	return words(length.Round(day)/day, "day")
 }
 
-// instant writes an instant that a portrait wrote, in the reader's zone.
-func (c timeWriter) instant(text any) template.HTML {
-	written := fmt.Sprint(text)
-	if written == "" {
-		return ""
+// durationInput writes a duration as people type it: "90d".
+func durationInput(length time.Duration) string {
+	switch {
+	case length == 0:
+		return "0"
+	case length%(24*time.Hour) == 0:
+		return fmt.Sprintf("%dd", length/(24*time.Hour))
+	case length%time.Hour == 0:
+		return fmt.Sprintf("%dh", length/time.Hour)
 	}
-	at, err := calendar.ParseInstant(written)
-	// What cannot be read as an instant is shown as it is, escaped: that is still better than
-	// nothing.
-	if err != nil {
-		return template.HTML(template.HTMLEscapeString(written)) //nolint:gosec // escaped
-	}
-	return c.time(at)
+	return length.String()
 }
-
-func dec(number int) int { return number - 1 }

@@ -10,13 +10,13 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// undoJob is the undo of a run that somebody asked for here. It may take
-// minutes, so it goes on behind the page; what it has done is in the database,
-// and when the service ends meanwhile the same undo goes on where it was.
+// undoJob is the undo of a run. It may take minutes, so it runs in the background.
+// Its work is in the database: if the service stops, the same undo can be started
+// again and continues.
 type undoJob struct {
 	Actor       string
 	StartedAt   time.Time
-	EndedAt     time.Time // zero while it goes on
+	EndedAt     time.Time // zero while it runs
 	Done, Total int
 	Undone      int
 	Kept        map[landfall.KeptReason]int
@@ -24,20 +24,19 @@ type undoJob struct {
 	Error       string
 }
 
-// AllKept is how many accounts cannot be taken back any more.
+// AllKept is the number of accounts that cannot be undone.
 func (u undoJob) AllKept() int { return landfall.UndoForecast{Kept: u.Kept}.AllKept() }
 
-// KeptRows says why accounts were kept.
+// KeptRows counts the kept accounts by reason.
 func (u undoJob) KeptRows() []Row { return keptRows(u.Kept) }
 
-// keptLabels is why an account is kept.
 var keptLabels = map[landfall.KeptReason]string{
-	landfall.KeptWindowOver: "created longer ago than the undo window", landfall.KeptHasPostings: "something was added since",
-	landfall.KeptCustomersTold: "a customer was told", landfall.KeptErased: "what was personal was erased",
+	landfall.KeptWindowOver: "undo window is over", landfall.KeptHasPostings: "something was added",
+	landfall.KeptCustomersTold: "customer was notified", landfall.KeptErased: "personal data was erased",
 }
 
+// keptRows keeps the order of the reasons, so that rows do not move on a live page.
 func keptRows(kept map[landfall.KeptReason]int) (rows []Row) {
-	// In the order of the list and not of the map, so that rows do not jump while a page is live.
 	for _, reason := range landfall.KeptReasons {
 		if count := kept[reason]; count > 0 {
 			rows = append(rows, Row{Name: keptLabels[reason], Count: int64(count)})
@@ -46,7 +45,7 @@ func keptRows(kept map[landfall.KeptReason]int) (rows []Row) {
 	return rows
 }
 
-// undoPage is the page before an undo: what it would come to, by figures.
+// undoPage shows what undoing a run would do.
 type undoPage struct {
 	pageHead
 	landfall.Run
@@ -54,7 +53,7 @@ type undoPage struct {
 	Window   time.Duration
 }
 
-// KeptRows says why accounts would be kept.
+// KeptRows counts the accounts that would be kept by reason.
 func (u undoPage) KeptRows() []Row { return keptRows(u.Forecast.Result.Kept) }
 
 func showUndo(r *pageRequest) (any, error) {
@@ -66,7 +65,7 @@ func showUndo(r *pageRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	forecast := r.console.undoForecasts.get(r, run.ID, run.Tally.Selected, func(ctx context.Context, progress func(looked, of int)) (landfall.UndoForecast, error) {
+	forecast := r.console.undoForecasts.get(r, run.ID, run.Tally.Selected, func(ctx context.Context, progress func(done, total int)) (landfall.UndoForecast, error) {
 		return r.operator().ForecastUndo(ctx, run, progress)
 	})
 	return undoPage{
@@ -75,84 +74,79 @@ func showUndo(r *pageRequest) (any, error) {
 	}, nil
 }
 
-// undoJobs are those of this replica, by run.
+// undoJobs are the undo jobs of this replica by run.
 type undoJobs struct {
 	mu    sync.Mutex
 	byRun map[string]*undoJob
 }
 
-// maxUndoJobs bounds what is remembered of them.
+// maxUndoJobs limits the jobs that are remembered.
 const maxUndoJobs = 100
 
 func newUndoJobs() *undoJobs { return &undoJobs{byRun: map[string]*undoJob{}} }
 
-// get gives a copy of how an undo stands, or nil.
+// get returns a copy of a job, or nil.
 func (u *undoJobs) get(run string) *undoJob {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	found := u.byRun[run]
-	if found == nil {
+	job := u.byRun[run]
+	if job == nil {
 		return nil
 	}
-	// Copied with its map: the undo goes on writing into the original while a view reads.
-	copied := *found
-	copied.Kept = maps.Clone(found.Kept)
+	copied := *job
+	copied.Kept = maps.Clone(job.Kept) // the job keeps writing to it
 	return &copied
 }
 
-// start keeps a new one, unless one of the run is under way.
-func (u *undoJobs) start(run string, one *undoJob) bool {
+// start adds a job, unless one for the run is running.
+func (u *undoJobs) start(run string, job *undoJob) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if known := u.byRun[run]; known != nil && known.EndedAt.IsZero() {
 		return false
 	}
-	// Only ended ones go, however many there are: one under way must not be begun a second time.
+	// Forget only jobs that have ended: a running one must not be started twice.
 	for id, old := range u.byRun {
 		if len(u.byRun) >= maxUndoJobs && !old.EndedAt.IsZero() {
 			delete(u.byRun, id)
 		}
 	}
-	u.byRun[run] = one
+	u.byRun[run] = job
 	return true
 }
 
-// update changes one under the lock.
-func (u *undoJobs) update(one *undoJob, how func(*undoJob)) {
+// update changes a job under the lock.
+func (u *undoJobs) update(job *undoJob, change func(*undoJob)) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	how(one)
+	change(job)
 }
 
-// undoRun takes back what a run created, behind the page.
+// undoRun starts the undo of a run in the background. It waits until the undo was
+// accepted or refused.
 func undoRun(r *pageRequest) (any, error) {
 	id, reason := r.PathValue("run"), r.formValue("reason")
-	facts, err := r.operator().ShowRun(r.Context(), id, 0)
-	if err == nil {
-		err = r.requireConfirmation(facts.Plan.Supplier)
-	}
+	facts, err := r.confirmedRun()
 	if err != nil {
 		return nil, err
 	}
-	one := &undoJob{Actor: r.me.Name, StartedAt: r.console.Clock(), Total: facts.Tally.Succeeded, Kept: map[landfall.KeptReason]int{}}
-	undos, operator := r.console.undoJobs, r.operator()
-	if !undos.start(id, one) {
-		return nil, landfall.Refuse(landfall.CodeValidationFailed, "The undo of this run is under way already.")
+	job := &undoJob{Actor: r.me.Name, StartedAt: r.console.Clock(), Total: facts.Tally.Succeeded, Kept: map[landfall.KeptReason]int{}}
+	jobs, operator := r.console.undoJobs, r.operator()
+	if !jobs.start(id, job) {
+		return nil, landfall.Refuse(landfall.CodeValidationFailed, "This run is being undone already.")
 	}
-	// What is wrong with the request is found out at once; the rest takes as
-	// long as it takes, whether or not anybody watches.
-	refused, begun := make(chan error, 1), make(chan struct{})
+	result, accepted := make(chan error, 1), make(chan struct{})
 	var once sync.Once
 	go func() {
 		ctx, cancel := r.background()
 		defer cancel()
-		result, err := operator.UndoRun(ctx, id, reason, operate.RunUndoWatch{
-			Progress: func(done, of int) {
-				once.Do(func() { close(begun) })
-				undos.update(one, func(u *undoJob) { u.Done, u.Total = done, of })
+		undone, err := operator.UndoRun(ctx, id, reason, operate.RunUndoWatch{
+			Progress: func(done, total int) {
+				once.Do(func() { close(accepted) })
+				jobs.update(job, func(u *undoJob) { u.Done, u.Total = done, total })
 			},
 			Remnant: func(left operate.RunRemnant) error {
-				undos.update(one, func(u *undoJob) {
+				jobs.update(job, func(u *undoJob) {
 					if left.Err != nil {
 						u.Failed++
 					} else {
@@ -162,25 +156,24 @@ func undoRun(r *pageRequest) (any, error) {
 				return nil
 			},
 		})
-		undos.update(one, func(u *undoJob) {
-			// The result is what holds; what was counted meanwhile was for those who watch.
-			u.EndedAt, u.Undone, u.Failed = r.console.Clock(), result.Undone, result.Failed
+		jobs.update(job, func(u *undoJob) {
+			u.EndedAt, u.Undone, u.Failed = r.console.Clock(), undone.Undone, undone.Failed
 			if err != nil {
 				u.Error = landfall.UserError("undoing a run", err).Detail
 			}
 		})
-		// Sent before begun is closed, so that whoever wakes by that finds it: an undo refused at
-		// once is answered as a refusal and not as begun.
-		refused <- err
-		once.Do(func() { close(begun) })
+		// Send the result before closing accepted, so that an undo that is refused
+		// at once is answered as a refusal.
+		result <- err
+		once.Do(func() { close(accepted) })
 	}()
-	<-begun
+	<-accepted
 	select {
-	case err := <-refused:
+	case err := <-result:
 		if err != nil {
 			return nil, err
 		}
 	default:
 	}
-	return redirect{to: consolePath("runs", id), message: "The undo has begun. This page shows how far it is."}, nil
+	return redirect{consolePath("runs", id), "Undo started. This page shows its progress."}, nil
 }

@@ -11,50 +11,49 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// vendorsPage lists the payment vendors and how they do.
+// vendorsPage lists the payment vendors.
 type vendorsPage struct {
 	pageHead
 	vendorForm
 	Vendors []vendorPage
 }
 
-// vendorPage is one of them with who may use it.
+// vendorPage shows one payment vendor.
 type vendorPage struct {
 	pageHead
 	vendorForm
 	operate.VendorFacts
 	Health             string
-	GrantableSuppliers []landfall.Supplier // without a grant
-	CheckResult        string              // of the vendor to a check, this once
+	GrantableSuppliers []landfall.Supplier
+	CheckResult        string
 	Types              []string
 }
 
-// vendorForm is how a vendor is set, and what stands in the fields.
+// vendorForm is the configuration form.
 type vendorForm struct {
 	Adapters   []adapterOption
-	VendorCode string // its code; "" while it is a new one
+	VendorCode string // "" for a new vendor
 	Current    landfall.Vendor
 }
 
-// adapterOption is a way to speak to vendors.
 type adapterOption struct{ Name, Label string }
 
 var adapters = []adapterOption{
-	{"stripe", "Stripe"}, {"gocardless", "GoCardless"}, {"json", "a service of yours that answers JSON"}, {"sandbox", "nobody: it answers by itself, for trials"},
+	{"stripe", "Stripe"}, {"gocardless", "GoCardless"}, {"json", "your own JSON service"}, {"sandbox", "built-in answers, for tests"},
 }
 
-// vendorHealthHelp says what to do about how a vendor does.
+// vendorHealthHelp says what to do about a vendor's health.
 var vendorHealthHelp = map[string]string{
-	"": "This replica has not asked it since it started. Ask it below.", "good": "It answers.",
-	"failing":           "It does not answer, and is asked less often until it does. Accounts with its instructions fail meanwhile and can be run again.",
-	"failed":            "It cannot be asked: its configuration is wrong, or the environment variable with its credential is not set on this replica.",
-	"refused by vendor": "It does not accept our credential or configuration.",
+	"": "This replica has not called the vendor since it started. Check an instruction below.", "good": "The vendor responds.",
+	"failing":           "The vendor does not respond and is called less often until it does. Accounts with its instructions fail and can be retried.",
+	"failed":            "The vendor cannot be called: its configuration is wrong, or its credential variable is not set on this replica.",
+	"refused by vendor": "The vendor does not accept our credential or configuration.",
 }
 
 // HealthHelp says what the vendor's health means.
 func (p vendorPage) HealthHelp() string { return vendorHealthHelp[p.Health] }
 
-// SettingsText are the adapter's settings as they are typed.
+// SettingsText is the adapter's settings as people type them.
 func (f vendorForm) SettingsText() string {
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(f.Current.Settings)) {
@@ -64,9 +63,9 @@ func (f vendorForm) SettingsText() string {
 }
 
 func listVendors(r *pageRequest) (any, error) {
-	found, err := r.operator().Vendors(r.Context())
+	vendors, err := r.operator().Vendors(r.Context())
 	page := vendorsPage{pageHead: adminHead("Vendors", "vendors"), vendorForm: vendorForm{Adapters: adapters}}
-	for _, vendor := range found {
+	for _, vendor := range vendors {
 		page.Vendors = append(page.Vendors, vendorPage{VendorFacts: vendor, Health: r.vendorHealth(vendor.Code)})
 	}
 	return page, err
@@ -84,40 +83,32 @@ func showVendor(r *pageRequest) (any, error) { return r.vendorPage() }
 func (r *pageRequest) vendorPage() (vendorPage, error) {
 	code := r.PathValue("vendor")
 	facts, err := r.operator().ShowVendor(r.Context(), code)
-	page := vendorPage{
-		pageHead: adminHead(code, "vendors").withParent("Vendors", consolePath("admin", "vendors")), VendorFacts: facts, Health: r.vendorHealth(code),
-		vendorForm: vendorForm{adapters, code, facts.Vendor}, Types: landfall.InstructionTypes,
-	}
-	// The head and the form are filled in even then; the caller shows neither, since an error
-	// goes before a page.
 	if err != nil {
-		return page, err
+		return vendorPage{}, err
 	}
 	suppliers, err := r.operator().Suppliers(r.Context())
-	for _, supplier := range suppliers {
-		if !slices.Contains(facts.Grants.Suppliers, supplier.Code) {
-			page.GrantableSuppliers = append(page.GrantableSuppliers, supplier)
-		}
-	}
-	return page, err
+	return vendorPage{
+		pageHead: adminHead(code, "vendors").withParent("Vendors", "vendors"), VendorFacts: facts, Health: r.vendorHealth(code),
+		vendorForm: vendorForm{adapters, code, facts.Vendor}, Types: landfall.InstructionTypes,
+		GrantableSuppliers: without(suppliers, facts.Grants.Suppliers),
+	}, err
 }
 
-// vendorFromForm reads a configuration. Private networks are opened on the machine
-// of the service alone: whoever sits here cannot see what is in them.
+// vendorFromForm reads a configuration. It has no private networks: they can only
+// be opened on the server, by somebody who knows what is in them.
 func (r *pageRequest) vendorFromForm(code string) (landfall.Vendor, error) {
 	vendor := landfall.Vendor{
 		Code: code, Adapter: r.formValue("adapter"), BaseURL: r.formValue("base_url"), SecretEnv: r.formValue("secret_env"), Settings: map[string]string{},
 	}
 	for line := range strings.Lines(r.formValue("settings")) {
-		line = strings.TrimSpace(line)
-		name, value, is := strings.Cut(line, "=")
-		switch {
-		case line == "":
-		case !is || strings.TrimSpace(name) == "":
-			return vendor, landfall.Refuse(landfall.CodeValidationFailed, "Settings are written NAME=VALUE, one in a line.")
-		default:
-			vendor.Settings[strings.TrimSpace(name)] = strings.TrimSpace(value)
+		if line = strings.TrimSpace(line); line == "" {
+			continue
 		}
+		name, setting, is := strings.Cut(line, "=")
+		if name = strings.TrimSpace(name); !is || name == "" {
+			return vendor, landfall.Refuse(landfall.CodeValidationFailed, "Write settings as NAME=VALUE, one per line.")
+		}
+		vendor.Settings[name] = strings.TrimSpace(setting)
 	}
 	return vendor, nil
 }
@@ -128,96 +119,80 @@ func createVendor(r *pageRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Setting replaces, and nobody who makes a new one means to.
-	if _, err := r.operator().ShowVendor(r.Context(), code); err == nil {
-		return nil, landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("There is a payment vendor %s already. Change it on its own page.", code))
-	} else if known, is := errors.AsType[*landfall.Error](err); !is || known.Kind != landfall.NotFound {
-		// Only that there is none lets it go on: a database that did not answer says nothing
-		// about the vendor.
+	// SetVendor replaces a vendor, which nobody wants who adds one.
+	_, err = r.operator().ShowVendor(r.Context(), code)
+	if err == nil {
+		return nil, landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("Payment vendor %s already exists. Change it on its own page.", code))
+	}
+	if known, is := errors.AsType[*landfall.Error](err); !is || known.Kind != landfall.NotFound {
 		return nil, err
 	}
-	return r.setVendor(vendor, "The vendor is set. Ask it about an instruction to see that it answers.")
+	return redirect{consolePath("admin", "vendors", code), "Vendor added. Check an instruction to see whether it works."}, r.operator().SetVendor(r.Context(), vendor)
 }
 
-func changeVendor(r *pageRequest) (any, error) {
+func changeVendor(r *pageRequest) error {
 	facts, err := r.operator().ShowVendor(r.Context(), r.PathValue("vendor"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	vendor, err := r.vendorFromForm(facts.Code)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	// The form has no field for them, and setting replaces all: without this line a change here
-	// would close them.
-	vendor.Networks = facts.Networks
-	return r.setVendor(vendor, "The configuration is kept.")
+	vendor.Networks = facts.Networks // the form has no field for them
+	return r.operator().SetVendor(r.Context(), vendor)
 }
 
-func (r *pageRequest) setVendor(vendor landfall.Vendor, say string) (any, error) {
-	return redirect{to: consolePath("admin", "vendors", vendor.Code), message: say}, r.operator().SetVendor(r.Context(), vendor)
-}
-
-// checkVendor asks the vendor and shows what it says on the page that answers.
+// checkVendor asks the vendor about an instruction and shows its answer.
 func checkVendor(r *pageRequest) (any, error) {
 	details, err := r.operator().CheckVendor(r.Context(), r.PathValue("vendor"), landfall.Instruction{Reference: r.formValue("reference"), Type: r.formValue("type")})
-	var said string
-	switch refusal, known := errors.AsType[*landfall.Error](err); {
-	case known && (refusal.Code == landfall.CodeInstructionNotFound || refusal.Code == landfall.CodeInstructionTypeMismatch || refusal.Code == landfall.CodeInstructionInactive):
-		said = "It answered: " + refusal.Detail // which is what a check is for
-	// Refusals with a code of their own name the vendor's trouble. As internal errors they would
-	// be shown as ours, without a word about the vendor.
+	refusal, known := errors.AsType[*landfall.Error](err)
+	answers := []string{landfall.CodeInstructionNotFound, landfall.CodeInstructionTypeMismatch, landfall.CodeInstructionInactive}
+	var text string
+	switch {
+	case known && slices.Contains(answers, refusal.Code):
+		text = "The vendor answered: " + refusal.Detail
+	// An error with a code of its own is the vendor's. As an internal error it would
+	// be shown as ours, without its text.
 	case known && refusal.Kind == landfall.Internal && refusal.Code != landfall.CodeInternalError:
-		away := *refusal
-		away.Kind = landfall.Unavailable // the vendor's fault, and the page says so
-		return nil, &away
+		unavailable := *refusal
+		unavailable.Kind = landfall.Unavailable
+		return nil, &unavailable
 	case err != nil:
 		return nil, err
 	default:
-		said = strings.Join(slices.DeleteFunc([]string{"It answered: the instruction can be used", details.Status, details.Scheme, lastDigitsText(details.LastDigits), details.Expiry},
-			func(part string) bool { return part == "" }), ", ") + "."
+		parts := []string{"The vendor answered: the instruction can be used", details.Status, details.Scheme}
+		if details.LastDigits != "" {
+			parts = append(parts, "ending "+details.LastDigits)
+		}
+		parts = slices.DeleteFunc(append(parts, details.Expiry), func(part string) bool { return part == "" })
+		text = strings.Join(parts, ", ") + "."
 	}
-	// The page is read after the vendor was asked, so that its health is the one that came of it.
-	page, err := r.vendorPage()
-	page.CheckResult = said
+	page, err := r.vendorPage() // after the check, to show its effect on the health
+	page.CheckResult = text
 	return page, err
 }
 
-func lastDigitsText(digits string) string {
-	if digits == "" {
-		return ""
-	}
-	return "ending " + digits
-}
-
-func vendorAction(say string, do func(*pageRequest, string) error) func(*pageRequest) (any, error) {
-	return func(r *pageRequest) (any, error) {
-		code := r.PathValue("vendor")
-		return redirect{to: consolePath("admin", "vendors", code), message: say}, do(r, code)
-	}
-}
-
-func removeVendor(r *pageRequest) (any, error) {
-	code := r.PathValue("vendor")
-	if err := r.requireConfirmation(code); err != nil {
-		return nil, err
-	}
-	return redirect{to: consolePath("admin", "vendors"), message: code + " is removed. What it confirmed stays on the accounts."}, r.operator().RemoveVendor(r.Context(), code)
-}
-
 func vendorRoutes() []route {
-	all, one := get("admin/vendors/", listVendors, "vendors"), get("admin/vendors/{vendor}/", showVendor, "vendor")
-	of := func(act string, verb func(*pageRequest) (any, error)) route {
-		return post("admin/vendors/{vendor}/"+act+"/", verb, one)
+	list, vendor := get("admin/vendors/", listVendors, "vendors"), get("admin/vendors/{vendor}/", showVendor, "vendor")
+	to := pathTo("admin", "vendors", "{vendor}")
+	change := func(name string, handle handlerFunc) route {
+		return post("admin/vendors/{vendor}/"+name+"/", handle, vendor)
 	}
 	return []route{
-		all, post("admin/vendors/", createVendor, all), one, of("set", changeVendor), of("check", checkVendor), of("remove", removeVendor),
-		of("grant", vendorAction("The vendor is granted, and closed to suppliers without a grant.", func(r *pageRequest, code string) error {
-			return r.operator().GrantVendor(r.Context(), code, r.formValue("supplier"))
+		list, post("admin/vendors/", createVendor, list), vendor,
+		change("set", action(to, "Configuration saved.", changeVendor)), change("check", checkVendor),
+		change("remove", confirmedAction("vendor", pathTo("admin", "vendors"), "Vendor removed. Confirmed instructions stay on their accounts.", func(r *pageRequest) error {
+			return r.operator().RemoveVendor(r.Context(), r.PathValue("vendor"))
 		})),
-		of("revoke", vendorAction("The grant is taken back.", func(r *pageRequest, code string) error {
-			return r.operator().RevokeVendor(r.Context(), code, r.formValue("supplier"))
+		change("grant", action(to, "Access granted. Only granted suppliers can use this vendor.", func(r *pageRequest) error {
+			return r.operator().GrantVendor(r.Context(), r.PathValue("vendor"), r.formValue("supplier"))
 		})),
-		of("open", vendorAction("The vendor is open to every supplier.", func(r *pageRequest, code string) error { return r.operator().OpenVendor(r.Context(), code) })),
+		change("revoke", action(to, "Access removed.", func(r *pageRequest) error {
+			return r.operator().RevokeVendor(r.Context(), r.PathValue("vendor"), r.formValue("supplier"))
+		})),
+		change("open", action(to, "All suppliers can use this vendor.", func(r *pageRequest) error {
+			return r.operator().OpenVendor(r.Context(), r.PathValue("vendor"))
+		})),
 	}
 }

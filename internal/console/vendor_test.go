@@ -11,7 +11,7 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// fakeVendor knows one instruction, and nothing of any other.
+// fakeVendor knows one instruction.
 type fakeVendor struct{}
 
 func (fakeVendor) Verify(_ context.Context, _ string, _ landfall.Vendor, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
@@ -21,9 +21,9 @@ func (fakeVendor) Verify(_ context.Context, _ string, _ landfall.Vendor, instruc
 	return landfall.InstructionDetails{Status: "active", Scheme: "bacs", LastDigits: "4321"}, nil
 }
 
-// Vendors are added, changed, asked, granted and removed; what was refused
-// stays with what was typed, and credentials are only ever named.
-func TestVendorsAreSetFromTheConsole(t *testing.T) {
+// Vendors can be added, changed, checked, granted and removed. A refused form keeps
+// what was typed.
+func TestVendors(t *testing.T) {
 	h := newTestConsole(t)
 	h.seedBasics()
 	verifier := landfall.InstructionVerifier(fakeVendor{})
@@ -41,7 +41,7 @@ func TestVendorsAreSetFromTheConsole(t *testing.T) {
 			}
 		}
 	}
-	ada.wantPage("/console/admin/vendors/", "No payment vendor is configured", "Add a vendor")
+	ada.wantPage("/console/admin/vendors/", "No payment vendors yet", "Add a vendor")
 	house := url.Values{"code": {"HOUSE"}, "adapter": {"json"}, "base_url": {"http://10.0.0.1/"}, "secret_env": {"VENDOR_HOUSE"}, "settings": {"types=CARD"}}
 	told("", house, http.StatusBadRequest, `role="alert"`, `value="http://10.0.0.1/"`, "types=CARD", `value="HOUSE"`)
 	house.Set("base_url", "https://pay.example/v1")
@@ -51,19 +51,19 @@ func TestVendorsAreSetFromTheConsole(t *testing.T) {
 	house.Set("secret_env", "PATH")
 	told("", house, http.StatusBadRequest, `role="alert"`)
 	house.Set("secret_env", "VENDOR_HOUSE")
-	told("", house, http.StatusOK, "The vendor is set.", "VENDOR_HOUSE", "types=CARD", "refused by vendor", "does not accept our credential")
-	told("", house, http.StatusBadRequest, "There is a payment vendor HOUSE already")
+	told("", house, http.StatusOK, "Vendor added.", "VENDOR_HOUSE", "types=CARD", "refused by vendor", "does not accept our credential")
+	told("", house, http.StatusBadRequest, "Payment vendor HOUSE already exists.")
 	told("HOUSE/check/", url.Values{"reference": {"mandate-1"}, "type": {"CARD"}}, http.StatusOK, "the instruction can be used, active, bacs, ending 4321.")
-	told("HOUSE/check/", url.Values{"reference": {"nobody"}, "type": {"CARD"}}, http.StatusOK, "It answered: The payment vendor does not know")
+	told("HOUSE/check/", url.Values{"reference": {"nobody"}, "type": {"CARD"}}, http.StatusOK, "The vendor answered: The payment vendor does not know")
 	told("HOUSE/check/", url.Values{"reference": {""}, "type": {"CARD"}}, http.StatusBadRequest, "must not be blank")
 	verifier = unavailableVendor{}
-	told("HOUSE/check/", url.Values{"reference": {"mandate-1"}, "type": {"CARD"}}, http.StatusServiceUnavailable, "The vendor rests.", `value="mandate-1"`)
-	told("HOUSE/set/", url.Values{"adapter": {"sandbox"}}, http.StatusOK, "The configuration is kept.", "<dd>sandbox</dd>")
+	told("HOUSE/check/", url.Values{"reference": {"mandate-1"}, "type": {"CARD"}}, http.StatusServiceUnavailable, "The vendor does not respond.", `value="mandate-1"`)
+	told("HOUSE/set/", url.Values{"adapter": {"sandbox"}}, http.StatusOK, "Configuration saved.", "<dd>sandbox</dd>")
 	told("NOBODY/set/", url.Values{"adapter": {"sandbox"}}, http.StatusNotFound, "There is no payment vendor")
-	told("HOUSE/grant/", url.Values{"supplier": {"NORTH"}}, http.StatusOK, "closed to suppliers without a grant", "Take back")
-	told("HOUSE/revoke/", url.Values{"supplier": {"NORTH"}}, http.StatusOK, "None. Grant it to one")
-	told("HOUSE/open/", nil, http.StatusOK, "open to every supplier")
+	told("HOUSE/grant/", url.Values{"supplier": {"NORTH"}}, http.StatusOK, "Only granted suppliers can use this vendor.", "Remove access")
+	told("HOUSE/revoke/", url.Values{"supplier": {"NORTH"}}, http.StatusOK, "No suppliers. Grant access to one")
+	told("HOUSE/open/", nil, http.StatusOK, "All suppliers can use this vendor.")
 	told("HOUSE/remove/", url.Values{"confirm": {"house"}}, http.StatusBadRequest, "Type HOUSE to confirm")
-	told("HOUSE/remove/", url.Values{"confirm": {"HOUSE"}}, http.StatusOK, "HOUSE is removed.")
+	told("HOUSE/remove/", url.Values{"confirm": {"HOUSE"}}, http.StatusOK, "Vendor removed.")
 	ada.wantPage("/console/admin/audit/?subject=HOUSE", "vendor.set", "vendor.check", "vendor.grant", "vendor.revoke", "vendor.remove", "operator:ada")
 }

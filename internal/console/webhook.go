@@ -9,7 +9,7 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// webhooksPage lists where events are delivered to.
+// webhooksPage lists the webhooks.
 type webhooksPage struct {
 	pageHead
 	Webhooks      []landfall.Webhook
@@ -26,11 +26,11 @@ func listWebhooks(r *pageRequest) (any, error) {
 	return page, err
 }
 
-// webhookPage is one of them with its log.
+// webhookPage shows a webhook and its attempts.
 type webhookPage struct {
 	pageHead
 	operate.WebhookFacts
-	NewSecret string // a new one, this once
+	NewSecret string // shown once
 	newRows
 }
 
@@ -38,94 +38,79 @@ func showWebhook(r *pageRequest) (any, error) { return r.webhookPage(r.PathValue
 
 func (r *pageRequest) webhookPage(name string) (webhookPage, error) {
 	facts, err := r.operator().ShowWebhook(r.Context(), name)
-	shown := webhookPage{pageHead: adminHead(name, "webhooks").withParent("Webhooks", consolePath("admin", "webhooks")), WebhookFacts: facts}
 	newest := int64(0)
-	// The rounds are newest first.
-	if len(facts.Rounds) > 0 {
+	if len(facts.Rounds) > 0 { // newest first
 		newest = facts.Rounds[0].At.UnixMicro()
 	}
 	path := consolePath("admin", "webhooks", name)
-	shown.newRows = newRows{ReloadPath: path + "#rounds", LivePath: path + "live?after=" + strconv.FormatInt(newest, 10)}
-	return shown, err
+	return webhookPage{
+		pageHead: adminHead(name, "webhooks").withParent("Webhooks", "webhooks"), WebhookFacts: facts,
+		newRows: newRows{ReloadPath: path + "#attempts", LivePath: path + "live?after=" + strconv.FormatInt(newest, 10)},
+	}, err
 }
 
-// showNewWebhookRounds counts the rounds since the newest one that a page has.
+// showNewWebhookRounds counts the attempts since the newest one of a page.
 func showNewWebhookRounds(r *pageRequest) (any, error) {
 	facts, err := r.operator().ShowWebhook(r.Context(), r.PathValue("webhook"))
-	found, after := newRows{}, r.queryTime("after")
+	rows, after := newRows{}, r.queryTime("after")
 	for _, round := range facts.Rounds {
 		if round.At.After(after) {
-			found.Count++
+			rows.Count++
 		}
 	}
-	return found, err
+	return rows, err
 }
 
-// addWebhook shows the secret on the page that answers: there is no other time.
+// addWebhook renders the secret in its response, because it is shown only once.
 func addWebhook(r *pageRequest) (any, error) {
-	// Commas and blanks separate alike: people paste lists either way.
 	split := func(name string) []string { return strings.Fields(strings.ReplaceAll(r.formValue(name), ",", " ")) }
-	made, secret, err := r.operator().AddWebhook(r.Context(), operate.WebhookRequest{
+	webhook, secret, err := r.operator().AddWebhook(r.Context(), operate.WebhookRequest{
 		Name: r.formValue("name"), Organisation: r.formValue("organisation"), URL: r.formValue("url"),
 		Types: split("types"), Suppliers: split("suppliers"), FromStart: r.formValue("from_start") != "",
 	})
 	if err != nil {
 		return nil, err
 	}
-	page, err := r.webhookPage(made.Name)
+	page, err := r.webhookPage(webhook.Name)
 	page.NewSecret = secret
 	return page, err
-}
-
-// webhookAction does something to one and says so on its page.
-func webhookAction(say string, do func(*pageRequest, string) error) func(*pageRequest) (any, error) {
-	return func(r *pageRequest) (any, error) {
-		name := r.PathValue("webhook")
-		return redirect{to: consolePath("admin", "webhooks", name), message: say}, do(r, name)
-	}
 }
 
 func testWebhook(r *pageRequest) (any, error) {
 	name := r.PathValue("webhook")
 	outcome, err := r.operator().TestWebhook(r.Context(), name)
-	if err != nil {
-		return nil, err
+	message := fmt.Sprintf("The receiver answered with HTTP %d.", outcome.Status)
+	if outcome.Reason != "" { // there may be no status
+		message = "The test was not delivered: " + outcome.Reason
 	}
-	say := fmt.Sprintf("The receiver answered %d.", outcome.Status)
-	if outcome.Reason != "" {
-		// The reason goes before the status, because where nobody answered there is no status to
-		// tell.
-		say = "The test did not arrive: " + outcome.Reason
-	}
-	return redirect{to: consolePath("admin", "webhooks", name), message: say}, nil
+	return redirect{consolePath("admin", "webhooks", name), message}, err
 }
 
 func replayWebhook(r *pageRequest) (any, error) {
 	name := r.PathValue("webhook")
 	count, err := r.operator().ReplayDead(r.Context(), name, nil)
-	return redirect{to: consolePath("admin", "webhooks", name), message: fmt.Sprintf("%d deliveries are tried again.", count)}, err
-}
-
-func removeWebhook(r *pageRequest) (any, error) {
-	name := r.PathValue("webhook")
-	if err := r.requireConfirmation(name); err != nil {
-		return nil, err
-	}
-	return redirect{to: consolePath("admin", "webhooks"), message: name + " is removed."}, r.operator().RemoveWebhook(r.Context(), name)
+	return redirect{consolePath("admin", "webhooks", name), fmt.Sprintf("Retrying %d deliveries.", count)}, err
 }
 
 func webhookRoutes() []route {
-	all, one := get("admin/webhooks/", listWebhooks, "webhooks"), get("admin/webhooks/{webhook}/", showWebhook, "webhook")
-	added := post("admin/webhooks/", addWebhook, all)
-	// Refused it is shown on the list that has the form; gone well it shows the new webhook with
-	// its secret.
-	added.view = one.view
-	of := func(act string, verb func(*pageRequest) (any, error)) route {
-		return post("admin/webhooks/{webhook}/"+act+"/", verb, one)
+	list, webhook := get("admin/webhooks/", listWebhooks, "webhooks"), get("admin/webhooks/{webhook}/", showWebhook, "webhook")
+	add := post("admin/webhooks/", addWebhook, list)
+	add.view = webhook.view // shows the new webhook with its secret
+	to := pathTo("admin", "webhooks", "{webhook}")
+	change := func(name string, handle handlerFunc) route {
+		return post("admin/webhooks/{webhook}/"+name+"/", handle, webhook)
 	}
 	return []route{
-		all, added, one, liveRoute("admin/webhooks/{webhook}/live", showNewWebhookRounds, "list-news"), of("test", testWebhook), of("replay", replayWebhook), of("remove", removeWebhook),
-		of("enable", webhookAction("The webhook is on.", func(r *pageRequest, name string) error { return r.operator().EnableWebhook(r.Context(), name, false) })),
-		of("disable", webhookAction("The webhook is off.", func(r *pageRequest, name string) error { return r.operator().DisableWebhook(r.Context(), name) })),
+		list, add, webhook, liveRoute("admin/webhooks/{webhook}/live", showNewWebhookRounds, "new-rows"),
+		change("test", testWebhook), change("replay", replayWebhook),
+		change("remove", confirmedAction("webhook", pathTo("admin", "webhooks"), "Webhook removed.", func(r *pageRequest) error {
+			return r.operator().RemoveWebhook(r.Context(), r.PathValue("webhook"))
+		})),
+		change("enable", action(to, "Webhook enabled.", func(r *pageRequest) error {
+			return r.operator().EnableWebhook(r.Context(), r.PathValue("webhook"), false)
+		})),
+		change("disable", action(to, "Webhook disabled.", func(r *pageRequest) error {
+			return r.operator().DisableWebhook(r.Context(), r.PathValue("webhook"))
+		})),
 	}
 }

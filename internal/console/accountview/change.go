@@ -12,35 +12,33 @@ import (
 	"landfall"
 )
 
-// Changes is how one revision of the staged data differs from another, field by
-// field. With one revision alone it is that revision.
+// Changes are the differences between two revisions of the staged data, or all
+// fields of the only revision.
 type Changes struct {
-	From, To int // revisions; From is 0 where there is none before
+	From, To int // revisions; From is 0 if there is only one
 	Rows     []Change
-	Same     int  // fields that did not change
-	More     int  // changes that are not shown
-	TooLong  bool // the documents are too long to be compared on a page
+	Same     int  // unchanged fields
+	More     int  // changes beyond the limit
+	TooLong  bool // the documents are too long to compare
 	Masked   bool
 }
 
-// Change is one field.
+// Change is one changed field.
 type Change struct {
 	Attr     string
 	Old, New string
 	Kind     string // "added", "removed" or "changed"
 }
 
-// Two revisions of a document may be large and have nothing in common. What is shown
-// of that ends somewhere, because a person stops reading earlier.
+// Limits of a comparison.
 const (
 	maxComparedBytes = 2 << 20 // bytes of a document
 	maxChanges       = 400
 	maxValueBytes    = 200 // bytes
 )
 
-// ChangesBetween compares two revisions in a time that grows with their length
-// and no faster. Values are masked unless they may be seen: where something
-// changed is no secret.
+// ChangesBetween compares two revisions in linear time. It masks values unless
+// personal data is shown; the names of changed fields are not personal.
 func ChangesBetween(former, latest *landfall.StagedRevision, personal bool) Changes {
 	changes := Changes{Masked: !personal}
 	if latest == nil {
@@ -71,8 +69,6 @@ func ChangesBetween(former, latest *landfall.StagedRevision, personal bool) Chan
 		case !has:
 			kind = "removed"
 		}
-		// Those that are not shown are still counted, so that a reader learns how
-		// much is missing.
 		if len(changes.Rows) == maxChanges {
 			changes.More++
 			continue
@@ -82,8 +78,7 @@ func ChangesBetween(former, latest *landfall.StagedRevision, personal bool) Chan
 	return changes
 }
 
-// unionKeys is every attribute that one of the two has: one that appeared and one that
-// went are changes too.
+// unionKeys returns the attributes of both revisions.
 func unionKeys(before, after map[string]string) map[string]bool {
 	all := make(map[string]bool, len(before)+len(after))
 	for attr := range before {
@@ -95,7 +90,7 @@ func unionKeys(before, after map[string]string) map[string]bool {
 	return all
 }
 
-// changeValue writes one side of a change.
+// changeValue formats one side of a change.
 func changeValue(text string, there, personal bool) string {
 	switch {
 	case !there:
@@ -113,11 +108,11 @@ func changeValue(text string, there, personal bool) string {
 	return text
 }
 
-// documentFields gives every value of a document by its dotted name, as it is spelled.
+// documentFields returns every value of a document by its dotted path.
 func documentFields(document []byte) map[string]string {
 	decoder := json.NewDecoder(bytes.NewReader(document))
-	// Numbers stay as they are spelt: as floats 0.10 and 0.1 would be the same, and
-	// a long number could become another.
+	// Keep numbers as text: as floats 0.10 and 0.1 would be equal, and long numbers
+	// would lose digits.
 	decoder.UseNumber()
 	var root any
 	found := map[string]string{}
@@ -127,8 +122,7 @@ func documentFields(document []byte) map[string]string {
 	return found
 }
 
-// flatten gives every leaf its dotted path, as violations name them, so that people
-// meet one spelling of a place.
+// flatten collects the leaves with the dotted paths that violations use.
 func flatten(attr string, node any, into map[string]string) {
 	dotted := func(name string) string {
 		if attr == "" {
@@ -156,7 +150,7 @@ func flatten(attr string, node any, into map[string]string) {
 	}
 }
 
-// compareAttrs sorts 2 before 10, as lists are counted.
+// compareAttrs sorts list indexes by number: 2 before 10.
 func compareAttrs(a, b string) int {
 	for {
 		x, restA, moreA := strings.Cut(a, ".")
@@ -175,6 +169,3 @@ func compareAttrs(a, b string) int {
 		a, b = restA, restB
 	}
 }
-
-// itoa makes places in lists part of a path.
-func itoa(number int) string { return strconv.Itoa(number) }

@@ -18,7 +18,7 @@ type Failure struct {
 	Errors []Violation `json:"errors"`
 }
 
-// Violation is one mistake and its place, spelled as in the API's answers.
+// Violation is one error in a field, as in the API.
 type Violation struct {
 	Detail string `json:"detail"`
 	Code   string `json:"code"`
@@ -32,12 +32,12 @@ type Revision struct {
 	SHA256         string          `json:"sha256"`
 	Bytes          int             `json:"bytes"`
 	CreatedAccount bool            `json:"made_the_account"`
-	RemovedAt      *NullString     `json:"gone_at,omitempty"` // when the document went
+	RemovedAt      *NullString     `json:"gone_at,omitempty"` // when the document was deleted
 	By             *Author         `json:"by,omitempty"`
 	Document       json.RawMessage `json:"document,omitempty"` // personal
 }
 
-// Event is something that happened to the account and was told to the world.
+// Event is a published event of the account.
 type Event struct {
 	At      NullString        `json:"at"`
 	Type    string            `json:"type"`
@@ -45,8 +45,7 @@ type Event struct {
 	By      *Author           `json:"by,omitempty"`
 }
 
-// UndoneAccount is an account that was made of this one and taken back. Its number is
-// nobody's any more.
+// UndoneAccount is an account that was created and undone. Its number is retired.
 type UndoneAccount struct {
 	AccountNumber string     `json:"platform_account_number"`
 	CreatedAt     NullString `json:"account_created_at"`
@@ -56,15 +55,13 @@ type UndoneAccount struct {
 	Run           string     `json:"run,omitempty"`
 }
 
-// Author is whose key wrote something, in which request. There is none for
-// what an operator did.
+// Author is the key and request that wrote something. Operators have none.
 type Author struct {
 	Organisation string `json:"organisation"`
 	Key          string `json:"key"`
 	RequestID    string `json:"request_id"`
 }
 
-// newFailure keeps the violations apart: a page shows each at its place.
 func newFailure(f *landfall.Failure) *Failure {
 	if f == nil {
 		return nil
@@ -74,8 +71,7 @@ func newFailure(f *landfall.Failure) *Failure {
 	})}
 }
 
-// newRevision shows the hash of what was staged even where the document itself is not
-// shown, or gone: it proves what was sent.
+// newRevision includes the hash even without the document: it proves what was sent.
 func newRevision(staged landfall.StagedRevision, made int, whole bool) Revision {
 	shown := Revision{
 		Revision: staged.Revision, StagedAt: formatInstant(staged.StagedAt), SHA256: hex.EncodeToString(staged.Hash[:]),
@@ -91,19 +87,16 @@ func newRevision(staged landfall.StagedRevision, made int, whole bool) Revision 
 	return shown
 }
 
-// newEvent keeps its details as they are; the store holds nothing personal in them.
+// newEvent keeps the details, which contain no personal data.
 func newEvent(e landfall.Event) Event {
 	return Event{formatInstant(e.At), string(e.Type), e.Details, newAuthor(e.By)}
 }
 
-// newUndoneAccount keeps the number of an account that was taken back, since people may have
-// been told it.
 func newUndoneAccount(u landfall.UndoneAccount) UndoneAccount {
 	return UndoneAccount{u.Number, formatInstant(u.CreatedAt), formatInstant(u.UndoneAt), u.Actor, u.Reason, u.Run}
 }
 
-// newAuthor is nil where no key wrote: an operator did, or it was before authors were
-// kept.
+// newAuthor is nil if no key wrote it.
 func newAuthor(by landfall.Author) *Author {
 	if by.KeyID == "" {
 		return nil
@@ -111,7 +104,7 @@ func newAuthor(by landfall.Author) *Author {
 	return &Author{by.Organisation, by.KeyID, by.RequestID}
 }
 
-// formatInstant writes a time as the API does, and nothing for no time.
+// formatInstant writes a time as the API does. The zero time is empty.
 func formatInstant(at time.Time) NullString {
 	if at.IsZero() {
 		return ""

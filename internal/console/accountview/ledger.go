@@ -16,7 +16,7 @@ type Period struct {
 	Open    bool       `json:"open"`
 }
 
-// Entry is one movement of the balance and the sum after it.
+// Entry is one ledger entry and the balance after it.
 type Entry struct {
 	Sequence     int             `json:"sequence"`
 	Kind         string          `json:"kind"`
@@ -30,10 +30,10 @@ type Entry struct {
 	Balance      string          `json:"balance"`
 	Closed       bool            `json:"on_closed_statement"`
 	Note         string          `json:"note,omitempty"`        // personal
-	Transaction  json.RawMessage `json:"transaction,omitempty"` // personal: as it was sent
+	Transaction  json.RawMessage `json:"transaction,omitempty"` // personal, as it was sent
 }
 
-// Label says what an entry is for, in the words of the books.
+// Label names an entry.
 func (e Entry) Label() string {
 	if e.Type == "" {
 		return e.Kind
@@ -41,7 +41,7 @@ func (e Entry) Label() string {
 	return strings.TrimSpace(e.Type + " " + e.Reason)
 }
 
-// SignedBalance says in words whose favour an amount is in: signs are read wrongly.
+// SignedBalance adds words to an amount, because its sign could be misread.
 func SignedBalance(amount money.Amount, currency string) string {
 	written := amount.String() + " " + currency
 	switch {
@@ -53,7 +53,7 @@ func SignedBalance(amount money.Amount, currency string) string {
 	return written
 }
 
-// newPeriod has a balance when it is closed; that of the open one still moves.
+// newPeriod has a balance only if the period is closed.
 func newPeriod(p landfall.Period) Period {
 	shown := Period{From: formatDay(p.FromOn), To: formatDay(p.ToOn), Open: p.Open()}
 	if !p.Open() {
@@ -62,8 +62,7 @@ func newPeriod(p landfall.Period) Period {
 	return shown
 }
 
-// newEntry shows what moved the balance; the customer's own words only where personal
-// data was asked for.
+// newEntry includes free text only if personal data is shown.
 func newEntry(e landfall.LedgerEntry, personal bool) Entry {
 	transaction := e.Transaction
 	shown := Entry{
@@ -71,7 +70,7 @@ func newEntry(e landfall.LedgerEntry, personal bool) Entry {
 		ID: transaction.ID, Type: string(transaction.Type), Reason: transaction.Reason,
 		Amount: e.Signed.String(), Balance: e.Balance.String(), Closed: e.Closed,
 	}
-	// A customer compares dates with his old bills, so a changed one is explained.
+	// Customers compare dates with their old bills, so explain a changed one.
 	if !transaction.OriginalOn.IsZero() {
 		side := "before"
 		if transaction.On.Before(transaction.OriginalOn) {
@@ -86,10 +85,10 @@ func newEntry(e landfall.LedgerEntry, personal bool) Entry {
 	return shown
 }
 
-// formatAmount writes money as a text, so that nobody reads a fraction.
-func formatAmount(given *money.Amount) NullString {
-	if given == nil {
+// formatAmount writes money as text. No amount is empty.
+func formatAmount(amount *money.Amount) NullString {
+	if amount == nil {
 		return ""
 	}
-	return NullString(given.String())
+	return NullString(amount.String())
 }

@@ -6,7 +6,7 @@ import (
 	"landfall"
 )
 
-// Mail is a message to a customer.
+// Mail is an email to a customer.
 type Mail struct {
 	ID              int64      `json:"mail"`
 	Supplier        string     `json:"import_supplier"`
@@ -23,25 +23,25 @@ type Mail struct {
 	Reply           string     `json:"reply,omitempty"`
 }
 
-// NewMail paints a mail. The words of a mail server often repeat the address, so
-// only their codes are shown unless more was asked for.
+// NewMail masks the address and shows only the codes of the mail server's reply,
+// which often repeats the address, unless personal data is shown.
 func NewMail(mail landfall.MailRecord, personal bool) Mail {
-	painted := Mail{
+	view := Mail{
 		ID: mail.ID, Supplier: mail.Key.Supplier, External: mail.Key.External, Kind: string(mail.Kind), To: mail.MaskedTo(),
 		Language: mail.Language, State: string(mail.State), QueuedAt: formatInstant(mail.QueuedAt), DueAt: formatInstant(mail.DueAt),
 		SettledAt: formatInstant(mail.SettledAt), Attempts: mail.Attempts, MayHaveBeenRead: mail.MayHaveArrived(), Reply: replyCodes(mail),
 	}
 	if personal {
-		painted.To, painted.Reply = mail.To, mail.Reply
+		view.To, view.Reply = mail.To, mail.Reply
 	}
-	return painted
+	return view
 }
 
-// smtpCodes finds the codes that a mail server's words begin with.
+// smtpCodes matches the codes at the start of a mail server's reply.
 var smtpCodes = regexp.MustCompile(`^(given up after \d+ attempts: )?[2-5]\d\d( [245]\.\d{1,3}\.\d{1,3})?\b`)
 
-// replyCodes is what may be shown of a reply. What the operator wrote, and what we
-// wrote ourselves, holds nothing personal.
+// replyCodes is the part of a reply that is not personal. Texts of operators and
+// our own are not personal either.
 func replyCodes(mail landfall.MailRecord) string {
 	if found := smtpCodes.FindString(mail.Reply); found != "" && mail.State != landfall.MailWithdrawn && mail.State != landfall.MailBounced {
 		return found

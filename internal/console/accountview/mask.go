@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// maskDot stands for a letter that is not shown.
+// maskDot replaces a letter.
 const maskDot = "•"
 
-// maxMaskLength keeps a mask from telling how long something long is.
+// maxMaskLength hides the length of long texts.
 const maxMaskLength = 12
 
-// MaskName leaves the first letter of each word: Ada Lovelace is A•• L•••••••.
-// Whoever has the customer on the telephone recognises it, nobody else does.
+// MaskName leaves the first letter of each word: Ada Lovelace is A•• L•••••••. That
+// is enough to recognise a caller.
 func MaskName(name string) string {
 	words := strings.Fields(name)
 	for i, word := range words {
@@ -27,7 +27,7 @@ func MaskName(name string) string {
 	return strings.Join(words, " ")
 }
 
-// MaskEmail leaves the domain, as far as there is one.
+// MaskEmail leaves the domain.
 func MaskEmail(address string) string {
 	at := strings.LastIndexByte(address, '@')
 	switch {
@@ -36,20 +36,20 @@ func MaskEmail(address string) string {
 	case at < 0:
 		return MaskAll(address)
 	}
-	// Always as many dots, so that nothing is told of what stands before the @.
+	// A fixed number of dots hides the length.
 	return dots(3) + address[at:]
 }
 
 // MaskPhone leaves the last two digits.
 func MaskPhone(number string) string {
-	// Of a short number two digits would be nearly all.
+	// Two digits would be most of a short number.
 	if utf8.RuneCountInString(number) < 5 {
 		return MaskAll(number)
 	}
 	return dots(6) + " " + number[len(number)-2:]
 }
 
-// MaskAll leaves nothing but that there is something.
+// MaskAll hides everything but the fact that there is a value.
 func MaskAll(text string) string {
 	if text == "" {
 		return ""
@@ -57,6 +57,5 @@ func MaskAll(text string) string {
 	return dots(3)
 }
 
-// dots tells how long a text is only roughly: the exact length of a name would help
-// to guess it.
+// dots writes at most maxMaskLength dots.
 func dots(count int) string { return strings.Repeat(maskDot, min(max(count, 0), maxMaskLength)) }

@@ -7,7 +7,7 @@ import (
 	"landfall/internal/console/accountview"
 )
 
-func TestMasksShowNoMoreThanTheySay(t *testing.T) {
+func TestMasks(t *testing.T) {
 	for _, c := range []struct {
 		mask         func(string) string
 		text, masked string

@@ -8,8 +8,8 @@ import (
 	"landfall"
 )
 
-// Note is a remark on the account. Who may not read it still sees that it is
-// there, how long it is, and which documents belong to it.
+// Note is a note on the account. Without personal data it has its length and
+// documents.
 type Note struct {
 	CreatedAt  NullString `json:"created_at"`
 	Pinned     bool       `json:"is_pinned"`
@@ -18,13 +18,12 @@ type Note struct {
 	Characters int        `json:"characters"`
 	Body       *string    `json:"body,omitempty"` // personal
 	Documents  []string   `json:"documents"`
-	TooLong    bool       `json:"-"` // for a page
+	TooLong    bool       `json:"-"` // too long for a page
 }
 
-// newNotes gives them as support sees them: those pinned now on top, and the
-// newest first among equals.
-func newNotes(given []landfall.Note, options Options) []Note {
-	sorted := slices.Clone(given)
+// newNotes returns pinned notes first, then the newest.
+func newNotes(notes []landfall.Note, options Options) []Note {
+	sorted := slices.Clone(notes)
 	slices.SortStableFunc(sorted, func(x, y landfall.Note) int {
 		return compareNotes(x, y, options.Now)
 	})
@@ -33,8 +32,8 @@ func newNotes(given []landfall.Note, options Options) []Note {
 	})
 }
 
-// newNote says how long a text is without showing it; one that is too long for a
-// portrait is cut and says so.
+// newNote has the length of the text even without the text. The store cuts texts
+// that are too long for a page.
 func newNote(n landfall.NumberedNote, options Options) Note {
 	shown := Note{
 		CreatedAt: formatInstant(n.CreatedAt), Pinned: n.Pinned, PinnedNow: n.PinnedAt(options.Now), UnpinAt: formatInstant(n.UnpinAt),
@@ -49,7 +48,7 @@ func newNote(n landfall.NumberedNote, options Options) Note {
 	return shown
 }
 
-// compareNotes orders two notes; a pin that has ended counts for nothing.
+// compareNotes sorts pinned notes first, then by time.
 func compareNotes(x, y landfall.Note, now time.Time) int {
 	switch pinned := x.PinnedAt(now); {
 	case pinned == y.PinnedAt(now):
@@ -60,13 +59,13 @@ func compareNotes(x, y landfall.Note, now time.Time) int {
 	return 1
 }
 
-// locate says where a document is expected, and the path when nowhere is.
+// locate returns the URL of a document, or its path.
 func (o Options) locate(path string) string {
 	if path == "" || o.DocumentURL == nil {
 		return path
 	}
-	if place := o.DocumentURL(path); place != "" {
-		return place
+	if location := o.DocumentURL(path); location != "" {
+		return location
 	}
 	return path
 }

@@ -2,7 +2,7 @@ package accountview
 
 import "landfall"
 
-// Statement is a bill the old supplier issued.
+// Statement is a bill of the old supplier.
 type Statement struct {
 	ID       string     `json:"statement_id"`
 	From     NullString `json:"bill_period_from_date"`
@@ -13,8 +13,8 @@ type Statement struct {
 	Document string     `json:"document,omitempty"`
 }
 
-// Instruction is a payment instruction with what its vendor said about it. The
-// vendor tells no more of a card or bank account than may be shown.
+// Instruction is a payment instruction with the details from its vendor, which
+// contain nothing that must be masked.
 type Instruction struct {
 	Vendor       string     `json:"vendor"`
 	Reference    string     `json:"reference"`
@@ -27,7 +27,7 @@ type Instruction struct {
 	Expiry       string     `json:"expiry,omitempty"`
 }
 
-// Schedule says when money is collected.
+// Schedule is a payment schedule.
 type Schedule struct {
 	From       NullString `json:"start_date"`
 	To         NullString `json:"end_date"`
@@ -38,18 +38,16 @@ type Schedule struct {
 	Threshold  NullString `json:"threshold"`
 }
 
-// newStatement shows where its document lies, for the operator who is asked for it.
 func newStatement(s landfall.Statement, options Options) Statement {
 	return Statement{s.ID, formatDay(s.FromOn), formatDay(s.ToOn), formatDay(s.IssuedOn), s.Number, formatAmount(s.GrossAmount), options.locate(s.Path)}
 }
 
-// newInstruction has the last digits alone; we are never given more.
 func newInstruction(i landfall.Instruction) Instruction {
 	return Instruction{i.Vendor, i.Reference, i.Type, formatDay(i.ValidFromOn), i.ForSchedules,
 		i.Details.Status, i.Details.Scheme, i.Details.LastDigits, i.Details.Expiry}
 }
 
-// newSchedule leaves an amount that is not there empty: zero would be a promise.
+// newSchedule leaves missing amounts empty.
 func newSchedule(s landfall.PaymentSchedule) Schedule {
 	return Schedule{formatDay(s.StartOn), formatDay(s.EndOn), s.Trigger, formatAmount(s.Amount), s.Frequency, s.DayOfMonth, formatAmount(s.Threshold)}
 }

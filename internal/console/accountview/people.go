@@ -8,13 +8,13 @@ import (
 	"landfall/internal/lib/calendar"
 )
 
-// hiddenMask stands for something that is there but not shown. Support can still
-// tell a customer without an e-mail address from one who has it.
+// hiddenMask replaces a hidden value. It shows that there is one, such as an email
+// address.
 const hiddenMask = "***"
 
-// People is who the customers are and where they live.
+// People are the customers and their addresses.
 type People struct {
-	Masked          bool       `json:"masked"` // every text below is a mask or empty
+	Masked          bool       `json:"masked"` // all texts below are masked
 	BillingName     string     `json:"billing_name,omitempty"`
 	BillingAddress  string     `json:"billing_address,omitempty"`
 	SupplyAddresses []string   `json:"supply_addresses"`
@@ -33,7 +33,7 @@ type Customer struct {
 	Role       string `json:"role,omitempty"` // not personal, never masked
 }
 
-// Name is the whole name in the order it is spoken, or one mask for all of it.
+// Name is the full name, or one mask for all of it.
 func (c Customer) Name() string {
 	if c.GivenName == hiddenMask || c.FamilyName == hiddenMask {
 		return hiddenMask
@@ -41,11 +41,9 @@ func (c Customer) Name() string {
 	return strings.Join(strings.Fields(c.Title+" "+c.GivenName+" "+c.FamilyName), " ")
 }
 
-// newPeople decides in one place what of a person is shown, so that no printer can get
-// it wrong.
+// newPeople is the only place that decides which personal data is shown.
 func newPeople(data landfall.AccountData, options Options) People {
-	// behind lets a text through or puts a mask in its place.
-	behind := func(partly func(string) string) func(string) string {
+	masked := func(partly func(string) string) func(string) string {
 		return func(text string) string {
 			switch {
 			case text == "" || options.Personal:
@@ -56,28 +54,28 @@ func newPeople(data landfall.AccountData, options Options) People {
 			return hiddenMask
 		}
 	}
-	seen, name, email, phone := behind(MaskAll), behind(MaskName), behind(MaskEmail), behind(MaskPhone)
-	title := behind(func(string) string { return "" }) // it would stand before the initials
+	all, name, email, phone := masked(MaskAll), masked(MaskName), masked(MaskEmail), masked(MaskPhone)
+	title := masked(func(string) string { return "" }) // leave only the initials
 	return People{
 		Masked:      !options.Personal,
-		BillingName: name(data.BillingName), BillingAddress: seen(addressLine(data.BillingAddress)),
-		SupplyAddresses: convert(data.SupplyAddresses, func(place landfall.SupplyAddress) string { return seen(addressLine(place.Address)) }),
+		BillingName: name(data.BillingName), BillingAddress: all(addressLine(data.BillingAddress)),
+		SupplyAddresses: convert(data.SupplyAddresses, func(supply landfall.SupplyAddress) string { return all(addressLine(supply.Address)) }),
 		Customers: convert(data.Customers, func(c landfall.Customer) Customer {
 			return Customer{
 				GivenName: name(c.GivenName), FamilyName: name(c.FamilyName), Title: title(c.Title), Email: email(c.Email),
-				Mobile: phone(c.Mobile), Landline: phone(c.Landline), BornOn: seen(string(formatDay(c.BornOn))), Role: c.Role,
+				Mobile: phone(c.Mobile), Landline: phone(c.Landline), BornOn: all(string(formatDay(c.BornOn))), Role: c.Role,
 			}
 		}),
 	}
 }
 
-// addressLine writes an address as on the back of an envelope.
+// addressLine writes an address in one line.
 func addressLine(address landfall.Address) string {
 	parts := slices.Concat(address.Lines, []string{address.Locality, address.PostalCode, address.Country})
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")
 }
 
-// formatDay writes a date, and nothing for none.
+// formatDay writes a date. No date is empty.
 func formatDay(on calendar.Day) NullString {
 	if on.IsZero() {
 		return ""

@@ -2,15 +2,15 @@ package accountview
 
 import "landfall"
 
-// SearchResults is what a search gave.
+// SearchResults are the results of a search.
 type SearchResults struct {
 	Accounts       []SearchResult `json:"accounts"`
-	More           bool           `json:"more"`       // than are shown
-	WholeWordsOnly bool           `json:"whole_only"` // names and the like are found by the whole of them
-	IndexBehind    bool           `json:"behind"`     // accounts created just now are found by their numbers alone
+	More           bool           `json:"more"`       // there are more results
+	WholeWordsOnly bool           `json:"whole_only"` // personal data is only found by whole words
+	IndexBehind    bool           `json:"behind"`     // new accounts are only found by number
 }
 
-// SearchResult is one of its accounts.
+// SearchResult is one account.
 type SearchResult struct {
 	Supplier      string     `json:"import_supplier"`
 	External      string     `json:"external_account_number"`
@@ -20,8 +20,8 @@ type SearchResult struct {
 	MatchedBy     string     `json:"found_by"`
 }
 
-// NewSearchResults paints what was found. Names are masked: who looks for a customer
-// recognises him, and many others may be on the same page.
+// NewSearchResults returns results with masked names: the reader recognises the
+// customer, and does not see the names of others.
 func NewSearchResults(found landfall.SearchResult) SearchResults {
 	return SearchResults{
 		More: found.More, WholeWordsOnly: found.ExactOnly, IndexBehind: found.Unindexed > 0,
@@ -32,8 +32,8 @@ func NewSearchResults(found landfall.SearchResult) SearchResults {
 	}
 }
 
-// State is where an account stands in the words of the glossary: an account
-// that waits after an attempt that failed is a failed one.
+// State is the state of an account for people: a staged account whose last attempt
+// failed is "failed".
 func State(state landfall.ProcessState, failed bool) string {
 	switch {
 	case state == landfall.Claimed:

@@ -3,13 +3,14 @@ package accountview
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"landfall"
 )
 
-// TimelineEntry is one line of what happened to an account.
+// TimelineEntry is something that happened to an account.
 type TimelineEntry struct {
 	At     time.Time
 	What   string
@@ -19,12 +20,12 @@ type TimelineEntry struct {
 	event  landfall.EventType
 }
 
-// timeline puts everything that happened into one list, the newest first. What
-// happened in the same instant stays on one page.
+// timeline merges revisions, events and audit entries into one list, newest first.
+// Entries with the same time stay on one page.
 func timeline(history landfall.History, rows int) ([]TimelineEntry, time.Time) {
 	var all []TimelineEntry
 	for _, staged := range history.Revisions {
-		all = append(all, TimelineEntry{At: staged.StagedAt, Kind: "staged", What: "Revision " + itoa(staged.Revision) + " was staged", By: authorName(staged.By)})
+		all = append(all, TimelineEntry{At: staged.StagedAt, Kind: "staged", What: "Revision " + strconv.Itoa(staged.Revision) + " staged", By: authorName(staged.By)})
 	}
 	for _, event := range history.Events {
 		all = append(all, TimelineEntry{At: event.At, Kind: "event", event: event.Type, What: eventSentence(event), Detail: formatDetails(event.Details), By: authorName(event.By)})
@@ -39,43 +40,43 @@ func timeline(history landfall.History, rows int) ([]TimelineEntry, time.Time) {
 	for end > 0 && end < len(all) && all[end].At.Equal(all[end-1].At) {
 		end++
 	}
-	// No instant says that there is no further page.
+	// The zero time means that this is the last page.
 	if end == len(all) {
 		return all, time.Time{}
 	}
 	return all[:end], all[end-1].At
 }
 
-// eventSentences say what events mean to a person.
+// eventSentences describe events.
 var eventSentences = map[landfall.EventType]string{
-	landfall.EventImportCompleted: "The account was created", landfall.EventImportFailed: "An attempt to create the account failed",
-	landfall.EventDryRunCompleted: "A dry run passed", landfall.EventDryRunFailed: "A dry run failed",
-	landfall.EventSkipped: "The account was marked as skipped", landfall.EventUnskipped: "The mark was taken away",
-	landfall.EventUndone: "The account was taken back", landfall.EventNotesCreated: "Notes were added",
-	landfall.EventTransactionsCreated: "Transactions were added", landfall.EventStatementsCreated: "Old statements were added",
-	landfall.EventInstructionCreated: "A payment instruction was added",
+	landfall.EventImportCompleted: "Account created", landfall.EventImportFailed: "Attempt to create the account failed",
+	landfall.EventDryRunCompleted: "Dry run passed", landfall.EventDryRunFailed: "Dry run failed",
+	landfall.EventSkipped: "Account skipped", landfall.EventUnskipped: "Account unskipped",
+	landfall.EventUndone: "Account undone", landfall.EventNotesCreated: "Notes added",
+	landfall.EventTransactionsCreated: "Transactions added", landfall.EventStatementsCreated: "Historical statements added",
+	landfall.EventInstructionCreated: "Payment instruction added",
 }
 
-// auditSentences is what operators do to an account, as a sentence.
+// auditSentences describe what operators did.
 var auditSentences = map[string]string{
-	"account.reveal": "Personal data was revealed", "account.export": "Everything known was exported", "account.erase": "What was personal was erased",
+	"account.reveal": "Personal data revealed", "account.export": "All data exported", "account.erase": "Personal data erased",
 	"account.skip": eventSentences[landfall.EventSkipped], "account.unskip": eventSentences[landfall.EventUnskipped], "account.undo": eventSentences[landfall.EventUndone],
 }
 
-// eventsOfActions is what the world was told of a deed. Other deeds are named after it.
+// eventsOfActions are the events of audited actions. Other actions have the name of
+// their event.
 var eventsOfActions = map[string]landfall.EventType{
 	"account.skip": landfall.EventSkipped, "account.unskip": landfall.EventUnskipped, "account.undo": landfall.EventUndone,
 }
 
-// mergeAuditEntry looks for the event that an entry of the audit is the other side of, and
-// lets that say who did it and why: readers want each thing once.
+// mergeAuditEntry adds the actor and details of an audit entry to the event of the
+// same action, so that the timeline has it once. It returns false if there is none.
 func mergeAuditEntry(all []TimelineEntry, entry landfall.AuditEntry) bool {
 	event := cmp.Or(eventsOfActions[entry.Action], landfall.EventType(entry.Action))
 	for i := range all {
 		one := &all[i]
-		// An event with an author was done by a key, or has its entry already: each
-		// answers for one. The two sides are written one after the other, so they
-		// may lie a moment apart.
+		// An event with an author came from a key, or has its audit entry already.
+		// The two are written one after the other, so their times may differ a little.
 		if one.event != event || one.By != "" || one.At.Sub(entry.At).Abs() > time.Second {
 			continue
 		}
@@ -89,8 +90,7 @@ func mergeAuditEntry(all []TimelineEntry, entry landfall.AuditEntry) bool {
 	return false
 }
 
-// eventSentence falls back to the bare type, so that an event this program is too old to
-// know is shown all the same.
+// eventSentence describes an event. Unknown events are shown with their type.
 func eventSentence(event landfall.Event) string {
 	sentence := cmp.Or(eventSentences[event.Type], string(event.Type))
 	if event.AccountNumber != "" && (event.Type == landfall.EventImportCompleted || event.Type == landfall.EventUndone) {
@@ -99,17 +99,17 @@ func eventSentence(event landfall.Event) string {
 	return sentence
 }
 
-// formatDetails writes what an event says, in the same order every time.
-func formatDetails(said map[string]string) string {
+// formatDetails writes the details of an event in a stable order.
+func formatDetails(details map[string]string) string {
 	var parts []string
-	for name, value := range said {
+	for name, value := range details {
 		parts = append(parts, name+" "+value)
 	}
 	slices.Sort(parts)
 	return strings.Join(parts, ", ")
 }
 
-// authorName names the key too: an organisation may have several, and one may be stolen.
+// authorName includes the key, because an organisation may have several.
 func authorName(by landfall.Author) string {
 	if by.KeyID == "" {
 		return ""

@@ -7,9 +7,9 @@ import (
 	"landfall"
 )
 
-// What the world was told and what the audit keeps of the same deed is one line,
-// with who did it and why; a deed without an event keeps its own.
-func TestTimelineTellsEachThingOnce(t *testing.T) {
+// An event and the audit entry of the same action are one line with actor and
+// reason. An action without an event has its own line.
+func TestTimelineMergesEventsAndAudit(t *testing.T) {
 	at := time.Date(2026, 11, 16, 3, 0, 0, 0, time.UTC)
 	by := landfall.Author{Organisation: "Acme", KeyID: "k1"}
 	history := landfall.History{
@@ -22,19 +22,19 @@ func TestTimelineTellsEachThingOnce(t *testing.T) {
 		Audit: []landfall.AuditEntry{
 			{Action: "account.undo", Actor: "operator:ada", Detail: "A-1: the wrong book", At: at.Add(time.Minute + time.Millisecond)},
 			{Action: "account_import.completed", Actor: "operator:ada", At: at.Add(2 * time.Minute)},
-			{Action: "account_import.completed", Actor: "operator:bob", At: at}, // that one was a key's
+			{Action: "account_import.completed", Actor: "operator:bob", At: at}, // by a key
 			{Action: "account.reveal", Actor: "operator:sam", Detail: "she called", At: at.Add(3 * time.Minute)},
-			{Action: "account.skip", Actor: "operator:ada", At: at.Add(5 * time.Minute)}, // of another time
+			{Action: "account.skip", Actor: "operator:ada", At: at.Add(5 * time.Minute)}, // at another time
 		},
 	}
 	got, before := timeline(history, 50)
 	want := []TimelineEntry{
-		{What: "The account was marked as skipped"},
-		{What: "The account was marked as skipped", By: "operator:ada"},
-		{What: "Personal data was revealed", By: "operator:sam", Detail: "she called"},
-		{What: "The account was created: A-2", By: "operator:ada"},
-		{What: "The account was taken back: A-1", By: "operator:ada", Detail: "run R-1, A-1: the wrong book"},
-		{What: "The account was created: A-1", By: "Acme, key k1"},
+		{What: "Account skipped"},
+		{What: "Account skipped", By: "operator:ada"},
+		{What: "Personal data revealed", By: "operator:sam", Detail: "she called"},
+		{What: "Account created: A-2", By: "operator:ada"},
+		{What: "Account undone: A-1", By: "operator:ada", Detail: "run R-1, A-1: the wrong book"},
+		{What: "Account created: A-1", By: "Acme, key k1"},
 		{What: "account_import.completed", By: "operator:bob"},
 	}
 	if len(got) != len(want) || !before.IsZero() {

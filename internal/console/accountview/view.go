@@ -1,8 +1,7 @@
-// Package portrait shows an account as a person sees it: how much in words,
-// pinned notes on top, a ledger whose moved dates are explained, how it all
-// came to be. A portrait is plain data, ready for a terminal, a page and a
-// machine alike, so that all of them tell the same story. What says who the
-// people are is masked unless it was asked for.
+// Package accountview prepares an account for display: the balance in words,
+// pinned notes first, moved dates explained, and its history. A view is plain
+// data for the terminal, the console and JSON, so that all show the same.
+// Personal data is masked unless it was asked for.
 package accountview
 
 import (
@@ -12,8 +11,7 @@ import (
 	"landfall"
 )
 
-// Facts is what is known about an account: its way onto the platform and what
-// it became.
+// Facts is everything that is stored about an account.
 type Facts struct {
 	Process   landfall.Process
 	Supplier  landfall.Supplier
@@ -24,16 +22,16 @@ type Facts struct {
 	Undone    []landfall.UndoneAccount
 }
 
-// Options says how much to show, and in which surroundings.
+// Options say how much to show.
 type Options struct {
-	Personal     bool                     // people, addresses and what somebody wrote
-	Staged       bool                     // the staged documents, personal data and all
-	PartialMasks bool                     // masks leave what a caller recognises
-	DocumentURL  func(path string) string // where a document is; nil or "" leaves the path
+	Personal     bool                     // show customers, addresses and notes
+	Staged       bool                     // include the staged documents with all personal data
+	PartialMasks bool                     // leave initials and endings, so that a caller can be recognised
+	DocumentURL  func(path string) string // URL of a document; nil or "" leaves the path
 	Now          time.Time                // decides which notes are pinned; zero means now
 }
 
-// View is the picture. Names that the API has are its own.
+// View is an account for display. Its JSON uses the names of the API.
 type View struct {
 	Supplier         string          `json:"import_supplier"`
 	External         string          `json:"external_account_number"`
@@ -49,7 +47,7 @@ type View struct {
 	Mails            []Mail          `json:"mails"`
 }
 
-// Account is the part that exists once the account was created.
+// Account is the part that exists after the account was created.
 type Account struct {
 	Revision      int           `json:"made_from_revision"`
 	Team          string        `json:"operations_team_name"`
@@ -67,13 +65,13 @@ type Account struct {
 	Schedules     []Schedule    `json:"payment_schedules"`
 }
 
-// New paints the portrait.
+// New returns the view of an account.
 func New(facts Facts, options Options) View {
 	if options.Now.IsZero() {
 		options.Now = time.Now()
 	}
 	process := facts.Process
-	painted := View{
+	view := View{
 		Supplier: process.Key.Supplier, External: process.Key.External, State: string(process.State),
 		AccountNumber: NullString(process.AccountNumber), AccountCreatedAt: formatInstant(process.AccountCreatedAt),
 		SkipReason: process.SkipReason, Failure: newFailure(process.Failure),
@@ -83,15 +81,15 @@ func New(facts Facts, options Options) View {
 	made := 0
 	if facts.Account != nil {
 		made = facts.Account.Revision
-		painted.Account = newAccount(facts.Account, options)
+		view.Account = newAccount(facts.Account, options)
 	}
-	painted.Revisions = convert(facts.Revisions, func(staged landfall.StagedRevision) Revision {
+	view.Revisions = convert(facts.Revisions, func(staged landfall.StagedRevision) Revision {
 		return newRevision(staged, made, options.Staged)
 	})
-	return painted
+	return view
 }
 
-// newAccount turns each part into plain text and numbers, which all printers share.
+// newAccount formats each part.
 func newAccount(made *landfall.Account, options Options) *Account {
 	data := made.Data
 	return &Account{
@@ -108,10 +106,10 @@ func newAccount(made *landfall.Account, options Options) *Account {
 	}
 }
 
-// NullString is a text that may be absent: null for machines, nothing for people.
+// NullString is a text that is null in JSON when it is empty.
 type NullString string
 
-// MarshalJSON tells absent from empty, as the API does.
+// MarshalJSON writes null for an empty text.
 func (m NullString) MarshalJSON() ([]byte, error) {
 	if m == "" {
 		return []byte("null"), nil
@@ -119,11 +117,11 @@ func (m NullString) MarshalJSON() ([]byte, error) {
 	return json.Marshal(string(m))
 }
 
-// convert turns every item into another; no items are [] and not null.
-func convert[From, To any](items []From, turn func(From) To) []To {
-	turned := make([]To, len(items))
+// convert converts a slice. No items are [] in JSON and not null.
+func convert[From, To any](items []From, one func(From) To) []To {
+	converted := make([]To, len(items))
 	for i, item := range items {
-		turned[i] = turn(item)
+		converted[i] = one(item)
 	}
-	return turned
+	return converted
 }

@@ -26,8 +26,8 @@ func on(t *testing.T, text string) calendar.Day {
 	return day
 }
 
-// sitter is an account of Ada's with everything a person could ask about.
-func sitter(t *testing.T) accountview.Facts {
+// testFacts returns an account with everything that a view shows.
+func testFacts(t *testing.T) accountview.Facts {
 	t.Helper()
 	hours := func(n int) time.Time { return now.Add(time.Duration(n) * time.Hour) }
 	gross := money.Amount(4210)
@@ -64,10 +64,9 @@ func sitter(t *testing.T) accountview.Facts {
 	}
 }
 
-// What is pinned now stands on top, then the newest; a pin that has ended
-// counts for nothing.
-func TestNotesAreShownPinnedFirst(t *testing.T) {
-	shown := accountview.New(sitter(t), accountview.Options{Now: now, Personal: true})
+// Pinned notes are first, then the newest. An expired pin does not count.
+func TestNotesArePinnedFirst(t *testing.T) {
+	shown := accountview.New(testFacts(t), accountview.Options{Now: now, Personal: true})
 	var bodies []string
 	for _, note := range shown.Account.Notes {
 		bodies = append(bodies, fmt.Sprintf("%s %v", *note.Body, note.PinnedNow))
@@ -78,7 +77,7 @@ func TestNotesAreShownPinnedFirst(t *testing.T) {
 	}
 }
 
-func TestBalanceSaysWhoseItIs(t *testing.T) {
+func TestSignedBalance(t *testing.T) {
 	for amount, want := range map[money.Amount]string{
 		1: "0.01 GBP, in the customer's favour", -4210: "-42.10 GBP, the customer owes it", 0: "0.00 GBP",
 	} {
@@ -88,9 +87,9 @@ func TestBalanceSaysWhoseItIs(t *testing.T) {
 	}
 }
 
-// A moved date keeps the old one beside it and says why it was moved.
+// A moved date has the old date and the reason.
 func TestMovedDatesAreExplained(t *testing.T) {
-	facts := sitter(t)
+	facts := testFacts(t)
 	ledger := accountview.New(facts, accountview.Options{Now: now}).Account.Ledger
 	if ledger[0].MoveReason != "" || ledger[0].Label() != "opening" || ledger[1].Label() != "CHARGE IMPORTED_CHARGE" {
 		t.Errorf("got %+v", ledger)
@@ -104,12 +103,11 @@ func TestMovedDatesAreExplained(t *testing.T) {
 	}
 }
 
-// Nothing personal is anywhere in a portrait unless it was asked for, and then
-// all of it is.
+// A view has personal data only if it was asked for, and then all of it.
 func TestPersonalDataIsMasked(t *testing.T) {
 	personal := []string{"Ada", "Lovelace", "ada@example.org", "St James", "SW1Y", "newest", "told"}
 	for _, asked := range []bool{false, true} {
-		shown := accountview.New(sitter(t), accountview.Options{Now: now, Personal: asked})
+		shown := accountview.New(testFacts(t), accountview.Options{Now: now, Personal: asked})
 		text, err := json.Marshal(shown)
 		if err != nil {
 			t.Fatal(err)
@@ -123,22 +121,22 @@ func TestPersonalDataIsMasked(t *testing.T) {
 			t.Errorf("asked %v, got %+v", asked, people)
 		}
 	}
-	masked := accountview.New(sitter(t), accountview.Options{Now: now})
+	masked := accountview.New(testFacts(t), accountview.Options{Now: now})
 	if ada := masked.Account.People.Customers[0]; ada.Name() != "***" || ada.Email != "***" || ada.Mobile != "" || ada.Role != "OWNER" {
 		t.Errorf("got %+v", ada)
 	}
 	if masked.Account.Notes[0].Characters != 6 || masked.Revisions[0].Document != nil {
 		t.Errorf("got %+v", masked)
 	}
-	staged := accountview.New(sitter(t), accountview.Options{Now: now, Staged: true})
+	staged := accountview.New(testFacts(t), accountview.Options{Now: now, Staged: true})
 	if !strings.Contains(string(staged.Revisions[0].Document), "Lovelace") || !staged.Revisions[1].CreatedAccount || staged.Revisions[0].CreatedAccount {
 		t.Errorf("got %+v", staged.Revisions)
 	}
 }
 
-// Machines get null for what is absent and a text for money.
-func TestMachinesGetNullForNothing(t *testing.T) {
-	shown := accountview.New(sitter(t), accountview.Options{Now: now, DocumentURL: func(path string) string {
+// JSON has null for missing values and text for money.
+func TestViewJSON(t *testing.T) {
+	shown := accountview.New(testFacts(t), accountview.Options{Now: now, DocumentURL: func(path string) string {
 		if path == "elsewhere" {
 			return ""
 		}

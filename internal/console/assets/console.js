@@ -1,127 +1,152 @@
-// What makes the console livelier. Everything can be read without it.
+// Live updates and keyboard shortcuts. Every page works without this script.
 (() => {
   "use strict";
-  const one = (what, within = document) => within.querySelector(what);
+  const find = (selector, within = document) => within.querySelector(selector);
+  const findAll = (selector, within = document) => [...within.querySelectorAll(selector)];
 
-  // The reader's zone, so that the next page writes times in it.
+  // Store the reader's time zone, so that the next page uses it.
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   if (zone && document.documentElement.dataset.zone !== zone) {
-    document.cookie = "landfall_zone=" + zone + "; path=/; max-age=31536000; samesite=lax" + (location.protocol === "https:" ? "; secure" : "");
+    const secure = location.protocol === "https:" ? "; secure" : "";
+    document.cookie = "landfall_zone=" + zone + "; path=/; max-age=31536000; samesite=lax" + secure;
   }
 
-  // Live parts: the server sends elements with ids, and each takes the place of
-  // the one on the page, unless somebody is typing into it. Nothing is added or
-  // moved: what is new is counted, and waits until it is asked for.
-  const still = matchMedia("(prefers-reduced-motion: reduce)");
-  const figure = (text) => Number(text.replaceAll(",", ""));
-  const count = (field, from) => {
-    const to = figure(field.textContent), begun = performance.now();
-    if (still.matches || document.hidden || !(to > from)) return;
+  // Numbers that changed count up to their new value.
+  const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
+  const parseNumber = (text) => Number(text.replaceAll(",", ""));
+  const countUp = (field, from) => {
+    const to = parseNumber(field.textContent);
+    const started = performance.now();
+    if (reducedMotion.matches || document.hidden || !(to > from)) return;
     const step = (now) => {
-      const part = Math.min(1, (now - begun) / 800);
-      field.textContent = Math.round(from + (to - from) * part).toLocaleString("en");
-      if (part < 1 && field.isConnected) requestAnimationFrame(step);
+      const progress = Math.min(1, (now - started) / 800);
+      field.textContent = Math.round(from + (to - from) * progress).toLocaleString("en");
+      if (progress < 1 && field.isConnected) requestAnimationFrame(step);
     };
     field.textContent = from.toLocaleString("en");
     requestAnimationFrame(step);
   };
-  const ticks = (within) => [...within.querySelectorAll(".count")];
-  const links = (within) => [...within.querySelectorAll("a[href]")];
-  const put = (now, next) => {
-    const held = links(now).indexOf(document.activeElement);
-    const before = ticks(now).map((field) => figure(field.dataset.to ?? field.textContent));
+
+  // Live updates: the server sends elements with the attribute data-part, and each
+  // replaces the element with its id, unless somebody is typing in it. Rows are
+  // never added or moved: a link counts the new ones until it is clicked.
+  const replace = (current, next) => {
+    const focused = findAll("a[href]", current).indexOf(document.activeElement);
+    const before = findAll(".count", current).map((field) => parseNumber(field.dataset.to ?? field.textContent));
     const fresh = document.importNode(next, true);
-    if (now.classList.contains("at")) fresh.classList.add("at");
-    now.replaceWith(fresh);
-    links(fresh)[held]?.focus({ preventScroll: true });
-    ticks(fresh).forEach((field, i) => { field.dataset.to = field.textContent; count(field, before[i] ?? 0); });
+    if (current.classList.contains("selected")) fresh.classList.add("selected");
+    current.replaceWith(fresh);
+    findAll("a[href]", fresh)[focused]?.focus({ preventScroll: true });
+    findAll(".count", fresh).forEach((field, i) => {
+      field.dataset.to = field.textContent;
+      countUp(field, before[i] ?? 0);
+    });
   };
-  const seen = new Map(); // what was sent last, since counting changes the page
-  const renew = (html) => {
-    for (const next of new DOMParser().parseFromString(html, "text/html").querySelectorAll("[id]")) {
-      const now = document.getElementById(next.id);
-      if (!now) continue;
+  const received = new Map(); // the last version of each part: counting up changes the page
+  const update = (html) => {
+    for (const next of findAll("[data-part]", new DOMParser().parseFromString(html, "text/html"))) {
+      const current = document.getElementById(next.id);
+      if (!current) continue;
       if (next.dataset.count) {
-        const more = next.dataset.count - now.dataset.count;
-        now.hidden = more <= 0;
-        now.textContent = more.toLocaleString("en") + " new";
+        const added = next.dataset.count - current.dataset.count;
+        current.hidden = added <= 0;
+        current.textContent = added.toLocaleString("en") + " new";
         continue;
       }
-      const busy = now.contains(document.activeElement) && !document.activeElement.matches("a");
-      if (busy || one("details[open]", now) || (seen.get(next.id) ?? now.outerHTML) === next.outerHTML) continue;
-      seen.set(next.id, next.outerHTML);
-      put(now, next);
+      const busy = current.contains(document.activeElement) && !document.activeElement.matches("a");
+      const unchanged = (received.get(next.id) ?? current.outerHTML) === next.outerHTML;
+      if (busy || unchanged || find("details[open]", current)) continue;
+      received.set(next.id, next.outerHTML);
+      replace(current, next);
     }
   };
-  const live = one("[data-live]");
+  const live = find("[data-live]");
   if (live) {
     const source = live.dataset.live;
     let timer = 0;
     const poll = async () => {
       try {
-        const answer = await fetch(source + (source.includes("?") ? "&" : "?") + "once=1", { headers: { "HX-Request": "true" }, credentials: "same-origin" });
-        if (answer.status === 401) return location.reload();
-        if (answer.ok) renew(await answer.text());
-      } catch { /* the next round tries again */ }
+        const address = source + (source.includes("?") ? "&" : "?") + "once=1";
+        const response = await fetch(address, { headers: { "HX-Request": "true" }, credentials: "same-origin" });
+        if (response.status === 401) return location.reload();
+        if (response.ok) update(await response.text());
+      } catch { /* the next poll tries again */ }
       timer = setTimeout(poll, 5000);
     };
     const stream = new EventSource(source);
-    stream.onmessage = (event) => renew(event.data);
+    stream.onmessage = (event) => update(event.data);
     stream.onerror = () => {
       if (stream.readyState === EventSource.CLOSED && !timer) timer = setTimeout(poll, 2000);
     };
-    addEventListener("pagehide", () => { stream.close(); clearTimeout(timer); });
+    addEventListener("pagehide", () => {
+      stream.close();
+      clearTimeout(timer);
+    });
   }
 
-  // Waiting is shown at once, and a second click sends nothing.
+  // Show at once that a form was sent, and do not send it twice.
   addEventListener("submit", (event) => {
-    const form = event.target, button = event.submitter;
+    const form = event.target;
+    const button = event.submitter;
     if (event.defaultPrevented || form.method === "dialog") return;
     if (form.dataset.sent) return event.preventDefault();
     if (form.method === "post") form.dataset.sent = "yes";
     if (button) setTimeout(() => button.setAttribute("aria-busy", "true"));
   });
-  addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach((form) => {
+  addEventListener("pageshow", () => findAll("form[data-sent]").forEach((form) => {
     delete form.dataset.sent;
-    form.querySelectorAll("[aria-busy]").forEach((button) => button.removeAttribute("aria-busy"));
+    findAll("[aria-busy]", form).forEach((button) => button.removeAttribute("aria-busy"));
   }));
 
-  // Keys.
-  const rows = () => [...document.querySelectorAll("tbody tr, .suppliers > li")].filter((row) => one("a[href]", row));
-  const go = (step) => {
-    const all = rows();
-    if (!all.length) return;
-    const old = all.findIndex((row) => row.classList.contains("at"));
-    if (old >= 0) all[old].classList.remove("at");
-    const next = all[Math.max(0, Math.min(all.length - 1, old < 0 ? 0 : old + step))];
-    next.classList.add("at");
-    one("a[href]", next).focus({ preventScroll: true });
+  // Keyboard shortcuts.
+  const moveSelection = (step) => {
+    const rows = findAll("tbody tr, .suppliers > li").filter((row) => find("a[href]", row));
+    if (!rows.length) return;
+    const old = rows.findIndex((row) => row.classList.contains("selected"));
+    if (old >= 0) rows[old].classList.remove("selected");
+    const next = rows[Math.max(0, Math.min(rows.length - 1, old < 0 ? 0 : old + step))];
+    next.classList.add("selected");
+    find("a[href]", next).focus({ preventScroll: true });
     next.scrollIntoView({ block: "nearest" });
   };
-  let before = "";
+  const focusSearch = () => {
+    const field = find(".search input");
+    field?.focus();
+    field?.select();
+  };
+  const shortcuts = {
+    "/": focusSearch,
+    go: () => { location.href = "/console/"; },
+    ga: () => { location.href = "/console/admin/"; },
+    j: () => moveSelection(1),
+    k: () => moveSelection(-1),
+    "?": () => find("#keys").showModal(),
+  };
+  let previousKey = "";
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.matches("input, textarea, select")) {
       if (event.key === "Escape") event.target.blur();
       return;
     }
-    const key = before === "g" ? "g" + event.key : event.key;
-    before = event.key === "g" ? "g" : "";
-    const does = {
-      "/": () => { const field = one(".search input"); field?.focus(); field?.select(); },
-      go: () => { location.href = "/console/"; },
-      ga: () => { location.href = "/console/admin/"; },
-      j: () => go(1), k: () => go(-1),
-      "?": () => one("#keys").showModal(),
-    }[key];
-    if (does) { event.preventDefault(); does(); }
+    const shortcut = shortcuts[previousKey === "g" ? "g" + event.key : event.key];
+    previousKey = event.key === "g" ? "g" : "";
+    if (shortcut) {
+      event.preventDefault();
+      shortcut();
+    }
   });
 
-  // Printing, which nothing but a script can ask for.
-  document.querySelectorAll("[data-print]").forEach((button) => { button.hidden = false; button.onclick = () => print(); });
+  // Only a script can print, so the button is hidden without one.
+  findAll("[data-print]").forEach((button) => {
+    button.hidden = false;
+    button.onclick = () => print();
+  });
 
-  // A menu closes when somebody goes elsewhere.
+  // Close the menu when somebody clicks elsewhere.
   addEventListener("click", (event) => {
-    document.querySelectorAll("details.who[open]").forEach((menu) => { if (!menu.contains(event.target)) menu.open = false; });
+    findAll("details.user-menu[open]").forEach((menu) => {
+      if (!menu.contains(event.target)) menu.open = false;
+    });
   });
 })();

@@ -1,8 +1,8 @@
-// Walks through the console in a real browser, as people do:
+// Uses the console in a real browser:
 // node visit.mjs CHROMIUM SERVER INVITATION SUPPORT PASSWORD PATHS [FOLDER]
-// INVITATION and SUPPORT are links of an operator and of support. PATHS is a
-// JSON list of pages to look at in light and dark. With a FOLDER it
-// leaves a picture of each there. It prints one JSON object: what went wrong.
+// INVITATION and SUPPORT are the links of an operator and of support. PATHS is a
+// JSON list of pages to check in both themes. With a FOLDER it saves screenshots
+// there. It prints a JSON list of what went wrong.
 import { chromium } from "playwright-core";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -25,13 +25,13 @@ const watched = async (options) => {
   return context;
 };
 
-// Signing in: a link, a password of one's own, out, a wrong one, in again.
+// Sign in: accept an invitation, sign out, use a wrong password, sign in again.
 const context = await watched({});
 const page = await context.newPage();
 await page.goto(server + invitation);
 await inspect(page, "/console/welcome/");
 await enter(page);
-await page.locator("details.who summary").click();
+await page.locator("details.user-menu summary").click();
 await page.getByRole("button", { name: "Sign out" }).click();
 await page.waitForURL(/sign-in/);
 await page.goto(server + "/console/suppliers/EAST/runs/");
@@ -45,16 +45,16 @@ await page.locator("input[name=password]").fill(password);
 await page.locator("button.primary").click();
 await page.waitForURL(/suppliers\/EAST\/runs/);
 
-// A run: started by its form, seen to its end without a reload, undone.
-// The form stands open where there was no run yet.
+// A run: start it, wait for its end without a reload, undo it. The form is open
+// because there was no run yet.
 await page.locator("select[name=team]").selectOption("Night Team");
-await page.getByRole("button", { name: "Start the run" }).click();
+await page.getByRole("button", { name: "Start run" }).click();
 await page.waitForURL(/runs\/R-/);
-await page.locator("#run-now .state", { hasText: "finished" }).waitFor();
+await page.locator("#run-progress .state", { hasText: "finished" }).waitFor();
 await page.getByText("Undo this run").click();
 await page.waitForURL(/\/undo\//);
-const buckets = await page.locator("#undo-forecast .figures-row").innerText();
-check("no figures stand before an undo: " + buckets, /\d+\s+will be taken back\s+0\s+will be kept\s+0\s+already taken back/.test(buckets));
+const buckets = await page.locator("#undo-forecast .stats").innerText();
+check("the undo page has no forecast: " + buckets, /\d+\s+will be undone\s+0\s+will be kept\s+0\s+already undone/.test(buckets));
 await page.locator("input[name=reason]").fill("the wrong book");
 await page.locator("input[name=confirm]").fill("east");
 await page.getByRole("button", { name: /^Undo \d+ accounts/ }).click();
@@ -62,9 +62,9 @@ await page.locator("[role=alert]", { hasText: "Type EAST to confirm" }).waitFor(
 check("the reason is forgotten", await page.locator("input[name=reason]").inputValue() === "the wrong book");
 await page.locator("input[name=confirm]").fill("EAST");
 await page.getByRole("button", { name: /^Undo \d+ accounts/ }).click();
-await page.locator("#run-undo", { hasText: "Ended" }).waitFor();
+await page.locator("#run-undo", { hasText: "Finished" }).waitFor();
 
-// An account: found as one types, its people masked until they are revealed.
+// An account: search for it; its customers are masked until they are revealed.
 await page.goto(server + "/console/suppliers/NORTH/accounts/?state=imported");
 const number = await page.locator("tbody td:nth-child(2)").first().innerText();
 await page.goto(server + "/console/search/");
@@ -72,30 +72,30 @@ await page.locator(".search input").pressSequentially(number.slice(0, 9));
 await page.locator("#found tbody tr").first().waitFor();
 await page.locator("#found tbody a").first().click();
 await page.waitForURL(/console\/accounts\//);
-check("people are not masked", /•/.test(await page.locator("section[aria-labelledby=people]").innerText()));
+check("customers are not masked", /•/.test(await page.locator("section[aria-labelledby=customers]").innerText()));
 await page.locator("summary", { hasText: "Reveal personal data" }).click();
 await page.locator("details[open] input[name=reason]").fill("the customer called");
-await page.getByRole("button", { name: "Reveal on this page" }).click();
-await page.getByText("shown until you leave").waitFor();
-check("what is revealed is masked", !/•/.test(await page.locator("section[aria-labelledby=people]").innerText()));
+await page.getByRole("button", { name: "Reveal", exact: true }).click();
+await page.getByText("visible until you leave").waitFor();
+check("revealed data is masked", !/•/.test(await page.locator("section[aria-labelledby=customers]").innerText()));
 
-// One whose every text is hostile, with nothing masked.
+// An account full of hostile text, revealed.
 await page.goto(server + "/console/accounts/NORTH/spite/");
 await page.locator("summary", { hasText: "Reveal personal data" }).click();
 await page.locator("details[open] input[name=reason]").fill("<img src=x onerror=window.hacked=1>");
-await page.getByRole("button", { name: "Reveal on this page" }).click();
-await page.getByText("shown until you leave").waitFor();
-check("a hostile account shows nothing", /onerror/.test(await page.locator("main").innerText()));
+await page.getByRole("button", { name: "Reveal", exact: true }).click();
+await page.getByText("visible until you leave").waitFor();
+check("the hostile account shows nothing", /onerror/.test(await page.locator("main").innerText()));
 check("hostile text ran when it was revealed", !(await page.evaluate(() => window.hacked)));
 
-// One that waits: tried at one click, and what came of it is in its history.
+// A staged account: a dry run with one click, whose result is in the timeline.
 await page.goto(server + "/console/suppliers/EAST/accounts/?state=pending");
 await page.locator("tbody a").first().click();
 await page.locator("form[action$='/dry-run/'] select").selectOption("Night Team");
 await page.getByRole("button", { name: "Dry run" }).click();
-await page.locator("section[aria-labelledby=timeline]", { hasText: /A dry run (passed|failed)/ }).waitFor();
+await page.locator("section[aria-labelledby=timeline]", { hasText: /Dry run (passed|failed)/ }).waitFor();
 
-// A list that grows says so and stays as it is; the overview counts by itself.
+// A list that grows reports it and does not change; the overview updates by itself.
 await page.emulateMedia({ reducedMotion: "reduce" });
 const other = await context.newPage();
 await other.goto(server + "/console/suppliers/EAST/accounts/?state=pending");
@@ -103,29 +103,29 @@ const grown = await context.newPage();
 await grown.goto(server + "/console/suppliers/EAST/accounts/?state=skipped");
 await other.locator("tbody a").first().click();
 await other.locator("summary", { hasText: "Skip this account" }).click();
-await other.getByRole("button", { name: "Skip" }).click();
-await other.getByText("is marked as skipped").waitFor();
-await grown.locator("#list-news", { hasText: "1 new" }).waitFor();
-check("a list that grew changed by itself", await grown.locator("tbody tr").count() === 0);
-await grown.locator("#list-news").click();
+await other.getByRole("button", { name: "Skip", exact: true }).click();
+await other.getByText("Account skipped.").waitFor();
+await grown.locator("#new-rows", { hasText: "1 new" }).waitFor();
+check("a list added rows by itself", await grown.locator("tbody tr").count() === 0);
+await grown.locator("#new-rows").click();
 await grown.locator("tbody tr").waitFor();
 await page.goto(server + "/console/");
 await page.locator("#s-EAST a.code").focus();
 await grown.locator("tbody a").first().click();
-await grown.locator("summary", { hasText: "Take the skip mark away" }).click();
+await grown.locator("summary", { hasText: "Unskip this account" }).click();
 await grown.getByRole("button", { name: "Unskip" }).click();
 await page.locator("#s-EAST .more", { hasText: "skipped" }).waitFor({ state: "detached" });
-check("what counts by itself takes the focus away", await page.evaluate(() => document.activeElement.textContent) === "EAST");
+check("a live update takes the focus away", await page.evaluate(() => document.activeElement.textContent) === "EAST");
 await other.close();
 await grown.close();
 
-// Keys.
+// Keyboard shortcuts.
 await page.goto(server + "/console/");
 await page.keyboard.press("?");
 check("? shows no help", await page.locator("#keys").evaluate((dialog) => dialog.open));
 await page.keyboard.press("Escape");
 await page.keyboard.press("j");
-check("j goes to no row", await page.locator(".suppliers .at").count() === 1);
+check("j selects no row", await page.locator(".suppliers .selected").count() === 1);
 await page.keyboard.press("/");
 check("/ does not search", await page.evaluate(() => document.activeElement.name) === "q");
 await page.keyboard.press("Escape");
@@ -133,47 +133,46 @@ await page.keyboard.press("g");
 await page.keyboard.press("a");
 await page.waitForURL(/admin/);
 
-// Every page, light and dark: nothing serious for axe, nothing wider than a
-// phone, nothing of what was imported runs. Each is opened once, and changes its
-// looks as the reader's system does.
+// Every page in both themes: no serious axe violation, not wider than a phone, and
+// no imported text runs as a script.
 for (const path of JSON.parse(list)) {
   await page.goto(server + path);
   await inspect(page, path);
 }
 
-// Support sees the same without the acts.
+// Support sees the same pages without actions.
 const reading = await (await watched({})).newPage();
 await reading.goto(server + support);
 await enter(reading);
 for (const path of JSON.parse(list).filter((path) => /settings|Acme|vendors\/.|operators|runs\/$|accounts\/NORTH\/A-1000001/.test(path))) {
   await reading.goto(server + path);
-  check("support is offered an act on " + path, await reading.locator("main form[method=post]:not([action$='/reveal/'])").count() === 0);
+  check("support sees an action on " + path, await reading.locator("main form[method=post]:not([action$='/reveal/'])").count() === 0);
   if (folder) await inspect(reading, path, "support-");
 }
 
-// Without JavaScript everything can be read.
+// Every page can be read without JavaScript.
 const plain = await watched({ javaScriptEnabled: false, storageState: await context.storageState() });
 const reader = await plain.newPage();
 for (const path of JSON.parse(list)) {
   await reader.goto(server + path);
-  check("without JavaScript there is nothing on " + path, (await reader.locator("main").innerText()).length > 20);
+  check("empty without JavaScript: " + path, (await reader.locator("main").innerText()).length > 20);
 }
-// Lists lead on and menus open without it, too.
+// So do links and search.
 await reader.goto(server + "/console/");
 await reader.locator(".suppliers a.code").first().click();
 await reader.locator(".tabs a", { hasText: "Accounts" }).click();
 await reader.locator("tbody a").first().click();
-check("without JavaScript nobody gets down to an account", /\/console\/accounts\//.test(reader.url()));
+check("without JavaScript an account cannot be opened", /\/console\/accounts\//.test(reader.url()));
 await reader.locator(".search input").fill("A-1000");
 await reader.locator(".search input").press("Enter");
-check("without JavaScript nothing is found", await reader.locator("#found tbody tr").count() > 0);
+check("without JavaScript the search finds nothing", await reader.locator("#found tbody tr").count() > 0);
 
 console.log(JSON.stringify(wrong));
 await browser.close();
 
 function name(path) { return path.replace("/console/", "").replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "") || "overview"; }
 
-// enter chooses a password by invitation.
+// enter accepts an invitation.
 async function enter(page) {
   await page.locator("input[name=password]").fill(password);
   await page.locator("input[name=again]").fill(password);
@@ -181,8 +180,8 @@ async function enter(page) {
   await page.waitForURL(server + "/console/");
 }
 
-// inspect looks at the page that is open in light and dark and as wide as a
-// phone, and leaves pictures.
+// inspect checks the open page in both themes and at phone width, and saves
+// screenshots.
 async function inspect(page, path, prefix = "") {
   const verdict = await judge(page);
   for (const theme of ["light", "dark"]) {
@@ -199,20 +198,20 @@ async function inspect(page, path, prefix = "") {
   check("hostile text ran on " + path, !(await page.evaluate(() => window.hacked)));
 }
 
-// judge puts axe into a world of its own, which the policy of the page does not
-// bind, and gives what judges the page as it looks at the moment, by all rules.
+// judge loads axe into an isolated world, where the page's content security policy
+// does not apply, and returns a function that checks the page as it looks now.
 async function judge(page) {
   const session = await page.context().newCDPSession(page);
   const { frameTree } = await session.send("Page.getFrameTree");
   const { executionContextId } = await session.send("Page.createIsolatedWorld", { frameId: frameTree.frame.id });
   await session.send("Runtime.evaluate", { expression: axe, contextId: executionContextId });
   return async () => {
-    const told = await session.send("Runtime.evaluate", {
+    const outcome = await session.send("Runtime.evaluate", {
       contextId: executionContextId, awaitPromise: true, returnByValue: true,
       expression: `axe.run(document, { resultTypes: ["violations"] }).then((r) => r.violations.filter((v) => ["serious", "critical"].includes(v.impact))
         .map((v) => v.id + ": " + v.help + " " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " " + (n.any[0]?.message ?? "")).join(" | ")))`,
     });
-    if (told.exceptionDetails) return ["axe failed: " + JSON.stringify(told.exceptionDetails).slice(0, 400)];
-    return told.result.value;
+    if (outcome.exceptionDetails) return ["axe failed: " + JSON.stringify(outcome.exceptionDetails).slice(0, 400)];
+    return outcome.result.value;
   };
 }
