@@ -13,8 +13,8 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// service gives the members of a service of the compose file, with what it takes
-// over from another one.
+// service returns the members of a service of the compose file, including those
+// that it merges from another one.
 func service(t *testing.T, services *yamltree.Node, name string) map[string]*yamltree.Node {
 	t.Helper()
 	found := services.Find(name)
@@ -33,8 +33,8 @@ func service(t *testing.T, services *yamltree.Node, name string) map[string]*yam
 	return members
 }
 
-// texts gives the items of a list, or the names of a group, which compose takes
-// for one in many places.
+// texts returns the items of a list, or the names of a mapping, which compose
+// accepts instead in many places.
 func texts(node *yamltree.Node) (all []string) {
 	if node == nil {
 		return nil
@@ -48,15 +48,14 @@ func texts(node *yamltree.Node) (all []string) {
 	return all
 }
 
-// knownToCompose are the members of a service that this file uses and compose
-// knows.
+// knownToCompose lists the members of a service that this file uses.
 var knownToCompose = []string{
 	"<<", "image", "build", "environment", "volumes", "healthcheck", "depends_on", "read_only", "tmpfs", "cap_drop", "security_opt",
 	"stop_grace_period", "restart", "ports",
 }
 
-// The compose file names what is there: its services, volumes, files and
-// settings, and the replicas would start with those.
+// Everything that the compose file names exists: services, volumes, files and
+// settings. The replicas would start with these settings.
 func TestComposeFile(t *testing.T) {
 	t.Parallel()
 	root, err := yamltree.Read(strings.NewReader(read(t, "container/compose.yaml")))
@@ -97,7 +96,7 @@ func TestComposeFile(t *testing.T) {
 	}
 	composeReplicas(t, services)
 	composeProxy(t, services)
-	// The program itself judges where it is installed.
+	// The installed program checks the file itself.
 	if compose, err := exec.LookPath("docker-compose"); err == nil {
 		command := exec.CommandContext(t.Context(), compose, "-f", "container/compose.yaml", "config", "--quiet")
 		command.Env = append(os.Environ(), "LANDFALL_DATABASE_PASSWORD=p", "LANDFALL_WEBHOOK_KEY=k")
@@ -107,8 +106,8 @@ func TestComposeFile(t *testing.T) {
 	}
 }
 
-// composeReplicas looks whether the replicas would start: their settings are taken,
-// and they wait for a database that says when it is healthy.
+// composeReplicas checks that the replicas would start: their settings are
+// valid, and they wait for a healthy database.
 func composeReplicas(t *testing.T, services *yamltree.Node) {
 	t.Helper()
 	if health := service(t, services, "database")["healthcheck"]; health == nil || len(texts(health.Find("test"))) < 2 {
@@ -123,7 +122,8 @@ func composeReplicas(t *testing.T, services *yamltree.Node) {
 		if file := members["build"].Find("dockerfile").Text; members["build"].Find("context").Text != "../.." || read(t, filepath.Join("..", file)) == "" {
 			t.Errorf("%s is not built from %s", name, file)
 		}
-		// What the image brings and what is given here, as the program would find it.
+		// The environment of the image and of the compose file, as the program
+		// would see it.
 		environment := []string{"PATH=" + os.Getenv("PATH")}
 		for _, line := range regexp.MustCompile(`(?m)^ENV (.*)$`).FindAllStringSubmatch(read(t, "container/Containerfile"), -1) {
 			environment = append(environment, strings.Fields(line[1])...)
@@ -140,7 +140,7 @@ func composeReplicas(t *testing.T, services *yamltree.Node) {
 	}
 }
 
-// composeProxy looks whether the proxy finds the replicas where they listen.
+// composeProxy checks that the proxy uses the addresses the replicas listen on.
 func composeProxy(t *testing.T, services *yamltree.Node) {
 	t.Helper()
 	proxy := service(t, services, "proxy")
@@ -159,7 +159,7 @@ func composeProxy(t *testing.T, services *yamltree.Node) {
 	}
 }
 
-// unknownTo asks the program whether it refuses variables for their names.
+// unknownTo asks the program which variables it does not know.
 func unknownTo(t *testing.T, variables map[string]bool) (unknown []string) {
 	t.Helper()
 	for name := range variables {
@@ -172,8 +172,7 @@ func unknownTo(t *testing.T, variables map[string]bool) (unknown []string) {
 	return unknown
 }
 
-// Every variable and setting that any file here names is one that the program
-// knows.
+// The program knows every variable and setting that a file here names.
 func TestSettingsNamedHereExist(t *testing.T) {
 	t.Parallel()
 	if len(unknownTo(t, map[string]bool{"LANDFALL_LISSTEN": true})) != 1 {

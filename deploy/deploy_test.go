@@ -1,4 +1,4 @@
-// Package deploy_test tries what lies in this folder with the programs it is
+// Package deploy_test tests the files in this folder with the programs they are
 // written for.
 package deploy_test
 
@@ -25,7 +25,7 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// must runs a program of others and gives what it said.
+// must runs a program and returns its output.
 func must(t *testing.T, name string, arguments ...string) string {
 	t.Helper()
 	output, err := exec.CommandContext(t.Context(), name, arguments...).CombinedOutput()
@@ -35,8 +35,8 @@ func must(t *testing.T, name string, arguments ...string) string {
 	return string(output)
 }
 
-// TestUnitIsSound has systemd judge its unit, and how much of the machine it
-// leaves open. A word that systemd does not know is left out by it in silence.
+// TestUnitIsSound verifies the unit with systemd, including its security score.
+// systemd silently ignores settings that it does not know.
 func TestUnitIsSound(t *testing.T) {
 	t.Parallel()
 	analyze := tooltest.Debian(t, "systemd-analyze", "systemd")
@@ -49,14 +49,14 @@ func TestUnitIsSound(t *testing.T) {
 	if said := strings.TrimSpace(must(t, analyze, "verify", file)); said != "" {
 		t.Errorf("systemd says: %s", said)
 	}
-	// It knows how much a unit is exposed, from 0 to 100 here; most are at 96.
+	// The score is from 0 to 100. Most units are at 96.
 	must(t, analyze, "security", "--offline=true", "--threshold=20", file)
 }
 
-// Systemd hears when the service is ready, that it lives, and that it ends.
+// systemd is notified when the service is ready, is alive and stops.
 func TestServiceNotifiesSystemd(t *testing.T) {
 	t.Parallel()
-	folder, err := os.MkdirTemp("", "sd") //nolint:usetesting // a socket's name is short
+	folder, err := os.MkdirTemp("", "sd") //nolint:usetesting // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestServiceNotifiesSystemd(t *testing.T) {
 	wait("STOPPING=1")
 }
 
-// metrics are the names the program knows, from the generated page.
+// metrics returns the names of the metrics, from the generated page.
 func metrics(t *testing.T) map[string]bool {
 	t.Helper()
 	known := map[string]bool{}
@@ -116,8 +116,8 @@ func unknownMetrics(t *testing.T, file, text string) {
 	}
 }
 
-// TestAlertsAreSound has Prometheus judge the alerts, and wants a page for each.
-// One about a figure that was renamed never rings.
+// TestAlertsAreSound checks the alerts with promtool and requires a runbook for
+// each. An alert on a renamed metric would never fire.
 func TestAlertsAreSound(t *testing.T) {
 	t.Parallel()
 	promtool := tooltest.Debian(t, "promtool", "prometheus")
@@ -139,8 +139,8 @@ func TestAlertsAreSound(t *testing.T) {
 	}
 }
 
-// Every expression of the dashboard is one that Prometheus can read, about
-// figures that exist.
+// Prometheus can parse every expression of the dashboard, and every metric in
+// it exists.
 func TestDashboardIsSound(t *testing.T) {
 	t.Parallel()
 	promtool := tooltest.Debian(t, "promtool", "prometheus")
@@ -175,8 +175,7 @@ func TestDashboardIsSound(t *testing.T) {
 	must(t, promtool, "check", "rules", file)
 }
 
-// TestExampleSettingsAreRight checks the settings that operators begin with. A
-// mistake in them is the first thing anybody sees of us.
+// TestExampleSettingsAreRight checks the example settings that operators copy.
 func TestExampleSettingsAreRight(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(read(t, "landfall.yaml"), "/etc/landfall/db-ca.pem", tooltest.NewAuthority(t).File, 1)
@@ -187,7 +186,8 @@ func TestExampleSettingsAreRight(t *testing.T) {
 	must(t, tooltest.Landfall(t), "config", "check", "--config", file)
 }
 
-// The container is made with the Go the module asks for, and nobody is root in it.
+// The container is built with the Go version of go.mod and does not run as
+// root.
 func TestContainerFile(t *testing.T) {
 	t.Parallel()
 	text := read(t, "container/Containerfile")

@@ -69,7 +69,7 @@ func serve(t *testing.T, database, address string) *replica {
 	return r
 }
 
-// environment is ours without the settings of whoever runs the tests.
+// environment returns the environment without the developer's settings.
 func environment() (kept []string) {
 	for _, variable := range os.Environ() {
 		if !strings.HasPrefix(variable, "LANDFALL_") {
@@ -89,7 +89,7 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// site is two replicas and a key to call them with.
+// site starts two replicas and returns a key for them.
 func site(t *testing.T) (one, two *replica, key string) {
 	t.Helper()
 	database := pgtest.URL(t)
@@ -110,7 +110,7 @@ func site(t *testing.T) (one, two *replica, key string) {
 	return serve(t, database, "127.0.0.1:0"), serve(t, database, "127.0.0.1:0"), key
 }
 
-// caller calls through a proxy.
+// caller sends requests through a proxy.
 type caller struct {
 	t     *testing.T
 	base  string
@@ -127,7 +127,7 @@ func (c *caller) do(method, path, body string) (int, string) {
 	if strings.Contains(path, "/bulk/") {
 		request.Header.Set("Content-Type", "application/x-ndjson")
 	}
-	request.Header.Set("X-Forwarded-For", "203.0.113.9") // a lie
+	request.Header.Set("X-Forwarded-For", "203.0.113.9") // forged
 	if c.token != "" {
 		request.Header.Set("Authorization", "Token "+c.token)
 	}
@@ -145,8 +145,8 @@ func (c *caller) stage(external string) (int, string) {
 		fmt.Sprintf(`{"import_supplier":"NORTH","external_account_number":%q,"customers":[{}]}`, external))
 }
 
-// through calls two replicas over a proxy, ends one of them in the middle, and
-// wants every call answered well.
+// through sends requests to two replicas through a proxy and stops one of them
+// meanwhile. Every request must succeed.
 func through(t *testing.T, start func(listen, one, two string)) {
 	t.Helper()
 	one, two, key := site(t)
@@ -190,8 +190,8 @@ func through(t *testing.T, start func(listen, one, two string)) {
 	}
 }
 
-// TestReplicasBehindHaproxy ends one of two replicas under load behind the
-// configuration that operators copy. No caller may notice.
+// TestReplicasBehindHaproxy stops one of two replicas under load, with the
+// configuration that operators copy. No request may fail.
 func TestReplicasBehindHaproxy(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Parallel()
@@ -203,8 +203,8 @@ func TestReplicasBehindHaproxy(t *testing.T) {
 	})
 }
 
-// TestReplicasBehindNginx does the same with the other balancer, whose usual
-// settings buffer and repeat what must not be.
+// TestReplicasBehindNginx does the same with nginx, which by default buffers
+// and retries requests.
 func TestReplicasBehindNginx(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Parallel()

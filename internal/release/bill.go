@@ -28,14 +28,14 @@ type component struct {
 	Hashes  []hash `json:"hashes,omitempty"`
 }
 
-// hash is spelt as the format of the bill wants it.
+// hash is a checksum as CycloneDX spells it.
 type hash struct {
 	Algorithm string `json:"alg"`
 	Content   string `json:"content"`
 }
 
-// modules gives what programs were built from, as they say themselves, each once:
-// what is in the one for Windows need not be in the one for Linux.
+// modules returns the modules that programs were built from, each once, as
+// recorded in the programs. They can differ between systems.
 func modules(programs []string) (version string, all []*debug.Module, err error) {
 	found := map[string]*debug.Module{}
 	for _, program := range programs {
@@ -43,12 +43,10 @@ func modules(programs []string) (version string, all []*debug.Module, err error)
 		if err != nil {
 			return "", nil, err
 		}
-		// All programs are built by the same Go, so that the last one's version is
-		// that of all.
+		// All programs are built by the same version of Go.
 		version = strings.TrimPrefix(info.GoVersion, "go")
 		for _, module := range info.Deps {
-			// What went into the program is the replacement, so that is what is
-			// listed.
+			// The program contains the replacement, so list that.
 			if module.Replace != nil {
 				module = module.Replace
 			}
@@ -61,8 +59,8 @@ func modules(programs []string) (version string, all []*debug.Module, err error)
 	return version, all, nil
 }
 
-// describe writes what programs were built from in the form of CycloneDX. There is
-// no time in it, and its number comes from its contents.
+// describe returns a CycloneDX bill of materials of programs. It contains no time,
+// and its serial number is derived from its content, so it is reproducible.
 func describe(programs []string, version string) ([]byte, error) {
 	platform, all, err := modules(programs)
 	if err != nil {
@@ -73,7 +71,7 @@ func describe(programs []string, version string) ([]byte, error) {
 	for _, module := range all {
 		part := component{Type: "library", Name: module.Path, Version: module.Version, PURL: "pkg:golang/" + module.Path + "@" + module.Version}
 		part.Ref = part.PURL
-		// The sum of go.sum is a SHA-256 over the list of the module's files.
+		// The h1 sum in go.sum is a SHA-256 of the list of the module's files.
 		if sum, ok := strings.CutPrefix(module.Sum, "h1:"); ok {
 			raw, err := base64.StdEncoding.DecodeString(sum)
 			if err != nil {
@@ -88,7 +86,7 @@ func describe(programs []string, version string) ([]byte, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(append(listed, version...))
-	sum[6], sum[8] = sum[6]&0x0f|0x50, sum[8]&0x3f|0x80 // a UUID made from a name
+	sum[6], sum[8] = sum[6]&0x0f|0x50, sum[8]&0x3f|0x80 // a name-based UUID
 	own := "pkg:golang/landfall@" + version
 	return json.MarshalIndent(map[string]any{
 		"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
@@ -99,8 +97,8 @@ func describe(programs []string, version string) ([]byte, error) {
 	}, "", "  ")
 }
 
-// licences puts the licence and notice of everything in programs into one
-// text, which must be passed on with them.
+// licences returns the licences and notices of all modules in programs. They must
+// be distributed with the programs.
 func licences(programs []string) ([]byte, error) {
 	_, all, err := modules(programs)
 	if err != nil {
@@ -126,7 +124,7 @@ func licences(programs []string) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// legal reads the texts of a module that lawyers ask for.
+// legal returns the licence and notice texts of a module.
 func legal(folder string) ([]byte, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -135,7 +133,7 @@ func legal(folder string) ([]byte, error) {
 	var text bytes.Buffer
 	for _, entry := range entries {
 		name := strings.ToUpper(entry.Name())
-		// The beginning decides: such files have endings like .txt and .md, or a
+		// Match the start of the name: such files can end in .txt or .md, or have a
 		// second word.
 		if entry.IsDir() || !slices.ContainsFunc([]string{"LICENSE", "LICENCE", "COPYING", "NOTICE", "COPYRIGHT"}, func(begin string) bool { return strings.HasPrefix(name, begin) }) {
 			continue
@@ -146,10 +144,9 @@ func legal(folder string) ([]byte, error) {
 		}
 		text.Write(append(content, '\n'))
 	}
-	// What has no licence may not be given away at all, so that nothing with it in
-	// is released.
+	// A module without a licence must not be distributed.
 	if text.Len() == 0 {
-		return nil, errors.New("it has no licence that could be passed on")
+		return nil, errors.New("no licence file found")
 	}
 	return text.Bytes(), nil
 }

@@ -1,6 +1,5 @@
-// Command release builds what is given away: the program for every system,
-// their checksums, what is in them, and the licences. The same commit makes the
-// same bytes, wherever and whenever it is built.
+// Command release builds a release: the program for every system, checksums, a bill
+// of materials and licences. The same commit always produces the same bytes.
 package main
 
 import (
@@ -15,17 +14,15 @@ import (
 	"strings"
 )
 
-// targets are the systems it is built for.
-var targets = []string{
+// allTargets lists the systems that a release is built for.
+var allTargets = []string{
 	"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64",
 }
 
-// main builds what is given away. It is a program and no script, so that it works
-// the same wherever Go does.
 func main() {
 	out := flag.String("out", "dist", "folder to build into")
-	version := flag.String("version", "unknown", "what the program calls itself")
-	wanted := flag.String("targets", strings.Join(targets, ","), "systems to build for")
+	version := flag.String("version", "unknown", "version of the program")
+	wanted := flag.String("targets", strings.Join(allTargets, ","), "systems to build for")
 	flag.Parse()
 	if err := release(*out, *version, strings.Split(*wanted, ",")); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
@@ -33,9 +30,10 @@ func main() {
 	}
 }
 
-// release stops at the first fault: half a release must not look like a whole one.
+// release stops at the first error, so that an incomplete release is not mistaken
+// for a complete one.
 func release(out, version string, targets []string) error {
-	if err := os.MkdirAll(out, 0o755); err != nil { //nolint:gosec // it is given away
+	if err := os.MkdirAll(out, 0o755); err != nil { //nolint:gosec // a release is public
 		return err
 	}
 	var files, programs []string

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// What is in a program is listed from the program itself, the same each time.
+// The bill of materials is read from the program and is the same each time.
 func TestBillNamesWhatIsBuiltIn(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "engine")
-	// Any program with dependencies will do, and the tests' own have no module data.
+	// Any program with dependencies will do. Test binaries have no module data.
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../test/pgtest/cluster")
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
@@ -25,7 +25,7 @@ func TestBillNamesWhatIsBuiltIn(t *testing.T) {
 			t.Fatal(err)
 		}
 		if last != "" && last != string(text) {
-			t.Error("the same program is described in two ways")
+			t.Error("two bills of the same program differ")
 		}
 		last = string(text)
 	}
@@ -53,7 +53,7 @@ func TestBillNamesWhatIsBuiltIn(t *testing.T) {
 func TestLicencesArePassedOn(t *testing.T) {
 	folder := t.TempDir()
 	if _, err := legal(folder); err == nil {
-		t.Error("a module without a licence is passed on")
+		t.Error("a module without a licence is accepted")
 	}
 	for name, text := range map[string]string{"LICENSE.md": "be kind", "NOTICE": "by us", "main.go": "package main"} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {

@@ -10,8 +10,8 @@ import (
 	"landfall/internal/store/sqlstore"
 	"landfall/internal/store/storetest"
 	"landfall/internal/test/dbtest"
-	"landfall/internal/test/tooltest"
 	"landfall/internal/test/pgtest"
+	"landfall/internal/test/tooltest"
 )
 
 // databases names a fresh database of each kind.
