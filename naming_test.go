@@ -19,7 +19,6 @@ import (
 var shadowing = []string{
 	".",
 	"bench",
-	"deploy",
 	"internal/api/bulk",
 	"internal/api/contract",
 	"internal/api/graphql",
@@ -32,7 +31,6 @@ var shadowing = []string{
 	"internal/lib/telemetry",
 	"internal/outbound/payvendor",
 	"internal/outbound/webhook",
-	"internal/release",
 	"internal/service/auth",
 	"internal/service/intake",
 	"internal/service/operate",

@@ -35,12 +35,12 @@ func (r *replica) said() string {
 	return r.log.String()
 }
 
-// serve starts a replica on an address and waits until it listens.
-func serve(t *testing.T, database, address string) *replica {
+// startReplica starts a replica on an address and waits until it listens.
+func startReplica(t *testing.T, database, address string) *replica {
 	t.Helper()
 	r := &replica{process: exec.Command(tooltest.Landfall(t), "serve", "--listen", address, "--database", database,
 		"--trusted-proxies", "127.0.0.1", "--shutdown-delay", "5s")}
-	r.process.Env = environment()
+	r.process.Env = cleanEnvironment()
 	output, err := r.process.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -69,8 +69,8 @@ func serve(t *testing.T, database, address string) *replica {
 	return r
 }
 
-// environment returns the environment without the developer's settings.
-func environment() (kept []string) {
+// cleanEnvironment returns the environment without the developer's settings.
+func cleanEnvironment() (kept []string) {
 	for _, variable := range os.Environ() {
 		if !strings.HasPrefix(variable, "LANDFALL_") {
 			kept = append(kept, variable)
@@ -89,13 +89,13 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// site starts two replicas and returns a key for them.
-func site(t *testing.T) (one, two *replica, key string) {
+// startSite starts two replicas and returns a key for them.
+func startSite(t *testing.T) (one, two *replica, key string) {
 	t.Helper()
 	database := pgtest.URL(t)
 	operate := func(arguments ...string) string {
 		command := exec.CommandContext(t.Context(), tooltest.Landfall(t), append(arguments, "--database", database)...)
-		command.Env = environment()
+		command.Env = cleanEnvironment()
 		output, err := command.Output()
 		if err != nil {
 			t.Fatalf("%v: %v", arguments, err)
@@ -107,7 +107,7 @@ func site(t *testing.T) (one, two *replica, key string) {
 	operate("organisation", "create", "Acme")
 	operate("supplier", "grant", "NORTH", "Acme")
 	key = operate("key", "create", "Acme")
-	return serve(t, database, "127.0.0.1:0"), serve(t, database, "127.0.0.1:0"), key
+	return startReplica(t, database, "127.0.0.1:0"), startReplica(t, database, "127.0.0.1:0"), key
 }
 
 // caller sends requests through a proxy.
@@ -149,7 +149,7 @@ func (c *caller) stage(external string) (int, string) {
 // meanwhile. Every request must succeed.
 func through(t *testing.T, start func(listen, one, two string)) {
 	t.Helper()
-	one, two, key := site(t)
+	one, two, key := startSite(t)
 	listen := freeAddress(t)
 	start(listen, one.address, two.address)
 	c := &caller{t: t, base: "http://" + listen}
@@ -198,7 +198,7 @@ func TestReplicasBehindHaproxy(t *testing.T) {
 	haproxy := tooltest.Debian(t, "haproxy")
 	through(t, func(listen, one, two string) {
 		command := exec.Command(haproxy, "-db", "-f", "haproxy/haproxy.cfg")
-		command.Env = append(environment(), "LISTEN="+listen, "REPLICA_1="+one, "REPLICA_2="+two)
+		command.Env = append(cleanEnvironment(), "LISTEN="+listen, "REPLICA_1="+one, "REPLICA_2="+two)
 		begin(t, command)
 	})
 }

@@ -38,7 +38,7 @@ func release(out, version string, targets []string) error {
 	}
 	var files, programs []string
 	for _, target := range targets {
-		file, err := build(out, version, target)
+		file, err := buildProgram(out, version, target)
 		if err != nil {
 			return err
 		}
@@ -58,13 +58,13 @@ func release(out, version string, targets []string) error {
 		}
 		files = append(files, name)
 	}
-	// The checksums come last, because they are of everything else.
+	// The checksums come last because they cover all other files.
 	return sums(out, files)
 }
 
-// build makes one program. Nothing of the machine gets into it: no paths, no
-// repository state, no build id.
-func build(out, version, target string) (string, error) {
+// buildProgram builds one program. It contains nothing that depends on the machine:
+// no paths, no repository state, no build ID.
+func buildProgram(out, version, target string) (string, error) {
 	system, machine, ok := strings.Cut(target, "/")
 	if !ok {
 		return "", fmt.Errorf("%q is no system: want one such as linux/amd64", target)
@@ -73,10 +73,9 @@ func build(out, version, target string) (string, error) {
 	if system == "windows" {
 		file += ".exe"
 	}
-	command := exec.Command("go", "build", "-pgo=cmd/landfall/landfall.pgo", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X main.version="+version, //nolint:gosec,noctx // what the person who releases typed
+	command := exec.Command("go", "build", "-pgo=cmd/landfall/landfall.pgo", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X main.version="+version, //nolint:gosec,noctx // arguments of the person who releases
 		"-o", filepath.Join(out, file), "./cmd/landfall")
-	// What the machine's own settings say of flags and processors must not get into
-	// the bytes, or the same commit would make different ones.
+	// The machine's own Go settings must not change the result.
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+machine, "GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0")
 	if output, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%s: %w\n%s", target, err, output)
@@ -84,9 +83,9 @@ func build(out, version, target string) (string, error) {
 	return file, nil
 }
 
-// sums writes what sha256sum --check reads.
+// sums writes a file for sha256sum --check.
 func sums(out string, files []string) error {
-	// Sorted, so that the same release has the same list.
+	// Sorted, so that the file is reproducible.
 	slices.Sort(files)
 	var list strings.Builder
 	for _, name := range files {
