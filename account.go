@@ -8,7 +8,7 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// AccountData is a staged document understood: what an account is made from.
+// AccountData is a parsed staged document: what an account is created from.
 // Fields that no rule and no table needs stay in the document, which remains
 // linked to the account.
 type AccountData struct {
@@ -31,7 +31,7 @@ type AccountData struct {
 	Notes                  []Note
 	Instructions           []Instruction
 	PaymentSchedules       []PaymentSchedule
-	Language               string // BCP 47; kept with the mails alone
+	Language               string // BCP 47; stored with the mails only
 }
 
 // Customer is a person or business of an account.
@@ -44,11 +44,11 @@ type Customer struct {
 	Landline   string
 	BornOn     calendar.Day
 	Role       string
-	Deceased   bool // reported or confirmed; kept in the document alone
+	Deceased   bool // reported or confirmed; stored in the document only
 }
 
-// Address is a postal address; Lines holds the free style, the named fields
-// the structured one.
+// Address is a postal address: Lines holds an unstructured one, the other fields
+// a structured one.
 type Address struct {
 	Lines      []string
 	Locality   string
@@ -56,13 +56,13 @@ type Address struct {
 	Country    string
 }
 
-// SupplyAddress is a place that is supplied.
+// SupplyAddress is an address that is supplied.
 type SupplyAddress struct {
 	Address      Address
 	SupplyPoints []SupplyPoint
 }
 
-// SupplyPoint is where a product enters a place.
+// SupplyPoint is a point where an address is supplied with a product.
 type SupplyPoint struct {
 	Identifier string
 	SupplyType string
@@ -113,7 +113,7 @@ type PaymentSchedule struct {
 	Threshold  *money.Amount
 }
 
-// Account is an account of the platform: what a process becomes.
+// Account is an account on the platform, created by a process.
 type Account struct {
 	Number    string // set by the store
 	Key       Key
@@ -126,7 +126,7 @@ type Account struct {
 	Balance   money.Amount
 }
 
-// AccountFigures is what an account comes to, without what it consists of.
+// AccountFigures is the totals of an account.
 type AccountFigures struct {
 	CreatedAt     time.Time
 	Currency      string

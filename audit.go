@@ -8,30 +8,31 @@ import (
 	"time"
 )
 
-// AuditEntry says who changed what, from where, and in which request. It is
+// AuditEntry records who changed what, from where, and in which request. It is
 // written in the transaction of the change and holds no personal data.
 type AuditEntry struct {
 	ID        int64
 	At        time.Time
-	Actor     string // "operator:<login>", "key:<id>", or "service" for what it did by itself
+	Actor     string // "operator:<login>", "key:<id>", or "service" for what the service did itself
 	Action    string // "supplier.set", "key.revoke", …
 	Subject   string // the name of the thing changed
 	Detail    string
 	Source    string // the address or the machine it came from
 	RequestID string
-	// Acts is what organisations did in one transaction, many of them at once,
-	// as it is kept; Expand reads it. It is empty for everything else.
+	// Batch is the stored form of many changes by organisations in one transaction;
+	// Expand parses it. It is empty for every other entry.
 	Batch string
 }
 
-// AuditHash is a place in the chain of audit entries.
+// AuditHash is the hash of an audit entry and all entries before it.
 type AuditHash [sha256.Size]byte
 
-// String is the hash in hexadecimal digits.
+// String returns the hash in hexadecimal.
 func (h AuditHash) String() string { return hex.EncodeToString(h[:]) }
 
-// ParseAuditHash reads what String wrote; an empty text is the beginning of the
-// chain. What is no hash is none that any entry has.
+// ParseAuditHash parses what String returns. An empty text is the beginning of
+// the chain. Anything else that is not a hash gives the zero hash, which no entry
+// has.
 func ParseAuditHash(text string) (hash AuditHash) {
 	if read, err := hex.DecodeString(text); err == nil && len(read) == len(hash) {
 		copy(hash[:], read)
@@ -39,8 +40,9 @@ func ParseAuditHash(text string) (hash AuditHash) {
 	return hash
 }
 
-// HashAfter is the hash of an entry that follows a place in the chain. Every field
-// counts, with its length, so that nothing can move from one into the next.
+// HashAfter returns the hash of an entry that follows another one in the chain.
+// It covers every field with its length, so that text cannot move from one field
+// into the next.
 func (e AuditEntry) HashAfter(before AuditHash) AuditHash {
 	text := append(make([]byte, 0, 256+len(e.Batch)), before[:]...)
 	text = binary.BigEndian.AppendUint64(text, uint64(e.ID)) //nolint:gosec // the bits of an int64
@@ -52,23 +54,23 @@ func (e AuditEntry) HashAfter(before AuditHash) AuditHash {
 	return sha256.Sum256(text)
 }
 
-// AuditChain is how far the entries are chained. Those up to Through have their
-// place; newer ones get it within a second.
+// AuditChain is how far the entries are chained. Entries up to Through have their
+// position; newer ones get it within a second.
 type AuditChain struct {
-	Name     string // drawn for this database
+	Name     string // random, one per database
 	Position int64  // of the last entry in the chain; 0: none
 	Hash     AuditHash
-	Through  int64 // the last id that has been looked at
+	Through  int64 // the last id that was examined
 }
 
-// AuditLink is an entry with its place in the chain.
+// AuditLink is an entry with its position in the chain.
 type AuditLink struct {
 	AuditEntry
-	Position int64 // 0: it has none
+	Position int64 // 0: not chained
 	Hash     AuditHash
 }
 
-// AuditBacklog is what is not chained yet.
+// AuditBacklog counts the entries that are not chained yet.
 type AuditBacklog struct {
 	Entries int
 	Age     time.Duration // of the oldest
@@ -77,8 +79,8 @@ type AuditBacklog struct {
 // AuditQuery asks for a part of the audit.
 type AuditQuery struct {
 	After  int64 // only entries with a greater id
-	Before int64 // only entries with a smaller one; 0: all
-	Newest bool  // those first
+	Before int64 // only entries with a smaller id; 0: all
+	Newest bool  // newest first
 	Limit  int
 }
 

@@ -2,25 +2,24 @@ package landfall
 
 import "strings"
 
-// AuditBatch gathers what organisations do in one transaction. All of it becomes one
-// entry of the audit, so that being written down costs a staging next to
-// nothing: an entry for each would be as dear as the row it tells of.
+// AuditBatch collects what organisations do in one transaction into one audit
+// entry. An entry for each change would cost as much as the row it is about.
 //
-// As text it has a line for each kind of act, which begins with "=" and names
-// key, source, action, supplier and how the request begins, with tabs between
-// them; then a line for each account: its external number, the rest of the
-// request's name, and the detail, unless the line before has the same.
+// Its text has a header line for each group of changes, which begins with "=" and
+// contains key, source, action, supplier and the prefix of the request id,
+// separated by tabs. A line for each account follows: its external number, the
+// rest of the request id, and the detail, unless the line before has the same.
 type AuditBatch struct {
 	text  []byte
-	kind  [5]string // of the last act: key, source, action, supplier and how the request begins
+	kind  [5]string // of the last change: key, source, action, supplier and request prefix
 	last  string    // the detail of the last account of this kind
 	Count int
-	// Operators is what operators did in the same transaction: they do little,
-	// and what they do is found by the account.
+	// OperatorEntries are changes by operators in the same transaction. They get
+	// entries of their own, so that they are found by the account.
 	OperatorEntries []AuditEntry
 }
 
-// Add writes down one act. What nobody did by name is left to who asked for it.
+// Add adds one change. A change without an author is left to its caller.
 func (a *AuditBatch) Add(by Author, action string, key Key, detail string) {
 	if by.Operator != "" {
 		a.OperatorEntries = append(a.OperatorEntries, AuditEntry{
@@ -31,9 +30,8 @@ func (a *AuditBatch) Add(by Author, action string, key Key, detail string) {
 	if by.KeyID == "" {
 		return
 	}
-	// The lines of a bulk request are named after it, so it stands above them.
-	// Every other act has a request of its own, and shares all but that with
-	// those beside it.
+	// The lines of a bulk request share its id as their prefix, which goes into the
+	// header line. Every other change has a request id of its own.
 	request, line := "", by.RequestID
 	if slash := strings.LastIndexByte(line, '/'); slash >= 0 {
 		request, line = line[:slash], line[slash:]
@@ -56,10 +54,10 @@ func (a *AuditBatch) Add(by Author, action string, key Key, detail string) {
 	a.Count++
 }
 
-// String gives all of it as it is kept.
+// String returns the batch as it is stored.
 func (a *AuditBatch) String() string { return string(a.text) }
 
-// What would look like the end of a field or line is written in another way.
+// Tabs, line ends and backslashes in fields are escaped.
 var (
 	fields   = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`)
 	unfields = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n")
@@ -72,8 +70,8 @@ func appendField(text []byte, field string) []byte {
 	return append(text, field...)
 }
 
-// Expand gives an entry for each thing that was done. What cannot be read is
-// left out: verifying the chain says what is wrong.
+// Expand returns an entry for each change of a batch. Lines that cannot be parsed
+// are left out; verifying the chain reports them.
 func (e AuditEntry) Expand() []AuditEntry {
 	if e.Batch == "" {
 		return []AuditEntry{e}

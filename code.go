@@ -1,7 +1,7 @@
 package landfall
 
-// The stable codes a machine may act on. The catalogue in package contract
-// explains each one; a test keeps the two in step.
+// The stable error codes. The catalogue in package contract explains each of
+// them; a test keeps the two in sync.
 const (
 	CodeInternalError           = "internal_error"
 	CodeServiceUnavailable      = "service_unavailable"

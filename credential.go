@@ -13,7 +13,7 @@ type Organisation struct {
 	CreatedAt time.Time
 }
 
-// Role says what an API key's holder may do.
+// Role is what the holder of an API key may do.
 type Role string
 
 // The roles.
@@ -22,8 +22,8 @@ const (
 	RoleViewer   Role = "viewer"   // reads
 )
 
-// APIKey is an organisation's credential. The secret is shown once, when it is
-// made; only its hash is kept.
+// APIKey is an organisation's credential. The secret is shown once, when the key
+// is created; only its hash is stored.
 type APIKey struct {
 	ID           string // public part, safe to show and to log
 	Organisation string
@@ -35,7 +35,7 @@ type APIKey struct {
 	UsedAt       time.Time // give or take a minute; zero: never
 }
 
-// TokenUse says what a service token is good for.
+// TokenUse is what a service token can be used for.
 type TokenUse string
 
 // The two uses of a service token.
@@ -50,36 +50,36 @@ type ServiceToken struct {
 	Use       TokenUse
 	KeyID     string
 	ExpiresAt time.Time
-	SpentAt   time.Time // refresh tokens are good once; zero: unspent
+	SpentAt   time.Time // a refresh token can be used once; zero: not used
 	Family    TokenFamily
 }
 
-// TokenFamily is all the tokens that come from one login, each bought with the
-// refresh token before it. It ends as a whole.
+// TokenFamily is all the tokens that come from one login through refresh tokens.
+// It ends as a whole.
 type TokenFamily struct {
-	ID     [32]byte  // zero for tokens from before there were families
+	ID     [32]byte  // zero for tokens without a family
 	EndsAt time.Time // at the latest, however often it is refreshed
-	Ended  bool      // before its time, because a refresh token was used twice
+	Ended  bool      // early, because a refresh token was used twice
 }
 
-// Principal is who is asking: the answer to a good token.
+// Principal is the authenticated caller.
 type Principal struct {
 	Organisation string
 	KeyID        string
 	Role         Role
-	RequestID    string // of what is asked; the edge sets it
-	Source       string // the address it came from; the edge sets it too
+	RequestID    string // set by the HTTP layer
+	Source       string // the client's address, set by the HTTP layer
 	Quotas       Quotas // of the organisation
-	// Operator is who acts where no organisation does, as the audit names him.
+	// Operator is who acts when no organisation does, as the audit names them.
 	Operator string
 }
 
-// Author names whoever writes something, as it is kept beside what was written.
+// Author returns the author that is stored with what the caller writes.
 func (p Principal) Author() Author {
 	return Author{Organisation: p.Organisation, KeyID: p.KeyID, RequestID: p.RequestID, Source: p.Source, Operator: p.Operator}
 }
 
-// Audit is the entry for something that is done in a key's name.
+// Audit returns the audit entry for a change in the name of a key.
 func (p Principal) Audit(action, subject, detail string) AuditEntry {
 	return AuditEntry{
 		Actor: "key:" + p.KeyID, Action: action, Subject: subject, Detail: detail, Source: p.Source, RequestID: p.RequestID,
@@ -87,18 +87,18 @@ func (p Principal) Audit(action, subject, detail string) AuditEntry {
 }
 
 // Author is who wrote something through the API: which key of which
-// organisation, in which request. Nothing of it is kept beside what an operator
-// did, whose acts are in the audit, and what was written before authors were kept.
+// organisation, in which request. It is empty for operators, whose changes are in
+// the audit.
 type Author struct {
-	Organisation string // read from the key; a key never changes it
+	Organisation string // of the key, which never changes it
 	KeyID        string
 	RequestID    string
-	Source       string // the address it came from; only the audit keeps it
-	Operator     string // "operator:<login>", where no key acts; only the audit keeps it
+	Source       string // the client's address; stored in the audit only
+	Operator     string // "operator:<login>" when no key acts; stored in the audit only
 }
 
-// IsOperator reports whether an operator is the author, and none of the API's
-// callers.
+// IsOperator reports whether the author is an operator and not a caller of the
+// API.
 func (a Author) IsOperator() bool { return a.KeyID == "" && a.Organisation == "" }
 
 // CredentialReader reads organisations, keys and tokens.

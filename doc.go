@@ -1,5 +1,5 @@
-// Package landfall is the dictionary of the account migration import service:
-// the nouns everybody uses, the ports technology plugs into, and the errors a
-// user can see. It does no input or output and knows no wire format; every
-// other package of the program speaks it.
+// Package landfall is the domain of the account migration import service: its
+// nouns, the interfaces that stores and other technology implement, and the
+// errors a user can see. It does no input or output and knows no wire format.
+// Every other package uses it.
 package landfall

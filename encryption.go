@@ -2,29 +2,30 @@ package landfall
 
 import "context"
 
-// Encryption is how what is personal is kept.
+// Encryption is how personal data is encrypted.
 type Encryption struct {
-	// Writes names the key that seals; "" keeps everything as it is.
+	// WriteKey is the key that new data is encrypted with; "" means none.
 	WriteKey string
-	// Held names every key that something may be sealed with. Those besides the
-	// one that writes cannot be dropped yet.
+	// Keys are all keys that something may be encrypted with. Those other than
+	// WriteKey cannot be dropped yet.
 	Keys []string
-	// Under says that everything is being sealed anew, and Place how far it is.
+	// Rekeying is set while everything is encrypted again; Progress is how far that is.
 	Rekeying bool
 	Progress RekeyStep
-	// Bare says that something may be kept unsealed, from before there was a key.
+	// HasPlaintext is set when something may be stored unencrypted, from before there
+	// was a key.
 	HasPlaintext bool
 }
 
-// RekeyStep is how far everything is sealed anew.
+// RekeyStep is the progress of encrypting everything again.
 type RekeyStep struct {
-	Key         string   // the one that seals
-	Table       string   // that was looked at
+	Key         string   // that data is encrypted with
+	Table       string   // that was examined
 	Scanned     int64    // rows of this round
-	Encrypted   int64    // of them sealed anew
-	Changed     int64    // that changed meanwhile, and need another round
-	Done        bool     // nothing is left
-	DroppedKeys []string // the keys that are not needed any more
+	Encrypted   int64    // of them encrypted again
+	Changed     int64    // rows that changed meanwhile and need another round
+	Done        bool     // nothing is left to do
+	DroppedKeys []string // keys that are no longer needed
 }
 
 // Rekeyer encrypts personal data with the current key where it is encrypted with

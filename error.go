@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// Kind says what sort of failure an Error is; the edge turns it into a status.
+// Kind is the category of an Error; the HTTP layer turns it into a status.
 type Kind uint8
 
 // The kinds of failure. Every kind has exactly one HTTP status.
 const (
-	Internal            Kind = iota // a fault of ours; the cause is logged, never shown
+	Internal            Kind = iota // a fault of the service; the cause is logged, never shown
 	Invalid                         // refused input or a business rule
-	Unauthenticated                 // no token, or a bad one
-	Forbidden                       // a good token without the right to do this
+	Unauthenticated                 // no token, or an invalid one
+	Forbidden                       // a valid token without the right to do this
 	NotFound                        // no such thing, or not for this caller
 	MethodNotAllowed                // the path exists, the method does not
 	TooLarge                        // the body is over the limit
-	UnsupportedMedia                // the body is not what we read
-	TooMany                         // over a limit now; come back after RetryAfter
-	Unavailable                     // the database is away or we are shutting down
-	TooManyFields                   // the header is more than we read
-	UpstreamUnavailable             // who must be asked, such as a payment vendor, is away; nothing of ours is broken
+	UnsupportedMedia                // the body has an unsupported type
+	TooMany                         // over a limit; try again after RetryAfter
+	Unavailable                     // the database is unavailable, or the server is shutting down
+	TooManyFields                   // the header is too large
+	UpstreamUnavailable             // a payment vendor or another service we depend on is unavailable
 )
 
 // Violation is one thing wrong with a request. It never carries the offending
@@ -47,11 +47,11 @@ type Error struct {
 	Detail     string
 	Violations []Violation
 	Members    []Member
-	RetryAfter time.Duration // set with TooMany, Unavailable and whatever ends by itself
+	RetryAfter time.Duration // set with TooMany, Unavailable and other errors that go away by themselves
 	Cause      error         // for the log only
 }
 
-// Error describes the failure for a log line; it holds no offending values.
+// Error describes the failure for the log. It contains no offending values.
 func (e *Error) Error() string {
 	if e.Cause != nil {
 		return fmt.Sprintf("%s: %v", e.Code, e.Cause)
@@ -59,7 +59,7 @@ func (e *Error) Error() string {
 	return e.Code + ": " + e.Detail
 }
 
-// Unwrap gives the cause to errors.Is and errors.As.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
 // Is compares by code, so that a sentinel matches every error of its code.
@@ -68,51 +68,51 @@ func (e *Error) Is(target error) bool {
 	return ok && other.Code == e.Code
 }
 
-// Refuse is the ordinary refusal: a 400 with a code and a sentence.
+// Refuse returns the usual refusal: a 400 with a code and a sentence.
 func Refuse(code, detail string) *Error {
 	return &Error{Kind: Invalid, Code: code, Detail: detail}
 }
 
-// RefuseField is a refusal that points at one field of the request.
+// RefuseField returns a refusal that points at one field of the request.
 func RefuseField(attr, code, detail string) *Error {
 	refusal := Refuse(code, detail)
 	refusal.Violations = []Violation{{Code: code, Attr: attr, Detail: detail}}
 	return refusal
 }
 
-// What a store answers besides its results. They are not shown to users: the
-// use case that asked knows what the absence of a row means.
+// The errors of a store. They are not shown to users: the caller knows what the
+// absence of a row means.
 var (
-	// ErrNotFound means the row asked for does not exist.
+	// ErrNotFound means that a row does not exist.
 	ErrNotFound = errors.New("not found")
-	// ErrExists means a row with that name exists already.
+	// ErrExists means that a row with that name already exists.
 	ErrExists = errors.New("already exists")
-	// ErrUnavailable means the database cannot be reached or refuses work for
-	// now; the same request may succeed later.
+	// ErrUnavailable means that the database cannot be reached or refuses work for
+	// now. The same request may succeed later.
 	ErrUnavailable = errors.New("database unavailable")
-	// ErrOverloaded means that more work waits for the database than can be
-	// done soon. Nothing was tried, and it is ErrUnavailable too.
+	// ErrOverloaded means that too much work is waiting for the database. Nothing
+	// was tried. It is ErrUnavailable too.
 	ErrOverloaded = errors.New("too much work is waiting for the database")
-	// ErrUnknownOutcome means a commit was sent and its answer lost, and
-	// looking it up failed too. It must never be shown as a refusal.
+	// ErrUnknownOutcome means that the answer to a commit was lost, and looking up
+	// the outcome failed too. It must never be shown as a refusal.
 	ErrUnknownOutcome = errors.New("outcome of the commit is unknown")
-	// ErrRevoked means that the key in whose name something was to be written
-	// is good no more: revoked, ended, or its organisation disabled.
-	ErrRevoked = errors.New("the author's key is good no more")
-	// ErrFenced means a claim was lost to its lease: somebody else may hold
-	// the process now, and nothing may be written on its behalf.
+	// ErrRevoked means that the author's key is no longer valid: it was revoked or
+	// has expired, or its organisation was disabled.
+	ErrRevoked = errors.New("the author's key is no longer valid")
+	// ErrFenced means that a claim was lost because its lease ended: somebody else
+	// may hold the process now, and nothing may be written for the claim.
 	ErrFenced = errors.New("claim lost")
 )
 
-// retryAfter is what a caller is told to wait when the database is away or too
-// busy: long enough to spare it, short enough that a migration hardly notices.
+// retryAfter is how long callers should wait when the database is unavailable or
+// too busy: long enough to relieve it, short enough not to delay a migration.
 const retryAfter = 2 * time.Second
 
-// UserError turns what somebody below could not do into what a caller is told; doing
-// is for the log. Errors that are meant to be seen stay as they are. An unknown
-// outcome is told like an absent database, never as a refusal: sending the same
-// request again is safe and right in both cases.
-func UserError(doing string, err error) *Error {
+// UserError turns an error into one that a caller may see; operation is for the
+// log. An *Error stays as it is. An unknown outcome is reported like an
+// unavailable database and never as a refusal: sending the same request again is
+// safe and right in both cases.
+func UserError(operation string, err error) *Error {
 	var known *Error
 	switch {
 	case errors.As(err, &known):
@@ -124,11 +124,11 @@ func UserError(doing string, err error) *Error {
 		return &Error{
 			Kind: Unavailable, Code: CodeServiceUnavailable, RetryAfter: retryAfter,
 			Detail: "The service cannot do this right now. Send the same request again later.",
-			Cause:  fmt.Errorf("%s: %w", doing, err),
+			Cause:  fmt.Errorf("%s: %w", operation, err),
 		}
 	}
 	return &Error{
 		Kind: Internal, Code: CodeInternalError,
-		Detail: "Something went wrong on our side.", Cause: fmt.Errorf("%s: %w", doing, err),
+		Detail: "Something went wrong on our side.", Cause: fmt.Errorf("%s: %w", operation, err),
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// EventType names what happened, as the event's receivers read it.
+// EventType is the type of an event as receivers see it.
 type EventType string
 
-// The events, each written in the transaction of the fact it tells.
+// The event types. An event is written in the transaction of the fact it reports.
 const (
 	EventImportCompleted       EventType = "account_import.completed"
 	EventImportFailed          EventType = "account_import.failed"
@@ -30,16 +30,16 @@ const (
 	EventWebhookTest           EventType = "webhook.test"
 )
 
-// Event is a fact for the outside world. It holds no personal data beyond the
-// two account numbers.
+// Event is a fact that is published. It contains no personal data except the two
+// account numbers.
 type Event struct {
-	ID            int64 // its place in the log; set where the log is read
+	ID            int64 // its position in the log; set when the log is read
 	Type          EventType
 	Key           Key // External is "" for events about a supplier
 	AccountNumber string
 	At            time.Time
 	Details       map[string]string
-	By            Author // zero for what an operator did
+	By            Author // zero for operators
 }
 
 // EventQuery asks for a part of the log.

@@ -2,20 +2,20 @@ package landfall
 
 import "strings"
 
-// Refusal is a staging that was refused, of an account it named.
+// Refusal is a refused staging of a known account.
 type Refusal struct {
 	Key     Key
 	Failure Failure
 	By      Author
 }
 
-// FailedProcess is one account that does not get on.
+// FailedProcess is an account with its newest failure.
 type FailedProcess struct {
 	External string
 	Failure  Failure
 }
 
-// FailureKind says which of an account's failures counts, its newest, is wanted.
+// FailureKind selects accounts by the kind of their newest failure.
 type FailureKind uint8
 
 // The kinds.
@@ -33,16 +33,16 @@ type FailureQuery struct {
 	Which    FailureKind
 }
 
-// FailureGroup counts the failures that look the same: one code at one place.
+// FailureGroup counts the failures with the same code and attribute.
 type FailureGroup struct {
 	Code     string
 	Attr     string // with * for any item of a list: customers.*.landline
 	Accounts int    // how many processes have it
-	Alone    int    // how many of those have nothing else wrong
+	Alone    int    // how many of those have no other failure
 }
 
-// AttrPattern gives the attr of a violation with * for every number in it, so
-// that the same mistake has the same name wherever in a list it is made.
+// AttrPattern replaces every number in the attr of a violation by *, so that the
+// same mistake in different items of a list has the same name.
 func AttrPattern(attr string) string {
 	if !strings.ContainsAny(attr, "0123456789") {
 		return attr

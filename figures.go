@@ -2,19 +2,19 @@ package landfall
 
 import "landfall/internal/lib/money"
 
-// TransactionTypes are all the types there are, in the order figures have them.
+// TransactionTypes lists all types in the order of Figures.Transactions.
 var TransactionTypes = [...]TransactionType{Charge, Credit, Payment, Repayment, SupplyCharge}
 
-// TransactionFigures is what the transactions of one type come to. Amounts are
-// counted as they were sent: a charge of ten and a payment of ten are both ten.
+// TransactionFigures is the number and sum of the transactions of one type.
+// Amounts count as they were sent: a charge of ten and a payment of ten are both
+// ten.
 type TransactionFigures struct {
 	Count  int64
 	Amount money.Amount
 }
 
-// Figures is what an account comes to, or several of one currency together:
-// what a reconciliation counts. They may be negative where they tell how
-// something changed.
+// Figures is the totals of an account, or of several in one currency, that a
+// reconciliation counts. They may be negative when they are a difference.
 type Figures struct { //nolint:recvcheck // it is copied where it is only read
 	Currency string
 
@@ -28,8 +28,8 @@ type Figures struct { //nolint:recvcheck // it is copied where it is only read
 	Transactions [len(TransactionTypes)]TransactionFigures
 }
 
-// The places of the numbers that figures consist of. Of each transaction type
-// there are two, its count and then its amount.
+// The indexes of the numbers in Figures. Each transaction type has two: its count
+// and then its amount.
 const (
 	AtAccounts = iota
 	AtCustomers
@@ -41,11 +41,11 @@ const (
 	AtTransactions
 )
 
-// FigureCount is how many numbers there are.
+// FigureCount is how many numbers Figures has.
 const FigureCount = AtTransactions + 2*len(TransactionTypes)
 
-// Numbers gives every number in its place, for adding up, storing and
-// comparing; the currency is not among them.
+// Numbers returns pointers to all numbers by index, for adding up, storing and
+// comparing. The currency is not included.
 func (f *Figures) Numbers() [FigureCount]*int64 {
 	numbers := [FigureCount]*int64{
 		&f.Accounts, &f.Customers, &f.SupplyPoints, &f.Notes, &f.Statements, &f.Instructions, (*int64)(&f.Balance),
@@ -56,8 +56,8 @@ func (f *Figures) Numbers() [FigureCount]*int64 {
 	return numbers
 }
 
-// Add adds others, if the sums can be kept; otherwise nothing changes and it
-// reports false.
+// Add adds others. When a sum would overflow, nothing changes and it returns
+// false.
 func (f *Figures) Add(others Figures) bool {
 	sum := *f
 	to, from := sum.Numbers(), others.Numbers()
@@ -72,7 +72,7 @@ func (f *Figures) Add(others Figures) bool {
 	return true
 }
 
-// Negated gives the figures as they are taken away.
+// Negated returns the figures with the opposite signs.
 func (f Figures) Negated() Figures {
 	for _, number := range f.Numbers() {
 		*number = -*number
@@ -80,7 +80,7 @@ func (f Figures) Negated() Figures {
 	return f
 }
 
-// Empty reports whether there is nothing in the figures.
+// Empty reports whether all numbers are zero.
 func (f Figures) Empty() bool {
 	for _, number := range f.Numbers() {
 		if *number != 0 {
@@ -100,8 +100,8 @@ func (f *Figures) CountTransaction(kind TransactionType, amount money.Amount) {
 	}
 }
 
-// CountEntries counts ledger entries: every one moves the balance, and those that are
-// transactions count as such.
+// CountEntries counts ledger entries: each changes the balance, and transactions
+// count as such too.
 func (f *Figures) CountEntries(entries []LedgerEntry) {
 	for i := range entries {
 		f.Balance += entries[i].Signed
@@ -111,22 +111,22 @@ func (f *Figures) CountEntries(entries []LedgerEntry) {
 	}
 }
 
-// Differences gives what has to be added to other figures to come to these: one
-// part, or one for each currency when they are in two.
+// Differences returns what has to be added to others to get these figures: one
+// part, or one for each currency when the currencies differ.
 func (f Figures) Differences(others Figures) []Figures {
 	if f.Currency != others.Currency {
 		return []Figures{f, others.Negated()}
 	}
-	f.Add(others.Negated()) // both are one account's, which is far from the limit
+	f.Add(others.Negated()) // both are of one account, far from overflowing
 	if f.Empty() {
 		return nil
 	}
 	return []Figures{f}
 }
 
-// OpeningBalance is what an account begins with: what the other supplier says
-// it transfers, and when he does not say, what follows from his last statement
-// and the transactions since; failing that, what the transactions come to.
+// OpeningBalance is the balance that an account begins with: the transferred
+// balance if the other supplier sent one, otherwise the balance of the last
+// statement and the transactions since, otherwise the sum of the transactions.
 func OpeningBalance(transfer, lastStatement *money.Amount, historical, current money.Amount) money.Amount {
 	switch {
 	case transfer != nil:

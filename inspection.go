@@ -5,17 +5,16 @@ import (
 	"iter"
 )
 
-// Finding is something in the database that does not hold.
+// Finding is an inconsistency in the database.
 type Finding struct {
 	Key  Key
 	What string // a sentence for a person, without personal data
 }
 
-// Inspection is what an inspection is doing: how far it is, and the next
-// finding, if there is one.
+// Inspection is the progress of an inspection and its next finding, if any.
 type Inspection struct {
-	Processes int      // looked at so far
-	Finding   *Finding // nil: nothing was found in these
+	Processes int      // checked so far
+	Finding   *Finding // nil: nothing was found
 }
 
 // Inspector checks the consistency of the database.

@@ -9,11 +9,11 @@ type Instruction struct {
 	Type         string
 	ValidFromOn  calendar.Day
 	ForSchedules bool
-	Details      InstructionDetails // what the vendor said
+	Details      InstructionDetails // as reported by the vendor
 }
 
-// Same reports whether two instructions are the same one at the vendor,
-// whatever else they say about it.
+// Same reports whether two instructions are the same one at the vendor, whatever
+// their other fields say.
 func (i Instruction) Same(other Instruction) bool {
 	return i.Vendor == other.Vendor && i.Reference == other.Reference
 }

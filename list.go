@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ProcessFilter chooses what a list shows. Skipped processes are in no list
-// but their own.
+// ProcessFilter selects the processes of a list. Skipped processes are only in
+// their own list.
 type ProcessFilter uint8
 
 // The filters.
@@ -22,18 +22,18 @@ const (
 type ProcessQuery struct {
 	Supplier string
 	Filter   ProcessFilter
-	After    *ProcessCursor // start behind this entry; nil starts at the beginning
+	After    *ProcessCursor // start after this entry; nil starts at the beginning
 	Limit    int            // 0 means all
-	Figures  bool           // of imported ones, also what their accounts come to
+	Figures  bool           // include the totals of imported accounts
 }
 
-// ProcessCursor is a place in a list: every entry has exactly one.
+// ProcessCursor is a position in a list. Every entry has its own.
 type ProcessCursor struct {
 	FirstStagedAt time.Time
 	External      string
 }
 
-// ProcessEntry is one line of a list.
+// ProcessEntry is one row of a list.
 type ProcessEntry struct {
 	External         string
 	AccountNumber    string    // "" until imported

@@ -7,11 +7,11 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// MeasureKind is what a reconciliation compares.
+// MeasureKind is a kind of measure that a reconciliation compares.
 type MeasureKind string
 
-// The kinds. Those with money are measured for each currency, and transactions
-// for each type as well.
+// The kinds. Balances and transactions are measured per currency, transactions
+// per type as well.
 const (
 	MeasureAccounts     MeasureKind = "accounts"
 	MeasureCustomers    MeasureKind = "customers"
@@ -28,14 +28,14 @@ var countedKinds = []MeasureKind{
 	MeasureAccounts, MeasureCustomers, MeasureSupplyPoints, MeasureNotes, MeasureStatements, MeasureInstructions,
 }
 
-// Measure is one thing that is compared.
+// Measure is one figure that is compared.
 type Measure struct {
 	Kind     MeasureKind
 	Currency string          // of balances and transactions
 	Type     TransactionType // of transactions
 }
 
-// String names a measure: accounts, balances.GBP, transactions.GBP.PAYMENT.
+// String returns the name of a measure: accounts, balances.GBP, transactions.GBP.PAYMENT.
 func (m Measure) String() string {
 	parts := []string{string(m.Kind)}
 	if m.Currency != "" {
@@ -47,7 +47,7 @@ func (m Measure) String() string {
 	return strings.Join(parts, ".")
 }
 
-// ParseMeasure reads what String writes.
+// ParseMeasure parses what String returns.
 func ParseMeasure(text string) (Measure, bool) {
 	parts := strings.Split(text, ".")
 	m := Measure{Kind: MeasureKind(parts[0])}
@@ -64,35 +64,35 @@ func ParseMeasure(text string) (Measure, bool) {
 	return Measure{}, false
 }
 
-// Value is how much of a measure there is: a count, an amount of money or both.
-// What is nil is not measured, or was not said.
+// Value is the value of a measure: a count, an amount of money or both. nil means
+// not measured or unknown.
 type Value struct {
 	Count  *money.Total
 	Amount *money.Total
 }
 
-// Plus gives the sum of what both have.
+// Plus returns the sum of what both have.
 func (v Value) Plus(other Value) Value {
 	return Value{both(v.Count, other.Count, money.Total.Plus), both(v.Amount, other.Amount, money.Total.Plus)}
 }
 
-// Minus gives the difference of what both have.
+// Minus returns the difference of what both have.
 func (v Value) Minus(other Value) Value {
 	return Value{both(v.Count, other.Count, money.Total.Minus), both(v.Amount, other.Amount, money.Total.Minus)}
 }
 
-// Zero reports whether nothing is left: what is not measured is no difference.
+// Zero reports whether the value is zero. What is not measured counts as zero.
 func (v Value) Zero() bool {
 	return (v.Count == nil || v.Count.Zero()) && (v.Amount == nil || v.Amount.Zero())
 }
 
-// Equal reports whether both say the same.
+// Equal reports whether both are the same.
 func (v Value) Equal(other Value) bool {
 	same := func(a, b *money.Total) bool { return a == b || a != nil && b != nil && *a == *b }
 	return same(v.Count, other.Count) && same(v.Amount, other.Amount)
 }
 
-// Known reports whether anything is known.
+// Known reports whether a count or an amount is known.
 func (v Value) Known() bool { return v.Count != nil || v.Amount != nil }
 
 func both(a, b *money.Total, of func(money.Total, money.Total) money.Total) *money.Total {
@@ -103,8 +103,8 @@ func both(a, b *money.Total, of func(money.Total, money.Total) money.Total) *mon
 	return &total
 }
 
-// Of gives how much of a measure some sums have. They must be of its currency,
-// where it has one.
+// Of returns the value of the measure in sums, which must be of its currency if it
+// has one.
 func (m Measure) Of(sums Sums) Value {
 	switch m.Kind {
 	case MeasureBalances:
@@ -116,8 +116,8 @@ func (m Measure) Of(sums Sums) Value {
 	return Value{Count: &sums[slices.Index(countedKinds, m.Kind)]}
 }
 
-// In gives how much of a measure some figures have; figures of another currency
-// have none.
+// In returns the value of the measure in figures. Figures of another currency
+// contribute nothing.
 func (m Measure) In(figures Figures) Value {
 	var sums Sums
 	if m.Currency == "" || m.Currency == figures.Currency {

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// crockford is Crockford's base32: no I, L, O or U, so that a number read over
-// the telephone stays the number.
+// crockford is Crockford's base32 alphabet: no I, L, O or U, so that numbers can be
+// read over the telephone.
 const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-// accountDigits is how many random characters stand before the check character.
+// accountDigits is how many random characters precede the check character.
 const accountDigits = 7
 
-// NewAccountNumber draws an account number: "A-", seven random characters and
-// a check character. That it is unique is the store's business.
+// NewAccountNumber generates an account number: "A-", seven random characters and
+// a check character. The store makes sure that it is unique.
 func NewAccountNumber(random io.Reader) (string, error) { return newNumber("A-", random) }
 
-// NewRunID draws the name of a run, in the form of an account number but for
-// its beginning: people say it to each other.
+// NewRunID generates the id of a run, in the form of an account number with
+// another prefix.
 func NewRunID(random io.Reader) (string, error) { return newNumber("R-", random) }
 
 func newNumber(prefix string, random io.Reader) (string, error) {
@@ -33,11 +33,11 @@ func newNumber(prefix string, random io.Reader) (string, error) {
 	return string(append(number, checkCharacter(number[2:]))), nil
 }
 
-// ValidAccountNumber reports whether a text has an account number's form and
-// its check character fits, so that a typing mistake is told from an absence.
+// ValidAccountNumber reports whether a text has the form of an account number and
+// the right check character, to tell typing mistakes from unknown numbers.
 func ValidAccountNumber(text string) bool { return validNumber("A-", text) }
 
-// ValidRunID is the same for the name of a run.
+// ValidRunID is ValidAccountNumber for the id of a run.
 func ValidRunID(text string) bool { return validNumber("R-", text) }
 
 func validNumber(prefix, text string) bool {
@@ -53,9 +53,9 @@ func validNumber(prefix, text string) bool {
 	return checkCharacter([]byte(digits[:accountDigits])) == digits[accountDigits]
 }
 
-// checkCharacter is a weighted sum modulo 31, a prime: it catches every wrong
-// character and every swap of two neighbours but the pairs 0 and Z, whose
-// values are equal there. The 32nd character is never a check character.
+// checkCharacter is a weighted sum modulo 31, a prime: it detects every wrong
+// character and every swap of two neighbours except between 0 and Z, whose values
+// are equal modulo 31. The 32nd character is never a check character.
 func checkCharacter(digits []byte) byte {
 	sum := 0
 	for i, digit := range digits {

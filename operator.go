@@ -5,32 +5,31 @@ import (
 	"time"
 )
 
-// OperatorRole says what somebody who signs in to the console may do.
+// OperatorRole is what an operator may do in the console.
 type OperatorRole string
 
-// The roles. ConsoleSupport reads everything; an operator acts as well.
+// The roles. Support can only read; an operator can change things too.
 const (
 	ConsoleOperator OperatorRole = "operator"
 	ConsoleSupport  OperatorRole = "support"
 )
 
-// OperatorRoles lists the roles, the one that may do more first.
+// OperatorRoles lists the roles, the more powerful first.
 var OperatorRoles = []OperatorRole{ConsoleOperator, ConsoleSupport}
 
-// Operator is somebody who may sign in to the console.
+// Operator is a person who can sign in to the console.
 type Operator struct {
 	Name     string
 	Role     OperatorRole
 	Disabled bool
-	// Password is what a password is checked against; "" until its owner chose one.
+	// Password is the password hash; "" until the operator has chosen a password.
 	Password string
-	// Second is the secret of the second factor; "" when there is none.
+	// TOTPSecret is the secret of the second factor; "" when there is none.
 	TOTPSecret string
-	// SecondUsed is the last of its codes that was accepted, so that none is
-	// accepted twice.
+	// TOTPUsed is the last accepted code, so that none is accepted twice.
 	TOTPUsed int64
-	// Invitation is the hash of the link by which a password is chosen; no
-	// bytes when there is none.
+	// Invitation is the hash of the link to choose a password; zero when there is
+	// none.
 	Invitation       [32]byte
 	InvitationEndsAt time.Time
 	CreatedAt        time.Time
@@ -38,16 +37,16 @@ type Operator struct {
 	SignedInAt       time.Time // the last time; zero until then
 }
 
-// Invited reports whether a link to choose a password is out.
+// Invited reports whether there is a link to choose a password.
 func (o *Operator) Invited() bool { return o.Invitation != [32]byte{} }
 
-// Session is a time during which somebody is signed in with one browser.
+// Session is an operator signed in with one browser.
 type Session struct {
-	ID        string   // names it in lists; no secret
-	Hash      [32]byte // of the secret that the browser holds
+	ID        string   // identifies it in lists; not secret
+	Hash      [32]byte // of the secret in the browser's cookie
 	Operator  string
-	Address   string // where it was opened from
-	Agent     string // the browser, in its own words
+	Address   string // the client's address
+	Agent     string // the browser's User-Agent
 	CreatedAt time.Time
 	SeenAt    time.Time // to the minute
 	EndsAt    time.Time // at the latest

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Key names an account in the other supplier's world: the pair that identifies
-// it everywhere. Both parts are compared byte by byte.
+// Key identifies an account at the other supplier. Both parts are compared byte by
+// byte.
 type Key struct {
 	Supplier string // import supplier code
 	External string // external account number
 }
 
-// ProcessState is where an account import process stands.
+// ProcessState is the state of an account import process.
 type ProcessState string
 
 // The states. A claim whose lease has ended reads as Staged again.
@@ -23,8 +23,8 @@ const (
 	Skipped  ProcessState = "skipped"
 )
 
-// Process is an account import process: everything known about the way of one
-// external account onto the platform.
+// Process is an account import process: everything known about the import of one
+// external account.
 type Process struct {
 	Key              Key
 	State            ProcessState
@@ -35,11 +35,11 @@ type Process struct {
 	AccountNumber    string    // "" until imported
 	AccountCreatedAt time.Time // zero until imported
 	SkipReason       string    // why the operator marked it, when Skipped
-	Failure          *Failure  // of the last attempt, when it failed
-	ErasedAt         time.Time // when what is personal was erased; zero: it was not
+	Failure          *Failure  // of the last attempt, if it failed
+	ErasedAt         time.Time // when personal data was erased; zero: it was not
 }
 
-// Failure is why an account does not get on: its last attempt failed, or its
+// Failure is why an account could not be imported: its last attempt failed, or its
 // data was refused.
 type Failure struct {
 	At         time.Time
@@ -47,20 +47,20 @@ type Failure struct {
 	Detail     string
 	Violations []Violation
 	DryRun     bool
-	AtStaging  bool // it was not even staged
+	AtStaging  bool // the staging was refused
 }
 
-// Staging is one account document as the supplier sent it, ready to be kept.
+// Staging is one account document as the supplier sent it, ready to be stored.
 type Staging struct {
 	Key       Key
-	Document  []byte // the accepted JSON, its spelling kept
+	Document  []byte // the accepted JSON, unchanged
 	Hash      [32]byte
 	By        Author
-	Figures   Figures // what the document comes to
-	ValidJSON bool    // whoever hands it in has read it, and it is JSON
+	Figures   Figures // the totals of the document
+	ValidJSON bool    // the caller has parsed it, and it is valid JSON
 }
 
-// StageVerdict says what became of a Staging.
+// StageVerdict is the result of a Staging.
 type StageVerdict uint8
 
 // The verdicts. The refusals leave everything as it was.
@@ -70,7 +70,7 @@ const (
 	RefusedImported                         // an account exists
 	RefusedSkipped                          // the operator marked it
 	RefusedClaimed                          // somebody is creating the account right now
-	RefusedSupplier                         // the supplier is not Ongoing, or gone
+	RefusedSupplier                         // the supplier is not Ongoing, or does not exist
 )
 
 // StageResult is the answer to one Staging of many.
@@ -84,7 +84,7 @@ type StageOutcome struct {
 	Verdict       StageVerdict
 	Revision      int
 	AccountNumber string        // with RefusedImported
-	LeaseLeft     time.Duration // of the lease that is in the way, with RefusedClaimed
+	LeaseLeft     time.Duration // of the claim, with RefusedClaimed
 }
 
 // StagedRevision is one entry of a process's staging history.
@@ -92,16 +92,16 @@ type StagedRevision struct {
 	Revision  int
 	Hash      [32]byte
 	StagedAt  time.Time
-	Document  []byte    // nil once it is gone
-	RemovedAt time.Time // when it went; zero: it is there
+	Document  []byte    // nil once it was removed
+	RemovedAt time.Time // zero: it was not removed
 	By        Author
 }
 
-// Erasure is what was erased of an account.
+// Erasure is the result of erasing an account.
 type Erasure struct {
 	Revisions     int       // of staged documents
 	AccountNumber string    // "" when it was never created
-	PreviousAt    time.Time // when it had been erased before; zero: never
+	PreviousAt    time.Time // when it was erased before; zero: never
 }
 
 // HistoryQuery asks for what happened to a process, the newest first.

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Retention says how long a supplier's things are kept; 0 means for ever.
+// Retention is how long a supplier's data is kept; 0 means forever.
 type Retention struct {
 	Staged   time.Duration // documents, after the account was created or, without one, after the last staging or attempt
-	Failures time.Duration // the words of failures; their codes, places and times stay
-	Mails    time.Duration // whom a mail went to and what the mail server said, after it was settled
-	Events   time.Duration // the log of events, as far as every webhook has them
+	Failures time.Duration // the texts of failures; their codes, attributes and times stay
+	Mails    time.Duration // the recipient of a mail and the mail server's reply, after the mail was settled
+	Events   time.Duration // the log of events, as far as every webhook has received them
 }
 
-// Forever says that nothing goes.
+// Forever reports whether everything is kept forever.
 func (r Retention) Forever() bool { return r == Retention{} }
 
 // EffectiveRetention returns the retention of a supplier with what undoing an account
@@ -30,7 +30,7 @@ func (s Supplier) EffectiveRetention() Retention {
 	return r
 }
 
-// PurgeFigures are what a server has purged by itself since it started.
+// PurgeFigures counts what a server has purged since it started.
 type PurgeFigures struct {
 	Removed PurgeCounts
 	Steps   int64
@@ -41,30 +41,30 @@ type PurgeFigures struct {
 // PurgeRequest asks for one step of a purge.
 type PurgeRequest struct {
 	Supplier string
-	After    PurgeCursor // where the step before ended; the zero value: at the beginning
+	After    PurgeCursor // where the previous step ended; the zero value is the beginning
 	DryRun   bool
 }
 
-// PurgeCursor is how far a purge of a supplier has got. Only the store knows
-// what it means.
+// PurgeCursor is the position of a purge. Only the store knows what its fields
+// mean.
 type PurgeCursor struct {
 	Lane, At, Number int64
 	Name             string
 }
 
-// PurgeStep is what became of one step.
+// PurgeStep is the result of one step.
 type PurgeStep struct {
-	Removed PurgeCounts // or what would go
+	Removed PurgeCounts // or would be removed by a dry run
 	Next    PurgeCursor
-	Done    bool // there is nothing behind it
+	Done    bool // nothing is left
 }
 
-// PurgeCounts counts what goes.
+// PurgeCounts counts what was removed.
 type PurgeCounts struct {
 	Documents, Failures, Mails, Events int
 }
 
-// Add counts more.
+// Add adds other counts.
 func (c *PurgeCounts) Add(more PurgeCounts) {
 	c.Documents += more.Documents
 	c.Failures += more.Failures
@@ -72,9 +72,8 @@ func (c *PurgeCounts) Add(more PurgeCounts) {
 	c.Events += more.Events
 }
 
-// DocumentRemoved tells whoever looks at an account, or wants to create it, that
-// its document was kept long enough.
-const DocumentRemoved = "The staged document was removed because it was kept for as long as is set for this import supplier. Stage it again."
+// DocumentRemoved tells a user that the staged document of an account was purged.
+const DocumentRemoved = "The staged document was removed because its retention period has ended. Stage it again."
 
 // Purger removes data that was kept for as long as its retention says.
 type Purger interface {

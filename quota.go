@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// CodeQuotaExceeded refuses what would take an organisation over its share.
+// CodeQuotaExceeded is the error code of every quota.
 const CodeQuotaExceeded = "quota_exceeded"
 
-// The quotas' names, as answers and the operator's commands spell them.
+// The names of the quotas in responses and commands.
 const (
 	QuotaRequests  = "requests_per_second"
 	QuotaBytes     = "bytes_per_day"
@@ -17,22 +17,21 @@ const (
 	QuotaCreations = "concurrent_creations"
 )
 
-// Quotas bound what one organisation may take of the service, so that others
-// get theirs. Zero means no bound.
+// Quotas limit how much of the service one organisation may use. Zero means no
+// limit.
 type Quotas struct {
 	RequestsPerSecond   int64 // of one server
 	BytesPerDay         int64 // of request bodies, over all servers, by the UTC day
-	RevisionsPerAccount int64 // stagings with other content than the one before
+	RevisionsPerAccount int64 // stagings with changed content
 	TokensPerMinute     int64 // of one server
 	ConcurrentCreations int64 // of one server
 }
 
-// DefaultQuotas is what an organisation has unless the operator says otherwise:
-// nothing is bounded but what nobody needs.
+// DefaultQuotas are the quotas of a new organisation.
 func DefaultQuotas() Quotas { return Quotas{TokensPerMinute: 600} }
 
-// OverQuota refuses what a quota does not allow. Where waiting helps, wait says
-// how long; without it the request will be refused again in the same form.
+// OverQuota returns the refusal of a quota. When waiting helps, wait is how long;
+// zero means that the same request will be refused again.
 func OverQuota(name string, limit int64, wait time.Duration) *Error {
 	refusal := &Error{
 		Kind: TooMany, Code: CodeQuotaExceeded, RetryAfter: wait,

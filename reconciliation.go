@@ -10,35 +10,34 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// ControlTotals is what a supplier's source says it has. What is nil it does
-// not say.
+// ControlTotals are the totals that the source system of a supplier reports. nil
+// means not reported.
 type ControlTotals struct {
 	SetAt  time.Time // set by the store
 	By     Author
 	Claims map[Measure]Value
 }
 
-// Reason says why a part of what was claimed has not arrived.
+// Reason is why a part of the control totals was not created.
 type Reason string
 
 // The reasons, in the order they are shown.
 const (
 	ReasonPending      Reason = "pending"       // staged, waiting to be created
-	ReasonFailed       Reason = "failed"        // its last attempt failed, or it was refused and nothing of it is staged
+	ReasonFailed       Reason = "failed"        // its last attempt failed, or its staging was refused and nothing is staged
 	ReasonSkipped      Reason = "skipped"       // the operator marked it
-	ReasonOtherFigures Reason = "other_figures" // created otherwise than it was sent
+	ReasonOtherFigures Reason = "other_figures" // created with other figures than were sent
 )
 
-// Reasons are all there are.
+// Reasons lists all reasons.
 var Reasons = []Reason{ReasonPending, ReasonFailed, ReasonSkipped, ReasonOtherFigures}
 
 // ReconciliationRow compares one measure.
 //
-// Staged is everything that was sent: the staged data of every account, and
-// what was posted onto those that exist. Created is what their ledgers and
-// other rows really hold. What the difference between the claim and that rests
-// on is explained by accounts one can name; whatever is left was claimed and
-// never sent, or sent and never claimed.
+// Staged is everything that was sent: the staged data of every account, and what
+// was posted onto existing ones. Created is what their ledgers and other rows
+// contain. Explained is the part of the difference that known accounts cause; the
+// rest was claimed and never sent, or sent and never claimed.
 type ReconciliationRow struct {
 	Measure   Measure
 	Claimed   Value
@@ -47,7 +46,7 @@ type ReconciliationRow struct {
 	Explained map[Reason]Value
 }
 
-// Difference is what was claimed and does not exist.
+// Difference is what was claimed and not created.
 func (r ReconciliationRow) Difference() Value { return r.Claimed.Minus(r.Created) }
 
 // Unexplained is the part of the difference that no account explains.
@@ -66,21 +65,21 @@ func (r ReconciliationRow) Unexplained() Value {
 	return left
 }
 
-// Equal reports whether two rows say the same.
+// Equal reports whether two rows are the same.
 func (r ReconciliationRow) Equal(other ReconciliationRow) bool {
 	return r.Measure == other.Measure && r.Claimed.Equal(other.Claimed) && r.Staged.Equal(other.Staged) &&
 		r.Created.Equal(other.Created) && maps.EqualFunc(r.Explained, other.Explained, Value.Equal)
 }
 
-// Reconciliation compares everything of one supplier, as of one moment.
+// Reconciliation compares all measures of a supplier at one moment.
 type Reconciliation struct {
 	Supplier string
 	At       time.Time
-	Totals   *ControlTotals // nil: nothing was claimed
+	Totals   *ControlTotals // nil: there are none
 	Rows     []ReconciliationRow
 }
 
-// Row gives the row of a measure.
+// Row returns the row of a measure.
 func (r *Reconciliation) Row(measure Measure) (ReconciliationRow, bool) {
 	at := slices.IndexFunc(r.Rows, func(row ReconciliationRow) bool { return row.Measure == measure })
 	if at < 0 {
@@ -89,7 +88,7 @@ func (r *Reconciliation) Row(measure Measure) (ReconciliationRow, bool) {
 	return r.Rows[at], true
 }
 
-// Reconcile compares what is claimed with what is there.
+// Reconcile compares control totals with what exists.
 func Reconcile(supplier string, tallies *Tallies, totals *ControlTotals) Reconciliation {
 	all := Reconciliation{Supplier: supplier, At: tallies.At, Totals: totals}
 	var claims map[Measure]Value
@@ -111,7 +110,8 @@ func Reconcile(supplier string, tallies *Tallies, totals *ControlTotals) Reconci
 	return all
 }
 
-// LoadReconciliation compares what one view shows.
+// LoadReconciliation reads tallies and control totals from a view and compares
+// them.
 func LoadReconciliation(ctx context.Context, view View, supplier string) (Reconciliation, error) {
 	tallies, err := view.Tallies(ctx, supplier)
 	if err != nil {
@@ -127,7 +127,7 @@ func LoadReconciliation(ctx context.Context, view View, supplier string) (Reconc
 	return Reconcile(supplier, &tallies, &totals), nil
 }
 
-// currencies gives those that anything is in or claimed of, sorted.
+// currencies returns all currencies that are used or claimed, sorted.
 func currencies(tallies *Tallies, claims map[Measure]Value) []string {
 	found := map[string]bool{}
 	for _, sums := range tallies.Sums {
@@ -158,18 +158,18 @@ func compare(measure Measure, tallies *Tallies, claims map[Measure]Value) Reconc
 	}
 	switch measure.Kind {
 	case MeasureAccounts:
-		// Of these nothing else is known than that they exist.
+		// Nothing but the existence of these accounts is known.
 		refused := money.TotalOf(tallies.Refused)
 		row.Explained[ReasonFailed] = row.Explained[ReasonFailed].Plus(Value{Count: &refused})
 		row.Explained[ReasonSkipped] = row.Explained[ReasonSkipped].Plus(of(StatusUnstaged))
 	case MeasureBalances:
-		// An account that was created otherwise is there all the same.
+		// An account with other figures exists all the same.
 		row.Explained[ReasonOtherFigures] = Value{Amount: row.Explained[ReasonOtherFigures].Amount}
 	}
 	return row
 }
 
-// total gives what a standing comes to in a currency, or in all with "".
+// total returns the sums of a status in a currency, or in all with "".
 func (t *Tallies) total(standing AccountStatus, currency string) Sums {
 	if currency != "" {
 		if sums := t.Sums[standing][currency]; sums != nil {
@@ -186,31 +186,31 @@ func (t *Tallies) total(standing AccountStatus, currency string) Sums {
 	return total
 }
 
-// ContributionQuery asks for the accounts behind a figure that explains something.
+// ContributionQuery asks for the accounts that make up a reason of a row.
 type ContributionQuery struct {
 	Supplier string
 	Measure  Measure
 	Reason   Reason
-	After    *ProcessCursor // start behind this account; nil starts at the beginning
+	After    *ProcessCursor // start after this account; nil starts at the beginning
 	Limit    int            // 0 means all
 }
 
-// Contribution is one account behind a figure, with its part in it.
+// Contribution is what one account contributes to a measure.
 type Contribution struct {
 	External      string
 	AccountNumber string    // "" when there is no account
-	FirstStagedAt time.Time // zero where the order is that of numbers alone
+	FirstStagedAt time.Time // zero when the order is by external number
 	Value         Value
 }
 
 // SignOff is a reconciliation that the operator signed. It never changes.
 type SignOff struct {
-	ID         int64 // set by the store, as is the time
+	ID         int64 // set by the store, like SignedAt
 	Supplier   string
 	SignedAt   time.Time
 	Actor      string
 	Report     []byte // JSON
-	Page       []byte // HTML, the same for people
+	Page       []byte // HTML, the same for people to read
 	ReportHash [32]byte
 	PageHash   [32]byte
 }

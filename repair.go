@@ -6,28 +6,27 @@ import (
 	"slices"
 )
 
-// FailureSummary says what keeps a supplier's accounts back.
+// FailureSummary groups the failures of a supplier's accounts.
 type FailureSummary struct {
-	Accounts int            // how many do not get on
-	Groups   []FailureGroup // the most frequent first
+	Accounts int            // with a failure
+	Groups   []FailureGroup // most frequent first
 	Repairs  []Repair
 }
 
-// Repair is a short list of groups: when all of them are mended, this many
-// accounts have no known mistake left.
+// Repair is a short list of groups. When all of them are fixed, this many accounts
+// have no known mistake left.
 type Repair struct {
-	Percent  int // of the accounts that do not get on, at least
+	Percent  int // of the failed accounts, at least
 	Accounts int
 	Groups   []FailureGroup
 }
 
-// Steps gives the repairs as somebody takes them, each list once and under the
-// largest share that it frees: a list that frees most of the accounts often is
-// the shortest for half of them too.
+// Steps returns each repair once, with the largest share that it fixes: a list
+// that fixes most of the accounts is often the shortest for half of them too.
 func (s FailureSummary) Steps() []Repair {
 	steps := make([]Repair, 0, len(s.Repairs))
 	for i, repair := range s.Repairs {
-		// Of lists of one length the best is taken, so that these are the same.
+		// Of lists of the same length the best is chosen, so these are the same.
 		if i+1 < len(s.Repairs) && len(s.Repairs[i+1].Groups) == len(repair.Groups) {
 			continue
 		}
@@ -36,10 +35,10 @@ func (s FailureSummary) Steps() []Repair {
 	return steps
 }
 
-// shares are the parts of the accounts a summary finds repairs for.
+// shares are the percentages of accounts that a summary finds repairs for.
 var shares = []int{50, 80, 95}
 
-// FailureTally gathers failures one by one and keeps only what differs.
+// FailureTally counts failures by group.
 type FailureTally struct {
 	accounts int
 	index    map[FailureGroup]int // code and attr alone → number of the group
@@ -47,10 +46,10 @@ type FailureTally struct {
 	sets     map[string]int // which groups an account has → how many accounts
 }
 
-// A caller can invent fields and ways to get them wrong. Groups beyond the
-// bound share one for each code; accounts whose mistakes come together in yet
-// another way count, but no repair is known to free them; and a list of
-// repairs longer than the last bound would help nobody.
+// These limits bound the memory, because callers can invent fields. Beyond
+// mostGroups the groups of a code share one. Beyond mostSets accounts with a new
+// combination of mistakes are counted, but no repair includes them. A repair of
+// more than mostRepairs groups would help nobody.
 const (
 	mostGroups  = 5_000
 	mostSets    = 20_000
@@ -98,7 +97,7 @@ func (t *FailureTally) Add(failure Failure) {
 	}
 }
 
-// Summary gives what was gathered.
+// Summary returns the summary of the failures added so far.
 func (t *FailureTally) Summary() FailureSummary {
 	summary := FailureSummary{Accounts: t.accounts, Groups: slices.Clone(t.groups)}
 	byFrequency(summary.Groups)
@@ -117,11 +116,11 @@ func byFrequency(groups []FailureGroup) {
 	})
 }
 
-// fewGroups is up to how many groups every choice of them is tried.
+// fewGroups is up to how many groups repair tries every combination.
 const fewGroups = 12
 
-// repair finds the shortest list of groups that frees so many accounts, or
-// where there are too many groups to try all, a short one.
+// repair finds the shortest list of groups that fixes so many accounts, or a short
+// one when there are too many groups to try all combinations.
 func (t *FailureTally) repair(wanted int) Repair {
 	chosen := map[rune]bool{}
 	if len(t.groups) <= fewGroups {
@@ -164,7 +163,7 @@ func missing(set string, chosen map[rune]bool) (count int) {
 	return count
 }
 
-// bestStep gives the set that frees the most accounts for each group it adds.
+// bestStep returns the set that fixes the most accounts per group it adds.
 func (t *FailureTally) bestStep(chosen map[rune]bool) (best string) {
 	gain, cost := 0, 1
 	for set, count := range t.sets {
@@ -179,8 +178,8 @@ func (t *FailureTally) bestStep(chosen map[rune]bool) (best string) {
 	return best
 }
 
-// tryAll tries every choice of groups, the shorter ones first, and gives the
-// one of those that frees the most.
+// tryAll tries every combination of groups and returns the shortest that fixes
+// enough accounts; of those, the one that fixes the most.
 func (t *FailureTally) tryAll(wanted int) map[rune]bool {
 	best, most, length := uint(0), 0, len(t.groups)+1
 	for choice := range uint(1) << len(t.groups) {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Replica is one server over the database, as it reports itself.
+// Replica is one server of the database, as it reports itself.
 type Replica struct {
-	ID        string // drawn at its start
+	ID        string // random, new at every start
 	Host      string
 	Version   string
-	StartedAt time.Time // by the database's clock, as both are
+	StartedAt time.Time // by the database's clock, like SeenAt
 	SeenAt    time.Time
 }
 

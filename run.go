@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// RunState is how a run stands, spelled as the wire spells it.
+// RunState is the state of a run, as on the wire.
 type RunState string
 
-// The states. The last two are for good; the others are those of a live run,
-// of which a supplier has one at most.
+// The states. The last two are final; the others are those of a live run. A
+// supplier has at most one live run.
 const (
-	RunWaiting   RunState = "WAITING"   // for its time, or for its accounts to be chosen
+	RunWaiting   RunState = "WAITING"   // for its start time, or until its accounts are chosen
 	RunRunning   RunState = "RUNNING"   // accounts are being created
 	RunPaused    RunState = "PAUSED"    // Reason says why
-	RunFinished  RunState = "FINISHED"  // every account chosen has an outcome
-	RunCancelled RunState = "CANCELLED" // somebody ended it before
+	RunFinished  RunState = "FINISHED"  // every chosen account has an outcome
+	RunCancelled RunState = "CANCELLED" // somebody ended it early
 )
 
 // RunStates lists the states in the order a run goes through them.
 var RunStates = []RunState{RunWaiting, RunRunning, RunPaused, RunFinished, RunCancelled}
 
-// Ended reports whether nothing can become of a run any more.
+// Ended reports whether a state is final.
 func (s RunState) Ended() bool { return s == RunFinished || s == RunCancelled }
 
-// RunSelection says which of a supplier's staged accounts a run is about.
+// RunSelection is which of a supplier's staged accounts a run creates.
 type RunSelection string
 
 // The selections. Skipped and imported accounts are in none.
@@ -37,41 +37,41 @@ const (
 // RunSelections lists the selections, the usual one first.
 var RunSelections = []RunSelection{SelectPending, SelectFailed, SelectUntried}
 
-// RunPlan is what somebody asks of a run.
+// RunPlan is what a run is asked to do.
 type RunPlan struct {
 	Supplier    string // import supplier code
 	Team        string
 	DryRun      bool
 	Select      RunSelection
-	Sample      int // every so manieth of the selection; 0 means all
+	Sample      int // every Nth account of the selection; 0 means all
 	Limit       int // at most so many accounts; 0 means all
-	Concurrency int // accounts created side by side, over all replicas; 0 leaves it to the service
+	Concurrency int // accounts created at once, over all replicas; 0 lets the service decide
 	NotBefore   time.Time
 	NotAfter    time.Time
 }
 
-// PauseReason says why a run is paused, or about to be.
+// PauseReason is why a run is paused or about to be.
 type PauseReason string
 
-// The reasons. All but the first go with what caused them or wait for somebody
-// to resume the run.
+// The reasons. The comments say which of them end by themselves; all others end
+// when somebody resumes the run.
 const (
-	PauseRequested        PauseReason = "pause_asked"              // by a caller
+	PauseRequested        PauseReason = "pause_asked"              // requested by a caller or operator
 	PauseSupplierPaused   PauseReason = "import_supplier_paused"   // ends when the supplier is Ongoing again
-	PauseSupplierComplete PauseReason = "import_supplier_complete" // as well
-	PauseKeyNotValid      PauseReason = "key_not_valid"            // whose key it was revoked, has ended or is of a disabled organisation
+	PauseSupplierComplete PauseReason = "import_supplier_complete" // likewise
+	PauseKeyNotValid      PauseReason = "key_not_valid"            // the key was revoked or has expired, or its organisation is disabled
 	PauseNotGranted       PauseReason = "import_supplier_not_granted"
 	PauseWindowOver       PauseReason = "window_over" // not_after has passed
 	PauseTeamUnknown      PauseReason = "operations_team_does_not_exist"
 )
 
-// RunTally counts what became of a run's accounts. Once a run is Running what
-// was selected changes no more, and at its end the others add up to it.
+// RunTally counts the outcomes of a run's accounts. Once a run is Running, Selected
+// does not change any more, and at its end the others add up to it.
 type RunTally struct {
 	Selected  int
 	Succeeded int
-	Failed    int // for their data
-	Refused   int // taken by others or skipped meanwhile
+	Failed    int // because of their data
+	Refused   int // created by others or skipped meanwhile
 }
 
 // Done is how many accounts have an outcome.
@@ -80,16 +80,15 @@ func (t RunTally) Done() int { return t.Succeeded + t.Failed + t.Refused }
 // Remaining is how many have none yet.
 func (t RunTally) Remaining() int { return t.Selected - t.Done() }
 
-// Run is a migration that the service does by itself: it creates a supplier's
-// staged accounts in the background, or rehearses it. Its selection is fixed
-// when it starts, and is a list of accounts: what is staged for one of them
-// afterwards is what it is made from.
+// Run creates a supplier's staged accounts in the background, or tries to in a dry
+// run. Its selection is a list of accounts that is fixed when it starts; an account
+// that is staged again later is created from its newest revision.
 type Run struct {
 	ID          string
 	Plan        RunPlan
 	State       RunState
-	Cancel      bool        // it ends as soon as nobody works on it
-	Reason      PauseReason // of a paused run, or of one that will be as soon as nobody works on it
+	Cancel      bool        // it is cancelled as soon as nobody works on it
+	Reason      PauseReason // of a paused run, or of one that is paused as soon as nobody works on it
 	Chosen      bool        // its accounts are chosen
 	Tally       RunTally
 	RunningTime time.Duration // how long it has been Running, up to the time it was read
@@ -98,24 +97,24 @@ type Run struct {
 	EndedAt     time.Time // zero until then
 	ReadAt      time.Time // by the database's clock: the rest is as it was then
 	CreatedBy   Author
-	// ActsFor is in whose name accounts are created: of whoever started the
-	// run, or resumed it last.
+	// ActsFor is in whose name accounts are created: who started the run, or resumed
+	// it last.
 	ActsFor Author
 }
 
-// RunSample is how far a run was at a moment.
+// RunSample is the progress of a run at a moment.
 type RunSample struct {
 	At    time.Time
 	State RunState
 	Done  int
 }
 
-// stalledAfter is how long nothing may be finished before a run stands still: an
-// account may take a while, a minute of all workers is too long.
+// stalledAfter is how long a run may finish nothing before it counts as stalled. A
+// single account may take a while; a minute of all workers is too long.
 const stalledAfter = time.Minute
 
-// StalledFor is how long a running run has finished nothing, as far as its samples
-// tell; 0 while it moves.
+// StalledFor is how long a running run has finished nothing, according to its
+// samples; 0 while it makes progress.
 func (r *Run) StalledFor(samples []RunSample) time.Duration {
 	if r.State != RunRunning || r.Tally.Remaining() == 0 {
 		return 0
@@ -130,17 +129,17 @@ func (r *Run) StalledFor(samples []RunSample) time.Duration {
 	return 0
 }
 
-// Due reports whether the time of a run has come and is not over.
+// Due reports whether a run is inside its window.
 func (r *Run) Due() bool { return !r.ReadAt.Before(r.Plan.NotBefore) && !r.WindowOver() }
 
-// WindowOver reports whether the window of a run has closed.
+// WindowOver reports whether the window of a run has ended.
 func (r *Run) WindowOver() bool { return !r.Plan.NotAfter.IsZero() && r.ReadAt.After(r.Plan.NotAfter) }
 
-// Stopping reports whether nobody may begin with anything of a run.
+// Stopping reports whether no worker may start anything for a run.
 func (r *Run) Stopping() bool { return r.Cancel || r.Reason != "" || r.State.Ended() }
 
-// Pause asks for a pause; it begins when what is being created is finished. A
-// caller's word counts more than a reason that would go by itself.
+// Pause asks for a pause; it begins when the accounts in progress are finished. A
+// caller's request overrides a reason that would end by itself.
 func (r *Run) Pause(reason PauseReason) {
 	if r.State.Ended() || r.Cancel || r.Reason != "" && reason != PauseRequested {
 		return
@@ -172,8 +171,8 @@ func (r *Run) Resume() {
 	}
 }
 
-// CompleteStop brings a run that stops to where it was asked to be, now that nobody
-// works on it, and gives the event of that; nil when there was nothing to do.
+// CompleteStop pauses or cancels a run that was asked to stop, now that nobody
+// works on it, and returns the event; nil when there was nothing to do.
 func (r *Run) CompleteStop() *Event {
 	switch {
 	case r.State.Ended():
@@ -188,13 +187,13 @@ func (r *Run) CompleteStop() *Event {
 	return nil
 }
 
-// Finish ends a run of which every account has an outcome.
+// Finish ends a run whose accounts all have an outcome.
 func (r *Run) Finish() *Event {
 	r.State, r.Reason, r.EndedAt = RunFinished, "", r.ReadAt
 	return r.event(EventRunFinished)
 }
 
-// Start lets a run whose accounts are chosen begin.
+// Start begins a run whose accounts are chosen.
 func (r *Run) Start() *Event {
 	r.State = RunRunning
 	return r.event(EventRunStarted)

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Share is a part of a whole in ten-thousandths, as exact as anybody needs it.
+// Share is a part of a whole in ten-thousandths.
 type Share int
 
-// Estimate is what a sample says about the whole: the share that passes, and
-// between which shares the true one lies in 95 of 100 cases.
+// Estimate is what a sample says about all accounts: the share that passes, and
+// its 95 % confidence interval.
 type Estimate struct{ Share, Low, High Share }
 
-// Estimate gives what a run that tried a sample says about all accounts, by
-// Wilson's interval; false when it was no sample or nothing was tried. Accounts
-// that others took say nothing.
+// Estimate returns what a run over a sample says about all accounts, by Wilson's
+// score interval; false when it was no sample or nothing was tried. Refused
+// accounts do not count.
 func (r *Run) Estimate() (Estimate, bool) {
 	tried := r.Tally.Succeeded + r.Tally.Failed
 	if r.Plan.Sample <= 1 || tried == 0 {
@@ -29,7 +29,7 @@ const (
 	zSquared = 38_415
 )
 
-// wilson computes with whole numbers throughout, in ten-thousandths:
+// wilson uses integer arithmetic throughout, in ten-thousandths:
 // (2s + z² ± √(z²(z² + 4s(n−s)/n))) / 2(n + z²).
 func wilson(passed, tried int64) Estimate {
 	n, s, z2 := big.NewInt(tried), big.NewInt(passed), big.NewInt(zSquared)
@@ -51,8 +51,8 @@ func wilson(passed, tried int64) Estimate {
 	}
 }
 
-// PerThousandSeconds is how many accounts a run does in a thousand seconds of
-// running; 0 when that is not known yet.
+// PerThousandSeconds is how many accounts a run finishes in a thousand seconds; 0
+// when that is not known yet.
 func (r *Run) PerThousandSeconds() int64 {
 	micros := r.RunningTime.Microseconds()
 	if micros <= 0 {
@@ -63,8 +63,8 @@ func (r *Run) PerThousandSeconds() int64 {
 	return rate.Int64()
 }
 
-// ExpectedEnd guesses when a running run ends, at the pace it had so far; zero
-// when nothing can be said.
+// ExpectedEnd estimates when a running run ends, at its average rate so far; zero
+// when that is unknown.
 func (r *Run) ExpectedEnd() time.Time {
 	rate := r.PerThousandSeconds()
 	if r.State != RunRunning || rate <= 0 {
@@ -72,7 +72,7 @@ func (r *Run) ExpectedEnd() time.Time {
 	}
 	left := big.NewInt(int64(r.Tally.Remaining()))
 	left.Mul(left, big.NewInt(1000)).Quo(left, big.NewInt(rate))
-	const century = 100 * 365 * 24 * 3600 // a pause at the very beginning says nothing
+	const century = 100 * 365 * 24 * 3600 // a rate near zero at the beginning says nothing
 	if left.Cmp(big.NewInt(century)) > 0 {
 		return time.Time{}
 	}

@@ -7,36 +7,36 @@ import (
 	"time"
 )
 
-// SliceSize is how many accounts of a run are given to a worker at a time: work
-// for less than a second or two, and few enough rows to add up.
+// SliceSize is how many accounts a slice of a run has: work for a second or two,
+// and few enough rows to add up.
 const SliceSize = 512
 
 // SliceRequest asks for a part of a run's selection.
 type SliceRequest struct {
 	Run         string
 	Lease       time.Duration
-	Concurrency int // accounts the worker would have under way at once
+	Concurrency int // accounts the worker would create at once
 }
 
-// RunSlice is a part of a run's selection that one worker has to himself until
-// the lease ends by the database's clock. The token fences: nothing is written
-// for a slice whose token is no longer its own.
+// RunSlice is a part of a run's selection that one worker holds until the lease
+// ends by the database's clock. Its token is a fencing token: nothing is written
+// for a slice with another token.
 type RunSlice struct {
 	Run         Run
 	Number      int
 	Token       string
 	Lease       time.Duration
-	Concurrency int         // accounts that may be under way at once
-	Tries       int         // how often it was left for later
-	Members     []RunMember // that have no outcome yet, in the order they were staged
+	Concurrency int         // accounts that may be created at once
+	Tries       int         // how often it was postponed
+	Members     []RunMember // without an outcome yet, in the order of staging
 	Quotas      Quotas      // of the organisation the run acts for
 }
 
 // RunMember is one account of a run's selection.
 type RunMember struct {
-	Ordinal int // its place in the selection, from 0
+	Ordinal int // its index in the selection
 	Key     Key
-	Bytes   int // of its document as it is kept, which says what it takes to read it
+	Bytes   int // stored size of its document
 }
 
 // RunCreation is an account of a slice that is ready to be written.
@@ -45,8 +45,8 @@ type RunCreation struct {
 	Creation Creation
 }
 
-// RunFailure is an attempt at an account of a slice that failed. Final says
-// that it is the account's outcome; else it is tried again later.
+// RunFailure is a failed attempt at an account of a slice. Final makes it the
+// account's outcome; otherwise the account is tried again later.
 type RunFailure struct {
 	Ordinal int
 	Claim   Claim
@@ -54,35 +54,35 @@ type RunFailure struct {
 	Final   bool
 }
 
-// Settlement is what became of some accounts of a slice.
+// Settlement is the outcomes of some accounts of a slice.
 type Settlement struct {
 	Created  []RunCreation
 	Failed   []RunFailure
-	Refused  []int   // ordinals of those that others have taken or skipped
-	Released []Claim // to be given back as if they had never been
+	Refused  []int   // ordinals of accounts that others have created or skipped
+	Released []Claim // claims to release without a trace
 }
 
 // SettleResult is the answer to a Settlement.
 type SettleResult struct {
-	Created []CreateOutcome // in the order of the settlement; without an account the member stays open
-	Stop    bool            // the run has to stop: nothing more may be begun
+	Created []CreateOutcome // in the order of the settlement; a member without an account stays open
+	Stop    bool            // the run has to stop
 }
 
 // RunQuery asks for a supplier's runs, newest first.
 type RunQuery struct {
 	Supplier string
-	After    string // start behind this run; "" starts with the newest
+	After    string // start after this run; "" starts with the newest
 	Limit    int
 }
 
 // RunFailureQuery asks for the accounts that failed in a run, by external number.
 type RunFailureQuery struct {
 	Run   string
-	After string // start behind this external number
+	After string // start after this external number
 	Limit int    // 0 means all
 }
 
-// event tells something about a run to the outside world.
+// event returns an event about a run.
 func (r *Run) event(kind EventType) *Event {
 	details := map[string]string{"run": r.ID, "state": string(r.State)}
 	if r.Plan.DryRun {

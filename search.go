@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// TermKind says what an account can be looked for by, besides its two numbers.
+// TermKind is the kind of a search term.
 type TermKind string
 
-// The kinds. Each is one letter, which is kept in front of every term.
+// The kinds. Each is one letter, which is stored in front of every term.
 const (
 	TermName        TermKind = "n"
 	TermEmail       TermKind = "e"
@@ -17,14 +17,14 @@ const (
 	TermSupplyPoint TermKind = "s"
 )
 
-// Two more say by which number an account was found. Numbers are no terms: they
-// stand where the account does, and are found the moment it is staged.
+// The kinds of hits by number. Numbers are not indexed as terms: they are columns
+// of the account and can be searched as soon as it is staged.
 const (
 	ByExternalNumber TermKind = "x"
 	ByAccountNumber  TermKind = "a"
 )
 
-// Label is the kind in the words of the glossary.
+// Label returns the name of the kind for users.
 func (k TermKind) Label() string {
 	return map[TermKind]string{
 		TermName: "name", TermEmail: "e-mail address", TermPhone: "phone number", TermPostcode: "postcode",
@@ -32,54 +32,53 @@ func (k TermKind) Label() string {
 	}[k]
 }
 
-// SearchTerm is something an account is found by, spelled so that everybody who means
-// the same writes the same.
+// SearchTerm is a normalized text that an account is found by.
 type SearchTerm struct {
 	Kind TermKind
 	Text string
 }
 
-// TermEncoder says how terms are kept. Whoever keeps personal data secret keeps
-// keyed hashes of them.
+// TermEncoder encodes terms for the index. A store that encrypts personal data
+// stores keyed hashes.
 type TermEncoder interface {
-	// Encode gives how a term is kept: first as one that is written now, then as
-	// those may still be that were written under earlier keys.
+	// Encode returns the encodings of a term: first the one that is written now, then
+	// those of earlier keys that may still be stored.
 	Encode(term SearchTerm) []string
-	// ExactOnly says that terms are only found by the whole of them, because their
-	// beginnings cannot be recognised.
+	// ExactOnly reports whether terms are found by the whole text only, because
+	// prefixes of hashes mean nothing.
 	ExactOnly() bool
 }
 
-// PlainTerms keeps terms as they are, so that their beginnings are found too.
+// PlainTerms stores terms as they are, so that prefixes are found too.
 type PlainTerms struct{}
 
-// Encode gives the term itself.
+// Encode returns the term itself.
 func (PlainTerms) Encode(term SearchTerm) []string { return []string{string(term.Kind) + term.Text} }
 
-// ExactOnly is false.
+// ExactOnly returns false.
 func (PlainTerms) ExactOnly() bool { return false }
 
-// SearchQuery asks for accounts of any supplier by what they may be called.
+// SearchQuery asks for accounts of any supplier.
 type SearchQuery struct {
-	Numbers   []string // how an account number may begin
-	Externals []string // how an external account number may begin
+	Numbers   []string // prefixes of account numbers
+	Externals []string // prefixes of external account numbers
 	Terms     []SearchTerm
-	Limit     int // how many accounts at most
+	Limit     int // at most so many accounts
 }
 
-// SearchResult is the answer to a FindQuery.
+// SearchResult is the answer to a SearchQuery.
 type SearchResult struct {
 	Accounts []SearchHit // numbers first, then in the order of the terms asked for; each account once
-	More     bool        // there are more than were asked for
-	// Whole says that names, addresses and the like were only found by the
-	// whole of them.
+	More     bool        // there are more than the limit
+	// ExactOnly is set when names, addresses and the like were found by their whole
+	// text only.
 	ExactOnly bool
-	// Behind is how many events of the log the search has not seen yet: of the
-	// accounts created in them only the numbers are found.
+	// Unindexed is how many events are not indexed yet. Accounts created in them are
+	// found by their numbers only.
 	Unindexed int64
 }
 
-// SearchHit is one account that was found, and by what.
+// SearchHit is an account that was found, and by what.
 type SearchHit struct {
 	Key           Key
 	State         ProcessState
@@ -89,9 +88,8 @@ type SearchHit struct {
 	By            TermKind
 }
 
-// AccountNumberPrefix gives a text as an account number would be written that begins
-// with it, and whether one can: numbers are read over the telephone, and typed
-// with small letters and without their dash.
+// AccountNumberPrefix normalizes what somebody typed as the beginning of an account
+// number, in small letters or without the dash, and reports whether it can be one.
 func AccountNumberPrefix(text string) (string, bool) {
 	text = strings.ToUpper(text)
 	if len(text) > 1 && text[0] == 'A' && text[1] != '-' {

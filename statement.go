@@ -5,7 +5,7 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// Statement is a bill the other supplier issued, kept for reference.
+// Statement is a bill that the other supplier issued, stored for reference.
 type Statement struct {
 	ID          string
 	FromOn      calendar.Day

@@ -12,22 +12,22 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// AccountStatus is how an account stands when a supplier's figures are added up.
-// Every account that is known has exactly one.
+// AccountStatus is the status under which an account counts in the totals of a
+// supplier. Every known account has exactly one.
 type AccountStatus string
 
-// The standings. The figures of a staged document count under the first three,
-// those of the account's own rows under Created.
+// The statuses. The figures of a staged document count under the first three,
+// those of the account's own rows under StatusCreated.
 const (
 	StatusPending   AccountStatus = "pending"   // staged, and no failure on record
 	StatusFailed    AccountStatus = "failed"    // staged, and its last attempt failed
 	StatusSkipped   AccountStatus = "skipped"   // staged, and marked to be skipped
 	StatusUnstaged  AccountStatus = "unstaged"  // marked to be skipped, and never staged
 	StatusCreated   AccountStatus = "created"   // an account exists
-	StatusDeviating AccountStatus = "deviating" // what was sent for existing accounts and is not on them
+	StatusDeviating AccountStatus = "deviating" // the difference between what was sent for existing accounts and what they have
 )
 
-// Sums is figures added up over any number of accounts.
+// Sums is figures added up over any number of accounts, without overflow.
 type Sums [FigureCount]money.Total //nolint:recvcheck // it is copied where it is only read
 
 // Add adds figures.
@@ -37,8 +37,8 @@ func (s *Sums) Add(figures Figures) {
 	}
 }
 
-// Figures gives the sums of a currency as figures: one part, and more only
-// where a sum is larger than a number of theirs may be.
+// Figures returns the sums as figures of a currency: usually one part, and more
+// when a sum does not fit.
 func (s Sums) Figures(currency string) (parts []Figures) {
 	for s != (Sums{}) {
 		part := Figures{Currency: currency}
@@ -51,15 +51,15 @@ func (s Sums) Figures(currency string) (parts []Figures) {
 	return parts
 }
 
-// Tallies is what a supplier's accounts come to, by standing and currency.
+// Tallies is the totals of a supplier's accounts, by status and currency.
 type Tallies struct {
 	At   time.Time // by the database's clock
 	Sums map[AccountStatus]map[string]*Sums
-	// Refused is how many accounts are known by a refused staging alone.
+	// Refused is how many accounts are only known from a refused staging.
 	Refused int64
 }
 
-// Of gives the sums of a standing and currency, to be read or added to.
+// Of returns the sums of a status and currency, to be read or added to.
 func (t *Tallies) Of(standing AccountStatus, currency string) *Sums {
 	if t.Sums == nil {
 		t.Sums = map[AccountStatus]map[string]*Sums{}
@@ -75,7 +75,7 @@ func (t *Tallies) Of(standing AccountStatus, currency string) *Sums {
 	return sums
 }
 
-// numberNames says what the numbers of figures are called, each in its place.
+// numberNames are the names of the numbers of Figures, by index.
 var numberNames = func() (names [FigureCount]string) {
 	copy(names[:], []string{"accounts", "customers", "supply points", "notes", "statements", "payment instructions", "balances"})
 	for i, kind := range TransactionTypes {
@@ -85,8 +85,8 @@ var numberNames = func() (names [FigureCount]string) {
 	return names
 }()
 
-// Differences says, a sentence for each, in what tallies are not what counting
-// everything anew has found.
+// Differences returns a sentence for each difference between the tallies and a
+// recount.
 func (t *Tallies) Differences(counted *Tallies) (sentences []string) {
 	for _, standing := range []AccountStatus{StatusPending, StatusFailed, StatusSkipped, StatusUnstaged, StatusCreated, StatusDeviating} {
 		currencies := map[string]bool{}
@@ -99,7 +99,7 @@ func (t *Tallies) Differences(counted *Tallies) (sentences []string) {
 			mine, others := t.Of(standing, currency), counted.Of(standing, currency)
 			for i, name := range numberNames {
 				if mine[i] != others[i] {
-					sentences = append(sentences, fmt.Sprintf("%s of %s accounts in %s are kept as %s and are %s",
+					sentences = append(sentences, fmt.Sprintf("%s of %s accounts in %s are recorded as %s, counted %s",
 						name, standing, cmp.Or(currency, "no currency"), mine.text(i), others.text(i)))
 				}
 			}
@@ -108,7 +108,7 @@ func (t *Tallies) Differences(counted *Tallies) (sentences []string) {
 	return sentences
 }
 
-// text writes one number as a count or as money.
+// text formats one number as a count or as money.
 func (s *Sums) text(at int) string {
 	if at == AtBalance || at > AtTransactions && (at-AtTransactions)%2 == 1 {
 		return s[at].String()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Team is an operations team that looks after created accounts.
+// Team is an operations team that is responsible for created accounts.
 type Team struct {
 	Name      string
 	CreatedAt time.Time

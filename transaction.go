@@ -17,7 +17,7 @@ const (
 	SupplyCharge TransactionType = "SUPPLY_CHARGE"
 )
 
-// Transaction is a financial transaction from the other supplier's books.
+// Transaction is a financial transaction at the other supplier.
 type Transaction struct {
 	ID         string
 	On         calendar.Day
@@ -25,11 +25,11 @@ type Transaction struct {
 	Type       TransactionType
 	Reason     string
 	Note       string
-	Document   []byte       // the whole transaction as sent, for the echo and for differences
+	Document   []byte       // the whole transaction as sent, for the response and to detect differences
 	OriginalOn calendar.Day // set when the date was moved into the open period
 }
 
-// Signed gives the amount as it moves the balance: positive when it is in the
+// Signed returns the amount as it changes the balance: positive when it is in the
 // customer's favour.
 func (t Transaction) Signed() money.Amount {
 	if t.Type == Payment || t.Type == Credit {

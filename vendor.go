@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// The codes of everything that can go wrong with a payment instruction. The
-// last two are for trouble at the vendor: the first of them is worth repeating
-// as is, the second is not.
+// The error codes of payment instructions. The last two are for errors of the
+// vendor: the first of them is worth retrying, the second is not.
 const (
 	CodeInstructionNotFound     = "payment_instruction_not_found"
 	CodeInstructionTypeMismatch = "payment_instruction_type_mismatch"
@@ -19,7 +18,7 @@ const (
 	CodeVendorOutOfService      = "payment_vendor_out_of_service"
 )
 
-// The types of payment instruction, spelled as the wire spells them.
+// The types of payment instruction, as on the wire.
 const (
 	Card        = "CARD"
 	DirectDebit = "DIRECT_DEBIT"
@@ -28,55 +27,53 @@ const (
 	Custom      = "CUSTOM"
 )
 
-// InstructionTypes lists the types in the order people expect them.
+// InstructionTypes lists the types in their usual order.
 var InstructionTypes = []string{Card, DirectDebit, BPay, PaymentSlip, Custom}
 
-// Vendor is a payment vendor as the operator configured it. It holds no
-// secret: only the name of the environment variable that does.
+// Vendor is a payment vendor as the operator configured it. It contains no secret,
+// only the name of the environment variable that does.
 type Vendor struct {
-	Code      string            // what payloads say in their vendor field
+	Code      string            // the vendor field of payloads
 	Adapter   string            // stripe, gocardless, json or sandbox
 	BaseURL   string            // "" means the adapter's own
 	SecretEnv string            // environment variable that holds the credential
 	Networks  []string          // private networks it may be reached in, as CIDR; none by default
-	Settings  map[string]string // what else the adapter wants to know
+	Settings  map[string]string // other settings of the adapter
 	CreatedAt time.Time
 }
 
 // VendorGrants says which suppliers may use a vendor.
 type VendorGrants struct {
-	AllSuppliers bool     // open to every supplier; then Suppliers is empty
+	AllSuppliers bool     // every supplier may use it; then Suppliers is empty
 	Suppliers    []string // their codes, sorted
 }
 
-// InstructionDetails is what a vendor said about an instruction. There is no
-// room in it for a card or bank account number.
+// InstructionDetails is what a vendor reports about an instruction. It has no field
+// for a card or bank account number.
 type InstructionDetails struct {
 	Status     string // the vendor's own word
-	Scheme     string // visa, bacs, sepa_debit …; "" when not told
+	Scheme     string // visa, bacs, sepa_debit …; "" when unknown
 	LastDigits string // of the card or account, four at most
 	Expiry     string // of a card, YYYY-MM; "" when it has none
 }
 
 // InstructionVerifier asks payment vendors about payment instructions.
 type InstructionVerifier interface {
-	// Verify asks whether an instruction exists at its vendor, is of the type
-	// claimed and can be used, and gives what the vendor said. It never writes
-	// anything at the vendor. It ends within a time limit of its own, usually
-	// 10 seconds, and must not be called inside a database transaction.
+	// Verify checks that an instruction exists at its vendor, has the given type and
+	// can be used, and returns what the vendor reports. It never writes anything at
+	// the vendor. It returns within a time limit, usually 10 seconds, and must not be
+	// called inside a database transaction.
 	//
-	// The organisation on whose behalf it asks has breakers and a budget of
-	// its own at every vendor: no organisation can use up another's.
+	// Every organisation has its own circuit breaker and budget at every vendor, so
+	// that none can use up another's.
 	//
-	// Every failure is an *Error. Those of kind Invalid will fail again in the
-	// same form; those of kind Internal may succeed when repeated as they are.
-	// No secret and no text of the vendor's is in either. Only when ctx was
-	// cancelled by the caller the answer is the context's error.
+	// Every failure is an *Error. One of kind Invalid will fail again; one of kind
+	// Internal may succeed when retried. Neither contains a secret or text of the
+	// vendor. When the caller cancels ctx, Verify returns the context's error.
 	Verify(ctx context.Context, organisation string, vendor Vendor, instruction Instruction) (InstructionDetails, error)
 }
 
-// RefuseVendor is the answer to a vendor code that the operator never
-// configured.
+// RefuseVendor returns the refusal of a vendor that is not configured.
 func RefuseVendor() *Error {
 	return RefuseField("vendor", CodeVendorUnknown, "This payment vendor is not configured here.")
 }

@@ -2,37 +2,37 @@ package landfall
 
 import "slices"
 
-// Watermark says how far the log of events is complete. Ids are given before
-// commits, and commits overtake each other: behind the newest event there may be
-// older ones that nobody can see yet. Whoever reads up to the newest would never
-// read those.
+// Watermark is how far the log of events is complete. Ids are assigned before
+// commits, and commits overtake each other: events with smaller ids than the newest
+// one may not be visible yet. A reader that read up to the newest event would miss
+// those.
 type Watermark struct {
-	// Complete is the id up to which every event there will ever be is there.
+	// Complete is the id up to which every event is visible.
 	Complete int64
-	// Last was the newest event of a sounding, and Writing are those who were
-	// then writing events and still are: when they have ended, the log is
+	// Last was the newest event of an earlier poll, and Writing are the transactions
+	// that were writing events then and still are. When they have ended, the log is
 	// complete up to Last.
 	Last    int64
 	Writing []string
-	// Newest was the newest event of the last sounding: once Complete gets
-	// there, everything is that had been committed by then.
+	// Newest was the newest event of the last poll. Once Complete reaches it,
+	// everything that had been committed by then is visible.
 	Newest int64
 }
 
-// Next is the watermark after another sounding: the newest event found, and
-// then who was writing events. Whoever drew an id up to that of the newest event
-// without being seen was writing when its event was found, and so is among the
-// writers or has ended since.
+// Next returns the watermark after another poll, which read the newest event and
+// then who was writing events. A transaction with a smaller id that was not visible
+// was writing when the newest event was read, so it is among the writers or has
+// ended since.
 func (w Watermark) Next(last int64, writing []string) Watermark {
 	if last < w.Complete {
-		w = Watermark{} // another history: the database was put back to an earlier state
+		w = Watermark{} // the database was restored to an earlier state
 	}
 	still := slices.DeleteFunc(slices.Clone(w.Writing), func(one string) bool { return !slices.Contains(writing, one) })
 	switch {
 	case len(writing) == 0:
 		return Watermark{Complete: last, Last: last, Newest: last}
 	case len(still) == 0:
-		// What the last sounding waited for has come; now this one waits.
+		// The writers of the earlier poll have ended; now wait for those of this poll.
 		return Watermark{Complete: w.Last, Last: last, Writing: writing, Newest: last}
 	}
 	return Watermark{Complete: w.Complete, Last: w.Last, Writing: still, Newest: last}

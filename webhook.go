@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// WebhookState says whether a webhook is delivered to.
+// WebhookState is whether events are delivered to a webhook.
 type WebhookState string
 
 // The states of a webhook.
 const (
 	WebhookActive WebhookState = "active"
-	WebhookGone   WebhookState = "gone" // its receiver said that it is gone for good
+	WebhookGone   WebhookState = "gone" // its receiver answered that it is gone
 	WebhookOff    WebhookState = "off"  // the operator switched it off
 )
 
-// Webhook is an address of an organisation that events are delivered to.
+// Webhook is a URL of an organisation that events are delivered to.
 type Webhook struct {
 	Name         string
 	Organisation string
@@ -25,8 +25,8 @@ type Webhook struct {
 	Suppliers    []string    // none: every supplier the organisation is granted
 	Secrets      []WebhookSecret
 	State        WebhookState
-	Position     int64     // the last event that was dealt with
-	CreatedAt    time.Time // by the database's clock, as all of these
+	Position     int64     // the last event that was processed
+	CreatedAt    time.Time // by the database's clock, like all of these
 	DueAt        time.Time // not before
 	Attempts     int       // rounds that failed in a row
 	FailingAt    time.Time // when the first of them was; zero while all is well
@@ -34,20 +34,20 @@ type Webhook struct {
 	DeliveredAt  time.Time // the last time
 }
 
-// WebhookSecret names a secret that deliveries are signed with. The secret
-// itself is kept nowhere: it is derived from a key of the operator's.
+// WebhookSecret identifies a secret that deliveries are signed with. The secret
+// itself is not stored: it is derived from a key of the operator.
 type WebhookSecret struct {
 	Salt  string
 	Key   string    // which of the operator's keys
-	Until time.Time // zero: for good
+	Until time.Time // zero: no end
 }
 
-// Wants says whether events of a type go to the webhook.
+// Wants reports whether events of a type go to the webhook.
 func (w *Webhook) Wants(kind EventType) bool {
 	return len(w.Types) == 0 || slices.Contains(w.Types, kind)
 }
 
-// WebhookClaim is the sole right to deliver to a webhook for a while.
+// WebhookClaim is the sole right to deliver to a webhook during a lease.
 type WebhookClaim struct{ Name, Token string }
 
 // WebhookClaimRequest asks for webhooks with something to deliver.
@@ -61,23 +61,22 @@ type WebhookClaimRequest struct {
 type WebhookRound struct {
 	Webhook Webhook
 	Events  []Event // new ones, in the order of the log
-	Through int64   // up to here the log has nothing else for this webhook
-	More    bool    // there may be more behind it
-	// Waiting are deliveries that failed and are due again, at most one of each
-	// account.
+	Through int64   // up to this id the log has nothing else for the webhook
+	More    bool    // there may be more
+	// Waiting are failed deliveries that are due again, at most one per account.
 	Waiting []Delivery
-	// Blocked are accounts with a delivery that waits: what is new of theirs
-	// has to wait behind it.
+	// Blocked are accounts with a waiting delivery: their newer events have to wait
+	// too.
 	Blocked map[Key]bool
-	// Withdrawn are deliveries that wait for a supplier that was taken away.
+	// Withdrawn are waiting deliveries for a supplier that is no longer granted.
 	Withdrawn []int64
 	Now       time.Time
 }
 
-// DeliveryState says what became of a delivery that failed.
+// DeliveryState is the state of a failed delivery.
 type DeliveryState string
 
-// The states of a delivery that is not simply done.
+// The states of a delivery that did not succeed at once.
 const (
 	DeliveryWaiting DeliveryState = "waiting"
 	DeliveryDead    DeliveryState = "dead"
@@ -89,30 +88,30 @@ type Delivery struct {
 	State    DeliveryState
 	Attempts int
 	FirstAt  time.Time
-	DueAt    time.Time     // zero: it waits behind another one, or for nobody
-	Pause    time.Duration // until the next attempt, when it is kept
-	Blocked  bool          // it waits behind another one of its account
-	Status   int           // of the last answer; 0: there was none
-	Reason   string        // in our words
+	DueAt    time.Time     // zero: it is blocked or dead
+	Pause    time.Duration // until the next attempt
+	Blocked  bool          // by another delivery of its account
+	Status   int           // of the last response; 0: there was none
+	Reason   string        // a sentence for people
 }
 
-// RoundResult is what became of a round.
+// RoundResult is the result of a round.
 type RoundResult struct {
-	Position    int64      // the last event dealt with
+	Position    int64      // the last event processed
 	Delivered   int        // events that arrived
-	Settled     []int64    // of the deliveries that waited, those that need to wait no more
-	Failed      []Delivery // what waits or is dead from now on
+	Settled     []int64    // waiting deliveries that are done
+	Failed      []Delivery // deliveries that wait or are dead from now on
 	Pause       time.Duration
 	RoundFailed bool // the round failed as a whole
-	Gone        bool // the receiver is gone for good
+	Gone        bool // the receiver is gone
 	KeepClaim   bool // another round follows under the same claim
 	Lease       time.Duration
-	Status      int // the last one worth telling
+	Status      int // the last one of interest
 	Reason      string
 	Took        time.Duration
 }
 
-// RoundEntry is a round in the log of a webhook.
+// RoundEntry is an entry in the log of a webhook's rounds.
 type RoundEntry struct {
 	At                      time.Time
 	Position                int64
@@ -122,11 +121,11 @@ type RoundEntry struct {
 	Took                    time.Duration
 }
 
-// WebhookFigures is how webhooks are doing as a whole.
+// WebhookFigures sums up all webhooks.
 type WebhookFigures struct {
 	Active, Failing, Gone int
 	Waiting, Dead         int
-	Oldest                time.Time // of the events some webhook has still to be told; zero: none
+	Oldest                time.Time // event that some webhook has not received; zero: none
 }
 
 // WebhookQueue delivers events to webhooks, in rounds. At most one replica holds

@@ -19,7 +19,7 @@ func TestInspectionFindsWrongSums(t *testing.T) {
 		}
 		for _, damage := range []struct{ do, undo, want string }{
 			{`INSERT INTO tally (supplier_id, standing, figures) SELECT id, 'pending', 'GBP 0 3' FROM supplier`,
-				`DELETE FROM tally WHERE figures = 'GBP 0 3'`, "its customers of pending accounts in GBP are kept as 3 and are 0"},
+				`DELETE FROM tally WHERE figures = 'GBP 0 3'`, "its customers of pending accounts in GBP are recorded as 3, counted 0"},
 			{`INSERT INTO customer SELECT account_id, 99, '', '', '', '', '', '', NULL, '' FROM customer WHERE ordinal = 1`,
 				`DELETE FROM customer WHERE ordinal = 99`, "its customers of created accounts in"},
 			{`UPDATE ledger_entry SET signed = signed + 700 WHERE sequence = 1`,
