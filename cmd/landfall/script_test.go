@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -10,13 +11,32 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// The scripts call the program by its name.
+// TestMain installs the test binary under the names that scripts call. The library would not let
+// scripts define a command with the name of an installed program, so it only installs the worker.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"landfall": main})
+	if filepath.Base(os.Args[0]) == "landfall" {
+		main()
+	}
+	testscript.Main(installed{m}, map[string]func(){workerName: runWorker})
 }
 
-// TestScripts runs every script once on each kind of database. The database is
-// the program's own setting, so a script need not know which it is.
+// installed runs the tests with the program on the path.
+type installed struct{ *testing.M }
+
+// Run links the program next to the worker.
+func (m installed) Run() int {
+	worker, err := exec.LookPath(workerName)
+	if err == nil {
+		err = os.Symlink(filepath.Base(worker), filepath.Join(filepath.Dir(worker), "landfall"))
+	}
+	if err != nil {
+		panic(err)
+	}
+	return m.M.Run()
+}
+
+// TestScripts runs every script once on each kind of database. The database is a setting, so a
+// script need not know which one it uses.
 func TestScripts(t *testing.T) {
 	for name, database := range map[string]func(*testing.T, *testscript.Env) string{
 		"sqlite": func(_ *testing.T, env *testscript.Env) string {
@@ -33,17 +53,15 @@ func TestScripts(t *testing.T) {
 				Setup: func(env *testscript.Env) error {
 					env.Setenv("LANDFALL_DATABASE", database(t, env))
 					env.Setenv("HOME", env.WorkDir)
-					// A command lives for less than it takes to clean up after it, and
-					// the scripts start well over a thousand.
-					env.Setenv("GOGC", "800")
-					return nil
+					env.Setenv("GOGC", "800") // most processes end before they need to collect garbage
+					return setupWorker(env)
 				},
 				Condition: func(condition string) (bool, error) {
-					// [sqlite] and [postgres] tell where a line runs, [root] who runs it.
+					// [sqlite] and [postgres] are the database, [root] is the user.
 					return condition == name || condition == "root" && os.Geteuid() == 0, nil
 				},
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
-					"exits": exitCommand, "capture": captureCommand, "mailserver": mailserverCommand(t),
+					"landfall": landfallCommand, "exits": exitCommand, "capture": captureCommand, "mailserver": mailserverCommand(t),
 				},
 			})
 		})
