@@ -40,7 +40,7 @@ var errInternal = &landfall.Error{
 // errReadOnlyKey is told before anything of the body is read.
 var errReadOnlyKey = &landfall.Error{
 	Kind: landfall.Forbidden, Code: landfall.CodePermissionDenied,
-	Detail: "This API key may read but not write.",
+	Detail: "This API key is read-only.",
 }
 
 // TooLarge refuses a body over the limit.

@@ -85,19 +85,19 @@ func bodyError(err error) *landfall.Error {
 	case errors.Is(err, pack.ErrSwollen):
 		return &landfall.Error{
 			Kind: landfall.TooLarge, Code: landfall.CodePayloadTooLarge,
-			Detail: "The body becomes too many times larger when it is unpacked. Send it with less compression or in parts.",
+			Detail: "The body expands too much when decompressed. Use less compression, or split it.",
 		}
 	case errors.Is(err, pack.ErrWide):
 		return &landfall.Error{
 			Kind: landfall.TooLarge, Code: landfall.CodePayloadTooLarge,
-			Detail: "The body asks for a window of more than 8 MiB to be unpacked. Pack it without --long and --ultra.",
+			Detail: "The body needs a decompression window larger than 8 MiB. Compress it without --long and --ultra.",
 		}
 	case errors.Is(err, pack.ErrBroken):
-		return malformed("The body cannot be unpacked: from next_line on it is not what its Content-Encoding says. Pack it again.", err)
+		return malformed("The body cannot be decompressed from next_line on. Check the Content-Encoding and compress it again.", err)
 	case errors.Is(err, pack.ErrShort):
-		return malformed("The body ends before what is packed in it does. Pack it again and send the lines from next_line on.", err)
+		return malformed("The compressed body is truncated. Compress and send the lines from next_line on again.", err)
 	}
-	return malformed("The body did not arrive whole. Send the lines from next_line on again.", err)
+	return malformed("The body is incomplete. Send the lines from next_line on again.", err)
 }
 
 func malformed(detail string, cause error) *landfall.Error {

@@ -36,7 +36,7 @@ func (t *stream) collect() {
 // errUnread stops a request whose answers nobody takes.
 var errUnread = &landfall.Error{
 	Kind: landfall.TooMany, Code: landfall.CodeTooManyRequests,
-	Detail: "More answers wait to be read than the service keeps. Read while you send, or send fewer lines at once.",
+	Detail: "Too many results are waiting to be read. Read while you send, or send fewer lines at a time.",
 }
 
 // gather waits for answers whose turn it is. There are none when every line has

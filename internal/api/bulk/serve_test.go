@@ -117,7 +117,7 @@ func TestABodyThatBreaksOff(t *testing.T) {
 	answers, result := serve(t, service, who, answer.Stage, broken{strings.NewReader(body)})
 	if result.Lines != 2 || result.Statuses[201] != 2 || result.Stopped == nil ||
 		!strings.HasSuffix(answers, `{"summary":{"lines":2,"statuses":{"201":2},"complete":false,"next_line":3,"error":`+
-			`{"detail":"The body did not arrive whole. Send the lines from next_line on again.","code":"malformed_json","errors":[]}}}`+"\n") {
+			`{"detail":"The body is incomplete. Send the lines from next_line on again.","code":"malformed_json","errors":[]}}}`+"\n") {
 		t.Errorf("got %+v\n%s", result, answers)
 	}
 }

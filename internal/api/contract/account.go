@@ -9,17 +9,16 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// Account is an account object that was read: well-formed JSON, though not
-// necessarily right. Check says what is wrong with it.
+// Account is an account object that was read: well-formed JSON, but not
+// necessarily valid. Check reports what is wrong with it.
 type Account struct {
 	body     []byte
 	document *rules.Document
 }
 
-// ReadAccount reads the body of validate and stage. Its only error is a
-// *landfall.Error for bytes that are no strict JSON object, or for a caller who
-// has left; everything else is told by Check, all at once. The body must not be
-// changed afterwards.
+// ReadAccount reads the body of validate and stage. It returns an error only if
+// the body is not a strict JSON object or the caller has disconnected; Check
+// reports everything else at once. The body must not be modified afterwards.
 func ReadAccount(ctx context.Context, body []byte) (*Account, error) {
 	document, err := readDocument(ctx, accountTable, body)
 	if err != nil {
@@ -28,25 +27,24 @@ func ReadAccount(ctx context.Context, body []byte) (*Account, error) {
 	return &Account{body: body, document: document}, nil
 }
 
-// Key gives the account's key as far as it could be read.
+// Key returns the account's key as far as it could be read.
 func (a *Account) Key() landfall.Key { return keyOf(a.document.Root(), "import_supplier") }
 
-// Release says that the account is not looked at any more. What it has given
-// stays.
+// Release allows the memory of the account to be reused. Values returned before
+// stay valid.
 func (a *Account) Release() { a.document.Release() }
 
-// Body gives the bytes that were sent.
+// Body returns the bytes that were sent.
 func (a *Account) Body() []byte { return a.body }
 
-// Hash is the content hash: SHA-256 of the bytes as they were sent. The
-// document is kept in its own spelling, so two spellings are two contents; a
-// hash of some canonical form would drop the newer one in silence.
+// Hash is the content hash: SHA-256 of the bytes as sent. The document is stored
+// as sent, so different formatting is different content. A hash of a canonical
+// form would silently drop the newer one.
 func (a *Account) Hash() [32]byte { return sha256.Sum256(a.body) }
 
-// Check applies every rule that needs only the payload and the supplier's
-// settings. A nil supplier is one this caller does not know, which is one more
-// violation; the other rules then use the default settings. Check is meant to
-// be called once.
+// Check applies every rule that only needs the payload and the supplier's
+// settings. A nil supplier means that the caller has no such supplier: that is
+// one more violation, and the other rules use default settings. Call it once.
 func (a *Account) Check(supplier *landfall.Supplier, now time.Time) Verdict {
 	root := a.document.Root()
 	c := newChecker(a.document, supplier, now)
@@ -55,15 +53,15 @@ func (a *Account) Check(supplier *landfall.Supplier, now time.Time) Verdict {
 	return c.verdict(landfall.CodeAccountFailedValidation, detailAccount)
 }
 
-// Verdict is what the rules say about a request.
+// Verdict is the result of checking a request.
 type Verdict struct {
-	Errors   []landfall.Violation // refuse it
-	Warnings []landfall.Violation // accept it, and tell
+	Errors   []landfall.Violation // they refuse the request
+	Warnings []landfall.Violation // the request is accepted
 
 	code, detail string
 }
 
-// Err gives the refusal, or nil when there are no errors.
+// Err returns the refusal, or nil if there are no errors.
 func (v Verdict) Err() *landfall.Error {
 	if len(v.Errors) == 0 {
 		return nil
@@ -71,12 +69,11 @@ func (v Verdict) Err() *landfall.Error {
 	return &landfall.Error{Kind: landfall.Invalid, Code: v.code, Detail: v.detail, Violations: v.Errors}
 }
 
-// detailAccount is what a refused account says as a whole; the violations say
-// the rest.
+// detailAccount is the detail of a refused account; the violations say the rest.
 const detailAccount = "The account data is not valid."
 
-// readDocument reads a body against a table with the service's limits. It stops soon
-// after the caller has left: nobody wants to know any more.
+// readDocument reads a body against a table with the limits of the service. It
+// stops early if the caller disconnects.
 func readDocument(ctx context.Context, table *rules.Table, body []byte) (*rules.Document, error) {
 	document, fault := table.Read(body, rules.Limits{Done: ctx.Done()})
 	if err := ctx.Err(); err != nil {
@@ -86,7 +83,7 @@ func readDocument(ctx context.Context, table *rules.Table, body []byte) (*rules.
 		return document, nil
 	}
 	refusal := landfall.Refuse(fault.Code, fault.Detail)
-	if fault.Code == rules.CodeMaxItems { // sound so far, but too much of it
+	if fault.Code == rules.CodeMaxItems { // valid JSON so far, but too many values
 		refusal = landfall.Refuse(landfall.CodeValidationFailed, detailRequest)
 		if table == accountTable {
 			refusal = landfall.Refuse(landfall.CodeAccountFailedValidation, detailAccount)
@@ -98,8 +95,8 @@ func readDocument(ctx context.Context, table *rules.Table, body []byte) (*rules.
 	return nil, refusal
 }
 
-// keyOf reads which account a body is about. What is not there is empty, and
-// then no supplier is found by it.
+// keyOf returns which account a body is about. Missing parts are empty, and then
+// no supplier is found.
 func keyOf(root *rules.Node, supplierField string) landfall.Key {
 	return landfall.Key{
 		Supplier: root.Field(supplierField).Text(),

@@ -7,10 +7,10 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// addressNames are the fields of one of the two addresses an object may carry,
-// so that no name is put together for every account.
+// addressNames are the field names of one of the two addresses an object may
+// have, so that names are not concatenated for every account.
 type addressNames struct {
-	lines                [5]string // free style, with the postcode
+	lines                [5]string // free form, used with the postcode
 	postcode, structured string
 }
 
@@ -25,11 +25,11 @@ var (
 	}
 )
 
-// structuredLines are the parts of a structured address that have no place of
-// their own in the noun, in the order they stand on an envelope.
+// structuredLines are the parts of a structured address that have no field of
+// their own in landfall.Address, in the order of an envelope.
 var structuredLines = [...]string{"name", "organization", "street_address", "dependent_locality", "administrative_area"}
 
-// bindAddress reads an address in whichever of the two styles it was given.
+// bindAddress reads an address in either form.
 func bindAddress(n *rules.Node, names *addressNames) landfall.Address {
 	address := landfall.Address{PostalCode: n.Field(names.postcode).Text()}
 	var lines [len(names.lines) + len(structuredLines)]string

@@ -8,8 +8,8 @@ import (
 // The functions below make nouns of nodes whose shape the tables have accepted:
 // nothing can fail in them, and what was left out is a zero value.
 
-// bindSupplyAddress reads the address as a billing one is read, under names that
-// begin with supply: either may come in lines or as an object.
+// The functions below convert nodes that have passed validation into nouns. They
+// cannot fail; missing values are zero.
 func bindSupplyAddress(n *rules.Node) landfall.SupplyAddress {
 	return landfall.SupplyAddress{
 		Address:      bindAddress(n, &supplyAddressNames),
@@ -62,9 +62,9 @@ func bindReading(n *rules.Node) landfall.Reading {
 	}
 }
 
-// bindTransactions keeps each transaction's own JSON, which is echoed later and
-// compared with a second import of the same identifier. They are kept in one
-// piece of memory.
+// bindTransactions keeps the JSON of each transaction, which is echoed later and
+// compared with another import of the same identifier. All of it is in one
+// allocation.
 func bindTransactions(items []*rules.Node) []landfall.Transaction {
 	size := 0
 	for _, item := range items {
@@ -91,8 +91,8 @@ func bindTransaction(n *rules.Node) landfall.Transaction {
 	}
 }
 
-// bindStatement keeps the path as it was sent. That one slash in front means nothing
-// is for those who compare paths or look for the document.
+// bindStatement keeps the path as sent. Code that compares paths or opens
+// documents ignores a leading slash.
 func bindStatement(n *rules.Node) landfall.Statement {
 	return landfall.Statement{
 		ID:          n.Field("statement_id").Text(),
@@ -105,8 +105,8 @@ func bindStatement(n *rules.Node) landfall.Statement {
 	}
 }
 
-// bindNote remembers whether there was a body at all: notes without one are
-// told apart by their documents.
+// bindNote records whether there is a body: notes without one are identified by
+// their documents.
 func bindNote(n *rules.Node) landfall.Note {
 	return landfall.Note{
 		Body:          n.Field("body").Text(),
@@ -118,8 +118,8 @@ func bindNote(n *rules.Node) landfall.Note {
 	}
 }
 
-// bindInstruction has no details: those are the vendor's to tell, never the
-// caller's.
+// bindInstruction sets no details: those come from the vendor, never from the
+// caller.
 func bindInstruction(n *rules.Node) landfall.Instruction {
 	return landfall.Instruction{
 		Vendor:       n.Field("vendor").Text(),

@@ -10,16 +10,16 @@ import (
 	"landfall/internal/lib/calendar"
 )
 
-// Body declares a body that goes out, as a Table declares one that comes in:
-// the same declaration writes it, describes it and shows an example of it, so
-// that none of the three can say what the others do not.
+// Body declares a response body, as a Table declares a request body: one
+// declaration writes it, describes it and gives an example, so that the three
+// always agree.
 type Body[T any] struct {
 	name    string
 	doc     string
 	open    bool // may have members that are not declared
 	members []member[T]
-	// write replaces the members' own writing where an answer repeats what was
-	// sent; nil writes the members in their order.
+	// write replaces writing the members one by one, for responses that repeat the
+	// request; nil writes the members in order.
 	write   func(dst []byte, value T) []byte
 	example T
 }
@@ -29,8 +29,8 @@ type member[T any] struct {
 	name    string
 	doc     string
 	schema  map[string]any
-	write   func(dst []byte, value T) []byte // the value alone
-	present func(value T) bool               // nil: always there
+	write   func(dst []byte, value T) []byte // writes only the value
+	present func(value T) bool               // nil: always present
 }
 
 // Append writes the body.
@@ -48,10 +48,10 @@ func (b *Body[T]) Append(dst []byte, value T) []byte {
 	return append(dst, '}')
 }
 
-// Name is what the API description calls the body.
+// Name returns the schema name.
 func (b *Body[T]) Name() string { return b.name }
 
-// Example is the body for a made-up value, written like every other.
+// Example returns the body for an example value.
 func (b *Body[T]) Example() json.RawMessage { return b.Append(nil, b.example) }
 
 // Schema describes the body as JSON Schema.
@@ -73,7 +73,8 @@ func (b *Body[T]) Schema() map[string]any {
 	return schema
 }
 
-// withDescription adds a sentence to a schema, which others may share.
+// withDescription returns a copy of a schema with a description. The schema may
+// be shared.
 func withDescription(schema map[string]any, doc string) map[string]any {
 	if doc == "" {
 		return schema
@@ -83,11 +84,11 @@ func withDescription(schema map[string]any, doc string) map[string]any {
 	return out
 }
 
-// List is a body that is an array of others.
+// List is a body that is an array of other bodies.
 type List[T any] struct {
 	name  string
 	items *Body[T]
-	// examples are the made-up items; the items' own example when there are none.
+	// examples are the example items; nil uses the example of the item.
 	examples []T
 }
 
@@ -100,10 +101,10 @@ func (l *List[T]) Append(dst []byte, values []T) []byte {
 	return append(dst, ']')
 }
 
-// Name is what the API description calls the list.
+// Name returns the schema name.
 func (l *List[T]) Name() string { return l.name }
 
-// Example is a short list.
+// Example returns a short list.
 func (l *List[T]) Example() json.RawMessage {
 	if l.examples == nil {
 		return l.Append(nil, []T{l.items.example})
@@ -119,43 +120,44 @@ var (
 	stringSchema         = map[string]any{"type": "string"}
 	nullableStringSchema = map[string]any{"type": []string{"string", "null"}}
 	timeSchema           = map[string]any{"type": "string", "format": "date-time"}
+	nullableTimeSchema   = map[string]any{"type": []string{"string", "null"}, "format": "date-time"}
 	integerSchema        = map[string]any{"type": "integer"}
 	booleanSchema        = map[string]any{"type": "boolean"}
-	// anyObjectSchema says so explicitly: generators take an object without a word
-	// about its members for one that has none.
+	// anyObjectSchema allows additional properties explicitly: code generators take
+	// an object without properties for an empty one.
 	anyObjectSchema = map[string]any{"type": "object", "additionalProperties": true}
 )
 
-// anyValueSchema says one by one what any JSON may be, since generators do not
-// take a list of types for a schema without one.
+// anyValueSchema lists every JSON type, because code generators do not support a
+// schema with a list of types.
 var anyValueSchema = map[string]any{"anyOf": []any{
 	anyObjectSchema, arraySchema(map[string]any{}), stringSchema, map[string]any{"type": "number", "format": "double"}, booleanSchema,
 	map[string]any{"type": "null"},
 }}
 
-// schemaRef points at a schema of the API description.
+// schemaRef refers to a schema of the OpenAPI document.
 func schemaRef(name string) map[string]any {
 	return map[string]any{"$ref": "#/components/schemas/" + name}
 }
 
-// arraySchema is a list in a schema.
+// arraySchema describes an array.
 func arraySchema(items map[string]any) map[string]any {
 	return map[string]any{"type": "array", "items": items}
 }
 
-// enumSchema is a text of which every value is known.
+// enumSchema describes a string with a fixed set of values.
 func enumSchema(choices ...string) map[string]any {
 	return map[string]any{"type": "string", "enum": choices}
 }
 
-// stringMember is a member that is a text.
+// stringMember is a member that is a string.
 func stringMember[T any](name, doc string, get func(T) string) member[T] {
 	return member[T]{name: name, doc: doc, schema: stringSchema, write: func(dst []byte, value T) []byte {
 		return rules.AppendString(dst, get(value))
 	}}
 }
 
-// nullableString is a member that is a text, or null when there is none.
+// nullableString is a member that is a string or null.
 func nullableString[T any](name, doc string, get func(T) (string, bool)) member[T] {
 	return member[T]{name: name, doc: doc, schema: nullableStringSchema, write: func(dst []byte, value T) []byte {
 		if text, given := get(value); given {
@@ -165,28 +167,28 @@ func nullableString[T any](name, doc string, get func(T) (string, bool)) member[
 	}}
 }
 
-// timeMember is a member that is an instant, null when it is none.
+// timeMember is a member that is an instant, or null if it is zero.
 func timeMember[T any](name, doc string, get func(T) time.Time) member[T] {
 	return member[T]{name: name, doc: doc, schema: timeSchema, write: func(dst []byte, value T) []byte {
 		return appendInstant(dst, get(value))
 	}}
 }
 
-// intMember is a member that is a whole number.
+// intMember is a member that is an integer.
 func intMember[T any](name, doc string, get func(T) int) member[T] {
 	return member[T]{name: name, doc: doc, schema: integerSchema, write: func(dst []byte, value T) []byte {
 		return strconv.AppendInt(dst, int64(get(value)), 10)
 	}}
 }
 
-// boolMember is a member that is true or false.
+// boolMember is a member that is a boolean.
 func boolMember[T any](name, doc string, get func(T) bool) member[T] {
 	return member[T]{name: name, doc: doc, schema: booleanSchema, write: func(dst []byte, value T) []byte {
 		return strconv.AppendBool(dst, get(value))
 	}}
 }
 
-// rawMember is a member that is JSON written before.
+// rawMember is a member whose JSON already exists.
 func rawMember[T any](name, doc string, schema map[string]any, get func(T) []byte) member[T] {
 	return member[T]{name: name, doc: doc, schema: schema, write: func(dst []byte, value T) []byte {
 		return append(dst, get(value)...)
@@ -201,19 +203,19 @@ func listMember[T, Item any](name, doc string, items *Body[Item], get func(T) []
 	}}
 }
 
-// onlyIf leaves a member out of the values that have none.
+// onlyIf leaves a member out unless the condition holds.
 func (m member[T]) onlyIf(given func(T) bool) member[T] {
 	m.present = given
 	return m
 }
 
-// withSchema gives a member a schema that says more.
+// withSchema replaces the schema of a member.
 func (m member[T]) withSchema(schema map[string]any) member[T] {
 	m.schema = schema
 	return m
 }
 
-// appendInstant writes an instant, or null where there is none.
+// appendInstant writes an instant, or null if it is zero.
 func appendInstant(dst []byte, at time.Time) []byte {
 	if at.IsZero() {
 		return append(dst, "null"...)

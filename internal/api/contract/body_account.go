@@ -7,18 +7,18 @@ import (
 	"landfall"
 )
 
-// Echo is an answer that repeats what was sent.
+// Echo is a response that repeats the request.
 type Echo struct {
 	Body            []byte
-	IncludeAdded    bool // the caller asked how much of it was new
+	IncludeAdded    bool // the caller asked for the number of new items
 	Added           int
 	IncludeWarnings bool // the caller asked for warnings
 	Warnings        []landfall.Violation
 }
 
-// appendEcho writes an object again as it was sent, with what was asked for
-// besides as further members. What was accepted cannot have members of those
-// names, nor be empty.
+// appendEcho writes the request body again, with added and warnings if
+// requested. An accepted body is not empty and cannot have members of those
+// names.
 func appendEcho(dst []byte, echo Echo) []byte {
 	if !echo.IncludeWarnings && !echo.IncludeAdded {
 		return append(dst, echo.Body...)
@@ -37,12 +37,12 @@ func appendEcho(dst []byte, echo Echo) []byte {
 	return append(dst, '}')
 }
 
-// violationList writes lists of them wherever they stand.
+// violationList writes lists of violations.
 var violationList = List[landfall.Violation]{items: ViolationBody}
 
-// warningsMember declares the list of warnings, which is there when it was asked for.
+// warningsMember declares the list of warnings, present if requested.
 func warningsMember[T any](get func(T) (warnings []landfall.Violation, asked bool)) member[T] {
-	return listMember("warnings", "When asked for with `include_warnings`.", ViolationBody, func(value T) []landfall.Violation {
+	return listMember("warnings", "Included if requested with `include_warnings`.", ViolationBody, func(value T) []landfall.Violation {
 		list, _ := get(value)
 		return list
 	}).onlyIf(func(value T) bool {
@@ -51,11 +51,11 @@ func warningsMember[T any](get func(T) (warnings []landfall.Violation, asked boo
 	})
 }
 
-// addedMember declares how much of a posting was new, which is there when it was asked
-// for: an answer that only repeats what was sent does not tell a repeat from the
+// addedMember declares the number of new items, present if requested. Without
+// it, a response that repeats the request does not distinguish a repeat from the
 // first time.
 func addedMember[T any](get func(T) (count int, asked bool)) member[T] {
-	return intMember("added", "When asked for with `include_added`: how many of those sent were new.", func(value T) int {
+	return intMember("added", "Number of items that were new. Included if requested with `include_added`.", func(value T) int {
 		count, _ := get(value)
 		return count
 	}).onlyIf(func(value T) bool {
@@ -64,7 +64,7 @@ func addedMember[T any](get func(T) (count int, asked bool)) member[T] {
 	})
 }
 
-// echoedMember declares a member that is repeated as it was sent.
+// echoedMember declares a member that is repeated as sent.
 func echoedMember(name string, schema map[string]any) member[Echo] {
 	return member[Echo]{name: name, schema: schema}
 }
@@ -73,9 +73,9 @@ func echoAdded(echo Echo) (int, bool) { return echo.Added, echo.IncludeAdded }
 
 func echoWarnings(echo Echo) ([]landfall.Violation, bool) { return echo.Warnings, echo.IncludeWarnings }
 
-// ValidatedBody answers a validation.
+// ValidatedBody is the response to a validation.
 var ValidatedBody = &Body[Echo]{
-	name: "ValidatedAccount", doc: "The account as it was sent, with a list of warnings when they were asked for.", open: true,
+	name: "ValidatedAccount", doc: "The account as sent, with warnings if requested.", open: true,
 	members: []member[Echo]{
 		echoedMember("import_supplier", stringSchema), echoedMember("external_account_number", stringSchema),
 		echoedMember("customers", arraySchema(anyObjectSchema)).onlyIf(func(Echo) bool { return false }),
@@ -85,16 +85,16 @@ var ValidatedBody = &Body[Echo]{
 	example: Echo{Body: []byte(ExampleAccount)},
 }
 
-// Staged is what became of a staging.
+// Staged is the result of staging an account.
 type Staged struct {
 	Key             landfall.Key
 	IncludeWarnings bool
 	Warnings        []landfall.Violation
 }
 
-// StagedBody answers a staging.
+// StagedBody is the response to staging an account.
 var StagedBody = &Body[Staged]{
-	name: "StagedAccount", doc: "What was staged.",
+	name: "StagedAccount", doc: "The staged account.",
 	members: []member[Staged]{
 		stringMember("import_supplier", "", func(s Staged) string { return s.Key.Supplier }),
 		stringMember("external_account_number", "", func(s Staged) string { return s.Key.External }),
@@ -103,16 +103,16 @@ var StagedBody = &Body[Staged]{
 	example: Staged{Key: landfall.Key{Supplier: exampleSupplier, External: exampleExternal}},
 }
 
-// Created is an account that was created.
+// Created is a created account.
 type Created struct {
 	Number, External string
 	IncludeWarnings  bool
 	Warnings         []landfall.Violation // about the staged data
 }
 
-// CreatedBody answers a creation.
+// CreatedBody is the response to creating an account.
 var CreatedBody = &Body[Created]{
-	name: "CreatedAccount", doc: "A created account.",
+	name: "CreatedAccount", doc: "The created account.",
 	members: []member[Created]{
 		stringMember("platform_account_number", accountNumberDoc, func(c Created) string { return c.Number }),
 		stringMember("external_account_number", "", func(c Created) string { return c.External }),
@@ -121,19 +121,20 @@ var CreatedBody = &Body[Created]{
 	example: Created{Number: exampleNumber, External: exampleExternal},
 }
 
-const accountNumberDoc = "Number of the created account."
+const accountNumberDoc = "Number of the account on the platform."
 
-// ProcessBody is one entry of a list; what a pending one lacks is null.
+// ProcessBody is one entry of a list. Fields that a pending account does not
+// have are null.
 var ProcessBody = &Body[landfall.ProcessEntry]{
-	name: "AccountImportProcess", doc: "One account on its way.",
+	name: "AccountImportProcess", doc: "The import process of one account.",
 	members: []member[landfall.ProcessEntry]{
 		stringMember("external_account_number", "", func(e landfall.ProcessEntry) string { return e.External }),
 		nullableString("platform_account_number", "", func(e landfall.ProcessEntry) (string, bool) {
 			return e.AccountNumber, e.AccountNumber != ""
 		}),
 		timeMember("account_created_at", "", func(e landfall.ProcessEntry) time.Time { return e.AccountCreatedAt }).
-			withSchema(map[string]any{"type": []string{"string", "null"}, "format": "date-time"}),
-		stringMember("balance", "With `detail`: positive when the customer is in credit.", func(e landfall.ProcessEntry) string {
+			withSchema(nullableTimeSchema),
+		stringMember("balance", "With `detail`. Positive means the customer is in credit.", func(e landfall.ProcessEntry) string {
 			return e.Figures.Balance.String()
 		}).onlyIf(hasFigures),
 		stringMember("currency", "With `detail`.", func(e landfall.ProcessEntry) string { return e.Figures.Currency }).onlyIf(hasFigures),
@@ -143,10 +144,10 @@ var ProcessBody = &Body[landfall.ProcessEntry]{
 	},
 }
 
-// hasFigures says that figures were asked for and there are some.
+// hasFigures reports whether figures were requested and exist.
 func hasFigures(entry landfall.ProcessEntry) bool { return entry.Figures != nil }
 
-// The three lists differ in what they leave out alone.
+// The three lists differ only in their examples.
 var (
 	exampleImported = landfall.ProcessEntry{External: exampleExternal, AccountNumber: exampleNumber, AccountCreatedAt: exampleInstant}
 	examplePending  = landfall.ProcessEntry{External: "EXT-0002"}

@@ -11,29 +11,29 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// ControlTotalsBody gives back what a source says it has.
+// ControlTotalsBody is the control totals of a supplier.
 var ControlTotalsBody = &Body[landfall.ControlTotals]{
-	name: "KeptControlTotals", doc: "What the source says it has, and who said so when. What it did not say is left out.",
+	name: "KeptControlTotals", doc: "Control totals from the source system, with who set them and when. Totals that were not set are left out.",
 	members: append(claimedMembers(),
 		listMember("currencies", "", currencyTotalsBody, claimsByCurrency),
 		timeMember("set_at", "", func(c landfall.ControlTotals) time.Time { return c.SetAt }),
-		stringMember("set_by", "The organisation whose key was used.", func(c landfall.ControlTotals) string { return c.By.Organisation }),
+		stringMember("set_by", "Organisation whose API key was used.", func(c landfall.ControlTotals) string { return c.By.Organisation }),
 	),
 	example: exampleTotals(),
 }
 
-// exampleTotals is what the example of a request claims.
+// exampleTotals returns the control totals of the example request.
 func exampleTotals() landfall.ControlTotals {
 	totals, err := ReadControlTotals(context.Background(), []byte(ExampleControlTotals))
 	if err != nil {
-		panic(err) // it is a good one
+		panic(err)
 	}
 	totals.SetAt, totals.By.Organisation = exampleInstant, "Demo"
 	return totals
 }
 
-// claimedMembers declares a member for every count; one that was never
-// claimed is left out, since 0 would be a claim.
+// claimedMembers declares a member for every count. A count that was not set is
+// left out, because 0 is a claim.
 func claimedMembers() (members []member[landfall.ControlTotals]) {
 	for _, kind := range claimedKinds {
 		claim := func(c landfall.ControlTotals) *money.Total { return c.Claims[landfall.Measure{Kind: kind}].Count }
@@ -49,8 +49,8 @@ type currencyClaims struct {
 	claims   map[landfall.Measure]landfall.Value
 }
 
-// claimsByCurrency gathers what was claimed by currency, sorted, so that the
-// same claims are written alike.
+// claimsByCurrency groups claims by currency, sorted, so that equal claims are
+// written alike.
 func claimsByCurrency(c landfall.ControlTotals) (found []currencyClaims) {
 	currencies := map[string]bool{}
 	for measure := range c.Claims {
@@ -64,13 +64,12 @@ func claimsByCurrency(c landfall.ControlTotals) (found []currencyClaims) {
 	return found
 }
 
-// balances gives the sum of balances, nil when nobody claimed one.
+// balances returns the sum of balances, or nil if it was not claimed.
 func (c currencyClaims) balances() *money.Total {
 	return c.claims[landfall.Measure{Kind: landfall.MeasureBalances, Currency: c.currency}].Amount
 }
 
-// transactions gives what was claimed of each type, in the order of the
-// contract.
+// transactions returns the claims of each type, in the order of the contract.
 func (c currencyClaims) transactions() (found []landfall.ReconciliationRow) {
 	for _, kind := range landfall.TransactionTypes {
 		measure := landfall.Measure{Kind: landfall.MeasureTransactions, Currency: c.currency, Type: kind}
@@ -82,7 +81,7 @@ func (c currencyClaims) transactions() (found []landfall.ReconciliationRow) {
 }
 
 var currencyTotalsBody = &Body[currencyClaims]{
-	name: "KeptCurrencyTotals", doc: "What the source says it has in one currency.",
+	name: "KeptCurrencyTotals", doc: "Control totals in one currency.",
 	members: []member[currencyClaims]{
 		stringMember("currency", "", func(c currencyClaims) string { return c.currency }),
 		stringMember("balances", "", func(c currencyClaims) string { return c.balances().String() }).
@@ -93,7 +92,7 @@ var currencyTotalsBody = &Body[currencyClaims]{
 }
 
 var transactionTotalsBody = &Body[landfall.ReconciliationRow]{
-	name: "KeptTransactionTotals", doc: "What the source says it has of one type of transaction.",
+	name: "KeptTransactionTotals", doc: "Control totals for one type of transaction.",
 	members: append([]member[landfall.ReconciliationRow]{
 		stringMember("type", "", func(r landfall.ReconciliationRow) string { return string(r.Measure.Type) }),
 	}, valueMembers(func(r landfall.ReconciliationRow) landfall.Value { return r.Claimed })...),

@@ -8,27 +8,27 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// ViolationBody is one thing wrong with a request.
+// ViolationBody is one problem of a request.
 var ViolationBody = &Body[landfall.Violation]{
-	name: "Violation", doc: "One thing wrong with a request. It never repeats the offending value.",
+	name: "Violation", doc: "A problem with the request. It never repeats the offending value.",
 	members: []member[landfall.Violation]{
 		stringMember("detail", detailDoc, func(v landfall.Violation) string { return v.Detail }),
 		stringMember("code", codeDoc, func(v landfall.Violation) string { return v.Code }),
-		stringMember("attr", "Dotted path of the input: field names and zero-based indexes.", func(v landfall.Violation) string { return v.Attr }),
+		stringMember("attr", "Dotted path of the field: names and zero-based indexes.", func(v landfall.Violation) string { return v.Attr }),
 	},
 	example: landfall.Violation{
-		Code: CodeInvalidPhoneNumber, Attr: "customers.0.landline", Detail: "This is not a possible phone number.",
+		Code: CodeInvalidPhoneNumber, Attr: "customers.0.landline", Detail: "Not a possible phone number. Write foreign numbers with + and the country code.",
 	},
 }
 
 const (
-	detailDoc = "For people. Its wording may change."
-	codeDoc   = "For machines. It is stable."
+	detailDoc = "Message for people. The wording may change."
+	codeDoc   = "Stable code for programs."
 )
 
-// ErrorBody is what every refusal looks like, whatever its status.
+// ErrorBody is the body of every error, whatever its status.
 var ErrorBody = &Body[*landfall.Error]{
-	name: "Error", doc: "Every error, whatever its status. Some codes add members of their own.", open: true,
+	name: "Error", doc: "An error. Every error response has this form. Some codes add members.", open: true,
 	members: append(newCommonMembers(),
 		extraMember("external_account_number", "With `account_already_imported`."),
 		extraMember("platform_account_number", "With `account_already_imported`."),
@@ -37,22 +37,22 @@ var ErrorBody = &Body[*landfall.Error]{
 	example: landfall.Refuse(landfall.CodeNotFound, "There is nothing at this path."),
 }
 
-// TransactionErrorBody is what a refusal of transactions looks like.
+// TransactionErrorBody is the body of a refused transactions request.
 var TransactionErrorBody = &Body[*landfall.Error]{
-	name: "TransactionImportError", doc: "A refused request: the common error form and the first transaction that fails.", open: true,
+	name: "TransactionImportError", doc: "A refused transactions request: the common error form plus the first transaction that failed.", open: true,
 	members: append(newCommonMembers(),
 		member[*landfall.Error]{
-			name: "transaction_data", doc: "The transaction as it was sent; null when none in particular is at fault.",
+			name: "transaction_data", doc: "The failed transaction as sent, or null if no single transaction is at fault.",
 			schema: anyValueSchema,
 		},
-		member[*landfall.Error]{name: "error_detail", doc: "Why that transaction fails.", schema: stringSchema},
+		member[*landfall.Error]{name: "error_detail", doc: "Why the transaction failed.", schema: stringSchema},
 		member[*landfall.Error]{name: "status", schema: enumSchema(TransactionImportError)},
 	),
 	write:   appendError,
 	example: RefuseTransactions(landfall.Refuse(landfall.CodeAccountNotFound, "There is no such account.")),
 }
 
-// newCommonMembers declares what every refusal has.
+// newCommonMembers declares what every error has.
 func newCommonMembers() []member[*landfall.Error] {
 	return []member[*landfall.Error]{
 		stringMember("detail", detailDoc, func(e *landfall.Error) string { return e.Detail }),
@@ -68,8 +68,8 @@ func extraMember(name, doc string) member[*landfall.Error] {
 	}}
 }
 
-// appendError writes the common members and those that the refusal brings
-// along, which its code decides and not its table.
+// appendError writes the common members and the members that the error adds.
+// Which ones depends on its code.
 func appendError(dst []byte, err *landfall.Error) []byte {
 	dst = append(dst, '{')
 	for _, member := range commonMembers {
@@ -83,8 +83,8 @@ func appendError(dst []byte, err *landfall.Error) []byte {
 
 var commonMembers = newCommonMembers()
 
-// appendAny writes the value of an extra member. The values are ours, so one
-// that cannot be written is a mistake of ours and shows as null.
+// appendAny writes the value of an extra member. A value that cannot be written
+// is a programming error and becomes null.
 func appendAny(dst []byte, value any) []byte {
 	if text, is := value.(string); is {
 		return rules.AppendString(dst, text)

@@ -10,10 +10,10 @@ import (
 
 // FailedBody is one account whose last attempt failed, and why.
 var FailedBody = &Body[landfall.FailedProcess]{
-	name: "FailedProcess", doc: "An account that does not get on, and why.",
+	name: "FailedProcess", doc: "An account whose import failed, and why.",
 	members: []member[landfall.FailedProcess]{
 		stringMember("external_account_number", "", func(f landfall.FailedProcess) string { return f.External }),
-		stringMember("at", "What failed: staging the account, creating it, or a dry run.", failedStep).withSchema(enumSchema("STAGING", "PROCESS", "DRY_RUN")),
+		stringMember("at", "Step that failed: staging the account, creating it, or a dry run.", failedStep).withSchema(enumSchema("STAGING", "PROCESS", "DRY_RUN")),
 		timeMember("failed_at", "", func(f landfall.FailedProcess) time.Time { return f.Failure.At }),
 		boolMember("dry_run", "Whether the attempt was a dry run.", func(f landfall.FailedProcess) bool { return f.Failure.DryRun }),
 		stringMember("code", "", func(f landfall.FailedProcess) string { return f.Failure.Code }),
@@ -29,8 +29,9 @@ var FailedBody = &Body[landfall.FailedProcess]{
 	}},
 }
 
-// withMeanings gives every mistake its words. A refused staging is kept without them,
-// for they may repeat what was sent; what its code means in general does not.
+// withMeanings fills in missing details. A refused staging is stored without
+// details, because they may repeat the data; the general meaning of a code does
+// not.
 func withMeanings(f landfall.FailedProcess) []landfall.Violation {
 	violations := slices.Clone(f.Failure.Violations)
 	for i := range violations {
@@ -41,10 +42,10 @@ func withMeanings(f landfall.FailedProcess) []landfall.Violation {
 	return violations
 }
 
-// Meaning says what a code means in general, "" for one that nobody knows.
+// Meaning returns what a code means in general, or "" for an unknown code.
 func Meaning(code string) string { return meanings()[code] }
 
-// meanings are what codes mean, by code.
+// meanings maps codes to their meaning.
 var meanings = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
 	for _, one := range Codes() {
@@ -53,7 +54,7 @@ var meanings = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-// failedStep names the step that failed, as it is on the wire.
+// failedStep returns the step that failed, as written on the wire.
 func failedStep(f landfall.FailedProcess) string {
 	switch {
 	case f.Failure.AtStaging:
@@ -64,52 +65,53 @@ func failedStep(f landfall.FailedProcess) string {
 	return "PROCESS"
 }
 
-// FailedListBody answers the question which accounts failed.
+// FailedListBody is the list of failed accounts.
 var FailedListBody = &List[landfall.FailedProcess]{name: "FailedProcessList", items: FailedBody}
 
-// FailureGroupBody is one group of failures that look the same.
+// FailureGroupBody is a group of failures with the same code and path.
 var FailureGroupBody = &Body[landfall.FailureGroup]{
-	name: "ErrorGroup", doc: "Failures that look the same.",
+	name: "ErrorGroup", doc: "A group of failures with the same code and location.",
 	members: []member[landfall.FailureGroup]{
 		stringMember("code", "", func(g landfall.FailureGroup) string { return g.Code }),
-		stringMember("attr", "The place, with `*` for any index; empty for a failure of the whole account.",
+		stringMember("attr", "Path of the field, with `*` for any index. Empty if the failure concerns the whole account.",
 			func(g landfall.FailureGroup) string { return g.Attr }),
-		intMember("accounts", "How many accounts have it.", func(g landfall.FailureGroup) int { return g.Accounts }),
-		intMember("alone", "How many of those have no other known mistake.", func(g landfall.FailureGroup) int { return g.Alone }),
+		intMember("accounts", "Number of accounts with this failure.", func(g landfall.FailureGroup) int { return g.Accounts }),
+		intMember("alone", "Number of those accounts that have no other known failure.", func(g landfall.FailureGroup) int { return g.Alone }),
 	},
 	example: landfall.FailureGroup{
 		Code: landfall.CodeInstructionNotFound, Attr: "payment_instructions.*.reference", Accounts: 1, Alone: 1,
 	},
 }
 
-// repairBody is a short list of groups and what mending them would free.
+// repairBody is a set of groups and the number of accounts that fixing them
+// frees.
 var repairBody = &Body[landfall.Repair]{
-	name: "Repair", doc: "Groups which, when all of them are mended, leave so many accounts without a known mistake.",
+	name: "Repair", doc: "A set of groups and the number of accounts that have no known failure left once all of them are fixed.",
 	members: []member[landfall.Repair]{
-		intMember("percent", "At least so many of the accounts.", func(r landfall.Repair) int { return r.Percent }),
-		intMember("accounts", "How many accounts it frees.", func(r landfall.Repair) int { return r.Accounts }),
+		intMember("percent", "Minimum percentage of the accounts that is freed.", func(r landfall.Repair) int { return r.Percent }),
+		intMember("accounts", "Number of accounts freed.", func(r landfall.Repair) int { return r.Accounts }),
 		listMember("groups", "", FailureGroupBody, func(r landfall.Repair) []landfall.FailureGroup { return r.Groups }),
 	},
 	example: exampleRepair(50),
 }
 
-// exampleRepair is shown in the API description.
+// exampleRepair is the example in the OpenAPI document.
 func exampleRepair(percent int) landfall.Repair {
 	return landfall.Repair{Percent: percent, Accounts: 1, Groups: []landfall.FailureGroup{FailureGroupBody.example}}
 }
 
-// summaryNote is what a reader of the figures must know.
-const summaryNote = "Only known mistakes are counted: payment vendors and documents are asked once the data is right."
+// summaryNote explains what the figures do not include.
+const summaryNote = "Only known failures are counted. Payment vendors and documents are checked once the data is valid."
 
-// SummaryBody answers the question why accounts fail.
+// SummaryBody is the summary of failures.
 var SummaryBody = &Body[landfall.FailureSummary]{
-	name: "ErrorSummary", doc: "What keeps accounts back.",
+	name: "ErrorSummary", doc: "Why accounts fail.",
 	members: []member[landfall.FailureSummary]{
-		intMember("accounts", "How many accounts do not get on.", func(s landfall.FailureSummary) int { return s.Accounts }),
-		listMember("groups", "The most frequent first.", FailureGroupBody, func(s landfall.FailureSummary) []landfall.FailureGroup { return s.Groups }),
-		listMember("repairs", "The shortest lists of groups whose repair frees 50, 80 and 95 percent of the accounts.", repairBody,
+		intMember("accounts", "Number of failed accounts.", func(s landfall.FailureSummary) int { return s.Accounts }),
+		listMember("groups", "Most frequent first.", FailureGroupBody, func(s landfall.FailureSummary) []landfall.FailureGroup { return s.Groups }),
+		listMember("repairs", "Smallest sets of groups to fix that free 50, 80 and 95 percent of the accounts.", repairBody,
 			func(s landfall.FailureSummary) []landfall.Repair { return s.Repairs }),
-		stringMember("note", "What the figures leave out.", func(landfall.FailureSummary) string { return summaryNote }),
+		stringMember("note", "What the figures do not include.", func(landfall.FailureSummary) string { return summaryNote }),
 	},
 	example: landfall.FailureSummary{
 		Accounts: 1, Groups: []landfall.FailureGroup{FailureGroupBody.example},

@@ -15,18 +15,18 @@ const (
 	NoteAlreadyExists = "NOTE_ALREADY_EXISTS"
 )
 
-// PostedNote is what became of one note of a request.
+// PostedNote is the result for one note of a request.
 type PostedNote struct {
 	sent            *rules.Node
 	createdAt       time.Time // as the account has it
 	status          string
-	differs         []string // fields that are not as the account has them, when it had the note already
+	differs         []string // fields that differ from the existing note
 	includeWarnings bool
 	warnings        []landfall.Violation
 }
 
-// Posted tells what became of a note of the request: the time it has on the
-// account, and the note that the account had already, nil for a new one.
+// Posted returns the result for one note of the request: its creation time on
+// the account, and the note that already existed, nil for a new one.
 func (r *NotesRequest) Posted(index int, createdAt time.Time, had *landfall.Note) PostedNote {
 	posted := PostedNote{sent: r.list("notes").Items()[index], createdAt: createdAt, status: NoteCreated}
 	if had != nil {
@@ -35,9 +35,9 @@ func (r *NotesRequest) Posted(index int, createdAt time.Time, had *landfall.Note
 	return posted
 }
 
-// noteDifferences names the fields of a note that were sent and are not what the
-// account has. By its body alone it counts as there, so its documents would be
-// lost without a word.
+// noteDifferences returns the fields that were sent and differ from the existing
+// note. Notes are matched by their body, so without this, different documents
+// would be lost silently.
 func noteDifferences(sent *rules.Node, had landfall.Note) []string {
 	var found []string
 	if sent.Field("document_paths").Present() && !bindNote(sent).SameDocuments(had) {
@@ -52,8 +52,8 @@ func noteDifferences(sent *rules.Node, had landfall.Note) []string {
 	return found
 }
 
-// WithWarnings adds those of a request's warnings that are about this note. An
-// answer that is a list has no other place for them than beside the item.
+// WithWarnings adds those warnings of the request that are about this note. A
+// response that is a list has no other place for them.
 func (n PostedNote) WithWarnings(warnings []landfall.Violation) PostedNote {
 	item := n.sent.Attr()
 	n.includeWarnings = true
@@ -65,19 +65,19 @@ func (n PostedNote) WithWarnings(warnings []landfall.Violation) PostedNote {
 	return n
 }
 
-// NoteBody tells what became of a note, with the optional fields that were sent.
+// NoteBody is the result for a note, with the optional fields that were sent.
 var NoteBody = &Body[PostedNote]{
-	name: "NoteResult", doc: "What became of a note.",
+	name: "NoteResult", doc: "Result for one note.",
 	members: []member[PostedNote]{
-		timeMember("created_at", "The time the note has on the account.", func(n PostedNote) time.Time { return n.createdAt }),
-		nullableString("body", "Null for a note of documents alone.", func(n PostedNote) (string, bool) {
+		timeMember("created_at", "Creation time of the note on the account.", func(n PostedNote) time.Time { return n.createdAt }),
+		nullableString("body", "Null for a note that only has documents.", func(n PostedNote) (string, bool) {
 			body := n.sent.Field("body")
 			return body.Text(), body.Present()
 		}),
 		stringMember("status", "", func(n PostedNote) string { return n.status }).withSchema(enumSchema(NoteCreated, NoteAlreadyExists)),
 		noteMember("document_paths", arraySchema(anyObjectSchema)),
 		noteMember("is_pinned", booleanSchema),
-		timeMember("unpin_at", "When sent.", func(n PostedNote) time.Time { return n.sent.Field("unpin_at").Instant() }).
+		timeMember("unpin_at", "Included if sent.", func(n PostedNote) time.Time { return n.sent.Field("unpin_at").Instant() }).
 			onlyIf(func(n PostedNote) bool { return n.sent.Field("unpin_at").Present() }),
 		differencesMember("note", func(n PostedNote) []string { return n.differs }),
 		warningsMember(func(n PostedNote) ([]landfall.Violation, bool) { return n.warnings, n.includeWarnings }),
@@ -85,26 +85,26 @@ var NoteBody = &Body[PostedNote]{
 	example: exampleRequest(ReadNotes, ExampleNotes).Posted(0, time.Date(2025, 11, 3, 18, 20, 0, 0, time.UTC), nil),
 }
 
-// noteMember declares a member that is repeated as it was sent.
+// noteMember declares a member that is repeated as sent.
 func noteMember(name string, schema map[string]any) member[PostedNote] {
-	return rawMember(name, "When sent.", schema, func(n PostedNote) []byte { return []byte(n.sent.Field(name).Raw()) }).
+	return rawMember(name, "Included if sent.", schema, func(n PostedNote) []byte { return []byte(n.sent.Field(name).Raw()) }).
 		onlyIf(func(n PostedNote) bool { return n.sent.Field(name).Present() })
 }
 
-// differencesMember declares the member that names what the account has otherwise.
+// differencesMember declares the member that lists the fields that differ.
 func differencesMember[T any](what string, of func(T) []string) member[T] {
 	return member[T]{
 		name: "differences", schema: arraySchema(stringSchema),
-		doc:     "With a " + what + " that was there already: dotted paths of the fields that are not the same.",
+		doc:     "For a " + what + " that already existed: dotted paths of the fields that differ.",
 		present: func(t T) bool { return len(of(t)) > 0 },
 		write:   func(dst []byte, t T) []byte { return appendAny(dst, of(t)) },
 	}
 }
 
-// NotesBody answers a posting of notes.
+// NotesBody is the response to adding notes.
 var NotesBody = &List[PostedNote]{name: "NoteResultList", items: NoteBody}
 
-// exampleRequest reads an example request, which cannot be wrong.
+// exampleRequest reads an example request. It panics if the example is invalid.
 func exampleRequest[Request any](read func(context.Context, []byte) (*Request, error), body string) *Request {
 	request, err := read(context.Background(), []byte(body))
 	if err != nil {
@@ -113,19 +113,17 @@ func exampleRequest[Request any](read func(context.Context, []byte) (*Request, e
 	return request
 }
 
-// PostedTransaction is what became of one transaction of a request.
+// PostedTransaction is the result for one transaction of a request.
 type PostedTransaction struct {
 	Transaction landfall.Transaction
 	Added       bool
-	// Differences names the fields that are not as the account has them, when
-	// it had the transaction already.
+	// Differences lists the fields that differ from the existing transaction.
 	Differences []string
 }
 
-// TransactionBody tells what became of a transaction. One that was there
-// already is told together with the fields that differ, if any.
+// TransactionBody is the result for a transaction.
 var TransactionBody = &Body[PostedTransaction]{
-	name: "TransactionResult", doc: "What became of a transaction.",
+	name: "TransactionResult", doc: "Result for one transaction.",
 	members: []member[PostedTransaction]{
 		stringMember("status", "", func(t PostedTransaction) string {
 			if t.Added {
@@ -135,7 +133,7 @@ var TransactionBody = &Body[PostedTransaction]{
 		}).withSchema(enumSchema(TransactionAdded, TransactionAlreadyExists)),
 		{
 			name: "transaction_data", schema: anyObjectSchema,
-			doc: "The transaction as it was sent, its amount as a string with two decimals.",
+			doc: "The transaction as sent, with its amount as a string with two decimals.",
 			write: func(dst []byte, t PostedTransaction) []byte {
 				return AppendTransaction(dst, t.Transaction)
 			},
@@ -145,16 +143,16 @@ var TransactionBody = &Body[PostedTransaction]{
 	example: PostedTransaction{Added: true, Transaction: exampleRequest(ReadTransactions, ExampleTransactions).Transactions()[0]},
 }
 
-// PostedTransactions is what became of a request's transactions.
+// PostedTransactions is the result for all transactions of a request.
 type PostedTransactions struct {
 	Results         []PostedTransaction
 	IncludeWarnings bool
 	Warnings        []landfall.Violation
 }
 
-// TransactionsBody answers a posting of transactions.
+// TransactionsBody is the response to adding transactions.
 var TransactionsBody = &Body[PostedTransactions]{
-	name: "TransactionResults", doc: "What became of the transactions.",
+	name: "TransactionResults", doc: "Results for the transactions.",
 	members: []member[PostedTransactions]{
 		listMember("results", "", TransactionBody, func(t PostedTransactions) []PostedTransaction { return t.Results }),
 		warningsMember(func(t PostedTransactions) ([]landfall.Violation, bool) { return t.Warnings, t.IncludeWarnings }),
@@ -162,9 +160,9 @@ var TransactionsBody = &Body[PostedTransactions]{
 	example: PostedTransactions{Results: []PostedTransaction{TransactionBody.example}},
 }
 
-// StatementsBody answers a posting of historical statements.
+// StatementsBody is the response to adding historical statements.
 var StatementsBody = &Body[Echo]{
-	name: "AcceptedStatements", doc: "The statements as they were sent, with a list of warnings when they were asked for.", open: true,
+	name: "AcceptedStatements", doc: "The statements as sent, with warnings if requested.", open: true,
 	members: []member[Echo]{
 		echoedMember("import_supplier", stringSchema), echoedMember("external_account_number", stringSchema),
 		echoedMember("statements", arraySchema(anyObjectSchema)), addedMember(echoAdded), warningsMember(echoWarnings),
@@ -173,7 +171,7 @@ var StatementsBody = &Body[Echo]{
 	example: Echo{Body: []byte(ExampleStatements)},
 }
 
-// PostedInstruction is a payment instruction that an account has.
+// PostedInstruction is a payment instruction on an account.
 type PostedInstruction struct {
 	Number, Reference string
 	IncludeAdded      bool // the caller asked whether it was new
@@ -181,12 +179,12 @@ type PostedInstruction struct {
 	IncludeWarnings   bool // though no rule warns about an instruction yet
 }
 
-// InstructionBody answers a posting of a payment instruction.
+// InstructionBody is the response to adding a payment instruction.
 var InstructionBody = &Body[PostedInstruction]{
 	name: "CreatedInstruction", doc: "A payment instruction on an account.",
 	members: []member[PostedInstruction]{
 		stringMember("platform_account_number", accountNumberDoc, func(k PostedInstruction) string { return k.Number }),
-		stringMember("reference", "The instruction's reference at the vendor.", func(k PostedInstruction) string { return k.Reference }),
+		stringMember("reference", "Reference of the instruction at the vendor.", func(k PostedInstruction) string { return k.Reference }),
 		addedMember(func(k PostedInstruction) (int, bool) { return k.Added, k.IncludeAdded }),
 		warningsMember(func(k PostedInstruction) ([]landfall.Violation, bool) { return nil, k.IncludeWarnings }),
 	},

@@ -8,25 +8,25 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// ReconciliationBody answers the question whether everything arrived.
+// ReconciliationBody is the reconciliation of a supplier.
 var ReconciliationBody = &Body[landfall.Reconciliation]{
-	name: "Reconciliation", doc: "What the source claims against what was sent and what exists, as of one moment.",
+	name: "Reconciliation", doc: "Compares what the source system claims with what was sent and what exists, at one point in time.",
 	members: []member[landfall.Reconciliation]{
 		stringMember("import_supplier", "", func(r landfall.Reconciliation) string { return r.Supplier }),
-		timeMember("as_of", "The moment that everything here was true.", func(r landfall.Reconciliation) time.Time { return r.At }),
-		timeMember("control_totals_set_at", "When the claims were made; null when there are none.", func(r landfall.Reconciliation) time.Time {
+		timeMember("as_of", "Point in time of all figures.", func(r landfall.Reconciliation) time.Time { return r.At }),
+		timeMember("control_totals_set_at", "When the control totals were set; null if there are none.", func(r landfall.Reconciliation) time.Time {
 			if r.Totals == nil {
 				return time.Time{}
 			}
 			return r.Totals.SetAt
-		}).withSchema(map[string]any{"type": []string{"string", "null"}, "format": "date-time"}),
+		}).withSchema(nullableTimeSchema),
 		listMember("measures", "", reconciliationRowBody, func(r landfall.Reconciliation) []landfall.ReconciliationRow { return r.Rows }),
 	},
 	example: exampleReconciliation(),
 }
 
-// exampleReconciliation is that of an account which exists with all that the
-// examples add to it, and of one that failed.
+// exampleReconciliation has one account with everything the examples add, and
+// one that failed.
 func exampleReconciliation() landfall.Reconciliation {
 	tallies, totals := landfall.Tallies{At: exampleInstant}, exampleTotals()
 	created := landfall.Figures{Accounts: 1, Customers: 1, Notes: 1, Statements: 1, Instructions: 1, Balance: 5250}
@@ -39,34 +39,34 @@ func exampleReconciliation() landfall.Reconciliation {
 // reconciliationRowBody compares one measure.
 var reconciliationRowBody = &Body[landfall.ReconciliationRow]{
 	name: "ReconciliationMeasure",
-	doc:  "One measure. Counts and amounts stand side by side where it has both; the amount of a balance comes with the number of its accounts.",
+	doc:  "One measure. It has a count, an amount or both. The amount of a balance comes with the number of accounts.",
 	members: []member[landfall.ReconciliationRow]{
-		stringMember("measure", "Its name, as `measure` takes it: `accounts`, `balances.GBP`, `transactions.GBP.PAYMENT`.",
+		stringMember("measure", "Name of the measure, as used by the `measure` parameter, such as `accounts`, `balances.GBP` or `transactions.GBP.PAYMENT`.",
 			func(r landfall.ReconciliationRow) string { return r.Measure.String() }),
-		valueMember("claimed", "What the source says it has. What it did not say is left out here, in the difference and in what is unexplained.",
+		valueMember("claimed", "Control total of the source system. If it was not set, it is left out here, in `difference` and in `unexplained`.",
 			func(r landfall.ReconciliationRow) landfall.Value { return r.Claimed }),
 		valueMember("staged", "What was sent: staged, or added to accounts later.",
 			func(r landfall.ReconciliationRow) landfall.Value { return r.Staged }),
-		valueMember("created", "What exists, by the ledgers and the other rows of the accounts.",
+		valueMember("created", "What exists, according to the ledgers and other records of the accounts.",
 			func(r landfall.ReconciliationRow) landfall.Value { return r.Created }),
-		valueMember("difference", "`claimed` less `created`.", landfall.ReconciliationRow.Difference),
+		valueMember("difference", "`claimed` minus `created`.", landfall.ReconciliationRow.Difference),
 		{
-			name: "explained", doc: "The part of the difference that rests on accounts one can name.", schema: schemaRef(explainedBody.name),
+			name: "explained", doc: "Part of the difference that is caused by known accounts.", schema: schemaRef(explainedBody.name),
 			write: explainedBody.Append,
 		},
-		valueMember("unexplained", "The rest.", landfall.ReconciliationRow.Unexplained),
+		valueMember("unexplained", "The rest of the difference.", landfall.ReconciliationRow.Unexplained),
 	},
 	example: exampleReconciliation().Rows[0],
 }
 
-// explainedBody says on which accounts a difference rests.
+// explainedBody explains a difference by reason.
 var explainedBody = &Body[landfall.ReconciliationRow]{
-	name: "Explained", doc: "The part of a difference that rests on accounts one can name.",
+	name: "Explained", doc: "Part of a difference that is caused by known accounts.",
 	members: []member[landfall.ReconciliationRow]{
-		reasonMember(landfall.ReasonPending, "Accounts that are staged and wait."),
-		reasonMember(landfall.ReasonFailed, "Accounts whose last attempt failed, or that were refused and never staged."),
-		reasonMember(landfall.ReasonSkipped, "Accounts that the operator marked to be skipped."),
-		reasonMember(landfall.ReasonOtherFigures, "What was sent for accounts that exist and is not on them, less what is on them and was not sent."),
+		reasonMember(landfall.ReasonPending, "Accounts that are staged and not yet processed."),
+		reasonMember(landfall.ReasonFailed, "Accounts whose last attempt failed, or that were never successfully staged."),
+		reasonMember(landfall.ReasonSkipped, "Accounts marked as skipped by the operator."),
+		reasonMember(landfall.ReasonOtherFigures, "For accounts that exist: what was sent but is not on the account, minus what is on the account but was not sent."),
 	},
 	example: exampleReconciliation().Rows[0],
 }
@@ -76,9 +76,9 @@ func reasonMember(reason landfall.Reason, doc string) member[landfall.Reconcilia
 	return valueMember(string(reason), doc, func(r landfall.ReconciliationRow) landfall.Value { return r.Explained[reason] })
 }
 
-// valueBody is how much there is of a measure.
+// valueBody is the value of a measure.
 var valueBody = &Body[landfall.Value]{
-	name: "MeasuredValue", doc: "How much there is of a measure: a count, an amount of money, or both.",
+	name: "MeasuredValue", doc: "Value of a measure: a count, an amount of money, or both.",
 	members: valueMembers(func(v landfall.Value) landfall.Value { return v }),
 	example: exampleReconciliation().Rows[0].Created,
 }
@@ -91,9 +91,9 @@ func valueMember(name, doc string, get func(landfall.ReconciliationRow) landfall
 	}
 }
 
-// BehindBody is one account behind a figure.
+// BehindBody is one account that contributes to a figure.
 var BehindBody = &Body[landfall.Contribution]{
-	name: "AccountBehind", doc: "An account behind a figure, and its part in it.",
+	name: "AccountBehind", doc: "An account that contributes to a figure, and its share.",
 	members: append([]member[landfall.Contribution]{
 		stringMember("external_account_number", "", func(b landfall.Contribution) string { return b.External }),
 		nullableString("platform_account_number", "", func(b landfall.Contribution) (string, bool) { return b.AccountNumber, b.AccountNumber != "" }),
@@ -101,19 +101,19 @@ var BehindBody = &Body[landfall.Contribution]{
 	example: landfall.Contribution{External: "EXT-0002", Value: exampleReconciliation().Rows[0].Explained[landfall.ReasonFailed]},
 }
 
-// BehindListBody answers the question which accounts are behind a figure.
+// BehindListBody is the list of accounts that contribute to a figure.
 var BehindListBody = &List[landfall.Contribution]{name: "AccountsBehind", items: BehindBody}
 
-// ReconciliationOrBehind is what the question about a reconciliation gets: the
-// comparison, or with a measure and a reason the list behind one figure.
+// ReconciliationOrBehind is the response of the reconciliation endpoint: the
+// comparison or, with a measure and a reason, the list of accounts.
 var ReconciliationOrBehind Answer = reconciliationOrBehind{}
 
 type reconciliationOrBehind struct{}
 
-// Name is what the API description calls it.
+// Name returns the schema name.
 func (reconciliationOrBehind) Name() string { return "ReconciliationOrAccounts" }
 
-// Example is a comparison.
+// Example returns a comparison.
 func (reconciliationOrBehind) Example() json.RawMessage { return ReconciliationBody.Example() }
 
 // Schema says that it is one of the two.
@@ -121,16 +121,16 @@ func (reconciliationOrBehind) Schema() map[string]any {
 	return map[string]any{"oneOf": []any{schemaRef(ReconciliationBody.name), schemaRef(BehindListBody.name)}}
 }
 
-// BehindRequest asks for the accounts behind a figure.
+// BehindRequest asks for the accounts that contribute to a figure.
 type BehindRequest struct {
 	ListPage
-	Listed  bool // false: the whole table is
+	Listed  bool // false: the whole comparison is requested
 	Measure landfall.Measure
 	Reason  landfall.Reason
 }
 
-// ReadBehind reads the raw query of a reconciliation: nothing, or a measure and
-// a reason with a page.
+// ReadBehind reads the query of a reconciliation: nothing, or a measure and a
+// reason with a page.
 func ReadBehind(raw string) (BehindRequest, error) {
 	var request BehindRequest
 	if raw == "" {
@@ -144,11 +144,11 @@ func ReadBehind(raw string) (BehindRequest, error) {
 	request.Reason, named = query.Reason("reason")
 	if named != request.Listed {
 		query.refuse(map[bool]string{true: "measure", false: "reason"}[named], rules.CodeRequired,
-			"measure and reason belong together: together they name the figure whose accounts are wanted.")
+			"measure and reason must be used together. They select the figure whose accounts are listed.")
 	}
 	request.ListPage = ListPage{Limit: query.Int("limit", 1, maxPage), After: query.Cursor("after")}
 	if (request.Limit > 0 || request.After != nil) && !request.Listed && !named {
-		query.refuse("measure", rules.CodeRequired, "Only the accounts behind a figure come in pages: give measure and reason.")
+		query.refuse("measure", rules.CodeRequired, "Paging requires measure and reason, which select the accounts of a figure.")
 	}
 	return request, query.Err()
 }

@@ -4,22 +4,21 @@ import (
 	"landfall"
 )
 
-// ruleBody is one rule of the rule book.
+// ruleBody is one cross-field rule.
 var ruleBody = &Body[Rule]{
-	name: "Rule", doc: "One rule.",
+	name: "Rule", doc: "A cross-field rule.",
 	members: []member[Rule]{
 		stringMember("code", "", func(r Rule) string { return r.Code }),
-		stringMember("where", "The `attr` it points at, with `*` for any index.", func(r Rule) string { return r.Where }),
+		stringMember("where", "`attr` of the violation, with `*` for any index.", func(r Rule) string { return r.Where }),
 		stringMember("severity", "", func(r Rule) string { return string(r.Severity) }).withSchema(schemaRef("Severity")),
 		stringMember("meaning", "", func(r Rule) string { return r.Meaning }),
 	},
 }
 
-// codeBody is one code of the catalogue. The status is a list, because some
-// codes come with one status in a body's violation and with another as a whole
-// answer.
+// codeBody is one error code. The status is a list because some codes have one
+// status as a violation and another as a whole response.
 var codeBody = &Body[CodeEntry]{
-	name: "Code", doc: "One code.",
+	name: "Code", doc: "An error code.",
 	members: []member[CodeEntry]{
 		stringMember("code", "", func(c CodeEntry) string { return c.Code }),
 		{name: "status", schema: arraySchema(integerSchema), write: func(dst []byte, c CodeEntry) []byte { return appendAny(dst, c.Status) }},
@@ -29,39 +28,39 @@ var codeBody = &Body[CodeEntry]{
 	},
 }
 
-// ruleCatalogue is everything a body can say, for programs.
+// ruleCatalogue is all rules and error codes.
 type ruleCatalogue struct {
 	rules []Rule
 	codes []CodeEntry
 }
 
-// RuleBookBody answers the question which rules there are.
+// RuleBookBody lists the rules and error codes.
 var RuleBookBody = &Body[ruleCatalogue]{
-	name: "RuleBook", doc: "Rules and codes.",
+	name: "RuleBook", doc: "All rules and error codes.",
 	members: []member[ruleCatalogue]{
-		listMember("rules", "The cross-field rules. The operator may set their severity for each supplier.", ruleBody,
+		listMember("rules", "Cross-field rules. The operator can change their severity per supplier.", ruleBody,
 			func(c ruleCatalogue) []Rule { return c.rules }),
-		listMember("codes", "Every code a body can carry, those of the rules included.", codeBody,
+		listMember("codes", "All error codes, including those of the rules.", codeBody,
 			func(c ruleCatalogue) []CodeEntry { return c.codes }),
 	},
 	example: ruleCatalogue{ruleBook[:1], responseCodes[:1]},
 }
 
-// severitySchema describes what a broken rule does.
+// severitySchema describes the effect of a violated rule.
 var severitySchema = map[string]any{
-	"type": "string", "description": "What a broken rule does by default: refuse, accept and tell, or nothing.",
+	"type": "string", "description": "Default effect of a violated rule: refuse the request, accept it with a warning, or ignore it.",
 	"enum": []string{string(landfall.SeverityError), string(landfall.SeverityWarning), string(landfall.SeverityOff)},
 }
 
-// RuleBookJSON writes the rule book and the catalogue for programs.
+// RuleBookJSON writes the rules and error codes.
 func RuleBookJSON() []byte { return RuleBookBody.Append(nil, ruleCatalogue{ruleBook, Codes()}) }
 
-// Health is what a probe is told.
+// Health is the status reported to a health check.
 type Health string
 
-// HealthBody answers a probe.
+// HealthBody is the response to a health check.
 var HealthBody = &Body[Health]{
-	name: "Health", doc: "A probe's answer.",
+	name: "Health", doc: "Health status.",
 	members: []member[Health]{stringMember("status", "", func(h Health) string { return string(h) })},
 	example: "ok",
 }

@@ -6,43 +6,43 @@ import (
 	"landfall"
 )
 
-// RunBody tells how a run stands.
+// RunBody describes a run.
 var RunBody = &Body[landfall.Run]{
-	name: "Run", doc: "A migration that the service does by itself.",
+	name: "Run", doc: "A run: the service creates accounts in the background.",
 	members: []member[landfall.Run]{
 		stringMember("id", "", func(r landfall.Run) string { return r.ID }),
 		stringMember("import_supplier_code", "", func(r landfall.Run) string { return r.Plan.Supplier }),
 		stringMember("operations_team_name", "", func(r landfall.Run) string { return r.Plan.Team }),
 		boolMember("dry_run", "", func(r landfall.Run) bool { return r.Plan.DryRun }),
 		stringMember("select", "", func(r landfall.Run) string { return string(r.Plan.Select) }).withSchema(enumSchema(selections()...)),
-		nullableInt("sample", "Every so manieth account; null for all.", func(r landfall.Run) int { return r.Plan.Sample }),
-		nullableInt("limit", "At most so many accounts; null for all.", func(r landfall.Run) int { return r.Plan.Limit }),
-		nullableInt("at_once", "Accounts side by side; null leaves it to the service.", func(r landfall.Run) int { return r.Plan.Concurrency }),
+		nullableInt("sample", "Every Nth account; null for all.", func(r landfall.Run) int { return r.Plan.Sample }),
+		nullableInt("limit", "Maximum number of accounts; null for all.", func(r landfall.Run) int { return r.Plan.Limit }),
+		nullableInt("at_once", "Maximum number of accounts processed at the same time; null if the service decides.", func(r landfall.Run) int { return r.Plan.Concurrency }),
 		nullableTime("not_before", "", func(r landfall.Run) time.Time { return r.Plan.NotBefore }),
 		nullableTime("not_after", "", func(r landfall.Run) time.Time { return r.Plan.NotAfter }),
 		stringMember("state", "", func(r landfall.Run) string { return string(r.State) }).withSchema(enumSchema(runStates()...)),
-		nullableString("reason", "Why it is paused, or about to be; null when it is not.", func(r landfall.Run) (string, bool) {
-			// A run that was asked to end goes on until nobody holds a part of it: the
-			// caller would wonder why it still runs.
+		nullableString("reason", "Why the run is paused or about to pause; null otherwise.", func(r landfall.Run) (string, bool) {
+			// A cancelled run stays active until its accounts in progress are finished.
+			// Say why, so that the caller does not wonder.
 			if r.Cancel && !r.State.Ended() {
 				return "cancel_asked", true
 			}
 			return string(r.Reason), r.Reason != ""
 		}),
-		intMember("selected", "How many accounts it is about; fixed when it starts.", func(r landfall.Run) int { return r.Tally.Selected }),
-		intMember("succeeded", "Accounts that were created, or would have been.", func(r landfall.Run) int { return r.Tally.Succeeded }),
-		intMember("failed", "Accounts whose data was at fault.", func(r landfall.Run) int { return r.Tally.Failed }),
-		intMember("refused", "Accounts that others took or that were skipped meanwhile.", func(r landfall.Run) int { return r.Tally.Refused }),
-		intMember("remaining", "Accounts without an outcome.", func(r landfall.Run) int { return r.Tally.Remaining() }),
-		rawMember("accounts_per_second", "Over the time it has been running; null when that is not known yet.", nullableNumberSchema, runRate),
-		nullableTime("expected_end", "At that pace; null unless it is running.", func(r landfall.Run) time.Time { return r.ExpectedEnd() }),
+		intMember("selected", "Number of accounts in the run. It is fixed when the run starts.", func(r landfall.Run) int { return r.Tally.Selected }),
+		intMember("succeeded", "Accounts that were created, or would have been in a dry run.", func(r landfall.Run) int { return r.Tally.Succeeded }),
+		intMember("failed", "Accounts that failed because of their data.", func(r landfall.Run) int { return r.Tally.Failed }),
+		intMember("refused", "Accounts that were processed by someone else or marked as skipped in the meantime.", func(r landfall.Run) int { return r.Tally.Refused }),
+		intMember("remaining", "Accounts that have no result yet.", func(r landfall.Run) int { return r.Tally.Remaining() }),
+		rawMember("accounts_per_second", "Throughput while the run was running; null if not yet known.", nullableNumberSchema, runRate),
+		nullableTime("expected_end", "Estimate based on the throughput; null unless the run is running.", func(r landfall.Run) time.Time { return r.ExpectedEnd() }),
 		nullableTime("created_at", "", func(r landfall.Run) time.Time { return r.CreatedAt }),
-		nullableTime("started_at", "Everything staged by then is selected.", func(r landfall.Run) time.Time { return r.StartedAt }),
+		nullableTime("started_at", "Start time. The run includes everything staged by then.", func(r landfall.Run) time.Time { return r.StartedAt }),
 		nullableTime("ended_at", "", func(r landfall.Run) time.Time { return r.EndedAt }),
-		nullableString("created_by", "The API key that started it.", func(r landfall.Run) (string, bool) {
+		nullableString("created_by", "API key that started the run.", func(r landfall.Run) (string, bool) {
 			return r.CreatedBy.KeyID, r.CreatedBy.KeyID != ""
 		}),
-		rawMember("estimate", "For a sample, what it says about the whole: the share that passes, with its 95 % interval. Null else.",
+		rawMember("estimate", "For a sample: estimated share of all accounts that will pass, with its 95 % confidence interval. Null otherwise.",
 			estimateSchema, runEstimate),
 	},
 	example: landfall.Run{
@@ -53,7 +53,7 @@ var RunBody = &Body[landfall.Run]{
 	},
 }
 
-// RunsBody answers the question which runs there were.
+// RunsBody is a list of runs.
 var RunsBody = &List[landfall.Run]{name: "RunList", items: RunBody}
 
 // runStates lists the states for the schema.
@@ -78,7 +78,7 @@ var (
 	}
 )
 
-// nullableInt is a member that is a whole number, null when it is zero.
+// nullableInt is a member that is an integer, or null if it is zero.
 func nullableInt[T any](name, doc string, get func(T) int) member[T] {
 	member := intMember(name, doc, get).withSchema(nullableIntegerSchema)
 	write := member.write
@@ -91,8 +91,8 @@ func nullableInt[T any](name, doc string, get func(T) int) member[T] {
 	return member
 }
 
-// runRate writes the pace with three decimals, without a binary float on the
-// way; null before there is one.
+// runRate writes the throughput with three decimals, without a binary float;
+// null if it is not known yet.
 func runRate(r landfall.Run) []byte {
 	if rate := r.PerThousandSeconds(); rate > 0 {
 		return appendScaled(nil, rate, 3)
@@ -100,8 +100,8 @@ func runRate(r landfall.Run) []byte {
 	return []byte("null")
 }
 
-// runEstimate writes the share that will succeed with its bounds; null while
-// too few have been tried to say.
+// runEstimate writes the estimated success rate with its bounds; null while too
+// few accounts have been tried.
 func runEstimate(r landfall.Run) []byte {
 	estimate, known := r.Estimate()
 	if !known {

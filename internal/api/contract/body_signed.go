@@ -7,23 +7,22 @@ import (
 	"landfall"
 )
 
-// Signed is a reconciliation with what the operator signed it with.
+// Signed is a reconciliation and the operator's sign-off.
 type Signed struct {
 	landfall.Reconciliation
 	Actor   string
-	Reasons map[string]string // by the name of the measure
+	Reasons map[string]string // by name of the measure
 }
 
-// signedRow is a row with the reason for what no account explains.
+// signedRow is a row with the reason for its unexplained part.
 type signedRow struct {
 	landfall.ReconciliationRow
 	reason string
 }
 
-// SignedBody is the sealed report for machines. It is written once, and never
-// again from its parts.
+// SignedBody is the sealed report in JSON. It is written once and stored.
 var SignedBody = &Body[Signed]{
-	name: "SignedReconciliation", doc: "A reconciliation that was signed off.",
+	name: "SignedReconciliation", doc: "A signed-off reconciliation.",
 	members: []member[Signed]{
 		stringMember("import_supplier", "", func(s Signed) string { return s.Supplier }),
 		timeMember("signed_at", "", func(s Signed) time.Time { return s.At }),
@@ -40,9 +39,9 @@ var SignedBody = &Body[Signed]{
 	example: Signed{Reconciliation: exampleReconciliation(), Actor: "operator:ada"},
 }
 
-// signedRowBody is a row of the comparison as it was, and the reason.
+// signedRowBody is a row of the comparison and the reason.
 var signedRowBody = &Body[signedRow]{
-	name: "SignedMeasure", doc: "One measure of a reconciliation that was signed off.",
+	name: "SignedMeasure", doc: "One measure of a signed-off reconciliation.",
 	members: append(slices.Collect(func(yield func(member[signedRow]) bool) {
 		for _, of := range reconciliationRowBody.members {
 			if !yield(member[signedRow]{
@@ -52,7 +51,7 @@ var signedRowBody = &Body[signedRow]{
 				return
 			}
 		}
-	}), stringMember("reason", "Why something is unexplained, in the operator's words.", func(row signedRow) string { return row.reason }).
+	}), stringMember("reason", "The operator's explanation of the unexplained difference.", func(row signedRow) string { return row.reason }).
 		onlyIf(func(row signedRow) bool { return row.reason != "" })),
 	example: signedRow{ReconciliationRow: exampleReconciliation().Rows[0]},
 }

@@ -6,29 +6,28 @@ import (
 	"landfall"
 )
 
-// TransferStatus is how far an account is, and what is known of it when the caller
-// asked for that.
+// TransferStatus is the import status of an account, with details if requested.
 type TransferStatus struct {
 	Status, Number string
-	Process        *landfall.Process        // nil: not asked for
-	Figures        *landfall.AccountFigures // nil: not asked for, or no account
-	Undone         []landfall.UndoneAccount // taken back earlier, when asked for
+	Process        *landfall.Process        // nil: details not requested
+	Figures        *landfall.AccountFigures // nil: details not requested, or no account
+	Undone         []landfall.UndoneAccount // accounts undone before, if requested
 }
 
-// StatusBody answers the question how far an account is.
+// StatusBody is the response to a status request.
 var StatusBody = &Body[TransferStatus]{
-	name: "TransferStatus", doc: "How far an account is.",
+	name: "TransferStatus", doc: "Import status of an account.",
 	members: []member[TransferStatus]{
 		stringMember("status", "", func(s TransferStatus) string { return s.Status }).withSchema(enumSchema("UNKNOWN", "IN_PROGRESS", "COMPLETED")),
-		stringMember("platform_account_number", "Empty until the account exists.", func(s TransferStatus) string { return s.Number }),
-		stringMember("state", "With `detail`: where the account stands.", TransferStatus.state).
+		stringMember("platform_account_number", "Empty until the account has been created.", func(s TransferStatus) string { return s.Number }),
+		stringMember("state", "With `detail`: detailed state of the account.", TransferStatus.state).
 			withSchema(enumSchema("STAGED", "FAILED", "SKIPPED", "CLAIMED", "IMPORTED")).onlyIf(TransferStatus.detailed),
-		intMember("revision", "With `detail`: of the staged data, counted from 1.", func(s TransferStatus) int { return s.Process.Revision }).
+		intMember("revision", "With `detail`: revision of the staged data, starting at 1.", func(s TransferStatus) int { return s.Process.Revision }).
 			onlyIf(TransferStatus.detailed),
-		timeMember("staged_at", "With `detail`: when that revision was staged.", func(s TransferStatus) time.Time { return s.Process.StagedAt }).
-			withSchema(map[string]any{"type": []string{"string", "null"}, "format": "date-time"}).onlyIf(TransferStatus.detailed),
+		timeMember("staged_at", "With `detail`: when this revision was staged.", func(s TransferStatus) time.Time { return s.Process.StagedAt }).
+			withSchema(nullableTimeSchema).onlyIf(TransferStatus.detailed),
 		{
-			name: "last_failure", doc: "With `detail`: why the last attempt failed; null when none did.",
+			name: "last_failure", doc: "With `detail`: why the last attempt failed; null if it did not fail.",
 			schema:  map[string]any{"oneOf": []any{schemaRef(failureBody.name), map[string]any{"type": "null"}}},
 			present: TransferStatus.detailed,
 			write: func(dst []byte, s TransferStatus) []byte {
@@ -38,36 +37,37 @@ var StatusBody = &Body[TransferStatus]{
 				return failureBody.Append(dst, *s.Process.Failure)
 			},
 		},
-		nullableString("skip_reason", "With `detail`: why the operator marked the account to be skipped.", func(s TransferStatus) (string, bool) {
+		nullableString("skip_reason", "With `detail`: why the operator marked the account as skipped.", func(s TransferStatus) (string, bool) {
 			return s.Process.SkipReason, s.Process.State == landfall.Skipped
 		}).onlyIf(TransferStatus.detailed),
-		timeMember("created_at", "With `detail`, of a created account.", func(s TransferStatus) time.Time { return s.Figures.CreatedAt }).
+		timeMember("created_at", "With `detail`, if the account exists.", func(s TransferStatus) time.Time { return s.Figures.CreatedAt }).
 			onlyIf(TransferStatus.created),
-		stringMember("balance", "With `detail`, of a created account: positive when the customer is in credit.", func(s TransferStatus) string {
+		stringMember("balance", "With `detail`, if the account exists. Positive means the customer is in credit.", func(s TransferStatus) string {
 			return s.Figures.Balance.String()
 		}).onlyIf(TransferStatus.created),
-		stringMember("currency", "With `detail`, of a created account.", func(s TransferStatus) string { return s.Figures.Currency }).onlyIf(TransferStatus.created),
-		intMember("ledger_entries", "With `detail`, of a created account.", func(s TransferStatus) int { return s.Figures.LedgerEntries }).
+		stringMember("currency", "With `detail`, if the account exists.", func(s TransferStatus) string { return s.Figures.Currency }).onlyIf(TransferStatus.created),
+		intMember("ledger_entries", "With `detail`, if the account exists.", func(s TransferStatus) int { return s.Figures.LedgerEntries }).
 			onlyIf(TransferStatus.created),
-		intMember("notes", "With `detail`, of a created account.", func(s TransferStatus) int { return s.Figures.Notes }).onlyIf(TransferStatus.created),
-		intMember("statements", "With `detail`, of a created account.", func(s TransferStatus) int { return s.Figures.Statements }).
+		intMember("notes", "With `detail`, if the account exists.", func(s TransferStatus) int { return s.Figures.Notes }).onlyIf(TransferStatus.created),
+		intMember("statements", "With `detail`, if the account exists.", func(s TransferStatus) int { return s.Figures.Statements }).
 			onlyIf(TransferStatus.created),
-		listMember("undone_accounts", "With `detail`, when accounts were taken back: the numbers they had, oldest first.", undoneBody,
+		listMember("undone_accounts", "With `detail`, if the account was undone before: earlier account numbers, oldest first.", undoneBody,
 			func(s TransferStatus) []landfall.UndoneAccount { return s.Undone }).onlyIf(TransferStatus.hasUndone),
 	},
 	example: TransferStatus{Status: "COMPLETED", Number: exampleNumber},
 }
 
-// detailed says that details were asked for.
+// detailed reports whether details were requested.
 func (s TransferStatus) detailed() bool { return s.Process != nil }
 
-// hasUndone says that an account of this process was taken back.
+// hasUndone reports whether the account was undone before.
 func (s TransferStatus) hasUndone() bool { return len(s.Undone) > 0 }
 
-// created says that there is an account.
+// created reports whether the account exists.
 func (s TransferStatus) created() bool { return s.Figures != nil }
 
-// state tells an account whose last attempt failed from one that nobody tried.
+// state distinguishes accounts whose last attempt failed from those that were
+// never tried.
 func (s TransferStatus) state() string {
 	switch s.Process.State {
 	case landfall.Imported:
@@ -83,9 +83,9 @@ func (s TransferStatus) state() string {
 	return "STAGED"
 }
 
-// undoneBody is an account that was taken back. Why is the operator's business.
+// undoneBody is an undone account. The reason is only for the operator.
 var undoneBody = &Body[landfall.UndoneAccount]{
-	name: "UndoneAccount", doc: "An account that the operator took back. Its number is never given again.",
+	name: "UndoneAccount", doc: "An account that the operator undid. Its number is never reused.",
 	members: []member[landfall.UndoneAccount]{
 		stringMember("platform_account_number", "", func(u landfall.UndoneAccount) string { return u.Number }),
 		timeMember("account_created_at", "", func(u landfall.UndoneAccount) time.Time { return u.CreatedAt }),

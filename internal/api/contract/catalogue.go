@@ -9,23 +9,23 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// CodeEntry explains one code a caller can meet.
+// CodeEntry documents one error code.
 type CodeEntry struct {
 	Code     string
-	Status   []int             // of the answers it comes with
-	Where    string            // the whole answer, or the attr it points at
-	Severity landfall.Severity // of a cross-field rule by default; error for all others
+	Status   []int             // HTTP statuses it comes with
+	Where    string            // the whole response, or the attr of the violation
+	Severity landfall.Severity // default severity of a rule; error for all others
 	Meaning  string
 }
 
 const (
-	wholeResponse = "answer"
+	wholeResponse = "response"
 	anyValue      = "any value"
-	anyText       = "any text"
+	anyText       = "any string"
 )
 
-// Codes gives every code that any part of the program can answer with, by
-// name. A test keeps it in step with the code constants of the whole tree.
+// Codes returns every error code of the program, sorted. A test compares it with
+// the code constants of all packages.
 func Codes() []CodeEntry {
 	codes := slices.Clone(responseCodes)
 	codes = append(codes, violationCodes...)
@@ -39,92 +39,92 @@ func Codes() []CodeEntry {
 	return codes
 }
 
-// responseCode is a code of a whole answer, points one of a value in it.
+// responseCode declares a code of a whole response.
 func responseCode(code, meaning string, status ...int) CodeEntry {
 	return CodeEntry{Code: code, Status: status, Where: wholeResponse, Severity: asError, Meaning: meaning}
 }
 
-// violationCode declares a code that stands in a violation.
+// violationCode declares a code that only appears in a violation.
 func violationCode(code, where, meaning string) CodeEntry {
 	return CodeEntry{Code: code, Status: []int{http.StatusBadRequest}, Where: where, Severity: asError, Meaning: meaning}
 }
 
-// responseCodes are the codes of whole answers.
+// responseCodes are the codes of whole responses.
 var responseCodes = []CodeEntry{
-	responseCode(landfall.CodeInternalError, "A fault of ours. Send the same request again; quote the X-Request-ID if it stays.", 500),
-	responseCode(landfall.CodeServiceUnavailable, "The database is away or the service is shutting down. Send the same request again later.", 503),
-	responseCode(landfall.CodeNotAuthenticated, "The request carries no token.", 401),
-	responseCode(landfall.CodeAuthenticationFailed, "The token is not known, has expired or was revoked.", 401),
-	responseCode(landfall.CodePermissionDenied, "The API key may read but not write.", 403),
+	responseCode(landfall.CodeInternalError, "An error on our side. Send the same request again. If it keeps failing, contact the operator and quote the X-Request-ID.", 500),
+	responseCode(landfall.CodeServiceUnavailable, "The database is unavailable, the service is overloaded or it is shutting down. Send the same request again later.", 503),
+	responseCode(landfall.CodeNotAuthenticated, "The request has no token.", 401),
+	responseCode(landfall.CodeAuthenticationFailed, "The token is unknown, expired or revoked.", 401),
+	responseCode(landfall.CodePermissionDenied, "The API key is read-only.", 403),
 	responseCode(landfall.CodeNotFound, "There is nothing at this path.", 404),
-	responseCode(landfall.CodeMethodNotAllowed, "The path does not answer to this method; see the Allow header.", 405),
-	responseCode(landfall.CodePayloadTooLarge, "The body is larger than the service reads.", 413),
-	responseCode(landfall.CodeUnsupportedMedia, "The body is not announced as application/json in UTF-8.", 415),
-	responseCode(landfall.CodeTooManyRequests, "Too many attempts. Wait as long as the Retry-After header says.", 429),
-	responseCode(landfall.CodeHeaderTooLarge, "The request has more header fields than the service reads.", 431),
-	responseCode(landfall.CodeQuotaExceeded, "Your organisation has had its share of what `quota` in the answer names. Wait as long as the Retry-After header says; without one, waiting does not help.", 400, 429),
-	responseCode(rules.CodeMalformedJSON, "The body is not one strict JSON object: broken, followed by something, with a field given twice, nested too deeply or not in UTF-8.", 400),
-	responseCode(landfall.CodeValidationFailed, "The request breaks a rule; errors says which and where.", 400),
-	responseCode(landfall.CodeAccountFailedValidation, "The account object breaks a rule; errors says which and where.", 400),
-	responseCode(landfall.CodeSupplierUnknown, "There is no such import supplier, or it was not granted to the caller. In an account object it points at import_supplier.", 400, 404),
-	responseCode(landfall.CodeNoControlTotals, "Nobody has set control totals of this import supplier.", 404),
-	responseCode(landfall.CodeSupplierNotOngoing, "The operator has paused this supplier's migration, and nothing is written; or completed it, and no account is staged or created.", 400),
-	responseCode(landfall.CodeProcessUnknown, "Nothing was staged for this account.", 400),
-	responseCode(landfall.CodeAlreadyImported, "An account exists already; both numbers are in the answer.", 400),
-	responseCode(landfall.CodeMarkedAsSkipped, "The operator has marked this account to be skipped.", 400),
-	responseCode(landfall.CodeImportInProgress, "The account is being created right now.", 400),
-	responseCode(landfall.CodeTeamUnknown, "There is no such operations team.", 400),
-	responseCode(landfall.CodeDryRunRolledBack, "The account would successfully import; everything was rolled back because this was a dry run.", 400),
-	responseCode(landfall.CodeConcurrencyLimit, "Too many accounts are being created at once. Try again when others have finished.", 429),
-	responseCode(landfall.CodeEventCursorUnknown, "The event behind which the cursor stands is not in the log: the database was put back to an "+
-		"earlier state. Begin again without a cursor; events that come again have the same ids.", 400),
-	responseCode(landfall.CodeEventCursorTooOld, "Events behind the cursor that were not read yet were removed because they were kept for as long as is set. "+
-		"Begin again without a cursor, at the oldest event that is kept, and read from the lists of accounts what happened in between.", 400),
-	responseCode(landfall.CodeRunActive, "This supplier has a run that has not ended; `id` names it.", 400),
-	responseCode(landfall.CodeRunNotFound, "There is no such run, or its supplier was not granted to the caller.", 404),
-	responseCode(landfall.CodeRunEnded, "The run is finished or cancelled; nothing can become of it any more.", 400),
-	responseCode(landfall.CodeAccountNotFound, "There is no such account: nothing was staged, or it was not imported yet.", 400, 404),
-	responseCode(landfall.CodeWindowOver, "Told to the operator only: the account was created too long ago to be taken back.", 400),
-	responseCode(landfall.CodeHasPostings, "Told to the operator only: something was added to the account, so it is not taken back.", 400),
-	responseCode(landfall.CodeCustomersTold, "Told to the operator only: a mail about the account was sent or is being sent, so it is not taken back.", 400),
-	responseCode(landfall.CodeErased, "Told to the operator only: what is personal of the account was erased, so it is neither taken back nor staged again. "+
-		"It also stands in place of a failure that was erased.", 400),
-	responseCode(landfall.CodeOutsideOpenPeriod, "The transaction's date is outside the open statement period and may not be moved.", 400),
-	responseCode(landfall.CodeNoteExists, "Said by landfall import: the account has a note with this body and other documents or another pin; it was left as it is.", 201),
-	responseCode(landfall.CodeTransactionExists, "Said by landfall import: the account has a transaction with this identifier and other content; it was left as it is.", 201),
-	responseCode(landfall.CodeStatementExists, "A statement with this identifier and other content exists.", 400),
-	responseCode(landfall.CodeFileMissing, "The document is not in the file store.", 400),
-	responseCode(landfall.CodeFileStoreUnavailable, "The file store could not be asked. Send the same request again later.", 503),
-	responseCode(landfall.CodeInstructionNotFound, "The vendor knows no such payment instruction.", 400),
-	responseCode(landfall.CodeInstructionTypeMismatch, "The vendor has the payment instruction under another type.", 400),
-	responseCode(landfall.CodeInstructionInactive, "The payment instruction is cancelled or not usable at the vendor.", 400),
-	responseCode(landfall.CodeInstructionExists, "The account has this payment instruction in other words; differences names the fields.", 400),
-	responseCode(landfall.CodeVendorUnknown, "This payment vendor is not configured here.", 400),
-	responseCode(landfall.CodeVendorRejected, "The vendor refuses our credentials or our configuration is wrong. Repeating the request does not help.", 400),
-	responseCode(landfall.CodeVendorUnavailable, "The vendor could not be asked just now. Send the same request again.", 500),
-	responseCode(landfall.CodeVendorOutOfService, "The vendor has been out of reach for a while. Do not repeat the request in the same form.", 400),
+	responseCode(landfall.CodeMethodNotAllowed, "The path does not support this method. The Allow header lists the methods it supports.", 405),
+	responseCode(landfall.CodePayloadTooLarge, "The body is larger than the service accepts.", 413),
+	responseCode(landfall.CodeUnsupportedMedia, "The Content-Type is not application/json in UTF-8.", 415),
+	responseCode(landfall.CodeTooManyRequests, "Too many requests. Wait for the time given in the Retry-After header.", 429),
+	responseCode(landfall.CodeHeaderTooLarge, "The request has too many header fields.", 431),
+	responseCode(landfall.CodeQuotaExceeded, "Your organisation is over a quota; `quota` names it. Wait for the time given in the Retry-After header. Without that header, waiting does not help.", 400, 429),
+	responseCode(rules.CodeMalformedJSON, "The body is not exactly one valid JSON object: it has a syntax error, trailing data or a duplicate field, is nested too deeply, or is not UTF-8.", 400),
+	responseCode(landfall.CodeValidationFailed, "The request is not valid. `errors` lists what is wrong and where.", 400),
+	responseCode(landfall.CodeAccountFailedValidation, "The account is not valid. `errors` lists what is wrong and where.", 400),
+	responseCode(landfall.CodeSupplierUnknown, "The import supplier does not exist or is not granted to your organisation. In an account object the error points at import_supplier.", 400, 404),
+	responseCode(landfall.CodeNoControlTotals, "No control totals have been set for this import supplier.", 404),
+	responseCode(landfall.CodeSupplierNotOngoing, "The operator has paused this supplier's migration (no writes are accepted) or completed it (no accounts can be staged or created).", 400),
+	responseCode(landfall.CodeProcessUnknown, "The account has not been staged.", 400),
+	responseCode(landfall.CodeAlreadyImported, "The account has already been imported. The response contains both account numbers.", 400),
+	responseCode(landfall.CodeMarkedAsSkipped, "The operator has marked this account as skipped.", 400),
+	responseCode(landfall.CodeImportInProgress, "The account is currently being created.", 400),
+	responseCode(landfall.CodeTeamUnknown, "The operations team does not exist.", 400),
+	responseCode(landfall.CodeDryRunRolledBack, "The dry run succeeded: the account would be imported. Everything was rolled back.", 400),
+	responseCode(landfall.CodeConcurrencyLimit, "Too many accounts are being created at the same time. Try again later.", 429),
+	responseCode(landfall.CodeEventCursorUnknown, "The cursor points to an event that is not in the log, because the database was restored to an "+
+		"earlier state. Start again without a cursor. Repeated events have the same id.", 400),
+	responseCode(landfall.CodeEventCursorTooOld, "Events after the cursor have been deleted because their retention period ended. "+
+		"Start again without a cursor at the oldest event, and use the account lists to find out what happened in between.", 400),
+	responseCode(landfall.CodeRunActive, "The supplier already has an active run; `id` identifies it.", 400),
+	responseCode(landfall.CodeRunNotFound, "The run does not exist, or its supplier is not granted to your organisation.", 404),
+	responseCode(landfall.CodeRunEnded, "The run has already finished or been cancelled.", 400),
+	responseCode(landfall.CodeAccountNotFound, "The account does not exist: it was not staged or has not been imported yet.", 400, 404),
+	responseCode(landfall.CodeWindowOver, "Operator only: the account was created too long ago to be undone.", 400),
+	responseCode(landfall.CodeHasPostings, "Operator only: the account cannot be undone because something was added to it.", 400),
+	responseCode(landfall.CodeCustomersTold, "Operator only: the account cannot be undone because an email about it was sent or is being sent.", 400),
+	responseCode(landfall.CodeErased, "Operator only: the account's personal data was erased, so it cannot be undone or staged again. "+
+		"The code also replaces a failure that was erased.", 400),
+	responseCode(landfall.CodeOutsideOpenPeriod, "The transaction date is outside the open statement period, and the request does not allow it to be moved.", 400),
+	responseCode(landfall.CodeNoteExists, "Reported by landfall import: the account already has a note with this body but different documents or pin settings. The existing note was not changed.", 201),
+	responseCode(landfall.CodeTransactionExists, "Reported by landfall import: the account already has a transaction with this identifier but different content. The existing transaction was not changed.", 201),
+	responseCode(landfall.CodeStatementExists, "A statement with this identifier but different content already exists.", 400),
+	responseCode(landfall.CodeFileMissing, "The document does not exist in the file store.", 400),
+	responseCode(landfall.CodeFileStoreUnavailable, "The file store is unavailable. Send the same request again later.", 503),
+	responseCode(landfall.CodeInstructionNotFound, "The payment vendor does not have this payment instruction.", 400),
+	responseCode(landfall.CodeInstructionTypeMismatch, "The payment vendor has this payment instruction with a different type.", 400),
+	responseCode(landfall.CodeInstructionInactive, "The payment instruction is cancelled or unusable at the payment vendor.", 400),
+	responseCode(landfall.CodeInstructionExists, "The account already has this payment instruction with different content. `differences` lists the fields.", 400),
+	responseCode(landfall.CodeVendorUnknown, "The payment vendor is not configured.", 400),
+	responseCode(landfall.CodeVendorRejected, "The payment vendor rejects our credentials, or our configuration is wrong. Retrying does not help.", 400),
+	responseCode(landfall.CodeVendorUnavailable, "The payment vendor is temporarily unavailable. Send the same request again.", 500),
+	responseCode(landfall.CodeVendorOutOfService, "The payment vendor has been unreachable for a while. Do not retry the request as it is.", 400),
 }
 
-// violationCodes are the codes that point at one value, always errors.
+// violationCodes are the codes that refer to one value. They are always errors.
 var violationCodes = []CodeEntry{
-	violationCode(rules.CodeTooManyErrors, "the last of errors or warnings", "There are more problems than the hundred listed."),
-	violationCode(rules.CodeRequired, anyValue, "A required field is missing or null, or a transaction of this type needs it."),
-	violationCode(rules.CodeBlank, anyText, "A text or list that may not be empty is."),
-	violationCode(rules.CodeInvalidType, anyValue, "The value is of another JSON type than the field."),
-	violationCode(rules.CodeMaxLength, anyText, "The text has more characters than the field takes."),
-	violationCode(rules.CodeInvalidChoice, anyText, "The value is not one of the allowed ones, or a query parameter is given twice."),
-	violationCode(rules.CodeInvalidDate, "any date", "Not a real calendar day written YYYY-MM-DD."),
-	violationCode(rules.CodeInvalidDatetime, "any datetime", "Not an RFC 3339 datetime with a zone."),
-	violationCode(rules.CodeInvalidDecimal, "any amount or decimal", "Not a plain decimal number; one in a string may have no exponent."),
-	violationCode(rules.CodeMaxDecimalPlaces, "any amount or decimal", "More decimal places than the field keeps; nothing is rounded in silence."),
-	violationCode(rules.CodeOutOfRange, "any number, date or datetime", "The number is too small or too large, or the day is before 1800-01-01."),
-	violationCode(rules.CodeInvalidCharacters, anyText, "A character the text may not have, such as a control character; in an external account number also an invisible one, or white space at an end."),
-	violationCode(rules.CodeMaxItems, "any list", "The list has more items than the field takes, or the document more values than can be read for its size."),
-	violationCode(rules.CodeUnknownField, anyValue, "The field is not in the documented set. Use metadata for anything else worth keeping."),
-	violationCode(CodeInvalidEmail, "every e-mail address", "Not one bare e-mail address."),
-	violationCode(CodeInvalidPhoneNumber, "every phone number", "Not a possible phone number in the supplier's region or, with +, anywhere; letters and tel: forms are refused, extensions such as ext. 12 are not."),
-	violationCode(CodeInvalidPath, "every document path", "Not a path below the document root."),
-	violationCode(CodeUnknownParameter, "any query parameter", "The query parameter is not known at this path."),
-	violationCode("invalid_setting", "the settings of a payment vendor", "Told to the operator only: a setting is missing, unknown or not what it should be."),
-	violationCode(CodeInvalidCursor, "after", "The cursor was not taken from a Link header or from `next`, or was cut."),
+	violationCode(rules.CodeTooManyErrors, "last entry of errors or warnings", "There are more problems than the 100 listed."),
+	violationCode(rules.CodeRequired, anyValue, "A required field is missing or null, or transactions of this type need it."),
+	violationCode(rules.CodeBlank, anyText, "The string or list must not be empty."),
+	violationCode(rules.CodeInvalidType, anyValue, "The value has the wrong JSON type."),
+	violationCode(rules.CodeMaxLength, anyText, "The string is too long."),
+	violationCode(rules.CodeInvalidChoice, anyText, "The value is not one of the allowed values, or a query parameter is given twice."),
+	violationCode(rules.CodeInvalidDate, "any date", "Not a valid date in the format YYYY-MM-DD."),
+	violationCode(rules.CodeInvalidDatetime, "any datetime", "Not an RFC 3339 datetime with a time zone."),
+	violationCode(rules.CodeInvalidDecimal, "any amount or decimal", "Not a decimal number. In a string, exponents are not allowed."),
+	violationCode(rules.CodeMaxDecimalPlaces, "any amount or decimal", "Too many decimal places. Values are never rounded silently."),
+	violationCode(rules.CodeOutOfRange, "any number, date or datetime", "The number is too small or too large, or the date is before 1800-01-01."),
+	violationCode(rules.CodeInvalidCharacters, anyText, "The string contains a character that is not allowed, such as a control character. External account numbers also must not contain invisible characters or leading or trailing white space."),
+	violationCode(rules.CodeMaxItems, "any list", "The list has too many items, or the document has too many values for its size."),
+	violationCode(rules.CodeUnknownField, anyValue, "The field is unknown. Use metadata for additional data."),
+	violationCode(CodeInvalidEmail, "any email address", "Not a single email address without a display name."),
+	violationCode(CodeInvalidPhoneNumber, "any phone number", "Not a possible phone number in the supplier's region or, with a leading +, in any country. Letters and tel: URIs are not allowed; extensions such as ext. 12 are."),
+	violationCode(CodeInvalidPath, "any document path", "Not a valid path relative to the document root."),
+	violationCode(CodeUnknownParameter, "any query parameter", "The query parameter is unknown."),
+	violationCode("invalid_setting", "payment vendor settings", "Operator only: a setting is missing, unknown or invalid."),
+	violationCode(CodeInvalidCursor, "after", "The cursor is invalid. Use the value from a Link header or from `next` unchanged."),
 }

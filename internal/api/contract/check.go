@@ -8,21 +8,21 @@ import (
 	"landfall/internal/lib/calendar"
 )
 
-// checker applies the rule book to one document. Its rules look only at values
-// whose shape is right, so that one mistake is reported once.
+// checker applies the cross-field rules to one document. Rules only look at
+// values whose shape is valid, so that each mistake is reported once.
 type checker struct {
 	report        *rules.Report
-	supplier      landfall.Supplier // or one with the default settings
-	supplierKnown bool              // whether the settings are the supplier's own
+	supplier      landfall.Supplier // or the default settings
+	supplierKnown bool              // whether the settings belong to the supplier
 	now           time.Time
-	today         calendar.Day // in the supplier's zone
+	today         calendar.Day // in the supplier's time zone
 }
 
-// defaultSupplier are the settings of a supplier that is not known.
+// defaultSupplier has the settings that apply to an unknown supplier.
 var defaultSupplier = landfall.NewSupplier("")
 
-// newChecker readies a check. Of an unknown supplier the usual settings are
-// taken: who sends a wrong code still learns what else is wrong.
+// newChecker prepares a check. For an unknown supplier it uses default settings,
+// so that a caller with a wrong code still learns what else is wrong.
 func newChecker(document *rules.Document, supplier *landfall.Supplier, now time.Time) *checker {
 	c := &checker{report: document.Report(), supplier: defaultSupplier, supplierKnown: supplier != nil, now: now}
 	if c.supplierKnown {
@@ -32,7 +32,7 @@ func newChecker(document *rules.Document, supplier *landfall.Supplier, now time.
 	return c
 }
 
-// verdict closes the check.
+// verdict returns the result.
 func (c *checker) verdict(code, detail string) Verdict {
 	verdict := Verdict{code: code, detail: detail}
 	if c.report.Failed() {
@@ -42,8 +42,8 @@ func (c *checker) verdict(code, detail string) Verdict {
 	return verdict
 }
 
-// toViolations says in the dictionary's words what the reader found. The
-// dictionary does not know the reader, nor the engine of JSON behind it.
+// toViolations converts violations to the type of the root package, which does
+// not know package rules.
 func toViolations(found []rules.Violation) []landfall.Violation {
 	if found == nil {
 		return nil
@@ -55,7 +55,7 @@ func toViolations(found []rules.Violation) []landfall.Violation {
 	return list
 }
 
-// severity gives what a broken rule does to this supplier's requests.
+// severity returns the effect of a rule for this supplier.
 func (c *checker) severity(code string) landfall.Severity {
 	if override, set := c.supplier.Severities[code]; set {
 		return override
@@ -63,11 +63,11 @@ func (c *checker) severity(code string) landfall.Severity {
 	return ruleIndex[code].Severity
 }
 
-// violate says that a value breaks a rule.
+// violate reports that a value violates a rule.
 func (c *checker) violate(code string, node *rules.Node) { c.violateWith(code, node, "") }
 
-// violateWith says it with figures: what was reckoned, what was given, how far
-// they are apart. Sums are not personal, and without them nobody can mend one.
+// violateWith adds figures to the message: what was computed, what was given and
+// the difference. Sums are not personal data, and are needed to fix the mistake.
 func (c *checker) violateWith(code string, node *rules.Node, figures string) {
 	detail := ruleIndex[code].Meaning + figures
 	switch c.severity(code) {
@@ -78,7 +78,7 @@ func (c *checker) violateWith(code string, node *rules.Node, figures string) {
 	}
 }
 
-// violateField says the same of a member that need not be there.
+// violateField reports a violation of a member, which may be absent.
 func (c *checker) violateField(code string, node *rules.Node, field string) {
 	switch c.severity(code) {
 	case landfall.SeverityError:
@@ -88,15 +88,14 @@ func (c *checker) violateField(code string, node *rules.Node, field string) {
 	}
 }
 
-// checkSupplier reports a code the caller may not use like any other wrong
-// value, in its place among them.
+// checkSupplier reports an unknown supplier code like any other wrong value.
 func (c *checker) checkSupplier(root *rules.Node, supplier *landfall.Supplier) {
 	if code := root.Field("import_supplier"); supplier == nil && code.Valid() {
 		c.report.Add(code, landfall.CodeSupplierUnknown, "There is no import supplier with this code.")
 	}
 }
 
-// period wants a first day that is not after the last.
+// period requires that the start date is not after the end date.
 func (c *checker) period(n *rules.Node, from, to string) {
 	start, end := n.Field(from), n.Field(to)
 	if start.Valid() && end.Valid() && start.Day().After(end.Day()) {
@@ -104,50 +103,49 @@ func (c *checker) period(n *rules.Node, from, to string) {
 	}
 }
 
-// notInFuture compares with the supplier's day, not the server's.
+// notInFuture compares with today in the supplier's time zone.
 func (c *checker) notInFuture(day *rules.Node) {
 	if day.Valid() && day.Day().After(c.today) {
 		c.violate(CodeDateInFuture, day)
 	}
 }
 
-// phone asks whether a number that is spelled well is possible at all. That
-// depends on the supplier's region, which the tables do not know.
+// phone checks whether a well-formed number is possible. That depends on the
+// supplier's region, which the tables do not know.
 func (c *checker) phone(number *rules.Node) {
 	text := number.Text()
 	switch {
 	case text == "":
 	case !possiblePhone(text, c.supplier.Region):
-		c.report.Add(number, CodeInvalidPhoneNumber, "This is not a possible phone number. Write numbers of other countries with + and the country code.")
+		c.report.Add(number, CodeInvalidPhoneNumber, "Not a possible phone number. Write foreign numbers with + and the country code.")
 	case c.severity(CodePhoneNotAssigned) != landfall.SeverityOff && !assignedPhone(text, c.supplier.Region):
 		c.violate(CodePhoneNotAssigned, number)
 	}
 }
 
-// email notices addresses made for trying things out: mails to them would go
-// to strangers or nowhere.
+// email detects test addresses: mail to them goes to a stranger or nowhere.
 func (c *checker) email(address *rules.Node) {
 	if text := address.Text(); text != "" && testEmail(text) {
 		c.violate(CodeTestEmail, address)
 	}
 }
 
-// path refuses the empty path, which the table lets pass so that it gets the
-// same code as every other bad path.
+// path refuses the empty path. The table accepts it, so that it gets the same
+// code as other invalid paths.
 func (c *checker) path(path *rules.Node) {
 	if path.Valid() && path.Text() == "" {
 		c.report.Add(path, CodeInvalidPath, detailPath)
 	}
 }
 
-// postcode knows the form of British postcodes only; others pass.
+// postcode checks British postcodes only.
 func (c *checker) postcode(node *rules.Node, country string) {
 	if text := node.Text(); text != "" && country == "GB" && !ukPostcode(text) {
 		c.violate(CodeInvalidPostcode, node)
 	}
 }
 
-// unique wants the texts of a field to differ within a list.
+// unique requires the values of a field to be unique within a list.
 func (c *checker) unique(code string, list *rules.Node, field string) {
 	var known seenSet[string]
 	for _, item := range list.Items() {
@@ -155,8 +153,8 @@ func (c *checker) unique(code string, list *rules.Node, field string) {
 	}
 }
 
-// checkUnseen breaks a rule when a text was seen before. Nodes that are wrong
-// already are left out: two empty ones are not the same thing twice.
+// checkUnseen reports a value that was seen before. Invalid nodes are ignored:
+// two empty ones are not duplicates.
 func (c *checker) checkUnseen(known *seenSet[string], code string, node *rules.Node) {
 	if node.Valid() && !known.add(node.Text()) {
 		c.violate(code, node)

@@ -8,7 +8,7 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// account applies every rule that looks across the fields of an account.
+// account applies all cross-field rules of an account.
 func (c *checker) account(root *rules.Node) {
 	c.occupier(root)
 	c.accountKind(root)
@@ -25,7 +25,7 @@ func (c *checker) account(root *rules.Node) {
 	c.paymentSchedules(root.Field("payment_schedules"))
 }
 
-// occupier wants customers exactly when somebody is known to live there.
+// occupier requires customers unless the occupier is unknown.
 func (c *checker) occupier(root *rules.Node) {
 	customers, unknown := root.Field("customers"), root.Field("unknown_occupier")
 	if !customers.Valid() || unknown.Present() && !unknown.Valid() {
@@ -39,8 +39,8 @@ func (c *checker) occupier(root *rules.Node) {
 	}
 }
 
-// accountKind applies the rules that depend on the account's type, and those
-// of its customers.
+// accountKind applies the rules that depend on the account type, and those of
+// its customers.
 func (c *checker) accountKind(root *rules.Node) {
 	given := root.Field("account_type")
 	domestic := !given.Present() || given.Text() == "DOMESTIC"
@@ -56,7 +56,7 @@ func (c *checker) accountKind(root *rules.Node) {
 	}
 }
 
-// customer checks what belongs together about one customer.
+// customer checks one customer.
 func (c *checker) customer(n *rules.Node, domestic bool) {
 	if !n.Valid() {
 		return
@@ -79,8 +79,7 @@ func (c *checker) customer(n *rules.Node, domestic bool) {
 	c.metadata(n)
 }
 
-// billing checks what is said about bills against the supplier and with
-// itself.
+// billing checks the billing fields.
 func (c *checker) billing(root *rules.Node) {
 	currency := root.Field("currency")
 	if c.supplierKnown && currency.Valid() && currency.Text() != c.supplier.Currency {
@@ -90,7 +89,7 @@ func (c *checker) billing(root *rules.Node) {
 	c.address(root, &billingAddressNames, CodeBillingAddressTwice)
 }
 
-// address looks at an address that may be given in either of two styles.
+// address checks an address in either form.
 func (c *checker) address(n *rules.Node, names *addressNames, twice string) {
 	postcode, structured := n.Field(names.postcode), n.Field(names.structured)
 	c.postcode(postcode, c.supplier.Region)
@@ -107,29 +106,29 @@ func (c *checker) address(n *rules.Node, names *addressNames, twice string) {
 	}
 }
 
-// maxBilledAhead is how many days in advance somebody may have been billed.
+// maxBilledAhead is how many days in advance a customer may have been billed.
 const maxBilledAhead = 366
 
-// dates applies the rules about the account's own days.
+// dates checks the dates of the account.
 func (c *checker) dates(root *rules.Node) {
 	closing, issued := root.Field("last_statement_closing_date"), root.Field("last_statement_issue_date")
 	c.notInFuture(root.Field("date_of_sale"))
 	c.notInFuture(closing)
 	if billed := root.Field("last_billed_to_date"); billed.Valid() && billed.Day().After(c.today.AddDays(maxBilledAhead)) {
-		c.violateWith(CodeDateInFuture, billed, " Billing in advance is taken up to 366 days ahead.")
+		c.violateWith(CodeDateInFuture, billed, " Billing in advance is accepted up to 366 days ahead.")
 	}
 	if closing.Valid() && issued.Valid() && issued.Day().Before(closing.Day()) {
 		c.violate(CodeIssuedBeforeClosing, issued)
 	}
 }
 
-// metadata wants every key once: of two values nobody could say which is
-// meant.
+// metadata requires unique keys: with two values it would be unclear which one
+// applies.
 func (c *checker) metadata(n *rules.Node) {
 	c.unique(CodeDuplicateMetadata, n.Field("metadata"), "key")
 }
 
-// consents wants one of each type, and none from the future.
+// consents requires unique types, and no future dates.
 func (c *checker) consents(n *rules.Node) {
 	list := n.Field("consents")
 	c.unique(CodeDuplicateConsents, list, "type")
@@ -140,7 +139,7 @@ func (c *checker) consents(n *rules.Node) {
 	}
 }
 
-// references are twins when both of their parts are the same.
+// references requires unique pairs of namespace and value.
 func (c *checker) references(root *rules.Node) {
 	var known seenSet[pair]
 	for _, reference := range root.Field("references").Items() {
@@ -150,7 +149,7 @@ func (c *checker) references(root *rules.Node) {
 	}
 }
 
-// books applies the rules about transactions, closed days and balances.
+// books checks transactions, closing dates and balances.
 func (c *checker) books(root *rules.Node) {
 	historical := root.Field("historical_statement_transactions")
 	current := root.Field("current_statement_transactions")
@@ -169,18 +168,18 @@ func (c *checker) books(root *rules.Node) {
 
 	last, transfer := root.Field("last_statement_balance"), root.Field("transfer_balance")
 	if sum, sound := signedSum(historical); sound && len(historical.Items()) > 0 && last.Valid() && sum != last.Amount() {
-		c.violateWith(CodeHistoricalBalance, last, apart("They add up to", sum, "the balance is", last.Amount()))
+		c.violateWith(CodeHistoricalBalance, last, mismatch("They add up to", sum, "the balance is", last.Amount(), last.Amount()-sum))
 	}
 	if sum, sound := signedSum(current); sound && last.Valid() && transfer.Valid() && last.Amount()+sum != transfer.Amount() {
-		c.violateWith(CodeTransferBalance, transfer, apart("They add up to", last.Amount()+sum, "the transfer balance is", transfer.Amount()))
+		c.violateWith(CodeTransferBalance, transfer, mismatch("They add up to", last.Amount()+sum, "the transfer balance is", transfer.Amount(), transfer.Amount()-last.Amount()-sum))
 	}
 	if last.Valid() && last.Amount() != 0 && !closing.Present() {
 		c.violate(CodeBalanceWithoutClosing, last)
 	}
 }
 
-// closedDay keeps historical transactions before the end of the last closed
-// statement and current ones after it, when that day is known.
+// closedDay requires historical transactions to be before the end of the last
+// closed statement and current ones after it, if that day is known.
 func (c *checker) closedDay(historical, current *rules.Node, closed calendar.Day) {
 	if closed.IsZero() {
 		return
@@ -191,7 +190,7 @@ func (c *checker) closedDay(historical, current *rules.Node, closed calendar.Day
 		}
 	}
 	opening := closed.AddDays(1)
-	if opening.After(c.today) { // the open period always contains today
+	if opening.After(c.today) { // the open period always includes today
 		opening = c.today
 	}
 	for _, transaction := range current.Items() {
@@ -201,8 +200,8 @@ func (c *checker) closedDay(historical, current *rules.Node, closed calendar.Day
 	}
 }
 
-// lastClosedDay is the day before the open statement period, zero when it is not
-// known or was given in a form that cannot be read.
+// lastClosedDay returns the day before the open statement period, or zero if it
+// is unknown or invalid.
 func lastClosedDay(closing, billedTo *rules.Node) calendar.Day {
 	if closing.Present() {
 		return closing.Day()
@@ -210,8 +209,8 @@ func lastClosedDay(closing, billedTo *rules.Node) calendar.Day {
 	return billedTo.Day()
 }
 
-// signedSum adds transactions up as they move the balance. It is sound only
-// when every one of them could be read.
+// signedSum returns the effect of transactions on the balance. It reports false
+// if any of them is invalid.
 func signedSum(list *rules.Node) (sum money.Amount, sound bool) {
 	if list.Present() && !list.Valid() {
 		return 0, false

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"fmt"
 	"slices"
 
 	"landfall"
@@ -9,8 +10,8 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// transactions applies the rules of each transaction of a list. Identifiers
-// are compared with those known already; nil compares none.
+// transactions checks each transaction of a list. Identifiers must not be in
+// known already; nil skips that check.
 func (c *checker) transactions(list *rules.Node, known *seenSet[string]) {
 	for _, transaction := range list.Items() {
 		if known != nil {
@@ -21,8 +22,8 @@ func (c *checker) transactions(list *rules.Node, known *seenSet[string]) {
 	}
 }
 
-// transactionType asks for what a type needs. These are always errors, like
-// every other required field.
+// transactionType checks what the type requires. Like other required fields,
+// these are always errors.
 func (c *checker) transactionType(n *rules.Node) {
 	switch landfall.TransactionType(n.Field("type").Text()) {
 	case landfall.Charge, landfall.Credit:
@@ -30,23 +31,23 @@ func (c *checker) transactionType(n *rules.Node) {
 	case landfall.SupplyCharge:
 		c.needs(n, "product_code")
 		if items := n.Field("line_items"); !items.Present() || items.Valid() && len(items.Items()) == 0 {
-			c.report.AddField(n, "line_items", rules.CodeRequired, "A transaction of this type needs at least one line item.")
+			c.report.AddField(n, "line_items", rules.CodeRequired, "Transactions of this type require at least one line item.")
 		}
 	case landfall.Payment, landfall.Repayment:
 		if amount := n.Field("amount"); amount.Valid() && amount.Amount() <= 0 {
-			c.report.Add(amount, rules.CodeOutOfRange, "The amount of a payment or repayment must be more than zero.")
+			c.report.Add(amount, rules.CodeOutOfRange, "Must be greater than zero for payments and repayments.")
 		}
 	}
 }
 
-// needs wants a field that only some types of transaction have.
+// needs requires a field that only some transaction types have.
 func (c *checker) needs(n *rules.Node, field string) {
 	if !n.Field(field).Present() {
-		c.report.AddField(n, field, rules.CodeRequired, "A transaction of this type needs this field.")
+		c.report.AddField(n, field, rules.CodeRequired, "Required for transactions of this type.")
 	}
 }
 
-// items checks the arithmetic of a transaction's line and tax items.
+// items checks the arithmetic of line and tax items.
 func (c *checker) items(n *rules.Node) {
 	lines, taxes, amount := n.Field("line_items"), n.Field("tax_items"), n.Field("amount")
 	if len(lines.Items()) == 0 && len(taxes.Items()) == 0 {
@@ -67,18 +68,18 @@ func (c *checker) items(n *rules.Node) {
 		sum = sum.Add(value.Decimal())
 	}
 	if rounded, err := sum.Round(); sound && len(lines.Items()) > 0 && (err != nil || rounded != amount.Amount()) {
-		c.violateWith(CodeItemsSum, amount, apartExactly("They add up to", sum, "the amount is", amount.Decimal()))
+		c.violateWith(CodeItemsSum, amount, mismatch("They add up to", sum, "the amount is", amount.Decimal(), amount.Decimal().Sub(sum)))
 	}
 }
 
-// lineItem lets the product of price and units be rounded on either side.
+// lineItem allows the product of price and units to be rounded either way.
 func (c *checker) lineItem(n *rules.Node) {
 	c.period(n, "start_date", "end_date")
 	price, count, net := n.Field("price_per_unit"), n.Field("number_of_units"), n.Field("net_amount")
 	if price.Valid() && count.Valid() && net.Valid() {
 		product := price.Decimal().Mul(count.Decimal())
 		if !product.Near(net.Decimal(), minorUnit) {
-			c.violateWith(CodeLineItemNet, net, apartExactly("The product is", product, "the net amount is", net.Decimal()))
+			c.violateWith(CodeLineItemNet, net, mismatch("The product is", product, "the net amount is", net.Decimal(), net.Decimal().Sub(product)))
 		}
 	}
 	if units := n.Field("units"); units.Valid() && len(units.Items()) != 2 {
@@ -86,7 +87,8 @@ func (c *checker) lineItem(n *rules.Node) {
 	}
 }
 
-// taxItem lets a tax be rounded up or down, but not be a whole minor unit off.
+// taxItem allows a tax to be rounded either way, but not to be off by a whole
+// minor unit.
 func (c *checker) taxItem(n *rules.Node) {
 	value, rate, amount := n.Field("value_taxed"), n.Field("rate"), n.Field("amount")
 	if n.Field("unit_type").Text() != "PROPORTION" || !value.Valid() || !rate.Valid() || !amount.Valid() {
@@ -95,25 +97,20 @@ func (c *checker) taxItem(n *rules.Node) {
 	product := value.Decimal().Mul(rate.Decimal())
 	off := product.Sub(amount.Decimal())
 	if off.Compare(minorUnit.Decimal()) >= 0 || off.Compare((-minorUnit).Decimal()) <= 0 {
-		c.violateWith(CodeTaxAmount, amount, apartExactly("The product is", product, "the tax is", amount.Decimal()))
+		c.violateWith(CodeTaxAmount, amount, mismatch("The product is", product, "the tax is", amount.Decimal(), amount.Decimal().Sub(product)))
 	}
 }
 
-// apart tells two sums that should be one, and the second less the first.
-func apart(reckoned string, a money.Amount, given string, b money.Amount) string {
-	return " " + reckoned + " " + a.String() + ", " + given + " " + b.String() + ", a difference of " + (b - a).String() + "."
+// mismatch says how two figures that should be equal differ: computed is the
+// first, given the second, and the difference the second minus the first.
+func mismatch(computed string, a fmt.Stringer, given string, b, difference fmt.Stringer) string {
+	return fmt.Sprintf(" %s %s, %s %s, a difference of %s.", computed, a, given, b, difference)
 }
 
-// apartExactly is apart for figures with more digits than money has.
-func apartExactly(reckoned string, a money.Decimal, given string, b money.Decimal) string {
-	return " " + reckoned + " " + a.String() + ", " + given + " " + b.String() + ", a difference of " + b.Sub(a).String() + "."
-}
-
-// minorUnit is the smallest amount there is, by which rounded sums may
-// differ.
+// minorUnit is the smallest amount; rounded sums may differ by it.
 const minorUnit = money.Amount(1)
 
-// signedAmount gives a transaction's amount as it moves the balance.
+// signedAmount returns the effect of a transaction on the balance.
 func signedAmount(n *rules.Node) money.Amount {
 	return landfall.Transaction{
 		Amount: n.Field("amount").Amount(),
@@ -121,7 +118,7 @@ func signedAmount(n *rules.Node) money.Amount {
 	}.Signed()
 }
 
-// statements applies the rules of historical statements.
+// statements checks historical statements.
 func (c *checker) statements(list *rules.Node) {
 	c.unique(CodeDuplicateStatements, list, "statement_id")
 	for _, statement := range list.Items() {
@@ -131,8 +128,7 @@ func (c *checker) statements(list *rules.Node) {
 	c.overlap(CodeStatementOverlap, spans(list, "bill_period_from_date", "bill_period_to_date"))
 }
 
-// instructions are twins when they are the same one at the same vendor: which
-// of the two is meant is not ours to guess.
+// instructions requires unique pairs of vendor and reference.
 func (c *checker) instructions(list *rules.Node) {
 	var known seenSet[pair]
 	for _, instruction := range list.Items() {
@@ -142,8 +138,8 @@ func (c *checker) instructions(list *rules.Node) {
 	}
 }
 
-// paymentSchedules asks for what a trigger needs and wants one schedule at a
-// time.
+// paymentSchedules checks what each trigger requires, and that schedules do not
+// overlap.
 func (c *checker) paymentSchedules(list *rules.Node) {
 	for _, schedule := range list.Items() {
 		c.period(schedule, "start_date", "end_date")
@@ -159,20 +155,20 @@ func (c *checker) paymentSchedules(list *rules.Node) {
 	c.overlap(CodeScheduleOverlap, spans(list, "start_date", "end_date"))
 }
 
-// scheduleNeeds wants a field that only some triggers have.
+// scheduleNeeds requires a field that only some triggers have.
 func (c *checker) scheduleNeeds(n *rules.Node, field, code string) {
 	if !n.Field(field).Present() {
 		c.violateField(code, n, field)
 	}
 }
 
-// span is a period of days, both inclusive; a zero end is open.
+// span is a period of days, both inclusive. A zero end means open.
 type span struct {
 	start    *rules.Node
 	from, to calendar.Day
 }
 
-// spans gives the sound periods of a list by their first day.
+// spans returns the valid periods of a list, sorted by their first day.
 func spans(list *rules.Node, from, to string) []span {
 	if len(list.Items()) < 2 {
 		return nil
@@ -189,7 +185,7 @@ func spans(list *rules.Node, from, to string) []span {
 	return sound
 }
 
-// overlap points at every period that begins before an earlier one has ended.
+// overlap reports every period that starts before an earlier one has ended.
 func (c *checker) overlap(code string, sorted []span) {
 	for i := 1; i < len(sorted); i++ {
 		reached := sorted[i-1].to
@@ -200,8 +196,8 @@ func (c *checker) overlap(code string, sorted []span) {
 	}
 }
 
-// reach lengthens a period to a day an earlier one reaches: a short one inside
-// a long one must not hide the long one's end.
+// reach extends a period to the end of an earlier one, so that a short period
+// inside a long one does not hide the end of the long one.
 func (s *span) reach(day calendar.Day) {
 	if day.IsZero() || !s.to.IsZero() && s.to.Before(day) {
 		s.to = day

@@ -2,8 +2,8 @@ package contract
 
 import "landfall/internal/api/rules"
 
-// notes checks each note for itself; whether the account has it already only
-// its books can say.
+// notes checks each note by itself. Whether the account already has it is
+// checked later.
 func (c *checker) notes(list *rules.Node) {
 	for _, note := range list.Items() {
 		if !note.Valid() {
@@ -17,8 +17,8 @@ func (c *checker) notes(list *rules.Node) {
 		for _, item := range paths.Items() {
 			c.path(item.Field("document_path"))
 		}
-		// Without a creation time there is nothing to compare with: a rule that
-		// depended on the hour would let a document pass today and fail tomorrow.
+		// Without created_at there is nothing to compare with. Comparing with the
+		// current time would make the result depend on when the document is checked.
 		created, unpin := note.Field("created_at"), note.Field("unpin_at")
 		if created.Valid() && unpin.Valid() && unpin.Instant().Before(created.Instant()) {
 			c.violate(CodeNoteUnpin, unpin)

@@ -6,8 +6,8 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// supplyAddresses checks every address and point, and that none comes twice
-// in the account.
+// supplyAddresses checks every address and supply point, and that each is unique
+// within the account.
 func (c *checker) supplyAddresses(list *rules.Node) {
 	var addresses seenSet[string]
 	var points seenSet[pair]
@@ -28,8 +28,8 @@ func (c *checker) supplyAddresses(list *rules.Node) {
 	}
 }
 
-// supplyPoint checks the periods of a point against those of its agreements
-// and meters.
+// supplyPoint checks the periods of a supply point, its agreements and its
+// meters.
 func (c *checker) supplyPoint(n *rules.Node) {
 	c.period(n, "supply_start_date", "supply_end_date")
 	agreements := n.Field("agreements")
@@ -42,9 +42,8 @@ func (c *checker) supplyPoint(n *rules.Node) {
 	}
 }
 
-// agreements wants the agreements of a supply point to follow each other. The
-// end of an agreement is the day after its last, so that the next one begins
-// on it.
+// agreements requires the agreements of a supply point to follow each other. The
+// end of an agreement is exclusive: the next one starts on that day.
 func (c *checker) agreements(list *rules.Node) {
 	sorted := spans(list, "effective_from", "effective_to")
 	for i := 1; i < len(sorted); i++ {
@@ -59,8 +58,8 @@ func (c *checker) agreements(list *rules.Node) {
 	}
 }
 
-// addressText writes an address so that two spellings of the same one are
-// equal: case and white space do not matter, the style does.
+// addressText normalises an address, so that equal addresses compare equal: case
+// and white space do not matter, the form does.
 func addressText(n *rules.Node) string {
 	var text strings.Builder
 	add := func(mark byte, node *rules.Node) {

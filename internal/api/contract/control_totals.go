@@ -9,34 +9,34 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// maxClaim is the most that may be claimed of anything that is counted.
+// maxClaim is the largest count that may be claimed.
 const maxClaim = 1_000_000_000_000
 
-// maxCurrencies is as many as there are, and a few to come.
+// maxCurrencies is more than there are currencies.
 const maxCurrencies = 300
 
 var claimedCount = rules.Integer(0, maxClaim)
 
-var controlTotalsTable = rules.NewTable("ControlTotals", "What the source says it has. Say what you know: every field is optional, and what is left out is not compared.",
-	rules.Optional("accounts", claimedCount, "How many accounts."),
-	rules.Optional("customers", claimedCount, "How many customers, each counted on every account."),
-	rules.Optional("supply_points", claimedCount, "How many supply points."),
-	rules.Optional("notes", claimedCount, "How many notes."),
-	rules.Optional("statements", claimedCount, "How many historical statements."),
-	rules.Optional("payment_instructions", claimedCount, "How many payment instructions."),
-	rules.Optional("currencies", rules.List(0, maxCurrencies, rules.Object(currencyTotalsTable)), "What has money in it, for each currency once."),
+var controlTotalsTable = rules.NewTable("ControlTotals", "Totals from the source system. Every field is optional; totals you leave out are not compared.",
+	rules.Optional("accounts", claimedCount, "Number of accounts."),
+	rules.Optional("customers", claimedCount, "Number of customers, counted once per account."),
+	rules.Optional("supply_points", claimedCount, "Number of supply points."),
+	rules.Optional("notes", claimedCount, "Number of notes."),
+	rules.Optional("statements", claimedCount, "Number of historical statements."),
+	rules.Optional("payment_instructions", claimedCount, "Number of payment instructions."),
+	rules.Optional("currencies", rules.List(0, maxCurrencies, rules.Object(currencyTotalsTable)), "Totals in money, once per currency."),
 )
 
-var currencyTotalsTable = rules.NewTable("CurrencyTotals", "What the source says it has in one currency.",
+var currencyTotalsTable = rules.NewTable("CurrencyTotals", "Totals from the source system in one currency.",
 	rules.Required("currency", currencyText, "ISO 4217 code."),
-	rules.Optional("balances", rules.Amount(), "The sum of all accounts' balances; positive when the customers are in credit."),
-	rules.Optional("transactions", rules.List(0, len(landfall.TransactionTypes), rules.Object(transactionTotalsTable)), "The transactions, for each type once."),
+	rules.Optional("balances", rules.Amount(), "Sum of all account balances. Positive means the customers are in credit."),
+	rules.Optional("transactions", rules.List(0, len(landfall.TransactionTypes), rules.Object(transactionTotalsTable)), "Transaction totals, once per type."),
 )
 
-var transactionTotalsTable = rules.NewTable("TransactionTotals", "What the source says it has of one type of transaction.",
-	rules.Required("type", rules.Choice("CHARGE", "CREDIT", "PAYMENT", "REPAYMENT", "SUPPLY_CHARGE"), "The kind of transaction."),
-	rules.Optional("count", claimedCount, "How many."),
-	rules.Optional("amount", rules.Amount(), "The sum of their amounts, as they are sent: a charge of 10.00 counts 10.00."),
+var transactionTotalsTable = rules.NewTable("TransactionTotals", "Totals from the source system for one type of transaction.",
+	rules.Required("type", transactionTypes, "Type of transaction."),
+	rules.Optional("count", claimedCount, "Number of transactions."),
+	rules.Optional("amount", rules.Amount(), "Sum of the amounts as sent: a charge of 10.00 counts as 10.00."),
 )
 
 // claimedKinds are the fields that are measures of their own.
@@ -45,8 +45,8 @@ var claimedKinds = []landfall.MeasureKind{
 	landfall.MeasureNotes, landfall.MeasureStatements, landfall.MeasureInstructions,
 }
 
-// ReadControlTotals reads what a source says it has. Its error is a
-// *landfall.Error with every violation.
+// ReadControlTotals reads control totals. Its error is a *landfall.Error with
+// every violation.
 func ReadControlTotals(ctx context.Context, body []byte) (landfall.ControlTotals, error) {
 	totals := landfall.ControlTotals{Claims: map[landfall.Measure]landfall.Value{}}
 	document, err := readDocument(ctx, controlTotalsTable, body)
@@ -78,7 +78,7 @@ func ReadControlTotals(ctx context.Context, body []byte) (landfall.ControlTotals
 			}
 			types[kind] = true
 			value := landfall.Value{Count: countOf(of.Field("count")), Amount: totalOf(of.Field("amount"))}
-			// A type that is only named is no claim that there is none of it.
+			// Naming a type without a value does not claim that there is none of it.
 			if value.Known() {
 				totals.Claims[landfall.Measure{
 					Kind: landfall.MeasureTransactions, Currency: name, Type: landfall.TransactionType(kind),
@@ -86,8 +86,8 @@ func ReadControlTotals(ctx context.Context, body []byte) (landfall.ControlTotals
 			}
 		}
 	}
-	// Told alone and first: two names that could not be read look like one that was
-	// said twice.
+	// Shape violations are reported alone: two unreadable names would look like
+	// duplicates.
 	if err := shapeError(document); err != nil {
 		return totals, err
 	}
@@ -97,13 +97,13 @@ func ReadControlTotals(ctx context.Context, body []byte) (landfall.ControlTotals
 	return totals, nil
 }
 
-// duplicateClaim refuses a second claim about the same: which of the two holds is
-// not ours to guess.
+// duplicateClaim refuses a second claim about the same thing: it is unclear
+// which one applies.
 func duplicateClaim(attr string) landfall.Violation {
-	return landfall.Violation{Code: rules.CodeInvalidChoice, Attr: attr, Detail: "An earlier item is about the same. Say it once."}
+	return landfall.Violation{Code: rules.CodeInvalidChoice, Attr: attr, Detail: "Duplicate of an earlier item."}
 }
 
-// countOf reads a count, nil when none was claimed: 0 is a claim.
+// countOf reads a count, or returns nil if none was claimed: 0 is a claim.
 func countOf(node *rules.Node) *money.Total {
 	if !node.Valid() {
 		return nil
@@ -112,7 +112,7 @@ func countOf(node *rules.Node) *money.Total {
 	return &total
 }
 
-// totalOf reads an amount, nil when none was claimed.
+// totalOf reads an amount, or returns nil if none was claimed.
 func totalOf(node *rules.Node) *money.Total {
 	if !node.Valid() {
 		return nil

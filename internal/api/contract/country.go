@@ -11,8 +11,8 @@ const countryCodes = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD B
 	"SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ " +
 	"UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW"
 
-// currencyCodes are the current codes of ISO 4217 that money is kept in; funds,
-// metals and test codes are left out.
+// currencyCodes are the current codes of ISO 4217 without funds, metals and test
+// codes.
 const currencyCodes = "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD " +
 	"CAD CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD " +
 	"HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD " +
@@ -25,13 +25,13 @@ var (
 	currencySet = setOf(currencyCodes)
 )
 
-// ValidCountry reports whether a text is an ISO 3166-1 alpha-2 code.
+// ValidCountry reports whether text is an ISO 3166-1 alpha-2 code.
 func ValidCountry(text string) bool { return countrySet[text] }
 
-// ValidCurrency reports whether a text is a current ISO 4217 code.
+// ValidCurrency reports whether text is a current ISO 4217 code.
 func ValidCurrency(text string) bool { return currencySet[text] }
 
-// setOf makes a set of words in a text.
+// setOf returns the words of a text as a set.
 func setOf(words string) map[string]bool {
 	set := make(map[string]bool)
 	for word := range strings.FieldsSeq(words) {

@@ -9,17 +9,17 @@ import (
 	"landfall"
 )
 
-// A cursor is one byte of version, eight of microseconds, the external account
-// number, and four of check sum, in URL-safe base64. It holds nothing the
-// caller has not seen, so it needs no secret; the check sum tells a cut or
-// mistyped one from the next page.
+// A cursor is one version byte, eight bytes of microseconds, the external
+// account number and a four-byte checksum, in URL-safe base64. It only contains
+// what the caller already knows, so it needs no signature. The checksum detects
+// truncated or mistyped cursors.
 const (
 	cursorVersion = 1
 	cursorHead    = 9
 	cursorTail    = 4
 )
 
-// EncodeCursor writes a place in a list for a URL.
+// EncodeCursor encodes a list position for a URL.
 func EncodeCursor(cursor landfall.ProcessCursor) string {
 	raw := make([]byte, 0, cursorHead+len(cursor.External)+cursorTail)
 	raw = append(raw, cursorVersion)
@@ -29,7 +29,7 @@ func EncodeCursor(cursor landfall.ProcessCursor) string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// DecodeCursor reads what EncodeCursor wrote and nothing else.
+// DecodeCursor decodes a cursor. It accepts only what EncodeCursor returns.
 func DecodeCursor(text string) (landfall.ProcessCursor, bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil || len(raw) < cursorHead+cursorTail || raw[0] != cursorVersion {

@@ -6,8 +6,8 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// Data binds the account to the nouns it is created from. It is right for an
-// account that Check found no errors in; of others it gives what was readable.
+// Data converts the account into the nouns it is created from. The result is
+// complete only if Check found no errors.
 func (a *Account) Data() landfall.AccountData {
 	root := a.document.Root()
 	data := landfall.AccountData{
@@ -35,7 +35,7 @@ func (a *Account) Data() landfall.AccountData {
 	return data
 }
 
-// bindList binds the items of a list; an absent list is nil.
+// bindList converts the items of a list. An absent list is nil.
 func bindList[T any](list *rules.Node, bind func(*rules.Node) T) []T {
 	return bindNodes(list.Items(), bind)
 }
@@ -51,7 +51,7 @@ func bindNodes[T any](items []*rules.Node, bind func(*rules.Node) T) []T {
 	return bound
 }
 
-// accountType fills in the documented default.
+// accountType applies the documented default.
 func accountType(root *rules.Node) string {
 	if given := root.Field("account_type").Text(); given != "" {
 		return given
@@ -59,7 +59,7 @@ func accountType(root *rules.Node) string {
 	return "DOMESTIC"
 }
 
-// amountOf tells an amount of zero from one that was not given.
+// amountOf distinguishes a zero amount from an absent one.
 func amountOf(node *rules.Node) *money.Amount {
 	if !node.Valid() {
 		return nil
@@ -68,7 +68,7 @@ func amountOf(node *rules.Node) *money.Amount {
 	return &amount
 }
 
-// bindCustomer keeps what support looks for; the rest stays in the document.
+// bindCustomer keeps what support searches for; the rest stays in the document.
 func bindCustomer(n *rules.Node) landfall.Customer {
 	return landfall.Customer{
 		GivenName:  n.Field("given_name").Text(),

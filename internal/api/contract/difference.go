@@ -6,20 +6,19 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// Differences names the fields in which two transactions differ, as dotted
-// paths. Both are documents as they were sent. Values are compared for what
-// they mean: 5 and 5.00 are the same amount, and the order of fields is nothing.
+// Differences returns the dotted paths of the fields in which two transactions
+// differ. Both are documents as sent. Values are compared by meaning: 5 and 5.00
+// are equal, and the order of fields does not matter.
 func Differences(earlier, later []byte) []string {
 	a, broken := transactionTable.Read(earlier, rules.Limits{})
 	b, alsoBroken := transactionTable.Read(later, rules.Limits{})
 	if broken != nil || alsoBroken != nil {
-		return nil // both were read before, so this cannot be
+		return nil // both were read before, so this cannot happen
 	}
 	return compareObjects(nil, "", transactionTable, a.Root(), b.Root())
 }
 
-// compareObjects compares two objects field by field of their table, so that
-// nothing unknown is ever compared or named.
+// compareObjects compares the declared fields of two objects.
 func compareObjects(found []string, prefix string, table *rules.Table, a, b *rules.Node) []string {
 	for i := range table.Fields {
 		field := &table.Fields[i]
@@ -28,8 +27,7 @@ func compareObjects(found []string, prefix string, table *rules.Table, a, b *rul
 	return found
 }
 
-// compareValues compares by meaning and not by spelling: 10 and 10.00 are
-// the same amount.
+// compareValues compares values by meaning: 10 and 10.00 are the same amount.
 func compareValues(found []string, path string, typ *rules.Type, a, b *rules.Node) []string {
 	if a.Present() != b.Present() {
 		return append(found, path)
@@ -58,8 +56,7 @@ func compareValues(found []string, path string, typ *rules.Type, a, b *rules.Nod
 	return append(found, path)
 }
 
-// compareLists compares lists item by item. Of lists that are not equally
-// long, the items that only one of them has differ.
+// compareLists compares lists item by item. Items that only one list has differ.
 func compareLists(found []string, path string, typ *rules.Type, a, b []*rules.Node) []string {
 	for i := range max(len(a), len(b)) {
 		item := path + "." + strconv.Itoa(i)

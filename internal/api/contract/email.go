@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// ValidEmail reports whether a text is one bare e-mail address at a domain
-// with a dot. Quoted local parts, comments, address literals and display names
-// are refused: no customer has them, and mail programs disagree about them.
+// ValidEmail reports whether text is a single email address whose domain has a
+// dot. Quoted local parts, comments, address literals and display names are
+// refused: no customer has them, and mail programs handle them differently.
 func ValidEmail(text string) bool {
 	local, domain, found := cutLast(text, '@')
 	if !found || len(text) > maxEmail || len(local) > 64 || !validDomain(domain) {
@@ -21,8 +21,8 @@ func ValidEmail(text string) bool {
 	return err == nil && address.Name == "" && address.Address == text && !strings.ContainsFunc(text, isInvisible)
 }
 
-// plainLocal accepts what nearly all addresses look like without the cost of
-// the full grammar.
+// plainLocal accepts the usual form of a local part without parsing the full
+// grammar.
 func plainLocal(local string) bool {
 	for i := range len(local) {
 		c := local[i]
@@ -36,8 +36,8 @@ func plainLocal(local string) bool {
 	return local != ""
 }
 
-// validDomain wants two or more labels of letters, digits and inner hyphens;
-// letters may be of any script. The last label is not a number.
+// validDomain requires two or more labels of letters, digits and inner hyphens.
+// Letters may be of any script. The last label must not be a number.
 func validDomain(domain string) bool {
 	labels, numeric := 0, false
 	for label := range strings.SplitSeq(domain, ".") {
@@ -57,14 +57,14 @@ func validDomain(domain string) bool {
 	return labels >= 2 && !numeric
 }
 
-// testDomains never receive mail: they are reserved, or famous for being typed
-// where nothing better was known.
+// testDomains never receive mail: they are reserved, or commonly used as
+// placeholders.
 var testDomains = []string{
 	"example.com", "example.net", "example.org", "example.co.uk", "test.com",
 	"example", "test", "invalid", "localhost", "localdomain",
 }
 
-// testEmail reports whether an address is at a domain for trying out.
+// testEmail reports whether an address is at a test domain.
 func testEmail(text string) bool {
 	_, domain, _ := cutLast(text, '@')
 	for _, reserved := range testDomains {
@@ -76,7 +76,7 @@ func testEmail(text string) bool {
 	return false
 }
 
-// cutLast cuts at the last mark: a local part may have one of its own.
+// cutLast cuts text at the last mark, because a local part may contain one.
 func cutLast(text string, mark byte) (before, after string, found bool) {
 	if i := strings.LastIndexByte(text, mark); i >= 0 {
 		return text[:i], text[i+1:], true

@@ -7,27 +7,17 @@ import (
 	"landfall"
 )
 
-// EventKind declares one type of event: when it happens and what its data
-// says. The same declaration writes the data, describes it as JSON Schema and
-// shows an example.
+// EventKind declares an event type: when it occurs and what its data contains.
+// The declaration writes the data, its JSON Schema and an example.
 type EventKind struct {
 	Type    landfall.EventType
 	Doc     string
-	account bool // it is about one account, else about a supplier
-	number  presence
+	account bool // about one account, otherwise about a supplier
+	number  bool // it has the platform's account number
 	members []eventMember
 }
 
-// presence says whether something stands in the data of a type.
-type presence uint8
-
-const (
-	never presence = iota
-	optionalNumber
-	always
-)
-
-// eventMember is one of the details of an event, under its own name.
+// eventMember is one detail of an event.
 type eventMember struct {
 	name    string
 	doc     string
@@ -36,7 +26,8 @@ type eventMember struct {
 	example string
 }
 
-// What details can be. They are kept as texts and leave as what they are.
+// textDetail is a string in an event's data. Details are stored as strings and
+// written as their declared type.
 func textDetail(name, doc, example string) eventMember {
 	return eventMember{name: name, doc: doc, schema: stringSchema, always: true, example: example}
 }
@@ -46,64 +37,64 @@ func countDetail(name, doc, example string) eventMember {
 	return eventMember{name: name, doc: doc, schema: integerSchema, always: true, example: example}
 }
 
-// flagDetail is yes or absent.
+// flagDetail is true or absent.
 func flagDetail(name, doc string) eventMember {
 	return eventMember{name: name, doc: doc, schema: booleanSchema, example: "true"}
 }
 
-// optional says that not every event of the type has it.
+// optional marks a detail that not every event of the type has.
 func (m eventMember) optional() eventMember {
 	m.always = false
 	return m
 }
 
 var (
-	runDetail   = textDetail("run", "Id of the run that did it, if one did.", "R-7K2M9QXD").optional()
-	addedDetail = countDetail("count", "How many were added.", "2")
-	codeDetail  = textDetail("code", "Why, as the code of the call's answer.", "account_failed_validation")
+	runDetail   = textDetail("run", "Id of the run that caused the event, if any.", "R-7K2M9QXD").optional()
+	addedDetail = countDetail("count", "Number of items added.", "2")
+	codeDetail  = textDetail("code", "Error code of the failure.", "account_failed_validation")
 )
 
-// runDetails is what every event about a run tells.
+// runDetails are the details of every event about a run.
 var runDetails = []eventMember{
-	textDetail("run", "Id of the run.", "R-7K2M9QXD"), textDetail("state", "What became of it.", "FINISHED"),
-	countDetail("selected", "Accounts chosen when it started.", "1000"), countDetail("succeeded", "Of these.", "990"),
-	countDetail("failed", "Of these.", "8"), countDetail("refused", "Of these: taken by others or skipped meanwhile.", "2"),
-	flagDetail("dry_run", "Accounts are tried and nothing is kept."), textDetail("reason", "Why it paused or ended, if not by itself.", "operator").optional(),
+	textDetail("run", "Id of the run.", "R-7K2M9QXD"), textDetail("state", "State of the run.", "FINISHED"),
+	countDetail("selected", "Number of accounts in the run.", "1000"), countDetail("succeeded", "Number of accounts that succeeded.", "990"),
+	countDetail("failed", "Number of accounts that failed.", "8"), countDetail("refused", "Number of accounts processed by someone else or skipped in the meantime.", "2"),
+	flagDetail("dry_run", "True for a dry run."), textDetail("reason", "Why the run paused or ended, unless it finished by itself.", "operator").optional(),
 }
 
-// eventKinds is every type of event there is. A test keeps it in step with the
-// constants of the dictionary.
+// eventKinds lists every event type. A test compares it with the constants of
+// the root package.
 var eventKinds = []EventKind{
-	{landfall.EventImportCompleted, "An account was created from its staged data.", true, always, []eventMember{runDetail}},
-	{landfall.EventImportFailed, "An attempt to create an account failed.", true, never, []eventMember{codeDetail, runDetail}},
-	{landfall.EventDryRunCompleted, "A dry run passed: the account would be created.", true, never, []eventMember{runDetail}},
-	{landfall.EventDryRunFailed, "A dry run found why an account cannot be created.", true, never, []eventMember{codeDetail, runDetail}},
-	{landfall.EventSkipped, "The operator marked an account to be skipped.", true, never, nil},
-	{landfall.EventUnskipped, "The operator took such a mark away.", true, never, nil},
-	{landfall.EventUndone, "The operator took an account back: it is staged again, and its number is retired.", true, always, []eventMember{runDetail}},
-	{landfall.EventNotesCreated, "Notes were added to an account.", true, always, []eventMember{addedDetail}},
-	{landfall.EventTransactionsCreated, "Transactions were added to an account.", true, always, []eventMember{addedDetail}},
-	{landfall.EventStatementsCreated, "Historical statements were added to an account.", true, always, []eventMember{addedDetail}},
-	{landfall.EventInstructionCreated, "A payment instruction was added to an account.", true, always, []eventMember{addedDetail}},
-	{landfall.EventSupplierStatusChanged, "The operator changed the status of an import supplier.", false, never, []eventMember{
-		textDetail("from", "The status before.", "Ongoing"), textDetail("to", "The status from now on.", "Paused"),
+	{landfall.EventImportCompleted, "An account was created from its staged data.", true, true, []eventMember{runDetail}},
+	{landfall.EventImportFailed, "An attempt to create an account failed.", true, false, []eventMember{codeDetail, runDetail}},
+	{landfall.EventDryRunCompleted, "A dry run succeeded: the account would be created.", true, false, []eventMember{runDetail}},
+	{landfall.EventDryRunFailed, "A dry run failed: the account cannot be created.", true, false, []eventMember{codeDetail, runDetail}},
+	{landfall.EventSkipped, "The operator marked an account as skipped.", true, false, nil},
+	{landfall.EventUnskipped, "The operator removed the skipped mark from an account.", true, false, nil},
+	{landfall.EventUndone, "The operator undid an account: it is staged again, and its number is retired.", true, true, []eventMember{runDetail}},
+	{landfall.EventNotesCreated, "Notes were added to an account.", true, true, []eventMember{addedDetail}},
+	{landfall.EventTransactionsCreated, "Transactions were added to an account.", true, true, []eventMember{addedDetail}},
+	{landfall.EventStatementsCreated, "Historical statements were added to an account.", true, true, []eventMember{addedDetail}},
+	{landfall.EventInstructionCreated, "A payment instruction was added to an account.", true, true, []eventMember{addedDetail}},
+	{landfall.EventSupplierStatusChanged, "The operator changed the status of an import supplier.", false, false, []eventMember{
+		textDetail("from", "Previous status.", "Ongoing"), textDetail("to", "New status.", "Paused"),
 	}},
-	{landfall.EventRunStarted, "A run began to create accounts.", false, never, runDetails},
-	{landfall.EventRunPaused, "A run was paused, or paused itself with its supplier.", false, never, runDetails},
-	{landfall.EventRunFinished, "A run has done all it selected.", false, never, runDetails},
-	{landfall.EventRunCancelled, "A run was cancelled.", false, never, runDetails},
-	{landfall.EventSignedOff, "The operator signed a reconciliation off.", false, never, []eventMember{
-		textDetail("report", "The number of the sealed report.", "3").optional(),
-		textDetail("sha256", "Of the sealed report, in hexadecimal.", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08").optional(),
+	{landfall.EventRunStarted, "A run started.", false, false, runDetails},
+	{landfall.EventRunPaused, "A run was paused, by a user or because its supplier was paused.", false, false, runDetails},
+	{landfall.EventRunFinished, "A run finished all of its accounts.", false, false, runDetails},
+	{landfall.EventRunCancelled, "A run was cancelled.", false, false, runDetails},
+	{landfall.EventSignedOff, "The operator signed off a reconciliation.", false, false, []eventMember{
+		textDetail("report", "Number of the sealed report.", "3").optional(),
+		textDetail("sha256", "SHA-256 of the sealed report, in hexadecimal.", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08").optional(),
 	}},
-	{landfall.EventWebhookTest, "The operator tries a webhook out. It stands for nothing and is in no feed.", false, never, nil},
+	{landfall.EventWebhookTest, "A test event sent by the operator to a webhook. It does not appear in the feed.", false, false, nil},
 }
 
-// EventKinds gives every type of event.
+// EventKinds returns every event type.
 func EventKinds() []EventKind { return eventKinds }
 
-// eventKind finds the declaration of a type; an event of a later version of the
-// program has none.
+// eventKind returns the declaration of a type, or nil for an event of a later
+// version.
 func eventKind(of landfall.EventType) *EventKind {
 	at := slices.IndexFunc(eventKinds, func(kind EventKind) bool { return kind.Type == of })
 	if at < 0 {
@@ -112,7 +103,7 @@ func eventKind(of landfall.EventType) *EventKind {
 	return &eventKinds[at]
 }
 
-// Example is an event of this type.
+// Example returns an event of this type.
 func (k EventKind) Example() CloudEvent {
 	event := landfall.Event{
 		ID: 1042, Type: k.Type, Key: landfall.Key{Supplier: exampleSupplier},
@@ -121,7 +112,7 @@ func (k EventKind) Example() CloudEvent {
 	if k.account {
 		event.Key.External = exampleExternal
 	}
-	if k.number != never {
+	if k.number {
 		event.AccountNumber = exampleNumber
 	}
 	for _, member := range k.members {

@@ -11,23 +11,22 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// CloudEvent is an event as it leaves the service: CloudEvents 1.0, structured
-// JSON.
+// CloudEvent is an event as sent: CloudEvents 1.0 in structured JSON.
 type CloudEvent struct {
 	landfall.Event
-	Source string // where the service is, or UnnamedSource
+	Source string // address of the service, or UnnamedSource
 }
 
-// UnnamedSource stands for a service whose address nobody has set.
+// UnnamedSource is the source of a service without a configured base URL.
 const UnnamedSource = "urn:landfall"
 
-// EventID names an event for ever: its place in the log, and its time, so that
-// a database that was put back to an earlier state names nothing else the same.
+// EventID identifies an event permanently: its position in the log and its time.
+// With the time, a database restored from a backup does not reuse ids.
 func EventID(event landfall.Event) string {
 	return strconv.FormatInt(event.ID, 10) + "-" + strconv.FormatInt(event.At.UnixMicro(), 36)
 }
 
-// ParseEventID gives the place in the log an EventID names.
+// ParseEventID returns the log position of an EventID.
 func ParseEventID(id string) (int64, bool) {
 	place, at, found := strings.Cut(id, "-")
 	number, err := strconv.ParseInt(place, 10, 64)
@@ -35,35 +34,34 @@ func ParseEventID(id string) (int64, bool) {
 	return number, found && err == nil && timeErr == nil && number > 0
 }
 
-// EventSchemas is where the running program serves the schemas of events.
+// EventSchemas is the path under which the event schemas are served.
 const EventSchemas = "/v1/data-import/event-schemas/"
 
 // EventBody is an event on the wire.
 var EventBody = &Body[CloudEvent]{
-	name: "Event", doc: "An event as CloudEvents 1.0 has it.",
+	name: "Event", doc: "An event in CloudEvents 1.0 format.",
 	members: []member[CloudEvent]{
 		stringMember("specversion", "", func(CloudEvent) string { return "1.0" }).withSchema(enumSchema("1.0")),
-		stringMember("id", "The same however often the event is delivered: by it repetitions are recognised.",
+		stringMember("id", "Unique id. It stays the same when the event is delivered again, so use it to detect duplicates.",
 			func(e CloudEvent) string { return EventID(e.Event) }),
-		stringMember("source", "Where the service is found.", func(e CloudEvent) string { return e.Source }).
+		stringMember("source", "Address of the service.", func(e CloudEvent) string { return e.Source }).
 			withSchema(map[string]any{"type": "string", "format": "uri-reference"}),
-		stringMember("type", "What happened.", func(e CloudEvent) string { return string(e.Type) }),
-		stringMember("subject", "What it happened to: `supplier/external`, or the supplier alone. Supplier codes have no slash.", CloudEvent.subject),
-		timeMember("time", "When it was committed.", func(e CloudEvent) time.Time { return e.At }),
+		stringMember("type", "Type of the event.", func(e CloudEvent) string { return string(e.Type) }),
+		stringMember("subject", "Subject of the event: `supplier/external_account_number`, or only the supplier. Supplier codes contain no slash.", CloudEvent.subject),
+		timeMember("time", "When the event was committed.", func(e CloudEvent) time.Time { return e.At }),
 		stringMember("datacontenttype", "", func(CloudEvent) string { return "application/json" }).withSchema(enumSchema("application/json")),
-		stringMember("dataschema", "Where the type's JSON Schema is, if the service knows its own address.", func(e CloudEvent) string {
+		stringMember("dataschema", "Address of the JSON Schema of this type, if the service has a configured base URL.", func(e CloudEvent) string {
 			return e.Source + EventSchemas + string(e.Type) + "/"
 		}).withSchema(map[string]any{"type": "string", "format": "uri"}).onlyIf(func(e CloudEvent) bool { return e.Source != UnnamedSource }),
 		{
-			name: "data", doc: "What is to be told, by type. Members may be added: ignore those you do not know.", schema: anyObjectSchema,
+			name: "data", doc: "Event data, depending on the type. Ignore members you do not know; new ones may be added.", schema: anyObjectSchema,
 			write: func(dst []byte, e CloudEvent) []byte { return e.appendData(dst) },
 		},
 	},
 	example: eventKinds[0].Example(),
 }
 
-// subject names the account an event is about, or the supplier where it is
-// about all.
+// subject identifies the account of an event, or only the supplier.
 func (e CloudEvent) subject() string {
 	if e.Key.External == "" {
 		return e.Key.Supplier
@@ -71,8 +69,8 @@ func (e CloudEvent) subject() string {
 	return e.Key.Supplier + "/" + e.Key.External
 }
 
-// appendData writes what an event tells. Details nobody declared leave as texts:
-// they are a later version's, and nothing is dropped in silence.
+// appendData writes the data of an event. Undeclared details come from a later
+// version and are written as strings, so that nothing is dropped silently.
 func (e CloudEvent) appendData(dst []byte) []byte {
 	dst = rules.AppendString(rules.AppendName(append(dst, '{'), "import_supplier"), e.Key.Supplier)
 	if e.Key.External != "" {
@@ -88,8 +86,8 @@ func (e CloudEvent) appendData(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendDetail writes a detail as what its type declares, and as text where
-// an old event does not fit a newer declaration: the log is never rewritten.
+// appendDetail writes a detail as its declared type, or as a string if an old
+// event does not match a newer declaration: the log is never rewritten.
 func appendDetail(dst []byte, kind *EventKind, name, text string) []byte {
 	if kind != nil {
 		at := slices.IndexFunc(kind.members, func(member eventMember) bool { return member.name == name })
@@ -100,7 +98,8 @@ func appendDetail(dst []byte, kind *EventKind, name, text string) []byte {
 	return rules.AppendString(dst, text)
 }
 
-// unquoted says that a detail is a number or a flag and is written like one.
+// unquoted reports whether a detail is a number or boolean and is written like
+// one.
 func (m eventMember) unquoted(text string) bool {
 	switch m.schema["type"] {
 	case "integer":
@@ -112,24 +111,23 @@ func (m eventMember) unquoted(text string) bool {
 	return false
 }
 
-// FeedPage is a part of the feed and where the next one begins.
+// FeedPage is a page of the feed and the cursor of the next one.
 type FeedPage struct {
 	Events []CloudEvent
 	Next   landfall.EventPosition
 }
 
-// FeedBody answers a question for events.
+// FeedBody is a page of events.
 var FeedBody = &Body[FeedPage]{
-	name: "EventPage", doc: "Events in the order of the log, and where to go on.",
+	name: "EventPage", doc: "A page of events in log order, and the cursor for the next page.",
 	members: []member[FeedPage]{
-		listMember("events", "Empty when there is nothing new.", EventBody, func(p FeedPage) []CloudEvent { return p.Events }),
-		stringMember("next", "Ask with it as `after` the next time. It is always there.", func(p FeedPage) string { return EncodeEventCursor(p.Next) }),
+		listMember("events", "Empty if there are no new events.", EventBody, func(p FeedPage) []CloudEvent { return p.Events }),
+		stringMember("next", "Cursor for the next request; pass it as `after`. Always present.", func(p FeedPage) string { return EncodeEventCursor(p.Next) }),
 	},
 	example: FeedPage{Events: []CloudEvent{exampleEvent}, Next: exampleEvent.Position()},
 }
 
-// exampleEvent is the first that happens to somebody who tries things in their
-// order.
+// exampleEvent is the first event after following the examples in order.
 var exampleEvent = func() CloudEvent {
 	event := eventKind(landfall.EventDryRunCompleted).Example()
 	event.Details = nil

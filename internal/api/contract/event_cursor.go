@@ -9,13 +9,13 @@ import (
 	"landfall"
 )
 
-// A cursor of the feed is one byte of version, the event's place and its time,
-// each as long as it needs to be, then, when events had been purged before its
-// reader began, how far; and four bytes of check sum, in URL-safe base64. The time
-// lets us see that the log is still the one the cursor was given for.
+// A feed cursor is one version byte, the position and time of the event as
+// varints, how far the log had been purged when the reader started (if it was),
+// and a four-byte checksum, in URL-safe base64. The time shows whether the log
+// is still the one that the cursor was made for.
 const eventCursorVersion = 0x51
 
-// EncodeEventCursor writes a place in the log for a URL.
+// EncodeEventCursor encodes a log position for a URL.
 func EncodeEventCursor(place landfall.EventPosition) string {
 	at := int64(0)
 	if !place.At.IsZero() {
@@ -29,7 +29,8 @@ func EncodeEventCursor(place landfall.EventPosition) string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// DecodeEventCursor reads what EncodeEventCursor wrote and nothing else.
+// DecodeEventCursor decodes a cursor. It accepts only what EncodeEventCursor
+// returns.
 func DecodeEventCursor(text string) (landfall.EventPosition, bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil || len(raw) <= cursorTail || raw[0] != eventCursorVersion {
@@ -47,10 +48,10 @@ func DecodeEventCursor(text string) (landfall.EventPosition, bool) {
 	return place, id >= 0 && place.PurgedThrough >= 0 && EncodeEventCursor(place) == text
 }
 
-// FeedQuery is what the query of the feed asks for.
+// FeedQuery is the query of the feed.
 type FeedQuery struct {
 	After      landfall.EventPosition
-	FromOldest bool // no cursor was given: from the oldest event that is kept
+	FromOldest bool // no cursor was given: start at the oldest event
 	Limit      int
 	Supplier   string // "": every supplier granted
 	Wait       time.Duration
@@ -61,11 +62,11 @@ const (
 	maxFeedLimit     = 1000
 )
 
-// MaxFeedWait is how long a reader of the feed may wait for news: proxies
-// between us and it tend to give up soon after.
+// MaxFeedWait is how long a reader may wait for events. Proxies tend to time out
+// soon after.
 const MaxFeedWait = 60 * time.Second
 
-// ReadFeedQuery reads the raw query of the feed.
+// ReadFeedQuery reads the query of the feed.
 func ReadFeedQuery(raw string) (FeedQuery, error) {
 	query := ReadQuery(raw)
 	asked := FeedQuery{Limit: query.Int("limit", 1, maxFeedLimit), Wait: time.Duration(query.Int("wait", 0, int(MaxFeedWait/time.Second))) * time.Second}
@@ -75,7 +76,7 @@ func ReadFeedQuery(raw string) (FeedQuery, error) {
 	if text, given := query.take("after"); given {
 		var sound bool
 		if asked.After, sound = DecodeEventCursor(text); !sound {
-			query.refuse("after", CodeInvalidCursor, "Take the cursor from next in an earlier answer.")
+			query.refuse("after", CodeInvalidCursor, "Use the cursor from next in an earlier response.")
 		}
 	} else {
 		asked.FromOldest = true

@@ -10,14 +10,14 @@ func EventsMarkdown() string {
 	var page strings.Builder
 	page.WriteString(generated + `# Event types
 
-Every event is CloudEvents 1.0 in structured JSON; [events.md](events.md) says how to receive them. Here is what each type tells
-in its ` + "`data`" + `, always with ` + "`import_supplier`" + ` and, when it is about one account, ` + "`external_account_number`" + `. Members may be
-added in later versions: ignore those you do not know. The schemas are in [event-schemas](event-schemas) and served under
+Every event uses CloudEvents 1.0 in structured JSON; [events.md](events.md) describes how to receive events. This page lists what
+each type has in its ` + "`data`" + `. There is always ` + "`import_supplier`" + ` and, for events about one account, ` + "`external_account_number`" + `.
+Later versions may add members: ignore those you do not know. The schemas are in [event-schemas](event-schemas) and served under
 ` + "`" + EventSchemas + "`" + `.
 `)
 	for _, kind := range EventKinds() {
 		fmt.Fprintf(&page, "\n## `%s`\n\n%s\n\n", kind.Type, kind.Doc)
-		if kind.number == always {
+		if kind.number {
 			page.WriteString("- `platform_account_number`: number of the account on the platform.\n")
 		}
 		for _, member := range kind.members {

@@ -7,19 +7,16 @@ import (
 	"landfall"
 )
 
-// Schema describes a whole event of this type as JSON Schema, for receivers
-// that check what they get.
+// Schema describes a whole event of this type as JSON Schema.
 func (k EventKind) Schema() map[string]any {
 	data := map[string]any{"import_supplier": withDescription(stringSchema, "Code of the import supplier.")}
 	required := []string{"import_supplier"}
 	if k.account {
-		data["external_account_number"] = withDescription(stringSchema, "Number of the account in the external system.")
+		data["external_account_number"] = withDescription(stringSchema, "Account number in the source system.")
 		required = append(required, "external_account_number")
 	}
-	if k.number != never {
+	if k.number {
 		data["platform_account_number"] = withDescription(stringSchema, "Number of the account on the platform.")
-	}
-	if k.number == always {
 		required = append(required, "platform_account_number")
 	}
 	for _, member := range k.members {
@@ -35,13 +32,13 @@ func (k EventKind) Schema() map[string]any {
 	properties["data"] = map[string]any{"type": "object", "properties": data, "required": required, "additionalProperties": true}
 	schema["$schema"], schema["$id"] = "https://json-schema.org/draft/2020-12/schema", "urn:landfall:event:"+string(k.Type)
 	schema["title"], schema["description"] = string(k.Type), k.Doc
-	// CloudEvents lets whoever passes an event on add attributes of his own.
+	// CloudEvents allows intermediaries to add attributes.
 	schema["additionalProperties"] = true
 	return schema
 }
 
-// EventSchema is the JSON Schema of a type, written out, or false when there is
-// no such type.
+// EventSchema returns the JSON Schema of a type. It reports false for an unknown
+// type.
 func EventSchema(of string) ([]byte, bool) {
 	kind := eventKind(landfall.EventType(of))
 	if kind == nil {
@@ -54,11 +51,11 @@ func EventSchema(of string) ([]byte, bool) {
 	return append(text, '\n'), true
 }
 
-// EventTypesBody lists the types of events.
+// EventTypesBody lists the event types.
 var EventTypesBody = &List[EventKind]{name: "EventTypeList", items: eventTypeBody, examples: eventKinds[:1]}
 
 var eventTypeBody = &Body[EventKind]{
-	name: "EventType", doc: "A type of event.",
+	name: "EventType", doc: "An event type.",
 	members: []member[EventKind]{
 		stringMember("type", "", func(k EventKind) string { return string(k.Type) }),
 		stringMember("description", "", func(k EventKind) string { return k.Doc }),

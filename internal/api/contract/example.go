@@ -2,9 +2,9 @@ package contract
 
 import "time"
 
-// The requests of the examples, in the order in which one would send them: they
-// work on a fresh demo, one after the other, and the answers shown beside them
-// are what they get. A test sends them all.
+// Example requests, in the order in which you would send them. They work one
+// after the other on a fresh demo and return the responses shown beside them. A
+// test sends them all.
 const (
 	ExampleAccount = `{"import_supplier":"DEMO_ENERGY","external_account_number":"EXT-0001",` +
 		`"customers":[{"given_name":"Ada","family_name":"Example","email":"ada@example.com","landline":"020 7946 0018"}],` +
@@ -35,7 +35,7 @@ const (
 const exampleTransaction = `{"transaction_id":"T-1001","transaction_date":"2025-11-03","amount":52.5,` +
 	`"type":"PAYMENT","reference":"NOV-DD","payment_type":"DD_REGULAR_COLLECTION"}`
 
-// What the made-up answers are about.
+// The account of the example responses.
 const (
 	exampleSupplier  = "DEMO_ENERGY"
 	exampleExternal  = "EXT-0001"

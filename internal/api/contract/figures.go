@@ -8,8 +8,8 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// Figures counts what the account says it consists of, without binding it. The
-// currency is the supplier's where the account names none.
+// Figures counts what the account consists of without converting it. The
+// currency is the supplier's unless the account has its own.
 func (a *Account) Figures(currency string) landfall.Figures {
 	root := a.document.Root()
 	figures := landfall.Figures{
@@ -32,7 +32,7 @@ func (a *Account) Figures(currency string) landfall.Figures {
 	return figures
 }
 
-// countTransactions counts a list and gives what it does to the balance.
+// countTransactions counts a list and returns its effect on the balance.
 func countTransactions(list *rules.Node, into *landfall.Figures) (signed money.Amount) {
 	for _, item := range list.Items() {
 		transaction := landfall.Transaction{
@@ -54,16 +54,15 @@ func (r *StatementsRequest) Figures() landfall.Figures {
 	return landfall.Figures{Statements: int64(len(r.list("statements").Items()))}
 }
 
-// Figures counts what the request would add to its account, in whatever
-// currency that is.
+// Figures counts what the request would add to its account, in the account's
+// currency.
 func (r *TransactionsRequest) Figures() (figures landfall.Figures) {
 	figures.Balance = countTransactions(r.list("transactions"), &figures)
 	return figures
 }
 
-// DocumentFigures counts what a document says that was staged before figures
-// were kept. One that can no longer be read is an account of which nothing
-// else is known.
+// DocumentFigures counts what a stored document consists of. If the document
+// cannot be read, it counts as one account.
 func DocumentFigures(document []byte, currency string) landfall.Figures {
 	account, err := ReadAccount(context.Background(), document)
 	if err != nil {

@@ -10,19 +10,19 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// The codes of formats that have one of their own. Formats without one answer
-// with the generic codes of package rules.
+// Codes of formats that have their own. Other formats use the generic codes of
+// package rules.
 const (
 	CodeInvalidEmail       = "invalid_email"
 	CodeInvalidPhoneNumber = "invalid_phone_number"
 	CodeInvalidPath        = "invalid_path"
 )
 
-// The types of formatted texts, as the tables use them.
+// Types of formatted strings used by the tables.
 var (
 	codeText = rules.Formatted(maxCode, &rules.Format{
 		Name: "code", Code: rules.CodeInvalidCharacters,
-		Detail:  "Use letters, digits and _ . : / - and begin with a letter or digit.",
+		Detail:  "Use letters, digits and _ . : / - only, and start with a letter or digit.",
 		Pattern: `^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$`,
 		Check:   func(text string) bool { return asciiToken(text, "_.:/-") },
 	})
@@ -31,8 +31,8 @@ var (
 		Detail: detailIdentifier,
 		Check:  ValidExternalNumber,
 	})
-	// Identifiers that keep money and bills from being added twice: what
-	// nobody can see may not make two of them differ either.
+	// identifierText is for identifiers that prevent duplicate transactions and
+	// bills: invisible characters must not make two of them differ.
 	identifierText = rules.Formatted(maxExternal, &rules.Format{
 		Name: "identifier", Code: rules.CodeInvalidCharacters,
 		Detail: detailIdentifier,
@@ -40,24 +40,24 @@ var (
 	})
 	currencyText = rules.Formatted(3, &rules.Format{
 		Name: "currency", Code: rules.CodeInvalidChoice,
-		Detail:  "This is not an ISO 4217 currency code.",
+		Detail:  "Not a valid ISO 4217 currency code.",
 		Pattern: `^[A-Z]{3}$`,
 		Check:   ValidCurrency,
 	})
 	countryText = rules.Formatted(2, &rules.Format{
 		Name: "country", Code: rules.CodeInvalidChoice,
-		Detail:  "This is not an ISO 3166-1 alpha-2 country code.",
+		Detail:  "Not a valid ISO 3166-1 alpha-2 country code.",
 		Pattern: `^[A-Z]{2}$`,
 		Check:   ValidCountry,
 	})
 	languageText = rules.Formatted(maxLanguageTag, &rules.Format{
 		Name: "language", Code: rules.CodeInvalidChoice,
-		Detail: "This is not a BCP 47 language tag.",
+		Detail: "Not a valid BCP 47 language tag.",
 		Check:  validLanguage,
 	})
 	emailText = rules.Formatted(maxEmail, &rules.Format{
 		Name: "email", Code: CodeInvalidEmail,
-		Detail: "Enter one e-mail address without a display name.",
+		Detail: "Must be a single email address without a display name.",
 		Check:  ValidEmail,
 	})
 	optionalEmailText = rules.OrEmpty(emailText)
@@ -67,8 +67,8 @@ var (
 		Pattern: `^\+?[0-9 ()./-]*[0-9][0-9 ()./-]*(([eE][xX][tT]([eE][nN][sS][iI][oO][nN]|\.)?|[xX]) ?[0-9]{1,7})?$`,
 		Check:   phoneSyntax,
 	}))
-	// An empty path and one over the limit are invalid_path too, so the table
-	// sets no length; checkPath refuses the empty one.
+	// Empty and overlong paths are invalid_path, too. So the table sets no length,
+	// and checker.path refuses the empty path.
 	documentPathText = rules.OrEmpty(rules.Formatted(0, &rules.Format{
 		Name: "document path", Code: CodeInvalidPath, NonEmpty: true,
 		Detail:   detailPath,
@@ -77,18 +77,18 @@ var (
 	}))
 )
 
-const detailIdentifier = "Control, invisible and text direction characters are not allowed, nor is white space at the beginning or end."
+const detailIdentifier = "Must not contain control, invisible or text direction characters, or leading or trailing white space."
 
-const detailPath = "Enter a path of at most 1024 bytes relative to the document root, without empty, . or .. segments, backslashes, control characters, a scheme or a drive."
+const detailPath = "Must be a path relative to the document root, at most 1024 bytes long, without empty, . or .. segments, backslashes, control characters, a URL scheme or a drive letter."
 
-// ValidSupplierCode reports whether a code is one the operator may give. The
-// tables do not ask it of requests: a code that cannot exist does not exist.
+// ValidSupplierCode reports whether the operator may create a supplier with this
+// code. Requests are not checked with it: such a code simply does not exist.
 func ValidSupplierCode(text string) bool {
 	return len(text) <= maxSupplier && asciiToken(text, "_.-")
 }
 
-// asciiToken reports whether a text is letters and digits of ASCII and, from the
-// second character on, a few marks.
+// asciiToken reports whether text consists of ASCII letters and digits and,
+// after the first character, the given marks.
 func asciiToken(text, marks string) bool {
 	for i := range len(text) {
 		c := text[i]
@@ -100,9 +100,8 @@ func asciiToken(text, marks string) bool {
 	return text != ""
 }
 
-// ValidExternalNumber reports whether a text can be an external account
-// number. Numbers are compared byte by byte, so nothing that a person cannot
-// see may make two of them differ.
+// ValidExternalNumber reports whether text can be an external account number.
+// Numbers are compared byte by byte, so invisible characters are not allowed.
 func ValidExternalNumber(text string) bool {
 	if text == "" || len(text) > maxExternal && utf8.RuneCountInString(text) > maxExternal {
 		return false
@@ -124,16 +123,16 @@ func ValidExternalNumber(text string) bool {
 	return !unicode.IsSpace(first) && !unicode.IsSpace(last)
 }
 
-// isInvisible is true of characters without a picture of their own: control,
-// format (zero-width, text direction), private and unassigned ones, and those
-// Unicode tells a program to ignore.
+// isInvisible reports whether a character is not visible: control, format
+// (zero-width, text direction), private and unassigned characters, and those
+// that Unicode says to ignore.
 func isInvisible(r rune) bool {
 	return !unicode.IsGraphic(r) ||
 		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // validLanguage accepts well-formed tags of registered parts. The library also
-// takes underscores, which BCP 47 does not.
+// accepts underscores, which BCP 47 does not.
 func validLanguage(text string) bool {
 	switch text {
 	case "en", "en-GB", "cy", "cy-GB":

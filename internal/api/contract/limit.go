@@ -5,9 +5,9 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// The most items a list may have. The first four are the service's published
-// limits; the others keep one account's document within reason and are shown
-// in the field tables of the documentation.
+// Maximum length of lists. The first four are published limits of the service.
+// The others keep documents reasonable; the field tables of the documentation
+// show them.
 const (
 	maxCustomers    = 100
 	maxNotes        = 1_000
@@ -32,13 +32,13 @@ const (
 	maxUnits            = 100
 )
 
-// maxViolations is how many violations one answer lists, and tooMany stands
-// behind them when there are more.
+// maxViolations is how many violations a response lists. If there are more,
+// tooManyErrors follows.
 const maxViolations = 100
 
 var tooManyErrors = landfall.Violation{Code: rules.CodeTooManyErrors, Detail: rules.DetailTooMany}
 
-// The longest texts that are not plain names.
+// Maximum length of strings that are not plain names.
 const (
 	maxProse       = 20_000
 	maxPathBytes   = 1_024

@@ -13,15 +13,15 @@ const generated = "<!-- Generated from the declared tables. Change those and run
 // ErrorsMarkdown writes the page about codes and rules.
 func ErrorsMarkdown() string {
 	var page strings.Builder
-	page.WriteString(generated + `# Codes and rules
+	page.WriteString(generated + `# Error codes and rules
 
-Every refusal has the same body: ` + "`detail`" + ` for people, a stable ` + "`code`" + ` for machines, and ` + "`errors`" + `,
-a list of ` + "`{detail, code, attr}`" + ` that is empty when there is nothing to point at. ` + "`attr`" + ` is the dotted path
-of the input: field names and zero-based indexes. A violation never repeats the offending value.
+Every error response has the same form: ` + "`detail`" + ` for people, a stable ` + "`code`" + ` for programs, and ` + "`errors`" + `,
+a list of ` + "`{detail, code, attr}`" + `. The list is empty if no single field is at fault. ` + "`attr`" + ` is the dotted path
+of the field: names and zero-based indexes. An error never repeats the offending value.
 
 ## Codes
 
-The codes of the rule book are further down; they come with status 400 when they refuse.
+The codes of the rules are listed in the next section. A violated rule with severity ` + "`error`" + ` returns status 400.
 
 | code | status | where | meaning |
 |---|---|---|---|
@@ -33,14 +33,14 @@ The codes of the rule book are further down; they come with status 400 when they
 		fmt.Fprintf(&page, "| `%s` | %s | %s | %s |\n", entry.Code, statuses(entry.Status), escaped(entry.Where), escaped(entry.Meaning))
 	}
 	page.WriteString(`
-## The rule book
+## Rules
 
-Rules that look across fields. An ` + "`error`" + ` refuses the request. A ` + "`warning`" + ` accepts it and is listed with
-` + "`?include_warnings=true`" + `. A rule that is ` + "`off`" + ` is not looked at. The operator may override the severity per
-supplier and rule: ` + "`landfall supplier set CODE --rule RULE=severity`" + `. A rule looks only at values that are
-themselves well-formed, so one mistake is reported once.
+These rules check several fields together. An ` + "`error`" + ` refuses the request. With a ` + "`warning`" + ` the request is accepted; add
+` + "`?include_warnings=true`" + ` to see warnings. A rule that is ` + "`off`" + ` is not checked. The operator can change the severity per
+supplier and rule: ` + "`landfall supplier set CODE --rule RULE=severity`" + `. Rules only check values that are valid on
+their own, so each mistake is reported once.
 
-| rule | default | points at | meaning |
+| rule | default | attr | meaning |
 |---|---|---|---|
 `)
 	for _, rule := range ruleBook {
@@ -51,23 +51,23 @@ themselves well-formed, so one mistake is reported once.
 }
 
 const decisions = `
-## What the formats mean
+## Formats
 
 - **External account number**: 1 to 128 characters, compared byte by byte. Control, zero-width, text direction, private
-  and unassigned characters and white space at either end are ` + "`invalid_characters`" + `.
-- **E-mail**: one bare address at a domain with a dot. Display names, comments, quoted local parts and address literals
-  are refused.
-- **Phone**: digits, spaces and ` + "`( ) . / -`" + `, with ` + "`+`" + ` only at the beginning. Letters, ` + "`tel:`" + ` forms and digits of other
-  scripts are refused; an extension may follow, such as ` + "`ext. 12` or `x12`" + `. The number must be a possible one in the supplier's region.
-- **Postcode**: checked for the region GB only, upper or lower case, with one space or none.
-- **Document path**: relative to the document root. The rules hold for the path as sent and for whatever percent-decoding
-  makes of it. Segments that end in a dot, a leading ` + "`~`" + ` and invisible characters are refused too.
-- **Amounts** have at most 2 decimals, **decimals** at most 10; both may be a JSON number or a string. Only the number may have an exponent.
-- **Query parameters**: flags are ` + "`true`, `false`, `1` or `0`" + `. A parameter given twice is refused, and so is one that is not
-  known at the path: a misspelled flag ignored in silence would do the opposite of what was meant.
-- **Content hash** of a staged document: SHA-256 of its bytes as sent. Another spelling is another revision.
-- **Sums**: PAYMENT and CREDIT raise a balance, CHARGE, SUPPLY_CHARGE and REPAYMENT lower it. A line item may be one minor
-  unit off, a tax less than one, the sum of all items not at all after rounding to two decimals.
+  and unassigned characters and leading or trailing white space are ` + "`invalid_characters`" + `.
+- **Email**: a single address whose domain contains a dot. Display names, comments, quoted local parts and address literals
+  are not allowed.
+- **Phone**: digits, spaces and ` + "`( ) . / -`" + `, with ` + "`+`" + ` only at the beginning. Letters, ` + "`tel:`" + ` URIs and non-ASCII
+  digits are not allowed; an extension such as ` + "`ext. 12` or `x12`" + ` is. The number must be possible in the supplier's region.
+- **Postcode**: checked only for the region GB, in upper or lower case, with or without a space.
+- **Document path**: relative to the document root. The rules apply to the path as sent and after
+  percent-decoding. Segments that end with a dot, a leading ` + "`~`" + ` and invisible characters are not allowed either.
+- **Amounts** have at most 2 decimals, **decimals** at most 10; both can be a JSON number or a string. Only a number may have an exponent.
+- **Query parameters**: flags are ` + "`true`, `false`, `1` or `0`" + `. Duplicate and unknown parameters are
+  refused, because silently ignoring a misspelled flag could do the opposite of what you intended.
+- **Content hash** of a staged document: SHA-256 of its bytes as sent. Different formatting is a different revision.
+- **Sums**: PAYMENT and CREDIT increase the balance; CHARGE, SUPPLY_CHARGE and REPAYMENT decrease it. A line item may be off by one
+  minor unit and a tax by less than one. The sum of all items must match exactly after rounding to two decimals.
 - **Pinned notes**: ` + "`unpin_at`" + ` is compared with ` + "`created_at`" + ` only when both are given.
 `
 
@@ -76,8 +76,8 @@ func AccountMarkdown() string {
 	var page strings.Builder
 	page.WriteString(generated + `# Request bodies
 
-Field names are exact. A field outside these tables is refused, at any depth. ` + "`null`" + ` means the same as leaving an
-optional field out; an empty text is a value.
+Field names are case-sensitive. Unknown fields are refused at any depth. ` + "`null`" + ` means the same as leaving an
+optional field out; an empty string is a value.
 
 The smallest valid account is:
 
@@ -95,8 +95,8 @@ The smallest valid account is:
 	return page.String()
 }
 
-// fieldTable writes one object. Nested objects are links to their own tables,
-// so that each is explained once.
+// fieldTable writes the table of one object. Nested objects link to their own
+// tables, so that each is documented once.
 func fieldTable(page *strings.Builder, table *rules.Table) {
 	fmt.Fprintf(page, "\n## %s\n\n%s\n\n| field | required | type | meaning |\n|---|---|---|---|\n", table.Name, table.Doc)
 	for _, field := range table.Fields {
@@ -108,7 +108,7 @@ func fieldTable(page *strings.Builder, table *rules.Table) {
 	}
 }
 
-// typeText says in words what a type takes.
+// typeText describes a type in words.
 func typeText(typ *rules.Type) string {
 	switch typ.Shape {
 	case rules.ShapeText:
@@ -133,8 +133,8 @@ func typeText(typ *rules.Type) string {
 	return "any JSON"
 }
 
-// textType says what a text may be, the closed set first: whoever reads the
-// table looks for the values before the length.
+// textType describes a string type. It lists allowed values first, because
+// readers look for them before the length.
 func textType(typ *rules.Type) string {
 	var text string
 	switch {
@@ -145,13 +145,13 @@ func textType(typ *rules.Type) string {
 	case typ.Format != nil:
 		text = fmt.Sprintf("%s, at most %d characters", typ.Format.Name, typ.Max)
 	default:
-		text = fmt.Sprintf("text, %d to %d characters", typ.Min, typ.Max)
+		text = fmt.Sprintf("string, %d to %d characters", typ.Min, typ.Max)
 	}
 	if typ.Min == 0 && (typ.Choices != nil || typ.Format != nil && typ.Max > 0) {
 		text += " or empty"
 	}
 	if typ.Multiline {
-		text += ", several lines"
+		text += ", may contain line breaks"
 	}
 	return text
 }
@@ -164,7 +164,7 @@ func statuses(list []int) string {
 	return strings.Join(texts, ", ")
 }
 
-// escaped keeps Markdown from reading a text as markup.
+// escaped escapes Markdown markup in a text.
 func escaped(text string) string {
 	return strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`).Replace(text)
 }

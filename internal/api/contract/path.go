@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// ValidPath reports whether a text is a document path that cannot leave the
-// supplier's document root, however the object store or a file system behind
-// it reads it. One leading slash is allowed and means nothing. The rules hold
-// for the path as sent and for everything that percent-decoding makes of it.
+// ValidPath reports whether text is a document path that cannot leave the
+// supplier's document root, whatever the object store or file system makes of
+// it. A leading slash is allowed and ignored. The rules apply to the path as
+// sent and after each percent-decoding.
 func ValidPath(text string) bool {
 	if len(text) > maxPathBytes {
 		return false
@@ -27,12 +27,12 @@ func ValidPath(text string) bool {
 	return false
 }
 
-// maxDecodings is how often a path may be percent-encoded. No honest one is more
-// than twice, and each time costs the whole path.
+// maxDecodings is how often a path may be percent-encoded. Real paths are
+// encoded at most twice.
 const maxDecodings = 4
 
-// plainPath reports whether a path is relative and means one thing to every
-// file store.
+// plainPath reports whether a path is relative and unambiguous in every file
+// store.
 func plainPath(text string) bool {
 	text = strings.TrimPrefix(text, "/")
 	if hasScheme(text) || strings.HasPrefix(text, "~") {
@@ -40,7 +40,7 @@ func plainPath(text string) bool {
 	}
 	for _, r := range text {
 		if r < utf8.RuneSelf {
-			// Most paths are nothing else, and asking the tables is dear.
+			// Most paths are ASCII; the Unicode tables are slow.
 			if r < ' ' || r == '\\' || r == 0x7f {
 				return false
 			}
@@ -58,9 +58,9 @@ func plainPath(text string) bool {
 	return true
 }
 
-// plainSegment refuses empty segments and those that end in a dot: . and .. of
-// course, and what some file systems shorten to them or to another name. Dots
-// of other scripts count as dots, since some stores fold them.
+// plainSegment refuses empty segments and those that end with a dot: . and ..,
+// and names that some file systems shorten to them or to another name. Dots of
+// other scripts count, because some stores convert them.
 func plainSegment(segment string) bool {
 	trimmed := strings.TrimSpace(segment)
 	if trimmed == "" {
@@ -77,7 +77,8 @@ func plainSegment(segment string) bool {
 	return true
 }
 
-// hasScheme is true of s3:, file:, C: and the like before the first slash.
+// hasScheme reports whether text starts with a scheme or drive, such as s3:,
+// file: or C:.
 func hasScheme(text string) bool {
 	head, _, found := strings.Cut(text, ":")
 	if !found || head == "" || (head[0]|0x20 < 'a' || head[0]|0x20 > 'z') {
@@ -86,8 +87,8 @@ func hasScheme(text string) bool {
 	return asciiToken(head, "+.-")
 }
 
-// percentDecoded replaces every well-formed %XX once and leaves other per cent
-// signs alone.
+// percentDecoded decodes every well-formed %XX once and keeps other percent
+// signs.
 func percentDecoded(text string) string {
 	if !strings.Contains(text, "%") {
 		return text
@@ -104,7 +105,7 @@ func percentDecoded(text string) string {
 	return string(decoded)
 }
 
-// hexDigit reads a digit of an escape, -1 for none.
+// hexDigit returns the value of a hexadecimal digit, or -1.
 func hexDigit(c byte) int {
 	switch {
 	case c >= '0' && c <= '9':

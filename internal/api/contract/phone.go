@@ -8,16 +8,16 @@ import (
 	"github.com/nyaruka/phonenumbers"
 )
 
-const detailPhone = "Enter a phone number with digits, spaces and ( ) . / - only, and + at the beginning if it is international; an extension may follow, such as ext. 12 or x12."
+const detailPhone = "Must contain only digits, spaces and ( ) . / -, with an optional leading + and an optional extension such as ext. 12 or x12."
 
-// WarmUp loads the phone library's tables, which takes a few milliseconds, so
-// that the first request need not wait for it.
+// WarmUp loads the tables of the phone library, which takes a few milliseconds,
+// so that the first request does not have to wait.
 func WarmUp() { possibleByLibrary("+442079460000", "GB") }
 
-// phoneSyntax reports whether a text is written like a number that can be
-// dialled, with an extension perhaps. Letters, tel: forms and digits of other
-// scripts, all of which the library would take, are refused: what is kept must
-// mean the same to every system that reads it later.
+// phoneSyntax reports whether text is written like a phone number, with an
+// optional extension. Letters, tel: URIs and non-ASCII digits are refused
+// although the library accepts them: the stored number must mean the same to
+// every system.
 func phoneSyntax(text string) bool {
 	if at := strings.IndexAny(text, "eExX"); at > 0 {
 		return extensionSyntax(text[at:]) && phoneSyntax(text[:at])
@@ -36,7 +36,7 @@ func phoneSyntax(text string) bool {
 	return digits > 0
 }
 
-// extensionSyntax takes x12, ext 12, ext. 12 and extension 12.
+// extensionSyntax accepts x12, ext 12, ext. 12 and extension 12.
 func extensionSyntax(text string) bool {
 	text = strings.ToLower(text)
 	for _, word := range []string{"extension", "ext.", "ext", "x"} {
@@ -49,9 +49,8 @@ func extensionSyntax(text string) bool {
 }
 
 // possiblePhone reports whether a number is possible in a region or, with a
-// plus, anywhere: the library's "possible number". The library is the most
-// expensive part of checking an account, so plain British numbers are decided
-// here and the answers for all others are remembered.
+// plus, in any country. The library is the slowest part of checking an account,
+// so simple British numbers are decided here and other results are cached.
 func possiblePhone(text, region string) bool {
 	if region == "GB" && simpleUKPhone(text) {
 		return true
@@ -59,9 +58,9 @@ func possiblePhone(text, region string) bool {
 	return possiblePhones.possible(text, region)
 }
 
-// simpleUKPhone accepts +44 or 0 and ten digits of which the first is no zero,
-// with single spaces between them. Every such number has a possible length,
-// which a test proves against the library.
+// simpleUKPhone accepts +44 or 0 and ten digits, the first of them not zero,
+// with single spaces between them. A test checks against the library that every
+// such number is possible.
 func simpleUKPhone(text string) bool {
 	var rest string
 	switch {
@@ -91,27 +90,27 @@ func simpleUKPhone(text string) bool {
 	return digits == 10
 }
 
-// possibleByLibrary asks the library, which takes a hundred times as long as the
-// rest of a field.
+// possibleByLibrary asks the library, which takes a hundred times as long as
+// checking any other field.
 func possibleByLibrary(text, region string) bool {
 	number, err := phonenumbers.Parse(text, region)
 	return err == nil && phonenumbers.IsPossibleNumber(number)
 }
 
-// assignedPhone reports whether a number lies in a range that is in use.
+// assignedPhone reports whether a number is in an assigned range.
 func assignedPhone(text, region string) bool {
 	number, err := phonenumbers.Parse(text, region)
 	return err == nil && phonenumbers.IsValidNumber(number)
 }
 
-// phoneCache remembers answers of the phone library in a fixed number of places;
-// a newer answer takes the place of an older one. It needs no lock.
+// phoneCache is a lock-free cache with a fixed number of slots. A new result
+// replaces the old one in its slot.
 type phoneCache struct {
 	seed  maphash.Seed
 	slots [4096]atomic.Pointer[cachedPhone]
 }
 
-// cachedPhone is a question of late and its answer.
+// cachedPhone is one cached result.
 type cachedPhone struct {
 	text, region string
 	possible     bool
@@ -119,14 +118,15 @@ type cachedPhone struct {
 
 var possiblePhones = &phoneCache{seed: maphash.MakeSeed()}
 
-// possible answers from memory where it can. The seed is drawn at the start, so
-// that nobody can choose numbers that push each other out.
+// possible returns the cached result or asks the library. The random seed
+// prevents callers from choosing numbers that evict each other.
 func (m *phoneCache) possible(text, region string) bool {
 	place := &m.slots[maphash.String(m.seed, text)%uint64(len(m.slots))]
 	if known := place.Load(); known != nil && known.text == text && known.region == region {
 		return known.possible
 	}
-	// The text is a cut of a request body, which must not be kept alive.
+	// Clone the text: it is part of a request body, which must not be kept in
+	// memory.
 	answer := &cachedPhone{text: strings.Clone(text), region: region, possible: possibleByLibrary(text, region)}
 	place.Store(answer)
 	return answer.possible

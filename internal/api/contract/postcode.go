@@ -2,9 +2,9 @@ package contract
 
 import "strings"
 
-// ukPostcode reports whether a text has the form of a British postcode,
-// upper or lower case, with one space or none before the last three
-// characters. Overseas territories' codes count as British.
+// ukPostcode reports whether text has the form of a British postcode, in upper
+// or lower case, with or without a space before the last three characters. Codes
+// of overseas territories count as British.
 func ukPostcode(text string) bool {
 	text = strings.ToUpper(text)
 	if len(text) < 5 {
@@ -24,8 +24,8 @@ func ukPostcode(text string) bool {
 	return outwardForm(outward)
 }
 
-// outwardForm accepts A9, A99, A9A, AA9, AA99 and AA9A with the letters Royal
-// Mail uses in each position.
+// outwardForm accepts A9, A99, A9A, AA9, AA99 and AA9A with the letters that
+// Royal Mail uses in each position.
 func outwardForm(outward string) bool {
 	if len(outward) < 2 || !letterExcept(outward[0], "QVX") {
 		return false
@@ -50,11 +50,10 @@ func outwardForm(outward string) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// inwardLetter leaves out the letters that look like others when written by
-// hand.
+// inwardLetter excludes letters that look like others in handwriting.
 func inwardLetter(c byte) bool { return letterExcept(c, "CIKMOV") }
 
-// letterExcept reports whether a byte is a letter that may stand there.
+// letterExcept reports whether c is an upper-case letter that is not excluded.
 func letterExcept(c byte, excluded string) bool {
 	return c >= 'A' && c <= 'Z' && strings.IndexByte(excluded, c) < 0
 }

@@ -18,24 +18,24 @@ const (
 	CodeInvalidCursor    = "invalid_cursor"
 )
 
-// maxPage is the most entries one page of a list may have.
+// maxPage is the maximum number of entries of a page.
 const maxPage = 10_000
 
-// Query reads the parameters of a request one by one and remembers what is
-// wrong with them. A parameter nobody asked for is refused: a misspelled flag
-// that was ignored in silence would do the opposite of what was meant.
+// Query reads the parameters of a request one by one and collects violations.
+// Unknown parameters are refused: silently ignoring a misspelled flag could do
+// the opposite of what was intended.
 type Query struct {
 	values     url.Values
-	known      []string // the parameters there are
+	known      []string // the parameters that exist
 	violations []landfall.Violation
 }
 
-// ReadQuery takes the raw query of a URL apart.
+// ReadQuery parses the query of a URL.
 func ReadQuery(raw string) *Query {
 	values, err := url.ParseQuery(raw)
 	query := &Query{values: values}
 	if err != nil {
-		query.refuse("", rules.CodeInvalidCharacters, "The query of the URL is not well-formed.")
+		query.refuse("", rules.CodeInvalidCharacters, "The query string is malformed.")
 	}
 	return query
 }
@@ -55,7 +55,7 @@ func (q *Query) Bool(name string, fallback bool) bool {
 	return fallback
 }
 
-// Int reads a whole number from low to high; 0 when it is not given.
+// Int reads an integer from low to high; 0 if it is not given.
 func (q *Query) Int(name string, low, high int) int {
 	text, given := q.take(name)
 	if !given {
@@ -69,7 +69,7 @@ func (q *Query) Int(name string, low, high int) int {
 	return number
 }
 
-// Cursor reads a place in a list; nil when it is not given.
+// Cursor reads a list position; nil if it is not given.
 func (q *Query) Cursor(name string) *landfall.ProcessCursor {
 	text, given := q.take(name)
 	if !given {
@@ -77,25 +77,25 @@ func (q *Query) Cursor(name string) *landfall.ProcessCursor {
 	}
 	cursor, sound := DecodeCursor(text)
 	if !sound {
-		q.refuse(name, CodeInvalidCursor, "Take the cursor from the Link header of an earlier answer.")
+		q.refuse(name, CodeInvalidCursor, "Use the cursor from the Link header of an earlier response.")
 		return nil
 	}
 	return &cursor
 }
 
-// Measure reads the name of something a reconciliation compares.
+// Measure reads the name of a measure.
 func (q *Query) Measure(name string) (measure landfall.Measure, given bool) {
 	text, given := q.take(name)
 	if given {
 		var known bool
 		if measure, known = landfall.ParseMeasure(text); !known {
-			q.refuse(name, rules.CodeInvalidChoice, "Must be the name of a measure as the reconciliation gives it, such as accounts or balances.GBP.")
+			q.refuse(name, rules.CodeInvalidChoice, "Must be the name of a measure from the reconciliation, such as accounts or balances.GBP.")
 		}
 	}
 	return measure, given
 }
 
-// Reason reads why something has not arrived.
+// Reason reads the reason of a difference.
 func (q *Query) Reason(name string) (reason landfall.Reason, given bool) {
 	text, given := q.take(name)
 	if reason = landfall.Reason(text); given && !slices.Contains(landfall.Reasons, reason) {
@@ -104,11 +104,11 @@ func (q *Query) Reason(name string) (reason landfall.Reason, given bool) {
 	return reason, given
 }
 
-// Err gives the refusal of everything that is wrong, parameters nobody asked
-// for included, or nil.
+// Err returns an error with all violations, including unknown parameters, or
+// nil.
 func (q *Query) Err() error {
 	for _, name := range slices.Sorted(maps.Keys(q.values)) {
-		q.refuse(truncateName(name), CodeUnknownParameter, "This parameter is not known here."+suggestion(name, q.known))
+		q.refuse(truncateName(name), CodeUnknownParameter, "Unknown parameter."+suggestion(name, q.known))
 	}
 	if len(q.violations) == 0 {
 		return nil
@@ -119,7 +119,7 @@ func (q *Query) Err() error {
 	}
 }
 
-// take gives a parameter's value and strikes it off the list. One given twice
+// take returns the value of a parameter and removes it. A duplicate parameter
 // has no value.
 func (q *Query) take(name string) (text string, given bool) {
 	q.known = append(q.known, name)
@@ -135,8 +135,7 @@ func (q *Query) take(name string) (text string, given bool) {
 	return text, given
 }
 
-// refuse keeps a violation, a bounded number of them: the query may have
-// thousands.
+// refuse adds a violation, up to a limit: a query may have thousands.
 func (q *Query) refuse(name, code, detail string) {
 	switch {
 	case len(q.violations) < maxViolations:
@@ -146,7 +145,7 @@ func (q *Query) refuse(name, code, detail string) {
 	}
 }
 
-// QueryBool reads the raw query of a call that has one flag.
+// QueryBool reads the query of a call that has a single flag.
 func QueryBool(raw, name string, fallback bool) (bool, error) {
 	if raw == "" {
 		return fallback, nil
@@ -156,13 +155,13 @@ func QueryBool(raw, name string, fallback bool) (bool, error) {
 	return flag, query.Err()
 }
 
-// ListPage says which part of a list is wanted.
+// ListPage selects part of a list.
 type ListPage struct {
 	Limit int                     // 0: all
 	After *landfall.ProcessCursor // nil: from the beginning
 }
 
-// ReadPage reads the raw query of a list.
+// ReadPage reads the query of a list.
 func ReadPage(raw string) (ListPage, error) {
 	if raw == "" {
 		return ListPage{}, nil
@@ -172,8 +171,8 @@ func ReadPage(raw string) (ListPage, error) {
 	return page, query.Err()
 }
 
-// ReadDetailedPage reads the raw query of the list of imported accounts, whose
-// figures may be asked for.
+// ReadDetailedPage reads the query of the list of imported accounts, which has a
+// detail flag.
 func ReadDetailedPage(raw string) (page ListPage, figures bool, err error) {
 	if raw == "" {
 		return ListPage{}, false, nil
@@ -184,7 +183,7 @@ func ReadDetailedPage(raw string) (page ListPage, figures bool, err error) {
 	return page, figures, query.Err()
 }
 
-// suggestion asks whether a parameter was meant that there is.
+// suggestion returns a sentence with a similar known name, or "".
 func suggestion(name string, known []string) string {
 	if near := spelling.Near(name, known); len(near) > 0 {
 		return " Did you mean " + near[0] + "?"
@@ -192,7 +191,7 @@ func suggestion(name string, known []string) string {
 	return ""
 }
 
-// truncateName cuts a sender's own name before it is repeated.
+// truncateName truncates a sender's own name before it is repeated.
 func truncateName(name string) string {
 	if len(name) > 200 {
 		return name[:200]

@@ -8,15 +8,15 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// ProcessRequest asks for an account to be created from staged data.
+// ProcessRequest creates an account from its staged data.
 type ProcessRequest struct {
 	Key    landfall.Key
 	Team   string
 	DryRun bool
 }
 
-// ReadProcess reads the body of a creation. Its error is a *landfall.Error
-// with every violation.
+// ReadProcess reads the body of a process request. Its error is a
+// *landfall.Error with every violation.
 func ReadProcess(ctx context.Context, body []byte) (ProcessRequest, error) {
 	document, err := readDocument(ctx, processTable, body)
 	if err != nil {
@@ -32,7 +32,7 @@ func ReadProcess(ctx context.Context, body []byte) (ProcessRequest, error) {
 	return request, shapeError(document)
 }
 
-// InstructionRequest asks for a payment instruction to be kept.
+// InstructionRequest adds a payment instruction.
 type InstructionRequest struct {
 	Key         landfall.Key
 	Instruction landfall.Instruction
@@ -51,7 +51,8 @@ func ReadInstruction(ctx context.Context, body []byte) (InstructionRequest, erro
 	return request, shapeError(document)
 }
 
-// shapeError refuses a request that no cross-field rule looks at.
+// shapeError returns the refusal of a request that has no cross-field rules, or
+// nil.
 func shapeError(document *rules.Document) error {
 	if !document.Report().Failed() {
 		return nil
@@ -62,41 +63,41 @@ func shapeError(document *rules.Document) error {
 	}
 }
 
-// detailRequest is what a refused request says as a whole.
+// detailRequest is the detail of a refused request.
 const detailRequest = "The request is not valid."
 
 // accountRequest is a request with a list for one account. Cross-field rules
-// depend on the supplier's settings, so reading and checking are two steps:
-// read, find the supplier by the key, check.
+// depend on the supplier's settings, so there are separate steps: read, find the
+// supplier by the key, check.
 type accountRequest struct {
 	body     []byte
 	document *rules.Document
 }
 
-// readAccountRequest reads what all requests for an account have in common.
+// readAccountRequest reads a request for an account.
 func readAccountRequest(ctx context.Context, table *rules.Table, body []byte) (accountRequest, error) {
 	document, err := readDocument(ctx, table, body)
 	return accountRequest{body: body, document: document}, err
 }
 
-// Key gives the account's key as far as it could be read.
+// Key returns the account's key as far as it could be read.
 func (r *accountRequest) Key() landfall.Key { return keyOf(r.document.Root(), "import_supplier") }
 
-// Release says that nothing is asked of the request any more but its body. What
-// it has given stays.
+// Release allows the memory of the request to be reused. Its body and values
+// returned before stay valid.
 func (r *accountRequest) Release() { r.document.Release() }
 
-// Body gives the bytes that were sent.
+// Body returns the bytes that were sent.
 func (r *accountRequest) Body() []byte { return r.body }
 
-// list gives the list the request is for.
+// list returns a list of the request.
 func (r *accountRequest) list(name string) *rules.Node { return r.document.Root().Field(name) }
 
-// NotesRequest brings notes for an account.
+// NotesRequest adds notes to an account.
 type NotesRequest struct{ accountRequest }
 
-// ReadNotes reads the body of a notes import. Its only error is a
-// *landfall.Error for bytes that are no strict JSON object.
+// ReadNotes reads the body of a notes request. It returns an error only if the
+// body is not a strict JSON object.
 func ReadNotes(ctx context.Context, body []byte) (*NotesRequest, error) {
 	envelope, err := readAccountRequest(ctx, notesTable, body)
 	if err != nil {
@@ -105,21 +106,21 @@ func ReadNotes(ctx context.Context, body []byte) (*NotesRequest, error) {
 	return &NotesRequest{envelope}, nil
 }
 
-// Check tells everything that is wrong with the payload. A nil supplier means
-// the default settings; whether he exists is the caller's question.
+// Check reports everything that is wrong with the payload. A nil supplier means
+// default settings; the caller checks whether the supplier exists.
 func (r *NotesRequest) Check(supplier *landfall.Supplier, now time.Time) Verdict {
 	c := newChecker(r.document, supplier, now)
 	c.notes(r.list("notes"))
 	return c.verdict(landfall.CodeValidationFailed, detailRequest)
 }
 
-// Notes gives the notes of a request without errors, in the order sent.
+// Notes returns the notes of a valid request, in order.
 func (r *NotesRequest) Notes() []landfall.Note { return bindList(r.list("notes"), bindNote) }
 
-// StatementsRequest brings historical statements for an account.
+// StatementsRequest adds historical statements to an account.
 type StatementsRequest struct{ accountRequest }
 
-// ReadStatements reads the body of a statements import, as ReadNotes does.
+// ReadStatements reads the body of a statements request, like ReadNotes.
 func ReadStatements(ctx context.Context, body []byte) (*StatementsRequest, error) {
 	envelope, err := readAccountRequest(ctx, statementsTable, body)
 	if err != nil {
@@ -128,14 +129,14 @@ func ReadStatements(ctx context.Context, body []byte) (*StatementsRequest, error
 	return &StatementsRequest{envelope}, nil
 }
 
-// Check tells everything that is wrong with the payload.
+// Check reports everything that is wrong with the payload.
 func (r *StatementsRequest) Check(supplier *landfall.Supplier, now time.Time) Verdict {
 	c := newChecker(r.document, supplier, now)
 	c.statements(r.list("statements"))
 	return c.verdict(landfall.CodeValidationFailed, detailRequest)
 }
 
-// Statements gives the statements of a request without errors.
+// Statements returns the statements of a valid request.
 func (r *StatementsRequest) Statements() []landfall.Statement {
 	return bindList(r.list("statements"), bindStatement)
 }

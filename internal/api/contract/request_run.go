@@ -9,24 +9,25 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// maxRunNumber bounds the numbers of a run: more than any book has.
+// maxRunNumber limits the numbers of a run; it is more than any book has
+// accounts.
 const maxRunNumber = 1_000_000_000
 
-// runTable asks for a run.
-var runTable = rules.NewTable("RunRequest", "Asks the service to create a supplier's staged accounts by itself.",
-	rules.Required("import_supplier_code", rules.NonEmpty(maxSupplier), "The import supplier's code."),
-	rules.Required("operations_team_name", rules.NonEmpty(maxTeamName), "The team that will look after the accounts; it must exist."),
-	rules.Optional("dry_run", rules.Boolean(), "Does everything and takes it back; nothing is created."),
-	rules.Optional("select", rules.Choice(selections()...), "Which accounts: pending ones (all that are staged), failed ones (whose last attempt "+
-		"failed), or untried ones (without a failure on record); pending when left out."),
-	rules.Optional("sample", rules.Integer(1, maxRunNumber), "Every so manieth of them, in the order of staging; all when left out."),
-	rules.Optional("limit", rules.Integer(1, maxRunNumber), "At most so many accounts; all when left out."),
-	rules.Optional("at_once", rules.Integer(1, 10_000), "Accounts created side by side, over all replicas; left to the service when left out."),
-	rules.Optional("not_before", rules.Datetime(), "When the run may start; at once when left out."),
-	rules.Optional("not_after", rules.Datetime(), "When the run pauses if it has not ended; never when left out."),
+// runTable declares the request that starts a run.
+var runTable = rules.NewTable("RunRequest", "Starts a run that creates a supplier's staged accounts in the background.",
+	rules.Required("import_supplier_code", rules.NonEmpty(maxSupplier), supplierDoc),
+	rules.Required("operations_team_name", rules.NonEmpty(maxTeamName), "Name of the team that will look after the accounts. The team must exist."),
+	rules.Optional("dry_run", rules.Boolean(), dryRunDoc),
+	rules.Optional("select", rules.Choice(selections()...), "Which accounts to process: pending (all staged accounts), failed (the last attempt "+
+		"failed) or untried (no recorded failure). Defaults to pending."),
+	rules.Optional("sample", rules.Integer(1, maxRunNumber), "Process every Nth account, in staging order. Defaults to all."),
+	rules.Optional("limit", rules.Integer(1, maxRunNumber), "Maximum number of accounts. Defaults to all."),
+	rules.Optional("at_once", rules.Integer(1, 10_000), "Maximum number of accounts processed at the same time across all replicas. By default the service decides."),
+	rules.Optional("not_before", rules.Datetime(), "Earliest start time. Defaults to now."),
+	rules.Optional("not_after", rules.Datetime(), "Time at which the run pauses if it has not finished. Defaults to never."),
 )
 
-// selections lists what a run may choose from, for the table.
+// selections lists which accounts a run may select.
 func selections() []string {
 	texts := make([]string, len(landfall.RunSelections))
 	for i, selection := range landfall.RunSelections {
@@ -35,8 +36,8 @@ func selections() []string {
 	return texts
 }
 
-// ReadRun reads the body that asks for a run. Its error is a *landfall.Error
-// with every violation.
+// ReadRun reads the body of a run request. Its error is a *landfall.Error with
+// every violation.
 func ReadRun(ctx context.Context, body []byte) (landfall.RunPlan, error) {
 	document, err := readDocument(ctx, runTable, body)
 	if err != nil {
@@ -64,11 +65,11 @@ func ReadRun(ctx context.Context, body []byte) (landfall.RunPlan, error) {
 	return plan, nil
 }
 
-// emptyTable is the body of a call that is told everything by its path.
-var emptyTable = rules.NewTable("Nothing", "Nothing.")
+// emptyTable is the body of a call that gets everything from its path.
+var emptyTable = rules.NewTable("Empty", "An empty object.")
 
-// ReadEmpty reads a body that may be left out. What stands in it would be
-// dropped in silence, so it is refused.
+// ReadEmpty reads a body that may be left out. Members are refused, because they
+// would be ignored silently.
 func ReadEmpty(ctx context.Context, body []byte) error {
 	if len(body) == 0 {
 		return nil
@@ -80,21 +81,21 @@ func ReadEmpty(ctx context.Context, body []byte) error {
 	return shapeError(document)
 }
 
-// RunPage says which runs of whom are wanted.
+// RunPage selects runs of a supplier.
 type RunPage struct {
 	Supplier string
 	Limit    int    // 0: all
-	After    string // the id of a run; "": from the newest
+	After    string // id of a run; "": from the newest
 }
 
-// ReadRunPage reads the raw query of a list of runs.
+// ReadRunPage reads the query of a list of runs.
 func ReadRunPage(raw string) (RunPage, error) {
 	query := ReadQuery(raw)
 	page := RunPage{Limit: query.Int("limit", 1, maxPage), Supplier: query.Text("import_supplier_code"), After: query.run("after")}
 	return page, query.Err()
 }
 
-// Text reads a parameter that must be given.
+// Text reads a required parameter.
 func (q *Query) Text(name string) string {
 	text, given := q.take(name)
 	if !given || text == "" {
@@ -103,17 +104,17 @@ func (q *Query) Text(name string) string {
 	return text
 }
 
-// run reads the id of a run; "" when it is not given.
+// run reads the id of a run; "" if it is not given.
 func (q *Query) run(name string) string {
 	text, given := q.take(name)
 	if given && !landfall.ValidRunID(text) {
-		q.refuse(name, CodeInvalidCursor, "Take the cursor from the Link header of an earlier answer.")
+		q.refuse(name, CodeInvalidCursor, "Use the cursor from the Link header of an earlier response.")
 	}
 	return text
 }
 
-// appendScaled writes a whole number as one with decimals: 12345 with three of
-// them is 12.345.
+// appendScaled writes an integer with a decimal point: 12345 with three decimals
+// is 12.345.
 func appendScaled(dst []byte, number int64, decimals int) []byte {
 	digits := strconv.FormatInt(number, 10)
 	for len(digits) <= decimals {
@@ -122,7 +123,7 @@ func appendScaled(dst []byte, number int64, decimals int) []byte {
 	return append(append(append(dst, digits[:len(digits)-decimals]...), '.'), digits[len(digits)-decimals:]...)
 }
 
-// nullableTime is happens for a time that may be none.
+// nullableTime is a timeMember whose schema allows null.
 func nullableTime[T any](name, doc string, get func(T) time.Time) member[T] {
-	return timeMember(name, doc, get).withSchema(map[string]any{"type": []string{"string", "null"}, "format": "date-time"})
+	return timeMember(name, doc, get).withSchema(nullableTimeSchema)
 }

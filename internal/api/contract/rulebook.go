@@ -2,16 +2,15 @@ package contract
 
 import "landfall"
 
-// Rule is one cross-field rule. Its meaning is also the sentence a caller
-// reads when the rule is broken.
+// Rule is a cross-field rule. Its meaning is also the message of a violation.
 type Rule struct {
 	Code     string
-	Severity landfall.Severity // by default; the operator may override it per supplier
-	Where    string            // the attr it points at, * for any item
+	Severity landfall.Severity // default; the operator can change it per supplier
+	Where    string            // attr of the violation, with * for any index
 	Meaning  string
 }
 
-// The codes of the rule book.
+// Codes of the rules.
 const (
 	CodeCustomersRequired           = "customers_required"
 	CodeCustomerWithUnknownOccupier = "customer_with_unknown_occupier"
@@ -61,52 +60,52 @@ const (
 	asOff     = landfall.SeverityOff
 )
 
-// ruleBook is in the order of the documentation.
+// ruleBook lists the rules in the order of the documentation.
 var ruleBook = []Rule{
-	{CodeCustomersRequired, asError, "customers", "An account needs a customer unless the occupier is unknown."},
-	{CodeCustomerWithUnknownOccupier, asError, "customers", "An account with an unknown occupier has no customers."},
+	{CodeCustomersRequired, asError, "customers", "An account must have a customer unless the occupier is unknown."},
+	{CodeCustomerWithUnknownOccupier, asError, "customers", "An account with an unknown occupier must not have customers."},
 	{CodeFamilyNameRequired, asWarning, "customers.*.family_name", "A customer of a domestic account should have a family name."},
-	{CodeBusinessFields, asError, "business_type, company_number", "Business fields belong to business accounts only."},
-	{CodeCurrencyMismatch, asError, "currency", "The currency is another than the import supplier's."},
-	{CodeBillingAddressTwice, asError, "billing_address", "Give the billing address as lines or as an object, not both."},
-	{CodeSupplyAddressTwice, asError, "supply_addresses.*.supply_address", "Give the supply address as lines or as an object, not both."},
-	{CodeInvalidPostcode, asWarning, "billing_postcode, supply_addresses.*.supply_postcode, postal_code of a GB address", "This is not a postcode of the region."},
-	{CodeDuplicateMetadata, asError, "metadata.*.key, customers.*.metadata.*.key", "A metadata key is given twice in one list."},
-	{CodeDuplicateReferences, asError, "references.*", "The same reference is given twice."},
-	{CodeDuplicateConsents, asError, "consents.*.type, customers.*.consents.*.type", "A consent of the same type is given twice in one list."},
-	{CodeDuplicateSupplyAddresses, asError, "supply_addresses.*", "The same supply address is given twice."},
-	{CodeDuplicateSupplyPoints, asError, "supply_addresses.*.supply_points.*.identifier", "The same supply point, by supply type and identifier, is given twice."},
-	{CodeStartAfterEnd, asError, "the first date of every from and to pair", "A period begins after it ends."},
-	{CodeAgreementOverlap, asError, "supply_addresses.*.supply_points.*.agreements.*.effective_from", "Two agreements of a supply point overlap."},
-	{CodeAgreementGap, asWarning, "supply_addresses.*.supply_points.*.agreements.*.effective_from", "There are days between two agreements of a supply point."},
-	{CodeDateInFuture, asError, "date_of_sale, last_statement_closing_date, customers.*.date_of_birth, current_statement_transactions.*.transaction_date, signed_at of a consent; last_billed_to_date when it is over 366 days ahead", "This cannot be in the future."},
-	{CodeIssuedBeforeClosing, asError, "last_statement_issue_date", "The last statement was issued before it was closed."},
-	{CodeHistoricalWithoutClosing, asError, "historical_statement_transactions", "Historical transactions need a last statement closing date or a last billed to date."},
-	{CodeHistoricalAfterClosing, asError, "historical_statement_transactions.*.transaction_date", "A historical transaction is later than the last closed day."},
-	{CodeCurrentBeforeOpening, asError, "current_statement_transactions.*.transaction_date", "A current transaction is earlier than the first day of the open statement period."},
-	{landfall.CodeDuplicateTransactions, asError, "transaction_id of a transaction", "The same transaction identifier is given twice."},
-	{CodeDuplicateStatements, asError, "statements.*.statement_id", "The same statement identifier is given twice."},
-	{CodeDuplicateInstructions, asError, "payment_instructions.*.reference", "The same payment instruction is given twice."},
+	{CodeBusinessFields, asError, "business_type, company_number", "Business fields are only allowed on business accounts."},
+	{CodeCurrencyMismatch, asError, "currency", "The currency differs from the import supplier's currency."},
+	{CodeBillingAddressTwice, asError, "billing_address", "Specify the billing address as lines or as an object, not both."},
+	{CodeSupplyAddressTwice, asError, "supply_addresses.*.supply_address", "Specify the supply address as lines or as an object, not both."},
+	{CodeInvalidPostcode, asWarning, "billing_postcode, supply_addresses.*.supply_postcode, postal_code of a GB address", "This is not a valid postcode for the region."},
+	{CodeDuplicateMetadata, asError, "metadata.*.key, customers.*.metadata.*.key", "A metadata key must be unique within its list."},
+	{CodeDuplicateReferences, asError, "references.*", "References must be unique."},
+	{CodeDuplicateConsents, asError, "consents.*.type, customers.*.consents.*.type", "A consent type must be unique within its list."},
+	{CodeDuplicateSupplyAddresses, asError, "supply_addresses.*", "Supply addresses must be unique."},
+	{CodeDuplicateSupplyPoints, asError, "supply_addresses.*.supply_points.*.identifier", "Supply points must be unique by supply type and identifier."},
+	{CodeStartAfterEnd, asError, "the start date of every period", "The start date is after the end date."},
+	{CodeAgreementOverlap, asError, "supply_addresses.*.supply_points.*.agreements.*.effective_from", "Agreements of a supply point must not overlap."},
+	{CodeAgreementGap, asWarning, "supply_addresses.*.supply_points.*.agreements.*.effective_from", "There is a gap between two agreements of a supply point."},
+	{CodeDateInFuture, asError, "date_of_sale, last_statement_closing_date, customers.*.date_of_birth, current_statement_transactions.*.transaction_date, signed_at of a consent; last_billed_to_date if it is more than 366 days ahead", "Must not be in the future."},
+	{CodeIssuedBeforeClosing, asError, "last_statement_issue_date", "The last statement was issued before its closing date."},
+	{CodeHistoricalWithoutClosing, asError, "historical_statement_transactions", "Historical transactions require last_statement_closing_date or last_billed_to_date."},
+	{CodeHistoricalAfterClosing, asError, "historical_statement_transactions.*.transaction_date", "A historical transaction must not be after the closing date."},
+	{CodeCurrentBeforeOpening, asError, "current_statement_transactions.*.transaction_date", "A current transaction must not be before the start of the open statement period."},
+	{landfall.CodeDuplicateTransactions, asError, "transaction_id of a transaction", "Transaction identifiers must be unique."},
+	{CodeDuplicateStatements, asError, "statements.*.statement_id", "Statement identifiers must be unique."},
+	{CodeDuplicateInstructions, asError, "payment_instructions.*.reference", "Payment instructions must be unique."},
 	{CodeHistoricalBalance, asError, "last_statement_balance", "The historical transactions do not add up to the last statement balance."},
 	{CodeTransferBalance, asError, "transfer_balance", "The last statement balance and the current transactions do not add up to the transfer balance."},
-	{CodeBalanceWithoutClosing, asWarning, "last_statement_balance", "A last statement balance that is not zero should have a last statement closing date."},
-	{CodeStatementOverlap, asWarning, "statements.*.bill_period_from_date", "Two statements bill the same day."},
-	{CodeNoteEmpty, asError, "notes.*.body", "A note needs a body or a document path."},
-	{CodeNoteUnpin, asError, "notes.*.unpin_at", "A note cannot be unpinned before it was created."},
-	{CodeScheduleAmount, asError, "payment_schedules.*.amount", "A regular payment schedule needs an amount."},
-	{CodeScheduleFrequency, asError, "payment_schedules.*.frequency", "A regular payment schedule needs a frequency."},
-	{CodeScheduleDay, asError, "payment_schedules.*.day_of_month", "A regular payment schedule needs a day of the month."},
-	{CodeScheduleThreshold, asError, "payment_schedules.*.balance_threshold", "A payment schedule triggered by the balance needs a threshold."},
-	{CodeScheduleOverlap, asError, "payment_schedules.*.start_date", "Two payment schedules overlap."},
-	{CodeLineItemNet, asWarning, "line_items.*.net_amount of a transaction", "Price per unit times number of units is not the net amount."},
-	{CodeTaxAmount, asWarning, "tax_items.*.amount of a transaction", "Value taxed times rate is not the tax."},
+	{CodeBalanceWithoutClosing, asWarning, "last_statement_balance", "A non-zero last statement balance should have a last statement closing date."},
+	{CodeStatementOverlap, asWarning, "statements.*.bill_period_from_date", "Statement periods should not overlap."},
+	{CodeNoteEmpty, asError, "notes.*.body", "A note must have a body or a document path."},
+	{CodeNoteUnpin, asError, "notes.*.unpin_at", "unpin_at must not be before created_at."},
+	{CodeScheduleAmount, asError, "payment_schedules.*.amount", "A payment schedule with the trigger REGULAR requires an amount."},
+	{CodeScheduleFrequency, asError, "payment_schedules.*.frequency", "A payment schedule with the trigger REGULAR requires a frequency."},
+	{CodeScheduleDay, asError, "payment_schedules.*.day_of_month", "A payment schedule with the trigger REGULAR requires a day of the month."},
+	{CodeScheduleThreshold, asError, "payment_schedules.*.balance_threshold", "A payment schedule with the trigger BALANCE requires a threshold."},
+	{CodeScheduleOverlap, asError, "payment_schedules.*.start_date", "Payment schedules must not overlap."},
+	{CodeLineItemNet, asWarning, "line_items.*.net_amount of a transaction", "price_per_unit times number_of_units does not equal the net amount."},
+	{CodeTaxAmount, asWarning, "tax_items.*.amount of a transaction", "value_taxed times rate does not equal the tax amount."},
 	{CodeItemsSum, asWarning, "amount of a transaction", "Line items and taxes do not add up to the amount."},
-	{CodeUnits, asOff, "line_items.*.units of a transaction", "The units are not an opening and a closing reading."},
-	{CodePhoneNotAssigned, asOff, "every phone number", "The phone number is possible but not in use."},
-	{CodeTestEmail, asWarning, "every e-mail address", "This looks like an e-mail address for trying out."},
+	{CodeUnits, asOff, "line_items.*.units of a transaction", "units should be an opening and a closing reading."},
+	{CodePhoneNotAssigned, asOff, "any phone number", "The phone number is possible but not assigned."},
+	{CodeTestEmail, asWarning, "any email address", "This looks like a test email address."},
 }
 
-// ruleIndex finds rules by their code.
+// ruleIndex finds rules by code.
 var ruleIndex = func() map[string]*Rule {
 	index := make(map[string]*Rule, len(ruleBook))
 	for i := range ruleBook {
@@ -115,10 +114,10 @@ var ruleIndex = func() map[string]*Rule {
 	return index
 }()
 
-// RuleBook gives the cross-field rules in the order of the documentation.
+// RuleBook returns the rules in the order of the documentation.
 func RuleBook() []Rule { return append([]Rule(nil), ruleBook...) }
 
-// RuleCodes gives the codes of the rules, for whoever sets their severities.
+// RuleCodes returns the codes of the rules.
 func RuleCodes() (codes []string) {
 	for _, rule := range ruleBook {
 		codes = append(codes, rule.Code)

@@ -7,20 +7,20 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// requestTables are the bodies of the endpoints that take one.
+// requestTables are the request bodies of all endpoints.
 var requestTables = []*rules.Table{
 	accountTable, processTable, notesTable, transactionsTable, statementsTable, instructionTable, runTable,
 	controlTotalsTable,
 }
 
-// Answer is a declared body that goes out.
+// Answer is a declared response body.
 type Answer interface {
 	Name() string
 	Schema() map[string]any
 	Example() json.RawMessage
 }
 
-// answerBodies are the bodies of the answers, and what they are made of.
+// answerBodies are the response bodies and their parts.
 var answerBodies = []Answer{
 	ErrorBody, ViolationBody, TransactionErrorBody, ValidatedBody, StagedBody, CreatedBody, StatusBody, failureBody, undoneBody, AllBody, ProcessBody,
 	NotesBody, NoteBody, TransactionsBody, TransactionBody, StatementsBody, InstructionBody,
@@ -30,9 +30,8 @@ var answerBodies = []Answer{
 	ReconciliationOrBehind, ReconciliationBody, reconciliationRowBody, explainedBody, valueBody, BehindListBody, BehindBody,
 }
 
-// Schemas describes every body that comes in or goes out, and every object
-// inside it, as JSON Schema by name, for the components of an OpenAPI 3.1
-// document.
+// Schemas describes all request and response bodies and the objects inside them
+// as JSON Schema by name, for the components of an OpenAPI 3.1 document.
 func Schemas() map[string]any {
 	schemas := rules.NumberSchemas()
 	schemas["Severity"] = severitySchema
@@ -49,7 +48,7 @@ func Schemas() map[string]any {
 	return schemas
 }
 
-// reachable gives a table and all tables below it, each once, outermost first.
+// reachable returns a table and all tables below it, each once, outermost first.
 func reachable(table *rules.Table) []*rules.Table {
 	found := []*rules.Table{table}
 	table.Walk(func(_ string, field rules.Field) {

@@ -15,15 +15,17 @@ import (
 // What people type into a search and what accounts are entered under goes
 // through the same functions here, or the one would not find the other.
 
+// Search terms of accounts and search queries go through the same functions, so
+// that one finds the other.
 const (
-	maxTermBytes   = 96  // bytes; nobody types more, and an index takes no more than some
-	maxQueryBytes  = 200 // bytes of a search
-	maxNameWords   = 6   // of a name that it is found by
-	minPhoneDigits = 4   // that are looked for as a phone number
+	maxTermBytes   = 96  // bytes; nobody types more, and indexes have limits
+	maxQueryBytes  = 200 // bytes of a query
+	maxNameWords   = 6   // words of a name that are indexed
+	minPhoneDigits = 4   // for a query to be searched as a phone number
 )
 
-// SearchTerms gives what an account of a supplier in some region is found by.
-// Where only whole terms are found each word of a name is one of them.
+// SearchTerms returns the search terms of an account. If the index only finds
+// whole terms, each word of a name is a term of its own.
 func SearchTerms(data *landfall.AccountData, region string, whole bool) []landfall.SearchTerm {
 	var terms []landfall.SearchTerm
 	add := func(kind landfall.TermKind, text string) {
@@ -34,8 +36,8 @@ func SearchTerms(data *landfall.AccountData, region string, whole bool) []landfa
 	name := func(text string) {
 		words := nameWords(text)
 		words = words[:min(len(words), maxNameWords)]
-		// A name is found by any of its words and what follows it, so it is
-		// entered as often as it has words, each time beginning with the next.
+		// A name is found by any of its words followed by the next ones, so it is
+		// indexed once per word, rotated.
 		for i := range words {
 			add(landfall.TermName, strings.Join(slices.Concat(words[i:], words[:i]), " "))
 			if whole {
@@ -65,8 +67,8 @@ func SearchTerms(data *landfall.AccountData, region string, whole bool) []landfa
 	return slices.Compact(terms)
 }
 
-// SearchWords gives what somebody may mean who types some words, with suppliers
-// in some regions. Words that cannot be a thing are not looked for as one.
+// SearchWords returns what a query may mean for suppliers in the given regions.
+// Queries that cannot be of a kind are not searched as that kind.
 func SearchWords(words string, regions []string) landfall.SearchQuery {
 	words = strings.Join(strings.Fields(strings.ToValidUTF8(words, "")), " ")
 	words = strings.ReplaceAll(words[:min(len(words), maxQueryBytes)], "\x00", "")
@@ -109,7 +111,7 @@ func SearchWords(words string, regions []string) landfall.SearchQuery {
 	return query
 }
 
-// nameWords gives the words of a name without marks and case: Zoë O'Hara-Li
+// nameWords returns the words of a name without accents and case: Zoë O'Hara-Li
 // is found by zoe, ohara and li.
 func nameWords(name string) []string {
 	var plain strings.Builder
@@ -125,8 +127,8 @@ func nameWords(name string) []string {
 	return strings.Fields(plain.String())
 }
 
-// alphanumeric leaves nothing of a postcode or an identifier but its letters and
-// digits: people put the blanks where they like.
+// alphanumeric keeps only the letters and digits of a postcode or identifier,
+// because people place spaces differently.
 func alphanumeric(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -136,9 +138,9 @@ func alphanumeric(text string) string {
 	}, text)
 }
 
-// phoneTerm gives the digits of a phone number as it is dialled from abroad, so
-// that 07700 900123 is +44 7700 900123. Of an extension nothing is kept. The
-// beginning of a number gives the beginning of the same digits.
+// phoneTerm returns the digits of a phone number in international form, so that
+// 07700 900123 equals +44 7700 900123. Extensions are dropped. A prefix of a
+// number gives a prefix of its digits.
 func phoneTerm(text, calling string) string {
 	if at := strings.IndexAny(text, "eExX"); at >= 0 {
 		text = text[:at]
@@ -161,7 +163,7 @@ func phoneTerm(text, calling string) string {
 	return calling + strings.TrimPrefix(digits, "0")
 }
 
-// callingCode gives what is dialled for a region, such as 44; "" for none.
+// callingCode returns the calling code of a region, such as 44, or "".
 func callingCode(region string) string {
 	if code := phonenumbers.GetCountryCodeForRegion(region); code != 0 {
 		return strconv.Itoa(code)
@@ -169,7 +171,7 @@ func callingCode(region string) string {
 	return ""
 }
 
-// truncateTerm shortens a term to what an index takes.
+// truncateTerm truncates a term to maxTermBytes.
 func truncateTerm(text string) string {
 	if len(text) <= maxTermBytes {
 		return text

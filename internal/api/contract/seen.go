@@ -6,15 +6,14 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// seenSet is a set that needs no map, nor any memory of its own, while it is small,
-// as most are.
+// seenSet is a set that needs no allocation while it is small, as most are.
 type seenSet[T comparable] struct {
 	few   [16]T
-	count int // of the few
+	count int // of few
 	many  map[T]bool
 }
 
-// pair is two texts that count together.
+// pair is two strings compared together.
 type pair [2]string
 
 // add reports whether a value is new.
@@ -37,7 +36,7 @@ func (s *seenSet[T]) add(value T) bool {
 	return true
 }
 
-// addPair reports whether two texts are new together.
+// addPair reports whether a pair of values is new.
 func addPair(known *seenSet[pair], a, b *rules.Node) bool {
 	return !a.Valid() || !b.Valid() || known.add(pair{a.Text(), b.Text()})
 }

@@ -13,18 +13,18 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// The statuses of a posted transaction, and of a refused request.
+// Statuses of a posted transaction and of a refused request.
 const (
 	TransactionAdded         = "TRANSACTION_ADDED_TO_ACCOUNT"
 	TransactionAlreadyExists = "TRANSACTION_ALREADY_EXISTS"
 	TransactionImportError   = "TRANSACTION_IMPORT_ERROR"
 )
 
-// TransactionsRequest brings transactions for an account.
+// TransactionsRequest adds transactions to an account.
 type TransactionsRequest struct{ accountRequest }
 
-// ReadTransactions reads the body of a transactions import. Its only error is
-// a *landfall.Error for bytes that are no strict JSON object.
+// ReadTransactions reads the body of a transactions request. It returns an error
+// only if the body is not a strict JSON object.
 func ReadTransactions(ctx context.Context, body []byte) (*TransactionsRequest, error) {
 	envelope, err := readAccountRequest(ctx, transactionsTable, body)
 	if err != nil {
@@ -33,8 +33,8 @@ func ReadTransactions(ctx context.Context, body []byte) (*TransactionsRequest, e
 	return &TransactionsRequest{envelope}, nil
 }
 
-// Check tells everything that is wrong with the payload. Twins inside the
-// request are looked for only when the caller compares identifiers at all.
+// Check reports everything that is wrong with the payload. Duplicates within the
+// request are only reported if compare is true.
 func (r *TransactionsRequest) Check(supplier *landfall.Supplier, now time.Time, compare bool) Verdict {
 	c := newChecker(r.document, supplier, now)
 	var known *seenSet[string]
@@ -45,15 +45,14 @@ func (r *TransactionsRequest) Check(supplier *landfall.Supplier, now time.Time, 
 	return c.verdict(landfall.CodeValidationFailed, detailRequest)
 }
 
-// Transactions gives the transactions of a request without errors, each with
-// its own JSON.
+// Transactions returns the transactions of a valid request, each with its JSON.
 func (r *TransactionsRequest) Transactions() []landfall.Transaction {
 	return bindTransactions(r.list("transactions").Items())
 }
 
-// Refusal gives a verdict's errors the body that a transactions import has: the
-// common form and, beside it, the first failing transaction as it was sent.
-// It is nil when there are no errors.
+// Refusal returns the errors of a verdict in the form of a transactions request:
+// the common form and the first failed transaction as sent. It returns nil if
+// there are no errors.
 func (r *TransactionsRequest) Refusal(verdict Verdict) *landfall.Error {
 	refusal := verdict.Err()
 	if refusal == nil {
@@ -68,21 +67,21 @@ func (r *TransactionsRequest) Refusal(verdict Verdict) *landfall.Error {
 		twin = twin && (transactionIndex(violation.Attr) != index || violation.Code == landfall.CodeDuplicateTransactions)
 	}
 	if twin {
-		// The first failing one decides, and nothing else is wrong with it.
+		// The first failed transaction determines the code if nothing else is wrong
+		// with it.
 		refusal.Code, refusal.Detail = first.Code, first.Detail
 	}
 	return r.withTransaction(refusal, index, first.Detail)
 }
 
-// FirstFailing gives the index of the first transaction that a verdict has an
-// error about, or -1.
+// FirstFailing returns the index of the first transaction with an error, or -1.
 func (r *TransactionsRequest) FirstFailing(verdict Verdict) int {
 	_, index := firstFailing(verdict.Errors)
 	return index
 }
 
-// firstFailing finds the violation of the first transaction that has one,
-// which is the one the answer is about.
+// firstFailing returns the first transaction with a violation, and that
+// violation.
 func firstFailing(violations []landfall.Violation) (first landfall.Violation, index int) {
 	index = -1
 	for _, violation := range violations {
@@ -93,14 +92,14 @@ func firstFailing(violations []landfall.Violation) (first landfall.Violation, in
 	return first, index
 }
 
-// Before gives the transactions in front of one of them.
+// Before returns the transactions before index.
 func (r *TransactionsRequest) Before(index int) []landfall.Transaction {
 	return bindTransactions(r.list("transactions").Items()[:index])
 }
 
-// Refuse refuses one transaction for a reason that the payload alone does not
-// show, such as a date outside the open statement period. What is wrong with
-// later ones is told behind it.
+// Refuse refuses one transaction for a reason that the payload does not show,
+// such as a date outside the open statement period. Violations of later
+// transactions follow.
 func (r *TransactionsRequest) Refuse(index int, field, code, detail string, later []landfall.Violation) *landfall.Error {
 	refusal := landfall.Refuse(code, detail)
 	refusal.Violations = append([]landfall.Violation{{
@@ -112,8 +111,7 @@ func (r *TransactionsRequest) Refuse(index int, field, code, detail string, late
 	return r.withTransaction(refusal, index, detail)
 }
 
-// withTransaction puts the transaction itself into its refusal, as the
-// contract wants it, byte for byte as it was sent.
+// withTransaction adds the transaction to its refusal, as the contract requires.
 func (r *TransactionsRequest) withTransaction(refusal *landfall.Error, index int, reason string) *landfall.Error {
 	data := json.RawMessage("null")
 	if items := r.list("transactions").Items(); index >= 0 && index < len(items) && items[index].Present() {
@@ -122,7 +120,7 @@ func (r *TransactionsRequest) withTransaction(refusal *landfall.Error, index int
 	return importError(refusal, data, reason)
 }
 
-// importError adds the members that every 400 of a transactions import has.
+// importError adds the members that every 400 of a transactions request has.
 func importError(refusal *landfall.Error, data json.RawMessage, reason string) *landfall.Error {
 	refusal.Members = []landfall.Member{
 		{Name: "transaction_data", Value: data},
@@ -133,7 +131,7 @@ func importError(refusal *landfall.Error, data json.RawMessage, reason string) *
 }
 
 // RefuseTransactions gives a refusal that concerns no single transaction the
-// form of the others.
+// same form.
 func RefuseTransactions(refusal *landfall.Error) *landfall.Error {
 	if refusal.Kind != landfall.Invalid || len(refusal.Members) > 0 {
 		return refusal
@@ -141,8 +139,8 @@ func RefuseTransactions(refusal *landfall.Error) *landfall.Error {
 	return importError(new(*refusal), json.RawMessage("null"), refusal.Detail)
 }
 
-// appendRefused writes a refused transaction as it was sent, but for an amount
-// that can be read: that leaves as a string with two decimals like everywhere.
+// appendRefused writes a refused transaction as sent, except that a valid amount
+// becomes a string with two decimals, as in all responses.
 func appendRefused(dst []byte, sent *rules.Node) []byte {
 	amount := sent.Field("amount")
 	var members map[string]json.RawMessage
@@ -165,7 +163,7 @@ func appendRefused(dst []byte, sent *rules.Node) []byte {
 	return append(dst, '}')
 }
 
-// transactionIndex reads N from transactions.N.field, or gives -1.
+// transactionIndex returns N of transactions.N.field, or -1.
 func transactionIndex(attr string) int {
 	rest, found := strings.CutPrefix(attr, "transactions.")
 	if !found {
@@ -179,10 +177,10 @@ func transactionIndex(attr string) int {
 	return index
 }
 
-// AppendTransaction writes transaction_data: the fields that were sent, in the
-// order of the documentation, the amount as a string with two decimals. A date
-// that was moved is shown as it is now, beside the original one, and the note
-// with the explanation.
+// AppendTransaction writes transaction_data: the fields that were sent, in
+// documented order, and the amount as a string with two decimals. If the date
+// was moved, it has the new date, the original date and the note with the
+// explanation.
 func AppendTransaction(dst []byte, transaction landfall.Transaction) []byte {
 	document, fault := transactionTable.Read(transaction.Document, rules.Limits{})
 	if fault != nil {

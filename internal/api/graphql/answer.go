@@ -100,7 +100,7 @@ var errOverQuota = &landfall.Error{Code: landfall.CodeQuotaExceeded}
 func (h *handler) describeError(found *gqlerrors.QueryError) (responseError, int) {
 	switch err := found.ResolverError; {
 	case errors.Is(err, errInput):
-		return newResponseError(codeAuthenticationFailed, "Give exactly one of apiKey and refreshToken."), http.StatusOK
+		return newResponseError(codeAuthenticationFailed, "Specify exactly one of apiKey and refreshToken."), http.StatusOK
 	case errors.Is(err, errOverQuota):
 		known, _ := errors.AsType[*landfall.Error](err)
 		return newResponseError(codeRateLimited, known.Detail), http.StatusTooManyRequests
@@ -109,9 +109,9 @@ func (h *handler) describeError(found *gqlerrors.QueryError) (responseError, int
 	case errors.Is(found, context.Canceled), errors.Is(found, context.DeadlineExceeded):
 		return describeKind(landfall.Unavailable)
 	case errors.Is(found, gqlerrors.ErrSyntax):
-		return newResponseError(codeParseFailed, "The document has a syntax error here."), http.StatusOK
+		return newResponseError(codeParseFailed, "Syntax error in the document."), http.StatusOK
 	case found.Rule != "":
-		message := "The document does not fit the schema (" + found.Rule + ")."
+		message := "The document does not match the schema (" + found.Rule + ")."
 		if h.options.Introspection && safeRules[found.Rule] {
 			message = maskSecrets(found.Message)
 		}

@@ -66,7 +66,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mediaType := negotiate(r.Header)
 	if mediaType == "" {
 		problem := requestError{http.StatusNotAcceptable, codeBadRequest,
-			"The answer is " + responseType + " or " + jsonType + "; accept one of them."}
+			"Accept " + responseType + " or " + jsonType + "."}
 		problem.response().write(w, jsonType)
 		return
 	}
@@ -94,14 +94,14 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, mediaType strin
 	case broken != "":
 		refusal = badRequest(broken)
 	case found.leadingString && r.Method == http.MethodGet:
-		refusal = badRequest("A request by GET begins with its operation, not with a string.")
+		refusal = badRequest("A GET request must start with an operation, not with a string.")
 	case kind == "mutation" && r.Method == http.MethodGet:
 		w.Header().Set("Allow", "POST")
-		refusal = &requestError{http.StatusMethodNotAllowed, codeBadRequest, "Mutations are served by POST alone."}
+		refusal = &requestError{http.StatusMethodNotAllowed, codeBadRequest, "Mutations require POST."}
 	case kind == "subscription":
-		refusal = badRequest("Subscriptions are not served.")
+		refusal = badRequest("Subscriptions are not supported.")
 	case found.tokenFields > 1:
-		refusal = badRequest("One request obtains one token; name the mutation once.")
+		refusal = badRequest("A request can obtain only one token. Use the mutation once.")
 	}
 	if refusal != nil {
 		return refusal.response()
@@ -112,7 +112,7 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, mediaType strin
 	visit.tokenRequested.Store(r.Method == http.MethodGet)
 	answer, cause := h.render(h.execute(context.WithValue(r.Context(), requestStateKey{}, visit), asked), mediaType == responseType)
 	if cause != nil {
-		h.options.Log.ErrorContext(r.Context(), "obtaining a service token failed", "error", cause)
+		h.options.Log.ErrorContext(r.Context(), "cannot issue service token", "error", cause)
 	}
 	return answer
 }

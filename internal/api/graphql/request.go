@@ -40,14 +40,14 @@ func readPost(r *http.Request) (request, *requestError) {
 	}
 	// Query strings end up in the logs of proxies. A key must not.
 	if r.URL.RawQuery != "" {
-		return request{}, badRequest("Everything belongs into the body; leave the query string out.")
+		return request{}, badRequest("Send everything in the body, without a query string.")
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	if tooLarge := new(http.MaxBytesError); len(body) > maxBody || errors.As(err, &tooLarge) {
 		return request{}, &requestError{http.StatusRequestEntityTooLarge, codeBadRequest, "The body is too large."}
 	}
 	if err != nil {
-		return request{}, badRequest("The body could not be read to its end.")
+		return request{}, badRequest("The body is incomplete.")
 	}
 	return decode(body)
 }
@@ -63,7 +63,7 @@ func isJSON(contentType string) bool {
 // readGet reads a request from the query string, by way of the same strict
 // reader.
 func readGet(r *http.Request) (request, *requestError) {
-	const unreadable = "The query string cannot be read."
+	const unreadable = "The query string is malformed."
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil || len(r.URL.RawQuery) > maxBody {
 		return request{}, badRequest(unreadable)
@@ -91,11 +91,11 @@ func readGet(r *http.Request) (request, *requestError) {
 func decode(body []byte) (request, *requestError) {
 	doc, fault := requestTable.Read(body, rules.Limits{})
 	if fault != nil {
-		return request{}, badRequest("The request must be one JSON object; batches are not served. " + fault.Detail)
+		return request{}, badRequest("The request must be a single JSON object; batches are not supported. " + fault.Detail)
 	}
 	if report := doc.Report(); report.Failed() {
 		first := report.Errors()[0]
-		return request{}, badRequest("The request's member " + memberName(first.Attr) + " cannot be used. " + first.Detail)
+		return request{}, badRequest("Invalid member " + memberName(first.Attr) + ". " + first.Detail)
 	}
 	asked := request{
 		document:  doc.Root().Field("query").Text(),
@@ -107,11 +107,11 @@ func decode(body []byte) (request, *requestError) {
 			continue
 		}
 		if !strings.HasPrefix(raw, "{") {
-			return request{}, badRequest("The request's member " + name + " must be an object.")
+			return request{}, badRequest("The member " + name + " must be an object.")
 		}
 		if name == "variables" {
 			if err := json.Unmarshal([]byte(raw), &asked.variables); err != nil {
-				return request{}, badRequest("The request's variables cannot be used.")
+				return request{}, badRequest("The variables are invalid.")
 			}
 		}
 	}
@@ -124,5 +124,5 @@ func memberName(attr string) string {
 	case "query", "operationName", "variables", "extensions":
 		return attr
 	}
-	return "of another name"
+	return "(unknown)"
 }

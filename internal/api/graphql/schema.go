@@ -22,25 +22,25 @@ type Query {
 type Mutation {
 	"Exchanges an API key or a refresh token, exactly one of the two, for service tokens."
 	obtainServiceToken(input: ObtainServiceTokenInput!): ServiceToken
-	"The same under its documented name."
+	"The same mutation under its documented name."
 	ObtainServiceToken(input: ObtainServiceTokenInput!): ServiceToken
 }
 
 input ObtainServiceTokenInput {
 	"API key of an organisation, issued by the operator."
 	apiKey: String
-	"Refresh token of an earlier answer; good once."
+	"Refresh token from an earlier response. It can be used once."
 	refreshToken: String
 }
 
 type ServiceToken {
-	"Goes into the Authorization header of every request."
+	"Access token for the Authorization header of every request."
 	token: String!
-	"Seconds until the token ends."
+	"Seconds until the token expires."
 	expiresIn: Int!
-	"Buys the next tokens, once."
+	"Refresh token, exchanged once for new tokens."
 	refreshToken: String!
-	"Seconds until the refresh token ends."
+	"Seconds until the refresh token expires."
 	refreshExpiresIn: Int!
 }
 `

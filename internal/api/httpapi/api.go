@@ -123,7 +123,7 @@ func New(options Options) *API {
 		Count: options.Metrics.countLine, Busy: options.Interactive.Recent, Idle: options.Interactive.Idle, Logger: options.Logger, Spool: options.Spool,
 	})
 	options.Metrics.addFunc(FuncMetric{
-		Name: "landfall_bulk_spooled_bytes", Help: "Answers on disk that wait for callers who send before they read.",
+		Name: "landfall_bulk_spooled_bytes", Help: "Bytes of bulk responses on disk that clients have not read yet.",
 		Read: func() float64 { return float64(api.bulk.Spooled()) },
 	})
 	api.ready.check = options.Ready

@@ -116,6 +116,6 @@ func unreadable(err error, limit int64) error {
 	}
 	return &landfall.Error{
 		Kind: landfall.Invalid, Code: rules.CodeMalformedJSON,
-		Detail: "The body did not arrive whole.", Cause: err,
+		Detail: "The body is incomplete.", Cause: err,
 	}
 }

@@ -223,7 +223,7 @@ func (a *API) send(ctx context.Context, x *exchange, answer answer.Answer) error
 // errSlowList ends a list that was read too slowly as a whole.
 var errSlowList = &landfall.Error{
 	Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: limitWait,
-	Detail: "The list took too long to be read. Ask for it in pages.",
+	Detail: "Reading the list took too long. Request it in pages.",
 }
 
 // errHeaderSent ends the writing of a list whose reader asked for its header

@@ -60,9 +60,9 @@ func components() object {
 	return object{
 		{"schemas", slices.Concat(tokenSchemas(), streamSchemas(), bodySchemas())},
 		{"headers", object{
-			{"Allow", header("The methods of this path.", text)},
-			{"Location", header("The path with its slash.", text)},
-			{"Link", header("The address of the next page: `<…>; rel=\"next\"`. Absent on the last page and without `limit`.", text)},
+			{"Allow", header("Methods supported by this path.", text)},
+			{"Location", header("Path with a trailing slash.", text)},
+			{"Link", header("URL of the next page: `<…>; rel=\"next\"`. Not present on the last page or without `limit`.", text)},
 			{"Retry-After", header("Seconds to wait.", object{{"type", "integer"}})},
 			{"WWW-Authenticate", header("Always `Token`.", text)},
 		}},
@@ -71,7 +71,7 @@ func components() object {
 				{"type", "apiKey"},
 				{"in", "header"},
 				{"name", "Authorization"},
-				{"description", "`Token <ACCESS_TOKEN>`. `Bearer <ACCESS_TOKEN>`, `JWT <ACCESS_TOKEN>` and the bare token are understood too."},
+				{"description", "`Token <ACCESS_TOKEN>`. `Bearer <ACCESS_TOKEN>`, `JWT <ACCESS_TOKEN>` and the token alone are also accepted."},
 			}},
 		}},
 	}

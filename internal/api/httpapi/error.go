@@ -22,11 +22,11 @@ var (
 	}
 	errTooManyFields = &landfall.Error{
 		Kind: landfall.TooManyFields, Code: landfall.CodeHeaderTooLarge,
-		Detail: "The request has more header fields than this service reads.",
+		Detail: "The request has too many header fields.",
 	}
 	errMethodNotAllowed = &landfall.Error{
 		Kind: landfall.MethodNotAllowed, Code: landfall.CodeMethodNotAllowed,
-		Detail: "This path does not answer to this method.",
+		Detail: "This path does not support this method.",
 	}
 )
 

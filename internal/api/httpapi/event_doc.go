@@ -10,38 +10,38 @@ import (
 const tagEvents = "Events"
 
 var eventsDoc = &operation{
-	id: "events", tag: tagEvents, summary: "Read what happened",
-	description: "Events of every supplier granted to the organisation, or of one, as CloudEvents 1.0 in the order of the log, which is " +
-		"the order of commits for each account. Ask again with `next` as `after`: no event is ever skipped, whoever writes at the same " +
-		"time, and a cursor is good on every replica and after every restart. With `wait` the answer comes as soon as there is an event, or " +
-		"empty when the time is over.",
+	id: "events", tag: tagEvents, summary: "Read events",
+	description: "Events of all suppliers granted to your organisation, or of one of them, in CloudEvents 1.0 format and in log order, which is " +
+		"the commit order for each account. Pass `next` as `after` in your next request: no event is ever skipped, even with concurrent " +
+		"writes, and a cursor is valid on every replica and after a restart. With `wait`, the response is sent as soon as there is an event, or " +
+		"empty when the time is up.",
 	query: []parameter{
-		{name: "after", description: "`next` of an earlier answer; from the oldest event that is kept on without it.", schema: object{{"type", "string"}}},
-		{name: "limit", description: "Most events to answer with.",
+		{name: "after", description: "`next` from an earlier response. Without it, reading starts at the oldest event.", schema: object{{"type", "string"}}},
+		{name: "limit", description: "Maximum number of events.",
 			schema: object{{"type", "integer"}, {"minimum", 1}, {"maximum", 1000}, {"default", 100}}, example: 100},
-		{name: "import_supplier_code", description: "Events of this supplier alone.", schema: object{{"type", "string"}}},
-		{name: "wait", description: "Seconds to wait for an event when there is none.",
+		{name: "import_supplier_code", description: "Only events of this supplier.", schema: object{{"type", "string"}}},
+		{name: "wait", description: "Seconds to wait for an event if there is none.",
 			schema: object{{"type", "integer"}, {"minimum", 0}, {"maximum", 60}, {"default", 0}}, example: 0},
 	},
 	responses: []response{
-		{http.StatusOK, "A page of events; an empty one says that there is nothing new.", responseContent(contract.FeedBody), nil},
-		{http.StatusBadRequest, "A query parameter is not what it should be, the cursor is of another history of the database " +
-			"(`event_cursor_unknown`), or events behind it were kept long enough and are gone (`event_cursor_too_old`).", errorContent(exampleBadLimit), nil},
-		{http.StatusNotFound, "There is no such import supplier.", errorContent(exampleNoSupplier), nil},
+		{http.StatusOK, "A page of events. It is empty if there are no new events.", responseContent(contract.FeedBody), nil},
+		{http.StatusBadRequest, "A query parameter is invalid, the cursor is unknown because the database was restored " +
+			"(`event_cursor_unknown`), or events after the cursor have already been deleted (`event_cursor_too_old`).", errorContent(exampleBadLimit), nil},
+		{http.StatusNotFound, "The import supplier does not exist.", errorContent(exampleNoSupplier), nil},
 	},
 }
 
 var eventTypesDoc = &operation{
-	id: "eventTypes", tag: tagEvents, summary: "The types of events",
-	description: "Every type with the path of its JSON Schema. It needs no token.",
-	responses:   []response{{http.StatusOK, "The types.", responseContent(contract.EventTypesBody), nil}},
+	id: "eventTypes", tag: tagEvents, summary: "List event types",
+	description: "Every event type with the path of its JSON Schema. No token is required.",
+	responses:   []response{{http.StatusOK, "The event types.", responseContent(contract.EventTypesBody), nil}},
 }
 
 var eventSchemaDoc = &operation{
-	id: "eventSchema", tag: tagEvents, summary: "The JSON Schema of a type of event",
-	description: "Describes the whole event, its data included. It needs no token.",
+	id: "eventSchema", tag: tagEvents, summary: "Get the JSON Schema of an event type",
+	description: "Describes the whole event, including its data. No token is required.",
 	responses: []response{
 		{http.StatusOK, "The schema.", &content{schema: "JSONSchema", example: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema"}`)}, nil},
-		{http.StatusNotFound, "There is no event of this type.", errorContent(exampleNoRoute), nil},
+		{http.StatusNotFound, "The event type does not exist.", errorContent(exampleNoRoute), nil},
 	},
 }

@@ -26,7 +26,7 @@ func errorContent(example *landfall.Error) *content {
 // compares, so that none grows stale.
 var (
 	exampleRefusal = exampleViolation(landfall.CodeAccountFailedValidation, "The account data is not valid.", landfall.Violation{
-		Code: contract.CodeInvalidEmail, Attr: "customers.0.email", Detail: "Enter one e-mail address without a display name.",
+		Code: contract.CodeInvalidEmail, Attr: "customers.0.email", Detail: "Must be a single email address without a display name.",
 	})
 	exampleImported = &landfall.Error{
 		Code: landfall.CodeAlreadyImported, Detail: "This account has already been imported.",
@@ -44,14 +44,14 @@ var (
 		Code: "out_of_range", Attr: "accounts", Detail: "Must be from 0 to 1000000000000.",
 	})
 	exampleBadParameter = exampleViolation(landfall.CodeValidationFailed, "The query parameters are not valid.", landfall.Violation{
-		Code: contract.CodeUnknownParameter, Attr: "verbose", Detail: "This parameter is not known here.",
+		Code: contract.CodeUnknownParameter, Attr: "verbose", Detail: "Unknown parameter.",
 	})
 	exampleDryRun = exampleError(landfall.CodeDryRunRolledBack,
 		"The account would successfully import. It was rolled back due to the dry run.")
 	exampleOverLimit = exampleError(landfall.CodeConcurrencyLimit,
 		"Too many accounts are being created at once. Try again when others have finished.")
 	exampleEmptyNote = exampleViolation(landfall.CodeValidationFailed, "The request is not valid.", landfall.Violation{
-		Code: contract.CodeNoteEmpty, Attr: "notes.0.body", Detail: "A note needs a body or a document path.",
+		Code: contract.CodeNoteEmpty, Attr: "notes.0.body", Detail: "A note must have a body or a document path.",
 	})
 	exampleStatementError   = exampleOwnViolation(landfall.CodeStatementExists, "statements.0.statement_id", "The account has a statement with this statement_id and other content.")
 	exampleInstructionError = exampleOwnViolation(landfall.CodeInstructionNotFound, "reference", "The payment vendor knows no instruction with this reference.")

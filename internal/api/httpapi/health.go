@@ -33,7 +33,7 @@ func (a *API) readyz(ctx context.Context, x *exchange) error {
 	if err := a.ready.cached(ctx); err != nil {
 		return &landfall.Error{
 			Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable,
-			Detail: "The database is away.", RetryAfter: readyCacheTime, Cause: err,
+			Detail: "The database is unavailable.", RetryAfter: readyCacheTime, Cause: err,
 		}
 	}
 	return x.json(http.StatusOK, contract.HealthBody.Append(nil, "ready"))

@@ -44,28 +44,28 @@ type Metrics struct {
 // the figures of others with its own.
 func NewMetrics(version string, readings ...FuncMetric) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), over: map[string]bool{}, asked: map[string]bool{}}
-	m.requests = m.counters("landfall_http_requests_total", "Requests answered.", "method", "route", "status")
-	m.durations = m.histograms("landfall_http_request_duration_seconds", "Time from the request's header to the end of its answer.",
+	m.requests = m.counters("landfall_http_requests_total", "HTTP requests.", "method", "route", "status")
+	m.durations = m.histograms("landfall_http_request_duration_seconds", "Time from the request header to the end of the response.",
 		[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}, "method", "route")
-	m.inFlight = m.gauge("landfall_http_requests_in_flight", "Requests being answered now.")
-	m.faults = m.counters("landfall_errors_total", "Requests that failed on our side, by code.", "code")
-	m.panics = m.counter("landfall_panics_total", "Faults caught at the edge; should stay 0.")
-	m.stagings = m.counters("landfall_stagings_total", "Accounts handed in for staging, by what became of them.", "result")
+	m.inFlight = m.gauge("landfall_http_requests_in_flight", "HTTP requests in progress.")
+	m.faults = m.counters("landfall_errors_total", "Requests that failed on the server side, by code.", "code")
+	m.panics = m.counter("landfall_panics_total", "Recovered panics; should stay 0.")
+	m.stagings = m.counters("landfall_stagings_total", "Staging requests, by result.", "result")
 	m.attempts = m.counters("landfall_account_attempts_total",
-		"Attempts to create an account by their outcome: created, dry_run_passed, or the code of the refusal.", "outcome")
+		"Attempts to create an account, by outcome: created, dry_run_passed or the error code.", "outcome")
 	m.created = m.counter("landfall_accounts_created_total", "Accounts created from staged data.")
 	m.refusals = m.counters("landfall_account_attempts_failed_total",
-		"Attempts to create an account that failed, by code. A dry run that passed is none of them.", "code")
+		"Failed attempts to create an account, by code. Successful dry runs are not included.", "code")
 	m.postings = m.counters("landfall_postings_total",
-		"Requests to add something to an account, by kind and by what became of them.", "kind", "result")
+		"Requests to add something to an account, by kind and result.", "kind", "result")
 	m.quotas = m.counters("landfall_quota_refused_total",
-		"What was refused because of a quota, by organisation and quota; the first 500 organisations are named.", "organisation", "quota")
-	m.streams = m.gauge("landfall_bulk_requests_in_flight", "Bulk requests being answered now.")
-	m.lines = m.counters("landfall_bulk_lines_total", "Lines of bulk requests, by kind and by the status of their answer.", "kind", "status")
+		"Requests refused because of a quota, by organisation and quota. Only the first 500 organisations are named.", "organisation", "quota")
+	m.streams = m.gauge("landfall_bulk_requests_in_flight", "Bulk requests in progress.")
+	m.lines = m.counters("landfall_bulk_lines_total", "Lines of bulk requests, by kind and status.", "kind", "status")
 	m.stopped = m.counters("landfall_bulk_stopped_total",
-		"Bulk requests that ended before their last line, by the code of the reason.", "code")
+		"Bulk requests that stopped before their last line, by code.", "code")
 	m.vendors = m.histograms("landfall_vendor_request_duration_seconds",
-		"Time to ask a payment vendor about an instruction, by vendor and outcome; the first 100 vendors are named.",
+		"Duration of payment vendor requests, by vendor and outcome. Only the first 100 vendors are named.",
 		[]float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}, "vendor", "outcome")
 	m.list("gauge", "landfall_build_info", "The running version; always 1.", "version", "go")
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{

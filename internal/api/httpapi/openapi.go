@@ -53,23 +53,23 @@ func document() object {
 		}},
 		{"servers", []object{{
 			{"url", "{base_url}"},
-			{"description", "Where the operator runs the service."},
+			{"description", "Base URL of the service."},
 			{"variables", object{{"base_url", object{
 				{"default", "http://127.0.0.1:8080"},
-				{"description", "All paths are relative to it."},
+				{"description", "All paths are relative to this URL."},
 			}}}},
 		}}},
 		{"tags", []object{
-			{{"name", tagToken}, {"description", "An organisation's API key buys short-lived tokens."}},
-			{{"name", tagImport}, {"description", "Validating and staging account data, and creating accounts from it."}},
-			{{"name", tagPosting}, {"description", "Notes, transactions, statements and payment instructions on an imported account."}},
-			{{"name", tagBulk}, {"description", "Many calls of one kind in one request: lines of JSON in, lines of answers out."}},
-			{{"name", tagStatus}, {"description", "How far one account, or all of a supplier's, are."}},
-			{{"name", tagEvents}, {"description", "What happened, to be read in order or waited for."}},
-			{{"name", tagRuns}, {"description", "The service creates a supplier's accounts by itself, in the background."}},
-			{{"name", tagProof}, {"description", "Proving that everything arrived: what the source claims against what exists."}},
-			{{"name", tagReference}, {"description", "What the service says about itself."}},
-			{{"name", tagOperation}, {"description", "For whoever runs the service."}},
+			{{"name", tagToken}, {"description", "Exchange an API key for short-lived access tokens."}},
+			{{"name", tagImport}, {"description", "Validate and stage account data, and create accounts from it."}},
+			{{"name", tagPosting}, {"description", "Add notes, transactions, statements and payment instructions to an imported account."}},
+			{{"name", tagBulk}, {"description", "Send many calls of one kind in one request: one JSON object per line in, one result per line out."}},
+			{{"name", tagStatus}, {"description", "Import status of one account or of all accounts of a supplier."}},
+			{{"name", tagEvents}, {"description", "Read events in order, or wait for new ones."}},
+			{{"name", tagRuns}, {"description", "Let the service create a supplier's accounts in the background."}},
+			{{"name", tagProof}, {"description", "Prove that everything arrived: compare what the source system claims with what exists."}},
+			{{"name", tagReference}, {"description", "Rules, error codes and this document."}},
+			{{"name", tagOperation}, {"description", "Health checks for the operator."}},
 		}},
 		{"security", []object{{{"token", []string{}}}}},
 		{"paths", paths()},
@@ -78,13 +78,13 @@ func document() object {
 }
 
 // introduction is what an integrator reads first.
-const introduction = "Moves customer accounts from another supplier's system onto this platform: validate the account data, stage it, " +
-	"create the account from it, and import what belongs to it.\n\n" +
-	"Every error body has `detail`, `code` and `errors`. Act on `code`; the wording of `detail` may change. " +
-	"Every response carries `X-Request-ID`, your own when it is made of at most 64 letters, digits, dots, dashes and underscores.\n\n" +
-	"After a 500 or 503, or when no answer came, send the same request again: it ends as if it had been sent once. The one exception " +
-	"are transactions sent with `check_previously_added=false`, which are added again each time.\n\n" +
-	"`HEAD` is answered wherever `GET` is. Paths end in a slash; without it the answer is 308 to the path with it."
+const introduction = "Landfall moves customer accounts from another supplier's system to this platform: validate the account data, stage it, " +
+	"create the account from it, and then add notes, transactions, statements and payment instructions.\n\n" +
+	"Every error response has `detail`, `code` and `errors`. Rely on `code`; the wording of `detail` may change. " +
+	"Every response has an `X-Request-ID`. It is your own if you send one with at most 64 letters, digits, dots, dashes and underscores.\n\n" +
+	"After a 500 or 503, or if you received no response, send the same request again: requests are idempotent. The only exception " +
+	"is a transactions request with `check_previously_added=false`, which adds the transactions each time.\n\n" +
+	"`HEAD` is supported wherever `GET` is. Paths end with a slash; a request without it is redirected with status 308."
 
 // paths groups the table's rows by their path.
 func paths() object {
@@ -200,29 +200,29 @@ func generalResponses(r *route) []response {
 	}
 	var out []response
 	if strings.HasSuffix(r.path, "/") {
-		out = append(out, response{http.StatusPermanentRedirect, "The slash at the end of the path is missing. " +
-			"The same request belongs to the path in `Location`.", nil, []string{"Location"}})
+		out = append(out, response{http.StatusPermanentRedirect, "The trailing slash is missing. " +
+			"Send the request to the path in `Location`.", nil, []string{"Location"}})
 	}
 	if r.access != publicAccess {
-		out = append(out, response{http.StatusBadRequest, "A query parameter is not known here or not what it should be.",
+		out = append(out, response{http.StatusBadRequest, "A query parameter is unknown or invalid.",
 			errorContent(exampleBadParameter), nil})
-		out = append(out, response{http.StatusUnauthorized, "There is no token, or it is not a good one.",
+		out = append(out, response{http.StatusUnauthorized, "The token is missing or invalid.",
 			errorContent(exampleError(landfall.CodeNotAuthenticated, "Authentication credentials were not provided.")), []string{"WWW-Authenticate"}})
 	}
 	if r.access == writeAccess {
-		out = append(out, fault(http.StatusForbidden, "permission_denied", "This API key may read but not write."))
+		out = append(out, fault(http.StatusForbidden, "permission_denied", "This API key is read-only."))
 	}
-	out = append(out, fault(http.StatusMethodNotAllowed, "method_not_allowed", "This path does not answer to this method.", "Allow"))
+	out = append(out, fault(http.StatusMethodNotAllowed, "method_not_allowed", "This path does not support this method.", "Allow"))
 	out = append(out, fault(http.StatusRequestHeaderFieldsTooLarge, "request_header_fields_too_large",
-		"The request has more header fields than this service reads."))
+		"The request has too many header fields."))
 	if r.verb != nil && r.verb.Streams {
-		out = append(out, response{http.StatusTooManyRequests, "The organisation is reading too many lists at once.",
+		out = append(out, response{http.StatusTooManyRequests, "Your organisation is reading too many lists at the same time.",
 			errorContent(errOwnLists), []string{"Retry-After"}})
 	}
 	if r.bulk {
 		out = append(out,
-			fault(http.StatusUnsupportedMediaType, "unsupported_media_type", "The body is not lines of JSON, or is packed in an unknown way."),
-			response{http.StatusTooManyRequests, "The organisation is sending too many bulk requests at once, or is over a quota.",
+			fault(http.StatusUnsupportedMediaType, "unsupported_media_type", "The body is not newline-delimited JSON, or its compression is not supported."),
+			response{http.StatusTooManyRequests, "Your organisation is sending too many bulk requests at the same time, or is over a quota.",
 				errorContent(errOwnStreams), []string{"Retry-After"}})
 	}
 	if r.hasBody() {
@@ -233,8 +233,8 @@ func generalResponses(r *route) []response {
 	if r.access != publicAccess {
 		out = append(out,
 			fault(http.StatusInternalServerError, "internal_error", "Something went wrong on our side. Send the same request again."),
-			fault(http.StatusServiceUnavailable, "service_unavailable", "The database is away, too much is going on at once, or the "+
-				"service is shutting down. Send the same request again later.", "Retry-After"))
+			fault(http.StatusServiceUnavailable, "service_unavailable", "The database is unavailable, the service is overloaded or it "+
+				"is shutting down. Send the same request again later.", "Retry-After"))
 	}
 	return out
 }

@@ -55,14 +55,14 @@ const (
 
 var includeWarnings = parameter{
 	name:        "include_warnings",
-	description: "Adds a `warnings` list to a 2xx body: rules that were broken but do not refuse the account.",
+	description: "Adds a `warnings` list to a 2xx response: rules that were violated but do not refuse the request.",
 	schema:      object{{"type", "boolean"}, {"default", false}},
 	example:     true,
 }
 
 var includeAdded = parameter{
 	name:        "include_added",
-	description: "Adds `added` to a 201 body: how many of those sent were new. Without it a repeat is answered like the first time.",
+	description: "Adds `added` to a 201 response: the number of items that were new. Without it, the response to a repeated request is the same as the first one.",
 	schema:      object{{"type", "boolean"}, {"default", false}},
 	example:     true,
 }
@@ -70,13 +70,13 @@ var includeAdded = parameter{
 var paging = []parameter{
 	{
 		name:        "limit",
-		description: "Answers with at most so many entries and, when there are more, a `Link` to the next page.",
+		description: "Maximum number of entries. If there are more, the response has a `Link` header to the next page.",
 		schema:      object{{"type", "integer"}, {"minimum", 1}, {"maximum", 10000}},
 		example:     1000,
 	},
 	{
 		name:        "after",
-		description: "Starts behind an entry. The value comes from a `Link` header and means nothing else.",
+		description: "Cursor: start after this entry. Take the value from a `Link` header.",
 		schema:      object{{"type", "string"}},
 	},
 }
@@ -88,7 +88,7 @@ var pathParameters = map[string]parameter{
 		schema:      object{{"type", "string"}}, example: "DEMO_ENERGY",
 	},
 	"event_type": {
-		description: "Type of an event.",
+		description: "Event type.",
 		schema:      object{{"type", "string"}}, example: "account_import.completed",
 	},
 	"run_id": {
@@ -96,63 +96,63 @@ var pathParameters = map[string]parameter{
 		schema:      object{{"type", "string"}}, example: "R-7K2M9QXZ",
 	},
 	"external_account_number": {
-		description: "Account number in the external system, percent-encoded once; a slash in it is `%2F`.",
+		description: "Account number in the source system, percent-encoded once. Write a slash as `%2F`.",
 		schema:      object{{"type", "string"}}, example: "EXT-0001",
 	},
 }
 
 var validateDoc = &operation{
 	id: "validateAccount", tag: tagImport, summary: "Validate one account",
-	description: "Checks one account against every rule and keeps nothing. All violations are reported at once. " +
-		"The answer is the data as it was sent. A key with the role `viewer` may validate too.",
+	description: "Checks one account against every rule without storing anything. All violations are reported at once. " +
+		"The response repeats the data as sent. API keys with the role `viewer` can use this endpoint, too.",
 	query:   []parameter{includeWarnings},
 	request: requestContent("Account", contract.ExampleAccount),
 	responses: []response{
-		{http.StatusOK, "The account is valid; the body is the data as it was sent.", responseContent(contract.ValidatedBody), nil},
-		{http.StatusBadRequest, "The account breaks a rule, or the body is not what we read.", errorContent(exampleRefusal), nil},
+		{http.StatusOK, "The account is valid. The body is the data as sent.", responseContent(contract.ValidatedBody), nil},
+		{http.StatusBadRequest, "The account violates a rule, or the body is malformed.", errorContent(exampleRefusal), nil},
 	},
 }
 
 var stageDoc = &operation{
 	id: "stageAccount", tag: tagImport, summary: "Stage one account, or replace its staged data",
-	description: "Checks one account with the rules of validation and keeps it. No account is created. " +
-		"It may be staged again any number of times until it is imported; the same request sent twice changes nothing.",
+	description: "Validates one account and stores it. No account is created yet. " +
+		"You can stage an account as often as you like until it is imported. Sending the same request twice changes nothing.",
 	query:   []parameter{includeWarnings},
 	request: requestContent("Account", contract.ExampleAccount),
 	responses: []response{
-		{http.StatusCreated, "Staged for the first time.", responseContent(contract.StagedBody), nil},
-		{http.StatusOK, "The data of a staged account was replaced.", responseContent(contract.StagedBody), nil},
-		{http.StatusBadRequest, "The account breaks a rule (`account_failed_validation`), was imported already " +
-			"(`account_already_imported`, with both account numbers), is marked to be skipped (`account_marked_as_skipped`), " +
-			"is being imported right now (`account_import_in_progress`), or its supplier is paused or complete " +
+		{http.StatusCreated, "The account was staged for the first time.", responseContent(contract.StagedBody), nil},
+		{http.StatusOK, "The staged data was replaced.", responseContent(contract.StagedBody), nil},
+		{http.StatusBadRequest, "The account violates a rule (`account_failed_validation`), has already been imported " +
+			"(`account_already_imported`, with both account numbers), is marked as skipped (`account_marked_as_skipped`), " +
+			"is currently being imported (`account_import_in_progress`), or its supplier is paused or complete " +
 			"(`import_supplier_migration_not_ongoing`).", errorContent(exampleImported), nil},
 	},
 }
 
 var statusDoc = &operation{
-	id: "accountTransferStatus", tag: tagStatus, summary: "How far one account is",
-	description: "`UNKNOWN`: staged, failed or skipped, no account exists. `IN_PROGRESS`: the account is being created. " +
-		"`COMPLETED`: it exists. With `detail` also what is known about it, enough to prove a migration.",
+	id: "accountTransferStatus", tag: tagStatus, summary: "Get the import status of one account",
+	description: "`UNKNOWN`: staged, failed or skipped; no account exists. `IN_PROGRESS`: the account is being created. " +
+		"`COMPLETED`: the account exists. With `detail`, the response also has the details you need to verify a migration.",
 	query: []parameter{{
-		name: "detail", description: "Adds the state, the staged revision, the last failure, and the figures of a created account.",
+		name: "detail", description: "Adds the state, the staged revision, the last failure and the figures of a created account.",
 		schema: object{{"type", "boolean"}, {"default", false}}, example: true,
 	}},
 	responses: []response{
-		{http.StatusOK, "The account was staged at least once.", responseContent(contract.StatusBody), nil},
+		{http.StatusOK, "The account has been staged at least once.", responseContent(contract.StatusBody), nil},
 		{http.StatusNotFound, "There is no account for this supplier code and external account number.",
 			errorContent(exampleNoAccount), nil},
 	},
 }
 
 var (
-	allDoc = listDoc("allAccountImportProcesses", "All accounts of a supplier, pending and imported",
+	allDoc = listDoc("allAccountImportProcesses", "List all accounts of a supplier",
 		"Both account fields are null for pending entries.", contract.AllBody)
-	pendingDoc = listDoc("pendingAccountImportProcesses", "Accounts of a supplier that are pending import",
+	pendingDoc = listDoc("pendingAccountImportProcesses", "List accounts of a supplier that are pending",
 		"Both account fields are always null.", contract.PendingBody)
-	importedDoc = listDoc("importedAccountImportProcesses", "Accounts of a supplier that have been imported",
-		"No field is null. With `detail` every entry also says what its account comes to, enough to prove a migration.", contract.ImportedBody).
+	importedDoc = listDoc("importedAccountImportProcesses", "List accounts of a supplier that have been imported",
+		"No field is null. With `detail`, every entry also has the figures of its account.", contract.ImportedBody).
 		with(parameter{
-			name: "detail", description: "Adds the balance, the currency and how many ledger entries, notes and statements there are.",
+			name: "detail", description: "Adds the balance, the currency and the number of ledger entries, notes and statements.",
 			schema: object{{"type", "boolean"}, {"default", false}}, example: true,
 		})
 )
@@ -169,79 +169,79 @@ func (o *operation) with(one parameter) *operation {
 func listDoc(id, summary, fields string, body contract.Answer) *operation {
 	return &operation{
 		id: id, tag: tagStatus, summary: summary,
-		description: "In the order of first staging, then external account number. " + fields + " Accounts marked to be " +
-			"skipped are left out. Without `limit` the whole list is streamed; a list that breaks off is cut off in the " +
-			"middle of the connection and never looks complete.",
+		description: "Sorted by first staging time, then by external account number. " + fields + " Accounts marked as " +
+			"skipped are not included. Without `limit` the whole list is streamed. If the list cannot be completed, the " +
+			"connection is aborted, so an incomplete list never looks complete.",
 		query: paging,
 		responses: []response{
 			{http.StatusOK, "The list.", responseContent(body), []string{"Link"}},
-			{http.StatusBadRequest, "A query parameter is not what it should be.", errorContent(exampleBadLimit), nil},
-			{http.StatusNotFound, "There is no such import supplier.", errorContent(exampleNoSupplier), nil},
+			{http.StatusBadRequest, "A query parameter is invalid.", errorContent(exampleBadLimit), nil},
+			{http.StatusNotFound, "The import supplier does not exist.", errorContent(exampleNoSupplier), nil},
 		},
 	}
 }
 
 var rulesDoc = &operation{
-	id: "ruleBook", tag: tagReference, summary: "The rule book and the catalogue of codes",
-	description: "Every rule with its default severity, and every code a body can carry with its meaning.",
+	id: "ruleBook", tag: tagReference, summary: "List rules and error codes",
+	description: "Every rule with its default severity, and every error code with its meaning.",
 	responses: []response{
-		{http.StatusOK, "The catalogue.", responseContent(contract.RuleBookBody), nil},
+		{http.StatusOK, "Rules and error codes.", responseContent(contract.RuleBookBody), nil},
 	},
 }
 
 var tokenDoc = &operation{
 	id: "obtainServiceToken", tag: tagToken, summary: "Obtain a token (GraphQL)",
-	description: "GraphQL over HTTP. The mutation `obtainServiceToken`, also offered as `ObtainServiceToken`, takes either an " +
-		"API key or a refresh token. A refused credential is HTTP 200 with `errors[0].extensions.code` = `AUTHENTICATION_FAILED`.",
+	description: "GraphQL over HTTP. The mutation `obtainServiceToken` (also available as `ObtainServiceToken`) takes either an " +
+		"API key or a refresh token. If the credential is rejected, the response is HTTP 200 with `errors[0].extensions.code` = `AUTHENTICATION_FAILED`.",
 	request: &content{schema: "TokenRequest", example: exampleTokenRequest},
 	responses: []response{
-		{http.StatusOK, "The GraphQL answer.", &content{schema: "TokenResponse", example: exampleToken}, nil},
+		{http.StatusOK, "The GraphQL response.", &content{schema: "TokenResponse", example: exampleToken}, nil},
 		{http.StatusBadRequest, "Not a GraphQL request.", &content{schema: "TokenResponse", example: exampleTokenRefused}, nil},
-		{http.StatusNotAcceptable, "Neither `application/json` nor `application/graphql-response+json` is accepted.",
+		{http.StatusNotAcceptable, "The client accepts neither `application/json` nor `application/graphql-response+json`.",
 			&content{schema: "TokenResponse", example: exampleTokenRefused}, nil},
 		{http.StatusRequestEntityTooLarge, "The body is larger than 64 KiB.", &content{schema: "TokenResponse", example: exampleTokenRefused}, nil},
 		{http.StatusUnsupportedMediaType, "The body is not application/json.", &content{schema: "TokenResponse", example: exampleTokenRefused}, nil},
 		{http.StatusTooManyRequests, "Too many failed attempts. Wait before trying again.",
 			&content{schema: "TokenResponse", example: exampleTokenRefused}, []string{"Retry-After"}},
 		{http.StatusInternalServerError, "Something went wrong on our side.", &content{schema: "TokenResponse", example: exampleTokenRefused}, nil},
-		{http.StatusServiceUnavailable, "The database is away. Try again shortly.",
+		{http.StatusServiceUnavailable, "The database is unavailable. Try again shortly.",
 			&content{schema: "TokenResponse", example: exampleTokenRefused}, []string{"Retry-After"}},
 	},
 }
 
 var tokenQueryDoc = &operation{
-	id: "queryTokenSchema", tag: tagToken, summary: "Ask the token service about itself (GraphQL)",
-	description: "Queries by GET, as GraphQL over HTTP has them. A mutation by GET is 405: nothing can be obtained this way.",
+	id: "queryTokenSchema", tag: tagToken, summary: "Query the token schema (GraphQL)",
+	description: "GraphQL queries by GET. Mutations by GET are refused with 405, so you cannot obtain a token this way.",
 	query: []parameter{{
 		name: "query", description: "A GraphQL query.",
 		schema: object{{"type", "string"}}, example: "{ __typename }",
 	}},
 	responses: []response{
-		{http.StatusOK, "The GraphQL answer.", &content{schema: "TokenResponse", example: exampleTypeName}, nil},
+		{http.StatusOK, "The GraphQL response.", &content{schema: "TokenResponse", example: exampleTypeName}, nil},
 		{http.StatusBadRequest, "Not a GraphQL request.", &content{schema: "TokenResponse", example: exampleTokenRefused}, nil},
-		{http.StatusMethodNotAllowed, "A mutation is served by POST alone.", &content{schema: "TokenResponse", example: exampleTokenRefused}, []string{"Allow"}},
-		{http.StatusNotAcceptable, "Neither `application/json` nor `application/graphql-response+json` is accepted.",
+		{http.StatusMethodNotAllowed, "Mutations require POST.", &content{schema: "TokenResponse", example: exampleTokenRefused}, []string{"Allow"}},
+		{http.StatusNotAcceptable, "The client accepts neither `application/json` nor `application/graphql-response+json`.",
 			&content{schema: "TokenResponse", example: exampleTokenRefused}, nil},
 	},
 }
 
 var healthDoc = &operation{
-	id: "healthz", tag: tagOperation, summary: "Does the process live?",
-	description: "Always 200 while the process runs, whatever the database does.",
-	responses:   []response{{http.StatusOK, "It lives.", responseContent(contract.HealthBody), nil}},
+	id: "healthz", tag: tagOperation, summary: "Liveness check",
+	description: "Returns 200 as long as the process is running, regardless of the database.",
+	responses:   []response{{http.StatusOK, "The process is running.", responseContent(contract.HealthBody), nil}},
 }
 
 var readyDoc = &operation{
-	id: "readyz", tag: tagOperation, summary: "Should requests be sent here?",
-	description: "503 while the database is away or the process is shutting down.",
+	id: "readyz", tag: tagOperation, summary: "Readiness check",
+	description: "Returns 503 while the database is unavailable or the process is shutting down.",
 	responses: []response{
-		{http.StatusOK, "Yes.", &content{schema: "Health", example: json.RawMessage(`{"status":"ready"}`)}, nil},
-		{http.StatusServiceUnavailable, "Not now.", errorContent(exampleNotReady), []string{"Retry-After"}},
+		{http.StatusOK, "Ready for requests.", &content{schema: "Health", example: json.RawMessage(`{"status":"ready"}`)}, nil},
+		{http.StatusServiceUnavailable, "Not ready.", errorContent(exampleNotReady), []string{"Retry-After"}},
 	},
 }
 
 var openAPIDoc = &operation{
-	id: "openapi", tag: tagReference, summary: "This document",
-	description: "The OpenAPI description of everything here. It needs no token.",
+	id: "openapi", tag: tagReference, summary: "Get this OpenAPI document",
+	description: "The OpenAPI document of this service. No token is required.",
 	responses:   []response{{http.StatusOK, "The document.", &content{schema: "OpenAPI", example: nil}, nil}},
 }

@@ -20,7 +20,7 @@ func tokenSchemas() object {
 		}},
 		{"TokenResponse", object{
 			{"type", "object"},
-			{"description", "A GraphQL answer: `data`, or `errors`, or both."},
+			{"description", "A GraphQL response: `data`, `errors` or both."},
 			{"properties", object{
 				{"data", object{{"type", []string{"object", "null"}}, {"additionalProperties", true}}},
 				{"errors", object{{"type", "array"}, {"items", anyObject()}}},

@@ -11,20 +11,20 @@ func bulkOperation(single *operation) *operation {
 	line := onOneLine(single.request.example)
 	return &operation{
 		id: "bulk" + strings.ToUpper(single.id[:1]) + single.id[1:], tag: tagBulk,
-		summary: single.summary + ", many at once",
-		description: "Each line of the body is a body of `" + single.id + "`, and each line of the answer has its number, the status and " +
-			"the very body that call would have had, in the order of the lines and while further ones still arrive. A line that " +
-			"is refused never stops the others. Lines of one account take effect in order, those of different accounts side by " +
-			"side. Blank lines count and are not answered. The query parameters hold for every line.\n\n" +
-			"The last line is a summary; an answer without one was cut off. When the service has to stop early (it is " +
-			"shutting down, the database is away, the key was revoked, a quota is used up) the summary says `\"complete\":false` and " +
-			"`next_line`: send the lines from there on, or everything, again.\n\n" +
-			"The body may be packed (`Content-Encoding: gzip` or `zstd`). A line may be as long as the body of a single call. " +
-			"Where a single call would be told to come back (429, 503), its line waits instead.",
+		summary: single.summary + " (bulk)",
+		description: "Each line of the request is a body of `" + single.id + "`. Each line of the response has the line number, the status and " +
+			"the body that the single call would return. Results are sent in line order while further lines are still arriving. A " +
+			"refused line does not stop the others. Lines of the same account are processed in order, lines of different accounts " +
+			"concurrently. Blank lines are counted but have no result. The query parameters apply to every line.\n\n" +
+			"The last line is a summary; a response without a summary was cut off. If the service has to stop early (it is " +
+			"shutting down, the database is unavailable, the API key was revoked, a quota is used up), the summary has `\"complete\":false` and " +
+			"`next_line`. Send the lines from there on, or all lines, again.\n\n" +
+			"The body may be compressed (`Content-Encoding: gzip` or `zstd`). A line may be as long as the body of a single call. " +
+			"Where a single call would return 429 or 503, the line waits instead.",
 		query:   single.query,
 		request: &content{schema: "BulkLines", example: line + "\n", media: typeLines[0]},
 		responses: []response{{
-			http.StatusOK, "An answer for each line, and the summary.",
+			http.StatusOK, "A result for each line, and the summary.",
 			&content{schema: "BulkAnswers", example: bulkExample(single), media: typeLines[0]}, nil,
 		}},
 	}
@@ -57,12 +57,12 @@ func streamSchemas() object {
 	return object{
 		{"BulkLines", object{
 			{"type", "string"},
-			{"description", "One JSON object on each line, ended by LF or CR LF."},
+			{"description", "One JSON object per line, terminated by LF or CR LF."},
 		}},
 		{"BulkAnswers", object{
 			{"type", "string"},
-			{"description", "One JSON object on each line: `{\"line\":N,\"status\":S,\"body\":…}` for each line that was sent, and at last " +
-				"`{\"summary\":{\"lines\":N,\"statuses\":{\"201\":N,…},\"complete\":true}}`. When `complete` is false there are also `next_line` and " +
+			{"description", "One JSON object per line: `{\"line\":N,\"status\":S,\"body\":…}` for each line of the request, and finally " +
+				"`{\"summary\":{\"lines\":N,\"statuses\":{\"201\":N,…},\"complete\":true}}`. If `complete` is false, there are also `next_line` and " +
 				"`error`, which says why."},
 		}},
 	}

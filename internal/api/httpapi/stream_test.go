@@ -196,7 +196,7 @@ func TestLinesMayBePacked(t *testing.T) {
 		}
 		_, summary = h.send(validatePath, cut, func(r *http.Request) { r.Header.Set("Content-Encoding", encoding) })
 		if summary.Summary.Complete || summary.Summary.Error.Code != "malformed_json" || summary.Summary.NextLine != summary.Summary.Lines+1 ||
-			!strings.Contains(summary.Summary.Error.Detail, "ends before") {
+			!strings.Contains(summary.Summary.Error.Detail, "truncated") {
 			t.Errorf("half of it in %s: %+v", encoding, summary.Summary)
 		}
 	}

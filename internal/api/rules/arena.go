@@ -5,27 +5,26 @@ import (
 	"sync"
 )
 
-// arena hands out nodes from a few large pieces of memory: an account is about
-// two hundred small values, and as many allocations would cost more than reading
-// it.
+// arena allocates nodes in a few large chunks. An account has about two hundred
+// small values; allocating each one would cost more than reading it.
 type arena struct {
 	nodes    []Node
 	pointers []*Node
 	lists    [][]*Node
 }
 
-// arenaSizes are how many nodes a slab that is used again has room for. What a slab
-// of each takes is in proportion to the bodies that get it, so that thousands of
-// small ones at once do not hold the memory of large ones. One that turns out
-// too small doubles, and is then one of the next room.
+// arenaSizes are the capacities, in nodes, of arenas that are reused. Each size
+// has its own pool, so that thousands of small documents do not hold the memory
+// of large ones. An arena that turns out too small doubles and then belongs to
+// the next size.
 var arenaSizes = [...]int{192, 384, 768}
 
 var arenaPools [len(arenaSizes)]sync.Pool
 
-// bytesPerNode is how many bytes of JSON there are to a value where they are many.
+// bytesPerNode is the average length of JSON per value in a dense document.
 const bytesPerNode = 16
 
-// newArena gives short bodies, the usual ones, what another one has released.
+// newArena reuses a released arena for small bodies, which are the usual case.
 func newArena(size int) *arena {
 	expected := size/bytesPerNode + 8
 	for i, room := range arenaSizes {
@@ -40,7 +39,7 @@ func newArena(size int) *arena {
 	return &arena{nodes: make([]Node, 0, min(expected, maxChunk))}
 }
 
-// release lets go of everything and makes the memory somebody else's.
+// release clears the arena and makes it available for reuse.
 func (s *arena) release() {
 	for i, room := range arenaSizes {
 		if cap(s.nodes) == room && cap(s.pointers) <= 2*room && cap(s.lists) <= room {
@@ -54,7 +53,7 @@ func (s *arena) release() {
 	}
 }
 
-// maxChunk is how many nodes a piece has at most, so that little is left over.
+// maxChunk is the maximum number of nodes in a chunk, to limit unused memory.
 const maxChunk = 1024
 
 func (s *arena) newNode() *Node {
@@ -65,9 +64,9 @@ func (s *arena) newNode() *Node {
 	return &s.nodes[len(s.nodes)-1]
 }
 
-// children makes the children of a node out of a chain that leads from the last
-// of them to the first. Items keep their order; members stand in the order of
-// the table, where Field finds them by counting those before them.
+// children collects the child nodes of parent from a chain that leads from the
+// last child to the first. Items keep their order. Members are stored in table
+// order, so that Field finds them by counting those before them.
 func (s *arena) children(parent, last *Node, count int) *[]*Node {
 	if count == 0 {
 		return nil

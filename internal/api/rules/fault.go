@@ -12,10 +12,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxNameLength is how many characters of a sender's own name an attr repeats.
+// maxNameLength is how many characters of a sender's own field name an attr
+// repeats.
 const maxNameLength = 200
 
-// checkStart refuses bodies that are no object at all, in words that fit.
+// checkStart refuses bodies that are not an object, with a specific message.
 func (r *reader) checkStart() *Violation {
 	text := r.doc.text
 	var detail string
@@ -23,7 +24,7 @@ func (r *reader) checkStart() *Violation {
 	case len(text) > math.MaxInt32: // offsets are 32 bits wide
 		detail = "The body is too large."
 	case strings.HasPrefix(text, "\ufeff"):
-		detail = "The body begins with a byte order mark. Send plain UTF-8."
+		detail = "The body starts with a byte order mark. Send UTF-8 without one."
 	case strings.Trim(text, " \t\r\n") == "":
 		detail = "The body is empty. Send one JSON object."
 	case kind != '{':
@@ -34,8 +35,8 @@ func (r *reader) checkStart() *Violation {
 	return &Violation{Code: CodeMalformedJSON, Detail: detail}
 }
 
-// syntaxError turns the decoder's error into a violation. The decoder's own text is
-// not used: it may quote the body.
+// syntaxError turns an error of the decoder into a violation. It does not use
+// the text of the error, which may quote the body.
 func (r *reader) syntaxError(err error) bool {
 	fault := &Violation{Code: CodeMalformedJSON}
 	where := "the end"
@@ -47,7 +48,7 @@ func (r *reader) syntaxError(err error) bool {
 	case !utf8.ValidString(r.doc.text):
 		fault.Detail = "The body is not valid UTF-8."
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		fault.Detail = "The JSON ends too early."
+		fault.Detail = "Unexpected end of JSON."
 	default:
 		fault.Detail = "The body is not valid JSON at " + where + "."
 	}
@@ -55,15 +56,16 @@ func (r *reader) syntaxError(err error) bool {
 	return false
 }
 
-// malformed refuses the body for what was read last.
+// malformed refuses the body at the position that was read last.
 func (r *reader) malformed(detail string) bool {
 	r.fault = &Violation{Code: CodeMalformedJSON, Attr: attrOf(r.lexer.pointer()), Detail: detail}
 	return false
 }
 
-func (r *reader) duplicateField() bool { return r.malformed("This field is given twice.") }
+func (r *reader) duplicateField() bool { return r.malformed("Duplicate field.") }
 
-// rejectHere reports something no node stands for, at what was read last.
+// rejectHere reports a violation that has no node, at the position that was read
+// last.
 func (r *reader) rejectHere(offset int32, code, detail string) {
 	if !r.doc.report.full() {
 		r.doc.report.addShape(finding{offset: offset, node: absent, member: attrOf(r.lexer.pointer()),
@@ -71,7 +73,7 @@ func (r *reader) rejectHere(offset int32, code, detail string) {
 	}
 }
 
-// lineAndColumn tells people where a byte stands.
+// lineAndColumn describes a byte offset for people.
 func lineAndColumn(text string, offset int) string {
 	before := text[:min(offset, len(text))]
 	line := strings.Count(before, "\n") + 1
@@ -79,7 +81,7 @@ func lineAndColumn(text string, offset int) string {
 	return fmt.Sprintf("line %d, character %d", line, column)
 }
 
-// attrOf writes a JSON pointer the way attrs are written.
+// attrOf writes a JSON pointer as a dotted path.
 func attrOf(pointer jsontext.Pointer) string {
 	var path strings.Builder
 	for name := range pointer.Tokens() {
@@ -91,8 +93,8 @@ func attrOf(pointer jsontext.Pointer) string {
 	return path.String()
 }
 
-// printableName makes a sender's own field name fit to be repeated: invisible and
-// control characters are spelled out, and it is cut when it is long.
+// printableName makes a sender's own field name safe to repeat: it escapes
+// invisible and control characters and truncates long names.
 func printableName(name string) string {
 	if name == "" {
 		return `""`

@@ -2,8 +2,8 @@ package rules
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// readSimple reads a value without parts where a value has to be, and tells how long
-// it is. Nearly all are strings, and nearly all strings are simple.
+// readSimple reads a scalar value and returns its length. Nearly all values are
+// strings, and nearly all strings are simple.
 func (t *lexer) readSimple() (int, error) {
 	if t.kind != '"' || !t.simple {
 		return t.readScalar()
@@ -21,7 +21,7 @@ func (t *lexer) readSimple() (int, error) {
 	return length + 2, nil
 }
 
-// peekAfterValue notes what comes behind a value.
+// peekAfterValue looks at what follows a value.
 func (t *lexer) peekAfterValue(c, next byte) {
 	if c != ',' {
 		if c == '}' || c == ']' {
@@ -34,8 +34,8 @@ func (t *lexer) peekAfterValue(c, next byte) {
 	}
 }
 
-// peekCompact finds what comes next where nobody has put a space in between, as
-// programs write it, or leaves it to find.
+// peekCompact finds the next token if there is no white space before it, which
+// is how programs write JSON. Otherwise peek finds it later.
 func (t *lexer) peekCompact() {
 	rest := t.text[t.at:]
 	switch {

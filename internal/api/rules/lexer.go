@@ -10,27 +10,29 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// lexer takes a body apart. It has two ways to do so. The quick one knows JSON
-// without mistakes and nothing of where it is; whenever it meets anything that
-// would have to be told somebody, it is lost, and the body is read again from
-// the start by the decoder, which finds the words. So only the decoder says
-// what is wrong with a body, and bodies with nothing wrong are read in half the
-// time.
+// lexer splits a body into tokens. It has two modes. The fast mode only handles
+// valid JSON and does not track where it is. At anything it would have to
+// report, it fails, and the body is read again from the start by the jsontext
+// decoder, which finds the error message. So only the decoder reports errors.
+//
+// The fast mode takes about a third off the time to read and check a typical
+// account (BenchmarkReadAndCheck of package contract: 12 µs instead of 18 µs of
+// processor time).
 type lexer struct {
-	decoder *jsontext.Decoder // nil: the quick way
+	decoder *jsontext.Decoder // nil in fast mode
 	text    string
 	traits       // of the text
-	simple  bool // a string of it ends with the next quote
+	simple  bool // every string ends at the next quote
 	failed  bool
-	at      int           // behind what was read last
-	next    int           // where what peek found stands
-	kind    jsontext.Kind // of what peek found; 0 before it looked
+	at      int           // end of the last token
+	next    int           // position of the token that peek found
+	kind    jsontext.Kind // of the token that peek found; 0 before it looked
 	expect  separator
 	depth   int
-	objects uint64 // a bit for each level: whether it is an object
+	objects uint64 // one bit per level: whether it is an object
 }
 
-// separator is what has to come before the next value.
+// separator is what must come before the next value.
 type separator uint8
 
 const (
@@ -40,16 +42,18 @@ const (
 )
 
 const (
-	// maxFastBody is the longest body that is read the quick way first: what
-	// is wrong at the end of a long one would cost it twice.
+	// maxFastBody is the longest body to try in fast mode. An error at the end of a
+	// longer one would make reading it twice too expensive.
 	maxFastBody  = 32 << 10
 	maxFastDepth = 64
 )
 
-// errFastLexer is what the quick way says of anything it does not know.
+// errFastLexer is returned in fast mode for anything that is not plain, valid
+// JSON.
 var errFastLexer = errors.New("not plain JSON")
 
-// newLexer prepares the quick way, if there is one.
+// newLexer returns a lexer in fast mode. It reports false if the body is not
+// suited for it.
 func newLexer(text string, is traits) (*lexer, bool) {
 	if len(text) > maxFastBody || !is.ascii && !utf8.ValidString(text) {
 		return nil, false
@@ -57,7 +61,7 @@ func newLexer(text string, is traits) (*lexer, bool) {
 	return &lexer{text: text, traits: is, simple: is.noEscapes && is.noControls}, true
 }
 
-// peek tells what comes next.
+// peek returns the kind of the next token.
 func (t *lexer) peek() jsontext.Kind {
 	if t.kind != 0 {
 		return t.kind
@@ -65,7 +69,8 @@ func (t *lexer) peek() jsontext.Kind {
 	return t.look()
 }
 
-// look is peek where nothing was found yet. The decoder remembers by itself.
+// look is peek when the next token is not known yet. The decoder caches by
+// itself.
 func (t *lexer) look() jsontext.Kind {
 	if t.decoder != nil {
 		return t.decoder.PeekKind()
@@ -74,7 +79,8 @@ func (t *lexer) look() jsontext.Kind {
 	return t.kind
 }
 
-// scanKind goes to the next value, name or end, and tells its kind, 0 when lost.
+// scanKind moves to the next value, name or end and returns its kind, or 0 on
+// failure.
 func (t *lexer) scanKind() jsontext.Kind {
 	if t.failed {
 		return 0
@@ -100,7 +106,7 @@ func (t *lexer) kindAt(at int) jsontext.Kind {
 	return kind
 }
 
-// kinds tells what begins with a byte; 0 is nothing that may stand in JSON.
+// kinds maps the first byte of a token to its kind; 0 means not valid in JSON.
 var kinds = func() (of [256]jsontext.Kind) {
 	for _, c := range []byte(`{[}]"tfn`) {
 		of[c] = jsontext.Kind(c)
@@ -111,7 +117,7 @@ var kinds = func() (of [256]jsontext.Kind) {
 	return of
 }()
 
-// skipSpace passes over white space.
+// skipSpace skips white space.
 func (t *lexer) skipSpace(at int) int {
 	for at < len(t.text) {
 		switch t.text[at] {
@@ -124,7 +130,7 @@ func (t *lexer) skipSpace(at int) int {
 	return at
 }
 
-// readDelimiter reads the beginning or the end of an object or list.
+// readDelimiter reads the start or end of an object or list.
 func (t *lexer) readDelimiter() error {
 	if t.decoder != nil {
 		_, err := t.decoder.ReadToken()
@@ -151,10 +157,10 @@ func (t *lexer) readDelimiter() error {
 	return nil
 }
 
-// expectsName reports whether a name has to come next.
+// expectsName reports whether the next token must be a field name.
 func (t *lexer) expectsName() bool { return t.depth > 0 && t.objects&1 == 1 && t.expect != colon }
 
-// readScalar reads a name or a value without parts, and tells how long it is.
+// readScalar reads a name or a scalar value and returns its length.
 func (t *lexer) readScalar() (int, error) {
 	if t.decoder != nil {
 		raw, err := t.decoder.ReadValue()
@@ -188,8 +194,8 @@ func (t *lexer) readScalar() (int, error) {
 	return length, nil
 }
 
-// stringEnd gives the end of a string from behind its first quote, -1 when it is
-// none.
+// stringEnd returns the end of the string whose contents start at from, or -1 if
+// it is invalid.
 func (t *lexer) stringEnd(from int) int {
 	if t.noEscapes {
 		length := indexQuote(t.text[from:])
@@ -223,7 +229,7 @@ func (t *lexer) literalEnd(word string) int {
 	return t.next + len(word)
 }
 
-// numberEnd gives the end of a number, -1 when it is none.
+// numberEnd returns the end of a number, or -1 if it is invalid.
 func numberEnd(text string, at int) int {
 	digits := func() bool {
 		from := at
@@ -257,7 +263,7 @@ func numberEnd(text string, at int) int {
 	return at
 }
 
-// offset is the place behind what was read last.
+// offset returns the end of the last token.
 func (t *lexer) offset() int {
 	if t.decoder != nil {
 		return int(t.decoder.InputOffset())
@@ -265,7 +271,8 @@ func (t *lexer) offset() int {
 	return t.at
 }
 
-// pointer tells where what was read last stands. The quick way does not know.
+// pointer returns the JSON pointer of the last token. The fast mode does not
+// know it.
 func (t *lexer) pointer() jsontext.Pointer {
 	if t.decoder != nil {
 		return t.decoder.StackPointer()
@@ -274,11 +281,11 @@ func (t *lexer) pointer() jsontext.Pointer {
 	return ""
 }
 
-// The reader notices duplicate names itself, in slots it has anyway; the
-// decoder's own way would keep a second copy of every name.
+// decoderOptions allows duplicate names because the reader detects them itself,
+// with data it has anyway. The decoder would keep a second copy of every name.
 var decoderOptions = []jsontext.Options{jsontext.AllowDuplicateNames(true)}
 
-// pooledDecoder is a decoder and its buffer, used again and again.
+// pooledDecoder is a decoder and its buffer for reuse.
 type pooledDecoder struct {
 	decoder jsontext.Decoder
 	buffer  bytes.Buffer
@@ -286,14 +293,14 @@ type pooledDecoder struct {
 
 var decoderPool = sync.Pool{New: func() any { return new(pooledDecoder) }}
 
-// open lets the decoder read a body.
+// open starts reading a body.
 func (s *pooledDecoder) open(body []byte) *lexer {
 	s.buffer = *bytes.NewBuffer(body)
 	s.decoder.Reset(&s.buffer, decoderOptions...)
 	return &lexer{decoder: &s.decoder}
 }
 
-// release lets go of the body, which may be personal data and large.
+// release drops the body, which may be large and hold personal data.
 func (s *pooledDecoder) release() {
 	s.buffer = bytes.Buffer{}
 	s.decoder.Reset(&s.buffer)

@@ -2,18 +2,19 @@ package rules
 
 import "strconv"
 
-// A document may hold a few thousand values and one more for every few bytes of
-// it. Honest ones have a value per 16 to 30 bytes; a body made of nothing but
-// commas and brackets would take fifty times its own size to understand.
+// A document may have baseValues values plus one for every bytesPerValue bytes.
+// Normal documents have one value per 16 to 30 bytes. A body of nothing but
+// commas and brackets would need fifty times its own size in memory.
 const (
 	baseValues    = 4096
 	bytesPerValue = 13
 )
 
-// maxValues is how many values a body of a size may hold.
+// maxValues returns how many values a body of the given size may have.
 func maxValues(size int) int { return baseValues + size/bytesPerValue }
 
-// countValue takes one value from the budget, or refuses the document.
+// countValue counts one value against the limit. It returns false if the
+// document must be refused.
 func (r *reader) countValue() bool {
 	if r.valuesLeft > 0 && (r.valuesRead+1)%cancelCheckInterval != 0 {
 		r.valuesLeft--
@@ -23,7 +24,8 @@ func (r *reader) countValue() bool {
 	return r.countValueSlow()
 }
 
-// countValueSlow is spend where it is time to look up or nothing may be left.
+// countValueSlow is countValue for when it is time to check for cancellation or
+// the limit may be reached.
 func (r *reader) countValueSlow() bool {
 	if !r.notCancelled() {
 		return false
@@ -32,20 +34,19 @@ func (r *reader) countValueSlow() bool {
 		return true
 	}
 	r.fault = &Violation{Code: CodeMaxItems, Attr: attrOf(r.lexer.pointer()),
-		Detail: "The document has more values than can be read: " + strconv.Itoa(baseValues) +
-			" and one more for every " + strconv.Itoa(bytesPerValue) + " bytes of it."}
+		Detail: "The document has too many values. The limit is " + strconv.Itoa(baseValues) +
+			" plus one for every " + strconv.Itoa(bytesPerValue) + " bytes."}
 	return false
 }
 
-// cancelCheckInterval is how many values are read between two looks whether anybody still
-// waits for them. The longest of the values that are looked into take a few
-// microseconds each.
+// cancelCheckInterval is how many values are read between two checks for
+// cancellation. Reading one value takes a few microseconds at most.
 const cancelCheckInterval = 256
 
-// detailCancelled is told to nobody: who would hear it has left.
-const detailCancelled = "Nobody waits for the document any more."
+// detailCancelled is never seen by a client: the client is gone.
+const detailCancelled = "The request was cancelled."
 
-// notCancelled reports whether somebody still waits for the document.
+// notCancelled reports whether the caller still waits for the document.
 func (r *reader) notCancelled() bool {
 	if r.valuesRead++; r.valuesRead%cancelCheckInterval != 0 {
 		return true
@@ -58,8 +59,8 @@ func (r *reader) notCancelled() bool {
 	}
 }
 
-// addName keeps a name that no table has, to notice it when it comes twice.
-// As long as its object is being read it costs as much as two values.
+// addName records a field name that is not in the table, to detect duplicates.
+// While its object is being read, the name counts as two values.
 func (r *reader) addName(known *nameSet, name string) bool {
 	if !known.add(name) {
 		return r.duplicateField()
@@ -67,5 +68,5 @@ func (r *reader) addName(known *nameSet, name string) bool {
 	return r.countValue() && r.countValue() //nolint:staticcheck // it costs two
 }
 
-// dropNames gives back what the names of an object cost.
+// dropNames releases what the names of an object cost.
 func (r *reader) dropNames(known *nameSet) { r.valuesLeft += 2 * known.count }

@@ -2,16 +2,16 @@ package rules
 
 import "math/bits"
 
-// nameIndex finds the place of a field in its table with one look: every name of
-// the table has a slot of its own. A map would take three times as long, and an
-// account is asked for its fields some hundreds of times.
+// nameIndex is a perfect hash of the field names of a table: one lookup finds
+// the index of a field. A map takes three times as long, and reading an account
+// looks up hundreds of fields.
 type nameIndex struct {
 	factor uint64
-	slots  [256]uint8 // the field's place counted from 1, 0 where none is
+	slots  [256]uint8 // index of the field plus 1, or 0
 }
 
-// newNameIndex looks for a factor that gives every name a slot of its own. There
-// is none when two names cannot be told apart by what is looked at.
+// newNameIndex searches for a multiplier that gives each name its own slot. It
+// returns nil if two names differ only in characters that slot does not look at.
 func newNameIndex(names []string) *nameIndex {
 	d := new(nameIndex)
 	for try := range uint64(maxTries) {
@@ -24,9 +24,9 @@ func newNameIndex(names []string) *nameIndex {
 }
 
 const (
-	// maxTries is far above what a table of 64 names needs, some thousands.
+	// maxTries is far more than a table of 64 names needs, which is a few thousand.
 	maxTries = 1 << 18
-	// goldenRatio spreads what differs little over all the numbers there are.
+	// goldenRatio is the usual multiplier of Fibonacci hashing.
 	goldenRatio = 0x9e3779b97f4a7c15
 )
 
@@ -42,8 +42,8 @@ func (d *nameIndex) fill(names []string) bool {
 	return true
 }
 
-// slot looks at the length of a name, its first eight letters and its last
-// eight, which are all that most names have.
+// slot hashes the length of a name and its first and last eight bytes, which are
+// all bytes of most names.
 func (d *nameIndex) slot(name string) uint8 {
 	length := len(name)
 	var first, last uint64

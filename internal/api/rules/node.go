@@ -9,66 +9,67 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// Document is a body that was read against a table: its values, and what is
-// wrong with them so far. It is for one goroutine.
+// Document is a body that was read against a table: its values and the
+// violations found so far. It must not be used by several goroutines.
 type Document struct {
-	text   string // the whole body; nodes are cuts of it
+	text   string // the whole body; nodes are slices of it
 	root   *Node
 	report Report
-	arena  *arena // where its nodes are
+	arena  *arena // holds the nodes
 }
 
-// Release says that nobody looks at the document or its nodes any more, so that
-// another one may have their memory. Texts and what the report has told stay.
-// It need not be called.
+// Release makes the memory of the document and its nodes available for reuse.
+// Neither may be used afterwards; strings and reported violations stay valid.
+// Calling it is optional.
 func (d *Document) Release() {
 	d.root, d.report = nil, Report{}
 	d.arena.release()
 	d.arena = nil
 }
 
-// Root gives the outermost object.
+// Root returns the outermost object.
 func (d *Document) Root() *Node { return d.root }
 
-// Report gives the list that shape violations are in already and that
-// cross-field rules add theirs to.
+// Report returns the violations. It already has the shape violations;
+// cross-field rules add theirs.
 func (d *Document) Report() *Report { return &d.report }
 
-// Node is one value of a document, or one that is not there. Every method
-// works on every node, so rules need not ask before they look: what is absent,
-// or was refused by its shape, has the zero value of whatever is asked.
+// Node is one value of a document, present or absent. Every method works on
+// every node, so rules need no checks: an absent value, or one with a shape
+// violation, returns the zero value of whatever is asked.
 type Node struct {
 	doc        *Document
-	parent     *Node // while the parent is being read: the sibling before this one
+	parent     *Node // while the parent is being read: the previous sibling
 	typ        *Type
-	children   *[]*Node // items as they were sent, members as the table has them; nil when there are none
-	value      int64    // of a number, a boolean, a date or a datetime; of an object a bit for each field it has
-	start, end int32    // of the value's JSON in the text
+	children   *[]*Node // items as sent, or members in table order; nil if there are none
+	value      int64    // of a number, boolean, date or datetime; for an object one bit per field that is present
+	start, end int32    // position of the value's JSON in the text
 	index      int32    // of the field in the parent's table, or of the item
-	places     uint8    // of a decimal whose value is a count
+	places     uint8    // decimal places of a decimal stored in value
 	state      state
 }
 
 type state uint8
 
 const (
-	isPresent state = 1 << iota // given, and not null
-	isBroken                    // has a shape violation of its own
-	isEscaped                   // a text with escapes in it
-	isCounted                   // a decimal with a count and its places, spelled without an exponent
+	isPresent state = 1 << iota // given and not null
+	isBroken                    // has a shape violation
+	isEscaped                   // a string with escapes
+	isCounted                   // a decimal stored in value and places, written without an exponent
 )
 
-// absent stands for everything that is not there.
+// absent is the node of every value that is not there.
 var absent = &Node{typ: &Type{}}
 
-// Field gives a member of an object. A name the table does not declare is a
-// mistake of ours and reads as absent; a parity test walks the tables.
+// Field returns a member of an object. A name that the table does not declare is
+// a programming error and returns the absent node; a test checks all names
+// against the tables.
 func (n *Node) Field(name string) *Node {
 	if n.typ.Shape != ShapeObject || n.children == nil {
 		return absent
 	}
-	// Objects keep what was sent, not a place for all that could have been: many
-	// empty ones would cost a hundred times their own size.
+	// Objects store only the members that were sent: otherwise many empty objects
+	// would take a hundred times their own size.
 	i := n.typ.Table.find(name)
 	if i < 0 {
 		return absent
@@ -80,7 +81,7 @@ func (n *Node) Field(name string) *Node {
 	return (*n.children)[bits.OnesCount64(given&(its-1))]
 }
 
-// Items gives the values of a list.
+// Items returns the items of a list.
 func (n *Node) Items() []*Node {
 	if n.typ.Shape != ShapeList || n.children == nil {
 		return nil
@@ -91,12 +92,12 @@ func (n *Node) Items() []*Node {
 // Present reports whether a value was given. null counts as not given.
 func (n *Node) Present() bool { return n.state&isPresent != 0 }
 
-// Valid reports whether a value was given and has the shape the table asks
-// for. It speaks of the value itself, not of the members of an object or list.
+// Valid reports whether a value was given and has the declared shape. It does
+// not look at the members of an object or list.
 func (n *Node) Valid() bool { return n.state&(isPresent|isBroken) == isPresent }
 
-// Text gives a text, and any other single value in the words it was sent in.
-// Objects, lists and any-JSON values have only Raw.
+// Text returns a string, or any other scalar as it was written. Objects, lists
+// and AnyJSON values only have Raw.
 func (n *Node) Text() string {
 	if !n.Valid() || n.typ.Shape >= ShapeObject {
 		return ""
@@ -104,17 +105,17 @@ func (n *Node) Text() string {
 	return n.plain()
 }
 
-// Bool gives a boolean.
+// Bool returns a boolean.
 func (n *Node) Bool() bool { return n.typ.Shape == ShapeBoolean && n.Valid() && n.value != 0 }
 
-// Int gives an integer.
+// Int returns an integer.
 func (n *Node) Int() int64 { return n.valueOf(ShapeInteger) }
 
-// Amount gives money.
+// Amount returns an amount of money.
 func (n *Node) Amount() money.Amount { return money.Amount(n.valueOf(ShapeAmount)) }
 
-// Decimal gives an exact number with its spelling. Money can be asked for as a
-// decimal too.
+// Decimal returns an exact number that keeps its digits. It also works for
+// amounts.
 func (n *Node) Decimal() money.Decimal {
 	if !n.Valid() || n.typ.Shape != ShapeDecimal && n.typ.Shape != ShapeAmount {
 		return money.Decimal{}
@@ -127,10 +128,10 @@ func (n *Node) Decimal() money.Decimal {
 	return value
 }
 
-// Day gives a date.
+// Day returns a date.
 func (n *Node) Day() calendar.Day { return calendar.DayFromNumber(n.valueOf(ShapeDate)) }
 
-// Instant gives a datetime in UTC.
+// Instant returns a datetime in UTC.
 func (n *Node) Instant() time.Time {
 	if !n.Valid() || n.typ.Shape != ShapeDatetime {
 		return time.Time{}
@@ -138,7 +139,7 @@ func (n *Node) Instant() time.Time {
 	return time.Unix(n.value, 0).UTC()
 }
 
-// Raw gives the value's JSON as it was sent, spelling and spaces kept.
+// Raw returns the JSON of the value exactly as sent.
 func (n *Node) Raw() string {
 	if !n.Present() {
 		return ""
@@ -146,7 +147,7 @@ func (n *Node) Raw() string {
 	return n.doc.text[n.start:n.end]
 }
 
-// Attr gives the dotted path, "" for the outermost object.
+// Attr returns the dotted path, "" for the outermost object.
 func (n *Node) Attr() string { return string(n.appendAttr(nil)) }
 
 func (n *Node) appendAttr(dst []byte) []byte {
@@ -170,7 +171,7 @@ func (n *Node) valueOf(shape Shape) int64 {
 	return n.value
 }
 
-// digits gives a number without its exponent, if it has one.
+// digits returns a number without its exponent.
 func (n *Node) digits() (string, error) {
 	if n.doc.text[n.start] == '"' {
 		return n.plain(), nil
@@ -178,8 +179,8 @@ func (n *Node) digits() (string, error) {
 	return money.Plain(n.plain())
 }
 
-// plain gives a string without quotes and escapes, and any other value as it
-// was sent. Only a string with escapes costs a copy.
+// plain returns a string without quotes and escapes, or any other value as sent.
+// Only a string with escapes is copied.
 func (n *Node) plain() string {
 	raw := n.doc.text[n.start:n.end]
 	switch {

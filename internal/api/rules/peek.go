@@ -2,10 +2,10 @@ package rules
 
 import "bytes"
 
-// Peek gives the texts of two members of the outermost object, for those who
-// must know whom a body is about before it is their turn to read it. It looks no
-// further than it must, so it says nothing about the rest; where it finds no
-// such text the body is refused by whoever reads it.
+// Peek returns two string members of the outermost object, for callers that must
+// know which account a body is about before reading it. It stops as soon as it
+// has both and does not validate the rest. If it does not find them, reading the
+// body fails later.
 func Peek(body []byte, first, second string) (one, two string, found bool) {
 	var has [2]bool
 	at := skipBlanks(body, 0)
@@ -49,7 +49,7 @@ func Peek(body []byte, first, second string) (one, two string, found bool) {
 	return "", "", false
 }
 
-// skipBlanks gives the place of the next byte that is not white space.
+// skipBlanks returns the position of the next byte that is not white space.
 func skipBlanks(body []byte, at int) int {
 	for at < len(body) && (body[at] == ' ' || body[at] == '\t' || body[at] == '\n' || body[at] == '\r') {
 		at++
@@ -57,7 +57,7 @@ func skipBlanks(body []byte, at int) int {
 	return at
 }
 
-// skipString gives the place behind a string, or -1.
+// skipString returns the position after a string, or -1.
 func skipString(body []byte, at int) int {
 	for end := at + 1; ; end++ {
 		next := bytes.IndexByte(body[end:], '"')
@@ -75,8 +75,8 @@ func skipString(body []byte, at int) int {
 	}
 }
 
-// skipJSON gives the place behind a value, or -1. What is no JSON may be taken for
-// something; it is refused later.
+// skipJSON returns the position after a value, or -1. It may accept invalid
+// JSON, which is refused later.
 func skipJSON(body []byte, at int) int {
 	depth := 0
 	for at < len(body) {
@@ -96,7 +96,7 @@ func skipJSON(body []byte, at int) int {
 				return at + 1
 			}
 			if depth < 0 {
-				return at // of the object that a number or a word stands in
+				return at // end of the object that contains a number or literal
 			}
 		case ',':
 			if depth == 0 {
@@ -108,8 +108,8 @@ func skipJSON(body []byte, at int) int {
 	return -1
 }
 
-// nameEquals reports whether a string, with its quotes, is a word, however it is
-// escaped.
+// nameEquals reports whether a quoted string equals word, including escaped
+// spellings.
 func nameEquals(raw []byte, word string) bool {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1:len(raw)-1]) == word

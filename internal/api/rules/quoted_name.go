@@ -1,8 +1,9 @@
 package rules
 
-// quotedName is a name as programs write it: in quotes, and the colon behind it.
+// quotedName is a field name as programs write it: in quotes and followed by a
+// colon.
 type quotedName struct {
-	head, mask uint64 // its first eight bytes, as far as it has them
+	head, mask uint64 // up to eight leading bytes
 	text       string
 }
 
@@ -15,19 +16,19 @@ func newQuotedName(name string) quotedName {
 	return l
 }
 
-// matches reports whether a text begins with the label and goes on behind it.
-// Most that do not differ in their first eight bytes.
+// matches reports whether text starts with the name and continues after it. Most
+// names that do not match differ in the first eight bytes.
 func (l *quotedName) matches(text string, head uint64) bool {
 	return head&l.mask == l.head && len(text) > len(l.text) && text[:len(l.text)] == l.text
 }
 
-// nameLookahead is how many names are compared.
+// nameLookahead is how many names expectName compares.
 const nameLookahead = 8
 
-// expectName reads the name of a member when it is one of the few that are expected
-// from a place on, and tells which. Senders mostly keep to the declared order and
-// leave some out, and then nobody has to look for the end of the name or for its
-// place. What it does not know is -1, and left as it is.
+// expectName reads a field name if it is one of the next few names of the table
+// and returns its index. Senders usually keep the declared order and leave some
+// fields out. This avoids searching the end of the name and looking it up. If
+// the name is another one, expectName returns -1 and reads nothing.
 func (t *lexer) expectName(labels []quotedName, from int) int {
 	if t.kind != '"' { // the decoder never says so
 		return -1

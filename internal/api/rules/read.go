@@ -2,20 +2,20 @@ package rules
 
 import "strings"
 
-// Limits bounds what a reader puts up with. Zero values mean the defaults.
+// Limits bounds what Read accepts. Zero values mean the defaults.
 type Limits struct {
-	Depth      int // of nested objects and lists; 32
-	Violations int // listed before too_many_errors; 100
-	// Gone is closed when nobody waits for the document any more: Read then ends
-	// early with no document and no good reason. nil: somebody always does.
+	Depth      int // maximum nesting; 32
+	Violations int // maximum number listed before too_many_errors; 100
+	// Done is closed when the caller no longer waits for the document. Read then
+	// returns early without a document. nil means never.
 	Done <-chan struct{}
 }
 
-// Read reads one JSON object. What is not well-formed JSON in the strictest
-// sense is the second result, and then there is no document: guessing what a
-// broken body meant is how data gets lost. Everything else that is wrong with
-// the shape is in the document's report. A body with too many values for its
-// size has no document either. The body may be changed afterwards.
+// Read reads one JSON object. If the body is not strictly valid JSON, the second
+// result says why and there is no document: guessing what a broken body means
+// would lose data. The same holds for a body with too many values for its size.
+// All other shape violations are in the document's report. The body may be
+// modified afterwards.
 func (t *Table) Read(body []byte, limits Limits) (*Document, *Violation) {
 	if limits.Depth == 0 {
 		limits.Depth = 32
@@ -51,16 +51,16 @@ func (t *Table) follow(from *lexer, text string, is traits, limits Limits) (*Doc
 	return doc, nil
 }
 
-// reader walks the tokens of one body. Its methods answer false when the body
-// turned out to be malformed, with the reason in fault.
+// reader walks the tokens of one body. Its methods return false if the body is
+// malformed, with the reason in fault.
 type reader struct {
 	lexer      *lexer
 	doc        *Document
 	arena      *arena
-	depth      int  // how many more levels may be opened
-	valuesLeft int  // how many more values may be kept
-	special    bool // some string may need a closer look
-	valuesRead int  // values, kept or not
+	depth      int  // levels that may still be opened
+	valuesLeft int  // values that may still be stored
+	special    bool // some string may contain an escape or a control character
+	valuesRead int  // values read, stored or not
 	done       <-chan struct{}
 	fault      *Violation
 }
@@ -74,7 +74,7 @@ func (r *reader) read() *Violation {
 	}
 	rest := r.doc.text[r.doc.root.end:]
 	if strings.Trim(rest, " \t\r\n") != "" {
-		return &Violation{Code: CodeMalformedJSON, Detail: "Something follows the JSON object."}
+		return &Violation{Code: CodeMalformedJSON, Detail: "There is data after the JSON object."}
 	}
 	return nil
 }

@@ -5,57 +5,57 @@ import (
 	"slices"
 )
 
-// Report collects what is wrong with a document, errors and warnings apart,
-// and gives each list in document order whatever the order of the checks was.
+// Report collects the errors and warnings of a document and returns each list in
+// document order, regardless of the order of the checks.
 type Report struct {
 	limit    int
-	shapes   int // shape violations kept; they arrive in document order
+	shapes   int // number of shape violations; they arrive in document order
 	errors   []finding
 	warnings []finding
 }
 
-// finding is a violation whose path is not spelled out yet: most of a long
+// finding is a violation whose path is not written yet, because most of a long
 // list is never shown.
 type finding struct {
-	offset int32 // where it stands in the document
+	offset int32 // position in the document
 	node   *Node
-	member string // below node, "" for the node itself
+	member string // below node; "" for the node itself
 	code   string
 	detail string
 }
 
-// Add says that a value is wrong.
+// Add reports an error in a value.
 func (r *Report) Add(node *Node, code, detail string) {
 	r.errors = r.add(r.errors, newFinding(node, "", code, detail))
 }
 
-// AddField says that a member of an object is wrong, which need not be there.
+// AddField reports an error in a member of an object, which may be absent.
 func (r *Report) AddField(node *Node, field, code, detail string) {
 	r.errors = r.add(r.errors, newFinding(node, field, code, detail))
 }
 
-// Warn says that a value is doubtful; the document is accepted all the same.
+// Warn reports a warning about a value. The document is still accepted.
 func (r *Report) Warn(node *Node, code, detail string) {
 	r.warnings = r.add(r.warnings, newFinding(node, "", code, detail))
 }
 
-// WarnField says that a member of an object is doubtful or missing.
+// WarnField reports a warning about a member of an object, which may be absent.
 func (r *Report) WarnField(node *Node, field, code, detail string) {
 	r.warnings = r.add(r.warnings, newFinding(node, field, code, detail))
 }
 
-// Failed reports whether the document must be refused.
+// Failed reports whether there are errors.
 func (r *Report) Failed() bool { return len(r.errors) > 0 }
 
-// Errors gives what refuses the document, in document order. A list over the
-// limit is cut and ends with too_many_errors.
+// Errors returns the errors in document order. A list over the limit is
+// truncated and ends with too_many_errors.
 func (r *Report) Errors() []Violation { return r.list(r.errors) }
 
-// Warnings gives what is doubtful, in the same manner.
+// Warnings returns the warnings in the same way.
 func (r *Report) Warnings() []Violation { return r.list(r.warnings) }
 
-// DetailTooMany is what stands behind a list that was cut.
-const DetailTooMany = "There are more problems than are listed. Mend these first."
+// DetailTooMany is the last entry of a truncated list.
+const DetailTooMany = "There are more problems than listed. Fix these first."
 
 func (r *Report) list(findings []finding) []Violation {
 	if len(findings) == 0 {
@@ -73,8 +73,8 @@ func (r *Report) list(findings []finding) []Violation {
 	return violations
 }
 
-// add adds a finding of a rule. Only the first ones in document order can ever
-// be shown, so the others are let go now and then.
+// add adds the finding of a rule. Only the first ones in document order are ever
+// shown, so the rest is dropped from time to time.
 func (r *Report) add(findings []finding, f finding) []finding {
 	if len(findings) >= 8*(r.limit+1) {
 		sortFindings(findings)
@@ -87,8 +87,8 @@ func sortFindings(findings []finding) {
 	slices.SortStableFunc(findings, func(a, b finding) int { return cmp.Compare(a.offset, b.offset) })
 }
 
-// addShape adds a violation found while reading. What comes after the limit could
-// never be shown, so a hostile body cannot make the list long.
+// addShape adds a violation found while reading. Violations over the limit are
+// never shown, so a hostile body cannot make the list long.
 func (r *Report) addShape(f finding) {
 	if !r.full() {
 		r.errors = append(r.errors, f)
@@ -98,8 +98,8 @@ func (r *Report) addShape(f finding) {
 
 func (r *Report) full() bool { return r.shapes > r.limit }
 
-// newFinding places a finding: at the value, or where its object ends when the
-// value is not there.
+// newFinding positions a finding at the value or, if it is absent, at the end of
+// its object.
 func newFinding(node *Node, field, code, detail string) finding {
 	f := finding{offset: node.start, node: node, member: field, code: code, detail: detail}
 	if field == "" {

@@ -11,7 +11,7 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// boolean accepts true and false, not their names in a string.
+// boolean accepts true and false, but not as strings.
 func (r *reader) boolean(node *Node, kind jsontext.Kind) {
 	switch kind {
 	case 't':
@@ -23,8 +23,8 @@ func (r *reader) boolean(node *Node, kind jsontext.Kind) {
 	}
 }
 
-// number reads integers, and money and decimals from a JSON number or a
-// string. The digits are taken as they stand; no float ever holds them.
+// number reads integers, and amounts and decimals from a JSON number or a
+// string. The digits are used as they are; no float is involved.
 func (r *reader) number(node *Node, kind jsontext.Kind) {
 	shape := node.typ.Shape
 	if kind != '0' && (kind != '"' || shape == ShapeInteger) {
@@ -51,8 +51,7 @@ func (r *reader) number(node *Node, kind jsontext.Kind) {
 	}
 }
 
-// count keeps the value of a decimal, if it is short, so that nobody has to read
-// it again.
+// count stores the value of a short decimal, so that it is parsed only once.
 func (n *Node) count(digits string) error {
 	value, err := money.ParseDecimal(digits)
 	if count, places, fits := value.Parts(); err == nil && fits && digits == n.plain() {
@@ -62,8 +61,8 @@ func (n *Node) count(digits string) error {
 	return err
 }
 
-// digits gives a decimal as it is spelled without an exponent. Only a JSON
-// number may have one: in a string it is more likely a mistake than a number.
+// digits returns a decimal without its exponent. Only JSON numbers may have one:
+// in a string it is more likely a mistake.
 func (r *reader) digits(node *Node) (string, error) {
 	r.unquote(node)
 	return node.digits()
@@ -89,7 +88,7 @@ func (r *reader) decimal(node *Node, err error, places string) {
 	case errors.Is(err, money.ErrRange):
 		r.reject(node, CodeOutOfRange, "Must have at most 12 digits before the decimal point.")
 	default:
-		r.reject(node, CodeInvalidDecimal, "Must be a plain decimal number; one in a string has no exponent.")
+		r.reject(node, CodeInvalidDecimal, "Must be a decimal number. In a string, exponents are not allowed.")
 	}
 }
 
@@ -104,7 +103,7 @@ func (r *reader) time(node *Node, kind jsontext.Kind) {
 		day, err := calendar.ParseDay(text)
 		switch {
 		case err != nil:
-			r.reject(node, CodeInvalidDate, "Must be a real calendar day, written YYYY-MM-DD.")
+			r.reject(node, CodeInvalidDate, "Must be a valid date in the format YYYY-MM-DD.")
 		case day.Before(earliest):
 			r.reject(node, CodeOutOfRange, detailEarliest)
 		}
@@ -114,15 +113,15 @@ func (r *reader) time(node *Node, kind jsontext.Kind) {
 	instant, err := calendar.ParseInstant(text)
 	switch {
 	case err != nil:
-		r.reject(node, CodeInvalidDatetime, "Must be a datetime with a zone, written YYYY-MM-DDTHH:MM:SSZ.")
+		r.reject(node, CodeInvalidDatetime, "Must be a datetime with a time zone in the format YYYY-MM-DDTHH:MM:SSZ.")
 	case calendar.DayOf(instant, time.UTC).Before(earliest):
 		r.reject(node, CodeOutOfRange, detailEarliest)
 	}
 	node.value = instant.Unix()
 }
 
-// earliest is the first day that can be meant. Some systems write the first
-// day there is where they have none, and taking it for one would be a lie.
+// earliest is the earliest date that is accepted. Some systems write a minimum
+// date for "unknown", which must not be taken for a real one.
 var earliest = calendar.Date(1800, time.January, 1)
 
-const detailEarliest = "Must not be before 1800-01-01. Leave it out when it is not known."
+const detailEarliest = "Must not be before 1800-01-01. Leave the field out if the value is unknown."

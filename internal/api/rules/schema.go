@@ -6,7 +6,7 @@ import (
 )
 
 // Walk visits every field below a table, depth first and in declared order.
-// Paths are attrs with * for any item: customers.*.landline.
+// Paths are attrs with * for any item, such as customers.*.landline.
 func (t *Table) Walk(visit func(path string, field Field)) { t.walk("", visit) }
 
 func (t *Table) walk(prefix string, visit func(path string, field Field)) {
@@ -23,9 +23,9 @@ func (t *Table) walk(prefix string, visit func(path string, field Field)) {
 	}
 }
 
-// Schema describes the table as JSON Schema 2020-12, which OpenAPI 3.1 speaks.
-// Nested tables become references, which ref spells. Nothing in it depends on
-// the order of a map, so the same table always gives the same bytes.
+// Schema describes the table as JSON Schema 2020-12, as used by OpenAPI 3.1.
+// Nested tables become references, written by ref. The result does not depend on
+// map order.
 func (t *Table) Schema(ref func(*Table) string) map[string]any {
 	properties := make(map[string]any, len(t.Fields))
 	required := []string{}
@@ -99,7 +99,7 @@ func (typ *Type) textSchema() map[string]any {
 	if format := typ.Format; format != nil {
 		switch {
 		case format.Pattern == "" && typ.Min == 0:
-			// A named format would refuse the empty text that is allowed here.
+			// A named format would refuse the empty string that is allowed here.
 			schema["description"] = "Format: " + format.Name + ", or empty."
 		case format.Pattern == "":
 			schema["format"] = format.Name
@@ -123,8 +123,8 @@ func (typ *Type) listSchema(ref func(*Table) string) map[string]any {
 	return schema
 }
 
-// The exact numbers have names of their own, so that a client's generator makes
-// one type of each and not one for every field.
+// moneyTable and decimalTable give the exact numbers a name, so that client
+// generators make one type of each instead of one per field.
 var moneyTable, decimalTable = &Table{Name: "Money"}, &Table{Name: "Decimal"}
 
 // NumberSchemas describes the exact numbers that tables refer to, by name.
@@ -135,14 +135,14 @@ func NumberSchemas() map[string]any {
 	}
 }
 
-// numberSchema describes an exact decimal, as a string or a number. The pattern
-// holds for the string; JSON Schema has no exact words for the digits of a
-// number, and its format keeps generators from taking one of single precision.
+// numberSchema describes an exact decimal as a string or a number. The pattern
+// applies to the string. JSON Schema cannot limit the digits of a number; its
+// format keeps generators from using single precision.
 func numberSchema(places int, noun string) map[string]any {
 	n := strconv.Itoa(places)
 	return map[string]any{
-		"description": noun + " with at most 12 digits before the point and " + n + " decimals, as a string or a number. " +
-			"A string may not have an exponent.",
+		"description": noun + " with at most 12 digits before the decimal point and " + n + " decimal places, as a string or a number. " +
+			"A string must not contain an exponent.",
 		"anyOf": []any{
 			map[string]any{"type": "string", "pattern": `^-?(0|[1-9][0-9]{0,11})(\.[0-9]{1,` + n + `}0*)?$`},
 			map[string]any{"type": "number", "format": "double"},
@@ -150,8 +150,7 @@ func numberSchema(places int, noun string) map[string]any {
 	}
 }
 
-// orNull lets an optional value be null, which means the same as leaving it
-// out.
+// orNull allows null for an optional value. It means the same as leaving it out.
 func orNull(schema map[string]any) {
 	switch typ := schema["type"].(type) {
 	case string:

@@ -1,17 +1,17 @@
 // Package rules turns a declared table into everything that must agree about a
-// payload: how it is read, what is wrong with it and where, its JSON Schema,
-// and its documentation.
+// payload: how it is read, its violations and their paths, its JSON Schema and
+// its documentation.
 package rules
 
-// Table declares the fields of one JSON object. Fields outside it are refused.
+// Table declares the fields of a JSON object. Other fields are refused.
 type Table struct {
-	Name   string // as the JSON Schema and the documentation call it
+	Name   string // used in the JSON Schema and the documentation
 	Doc    string
 	Fields []Field
 
 	index       map[string]int
-	lookup      *nameIndex // of the same; nil for names that have none
-	required    []int      // the fields that must be there
+	lookup      *nameIndex // same as index, but faster; nil if the names have no perfect hash
+	required    []int      // indexes of the required fields
 	names       []string
 	quotedNames []quotedName
 	typ         Type // of the object itself
@@ -25,7 +25,7 @@ type Field struct {
 	Doc      string
 }
 
-// NewTable declares an object. A name declared twice is a mistake of ours.
+// NewTable declares an object. It panics if a name is declared twice.
 func NewTable(name, doc string, fields ...Field) *Table {
 	table := &Table{Name: name, Doc: doc, Fields: fields, index: make(map[string]int, len(fields))}
 	if len(fields) > 64 {
@@ -47,7 +47,7 @@ func NewTable(name, doc string, fields ...Field) *Table {
 	return table
 }
 
-// find gives the index of a field, or -1.
+// find returns the index of a field, or -1.
 func (t *Table) find(name string) int {
 	if t.lookup == nil {
 		if i, known := t.index[name]; known {
@@ -62,13 +62,13 @@ func (t *Table) find(name string) int {
 	return i
 }
 
-// Required declares a required field, May an optional one.
+// Required declares a required field.
 func Required(name string, typ Type, doc string) Field { return Field{name, typ, true, doc} }
 
-// Optional declares an optional field: absent and null mean the same.
+// Optional declares an optional field. Absent and null mean the same.
 func Optional(name string, typ Type, doc string) Field { return Field{name, typ, false, doc} }
 
-// Shape is what kind of JSON value a Type reads.
+// Shape is the kind of JSON value a Type reads.
 type Shape uint8
 
 // The shapes.
@@ -79,73 +79,73 @@ const (
 	ShapeAmount   // money: two decimals, number or string
 	ShapeDecimal  // up to ten decimals, number or string
 	ShapeDate     // YYYY-MM-DD
-	ShapeDatetime // RFC 3339 with a zone
-	ShapeObject   // this one and those after it may have parts
+	ShapeDatetime // RFC 3339 with a time zone
+	ShapeObject   // this one and those below may have parts
 	ShapeList
-	ShapeAny // any JSON, kept untouched
+	ShapeAny // any JSON, kept unchanged
 )
 
-// Type declares how one value is read. Build it with the functions below.
+// Type declares how one value is read. Use the functions below to create one.
 type Type struct {
 	Shape     Shape
-	Max       int      // characters of a text, items of a list; 0 means no limit of its own
-	Min       int      // items of a list; 1 for a text that may not be blank
-	Multiline bool     // a free text: it may hold tab, line feed and carriage return
+	Max       int      // characters of a string, items of a list; 0 means no limit
+	Min       int      // items of a list; 1 for a string that must not be blank
+	Multiline bool     // the string may contain tab, line feed and carriage return
 	Low, High int64    // of an integer, inclusive
-	Choices   []string // the allowed texts, when closed
-	Format    *Format  // a named check of a text
+	Choices   []string // the allowed strings, if limited
+	Format    *Format  // an additional check of a string
 	Table     *Table   // of an object
 	Item      *Type    // of a list
 }
 
-// Format is a named check of a text, with its own code.
+// Format is a named check of a string with its own code.
 type Format struct {
-	Name    string // "email"; also the schema's format when it has no Pattern
+	Name    string // such as "email"; also the schema's format if there is no Pattern
 	Code    string
-	Detail  string // the sentence shown when it fails
-	Pattern string // for the JSON Schema; "" when no pattern says it
+	Detail  string // message of a failure
+	Pattern string // for the JSON Schema; "" if no pattern can express the check
 	Check   func(text string) bool
-	// Controls says that control characters are one more way to fail this
-	// format, with its code. U+0000 is invalid_characters everywhere.
+	// Controls makes control characters fail this format, with its code. U+0000 is
+	// invalid_characters everywhere.
 	Controls bool
-	// Filled says that a required value may not be empty, which fails with this
-	// format's code instead of blank.
+	// NonEmpty makes an empty required value fail with this format's code instead of
+	// blank.
 	NonEmpty bool
 }
 
-// Text is a free text of at most so many characters, on several lines if need
-// be; it may be empty.
+// Text is a string of at most the given length. It may be empty and contain line
+// breaks.
 func Text(most int) Type { return Type{Shape: ShapeText, Max: most, Multiline: true} }
 
-// Line is a text on one line, such as a number that has letters in it.
+// Line is a string without line breaks. It may be empty.
 func Line(most int) Type { return Type{Shape: ShapeText, Max: most} }
 
-// NonEmpty is a line of one to so many characters.
+// NonEmpty is a Line that must not be empty.
 func NonEmpty(most int) Type { return Type{Shape: ShapeText, Max: most, Min: 1} }
 
-// free reports whether an empty text is a value like any other.
+// free reports whether an empty string is a value like any other.
 func (typ *Type) free() bool {
 	return typ.Shape == ShapeText && typ.Choices == nil && typ.Format == nil
 }
 
-// Formatted is a text that must pass a named check.
+// Formatted is a string that must pass a named check.
 func Formatted(most int, format *Format) Type {
 	return Type{Shape: ShapeText, Max: most, Min: 1, Format: format}
 }
 
-// OrEmpty lets a formatted text or a choice be "" even where it is required.
+// OrEmpty allows a formatted string or a choice to be "" even if it is required.
 func OrEmpty(typ Type) Type {
 	typ.Min = 0
 	return typ
 }
 
-// Choice is one of a closed set of texts.
+// Choice is one of a fixed set of strings.
 func Choice(choices ...string) Type { return Type{Shape: ShapeText, Min: 1, Choices: choices} }
 
 // Boolean is true or false.
 func Boolean() Type { return Type{Shape: ShapeBoolean} }
 
-// Integer is a whole number from low to high.
+// Integer is a whole number from low to high, inclusive.
 func Integer(low, high int64) Type { return Type{Shape: ShapeInteger, Low: low, High: high} }
 
 // Amount is money with at most two decimals.
@@ -157,16 +157,16 @@ func Decimal() Type { return Type{Shape: ShapeDecimal} }
 // Date is a calendar day.
 func Date() Type { return Type{Shape: ShapeDate} }
 
-// Datetime is an instant with a zone.
+// Datetime is an instant with a time zone.
 func Datetime() Type { return Type{Shape: ShapeDatetime} }
 
 // Object is a nested object.
 func Object(table *Table) Type { return Type{Shape: ShapeObject, Table: table} }
 
-// List is an array of so few to so many items.
+// List is an array with a minimum and maximum number of items.
 func List(least, most int, item Type) Type {
 	return Type{Shape: ShapeList, Min: least, Max: most, Item: &item}
 }
 
-// AnyJSON is any value, kept as it was sent.
+// AnyJSON is any value, kept unchanged.
 func AnyJSON() Type { return Type{Shape: ShapeAny} }

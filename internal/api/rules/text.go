@@ -9,27 +9,27 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The sentences more than one rule says.
+// Messages used by several rules.
 const (
 	detailRequired   = "This field is required."
-	detailBlank      = "This field may not be blank."
+	detailBlank      = "This field must not be blank."
 	detailCharacters = "Must not contain control characters."
 )
 
-// typeDetails says what a shape asks for.
+// typeDetails is the message for a value of the wrong JSON type.
 var typeDetails = [...]string{
 	ShapeText:     "Must be a string.",
 	ShapeBoolean:  "Must be true or false.",
-	ShapeInteger:  "Must be a whole number, without a fraction or exponent.",
-	ShapeAmount:   "Must be a number, or a decimal number in a string.",
-	ShapeDecimal:  "Must be a number, or a decimal number in a string.",
-	ShapeDate:     "Must be a date in a string, written YYYY-MM-DD.",
-	ShapeDatetime: "Must be a datetime in a string, written YYYY-MM-DDTHH:MM:SSZ.",
+	ShapeInteger:  "Must be an integer without a fraction or exponent.",
+	ShapeAmount:   "Must be a number or a string that contains a decimal number.",
+	ShapeDecimal:  "Must be a number or a string that contains a decimal number.",
+	ShapeDate:     "Must be a string with a date in the format YYYY-MM-DD.",
+	ShapeDatetime: "Must be a string with a datetime in the format YYYY-MM-DDTHH:MM:SSZ.",
 	ShapeObject:   "Must be an object.",
 	ShapeList:     "Must be a list.",
 }
 
-// text checks a string. One violation is enough for one value: the first.
+// text checks a string and reports only its first violation.
 func (r *reader) text(node *Node, kind jsontext.Kind) {
 	if kind != '"' {
 		r.reject(node, CodeInvalidType, typeDetails[ShapeText])
@@ -54,7 +54,7 @@ func (r *reader) text(node *Node, kind jsontext.Kind) {
 	}
 }
 
-// unquote gives the text of a string and notes whether it has escapes.
+// unquote returns the contents of a string and records whether it has escapes.
 func (r *reader) unquote(node *Node) string {
 	raw := r.doc.text[node.start:node.end]
 	switch {
@@ -68,14 +68,14 @@ func (r *reader) unquote(node *Node) string {
 	return node.plain()
 }
 
-// unescape takes the quotes and escapes of a well-formed JSON string away.
+// unescape removes the quotes and escapes of a valid JSON string.
 func unescape(raw string) string {
 	text, _ := jsontext.AppendUnquote(nil, raw) // the decoder has checked it
 	return string(text)
 }
 
-// allowedCharacters reports whether a text is free of control characters. Texts of several
-// lines may have the three that make lines.
+// allowedCharacters reports whether a string has no control characters. With
+// multiline, tab, line feed and carriage return are allowed.
 func allowedCharacters(text string, multiline bool) bool {
 	for i := range len(text) {
 		switch c := text[i]; {

@@ -1,6 +1,6 @@
 package rules
 
-// value reads the value of a field or an item, whatever the body holds there.
+// value reads the value of a field or item.
 func (r *reader) value(node *Node, required bool) bool {
 	kind := r.lexer.peek()
 	switch shape := node.typ.Shape; {
@@ -41,14 +41,14 @@ func (r *reader) value(node *Node, required bool) bool {
 	return true
 }
 
-// object reads the members of an object, then says what is missing.
+// object reads the members of an object and reports missing ones.
 func (r *reader) object(node *Node) bool {
 	if !r.open(node) {
 		return false
 	}
 	table := node.typ.Table
 	var strangers nameSet
-	var given uint64 // the fields seen, a bit each
+	var given uint64 // one bit per field seen
 	var last *Node
 	count, next := 0, 0
 	for r.lexer.peek() != '}' {
@@ -91,8 +91,8 @@ func (r *reader) object(node *Node) bool {
 	return true
 }
 
-// list reads the items of a list. Items over the limit are walked for broken
-// JSON but not kept, so a million of them cost no memory.
+// list reads the items of a list. Items over the limit are checked for valid
+// JSON but not stored, so a million of them take no memory.
 func (r *reader) list(node *Node) bool {
 	if !r.open(node) {
 		return false
@@ -126,8 +126,8 @@ func (r *reader) list(node *Node) bool {
 	return true
 }
 
-// null is the same as leaving an optional field out. Where a value has to be
-// it is a missing one.
+// null means the same as leaving an optional field out. A required field is
+// missing.
 func (r *reader) null(node *Node, required bool) bool {
 	if !r.scalar(node) {
 		return false
@@ -138,9 +138,9 @@ func (r *reader) null(node *Node, required bool) bool {
 	return true
 }
 
-// empty decides about "" where a text is not free: in exports it is how "none"
-// is written, so an optional value is not there. It reports whether the value
-// is done with.
+// empty handles "" where it is not a regular value. Exports write "" for "none",
+// so an optional value counts as absent. It reports whether the value needs no
+// further check.
 func (r *reader) empty(node *Node, required bool) bool {
 	switch {
 	case !required:
@@ -153,7 +153,7 @@ func (r *reader) empty(node *Node, required bool) bool {
 	return true
 }
 
-// scalar reads a value that has no parts and notes where it stands.
+// scalar reads a scalar value and records its position.
 func (r *reader) scalar(node *Node) bool {
 	length, err := r.lexer.readSimple()
 	if err != nil {
@@ -184,12 +184,12 @@ func (r *reader) close(node *Node) bool {
 
 func (r *reader) offset() int32 { return toInt32(r.lexer.offset()) }
 
-// toInt32 keeps nodes small. No body is over 2 GiB, so no place in one is.
+// toInt32 keeps nodes small. checkStart refuses bodies over 2 GiB.
 func toInt32(n int) int32 {
 	return int32(n) //nolint:gosec // the prologue refuses larger bodies
 }
 
-// enter goes into the object or list that comes next.
+// enter reads the start of an object or list.
 func (r *reader) enter() bool {
 	if err := r.lexer.readDelimiter(); err != nil {
 		return r.syntaxError(err)
@@ -209,9 +209,9 @@ func (r *reader) leave() bool {
 	return true
 }
 
-// child makes the node of a member or item. It knows the sibling before it;
-// when the parent is closed it learns its parent instead. There is none when
-// the document has more values than its budget.
+// child creates the node of a member or item. Until the parent is complete,
+// node.parent is the previous sibling. It returns nil if the document has too
+// many values.
 func (r *reader) child(before *Node, index int, typ *Type) *Node {
 	if !r.countValue() {
 		return nil
@@ -225,6 +225,10 @@ func (r *reader) child(before *Node, index int, typ *Type) *Node {
 // calls it would make the stack of every reader twice as deep, and stacks that
 // grow under five thousand callers take longer than reading.
 //
+// reject reports a shape violation of a value. It is not inlined: inlining would
+// double the stack of every reader, although violations are rare, and growing
+// the stacks of thousands of concurrent readers takes longer than reading.
+//
 //go:noinline
 func (r *reader) reject(node *Node, code, detail string) {
 	node.state |= isBroken
@@ -234,13 +238,16 @@ func (r *reader) reject(node *Node, code, detail string) {
 // rejectMissing refuses an object that has no member of a name. It is no part of its
 // caller for the same reason as wrong.
 //
+// rejectMissing reports a missing member. It is not inlined for the same reason
+// as reject.
+//
 //go:noinline
 func (r *reader) rejectMissing(node *Node, member string) {
 	r.doc.report.addShape(finding{offset: node.end, node: node, member: member, code: CodeRequired, detail: detailRequired})
 }
 
-// rejectLength stands where the first item too many does, which keeps the report in
-// document order while it grows.
+// rejectLength reports a list with too many items at its first excess item, so
+// that the report stays in document order.
 func (r *reader) rejectLength(node *Node) {
 	node.state |= isBroken
 	r.doc.report.addShape(finding{offset: r.offset(), node: node, code: CodeMaxItems,

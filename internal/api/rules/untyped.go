@@ -7,7 +7,7 @@ import (
 	"landfall/internal/lib/spelling"
 )
 
-// any reads a value that is kept as it was sent.
+// any reads a value that is kept unchanged.
 func (r *reader) any(node *Node) bool {
 	node.state |= isPresent
 	kind := r.lexer.peek()
@@ -23,16 +23,16 @@ func (r *reader) any(node *Node) bool {
 		return false
 	}
 	node.end = r.offset()
-	// Only a colon or a comma and white space can stand before the value.
+	// Only a colon or comma and white space can precede the value.
 	for node.start = before; strings.IndexByte(" \t\r\n:,", r.doc.text[node.start]) >= 0; {
 		node.start++
 	}
 	return true
 }
 
-// skipValue walks a value that no table describes: metadata, the value of an
-// unknown field, an item too many. It still has to be sound JSON, with no name
-// twice and no control characters but those that make lines.
+// skipValue reads a value that no table describes: metadata, the value of an
+// unknown field, or an excess item. It must still be valid JSON without
+// duplicate names or control characters other than line breaks and tabs.
 func (r *reader) skipValue() bool {
 	switch r.lexer.peek() {
 	case '{':
@@ -82,8 +82,8 @@ func (r *reader) skipList() bool {
 	return r.leave()
 }
 
-// unknownField refuses a member that the table does not have, and says which one
-// may have been meant.
+// unknownField refuses a field that is not in the table and suggests a similar
+// one.
 func (r *reader) unknownField(table *Table, name string, offset int32) bool {
 	switch {
 	case r.doc.report.full():
@@ -96,14 +96,14 @@ func (r *reader) unknownField(table *Table, name string, offset int32) bool {
 }
 
 func unknownFieldDetail(name string, known []string) string {
-	const detail = "This field is not part of the documented set."
+	const detail = "Unknown field."
 	if hint := spelling.Hint(name, known); hint != "" {
 		return detail + " " + hint
 	}
 	return detail
 }
 
-// name reads the name of a member and tells where it stands.
+// name reads the name of a member and returns its position.
 func (r *reader) name() (name string, offset int32, ok bool) {
 	length, err := r.lexer.readScalar()
 	if err != nil {
@@ -125,15 +125,15 @@ func (r *reader) controls(start, end int32) {
 	}
 }
 
-// nameSet remembers the names of an object to notice one that comes twice. Most
-// objects of a table have none that it does not know.
+// nameSet collects the names of an object to detect duplicates. Most objects
+// only have names that their table knows.
 type nameSet struct {
 	few   []string
 	count int
 	many  map[string]struct{}
 }
 
-// fewNames is how many names are looked through one by one.
+// fewNames is how many names are compared one by one before a map is used.
 const fewNames = 8
 
 func (n *nameSet) add(name string) bool {

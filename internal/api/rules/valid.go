@@ -2,8 +2,8 @@ package rules
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// ValidJSON reports whether a text is one JSON value, for those who keep JSON
-// without reading it. It says nothing about duplicate keys.
+// ValidJSON reports whether text is a single JSON value. It does not check for
+// duplicate names.
 func ValidJSON(text []byte) bool {
 	whole := string(text)
 	if quick, can := newLexer(whole, scanTraits(whole)); can && quick.validate() {
@@ -12,8 +12,8 @@ func ValidJSON(text []byte) bool {
 	return jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true))
 }
 
-// validate goes through one value and reports whether it got to its end and that
-// of the text.
+// validate reads one value and reports whether it is valid and nothing follows
+// it.
 func (t *lexer) validate() bool {
 	for {
 		var err error

@@ -1,14 +1,14 @@
 package rules
 
-// Violation is one thing wrong with a request. It never carries the offending
-// value, which may be personal data.
+// Violation is one problem of a request. It never contains the offending value,
+// which may be personal data.
 type Violation struct {
-	Code   string // stable, for machines
-	Attr   string // dotted path of the input, e.g. customers.0.landline
-	Detail string // a sentence for people; its wording may change
+	Code   string // stable, for programs
+	Attr   string // dotted path of the field, such as customers.0.landline
+	Detail string // message for people; its wording may change
 }
 
-// The codes of the rules that need nothing but the table.
+// Codes of the checks that only need the table.
 const (
 	CodeMalformedJSON     = "malformed_json"
 	CodeTooManyErrors     = "too_many_errors"

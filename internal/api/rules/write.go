@@ -2,17 +2,17 @@ package rules
 
 import "unicode/utf8"
 
-// Answers are written by appending to a byte slice: exact, in a fixed order,
-// and without the cost of reflection.
-
-// AppendName begins a member of an object: a comma unless it is the first one,
-// the name and the colon.
+// AppendName starts a member of an object: a comma unless it is the first
+// member, the name and a colon.
+//
+// Responses are written by appending to a byte slice: in a fixed order and
+// without reflection.
 func AppendName(dst []byte, name string) []byte {
 	return append(AppendString(AppendComma(dst), name), ':')
 }
 
-// AppendComma separates members and items: it writes a comma unless dst ends
-// where an object or list begins.
+// AppendComma writes a comma unless dst ends with the start of an object or
+// list.
 func AppendComma(dst []byte) []byte {
 	if last := len(dst) - 1; last < 0 || dst[last] == '{' || dst[last] == '[' {
 		return dst
@@ -20,14 +20,14 @@ func AppendComma(dst []byte) []byte {
 	return append(dst, ',')
 }
 
-// AppendText writes a member that is a string.
+// AppendText writes a string member.
 func AppendText(dst []byte, name, value string) []byte {
 	return AppendString(AppendName(dst, name), value)
 }
 
-// AppendString writes a JSON string. The characters that mean something in
-// HTML are escaped too, so that an answer shown in a page by mistake does no
-// harm; bytes that are no UTF-8 become U+FFFD.
+// AppendString writes a JSON string. It also escapes the characters that are
+// special in HTML, so that a response that is shown in a page by mistake does no
+// harm. Invalid UTF-8 becomes U+FFFD.
 func AppendString(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	from := 0
