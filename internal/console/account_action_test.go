@@ -36,33 +36,33 @@ func TestOperatorsCreateAccounts(t *testing.T) {
 	ada := h.signedIn(landfall.ConsoleOperator)
 	const path = "/console/accounts/NORTH/"
 	team, sure := url.Values{"team": {"Movers"}}, url.Values{"team": {"Movers"}, "confirm": {"yes"}}
-	told := func(act string, form url.Values, status int, texts ...string) {
+	wantPost := func(name string, form url.Values, status int, texts ...string) {
 		t.Helper()
-		got, body := ada.post(path+act+"/", form)
+		got, body := ada.post(path+name+"/", form)
 		for _, text := range texts {
 			if got != status || !strings.Contains(body, text) {
-				t.Errorf("%s: %d, want %d and %q\n%s", act, got, status, text, body)
+				t.Errorf("%s: %d, want %d and %q\n%s", name, got, status, text, body)
 			}
 		}
-		ada.wantEscaped(act, body)
+		ada.wantEscaped(name, body)
 	}
 	ada.wantPage(path+"5/", "Dry run</button>", "Create account</button>", "<option>Movers</option>", "You can undo it for 3 days.")
-	told("5/dry-run", team, http.StatusOK, "Dry run passed: the account can be created.", "<td>Dry run passed</td>", "operator:ada", "Create account</button>")
-	told("5/process", team, http.StatusBadRequest, "Check the box to confirm", `<details class="action" open>`, "<option selected>Movers")
-	told("5/process", url.Values{"team": {"Nobody"}, "confirm": {"yes"}}, http.StatusBadRequest, "There is no operations team with this name.", `role="alert"`)
-	told("5/process", sure, http.StatusOK, " created for Movers.", "Account created: A-", "operator:ada", "Undo this account")
-	told("5/process", sure, http.StatusBadRequest, "This account has already been imported.", `role="alert"`)
-	told("7/process", sure, http.StatusServiceUnavailable, "The vendor does not respond.", `role="alert"`, "payment_vendor_unavailable", "operator:ada")
+	wantPost("5/dry-run", team, http.StatusOK, "Dry run passed: the account can be created.", "<td>Dry run passed</td>", "operator:ada", "Create account</button>")
+	wantPost("5/process", team, http.StatusBadRequest, "Check the box to confirm", `<details class="action" open>`, "<option selected>Movers")
+	wantPost("5/process", url.Values{"team": {"Nobody"}, "confirm": {"yes"}}, http.StatusBadRequest, "There is no operations team with this name.", `role="alert"`)
+	wantPost("5/process", sure, http.StatusOK, " created for Movers.", "Account created: A-", "operator:ada", "Undo this account")
+	wantPost("5/process", sure, http.StatusBadRequest, "This account has already been imported.", `role="alert"`)
+	wantPost("7/process", sure, http.StatusServiceUnavailable, "The vendor does not respond.", `role="alert"`, "payment_vendor_unavailable", "operator:ada")
 	// The account and its page keep the errors in the data.
-	told("3/dry-run", team, http.StatusBadRequest, "The account data is not valid.", `role="alert"`, "(dry run)", "import_supplier", "<td>Dry run failed</td>")
-	told("3/process", sure, http.StatusBadRequest, "Attempt to create the account failed", "operator:ada")
-	told("4/process", sure, http.StatusBadRequest, "marked to be skipped")
-	told("nobody/dry-run", team, http.StatusNotFound, "was ever staged")
+	wantPost("3/dry-run", team, http.StatusBadRequest, "The account data is not valid.", `role="alert"`, "(dry run)", "import_supplier", "<td>Dry run failed</td>")
+	wantPost("3/process", sure, http.StatusBadRequest, "Attempt to create the account failed", "operator:ada")
+	wantPost("4/process", sure, http.StatusBadRequest, "marked to be skipped")
+	wantPost("nobody/dry-run", team, http.StatusNotFound, "was ever staged")
 	paused := landfall.Paused
 	if _, err := h.operator().SetSupplier(t.Context(), "NORTH", operate.SupplierChange{Status: &paused}); err != nil {
 		t.Fatal(err)
 	}
-	told("6/process", sure, http.StatusBadRequest, "is paused or complete", "staged")
+	wantPost("6/process", sure, http.StatusBadRequest, "is paused or complete", "staged")
 	sam := h.signedIn(landfall.ConsoleSupport)
 	if body := sam.wantPage(path+"6/", "Reveal personal data"); strings.Contains(body, "Dry run") || strings.Contains(body, "Create account") {
 		t.Error("support is offered to create accounts")

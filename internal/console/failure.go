@@ -36,13 +36,13 @@ func showFailures(r *pageRequest) (any, error) {
 	return page, nil
 }
 
-// Shown returns the groups that the page shows.
-func (f failuresPage) Shown() []landfall.FailureGroup {
+// VisibleGroups returns the groups that the page shows.
+func (f failuresPage) VisibleGroups() []landfall.FailureGroup {
 	return f.Summary.Groups[:min(len(f.Summary.Groups), maxFailureGroups)]
 }
 
-// Hidden is the number of groups that the page does not show.
-func (f failuresPage) Hidden() int { return len(f.Summary.Groups) - len(f.Shown()) }
+// HiddenGroups is the number of groups that the page does not show.
+func (f failuresPage) HiddenGroups() int { return len(f.Summary.Groups) - len(f.VisibleGroups()) }
 
 // InRepair reports whether fixing a group is part of the largest repair.
 func (f failuresPage) InRepair(group landfall.FailureGroup) bool {

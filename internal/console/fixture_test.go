@@ -105,8 +105,8 @@ func (w *testWorld) seedAdmin() {
 		"customers": []any{map[string]any{"given_name": hostileText, "family_name": hostileText}}, "notes": []any{map[string]any{"body": hostileText, "is_pinned": true}},
 	})
 	must(err)
-	if told := w.api.Do(ctx, answer.Stage, answer.Call{Who: landfall.Principal{Organisation: "Acme", Role: landfall.RoleImporter}, Body: document}); told.Status >= http.StatusBadRequest {
-		w.t.Fatalf("%d %s", told.Status, told.Body)
+	if response := w.api.Do(ctx, answer.Stage, answer.Call{Who: landfall.Principal{Organisation: "Acme", Role: landfall.RoleImporter}, Body: document}); response.Status >= http.StatusBadRequest {
+		w.t.Fatalf("%d %s", response.Status, response.Body)
 	}
 	must(operator.Skip(ctx, landfall.Key{Supplier: "NORTH", External: "A-1000007"}, strings.ReplaceAll(hostileText, "\n", " ")))
 }
@@ -134,11 +134,11 @@ func (w *testWorld) stage(supplier string, accounts int, faulty bool) {
 			order.Faults = append(order.Faults, generate.Fault{Kind: kind[0], Share: 0.01})
 		}
 	}
-	who := landfall.Principal{Organisation: "Acme", Role: landfall.RoleImporter}
-	for place := range accounts {
-		told := w.api.Do(w.t.Context(), answer.Stage, answer.Call{Who: who, Body: order.Draw(place).Account})
-		if told.Status >= http.StatusInternalServerError {
-			w.t.Fatalf("account %d of %s: %d %s: %v", place, supplier, told.Status, told.Body, told.Cause)
+	caller := landfall.Principal{Organisation: "Acme", Role: landfall.RoleImporter}
+	for index := range accounts {
+		response := w.api.Do(w.t.Context(), answer.Stage, answer.Call{Who: caller, Body: order.Draw(index).Account})
+		if response.Status >= http.StatusInternalServerError {
+			w.t.Fatalf("account %d of %s: %d %s: %v", index, supplier, response.Status, response.Body, response.Cause)
 		}
 	}
 }

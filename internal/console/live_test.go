@@ -50,39 +50,39 @@ func TestViewersShareTheOverview(t *testing.T) {
 	now := time.Now()
 	h.console.Clock = func() time.Time { return now }
 	sent := make([]map[string]string, 50)
-	look := func(watcher int) string {
+	render := func(viewer int) string {
 		r := &pageRequest{Request: httptest.NewRequest(http.MethodGet, "/console/live", nil), Writer: httptest.NewRecorder(), console: h.console,
-			route: route{partial: true}, me: landfall.Operator{Name: fmt.Sprint("w", watcher), Role: landfall.ConsoleSupport}}
+			route: route{partial: true}, me: landfall.Operator{Name: fmt.Sprint("w", viewer), Role: landfall.ConsoleSupport}}
 		found, err := r.parts(showOverview, "overview-live")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return found.changed(sent[watcher])
+		return found.changed(sent[viewer])
 	}
-	for watcher := range sent {
-		sent[watcher] = map[string]string{}
-		if text := look(watcher); strings.Count(text, "<li id=") != manySuppliers {
-			t.Fatalf("watcher %d is sent\n%.600s", watcher, text)
+	for viewer := range sent {
+		sent[viewer] = map[string]string{}
+		if text := render(viewer); strings.Count(text, "<li id=") != manySuppliers {
+			t.Fatalf("viewer %d is sent\n%.600s", viewer, text)
 		}
-		if text := look(watcher); text != "" {
-			t.Fatalf("watcher %d is sent the same again:\n%.600s", watcher, text)
+		if text := render(viewer); text != "" {
+			t.Fatalf("viewer %d is sent the same again:\n%.600s", viewer, text)
 		}
 	}
 	if asked.Load() != 1 {
-		t.Errorf("%d watchers ask %d times", len(sent), asked.Load())
+		t.Errorf("%d viewers ask %d times", len(sent), asked.Load())
 	}
 	paused := landfall.Paused
 	if _, err := h.operator().SetSupplier(t.Context(), "S007", operate.SupplierChange{Status: &paused}); err != nil {
 		t.Fatal(err)
 	}
 	now = now.Add(2 * liveMaxAge)
-	for watcher := range sent {
-		if text := look(watcher); strings.Count(text, "<li id=") != 1 || !strings.Contains(text, `id="s-S007"`) || !strings.Contains(text, "Paused") {
-			t.Fatalf("after one change watcher %d is sent\n%.600s", watcher, text)
+	for viewer := range sent {
+		if text := render(viewer); strings.Count(text, "<li id=") != 1 || !strings.Contains(text, `id="s-S007"`) || !strings.Contains(text, "Paused") {
+			t.Fatalf("after one change viewer %d is sent\n%.600s", viewer, text)
 		}
 	}
 	if asked.Load() != 2 {
-		t.Errorf("after a second %d watchers asked %d times", len(sent), asked.Load())
+		t.Errorf("after a second %d viewers asked %d times", len(sent), asked.Load())
 	}
 }
 

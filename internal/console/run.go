@@ -64,7 +64,7 @@ func (p runPage) EstimateText() string {
 }
 
 var pauseReasons = map[landfall.PauseReason]string{
-	landfall.PauseRequested: "paused by a person or key", landfall.PauseSupplierPaused: "the supplier is paused; the run continues with it",
+	landfall.PauseRequested: "on request", landfall.PauseSupplierPaused: "the supplier is paused; the run continues with it",
 	landfall.PauseSupplierComplete: "the supplier is complete", landfall.PauseKeyNotValid: "its API key is no longer valid; resume the run to take it over",
 	landfall.PauseNotGranted: "its organisation has no access to the supplier", landfall.PauseWindowOver: "its time window is over; resume the run to continue anyway",
 	landfall.PauseTeamUnknown: "its team no longer exists",

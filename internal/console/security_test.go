@@ -171,7 +171,7 @@ func TestHostileNamesAreEscaped(t *testing.T) {
 		ada.wantEscaped(path, body)
 	}
 	jar, _ := cookiejar.New(nil)
-	stranger := &testUser{h, &http.Client{Jar: jar}}
-	_, body := stranger.get("/console/sign-in/?to=" + url.QueryEscape(`/console/"><script>alert("x")</script>`))
-	stranger.wantEscaped("sign-in", body)
+	visitor := &testUser{h, &http.Client{Jar: jar}}
+	_, body := visitor.get("/console/sign-in/?to=" + url.QueryEscape(`/console/"><script>alert("x")</script>`))
+	visitor.wantEscaped("sign-in", body)
 }

@@ -38,7 +38,7 @@ func NewMail(mail landfall.MailRecord, personal bool) Mail {
 }
 
 // smtpCodes matches the codes at the start of a mail server's reply.
-var smtpCodes = regexp.MustCompile(`^(given up after \d+ attempts: )?[2-5]\d\d( [245]\.\d{1,3}\.\d{1,3})?\b`)
+var smtpCodes = regexp.MustCompile(`^([a-z ]+ after \d+ attempts: )?[2-5]\d\d( [245]\.\d{1,3}\.\d{1,3})?\b`)
 
 // replyCodes is the part of a reply that is not personal. Texts of operators and
 // our own are not personal either.
