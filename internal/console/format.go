@@ -23,7 +23,7 @@ func (c *Console) templateFuncs(zone *time.Location) template.FuncMap {
 		"percent": percent, "rate": formatRate, "plural": plural, "dec": func(number int) int { return number - 1 },
 		"time": times.time, "ago": times.ago, "clock": times.timeOfDay, "day": times.day, "duration": durationWords, "until": times.until,
 		"instant": times.instant,
-		"state":   stateBadge, "label": stateLabel, "meaning": contract.Meaning,
+		"state":   stateBadge, "label": stateLabel, "meaning": contract.Meaning, "selection": selectionLabel,
 		"dict": dict, "list": func(items ...string) []string { return items },
 		"barChart": barChart, "barTable": barTable, "lineChart": times.lineChart,
 	}
@@ -177,6 +177,14 @@ var stateClasses = map[string]string{
 	"refused": "refused", "paused": "refused", "Paused": "refused", "cancelled": "refused", "expired": "refused",
 	"skipped": "skipped", "dry run": "skipped",
 }
+
+// selectionLabels name which accounts a run selects.
+var selectionLabels = map[string]string{
+	string(landfall.SelectPending): "All staged accounts", string(landfall.SelectUntried): "Accounts that have not failed",
+	string(landfall.SelectFailed): "Accounts whose last attempt failed",
+}
+
+func selectionLabel(selection any) string { return selectionLabels[fmt.Sprint(selection)] }
 
 // stateLabel returns the word for a state.
 func stateLabel(state any) string {

@@ -107,7 +107,7 @@ func durationWords(length time.Duration) string {
 	}
 	switch {
 	case length == 0:
-		return "no time"
+		return "none"
 	case length < time.Second:
 		return words(max(1, length.Round(time.Millisecond)/time.Millisecond), "millisecond")
 	// Up to two of a unit are written in the smaller one: "90 seconds" is more exact than "2 minutes".
