@@ -2,6 +2,7 @@ package console
 
 import (
 	"landfall"
+	"landfall/internal/service/operate"
 )
 
 // operatorsPage lists operators and sessions.
@@ -73,15 +74,11 @@ func enableOperator(r *pageRequest) (any, error) {
 	return redirect{consolePath("admin", "operators"), name + " enabled."}, r.operator().EnableOperator(r.Context(), name)
 }
 
-func endSession(r *pageRequest) error {
-	return r.operator().EndSession(r.Context(), r.PathValue("session"))
-}
-
 func operatorRoutes() []route {
 	list := get("admin/operators/", listOperators, "operators")
 	return []route{
 		list, post("admin/operators/", createOperator, list), post("admin/operators/{name}/reset/", resetOperator, list),
 		post("admin/operators/{name}/disable/", disableOperator, list), post("admin/operators/{name}/enable/", enableOperator, list),
-		post("admin/sessions/{session}/end/", action(pathTo("admin", "operators"), "Session ended.", endSession), list),
+		post("admin/sessions/{session}/end/", action(pathTo("admin", "operators"), "Session ended.", withName("session", (*operate.Operator).EndSession)), list),
 	}
 }

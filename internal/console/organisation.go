@@ -141,12 +141,8 @@ func organisationRoutes() []route {
 		change("ungrant", action(to, "Access removed.", func(r *pageRequest) error {
 			return r.operator().Revoke(r.Context(), r.formValue("supplier"), r.PathValue("organisation"))
 		})),
-		change("disable", confirmedAction("organisation", to, "Organisation disabled.", func(r *pageRequest) error {
-			return r.operator().DisableOrganisation(r.Context(), r.PathValue("organisation"))
-		})),
-		change("enable", action(to, "Organisation enabled.", func(r *pageRequest) error {
-			return r.operator().EnableOrganisation(r.Context(), r.PathValue("organisation"))
-		})),
+		change("disable", confirmedAction("organisation", to, "Organisation disabled.", withName("organisation", (*operate.Operator).DisableOrganisation))),
+		change("enable", action(to, "Organisation enabled.", withName("organisation", (*operate.Operator).EnableOrganisation))),
 		change("quotas", action(to, "Limits saved.", setQuotas)),
 	}
 }

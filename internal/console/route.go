@@ -1,10 +1,12 @@
 package console
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
 	"landfall"
+	"landfall/internal/service/operate"
 )
 
 // handlerFunc loads the data of a page, or performs an action. It returns what
@@ -66,6 +68,11 @@ func confirmedAction(name string, to func(*pageRequest) string, message string, 
 		}
 		return do(r)
 	})
+}
+
+// withName calls a method of the operator with a value of the request's path.
+func withName(name string, method func(*operate.Operator, context.Context, string) error) func(*pageRequest) error {
+	return func(r *pageRequest) error { return method(r.operator(), r.Context(), r.PathValue(name)) }
 }
 
 // pathTo returns a path below Root. Parts in braces are values of the request's path.

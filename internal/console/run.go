@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -135,24 +136,6 @@ func (r *pageRequest) runPlan() (plan landfall.RunPlan, err error) {
 	return plan, nil
 }
 
-func pauseRun(r *pageRequest) error {
-	_, err := r.operator().PauseRun(r.Context(), r.PathValue("run"))
-	return err
-}
-
-func resumeRun(r *pageRequest) error {
-	_, err := r.operator().ResumeRun(r.Context(), r.PathValue("run"))
-	return err
-}
-
-func cancelRun(r *pageRequest) error {
-	if _, err := r.confirmedRun(); err != nil {
-		return err
-	}
-	_, err := r.operator().CancelRun(r.Context(), r.PathValue("run"))
-	return err
-}
-
 // confirmedRun returns the run of the path if its supplier's code was typed.
 func (r *pageRequest) confirmedRun() (operate.RunFacts, error) {
 	facts, err := r.operator().ShowRun(r.Context(), r.PathValue("run"), 0)
@@ -164,17 +147,23 @@ func (r *pageRequest) confirmedRun() (operate.RunFacts, error) {
 
 func runRoutes() []route {
 	run, undo := get("runs/{run}/", showRun, "run"), get("runs/{run}/undo/", showUndo, "undo")
-	change := func(name, message string, do func(*pageRequest) error) route {
+	change := func(name, message string, confirmed bool, method func(*operate.Operator, context.Context, string) (landfall.Run, error)) route {
 		return post("runs/{run}/"+name+"/", action(pathTo("runs", "{run}"), message, func(r *pageRequest) error {
-			err := do(r)
+			if confirmed {
+				if _, err := r.confirmedRun(); err != nil {
+					return err
+				}
+			}
+			_, err := method(r.operator(), r.Context(), r.PathValue("run"))
 			r.console.WakeRuns()
 			return err
 		}), run)
 	}
 	return []route{
 		run, liveRoute("runs/{run}/live", showRun, "run-live"),
-		change("pause", "Pausing: finishing accounts in progress", pauseRun), change("resume", "Run resumed.", resumeRun),
-		change("cancel", "Cancelling: finishing accounts in progress", cancelRun),
+		change("pause", "Pausing: finishing accounts in progress", false, (*operate.Operator).PauseRun),
+		change("resume", "Run resumed.", false, (*operate.Operator).ResumeRun),
+		change("cancel", "Cancelling: finishing accounts in progress", true, (*operate.Operator).CancelRun),
 		undo, liveRoute("runs/{run}/undo/live", showUndo, "undo-live"), post("runs/{run}/undo/", undoRun, undo),
 	}
 }

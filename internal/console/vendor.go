@@ -182,17 +182,13 @@ func vendorRoutes() []route {
 	return []route{
 		list, post("admin/vendors/", createVendor, list), vendor,
 		change("set", action(to, "Configuration saved.", changeVendor)), change("check", checkVendor),
-		change("remove", confirmedAction("vendor", pathTo("admin", "vendors"), "Vendor removed. Confirmed instructions stay on their accounts.", func(r *pageRequest) error {
-			return r.operator().RemoveVendor(r.Context(), r.PathValue("vendor"))
-		})),
+		change("remove", confirmedAction("vendor", pathTo("admin", "vendors"), "Vendor removed. Confirmed instructions stay on their accounts.", withName("vendor", (*operate.Operator).RemoveVendor))),
 		change("grant", action(to, "Access granted. Only granted suppliers can use this vendor.", func(r *pageRequest) error {
 			return r.operator().GrantVendor(r.Context(), r.PathValue("vendor"), r.formValue("supplier"))
 		})),
 		change("revoke", action(to, "Access removed.", func(r *pageRequest) error {
 			return r.operator().RevokeVendor(r.Context(), r.PathValue("vendor"), r.formValue("supplier"))
 		})),
-		change("open", action(to, "All suppliers can use this vendor.", func(r *pageRequest) error {
-			return r.operator().OpenVendor(r.Context(), r.PathValue("vendor"))
-		})),
+		change("open", action(to, "All suppliers can use this vendor.", withName("vendor", (*operate.Operator).OpenVendor))),
 	}
 }

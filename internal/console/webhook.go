@@ -103,14 +103,10 @@ func webhookRoutes() []route {
 	return []route{
 		list, add, webhook, liveRoute("admin/webhooks/{webhook}/live", showNewWebhookRounds, "new-rows"),
 		change("test", testWebhook), change("replay", replayWebhook),
-		change("remove", confirmedAction("webhook", pathTo("admin", "webhooks"), "Webhook removed.", func(r *pageRequest) error {
-			return r.operator().RemoveWebhook(r.Context(), r.PathValue("webhook"))
-		})),
+		change("remove", confirmedAction("webhook", pathTo("admin", "webhooks"), "Webhook removed.", withName("webhook", (*operate.Operator).RemoveWebhook))),
 		change("enable", action(to, "Webhook enabled.", func(r *pageRequest) error {
 			return r.operator().EnableWebhook(r.Context(), r.PathValue("webhook"), false)
 		})),
-		change("disable", action(to, "Webhook disabled.", func(r *pageRequest) error {
-			return r.operator().DisableWebhook(r.Context(), r.PathValue("webhook"))
-		})),
+		change("disable", action(to, "Webhook disabled.", withName("webhook", (*operate.Operator).DisableWebhook))),
 	}
 }

@@ -56,7 +56,9 @@ func ChangesBetween(former, latest *landfall.StagedRevision, personal bool) Chan
 		return changes
 	}
 	after := documentFields(latest.Document)
-	for _, attr := range slices.SortedFunc(maps.Keys(unionKeys(before, after)), compareAttrs) {
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	for _, attr := range slices.SortedFunc(maps.Keys(all), compareAttrs) {
 		was, had := before[attr]
 		is, has := after[attr]
 		kind := "changed"
@@ -76,18 +78,6 @@ func ChangesBetween(former, latest *landfall.StagedRevision, personal bool) Chan
 		changes.Rows = append(changes.Rows, Change{attr, changeValue(was, had, personal), changeValue(is, has, personal), kind})
 	}
 	return changes
-}
-
-// unionKeys returns the attributes of both revisions.
-func unionKeys(before, after map[string]string) map[string]bool {
-	all := make(map[string]bool, len(before)+len(after))
-	for attr := range before {
-		all[attr] = true
-	}
-	for attr := range after {
-		all[attr] = true
-	}
-	return all
 }
 
 // changeValue formats one side of a change.
