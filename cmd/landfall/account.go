@@ -70,7 +70,7 @@ func accountShow() *cobra.Command {
 		}
 		// The document location is a server setting. Without it, only paths are printed. The
 		// document store itself is not contacted.
-		places, err := filestore.Place(settings.Documents)
+		places, err := filestore.OpenLocations(settings.Documents)
 		if err != nil {
 			return usageError{err}
 		}

@@ -42,7 +42,7 @@ func demoCommand() *cobra.Command {
 			settings.Database = app.Defaults().Database
 			// Log lines would disturb the output on the terminal.
 			settings.LogFormat, settings.LogLevel = "text", slog.LevelWarn
-			ctx, stop := app.Orderly(command.Context())
+			ctx, stop := app.SignalContext(command.Context())
 			defer stop()
 			return runDemo(ctx, command, settings, accounts)
 		},
@@ -82,7 +82,7 @@ func runDemo(ctx context.Context, command *cobra.Command, settings app.Settings,
 // importDemoBook generates the book, imports it, and prints what to do next.
 func importDemoBook(ctx context.Context, command *cobra.Command, demo *app.Demo, accounts int) error {
 	out := command.OutOrStdout()
-	furniture := demo.Furniture()
+	furniture := demo.Info()
 	folder := filepath.Join(furniture.Folder, "book")
 	order := demoBook(accounts, furniture.Supplier, furniture.Vendor)
 	fmt.Fprintf(out, "Landfall runs at %s with a temporary database. Press Ctrl-C to stop it and delete all data.\n%s\n\n", furniture.Base, demo.Console())
@@ -133,7 +133,7 @@ func demoBook(accounts int, supplier, vendor string) generate.Options {
 
 // printNextSteps prints commands for a second terminal. The tour of single calls is written to a
 // file.
-func printNextSteps(out io.Writer, demo *app.Demo, furniture app.Furniture, folder string, result importer.Result) error {
+func printNextSteps(out io.Writer, demo *app.Demo, furniture app.DemoInfo, folder string, result importer.Result) error {
 	// The commands call this program, wherever it was built.
 	program, err := os.Executable()
 	if err != nil {

@@ -65,8 +65,8 @@ func doctorCommand() *cobra.Command {
 		// every start.
 		entries, problems := []entry{}, 0
 		app.Examine(command.Context(), settings, func(d app.Diagnosis) {
-			entries = append(entries, entry{d.What, string(d.Verdict), d.Finding, d.Advice})
-			if d.Verdict == app.Bad {
+			entries = append(entries, entry{d.Subject, string(d.Status), d.Finding, d.Advice})
+			if d.Status == app.Problem {
 				problems++
 			}
 		})

@@ -26,7 +26,7 @@ func serveCommand() *cobra.Command {
 			}
 			// A server must shut down in order when its terminal or the reader of its log goes
 			// away.
-			ctx, stop := app.Orderly(command.Context())
+			ctx, stop := app.SignalContext(command.Context())
 			defer stop()
 			if demo {
 				return serveDemo(ctx, command, settings)

@@ -33,30 +33,30 @@ import (
 
 // App is the whole program, put together.
 type App struct {
-	settings Settings
-	version  string
-	log      *Log
-	store    landfall.Store
-	issuer   *auth.Issuer
-	gate     *auth.Gate
-	quota    *quota.Keeper
-	logins   *logins
-	vendors  *payvendor.Verifier
-	mail     *mail.Sender // nil when no mail server is configured
-	runs     *run.Runner
-	tide     *webhook.Tide
-	sender   *webhook.Sender
-	webhooks *webhook.Webhooks
-	console  *console.Console // nil when off
-	places   landfall.FileStore
-	doorman  *auth.Reception
-	notary   *audit.Notary
-	upkeep   *upkeep.Upkeep
-	api      *httpapi.API
-	draining atomic.Bool
-	ending   chan struct{} // closed when the end has begun
-	main     *server
-	ops      *server // nil when off
+	settings   Settings
+	version    string
+	log        *Log
+	store      landfall.Store
+	issuer     *auth.Issuer
+	gate       *auth.Gate
+	quota      *quota.Keeper
+	logins     *logins
+	vendors    *payvendor.Verifier
+	mail       *mail.Sender // nil when no mail server is configured
+	runs       *run.Runner
+	logWatcher *webhook.LogWatcher
+	sender     *webhook.Sender
+	webhooks   *webhook.Dispatcher
+	console    *console.Console // nil when off
+	files      landfall.FileStore
+	sessions   *auth.Reception
+	chainer    *audit.Notary
+	upkeep     *upkeep.Upkeep
+	api        *httpapi.API
+	draining   atomic.Bool
+	shutdown   chan struct{} // closed when the end has begun
+	main       *server
+	ops        *server // nil when off
 	// telemetry is nil when nobody listens.
 	telemetry *telemetry.Telemetry
 }
@@ -70,7 +70,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	if err != nil {
 		return nil, SettingError{fmt.Errorf("setting documents: %w", err)}
 	}
-	store, err := open(ctx, settings, log)
+	store, err := openStore(ctx, settings, log)
 	if err != nil {
 		return nil, err
 	}
@@ -78,11 +78,11 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	warnOfRoots(ctx, store, log.Logger)
+	warnAboutDocumentRoots(ctx, store, log.Logger)
 	// The first phone number would otherwise wait for tables to be unpacked.
 	contract.WarmUp()
-	app := &App{settings: settings, version: version, log: log, store: store, ending: make(chan struct{}), places: files,
-		tide: webhook.NewTide(store), sender: sender, logins: newLogins(log.Logger)}
+	app := &App{settings: settings, version: version, log: log, store: store, shutdown: make(chan struct{}), files: files,
+		logWatcher: webhook.NewLogWatcher(store), sender: sender, logins: newLogins(log.Logger)}
 	if err := app.openMail(ctx); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -91,22 +91,22 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	}
 	metrics := httpapi.NewMetrics(version, app.readings()...)
 	app.logins.overQuota = metrics.CountQuotaRefusal
-	metrics.Add(app.surveys()...)
+	metrics.Add(app.databaseMetrics()...)
 	app.issuer = auth.NewIssuer(store, auth.Options{
 		AccessLife: settings.AccessTokenLife, RefreshLife: settings.RefreshTokenLife, FamilyLife: settings.LoginLife,
 		Watch: app.logins.watch,
 	})
-	app.doorman = auth.NewReception(store, auth.ReceptionOptions{Idle: settings.ConsoleIdle, Length: settings.ConsoleSession})
+	app.sessions = auth.NewReception(store, auth.ReceptionOptions{Idle: settings.ConsoleIdle, Length: settings.ConsoleSession})
 	app.quota = quota.New(store, time.Now, metrics.CountQuotaRefusal)
 	app.gate = auth.NewGate(store, time.Now)
 	app.vendors = payvendor.New(payvendor.Options{
-		TimeLimit: settings.VendorTimeout, SecretVariables: settings.VendorSecrets, Alarm: app.alarm, Watch: metrics.ObserveVendor,
+		TimeLimit: settings.VendorTimeout, SecretVariables: settings.VendorSecrets, Alarm: app.alarm, Observe: metrics.ObserveVendor,
 	})
-	app.webhooks = webhook.NewWebhooks(store, webhook.WebhookOptions{Sender: sender, Tide: app.tide, Log: log.Logger, Lease: settings.WebhookLease})
+	app.webhooks = webhook.NewDispatcher(store, webhook.DispatcherOptions{Sender: sender, Watcher: app.logWatcher, Log: log.Logger, Lease: settings.WebhookLease})
 	interactive := new(admission.Activity)
 	desk := intake.New(store, intake.Options{
 		Lease: settings.ClaimLease, ServiceLimit: settings.ConcurrencyLimit,
-		Files: files, Verifier: app.vendors, Quota: app.quota, Tide: app.tide, MailDelay: settings.Mail.Delay,
+		Files: files, Verifier: app.vendors, Quota: app.quota, Tide: app.logWatcher, MailDelay: settings.Mail.Delay,
 	})
 	app.runs = run.New(store, desk, run.Options{
 		Logger: log.Logger, Lease: settings.ClaimLease, Interactive: interactive,
@@ -134,7 +134,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		BodyMemory:     settings.BodyMemory,
 		Ready:          store.Ping,
 		Draining:       app.draining.Load,
-		Ending:         app.ending,
+		Ending:         app.shutdown,
 		Metrics:        metrics,
 		Console:        pages,
 		Spool:          bulk.Spool{Dir: settings.BulkSpool, MaxBytes: settings.BulkSpoolSize},
@@ -152,24 +152,24 @@ func (a *App) readings() []httpapi.FuncMetric {
 	own := []httpapi.FuncMetric{
 		{Name: "landfall_log_lines_lost_total", Help: "Log lines that could not be written.", Counts: true, Read: a.log.Lost},
 		{Name: "landfall_connections", Help: "Connections of callers that are open now.",
-			Read: a.ofDoor(func(d *door) int64 { return int64(d.count()) })},
+			Read: a.listenerMetric(func(d *limitListener) int64 { return int64(d.count()) })},
 		{Name: "landfall_connections_refused_total", Help: "Callers turned away because too many connections were open.", Counts: true,
-			Read: a.ofDoor(func(d *door) int64 { return d.turned.Load() })},
+			Read: a.listenerMetric(func(d *limitListener) int64 { return d.rejected.Load() })},
 		{Name: "landfall_accept_failures_total", Help: "Times a caller waited outside because file descriptors had run out.", Counts: true,
-			Read: a.ofDoor(func(d *door) int64 { return d.failed.Load() })},
+			Read: a.listenerMetric(func(d *limitListener) int64 { return d.acceptFailures.Load() })},
 		{Name: "landfall_tls_certificate_expiry_timestamp_seconds", Help: "When the certificate that callers are shown ends; 0 without TLS.",
 			Read: a.certificateEnd},
 	}
 	return slices.Concat(own, a.logins.readings(), a.mailReadings(), a.runReadings(), a.undoReadings(), a.webhookReadings(), a.auditReadings())
 }
 
-// ofDoor reads a figure of the main listener, once there is one.
-func (a *App) ofDoor(read func(*door) int64) func() float64 {
+// listenerMetric reads a figure of the main listener, once there is one.
+func (a *App) listenerMetric(read func(*limitListener) int64) func() float64 {
 	return func() float64 {
 		if a.main == nil {
 			return 0
 		}
-		return float64(read(a.main.door))
+		return float64(read(a.main.listener))
 	}
 }
 
@@ -193,9 +193,9 @@ func (a *App) alarm(vendor string, cause error) {
 	a.log.Error("a payment vendor needs the operator", "vendor", vendor, "cause", cause)
 }
 
-// open retries while the database is away. Any other trouble stays, however
+// openStore retries while the database is away. Any other trouble stays, however
 // long one waits.
-func open(ctx context.Context, settings Settings, log *Log) (*sqlstore.Store, error) {
+func openStore(ctx context.Context, settings Settings, log *Log) (*sqlstore.Store, error) {
 	keys, err := settings.EncryptionKeys()
 	if err != nil {
 		return nil, SettingError{err}
@@ -236,8 +236,8 @@ func (a *App) Ops() http.Handler { return a.api.Ops() }
 // Store is where everything is kept.
 func (a *App) Store() landfall.Store { return a.store }
 
-// lastUses bounds a write that nobody waits for.
-const lastUses = 5 * time.Second
+// keyUseTimeout bounds a write that nobody waits for.
+const keyUseTimeout = 5 * time.Second
 
 // Close gives back the database and the vendors' connections. Nothing may be
 // served any more.

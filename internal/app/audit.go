@@ -24,7 +24,7 @@ func (a *App) openAudit() error {
 		}
 		options.Witness = witness
 	}
-	a.notary = audit.New(a.store, options)
+	a.chainer = audit.New(a.store, options)
 	return nil
 }
 
@@ -36,7 +36,7 @@ func (s Settings) witness(log *Log) (*audit.Witness, error) {
 		return nil, err
 	}
 	witness, err := audit.NewWitness(key, s.AuditCheckpoints, log.Logger)
-	return witness, named("audit-checkpoints", err)
+	return witness, settingErr("audit-checkpoints", err)
 }
 
 // auditKey reads the key that signs checkpoints; none when none is set.
@@ -46,22 +46,22 @@ func (s Settings) auditKey() (ed25519.PrivateKey, error) {
 	}
 	text, err := os.ReadFile(s.AuditKeyFile)
 	if err != nil {
-		return nil, named("audit-key-file", err)
+		return nil, settingErr("audit-key-file", err)
 	}
 	key, err := audit.ReadKey(text)
-	return key, named("audit-key-file", err)
+	return key, settingErr("audit-key-file", err)
 }
 
-// named says which setting is wrong.
-func named(setting string, err error) error {
+// settingErr says which setting is wrong.
+func settingErr(setting string, err error) error {
 	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("setting %s: %w", setting, err)
 }
 
-// mostUnsealed bounds the counting of entries that wait to be chained.
-const mostUnsealed = 10_000
+// maxUnsealed bounds the counting of entries that wait to be chained.
+const maxUnsealed = 10_000
 
 // auditReadings shows whether the audit keeps up.
 func (a *App) auditReadings() []httpapi.FuncMetric {
@@ -72,12 +72,12 @@ func (a *App) auditReadings() []httpapi.FuncMetric {
 		return func() float64 {
 			mu.Lock()
 			defer mu.Unlock()
-			if time.Since(read) > figuresLife {
-				ctx, cancel := context.WithTimeout(context.Background(), figuresLife)
+			if time.Since(read) > metricsMaxAge {
+				ctx, cancel := context.WithTimeout(context.Background(), metricsMaxAge)
 				defer cancel()
 				var found landfall.AuditBacklog
 				if err := a.store.View(ctx, func(view landfall.View) (err error) {
-					found, err = view.AuditBacklog(ctx, mostUnsealed)
+					found, err = view.AuditBacklog(ctx, maxUnsealed)
 					return err
 				}); err == nil {
 					backlog = found
@@ -91,10 +91,10 @@ func (a *App) auditReadings() []httpapi.FuncMetric {
 	}
 	count := func(get func(audit.Counts) int64) func() float64 {
 		return func() float64 {
-			if a.notary == nil {
+			if a.chainer == nil {
 				return 0
 			}
-			return float64(get(a.notary.Counts()))
+			return float64(get(a.chainer.Counts()))
 		}
 	}
 	return []httpapi.FuncMetric{

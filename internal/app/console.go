@@ -26,27 +26,27 @@ func (a *App) openConsole(desk *intake.Service) {
 			})
 		},
 		Intake:        desk,
-		Sessions:      a.doorman,
-		Files:         a.places,
+		Sessions:      a.sessions,
+		Files:         a.files,
 		Logger:        a.log.Logger,
 		ClientAddress: a.settings.Proxies.client,
 		Encrypted:     a.settings.Proxies.encrypted,
 		BaseURL:       a.settings.BaseURL,
-		Shutdown:      a.ending,
+		Shutdown:      a.shutdown,
 		WakeRuns:      func() { a.runs.Wake() },
-		Health:        a.signs,
+		Health:        a.health,
 		VendorHealth:  a.vendors.Health,
 	})
 }
 
-// signs is how the service does, for the page of its health.
-func (a *App) signs(ctx context.Context) []console.HealthItem {
+// health is how the service does, for the page of its health.
+func (a *App) health(ctx context.Context) []console.HealthItem {
 	// Without the database nothing else could be told that is true now, so nothing
 	// else is.
 	if err := a.store.Ping(ctx); err != nil {
 		return []console.HealthItem{{Group: "Database", Name: "writing", State: "away", Help: "The database does not take writes. The log says why."}}
 	}
-	complete, err := a.tide.Settled(ctx)
+	complete, err := a.logWatcher.CompleteUpTo(ctx)
 	if err != nil {
 		return []console.HealthItem{{Group: "Database", Name: "reading", State: "away", Help: "The database does not answer. The log says why."}}
 	}

@@ -34,11 +34,11 @@ const (
 // Demo is a program over a throw-away database, with somebody in it.
 type Demo struct {
 	*App
-	folder string
-	key    auth.Secret
-	base   string
-	login  string // the password of the console's only operator
-	leave  func() // ends the watch for impatient signals
+	folder      string
+	key         auth.Secret
+	base        string
+	login       string // the password of the console's only operator
+	stopSignals func() // ends the watch for impatient signals
 }
 
 // NewDemo makes the database and its furniture. When nobody chose an address
@@ -48,14 +48,14 @@ func NewDemo(ctx context.Context, settings Settings, version string, log *Log) (
 	if err != nil {
 		return nil, err
 	}
-	demo := &Demo{folder: folder, leave: forgetAtOnce(folder)}
+	demo := &Demo{folder: folder, stopSignals: removeOnSecondSignal(folder)}
 	settings.Database = "sqlite:" + filepath.Join(folder, "demo.db")
 	settings.Introspection = true // somebody is looking around
 	if demo.App, err = New(ctx, settings, version, log); err != nil {
-		defer demo.leave()
+		defer demo.stopSignals()
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
-	if err := demo.furnish(ctx); err != nil {
+	if err := demo.populate(ctx); err != nil {
 		return nil, errors.Join(err, demo.Close())
 	}
 	address, err := demo.Listen(ctx)
@@ -66,13 +66,13 @@ func NewDemo(ctx context.Context, settings Settings, version string, log *Log) (
 	if err != nil {
 		return nil, errors.Join(err, demo.Close())
 	}
-	demo.base = "http://" + reachable(address)
+	demo.base = "http://" + connectAddress(address)
 	return demo, nil
 }
 
-// furnish makes one of everything a first request needs, with the operator's
+// populate makes one of everything a first request needs, with the operator's
 // own verbs, so that the demo's audit is as complete as any.
-func (d *Demo) furnish(ctx context.Context) error {
+func (d *Demo) populate(ctx context.Context) error {
 	operator := operate.New(d.store, operate.Options{Actor: "operator:demo"})
 	name := "Demo Energy"
 	if _, err := operator.CreateSupplier(ctx, demoSupplier, operate.SupplierChange{Name: &name}); err != nil {
@@ -97,7 +97,7 @@ func (d *Demo) furnish(ctx context.Context) error {
 	// The link is accepted here and now: whoever tries a demo wants to sign in, and
 	// not to set a password first.
 	d.login = "look-" + strings.ToLower(rand.Text()[:12])
-	if _, err := d.doorman.Accept(ctx, link.Reveal(), d.login); err != nil {
+	if _, err := d.sessions.Accept(ctx, link.Reveal(), d.login); err != nil {
 		return err
 	}
 	_, d.key, err = operator.CreateKey(ctx, operate.KeyRequest{Organisation: demoOrganisation, Role: landfall.RoleImporter})
@@ -105,11 +105,11 @@ func (d *Demo) furnish(ctx context.Context) error {
 }
 
 //go:embed demo.sh
-var tour string
+var tourScript string
 
 // tourTemplate is filled with the address and the key that this very demo has, so
 // that what it prints can be pasted.
-var tourTemplate = template.Must(template.New("tour").Parse(tour))
+var tourTemplate = template.Must(template.New("tour").Parse(tourScript))
 
 // Welcome says what runs here, to whoever started it.
 func (d *Demo) Welcome() string {
@@ -134,26 +134,26 @@ func (d *Demo) Tour(out io.Writer, program string) error {
 	})
 }
 
-// Furniture is what is in a demo, for whoever shows it.
-type Furniture struct {
+// DemoInfo is what is in a demo, for whoever shows it.
+type DemoInfo struct {
 	Base, Key, Supplier, Team, Vendor string
 	Database                          string // as the operator's commands take it
 	Folder                            string // is gone at the end, with everything in it
 }
 
-// Furniture says what there is.
-func (d *Demo) Furniture() Furniture {
-	return Furniture{d.base, d.key.Reveal(), demoSupplier, demoTeam, demoVendor, d.settings.Database, d.folder}
+// Info says what there is.
+func (d *Demo) Info() DemoInfo {
+	return DemoInfo{d.base, d.key.Reveal(), demoSupplier, demoTeam, demoVendor, d.settings.Database, d.folder}
 }
 
 // Close forgets everything.
 func (d *Demo) Close() error {
-	defer d.leave()
+	defer d.stopSignals()
 	return errors.Join(d.App.Close(), os.RemoveAll(d.folder))
 }
 
-// reachable turns an address that means "everywhere" into one to connect to.
-func reachable(address net.Addr) string {
+// connectAddress turns an address that means "everywhere" into one to connect to.
+func connectAddress(address net.Addr) string {
 	host, port, err := net.SplitHostPort(address.String())
 	if err != nil {
 		return address.String()

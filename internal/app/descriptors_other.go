@@ -2,5 +2,5 @@
 
 package app
 
-// fitting knows of no limit where the system does not tell.
-func fitting(most, _ int) int { return most }
+// fitDescriptors knows of no limit where the system does not tell.
+func fitDescriptors(most, _ int) int { return most }

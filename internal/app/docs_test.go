@@ -12,7 +12,7 @@ import (
 func TestHandbookHasAllSettings(t *testing.T) {
 	var table strings.Builder
 	fmt.Fprintln(&table, "| setting | default | meaning |\n|---|---|---|")
-	for _, declared := range declared {
+	for _, declared := range settingTable {
 		var settings Settings
 		place := declared.bind(&settings)
 		place.reset()

@@ -9,8 +9,8 @@ import (
 	"landfall/internal/store/seal"
 )
 
-// mostKeys bounds what is read from a file that was named by mistake.
-const mostKeys = 64 << 10
+// maxKeyFile bounds what is read from a file that was named by mistake.
+const maxKeyFile = 64 << 10
 
 // EncryptionKeys reads the keys that what is personal is encrypted with, the one
 // that encrypts first; none: nothing is. Nothing here repeats a value.
@@ -38,7 +38,7 @@ func (s Settings) EncryptionKeys() ([]seal.Key, error) {
 		}
 	}
 	switch {
-	case len(text) > mostKeys:
+	case len(text) > maxKeyFile:
 		return nil, fmt.Errorf("setting encryption-key-file: %s is too long for keys", s.EncryptionKeyFile)
 	case len(lines) == 0:
 		return nil, fmt.Errorf("setting encryption-key-file: %s holds no key", s.EncryptionKeyFile)

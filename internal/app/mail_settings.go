@@ -29,46 +29,46 @@ type MailSettings struct {
 	Templates    string        // folder of the operator's own templates
 }
 
-// mailing lists the settings about e-mail.
-var mailing = []setting{
+// mailSettings lists the settings about e-mail.
+var mailSettings = []setting{
 	{"smtp-server", "mail server that takes e-mails to customers, HOST or HOST:PORT; none are sent when empty", func(s *Settings) value {
-		return text(&s.Mail.Server, "", optional(checkMailServer))
+		return textSetting(&s.Mail.Server, "", optional(checkMailServer))
 	}},
 	{"smtp-tls", "how the line to it is protected: starttls, tls, or none for a server on this machine", func(s *Settings) value {
-		return text(&s.Mail.TLS, string(mail.StartTLS), choice(string(mail.StartTLS), string(mail.TLS), string(mail.NoTLS)))
+		return textSetting(&s.Mail.TLS, string(mail.StartTLS), choice(string(mail.StartTLS), string(mail.TLS), string(mail.NoTLS)))
 	}},
 	{"smtp-ca-file", "PEM file with certificates to trust for it besides the system's", func(s *Settings) value {
-		return text(&s.Mail.CAFile, "", optional(anything))
+		return textSetting(&s.Mail.CAFile, "", optional(anything))
 	}},
 	{"smtp-user", "name to log in with there, over TLS alone; nobody logs in when empty", func(s *Settings) value {
-		return text(&s.Mail.User, "", optional(anything))
+		return textSetting(&s.Mail.User, "", optional(anything))
 	}},
 	{"smtp-password-file", "file whose first line is the password for it", func(s *Settings) value {
-		return text(&s.Mail.PasswordFile, "", optional(anything))
+		return textSetting(&s.Mail.PasswordFile, "", optional(anything))
 	}},
 	{"smtp-password", "the same as a variable, never a flag or a line of the config file", func(s *Settings) value {
-		return secret(&s.Mail.Password)
+		return secretSetting(&s.Mail.Password)
 	}},
 	{"smtp-timeout", "time the mail server has for each answer", func(s *Settings) value {
-		return duration(&s.Mail.Timeout, 30*time.Second, 100*time.Millisecond, time.Minute)
+		return durationSetting(&s.Mail.Timeout, 30*time.Second, 100*time.Millisecond, time.Minute)
 	}},
 	{"smtp-connections", "most connections of this process to the mail server", func(s *Settings) value {
-		return count(&s.Mail.Connections, 4, 1, 64)
+		return countSetting(&s.Mail.Connections, 4, 1, 64)
 	}},
 	{"mail-from", "who writes to customers: an address, or Name <address>", func(s *Settings) value {
-		return text(&s.Mail.From, "", optional(checkMailAddress))
+		return textSetting(&s.Mail.From, "", optional(checkMailAddress))
 	}},
 	{"mail-reply-to", "who gets their answers; mail-from when empty", func(s *Settings) value {
-		return text(&s.Mail.ReplyTo, "", optional(checkMailAddress))
+		return textSetting(&s.Mail.ReplyTo, "", optional(checkMailAddress))
 	}},
 	{"mail-pace", "most e-mails a minute, of all replicas together", func(s *Settings) value {
-		return count(&s.Mail.PerMinute, 600, 1, 60_000)
+		return countSetting(&s.Mail.PerMinute, 600, 1, 60_000)
 	}},
 	{"mail-delay", "how long customers are not told of a new account, so that it can be undone before they are", func(s *Settings) value {
-		return duration(&s.Mail.Delay, 0, 0, 30*day)
+		return durationSetting(&s.Mail.Delay, 0, 0, 30*day)
 	}},
 	{"mail-templates", "folder with your own templates; see docs/mail.md", func(s *Settings) value {
-		return text(&s.Mail.Templates, "", optional(anything))
+		return textSetting(&s.Mail.Templates, "", optional(anything))
 	}},
 }
 

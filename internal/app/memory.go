@@ -17,22 +17,22 @@ import (
 const (
 	// autoMemory asks for a limit that fits the container.
 	autoMemory = -1
-	// usualMemory is what is enough for five thousand callers at once, where no
+	// defaultMemory is what is enough for five thousand callers at once, where no
 	// smaller container says less. The process takes about a hundred megabytes
 	// more than the memory it manages itself.
-	usualMemory = 352 << 20
-	// share is how much of a container's memory the program's own may take, in
+	defaultMemory = 352 << 20
+	// containerShare is how much of a container's memory the program's own may take, in
 	// percent. The rest is for stacks, for the kernel's buffers of connections
 	// and for the files that SQLite maps.
-	share = 80
+	containerShare = 80
 	// gcPercent lets the heap grow to five times what is alive between
 	// collections. Little is: at the default a busy server collects many times
 	// a second.
 	gcPercent = 400
-	// sampledEvery is how many bytes are allocated between two that a profile of the
+	// profileRate is how many bytes are allocated between two that a profile of the
 	// memory takes down. At eight times the usual distance such a profile is still
 	// good, and taking them down costs a busy server nothing to speak of.
-	sampledEvery = 4 << 20
+	profileRate = 4 << 20
 )
 
 // FitMemory trades memory for speed, but not more of it than there is: near the
@@ -40,7 +40,7 @@ const (
 // does not have it killed by its container. Whoever sets GOGC or GOMEMLIMIT has
 // decided for himself.
 func FitMemory(settings Settings, log *slog.Logger) {
-	runtime.MemProfileRate = sampledEvery
+	runtime.MemProfileRate = profileRate
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
@@ -49,9 +49,9 @@ func FitMemory(settings Settings, log *slog.Logger) {
 	}
 	limit := settings.MemoryLimit
 	if limit == autoMemory {
-		limit = usualMemory
+		limit = defaultMemory
 		if container := containerMemory("/proc/self/cgroup", "/sys/fs/cgroup"); container > 0 {
-			limit = min(limit, container*share/100)
+			limit = min(limit, container*containerShare/100)
 		}
 	}
 	if limit > 0 {
@@ -61,19 +61,19 @@ func FitMemory(settings Settings, log *slog.Logger) {
 }
 
 const (
-	// calmEvery is how often one looks whether a burst is over.
-	calmEvery = 5 * time.Second
-	// calm is how little is allocated in that time when nothing happens.
-	calm = 8 << 20
-	// burst is how much is allocated when much happens.
-	burst = 256 << 20
+	// memoryCheckInterval is how often one looks whether a burst is over.
+	memoryCheckInterval = 5 * time.Second
+	// quietBytes is how little is allocated in that time when nothing happens.
+	quietBytes = 8 << 20
+	// burstBytes is how much is allocated when much happens.
+	burstBytes = 256 << 20
 )
 
-// giveBackMemory returns to the system what a burst of callers took. Left alone
+// releaseMemory returns to the system what a burst of callers took. Left alone
 // the collector would wait for minutes, because nothing asks for memory any
 // more that it could give.
-func giveBackMemory(ctx context.Context) {
-	ticker := time.NewTicker(calmEvery)
+func releaseMemory(ctx context.Context) {
+	ticker := time.NewTicker(memoryCheckInterval)
 	defer ticker.Stop()
 	allocated := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	for before, given := uint64(0), uint64(0); ; {
@@ -84,7 +84,7 @@ func giveBackMemory(ctx context.Context) {
 		}
 		metrics.Read(allocated)
 		now := allocated[0].Value.Uint64()
-		if now-before < calm && now-given > burst {
+		if now-before < quietBytes && now-given > burstBytes {
 			debug.FreeOSMemory()
 			given = now
 		}
@@ -109,9 +109,9 @@ func containerMemory(membership, root string) int64 {
 		}
 		switch {
 		case parts[0] == "0" && parts[1] == "":
-			least = min(least, leastAbove(root, parts[2], "memory.max"))
+			least = min(least, lowestLimit(root, parts[2], "memory.max"))
 		case strings.Contains(","+parts[1]+",", ",memory,"):
-			least = min(least, leastAbove(root+"/memory", parts[2], "memory.limit_in_bytes"))
+			least = min(least, lowestLimit(root+"/memory", parts[2], "memory.limit_in_bytes"))
 		}
 	}
 	// Version 1 says "no limit" with a number no machine has.
@@ -121,9 +121,9 @@ func containerMemory(membership, root string) int64 {
 	return least
 }
 
-// leastAbove reads the limits of a group and of all groups it is in. Inside a
+// lowestLimit reads the limits of a group and of all groups it is in. Inside a
 // container the group's own path often is not there but its root is.
-func leastAbove(root, group, file string) int64 {
+func lowestLimit(root, group, file string) int64 {
 	least := int64(math.MaxInt64)
 	for group = path.Clean("/" + group); ; group = path.Dir(group) {
 		if text, err := os.ReadFile(path.Join(root, group, file)); err == nil {

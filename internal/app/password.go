@@ -9,13 +9,13 @@ import (
 	"landfall/internal/store/engine"
 )
 
-// mostPassword bounds what is read from a file that was named by mistake.
-const mostPassword = 4 << 10
+// maxPasswordFile bounds what is read from a file that was named by mistake.
+const maxPasswordFile = 4 << 10
 
-// unlock puts the password that stands in a variable or a file into the
+// applyPassword puts the password that stands in a variable or a file into the
 // database's address, where the driver looks for it. Nothing here repeats a
 // value. Without either, the driver looks at PGPASSWORD and PGPASSFILE itself.
-func (s *Settings) unlock() error {
+func (s *Settings) applyPassword() error {
 	if s.DatabasePassword == "" && s.DatabasePasswordFile == "" {
 		return nil
 	}
@@ -49,20 +49,20 @@ func readPassword(path string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	content := make([]byte, mostPassword)
+	content := make([]byte, maxPasswordFile)
 	n, err := file.Read(content)
 	if err != nil && n == 0 {
 		return "", fmt.Errorf("%s cannot be read or is empty", path)
 	}
 	line, _, _ := strings.Cut(string(content[:n]), "\n")
-	if line = strings.TrimSuffix(line, "\r"); line == "" || n == mostPassword {
+	if line = strings.TrimSuffix(line, "\r"); line == "" || n == maxPasswordFile {
 		return "", fmt.Errorf("%s holds no password in its first line", path)
 	}
 	return line, nil
 }
 
-// exposed says that a database's address has a password in it.
-func exposed(database string) bool {
+// hasPassword says that a database's address has a password in it.
+func hasPassword(database string) bool {
 	name, err := engine.Parse(database)
 	return err == nil && name.Exposed()
 }

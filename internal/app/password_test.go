@@ -80,7 +80,7 @@ func TestDatabasePasswordsNeedNoCommandLine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if settings.exposed {
+			if settings.passwordInFlag {
 				t.Error("a password is said to stand on the command line")
 			}
 			_, err = New(t.Context(), settings, "test", &Log{Logger: slog.New(slog.DiscardHandler)})

@@ -58,7 +58,7 @@ func (p proxies) has(address netip.Addr) bool {
 // invention. The Forwarded header is not read at all: a proxy that knows
 // nothing of it passes on whatever the caller put there.
 func (p proxies) client(r *http.Request) netip.Addr {
-	address := peer(r.RemoteAddr)
+	address := parsePeer(r.RemoteAddr)
 	if len(p) == 0 {
 		return address
 	}
@@ -70,7 +70,7 @@ func (p proxies) client(r *http.Request) netip.Addr {
 			}
 			var last string
 			rest, last, more = cutLast(rest)
-			next := peer(strings.TrimSpace(last))
+			next := parsePeer(strings.TrimSpace(last))
 			if !next.IsValid() {
 				return address // the proxy nearest to us that made sense
 			}
@@ -83,7 +83,7 @@ func (p proxies) client(r *http.Request) netip.Addr {
 // encrypted says whether a request came by TLS: to us, or to a known proxy that
 // says so.
 func (p proxies) encrypted(r *http.Request) bool {
-	return r.TLS != nil || p.has(peer(r.RemoteAddr)) && r.Header.Get("X-Forwarded-Proto") == "https"
+	return r.TLS != nil || p.has(parsePeer(r.RemoteAddr)) && r.Header.Get("X-Forwarded-Proto") == "https"
 }
 
 // cutLast takes the part behind the last comma off a list.
@@ -94,9 +94,9 @@ func cutLast(list string) (rest, last string, more bool) {
 	return "", list, false
 }
 
-// peer reads an address with or without a port. An IPv4 address that came in
+// parsePeer reads an address with or without a port. An IPv4 address that came in
 // through an IPv6 socket is the same caller as without.
-func peer(text string) netip.Addr {
+func parsePeer(text string) netip.Addr {
 	var address netip.Addr
 	if strings.HasPrefix(text, "[") || strings.Count(text, ":") == 1 {
 		pair, _ := netip.ParseAddrPort(text)

@@ -17,7 +17,7 @@ func (a *App) keepBytes(ctx context.Context) {
 		case <-ctx.Done():
 			ended = true
 		}
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastUses)
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), keyUseTimeout)
 		if err := a.quota.KeepBytes(last); err != nil {
 			a.log.Warn("what organisations have sent is not written down yet", "error", err)
 		}

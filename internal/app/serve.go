@@ -20,9 +20,9 @@ const (
 
 // server is one listener with its handler.
 type server struct {
-	http *http.Server
-	door *door
-	tls  *credentials // nil: plain HTTP
+	http     *http.Server
+	listener *limitListener
+	tls      *credentials // nil: plain HTTP
 }
 
 // newServer listens. The most callers it lets in, in all and from one source,
@@ -36,7 +36,7 @@ func newServer(ctx context.Context, address string, handler http.Handler, settin
 	}
 	pace := pace{start: settings.ReadTimeout, rate: settings.BodyRate, answer: settings.WriteTimeout}
 	return &server{
-		door: newDoor(listener.(*net.TCPListener), settings.MaxConnections, settings.MaxPerSource, settings.Proxies, log), //nolint:forcetypeassert // it was asked to listen on TCP
+		listener: newLimitListener(listener.(*net.TCPListener), settings.MaxConnections, settings.MaxPerSource, settings.Proxies, log), //nolint:forcetypeassert // it was asked to listen on TCP
 		http: &http.Server{
 			Handler:           patient(handler, pace),
 			ReadHeaderTimeout: headerTimeout,
@@ -54,17 +54,17 @@ func newServer(ctx context.Context, address string, handler http.Handler, settin
 
 // secure has a server speak TLS alone.
 func (s *server) secure(with *credentials) {
-	s.tls, s.http.TLSConfig, s.door.secret = with, with.server(), true
+	s.tls, s.http.TLSConfig, s.listener.encrypted = with, with.server(), true
 }
 
 // address is where it really listens, which differs where port 0 was asked for.
-func (s *server) address() net.Addr { return s.door.Addr() }
+func (s *server) address() net.Addr { return s.listener.Addr() }
 
 // serve answers until it is shut.
 func (s *server) serve() error {
-	serve := func() error { return s.http.Serve(s.door) }
+	serve := func() error { return s.http.Serve(s.listener) }
 	if s.tls != nil {
-		serve = func() error { return s.http.ServeTLS(s.door, "", "") }
+		serve = func() error { return s.http.ServeTLS(s.listener, "", "") }
 	}
 	if err := serve(); !errors.Is(err, http.ErrServerClosed) {
 		return err
@@ -79,7 +79,7 @@ const queueTime = 100 * time.Millisecond
 // running requests until the context ends; those that are still running then
 // are cut off.
 func (s *server) drain(ctx context.Context) error {
-	shut(s.door.TCPListener)
+	stopQueue(s.listener.TCPListener)
 	time.Sleep(queueTime)
 	if err := s.http.Shutdown(ctx); err != nil {
 		return errors.Join(err, s.http.Close())

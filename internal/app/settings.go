@@ -78,14 +78,14 @@ type Settings struct { //nolint:recvcheck // it is copied where it is only read
 	LogFormat string
 	LogLevel  slog.Level
 
-	ignored []string // variables that look like settings and are none
-	exposed bool     // a password stands on the command line
+	ignored        []string // variables that look like settings and are none
+	passwordInFlag bool     // a password stands on the command line
 }
 
 // complete checks what no setting knows alone, and brings together what
 // several say about one thing.
 func (s *Settings) complete() (mistakes []error) {
-	if err := s.unlock(); err != nil {
+	if err := s.applyPassword(); err != nil {
 		mistakes = append(mistakes, err)
 	}
 	mistakes = append(mistakes, s.TLS.complete()...)
@@ -107,162 +107,162 @@ type setting struct {
 	bind  func(*Settings) value
 }
 
-// declared lists every setting in the order the help shows them.
+// settingTable lists every setting in the order the help shows them.
 // How the address is protected stands right behind the address.
-var declared = slices.Concat(serving[:1], securing, serving[1:], observing, mailing)
+var settingTable = slices.Concat(serving[:1], tlsSettings, serving[1:], telemetrySettings, mailSettings)
 
 // serving are the settings of the service itself. The second argument of each
 // value is its default, the others are what it may be.
 var serving = []setting{
 	{"listen", "address the API answers on", func(s *Settings) value {
-		return text(&s.Listen, "127.0.0.1:8080", checkAddress)
+		return textSetting(&s.Listen, "127.0.0.1:8080", checkAddress)
 	}},
 	{"base-url", "where clients find the service, for links in answers; what they asked for when empty", func(s *Settings) value {
-		return text(&s.BaseURL, "", optional(checkBaseURL))
+		return textSetting(&s.BaseURL, "", optional(checkBaseURL))
 	}},
 	{"ops-listen", "address for /metrics and profiling; off when empty", func(s *Settings) value {
-		return text(&s.OpsListen, "", optional(checkAddress))
+		return textSetting(&s.OpsListen, "", optional(checkAddress))
 	}},
 	{"trusted-proxies", "addresses or networks of proxies whose X-Forwarded-For names the caller, with commas between them", func(s *Settings) value {
-		return networks(&s.Proxies)
+		return proxiesSetting(&s.Proxies)
 	}},
 	{"database", "where everything is kept: sqlite:FILE, postgres://… or host=… dbname=…", func(s *Settings) value {
-		return text(&s.Database, "sqlite:landfall.db", checkDatabase)
+		return textSetting(&s.Database, "sqlite:landfall.db", checkDatabase)
 	}},
 	{"database-password-file", "file whose first line is the database's password, when its address has none", func(s *Settings) value {
-		return text(&s.DatabasePasswordFile, "", optional(anything))
+		return textSetting(&s.DatabasePasswordFile, "", optional(anything))
 	}},
 	{"database-password", "the same as a variable, never a flag or a line of the config file", func(s *Settings) value {
-		return secret(&s.DatabasePassword)
+		return secretSetting(&s.DatabasePassword)
 	}},
 	{"database-wait", "how long to wait for the database at the start", func(s *Settings) value {
-		return duration(&s.DatabaseWait, 30*time.Second, 0, time.Hour)
+		return durationSetting(&s.DatabaseWait, 30*time.Second, 0, time.Hour)
 	}},
 	{"database-connections", "most connections to a PostgreSQL server", func(s *Settings) value {
-		return count(&s.Connections, 16, 2, 500)
+		return countSetting(&s.Connections, 16, 2, 500)
 	}},
 	{"allow-weak-durability", "accept a database that may forget answered writes in a power cut", func(s *Settings) value {
-		return toggle(&s.WeakDatabase, false)
+		return boolSetting(&s.WeakDatabase, false)
 	}},
 	{"max-body", "largest request body", func(s *Settings) value {
-		return size(&s.MaxBody, 10<<20, 1<<10, 1<<30)
+		return sizeSetting(&s.MaxBody, 10<<20, 1<<10, 1<<30)
 	}},
 	{"body-memory", "bytes of request bodies held at once; over it callers wait a moment and are then asked to come back", func(s *Settings) value {
-		return size(&s.BodyMemory, 48<<20, 1<<20, 1<<40)
+		return sizeSetting(&s.BodyMemory, 48<<20, 1<<20, 1<<40)
 	}},
 	{"memory-limit", "memory to stay near: auto is 352MiB or 80 % of a smaller container's, off no limit", func(s *Settings) value {
-		return memory(&s.MemoryLimit)
+		return memorySetting(&s.MemoryLimit)
 	}},
 	{"max-requests", "most requests worked on at once; others wait a second and are then told to come back", func(s *Settings) value {
-		return count(&s.MaxRequests, httpapi.DefaultMaxInFlight, 1, 100_000)
+		return countSetting(&s.MaxRequests, httpapi.DefaultMaxInFlight, 1, 100_000)
 	}},
 	{"max-connections", "most connections open at once; fewer where file descriptors are", func(s *Settings) value {
-		return count(&s.MaxConnections, 16384, 1, 1_000_000)
+		return countSetting(&s.MaxConnections, 16384, 1, 1_000_000)
 	}},
 	{"max-connections-per-source", "most of them from one IPv4 address or IPv6 /64 network, trusted proxies excepted; 0 means no limit", func(s *Settings) value {
-		return count(&s.MaxPerSource, 8192, 0, 1_000_000)
+		return countSetting(&s.MaxPerSource, 8192, 0, 1_000_000)
 	}},
 	{"body-rate", "bytes a second of a large body that buy it more time than read-timeout", func(s *Settings) value {
-		return size(&s.BodyRate, 32<<10, 1<<10, 1<<30)
+		return sizeSetting(&s.BodyRate, 32<<10, 1<<10, 1<<30)
 	}},
 	{"read-timeout", "time to send a request; a large body gets more while it keeps coming", func(s *Settings) value {
-		return duration(&s.ReadTimeout, 30*time.Second, time.Second, time.Hour)
+		return durationSetting(&s.ReadTimeout, 30*time.Second, time.Second, time.Hour)
 	}},
 	{"idle-timeout", "time a quiet connection stays open", func(s *Settings) value {
-		return duration(&s.IdleTimeout, 2*time.Minute, time.Second, time.Hour)
+		return durationSetting(&s.IdleTimeout, 2*time.Minute, time.Second, time.Hour)
 	}},
 	{"write-timeout", "time to take a whole answer; a list has five seconds for every piece instead", func(s *Settings) value {
-		return duration(&s.WriteTimeout, time.Minute, shortestAnswer, time.Hour)
+		return durationSetting(&s.WriteTimeout, time.Minute, shortestAnswer, time.Hour)
 	}},
 	{"bulk-spool", "folder for answers to bulk requests whose callers send everything before they read; the system's temporary one when empty", func(s *Settings) value {
-		return text(&s.BulkSpool, "", optional(anything))
+		return textSetting(&s.BulkSpool, "", optional(anything))
 	}},
 	{"bulk-spool-size", "most bytes of such answers on disk at once; beyond it requests wait, and end early when nobody reads", func(s *Settings) value {
-		return size(&s.BulkSpoolSize, 4<<30, 0, 1<<50)
+		return sizeSetting(&s.BulkSpoolSize, 4<<30, 0, 1<<50)
 	}},
 	{"shutdown-delay", "time to go on serving as not ready, so that balancers notice", func(s *Settings) value {
-		return duration(&s.ShutdownDelay, time.Second, 0, time.Minute)
+		return durationSetting(&s.ShutdownDelay, time.Second, 0, time.Minute)
 	}},
 	{"shutdown-grace", "time running requests get to finish", func(s *Settings) value {
-		return duration(&s.ShutdownGrace, 25*time.Second, time.Second, time.Hour)
+		return durationSetting(&s.ShutdownGrace, 25*time.Second, time.Second, time.Hour)
 	}},
 	{"claim-lease", "how long the account of a killed attempt stays IN_PROGRESS", func(s *Settings) value {
-		return duration(&s.ClaimLease, time.Minute, time.Second, time.Hour)
+		return durationSetting(&s.ClaimLease, time.Minute, time.Second, time.Hour)
 	}},
 	{"concurrency-limit", "accounts created at once by all replicas together; 0 means no limit", func(s *Settings) value {
-		return count(&s.ConcurrencyLimit, 0, 0, 100_000)
+		return countSetting(&s.ConcurrencyLimit, 0, 0, 100_000)
 	}},
 	{"documents", "where documents are: s3://BUCKET?endpoint=…&region=… or file:///FOLDER; empty when none can be checked", func(s *Settings) value {
-		return text(&s.Documents, "", optional(checkDocuments))
+		return textSetting(&s.Documents, "", optional(checkDocuments))
 	}},
 	{"document-timeout", "time to find out whether a document exists", func(s *Settings) value {
-		return duration(&s.DocumentTimeout, 5*time.Second, 100*time.Millisecond, 20*time.Second)
+		return durationSetting(&s.DocumentTimeout, 5*time.Second, 100*time.Millisecond, 20*time.Second)
 	}},
 	{"vendor-timeout", "time to ask a payment vendor about an instruction, repetitions included", func(s *Settings) value {
-		return duration(&s.VendorTimeout, 10*time.Second, 100*time.Millisecond, 20*time.Second)
+		return durationSetting(&s.VendorTimeout, 10*time.Second, 100*time.Millisecond, 20*time.Second)
 	}},
 	{"vendor-secret-variables", "environment variables that may hold a vendor's secret, with commas between them, besides those named VENDOR_…", func(s *Settings) value {
-		return names(&s.VendorSecrets, variableForm, "want names of environment variables in capitals, with commas between them")
+		return namesSetting(&s.VendorSecrets, variableForm, "want names of environment variables in capitals, with commas between them")
 	}},
 	{"webhook-key", "random text of 32 characters or more that webhooks' secrets are derived from, never a flag or a line of the config file; several with commas between them, the one for new secrets first", func(s *Settings) value {
-		return secret(&s.WebhookKey)
+		return secretSetting(&s.WebhookKey)
 	}},
 	{"webhook-key-file", "file whose first line is the webhook-key", func(s *Settings) value {
-		return text(&s.WebhookKeyFile, "", optional(anything))
+		return textSetting(&s.WebhookKeyFile, "", optional(anything))
 	}},
 	{"webhook-networks", "private networks webhooks' receivers may be in, with commas between them", func(s *Settings) value {
-		return prefixes(&s.WebhookNetworks)
+		return prefixesSetting(&s.WebhookNetworks)
 	}},
 	{"webhook-plain-http", "let webhooks be delivered without TLS", func(s *Settings) value {
-		return toggle(&s.WebhookPlainHTTP, false)
+		return boolSetting(&s.WebhookPlainHTTP, false)
 	}},
 	{"webhook-timeout", "time a receiver has to answer a webhook", func(s *Settings) value {
-		return duration(&s.WebhookTimeout, 10*time.Second, 100*time.Millisecond, 20*time.Second)
+		return durationSetting(&s.WebhookTimeout, 10*time.Second, 100*time.Millisecond, 20*time.Second)
 	}},
 	{"webhook-lease", "how long the webhooks of a killed server wait for another one", func(s *Settings) value {
-		return duration(&s.WebhookLease, time.Minute, 2*time.Second, time.Hour)
+		return durationSetting(&s.WebhookLease, time.Minute, 2*time.Second, time.Hour)
 	}},
 	{"encryption-key", "key that encrypts what is personal in the database, 32 random bytes in base64, never a flag or a line of the config file; several with commas between them, the one that encrypts first; without one nothing is encrypted", func(s *Settings) value {
-		return secret(&s.EncryptionKey)
+		return secretSetting(&s.EncryptionKey)
 	}},
 	{"encryption-key-file", "file with encryption-keys, one in a line, the one that encrypts first", func(s *Settings) value {
-		return text(&s.EncryptionKeyFile, "", optional(anything))
+		return textSetting(&s.EncryptionKeyFile, "", optional(anything))
 	}},
 	{"audit-key-file", "file with the key that signs checkpoints of the audit, as made by audit key; unsigned when empty", func(s *Settings) value {
-		return text(&s.AuditKeyFile, "", optional(anything))
+		return textSetting(&s.AuditKeyFile, "", optional(anything))
 	}},
 	{"audit-checkpoints", "file that checkpoints of the audit are added to; the log when empty and there is a key", func(s *Settings) value {
-		return text(&s.AuditCheckpoints, "", optional(anything))
+		return textSetting(&s.AuditCheckpoints, "", optional(anything))
 	}},
 	{"audit-checkpoint-every", "how often a checkpoint is kept while the audit grows", func(s *Settings) value {
-		return duration(&s.AuditEvery, time.Minute, time.Second, day)
+		return durationSetting(&s.AuditEvery, time.Minute, time.Second, day)
 	}},
 	{"access-token-life", "how long an access token is good", func(s *Settings) value {
-		return duration(&s.AccessTokenLife, time.Hour, time.Minute, day)
+		return durationSetting(&s.AccessTokenLife, time.Hour, time.Minute, day)
 	}},
 	{"refresh-token-life", "how long a refresh token is good", func(s *Settings) value {
-		return duration(&s.RefreshTokenLife, 7*day, time.Minute, 90*day)
+		return durationSetting(&s.RefreshTokenLife, 7*day, time.Minute, 90*day)
 	}},
 	{"login-life", "how long tokens can be refreshed after an API key was shown, however often", func(s *Settings) value {
-		return duration(&s.LoginLife, 30*day, time.Minute, 365*day)
+		return durationSetting(&s.LoginLife, 30*day, time.Minute, 365*day)
 	}},
 	{"introspection", "let callers read the GraphQL schema", func(s *Settings) value {
-		return toggle(&s.Introspection, false)
+		return boolSetting(&s.Introspection, false)
 	}},
 	{"console", "serve the web console under /console/", func(s *Settings) value {
-		return toggle(&s.Console, true)
+		return boolSetting(&s.Console, true)
 	}},
 	{"console-idle", "how long a session of the console lasts that nobody uses", func(s *Settings) value {
-		return duration(&s.ConsoleIdle, time.Hour, time.Minute, 7*day)
+		return durationSetting(&s.ConsoleIdle, time.Hour, time.Minute, 7*day)
 	}},
 	{"console-session", "how long a session of the console lasts at most", func(s *Settings) value {
-		return duration(&s.ConsoleSession, 12*time.Hour, time.Minute, 30*day)
+		return durationSetting(&s.ConsoleSession, 12*time.Hour, time.Minute, 30*day)
 	}},
 	{"log-format", "how log lines are written: json or text", func(s *Settings) value {
-		return text(&s.LogFormat, "json", choice("json", "text"))
+		return textSetting(&s.LogFormat, "json", choice("json", "text"))
 	}},
 	{"log-level", "the least a log line must matter: debug, info, warn or error", func(s *Settings) value {
-		return level(&s.LogLevel, slog.LevelInfo)
+		return levelSetting(&s.LogLevel, slog.LevelInfo)
 	}},
 }
 
@@ -272,7 +272,7 @@ const day = 24 * time.Hour
 // Defaults gives the settings nobody changed.
 func Defaults() Settings {
 	var settings Settings
-	for _, declared := range declared {
+	for _, declared := range settingTable {
 		declared.bind(&settings).reset()
 	}
 	return settings

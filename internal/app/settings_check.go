@@ -57,7 +57,7 @@ func checkAddress(text string) error {
 // checkDocuments looks at the form alone: whether there are credentials for it
 // is a question for the server, not for every command that reads settings.
 func checkDocuments(text string) error {
-	_, err := filestore.Place(text)
+	_, err := filestore.OpenLocations(text)
 	return err
 }
 

@@ -17,7 +17,7 @@ import (
 func load(t *testing.T, arguments []string, variables map[string]string, config string) (Settings, error) {
 	t.Helper()
 	for _, variable := range os.Environ() {
-		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, prefix) && !foreign(name) {
+		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, envPrefix) && !isReserved(name) {
 			t.Setenv(name, "")
 			os.Unsetenv(name)
 		}
@@ -83,7 +83,7 @@ func TestSettingsRefused(t *testing.T) {
 		"mail unprotected":      {arguments: []string{"--smtp-server", "mail.example.com", "--smtp-tls", "none", "--mail-from", "a@b.co"}, want: "must be on this machine"},
 		"a password unprotected": {
 			arguments: []string{"--smtp-server", "localhost", "--smtp-tls", "none", "--mail-from", "a@b.co", "--smtp-user", "u"},
-			variables: map[string]string{"LANDFALL_SMTP_PASSWORD": "hunter2"}, want: "a password is not sent over a line without TLS",
+			variables: map[string]string{"LANDFALL_SMTP_PASSWORD": "hunter2"}, want: "a login requires TLS",
 		},
 		"a user without": {arguments: []string{"--smtp-server", "mail.example.com", "--mail-from", "a@b.co", "--smtp-user", "u"}, want: "a login needs both a user and a password"},
 		"two passwords": {
@@ -160,7 +160,7 @@ func TestVariablesOfAKubernetesServiceAreNoSettings(t *testing.T) {
 func TestNoSettingLooksInjected(t *testing.T) {
 	for _, name := range settingNames() {
 		for _, text := range []string{"", "8080", "tcp://10.0.0.1:8080", "10.0.0.1"} {
-			if injected(variable(name), text) {
+			if isKubernetesVariable(variable(name), text) {
 				t.Errorf("%s=%s is taken for a variable of Kubernetes", variable(name), text)
 			}
 		}
@@ -168,7 +168,7 @@ func TestNoSettingLooksInjected(t *testing.T) {
 }
 
 func TestDurationsAndSizesReadBack(t *testing.T) {
-	for _, declared := range declared {
+	for _, declared := range settingTable {
 		var settings Settings
 		place := declared.bind(&settings)
 		place.reset()

@@ -8,13 +8,13 @@ import (
 	"syscall"
 )
 
-// Orderly gives a context that also ends when the terminal hangs up, and keeps
+// SignalContext gives a context that also ends when the terminal hangs up, and keeps
 // the program alive when the reader of its log goes away: without that, the
 // next line on a closed standard error would kill it together with every
 // request under way. A hang-up may be sent twice, by the terminal and by its
 // shell, so unlike an interrupt the second one does not end the program at
 // once. Who started it with nohup does not want to hear of hang-ups at all.
-func Orderly(ctx context.Context) (context.Context, context.CancelFunc) {
+func SignalContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	signal.Ignore(syscall.SIGPIPE)
 	if signal.Ignored(syscall.SIGHUP) {
 		return context.WithCancel(ctx)
@@ -29,12 +29,12 @@ func Orderly(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// forgetAtOnce takes a folder away when a second signal comes while the first one
+// removeOnSecondSignal takes a folder away when a second signal comes while the first one
 // is being obeyed, and ends the program. Elsewhere the second one kills it where it
 // stands, which would leave a throw-away world behind for good. It need not be
 // impatience: make passes on to its child what the child has got already. What is
 // given back ends the watch.
-func forgetAtOnce(folder string) (leave func()) {
+func removeOnSecondSignal(folder string) (leave func()) {
 	signals, over := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {

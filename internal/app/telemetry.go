@@ -17,19 +17,19 @@ type TelemetrySettings struct {
 	MetricsInterval time.Duration
 }
 
-// observing lists the settings about OpenTelemetry.
-var observing = []setting{
+// telemetrySettings lists the settings about OpenTelemetry.
+var telemetrySettings = []setting{
 	{"otlp-endpoint", "URL of an OpenTelemetry collector that accepts OTLP over HTTP in JSON, such as http://127.0.0.1:4318; empty to send no traces and metrics", func(s *Settings) value {
-		return text(&s.Telemetry.Endpoint, "", optional(checkBaseURL))
+		return textSetting(&s.Telemetry.Endpoint, "", optional(checkBaseURL))
 	}},
 	{"otlp-headers", "headers for the collector, name=value separated by commas; only as an environment variable", func(s *Settings) value {
-		return secret(&s.Telemetry.Headers)
+		return secretSetting(&s.Telemetry.Headers)
 	}},
 	{"otlp-trace-percent", "percentage of requests to trace", func(s *Settings) value {
-		return count(&s.Telemetry.TracePercent, 10, 0, 100)
+		return countSetting(&s.Telemetry.TracePercent, 10, 0, 100)
 	}},
 	{"otlp-metrics-every", "interval between metrics", func(s *Settings) value {
-		return duration(&s.Telemetry.MetricsInterval, time.Minute, time.Second, time.Hour)
+		return durationSetting(&s.Telemetry.MetricsInterval, time.Minute, time.Second, time.Hour)
 	}},
 }
 

@@ -19,16 +19,16 @@ type TLSSettings struct {
 	ClientCA    string // callers must show a certificate of one of these; "" when they need none
 }
 
-// securing are the settings of the line to callers.
-var securing = []setting{
+// tlsSettings are the settings of the line to callers.
+var tlsSettings = []setting{
 	{"tls-certificate", "PEM file with the certificate of the API and those it was issued by; read again when it changes; plain HTTP when empty", func(s *Settings) value {
-		return text(&s.TLS.Certificate, "", optional(anything))
+		return textSetting(&s.TLS.Certificate, "", optional(anything))
 	}},
 	{"tls-key", "PEM file with the private key of that certificate", func(s *Settings) value {
-		return text(&s.TLS.Key, "", optional(anything))
+		return textSetting(&s.TLS.Key, "", optional(anything))
 	}},
 	{"tls-client-ca", "PEM file with certificates by which callers' own must be issued; callers need none when empty", func(s *Settings) value {
-		return text(&s.TLS.ClientCA, "", optional(anything))
+		return textSetting(&s.TLS.ClientCA, "", optional(anything))
 	}},
 }
 

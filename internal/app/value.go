@@ -21,18 +21,18 @@ type value interface {
 	reset()       // to the default
 }
 
-// place is the one implementation: a target, its default, how it is read and
+// binding is the one implementation: a target, its default, how it is read and
 // how it is written.
-type place[T any] struct {
+type binding[T any] struct {
 	target   *T
-	standard T
-	named    string
+	fallback T
+	kindName string
 	parse    func(string) (T, error)
 	format   func(T) string
 }
 
 // set leaves the old value where the new one is refused.
-func (p place[T]) set(text string) error {
+func (p binding[T]) set(text string) error {
 	parsed, err := p.parse(text)
 	if err == nil {
 		*p.target = parsed
@@ -40,20 +40,20 @@ func (p place[T]) set(text string) error {
 	return err
 }
 
-func (p place[T]) text() string { return p.format(*p.target) }
-func (p place[T]) kind() string { return p.named }
-func (p place[T]) reset()       { *p.target = p.standard }
+func (p binding[T]) text() string { return p.format(*p.target) }
+func (p binding[T]) kind() string { return p.kindName }
+func (p binding[T]) reset()       { *p.target = p.fallback }
 
-// text takes what its check takes. The check never repeats the value.
-func text(target *string, standard string, check func(string) error) value {
-	return place[string]{target, standard, "text",
+// textSetting takes what its check takes. The check never repeats the value.
+func textSetting(target *string, standard string, check func(string) error) value {
+	return binding[string]{target, standard, "text",
 		func(text string) (string, error) { return text, check(text) },
 		func(text string) string { return text }}
 }
 
-// names is a list of words with commas between them; its refusal repeats none.
-func names(target *[]string, form *regexp.Regexp, want string) value {
-	return place[[]string]{target, nil, "names",
+// namesSetting is a list of words with commas between them; its refusal repeats none.
+func namesSetting(target *[]string, form *regexp.Regexp, want string) value {
+	return binding[[]string]{target, nil, "names",
 		func(text string) ([]string, error) {
 			var found []string
 			for word := range strings.SplitSeq(text, ",") {
@@ -71,18 +71,18 @@ func names(target *[]string, form *regexp.Regexp, want string) value {
 // secretKind marks settings whose value is shown to nobody.
 const secretKind = "secret"
 
-// secret takes anything and gives nothing back, so that neither the help nor
+// secretSetting takes anything and gives nothing back, so that neither the help nor
 // the handbook can show it.
-func secret(target *string) value {
-	return place[string]{target, "", secretKind,
+func secretSetting(target *string) value {
+	return binding[string]{target, "", secretKind,
 		func(text string) (string, error) { return text, nil },
 		func(string) string { return "" }}
 }
 
-// toggle takes the two words and nothing that merely looks like them: "no" and
+// boolSetting takes the two words and nothing that merely looks like them: "no" and
 // "0" mean different things to different people.
-func toggle(target *bool, standard bool) value {
-	return place[bool]{target, standard, "bool",
+func boolSetting(target *bool, standard bool) value {
+	return binding[bool]{target, standard, "bool",
 		func(text string) (bool, error) {
 			if text != "true" && text != "false" {
 				return false, errors.New("want true or false")
@@ -91,9 +91,9 @@ func toggle(target *bool, standard bool) value {
 		}, strconv.FormatBool}
 }
 
-// duration takes times within bounds, both of which the refusal names.
-func duration(target *time.Duration, standard, low, high time.Duration) value {
-	return place[time.Duration]{target, standard, "duration",
+// durationSetting takes times within bounds, both of which the refusal names.
+func durationSetting(target *time.Duration, standard, low, high time.Duration) value {
+	return binding[time.Duration]{target, standard, "duration",
 		func(text string) (time.Duration, error) {
 			parsed, err := ParseDuration(text)
 			if err != nil || parsed < low || parsed > high {
@@ -103,9 +103,9 @@ func duration(target *time.Duration, standard, low, high time.Duration) value {
 		}, formatDuration}
 }
 
-// count takes whole numbers within bounds.
-func count(target *int, standard, low, high int) value {
-	return place[int]{target, standard, "number",
+// countSetting takes whole numbers within bounds.
+func countSetting(target *int, standard, low, high int) value {
+	return binding[int]{target, standard, "number",
 		func(text string) (int, error) {
 			parsed, err := strconv.Atoi(text)
 			if err != nil || parsed < low || parsed > high {
@@ -115,9 +115,9 @@ func count(target *int, standard, low, high int) value {
 		}, strconv.Itoa}
 }
 
-// size takes bytes within bounds, with a binary unit or without.
-func size(target *int64, standard, low, high int64) value {
-	return place[int64]{target, standard, "size",
+// sizeSetting takes bytes within bounds, with a binary unit or without.
+func sizeSetting(target *int64, standard, low, high int64) value {
+	return binding[int64]{target, standard, "size",
 		func(text string) (int64, error) {
 			parsed, err := parseSize(text)
 			if err != nil || parsed < low || parsed > high {
@@ -127,11 +127,11 @@ func size(target *int64, standard, low, high int64) value {
 		}, formatSize}
 }
 
-// memory takes a size, or a word for what to do without one.
-func memory(target *int64) value {
+// memorySetting takes a size, or a word for what to do without one.
+func memorySetting(target *int64) value {
 	const low, high = 64 << 20, 1 << 40
 	words := map[string]int64{"auto": autoMemory, "off": 0}
-	return place[int64]{target, autoMemory, "size",
+	return binding[int64]{target, autoMemory, "size",
 		func(text string) (int64, error) {
 			if named, ok := words[text]; ok {
 				return named, nil
@@ -151,12 +151,12 @@ func memory(target *int64) value {
 		}}
 }
 
-// level takes the names of the log's own levels.
-func level(target *slog.Level, standard slog.Level) value {
+// levelSetting takes the names of the log's own levels.
+func levelSetting(target *slog.Level, standard slog.Level) value {
 	levels := map[string]slog.Level{
 		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
 	}
-	return place[slog.Level]{target, standard, "level",
+	return binding[slog.Level]{target, standard, "level",
 		func(text string) (slog.Level, error) {
 			parsed, ok := levels[text]
 			if !ok {
@@ -166,14 +166,14 @@ func level(target *slog.Level, standard slog.Level) value {
 		}, func(level slog.Level) string { return strings.ToLower(level.String()) }}
 }
 
-// networks takes addresses and networks with commas between them.
-func networks(target *proxies) value {
-	return place[proxies]{target, nil, "networks", parseProxies, proxies.String}
+// proxiesSetting takes addresses and networks with commas between them.
+func proxiesSetting(target *proxies) value {
+	return binding[proxies]{target, nil, "networks", parseProxies, proxies.String}
 }
 
-// prefixes takes networks that calls may go out to.
-func prefixes(target *[]netip.Prefix) value {
-	return place[[]netip.Prefix]{target, nil, "networks",
+// prefixesSetting takes networks that calls may go out to.
+func prefixesSetting(target *[]netip.Prefix) value {
+	return binding[[]netip.Prefix]{target, nil, "networks",
 		func(text string) ([]netip.Prefix, error) {
 			if text == "" {
 				return nil, nil

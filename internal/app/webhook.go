@@ -49,8 +49,8 @@ func NewSender(settings Settings) (*webhook.Sender, error) {
 	}), nil
 }
 
-// figuresLife is how old the figures of webhooks may be when metrics are read.
-const figuresLife = 5 * time.Second
+// metricsMaxAge is how old the figures of webhooks may be when metrics are read.
+const metricsMaxAge = 5 * time.Second
 
 // webhookReadings shows how webhooks are doing: what this replica did, and what
 // there is to do for all of them.
@@ -62,8 +62,8 @@ func (a *App) webhookReadings() []httpapi.FuncMetric {
 		return func() float64 {
 			mu.Lock()
 			defer mu.Unlock()
-			if time.Since(read) > figuresLife {
-				if found, err := a.figures(); err == nil {
+			if time.Since(read) > metricsMaxAge {
+				if found, err := a.webhookStats(); err == nil {
 					figures = found
 				}
 				// After a failure as well: a database that is away is not asked anew
@@ -111,11 +111,11 @@ func (a *App) webhookReadings() []httpapi.FuncMetric {
 	}
 }
 
-// figures asks the database how webhooks are doing.
-func (a *App) figures() (landfall.WebhookFigures, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), figuresLife)
+// webhookStats asks the database how webhooks are doing.
+func (a *App) webhookStats() (landfall.WebhookFigures, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), metricsMaxAge)
 	defer cancel()
-	complete, err := a.tide.Settled(ctx)
+	complete, err := a.logWatcher.CompleteUpTo(ctx)
 	if err != nil {
 		return landfall.WebhookFigures{}, err
 	}

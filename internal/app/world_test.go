@@ -88,7 +88,7 @@ func (w *world) open(t *testing.T) error {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		application.Conduct(running)
+		application.AdvanceRuns(running)
 	}()
 	w.shut = func() {
 		stop()

@@ -116,7 +116,7 @@ func (h *testConsole) withRunner() *testWorld {
 	desk := intake.New(h.store, intake.Options{})
 	baton := run.New(h.store, desk, run.Options{})
 	ctx, cancel := context.WithCancel(context.Background())
-	deliveries := webhook.NewWebhooks(h.store, webhook.WebhookOptions{Sender: h.sender, Tide: webhook.NewTide(h.store), Log: slog.New(slog.DiscardHandler), Lease: time.Minute})
+	deliveries := webhook.NewDispatcher(h.store, webhook.DispatcherOptions{Sender: h.sender, Watcher: webhook.NewLogWatcher(h.store), Log: slog.New(slog.DiscardHandler), Lease: time.Minute})
 	var both sync.WaitGroup
 	both.Go(func() { baton.Run(ctx) })
 	both.Go(func() { deliveries.Run(ctx) })

@@ -21,10 +21,10 @@ var FailedBody = &Body[landfall.FailedProcess]{
 		listMember("errors", "", ViolationBody, withMeanings),
 	},
 	example: landfall.FailedProcess{External: "EXT-0002", Failure: landfall.Failure{
-		At: exampleInstant, Code: landfall.CodeInstructionNotFound, Detail: "The payment vendor knows no instruction with this reference.",
+		At: exampleInstant, Code: landfall.CodeInstructionNotFound, Detail: "The payment vendor has no instruction with this reference.",
 		Violations: []landfall.Violation{{
 			Code: landfall.CodeInstructionNotFound, Attr: "payment_instructions.0.reference",
-			Detail: "The payment vendor knows no instruction with this reference.",
+			Detail: "The payment vendor has no instruction with this reference.",
 		}},
 	}},
 }

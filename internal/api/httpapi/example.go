@@ -54,10 +54,10 @@ var (
 		Code: contract.CodeNoteEmpty, Attr: "notes.0.body", Detail: "A note must have a body or a document path.",
 	})
 	exampleStatementError   = exampleOwnViolation(landfall.CodeStatementExists, "statements.0.statement_id", "The account has a statement with this statement_id and other content.")
-	exampleInstructionError = exampleOwnViolation(landfall.CodeInstructionNotFound, "reference", "The payment vendor knows no instruction with this reference.")
+	exampleInstructionError = exampleOwnViolation(landfall.CodeInstructionNotFound, "reference", "The payment vendor has no instruction with this reference.")
 	exampleNoRoute          = exampleError(landfall.CodeNotFound, "There is nothing at this path.")
 	exampleNotReady         = exampleError(landfall.CodeServiceUnavailable, "The service is shutting down.")
-	exampleVendorAway       = exampleError(landfall.CodeVendorUnavailable, "The payment vendor could not be asked just now. Nothing was stored; repeat the request as it is.")
+	exampleVendorAway       = exampleError(landfall.CodeVendorUnavailable, "The payment vendor cannot be reached right now. Nothing was stored; retry the same request.")
 )
 
 // exampleTransactionError is what a transaction outside the open period gets.

@@ -111,7 +111,7 @@ func (c *client) send(ctx context.Context, target string, body []byte) error {
 		return err
 	}
 	defer func() { _ = response.Body.Close() }() // it was only read
-	reply, err := io.ReadAll(io.LimitReader(response.Body, maxReply))
+	answer, err := io.ReadAll(io.LimitReader(response.Body, maxReply))
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (c *client) send(ctx context.Context, target string, body []byte) error {
 	if response.StatusCode < 200 || response.StatusCode > 299 {
 		return statusError(target, response)
 	}
-	return partialSuccess(reply)
+	return partialSuccess(answer)
 }
 
 func statusError(target string, response *http.Response) error {
@@ -142,13 +142,13 @@ func retryAfter(header string) time.Duration {
 
 // partialSuccess returns an error when the collector accepted only a part. A reply that
 // is not JSON is ignored: the status already says that the request succeeded.
-func partialSuccess(reply []byte) error {
+func partialSuccess(body []byte) error {
 	var result struct {
 		PartialSuccess struct {
 			ErrorMessage string `json:"errorMessage"`
 		} `json:"partialSuccess"`
 	}
-	if json.Unmarshal(reply, &result) != nil || result.PartialSuccess.ErrorMessage == "" {
+	if json.Unmarshal(body, &result) != nil || result.PartialSuccess.ErrorMessage == "" {
 		return nil
 	}
 	return errors.New("the collector did not accept everything: " + result.PartialSuccess.ErrorMessage)

@@ -16,30 +16,30 @@ import (
 	"github.com/minio/minio-go/v7/pkg/s3utils"
 )
 
-// bucket is a shelf in an S3-compatible store.
+// bucket is a backend for S3-compatible stores.
 type bucket struct {
 	client *minio.Client
 	name   string
-	seen   atomic.Int64 // when the bucket itself was last known to exist, in Unix seconds
+	seenAt atomic.Int64 // when the bucket was last known to exist, in Unix seconds
 }
 
-// keyLimit is S3's limit on the length of a name, in bytes.
-const keyLimit = 1024
+// maxKeyLength is S3's limit on a key, in bytes.
+const maxKeyLength = 1024
 
-// seenFor is how long a bucket that was there is believed to be there still.
-const seenFor = time.Minute
+// seenValid is how long a bucket is assumed to exist after a check.
+const seenValid = time.Minute
 
-// openBucket reads s3://bucket?endpoint=…&region=…&credentials=….
-func openBucket(target *url.URL) (shelf, error) {
+// openBucket parses s3://bucket?endpoint=…&region=…&credentials=….
+func openBucket(target *url.URL) (backend, error) {
 	if target.Host == "" || target.Path != "" && target.Path != "/" {
-		return nil, errors.New("a document bucket's address is s3:// and the bucket's name; folders belong in the suppliers' document roots")
+		return nil, errors.New("want s3:// and the name of a bucket; folders belong in the document roots of suppliers")
 	}
 	if err := s3utils.CheckValidBucketNameStrict(target.Host); err != nil {
 		return nil, fmt.Errorf("document bucket: %w", err)
 	}
 	query, err := url.ParseQuery(target.RawQuery)
 	if err != nil {
-		return nil, errors.New("document bucket: the settings after ? cannot be read")
+		return nil, errors.New("document bucket: the parameters after ? are invalid")
 	}
 	endpoint, region, source := "https://s3.amazonaws.com", "us-east-1", "environment"
 	for name, values := range query {
@@ -51,20 +51,20 @@ func openBucket(target *url.URL) (shelf, error) {
 		case "credentials":
 			source = values[0]
 		default:
-			return nil, errors.New("document bucket: the settings are endpoint, region and credentials")
+			return nil, errors.New("document bucket: the parameters are endpoint, region and credentials")
 		}
 	}
 	server, err := url.Parse(endpoint)
 	if err != nil || server.Host == "" || server.User != nil || server.Scheme != "https" && server.Scheme != "http" ||
 		server.Path != "" && server.Path != "/" || server.RawQuery != "" {
-		return nil, errors.New("document bucket: the endpoint is an address like https://store.example.com:9000")
+		return nil, errors.New("document bucket: the endpoint must be a URL such as https://store.example.com:9000")
 	}
-	keys, err := keysFrom(source)
+	keys, err := credentialsFrom(source)
 	if err != nil {
 		return nil, err
 	}
-	// Naming the region saves a question; one repetition bridges a dropped
-	// connection, and the caller's own repetition does the rest.
+	// A given region saves a request. One retry covers a dropped connection; the caller
+	// does the rest.
 	client, err := minio.New(server.Host, &minio.Options{
 		Creds: keys, Secure: server.Scheme == "https", Region: region, MaxRetries: 2,
 		Transport: &http.Transport{
@@ -79,9 +79,9 @@ func openBucket(target *url.URL) (shelf, error) {
 	return &bucket{client: client, name: target.Host}, nil
 }
 
-// keysFrom finds the credentials. Without any the store would be asked
-// anonymously and answer 403 for ever, so that is refused at once.
-func keysFrom(source string) (*credentials.Credentials, error) {
+// credentialsFrom returns the credentials. It fails without any, because anonymous requests
+// would always get 403.
+func credentialsFrom(source string) (*credentials.Credentials, error) {
 	switch source {
 	case "iam":
 		return credentials.NewIAM(""), nil
@@ -93,14 +93,14 @@ func keysFrom(source string) (*credentials.Credentials, error) {
 		}
 		return keys, nil
 	}
-	return nil, errors.New("document bucket: credentials is environment or iam")
+	return nil, errors.New("document bucket: credentials must be environment or iam")
 }
 
-// look asks for a file's properties. S3 answers 403 for a missing one when
-// the credentials may not list the bucket: that is "cannot look".
-func (b *bucket) look(ctx context.Context, root, path string) error {
+// check reads the metadata of a file. S3 replies 403 for a missing one when the
+// credentials may not list the bucket; that is not errMissing.
+func (b *bucket) check(ctx context.Context, root, path string) error {
 	key := join(root, path)
-	if len(key) > keyLimit {
+	if len(key) > maxKeyLength {
 		return errMissing
 	}
 	_, err := b.client.StatObject(ctx, b.name, key, minio.StatObjectOptions{})
@@ -108,39 +108,38 @@ func (b *bucket) look(ctx context.Context, root, path string) error {
 		return nil
 	}
 	if minio.ToErrorResponse(err).StatusCode != http.StatusNotFound {
-		return reason(err)
+		return safeError(err)
 	}
-	return b.confirm(ctx)
+	return b.checkBucket(ctx)
 }
 
-// confirm tells a missing file from a missing bucket, which a bare 404
-// does not. A bucket we may not look at exists.
-func (b *bucket) confirm(ctx context.Context) error {
+// checkBucket distinguishes a missing file from a missing bucket, since both give 404. A
+// bucket that we may not read exists.
+func (b *bucket) checkBucket(ctx context.Context) error {
 	now := time.Now().Unix()
-	if now-b.seen.Load() < int64(seenFor/time.Second) {
+	if now-b.seenAt.Load() < int64(seenValid/time.Second) {
 		return errMissing
 	}
 	exists, err := b.client.BucketExists(ctx, b.name)
 	switch {
 	case err != nil && minio.ToErrorResponse(err).StatusCode != http.StatusForbidden:
-		return reason(err)
+		return safeError(err)
 	case err == nil && !exists:
 		return errors.New("the bucket does not exist")
 	}
-	b.seen.Store(now)
+	b.seenAt.Store(now)
 	return errMissing
 }
 
-// reason keeps of an error what an operator needs and no file name: the
-// library writes addresses into errors of its own, so only the kinds that are
-// known to hold none are passed on.
-func reason(err error) error {
+// safeError returns an error without the file name. The library puts URLs into its errors,
+// so only known kinds are passed on.
+func safeError(err error) error {
 	var response minio.ErrorResponse
 	var network *net.OpError
 	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.As(err, &response):
-		return fmt.Errorf("the store answered with status %d", response.StatusCode)
+		return fmt.Errorf("the store replied with status %d", response.StatusCode)
 	case errors.As(err, &network):
 		return network
 	case errors.As(err, &certificate):
@@ -148,5 +147,5 @@ func reason(err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return context.DeadlineExceeded
 	}
-	return errors.New("the store gave no usable answer")
+	return errors.New("the store gave no usable reply")
 }

@@ -11,30 +11,30 @@ import (
 	"syscall"
 )
 
-// folder is a shelf in this machine's file system. Every look opens the folder
-// again, so that a share mounted later is seen.
+// folder is a backend for a local folder. Every check opens the folder again, so that a
+// share mounted later is seen.
 type folder struct {
 	base  string
-	slots chan struct{} // looks under way: each may hang in a dead share and hold a thread
+	slots chan struct{} // checks in progress: each may hang on a dead share and block a thread
 }
 
-func openFolder(target *url.URL) (shelf, error) {
+func openFolder(target *url.URL) (backend, error) {
 	if target.Host != "" && target.Host != "localhost" || !filepath.IsAbs(target.Path) || target.RawQuery != "" {
-		return nil, errors.New("a document folder's address is file:// and an absolute path")
+		return nil, errors.New("want file:// and an absolute path")
 	}
 	info, err := os.Stat(target.Path) //nolint:gosec // the operator chooses the folder
 	if err != nil {
 		return nil, fmt.Errorf("document folder: %w", err)
 	}
 	if !info.IsDir() {
-		return nil, errors.New("document folder: it is not a folder")
+		return nil, errors.New("document folder: not a folder")
 	}
 	return &folder{base: target.Path, slots: make(chan struct{}, 32)}, nil
 }
 
-// look leaves a question that hangs behind, with its place: when all places are
-// lost to a dead share, further callers wait for their time and no thread more.
-func (f *folder) look(ctx context.Context, root, path string) error {
+// check returns when the context ends, even if the file system hangs. A hanging check keeps
+// its slot, so that a dead share blocks a limited number of threads.
+func (f *folder) check(ctx context.Context, root, path string) error {
 	select {
 	case f.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -53,39 +53,39 @@ func (f *folder) look(ctx context.Context, root, path string) error {
 	}
 }
 
-// stat looks below the supplier's root and nowhere else: a symbolic link that
-// leads out of it is an error, even when it stays inside the store.
+// stat stays below the supplier's root: a symbolic link that leads out of it is an error,
+// even when it stays inside the store.
 func (f *folder) stat(root, path string) error {
 	base, err := os.OpenRoot(f.base)
 	if err != nil {
-		return nameless(err)
+		return withoutPath(err)
 	}
 	defer func() { _ = base.Close() }()
 	inner, err := base.OpenRoot(root)
 	if err != nil {
-		return absent(err)
+		return missingOrError(err)
 	}
 	defer func() { _ = inner.Close() }()
 	info, err := inner.Stat(path)
 	if err != nil {
-		return absent(err)
+		return missingOrError(err)
 	}
 	if !info.Mode().IsRegular() {
-		return errMissing // a folder is no document
+		return errMissing // a folder is not a document
 	}
 	return nil
 }
 
-// absent tells "not there" from "cannot look".
-func absent(err error) error {
+// missingOrError returns errMissing if the error means that the file does not exist.
+func missingOrError(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) {
 		return errMissing
 	}
-	return nameless(err)
+	return withoutPath(err)
 }
 
-// nameless drops the path from an error: file names can be personal data.
-func nameless(err error) error {
+// withoutPath removes the path from an error: file names can be personal data.
+func withoutPath(err error) error {
 	if path, is := errors.AsType[*fs.PathError](err); is {
 		return path.Err
 	}

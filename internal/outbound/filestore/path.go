@@ -6,21 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// resolve makes a supplier's root and a payload's path fit to be joined: no
-// slashes around them, no segment that is empty or climbs, nothing a file
-// system or a store could read as something else than a name. The rules of the
-// wire are stricter still; this is the lock behind them, and the only one for
-// roots. A supplier without a root has no files, rather than everybody's.
+// resolve cleans a supplier's root and the path of a payload and reports whether they are
+// safe to join: no empty segments, no dots, no control characters. The rules of the API
+// are stricter for paths; for roots this is the only check. A supplier without a root has
+// no files, not everybody's.
 func resolve(root, path string) (cleanRoot, cleanPath string, ok bool) {
 	cleanRoot = strings.Trim(root, "/")
 	cleanPath = strings.TrimPrefix(path, "/")
-	return cleanRoot, cleanPath, isPlain(cleanRoot) && isPlain(cleanPath)
+	return cleanRoot, cleanPath, isSafe(cleanRoot) && isSafe(cleanPath)
 }
 
-// join gives the name inside the bucket.
+// join returns the key inside the bucket.
 func join(root, path string) string { return root + "/" + path }
 
-func isPlain(name string) bool {
+func isSafe(name string) bool {
 	if !utf8.ValidString(name) || strings.ContainsRune(name, '\\') || strings.ContainsFunc(name, unicode.IsControl) {
 		return false
 	}

@@ -1,5 +1,5 @@
-// Package filestore answers whether a file that a payload refers to exists
-// under its supplier's root, and where that is. It never reads one.
+// Package filestore checks whether a document that a payload refers to exists under the
+// root of its supplier, and returns its location. It never reads documents.
 package filestore
 
 import (
@@ -13,43 +13,42 @@ import (
 	"landfall"
 )
 
-// Options are the limits; zero values mean the defaults.
+// Options configures a Store; zero values mean the defaults.
 type Options struct {
-	TimeLimit time.Duration // of one Check; 5 seconds
+	TimeLimit time.Duration // of one Check; default 5 seconds
 }
 
-// Store is a place with files in it.
+// Store checks and locates documents.
 type Store struct {
 	options Options
-	bucket  string // what stands before every location
-	shelf   shelf  // nil: locations only
+	base    string  // prefix of every location
+	backend backend // nil: locations only
 }
 
-// shelf looks files up. Its answers are nil, errMissing, or what kept it
-// from looking.
-type shelf interface {
-	look(ctx context.Context, root, path string) error
+// backend checks whether a file exists. It returns nil, errMissing, or why it cannot tell.
+type backend interface {
+	check(ctx context.Context, root, path string) error
 }
 
-// errMissing means that the store was asked and has no such file.
+// errMissing means that the file does not exist.
 var errMissing = errors.New("no such document")
 
-// errNoStore means that there is nobody to ask.
+// errNoStore means that no document store is configured.
 var errNoStore = errors.New("no document store is configured")
 
-// errNoRoot means that the supplier has no place of its own in the store.
+// errNoRoot means that the supplier has no folder in the store.
 var errNoRoot = errors.New("the supplier has no document root")
 
 var _ landfall.FileStore = (*Store)(nil)
 
-// Open makes a Store from an address:
+// Open returns the store at a URL:
 //
 //	s3://bucket?endpoint=https://host:9000&region=eu-west-2   credentials from the environment
 //	file:///srv/documents                                     a folder of this machine
 //	""                                                        locations only, nothing can be checked
 //
-// It asks nobody yet, so that a store that is away does not keep the service
-// from starting; what it can see to be wrong at once it refuses.
+// It does not connect, so that an unavailable store does not prevent the start of the
+// server.
 func Open(address string, options Options) (*Store, error) {
 	if options.TimeLimit <= 0 {
 		options.TimeLimit = 5 * time.Second
@@ -62,11 +61,11 @@ func Open(address string, options Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	store.bucket = placeOf(target)
+	store.base = baseOf(target)
 	if target.Scheme == "s3" {
-		store.shelf, err = openBucket(target)
+		store.backend, err = openBucket(target)
 	} else {
-		store.shelf, err = openFolder(target)
+		store.backend, err = openFolder(target)
 	}
 	if err != nil {
 		return nil, err
@@ -74,9 +73,8 @@ func Open(address string, options Options) (*Store, error) {
 	return store, nil
 }
 
-// Place makes a Store that says where files are and checks none. It needs no
-// credentials, so it is for machines that only show locations.
-func Place(address string) (*Store, error) {
+// OpenLocations returns a store that only locates files. It needs no credentials.
+func OpenLocations(address string) (*Store, error) {
 	store := &Store{}
 	if address == "" {
 		return store, nil
@@ -85,24 +83,24 @@ func Place(address string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	store.bucket = placeOf(target)
+	store.base = baseOf(target)
 	return store, nil
 }
 
-// parse reads an address as far as it is the same for all kinds.
+// parse parses the URL of a store.
 func parse(address string) (*url.URL, error) {
 	target, err := url.Parse(address)
 	if err != nil || target.User != nil || target.Fragment != "" {
-		return nil, errors.New("the document store's address is not of the form s3://bucket or file:///folder; it holds no credentials")
+		return nil, errors.New("want a URL such as s3://bucket or file:///folder, without credentials")
 	}
 	if target.Scheme != "s3" && target.Scheme != "file" {
-		return nil, errors.New("the document store's address begins with s3:// or file://")
+		return nil, errors.New("the URL must start with s3:// or file://")
 	}
 	return target, nil
 }
 
-// placeOf is what stands before every location.
-func placeOf(target *url.URL) string {
+// baseOf returns the prefix of every location.
+func baseOf(target *url.URL) string {
 	if target.Scheme == "s3" {
 		return "s3://" + target.Host + "/"
 	}
@@ -115,11 +113,11 @@ func (s *Store) Location(supplier landfall.Supplier, path string) string {
 	if !ok {
 		return ""
 	}
-	place := join(root, path)
-	if strings.HasPrefix(s.bucket, "file:") {
-		place = (&url.URL{Path: place}).EscapedPath()
+	key := join(root, path)
+	if strings.HasPrefix(s.base, "file:") {
+		key = (&url.URL{Path: key}).EscapedPath()
 	}
-	return s.bucket + place
+	return s.base + key
 }
 
 // Check implements landfall.FileStore.
@@ -131,19 +129,18 @@ func (s *Store) Check(ctx context.Context, supplier landfall.Supplier, path stri
 	if !ok {
 		return missing()
 	}
-	if s.shelf == nil {
+	if s.backend == nil {
 		return unavailable(errNoStore)
 	}
 	limited, cancel := context.WithTimeout(ctx, s.options.TimeLimit)
 	defer cancel()
-	err := s.shelf.look(limited, root, path)
+	err := s.backend.check(limited, root, path)
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, errMissing):
 		return missing()
-	// The caller has left, which says nothing about the store: it must not count as
-	// one that is away.
+	// The caller cancelled, which says nothing about the store.
 	case errors.Is(ctx.Err(), context.Canceled):
 		return context.Canceled
 	}
@@ -157,7 +154,7 @@ func missing() *landfall.Error {
 func unavailable(cause error) *landfall.Error {
 	return &landfall.Error{
 		Kind: landfall.Unavailable, Code: landfall.CodeFileStoreUnavailable, RetryAfter: 5 * time.Second,
-		Detail: "Whether the document exists could not be found out just now. Nothing was stored; repeat the request as it is.",
+		Detail: "The document store cannot be reached right now. Nothing was stored; retry the same request.",
 		Cause:  fmt.Errorf("document store: %w", cause),
 	}
 }

@@ -68,7 +68,7 @@ type Store interface {
 type Sender struct {
 	SenderOptions
 	Stats    Stats
-	pool     *webhook.Crew[landfall.OutgoingMail]
+	pool     *webhook.Pool[landfall.OutgoingMail]
 	sessions sessionPool
 	health   serverHealth
 
@@ -97,8 +97,8 @@ func (s *Stats) OldestAge() time.Duration {
 func NewSender(options SenderOptions) *Sender {
 	s := &Sender{SenderOptions: options, sending: map[string]int{}}
 	s.sessions.connect = options.Client.Connect
-	s.pool = &webhook.Crew[landfall.OutgoingMail]{
-		Name: "mail", AtOnce: options.Concurrent, Look: pollInterval, Claim: s.claim, Do: s.send, Log: options.Log,
+	s.pool = &webhook.Pool[landfall.OutgoingMail]{
+		Name: "mail", Concurrency: options.Concurrent, PollInterval: pollInterval, Claim: s.claim, Do: s.send, Log: options.Log,
 	}
 	return s
 }

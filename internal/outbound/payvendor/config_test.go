@@ -118,7 +118,7 @@ func TestNoNumbersAreKept(t *testing.T) {
 		if got := lastDigits(text); len(got) > 4 || strings.Trim(got, "0123456789") != "" {
 			t.Fatalf("lastDigits kept %q", got)
 		}
-		got, run := word(text), 0
+		got, run := safeWord(text), 0
 		for _, char := range got {
 			switch {
 			case char >= '0' && char <= '9':
@@ -156,16 +156,16 @@ func TestDocumentation(t *testing.T) {
 	names := append([]string{}, Adapters...)
 	names = append(names, sandboxWords...)
 	for _, vendor := range []landfall.Vendor{{Adapter: Stripe}, {Adapter: GoCardless}, {Adapter: JSON}} {
-		form := &form{asked: map[string]bool{}}
+		parser := &configParser{used: map[string]bool{}}
 		switch vendor.Adapter {
 		case Stripe:
-			readStripe(form, nil)
+			readStripe(parser, nil)
 		case GoCardless:
-			readGoCardless(form, nil)
+			readGoCardless(parser, nil)
 		case JSON:
-			readGeneric(form, nil)
+			readGeneric(parser, nil)
 		}
-		for name := range form.asked {
+		for name := range parser.used {
 			names = append(names, name)
 		}
 	}

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// lastDigits keeps the last four digits of a masked number, and of an unmasked
-// one that should never have been sent.
+// lastDigits returns the last four digits of a number, masked or not.
 func lastDigits(text string) string {
 	var digits []byte
 	for _, char := range []byte(text) {
@@ -19,30 +18,27 @@ func lastDigits(text string) string {
 }
 
 var (
-	// What a vendor calls its schemes and states is shown to people, so it is only
-	// taken over where it is a plain word and holds no run of digits: that could be a
-	// whole card number.
-	wordForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 _.:/-]{0,39}$`)
-	runForm  = regexp.MustCompile(`[0-9][0-9 .:/_-]{3,}[0-9]`)
+	// Schemes and statuses are shown to people, so they must be plain words without long
+	// runs of digits, which could be a card number.
+	wordPattern   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 _.:/-]{0,39}$`)
+	digitsPattern = regexp.MustCompile(`[0-9][0-9 .:/_-]{3,}[0-9]`)
 )
 
-// word keeps a status or scheme when it looks like one. Text with a row of
-// digits may be an account number in the wrong place and is dropped.
-func word(text string) string {
-	if !wordForm.MatchString(text) || runForm.MatchString(text) {
+// safeWord returns a status or scheme if it looks like one, and otherwise "".
+func safeWord(text string) string {
+	if !wordPattern.MatchString(text) || digitsPattern.MatchString(text) {
 		return ""
 	}
 	return text
 }
 
 var (
-	// Vendors write the end of a card in several ways; we keep one.
 	yearFirst  = regexp.MustCompile(`^(\d{4})-(\d{1,2})(?:-\d{1,2})?$`)
 	monthFirst = regexp.MustCompile(`^(\d{1,2}) ?[/-] ?(\d{2}|\d{4})$`)
 )
 
-// expiryText reads the usual spellings of a card's end: 2030-08, 2030-08-31,
-// 08/30, 08/2030. Any other is taken for none.
+// expiryText parses the expiry of a card: 2030-08, 2030-08-31, 08/30 or 08/2030. Anything
+// else gives "".
 func expiryText(text string) string {
 	if found := yearFirst.FindStringSubmatch(text); found != nil {
 		return expiry(found[1], found[2])
@@ -53,7 +49,7 @@ func expiryText(text string) string {
 	return ""
 }
 
-// expiry puts a year and a month together; "" unless both make sense.
+// expiry formats a year and a month; "" unless both are valid.
 func expiry(year, month string) string {
 	y, err1 := strconv.Atoi(year)
 	m, err2 := strconv.Atoi(month)

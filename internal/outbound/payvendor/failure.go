@@ -16,47 +16,47 @@ import (
 	"landfall/internal/outbound/guard"
 )
 
-// What can go wrong on the way to a vendor and back. None of these carries a
-// word of the vendor's reply: vendors echo credentials and personal data.
+// Errors of requests to vendors. None contains text of the vendor's reply, because vendors
+// repeat credentials and personal data.
 var (
-	errMissing      = errors.New("the vendor knows no such instruction")
-	errBroken       = errors.New("the vendor's reply cannot be trusted")
-	errTooSlow      = errors.New("the vendor did not answer within the time limit")
-	errOutOfService = errors.New("the vendor has been in trouble for long")
-	errBusy         = errors.New("too many questions of the organisation are under way at the vendor")
+	errNotFound     = errors.New("the vendor has no such instruction")
+	errBadReply     = errors.New("the vendor's reply is invalid")
+	errTimeout      = errors.New("the vendor did not reply within the time limit")
+	errOutOfService = errors.New("the vendor has been failing for several minutes")
+	errBusy         = errors.New("too many requests of the organisation to the vendor")
 )
 
-// broken says in what way a reply cannot be trusted.
-func broken(why string) error { return fmt.Errorf("%w: %s", errBroken, why) }
+// badReply returns an errBadReply with a reason.
+func badReply(why string) error { return fmt.Errorf("%w: %s", errBadReply, why) }
 
-// about compares the id in a reply with the reference that was asked for. A
-// reply about another thing means that there is none of this name: vendors trim,
-// fold case or look things up by a beginning, and what a caller misspelled must
-// not count as the vendor's trouble. A reply without any id proves nothing.
-func about(reference, id string) error {
+// checkID compares the id in a reply with the requested reference. Another id means that the
+// reference does not exist: some vendors trim, ignore case or accept a prefix, and a
+// caller's typo must not count as a failure of the vendor. A reply without an id is
+// invalid.
+func checkID(reference, id string) error {
 	switch id {
 	case reference:
 		return nil
 	case "":
-		return broken("it does not say what it is about")
+		return badReply("it has no id")
 	}
-	return errMissing
+	return errNotFound
 }
 
-// statusError is a reply that is no success. Its body is for the adapter, to
-// find out what a 404 means; it never reaches a text.
+// statusError is an unsuccessful reply. The adapter needs the body to interpret a 404; it
+// is never shown.
 type statusError struct {
 	status     int
 	retryAfter time.Duration
 	body       []byte
 }
 
-// Error has the status alone: the body of a vendor's answer may name the customer.
+// Error contains only the status: the body may name the customer.
 func (e *statusError) Error() string {
-	return fmt.Sprintf("the vendor answered with status %d", e.status)
+	return fmt.Sprintf("the vendor replied with status %d", e.status)
 }
 
-// Unwrap shows the wait the vendor asked for to the repeating loop.
+// Unwrap passes the Retry-After on to package backoff.
 func (e *statusError) Unwrap() error {
 	if e.retryAfter <= 0 {
 		return nil
@@ -64,17 +64,17 @@ func (e *statusError) Unwrap() error {
 	return &backoff.RetryAfterError{Duration: e.retryAfter}
 }
 
-// isRefusal reports whether the vendor refused us, or our configuration leads
-// nowhere: trouble that only the operator can mend.
-func isRefusal(err error) bool {
+// isRejection reports whether the vendor rejected us or our configuration is wrong, which only
+// the operator can fix.
+func isRejection(err error) bool {
 	if status, ok := errors.AsType[*statusError](err); ok {
-		return status.status >= 400 && status.status < 500 && !isPassing(status.status)
+		return status.status >= 400 && status.status < 500 && !isTemporary(status.status)
 	}
 	return errors.Is(err, guard.ErrForbidden)
 }
 
-// isPassing reports whether a status may be another one next time.
-func isPassing(status int) bool {
+// isTemporary reports whether a retry may succeed.
+func isTemporary(status int) bool {
 	switch status {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
 		return true
@@ -82,80 +82,79 @@ func isPassing(status int) bool {
 	return status >= 500
 }
 
-// isTrouble reports whether an error counts against the vendor. A vendor that
-// answers with a 4xx is alive.
-func isTrouble(err error) bool {
+// countsAsFailure reports whether an error counts against the vendor. A vendor that replies
+// with a 4xx works.
+func countsAsFailure(err error) bool {
 	if status, ok := errors.AsType[*statusError](err); ok {
 		return status.status < 400 || status.status >= 500
 	}
-	return err != nil && !errors.Is(err, errMissing)
+	return err != nil && !errors.Is(err, errNotFound)
 }
 
-// provesNothing reports whether an error says nothing about the vendor: the
-// caller left, or the vendor was never reached because we refused to.
-func provesNothing(err error) bool {
+// isNeutral reports whether an error says nothing about the vendor: the caller cancelled, or we
+// refused to connect.
+func isNeutral(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, guard.ErrForbidden)
 }
 
-// worthRepeating reports whether asking again at once may help.
-func worthRepeating(err error) bool {
+// isRetryable reports whether to retry immediately.
+func isRetryable(err error) bool {
 	var status *statusError
 	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.As(err, &status):
-		return isPassing(status.status)
-	case errors.Is(err, errMissing), provesNothing(err), errors.As(err, &certificate):
+		return isTemporary(status.status)
+	case errors.Is(err, errNotFound), isNeutral(err), errors.As(err, &certificate):
 		return false
 	}
 	return true
 }
 
-// explain turns what went wrong into what a user may see. When in doubt the
-// trouble is called passing, because the caller will then try again; only time
-// proves it persistent.
-func (l *lane) explain(err error) error {
-	cause := plain(err)
+// publicError converts an error for the caller. When in doubt it is a temporary failure, so that
+// the caller retries.
+func (c *orgClient) publicError(err error) error {
+	cause := withoutURL(err)
 	switch {
-	case errors.Is(err, errMissing):
-		return missing()
-	case isRefusal(err):
-		return rejected(cause)
+	case errors.Is(err, errNotFound):
+		return notFoundError()
+	case isRejection(err):
+		return rejectedError(cause)
 	case errors.Is(err, context.Canceled):
 		return context.Canceled
-	case errors.Is(err, errOutOfService), l.isOutOfService():
+	case errors.Is(err, errOutOfService), c.isOutOfService():
 		return &landfall.Error{Kind: landfall.Invalid, Code: landfall.CodeVendorOutOfService, Cause: cause,
-			Detail: "The payment vendor has not answered for several minutes. Repeating the request will not help before the vendor is back."}
+			Detail: "The payment vendor has not responded for several minutes. Retrying will not help until it is available again."}
 	}
 	unavailable := &landfall.Error{Kind: landfall.UpstreamUnavailable, Code: landfall.CodeVendorUnavailable, Cause: cause,
-		Detail: "The payment vendor could not be asked just now. Nothing was stored; repeat the request as it is."}
+		Detail: "The payment vendor cannot be reached right now. Nothing was stored; retry the same request."}
 	var status *statusError
 	switch {
 	case errors.As(err, &status):
 		unavailable.RetryAfter = status.retryAfter
 	case errors.Is(err, gobreaker.ErrOpenState), errors.Is(err, gobreaker.ErrTooManyRequests):
-		unavailable.RetryAfter = l.options.PauseFor
+		unavailable.RetryAfter = c.options.BreakerPause
 	case errors.Is(err, errBusy):
 		unavailable.RetryAfter = time.Second
-		unavailable.Detail = "Too many questions of your organisation to this payment vendor are under way. Nothing was stored; repeat the request as it is."
+		unavailable.Detail = "Your organisation has too many requests to this payment vendor in progress. Nothing was stored; retry the same request."
 	}
 	return unavailable
 }
 
-// missing is the one answer to every reference that leads to nothing.
-func missing() *landfall.Error {
+// notFoundError is the error for every reference that does not exist.
+func notFoundError() *landfall.Error {
 	return landfall.RefuseField("reference", landfall.CodeInstructionNotFound,
-		"The payment vendor knows no instruction with this reference.")
+		"The payment vendor has no instruction with this reference.")
 }
 
-// rejected blames the configuration and not the instruction.
-func rejected(cause error) *landfall.Error {
+// rejectedError blames the configuration, not the instruction.
+func rejectedError(cause error) *landfall.Error {
 	return &landfall.Error{Kind: landfall.Invalid, Code: landfall.CodeVendorRejected, Cause: cause,
-		Detail: "The payment vendor refuses this service, whatever the instruction. The operator must mend the vendor's configuration."}
+		Detail: "The payment vendor rejects this service. The operator must fix the vendor's configuration."}
 }
 
-// plain takes the address off an error of the HTTP client: it holds the
+// withoutURL removes the URL from an error of the HTTP client, because it contains the
 // reference.
-func plain(err error) error {
+func withoutURL(err error) error {
 	if address, ok := errors.AsType[*url.Error](err); ok {
 		return address.Err
 	}

@@ -13,144 +13,141 @@ import (
 	"landfall"
 )
 
-// generic asks any vendor that answers a GET with JSON, after a description in
-// its settings.
+// generic queries any vendor that replies to a GET with JSON, as its settings describe.
 type generic struct {
-	inquiry                       inquiry
+	api                           apiClient
 	before, after                 string // of the reference in the path
 	id, status, kind              pointer
 	scheme, digits                pointer
 	expires, expiryYear, expiryMo pointer
 	active                        []string
-	types                         []string            // all it can be, when the reply does not tell
-	kinds                         map[string][]string // the reply's words for our types
+	types                         []string            // of all instructions, when the reply has no type
+	kinds                         map[string][]string // our types by those of the reply
 }
 
-// Headers that operators may set for their vendor. Those that look like a secret
-// are refused with the advice to use the variable, or the secret would be in the
-// database; our own would be contradicted.
+// Headers that operators may set. Headers that look like a secret are refused, because
+// settings are stored in the database.
 var (
-	headerForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]{0,63}$`)
-	valueForm  = regexp.MustCompile(`^[ -~]{0,512}$`)
-	secretName = regexp.MustCompile(`(?i)authori[sz]ation|key|token|secret|password|cookie`)
-	ownHeaders = []string{"Host", "Content-Length", "Transfer-Encoding", "Connection", "Accept-Encoding", "User-Agent"}
+	headerPattern   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]{0,63}$`)
+	valuePattern    = regexp.MustCompile(`^[ -~]{0,512}$`)
+	secretName      = regexp.MustCompile(`(?i)authori[sz]ation|key|token|secret|password|cookie`)
+	reservedHeaders = []string{"Host", "Content-Length", "Transfer-Encoding", "Connection", "Accept-Encoding", "User-Agent"}
 )
 
-// readGeneric reads the description. It insists on knowing what types there
-// are, because a type that is not checked would be believed.
-func readGeneric(form *form, base *url.URL) func(*http.Client, string) adapter {
+// readGeneric reads the settings. The types are required, because an unchecked type would
+// be trusted.
+func readGeneric(parser *configParser, base *url.URL) func(*http.Client, string) adapter {
 	vendor := generic{
-		id:         form.pointer("id_pointer", "/id"),
-		status:     form.pointer("status_pointer", ""),
-		active:     form.list("active_statuses", "active"),
-		scheme:     form.pointer("scheme_pointer", ""),
-		digits:     form.pointer("digits_pointer", ""),
-		expires:    form.pointer("expiry_pointer", ""),
-		expiryYear: form.pointer("expiry_year_pointer", ""),
-		expiryMo:   form.pointer("expiry_month_pointer", ""),
+		id:         parser.pointer("id_pointer", "/id"),
+		status:     parser.pointer("status_pointer", ""),
+		active:     parser.list("active_statuses", "active"),
+		scheme:     parser.pointer("scheme_pointer", ""),
+		digits:     parser.pointer("digits_pointer", ""),
+		expires:    parser.pointer("expiry_pointer", ""),
+		expiryYear: parser.pointer("expiry_year_pointer", ""),
+		expiryMo:   parser.pointer("expiry_month_pointer", ""),
 	}
-	vendor.readPath(form)
-	vendor.readTypes(form)
-	header, scheme := form.text("auth_header", "Authorization"), form.text("auth_scheme", "Bearer")
-	if !headerForm.MatchString(header) || slices.Contains(ownHeaders, textproto.CanonicalMIMEHeaderKey(header)) {
-		form.fault("settings.auth_header", "it is the name of the header that carries the secret")
+	vendor.readPath(parser)
+	vendor.readTypes(parser)
+	header, scheme := parser.text("auth_header", "Authorization"), parser.text("auth_scheme", "Bearer")
+	if !headerPattern.MatchString(header) || slices.Contains(reservedHeaders, textproto.CanonicalMIMEHeaderKey(header)) {
+		parser.addError("settings.auth_header", "want the name of the header for the secret")
 	}
-	if !valueForm.MatchString(scheme) {
-		form.fault("settings.auth_scheme", "it is the word before the secret, such as Bearer, or empty")
+	if !valuePattern.MatchString(scheme) {
+		parser.addError("settings.auth_scheme", "want the word before the secret, such as Bearer, or nothing")
 	}
-	headers := readHeaders(form)
+	headers := readHeaders(parser)
 	return func(client *http.Client, secret string) adapter {
 		if secret != "" {
 			headers[header] = strings.TrimSpace(scheme + " " + secret)
 		}
-		vendor.inquiry = inquiry{client: client, base: base, headers: headers}
+		vendor.api = apiClient{client: client, base: base, headers: headers}
 		return &vendor
 	}
 }
 
-// readPath reads where the reference goes: one whole segment of the path.
-func (v *generic) readPath(form *form) {
-	path := form.text("path", "/{reference}")
+// readPath reads the path, in which the reference is one whole segment.
+func (v *generic) readPath(parser *configParser) {
+	path := parser.text("path", "/{reference}")
 	var ok bool
 	v.before, v.after, ok = strings.Cut(path, "{reference}")
 	_, err := url.Parse("https://vendor.invalid" + path)
 	if !ok || err != nil || strings.Contains(v.after, "{reference}") || strings.Contains(path, "#") ||
 		!strings.HasPrefix(v.before, "/") || !strings.HasSuffix(v.before, "/") || strings.Contains(v.before, "?") ||
 		v.after != "" && v.after[0] != '/' && v.after[0] != '?' || slices.Contains(strings.Split(path, "/"), "..") {
-		form.fault("settings.path", "it is a path in which {reference} is one whole segment, for example /v1/mandates/{reference}")
+		parser.addError("settings.path", "want a path with {reference} as one whole segment, such as /v1/mandates/{reference}")
 	}
 }
 
-// readTypes reads how the reply names types, or what all of its instructions
-// are.
-func (v *generic) readTypes(form *form) {
-	v.kind = form.pointer("type_pointer", "")
-	v.types = form.list("types", "")
+// readTypes reads either the types of all instructions or how to find the type in a reply.
+func (v *generic) readTypes(parser *configParser) {
+	v.kind = parser.pointer("type_pointer", "")
+	v.types = parser.list("types", "")
 	v.kinds = map[string][]string{}
-	for _, pair := range form.list("type_map", "") {
+	for _, pair := range parser.list("type_map", "") {
 		word, kind, _ := strings.Cut(pair, "=")
 		v.kinds[word] = append(v.kinds[word], kind)
 		if !slices.Contains(landfall.InstructionTypes, kind) {
-			form.fault("settings.type_map", "it is written word=TYPE,word=TYPE with the types "+strings.Join(landfall.InstructionTypes, ", "))
+			parser.addError("settings.type_map", "want word=TYPE,word=TYPE with the types "+strings.Join(landfall.InstructionTypes, ", "))
 		}
 	}
 	for _, kind := range v.types {
 		if !slices.Contains(landfall.InstructionTypes, kind) {
-			form.fault("settings.types", "the types are "+strings.Join(landfall.InstructionTypes, ", "))
+			parser.addError("settings.types", "the types are "+strings.Join(landfall.InstructionTypes, ", "))
 		}
 	}
 	if (v.kind == nil) == (len(v.types) == 0) {
-		form.fault("settings.types", "give either types, or type_pointer with type_map")
+		parser.addError("settings.types", "set either types, or type_pointer with type_map")
 	}
 }
 
-// readHeaders reads settings named header.NAME. One that sounds like a
-// credential is refused: settings are stored and shown.
-func readHeaders(form *form) map[string]string {
+// readHeaders reads the settings header.NAME. Credentials are refused, because settings are
+// stored and shown.
+func readHeaders(parser *configParser) map[string]string {
 	headers := map[string]string{}
-	for setting, value := range form.values {
+	for setting, value := range parser.values {
 		name, ok := strings.CutPrefix(setting, "header.")
 		if !ok {
 			continue
 		}
-		form.asked[setting] = true
+		parser.used[setting] = true
 		switch {
-		case !headerForm.MatchString(name) || !valueForm.MatchString(value) ||
-			slices.Contains(ownHeaders, textproto.CanonicalMIMEHeaderKey(name)):
-			form.fault("settings."+setting, "this header cannot be set")
+		case !headerPattern.MatchString(name) || !valuePattern.MatchString(value) ||
+			slices.Contains(reservedHeaders, textproto.CanonicalMIMEHeaderKey(name)):
+			parser.addError("settings."+setting, "this header cannot be set")
 		case secretName.MatchString(name):
-			form.fault("settings."+setting, "credentials come from the environment; see auth_header")
+			parser.addError("settings."+setting, "credentials come from the environment; see auth_header")
 		}
 		headers[name] = value
 	}
 	return headers
 }
 
-// ask fetches the instruction and follows the pointers. What a pointer does
-// not find is taken as not told; only the id and the status can refuse.
-func (v *generic) ask(ctx context.Context, reference string) (answer, error) {
-	reply, err := v.inquiry.get(ctx, v.before+url.PathEscape(reference)+v.after)
+// lookup fetches the instruction and reads the values at the pointers. Missing values stay
+// empty; only the id and the status can refuse an instruction.
+func (v *generic) lookup(ctx context.Context, reference string) (result, error) {
+	reply, err := v.api.get(ctx, v.before+url.PathEscape(reference)+v.after)
 	var status *statusError
 	if errors.As(err, &status) && (status.status == http.StatusNotFound || status.status == http.StatusGone) {
-		return answer{}, errMissing
+		return result{}, errNotFound
 	}
 	if err != nil {
-		return answer{}, err
+		return result{}, err
 	}
 	if v.id != nil {
-		if err := about(reference, v.id.find(reply)); err != nil {
-			return answer{}, err
+		if err := checkID(reference, v.id.find(reply)); err != nil {
+			return result{}, err
 		}
 	}
-	// Without a pointer to it there is nothing to say against an instruction that
-	// exists: the operator has described a vendor that tells no status.
+	// Without status_pointer the vendor has no status, and an instruction that exists is
+	// active.
 	state := v.status.find(reply)
-	got := answer{
+	got := result{
 		types:  v.types,
 		active: v.status == nil || slices.Contains(v.active, state),
 		details: landfall.InstructionDetails{
-			Status:     word(state),
-			Scheme:     word(v.scheme.find(reply)),
+			Status:     safeWord(state),
+			Scheme:     safeWord(v.scheme.find(reply)),
 			LastDigits: lastDigits(v.digits.find(reply)),
 			Expiry:     expiryText(v.expires.find(reply)),
 		},

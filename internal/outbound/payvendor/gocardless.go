@@ -10,22 +10,21 @@ import (
 	"landfall"
 )
 
-// goCardless asks GoCardless. A reference is a mandate's id, MD….
+// goCardless queries GoCardless. A reference is the id of a mandate, MD….
 type goCardless struct {
-	inquiry inquiry
-	active  []string
+	api    apiClient
+	active []string
 }
 
-// accountLimit is the time for the bank account's last digits. They are an
-// ornament: without them the instruction is as good.
-const accountLimit = 2 * time.Second
+// bankAccountTimeout limits the request for the last digits of the bank account, which are optional.
+const bankAccountTimeout = 2 * time.Second
 
-// readGoCardless reads the settings. A mandate on its way to the bank counts
-// as usable: it was agreed to, and GoCardless accepts payments against it.
-func readGoCardless(form *form, base *url.URL) func(*http.Client, string) adapter {
-	vendor := goCardless{active: form.list("active_statuses", "pending_submission,submitted,active")}
+// readGoCardless reads the settings. By default a mandate that is being submitted counts
+// as active, because GoCardless accepts payments for it.
+func readGoCardless(parser *configParser, base *url.URL) func(*http.Client, string) adapter {
+	vendor := goCardless{active: parser.list("active_statuses", "pending_submission,submitted,active")}
 	return func(client *http.Client, secret string) adapter {
-		vendor.inquiry = inquiry{client: client, base: base, headers: map[string]string{
+		vendor.api = apiClient{client: client, base: base, headers: map[string]string{
 			"Authorization":      "Bearer " + secret,
 			"GoCardless-Version": "2015-07-06",
 		}}
@@ -33,36 +32,36 @@ func readGoCardless(form *form, base *url.URL) func(*http.Client, string) adapte
 	}
 }
 
-// ask fetches the mandate. Whatever GoCardless holds is a direct debit.
-func (v goCardless) ask(ctx context.Context, reference string) (answer, error) {
-	reply, err := v.inquiry.get(ctx, "/mandates/"+url.PathEscape(reference))
+// lookup fetches the mandate. All instructions at GoCardless are direct debits.
+func (v goCardless) lookup(ctx context.Context, reference string) (result, error) {
+	reply, err := v.api.get(ctx, "/mandates/"+url.PathEscape(reference))
 	if err != nil {
-		return answer{}, notFound(err)
+		return result{}, vendorNotFound(err)
 	}
 	find := func(steps ...string) string { return pointer(append([]string{"mandates"}, steps...)).find(reply) }
-	if err := about(reference, find("id")); err != nil {
-		return answer{}, err
+	if err := checkID(reference, find("id")); err != nil {
+		return result{}, err
 	}
 	status := find("status")
-	return answer{
+	return result{
 		types:  []string{landfall.DirectDebit},
 		active: slices.Contains(v.active, status),
 		details: landfall.InstructionDetails{
-			Status:     word(status),
-			Scheme:     word(find("scheme")),
+			Status:     safeWord(status),
+			Scheme:     safeWord(find("scheme")),
 			LastDigits: v.accountEnding(ctx, find("links", "customer_bank_account")),
 		},
 	}, nil
 }
 
-// accountEnding asks for the last digits of the bank account behind a mandate.
+// accountEnding fetches the last digits of the bank account.
 func (v goCardless) accountEnding(ctx context.Context, account string) string {
-	if !sound(account) {
+	if !isValidReference(account) {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, accountLimit)
+	ctx, cancel := context.WithTimeout(ctx, bankAccountTimeout)
 	defer cancel()
-	reply, err := v.inquiry.get(ctx, "/customer_bank_accounts/"+url.PathEscape(account))
+	reply, err := v.api.get(ctx, "/customer_bank_accounts/"+url.PathEscape(account))
 	if err != nil {
 		return ""
 	}

@@ -8,31 +8,30 @@ import (
 	"github.com/sony/gobreaker/v2"
 )
 
-// Health says how a vendor did of late, as far as this replica asked it:
-// nothing when it did not.
+// Health returns the state of a vendor as seen by this replica, or "" when it was not
+// queried.
 func (v *Verifier) Health(code string) string {
 	v.mu.Lock()
-	line, warned := v.lines[code], v.warned[code]
+	target, warned := v.clients[code], v.warned[code]
 	v.mu.Unlock()
 	switch {
-	case line == nil && warned:
+	case target == nil && warned:
 		return "failed"
-	case line == nil:
+	case target == nil:
 		return ""
 	}
-	line.mu.Lock()
-	lanes, refusing := slices.Collect(maps.Values(line.lanes)), line.refusing
-	line.mu.Unlock()
-	if refusing {
+	target.mu.Lock()
+	organisations, rejecting := slices.Collect(maps.Values(target.organisations)), target.rejecting
+	target.mu.Unlock()
+	if rejecting {
 		return "refused by vendor"
 	}
-	// One organisation that is not served is enough to have a look: each has a lane,
-	// so that the others may not notice.
-	for _, lane := range lanes {
-		lane.state.Lock()
-		quiet := time.Now().Before(lane.quietUntil)
-		lane.state.Unlock()
-		if lane.breaker != nil && lane.breaker.State() != gobreaker.StateClosed || quiet {
+	// One organisation that is not served is enough to report a failure.
+	for _, org := range organisations {
+		org.stateMu.Lock()
+		paused := time.Now().Before(org.pausedUntil)
+		org.stateMu.Unlock()
+		if org.breaker != nil && org.breaker.State() != gobreaker.StateClosed || paused {
 			return "failing"
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"landfall/internal/outbound/guard"
 )
 
-// client makes the HTTP client of one vendor, which may be in the networks the
-// operator opened for it.
-func (v *Verifier) client(allowed []netip.Prefix) *http.Client {
-	gate := &guard.Gate{Allowed: allowed, Lookup: v.lookup, Dial: v.dial}
-	return &http.Client{Transport: &courier{next: gate.Transport(mostAtOnce, v.roots)}}
+// httpClient returns the HTTP client for one vendor. It may connect to private networks that
+// the operator allowed for it.
+func (v *Verifier) httpClient(allowed []netip.Prefix) *http.Client {
+	gate := &guard.Dialer{Allowed: allowed, Lookup: v.resolve, Dial: v.dial}
+	return &http.Client{Transport: &checkedTransport{next: gate.Transport(maxConcurrent, v.roots)}}
 }

@@ -28,7 +28,7 @@ func record(t *testing.T, answers ...string) (*Verifier, *[]string) {
 	var dialled []string
 	verifier := New(Options{Tries: 1})
 	t.Cleanup(verifier.Close)
-	verifier.lookup = func(context.Context, string, string) ([]netip.Addr, error) {
+	verifier.resolve = func(context.Context, string, string) ([]netip.Addr, error) {
 		addr := netip.MustParseAddr(answers[0])
 		if len(answers) > 1 {
 			answers = answers[1:]
@@ -106,7 +106,7 @@ func TestRebinding(t *testing.T) {
 // Which one is dialled would be left to chance.
 func TestOneBadAddressSpoilsAll(t *testing.T) {
 	verifier, dialled := record(t)
-	verifier.lookup = func(context.Context, string, string) ([]netip.Addr, error) {
+	verifier.resolve = func(context.Context, string, string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("93.184.216.34"), netip.MustParseAddr("10.0.0.1")}, nil
 	}
 	_, err := verifier.Verify(t.Context(), "Acme", vendorAt(t, JSON, "https://vendor.example"), asked[JSON])

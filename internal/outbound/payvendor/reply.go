@@ -8,32 +8,31 @@ import (
 	"unicode/utf8"
 )
 
-// depthLimit ends answers that are nested only to exhaust whoever reads them.
-const depthLimit = 32
+// maxDepth limits the nesting of a reply.
+const maxDepth = 32
 
-// parse reads one JSON value strictly: valid UTF-8, nothing behind it, no key
-// twice in one object, no bottomless nesting. Numbers keep their spelling.
+// parse parses one JSON value strictly: valid UTF-8, no trailing data, no duplicate keys,
+// limited nesting. Numbers keep their spelling.
 func parse(body []byte) (any, error) {
 	if !utf8.Valid(body) || !json.Valid(body) {
-		return nil, broken("it is not JSON")
+		return nil, badReply("it is not JSON")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
 	return parseValue(decoder, 0)
 }
 
-// parseValue reads any value; the two functions below read what it opens.
 func parseValue(decoder *json.Decoder, depth int) (any, error) {
 	token, err := decoder.Token()
 	if err != nil {
-		return nil, broken("it is not JSON")
+		return nil, badReply("it is not JSON")
 	}
 	delim, ok := token.(json.Delim)
 	if !ok {
 		return token, nil
 	}
-	if depth == depthLimit {
-		return nil, broken("it is nested too deeply")
+	if depth == maxDepth {
+		return nil, badReply("it is nested too deeply")
 	}
 	if delim == '[' {
 		return parseList(decoder, depth)
@@ -41,7 +40,6 @@ func parseValue(decoder *json.Decoder, depth int) (any, error) {
 	return parseObject(decoder, depth)
 }
 
-// parseList reads up to the closing bracket, which the decoder has checked.
 func parseList(decoder *json.Decoder, depth int) (any, error) {
 	list := []any{}
 	for decoder.More() {
@@ -55,18 +53,17 @@ func parseList(decoder *json.Decoder, depth int) (any, error) {
 	return list, err
 }
 
-// parseObject refuses a key that comes twice: two readers of the same answer would
-// each believe another one.
+// parseObject refuses duplicate keys, which parsers interpret differently.
 func parseObject(decoder *json.Decoder, depth int) (any, error) {
 	object := map[string]any{}
 	for decoder.More() {
 		token, err := decoder.Token()
 		if err != nil {
-			return nil, broken("it is not JSON")
+			return nil, badReply("it is not JSON")
 		}
 		name, _ := token.(string)
 		if _, twice := object[name]; twice {
-			return nil, broken("it has a key twice")
+			return nil, badReply("it has a duplicate key")
 		}
 		if object[name], err = parseValue(decoder, depth+1); err != nil {
 			return nil, err
@@ -76,11 +73,11 @@ func parseObject(decoder *json.Decoder, depth int) (any, error) {
 	return object, err
 }
 
-// pointer is a JSON pointer, cut into its steps. The empty one points nowhere
-// here, since no vendor replies with a bare value.
+// pointer is a parsed JSON pointer. The empty one finds nothing, since no vendor replies
+// with a bare value.
 type pointer []string
 
-// newPointer reads the text form, e.g. /card/last4.
+// newPointer parses a pointer such as /card/last4.
 func newPointer(text string) (pointer, bool) {
 	if !strings.HasPrefix(text, "/") {
 		return nil, false
@@ -92,8 +89,7 @@ func newPointer(text string) (pointer, bool) {
 	return steps, true
 }
 
-// find gives what a pointer points at, as text; "" for nothing, null, lists
-// and objects.
+// find returns the value at the pointer as text; "" for nothing, null, lists and objects.
 func (p pointer) find(value any) string {
 	if len(p) == 0 {
 		return ""

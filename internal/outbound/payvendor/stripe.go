@@ -16,7 +16,7 @@ import (
 // stripeVendor queries Stripe. A reference is a payment method (pm_…, or card_… from
 // before there were payment methods) or a mandate (mandate_…).
 type stripeVendor struct {
-	inquiry         inquiry
+	api             apiClient
 	requireCustomer bool
 	refuseExpired   bool
 }
@@ -33,21 +33,21 @@ var (
 )
 
 // readStripe reads the settings.
-func readStripe(form *form, base *url.URL) func(*http.Client, string) adapter {
+func readStripe(parser *configParser, base *url.URL) func(*http.Client, string) adapter {
 	vendor := stripeVendor{
-		requireCustomer: form.flag("require_customer"),
-		refuseExpired:   form.flag("refuse_expired"),
+		requireCustomer: parser.flag("require_customer"),
+		refuseExpired:   parser.flag("refuse_expired"),
 	}
-	account := form.text("account", "") // a connected account; "" for our own
+	account := parser.text("account", "") // a connected account; "" for our own
 	if !stripeAccountID.MatchString(account) {
-		form.fault("settings.account", "it is a connected account's id, acct_…")
+		parser.addError("settings.account", "want the id of a connected account, acct_…")
 	}
 	return func(client *http.Client, secret string) adapter {
 		headers := map[string]string{"Authorization": "Bearer " + secret, "Stripe-Version": stripeVersion}
 		if account != "" {
 			headers["Stripe-Account"] = account
 		}
-		vendor.inquiry = inquiry{client: client, base: base, headers: headers}
+		vendor.api = apiClient{client: client, base: base, headers: headers}
 		return vendor
 	}
 }
@@ -104,39 +104,39 @@ func (e *expandedMethod) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &e.stripeMethod)
 }
 
-// ask fetches a payment method or a mandate, depending on the reference.
-func (v stripeVendor) ask(ctx context.Context, reference string) (answer, error) {
+// lookup fetches a payment method or a mandate, depending on the reference.
+func (v stripeVendor) lookup(ctx context.Context, reference string) (result, error) {
 	switch {
 	case stripeMethodID.MatchString(reference):
 		var method stripeMethod
 		if err := v.get(ctx, "/v1/payment_methods/"+reference, &method); err != nil {
-			return answer{}, err
+			return result{}, err
 		}
 		if err := checkStripe(reference, "payment_method", method.ID, method.Object); err != nil {
-			return answer{}, err
+			return result{}, err
 		}
 		return v.method(&method), nil
 	case stripeMandateID.MatchString(reference):
 		var mandate stripeMandate
 		if err := v.get(ctx, "/v1/mandates/"+reference+"?expand[0]=payment_method", &mandate); err != nil {
-			return answer{}, err
+			return result{}, err
 		}
 		if err := checkStripe(reference, "mandate", mandate.ID, mandate.Object); err != nil {
-			return answer{}, err
+			return result{}, err
 		}
 		return v.mandate(&mandate), nil
 	}
-	return answer{}, errMissing // not the id of a payment method or a mandate
+	return result{}, errNotFound // not the id of a payment method or a mandate
 }
 
 // get fetches an object.
 func (v stripeVendor) get(ctx context.Context, path string, object any) error {
-	body, err := v.inquiry.fetch(ctx, path)
+	body, err := v.api.fetch(ctx, path)
 	if err != nil {
-		return notFound(err)
+		return vendorNotFound(err)
 	}
 	if json.Unmarshal(body, object) != nil {
-		return broken("it has an unexpected shape")
+		return badReply("it has an unexpected shape")
 	}
 	return nil
 }
@@ -144,18 +144,18 @@ func (v stripeVendor) get(ctx context.Context, path string, object any) error {
 // checkStripe checks the kind and the id of an object.
 func checkStripe(reference, kind, id, object string) error {
 	if object != kind {
-		return broken("it is an object of another kind")
+		return badReply("it is an object of another kind")
 	}
-	return about(reference, id)
+	return checkID(reference, id)
 }
 
 // method reads a payment method. Stripe gives it no status: it is usable unless the
 // settings ask for more.
-func (v stripeVendor) method(method *stripeMethod) answer {
-	got := answer{types: stripeTypes(method.Type), active: true}
+func (v stripeVendor) method(method *stripeMethod) result {
+	got := result{types: stripeTypes(method.Type), active: true}
 	got.details = landfall.InstructionDetails{
 		Status:     "attached",
-		Scheme:     word(method.Type),
+		Scheme:     safeWord(method.Type),
 		LastDigits: lastDigits(method.last4()),
 	}
 	if method.Customer == nil {
@@ -163,7 +163,7 @@ func (v stripeVendor) method(method *stripeMethod) answer {
 		got.active = !v.requireCustomer
 	}
 	if card := method.Card; card != nil {
-		got.details.Scheme = word(card.Brand)
+		got.details.Scheme = safeWord(card.Brand)
 		got.details.Expiry = expiry(strconv.FormatInt(card.ExpYear, 10), strconv.FormatInt(card.ExpMonth, 10))
 		if v.refuseExpired && got.details.Expiry != "" && got.details.Expiry < time.Now().UTC().Format("2006-01") {
 			got.details.Status = "expired"
@@ -174,12 +174,12 @@ func (v stripeVendor) method(method *stripeMethod) answer {
 }
 
 // mandate reads a mandate. A pending one is new and usable.
-func (v stripeVendor) mandate(mandate *stripeMandate) answer {
-	got := answer{active: mandate.Status == "active" || mandate.Status == "pending"}
-	got.details.Status = word(mandate.Status)
+func (v stripeVendor) mandate(mandate *stripeMandate) result {
+	got := result{active: mandate.Status == "active" || mandate.Status == "pending"}
+	got.details.Status = safeWord(mandate.Status)
 	if mandate.Details != nil {
 		got.types = stripeTypes(mandate.Details.Type)
-		got.details.Scheme = word(mandate.Details.Type)
+		got.details.Scheme = safeWord(mandate.Details.Type)
 	}
 	if mandate.Method.stripeMethod != nil {
 		method := v.method(mandate.Method.stripeMethod).details
@@ -213,9 +213,9 @@ func (m *stripeMethod) last4() string {
 	return ""
 }
 
-// notFound distinguishes the vendor's own "not found", which has an error object, from
+// vendorNotFound distinguishes the vendor's own "not found", which has an error object, from
 // another 404, which comes from a wrong base URL or a proxy.
-func notFound(err error) error {
+func vendorNotFound(err error) error {
 	var status *statusError
 	if !errors.As(err, &status) || status.status != http.StatusNotFound {
 		return err
@@ -224,7 +224,7 @@ func notFound(err error) error {
 		Error map[string]any `json:"error"`
 	}
 	if json.Unmarshal(status.body, &body) != nil || body.Error == nil {
-		return broken("the 404 does not come from the vendor's API")
+		return badReply("the 404 does not come from the vendor's API")
 	}
-	return errMissing
+	return errNotFound
 }

@@ -1,8 +1,7 @@
-// Package payvendor asks payment vendors about payment instructions: does this
-// one exist, of what type is it, can it be used? One adapter per vendor speaks
-// the vendor's language; the Verifier around them holds what all have in common:
-// time limits, repetition, circuit breakers, and a network that cannot be
-// talked into dialling private addresses.
+// Package payvendor verifies payment instructions at payment vendors: whether one exists,
+// its type, and whether it can be used. There is one adapter per vendor. The Verifier does
+// what they have in common: time limits, retries, circuit breakers, and a dialer that
+// refuses private addresses.
 package payvendor
 
 import (
@@ -23,44 +22,43 @@ import (
 	"landfall"
 )
 
-// Options are the Verifier's limits; zero values mean the defaults.
+// Options configures a Verifier; zero values mean the defaults.
 type Options struct {
-	TimeLimit         time.Duration // of one Verify, repetitions included; 10 seconds
-	Tries             int           // of one Verify at most; 3
-	PauseFor          time.Duration // how long an open breaker spares the vendor; 30 seconds
-	OutOfServiceAfter time.Duration // trouble this long is persistent; 5 minutes
+	TimeLimit         time.Duration // of one Verify including retries; default 10 seconds
+	Tries             int           // per Verify; default 3
+	BreakerPause      time.Duration // how long an open breaker blocks requests; default 30 seconds
+	OutOfServiceAfter time.Duration // when an outage counts as persistent; default 5 minutes
 
-	// SecretVariables may hold a vendor's secret besides those whose names
-	// begin with SecretPrefix.
+	// SecretVariables may contain a vendor's secret in addition to those whose names
+	// start with SecretPrefix.
 	SecretVariables []string
 
-	// Alarm, when set, is told once when a vendor begins to refuse our
-	// credentials or configuration and once when its breaker opens: nobody
-	// but the operator can mend that. It must not block.
+	// Alarm, if set, is called once when a vendor starts to reject our credentials or
+	// configuration, and once when its breaker opens. Only the operator can fix that.
+	// It must not block.
 	Alarm func(vendor string, cause error)
 
-	// Watch, when set, is told how every question ended and how long it took.
-	Watch func(vendor, outcome string, took time.Duration)
+	// Watch, when set, is called with the outcome and duration of every request.
+	Observe func(vendor, outcome string, took time.Duration)
 }
 
-// Verifier verifies payment instructions at every configured vendor. It is safe
-// for use by many goroutines.
+// Verifier verifies payment instructions at every configured vendor. It is safe for
+// concurrent use.
 type Verifier struct {
 	options Options
-	// How names are looked up and dialled; nil: as usual.
-	lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
-	dial   func(ctx context.Context, network, address string) (net.Conn, error)
-	roots  *x509.CertPool // nil: the host's
+	// For tests; nil: those of package net.
+	resolve func(ctx context.Context, network, host string) ([]netip.Addr, error)
+	dial    func(ctx context.Context, network, address string) (net.Conn, error)
+	roots   *x509.CertPool // nil: the system's
 
-	mu     sync.Mutex
-	lines  map[string]*line
-	warned map[string]bool // vendors without a line, of which the operator was told
+	mu      sync.Mutex
+	clients map[string]*vendorClient
+	warned  map[string]bool // vendors with an invalid configuration that the operator was alerted of
 }
 
-// The use cases know it by this port alone.
 var _ landfall.InstructionVerifier = (*Verifier)(nil)
 
-// New makes a Verifier. Close gives its idle connections back.
+// New returns a Verifier. Close closes its idle connections.
 func New(options Options) *Verifier {
 	if options.TimeLimit <= 0 {
 		options.TimeLimit = 10 * time.Second
@@ -68,8 +66,8 @@ func New(options Options) *Verifier {
 	if options.Tries <= 0 {
 		options.Tries = 3
 	}
-	if options.PauseFor <= 0 {
-		options.PauseFor = 30 * time.Second
+	if options.BreakerPause <= 0 {
+		options.BreakerPause = 30 * time.Second
 	}
 	if options.OutOfServiceAfter <= 0 {
 		options.OutOfServiceAfter = 5 * time.Minute
@@ -79,61 +77,61 @@ func New(options Options) *Verifier {
 	}
 	return &Verifier{
 		options: options,
-		lines:   map[string]*line{},
+		clients: map[string]*vendorClient{},
 		warned:  map[string]bool{},
 	}
 }
 
 // Verify implements landfall.InstructionVerifier.
 func (v *Verifier) Verify(ctx context.Context, organisation string, vendor landfall.Vendor, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
-	line, err := v.line(vendor)
+	target, err := v.clientFor(vendor)
 	if err != nil {
-		// A faulty configuration fails alike for every reference, so it is
-		// reported before the reference is even looked at.
+		// An invalid configuration fails for every reference, so it is reported before
+		// the reference is checked.
 		v.warn(vendor.Code, err)
-		return landfall.InstructionDetails{}, rejected(err)
+		return landfall.InstructionDetails{}, rejectedError(err)
 	}
-	if !sound(instruction.Reference) {
-		return landfall.InstructionDetails{}, missing()
+	if !isValidReference(instruction.Reference) {
+		return landfall.InstructionDetails{}, notFoundError()
 	}
-	lane := line.lane(organisation)
-	answer, err := lane.ask(ctx, instruction.Reference)
+	org := target.forOrganisation(organisation)
+	found, err := org.lookup(ctx, instruction.Reference)
 	switch {
 	case err != nil:
-		return landfall.InstructionDetails{}, lane.explain(err)
-	case !slices.Contains(answer.types, instruction.Type):
+		return landfall.InstructionDetails{}, org.publicError(err)
+	case !slices.Contains(found.types, instruction.Type):
 		return landfall.InstructionDetails{}, landfall.RefuseField("type", landfall.CodeInstructionTypeMismatch,
-			"The payment vendor has this instruction under another type.")
-	case !answer.active:
+			"The payment vendor has this instruction with another type.")
+	case !found.active:
 		return landfall.InstructionDetails{}, landfall.RefuseField("reference", landfall.CodeInstructionInactive,
 			"The payment vendor has this instruction, but it can no longer be used.")
 	}
-	return answer.details, nil
+	return found.details, nil
 }
 
-// Close gives idle connections back. Calls under way end by themselves.
+// Close closes idle connections. Requests in progress continue.
 func (v *Verifier) Close() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for code, line := range v.lines {
-		line.client.CloseIdleConnections()
-		delete(v.lines, code)
+	for code, target := range v.clients {
+		target.client.CloseIdleConnections()
+		delete(v.clients, code)
 	}
 }
 
-// line gives the line to a vendor. A vendor that the operator configured anew
-// gets a new one, with a closed breaker and fresh connections.
-func (v *Verifier) line(vendor landfall.Vendor) (*line, error) {
+// clientFor returns the client of a vendor. After a change of the configuration it is a new
+// one, with a closed breaker and new connections.
+func (v *Verifier) clientFor(vendor landfall.Vendor) (*vendorClient, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if known, ok := v.lines[vendor.Code]; ok {
+	if known, ok := v.clients[vendor.Code]; ok {
 		if reflect.DeepEqual(known.vendor, vendor) {
 			return known, nil
 		}
 		known.client.CloseIdleConnections()
-		delete(v.lines, vendor.Code)
+		delete(v.clients, vendor.Code)
 	}
-	design, err := read(vendor, v.options.SecretVariables)
+	config, err := parseConfig(vendor, v.options.SecretVariables)
 	if err != nil {
 		return nil, err
 	}
@@ -141,14 +139,14 @@ func (v *Verifier) line(vendor landfall.Vendor) (*line, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := v.client(design.networks)
-	line := newLine(vendor, v.options, client, design.build(client, secret))
-	v.lines[vendor.Code] = line
+	client := v.httpClient(config.networks)
+	target := newVendorClient(vendor, v.options, client, config.build(client, secret))
+	v.clients[vendor.Code] = target
 	delete(v.warned, vendor.Code)
-	return line, nil
+	return target, nil
 }
 
-// warn tells the operator, once, of a vendor that no line can be made to.
+// warn alerts the operator once of a vendor with an invalid configuration.
 func (v *Verifier) warn(code string, err error) {
 	v.mu.Lock()
 	known := v.warned[code]
@@ -159,8 +157,8 @@ func (v *Verifier) warn(code string, err error) {
 	}
 }
 
-// secretOf reads a vendor's credential from the environment. Its errors name
-// the variable and never what is in it.
+// secretOf reads a vendor's secret from the environment. Its errors name the variable and
+// never its value.
 func secretOf(vendor landfall.Vendor) (string, error) {
 	if vendor.SecretEnv == "" {
 		return "", nil
@@ -171,15 +169,15 @@ func secretOf(vendor landfall.Vendor) (string, error) {
 	}
 	for _, char := range []byte(secret) {
 		if char <= ' ' || char > '~' {
-			return "", errors.New("environment variable " + vendor.SecretEnv + " holds characters that no header can carry")
+			return "", errors.New("environment variable " + vendor.SecretEnv + " contains characters that are not allowed in a header")
 		}
 	}
 	return secret, nil
 }
 
-// sound reports whether a reference can be sent as one path segment. Dots
-// alone would be taken for a step up by a proxy on the way, however escaped.
-func sound(reference string) bool {
+// isValidReference reports whether a reference can be sent as one path segment. A proxy
+// could treat a segment of dots as a parent folder, even when escaped.
+func isValidReference(reference string) bool {
 	if reference == "" || len(reference) > 512 || !utf8.ValidString(reference) || strings.Trim(reference, ".") == "" {
 		return false
 	}

@@ -8,55 +8,55 @@ import (
 	"landfall"
 )
 
-// round delivers what was read for one webhook. Events of one account go one
-// after the other; different accounts go side by side.
+// round delivers one page of events to one webhook. Events of the same account are
+// delivered in order; different accounts in parallel.
 type round struct {
-	*Webhooks
+	*Dispatcher
 	read    *landfall.WebhookRound
 	arrived map[int64]bool
 	began   time.Time
 
-	mu       sync.Mutex
-	fates    map[int64]fate // of what was looked at; the others were not reached
-	outcomes map[int64]Outcome
-	count    int // that arrived now
-	streak   int // of failures without a success in between
-	failures int
-	closed   bool // nothing new is begun
-	tripped  bool
-	gone     bool
-	asked    time.Duration // the longest Retry-After
-	last     Outcome       // the last one worth telling
+	mu           sync.Mutex
+	states       map[int64]eventState // of the events that were handled
+	outcomes     map[int64]Outcome
+	delivered    int // in this round
+	streak       int // of failures without a success
+	failures     int
+	stopping     bool // start no new deliveries
+	receiverDown bool
+	gone         bool
+	retryAfter   time.Duration // the longest that was asked for
+	last         Outcome       // to report
 }
 
-// fate is what became of an event in a round.
-type fate uint8
+// eventState is the result of an event in a round.
+type eventState uint8
 
 const (
-	unreached fate = iota
-	dealt          // it arrived, or nobody wants it
-	refused        // the attempt failed
-	behind         // it has to wait behind another one
+	notTried eventState = iota
+	finished            // delivered, or not wanted by the webhook
+	failed              // the delivery failed
+	blocked             // waits for an earlier event of its account
 )
 
 const (
-	// roundLimit is how long a round begins new deliveries; with the last of
-	// them it stays far below any lease.
+	// roundLimit is how long a round starts new deliveries. Including the last one it
+	// stays far below the lease.
 	roundLimit = 10 * time.Second
-	// firstTrip is how many failures in a row mean that the receiver is down.
-	// After every pause more are tried, so that a few events it chokes on do not
-	// hide that it takes all others.
-	firstTrip = 8
+	// firstFailureLimit is how many failures in a row mean that the receiver is down.
+	// It doubles after every pause, so that a few events that always fail do not hide
+	// that the receiver accepts all others.
+	firstFailureLimit = 8
 )
 
-func newRound(w *Webhooks, read *landfall.WebhookRound, arrived map[int64]bool) *round {
+func newRound(w *Dispatcher, read *landfall.WebhookRound, arrived map[int64]bool) *round {
 	return &round{
-		Webhooks: w, read: read, arrived: arrived, began: time.Now(),
-		fates: map[int64]fate{}, outcomes: map[int64]Outcome{},
+		Dispatcher: w, read: read, arrived: arrived, began: time.Now(),
+		states: map[int64]eventState{}, outcomes: map[int64]Outcome{},
 	}
 }
 
-// run delivers everything it can and says what is to be written down.
+// run delivers as much as it can and returns the result to record.
 func (r *round) run(ctx context.Context) landfall.RoundResult {
 	chains := make(chan []landfall.Event)
 	var working sync.WaitGroup
@@ -75,54 +75,53 @@ func (r *round) run(ctx context.Context) landfall.RoundResult {
 	return r.result()
 }
 
-// chains gives what is to be delivered, one list for each account, and settles
-// what is not.
+// chains returns the events to deliver, one list per account, and marks the others.
 func (r *round) chains() [][]landfall.Event {
 	var chains [][]landfall.Event
 	for i := range r.read.Waiting {
 		event := r.read.Waiting[i].Event
 		if !r.read.Webhook.Wants(event.Type) {
-			r.fates[event.ID] = dealt
+			r.states[event.ID] = finished
 			continue
 		}
 		chains = append(chains, []landfall.Event{event})
 	}
-	places := map[landfall.Key]int{}
+	indexes := map[landfall.Key]int{}
 	for _, event := range r.read.Events {
 		switch {
 		case !r.read.Webhook.Wants(event.Type), r.arrived[event.ID]:
-			r.fates[event.ID] = dealt
+			r.states[event.ID] = finished
 			continue
 		case r.read.Blocked[event.Key]:
-			r.fates[event.ID] = behind
+			r.states[event.ID] = blocked
 			continue
 		}
-		place, known := places[event.Key]
+		index, known := indexes[event.Key]
 		if !known {
-			place = len(chains)
-			places[event.Key] = place
+			index = len(chains)
+			indexes[event.Key] = index
 			chains = append(chains, nil)
 		}
-		chains[place] = append(chains[place], event)
+		chains[index] = append(chains[index], event)
 	}
 	return chains
 }
 
-// deliver sends the events of one account in order. When one fails, those
-// behind it are not tried.
+// deliver sends the events of one account in order. When one fails, the later ones
+// are not tried.
 func (r *round) deliver(ctx context.Context, chain []landfall.Event) {
 	for at, event := range chain {
-		if r.over(ctx) {
+		if r.stopped(ctx) {
 			return
 		}
 		outcome := r.Sender.Send(ctx, &r.read.Webhook, event)
 		if ctx.Err() != nil && !outcome.Arrived() {
-			return // our own end is nobody's failure
+			return // our shutdown is not a failure of the receiver
 		}
-		if !r.note(event, outcome) {
+		if !r.record(event, outcome) {
 			r.mu.Lock()
 			for _, other := range chain[at+1:] {
-				r.fates[other.ID] = behind
+				r.states[other.ID] = blocked
 			}
 			r.mu.Unlock()
 			return
@@ -130,36 +129,36 @@ func (r *round) deliver(ctx context.Context, chain []landfall.Event) {
 	}
 }
 
-// over says that nothing new is to be begun.
-func (r *round) over(ctx context.Context) bool {
+// stopped reports whether to start no new deliveries.
+func (r *round) stopped(ctx context.Context) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.closed = r.closed || ctx.Err() != nil || time.Since(r.began) > roundLimit
-	return r.closed
+	r.stopping = r.stopping || ctx.Err() != nil || time.Since(r.began) > roundLimit
+	return r.stopping
 }
 
-// note takes down what became of an attempt.
-func (r *round) note(event landfall.Event, outcome Outcome) bool {
+// record records the result of an attempt and reports whether it succeeded.
+func (r *round) record(event landfall.Event, outcome Outcome) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.asked = max(r.asked, outcome.RetryAfter)
+	r.retryAfter = max(r.retryAfter, outcome.RetryAfter)
 	if outcome.Arrived() {
-		r.fates[event.ID], r.arrived[event.ID] = dealt, true
-		r.count++
+		r.states[event.ID], r.arrived[event.ID] = finished, true
+		r.delivered++
 		r.streak = 0
 		if r.failures == 0 {
 			r.last = outcome
 		}
 		return true
 	}
-	r.fates[event.ID], r.outcomes[event.ID], r.last = refused, outcome, outcome
+	r.states[event.ID], r.outcomes[event.ID], r.last = failed, outcome, outcome
 	r.failures++
 	r.streak++
-	if r.streak >= firstTrip<<min(r.read.Webhook.Attempts, 8) {
-		r.closed, r.tripped = true, true
+	if r.streak >= firstFailureLimit<<min(r.read.Webhook.Attempts, 8) {
+		r.stopping, r.receiverDown = true, true
 	}
 	if outcome.Gone() {
-		r.closed, r.gone = true, true
+		r.stopping, r.gone = true, true
 	}
 	return false
 }

@@ -1,13 +1,12 @@
-// Package outbox lets what was committed leave the service: at least once,
-// taken by any replica under a lease, tried again after growing pauses that
-// survive restarts, and given up only in the open, on a list that an operator
-// reads and replays.
+// Package webhook delivers committed events to webhooks, at least once. Any replica
+// can claim a webhook under a lease. Failed deliveries are retried with growing pauses
+// that survive restarts; after three days they go to a list that an operator can read
+// and replay.
 //
-// Rows beside the data are the truth; nothing here keeps anything in memory
-// that a kill would lose. A row that waits has an instant at which it is due
-// and the number of attempts so far; whoever claims it gets a lease by the
-// database's clock and a token, and only the holder of that token can say what
-// became of it.
+// All state is in the database, so a killed process loses nothing. A waiting row has
+// the time when it is due and the number of attempts. Whoever claims it gets a lease by
+// the database's clock and a token, and only the holder of the token can record the
+// result.
 package webhook
 
 import (
@@ -15,23 +14,23 @@ import (
 	"time"
 )
 
-// Schedule says when a failed attempt is repeated. Pauses double from First to
-// Longest, each drawn from its upper half so that what failed together does not
-// come back together; GiveUp after the first attempt there is no other.
+// Schedule says when a failed attempt is retried. Pauses double from First to Longest.
+// Each is randomised over its upper half, so that attempts that failed together are not
+// retried together. There is no retry later than GiveUp after the first attempt.
 type Schedule struct {
 	First   time.Duration
 	Longest time.Duration
 	GiveUp  time.Duration
 }
 
-// ThreeDays is the schedule of webhooks and mails: some thirty attempts, soon
-// at first and every four hours in the end.
+// ThreeDays is the schedule of webhooks: about thirty attempts, first after seconds and
+// finally every four hours.
 var ThreeDays = Schedule{First: 5 * time.Second, Longest: 4 * time.Hour, GiveUp: 72 * time.Hour}
 
-// After gives the pause after so many failed attempts, the first of which was
-// so long ago. What the other side asked for (Retry-After) is honoured where it
-// is longer, up to the longest pause. False means that it is time to give up.
-func (s Schedule) After(attempts int, since, asked time.Duration) (pause time.Duration, again bool) {
+// After returns the pause after a number of failed attempts, the first of which was
+// since ago. A longer Retry-After of the other side is honoured, up to the longest
+// pause. It returns false when it is time to give up.
+func (s Schedule) After(attempts int, since, retryAfter time.Duration) (pause time.Duration, again bool) {
 	if since >= s.GiveUp {
 		return 0, false
 	}
@@ -42,8 +41,8 @@ func (s Schedule) After(attempts int, since, asked time.Duration) (pause time.Du
 			break
 		}
 	}
-	pause -= rand.N(pause/2 + 1) //nolint:gosec // only to come at another time than the others
-	pause = max(pause, min(asked, s.Longest))
-	// The last attempt is made when time is up, not before it.
+	pause -= rand.N(pause/2 + 1) //nolint:gosec // only spreads the attempts
+	pause = max(pause, min(retryAfter, s.Longest))
+	// Make the last attempt when the time is up, not before.
 	return min(pause, max(s.GiveUp-since, time.Second)), true
 }

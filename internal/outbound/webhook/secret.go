@@ -15,20 +15,19 @@ import (
 	"landfall"
 )
 
-// Keys are the operator's keys that webhooks' secrets are derived from, the one
-// for new secrets first. A secret is a digest of a key and of a salt in the
-// database: whoever has one of the two alone can sign nothing.
+// Keys are the operator's keys from which the secrets of webhooks are derived. The
+// first is used for new secrets. A secret is a digest of a key and a salt in the
+// database, so neither of them alone is enough to sign.
 type Keys struct{ keys []string }
 
-// shortestKey is what nobody guesses: 32 characters of a random text.
-const shortestKey = 32
+// minKeyLength makes a random key impossible to guess.
+const minKeyLength = 32
 
 // ErrNoKey means that there is no key to derive secrets from.
-var ErrNoKey = errors.New("there is no webhook key: set LANDFALL_WEBHOOK_KEY, or webhook-key-file, to a long random text " +
+var ErrNoKey = errors.New("no webhook key is set: set LANDFALL_WEBHOOK_KEY or webhook-key-file to a long random text " +
 	"such as the output of: openssl rand -hex 32")
 
-// ReadKeys reads keys with commas between them. None is no mistake until a
-// secret is wanted.
+// ReadKeys parses keys separated by commas. No key is valid until a secret is needed.
 func ReadKeys(text string) (Keys, error) {
 	var keys Keys
 	for key := range strings.SplitSeq(text, ",") {
@@ -36,15 +35,15 @@ func ReadKeys(text string) (Keys, error) {
 		switch {
 		case key == "" && text == "":
 			return Keys{}, nil
-		case len(key) < shortestKey:
-			return Keys{}, fmt.Errorf("want a random text of at least %d characters, or several with commas between them", shortestKey)
+		case len(key) < minKeyLength:
+			return Keys{}, fmt.Errorf("want a random text of at least %d characters, or several separated by commas", minKeyLength)
 		}
 		keys.keys = append(keys.keys, key)
 	}
 	return keys, nil
 }
 
-// New draws a secret from the first key.
+// New returns a new secret of the first key.
 func (k Keys) New() (landfall.WebhookSecret, error) {
 	if len(k.keys) == 0 {
 		return landfall.WebhookSecret{}, ErrNoKey
@@ -52,13 +51,13 @@ func (k Keys) New() (landfall.WebhookSecret, error) {
 	return landfall.WebhookSecret{Salt: rand.Text(), Key: fingerprint(k.keys[0])}, nil
 }
 
-// fingerprint names a key without giving it away.
+// fingerprint identifies a key without revealing it.
 func fingerprint(key string) string {
 	sum := sha256.Sum256([]byte("landfall webhook key\x00" + key))
 	return hex.EncodeToString(sum[:6])
 }
 
-// derive gives the bytes a secret stands for.
+// derive returns the bytes of a secret.
 func (k Keys) derive(secret landfall.WebhookSecret) ([]byte, error) {
 	for _, key := range k.keys {
 		if fingerprint(key) == secret.Key {
@@ -70,10 +69,10 @@ func (k Keys) derive(secret landfall.WebhookSecret) ([]byte, error) {
 	if len(k.keys) == 0 {
 		return nil, ErrNoKey
 	}
-	return nil, fmt.Errorf("the webhook's secret was made with the key %s, which is not among those set: add it behind a comma, or rotate the secret", secret.Key)
+	return nil, fmt.Errorf("the secret of the webhook was derived from key %s, which is not set: add that key after a comma, or rotate the secret", secret.Key)
 }
 
-// Reveal writes a secret as receivers are given it.
+// Reveal returns a secret in the form that receivers get.
 func (k Keys) Reveal(secret landfall.WebhookSecret) (string, error) {
 	raw, err := k.derive(secret)
 	if err != nil {
@@ -82,8 +81,8 @@ func (k Keys) Reveal(secret landfall.WebhookSecret) (string, error) {
 	return "whsec_" + base64.StdEncoding.EncodeToString(raw), nil
 }
 
-// sign gives the signatures of a message by every secret that is good now, as
-// Standard Webhooks writes them.
+// sign returns the signatures of a message by every valid secret, in the format of
+// Standard Webhooks.
 func (k Keys) sign(secrets []landfall.WebhookSecret, id string, at time.Time, body []byte) (string, error) {
 	var signatures []string
 	for _, secret := range secrets {

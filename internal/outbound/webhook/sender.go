@@ -18,70 +18,70 @@ import (
 	"landfall/internal/outbound/guard"
 )
 
-// Encoder writes an event as it leaves the service, and its id.
+// Encoder returns the body and the id of an event.
 type Encoder func(event landfall.Event) (id string, body []byte)
 
-// SenderOptions says how deliveries are made.
+// SenderOptions configures a Sender.
 type SenderOptions struct {
 	Keys      Keys
 	Encode    Encoder
-	Networks  []netip.Prefix // private networks receivers may be in
-	PlainHTTP bool           // let receivers be reached without TLS
-	TimeLimit time.Duration  // of one delivery; 10 seconds
-	Roots     *x509.CertPool // nil: the host's
+	Networks  []netip.Prefix // private networks where receivers are allowed
+	PlainHTTP bool           // allow receivers without TLS
+	TimeLimit time.Duration  // of one delivery; default 10 seconds
+	Roots     *x509.CertPool // nil: the system's
 }
 
 // Sender delivers events to webhooks.
 type Sender struct {
 	SenderOptions
-	gate   *guard.Gate
+	dialer *guard.Dialer
 	client *http.Client
 }
 
-// NewSender makes a sender.
+// NewSender returns a sender.
 func NewSender(options SenderOptions) *Sender {
 	if options.TimeLimit <= 0 {
 		options.TimeLimit = 10 * time.Second
 	}
-	gate := &guard.Gate{Allowed: options.Networks}
-	return &Sender{SenderOptions: options, gate: gate, client: &http.Client{
-		// What one webhook may have under way is bounded by its round, so that
-		// webhooks of one host take nothing from each other.
-		Transport: gate.Transport(0, options.Roots),
-		// Nothing is followed: the signature is for this address alone.
+	dialer := &guard.Dialer{Allowed: options.Networks}
+	return &Sender{SenderOptions: options, dialer: dialer, client: &http.Client{
+		// The round limits the deliveries of one webhook, so there is no limit per host,
+		// which several webhooks could share.
+		Transport: dialer.Transport(0, options.Roots),
+		// Do not follow redirects: the signature is for this URL only.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// CheckURL says what is wrong with the address of a webhook.
+// CheckURL validates the URL of a webhook.
 func (s *Sender) CheckURL(text string) error {
-	_, err := s.gate.Address(text, s.PlainHTTP)
+	_, err := s.dialer.ParseURL(text, s.PlainHTTP)
 	return err
 }
 
-// Close gives idle connections back.
+// Close closes idle connections.
 func (s *Sender) Close() { s.client.CloseIdleConnections() }
 
-// Outcome is what became of one attempt.
+// Outcome is the result of one attempt.
 type Outcome struct {
-	Status     int    // 0: no answer
-	Reason     string // in our words; "" when it arrived
+	Status     int    // 0: no response
+	Reason     string // "" when it was delivered
 	RetryAfter time.Duration
 	Took       time.Duration
 }
 
-// Arrived says that the receiver took it.
+// Arrived reports whether the receiver accepted the event.
 func (o Outcome) Arrived() bool { return o.Status >= 200 && o.Status <= 299 }
 
-// Gone says that the receiver wants nothing ever again.
+// Gone reports whether the receiver wants no more events.
 func (o Outcome) Gone() bool { return o.Status == http.StatusGone }
 
 const (
-	// replyLimit is what is read of an answer: nothing in it matters, but the
-	// connection can only be used again when it was read.
-	replyLimit = 64 << 10
-	// longestRetryAfter is how long a receiver can put us off.
-	longestRetryAfter = 4 * time.Hour
+	// maxReplySize is how much of a response is read. Its content does not matter, but
+	// the connection can be reused only after it was read.
+	maxReplySize = 64 << 10
+	// maxRetryAfter limits how long a receiver can delay the next attempt.
+	maxRetryAfter = 4 * time.Hour
 )
 
 // Send delivers one event.
@@ -93,9 +93,9 @@ func (s *Sender) Send(ctx context.Context, webhook *landfall.Webhook, event land
 }
 
 func (s *Sender) send(ctx context.Context, webhook *landfall.Webhook, event landfall.Event) Outcome {
-	// The address was good when it was set; what is allowed may have changed.
+	// The allowed networks may have changed since the URL was set.
 	if err := s.CheckURL(webhook.URL); err != nil {
-		return Outcome{Reason: "the address is not allowed: " + err.Error()}
+		return Outcome{Reason: "the URL is not allowed: " + err.Error()}
 	}
 	id, body := s.Encode(event)
 	now := time.Now()
@@ -107,21 +107,21 @@ func (s *Sender) send(ctx context.Context, webhook *landfall.Webhook, event land
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, webhook.URL, bytes.NewReader(body))
 	if err != nil {
-		return Outcome{Reason: "the address cannot be used"}
+		return Outcome{Reason: "the URL cannot be used"}
 	}
 	request.Header.Set("Content-Type", "application/cloudevents+json; charset=utf-8")
 	request.Header.Set("User-Agent", "Landfall-Webhook/1")
-	// Canonical spelling would be Webhook-Id; names of header fields have no case.
+	// Standard Webhooks writes these names in lower case; header names are case-insensitive.
 	request.Header["webhook-id"] = []string{id}
 	request.Header["webhook-timestamp"] = []string{strconv.FormatInt(now.Unix(), 10)}
 	request.Header["webhook-signature"] = []string{signature}
 	response, err := s.client.Do(request)
 	if err != nil {
-		return Outcome{Reason: plain(err)}
+		return Outcome{Reason: reasonFor(err)}
 	}
 	defer response.Body.Close()
-	_, _ = io.CopyN(io.Discard, response.Body, replyLimit) // whatever it says, the status counts
-	outcome := Outcome{Status: response.StatusCode, RetryAfter: guard.RetryAfter(response.Header.Get("Retry-After"), longestRetryAfter)}
+	_, _ = io.CopyN(io.Discard, response.Body, maxReplySize) // only the status matters
+	outcome := Outcome{Status: response.StatusCode, RetryAfter: guard.RetryAfter(response.Header.Get("Retry-After"), maxRetryAfter)}
 	switch {
 	case outcome.Arrived():
 	case outcome.Status >= 300 && outcome.Status <= 399:
@@ -132,9 +132,9 @@ func (s *Sender) send(ctx context.Context, webhook *landfall.Webhook, event land
 	return outcome
 }
 
-// plain says why no answer came, without words of others: errors of the
-// network repeat addresses.
-func plain(err error) string {
+// reasonFor says why there was no response. It does not repeat the error, which contains the
+// URL.
+func reasonFor(err error) string {
 	var certificate *x509.UnknownAuthorityError
 	var hostname x509.HostnameError
 	var invalid x509.CertificateInvalidError
@@ -142,19 +142,19 @@ func plain(err error) string {
 	var unknown x509.UnknownAuthorityError
 	switch {
 	case errors.Is(err, guard.ErrForbidden):
-		return "its name leads to a private address, which is not allowed"
+		return "its name resolves to a private address, which is not allowed"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "it did not answer in time"
 	case errors.Is(err, context.Canceled):
-		return "the attempt was broken off"
+		return "the attempt was cancelled"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "it refused the connection"
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "it broke the connection off"
+		return "it closed the connection"
 	case errors.As(err, &lookup):
-		return "its name is not known"
+		return "its host name does not exist"
 	case errors.As(err, &certificate), errors.As(err, &unknown), errors.As(err, &hostname), errors.As(err, &invalid):
-		return "its certificate cannot be trusted"
+		return "its certificate is not trusted"
 	}
 	return "it could not be reached"
 }

@@ -97,7 +97,7 @@ func grantedIn(ctx context.Context, view landfall.View, who landfall.Principal, 
 // readFeed reads a page as far as the log is complete.
 func (s *Service) readFeed(ctx context.Context, who landfall.Principal, request FeedRequest) (FeedPage, error) {
 	// Asked before the snapshot is taken: whatever is complete by then is in it.
-	complete, err := s.tide.Settled(ctx)
+	complete, err := s.tide.CompleteUpTo(ctx)
 	if err != nil {
 		return FeedPage{}, err
 	}

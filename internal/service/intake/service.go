@@ -31,7 +31,7 @@ type Options struct {
 	// Verifier asks payment vendors; nil when there are none to ask.
 	Verifier landfall.InstructionVerifier
 	// Tide watches the log of events; by default the service has its own.
-	Tide *webhook.Tide
+	Tide *webhook.LogWatcher
 	// MailDelay is how long after the creation of an account its customers are
 	// told.
 	MailDelay time.Duration
@@ -57,7 +57,7 @@ type Service struct {
 	verifier      landfall.InstructionVerifier
 	quota         Quota
 	mailDelay     time.Duration
-	tide          *webhook.Tide
+	tide          *webhook.LogWatcher
 }
 
 // New returns a service over a store.
@@ -69,7 +69,7 @@ func New(store Store, options Options) *Service {
 		options.Lease = defaultLease
 	}
 	if options.Tide == nil {
-		options.Tide = webhook.NewTide(store)
+		options.Tide = webhook.NewLogWatcher(store)
 	}
 	return &Service{
 		store: store, now: options.Now, supplierCache: cache.New[grant, *landfall.Supplier](supplierCacheLimits),

@@ -114,7 +114,7 @@ func sentence(err error) string {
 
 // endOfLog is the place behind which everything is that happens from now on.
 func (o *Operator) endOfLog(ctx context.Context) (int64, error) {
-	complete, err := webhook.NewTide(o.store).Settled(ctx)
+	complete, err := webhook.NewLogWatcher(o.store).CompleteUpTo(ctx)
 	return complete, storeFault("webhook.add", err)
 }
 

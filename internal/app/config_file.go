@@ -1,0 +1,67 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"landfall/internal/lib/spelling"
+	"landfall/internal/lib/yamltree"
+)
+
+// fromFile takes the lines of a config file, with their numbers. No name, no
+// file.
+func fromFile(path string) ([]assignment, error) {
+	if path == "" {
+		return nil, nil
+	}
+	file, err := os.Open(path) //nolint:gosec // the operator names the file of his settings
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	root, err := yamltree.Read(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	switch root.Kind {
+	case yamltree.Null:
+		return nil, nil // an empty file decides nothing
+	case yamltree.Scalar, yamltree.List:
+		return nil, fmt.Errorf("%s, line %d: want lines such as listen: 127.0.0.1:8080", path, root.Line)
+	}
+	var all []assignment
+	for _, member := range root.Members {
+		entry := assignment{name: member.Name, origin: fmt.Sprintf("%s, line %d", path, member.Line), file: true}
+		// What is wrong is kept with the line, so that all mistakes can be told at
+		// once.
+		entry.text, entry.err = textOf(member.Name, member.Node)
+		all = append(all, entry)
+	}
+	return all, nil
+}
+
+// textOf gives the text of a setting's value. Several in a list are written
+// with commas, as on the command line.
+func textOf(name string, content *yamltree.Node) (string, error) {
+	switch content.Kind {
+	case yamltree.List:
+		parts := make([]string, len(content.Items))
+		for i, part := range content.Items {
+			if part.Kind != yamltree.Scalar {
+				return "", errors.New("want plain values in the list")
+			}
+			parts[i] = part.Text
+		}
+		return strings.Join(parts, ","), nil
+	case yamltree.Mapping:
+		if len(content.Members) > 0 {
+			if meant := spelling.Near(name+"-"+content.Members[0].Name, settingNames()); len(meant) > 0 {
+				return "", fmt.Errorf("settings are not nested: did you mean %s?", meant[0])
+			}
+		}
+		return "", errors.New("settings are not nested")
+	}
+	return content.Text, nil
+}

@@ -1,0 +1,249 @@
+package app
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"landfall"
+	"landfall/internal/api/httpapi"
+	"landfall/internal/store/engine"
+)
+
+const (
+	// maxSuppliers bounds how many suppliers have figures of their own.
+	// Every one costs whoever collects the figures about ten series, for as long as
+	// those are kept.
+	maxSuppliers = 200
+	statsMaxAge  = 10 * time.Second
+	statsTimeout = 5 * time.Second
+)
+
+// stateLabels are how a supplier's accounts are told apart on a dashboard.
+var stateLabels = map[landfall.AccountStatus]string{
+	landfall.StatusPending: "pending", landfall.StatusFailed: "failed", landfall.StatusSkipped: "skipped",
+	landfall.StatusUnstaged: "skipped", landfall.StatusCreated: "imported",
+}
+
+// statsReader asks the database how the migration stands, at most every ten
+// seconds, in one snapshot. It reads sums that are kept anyway, so it costs the
+// same for ten accounts and for ten million.
+type statsReader struct {
+	store landfall.Transactor
+	mu    sync.Mutex
+	asked time.Time
+	found migrationStats
+}
+
+// migrationStats is what one look found. A supplier beyond the bound is in none of the maps.
+type migrationStats struct {
+	accounts  map[string]map[string]int64 // by supplier and standing
+	deviating map[string]int64
+	runs      map[landfall.RunState]int64
+	remaining map[string]int64 // of runs, by supplier
+	claims    map[string]int64
+	signed    map[string]int64 // when, in seconds since 1970
+	purges    bool             // something goes one day
+	purged    int64            // when everything was last gone through, in seconds since 1970
+}
+
+// read gives the latest survey; when the database cannot be asked, the one
+// before.
+func (s *statsReader) read() migrationStats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// All figures of a scrape come from one look. It ends well within the ten seconds
+	// that scrapers usually wait.
+	if time.Since(s.asked) > statsMaxAge {
+		// It is set before the answer is there: a database in trouble is not asked
+		// again for every figure of the same scrape.
+		s.asked = time.Now()
+		ctx, stop := context.WithTimeout(context.Background(), statsTimeout)
+		defer stop()
+		var found migrationStats
+		if err := s.store.View(ctx, func(view landfall.View) (err error) {
+			found, err = readStats(ctx, view)
+			return err
+		}); err == nil {
+			s.found = found
+		}
+	}
+	return s.found
+}
+
+// readStats asks everything in one view, so that figures that belong together
+// agree.
+func readStats(ctx context.Context, view landfall.View) (migrationStats, error) {
+	found := migrationStats{
+		accounts: map[string]map[string]int64{}, deviating: map[string]int64{},
+		runs: map[landfall.RunState]int64{}, remaining: map[string]int64{},
+	}
+	suppliers, err := view.Suppliers(ctx)
+	if err != nil {
+		return found, err
+	}
+	for _, supplier := range suppliers[:min(len(suppliers), maxSuppliers)] {
+		tallies, err := view.Tallies(ctx, supplier.Code)
+		if err != nil {
+			return found, err
+		}
+		counts := map[string]int64{"refused": tallies.Refused}
+		for standing, name := range stateLabels {
+			// A standing that no account is in is shown as 0. A series that comes and
+			// goes cannot be compared with what it was, and no alarm rests on it.
+			counts[name] += 0
+			for _, sums := range tallies.Sums[standing] {
+				counts[name] += sums[landfall.AtAccounts].Count()
+			}
+		}
+		found.accounts[supplier.Code] = counts
+		found.purges = found.purges || !supplier.Retention.Forever()
+		// The same holds for suppliers without a run.
+		found.remaining[supplier.Code] = 0
+		if found.deviating[supplier.Code], err = view.DeviatingAccounts(ctx, supplier.Code); err != nil {
+			return found, err
+		}
+	}
+	alive, err := view.InProgress(ctx)
+	if err != nil {
+		return found, err
+	}
+	found.claims = make(map[string]int64, len(found.accounts))
+	// Only those that have figures at all, and each of them, with nothing under way
+	// as well.
+	for supplier := range found.accounts {
+		found.claims[supplier] = alive[supplier]
+	}
+	signed, err := view.SignedOffAt(ctx)
+	if err != nil {
+		return found, err
+	}
+	found.signed = make(map[string]int64, len(signed))
+	for supplier, at := range signed {
+		if _, named := found.accounts[supplier]; named {
+			found.signed[supplier] = at.Unix()
+		}
+	}
+	if found.purges {
+		ended, err := view.PurgeEnded(ctx)
+		if err != nil {
+			return found, err
+		}
+		// A round that never came to its end has the zero time, which lies long
+		// before 1970.
+		found.purged = max(0, ended.Unix())
+	}
+	live, err := view.LiveRuns(ctx)
+	if err != nil {
+		return found, err
+	}
+	for _, run := range live {
+		found.runs[run.State]++
+		if _, named := found.remaining[run.Plan.Supplier]; named {
+			found.remaining[run.Plan.Supplier] += int64(run.Tally.Remaining())
+		}
+	}
+	return found, nil
+}
+
+// databaseMetrics are the figures with labels that the operator's dashboards read.
+func (a *App) databaseMetrics() []httpapi.LabelledMetric {
+	// All figures share one surveyor, so that those of a scrape agree with each
+	// other.
+	s := &statsReader{store: a.store}
+	each := func(of func(migrationStats) map[string]int64) func(func(float64, ...string)) {
+		return func(report func(float64, ...string)) {
+			for supplier, value := range of(s.read()) {
+				report(float64(value), supplier)
+			}
+		}
+	}
+	return append([]httpapi.LabelledMetric{
+		{Name: "landfall_supplier_accounts", Labels: []string{"supplier", "standing"},
+			Help: "Accounts of a supplier by how they stand: pending, failed, skipped, imported, or refused when only a refused staging is known. The same on every server.",
+			Read: func(report func(float64, ...string)) {
+				for supplier, counts := range s.read().accounts {
+					for standing, count := range counts {
+						report(float64(count), supplier, standing)
+					}
+				}
+			}},
+		{Name: "landfall_supplier_deviating_accounts", Labels: []string{"supplier"},
+			Help: "Accounts whose ledger or contents are not what was sent for them.",
+			Read: each(func(s migrationStats) map[string]int64 { return s.deviating })},
+		{Name: "landfall_supplier_signed_off_timestamp_seconds", Labels: []string{"supplier"},
+			Help: "When the reconciliation of a supplier was signed off last; suppliers that never were are left out.",
+			Read: each(func(s migrationStats) map[string]int64 { return s.signed })},
+		{Name: "landfall_run_remaining_accounts", Labels: []string{"supplier"},
+			Help: "Accounts that a supplier's run still has to create.",
+			Read: each(func(s migrationStats) map[string]int64 { return s.remaining })},
+		{Name: "landfall_claims", Labels: []string{"supplier"}, Help: "Accounts of a supplier that are being created now, by all servers.",
+			Read: each(func(s migrationStats) map[string]int64 { return s.claims })},
+		{Name: "landfall_runs", Labels: []string{"state"}, Help: "Runs that have not ended, by state.",
+			Read: func(report func(float64, ...string)) {
+				runs := s.read().runs
+				for _, state := range landfall.RunStates {
+					if !state.Ended() {
+						report(float64(runs[state]), string(state))
+					}
+				}
+			}},
+		{Name: "landfall_vendor_breakers_open", Labels: []string{"vendor"},
+			Help: "Organisations for whom a payment vendor is not asked because it was in trouble.",
+			Read: func(report func(float64, ...string)) {
+				// The figures are declared before there are vendors to ask.
+				if a.vendors == nil {
+					return
+				}
+				for vendor, open := range a.vendors.Breakers() {
+					report(float64(open), vendor)
+				}
+			}},
+	}, append(a.purgeMetrics(s), a.engineMetrics()...)...)
+}
+
+// engineStore is a store that says how its engine is doing.
+// The port of a store promises nothing of the kind: how it is run is no business of
+// whoever keeps accounts there.
+type engineStore interface{ Figures() engine.Figures }
+
+// engineMetrics show how the database is used by this server.
+func (a *App) engineMetrics() []httpapi.LabelledMetric {
+	figures := func() engine.Figures {
+		if m, ok := a.store.(engineStore); ok {
+			return m.Figures()
+		}
+		return engine.Figures{}
+	}
+	one := func(get func(engine.Figures) float64) func(func(float64, ...string)) {
+		return func(report func(float64, ...string)) { report(get(figures())) }
+	}
+	pools := func(get func(engine.PoolFigures) int) func(func(float64, ...string)) {
+		return func(report func(float64, ...string)) {
+			for _, pool := range figures().Pools {
+				report(float64(get(pool)), pool.Name)
+			}
+		}
+	}
+	return []httpapi.LabelledMetric{
+		{Name: "landfall_database_connections_max", Labels: []string{"pool"}, Help: "Most connections of this server to the database, by what they are for.",
+			Read: pools(func(p engine.PoolFigures) int { return p.Size })},
+		{Name: "landfall_database_connections_busy", Labels: []string{"pool"}, Help: "Connections in use now.",
+			Read: pools(func(p engine.PoolFigures) int { return p.InUse })},
+		{Name: "landfall_database_calls_inside", Help: "Calls that wait for their turn to write or are being written.",
+			Read: one(func(f engine.Figures) float64 { return float64(f.Inside) })},
+		{Name: "landfall_database_calls_refused_total", Counts: true, Help: "Calls refused because they would have waited too long.",
+			Read: one(func(f engine.Figures) float64 { return float64(f.Refused) })},
+		{Name: "landfall_database_batched_calls_total", Counts: true, Help: "Calls that were written; divided by the batches it is how many share a transaction.",
+			Read: one(func(f engine.Figures) float64 { return float64(f.Calls) })},
+		{Name: "landfall_database_batches_total", Counts: true, Labels: []string{"up_to"}, Help: "Batches of calls that were written together, by size: up to so many calls, and more than the class before.",
+			Read: func(report func(float64, ...string)) {
+				for class, count := range figures().Batches {
+					report(float64(count), strconv.Itoa(engine.BatchSizes[class]))
+				}
+			}},
+		{Name: "landfall_database_wal_bytes", Help: "Size of the write-ahead log beside a SQLite file; 0 on PostgreSQL.",
+			Read: one(func(f engine.Figures) float64 { return float64(f.Log) })},
+	}
+}

@@ -1,0 +1,41 @@
+package app
+
+import (
+	"landfall"
+	"landfall/internal/api/httpapi"
+)
+
+// purgeMetrics show what servers take away by themselves, and that they do.
+func (a *App) purgeMetrics(s *statsReader) []httpapi.LabelledMetric {
+	figures := func() landfall.PurgeFigures {
+		return a.upkeep.PurgeFigures()
+	}
+	one := func(get func(landfall.PurgeFigures) float64) func(func(float64, ...string)) {
+		return func(report func(float64, ...string)) { report(get(figures())) }
+	}
+	return []httpapi.LabelledMetric{
+		{Name: "landfall_purged_total", Counts: true, Labels: []string{"kind"},
+			Help: "What this server has taken away because it was kept long enough: documents, failures (their words), mails (their addresses), events.",
+			Read: func(report func(float64, ...string)) {
+				gone := figures().Removed
+				for kind, count := range map[string]int{
+					"documents": gone.Documents, "failures": gone.Failures, "mails": gone.Mails, "events": gone.Events,
+				} {
+					report(float64(count), kind)
+				}
+			}},
+		{Name: "landfall_purge_steps_total", Counts: true, Help: "Steps of purges that this server has taken, each of a few hundred rows at most.",
+			Read: one(func(f landfall.PurgeFigures) float64 { return float64(f.Steps) })},
+		{Name: "landfall_purge_step_seconds_total", Counts: true, Help: "Time those steps took; the rests between them are not in it.",
+			Read: one(func(f landfall.PurgeFigures) float64 { return f.Took.Seconds() })},
+		{Name: "landfall_purge_longest_step_seconds", Help: "How long the longest of them took.",
+			Read: one(func(f landfall.PurgeFigures) float64 { return f.Longest.Seconds() })},
+		{Name: "landfall_purge_ended_timestamp_seconds",
+			Help: "When servers last went through everything that is kept for a time, to the end; 0 is never. Left out where everything is kept for ever.",
+			Read: func(report func(float64, ...string)) {
+				if found := s.read(); found.purges {
+					report(float64(found.purged))
+				}
+			}},
+	}
+}

@@ -1,0 +1,33 @@
+package app
+
+import (
+	"context"
+
+	"landfall/internal/api/httpapi"
+	"landfall/internal/service/run"
+)
+
+// AdvanceRuns takes runs forward until the context ends, as Run does too.
+func (a *App) AdvanceRuns(ctx context.Context) { a.runs.Run(ctx) }
+
+// runReadings shows what this replica does for runs.
+func (a *App) runReadings() []httpapi.FuncMetric {
+	// It asks when it is read: the figures are declared before there is a conductor.
+	reading := func(name, help string, counts bool, read func(run.Figures) int64) httpapi.FuncMetric {
+		return httpapi.FuncMetric{Name: name, Help: help, Counts: counts, Read: func() float64 { return float64(read(a.runs.Figures())) }}
+	}
+	return []httpapi.FuncMetric{
+		reading("landfall_runs_live", "Runs that have not ended, as this replica last saw them.", false,
+			func(f run.Figures) int64 { return f.Live }),
+		reading("landfall_run_workers_busy", "Workers of this replica that are creating a run's accounts.", false,
+			func(f run.Figures) int64 { return f.Busy }),
+		reading("landfall_run_accounts_succeeded_total", "Accounts that runs have created or rehearsed here.", true,
+			func(f run.Figures) int64 { return f.Succeeded }),
+		reading("landfall_run_accounts_failed_total", "Accounts of runs that failed here for their data.", true,
+			func(f run.Figures) int64 { return f.Failed }),
+		reading("landfall_run_accounts_refused_total", "Accounts of runs that others had taken or that were skipped.", true,
+			func(f run.Figures) int64 { return f.Refused }),
+		reading("landfall_run_accounts_retried_total", "Times an account of a run was left for another try.", true,
+			func(f run.Figures) int64 { return f.Retried }),
+	}
+}

@@ -1,0 +1,150 @@
+package payvendor
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"landfall"
+)
+
+// A vendor that folds case, trims or completes replies about another thing. Ten
+// such references in a row once opened the breaker for everybody.
+func TestOddlySpelledReferencesAreNoTroubleOfTheVendors(t *testing.T) {
+	for adapter, instruction := range asked {
+		t.Run(adapter, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, good[adapter]) }))
+			t.Cleanup(server.Close)
+			var alarms atomic.Int64
+			verifier := New(Options{Tries: 1, Alarm: func(string, error) { alarms.Add(1) }})
+			t.Cleanup(verifier.Close)
+			vendor := vendorAt(t, adapter, server.URL)
+			for range 10 {
+				odd := instruction
+				odd.Reference += "x"
+				if code := codeOf(t, second(verifier.Verify(t.Context(), "Acme", vendor, odd))); code != landfall.CodeInstructionNotFound {
+					t.Fatalf("an oddly spelled reference: %q", code)
+				}
+			}
+			if err := second(verifier.Verify(t.Context(), "Acme", vendor, instruction)); err != nil || alarms.Load() > 0 {
+				t.Errorf("afterwards %v, %d alarms", err, alarms.Load())
+			}
+		})
+	}
+}
+
+// moody is a vendor that some references upset.
+type moody struct {
+	upset func(ctx context.Context) error
+	calls atomic.Int64
+	now   atomic.Int64
+	most  atomic.Int64
+}
+
+func (m *moody) lookup(ctx context.Context, reference string) (result, error) {
+	m.calls.Add(1)
+	m.most.Store(max(m.most.Load(), m.now.Add(1)))
+	defer m.now.Add(-1)
+	if strings.HasPrefix(reference, "odd") {
+		return result{types: []string{"CARD"}, active: true}, m.upset(ctx)
+	}
+	return result{types: []string{"CARD"}, active: true}, nil
+}
+
+func moodyVerifier(upset func(context.Context) error) (*Verifier, landfall.Vendor, *moody) {
+	verifier, vendor, moody := New(Options{Tries: 1}), landfall.Vendor{Code: "V", Adapter: JSON}, &moody{upset: upset}
+	verifier.clients["V"] = newVendorClient(vendor, verifier.options, &http.Client{Transport: &checkedTransport{}}, moody)
+	return verifier, vendor, moody
+}
+
+var odd = landfall.Instruction{Reference: "odd", Type: "CARD"}
+
+func TestWhatUpsetsAVendorIsFeltByItsSenderAlone(t *testing.T) {
+	for name, upset := range map[string]error{
+		"failures": down, "broken replies": badReply("x"),
+		"asked to stay away": &statusError{status: 429, retryAfter: time.Minute},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			verifier, vendor, _ := moodyVerifier(func(context.Context) error { return upset })
+			for range 30 {
+				verifier.Verify(t.Context(), "Attacker", vendor, odd)
+			}
+			if code := codeOf(t, second(verifier.Verify(t.Context(), "Attacker", vendor, asked[JSON]))); code != landfall.CodeVendorUnavailable {
+				t.Errorf("%s: the attacker himself gets %q", name, code)
+			}
+			if err := second(verifier.Verify(t.Context(), "Neighbour", vendor, asked[JSON])); err != nil {
+				t.Errorf("%s: the neighbour gets %v", name, err)
+			}
+		})
+	}
+}
+
+func TestACrowdAtASlowVendorLeavesPlacesForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		verifier, vendor, moody := moodyVerifier(func(ctx context.Context) error { return sleep(ctx, 9*time.Second) })
+		var crowd sync.WaitGroup
+		var busy atomic.Int64
+		began := time.Now()
+		for range 200 {
+			crowd.Go(func() {
+				err := second(verifier.Verify(t.Context(), "Attacker", vendor, odd))
+				if err != nil {
+					busy.Add(1)
+					if code := codeOf(t, err); code != landfall.CodeVendorUnavailable {
+						t.Errorf("one of the crowd gets %q", code)
+					}
+				}
+				if took := time.Since(began); took > 10*time.Second {
+					t.Errorf("one of the crowd waited %v", took)
+				}
+			})
+		}
+		synctest.Wait()
+		for range 50 {
+			before := time.Now()
+			if err := second(verifier.Verify(t.Context(), "Neighbour", vendor, asked[JSON])); err != nil || time.Since(before) > 0 {
+				t.Fatalf("the neighbour gets %v after %v", err, time.Since(before))
+			}
+		}
+		crowd.Wait()
+		if most := moody.most.Load(); most > maxPerOrganisation+1 {
+			t.Errorf("%d questions were under way at once", most)
+		}
+		if busy.Load() != 200-maxPerOrganisation {
+			t.Errorf("%d of 200 were sent away", busy.Load())
+		}
+		// Having been sent away is no failure of the vendor's.
+		if err := second(verifier.Verify(t.Context(), "Attacker", vendor, asked[JSON])); err != nil {
+			t.Errorf("afterwards the crowd's organisation gets %v", err)
+		}
+	})
+}
+
+// Whoever hangs up while waiting gives his place in the line back.
+func TestCallersWhoLeaveGiveTheirPlacesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		verifier, vendor, _ := moodyVerifier(func(ctx context.Context) error { return sleep(ctx, 9*time.Second) })
+		ctx, leave := context.WithCancel(t.Context())
+		var crowd sync.WaitGroup
+		for range maxPerOrganisation + maxQueued {
+			crowd.Go(func() { verifier.Verify(ctx, "Acme", vendor, odd) })
+		}
+		synctest.Wait()
+		leave()
+		crowd.Wait()
+		org := verifier.clients["V"].forOrganisation("Acme")
+		if used, waiting := org.requests.Usage(); used != 0 || waiting != 0 {
+			t.Errorf("%d questions are still under way, %d wait", used, waiting)
+		}
+		if err := second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])); err != nil {
+			t.Errorf("afterwards %v", err)
+		}
+	})
+}

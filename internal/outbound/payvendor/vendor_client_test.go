@@ -1,0 +1,315 @@
+package payvendor
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"landfall"
+	"landfall/internal/outbound/guard"
+)
+
+var quiet = log.New(io.Discard, "", 0)
+
+// script is an adapter that answers what it is told and counts.
+type script struct {
+	err   error
+	calls int
+}
+
+func (s *script) lookup(context.Context, string) (result, error) {
+	s.calls++
+	return result{types: []string{"CARD"}, active: true}, s.err
+}
+
+// scripted gives a Verifier whose one vendor is a script.
+func scripted(options Options) (*Verifier, landfall.Vendor, *script) {
+	verifier, vendor, script := New(options), landfall.Vendor{Code: "V", Adapter: JSON}, &script{}
+	verifier.clients["V"] = newVendorClient(vendor, verifier.options, &http.Client{Transport: &checkedTransport{}}, script)
+	return verifier, vendor, script
+}
+
+var down = &statusError{status: 503}
+
+// TestBreakerSparesAVendorInTrouble goes on asking a vendor that is down. Every
+// caller would wait for the full time otherwise, and the vendor would come up
+// under a crowd.
+func TestBreakerSparesAVendorInTrouble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var alarms []string
+		verifier, vendor, script := scripted(Options{Tries: 1, Alarm: func(code string, err error) { alarms = append(alarms, code+": "+err.Error()) }})
+		script.err = down
+		for range 5 {
+			codeOf(t, second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])))
+		}
+		for range 100 {
+			err := second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON]))
+			var known *landfall.Error
+			if code := codeOf(t, err); code != landfall.CodeVendorUnavailable || !errors.As(err, &known) || known.RetryAfter == 0 {
+				t.Fatalf("got %v", err)
+			}
+		}
+		if script.calls != 5 || len(alarms) != 1 {
+			t.Fatalf("%d calls, alarms %q", script.calls, alarms)
+		}
+		time.Sleep(31 * time.Second)
+		script.err = nil
+		for range 3 {
+			if err := second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if script.calls != 8 {
+			t.Errorf("%d calls", script.calls)
+		}
+	})
+}
+
+// TestRefusalsDoNotTripTheBreaker asks for what a vendor does not have. A book
+// with many wrong references must not close the line for those with right ones.
+func TestRefusalsDoNotTripTheBreaker(t *testing.T) {
+	for _, err := range []error{
+		errNotFound, guard.ErrForbidden, &statusError{status: 400}, &statusError{status: 401}, &statusError{status: 403},
+		&statusError{status: 404}, &statusError{status: 422}, &statusError{status: 429}, context.Canceled,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			alarms := 0
+			verifier, vendor, script := scripted(Options{Tries: 1, Alarm: func(string, error) { alarms++ }})
+			script.err = err
+			for range 100 {
+				verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])
+			}
+			if script.calls != 100 || alarms > 1 {
+				t.Errorf("%v: %d of 100 calls reached the vendor, %d alarms", err, script.calls, alarms)
+			}
+		})
+	}
+}
+
+// TestLongTroubleIsPersistent waits until trouble counts as lasting. Told too
+// early not to repeat, callers drop what a minute would have mended.
+func TestLongTroubleIsPersistent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		verifier, vendor, script := scripted(Options{Tries: 1})
+		script.err = down
+		ask := func() string { return codeOf(t, second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON]))) }
+		began := time.Now()
+		for range 5 {
+			ask()
+		}
+		for time.Since(began) < 5*time.Minute {
+			if code := ask(); code != landfall.CodeVendorUnavailable {
+				t.Fatalf("%q after %v", code, time.Since(began))
+			}
+			time.Sleep(10 * time.Second)
+		}
+		for range 30 {
+			if code := ask(); code != landfall.CodeVendorOutOfService {
+				t.Fatalf("%q after %v", code, time.Since(began))
+			}
+			time.Sleep(10 * time.Second)
+		}
+		script.err = nil
+		time.Sleep(31 * time.Second)
+		if code := ask(); code != "" {
+			t.Fatalf("%q after the vendor came back", code)
+		}
+		script.err = down
+		if code := ask(); code != landfall.CodeVendorUnavailable {
+			t.Errorf("%q: old trouble was not forgotten", code)
+		}
+	})
+}
+
+func TestAQuietNightIsNoProof(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		verifier, vendor, script := scripted(Options{Tries: 1})
+		script.err = down
+		for range 5 {
+			verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])
+		}
+		time.Sleep(8 * time.Hour)
+		if code := codeOf(t, second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON]))); code != landfall.CodeVendorUnavailable {
+			t.Errorf("got %q", code)
+		}
+	})
+}
+
+func TestRepetition(t *testing.T) {
+	for _, c := range []struct {
+		err   error
+		calls int
+	}{
+		{down, 3}, {badReply("x"), 3}, {errors.New("connection reset"), 3}, {&statusError{status: 429}, 3},
+		{&statusError{status: 503, retryAfter: 2 * time.Second}, 3},
+		{&statusError{status: 503, retryAfter: 6 * time.Second}, 2}, // the second wait would end after the limit
+		{&statusError{status: 429, retryAfter: time.Minute}, 1},
+		{errNotFound, 1}, {guard.ErrForbidden, 1}, {&statusError{status: 401}, 1}, {&statusError{status: 302}, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			verifier, vendor, script := scripted(Options{})
+			script.err = c.err
+			began := time.Now()
+			verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])
+			if script.calls != c.calls || time.Since(began) > 10*time.Second {
+				t.Errorf("%v: %d calls in %v, want %d", c.err, script.calls, time.Since(began), c.calls)
+			}
+		})
+	}
+}
+
+func TestRetryAfterKeepsUsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		verifier, vendor, script := scripted(Options{})
+		script.err = &statusError{status: 429, retryAfter: time.Minute}
+		verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])
+		script.err = nil
+		time.Sleep(50 * time.Second)
+		err := second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON]))
+		var known *landfall.Error
+		if code := codeOf(t, err); code != landfall.CodeVendorUnavailable || script.calls != 1 || !errors.As(err, &known) || known.RetryAfter != 10*time.Second {
+			t.Errorf("%v after %d calls", err, script.calls)
+		}
+		time.Sleep(11 * time.Second)
+		if err := second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])); err != nil || script.calls != 2 {
+			t.Errorf("%v after %d calls", err, script.calls)
+		}
+	})
+}
+
+// TestNewConfigurationStartsAfresh changes a vendor that was in trouble, as an
+// operator does to mend it: what counted against the old one must not hold up
+// the new.
+func TestNewConfigurationStartsAfresh(t *testing.T) {
+	verifier, vendor, script := scripted(Options{Tries: 1})
+	script.err = down
+	for range 6 {
+		verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])
+	}
+	vendor.Adapter = Sandbox
+	if err := second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])); err != nil {
+		t.Errorf("the breaker of the old configuration still counts: %v", err)
+	}
+}
+
+// A vendor that is slow in any phase costs at most the time limit.
+func TestSlowVendors(t *testing.T) {
+	sleeper := func(before, between time.Duration) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			time.Sleep(before)
+			for _, char := range []byte(good[JSON]) {
+				w.Write([]byte{char})
+				w.(http.Flusher).Flush()
+				time.Sleep(between)
+			}
+		}
+	}
+	for _, c := range []struct {
+		name    string
+		connect time.Duration
+		serve   http.HandlerFunc
+		want    string
+	}{
+		{"slow, but in time", 0, sleeper(8*time.Second, 0), ""},
+		{"first byte", 0, sleeper(time.Minute, 0), landfall.CodeVendorUnavailable},
+		{"dripping body", 0, sleeper(0, 900*time.Millisecond), landfall.CodeVendorUnavailable},
+		{"connect", time.Minute, sleeper(0, 0), landfall.CodeVendorUnavailable},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv("VENDOR_TEST_SECRET", canary)
+			vendor := vendorAt(t, JSON, "http://127.0.0.1:80")
+			synctest.Test(t, func(t *testing.T) {
+				pipes := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+				server := &http.Server{Handler: c.serve, ErrorLog: quiet}
+				go server.Serve(pipes)
+				verifier := New(Options{})
+				verifier.resolve = func(context.Context, string, string) ([]netip.Addr, error) {
+					return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
+				}
+				verifier.dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
+					if err := sleep(ctx, c.connect); err != nil {
+						return nil, err
+					}
+					return pipes.dial(ctx)
+				}
+				began := time.Now()
+				_, err := verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])
+				if code := codeOf(t, err); code != c.want || time.Since(began) > 10*time.Second {
+					t.Errorf("code %q, want %q, after %v (%v)", code, c.want, time.Since(began), err)
+				}
+				verifier.Close()
+				server.Close()
+				time.Sleep(5 * time.Minute) // handlers finish dripping
+			})
+		})
+	}
+}
+
+// pipes is a listener without a network.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.conns:
+		return conn, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	select {
+	case p.conns <- theirs:
+		return ours, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// TestSandbox tries every word that the sandbox understands. Integrators test
+// their handling of each answer with it and have no other way.
+func TestSandbox(t *testing.T) {
+	vendor := landfall.Vendor{Code: "SANDBOX", Adapter: Sandbox}
+	for reference, want := range map[string]string{
+		"anything": "", "NOT_FOUNDLING": "", "SLOWLY": "", "slow-1": "",
+		"NOT_FOUND": landfall.CodeInstructionNotFound, "not-found-17": landfall.CodeInstructionNotFound,
+		"TYPE_MISMATCH_1": landfall.CodeInstructionTypeMismatch, "INACTIVE-2": landfall.CodeInstructionInactive,
+		"REJECTED": landfall.CodeVendorRejected, "UNAVAILABLE_3": landfall.CodeVendorUnavailable,
+		"OUT_OF_SERVICE": landfall.CodeVendorOutOfService, "TIMEOUT": landfall.CodeVendorUnavailable,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			verifier := New(Options{})
+			for kind := range landfall.InstructionTypes {
+				for range 7 { // no answer may depend on the ones before
+					began := time.Now()
+					got, err := verifier.Verify(t.Context(), "Acme", vendor, landfall.Instruction{Reference: reference, Type: landfall.InstructionTypes[kind]})
+					if code := codeOf(t, err); code != want || time.Since(began) > 10*time.Second {
+						t.Errorf("%s: %q, want %q", reference, code, want)
+					}
+					if want == "" && (len(got.LastDigits) != 4 || got.Status != "active") {
+						t.Errorf("%s: %+v", reference, got)
+					}
+				}
+			}
+			verifier.Close()
+		})
+	}
+}
+
+func second[T any](_ T, err error) error { return err }

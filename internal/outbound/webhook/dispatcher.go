@@ -1,0 +1,183 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"landfall"
+)
+
+// DispatcherOptions configures a Dispatcher; zero values mean the defaults.
+type DispatcherOptions struct {
+	Sender       *Sender
+	Watcher      *LogWatcher
+	Log          *slog.Logger
+	Schedule     Schedule      // default ThreeDays
+	Lease        time.Duration // of a webhook; default one minute
+	TimeSlice    time.Duration // how long one webhook is served before others; default 5 seconds
+	PollInterval time.Duration // between claims; default 2 seconds
+	Concurrency  int           // webhooks served at the same time; default 256
+	Parallel     int           // deliveries of one webhook at the same time; default 8
+}
+
+// Store is the part of the store that a Dispatcher uses.
+type Store interface {
+	landfall.WebhookQueue
+	EventSource
+}
+
+// Dispatcher delivers events to the webhooks of all organisations. Any number of replicas
+// may run it: each webhook is served by the one that holds its claim.
+type Dispatcher struct {
+	DispatcherOptions
+	store Store
+	pool  *Pool[landfall.WebhookClaim]
+	watch *Watch // while there is an active webhook
+
+	delivered, failed, died, gone atomic.Int64
+}
+
+// NewDispatcher returns a dispatcher over a store.
+func NewDispatcher(store Store, options DispatcherOptions) *Dispatcher {
+	if options.Schedule == (Schedule{}) {
+		options.Schedule = ThreeDays
+	}
+	if options.Lease <= 0 {
+		options.Lease = time.Minute
+	}
+	if options.TimeSlice <= 0 {
+		options.TimeSlice = 5 * time.Second
+	}
+	if options.PollInterval <= 0 {
+		options.PollInterval = 2 * time.Second
+	}
+	if options.Concurrency <= 0 {
+		options.Concurrency = 256
+	}
+	if options.Parallel <= 0 {
+		options.Parallel = 8
+	}
+	w := &Dispatcher{DispatcherOptions: options, store: store}
+	w.pool = &Pool[landfall.WebhookClaim]{
+		Name: "webhooks", Concurrency: options.Concurrency, PollInterval: options.PollInterval, Claim: w.claim, Do: w.serve, Log: options.Log,
+	}
+	return w
+}
+
+// Run delivers until the context ends, and then waits for deliveries in progress.
+func (w *Dispatcher) Run(ctx context.Context) {
+	w.pool.Run(ctx)
+	if w.watch != nil {
+		w.watch.Close()
+	}
+}
+
+// claim takes webhooks that are due. While there are active webhooks, new events wake the
+// pool. Only the pool calls claim.
+func (w *Dispatcher) claim(ctx context.Context, limit int) ([]landfall.WebhookClaim, error) {
+	complete, err := w.Watcher.CompleteUpTo(ctx)
+	if err != nil {
+		return nil, err
+	}
+	claims, active, err := w.store.ClaimWebhooks(ctx, landfall.WebhookClaimRequest{UpTo: complete, Most: limit, Lease: w.Lease})
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case active > 0 && w.watch == nil:
+		w.watch = w.Watcher.WatchFunc(nil, w.pool.Wake)
+		w.pool.Wake() // for events before the watch
+	case active == 0 && w.watch != nil:
+		w.watch.Close()
+		w.watch = nil
+	}
+	return claims, nil
+}
+
+const (
+	firstPage    = 32
+	largestPage  = 512
+	smallestPage = 8
+	// Rounds faster than quickRound make pages larger, rounds slower than slowRound
+	// smaller, so that few events are sent again when a replica dies.
+	quickRound = 500 * time.Millisecond
+	slowRound  = 2 * time.Second
+	// recordTimeout limits recording the result of a round.
+	recordTimeout = 10 * time.Second
+)
+
+// serve delivers to one webhook, round after round, until nothing is left or its time
+// slice ends.
+func (w *Dispatcher) serve(ctx context.Context, claim landfall.WebhookClaim) {
+	ends := time.Now().Add(w.TimeSlice)
+	arrived := map[int64]bool{} // after the position, in this time slice
+	for size := firstPage; ; {
+		complete, err := w.Watcher.CompleteUpTo(ctx)
+		if err != nil {
+			return // the lease expires
+		}
+		read, err := w.store.WebhookRound(ctx, claim, complete, size)
+		if err != nil {
+			if !errors.Is(err, landfall.ErrFenced) && ctx.Err() == nil {
+				w.Log.Warn("cannot serve webhook", "webhook", claim.Name, "error", err)
+			}
+			return
+		}
+		result := newRound(w, &read, arrived).run(ctx)
+		result.Lease = w.Lease
+		result.KeepClaim = result.KeepClaim && time.Now().Before(ends) && ctx.Err() == nil
+		if !w.record(ctx, claim, &read, result) || !result.KeepClaim {
+			return
+		}
+		switch {
+		case result.Took > slowRound:
+			size = max(size/2, smallestPage)
+		case result.Took < quickRound:
+			size = min(2*size, largestPage)
+		}
+	}
+}
+
+// record records the result of a round, also during a shutdown.
+func (w *Dispatcher) record(ctx context.Context, claim landfall.WebhookClaim, read *landfall.WebhookRound, result landfall.RoundResult) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	if err := w.store.SaveRound(ctx, claim, result); err != nil {
+		// Delivered events will be sent again, which receivers must expect.
+		if !errors.Is(err, landfall.ErrFenced) {
+			w.Log.Warn("cannot record webhook deliveries; they will be sent again", "webhook", claim.Name, "error", err)
+		}
+		return false
+	}
+	dead := 0
+	for i := range result.Failed {
+		if result.Failed[i].State == landfall.DeliveryDead {
+			dead++
+		}
+	}
+	w.delivered.Add(int64(result.Delivered))
+	w.failed.Add(int64(len(result.Failed) - dead))
+	w.died.Add(int64(dead))
+	if result.RoundFailed && read.Webhook.Attempts == 0 {
+		w.Log.Warn("webhook receiver is failing", "webhook", claim.Name, "reason", result.Reason)
+	}
+	if dead > 0 {
+		w.Log.Error("webhook events given up after three days", "webhook", claim.Name, "events", dead, "reason", result.Reason)
+	}
+	if result.Gone {
+		w.gone.Add(1)
+		w.Log.Error("webhook switched off because its receiver replied 410 Gone", "webhook", claim.Name)
+	}
+	return true
+}
+
+// Counts holds the totals of this replica since its start.
+type Counts struct{ Delivered, Failed, Dead, Gone int64 }
+
+// Counts returns the totals so far.
+func (w *Dispatcher) Counts() Counts {
+	return Counts{w.delivered.Load(), w.failed.Load(), w.died.Load(), w.gone.Load()}
+}

@@ -1,0 +1,247 @@
+package webhook_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"landfall"
+	"landfall/internal/outbound/webhook"
+)
+
+// TestEveryReceiverGetsEverythingInOrder has receivers that are slow, down and
+// forgetful side by side. What one of them does must neither cost another an
+// event nor change its order.
+func TestEveryReceiverGetsEverythingInOrder(t *testing.T) {
+	eachYard(t, func(y *yard) {
+		const events, accounts = 600, 30
+		began := time.Now()
+		down := func() bool { return time.Since(began) < time.Second }
+		receivers := map[string]*receiver{
+			"quick": receive(t, well),
+			"slow": receive(t, func(string, int, int) (int, bool) {
+				time.Sleep(5 * time.Millisecond)
+				return 204, true
+			}),
+			"down": receive(t, func(string, int, int) (int, bool) {
+				if down() {
+					return 503, false
+				}
+				return 200, true
+			}),
+			// It takes an event, and says only the second time that it did.
+			"twice": receive(t, func(_ string, number, attempt int) (int, bool) {
+				if attempt == 1 && number%3 == 0 {
+					return 500, true
+				}
+				return 200, true
+			}),
+			"picky": receive(t, func(account string, number, attempt int) (int, bool) {
+				if account == "acc7" && number < 2 && attempt < 3 {
+					return 422, false
+				}
+				return 200, true
+			}),
+		}
+		for name, r := range receivers {
+			y.add(name, r.URL)
+		}
+		_, stop := y.deliver()
+		defer stop()
+		y.happen(events, accounts)
+		for name, r := range receivers {
+			until(t, name+" has everything", func() bool { return r.arrived() == events })
+			r.inOrder(t)
+		}
+		if repeated := receivers["quick"].count - events; repeated > 0 {
+			t.Errorf("%d repetitions without a reason", repeated)
+		}
+	})
+}
+
+// TestOneThatIsRefusedHoldsUpItsAccountAlone has a receiver refuse one event for
+// ever. Behind it only what is about the same account may wait.
+func TestOneThatIsRefusedHoldsUpItsAccountAlone(t *testing.T) {
+	eachYard(t, func(y *yard) {
+		var mended atomic.Bool
+		var refused atomic.Int64
+		r := receive(t, func(account string, number, _ int) (int, bool) {
+			if account == "acc0" && number == 0 && !mended.Load() {
+				refused.Add(1)
+				return 400, false
+			}
+			return 200, true
+		})
+		y.add("picky", r.URL)
+		// The end may leave a lease behind, for the next to wait for.
+		_, stop := y.deliver(func(o *webhook.DispatcherOptions) { o.Lease = 2 * time.Second })
+		y.happen(40, 4)
+		until(t, "the others have theirs", func() bool { return r.arrived() >= 30 && refused.Load() >= 3 })
+		stop()
+		if r.arrived() != 30 {
+			t.Errorf("%d arrived", r.arrived())
+		}
+		webhooks, stop := y.deliver(func(o *webhook.DispatcherOptions) { o.Schedule.GiveUp = time.Millisecond })
+		defer stop()
+		until(t, "it is given up and those behind it go on", func() bool { return r.arrived() == 39 })
+		until(t, "it is counted", func() bool { return webhooks.Counts().Dead == 1 })
+		mended.Store(true)
+		y.update(func(ctx context.Context, tx landfall.Tx) error {
+			dead, count, err := tx.Deliveries(ctx, "picky", landfall.DeliveryDead, 10)
+			if count != 1 || len(dead) != 1 || dead[0].Status != 400 || dead[0].Attempts < 3 {
+				t.Errorf("dead: %+v", dead)
+			}
+			if _, err := tx.Replay(ctx, "picky", nil); err != nil {
+				return err
+			}
+			return err
+		})
+		until(t, "it is replayed", func() bool { return r.arrived() == 40 })
+	})
+}
+
+// TestGoneIsSwitchedOff has a receiver say that it is gone. Asked on, it would
+// be asked for years.
+func TestGoneIsSwitchedOff(t *testing.T) {
+	eachYard(t, func(y *yard) {
+		r := receive(t, func(string, int, int) (int, bool) { return http.StatusGone, false })
+		y.add("gone", r.URL)
+		webhooks, stop := y.deliver()
+		defer stop()
+		y.happen(50, 10)
+		until(t, "it is switched off", func() bool { return y.webhook("gone").State == landfall.WebhookGone })
+		until(t, "it is counted", func() bool { return webhooks.Counts().Gone == 1 }) // a moment after it is written down
+		if y.webhook("gone").Position != 0 {
+			t.Errorf("%+v", y.webhook("gone"))
+		}
+	})
+}
+
+// Whoever is down for longer than events are tried loses them to the dead list,
+// in the open, and what comes later still has its time.
+func TestWhatIsDownForGoodDiesInTheOpen(t *testing.T) {
+	eachYard(t, func(y *yard) {
+		r := receive(t, func(string, int, int) (int, bool) { return 500, false })
+		y.add("down", r.URL)
+		_, stop := y.deliver(func(o *webhook.DispatcherOptions) { o.Schedule.GiveUp = 500 * time.Millisecond })
+		defer stop()
+		y.happen(100, 10)
+		until(t, "all of them are dead", func() bool {
+			var count int
+			err := y.View(context.Background(), func(view landfall.View) (err error) {
+				_, count, err = view.Deliveries(context.Background(), "down", landfall.DeliveryDead, 1)
+				return err
+			})
+			return err == nil && count == 100
+		})
+	})
+}
+
+// TestReceiversAreKeptAtBay sends to receivers that redirect and that never end.
+// Followed, they reach into our network; read to the end, they take our memory.
+func TestReceiversAreKeptAtBay(t *testing.T) {
+	eachYard(t, func(y *yard) {
+		var reached atomic.Int64
+		target := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+		t.Cleanup(target.Close)
+		redirecting := httptest.NewServer(http.RedirectHandler(target.URL, http.StatusTemporaryRedirect))
+		t.Cleanup(redirecting.Close)
+		endless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			for {
+				if _, err := w.Write([]byte(strings.Repeat("x", 1<<10))); err != nil {
+					return
+				}
+			}
+		}))
+		t.Cleanup(endless.Close)
+		send := func(url string) webhook.Outcome {
+			secret, _ := y.sender.Keys.New()
+			return y.sender.Send(t.Context(), &landfall.Webhook{URL: url, Secrets: []landfall.WebhookSecret{secret}}, landfall.Event{ID: 1})
+		}
+		if outcome := send(redirecting.URL); outcome.Arrived() || outcome.Status != 307 || reached.Load() != 0 {
+			t.Errorf("a redirect: %+v, followed %d times", outcome, reached.Load())
+		}
+		if outcome := send(endless.URL); !outcome.Arrived() {
+			t.Errorf("an endless answer: %+v", outcome)
+		}
+		for url, reason := range map[string]string{
+			"https://10.1.2.3/":        "private",
+			"https://[::1]:9/":         "private",
+			"http://receiver.example/": "https",
+			"https://127.0.0.1:1/":     "refused the connection",
+		} {
+			if outcome := send(url); outcome.Arrived() || !strings.Contains(outcome.Reason, reason) {
+				t.Errorf("%s: %+v", url, outcome)
+			}
+		}
+		silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // else the server does not notice that we left
+			<-r.Context().Done()
+		}))
+		t.Cleanup(silent.Close)
+		y.sender.TimeLimit = time.Second
+		if outcome := send(silent.URL); outcome.Reason != "it did not answer in time" || outcome.Took > 20*time.Second {
+			t.Errorf("one that says nothing: %+v", outcome)
+		}
+	})
+}
+
+// TestRetryAfterOfReceiversIsHonoured has a receiver ask for time. One that is
+// asked again at once has no chance to recover.
+func TestRetryAfterOfReceiversIsHonoured(t *testing.T) {
+	eachYard(t, func(y *yard) {
+		var first, second atomic.Int64
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if first.CompareAndSwap(0, time.Now().UnixMilli()) {
+				w.Header().Set("Retry-After", "1")
+				w.WriteHeader(http.StatusTooManyRequests)
+				return
+			}
+			second.CompareAndSwap(0, time.Now().UnixMilli())
+		}))
+		t.Cleanup(server.Close)
+		y.add("busy", server.URL)
+		_, stop := y.deliver(func(o *webhook.DispatcherOptions) { o.Schedule.Longest = time.Hour })
+		defer stop()
+		y.happen(1, 1)
+		until(t, "it is tried again", func() bool { return second.Load() != 0 })
+		if waited := second.Load() - first.Load(); waited < 950 {
+			t.Errorf("it was tried again after %d ms", waited)
+		}
+	})
+}
+
+// Many slow receivers, and many more that are down, leave the others their pace.
+func TestManyWebhooksDoNotStarveEachOther(t *testing.T) {
+	eachYard(t, func(y *yard) {
+		const many, events = 120, 5
+		slow := receive(t, func(string, int, int) (int, bool) {
+			time.Sleep(300 * time.Millisecond)
+			return 200, true
+		})
+		var quick atomic.Int64
+		server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { quick.Add(1) }))
+		t.Cleanup(server.Close)
+		for i := range many {
+			switch i % 4 {
+			case 0:
+				y.add(fmt.Sprintf("slow%d", i), slow.URL)
+			case 1:
+				y.add(fmt.Sprintf("down%d", i), "https://127.0.0.1:1/")
+			default:
+				y.add(fmt.Sprintf("quick%d", i), server.URL)
+			}
+		}
+		// Far fewer places than webhooks, so that they have to take turns.
+		_, stop := y.deliver(func(o *webhook.DispatcherOptions) { o.Concurrency, o.Parallel = 48, 2 })
+		defer stop()
+		y.happen(events, 1)
+		until(t, "every quick one has everything", func() bool { return quick.Load() >= many/2*events })
+	})
+}

@@ -1,0 +1,152 @@
+package webhook_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"landfall"
+	"landfall/internal/outbound/webhook"
+)
+
+// sea is a log with events of suppliers and somebody who may be writing.
+type sea struct {
+	mu        sync.Mutex
+	suppliers []string // of the events 1, 2, …
+	writing   []string
+	away      bool
+	soundings atomic.Int64
+}
+
+func (s *sea) Watermark(_ context.Context, before landfall.Watermark) (landfall.Watermark, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.soundings.Add(1)
+	if s.away {
+		return before, errors.New("away")
+	}
+	return before.Next(int64(len(s.suppliers)), s.writing), nil
+}
+
+// beach is what is read of the sea; nothing else of a view is asked for.
+type beach struct {
+	landfall.View
+	*sea
+}
+
+func (s *sea) View(_ context.Context, fn func(landfall.View) error) error { return fn(beach{sea: s}) }
+
+func (s beach) SuppliersWithEvents(_ context.Context, after, upTo int64) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.suppliers[after:upTo], nil
+}
+
+func (s *sea) tell(suppliers ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.suppliers = append(s.suppliers, suppliers...)
+}
+
+func (s *sea) write(who ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.writing = who
+}
+
+func told(w *webhook.Watch) bool {
+	select {
+	case <-w.News:
+		return true
+	default:
+		return false
+	}
+}
+
+func TestNewsReachWhomTheyConcern(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &sea{}
+		log.tell("A", "B", "C")
+		tide := webhook.NewLogWatcher(log)
+		if complete, err := tide.CompleteUpTo(t.Context()); complete != 3 || err != nil {
+			t.Errorf("settled up to %d, %v", complete, err)
+		}
+		a, both, all := tide.Watch([]string{"A"}), tide.Watch([]string{"A", "B"}), tide.Watch(nil)
+		time.Sleep(time.Second)
+		if told(a) || told(both) || told(all) {
+			t.Error("there were no news")
+		}
+		log.tell("B")
+		time.Sleep(time.Second)
+		if told(a) || !told(both) || !told(all) {
+			t.Error("the news of B did not go where they should")
+		}
+		for _, w := range []*webhook.Watch{a, both, all} {
+			w.Close()
+		}
+		time.Sleep(time.Second) // until the watch has ended
+	})
+}
+
+// However many wait, the database is asked ten times a second, and never while
+// nobody does.
+func TestWaitingCostsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &sea{}
+		tide := webhook.NewLogWatcher(log)
+		time.Sleep(time.Hour)
+		if log.soundings.Load() != 0 {
+			t.Errorf("%d soundings for nobody", log.soundings.Load())
+		}
+		var watches []*webhook.Watch
+		for range 1000 {
+			watches = append(watches, tide.Watch([]string{"A"}))
+		}
+		time.Sleep(10 * time.Second)
+		if asked := log.soundings.Load(); asked > 200 { // a thousand watch, and the pace of looking has some chance in it
+			t.Errorf("%d soundings in ten seconds", asked)
+		}
+		for _, w := range watches {
+			w.Close()
+		}
+		time.Sleep(time.Second)
+		before := log.soundings.Load()
+		time.Sleep(time.Hour)
+		if log.soundings.Load() != before {
+			t.Error("it goes on when everybody has left")
+		}
+	})
+}
+
+func TestSettlingWaitsForWritersButNotForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &sea{}
+		log.tell("A", "A")
+		log.write("slow")
+		tide := webhook.NewLogWatcher(log)
+		go func() {
+			time.Sleep(50 * time.Millisecond)
+			log.write("another")
+		}()
+		began := time.Now()
+		if complete, err := tide.CompleteUpTo(t.Context()); complete != 2 || err != nil || time.Since(began) > 100*time.Millisecond {
+			t.Errorf("settled up to %d after %s, %v", complete, time.Since(began), err)
+		}
+		log.tell("A")
+		began = time.Now()
+		if complete, err := tide.CompleteUpTo(t.Context()); complete != 2 || err != nil || time.Since(began) > 2*time.Second {
+			t.Errorf("behind one who writes for ever: %d after %s, %v", complete, time.Since(began), err)
+		}
+		log.mu.Lock()
+		log.away = true
+		log.mu.Unlock()
+		if _, err := tide.CompleteUpTo(t.Context()); err == nil {
+			t.Error("a database that is away was not noticed")
+		}
+		time.Sleep(time.Second) // until the watch has ended
+	})
+}
