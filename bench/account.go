@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// supplier is whose accounts the benchmarks move.
+// supplier is the supplier of all benchmark accounts.
 const supplier = "BENCH"
 
 // accountTemplate is a realistic account of about 2 KB: two customers, a supply
@@ -47,7 +47,7 @@ var accountTemplate = compact(`{
  ]
 }`)
 
-// compact takes the line breaks and the indentation out, as machines send it.
+// compact removes line breaks and indentation, as machines send JSON.
 func compact(text string) string {
 	var flat strings.Builder
 	for line := range strings.Lines(text) {
@@ -56,9 +56,9 @@ func compact(text string) string {
 	return flat.String()
 }
 
-// The template is cut once at the number: the generator must cost little.
-// Only the number differs from one account to the next, so that an arm does the same work for
-// each.
+// The template is split once at the number, so that generating requests costs
+// little. Accounts differ only in their number, so that each one causes the
+// same work.
 var accountHead, accountTail, _ = strings.Cut(accountTemplate, "NUMBER")
 
 // accountOffset gives all numbers the same length.
@@ -71,5 +71,5 @@ func account(n int64, dst []byte) []byte {
 	return append(dst, accountTail...)
 }
 
-// externalOf is the number the n-th account has.
+// externalOf returns the number of the n-th account.
 func externalOf(n int64) string { return "EXT-" + strconv.FormatInt(accountOffset+n, 10) }

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// siege is what came of one organisation attacking while another works: the
-// worst of all attacks, by rate and by p99.
+// siege is the effect of an attack by one organisation on another: the worst of
+// all attacks, by throughput and by p99.
 type siege struct{ rate, p99 result }
 
-// measureAttack gives how much of its rate an organisation keeps while another
-// one attacks.
+// measureAttack returns the share of its throughput that an organisation keeps
+// while another one attacks.
 func measureAttack(name string, database func(context.Context, *machinery) (string, error)) func(context.Context, plan, *machinery) (result, error) {
 	return func(ctx context.Context, p plan, m *machinery) (result, error) {
 		found, err := m.siege(ctx, p, name, database)
@@ -22,7 +22,7 @@ func measureAttack(name string, database func(context.Context, *machinery) (stri
 	}
 }
 
-// measureAttackDelay gives how many times as long its slowest answers take.
+// measureAttackDelay returns by which factor its p99 grows.
 func measureAttackDelay(name string, database func(context.Context, *machinery) (string, error)) func(context.Context, plan, *machinery) (result, error) {
 	return func(ctx context.Context, p plan, m *machinery) (result, error) {
 		found, err := m.siege(ctx, p, name, database)
@@ -30,10 +30,10 @@ func measureAttackDelay(name string, database func(context.Context, *machinery) 
 	}
 }
 
-// siege attacks a server once for all who want to know of it.
+// siege attacks a server and keeps the result for both measurements.
 func (m *machinery) siege(ctx context.Context, p plan, name string, database func(context.Context, *machinery) (string, error)) (siege, error) {
-	// Two lines of the report are about one siege: to attack twice would take minutes, and the
-	// two figures would be of different runs.
+	// Two lines of the report are about one attack: attacking twice would take
+	// minutes, and the figures would be from different runs.
 	if found, already := m.sieges[name]; already {
 		return found, nil
 	}
@@ -46,8 +46,8 @@ func (m *machinery) siege(ctx context.Context, p plan, name string, database fun
 		return siege{}, err
 	}
 	defer s.stop()
-	// The attacker is set up before the neighbour begins, so that its twenty thousand accounts
-	// are not part of the attack.
+	// Set the attacker up first, so that its twenty thousand accounts are not
+	// part of the attack.
 	evil, err := m.attacker(ctx, s, address)
 	if err != nil {
 		return siege{}, err
@@ -61,11 +61,11 @@ func (m *machinery) siege(ctx context.Context, p plan, name string, database fun
 	if err != nil {
 		return siege{}, err
 	}
-	// The worst case is looked for, so both begin at what any attack beats.
+	// Start with values that any attack makes worse.
 	found := siege{rate: result{ratio: 1e9}, p99: result{atMost: true}}
 	for _, attack := range evil.attacks() {
-		// Set for each attack anew: a quota left over from the one before would make the next one
-		// harmless.
+		// Set for each attack: a quota left from the previous one would make
+		// this one harmless.
 		if _, err := m.tell(ctx, "organisation", "set", "Evil", "--requests-per-second", strconv.Itoa(attack.quota), "--database", address); err != nil {
 			return siege{}, err
 		}
@@ -77,7 +77,8 @@ func (m *machinery) siege(ctx context.Context, p plan, name string, database fun
 		if err != nil {
 			return siege{}, err
 		}
-		// Nobody attacks before it nor after it: a machine that becomes slower hits both sides.
+		// Measure before and after without an attack, so that a machine that
+		// becomes slower affects both sides.
 		alone := mean(before, after)
 		before = after
 		ratio, delay := attacked.rate/alone.rate, attacked.p99.Seconds()/alone.p99.Seconds()
@@ -94,24 +95,24 @@ func (m *machinery) siege(ctx context.Context, p plan, name string, database fun
 	return found, nil
 }
 
-// beside runs a load while somebody attacks.
+// beside runs a load during an attack.
 func (l load) beside(ctx context.Context, attack attack, length time.Duration) (sample, error) {
 	attacked, stop := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	for number := range attackers {
 		group.Go(func() { attack.run(attacked, number) })
 	}
-	// Deferred in this order, so that they are told to stop first and waited for then:
-	// none reaches into the time that has nobody attack.
+	// Deferred in this order: first tell the attackers to stop, then wait for
+	// them, so that none reaches into the next measurement.
 	defer group.Wait()
 	defer stop()
-	time.Sleep(time.Second) // until it is in full swing
+	time.Sleep(time.Second) // until the attack is under way
 	return l.run(ctx, length)
 }
 
-// neighbour is the work of an organisation that wants nothing but to get on: it
-// stages, asks how accounts stand, and reads lists. A refusal is no answer, and
-// as bad as one that takes for ever.
+// neighbour is the load of a well-behaved organisation: it stages, asks for the
+// status of accounts, and reads lists. A refusal counts as an answer that takes
+// for ever.
 func (s *service) neighbour() load {
 	numbers := &counter{}
 	stage := post(stagePath, s.token, numbers.account)
@@ -120,14 +121,15 @@ func (s *service) neighbour() load {
 			s.token+"\r\n\r\n"...)
 	}
 	return load{
-		// Lenient, because to be refused is what the attack may achieve: it counts as the slowest
-		// answer there is, and does not end the run.
+		// Lenient, because causing refusals is what an attack can achieve: a
+		// refusal counts as the slowest answer and does not end the run.
 		address: s.address, connections: attackers, want: "20", lenient: true,
 		next: func(n int64, dst []byte) []byte {
 			switch n % 4 {
 			case 1:
-				// Far enough behind the newest that no other connection can still be staging it.
-				staged := accountOffset + max(1, numbers.last.Load()-1000) // which is there by now
+				// Far enough behind the newest account that no other connection
+				// is still staging it.
+				staged := accountOffset + max(1, numbers.last.Load()-1000) // which exists by now
 				return read(dst, "/v1/data-import/account-transfer-status/"+supplier+"/EXT-"+strconv.FormatInt(staged, 10)+"/")
 			case 3:
 				return read(dst, listPath+"?limit=50")

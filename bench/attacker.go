@@ -15,40 +15,39 @@ import (
 )
 
 const (
-	// attackers is how many connections one organisation attacks another from.
+	// attackers is the number of connections of an attack.
 	attackers = 24
-	// listed is how many accounts the attacker's lists have: more than the
+	// listed is the number of accounts in the attacker's lists: more than the
 	// buffers between a slow reader and the server hold.
 	listed = 20_000
 )
 
-// attacker is an organisation with good keys and bad intentions.
+// attacker is an organisation with valid keys that attacks.
 type attacker struct {
 	address string
 	key     string
 	token   string
-	vendor  *httptest.Server // answers oddly
+	vendor  *httptest.Server // sends odd responses
 }
 
-// attack is what one of its connections does until it is told to stop.
+// attack is what one connection does until it is told to stop.
 type attack struct {
 	name string
 	run  func(ctx context.Context, number int)
-	// quota is what the operator allows it a second meanwhile; 0 means all it likes.
+	// quota is the attacker's quota per second; 0 means none.
 	quota int
 }
 
-// attacks are within all limits, and made to cost as much as they can.
+// attacks stay within all limits and cost as much as possible.
 func (e *attacker) attacks() []attack {
 	const account = `{"import_supplier":"EVIL","external_account_number":"EVIL-1",`
-	// Bodies are written once and sent over and over: an attacker who composes them anew would be
-	// measured himself.
+	// Bodies are prepared once and sent repeatedly. Otherwise the cost of the
+	// attacker would be measured.
 	again := func(path, body string) func(context.Context, int) {
 		return func(ctx context.Context, _ int) { e.repeat(ctx, path, func() string { return body }) }
 	}
 	const transactions = "/v1/data-import/transactions/create/"
-	// Each takes another way to be expensive; what they have in common is that no limit forbids
-	// them.
+	// Each is expensive in another way, and no limit forbids it.
 	return []attack{
 		{name: "notes with many paths", run: again("/v1/data-import/notes/create/", account+`"notes":[`+
 			repeat(1000, `{"document_paths":[`+strings.ReplaceAll(repeat(100, `{"document_path":"§/%d"}`), "§", "%[1]d")+`]}`)+`]}`)},
@@ -59,7 +58,8 @@ func (e *attacker) attacks() []attack {
 		{name: "bodies of many values", run: again("/v1/data-import/validate-account/", account+`"customers":[`+repeat(100_000, `{"metadata":[%d]}`)+`]}`)},
 		{name: "slow lists", run: e.readSlowly},
 		{name: "repeated ids", run: func(ctx context.Context, number int) {
-			// Half of them add the same id again, the others ask whether it is there.
+			// Half of them add the same ID again, the others ask whether it
+			// exists.
 			path := transactions + "?check_previously_added=" + []string{"false", "true"}[number%2]
 			e.repeat(ctx, path, func() string {
 				return account + `"transactions":[{"transaction_id":"S","transaction_date":"2026-01-01","amount":1,"type":"PAYMENT"}]}`
@@ -79,7 +79,7 @@ func (e *attacker) attacks() []attack {
 	}
 }
 
-// repeat writes a JSON item again and again, each time with its number.
+// repeat writes a JSON item repeatedly, each time with its number.
 func repeat(count int, item string) string {
 	items := make([]string, count)
 	for i := range items {
@@ -88,11 +88,11 @@ func repeat(count int, item string) string {
 	return strings.Join(items, ",")
 }
 
-// attacker makes an organisation of its own with one account and a long list.
+// attacker creates an organisation with one account and a long list.
 func (m *machinery) attacker(ctx context.Context, s *service, database string) (*attacker, error) {
 	e := &attacker{address: s.address}
-	// Half an answer about somebody else's instruction: what a vendor sends must be read with as
-	// much care as what a caller does.
+	// Half a response about another instruction: the server must validate
+	// vendors' responses as strictly as requests.
 	e.vendor = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"id":"somebody else's","status":`)
 	}))
@@ -108,7 +108,7 @@ func (m *machinery) attacker(ctx context.Context, s *service, database string) (
 			return nil, err
 		}
 	}
-	// The key comes last, when the organisation is granted its supplier.
+	// The key comes last, after the organisation is granted its supplier.
 	key, err := m.tell(ctx, "key", "create", "Evil", "--database", database)
 	if err != nil {
 		return nil, err
@@ -124,23 +124,25 @@ func (m *machinery) attacker(ctx context.Context, s *service, database string) (
 		`{"import_supplier_code":"EVIL","external_account_number":"EVIL-1","operations_team_name":"Bench Team"}`); status != http.StatusCreated {
 		return nil, fmt.Errorf("creating was answered %d", status)
 	}
-	// Staged through the API, with the token that attacks: its list is as real as anybody's.
+	// Staged through the API with the attacker's token, so that its list is a
+	// real one.
 	list := load{address: s.address, connections: connections, most: listed, want: "20",
 		next: post(stagePath, e.token, func(n int64, dst []byte) []byte { return append(dst, evilAccount(n+1)...) })}
 	_, err = list.run(ctx, 2*time.Minute)
 	return e, err
 }
 
-// evilAccount is as small as it may be: whoever attacks pays as little as possible.
+// evilAccount is as small as possible, so that the attack costs the attacker
+// little.
 func evilAccount(n int64) string {
 	return fmt.Sprintf(`{"import_supplier":"EVIL","external_account_number":"EVIL-%d","customers":[{"family_name":"Evil"}]}`, n)
 }
 
-// leave gives back what it held.
+// leave releases what the attacker holds.
 func (e *attacker) leave() { e.vendor.Close() }
 
-// repeat sends a body over and over. Who is refused comes back soon, since an
-// attacker does as he likes.
+// repeat sends a body repeatedly. After a refusal it retries soon, regardless
+// of Retry-After.
 func (e *attacker) repeat(ctx context.Context, path string, body func() string) {
 	for ctx.Err() == nil {
 		if e.send(ctx, path, body()) >= http.StatusTooManyRequests {
@@ -149,7 +151,7 @@ func (e *attacker) repeat(ctx context.Context, path string, body func() string) 
 	}
 }
 
-// send sends a body once and gives the status, 0 when there was no answer.
+// send sends a body once and returns the status, or 0 without a response.
 func (e *attacker) send(ctx context.Context, path, body string) int {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+e.address+path, strings.NewReader(body))
 	if err != nil {
@@ -157,8 +159,8 @@ func (e *attacker) send(ctx context.Context, path, body string) int {
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Authorization", "Token "+e.token)
-	// Over the shared client, which keeps connections: to connect anew each time would be an
-	// attack on the kernel and not on us.
+	// Use the shared client, which reuses connections: a new connection for
+	// each request would attack the kernel instead.
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return 0
@@ -168,7 +170,7 @@ func (e *attacker) send(ctx context.Context, path, body string) int {
 	return answer.StatusCode
 }
 
-// login asks for one more token.
+// login requests another token.
 func (e *attacker) login() string {
 	text, _ := json.Marshal(map[string]any{
 		"query":     "mutation($key: String) { obtainServiceToken(input: {apiKey: $key}) { token } }",
@@ -177,8 +179,8 @@ func (e *attacker) login() string {
 	return string(text)
 }
 
-// readSlowly asks for the whole list and hardly reads it; when it is cut off it
-// asks again.
+// readSlowly requests the whole list and reads it very slowly. When it is cut
+// off it starts again.
 func (e *attacker) readSlowly(ctx context.Context, _ int) {
 	request := []byte("GET /v1/data-import/all-account-import-processes/EVIL/ HTTP/1.1\r\nHost: localhost\r\nAuthorization: Token " + e.token + "\r\n\r\n")
 	for ctx.Err() == nil {
@@ -186,7 +188,7 @@ func (e *attacker) readSlowly(ctx context.Context, _ int) {
 		if err != nil {
 			return
 		}
-		// A small window on this side makes the buffers between us fill up at once.
+		// A small window on this side fills the buffers at once.
 		_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
 		_, err = io.Copy(conn, bytes.NewReader(request))
 		scratch := make([]byte, 512)

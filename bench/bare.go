@@ -16,17 +16,17 @@ import (
 	"sync/atomic"
 	"time"
 
-	_ "modernc.org/sqlite" // the raw limit is measured with the driver alone
+	_ "modernc.org/sqlite" // the limit is measured with the driver alone
 )
 
-// bareServerArgument makes this program the bare server, in a process of its own.
+// bareServerArgument runs this program as the bare server, in its own process.
 const bareServerArgument = "bare-server"
 
-// rowsOf before a file asks for the rows of whole accounts.
+// rowsOf before a file name makes the server write the rows of whole accounts.
 const rowsOf = "rows:"
 
-// startBare runs the bare server: one that decodes, or with the name of a file
-// one that stages into it, or with that and rowsOf before it one that creates.
+// startBare starts a bare server that decodes JSON; with a file name one that
+// stages into that file; with rowsOf before the name one that creates accounts.
 func startBare(ctx context.Context, file string) (*service, error) {
 	address, err := freeAddress()
 	if err != nil {
@@ -41,12 +41,12 @@ func startBare(ctx context.Context, file string) (*service, error) {
 	if err := s.command.Start(); err != nil {
 		return nil, err
 	}
-	// The bare server answers a GET with nothing, so that it can be waited for as ours is.
+	// The bare server answers GET requests, so that its start can be detected.
 	return s, waitFor(ctx, "http://"+address+"/")
 }
 
-// serveBare is what one would write in five minutes: net/http, and behind it
-// encoding/json or SQLite.
+// serveBare is a server written in five minutes: net/http with encoding/json or
+// SQLite.
 func serveBare(address, file string) error {
 	work := decodeBare
 	if path, rows := strings.CutPrefix(file, rowsOf); rows {
@@ -66,8 +66,8 @@ func serveBare(address, file string) error {
 		if r.Method == http.MethodGet {
 			return
 		}
-		// It reads whole bodies as everybody does; limits and their cost are part of what we do
-		// on top.
+		// It reads whole bodies without limits. Limits are part of the overhead
+		// that is compared.
 		body, err := io.ReadAll(r.Body)
 		if err == nil {
 			body, err = work(body)
@@ -82,38 +82,37 @@ func serveBare(address, file string) error {
 	}))
 }
 
-// decodeBare does what nobody can do without: it reads the JSON. What we do on top is
-// what the comparison shows.
+// decodeBare decodes the JSON, the least that any server has to do.
 func decodeBare(body []byte) ([]byte, error) {
 	var decoded any
 	return body, json.Unmarshal(body, &decoded)
 }
 
-// bareWriter is SQLite with nothing around it: callers hand rows to one writer,
-// which commits whatever has gathered.
+// bareWriter is SQLite without anything around it: callers pass rows to one
+// writer, which commits whatever has accumulated.
 type bareWriter struct {
 	db         *sql.DB
 	rows       chan bareRow
-	statements []*sql.Stmt         // that write a row, one after the other
-	arguments  func(bareRow) []any // of each of them
+	statements []*sql.Stmt         // each writes a row
+	arguments  func(bareRow) []any // of each statement
 	numbers    counter
 }
 
-// bareRow waits for the commit that carries it, as a caller of the service does.
+// bareRow waits for its commit, as a caller of the service does.
 type bareRow struct {
 	external, document string
 	done               chan error
 }
 
-// openBareWriter promises as much as the service does and not less: WAL, and a sync
-// at every commit. A comparison with a writer that may forget would flatter nobody.
+// openBareWriter uses the same durability as the service: WAL with a sync at
+// every commit. Otherwise the comparison would be unfair.
 func openBareWriter(path string) (*bareWriter, error) {
 	db, err := sql.Open("sqlite", path+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
 	if err != nil {
 		return nil, err
 	}
-	// One connection is one writer: SQLite has no use for more, and would make them wait for each
-	// other.
+	// One connection, because SQLite has a single writer and others would only
+	// wait.
 	db.SetMaxOpenConns(1)
 	if _, err := db.Exec(`CREATE TABLE raw_upsert (supplier TEXT, external TEXT, document TEXT, staged_at INTEGER, PRIMARY KEY (supplier, external)) STRICT`); err != nil {
 		return nil, err
@@ -126,8 +125,8 @@ func openBareWriter(path string) (*bareWriter, error) {
 	return newBareWriter(db, []*sql.Stmt{statement}, func(row bareRow) []any { return []any{row.external, row.document} }), nil
 }
 
-// openBareCreator makes a writer of all the rows of an account, in a database
-// with our schema.
+// openBareCreator returns a writer of all rows of an account, in a database
+// with the product's schema.
 func openBareCreator(path string) (*bareWriter, error) {
 	db, err := sql.Open("sqlite", path+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
 	if err != nil {
@@ -141,7 +140,7 @@ func openBareCreator(path string) (*bareWriter, error) {
 	return newBareWriter(db, statements, func(row bareRow) []any { return []any{row.external} }), nil
 }
 
-// checkpoint works a file's write-ahead log off.
+// checkpoint moves a file's write-ahead log into the database.
 func checkpoint(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(10000)")
 	if err != nil {
@@ -152,22 +151,22 @@ func checkpoint(ctx context.Context, path string) error {
 	return err
 }
 
-// newBareWriter lets as many rows wait as there are clients, so that no client waits
-// for anything but the commit.
+// newBareWriter queues as many rows as there are clients, so that clients only
+// wait for commits.
 func newBareWriter(db *sql.DB, statements []*sql.Stmt, arguments func(bareRow) []any) *bareWriter {
 	w := &bareWriter{db: db, rows: make(chan bareRow, connections), statements: statements, arguments: arguments}
 	go w.write()
 	return w
 }
 
-// close ends the writer, too; nothing may wait any more.
+// close also stops the writer. No row may be waiting any more.
 func (w *bareWriter) close() {
 	close(w.rows)
 	_ = w.db.Close()
 }
 
-// stage keeps an account whose number it cuts out of the bytes.
-// Cut and not decoded, so that this arm is the limit of writing and not of parsing.
+// stage stores an account. It cuts the number out of the bytes instead of
+// decoding them, so that this arm is limited by writing and not by parsing.
 func (w *bareWriter) stage(body []byte) ([]byte, error) {
 	_, rest, found := bytes.Cut(body, []byte(`"external_account_number": "`))
 	number, _, ended := bytes.Cut(rest, []byte(`"`))
@@ -177,18 +176,18 @@ func (w *bareWriter) stage(body []byte) ([]byte, error) {
 	return []byte("{}"), w.put(string(number), string(body), make(chan error, 1))
 }
 
-// create makes the account whose number the body is.
+// create creates the account whose number is the body.
 func (w *bareWriter) create(body []byte) ([]byte, error) {
 	return []byte("{}"), w.put(string(body), "", make(chan error, 1))
 }
 
-// put answers only after the commit.
+// put returns after the commit.
 func (w *bareWriter) put(external, document string, done chan error) error {
 	w.rows <- bareRow{external, document, done}
 	return <-done
 }
 
-// run puts accounts from as many callers as the other arm has connections.
+// run stores accounts from as many callers as the other arm has connections.
 func (w *bareWriter) run(ctx context.Context, length time.Duration) (sample, error) {
 	ctx, stop := context.WithTimeout(ctx, length)
 	defer stop()
@@ -197,8 +196,8 @@ func (w *bareWriter) run(ctx context.Context, length time.Duration) (sample, err
 	started := time.Now()
 	for range connections {
 		callers.Go(func() {
-			// Made once for each caller: a channel for every row would slow down what is to be
-			// the limit.
+			// One channel per caller: one per row would slow down what is meant
+			// to be the limit.
 			done := make(chan error, 1)
 			for ctx.Err() == nil {
 				number := w.numbers.last.Add(1)
@@ -209,17 +208,17 @@ func (w *bareWriter) run(ctx context.Context, length time.Duration) (sample, err
 		})
 	}
 	callers.Wait()
-	// By the time that passed and not by the time that was planned: the last commits come after
-	// it.
+	// Divide by the elapsed time, not the planned one: the last commits come
+	// later.
 	return sample{rate: float64(written.Load()) / time.Since(started).Seconds()}, nil
 }
 
-// write commits together what has come together, which is the best that is known for
-// a database with one writer.
+// write commits everything that is queued in one transaction, the best known
+// way for a database with one writer.
 func (w *bareWriter) write() {
 	for first := range w.rows {
 		waiting := []bareRow{first}
-		// Bounded by the number of callers, which is as many as can wait.
+		// Bounded by the number of callers.
 		for len(w.rows) > 0 && len(waiting) < connections {
 			waiting = append(waiting, <-w.rows)
 		}
@@ -230,7 +229,8 @@ func (w *bareWriter) write() {
 	}
 }
 
-// commit has no savepoints: a bare program does not protect callers from each other.
+// commit uses no savepoints: a bare program does not isolate callers from each
+// other.
 func (w *bareWriter) commit(rows []bareRow) error {
 	tx, err := w.db.Begin()
 	if err != nil {

@@ -18,11 +18,12 @@ import (
 	files "landfall/internal/kit/book"
 )
 
-// bareJSONArgument makes this program one that only parses the files of a book.
+// bareJSONArgument runs this program as one that only parses the files of a
+// book.
 const bareJSONArgument = "bare-json"
 
-// measureProof compares the check of a book, rules, sums and all, with a program
-// that only parses the same JSON on as many cores.
+// measureProof compares checking a book, with all rules and sums, with a
+// program that only parses the same JSON on as many cores.
 func measureProof(ctx context.Context, p plan, m *machinery) (result, error) {
 	folder, err := m.generate(ctx, "proof", 4*p.book)
 	if err != nil {
@@ -32,7 +33,7 @@ func measureProof(ctx context.Context, p plan, m *machinery) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	// Accounts a second for both arms, since both read the same book.
+	// Accounts per second for both arms, because both read the same book.
 	timed := func(work func() error) (sample, error) {
 		began := time.Now()
 		err := work()
@@ -40,8 +41,8 @@ func measureProof(ctx context.Context, p plan, m *machinery) (result, error) {
 	}
 	ratio, ours, raw, err := alternate(p.rounds,
 		func() (sample, error) {
-			// The command is timed from its start, as somebody who types it would: the other arm
-			// is a process of its own as well.
+			// Include the start of the process: the other arm is a process as
+			// well.
 			return timed(func() error {
 				_, err := m.tell(ctx, "validate", folder)
 				return err
@@ -59,7 +60,7 @@ func parseBook(folder string) error {
 	if err != nil {
 		return err
 	}
-	// Blocks are cut by our own reader in both arms; what is compared begins behind it.
+	// Both arms use the same reader for blocks. The comparison starts after it.
 	blocks := make(chan files.Block)
 	failures := make(chan error, runtime.GOMAXPROCS(0))
 	var parsers sync.WaitGroup
@@ -81,7 +82,8 @@ func parseBook(folder string) error {
 			if err != nil {
 				return err
 			}
-			// Whoever failed reads no more, so the sender must not wait for him.
+			// A failed worker stops reading, so the sender must not wait for
+			// it.
 			select {
 			case blocks <- block:
 			case err := <-failures:
@@ -95,25 +97,25 @@ func parseBook(folder string) error {
 	return <-failures
 }
 
-// generate makes a book for the supplier of the measurements.
+// generate creates a book for the benchmark supplier.
 func (m *machinery) generate(ctx context.Context, name string, accounts int) (string, error) {
 	folder := filepath.Join(m.folder, name)
 	_, err := m.tell(ctx, "generate", folder, "--accounts", strconv.Itoa(accounts), "--supplier", supplier)
 	return folder, err
 }
 
-// rewrites is how often the rows of a book are written in bulk, of which the mean
+// rewrites is how often the rows of a book are written in bulk; the mean
 // counts.
 const rewrites = 2
 
-// measureImport compares the move of a whole book, from its files to the report,
-// with the bulk write of the very rows that it leaves in the database.
+// measureImport compares importing a whole book, from its files to the report,
+// with a bulk write of the same rows.
 func measureImport(
 	kind string, database func(context.Context, *machinery) (string, error),
 	rewrite func(context.Context, *machinery, string) (time.Duration, error),
 ) func(context.Context, plan, *machinery) (result, error) {
 	return func(ctx context.Context, p plan, m *machinery) (result, error) {
-		// The database is new, since the rows that are written once more afterwards must be those
+		// A new database, because the rows that are written again must be those
 		// of this book alone.
 		name, err := database(ctx, m)
 		if err != nil {
@@ -127,8 +129,9 @@ func measureImport(
 		if err != nil {
 			return result{}, err
 		}
-		// Not alternated: an import leaves the database another one, and the second arm needs
-		// what the first has left. It is short beside the first, so it runs twice.
+		// Not alternated: an import changes the database, and the second arm
+		// needs its result. The second arm is short in comparison, so it runs
+		// twice.
 		var raw time.Duration
 		for range rewrites {
 			took, err := rewrite(ctx, m, name)
@@ -137,7 +140,8 @@ func measureImport(
 			}
 			raw += took / rewrites
 		}
-		// Both by the number of accounts, so that the ratio is one of times.
+		// Both divided by the number of accounts, so that the ratio is one of
+		// times.
 		rate := func(took time.Duration) sample { return sample{rate: float64(p.book) / took.Seconds()} }
 		return result{
 			ratio: raw.Seconds() / ours.Seconds(), raw: rate(raw).of("accounts written in bulk"),
@@ -146,11 +150,11 @@ func measureImport(
 	}
 }
 
-// peaks is the most memory each side of an import had, in MiB.
+// peaks is the peak memory of client and server during an import, in MiB.
 type peaks struct{ server, client float64 }
 
-// importBook serves a database, moves a book into it, and says how long that
-// took and how much memory both sides had meanwhile.
+// importBook starts a server, imports a book and returns how long that took and
+// the peak memory of both sides.
 func (m *machinery) importBook(ctx context.Context, database, folder string) (took time.Duration, memory peaks, err error) {
 	s, err := m.start(ctx, database)
 	if err != nil {
@@ -159,7 +163,8 @@ func (m *machinery) importBook(ctx context.Context, database, folder string) (to
 	defer s.stop()
 	command := exec.CommandContext(ctx, m.program, "import", folder, "--team", "Bench Team")
 	command.Env = append(os.Environ(), "LANDFALL_SERVER=http://"+s.address, "LANDFALL_API_KEY="+s.key)
-	// The server runs already; reading the files and writing the report are part of the move.
+	// The server is already running. Reading the files and writing the report
+	// are part of the import.
 	began := time.Now()
 	output, err := command.CombinedOutput()
 	took = time.Since(began)
@@ -173,11 +178,12 @@ func (m *machinery) importBook(ctx context.Context, database, folder string) (to
 	return took, memory, err
 }
 
-// copyTables writes the rows of a PostgreSQL database once more, with COPY from
-// two connections into tables like its own, and says how long the writing took.
+// copyTables writes the rows of a PostgreSQL database again, with COPY from two
+// connections into tables like the originals, and returns how long the writing
+// took.
 func copyTables(ctx context.Context, m *machinery, database string) (time.Duration, error) {
-	// The largest tables first, so that two connections end at about the same time. Empty ones
-	// are left out.
+	// The largest tables first, so that two connections end at about the same
+	// time. Empty ones are left out.
 	tables, err := m.lines(ctx, database, `SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE n.nspname = 'public' AND c.relkind = 'r' AND c.reltuples <> 0 ORDER BY pg_total_relation_size(c.oid) DESC`)
 	if err != nil {
@@ -185,16 +191,16 @@ func copyTables(ctx context.Context, m *machinery, database string) (time.Durati
 	}
 	statements := []string{"DROP SCHEMA IF EXISTS raw CASCADE", "CREATE SCHEMA raw"}
 	for _, table := range tables {
-		// With all indexes and constraints: COPY into bare heaps would be a limit that no
-		// database of use reaches.
+		// With all indexes and constraints: COPY into bare tables would be an
+		// unrealistic limit.
 		statements = append(statements, fmt.Sprintf(`CREATE TABLE raw.%q (LIKE public.%q INCLUDING ALL)`, table, table),
 			fmt.Sprintf(`\copy public.%q TO '%s' (FORMAT binary)`, table, filepath.Join(m.folder, table+".copy")))
 	}
 	if err := m.psqlLines(ctx, database, statements); err != nil {
 		return 0, err
 	}
-	// Files were written before the clock starts: reading the rows out is not part of writing
-	// them.
+	// The files are written before the clock starts: exporting the rows is not
+	// part of writing them.
 	work := make(chan string, len(tables))
 	for _, table := range tables {
 		work <- table
@@ -215,10 +221,10 @@ func copyTables(ctx context.Context, m *machinery, database string) (time.Durati
 	return time.Since(began), errors.Join(failures...)
 }
 
-// psqlLines runs statements of which each is a line of its own.
+// psqlLines runs statements, one per line.
 func (m *machinery) psqlLines(ctx context.Context, database string, statements []string) error {
 	for i, statement := range statements {
-		// A line that begins with a backslash is psql's own and ends with the line.
+		// A line that starts with a backslash is a command of psql.
 		if statement[0] != '\\' {
 			statements[i] += ";"
 		}
@@ -233,7 +239,7 @@ func (m *machinery) psqlLines(ctx context.Context, database string, statements [
 		for _, statement := range statements {
 			fmt.Fprintln(out, statement)
 		}
-		_ = out.Flush() // psql says itself what it missed
+		_ = out.Flush() // psql reports what is missing
 		_ = input.Close()
 	}()
 	if output, err := command.CombinedOutput(); err != nil {

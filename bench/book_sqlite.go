@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// rowsTogether is how many rows the bare writer of a book commits at once.
+// rowsTogether is the number of rows per commit of the bare writer.
 const rowsTogether = 5_000
 
-// rewriteTables writes the rows of an SQLite database once more, into tables and
-// indexes like its own, and says how long the writing took.
+// rewriteTables writes the rows of a SQLite database again, into tables and
+// indexes like the originals, and returns how long the writing took.
 func rewriteTables(ctx context.Context, m *machinery, database string) (time.Duration, error) {
-	// Read only: the server that wrote it is gone, and the arm must not change what it measures
-	// against.
+	// Read-only: the server has stopped, and this arm must not change what it
+	// is compared with.
 	from, err := sql.Open("sqlite", strings.TrimPrefix(database, "sqlite:")+"?mode=ro")
 	if err != nil {
 		return 0, err
@@ -28,10 +28,10 @@ func rewriteTables(ctx context.Context, m *machinery, database string) (time.Dur
 	if err != nil {
 		return 0, err
 	}
-	// Gone before the rows are written another time.
+	// Remove the copy before the rows are written another time.
 	defer func() { _ = os.Remove(filepath.Join(m.folder, "raw-book.db")) }()
 	defer func() { _ = to.Close() }()
-	// Tables and indexes are made before anything is timed, as they are for us.
+	// Create tables and indexes before the clock starts, as for the product.
 	tables, err := likeSQLite(ctx, from, to)
 	if err != nil {
 		return 0, err
@@ -47,10 +47,10 @@ func rewriteTables(ctx context.Context, m *machinery, database string) (time.Dur
 	return total, nil
 }
 
-// likeSQLite makes tables and indexes like those of another database, and names
-// the tables.
+// likeSQLite creates tables and indexes like those of another database and
+// returns the names of the tables.
 func likeSQLite(ctx context.Context, from, to *sql.DB) (tables []string, err error) {
-	// Tables before indexes, which the order by type gives.
+	// Ordering by type puts tables before indexes.
 	rows, err := from.QueryContext(ctx, `SELECT type, name, sql FROM sqlite_master
 		WHERE type IN ('table', 'index') AND sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY type DESC`)
 	if err != nil {
@@ -85,7 +85,7 @@ func rewriteTable(ctx context.Context, from, to *sql.DB, table string) (took tim
 	}
 	insert := fmt.Sprintf(`INSERT INTO %q VALUES (?%s)`, table, strings.Repeat(", ?", len(columns)-1))
 	for more := true; more; {
-		// Rows are gathered first and written then, so that the clock sees the writing alone.
+		// Read the rows first, so that only the writing is timed.
 		var batch [][]any
 		for more = rows.Next(); more; more = len(batch) < rowsTogether && rows.Next() {
 			row, places := make([]any, len(columns)), make([]any, len(columns))
@@ -107,11 +107,10 @@ func rewriteTable(ctx context.Context, from, to *sql.DB, table string) (took tim
 	return took, rows.Err()
 }
 
-// writeRows is a transaction with a prepared statement, as anybody would write it who
-// wants to be quick.
+// writeRows writes rows in one transaction with a prepared statement.
 func writeRows(ctx context.Context, to *sql.DB, insert string, batch [][]any) error {
 	if len(batch) == 0 {
-		// The last batch may be empty, and a commit of nothing would still count.
+		// The last batch can be empty, and an empty commit would still count.
 		return nil
 	}
 	tx, err := to.BeginTx(ctx, nil)
@@ -131,9 +130,9 @@ func writeRows(ctx context.Context, to *sql.DB, insert string, batch [][]any) er
 	return tx.Commit()
 }
 
-// lines gives the rows of a query of one column.
+// lines returns the rows of a query with one column.
 func (m *machinery) lines(ctx context.Context, database, query string) ([]string, error) {
-	// ANALYZE first: how many rows a table has is asked of the statistics.
+	// ANALYZE first, because the number of rows is read from the statistics.
 	output, err := exec.CommandContext(ctx, "psql", "-X", "-q", "-A", "-t", "-c", "ANALYZE", "-c", query, database).Output()
 	if err != nil {
 		return nil, fmt.Errorf("psql: %w", err)

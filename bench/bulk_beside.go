@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// measureBeside gives how many times as long the middle one of single calls
-// takes while bulk requests keep the service busy, of the same organisation.
+// measureBeside returns by which factor the median of single calls grows while
+// bulk requests of the same organisation keep the service busy.
 func measureBeside(ctx context.Context, p plan, _ *machinery, s *service) (result, error) {
 	numbers := &counter{}
-	// One connection, because it is the wait of a single caller that counts and not how many
-	// there are.
+	// One connection, because the latency of a single caller counts, not the
+	// throughput.
 	single := s.load(stagePath, numbers.account)
 	single.connections = 1
-	// Alone first, on the same server: the ratio then is not about a cold one.
+	// Without bulk requests first, on the same server, so that it is warm.
 	idle, err := single.run(ctx, p.length)
 	if err != nil {
 		return result{}, err
 	}
 	var busy sample
 	lines, err := s.besides(ctx, numbers, func() (err error) {
-		time.Sleep(time.Second) // until they are in full swing
+		time.Sleep(time.Second) // until they are under way
 		busy, err = single.run(ctx, p.length)
 		return err
 	})
@@ -33,8 +33,8 @@ func measureBeside(ctx context.Context, p plan, _ *machinery, s *service) (resul
 	}, err
 }
 
-// besides does something while two bulk requests are under way, and gives their
-// rate.
+// besides does something while two bulk requests are under way, and returns
+// their rate.
 func (s *service) besides(ctx context.Context, numbers *counter, do func() error) (rate float64, err error) {
 	streaming, stop := context.WithCancel(ctx)
 	defer stop()
@@ -42,8 +42,8 @@ func (s *service) besides(ctx context.Context, numbers *counter, do func() error
 	var mutex sync.Mutex
 	for range 2 {
 		group.Go(func() {
-			// Longer than any measurement: it is stopped, and the server then has the end of the
-			// body as a caller would send it.
+			// Longer than any measurement. It is stopped early, and the body
+			// then ends as a caller would end it.
 			found, failed := s.stream(streaming, numbers, time.Hour, 0)
 			mutex.Lock()
 			defer mutex.Unlock()
@@ -55,7 +55,7 @@ func (s *service) besides(ctx context.Context, numbers *counter, do func() error
 		})
 	}
 	failed := do()
-	// Stopped before it is looked at what went wrong, or the streams would go on behind an error.
+	// Stop before checking for errors, or the streams would continue.
 	stop()
 	group.Wait()
 	if failed != nil {

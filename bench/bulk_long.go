@@ -6,24 +6,23 @@ import (
 	"time"
 )
 
-// shortestOfStream is how many lines are enough to take the pace of a stream: so many
-// that what waits in the buffers on the way does not count.
+// shortestOfStream is the number of lines after which the throughput of a
+// stream can be measured: so many that buffered lines do not matter.
 const shortestOfStream = 18_000
 
-// summaryLine is what comes behind the last answer and says whether everything was
-// staged.
+// summaryLine follows the last response and says whether everything was staged.
 const summaryLine = 1
 
-// book is what became of a million accounts in one bulk request.
+// book is the result of a bulk request with a million accounts.
 type book struct {
 	lines       int64
-	ratio       float64 // of the pace in its last tenth to that in a first
+	ratio       float64 // throughput of the last tenth divided by that of the first
 	last, first sample
 	peak        float64 // MiB
 }
 
-// measureLastTenth compares the pace at the end of a long bulk request with that
-// at the beginning of another.
+// measureLastTenth compares the throughput at the end of a long bulk request
+// with that at the start of another one.
 func measureLastTenth(ctx context.Context, p plan, m *machinery) (result, error) {
 	found, err := m.book(ctx, p)
 	if err != nil {
@@ -35,7 +34,7 @@ func measureLastTenth(ctx context.Context, p plan, m *machinery) (result, error)
 	}, nil
 }
 
-// measureBulkMemory gives the most memory the server took for it.
+// measureBulkMemory returns the peak memory of the server meanwhile.
 func measureBulkMemory(ctx context.Context, p plan, m *machinery) (result, error) {
 	found, err := m.book(ctx, p)
 	if err != nil {
@@ -47,7 +46,7 @@ func measureBulkMemory(ctx context.Context, p plan, m *machinery) (result, error
 	}, nil
 }
 
-// book sends one once for all who want to know of it.
+// book sends the request once and keeps the result for both measurements.
 func (m *machinery) book(ctx context.Context, p plan) (*book, error) {
 	if m.million != nil {
 		return m.million, nil
@@ -62,7 +61,7 @@ func (m *machinery) book(ctx context.Context, p plan) (*book, error) {
 		return nil, err
 	}
 	defer old.stop()
-	// What is still being sent ends before the services do, or they would wait for the rest of it.
+	// Stop sending before the services stop, or they would wait for the rest.
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	found := &book{lines: int64(p.rows)}
@@ -77,8 +76,8 @@ func (m *machinery) book(ctx context.Context, p plan) (*book, error) {
 	return found, err
 }
 
-// longStream serves a database of its own, for a bulk request that begins when
-// somebody first asks how far it is.
+// longStream starts a server on its own database, with a bulk request that
+// starts at the first question for its progress.
 func (m *machinery) longStream(ctx context.Context, name string, lines int64) (*paced, error) {
 	s, err := m.serveNew(ctx, fresh(name))
 	if err != nil {
@@ -102,7 +101,7 @@ func (m *machinery) longStream(ctx context.Context, name string, lines int64) (*
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		default:
-			// The summary counts when it was looked at.
+			// Wait for the summary.
 			return min(lines, sent.answered.Load()), nil
 		}
 	}}, nil

@@ -11,12 +11,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// measureBulkPostgres compares one stream of accounts that are staged with COPY of
-// the same accounts into tables like ours, as one stream or as several.
+// measureBulkPostgres compares staging accounts in one stream with COPY of the
+// same accounts into similar tables, in one or several streams.
 func measureBulkPostgres(streams int) func(context.Context, plan, *machinery, *service) (result, error) {
 	return func(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
-		// An account that is staged is a row by which it is found and one that
-		// holds it. LIKE leaves out how full pages become and what goes elsewhere.
+		// A staged account is one row in the table of processes and one with
+		// the document. LIKE omits fill factors and storage settings.
 		if err := m.psql(ctx, s.database, `CREATE TABLE raw_process (LIKE process INCLUDING ALL) WITH (fillfactor = 95);
 			CREATE TABLE raw_staging (LIKE staging INCLUDING ALL) WITH (toast_tuple_target = 8160)`); err != nil {
 			return result{}, err
@@ -30,7 +30,7 @@ func measureBulkPostgres(streams int) func(context.Context, plan, *machinery, *s
 }
 
 // measureBulkSQLite compares staging in bulk with a bare writer of the same
-// bytes, a thousand rows to a transaction.
+// bytes, a thousand rows per transaction.
 func measureBulkSQLite(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
 	raw, err := openBareWriter(filepath.Join(m.folder, "raw-bulk.db"))
 	if err != nil {
@@ -44,7 +44,7 @@ func measureBulkSQLite(ctx context.Context, p plan, m *machinery, s *service) (r
 	return result{ratio: ratio, ours: ours.of("staged"), raw: limit.of("rows by a bare writer")}, err
 }
 
-// bulk is stream for measurements that want nothing but its rate.
+// bulk is stream for measurements that only need its rate.
 func (s *service) bulk(ctx context.Context, numbers *counter, length time.Duration) (sample, error) {
 	found, err := s.stream(ctx, numbers, length, 0)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *service) bulk(ctx context.Context, numbers *counter, length time.Durati
 	return sample{rate: found.rate()}, nil
 }
 
-// copyAccounts copies accounts for a while, over a connection for each stream.
+// copyAccounts copies accounts for a while, with one connection per stream.
 func copyAccounts(ctx context.Context, database string, numbers *counter, length time.Duration, streams int) (sample, error) {
 	var group sync.WaitGroup
 	var rows atomic.Int64
@@ -75,15 +75,14 @@ func copyAccounts(ctx context.Context, database string, numbers *counter, length
 	return sample{rate: float64(rows.Load()) / time.Since(began).Seconds()}, failure
 }
 
-// copyFor copies batch after batch. The time is looked at between batches alone, so
-// that nothing is cut off and counted half.
+// copyFor copies batch after batch. It checks the time only between batches, so
+// that no batch is counted in part.
 func copyFor(ctx context.Context, database string, numbers *counter, until time.Time) (int64, error) {
 	conn, err := pgx.Connect(ctx, database)
 	if err != nil {
 		return 0, err
 	}
-	// A connection for each stream lives as long as the arm, so that connecting is not timed
-	// again and again.
+	// Each stream keeps its connection, so that connecting is not timed.
 	defer func() { _ = conn.Close(ctx) }()
 	for total := int64(0); ; {
 		if time.Now().After(until) {
@@ -96,18 +95,19 @@ func copyFor(ctx context.Context, database string, numbers *counter, until time.
 	}
 }
 
-// copiedTogether is how many accounts are in a transaction: so many that a
-// commit costs nothing to speak of.
+// copiedTogether is the number of accounts per transaction: so many that the
+// cost of commits is negligible.
 const copiedTogether = 10_000
 
-// copyTogether copies the accounts behind a number in one transaction.
+// copyTogether copies the accounts after a number in one transaction.
 func copyTogether(ctx context.Context, conn *pgx.Conn, behind int64) error {
 	tx, err := conn.Begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback(ctx) }()
-	// A hash is written but not computed: hashing is our work and not the database's.
+	// The hash is written but not computed: hashing is the product's work, not
+	// the database's.
 	hash := make([]byte, 32)
 	each := func(row func(number int64) []any) pgx.CopyFromSource {
 		return pgx.CopyFromSlice(copiedTogether, func(i int) ([]any, error) { return row(behind + int64(i) + 1), nil })
@@ -129,7 +129,7 @@ func copyTogether(ctx context.Context, conn *pgx.Conn, behind int64) error {
 	return tx.Commit(ctx)
 }
 
-// thousands puts rows into transactions of a thousand, from one caller.
+// thousands writes rows in transactions of a thousand, from one caller.
 func (w *bareWriter) thousands(ctx context.Context, length time.Duration) (sample, error) {
 	began, rows := time.Now(), 0
 	for ctx.Err() == nil && time.Since(began) < length {
@@ -141,7 +141,7 @@ func (w *bareWriter) thousands(ctx context.Context, length time.Duration) (sampl
 	return sample{rate: float64(rows) / time.Since(began).Seconds()}, nil
 }
 
-// thousand writes what one transaction of the comparison has.
+// thousand writes one transaction.
 func (w *bareWriter) thousand(ctx context.Context) error {
 	tx, err := w.db.BeginTx(ctx, &sql.TxOptions{})
 	if err != nil {
@@ -151,8 +151,8 @@ func (w *bareWriter) thousand(ctx context.Context) error {
 	statement := tx.StmtContext(ctx, w.statements[0])
 	for range 1000 {
 		body := account(w.numbers.last.Add(1), nil)
-		// The external number is cut out of the bytes, which is cheaper than to write it a second
-		// time.
+		// Cut the external number out of the bytes, which is cheaper than
+		// formatting it again.
 		if _, err := statement.ExecContext(ctx, string(body[len(accountHead)-4:len(accountHead)+13]), string(body)); err != nil {
 			return err
 		}

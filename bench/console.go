@@ -16,32 +16,31 @@ import (
 	"landfall/internal/console"
 )
 
-// consoleNames stand for what the pages' paths leave open.
+// consoleNames are the values for the parameters in the paths of pages.
 var consoleNames = strings.NewReplacer(
 	"{supplier}", supplier, "{external}", longAccount, "{account}", longAccount, "{number}", "O-1", "{run}", consoleRun, "{organisation}", "Bench", "{team}", "Bench%20Team",
 	"{vendor}", "SANDBOX", "{webhook}", "billing", "{id}", "1",
 )
 
-// consoleAddresses is every page of the console that can be read, and some of
-// them once more as they are when one looks for something.
+// consoleAddresses lists every readable page of the console, some of them also
+// with a search.
 func consoleAddresses() (all []string, err error) {
 	for _, path := range console.Paths() {
 		address := consoleNames.Replace(path)
 		if strings.Contains(address, "{") {
-			// A page that was added and is not known here ends the run: otherwise the slowest
-			// page could be one that nobody measures.
+			// An unknown page ends the run: otherwise the slowest page could be
+			// one that is not measured.
 			return nil, fmt.Errorf("the console has a page %s, and nothing to show on it is known here", path)
 		}
 		switch {
-		case strings.HasSuffix(path, "live"): // once, as for those who poll
+		case strings.HasSuffix(path, "live"): // a single reading, as for clients that poll
 			address += "?once=1"
 		case strings.HasSuffix(path, "reconciliation/accounts/"):
 			address += "?measure=accounts&reason=pending"
 		}
 		all = append(all, address)
 	}
-	// What people filter and search by takes other ways through the database than the first look
-	// at a page.
+	// Filters and searches use other queries than the first view of a page.
 	const accounts = console.Root + "suppliers/" + supplier + "/accounts/?state="
 	return append(all,
 		accounts+"imported", accounts+"pending", accounts+"failed", accounts+"refused", accounts+"faulty&code=invalid_date&attr=customers.*.email",
@@ -54,16 +53,16 @@ func consoleAddresses() (all []string, err error) {
 const (
 	// pageTries is how often each page is fetched.
 	pageTries = 15
-	// barePage is the query behind a page of a list, and nothing else.
+	// barePage is the query behind a page of a list.
 	barePage = `SELECT external, account_number FROM process WHERE supplier_id = 1 AND account_number IS NOT NULL ORDER BY first_staged_at, external LIMIT 100`
 )
 
-// measureConsole gives the median of the slowest page of the console in
+// measureConsole returns the median of the slowest console page in
 // milliseconds, on SQLite with very many accounts, beside the bare query of a
-// list of them.
+// list.
 func measureConsole(ctx context.Context, p plan, m *machinery) (result, error) {
-	// Filled before it is served: the server's own upkeep would otherwise run behind the
-	// measurement.
+	// Fill the database before the server starts: otherwise its background work
+	// would run during the measurement.
 	key, err := m.setUp(ctx, m.sqlite("console"))
 	if err != nil {
 		return result{}, err
@@ -89,7 +88,7 @@ func measureConsole(ctx context.Context, p plan, m *machinery) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	// The slowest page and not the mean: nobody waits for a mean.
+	// The slowest page, not the mean: nobody waits for a mean.
 	worst, which := time.Duration(0), ""
 	for _, page := range pages {
 		took, err := median(func() error { return browse(ctx, browser, "http://"+s.address+page) })
@@ -117,9 +116,9 @@ func measureConsole(ctx context.Context, p plan, m *machinery) (result, error) {
 	}, err
 }
 
-// signInAs gives a browser of somebody who has signed in to the console.
+// signInAs returns an HTTP client that is signed in to the console.
 func (m *machinery) signInAs(ctx context.Context, s *service, name string) (*http.Client, error) {
-	// As support, who reads everything; acts are not measured here.
+	// As support, who can read everything. Actions are not measured.
 	link, err := m.tell(ctx, "operator", "create", name, "--role", "support", "--database", m.sqlite("console"))
 	if err != nil {
 		return nil, err
@@ -130,7 +129,7 @@ func (m *machinery) signInAs(ctx context.Context, s *service, name string) (*htt
 	}
 	browser := &http.Client{Jar: jar}
 	const password = "a password for measuring"
-	// The link leads on to the first page, which is how one sees that signing in went well.
+	// The link redirects to the first page when signing in succeeded.
 	answer, err := browser.PostForm("http://"+s.address+strings.TrimSpace(link), url.Values{"password": {password}, "again": {password}})
 	if err != nil {
 		return nil, err
@@ -142,7 +141,7 @@ func (m *machinery) signInAs(ctx context.Context, s *service, name string) (*htt
 	return browser, nil
 }
 
-// browse reads the page to its end: a page that is still being written is not there.
+// browse reads the page to its end.
 func browse(ctx context.Context, browser *http.Client, address string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -153,7 +152,7 @@ func browse(ctx context.Context, browser *http.Client, address string) error {
 		return err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	// Of a file that is written while it is read the first byte counts.
+	// For a file that is streamed the first byte counts.
 	if strings.HasPrefix(answer.Header.Get("Content-Type"), "text/csv") {
 		_, err = answer.Body.Read(make([]byte, 1))
 	} else {
@@ -168,7 +167,7 @@ func browse(ctx context.Context, browser *http.Client, address string) error {
 	return nil
 }
 
-// median tries something again and again and gives the time in the middle.
+// median repeats something and returns the median time.
 func median(try func() error) (time.Duration, error) {
 	var took []time.Duration
 	for range pageTries {
@@ -178,7 +177,8 @@ func median(try func() error) (time.Duration, error) {
 		}
 		took = append(took, time.Since(began))
 	}
-	// The middle of several tries: the first has cold caches, and a checkpoint may fall into any.
+	// The median: the first try has cold caches, and any try can coincide with
+	// a checkpoint.
 	slices.Sort(took)
 	return took[len(took)/2], nil
 }

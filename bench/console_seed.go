@@ -8,19 +8,20 @@ import (
 	"strings"
 )
 
-// What the console is measured with: a run that created most of very many
-// accounts, one that was taken back whole, and of everything a page shows or
-// counts more than a page has room for.
+// The data behind the console: a run that created most of very many accounts,
+// one that was undone completely, and more than a page of everything that a
+// page shows.
 const (
 	consoleRun, undoneRun = "R-00000001", "R-00000002"
 	longAccount           = "OLD-1" // has a long ledger and a long history
 	manyEntries           = 5_000   // of them
-	manyDeliveries        = 20_000  // that were given up
+	manyDeliveries        = 20_000  // that failed permanently
 	consoleFailure        = `'{"code": "account_failed_validation","detail": "The account data is not valid.","violations": [{"code": "' ||
 		CASE i % 3 WHEN 0 THEN 'invalid_email' WHEN 1 THEN 'required' ELSE 'invalid_date' END || '","attr": "customers.0.email","detail": "It is not valid."}]}'`
 )
 
-// seedConsole fills the database behind the console. $1 is how many accounts.
+// seedConsole fills the database behind the console. $1 is the number of
+// accounts.
 func seedConsole(ctx context.Context, db *sql.DB, accounts int) error {
 	const (
 		now     = `(CAST(unixepoch() AS INTEGER) * 1000000)`
@@ -71,7 +72,7 @@ func seedConsole(ctx context.Context, db *sql.DB, accounts int) error {
 			`SELECT 'billing', ` + now + `, i, 1, 0, 1, 500, 'the receiver answered 500', 1000 FROM n`, manyDeliveries},
 		{`INSERT INTO webhook_delivery (webhook, event_id, supplier, external, state, attempts, first_at, status, reason)
 			SELECT 'billing', id, supplier, external, 'dead', 9, 1, 500, 'the receiver answered 500' FROM event ORDER BY id LIMIT $1`, manyDeliveries},
-		// Whoever works behind the pages has nothing left to do.
+		// So that background work has nothing left to do.
 		{`UPDATE search_index SET event_after = (SELECT max(id) FROM event) WHERE $1 > 0`, accounts},
 		{`INSERT OR IGNORE INTO audit_link (position, entry, hash) SELECT id, id, '' FROM audit WHERE $1 > 0`, accounts},
 		{`UPDATE audit_chain SET position = (SELECT max(id) FROM audit), through = (SELECT max(id) FROM audit) WHERE $1 > 0`, accounts},
@@ -80,8 +81,7 @@ func seedConsole(ctx context.Context, db *sql.DB, accounts int) error {
 	}
 	for _, one := range statements {
 		if _, err := db.ExecContext(ctx, one.text, one.count); err != nil {
-			// The table is named in the error: one wrong statement among so many could not be
-			// found otherwise.
+			// Name the table in the error, to find the statement that failed.
 			first, _, _ := strings.Cut(one.text, "(")
 			return fmt.Errorf("%s: %w", strings.TrimSpace(first), err)
 		}

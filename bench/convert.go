@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// bareParserArgument makes the program one that only parses tables.
+// bareParserArgument runs this program as one that only parses tables.
 const bareParserArgument = "bare-csv"
 
-// tableAccounts is how many accounts the tables of a measurement have.
+// tableAccounts is the number of accounts in the tables.
 const tableAccounts = 40_000
 
-// measureConvert compares the conversion of an old system's tables, sorting,
-// joining and writing included, with a program that only parses the same CSV
-// on as many cores.
+// measureConvert compares the conversion of an old system's tables, including
+// sorting, joining and writing, with a program that only parses the same CSV on
+// as many cores.
 func measureConvert(ctx context.Context, p plan, m *machinery) (result, error) {
 	tables := filepath.Join(m.folder, "tables")
 	if _, err := m.tell(ctx, "generate", tables, "--format", "csv", "--accounts", fmt.Sprint(tableAccounts)); err != nil {
@@ -32,13 +32,13 @@ func measureConvert(ctx context.Context, p plan, m *machinery) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	// A folder of its own for each attempt, so that no round finds the book of the one before.
+	// A new folder for each attempt, so that no round finds the previous book.
 	attempt := 0
 	ratio, ours, raw, err := alternate(p.rounds,
 		func() (sample, error) {
 			attempt++
 			book := filepath.Join(m.folder, fmt.Sprintf("converted-%d", attempt))
-			// Taken away after the round, or the disk would fill up and slow down the next.
+			// Remove it after the round, or the disk would fill up.
 			defer func() { _ = os.RemoveAll(book) }()
 			return timed(func() error {
 				_, err := m.tell(ctx, "convert", tables, book)
@@ -51,22 +51,23 @@ func measureConvert(ctx context.Context, p plan, m *machinery) (result, error) {
 	return result{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("accounts of which the CSV was parsed")}, err
 }
 
-// timed gives accounts a second, so that arms with other units can be compared.
+// timed returns accounts per second, so that arms with other units can be
+// compared.
 func timed(work func() error) (sample, error) {
 	started := time.Now()
 	err := work()
 	return sample{rate: tableAccounts / time.Since(started).Seconds()}, err
 }
 
-// parseBare reads the tables of a folder with the standard library, as many at
-// once as there are cores.
+// parseBare reads the tables of a folder with the standard library, as many in
+// parallel as there are cores.
 func parseBare(folder string) error {
 	paths, err := filepath.Glob(filepath.Join(folder, "*.CSV"))
 	if err != nil {
 		return err
 	}
-	// The tables differ in size, so parsers take the next one when they are done and none is
-	// assigned beforehand.
+	// The tables differ in size, so each parser takes the next one when it is
+	// done.
 	work := make(chan string, len(paths))
 	for _, path := range paths {
 		work <- path
@@ -89,7 +90,7 @@ func parseBare(folder string) error {
 	return <-wrong
 }
 
-// parseTable keeps nothing of what it reads: a program that only parses.
+// parseTable discards what it reads.
 func parseTable(path string) error {
 	file, err := os.Open(path)
 	if err != nil {

@@ -11,18 +11,19 @@ import (
 	"time"
 )
 
-// storedAccounts is how many are staged to see what they take on the disk.
+// storedAccounts is the number of accounts staged to measure their size on
+// disk.
 const storedAccounts = 20_000
 
-// measureStored compares what a staged account takes on the disk, with all its
-// indexes, with the bytes that were sent. The accounts differ as people do: the
-// same document over and over would be made smaller than life.
+// measureStored compares the size of staged accounts on disk, with all indexes,
+// with the bytes that were sent. The accounts differ realistically: the same
+// document repeated would compress too well.
 func measureStored(ctx context.Context, _ plan, m *machinery, s *service) (result, error) {
 	before, writtenBefore, err := m.disk(ctx, s, s.database)
 	if err != nil {
 		return result{}, err
 	}
-	// Bodies are made before anything is sent, and their length is what was really sent.
+	// Bodies are generated first, and their length is what is sent.
 	sent := 0
 	bodies := make([][]byte, storedAccounts)
 	for i := range bodies {
@@ -34,8 +35,8 @@ func measureStored(ctx context.Context, _ plan, m *machinery, s *service) (resul
 	if _, err := staging.run(ctx, time.Minute); err != nil {
 		return result{}, err
 	}
-	// The log is worked off on both sides of the staging: else the difference would be of the log
-	// and not of the tables.
+	// Checkpoint before and after staging: otherwise the difference would
+	// include the log.
 	after, writtenAfter, err := m.disk(ctx, s, s.database)
 	if err != nil {
 		return result{}, err
@@ -48,9 +49,9 @@ func measureStored(ctx context.Context, _ plan, m *machinery, s *service) (resul
 	}, nil
 }
 
-// disk gives how many bytes a database takes when its log has been worked off,
-// and how many were ever written into that log; on SQLite these are all that
-// the server wrote, since its log is used again and again.
+// disk returns the size of a database after a checkpoint and the number of
+// bytes ever written to its log. For SQLite it counts all bytes the server
+// wrote, because the log file is reused.
 func (m *machinery) disk(ctx context.Context, s *service, database string) (size, written float64, err error) {
 	if file, ok := strings.CutPrefix(database, "sqlite:"); ok {
 		if written, err = s.written(); err != nil {
@@ -65,7 +66,8 @@ func (m *machinery) disk(ctx context.Context, s *service, database string) (size
 		}
 		return float64(info.Size()), written, nil
 	}
-	// VACUUM takes away what was replaced, which is not what an account takes.
+	// VACUUM removes replaced rows, which are not part of the size of an
+	// account.
 	if err := m.psql(ctx, database, "VACUUM", "CHECKPOINT"); err != nil {
 		return 0, 0, err
 	}
@@ -76,7 +78,8 @@ func (m *machinery) disk(ctx context.Context, s *service, database string) (size
 	return size, written, err
 }
 
-// written is how many bytes the server has ever written to files and sockets.
+// written returns the number of bytes that the server has written to files and
+// sockets.
 func (s *service) written() (float64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", s.command.Process.Pid))
 	if err != nil {
@@ -90,8 +93,8 @@ func (s *service) written() (float64, error) {
 	return 0, fmt.Errorf("/proc says nothing about what was written")
 }
 
-// variedAccount is an account of the usual shape whose names, places, numbers
-// and days are its own.
+// variedAccount returns an account with its own names, places, numbers and
+// dates.
 func variedAccount(n int64) []byte {
 	// Seeded by the number, so that every run stores the same accounts.
 	random := rand.New(rand.NewPCG(uint64(n), 20))

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// measureDryRun compares dry runs with creating the same accounts: they do the
-// same work and take it back, so they should not be slower.
+// measureDryRun compares dry runs with creating the same accounts. They do the
+// same work and roll it back, so they should not be slower.
 func measureDryRun(ctx context.Context, p plan, _ *machinery, s *service) (result, error) {
 	numbers := &counter{}
 	ratio, ours, raw, err := alternate(p.rounds,
 		func() (sample, error) {
-			// Staged anew for each round: an account that was rehearsed before would be another
-			// kind of work.
+			// Stage new accounts for each round: an account that had a dry run
+			// before causes other work.
 			first := numbers.last.Load()
 			if err := s.stage(ctx, numbers, creations/2); err != nil {
 				return sample{}, err
@@ -25,7 +25,7 @@ func measureDryRun(ctx context.Context, p plan, _ *machinery, s *service) (resul
 	return result{ratio: ratio, ours: ours.of("dry runs"), raw: raw.of("accounts created")}, err
 }
 
-// stage stages so many new accounts.
+// stage stages new accounts.
 func (s *service) stage(ctx context.Context, numbers *counter, count int64) error {
 	staging := s.load(stagePath, numbers.account)
 	staging.most = count
@@ -35,7 +35,7 @@ func (s *service) stage(ctx context.Context, numbers *counter, count int64) erro
 	return nil
 }
 
-// processing asks for so many staged accounts behind a first one, each once.
+// processing processes staged accounts after a first one, each once.
 func (s *service) processing(first, count int64, dryRun bool) load {
 	l := s.load(processPath, func(n int64, dst []byte) []byte {
 		dst = append(dst, `{"import_supplier_code":"`+supplier+`","operations_team_name":"Bench Team","external_account_number":"EXT-`...)
@@ -44,7 +44,7 @@ func (s *service) processing(first, count int64, dryRun bool) load {
 	})
 	l.most = count
 	if dryRun {
-		l.want = "400" // that it was rolled back
+		l.want = "400" // rolled back
 	}
 	return l
 }

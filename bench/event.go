@@ -14,10 +14,10 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-// deliveries is how many events one arm delivers.
+// deliveries is the number of events that one arm delivers.
 const deliveries = 20_000
 
-// measureWebhook tells how many events a second reach a receiver on this
+// measureWebhook measures how many events per second reach a receiver on this
 // machine, over HTTP and signed, from a log that has them all.
 func measureWebhook(place func(context.Context, *machinery) (string, error)) func(context.Context, plan, *machinery) (result, error) {
 	return func(ctx context.Context, _ plan, m *machinery) (result, error) {
@@ -31,7 +31,7 @@ func measureWebhook(place func(context.Context, *machinery) (string, error)) fun
 			if err := os.Setenv(name, value); err != nil {
 				return result{}, err
 			}
-			// Taken back at the end, since servers of later measurements inherit the environment.
+			// Restore the environment, because later servers inherit it.
 			defer func() { _ = os.Unsetenv(name) }()
 		}
 		s, err := m.start(ctx, database)
@@ -44,8 +44,8 @@ func measureWebhook(place func(context.Context, *machinery) (string, error)) fun
 		}
 		var arrived atomic.Int64
 		all := make(chan struct{})
-		// It reads the body and answers at once: what is measured is our sending and not its
-		// work.
+		// The receiver reads the body and responds at once, so that only
+		// sending is measured.
 		receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			if arrived.Add(1) == deliveries {
@@ -53,7 +53,7 @@ func measureWebhook(place func(context.Context, *machinery) (string, error)) fun
 			}
 		}))
 		defer receiver.Close()
-		// From the moment it is added, so that finding out that there is something to deliver
+		// Start when the webhook is added, so that discovering the events
 		// counts as well.
 		began := time.Now()
 		if _, err := m.tell(ctx, "webhook", "add", "bench", "Bench", receiver.URL, "--from-start", "--database", database); err != nil {
@@ -61,8 +61,8 @@ func measureWebhook(place func(context.Context, *machinery) (string, error)) fun
 		}
 		select {
 		case <-all:
-		// Far beyond the goal: who is that slow has failed, and the number that arrived says by
-		// how much.
+		// Far beyond the goal. A slower sender has failed, and the number that
+		// arrived says by how much.
 		case <-time.After(2 * time.Minute):
 			return result{}, fmt.Errorf("only %d of %d events arrived", arrived.Load(), deliveries)
 		case <-ctx.Done():
@@ -73,7 +73,7 @@ func measureWebhook(place func(context.Context, *machinery) (string, error)) fun
 	}
 }
 
-// tellMany fills the log beside the server.
+// tellMany writes events to the log.
 func tellMany(ctx context.Context, database string) error {
 	store, err := sqlstore.Open(ctx, database, sqlstore.Options{})
 	if err != nil {
@@ -82,8 +82,8 @@ func tellMany(ctx context.Context, database string) error {
 	for from := 0; from < deliveries && err == nil; from += 1000 {
 		err = store.Update(ctx, func(tx landfall.Tx) error {
 			for i := from; i < from+1000; i++ {
-				// Spread over five hundred accounts, since the events of one account are
-				// delivered in order.
+				// Spread over five hundred accounts, because the events of one
+				// account are delivered in order.
 				event := landfall.Event{Type: landfall.EventSkipped, Key: landfall.Key{Supplier: supplier, External: fmt.Sprintf("W-%d", i%500)}}
 				if err := tx.AppendEvent(ctx, event); err != nil {
 					return err
@@ -99,10 +99,10 @@ func tellMany(ctx context.Context, database string) error {
 }
 
 // measureEventCost compares creating accounts with creating them in a database
-// that throws every event away before it is written.
+// that discards every event.
 func measureEventCost(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
-	// Both arms run in the same database with the same trigger, switched on or off: everything
-	// else about them is equal.
+	// Both arms use the same database and the same trigger, enabled or
+	// disabled, so that everything else is equal.
 	if err := m.psql(ctx, s.database, `CREATE FUNCTION unheard() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`,
 		`CREATE TRIGGER unheard BEFORE INSERT ON event FOR EACH ROW EXECUTE FUNCTION unheard()`,
 		`ALTER TABLE event DISABLE TRIGGER unheard`); err != nil {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// measureGrown compares creating accounts in a database that holds very many
-// of them with creating them in one that holds a few.
+// measureGrown compares creating accounts in a database with very many accounts
+// with creating them in one with a few.
 func measureGrown(ctx context.Context, p plan, m *machinery) (result, error) {
 	few, err := m.serveNew(ctx, fresh("small"))
 	if err != nil {
@@ -32,7 +32,7 @@ func measureGrown(ctx context.Context, p plan, m *machinery) (result, error) {
 	}, err
 }
 
-// grow puts accounts into a database as if they had been created long ago.
+// grow inserts accounts that look as if they had been created long ago.
 func (m *machinery) grow(ctx context.Context, database string, accounts int) error {
 	statements := []string{
 		`INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, account_number, account_created_at)
@@ -45,7 +45,8 @@ func (m *machinery) grow(ctx context.Context, database string, accounts int) err
 	statements = append(statements,
 		`INSERT INTO event (type, supplier, external, account_number, at, details)
 			SELECT 'account_import.completed', '`+supplier+`', external, account_number, 1, '{}' FROM process`,
-		// Statistics and a checkpoint, so that the first round does not pay for the filling.
+		// Update statistics and checkpoint, so that the first round does not
+		// pay for the inserts.
 		`VACUUM ANALYZE`, `CHECKPOINT`)
 	return m.psql(ctx, database, statements...)
 }

@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// listPath is the long list, which is read in one go.
+// listPath is the long list, which is streamed.
 const listPath = "/v1/data-import/all-account-import-processes/" + supplier + "/"
 
-// copied is what COPY is asked for: the columns and the order of the list.
+// copied is the query for COPY: the columns and the order of the list.
 const copied = `COPY (SELECT external, account_number, to_timestamp(account_created_at / 1000000.0) FROM process
 	WHERE state <> 'skipped' ORDER BY first_staged_at, external) TO STDOUT`
 
-// repeats is how often one arm reads the whole list, so that starting psql
-// does not count.
+// repeats is how often one arm reads the whole list, so that starting psql does
+// not matter.
 const repeats = 10
 
 // measureList compares the list over HTTP with psql copying the same rows.
@@ -50,7 +50,7 @@ func measureList(ctx context.Context, p plan, m *machinery) (result, error) {
 	return result{ratio: ratio, ours: ours.of("rows"), raw: raw.of("rows by psql COPY")}, err
 }
 
-// measureListMemory reads one long list and gives how far the server's memory
+// measureListMemory reads one long list and returns how far the server's memory
 // rose above idle, in MiB.
 func measureListMemory(ctx context.Context, p plan, m *machinery) (result, error) {
 	s, _, err := m.longList(ctx, "memory", p.rows)
@@ -62,8 +62,8 @@ func measureListMemory(ctx context.Context, p plan, m *machinery) (result, error
 	if err != nil {
 		return result{}, err
 	}
-	// From here on the peak counts from what is in use now.
-	// 5 resets the peak of resident memory, which is what VmHWM then counts from.
+	// Writing 5 resets the peak of resident memory (VmHWM) to the current
+	// value.
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.command.Process.Pid), []byte("5"), 0); err != nil {
 		return result{}, err
 	}
@@ -80,9 +80,8 @@ func measureListMemory(ctx context.Context, p plan, m *machinery) (result, error
 	}, nil
 }
 
-// longList serves a database that holds a supplier's many accounts, half of
-// them imported. The rows are put there directly: how they got in is measured
-// elsewhere.
+// longList starts a server on a database with many accounts, half of them
+// imported. The rows are inserted directly.
 func (m *machinery) longList(ctx context.Context, name string, rows int) (*service, string, error) {
 	database, err := m.freshPostgres(ctx, name)
 	if err != nil {
@@ -102,8 +101,8 @@ func (m *machinery) longList(ctx context.Context, name string, rows int) (*servi
 	return s, database, err
 }
 
-// readList counts entries while they come, without keeping them; otherwise the
-// client's memory would be what is measured.
+// readList counts entries without keeping them: otherwise the client's memory
+// would be measured.
 func (s *service) readList(ctx context.Context, rows int) error {
 	answer, err := s.get(ctx, listPath)
 	if err != nil {
@@ -120,16 +119,16 @@ func (s *service) readList(ctx context.Context, rows int) error {
 	return nil
 }
 
-// lineCounter counts the objects in what flows through it.
+// lineCounter counts the objects that are written to it.
 type lineCounter struct{ entries int }
 
-// Write counts objects by their beginnings: entries of the list hold no others.
+// Write counts the starts of objects. Entries contain no nested objects.
 func (c *lineCounter) Write(chunk []byte) (int, error) {
 	c.entries += bytes.Count(chunk, []byte{'{'})
 	return len(chunk), nil
 }
 
-// memory reads one of the sizes Linux keeps of a process, in MiB.
+// memory returns a memory figure of a process in MiB, as Linux reports it.
 func (s *service) memory(name string) (float64, error) {
 	status, err := os.Open(fmt.Sprintf("/proc/%d/status", s.command.Process.Pid))
 	if err != nil {

@@ -14,22 +14,21 @@ import (
 	"time"
 )
 
-// load is a closed-loop generator: each connection sends its next request as
-// soon as it has read the answer to the last one. It writes prepared bytes and
-// reads as little as HTTP allows, so that on a small machine the server under
-// test gets nearly all of the processor.
+// load is a closed-loop load generator: each connection sends its next request
+// as soon as it has read the previous response. It writes prepared bytes and
+// parses as little as HTTP allows, so that on a small machine the server gets
+// nearly all of the CPU.
 type load struct {
 	address     string
 	connections int
 	next        func(n int64, request []byte) []byte // appends the n-th request
-	most        int64                                // stop after so many; 0 means when time is up
+	most        int64                                // maximum number of requests; 0 means until the time is up
 	want        string                               // the start of every good answer's status, e.g. "20"
-	lenient     bool                                 // other answers count as ones that took for ever
+	lenient     bool                                 // count other responses as ones that took for ever
 }
 
-// run sends requests for a while and gives the rate of good answers and how
-// long they took. Any other answer ends the run: a benchmark of refusals
-// measures nothing.
+// run sends requests for a while and returns the rate of good responses and how
+// long they took. Any other response ends the run, because refusals are cheap.
 func (l load) run(ctx context.Context, length time.Duration) (sample, error) {
 	ctx, stop := context.WithTimeout(ctx, length)
 	defer stop()
@@ -41,8 +40,8 @@ func (l load) run(ctx context.Context, length time.Duration) (sample, error) {
 	started := time.Now()
 	for range l.connections {
 		group.Go(func() {
-			// Each connection keeps its own times and hands them over at the end: a shared list
-			// would make them wait for each other.
+			// Each connection has its own list of times: a shared one would
+			// make them wait for each other.
 			own, err := l.drive(ctx, &number)
 			mutex.Lock()
 			defer mutex.Unlock()
@@ -57,8 +56,8 @@ func (l load) run(ctx context.Context, length time.Duration) (sample, error) {
 	return sample{rate: taken.good() / time.Since(started).Seconds(), p50: taken.percentile(0.5), p99: taken.percentile(0.99)}, failure
 }
 
-// drive is one client on one connection. It writes requests by itself, because
-// net/http's client would take as much of the machine as the server.
+// drive is one client on one connection. It writes HTTP itself, because the
+// client of net/http would use as much CPU as the server.
 func (l load) drive(ctx context.Context, number *atomic.Int64) (taken stopwatch, err error) {
 	conn, err := net.Dial("tcp", l.address)
 	if err != nil {
@@ -73,7 +72,8 @@ func (l load) drive(ctx context.Context, number *atomic.Int64) (taken stopwatch,
 			return taken, nil
 		}
 		request = l.next(n, request[:0])
-		// The clock starts when the request is composed: that is the generator's work.
+		// Start the clock after composing the request, which is the generator's
+		// work.
 		began := time.Now()
 		if _, err := conn.Write(request); err != nil {
 			return taken, err
@@ -84,7 +84,7 @@ func (l load) drive(ctx context.Context, number *atomic.Int64) (taken stopwatch,
 		}
 		if !strings.HasPrefix(answer.status, l.want) {
 			if l.lenient {
-				// A refusal is counted and not thrown away, so that the percentiles show it.
+				// Count a refusal, so that the percentiles show it.
 				taken = append(taken, forever)
 				continue
 			}
@@ -95,13 +95,13 @@ func (l load) drive(ctx context.Context, number *atomic.Int64) (taken stopwatch,
 	return taken, nil
 }
 
-// answer is as much of an answer as a measurement looks at.
+// answer is the part of a response that measurements look at.
 type answer struct {
 	status string
-	retry  int // seconds of Retry-After; -1 when it has none
+	retry  int // seconds of Retry-After; -1 without it
 }
 
-// readAnswer reads one answer with a Content-Length.
+// readAnswer reads a response with a Content-Length.
 func readAnswer(reader *bufio.Reader) (answer, error) {
 	line, err := reader.ReadSlice('\n')
 	if err != nil {
@@ -133,8 +133,7 @@ func readAnswer(reader *bufio.Reader) (answer, error) {
 			return answer{}, err
 		}
 	}
-	// Without a length the end could only be known by parsing chunks, and no measured call
-	// answers that way.
+	// No measured endpoint sends chunked responses.
 	if length < 0 {
 		return answer{}, fmt.Errorf("answer %s has no Content-Length", read.status)
 	}
@@ -150,7 +149,7 @@ func post(path, token string, body func(n int64, dst []byte) []byte) func(int64,
 	if token != "" {
 		head += "Authorization: Token " + token + "\r\n"
 	}
-	// Bodies differ in length and their length goes before them, so they are written aside first.
+	// The length comes before the body, so write the body to a buffer first.
 	bodies := sync.Pool{New: func() any { return new([]byte) }}
 	return func(n int64, dst []byte) []byte {
 		scratch := bodies.Get().(*[]byte)

@@ -19,27 +19,27 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// machinery is what the measurements share: the built program, a private
-// PostgreSQL, a folder for files.
+// machinery is what the measurements share: the program, a private PostgreSQL
+// and a folder for files.
 type machinery struct {
 	folder   string
 	program  string
-	profiler *profiler // nil: nobody looks
+	profiler *profiler // nil: no profiling
 	postgres *pgtest.Cluster
-	floods   map[string]*flood // that came already
-	million  *book             // that was sent already
-	sieges   map[string]siege  // likewise
+	floods   map[string]*flood // results so far
+	million  *book             // result, if measured
+	sieges   map[string]siege  // results so far
 }
 
-// prepare builds the program as it is given away and starts a PostgreSQL with room:
-// with its defaults, checkpoints would decide the figures.
+// prepare builds the program like a release and starts PostgreSQL with larger
+// limits: with the defaults checkpoints would dominate the figures.
 func prepare(ctx context.Context) (*machinery, error) {
 	folder, err := os.MkdirTemp("", "landfall-bench-")
 	if err != nil {
 		return nil, err
 	}
 	m := &machinery{folder: folder, program: filepath.Join(folder, "landfall"), floods: map[string]*flood{}, sieges: map[string]siege{}}
-	// As a release is built: with what the compiler was told of busy servers.
+	// Like a release, with the CPU profile.
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-pgo", profileOfBusyServers, "-o", m.program, "./cmd/landfall")
 	if output, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("building the program: %w\n%s", err, output)
@@ -50,14 +50,14 @@ func prepare(ctx context.Context) (*machinery, error) {
 	return m, nil
 }
 
-// close removes everything; databases of a whole run are many gigabytes.
+// close removes everything: the databases of a whole run are many gigabytes.
 func (m *machinery) close() {
 	_ = m.postgres.Stop()
 	_ = os.RemoveAll(m.folder)
 }
 
-// clear removes what a measurement has left but its figures: the databases of all
-// of them together would be more than a usual disk holds.
+// clear removes the files of a measurement: the databases of all of them would
+// not fit on a usual disk.
 func (m *machinery) clear(ctx context.Context) error {
 	databases, err := m.lines(ctx, m.postgres.URL, `SELECT datname FROM pg_database WHERE datname LIKE 'bench\_%'`)
 	if err != nil {
@@ -73,7 +73,7 @@ func (m *machinery) clear(ctx context.Context) error {
 		return err
 	}
 	for _, entry := range left {
-		// Profiles are joined at the end, and the program serves the next one.
+		// Keep profiles, which are merged at the end, and the program.
 		if path := filepath.Join(m.folder, entry.Name()); path != m.program && !strings.HasPrefix(entry.Name(), pieceName) {
 			err = errors.Join(err, os.RemoveAll(path))
 		}
@@ -81,7 +81,7 @@ func (m *machinery) clear(ctx context.Context) error {
 	return err
 }
 
-// service is a running landfall with a supplier and a token to use it.
+// service is a running server with a supplier and a token for it.
 type service struct {
 	address  string
 	database string
@@ -90,12 +90,12 @@ type service struct {
 	command  *exec.Cmd
 }
 
-// sqlite names a fresh file.
+// sqlite returns the name of a new file.
 func (m *machinery) sqlite(name string) string {
 	return "sqlite:" + filepath.Join(m.folder, name+".db")
 }
 
-// serveNew makes a database and serves it.
+// serveNew creates a database and starts a server on it.
 func (m *machinery) serveNew(ctx context.Context, database func(context.Context, *machinery) (string, error)) (*service, error) {
 	name, err := database(ctx, m)
 	if err != nil {
@@ -104,7 +104,7 @@ func (m *machinery) serveNew(ctx context.Context, database func(context.Context,
 	return m.start(ctx, name)
 }
 
-// start sets up a database as an operator would and serves it.
+// start sets up a database and starts a server on it.
 func (m *machinery) start(ctx context.Context, database string) (*service, error) {
 	key, err := m.setUp(ctx, database)
 	if err != nil {
@@ -113,13 +113,13 @@ func (m *machinery) start(ctx context.Context, database string) (*service, error
 	return m.serve(ctx, database, key)
 }
 
-// setUp makes a database with a supplier and gives a key to use it.
+// setUp creates a database with a supplier and returns an API key.
 func (m *machinery) setUp(ctx context.Context, database string) (key string, err error) {
 	if _, err := m.tell(ctx, "schema", "apply", "--database", database); err != nil {
 		return "", err
 	}
-	// By the program's own commands, so that what is measured is what an operator would have set
-	// up.
+	// With the program's own commands, so that the setup is that of an
+	// operator.
 	for _, words := range [][]string{
 		{"organisation", "create", "Bench"}, {"supplier", "create", supplier},
 		{"supplier", "grant", supplier, "Bench"}, {"team", "create", "Bench Team"},
@@ -132,7 +132,7 @@ func (m *machinery) setUp(ctx context.Context, database string) (key string, err
 	return strings.TrimSpace(key), err
 }
 
-// serve serves a database that is set up.
+// serve starts a server on a database that is set up.
 func (m *machinery) serve(ctx context.Context, database, key string) (_ *service, err error) {
 	s := &service{database: database, key: key}
 	if s.address, err = freeAddress(); err != nil {
@@ -147,8 +147,7 @@ func (m *machinery) serve(ctx context.Context, database, key string) (_ *service
 		s.command.Args = append(s.command.Args, "--ops-listen", ops)
 		defer func() { go m.profiler.watch(ctx, ops) }()
 	}
-	// Every server writes over the log of the one before: it is for whoever looks after a
-	// failure.
+	// Each server overwrites the previous log, which is only for debugging.
 	log, err := os.Create(filepath.Join(m.folder, "serve.log"))
 	if err != nil {
 		return nil, err
@@ -157,8 +156,7 @@ func (m *machinery) serve(ctx context.Context, database, key string) (_ *service
 	if err := s.command.Start(); err != nil {
 		return nil, err
 	}
-	// Ready and not only listening: the first requests must not meet a server that is still
-	// starting.
+	// Wait until the server is ready, not only listening.
 	if err := waitFor(ctx, "http://"+s.address+"/readyz"); err != nil {
 		s.stop()
 		return nil, err
@@ -170,7 +168,7 @@ func (m *machinery) serve(ctx context.Context, database, key string) (_ *service
 	return s, nil
 }
 
-// tell runs one command of the program and gives what it prints.
+// tell runs a command of the program and returns its output.
 func (m *machinery) tell(ctx context.Context, words ...string) (string, error) {
 	command := exec.CommandContext(ctx, m.program, words...)
 	var stderr bytes.Buffer
@@ -182,21 +180,22 @@ func (m *machinery) tell(ctx context.Context, words ...string) (string, error) {
 	return string(output), nil
 }
 
-// hold lets the server stand still as it is, with everything that it does beside, so
-// that another one can be measured.
+// hold suspends the server with all its background work, so that another one
+// can be measured.
 func (s *service) hold() { _ = s.command.Process.Signal(syscall.SIGSTOP) }
 
-// goOn ends a standstill.
+// goOn resumes a suspended server.
 func (s *service) goOn() { _ = s.command.Process.Signal(syscall.SIGCONT) }
 
-// stop waits for the orderly end, so that it disturbs no measurement behind it.
+// stop waits for a clean shutdown, so that it does not disturb the next
+// measurement.
 func (s *service) stop() {
-	s.goOn() // or it would not hear of it
+	s.goOn() // a suspended process does not handle signals
 	_ = s.command.Process.Signal(syscall.SIGTERM)
 	_ = s.command.Wait()
 }
 
-// get asks for something once. Whoever asks reads the answer and closes it.
+// get sends one GET request. The caller closes the body.
 func (s *service) get(ctx context.Context, path string) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.address+path, nil)
 	if err != nil {
@@ -206,13 +205,13 @@ func (s *service) get(ctx context.Context, path string) (*http.Response, error) 
 	return http.DefaultClient.Do(request)
 }
 
-// load prepares the generator for one of the service's paths.
+// load prepares the load generator for one of the server's paths.
 func (s *service) load(path string, body func(int64, []byte) []byte) load {
 	return load{address: s.address, connections: connections, next: post(path, s.token, body), want: "20"}
 }
 
-// obtainToken takes the way of every integrator; what is measured then includes
-// looking at a real token.
+// obtainToken logs in as every client does, so that requests carry a real
+// token.
 func obtainToken(address, key string) (string, error) {
 	question, err := json.Marshal(map[string]any{
 		"query":     "mutation($key: String) { obtainServiceToken(input: {apiKey: $key}) { token } }",
@@ -238,7 +237,7 @@ func obtainToken(address, key string) (string, error) {
 	return reply.Data.ObtainServiceToken.Token, nil
 }
 
-// waitFor gives a server ten seconds and a little more.
+// waitFor waits about ten seconds for a server.
 func waitFor(ctx context.Context, url string) error {
 	for range 200 {
 		if answer, err := http.Get(url); err == nil {
@@ -257,7 +256,7 @@ func waitFor(ctx context.Context, url string) error {
 	return fmt.Errorf("%s does not get ready", url)
 }
 
-// freeAddress is one that nobody had a moment ago.
+// freeAddress returns an address that was free a moment ago.
 func freeAddress() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

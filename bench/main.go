@@ -1,6 +1,6 @@
-// Command bench measures the hot paths of the built program against the raw
-// limit of the same machine, side by side in one run. It prints ratios: the
-// machines we run on are noisy and an absolute rate says little.
+// Command bench measures the hot paths of the built program relative to the raw
+// limit of the same machine, side by side in one run. It prints ratios, because
+// machines are noisy and an absolute rate says little.
 package main
 
 import (
@@ -15,18 +15,18 @@ import (
 	"time"
 )
 
-// connections is how many clients send at once, in every measurement.
+// connections is the number of concurrent clients in every measurement.
 const connections = 64
 
-// main is also the bare programs: they are this very binary under another argument,
-// built with the same compiler in the same way.
+// main also runs the bare programs: they are the same binary with another
+// argument, so that compiler and flags are equal.
 func main() {
-	// Before any flag is read: the bare programs have none.
+	// Before flags are parsed: the bare programs have none.
 	if len(os.Args) == 4 && os.Args[1] == bareServerArgument {
 		fmt.Fprintln(os.Stderr, "bench:", serveBare(os.Args[2], os.Args[3]))
 		os.Exit(1)
 	}
-	// Bare programs that only parse what a measured one does more with.
+	// Bare programs that only parse.
 	for name, parse := range map[string]func(string) error{bareParserArgument: parseBare, bareJSONArgument: parseBook} {
 		if len(os.Args) != 3 || os.Args[1] != name {
 			continue
@@ -56,13 +56,13 @@ func main() {
 	}
 }
 
-// plan says how much to measure.
+// plan is what to measure and for how long.
 type plan struct {
 	length  time.Duration
 	rounds  int
 	rows    int
 	book    int
-	run     int64 // long enough that a pace which falls with the length would be seen
+	run     int64 // long enough to show throughput that falls with the length
 	only    string
 	page    string
 	profile string
@@ -71,12 +71,12 @@ type plan struct {
 // measurement is one line of the report.
 type measurement struct {
 	name    string
-	against string // what it is held against
+	against string // what it is compared with
 	goal    float64
 	run     func(ctx context.Context, p plan, m *machinery) (result, error)
 }
 
-// measurements lists the hot paths and what we want of them.
+// measurements lists the hot paths and their goals.
 var measurements = []measurement{
 	{"validate", "a `net/http` server that only decodes the same JSON", 0.4, served(file("validate"), measureValidate)},
 	{"stage-postgres", "`pgbench` upserting the same bytes, 64 clients", 0.8, served(fresh("stage"), measureStagePostgres)},
@@ -137,8 +137,8 @@ var measurements = []measurement{
 	{"console-page-ms", "100 ms for the slowest page with a million accounts on SQLite", 100, measureConsole},
 }
 
-// fresh and file name a database of either kind for a measurement that is the
-// same for both.
+// fresh and file create a database of either kind for measurements that exist
+// for both.
 func fresh(name string) func(context.Context, *machinery) (string, error) {
 	return func(ctx context.Context, m *machinery) (string, error) { return m.freshPostgres(ctx, name) }
 }
@@ -147,8 +147,8 @@ func file(name string) func(context.Context, *machinery) (string, error) {
 	return func(_ context.Context, m *machinery) (string, error) { return m.sqlite(name), nil }
 }
 
-// served gives a measurement a database of its own with a service on it, and ends
-// the service when it is over, so that the next one has the machine to itself.
+// served gives a measurement its own database and server, and stops the server
+// afterwards, so that the next one has the machine to itself.
 func served(
 	database func(context.Context, *machinery) (string, error),
 	measure func(ctx context.Context, p plan, m *machinery, s *service) (result, error),
@@ -163,7 +163,7 @@ func served(
 	}
 }
 
-// result is a ratio with the two figures behind it, in words.
+// result is a ratio with the two figures behind it as text.
 type result struct {
 	ratio  float64
 	ours   string
@@ -171,8 +171,8 @@ type result struct {
 	atMost bool // the goal is an upper bound, not a lower one
 }
 
-// run prints every line as soon as it is known, and fails when a goal was missed, so
-// that a script notices.
+// run prints every line as soon as it is known, and fails when a goal was
+// missed.
 func run(ctx context.Context, p plan) error {
 	if p.page != "" && (p.only != "" || p.profile != "") {
 		return errors.New("a page is written from a whole run, and while nobody takes profiles")
@@ -189,13 +189,13 @@ func run(ctx context.Context, p plan) error {
 	var lines []line
 	missed := 0
 	for _, m := range measurements {
-		// Names are compared whole, so that one measurement can be run without those whose names
-		// begin alike.
+		// Compare whole names, so that a measurement can be run without others
+		// with the same prefix.
 		if p.only != "" && !slices.Contains(strings.Split(p.only, ","), m.name) {
 			continue
 		}
-		// A measurement that fails ends the run: a page with a line missing would look like a
-		// whole one.
+		// A measurement that fails ends the run: a page without one line would
+		// look complete.
 		result, err := m.run(ctx, p, machinery)
 		if err == nil {
 			err = machinery.clear(ctx)
@@ -215,7 +215,8 @@ func run(ctx context.Context, p plan) error {
 			return err
 		}
 	}
-	// While profiles are taken goals are not judged: taking them makes figures worse.
+	// Goals are not checked while profiling, because profiling makes figures
+	// worse.
 	if p.profile != "" {
 		return machinery.profiler.join(ctx, p.profile)
 	}

@@ -11,30 +11,31 @@ import (
 	"time"
 )
 
-// callersInFlood is how many connect at once, each with a request ready.
+// callersInFlood is the number of concurrent clients, each with a request
+// ready.
 const callersInFlood = 5_000
 
-// soon is how fast an answer must come to be worth anything.
+// soon is how fast a response must come to count.
 const soon = 2 * time.Second
 
-// flood is what came of far more callers than can be served.
+// flood is the result of an overload.
 type flood struct {
-	best      sample    // what 64 callers get
-	good      float64   // good answers within time, a second
-	refusals  stopwatch // how long refused callers waited
-	rate      float64   // refusals a second
-	failures  int       // cut connections, refusals that do not say when to come back, other answers
+	best      sample    // with 64 callers
+	good      float64   // good responses in time, per second
+	refusals  stopwatch // response times of refusals
+	rate      float64   // refusals per second
+	failures  int       // cut connections, refusals without Retry-After, other responses
 	peak      float64   // MiB of memory
 	idle      float64   // MiB some seconds after
-	afterward sample    // what 64 callers get right after
-	machine   float64   // how fast the machine was by then, in times: noise that is not the flood's
+	afterward sample    // with 64 callers right after
+	machine   float64   // speed of the machine by then relative to before, which is noise
 }
 
-// kind makes databases of one kind, as fresh and file do.
+// kind creates databases of one kind, as fresh and file do.
 type kind func(name string) func(context.Context, *machinery) (string, error)
 
-// measureFlood gives the ratio of good answers under a flood to the best; what
-// else there is to know of it is in the words.
+// measureFlood returns the ratio of good responses under overload to the best
+// rate. The text has the other figures.
 func measureFlood(name string, databases kind) func(context.Context, plan, *machinery) (result, error) {
 	return func(ctx context.Context, p plan, m *machinery) (result, error) {
 		f, err := m.flood(ctx, p, name, databases)
@@ -42,7 +43,8 @@ func measureFlood(name string, databases kind) func(context.Context, plan, *mach
 			return result{}, err
 		}
 		return result{
-			// The flood lies in between, so the machine is taken as it was in the middle.
+			// The overload is between the two, so use the mean speed of the
+			// machine.
 			ratio: f.good / f.best.rate / ((1 + f.machine) / 2), raw: f.best.of("staged by 64 callers") + f.meanwhile(),
 			ours: fmt.Sprintf("%.0f staged/s within 2 s; %.0f refused/s, p99 %.1f s, %d failed",
 				f.good, f.rate, f.refusals.percentile(0.99).Seconds(), f.failures),
@@ -50,7 +52,7 @@ func measureFlood(name string, databases kind) func(context.Context, plan, *mach
 	}
 }
 
-// measureFloodMemory gives the most memory the server took meanwhile.
+// measureFloodMemory returns the peak memory of the server meanwhile.
 func measureFloodMemory(name string, databases kind) func(context.Context, plan, *machinery) (result, error) {
 	return func(ctx context.Context, p plan, m *machinery) (result, error) {
 		f, err := m.flood(ctx, p, name, databases)
@@ -63,8 +65,8 @@ func measureFloodMemory(name string, databases kind) func(context.Context, plan,
 	}
 }
 
-// measureAfterFlood gives the ratio of what 64 callers get right after a flood
-// to what they got before.
+// measureAfterFlood returns the ratio of the throughput with 64 callers right
+// after an overload to that before.
 func measureAfterFlood(name string, databases kind) func(context.Context, plan, *machinery) (result, error) {
 	return func(ctx context.Context, p plan, m *machinery) (result, error) {
 		f, err := m.flood(ctx, p, name, databases)
@@ -78,12 +80,12 @@ func measureAfterFlood(name string, databases kind) func(context.Context, plan, 
 	}
 }
 
-// meanwhile says what became of the machine.
+// meanwhile describes how the speed of the machine changed.
 func (f *flood) meanwhile() string {
 	return fmt.Sprintf(", the machine %.2f times as fast by the end", f.machine)
 }
 
-// flood lets it come over a server once for all who want to know of it.
+// flood overloads a server and keeps the result for all measurements.
 func (m *machinery) flood(ctx context.Context, p plan, name string, databases kind) (*flood, error) {
 	if f := m.floods[name]; f != nil {
 		return f, nil
@@ -93,7 +95,8 @@ func (m *machinery) flood(ctx context.Context, p plan, name string, databases ki
 		return nil, err
 	}
 	defer s.stop()
-	// Its twin is never flooded, and tells by what it gets before and after how the machine changed.
+	// The second server is never overloaded. Its throughput before and after
+	// shows how the machine changed.
 	twin, err := m.serveNew(ctx, databases("calm"))
 	if err != nil {
 		return nil, err
@@ -104,14 +107,15 @@ func (m *machinery) flood(ctx context.Context, p plan, name string, databases ki
 	if f.best, before, err = s.usual(ctx, p, numbers, twin); err != nil {
 		return nil, err
 	}
-	// Three times as long as usual, because callers who are told to come back need time to do so.
+	// Three times as long as usual, because callers that are refused need time
+	// to retry.
 	f.rise(ctx, s, numbers, 3*p.length)
 	if f.afterward, after, err = s.usual(ctx, p, numbers, twin); err != nil {
 		return nil, err
 	}
 	f.machine = after.rate / before.rate
-	// The peak is read after the second usual load, which a flood that left memory behind would
-	// raise.
+	// Read the peak after the second usual load: memory left behind by the
+	// overload would raise it.
 	if f.peak, err = s.memory("VmHWM"); err != nil {
 		return nil, err
 	}
@@ -123,8 +127,9 @@ func (m *machinery) flood(ctx context.Context, p plan, name string, databases ki
 	return f, nil
 }
 
-// usual gives what 64 callers get of a server, beginning at once, and in turn with it
-// of its twin. The means count: a median would forget the first moments after a flood.
+// usual returns the throughput with 64 callers, starting at once, alternating
+// with the second server. It uses means: a median would hide the first moments
+// after an overload.
 func (s *service) usual(ctx context.Context, p plan, numbers *counter, twin *service) (own, other sample, err error) {
 	var owns, others []sample
 	for range p.rounds {
@@ -132,7 +137,7 @@ func (s *service) usual(ctx context.Context, p plan, numbers *counter, twin *ser
 		if err != nil {
 			return sample{}, sample{}, err
 		}
-		// What a flood has left behind in the server is not the machine's.
+		// Correct for the machine only, not for what the overload left behind.
 		s.hold()
 		beside, err := twin.load(stagePath, numbers.account).run(ctx, p.length/time.Duration(p.rounds))
 		s.goOn()
@@ -144,8 +149,8 @@ func (s *service) usual(ctx context.Context, p plan, numbers *counter, twin *ser
 	return mean(owns...), mean(others...), nil
 }
 
-// rise sends from everybody at once. Who is refused comes back when he was
-// told to, give or take a half; who is served sends the next at once.
+// rise sends from all callers at once. A refused caller retries after
+// Retry-After, plus or minus half. Others send the next request at once.
 func (f *flood) rise(ctx context.Context, s *service, numbers *counter, length time.Duration) {
 	ctx, stop := context.WithTimeout(ctx, length)
 	defer stop()
@@ -159,8 +164,9 @@ func (f *flood) rise(ctx context.Context, s *service, numbers *counter, length t
 				err := converse(ctx, s.address, next, func(answer answer, took time.Duration) {
 					mutex.Lock()
 					defer mutex.Unlock()
-					// Who is refused and told when to come back is treated well; a good answer
-					// that comes too late is neither counted as good nor as a failure.
+					// A refusal with Retry-After is correct. A good response
+					// that comes too late counts neither as good nor as a
+					// failure.
 					switch refused := answer.status == "503" || answer.status == "429"; {
 					case answer.status[0] == '2' && took <= soon:
 						good++
@@ -174,7 +180,7 @@ func (f *flood) rise(ctx context.Context, s *service, numbers *counter, length t
 					mutex.Lock()
 					f.failures++
 					mutex.Unlock()
-					// Not at once, or one that cannot connect would do nothing but try.
+					// Wait, or a caller that cannot connect would only retry.
 					pause(ctx, time.Second)
 				}
 			}
@@ -192,9 +198,9 @@ func converse(ctx context.Context, address string, next func(int64, []byte) []by
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	// When time is up nobody waits for an answer any more.
+	// Do not wait for a response when the time is up.
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	// A small buffer: five thousand callers are on the same machine as the server.
+	// A small buffer: five thousand callers share the machine with the server.
 	reader := bufio.NewReaderSize(conn, 2<<10)
 	var request []byte
 	for ctx.Err() == nil {
@@ -215,7 +221,7 @@ func converse(ctx context.Context, address string, next func(int64, []byte) []by
 	return errors.Join(ctx.Err())
 }
 
-// pause waits about so long.
+// pause waits for roughly that long.
 func pause(ctx context.Context, about time.Duration) {
 	select {
 	case <-ctx.Done():

@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// The page's table stands between these two lines and is written by a run.
+// The table of the page is between these two lines and is written by a run.
 const (
 	tableBegins = "<!-- The table is written by `go run ./bench -write docs/speed.md`: a whole run, as it was. -->\n"
 	tableEnds   = "<!-- End of the table. -->\n"
 )
 
-// line is a measurement with what a run found.
+// line is a measurement with its result.
 type line struct {
 	measurement
 	result
 }
 
-// met says whether the goal was.
+// met reports whether the goal was met.
 func (l line) met() bool { return (l.ratio >= l.goal) != l.atMost }
 
-// table writes the lines of a whole run for the page.
+// table formats the lines of a whole run for the page.
 func table(lines []line, when time.Time) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "One whole run on %s, %d cores, %s:\n\n", when.Format(time.DateOnly), runtime.NumCPU(), runtime.Version())
@@ -41,13 +41,13 @@ func table(lines []line, when time.Time) string {
 	return text.String()
 }
 
-// writePage puts the table of a run into the page.
+// writePage replaces the table in the page.
 func writePage(page string, lines []line, when time.Time) error {
 	text, err := os.ReadFile(page)
 	if err != nil {
 		return err
 	}
-	// Everything outside of the two marks is written by hand and stays as it is.
+	// Everything outside the two markers is written by hand.
 	before, rest, begins := strings.Cut(string(text), tableBegins)
 	_, after, ends := strings.Cut(rest, tableEnds)
 	if !begins || !ends {

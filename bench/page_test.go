@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The page must tell of every measurement there is, with the goal it has today.
+// The page lists every measurement with its current goal.
 func TestPageShowsEveryMeasurement(t *testing.T) {
 	text, err := os.ReadFile("../docs/speed.md")
 	if err != nil {

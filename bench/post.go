@@ -9,20 +9,21 @@ import (
 	"time"
 )
 
-// postedAccounts is how many accounts notes and transactions are spread over.
+// postedAccounts is the number of accounts that notes and transactions are
+// spread over.
 const postedAccounts = 2_000
 
-// posting is one kind of thing that is added to accounts: how a request of a
-// batch looks, and the row each item of it becomes.
+// posting is one kind of thing that is added to accounts: the request for a
+// batch, and the row for each item.
 type posting struct {
 	path   string
-	list   string // the member that holds the batch
-	item   string // one item, NUMBER standing for what makes it unique
-	insert string // the raw row: $1 the account, $2 what makes it unique
+	list   string // member that holds the batch
+	item   string // one item, with NUMBER for what makes it unique
+	insert string // the raw row: $1 is the account, $2 makes it unique
 }
 
-// notePosting and transactionPosting send what a caller sends, and insert what the
-// service makes of it: the comparison writes the same rows.
+// notePosting and transactionPosting have what a caller sends and the rows that
+// the service writes for it, so that the comparison writes the same rows.
 var notePosting = posting{
 	path: "/v1/data-import/notes/create/", list: "notes",
 	item: `{"body":"Customer called about the meter reading of last month and was told NUMBER; no further action is needed.","created_at":"2026-07-05T10:00:00Z"}`,
@@ -38,12 +39,12 @@ var transactionPosting = posting{
 		'{"transaction_id": "T-1783245600000000","transaction_date": "2026-07-05","amount": 12.34,"type": "PAYMENT","payment_type": "DD_REGULAR_COLLECTION","reason": "ACCOUNT_CHARGE_PAYMENT","reference": "DD-77120"}')`,
 }
 
-// postedEvent is the row that tells of a batch; $1 is the account.
+// postedEvent is the row of the event for a batch; $1 is the account.
 const postedEvent = `INSERT INTO event (type, supplier, external, account_number, at, details)
 	VALUES ('post_import.notes_created', 'BENCH', 'EXT-' || CAST($1 AS TEXT), 'A-' || CAST($1 AS TEXT), 1783245600000000, '{"count": "1"}')`
 
 // measurePostPostgres compares posting batches with pgbench inserting the same
-// rows, a batch to a transaction; a batch of one is folded into one statement.
+// rows, one batch per transaction. A batch of one is a single statement.
 func measurePostPostgres(kind posting, batch int) func(context.Context, plan, *machinery) (result, error) {
 	return func(ctx context.Context, p plan, m *machinery) (result, error) {
 		database, err := m.freshPostgres(ctx, fmt.Sprintf("%s_%d", kind.list, batch))
@@ -55,8 +56,8 @@ func measurePostPostgres(kind posting, batch int) func(context.Context, plan, *m
 			return result{}, err
 		}
 		defer s.stop()
-		// Accounts nobody else touches; nothing checks that they exist.
-		// The same rows by another way of naming parameters: pgbench has variables with names.
+		// Accounts of its own; nothing checks that they exist. pgbench has
+		// named variables instead of numbered parameters.
 		named := strings.NewReplacer("$1", ":account", "$2", ":n")
 		insert, told := named.Replace(kind.insert), named.Replace(postedEvent)
 		script := "\\set account random(1000000000, 1000002000)\n\\set n random(1, 9000000000000000)\n"
@@ -69,7 +70,7 @@ func measurePostPostgres(kind posting, batch int) func(context.Context, plan, *m
 		ratio, ours, raw, err := alternate(p.rounds,
 			func() (sample, error) {
 				found, err := s.load(kind.path, kind.request(numbers, batch)).run(ctx, p.length)
-				// A request carries a batch, and rows are what is compared.
+				// A request has a batch, and rows are compared.
 				found.rate *= float64(batch)
 				return found, err
 			},
@@ -83,7 +84,7 @@ func measurePostPostgres(kind posting, batch int) func(context.Context, plan, *m
 }
 
 // measurePostSQLite compares posting batches with a bare program inserting the
-// same rows, a batch to a transaction.
+// same rows, one batch per transaction.
 func measurePostSQLite(kind posting, batch int) func(context.Context, plan, *machinery) (result, error) {
 	return func(ctx context.Context, p plan, m *machinery) (result, error) {
 		name := fmt.Sprintf("%s-%d", kind.list, batch)
@@ -112,7 +113,7 @@ func measurePostSQLite(kind posting, batch int) func(context.Context, plan, *mac
 	}
 }
 
-// startWithAccounts serves a database with accounts to post onto.
+// startWithAccounts starts a server on a database with accounts to post to.
 func (m *machinery) startWithAccounts(ctx context.Context, database string) (*service, error) {
 	s, err := m.start(ctx, database)
 	if err != nil {
@@ -131,7 +132,7 @@ func (k posting) request(numbers *counter, batch int) func(int64, []byte) []byte
 	return func(_ int64, dst []byte) []byte {
 		first := numbers.last.Add(int64(batch))
 		dst = append(dst, `{"import_supplier":"`+supplier+`","external_account_number":"EXT-`...)
-		// Batches go round the accounts, so that none has a ledger much longer than the others.
+		// Batches rotate through the accounts, so that all ledgers grow alike.
 		dst = strconv.AppendInt(dst, accountOffset+1+first/int64(batch)%postedAccounts, 10)
 		dst = append(dst, `","`+k.list+`":[`...)
 		for i := range int64(batch) {
@@ -146,7 +147,7 @@ func (k posting) request(numbers *counter, batch int) func(int64, []byte) []byte
 	}
 }
 
-// insertBare writes the event, too: the promise to tell others is part of a posting.
+// insertBare also writes the event, which is part of a posting.
 func (k posting) insertBare(ctx context.Context, db *sql.DB, numbers *counter, batch int, length time.Duration) (sample, error) {
 	statement, err := db.PrepareContext(ctx, k.insert)
 	if err != nil {

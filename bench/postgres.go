@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// freshPostgres makes an empty database in the private cluster.
+// freshPostgres creates an empty database in the private cluster.
 func (m *machinery) freshPostgres(ctx context.Context, name string) (string, error) {
 	if err := m.psql(ctx, m.postgres.URL, "CREATE DATABASE bench_"+name); err != nil {
 		return "", err
@@ -26,11 +26,11 @@ func (m *machinery) freshPostgres(ctx context.Context, name string) (string, err
 	return address.String(), nil
 }
 
-// psql runs statements and throws their output away.
+// psql runs statements and discards their output.
 func (m *machinery) psql(ctx context.Context, database string, statements ...string) error {
 	command := exec.CommandContext(ctx, "psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", database)
 	command.Stdin = strings.NewReader(strings.Join(statements, ";\n") + ";\n")
-	// Output goes nowhere: copying rows into our memory would be measured with them.
+	// Discarded, because copying rows into memory would be measured too.
 	output, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (m *machinery) psql(ctx context.Context, database string, statements ...str
 	return nil
 }
 
-// ask gives the one number a query answers with.
+// ask returns the number that a query returns.
 func (m *machinery) ask(ctx context.Context, database, query string) (float64, error) {
 	output, err := exec.CommandContext(ctx, "psql", "-X", "-q", "-A", "-t", "-c", query, database).Output()
 	if err != nil {
@@ -54,23 +54,23 @@ func (m *machinery) ask(ctx context.Context, database, query string) (float64, e
 	return strconv.ParseFloat(strings.TrimSpace(string(output)), 64)
 }
 
-// tps finds the rate in what pgbench prints.
+// tps matches the rate in the output of pgbench.
 var tps = regexp.MustCompile(`(?m)^tps = ([0-9.]+)`)
 
-// pgbench runs a script from as many clients as our own measurements use. The
-// document travels as a parameter, as it does for everybody.
+// pgbench runs a script with as many clients as the other arm has. The document
+// is a parameter.
 func (m *machinery) pgbench(ctx context.Context, database, script string, length time.Duration) (sample, error) {
 	return m.pgbenchOf(ctx, database, script, length, connections)
 }
 
-// pgbenchOf does so with another number of clients.
+// pgbenchOf does the same with another number of clients.
 func (m *machinery) pgbenchOf(ctx context.Context, database, script string, length time.Duration, clients int) (sample, error) {
 	file := filepath.Join(m.folder, "script.sql")
 	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
 		return sample{}, err
 	}
-	// Prepared statements, as drivers use them, and no vacuum before; whole seconds are all that
-	// pgbench takes.
+	// Prepared statements, as drivers use them, and no vacuum first. pgbench
+	// accepts whole seconds only.
 	command := exec.CommandContext(ctx, "pgbench", "-n", "-M", "prepared", "-c", strconv.Itoa(clients), "-j", "2",
 		"-T", strconv.Itoa(max(1, int(length.Seconds()))), "-D", "document="+string(account(1, nil)), "-f", file, database)
 	output, err := command.CombinedOutput()

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// processPath is the call that everything else is for.
+// processPath is the endpoint that creates accounts.
 const processPath = "/v1/data-import/account-import-process/process/"
 
-// creations is how many accounts one arm creates; they are staged before, and
-// the staging is not timed.
+// creations is the number of accounts one arm creates. They are staged first,
+// and staging is not timed.
 const creations = 12_000
 
 // measureProcessPostgres compares creating accounts with pgbench writing the
-// same rows, one account to a transaction and all its rows in one statement.
+// same rows, one account per transaction with all its rows in one statement.
 func measureProcessPostgres(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
 	if err := m.rawProcesses(ctx, s.database); err != nil {
 		return result{}, err
@@ -29,10 +29,10 @@ func measureProcessPostgres(ctx context.Context, p plan, m *machinery, s *servic
 	return result{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("accounts by pgbench")}, err
 }
 
-// rawProcesses puts the rows that pgbench imports beside ours, under a supplier
-// of their own.
+// rawProcesses inserts the rows that pgbench imports, under their own supplier.
 func (m *machinery) rawProcesses(ctx context.Context, database string) error {
-	// The rows to be imported are there before the clock starts, as staged accounts are for us.
+	// The rows exist before the clock starts, as staged accounts do in the
+	// other arm.
 	return m.psql(ctx, database, `CREATE SEQUENCE raw_next`,
 		`INSERT INTO supplier (code, name, status, document_root, currency, region, time_zone, send_customer_emails, verify_documents, concurrency_limit, severities, created_at)
 			SELECT 'RAW', 'RAW', status, document_root, currency, region, time_zone, FALSE, FALSE, 0, severities, 0 FROM supplier WHERE code = '`+supplier+`'`,
@@ -44,7 +44,7 @@ func (m *machinery) rawProcesses(ctx context.Context, database string) error {
 }
 
 // measureProcessSQLite compares creating accounts with a bare program that
-// writes the same rows, one transaction to an account.
+// writes the same rows, one transaction per account.
 func measureProcessSQLite(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
 	if err := m.furnish(ctx, m.sqlite("raw-process")); err != nil {
 		return result{}, err
@@ -81,8 +81,8 @@ func measureProcessGrouped(ctx context.Context, p plan, m *machinery, s *service
 	return result{ratio: ratio, ours: ours.of("accounts"), raw: limit.of("accounts by a bare group-commit writer")}, err
 }
 
-// bareSQLite opens a file for a bare program, as durable as ours and over one
-// connection: a second one would only wait for the first.
+// bareSQLite opens a file with the product's durability and one connection: a
+// second one would only wait.
 func (m *machinery) bareSQLite(name string) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", filepath.Join(m.folder, name+".db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
 	if err != nil {
@@ -92,7 +92,7 @@ func (m *machinery) bareSQLite(name string) (*sql.DB, error) {
 	return db, nil
 }
 
-// furnish makes a database with our schema and the supplier.
+// furnish creates a database with the product's schema and the supplier.
 func (m *machinery) furnish(ctx context.Context, database string) error {
 	if _, err := m.tell(ctx, "schema", "apply", "--database", database); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (m *machinery) furnish(ctx context.Context, database string) error {
 	return err
 }
 
-// create stages accounts, then gives the rate at which they are created.
+// create stages accounts and returns the rate at which they are created.
 func (s *service) create(ctx context.Context, numbers *counter, count int64) (sample, error) {
 	first := numbers.last.Load()
 	if err := s.stage(ctx, numbers, count); err != nil {
@@ -110,13 +110,13 @@ func (s *service) create(ctx context.Context, numbers *counter, count int64) (sa
 	return s.processing(first, count, false).run(ctx, time.Minute)
 }
 
-// prepareBare prepares the statements that write one account, whose number is
-// the parameter of each.
+// prepareBare prepares the statements that write one account. Each has the
+// number as its parameter.
 func prepareBare(ctx context.Context, db *sql.DB) ([]*sql.Stmt, error) {
 	texts := []string{`INSERT INTO process (id, supplier_id, external, state, revision, hash, first_staged_at, staged_at, account_number, account_created_at)
 		VALUES ($1, 1, 'EXT-' || $1, 'imported', 1, x'00', 1, 1, 'A-' || $1, 1)`}
-	// The rows are those of the same table that pgbench writes, so that no two comparisons differ
-	// in what an account is.
+	// The rows come from the same table as those for pgbench, so that all
+	// comparisons write the same account.
 	for _, row := range rawRows {
 		texts = append(texts, fmt.Sprintf("INSERT INTO %s (%s, %s) VALUES ($1, %s)", row.table, row.key(), row.columns, row.values))
 	}
@@ -132,8 +132,8 @@ func prepareBare(ctx context.Context, db *sql.DB) ([]*sql.Stmt, error) {
 	return statements, nil
 }
 
-// createBare writes accounts one after the other, as one would by hand, so many
-// to a transaction.
+// createBare writes accounts one after the other, a number of them per
+// transaction.
 func createBare(ctx context.Context, db *sql.DB, numbers *counter, length time.Duration, together int) (sample, error) {
 	statements, err := prepareBare(ctx, db)
 	if err != nil {

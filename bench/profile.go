@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 )
 
-// profileOfBusyServers is what a release is built with: where servers spend
-// their time while they are measured, by which the compiler decides what it
-// puts in place instead of calling it.
+// profileOfBusyServers is the CPU profile that a release is compiled with. It
+// shows where servers spend their time, so that the compiler knows what to
+// inline.
 const profileOfBusyServers = "cmd/landfall/landfall.pgo"
 
-// profiler looks at every server of a run, a few seconds at a time: the last
-// piece goes down with its server.
+// profiler profiles every server of a run, a few seconds at a time: the last
+// piece is lost with its server.
 type profiler struct {
 	folder string
 }
@@ -26,10 +26,10 @@ const (
 	pieceName      = "piece-" // and some letters
 )
 
-// watch takes pieces until the server at an address is gone.
+// watch profiles until the server at an address is gone.
 func (p *profiler) watch(ctx context.Context, address string) {
 	for {
-		// The last piece fails when its server goes, which is how this ends.
+		// The last profile fails when its server stops, which ends the loop.
 		if p.piece(ctx, "http://"+address+"/debug/pprof/profile?seconds="+secondsOfPiece) != nil {
 			return
 		}
@@ -63,7 +63,7 @@ func (p *profiler) piece(ctx context.Context, from string) error {
 	return file.Close()
 }
 
-// join makes one profile of all pieces.
+// join merges all pieces into one profile.
 func (p *profiler) join(ctx context.Context, into string) error {
 	pieces, err := filepath.Glob(filepath.Join(p.folder, pieceName+"*.pb.gz"))
 	if err != nil || len(pieces) == 0 {
@@ -73,7 +73,7 @@ func (p *profiler) join(ctx context.Context, into string) error {
 	if err != nil {
 		return err
 	}
-	// Joined by the tool that the compiler's documentation names for it.
+	// With the tool that the compiler's documentation recommends.
 	command := exec.CommandContext(ctx, "go", append([]string{"tool", "pprof", "-proto"}, pieces...)...)
 	command.Stdout = out
 	if err := command.Run(); err != nil {

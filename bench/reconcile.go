@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// reconciliationPath gives the whole table of differences.
+// reconciliationPath returns the whole table of differences.
 const reconciliationPath = "/v1/data-import/reconciliation/" + supplier + "/"
 
-// figuresOfOne is what an account of the measurement comes to: customers, supply
+// figuresOfOne is what one account adds to the totals: customers, supply
 // points, notes, a balance, a payment.
 const figuresOfOne = `'GBP 1 2 2 1   790     1 5000'`
 
-// refusedFor is why some of them were not taken.
+// refusedFor is the reason of refused accounts.
 const refusedFor = `'{"code":"account_failed_validation","detail":"","violations":[]}'`
 
-// measureReconciliation gives how many milliseconds the reconciliation of a
-// supplier with very many accounts takes: seven tenths of them created, the rest
-// waiting, failed and skipped, and one for every ten that was refused and never
-// staged. The first answer comes while the sums are as long as the writers left
-// them; that one counts when it is the slowest.
+// measureReconciliation returns how many milliseconds the reconciliation of a
+// supplier with very many accounts takes: seven tenths of them created, the
+// rest waiting, failed and skipped, and one refused account for every ten. The
+// first request comes before the sums are compacted and counts if it is the
+// slowest.
 func measureReconciliation(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
 	if err := m.standings(ctx, s.database, p.rows); err != nil {
 		return result{}, err
@@ -33,7 +33,7 @@ func measureReconciliation(ctx context.Context, p plan, m *machinery, s *service
 		return result{}, err
 	}
 	first := time.Since(began)
-	// Later answers have the sums folded; the first one is measured by itself.
+	// Later requests find compacted sums, so the first one is measured alone.
 	later, err := median(func() error { return s.reconciled(ctx, p.rows/10*7) })
 	millis := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 	return result{
@@ -43,8 +43,8 @@ func measureReconciliation(ctx context.Context, p plan, m *machinery, s *service
 	}, err
 }
 
-// standings puts accounts that stand differently into a database, with ledgers
-// and with the sums as batches of fifty write them.
+// standings inserts accounts in all states, with ledgers and with the sums that
+// batches of fifty write.
 func (m *machinery) standings(ctx context.Context, database string, accounts int) error {
 	series := fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < %d) `, accounts-1)
 	batches := fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < %d) `, accounts/50-1)
@@ -67,7 +67,7 @@ func (m *machinery) standings(ctx context.Context, database string, accounts int
 	}
 	path, isFile := strings.CutPrefix(database, "sqlite:")
 	if !isFile {
-		// Both databases get the same statements, but for the two things they write differently.
+		// Both databases get the same statements, except for two expressions.
 		for i := range statements {
 			statements[i] = strings.NewReplacer("{hash}", `'\x00'`, "{json}", "JSON").Replace(statements[i])
 		}
@@ -86,7 +86,8 @@ func (m *machinery) standings(ctx context.Context, database string, accounts int
 	return nil
 }
 
-// reconciled asks for the reconciliation and sees that all accounts are in it.
+// reconciled requests the reconciliation and checks that it includes all
+// accounts.
 func (s *service) reconciled(ctx context.Context, created int) error {
 	answer, err := s.get(ctx, reconciliationPath)
 	if err != nil {

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// rawRow is one row an account consists of: a table, its columns after the
-// account's key, and values for them as SQL. Their JSON has a space behind each
-// colon: pgbench would take a colon and a word for a variable.
+// rawRow is one row of an account: a table, its columns after the account's
+// key, and their values as SQL. JSON has a space after each colon, because
+// pgbench would take a colon and a word for a variable.
 type rawRow struct{ table, columns, values string }
 
-// rawRows are the rows the program writes for the benchmark's account.
+// rawRows are the rows that the program writes for the benchmark account.
 var rawRows = []rawRow{
 	{"account", "revision, team, account_type, currency, billing_name, last_statement_closing_on, last_statement_issued_on, last_statement_balance, transfer_balance, open_from_on, balance, ledger_length, note_count, statement_count, instruction_count",
 		"1, 'Bench Team', 'DOMESTIC', 'GBP', 'Ada Lovelace', '2026-06-30', '2026-07-03', -4210, 790, '2026-07-01', 790, 2, 0, 0, 0"},
@@ -34,25 +34,25 @@ var rawRows = []rawRow{
 		`'P-1', 2, 'transaction', FALSE, 5000, 790, 'PAYMENT', '2026-07-05', NULL, 'ACCOUNT_CHARGE_PAYMENT', '', '{"transaction_id": "P-1","transaction_date": "2026-07-05","amount": 50.00,"type": "PAYMENT","payment_type": "DD_REGULAR_COLLECTION","reason": "ACCOUNT_CHARGE_PAYMENT","reference": "DD-77120"}'`},
 }
 
-// rawCreation folds all rows of an account into one statement for pgbench.
+// rawCreation is one statement for pgbench that writes all rows of an account.
 func rawCreation() string {
 	return rawStatement(`id = (SELECT id FROM raw_process WHERE n = (SELECT nextval('raw_next')))`)
 }
 
-// rawCreations does so for many accounts.
+// rawCreations does the same for many accounts.
 func rawCreations(count int) string {
 	return rawStatement(fmt.Sprintf(`id IN (SELECT r.id FROM raw_process r, (SELECT nextval('raw_next') AS n OFFSET 0) b
 		WHERE r.n > (b.n - 1) * %d AND r.n <= b.n * %d)`, count, count))
 }
 
-// rawStatement makes accounts of processes in a single statement, the least that
-// PostgreSQL can be asked for.
+// rawStatement creates accounts in a single statement, the least work for
+// PostgreSQL.
 func rawStatement(which string) string {
 	var script strings.Builder
 	fmt.Fprintf(&script, `WITH p AS (UPDATE process SET state = 'imported', account_number = 'R-' || id, account_created_at = 1
 	WHERE %s RETURNING id)`, which)
-	// Each row in a WITH of its own: PostgreSQL writes them all in one statement and one round
-	// trip.
+	// Each row in its own WITH clause, so that one statement and one round trip
+	// write all of them.
 	for i, row := range rawRows {
 		fmt.Fprintf(&script, ",\nmade%d AS (INSERT INTO %s (%s, %s) SELECT id, %s FROM p)", i, row.table, row.key(), row.columns, row.values)
 	}
@@ -60,7 +60,7 @@ func rawStatement(which string) string {
 	return script.String()
 }
 
-// key is the column that names the account.
+// key is the column with the account's key.
 func (r rawRow) key() string {
 	if r.table == "account" {
 		return "id"

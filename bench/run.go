@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// runsPath starts runs and, with an id behind it, tells how far one is.
+// runsPath starts runs and, followed by an ID, returns one.
 const runsPath = "/v1/data-import/runs/"
 
-// inRun is how many accounts one run of a measurement creates, and togetherRaw
-// how many a bare program writes in one transaction.
+// inRun is the number of accounts in one run, and togetherRaw the number that a
+// bare program writes in one transaction.
 const (
 	inRun       = 20_000
 	togetherRaw = 500
 )
 
-// move stages accounts in bulk and gives the rate at which a run creates them,
-// from the moment it is asked for to its end.
+// move stages accounts in bulk and returns the rate at which a run creates
+// them, from the request to its end.
 func (s *service) move(ctx context.Context, numbers *counter, count int64) (sample, error) {
 	if _, err := s.stream(ctx, numbers, time.Hour, count); err != nil {
 		return sample{}, err
@@ -30,30 +30,31 @@ func (s *service) move(ctx context.Context, numbers *counter, count int64) (samp
 	began := time.Now()
 	state, err := s.startRun(ctx)
 	for err == nil && state.State != "FINISHED" {
-		// Often enough for the end to be seen at once, and too rarely for asking to be work.
+		// Often enough to see the end at once, and rarely enough to cause no
+		// load.
 		time.Sleep(20 * time.Millisecond)
 		state, err = s.ask(ctx, http.MethodGet, runsPath+state.ID+"/", "")
 	}
-	// A run that left accounts out would look faster than it was.
+	// A run that left accounts out would look faster.
 	if err == nil && state.Succeeded != count {
 		err = fmt.Errorf("the run created %d of %d accounts", state.Succeeded, count)
 	}
 	return sample{rate: float64(count) / time.Since(began).Seconds()}, err
 }
 
-// startRun asks for a run of all accounts that are staged.
+// startRun starts a run of all staged accounts.
 func (s *service) startRun(ctx context.Context) (moved, error) {
 	return s.ask(ctx, http.MethodPost, runsPath, `{"import_supplier_code":"`+supplier+`","operations_team_name":"Bench Team"}`)
 }
 
-// moved is how far a run is.
+// moved is the progress of a run.
 type moved struct {
 	ID        string `json:"id"`
 	State     string `json:"state"`
 	Succeeded int64  `json:"succeeded"`
 }
 
-// ask is for calls that are few; those that are timed go through load.
+// ask sends requests that are not timed.
 func (s *service) ask(ctx context.Context, method, path, body string) (found moved, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, "http://"+s.address+path, strings.NewReader(body))
 	if err != nil {
@@ -78,7 +79,7 @@ func (s *service) ask(ctx context.Context, method, path, body string) (found mov
 	return found, json.NewDecoder(bytes.NewReader(text)).Decode(&found)
 }
 
-// measureRun compares a run with 64 callers who ask for the same accounts.
+// measureRun compares a run with 64 callers that process the same accounts.
 func measureRun(ctx context.Context, p plan, _ *machinery, s *service) (result, error) {
 	numbers := &counter{}
 	ratio, ours, raw, err := alternate(p.rounds,
@@ -88,7 +89,7 @@ func measureRun(ctx context.Context, p plan, _ *machinery, s *service) (result, 
 }
 
 // measureRunPostgres compares a run with pgbench writing the same rows, five
-// hundred accounts to a statement.
+// hundred accounts per statement.
 func measureRunPostgres(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
 	if err := m.rawProcesses(ctx, s.database); err != nil {
 		return result{}, err
@@ -105,7 +106,7 @@ func measureRunPostgres(ctx context.Context, p plan, m *machinery, s *service) (
 }
 
 // measureRunSQLite compares a run with a bare program that writes the same
-// rows, five hundred accounts to a transaction.
+// rows, five hundred accounts per transaction.
 func measureRunSQLite(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
 	if err := m.furnish(ctx, m.sqlite("raw-run")); err != nil {
 		return result{}, err

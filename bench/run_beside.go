@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// besideRun is how many accounts wait for the run that single calls go beside:
-// more than it can create meanwhile.
+// besideRun is the number of accounts in the run beside single calls: more than
+// it can create meanwhile.
 const besideRun = 60_000
 
-// measureBesideRun gives how many times as long the middle one of single calls
-// takes while a run creates accounts of the same organisation.
+// measureBesideRun returns by which factor the median of single calls grows
+// while a run creates accounts of the same organisation.
 func measureBesideRun(ctx context.Context, p plan, _ *machinery, s *service) (result, error) {
 	numbers := &counter{}
 	if _, err := s.stream(ctx, numbers, time.Hour, besideRun); err != nil {
@@ -36,8 +36,7 @@ func measureBesideRun(ctx context.Context, p plan, _ *machinery, s *service) (re
 	if err != nil {
 		return result{}, err
 	}
-	// A run that had ended in between would have left the single calls alone, and the ratio would
-	// be a lie.
+	// If the run had ended meanwhile, the ratio would be wrong.
 	after, err := s.ask(ctx, http.MethodGet, runsPath+run.ID+"/", "")
 	if err == nil && after.State != "RUNNING" {
 		err = errors.New("the run was over before the single calls were")

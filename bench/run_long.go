@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// shortestOfRun is how many accounts of a run are enough to take its pace: ten times
-// as many as are under way at once.
+// shortestOfRun is the number of accounts after which the throughput of a run
+// can be measured: ten times as many as are in progress.
 const shortestOfRun = 2_000
 
-// measureLongRun compares the pace at the end of a long run with that at the
-// beginning of another.
+// measureLongRun compares the throughput at the end of a long run with that at
+// the start of another one.
 func measureLongRun(ctx context.Context, p plan, m *machinery) (result, error) {
 	young, err := m.longRun(ctx, "young_run", p.run)
 	if err != nil {
@@ -28,7 +28,7 @@ func measureLongRun(ctx context.Context, p plan, m *machinery) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	// To its end, since a run that left accounts out would look faster than it was.
+	// Wait for the end: a run that left accounts out would look faster.
 	if err := old.finish(ctx, p.run); err != nil {
 		return result{}, err
 	}
@@ -39,8 +39,8 @@ func measureLongRun(ctx context.Context, p plan, m *machinery) (result, error) {
 	}, err
 }
 
-// longRun serves a database of its own and stages the accounts of a run, which
-// begins when somebody first asks how far it is.
+// longRun starts a server on its own database and stages the accounts of a run,
+// which starts at the first question for its progress.
 func (m *machinery) longRun(ctx context.Context, name string, accounts int64) (*paced, error) {
 	s, err := m.serveNew(ctx, fresh(name))
 	if err != nil {
@@ -51,15 +51,15 @@ func (m *machinery) longRun(ctx context.Context, name string, accounts int64) (*
 		return nil, err
 	}
 	var run moved
-	// How far a run is is a sum over its slices, two thousand of a million accounts: who asked for it
-	// more often would measure that.
+	// The progress of a run is a sum over its slices, two thousand for a
+	// million accounts. Asking more often would measure that.
 	return &paced{service: s, every: 50 * time.Millisecond, far: func(ctx context.Context) (done int64, err error) {
 		if run.ID == "" {
 			run, err = s.startRun(ctx)
 		} else {
 			run, err = s.ask(ctx, http.MethodGet, runsPath+run.ID+"/", "")
 		}
-		// One that stands still before everything is done would be waited for for ever.
+		// Without this, waiting for a run that is stuck would never end.
 		if err == nil && run.State != "WAITING" && run.State != "RUNNING" && run.Succeeded != accounts {
 			err = fmt.Errorf("the run is %s and created %d of %d accounts", run.State, run.Succeeded, accounts)
 		}

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// sample is what one arm of a measurement found.
+// sample is the result of one arm of a measurement.
 type sample struct {
-	rate float64       // good answers a second
-	p50  time.Duration // how long the middle one took; 0 when nobody looked
-	p99  time.Duration // how long the slowest hundredth of them took at least; 0 when nobody looked
+	rate float64       // good responses per second
+	p50  time.Duration // 0 if not measured
+	p99  time.Duration // 0 if not measured
 }
 
-// of writes a sample for people, what being what is counted.
+// of formats a sample; what names the unit.
 func (s sample) of(what string) string {
 	text := fmt.Sprintf("%.0f %s/s", s.rate, what)
 	if s.p99 > 0 {
@@ -22,13 +22,13 @@ func (s sample) of(what string) string {
 	return text
 }
 
-// stopwatch is how long each of many things took.
+// stopwatch holds how long each of many things took.
 type stopwatch []time.Duration
 
-// forever is how long an answer takes that is none.
+// forever is the duration of a failed response.
 const forever = time.Hour
 
-// good counts the answers that were some.
+// good counts the responses that did not fail.
 func (s stopwatch) good() float64 {
 	good := len(s)
 	for _, took := range s {
@@ -39,7 +39,7 @@ func (s stopwatch) good() float64 {
 	return float64(good)
 }
 
-// percentile gives how long at most the given share of them took.
+// percentile returns the given percentile.
 func (s stopwatch) percentile(share float64) time.Duration {
 	if len(s) == 0 {
 		return 0
@@ -49,7 +49,8 @@ func (s stopwatch) percentile(share float64) time.Duration {
 }
 
 // alternate runs the two arms in turn, so that a slow minute of the machine
-// hits both, and gives the median of the ratios with the medians of both arms.
+// affects both, and returns the median of the ratios with the medians of both
+// arms.
 func alternate(rounds int, ours, raw func() (sample, error)) (ratio float64, our, limit sample, err error) {
 	var ratios []float64
 	var mine, theirs []sample
@@ -68,7 +69,7 @@ func alternate(rounds int, ours, raw func() (sample, error)) (ratio float64, our
 	return ratios[len(ratios)/2], middle(mine), middle(theirs), nil
 }
 
-// middle gives the sample of the median rate.
+// middle returns the sample with the median rate.
 func middle(samples []sample) sample {
 	slices.SortFunc(samples, func(a, b sample) int {
 		switch {
@@ -82,7 +83,7 @@ func middle(samples []sample) sample {
 	return samples[len(samples)/2]
 }
 
-// mean gives what several samples of the same come to.
+// mean returns the mean of samples.
 func mean(samples ...sample) (all sample) {
 	for _, one := range samples {
 		all.rate += one.rate / float64(len(samples))

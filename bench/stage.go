@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// stagePath is the call that every account begins with.
+// stagePath is the endpoint that stages accounts.
 const stagePath = "/v1/data-import/account-import-process/create-or-update/"
 
 // measureStagePostgres compares staging with pgbench upserting the same bytes.
@@ -25,9 +25,9 @@ ON CONFLICT (supplier, external) DO UPDATE SET document = excluded.document, sta
 	return result{ratio: ratio, ours: ours.of("staged"), raw: raw.of("upserts by pgbench")}, err
 }
 
-// measureStageSQLite compares staging with a bare writer that puts the same
-// bytes into one table with full durability, 64 connections to a commit. Like
-// pgbench's clients, its callers are at the other end of a socket.
+// measureStageSQLite compares staging with a bare writer that stores the same
+// bytes in one table with full durability, 64 connections per commit. Its
+// callers are behind a socket, as the clients of pgbench are.
 func measureStageSQLite(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
 	bare, err := startBare(ctx, filepath.Join(m.folder, "raw.db"))
 	if err != nil {
@@ -42,7 +42,7 @@ func measureStageSQLite(ctx context.Context, p plan, m *machinery, s *service) (
 }
 
 // measureStageInside compares staging over HTTP with the same bare writer
-// called from inside its own process, with nothing around it at all.
+// called in its own process.
 func measureStageInside(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
 	raw, err := openBareWriter(filepath.Join(m.folder, "raw-inside.db"))
 	if err != nil {
@@ -56,10 +56,10 @@ func measureStageInside(ctx context.Context, p plan, m *machinery, s *service) (
 	return result{ratio: ratio, ours: ours.of("staged"), raw: limit.of("upserts within one process")}, err
 }
 
-// counter makes every staging of a whole measurement a new account: staging
-// the same one twice would be cheaper than what we claim to measure.
+// counter makes every staging a new account: staging the same one twice would
+// be cheaper.
 type counter struct{ last atomic.Int64 }
 
-// account ignores the number it is given: arms that alternate share the counter, and
-// an account that was staged before would be another kind of work.
+// account ignores its argument: alternating arms share the counter, and an
+// account that was staged before causes other work.
 func (c *counter) account(_ int64, dst []byte) []byte { return account(c.last.Add(1), dst) }

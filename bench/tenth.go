@@ -5,53 +5,54 @@ import (
 	"time"
 )
 
-// paced is a service with something long to do. It stands still unless its pace is
-// being taken, so that another one on the same machine can have its turn.
+// paced is a service with long work. It is suspended unless it is being
+// measured, so that another one on the same machine can be measured.
 type paced struct {
 	*service
-	far   func(context.Context) (int64, error) // how much of it is done
-	every time.Duration                        // how often to ask, too rarely for asking to be work
-	goal  int64                                // how far it was to go so far
+	far   func(context.Context) (int64, error) // how much is done
+	every time.Duration                        // how often to ask, rarely enough to cause no load
+	goal  int64                                // how far it should be by now
 }
 
-// tenths compares the pace in the last tenth of something long with that in the
-// first. Within one of them the two are minutes apart, and a machine that became
-// slower meanwhile would decide; so there are two of the same length in databases of
-// their own, and each piece of the one's first tenth is followed by a piece of the
-// other's last. Pieces are short, so that the machine is the same for both, but none is
-// shorter than given.
+// tenths compares the throughput of the last tenth of long work with that of
+// the first. Within one piece of work the two are minutes apart, and a machine
+// that became slower meanwhile would decide. So there are two of the same
+// length in separate databases, and each part of the first tenth of one is
+// followed by a part of the last tenth of the other. Parts are short, so that
+// the machine is the same for both, but not shorter than given.
 func tenths(ctx context.Context, old, young *paced, total, shortest int64) (ratio float64, last, first sample, err error) {
 	if _, err := old.advance(ctx, total*90/100); err != nil {
 		return 0, sample{}, sample{}, err
 	}
-	// Its beginning is left out, when connections and caches are not warm yet; and so is
-	// the other's very end, when there is not enough left for all of its workers.
+	// Leave out the start, when connections and caches are cold, and the very
+	// end, when there is not enough work left for all workers.
 	if _, err := young.advance(ctx, total*2/100); err != nil {
 		return 0, sample{}, sample{}, err
 	}
 	compared := total * 9 / 100
-	// An odd number has a middle.
+	// An odd number has a median.
 	pieces := (min(9, max(3, compared/shortest)) - 1) | 1
 	return alternate(int(pieces),
 		func() (sample, error) { return old.advance(ctx, compared/pieces) },
 		func() (sample, error) { return young.advance(ctx, compared/pieces) })
 }
 
-// advance lets the service go on until so much more is done, and gives its pace
-// without the edges.
+// advance lets the service continue until that much more is done, and returns
+// its throughput.
 func (s *paced) advance(ctx context.Context, more int64) (sample, error) {
 	warm := s.goal + more/5
 	s.goal += more
 	s.goOn()
-	// A service that caught up with something in the other's turn would make that one slower.
+	// Wait, so that a service that still finishes something does not slow down
+	// the other.
 	defer s.hold()
 	done, err := s.far(ctx)
 	start := mark{done, time.Now()}
 	began, now := start, start
 	for err == nil && now.done < s.goal {
 		time.Sleep(s.every)
-		// Only a moment at which there is more than before is one to measure between: work
-		// comes in batches.
+		// Measure only between moments at which the count has just risen,
+		// because work is done in batches.
 		if done, err = s.far(ctx); done != now.done {
 			now = mark{done, time.Now()}
 		}

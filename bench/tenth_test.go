@@ -35,7 +35,7 @@ func busy(t *testing.T) *paced {
 	}
 }
 
-// stands waits until a program has heard that it is to stand still.
+// stands waits until a program is suspended.
 func (s *paced) stands(t *testing.T) bool {
 	for range 3000 {
 		text, err := os.ReadFile("/proc/" + strconv.Itoa(s.command.Process.Pid) + "/stat")
@@ -57,7 +57,8 @@ func TestOneStandsStillWhileTheOtherIsTimed(t *testing.T) {
 	for one, other := range map[*paced]*paced{old: young, young: old} {
 		far := one.far
 		one.far = func(ctx context.Context) (int64, error) {
-			// Before its first turn it is not held yet: it has nothing to do then.
+			// It is not suspended before its first turn, because it has nothing
+			// to do.
 			if other.goal > 0 && !other.stands(t) {
 				return 0, errors.New("both go on")
 			}

@@ -2,8 +2,8 @@ package main
 
 import "context"
 
-// measureValidate compares validation with a server that does nothing but
-// decode the same JSON and send it back.
+// measureValidate compares validation with a server that only decodes the same
+// JSON and sends it back.
 func measureValidate(ctx context.Context, p plan, _ *machinery, s *service) (result, error) {
 	bare, err := startBare(ctx, "")
 	if err != nil {

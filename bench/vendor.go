@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// vendorCallers is how many clients wait for the vendor at once.
+// vendorCallers is the number of clients that wait for the vendor.
 const vendorCallers = 200
 
 // measureSlowVendor compares staging while a payment vendor takes ten seconds
-// for every answer with staging while nobody asks the vendor anything.
+// for every response with staging while the vendor is not called.
 func measureSlowVendor(ctx context.Context, p plan, m *machinery) (result, error) {
-	// Lets the handlers go at the end: the server cannot be closed while ten seconds are still
-	// being waited for.
+	// Release the handlers at the end: the server cannot be closed while they
+	// wait.
 	over := make(chan struct{})
 	vendor := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		select {
@@ -46,7 +46,7 @@ func measureSlowVendor(ctx context.Context, p plan, m *machinery) (result, error
 		return result{}, err
 	}
 	numbers := &counter{}
-	// Behind the accounts that are there already, so that every staging is a new one.
+	// After the existing accounts, so that every staging is a new one.
 	numbers.last.Store(postedAccounts)
 	ratio, ours, raw, err := alternate(p.rounds,
 		func() (sample, error) {
@@ -66,8 +66,8 @@ func measureSlowVendor(ctx context.Context, p plan, m *machinery) (result, error
 	}, err
 }
 
-// askVendor posts one payment instruction after the other, a second apart: the
-// answers are refusals, and what they are does not matter here.
+// askVendor posts one payment instruction after the other, a second apart. The
+// responses are refusals and do not matter.
 func (s *service) askVendor(ctx context.Context, caller int) {
 	for ctx.Err() == nil {
 		body := fmt.Sprintf(`{"import_supplier":%q,"external_account_number":"EXT-%d","vendor":"SLOW","reference":"r-%d","type":"CARD"}`,
