@@ -64,8 +64,8 @@ var accountHead, accountTail, _ = strings.Cut(accountTemplate, "NUMBER")
 // accountOffset gives all numbers the same length.
 const accountOffset = 1_000_000_000_000
 
-// account appends the n-th account.
-func account(n int64, dst []byte) []byte {
+// appendAccount appends the n-th account.
+func appendAccount(n int64, dst []byte) []byte {
 	dst = append(dst, accountHead...)
 	dst = strconv.AppendInt(dst, accountOffset+n, 10)
 	return append(dst, accountTail...)

@@ -9,29 +9,29 @@ import (
 	"time"
 )
 
-// siege is the effect of an attack by one organisation on another: the worst of
+// attackResult is the effect of an attack by one organisation on another: the worst of
 // all attacks, by throughput and by p99.
-type siege struct{ rate, p99 result }
+type attackResult struct{ rate, p99 measured }
 
 // measureAttack returns the share of its throughput that an organisation keeps
 // while another one attacks.
-func measureAttack(name string, database func(context.Context, *machinery) (string, error)) func(context.Context, plan, *machinery) (result, error) {
-	return func(ctx context.Context, p plan, m *machinery) (result, error) {
+func measureAttack(name string, database func(context.Context, *harness) (string, error)) func(context.Context, plan, *harness) (measured, error) {
+	return func(ctx context.Context, p plan, m *harness) (measured, error) {
 		found, err := m.siege(ctx, p, name, database)
 		return found.rate, err
 	}
 }
 
 // measureAttackDelay returns by which factor its p99 grows.
-func measureAttackDelay(name string, database func(context.Context, *machinery) (string, error)) func(context.Context, plan, *machinery) (result, error) {
-	return func(ctx context.Context, p plan, m *machinery) (result, error) {
+func measureAttackDelay(name string, database func(context.Context, *harness) (string, error)) func(context.Context, plan, *harness) (measured, error) {
+	return func(ctx context.Context, p plan, m *harness) (measured, error) {
 		found, err := m.siege(ctx, p, name, database)
 		return found.p99, err
 	}
 }
 
 // siege attacks a server and keeps the result for both measurements.
-func (m *machinery) siege(ctx context.Context, p plan, name string, database func(context.Context, *machinery) (string, error)) (siege, error) {
+func (m *harness) siege(ctx context.Context, p plan, name string, database func(context.Context, *harness) (string, error)) (attackResult, error) {
 	// Two lines of the report are about one attack: attacking twice would take
 	// minutes, and the figures would be from different runs.
 	if found, already := m.sieges[name]; already {
@@ -39,43 +39,43 @@ func (m *machinery) siege(ctx context.Context, p plan, name string, database fun
 	}
 	address, err := database(ctx, m)
 	if err != nil {
-		return siege{}, err
+		return attackResult{}, err
 	}
 	s, err := m.start(ctx, address)
 	if err != nil {
-		return siege{}, err
+		return attackResult{}, err
 	}
 	defer s.stop()
 	// Set the attacker up first, so that its twenty thousand accounts are not
 	// part of the attack.
 	evil, err := m.attacker(ctx, s, address)
 	if err != nil {
-		return siege{}, err
+		return attackResult{}, err
 	}
 	defer evil.leave()
 	neighbour := s.neighbour()
 	if _, err := neighbour.run(ctx, p.length/2); err != nil { // so that there is something to read
-		return siege{}, err
+		return attackResult{}, err
 	}
 	before, err := neighbour.run(ctx, p.length)
 	if err != nil {
-		return siege{}, err
+		return attackResult{}, err
 	}
 	// Start with values that any attack makes worse.
-	found := siege{rate: result{ratio: 1e9}, p99: result{atMost: true}}
+	found := attackResult{rate: measured{ratio: 1e9}, p99: measured{atMost: true}}
 	for _, attack := range evil.attacks() {
 		// Set for each attack: a quota left from the previous one would make
 		// this one harmless.
 		if _, err := m.tell(ctx, "organisation", "set", "Evil", "--requests-per-second", strconv.Itoa(attack.quota), "--database", address); err != nil {
-			return siege{}, err
+			return attackResult{}, err
 		}
 		attacked, err := neighbour.beside(ctx, attack, p.length)
 		if err != nil {
-			return siege{}, fmt.Errorf("%s: %w", attack.name, err)
+			return attackResult{}, fmt.Errorf("%s: %w", attack.name, err)
 		}
 		after, err := neighbour.run(ctx, p.length)
 		if err != nil {
-			return siege{}, err
+			return attackResult{}, err
 		}
 		// Measure before and after without an attack, so that a machine that
 		// becomes slower affects both sides.
@@ -83,12 +83,12 @@ func (m *machinery) siege(ctx context.Context, p plan, name string, database fun
 		before = after
 		ratio, delay := attacked.rate/alone.rate, attacked.p99.Seconds()/alone.p99.Seconds()
 		fmt.Fprintf(os.Stderr, "  beside %s: %.2f of the rate, p99 %.1f times\n", attack.name, ratio, delay)
-		words := result{ours: attacked.of("answers beside " + attack.name), raw: alone.of("answers alone")}
+		words := measured{ours: attacked.of("answers beside " + attack.name), raw: alone.of("answers alone")}
 		if ratio < found.rate.ratio {
-			found.rate = result{ratio: ratio, ours: words.ours, raw: words.raw}
+			found.rate = measured{ratio: ratio, ours: words.ours, raw: words.raw}
 		}
 		if delay > found.p99.ratio {
-			found.p99 = result{ratio: delay, ours: words.ours, raw: words.raw, atMost: true}
+			found.p99 = measured{ratio: delay, ours: words.ours, raw: words.raw, atMost: true}
 		}
 	}
 	m.sieges[name] = found
@@ -96,7 +96,7 @@ func (m *machinery) siege(ctx context.Context, p plan, name string, database fun
 }
 
 // beside runs a load during an attack.
-func (l load) beside(ctx context.Context, attack attack, length time.Duration) (sample, error) {
+func (l load) beside(ctx context.Context, attack attackKind, length time.Duration) (sample, error) {
 	attacked, stop := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	for number := range attackers {

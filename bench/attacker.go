@@ -30,8 +30,8 @@ type attacker struct {
 	vendor  *httptest.Server // sends odd responses
 }
 
-// attack is what one connection does until it is told to stop.
-type attack struct {
+// attackKind is what one connection does until it is told to stop.
+type attackKind struct {
 	name string
 	run  func(ctx context.Context, number int)
 	// quota is the attacker's quota per second; 0 means none.
@@ -39,7 +39,7 @@ type attack struct {
 }
 
 // attacks stay within all limits and cost as much as possible.
-func (e *attacker) attacks() []attack {
+func (e *attacker) attacks() []attackKind {
 	const account = `{"import_supplier":"EVIL","external_account_number":"EVIL-1",`
 	// Bodies are prepared once and sent repeatedly. Otherwise the cost of the
 	// attacker would be measured.
@@ -48,7 +48,7 @@ func (e *attacker) attacks() []attack {
 	}
 	const transactions = "/v1/data-import/transactions/create/"
 	// Each is expensive in another way, and no limit forbids it.
-	return []attack{
+	return []attackKind{
 		{name: "notes with many paths", run: again("/v1/data-import/notes/create/", account+`"notes":[`+
 			repeat(1000, `{"document_paths":[`+strings.ReplaceAll(repeat(100, `{"document_path":"§/%d"}`), "§", "%[1]d")+`]}`)+`]}`)},
 		{name: "encoded paths", run: again("/v1/data-import/validate-account/", account+`"customers":[{}],"notes":[`+
@@ -89,7 +89,7 @@ func repeat(count int, item string) string {
 }
 
 // attacker creates an organisation with one account and a long list.
-func (m *machinery) attacker(ctx context.Context, s *service, database string) (*attacker, error) {
+func (m *harness) attacker(ctx context.Context, s *service, database string) (*attacker, error) {
 	e := &attacker{address: s.address}
 	// Half a response about another instruction: the server must validate
 	// vendors' responses as strictly as requests.

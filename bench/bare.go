@@ -201,7 +201,7 @@ func (w *bareWriter) run(ctx context.Context, length time.Duration) (sample, err
 			done := make(chan error, 1)
 			for ctx.Err() == nil {
 				number := w.numbers.last.Add(1)
-				if w.put(strconv.FormatInt(number, 10), string(account(number, nil)), done) == nil {
+				if w.put(strconv.FormatInt(number, 10), string(appendAccount(number, nil)), done) == nil {
 					written.Add(1)
 				}
 			}

@@ -24,14 +24,14 @@ const bareJSONArgument = "bare-json"
 
 // measureProof compares checking a book, with all rules and sums, with a
 // program that only parses the same JSON on as many cores.
-func measureProof(ctx context.Context, p plan, m *machinery) (result, error) {
+func measureProof(ctx context.Context, p plan, m *harness) (measured, error) {
 	folder, err := m.generate(ctx, "proof", 4*p.book)
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	program, err := os.Executable()
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	// Accounts per second for both arms, because both read the same book.
 	timed := func(work func() error) (sample, error) {
@@ -51,7 +51,7 @@ func measureProof(ctx context.Context, p plan, m *machinery) (result, error) {
 		func() (sample, error) {
 			return timed(exec.CommandContext(ctx, program, bareJSONArgument, folder).Run)
 		})
-	return result{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("accounts of which the JSON was parsed")}, err
+	return measured{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("accounts of which the JSON was parsed")}, err
 }
 
 // parseBook reads every line of a book with the standard library, on all cores.
@@ -98,7 +98,7 @@ func parseBook(folder string) error {
 }
 
 // generate creates a book for the benchmark supplier.
-func (m *machinery) generate(ctx context.Context, name string, accounts int) (string, error) {
+func (m *harness) generate(ctx context.Context, name string, accounts int) (string, error) {
 	folder := filepath.Join(m.folder, name)
 	_, err := m.tell(ctx, "generate", folder, "--accounts", strconv.Itoa(accounts), "--supplier", supplier)
 	return folder, err
@@ -111,23 +111,23 @@ const rewrites = 2
 // measureImport compares importing a whole book, from its files to the report,
 // with a bulk write of the same rows.
 func measureImport(
-	kind string, database func(context.Context, *machinery) (string, error),
-	rewrite func(context.Context, *machinery, string) (time.Duration, error),
-) func(context.Context, plan, *machinery) (result, error) {
-	return func(ctx context.Context, p plan, m *machinery) (result, error) {
+	kind string, database func(context.Context, *harness) (string, error),
+	rewrite func(context.Context, *harness, string) (time.Duration, error),
+) func(context.Context, plan, *harness) (measured, error) {
+	return func(ctx context.Context, p plan, m *harness) (measured, error) {
 		// A new database, because the rows that are written again must be those
 		// of this book alone.
 		name, err := database(ctx, m)
 		if err != nil {
-			return result{}, err
+			return measured{}, err
 		}
 		folder, err := m.generate(ctx, "book-"+kind, p.book)
 		if err != nil {
-			return result{}, err
+			return measured{}, err
 		}
 		ours, memory, err := m.importBook(ctx, name, folder)
 		if err != nil {
-			return result{}, err
+			return measured{}, err
 		}
 		// Not alternated: an import changes the database, and the second arm
 		// needs its result. The second arm is short in comparison, so it runs
@@ -136,14 +136,14 @@ func measureImport(
 		for range rewrites {
 			took, err := rewrite(ctx, m, name)
 			if err != nil {
-				return result{}, fmt.Errorf("raw limit: %w", err)
+				return measured{}, fmt.Errorf("raw limit: %w", err)
 			}
 			raw += took / rewrites
 		}
 		// Both divided by the number of accounts, so that the ratio is one of
 		// times.
 		rate := func(took time.Duration) sample { return sample{rate: float64(p.book) / took.Seconds()} }
-		return result{
+		return measured{
 			ratio: raw.Seconds() / ours.Seconds(), raw: rate(raw).of("accounts written in bulk"),
 			ours: fmt.Sprintf("%s, server %.0f MiB and client %.0f MiB at most", rate(ours).of("accounts with all that is on them"), memory.server, memory.client),
 		}, nil
@@ -155,7 +155,7 @@ type peaks struct{ server, client float64 }
 
 // importBook starts a server, imports a book and returns how long that took and
 // the peak memory of both sides.
-func (m *machinery) importBook(ctx context.Context, database, folder string) (took time.Duration, memory peaks, err error) {
+func (m *harness) importBook(ctx context.Context, database, folder string) (took time.Duration, memory peaks, err error) {
 	s, err := m.start(ctx, database)
 	if err != nil {
 		return 0, memory, err
@@ -181,7 +181,7 @@ func (m *machinery) importBook(ctx context.Context, database, folder string) (to
 // copyTables writes the rows of a PostgreSQL database again, with COPY from two
 // connections into tables like the originals, and returns how long the writing
 // took.
-func copyTables(ctx context.Context, m *machinery, database string) (time.Duration, error) {
+func copyTables(ctx context.Context, m *harness, database string) (time.Duration, error) {
 	// The largest tables first, so that two connections end at about the same
 	// time. Empty ones are left out.
 	tables, err := m.lines(ctx, database, `SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -222,7 +222,7 @@ func copyTables(ctx context.Context, m *machinery, database string) (time.Durati
 }
 
 // psqlLines runs statements, one per line.
-func (m *machinery) psqlLines(ctx context.Context, database string, statements []string) error {
+func (m *harness) psqlLines(ctx context.Context, database string, statements []string) error {
 	for i, statement := range statements {
 		// A line that starts with a backslash is a command of psql.
 		if statement[0] != '\\' {

@@ -16,7 +16,7 @@ const rowsTogether = 5_000
 
 // rewriteTables writes the rows of a SQLite database again, into tables and
 // indexes like the originals, and returns how long the writing took.
-func rewriteTables(ctx context.Context, m *machinery, database string) (time.Duration, error) {
+func rewriteTables(ctx context.Context, m *harness, database string) (time.Duration, error) {
 	// Read-only: the server has stopped, and this arm must not change what it
 	// is compared with.
 	from, err := sql.Open("sqlite", strings.TrimPrefix(database, "sqlite:")+"?mode=ro")
@@ -131,7 +131,7 @@ func writeRows(ctx context.Context, to *sql.DB, insert string, batch [][]any) er
 }
 
 // lines returns the rows of a query with one column.
-func (m *machinery) lines(ctx context.Context, database, query string) ([]string, error) {
+func (m *harness) lines(ctx context.Context, database, query string) ([]string, error) {
 	// ANALYZE first, because the number of rows is read from the statistics.
 	output, err := exec.CommandContext(ctx, "psql", "-X", "-q", "-A", "-t", "-c", "ANALYZE", "-c", query, database).Output()
 	if err != nil {

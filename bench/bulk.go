@@ -120,7 +120,7 @@ func sendAccounts(ctx context.Context, to io.Writer, token string, numbers *coun
 		// Two hundred accounts per chunk are a few hundred kilobytes: fewer
 		// system calls than one per line, and still a steady stream.
 		for range 200 {
-			lines = append(account(numbers.last.Add(1), lines), '\n')
+			lines = append(appendAccount(numbers.last.Add(1), lines), '\n')
 		}
 		sent += 200
 		chunk = append(fmt.Appendf(chunk[:0], "%x\r\n", len(lines)), lines...)

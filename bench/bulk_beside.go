@@ -9,7 +9,7 @@ import (
 
 // measureBeside returns by which factor the median of single calls grows while
 // bulk requests of the same organisation keep the service busy.
-func measureBeside(ctx context.Context, p plan, _ *machinery, s *service) (result, error) {
+func measureBeside(ctx context.Context, p plan, _ *harness, s *service) (measured, error) {
 	numbers := &counter{}
 	// One connection, because the latency of a single caller counts, not the
 	// throughput.
@@ -18,7 +18,7 @@ func measureBeside(ctx context.Context, p plan, _ *machinery, s *service) (resul
 	// Without bulk requests first, on the same server, so that it is warm.
 	idle, err := single.run(ctx, p.length)
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	var busy sample
 	lines, err := s.besides(ctx, numbers, func() (err error) {
@@ -26,7 +26,7 @@ func measureBeside(ctx context.Context, p plan, _ *machinery, s *service) (resul
 		busy, err = single.run(ctx, p.length)
 		return err
 	})
-	return result{
+	return measured{
 		ratio: busy.p50.Seconds() / idle.p50.Seconds(), atMost: true,
 		ours: fmt.Sprintf("%.2f ms beside %.0f lines/s", 1000*busy.p50.Seconds(), lines),
 		raw:  fmt.Sprintf("%.2f ms alone", 1000*idle.p50.Seconds()),

@@ -13,8 +13,8 @@ const shortestOfStream = 18_000
 // summaryLine follows the last response and says whether everything was staged.
 const summaryLine = 1
 
-// book is the result of a bulk request with a million accounts.
-type book struct {
+// longBulk is the result of a bulk request with a million accounts.
+type longBulk struct {
 	lines       int64
 	ratio       float64 // throughput of the last tenth divided by that of the first
 	last, first sample
@@ -23,31 +23,31 @@ type book struct {
 
 // measureLastTenth compares the throughput at the end of a long bulk request
 // with that at the start of another one.
-func measureLastTenth(ctx context.Context, p plan, m *machinery) (result, error) {
+func measureLastTenth(ctx context.Context, p plan, m *harness) (measured, error) {
 	found, err := m.book(ctx, p)
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
-	return result{
+	return measured{
 		ratio: found.ratio, ours: fmt.Sprintf("%.0f lines/s in the last tenth of %d", found.last.rate, found.lines),
 		raw: fmt.Sprintf("%.0f lines/s in the first", found.first.rate),
 	}, nil
 }
 
 // measureBulkMemory returns the peak memory of the server meanwhile.
-func measureBulkMemory(ctx context.Context, p plan, m *machinery) (result, error) {
+func measureBulkMemory(ctx context.Context, p plan, m *harness) (measured, error) {
 	found, err := m.book(ctx, p)
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
-	return result{
+	return measured{
 		ratio: found.peak, atMost: true, ours: fmt.Sprintf("%.0f MiB at most", found.peak),
 		raw: fmt.Sprintf("%d lines", found.lines),
 	}, nil
 }
 
 // book sends the request once and keeps the result for both measurements.
-func (m *machinery) book(ctx context.Context, p plan) (*book, error) {
+func (m *harness) book(ctx context.Context, p plan) (*longBulk, error) {
 	if m.million != nil {
 		return m.million, nil
 	}
@@ -64,7 +64,7 @@ func (m *machinery) book(ctx context.Context, p plan) (*book, error) {
 	// Stop sending before the services stop, or they would wait for the rest.
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	found := &book{lines: int64(p.rows)}
+	found := &longBulk{lines: int64(p.rows)}
 	if found.ratio, found.last, found.first, err = tenths(ctx, old, young, found.lines, shortestOfStream); err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (m *machinery) book(ctx context.Context, p plan) (*book, error) {
 
 // longStream starts a server on its own database, with a bulk request that
 // starts at the first question for its progress.
-func (m *machinery) longStream(ctx context.Context, name string, lines int64) (*paced, error) {
+func (m *harness) longStream(ctx context.Context, name string, lines int64) (*paced, error) {
 	s, err := m.serveNew(ctx, fresh(name))
 	if err != nil {
 		return nil, err

@@ -13,35 +13,35 @@ import (
 
 // measureBulkPostgres compares staging accounts in one stream with COPY of the
 // same accounts into similar tables, in one or several streams.
-func measureBulkPostgres(streams int) func(context.Context, plan, *machinery, *service) (result, error) {
-	return func(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
+func measureBulkPostgres(streams int) func(context.Context, plan, *harness, *service) (measured, error) {
+	return func(ctx context.Context, p plan, m *harness, s *service) (measured, error) {
 		// A staged account is one row in the table of processes and one with
 		// the document. LIKE omits fill factors and storage settings.
 		if err := m.psql(ctx, s.database, `CREATE TABLE raw_process (LIKE process INCLUDING ALL) WITH (fillfactor = 95);
 			CREATE TABLE raw_staging (LIKE staging INCLUDING ALL) WITH (toast_tuple_target = 8160)`); err != nil {
-			return result{}, err
+			return measured{}, err
 		}
 		numbers, rawNumbers := &counter{}, &counter{}
 		ratio, ours, raw, err := alternate(p.rounds,
 			func() (sample, error) { return s.bulk(ctx, numbers, p.length) },
 			func() (sample, error) { return copyAccounts(ctx, s.database, rawNumbers, p.length, streams) })
-		return result{ratio: ratio, ours: ours.of("staged"), raw: raw.of("accounts by COPY")}, err
+		return measured{ratio: ratio, ours: ours.of("staged"), raw: raw.of("accounts by COPY")}, err
 	}
 }
 
 // measureBulkSQLite compares staging in bulk with a bare writer of the same
 // bytes, a thousand rows per transaction.
-func measureBulkSQLite(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
+func measureBulkSQLite(ctx context.Context, p plan, m *harness, s *service) (measured, error) {
 	raw, err := openBareWriter(filepath.Join(m.folder, "raw-bulk.db"))
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	defer raw.close()
 	numbers := &counter{}
 	ratio, ours, limit, err := alternate(p.rounds,
 		func() (sample, error) { return s.bulk(ctx, numbers, p.length) },
 		func() (sample, error) { return raw.thousands(ctx, p.length) })
-	return result{ratio: ratio, ours: ours.of("staged"), raw: limit.of("rows by a bare writer")}, err
+	return measured{ratio: ratio, ours: ours.of("staged"), raw: limit.of("rows by a bare writer")}, err
 }
 
 // bulk is stream for measurements that only need its rate.
@@ -122,7 +122,7 @@ func copyTogether(ctx context.Context, conn *pgx.Conn, behind int64) error {
 	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"raw_staging"},
 		[]string{"process_id", "revision", "hash", "staged_at", "document"},
 		each(func(number int64) []any {
-			return []any{number, int64(1), hash, int64(0), account(number, nil)}
+			return []any{number, int64(1), hash, int64(0), appendAccount(number, nil)}
 		})); err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (w *bareWriter) thousand(ctx context.Context) error {
 	defer func() { _ = tx.Rollback() }()
 	statement := tx.StmtContext(ctx, w.statements[0])
 	for range 1000 {
-		body := account(w.numbers.last.Add(1), nil)
+		body := appendAccount(w.numbers.last.Add(1), nil)
 		// Cut the external number out of the bytes, which is cheaper than
 		// formatting it again.
 		if _, err := statement.ExecContext(ctx, string(body[len(accountHead)-4:len(accountHead)+13]), string(body)); err != nil {

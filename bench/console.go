@@ -60,40 +60,40 @@ const (
 // measureConsole returns the median of the slowest console page in
 // milliseconds, on SQLite with very many accounts, beside the bare query of a
 // list.
-func measureConsole(ctx context.Context, p plan, m *machinery) (result, error) {
+func measureConsole(ctx context.Context, p plan, m *harness) (measured, error) {
 	// Fill the database before the server starts: otherwise its background work
 	// would run during the measurement.
 	key, err := m.setUp(ctx, m.sqlite("console"))
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	db, err := sql.Open("sqlite", filepath.Join(m.folder, "console.db")+"?_pragma=busy_timeout(10000)")
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	defer func() { _ = db.Close() }()
 	if err := seedConsole(ctx, db, p.rows); err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	s, err := m.serve(ctx, m.sqlite("console"), key)
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	defer s.stop()
 	browser, err := m.signInAs(ctx, s, "bench")
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	pages, err := consoleAddresses()
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	// The slowest page, not the mean: nobody waits for a mean.
 	worst, which := time.Duration(0), ""
 	for _, page := range pages {
 		took, err := median(func() error { return browse(ctx, browser, "http://"+s.address+page) })
 		if err != nil {
-			return result{}, err
+			return measured{}, err
 		}
 		if took > worst {
 			worst, which = took, page
@@ -110,14 +110,14 @@ func measureConsole(ctx context.Context, p plan, m *machinery) (result, error) {
 		return rows.Err()
 	})
 	millis := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	return result{
+	return measured{
 		ratio: millis(worst), atMost: true, ours: fmt.Sprintf("%.1f ms for %s, of %d pages", millis(worst), which, len(pages)),
 		raw: fmt.Sprintf("%.1f ms for the bare query, %.1f times", millis(bare), millis(worst)/millis(bare)),
 	}, err
 }
 
 // signInAs returns an HTTP client that is signed in to the console.
-func (m *machinery) signInAs(ctx context.Context, s *service, name string) (*http.Client, error) {
+func (m *harness) signInAs(ctx context.Context, s *service, name string) (*http.Client, error) {
 	// As support, who can read everything. Actions are not measured.
 	link, err := m.tell(ctx, "operator", "create", name, "--role", "support", "--database", m.sqlite("console"))
 	if err != nil {

@@ -23,14 +23,14 @@ const tableAccounts = 40_000
 // measureConvert compares the conversion of an old system's tables, including
 // sorting, joining and writing, with a program that only parses the same CSV on
 // as many cores.
-func measureConvert(ctx context.Context, p plan, m *machinery) (result, error) {
+func measureConvert(ctx context.Context, p plan, m *harness) (measured, error) {
 	tables := filepath.Join(m.folder, "tables")
 	if _, err := m.tell(ctx, "generate", tables, "--format", "csv", "--accounts", fmt.Sprint(tableAccounts)); err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	program, err := os.Executable()
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	// A new folder for each attempt, so that no round finds the previous book.
 	attempt := 0
@@ -40,20 +40,20 @@ func measureConvert(ctx context.Context, p plan, m *machinery) (result, error) {
 			book := filepath.Join(m.folder, fmt.Sprintf("converted-%d", attempt))
 			// Remove it after the round, or the disk would fill up.
 			defer func() { _ = os.RemoveAll(book) }()
-			return timed(func() error {
+			return timeAccounts(func() error {
 				_, err := m.tell(ctx, "convert", tables, book)
 				return err
 			})
 		},
 		func() (sample, error) {
-			return timed(exec.CommandContext(ctx, program, bareParserArgument, tables).Run)
+			return timeAccounts(exec.CommandContext(ctx, program, bareParserArgument, tables).Run)
 		})
-	return result{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("accounts of which the CSV was parsed")}, err
+	return measured{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("accounts of which the CSV was parsed")}, err
 }
 
-// timed returns accounts per second, so that arms with other units can be
+// timeAccounts returns accounts per second, so that arms with other units can be
 // compared.
-func timed(work func() error) (sample, error) {
+func timeAccounts(work func() error) (sample, error) {
 	started := time.Now()
 	err := work()
 	return sample{rate: tableAccounts / time.Since(started).Seconds()}, err

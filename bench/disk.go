@@ -18,10 +18,10 @@ const storedAccounts = 20_000
 // measureStored compares the size of staged accounts on disk, with all indexes,
 // with the bytes that were sent. The accounts differ realistically: the same
 // document repeated would compress too well.
-func measureStored(ctx context.Context, _ plan, m *machinery, s *service) (result, error) {
+func measureStored(ctx context.Context, _ plan, m *harness, s *service) (measured, error) {
 	before, writtenBefore, err := m.disk(ctx, s, s.database)
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	// Bodies are generated first, and their length is what is sent.
 	sent := 0
@@ -33,16 +33,16 @@ func measureStored(ctx context.Context, _ plan, m *machinery, s *service) (resul
 	staging := s.load(stagePath, func(n int64, dst []byte) []byte { return append(dst, bodies[n-1]...) })
 	staging.most = storedAccounts
 	if _, err := staging.run(ctx, time.Minute); err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	// Checkpoint before and after staging: otherwise the difference would
 	// include the log.
 	after, writtenAfter, err := m.disk(ctx, s, s.database)
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	each := func(bytes float64) float64 { return bytes / storedAccounts }
-	return result{
+	return measured{
 		ratio: (after - before) / float64(sent), atMost: true,
 		ours: fmt.Sprintf("%.0f bytes on disk, %.0f through the log", each(after-before), each(writtenAfter-writtenBefore)),
 		raw:  fmt.Sprintf("%.0f bytes of JSON", each(float64(sent))),
@@ -52,7 +52,7 @@ func measureStored(ctx context.Context, _ plan, m *machinery, s *service) (resul
 // disk returns the size of a database after a checkpoint and the number of
 // bytes ever written to its log. For SQLite it counts all bytes the server
 // wrote, because the log file is reused.
-func (m *machinery) disk(ctx context.Context, s *service, database string) (size, written float64, err error) {
+func (m *harness) disk(ctx context.Context, s *service, database string) (size, written float64, err error) {
 	if file, ok := strings.CutPrefix(database, "sqlite:"); ok {
 		if written, err = s.written(); err != nil {
 			return 0, 0, err
@@ -121,5 +121,5 @@ func variedAccount(n int64) []byte {
 		"1985-12-10", fmt.Sprintf("19%d-%02d-%02d", 40+random.IntN(60), 1+random.IntN(12), 1+random.IntN(28)),
 		"2024-03-14", day, `"P-1"`, `"P-`+digits(9)+`"`,
 	)
-	return bytes.Clone([]byte(varied.Replace(string(account(n, nil)))))
+	return bytes.Clone([]byte(varied.Replace(string(appendAccount(n, nil)))))
 }

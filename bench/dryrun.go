@@ -9,7 +9,7 @@ import (
 
 // measureDryRun compares dry runs with creating the same accounts. They do the
 // same work and roll it back, so they should not be slower.
-func measureDryRun(ctx context.Context, p plan, _ *machinery, s *service) (result, error) {
+func measureDryRun(ctx context.Context, p plan, _ *harness, s *service) (measured, error) {
 	numbers := &counter{}
 	ratio, ours, raw, err := alternate(p.rounds,
 		func() (sample, error) {
@@ -22,7 +22,7 @@ func measureDryRun(ctx context.Context, p plan, _ *machinery, s *service) (resul
 			return s.processing(first, creations/2, true).run(ctx, time.Minute)
 		},
 		func() (sample, error) { return s.create(ctx, numbers, creations/2) })
-	return result{ratio: ratio, ours: ours.of("dry runs"), raw: raw.of("accounts created")}, err
+	return measured{ratio: ratio, ours: ours.of("dry runs"), raw: raw.of("accounts created")}, err
 }
 
 // stage stages new accounts.

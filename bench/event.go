@@ -19,28 +19,28 @@ const deliveries = 20_000
 
 // measureWebhook measures how many events per second reach a receiver on this
 // machine, over HTTP and signed, from a log that has them all.
-func measureWebhook(place func(context.Context, *machinery) (string, error)) func(context.Context, plan, *machinery) (result, error) {
-	return func(ctx context.Context, _ plan, m *machinery) (result, error) {
+func measureWebhook(place func(context.Context, *harness) (string, error)) func(context.Context, plan, *harness) (measured, error) {
+	return func(ctx context.Context, _ plan, m *harness) (measured, error) {
 		database, err := place(ctx, m)
 		if err != nil {
-			return result{}, err
+			return measured{}, err
 		}
 		for name, value := range map[string]string{
 			"LANDFALL_WEBHOOK_KEY": "0123456789abcdef0123456789abcdef", "LANDFALL_WEBHOOK_NETWORKS": "127.0.0.0/8",
 		} {
 			if err := os.Setenv(name, value); err != nil {
-				return result{}, err
+				return measured{}, err
 			}
 			// Restore the environment, because later servers inherit it.
 			defer func() { _ = os.Unsetenv(name) }()
 		}
 		s, err := m.start(ctx, database)
 		if err != nil {
-			return result{}, err
+			return measured{}, err
 		}
 		defer s.stop()
 		if err := tellMany(ctx, database); err != nil {
-			return result{}, err
+			return measured{}, err
 		}
 		var arrived atomic.Int64
 		all := make(chan struct{})
@@ -57,19 +57,19 @@ func measureWebhook(place func(context.Context, *machinery) (string, error)) fun
 		// counts as well.
 		began := time.Now()
 		if _, err := m.tell(ctx, "webhook", "add", "bench", "Bench", receiver.URL, "--from-start", "--database", database); err != nil {
-			return result{}, err
+			return measured{}, err
 		}
 		select {
 		case <-all:
 		// Far beyond the goal. A slower sender has failed, and the number that
 		// arrived says by how much.
 		case <-time.After(2 * time.Minute):
-			return result{}, fmt.Errorf("only %d of %d events arrived", arrived.Load(), deliveries)
+			return measured{}, fmt.Errorf("only %d of %d events arrived", arrived.Load(), deliveries)
 		case <-ctx.Done():
-			return result{}, ctx.Err()
+			return measured{}, ctx.Err()
 		}
 		rate := deliveries / time.Since(began).Seconds()
-		return result{ratio: rate, ours: fmt.Sprintf("%.0f events/s", rate), raw: "a receiver that reads and answers"}, nil
+		return measured{ratio: rate, ours: fmt.Sprintf("%.0f events/s", rate), raw: "a receiver that reads and answers"}, nil
 	}
 }
 
@@ -100,13 +100,13 @@ func tellMany(ctx context.Context, database string) error {
 
 // measureEventCost compares creating accounts with creating them in a database
 // that discards every event.
-func measureEventCost(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
+func measureEventCost(ctx context.Context, p plan, m *harness, s *service) (measured, error) {
 	// Both arms use the same database and the same trigger, enabled or
 	// disabled, so that everything else is equal.
 	if err := m.psql(ctx, s.database, `CREATE FUNCTION unheard() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`,
 		`CREATE TRIGGER unheard BEFORE INSERT ON event FOR EACH ROW EXECUTE FUNCTION unheard()`,
 		`ALTER TABLE event DISABLE TRIGGER unheard`); err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	numbers := &counter{}
 	arm := func(trigger string) func() (sample, error) {
@@ -118,5 +118,5 @@ func measureEventCost(ctx context.Context, p plan, m *machinery, s *service) (re
 		}
 	}
 	ratio, ours, raw, err := alternate(p.rounds, arm("DISABLE"), arm("ENABLE"))
-	return result{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("accounts without a word")}, err
+	return measured{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("accounts without a word")}, err
 }

@@ -8,32 +8,32 @@ import (
 
 // measureGrown compares creating accounts in a database with very many accounts
 // with creating them in one with a few.
-func measureGrown(ctx context.Context, p plan, m *machinery) (result, error) {
+func measureGrown(ctx context.Context, p plan, m *harness) (measured, error) {
 	few, err := m.serveNew(ctx, fresh("small"))
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	defer few.stop()
 	many, err := m.serveNew(ctx, fresh("large"))
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	defer many.stop()
 	if err := m.grow(ctx, many.database, p.rows); err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	fewNumbers, manyNumbers := &counter{}, &counter{}
 	ratio, ours, raw, err := alternate(p.rounds+2,
 		func() (sample, error) { return many.create(ctx, manyNumbers, creations) },
 		func() (sample, error) { return few.create(ctx, fewNumbers, creations) })
-	return result{
+	return measured{
 		ratio: ratio, ours: ours.of(fmt.Sprintf("accounts beside %d", p.rows)),
 		raw: raw.of("accounts in a new database"),
 	}, err
 }
 
 // grow inserts accounts that look as if they had been created long ago.
-func (m *machinery) grow(ctx context.Context, database string, accounts int) error {
+func (m *harness) grow(ctx context.Context, database string, accounts int) error {
 	statements := []string{
 		`INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, account_number, account_created_at)
 			SELECT (SELECT id FROM supplier), 'OLD-' || n, 'imported', 1, '\x00', n, n, 'O-' || n, n FROM generate_series(1, ` + strconv.Itoa(accounts) + `) n`,

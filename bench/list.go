@@ -16,8 +16,8 @@ import (
 // listPath is the long list, which is streamed.
 const listPath = "/v1/data-import/all-account-import-processes/" + supplier + "/"
 
-// copied is the query for COPY: the columns and the order of the list.
-const copied = `COPY (SELECT external, account_number, to_timestamp(account_created_at / 1000000.0) FROM process
+// listQuery is the query for COPY: the columns and the order of the list.
+const listQuery = `COPY (SELECT external, account_number, to_timestamp(account_created_at / 1000000.0) FROM process
 	WHERE state <> 'skipped' ORDER BY first_staged_at, external) TO STDOUT`
 
 // repeats is how often one arm reads the whole list, so that starting psql does
@@ -25,11 +25,11 @@ const copied = `COPY (SELECT external, account_number, to_timestamp(account_crea
 const repeats = 10
 
 // measureList compares the list over HTTP with psql copying the same rows.
-func measureList(ctx context.Context, p plan, m *machinery) (result, error) {
+func measureList(ctx context.Context, p plan, m *harness) (measured, error) {
 	const rows = 100_000
 	s, database, err := m.longList(ctx, "list", rows)
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	defer s.stop()
 	ratio, ours, raw, err := alternate(p.rounds,
@@ -44,37 +44,37 @@ func measureList(ctx context.Context, p plan, m *machinery) (result, error) {
 		},
 		func() (sample, error) {
 			started := time.Now()
-			err := m.psql(ctx, database, strings.Repeat(copied+";\n", repeats))
+			err := m.psql(ctx, database, strings.Repeat(listQuery+";\n", repeats))
 			return sample{rate: repeats * rows / time.Since(started).Seconds()}, err
 		})
-	return result{ratio: ratio, ours: ours.of("rows"), raw: raw.of("rows by psql COPY")}, err
+	return measured{ratio: ratio, ours: ours.of("rows"), raw: raw.of("rows by psql COPY")}, err
 }
 
 // measureListMemory reads one long list and returns how far the server's memory
 // rose above idle, in MiB.
-func measureListMemory(ctx context.Context, p plan, m *machinery) (result, error) {
+func measureListMemory(ctx context.Context, p plan, m *harness) (measured, error) {
 	s, _, err := m.longList(ctx, "memory", p.rows)
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	defer s.stop()
 	idle, err := s.memory("VmRSS")
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	// Writing 5 resets the peak of resident memory (VmHWM) to the current
 	// value.
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.command.Process.Pid), []byte("5"), 0); err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	if err := s.readList(ctx, p.rows); err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	peak, err := s.memory("VmHWM")
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
-	return result{
+	return measured{
 		ratio: peak - idle, atMost: true,
 		ours: fmt.Sprintf("%.0f MiB for %d rows", peak, p.rows), raw: fmt.Sprintf("%.0f MiB idle", idle),
 	}, nil
@@ -82,7 +82,7 @@ func measureListMemory(ctx context.Context, p plan, m *machinery) (result, error
 
 // longList starts a server on a database with many accounts, half of them
 // imported. The rows are inserted directly.
-func (m *machinery) longList(ctx context.Context, name string, rows int) (*service, string, error) {
+func (m *harness) longList(ctx context.Context, name string, rows int) (*service, string, error) {
 	database, err := m.freshPostgres(ctx, name)
 	if err != nil {
 		return nil, "", err

@@ -78,7 +78,7 @@ func (l load) drive(ctx context.Context, number *atomic.Int64) (taken stopwatch,
 		if _, err := conn.Write(request); err != nil {
 			return taken, err
 		}
-		answer, err := readAnswer(reader)
+		answer, err := readResponse(reader)
 		if err != nil {
 			return taken, err
 		}
@@ -95,26 +95,26 @@ func (l load) drive(ctx context.Context, number *atomic.Int64) (taken stopwatch,
 	return taken, nil
 }
 
-// answer is the part of a response that measurements look at.
-type answer struct {
+// response is the part of a response that measurements look at.
+type response struct {
 	status string
 	retry  int // seconds of Retry-After; -1 without it
 }
 
-// readAnswer reads a response with a Content-Length.
-func readAnswer(reader *bufio.Reader) (answer, error) {
+// readResponse reads a response with a Content-Length.
+func readResponse(reader *bufio.Reader) (response, error) {
 	line, err := reader.ReadSlice('\n')
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	if len(line) < 12 {
-		return answer{}, fmt.Errorf("not an HTTP answer: %q", line)
+		return response{}, fmt.Errorf("not an HTTP answer: %q", line)
 	}
-	read, length := answer{status: string(line[9:12]), retry: -1}, -1
+	read, length := response{status: string(line[9:12]), retry: -1}, -1
 	for {
 		line, err := reader.ReadSlice('\n')
 		if err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 		if len(line) <= 2 {
 			break
@@ -130,15 +130,15 @@ func readAnswer(reader *bufio.Reader) (answer, error) {
 			continue
 		}
 		if *number, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 	}
 	// No measured endpoint sends chunked responses.
 	if length < 0 {
-		return answer{}, fmt.Errorf("answer %s has no Content-Length", read.status)
+		return response{}, fmt.Errorf("answer %s has no Content-Length", read.status)
 	}
 	if _, err := io.CopyN(io.Discard, reader, int64(length)); err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	return read, nil
 }

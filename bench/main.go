@@ -48,7 +48,7 @@ func main() {
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, plan{length: *length, rounds: *rounds, rows: *rows, book: *book, run: *long, only: *only, page: *write, profile: *profile})
+	err := runMeasurements(ctx, plan{length: *length, rounds: *rounds, rows: *rows, book: *book, run: *long, only: *only, page: *write, profile: *profile})
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -73,43 +73,43 @@ type measurement struct {
 	name    string
 	against string // what it is compared with
 	goal    float64
-	run     func(ctx context.Context, p plan, m *machinery) (result, error)
+	run     func(ctx context.Context, p plan, m *harness) (measured, error)
 }
 
 // measurements lists the hot paths and their goals.
 var measurements = []measurement{
-	{"validate", "a `net/http` server that only decodes the same JSON", 0.4, served(file("validate"), measureValidate)},
+	{"validate", "a `net/http` server that only decodes the same JSON", 0.4, served(sqliteFile("validate"), measureValidate)},
 	{"stage-postgres", "`pgbench` upserting the same bytes, 64 clients", 0.8, served(fresh("stage"), measureStagePostgres)},
-	{"stage-sqlite", "a bare group-commit writer behind a socket", 0.55, served(file("stage"), measureStageSQLite)},
-	{"stage-sqlite-inside", "the same writer called within its own process, without HTTP", 0.2, served(file("stage-inside"), measureStageInside)},
+	{"stage-sqlite", "a bare group-commit writer behind a socket", 0.55, served(sqliteFile("stage"), measureStageSQLite)},
+	{"stage-sqlite-inside", "the same writer called within its own process, without HTTP", 0.2, served(sqliteFile("stage-inside"), measureStageInside)},
 	{"bulk-stage-postgres", "`COPY` of the same accounts into the same tables", 0.6, served(fresh("bulk"), measureBulkPostgres(1))},
 	{"bulk-stage-postgres-two", "two of those `COPY` at once, all that this machine can take", 0.4, served(fresh("bulk_two"), measureBulkPostgres(2))},
-	{"bulk-stage-sqlite", "a bare writer of the same bytes, 1,000 rows to a transaction", 0.6, served(file("bulk"), measureBulkSQLite)},
+	{"bulk-stage-sqlite", "a bare writer of the same bytes, 1,000 rows to a transaction", 0.6, served(sqliteFile("bulk"), measureBulkSQLite)},
 	{"bulk-last-tenth", "the first tenth of a million lines", 0.95, measureLastTenth},
 	{"bulk-memory-mib", "memory the server may take for a million lines", 256, measureBulkMemory},
 	{"beside-bulk-postgres", "the median of single calls alone, in times", 3, served(fresh("beside"), measureBeside)},
-	{"beside-bulk-sqlite", "the median of single calls alone, in times", 3, served(file("beside"), measureBeside)},
+	{"beside-bulk-sqlite", "the median of single calls alone, in times", 3, served(sqliteFile("beside"), measureBeside)},
 	{"stored-postgres", "the bytes of the JSON", 0.5, served(fresh("stored"), measureStored)},
-	{"stored-sqlite", "the bytes of the JSON", 0.5, served(file("stored"), measureStored)},
+	{"stored-sqlite", "the bytes of the JSON", 0.5, served(sqliteFile("stored"), measureStored)},
 	{"process-postgres", "`pgbench` writing the same rows, an account to a statement", 1.1, served(fresh("process"), measureProcessPostgres)},
-	{"process-sqlite", "a bare program, an account to a transaction", 1.2, served(file("process"), measureProcessSQLite)},
-	{"process-sqlite-grouped", "a bare group-commit writer of the same rows behind a socket", 0.5, served(file("process-grouped"), measureProcessGrouped)},
+	{"process-sqlite", "a bare program, an account to a transaction", 1.2, served(sqliteFile("process"), measureProcessSQLite)},
+	{"process-sqlite-grouped", "a bare group-commit writer of the same rows behind a socket", 0.5, served(sqliteFile("process-grouped"), measureProcessGrouped)},
 	{"process-at-a-million", "the same in a new database", 0.9, measureGrown},
 	{"process-with-events", "the same while the database throws events away", 0.95, served(fresh("events"), measureEventCost)},
 	{"run-postgres", "64 callers of `process`", 1.3, served(fresh("run"), measureRun)},
-	{"run-sqlite", "64 callers of `process`", 1.3, served(file("run"), measureRun)},
+	{"run-sqlite", "64 callers of `process`", 1.3, served(sqliteFile("run"), measureRun)},
 	{"run-postgres-bare", "`pgbench` writing the same rows, 500 accounts to a statement", 0.5, served(fresh("run_raw"), measureRunPostgres)},
-	{"run-sqlite-bare", "a bare program, 500 accounts to a transaction", 0.5, served(file("run-bare"), measureRunSQLite)},
+	{"run-sqlite-bare", "a bare program, 500 accounts to a transaction", 0.5, served(sqliteFile("run-bare"), measureRunSQLite)},
 	{"beside-run-postgres", "the median of single calls alone, in times", 3, served(fresh("beside_run"), measureBesideRun)},
-	{"beside-run-sqlite", "the median of single calls alone, in times", 3, served(file("beside-run"), measureBesideRun)},
+	{"beside-run-sqlite", "the median of single calls alone, in times", 3, served(sqliteFile("beside-run"), measureBesideRun)},
 	{"run-last-tenth", "the first tenth of a long run", 0.95, measureLongRun},
 	{"validate-book", "a program that only parses the same JSON with `encoding/json`, on all cores", 0.5, measureProof},
 	{"import-postgres", "`COPY` of the very rows that the book becomes, 2 connections", 0.3, measureImport("postgres", fresh("import"), copyTables)},
-	{"import-sqlite", "a bare program that writes the very rows the book becomes, 5,000 to a transaction", 0.3, measureImport("sqlite", file("import"), rewriteTables)},
+	{"import-sqlite", "a bare program that writes the very rows the book becomes, 5,000 to a transaction", 0.3, measureImport("sqlite", sqliteFile("import"), rewriteTables)},
 	{"webhook-postgres", "events a second to a receiver on the same machine", 2000, measureWebhook(fresh("webhook"))},
-	{"webhook-sqlite", "events a second to a receiver on the same machine", 2000, measureWebhook(file("webhook"))},
+	{"webhook-sqlite", "events a second to a receiver on the same machine", 2000, measureWebhook(sqliteFile("webhook"))},
 	{"dry-run-postgres", "creating as many accounts", 1, served(fresh("dry"), measureDryRun)},
-	{"dry-run-sqlite", "creating as many accounts", 1, served(file("dry"), measureDryRun)},
+	{"dry-run-sqlite", "creating as many accounts", 1, served(sqliteFile("dry"), measureDryRun)},
 	{"notes-1-postgres", "`pgbench`, all rows in one statement", 0.5, measurePostPostgres(notePosting, 1)},
 	{"notes-100-postgres", "`pgbench`, a batch to a transaction", 0.5, measurePostPostgres(notePosting, 100)},
 	{"transactions-1-postgres", "`pgbench`, all rows in one statement", 0.5, measurePostPostgres(transactionPosting, 1)},
@@ -122,58 +122,58 @@ var measurements = []measurement{
 	{"flood-postgres", "what 64 callers get; 5,000 come at once", 0.8, measureFlood("postgres", fresh)},
 	{"flood-postgres-after", "the same before the flood", 0.8, measureAfterFlood("postgres", fresh)},
 	{"flood-postgres-mib", "memory the server may take meanwhile", 512, measureFloodMemory("postgres", fresh)},
-	{"flood-sqlite", "what 64 callers get; 5,000 come at once", 0.8, measureFlood("sqlite", file)},
-	{"flood-sqlite-after", "the same before the flood", 0.8, measureAfterFlood("sqlite", file)},
-	{"flood-sqlite-mib", "memory the server may take meanwhile", 512, measureFloodMemory("sqlite", file)},
+	{"flood-sqlite", "what 64 callers get; 5,000 come at once", 0.8, measureFlood("sqlite", sqliteFile)},
+	{"flood-sqlite-after", "the same before the flood", 0.8, measureAfterFlood("sqlite", sqliteFile)},
+	{"flood-sqlite-mib", "memory the server may take meanwhile", 512, measureFloodMemory("sqlite", sqliteFile)},
 	{"attacked-postgres", "staging and reading while nobody attacks; the worst of all attacks", 0.5, measureAttack("postgres", fresh("attack"))},
 	{"attacked-postgres-p99", "the slowest answers while nobody attacks; the worst of all attacks", 5, measureAttackDelay("postgres", fresh("attack"))},
-	{"attacked-sqlite", "staging and reading while nobody attacks; the worst of all attacks", 0.5, measureAttack("sqlite", file("attack"))},
-	{"attacked-sqlite-p99", "the slowest answers while nobody attacks; the worst of all attacks", 5, measureAttackDelay("sqlite", file("attack"))},
+	{"attacked-sqlite", "staging and reading while nobody attacks; the worst of all attacks", 0.5, measureAttack("sqlite", sqliteFile("attack"))},
+	{"attacked-sqlite-p99", "the slowest answers while nobody attacks; the worst of all attacks", 5, measureAttackDelay("sqlite", sqliteFile("attack"))},
 	{"convert", "a program that only parses the same CSV with `encoding/csv`, on all cores", 0.5, measureConvert},
 	{"list", "`psql` copying the same rows", 0.5, measureList},
 	{"list-memory-mib", "memory above idle for a million rows", 64, measureListMemory},
 	{"reconciliation-ms-postgres", "1,000 ms with a million accounts", 1000, served(fresh("reconciliation"), measureReconciliation)},
-	{"reconciliation-ms-sqlite", "1,000 ms with a million accounts", 1000, served(file("reconciliation"), measureReconciliation)},
+	{"reconciliation-ms-sqlite", "1,000 ms with a million accounts", 1000, served(sqliteFile("reconciliation"), measureReconciliation)},
 	{"console-page-ms", "100 ms for the slowest page with a million accounts on SQLite", 100, measureConsole},
 }
 
 // fresh and file create a database of either kind for measurements that exist
 // for both.
-func fresh(name string) func(context.Context, *machinery) (string, error) {
-	return func(ctx context.Context, m *machinery) (string, error) { return m.freshPostgres(ctx, name) }
+func fresh(name string) func(context.Context, *harness) (string, error) {
+	return func(ctx context.Context, m *harness) (string, error) { return m.freshPostgres(ctx, name) }
 }
 
-func file(name string) func(context.Context, *machinery) (string, error) {
-	return func(_ context.Context, m *machinery) (string, error) { return m.sqlite(name), nil }
+func sqliteFile(name string) func(context.Context, *harness) (string, error) {
+	return func(_ context.Context, m *harness) (string, error) { return m.sqlite(name), nil }
 }
 
 // served gives a measurement its own database and server, and stops the server
 // afterwards, so that the next one has the machine to itself.
 func served(
-	database func(context.Context, *machinery) (string, error),
-	measure func(ctx context.Context, p plan, m *machinery, s *service) (result, error),
-) func(context.Context, plan, *machinery) (result, error) {
-	return func(ctx context.Context, p plan, m *machinery) (result, error) {
+	database func(context.Context, *harness) (string, error),
+	measure func(ctx context.Context, p plan, m *harness, s *service) (measured, error),
+) func(context.Context, plan, *harness) (measured, error) {
+	return func(ctx context.Context, p plan, m *harness) (measured, error) {
 		s, err := m.serveNew(ctx, database)
 		if err != nil {
-			return result{}, err
+			return measured{}, err
 		}
 		defer s.stop()
 		return measure(ctx, p, m, s)
 	}
 }
 
-// result is a ratio with the two figures behind it as text.
-type result struct {
+// measured is a ratio with the two figures behind it as text.
+type measured struct {
 	ratio  float64
 	ours   string
 	raw    string
 	atMost bool // the goal is an upper bound, not a lower one
 }
 
-// run prints every line as soon as it is known, and fails when a goal was
+// runMeasurements prints every line as soon as it is known, and fails when a goal was
 // missed.
-func run(ctx context.Context, p plan) error {
+func runMeasurements(ctx context.Context, p plan) error {
 	if p.page != "" && (p.only != "" || p.profile != "") {
 		return errors.New("a page is written from a whole run, and while nobody takes profiles")
 	}
@@ -186,7 +186,7 @@ func run(ctx context.Context, p plan) error {
 		machinery.profiler = &profiler{machinery.folder}
 	}
 	fmt.Printf("%-26s %7s %7s   %-44s %s\n", "measurement", "found", "goal", "landfall", "held against")
-	var lines []line
+	var lines []reportLine
 	missed := 0
 	for _, m := range measurements {
 		// Compare whole names, so that a measurement can be run without others
@@ -203,7 +203,7 @@ func run(ctx context.Context, p plan) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
-		found, verdict := line{m, result}, ""
+		found, verdict := reportLine{m, result}, ""
 		if !found.met() {
 			verdict, missed = "  MISSED", missed+1
 		}

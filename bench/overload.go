@@ -31,18 +31,18 @@ type flood struct {
 	machine   float64   // speed of the machine by then relative to before, which is noise
 }
 
-// kind creates databases of one kind, as fresh and file do.
-type kind func(name string) func(context.Context, *machinery) (string, error)
+// newDatabase creates databases of one kind, as fresh and file do.
+type newDatabase func(name string) func(context.Context, *harness) (string, error)
 
 // measureFlood returns the ratio of good responses under overload to the best
 // rate. The text has the other figures.
-func measureFlood(name string, databases kind) func(context.Context, plan, *machinery) (result, error) {
-	return func(ctx context.Context, p plan, m *machinery) (result, error) {
+func measureFlood(name string, databases newDatabase) func(context.Context, plan, *harness) (measured, error) {
+	return func(ctx context.Context, p plan, m *harness) (measured, error) {
 		f, err := m.flood(ctx, p, name, databases)
 		if err != nil {
-			return result{}, err
+			return measured{}, err
 		}
-		return result{
+		return measured{
 			// The overload is between the two, so use the mean speed of the
 			// machine.
 			ratio: f.good / f.best.rate / ((1 + f.machine) / 2), raw: f.best.of("staged by 64 callers") + f.meanwhile(),
@@ -53,13 +53,13 @@ func measureFlood(name string, databases kind) func(context.Context, plan, *mach
 }
 
 // measureFloodMemory returns the peak memory of the server meanwhile.
-func measureFloodMemory(name string, databases kind) func(context.Context, plan, *machinery) (result, error) {
-	return func(ctx context.Context, p plan, m *machinery) (result, error) {
+func measureFloodMemory(name string, databases newDatabase) func(context.Context, plan, *harness) (measured, error) {
+	return func(ctx context.Context, p plan, m *harness) (measured, error) {
 		f, err := m.flood(ctx, p, name, databases)
 		if err != nil {
-			return result{}, err
+			return measured{}, err
 		}
-		return result{
+		return measured{
 			ratio: f.peak, atMost: true, ours: fmt.Sprintf("%.0f MiB at most", f.peak), raw: fmt.Sprintf("%.0f MiB ten seconds later", f.idle),
 		}, nil
 	}
@@ -67,13 +67,13 @@ func measureFloodMemory(name string, databases kind) func(context.Context, plan,
 
 // measureAfterFlood returns the ratio of the throughput with 64 callers right
 // after an overload to that before.
-func measureAfterFlood(name string, databases kind) func(context.Context, plan, *machinery) (result, error) {
-	return func(ctx context.Context, p plan, m *machinery) (result, error) {
+func measureAfterFlood(name string, databases newDatabase) func(context.Context, plan, *harness) (measured, error) {
+	return func(ctx context.Context, p plan, m *harness) (measured, error) {
 		f, err := m.flood(ctx, p, name, databases)
 		if err != nil {
-			return result{}, err
+			return measured{}, err
 		}
-		return result{
+		return measured{
 			ratio: f.afterward.rate / f.best.rate / f.machine, ours: f.afterward.of("staged right after"),
 			raw: f.best.of("staged before") + f.meanwhile(),
 		}, nil
@@ -86,7 +86,7 @@ func (f *flood) meanwhile() string {
 }
 
 // flood overloads a server and keeps the result for all measurements.
-func (m *machinery) flood(ctx context.Context, p plan, name string, databases kind) (*flood, error) {
+func (m *harness) flood(ctx context.Context, p plan, name string, databases newDatabase) (*flood, error) {
 	if f := m.floods[name]; f != nil {
 		return f, nil
 	}
@@ -161,7 +161,7 @@ func (f *flood) rise(ctx context.Context, s *service, numbers *counter, length t
 	for range callersInFlood {
 		callers.Go(func() {
 			for ctx.Err() == nil {
-				err := converse(ctx, s.address, next, func(answer answer, took time.Duration) {
+				err := converse(ctx, s.address, next, func(answer response, took time.Duration) {
 					mutex.Lock()
 					defer mutex.Unlock()
 					// A refusal with Retry-After is correct. A good response
@@ -192,7 +192,7 @@ func (f *flood) rise(ctx context.Context, s *service, numbers *counter, length t
 }
 
 // converse sends one request after the other over a connection.
-func converse(ctx context.Context, address string, next func(int64, []byte) []byte, heard func(answer, time.Duration)) error {
+func converse(ctx context.Context, address string, next func(int64, []byte) []byte, heard func(response, time.Duration)) error {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func converse(ctx context.Context, address string, next func(int64, []byte) []by
 		if _, err := conn.Write(request); err != nil {
 			return err
 		}
-		answer, err := readAnswer(reader)
+		answer, err := readResponse(reader)
 		if err != nil {
 			return err
 		}

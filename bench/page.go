@@ -14,17 +14,17 @@ const (
 	tableEnds   = "<!-- End of the table. -->\n"
 )
 
-// line is a measurement with its result.
-type line struct {
+// reportLine is a measurement with its result.
+type reportLine struct {
 	measurement
-	result
+	measured
 }
 
 // met reports whether the goal was met.
-func (l line) met() bool { return (l.ratio >= l.goal) != l.atMost }
+func (l reportLine) met() bool { return (l.ratio >= l.goal) != l.atMost }
 
-// table formats the lines of a whole run for the page.
-func table(lines []line, when time.Time) string {
+// formatTable formats the lines of a whole run for the page.
+func formatTable(lines []reportLine, when time.Time) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "One whole run on %s, %d cores, %s:\n\n", when.Format(time.DateOnly), runtime.NumCPU(), runtime.Version())
 	text.WriteString("| measurement | held against | goal | found | Landfall | the other |\n|---|---|---|---|---|---|\n")
@@ -42,7 +42,7 @@ func table(lines []line, when time.Time) string {
 }
 
 // writePage replaces the table in the page.
-func writePage(page string, lines []line, when time.Time) error {
+func writePage(page string, lines []reportLine, when time.Time) error {
 	text, err := os.ReadFile(page)
 	if err != nil {
 		return err
@@ -53,5 +53,5 @@ func writePage(page string, lines []line, when time.Time) error {
 	if !begins || !ends {
 		return fmt.Errorf("%s has no place for the table", page)
 	}
-	return os.WriteFile(page, []byte(before+tableBegins+"\n"+table(lines, when)+"\n"+tableEnds+after), 0o644)
+	return os.WriteFile(page, []byte(before+tableBegins+"\n"+formatTable(lines, when)+"\n"+tableEnds+after), 0o644)
 }

@@ -45,9 +45,9 @@ func TestTableIsWrittenIntoThePage(t *testing.T) {
 	if err := os.WriteFile(page, []byte("before\n"+tableBegins+"old\n"+tableEnds+"after\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	lines := []line{
-		{measurement{name: "fast", against: "slow", goal: 0.5}, result{ratio: 0.75, ours: "3/s", raw: "4/s"}},
-		{measurement{name: "small", against: "large", goal: 2}, result{ratio: 3, atMost: true, ours: "3", raw: "1"}},
+	lines := []reportLine{
+		{measurement{name: "fast", against: "slow", goal: 0.5}, measured{ratio: 0.75, ours: "3/s", raw: "4/s"}},
+		{measurement{name: "small", against: "large", goal: 2}, measured{ratio: 3, atMost: true, ours: "3", raw: "1"}},
 	}
 	if err := writePage(page, lines, time.Date(2026, time.March, 1, 0, 0, 0, 0, time.UTC)); err != nil {
 		t.Fatal(err)

@@ -45,15 +45,15 @@ const postedEvent = `INSERT INTO event (type, supplier, external, account_number
 
 // measurePostPostgres compares posting batches with pgbench inserting the same
 // rows, one batch per transaction. A batch of one is a single statement.
-func measurePostPostgres(kind posting, batch int) func(context.Context, plan, *machinery) (result, error) {
-	return func(ctx context.Context, p plan, m *machinery) (result, error) {
+func measurePostPostgres(kind posting, batch int) func(context.Context, plan, *harness) (measured, error) {
+	return func(ctx context.Context, p plan, m *harness) (measured, error) {
 		database, err := m.freshPostgres(ctx, fmt.Sprintf("%s_%d", kind.list, batch))
 		if err != nil {
-			return result{}, err
+			return measured{}, err
 		}
 		s, err := m.startWithAccounts(ctx, database)
 		if err != nil {
-			return result{}, err
+			return measured{}, err
 		}
 		defer s.stop()
 		// Accounts of its own; nothing checks that they exist. pgbench has
@@ -79,26 +79,26 @@ func measurePostPostgres(kind posting, batch int) func(context.Context, plan, *m
 				found.rate *= float64(batch)
 				return found, err
 			})
-		return result{ratio: ratio, ours: ours.of(kind.list), raw: raw.of("inserts by pgbench")}, err
+		return measured{ratio: ratio, ours: ours.of(kind.list), raw: raw.of("inserts by pgbench")}, err
 	}
 }
 
 // measurePostSQLite compares posting batches with a bare program inserting the
 // same rows, one batch per transaction.
-func measurePostSQLite(kind posting, batch int) func(context.Context, plan, *machinery) (result, error) {
-	return func(ctx context.Context, p plan, m *machinery) (result, error) {
+func measurePostSQLite(kind posting, batch int) func(context.Context, plan, *harness) (measured, error) {
+	return func(ctx context.Context, p plan, m *harness) (measured, error) {
 		name := fmt.Sprintf("%s-%d", kind.list, batch)
 		s, err := m.startWithAccounts(ctx, m.sqlite(name))
 		if err != nil {
-			return result{}, err
+			return measured{}, err
 		}
 		defer s.stop()
 		if _, err := m.tell(ctx, "schema", "apply", "--database", m.sqlite("raw-"+name)); err != nil {
-			return result{}, err
+			return measured{}, err
 		}
 		db, err := m.bareSQLite("raw-" + name)
 		if err != nil {
-			return result{}, err
+			return measured{}, err
 		}
 		defer func() { _ = db.Close() }()
 		numbers, rawNumbers := &counter{}, &counter{}
@@ -109,12 +109,12 @@ func measurePostSQLite(kind posting, batch int) func(context.Context, plan, *mac
 				return found, err
 			},
 			func() (sample, error) { return kind.insertBare(ctx, db, rawNumbers, batch, p.length) })
-		return result{ratio: ratio, ours: ours.of(kind.list), raw: raw.of("inserts by a bare program")}, err
+		return measured{ratio: ratio, ours: ours.of(kind.list), raw: raw.of("inserts by a bare program")}, err
 	}
 }
 
 // startWithAccounts starts a server on a database with accounts to post to.
-func (m *machinery) startWithAccounts(ctx context.Context, database string) (*service, error) {
+func (m *harness) startWithAccounts(ctx context.Context, database string) (*service, error) {
 	s, err := m.start(ctx, database)
 	if err != nil {
 		return nil, err

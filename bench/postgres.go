@@ -14,7 +14,7 @@ import (
 )
 
 // freshPostgres creates an empty database in the private cluster.
-func (m *machinery) freshPostgres(ctx context.Context, name string) (string, error) {
+func (m *harness) freshPostgres(ctx context.Context, name string) (string, error) {
 	if err := m.psql(ctx, m.postgres.URL, "CREATE DATABASE bench_"+name); err != nil {
 		return "", err
 	}
@@ -27,7 +27,7 @@ func (m *machinery) freshPostgres(ctx context.Context, name string) (string, err
 }
 
 // psql runs statements and discards their output.
-func (m *machinery) psql(ctx context.Context, database string, statements ...string) error {
+func (m *harness) psql(ctx context.Context, database string, statements ...string) error {
 	command := exec.CommandContext(ctx, "psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", database)
 	command.Stdin = strings.NewReader(strings.Join(statements, ";\n") + ";\n")
 	// Discarded, because copying rows into memory would be measured too.
@@ -46,7 +46,7 @@ func (m *machinery) psql(ctx context.Context, database string, statements ...str
 }
 
 // ask returns the number that a query returns.
-func (m *machinery) ask(ctx context.Context, database, query string) (float64, error) {
+func (m *harness) ask(ctx context.Context, database, query string) (float64, error) {
 	output, err := exec.CommandContext(ctx, "psql", "-X", "-q", "-A", "-t", "-c", query, database).Output()
 	if err != nil {
 		return 0, fmt.Errorf("psql: %w", err)
@@ -59,12 +59,12 @@ var tps = regexp.MustCompile(`(?m)^tps = ([0-9.]+)`)
 
 // pgbench runs a script with as many clients as the other arm has. The document
 // is a parameter.
-func (m *machinery) pgbench(ctx context.Context, database, script string, length time.Duration) (sample, error) {
+func (m *harness) pgbench(ctx context.Context, database, script string, length time.Duration) (sample, error) {
 	return m.pgbenchOf(ctx, database, script, length, connections)
 }
 
 // pgbenchOf does the same with another number of clients.
-func (m *machinery) pgbenchOf(ctx context.Context, database, script string, length time.Duration, clients int) (sample, error) {
+func (m *harness) pgbenchOf(ctx context.Context, database, script string, length time.Duration, clients int) (sample, error) {
 	file := filepath.Join(m.folder, "script.sql")
 	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
 		return sample{}, err
@@ -72,7 +72,7 @@ func (m *machinery) pgbenchOf(ctx context.Context, database, script string, leng
 	// Prepared statements, as drivers use them, and no vacuum first. pgbench
 	// accepts whole seconds only.
 	command := exec.CommandContext(ctx, "pgbench", "-n", "-M", "prepared", "-c", strconv.Itoa(clients), "-j", "2",
-		"-T", strconv.Itoa(max(1, int(length.Seconds()))), "-D", "document="+string(account(1, nil)), "-f", file, database)
+		"-T", strconv.Itoa(max(1, int(length.Seconds()))), "-D", "document="+string(appendAccount(1, nil)), "-f", file, database)
 	output, err := command.CombinedOutput()
 	if err != nil {
 		return sample{}, fmt.Errorf("pgbench: %w: %s", err, output)

@@ -18,19 +18,19 @@ const creations = 12_000
 
 // measureProcessPostgres compares creating accounts with pgbench writing the
 // same rows, one account per transaction with all its rows in one statement.
-func measureProcessPostgres(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
+func measureProcessPostgres(ctx context.Context, p plan, m *harness, s *service) (measured, error) {
 	if err := m.rawProcesses(ctx, s.database); err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	numbers := &counter{}
 	ratio, ours, raw, err := alternate(p.rounds,
 		func() (sample, error) { return s.create(ctx, numbers, creations) },
 		func() (sample, error) { return m.pgbench(ctx, s.database, rawCreation(), p.length) })
-	return result{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("accounts by pgbench")}, err
+	return measured{ratio: ratio, ours: ours.of("accounts"), raw: raw.of("accounts by pgbench")}, err
 }
 
 // rawProcesses inserts the rows that pgbench imports, under their own supplier.
-func (m *machinery) rawProcesses(ctx context.Context, database string) error {
+func (m *harness) rawProcesses(ctx context.Context, database string) error {
 	// The rows exist before the clock starts, as staged accounts do in the
 	// other arm.
 	return m.psql(ctx, database, `CREATE SEQUENCE raw_next`,
@@ -45,31 +45,31 @@ func (m *machinery) rawProcesses(ctx context.Context, database string) error {
 
 // measureProcessSQLite compares creating accounts with a bare program that
 // writes the same rows, one transaction per account.
-func measureProcessSQLite(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
+func measureProcessSQLite(ctx context.Context, p plan, m *harness, s *service) (measured, error) {
 	if err := m.furnish(ctx, m.sqlite("raw-process")); err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	db, err := m.bareSQLite("raw-process")
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	defer func() { _ = db.Close() }()
 	numbers, rawNumbers := &counter{}, &counter{}
 	ratio, ours, limit, err := alternate(p.rounds,
 		func() (sample, error) { return s.create(ctx, numbers, creations) },
 		func() (sample, error) { return createBare(ctx, db, rawNumbers, p.length, 1) })
-	return result{ratio: ratio, ours: ours.of("accounts"), raw: limit.of("accounts by a bare program")}, err
+	return measured{ratio: ratio, ours: ours.of("accounts"), raw: limit.of("accounts by a bare program")}, err
 }
 
 // measureProcessGrouped compares creating accounts with a bare group-commit
 // writer of the same rows, behind a socket.
-func measureProcessGrouped(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
+func measureProcessGrouped(ctx context.Context, p plan, m *harness, s *service) (measured, error) {
 	if err := m.furnish(ctx, m.sqlite("raw-grouped")); err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	bare, err := startBare(ctx, rowsOf+filepath.Join(m.folder, "raw-grouped.db"))
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	defer bare.stop()
 	numbers, rawNumbers := &counter{}, &counter{}
@@ -78,12 +78,12 @@ func measureProcessGrouped(ctx context.Context, p plan, m *machinery, s *service
 		func() (sample, error) {
 			return bare.load("/", func(_ int64, dst []byte) []byte { return strconv.AppendInt(dst, rawNumbers.last.Add(1), 10) }).run(ctx, p.length)
 		})
-	return result{ratio: ratio, ours: ours.of("accounts"), raw: limit.of("accounts by a bare group-commit writer")}, err
+	return measured{ratio: ratio, ours: ours.of("accounts"), raw: limit.of("accounts by a bare group-commit writer")}, err
 }
 
 // bareSQLite opens a file with the product's durability and one connection: a
 // second one would only wait.
-func (m *machinery) bareSQLite(name string) (*sql.DB, error) {
+func (m *harness) bareSQLite(name string) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", filepath.Join(m.folder, name+".db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (m *machinery) bareSQLite(name string) (*sql.DB, error) {
 }
 
 // furnish creates a database with the product's schema and the supplier.
-func (m *machinery) furnish(ctx context.Context, database string) error {
+func (m *harness) furnish(ctx context.Context, database string) error {
 	if _, err := m.tell(ctx, "schema", "apply", "--database", database); err != nil {
 		return err
 	}

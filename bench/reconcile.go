@@ -24,19 +24,19 @@ const refusedFor = `'{"code":"account_failed_validation","detail":"","violations
 // rest waiting, failed and skipped, and one refused account for every ten. The
 // first request comes before the sums are compacted and counts if it is the
 // slowest.
-func measureReconciliation(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
+func measureReconciliation(ctx context.Context, p plan, m *harness, s *service) (measured, error) {
 	if err := m.standings(ctx, s.database, p.rows); err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	began := time.Now()
 	if err := s.reconciled(ctx, p.rows/10*7); err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	first := time.Since(began)
 	// Later requests find compacted sums, so the first one is measured alone.
 	later, err := median(func() error { return s.reconciled(ctx, p.rows/10*7) })
 	millis := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	return result{
+	return measured{
 		ratio: millis(max(first, later)), atMost: true,
 		ours: fmt.Sprintf("%.1f ms, %.1f ms as the writers left the sums", millis(later), millis(first)),
 		raw:  fmt.Sprintf("%d accounts", p.rows),
@@ -45,7 +45,7 @@ func measureReconciliation(ctx context.Context, p plan, m *machinery, s *service
 
 // standings inserts accounts in all states, with ledgers and with the sums that
 // batches of fifty write.
-func (m *machinery) standings(ctx context.Context, database string, accounts int) error {
+func (m *harness) standings(ctx context.Context, database string, accounts int) error {
 	series := fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < %d) `, accounts-1)
 	batches := fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < %d) `, accounts/50-1)
 	statements := []string{

@@ -80,19 +80,19 @@ func (s *service) ask(ctx context.Context, method, path, body string) (found mov
 }
 
 // measureRun compares a run with 64 callers that process the same accounts.
-func measureRun(ctx context.Context, p plan, _ *machinery, s *service) (result, error) {
+func measureRun(ctx context.Context, p plan, _ *harness, s *service) (measured, error) {
 	numbers := &counter{}
 	ratio, ours, raw, err := alternate(p.rounds,
 		func() (sample, error) { return s.move(ctx, numbers, inRun) },
 		func() (sample, error) { return s.create(ctx, numbers, creations) })
-	return result{ratio: ratio, ours: ours.of("accounts in a run"), raw: raw.of("accounts by 64 callers")}, err
+	return measured{ratio: ratio, ours: ours.of("accounts in a run"), raw: raw.of("accounts by 64 callers")}, err
 }
 
 // measureRunPostgres compares a run with pgbench writing the same rows, five
 // hundred accounts per statement.
-func measureRunPostgres(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
+func measureRunPostgres(ctx context.Context, p plan, m *harness, s *service) (measured, error) {
 	if err := m.rawProcesses(ctx, s.database); err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	numbers := &counter{}
 	ratio, ours, raw, err := alternate(p.rounds,
@@ -102,23 +102,23 @@ func measureRunPostgres(ctx context.Context, p plan, m *machinery, s *service) (
 			found.rate *= togetherRaw
 			return found, err
 		})
-	return result{ratio: ratio, ours: ours.of("accounts in a run"), raw: raw.of("accounts by pgbench")}, err
+	return measured{ratio: ratio, ours: ours.of("accounts in a run"), raw: raw.of("accounts by pgbench")}, err
 }
 
 // measureRunSQLite compares a run with a bare program that writes the same
 // rows, five hundred accounts per transaction.
-func measureRunSQLite(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
+func measureRunSQLite(ctx context.Context, p plan, m *harness, s *service) (measured, error) {
 	if err := m.furnish(ctx, m.sqlite("raw-run")); err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	db, err := m.bareSQLite("raw-run")
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	defer func() { _ = db.Close() }()
 	numbers, rawNumbers := &counter{}, &counter{}
 	ratio, ours, limit, err := alternate(p.rounds,
 		func() (sample, error) { return s.move(ctx, numbers, inRun) },
 		func() (sample, error) { return createBare(ctx, db, rawNumbers, p.length, togetherRaw) })
-	return result{ratio: ratio, ours: ours.of("accounts in a run"), raw: limit.of("accounts by a bare program")}, err
+	return measured{ratio: ratio, ours: ours.of("accounts in a run"), raw: limit.of("accounts by a bare program")}, err
 }

@@ -13,27 +13,27 @@ const shortestOfRun = 2_000
 
 // measureLongRun compares the throughput at the end of a long run with that at
 // the start of another one.
-func measureLongRun(ctx context.Context, p plan, m *machinery) (result, error) {
+func measureLongRun(ctx context.Context, p plan, m *harness) (measured, error) {
 	young, err := m.longRun(ctx, "young_run", p.run)
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	defer young.stop()
 	old, err := m.longRun(ctx, "old_run", p.run)
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	defer old.stop()
 	ratio, last, first, err := tenths(ctx, old, young, p.run, shortestOfRun)
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	// Wait for the end: a run that left accounts out would look faster.
 	if err := old.finish(ctx, p.run); err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	peak, err := old.memory("VmHWM")
-	return result{
+	return measured{
 		ratio: ratio, ours: fmt.Sprintf("%.0f accounts/s in the last tenth of %d, %.0f MiB at most", last.rate, p.run, peak),
 		raw: fmt.Sprintf("%.0f accounts/s in the first", first.rate),
 	}, err
@@ -41,7 +41,7 @@ func measureLongRun(ctx context.Context, p plan, m *machinery) (result, error) {
 
 // longRun starts a server on its own database and stages the accounts of a run,
 // which starts at the first question for its progress.
-func (m *machinery) longRun(ctx context.Context, name string, accounts int64) (*paced, error) {
+func (m *harness) longRun(ctx context.Context, name string, accounts int64) (*paced, error) {
 	s, err := m.serveNew(ctx, fresh(name))
 	if err != nil {
 		return nil, err

@@ -10,9 +10,9 @@ import (
 const stagePath = "/v1/data-import/account-import-process/create-or-update/"
 
 // measureStagePostgres compares staging with pgbench upserting the same bytes.
-func measureStagePostgres(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
+func measureStagePostgres(ctx context.Context, p plan, m *harness, s *service) (measured, error) {
 	if err := m.psql(ctx, s.database, `CREATE TABLE raw_upsert (supplier text, external text COLLATE "C", document json, staged_at bigint, PRIMARY KEY (supplier, external))`); err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	const upsert = `\set n random(1, 2000000000)
 INSERT INTO raw_upsert VALUES ('BENCH', 'EXT-' || :n, :document, 0)
@@ -22,38 +22,38 @@ ON CONFLICT (supplier, external) DO UPDATE SET document = excluded.document, sta
 	ratio, ours, raw, err := alternate(p.rounds,
 		func() (sample, error) { return s.load(stagePath, numbers.account).run(ctx, p.length) },
 		func() (sample, error) { return m.pgbench(ctx, s.database, upsert, p.length) })
-	return result{ratio: ratio, ours: ours.of("staged"), raw: raw.of("upserts by pgbench")}, err
+	return measured{ratio: ratio, ours: ours.of("staged"), raw: raw.of("upserts by pgbench")}, err
 }
 
 // measureStageSQLite compares staging with a bare writer that stores the same
 // bytes in one table with full durability, 64 connections per commit. Its
 // callers are behind a socket, as the clients of pgbench are.
-func measureStageSQLite(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
+func measureStageSQLite(ctx context.Context, p plan, m *harness, s *service) (measured, error) {
 	bare, err := startBare(ctx, filepath.Join(m.folder, "raw.db"))
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	defer bare.stop()
 	numbers, rawNumbers := &counter{}, &counter{}
 	ratio, ours, limit, err := alternate(p.rounds,
 		func() (sample, error) { return s.load(stagePath, numbers.account).run(ctx, p.length) },
 		func() (sample, error) { return bare.load("/", rawNumbers.account).run(ctx, p.length) })
-	return result{ratio: ratio, ours: ours.of("staged"), raw: limit.of("upserts by a bare writer")}, err
+	return measured{ratio: ratio, ours: ours.of("staged"), raw: limit.of("upserts by a bare writer")}, err
 }
 
 // measureStageInside compares staging over HTTP with the same bare writer
 // called in its own process.
-func measureStageInside(ctx context.Context, p plan, m *machinery, s *service) (result, error) {
+func measureStageInside(ctx context.Context, p plan, m *harness, s *service) (measured, error) {
 	raw, err := openBareWriter(filepath.Join(m.folder, "raw-inside.db"))
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	defer raw.close()
 	numbers := &counter{}
 	ratio, ours, limit, err := alternate(p.rounds,
 		func() (sample, error) { return s.load(stagePath, numbers.account).run(ctx, p.length) },
 		func() (sample, error) { return raw.run(ctx, p.length) })
-	return result{ratio: ratio, ours: ours.of("staged"), raw: limit.of("upserts within one process")}, err
+	return measured{ratio: ratio, ours: ours.of("staged"), raw: limit.of("upserts within one process")}, err
 }
 
 // counter makes every staging a new account: staging the same one twice would
@@ -62,4 +62,4 @@ type counter struct{ last atomic.Int64 }
 
 // account ignores its argument: alternating arms share the counter, and an
 // account that was staged before causes other work.
-func (c *counter) account(_ int64, dst []byte) []byte { return account(c.last.Add(1), dst) }
+func (c *counter) account(_ int64, dst []byte) []byte { return appendAccount(c.last.Add(1), dst) }

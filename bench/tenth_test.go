@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// busy starts a program that counts for ever.
-func busy(t *testing.T) *paced {
+// startCounting starts a program that counts for ever.
+func startCounting(t *testing.T) *paced {
 	command := exec.CommandContext(t.Context(), "sh", "-c", "while :; do echo; done")
 	output, err := command.StdoutPipe()
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *paced) stands(t *testing.T) bool {
 }
 
 func TestOneStandsStillWhileTheOtherIsTimed(t *testing.T) {
-	old, young := busy(t), busy(t)
+	old, young := startCounting(t), startCounting(t)
 	defer old.stop()
 	defer young.stop()
 	for one, other := range map[*paced]*paced{old: young, young: old} {

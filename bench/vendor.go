@@ -16,7 +16,7 @@ const vendorCallers = 200
 
 // measureSlowVendor compares staging while a payment vendor takes ten seconds
 // for every response with staging while the vendor is not called.
-func measureSlowVendor(ctx context.Context, p plan, m *machinery) (result, error) {
+func measureSlowVendor(ctx context.Context, p plan, m *harness) (measured, error) {
 	// Release the handlers at the end: the server cannot be closed while they
 	// wait.
 	over := make(chan struct{})
@@ -30,20 +30,20 @@ func measureSlowVendor(ctx context.Context, p plan, m *machinery) (result, error
 	defer vendor.Close()
 	defer close(over)
 	if err := os.Setenv("VENDOR_BENCH_KEY", "not-a-secret"); err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	database, err := m.freshPostgres(ctx, "vendor")
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	s, err := m.startWithAccounts(ctx, database)
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	defer s.stop()
 	if _, err := m.tell(ctx, "vendor", "set", "SLOW", "--adapter", "json", "--base-url", vendor.URL, "--allow-network", "127.0.0.0/8",
 		"--secret-env", "VENDOR_BENCH_KEY", "--setting", "types=CARD", "--database", database); err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	numbers := &counter{}
 	// After the existing accounts, so that every staging is a new one.
@@ -60,7 +60,7 @@ func measureSlowVendor(ctx context.Context, p plan, m *machinery) (result, error
 			return s.load(stagePath, numbers.account).run(ctx, p.length)
 		},
 		func() (sample, error) { return s.load(stagePath, numbers.account).run(ctx, p.length) })
-	return result{
+	return measured{
 		ratio: ratio, ours: ours.of("staged"),
 		raw: raw.of(fmt.Sprintf("staged without %d callers at the vendor", vendorCallers)),
 	}, err

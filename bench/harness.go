@@ -19,26 +19,26 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// machinery is what the measurements share: the program, a private PostgreSQL
+// harness is what the measurements share: the program, a private PostgreSQL
 // and a folder for files.
-type machinery struct {
+type harness struct {
 	folder   string
 	program  string
 	profiler *profiler // nil: no profiling
 	postgres *pgtest.Cluster
 	floods   map[string]*flood // results so far
-	million  *book             // result, if measured
-	sieges   map[string]siege  // results so far
+	million  *longBulk             // result, if measured
+	sieges   map[string]attackResult  // results so far
 }
 
 // prepare builds the program like a release and starts PostgreSQL with larger
 // limits: with the defaults checkpoints would dominate the figures.
-func prepare(ctx context.Context) (*machinery, error) {
+func prepare(ctx context.Context) (*harness, error) {
 	folder, err := os.MkdirTemp("", "landfall-bench-")
 	if err != nil {
 		return nil, err
 	}
-	m := &machinery{folder: folder, program: filepath.Join(folder, "landfall"), floods: map[string]*flood{}, sieges: map[string]siege{}}
+	m := &harness{folder: folder, program: filepath.Join(folder, "landfall"), floods: map[string]*flood{}, sieges: map[string]attackResult{}}
 	// Like a release, with the CPU profile.
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-pgo", profileOfBusyServers, "-o", m.program, "./cmd/landfall")
 	if output, err := build.CombinedOutput(); err != nil {
@@ -51,14 +51,14 @@ func prepare(ctx context.Context) (*machinery, error) {
 }
 
 // close removes everything: the databases of a whole run are many gigabytes.
-func (m *machinery) close() {
+func (m *harness) close() {
 	_ = m.postgres.Stop()
 	_ = os.RemoveAll(m.folder)
 }
 
 // clear removes the files of a measurement: the databases of all of them would
 // not fit on a usual disk.
-func (m *machinery) clear(ctx context.Context) error {
+func (m *harness) clear(ctx context.Context) error {
 	databases, err := m.lines(ctx, m.postgres.URL, `SELECT datname FROM pg_database WHERE datname LIKE 'bench\_%'`)
 	if err != nil {
 		return err
@@ -91,12 +91,12 @@ type service struct {
 }
 
 // sqlite returns the name of a new file.
-func (m *machinery) sqlite(name string) string {
+func (m *harness) sqlite(name string) string {
 	return "sqlite:" + filepath.Join(m.folder, name+".db")
 }
 
 // serveNew creates a database and starts a server on it.
-func (m *machinery) serveNew(ctx context.Context, database func(context.Context, *machinery) (string, error)) (*service, error) {
+func (m *harness) serveNew(ctx context.Context, database func(context.Context, *harness) (string, error)) (*service, error) {
 	name, err := database(ctx, m)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (m *machinery) serveNew(ctx context.Context, database func(context.Context,
 }
 
 // start sets up a database and starts a server on it.
-func (m *machinery) start(ctx context.Context, database string) (*service, error) {
+func (m *harness) start(ctx context.Context, database string) (*service, error) {
 	key, err := m.setUp(ctx, database)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (m *machinery) start(ctx context.Context, database string) (*service, error
 }
 
 // setUp creates a database with a supplier and returns an API key.
-func (m *machinery) setUp(ctx context.Context, database string) (key string, err error) {
+func (m *harness) setUp(ctx context.Context, database string) (key string, err error) {
 	if _, err := m.tell(ctx, "schema", "apply", "--database", database); err != nil {
 		return "", err
 	}
@@ -133,7 +133,7 @@ func (m *machinery) setUp(ctx context.Context, database string) (key string, err
 }
 
 // serve starts a server on a database that is set up.
-func (m *machinery) serve(ctx context.Context, database, key string) (_ *service, err error) {
+func (m *harness) serve(ctx context.Context, database, key string) (_ *service, err error) {
 	s := &service{database: database, key: key}
 	if s.address, err = freeAddress(); err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (m *machinery) serve(ctx context.Context, database, key string) (_ *service
 }
 
 // tell runs a command of the program and returns its output.
-func (m *machinery) tell(ctx context.Context, words ...string) (string, error) {
+func (m *harness) tell(ctx context.Context, words ...string) (string, error) {
 	command := exec.CommandContext(ctx, m.program, words...)
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
