@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPlainAnswersAreReadAlike compares both ways of reading an answer, and wants
-// everything unusual to be left to the thorough one.
+// TestPlainAnswersAreReadAlike compares both parsers of an answer. Anything unusual must be left to
+// encoding/json.
 func TestPlainAnswersAreReadAlike(t *testing.T) {
 	for text, plain := range map[string]bool{
 		`{"line":1,"status":201,"body":{"a":"}\"]{","b":[1,{"c":null}]}}`: true,
@@ -34,7 +34,7 @@ func TestPlainAnswersAreReadAlike(t *testing.T) {
 	}
 }
 
-// FuzzPlainAnswer wants what is read in the quick way to be read alike in the other.
+// FuzzPlainAnswer checks that both parsers return the same.
 func FuzzPlainAnswer(f *testing.F) {
 	f.Add([]byte(`{"line":1,"status":201,"body":{"a":["b\\",{}]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {

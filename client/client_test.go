@@ -18,7 +18,7 @@ import (
 	"landfall/client"
 )
 
-// testServer answers as Landfall does where the test does not say otherwise.
+// testServer responds like Landfall unless a test overrides it.
 type testServer struct {
 	*httptest.Server
 	logins atomic.Int32
@@ -57,9 +57,7 @@ func refuse(w http.ResponseWriter, status int, code string) {
 	fmt.Fprintf(w, `{"code":%q,"detail":"No.","errors":[{"code":"required","attr":"customers","detail":"Needed."}]}`, code)
 }
 
-// TestATokenThatEndedIsRenewedOnce ends a token between two calls. A client that
-// asks for one with every call makes twice the calls, and one that never asks
-// again is stuck.
+// TestATokenThatEndedIsRenewedOnce expires a token between two calls.
 func TestATokenThatEndedIsRenewedOnce(t *testing.T) {
 	s, c := newServer(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) })
 	for range 3 {
@@ -76,8 +74,7 @@ func TestATokenThatEndedIsRenewedOnce(t *testing.T) {
 	}
 }
 
-// TestARefusalSaysEverything reads a refusal. What is lost of it here nobody can
-// show to whoever has to mend the data.
+// TestARefusalSaysEverything checks that no part of a refusal is lost.
 func TestARefusalSaysEverything(t *testing.T) {
 	calls := 0
 	_, c := newServer(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -94,8 +91,8 @@ func TestARefusalSaysEverything(t *testing.T) {
 	}
 }
 
-// TestWhatMayPassIsRepeated lets calls fail in every way that may pass, and
-// wants each to arrive in the end, but not those that must not come twice.
+// TestWhatMayPassIsRepeated makes calls fail in every temporary way. Each must succeed in the end,
+// except those that must not be repeated.
 func TestWhatMayPassIsRepeated(t *testing.T) {
 	hangUp := func(w http.ResponseWriter) {
 		connection, _, _ := w.(http.Hijacker).Hijack()
@@ -130,14 +127,13 @@ func TestWhatMayPassIsRepeated(t *testing.T) {
 	}
 }
 
-// TestPatienceEnds meets a server that stays away. At the end the caller needs
-// to know what went wrong, and not that time ran out.
+// TestPatienceEnds checks that the caller gets the server's error, and not a timeout, when the
+// server stays unreachable.
 func TestPatienceEnds(t *testing.T) {
 	_, c := newServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, "service_unavailable")
 	})
-	// Long enough for one answer wherever this runs, and too short for the
-	// pauses between many.
+	// Long enough for one response, too short for the pauses between many.
 	ctx, stop := context.WithTimeout(t.Context(), 3*time.Second)
 	defer stop()
 	if _, err := c.Status(ctx, "N", "1"); !client.IsCode(err, "service_unavailable") {
@@ -145,8 +141,7 @@ func TestPatienceEnds(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoLandfall asks another program at the address. Its answers must not
-// be taken for ours, such as a 404 for an account that does not exist.
+// TestWhatIsNoLandfall calls another program. Its responses must not be taken for ours.
 func TestWhatIsNoLandfall(t *testing.T) {
 	other := httptest.NewServer(http.NotFoundHandler())
 	defer other.Close()
@@ -164,8 +159,7 @@ func TestWhatIsNoLandfall(t *testing.T) {
 	}
 }
 
-// TestPathsKeepTheirNames asks for account numbers with signs of their own. One
-// that is changed on its way asks about another account.
+// TestPathsKeepTheirNames uses account numbers with special characters.
 func TestPathsKeepTheirNames(t *testing.T) {
 	var seen []string
 	_, c := newServer(t, func(w http.ResponseWriter, r *http.Request) {
@@ -184,8 +178,8 @@ func TestPathsKeepTheirNames(t *testing.T) {
 	}
 }
 
-// TestListsGoFromPageToPage follows a list whose next page fails once and names
-// another host. Its token must never go there.
+// TestListsGoFromPageToPage follows a list whose next page fails once and names another host. The
+// token must not be sent there.
 func TestListsGoFromPageToPage(t *testing.T) {
 	failed := false
 	_, c := newServer(t, func(w http.ResponseWriter, r *http.Request) {
@@ -213,7 +207,7 @@ func TestListsGoFromPageToPage(t *testing.T) {
 	}
 }
 
-// numberedLines gives so many lines, and then an error if there is one.
+// numberedLines returns lines, and then an error if there is one.
 func numberedLines(count int, end error) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for i := range count {
@@ -227,7 +221,7 @@ func numberedLines(count int, end error) iter.Seq2[[]byte, error] {
 	}
 }
 
-// echo answers each line while the next ones arrive, and ends as it is told.
+// echo answers each line while the next ones arrive, and ends as configured.
 func echo(most int, end string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
@@ -263,8 +257,8 @@ func bulk(t *testing.T, c *client.Client, lines iter.Seq2[[]byte, error]) (answe
 	return answers, nil
 }
 
-// TestBulkAnswersComeInOrder sends many more lines than fit into any buffer, so
-// that a client which writes before it reads would wait for ever.
+// TestBulkAnswersComeInOrder sends more lines than any buffer can hold, so that a client that
+// writes before it reads would block.
 func TestBulkAnswersComeInOrder(t *testing.T) {
 	_, c := newServer(t, echo(1<<30, `{"summary":{"lines":%d,"complete":true}}`))
 	if answers, err := bulk(t, c, numberedLines(50_000, nil)); answers != 50_000 || err != nil {
@@ -272,8 +266,8 @@ func TestBulkAnswersComeInOrder(t *testing.T) {
 	}
 }
 
-// TestBulkThatIsCutOffOrStopped cuts answers off in every way. Taken for the
-// end, the lines without an answer would be lost.
+// TestBulkThatIsCutOffOrStopped interrupts the answers in every way. The remaining lines must not
+// be lost.
 func TestBulkThatIsCutOffOrStopped(t *testing.T) {
 	_, c := newServer(t, echo(10, ""))
 	if answers, err := bulk(t, c, numberedLines(20, nil)); answers != 10 || !errors.Is(err, client.ErrCutOff) {
@@ -290,8 +284,7 @@ func TestBulkThatIsCutOffOrStopped(t *testing.T) {
 	}
 }
 
-// TestBulkOfBrokenLines: a source that fails must not look to the server like
-// the end of the book.
+// TestBulkOfBrokenLines checks that a failing source does not look like the end of the book.
 func TestBulkOfBrokenLines(t *testing.T) {
 	_, c := newServer(t, echo(1<<30, `{"summary":{"lines":%d,"complete":true}}`))
 	broken := errors.New("the disk is gone")

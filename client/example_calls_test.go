@@ -10,7 +10,7 @@ import (
 	"landfall/client"
 )
 
-// newExampleClient is a server that knows some answers by heart.
+// newExampleClient returns a client of a server with fixed responses.
 func newExampleClient(known map[string]string) (*client.Client, func()) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, found := known[r.Method+" "+r.URL.Path]
@@ -30,7 +30,7 @@ func newExampleClient(known map[string]string) (*client.Client, func()) {
 	return landfall, server.Close
 }
 
-// Ask how far an account is. Refusals are told apart by their codes.
+// Get the state of an account. Refusals have different codes.
 func ExampleClient_Status() {
 	landfall, done := newExampleClient(map[string]string{
 		"GET /v1/data-import/account-transfer-status/NORTH/1001/": `{"status":"COMPLETED","platform_account_number":"A-7XK2M9QT","state":"IMPORTED","balance":"12.50","currency":"GBP"}`,
@@ -75,7 +75,7 @@ func ExampleClient_StageAll() {
 	// 2 2 <nil>
 }
 
-// Let the server create everything that is staged, and see what became of it.
+// Let the server create all staged accounts, and print the result.
 func ExampleClient_StartRun() {
 	landfall, done := newExampleClient(map[string]string{
 		"POST /v1/data-import/runs/":             `{"id":"R-1","state":"WAITING"}`,
@@ -106,7 +106,7 @@ func ExampleClient_StartRun() {
 	// 7 customers required
 }
 
-// Read the feed of events, and keep the cursor with what was made of them.
+// Read the feed of events, and store the cursor with the processed events.
 func ExampleClient_Follow() {
 	landfall, done := newExampleClient(map[string]string{
 		"GET /v1/data-import/events/": `{"events":[{"id":"1-a","type":"account_import.completed","subject":"NORTH/1001"}],"next":"c1"}`,
@@ -127,7 +127,7 @@ func ExampleClient_Follow() {
 	// go on behind c1
 }
 
-// Compare what the source has with what exists.
+// Compare the source with what exists.
 func ExampleClient_Reconciliation() {
 	landfall, done := newExampleClient(map[string]string{
 		"GET /v1/data-import/reconciliation/NORTH/": `{"measures":[{"measure":"balances.GBP","claimed":{"amount":"118.16"},"created":{"amount":"15.16"},` +
@@ -145,7 +145,7 @@ func ExampleClient_Reconciliation() {
 	// balances.GBP differs by 103.00 unexplained 0.00
 }
 
-// Go through all accounts of a supplier; pages are fetched as they are needed.
+// List all accounts of a supplier; pages are fetched as needed.
 func ExampleClient_ImportedFigures() {
 	landfall, done := newExampleClient(map[string]string{
 		"GET /v1/data-import/imported-account-import-processes/NORTH/": `[{"external_account_number":"1001","platform_account_number":"A-7XK2M9QT","balance":"12.50","currency":"GBP","notes":2}]`,

@@ -10,7 +10,7 @@ import (
 	"landfall/client"
 )
 
-// pretended is a server for the examples: a real one is at your own address.
+// pretended is a server for the examples.
 func pretended() *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -29,8 +29,7 @@ func pretended() *httptest.Server {
 	}))
 }
 
-// Stage an account that is JSON already, then have it created, and see what
-// the server has against it.
+// Stage an account that is already JSON, create it, and print the refusal.
 func Example() {
 	server := pretended()
 	defer server.Close()
@@ -53,7 +52,7 @@ func Example() {
 	// The account data is not valid. (account_failed_validation, status 400); customers.0.mobile: invalid_phone_number
 }
 
-// Stage a whole book in one request. The answers come while lines are sent.
+// Stage a whole book in one request. Answers arrive while lines are sent.
 func ExampleClient_Bulk() {
 	server := pretended()
 	defer server.Close()

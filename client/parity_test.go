@@ -14,8 +14,8 @@ import (
 	"landfall/client"
 )
 
-// methods says which method makes each call of the API, with any values. Who
-// adds a call to the API adds it here, and with it to the client.
+// methods names the method for each call of the API. Whoever adds a call to the API adds it here,
+// and so to the client.
 var methods = map[string]func(context.Context, *client.Client) error{
 	"POST /v1/data-import/validate-account/": func(ctx context.Context, c *client.Client) error {
 		_, err := c.Validate(ctx, `{}`)
@@ -136,7 +136,7 @@ var methods = map[string]func(context.Context, *client.Client) error{
 	},
 }
 
-// unneeded are calls that no method makes, with the reason.
+// unneeded are calls without a method, with the reason.
 var unneeded = map[string]string{
 	"GET /v1/graphql/": "GraphQL by GET reads the schema; tokens are obtained by POST",
 }
@@ -148,8 +148,8 @@ func first[T any](rows iter.Seq2[T, error]) error {
 	return nil
 }
 
-// TestEveryCallHasAMethod holds the client against the description of the API,
-// and every method against the request it makes.
+// TestEveryCallHasAMethod compares the client with the API description, and every method with the
+// request it makes.
 func TestEveryCallHasAMethod(t *testing.T) {
 	text, err := os.ReadFile("../api/openapi.json")
 	if err != nil {
@@ -186,8 +186,7 @@ func TestEveryCallHasAMethod(t *testing.T) {
 	}
 }
 
-// answering gives a client of a server that hears of every request and has
-// nothing to say.
+// answering returns a client of a server that reports every request and responds with nothing.
 func answering(t *testing.T, hear func(*http.Request)) *client.Client {
 	t.Helper()
 	c, err := client.New("http://landfall.invalid", client.WithKey("key"), client.WithRetryTime(0), client.WithHTTP(&http.Client{

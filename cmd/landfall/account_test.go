@@ -8,7 +8,7 @@ import (
 	"landfall/internal/console/accountview"
 )
 
-// busyAccount is an account with a long ledger and a note that plays tricks.
+// busyAccount is an account with a long ledger and a note with control characters.
 func busyAccount() accountview.View {
 	body := "red\n\x1b[31mred"
 	account := &accountview.Account{Notes: []accountview.Note{{Body: &body, Characters: 11}}}
@@ -37,7 +37,7 @@ func TestLongLedgerIsCut(t *testing.T) {
 	shown := busyAccount()
 	shown.Account.People.Masked = true
 	text := renderAccount(shown, false)
-	if strings.Contains(text, "T-5 ") || !strings.Contains(text, "T-6 ") || !strings.Contains(text, "5 earlier entries are not shown") {
+	if strings.Contains(text, "T-5 ") || !strings.Contains(text, "T-6 ") || !strings.Contains(text, "5 earlier entries are hidden") {
 		t.Errorf("the ledger is not cut to its last entries:\n%s", text)
 	}
 	if strings.Contains(text, "from Ada") {

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// auditedCommands are the commands that change a database, each with the action under
-// which the audit has it; a script shows that.
+// auditedCommands are the commands that change the database, with their audit action, which a
+// script checks.
 var auditedCommands = map[string]string{
 	"account erase": "account.erase", "account export": "account.export", "account skip": "account.skip", "account undo": "account.undo",
 	"account unskip": "account.unskip", "key create": "key.create", "key revoke": "key.revoke", "key rotate": "key.rotate",
@@ -27,8 +27,8 @@ var auditedCommands = map[string]string{
 	"webhook replay": "webhook.replay", "webhook rotate": "webhook.rotate",
 }
 
-// unauditedCommands are those that change nothing an operator or an organisation has
-// decided, or that have servers do it, who write it down.
+// unauditedCommands change nothing that is audited, or let servers do it, which write the audit
+// entry themselves.
 var unauditedCommands = []string{
 	"account errors", "account failed", "account find", "account show", "audit export", "audit key", "audit list", "audit verify", "backup",
 	"config check", "convert", "demo", "doctor", "generate", "import", "key list", "mail list", "mail preview", "mail show", "mail test", "man", "openapi",
@@ -37,8 +37,8 @@ var unauditedCommands = []string{
 	"webhook list", "webhook log", "webhook show", "webhook test",
 }
 
-// TestEveryChangeIsAudited fails when a command is added and nobody has said
-// whether it changes anything, or no script shows its entry of the audit.
+// TestEveryChangeIsAudited fails if a new command is in neither list, or if no script checks its
+// audit entry.
 func TestEveryChangeIsAudited(t *testing.T) {
 	var shown strings.Builder
 	scripts, err := filepath.Glob("testdata/script/*.txtar")

@@ -13,9 +13,8 @@ import (
 
 const convertingPage = "../../docs/converting.md"
 
-// What the page about converting tells people to type works and gives the
-// output that is shown. With UPDATE_README=1 outputs that differ are written
-// anew.
+// TestConvertingPage runs the commands of the page and compares their output. With UPDATE_README=1
+// it updates the page.
 func TestConvertingPage(t *testing.T) {
 	text, err := os.ReadFile(convertingPage)
 	if err != nil {
@@ -39,8 +38,8 @@ func TestConvertingPage(t *testing.T) {
 	}
 }
 
-// TestTheExampleIsTheOldSystem: the tables in the documentation are those that
-// generate writes.
+// TestTheExampleIsTheOldSystem checks that the tables in the documentation are those that generate
+// writes.
 func TestTheExampleIsTheOldSystem(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "export")
 	var out bytes.Buffer
@@ -63,7 +62,7 @@ func TestTheExampleIsTheOldSystem(t *testing.T) {
 	}
 }
 
-// TestConvertedTablesMove goes the whole way: tables, book, server.
+// TestConvertedTablesMove goes all the way: tables, book, server.
 func TestConvertedTablesMove(t *testing.T) {
 	m := newImportTest(t, "--accounts", "1")
 	tables := filepath.Join(t.TempDir(), "export")

@@ -25,10 +25,9 @@ const (
 	calmRSS   = 320 << 20
 )
 
-// Five thousand callers who ask as fast as they are answered used to make every
-// answer late and to take gigabytes for good. Now each gets its answer or is
-// told to come back, memory has a bound, and a little later it is as if they
-// had never been there.
+// TestACrowdIsAnsweredAndForgotten sends the requests of five thousand callers, which used to delay
+// every response and to keep gigabytes of memory. Each must get a response or be told to retry,
+// memory must be bounded, and it must be freed afterwards.
 func TestACrowdIsAnsweredAndForgotten(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a quarter of a minute")
@@ -86,7 +85,7 @@ func TestACrowdIsAnsweredAndForgotten(t *testing.T) {
 	}
 }
 
-// admit makes an organisation on the server's database and gives a token of it.
+// admit creates an organisation in the server's database and returns a token.
 func (s *serverProcess) admit(t *testing.T) string {
 	t.Helper()
 	key := ""
@@ -114,7 +113,7 @@ func (s *serverProcess) admit(t *testing.T) string {
 	return string(token[1])
 }
 
-// stageAccount sends one account over an open connection and reads the answer.
+// stageAccount sends one account over an open connection and reads the response.
 func stageAccount(connection net.Conn, reader *bufio.Reader, token, external string) (*http.Response, error) {
 	body := fmt.Sprintf(`{"import_supplier":"NORTH","external_account_number":%q,"customers":[{}],"notes":[{"body":%q}]}`,
 		external, strings.Repeat("x", 1500))
@@ -132,7 +131,7 @@ func stageAccount(connection net.Conn, reader *bufio.Reader, token, external str
 	return answer, err
 }
 
-// resident is how much memory the process has.
+// resident is the resident memory of the process.
 func (s *serverProcess) resident(t *testing.T) int64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.Process.Pid))

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// TestADemoLeavesNothingBehind ends demos by one signal and by many: make passes
-// on a signal that its child has got already, and the second one used to kill the
-// demo before its folder was gone.
+// TestADemoLeavesNothingBehind ends demos with one signal and with many: make forwards a signal
+// that its child already got, and the second one used to kill the demo before its folder was
+// removed.
 func TestADemoLeavesNothingBehind(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {
@@ -35,7 +35,7 @@ func TestADemoLeavesNothingBehind(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { demo.Process.Kill() })
-				if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.Contains(line, "throw-away") {
+				if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.Contains(line, "temporary database") {
 					t.Fatalf("%q, %v", line, err)
 				}
 				over := make(chan struct{})

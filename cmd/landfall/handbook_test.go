@@ -13,13 +13,13 @@ import (
 var (
 	fences = regexp.MustCompile("(?ms)^ *```[a-z]*\n(.*?)^ *```")
 	spans  = regexp.MustCompile("`(landfall [^`]+)`")
-	// words of a shell: quoted, or up to a blank.
+	// Words of a shell: quoted, or up to a space.
 	shellWords = regexp.MustCompile(`'[^']*'|"[^"]*"|[^\s'"]+`)
-	// where a command ends, and what belongs to the shell begins.
+	// Where a command ends and shell syntax begins.
 	shellEnds = regexp.MustCompile(`\s(#|\||>|<|&&|&|;|2>)|;|\)|…|\s{3,}[a-z]`)
 )
 
-// handbookCommands gives the commands of a page: those within blocks, and those in sentences.
+// handbookCommands returns the commands in the code blocks and sentences of a page.
 func handbookCommands(page string) (lines []string) {
 	for _, block := range fences.FindAllStringSubmatch(page, -1) {
 		joined := strings.ReplaceAll(block[1], "\\\n", " ")
@@ -37,9 +37,8 @@ func handbookCommands(page string) (lines []string) {
 	return lines
 }
 
-// checkCommandLine says what is wrong with a command as a page has it: whether there is
-// such a command, with such flags. What stands for something, as NAME does, is
-// not looked at.
+// checkCommandLine returns what is wrong with a command in the documentation: an unknown command or
+// flag. Placeholders such as NAME are ignored.
 func checkCommandLine(root *cobra.Command, line string) string {
 	if end := shellEnds.FindStringIndex(line); end != nil {
 		line = line[:end[0]]
@@ -50,7 +49,7 @@ func checkCommandLine(root *cobra.Command, line string) string {
 		return err.Error()
 	}
 	if command.HasSubCommands() && !strings.Contains(command.Use, " ") && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
-		// audit list/export/verify names several at once, and … all of them.
+		// audit list/export/verify names several commands, and … all of them.
 		for name := range strings.SplitSeq(rest[0], "/") {
 			if !hasFlag(command, name) {
 				return "there is no " + command.CommandPath() + " " + name
@@ -79,8 +78,7 @@ func hasFlag(command *cobra.Command, name string) bool {
 	return strings.ToUpper(name) == name // stands for one
 }
 
-// TestEveryCommandOfTheHandbookExists reads all pages: a command that was renamed,
-// or a flag that went, is found where it is still told.
+// TestEveryCommandOfTheHandbookExists checks all pages for renamed commands and removed flags.
 func TestEveryCommandOfTheHandbookExists(t *testing.T) {
 	t.Parallel()
 	root := newRoot(nil)

@@ -42,21 +42,20 @@ func onBoth(t *testing.T, test func(t *testing.T, fresh func(testing.TB) string)
 	}
 }
 
-// TestAnImportKilledAnywhereGoesOn kills an import at random moments, until it
-// was killed often enough and is left in peace, and wants the effects and the
-// totals of exactly one.
+// TestAnImportKilledAnywhereGoesOn kills an import at random times, then lets it finish, and wants
+// the result of a single import.
 func TestAnImportKilledAnywhereGoesOn(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	onBoth(t, func(t *testing.T, fresh func(testing.TB) string) {
 		kills := importKills(t)
-		// Long enough that it is not over before it was killed so often.
+		// Long enough to be killed this often.
 		generated := []string{"--accounts", strconv.Itoa(200 + 300*kills), "--fault", "phone=4%", "--fault", "orphan=2%"}
 		m := newImportTestOn(t, fresh(t), nil, generated...)
 		struck := map[importer.Phase]int{} // in which step a kill came
 		for kill := range kills {
 			attempt := m.start(t, io.Discard, io.Discard)
 			waitFor(t, filepath.Join(m.book, ".landfall", "journal.ndjson"))
-			// The kills come in every step, however slow the machine is.
+			// Kills happen in every phase, however slow the machine is.
 			m.reaches(t, importer.Phases()[kill*len(importer.Phases())/kills])
 			time.Sleep(time.Duration(rand.IntN(500)) * time.Millisecond)
 			_ = attempt.Process.Signal(syscall.SIGKILL)
@@ -79,7 +78,7 @@ func TestAnImportKilledAnywhereGoesOn(t *testing.T) {
 
 		undisturbed := newImportTestOn(t, fresh(t), nil, generated...)
 		for phase, tally := range undisturbed.finish(t) {
-			// What was sent again after a kill was there already.
+			// What was sent again after a kill already existed.
 			got := tallies[phase]
 			got.Done, got.Existing = got.Done+got.Existing, 0
 			if tally.Done += tally.Existing; got.Done != tally.Done || got.Failed != tally.Failed || got.NotReached != tally.NotReached {
@@ -95,14 +94,14 @@ func TestAnImportKilledAnywhereGoesOn(t *testing.T) {
 	})
 }
 
-// TestAnImportAndItsServerKilled kills the server under an import, and sometimes
-// the import as well, and wants what an undisturbed one leaves.
+// TestAnImportAndItsServerKilled kills the server during an import, and sometimes the import too,
+// and wants the result of an undisturbed one.
 func TestAnImportAndItsServerKilled(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	onBoth(t, func(t *testing.T, fresh func(testing.TB) string) {
 		kills := importKills(t)
 		generated := []string{"--accounts", "800", "--fault", "phone=4%"}
-		// A killed server's accounts are free again when the lease is over.
+		// The accounts of a killed server are free again when the lease ends.
 		m := newImportTestOn(t, fresh(t), []string{"--listen", freeAddress(t), "--claim-lease", "5s"}, generated...)
 		go io.Copy(io.Discard, m.read) // the log
 		attempt := m.start(t, io.Discard, io.Discard)
@@ -143,13 +142,13 @@ func TestAnImportAndItsServerKilled(t *testing.T) {
 	})
 }
 
-// journal is what the import of the book has written down so far.
+// journal is the content of the import's journal.
 func (m *importTest) journal() []byte {
 	text, _ := os.ReadFile(filepath.Join(m.book, ".landfall", "journal.ndjson"))
 	return text
 }
 
-// over says whether it came to its end.
+// over reports whether the import has finished.
 func (m *importTest) over() bool { return bytes.Contains(m.journal(), []byte(`"finished":true`)) }
 
 // tallies are those of the last checkpoint.
@@ -158,7 +157,7 @@ func (m *importTest) tallies(t *testing.T) map[importer.Phase]importer.Tally {
 	return journalTallies(t, m.journal())
 }
 
-// reaches waits until an import is at some step or behind it.
+// reaches waits until an import has reached a phase.
 func (m *importTest) reaches(t *testing.T, phase importer.Phase) {
 	t.Helper()
 	order := importer.Phases()
@@ -169,7 +168,7 @@ func (m *importTest) reaches(t *testing.T, phase importer.Phase) {
 	}
 }
 
-// step is the one it was at when it wrote down a whole line for the last time.
+// step is the phase of the last complete checkpoint.
 func (m *importTest) step(t *testing.T) importer.Phase {
 	t.Helper()
 	text := m.journal()

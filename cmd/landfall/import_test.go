@@ -17,7 +17,7 @@ import (
 	"landfall/internal/kit/importer"
 )
 
-// importTest is a server with a supplier, a book beside it, and a key.
+// importTest is a server with a supplier, a book and a key.
 type importTest struct {
 	*serverProcess
 	key, book string
@@ -52,7 +52,7 @@ func (m *importTest) command(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// start begins an import in a process of its own.
+// start starts an import in its own process.
 func (m *importTest) start(t *testing.T, out, complaint io.Writer, args ...string) *exec.Cmd {
 	t.Helper()
 	program, err := os.Executable()
@@ -69,7 +69,7 @@ func (m *importTest) start(t *testing.T, out, complaint io.Writer, args ...strin
 	return command
 }
 
-// finish lets an import come to its end and gives its tallies.
+// finish lets an import finish and returns its tallies.
 func (m *importTest) finish(t *testing.T) map[importer.Phase]importer.Tally {
 	t.Helper()
 	var out, complaint bytes.Buffer
@@ -106,8 +106,7 @@ func journalTallies(t *testing.T, journal []byte) map[importer.Phase]importer.Ta
 	return tallies
 }
 
-// portrait is what the server has: every sum, after the rows themselves were
-// counted and found to come to it.
+// portrait is the state of the server: every total, after verifying it against the rows.
 func (m *importTest) portrait(t *testing.T) string {
 	t.Helper()
 	m.command(t, "verify")
@@ -126,14 +125,14 @@ func (m *importTest) portrait(t *testing.T) string {
 	return string(text)
 }
 
-// TestAnInterruptedImportSaysHowToGoOn presses Ctrl-C, then lets the server go
-// away in the middle and come back.
+// TestAnInterruptedImportSaysHowToGoOn presses Ctrl-C, then stops and restarts the server during an
+// import.
 func TestAnInterruptedImportSaysHowToGoOn(t *testing.T) {
 	m := newImportTest(t, "--accounts", "4000")
 	var complaint bytes.Buffer
 	attempt := m.start(t, io.Discard, &complaint)
 	waitFor(t, filepath.Join(m.book, ".landfall", "journal.ndjson"))
-	m.reaches(t, importer.Phases()[0]) // before that nothing holds anybody to his options
+	m.reaches(t, importer.Phases()[0]) // before that the options may change
 	if err := attempt.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +141,7 @@ func TestAnInterruptedImportSaysHowToGoOn(t *testing.T) {
 	}
 	var other bytes.Buffer
 	second := m.start(t, io.Discard, &other, "--dry-run")
-	if err := second.Wait(); err == nil || !strings.Contains(other.String(), "other options") {
+	if err := second.Wait(); err == nil || !strings.Contains(other.String(), "the options have changed") {
 		t.Errorf("%v: %s", err, other.String())
 	}
 	if tallies := m.finish(t); tallies[importer.PhaseRun].Done != 4000 {
@@ -161,7 +160,7 @@ func waitFor(t *testing.T, path string) {
 	t.Fatalf("%s never came", path)
 }
 
-// again starts the server once more, on its database and at its address.
+// again restarts the server with its database and address.
 func (s *serverProcess) again(t *testing.T) {
 	t.Helper()
 	next := &exec.Cmd{Path: s.Path, Args: s.Args}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Whoever passes the program on has to know what it contains.
+// TestLicencesAreListed checks that the licences of all dependencies are listed.
 func TestLicencesAreListed(t *testing.T) {
 	page, err := os.ReadFile("../../docs/licences.md")
 	if err != nil {

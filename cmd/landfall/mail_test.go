@@ -10,8 +10,8 @@ import (
 	"landfall/internal/test/mailtest"
 )
 
-// mailserverCommand runs a real mail server and gives a script the settings that reach
-// it. What it takes is in received.jsonl.
+// mailserverCommand runs a real mail server and gives a script its settings. Received mails are in
+// received.jsonl.
 func mailserverCommand(t *testing.T) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, _ bool, _ []string) {
 		server := mailtest.Start(t, "starttls")

@@ -27,13 +27,12 @@ func runLandfall(t *testing.T, args ...string) string {
 	return string(output)
 }
 
-// databaseSpelling is a database by the name it is given and the one it is shown by.
+// databaseSpelling is a database as it is given and as it is shown.
 type databaseSpelling struct{ given, shown string }
 
-// The settings, the log and the driver used to read a database's name each in
-// its own way, so that the settings refused bare file names, Unix sockets and
-// "host=… dbname=…", which the driver takes. Now all doors open to every way of
-// writing a name, lead to the same place and show no password.
+// TestEveryNameOfADatabaseOpensEveryDoor checks that settings, log and driver accept the same
+// spellings of a database, such as bare file names, Unix sockets and "host=… dbname=…", and show no
+// password.
 func TestEveryNameOfADatabaseOpensEveryDoor(t *testing.T) {
 	t.Chdir(t.TempDir())
 	folder, err := os.Getwd()
@@ -90,8 +89,7 @@ func TestEveryNameOfADatabaseOpensEveryDoor(t *testing.T) {
 	}
 }
 
-// socketsOf gives the folder of a server's Unix sockets, when it is on this
-// machine.
+// socketsOf returns the folder of a server's Unix sockets, if it is on this machine.
 func socketsOf(t *testing.T, server *url.URL) (folder string) {
 	t.Helper()
 	database, err := sql.Open("pgx", server.String())

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Data from elsewhere must not move the cursor, colour the screen, ring the
-// bell or turn text around.
+// TestCleanEscapesTricks checks that data cannot move the cursor, change colours, ring the bell or
+// reverse text.
 func TestCleanEscapesTricks(t *testing.T) {
 	for given, want := range map[string]string{
 		"A/1 Zoë 東京":     "A/1 Zoë 東京",
@@ -23,7 +23,7 @@ func TestCleanEscapesTricks(t *testing.T) {
 	}
 }
 
-// In JSON the same is written in JSON's way, and means what it meant.
+// TestHarmlessJSONMeansTheSame checks that escaped JSON has the same value.
 func TestHarmlessJSONMeansTheSame(t *testing.T) {
 	for given, want := range map[string]string{
 		`["a b", "Zoë"]`:        `["a b", "Zoë"]`,

@@ -20,21 +20,19 @@ import (
 
 const readme = "../../README.md"
 
-// shells are the ones people paste into, as interactive as they get without a
-// terminal: history marks and comments mean there what they mean to a person.
+// shells are interactive, so that history marks and comments work as for a user.
 var shells = map[string][]string{
 	"bash": {"--norc", "--noprofile", "--noediting", "-i", "-s"},
 	"zsh":  {"-f", "+o", "promptsp", "-i", "-s"},
 }
 
-// tourStep is one block of commands of the README and the output shown below it.
+// tourStep is one block of commands of the README and its output.
 type tourStep struct{ commands, output string }
 
 var tourBlocks = regexp.MustCompile("(?s)```sh\n(.*?)```\n(?:```text\n(.*?)```\n)?")
 
-// What the README tells people to type works in bash and in zsh, in the order
-// it is told, and gives the output that is shown. With UPDATE_README=1 the
-// outputs that differ are written anew.
+// TestReadmeTour runs the commands of the README in bash and zsh and compares their output. With
+// UPDATE_README=1 it updates the README.
 func TestReadmeTour(t *testing.T) {
 	for name, options := range shells {
 		t.Run(name, func(t *testing.T) {
@@ -73,12 +71,12 @@ func formatStep(s tourStep) string {
 	return "```sh\n" + s.commands + "```\n```text\n" + s.output + "```\n"
 }
 
-// runTour pastes every step into one shell and gives what each printed.
+// runTour runs every step in one shell and returns the outputs.
 func runTour(t *testing.T, name string, options []string, steps []tourStep) []string {
 	t.Helper()
 	tooltest.Debian(t, "curl")
 	tooltest.Debian(t, "python3")
-	// A server that does not start would be waited for without end.
+	// Otherwise a server that does not start would block the test.
 	limited, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	shell := exec.CommandContext(limited, tooltest.Debian(t, name), options...)
@@ -109,11 +107,11 @@ func runTour(t *testing.T, name string, options []string, steps []tourStep) []st
 	return parts[1:]
 }
 
-// shellNotices are what interactive shells say about their own jobs and their end.
+// shellNotices are messages of interactive shells.
 var shellNotices = regexp.MustCompile(`(?m)^(\[1\].*|exit)\n`)
 
-// buildWorkspace makes a folder as a fresh clone has it after make build. The test
-// binary is the program when it is called by its name.
+// buildWorkspace creates a folder like a fresh clone after make build. The test binary is the
+// program if it has its name.
 func buildWorkspace(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -137,11 +135,10 @@ func buildWorkspace(t *testing.T) string {
 	return folder
 }
 
-// changingText is what differs from run to run.
+// changingText is what differs between runs.
 var changingText = regexp.MustCompile(`A-[0-9A-Z]{8}|\d{4}-\d\d-\d\dT[\d:.]+Z|\b[Kk]ey [0-9a-z]{10}\b|request [0-9a-z]{16}|import-[\d.-]+`)
 
-// normalizeOutput leaves of an output what has to be the same every time. How wide a
-// column is depends on what is in it.
+// normalizeOutput keeps what must be the same in every run. Column widths depend on the content.
 func normalizeOutput(output string) []string {
 	var lines []string
 	for line := range strings.Lines(output) {

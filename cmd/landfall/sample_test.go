@@ -12,8 +12,8 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// The samples in the documentation are run as they stand, twice each: what was
-// sent is there already then, and nothing breaks.
+// TestSamplesWorkAsTheyStand runs the samples of the documentation twice. The second run finds
+// everything already there.
 func TestSamplesWorkAsTheyStand(t *testing.T) {
 	text, err := os.ReadFile("../../docs/samples.md")
 	if err != nil {

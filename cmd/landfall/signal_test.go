@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// serverProcess is the real program in a process of its own.
+// serverProcess is the real program in its own process.
 type serverProcess struct {
 	*exec.Cmd
 	base     string // where it listens
@@ -25,7 +25,7 @@ type serverProcess struct {
 	read     *bufio.Reader
 }
 
-// fileDatabase names a new one.
+// fileDatabase names a new database.
 func fileDatabase(t testing.TB) string {
 	t.Helper()
 	return "sqlite:" + filepath.Join(t.TempDir(), "landfall.db")
@@ -46,7 +46,7 @@ func startServerOn(t *testing.T, database string, args ...string) *serverProcess
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The test binary is the program when it is called by its name.
+	// The test binary is the program if it has its name.
 	s := &serverProcess{log: reader, read: bufio.NewReader(reader), database: database, Cmd: &exec.Cmd{
 		Path: program, Args: append([]string{"landfall", "serve", "--listen", "127.0.0.1:0", "--database", database}, args...),
 		Stderr: writer}}
@@ -83,14 +83,13 @@ func (s *serverProcess) get(t *testing.T, path string) int {
 	return answer.StatusCode
 }
 
-// A terminal that is closed, or a supervisor's reload, used to kill the server
-// with requests under way; and health checks during an orderly end used to be
-// logged as errors.
+// TestAHangUpEndsInOrderAndWithoutErrors closes the terminal, which used to kill the server with
+// requests in progress. Health checks during shutdown used to be logged as errors.
 func TestAHangUpEndsInOrderAndWithoutErrors(t *testing.T) {
 	if signal.Ignored(syscall.SIGHUP) {
 		t.Skip("these tests were started with nohup, and so is every program they start: it must not hear of a hang-up")
 	}
-	// A busy machine may look only when the end is over: then it has to take longer.
+	// A busy machine may look too late, so the shutdown has to take longer.
 	for _, delay := range []time.Duration{time.Second, 5 * time.Second, 30 * time.Second} {
 		if hangUp(t, delay) == http.StatusServiceUnavailable {
 			return
@@ -99,8 +98,7 @@ func TestAHangUpEndsInOrderAndWithoutErrors(t *testing.T) {
 	t.Error("nobody was told of the end")
 }
 
-// hangUp hangs a server up and gives what it answered last when it was asked
-// whether it is ready.
+// hangUp sends a hang-up and returns the last status of the readiness check.
 func hangUp(t *testing.T, delay time.Duration) (status int) {
 	t.Helper()
 	s := startServer(t, "--shutdown-delay", delay.String())
@@ -130,7 +128,8 @@ func hangUp(t *testing.T, delay time.Duration) (status int) {
 	return status
 }
 
-// The reader of the log going away used to kill the server with the next line.
+// TestAClosedStandardErrorKillsNobody closes the log's reader, which used to kill the server with
+// the next line.
 func TestAClosedStandardErrorKillsNobody(t *testing.T) {
 	s := startServer(t, "--log-level", "debug", "--shutdown-delay", "0s")
 	s.log.Close()

@@ -41,7 +41,7 @@ func printTotals(out io.Writer, proof check.Result, sums []report.Total) {
 		}
 	}
 	fmt.Fprintln(out)
-	printNumbers(out, []string{"MEASURE", "UNIT", "CLAIMED", "IN THE BOOK", "ON WRONG LINES", "MISSING"}, rowsOf(sums, func(sum report.Total) []string {
+	printNumbers(out, []string{"MEASURE", "UNIT", "CLAIMED", "IN THE BOOK", "ON INVALID LINES", "MISSING"}, rowsOf(sums, func(sum report.Total) []string {
 		return []string{sum.Measure, sum.Unit, sum.Claimed, sum.Book, sum.Refused, sum.Missing}
 	}), 2)
 	switch {

@@ -72,8 +72,8 @@ func TestBooksThatAreNone(t *testing.T) {
 	}
 }
 
-// TestLinesAreNumberedAsAnEditorDoes writes what people and programs write
-// between bodies, in every packing, and reads it back.
+// TestLinesAreNumberedAsAnEditorDoes writes everything that may come between bodies, in every
+// compression, and reads it back.
 func TestLinesAreNumberedAsAnEditorDoes(t *testing.T) {
 	var text bytes.Buffer
 	text.WriteString("\xef\xbb\xbf{\"a\":1}\r\n\n   \n{\"b\":2}\n")

@@ -18,7 +18,7 @@ import (
 
 var now = time.Date(2026, time.July, 15, 9, 0, 0, 0, time.UTC)
 
-// proof reads a book and gives the mistakes as lines of text.
+// proof checks a book and returns the mistakes as text.
 func proof(t *testing.T, folder string, stop error) (check.Result, []string, error) {
 	t.Helper()
 	found, err := book.Open(folder)
@@ -57,8 +57,7 @@ func account(external string) string {
 	return fmt.Sprintf(`{"import_supplier":"N","external_account_number":%q,"customers":[{"family_name":"A"}]}`+"\n", external)
 }
 
-// TestEveryLineIsAccountedFor holds each kind of line against what is wrong
-// with it, by file and number.
+// TestEveryLineIsAccountedFor checks the mistakes of each kind of line, by file and line.
 func TestEveryLineIsAccountedFor(t *testing.T) {
 	folder := write(t, map[string]string{
 		"accounts-1.ndjson": account("1") + "\n" + account("2") + `{"import_supplier":"N","external_account_number":"3"}` + "\n",
@@ -97,8 +96,7 @@ func TestEveryLineIsAccountedFor(t *testing.T) {
 	}
 }
 
-// TestGeneratedFaultsAreFound orders a book with known mistakes and wants
-// exactly those found.
+// TestGeneratedFaultsAreFound generates a book with known mistakes and wants exactly those.
 func TestGeneratedFaultsAreFound(t *testing.T) {
 	folder := t.TempDir()
 	printed, err := generate.Options{
@@ -125,8 +123,8 @@ func TestGeneratedFaultsAreFound(t *testing.T) {
 	}
 }
 
-// TestReadingEndsWhenItMust: at the first error of whoever keeps the mistakes,
-// and when the reader is told to stop.
+// TestReadingEndsWhenItMust checks that an error of the callback and a canceled context end the
+// check.
 func TestReadingEndsWhenItMust(t *testing.T) {
 	folder := write(t, map[string]string{"accounts.ndjson": strings.Repeat("{\n", 100_000)})
 	full := errors.New("the disk is full")

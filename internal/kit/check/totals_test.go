@@ -10,8 +10,8 @@ import (
 	"landfall/internal/kit/generate"
 )
 
-// TestABookIsHeldAgainstItsTotals generates books with every kind of mistake
-// and without, and wants the totals of the old system to show what is lost.
+// TestABookIsHeldAgainstItsTotals generates books with and without every kind of mistake and
+// compares them with their control totals.
 func TestABookIsHeldAgainstItsTotals(t *testing.T) {
 	order := generate.Options{Accounts: 600, Seed: 3, Supplier: "N", AsOf: generate.DefaultAsOf, Vendor: "bank"}
 	printBook := func(t *testing.T, order generate.Options) string {
@@ -45,7 +45,7 @@ func TestABookIsHeldAgainstItsTotals(t *testing.T) {
 	}
 }
 
-// TestPostingsAreInTheCurrencyOfTheirAccount, whichever that is.
+// TestPostingsAreInTheCurrencyOfTheirAccount checks postings to accounts in several currencies.
 func TestPostingsAreInTheCurrencyOfTheirAccount(t *testing.T) {
 	folder := write(t, map[string]string{
 		"accounts.ndjson": `{"import_supplier":"N","external_account_number":"1","customers":[{}],"currency":"EUR","transfer_balance":"10.00"}` + "\n",

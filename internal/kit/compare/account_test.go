@@ -8,7 +8,7 @@ import (
 	"landfall/internal/kit/book"
 )
 
-// storedLine reads a line of a book as a comparison does.
+// storedLine parses a line of a book as a comparison does.
 func storedLine(t *testing.T, kind book.Kind, text string) *storedPart {
 	t.Helper()
 	p := parseLine(t.Context(), kind, book.Line{Number: 1, Text: []byte(text)}, "GBP")
@@ -20,8 +20,8 @@ func storedLine(t *testing.T, kind book.Kind, text string) *storedPart {
 
 const testKey = `"import_supplier":"N","external_account_number":"1"`
 
-// TestWhatComesTwiceCountsOnce adds to an account what it has already, in every
-// way that the service takes for the same.
+// TestWhatComesTwiceCountsOnce adds what an account already has, in every form that the service
+// treats as the same.
 func TestWhatComesTwiceCountsOnce(t *testing.T) {
 	a := &accountState{found: serverAccount{State: Missing}}
 	a.add(storedLine(t, book.Accounts, `{`+testKey+`,"customers":[{}],"transfer_balance":"10.00","notes":[{"body":"a"},{"body":"b","created_at":"2026-01-01T00:00:00Z"}],
@@ -49,7 +49,7 @@ func TestWhatComesTwiceCountsOnce(t *testing.T) {
 	}
 }
 
-// TestAnAccountIsJudged holds what the book says against what a server may.
+// TestAnAccountIsJudged compares an account of the book with every state on the server.
 func TestAnAccountIsJudged(t *testing.T) {
 	there := serverAccount{State: Same, Number: "A-1", Currency: "GBP", Balance: 1000, Notes: 1}
 	for name, c := range map[string]struct {

@@ -2,8 +2,8 @@ package convert
 
 import "testing"
 
-// Memory that waits to be used again is bounded, and none is given to whoever
-// would leave most of it empty.
+// TestSparesAreFew checks that the pool is bounded and does not return batches that are far too
+// large.
 func TestSparesAreFew(t *testing.T) {
 	kept := batchPool{most: 5 << 20}
 	of := func(text int) *batch { return &batch{text: make([]byte, 0, text), slots: make([]slot, 0, 16)} }

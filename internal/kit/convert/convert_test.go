@@ -31,7 +31,7 @@ func attempt(t *testing.T, folder string) (book string, result *convert.Result, 
 	return book, result, err
 }
 
-// must converts and gives the lines of the accounts and the problems.
+// must converts and returns the lines of the accounts and the problems.
 func must(t *testing.T, files map[string]string) (lines []string, problems [][]string, result *convert.Result) {
 	t.Helper()
 	book, result, err := attempt(t, tableFolder(t, files))
@@ -67,7 +67,7 @@ func problemsOf(t *testing.T, book string) [][]string {
 	return rows[1:]
 }
 
-// head is a map with one table of accounts, to be gone on with.
+// head is the beginning of a map with one table of accounts.
 const head = `map: 1
 supplier: NORTH
 tables:
@@ -77,8 +77,7 @@ tables:
     account: NO
 `
 
-// TestExpressions tries every word of a map on one row. A value that is bent a
-// little on its way is found by nobody until a customer reads his bill.
+// TestExpressions tries every setting of a map on one row.
 func TestExpressions(t *testing.T) {
 	for name, one := range map[string]struct{ fill, columns, row, want string }{
 		"a column":          {"billing_name: X", "X", " Smith ", `"billing_name":"Smith"`},
@@ -146,8 +145,8 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// TestRowsThatCannotBeConverted wants every one of them with its line and
-// column, and the others in the book.
+// TestRowsThatCannotBeConverted wants each problem with its line and column, and the other rows in
+// the book.
 func TestRowsThatCannotBeConverted(t *testing.T) {
 	lines, problems, result := must(t, map[string]string{
 		"map.yaml": "source: {encoding: windows-1252, dates: DD.MM.YYYY}\n" + head + `    fill:
@@ -193,8 +192,7 @@ func TestRowsThatCannotBeConverted(t *testing.T) {
 	}
 }
 
-// TestEveryRowIsAccountedFor links tables in all ways there are and loses rows
-// on purpose.
+// TestEveryRowIsAccountedFor links tables in every way and loses rows on purpose.
 func TestEveryRowIsAccountedFor(t *testing.T) {
 	lines, problems, result := must(t, map[string]string{
 		"map.yaml": head + `    when: {STATE: {not: closed}}
@@ -252,8 +250,8 @@ func TestEveryRowIsAccountedFor(t *testing.T) {
 	}
 }
 
-// TestEncodings reads one name in every encoding that old systems export. Read
-// with the wrong one it is a wrong name, and no error.
+// TestEncodings reads one name in every encoding. With the wrong one it would be a wrong name
+// without an error.
 func TestEncodings(t *testing.T) {
 	wide := func(mark string, little bool) string {
 		text := mark
@@ -281,8 +279,8 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// TestRowsThatNeverEnd: an open quote costs its own line and no more, and a line
-// of many megabytes is not held.
+// TestRowsThatNeverEnd checks that an open quote costs only its own line, and that a very long line
+// is not kept in memory.
 func TestRowsThatNeverEnd(t *testing.T) {
 	lines, problems, _ := must(t, map[string]string{
 		"map.yaml": head + "    fill: {customers: [{family_name: NAME}]}\n",
@@ -298,9 +296,8 @@ func TestRowsThatNeverEnd(t *testing.T) {
 	}
 }
 
-// TestListsHaveAnEnd gives an account more rows than a request may have. What
-// may be split over several lines of the book is; of the rest each row is told,
-// so that none is lost without a word.
+// TestListsHaveAnEnd gives an account more rows than a request may have. They are split over
+// several lines where possible, and otherwise reported.
 func TestListsHaveAnEnd(t *testing.T) {
 	book, result, err := attempt(t, tableFolder(t, map[string]string{
 		"map.yaml": head + "    fill: {customers: {rows: C}}\n  C: {file: c.csv, into: A.customers, link: NO, fill: {family_name: NO}}\n  N: {file: c.csv, into: notes, account: NO, fill: {body: NO}}\n",
@@ -318,7 +315,7 @@ func TestListsHaveAnEnd(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeftOfWhatFailed: no book, and no folder beside it.
+// TestNothingIsLeftOfWhatFailed wants no book and no temporary folder.
 func TestNothingIsLeftOfWhatFailed(t *testing.T) {
 	folder := tableFolder(t, map[string]string{"map.yaml": head + "    fill: {customers: [{family_name: NO}]}\n", "a.csv": "NO\n1\n"})
 	above := t.TempDir()
@@ -331,7 +328,7 @@ func TestNothingIsLeftOfWhatFailed(t *testing.T) {
 	if entries, _ := os.ReadDir(above); len(entries) != 0 {
 		t.Errorf("left: %v", entries)
 	}
-	// What a killed one left is taken away by the next.
+	// The leftover of a killed conversion is removed by the next one.
 	if err := os.MkdirAll(filepath.Join(above, "book.part", "spill"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -344,8 +341,8 @@ func TestNothingIsLeftOfWhatFailed(t *testing.T) {
 	}
 }
 
-// TestColumnsThatGoNowhereAreNamed has columns used by a link from another
-// table, by a condition and under a second name, and one that nobody uses.
+// TestColumnsThatGoNowhereAreNamed has columns used by a link, by a condition and by another table,
+// and one that is not used.
 func TestColumnsThatGoNowhereAreNamed(t *testing.T) {
 	_, _, result := must(t, map[string]string{
 		"map.yaml": head + `    when: {STATE: {not: closed}}

@@ -18,7 +18,7 @@ func generateOptions(accounts int, faults ...generate.Fault) generate.Options {
 	}
 }
 
-// printed makes the same book as lines and as tables.
+// printed generates the same book as lines and as tables.
 func printed(t *testing.T, o generate.Options) (lines, tables string) {
 	t.Helper()
 	lines, tables = filepath.Join(t.TempDir(), "lines"), filepath.Join(t.TempDir(), "tables")
@@ -48,9 +48,8 @@ func converted(t *testing.T, tables string, memory int64) (string, *convert.Resu
 	return folder, result
 }
 
-// TestTablesBecomeTheSameBook converts the tables of the old system with plenty
-// of memory and with so little that everything is sorted on disk, and wants the
-// bytes that were generated as lines.
+// TestTablesBecomeTheSameBook converts the tables with much memory and with so little that
+// everything is sorted on disk, and wants the same bytes as the generated lines.
 func TestTablesBecomeTheSameBook(t *testing.T) {
 	lines, tables := printed(t, generateOptions(700, generate.Fault{Kind: "phone", Share: 0.05}, generate.Fault{Kind: "point", Share: 0.05},
 		generate.Fault{Kind: "agreements", Share: 0.05}, generate.Fault{Kind: "customer", Share: 0.02}, generate.Fault{Kind: "future", Share: 0.02}))

@@ -11,8 +11,8 @@ import (
 	"landfall/internal/kit/generate"
 )
 
-// TestEverythingWrongWithAMapIsSaidAtOnce makes one mistake of each kind in one
-// map and wants all of them, with their lines and what was meant.
+// TestEverythingWrongWithAMapIsSaidAtOnce makes one mistake of each kind in one map and wants all
+// of them, with lines and suggestions.
 func TestEverythingWrongWithAMapIsSaidAtOnce(t *testing.T) {
 	_, _, err := attempt(t, tableFolder(t, map[string]string{
 		"map.yaml": `map: 1
@@ -74,8 +74,8 @@ func TestMapsThatGoInCircles(t *testing.T) {
 	}
 }
 
-// TestASuggestedMapNeedsOnlyToBeCorrected has a map suggested for the tables of
-// the old system, answers what it asks, and converts with it.
+// TestASuggestedMapNeedsOnlyToBeCorrected suggests a map for the generated tables, fills in the
+// open values, and converts with it.
 func TestASuggestedMapNeedsOnlyToBeCorrected(t *testing.T) {
 	_, tables := printed(t, generateOptions(80))
 	path := filepath.Join(tables, generate.MapName)
@@ -112,8 +112,8 @@ func TestASuggestedMapNeedsOnlyToBeCorrected(t *testing.T) {
 	}
 }
 
-// TestASuggestionDoesNotPretend looks at tables whose names say nothing: what
-// their columns tell is used, and where these tell nothing somebody has to say.
+// TestASuggestionDoesNotPretend uses tables with meaningless names: typical columns are used, and
+// the rest is left open.
 func TestASuggestionDoesNotPretend(t *testing.T) {
 	folder := t.TempDir()
 	for name, text := range map[string]string{

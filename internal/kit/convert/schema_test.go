@@ -48,7 +48,7 @@ func compiled(t *testing.T) *jsonschema.Schema {
 	return schema
 }
 
-// instance reads YAML as an editor's checker does.
+// instance reads YAML as the checker of an editor does.
 func instance(t *testing.T, text string) any {
 	t.Helper()
 	root, err := yamltree.Read(strings.NewReader(text))
@@ -112,7 +112,7 @@ func TestSchemaTakesMapsAndRefusesMistakes(t *testing.T) {
 	}
 }
 
-// TestSchemaKnowsEverySetting compares it with what the reader knows.
+// TestSchemaKnowsEverySetting compares the schema with the settings that are read.
 func TestSchemaKnowsEverySetting(t *testing.T) {
 	var schema struct {
 		Properties map[string]struct {

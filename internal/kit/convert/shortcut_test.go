@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Whatever is written the short way is what the long way gives.
+// The fast paths must give the same result as the general path.
 
 func TestUsualDaysAreTurnedAsTheyAreRead(t *testing.T) {
 	usual, err := newPattern("DD.MM.YYYY")

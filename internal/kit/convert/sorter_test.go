@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// A batch must be in the very order that the merge expects of it, or rows of
-// one key are met at two places and one of them finds nobody. Keys over 255
-// bytes were sorted by their letters before their lengths.
+// TestABatchIsInTheOrderOfTheMerge checks that batches are sorted as the merge expects. Keys over
+// 255 bytes used to be sorted by bytes before length.
 func TestABatchIsInTheOrderOfTheMerge(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -33,8 +32,7 @@ func TestABatchIsInTheOrderOfTheMerge(t *testing.T) {
 	}
 }
 
-// Rows that do not fit into memory are folded while they are many, and whoever
-// has a disk of twice their size has enough: what was folded does not stay.
+// TestFoldedRunsLeaveTheDisk checks that merging runs needs at most twice their size on disk.
 func TestFoldedRunsLeaveTheDisk(t *testing.T) {
 	shared := &workspace{budget: 0, folder: t.TempDir()}
 	s := shared.newSorter()

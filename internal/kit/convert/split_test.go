@@ -41,8 +41,8 @@ func rowsOf(t *testing.T, text string, size int, quote byte) (rows []string, sim
 	}
 }
 
-// FuzzBlocks cuts texts into blocks of many sizes: the rows must be those of
-// the whole, with the same lines.
+// FuzzBlocks splits texts into blocks of many sizes. The rows and lines must be those of the whole
+// text.
 func FuzzBlocks(f *testing.F) {
 	for _, text := range []string{
 		"A;B\r\n1;2\r\n", "A;\"b\nc\"\n1;2", "\"a\"\"b\";c\n\n\nd;e\n", "12\" pipe;x\n\"open\n1;2\n", ";;\n;\r\n\r\n", "a;b\rc\n", "\"x\"y;z\n", "\xff;\x00\n1;2\n",
@@ -62,7 +62,7 @@ func FuzzBlocks(f *testing.F) {
 	})
 }
 
-// TestRowsAreThoseOfTheStandardLibrary compares with a reader that others wrote.
+// TestRowsAreThoseOfTheStandardLibrary compares the rows with encoding/csv.
 func TestRowsAreThoseOfTheStandardLibrary(t *testing.T) {
 	var text bytes.Buffer
 	w := csv.NewWriter(&text)
@@ -92,8 +92,8 @@ func TestRowsAreThoseOfTheStandardLibrary(t *testing.T) {
 	}
 }
 
-// FuzzFigure: a number is digits with at most one minus and one point, or it is
-// refused, and turning it twice gives it back.
+// FuzzFigure checks that a number is digits with at most one minus and one point, or refused, and
+// that reversing it twice gives it back.
 func FuzzFigure(f *testing.F) {
 	for _, text := range []string{"0", "-0", "12,50-", "1.234,5", ",5", "5,", "00012", "--1", "", "1,2,3", "+7"} {
 		f.Add(text, 2)

@@ -6,8 +6,7 @@ import (
 	"landfall/internal/api/contract"
 )
 
-// BenchmarkReading does all that a run does with an account before it is stored:
-// generated ones have ledgers, line items and statements.
+// BenchmarkReading does everything that a run does with an account before storing it.
 func BenchmarkReading(b *testing.B) {
 	contract.WarmUp()
 	bodies, size := make([][]byte, 256), 0

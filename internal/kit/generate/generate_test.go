@@ -33,8 +33,7 @@ func north() *landfall.Supplier {
 	return &supplier
 }
 
-// TestSoundAccountsPassEveryRule holds the generator against the service: what
-// has no fault gets neither an error nor a warning.
+// TestSoundAccountsPassEveryRule checks that valid accounts get neither errors nor warnings.
 func TestSoundAccountsPassEveryRule(t *testing.T) {
 	for index := range 2_000 {
 		entry := order().Draw(index)
@@ -95,8 +94,7 @@ func checkStatements(line []byte) (contract.Verdict, landfall.Figures, error) {
 	return request.Check(north(), now), request.Figures(), nil
 }
 
-// TestEveryFaultIsOne makes each mistake in every account it can be made in,
-// and wants the rules to notice.
+// TestEveryFaultIsOne makes each mistake in every possible account and wants the rules to find it.
 func TestEveryFaultIsOne(t *testing.T) {
 	for _, kind := range generate.FaultKinds() {
 		t.Run(kind[0], func(t *testing.T) {
@@ -142,8 +140,8 @@ func TestEveryFaultIsOne(t *testing.T) {
 	}
 }
 
-// TestTheSameSeedGivesTheSameBytes compares with bytes made elsewhere. Who
-// changes them on purpose changes every book that people keep by its seed.
+// TestTheSameSeedGivesTheSameBytes compares with bytes generated elsewhere. Changing them changes
+// every book that people identify by its seed.
 func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 	sum := sha256.New()
 	for index := range 300 {
@@ -159,8 +157,7 @@ func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 	}
 }
 
-// TestFaultsLeaveTheOthersAlone: an account that has no mistake is the same
-// whichever faults were ordered.
+// TestFaultsLeaveTheOthersAlone checks that valid accounts do not depend on the faults.
 func TestFaultsLeaveTheOthersAlone(t *testing.T) {
 	faults := order(generate.Fault{Kind: "phone", Share: 0.1}, generate.Fault{Kind: "json", Share: 0.2})
 	made := map[string]int{}
@@ -176,8 +173,7 @@ func TestFaultsLeaveTheOthersAlone(t *testing.T) {
 	}
 }
 
-// TestOrdersThatMakeNoSense orders books that cannot be made. Found out half-
-// way, they would leave half a book behind.
+// TestOrdersThatMakeNoSense checks that invalid options are refused before anything is written.
 func TestOrdersThatMakeNoSense(t *testing.T) {
 	for name, spoil := range map[string]func(*generate.Options){
 		"no accounts":    func(o *generate.Options) { o.Accounts = 0 },
@@ -201,7 +197,7 @@ func TestOrdersThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// TestAccountsDiffer looks for a draw that repeats itself.
+// TestAccountsDiffer looks for repeated accounts.
 func TestAccountsDiffer(t *testing.T) {
 	points := map[string]bool{}
 	for index := range 2_000 {
@@ -220,7 +216,7 @@ func TestAccountsDiffer(t *testing.T) {
 	}
 }
 
-// TestPrintedOnAnyNumberOfCores prints a book on one core and on several.
+// TestPrintedOnAnyNumberOfCores generates a book on one core and on several.
 func TestPrintedOnAnyNumberOfCores(t *testing.T) {
 	var sums [][32]byte
 	for _, cores := range []int{1, 4} {
@@ -247,7 +243,7 @@ func TestPrintedOnAnyNumberOfCores(t *testing.T) {
 	}
 }
 
-// TestAStoppedPressLeavesNothing cancels the printing halfway.
+// TestAStoppedPressLeavesNothing cancels the generation halfway.
 func TestAStoppedPressLeavesNothing(t *testing.T) {
 	folder := t.TempDir()
 	ctx, stop := context.WithCancel(t.Context())

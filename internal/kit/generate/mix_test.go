@@ -11,7 +11,7 @@ import (
 	"landfall/internal/kit/generate"
 )
 
-// outcome is all that is made of an account.
+// outcome is everything computed from an account.
 type outcome struct {
 	data    landfall.AccountData
 	verdict contract.Verdict
@@ -27,9 +27,8 @@ func outcomeOf(t *testing.T, body []byte) (outcome, *contract.Account) {
 	return outcome{account.Data(), account.Check(north(), now), account.Figures("GBP")}, account
 }
 
-// TestAccountsDoNotMix reads many accounts at once in memory that they take over
-// from each other, sound ones and others: each must come to what it comes to by
-// itself, also after others have had its memory.
+// TestAccountsDoNotMix reads many accounts at once, valid and invalid ones, in reused memory. Each
+// must give the same result as by itself.
 func TestAccountsDoNotMix(t *testing.T) {
 	const accounts, workers, rounds = 200, 8, 3
 	book := order(generate.Fault{Kind: "balance", Share: 0.2}, generate.Fault{Kind: "field", Share: 0.1}, generate.Fault{Kind: "email", Share: 0.1})

@@ -57,8 +57,8 @@ func externals(t *testing.T, j *importJournal) string {
 	return strings.Join(list, " ")
 }
 
-// TestAJournalGoesOnBehindItsLastCheckpoint ends a journal as a crash would:
-// with failures nobody counted and a torn line.
+// TestAJournalGoesOnBehindItsLastCheckpoint ends a journal as a crash would: with uncounted
+// failures and an incomplete line.
 func TestAJournalGoesOnBehindItsLastCheckpoint(t *testing.T) {
 	order := bookOf(t)
 	j := open(t, order)
@@ -111,8 +111,7 @@ func TestTwoImportsOfOneBook(t *testing.T) {
 	}
 }
 
-// TestABookThatChangedIsNoticed changes everything that could change between
-// two attempts.
+// TestABookThatChangedIsNoticed changes everything that can change between two attempts.
 func TestABookThatChangedIsNoticed(t *testing.T) {
 	for name, change := range map[string]func(*testing.T, *Options){
 		"has changed": func(t *testing.T, order *Options) {
@@ -152,8 +151,7 @@ func TestABookThatChangedIsNoticed(t *testing.T) {
 	}
 }
 
-// TestOptionsOfAnImportThatNeverBegan gives other options after an attempt that
-// the server did not let in.
+// TestOptionsOfAnImportThatNeverBegan changes the options after an attempt that the server refused.
 func TestOptionsOfAnImportThatNeverBegan(t *testing.T) {
 	order := bookOf(t)
 	if err := open(t, order).close(); err != nil {
@@ -168,7 +166,7 @@ func TestOptionsOfAnImportThatNeverBegan(t *testing.T) {
 	}
 }
 
-// TestAFullDiskUnderTheJournal: what could not be written down must not count.
+// TestAFullDiskUnderTheJournal checks that what could not be written does not count.
 func TestAFullDiskUnderTheJournal(t *testing.T) {
 	j := open(t, bookOf(t))
 	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)

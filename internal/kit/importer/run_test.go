@@ -19,9 +19,8 @@ func (c counter) End(Phase)                         {}
 func (c counter) Notice(string)                     {}
 func (c counter) Failure(code, _ string, count int) { c[code] = max(c[code], count) }
 
-// TestFailuresOfARunAreCountedOnce lets the list of a run's failures break off
-// behind its first page. The attempt that follows begins at the first one again,
-// and whoever watches would be told of twice as many.
+// TestFailuresOfARunAreCountedOnce interrupts the list of a run's failures after its first page.
+// The retry starts from the beginning, and the watcher must not count twice.
 func TestFailuresOfARunAreCountedOnce(t *testing.T) {
 	var broke atomic.Bool
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

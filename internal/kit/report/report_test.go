@@ -15,7 +15,7 @@ import (
 
 var accounts = book.File{Path: "book/accounts.ndjson", Kind: book.Accounts}
 
-// write makes a report about two lines that failed and one that is strange.
+// write writes a report about two failed lines and one with a warning.
 func write(t *testing.T, folder string) {
 	t.Helper()
 	writer, err := report.Begin(folder)
@@ -54,8 +54,8 @@ func read(t *testing.T, parts ...string) string {
 	return string(text)
 }
 
-// TestFailedLinesCanBeMendedAndSentAgain wants them byte for byte, in a folder
-// that is itself a book.
+// TestFailedLinesCanBeMendedAndSentAgain wants the failed lines byte for byte, in a folder that is
+// itself a book.
 func TestFailedLinesCanBeMendedAndSentAgain(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder)
@@ -67,8 +67,7 @@ func TestFailedLinesCanBeMendedAndSentAgain(t *testing.T) {
 	}
 }
 
-// TestTableIsSafeInASpreadsheet reads the table back, and wants no cell that a
-// spreadsheet would take for a formula.
+// TestTableIsSafeInASpreadsheet wants no cell that a spreadsheet would treat as a formula.
 func TestTableIsSafeInASpreadsheet(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder)
@@ -91,7 +90,7 @@ func TestTableIsSafeInASpreadsheet(t *testing.T) {
 	}
 }
 
-// TestPageRunsNothing plants markup wherever texts from a book can appear.
+// TestPageRunsNothing injects markup wherever texts from a book can appear.
 func TestPageRunsNothing(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder)
