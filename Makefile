@@ -21,9 +21,17 @@ help: ## show this list
 go:
 	@command -v go >/dev/null || { echo "Go is missing: install Go 1.26 or newer from https://go.dev/dl/ and run this again." >&2; exit 1; }
 
+# A first build takes minutes. On a terminal, show the packages compiled and the time.
 build: go ## build bin/landfall, one static binary
 	@mkdir -p bin
-	$(BUILD) -o bin/landfall ./cmd/landfall
+	@if [ -t 2 ]; then \
+		$(BUILD) -v -o bin/landfall ./cmd/landfall 2>&1 | { packages=0 part=; while :; do \
+			if IFS= read -r -t 1 line; then \
+				case $$part$$line in *[\ :#]*) printf '\r\033[K%s\n' "$$part$$line" >&2 ;; *) packages=$$((packages+1)) ;; esac; part=; \
+			elif [ $$? -gt 128 ]; then part=$$part$$line; else break; fi; \
+			printf '\r\033[Kcompiling bin/landfall: %d packages, %d s' $$packages $$SECONDS >&2; \
+		done; printf '\r\033[K' >&2; }; \
+	else echo "compiling bin/landfall; the first build takes a few minutes" >&2; $(BUILD) -o bin/landfall ./cmd/landfall; fi
 
 demo: build ## build, import a generated book into a temporary server, and keep the server running for you
 	@bin/landfall demo

@@ -31,7 +31,7 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-// App is the whole program, put together.
+// App is the server with everything wired together.
 type App struct {
 	settings   Settings
 	version    string
@@ -54,18 +54,17 @@ type App struct {
 	upkeep     *upkeep.Upkeep
 	api        *httpapi.API
 	draining   atomic.Bool
-	shutdown   chan struct{} // closed when the end has begun
+	shutdown   chan struct{} // closed when the shutdown starts
 	main       *server
 	ops        *server // nil when off
-	// telemetry is nil when nobody listens.
+	// telemetry is nil when no collector is configured.
 	telemetry *telemetry.Telemetry
 }
 
-// New opens the database, brings its schema up to date, and wires everything.
-// It waits for a database that is away as long as the settings say.
+// New opens the database, updates its schema and wires everything. It waits for an
+// unavailable database as long as the settings say.
 func New(ctx context.Context, settings Settings, version string, log *Log) (*App, error) {
-	// Before the database: a setting that is wrong is told at once, and not after a
-	// wait for something that is away.
+	// Before the database, so that an invalid setting is reported without a wait.
 	files, err := filestore.Open(settings.Documents, filestore.Options{TimeLimit: settings.DocumentTimeout})
 	if err != nil {
 		return nil, SettingError{fmt.Errorf("setting documents: %w", err)}
@@ -79,7 +78,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		return nil, errors.Join(err, store.Close())
 	}
 	warnAboutDocumentRoots(ctx, store, log.Logger)
-	// The first phone number would otherwise wait for tables to be unpacked.
+	// Otherwise the first phone number would wait for its tables to load.
 	contract.WarmUp()
 	app := &App{settings: settings, version: version, log: log, store: store, shutdown: make(chan struct{}), files: files,
 		logWatcher: webhook.NewLogWatcher(store), sender: sender, logins: newLogins(log.Logger)}
@@ -147,7 +146,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	return app, nil
 }
 
-// readings are figures of the process for the operator's dashboards.
+// readings returns the metrics of the process.
 func (a *App) readings() []httpapi.FuncMetric {
 	own := []httpapi.FuncMetric{
 		{Name: "landfall_log_lines_lost_total", Help: "Log lines that could not be written.", Counts: true, Read: a.log.Lost},
@@ -163,7 +162,7 @@ func (a *App) readings() []httpapi.FuncMetric {
 	return slices.Concat(own, a.logins.readings(), a.mailReadings(), a.runReadings(), a.undoReadings(), a.webhookReadings(), a.auditReadings())
 }
 
-// listenerMetric reads a figure of the main listener, once there is one.
+// listenerMetric returns a metric of the main listener, once it exists.
 func (a *App) listenerMetric(read func(*limitListener) int64) func() float64 {
 	return func() float64 {
 		if a.main == nil {
@@ -173,7 +172,7 @@ func (a *App) listenerMetric(read func(*limitListener) int64) func() float64 {
 	}
 }
 
-// certificateEnd is when the certificate ends, in seconds since 1970.
+// certificateEnd returns when the certificate expires, in seconds since 1970.
 func (a *App) certificateEnd() float64 {
 	if a.main == nil || a.main.tls == nil {
 		return 0
@@ -181,20 +180,19 @@ func (a *App) certificateEnd() float64 {
 	return float64(a.main.tls.expiry().Unix())
 }
 
-// SettingError is a setting that only the start could find wrong.
+// SettingError is an invalid setting that is found only at startup.
 type SettingError struct{ error }
 
-// Unwrap lets callers see what was wrong behind the name of the setting.
+// Unwrap returns the error without the name of the setting.
 func (e SettingError) Unwrap() error { return e.error }
 
-// alarm tells the operator of a vendor that only he can help with. Causes
-// hold neither secrets nor the vendor's words.
+// alarm logs a problem with a vendor that only the operator can fix. The cause contains
+// neither secrets nor text of the vendor.
 func (a *App) alarm(vendor string, cause error) {
-	a.log.Error("a payment vendor needs the operator", "vendor", vendor, "cause", cause)
+	a.log.Error("payment vendor rejects requests or is failing", "vendor", vendor, "cause", cause)
 }
 
-// openStore retries while the database is away. Any other trouble stays, however
-// long one waits.
+// openStore retries while the database is unavailable. Other errors are permanent.
 func openStore(ctx context.Context, settings Settings, log *Log) (*sqlstore.Store, error) {
 	keys, err := settings.EncryptionKeys()
 	if err != nil {
@@ -210,7 +208,7 @@ func openStore(ctx context.Context, settings Settings, log *Log) (*sqlstore.Stor
 		switch {
 		case err == nil:
 			return store, nil
-		// What is missing is a key, and no waiting brings one.
+		// A key is missing, so waiting does not help.
 		case errors.Is(err, sqlstore.ErrLocked):
 			return nil, SettingError{fmt.Errorf("database %s: %w", settings.DatabaseName(), err)}
 		case !errors.Is(err, landfall.ErrUnavailable), time.Now().Add(pause).After(deadline), ctx.Err() != nil:
@@ -224,23 +222,22 @@ func openStore(ctx context.Context, settings Settings, log *Log) (*sqlstore.Stor
 	}
 }
 
-// Catalogue lists the figures that the operator's listener shows.
+// Catalogue lists the metrics.
 func (a *App) Catalogue() []httpapi.Metric { return a.api.Metrics.Catalogue() }
 
-// Handler is what the main listener serves.
+// Handler returns the handler of the API.
 func (a *App) Handler() http.Handler { return a.api }
 
-// Ops is what the operator's listener serves.
+// Ops returns the handler of the ops listener.
 func (a *App) Ops() http.Handler { return a.api.Ops() }
 
-// Store is where everything is kept.
+// Store returns the store.
 func (a *App) Store() landfall.Store { return a.store }
 
-// keyUseTimeout bounds a write that nobody waits for.
+// keyUseTimeout limits the last write of key uses.
 const keyUseTimeout = 5 * time.Second
 
-// Close gives back the database and the vendors' connections. Nothing may be
-// served any more.
+// Close closes the database and other connections. Run must have returned.
 func (a *App) Close() error {
 	a.closeTelemetry()
 	a.vendors.Close()

@@ -8,48 +8,45 @@ import (
 )
 
 const (
-	// flushInterval is how long a line may wait: a person watching does not notice.
+	// flushInterval is how long a line may wait.
 	flushInterval = 100 * time.Millisecond
-	// flushSize is how much is written without waiting for the moment to pass.
+	// flushSize is how much is written without waiting.
 	flushSize = 64 << 10
-	// maxBuffered is how much is kept while it cannot be written: a reader that
-	// stopped reading must cost neither time nor, without end, memory.
+	// maxBuffered limits the memory while lines cannot be written.
 	maxBuffered = 4 << 20
-	// closeTimeout is how long the end of the program waits for a writer that hangs.
+	// closeTimeout limits the wait for a blocked writer at shutdown.
 	closeTimeout = time.Second
 )
 
-// asyncWriter collects log lines and writes them together, because a system call for
-// every request would cost more than many requests do. Whoever logs never waits
-// for the writer below and never hears of its trouble: a log that cannot be
-// written must not stop the service. What could not be written is tried again;
-// only what no longer fits into memory is lost, in whole lines, and counted.
+// asyncWriter collects log lines and writes them together, because a system call per request
+// is too expensive. Logging never blocks and never fails: a log that cannot be written
+// must not stop the service. Failed writes are retried; lines that do not fit into memory
+// are dropped and counted.
 type asyncWriter struct {
 	out     io.Writer
-	wake    chan struct{} // there is much to write
+	wake    chan struct{} // flushSize is reached
 	done    chan struct{}
-	stopped chan struct{} // closed when run has ended
+	stopped chan struct{} // closed when run has returned
 	lost    atomic.Int64
 
 	mu     sync.Mutex
 	buffer []byte
 }
 
-// outage is a time in which the log could not be written.
+// outage is a period in which the log could not be written.
 type outage struct {
 	began  time.Time
 	length time.Duration
-	before int64 // lines lost before it
+	before int64 // lines lost before
 	lost   int64
 	cause  error
 }
 
-// newAsyncWriter begins to gather lines for an output.
 func newAsyncWriter(out io.Writer) *asyncWriter {
 	return &asyncWriter{out: out, wake: make(chan struct{}, 1), done: make(chan struct{}), stopped: make(chan struct{})}
 }
 
-// Write keeps a line until it is written.
+// Write buffers a line.
 func (l *asyncWriter) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	if len(l.buffer)+len(line) > maxBuffered {
@@ -63,26 +60,26 @@ func (l *asyncWriter) Write(line []byte) (int, error) {
 	if much {
 		select {
 		case l.wake <- struct{}{}:
-		default: // it has been told
+		default: // already signalled
 		}
 	}
 	return len(line), nil
 }
 
-// run writes until the end, and hands every gap that has ended to confess.
-func (l *asyncWriter) run(confess func(outage)) {
+// run writes until close is called and reports every outage after it ended.
+func (l *asyncWriter) run(report func(outage)) {
 	defer close(l.stopped)
 	ticker := time.NewTicker(flushInterval)
 	defer ticker.Stop()
 	var piece []byte    // what is being written
 	var at int          // how far
-	var trouble *outage // nil while all is well
+	var current *outage // nil while writes succeed
 	for ended := false; !ended; {
 		select {
 		case <-ticker.C:
 		case <-l.wake:
-			if trouble != nil {
-				continue // no more tries than the clock allows
+			if current != nil {
+				continue // retry only at intervals
 			}
 		case <-l.done:
 			ended = true
@@ -93,22 +90,22 @@ func (l *asyncWriter) run(confess func(outage)) {
 		written, err := l.out.Write(piece[at:])
 		at += written
 		switch {
-		case err != nil && trouble == nil:
-			trouble = &outage{began: time.Now(), before: l.lost.Load(), cause: err}
-		case err == nil && trouble != nil:
-			trouble.length, trouble.lost = time.Since(trouble.began), l.lost.Load()-trouble.before
-			confess(*trouble)
-			trouble = nil
+		case err != nil && current == nil:
+			current = &outage{began: time.Now(), before: l.lost.Load(), cause: err}
+		case err == nil && current != nil:
+			current.length, current.lost = time.Since(current.began), l.lost.Load()-current.before
+			report(*current)
+			current = nil
 		}
 	}
 	if at == len(piece) {
-		// What came in while the last piece was written, a confession among it.
+		// Write what arrived in the meantime, including the report of an outage.
 		_, _ = l.out.Write(l.take(nil))
 	}
 }
 
-// take gives what waits and goes on collecting in other memory, unless that
-// grew large in a bad hour.
+// take returns the buffered lines and reuses the memory of the last ones, unless it grew
+// large during an outage.
 func (l *asyncWriter) take(used []byte) []byte {
 	if cap(used) > 4*flushSize {
 		used = nil
@@ -120,8 +117,7 @@ func (l *asyncWriter) take(used []byte) []byte {
 	return taken
 }
 
-// close writes the last lines. A writer that hangs does not keep the program
-// from ending.
+// close writes the last lines. A blocked writer does not prevent the exit.
 func (l *asyncWriter) close() {
 	close(l.done)
 	select {

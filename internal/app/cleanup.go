@@ -6,37 +6,37 @@ import (
 	"time"
 )
 
-// deleteInterval is how often expired tokens are forgotten. They are worthless
-// already; this only keeps their table small.
+// deleteInterval is the interval between deletions of expired tokens. They are already
+// useless; this only keeps their table small.
 const deleteInterval = 10 * time.Minute
 
-// deleteExpired forgets expired tokens until the context ends. A failure is no trouble:
-// the next round finds them again.
+// deleteExpired deletes expired tokens and sessions until the context ends. After an error the
+// next round tries again.
 func (a *App) deleteExpired(ctx context.Context) {
 	for {
-		// Replicas started together spread out.
-		pause := deleteInterval/2 + rand.N(deleteInterval) //nolint:gosec // nothing hangs on it
+		// Replicas that start together should not run at the same time.
+		pause := deleteInterval/2 + rand.N(deleteInterval) //nolint:gosec // only spreads the replicas
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
 			return
 		}
 		if dropped, err := a.issuer.Sweep(ctx); err != nil {
-			a.log.Warn("expired tokens could not be forgotten", "error", err)
+			a.log.Warn("cannot delete expired tokens", "error", err)
 		} else if dropped > 0 {
-			a.log.Debug("expired tokens forgotten", "count", dropped)
+			a.log.Debug("expired tokens deleted", "count", dropped)
 		}
 		if _, err := a.sessions.Sweep(ctx); err != nil {
-			a.log.Warn("sessions of the console that are over could not be forgotten", "error", err)
+			a.log.Warn("cannot delete expired console sessions", "error", err)
 		}
 	}
 }
 
-// keyUseInterval is how exactly operators see when a key was last used.
+// keyUseInterval is the precision of the last use of a key.
 const keyUseInterval = time.Minute
 
-// recordKeyUses writes down now and then which keys were used, and once more at
-// the end: a write for every request would cost more than the request.
+// recordKeyUses records which keys were used, at intervals and at shutdown. A write for every
+// request would cost more than the request.
 func (a *App) recordKeyUses(ctx context.Context) {
 	for ended := false; !ended; {
 		select {
@@ -44,10 +44,10 @@ func (a *App) recordKeyUses(ctx context.Context) {
 		case <-ctx.Done():
 			ended = true
 		}
-		// The last uses are written down although the end has come.
+		// Record the last uses during a shutdown too.
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), keyUseTimeout)
 		if err := a.gate.KeepUses(last); err != nil {
-			a.log.Warn("when keys were used is not written down yet", "error", err)
+			a.log.Warn("cannot record key uses; will retry", "error", err)
 		}
 		cancel()
 	}

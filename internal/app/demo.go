@@ -20,29 +20,28 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// The furniture of a demo.
+// The contents of a demo.
 const (
 	demoOrganisation = "Demo"
 	demoSupplier     = "DEMO_ENERGY"
 	demoTeam         = "Migration Team"
 	demoVendor       = "SANDBOX"
 
-	// DemoLogin is who signs in to the console of a demo.
+	// DemoLogin is the console user of a demo.
 	DemoLogin = "demo"
 )
 
-// Demo is a program over a throw-away database, with somebody in it.
+// Demo is a server with a temporary database and sample data.
 type Demo struct {
 	*App
 	folder      string
 	key         auth.Secret
 	base        string
-	login       string // the password of the console's only operator
-	stopSignals func() // ends the watch for impatient signals
+	login       string // the console password
+	stopSignals func() // undoes removeOnSecondSignal
 }
 
-// NewDemo makes the database and its furniture. When nobody chose an address
-// and the usual one is taken, any free one will do.
+// NewDemo creates a demo. If the default address is in use, it takes a free port.
 func NewDemo(ctx context.Context, settings Settings, version string, log *Log) (*Demo, error) {
 	folder, err := os.MkdirTemp("", "landfall-demo-")
 	if err != nil {
@@ -50,7 +49,7 @@ func NewDemo(ctx context.Context, settings Settings, version string, log *Log) (
 	}
 	demo := &Demo{folder: folder, stopSignals: removeOnSecondSignal(folder)}
 	settings.Database = "sqlite:" + filepath.Join(folder, "demo.db")
-	settings.Introspection = true // somebody is looking around
+	settings.Introspection = true // people explore a demo
 	if demo.App, err = New(ctx, settings, version, log); err != nil {
 		defer demo.stopSignals()
 		return nil, errors.Join(err, os.RemoveAll(folder))
@@ -70,8 +69,8 @@ func NewDemo(ctx context.Context, settings Settings, version string, log *Log) (
 	return demo, nil
 }
 
-// populate makes one of everything a first request needs, with the operator's
-// own verbs, so that the demo's audit is as complete as any.
+// populate creates what a first request needs with the commands of an operator, so that
+// the audit log is complete.
 func (d *Demo) populate(ctx context.Context) error {
 	operator := operate.New(d.store, operate.Options{Actor: "operator:demo"})
 	name := "Demo Energy"
@@ -94,8 +93,7 @@ func (d *Demo) populate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The link is accepted here and now: whoever tries a demo wants to sign in, and
-	// not to set a password first.
+	// Accept the invitation now, so that the user can sign in at once.
 	d.login = "look-" + strings.ToLower(rand.Text()[:12])
 	if _, err := d.sessions.Accept(ctx, link.Reveal(), d.login); err != nil {
 		return err
@@ -107,26 +105,25 @@ func (d *Demo) populate(ctx context.Context) error {
 //go:embed demo.sh
 var tourScript string
 
-// tourTemplate is filled with the address and the key that this very demo has, so
-// that what it prints can be pasted.
+// tourTemplate is filled with the address and the key of this demo, so that you can paste
+// its output.
 var tourTemplate = template.Must(template.New("tour").Parse(tourScript))
 
-// Welcome says what runs here, to whoever started it.
+// Welcome returns the text that is printed at the start.
 func (d *Demo) Welcome() string {
-	return "Landfall is running at " + d.base + " with a throw-away database.\n" +
-		"Ctrl-C here ends it and forgets everything.\n" +
+	return "Landfall is running at " + d.base + " with a temporary database.\n" +
+		"Press Ctrl-C to stop it and delete all data.\n" +
 		d.Console() + "\n" +
-		"Open a second terminal and paste the lines below into bash or zsh, one after the other.\n"
+		"Open a second terminal and paste these lines into bash or zsh, one after the other.\n"
 }
 
-// Console says where the console is and how to sign in.
+// Console returns the URL of the console and the login.
 func (d *Demo) Console() string {
-	return "The console is at " + d.base + "/console/: sign in as " + DemoLogin + " with the password " + d.login
+	return "The console is at " + d.base + "/console/. Sign in as " + DemoLogin + " with the password " + d.login
 }
 
-// Tour prints what to type next. All of it is a shell script, so that it can
-// be pasted line by line or as a whole. It has no comments: zsh takes none from
-// a keyboard, and an apostrophe in one would leave it waiting for the next.
+// Tour prints a shell script that you can paste line by line or as a whole. It has no
+// comments, because zsh does not accept them interactively.
 func (d *Demo) Tour(out io.Writer, program string) error {
 	return tourTemplate.Execute(out, map[string]string{
 		"Base": d.base, "Key": d.key.Reveal(), "Supplier": demoSupplier, "Team": demoTeam, "Vendor": demoVendor,
@@ -134,25 +131,25 @@ func (d *Demo) Tour(out io.Writer, program string) error {
 	})
 }
 
-// DemoInfo is what is in a demo, for whoever shows it.
+// DemoInfo describes a demo.
 type DemoInfo struct {
 	Base, Key, Supplier, Team, Vendor string
-	Database                          string // as the operator's commands take it
-	Folder                            string // is gone at the end, with everything in it
+	Database                          string // for the operator's commands
+	Folder                            string // deleted by Close
 }
 
-// Info says what there is.
+// Info returns the description of the demo.
 func (d *Demo) Info() DemoInfo {
 	return DemoInfo{d.base, d.key.Reveal(), demoSupplier, demoTeam, demoVendor, d.settings.Database, d.folder}
 }
 
-// Close forgets everything.
+// Close stops the demo and deletes its data.
 func (d *Demo) Close() error {
 	defer d.stopSignals()
 	return errors.Join(d.App.Close(), os.RemoveAll(d.folder))
 }
 
-// connectAddress turns an address that means "everywhere" into one to connect to.
+// connectAddress returns an address to connect to, for a listener on all addresses.
 func connectAddress(address net.Addr) string {
 	host, port, err := net.SplitHostPort(address.String())
 	if err != nil {
@@ -164,7 +161,7 @@ func connectAddress(address net.Addr) string {
 	return net.JoinHostPort(host, port)
 }
 
-// Quote makes one word of a shell command, as plain as possible.
+// Quote quotes an argument of a shell command if necessary.
 func Quote(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:-", r)

@@ -17,26 +17,26 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-// Status is how bad a finding is.
+// Status is the result of a check.
 type Status string
 
-// The verdicts.
+// The statuses.
 const (
 	OK      Status = "ok"
 	Warning Status = "warning"
 	Problem Status = "problem"
 )
 
-// Diagnosis is one thing that was looked at.
+// Diagnosis is the result of one check.
 type Diagnosis struct {
 	Subject string
 	Status  Status
 	Finding string
-	Advice  string // what to do; empty when all is well
+	Advice  string // what to do; empty when it is OK
 }
 
-// Check looks at what settings name without asking anybody: files, keys,
-// templates.
+// Check validates files, keys and templates in the settings without connecting to
+// anything.
 func Check(settings Settings) (mistakes []error) {
 	if settings.TLS.Certificate != "" {
 		if _, err := newCredentials(settings.TLS, nil); err != nil {
@@ -61,34 +61,33 @@ func Check(settings Settings) (mistakes []error) {
 	return mistakes
 }
 
-// doctor gathers what it finds.
+// doctor runs the checks.
 type doctor struct {
 	settings Settings
 	report   func(Diagnosis)
 }
 
-// add tells a finding as soon as it is there: the next question may take
-// seconds.
+// add reports a diagnosis immediately, because the next check may take seconds.
 func (d *doctor) add(what string, verdict Status, finding, advice string) {
 	d.report(Diagnosis{what, verdict, finding, advice})
 }
 
-// checkTimeout bounds every single question.
+// checkTimeout limits one check.
 const checkTimeout = 15 * time.Second
 
-// Examine looks at everything a server needs to run well, and tells of each
-// thing as it goes. It changes nothing, and may run beside a server.
+// Examine checks everything that a server needs and reports each result as it goes. It
+// changes nothing and may run next to a server.
 func Examine(ctx context.Context, settings Settings, told func(Diagnosis)) {
 	d := &doctor{settings, told}
 	if mistakes := Check(settings); len(mistakes) > 0 {
 		for _, err := range mistakes {
-			d.add("settings", Problem, err.Error(), "mend the setting; 'landfall config check' says whether it is right")
+			d.add("settings", Problem, err.Error(), "fix the setting and run 'landfall config check'")
 		}
 	} else {
-		d.add("settings", OK, "all of them can be used", "")
+		d.add("settings", OK, "all settings are valid", "")
 	}
-	// What nobody has to be asked about comes first. A database or a mail server that
-	// is away takes its time to say so.
+	// Local checks come first, because an unavailable database or mail server takes
+	// time.
 	d.listener()
 	d.port()
 	d.certificate()
@@ -99,49 +98,47 @@ func Examine(ctx context.Context, settings Settings, told func(Diagnosis)) {
 	d.mail(ctx)
 }
 
-// listener looks at who could listen in.
+// listener checks that other machines reach the API only over TLS.
 func (d *doctor) listener() {
 	host, _, _ := net.SplitHostPort(d.settings.Listen)
 	if address := net.ParseIP(host); d.settings.TLS.Certificate == "" && (address == nil || !address.IsLoopback()) {
-		d.add("listen", Warning, "the API is reached from beyond this machine without TLS",
-			"set tls-certificate and tls-key, or listen on 127.0.0.1 behind a proxy that ends TLS")
+		d.add("listen", Warning, "other machines can reach the API without TLS",
+			"set tls-certificate and tls-key, or listen on 127.0.0.1 behind a proxy that terminates TLS")
 		return
 	}
 	d.add("listen", OK, d.settings.Listen, "")
 }
 
-// expirySoon is when the end of a certificate is worth a word.
+// expirySoon is when a certificate that expires is worth a warning.
 const expirySoon = 14 * day
 
-// certificate looks whether the files fit together and how long they are
-// good.
+// certificate checks when the certificate expires.
 func (d *doctor) certificate() {
 	if d.settings.TLS.Certificate == "" {
 		return
 	}
 	shown, err := newCredentials(d.settings.TLS, nil)
 	if err != nil {
-		return // told among the settings
+		return // reported with the settings
 	}
 	left := time.Until(shown.expiry())
 	switch {
 	case left < 0:
-		d.add("certificate", Problem, "it ended on "+shown.expiry().Format(time.DateOnly), "renew it; callers refuse it")
+		d.add("certificate", Problem, "it expired on "+shown.expiry().Format(time.DateOnly), "renew it; clients reject it")
 	case left < expirySoon:
-		d.add("certificate", Warning, "it ends on "+shown.expiry().Format(time.DateOnly), "renew it; a renewed one is read without a restart")
+		d.add("certificate", Warning, "it expires on "+shown.expiry().Format(time.DateOnly), "renew it; no restart is needed")
 	default:
-		d.add("certificate", OK, "good until "+shown.expiry().Format(time.DateOnly), "")
+		d.add("certificate", OK, "valid until "+shown.expiry().Format(time.DateOnly), "")
 	}
 }
 
-// lowSpace is what a database should have to grow into, and noSpace what is
-// gone with the next few writes.
+// lowSpace is a warning, noSpace a problem.
 const (
 	lowSpace = 1 << 30
 	noSpace  = 32 << 20
 )
 
-// file looks at where a SQLite database is.
+// file checks the folder of a SQLite database.
 func (d *doctor) file() {
 	name, err := engine.Parse(d.settings.Database)
 	if err != nil || name.File() == "" {
@@ -149,11 +146,11 @@ func (d *doctor) file() {
 	}
 	folder := filepath.Dir(name.File())
 	d.checkPrivate("database file", name.File())
-	// Only writing tells whether one can: rights, read-only mounts and full disks
-	// each say no in a way of their own.
+	// Only a write shows whether the folder is writable: permissions, read-only mounts and
+	// full disks fail in different ways.
 	probe, err := os.CreateTemp(folder, ".landfall-doctor-*")
 	if err != nil {
-		d.add("database folder", Problem, "nothing can be written to it: "+err.Error(), "give the folder to the user the server runs as")
+		d.add("database folder", Problem, "cannot write to it: "+err.Error(), "make the folder writable for the user of the server")
 		return
 	}
 	_ = errors.Join(probe.Close(), os.Remove(probe.Name()))
@@ -161,27 +158,26 @@ func (d *doctor) file() {
 	switch {
 	case !known:
 	case free < noSpace:
-		d.add("disk space", Problem, fmt.Sprintf("the disk where the database is has %d KiB left", free>>10), "make room at once: writes are refused when the disk is full")
+		d.add("disk space", Problem, fmt.Sprintf("only %d KiB are free on the disk of the database", free>>10), "free space now: writes fail when the disk is full")
 	case free < lowSpace:
-		d.add("disk space", Warning, fmt.Sprintf("%d MiB are free where the database is", free>>20), "make room: writes are refused when the disk is full")
+		d.add("disk space", Warning, fmt.Sprintf("%d MiB are free on the disk of the database", free>>20), "free space: writes fail when the disk is full")
 	default:
-		d.add("disk space", OK, fmt.Sprintf("%d GiB are free where the database is", free>>30), "")
+		d.add("disk space", OK, fmt.Sprintf("%d GiB are free on the disk of the database", free>>30), "")
 	}
 }
 
-// database looks whether it answers, keeps what it promises and has the
-// schema of this program.
+// database checks that the database is available, durable and has the right schema.
 func (d *doctor) database(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 2*checkTimeout)
 	defer cancel()
 	keys, err := d.settings.EncryptionKeys()
 	if err != nil {
-		return // told among the settings
+		return // reported with the settings
 	}
 	options := sqlstore.Options{Keys: keys, Looks: true, AllowWeakDurability: d.settings.WeakDatabase, Connections: 2, SearchTerms: contract.SearchTerms}
 	steps, err := sqlstore.SchemaStatus(ctx, d.settings.Database, options)
 	if err != nil {
-		d.add("database", Problem, err.Error(), "is it running, is the address right, does the user have the rights? 'landfall schema apply' makes a new one")
+		d.add("database", Problem, err.Error(), "check that it is running, the address and the user's permissions; 'landfall schema apply' creates a new one")
 		return
 	}
 	missing := 0
@@ -191,49 +187,49 @@ func (d *doctor) database(ctx context.Context) {
 		}
 	}
 	if missing > 0 {
-		d.add("schema", Warning, fmt.Sprintf("%d of %d steps are missing", missing, len(steps)), "the next 'landfall serve' or 'landfall schema apply' brings it up to date; make a backup first")
+		d.add("schema", Warning, fmt.Sprintf("%d of %d schema steps are missing", missing, len(steps)), "make a backup, then run 'landfall schema apply' or start the server")
 		return
 	}
-	d.add("schema", OK, fmt.Sprintf("all %d steps are there", len(steps)), "")
+	d.add("schema", OK, fmt.Sprintf("all %d schema steps are applied", len(steps)), "")
 	store, err := sqlstore.Open(ctx, d.settings.Database, options)
 	if err != nil {
-		d.add("database", Problem, err.Error(), "mend what it says; the server would refuse to start for it")
+		d.add("database", Problem, err.Error(), "fix this; the server would not start")
 		return
 	}
-	defer func() { _ = store.Close() }() // what it wrote was committed
+	defer func() { _ = store.Close() }() // writes were committed
 	if err := store.Ping(ctx); err != nil {
-		d.add("database", Problem, "it cannot be written to: "+err.Error(), "is it a standby, is its disk full, does a synchronous standby not answer?")
+		d.add("database", Problem, "cannot write to it: "+err.Error(), "check whether it is a standby, its disk is full, or a synchronous standby does not respond")
 		return
 	}
-	d.add("database", OK, d.settings.DatabaseName()+" takes writes", "")
+	d.add("database", OK, d.settings.DatabaseName()+" is writable", "")
 	if err := store.AtHome(ctx); err != nil {
-		d.add("database", Problem, err.Error(), "docs/backup.md says what to do before a copy is served")
+		d.add("database", Problem, err.Error(), "see docs/backup.md before you serve a copy")
 	}
 	d.clock(ctx, store)
 	d.encryption(ctx, store)
 	d.vendors(ctx, store)
 }
 
-// encryption says which keys are needed, and which are not any more.
+// encryption checks which keys are still needed.
 func (d *doctor) encryption(ctx context.Context, store landfall.Store) {
 	found, err := store.Encryption(ctx)
 	switch {
 	case err != nil:
 		d.add("encryption", Problem, err.Error(), "")
 	case found.WriteKey == "" && d.settings.EncryptionKey+d.settings.EncryptionKeyFile != "":
-		d.add("encryption", Warning, "a key is set, and nothing is encrypted yet", "servers encrypt what they write from their next start on; 'landfall rekey' encrypts the rest")
+		d.add("encryption", Warning, "a key is set, but nothing is encrypted yet", "restart the servers to encrypt new data, then run 'landfall rekey' to encrypt the rest")
 	case found.WriteKey == "":
-		d.add("encryption", OK, "what is personal is not encrypted in the database; see docs/encryption.md", "")
+		d.add("encryption", OK, "personal data is not encrypted; see docs/encryption.md", "")
 	case len(found.Keys) > 1 || found.HasPlaintext || found.Rekeying:
-		d.add("encryption", Warning, "key "+found.WriteKey+" encrypts, and not everything is encrypted with it yet",
-			"run 'landfall rekey'; until it is done no key may be dropped")
+		d.add("encryption", Warning, "key "+found.WriteKey+" is in use, but not everything is encrypted with it yet",
+			"run 'landfall rekey'; keep all keys until it is done")
 	default:
-		d.add("encryption", OK, "everything is encrypted with key "+found.WriteKey+"; no other one is needed", "")
+		d.add("encryption", OK, "everything is encrypted with key "+found.WriteKey+"; no other key is needed", "")
 	}
 }
 
-// vendors asks every payment vendor about an instruction that cannot exist:
-// that there is none is a good answer.
+// vendors queries every payment vendor for an instruction that does not exist; "not found"
+// means that it works.
 func (d *doctor) vendors(ctx context.Context, store landfall.Transactor) {
 	var vendors []landfall.Vendor
 	if err := store.View(ctx, func(view landfall.View) (err error) {
@@ -249,33 +245,33 @@ func (d *doctor) vendors(ctx context.Context, store landfall.Transactor) {
 		_, err := verifier.Verify(ctx, "", vendor, landfall.Instruction{Reference: "landfall-doctor", Type: "DIRECT_DEBIT"})
 		known, ours := errors.AsType[*landfall.Error](err)
 		if err == nil || ours && (known.Code == landfall.CodeInstructionNotFound || known.Code == landfall.CodeInstructionTypeMismatch || known.Code == landfall.CodeInstructionInactive) {
-			d.add("vendor "+vendor.Code, OK, "it answers and accepts our credentials", "")
+			d.add("vendor "+vendor.Code, OK, "it responds and accepts our credentials", "")
 			continue
 		}
 		finding := err.Error()
 		if ours && known.Cause != nil {
 			finding = known.Cause.Error()
 		}
-		d.add("vendor "+vendor.Code, Problem, finding, "check its secret in the environment of the server and the way to it; see docs/vendors.md")
+		d.add("vendor "+vendor.Code, Problem, finding, "check its secret in the environment of the server and the network; see docs/vendors.md")
 	}
 }
 
-// mail talks to the mail server without sending anything.
+// mail connects to the mail server without sending anything.
 func (d *doctor) mail(ctx context.Context) {
 	if d.settings.Mail.Server == "" {
-		d.add("mail server", OK, "none is set; no mails are sent", "")
+		d.add("mail server", OK, "not configured; no e-mails are sent", "")
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	server, err := d.settings.Mail.client()
 	if err == nil {
-		session, trouble := server.Connect(ctx)
-		if err = trouble; err == nil {
+		session, connectErr := server.Connect(ctx)
+		if err = connectErr; err == nil {
 			session.Close()
-			d.add("mail server", OK, d.settings.Mail.Server+" takes mail from us", "")
+			d.add("mail server", OK, d.settings.Mail.Server+" accepts our connection", "")
 			return
 		}
 	}
-	d.add("mail server", Problem, err.Error(), "check the settings smtp-…; 'landfall mail test' sends a letter")
+	d.add("mail server", Problem, err.Error(), "check the settings smtp-…; 'landfall mail test' sends a test e-mail")
 }

@@ -8,41 +8,38 @@ import (
 	"landfall/internal/store/engine"
 )
 
-// Whatever orders or expires things goes by the database's clock, so that servers
-// whose clocks differ still agree. This machine's clock decides only what the
-// world outside is told by it and tells us.
+// Ordering and expiry use the database's clock, so that servers with different clocks
+// agree. This machine's clock matters only for other systems.
 const (
-	// warnSkew is how far the two may be apart before their logs are hard to compare
-	// and days begin at different moments.
+	// warnSkew makes logs hard to compare and lets days start at different moments.
 	warnSkew = 5 * time.Second
-	// maxSkew is how far the time of a signature may be off: receivers of
-	// webhooks are told to refuse what is further.
+	// maxSkew is the limit for signatures: webhook receivers are told to refuse older ones.
 	maxSkew = 5 * time.Minute
 )
 
-// clockStore is a database that tells its time.
+// clockStore is a store that returns its time.
 type clockStore interface {
 	Clock(ctx context.Context) (time.Time, error)
 }
 
-// clock holds the database's clock against this machine's.
+// clock compares the database's clock with this machine's.
 func (d *doctor) clock(ctx context.Context, database clockStore) {
 	if name, err := engine.Parse(d.settings.Database); err == nil && name.File() != "" {
-		d.add("clock", OK, "a SQLite database has this machine's clock", "")
+		d.add("clock", OK, "a SQLite database uses this machine's clock", "")
 		return
 	}
 	asked := time.Now()
 	at, err := database.Clock(ctx)
 	if err != nil {
-		d.add("clock", Warning, "the database does not tell its time: "+err.Error(), "")
+		d.add("clock", Warning, "cannot read the time of the database: "+err.Error(), "")
 		return
 	}
 	verdict, finding, advice := clockStatus(clockSkew(at, asked, time.Now()))
 	d.add("clock", verdict, finding, advice)
 }
 
-// clockSkew is how far a clock is off that was read at some moment between two of
-// ours. A database that answers slowly has no wrong clock.
+// clockSkew returns how far a clock is off that was read between two times of ours. A slow
+// reply does not count.
 func clockSkew(at, asked, answered time.Time) time.Duration {
 	switch {
 	case at.Before(asked):
@@ -53,15 +50,15 @@ func clockSkew(at, asked, answered time.Time) time.Duration {
 	return 0
 }
 
-// clockStatus says how bad it is. Which of the two is wrong cannot be told here.
+// clockStatus returns the diagnosis. It cannot tell which clock is wrong.
 func clockStatus(skew time.Duration) (verdict Status, finding, advice string) {
 	finding = fmt.Sprintf("the database's clock and this machine's are %s apart", skew.Round(time.Second))
 	switch {
 	case skew > maxSkew:
-		return Problem, finding, "let both follow the same time server: receivers of webhooks refuse signatures that are five minutes off, " +
-			"operators' codes fail, and days begin at the wrong moment"
+		return Problem, finding, "use the same time server for both: webhook receivers refuse signatures that are five minutes off, " +
+			"one-time codes fail, and days start at the wrong moment"
 	case skew > warnSkew:
-		return Warning, finding, "let both follow the same time server; half a minute is enough for operators' codes to fail"
+		return Warning, finding, "use the same time server for both; half a minute is enough to make one-time codes fail"
 	}
 	return OK, "the database's clock and this machine's agree", ""
 }

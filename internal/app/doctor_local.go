@@ -13,24 +13,24 @@ import (
 	"time"
 )
 
-// port looks whether the server could listen. That one of ours does already is
-// how it should be: the doctor may be asked beside it.
+// port checks whether the server could listen. It is fine if a server of ours already
+// does.
 func (d *doctor) port() {
 	var config net.ListenConfig
 	listener, err := config.Listen(context.Background(), "tcp", d.settings.Listen)
 	switch {
 	case err == nil:
-		_ = listener.Close() // nobody has come
+		_ = listener.Close() // it was only a check
 	case d.answers():
-		d.add("port", OK, "a server of Landfall listens on "+d.settings.Listen, "")
+		d.add("port", OK, "a Landfall server listens on "+d.settings.Listen, "")
 	case errors.Is(err, os.ErrPermission):
 		d.add("port", Warning, "this user may not listen on "+d.settings.Listen, "choose a port above 1023, or give the server CAP_NET_BIND_SERVICE")
 	default:
-		d.add("port", Problem, err.Error(), "another program has the port: end it, or set listen to another one")
+		d.add("port", Problem, err.Error(), "another program uses the port: stop it, or change the setting listen")
 	}
 }
 
-// answers says whether whoever listens is one of ours.
+// answers reports whether a Landfall server listens there.
 func (d *doctor) answers() bool {
 	scheme := "http://"
 	if d.settings.TLS.Certificate != "" {
@@ -40,12 +40,12 @@ func (d *doctor) answers() bool {
 	if address := net.ParseIP(host); host == "" || address != nil && address.IsUnspecified() {
 		host = "localhost"
 	}
-	// Whose certificate it is does not matter for this question.
+	// The certificate does not matter for this check.
 	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // see above
 	defer client.CloseIdleConnections()
-	response, err := client.Get(scheme + net.JoinHostPort(host, port) + "/healthz") //nolint:noctx // the client has a limit of its own
+	response, err := client.Get(scheme + net.JoinHostPort(host, port) + "/healthz") //nolint:noctx // the client has a timeout
 	if err != nil {
-		// A server of ours that wants a certificate of its callers refuses us.
+		// A server with tls-client-ca refuses us.
 		return d.settings.TLS.ClientCA != "" && strings.Contains(err.Error(), "certificate required")
 	}
 	defer response.Body.Close()
@@ -53,7 +53,7 @@ func (d *doctor) answers() bool {
 	return err == nil && strings.HasPrefix(strings.ReplaceAll(string(body), " ", ""), `{"status":"ok"`)
 }
 
-// folders looks at those the server writes to besides the database's.
+// folders checks the other folders that the server writes to.
 func (d *doctor) folders() {
 	for setting, folder := range map[string]string{"bulk-spool": d.settings.BulkSpool, "audit-checkpoints": d.settings.AuditCheckpoints} {
 		if folder == "" {
@@ -64,15 +64,15 @@ func (d *doctor) folders() {
 		}
 		probe, err := os.CreateTemp(folder, ".landfall-doctor-*")
 		if err != nil {
-			d.add(setting, Problem, "nothing can be written there: "+err.Error(), "make the folder, and give it to the user the server runs as")
+			d.add(setting, Problem, "cannot write to it: "+err.Error(), "create the folder and make it writable for the user of the server")
 			continue
 		}
 		_ = errors.Join(probe.Close(), os.Remove(probe.Name()))
-		d.add(setting, OK, folder+" can be written to", "")
+		d.add(setting, OK, folder+" is writable", "")
 	}
 }
 
-// secrets looks at the files that nobody but the server should read.
+// secrets checks the permissions of files with secrets.
 func (d *doctor) secrets() {
 	for _, secret := range []struct{ what, path string }{
 		{"private key", d.settings.TLS.Key},
@@ -86,10 +86,10 @@ func (d *doctor) secrets() {
 	}
 }
 
-// checkPrivate warns of a file that others than its owner can read. One that is not
-// there is told of elsewhere.
+// checkPrivate warns about a file that other users can read. Missing files are reported
+// elsewhere.
 func (d *doctor) checkPrivate(what, path string) {
 	if info, err := os.Stat(path); path != "" && err == nil && info.Mode().Perm()&0o077 != 0 {
-		d.add(what, Warning, "others than its owner can read it", "chmod 600 "+path)
+		d.add(what, Warning, "other users can read it", "chmod 600 "+path)
 	}
 }

@@ -8,17 +8,17 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// warnAboutDocumentRoots speaks up about suppliers that could reach each other's documents,
-// or find none. It keeps nobody from starting, nor does failing to ask.
+// warnAboutDocumentRoots warns about suppliers that could access each other's documents or find
+// none. Neither that nor an error prevents the start.
 func warnAboutDocumentRoots(ctx context.Context, store landfall.Transactor, log *slog.Logger) {
 	err := store.View(ctx, func(view landfall.View) error {
 		suppliers, err := view.Suppliers(ctx)
-		for _, trouble := range operate.RootTroubles(suppliers) {
-			log.Warn("a document root needs the operator", "trouble", trouble)
+		for _, problem := range operate.RootTroubles(suppliers) {
+			log.Warn("document root needs attention", "problem", problem)
 		}
 		return err
 	})
 	if err != nil {
-		log.Warn("document roots could not be compared", "error", err)
+		log.Warn("cannot compare document roots", "error", err)
 	}
 }

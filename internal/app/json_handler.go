@@ -11,18 +11,17 @@ import (
 	"unicode/utf8"
 )
 
-// jsonHandler writes the lines that every request leaves: a JSON object of texts and
-// numbers, the same as the handler below it would write in several times the
-// time. It leaves everything else to that one.
+// jsonHandler writes simple log lines, with only strings and numbers, several times faster
+// than the handler it wraps and with the same result. It passes on all others.
 type jsonHandler struct {
 	slog.Handler
 	out io.Writer
 }
 
-// lineBuffers are used again: under load lines are the most common garbage.
+// lineBuffers are reused, because under load log lines are the most common garbage.
 var lineBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Handle writes a line.
+// Handle implements slog.Handler.
 func (s jsonHandler) Handle(ctx context.Context, record slog.Record) error {
 	buffer := lineBuffers.Get().(*[]byte) //nolint:forcetypeassert // the pool makes nothing else
 	defer lineBuffers.Put(buffer)
@@ -46,7 +45,7 @@ func (s jsonHandler) Handle(ctx context.Context, record slog.Record) error {
 	return err
 }
 
-// appendPair writes a name and its value, if they are simple.
+// appendPair appends an attribute if it is simple.
 func appendPair(line []byte, attr slog.Attr) (_ []byte, simple bool) {
 	line, simple = appendText(append(line, ','), attr.Key)
 	if !simple || attr.Key == "" {
@@ -61,14 +60,14 @@ func appendPair(line []byte, attr slog.Attr) (_ []byte, simple bool) {
 	case slog.KindBool:
 		return strconv.AppendBool(line, attr.Value.Bool()), true
 	case slog.KindFloat64:
-		// Larger and smaller ones are written with an exponent.
+		// Other numbers are written with an exponent.
 		value := attr.Value.Float64()
 		return strconv.AppendFloat(line, value, 'f', -1, 64), value == 0 || value >= 1e-6 && value < 1e21
 	}
 	return line, false
 }
 
-// appendText writes a text in quotes, if nothing in it has to be escaped.
+// appendText appends a quoted string if nothing in it must be escaped.
 func appendText(line []byte, text string) (_ []byte, simple bool) {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {

@@ -19,36 +19,34 @@ import (
 )
 
 const (
-	// maxRejecting is how many callers are told at once why they were turned
-	// away; the rest just see their connection end.
+	// maxRejecting limits the rejected connections that get a response at the same time; the
+	// others are just closed.
 	maxRejecting = 64
-	// rejectTimeout is how long one of them may take to listen.
+	// rejectTimeout limits one of these responses.
 	rejectTimeout = time.Second
-	// warnInterval keeps trouble that repeats from filling the log.
+	// warnInterval keeps repeated warnings from filling the log.
 	warnInterval = 10 * time.Second
 )
 
-// limitListener is a listener that counts who is inside. A connection costs memory and
-// a file descriptor before it has said a word, so there is a limit on all of
-// them and one on those of a single source, so that nobody can take all.
+// limitListener limits the open connections in total and per source, because a connection
+// costs memory and a file descriptor before it sends anything.
 type limitListener struct {
 	*net.TCPListener
 	maxOpen      int
-	maxPerSource int     // most from one source; 0 is no limit
-	proxies      proxies // stand for many callers, so the limit on one is not theirs
+	maxPerSource int     // 0 means no limit
+	proxies      proxies // exempt from maxPerSource
 	log          *slog.Logger
-	encrypted    bool // callers speak TLS, in which there is nothing to say to who is turned away
+	encrypted    bool // with TLS a rejected connection gets no response
 
-	rejected       atomic.Int64 // callers turned away
-	acceptFailures atomic.Int64 // callers that could not be accepted
+	rejected       atomic.Int64 // connections
+	acceptFailures atomic.Int64 // connections that could not be accepted
 	rejecting      chan struct{}
 	mu             sync.Mutex
 	open           int
 	sources        map[netip.Prefix]int
-	warnedAt       map[string]time.Time // when each kind of trouble was last told
+	warnedAt       map[string]time.Time // by message
 }
 
-// newLimitListener guards a listener.
 func newLimitListener(listener *net.TCPListener, most, each int, known proxies, log *slog.Logger) *limitListener {
 	return &limitListener{
 		TCPListener: listener, maxOpen: most, maxPerSource: each, proxies: known, log: log,
@@ -56,15 +54,14 @@ func newLimitListener(listener *net.TCPListener, most, each int, known proxies, 
 	}
 }
 
-// Accept gives the next caller who may come in. Its errors are temporary where
-// they can be: the server waits a moment and asks again.
+// Accept returns the next connection within the limits.
 func (d *limitListener) Accept() (net.Conn, error) {
 	for {
 		caller, err := d.AcceptTCP()
 		if err != nil {
 			if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 				d.acceptFailures.Add(1)
-				d.warn(slog.LevelError, "callers wait outside: the process is out of file descriptors", "error", err.Error())
+				d.warn(slog.LevelError, "cannot accept connections: out of file descriptors", "error", err.Error())
 			}
 			return nil, err
 		}
@@ -73,16 +70,15 @@ func (d *limitListener) Accept() (net.Conn, error) {
 		if refusal == "" {
 			return &limitedConn{TCPConn: caller, listener: d, source: source}, nil
 		}
-		// The next one is waited for right here: an error would make the server
-		// pause, and those who may come in would wait with it.
+		// Do not return an error: it would make http.Server pause, and valid connections
+		// would wait.
 		d.rejected.Add(1)
-		d.warn(slog.LevelWarn, refusal, "inside", d.count(), "turned_away", d.rejected.Load(), "caller", source.Addr().String())
+		d.warn(slog.LevelWarn, refusal, "open", d.count(), "rejected", d.rejected.Load(), "caller", source.Addr().String())
 		d.reject(caller)
 	}
 }
 
-// sourceOf is whose connections are counted together: an IPv4 address, or the
-// network that one owner of IPv6 addresses usually has.
+// sourceOf returns the IPv4 address, or the IPv6 /64 network, of a caller.
 func sourceOf(address net.Addr) netip.Prefix {
 	caller := parsePeer(address.String())
 	bits := caller.BitLen()
@@ -93,23 +89,22 @@ func sourceOf(address net.Addr) netip.Prefix {
 	return source
 }
 
-// acquire counts a caller in, or says why not.
+// acquire counts a connection, or returns why it is refused.
 func (d *limitListener) acquire(source netip.Prefix) (refusal string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
 	case d.open >= d.maxOpen:
-		return "callers are turned away: as many connections as allowed"
+		return "rejecting connections: the limit is reached"
 	case d.maxPerSource > 0 && d.sources[source] >= d.maxPerSource && !d.proxies.has(source.Addr()):
-		return "callers are turned away: as many connections from one source as allowed"
+		return "rejecting connections: the limit of one source is reached"
 	}
 	d.open++
 	d.sources[source]++
 	return ""
 }
 
-// release counts a caller out. A source nobody is inside from is forgotten, or
-// the table would grow with everybody who ever called.
+// release stops counting a connection and removes sources without connections.
 func (d *limitListener) release(source netip.Prefix) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -119,14 +114,14 @@ func (d *limitListener) release(source netip.Prefix) {
 	}
 }
 
-// count is how many are inside now.
+// count returns the number of open connections.
 func (d *limitListener) count() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.open
 }
 
-// warn logs trouble of one kind, but not again and again.
+// warn logs a message at most once per warnInterval.
 func (d *limitListener) warn(level slog.Level, what string, fields ...any) {
 	d.mu.Lock()
 	due := time.Since(d.warnedAt[what]) >= warnInterval
@@ -139,12 +134,11 @@ func (d *limitListener) warn(level slog.Level, what string, fields ...any) {
 	}
 }
 
-// rejection is an answer like any other of ours, written without reading the
-// question.
+// rejection is the response to a rejected connection, sent without reading the request.
 var rejection = func() []byte {
 	body := contract.ErrorBody.Append(nil, &landfall.Error{
 		Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable,
-		Detail: "Too many connections are open. Use fewer, or come back later.",
+		Detail: "Too many connections are open. Use fewer, or retry later.",
 	})
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"+
@@ -152,12 +146,11 @@ var rejection = func() []byte {
 	return out.Bytes()
 }()
 
-// reject ends a connection, with a word if there are not too many to tell.
-// What the caller sends meanwhile is read and dropped, because a connection
-// closed with something unread takes the answer back.
+// reject closes a connection, with a response if there are not too many. It reads and drops
+// what the caller sends, because closing a connection with unread data discards the
+// response.
 func (d *limitListener) reject(caller *net.TCPConn) {
-	// Who is told nothing is reset rather than closed, so that the system keeps nothing
-	// of him: there may be very many.
+	// Reset connections without a response, so that the kernel keeps no state.
 	if d.encrypted {
 		_ = caller.SetLinger(0)
 		_ = caller.Close()
@@ -172,7 +165,7 @@ func (d *limitListener) reject(caller *net.TCPConn) {
 	}
 	go func() {
 		defer func() { <-d.rejecting }()
-		defer func() { _ = caller.Close() }() // who was sent away may have left
+		defer func() { _ = caller.Close() }() // the caller may have closed it
 		_ = caller.SetDeadline(time.Now().Add(rejectTimeout))
 		if _, err := caller.Write(rejection); err == nil && caller.CloseWrite() == nil {
 			_, _ = io.CopyN(io.Discard, caller, 64<<10)
@@ -180,7 +173,7 @@ func (d *limitListener) reject(caller *net.TCPConn) {
 	}()
 }
 
-// limitedConn is a connection that is counted until it ends.
+// limitedConn is a connection that counts until it is closed.
 type limitedConn struct {
 	*net.TCPConn
 	listener *limitListener
@@ -188,9 +181,9 @@ type limitedConn struct {
 	closed   atomic.Bool
 }
 
-// Close ends the connection and makes room for another.
+// Close closes the connection and stops counting it.
 func (g *limitedConn) Close() error {
-	// A server may close a connection twice, and each counts once.
+	// Close may be called twice.
 	if g.closed.CompareAndSwap(false, true) {
 		g.listener.release(g.source)
 	}

@@ -14,13 +14,12 @@ import (
 
 const (
 	envPrefix = "LANDFALL_"
-	// configFlag names the optional file; it is where settings come from, not
-	// one of them.
+	// configFlag is the flag of the settings file. It is not a setting itself.
 	configFlag = "config"
 )
 
-// AddFlags declares the named settings as flags, or all without names. Secrets
-// are never flags: everybody on the machine can read a command line.
+// AddFlags adds flags for the named settings, or for all without names. Secrets are never
+// flags, because every user of the machine can read a command line.
 func AddFlags(flags *pflag.FlagSet, names ...string) {
 	shown := Defaults()
 	for _, declared := range settingTable {
@@ -30,50 +29,47 @@ func AddFlags(flags *pflag.FlagSet, names ...string) {
 		}
 		flag := flags.VarPF(&flagValue{place.text(), place.kind()}, declared.name, "", declared.usage)
 		if place.kind() == "bool" {
-			flag.NoOptDefVal = "true" // --introspection alone switches it on
+			flag.NoOptDefVal = "true" // --introspection alone turns it on
 		}
 	}
-	flags.String(configFlag, "", "YAML file with settings; flags and "+envPrefix+"… variables go before it")
+	flags.String(configFlag, "", "YAML file with settings; flags and "+envPrefix+"… variables override it")
 }
 
-// flagValue is a flag's value as it was typed. It is checked later with all others:
-// the flag package would repeat a bad value in its message, password and all.
+// flagValue is an unparsed flag. It is parsed later with all other settings, because the flag
+// package would repeat an invalid value, and it may be a password.
 type flagValue struct{ text, kind string }
 
 func (t *flagValue) Set(text string) error { t.text = text; return nil }
 func (t *flagValue) String() string        { return t.text }
 func (t *flagValue) Type() string          { return t.kind }
 
-// assignment is a setting as somebody gave it, and where.
+// assignment is a value of a setting and where it comes from.
 type assignment struct {
 	name   string
 	text   string
 	origin string // for messages: "flag --listen", "landfall.yaml, line 3"
-	file   bool   // it stands in the config file
-	err    error  // what is wrong with it, whatever the name means
+	file   bool   // it comes from the config file
+	err    error  // an error whatever the setting is
 }
 
-// Load reads the settings: a flag goes before its LANDFALL_… variable, and that
-// before the config file. A setting nobody declared and a value out of bounds
-// are refused, because a typing error that passes is found in production. All
-// mistakes are told at once, each with its place, and none repeats a value,
-// which may be a secret.
+// Load reads the settings. A flag overrides its LANDFALL_… variable, which overrides the
+// config file. Unknown settings and invalid values are errors. Load reports all errors
+// together, each with its origin, and never repeats a value, which may be a secret.
 func Load(flags *pflag.FlagSet) (Settings, error) {
 	path := os.Getenv(envPrefix + "CONFIG")
 	if named, err := flags.GetString(configFlag); err == nil && named != "" {
 		path = named
 	}
-	written, err := fromFile(path)
+	fileSettings, err := fromFile(path)
 	if err != nil {
 		return Settings{}, fmt.Errorf("config file: %w", err)
 	}
 	variables, ignored := fromEnvironment(os.Environ())
-	// The order is that of precedence: of several, the last one counts.
-	settings, mistakes := apply(slices.Concat(written, variables, fromFlags(flags)))
+	// In order of precedence: the last one wins.
+	settings, mistakes := apply(slices.Concat(fileSettings, variables, fromFlags(flags)))
 	settings.ignored = ignored
 	settings.passwordInFlag = flags.Changed("database") && hasPassword(settings.Database)
-	// A setting that was refused still has its default. What that and others say
-	// together would only lead astray.
+	// An invalid setting still has its default, so checks of combinations would mislead.
 	if len(mistakes) == 0 {
 		mistakes = settings.complete()
 	}
@@ -83,8 +79,8 @@ func Load(flags *pflag.FlagSet) (Settings, error) {
 	return settings, nil
 }
 
-// apply puts what was given into place, the later over the earlier. A value
-// that something else overrules is not looked at.
+// apply assigns the values; later ones override earlier ones. Overridden values are not
+// checked.
 func apply(all []assignment) (settings Settings, mistakes []error) {
 	settings = Defaults()
 	last := map[string]int{}
@@ -101,9 +97,9 @@ func apply(all []assignment) (settings Settings, mistakes []error) {
 		case last[given.name] == i:
 			place := settingTable[at].bind(&settings)
 			err := place.set(given.text)
-			// Config files are copied, shown and kept in repositories.
+			// Config files are copied and committed to repositories.
 			if given.file && place.kind() == secretKind {
-				err = fmt.Errorf("a secret does not stand here: use the variable %s or %s-file", variable(given.name), given.name)
+				err = fmt.Errorf("secrets are not allowed in the settings file; set %s or %s-file instead", variable(given.name), given.name)
 			}
 			if err != nil {
 				mistakes = append(mistakes, settingError(given, err))
@@ -113,12 +109,12 @@ func apply(all []assignment) (settings Settings, mistakes []error) {
 	return settings, mistakes
 }
 
-// settingError says what is wrong with a setting, and where it stands.
+// settingError adds the setting and its origin to an error.
 func settingError(given assignment, err error) error {
 	return fmt.Errorf("setting %s: %w (%s)", given.name, err, given.origin)
 }
 
-// unknownSetting refuses a name nobody declared, and guesses what was meant.
+// unknownSetting returns an error with a suggestion.
 func unknownSetting(given assignment) error {
 	if meant := spelling.Near(given.name, settingNames()); len(meant) > 0 {
 		return fmt.Errorf("unknown setting %q (%s): did you mean %s?", given.name, given.origin, meant[0])
@@ -126,7 +122,7 @@ func unknownSetting(given assignment) error {
 	return fmt.Errorf("unknown setting %q (%s); landfall serve --help lists them", given.name, given.origin)
 }
 
-// settingNames are what a mistyped name is compared with.
+// settingNames lists all settings.
 func settingNames() []string {
 	names := make([]string, len(settingTable))
 	for i, known := range settingTable {
@@ -135,7 +131,7 @@ func settingNames() []string {
 	return names
 }
 
-// fromFlags takes the flags the user typed, as far as they are settings.
+// fromFlags returns the settings among the flags of the command line.
 func fromFlags(flags *pflag.FlagSet) (all []assignment) {
 	flags.Visit(func(flag *pflag.Flag) {
 		if _, ok := flag.Value.(*flagValue); ok {
@@ -145,7 +141,7 @@ func fromFlags(flags *pflag.FlagSet) (all []assignment) {
 	return all
 }
 
-// variable is the name of a setting in the environment.
+// variable returns the environment variable of a setting.
 func variable(name string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }

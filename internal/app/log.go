@@ -5,13 +5,13 @@ import (
 	"log/slog"
 )
 
-// Log is where log lines go.
+// Log is a logger with an asynchronous writer.
 type Log struct {
 	*slog.Logger
-	writer *asyncWriter // nil when somebody else collects them
+	writer *asyncWriter // nil for other loggers
 }
 
-// NewLog writes log lines in the format and from the level of the settings.
+// NewLog returns a logger with the format and level of the settings.
 func NewLog(out io.Writer, settings Settings) *Log {
 	lines := newAsyncWriter(out)
 	options := &slog.HandlerOptions{Level: settings.LogLevel}
@@ -24,13 +24,12 @@ func NewLog(out io.Writer, settings Settings) *Log {
 	return log
 }
 
-// reportOutage says after a gap that there was one, in the log itself: whoever
-// reads it must not take silence for peace.
+// reportOutage logs that log lines could not be written for a while.
 func (l *Log) reportOutage(gap outage) {
-	l.Warn("the log could not be written", "seconds", gap.length.Seconds(), "lost_lines", gap.lost, "cause", gap.cause)
+	l.Warn("log could not be written", "seconds", gap.length.Seconds(), "lost_lines", gap.lost, "cause", gap.cause)
 }
 
-// Lost is how many lines nobody will ever read.
+// Lost returns how many lines were dropped.
 func (l *Log) Lost() float64 {
 	if l.writer == nil {
 		return 0
@@ -38,7 +37,7 @@ func (l *Log) Lost() float64 {
 	return float64(l.writer.lost.Load())
 }
 
-// Close writes what is left, if that can be done at all.
+// Close writes the remaining lines.
 func (l *Log) Close() {
 	if l.writer != nil {
 		l.writer.close()

@@ -31,40 +31,40 @@ type MailSettings struct {
 
 // mailSettings lists the settings about e-mail.
 var mailSettings = []setting{
-	{"smtp-server", "mail server that takes e-mails to customers, HOST or HOST:PORT; none are sent when empty", func(s *Settings) value {
+	{"smtp-server", "mail server for e-mails to customers, HOST or HOST:PORT; empty to send none", func(s *Settings) value {
 		return textSetting(&s.Mail.Server, "", optional(checkMailServer))
 	}},
-	{"smtp-tls", "how the line to it is protected: starttls, tls, or none for a server on this machine", func(s *Settings) value {
+	{"smtp-tls", "encryption of the connection to the mail server: starttls, tls, or none for a server on this machine", func(s *Settings) value {
 		return textSetting(&s.Mail.TLS, string(mail.StartTLS), choice(string(mail.StartTLS), string(mail.TLS), string(mail.NoTLS)))
 	}},
-	{"smtp-ca-file", "PEM file with certificates to trust for it besides the system's", func(s *Settings) value {
+	{"smtp-ca-file", "PEM file with certificates to trust for the mail server in addition to the system's", func(s *Settings) value {
 		return textSetting(&s.Mail.CAFile, "", optional(anything))
 	}},
-	{"smtp-user", "name to log in with there, over TLS alone; nobody logs in when empty", func(s *Settings) value {
+	{"smtp-user", "user for the login to the mail server, only over TLS; empty for no login", func(s *Settings) value {
 		return textSetting(&s.Mail.User, "", optional(anything))
 	}},
-	{"smtp-password-file", "file whose first line is the password for it", func(s *Settings) value {
+	{"smtp-password-file", "file whose first line is the password of the mail server", func(s *Settings) value {
 		return textSetting(&s.Mail.PasswordFile, "", optional(anything))
 	}},
-	{"smtp-password", "the same as a variable, never a flag or a line of the config file", func(s *Settings) value {
+	{"smtp-password", "password of the mail server; only as an environment variable", func(s *Settings) value {
 		return secretSetting(&s.Mail.Password)
 	}},
-	{"smtp-timeout", "time the mail server has for each answer", func(s *Settings) value {
+	{"smtp-timeout", "time for each reply of the mail server", func(s *Settings) value {
 		return durationSetting(&s.Mail.Timeout, 30*time.Second, 100*time.Millisecond, time.Minute)
 	}},
-	{"smtp-connections", "most connections of this process to the mail server", func(s *Settings) value {
+	{"smtp-connections", "maximum connections of this process to the mail server", func(s *Settings) value {
 		return countSetting(&s.Mail.Connections, 4, 1, 64)
 	}},
-	{"mail-from", "who writes to customers: an address, or Name <address>", func(s *Settings) value {
+	{"mail-from", "sender of e-mails to customers: an address, or Name <address>", func(s *Settings) value {
 		return textSetting(&s.Mail.From, "", optional(checkMailAddress))
 	}},
-	{"mail-reply-to", "who gets their answers; mail-from when empty", func(s *Settings) value {
+	{"mail-reply-to", "address for replies of customers; empty for mail-from", func(s *Settings) value {
 		return textSetting(&s.Mail.ReplyTo, "", optional(checkMailAddress))
 	}},
-	{"mail-pace", "most e-mails a minute, of all replicas together", func(s *Settings) value {
+	{"mail-pace", "maximum e-mails per minute of all replicas together", func(s *Settings) value {
 		return countSetting(&s.Mail.PerMinute, 600, 1, 60_000)
 	}},
-	{"mail-delay", "how long customers are not told of a new account, so that it can be undone before they are", func(s *Settings) value {
+	{"mail-delay", "delay between the creation of an account and its e-mail, so that you can undo it first", func(s *Settings) value {
 		return durationSetting(&s.Mail.Delay, 0, 0, 30*day)
 	}},
 	{"mail-templates", "folder with your own templates; see docs/mail.md", func(s *Settings) value {
@@ -78,16 +78,16 @@ func checkMailServer(text string) error {
 	return err
 }
 
-// checkMailAddress wants one address, with or without a name.
+// checkMailAddress wants one address, with or without a display name.
 func checkMailAddress(text string) error {
 	_, err := mail.ParseAddress(text)
 	return err
 }
 
-// complete brings together what several settings say about e-mail.
+// complete checks settings that depend on each other.
 func (m *MailSettings) complete() (mistakes []error) {
 	if m.Password != "" && m.PasswordFile != "" {
-		return []error{errors.New("settings smtp-password and smtp-password-file are both given: which one?")}
+		return []error{errors.New("set either smtp-password or smtp-password-file, not both")}
 	}
 	if m.PasswordFile != "" {
 		password, err := readPassword(m.PasswordFile)
@@ -96,12 +96,12 @@ func (m *MailSettings) complete() (mistakes []error) {
 		}
 		m.Password = password
 	}
-	// Where no server is named, what else was said about one is no mistake.
+	// Without a server the other settings are ignored.
 	if m.Server == "" {
 		return nil
 	}
 	if m.From == "" {
-		mistakes = append(mistakes, errors.New("setting mail-from: say who writes to customers, since smtp-server is given"))
+		mistakes = append(mistakes, errors.New("setting mail-from: required with smtp-server"))
 	}
 	if _, err := m.client(); err != nil {
 		mistakes = append(mistakes, fmt.Errorf("settings smtp-…: %w", err))
@@ -129,23 +129,22 @@ func (m *MailSettings) client() (*mail.Client, error) {
 	})
 }
 
-// roots are the certificates to trust; nil means the system's alone.
+// roots returns the certificates to trust; nil means the system's.
 func (m *MailSettings) roots() (*x509.CertPool, error) {
 	if m.CAFile == "" {
-		return nil, nil //nolint:nilnil // nil is how the system's are asked for
+		return nil, nil //nolint:nilnil // nil means the system's
 	}
 	pem, err := os.ReadFile(m.CAFile)
 	if err != nil {
 		return nil, err
 	}
-	// An image may have no certificates of its own. Those that were named are trusted
-	// there all the same.
+	// A container image may have no system certificates.
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s holds no certificate", m.CAFile)
+		return nil, fmt.Errorf("%s contains no certificate", m.CAFile)
 	}
 	return pool, nil
 }

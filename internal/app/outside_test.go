@@ -33,7 +33,7 @@ func TestVendorTroubleIsLoggedOnce(t *testing.T) {
 		}
 	}
 	told := log.String()
-	if strings.Count(told, "a payment vendor needs the operator") != 1 || !strings.Contains(told, "VENDOR_NO_SUCH_VARIABLE") {
+	if strings.Count(told, "payment vendor rejects requests or is failing") != 1 || !strings.Contains(told, "VENDOR_NO_SUCH_VARIABLE") {
 		t.Errorf("the log says:\n%s", told)
 	}
 	if strings.Contains(told, "pm_canary") {

@@ -118,7 +118,7 @@ func TestDatabasePasswordsThatContradict(t *testing.T) {
 		"for a file":     {[]string{"--database", "sqlite:x.db"}, variable, "", "names none that takes one"},
 		"no such file":   {[]string{"--database", postgres, "--database-password-file", file + "x"}, nil, "", "setting database-password-file: open"},
 		"an empty line":  {[]string{"--database", postgres, "--database-password-file", empty}, nil, "", "holds no password"},
-		"in the config":  {nil, nil, "database-password: hunter2", "a secret does not stand here"},
+		"in the config":  {nil, nil, "database-password: hunter2", "secrets are not allowed in the settings file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := load(t, test.arguments, test.variables, test.config)

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// opsConnections is plenty for whoever reads metrics.
+// opsConnections is enough for metrics.
 const opsConnections = 64
 
-// Listen opens the listeners and gives the address of the main one. Callers
-// that come before Run wait in line.
+// Listen opens the listeners and returns the address of the API. Connections wait until Run
+// is called.
 func (a *App) Listen(ctx context.Context) (net.Addr, error) {
 	var err error
 	settings := a.settings
@@ -31,8 +31,8 @@ func (a *App) Listen(ctx context.Context) (net.Addr, error) {
 	if settings.OpsListen == "" {
 		return a.main.address(), nil
 	}
-	settings.WriteTimeout = time.Hour // a profile takes as long as was asked for
-	// Whoever collects figures comes from one address.
+	settings.WriteTimeout = time.Hour // profiles take long
+	// Metrics are collected from one address.
 	settings.MaxConnections, settings.MaxPerSource = opsConnections, 0
 	if a.ops, err = newServer(ctx, settings.OpsListen, a.api.Ops(), settings, a.log.Logger); err != nil {
 		return nil, errors.Join(err, a.main.listener.Close())
@@ -40,13 +40,12 @@ func (a *App) Listen(ctx context.Context) (net.Addr, error) {
 	return a.main.address(), nil
 }
 
-// Run serves until the context ends, and then ends in order: not ready first,
-// then no new callers, then the running requests. The operator's listener goes
-// last, so that the end can be watched.
+// Run serves until the context ends and then shuts down: first it reports not ready, then
+// it stops new connections, then it waits for running requests. The ops listener stops
+// last, so that you can watch the shutdown.
 func (a *App) Run(ctx context.Context) error {
 	a.logStartup()
-	// Room for both: whichever ends after nobody listens any more must not be left
-	// hanging.
+	// Buffered for both servers, so that neither blocks.
 	failed := make(chan error, 2)
 	go func() { failed <- a.main.serve() }()
 	if a.ops != nil {
@@ -55,7 +54,7 @@ func (a *App) Run(ctx context.Context) error {
 	chores, stopChores := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { a.AdvanceRuns(ctx) })
-	// Systemd hears of it until the very end, which may take its time.
+	// Keep the systemd watchdog alive during the shutdown.
 	watched, unwatched := context.WithCancel(context.WithoutCancel(ctx))
 	defer unwatched()
 	go keepWatchdog(watched)
@@ -70,8 +69,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	running.Go(func() { a.webhooks.Run(chores) })
 	running.Go(func() { a.chainer.Run(chores) })
-	// What is deferred runs backwards: chores are stopped, then waited for. The
-	// database may be closed only afterwards, since they write to it.
+	// Stop the background tasks and wait for them before the database is closed.
 	defer running.Wait()
 	defer stopChores()
 	select {
@@ -82,14 +80,14 @@ func (a *App) Run(ctx context.Context) error {
 	return a.drain(context.WithoutCancel(ctx))
 }
 
-// drain ends in order, within the time the settings give.
+// drain shuts down within the time of the settings.
 func (a *App) drain(ctx context.Context) error {
 	a.log.Info("shutting down")
 	notify("STOPPING=1")
 	a.draining.Store(true)
 	close(a.shutdown)
-	// Balancers notice, and callers are told to leave with their next answer,
-	// before connections are closed under those that are quiet.
+	// Load balancers notice, and clients are asked to close their connections, before idle
+	// connections are closed.
 	time.Sleep(a.settings.ShutdownDelay)
 	grace, cancel := context.WithTimeout(ctx, a.settings.ShutdownGrace)
 	defer cancel()

@@ -11,10 +11,10 @@ import (
 	"landfall/internal/api/httpapi"
 )
 
-// What a caller may take before we know who it is, in time and in bytes.
+// Limits on the headers of a request.
 const (
 	headerTimeout = 5 * time.Second
-	// net/http adds 4 KiB of its own to the limit it is given.
+	// net/http adds 4 KiB to the limit.
 	headerLimit = 32<<10 - 4<<10
 )
 
@@ -25,8 +25,7 @@ type server struct {
 	tls      *credentials // nil: plain HTTP
 }
 
-// newServer listens. The most callers it lets in, in all and from one source,
-// are the server's own; how long each may take is in the settings.
+// newServer listens on an address with the limits of the settings.
 func newServer(ctx context.Context, address string, handler http.Handler, settings Settings, log *slog.Logger) (*server, error) {
 	var config net.ListenConfig
 	config.SetMultipathTCP(false) // its sockets take no filter; see shut
@@ -45,22 +44,22 @@ func newServer(ctx context.Context, address string, handler http.Handler, settin
 			IdleTimeout:       settings.IdleTimeout,
 			MaxHeaderBytes:    headerLimit,
 			ConnContext:       httpapi.WithConn,
-			// OPTIONS * is a path like any other that does not exist.
+			// OPTIONS * is handled like any other unknown path.
 			DisableGeneralOptionsHandler: true,
 			ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		},
 	}, nil
 }
 
-// secure has a server speak TLS alone.
+// secure turns on TLS.
 func (s *server) secure(with *credentials) {
 	s.tls, s.http.TLSConfig, s.listener.encrypted = with, with.server(), true
 }
 
-// address is where it really listens, which differs where port 0 was asked for.
+// address returns the actual address, also for port 0.
 func (s *server) address() net.Addr { return s.listener.Addr() }
 
-// serve answers until it is shut.
+// serve serves until drain is called.
 func (s *server) serve() error {
 	serve := func() error { return s.http.Serve(s.listener) }
 	if s.tls != nil {
@@ -72,12 +71,11 @@ func (s *server) serve() error {
 	return nil
 }
 
-// queueTime is how long callers in the listener's queue have to be accepted.
+// queueTime is the time to accept connections in the listen queue.
 const queueTime = 100 * time.Millisecond
 
-// drain shuts the door, lets in who stands in it already, and waits for
-// running requests until the context ends; those that are still running then
-// are cut off.
+// drain stops new connections, accepts those in the listen queue, and waits for running
+// requests until the context ends. Requests that still run then are aborted.
 func (s *server) drain(ctx context.Context) error {
 	stopQueue(s.listener.TCPListener)
 	time.Sleep(queueTime)

@@ -79,7 +79,7 @@ func TestSettingsRefused(t *testing.T) {
 		"proxies":               {arguments: []string{"--trusted-proxies", "everybody"}, want: "want addresses or networks"},
 		"database":              {variables: map[string]string{"LANDFALL_DATABASE": "mysql://u:hunter2@h/d"}, want: "setting database: mysql is no kind of database we know"},
 		"database flag":         {arguments: []string{"--database", "mysql://u:hunter2@h/d"}, want: "setting database: mysql is no kind of database we know"},
-		"no sender":             {arguments: []string{"--smtp-server", "mail.example.com"}, want: "setting mail-from: say who writes"},
+		"no sender":             {arguments: []string{"--smtp-server", "mail.example.com"}, want: "setting mail-from: required with smtp-server"},
 		"mail unprotected":      {arguments: []string{"--smtp-server", "mail.example.com", "--smtp-tls", "none", "--mail-from", "a@b.co"}, want: "must be on this machine"},
 		"a password unprotected": {
 			arguments: []string{"--smtp-server", "localhost", "--smtp-tls", "none", "--mail-from", "a@b.co", "--smtp-user", "u"},
@@ -87,14 +87,14 @@ func TestSettingsRefused(t *testing.T) {
 		},
 		"a user without": {arguments: []string{"--smtp-server", "mail.example.com", "--mail-from", "a@b.co", "--smtp-user", "u"}, want: "a login needs both a user and a password"},
 		"two passwords": {
-			arguments: []string{"--smtp-password-file", "x"}, variables: map[string]string{"LANDFALL_SMTP_PASSWORD": "hunter2"}, want: "smtp-password and smtp-password-file are both given",
+			arguments: []string{"--smtp-password-file", "x"}, variables: map[string]string{"LANDFALL_SMTP_PASSWORD": "hunter2"}, want: "set either smtp-password or smtp-password-file, not both",
 		},
-		"a secret in the file": {config: "smtp-password: hunter2", want: "a secret does not stand here: use the variable LANDFALL_SMTP_PASSWORD or smtp-password-file"},
+		"a secret in the file": {config: "smtp-password: hunter2", want: "secrets are not allowed in the settings file; set LANDFALL_SMTP_PASSWORD or smtp-password-file instead"},
 		"no password in it":    {arguments: []string{"--smtp-password-file", "/dev/null"}, want: "setting smtp-password-file: /dev/null"},
 		"mail server":          {arguments: []string{"--smtp-server", "smtp://mail"}, want: "want a mail server such as smtp.example.com"},
 		"a sender of many":     {arguments: []string{"--mail-from", "a@b.co, c@d.co"}, want: "setting mail-from: want an address such as"},
 		"certificates": {
-			arguments: []string{"--smtp-server", "mail.example.com", "--mail-from", "a@b.co", "--smtp-ca-file", "/dev/null"}, want: "/dev/null holds no certificate",
+			arguments: []string{"--smtp-server", "mail.example.com", "--mail-from", "a@b.co", "--smtp-ca-file", "/dev/null"}, want: "/dev/null contains no certificate",
 		},
 		"a person's port": {variables: map[string]string{"LANDFALL_PORT": "8080"}, want: `unknown setting "port"`},
 	} {

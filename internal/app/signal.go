@@ -8,12 +8,10 @@ import (
 	"syscall"
 )
 
-// SignalContext gives a context that also ends when the terminal hangs up, and keeps
-// the program alive when the reader of its log goes away: without that, the
-// next line on a closed standard error would kill it together with every
-// request under way. A hang-up may be sent twice, by the terminal and by its
-// shell, so unlike an interrupt the second one does not end the program at
-// once. Who started it with nohup does not want to hear of hang-ups at all.
+// SignalContext returns a context that also ends when the terminal hangs up (SIGHUP). It ignores
+// SIGPIPE, because otherwise the next log line on a closed standard error would kill the
+// program with all running requests. SIGHUP may be sent twice, by the terminal and by its
+// shell, so the second one does not kill the program. Under nohup it is ignored.
 func SignalContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	signal.Ignore(syscall.SIGPIPE)
 	if signal.Ignored(syscall.SIGHUP) {
@@ -29,11 +27,10 @@ func SignalContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// removeOnSecondSignal takes a folder away when a second signal comes while the first one
-// is being obeyed, and ends the program. Elsewhere the second one kills it where it
-// stands, which would leave a throw-away world behind for good. It need not be
-// impatience: make passes on to its child what the child has got already. What is
-// given back ends the watch.
+// removeOnSecondSignal removes a folder and exits when a second signal arrives during the
+// shutdown. Otherwise the second signal would kill the program and leave the folder of a
+// demo behind. make sends a signal to its child a second time. The returned function turns
+// this off.
 func removeOnSecondSignal(folder string) (leave func()) {
 	signals, over := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -46,7 +43,7 @@ func removeOnSecondSignal(folder string) (leave func()) {
 				return
 			}
 		}
-		// Whoever still writes may put a file into a folder that was just emptied.
+		// A running write may create a file in the emptied folder.
 		for range 10 {
 			if os.RemoveAll(folder) == nil {
 				break
@@ -54,9 +51,9 @@ func removeOnSecondSignal(folder string) (leave func()) {
 		}
 		code := 1
 		if number, is := last.(syscall.Signal); is {
-			code = 128 + int(number) // as a shell tells of who died of it
+			code = 128 + int(number) // as shells report it
 		}
-		os.Exit(code) // nobody is left who could be told
+		os.Exit(code) // nothing is left to clean up
 	}()
 	return sync.OnceFunc(func() {
 		signal.Stop(signals)

@@ -12,55 +12,55 @@ import (
 	"time"
 )
 
-// TLSSettings say how the API speaks TLS; without a certificate it does not.
+// TLSSettings configures TLS of the API. Without a certificate it uses plain HTTP.
 type TLSSettings struct {
-	Certificate string // files in PEM
+	Certificate string // PEM file
 	Key         string
-	ClientCA    string // callers must show a certificate of one of these; "" when they need none
+	ClientCA    string // PEM file; callers must have a certificate issued by one of these; "" for none
 }
 
-// tlsSettings are the settings of the line to callers.
+// tlsSettings lists the settings about TLS.
 var tlsSettings = []setting{
-	{"tls-certificate", "PEM file with the certificate of the API and those it was issued by; read again when it changes; plain HTTP when empty", func(s *Settings) value {
+	{"tls-certificate", "PEM file with the certificate chain of the API, reloaded when it changes; empty for plain HTTP", func(s *Settings) value {
 		return textSetting(&s.TLS.Certificate, "", optional(anything))
 	}},
-	{"tls-key", "PEM file with the private key of that certificate", func(s *Settings) value {
+	{"tls-key", "PEM file with the private key of the certificate", func(s *Settings) value {
 		return textSetting(&s.TLS.Key, "", optional(anything))
 	}},
-	{"tls-client-ca", "PEM file with certificates by which callers' own must be issued; callers need none when empty", func(s *Settings) value {
+	{"tls-client-ca", "PEM file with the authorities that must have issued the certificates of callers; empty to require none", func(s *Settings) value {
 		return textSetting(&s.TLS.ClientCA, "", optional(anything))
 	}},
 }
 
-// complete finds settings that need each other.
+// complete checks settings that depend on each other.
 func (s TLSSettings) complete() (mistakes []error) {
 	if (s.Certificate == "") != (s.Key == "") {
-		mistakes = append(mistakes, errors.New("settings tls-certificate and tls-key: one is of no use without the other"))
+		mistakes = append(mistakes, errors.New("settings tls-certificate and tls-key: set both or neither"))
 	}
 	if s.ClientCA != "" && s.Certificate == "" {
-		mistakes = append(mistakes, errors.New("setting tls-client-ca: callers show certificates over TLS alone, so tls-certificate is needed too"))
+		mistakes = append(mistakes, errors.New("setting tls-client-ca: requires tls-certificate"))
 	}
 	return mistakes
 }
 
-// lookEvery is how often files are looked at, and only when somebody calls.
-const lookEvery = time.Second
+// reloadInterval is how often the files are checked, when connections arrive.
+const reloadInterval = time.Second
 
-// credentials are what the listener proves itself with. Files that change are
-// read again at the next caller; connections that are open stay as they are.
-// What cannot be read leaves the former in place.
+// credentials holds the certificate of a listener. Changed files are reloaded at the next
+// connection; open connections are not affected. If the new files are invalid, the old
+// certificate stays in use.
 type credentials struct {
 	settings TLSSettings
 	log      *slog.Logger
 
-	mu     sync.Mutex
-	looked time.Time
-	files  [3]fs.FileInfo
-	config *tls.Config
-	ends   time.Time // of the certificate
+	mu        sync.Mutex
+	checkedAt time.Time
+	files     [3]fs.FileInfo
+	config    *tls.Config
+	ends      time.Time // of the certificate
 }
 
-// newCredentials reads the files, or says what is wrong with them.
+// newCredentials reads the files.
 func newCredentials(settings TLSSettings, log *slog.Logger) (*credentials, error) {
 	c := &credentials{settings: settings, log: log}
 	files, err := c.stat()
@@ -70,12 +70,12 @@ func newCredentials(settings TLSSettings, log *slog.Logger) (*credentials, error
 	if err != nil {
 		return nil, SettingError{fmt.Errorf("settings tls-…: %w", err)}
 	}
-	c.files, c.looked = files, time.Now()
+	c.files, c.checkedAt = files, time.Now()
 	return c, nil
 }
 
-// server gives what a listener is configured with: it asks anew for every
-// caller, which costs nothing while nothing changes.
+// server returns the TLS configuration of the listener, which uses the current
+// certificate for every connection.
 func (c *credentials) server() *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS12,
@@ -83,15 +83,15 @@ func (c *credentials) server() *tls.Config {
 	}
 }
 
-// current gives the certificate as the files have it. They are looked at now
-// and then, so that a renewed one is used without a restart.
+// current returns the current certificate. It checks the files now and then, so that a
+// renewed certificate is used without a restart.
 func (c *credentials) current() *tls.Config {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if time.Since(c.looked) < lookEvery {
+	if time.Since(c.checkedAt) < reloadInterval {
 		return c.config
 	}
-	c.looked = time.Now()
+	c.checkedAt = time.Now()
 	files, err := c.stat()
 	if err == nil && same(files, c.files) {
 		return c.config
@@ -100,25 +100,24 @@ func (c *credentials) current() *tls.Config {
 		err = c.read()
 	}
 	if err != nil {
-		// A certificate and its key are rarely replaced in the same instant.
-		// What was seen of the files is not kept, so that the next look tries them
-		// again.
-		c.log.Warn("the changed certificate cannot be used; the former is shown on", "error", err.Error())
+		// The certificate and its key are rarely replaced at the same moment. c.files
+		// stays unchanged, so that the next check tries again.
+		c.log.Warn("cannot reload the certificate; the old one stays in use", "error", err.Error())
 		return c.config
 	}
 	c.files = files
-	c.log.Info("the certificate was read again", "ends", c.ends)
+	c.log.Info("certificate reloaded", "expires", c.ends)
 	return c.config
 }
 
-// expiry is when the certificate that is shown ends.
+// expiry returns when the current certificate expires.
 func (c *credentials) expiry() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.ends
 }
 
-// stat says what the files are now.
+// stat returns the state of the files.
 func (c *credentials) stat() (files [3]fs.FileInfo, err error) {
 	for i, name := range []string{c.settings.Certificate, c.settings.Key, c.settings.ClientCA} {
 		if name == "" {
@@ -131,12 +130,11 @@ func (c *credentials) stat() (files [3]fs.FileInfo, err error) {
 	return files, nil
 }
 
-// same reports whether none of them was changed.
+// same reports whether no file changed.
 func same(one, other [3]fs.FileInfo) bool {
 	for i := range one {
 		a, b := one[i], other[i]
-		// Which files there are is up to the settings, which stay: what is missing in
-		// one is missing in both.
+		// The settings do not change, so a missing file is missing in both.
 		if a == nil || b == nil {
 			continue
 		}
@@ -147,8 +145,7 @@ func same(one, other [3]fs.FileInfo) bool {
 	return true
 }
 
-// read takes the files up, all or none: a certificate without its key would
-// turn everybody away.
+// read loads all files or none.
 func (c *credentials) read() error {
 	pair, err := tls.LoadX509KeyPair(c.settings.Certificate, c.settings.Key)
 	if err != nil {
@@ -164,7 +161,7 @@ func (c *credentials) read() error {
 		}
 		config.ClientCAs, config.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
 		if !config.ClientCAs.AppendCertsFromPEM(text) {
-			return fmt.Errorf("%s holds no certificate", c.settings.ClientCA)
+			return fmt.Errorf("%s contains no certificate", c.settings.ClientCA)
 		}
 	}
 	leaf, err := x509.ParseCertificate(pair.Certificate[0])
