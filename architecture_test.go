@@ -26,7 +26,7 @@ var layers = []struct {
 		"internal/lib/admission", "internal/lib/cache", "internal/lib/calendar", "internal/lib/filelock", "internal/lib/money",
 		"internal/lib/spelling", "internal/lib/telemetry", "internal/lib/yamltree",
 		"internal/api/rules",
-		"internal/store/engine", "internal/store/pack", "internal/store/seal",
+		"internal/store/engine", "internal/store/pack", "internal/store/seal", "internal/store/sqlset",
 		"internal/outbound/guard",
 	}},
 	{"the domain: nouns, ports and errors", []string{"."}},

@@ -5,12 +5,13 @@ import (
 	"strconv"
 
 	"landfall"
+	"landfall/internal/store/sqlset"
 )
 
 // actPile gives the row that says what organisations did, and one for each act
 // of an operator.
-func actPile(acts *landfall.AuditBatch) *pile {
-	rows := &pile{table: auditTable}
+func actPile(acts *landfall.AuditBatch) *sqlset.Rows {
+	rows := &sqlset.Rows{Table: auditTable}
 	if acts.Count > 0 {
 		addAudit(rows, landfall.AuditEntry{
 			Actor: "organisations", Action: "accounts.change", Detail: strconv.Itoa(acts.Count), Batch: acts.String(),
@@ -23,13 +24,8 @@ func actPile(acts *landfall.AuditBatch) *pile {
 }
 
 // auditTable is the audit: its rows are written at the database's time.
-var auditTable = &table{
-	kinds: []string{"text", "text", "text", "text", "text", "text", "text"},
-	values: forSizes(rowSizes, `WITH w (`+auditColumns+`) AS (VALUES `, `($1, $2, $3, $4, $5, $6, $7)`,
-		`) INSERT INTO audit (at, `+auditColumns+`) SELECT {now}, `+auditColumns+` FROM w`),
-	before: `INSERT INTO audit (at, ` + auditColumns + `) SELECT {now}, ` + auditColumns + ` FROM (`,
-	after:  `) AS w (` + auditColumns + `)`,
-}
+var auditTable = sqlset.NewChange(`INSERT INTO audit (at, `+auditColumns+`) SELECT {now}, `+auditColumns+` FROM {rows}`,
+	"actor text", "action text", "subject text", "detail text", "source text", "request_id text", "acts text")
 
 // timedAuditTable is the audit for whoever has asked the database for its time already:
 // rows that need nothing more from it can be copied.
@@ -37,18 +33,18 @@ var timedAuditTable = newTable("audit", "at bigint", "actor text", "action text"
 	"request_id text", "acts text")
 
 // timed gives entries of the audit with their time.
-func (p *pile) timed(at int64) *pile {
-	timed := &pile{table: timedAuditTable}
-	for entry := range slices.Chunk(p.rows, p.width()) {
-		timed.add(append([]any{at}, entry...)...)
+func timed(entries *sqlset.Rows, at int64) *sqlset.Rows {
+	rows := &sqlset.Rows{Table: timedAuditTable}
+	for entry := range slices.Chunk(entries.Values, entries.Width()) {
+		rows.Add(append([]any{at}, entry...)...)
 	}
-	return timed
+	return rows
 }
 
 // auditColumns are in the order in which addAudit gives their values.
 const auditColumns = `actor, action, subject, detail, source, request_id, acts`
 
 // addAudit gives no time: the database's clock does, for all replicas alike.
-func addAudit(to *pile, entry landfall.AuditEntry) {
-	to.add(entry.Actor, entry.Action, entry.Subject, entry.Detail, entry.Source, entry.RequestID, entry.Batch)
+func addAudit(to *sqlset.Rows, entry landfall.AuditEntry) {
+	to.Add(entry.Actor, entry.Action, entry.Subject, entry.Detail, entry.Source, entry.RequestID, entry.Batch)
 }

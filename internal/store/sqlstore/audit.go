@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/store/sqlset"
 )
 
 // auditEntry reads all that the hash of an entry is made of.
@@ -40,7 +41,7 @@ func (v *view) Audit(ctx context.Context, subject string) ([]landfall.AuditEntry
 
 // AppendAudit keeps an audit entry.
 func (t *tx) AppendAudit(ctx context.Context, entry landfall.AuditEntry) error {
-	entries := pile{table: auditTable}
+	entries := sqlset.Rows{Table: auditTable}
 	addAudit(&entries, entry)
 	return t.write(ctx, &entries)
 }
@@ -135,10 +136,10 @@ func (t *tx) seal(ctx context.Context, upTo int64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	links := pile{table: linkTable}
+	links := sqlset.Rows{Table: linkTable}
 	for _, entry := range entries {
 		place, hash = place+1, entry.HashAfter(hash)
-		links.add(place, entry.ID, hash.String())
+		links.Add(place, entry.ID, hash.String())
 	}
 	if through = max(through, upTo); len(entries) == sealBatch {
 		through = entries[sealBatch-1].ID

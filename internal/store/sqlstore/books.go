@@ -4,15 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"fmt"
-	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	"landfall"
 	"landfall/internal/lib/calendar"
-	"landfall/internal/store/engine"
+	"landfall/internal/store/sqlset"
 )
 
 // The columns of what can be posted, each behind the account's id.
@@ -32,31 +28,31 @@ const (
 // columns, so that either index leads to it and not past every other one of
 // the account.
 var (
-	entriesWanted = newWish(`SELECT `+entryColumns+` FROM {wanted} JOIN ledger_entry e ON e.account_id = w.id AND e.transaction_id = w.name
+	entriesWanted = newAccountQuery(`SELECT `+entryColumns+` FROM {wanted} JOIN ledger_entry e ON e.account_id = w.id AND e.transaction_id = w.name
 			AND e.sequence = (SELECT f.sequence FROM ledger_entry f
 				WHERE f.account_id = w.id AND f.transaction_id BETWEEN w.name AND w.name
 				ORDER BY f.account_id, f.transaction_id, f.sequence LIMIT 1)
 		WHERE e.kind = 'transaction' ORDER BY e.account_id, e.sequence`, "name text")
-	notesWanted = newWish(`SELECT `+noteColumns+` FROM {wanted} JOIN note n ON n.account_id = w.id AND n.digest = w.name
+	notesWanted = newAccountQuery(`SELECT `+noteColumns+` FROM {wanted} JOIN note n ON n.account_id = w.id AND n.digest = w.name
 			AND n.ordinal <= 64 ORDER BY n.account_id, n.ordinal`, "name bigint")
 	// Of the notes behind those only what decides is read: the first of its
 	// kind for who sends no time, and those of one second for who does.
-	firstNotesWanted = newWish(`SELECT `+noteColumns+` FROM {wanted} JOIN note n ON n.account_id = w.id AND n.digest = w.name
+	firstNotesWanted = newAccountQuery(`SELECT `+noteColumns+` FROM {wanted} JOIN note n ON n.account_id = w.id AND n.digest = w.name
 			AND n.ordinal = (SELECT f.ordinal FROM note f WHERE f.account_id = w.id AND f.digest = w.name AND f.ordinal > 64
 				ORDER BY f.account_id, f.digest, f.ordinal LIMIT 1)
 		ORDER BY n.account_id, n.ordinal`, "name bigint")
-	timedNotesWanted = newWish(`SELECT `+noteColumns+` FROM {wanted} JOIN note n {by note_created} ON n.account_id = w.id AND n.digest = w.name
+	timedNotesWanted = newAccountQuery(`SELECT `+noteColumns+` FROM {wanted} JOIN note n {by note_created} ON n.account_id = w.id AND n.digest = w.name
 			AND n.created_at >= w.second AND n.created_at < w.second + 1000000 AND n.ordinal > 64
 		ORDER BY n.account_id, n.ordinal`, "name bigint", "second bigint")
-	unwrittenWanted = newWish(`SELECT `+noteColumns+` FROM {wanted} JOIN note n ON n.account_id = w.id AND n.digest = w.name
+	unwrittenWanted = newAccountQuery(`SELECT `+noteColumns+` FROM {wanted} JOIN note n ON n.account_id = w.id AND n.digest = w.name
 			AND n.ordinal > 64 ORDER BY n.account_id, n.ordinal`, "name bigint")
-	statementsWanted = newWish(`SELECT `+statementColumns+` FROM {wanted}
+	statementsWanted = newAccountQuery(`SELECT `+statementColumns+` FROM {wanted}
 		JOIN historical_statement h ON h.account_id = w.id AND h.statement_id = w.name ORDER BY h.account_id, h.ordinal`,
 		"name text")
-	instructionsWanted = newWish(`SELECT `+instructionColumns+` FROM {wanted} JOIN instruction i ON i.account_id = w.id
+	instructionsWanted = newAccountQuery(`SELECT `+instructionColumns+` FROM {wanted} JOIN instruction i ON i.account_id = w.id
 			AND i.vendor = w.seller AND i.reference = w.name AND i.ordinal <= 16 ORDER BY i.account_id, i.ordinal`,
 		"seller text", "name text")
-	laterInstructionsWanted = newWish(`SELECT `+instructionColumns+` FROM {wanted} JOIN instruction i ON i.account_id = w.id
+	laterInstructionsWanted = newAccountQuery(`SELECT `+instructionColumns+` FROM {wanted} JOIN instruction i ON i.account_id = w.id
 			AND i.vendor = w.seller AND i.reference = w.name AND i.ordinal > 16 ORDER BY i.account_id, i.ordinal`,
 		"seller text", "name text")
 )
@@ -68,52 +64,11 @@ const (
 	fewInstructions = 16
 )
 
-// wish is a query about any number of things, each named by its account and
-// what else tells it apart. All of them are asked for at once, since the account
-// is locked meanwhile: PostgreSQL takes an array of each, SQLite one list.
-type wish struct {
-	arrays, list string
-	kinds        []string
-}
-
-// newWish declares a query; w has the account's id and the columns declared.
-// Where it says {by …} SQLite is told the index, since it would take the
-// primary key, however many rows that leads to.
-func newWish(query string, columns ...string) wish {
-	made := wish{kinds: []string{"bigint"}}
-	names, values, parts := "id", "value ->> 0 AS id", "$1::bigint[]"
-	for i, column := range columns {
-		name, kind, _ := strings.Cut(column, " ")
-		made.kinds = append(made.kinds, kind)
-		names += ", " + name //nolint:perfsprint // a handful of columns, once
-		values += fmt.Sprintf(", value ->> %d AS %s", i+1, name)
-		parts += fmt.Sprintf(", $%d::%s[]", i+2, kind)
-	}
-	made.arrays = strings.Replace(hint.ReplaceAllString(query, ""), "{wanted}", `unnest(`+parts+`) AS w (`+names+`)`, 1)
-	made.list = strings.Replace(hint.ReplaceAllString(query, "INDEXED BY $1"), "{wanted}", `(SELECT `+values+` FROM json_each($1)) AS w`, 1)
-	return made
-}
-
-// hint marks where a text names the index it relies on.
-var hint = regexp.MustCompile(`\{by (\w+)\}`)
-
-// of gives the text and the parameters for a list of ids and names.
-func (w wish) of(asArrays bool, wanted []any) (text string, args []any, err error) {
-	if asArrays {
-		return w.arrays, engine.Columns(wanted, len(w.kinds)), nil
-	}
-	rows := make([][]any, 0, len(wanted)/len(w.kinds))
-	for row := range slices.Chunk(wanted, len(w.kinds)) {
-		for _, value := range row {
-			// Written as JSON it could not be told from something storable.
-			if text, is := value.(string); is && !storable(text) {
-				return "", nil, errUnstorable
-			}
-		}
-		rows = append(rows, row)
-	}
-	list, err := json.Marshal(rows)
-	return w.list, []any{string(list)}, err
+// newAccountQuery declares a query about things that accounts have, each named by the
+// account's id and the columns given. All of them are read at once, since the account is
+// locked meanwhile.
+func newAccountQuery(text string, columns ...string) sqlset.ListQuery {
+	return sqlset.NewListQuery(text, append([]string{"id bigint"}, columns...)...)
 }
 
 // owned is something an account has.
@@ -126,12 +81,12 @@ type owned[T any] struct {
 // lookUp asks for wanted things, a list of ids and names, and hands what it
 // finds to the account it belongs to.
 func lookUp[T any](
-	ctx context.Context, t *tx, query wish, wanted []any, read func(scanner, *owned[T]) error, give func(int64, T),
+	ctx context.Context, t *tx, query sqlset.ListQuery, wanted []any, read func(scanner, *owned[T]) error, give func(int64, T),
 ) error {
 	if len(wanted) == 0 {
 		return nil
 	}
-	text, args, err := query.of(t.engine.Arrays(), wanted)
+	text, args, err := query.For(t.engine, wanted)
 	if err != nil {
 		return err
 	}

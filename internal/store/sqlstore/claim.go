@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"landfall"
+	"landfall/internal/store/sqlset"
 )
 
 // Short names for what travels together.
@@ -130,32 +131,35 @@ const (
 	// Ongoing, the team exists and nobody holds the process. The document is
 	// that of the statement's snapshot; if the process changed while the
 	// statement waited for it, there is none and it is read afterwards.
-	granting = `)
+	granting = `
 	UPDATE process SET state = 'claimed', claim_token = w.token, claim_until = {now} + w.lease
 	FROM wanted w JOIN supplier s ON s.code = w.supplier JOIN team m ON m.name = w.team
 	WHERE process.supplier_id = s.id AND process.external = w.external AND s.status = 'Ongoing' AND ` + free
 	granted = ` RETURNING process.claim_token, process.id, process.revision,
 		process.hash, (SELECT g.document FROM staging g WHERE g.process_id = process.id AND g.revision = process.revision)`
-	wantedClaims = `WITH wanted (supplier, external, team, token, lease) AS (VALUES `
-	wantedClaim  = `($1, $2, $3, $4, CAST($5 AS BIGINT))`
 )
 
 // grants leaves suppliers with a limit alone; countedGrants is for those whose
 // claims were counted under a lock.
 var (
-	grants        = forSizes(batchSizes, wantedClaims, wantedClaim, granting+` AND s.concurrency_limit = 0`+granted)
-	countedGrants = forSizes(batchSizes, wantedClaims, wantedClaim, granting+granted)
+	grants        = newGrants(granting + ` AND s.concurrency_limit = 0` + granted)
+	countedGrants = newGrants(granting + granted)
 )
 
+func newGrants(text string) *sqlset.Query {
+	made := sqlset.NewQuery(text, "supplier text", "external text", "team text", "token text", "lease bigint")
+	return &made
+}
+
 // grant claims what can be claimed of the open calls, and tells each of them.
-func (t *tx) grant(ctx context.Context, texts map[int]string, open *openClaim, each func(*claimCall)) error {
+func (t *tx) grant(ctx context.Context, query *sqlset.Query, open *openClaim, each func(*claimCall)) error {
 	tokens := make(map[string]*claimCall, len(open.byKey))
-	size, args := open.args(5, func(args []any, one *claimCall) []any {
+	text, args := query.For(t.engine, open.rows(5, func(args []any, one *claimCall) []any {
 		token := rand.Text()
 		tokens[token] = one
 		return append(args, one.key.Supplier, one.key.External, one.wanted.Team, token, one.wanted.Lease.Microseconds())
-	})
-	rows, err := t.returning(ctx, texts[size], args...)
+	}))
+	rows, err := t.returning(ctx, text, args...)
 	if err != nil {
 		return err
 	}
@@ -200,11 +204,11 @@ func (t *tx) grant(ctx context.Context, texts map[int]string, open *openClaim, e
 }
 
 // claimReasons tells how the keys stand that were not granted.
-var claimReasons = forSizes(batchSizes, `WITH wanted (supplier, external, team) AS (VALUES `, `($1, $2, $3)`, `)
+var claimReasons = sqlset.NewQuery(`
 	SELECT w.supplier, w.external, coalesce(s.status, ''), coalesce(s.concurrency_limit, 0), m.name,
 		`+standing+`, p.account_number, p.claim_until - {now}
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier LEFT JOIN team m ON m.name = w.team
-	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external`)
+	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external`, "supplier text", "external text", "team text")
 
 // refuse settles the open calls that cannot be granted, and gives those whose
 // claims must be counted first. What it leaves open could be granted after all.
@@ -212,10 +216,10 @@ func (t *tx) refuse(ctx context.Context, open *openClaim) (counted []*claimCall,
 	if len(open.byKey) == 0 {
 		return nil, nil
 	}
-	size, args := open.args(3, func(args []any, one *claimCall) []any {
+	text, args := claimReasons.For(t.engine, open.rows(3, func(args []any, one *claimCall) []any {
 		return append(args, one.key.Supplier, one.key.External, one.wanted.Team)
-	})
-	rows, err := t.query(ctx, claimReasons[size], args...)
+	}))
+	rows, err := t.query(ctx, text, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,27 +1,18 @@
 package sqlstore
 
-import "context"
+import (
+	"context"
+
+	"landfall/internal/store/sqlset"
+)
 
 // scanner copies the columns of the current row.
-type scanner func(into ...any) error
+type scanner = sqlset.Scanner
 
 // collect reads every row of a short query. Unbounded lists have List.
 func collect[T any](ctx context.Context, s *session, read func(scanner, *T) error, text string, args ...any) ([]T, error) {
-	rows, err := s.query(ctx, text, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var found []T
-	for rows.Next() {
-		var blank T
-		found = append(found, blank)
-		// Read in place: by itself every item would be a piece of memory more.
-		if err := read(rows.Scan, &found[len(found)-1]); err != nil {
-			return nil, s.note(err)
-		}
-	}
-	return found, s.note(rows.Err())
+	found, err := sqlset.Collect(ctx, s.engine, read, text, args...)
+	return found, known(err)
 }
 
 // first is collect for a query that finds one row or none.

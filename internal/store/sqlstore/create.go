@@ -9,6 +9,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/engine"
+	"landfall/internal/store/sqlset"
 )
 
 // Short names for what travels together.
@@ -78,7 +79,7 @@ func (s *Store) create(t *tx, ctx context.Context, batch []*createCall) error {
 // turning is how processes become accounts: which of them may, and why others
 // may not.
 type turning struct {
-	imports, reasons batch
+	imports, reasons sqlset.Query
 	fleeting         bool // all of it is rolled back, so that what is only told of it is not written
 }
 
@@ -88,7 +89,7 @@ func turn(condition string) turning {
 	return turning{
 		// A statement gives back rows as it leaves them, so that a process itself has
 		// to remember whether it had failed before: the tallies are moved from there.
-		imports: newBatch(`
+		imports: sqlset.NewQuery(`
 			UPDATE process SET state = 'imported', account_number = w.number, account_created_at = {now},
 				claim_token = NULL, claim_until = NULL, failure = NULL, failed_at = NULL,
 				previously_failed = process.failed_at IS NOT NULL
@@ -98,7 +99,7 @@ func turn(condition string) turning {
 			RETURNING process.account_number, process.id, process.account_created_at, process.supplier_id,
 				process.previously_failed, process.figures`,
 			"supplier text", "external text", "token text", "revision bigint", "number text"),
-		reasons: newBatch(`
+		reasons: sqlset.NewQuery(`
 			SELECT w.supplier, w.external, coalesce(s.status, ''), `+condition+`
 			FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier
 			LEFT JOIN process ON process.supplier_id = s.id AND process.external = w.external`,
@@ -172,7 +173,7 @@ func (t *tx) importAll(
 	if failed != nil {
 		return failed
 	}
-	text, args := how.imports.of(t.engine.Arrays(), wanted)
+	text, args := how.imports.For(t.engine, wanted)
 	rows, err := t.returning(ctx, text, args...)
 	if err != nil {
 		return collision(err)
@@ -210,7 +211,7 @@ func collision(err error) error {
 // refuseCreation finds out afterwards why some were not moved: asking before would
 // cost everybody a question that hardly anybody needs.
 func (t *tx) refuseCreation(ctx context.Context, how turning, open *openCreate) error {
-	text, args := how.reasons.of(t.engine.Arrays(), open.rows(4, func(args []any, one *createCall) []any {
+	text, args := how.reasons.For(t.engine, open.rows(4, func(args []any, one *createCall) []any {
 		claim := &one.wanted.Claim
 		return append(args, one.key.Supplier, one.key.External, claim.Token, int64(claim.Revision))
 	}))

@@ -11,6 +11,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/engine"
+	"landfall/internal/store/sqlset"
 )
 
 // Unhurried lets callers wait for their turn for as long as a busy machine takes:
@@ -95,7 +96,7 @@ func (s *Store) Exchanges(ctx context.Context, wanted landfall.Posting) (count i
 func (s *Store) Move(ctx context.Context, id, length int64) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		rows := newAccountRows(nil)
-		rows.moved.add(id, length, int64(0), length, int64(0), int64(0), int64(0))
+		rows.moved.Add(id, length, int64(0), length, int64(0), int64(0), int64(0))
 		return t.write(ctx, rows.piles()...)
 	})
 }
@@ -182,9 +183,9 @@ func (s *Store) NoteTexts(account int64, note landfall.Note) (first, timed strin
 }
 
 // wishText is a query with constants, since that is how a plan is asked for.
-func (s *Store) wishText(query wish, wanted []any) (text string, args []any, err error) {
+func (s *Store) wishText(query sqlset.ListQuery, wanted []any) (text string, args []any, err error) {
 	err = s.View(context.Background(), func(v landfall.View) error {
-		text, args, err = query.of(v.(*view).engine.Arrays(), wanted)
+		text, args, err = query.For(v.(*view).engine, wanted)
 		return err
 	})
 	return text, args, err
@@ -283,12 +284,11 @@ type Keyed struct {
 
 // KeyedStatements are those that only look, or do so without what they hold.
 func KeyedStatements() []Keyed {
-	two := []any{"S", "1", "T", "S", "2", "T"}
 	return []Keyed{
-		{"the reasons of a staging", reasons.arrays, []any{"{S,S}", "{1,2}"}},
-		{"the reasons of a claim", claimReasons[2], two},
-		{"a look", looks.arrays, []any{"{S,S}", "{1,2}", "{T,T}"}},
-		{"what is taken back", unheld(importedHeld[2]), []any{"S", "1", "S", "2"}},
+		{"the reasons of a staging", reasons.Arrays(), []any{"{S,S}", "{1,2}"}},
+		{"the reasons of a claim", claimReasons.Arrays(), []any{"{S,S}", "{1,2}", "{T,T}"}},
+		{"a look", looks.Arrays(), []any{"{S,S}", "{1,2}", "{T,T}"}},
+		{"what is taken back", unheld(importedHeld.Arrays()), []any{"{S,S}", "{1,2}"}},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/engine"
+	"landfall/internal/store/sqlset"
 )
 
 // group is many wishes of one caller, which share their fate.
@@ -19,7 +20,7 @@ const longestGroup = 512
 // of which so many at once are done with arrays.
 func newGroup[W, O any](s *Store, most int, run func(*tx, context.Context, []*call[W, O]) error) *engine.Kind {
 	return s.db.JoinGroups(func(ctx context.Context, t *engine.Tx, calls []*engine.Call) error {
-		undone, size := true, longestBatch
+		undone, size := true, sqlset.MaxBatch
 		if t.Arrays() {
 			size = most
 		}

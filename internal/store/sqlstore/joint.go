@@ -7,6 +7,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/engine"
+	"landfall/internal/store/sqlset"
 )
 
 // joint is a verb that is done for many callers in one transaction with a
@@ -96,15 +97,9 @@ func unsettle[W, O any](batch []*call[W, O]) *unsettled[W, O] {
 	return open
 }
 
-// args gives the parameters of every open call, padded to a size of batch.
-func (u *unsettled[W, O]) args(width int, each func([]any, *call[W, O]) []any) (size int, args []any) {
-	size = sizeFor(len(u.byKey))
-	return size, pad(u.rows(width, each), width*size)
-}
-
 // rows gives the values of every open call, with room for what pads them.
 func (u *unsettled[W, O]) rows(width int, each func([]any, *call[W, O]) []any) []any {
-	rows := make([]any, 0, width*max(len(u.byKey), sizeFor(min(len(u.byKey), longestBatch))))
+	rows := make([]any, 0, width*sqlset.Padded(len(u.byKey)))
 	for _, one := range u.batch {
 		if u.byKey[one.key] == one {
 			rows = each(rows, one)

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"landfall"
+	"landfall/internal/store/sqlset"
 )
 
 // held is the condition under which a claim is still the process's own: only a
@@ -83,7 +84,7 @@ const releaseWeight = 2 << 10
 // A dry run and a loose claim hold nothing: the failure is kept while the
 // process waits with the revision that was tried, and that of a loose claim
 // while none was kept since: by nothing else would one that is sent again be known.
-var releases = newBatch(`
+var releases = sqlset.NewQuery(`
 	UPDATE process SET state = CASE WHEN w.dry THEN process.state ELSE 'staged' END,
 		claim_token = CASE WHEN w.dry THEN process.claim_token END,
 		claim_until = CASE WHEN w.dry THEN process.claim_until END,
@@ -120,7 +121,7 @@ func (s *Store) release(t *tx, ctx context.Context, batch []*releaseCall) error 
 // leaves nothing behind.
 func (t *tx) release(ctx context.Context, batch []*releaseCall) error {
 	open := unsettle(batch)
-	text, args := releases.of(t.engine.Arrays(), open.rows(7, func(args []any, one *releaseCall) []any {
+	text, args := releases.For(t.engine, open.rows(7, func(args []any, one *releaseCall) []any {
 		w := one.wanted
 		return append(args, w.Key.Supplier, w.Key.External, w.Token, w.DryRun, int64(w.Revision), instantArg(w.FailedAt),
 			t.safe.json(attemptPlace, w.failure, w.Key.Supplier, w.Key.External))
@@ -154,10 +155,11 @@ func (t *tx) release(ctx context.Context, batch []*releaseCall) error {
 
 // appended keeps the events of attempts, at the database's time.
 // What a batch is padded with has no type, and is left out by that.
-var appended = forSizes(batchSizes, `WITH wanted (type, supplier, external, details, key_id, request_id) AS (VALUES `,
-	`($1, $2, $3, $4, $5, $6)`, `)
+var appended = sqlset.NewQuery(`
 	INSERT INTO event (type, supplier, external, account_number, at, details, key_id, request_id)
-	SELECT type, supplier, external, '', {now}, CAST(details AS {json}), key_id, request_id FROM wanted WHERE type IS NOT NULL`)
+	SELECT w.type, w.supplier, w.external, '', {now}, CAST(w.details AS {json}), w.key_id, w.request_id
+	FROM wanted w WHERE w.type IS NOT NULL {in order}`,
+	"type text", "supplier text", "external text", "details text", "key_id text", "request_id text")
 
 // keepReleases tells who was fenced off, and keeps the events of the others.
 func (t *tx) keepReleases(ctx context.Context, open *openRelease) error {
@@ -174,7 +176,7 @@ func (t *tx) keepReleases(ctx context.Context, open *openRelease) error {
 		return nil
 	}
 	var failed error
-	size, args := kept.args(6, func(args []any, one *releaseCall) []any {
+	text, args := appended.For(t.engine, kept.rows(6, func(args []any, one *releaseCall) []any {
 		event := one.wanted.event
 		details, err := json.Marshal(event.Details)
 		if err != nil {
@@ -182,11 +184,11 @@ func (t *tx) keepReleases(ctx context.Context, open *openRelease) error {
 		}
 		return append(args, string(event.Type), event.Key.Supplier, event.Key.External, string(details),
 			textArg(event.By.KeyID), textArg(event.By.RequestID))
-	})
+	}))
 	if failed != nil {
 		return failed
 	}
-	if _, err := t.exec(ctx, appended[size], args...); err != nil {
+	if _, err := t.exec(ctx, text, args...); err != nil {
 		return err
 	}
 	if err := t.keepAttempts(ctx, kept); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/engine"
+	"landfall/internal/store/sqlset"
 )
 
 // Whoever only looks at a process writes nothing and keeps nobody away: dry
@@ -14,7 +15,7 @@ import (
 // row and of its place in every index are saved by that.
 
 // looks gives what accounts would be created from, and how each process stands.
-var looks = newBatch(`
+var looks = sqlset.NewQuery(`
 	SELECT w.supplier, w.external, coalesce(s.status, ''), coalesce(s.concurrency_limit, 0), m.name,
 		`+standing+`, p.account_number, p.claim_until - {now}, p.revision, p.failed_at, p.hash, g.document
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier LEFT JOIN team m ON m.name = w.team
@@ -45,7 +46,7 @@ func (t *tx) look(ctx context.Context, batch []*claimCall) error {
 // lookAt answers the open calls. Those that a limit counts are given back
 // unanswered, unless free says that there is room for one.
 func (t *tx) lookAt(ctx context.Context, open *openClaim, free func(*claimCall) bool) (counted []*claimCall, err error) {
-	text, args := looks.of(t.engine.Arrays(), open.rows(3, func(args []any, one *claimCall) []any {
+	text, args := looks.For(t.engine, open.rows(3, func(args []any, one *claimCall) []any {
 		return append(args, one.key.Supplier, one.key.External, one.wanted.Team)
 	}))
 	rows, err := t.query(ctx, text, args...)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"landfall/internal/store/sqlset"
 )
 
 // Columns names every column of a store, as table.column.
@@ -74,13 +76,12 @@ func TestWhatIsPersonalIsSealed(t *testing.T) {
 	for _, name := range byHand {
 		sealing[name] = true
 	}
-	for _, table := range []*table{
+	for _, table := range []*sqlset.Table{
 		accountTable, customerTable, addressTable, pointTable, meterTable, entryTable, noteTable, statementTable, instructionTable, mailTable, runFailureTable,
 	} {
-		name, _, _ := strings.Cut(strings.TrimPrefix(table.before, "INSERT INTO "), " ")
-		columns := strings.Split(table.before[strings.Index(table.before, "(")+1:strings.Index(table.before, ")")], ", ")
-		for _, seal := range table.seals {
-			sealing[name+"."+columns[seal.at]] = true
+		columns, _ := table.Columns()
+		for _, seal := range sealedColumns[table] {
+			sealing[table.Name()+"."+columns[seal.at]] = true
 		}
 	}
 	for table, held := range holdings {

@@ -8,6 +8,7 @@ import (
 
 	"landfall"
 	"landfall/internal/lib/money"
+	"landfall/internal/store/sqlset"
 )
 
 type (
@@ -117,7 +118,7 @@ func (p *posting) enter(rows *accountRows, add landfall.Additions) error {
 	rows.ledger(p.id, add.Entries, p.By)
 	rows.statement(p.id, p.last.statement, add.Statements, p.By)
 	rows.instruction(p.id, p.last.instruction, add.Instructions, p.By)
-	rows.moved.add(p.id, int64(p.books.LastSequence), int64(balance), int64(p.books.LastSequence+len(add.Entries)), p.last.note+int64(len(add.Notes)),
+	rows.moved.Add(p.id, int64(p.books.LastSequence), int64(balance), int64(p.books.LastSequence+len(add.Entries)), p.last.note+int64(len(add.Notes)),
 		p.last.statement+int64(len(add.Statements)), p.last.instruction+int64(len(add.Instructions)))
 	p.count(&rows.counted, &add)
 	rows.acts.Add(p.By, "account.post", p.Key, added(&add))
@@ -173,18 +174,7 @@ func balanced(entries []landfall.LedgerEntry, sequence int, before, after money.
 
 // movedTable is the accounts that were posted onto: its rows change them. The
 // ledger must be as long as it was when the account was locked.
-var movedTable = &table{
-	kinds: []string{"bigint", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint"},
-	values: forSizes(batchSizes, `WITH w (`+movedColumns+`) AS (VALUES `,
-		`($1, $2, $3, $4, $5, $6, $7)`, `) `+moveAccounts+`w`+moveFrom),
-	before: moveAccounts + `(`,
-	after:  `) AS w (` + movedColumns + `)` + moveFrom,
-	exact:  true,
-}
-
-const (
-	movedColumns = `id, length, balance, ledger, notes, statements, instructions`
-	moveAccounts = `UPDATE account SET balance = w.balance, ledger_length = w.ledger, note_count = w.notes,
-		statement_count = w.statements, instruction_count = w.instructions, posting_count = account.posting_count + 1 FROM `
-	moveFrom = ` WHERE account.id = w.id AND account.ledger_length = w.length`
-)
+var movedTable = exactly(sqlset.NewChange(`UPDATE account SET balance = w.balance, ledger_length = w.ledger, note_count = w.notes,
+		statement_count = w.statements, instruction_count = w.instructions, posting_count = account.posting_count + 1 FROM {rows}
+	WHERE account.id = w.id AND account.ledger_length = w.length`,
+	"id bigint", "length bigint", "balance bigint", "ledger bigint", "notes bigint", "statements bigint", "instructions bigint"))

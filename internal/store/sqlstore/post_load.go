@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"landfall"
+	"landfall/internal/store/sqlset"
 )
 
 // lockedAccounts finds the accounts of a batch and holds them, one after the
 // other in the same order for everybody, so that nobody waits in a circle.
-var lockedAccounts = newBatch(`
+var lockedAccounts = sqlset.NewQuery(`
 	SELECT s.code, p.external, held.id, s.id, held.currency, p.account_number, {now}, held.open_from_on, held.balance, held.ledger_length,
 		held.note_count, held.statement_count, held.instruction_count
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
@@ -22,7 +23,7 @@ var lockedAccounts = newBatch(`
 // and the last number of each list, on behind which it will number. What it does not
 // find stays open, to be told why.
 func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, error) {
-	text, args := lockedAccounts.of(t.engine.Arrays(), open.rows(2, func(args []any, one *postCall) []any {
+	text, args := lockedAccounts.For(t.engine, open.rows(2, func(args []any, one *postCall) []any {
 		return append(args, one.key.Supplier, one.key.External)
 	}))
 	rows, err := t.query(ctx, text, args...)
@@ -136,7 +137,7 @@ func (t *tx) loadNotes(ctx context.Context, found []*postCall, byID map[int64]*l
 	}
 	// The first one of a kind must be told before the others.
 	for _, part := range []struct {
-		query  wish
+		query  sqlset.ListQuery
 		wanted []any
 	}{{notesWanted, few}, {unwrittenWanted, unwritten}, {firstNotesWanted, firsts}, {timedNotesWanted, timed}} {
 		if err := lookUp(ctx, t, part.query, part.wanted, t.readNote, func(id int64, note landfall.Note) {

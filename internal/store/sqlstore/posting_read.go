@@ -28,7 +28,7 @@ func (v *view) AccountState(ctx context.Context, key landfall.Key, transactionID
 	for _, transaction := range distinct(transactionIDs) {
 		wanted = append(wanted, id, transaction)
 	}
-	text, args, err := entriesWanted.of(v.engine.Arrays(), wanted)
+	text, args, err := entriesWanted.For(v.engine, wanted)
 	if err != nil {
 		return landfall.AccountState{}, err
 	}

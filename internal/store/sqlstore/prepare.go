@@ -32,9 +32,9 @@ func (r *accountRows) room(batch []*createCall) {
 	for i, into := range r.parts() {
 		count := 0
 		for _, one := range batch {
-			count += len(one.wanted.rows.parts()[i].rows)
+			count += len(one.wanted.rows.parts()[i].Values)
 		}
-		into.room(count / into.width())
+		into.Grow(count / into.Width())
 	}
 }
 
@@ -43,8 +43,8 @@ func (r *accountRows) take(p *prepared, process, at int64, number string) {
 	var key, name any = process, number
 	into := r.parts()
 	for i, part := range p.rows.parts() {
-		rows := into[i].rows
-		for _, value := range part.rows {
+		rows := into[i].Values
+		for _, value := range part.Values {
 			switch gap := value.(type) {
 			case blank:
 				if value = key; gap == theNumber {
@@ -55,6 +55,6 @@ func (r *accountRows) take(p *prepared, process, at int64, number string) {
 			}
 			rows = append(rows, value)
 		}
-		into[i].rows = rows
+		into[i].Values = rows
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/store/sqlset"
 )
 
 // interested are the webhooks that are told of supplier $1, switched on or not.
@@ -95,10 +96,7 @@ func (t *tx) forgetEvents(ctx context.Context, supplier string, old oldEvents) (
 	if err != nil || upTo < old.last {
 		return 0, err
 	}
-	these, list, err := among(&t.view, "bigint", old.ids)
-	if err != nil {
-		return 0, err
-	}
+	these, list := sqlset.Among(t.engine, old.ids)
 	count, err := t.exec(ctx, `DELETE FROM event WHERE id`+these+` AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = event.id)`, list)
 	if err != nil {
 		return 0, err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"landfall"
+	"landfall/internal/store/sqlset"
 )
 
 // settledMails are those of a supplier that were settled longer ago than $2, in
@@ -31,10 +32,7 @@ func mailLane(ctx context.Context, s *Store, part stretch) (gone landfall.PurgeC
 	gone.Mails = len(due)
 	if len(due) > 0 && !part.dry {
 		err = s.update(ctx, landfall.Key{}, func(t *tx) error {
-			these, list, err := among(&t.view, "bigint", due)
-			if err != nil {
-				return err
-			}
+			these, list := sqlset.Among(t.engine, due)
 			count, err := t.exec(ctx, `UPDATE mail SET recipient = 'gone ' || CAST(id AS TEXT), reply = '', purged_at = {now}
 				WHERE id IN (SELECT held.id FROM mail held WHERE held.id`+these+` AND held.due_at IS NULL AND held.purged_at IS NULL {take})`, list)
 			gone.Mails = int(count)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"landfall"
+	"landfall/internal/store/sqlset"
 )
 
 // outworn is the condition under which nobody needs the documents of a process
@@ -43,10 +44,7 @@ func stagedLane(condition string, forget forgetting) walk {
 			if err != nil || !part.dry || len(due) == 0 {
 				return err
 			}
-			these, list, err := among(v, "bigint", due)
-			if err != nil {
-				return err
-			}
+			these, list := sqlset.Among(v.engine, due)
 			return v.one(ctx, `SELECT count(*) FROM staging WHERE process_id`+these+` AND purged_at IS NULL`, []any{list}, []any{&gone.Documents})
 		})
 		if err != nil {
@@ -65,10 +63,7 @@ func stagedLane(condition string, forget forgetting) walk {
 // emptyStaged takes the documents of processes away that nobody holds. Whoever
 // stages or claims one of them waits, and finds it without a hash.
 func (t *tx) emptyStaged(ctx context.Context, condition string, part stretch, due []int64, forget forgetting) (int, error) {
-	these, list, err := among(&t.view, "bigint", due)
-	if err != nil {
-		return 0, err
-	}
+	these, list := sqlset.Among(t.engine, due)
 	held, err := collect(ctx, t.session, func(scan scanner, id *int64) error { return scan(id) },
 		`SELECT held.id FROM process held WHERE held.id`+these+` AND `+condition+` AND `+outworn+` ORDER BY held.id {take}`,
 		list, part.keep.Microseconds())
@@ -78,9 +73,7 @@ func (t *tx) emptyStaged(ctx context.Context, condition string, part stretch, du
 	if err := forget(ctx, t, held); err != nil {
 		return 0, err
 	}
-	if these, list, err = among(&t.view, "bigint", held); err != nil {
-		return 0, err
-	}
+	these, list = sqlset.Among(t.engine, held)
 	count, err := t.exec(ctx, `UPDATE staging SET document = `+noBytes+`, purged_at = {now} WHERE process_id`+these+` AND purged_at IS NULL`, list)
 	return int(count), err
 }
@@ -88,10 +81,8 @@ func (t *tx) emptyStaged(ctx context.Context, condition string, part stretch, du
 // forgetHash lets the same document be staged again, should that be possible
 // one day: a staging whose hash is the process's changes nothing.
 func forgetHash(ctx context.Context, t *tx, ids []int64) error {
-	these, list, err := among(&t.view, "bigint", ids)
-	if err == nil {
-		_, err = t.exec(ctx, `UPDATE process SET hash = `+noBytes+` WHERE id`+these, list)
-	}
+	these, list := sqlset.Among(t.engine, ids)
+	_, err := t.exec(ctx, `UPDATE process SET hash = `+noBytes+` WHERE id`+these, list)
 	return err
 }
 
@@ -102,10 +93,7 @@ func askAgain(ctx context.Context, t *tx, ids []int64) error {
 	if err != nil {
 		return err
 	}
-	these, list, err := among(&t.view, "bigint", ids)
-	if err != nil {
-		return err
-	}
+	these, list := sqlset.Among(t.engine, ids)
 	var moved tallies
 	_, err = collect(ctx, t.session, func(scan scanner, _ *struct{}) error {
 		var supplier int64

@@ -5,6 +5,7 @@ import (
 
 	"landfall"
 	"landfall/internal/lib/money"
+	"landfall/internal/store/sqlset"
 )
 
 // countTexts count what accounts really consist of, from their rows alone: the
@@ -17,9 +18,9 @@ type countTexts struct {
 }
 
 // newCountTexts writes the texts for some of the processes p.
-func newCountTexts(some string) countTexts {
+func newCountTexts(some string) *countTexts {
 	from := ` FROM process p JOIN account a ON a.id = p.id`
-	texts := countTexts{
+	texts := &countTexts{
 		// The sum of many accounts may be more than an integer of a database,
 		// so money is added up in two parts.
 		entries: `SELECT p.supplier_id, a.currency, l.kind, l.type, count(*),
@@ -48,9 +49,10 @@ const moneySplit = 1_000_000
 var (
 	// ofSupplier is the processes of one supplier behind one id up to another.
 	ofSupplier = newCountTexts(`p.id > $1 AND p.id <= $2 AND p.supplier_id = $3`)
-	// listed is those of a list, as each database takes one.
-	listedAsArray = newCountTexts(`p.id = ANY ($1::bigint[])`)
-	listedAsJSON  = newCountTexts(`p.id IN (SELECT value FROM json_each($1))`)
+	// listedCounts is those of a list, as each database takes one.
+	listedCounts = map[string]*countTexts{
+		sqlset.AmongArray: newCountTexts(`p.id` + sqlset.AmongArray), sqlset.AmongList: newCountTexts(`p.id` + sqlset.AmongList),
+	}
 )
 
 // recountBatch is how many processes are counted in one statement, so that none

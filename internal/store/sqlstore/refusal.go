@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"landfall"
+	"landfall/internal/store/sqlset"
 )
 
 type (
@@ -37,42 +38,42 @@ func (s *Store) Refuse(ctx context.Context, wanted landfall.Refusal) error {
 
 // refusals keeps the refusals of a batch. An account that exists, or is marked
 // to be skipped, is kept back by nothing.
-var refusals = forSizes(batchSizes, `WITH wanted (supplier, external, failure, key_id, request_id) AS (VALUES `,
-	`($1, $2, CAST($3 AS {json}), CAST($4 AS TEXT), CAST($5 AS TEXT))`, `)
+var refusals = sqlset.NewQuery(`
 	INSERT INTO refusal (supplier_id, external, at, failure, key_id, request_id)
 	SELECT s.id, w.external, {now}, w.failure, w.key_id, w.request_id
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external
-	WHERE p.account_number IS NULL AND p.skip_reason IS NULL
+	WHERE p.account_number IS NULL AND p.skip_reason IS NULL {in order}
 	ON CONFLICT (supplier_id, external) DO UPDATE
-	SET at = excluded.at, failure = excluded.failure, key_id = excluded.key_id, request_id = excluded.request_id`)
+	SET at = excluded.at, failure = excluded.failure, key_id = excluded.key_id, request_id = excluded.request_id`,
+	"supplier text", "external text", "failure json", "key_id text", "request_id text")
 
 // refuseStaging has no answer to give: a refusal of a supplier that nobody knows joins
 // nothing, and is kept nowhere.
 func (t *tx) refuseStaging(ctx context.Context, batch []*refusalCall) error {
-	size, args := unsettle(batch).args(5, func(args []any, one *refusalCall) []any {
+	text, args := refusals.For(t.engine, unsettle(batch).rows(5, func(args []any, one *refusalCall) []any {
 		by := one.wanted.By
 		return append(args, one.key.Supplier, one.key.External,
 			t.safe.json(refusedPlace, one.wanted.text, one.key.Supplier, one.key.External), textArg(by.KeyID), textArg(by.RequestID))
-	})
-	_, err := t.exec(ctx, refusals[size], args...)
+	}))
+	_, err := t.exec(ctx, text, args...)
 	return err
 }
 
 // forgiven forgets the refusals of accounts that are staged now.
-var forgiven = forSizes(batchSizes, `WITH wanted (supplier, external) AS (VALUES `, `($1, $2)`, `)
+var forgiven = sqlset.NewQuery(`
 	DELETE FROM refusal WHERE (supplier_id, external) IN
-		(SELECT s.id, w.external FROM wanted w JOIN supplier s ON s.code = w.supplier)`)
+		(SELECT s.id, w.external FROM wanted w JOIN supplier s ON s.code = w.supplier)`, "supplier text", "external text")
 
 // forgive is called with those alone that had a refusal, which are hardly ever any.
 func (t *tx) forgive(ctx context.Context, keys []landfall.Key) error {
-	for part := range slices.Chunk(keys, longestBatch) {
-		size := sizeFor(len(part))
-		args := make([]any, 0, 2*size)
+	for part := range slices.Chunk(keys, sqlset.MaxBatch) {
+		var rows []any
 		for _, key := range part {
-			args = append(args, key.Supplier, key.External)
+			rows = append(rows, key.Supplier, key.External)
 		}
-		if _, err := t.exec(ctx, forgiven[size], pad(args, 2*size)...); err != nil {
+		text, args := forgiven.For(t.engine, rows)
+		if _, err := t.exec(ctx, text, args...); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 
 	"landfall"
+	"landfall/internal/store/sqlset"
 )
 
 // A dry run is a creation that is rolled back. It claims nothing: it looks at
@@ -82,7 +83,7 @@ func (t *tx) rehearse(ctx context.Context, draw func() (string, error), batch []
 
 // succeeded forgets the failure of what a dry run has just shown to pass, as
 // long as it is the revision that was tried.
-var succeeded = newBatch(`
+var succeeded = sqlset.NewQuery(`
 	UPDATE process SET failure = NULL, failed_at = NULL
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	WHERE process.supplier_id = s.id AND process.external = w.external AND process.revision = w.revision
@@ -113,7 +114,7 @@ func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
 		}
 	}
 	if len(passed.byKey) > 0 {
-		text, args := succeeded.of(t.engine.Arrays(), passed.rows(3, func(args []any, one *createCall) []any {
+		text, args := succeeded.For(t.engine, passed.rows(3, func(args []any, one *createCall) []any {
 			return append(args, one.key.Supplier, one.key.External, int64(one.wanted.Claim.Revision))
 		}))
 		recovered, err := collect(ctx, t.session, func(scan scanner, one *owned[landfall.Figures]) error {

@@ -10,6 +10,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/seal"
+	"landfall/internal/store/sqlset"
 )
 
 // rekeying walks along a table by its key and seals its columns anew.
@@ -19,7 +20,7 @@ type rekeying struct {
 	columns []rekeyedColumn
 	page    string // behind a place; {behind} stands for the condition
 	behind  string
-	save    batch
+	save    sqlset.Query
 }
 
 type rekeyedColumn struct {
@@ -115,7 +116,7 @@ func (r *rekeying) write(held holding, names []string) {
 	}
 	r.page = `SELECT ` + strings.Join(read, ", ") + ` FROM ` + r.table + ` held` + held.join + `{behind} ORDER BY ` + strings.Join(keys, ", ") + ` LIMIT $1`
 	r.behind = ` WHERE (` + strings.Join(keys, ", ") + `) > (` + strings.Join(marks, ", ") + `)`
-	r.save = newBatch(` UPDATE `+r.table+` SET `+strings.Join(sets, ", ")+` FROM wanted w WHERE `+strings.Join(same, " AND "), columns...)
+	r.save = sqlset.NewQuery(` UPDATE `+r.table+` SET `+strings.Join(sets, ", ")+` FROM wanted w WHERE `+strings.Join(same, " AND "), columns...)
 }
 
 // reseal takes a step along a table.
@@ -143,12 +144,12 @@ func (s *Store) reseal(ctx context.Context, r *rekeying, at *round) error {
 	if err != nil {
 		return err
 	}
-	width := len(r.save.kinds)
+	width := r.save.Width()
 	// Reading held nobody up. Writing goes in parts that are as short as what callers
 	// write, since they stand in the same queue.
-	for part := range slices.Chunk(due, longestBatch*width) {
+	for part := range slices.Chunk(due, sqlset.MaxBatch*width) {
 		err := s.update(ctx, landfall.Key{}, func(t *tx) error {
-			text, args := r.save.of(t.engine.Arrays(), slices.Clone(part))
+			text, args := r.save.For(t.engine, slices.Clone(part))
 			changed, err := t.exec(ctx, text, args...)
 			if err == nil {
 				at.sealed += changed

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"landfall"
+	"landfall/internal/store/sqlset"
 )
 
 // redigest takes a step along the accounts, and enters those anew that are found
@@ -20,10 +21,7 @@ func (s *Store) redigest(ctx context.Context, at *round) error {
 		if ids, err = collect(ctx, v.session, number, `SELECT id FROM account WHERE id > $1 ORDER BY id LIMIT $2`, after, int64(rekeyBatch)); err != nil || len(ids) == 0 {
 			return err
 		}
-		these, list, err := among(v, "bigint", ids)
-		if err != nil {
-			return err
-		}
+		these, list := sqlset.Among(v.engine, ids)
 		due, err = collect(ctx, v.session, number, `SELECT DISTINCT account_id FROM search_term WHERE account_id`+these+` AND `+readable, list)
 		// Where nobody says what accounts are found by, terms that can be read are
 		// only removed: leaving them would leave names in the database.
@@ -63,17 +61,14 @@ func (t *tx) reenter(ctx context.Context, accounts []int64, rows []termRow) erro
 	if err != nil {
 		return err
 	}
-	these, list, err := among(&t.view, "bigint", accounts)
-	if err != nil {
-		return err
-	}
+	these, list := sqlset.Among(t.engine, accounts)
 	if _, err := t.exec(ctx, `DELETE FROM search_term WHERE account_id`+these+` AND `+readable, list); err != nil {
 		return err
 	}
-	terms := pile{table: termTable}
+	terms := sqlset.Rows{Table: termTable}
 	for _, row := range rows {
 		if standing[row.account] == row.number {
-			terms.add(row.account, row.term)
+			terms.Add(row.account, row.term)
 		}
 	}
 	return t.write(ctx, &terms)

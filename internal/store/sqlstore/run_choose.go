@@ -5,6 +5,7 @@ import (
 	"database/sql"
 
 	"landfall"
+	"landfall/internal/store/sqlset"
 )
 
 // chooseBatch is how many processes are looked at in one step of choosing.
@@ -98,7 +99,7 @@ var (
 // what was chosen. The slices are cut when everything is.
 func (s *Store) keepChosen(ctx context.Context, was choosing, found []candidate) (done bool, err error) {
 	is := was
-	members := pile{table: memberTable}
+	members := sqlset.Rows{Table: memberTable}
 	for _, c := range found {
 		if was.most > 0 && is.selected >= was.most {
 			break
@@ -106,16 +107,16 @@ func (s *Store) keepChosen(ctx context.Context, was choosing, found []candidate)
 		// It is counted through all steps, so that a sample does not depend on how
 		// they are cut.
 		if was.sample <= 1 || is.seen%was.sample == 0 {
-			members.add(was.run, is.selected, c.id)
+			members.Add(was.run, is.selected, c.id)
 			is.selected++
 		}
 		is.seen++
 		is.at, is.external = c.at, c.external
 	}
 	is.chosen = len(found) < chooseBatch || was.most > 0 && is.selected >= was.most
-	slices := pile{table: sliceTable}
+	slices := sqlset.Rows{Table: sliceTable}
 	for first := int64(0); is.chosen && first < is.selected; first += landfall.SliceSize {
-		slices.add(was.run, first/landfall.SliceSize, min(landfall.SliceSize, is.selected-first),
+		slices.Add(was.run, first/landfall.SliceSize, min(landfall.SliceSize, is.selected-first),
 			int64(0), int64(0), int64(0), int64(0), int64(0), int64(0), false)
 	}
 	err = s.update(ctx, landfall.Key{}, func(t *tx) error {
@@ -127,11 +128,13 @@ func (s *Store) keepChosen(ctx context.Context, was choosing, found []candidate)
 			return err
 		}
 		done = is.chosen
-		return t.write(ctx, members.again(), slices.again())
+		return t.write(ctx, again(&members), again(&slices))
 	})
 	return done, err
 }
 
-// again gives a copy of a pile: writing takes the rows off it, and an update
-// may run more than once.
-func (p *pile) again() *pile { return &pile{table: p.table, rows: p.rows} }
+// again returns a copy of rows: writing empties them, and an update may run more than
+// once.
+func again(rows *sqlset.Rows) *sqlset.Rows {
+	return &sqlset.Rows{Table: rows.Table, Values: rows.Values}
+}

@@ -8,6 +8,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/engine"
+	"landfall/internal/store/sqlset"
 )
 
 // settlement is what became of some members of a slice, on its way into the
@@ -193,7 +194,7 @@ func (s *Store) settleCreated(ctx context.Context, t *tx, work *settlement, open
 		}
 	}
 	slices.SortFunc(batch, func(a, b *createCall) int { return compareKeys(a.key, b.key) })
-	together := longestBatch
+	together := sqlset.MaxBatch
 	if t.engine.Arrays() {
 		together = longestGroup
 	}
@@ -227,7 +228,7 @@ func (t *tx) settleFailed(ctx context.Context, work *settlement, open map[int]bo
 		}
 	}
 	slices.SortFunc(batch, func(a, b *releaseCall) int { return compareKeys(a.key, b.key) })
-	for part := range slices.Chunk(batch, longestBatch) {
+	for part := range slices.Chunk(batch, sqlset.MaxBatch) {
 		if err := t.release(ctx, part); err != nil {
 			return err
 		}
@@ -240,16 +241,17 @@ func (t *tx) settleFailed(ctx context.Context, work *settlement, open map[int]bo
 			continue
 		}
 		tally.add(one.Ordinal, "failed")
-		tally.failures.add(tally.run, one.Claim.Key.External, tally.now, call.wanted.failure)
+		tally.failures.Add(tally.run, one.Claim.Key.External, tally.now, call.wanted.failure)
 	}
 	return nil
 }
 
 // gone gives claims back as if they had never been.
-var gone = forSizes(batchSizes, `WITH wanted (supplier, external, token) AS (VALUES `, `($1, $2, $3)`, `)
+var gone = sqlset.NewQuery(`
 	UPDATE process SET state = 'staged', claim_token = NULL, claim_until = NULL
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
-	WHERE process.supplier_id = s.id AND process.external = w.external AND process.claim_token = w.token`)
+	WHERE process.supplier_id = s.id AND process.external = w.external AND process.claim_token = w.token`,
+	"supplier text", "external text", "token text")
 
 // loose says that a claim holds nothing that could be let go.
 func loose(claim landfall.Claim) bool { return claim.Token == "" }
@@ -258,7 +260,7 @@ func loose(claim landfall.Claim) bool { return claim.Token == "" }
 func (t *tx) letGoAll(ctx context.Context, claims []landfall.Claim) error {
 	claims = slices.DeleteFunc(slices.Clone(claims), loose)
 	slices.SortFunc(claims, func(a, b landfall.Claim) int { return compareKeys(a.Key, b.Key) })
-	for part := range slices.Chunk(claims, longestBatch) {
+	for part := range slices.Chunk(claims, sqlset.MaxBatch) {
 		// A run is a rehearsal or it is none, so the first claim speaks for all of
 		// them.
 		if part[0].DryRun {
@@ -269,12 +271,12 @@ func (t *tx) letGoAll(ctx context.Context, claims []landfall.Claim) error {
 			}
 			continue
 		}
-		var args []any
+		var rows []any
 		for _, claim := range part {
-			args = append(args, claim.Key.Supplier, claim.Key.External, claim.Token)
+			rows = append(rows, claim.Key.Supplier, claim.Key.External, claim.Token)
 		}
-		size := sizeFor(len(part))
-		if _, err := t.exec(ctx, gone[size], pad(args, 3*size)...); err != nil {
+		text, args := gone.For(t.engine, rows)
+		if _, err := t.exec(ctx, text, args...); err != nil {
 			return err
 		}
 	}

@@ -4,43 +4,34 @@ import (
 	"context"
 
 	"landfall"
+	"landfall/internal/store/sqlset"
 )
 
 // tallying gathers the outcomes of a settlement.
 type tallying struct {
 	standingSlice
-	outcomes, failures pile
+	outcomes, failures sqlset.Rows
 	counts             map[string]int64
 }
 
 // newTallying gathers what one settlement adds to a slice.
 func newTallying(found standingSlice) *tallying {
 	return &tallying{
-		standingSlice: found, outcomes: pile{table: outcomeTable}, failures: pile{table: runFailureTable}, counts: map[string]int64{},
+		standingSlice: found, outcomes: sqlset.Rows{Table: outcomeTable}, failures: sqlset.Rows{Table: runFailureTable}, counts: map[string]int64{},
 	}
 }
 
 // add gives a member its outcome.
 func (t *tallying) add(ordinal int, outcome string) {
-	t.outcomes.add(t.run, int64(ordinal), outcome)
+	t.outcomes.Add(t.run, int64(ordinal), outcome)
 	t.counts[outcome]++
 }
 
-const (
-	// An outcome is given once: a settlement that is sent again finds it and adds nothing.
-	outcomeColumns = `run, ordinal, outcome`
-	giveOutcomes   = `UPDATE run_member SET outcome = w.outcome FROM `
-	outcomeFrom    = ` WHERE run_member.run_id = w.run AND run_member.ordinal = w.ordinal AND run_member.outcome IS NULL`
-)
-
-// outcomeTable gives members their outcomes; every one of them has to change.
-var outcomeTable = &table{
-	kinds:  []string{"bigint", "bigint", "text"},
-	values: forSizes(batchSizes, `WITH w (`+outcomeColumns+`) AS (VALUES `, `($1, $2, $3)`, `) `+giveOutcomes+`w`+outcomeFrom),
-	before: giveOutcomes + `(`,
-	after:  `) AS w (` + outcomeColumns + `)` + outcomeFrom,
-	exact:  true,
-}
+// outcomeTable gives members their outcomes, once: a settlement that is sent again finds
+// them and adds nothing. Every row has to change.
+var outcomeTable = exactly(sqlset.NewChange(`UPDATE run_member SET outcome = w.outcome FROM {rows}
+	WHERE run_member.run_id = w.run AND run_member.ordinal = w.ordinal AND run_member.outcome IS NULL`,
+	"run bigint", "ordinal bigint", "outcome text"))
 
 // runFailureTable keeps failures with the run, beside those of the accounts, which go
 // when the accounts get on.

@@ -11,6 +11,7 @@ import (
 	"landfall"
 	"landfall/internal/store/pack"
 	"landfall/internal/store/seal"
+	"landfall/internal/store/sqlset"
 )
 
 // safe is the seam between the values of this package and the columns the
@@ -32,7 +33,9 @@ type sealedColumn struct {
 
 // sealsOf looks up which columns of a table are sealed. One that is bound to what
 // the row does not hold is sealed by whoever writes it.
-func sealsOf(table string, names, kinds []string) (seals []sealedColumn) {
+func sealsOf(of *sqlset.Table) (seals []sealedColumn) {
+	table := of.Name()
+	names, kinds := of.Columns()
 	for at, name := range names {
 		one := holdings[table].columns[name]
 		if one.form != sealed && one.form != matched {
@@ -66,14 +69,18 @@ func (h holding) rowOf(one column) []string {
 
 // rows seals what rows hold that are about to be written. What could not be kept
 // as it is is refused as well: the same must not depend on a key.
-func (s *safe) rows(p *pile) error {
-	if s == nil || len(p.table.seals) == 0 {
+func (s *safe) rows(p *sqlset.Rows) error {
+	if s == nil {
 		return nil
 	}
-	width := p.width()
-	for row := range slices.Chunk(p.rows, width) {
-		for i := range p.table.seals {
-			one := &p.table.seals[i]
+	seals := sealedColumns[p.Table]
+	if len(seals) == 0 {
+		return nil
+	}
+	width := p.Width()
+	for row := range slices.Chunk(p.Values, width) {
+		for i := range seals {
+			one := &seals[i]
 			text, is := row[one.at].(string)
 			if !is || text == "" {
 				continue // nothing is known, and that is no secret

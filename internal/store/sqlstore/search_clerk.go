@@ -3,11 +3,10 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"slices"
 
 	"landfall"
-	"landfall/internal/store/engine"
+	"landfall/internal/store/sqlset"
 )
 
 const (
@@ -19,7 +18,7 @@ const (
 )
 
 // termTable is what accounts are found by.
-var termTable = newTable("search_term", "account_id bigint", "term text").skipping("account_id, term")
+var termTable = newTable("search_term", "account_id bigint", "term text").SkipExisting("account_id, term")
 
 // IndexTerms indexes a batch of accounts that were created since the last one. Creating
 // an account writes no terms: writing them costs more than half as much as creating the
@@ -135,10 +134,10 @@ func (t *tx) enter(ctx context.Context, rows []termRow, before, after int64, las
 	if err != nil {
 		return false, err
 	}
-	terms := pile{table: termTable}
+	terms := sqlset.Rows{Table: termTable}
 	for _, row := range rows {
 		if standing[row.account] == row.number {
-			terms.add(row.account, row.term)
+			terms.Add(row.account, row.term)
 		}
 	}
 	if err := t.write(ctx, &terms); err != nil {
@@ -165,10 +164,7 @@ func (t *tx) standingAccounts(ctx context.Context, rows []termRow) (map[int64]st
 	if len(ids) == 0 {
 		return standing, nil
 	}
-	these, list, err := among(&t.view, "bigint", ids)
-	if err != nil {
-		return nil, err
-	}
+	these, list := sqlset.Among(t.engine, ids)
 	found, err := collect(ctx, t.session, func(scan scanner, one *owned[string]) error { return scan(&one.id, &one.item) },
 		standingText(these), list)
 	for _, one := range found {
@@ -182,19 +178,4 @@ func (t *tx) standingAccounts(ctx context.Context, rows []termRow) (map[int64]st
 func standingText(among string) string {
 	return `SELECT held.id, held.account_number FROM process held
 		WHERE held.id` + among + ` AND held.state = 'imported' AND held.erased_at IS NULL ORDER BY held.id {hold}`
-}
-
-// among writes the condition that something is one of a list, which PostgreSQL
-// looks up by an index only when it sees an array.
-// The list has to be the first parameter of the whole statement.
-func among[T any](v *view, kind string, wanted []T) (condition string, list any, err error) {
-	if !v.engine.Arrays() {
-		text, err := json.Marshal(wanted)
-		return ` IN (SELECT value FROM json_each($1))`, string(text), err
-	}
-	values := make([]any, len(wanted))
-	for i, value := range wanted {
-		values[i] = value
-	}
-	return ` = ANY ($1::` + kind + `[])`, engine.Column{Rows: values, Width: 1}, nil
 }

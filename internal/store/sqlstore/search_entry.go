@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"landfall"
+	"landfall/internal/store/sqlset"
 )
 
 // entry is an account with what it is found by.
@@ -16,10 +17,7 @@ type entry struct {
 
 // entries reads what accounts are found by, all of them at once.
 func (v *view) entries(ctx context.Context, ids []int64) ([]entry, error) {
-	these, list, err := among(v, "bigint", ids)
-	if err != nil {
-		return nil, err
-	}
+	these, list := sqlset.Among(v.engine, ids)
 	batch, err := collect(ctx, v.session, func(scan scanner, one *entry) error {
 		return scan(&one.id, &one.number, &one.region, v.safe.shelf("account", &one.id).text("billing_name", &one.data.BillingName))
 	}, `SELECT a.id, p.account_number, s.region, a.billing_name FROM account a JOIN process p ON p.id = a.id

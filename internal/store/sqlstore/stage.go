@@ -4,14 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"slices"
 	"strconv"
-	"strings"
 
 	"landfall"
 	"landfall/internal/api/rules"
-	"landfall/internal/store/engine"
 	"landfall/internal/store/pack"
+	"landfall/internal/store/sqlset"
 )
 
 type (
@@ -56,22 +54,15 @@ func (s *Store) newDocument(staging *landfall.Staging, into *document) error {
 
 var errMalformed = errors.New("the document is not JSON")
 
-// batchSizes are the numbers of rows a statement is prepared for. A batch is
-// padded with NULLs to the next size, and joining drops those.
-var batchSizes = []int{1, 2, 4, 8, 16, 32, longestBatch}
-
-// longestBatch is as many calls as the engine lets travel together.
-const longestBatch = engine.LongestBatch
-
 // upsert stages a batch of keys, as far as they may be staged: the supplier is
 // Ongoing, nobody holds the process, and the content is new. What it gives
 // back has changed; for the others reasons says why not. The rows keep the
 // order of the batch, so that two of them never wait for each other.
-var upsert = newBatch(upserting+upserted, "supplier text", "external text", "hash bytea", "figures text")
+var upsert = sqlset.NewQuery(upserting+upserted, "supplier text", "external text", "hash bytea", "figures text")
 
 // upsertKeyed is upsert where hashes are sealed: what was staged before they
 // were is recognised by what its hash was then.
-var upsertKeyed = newBatch(upserting+` AND NOT EXISTS (SELECT 1 FROM wanted f WHERE f.external = process.external AND f.former = process.hash)`+upserted,
+var upsertKeyed = sqlset.NewQuery(upserting+` AND NOT EXISTS (SELECT 1 FROM wanted f WHERE f.external = process.external AND f.former = process.hash)`+upserted,
 	"supplier text", "external text", "hash bytea", "figures text", "former bytea")
 
 const (
@@ -97,7 +88,7 @@ var stagingTable = newTable("staging", "process_id bigint", "revision bigint", "
 	"key_id text", "request_id text")
 
 // reasons tells how the keys stand that upsert left alone.
-var reasons = newBatch(`
+var reasons = sqlset.NewQuery(`
 	SELECT w.supplier, w.external, coalesce(s.status, ''), `+standing+`, p.revision, p.hash, p.account_number, p.claim_until - {now}, r.at IS NOT NULL
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external
@@ -107,8 +98,8 @@ var reasons = newBatch(`
 // stage stages different keys, in order, and sets their outcomes.
 func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
 	open := unsettle(batch)
-	done := staged{newcomers: pile{table: newcomerTable}, kept: pile{table: stagingTable}}
-	done.kept.room(len(batch))
+	done := staged{newcomers: sqlset.Rows{Table: newcomerTable}, kept: sqlset.Rows{Table: stagingTable}}
+	done.kept.Grow(len(batch))
 	if err := t.welcome(ctx, open, &done); err != nil {
 		return err
 	}
@@ -136,9 +127,9 @@ func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
 
 // staged is what follows from accounts that were staged, until it is written.
 type staged struct {
-	newcomers pile  // to be copied
-	at        int64 // when those came, 0 without any
-	kept      pile
+	newcomers sqlset.Rows // to be copied
+	at        int64       // when those came, 0 without any
+	kept      sqlset.Rows
 	counted   tallies
 	did       landfall.AuditBatch
 	forgive   []landfall.Key // accounts that had been refused before
@@ -147,16 +138,16 @@ type staged struct {
 // add takes down one account.
 func (s *staged) add(one *stageCall, process, revision, at int64) {
 	s.did.Add(one.wanted.By, "account.stage", one.key, "revision "+strconv.FormatInt(revision, 10))
-	s.kept.add(process, revision, one.wanted.hash, at, one.wanted.kept, textArg(one.wanted.By.KeyID), textArg(one.wanted.By.RequestID))
+	s.kept.Add(process, revision, one.wanted.hash, at, one.wanted.kept, textArg(one.wanted.By.KeyID), textArg(one.wanted.By.RequestID))
 }
 
 // write writes all of it.
 func (s *staged) write(ctx context.Context, t *tx) error {
-	if len(s.kept.rows) > 0 {
+	if len(s.kept.Values) > 0 {
 		sums, _ := s.counted.piles()
 		acts := actPile(&s.did)
 		if s.at > 0 {
-			acts = acts.timed(s.at)
+			acts = timed(acts, s.at)
 		}
 		if err := t.write(ctx, &s.newcomers, &s.kept, sums, acts); err != nil {
 			return err
@@ -172,7 +163,7 @@ func (t *tx) upsert(ctx context.Context, open *openStage, done *staged) error {
 		statement, width = &upsertKeyed, 5
 	}
 	wanted := len(open.byKey)
-	text, args := statement.of(t.engine.Arrays(), open.rows(width, func(rows []any, one *stageCall) []any {
+	text, args := statement.For(t.engine, open.rows(width, func(rows []any, one *stageCall) []any {
 		rows = append(rows, one.key.Supplier, one.key.External, one.wanted.hash, one.wanted.figures)
 		if t.safe != nil {
 			rows = append(rows, one.wanted.Hash[:])
@@ -219,7 +210,7 @@ func (t *tx) upsert(ctx context.Context, open *openStage, done *staged) error {
 
 // explain sets the outcome of what was not written, and takes it out of open.
 func (t *tx) explain(ctx context.Context, open *openStage, done *staged) error {
-	text, args := reasons.of(t.engine.Arrays(), open.rows(2, func(rows []any, one *stageCall) []any {
+	text, args := reasons.For(t.engine, open.rows(2, func(rows []any, one *stageCall) []any {
 		return append(rows, one.key.Supplier, one.key.External)
 	}))
 	rows, err := t.query(ctx, text, args...)
@@ -268,54 +259,4 @@ func (t *tx) explain(ctx context.Context, open *openStage, done *staged) error {
 		return err
 	}
 	return t.note(rows.Close())
-}
-
-// forSizes writes a statement once for each size of batch, the sizes in rising
-// order. The row's placeholders are numbered on; a cast is only needed in the
-// first row, which decides the types. Rows of a small batch are the first ones
-// of a large, so all are written once and cut: every command of the program
-// starts with hundreds of such texts, and had spent a third of its start here.
-func forSizes(sizes []int, before, row, after string) map[int]string {
-	texts := make(map[int]string, len(sizes))
-	width := strings.Count(row, "$")
-	most := sizes[len(sizes)-1]
-	rows := make([]byte, 0, most*(width*len(", $10000")+len("()")))
-	at := 1 // rows that are in it, with the one that is given
-	for _, size := range sizes {
-		for ; at < size; at++ {
-			mark := ", ("
-			for number := at*width + 1; number <= (at+1)*width; number++ {
-				rows = append(append(rows, mark...), '$')
-				rows, mark = strconv.AppendInt(rows, int64(number), 10), ", "
-			}
-			rows = append(rows, ')')
-		}
-		texts[size] = before + row + string(rows) + after
-	}
-	return texts
-}
-
-// sizeFor gives the smallest size that holds a batch.
-// The engine lets no more than the largest travel together, so there always is one.
-func sizeFor(count int) int {
-	at, _ := slices.BinarySearch(batchSizes, count)
-	return batchSizes[at]
-}
-
-// sizeWithin gives the biggest size a batch fills.
-// Rows that are added cannot be padded: what is over goes with the next statement.
-func sizeWithin(sizes []int, count int) int {
-	at, found := slices.BinarySearch(sizes, count)
-	if !found {
-		at--
-	}
-	return sizes[at]
-}
-
-// pad fills a batch up with keys of NULLs, which join nothing.
-func pad(args []any, length int) []any {
-	for len(args) < length {
-		args = append(args, nil)
-	}
-	return args
 }

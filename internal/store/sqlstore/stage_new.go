@@ -5,6 +5,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/engine"
+	"landfall/internal/store/sqlset"
 )
 
 // What the next accounts that are staged are likely to be: a book is sent once, and
@@ -54,11 +55,8 @@ const (
 )
 
 // newcomerTable is the processes of such accounts.
-var newcomerTable = &table{
-	copied: `COPY process (id, supplier_id, external, state, revision, hash, first_staged_at, staged_at, figures)
-		FROM STDIN (FORMAT binary)`,
-	kinds: []string{"bigint", "bigint", "text", "text", "bigint", "bytea", "bigint", "bigint", "text"},
-}
+var newcomerTable = sqlset.NewCopyTable("process", "id bigint", "supplier_id bigint", "external text", "state text", "revision bigint",
+	"hash bytea", "first_staged_at bigint", "staged_at bigint", "figures text")
 
 // welcome stages accounts that are new, where that is worth a statement of its own, and
 // takes them out of open. Whatever it leaves is for upsert.
@@ -70,7 +68,7 @@ func (t *tx) welcome(ctx context.Context, open *openStage, done *staged) error {
 	}
 	var err error
 	switch {
-	case len(open.batch) < fewestCopied:
+	case len(open.batch) < sqlset.MinCopy:
 		err = t.mistaken(t.insertNew(ctx, open, done, supplier))
 	case expected == strangers:
 		err = t.copyStrangers(ctx, open, done, supplier)
@@ -78,7 +76,7 @@ func (t *tx) welcome(ctx context.Context, open *openStage, done *staged) error {
 		err = t.copyNew(ctx, open, done, supplier)
 	}
 	if err == nil {
-		t.expect(expected, len(done.kept.rows)/done.kept.width(), len(open.batch))
+		t.expect(expected, len(done.kept.Values)/done.kept.Width(), len(open.batch))
 	}
 	return err
 }
@@ -99,7 +97,7 @@ func (t *tx) expect(before int32, fresh, all int) {
 		t.expected.Store(oldFriends)
 	case fresh < all:
 		t.expected.Store(newcomers)
-	case before > strangers && all >= fewestCopied:
+	case before > strangers && all >= sqlset.MinCopy:
 		t.expected.Store(before - 1)
 	}
 }
@@ -119,7 +117,7 @@ func (t *tx) copyNew(ctx context.Context, open *openStage, done *staged, supplie
 	for i, one := range open.batch {
 		externals[i] = one.key.External
 	}
-	done.newcomers.room(len(open.batch))
+	done.newcomers.Grow(len(open.batch))
 	return t.admitNew(ctx, open, done, done.newcomer, announcing, supplier, externals)
 }
 
@@ -135,7 +133,7 @@ func (t *tx) copyStrangers(ctx context.Context, open *openStage, done *staged, s
 	if len(keys) == 0 {
 		return t.copyNew(ctx, open, done, supplier)
 	}
-	done.newcomers.room(len(open.batch))
+	done.newcomers.Grow(len(open.batch))
 	for i, one := range open.batch {
 		keys[i].stageCall = one
 		done.admit(open, keys[i], false)
@@ -153,7 +151,7 @@ type newcomer struct {
 // newcomer adds the process of a new account.
 func (s *staged) newcomer(n newcomer) {
 	s.at = n.at
-	s.newcomers.add(n.process, n.supplier, n.key.External, string(landfall.Staged), int64(1), n.wanted.hash, n.at, n.at, n.wanted.figures)
+	s.newcomers.Add(n.process, n.supplier, n.key.External, string(landfall.Staged), int64(1), n.wanted.hash, n.at, n.at, n.wanted.figures)
 }
 
 // admit takes down a new account.

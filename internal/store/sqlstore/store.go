@@ -16,6 +16,7 @@ import (
 	"landfall"
 	"landfall/internal/store/engine"
 	"landfall/internal/store/seal"
+	"landfall/internal/store/sqlset"
 )
 
 // Options says how a store is opened. The zero value is good for commands.
@@ -169,9 +170,9 @@ func (s *Store) join() {
 	s.rehearsals = newJoint(s, vouched(&s.vouchers, creator, s.rehearse))
 	s.releases = newJoint(s, s.release)
 	s.postings = newLongJoint(s, vouched(&s.vouchers, func(p *posting) landfall.Author { return p.By }, (*tx).post))
-	s.groupClaims = newGroup(s, longestBatch, vouched(&s.vouchers, claimant, (*tx).claim))
+	s.groupClaims = newGroup(s, sqlset.MaxBatch, vouched(&s.vouchers, claimant, (*tx).claim))
 	s.groupLooks = newGroup(s, longestGroup, vouched(&s.vouchers, claimant, (*tx).look))
-	s.groupCounted = newGroup(s, longestBatch, vouched(&s.vouchers, claimant, (*tx).claimCounted))
+	s.groupCounted = newGroup(s, sqlset.MaxBatch, vouched(&s.vouchers, claimant, (*tx).claimCounted))
 	s.settlements = s.db.Join(s.settleAll)
 	s.undos = newJoint(s, (*tx).undo) // an operator has no key
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"landfall"
+	"landfall/internal/store/sqlset"
 )
 
 // Sums are appended and folded later: a row that every writer adds to would make all
@@ -17,7 +18,7 @@ var (
 // A whole batch of one supplier is a row or two in the end.
 type tallies struct {
 	changes    []tallied
-	deviations pile
+	deviations sqlset.Rows
 }
 
 // tallied is one addition to the sums of a supplier's standing.
@@ -56,21 +57,21 @@ func (t *tallies) move(supplier int64, from, to landfall.AccountStatus, figures 
 func (t *tallies) deviate(supplier int64, external string, sent, has landfall.Figures) {
 	for _, figures := range sent.Differences(has) {
 		t.add(supplier, landfall.StatusDeviating, figures)
-		t.deviations.table = deviationTable
-		t.deviations.add(supplier, external, figuresText(figures))
+		t.deviations.Table = deviationTable
+		t.deviations.Add(supplier, external, figuresText(figures))
 	}
 }
 
 // piles gives the rows that say all this.
-func (t *tallies) piles() (sums, deviations *pile) {
-	sums = &pile{table: tallyTable}
+func (t *tallies) piles() (sums, deviations *sqlset.Rows) {
+	sums = &sqlset.Rows{Table: tallyTable}
 	for i := range t.changes {
 		if change := &t.changes[i]; !change.figures.Empty() {
-			sums.add(change.supplier, string(change.standing), figuresText(change.figures))
+			sums.Add(change.supplier, string(change.standing), figuresText(change.figures))
 		}
 	}
-	if t.deviations.table == nil {
-		t.deviations.table = deviationTable
+	if t.deviations.Table == nil {
+		t.deviations.Table = deviationTable
 	}
 	return sums, &t.deviations
 }

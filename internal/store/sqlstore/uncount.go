@@ -2,9 +2,9 @@ package sqlstore
 
 import (
 	"context"
-	"encoding/json"
 
 	"landfall"
+	"landfall/internal/store/sqlset"
 )
 
 // uncount takes the figures of accounts that are about to be removed back to
@@ -15,16 +15,8 @@ func (t *tx) uncount(ctx context.Context, processes ...int64) error {
 	if len(processes) == 0 {
 		return nil
 	}
-	texts, some := &listedAsJSON, `p.id IN (SELECT value FROM json_each($1))`
-	list, err := json.Marshal(processes)
-	if err != nil {
-		return err
-	}
-	ids := string(list)
-	if t.engine.Arrays() {
-		texts, some = &listedAsArray, `p.id = ANY ($1::bigint[])`
-		ids = "{" + ids[1:len(ids)-1] + "}"
-	}
+	these, ids := sqlset.Among(t.engine, processes)
+	texts, some := listedCounts[these], `p.id`+these
 	were := recount{}
 	if err := texts.created(ctx, &t.view, were, ids); err != nil {
 		return err

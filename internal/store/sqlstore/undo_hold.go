@@ -4,23 +4,24 @@ import (
 	"context"
 
 	"landfall"
+	"landfall/internal/store/sqlset"
 )
 
 // importedHeld finds the accounts of a batch by their processes and holds those. It asks
 // for the state and not for a number, as standingText does.
-var importedHeld = forSizes(batchSizes, `WITH wanted (supplier, external) AS (VALUES `, `($1, $2)`, `)
+var importedHeld = sqlset.NewQuery(`
 	SELECT s.code, held.external, held.id, held.account_number, held.account_created_at, {now}, s.undo_window, held.erased_at IS NOT NULL
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	JOIN process held ON held.supplier_id = s.id AND held.external = w.external
-	WHERE held.state = 'imported' ORDER BY held.id {hold}`)
+	WHERE held.state = 'imported' ORDER BY held.id {hold}`, "supplier text", "external text")
 
 // holdImported takes the accounts that exist out of open. One with another
 // number than was asked for is not the one that was meant.
 func (t *tx) holdImported(ctx context.Context, open *openUndo) (found []*undoCall, err error) {
-	size, args := open.args(2, func(args []any, one *undoCall) []any {
+	text, args := importedHeld.For(t.engine, open.rows(2, func(args []any, one *undoCall) []any {
 		return append(args, one.key.Supplier, one.key.External)
-	})
-	rows, err := t.query(ctx, importedHeld[size], args...)
+	}))
+	rows, err := t.query(ctx, text, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -69,10 +70,6 @@ func (t *tx) undoneBefore(ctx context.Context, open *openUndo) error {
 	return nil
 }
 
-// accountsHeld holds accounts, in the order of everybody who adds to them.
-var accountsHeld = forSizes(batchSizes, `SELECT held.id, held.posting_count > 0, coalesce(held.run, '')
-	FROM account held WHERE held.id IN (`, `$1`, `) ORDER BY held.id {hold}`)
-
 // holdUndone holds the accounts and reads what was added to them, and in which
 // run they were made.
 func (t *tx) holdUndone(ctx context.Context, found []*undoCall) error {
@@ -83,8 +80,10 @@ func (t *tx) holdUndone(ctx context.Context, found []*undoCall) error {
 	for _, one := range found {
 		byID[one.wanted.id] = one.wanted
 	}
-	size, args := idArgs(found)
-	rows, err := t.query(ctx, accountsHeld[size], args...)
+	// In the order of everybody who adds to accounts.
+	these, list := sqlset.Among(t.engine, idsOf(found))
+	rows, err := t.query(ctx, `SELECT held.id, held.posting_count > 0, coalesce(held.run, '')
+		FROM account held WHERE held.id`+these+` ORDER BY held.id {hold}`, list)
 	if err != nil {
 		return err
 	}
@@ -100,30 +99,27 @@ func (t *tx) holdUndone(ctx context.Context, found []*undoCall) error {
 	return t.note(rows.Err())
 }
 
-// accountsMailed finds accounts that have mails, in whatever state. While an
-// account is held none comes in addition.
-var accountsMailed = forSizes(batchSizes, `SELECT DISTINCT m.account_id FROM mail m WHERE m.account_id IN (`, `$1`, `)`)
-
-// mailed says which accounts have mails: most suppliers send none.
+// mailed returns which accounts have mails, in whatever state; most suppliers send none.
+// While an account is locked no mail is added to it.
 func (t *tx) mailed(ctx context.Context, found []*undoCall) (map[int64]bool, error) {
 	mailed := map[int64]bool{}
 	if len(found) == 0 {
 		return mailed, nil
 	}
-	size, args := idArgs(found)
-	ids, err := collect(ctx, t.session, func(scan scanner, id *int64) error { return scan(id) }, accountsMailed[size], args...)
+	these, list := sqlset.Among(t.engine, idsOf(found))
+	ids, err := collect(ctx, t.session, func(scan scanner, id *int64) error { return scan(id) },
+		`SELECT DISTINCT m.account_id FROM mail m WHERE m.account_id`+these, list)
 	for _, id := range ids {
 		mailed[id] = true
 	}
 	return mailed, err
 }
 
-// idArgs pads to the size of a statement; no account has the ids that it is padded with.
-func idArgs(found []*undoCall) (size int, args []any) {
-	size = sizeFor(len(found))
-	args = make([]any, 0, size)
-	for _, one := range found {
-		args = append(args, one.wanted.id)
+// idsOf returns the ids of accounts.
+func idsOf(found []*undoCall) []int64 {
+	ids := make([]int64, len(found))
+	for i, one := range found {
+		ids[i] = one.wanted.id
 	}
-	return size, pad(args, size)
+	return ids
 }

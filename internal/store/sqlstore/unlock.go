@@ -10,6 +10,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/seal"
+	"landfall/internal/store/sqlset"
 )
 
 // ErrLocked means that a database was written with keys that were not given.
@@ -139,18 +140,15 @@ func (sealedTerms) ExactOnly() bool { return true }
 
 // leaveTold takes off the mails that an account was queued before, from before
 // addresses were sealed: the database only recognises those that look alike.
-func (t *tx) leaveTold(ctx context.Context, mails *pile) error {
-	if t.safe == nil || len(mails.rows) == 0 {
+func (t *tx) leaveTold(ctx context.Context, mails *sqlset.Rows) error {
+	if t.safe == nil || len(mails.Values) == 0 {
 		return nil
 	}
 	var ids []int64
-	for row := range slices.Chunk(mails.rows, mails.width()) {
+	for row := range slices.Chunk(mails.Values, mails.Width()) {
 		ids = append(ids, row[0].(int64)) //nolint:forcetypeassert // the table says so
 	}
-	these, list, err := among(&t.view, "bigint", ids)
-	if err != nil {
-		return err
-	}
+	these, list := sqlset.Among(t.engine, ids)
 	type told struct {
 		account         int64
 		kind, recipient string
@@ -161,11 +159,11 @@ func (t *tx) leaveTold(ctx context.Context, mails *pile) error {
 		return err
 	}
 	var left []any
-	for row := range slices.Chunk(mails.rows, mails.width()) {
+	for row := range slices.Chunk(mails.Values, mails.Width()) {
 		if !slices.Contains(before, told{row[0].(int64), row[2].(string), row[3].(string)}) { //nolint:forcetypeassert // likewise
 			left = append(left, row...)
 		}
 	}
-	mails.rows = left
+	mails.Values = left
 	return nil
 }

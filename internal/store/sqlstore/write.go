@@ -7,14 +7,15 @@ import (
 	"landfall"
 	"landfall/internal/lib/calendar"
 	"landfall/internal/lib/money"
+	"landfall/internal/store/sqlset"
 )
 
 // accountRows are the rows of accounts on their way into the database. Creating
 // accounts and posting onto them write the same rows with the same functions.
 type accountRows struct {
-	accounts, customers, addresses, points, agreements, meters, periods pile
-	entries, notes, statements, instructions, schedules, mails, events  pile
-	moved                                                               pile
+	accounts, customers, addresses, points, agreements, meters, periods sqlset.Rows
+	entries, notes, statements, instructions, schedules, mails, events  sqlset.Rows
+	moved                                                               sqlset.Rows
 	counted                                                             tallies
 	acts                                                                landfall.AuditBatch
 	safe                                                                *safe // for what notes are found by
@@ -25,40 +26,40 @@ type accountRows struct {
 func newAccountRows(safe *safe) *accountRows {
 	return &accountRows{
 		safe:         safe,
-		accounts:     pile{table: accountTable},
-		customers:    pile{table: customerTable},
-		addresses:    pile{table: addressTable},
-		points:       pile{table: pointTable},
-		agreements:   pile{table: agreementTable},
-		meters:       pile{table: meterTable},
-		periods:      pile{table: periodTable},
-		entries:      pile{table: entryTable},
-		notes:        pile{table: noteTable},
-		statements:   pile{table: statementTable},
-		instructions: pile{table: instructionTable},
-		schedules:    pile{table: scheduleTable},
-		mails:        pile{table: mailTable},
-		events:       pile{table: eventTable},
-		moved:        pile{table: movedTable},
+		accounts:     sqlset.Rows{Table: accountTable},
+		customers:    sqlset.Rows{Table: customerTable},
+		addresses:    sqlset.Rows{Table: addressTable},
+		points:       sqlset.Rows{Table: pointTable},
+		agreements:   sqlset.Rows{Table: agreementTable},
+		meters:       sqlset.Rows{Table: meterTable},
+		periods:      sqlset.Rows{Table: periodTable},
+		entries:      sqlset.Rows{Table: entryTable},
+		notes:        sqlset.Rows{Table: noteTable},
+		statements:   sqlset.Rows{Table: statementTable},
+		instructions: sqlset.Rows{Table: instructionTable},
+		schedules:    sqlset.Rows{Table: scheduleTable},
+		mails:        sqlset.Rows{Table: mailTable},
+		events:       sqlset.Rows{Table: eventTable},
+		moved:        sqlset.Rows{Table: movedTable},
 	}
 }
 
 // parts are the rows that a created account has.
-func (r *accountRows) parts() [14]*pile {
-	return [...]*pile{
+func (r *accountRows) parts() [14]*sqlset.Rows {
+	return [...]*sqlset.Rows{
 		&r.accounts, &r.customers, &r.addresses, &r.points, &r.agreements, &r.meters, &r.periods,
 		&r.entries, &r.notes, &r.statements, &r.instructions, &r.schedules, &r.mails, &r.events,
 	}
 }
 
 // itself is what accounts consist of, without the events that tell of them.
-func (r *accountRows) itself() []*pile {
+func (r *accountRows) itself() []*sqlset.Rows {
 	parts := r.parts()
 	return parts[:len(parts)-1]
 }
 
 // piles are all that is written for these accounts, to be written in one go.
-func (r *accountRows) piles() []*pile {
+func (r *accountRows) piles() []*sqlset.Rows {
 	parts := r.parts()
 	sums, deviations := r.counted.piles()
 	return append(parts[:], sums, deviations, actPile(&r.acts), &r.moved) // the last: it is looked at how many it changes
@@ -97,7 +98,7 @@ var (
 		"trigger_type text", "amount bigint", "frequency text", "day_of_month bigint", "threshold bigint")
 	// What was told, refused or withdrawn before an undo stays as it is.
 	mailTable = newTable("mail", "account_id bigint", "supplier text", "kind text", "recipient text", "language text",
-		"queued_at bigint", "due_at bigint").skipping("account_id, kind, recipient")
+		"queued_at bigint", "due_at bigint").SkipExisting("account_id, kind, recipient")
 	eventTable = newTable("event", "type text", "supplier text", "external text", "account_number text", "at bigint",
 		"details json", "key_id text", "request_id text")
 )
@@ -110,38 +111,38 @@ func (r *accountRows) account(creation *landfall.Creation) error {
 	account := &creation.Account
 	data := &account.Data
 	var openFrom calendar.Day
-	r.periods.room(len(account.Periods))
+	r.periods.Grow(len(account.Periods))
 	for i, period := range account.Periods {
 		// The account itself says from when its period is open: whoever posts holds
 		// and reads that row anyway, and needs no other.
 		if period.Open() {
 			openFrom = period.FromOn
 		}
-		r.periods.add(id, int64(i+1), dayArg(period.FromOn), dayArg(period.ToOn), int64(period.Balance))
+		r.periods.Add(id, int64(i+1), dayArg(period.FromOn), dayArg(period.ToOn), int64(period.Balance))
 	}
-	r.accounts.room(1)
-	r.accounts.add(id, int64(creation.Claim.Revision), creation.Claim.Team, data.AccountType, data.Currency, data.BillingName,
+	r.accounts.Grow(1)
+	r.accounts.Add(id, int64(creation.Claim.Revision), creation.Claim.Team, data.AccountType, data.Currency, data.BillingName,
 		dayArg(data.LastBilledToOn), dayArg(data.LastStatementClosingOn), dayArg(data.LastStatementIssuedOn), dayArg(data.NextBillDueOn),
 		amountArg(data.LastStatementBalance), amountArg(data.TransferBalance), openFrom.String(),
 		int64(account.Balance), int64(len(account.Ledger)),
 		// The lengths of the lists are kept for the same reason: a posting numbers on
 		// without counting.
 		int64(len(data.Notes)), int64(len(data.Statements)), int64(len(data.Instructions)), textArg(creation.Run))
-	r.customers.room(len(data.Customers))
+	r.customers.Grow(len(data.Customers))
 	for i := range data.Customers {
 		c := &data.Customers[i]
-		r.customers.add(id, int64(i+1), c.GivenName, c.FamilyName, c.Title, c.Email, c.Mobile, c.Landline, dayArg(c.BornOn), c.Role)
+		r.customers.Add(id, int64(i+1), c.GivenName, c.FamilyName, c.Title, c.Email, c.Mobile, c.Landline, dayArg(c.BornOn), c.Role)
 	}
 	if err := r.supply(id, data); err != nil {
 		return err
 	}
 	for i := range data.PaymentSchedules {
 		s := &data.PaymentSchedules[i]
-		r.schedules.add(id, int64(i+1), dayArg(s.StartOn), dayArg(s.EndOn), s.Trigger, amountArg(s.Amount), s.Frequency,
+		r.schedules.Add(id, int64(i+1), dayArg(s.StartOn), dayArg(s.EndOn), s.Trigger, amountArg(s.Amount), s.Frequency,
 			int64(s.DayOfMonth), amountArg(s.Threshold))
 	}
 	for _, mail := range creation.Mails {
-		r.mails.add(id, creation.Claim.Key.Supplier, string(mail.Kind), mail.To, mail.Language, later(0), later(mail.Delay.Microseconds()))
+		r.mails.Add(id, creation.Claim.Key.Supplier, string(mail.Kind), mail.To, mail.Language, later(0), later(mail.Delay.Microseconds()))
 	}
 	// Whoever completes the account has written all of it.
 	r.ledger(id, account.Ledger, landfall.Author{})
@@ -183,10 +184,10 @@ func (r *accountRows) supply(id any, data *landfall.AccountData) error {
 		for j := range place.SupplyPoints {
 			p := &place.SupplyPoints[j]
 			point++
-			r.points.add(id, point, int64(i+1), p.Identifier, p.SupplyType, dayArg(p.StartOn), dayArg(p.EndOn))
+			r.points.Add(id, point, int64(i+1), p.Identifier, p.SupplyType, dayArg(p.StartOn), dayArg(p.EndOn))
 			for k := range p.Agreements {
 				a := &p.Agreements[k]
-				r.agreements.add(id, point, int64(k+1), a.ProductCode, dayArg(a.FromOn), dayArg(a.ToOn), instantArg(a.AgreedAt))
+				r.agreements.Add(id, point, int64(k+1), a.ProductCode, dayArg(a.FromOn), dayArg(a.ToOn), instantArg(a.AgreedAt))
 			}
 			for k := range p.Meters {
 				m := &p.Meters[k]
@@ -194,7 +195,7 @@ func (r *accountRows) supply(id any, data *landfall.AccountData) error {
 				if err != nil {
 					return err
 				}
-				r.meters.add(id, point, int64(k+1), m.SerialNumber, dayArg(m.InstalledOn), dayArg(m.RemovedOn), registers)
+				r.meters.Add(id, point, int64(k+1), m.SerialNumber, dayArg(m.InstalledOn), dayArg(m.RemovedOn), registers)
 			}
 		}
 	}
@@ -207,20 +208,20 @@ func (r *accountRows) address(id any, ordinal int64, address *landfall.Address) 
 	if err != nil {
 		return err
 	}
-	r.addresses.add(id, ordinal, string(lines), address.Locality, address.PostalCode, address.Country)
+	r.addresses.Add(id, ordinal, string(lines), address.Locality, address.PostalCode, address.Country)
 	return nil
 }
 
 // ledger keeps what was sent beside what was made of it.
 func (r *accountRows) ledger(id any, entries []landfall.LedgerEntry, by landfall.Author) {
-	r.entries.room(len(entries))
+	r.entries.Grow(len(entries))
 	for i := range entries {
 		e := &entries[i]
 		var document any
 		if e.Transaction.Document != nil {
 			document = string(e.Transaction.Document)
 		}
-		r.entries.add(id, e.Transaction.ID, int64(e.Sequence), string(e.Kind), e.Closed, int64(e.Signed), int64(e.Balance),
+		r.entries.Add(id, e.Transaction.ID, int64(e.Sequence), string(e.Kind), e.Closed, int64(e.Signed), int64(e.Balance),
 			string(e.Transaction.Type), e.Transaction.On.String(), dayArg(e.Transaction.OriginalOn),
 			e.Transaction.Reason, e.Transaction.Note, document, textArg(by.KeyID), textArg(by.RequestID))
 	}
@@ -228,10 +229,10 @@ func (r *accountRows) ledger(id any, entries []landfall.LedgerEntry, by landfall
 
 // statement numbers on behind those that are there.
 func (r *accountRows) statement(id any, last int64, statements []landfall.Statement, by landfall.Author) {
-	r.statements.room(len(statements))
+	r.statements.Grow(len(statements))
 	for i := range statements {
 		s := &statements[i]
-		r.statements.add(id, s.ID, last+int64(i+1), dayArg(s.FromOn), dayArg(s.ToOn), dayArg(s.IssuedOn), s.Number, amountArg(s.GrossAmount), s.Path,
+		r.statements.Add(id, s.ID, last+int64(i+1), dayArg(s.FromOn), dayArg(s.ToOn), dayArg(s.IssuedOn), s.Number, amountArg(s.GrossAmount), s.Path,
 			textArg(by.KeyID), textArg(by.RequestID))
 	}
 }
@@ -240,7 +241,7 @@ func (r *accountRows) statement(id any, last int64, statements []landfall.Statem
 func (r *accountRows) instruction(id any, last int64, instructions []landfall.Instruction, by landfall.Author) {
 	for i := range instructions {
 		n := &instructions[i]
-		r.instructions.add(id, last+int64(i+1), n.Vendor, n.Reference, n.Type, dayArg(n.ValidFromOn), n.ForSchedules,
+		r.instructions.Add(id, last+int64(i+1), n.Vendor, n.Reference, n.Type, dayArg(n.ValidFromOn), n.ForSchedules,
 			n.Details.Status, n.Details.Scheme, n.Details.LastDigits, n.Details.Expiry, textArg(by.KeyID), textArg(by.RequestID))
 	}
 }
@@ -256,7 +257,7 @@ func (r *accountRows) eventOf(at, number any, event landfall.Event) error {
 	if err != nil {
 		return err
 	}
-	r.events.add(string(event.Type), event.Key.Supplier, event.Key.External, number, at, string(details),
+	r.events.Add(string(event.Type), event.Key.Supplier, event.Key.External, number, at, string(details),
 		textArg(event.By.KeyID), textArg(event.By.RequestID))
 	return nil
 }
