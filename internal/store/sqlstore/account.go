@@ -67,7 +67,7 @@ func (v *view) accountHead(ctx context.Context, which string, args ...any) (acco
 // loadHouse reads the people of an account and how they pay.
 func (v *view) loadHouse(ctx context.Context, id int64, account *landfall.Account) (err error) {
 	data := &account.Data
-	data.Customers, err = collect(ctx, v.session, func(scan scanner, c *landfall.Customer) error {
+	data.Customers, err = collect(ctx, v.txSession, func(scan scanner, c *landfall.Customer) error {
 		var ordinal int64
 		person := v.safe.shelf("customer", id, &ordinal)
 		return scan(&ordinal, person.text("given_name", &c.GivenName), person.text("family_name", &c.FamilyName), person.text("title", &c.Title),
@@ -78,7 +78,7 @@ func (v *view) loadHouse(ctx context.Context, id int64, account *landfall.Accoun
 	if err != nil {
 		return err
 	}
-	data.PaymentSchedules, err = collect(ctx, v.session, func(scan scanner, s *landfall.PaymentSchedule) error {
+	data.PaymentSchedules, err = collect(ctx, v.txSession, func(scan scanner, s *landfall.PaymentSchedule) error {
 		return scan(dayInto{&s.StartOn}, dayInto{&s.EndOn}, &s.Trigger, &s.Amount, &s.Frequency, &s.DayOfMonth, &s.Threshold)
 	}, `SELECT start_on, end_on, trigger_type, amount, frequency, day_of_month, threshold
 		FROM payment_schedule WHERE account_id = $1 ORDER BY ordinal`, id)
@@ -88,7 +88,7 @@ func (v *view) loadHouse(ctx context.Context, id int64, account *landfall.Accoun
 // loadSupply reads the addresses and what is supplied there.
 func (v *view) loadSupply(ctx context.Context, id int64, account *landfall.Account) error {
 	data := &account.Data
-	addresses, err := collect(ctx, v.session, func(scan scanner, a *owned[landfall.Address]) error {
+	addresses, err := collect(ctx, v.txSession, func(scan scanner, a *owned[landfall.Address]) error {
 		var lines []byte
 		place := v.safe.shelf("address", id, &a.id)
 		if err := scan(&a.id, place.json("lines", &lines), place.text("locality", &a.item.Locality),
@@ -109,7 +109,7 @@ func (v *view) loadSupply(ctx context.Context, id int64, account *landfall.Accou
 		}
 		data.SupplyAddresses = append(data.SupplyAddresses, landfall.SupplyAddress{Address: address.item})
 	}
-	points, err := collect(ctx, v.session, func(scan scanner, p *owned[landfall.SupplyPoint]) error {
+	points, err := collect(ctx, v.txSession, func(scan scanner, p *owned[landfall.SupplyPoint]) error {
 		return scan(&p.id, &p.place, v.safe.shelf("supply_point", id, &p.place).text("identifier", &p.item.Identifier),
 			&p.item.SupplyType, dayInto{&p.item.StartOn}, dayInto{&p.item.EndOn})
 	}, `SELECT address, ordinal, identifier, supply_type, start_on, end_on FROM supply_point WHERE account_id = $1 ORDER BY ordinal`, id)
@@ -130,7 +130,7 @@ func (v *view) loadSupply(ctx context.Context, id int64, account *landfall.Accou
 
 // loadPoints reads agreements and meters; points are numbered as they come.
 func (v *view) loadPoints(ctx context.Context, id int64, points []owned[landfall.SupplyPoint]) error {
-	agreements, err := collect(ctx, v.session, func(scan scanner, a *owned[landfall.Agreement]) error {
+	agreements, err := collect(ctx, v.txSession, func(scan scanner, a *owned[landfall.Agreement]) error {
 		return scan(&a.id, &a.item.ProductCode, dayInto{&a.item.FromOn}, dayInto{&a.item.ToOn}, instantInto{&a.item.AgreedAt})
 	}, `SELECT supply_point, product_code, from_on, to_on, agreed_at
 		FROM agreement WHERE account_id = $1 ORDER BY supply_point, ordinal`, id)
@@ -143,7 +143,7 @@ func (v *view) loadPoints(ctx context.Context, id int64, points []owned[landfall
 		point := &points[agreement.id-1].item
 		point.Agreements = append(point.Agreements, agreement.item)
 	}
-	meters, err := collect(ctx, v.session, func(scan scanner, m *owned[landfall.Meter]) error {
+	meters, err := collect(ctx, v.txSession, func(scan scanner, m *owned[landfall.Meter]) error {
 		var registers []byte
 		device := v.safe.shelf("meter", id, &m.id, &m.place)
 		err := scan(&m.id, &m.place, device.text("serial_number", &m.item.SerialNumber), dayInto{&m.item.InstalledOn},
@@ -186,7 +186,7 @@ func (v *view) loadBooks(ctx context.Context, id int64, account *landfall.Accoun
 
 // loadPeriods reads the statement periods, of which there are two at most.
 func (v *view) loadPeriods(ctx context.Context, id int64, account *landfall.Account) (err error) {
-	account.Periods, err = collect(ctx, v.session, func(scan scanner, p *landfall.Period) error {
+	account.Periods, err = collect(ctx, v.txSession, func(scan scanner, p *landfall.Period) error {
 		return scan(dayInto{&p.FromOn}, dayInto{&p.ToOn}, &p.Balance)
 	}, `SELECT from_on, to_on, balance FROM statement_period WHERE account_id = $1 ORDER BY ordinal`, id)
 	return err
@@ -197,7 +197,7 @@ func (v *view) loadPeriods(ctx context.Context, id int64, account *landfall.Acco
 func belongings[T any](
 	ctx context.Context, v *view, read func(scanner, *owned[T]) error, from, order string, id int64,
 ) ([]T, error) {
-	return collect(ctx, v.session, func(scan scanner, item *T) error {
+	return collect(ctx, v.txSession, func(scan scanner, item *T) error {
 		var row owned[T]
 		err := read(scan, &row)
 		*item = row.item

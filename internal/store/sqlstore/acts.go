@@ -8,9 +8,9 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// actPile gives the row that says what organisations did, and one for each act
+// auditRows gives the row that says what organisations did, and one for each act
 // of an operator.
-func actPile(acts *landfall.AuditBatch) *sqlset.Rows {
+func auditRows(acts *landfall.AuditBatch) *sqlset.Rows {
 	rows := &sqlset.Rows{Table: auditTable}
 	if acts.Count > 0 {
 		addAudit(rows, landfall.AuditEntry{
@@ -32,8 +32,8 @@ var auditTable = sqlset.NewChange(`INSERT INTO audit (at, `+auditColumns+`) SELE
 var timedAuditTable = newTable("audit", "at bigint", "actor text", "action text", "subject text", "detail text", "source text",
 	"request_id text", "acts text")
 
-// timed gives entries of the audit with their time.
-func timed(entries *sqlset.Rows, at int64) *sqlset.Rows {
+// withTime gives entries of the audit with their time.
+func withTime(entries *sqlset.Rows, at int64) *sqlset.Rows {
 	rows := &sqlset.Rows{Table: timedAuditTable}
 	for entry := range slices.Chunk(entries.Values, entries.Width()) {
 		rows.Add(append([]any{at}, entry...)...)

@@ -35,7 +35,7 @@ func (i hashInto) Scan(value any) error {
 
 // Audit gives the audit entries about one subject, oldest first.
 func (v *view) Audit(ctx context.Context, subject string) ([]landfall.AuditEntry, error) {
-	return collect(ctx, v.session, func(scan scanner, entry *landfall.AuditEntry) error { return scan(auditInto(entry)...) },
+	return collect(ctx, v.txSession, func(scan scanner, entry *landfall.AuditEntry) error { return scan(auditInto(entry)...) },
 		auditEntry+` FROM audit a WHERE a.subject = $1 AND a.subject <> '' ORDER BY a.id`, subject)
 }
 
@@ -63,7 +63,7 @@ func (v *view) AuditTrail(ctx context.Context, query landfall.AuditQuery) ([]lan
 	if before == 0 {
 		before = math.MaxInt64
 	}
-	return collect(ctx, v.session, func(scan scanner, link *landfall.AuditLink) error {
+	return collect(ctx, v.txSession, func(scan scanner, link *landfall.AuditLink) error {
 		return scan(append(auditInto(&link.AuditEntry), &link.Position, hashInto{&link.Hash})...)
 	}, auditEntry+`, coalesce(l.position, 0), coalesce(l.hash, '') FROM audit a LEFT JOIN audit_link l ON l.entry = a.id
 		WHERE a.id > $1 AND a.id < $2 ORDER BY `+order+` LIMIT $3`, query.After, before, int64(query.Limit))
@@ -86,8 +86,8 @@ func (v *view) AuditBacklog(ctx context.Context, most int) (backlog landfall.Aud
 	return backlog, err
 }
 
-// sealBatch is how many entries get their places in one transaction.
-const sealBatch = 500
+// chainBatch is how many entries get their places in one transaction.
+const chainBatch = 500
 
 // linkTable is the chain.
 var linkTable = newTable("audit_link", "position bigint", "entry bigint", "hash text")
@@ -113,7 +113,7 @@ func (s *Store) ChainAudit(ctx context.Context, before landfall.Watermark) (land
 			return err
 		})
 		all += max(sealed, 0)
-		if err != nil || sealed < sealBatch {
+		if err != nil || sealed < chainBatch {
 			return mark, all, err
 		}
 	}
@@ -131,8 +131,8 @@ func (t *tx) seal(ctx context.Context, upTo int64) (int, error) {
 	} else if err != nil {
 		return 0, err
 	}
-	entries, err := collect(ctx, t.session, func(scan scanner, entry *landfall.AuditEntry) error { return scan(auditInto(entry)...) },
-		auditEntry+` FROM audit a WHERE a.id > $1 AND a.id <= $2 ORDER BY a.id LIMIT $3`, through, upTo, int64(sealBatch))
+	entries, err := collect(ctx, t.txSession, func(scan scanner, entry *landfall.AuditEntry) error { return scan(auditInto(entry)...) },
+		auditEntry+` FROM audit a WHERE a.id > $1 AND a.id <= $2 ORDER BY a.id LIMIT $3`, through, upTo, int64(chainBatch))
 	if err != nil {
 		return 0, err
 	}
@@ -141,8 +141,8 @@ func (t *tx) seal(ctx context.Context, upTo int64) (int, error) {
 		place, hash = place+1, entry.HashAfter(hash)
 		links.Add(place, entry.ID, hash.String())
 	}
-	if through = max(through, upTo); len(entries) == sealBatch {
-		through = entries[sealBatch-1].ID
+	if through = max(through, upTo); len(entries) == chainBatch {
+		through = entries[chainBatch-1].ID
 	}
 	if err := t.write(ctx, &links); err != nil {
 		return 0, err

@@ -30,7 +30,7 @@ func Backup(
 	}
 	err = appear(file, func(half string) error {
 		if err := engine.Copy(ctx, name, half); err != nil {
-			return known(err)
+			return translate(err)
 		}
 		if err := engine.Sound(ctx, half); err != nil {
 			return err
@@ -39,7 +39,7 @@ func Backup(
 			unchecked = !current
 			return err
 		}
-		return within(ctx, half, options, func(store *Store) error {
+		return withStore(ctx, half, options, func(store *Store) error {
 			if err := check(ctx, store); err != nil {
 				return err
 			}
@@ -78,7 +78,7 @@ func Restore(ctx context.Context, url, file string, options Options, prepare fun
 		if err := engine.Sound(ctx, half); err != nil {
 			return err
 		}
-		return within(ctx, half, options, func(store *Store) error { return prepare(ctx, store) })
+		return withStore(ctx, half, options, func(store *Store) error { return prepare(ctx, store) })
 	})
 }
 
@@ -96,8 +96,8 @@ func isCurrent(ctx context.Context, file string, options Options) (bool, error) 
 	return true, nil
 }
 
-// within opens a file that nobody else knows of yet.
-func within(ctx context.Context, file string, options Options, work func(*Store) error) error {
+// withStore opens a file that nobody else knows of yet.
+func withStore(ctx context.Context, file string, options Options, work func(*Store) error) error {
 	options.Server = false
 	store, err := Open(ctx, "sqlite:"+file, options)
 	if err != nil {

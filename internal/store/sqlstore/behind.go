@@ -77,7 +77,7 @@ func partsOf(rows iter.Seq2[partOf, error], query landfall.ContributionQuery) it
 // behind reads a batch of the accounts behind each reason.
 var behind = map[landfall.Reason]func(*view, context.Context, int64, landfall.ProcessCursor, int) ([]partOf, error){
 	landfall.ReasonPending:      waitingBehind(pending + ` AND p.failed_at IS NULL`),
-	landfall.ReasonSkipped:      waitingBehind(skipped),
+	landfall.ReasonSkipped:      waitingBehind(whereSkipped),
 	landfall.ReasonFailed:       (*view).failedBehind,
 	landfall.ReasonOtherFigures: (*view).deviatingBehind,
 }
@@ -88,7 +88,7 @@ func waitingBehind(condition string) func(*view, context.Context, int64, landfal
 		WHERE p.supplier_id = $1 AND (p.first_staged_at, p.external) > ($2, $3) AND ` + condition + `
 		ORDER BY p.first_staged_at, p.external LIMIT $4`
 	return func(v *view, ctx context.Context, supplier int64, from landfall.ProcessCursor, limit int) ([]partOf, error) {
-		return collect(ctx, v.session, func(scan scanner, one *partOf) error {
+		return collect(ctx, v.txSession, func(scan scanner, one *partOf) error {
 			figures := landfall.Figures{Accounts: 1} // of a mark without data
 			err := scan(&one.External, instantInto{&one.FirstStagedAt}, figuresInto{&figures})
 			one.figures = []landfall.Figures{figures}
@@ -106,13 +106,13 @@ func (v *view) failedBehind(ctx context.Context, supplier int64, from landfall.P
 		one.figures = []landfall.Figures{figures}
 		return err
 	}
-	failed, err := collect(ctx, v.session, read, `SELECT p.external, p.figures FROM process p
+	failed, err := collect(ctx, v.txSession, read, `SELECT p.external, p.figures FROM process p
 		WHERE p.supplier_id = $1 AND p.external > $2 AND p.failed_at IS NOT NULL AND p.skip_reason IS NULL
 		ORDER BY p.external LIMIT $3`, supplier, from.External, int64(limit))
 	if err != nil {
 		return nil, err
 	}
-	refused, err := collect(ctx, v.session, read, `SELECT r.external, NULL FROM refusal r
+	refused, err := collect(ctx, v.txSession, read, `SELECT r.external, NULL FROM refusal r
 		WHERE r.supplier_id = $1 AND r.external > $2 AND NOT EXISTS
 			(SELECT 1 FROM process p WHERE p.supplier_id = r.supplier_id AND p.external = r.external)
 		ORDER BY r.external LIMIT $3`, supplier, from.External, int64(limit))
@@ -126,7 +126,7 @@ func (v *view) failedBehind(ctx context.Context, supplier int64, from landfall.P
 // deviatingBehind reads accounts that are not what was sent for them, by
 // number, with everything that was written down about each.
 func (v *view) deviatingBehind(ctx context.Context, supplier int64, from landfall.ProcessCursor, limit int) ([]partOf, error) {
-	notes, err := collect(ctx, v.session, func(scan scanner, one *partOf) error {
+	notes, err := collect(ctx, v.txSession, func(scan scanner, one *partOf) error {
 		var figures landfall.Figures
 		err := scan(&one.External, textInto{&one.AccountNumber}, figuresInto{&figures})
 		one.figures = []landfall.Figures{figures}

@@ -90,7 +90,7 @@ func lookUp[T any](
 	if err != nil {
 		return err
 	}
-	found, err := collect(ctx, t.session, read, text, args...)
+	found, err := collect(ctx, t.txSession, read, text, args...)
 	for _, one := range found {
 		give(one.id, one.item)
 	}

@@ -63,7 +63,7 @@ func TestACanaryInEveryPersonalColumn(t *testing.T) {
 	onFiles(t, func(t *testing.T, url string) {
 		word := canary()
 		bare := open(t, url)
-		live(t, bare, word)
+		whereLive(t, bare, word)
 		readable := columnsKept(t, bare, url)
 		for name, values := range readable {
 			if !slices.Contains(otherwise, name) && !strings.Contains(strings.ToLower(strings.Join(values, " ")), strings.ToLower(word)) {
@@ -77,7 +77,7 @@ func TestACanaryInEveryPersonalColumn(t *testing.T) {
 
 		sealedURL := databases[map[bool]string{true: "postgres", false: "sqlite"}[strings.HasPrefix(url, "postgres")]](t)
 		sealed := open(t, sealedURL, seal.NewKey())
-		live(t, sealed, word)
+		whereLive(t, sealed, word)
 		for name, values := range columnsKept(t, sealed, sealedURL) {
 			for _, value := range values {
 				if strings.Contains(strings.ToLower(value), strings.ToLower(word)) || slices.Contains(readable[name], value) {

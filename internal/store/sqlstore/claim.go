@@ -12,8 +12,8 @@ import (
 
 // Short names for what travels together.
 type (
-	claimCall = call[landfall.ClaimRequest, landfall.ClaimOutcome]
-	openClaim = unsettled[landfall.ClaimRequest, landfall.ClaimOutcome]
+	claimCall = pendingCall[landfall.ClaimRequest, landfall.ClaimOutcome]
+	openClaim = pendingCalls[landfall.ClaimRequest, landfall.ClaimOutcome]
 )
 
 // Claim gives the sole right to create one account.
@@ -71,7 +71,7 @@ func (t *tx) letGo(ctx context.Context, claim landfall.Claim) error {
 	if claim.DryRun {
 		return t.endRehearsal(ctx, claim.Token)
 	}
-	_, err := t.exec(ctx, `UPDATE process SET state = 'staged', claim_token = NULL, claim_until = NULL`+held,
+	_, err := t.exec(ctx, `UPDATE process SET state = 'staged', claim_token = NULL, claim_until = NULL`+whereClaimed,
 		claim.Key.Supplier, claim.Key.External, claim.Token)
 	return err
 }
@@ -87,7 +87,7 @@ const claimWeight = 4 << 10
 // forgets is a free one, so nobody waits for the disk unless somebody was told
 // how a process stands.
 func (t *tx) claim(ctx context.Context, batch []*claimCall) error {
-	open := unsettle(batch)
+	open := newPendingCalls(batch)
 	// Between granting and explaining, a lease may end or a supplier be
 	// opened: then nothing explains the refusal, and only those go again.
 	for range 3 {
@@ -134,7 +134,7 @@ const (
 	granting = `
 	UPDATE process SET state = 'claimed', claim_token = w.token, claim_until = {now} + w.lease
 	FROM wanted w JOIN supplier s ON s.code = w.supplier JOIN team m ON m.name = w.team
-	WHERE process.supplier_id = s.id AND process.external = w.external AND s.status = 'Ongoing' AND ` + free
+	WHERE process.supplier_id = s.id AND process.external = w.external AND s.status = 'Ongoing' AND ` + whereFree
 	granted = ` RETURNING process.claim_token, process.id, process.revision,
 		process.hash, (SELECT g.document FROM staging g WHERE g.process_id = process.id AND g.revision = process.revision)`
 )
@@ -206,7 +206,7 @@ func (t *tx) grant(ctx context.Context, query *sqlset.Query, open *openClaim, ea
 // claimReasons tells how the keys stand that were not granted.
 var claimReasons = sqlset.NewQuery(`
 	SELECT w.supplier, w.external, coalesce(s.status, ''), coalesce(s.concurrency_limit, 0), m.name,
-		`+standing+`, p.account_number, p.claim_until - {now}
+		`+currentState+`, p.account_number, p.claim_until - {now}
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier LEFT JOIN team m ON m.name = w.team
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external`, "supplier text", "external text", "team text")
 

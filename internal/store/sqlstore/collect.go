@@ -10,13 +10,13 @@ import (
 type scanner = sqlset.Scanner
 
 // collect reads every row of a short query. Unbounded lists have List.
-func collect[T any](ctx context.Context, s *session, read func(scanner, *T) error, text string, args ...any) ([]T, error) {
+func collect[T any](ctx context.Context, s *txSession, read func(scanner, *T) error, text string, args ...any) ([]T, error) {
 	found, err := sqlset.Collect(ctx, s.engine, read, text, args...)
-	return found, known(err)
+	return found, translate(err)
 }
 
-// first is collect for a query that finds one row or none.
-func first[T any](found []T, err error, absent error) (T, error) {
+// firstOf is collect for a query that finds one row or none.
+func firstOf[T any](found []T, err error, absent error) (T, error) {
 	var none T
 	switch {
 	case err != nil:
@@ -27,8 +27,8 @@ func first[T any](found []T, err error, absent error) (T, error) {
 	return found[0], nil
 }
 
-// changed answers a sentinel when a statement changed nothing.
-func changed(otherwise error) func(int64, error) error {
+// orIfUnchanged answers a sentinel when a statement changed nothing.
+func orIfUnchanged(otherwise error) func(int64, error) error {
 	return func(count int64, err error) error {
 		if err == nil && count == 0 {
 			return otherwise

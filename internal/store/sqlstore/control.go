@@ -64,11 +64,11 @@ func (t *tx) SetControlTotals(ctx context.Context, code string, totals landfall.
 	if err != nil {
 		return totals, err
 	}
-	kept, err := collect(ctx, t.session, func(scan scanner, at *int64) error { return scan(at) },
+	kept, err := collect(ctx, t.txSession, func(scan scanner, at *int64) error { return scan(at) },
 		`INSERT INTO control_totals (supplier_id, set_at, totals, key_id, request_id)
 		SELECT id, {now}, CAST($2 AS {json}), CAST($3 AS TEXT), CAST($4 AS TEXT) FROM supplier WHERE code = $1 RETURNING set_at`,
 		code, text, textArg(totals.By.KeyID), textArg(totals.By.RequestID))
-	at, err := first(kept, err, landfall.ErrNotFound)
+	at, err := firstOf(kept, err, landfall.ErrNotFound)
 	totals.SetAt = moment(at)
 	return totals, err
 }
@@ -91,11 +91,11 @@ func readTotals(scan scanner, totals *landfall.ControlTotals) (err error) {
 
 // ControlTotals gives the newest.
 func (v *view) ControlTotals(ctx context.Context, code string) (landfall.ControlTotals, error) {
-	found, err := collect(ctx, v.session, readTotals, controlTotals+` LIMIT 1`, code)
-	return first(found, err, landfall.ErrNotFound)
+	found, err := collect(ctx, v.txSession, readTotals, controlTotals+` LIMIT 1`, code)
+	return firstOf(found, err, landfall.ErrNotFound)
 }
 
 // ControlTotalsHistory gives all there ever were, the newest first.
 func (v *view) ControlTotalsHistory(ctx context.Context, code string) ([]landfall.ControlTotals, error) {
-	return collect(ctx, v.session, readTotals, controlTotals, code)
+	return collect(ctx, v.txSession, readTotals, controlTotals, code)
 }

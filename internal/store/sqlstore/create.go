@@ -14,8 +14,8 @@ import (
 
 // Short names for what travels together.
 type (
-	createCall = call[*prepared, landfall.CreateOutcome]
-	openCreate = unsettled[*prepared, landfall.CreateOutcome]
+	createCall = pendingCall[*prepared, landfall.CreateOutcome]
+	openCreate = pendingCalls[*prepared, landfall.CreateOutcome]
 )
 
 // Books like these are refused: nothing could be posted onto them.
@@ -76,17 +76,17 @@ func (s *Store) create(t *tx, ctx context.Context, batch []*createCall) error {
 	return t.create(ctx, claimed, s.draw, batch)
 }
 
-// turning is how processes become accounts: which of them may, and why others
+// createQueries is how processes become accounts: which of them may, and why others
 // may not.
-type turning struct {
+type createQueries struct {
 	imports, reasons sqlset.Query
 	fleeting         bool // all of it is rolled back, so that what is only told of it is not written
 }
 
-// turn writes the texts for a condition under which a process may become an
+// newCreateQueries writes the texts for a condition under which a process may become an
 // account, w being what is wanted.
-func turn(condition string) turning {
-	return turning{
+func newCreateQueries(condition string) createQueries {
+	return createQueries{
 		// A statement gives back rows as it leaves them, so that a process itself has
 		// to remember whether it had failed before: the tallies are moved from there.
 		imports: sqlset.NewQuery(`
@@ -110,17 +110,17 @@ func turn(condition string) turning {
 // claimed turns processes whose claims are still good. Only a claimed process
 // has a token; asking for its state as well would lead the planner to the index
 // of claims, as it would without the CASE.
-var claimed = turn(`CASE WHEN w.token = '' THEN ` + untouched + ` ELSE process.claim_token = w.token END`)
+var claimed = newCreateQueries(`CASE WHEN w.token = '' THEN ` + untouched + ` ELSE process.claim_token = w.token END`)
 
 // untouched is the condition under which something may be written for a loose
 // claim: nobody holds the process, and what was looked at is what is staged.
 // A document that was purged or erased meanwhile has taken its hash along.
-const untouched = free + ` AND process.revision = w.revision AND length(process.hash) > 0`
+const untouched = whereFree + ` AND process.revision = w.revision AND length(process.hash) > 0`
 
 // create turns a batch of claims into accounts, and says of each what became
 // of it.
-func (t *tx) create(ctx context.Context, how turning, draw func() (string, error), batch []*createCall) error {
-	open := unsettle(batch)
+func (t *tx) create(ctx context.Context, how createQueries, draw func() (string, error), batch []*createCall) error {
+	open := newPendingCalls(batch)
 	rows := newAccountRows(t.safe)
 	rows.room(batch)
 	// Between importing and explaining, a supplier may be opened, and a number
@@ -152,7 +152,7 @@ func (t *tx) create(ctx context.Context, how turning, draw func() (string, error
 // importAll moves all processes with one statement. A number that is taken makes
 // the whole batch draw again, which happens about never.
 func (t *tx) importAll(
-	ctx context.Context, how turning, draw func() (string, error), open *openCreate, into *accountRows,
+	ctx context.Context, how createQueries, draw func() (string, error), open *openCreate, into *accountRows,
 ) error {
 	numbers := make(map[string]*createCall, len(open.byKey))
 	var failed error
@@ -191,7 +191,7 @@ func (t *tx) importAll(
 		open.settle(one, landfall.CreateOutcome{Verdict: landfall.Created, Number: number, At: moment(at)})
 		into.take(one.wanted, process, at, number)
 		into.acts.Add(one.wanted.By, string(landfall.EventImportCompleted), one.key, number)
-		into.counted.take(supplier, waiting(failed), sent)
+		into.counted.take(supplier, waitingStatus(failed), sent)
 		into.counted.add(supplier, landfall.StatusCreated, one.wanted.has)
 		into.counted.deviate(supplier, one.key.External, sent, one.wanted.has)
 	}
@@ -210,7 +210,7 @@ func collision(err error) error {
 
 // refuseCreation finds out afterwards why some were not moved: asking before would
 // cost everybody a question that hardly anybody needs.
-func (t *tx) refuseCreation(ctx context.Context, how turning, open *openCreate) error {
+func (t *tx) refuseCreation(ctx context.Context, how createQueries, open *openCreate) error {
 	text, args := how.reasons.For(t.engine, open.rows(4, func(args []any, one *createCall) []any {
 		claim := &one.wanted.Claim
 		return append(args, one.key.Supplier, one.key.External, claim.Token, int64(claim.Revision))

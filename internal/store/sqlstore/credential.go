@@ -12,7 +12,7 @@ import (
 // Organisation gives one by its name.
 func (v *view) Organisation(ctx context.Context, name string) (landfall.Organisation, error) {
 	found, err := v.organisations(ctx, `SELECT `+organisationColumns+` FROM organisation o WHERE o.name = $1`, name)
-	return first(found, err, landfall.ErrNotFound)
+	return firstOf(found, err, landfall.ErrNotFound)
 }
 
 // Organisations gives all, by name.
@@ -22,7 +22,7 @@ func (v *view) Organisations(ctx context.Context) ([]landfall.Organisation, erro
 
 // organisations is for all queries that give them, so that they read the same columns.
 func (v *view) organisations(ctx context.Context, text string, args ...any) ([]landfall.Organisation, error) {
-	return collect(ctx, v.session, func(scan scanner, o *landfall.Organisation) error {
+	return collect(ctx, v.txSession, func(scan scanner, o *landfall.Organisation) error {
 		var created int64
 		err := scan(append(organisationPlaces(o), &created)...)
 		o.CreatedAt = moment(created)
@@ -33,7 +33,7 @@ func (v *view) organisations(ctx context.Context, text string, args ...any) ([]l
 // CreateOrganisation keeps a new one.
 func (t *tx) CreateOrganisation(ctx context.Context, name string) error {
 	quotas := landfall.DefaultQuotas()
-	return changed(landfall.ErrExists)(t.exec(ctx, `INSERT INTO organisation (name, disabled, `+quotaColumns+`, created_at)
+	return orIfUnchanged(landfall.ErrExists)(t.exec(ctx, `INSERT INTO organisation (name, disabled, `+quotaColumns+`, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, {now}) ON CONFLICT (name) DO NOTHING`,
 		name, false, quotas.RequestsPerSecond, quotas.BytesPerDay, quotas.RevisionsPerAccount,
 		quotas.TokensPerMinute, quotas.ConcurrentCreations))
@@ -41,7 +41,7 @@ func (t *tx) CreateOrganisation(ctx context.Context, name string) error {
 
 // SetOrganisationDisabled shuts an organisation out or lets it in again.
 func (t *tx) SetOrganisationDisabled(ctx context.Context, name string, disabled bool) error {
-	return changed(landfall.ErrNotFound)(t.exec(ctx,
+	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx,
 		`UPDATE organisation SET disabled = $2 WHERE name = $1`, name, disabled))
 }
 
@@ -62,14 +62,14 @@ func (kept *keptKey) columns(key *landfall.APIKey) []any {
 
 // fill turns what the database keeps into what the dictionary speaks of.
 func (kept *keptKey) fill(key *landfall.APIKey) {
-	key.SecretHash, key.CreatedAt = digest(kept.secret), moment(kept.created)
+	key.SecretHash, key.CreatedAt = hashOf(kept.secret), moment(kept.created)
 	key.ExpiresAt, key.RevokedAt, key.UsedAt = instant(kept.expires), instant(kept.revoked), instant(kept.used)
 }
 
 // Key gives an API key by its public id.
 func (v *view) Key(ctx context.Context, id string) (landfall.APIKey, error) {
 	found, err := v.keys(ctx, `SELECT `+keyColumns+` FROM api_key k WHERE k.id = $1`, id)
-	return first(found, err, landfall.ErrNotFound)
+	return firstOf(found, err, landfall.ErrNotFound)
 }
 
 // Keys gives the keys of an organisation, or of all with "", oldest first.
@@ -80,7 +80,7 @@ func (v *view) Keys(ctx context.Context, organisation string) ([]landfall.APIKey
 
 // keys is for all queries that give keys.
 func (v *view) keys(ctx context.Context, text string, args ...any) ([]landfall.APIKey, error) {
-	return collect(ctx, v.session, func(scan scanner, key *landfall.APIKey) error {
+	return collect(ctx, v.txSession, func(scan scanner, key *landfall.APIKey) error {
 		var kept keptKey
 		err := scan(kept.columns(key)...)
 		kept.fill(key)
@@ -93,15 +93,15 @@ func (t *tx) CreateKey(ctx context.Context, key landfall.APIKey) error {
 	if _, err := t.Organisation(ctx, key.Organisation); err != nil {
 		return err
 	}
-	return changed(landfall.ErrExists)(t.exec(ctx, `INSERT INTO api_key
+	return orIfUnchanged(landfall.ErrExists)(t.exec(ctx, `INSERT INTO api_key
 			(id, organisation, role, secret_hash, created_at, expires_at, revoked_at)
 		VALUES ($1, $2, $3, $4, {now}, $5, $6) ON CONFLICT (id) DO NOTHING`,
-		key.ID, key.Organisation, string(key.Role), key.SecretHash[:], micros(key.ExpiresAt), micros(key.RevokedAt)))
+		key.ID, key.Organisation, string(key.Role), key.SecretHash[:], microsArg(key.ExpiresAt), microsArg(key.RevokedAt)))
 }
 
 // RevokeKey marks a key; the first time counts.
 func (t *tx) RevokeKey(ctx context.Context, id string) error {
-	return changed(landfall.ErrNotFound)(t.exec(ctx,
+	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx,
 		`UPDATE api_key SET revoked_at = coalesce(revoked_at, {now}) WHERE id = $1`, id))
 }
 
@@ -119,7 +119,7 @@ func (t *tx) MarkKeysUsed(ctx context.Context, ids ...string) error {
 
 // ExpireKey brings a key's end forward; it never puts it off.
 func (t *tx) ExpireKey(ctx context.Context, id string, at time.Time) error {
-	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE api_key
+	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE api_key
 		SET expires_at = CASE WHEN expires_at < $2 THEN expires_at ELSE $2 END WHERE id = $1`, id, at.UnixMicro()))
 }
 
@@ -150,10 +150,10 @@ func (v *view) Token(ctx context.Context, hash [32]byte) (landfall.ServiceToken,
 // SaveTokens keeps new tokens of an existing key.
 func (t *tx) SaveTokens(ctx context.Context, tokens ...landfall.ServiceToken) error {
 	for _, token := range tokens {
-		err := changed(landfall.ErrNotFound)(t.exec(ctx, `INSERT INTO service_token
+		err := orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `INSERT INTO service_token
 				(hash, purpose, key_id, expires_at, spent_at, family)
 			SELECT $1, $2, k.id, $4, $5, $6 FROM api_key k WHERE k.id = $3`,
-			token.Hash[:], string(token.Use), token.KeyID, token.ExpiresAt.UnixMicro(), micros(token.SpentAt), familyArg(token.Family.ID)))
+			token.Hash[:], string(token.Use), token.KeyID, token.ExpiresAt.UnixMicro(), microsArg(token.SpentAt), familyArg(token.Family.ID)))
 		if err != nil {
 			return err
 		}
@@ -163,7 +163,7 @@ func (t *tx) SaveTokens(ctx context.Context, tokens ...landfall.ServiceToken) er
 
 // SpendToken uses up a refresh token.
 func (t *tx) SpendToken(ctx context.Context, hash [32]byte) error {
-	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE service_token SET spent_at = {now}
+	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE service_token SET spent_at = {now}
 		WHERE hash = $1 AND purpose = 'refresh' AND spent_at IS NULL AND expires_at > {now}
 			AND EXISTS (SELECT 1 FROM api_key k WHERE k.id = key_id AND k.revoked_at IS NULL)
 			AND NOT EXISTS (SELECT 1 FROM token_family f WHERE f.id = family AND f.ended_at IS NOT NULL)`, hash[:]))

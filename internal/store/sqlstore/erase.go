@@ -14,8 +14,8 @@ import (
 // erasures are the statements that erase an account's personal data, in the
 // order of the tables' names; but the account is held first.
 var erasures = func() (texts []string) {
-	for _, name := range slices.Sorted(maps.Keys(holdings)) {
-		held := holdings[name]
+	for _, name := range slices.Sorted(maps.Keys(tableRules)) {
+		held := tableRules[name]
 		if held.of == "" {
 			continue
 		}
@@ -25,7 +25,7 @@ var erasures = func() (texts []string) {
 		}
 		var sets []string
 		for _, column := range slices.Sorted(maps.Keys(held.columns)) {
-			if one := held.columns[column]; one.nature == personal {
+			if one := held.columns[column]; one.nature == naturePersonal {
 				sets = append(sets, column+` = `+one.blank)
 			}
 		}
@@ -117,10 +117,10 @@ func Wipe(ctx context.Context, url string) error {
 		return err
 	}
 	var tables []string
-	for _, table := range slices.Sorted(maps.Keys(holdings)) {
-		if held := holdings[table]; held.of != "" || newRekeying(table, held) != nil {
+	for _, table := range slices.Sorted(maps.Keys(tableRules)) {
+		if held := tableRules[table]; held.of != "" || newTableRekeyer(table, held) != nil {
 			tables = append(tables, table)
 		}
 	}
-	return known(engine.Wipe(ctx, name, tables...))
+	return translate(engine.Wipe(ctx, name, tables...))
 }

@@ -75,7 +75,7 @@ func TestNothingErasedIsLeftInTheFiles(t *testing.T) {
 		t.Fatal("this test would find nothing")
 	}
 	if err := store.Update(t.Context(), func(tx landfall.Tx) error {
-		_, err := tx.Erase(t.Context(), held)
+		_, err := tx.Erase(t.Context(), whereClaimed)
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestNothingErasedIsLeftInTheTables(t *testing.T) {
 		t.Fatal("this test would find nothing")
 	}
 	if err := store.Update(t.Context(), func(tx landfall.Tx) error {
-		_, err := tx.Erase(t.Context(), held)
+		_, err := tx.Erase(t.Context(), whereClaimed)
 		return err
 	}); err != nil {
 		t.Fatal(err)

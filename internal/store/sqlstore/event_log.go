@@ -33,7 +33,7 @@ func (s *Store) sound(ctx context.Context, table string, before landfall.Waterma
 		}
 		var writing []string
 		if !v.engine.Alone() {
-			found, err := collect(ctx, v.session, func(scan scanner, one *string) error { return scan(one) },
+			found, err := collect(ctx, v.txSession, func(scan scanner, one *string) error { return scan(one) },
 				`SELECT virtualtransaction FROM pg_locks WHERE locktype = 'relation' AND relation = '`+table+`'::regclass
 				AND mode = 'RowExclusiveLock' AND granted
 				AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)
@@ -75,7 +75,7 @@ func (v *view) EventsAfter(ctx context.Context, query landfall.EventQuery) ([]la
 		if err != nil {
 			return nil, err
 		}
-		suppliers, err = collect(ctx, v.session, func(scan scanner, one *string) error { return scan(one) },
+		suppliers, err = collect(ctx, v.txSession, func(scan scanner, one *string) error { return scan(one) },
 			`SELECT wanted.value FROM {each}($1) AS wanted WHERE EXISTS
 				(SELECT 1 FROM event e WHERE e.supplier = wanted.value AND e.id > $2 AND e.id <= $3)`,
 			string(wanted), query.After, query.UpTo)
@@ -85,7 +85,7 @@ func (v *view) EventsAfter(ctx context.Context, query landfall.EventQuery) ([]la
 	}
 	var merged []landfall.Event
 	for _, supplier := range suppliers {
-		found, err := collect(ctx, v.session, scanLogged,
+		found, err := collect(ctx, v.txSession, scanLogged,
 			loggedColumns+` WHERE e.supplier = $1 AND e.id > $2 AND e.id <= $3 ORDER BY e.supplier, e.id LIMIT $4`,
 			supplier, query.After, query.UpTo, int64(query.Limit))
 		if err != nil {
@@ -100,13 +100,13 @@ func (v *view) EventsAfter(ctx context.Context, query landfall.EventQuery) ([]la
 
 // LoggedEvent gives one event by its id.
 func (v *view) LoggedEvent(ctx context.Context, id int64) (landfall.Event, error) {
-	found, err := collect(ctx, v.session, scanLogged, loggedColumns+` WHERE e.id = $1`, id)
-	return first(found, err, landfall.ErrNotFound)
+	found, err := collect(ctx, v.txSession, scanLogged, loggedColumns+` WHERE e.id = $1`, id)
+	return firstOf(found, err, landfall.ErrNotFound)
 }
 
 // SuppliersWithEvents names those with events in a part of the log.
 func (v *view) SuppliersWithEvents(ctx context.Context, after, upTo int64) ([]string, error) {
-	return collect(ctx, v.session, func(scan scanner, one *string) error { return scan(one) },
+	return collect(ctx, v.txSession, func(scan scanner, one *string) error { return scan(one) },
 		`SELECT DISTINCT e.supplier FROM event e WHERE e.id > $1 AND e.id <= $2`, after, upTo)
 }
 
@@ -143,7 +143,7 @@ const clockSkew = time.Minute
 
 // GrantedSuppliers names the suppliers an organisation was granted, sorted.
 func (v *view) GrantedSuppliers(ctx context.Context, organisation string) ([]string, error) {
-	codes, err := collect(ctx, v.session, func(scan scanner, one *string) error { return scan(one) },
+	codes, err := collect(ctx, v.txSession, func(scan scanner, one *string) error { return scan(one) },
 		`SELECT s.code FROM supplier_grant g JOIN supplier s ON s.id = g.supplier_id WHERE g.organisation = $1`, organisation)
 	slices.SortFunc(codes, strings.Compare)
 	return codes, err

@@ -27,7 +27,7 @@ func (v *view) AccountPage(ctx context.Context, key landfall.Key, excerpt landfa
 		return landfall.AccountPage{}, err
 	}
 	after, before := pageOf(excerpt.EntriesBefore, excerpt.Rows, found.LedgerLength)
-	found.Ledger, err = collect(ctx, v.session, func(scan scanner, entry *landfall.LedgerEntry) error {
+	found.Ledger, err = collect(ctx, v.txSession, func(scan scanner, entry *landfall.LedgerEntry) error {
 		var row owned[landfall.LedgerEntry]
 		err := v.readEntry(scan, &row)
 		*entry = row.item
@@ -77,12 +77,12 @@ func (v *view) excerptNotes(ctx context.Context, id int64, excerpt landfall.Acco
 		note.Note, note.Index, note.Bytes = row.item, int(row.place), v.safe.length(row.item.Body, int(bytes.Int64))
 		return err
 	}
-	into.Pinned, err = collect(ctx, v.session, read, placedNotes+`AND pinned = TRUE ORDER BY ordinal DESC LIMIT $3`, id, v.safe.longestNote(), int64(excerpt.Rows))
+	into.Pinned, err = collect(ctx, v.txSession, read, placedNotes+`AND pinned = TRUE ORDER BY ordinal DESC LIMIT $3`, id, v.safe.longestNote(), int64(excerpt.Rows))
 	if err != nil {
 		return err
 	}
 	after, before := pageOf(excerpt.NotesBefore, excerpt.Rows, into.NoteCount)
-	into.Notes, err = collect(ctx, v.session, read, placedNotes+`AND ordinal > $3 AND ordinal < $4`+indexed(after)+` ORDER BY ordinal DESC`,
+	into.Notes, err = collect(ctx, v.txSession, read, placedNotes+`AND ordinal > $3 AND ordinal < $4`+indexed(after)+` ORDER BY ordinal DESC`,
 		id, v.safe.longestNote(), after, before)
 	return err
 }
@@ -90,7 +90,7 @@ func (v *view) excerptNotes(ctx context.Context, id int64, excerpt landfall.Acco
 // excerptPapers reads the old statements and how the account is paid.
 func (v *view) excerptPapers(ctx context.Context, id int64, excerpt landfall.AccountPageQuery, into *landfall.AccountPage) (err error) {
 	after, before := pageOf(excerpt.StatementsBefore, excerpt.Rows, into.StatementCount)
-	statements, err := collect(ctx, v.session, v.readStatement, `SELECT `+statementColumns+` FROM historical_statement WHERE account_id = $1 AND ordinal > $2 AND ordinal < $3`+indexed(after)+
+	statements, err := collect(ctx, v.txSession, v.readStatement, `SELECT `+statementColumns+` FROM historical_statement WHERE account_id = $1 AND ordinal > $2 AND ordinal < $3`+indexed(after)+
 		` ORDER BY ordinal DESC`, id, after, before)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (v *view) excerptPapers(ctx context.Context, id int64, excerpt landfall.Acc
 		into.Data.Statements = append(into.Data.Statements, one.item)
 		into.StatementIndexes = append(into.StatementIndexes, int(one.place))
 	}
-	into.Data.Instructions, err = collect(ctx, v.session, func(scan scanner, instruction *landfall.Instruction) error {
+	into.Data.Instructions, err = collect(ctx, v.txSession, func(scan scanner, instruction *landfall.Instruction) error {
 		var row owned[landfall.Instruction]
 		err := v.readInstruction(scan, &row)
 		*instruction = row.item
@@ -142,10 +142,10 @@ const stagedFrom = ` FROM staging g JOIN process p ON p.id = g.process_id JOIN s
 // Revision gives one staging with its document.
 func (v *view) Revision(ctx context.Context, key landfall.Key, revision int) (landfall.StagedRevision, error) {
 	var kept []byte
-	found, err := collect(ctx, v.session, func(scan scanner, r *landfall.StagedRevision) error {
+	found, err := collect(ctx, v.txSession, func(scan scanner, r *landfall.StagedRevision) error {
 		return v.readRevision(key)(func(columns ...any) error { return scan(append(columns, &kept, instantInto{&r.RemovedAt})...) }, r)
 	}, stagedColumns+`, g.document, g.purged_at`+stagedFrom+`AND g.revision = $3`, key.Supplier, key.External, int64(revision))
-	one, err := first(found, err, landfall.ErrNotFound)
+	one, err := firstOf(found, err, landfall.ErrNotFound)
 	if err != nil {
 		return landfall.StagedRevision{}, err
 	}
@@ -176,12 +176,12 @@ func (v *view) History(ctx context.Context, query landfall.HistoryQuery) (histor
 		before = query.Before.UnixMicro()
 	}
 	key, limit := query.Key, int64(query.Limit)
-	history.Revisions, err = collect(ctx, v.session, v.readRevision(key), stagedColumns+stagedFrom+
+	history.Revisions, err = collect(ctx, v.txSession, v.readRevision(key), stagedColumns+stagedFrom+
 		`AND g.staged_at < $3 ORDER BY g.revision DESC LIMIT $4`, key.Supplier, key.External, before, limit)
 	if err != nil {
 		return landfall.History{}, err
 	}
-	history.Events, err = collect(ctx, v.session, func(scan scanner, event *landfall.Event) error {
+	history.Events, err = collect(ctx, v.txSession, func(scan scanner, event *landfall.Event) error {
 		var details []byte
 		event.Key = key
 		if err := scan(&event.ID, &event.Type, &event.AccountNumber, instantInto{&event.At}, &details, textInto{&event.By.KeyID},
@@ -195,7 +195,7 @@ func (v *view) History(ctx context.Context, query landfall.HistoryQuery) (histor
 	if err != nil {
 		return landfall.History{}, err
 	}
-	history.Audit, err = collect(ctx, v.session, func(scan scanner, entry *landfall.AuditEntry) error {
+	history.Audit, err = collect(ctx, v.txSession, func(scan scanner, entry *landfall.AuditEntry) error {
 		return scan(instantInto{&entry.At}, &entry.Actor, &entry.Action, &entry.Subject, &entry.Detail)
 	}, `SELECT at, actor, action, subject, detail FROM audit WHERE subject = $1 AND subject <> '' AND at < $2 ORDER BY id DESC LIMIT $3`, // as the index has it
 		key.Supplier+"/"+key.External, before, limit)

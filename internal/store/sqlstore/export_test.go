@@ -45,7 +45,7 @@ func (s *Store) ForceAll(ctx context.Context, texts ...string) error {
 // ForceRead tries a statement in a view.
 func (s *Store) ForceRead(ctx context.Context, text string) error {
 	return s.View(ctx, func(v landfall.View) error {
-		session := v.(*view).session
+		session := v.(*view).txSession
 		rows, err := session.query(ctx, text)
 		if err != nil {
 			return err
@@ -68,7 +68,7 @@ func (s *Store) Count(ctx context.Context, text string, args ...any) (count int,
 // Texts gives the only column of a query's rows.
 func (s *Store) Texts(ctx context.Context, text string) (found []string, err error) {
 	err = s.View(ctx, func(v landfall.View) error {
-		found, err = collect(ctx, v.(*view).session, func(scan scanner, text *string) error { return scan(text) }, text)
+		found, err = collect(ctx, v.(*view).txSession, func(scan scanner, text *string) error { return scan(text) }, text)
 		return err
 	})
 	return found, err
@@ -121,13 +121,13 @@ func (s *Store) Plan(ctx context.Context, text string, args ...any) (plan []stri
 // which is kept from sorting.
 func (s *Store) PlanOfTold(ctx context.Context) (plan []string, err error) {
 	err = s.stream(ctx, func(v *view) error {
-		plan, err = v.plan(ctx, toldText, 0, 1000, 400)
+		plan, err = v.plan(ctx, createdEventsText, 0, 1000, 400)
 		return err
 	})
 	return plan, err
 }
 
-func (s *session) plan(ctx context.Context, text string, args ...any) (plan []string, err error) {
+func (s *txSession) plan(ctx context.Context, text string, args ...any) (plan []string, err error) {
 	line := func(scan scanner, line *string) error { return scan(line) }
 	if !s.engine.Arrays() {
 		line = func(scan scanner, line *string) error { return scan(new(int), new(int), new(int), line) }
@@ -153,7 +153,7 @@ func (s *session) plan(ctx context.Context, text string, args ...any) (plan []st
 }
 
 // ignore runs a statement that gives nothing.
-func (s *session) ignore(ctx context.Context, text string) error {
+func (s *txSession) ignore(ctx context.Context, text string) error {
 	rows, err := s.query(ctx, text)
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func (s *Store) EntriesText(account int64, ids ...string) (text string, args []a
 // NoteTexts are the queries that look for a note among the many of an account:
 // for the first one, and for one of a second.
 func (s *Store) NoteTexts(account int64, note landfall.Note) (first, timed string, firstArgs, timedArgs []any, err error) {
-	sought := (*safe)(nil).seek([]landfall.Note{note})[0]
+	sought := (*sealer)(nil).seek([]landfall.Note{note})[0]
 	first, firstArgs, err = s.wishText(firstNotesWanted, []any{account, sought.digest})
 	if err == nil {
 		timed, timedArgs, err = s.wishText(timedNotesWanted, []any{account, sought.digest, sought.second})
@@ -287,13 +287,13 @@ func KeyedStatements() []Keyed {
 	return []Keyed{
 		{"the reasons of a staging", reasons.Arrays(), []any{"{S,S}", "{1,2}"}},
 		{"the reasons of a claim", claimReasons.Arrays(), []any{"{S,S}", "{1,2}", "{T,T}"}},
-		{"a look", looks.Arrays(), []any{"{S,S}", "{1,2}", "{T,T}"}},
+		{"a look", peeks.Arrays(), []any{"{S,S}", "{1,2}", "{T,T}"}},
 		{"what is taken back", unheld(importedHeld.Arrays()), []any{"{S,S}", "{1,2}"}},
 	}
 }
 
 // StandingText is how the clerk of the search holds accounts, which are an array.
-func StandingText() string { return unheld(standingText(" = ANY ($1::bigint[])")) }
+func StandingText() string { return unheld(importedText(" = ANY ($1::bigint[])")) }
 
 // unheld is a query that a reader may ask.
 func unheld(text string) string { return strings.ReplaceAll(text, "{hold}", "") }

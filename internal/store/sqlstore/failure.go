@@ -96,17 +96,17 @@ func (v *view) failed(ctx context.Context, code, after string, which landfall.Fa
 	}
 	var attempts, refused []landfall.FailedProcess
 	if which != landfall.StagingRefusals {
-		if attempts, err = collect(ctx, v.session, v.readFailed("process", code), failedProcesses, supplier, after, int64(limit)); err != nil {
+		if attempts, err = collect(ctx, v.txSession, v.readFailed("process", code), failedProcesses, supplier, after, int64(limit)); err != nil {
 			return nil, err
 		}
 	}
 	if which != landfall.AttemptFailures {
-		refused, err = collect(ctx, v.session, v.readFailed("refusal", code), refusedStagings, supplier, after, int64(limit))
+		refused, err = collect(ctx, v.txSession, v.readFailed("refusal", code), refusedStagings, supplier, after, int64(limit))
 	}
 	for i := range refused {
 		refused[i].Failure.AtStaging = true
 	}
-	return merged(attempts, refused, limit), err
+	return mergeFailures(attempts, refused, limit), err
 }
 
 // readFailed reads the failures of a table that belong to a supplier or a run.
@@ -125,8 +125,8 @@ func (v *view) readFailed(table string, owner any) func(scanner, *landfall.Faile
 	}
 }
 
-// merged puts two lists in the order of their numbers. No account is in both.
-func merged(some, others []landfall.FailedProcess, limit int) []landfall.FailedProcess {
+// mergeFailures puts two lists in the order of their numbers. No account is in both.
+func mergeFailures(some, others []landfall.FailedProcess, limit int) []landfall.FailedProcess {
 	all := slices.Concat(some, others)
 	slices.SortFunc(all, func(a, b landfall.FailedProcess) int { return cmp.Compare(a.External, b.External) })
 	return all[:min(len(all), limit)]

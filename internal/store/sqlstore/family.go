@@ -19,7 +19,7 @@ func (kept keptFamily) family() landfall.TokenFamily {
 	if kept.id == nil {
 		return landfall.TokenFamily{}
 	}
-	return landfall.TokenFamily{ID: digest(kept.id), EndsAt: instant(kept.ends), Ended: kept.ended.Valid || !kept.ends.Valid}
+	return landfall.TokenFamily{ID: hashOf(kept.id), EndsAt: instant(kept.ends), Ended: kept.ended.Valid || !kept.ends.Valid}
 }
 
 // familyArg is NULL for no family.

@@ -15,7 +15,7 @@ const beyond = "\U0010FFFF"
 const (
 	// An account is shown with one name, its first customer's, and those that are only
 	// staged without any.
-	foundColumns = `SELECT s.code, p.external, ` + standing + `, p.failed_at IS NOT NULL, p.account_number,
+	foundColumns = `SELECT s.code, p.external, ` + currentState + `, p.failed_at IS NOT NULL, p.account_number,
 		p.id, a.billing_name, c.given_name, c.family_name `
 	foundNames = ` LEFT JOIN account a ON a.id = p.id LEFT JOIN customer c ON c.account_id = a.id AND c.ordinal = 1 `
 	foundFrom  = foundColumns + `FROM process p JOIN supplier s ON s.id = p.supplier_id` + foundNames
@@ -39,8 +39,8 @@ const (
 		WHERE a.id IS NOT NULL ORDER BY found.term, found.account_id`
 )
 
-// finding is a search on its way.
-type finding struct {
+// searchState is a search on its way.
+type searchState struct {
 	*view
 	query landfall.SearchQuery
 	found landfall.SearchResult
@@ -52,7 +52,7 @@ type finding struct {
 func (s *Store) Search(ctx context.Context, query landfall.SearchQuery) (landfall.SearchResult, error) {
 	var found landfall.SearchResult
 	err := s.stream(ctx, func(v *view) error {
-		f := &finding{view: v, query: query, seen: map[landfall.Key]bool{}}
+		f := &searchState{view: v, query: query, seen: map[landfall.Key]bool{}}
 		f.found.ExactOnly = s.terms.ExactOnly()
 		if err := v.one(ctx, behindText, nil, []any{&f.found.Unindexed}); err != nil {
 			return err
@@ -88,7 +88,7 @@ func (s *Store) Search(ctx context.Context, query landfall.SearchQuery) (landfal
 const behindText = `SELECT (SELECT coalesce(max(id), 0) FROM event) - event_after FROM search_index`
 
 // byNumbers takes what has one of the two numbers, whole ones first.
-func (f *finding) byNumbers(ctx context.Context) error {
+func (f *searchState) byNumbers(ctx context.Context) error {
 	for _, number := range f.query.Numbers {
 		if err := f.take(ctx, landfall.ByAccountNumber, findNumbers, number, number+beyond); err != nil {
 			return err
@@ -100,7 +100,7 @@ func (f *finding) byNumbers(ctx context.Context) error {
 		}
 	}
 	for _, external := range f.query.Externals {
-		suppliers, err := collect(ctx, f.session, func(scan scanner, id *int64) error { return scan(id) },
+		suppliers, err := collect(ctx, f.txSession, func(scan scanner, id *int64) error { return scan(id) },
 			suppliersWith, external, external+beyond, f.wanted())
 		if err != nil {
 			return err
@@ -116,15 +116,15 @@ func (f *finding) byNumbers(ctx context.Context) error {
 
 // wanted is how many rows are worth reading: accounts found before may come
 // again, and a name is entered under each of its words.
-func (f *finding) wanted() int64 { return int64(4*(f.query.Limit+1) + len(f.found.Accounts)) }
+func (f *searchState) wanted() int64 { return int64(4*(f.query.Limit+1) + len(f.found.Accounts)) }
 
 // take adds what a text finds that is not there already.
-func (f *finding) take(ctx context.Context, by landfall.TermKind, text string, args ...any) error {
+func (f *searchState) take(ctx context.Context, by landfall.TermKind, text string, args ...any) error {
 	if len(f.found.Accounts) > f.query.Limit {
 		return nil
 	}
 	wanted := f.wanted()
-	rows, err := collect(ctx, f.session, func(scan scanner, one *landfall.SearchHit) error {
+	rows, err := collect(ctx, f.txSession, func(scan scanner, one *landfall.SearchHit) error {
 		var number, bills, given, family sql.NullString
 		var id int64
 		person := f.safe.shelf("customer", &id, int64(1))

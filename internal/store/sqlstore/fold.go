@@ -6,14 +6,14 @@ import (
 	"landfall"
 )
 
-// foldBatch is how many rows of a tally one transaction replaces.
-const foldBatch = 2000
+// compactBatch is how many rows of a tally one transaction replaces.
+const compactBatch = 2000
 
 // LongTallies returns the suppliers whose tallies have more than so many rows, and more
 // than four for each status and currency.
 func (s *Store) LongTallies(ctx context.Context, rows int) (suppliers []int64, err error) {
 	err = s.stream(ctx, func(v *view) error {
-		suppliers, err = collect(ctx, v.session, func(scan scanner, id *int64) error { return scan(id) },
+		suppliers, err = collect(ctx, v.txSession, func(scan scanner, id *int64) error { return scan(id) },
 			`SELECT supplier_id FROM tally GROUP BY supplier_id
 			HAVING count(*) > $1 AND count(*) > 4 * count(DISTINCT standing || substr(figures, 1, 3))`, int64(rows))
 		return err
@@ -29,16 +29,16 @@ func (s *Store) CompactTally(ctx context.Context, supplier int64) (removed int, 
 		removed, err = t.fold(ctx, supplier)
 		return err
 	})
-	return removed, removed >= foldBatch/2, err
+	return removed, removed >= compactBatch/2, err
 }
 
 // fold replaces the oldest rows of a supplier by their sums. Only what this
 // very statement takes away is put back, so that two who fold at once, or a
 // writer whose row becomes visible meanwhile, confuse nothing.
 func (t *tx) fold(ctx context.Context, supplier int64) (less int, err error) {
-	rows, err := collect(ctx, t.session, readTally, `DELETE FROM tally WHERE id IN
+	rows, err := collect(ctx, t.txSession, readTally, `DELETE FROM tally WHERE id IN
 		(SELECT id FROM tally WHERE supplier_id = $1 ORDER BY supplier_id, id LIMIT $2) RETURNING standing, figures`,
-		supplier, int64(foldBatch))
+		supplier, int64(compactBatch))
 	if err != nil {
 		return 0, err
 	}

@@ -30,7 +30,7 @@ func TestPostingAsksTheDatabaseAHandfulOfTimes(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store, _ := created(t, url)
 		const many = 10_000
-		posting := landfall.Posting{Key: held, TransactionIDs: make([]string, many)}
+		posting := landfall.Posting{Key: whereClaimed, TransactionIDs: make([]string, many)}
 		for i := range many {
 			posting.TransactionIDs[i] = fmt.Sprintf("T-%d", i)
 		}
@@ -106,7 +106,7 @@ func TestPostedRowsNameTheirAuthor(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store, _ := created(t, url)
 		_, err := store.Post(t.Context(), landfall.Posting{
-			Key: held, By: landfall.Author{Organisation: "O", KeyID: "k", RequestID: "r"},
+			Key: whereClaimed, By: landfall.Author{Organisation: "O", KeyID: "k", RequestID: "r"},
 			Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 				return landfall.Additions{
 					Notes:        []landfall.Note{{Body: "n", HasBody: true}},

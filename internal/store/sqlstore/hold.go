@@ -16,7 +16,7 @@ func (t *tx) hold(ctx context.Context, text string, args ...any) error {
 	if t.engine.Alone() {
 		return nil
 	}
-	_, err := collect(ctx, t.session, func(scan scanner, one *int) error { return scan(one) }, text, args...)
+	_, err := collect(ctx, t.txSession, func(scan scanner, one *int) error { return scan(one) }, text, args...)
 	return err
 }
 

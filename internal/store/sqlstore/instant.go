@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// micros gives an instant as the databases keep it; the zero time is NULL.
-func micros(at time.Time) sql.NullInt64 {
+// microsArg gives an instant as the databases keep it; the zero time is NULL.
+func microsArg(at time.Time) sql.NullInt64 {
 	return sql.NullInt64{Int64: at.UnixMicro(), Valid: !at.IsZero()}
 }
 
@@ -21,8 +21,8 @@ func instant(kept sql.NullInt64) time.Time {
 // moment is instant for columns that are never NULL.
 func moment(kept int64) time.Time { return time.UnixMicro(kept).UTC() }
 
-// digest copies a kept hash.
-func digest(kept []byte) (hash [32]byte) {
+// hashOf copies a kept hash.
+func hashOf(kept []byte) (hash [32]byte) {
 	copy(hash[:], kept)
 	return hash
 }

@@ -10,52 +10,52 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// joint is a verb that is done for many callers in one transaction with a
+// batchVerb is a verb that is done for many callers in one transaction with a
 // handful of statements. The engine decides who travels together.
-type joint[W, O any] struct{ kind *engine.Kind }
+type batchVerb[W, O any] struct{ kind *engine.Kind }
 
-// call is one caller's wish.
-type call[W, O any] struct {
+// pendingCall is one caller's wish.
+type pendingCall[W, O any] struct {
 	key     landfall.Key
 	wanted  W
 	outcome O
 	err     error // of this call alone
 }
 
-// newJoint declares a verb. The function does the work of a batch of different
+// newBatchVerb declares a verb. The function does the work of a batch of different
 // keys, sorted, and sets what became of each call. An error is the whole
 // batch's. It may be called again with the same calls.
-func newJoint[W, O any](s *Store, run func(*tx, context.Context, []*call[W, O]) error) *joint[W, O] {
-	return &joint[W, O]{s.db.Join(travelling(s, run))}
+func newBatchVerb[W, O any](s *Store, run func(*tx, context.Context, []*pendingCall[W, O]) error) *batchVerb[W, O] {
+	return &batchVerb[W, O]{s.db.Join(runBatch(s, run))}
 }
 
-// newLongJoint is newJoint for what is done in longer batches where arrays are taken.
-func newLongJoint[W, O any](s *Store, run func(*tx, context.Context, []*call[W, O]) error) *joint[W, O] {
-	return &joint[W, O]{s.db.JoinMany(travelling(s, run))}
+// newLongBatchVerb is newJoint for what is done in longer batches where arrays are taken.
+func newLongBatchVerb[W, O any](s *Store, run func(*tx, context.Context, []*pendingCall[W, O]) error) *batchVerb[W, O] {
+	return &batchVerb[W, O]{s.db.JoinMany(runBatch(s, run))}
 }
 
-// travelling is how the engine calls a verb.
-func travelling[W, O any](s *Store, run func(*tx, context.Context, []*call[W, O]) error) func(context.Context, *engine.Tx, []*engine.Call) error {
+// runBatch is how the engine calls a verb.
+func runBatch[W, O any](s *Store, run func(*tx, context.Context, []*pendingCall[W, O]) error) func(context.Context, *engine.Tx, []*engine.Call) error {
 	return func(ctx context.Context, t *engine.Tx, calls []*engine.Call) error {
-		batch := make([]*call[W, O], len(calls))
+		batch := make([]*pendingCall[W, O], len(calls))
 		for i, one := range calls {
-			batch[i] = one.Work.(*call[W, O]) //nolint:forcetypeassert // join made it
+			batch[i] = one.Work.(*pendingCall[W, O]) //nolint:forcetypeassert // join made it
 		}
 		// One order for everybody, so that two lanes never wait for each other.
-		slices.SortFunc(batch, func(a, b *call[W, O]) int { return compareKeys(a.key, b.key) })
+		slices.SortFunc(batch, func(a, b *pendingCall[W, O]) int { return compareKeys(a.key, b.key) })
 		return run(s.tx(t), ctx, batch)
 	}
 }
 
 // join hands a call to the engine and waits for what becomes of it.
-func (j *joint[W, O]) join(ctx context.Context, key landfall.Key, weight int, wanted W) (O, error) {
+func (j *batchVerb[W, O]) join(ctx context.Context, key landfall.Key, weight int, wanted W) (O, error) {
 	var none O
-	mine := &call[W, O]{key: key, wanted: wanted}
+	mine := &pendingCall[W, O]{key: key, wanted: wanted}
 	err := j.kind.Do(ctx, &engine.Call{
 		Tenant: tenant(ctx, key), Key: key.Supplier + "\x00" + key.External, Weight: weight, Work: mine,
 	})
 	if err != nil {
-		return none, known(err)
+		return none, translate(err)
 	}
 	if mine.err != nil {
 		return none, mine.err
@@ -81,15 +81,15 @@ func compareKeys(a, b landfall.Key) int {
 	return cmp.Or(cmp.Compare(a.Supplier, b.Supplier), cmp.Compare(a.External, b.External))
 }
 
-// unsettled is what of a batch has no answer yet, in the order of the batch.
-type unsettled[W, O any] struct {
-	batch []*call[W, O]
-	byKey map[landfall.Key]*call[W, O]
+// pendingCalls is what of a batch has no answer yet, in the order of the batch.
+type pendingCalls[W, O any] struct {
+	batch []*pendingCall[W, O]
+	byKey map[landfall.Key]*pendingCall[W, O]
 }
 
-// unsettle begins anew, also for a batch that is run again after a lost commit.
-func unsettle[W, O any](batch []*call[W, O]) *unsettled[W, O] {
-	open := &unsettled[W, O]{batch: batch, byKey: make(map[landfall.Key]*call[W, O], len(batch))}
+// newPendingCalls begins anew, also for a batch that is run again after a lost commit.
+func newPendingCalls[W, O any](batch []*pendingCall[W, O]) *pendingCalls[W, O] {
+	open := &pendingCalls[W, O]{batch: batch, byKey: make(map[landfall.Key]*pendingCall[W, O], len(batch))}
 	for _, one := range batch {
 		one.err = nil
 		open.byKey[one.key] = one
@@ -98,7 +98,7 @@ func unsettle[W, O any](batch []*call[W, O]) *unsettled[W, O] {
 }
 
 // rows gives the values of every open call, with room for what pads them.
-func (u *unsettled[W, O]) rows(width int, each func([]any, *call[W, O]) []any) []any {
+func (u *pendingCalls[W, O]) rows(width int, each func([]any, *pendingCall[W, O]) []any) []any {
 	rows := make([]any, 0, width*sqlset.Padded(len(u.byKey)))
 	for _, one := range u.batch {
 		if u.byKey[one.key] == one {
@@ -109,7 +109,7 @@ func (u *unsettled[W, O]) rows(width int, each func([]any, *call[W, O]) []any) [
 }
 
 // settle sets what became of a call.
-func (u *unsettled[W, O]) settle(one *call[W, O], outcome O) {
+func (u *pendingCalls[W, O]) settle(one *pendingCall[W, O], outcome O) {
 	one.outcome = outcome
 	delete(u.byKey, one.key)
 }

@@ -9,9 +9,9 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// held is the condition under which a claim is still the process's own: only a
+// whereClaimed is the condition under which a claim is still the process's own: only a
 // claimed process has a token.
-const held = ` WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2
+const whereClaimed = ` WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2
 	AND claim_token = $3`
 
 // Renew starts the lease of a claim anew. A lease that has ended stays ended,
@@ -31,7 +31,7 @@ func (t *tx) renew(ctx context.Context, claim landfall.Claim) (bool, error) {
 	if claim.Token == "" {
 		return true, nil // it holds nothing that could end
 	}
-	text := `UPDATE process SET claim_until = {now} + $4` + held + ` AND claim_until > {now}`
+	text := `UPDATE process SET claim_until = {now} + $4` + whereClaimed + ` AND claim_until > {now}`
 	args := []any{claim.Key.Supplier, claim.Key.External, claim.Token, claim.Lease.Microseconds()}
 	if claim.DryRun {
 		text = `UPDATE dry_run_lease SET until = {now} + $2 WHERE token = $1 AND until > {now}`
@@ -49,8 +49,8 @@ type (
 		failure any
 		event   landfall.Event
 	}
-	releaseCall = call[release, struct{}]
-	openRelease = unsettled[release, struct{}]
+	releaseCall = pendingCall[release, struct{}]
+	openRelease = pendingCalls[release, struct{}]
 )
 
 // Release ends a claim without an account.
@@ -104,7 +104,7 @@ var releases = sqlset.NewQuery(`
 // a lease because its key was revoked.
 func (s *Store) release(t *tx, ctx context.Context, batch []*releaseCall) error {
 	author := func(r release) landfall.Author { return r.event.By }
-	if err := vouched(&s.vouchers, author, (*tx).release)(t, ctx, batch); err != nil {
+	if err := ifAuthorised(&s.vouchers, author, (*tx).release)(t, ctx, batch); err != nil {
 		return err
 	}
 	for _, one := range batch {
@@ -120,7 +120,7 @@ func (s *Store) release(t *tx, ctx context.Context, batch []*releaseCall) error 
 // release ends claims of those who may still write. Each has its own answer: who was fenced off
 // leaves nothing behind.
 func (t *tx) release(ctx context.Context, batch []*releaseCall) error {
-	open := unsettle(batch)
+	open := newPendingCalls(batch)
 	text, args := releases.For(t.engine, open.rows(7, func(args []any, one *releaseCall) []any {
 		w := one.wanted
 		return append(args, w.Key.Supplier, w.Key.External, w.Token, w.DryRun, int64(w.Revision), instantArg(w.FailedAt),
@@ -141,7 +141,7 @@ func (t *tx) release(ctx context.Context, batch []*releaseCall) error {
 			return t.note(err)
 		}
 		open.settle(open.byKey[key], struct{}{})
-		counted.move(supplier, waiting(before), waiting(failed), figures)
+		counted.move(supplier, waitingStatus(before), waitingStatus(failed), figures)
 	}
 	if err := t.note(rows.Err()); err != nil {
 		return err
@@ -163,7 +163,7 @@ var appended = sqlset.NewQuery(`
 
 // keepReleases tells who was fenced off, and keeps the events of the others.
 func (t *tx) keepReleases(ctx context.Context, open *openRelease) error {
-	kept := unsettle(open.batch)
+	kept := newPendingCalls(open.batch)
 	for key, one := range open.byKey {
 		// A dry run held nothing, so nobody can have fenced it off: that it was tried
 		// is kept even where its process has moved on.
@@ -213,7 +213,7 @@ func (t *tx) keepAttempts(ctx context.Context, kept *openRelease) error {
 			did.Add(event.By, string(event.Type), one.key, event.Details["code"])
 		}
 	}
-	return t.write(ctx, actPile(&did))
+	return t.write(ctx, auditRows(&did))
 }
 
 // freeClaims ends every claim and every sender's lease, and gives back every part of a run. A server that starts on a file is alone there,

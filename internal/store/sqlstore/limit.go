@@ -11,11 +11,11 @@ import (
 // slots says how many more claims may live.
 type slots struct {
 	service  int64           // live claims of the whole service
-	supplier map[string]room // by code, for suppliers with a limit
+	supplier map[string]claimLimit // by code, for suppliers with a limit
 }
 
-// room is what a supplier's limit leaves.
-type room struct{ limit, live int64 }
+// claimLimit is what a supplier's limit leaves.
+type claimLimit struct{ limit, live int64 }
 
 // admits reports whether a call may still be granted.
 func (s *slots) admits(one *claimCall) bool {
@@ -60,7 +60,7 @@ func (t *tx) claimCounted(ctx context.Context, batch []*claimCall) error {
 
 // claimWithin grants claims as far as there is room.
 func (t *tx) claimWithin(ctx context.Context, batch []*claimCall, found *slots) error {
-	open := unsettle(batch)
+	open := newPendingCalls(batch)
 	for len(open.byKey) > 0 {
 		// Those that turn out to be refused for another reason take no slot,
 		// so there may be another round.
@@ -108,7 +108,7 @@ func (t *tx) countClaims(ctx context.Context, batch []*claimCall) (*slots, error
 			return nil, err
 		}
 	}
-	found := &slots{supplier: map[string]room{}}
+	found := &slots{supplier: map[string]claimLimit{}}
 	codes := map[string]bool{}
 	for _, one := range batch { // sorted by code
 		code := one.key.Supplier
@@ -116,13 +116,13 @@ func (t *tx) countClaims(ctx context.Context, batch []*claimCall) (*slots, error
 			continue
 		}
 		codes[code] = true
-		held, err := collect(ctx, t.session, func(scan scanner, limit *int64) error { return scan(limit) },
+		held, err := collect(ctx, t.txSession, func(scan scanner, limit *int64) error { return scan(limit) },
 			`SELECT held.concurrency_limit FROM supplier held WHERE held.code = $1 {hold}`, code)
 		if err != nil {
 			return nil, err
 		}
 		if len(held) > 0 && held[0] > 0 {
-			found.supplier[code] = room{limit: held[0]}
+			found.supplier[code] = claimLimit{limit: held[0]}
 		}
 	}
 	type count struct {
@@ -131,7 +131,7 @@ func (t *tx) countClaims(ctx context.Context, batch []*claimCall) (*slots, error
 	}
 	// A rehearsal takes a place like a claim does, and one whose lease has ended
 	// takes none, whether or not anybody has tidied up after it.
-	counts, err := collect(ctx, t.session, func(scan scanner, c *count) error { return scan(&c.code, &c.live) },
+	counts, err := collect(ctx, t.txSession, func(scan scanner, c *count) error { return scan(&c.code, &c.live) },
 		`SELECT s.code, count(*) FROM (
 			SELECT supplier_id FROM process WHERE state = 'claimed' AND claim_until > {now}
 			UNION ALL SELECT supplier_id FROM dry_run_lease WHERE until > {now}

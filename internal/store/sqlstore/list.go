@@ -16,7 +16,7 @@ import (
 const (
 	pending  = `p.account_number IS NULL AND p.skip_reason IS NULL`
 	imported = `p.account_number IS NOT NULL`
-	skipped  = `p.skip_reason IS NOT NULL`
+	whereSkipped  = `p.skip_reason IS NOT NULL`
 )
 
 // lists holds one text per filter. The order is that of the index, so that a
@@ -26,7 +26,7 @@ var lists = map[landfall.ProcessFilter]string{
 		SELECT * FROM (` + listOf(imported) + `) AS imported ORDER BY first_staged_at, external LIMIT $4`,
 	landfall.PendingProcesses:  listOf(pending),
 	landfall.ImportedProcesses: listOf(imported),
-	landfall.SkippedProcesses:  listOf(skipped),
+	landfall.SkippedProcesses:  listOf(whereSkipped),
 }
 
 // figuredList is the list of the imported ones with what their accounts come
@@ -166,7 +166,7 @@ func (v *view) list(
 	ctx context.Context, filter landfall.ProcessFilter, supplier int64, from landfall.ProcessCursor, limit int, until int64,
 ) ([]landfall.ProcessEntry, error) {
 	var number sql.NullString
-	return collect(ctx, v.session, func(scan scanner, entry *landfall.ProcessEntry) error {
+	return collect(ctx, v.txSession, func(scan scanner, entry *landfall.ProcessEntry) error {
 		err := scan(&entry.External, instantInto{&entry.FirstStagedAt}, &number, instantInto{&entry.AccountCreatedAt})
 		entry.AccountNumber = number.String
 		return err
@@ -177,7 +177,7 @@ func (v *view) list(
 func (v *view) figured(
 	ctx context.Context, supplier int64, from landfall.ProcessCursor, limit int, until int64,
 ) ([]landfall.ProcessEntry, error) {
-	return collect(ctx, v.session, func(scan scanner, entry *landfall.ProcessEntry) error {
+	return collect(ctx, v.txSession, func(scan scanner, entry *landfall.ProcessEntry) error {
 		var id int64
 		figures := &landfall.AccountFigures{}
 		err := scan(&id, &entry.External, instantInto{&entry.FirstStagedAt}, &entry.AccountNumber, instantInto{&entry.AccountCreatedAt},

@@ -19,7 +19,7 @@ const manyRows = 100_000
 // crowded opens a fresh store with many processes.
 func crowded(t *testing.T, url string, rows int) *sqlstore.Store {
 	t.Helper()
-	store := staged(t, url)
+	store := stageResult(t, url)
 	const together = 10_000 // so that no statement takes long
 	for from := 0; from < rows; from += together {
 		force(t, store, fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT %d UNION ALL SELECT i + 1 FROM n WHERE i < %d)

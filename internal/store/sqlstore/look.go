@@ -14,10 +14,10 @@ import (
 // written only if the process is still as it was looked at. Two versions of a
 // row and of its place in every index are saved by that.
 
-// looks gives what accounts would be created from, and how each process stands.
-var looks = sqlset.NewQuery(`
+// peeks gives what accounts would be created from, and how each process stands.
+var peeks = sqlset.NewQuery(`
 	SELECT w.supplier, w.external, coalesce(s.status, ''), coalesce(s.concurrency_limit, 0), m.name,
-		`+standing+`, p.account_number, p.claim_until - {now}, p.revision, p.failed_at, p.hash, g.document
+		`+currentState+`, p.account_number, p.claim_until - {now}, p.revision, p.failed_at, p.hash, g.document
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier LEFT JOIN team m ON m.name = w.team
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external
 	LEFT JOIN staging g ON g.process_id = p.id AND g.revision = p.revision`,
@@ -27,7 +27,7 @@ var looks = sqlset.NewQuery(`
 // granted is promised nothing, so there is nothing to commit for him; a refusal
 // rests on what was found, and must stay true.
 func (t *tx) look(ctx context.Context, batch []*claimCall) error {
-	open := unsettle(batch)
+	open := newPendingCalls(batch)
 	counted, err := t.lookAt(ctx, open, func(*claimCall) bool { return false })
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (t *tx) look(ctx context.Context, batch []*claimCall) error {
 // lookAt answers the open calls. Those that a limit counts are given back
 // unanswered, unless free says that there is room for one.
 func (t *tx) lookAt(ctx context.Context, open *openClaim, free func(*claimCall) bool) (counted []*claimCall, err error) {
-	text, args := looks.For(t.engine, open.rows(3, func(args []any, one *claimCall) []any {
+	text, args := peeks.For(t.engine, open.rows(3, func(args []any, one *claimCall) []any {
 		return append(args, one.key.Supplier, one.key.External, one.wanted.Team)
 	}))
 	rows, err := t.query(ctx, text, args...)

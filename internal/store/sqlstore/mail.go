@@ -89,7 +89,7 @@ func (t *tx) takeMails(ctx context.Context, demand landfall.MailRequest) (landfa
 // servedInTurn lists the suppliers with due mails, those behind the last one
 // first.
 func (t *tx) servedInTurn(ctx context.Context, last string) ([]string, error) {
-	return collect(ctx, t.session, func(scan scanner, code *string) error { return scan(code) },
+	return collect(ctx, t.txSession, func(scan scanner, code *string) error { return scan(code) },
 		sendable+` ORDER BY s.code <= $2, s.code`, true, last)
 }
 
@@ -102,7 +102,7 @@ const dueMails = `SELECT held.id, p.external, p.account_number, held.account_id,
 // takeMailsOf takes mails of one supplier. A mail that is sending still was
 // left behind by a sender of whom nobody knows how far he came.
 func (t *tx) takeMailsOf(ctx context.Context, supplier string, most int64, lease time.Duration) ([]landfall.OutgoingMail, error) {
-	mails, err := collect(ctx, t.session, func(scan scanner, mail *landfall.OutgoingMail) error {
+	mails, err := collect(ctx, t.txSession, func(scan scanner, mail *landfall.OutgoingMail) error {
 		var queued, account int64
 		var created sql.NullInt64
 		err := scan(&mail.ID, &mail.Key.External, textInto{&mail.AccountNumber}, &account, &mail.Kind,
@@ -133,7 +133,7 @@ func (t *tx) takeMailsOf(ctx context.Context, supplier string, most int64, lease
 // addressees are the customers of a mail's account who have its address, in
 // whatever letters.
 func (v *view) addressees(ctx context.Context, id int64, address string) ([]landfall.Customer, error) {
-	all, err := collect(ctx, v.session, func(scan scanner, c *landfall.Customer) error {
+	all, err := collect(ctx, v.txSession, func(scan scanner, c *landfall.Customer) error {
 		var account, ordinal int64
 		person := v.safe.shelf("customer", &account, &ordinal)
 		return scan(&account, &ordinal, person.text("title", &c.Title), person.text("given_name", &c.GivenName),
@@ -160,14 +160,14 @@ func (s *Store) SettleMail(ctx context.Context, result landfall.MailResult) erro
 		switch result.State {
 		case landfall.MailSent:
 			// It is with the customer, whoever else may have it in hand by now.
-			return changed(landfall.ErrFenced)(t.exec(ctx, `UPDATE mail SET state = 'sent', settled_at = {now}, due_at = NULL, token = NULL,
+			return orIfUnchanged(landfall.ErrFenced)(t.exec(ctx, `UPDATE mail SET state = 'sent', settled_at = {now}, due_at = NULL, token = NULL,
 				attempts = attempts + 1, uncertain = FALSE, reply = $2 WHERE id = $1 AND state <> 'sent'`, result.ID, reply))
 		case landfall.MailRefused:
-			return changed(landfall.ErrFenced)(t.exec(ctx, `UPDATE mail SET state = 'refused', settled_at = {now}, due_at = NULL, token = NULL,
+			return orIfUnchanged(landfall.ErrFenced)(t.exec(ctx, `UPDATE mail SET state = 'refused', settled_at = {now}, due_at = NULL, token = NULL,
 				attempts = attempts + $3, uncertain = (uncertain OR $4), reply = $5 WHERE id = $1 AND token = $2`,
 				result.ID, result.Token, int64(attempt), result.Uncertain, reply))
 		default:
-			return changed(landfall.ErrFenced)(t.exec(ctx, `UPDATE mail SET state = 'queued', due_at = {now} + $3, token = NULL,
+			return orIfUnchanged(landfall.ErrFenced)(t.exec(ctx, `UPDATE mail SET state = 'queued', due_at = {now} + $3, token = NULL,
 				attempts = attempts + $4, uncertain = (uncertain OR $5), reply = $6 WHERE id = $1 AND token = $2`,
 				result.ID, result.Token, result.Pause.Microseconds(), int64(attempt), result.Uncertain, reply))
 		}

@@ -15,7 +15,7 @@ const mailRecord = `SELECT m.id, m.supplier, p.external, p.account_number, m.acc
 
 // mails is for all queries that give them.
 func (v *view) mails(ctx context.Context, which string, args ...any) ([]landfall.MailRecord, error) {
-	return collect(ctx, v.session, func(scan scanner, mail *landfall.MailRecord) error {
+	return collect(ctx, v.txSession, func(scan scanner, mail *landfall.MailRecord) error {
 		var queued, account int64
 		var due, settled sql.NullInt64
 		err := scan(&mail.ID, &mail.Key.Supplier, &mail.Key.External, textInto{&mail.AccountNumber}, &account, &mail.Kind,
@@ -30,7 +30,7 @@ func (v *view) mails(ctx context.Context, which string, args ...any) ([]landfall
 // Mail gives one by its ID.
 func (v *view) Mail(ctx context.Context, id int64) (landfall.MailRecord, error) {
 	found, err := v.mails(ctx, ` WHERE m.id = $1`, id)
-	return first(found, err, landfall.ErrNotFound)
+	return firstOf(found, err, landfall.ErrNotFound)
 }
 
 // Mail gives one by its ID and holds it.

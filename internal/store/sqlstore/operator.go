@@ -20,21 +20,21 @@ type keptOperator struct {
 }
 
 // columns opens the second factor, which has to be known in the clear to be checked.
-func (kept *keptOperator) columns(safe *safe, o *landfall.Operator) []any {
+func (kept *keptOperator) columns(safe *sealer, o *landfall.Operator) []any {
 	return []any{&o.Name, &o.Role, &o.Disabled, &o.Password,
 		safe.shelf("operator", &o.Name).text("totp_secret", &o.TOTPSecret), &o.TOTPUsed, &kept.invitation, &kept.ends,
 		&kept.created, &kept.password, &kept.signedIn}
 }
 
 func (kept *keptOperator) fill(o *landfall.Operator) {
-	o.Invitation, o.InvitationEndsAt = digest(kept.invitation), instant(kept.ends)
+	o.Invitation, o.InvitationEndsAt = hashOf(kept.invitation), instant(kept.ends)
 	o.CreatedAt, o.PasswordAt, o.SignedInAt = moment(kept.created), instant(kept.password), instant(kept.signedIn)
 }
 
 // Operator gives one by its name.
 func (v *view) Operator(ctx context.Context, name string) (landfall.Operator, error) {
 	found, err := v.operators(ctx, `WHERE o.name = $1`, name)
-	return first(found, err, landfall.ErrNotFound)
+	return firstOf(found, err, landfall.ErrNotFound)
 }
 
 // Operators gives all, by name.
@@ -45,11 +45,11 @@ func (v *view) Operators(ctx context.Context) ([]landfall.Operator, error) {
 // InvitedOperator gives the one with an invitation that has not ended.
 func (v *view) InvitedOperator(ctx context.Context, invitation [32]byte) (landfall.Operator, error) {
 	found, err := v.operators(ctx, `WHERE o.invitation = $1 AND o.invitation_ends_at > {now}`, invitation[:])
-	return first(found, err, landfall.ErrNotFound)
+	return firstOf(found, err, landfall.ErrNotFound)
 }
 
 func (v *view) operators(ctx context.Context, which string, args ...any) ([]landfall.Operator, error) {
-	return collect(ctx, v.session, func(scan scanner, operator *landfall.Operator) error {
+	return collect(ctx, v.txSession, func(scan scanner, operator *landfall.Operator) error {
 		var kept keptOperator
 		err := scan(kept.columns(v.safe, operator)...)
 		kept.fill(operator)
@@ -59,20 +59,20 @@ func (v *view) operators(ctx context.Context, which string, args ...any) ([]land
 
 // CreateOperator keeps a new one.
 func (t *tx) CreateOperator(ctx context.Context, o landfall.Operator) error {
-	return changed(landfall.ErrExists)(t.exec(ctx, `INSERT INTO operator
+	return orIfUnchanged(landfall.ErrExists)(t.exec(ctx, `INSERT INTO operator
 			(name, role, disabled, password, totp_secret, totp_used, invitation, invitation_ends_at, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, {now}) ON CONFLICT (name) DO NOTHING`,
-		o.Name, string(o.Role), o.Disabled, o.Password, t.safe.words(secondPlace, o.TOTPSecret, o.Name), o.TOTPUsed, invitationArg(o), micros(o.InvitationEndsAt)))
+		o.Name, string(o.Role), o.Disabled, o.Password, t.safe.words(secondPlace, o.TOTPSecret, o.Name), o.TOTPUsed, invitationArg(o), microsArg(o.InvitationEndsAt)))
 }
 
 // SaveOperator replaces an existing one. When its password was chosen is
 // written down where it changes.
 func (t *tx) SaveOperator(ctx context.Context, o landfall.Operator) error {
-	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE operator SET role = $2, disabled = $3, password = $4, totp_secret = $5,
+	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE operator SET role = $2, disabled = $3, password = $4, totp_secret = $5,
 			totp_used = $6, invitation = $7, invitation_ends_at = $8,
 			password_at = CASE WHEN $4 = '' THEN NULL WHEN $4 = password THEN password_at ELSE {now} END
 		WHERE name = $1`,
-		o.Name, string(o.Role), o.Disabled, o.Password, t.safe.words(secondPlace, o.TOTPSecret, o.Name), o.TOTPUsed, invitationArg(o), micros(o.InvitationEndsAt)))
+		o.Name, string(o.Role), o.Disabled, o.Password, t.safe.words(secondPlace, o.TOTPSecret, o.Name), o.TOTPUsed, invitationArg(o), microsArg(o.InvitationEndsAt)))
 }
 
 // invitationArg is NULL for no invitation.
@@ -85,9 +85,9 @@ func invitationArg(o landfall.Operator) any {
 
 const sessionColumns = `s.id, s.hash, s.operator, s.address, s.agent, s.created_at, s.seen_at, s.ends_at`
 
-// alive is what holds of a session that is not over. Rows are found by their
+// sessionAlive is what holds of a session that is not over. Rows are found by their
 // hash or operator, so that the clock need not be looked up first.
-const alive = `s.ends_at > {now} AND s.seen_at > {now} - $2`
+const sessionAlive = `s.ends_at > {now} AND s.seen_at > {now} - $2`
 
 // Session gives the session whose secret has a hash, with its operator.
 func (v *view) Session(ctx context.Context, hash [32]byte, idle time.Duration) (landfall.Session, landfall.Operator, error) {
@@ -96,7 +96,7 @@ func (v *view) Session(ctx context.Context, hash [32]byte, idle time.Duration) (
 	var kept keptOperator
 	var places keptSession
 	err := v.one(ctx, `SELECT `+sessionColumns+`, `+operatorColumns+` FROM operator_session s JOIN operator o ON o.name = s.operator
-		WHERE s.hash = $1 AND `+alive, []any{hash[:], idle.Microseconds()}, append(places.columns(&session), kept.columns(v.safe, &operator)...))
+		WHERE s.hash = $1 AND `+sessionAlive, []any{hash[:], idle.Microseconds()}, append(places.columns(&session), kept.columns(v.safe, &operator)...))
 	if err != nil {
 		return landfall.Session{}, landfall.Operator{}, err
 	}
@@ -116,23 +116,23 @@ func (kept *keptSession) columns(s *landfall.Session) []any {
 }
 
 func (kept *keptSession) fill(s *landfall.Session) {
-	s.Hash, s.CreatedAt, s.SeenAt, s.EndsAt = digest(kept.hash), moment(kept.created), moment(kept.seen), moment(kept.ends)
+	s.Hash, s.CreatedAt, s.SeenAt, s.EndsAt = hashOf(kept.hash), moment(kept.created), moment(kept.seen), moment(kept.ends)
 }
 
 // Sessions gives the sessions that are not over.
 func (v *view) Sessions(ctx context.Context, operator string, idle time.Duration) ([]landfall.Session, error) {
-	return collect(ctx, v.session, func(scan scanner, session *landfall.Session) error {
+	return collect(ctx, v.txSession, func(scan scanner, session *landfall.Session) error {
 		var kept keptSession
 		err := scan(kept.columns(session)...)
 		kept.fill(session)
 		return err
 	}, `SELECT `+sessionColumns+` FROM operator_session s
-		WHERE (s.operator = $1 OR $1 = '') AND `+alive+` ORDER BY s.seen_at DESC, s.id`, operator, idle.Microseconds())
+		WHERE (s.operator = $1 OR $1 = '') AND `+sessionAlive+` ORDER BY s.seen_at DESC, s.id`, operator, idle.Microseconds())
 }
 
 // StartSession keeps a new session and notes that its operator has signed in.
 func (t *tx) StartSession(ctx context.Context, session landfall.Session, length time.Duration) error {
-	if err := changed(landfall.ErrNotFound)(t.exec(ctx,
+	if err := orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx,
 		`UPDATE operator SET signed_in_at = {now} WHERE name = $1`, session.Operator)); err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (t *tx) TouchSession(ctx context.Context, id string) error {
 
 // EndSession ends one at once.
 func (t *tx) EndSession(ctx context.Context, id string) error {
-	return changed(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM operator_session WHERE id = $1`, id))
+	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM operator_session WHERE id = $1`, id))
 }
 
 // EndSessions ends all of an operator but one.

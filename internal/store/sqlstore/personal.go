@@ -7,39 +7,39 @@ package sqlstore
 
 import "maps"
 
-// nature says what a column holds.
-type nature uint8
+// dataKind says what a column holds.
+type dataKind uint8
 
 const (
-	plain    nature = iota // settings, states, times, counters, digests of secrets: nothing about a customer
+	naturePlain    dataKind = iota // settings, states, times, counters, digests of secrets: nothing about a customer
 	identity               // the numbers an account is known by; they stay, so that the fact stays
 	booked                 // money and its dates: books are kept by law
-	staff                  // who works here or calls us: operators and organisations
-	personal               // about a customer: it is erased
+	natureStaff                  // who works here or calls us: operators and organisations
+	naturePersonal               // about a customer: it is erased
 )
 
-// column is what a column holds, and for what is personal what stands there
+// columnRule is what a column holds, and for what is personal what stands there
 // once it was erased.
-type column struct {
-	nature nature
+type columnRule struct {
+	nature dataKind
 	blank  string
-	form   form
+	form   sealForm
 	row    []string // what the row is known by to whoever seals it; nil: what the table says
 }
 
-// form says how a column is kept where what is personal is encrypted.
-type form uint8
+// sealForm says how a column is kept where what is personal is encrypted.
+type sealForm uint8
 
 const (
-	bare     form = iota
-	sealed        // nobody reads it without the key
-	matched       // as sealed, but equal values of one place look alike: they are looked up
+	formPlain     sealForm = iota
+	formSealed        // nobody reads it without the key
+	formMatched       // as sealed, but equal values of one place look alike: they are looked up
 	digested      // a keyed digest stands for it
 )
 
-// holding is a table with its columns.
-type holding struct {
-	columns map[string]column
+// tableRule is a table with its columns.
+type tableRule struct {
+	columns map[string]columnRule
 	// key is the primary key, by which the rows are walked along, and row what
 	// sealed values are bound to: they open in no other. Where another table
 	// knows that, it is joined.
@@ -75,26 +75,26 @@ var (
 )
 
 // as declares columns of one nature.
-func as(nature nature, names ...string) map[string]column {
-	columns := make(map[string]column, len(names))
+func as(nature dataKind, names ...string) map[string]columnRule {
+	columns := make(map[string]columnRule, len(names))
 	for _, name := range names {
-		columns[name] = column{nature: nature}
+		columns[name] = columnRule{nature: nature}
 	}
 	return columns
 }
 
 // blanked declares personal columns that are left with one value.
-func blanked(blank string, names ...string) map[string]column {
-	columns := make(map[string]column, len(names))
+func blanked(blank string, names ...string) map[string]columnRule {
+	columns := make(map[string]columnRule, len(names))
 	for _, name := range names {
-		columns[name] = column{nature: personal, blank: blank, form: sealed}
+		columns[name] = columnRule{nature: naturePersonal, blank: blank, form: formSealed}
 	}
 	return columns
 }
 
 // keptAs declares that columns are kept in another form than sealed, and bound to
 // what else the row is known by.
-func keptAs(form form, row []string, columns map[string]column) map[string]column {
+func keptAs(form sealForm, row []string, columns map[string]columnRule) map[string]columnRule {
 	for name, one := range columns {
 		one.form, one.row = form, row
 		columns[name] = one
@@ -102,8 +102,8 @@ func keptAs(form form, row []string, columns map[string]column) map[string]colum
 	return columns
 }
 
-func all(parts ...map[string]column) map[string]column {
-	columns := map[string]column{}
+func mergeRules(parts ...map[string]columnRule) map[string]columnRule {
+	columns := map[string]columnRule{}
 	for _, part := range parts {
 		maps.Copy(columns, part)
 	}
@@ -111,76 +111,76 @@ func all(parts ...map[string]column) map[string]column {
 }
 
 // authored is who wrote a row.
-var authored = as(staff, "key_id", "request_id")
+var authored = as(natureStaff, "key_id", "request_id")
 
-// holdings is the registry.
-var holdings = map[string]holding{
-	"process": {of: `id = $1`, key: []string{"id bigint"}, row: byKey, join: ofKey, columns: all(
-		as(plain, "id", "supplier_id", "state", "revision", "first_staged_at", "staged_at", "account_created_at", "skip_reason",
+// tableRules is the registry.
+var tableRules = map[string]tableRule{
+	"process": {of: `id = $1`, key: []string{"id bigint"}, row: byKey, join: ofKey, columns: mergeRules(
+		as(naturePlain, "id", "supplier_id", "state", "revision", "first_staged_at", "staged_at", "account_created_at", "skip_reason",
 			"claim_token", "claim_until", "failed_at", "figures", "previous_figures", "previously_failed", "erased_at"),
 		as(identity, "external", "account_number"),
-		keptAs(matched, nil, blanked(noBytes, "hash")), blanked(erasedFailure, "failure"))},
+		keptAs(formMatched, nil, blanked(noBytes, "hash")), blanked(erasedFailure, "failure"))},
 	"staging": {of: `process_id = $1`, key: []string{"process_id bigint", "revision bigint"}, row: byProcess, join: ofProcess,
-		columns: all(authored, as(plain, "process_id", "revision", "staged_at", "purged_at"),
-			keptAs(matched, nil, blanked(noBytes, "hash")), blanked(noBytes, "document"))},
+		columns: mergeRules(authored, as(naturePlain, "process_id", "revision", "staged_at", "purged_at"),
+			keptAs(formMatched, nil, blanked(noBytes, "hash")), blanked(noBytes, "document"))},
 	"refusal": {of: `(supplier_id, external) = (SELECT p.supplier_id, p.external FROM process p WHERE p.id = $1)`, remove: true,
 		key: []string{"supplier_id bigint", "external text"}, row: byKey, join: ofKey,
-		columns: all(authored, as(plain, "supplier_id", "at"), as(identity, "external"), blanked(nothing, "failure"))},
-	"account": {of: `id = $1`, key: []string{"id bigint"}, columns: all(
-		as(plain, "id", "revision", "team", "account_type", "ledger_length", "note_count", "statement_count", "instruction_count",
+		columns: mergeRules(authored, as(naturePlain, "supplier_id", "at"), as(identity, "external"), blanked(nothing, "failure"))},
+	"account": {of: `id = $1`, key: []string{"id bigint"}, columns: mergeRules(
+		as(naturePlain, "id", "revision", "team", "account_type", "ledger_length", "note_count", "statement_count", "instruction_count",
 			"posting_count", "run"),
 		as(booked, "currency", "last_billed_to_on", "last_statement_closing_on", "last_statement_issued_on", "next_bill_due_on",
 			"last_statement_balance", "transfer_balance", "open_from_on", "balance"),
 		blanked(noText, "billing_name"))},
-	"customer": {of: ofAccount, key: byOrdinal, columns: all(as(plain, "account_id", "ordinal", "role"),
+	"customer": {of: ofAccount, key: byOrdinal, columns: mergeRules(as(naturePlain, "account_id", "ordinal", "role"),
 		blanked(noText, "given_name", "family_name", "title", "email", "mobile", "landline"), blanked(nothing, "born_on"))},
-	"address": {of: ofAccount, key: byOrdinal, columns: all(as(plain, "account_id", "ordinal"),
+	"address": {of: ofAccount, key: byOrdinal, columns: mergeRules(as(naturePlain, "account_id", "ordinal"),
 		blanked(`CAST('[]' AS {json})`, "lines"), blanked(noText, "locality", "postal_code", "country"))},
-	"supply_point": {of: ofAccount, key: byOrdinal, columns: all(as(plain, "account_id", "ordinal", "address", "supply_type", "start_on", "end_on"),
+	"supply_point": {of: ofAccount, key: byOrdinal, columns: mergeRules(as(naturePlain, "account_id", "ordinal", "address", "supply_type", "start_on", "end_on"),
 		blanked(noText, "identifier"))},
-	"agreement": {of: ofAccount, columns: as(plain, "account_id", "supply_point", "ordinal", "product_code", "from_on", "to_on", "agreed_at")},
-	"meter": {of: ofAccount, key: []string{"account_id bigint", "supply_point bigint", "ordinal bigint"}, columns: all(as(plain, "account_id", "supply_point", "ordinal", "installed_on", "removed_on"),
+	"agreement": {of: ofAccount, columns: as(naturePlain, "account_id", "supply_point", "ordinal", "product_code", "from_on", "to_on", "agreed_at")},
+	"meter": {of: ofAccount, key: []string{"account_id bigint", "supply_point bigint", "ordinal bigint"}, columns: mergeRules(as(naturePlain, "account_id", "supply_point", "ordinal", "installed_on", "removed_on"),
 		blanked(noText, "serial_number"), blanked(`CAST('[]' AS {json})`, "registers"))},
-	"statement_period": {of: ofAccount, columns: all(as(plain, "account_id", "ordinal"), as(booked, "from_on", "to_on", "balance"))},
-	"ledger_entry": {of: ofAccount, key: []string{"account_id bigint", "sequence bigint"}, columns: all(authored, as(plain, "account_id"),
+	"statement_period": {of: ofAccount, columns: mergeRules(as(naturePlain, "account_id", "ordinal"), as(booked, "from_on", "to_on", "balance"))},
+	"ledger_entry": {of: ofAccount, key: []string{"account_id bigint", "sequence bigint"}, columns: mergeRules(authored, as(naturePlain, "account_id"),
 		as(booked, "transaction_id", "sequence", "kind", "closed", "signed", "balance", "type", "entered_on", "original_on"),
 		blanked(noText, "reason", "note"), blanked(nothing, "document"))},
 	"note": {of: ofAccount, key: []string{"account_id bigint", "digest bigint", "ordinal bigint"}, row: []string{"account_id", "ordinal"},
-		columns: all(authored, as(plain, "account_id", "ordinal", "created_at", "pinned", "unpin_at"),
+		columns: mergeRules(authored, as(naturePlain, "account_id", "ordinal", "created_at", "pinned", "unpin_at"),
 			keptAs(digested, nil, blanked(`0`, "digest")), blanked(nothing, "body", "document_paths"))},
 	"historical_statement": {of: ofAccount, key: []string{"account_id bigint", "statement_id text", "ordinal bigint"}, row: []string{"account_id", "ordinal"},
-		columns: all(authored, as(plain, "account_id", "ordinal"),
+		columns: mergeRules(authored, as(naturePlain, "account_id", "ordinal"),
 			as(booked, "statement_id", "from_on", "to_on", "issued_on", "number", "gross_amount"), blanked(noText, "path"))},
-	"instruction": {of: ofAccount, key: byOrdinal, columns: all(authored,
-		as(plain, "account_id", "ordinal", "vendor", "type", "valid_from_on", "for_schedules", "status", "scheme"),
-		keptAs(matched, []string{"account_id", "vendor"}, blanked(noText, "reference")), blanked(noText, "last_digits", "expiry"))},
-	"payment_schedule": {of: ofAccount, columns: all(as(plain, "account_id", "ordinal", "trigger_type", "frequency", "day_of_month"),
+	"instruction": {of: ofAccount, key: byOrdinal, columns: mergeRules(authored,
+		as(naturePlain, "account_id", "ordinal", "vendor", "type", "valid_from_on", "for_schedules", "status", "scheme"),
+		keptAs(formMatched, []string{"account_id", "vendor"}, blanked(noText, "reference")), blanked(noText, "last_digits", "expiry"))},
+	"payment_schedule": {of: ofAccount, columns: mergeRules(as(naturePlain, "account_id", "ordinal", "trigger_type", "frequency", "day_of_month"),
 		as(booked, "start_on", "end_on", "amount", "threshold"))},
-	"mail": {of: ofAccount, key: []string{"id bigint"}, columns: all(
-		as(plain, "id", "account_id", "supplier", "kind", "language", "state", "queued_at", "due_at", "settled_at", "token", "attempts", "uncertain", "purged_at"),
-		keptAs(matched, []string{"account_id", "kind"}, blanked(`'erased ' || CAST(id AS TEXT)`, "recipient")), blanked(noText, "reply"))},
-	"search_term": {of: ofAccount, remove: true, columns: all(as(plain, "account_id"), keptAs(digested, nil, blanked(nothing, "term")))},
+	"mail": {of: ofAccount, key: []string{"id bigint"}, columns: mergeRules(
+		as(naturePlain, "id", "account_id", "supplier", "kind", "language", "state", "queued_at", "due_at", "settled_at", "token", "attempts", "uncertain", "purged_at"),
+		keptAs(formMatched, []string{"account_id", "kind"}, blanked(`'erased ' || CAST(id AS TEXT)`, "recipient")), blanked(noText, "reply"))},
+	"search_term": {of: ofAccount, remove: true, columns: mergeRules(as(naturePlain, "account_id"), keptAs(digested, nil, blanked(nothing, "term")))},
 	"run_failure": {key: []string{"run_id bigint", "external text"},
 		of: `external = (SELECT p.external FROM process p WHERE p.id = $1)
 			AND run_id IN (SELECT r.id FROM run r JOIN process p ON p.supplier_id = r.supplier_id WHERE p.id = $1)`,
-		columns: all(as(plain, "run_id", "at"), as(identity, "external"), blanked(erasedFailure, "failure"))},
+		columns: mergeRules(as(naturePlain, "run_id", "at"), as(identity, "external"), blanked(erasedFailure, "failure"))},
 
-	"undone_account": {columns: all(as(identity, "number"), as(staff, "actor"),
-		as(plain, "process_id", "account_created_at", "undone_at", "reason", "run_id"))},
-	"deviation": {columns: all(as(plain, "id", "supplier_id", "figures"), as(identity, "external"))},
-	"event": {columns: all(as(staff, "key_id", "request_id"), as(plain, "id", "type", "supplier", "at", "details"),
+	"undone_account": {columns: mergeRules(as(identity, "number"), as(natureStaff, "actor"),
+		as(naturePlain, "process_id", "account_created_at", "undone_at", "reason", "run_id"))},
+	"deviation": {columns: mergeRules(as(naturePlain, "id", "supplier_id", "figures"), as(identity, "external"))},
+	"event": {columns: mergeRules(as(natureStaff, "key_id", "request_id"), as(naturePlain, "id", "type", "supplier", "at", "details"),
 		as(identity, "external", "account_number"))},
-	"webhook_delivery": {columns: all(as(identity, "external"),
-		as(plain, "webhook", "event_id", "supplier", "state", "attempts", "first_at", "due_at", "status", "reason"))},
-	"run_member": {columns: as(plain, "run_id", "ordinal", "process_id", "outcome")},
-	"run": {columns: all(as(staff, "created_key_id", "created_request_id", "key_id", "request_id"), as(identity, "cursor_external"),
-		as(plain, "id", "number", "supplier_id", "team", "dry_run", "selection", "sample", "most", "at_once", "not_before", "not_after", "state",
+	"webhook_delivery": {columns: mergeRules(as(identity, "external"),
+		as(naturePlain, "webhook", "event_id", "supplier", "state", "attempts", "first_at", "due_at", "status", "reason"))},
+	"run_member": {columns: as(naturePlain, "run_id", "ordinal", "process_id", "outcome")},
+	"run": {columns: mergeRules(as(natureStaff, "created_key_id", "created_request_id", "key_id", "request_id"), as(identity, "cursor_external"),
+		as(naturePlain, "id", "number", "supplier_id", "team", "dry_run", "selection", "sample", "most", "at_once", "not_before", "not_after", "state",
 			"cancelling", "reason", "created_at", "started_at", "ended_at", "running_since", "worked", "cutoff", "cursor_at", "seen", "selected", "chosen", "undone"))},
-	"audit": {columns: all(as(staff, "actor", "source", "request_id"), as(identity, "subject", "acts"), as(plain, "id", "at", "action", "detail"))},
+	"audit": {columns: mergeRules(as(natureStaff, "actor", "source", "request_id"), as(identity, "subject", "acts"), as(naturePlain, "id", "at", "action", "detail"))},
 	// What an operator's codes are computed from is worth as much as a key.
-	"operator": {key: []string{"name text"}, columns: all(
-		as(staff, "name", "role", "disabled", "password", "totp_used", "invitation", "invitation_ends_at", "created_at", "password_at", "signed_in_at"),
-		keptAs(sealed, nil, as(staff, "totp_secret")))},
+	"operator": {key: []string{"name text"}, columns: mergeRules(
+		as(natureStaff, "name", "role", "disabled", "password", "totp_used", "invitation", "invitation_ends_at", "created_at", "password_at", "signed_in_at"),
+		keptAs(formSealed, nil, as(natureStaff, "totp_secret")))},
 }
 
 // impersonal are the tables that hold nothing about any account: settings,

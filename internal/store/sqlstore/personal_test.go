@@ -22,7 +22,7 @@ func (s *Store) Columns(ctx context.Context, postgres bool) ([]string, error) {
 // what it knows that is not among them.
 func Unclassified(columns []string) (wrong []string) {
 	known := map[string]bool{}
-	for table, held := range holdings {
+	for table, held := range tableRules {
 		for column := range held.columns {
 			known[table+"."+column] = true
 		}
@@ -42,9 +42,9 @@ func Unclassified(columns []string) (wrong []string) {
 
 // PersonalColumns names what is personal, as table.column.
 func PersonalColumns() (names []string) {
-	for table, held := range holdings {
+	for table, held := range tableRules {
 		for name, column := range held.columns {
-			if column.nature == personal {
+			if column.nature == naturePersonal {
 				names = append(names, table+"."+name)
 			}
 		}
@@ -84,12 +84,12 @@ func TestWhatIsPersonalIsSealed(t *testing.T) {
 			sealing[table.Name()+"."+columns[seal.at]] = true
 		}
 	}
-	for table, held := range holdings {
+	for table, held := range tableRules {
 		for name, column := range held.columns {
-			if column.nature == personal && column.form == bare {
+			if column.nature == naturePersonal && column.form == formPlain {
 				t.Errorf("%s.%s is personal, and could be read", table, name)
 			}
-			if is := column.form == sealed || column.form == matched; is != sealing[table+"."+name] {
+			if is := column.form == formSealed || column.form == formMatched; is != sealing[table+"."+name] {
 				t.Errorf("%s.%s: is it sealed where it is written?", table, name)
 			}
 			delete(sealing, table+"."+name)
@@ -101,12 +101,12 @@ func TestWhatIsPersonalIsSealed(t *testing.T) {
 }
 
 func TestWhatIsPersonalIsErased(t *testing.T) {
-	for table, held := range holdings {
+	for table, held := range tableRules {
 		for name, column := range held.columns {
-			if column.nature == personal && held.of == "" {
+			if column.nature == naturePersonal && held.of == "" {
 				t.Errorf("%s.%s is personal, and nothing says whose it is", table, name)
 			}
-			if (column.nature == personal) != (column.blank != "") {
+			if (column.nature == naturePersonal) != (column.blank != "") {
 				t.Errorf("%s.%s: what is left of it?", table, name)
 			}
 		}

@@ -81,12 +81,12 @@ func (s *Store) fingerprint(ctx context.Context) (string, error) {
 
 // markCopy says in a backup that it is one.
 func (t *tx) markCopy(ctx context.Context) error {
-	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE database_identity SET copied_at = {now} WHERE id = 1`))
+	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE database_identity SET copied_at = {now} WHERE id = 1`))
 }
 
 // AdmitCopy makes a copy a database that may be served where it is now.
 func (t *tx) AdmitCopy(ctx context.Context) error {
-	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE database_identity SET copied_at = NULL, fingerprint = NULL WHERE id = 1`))
+	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE database_identity SET copied_at = NULL, fingerprint = NULL WHERE id = 1`))
 }
 
 // EndTokens ends every login, of callers and of the console.

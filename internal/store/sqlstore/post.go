@@ -12,8 +12,8 @@ import (
 )
 
 type (
-	postCall = call[*posting, landfall.PostOutcome]
-	openPost = unsettled[*posting, landfall.PostOutcome]
+	postCall = pendingCall[*posting, landfall.PostOutcome]
+	openPost = pendingCalls[*posting, landfall.PostOutcome]
 )
 
 // posting is one call of Post with what was found on its account.
@@ -25,12 +25,12 @@ type posting struct {
 	currency string
 	number   string
 	books    landfall.AccountState
-	last     ordinals
+	last     lastOrdinals
 	panicked any // what Decide panicked with; it belongs to the caller
 }
 
-// ordinals are the last numbers given out on an account.
-type ordinals struct{ note, statement, instruction int64 }
+// lastOrdinals are the last numbers given out on an account.
+type lastOrdinals struct{ note, statement, instruction int64 }
 
 // Post locks an account, lets the posting decide, and writes what it adds.
 func (s *Store) Post(ctx context.Context, wanted landfall.Posting) (landfall.PostOutcome, error) {
@@ -51,7 +51,7 @@ func (s *Store) Post(ctx context.Context, wanted landfall.Posting) (landfall.Pos
 
 // post runs a batch of postings onto different accounts.
 func (t *tx) post(ctx context.Context, batch []*postCall) error {
-	open := unsettle(batch)
+	open := newPendingCalls(batch)
 	found, err := t.lockAccounts(ctx, open)
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ func (t *tx) refusePosting(ctx context.Context, open *openPost) error {
 		}
 		code := one.key.Supplier
 		if _, asked := takes[code]; !asked {
-			open, err := collect(ctx, t.session, func(scan scanner, code *string) error { return scan(code) },
+			open, err := collect(ctx, t.txSession, func(scan scanner, code *string) error { return scan(code) },
 				`SELECT code FROM supplier WHERE code = $1 AND status <> 'Paused'`, code)
 			if err != nil {
 				return err

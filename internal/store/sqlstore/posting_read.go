@@ -32,7 +32,7 @@ func (v *view) AccountState(ctx context.Context, key landfall.Key, transactionID
 	if err != nil {
 		return landfall.AccountState{}, err
 	}
-	found, err := collect(ctx, v.session, v.readEntry, text, args...)
+	found, err := collect(ctx, v.txSession, v.readEntry, text, args...)
 	for _, one := range found {
 		books.Entries = append(books.Entries, one.item)
 	}

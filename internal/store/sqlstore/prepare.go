@@ -11,16 +11,16 @@ type prepared struct {
 	has  landfall.Figures // what the account comes to
 }
 
-// blank stands in a prepared row for what is not known yet.
-type blank uint8
+// placeholder stands in a prepared row for what is not known yet.
+type placeholder uint8
 
 const (
-	theProcess blank = iota // the account's key
+	theProcess placeholder = iota // the account's key
 	theNumber
 )
 
-// later stands for the moment of the creation and so many microseconds more.
-type later int64
+// offsetFromNow stands for the moment of the creation and so many microseconds more.
+type offsetFromNow int64
 
 func (s *Store) prepared(creation *landfall.Creation) (*prepared, error) {
 	p := &prepared{Creation: creation, rows: newAccountRows(s.safe), has: accountFigures(&creation.Account)}
@@ -46,11 +46,11 @@ func (r *accountRows) take(p *prepared, process, at int64, number string) {
 		rows := into[i].Values
 		for _, value := range part.Values {
 			switch gap := value.(type) {
-			case blank:
+			case placeholder:
 				if value = key; gap == theNumber {
 					value = name
 				}
-			case later:
+			case offsetFromNow:
 				value = at + int64(gap)
 			}
 			rows = append(rows, value)

@@ -10,12 +10,12 @@ import (
 	"landfall"
 )
 
-// standing is the state of a process as everybody must see it: a claim whose
+// currentState is the state of a process as everybody must see it: a claim whose
 // lease has ended is none.
-const standing = `CASE WHEN p.state = 'claimed' AND p.claim_until <= {now} THEN 'staged' ELSE p.state END`
+const currentState = `CASE WHEN p.state = 'claimed' AND p.claim_until <= {now} THEN 'staged' ELSE p.state END`
 
-// free is the condition under which nobody holds a process.
-const free = `(process.state = 'staged' OR process.state = 'claimed' AND process.claim_until <= {now})`
+// whereFree is the condition under which nobody holds a process.
+const whereFree = `(process.state = 'staged' OR process.state = 'claimed' AND process.claim_until <= {now})`
 
 // remaining is what is left of a lease.
 func remaining(micros sql.NullInt64) time.Duration {
@@ -29,7 +29,7 @@ func (v *view) Process(ctx context.Context, key landfall.Key) (landfall.Process,
 	var number, reason sql.NullString
 	var first, staged int64
 	var created, failed sql.NullInt64
-	err := v.one(ctx, `SELECT `+standing+`, p.revision, p.hash, p.first_staged_at, p.staged_at,
+	err := v.one(ctx, `SELECT `+currentState+`, p.revision, p.hash, p.first_staged_at, p.staged_at,
 			p.account_number, p.account_created_at, p.skip_reason, p.failure, p.failed_at, p.erased_at
 		FROM process p JOIN supplier s ON s.id = p.supplier_id
 		WHERE s.code = $1 AND p.external = $2`,
@@ -49,7 +49,7 @@ func (v *view) Process(ctx context.Context, key landfall.Key) (landfall.Process,
 
 // Revisions gives the staging history, oldest first.
 func (v *view) Revisions(ctx context.Context, key landfall.Key) ([]landfall.StagedRevision, error) {
-	found, err := collect(ctx, v.session, func(scan scanner, r *landfall.StagedRevision) error {
+	found, err := collect(ctx, v.txSession, func(scan scanner, r *landfall.StagedRevision) error {
 		var hash []byte
 		err := scan(&r.Revision, &hash, instantInto{&r.StagedAt}, &r.Document, instantInto{&r.RemovedAt},
 			textInto{&r.By.KeyID}, textInto{&r.By.RequestID}, textInto{&r.By.Organisation})
@@ -89,10 +89,10 @@ func (t *tx) Skip(ctx context.Context, key landfall.Key, reason string) (landfal
 	// A claim may end by the clock between the two statements: then the mark
 	// is possible after all, and trying again finds it so.
 	for range 3 {
-		marked, err := collect(ctx, t.session, readStanding, `UPDATE process
+		marked, err := collect(ctx, t.txSession, readStatus, `UPDATE process
 			SET state = 'skipped', skip_reason = $3, claim_token = NULL, claim_until = NULL
-			WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2 AND `+free+
-			` RETURNING `+standingColumns, key.Supplier, key.External, reason)
+			WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2 AND `+whereFree+
+			` RETURNING `+statusColumns, key.Supplier, key.External, reason)
 		if err != nil {
 			return "", err
 		}
@@ -140,9 +140,9 @@ func (t *tx) skipUnstaged(ctx context.Context, key landfall.Key, reason string) 
 // nothing remains.
 func (t *tx) Unskip(ctx context.Context, key landfall.Key) error {
 	var counted tallies
-	gone, err := collect(ctx, t.session, readStanding, `DELETE FROM process
+	gone, err := collect(ctx, t.txSession, readStatus, `DELETE FROM process
 		WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2 AND state = 'skipped' AND revision = 0
-		RETURNING `+standingColumns, key.Supplier, key.External)
+		RETURNING `+statusColumns, key.Supplier, key.External)
 	if err != nil {
 		return err
 	}
@@ -151,10 +151,10 @@ func (t *tx) Unskip(ctx context.Context, key landfall.Key) error {
 		return t.tally(ctx, &counted)
 	}
 	// A number may be marked between the two statements; that mark came after us.
-	unmarked, err := collect(ctx, t.session, readStanding, `UPDATE process SET state = 'staged', skip_reason = NULL
+	unmarked, err := collect(ctx, t.txSession, readStatus, `UPDATE process SET state = 'staged', skip_reason = NULL
 		WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2 AND state = 'skipped' AND revision > 0
-		RETURNING `+standingColumns, key.Supplier, key.External)
-	back, err := first(unmarked, err, landfall.ErrNotFound)
+		RETURNING `+statusColumns, key.Supplier, key.External)
+	back, err := firstOf(unmarked, err, landfall.ErrNotFound)
 	if err != nil {
 		return err
 	}
@@ -169,11 +169,11 @@ type stood struct {
 	figures  landfall.Figures
 }
 
-const standingColumns = `process.supplier_id, process.failed_at IS NOT NULL, process.figures`
+const statusColumns = `process.supplier_id, process.failed_at IS NOT NULL, process.figures`
 
-func readStanding(scan scanner, one *stood) error {
+func readStatus(scan scanner, one *stood) error {
 	var failed bool
 	err := scan(&one.supplier, &failed, figuresInto{&one.figures})
-	one.standing = waiting(failed)
+	one.standing = waitingStatus(failed)
 	return err
 }

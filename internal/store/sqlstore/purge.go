@@ -11,8 +11,8 @@ import (
 // while they are written.
 const purgeBatch = 200
 
-// stretch is a page of a lane: a supplier's rows behind a place.
-type stretch struct {
+// purgePage is a page of a lane: a supplier's rows behind a place.
+type purgePage struct {
 	supplier int64
 	code     string
 	keep     time.Duration
@@ -20,29 +20,29 @@ type stretch struct {
 	dry      bool
 }
 
-// lane is one index that a purge walks along, from its beginning to its end. It
+// purgeIndex is one index that a purge walks along, from its beginning to its end. It
 // looks at purgeBatch entries at a time, whether they are to go or not: so every
 // statement is short, however many rows there are and however few of them go.
-type lane struct {
+type purgeIndex struct {
 	keep func(landfall.Retention) time.Duration
-	step walk
+	step purgeStep
 }
 
-// walk takes a step along a lane. It says what went, how far it came, and whether
+// purgeStep takes a step along a lane. It says what went, how far it came, and whether
 // there is more.
-type walk func(context.Context, *Store, stretch) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error)
+type purgeStep func(context.Context, *Store, purgePage) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error)
 
-// lanes are all of them, in the order in which they are walked.
-var lanes = []lane{
-	{keepStaged, stagedLane(`held.account_number IS NOT NULL`, forgetHash)},
-	{keepStaged, stagedLane(`held.account_number IS NULL AND held.skip_reason IS NULL`, askAgain)},
-	{keepStaged, stagedLane(`held.skip_reason IS NOT NULL`, forgetHash)},
-	{keepFailures, failureLane(failedAttempts)},
-	{keepFailures, failureLane(skippedAttempts)},
-	{keepFailures, failureLane(refusedBefore)},
-	{keepFailures, failureLane(failedInRuns)},
-	{keepMails, mailLane},
-	{keepEvents, eventLane},
+// purgeIndexes are all of them, in the order in which they are walked.
+var purgeIndexes = []purgeIndex{
+	{keepStaged, purgeStaged(`held.account_number IS NOT NULL`, clearHash)},
+	{keepStaged, purgeStaged(`held.account_number IS NULL AND held.skip_reason IS NULL`, failWithoutDocument)},
+	{keepStaged, purgeStaged(`held.skip_reason IS NOT NULL`, clearHash)},
+	{keepFailures, purgeFailures(failedAttempts)},
+	{keepFailures, purgeFailures(skippedAttempts)},
+	{keepFailures, purgeFailures(refusedBefore)},
+	{keepFailures, purgeFailures(failedInRuns)},
+	{keepMails, purgeMails},
+	{keepEvents, purgeEvents},
 }
 
 func keepStaged(r landfall.Retention) time.Duration   { return r.Staged }
@@ -53,7 +53,7 @@ func keepEvents(r landfall.Retention) time.Duration   { return r.Events }
 // Purge takes one step.
 func (s *Store) Purge(ctx context.Context, order landfall.PurgeRequest) (landfall.PurgeStep, error) {
 	var supplier landfall.Supplier
-	part := stretch{code: order.Supplier, from: order.After, dry: order.DryRun}
+	part := purgePage{code: order.Supplier, from: order.After, dry: order.DryRun}
 	err := s.View(ctx, func(reader landfall.View) (err error) {
 		v := reader.(*view) //nolint:forcetypeassert // it is this store's
 		if supplier, err = v.Supplier(ctx, order.Supplier); err != nil {
@@ -65,19 +65,19 @@ func (s *Store) Purge(ctx context.Context, order landfall.PurgeRequest) (landfal
 	if err != nil {
 		return landfall.PurgeStep{}, err
 	}
-	for at := order.After.Lane; at >= 0 && at < int64(len(lanes)); at++ {
-		if part.keep = lanes[at].keep(supplier.EffectiveRetention()); part.keep == 0 {
+	for at := order.After.Lane; at >= 0 && at < int64(len(purgeIndexes)); at++ {
+		if part.keep = purgeIndexes[at].keep(supplier.EffectiveRetention()); part.keep == 0 {
 			part.from = landfall.PurgeCursor{}
 			continue
 		}
-		gone, next, more, err := lanes[at].step(ctx, s, part)
+		gone, next, more, err := purgeIndexes[at].step(ctx, s, part)
 		if err != nil {
 			return landfall.PurgeStep{}, err
 		}
 		if next.Lane = at; !more {
 			next = landfall.PurgeCursor{Lane: at + 1}
 		}
-		return landfall.PurgeStep{Removed: gone, Next: next, Done: next.Lane == int64(len(lanes))}, nil
+		return landfall.PurgeStep{Removed: gone, Next: next, Done: next.Lane == int64(len(purgeIndexes))}, nil
 	}
-	return landfall.PurgeStep{Next: landfall.PurgeCursor{Lane: int64(len(lanes))}, Done: true}, nil
+	return landfall.PurgeStep{Next: landfall.PurgeCursor{Lane: int64(len(purgeIndexes))}, Done: true}, nil
 }

@@ -8,17 +8,17 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// interested are the webhooks that are told of supplier $1, switched on or not.
-const interested = ` FROM webhook w JOIN supplier_grant g ON g.organisation = w.organisation JOIN supplier s ON s.id = g.supplier_id
+// webhooksOf are the webhooks that are told of supplier $1, switched on or not.
+const webhooksOf = ` FROM webhook w JOIN supplier_grant g ON g.organisation = w.organisation JOIN supplier s ON s.id = g.supplier_id
 	WHERE s.code = $1 AND (CAST(w.suppliers AS TEXT) = '[]' OR EXISTS (SELECT 1 FROM {each}(w.suppliers) AS one WHERE one.value = $1))`
 
-// needed is up to which event of supplier $1 nobody needs any: every webhook that
+// neededEvents is up to which event of supplier $1 nobody needs any: every webhook that
 // is told of this supplier has them, and the search has entered what they say. The newest always stays, since the places of
 // the log are counted from it.
-const needed = `SELECT coalesce(min(needed.through), 0) FROM (
+const neededEvents = `SELECT coalesce(min(needed.through), 0) FROM (
 		SELECT max(e.id) - 1 AS through FROM event e WHERE e.supplier = $1
 		UNION ALL SELECT c.event_after FROM search_index c
-		UNION ALL SELECT w.position` + interested + `
+		UNION ALL SELECT w.position` + webhooksOf + `
 	) AS needed`
 
 // loggedPage are events of a supplier in their order, each with whether it is
@@ -34,11 +34,11 @@ type oldEvents struct {
 	more     bool
 }
 
-// eventLane takes events from the beginning of a supplier's log up to the first
+// purgeEvents takes events from the beginning of a supplier's log up to the first
 // that is not old enough or that somebody needs. So there are no gaps but those
 // at the beginning, and one place says of everybody who follows the log whether
 // he has missed something.
-func eventLane(ctx context.Context, s *Store, part stretch) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
+func purgeEvents(ctx context.Context, s *Store, part purgePage) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
 	var old oldEvents
 	err = s.stream(ctx, func(v *view) (err error) {
 		old, err = v.oldEvents(ctx, part)
@@ -57,13 +57,13 @@ func eventLane(ctx context.Context, s *Store, part stretch) (gone landfall.Purge
 	return gone, landfall.PurgeCursor{Number: old.last}, old.more, err
 }
 
-func (v *view) oldEvents(ctx context.Context, part stretch) (old oldEvents, err error) {
+func (v *view) oldEvents(ctx context.Context, part purgePage) (old oldEvents, err error) {
 	upTo, err := v.eventsNeeded(ctx, part.code)
 	if err != nil {
 		return oldEvents{}, err
 	}
 	looked, young := 0, false
-	_, err = collect(ctx, v.session, func(scan scanner, _ *struct{}) error {
+	_, err = collect(ctx, v.txSession, func(scan scanner, _ *struct{}) error {
 		var id, at int64
 		var due, waits bool
 		if err := scan(&id, &at, &due, &waits); err != nil {
@@ -85,7 +85,7 @@ func (v *view) oldEvents(ctx context.Context, part stretch) (old oldEvents, err 
 
 // eventsNeeded gives the last event that nobody needs.
 func (v *view) eventsNeeded(ctx context.Context, supplier string) (through int64, err error) {
-	err = v.one(ctx, needed, []any{supplier}, []any{&through})
+	err = v.one(ctx, neededEvents, []any{supplier}, []any{&through})
 	return through, err
 }
 
@@ -110,8 +110,8 @@ func (t *tx) forgetEvents(ctx context.Context, supplier string, old oldEvents) (
 
 // WebhooksHoldingEvents names the webhooks that have not received old events.
 func (v *view) WebhooksHoldingEvents(ctx context.Context, supplier string, older time.Duration) ([]string, error) {
-	return collect(ctx, v.session, func(scan scanner, name *string) error { return scan(name) },
-		`SELECT w.name`+interested+` AND (
+	return collect(ctx, v.txSession, func(scan scanner, name *string) error { return scan(name) },
+		`SELECT w.name`+webhooksOf+` AND (
 				(SELECT e.at FROM event e WHERE e.supplier = $1 AND e.id > w.position ORDER BY e.supplier, e.id LIMIT 1) < (SELECT {now}) - $2
 				OR EXISTS (SELECT 1 FROM webhook_delivery d JOIN event e ON e.id = d.event_id
 					WHERE d.webhook = w.name AND d.supplier = $1 AND e.at < (SELECT {now}) - $2))
@@ -121,7 +121,7 @@ func (v *view) WebhooksHoldingEvents(ctx context.Context, supplier string, older
 // PurgedEvents says up to where events were purged.
 func (v *view) PurgedEvents(ctx context.Context) (map[string]landfall.EventPosition, error) {
 	gone := map[string]landfall.EventPosition{}
-	_, err := collect(ctx, v.session, func(scan scanner, _ *struct{}) error {
+	_, err := collect(ctx, v.txSession, func(scan scanner, _ *struct{}) error {
 		var supplier string
 		var through, at int64
 		err := scan(&supplier, &through, &at)

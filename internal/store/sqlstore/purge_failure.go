@@ -8,10 +8,10 @@ import (
 	"landfall/internal/store/seal"
 )
 
-// failures is where failures are kept: page gives those of supplier $1 behind
+// failureTable is where failures are kept: page gives those of supplier $1 behind
 // the place ($3, $4) with whether each is older than $2, save replaces the one at
 // such a place by $5, if it is still that old and nobody holds it.
-type failures struct {
+type failureTable struct {
 	page, save string
 	place      seal.Place
 	table      string
@@ -19,7 +19,7 @@ type failures struct {
 
 // owner is what a failure belongs to besides its account: the supplier, or the
 // run whose number the page gives.
-func (f failures) owner(part stretch, run int64) any {
+func (f failureTable) owner(part purgePage, run int64) any {
 	if f.table == "run_failure" {
 		return run
 	}
@@ -27,23 +27,23 @@ func (f failures) owner(part stretch, run int64) any {
 }
 
 var (
-	failedAttempts = failures{
+	failedAttempts = failureTable{
 		`SELECT 0, held.external, held.failure, held.failed_at < (SELECT {now}) - $2 FROM process held
 			WHERE held.supplier_id = $1 AND held.failed_at IS NOT NULL AND held.skip_reason IS NULL
 				AND 0 = CAST($3 AS BIGINT) AND held.external > $4 ORDER BY held.external LIMIT $5`,
 		saveAttempt, attemptPlace, "process"}
-	skippedAttempts = failures{
+	skippedAttempts = failureTable{
 		`SELECT held.first_staged_at, held.external, held.failure, coalesce(held.failed_at < (SELECT {now}) - $2, FALSE) FROM process held
 			WHERE held.supplier_id = $1 AND held.skip_reason IS NOT NULL AND (held.first_staged_at, held.external) > ($3, $4)
 			ORDER BY held.first_staged_at, held.external LIMIT $5`,
 		saveAttempt, attemptPlace, "process"}
-	refusedBefore = failures{
+	refusedBefore = failureTable{
 		`SELECT 0, held.external, held.failure, held.at < (SELECT {now}) - $2 FROM refusal held
 			WHERE held.supplier_id = $1 AND 0 = CAST($3 AS BIGINT) AND held.external > $4 ORDER BY held.external LIMIT $5`,
 		`UPDATE refusal SET failure = CAST($5 AS {json}) WHERE (supplier_id, external) IN (SELECT held.supplier_id, held.external
 			FROM refusal held WHERE held.supplier_id = $1 AND held.external = $4 AND 0 = CAST($3 AS BIGINT)
 				AND held.at < (SELECT {now}) - $2 {take})`, refusedPlace, "refusal"}
-	failedInRuns = failures{
+	failedInRuns = failureTable{
 		`SELECT r.id, held.external, held.failure, held.at < (SELECT {now}) - $2 FROM run r JOIN run_failure held ON held.run_id = r.id
 			WHERE r.supplier_id = $1 AND r.id >= $3 AND (r.id > $3 OR held.external > $4) ORDER BY r.id, held.external LIMIT $5`,
 		`UPDATE run_failure SET failure = CAST($5 AS {json}) WHERE (run_id, external) IN (SELECT held.run_id, held.external
@@ -55,21 +55,21 @@ var (
 const saveAttempt = `UPDATE process SET failure = CAST($5 AS {json}) WHERE id IN (SELECT held.id FROM process held
 	WHERE held.supplier_id = $1 AND held.external = $4 AND CAST($3 AS BIGINT) >= 0 AND held.failed_at < (SELECT {now}) - $2 {take})`
 
-// wordless is a failure to be saved without its words, and where.
-type wordless struct {
+// strippedFailure is a failure to be saved without its words, and where.
+type strippedFailure struct {
 	at         int64
 	name, text string
 }
 
-// failureLane takes the words away from failures: they repeat what was sent.
+// purgeFailures takes the words away from failures: they repeat what was sent.
 // Codes and places stay.
-func failureLane(kept failures) walk {
-	return func(ctx context.Context, s *Store, part stretch) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
-		var due []wordless
+func purgeFailures(kept failureTable) purgeStep {
+	return func(ctx context.Context, s *Store, part purgePage) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
+		var due []strippedFailure
 		looked := 0
 		err = s.stream(ctx, func(v *view) error {
 			due, looked = nil, 0
-			_, err := collect(ctx, v.session, func(scan scanner, _ *struct{}) error {
+			_, err := collect(ctx, v.txSession, func(scan scanner, _ *struct{}) error {
 				var failure []byte
 				var old bool
 				var sealed []byte
@@ -81,9 +81,9 @@ func failureLane(kept failures) walk {
 					return err
 				}
 				looked++
-				text, had, err := withoutWords(failure)
+				text, had, err := stripFailure(failure)
 				if old && had {
-					due = append(due, wordless{next.At, next.Name, text})
+					due = append(due, strippedFailure{next.At, next.Name, text})
 				}
 				return err
 			}, kept.page, part.supplier, part.keep.Microseconds(), part.from.At, part.from.Name, int64(purgeBatch))
@@ -113,9 +113,9 @@ func failureLane(kept failures) walk {
 	}
 }
 
-// withoutWords gives a failure as it is kept in the end, and says whether it had
+// stripFailure gives a failure as it is kept in the end, and says whether it had
 // any words.
-func withoutWords(text []byte) (bare string, had bool, err error) {
+func stripFailure(text []byte) (bare string, had bool, err error) {
 	failure, err := readFailure(text, sql.NullInt64{})
 	if err != nil || failure == nil {
 		return "", false, err

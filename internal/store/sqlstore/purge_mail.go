@@ -14,12 +14,12 @@ const settledMails = `SELECT held.id, held.settled_at FROM mail held
 		AND held.settled_at < (SELECT {now}) - $2 AND (held.settled_at, held.id) > ($3, $4)
 	ORDER BY held.settled_at, held.id LIMIT $5`
 
-// mailLane forgets whom mails went to and what the mail server said. That there
+// purgeMails forgets whom mails went to and what the mail server said. That there
 // was one, when, and what became of it stays: nobody is written to twice.
-func mailLane(ctx context.Context, s *Store, part stretch) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
+func purgeMails(ctx context.Context, s *Store, part purgePage) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
 	var due []int64
 	err = s.stream(ctx, func(v *view) (err error) {
-		due, err = collect(ctx, v.session, func(scan scanner, id *int64) error {
+		due, err = collect(ctx, v.txSession, func(scan scanner, id *int64) error {
 			err := scan(id, &next.At)
 			next.Number = *id
 			return err

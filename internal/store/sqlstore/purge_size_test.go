@@ -35,7 +35,7 @@ func TestAPurgeIsHardlyNoticed(t *testing.T) {
 		for from := int64(0); from < rows; from += 10_000 {
 			if err := store.Force(t.Context(), `INSERT INTO event (type, supplier, external, account_number, at, details)
 				WITH RECURSIVE n (i) AS (SELECT CAST($1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < $2)
-				SELECT 'account_import.skipped', '`+held.Supplier+`', CAST(i AS TEXT), '', i, `+details+` FROM n`, from, min(from+9_999, rows-1)); err != nil {
+				SELECT 'account_import.skipped', '`+whereClaimed.Supplier+`', CAST(i AS TEXT), '', i, `+details+` FROM n`, from, min(from+9_999, rows-1)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -49,7 +49,7 @@ func TestAPurgeIsHardlyNoticed(t *testing.T) {
 			t.Fatal(err)
 		}
 		stage := func(i int) time.Duration {
-			key, text := held, []byte(fmt.Sprintf(`{"n":%d}`, i))
+			key, text := whereClaimed, []byte(fmt.Sprintf(`{"n":%d}`, i))
 			key.External = fmt.Sprint("beside-", i)
 			began := time.Now()
 			if _, err := store.Stage(t.Context(), landfall.Staging{Key: key, Document: text, Hash: sha256.Sum256(text)}); err != nil {
@@ -74,7 +74,7 @@ func TestAPurgeIsHardlyNoticed(t *testing.T) {
 			}
 		})
 		gone := 0
-		for order := (landfall.PurgeRequest{Supplier: held.Supplier}); ; {
+		for order := (landfall.PurgeRequest{Supplier: whereClaimed.Supplier}); ; {
 			began := time.Now()
 			step, err := store.Purge(t.Context(), order)
 			if err != nil {

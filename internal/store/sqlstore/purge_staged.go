@@ -7,30 +7,30 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// outworn is the condition under which nobody needs the documents of a process
+// pastRetention is the condition under which nobody needs the documents of a process
 // any more: there are some, nobody is creating the account, and it was created,
 // or last staged or tried, longer ago than $2.
-const outworn = `length(held.hash) > 0 AND (held.state <> 'claimed' OR held.claim_until <= {now})
+const pastRetention = `length(held.hash) > 0 AND (held.state <> 'claimed' OR held.claim_until <= {now})
 	AND CASE WHEN held.account_number IS NOT NULL THEN held.account_created_at
 		WHEN held.failed_at > held.staged_at THEN held.failed_at ELSE held.staged_at END < (SELECT {now}) - $2`
 
-// forgetting takes hashes away from processes whose rows are held, and does what
+// purgeHook takes hashes away from processes whose rows are held, and does what
 // else is to be done when their documents go.
-type forgetting func(ctx context.Context, t *tx, ids []int64) error
+type purgeHook func(ctx context.Context, t *tx, ids []int64) error
 
-// stagedLane walks along the index of the processes under a condition, which is
+// purgeStaged walks along the index of the processes under a condition, which is
 // in the order of their first staging: what was staged lately is not read.
-func stagedLane(condition string, forget forgetting) walk {
-	page := `SELECT held.id, held.first_staged_at, held.external, ` + outworn + ` FROM process held
+func purgeStaged(condition string, forget purgeHook) purgeStep {
+	page := `SELECT held.id, held.first_staged_at, held.external, ` + pastRetention + ` FROM process held
 		WHERE held.supplier_id = $1 AND ` + condition + ` AND (held.first_staged_at, held.external) > ($3, $4)
 			AND held.first_staged_at < (SELECT {now}) - $2
 		ORDER BY held.first_staged_at, held.external LIMIT $5`
-	return func(ctx context.Context, s *Store, part stretch) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
+	return func(ctx context.Context, s *Store, part purgePage) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
 		var due []int64
 		looked := 0
 		err = s.stream(ctx, func(v *view) error {
 			due, looked = nil, 0
-			_, err := collect(ctx, v.session, func(scan scanner, _ *struct{}) error {
+			_, err := collect(ctx, v.txSession, func(scan scanner, _ *struct{}) error {
 				var id int64
 				var old bool
 				if err := scan(&id, &next.At, &next.Name, &old); err != nil {
@@ -62,10 +62,10 @@ func stagedLane(condition string, forget forgetting) walk {
 
 // emptyStaged takes the documents of processes away that nobody holds. Whoever
 // stages or claims one of them waits, and finds it without a hash.
-func (t *tx) emptyStaged(ctx context.Context, condition string, part stretch, due []int64, forget forgetting) (int, error) {
+func (t *tx) emptyStaged(ctx context.Context, condition string, part purgePage, due []int64, forget purgeHook) (int, error) {
 	these, list := sqlset.Among(t.engine, due)
-	held, err := collect(ctx, t.session, func(scan scanner, id *int64) error { return scan(id) },
-		`SELECT held.id FROM process held WHERE held.id`+these+` AND `+condition+` AND `+outworn+` ORDER BY held.id {take}`,
+	held, err := collect(ctx, t.txSession, func(scan scanner, id *int64) error { return scan(id) },
+		`SELECT held.id FROM process held WHERE held.id`+these+` AND `+condition+` AND `+pastRetention+` ORDER BY held.id {take}`,
 		list, part.keep.Microseconds())
 	if err != nil || len(held) == 0 {
 		return 0, err
@@ -78,29 +78,29 @@ func (t *tx) emptyStaged(ctx context.Context, condition string, part stretch, du
 	return int(count), err
 }
 
-// forgetHash lets the same document be staged again, should that be possible
+// clearHash lets the same document be staged again, should that be possible
 // one day: a staging whose hash is the process's changes nothing.
-func forgetHash(ctx context.Context, t *tx, ids []int64) error {
+func clearHash(ctx context.Context, t *tx, ids []int64) error {
 	these, list := sqlset.Among(t.engine, ids)
 	_, err := t.exec(ctx, `UPDATE process SET hash = `+noBytes+` WHERE id`+these, list)
 	return err
 }
 
-// askAgain is for accounts that were never created: each fails for want of its
+// failWithoutDocument is for accounts that were never created: each fails for want of its
 // document, so that it is found wherever failures are.
-func askAgain(ctx context.Context, t *tx, ids []int64) error {
+func failWithoutDocument(ctx context.Context, t *tx, ids []int64) error {
 	failure, err := failureText(landfall.Failure{Code: landfall.CodeProcessUnknown, Detail: landfall.DocumentRemoved})
 	if err != nil {
 		return err
 	}
 	these, list := sqlset.Among(t.engine, ids)
 	var moved tallies
-	_, err = collect(ctx, t.session, func(scan scanner, _ *struct{}) error {
+	_, err = collect(ctx, t.txSession, func(scan scanner, _ *struct{}) error {
 		var supplier int64
 		var before bool
 		var figures landfall.Figures
 		err := scan(&supplier, &before, figuresInto{&figures})
-		moved.move(supplier, waiting(before), landfall.StatusFailed, figures)
+		moved.move(supplier, waitingStatus(before), landfall.StatusFailed, figures)
 		return err
 	}, `UPDATE process SET hash = `+noBytes+`, failure = CAST($2 AS {json}), previously_failed = failed_at IS NOT NULL, failed_at = {now},
 			state = 'staged', claim_token = NULL, claim_until = NULL

@@ -34,7 +34,7 @@ func TestServersPurgeByTurns(t *testing.T) {
 		round(0) // nothing is to go, and nobody has had a turn
 		keepShortly(t, store)
 		round(2)
-		number := held
+		number := whereClaimed
 		number.External = "3"
 		text := []byte(`{}`)
 		if _, err := store.Stage(t.Context(), landfall.Staging{Key: number, Document: text, Hash: sha256.Sum256(text)}); err != nil {

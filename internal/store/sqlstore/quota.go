@@ -22,7 +22,7 @@ func organisationPlaces(o *landfall.Organisation) []any {
 
 // SetQuotas replaces the quotas of an organisation.
 func (t *tx) SetQuotas(ctx context.Context, name string, quotas landfall.Quotas) error {
-	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE organisation SET requests_per_second = $2, bytes_per_day = $3,
+	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE organisation SET requests_per_second = $2, bytes_per_day = $3,
 		revisions_per_account = $4, tokens_per_minute = $5, concurrent_creations = $6 WHERE name = $1`,
 		name, quotas.RequestsPerSecond, quotas.BytesPerDay, quotas.RevisionsPerAccount,
 		quotas.TokensPerMinute, quotas.ConcurrentCreations))
@@ -30,7 +30,7 @@ func (t *tx) SetQuotas(ctx context.Context, name string, quotas landfall.Quotas)
 
 // BytesSent says how many bytes an organisation has sent on a day.
 func (v *view) BytesSent(ctx context.Context, organisation, day string) (int64, error) {
-	sent, err := collect(ctx, v.session, func(scan scanner, bytes *int64) error { return scan(bytes) },
+	sent, err := collect(ctx, v.txSession, func(scan scanner, bytes *int64) error { return scan(bytes) },
 		`SELECT bytes FROM organisation_usage WHERE organisation = $1 AND used_on = $2`, organisation, day)
 	if err != nil || len(sent) == 0 {
 		return 0, err

@@ -11,7 +11,7 @@ import (
 func (v *view) Events(ctx context.Context, key landfall.Key) ([]landfall.Event, error) {
 	// What the service did by itself has no key, and is told all the same: hence the
 	// outer join.
-	return collect(ctx, v.session, func(scan scanner, event *landfall.Event) error {
+	return collect(ctx, v.txSession, func(scan scanner, event *landfall.Event) error {
 		var details []byte
 		var at int64
 		event.Key = key

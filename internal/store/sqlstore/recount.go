@@ -127,7 +127,7 @@ func readCount(scan scanner, c *entriesCounted) error {
 // created counts accounts.
 func (c *countTexts) created(ctx context.Context, v *view, into recount, args ...any) error {
 	for at, text := range c.children {
-		counts, err := collect(ctx, v.session, readCount, text, args...)
+		counts, err := collect(ctx, v.txSession, readCount, text, args...)
 		if err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (c *countTexts) created(ctx context.Context, v *view, into recount, args ..
 			sums[at] = sums[at].Plus(money.TotalOf(one.count))
 		}
 	}
-	entries, err := collect(ctx, v.session, readCount, c.entries, args...)
+	entries, err := collect(ctx, v.txSession, readCount, c.entries, args...)
 	for _, one := range entries {
 		one.enter(into.of(one.supplier, landfall.StatusCreated, one.currency))
 	}
@@ -174,7 +174,7 @@ func (c *countTexts) stillWaiting(ctx context.Context, v *view, into recount, ar
 		if err := rows.Scan(&supplier, &revision, &failed, &skipped, figuresInto{&figures}); err != nil {
 			return v.note(err)
 		}
-		standing := waiting(failed)
+		standing := waitingStatus(failed)
 		switch {
 		case skipped && revision == 0:
 			standing, figures.Accounts = landfall.StatusUnstaged, 1

@@ -13,7 +13,7 @@ type (
 		landfall.Refusal
 		text string
 	}
-	refusalCall = call[refusal, struct{}]
+	refusalCall = pendingCall[refusal, struct{}]
 )
 
 // Refuse keeps why a staging was refused.
@@ -51,7 +51,7 @@ var refusals = sqlset.NewQuery(`
 // refuseStaging has no answer to give: a refusal of a supplier that nobody knows joins
 // nothing, and is kept nowhere.
 func (t *tx) refuseStaging(ctx context.Context, batch []*refusalCall) error {
-	text, args := refusals.For(t.engine, unsettle(batch).rows(5, func(args []any, one *refusalCall) []any {
+	text, args := refusals.For(t.engine, newPendingCalls(batch).rows(5, func(args []any, one *refusalCall) []any {
 		by := one.wanted.By
 		return append(args, one.key.Supplier, one.key.External,
 			t.safe.json(refusedPlace, one.wanted.text, one.key.Supplier, one.key.External), textArg(by.KeyID), textArg(by.RequestID))

@@ -16,7 +16,7 @@ import (
 // countedLook is look under the locks of the limits: whom there is room for
 // gets a token that counts until the attempt ends or its lease does.
 func (t *tx) countedLook(ctx context.Context, batch []*claimCall, found *slots) error {
-	open := unsettle(batch)
+	open := newPendingCalls(batch)
 	var admitted []*claimCall
 	over, err := t.lookAt(ctx, open, func(one *claimCall) bool {
 		if !found.admits(one) {
@@ -51,11 +51,11 @@ func (t *tx) countedLook(ctx context.Context, batch []*claimCall, found *slots) 
 
 // unclaimed turns processes for dry runs, whoever holds them: nobody else will
 // ever see it.
-var unclaimed = fleeting(turn(`process.state IN ('staged', 'claimed')`))
+var unclaimed = fleeting(newCreateQueries(`process.state IN ('staged', 'claimed')`))
 
 // fleeting leaves out events, sums and the audit, which are the same whatever an
 // account is like: only what it consists of can be refused by the database.
-func fleeting(how turning) turning {
+func fleeting(how createQueries) createQueries {
 	how.fleeting = true
 	return how
 }
@@ -93,7 +93,7 @@ var succeeded = sqlset.NewQuery(`
 
 // keepRehearsals writes down what came of dry runs and gives their places back.
 func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
-	passed := unsettle(batch)
+	passed := newPendingCalls(batch)
 	rows := newAccountRows(t.safe)
 	for _, one := range batch {
 		if err := t.endRehearsal(ctx, one.wanted.Claim.Token); err != nil {
@@ -117,7 +117,7 @@ func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
 		text, args := succeeded.For(t.engine, passed.rows(3, func(args []any, one *createCall) []any {
 			return append(args, one.key.Supplier, one.key.External, int64(one.wanted.Claim.Revision))
 		}))
-		recovered, err := collect(ctx, t.session, func(scan scanner, one *owned[landfall.Figures]) error {
+		recovered, err := collect(ctx, t.txSession, func(scan scanner, one *owned[landfall.Figures]) error {
 			return scan(&one.id, figuresInto{&one.item})
 		}, text, args...)
 		if err != nil {

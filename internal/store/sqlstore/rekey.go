@@ -15,8 +15,8 @@ import (
 // while they are written.
 const rekeyBatch = 200
 
-// round is how far everything is sealed anew.
-type round struct {
+// rekeyState is how far everything is sealed anew.
+type rekeyState struct {
 	place                  int // among the walks
 	after                  []any
 	looked, sealed, missed int64
@@ -34,41 +34,41 @@ func (s *Store) Rekey(ctx context.Context) (landfall.RekeyStep, error) {
 		return landfall.RekeyStep{}, err
 	}
 	before := at
-	if at.place < len(rekeyed) {
-		err = s.reseal(ctx, rekeyed[at.place], &at)
+	if at.place < len(rekeyTables) {
+		err = s.reseal(ctx, rekeyTables[at.place], &at)
 	} else {
 		err = s.redigest(ctx, &at)
 	}
 	if err != nil {
 		return landfall.RekeyStep{}, err
 	}
-	step := landfall.RekeyStep{Key: s.safe.Writer(), Table: placeName(before.place), Scanned: at.looked, Encrypted: at.sealed, Changed: at.missed}
-	if at.place <= len(rekeyed) {
+	step := landfall.RekeyStep{Key: s.safe.Writer(), Table: tableName(before.place), Scanned: at.looked, Encrypted: at.sealed, Changed: at.missed}
+	if at.place <= len(rekeyTables) {
 		return step, s.saveRound(ctx, at)
 	}
 	// Some rows changed while they were walked past. Another round looks at them
 	// again; until one misses nothing, no former key may be forgotten.
 	if at.missed > 0 {
-		return step, s.saveRound(ctx, round{looked: at.looked, sealed: at.sealed})
+		return step, s.saveRound(ctx, rekeyState{looked: at.looked, sealed: at.sealed})
 	}
 	step.Done = true
 	step.DroppedKeys, err = s.endRounds(ctx)
 	return step, err
 }
 
-// placeName gives a place as it is kept: the names of tables outlive a version that
+// tableName gives a place as it is kept: the names of tables outlive a version that
 // has one table more, numbers would not.
-func placeName(place int) string {
-	if place < len(rekeyed) {
-		return rekeyed[place].table
+func tableName(place int) string {
+	if place < len(rekeyTables) {
+		return rekeyTables[place].table
 	}
 	return "search_term"
 }
 
 // round reads how far the rounds are; those of another key begin anew.
-func (s *Store) round(ctx context.Context) (at round, err error) {
+func (s *Store) round(ctx context.Context) (at rekeyState, err error) {
 	err = s.update(ctx, landfall.Key{}, func(t *tx) error {
-		at = round{}
+		at = rekeyState{}
 		var after []byte
 		var place string
 		err := t.one(ctx, `SELECT table_name, after_row, seen, encrypted, missed FROM rekey_progress WHERE id = 1 AND key_id = $1`, []any{s.safe.Writer()},
@@ -77,32 +77,32 @@ func (s *Store) round(ctx context.Context) (at round, err error) {
 			return err
 		}
 		if err == nil {
-			at.place = slices.IndexFunc(rekeyed, func(r *rekeying) bool { return r.table == place })
+			at.place = slices.IndexFunc(rekeyTables, func(r *tableRekeyer) bool { return r.table == place })
 			switch {
 			case place == "search_term":
-				at.place = len(rekeyed)
+				at.place = len(rekeyTables)
 			case at.place < 0:
 				// A table of another version: begin with the first row of the first
 				// one, for its keys say nothing about ours.
 				at.place = 0
 				return nil
 			}
-			at.after, err = readPlace(after)
+			at.after, err = readKey(after)
 			return err
 		}
 		if _, err := t.exec(ctx, `DELETE FROM rekey_progress`); err != nil {
 			return err
 		}
 		_, err = t.exec(ctx, `INSERT INTO rekey_progress (id, key_id, table_name, after_row, seen, encrypted, missed, started_at)
-			VALUES (1, $1, $2, CAST('[]' AS {json}), 0, 0, 0, {now})`, s.safe.Writer(), rekeyed[0].table)
+			VALUES (1, $1, $2, CAST('[]' AS {json}), 0, 0, 0, {now})`, s.safe.Writer(), rekeyTables[0].table)
 		return err
 	})
 	return at, err
 }
 
-// readPlace gives back a key of the kinds that a statement compares with: whole
+// readKey gives back a key of the kinds that a statement compares with: whole
 // numbers and texts.
-func readPlace(text []byte) ([]any, error) {
+func readKey(text []byte) ([]any, error) {
 	decoder := json.NewDecoder(strings.NewReader(string(text)))
 	// As a float a large key would lose its last digits, and rows with them.
 	decoder.UseNumber()
@@ -124,7 +124,7 @@ func readPlace(text []byte) ([]any, error) {
 
 // saveRound comes after a step has written: a crash between the two repeats the step,
 // which finds nothing left to do, and never passes one over.
-func (s *Store) saveRound(ctx context.Context, at round) error {
+func (s *Store) saveRound(ctx context.Context, at rekeyState) error {
 	if at.after == nil {
 		at.after = []any{}
 	}
@@ -134,7 +134,7 @@ func (s *Store) saveRound(ctx context.Context, at round) error {
 	}
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		_, err := t.exec(ctx, `UPDATE rekey_progress SET table_name = $1, after_row = CAST($2 AS {json}), seen = $3, encrypted = $4, missed = $5 WHERE id = 1`,
-			placeName(at.place), string(after), at.looked, at.sealed, at.missed)
+			tableName(at.place), string(after), at.looked, at.sealed, at.missed)
 		return err
 	})
 }
@@ -142,7 +142,7 @@ func (s *Store) saveRound(ctx context.Context, at round) error {
 // endRounds forgets the keys that nothing is sealed with any more.
 func (s *Store) endRounds(ctx context.Context) (dropped []string, err error) {
 	err = s.update(ctx, landfall.Key{}, func(t *tx) error {
-		dropped, err = collect(ctx, t.session, func(scan scanner, id *string) error { return scan(id) },
+		dropped, err = collect(ctx, t.txSession, func(scan scanner, id *string) error { return scan(id) },
 			`DELETE FROM encryption_key WHERE id <> $1 RETURNING id`, s.safe.Writer())
 		if err != nil {
 			return err
@@ -184,7 +184,7 @@ func (v *view) bare(ctx context.Context) (bool, error) {
 		`SELECT g.document FROM staging g WHERE g.purged_at IS NULL ORDER BY g.process_id, g.revision LIMIT 1`,
 		`SELECT c.family_name FROM customer c WHERE c.family_name <> '' ORDER BY c.account_id, c.ordinal LIMIT 1`,
 	} {
-		found, err := collect(ctx, v.session, func(scan scanner, kept *[]byte) error { return scan(kept) }, text)
+		found, err := collect(ctx, v.txSession, func(scan scanner, kept *[]byte) error { return scan(kept) }, text)
 		if err != nil {
 			return false, err
 		}
@@ -197,10 +197,10 @@ func (v *view) bare(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// rekeyed are the tables with something sealed, in the order of their names.
-var rekeyed = func() (all []*rekeying) {
-	for _, name := range slices.Sorted(maps.Keys(holdings)) {
-		if one := newRekeying(name, holdings[name]); one != nil {
+// rekeyTables are the tables with something sealed, in the order of their names.
+var rekeyTables = func() (all []*tableRekeyer) {
+	for _, name := range slices.Sorted(maps.Keys(tableRules)) {
+		if one := newTableRekeyer(name, tableRules[name]); one != nil {
 			all = append(all, one)
 		}
 	}

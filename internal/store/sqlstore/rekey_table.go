@@ -13,8 +13,8 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// rekeying walks along a table by its key and seals its columns anew.
-type rekeying struct {
+// tableRekeyer walks along a table by its key and seals its columns anew.
+type tableRekeyer struct {
 	table   string
 	keys    int // columns of the key
 	columns []rekeyedColumn
@@ -38,15 +38,15 @@ var (
 	byteColumns = []string{"process.hash", "staging.hash", "staging.document"}
 )
 
-// newRekeying derives the walk from the registry, so that a column that is declared
+// newTableRekeyer derives the walk from the registry, so that a column that is declared
 // personal there cannot be forgotten here. It gives nil for a table in which nothing
 // is sealed.
-func newRekeying(table string, held holding) *rekeying {
-	r := &rekeying{table: table, keys: len(held.key)}
+func newTableRekeyer(table string, held tableRule) *tableRekeyer {
+	r := &tableRekeyer{table: table, keys: len(held.key)}
 	var names []string // what rows are known by
 	for _, name := range slices.Sorted(maps.Keys(held.columns)) {
 		one := held.columns[name]
-		if one.form != sealed && one.form != matched {
+		if one.form != formSealed && one.form != formMatched {
 			continue
 		}
 		column := rekeyedColumn{name: name, kind: "text"}
@@ -82,7 +82,7 @@ func newRekeying(table string, held holding) *rekeying {
 
 // write makes the two statements: one reads a page of rows, the other writes
 // those that are still what was read.
-func (r *rekeying) write(held holding, names []string) {
+func (r *tableRekeyer) write(held tableRule, names []string) {
 	var keys, marks, sets, same, columns []string
 	for i, column := range held.key {
 		name, _, _ := strings.Cut(column, " ")
@@ -120,7 +120,7 @@ func (r *rekeying) write(held holding, names []string) {
 }
 
 // reseal takes a step along a table.
-func (s *Store) reseal(ctx context.Context, r *rekeying, at *round) error {
+func (s *Store) reseal(ctx context.Context, r *tableRekeyer, at *rekeyState) error {
 	var due []any
 	count, more := int64(0), false
 	err := s.stream(ctx, func(v *view) error {
@@ -130,7 +130,7 @@ func (s *Store) reseal(ctx context.Context, r *rekeying, at *round) error {
 		if len(at.after) > 0 {
 			text, args = strings.Replace(r.page, "{behind}", r.behind, 1), append(args, at.after...)
 		}
-		_, err := collect(ctx, v.session, func(scan scanner, _ *struct{}) error {
+		_, err := collect(ctx, v.txSession, func(scan scanner, _ *struct{}) error {
 			row, key, err := r.read(s.safe, scan)
 			if looked++; row != nil {
 				due, count = append(due, row...), count+1
@@ -171,7 +171,7 @@ func (s *Store) reseal(ctx context.Context, r *rekeying, at *round) error {
 
 // read reads a row and gives what is to be written instead of it, nothing when
 // it is as it should be, and its key.
-func (r *rekeying) read(s *safe, scan scanner) (row, key []any, err error) {
+func (r *tableRekeyer) read(s *sealer, scan scanner) (row, key []any, err error) {
 	names := 0
 	for _, column := range r.columns {
 		names = max(names, slices.Max(column.known)+1)
@@ -260,12 +260,12 @@ func orElse(anew, kept []byte) []byte {
 }
 
 // anew seals bytes that are not sealed as they would be today; nil: they are.
-func (s *safe) anew(place seal.Place, form form, kept []byte) ([]byte, error) {
+func (s *sealer) anew(place seal.Place, form sealForm, kept []byte) ([]byte, error) {
 	// A hash that is longer than a bare one has been sealed already.
-	if len(kept) == 0 || form == matched && len(kept) > 32 || form == sealed && s.Current(kept) {
+	if len(kept) == 0 || form == formMatched && len(kept) > 32 || form == formSealed && s.Current(kept) {
 		return nil, nil
 	}
-	if form == matched {
+	if form == formMatched {
 		return s.Match(place, kept), nil
 	}
 	plain, err := s.Open(place, kept)
@@ -276,7 +276,7 @@ func (s *safe) anew(place seal.Place, form form, kept []byte) ([]byte, error) {
 }
 
 // newDigest gives what a note is kept under today that is kept under a digest.
-func (s *safe) newDigest(digest any, opened map[string]string) (any, error) {
+func (s *sealer) newDigest(digest any, opened map[string]string) (any, error) {
 	note := landfall.Note{Body: opened["body"]}
 	if paths := opened["document_paths"]; paths != "" {
 		if err := json.Unmarshal([]byte(paths), &note.DocumentPaths); err != nil {

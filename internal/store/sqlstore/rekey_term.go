@@ -9,20 +9,20 @@ import (
 
 // redigest takes a step along the accounts, and enters those anew that are found
 // by something that can be read.
-func (s *Store) redigest(ctx context.Context, at *round) error {
+func (s *Store) redigest(ctx context.Context, at *rekeyState) error {
 	after := int64(0)
 	if len(at.after) > 0 {
 		after, _ = at.after[0].(int64)
 	}
 	var ids, due []int64
-	var batch []entry
+	var batch []indexedAccount
 	number := func(scan scanner, id *int64) error { return scan(id) }
 	err := s.stream(ctx, func(v *view) (err error) {
-		if ids, err = collect(ctx, v.session, number, `SELECT id FROM account WHERE id > $1 ORDER BY id LIMIT $2`, after, int64(rekeyBatch)); err != nil || len(ids) == 0 {
+		if ids, err = collect(ctx, v.txSession, number, `SELECT id FROM account WHERE id > $1 ORDER BY id LIMIT $2`, after, int64(rekeyBatch)); err != nil || len(ids) == 0 {
 			return err
 		}
 		these, list := sqlset.Among(v.engine, ids)
-		due, err = collect(ctx, v.session, number, `SELECT DISTINCT account_id FROM search_term WHERE account_id`+these+` AND `+readable, list)
+		due, err = collect(ctx, v.txSession, number, `SELECT DISTINCT account_id FROM search_term WHERE account_id`+these+` AND `+readable, list)
 		// Where nobody says what accounts are found by, terms that can be read are
 		// only removed: leaving them would leave names in the database.
 		if err == nil && len(due) > 0 && s.termsOf != nil {

@@ -16,7 +16,7 @@ var sealedColumns = map[*sqlset.Table][]sealedColumn{}
 // newTable declares a table whose rows are written many at a time.
 func newTable(name string, columns ...string) *sqlset.Table {
 	made := sqlset.NewTable(name, columns...)
-	sealedColumns[made] = sealsOf(made)
+	sealedColumns[made] = encryptedColumns(made)
 	return made
 }
 
@@ -33,5 +33,5 @@ func (t *tx) write(ctx context.Context, sets ...*sqlset.Rows) error {
 			return err
 		}
 	}
-	return known(sqlset.Write(ctx, t.engine, sets...))
+	return translate(sqlset.Write(ctx, t.engine, sets...))
 }

@@ -22,7 +22,7 @@ const runs = `SELECT r.number, s.code, r.team, r.dry_run, r.selection, r.sample,
 	LEFT JOIN api_key c ON c.id = r.created_key_id LEFT JOIN api_key k ON k.id = r.key_id `
 
 func (v *view) runs(ctx context.Context, which string, args ...any) ([]landfall.Run, error) {
-	return collect(ctx, v.session, func(scan scanner, run *landfall.Run) error {
+	return collect(ctx, v.txSession, func(scan scanner, run *landfall.Run) error {
 		p, t := &run.Plan, &run.Tally
 		var worked int64
 		err := scan(&run.ID, &p.Supplier, &p.Team, &p.DryRun, &p.Select, &p.Sample, &p.Limit, &p.Concurrency,
@@ -52,7 +52,7 @@ func (i tallyInto) Scan(value any) error {
 // Run gives one by its id.
 func (v *view) Run(ctx context.Context, id string) (landfall.Run, error) {
 	found, err := v.runs(ctx, `WHERE r.number = $1`, id)
-	return first(found, err, landfall.ErrNotFound)
+	return firstOf(found, err, landfall.ErrNotFound)
 }
 
 // Runs gives a supplier's, newest first.
@@ -69,12 +69,12 @@ func (v *view) LastRuns(ctx context.Context) ([]landfall.Run, error) {
 	return v.runs(ctx, `WHERE r.id IN (SELECT max(n.id) FROM run n GROUP BY n.supplier_id) ORDER BY r.id`)
 }
 
-// live is the condition of the index of live runs.
-const live = `r.state IN ('WAITING', 'RUNNING', 'PAUSED')`
+// whereLive is the condition of the index of live runs.
+const whereLive = `r.state IN ('WAITING', 'RUNNING', 'PAUSED')`
 
 // LiveRuns gives all that have not ended.
 func (v *view) LiveRuns(ctx context.Context) ([]landfall.Run, error) {
-	return v.runs(ctx, `WHERE `+live+` ORDER BY r.id`)
+	return v.runs(ctx, `WHERE `+whereLive+` ORDER BY r.id`)
 }
 
 // Run gives one by its id and holds it.
@@ -112,9 +112,9 @@ func (t *tx) CreateRun(ctx context.Context, run landfall.Run) (landfall.Run, err
 		if count > 0 {
 			return t.view.Run(ctx, number)
 		}
-		found, err := t.runs(ctx, `WHERE r.supplier_id = $1 AND `+live, supplier)
+		found, err := t.runs(ctx, `WHERE r.supplier_id = $1 AND `+whereLive, supplier)
 		if err != nil || len(found) > 0 {
-			run, err = first(found, err, landfall.ErrNotFound)
+			run, err = firstOf(found, err, landfall.ErrNotFound)
 			return run, errors.Join(err, landfall.ErrExists)
 		}
 	}
@@ -127,7 +127,7 @@ const beforeAll = -1 << 62
 // SaveRun keeps what the run's own methods changed. It starts when it was first
 // looked what there is to select.
 func (t *tx) SaveRun(ctx context.Context, run landfall.Run) error {
-	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE run SET state = $2, cancelling = $3, reason = $4,
+	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE run SET state = $2, cancelling = $3, reason = $4,
 			not_after = $5, key_id = $6, request_id = $7,
 			started_at = CASE WHEN $2 = 'RUNNING' THEN coalesce(started_at, cutoff) ELSE started_at END,
 			ended_at = CASE WHEN $2 IN ('FINISHED', 'CANCELLED') THEN coalesce(ended_at, {now}) END,
@@ -141,7 +141,7 @@ func (t *tx) SaveRun(ctx context.Context, run landfall.Run) error {
 // RunIdle waits for whoever is writing for a slice: what he writes belongs
 // to the run as it was.
 func (t *tx) RunIdle(ctx context.Context, id string) (bool, error) {
-	held, err := collect(ctx, t.session, func(scan scanner, alive *bool) error { return scan(alive) },
+	held, err := collect(ctx, t.txSession, func(scan scanner, alive *bool) error { return scan(alive) },
 		`SELECT held.until > {now} FROM run_slice held WHERE held.run_id = (SELECT id FROM run WHERE number = $1)
 			AND held.token IS NOT NULL AND held.done = FALSE ORDER BY held.slice {hold}`, id)
 	for _, alive := range held {

@@ -59,7 +59,7 @@ func (s *Store) ChooseRun(ctx context.Context, id string) (done bool, err error)
 		if was.selection != landfall.SelectFailed {
 			args = append(args, was.at)
 		}
-		found, err = collect(ctx, v.session, func(scan scanner, c *candidate) error { return scan(&c.id, &c.at, &c.external) },
+		found, err = collect(ctx, v.txSession, func(scan scanner, c *candidate) error { return scan(&c.id, &c.at, &c.external) },
 			choosable[was.selection], args...)
 		return err
 	})
@@ -128,13 +128,13 @@ func (s *Store) keepChosen(ctx context.Context, was choosing, found []candidate)
 			return err
 		}
 		done = is.chosen
-		return t.write(ctx, again(&members), again(&slices))
+		return t.write(ctx, copyOf(&members), copyOf(&slices))
 	})
 	return done, err
 }
 
-// again returns a copy of rows: writing empties them, and an update may run more than
+// copyOf returns a copy of rows: writing empties them, and an update may run more than
 // once.
-func again(rows *sqlset.Rows) *sqlset.Rows {
+func copyOf(rows *sqlset.Rows) *sqlset.Rows {
 	return &sqlset.Rows{Table: rows.Table, Values: rows.Values}
 }

@@ -17,7 +17,7 @@ func (t *tx) SampleRuns(ctx context.Context, every time.Duration) error {
 		SELECT r.id, clock.at, r.state,
 			(SELECT CAST(coalesce(sum(l.succeeded + l.failed + l.refused), 0) AS BIGINT) FROM run_slice l WHERE l.run_id = r.id)
 		FROM run r CROSS JOIN (SELECT {now} AS at) clock
-		WHERE `+live+` AND r.started_at IS NOT NULL
+		WHERE `+whereLive+` AND r.started_at IS NOT NULL
 			AND NOT EXISTS (SELECT 1 FROM run_sample s WHERE s.run_id = r.id AND s.at > clock.at - $1)
 		ON CONFLICT (run_id, at) DO NOTHING`, every.Microseconds()); err != nil {
 		return err
@@ -30,7 +30,7 @@ func (t *tx) SampleRuns(ctx context.Context, every time.Duration) error {
 
 // RunSamples gives how far a run was over time.
 func (v *view) RunSamples(ctx context.Context, id string, since time.Time) ([]landfall.RunSample, error) {
-	return collect(ctx, v.session, func(scan scanner, sample *landfall.RunSample) error {
+	return collect(ctx, v.txSession, func(scan scanner, sample *landfall.RunSample) error {
 		return scan(instantInto{&sample.At}, &sample.State, &sample.Done)
 	}, `SELECT s.at, s.state, s.done FROM run_sample s JOIN run r ON r.id = s.run_id
 		WHERE r.number = $1 AND s.at >= $2 ORDER BY s.at`, id, since.UnixMicro())
@@ -42,7 +42,7 @@ func (v *view) InProgress(ctx context.Context) (map[string]int64, error) {
 		code  string
 		count int64
 	}
-	rows, err := collect(ctx, v.session, func(scan scanner, row *counted) error { return scan(&row.code, &row.count) },
+	rows, err := collect(ctx, v.txSession, func(scan scanner, row *counted) error { return scan(&row.code, &row.count) },
 		`SELECT s.code, count(*) FROM process p JOIN supplier s ON s.id = p.supplier_id
 			WHERE p.state = 'claimed' AND p.claim_until > (SELECT {now}) GROUP BY s.code`)
 	found := make(map[string]int64, len(rows))
@@ -54,7 +54,7 @@ func (v *view) InProgress(ctx context.Context) (map[string]int64, error) {
 
 // Replicas gives the servers that were seen within a time.
 func (v *view) Replicas(ctx context.Context, within time.Duration) ([]landfall.Replica, error) {
-	return collect(ctx, v.session, func(scan scanner, r *landfall.Replica) error {
+	return collect(ctx, v.txSession, func(scan scanner, r *landfall.Replica) error {
 		return scan(&r.ID, &r.Host, &r.Version, instantInto{&r.StartedAt}, instantInto{&r.SeenAt})
 	}, `SELECT id, host, version, started_at, seen_at FROM replica WHERE seen_at > (SELECT {now}) - $1 ORDER BY started_at, id`, within.Microseconds())
 }

@@ -52,7 +52,7 @@ func (s *Store) SettleSlice(ctx context.Context, slice landfall.RunSlice, wanted
 		err = mine.err
 	}
 	if err != nil {
-		return landfall.SettleResult{}, known(err)
+		return landfall.SettleResult{}, translate(err)
 	}
 	return mine.settled, nil
 }
@@ -116,7 +116,7 @@ func (s *Store) settle(ctx context.Context, t *tx, work *settlement) error {
 	if err != nil {
 		return err
 	}
-	tally := newTallying(found)
+	tally := newRunOutcomes(found)
 	if err := s.settleCreated(ctx, t, work, open, tally); err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (t *tx) openMembers(ctx context.Context, run int64, work *settlement) (map[
 	if last < 0 {
 		return nil, nil
 	}
-	ordinals, err := collect(ctx, t.session, func(scan scanner, ordinal *int) error { return scan(ordinal) },
+	ordinals, err := collect(ctx, t.txSession, func(scan scanner, ordinal *int) error { return scan(ordinal) },
 		`SELECT ordinal FROM run_member WHERE run_id = $1 AND ordinal >= $2 AND ordinal <= $3 AND outcome IS NULL`,
 		run, int64(first), int64(last))
 	open := make(map[int]bool, len(ordinals))
@@ -182,7 +182,7 @@ func (t *tx) openMembers(ctx context.Context, run int64, work *settlement) (map[
 
 // settleCreated writes accounts as Create does. Where there is none afterwards
 // the member stays open.
-func (s *Store) settleCreated(ctx context.Context, t *tx, work *settlement, open map[int]bool, tally *tallying) error {
+func (s *Store) settleCreated(ctx context.Context, t *tx, work *settlement, open map[int]bool, tally *runOutcomes) error {
 	var batch []*createCall
 	for _, one := range work.wanted.Created {
 		call := work.creates[one.Ordinal]
@@ -220,7 +220,7 @@ func (s *Store) settleCreated(ctx context.Context, t *tx, work *settlement, open
 
 // settleFailed ends claims as Release does, and keeps the failures that are
 // outcomes for the run as well.
-func (t *tx) settleFailed(ctx context.Context, work *settlement, open map[int]bool, tally *tallying) error {
+func (t *tx) settleFailed(ctx context.Context, work *settlement, open map[int]bool, tally *runOutcomes) error {
 	var batch []*releaseCall
 	for _, one := range work.wanted.Failed {
 		if open[one.Ordinal] {
@@ -246,19 +246,19 @@ func (t *tx) settleFailed(ctx context.Context, work *settlement, open map[int]bo
 	return nil
 }
 
-// gone gives claims back as if they had never been.
-var gone = sqlset.NewQuery(`
+// unclaims gives claims back as if they had never been.
+var unclaims = sqlset.NewQuery(`
 	UPDATE process SET state = 'staged', claim_token = NULL, claim_until = NULL
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	WHERE process.supplier_id = s.id AND process.external = w.external AND process.claim_token = w.token`,
 	"supplier text", "external text", "token text")
 
-// loose says that a claim holds nothing that could be let go.
-func loose(claim landfall.Claim) bool { return claim.Token == "" }
+// withoutToken says that a claim holds nothing that could be let go.
+func withoutToken(claim landfall.Claim) bool { return claim.Token == "" }
 
 // letGoAll goes in the order of the keys, as everybody does who locks several.
 func (t *tx) letGoAll(ctx context.Context, claims []landfall.Claim) error {
-	claims = slices.DeleteFunc(slices.Clone(claims), loose)
+	claims = slices.DeleteFunc(slices.Clone(claims), withoutToken)
 	slices.SortFunc(claims, func(a, b landfall.Claim) int { return compareKeys(a.Key, b.Key) })
 	for part := range slices.Chunk(claims, sqlset.MaxBatch) {
 		// A run is a rehearsal or it is none, so the first claim speaks for all of
@@ -275,7 +275,7 @@ func (t *tx) letGoAll(ctx context.Context, claims []landfall.Claim) error {
 		for _, claim := range part {
 			rows = append(rows, claim.Key.Supplier, claim.Key.External, claim.Token)
 		}
-		text, args := gone.For(t.engine, rows)
+		text, args := unclaims.For(t.engine, rows)
 		if _, err := t.exec(ctx, text, args...); err != nil {
 			return err
 		}

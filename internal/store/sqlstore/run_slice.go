@@ -94,7 +94,7 @@ func (t *tx) takeSlice(ctx context.Context, slice *landfall.RunSlice) error {
 	// A part may have been begun by a holder that died. What he settled has its
 	// outcome and is not given out again.
 	first := int64(slice.Number) * landfall.SliceSize
-	slice.Members, err = collect(ctx, t.session, func(scan scanner, m *landfall.RunMember) error {
+	slice.Members, err = collect(ctx, t.txSession, func(scan scanner, m *landfall.RunMember) error {
 		m.Key.Supplier = slice.Run.Plan.Supplier
 		return scan(&m.Ordinal, &m.Key.External, &m.Bytes)
 	}, `SELECT m.ordinal, p.external, coalesce(length(g.document), 0) FROM run_member m JOIN process p ON p.id = m.process_id
@@ -104,8 +104,8 @@ func (t *tx) takeSlice(ctx context.Context, slice *landfall.RunSlice) error {
 	return err
 }
 
-// mine is the condition under which a slice is still its holder's.
-const mine = ` WHERE run_id = (SELECT id FROM run WHERE number = $1) AND slice = $2 AND token = $3 AND until > {now}`
+// whereSlice is the condition under which a slice is still its holder's.
+const whereSlice = ` WHERE run_id = (SELECT id FROM run WHERE number = $1) AND slice = $2 AND token = $3 AND until > {now}`
 
 // ReturnSlice gives a slice back for now.
 func (s *Store) ReturnSlice(ctx context.Context, slice landfall.RunSlice, pause time.Duration) error {
@@ -116,7 +116,7 @@ func (s *Store) ReturnSlice(ctx context.Context, slice landfall.RunSlice, pause 
 		again = 1
 	}
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
-		_, err := t.exec(ctx, `UPDATE run_slice SET token = NULL, until = NULL, next_at = {now} + $4, tries = tries + $5`+mine,
+		_, err := t.exec(ctx, `UPDATE run_slice SET token = NULL, until = NULL, next_at = {now} + $4, tries = tries + $5`+whereSlice,
 			slice.Run.ID, int64(slice.Number), slice.Token, pause.Microseconds(), again)
 		return err
 	})
@@ -125,7 +125,7 @@ func (s *Store) ReturnSlice(ctx context.Context, slice landfall.RunSlice, pause 
 // RenewSlice starts the leases of a slice and of claims anew.
 func (s *Store) RenewSlice(ctx context.Context, slice landfall.RunSlice, claims []landfall.Claim) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
-		if err := changed(landfall.ErrFenced)(t.exec(ctx, `UPDATE run_slice SET until = {now} + $4`+mine,
+		if err := orIfUnchanged(landfall.ErrFenced)(t.exec(ctx, `UPDATE run_slice SET until = {now} + $4`+whereSlice,
 			slice.Run.ID, int64(slice.Number), slice.Token, slice.Lease.Microseconds())); err != nil {
 			return err
 		}
@@ -184,7 +184,7 @@ func (s *Store) unpackSlice(ctx context.Context, outcomes []landfall.ClaimOutcom
 			bytes += len(claim.Document)
 		}
 	}
-	back = slices.DeleteFunc(back, loose)
+	back = slices.DeleteFunc(back, withoutToken)
 	if len(back) == 0 {
 		return nil
 	}
@@ -195,13 +195,13 @@ func (s *Store) unpackSlice(ctx context.Context, outcomes []landfall.ClaimOutcom
 // callers wait for each other.
 func (s *Store) claimGroup(ctx context.Context, keys []landfall.Key, requests []landfall.ClaimRequest) ([]landfall.ClaimOutcome, error) {
 	if requests[0].ServiceLimit > 0 {
-		return grouped[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, s.groupCounted, claimWeight, keys, requests)
+		return runGroup[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, s.groupCounted, claimWeight, keys, requests)
 	}
 	kind := s.groupClaims
 	if requests[0].DryRun || requests[0].Optimistic {
 		kind = s.groupLooks
 	}
-	outcomes, err := grouped[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, kind, claimWeight, keys, requests)
+	outcomes, err := runGroup[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, kind, claimWeight, keys, requests)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +216,7 @@ func (s *Store) claimGroup(ctx context.Context, keys []landfall.Key, requests []
 	if len(counted) == 0 {
 		return outcomes, nil
 	}
-	more, err := grouped[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, s.groupCounted, claimWeight, countedKeys, counted)
+	more, err := runGroup[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, s.groupCounted, claimWeight, countedKeys, counted)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +235,7 @@ func (s *Store) RunFailures(ctx context.Context, query landfall.RunFailureQuery)
 			if err := v.one(ctx, `SELECT id FROM run WHERE number = $1`, []any{query.Run}, []any{&run}); err != nil {
 				return absentIsNone(err)
 			}
-			rows, err = collect(ctx, v.session, v.readFailed("run_failure", run), `SELECT f.external, f.failure, f.at FROM run_failure f
+			rows, err = collect(ctx, v.txSession, v.readFailed("run_failure", run), `SELECT f.external, f.failure, f.at FROM run_failure f
 				WHERE f.run_id = $1 AND f.external > $2 ORDER BY f.external LIMIT $3`, run, after, int64(limit))
 			return err
 		})
@@ -256,7 +256,7 @@ func (s *Store) RunCreated(ctx context.Context, id string) iter.Seq2[landfall.Ke
 	after := int64(-1)
 	batches := inBatches(0, func(limit int) (rows []created, err error) {
 		err = s.stream(ctx, func(v *view) (err error) {
-			rows, err = collect(ctx, v.session, func(scan scanner, c *created) error {
+			rows, err = collect(ctx, v.txSession, func(scan scanner, c *created) error {
 				return scan(&c.ordinal, &c.key.Supplier, &c.key.External)
 			}, `SELECT m.ordinal, s.code, p.external FROM run r JOIN run_member m ON m.run_id = r.id
 				JOIN account a ON a.id = m.process_id AND a.run = r.number

@@ -7,22 +7,22 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// tallying gathers the outcomes of a settlement.
-type tallying struct {
+// runOutcomes gathers the outcomes of a settlement.
+type runOutcomes struct {
 	standingSlice
 	outcomes, failures sqlset.Rows
 	counts             map[string]int64
 }
 
-// newTallying gathers what one settlement adds to a slice.
-func newTallying(found standingSlice) *tallying {
-	return &tallying{
+// newRunOutcomes gathers what one settlement adds to a slice.
+func newRunOutcomes(found standingSlice) *runOutcomes {
+	return &runOutcomes{
 		standingSlice: found, outcomes: sqlset.Rows{Table: outcomeTable}, failures: sqlset.Rows{Table: runFailureTable}, counts: map[string]int64{},
 	}
 }
 
 // add gives a member its outcome.
-func (t *tallying) add(ordinal int, outcome string) {
+func (t *runOutcomes) add(ordinal int, outcome string) {
 	t.outcomes.Add(t.run, int64(ordinal), outcome)
 	t.counts[outcome]++
 }
@@ -39,7 +39,7 @@ var runFailureTable = newTable("run_failure", "run_id bigint", "external text", 
 
 // keepTally keeps the outcomes and adds them to the sums of the slice, which
 // its holder has until the lease ends anew. A slice that is done has no holder.
-func (t *tx) keepTally(ctx context.Context, slice landfall.RunSlice, tally *tallying) error {
+func (t *tx) keepTally(ctx context.Context, slice landfall.RunSlice, tally *runOutcomes) error {
 	if err := t.write(ctx, &tally.failures, &tally.outcomes); err != nil {
 		return err
 	}

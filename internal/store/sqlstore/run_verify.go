@@ -37,7 +37,7 @@ func (s *Store) inspectRuns(ctx context.Context, done int, yield func(landfall.I
 		var found []seen
 		err := s.View(ctx, func(reader landfall.View) (err error) {
 			v := reader.(*view) //nolint:forcetypeassert // it is this store's
-			found, err = collect(ctx, v.session, func(scan scanner, one *seen) error {
+			found, err = collect(ctx, v.txSession, func(scan scanner, one *seen) error {
 				return scan(&one.supplier, &one.number, &one.run, &one.slice, &one.right)
 			}, sliceSums, last.run, last.slice, int64(inspectSlices))
 			return err
@@ -70,7 +70,7 @@ func (s *Store) inspectUndone(ctx context.Context, done int, yield func(landfall
 	var found []wrong
 	err := s.View(ctx, func(reader landfall.View) (err error) {
 		v := reader.(*view) //nolint:forcetypeassert // it is this store's
-		found, err = collect(ctx, v.session, func(scan scanner, one *wrong) error { return scan(&one.supplier, &one.number) },
+		found, err = collect(ctx, v.txSession, func(scan scanner, one *wrong) error { return scan(&one.supplier, &one.number) },
 			`SELECT s.code, r.number FROM run r JOIN supplier s ON s.id = r.supplier_id
 			WHERE r.undone <> (SELECT count(*) FROM undone_account u WHERE u.run_id = r.number) ORDER BY r.id`)
 		return err

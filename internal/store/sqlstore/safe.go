@@ -14,10 +14,10 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// safe is the seam between the values of this package and the columns the
+// sealer is the seam between the values of this package and the columns the
 // registry calls personal: on the way in they are sealed, on the way out opened.
 // A nil one leaves everything as it is, and costs nothing.
-type safe struct {
+type sealer struct {
 	*seal.Vault
 	secret seal.Secret // of the database
 }
@@ -26,23 +26,23 @@ type safe struct {
 type sealedColumn struct {
 	at    int // the column's place in a row
 	place seal.Place
-	form  form
+	form  sealForm
 	json  bool
 	row   []int // the places of what the row is known by
 }
 
-// sealsOf looks up which columns of a table are sealed. One that is bound to what
+// encryptedColumns looks up which columns of a table are sealed. One that is bound to what
 // the row does not hold is sealed by whoever writes it.
-func sealsOf(of *sqlset.Table) (seals []sealedColumn) {
+func encryptedColumns(of *sqlset.Table) (seals []sealedColumn) {
 	table := of.Name()
 	names, kinds := of.Columns()
 	for at, name := range names {
-		one := holdings[table].columns[name]
-		if one.form != sealed && one.form != matched {
+		one := tableRules[table].columns[name]
+		if one.form != formSealed && one.form != formMatched {
 			continue
 		}
 		made := sealedColumn{at: at, place: seal.NewPlace(table, name), form: one.form, json: kinds[at] == "json"}
-		for _, known := range holdings[table].rowOf(one) {
+		for _, known := range tableRules[table].rowOf(one) {
 			made.row = append(made.row, slices.Index(names, known))
 		}
 		if !slices.Contains(made.row, -1) {
@@ -53,7 +53,7 @@ func sealsOf(of *sqlset.Table) (seals []sealedColumn) {
 }
 
 // rowOf gives the columns that a column's values are bound to.
-func (h holding) rowOf(one column) []string {
+func (h tableRule) rowOf(one columnRule) []string {
 	switch {
 	case one.row != nil:
 		return one.row
@@ -69,7 +69,7 @@ func (h holding) rowOf(one column) []string {
 
 // rows seals what rows hold that are about to be written. What could not be kept
 // as it is is refused as well: the same must not depend on a key.
-func (s *safe) rows(p *sqlset.Rows) error {
+func (s *sealer) rows(p *sqlset.Rows) error {
 	if s == nil {
 		return nil
 	}
@@ -100,9 +100,9 @@ func (s *safe) rows(p *sqlset.Rows) error {
 
 // text is a sealed value in the form that its column needs: matched ones are the same
 // every time, so that they can be looked for.
-func (s *safe) text(how *sealedColumn, place seal.Place, text string) string {
+func (s *sealer) text(how *sealedColumn, place seal.Place, text string) string {
 	switch {
-	case how.form == matched:
+	case how.form == formMatched:
 		return s.MatchText(place, text)
 	case how.json:
 		return s.SealJSON(place, text)
@@ -124,7 +124,7 @@ var (
 )
 
 // document seals a packed document.
-func (s *safe) document(key landfall.Key, packed []byte) []byte {
+func (s *sealer) document(key landfall.Key, packed []byte) []byte {
 	if s == nil {
 		return packed
 	}
@@ -133,7 +133,7 @@ func (s *safe) document(key landfall.Key, packed []byte) []byte {
 
 // hash gives the hash of a document as it is kept: the same document of the same
 // account has the same.
-func (s *safe) hash(key landfall.Key, hash *[32]byte) []byte {
+func (s *sealer) hash(key landfall.Key, hash *[32]byte) []byte {
 	if s == nil {
 		return hash[:]
 	}
@@ -145,9 +145,9 @@ var noDocument = [32]byte(slices.Repeat([]byte{0xFF}, 32))
 
 // openHash gives back what hash kept. A hash that was altered is nobody's, so
 // that only its own document suffers.
-func (s *safe) openHash(key landfall.Key, kept []byte) [32]byte {
+func (s *sealer) openHash(key landfall.Key, kept []byte) [32]byte {
 	if s == nil || len(kept) <= sha256.Size {
-		return digest(kept)
+		return hashOf(kept)
 	}
 	hash, err := s.Open(hashPlace.In(key.Supplier, key.External), kept)
 	if err != nil || len(hash) != sha256.Size {
@@ -157,7 +157,7 @@ func (s *safe) openHash(key landfall.Key, kept []byte) [32]byte {
 }
 
 // unpacked gives a document as it was sent.
-func (s *safe) unpacked(key landfall.Key, kept []byte, hash [32]byte) (document []byte, err error) {
+func (s *sealer) unpacked(key landfall.Key, kept []byte, hash [32]byte) (document []byte, err error) {
 	if s != nil {
 		if kept, err = s.Open(documentPlace.In(key.Supplier, key.External), kept); err != nil {
 			return nil, errors.Join(errAltered, err)
@@ -173,7 +173,7 @@ func (s *safe) unpacked(key landfall.Key, kept []byte, hash [32]byte) (document 
 }
 
 // json seals a JSON text that is no part of a pile; nil stays nil.
-func (s *safe) json(place seal.Place, text any, row ...any) any {
+func (s *sealer) json(place seal.Place, text any, row ...any) any {
 	if plain, is := text.(string); is && s != nil {
 		return s.SealJSON(place.In(row...), plain)
 	}
@@ -181,7 +181,7 @@ func (s *safe) json(place seal.Place, text any, row ...any) any {
 }
 
 // words seals a text that is no part of a pile.
-func (s *safe) words(place seal.Place, text string, row ...any) string {
+func (s *sealer) words(place seal.Place, text string, row ...any) string {
 	if s == nil {
 		return text
 	}
@@ -193,7 +193,7 @@ func (s *safe) words(place seal.Place, text string, row ...any) string {
 // before there was a key. Equal digests of different notes do little harm, since
 // the whole fingerprints are compared afterwards: whoever spent years to find a
 // pair could have one of them twice on his own account.
-func (s *safe) noteDigests(n *landfall.Note) []int64 {
+func (s *sealer) noteDigests(n *landfall.Note) []int64 {
 	fingerprint := n.Fingerprint()
 	former := int64(binary.BigEndian.Uint64(fingerprint[:8])) //nolint:gosec // the bits of an int64
 	if s == nil {
@@ -204,7 +204,7 @@ func (s *safe) noteDigests(n *landfall.Note) []int64 {
 }
 
 // length gives how long a note is that was read, or of which only the length was.
-func (s *safe) length(body string, kept int) int {
+func (s *sealer) length(body string, kept int) int {
 	switch {
 	case s == nil:
 		return kept
@@ -215,7 +215,7 @@ func (s *safe) length(body string, kept int) int {
 }
 
 // longestNote is how many characters of a column are read for a page.
-func (s *safe) longestNote() int64 {
+func (s *sealer) longestNote() int64 {
 	if s == nil {
 		return landfall.MaxNoteBytes
 	}
@@ -223,7 +223,7 @@ func (s *safe) longestNote() int64 {
 }
 
 // references gives how a reference of an account may be kept.
-func (s *safe) references(account int64, vendor, reference string) []string {
+func (s *sealer) references(account int64, vendor, reference string) []string {
 	if s == nil || reference == "" {
 		return []string{reference}
 	}

@@ -44,8 +44,8 @@ func wordy(number, word string) landfall.Staging {
 	return landfall.Staging{Key: landfall.Key{Supplier: "S", External: number}, Document: text, Hash: sha256.Sum256(text)}
 }
 
-// live does everything with a store that leaves something personal in it.
-func live(t *testing.T, store *sqlstore.Store, word string) {
+// whereLive does everything with a store that leaves something personal in it.
+func whereLive(t *testing.T, store *sqlstore.Store, word string) {
 	t.Helper()
 	must := func(what string, err error) {
 		t.Helper()
@@ -162,7 +162,7 @@ func posted(t *testing.T, store *sqlstore.Store, word string, added int) {
 	instruction := landfall.Instruction{Vendor: "V", Reference: "posted " + word, Type: "CARD", Details: landfall.InstructionDetails{LastDigits: word, Expiry: word}}
 	got := -1
 	outcome, err := store.Post(t.Context(), landfall.Posting{
-		Key: held, Notes: []landfall.Note{note}, Instructions: []landfall.Instruction{instruction},
+		Key: whereClaimed, Notes: []landfall.Note{note}, Instructions: []landfall.Instruction{instruction},
 		Decide: func(books landfall.AccountState) (add landfall.Additions, err error) {
 			if len(books.Notes) == 0 {
 				add.Notes = []landfall.Note{note}
@@ -192,7 +192,7 @@ func posted(t *testing.T, store *sqlstore.Store, word string, added int) {
 func whole(t *testing.T, store *sqlstore.Store, word string) {
 	t.Helper()
 	if err := store.View(t.Context(), func(view landfall.View) error {
-		account, err := view.Account(t.Context(), held)
+		account, err := view.Account(t.Context(), whereClaimed)
 		if err != nil {
 			return err
 		}
@@ -212,11 +212,11 @@ func whole(t *testing.T, store *sqlstore.Store, word string) {
 				t.Errorf("%s: %+v", what, account)
 			}
 		}
-		revisions, err := view.Revisions(t.Context(), held)
+		revisions, err := view.Revisions(t.Context(), whereClaimed)
 		if err != nil || string(revisions[0].Document) != string(wordy("1", word).Document) || revisions[0].Hash != wordy("1", word).Hash {
 			t.Errorf("revisions: %+v, %v", revisions, err)
 		}
-		mails, err := view.MailsOf(t.Context(), held)
+		mails, err := view.MailsOf(t.Context(), whereClaimed)
 		if err != nil || len(mails) != 1 || mails[0].To != word+"0@mail.co.uk" || mails[0].Reply != word {
 			t.Errorf("mails: %+v, %v", mails, err)
 		}

@@ -20,7 +20,7 @@ func TestMovedValuesDoNotOpen(t *testing.T) {
 	t.Parallel()
 	onFiles(t, func(t *testing.T, url string) {
 		store := open(t, url, seal.NewKey())
-		live(t, store, "word")
+		whereLive(t, store, "word")
 		if _, err := store.Stage(t.Context(), wordy("5", "other")); err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func (m moved) try(t *testing.T, store *sqlstore.Store) {
 	force(t, store, `UPDATE `+m.table+` SET `+m.column+` = '`+strange+`' WHERE `+m.row)
 	var shown landfall.Account
 	err := store.View(t.Context(), func(view landfall.View) (err error) {
-		shown, err = view.Account(t.Context(), held)
+		shown, err = view.Account(t.Context(), whereClaimed)
 		return err
 	})
 	if !errors.Is(err, seal.ErrAltered) {

@@ -87,7 +87,7 @@ func TestNothingSealedIsInTheFiles(t *testing.T) {
 	onFiles(t, func(t *testing.T, url string) {
 		word, key := canary(), seal.NewKey()
 		store := open(t, url, key)
-		live(t, store, word)
+		whereLive(t, store, word)
 		whole(t, store, word)
 		if found := inFiles(t, store, url, word); len(found) > 0 {
 			t.Errorf("the word is in %v", found)
@@ -124,7 +124,7 @@ func TestKeyComesLater(t *testing.T) {
 	onFiles(t, func(t *testing.T, url string) {
 		word, first, second := canary(), seal.NewKey(), seal.NewKey()
 		bare := open(t, url)
-		live(t, bare, word)
+		whereLive(t, bare, word)
 		if found := inFiles(t, bare, url, word); len(found) == 0 {
 			t.Error("this test would find nothing")
 		}

@@ -9,11 +9,11 @@ import (
 )
 
 //go:embed schema/*/*.sql
-var steps embed.FS
+var schemaFiles embed.FS
 
 // schemaSteps is the folder with the steps of both databases.
 func schemaSteps() fs.FS {
-	folder, err := fs.Sub(steps, "schema")
+	folder, err := fs.Sub(schemaFiles, "schema")
 	if err != nil {
 		panic(err) // the name is a good one
 	}
@@ -44,5 +44,5 @@ func onSchema(
 		return nil, err
 	}
 	list, err := work(ctx, name, options.engine())
-	return list, known(err)
+	return list, translate(err)
 }

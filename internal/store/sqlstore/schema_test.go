@@ -161,7 +161,7 @@ func openLater(t *testing.T, url string, later map[string]string) *sqlstore.Stor
 func accountOf(t *testing.T, store *sqlstore.Store) (account landfall.Account) {
 	t.Helper()
 	if err := store.View(t.Context(), func(view landfall.View) (err error) {
-		account, err = view.Account(t.Context(), held)
+		account, err = view.Account(t.Context(), whereClaimed)
 		return err
 	}); err != nil {
 		t.Fatal(err)

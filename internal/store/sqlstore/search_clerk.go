@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// enterBatch is how many accounts, or events, are looked at together.
-	enterBatch = 400
-	// enterRows is how many terms go into one transaction: on SQLite everybody
+	// indexBatch is how many accounts, or events, are looked at together.
+	indexBatch = 400
+	// indexRows is how many terms go into one transaction: on SQLite everybody
 	// else waits until they are written.
-	enterRows = 1000
+	indexRows = 1000
 )
 
 // termTable is what accounts are found by.
@@ -34,7 +34,7 @@ func (s *Store) IndexTerms(ctx context.Context) (step landfall.IndexStep, err er
 	}
 	step.Newest = s.logged.Newest
 	var before, after int64 // the last event whose account is entered
-	var batch []entry
+	var batch []indexedAccount
 	err = s.stream(ctx, func(v *view) error {
 		if before, err = v.clerk(ctx, ``); err != nil {
 			return err
@@ -57,7 +57,7 @@ func (s *Store) IndexTerms(ctx context.Context) (step landfall.IndexStep, err er
 	// Once in any case: a batch that is found by nothing has no rows, and the clerk
 	// would look at it for ever.
 	for first := true; first || len(rows) > 0; first = false {
-		part := rows[:min(len(rows), enterRows)]
+		part := rows[:min(len(rows), indexRows)]
 		rows = rows[len(part):]
 		last := len(rows) == 0
 		moved := false
@@ -77,20 +77,20 @@ func (s *Store) IndexTerms(ctx context.Context) (step landfall.IndexStep, err er
 	return step, nil
 }
 
-// clerkText reads the one row that says how far all replicas are.
-const clerkText = `SELECT held.event_after FROM search_index held `
+// indexStateText reads the one row that says how far all replicas are.
+const indexStateText = `SELECT held.event_after FROM search_index held `
 
 // clerk reads how far the terms are entered; whoever writes holds it.
 func (v *view) clerk(ctx context.Context, hold string) (eventAfter int64, err error) {
-	err = v.one(ctx, clerkText+hold, nil, []any{&eventAfter})
+	err = v.one(ctx, indexStateText+hold, nil, []any{&eventAfter})
 	return eventAfter, err
 }
 
-// toldText reads events with the accounts they are about, each looked up by its key.
+// createdEventsText reads events with the accounts they are about, each looked up by its key.
 // By their numbers they would be found as well, but a PostgreSQL that has looked at its
 // tables while everything was staged and nothing created believes that next to no
 // process has a number, and goes through all that do for each batch of a long run.
-const toldText = `SELECT e.id, e.type, e.account_number, p.id, p.account_number
+const createdEventsText = `SELECT e.id, e.type, e.account_number, p.id, p.account_number
 	FROM event e LEFT JOIN supplier s ON s.code = e.supplier
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = e.external
 	WHERE e.id > $1 AND e.id <= $2 ORDER BY e.id LIMIT $3`
@@ -98,7 +98,7 @@ const toldText = `SELECT e.id, e.type, e.account_number, p.id, p.account_number
 // newAccounts gives the accounts that the next events say were created, and are
 // still there.
 func (v *view) newAccounts(ctx context.Context, before, complete int64) (ids []int64, after int64, err error) {
-	events, err := collect(ctx, v.session, func(scan scanner, event *int64) error {
+	events, err := collect(ctx, v.txSession, func(scan scanner, event *int64) error {
 		var kind landfall.EventType
 		var told string
 		var id sql.NullInt64
@@ -109,14 +109,14 @@ func (v *view) newAccounts(ctx context.Context, before, complete int64) (ids []i
 			ids = append(ids, id.Int64)
 		}
 		return err
-	}, toldText, before, complete, int64(enterBatch))
+	}, createdEventsText, before, complete, int64(indexBatch))
 	if err != nil || len(events) == 0 {
 		return nil, before, err
 	}
 	after = events[len(events)-1]
 	// Numbers of events have gaps. All there are up to the mark have been seen, also
 	// where the last ones are missing.
-	if len(events) < enterBatch {
+	if len(events) < indexBatch {
 		after = max(after, complete)
 	}
 	slices.Sort(ids)
@@ -165,17 +165,17 @@ func (t *tx) standingAccounts(ctx context.Context, rows []termRow) (map[int64]st
 		return standing, nil
 	}
 	these, list := sqlset.Among(t.engine, ids)
-	found, err := collect(ctx, t.session, func(scan scanner, one *owned[string]) error { return scan(&one.id, &one.item) },
-		standingText(these), list)
+	found, err := collect(ctx, t.txSession, func(scan scanner, one *owned[string]) error { return scan(&one.id, &one.item) },
+		importedText(these), list)
 	for _, one := range found {
 		standing[one.id] = one.item
 	}
 	return standing, err
 }
 
-// standingText asks for the state and not for a number: there is an index of all
+// importedText asks for the state and not for a number: there is an index of all
 // processes with one, and PostgreSQL would now and then take that.
-func standingText(among string) string {
+func importedText(among string) string {
 	return `SELECT held.id, held.account_number FROM process held
 		WHERE held.id` + among + ` AND held.state = 'imported' AND held.erased_at IS NULL ORDER BY held.id {hold}`
 }

@@ -7,8 +7,8 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// entry is an account with what it is found by.
-type entry struct {
+// indexedAccount is an account with what it is found by.
+type indexedAccount struct {
 	id     int64
 	number string
 	region string
@@ -16,9 +16,9 @@ type entry struct {
 }
 
 // entries reads what accounts are found by, all of them at once.
-func (v *view) entries(ctx context.Context, ids []int64) ([]entry, error) {
+func (v *view) entries(ctx context.Context, ids []int64) ([]indexedAccount, error) {
 	these, list := sqlset.Among(v.engine, ids)
-	batch, err := collect(ctx, v.session, func(scan scanner, one *entry) error {
+	batch, err := collect(ctx, v.txSession, func(scan scanner, one *indexedAccount) error {
 		return scan(&one.id, &one.number, &one.region, v.safe.shelf("account", &one.id).text("billing_name", &one.data.BillingName))
 	}, `SELECT a.id, p.account_number, s.region, a.billing_name FROM account a JOIN process p ON p.id = a.id
 		JOIN supplier s ON s.id = p.supplier_id WHERE a.id`+these+` ORDER BY a.id`, list)
@@ -29,7 +29,7 @@ func (v *view) entries(ctx context.Context, ids []int64) ([]entry, error) {
 	for i := range batch {
 		byID[batch[i].id] = &batch[i].data
 	}
-	customers, err := collect(ctx, v.session, func(scan scanner, one *owned[landfall.Customer]) error {
+	customers, err := collect(ctx, v.txSession, func(scan scanner, one *owned[landfall.Customer]) error {
 		c := &one.item
 		var ordinal int64
 		person := v.safe.shelf("customer", &one.id, &ordinal)
@@ -51,11 +51,11 @@ func (v *view) entries(ctx context.Context, ids []int64) ([]entry, error) {
 			return scan(&one.id, &one.place, v.safe.shelf(table, &one.id, &one.place).text(column, &one.item))
 		}
 	}
-	postcodes, err := collect(ctx, v.session, place("address", "postal_code"), `SELECT account_id, ordinal, postal_code FROM address WHERE account_id`+these, list)
+	postcodes, err := collect(ctx, v.txSession, place("address", "postal_code"), `SELECT account_id, ordinal, postal_code FROM address WHERE account_id`+these, list)
 	if err != nil {
 		return nil, err
 	}
-	points, err := collect(ctx, v.session, place("supply_point", "identifier"), `SELECT account_id, ordinal, identifier FROM supply_point WHERE account_id`+these, list)
+	points, err := collect(ctx, v.txSession, place("supply_point", "identifier"), `SELECT account_id, ordinal, identifier FROM supply_point WHERE account_id`+these, list)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ type termRow struct {
 }
 
 // termRows gives the rows of a batch in the order they are looked up in.
-func (s *Store) termRows(batch []entry) []termRow {
+func (s *Store) termRows(batch []indexedAccount) []termRow {
 	var rows []termRow
 	for i := range batch {
 		one := &batch[i]

@@ -9,39 +9,39 @@ import (
 	"landfall/internal/store/engine"
 )
 
-// session is the engine's transaction in the words of this package: absent
+// txSession is the engine's transaction in the words of this package: absent
 // rows and trouble become the dictionary's.
-type session struct {
+type txSession struct {
 	engine   *engine.Tx
-	safe     *safe
+	safe     *sealer
 	expected *atomic.Int32 // what is staged next, likely
 }
 
 // view reads within one transaction.
-type view struct{ *session }
+type view struct{ *txSession }
 
 // tx reads and writes within one transaction. Only an update and a batch hand
 // one out, so nothing can be written outside a transaction.
 type tx struct{ view }
 
 // query gives errors in the dictionary's words.
-func (s *session) query(ctx context.Context, text string, args ...any) (engine.Rows, error) {
+func (s *txSession) query(ctx context.Context, text string, args ...any) (engine.Rows, error) {
 	rows, err := s.engine.Query(ctx, text, args...)
-	return rows, known(err)
+	return rows, translate(err)
 }
 
 // one scans the only row of a query, or answers ErrNotFound.
-func (s *session) one(ctx context.Context, text string, args, into []any) error {
-	return known(s.engine.One(ctx, text, args, into))
+func (s *txSession) one(ctx context.Context, text string, args, into []any) error {
+	return translate(s.engine.One(ctx, text, args, into))
 }
 
 // note turns a driver's error into a fault and ends the transaction with it.
-func (s *session) note(err error) error { return known(s.engine.Note(err)) }
+func (s *txSession) note(err error) error { return translate(s.engine.Note(err)) }
 
 // exec changes rows and tells how many.
 func (t *tx) exec(ctx context.Context, text string, args ...any) (int64, error) {
 	count, err := t.engine.Exec(ctx, text, args...)
-	return count, known(err)
+	return count, translate(err)
 }
 
 // returning is query for a statement that changes rows.
@@ -56,31 +56,31 @@ var errUnstorable = engine.ErrUnstorable
 // storable reports whether both databases can keep a text as it is.
 func storable(text string) bool { return engine.Storable(text) }
 
-// trouble is an error of the engine in the dictionary's words.
-type trouble struct{ word, cause error }
+// storeError is an error of the engine in the dictionary's words.
+type storeError struct{ word, cause error }
 
 // Error is the engine's own text.
-func (t *trouble) Error() string { return t.cause.Error() }
+func (t *storeError) Error() string { return t.cause.Error() }
 
 // Unwrap gives both to errors.Is.
-func (t *trouble) Unwrap() []error { return []error{t.word, t.cause} }
+func (t *storeError) Unwrap() []error { return []error{t.word, t.cause} }
 
-// words says what the engine's sentinels are called outside, the more exact
+// errorMap says what the engine's sentinels are called outside, the more exact
 // ones first.
-var words = []struct{ engine, outside error }{
+var errorMap = []struct{ engine, outside error }{
 	{engine.ErrNotFound, landfall.ErrNotFound},
 	{engine.ErrUnknownOutcome, landfall.ErrUnknownOutcome},
 	{engine.ErrOverloaded, landfall.ErrOverloaded},
 	{engine.ErrUnavailable, landfall.ErrUnavailable},
 }
 
-// known translates an error of the engine. It is the only place that does.
-func known(err error) error {
-	var already *trouble
+// translate translates an error of the engine. It is the only place that does.
+func translate(err error) error {
+	var already *storeError
 	if err == nil || errors.As(err, &already) {
 		return err
 	}
-	for _, word := range words {
+	for _, word := range errorMap {
 		if !errors.Is(err, word.engine) {
 			continue
 		}
@@ -88,9 +88,9 @@ func known(err error) error {
 		case errors.Is(word.outside, landfall.ErrNotFound):
 			return landfall.ErrNotFound
 		case errors.Is(word.outside, landfall.ErrOverloaded):
-			return &trouble{errors.Join(landfall.ErrOverloaded, landfall.ErrUnavailable), err}
+			return &storeError{errors.Join(landfall.ErrOverloaded, landfall.ErrUnavailable), err}
 		}
-		return &trouble{word.outside, err}
+		return &storeError{word.outside, err}
 	}
 	return err
 }

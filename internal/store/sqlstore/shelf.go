@@ -11,67 +11,67 @@ import (
 	"landfall/internal/store/seal"
 )
 
-// shelf opens the columns of one row while they are read. What the row is known
+// sealedScan opens the columns of one row while they are read. What the row is known
 // by stands in front of them in the query: it is read first.
-type shelf struct {
-	safe  *safe
+type sealedScan struct {
+	safe  *sealer
 	table string
 	row   []any // numbers and texts, or where they will be
 }
 
 // shelf binds what is sealed to its table and row, by pointers: while a row is being
 // scanned its key is not known yet.
-func (s *safe) shelf(table string, row ...any) shelf { return shelf{s, table, row} }
+func (s *sealer) shelf(table string, row ...any) sealedScan { return sealedScan{s, table, row} }
 
 // text reads into a text.
-func (s shelf) text(column string, into *string) any {
+func (s sealedScan) text(column string, into *string) any {
 	if s.safe == nil {
 		return into
 	}
-	return opening{s, column, func(text string) error { *into = text; return nil }}
+	return openColumn{s, column, func(text string) error { *into = text; return nil }}
 }
 
 // maybe reads into a text where there may be none.
-func (s shelf) maybe(column string, into *sql.NullString) any {
+func (s sealedScan) maybe(column string, into *sql.NullString) any {
 	if s.safe == nil {
 		return into
 	}
-	return opening{s, column, func(text string) error { *into = sql.NullString{String: text, Valid: true}; return nil }}
+	return openColumn{s, column, func(text string) error { *into = sql.NullString{String: text, Valid: true}; return nil }}
 }
 
 // json reads into the bytes of a JSON text, which are nil where there is none.
-func (s shelf) json(column string, into *[]byte) any {
+func (s sealedScan) json(column string, into *[]byte) any {
 	if s.safe == nil {
 		return into
 	}
-	return opening{s, column, func(text string) error { *into = []byte(text); return nil }}
+	return openColumn{s, column, func(text string) error { *into = []byte(text); return nil }}
 }
 
 // open gives the bytes of a JSON text that was read already.
-func (s shelf) open(column string, kept []byte, into *[]byte) error {
+func (s sealedScan) open(column string, kept []byte, into *[]byte) error {
 	if *into = kept; s.safe == nil || kept == nil {
 		return nil
 	}
-	return opening{s, column, func(text string) error { *into = []byte(text); return nil }}.Scan(kept)
+	return openColumn{s, column, func(text string) error { *into = []byte(text); return nil }}.Scan(kept)
 }
 
 // day reads into a day.
-func (s shelf) day(column string, into *calendar.Day) any {
+func (s sealedScan) day(column string, into *calendar.Day) any {
 	if s.safe == nil {
 		return dayInto{into}
 	}
-	return opening{s, column, func(text string) error { return dayInto{into}.Scan(text) }}
+	return openColumn{s, column, func(text string) error { return dayInto{into}.Scan(text) }}
 }
 
-// opening opens a column's value.
-type opening struct {
-	shelf
+// openColumn opens a column's value.
+type openColumn struct {
+	sealedScan
 	column string
 	give   func(string) error
 }
 
 // Scan takes a column's value.
-func (o opening) Scan(value any) error {
+func (o openColumn) Scan(value any) error {
 	var kept string
 	switch value := value.(type) {
 	case nil:

@@ -14,11 +14,11 @@ var errBroken = errors.New("the signed reconciliation is not the one that was se
 // CreateSignOff seals a signed reconciliation.
 func (t *tx) CreateSignOff(ctx context.Context, signed landfall.SignOff) (int64, error) {
 	report, page := sha256.Sum256(signed.Report), sha256.Sum256(signed.Page)
-	kept, err := collect(ctx, t.session, func(scan scanner, id *int64) error { return scan(id) },
+	kept, err := collect(ctx, t.txSession, func(scan scanner, id *int64) error { return scan(id) },
 		`INSERT INTO sign_off (supplier_id, signed_at, actor, report, report_hash, page, page_hash)
 		SELECT id, $2, $3, $4, $5, $6, $7 FROM supplier WHERE code = $1 RETURNING id`,
 		signed.Supplier, signed.SignedAt.UnixMicro(), signed.Actor, string(signed.Report), report[:], string(signed.Page), page[:])
-	return first(kept, err, landfall.ErrNotFound)
+	return firstOf(kept, err, landfall.ErrNotFound)
 }
 
 // signOffs have the hashes beside what they are of, so that a change shows.
@@ -28,21 +28,21 @@ const signOffs = `SELECT g.id, s.code, g.signed_at, g.actor, g.report_hash, g.pa
 func readSignOff(scan scanner, signed *landfall.SignOff) error {
 	var report, page []byte
 	err := scan(&signed.ID, &signed.Supplier, instantInto{&signed.SignedAt}, &signed.Actor, &report, &page, &signed.Report, &signed.Page)
-	signed.ReportHash, signed.PageHash = digest(report), digest(page)
+	signed.ReportHash, signed.PageHash = hashOf(report), hashOf(page)
 	return err
 }
 
 // SignOffs gives what was signed, the newest first, without the documents.
 func (v *view) SignOffs(ctx context.Context, code string) ([]landfall.SignOff, error) {
-	return collect(ctx, v.session, readSignOff, signOffs+`NULL, NULL FROM sign_off g JOIN supplier s ON s.id = g.supplier_id
+	return collect(ctx, v.txSession, readSignOff, signOffs+`NULL, NULL FROM sign_off g JOIN supplier s ON s.id = g.supplier_id
 		WHERE $1 = '' OR s.code = $1 ORDER BY g.id DESC`, code)
 }
 
 // SignOff gives one with its documents.
 func (v *view) SignOff(ctx context.Context, id int64) (landfall.SignOff, error) {
-	found, err := collect(ctx, v.session, readSignOff, signOffs+`g.report, g.page FROM sign_off g
+	found, err := collect(ctx, v.txSession, readSignOff, signOffs+`g.report, g.page FROM sign_off g
 		JOIN supplier s ON s.id = g.supplier_id WHERE g.id = $1`, id)
-	signed, err := first(found, err, landfall.ErrNotFound)
+	signed, err := firstOf(found, err, landfall.ErrNotFound)
 	if err == nil && (sha256.Sum256(signed.Report) != signed.ReportHash || sha256.Sum256(signed.Page) != signed.PageHash) {
 		return landfall.SignOff{}, errBroken
 	}

@@ -71,7 +71,7 @@ func TestPendingOfAFinishedBook(t *testing.T) {
 	for common, columns := range states {
 		t.Run("among "+common, func(t *testing.T) {
 			onEach(t, func(t *testing.T, url string) {
-				store := staged(t, url)
+				store := stageResult(t, url)
 				force(t, store, fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
 					INSERT INTO process (supplier_id, external, revision, hash, first_staged_at, staged_at, state,
 						account_number, account_created_at, skip_reason, failure, failed_at)
@@ -120,7 +120,7 @@ func TestOneOrganisationDominates(t *testing.T) {
 		cheap(t, store, "ledger_entry", text, args...)
 		var seen []landfall.LedgerEntry
 		if _, err := store.Post(t.Context(), landfall.Posting{
-			Key: held, TransactionIDs: []string{"TWIN"},
+			Key: whereClaimed, TransactionIDs: []string{"TWIN"},
 			Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 				seen = books.Entries
 				return landfall.Additions{}, nil
@@ -196,7 +196,7 @@ func TestManyEqualNotes(t *testing.T) {
 			note.CreatedAt = at
 			var seen []landfall.Note
 			if _, err := store.Post(t.Context(), landfall.Posting{
-				Key: held, Notes: []landfall.Note{note},
+				Key: whereClaimed, Notes: []landfall.Note{note},
 				Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 					seen = books.Notes
 					return landfall.Additions{}, nil

@@ -13,20 +13,20 @@ import (
 )
 
 type (
-	// document is a staging whose text has been looked at, packed and sealed.
-	document struct {
+	// stagedDocument is a staging whose text has been looked at, packed and sealed.
+	stagedDocument struct {
 		landfall.Staging
 		kept    []byte
 		hash    []byte // as it is kept
 		figures string
 	}
-	stageCall = call[document, landfall.StageOutcome]
-	openStage = unsettled[document, landfall.StageOutcome]
+	stageCall = pendingCall[stagedDocument, landfall.StageOutcome]
+	openStage = pendingCalls[stagedDocument, landfall.StageOutcome]
 )
 
 // Stage keeps one document durably, or says why not.
 func (s *Store) Stage(ctx context.Context, staging landfall.Staging) (landfall.StageOutcome, error) {
-	var wanted document
+	var wanted stagedDocument
 	if err := s.newDocument(&staging, &wanted); err != nil {
 		return landfall.StageOutcome{}, err
 	}
@@ -34,7 +34,7 @@ func (s *Store) Stage(ctx context.Context, staging landfall.Staging) (landfall.S
 }
 
 // newDocument looks at a staging, packs and seals it, before anybody else waits for it.
-func (s *Store) newDocument(staging *landfall.Staging, into *document) error {
+func (s *Store) newDocument(staging *landfall.Staging, into *stagedDocument) error {
 	if !storable(staging.Key.Supplier) || !storable(staging.Key.External) {
 		return errUnstorable
 	}
@@ -77,7 +77,7 @@ const (
 	SET state = 'staged', revision = process.revision + 1, hash = excluded.hash,
 		staged_at = excluded.staged_at, claim_token = NULL, claim_until = NULL,
 		figures = excluded.figures, previous_figures = process.figures
-	WHERE ` + free + ` AND process.hash <> excluded.hash`
+	WHERE ` + whereFree + ` AND process.hash <> excluded.hash`
 	upserted = ` RETURNING (SELECT code FROM supplier WHERE id = supplier_id), external, id, revision, staged_at,
 		supplier_id, failed_at IS NOT NULL, previous_figures,
 		EXISTS (SELECT 1 FROM refusal r WHERE r.supplier_id = process.supplier_id AND r.external = process.external)`
@@ -89,7 +89,7 @@ var stagingTable = newTable("staging", "process_id bigint", "revision bigint", "
 
 // reasons tells how the keys stand that upsert left alone.
 var reasons = sqlset.NewQuery(`
-	SELECT w.supplier, w.external, coalesce(s.status, ''), `+standing+`, p.revision, p.hash, p.account_number, p.claim_until - {now}, r.at IS NOT NULL
+	SELECT w.supplier, w.external, coalesce(s.status, ''), `+currentState+`, p.revision, p.hash, p.account_number, p.claim_until - {now}, r.at IS NOT NULL
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external
 	LEFT JOIN refusal r ON r.supplier_id = s.id AND r.external = w.external`,
@@ -97,8 +97,8 @@ var reasons = sqlset.NewQuery(`
 
 // stage stages different keys, in order, and sets their outcomes.
 func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
-	open := unsettle(batch)
-	done := staged{newcomers: sqlset.Rows{Table: newcomerTable}, kept: sqlset.Rows{Table: stagingTable}}
+	open := newPendingCalls(batch)
+	done := stageResult{newcomers: sqlset.Rows{Table: newProcessTable}, kept: sqlset.Rows{Table: stagingTable}}
 	done.kept.Grow(len(batch))
 	if err := t.welcome(ctx, open, &done); err != nil {
 		return err
@@ -125,8 +125,8 @@ func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
 	return err
 }
 
-// staged is what follows from accounts that were staged, until it is written.
-type staged struct {
+// stageResult is what follows from accounts that were staged, until it is written.
+type stageResult struct {
 	newcomers sqlset.Rows // to be copied
 	at        int64       // when those came, 0 without any
 	kept      sqlset.Rows
@@ -136,18 +136,18 @@ type staged struct {
 }
 
 // add takes down one account.
-func (s *staged) add(one *stageCall, process, revision, at int64) {
+func (s *stageResult) add(one *stageCall, process, revision, at int64) {
 	s.did.Add(one.wanted.By, "account.stage", one.key, "revision "+strconv.FormatInt(revision, 10))
 	s.kept.Add(process, revision, one.wanted.hash, at, one.wanted.kept, textArg(one.wanted.By.KeyID), textArg(one.wanted.By.RequestID))
 }
 
 // write writes all of it.
-func (s *staged) write(ctx context.Context, t *tx) error {
+func (s *stageResult) write(ctx context.Context, t *tx) error {
 	if len(s.kept.Values) > 0 {
 		sums, _ := s.counted.piles()
-		acts := actPile(&s.did)
+		acts := auditRows(&s.did)
 		if s.at > 0 {
-			acts = timed(acts, s.at)
+			acts = withTime(acts, s.at)
 		}
 		if err := t.write(ctx, &s.newcomers, &s.kept, sums, acts); err != nil {
 			return err
@@ -157,7 +157,7 @@ func (s *staged) write(ctx context.Context, t *tx) error {
 }
 
 // upsert writes what may be written and takes it out of open.
-func (t *tx) upsert(ctx context.Context, open *openStage, done *staged) error {
+func (t *tx) upsert(ctx context.Context, open *openStage, done *stageResult) error {
 	statement, width := &upsert, 4
 	if t.safe != nil {
 		statement, width = &upsertKeyed, 5
@@ -192,8 +192,8 @@ func (t *tx) upsert(ctx context.Context, open *openStage, done *staged) error {
 		}
 		one := open.byKey[key]
 		open.settle(one, outcome)
-		done.counted.take(supplier, waiting(failed), former)
-		done.counted.add(supplier, waiting(failed), one.wanted.Figures)
+		done.counted.take(supplier, waitingStatus(failed), former)
+		done.counted.add(supplier, waitingStatus(failed), one.wanted.Figures)
 		if refused {
 			done.forgive = append(done.forgive, one.key)
 		}
@@ -203,13 +203,13 @@ func (t *tx) upsert(ctx context.Context, open *openStage, done *staged) error {
 		return err
 	}
 	if 2*first > wanted {
-		t.expected.Store(newcomers)
+		t.expected.Store(expectMixed)
 	}
 	return t.note(rows.Close())
 }
 
 // explain sets the outcome of what was not written, and takes it out of open.
-func (t *tx) explain(ctx context.Context, open *openStage, done *staged) error {
+func (t *tx) explain(ctx context.Context, open *openStage, done *stageResult) error {
 	text, args := reasons.For(t.engine, open.rows(2, func(rows []any, one *stageCall) []any {
 		return append(rows, one.key.Supplier, one.key.External)
 	}))

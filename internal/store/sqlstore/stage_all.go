@@ -12,7 +12,7 @@ import (
 // StageAll keeps many documents durably, each on its own terms.
 func (s *Store) StageAll(ctx context.Context, stagings []landfall.Staging) []landfall.StageResult {
 	results := make([]landfall.StageResult, len(stagings))
-	mine := &group[document, landfall.StageOutcome]{calls: make([]*stageCall, 0, len(stagings))}
+	mine := &group[stagedDocument, landfall.StageOutcome]{calls: make([]*stageCall, 0, len(stagings))}
 	calls, order := make([]stageCall, len(stagings)), make([]*stageCall, len(stagings))
 	weight := 0
 	leave := landfall.Turn(ctx)
@@ -39,7 +39,7 @@ func (s *Store) StageAll(ctx context.Context, stagings []landfall.Staging) []lan
 		// Asking for each of them again would only lengthen the queue of a database
 		// that is in trouble.
 		case errors.Is(err, engine.ErrUnavailable), errors.Is(err, engine.ErrUnknownOutcome):
-			results[i].Err = known(err)
+			results[i].Err = translate(err)
 		default:
 			// One of them is to blame, and nothing of any was kept.
 			results[i].StageOutcome, results[i].Err = s.stagings.join(ctx, one.key, len(one.wanted.kept), one.wanted)

@@ -11,20 +11,20 @@ import (
 // What the next accounts that are staged are likely to be: a book is sent once, and
 // then sent again when it was mended. Only the way depends on it, never the result.
 const (
-	oldFriends int32 = iota - 1
-	strangers
-	// newcomers have old friends among them, or had of late: so many batches of
+	expectKnown int32 = iota - 1
+	expectNew
+	// expectMixed have old friends among them, or had of late: so many batches of
 	// strangers have to come before nobody looks any more.
-	newcomers = 16
+	expectMixed = 16
 )
 
-// welcoming inserts those of one supplier's accounts that nobody has staged before. To
+// insertNewText inserts those of one supplier's accounts that nobody has staged before. To
 // insert a row that may be there costs PostgreSQL a third more than one that is not,
 // since it writes it, looks and confirms it. Between the look of this statement and
 // its writing somebody else may be quicker; then it fails, and all of it is done again.
 // The look is a question for each row, since a join would be planned while the table is
 // empty and then read all of a supplier's accounts for each. The clock is asked once.
-const welcoming = `
+const insertNewText = `
 	WITH clock AS MATERIALIZED (SELECT {now} AS at)
 	INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, figures)
 	SELECT s.id, w.external, 'staged', 1, w.hash, (SELECT at FROM clock), (SELECT at FROM clock), w.figures
@@ -38,7 +38,7 @@ const welcoming = `
 // Rows that are copied are given their keys before. Of many it costs PostgreSQL half as
 // much to take them so.
 const (
-	announcing = `
+	findNewText = `
 	WITH clock AS MATERIALIZED (SELECT {now} AS at)
 	SELECT w.external, nextval('process_id_seq'), (SELECT at FROM clock), s.id,
 		EXISTS (SELECT 1 FROM refusal r WHERE r.supplier_id = s.id AND r.external = w.external)
@@ -47,30 +47,30 @@ const (
 	ORDER BY w.place`
 	// Whoever takes it that all of them are new does not look for any. If one is not,
 	// the copy fails.
-	numbering = `
+	reserveIDsText = `
 	WITH clock AS MATERIALIZED (SELECT {now} AS at)
 	SELECT nextval('process_id_seq'), (SELECT at FROM clock), s.id
 	FROM supplier s CROSS JOIN generate_series(1, $2::bigint)
 	WHERE s.code = $1 AND s.status = 'Ongoing' AND NOT EXISTS (SELECT 1 FROM refusal r WHERE r.supplier_id = s.id)`
 )
 
-// newcomerTable is the processes of such accounts.
-var newcomerTable = sqlset.NewCopyTable("process", "id bigint", "supplier_id bigint", "external text", "state text", "revision bigint",
+// newProcessTable is the processes of such accounts.
+var newProcessTable = sqlset.NewCopyTable("process", "id bigint", "supplier_id bigint", "external text", "state text", "revision bigint",
 	"hash bytea", "first_staged_at bigint", "staged_at bigint", "figures text")
 
 // welcome stages accounts that are new, where that is worth a statement of its own, and
 // takes them out of open. Whatever it leaves is for upsert.
-func (t *tx) welcome(ctx context.Context, open *openStage, done *staged) error {
+func (t *tx) welcome(ctx context.Context, open *openStage, done *stageResult) error {
 	supplier, one := soleSupplier(open.batch)
 	expected := t.expected.Load()
-	if !one || !t.engine.Arrays() || expected == oldFriends {
+	if !one || !t.engine.Arrays() || expected == expectKnown {
 		return nil
 	}
 	var err error
 	switch {
 	case len(open.batch) < sqlset.MinCopy:
 		err = t.mistaken(t.insertNew(ctx, open, done, supplier))
-	case expected == strangers:
+	case expected == expectNew:
 		err = t.copyStrangers(ctx, open, done, supplier)
 	default:
 		err = t.copyNew(ctx, open, done, supplier)
@@ -84,7 +84,7 @@ func (t *tx) welcome(ctx context.Context, open *openStage, done *staged) error {
 // mistaken has a batch done again when one of those that were taken for new was not.
 func (t *tx) mistaken(err error) error {
 	if engine.NotUnique(err) {
-		t.expected.Store(newcomers)
+		t.expected.Store(expectMixed)
 		return engine.ErrAgain
 	}
 	return err
@@ -94,37 +94,37 @@ func (t *tx) mistaken(err error) error {
 func (t *tx) expect(before int32, fresh, all int) {
 	switch {
 	case fresh == 0:
-		t.expected.Store(oldFriends)
+		t.expected.Store(expectKnown)
 	case fresh < all:
-		t.expected.Store(newcomers)
-	case before > strangers && all >= sqlset.MinCopy:
+		t.expected.Store(expectMixed)
+	case before > expectNew && all >= sqlset.MinCopy:
 		t.expected.Store(before - 1)
 	}
 }
 
 // insertNew does so with one statement.
-func (t *tx) insertNew(ctx context.Context, open *openStage, done *staged, supplier string) error {
+func (t *tx) insertNew(ctx context.Context, open *openStage, done *stageResult, supplier string) error {
 	externals, hashes, figures := make([]string, len(open.batch)), make([][]byte, len(open.batch)), make([]string, len(open.batch))
 	for i, one := range open.batch {
 		externals[i], hashes[i], figures[i] = one.key.External, one.wanted.hash, one.wanted.figures
 	}
-	return t.admitNew(ctx, open, done, func(newcomer) {}, welcoming, supplier, externals, hashes, figures)
+	return t.admitNew(ctx, open, done, func(newAccount) {}, insertNewText, supplier, externals, hashes, figures)
 }
 
 // copyNew looks, and has those copied that it does not find.
-func (t *tx) copyNew(ctx context.Context, open *openStage, done *staged, supplier string) error {
+func (t *tx) copyNew(ctx context.Context, open *openStage, done *stageResult, supplier string) error {
 	externals := make([]string, len(open.batch))
 	for i, one := range open.batch {
 		externals[i] = one.key.External
 	}
 	done.newcomers.Grow(len(open.batch))
-	return t.admitNew(ctx, open, done, done.newcomer, announcing, supplier, externals)
+	return t.admitNew(ctx, open, done, done.newcomer, findNewText, supplier, externals)
 }
 
 // copyStrangers has all of them copied without a look.
-func (t *tx) copyStrangers(ctx context.Context, open *openStage, done *staged, supplier string) error {
-	keys, err := collect(ctx, t.session, func(scan scanner, n *newcomer) error { return scan(&n.process, &n.at, &n.supplier) },
-		numbering, supplier, int64(len(open.batch)))
+func (t *tx) copyStrangers(ctx context.Context, open *openStage, done *stageResult, supplier string) error {
+	keys, err := collect(ctx, t.txSession, func(scan scanner, n *newAccount) error { return scan(&n.process, &n.at, &n.supplier) },
+		reserveIDsText, supplier, int64(len(open.batch)))
 	if err != nil {
 		return err
 	}
@@ -142,20 +142,20 @@ func (t *tx) copyStrangers(ctx context.Context, open *openStage, done *staged, s
 	return nil
 }
 
-// newcomer is an account that nobody has staged before.
-type newcomer struct {
+// newAccount is an account that nobody has staged before.
+type newAccount struct {
 	*stageCall
 	process, supplier, at int64
 }
 
 // newcomer adds the process of a new account.
-func (s *staged) newcomer(n newcomer) {
+func (s *stageResult) newcomer(n newAccount) {
 	s.at = n.at
 	s.newcomers.Add(n.process, n.supplier, n.key.External, string(landfall.Staged), int64(1), n.wanted.hash, n.at, n.at, n.wanted.figures)
 }
 
 // admit takes down a new account.
-func (s *staged) admit(open *openStage, n newcomer, refused bool) {
+func (s *stageResult) admit(open *openStage, n newAccount, refused bool) {
 	open.settle(n.stageCall, landfall.StageOutcome{Verdict: landfall.StagedFirst, Revision: 1})
 	s.counted.add(n.supplier, landfall.StatusPending, n.wanted.Figures)
 	if refused {
@@ -165,7 +165,7 @@ func (s *staged) admit(open *openStage, n newcomer, refused bool) {
 }
 
 // admitNew takes the accounts that a statement says are new out of open.
-func (t *tx) admitNew(ctx context.Context, open *openStage, done *staged, each func(newcomer), text, supplier string, columns ...any) error {
+func (t *tx) admitNew(ctx context.Context, open *openStage, done *stageResult, each func(newAccount), text, supplier string, columns ...any) error {
 	rows, err := t.returning(ctx, text, append([]any{supplier}, columns...)...)
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func (t *tx) admitNew(ctx context.Context, open *openStage, done *staged, each f
 	key := landfall.Key{Supplier: supplier}
 	var refused bool
 	for rows.Next() {
-		var n newcomer
+		var n newAccount
 		if err := rows.Scan(&key.External, &n.process, &n.at, &n.supplier, &refused); err != nil {
 			return t.note(err)
 		}

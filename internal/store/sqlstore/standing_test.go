@@ -11,10 +11,10 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-var held = landfall.Key{Supplier: "S", External: "1"}
+var whereClaimed = landfall.Key{Supplier: "S", External: "1"}
 
-// staged opens a fresh store with one staged process.
-func staged(t *testing.T, url string) *sqlstore.Store {
+// stageResult opens a fresh store with one staged process.
+func stageResult(t *testing.T, url string) *sqlstore.Store {
 	t.Helper()
 	store := open(t, url)
 	err := store.Update(t.Context(), func(tx landfall.Tx) error {
@@ -32,7 +32,7 @@ func staged(t *testing.T, url string) *sqlstore.Store {
 func stage(t *testing.T, store landfall.Store, document string) landfall.StageOutcome {
 	t.Helper()
 	outcome, err := store.Stage(t.Context(), landfall.Staging{
-		Key: held, Document: []byte(document), Hash: sha256.Sum256([]byte(document)),
+		Key: whereClaimed, Document: []byte(document), Hash: sha256.Sum256([]byte(document)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func force(t *testing.T, store *sqlstore.Store, text string) {
 func state(t *testing.T, store landfall.Store) (found landfall.Process) {
 	t.Helper()
 	err := store.View(t.Context(), func(view landfall.View) (err error) {
-		found, err = view.Process(t.Context(), held)
+		found, err = view.Process(t.Context(), whereClaimed)
 		return err
 	})
 	if err != nil {
@@ -69,7 +69,7 @@ func state(t *testing.T, store landfall.Store) (found landfall.Process) {
 // Its new data would be on record and not in the account.
 func TestLiveClaimRefuses(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store := staged(t, url)
+		store := stageResult(t, url)
 		force(t, store, `UPDATE process SET state = 'claimed', claim_token = 'x', claim_until = {now} + 60000000`)
 		if found := state(t, store); found.State != landfall.Claimed {
 			t.Errorf("got %+v", found)
@@ -80,7 +80,7 @@ func TestLiveClaimRefuses(t *testing.T) {
 			}
 		}
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
-			found, err := tx.Skip(t.Context(), held, "twin")
+			found, err := tx.Skip(t.Context(), whereClaimed, "twin")
 			if found != landfall.Claimed {
 				t.Errorf("got %s", found)
 			}
@@ -99,7 +99,7 @@ func TestLiveClaimRefuses(t *testing.T) {
 // account could never be created.
 func TestEndedClaimIsNone(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store := staged(t, url)
+		store := stageResult(t, url)
 		ended := `UPDATE process SET state = 'claimed', claim_token = 'x', claim_until = {now} - 1000`
 		force(t, store, ended)
 		if found := state(t, store); found.State != landfall.Staged {
@@ -113,7 +113,7 @@ func TestEndedClaimIsNone(t *testing.T) {
 		}
 		force(t, store, ended)
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
-			_, err := tx.Skip(t.Context(), held, "twin")
+			_, err := tx.Skip(t.Context(), whereClaimed, "twin")
 			return err
 		})
 		if err != nil || state(t, store).State != landfall.Skipped {
@@ -126,7 +126,7 @@ func TestEndedClaimIsNone(t *testing.T) {
 // never used, and whoever sent it must hear of it.
 func TestImportedRefuses(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store := staged(t, url)
+		store := stageResult(t, url)
 		force(t, store, `UPDATE process SET state = 'imported', account_number = 'A-1', account_created_at = {now}`)
 		found := state(t, store)
 		if found.State != landfall.Imported || found.AccountNumber != "A-1" || found.AccountCreatedAt.IsZero() {
@@ -137,7 +137,7 @@ func TestImportedRefuses(t *testing.T) {
 			t.Errorf("got %+v", outcome)
 		}
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
-			found, err := tx.Skip(t.Context(), held, "twin")
+			found, err := tx.Skip(t.Context(), whereClaimed, "twin")
 			if found != landfall.Imported {
 				t.Errorf("got %s", found)
 			}
@@ -175,7 +175,7 @@ func list(t *testing.T, store landfall.Store, filter landfall.ProcessFilter) (fo
 // TestViewCannotWrite goes past the port, whose view has no verbs that write.
 func TestViewCannotWrite(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store := staged(t, url)
+		store := stageResult(t, url)
 		if err := store.ForceRead(t.Context(), `DELETE FROM staging RETURNING process_id`); err == nil {
 			t.Error("a view deleted")
 		}
@@ -188,7 +188,7 @@ func TestViewCannotWrite(t *testing.T) {
 // TestMarksAreSwept keeps young marks: somebody may still ask for one.
 func TestMarksAreSwept(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store := staged(t, url)
+		store := stageResult(t, url)
 		force(t, store, `UPDATE commit_mark SET at = {now} - 3600000000`)
 		if err := store.SweepMarks(t.Context()); err != nil {
 			t.Fatal(err)
@@ -206,7 +206,7 @@ func TestAlteredDocumentIsNeverUsed(t *testing.T) {
 	for name, altered := range map[string]string{"another": `{"a":2}`, "broken": "\x01{", "gone": ""} {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, url string) {
-				store := staged(t, url)
+				store := stageResult(t, url)
 				if err := store.Force(t.Context(), `UPDATE staging SET document = $1`, []byte(altered)); err != nil {
 					t.Fatal(err)
 				}
@@ -221,7 +221,7 @@ func TestAlteredDocumentIsNeverUsed(t *testing.T) {
 					t.Errorf("it is %s now", found.State)
 				}
 				if err := store.View(t.Context(), func(view landfall.View) error {
-					_, err := view.Revisions(t.Context(), held)
+					_, err := view.Revisions(t.Context(), whereClaimed)
 					return err
 				}); err == nil || !strings.Contains(err.Error(), `revision 1 of "1" of supplier S`) {
 					t.Errorf("read as history: %v", err)

@@ -73,23 +73,23 @@ func (o Options) engine() engine.Options {
 // Store is a landfall.Store over one database.
 type Store struct {
 	db         *engine.DB
-	stagings   *joint[document, landfall.StageOutcome]
+	stagings   *batchVerb[stagedDocument, landfall.StageOutcome]
 	books      *engine.Kind // many stagings of one caller
-	claims     *joint[landfall.ClaimRequest, landfall.ClaimOutcome]
-	looks      *joint[landfall.ClaimRequest, landfall.ClaimOutcome]
-	counted    *joint[landfall.ClaimRequest, landfall.ClaimOutcome]
-	creations  *joint[*prepared, landfall.CreateOutcome]
-	rehearsals *joint[*prepared, landfall.CreateOutcome]
-	releases   *joint[release, struct{}]
-	postings   *joint[*posting, landfall.PostOutcome]
-	refusals   *joint[refusal, struct{}]
-	undos      *joint[*undoing, landfall.UndoOutcome]
+	claims     *batchVerb[landfall.ClaimRequest, landfall.ClaimOutcome]
+	looks      *batchVerb[landfall.ClaimRequest, landfall.ClaimOutcome]
+	counted    *batchVerb[landfall.ClaimRequest, landfall.ClaimOutcome]
+	creations  *batchVerb[*prepared, landfall.CreateOutcome]
+	rehearsals *batchVerb[*prepared, landfall.CreateOutcome]
+	releases   *batchVerb[release, struct{}]
+	postings   *batchVerb[*posting, landfall.PostOutcome]
+	refusals   *batchVerb[refusal, struct{}]
+	undos      *batchVerb[*undoing, landfall.UndoOutcome]
 	// The same for a run, which brings whole batches.
 	groupClaims, groupLooks, groupCounted, settlements *engine.Kind
 
-	safe     *safe                  // nil where nothing is encrypted
+	safe     *sealer                  // nil where nothing is encrypted
 	key      seal.Key               // encrypts what is written, if anything is encrypted
-	vouchers vouchers               // of the keys that write
+	vouchers keyCache               // of the keys that write
 	expected atomic.Int32           // newcomers or oldFriends
 	draw     func() (string, error) // an account number
 
@@ -114,7 +114,7 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	}
 	db, err := engine.Open(ctx, name, options.engine())
 	if err != nil {
-		return nil, known(err)
+		return nil, translate(err)
 	}
 	store := &Store{
 		db: db, draw: func() (string, error) { return landfall.NewAccountNumber(options.Random) },
@@ -160,30 +160,30 @@ func (s *Store) prepare(ctx context.Context, options Options) error {
 func (s *Store) join() {
 	claimant := func(r landfall.ClaimRequest) landfall.Author { return r.By }
 	creator := func(c *prepared) landfall.Author { return c.By }
-	s.stagings = newJoint(s, vouched(&s.vouchers, func(d document) landfall.Author { return d.By }, (*tx).stage))
-	s.books = newGroup(s, longestGroup, vouched(&s.vouchers, func(d document) landfall.Author { return d.By }, (*tx).stage))
-	s.refusals = newJoint(s, vouched(&s.vouchers, func(r refusal) landfall.Author { return r.By }, (*tx).refuseStaging))
-	s.claims = newJoint(s, vouched(&s.vouchers, claimant, (*tx).claim))
-	s.looks = newJoint(s, vouched(&s.vouchers, claimant, (*tx).look))
-	s.counted = newJoint(s, vouched(&s.vouchers, claimant, (*tx).claimCounted))
-	s.creations = newJoint(s, vouched(&s.vouchers, creator, s.create))
-	s.rehearsals = newJoint(s, vouched(&s.vouchers, creator, s.rehearse))
-	s.releases = newJoint(s, s.release)
-	s.postings = newLongJoint(s, vouched(&s.vouchers, func(p *posting) landfall.Author { return p.By }, (*tx).post))
-	s.groupClaims = newGroup(s, sqlset.MaxBatch, vouched(&s.vouchers, claimant, (*tx).claim))
-	s.groupLooks = newGroup(s, longestGroup, vouched(&s.vouchers, claimant, (*tx).look))
-	s.groupCounted = newGroup(s, sqlset.MaxBatch, vouched(&s.vouchers, claimant, (*tx).claimCounted))
+	s.stagings = newBatchVerb(s, ifAuthorised(&s.vouchers, func(d stagedDocument) landfall.Author { return d.By }, (*tx).stage))
+	s.books = newGroup(s, longestGroup, ifAuthorised(&s.vouchers, func(d stagedDocument) landfall.Author { return d.By }, (*tx).stage))
+	s.refusals = newBatchVerb(s, ifAuthorised(&s.vouchers, func(r refusal) landfall.Author { return r.By }, (*tx).refuseStaging))
+	s.claims = newBatchVerb(s, ifAuthorised(&s.vouchers, claimant, (*tx).claim))
+	s.looks = newBatchVerb(s, ifAuthorised(&s.vouchers, claimant, (*tx).look))
+	s.counted = newBatchVerb(s, ifAuthorised(&s.vouchers, claimant, (*tx).claimCounted))
+	s.creations = newBatchVerb(s, ifAuthorised(&s.vouchers, creator, s.create))
+	s.rehearsals = newBatchVerb(s, ifAuthorised(&s.vouchers, creator, s.rehearse))
+	s.releases = newBatchVerb(s, s.release)
+	s.postings = newLongBatchVerb(s, ifAuthorised(&s.vouchers, func(p *posting) landfall.Author { return p.By }, (*tx).post))
+	s.groupClaims = newGroup(s, sqlset.MaxBatch, ifAuthorised(&s.vouchers, claimant, (*tx).claim))
+	s.groupLooks = newGroup(s, longestGroup, ifAuthorised(&s.vouchers, claimant, (*tx).look))
+	s.groupCounted = newGroup(s, sqlset.MaxBatch, ifAuthorised(&s.vouchers, claimant, (*tx).claimCounted))
 	s.settlements = s.db.Join(s.settleAll)
-	s.undos = newJoint(s, (*tx).undo) // an operator has no key
+	s.undos = newBatchVerb(s, (*tx).undo) // an operator has no key
 }
 
 // view and tx give the engine's transaction in the words of this package.
-func (s *Store) view(t *engine.Tx) *view { return &view{&session{t, s.safe, &s.expected}} }
+func (s *Store) view(t *engine.Tx) *view { return &view{&txSession{t, s.safe, &s.expected}} }
 func (s *Store) tx(t *engine.Tx) *tx     { return &tx{*s.view(t)} }
 
 // View runs fn over one consistent snapshot.
 func (s *Store) View(ctx context.Context, fn func(landfall.View) error) error {
-	return known(s.db.View(ctx, tenant(ctx, landfall.Key{}), func(t *engine.Tx) error { return fn(s.view(t)) }))
+	return translate(s.db.View(ctx, tenant(ctx, landfall.Key{}), func(t *engine.Tx) error { return fn(s.view(t)) }))
 }
 
 // Update runs fn in one transaction and commits it durably.
@@ -193,12 +193,12 @@ func (s *Store) Update(ctx context.Context, fn func(landfall.Tx) error) error {
 
 // update is Update about a key.
 func (s *Store) update(ctx context.Context, key landfall.Key, fn func(*tx) error) error {
-	return known(s.db.Update(ctx, tenant(ctx, key), func(t *engine.Tx) error { return fn(s.tx(t)) }))
+	return translate(s.db.Update(ctx, tenant(ctx, key), func(t *engine.Tx) error { return fn(s.tx(t)) }))
 }
 
 // stream reads what may be long.
 func (s *Store) stream(ctx context.Context, fn func(*view) error) error {
-	return known(s.db.Stream(ctx, tenant(ctx, landfall.Key{}), func(t *engine.Tx) error { return fn(s.view(t)) }))
+	return translate(s.db.Stream(ctx, tenant(ctx, landfall.Key{}), func(t *engine.Tx) error { return fn(s.view(t)) }))
 }
 
 // Figures says how the engine is doing.
@@ -206,7 +206,7 @@ func (s *Store) Figures() engine.Figures { return s.db.Figures() }
 
 // Ping commits a mark and nothing else: only a write proves that the database
 // can be written to.
-func (s *Store) Ping(ctx context.Context) error { return known(s.db.Ping(ctx)) }
+func (s *Store) Ping(ctx context.Context) error { return translate(s.db.Ping(ctx)) }
 
 // Close ends running work and gives back every resource. Again is fine.
-func (s *Store) Close() error { return known(s.db.Close()) }
+func (s *Store) Close() error { return translate(s.db.Close()) }

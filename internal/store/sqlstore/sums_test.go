@@ -46,7 +46,7 @@ func TestSealedReportsCannotBeChanged(t *testing.T) {
 		ctx := t.Context()
 		var id int64
 		err := store.Update(ctx, func(tx landfall.Tx) (err error) {
-			id, err = tx.CreateSignOff(ctx, landfall.SignOff{Supplier: held.Supplier, Actor: "operator:ada", Report: []byte("{}"), Page: []byte("<p>")})
+			id, err = tx.CreateSignOff(ctx, landfall.SignOff{Supplier: whereClaimed.Supplier, Actor: "operator:ada", Report: []byte("{}"), Page: []byte("<p>")})
 			return err
 		})
 		if err != nil {

@@ -44,7 +44,7 @@ func (v *view) Suppliers(ctx context.Context) ([]landfall.Supplier, error) {
 
 // suppliers is for all queries that give them.
 func (v *view) suppliers(ctx context.Context, text string, args ...any) ([]landfall.Supplier, error) {
-	return collect(ctx, v.session, func(scan scanner, s *landfall.Supplier) error {
+	return collect(ctx, v.txSession, func(scan scanner, s *landfall.Supplier) error {
 		var severities []byte
 		var created, window, staged, failures, mails, events int64
 		err := scan(&s.Code, &s.Name, &s.Status, &s.DocumentRoot, &s.Currency, &s.Region, &s.TimeZone,
@@ -52,15 +52,15 @@ func (v *view) suppliers(ctx context.Context, text string, args ...any) ([]landf
 		if err != nil {
 			return err
 		}
-		s.CreatedAt, s.UndoWindow = moment(created), length(window)
-		s.Retention = landfall.Retention{Staged: length(staged), Failures: length(failures), Mails: length(mails), Events: length(events)}
+		s.CreatedAt, s.UndoWindow = moment(created), durationOf(window)
+		s.Retention = landfall.Retention{Staged: durationOf(staged), Failures: durationOf(failures), Mails: durationOf(mails), Events: durationOf(events)}
 		return json.Unmarshal(severities, &s.Severities)
 	}, text, args...)
 }
 
 // Grantees names the organisations granted a supplier.
 func (v *view) Grantees(ctx context.Context, code string) ([]string, error) {
-	return collect(ctx, v.session, func(scan scanner, name *string) error { return scan(name) },
+	return collect(ctx, v.txSession, func(scan scanner, name *string) error { return scan(name) },
 		`SELECT g.organisation FROM supplier_grant g JOIN supplier s ON s.id = g.supplier_id
 		WHERE s.code = $1 ORDER BY g.organisation`, code)
 }
@@ -71,7 +71,7 @@ func (t *tx) CreateSupplier(ctx context.Context, s landfall.Supplier) error {
 	if err != nil {
 		return err
 	}
-	return changed(landfall.ErrExists)(t.exec(ctx, `INSERT INTO supplier (code, name, status, document_root, currency, region, time_zone,
+	return orIfUnchanged(landfall.ErrExists)(t.exec(ctx, `INSERT INTO supplier (code, name, status, document_root, currency, region, time_zone,
 			send_customer_emails, verify_documents, concurrency_limit, severities, undo_window, keep_staged, keep_failures, keep_mails,
 			keep_events, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, {now})
@@ -100,7 +100,7 @@ func (t *tx) SaveSupplier(ctx context.Context, s landfall.Supplier) error {
 	if err != nil {
 		return err
 	}
-	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE supplier SET name = $2, status = $3, document_root = $4,
+	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE supplier SET name = $2, status = $3, document_root = $4,
 			currency = $5, region = $6, time_zone = $7, send_customer_emails = $8, verify_documents = $9,
 			concurrency_limit = $10, severities = $11, undo_window = $12, keep_staged = $13, keep_failures = $14, keep_mails = $15, keep_events = $16
 		WHERE code = $1`,
@@ -109,8 +109,8 @@ func (t *tx) SaveSupplier(ctx context.Context, s landfall.Supplier) error {
 		s.Retention.Staged.Microseconds(), s.Retention.Failures.Microseconds(), s.Retention.Mails.Microseconds(), s.Retention.Events.Microseconds()))
 }
 
-// length reads a length of time.
-func length(count int64) time.Duration { return time.Duration(count) * time.Microsecond }
+// durationOf reads a length of time.
+func durationOf(count int64) time.Duration { return time.Duration(count) * time.Microsecond }
 
 // severityText keeps only what differs from the rule book.
 func severityText(s landfall.Supplier) (string, error) {
@@ -136,6 +136,6 @@ func (t *tx) Grant(ctx context.Context, code, organisation string) error {
 
 // Ungrant takes a grant back.
 func (t *tx) Ungrant(ctx context.Context, code, organisation string) error {
-	return changed(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM supplier_grant
+	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM supplier_grant
 		WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND organisation = $2`, code, organisation))
 }

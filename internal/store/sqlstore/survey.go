@@ -20,7 +20,7 @@ func (v *view) SignedOffAt(ctx context.Context) (map[string]time.Time, error) {
 		at       int64
 	}
 	// One look into the index for each supplier, however many reports it has.
-	found, err := collect(ctx, v.session, func(scan scanner, s *signed) error { return scan(&s.supplier, &s.at) },
+	found, err := collect(ctx, v.txSession, func(scan scanner, s *signed) error { return scan(&s.supplier, &s.at) },
 		`SELECT s.code, o.signed_at FROM supplier s JOIN sign_off o ON o.id =
 			(SELECT max(l.id) FROM sign_off l WHERE l.supplier_id = s.id)`)
 	times := make(map[string]time.Time, len(found))

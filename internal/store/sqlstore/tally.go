@@ -17,12 +17,12 @@ var (
 // tallies gathers how one transaction changes what suppliers' accounts come to.
 // A whole batch of one supplier is a row or two in the end.
 type tallies struct {
-	changes    []tallied
+	changes    []tallyChange
 	deviations sqlset.Rows
 }
 
-// tallied is one addition to the sums of a supplier's standing.
-type tallied struct {
+// tallyChange is one addition to the sums of a supplier's standing.
+type tallyChange struct {
 	supplier int64
 	standing landfall.AccountStatus
 	figures  landfall.Figures
@@ -37,7 +37,7 @@ func (t *tallies) add(supplier int64, standing landfall.AccountStatus, figures l
 			return
 		}
 	}
-	t.changes = append(t.changes, tallied{supplier, standing, figures})
+	t.changes = append(t.changes, tallyChange{supplier, standing, figures})
 }
 
 // take counts figures out of a standing.
@@ -82,8 +82,8 @@ func (t *tx) tally(ctx context.Context, changes *tallies) error {
 	return t.write(ctx, sums, deviations)
 }
 
-// waiting is the standing of a process that is staged.
-func waiting(failed bool) landfall.AccountStatus {
+// waitingStatus is the standing of a process that is staged.
+func waitingStatus(failed bool) landfall.AccountStatus {
 	if failed {
 		return landfall.StatusFailed
 	}
@@ -98,7 +98,7 @@ func (v *view) Tallies(ctx context.Context, code string) (landfall.Tallies, erro
 		return found, err
 	}
 	found.At = moment(now)
-	rows, err := collect(ctx, v.session, readTally, `SELECT standing, figures FROM tally WHERE supplier_id = $1`, supplier)
+	rows, err := collect(ctx, v.txSession, readTally, `SELECT standing, figures FROM tally WHERE supplier_id = $1`, supplier)
 	if err != nil {
 		return found, err
 	}
@@ -121,6 +121,6 @@ func (v *view) refusedAlone(ctx context.Context, supplier int64) (count int64, e
 }
 
 // readTally reads a sum of one supplier.
-func readTally(scan scanner, row *tallied) error {
+func readTally(scan scanner, row *tallyChange) error {
 	return scan(&row.standing, figuresInto{&row.figures})
 }

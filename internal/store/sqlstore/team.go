@@ -9,7 +9,7 @@ import (
 // Team gives one by its name.
 func (v *view) Team(ctx context.Context, name string) (landfall.Team, error) {
 	found, err := v.teams(ctx, `SELECT name, created_at FROM team WHERE name = $1`, name)
-	return first(found, err, landfall.ErrNotFound)
+	return firstOf(found, err, landfall.ErrNotFound)
 }
 
 // Teams gives all, by name.
@@ -19,7 +19,7 @@ func (v *view) Teams(ctx context.Context) ([]landfall.Team, error) {
 
 // teams is for all queries that give them.
 func (v *view) teams(ctx context.Context, text string, args ...any) ([]landfall.Team, error) {
-	return collect(ctx, v.session, func(scan scanner, team *landfall.Team) error {
+	return collect(ctx, v.txSession, func(scan scanner, team *landfall.Team) error {
 		var created int64
 		err := scan(&team.Name, &created)
 		team.CreatedAt = moment(created)
@@ -29,6 +29,6 @@ func (v *view) teams(ctx context.Context, text string, args ...any) ([]landfall.
 
 // CreateTeam keeps a new one.
 func (t *tx) CreateTeam(ctx context.Context, name string) error {
-	return changed(landfall.ErrExists)(t.exec(ctx,
+	return orIfUnchanged(landfall.ErrExists)(t.exec(ctx,
 		`INSERT INTO team (name, created_at) VALUES ($1, {now}) ON CONFLICT (name) DO NOTHING`, name))
 }

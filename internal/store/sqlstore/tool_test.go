@@ -18,7 +18,7 @@ func TestToolsOfTheDistributionUnderstandTheFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "landfall.db")
 	store, _ := created(t, "sqlite:"+file)
 	stageNumber(t, store, "2")
-	if _, err := store.Post(t.Context(), landfall.Posting{Key: held, Decide: func(landfall.AccountState) (landfall.Additions, error) {
+	if _, err := store.Post(t.Context(), landfall.Posting{Key: whereClaimed, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 		return landfall.Additions{Notes: []landfall.Note{{Body: "without documents", HasBody: true}}}, nil
 	}}); err != nil {
 		t.Fatal(err)

@@ -30,14 +30,14 @@ func (t *tx) uncount(ctx context.Context, processes ...int64) error {
 		}
 	}
 	read := func(scan scanner, one *owned[landfall.Figures]) error { return scan(&one.id, figuresInto{&one.item}) }
-	sent, err := collect(ctx, t.session, read, `SELECT p.supplier_id, p.figures FROM process p WHERE `+some, ids)
+	sent, err := collect(ctx, t.txSession, read, `SELECT p.supplier_id, p.figures FROM process p WHERE `+some, ids)
 	if err != nil {
 		return err
 	}
 	for _, one := range sent {
 		changes.add(one.id, landfall.StatusPending, one.item)
 	}
-	deviated, err := collect(ctx, t.session, read, `DELETE FROM deviation WHERE (supplier_id, external) IN
+	deviated, err := collect(ctx, t.txSession, read, `DELETE FROM deviation WHERE (supplier_id, external) IN
 		(SELECT p.supplier_id, p.external FROM process p WHERE `+some+`) RETURNING supplier_id, figures`, ids)
 	if err != nil {
 		return err

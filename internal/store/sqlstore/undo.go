@@ -10,8 +10,8 @@ import (
 
 // Short names for what travels together.
 type (
-	undoCall = call[*undoing, landfall.UndoOutcome]
-	openUndo = unsettled[*undoing, landfall.UndoOutcome]
+	undoCall = pendingCall[*undoing, landfall.UndoOutcome]
+	openUndo = pendingCalls[*undoing, landfall.UndoOutcome]
 )
 
 // undoing is one call of Undo with what was found of its account.
@@ -45,7 +45,7 @@ func (s *Store) Undo(ctx context.Context, wanted landfall.UndoRequest) (landfall
 // decides only when it holds the process, against whoever stages, creates or
 // undoes, and the account, against whoever adds to it.
 func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
-	open := unsettle(batch)
+	open := newPendingCalls(batch)
 	found, err := t.holdImported(ctx, open)
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func (t *tx) undoneBefore(ctx context.Context, open *openUndo) error {
 		}
 		outcome := landfall.UndoOutcome{Verdict: landfall.UndoNoAccount}
 		if number := one.wanted.Number; number != "" {
-			before, err := collect(ctx, t.session, func(scan scanner, at *int64) error { return scan(at) },
+			before, err := collect(ctx, t.txSession, func(scan scanner, at *int64) error { return scan(at) },
 				`SELECT u.undone_at FROM undone_account u JOIN process p ON p.id = u.process_id JOIN supplier s ON s.id = p.supplier_id
 				WHERE u.number = $1 AND s.code = $2 AND p.external = $3`, number, one.key.Supplier, one.key.External)
 			if err != nil {
@@ -107,7 +107,7 @@ func (t *tx) mailed(ctx context.Context, found []*undoCall) (map[int64]bool, err
 		return mailed, nil
 	}
 	these, list := sqlset.Among(t.engine, idsOf(found))
-	ids, err := collect(ctx, t.session, func(scan scanner, id *int64) error { return scan(id) },
+	ids, err := collect(ctx, t.txSession, func(scan scanner, id *int64) error { return scan(id) },
 		`SELECT DISTINCT m.account_id FROM mail m WHERE m.account_id`+these, list)
 	for _, id := range ids {
 		mailed[id] = true

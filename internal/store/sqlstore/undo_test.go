@@ -15,7 +15,7 @@ import (
 func takeBack(t *testing.T, store landfall.Store, external string) landfall.UndoOutcome {
 	t.Helper()
 	outcome, err := store.Undo(t.Context(), landfall.UndoRequest{
-		Key: landfall.Key{Supplier: held.Supplier, External: external}, Actor: "operator:a", Reason: "r",
+		Key: landfall.Key{Supplier: whereClaimed.Supplier, External: external}, Actor: "operator:a", Reason: "r",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestUndoRacesOverReplicas(t *testing.T) {
 			outcomes[external] = append(outcomes[external], what)
 		}
 		for at, external := range externals {
-			key := landfall.Key{Supplier: held.Supplier, External: external}
+			key := landfall.Key{Supplier: whereClaimed.Supplier, External: external}
 			for side := range 3 {
 				store := replicas[(at+side)%3]
 				all.Go(func() {

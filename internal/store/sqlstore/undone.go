@@ -21,7 +21,7 @@ func readUndone(scan scanner, u *landfall.UndoneAccount) error {
 
 // UndoneAccounts gives the accounts of a process that were taken back.
 func (v *view) UndoneAccounts(ctx context.Context, key landfall.Key) ([]landfall.UndoneAccount, error) {
-	return collect(ctx, v.session, readUndone, undoneColumns+`WHERE s.code = $1 AND p.external = $2 ORDER BY u.undone_at, u.number`,
+	return collect(ctx, v.txSession, readUndone, undoneColumns+`WHERE s.code = $1 AND p.external = $2 ORDER BY u.undone_at, u.number`,
 		key.Supplier, key.External)
 }
 
@@ -32,8 +32,8 @@ func (v *view) UndoneInRun(ctx context.Context, run string) (count int, err erro
 	return count, err
 }
 
-// takenBack is the bucket of accounts that are not there any more.
-const takenBack = "gone"
+// undoneMark is the bucket of accounts that are not there any more.
+const undoneMark = "gone"
 
 // UndoForecast counts what would become of some of the accounts of a run. What
 // keeps an account is decided as undo decides it, and in the same order. A member
@@ -44,9 +44,9 @@ func (v *view) UndoForecast(ctx context.Context, run string, from, most int) (la
 		kept  landfall.KeptReason
 		count int
 	}
-	buckets, err := collect(ctx, v.session, func(scan scanner, b *bucket) error { return scan(&b.kept, &b.count) },
+	buckets, err := collect(ctx, v.txSession, func(scan scanner, b *bucket) error { return scan(&b.kept, &b.count) },
 		`SELECT x.kept, count(*) FROM (SELECT CASE
-				WHEN a.id IS NULL THEN '`+takenBack+`'
+				WHEN a.id IS NULL THEN '`+undoneMark+`'
 				WHEN (SELECT {now}) - p.account_created_at > s.undo_window THEN '`+string(landfall.KeptWindowOver)+`'
 				WHEN a.posting_count > 0 THEN '`+string(landfall.KeptHasPostings)+`'
 				WHEN p.erased_at IS NOT NULL THEN '`+string(landfall.KeptErased)+`'
@@ -60,7 +60,7 @@ func (v *view) UndoForecast(ctx context.Context, run string, from, most int) (la
 		switch one.kept {
 		case "":
 			forecast.Undoable = one.count
-		case takenBack:
+		case undoneMark:
 			forecast.AlreadyUndone = one.count
 		default:
 			forecast.Kept[one.kept] = one.count
@@ -71,8 +71,8 @@ func (v *view) UndoForecast(ctx context.Context, run string, from, most int) (la
 
 // UndoneAccount gives the account that had a number and was taken back.
 func (v *view) UndoneAccount(ctx context.Context, number string) (landfall.UndoneAccount, error) {
-	found, err := collect(ctx, v.session, readUndone, undoneColumns+`WHERE u.number = $1`, number)
-	return first(found, err, landfall.ErrNotFound)
+	found, err := collect(ctx, v.txSession, readUndone, undoneColumns+`WHERE u.number = $1`, number)
+	return firstOf(found, err, landfall.ErrNotFound)
 }
 
 // UndoFigures says how many accounts were taken back and how often one was kept.
@@ -81,7 +81,7 @@ func (v *view) UndoFigures(ctx context.Context) (undone int, kept map[landfall.K
 		return 0, nil, err
 	}
 	kept = map[landfall.KeptReason]int{}
-	_, err = collect(ctx, v.session, func(scan scanner, reason *landfall.KeptReason) error {
+	_, err = collect(ctx, v.txSession, func(scan scanner, reason *landfall.KeptReason) error {
 		var times int
 		err := scan(reason, &times)
 		kept[*reason] = times

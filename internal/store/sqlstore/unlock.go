@@ -16,8 +16,8 @@ import (
 // ErrLocked means that a database was written with keys that were not given.
 var ErrLocked = errors.New("the database is encrypted")
 
-// heldKey is a key that something in the database is sealed with.
-type heldKey struct {
+// listedKey is a key that something in the database is sealed with.
+type listedKey struct {
 	id     string
 	secret []byte
 }
@@ -40,7 +40,7 @@ func (s *Store) unlock(ctx context.Context, keys []seal.Key, looks bool) error {
 		return fmt.Errorf("%w with key %s: give it with the setting encryption-key-file or encryption-key", ErrLocked, strings.Join(missing, " and "))
 	case len(missing) > 0:
 		return fmt.Errorf("%w with key %s, which is not among those given (%s): add it behind them, and run 'landfall rekey' before it is dropped",
-			ErrLocked, strings.Join(missing, " and "), names(keys))
+			ErrLocked, strings.Join(missing, " and "), keyIDs(keys))
 	case len(keys) == 0, looks && len(held) == 0:
 		return nil
 	}
@@ -51,7 +51,7 @@ func (s *Store) unlock(ctx context.Context, keys []seal.Key, looks bool) error {
 			return fmt.Errorf("%w, and its secret does not open with key %s: %w", ErrLocked, one.id, err)
 		}
 	}
-	if !looks && !slices.ContainsFunc(held, func(one heldKey) bool { return one.id == keys[0].ID() }) {
+	if !looks && !slices.ContainsFunc(held, func(one listedKey) bool { return one.id == keys[0].ID() }) {
 		if err := s.hang(ctx, keys[0], secret, len(held) == 0); err != nil {
 			return err
 		}
@@ -59,13 +59,13 @@ func (s *Store) unlock(ctx context.Context, keys []seal.Key, looks bool) error {
 			return s.unlock(ctx, keys, false) // another may have made up another secret at this very moment
 		}
 	}
-	s.safe, s.key = &safe{seal.New(keys, secret), secret}, keys[0]
+	s.safe, s.key = &sealer{seal.New(keys, secret), secret}, keys[0]
 	return nil
 }
 
-// names are the ids of keys, which are no secret and tell an operator which file is
+// keyIDs are the ids of keys, which are no secret and tell an operator which file is
 // missing.
-func names(keys []seal.Key) string {
+func keyIDs(keys []seal.Key) string {
 	ids := make([]string, len(keys))
 	for i, key := range keys {
 		ids[i] = key.ID()
@@ -75,9 +75,9 @@ func names(keys []seal.Key) string {
 
 // heldKeys are the keys this database was written with; a program without one of them
 // would find values that it cannot read.
-func (s *Store) heldKeys(ctx context.Context) (held []heldKey, err error) {
+func (s *Store) heldKeys(ctx context.Context) (held []listedKey, err error) {
 	err = s.stream(ctx, func(v *view) error {
-		held, err = collect(ctx, v.session, func(scan scanner, one *heldKey) error { return scan(&one.id, &one.secret) },
+		held, err = collect(ctx, v.txSession, func(scan scanner, one *listedKey) error { return scan(&one.id, &one.secret) },
 			`SELECT id, secret FROM encryption_key ORDER BY id`)
 		return err
 	})
@@ -107,21 +107,21 @@ func (s *Store) RecordKey(ctx context.Context) error {
 		return nil
 	}
 	held, err := s.heldKeys(ctx)
-	if err != nil || slices.ContainsFunc(held, func(one heldKey) bool { return one.id == s.key.ID() }) {
+	if err != nil || slices.ContainsFunc(held, func(one listedKey) bool { return one.id == s.key.ID() }) {
 		return err
 	}
 	return s.hang(ctx, s.key, s.safe.secret, false)
 }
 
-// sealedTerms keeps terms as keyed digests.
-type sealedTerms struct{ safe *safe }
+// hashedTerms keeps terms as keyed digests.
+type hashedTerms struct{ safe *sealer }
 
 // terms says how terms are kept.
-func (s *safe) terms() landfall.TermEncoder {
+func (s *sealer) terms() landfall.TermEncoder {
 	if s == nil {
 		return landfall.PlainTerms{}
 	}
-	return sealedTerms{s}
+	return hashedTerms{s}
 }
 
 // termMark stands before a digest: no kind of term begins with it.
@@ -129,14 +129,14 @@ const termMark = "="
 
 // Encode gives the digest, and the term itself as it was kept before there was a
 // key.
-func (f sealedTerms) Encode(term landfall.SearchTerm) []string {
+func (f hashedTerms) Encode(term landfall.SearchTerm) []string {
 	plain := string(term.Kind) + term.Text
 	keyed := f.safe.Digest("term", []byte(plain))
 	return []string{termMark + base64.RawURLEncoding.EncodeToString(keyed[:18]), plain}
 }
 
 // ExactOnly is true: a digest tells nothing of beginnings.
-func (sealedTerms) ExactOnly() bool { return true }
+func (hashedTerms) ExactOnly() bool { return true }
 
 // leaveTold takes off the mails that an account was queued before, from before
 // addresses were sealed: the database only recognises those that look alike.
@@ -153,7 +153,7 @@ func (t *tx) leaveTold(ctx context.Context, mails *sqlset.Rows) error {
 		account         int64
 		kind, recipient string
 	}
-	before, err := collect(ctx, t.session, func(scan scanner, one *told) error { return scan(&one.account, &one.kind, &one.recipient) },
+	before, err := collect(ctx, t.txSession, func(scan scanner, one *told) error { return scan(&one.account, &one.kind, &one.recipient) },
 		`SELECT account_id, kind, recipient FROM mail WHERE account_id`+these, list)
 	if err != nil || len(before) == 0 {
 		return err

@@ -45,7 +45,7 @@ func TestPoolerModes(t *testing.T) {
 			if strings.Contains(url, "?") {
 				glue = "&"
 			}
-			staged(t, url+glue+"default_query_exec_mode="+mode)
+			stageResult(t, url+glue+"default_query_exec_mode="+mode)
 		})
 	}
 }

@@ -11,7 +11,7 @@ import (
 // Vendor gives one by its code.
 func (v *view) Vendor(ctx context.Context, code string) (landfall.Vendor, error) {
 	found, err := v.vendors(ctx, ` WHERE code = $1`, code)
-	return first(found, err, landfall.ErrNotFound)
+	return firstOf(found, err, landfall.ErrNotFound)
 }
 
 // Vendors gives all, by code.
@@ -21,7 +21,7 @@ func (v *view) Vendors(ctx context.Context) ([]landfall.Vendor, error) {
 
 // vendors is for all queries that give them.
 func (v *view) vendors(ctx context.Context, which string, args ...any) ([]landfall.Vendor, error) {
-	return collect(ctx, v.session, func(scan scanner, vendor *landfall.Vendor) error {
+	return collect(ctx, v.txSession, func(scan scanner, vendor *landfall.Vendor) error {
 		var networks, settings []byte
 		var created int64
 		err := scan(&vendor.Code, &vendor.Adapter, &vendor.BaseURL, &vendor.SecretEnv, &networks, &settings, &created)
@@ -38,7 +38,7 @@ func (v *view) GrantedVendor(ctx context.Context, supplier, code string) (landfa
 	found, err := v.vendors(ctx, ` WHERE vendor.code = $1 AND (granted_only = $3 OR EXISTS (
 		SELECT 1 FROM vendor_grant g JOIN supplier s ON s.id = g.supplier_id WHERE g.vendor = vendor.code AND s.code = $2))`,
 		code, supplier, false)
-	return first(found, err, landfall.ErrNotFound)
+	return firstOf(found, err, landfall.ErrNotFound)
 }
 
 // VendorGrants says which suppliers may use a vendor.
@@ -47,7 +47,7 @@ func (v *view) VendorGrants(ctx context.Context, code string) (landfall.VendorGr
 	if err := v.one(ctx, `SELECT granted_only FROM vendor WHERE code = $1`, []any{code}, []any{&only}); err != nil {
 		return landfall.VendorGrants{}, err
 	}
-	suppliers, err := collect(ctx, v.session, func(scan scanner, supplier *string) error { return scan(supplier) },
+	suppliers, err := collect(ctx, v.txSession, func(scan scanner, supplier *string) error { return scan(supplier) },
 		`SELECT s.code FROM vendor_grant g JOIN supplier s ON s.id = g.supplier_id WHERE g.vendor = $1 ORDER BY s.code`, code)
 	return landfall.VendorGrants{AllSuppliers: !only, Suppliers: suppliers}, err
 }
@@ -72,7 +72,7 @@ func (t *tx) SaveVendor(ctx context.Context, vendor landfall.Vendor) error {
 
 // RemoveVendor forgets a vendor.
 func (t *tx) RemoveVendor(ctx context.Context, code string) error {
-	return changed(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM vendor WHERE code = $1`, code))
+	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM vendor WHERE code = $1`, code))
 }
 
 // GrantVendor lets a supplier use a vendor, and nobody who was not granted it.
@@ -93,7 +93,7 @@ func (t *tx) GrantVendor(ctx context.Context, code, supplier string) error {
 
 // UngrantVendor takes a grant back.
 func (t *tx) UngrantVendor(ctx context.Context, code, supplier string) error {
-	return changed(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM vendor_grant
+	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM vendor_grant
 		WHERE vendor = $1 AND supplier_id = (SELECT id FROM supplier WHERE code = $2)`, code, supplier))
 }
 
@@ -108,5 +108,5 @@ func (t *tx) OpenVendor(ctx context.Context, code string) error {
 
 // setGrantedOnly says whether a vendor without grants is open to all or to nobody.
 func (t *tx) setGrantedOnly(ctx context.Context, code string, only bool) error {
-	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE vendor SET granted_only = $2 WHERE code = $1`, code, only))
+	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE vendor SET granted_only = $2 WHERE code = $1`, code, only))
 }

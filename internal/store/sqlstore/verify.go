@@ -62,7 +62,7 @@ func (v *view) inspect(ctx context.Context, after, last int64) ([]landfall.Findi
 		return nil, err
 	}
 	for _, law := range laws {
-		broken, err := collect(ctx, v.session, func(scan scanner, finding *landfall.Finding) error {
+		broken, err := collect(ctx, v.txSession, func(scan scanner, finding *landfall.Finding) error {
 			finding.What = law.broken
 			return scan(&finding.Key.Supplier, &finding.Key.External)
 		}, `SELECT s.code, p.external FROM process p JOIN supplier s ON s.id = p.supplier_id
@@ -93,9 +93,9 @@ var laws = []struct{ broken, when string }{
 	{"an entry of its ledger does not have the sum of those before", `a.id IS NOT NULL AND EXISTS (SELECT 1 FROM
 		(SELECT l.balance, sum(l.signed) OVER (ORDER BY l.sequence) AS running FROM ledger_entry l WHERE l.account_id = a.id) AS entry
 		WHERE entry.balance <> entry.running)`},
-	{"it does not have as many notes as it says", counted("note")},
-	{"it does not have as many statements as it says", counted("historical_statement")},
-	{"it does not have as many payment instructions as it says", counted("instruction")},
+	{"it does not have as many notes as it says", countOf("note")},
+	{"it does not have as many statements as it says", countOf("historical_statement")},
+	{"it does not have as many payment instructions as it says", countOf("instruction")},
 	{"a mail waits for its customers or has reached them, and it has no account", `a.id IS NULL AND EXISTS (SELECT 1 FROM mail m
 		WHERE m.account_id = p.id AND m.state IN ('queued', 'sending', 'sent', 'bounced'))`},
 	{"a mail of its account stands under another supplier", `EXISTS (SELECT 1 FROM mail m WHERE m.account_id = p.id AND m.supplier <> s.code)`},
@@ -129,8 +129,8 @@ func anyPart() string {
 	return strings.Join(parts, ` OR `)
 }
 
-// counted compares an account's counter with its rows, which are numbered.
-func counted(table string) string {
+// countOf compares an account's counter with its rows, which are numbered.
+func countOf(table string) string {
 	counter := map[string]string{"note": "note_count", "historical_statement": "statement_count", "instruction": "instruction_count"}[table]
 	return `coalesce(a.` + counter + `, 0) <> (SELECT count(DISTINCT c.ordinal) FROM ` + table + ` c
 		WHERE c.account_id = p.id AND c.ordinal BETWEEN 1 AND a.` + counter + `) OR EXISTS

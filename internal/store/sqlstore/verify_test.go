@@ -65,7 +65,7 @@ func TestInspectionFindsEveryKindOfDamage(t *testing.T) {
 				t.Fatalf("%s: %v", damage, err)
 			}
 			if !slices.ContainsFunc(found, func(finding landfall.Finding) bool {
-				return finding.Key == held && strings.Contains(finding.What, want)
+				return finding.Key == whereClaimed && strings.Contains(finding.What, want)
 			}) {
 				t.Errorf("%s: found %v", damage, found)
 			}
@@ -115,7 +115,7 @@ func TestInspectionFindsStuckDeliveries(t *testing.T) {
 // addSome posts one of everything.
 func addSome(t *testing.T, store landfall.Store) {
 	t.Helper()
-	_, err := store.Post(t.Context(), landfall.Posting{Key: held, Decide: func(landfall.AccountState) (landfall.Additions, error) {
+	_, err := store.Post(t.Context(), landfall.Posting{Key: whereClaimed, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 		return landfall.Additions{
 			Notes: []landfall.Note{{Body: "n", HasBody: true}}, Statements: []landfall.Statement{{ID: "new"}},
 			Instructions: []landfall.Instruction{{Vendor: "V", Reference: "r"}},

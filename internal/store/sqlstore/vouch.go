@@ -19,15 +19,15 @@ const (
 	mostVouched = 10_000
 )
 
-// vouchers remembers which keys were good a moment ago, as seen by a writing
+// keyCache remembers which keys were good a moment ago, as seen by a writing
 // transaction. Asking about them in every batch would cost a statement more.
-type vouchers struct {
+type keyCache struct {
 	mu   sync.Mutex
 	good map[string]time.Time // when it was asked
 }
 
 // doubtful gives those of the keys that must be asked about, each once.
-func (v *vouchers) doubtful(keys []string, now time.Time) []string {
+func (v *keyCache) doubtful(keys []string, now time.Time) []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	var ask []string
@@ -40,7 +40,7 @@ func (v *vouchers) doubtful(keys []string, now time.Time) []string {
 }
 
 // vouch remembers that keys were good.
-func (v *vouchers) vouch(keys []string, now time.Time) {
+func (v *keyCache) vouch(keys []string, now time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.good == nil || len(v.good) > mostVouched {
@@ -53,7 +53,7 @@ func (v *vouchers) vouch(keys []string, now time.Time) {
 
 // revoked gives those of the keys that are good no more: revoked, ended, or of
 // an organisation that was disabled.
-func (t *tx) revoked(ctx context.Context, vouchers *vouchers, keys []string) ([]string, error) {
+func (t *tx) revoked(ctx context.Context, vouchers *keyCache, keys []string) ([]string, error) {
 	now := time.Now()
 	ask := vouchers.doubtful(keys, now)
 	if len(ask) == 0 {
@@ -63,7 +63,7 @@ func (t *tx) revoked(ctx context.Context, vouchers *vouchers, keys []string) ([]
 	for i, key := range ask {
 		marks[i], args[i] = "$"+strconv.Itoa(i+1), key
 	}
-	dead, err := collect(ctx, t.session, func(scan scanner, id *string) error { return scan(id) },
+	dead, err := collect(ctx, t.txSession, func(scan scanner, id *string) error { return scan(id) },
 		`SELECT k.id FROM api_key k JOIN organisation o ON o.name = k.organisation
 		WHERE k.id IN (`+strings.Join(marks, ", ")+`)
 			AND (k.revoked_at IS NOT NULL OR k.expires_at <= {now} OR o.disabled = (1 = 1))`, args...)
@@ -77,19 +77,19 @@ func (t *tx) revoked(ctx context.Context, vouchers *vouchers, keys []string) ([]
 // CheckAuthor asks whether an author may still write.
 func (t *tx) CheckAuthor(ctx context.Context, author landfall.Author) error {
 	// Each asks anew: nobody writes often enough this way to be remembered.
-	dead, err := t.revoked(ctx, &vouchers{}, []string{author.KeyID})
+	dead, err := t.revoked(ctx, &keyCache{}, []string{author.KeyID})
 	if err == nil && len(dead) > 0 {
 		err = landfall.ErrRevoked
 	}
 	return err
 }
 
-// vouched runs a verb for those of a batch whose authors may still write. The
+// ifAuthorised runs a verb for those of a batch whose authors may still write. The
 // others are told, and nothing is written for them.
-func vouched[W, O any](
-	vouchers *vouchers, author func(W) landfall.Author, run func(*tx, context.Context, []*call[W, O]) error,
-) func(*tx, context.Context, []*call[W, O]) error {
-	return func(t *tx, ctx context.Context, batch []*call[W, O]) error {
+func ifAuthorised[W, O any](
+	vouchers *keyCache, author func(W) landfall.Author, run func(*tx, context.Context, []*pendingCall[W, O]) error,
+) func(*tx, context.Context, []*pendingCall[W, O]) error {
+	return func(t *tx, ctx context.Context, batch []*pendingCall[W, O]) error {
 		keys := make([]string, len(batch))
 		for i, one := range batch {
 			keys[i] = author(one.wanted).KeyID
@@ -101,7 +101,7 @@ func vouched[W, O any](
 		if len(dead) == 0 {
 			return run(t, ctx, batch)
 		}
-		var alive []*call[W, O]
+		var alive []*pendingCall[W, O]
 		for i, one := range batch {
 			if slices.Contains(dead, keys[i]) {
 				one.err = landfall.ErrRevoked

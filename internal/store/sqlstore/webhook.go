@@ -49,7 +49,7 @@ type keptSecret struct {
 // Webhook gives one by its name.
 func (v *view) Webhook(ctx context.Context, name string) (landfall.Webhook, error) {
 	found, err := v.webhooks(ctx, ` WHERE w.name = $1`, name)
-	return first(found, err, landfall.ErrNotFound)
+	return firstOf(found, err, landfall.ErrNotFound)
 }
 
 // Webhook gives one by its name and holds it.
@@ -70,7 +70,7 @@ func (v *view) Webhooks(ctx context.Context, organisation string) ([]landfall.We
 
 // webhooks is for all queries that give them.
 func (v *view) webhooks(ctx context.Context, which string, args ...any) ([]landfall.Webhook, error) {
-	return collect(ctx, v.session, func(scan scanner, webhook *landfall.Webhook) error { return scanWebhook(scan, webhook) },
+	return collect(ctx, v.txSession, func(scan scanner, webhook *landfall.Webhook) error { return scanWebhook(scan, webhook) },
 		webhookColumns+` FROM webhook w`+which, args...)
 }
 
@@ -101,7 +101,7 @@ func (t *tx) CreateWebhook(ctx context.Context, webhook landfall.Webhook) error 
 	}
 	// A name that is taken changes no row. A refused INSERT would end the transaction
 	// on PostgreSQL, and with it whatever else it carries.
-	return changed(landfall.ErrExists)(t.exec(ctx, `INSERT INTO webhook
+	return orIfUnchanged(landfall.ErrExists)(t.exec(ctx, `INSERT INTO webhook
 		(name, url, types, suppliers, secrets, state, position, organisation, created_at, due_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, {now}, {now}) ON CONFLICT (name) DO NOTHING`, append(settings, webhook.Organisation)...))
 }
@@ -114,13 +114,13 @@ func (t *tx) SaveWebhook(ctx context.Context, webhook landfall.Webhook) error {
 	}
 	// Whoever is sending at this moment is fenced off: with what he keeps of his
 	// round he would put the position back to where it was.
-	return changed(landfall.ErrNotFound)(t.exec(ctx, `UPDATE webhook SET url = $2, types = $3, suppliers = $4, secrets = $5, state = $6,
+	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE webhook SET url = $2, types = $3, suppliers = $4, secrets = $5, state = $6,
 		position = $7, due_at = {now}, attempts = 0, failing_at = NULL, lease_token = NULL, lease_until = NULL WHERE name = $1`, settings...))
 }
 
 // RemoveWebhook forgets one with everything about it.
 func (t *tx) RemoveWebhook(ctx context.Context, name string) error {
-	return changed(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM webhook WHERE name = $1`, name))
+	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM webhook WHERE name = $1`, name))
 }
 
 // Replay makes dead deliveries wait again.
@@ -146,7 +146,7 @@ func (t *tx) Replay(ctx context.Context, name string, events []int64) (int, erro
 
 // Rounds gives the last rounds, newest first.
 func (v *view) Rounds(ctx context.Context, name string, most int) ([]landfall.RoundEntry, error) {
-	return collect(ctx, v.session, func(scan scanner, entry *landfall.RoundEntry) error {
+	return collect(ctx, v.txSession, func(scan scanner, entry *landfall.RoundEntry) error {
 		var at, took int64
 		err := scan(&at, &entry.Position, &entry.Delivered, &entry.Failed, &entry.Dead, &entry.Status, &entry.Reason, &took)
 		entry.At, entry.Took = moment(at), time.Duration(took)*time.Microsecond
@@ -177,7 +177,7 @@ func (v *view) Deliveries(ctx context.Context, name string, state landfall.Deliv
 	if err != nil {
 		return nil, 0, err
 	}
-	found, err := collect(ctx, v.session, scanDelivery,
+	found, err := collect(ctx, v.txSession, scanDelivery,
 		deliveryColumns+` WHERE d.webhook = $1 AND d.state = $2 ORDER BY d.webhook, d.event_id LIMIT $3`, name, string(state), int64(most))
 	return found, count, err
 }

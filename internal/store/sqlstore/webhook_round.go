@@ -29,7 +29,7 @@ func (s *Store) ClaimWebhooks(ctx context.Context, request landfall.WebhookClaim
 		if err != nil || active == 0 {
 			return err
 		}
-		found, err = collect(ctx, v.session, func(scan scanner, name *string) error { return scan(name) }, claimable, request.UpTo, int64(request.Most))
+		found, err = collect(ctx, v.txSession, func(scan scanner, name *string) error { return scan(name) }, claimable, request.UpTo, int64(request.Most))
 		return err
 	})
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Store) ClaimWebhooks(ctx context.Context, request landfall.WebhookClaim
 	err = s.update(ctx, landfall.Key{}, func(t *tx) error {
 		// The same is asked again where it is taken. Since the look another replica
 		// may have taken some of them, and others are left to it while it does.
-		taken, err := collect(ctx, t.session, func(scan scanner, claim *landfall.WebhookClaim) error { return scan(&claim.Name) },
+		taken, err := collect(ctx, t.txSession, func(scan scanner, claim *landfall.WebhookClaim) error { return scan(&claim.Name) },
 			`UPDATE webhook SET lease_token = $3, lease_until = {now} + $4 WHERE name IN (`+claimable+` {take}) RETURNING name`,
 			request.UpTo, int64(request.Most), token, request.Lease.Microseconds())
 		for i := range taken {
@@ -80,9 +80,9 @@ func (s *Store) WebhookRound(ctx context.Context, claim landfall.WebhookClaim, u
 // that is another's by now.
 func (v *view) round(ctx context.Context, claim landfall.WebhookClaim, upTo int64, most int) (landfall.WebhookRound, error) {
 	var now int64
-	found, err := collect(ctx, v.session, func(scan scanner, webhook *landfall.Webhook) error { return scanWebhook(scan, webhook, &now) },
+	found, err := collect(ctx, v.txSession, func(scan scanner, webhook *landfall.Webhook) error { return scanWebhook(scan, webhook, &now) },
 		webhookColumns+`, {now} FROM webhook w WHERE w.name = $1 AND w.lease_token = $2 AND w.state = 'active'`, claim.Name, claim.Token)
-	webhook, err := first(found, err, landfall.ErrFenced)
+	webhook, err := firstOf(found, err, landfall.ErrFenced)
 	if err != nil {
 		return landfall.WebhookRound{}, err
 	}
@@ -111,7 +111,7 @@ func (v *view) round(ctx context.Context, claim landfall.WebhookClaim, upTo int6
 // waiting reads the deliveries that are due again: of each account the first
 // that waits, which the others wait behind.
 func (v *view) waiting(ctx context.Context, round *landfall.WebhookRound, suppliers []string) error {
-	due, err := collect(ctx, v.session, scanDelivery, deliveryColumns+` WHERE d.webhook = $1 AND d.due_at <= $2 AND d.state = 'waiting'
+	due, err := collect(ctx, v.txSession, scanDelivery, deliveryColumns+` WHERE d.webhook = $1 AND d.due_at <= $2 AND d.state = 'waiting'
 		AND NOT EXISTS (SELECT 1 FROM webhook_delivery b WHERE b.webhook = d.webhook AND b.supplier = d.supplier AND b.external = d.external
 			AND b.state = 'waiting' AND b.event_id < d.event_id)
 		ORDER BY d.due_at LIMIT $3`, round.Webhook.Name, round.Now.UnixMicro(), int64(mostWaiting))
@@ -133,7 +133,7 @@ func (v *view) waiting(ctx context.Context, round *landfall.WebhookRound, suppli
 	}
 	// An event must not overtake an earlier one of its account that still waits: the
 	// receiver would end with the older state.
-	blocked, err := collect(ctx, v.session, func(scan scanner, key *landfall.Key) error { return scan(&key.Supplier, &key.External) },
+	blocked, err := collect(ctx, v.txSession, func(scan scanner, key *landfall.Key) error { return scan(&key.Supplier, &key.External) },
 		`SELECT DISTINCT e.supplier, e.external FROM event e JOIN webhook_delivery d
 			ON d.webhook = $1 AND d.supplier = e.supplier AND d.external = e.external AND d.state = 'waiting'
 		WHERE e.id > $2 AND e.id <= $3`, round.Webhook.Name, round.Webhook.Position, round.Events[len(round.Events)-1].ID)
@@ -147,7 +147,7 @@ func (v *view) waiting(ctx context.Context, round *landfall.WebhookRound, suppli
 // How a round changes the row of its webhook.
 const (
 	aftermath = `UPDATE webhook SET position = $3, due_at = {now} + $4, delivered = delivered + $5`
-	kept      = `, lease_until = {now} + $6`
+	keepLease      = `, lease_until = {now} + $6`
 	released  = `, lease_token = NULL, lease_until = NULL`
 	goneNow   = `, state = 'gone'`
 	troubled  = `, attempts = attempts + 1, failing_at = coalesce(failing_at, {now})`
@@ -171,11 +171,11 @@ func (s *Store) SaveRound(ctx context.Context, claim landfall.WebhookClaim, resu
 			text += goneNow
 		}
 		if result.KeepClaim {
-			text, args = text+kept, append(args, result.Lease.Microseconds())
+			text, args = text+keepLease, append(args, result.Lease.Microseconds())
 		} else {
 			text += released
 		}
-		if err := changed(landfall.ErrFenced)(t.exec(ctx, text+ofClaim, args...)); err != nil {
+		if err := orIfUnchanged(landfall.ErrFenced)(t.exec(ctx, text+ofClaim, args...)); err != nil {
 			return err
 		}
 		if err := t.keepDeliveries(ctx, claim.Name, result); err != nil {
@@ -198,7 +198,7 @@ func (s *Store) SaveRound(ctx context.Context, claim landfall.WebhookClaim, resu
 func (t *tx) keepDeliveries(ctx context.Context, name string, result landfall.RoundResult) error {
 	freed := map[landfall.Key]bool{}
 	for _, event := range result.Settled {
-		gone, err := collect(ctx, t.session, func(scan scanner, key *landfall.Key) error { return scan(&key.Supplier, &key.External) },
+		gone, err := collect(ctx, t.txSession, func(scan scanner, key *landfall.Key) error { return scan(&key.Supplier, &key.External) },
 			`DELETE FROM webhook_delivery WHERE webhook = $1 AND event_id = $2 RETURNING supplier, external`, name, event)
 		if err != nil {
 			return err

@@ -37,7 +37,7 @@ func (s *Store) inspectWebhooks(ctx context.Context, done int, yield func(landfa
 		var found []seen
 		err := s.View(ctx, func(reader landfall.View) (err error) {
 			v := reader.(*view) //nolint:forcetypeassert // it is this store's
-			found, err = collect(ctx, v.session, func(scan scanner, one *seen) error {
+			found, err = collect(ctx, v.txSession, func(scan scanner, one *seen) error {
 				return scan(&one.webhook, &one.event, &one.key.Supplier, &one.key.External, &one.fault)
 			}, deliveryFaults, last.webhook, last.event, int64(inspectDeliveries))
 			return err

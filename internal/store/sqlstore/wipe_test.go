@@ -22,7 +22,7 @@ func TestAWipeWaitsForWhoeverStillReads(t *testing.T) {
 		canaryAccount(t, store, word)
 		leave := stillReading(t, url)
 		if err := store.Update(t.Context(), func(tx landfall.Tx) error {
-			_, err := tx.Erase(t.Context(), held)
+			_, err := tx.Erase(t.Context(), whereClaimed)
 			return err
 		}); err != nil {
 			t.Fatal(err)

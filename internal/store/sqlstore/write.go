@@ -18,12 +18,12 @@ type accountRows struct {
 	moved                                                               sqlset.Rows
 	counted                                                             tallies
 	acts                                                                landfall.AuditBatch
-	safe                                                                *safe // for what notes are found by
+	safe                                                                *sealer // for what notes are found by
 }
 
 // newAccountRows gathers the rows of many accounts, so that each table is written
 // once however many accounts there are.
-func newAccountRows(safe *safe) *accountRows {
+func newAccountRows(safe *sealer) *accountRows {
 	return &accountRows{
 		safe:         safe,
 		accounts:     sqlset.Rows{Table: accountTable},
@@ -62,7 +62,7 @@ func (r *accountRows) itself() []*sqlset.Rows {
 func (r *accountRows) piles() []*sqlset.Rows {
 	parts := r.parts()
 	sums, deviations := r.counted.piles()
-	return append(parts[:], sums, deviations, actPile(&r.acts), &r.moved) // the last: it is looked at how many it changes
+	return append(parts[:], sums, deviations, auditRows(&r.acts), &r.moved) // the last: it is looked at how many it changes
 }
 
 var (
@@ -142,16 +142,16 @@ func (r *accountRows) account(creation *landfall.Creation) error {
 			int64(s.DayOfMonth), amountArg(s.Threshold))
 	}
 	for _, mail := range creation.Mails {
-		r.mails.Add(id, creation.Claim.Key.Supplier, string(mail.Kind), mail.To, mail.Language, later(0), later(mail.Delay.Microseconds()))
+		r.mails.Add(id, creation.Claim.Key.Supplier, string(mail.Kind), mail.To, mail.Language, offsetFromNow(0), offsetFromNow(mail.Delay.Microseconds()))
 	}
 	// Whoever completes the account has written all of it.
 	r.ledger(id, account.Ledger, landfall.Author{})
-	if err := r.note(id, 0, later(0), data.Notes, landfall.Author{}); err != nil {
+	if err := r.note(id, 0, offsetFromNow(0), data.Notes, landfall.Author{}); err != nil {
 		return err
 	}
 	r.statement(id, 0, data.Statements, landfall.Author{})
 	r.instruction(id, 0, data.Instructions, landfall.Author{})
-	return r.eventOf(later(0), theNumber, landfall.Event{
+	return r.eventOf(offsetFromNow(0), theNumber, landfall.Event{
 		Type: landfall.EventImportCompleted, Key: creation.Claim.Key, By: creation.By, Details: inRun(creation),
 	})
 }

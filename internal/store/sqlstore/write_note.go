@@ -45,7 +45,7 @@ type noteSought struct {
 
 // seek gives what notes are found by, each once, with what those without a body
 // used to be kept under.
-func (s *safe) seek(notes []landfall.Note) []noteSought {
+func (s *sealer) seek(notes []landfall.Note) []noteSought {
 	sought := make([]noteSought, 0, len(notes)+1)
 	for i := range notes {
 		one := &notes[i]
