@@ -110,7 +110,7 @@ func storeOptions(settings app.Settings, timeout time.Duration) (sqlstore.Option
 		return sqlstore.Options{}, usageError{err}
 	}
 	return sqlstore.Options{
-		Keys: keys, AllowWeakDurability: settings.WeakDatabase, Connections: 2, SearchTerms: contract.SearchTerms, Patience: timeout,
+		Keys: keys, AllowWeakDurability: settings.WeakDatabase, Connections: 2, SearchTerms: contract.SearchTerms, TransactionTimeout: timeout,
 	}, nil
 }
 

@@ -174,7 +174,7 @@ func (d *doctor) database(ctx context.Context) {
 	if err != nil {
 		return // reported with the settings
 	}
-	options := sqlstore.Options{Keys: keys, Looks: true, AllowWeakDurability: d.settings.WeakDatabase, Connections: 2, SearchTerms: contract.SearchTerms}
+	options := sqlstore.Options{Keys: keys, ReadOnly: true, AllowWeakDurability: d.settings.WeakDatabase, Connections: 2, SearchTerms: contract.SearchTerms}
 	steps, err := sqlstore.SchemaStatus(ctx, d.settings.Database, options)
 	if err != nil {
 		d.add("database", Problem, err.Error(), "check that it is running, the address and the user's permissions; 'landfall schema apply' creates a new one")

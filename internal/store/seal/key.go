@@ -108,4 +108,4 @@ func Unwrap(key Key, kept []byte) (Secret, error) {
 	return Secret(secret), nil
 }
 
-var secretPlace = NewPlace("encryption_key", "secret")
+var secretPlace = NewLocation("encryption_key", "secret")

@@ -13,7 +13,7 @@ var spelling = base64.RawURLEncoding
 
 // SealText is Seal for a column of text. An empty text stays one: that something
 // is not known is no secret.
-func (v *Vault) SealText(place Place, text string) string {
+func (v *Sealer) SealText(place Location, text string) string {
 	if text == "" {
 		return ""
 	}
@@ -21,7 +21,7 @@ func (v *Vault) SealText(place Place, text string) string {
 }
 
 // MatchText is Match for a column of text.
-func (v *Vault) MatchText(place Place, text string) string {
+func (v *Sealer) MatchText(place Location, text string) string {
 	if text == "" {
 		return ""
 	}
@@ -29,12 +29,12 @@ func (v *Vault) MatchText(place Place, text string) string {
 }
 
 // SealJSON is Seal for a column of JSON.
-func (v *Vault) SealJSON(place Place, text string) string {
+func (v *Sealer) SealJSON(place Location, text string) string {
 	return `"` + spell(v.Seal(place, []byte(text))) + `"`
 }
 
 // OpenText gives back what was sealed as text or JSON, and what was not as it is.
-func (v *Vault) OpenText(place Place, kept string) (string, error) {
+func (v *Sealer) OpenText(place Location, kept string) (string, error) {
 	sealed := read(kept)
 	if sealed == nil {
 		return kept, nil
@@ -43,9 +43,9 @@ func (v *Vault) OpenText(place Place, kept string) (string, error) {
 	return string(text), err
 }
 
-// CurrentText is Current for what is kept as text or JSON. Nothing is always as
+// IsCurrentText is Current for what is kept as text or JSON. Nothing is always as
 // it should be.
-func (v *Vault) CurrentText(kept string) bool { return kept == "" || v.Current(read(kept)) }
+func (v *Sealer) IsCurrentText(kept string) bool { return kept == "" || v.IsCurrent(read(kept)) }
 
 // TextLength gives how many bytes were sealed in a text of so many characters.
 func TextLength(characters int) int {
@@ -70,5 +70,5 @@ func read(kept string) []byte {
 	return sealed
 }
 
-// Kept says that a value, of whatever column, is sealed.
-func (v *Vault) Kept(kept []byte) bool { return FormOf(kept) != Bare || read(string(kept)) != nil }
+// IsSealed says that a value, of whatever column, is sealed.
+func (v *Sealer) IsSealed(kept []byte) bool { return FormOf(kept) != Bare || read(string(kept)) != nil }

@@ -56,7 +56,7 @@ func (v *view) accountHead(ctx context.Context, which string, args ...any) (acco
 		[]any{
 			&id, &account.Key.Supplier, &account.Key.External, &account.Number, instantInto{&account.CreatedAt},
 			&account.Revision, &account.Team, &data.AccountType, &data.Currency,
-			v.safe.shelf("account", &id).text("billing_name", &data.BillingName),
+			v.sealer.scan("account", &id).text("billing_name", &data.BillingName),
 			dayInto{&data.LastBilledToOn}, dayInto{&data.LastStatementClosingOn}, dayInto{&data.LastStatementIssuedOn},
 			dayInto{&data.NextBillDueOn}, &data.LastStatementBalance, &data.TransferBalance, &account.Balance,
 		})
@@ -69,7 +69,7 @@ func (v *view) loadHouse(ctx context.Context, id int64, account *landfall.Accoun
 	data := &account.Data
 	data.Customers, err = collect(ctx, v.txSession, func(scan scanner, c *landfall.Customer) error {
 		var ordinal int64
-		person := v.safe.shelf("customer", id, &ordinal)
+		person := v.sealer.scan("customer", id, &ordinal)
 		return scan(&ordinal, person.text("given_name", &c.GivenName), person.text("family_name", &c.FamilyName), person.text("title", &c.Title),
 			person.text("email", &c.Email), person.text("mobile", &c.Mobile), person.text("landline", &c.Landline),
 			person.day("born_on", &c.BornOn), &c.Role)
@@ -90,7 +90,7 @@ func (v *view) loadSupply(ctx context.Context, id int64, account *landfall.Accou
 	data := &account.Data
 	addresses, err := collect(ctx, v.txSession, func(scan scanner, a *owned[landfall.Address]) error {
 		var lines []byte
-		place := v.safe.shelf("address", id, &a.id)
+		place := v.sealer.scan("address", id, &a.id)
 		if err := scan(&a.id, place.json("lines", &lines), place.text("locality", &a.item.Locality),
 			place.text("postal_code", &a.item.PostalCode), place.text("country", &a.item.Country)); err != nil {
 			return err
@@ -110,7 +110,7 @@ func (v *view) loadSupply(ctx context.Context, id int64, account *landfall.Accou
 		data.SupplyAddresses = append(data.SupplyAddresses, landfall.SupplyAddress{Address: address.item})
 	}
 	points, err := collect(ctx, v.txSession, func(scan scanner, p *owned[landfall.SupplyPoint]) error {
-		return scan(&p.id, &p.place, v.safe.shelf("supply_point", id, &p.place).text("identifier", &p.item.Identifier),
+		return scan(&p.id, &p.place, v.sealer.scan("supply_point", id, &p.place).text("identifier", &p.item.Identifier),
 			&p.item.SupplyType, dayInto{&p.item.StartOn}, dayInto{&p.item.EndOn})
 	}, `SELECT address, ordinal, identifier, supply_type, start_on, end_on FROM supply_point WHERE account_id = $1 ORDER BY ordinal`, id)
 	if err != nil {
@@ -145,7 +145,7 @@ func (v *view) loadPoints(ctx context.Context, id int64, points []owned[landfall
 	}
 	meters, err := collect(ctx, v.txSession, func(scan scanner, m *owned[landfall.Meter]) error {
 		var registers []byte
-		device := v.safe.shelf("meter", id, &m.id, &m.place)
+		device := v.sealer.scan("meter", id, &m.id, &m.place)
 		err := scan(&m.id, &m.place, device.text("serial_number", &m.item.SerialNumber), dayInto{&m.item.InstalledOn},
 			dayInto{&m.item.RemovedOn}, device.json("registers", &registers))
 		if err != nil {

@@ -109,7 +109,7 @@ func (s *Store) ChainAudit(ctx context.Context, before landfall.Watermark) (land
 		}
 		sealed := 0
 		err = s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
-			sealed, err = t.seal(ctx, mark.Complete)
+			sealed, err = t.chain(ctx, mark.Complete)
 			return err
 		})
 		all += max(sealed, 0)
@@ -119,9 +119,9 @@ func (s *Store) ChainAudit(ctx context.Context, before landfall.Watermark) (land
 	}
 }
 
-// seal gives the next entries up to an id their places. Nobody waits here: when
+// chain gives the next entries up to an id their places. Nobody waits here: when
 // somebody else is at it, he does it.
-func (t *tx) seal(ctx context.Context, upTo int64) (int, error) {
+func (t *tx) chain(ctx context.Context, upTo int64) (int, error) {
 	var place, through int64
 	var hash landfall.AuditHash
 	err := t.one(ctx, `SELECT held.position, held.hash, held.through FROM audit_chain held WHERE held.id = 1 {take}`, nil,

@@ -33,7 +33,7 @@ func (s *Store) Claim(ctx context.Context, request landfall.ClaimRequest) (landf
 	if purged(claim) {
 		return landfall.ClaimOutcome{Verdict: landfall.ClaimDocumentRemoved}, s.letGo(ctx, *claim)
 	}
-	if claim.Document, err = s.safe.unpacked(claim.Key, claim.Document, claim.Hash); err != nil {
+	if claim.Document, err = s.sealer.openDocument(claim.Key, claim.Document, claim.Hash); err != nil {
 		return landfall.ClaimOutcome{}, errors.Join(altered(claim.Key, claim.Revision, err), s.letGo(ctx, *claim))
 	}
 	return outcome, nil
@@ -48,16 +48,16 @@ func (s *Store) grantedOrCounted(ctx context.Context, request landfall.ClaimRequ
 	if request.ServiceLimit == 0 {
 		joined := s.claims
 		if request.DryRun {
-			joined = s.looks
+			joined = s.peeks
 		}
-		outcome, err := joined.join(ctx, request.Key, claimWeight, request)
+		outcome, err := joined.do(ctx, request.Key, claimWeight, request)
 		if err != nil || outcome.Verdict != claimMustCount {
 			return outcome, err
 		}
 	}
 	// Those wait for locks that others hold until they have committed, so they
 	// must not hold any process meanwhile.
-	return s.counted.join(ctx, request.Key, claimWeight, request)
+	return s.counted.do(ctx, request.Key, claimWeight, request)
 }
 
 // letGo ends a claim as if it had never been.
@@ -102,7 +102,7 @@ func (t *tx) claim(ctx context.Context, batch []*claimCall) error {
 			return err
 		}
 		for _, one := range counted {
-			open.settle(one, landfall.ClaimOutcome{Verdict: claimMustCount})
+			open.set(one, landfall.ClaimOutcome{Verdict: claimMustCount})
 		}
 		if len(open.byKey) == 0 {
 			break
@@ -111,13 +111,13 @@ func (t *tx) claim(ctx context.Context, batch []*claimCall) error {
 	if len(open.byKey) > 0 {
 		return landfall.ErrUnavailable
 	}
-	t.lazilyIfGranted(batch)
+	t.commitLazilyIfGranted(batch)
 	return nil
 }
 
-// lazilyIfGranted lets the commit not wait for the disk when all it carries is
+// commitLazilyIfGranted lets the commit not wait for the disk when all it carries is
 // claims: any other answer rests on what was found, and must stay true.
-func (t *tx) lazilyIfGranted(batch []*claimCall) {
+func (t *tx) commitLazilyIfGranted(batch []*claimCall) {
 	for _, one := range batch {
 		if one.outcome.Verdict != landfall.ClaimGranted {
 			return
@@ -175,14 +175,14 @@ func (t *tx) grant(ctx context.Context, query *sqlset.Query, open *openClaim, ea
 		one := tokens[token]
 		claim := landfall.Claim{
 			Key: one.key, Token: token, Team: one.wanted.Team, Revision: int(revision), Lease: one.wanted.Lease,
-			Hash: t.safe.openHash(one.key, hash),
+			Hash: t.sealer.openHash(one.key, hash),
 		}
 		if document == nil {
 			missing[process] = one
 		} else {
 			claim.Document = document
 		}
-		open.settle(one, landfall.ClaimOutcome{Verdict: landfall.ClaimGranted, Claim: claim})
+		open.set(one, landfall.ClaimOutcome{Verdict: landfall.ClaimGranted, Claim: claim})
 		if each != nil {
 			each(one)
 		}
@@ -238,7 +238,7 @@ func (t *tx) refuse(ctx context.Context, open *openClaim) (counted []*claimCall,
 		}
 		switch verdict := claimVerdict(status, team.Valid, landfall.ProcessState(state.String)); {
 		case verdict != 0:
-			open.settle(one, landfall.ClaimOutcome{Verdict: verdict, AccountNumber: number.String, LeaseLeft: remaining(left)})
+			open.set(one, landfall.ClaimOutcome{Verdict: verdict, AccountNumber: number.String, LeaseLeft: remaining(left)})
 		case limit > 0:
 			counted = append(counted, one)
 		}

@@ -36,9 +36,9 @@ func (s *Store) Create(ctx context.Context, creation landfall.Creation) (landfal
 	}
 	joined := s.creations
 	if creation.Claim.DryRun {
-		joined = s.rehearsals
+		joined = s.dryRuns
 	}
-	return joined.join(ctx, creation.Claim.Key, creationWeight(account), ready)
+	return joined.do(ctx, creation.Claim.Key, creationWeight(account), ready)
 }
 
 // writable refuses books that nothing could be posted onto.
@@ -121,8 +121,8 @@ const untouched = whereFree + ` AND process.revision = w.revision AND length(pro
 // of it.
 func (t *tx) create(ctx context.Context, how createQueries, draw func() (string, error), batch []*createCall) error {
 	open := newPendingCalls(batch)
-	rows := newAccountRows(t.safe)
-	rows.room(batch)
+	rows := newAccountRows(t.sealer)
+	rows.grow(batch)
 	// Between importing and explaining, a supplier may be opened, and a number
 	// may be a retired one: then nothing explains the refusal, and only those go
 	// again, each with another number.
@@ -136,10 +136,10 @@ func (t *tx) create(ctx context.Context, how createQueries, draw func() (string,
 			}
 		}
 		if len(open.byKey) == 0 {
-			if err := t.leaveTold(ctx, &rows.mails); err != nil {
+			if err := t.skipQueuedBefore(ctx, &rows.mails); err != nil {
 				return err
 			}
-			written := rows.piles()
+			written := rows.all()
 			if how.fleeting {
 				written = rows.itself()
 			}
@@ -188,10 +188,10 @@ func (t *tx) importAll(
 			return t.note(err)
 		}
 		one := numbers[number]
-		open.settle(one, landfall.CreateOutcome{Verdict: landfall.Created, Number: number, At: moment(at)})
-		into.take(one.wanted, process, at, number)
+		open.set(one, landfall.CreateOutcome{Verdict: landfall.Created, Number: number, At: moment(at)})
+		into.fill(one.wanted, process, at, number)
 		into.acts.Add(one.wanted.By, string(landfall.EventImportCompleted), one.key, number)
-		into.counted.take(supplier, waitingStatus(failed), sent)
+		into.counted.subtract(supplier, waitingStatus(failed), sent)
 		into.counted.add(supplier, landfall.StatusCreated, one.wanted.has)
 		into.counted.deviate(supplier, one.key.External, sent, one.wanted.has)
 	}
@@ -231,9 +231,9 @@ func (t *tx) refuseCreation(ctx context.Context, how createQueries, open *openCr
 		switch {
 		case one == nil: // padding
 		case !held.Bool:
-			open.settle(one, landfall.CreateOutcome{Verdict: landfall.CreateFenced})
+			open.set(one, landfall.CreateOutcome{Verdict: landfall.CreateFenced})
 		case status != landfall.Ongoing:
-			open.settle(one, landfall.CreateOutcome{Verdict: landfall.CreateNoSupplier})
+			open.set(one, landfall.CreateOutcome{Verdict: landfall.CreateNoSupplier})
 		}
 	}
 	return t.note(rows.Err())

@@ -74,16 +74,16 @@ func (v *view) excerptNotes(ctx context.Context, id int64, excerpt landfall.Acco
 		var row owned[landfall.Note]
 		var bytes sql.NullInt64
 		err := v.readNote(func(columns ...any) error { return scan(append(columns, &bytes)...) }, &row)
-		note.Note, note.Index, note.Bytes = row.item, int(row.place), v.safe.length(row.item.Body, int(bytes.Int64))
+		note.Note, note.Index, note.Bytes = row.item, int(row.place), v.sealer.length(row.item.Body, int(bytes.Int64))
 		return err
 	}
-	into.Pinned, err = collect(ctx, v.txSession, read, placedNotes+`AND pinned = TRUE ORDER BY ordinal DESC LIMIT $3`, id, v.safe.longestNote(), int64(excerpt.Rows))
+	into.Pinned, err = collect(ctx, v.txSession, read, placedNotes+`AND pinned = TRUE ORDER BY ordinal DESC LIMIT $3`, id, v.sealer.longestNote(), int64(excerpt.Rows))
 	if err != nil {
 		return err
 	}
 	after, before := pageOf(excerpt.NotesBefore, excerpt.Rows, into.NoteCount)
 	into.Notes, err = collect(ctx, v.txSession, read, placedNotes+`AND ordinal > $3 AND ordinal < $4`+indexed(after)+` ORDER BY ordinal DESC`,
-		id, v.safe.longestNote(), after, before)
+		id, v.sealer.longestNote(), after, before)
 	return err
 }
 
@@ -121,7 +121,7 @@ func (v *view) StagingRefusal(ctx context.Context, key landfall.Key) (landfall.F
 	var at sql.NullInt64
 	if err := v.one(ctx, `SELECT r.failure, r.at FROM refusal r JOIN supplier s ON s.id = r.supplier_id WHERE s.code = $1 AND r.external = $2`,
 		[]any{key.Supplier, key.External},
-		[]any{v.safe.shelf("refusal", key.Supplier, key.External).json("failure", &text), &at}); err != nil {
+		[]any{v.sealer.scan("refusal", key.Supplier, key.External).json("failure", &text), &at}); err != nil {
 		return landfall.Failure{}, err
 	}
 	failure, err := readFailure(text, at)
@@ -152,7 +152,7 @@ func (v *view) Revision(ctx context.Context, key landfall.Key, revision int) (la
 	if !one.RemovedAt.IsZero() && len(kept) == 0 {
 		return one, nil
 	}
-	if one.Document, err = v.safe.unpacked(key, kept, one.Hash); err != nil {
+	if one.Document, err = v.sealer.openDocument(key, kept, one.Hash); err != nil {
 		return landfall.StagedRevision{}, altered(key, revision, err)
 	}
 	return one, nil
@@ -164,7 +164,7 @@ func (v *view) readRevision(key landfall.Key) func(scanner, *landfall.StagedRevi
 	return func(scan scanner, r *landfall.StagedRevision) error {
 		var hash []byte
 		err := scan(&r.Revision, &hash, instantInto{&r.StagedAt}, textInto{&r.By.KeyID}, textInto{&r.By.RequestID}, textInto{&r.By.Organisation})
-		r.Hash = v.safe.openHash(key, hash)
+		r.Hash = v.sealer.openHash(key, hash)
 		return err
 	}
 }

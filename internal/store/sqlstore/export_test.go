@@ -17,7 +17,7 @@ import (
 // Unhurried lets callers wait for their turn for as long as a busy machine takes:
 // a crowd is to be served here, and not told to come back.
 func Unhurried(options Options) Options {
-	options.turn = 30 * time.Second
+	options.queueTimeout = 30 * time.Second
 	return options
 }
 
@@ -96,8 +96,8 @@ func (s *Store) Exchanges(ctx context.Context, wanted landfall.Posting) (count i
 func (s *Store) Move(ctx context.Context, id, length int64) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		rows := newAccountRows(nil)
-		rows.moved.Add(id, length, int64(0), length, int64(0), int64(0), int64(0))
-		return t.write(ctx, rows.piles()...)
+		rows.updates.Add(id, length, int64(0), length, int64(0), int64(0), int64(0))
+		return t.write(ctx, rows.all()...)
 	})
 }
 

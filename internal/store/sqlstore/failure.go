@@ -114,7 +114,7 @@ func (v *view) readFailed(table string, owner any) func(scanner, *landfall.Faile
 	return func(scan scanner, failed *landfall.FailedProcess) error {
 		var text []byte
 		var at sql.NullInt64
-		if err := scan(&failed.External, v.safe.shelf(table, owner, &failed.External).json("failure", &text), &at); err != nil {
+		if err := scan(&failed.External, v.sealer.scan(table, owner, &failed.External).json("failure", &text), &at); err != nil {
 			return err
 		}
 		failure, err := readFailure(text, at)

@@ -127,9 +127,9 @@ func (f *searchState) take(ctx context.Context, by landfall.TermKind, text strin
 	rows, err := collect(ctx, f.txSession, func(scan scanner, one *landfall.SearchHit) error {
 		var number, bills, given, family sql.NullString
 		var id int64
-		person := f.safe.shelf("customer", &id, int64(1))
+		person := f.sealer.scan("customer", &id, int64(1))
 		err := scan(&one.Key.Supplier, &one.Key.External, &one.State, &one.Failed, &number, &id,
-			f.safe.shelf("account", &id).maybe("billing_name", &bills), person.maybe("given_name", &given), person.maybe("family_name", &family))
+			f.sealer.scan("account", &id).maybe("billing_name", &bills), person.maybe("given_name", &given), person.maybe("family_name", &family))
 		one.AccountNumber, one.By = number.String, by
 		one.Name = cmp.Or(bills.String, strings.TrimSpace(given.String+" "+family.String))
 		return err

@@ -57,7 +57,7 @@ type (
 func (s *Store) Release(ctx context.Context, claim landfall.Claim, attempt landfall.Attempt) error {
 	ended, err := newRelease(claim, attempt)
 	if err == nil {
-		_, err = s.releases.join(ctx, claim.Key, releaseWeight, ended)
+		_, err = s.releases.do(ctx, claim.Key, releaseWeight, ended)
 	}
 	return err
 }
@@ -104,7 +104,7 @@ var releases = sqlset.NewQuery(`
 // a lease because its key was revoked.
 func (s *Store) release(t *tx, ctx context.Context, batch []*releaseCall) error {
 	author := func(r release) landfall.Author { return r.event.By }
-	if err := ifAuthorised(&s.vouchers, author, (*tx).release)(t, ctx, batch); err != nil {
+	if err := ifAuthorised(&s.keys, author, (*tx).release)(t, ctx, batch); err != nil {
 		return err
 	}
 	for _, one := range batch {
@@ -124,7 +124,7 @@ func (t *tx) release(ctx context.Context, batch []*releaseCall) error {
 	text, args := releases.For(t.engine, open.rows(7, func(args []any, one *releaseCall) []any {
 		w := one.wanted
 		return append(args, w.Key.Supplier, w.Key.External, w.Token, w.DryRun, int64(w.Revision), instantArg(w.FailedAt),
-			t.safe.json(attemptPlace, w.failure, w.Key.Supplier, w.Key.External))
+			t.sealer.sealJSON(attemptPlace, w.failure, w.Key.Supplier, w.Key.External))
 	}))
 	rows, err := t.returning(ctx, text, args...)
 	if err != nil {
@@ -140,7 +140,7 @@ func (t *tx) release(ctx context.Context, batch []*releaseCall) error {
 		if err := rows.Scan(&key.Supplier, &key.External, &supplier, &before, &failed, figuresInto{&figures}); err != nil {
 			return t.note(err)
 		}
-		open.settle(open.byKey[key], struct{}{})
+		open.set(open.byKey[key], struct{}{})
 		counted.move(supplier, waitingStatus(before), waitingStatus(failed), figures)
 	}
 	if err := t.note(rows.Err()); err != nil {

@@ -96,7 +96,7 @@ func (t *tx) claimWithin(ctx context.Context, batch []*claimCall, found *slots) 
 	for _, one := range open.byKey {
 		one.outcome = landfall.ClaimOutcome{Verdict: landfall.ClaimOverLimit}
 	}
-	t.lazilyIfGranted(batch)
+	t.commitLazilyIfGranted(batch)
 	return nil
 }
 

@@ -106,7 +106,7 @@ func (t *tx) takeMailsOf(ctx context.Context, supplier string, most int64, lease
 		var queued, account int64
 		var created sql.NullInt64
 		err := scan(&mail.ID, &mail.Key.External, textInto{&mail.AccountNumber}, &account, &mail.Kind,
-			t.safe.shelf("mail", &account, (*string)(&mail.Kind)).text("recipient", &mail.To), &mail.Language, &mail.State,
+			t.sealer.scan("mail", &account, (*string)(&mail.Kind)).text("recipient", &mail.To), &mail.Language, &mail.State,
 			&queued, &mail.Attempts, &mail.Uncertain, &mail.SupplierName, &mail.TimeZone, &created)
 		mail.Key.Supplier, mail.QueuedAt, mail.CreatedAt = supplier, moment(queued), instant(created)
 		return err
@@ -135,7 +135,7 @@ func (t *tx) takeMailsOf(ctx context.Context, supplier string, most int64, lease
 func (v *view) addressees(ctx context.Context, id int64, address string) ([]landfall.Customer, error) {
 	all, err := collect(ctx, v.txSession, func(scan scanner, c *landfall.Customer) error {
 		var account, ordinal int64
-		person := v.safe.shelf("customer", &account, &ordinal)
+		person := v.sealer.scan("customer", &account, &ordinal)
 		return scan(&account, &ordinal, person.text("title", &c.Title), person.text("given_name", &c.GivenName),
 			person.text("family_name", &c.FamilyName), person.text("email", &c.Email))
 	}, `SELECT c.account_id, c.ordinal, c.title, c.given_name, c.family_name, c.email FROM mail m JOIN customer c ON c.account_id = m.account_id
@@ -155,7 +155,7 @@ func (s *Store) SettleMail(ctx context.Context, result landfall.MailResult) erro
 	if result.Attempted {
 		attempt = 1
 	}
-	reply := s.safe.words(replyPlace, result.Reply, result.ID)
+	reply := s.sealer.sealText(replyPlace, result.Reply, result.ID)
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		switch result.State {
 		case landfall.MailSent:

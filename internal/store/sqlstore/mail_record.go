@@ -19,9 +19,9 @@ func (v *view) mails(ctx context.Context, which string, args ...any) ([]landfall
 		var queued, account int64
 		var due, settled sql.NullInt64
 		err := scan(&mail.ID, &mail.Key.Supplier, &mail.Key.External, textInto{&mail.AccountNumber}, &account, &mail.Kind,
-			v.safe.shelf("mail", &account, (*string)(&mail.Kind)).text("recipient", &mail.To), &mail.Language,
+			v.sealer.scan("mail", &account, (*string)(&mail.Kind)).text("recipient", &mail.To), &mail.Language,
 			&mail.State, &queued, &due, &settled, &mail.Attempts, &mail.Uncertain,
-			v.safe.shelf("mail", &mail.ID).text("reply", &mail.Reply), &mail.RecipientRemoved)
+			v.sealer.scan("mail", &mail.ID).text("reply", &mail.Reply), &mail.RecipientRemoved)
 		mail.QueuedAt, mail.DueAt, mail.SettledAt = moment(queued), instant(due), instant(settled)
 		return err
 	}, mailRecord+which, args...)
@@ -104,7 +104,7 @@ func (t *tx) SetMailState(ctx context.Context, id int64, state landfall.MailStat
 	if found.State == landfall.MailSending {
 		return landfall.ErrFenced
 	}
-	reason = t.safe.words(replyPlace, reason, id)
+	reason = t.sealer.sealText(replyPlace, reason, id)
 	if state == landfall.MailQueued {
 		_, err = t.exec(ctx, `UPDATE mail SET state = 'queued', due_at = {now}, settled_at = NULL, attempts = 0, reply = $2 WHERE id = $1`,
 			id, reason)

@@ -22,7 +22,7 @@ type keptOperator struct {
 // columns opens the second factor, which has to be known in the clear to be checked.
 func (kept *keptOperator) columns(safe *sealer, o *landfall.Operator) []any {
 	return []any{&o.Name, &o.Role, &o.Disabled, &o.Password,
-		safe.shelf("operator", &o.Name).text("totp_secret", &o.TOTPSecret), &o.TOTPUsed, &kept.invitation, &kept.ends,
+		safe.scan("operator", &o.Name).text("totp_secret", &o.TOTPSecret), &o.TOTPUsed, &kept.invitation, &kept.ends,
 		&kept.created, &kept.password, &kept.signedIn}
 }
 
@@ -51,7 +51,7 @@ func (v *view) InvitedOperator(ctx context.Context, invitation [32]byte) (landfa
 func (v *view) operators(ctx context.Context, which string, args ...any) ([]landfall.Operator, error) {
 	return collect(ctx, v.txSession, func(scan scanner, operator *landfall.Operator) error {
 		var kept keptOperator
-		err := scan(kept.columns(v.safe, operator)...)
+		err := scan(kept.columns(v.sealer, operator)...)
 		kept.fill(operator)
 		return err
 	}, `SELECT `+operatorColumns+` FROM operator o `+which, args...)
@@ -62,7 +62,7 @@ func (t *tx) CreateOperator(ctx context.Context, o landfall.Operator) error {
 	return orIfUnchanged(landfall.ErrExists)(t.exec(ctx, `INSERT INTO operator
 			(name, role, disabled, password, totp_secret, totp_used, invitation, invitation_ends_at, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, {now}) ON CONFLICT (name) DO NOTHING`,
-		o.Name, string(o.Role), o.Disabled, o.Password, t.safe.words(secondPlace, o.TOTPSecret, o.Name), o.TOTPUsed, invitationArg(o), microsArg(o.InvitationEndsAt)))
+		o.Name, string(o.Role), o.Disabled, o.Password, t.sealer.sealText(secondPlace, o.TOTPSecret, o.Name), o.TOTPUsed, invitationArg(o), microsArg(o.InvitationEndsAt)))
 }
 
 // SaveOperator replaces an existing one. When its password was chosen is
@@ -72,7 +72,7 @@ func (t *tx) SaveOperator(ctx context.Context, o landfall.Operator) error {
 			totp_used = $6, invitation = $7, invitation_ends_at = $8,
 			password_at = CASE WHEN $4 = '' THEN NULL WHEN $4 = password THEN password_at ELSE {now} END
 		WHERE name = $1`,
-		o.Name, string(o.Role), o.Disabled, o.Password, t.safe.words(secondPlace, o.TOTPSecret, o.Name), o.TOTPUsed, invitationArg(o), microsArg(o.InvitationEndsAt)))
+		o.Name, string(o.Role), o.Disabled, o.Password, t.sealer.sealText(secondPlace, o.TOTPSecret, o.Name), o.TOTPUsed, invitationArg(o), microsArg(o.InvitationEndsAt)))
 }
 
 // invitationArg is NULL for no invitation.
@@ -96,7 +96,7 @@ func (v *view) Session(ctx context.Context, hash [32]byte, idle time.Duration) (
 	var kept keptOperator
 	var places keptSession
 	err := v.one(ctx, `SELECT `+sessionColumns+`, `+operatorColumns+` FROM operator_session s JOIN operator o ON o.name = s.operator
-		WHERE s.hash = $1 AND `+sessionAlive, []any{hash[:], idle.Microseconds()}, append(places.columns(&session), kept.columns(v.safe, &operator)...))
+		WHERE s.hash = $1 AND `+sessionAlive, []any{hash[:], idle.Microseconds()}, append(places.columns(&session), kept.columns(v.sealer, &operator)...))
 	if err != nil {
 		return landfall.Session{}, landfall.Operator{}, err
 	}

@@ -39,10 +39,10 @@ func (s *Store) Post(ctx context.Context, wanted landfall.Posting) (landfall.Pos
 			return landfall.PostOutcome{}, errUnstorable
 		}
 	}
-	mine := &posting{Posting: wanted, sought: s.safe.seek(wanted.Notes)}
+	mine := &posting{Posting: wanted, sought: s.sealer.seek(wanted.Notes)}
 	// What it will add is not known yet; what it asks for is a good guess.
 	weight := 1000 * (1 + len(wanted.Notes) + len(wanted.TransactionIDs) + len(wanted.StatementIDs))
-	outcome, err := s.postings.join(ctx, wanted.Key, weight, mine)
+	outcome, err := s.postings.do(ctx, wanted.Key, weight, mine)
 	if mine.panicked != nil {
 		panic(mine.panicked)
 	}
@@ -64,7 +64,7 @@ func (t *tx) post(ctx context.Context, batch []*postCall) error {
 	if err := t.loadWanted(ctx, found); err != nil {
 		return err
 	}
-	rows := newAccountRows(t.safe)
+	rows := newAccountRows(t.sealer)
 	for _, one := range found {
 		additions, err := decide(one.wanted)
 		if err == nil {
@@ -74,7 +74,7 @@ func (t *tx) post(ctx context.Context, batch []*postCall) error {
 		// are written.
 		one.err = err
 	}
-	return t.write(ctx, rows.piles()...)
+	return t.write(ctx, rows.all()...)
 }
 
 var errPanicked = errors.New("the posting panicked")
@@ -118,7 +118,7 @@ func (p *posting) enter(rows *accountRows, add landfall.Additions) error {
 	rows.ledger(p.id, add.Entries, p.By)
 	rows.statement(p.id, p.last.statement, add.Statements, p.By)
 	rows.instruction(p.id, p.last.instruction, add.Instructions, p.By)
-	rows.moved.Add(p.id, int64(p.books.LastSequence), int64(balance), int64(p.books.LastSequence+len(add.Entries)), p.last.note+int64(len(add.Notes)),
+	rows.updates.Add(p.id, int64(p.books.LastSequence), int64(balance), int64(p.books.LastSequence+len(add.Entries)), p.last.note+int64(len(add.Notes)),
 		p.last.statement+int64(len(add.Statements)), p.last.instruction+int64(len(add.Instructions)))
 	p.count(&rows.counted, &add)
 	rows.acts.Add(p.By, "account.post", p.Key, added(&add))

@@ -50,7 +50,7 @@ func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, err
 		// The batch may be run again: what an earlier try found must not be left in
 		// it.
 		*one.wanted = p
-		open.settle(one, landfall.PostOutcome{Verdict: landfall.Posted, AccountNumber: p.number})
+		open.set(one, landfall.PostOutcome{Verdict: landfall.Posted, AccountNumber: p.number})
 		found = append(found, one)
 	}
 	return found, t.note(rows.Err())
@@ -79,7 +79,7 @@ func (t *tx) refusePosting(ctx context.Context, open *openPost) error {
 		if takes[code] {
 			verdict = landfall.PostNoAccount
 		}
-		open.settle(one, landfall.PostOutcome{Verdict: verdict})
+		open.set(one, landfall.PostOutcome{Verdict: verdict})
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func (t *tx) loadInstructions(ctx context.Context, found []*postCall, byID map[i
 		for _, instruction := range p.Instructions {
 			// What was kept before there was a key is found by the reference as it
 			// was sent.
-			for _, reference := range t.safe.references(p.id, instruction.Vendor, instruction.Reference) {
+			for _, reference := range t.sealer.references(p.id, instruction.Vendor, instruction.Reference) {
 				few = append(few, p.id, instruction.Vendor, reference)
 				if p.last.instruction > fewInstructions {
 					later = append(later, p.id, instruction.Vendor, reference)

@@ -23,12 +23,12 @@ const (
 type offsetFromNow int64
 
 func (s *Store) prepared(creation *landfall.Creation) (*prepared, error) {
-	p := &prepared{Creation: creation, rows: newAccountRows(s.safe), has: accountFigures(&creation.Account)}
+	p := &prepared{Creation: creation, rows: newAccountRows(s.sealer), has: accountFigures(&creation.Account)}
 	return p, p.rows.account(creation)
 }
 
-// room makes place for the rows of prepared accounts.
-func (r *accountRows) room(batch []*createCall) {
+// grow makes place for the rows of prepared accounts.
+func (r *accountRows) grow(batch []*createCall) {
 	for i, into := range r.parts() {
 		count := 0
 		for _, one := range batch {
@@ -38,8 +38,8 @@ func (r *accountRows) room(batch []*createCall) {
 	}
 }
 
-// take adds the rows of a prepared account, now that everything is known.
-func (r *accountRows) take(p *prepared, process, at int64, number string) {
+// fill adds the rows of a prepared account, now that everything is known.
+func (r *accountRows) fill(p *prepared, process, at int64, number string) {
 	var key, name any = process, number
 	into := r.parts()
 	for i, part := range p.rows.parts() {

@@ -35,11 +35,11 @@ func (v *view) Process(ctx context.Context, key landfall.Key) (landfall.Process,
 		WHERE s.code = $1 AND p.external = $2`,
 		[]any{key.Supplier, key.External},
 		[]any{&process.State, &process.Revision, &hash, &first, &staged, &number, &created, &reason,
-			v.safe.shelf("process", key.Supplier, key.External).json("failure", &failure), &failed, instantInto{&process.ErasedAt}})
+			v.sealer.scan("process", key.Supplier, key.External).json("failure", &failure), &failed, instantInto{&process.ErasedAt}})
 	if err != nil {
 		return landfall.Process{}, err
 	}
-	process.ContentHash = v.safe.openHash(key, hash)
+	process.ContentHash = v.sealer.openHash(key, hash)
 	process.FirstStagedAt, process.StagedAt = moment(first), moment(staged)
 	process.AccountNumber, process.AccountCreatedAt = number.String, instant(created)
 	process.SkipReason = reason.String
@@ -53,7 +53,7 @@ func (v *view) Revisions(ctx context.Context, key landfall.Key) ([]landfall.Stag
 		var hash []byte
 		err := scan(&r.Revision, &hash, instantInto{&r.StagedAt}, &r.Document, instantInto{&r.RemovedAt},
 			textInto{&r.By.KeyID}, textInto{&r.By.RequestID}, textInto{&r.By.Organisation})
-		r.Hash = v.safe.openHash(key, hash)
+		r.Hash = v.sealer.openHash(key, hash)
 		return err
 	}, `SELECT g.revision, g.hash, g.staged_at, g.document, g.purged_at, g.key_id, g.request_id, k.organisation
 		FROM staging g JOIN process p ON p.id = g.process_id JOIN supplier s ON s.id = p.supplier_id
@@ -68,7 +68,7 @@ func (v *view) Revisions(ctx context.Context, key landfall.Key) ([]landfall.Stag
 			r.Document = nil
 			continue
 		}
-		if r.Document, err = v.safe.unpacked(key, r.Document, r.Hash); err != nil {
+		if r.Document, err = v.sealer.openDocument(key, r.Document, r.Hash); err != nil {
 			return nil, altered(key, r.Revision, err)
 		}
 	}
@@ -147,7 +147,7 @@ func (t *tx) Unskip(ctx context.Context, key landfall.Key) error {
 		return err
 	}
 	for _, one := range gone {
-		counted.take(one.supplier, landfall.StatusUnstaged, landfall.Figures{Accounts: 1})
+		counted.subtract(one.supplier, landfall.StatusUnstaged, landfall.Figures{Accounts: 1})
 		return t.tally(ctx, &counted)
 	}
 	// A number may be marked between the two statements; that mark came after us.

@@ -50,7 +50,7 @@ func purgeEvents(ctx context.Context, s *Store, part purgePage) (gone landfall.P
 	gone.Events = len(old.ids)
 	if len(old.ids) > 0 && !part.dry {
 		err = s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
-			gone.Events, err = t.forgetEvents(ctx, part.code, old)
+			gone.Events, err = t.deleteEvents(ctx, part.code, old)
 			return err
 		})
 	}
@@ -58,7 +58,7 @@ func purgeEvents(ctx context.Context, s *Store, part purgePage) (gone landfall.P
 }
 
 func (v *view) oldEvents(ctx context.Context, part purgePage) (old oldEvents, err error) {
-	upTo, err := v.eventsNeeded(ctx, part.code)
+	upTo, err := v.neededEvents(ctx, part.code)
 	if err != nil {
 		return oldEvents{}, err
 	}
@@ -83,16 +83,16 @@ func (v *view) oldEvents(ctx context.Context, part purgePage) (old oldEvents, er
 	return old, err
 }
 
-// eventsNeeded gives the last event that nobody needs.
-func (v *view) eventsNeeded(ctx context.Context, supplier string) (through int64, err error) {
+// neededEvents gives the last event that nobody needs.
+func (v *view) neededEvents(ctx context.Context, supplier string) (through int64, err error) {
 	err = v.one(ctx, neededEvents, []any{supplier}, []any{&through})
 	return through, err
 }
 
-// forgetEvents takes them away unless they have come to be needed since they were
+// deleteEvents takes them away unless they have come to be needed since they were
 // looked at, and says up to where.
-func (t *tx) forgetEvents(ctx context.Context, supplier string, old oldEvents) (int, error) {
-	upTo, err := t.eventsNeeded(ctx, supplier)
+func (t *tx) deleteEvents(ctx context.Context, supplier string, old oldEvents) (int, error) {
+	upTo, err := t.neededEvents(ctx, supplier)
 	if err != nil || upTo < old.last {
 		return 0, err
 	}

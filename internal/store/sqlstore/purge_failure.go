@@ -13,7 +13,7 @@ import (
 // such a place by $5, if it is still that old and nobody holds it.
 type failureTable struct {
 	page, save string
-	place      seal.Place
+	place      seal.Location
 	table      string
 }
 
@@ -76,7 +76,7 @@ func purgeFailures(kept failureTable) purgeStep {
 				if err := scan(&next.At, &next.Name, &sealed, &old); err != nil {
 					return err
 				}
-				err := v.safe.shelf(kept.table, kept.owner(part, next.At), next.Name).open("failure", sealed, &failure)
+				err := v.sealer.scan(kept.table, kept.owner(part, next.At), next.Name).open("failure", sealed, &failure)
 				if err != nil {
 					return err
 				}
@@ -100,7 +100,7 @@ func purgeFailures(kept failureTable) purgeStep {
 				gone.Failures = 0
 				for _, one := range due {
 					count, err := t.exec(ctx, kept.save, part.supplier, part.keep.Microseconds(), one.at, one.name,
-						t.safe.json(kept.place, one.text, kept.owner(part, one.at), one.name))
+						t.sealer.sealJSON(kept.place, one.text, kept.owner(part, one.at), one.name))
 					if err != nil {
 						return err
 					}

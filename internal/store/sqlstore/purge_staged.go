@@ -52,7 +52,7 @@ func purgeStaged(condition string, forget purgeHook) purgeStep {
 		}
 		if len(due) > 0 && !part.dry {
 			err = s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
-				gone.Documents, err = t.emptyStaged(ctx, condition, part, due, forget)
+				gone.Documents, err = t.purgeDocuments(ctx, condition, part, due, forget)
 				return err
 			})
 		}
@@ -60,9 +60,9 @@ func purgeStaged(condition string, forget purgeHook) purgeStep {
 	}
 }
 
-// emptyStaged takes the documents of processes away that nobody holds. Whoever
+// purgeDocuments takes the documents of processes away that nobody holds. Whoever
 // stages or claims one of them waits, and finds it without a hash.
-func (t *tx) emptyStaged(ctx context.Context, condition string, part purgePage, due []int64, forget purgeHook) (int, error) {
+func (t *tx) purgeDocuments(ctx context.Context, condition string, part purgePage, due []int64, forget purgeHook) (int, error) {
 	these, list := sqlset.Among(t.engine, due)
 	held, err := collect(ctx, t.txSession, func(scan scanner, id *int64) error { return scan(id) },
 		`SELECT held.id FROM process held WHERE held.id`+these+` AND `+condition+` AND `+pastRetention+` ORDER BY held.id {take}`,

@@ -32,7 +32,7 @@ func (s *Store) Refuse(ctx context.Context, wanted landfall.Refusal) error {
 			return errUnstorable
 		}
 	}
-	_, err = s.refusals.join(ctx, wanted.Key, len(text), refusal{wanted, text})
+	_, err = s.refusals.do(ctx, wanted.Key, len(text), refusal{wanted, text})
 	return err
 }
 
@@ -54,7 +54,7 @@ func (t *tx) refuseStaging(ctx context.Context, batch []*refusalCall) error {
 	text, args := refusals.For(t.engine, newPendingCalls(batch).rows(5, func(args []any, one *refusalCall) []any {
 		by := one.wanted.By
 		return append(args, one.key.Supplier, one.key.External,
-			t.safe.json(refusedPlace, one.wanted.text, one.key.Supplier, one.key.External), textArg(by.KeyID), textArg(by.RequestID))
+			t.sealer.sealJSON(refusedPlace, one.wanted.text, one.key.Supplier, one.key.External), textArg(by.KeyID), textArg(by.RequestID))
 	}))
 	_, err := t.exec(ctx, text, args...)
 	return err
@@ -65,8 +65,8 @@ var forgiven = sqlset.NewQuery(`
 	DELETE FROM refusal WHERE (supplier_id, external) IN
 		(SELECT s.id, w.external FROM wanted w JOIN supplier s ON s.code = w.supplier)`, "supplier text", "external text")
 
-// forgive is called with those alone that had a refusal, which are hardly ever any.
-func (t *tx) forgive(ctx context.Context, keys []landfall.Key) error {
+// deleteRefusals is called with those alone that had a refusal, which are hardly ever any.
+func (t *tx) deleteRefusals(ctx context.Context, keys []landfall.Key) error {
 	for part := range slices.Chunk(keys, sqlset.MaxBatch) {
 		var rows []any
 		for _, key := range part {

@@ -17,42 +17,42 @@ const rekeyBatch = 200
 
 // rekeyState is how far everything is sealed anew.
 type rekeyState struct {
-	place                  int // among the walks
+	table                  int // among the walks
 	after                  []any
-	looked, sealed, missed int64
+	seen, encrypted, missed int64
 }
 
 // Rekey takes one step. It reads without holding anything, and writes what it
 // sealed only where the row is still what was read: whoever changes a row at the
 // same moment has sealed it with the key of today.
 func (s *Store) Rekey(ctx context.Context) (landfall.RekeyStep, error) {
-	if s.safe == nil {
+	if s.sealer == nil {
 		return landfall.RekeyStep{}, landfall.ErrNotFound
 	}
-	at, err := s.round(ctx)
+	at, err := s.rekeyState(ctx)
 	if err != nil {
 		return landfall.RekeyStep{}, err
 	}
 	before := at
-	if at.place < len(rekeyTables) {
-		err = s.reseal(ctx, rekeyTables[at.place], &at)
+	if at.table < len(rekeyTables) {
+		err = s.rekeyTable(ctx, rekeyTables[at.table], &at)
 	} else {
-		err = s.redigest(ctx, &at)
+		err = s.rekeyTerms(ctx, &at)
 	}
 	if err != nil {
 		return landfall.RekeyStep{}, err
 	}
-	step := landfall.RekeyStep{Key: s.safe.Writer(), Table: tableName(before.place), Scanned: at.looked, Encrypted: at.sealed, Changed: at.missed}
-	if at.place <= len(rekeyTables) {
-		return step, s.saveRound(ctx, at)
+	step := landfall.RekeyStep{Key: s.sealer.Writer(), Table: tableName(before.table), Scanned: at.seen, Encrypted: at.encrypted, Changed: at.missed}
+	if at.table <= len(rekeyTables) {
+		return step, s.saveRekeyState(ctx, at)
 	}
 	// Some rows changed while they were walked past. Another round looks at them
 	// again; until one misses nothing, no former key may be forgotten.
 	if at.missed > 0 {
-		return step, s.saveRound(ctx, rekeyState{looked: at.looked, sealed: at.sealed})
+		return step, s.saveRekeyState(ctx, rekeyState{seen: at.seen, encrypted: at.encrypted})
 	}
 	step.Done = true
-	step.DroppedKeys, err = s.endRounds(ctx)
+	step.DroppedKeys, err = s.endRekey(ctx)
 	return step, err
 }
 
@@ -65,26 +65,26 @@ func tableName(place int) string {
 	return "search_term"
 }
 
-// round reads how far the rounds are; those of another key begin anew.
-func (s *Store) round(ctx context.Context) (at rekeyState, err error) {
+// rekeyState reads how far the rounds are; those of another key begin anew.
+func (s *Store) rekeyState(ctx context.Context) (at rekeyState, err error) {
 	err = s.update(ctx, landfall.Key{}, func(t *tx) error {
 		at = rekeyState{}
 		var after []byte
 		var place string
-		err := t.one(ctx, `SELECT table_name, after_row, seen, encrypted, missed FROM rekey_progress WHERE id = 1 AND key_id = $1`, []any{s.safe.Writer()},
-			[]any{&place, &after, &at.looked, &at.sealed, &at.missed})
+		err := t.one(ctx, `SELECT table_name, after_row, seen, encrypted, missed FROM rekey_progress WHERE id = 1 AND key_id = $1`, []any{s.sealer.Writer()},
+			[]any{&place, &after, &at.seen, &at.encrypted, &at.missed})
 		if absentIsNone(err) != nil {
 			return err
 		}
 		if err == nil {
-			at.place = slices.IndexFunc(rekeyTables, func(r *tableRekeyer) bool { return r.table == place })
+			at.table = slices.IndexFunc(rekeyTables, func(r *tableRekeyer) bool { return r.table == place })
 			switch {
 			case place == "search_term":
-				at.place = len(rekeyTables)
-			case at.place < 0:
+				at.table = len(rekeyTables)
+			case at.table < 0:
 				// A table of another version: begin with the first row of the first
 				// one, for its keys say nothing about ours.
-				at.place = 0
+				at.table = 0
 				return nil
 			}
 			at.after, err = readKey(after)
@@ -94,7 +94,7 @@ func (s *Store) round(ctx context.Context) (at rekeyState, err error) {
 			return err
 		}
 		_, err = t.exec(ctx, `INSERT INTO rekey_progress (id, key_id, table_name, after_row, seen, encrypted, missed, started_at)
-			VALUES (1, $1, $2, CAST('[]' AS {json}), 0, 0, 0, {now})`, s.safe.Writer(), rekeyTables[0].table)
+			VALUES (1, $1, $2, CAST('[]' AS {json}), 0, 0, 0, {now})`, s.sealer.Writer(), rekeyTables[0].table)
 		return err
 	})
 	return at, err
@@ -122,9 +122,9 @@ func readKey(text []byte) ([]any, error) {
 	return after, nil
 }
 
-// saveRound comes after a step has written: a crash between the two repeats the step,
+// saveRekeyState comes after a step has written: a crash between the two repeats the step,
 // which finds nothing left to do, and never passes one over.
-func (s *Store) saveRound(ctx context.Context, at rekeyState) error {
+func (s *Store) saveRekeyState(ctx context.Context, at rekeyState) error {
 	if at.after == nil {
 		at.after = []any{}
 	}
@@ -134,16 +134,16 @@ func (s *Store) saveRound(ctx context.Context, at rekeyState) error {
 	}
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		_, err := t.exec(ctx, `UPDATE rekey_progress SET table_name = $1, after_row = CAST($2 AS {json}), seen = $3, encrypted = $4, missed = $5 WHERE id = 1`,
-			tableName(at.place), string(after), at.looked, at.sealed, at.missed)
+			tableName(at.table), string(after), at.seen, at.encrypted, at.missed)
 		return err
 	})
 }
 
-// endRounds forgets the keys that nothing is sealed with any more.
-func (s *Store) endRounds(ctx context.Context) (dropped []string, err error) {
+// endRekey forgets the keys that nothing is sealed with any more.
+func (s *Store) endRekey(ctx context.Context) (dropped []string, err error) {
 	err = s.update(ctx, landfall.Key{}, func(t *tx) error {
 		dropped, err = collect(ctx, t.txSession, func(scan scanner, id *string) error { return scan(id) },
-			`DELETE FROM encryption_key WHERE id <> $1 RETURNING id`, s.safe.Writer())
+			`DELETE FROM encryption_key WHERE id <> $1 RETURNING id`, s.sealer.Writer())
 		if err != nil {
 			return err
 		}
@@ -155,11 +155,11 @@ func (s *Store) endRounds(ctx context.Context) (dropped []string, err error) {
 
 // Encryption says with which keys something is sealed.
 func (s *Store) Encryption(ctx context.Context) (found landfall.Encryption, err error) {
-	held, err := s.heldKeys(ctx)
-	if err != nil || s.safe == nil {
+	held, err := s.listedKeys(ctx)
+	if err != nil || s.sealer == nil {
 		return landfall.Encryption{}, err
 	}
-	found.WriteKey = s.safe.Writer()
+	found.WriteKey = s.sealer.Writer()
 	for _, one := range held {
 		found.Keys = append(found.Keys, one.id)
 	}
@@ -171,15 +171,15 @@ func (s *Store) Encryption(ctx context.Context) (found landfall.Encryption, err 
 		if absentIsNone(err) != nil {
 			return err
 		}
-		found.HasPlaintext, err = v.bare(ctx)
+		found.HasPlaintext, err = v.hasPlainData(ctx)
 		return err
 	})
 	return found, err
 }
 
-// bare says whether the oldest document or customer is kept as it was sent: those
+// hasPlainData says whether the oldest document or customer is kept as it was sent: those
 // of before there was a key are older than all others.
-func (v *view) bare(ctx context.Context) (bool, error) {
+func (v *view) hasPlainData(ctx context.Context) (bool, error) {
 	for _, text := range []string{
 		`SELECT g.document FROM staging g WHERE g.purged_at IS NULL ORDER BY g.process_id, g.revision LIMIT 1`,
 		`SELECT c.family_name FROM customer c WHERE c.family_name <> '' ORDER BY c.account_id, c.ordinal LIMIT 1`,
@@ -189,7 +189,7 @@ func (v *view) bare(ctx context.Context) (bool, error) {
 			return false, err
 		}
 		for _, kept := range found {
-			if len(kept) > 0 && !v.safe.Kept(kept) {
+			if len(kept) > 0 && !v.sealer.IsSealed(kept) {
 				return true, nil
 			}
 		}

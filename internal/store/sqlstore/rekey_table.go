@@ -50,7 +50,7 @@ func newTableRekeyer(table string, held tableRule) *tableRekeyer {
 			continue
 		}
 		column := rekeyedColumn{name: name, kind: "text"}
-		column.form, column.place = one.form, seal.NewPlace(table, name)
+		column.form, column.place = one.form, seal.NewLocation(table, name)
 		if name == "hash" {
 			column.place = hashPlace // a staging's is compared with its process's
 		}
@@ -119,8 +119,8 @@ func (r *tableRekeyer) write(held tableRule, names []string) {
 	r.save = sqlset.NewQuery(` UPDATE `+r.table+` SET `+strings.Join(sets, ", ")+` FROM wanted w WHERE `+strings.Join(same, " AND "), columns...)
 }
 
-// reseal takes a step along a table.
-func (s *Store) reseal(ctx context.Context, r *tableRekeyer, at *rekeyState) error {
+// rekeyTable takes a step along a table.
+func (s *Store) rekeyTable(ctx context.Context, r *tableRekeyer, at *rekeyState) error {
 	var due []any
 	count, more := int64(0), false
 	err := s.stream(ctx, func(v *view) error {
@@ -131,14 +131,14 @@ func (s *Store) reseal(ctx context.Context, r *tableRekeyer, at *rekeyState) err
 			text, args = strings.Replace(r.page, "{behind}", r.behind, 1), append(args, at.after...)
 		}
 		_, err := collect(ctx, v.txSession, func(scan scanner, _ *struct{}) error {
-			row, key, err := r.read(s.safe, scan)
+			row, key, err := r.read(s.sealer, scan)
 			if looked++; row != nil {
 				due, count = append(due, row...), count+1
 			}
 			last = key
 			return err
 		}, text, args...)
-		at.looked, at.after, more = at.looked+looked, last, looked == rekeyBatch
+		at.seen, at.after, more = at.seen+looked, last, looked == rekeyBatch
 		return err
 	})
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *Store) reseal(ctx context.Context, r *tableRekeyer, at *rekeyState) err
 			text, args := r.save.For(t.engine, slices.Clone(part))
 			changed, err := t.exec(ctx, text, args...)
 			if err == nil {
-				at.sealed += changed
+				at.encrypted += changed
 				// Whoever changed the row meanwhile has sealed it. It is counted all
 				// the same: no key is dropped while a row was not seen as it is.
 				at.missed += int64(len(part)/width) - changed
@@ -164,7 +164,7 @@ func (s *Store) reseal(ctx context.Context, r *tableRekeyer, at *rekeyState) err
 		}
 	}
 	if !more {
-		at.place, at.after = at.place+1, nil
+		at.table, at.after = at.table+1, nil
 	}
 	return nil
 }
@@ -212,7 +212,7 @@ func (r *tableRekeyer) read(s *sealer, scan scanner) (row, key []any, err error)
 		}
 		place := column.place.In(bound...)
 		if column.kind == "bytea" {
-			anew, err := s.anew(place, column.form, bytes[i])
+			anew, err := s.reseal(place, column.form, bytes[i])
 			if err != nil {
 				return nil, nil, unreadable(r.table, column.name, bound, err)
 			}
@@ -230,11 +230,11 @@ func (r *tableRekeyer) read(s *sealer, scan scanner) (row, key []any, err error)
 			row = append(row, nil, nil)
 		// The statement writes all columns of a row that it writes at all, so what is
 		// as it should be is written back as it is.
-		case s.CurrentText(kept.String):
+		case s.IsCurrentText(kept.String):
 			row = append(row, kept.String, kept.String)
 		default:
 			changed = true
-			row = append(row, s.text(&column.sealedColumn, place, plain), kept.String)
+			row = append(row, s.sealColumn(&column.sealedColumn, place, plain), kept.String)
 		}
 	}
 	if r.table == "note" {
@@ -259,10 +259,10 @@ func orElse(anew, kept []byte) []byte {
 	return anew
 }
 
-// anew seals bytes that are not sealed as they would be today; nil: they are.
-func (s *sealer) anew(place seal.Place, form sealForm, kept []byte) ([]byte, error) {
+// reseal seals bytes that are not sealed as they would be today; nil: they are.
+func (s *sealer) reseal(place seal.Location, form sealForm, kept []byte) ([]byte, error) {
 	// A hash that is longer than a bare one has been sealed already.
-	if len(kept) == 0 || form == formMatched && len(kept) > 32 || form == formSealed && s.Current(kept) {
+	if len(kept) == 0 || form == formMatched && len(kept) > 32 || form == formSealed && s.IsCurrent(kept) {
 		return nil, nil
 	}
 	if form == formMatched {

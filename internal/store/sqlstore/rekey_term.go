@@ -7,9 +7,9 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// redigest takes a step along the accounts, and enters those anew that are found
+// rekeyTerms takes a step along the accounts, and enters those anew that are found
 // by something that can be read.
-func (s *Store) redigest(ctx context.Context, at *rekeyState) error {
+func (s *Store) rekeyTerms(ctx context.Context, at *rekeyState) error {
 	after := int64(0)
 	if len(at.after) > 0 {
 		after, _ = at.after[0].(int64)
@@ -26,7 +26,7 @@ func (s *Store) redigest(ctx context.Context, at *rekeyState) error {
 		// Where nobody says what accounts are found by, terms that can be read are
 		// only removed: leaving them would leave names in the database.
 		if err == nil && len(due) > 0 && s.termsOf != nil {
-			batch, err = v.entries(ctx, due)
+			batch, err = v.indexedAccounts(ctx, due)
 		}
 		return err
 	})
@@ -35,14 +35,14 @@ func (s *Store) redigest(ctx context.Context, at *rekeyState) error {
 	}
 	if len(due) > 0 {
 		rows := s.termRows(batch)
-		err := s.update(ctx, landfall.Key{}, func(t *tx) error { return t.reenter(ctx, due, rows) })
+		err := s.update(ctx, landfall.Key{}, func(t *tx) error { return t.replaceTerms(ctx, due, rows) })
 		if err != nil {
 			return err
 		}
 	}
-	at.looked, at.sealed = at.looked+int64(len(ids)), at.sealed+int64(len(due))
+	at.seen, at.encrypted = at.seen+int64(len(ids)), at.encrypted+int64(len(due))
 	if len(ids) < rekeyBatch {
-		at.place, at.after = at.place+1, nil
+		at.table, at.after = at.table+1, nil
 		return nil
 	}
 	at.after = []any{ids[len(ids)-1]}
@@ -53,11 +53,11 @@ func (s *Store) redigest(ctx context.Context, at *rekeyState) error {
 // All digests begin with the same sign, and no kind of term does.
 const readable = `(term < '=' OR term >= '>')`
 
-// reenter replaces the terms of accounts that can be read.
-func (t *tx) reenter(ctx context.Context, accounts []int64, rows []termRow) error {
+// replaceTerms replaces the terms of accounts that can be read.
+func (t *tx) replaceTerms(ctx context.Context, accounts []int64, rows []termRow) error {
 	// Since it was read an account may have been taken back or erased; its terms must
 	// not come back afterwards.
-	standing, err := t.standingAccounts(ctx, rows)
+	standing, err := t.lockImported(ctx, rows)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func exactly(made *sqlset.Table) *sqlset.Table {
 // write encrypts and writes sets of rows.
 func (t *tx) write(ctx context.Context, sets ...*sqlset.Rows) error {
 	for _, rows := range sets {
-		if err := t.safe.rows(rows); err != nil {
+		if err := t.sealer.sealRows(rows); err != nil {
 			return err
 		}
 	}

@@ -97,14 +97,14 @@ type standingSlice struct {
 // settle first asks for the key on whose behalf the run acts: once that is revoked,
 // nothing is made in its name.
 func (s *Store) settle(ctx context.Context, t *tx, work *settlement) error {
-	dead, err := t.revoked(ctx, &s.vouchers, []string{work.slice.Run.ActsFor.KeyID})
+	dead, err := t.revoked(ctx, &s.keys, []string{work.slice.Run.ActsFor.KeyID})
 	if err != nil {
 		return err
 	}
 	if len(dead) > 0 {
 		// What it held is free again: accounts shall not wait for a lease
 		// because a key was revoked.
-		return errors.Join(t.letGoAll(ctx, work.claims()), landfall.ErrRevoked)
+		return errors.Join(t.releaseAll(ctx, work.claims()), landfall.ErrRevoked)
 	}
 	found, err := t.holdSlice(ctx, work.slice)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *Store) settle(ctx context.Context, t *tx, work *settlement) error {
 			tally.add(ordinal, "refused")
 		}
 	}
-	if err := t.letGoAll(ctx, work.wanted.Released); err != nil {
+	if err := t.releaseAll(ctx, work.wanted.Released); err != nil {
 		return err
 	}
 	work.settled.Stop = found.stop
@@ -200,7 +200,7 @@ func (s *Store) settleCreated(ctx context.Context, t *tx, work *settlement, open
 	}
 	create := s.create
 	if work.slice.Run.Plan.DryRun {
-		create = s.rehearse
+		create = s.dryRun
 	}
 	for part := range slices.Chunk(batch, together) {
 		if err := create(t, ctx, part); err != nil {
@@ -256,8 +256,8 @@ var unclaims = sqlset.NewQuery(`
 // withoutToken says that a claim holds nothing that could be let go.
 func withoutToken(claim landfall.Claim) bool { return claim.Token == "" }
 
-// letGoAll goes in the order of the keys, as everybody does who locks several.
-func (t *tx) letGoAll(ctx context.Context, claims []landfall.Claim) error {
+// releaseAll goes in the order of the keys, as everybody does who locks several.
+func (t *tx) releaseAll(ctx context.Context, claims []landfall.Claim) error {
 	claims = slices.DeleteFunc(slices.Clone(claims), withoutToken)
 	slices.SortFunc(claims, func(a, b landfall.Claim) int { return compareKeys(a.Key, b.Key) })
 	for part := range slices.Chunk(claims, sqlset.MaxBatch) {

@@ -180,7 +180,7 @@ func (s *Store) unpackSlice(ctx context.Context, outcomes []landfall.ClaimOutcom
 			back = append(back, *claim)
 			outcomes[i] = landfall.ClaimOutcome{Verdict: landfall.ClaimDocumentRemoved}
 		default:
-			claim.Document, _ = s.safe.unpacked(claim.Key, claim.Document, claim.Hash)
+			claim.Document, _ = s.sealer.openDocument(claim.Key, claim.Document, claim.Hash)
 			bytes += len(claim.Document)
 		}
 	}
@@ -188,7 +188,7 @@ func (s *Store) unpackSlice(ctx context.Context, outcomes []landfall.ClaimOutcom
 	if len(back) == 0 {
 		return nil
 	}
-	return s.update(ctx, landfall.Key{}, func(t *tx) error { return t.letGoAll(ctx, back) })
+	return s.update(ctx, landfall.Key{}, func(t *tx) error { return t.releaseAll(ctx, back) })
 }
 
 // claimGroup counts only where there is a limit: counting makes claims of different
@@ -199,7 +199,7 @@ func (s *Store) claimGroup(ctx context.Context, keys []landfall.Key, requests []
 	}
 	kind := s.groupClaims
 	if requests[0].DryRun || requests[0].Optimistic {
-		kind = s.groupLooks
+		kind = s.groupPeeks
 	}
 	outcomes, err := runGroup[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, kind, claimWeight, keys, requests)
 	if err != nil {

@@ -30,7 +30,7 @@ func (s *Store) Stage(ctx context.Context, staging landfall.Staging) (landfall.S
 	if err := s.newDocument(&staging, &wanted); err != nil {
 		return landfall.StageOutcome{}, err
 	}
-	return s.stagings.join(ctx, staging.Key, len(wanted.kept), wanted)
+	return s.stagings.do(ctx, staging.Key, len(wanted.kept), wanted)
 }
 
 // newDocument looks at a staging, packs and seals it, before anybody else waits for it.
@@ -48,7 +48,7 @@ func (s *Store) newDocument(staging *landfall.Staging, into *stagedDocument) err
 	}
 	into.Staging = *staging
 	into.Figures.Accounts = 1
-	into.kept, into.hash, into.figures = s.safe.document(staging.Key, packed), s.safe.hash(staging.Key, &into.Hash), figuresText(into.Figures)
+	into.kept, into.hash, into.figures = s.sealer.sealDocument(staging.Key, packed), s.sealer.sealHash(staging.Key, &into.Hash), figuresText(into.Figures)
 	return nil
 }
 
@@ -98,9 +98,9 @@ var reasons = sqlset.NewQuery(`
 // stage stages different keys, in order, and sets their outcomes.
 func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
 	open := newPendingCalls(batch)
-	done := stageResult{newcomers: sqlset.Rows{Table: newProcessTable}, kept: sqlset.Rows{Table: stagingTable}}
-	done.kept.Grow(len(batch))
-	if err := t.welcome(ctx, open, &done); err != nil {
+	done := stageResult{newProcesses: sqlset.Rows{Table: newProcessTable}, documents: sqlset.Rows{Table: stagingTable}}
+	done.documents.Grow(len(batch))
+	if err := t.stageNew(ctx, open, &done); err != nil {
 		return err
 	}
 	// Between the two statements a lease may end or a supplier be opened: then
@@ -113,59 +113,59 @@ func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
 			return err
 		}
 		if len(open.byKey) > 0 {
-			if err := t.explain(ctx, open, &done); err != nil {
+			if err := t.setReasons(ctx, open, &done); err != nil {
 				return err
 			}
 		}
 	}
 	err := done.write(ctx, t)
 	if done.at > 0 {
-		err = t.mistaken(err)
+		err = t.retryIfNotNew(err)
 	}
 	return err
 }
 
 // stageResult is what follows from accounts that were staged, until it is written.
 type stageResult struct {
-	newcomers sqlset.Rows // to be copied
+	newProcesses sqlset.Rows // to be copied
 	at        int64       // when those came, 0 without any
-	kept      sqlset.Rows
-	counted   tallies
-	did       landfall.AuditBatch
-	forgive   []landfall.Key // accounts that had been refused before
+	documents      sqlset.Rows
+	tallies   tallies
+	audit       landfall.AuditBatch
+	refusedBefore   []landfall.Key // accounts that had been refused before
 }
 
 // add takes down one account.
 func (s *stageResult) add(one *stageCall, process, revision, at int64) {
-	s.did.Add(one.wanted.By, "account.stage", one.key, "revision "+strconv.FormatInt(revision, 10))
-	s.kept.Add(process, revision, one.wanted.hash, at, one.wanted.kept, textArg(one.wanted.By.KeyID), textArg(one.wanted.By.RequestID))
+	s.audit.Add(one.wanted.By, "account.stage", one.key, "revision "+strconv.FormatInt(revision, 10))
+	s.documents.Add(process, revision, one.wanted.hash, at, one.wanted.kept, textArg(one.wanted.By.KeyID), textArg(one.wanted.By.RequestID))
 }
 
 // write writes all of it.
 func (s *stageResult) write(ctx context.Context, t *tx) error {
-	if len(s.kept.Values) > 0 {
-		sums, _ := s.counted.piles()
-		acts := auditRows(&s.did)
+	if len(s.documents.Values) > 0 {
+		sums, _ := s.tallies.rows()
+		acts := auditRows(&s.audit)
 		if s.at > 0 {
 			acts = withTime(acts, s.at)
 		}
-		if err := t.write(ctx, &s.newcomers, &s.kept, sums, acts); err != nil {
+		if err := t.write(ctx, &s.newProcesses, &s.documents, sums, acts); err != nil {
 			return err
 		}
 	}
-	return t.forgive(ctx, s.forgive)
+	return t.deleteRefusals(ctx, s.refusedBefore)
 }
 
 // upsert writes what may be written and takes it out of open.
 func (t *tx) upsert(ctx context.Context, open *openStage, done *stageResult) error {
 	statement, width := &upsert, 4
-	if t.safe != nil {
+	if t.sealer != nil {
 		statement, width = &upsertKeyed, 5
 	}
 	wanted := len(open.byKey)
 	text, args := statement.For(t.engine, open.rows(width, func(rows []any, one *stageCall) []any {
 		rows = append(rows, one.key.Supplier, one.key.External, one.wanted.hash, one.wanted.figures)
-		if t.safe != nil {
+		if t.sealer != nil {
 			rows = append(rows, one.wanted.Hash[:])
 		}
 		return rows
@@ -191,11 +191,11 @@ func (t *tx) upsert(ctx context.Context, open *openStage, done *stageResult) err
 			first++
 		}
 		one := open.byKey[key]
-		open.settle(one, outcome)
-		done.counted.take(supplier, waitingStatus(failed), former)
-		done.counted.add(supplier, waitingStatus(failed), one.wanted.Figures)
+		open.set(one, outcome)
+		done.tallies.subtract(supplier, waitingStatus(failed), former)
+		done.tallies.add(supplier, waitingStatus(failed), one.wanted.Figures)
 		if refused {
-			done.forgive = append(done.forgive, one.key)
+			done.refusedBefore = append(done.refusedBefore, one.key)
 		}
 		done.add(one, process, revision, at)
 	}
@@ -208,8 +208,8 @@ func (t *tx) upsert(ctx context.Context, open *openStage, done *stageResult) err
 	return t.note(rows.Close())
 }
 
-// explain sets the outcome of what was not written, and takes it out of open.
-func (t *tx) explain(ctx context.Context, open *openStage, done *stageResult) error {
+// setReasons sets the outcome of what was not written, and takes it out of open.
+func (t *tx) setReasons(ctx context.Context, open *openStage, done *stageResult) error {
 	text, args := reasons.For(t.engine, open.rows(2, func(rows []any, one *stageCall) []any {
 		return append(rows, one.key.Supplier, one.key.External)
 	}))
@@ -243,17 +243,17 @@ func (t *tx) explain(ctx context.Context, open *openStage, done *stageResult) er
 			outcome.Verdict = landfall.RefusedSkipped
 		case state.String == string(landfall.Claimed):
 			outcome.Verdict, outcome.LeaseLeft = landfall.RefusedClaimed, remaining(left)
-		case state.Valid && len(hash) > 0 && t.safe.openHash(one.key, hash) == one.wanted.Hash:
+		case state.Valid && len(hash) > 0 && t.sealer.openHash(one.key, hash) == one.wanted.Hash:
 			// No new revision, but whoever sends again what stands here has taken
 			// back what was refused in between.
 			outcome.Verdict = landfall.StagedAgain
 			if refused {
-				done.forgive = append(done.forgive, one.key)
+				done.refusedBefore = append(done.refusedBefore, one.key)
 			}
 		default:
 			continue // it could have been written: once more
 		}
-		open.settle(one, outcome)
+		open.set(one, outcome)
 	}
 	if err := t.note(rows.Err()); err != nil {
 		return err

@@ -30,7 +30,7 @@ func (s *Store) StageAll(ctx context.Context, stagings []landfall.Staging) []lan
 	}
 	// One order for everybody, so that two lanes never wait for each other.
 	slices.SortFunc(mine.calls, func(a, b *stageCall) int { return compareKeys(a.key, b.key) })
-	err := s.books.Do(ctx, &engine.Call{Tenant: tenant(ctx, mine.calls[0].key), Weight: weight, Work: mine})
+	err := s.groupStagings.Do(ctx, &engine.Call{Tenant: tenant(ctx, mine.calls[0].key), Weight: weight, Work: mine})
 	for i, one := range order {
 		switch {
 		case one == nil:
@@ -42,7 +42,7 @@ func (s *Store) StageAll(ctx context.Context, stagings []landfall.Staging) []lan
 			results[i].Err = translate(err)
 		default:
 			// One of them is to blame, and nothing of any was kept.
-			results[i].StageOutcome, results[i].Err = s.stagings.join(ctx, one.key, len(one.wanted.kept), one.wanted)
+			results[i].StageOutcome, results[i].Err = s.stagings.do(ctx, one.key, len(one.wanted.kept), one.wanted)
 		}
 	}
 	return results

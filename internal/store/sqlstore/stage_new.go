@@ -58,9 +58,9 @@ const (
 var newProcessTable = sqlset.NewCopyTable("process", "id bigint", "supplier_id bigint", "external text", "state text", "revision bigint",
 	"hash bytea", "first_staged_at bigint", "staged_at bigint", "figures text")
 
-// welcome stages accounts that are new, where that is worth a statement of its own, and
+// stageNew stages accounts that are new, where that is worth a statement of its own, and
 // takes them out of open. Whatever it leaves is for upsert.
-func (t *tx) welcome(ctx context.Context, open *openStage, done *stageResult) error {
+func (t *tx) stageNew(ctx context.Context, open *openStage, done *stageResult) error {
 	supplier, one := soleSupplier(open.batch)
 	expected := t.expected.Load()
 	if !one || !t.engine.Arrays() || expected == expectKnown {
@@ -69,20 +69,20 @@ func (t *tx) welcome(ctx context.Context, open *openStage, done *stageResult) er
 	var err error
 	switch {
 	case len(open.batch) < sqlset.MinCopy:
-		err = t.mistaken(t.insertNew(ctx, open, done, supplier))
+		err = t.retryIfNotNew(t.insertNew(ctx, open, done, supplier))
 	case expected == expectNew:
-		err = t.copyStrangers(ctx, open, done, supplier)
+		err = t.copyAllNew(ctx, open, done, supplier)
 	default:
 		err = t.copyNew(ctx, open, done, supplier)
 	}
 	if err == nil {
-		t.expect(expected, len(done.kept.Values)/done.kept.Width(), len(open.batch))
+		t.expect(expected, len(done.documents.Values)/done.documents.Width(), len(open.batch))
 	}
 	return err
 }
 
-// mistaken has a batch done again when one of those that were taken for new was not.
-func (t *tx) mistaken(err error) error {
+// retryIfNotNew has a batch done again when one of those that were taken for new was not.
+func (t *tx) retryIfNotNew(err error) error {
 	if engine.NotUnique(err) {
 		t.expected.Store(expectMixed)
 		return engine.ErrAgain
@@ -108,7 +108,7 @@ func (t *tx) insertNew(ctx context.Context, open *openStage, done *stageResult, 
 	for i, one := range open.batch {
 		externals[i], hashes[i], figures[i] = one.key.External, one.wanted.hash, one.wanted.figures
 	}
-	return t.admitNew(ctx, open, done, func(newAccount) {}, insertNewText, supplier, externals, hashes, figures)
+	return t.addNew(ctx, open, done, func(newAccount) {}, insertNewText, supplier, externals, hashes, figures)
 }
 
 // copyNew looks, and has those copied that it does not find.
@@ -117,12 +117,12 @@ func (t *tx) copyNew(ctx context.Context, open *openStage, done *stageResult, su
 	for i, one := range open.batch {
 		externals[i] = one.key.External
 	}
-	done.newcomers.Grow(len(open.batch))
-	return t.admitNew(ctx, open, done, done.newcomer, findNewText, supplier, externals)
+	done.newProcesses.Grow(len(open.batch))
+	return t.addNew(ctx, open, done, done.addProcess, findNewText, supplier, externals)
 }
 
-// copyStrangers has all of them copied without a look.
-func (t *tx) copyStrangers(ctx context.Context, open *openStage, done *stageResult, supplier string) error {
+// copyAllNew has all of them copied without a look.
+func (t *tx) copyAllNew(ctx context.Context, open *openStage, done *stageResult, supplier string) error {
 	keys, err := collect(ctx, t.txSession, func(scan scanner, n *newAccount) error { return scan(&n.process, &n.at, &n.supplier) },
 		reserveIDsText, supplier, int64(len(open.batch)))
 	if err != nil {
@@ -133,11 +133,11 @@ func (t *tx) copyStrangers(ctx context.Context, open *openStage, done *stageResu
 	if len(keys) == 0 {
 		return t.copyNew(ctx, open, done, supplier)
 	}
-	done.newcomers.Grow(len(open.batch))
+	done.newProcesses.Grow(len(open.batch))
 	for i, one := range open.batch {
 		keys[i].stageCall = one
-		done.admit(open, keys[i], false)
-		done.newcomer(keys[i])
+		done.addNew(open, keys[i], false)
+		done.addProcess(keys[i])
 	}
 	return nil
 }
@@ -148,24 +148,24 @@ type newAccount struct {
 	process, supplier, at int64
 }
 
-// newcomer adds the process of a new account.
-func (s *stageResult) newcomer(n newAccount) {
+// addProcess adds the process of a new account.
+func (s *stageResult) addProcess(n newAccount) {
 	s.at = n.at
-	s.newcomers.Add(n.process, n.supplier, n.key.External, string(landfall.Staged), int64(1), n.wanted.hash, n.at, n.at, n.wanted.figures)
+	s.newProcesses.Add(n.process, n.supplier, n.key.External, string(landfall.Staged), int64(1), n.wanted.hash, n.at, n.at, n.wanted.figures)
 }
 
-// admit takes down a new account.
-func (s *stageResult) admit(open *openStage, n newAccount, refused bool) {
-	open.settle(n.stageCall, landfall.StageOutcome{Verdict: landfall.StagedFirst, Revision: 1})
-	s.counted.add(n.supplier, landfall.StatusPending, n.wanted.Figures)
+// addNew takes down a new account.
+func (s *stageResult) addNew(open *openStage, n newAccount, refused bool) {
+	open.set(n.stageCall, landfall.StageOutcome{Verdict: landfall.StagedFirst, Revision: 1})
+	s.tallies.add(n.supplier, landfall.StatusPending, n.wanted.Figures)
 	if refused {
-		s.forgive = append(s.forgive, n.key)
+		s.refusedBefore = append(s.refusedBefore, n.key)
 	}
 	s.add(n.stageCall, n.process, 1, n.at)
 }
 
-// admitNew takes the accounts that a statement says are new out of open.
-func (t *tx) admitNew(ctx context.Context, open *openStage, done *stageResult, each func(newAccount), text, supplier string, columns ...any) error {
+// addNew takes the accounts that a statement says are new out of open.
+func (t *tx) addNew(ctx context.Context, open *openStage, done *stageResult, each func(newAccount), text, supplier string, columns ...any) error {
 	rows, err := t.returning(ctx, text, append([]any{supplier}, columns...)...)
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func (t *tx) admitNew(ctx context.Context, open *openStage, done *stageResult, e
 			return t.note(err)
 		}
 		n.stageCall = open.byKey[key]
-		done.admit(open, n, refused)
+		done.addNew(open, n, refused)
 		each(n)
 	}
 	if err := t.note(rows.Err()); err != nil {

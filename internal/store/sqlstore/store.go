@@ -37,7 +37,7 @@ type Options struct {
 	LockTimeout time.Duration
 	// Patience is how long one transaction may take, for whoever counts all
 	// there is; zero is as usual.
-	Patience time.Duration
+	TransactionTimeout time.Duration
 	Logger   *slog.Logger
 	// Random is where account numbers come from; nil means the system's own
 	// source. Many goroutines read it at once.
@@ -55,15 +55,15 @@ type Options struct {
 	Keys []seal.Key
 	// Looks says that the database is only looked at: it is not made one that is
 	// encrypted.
-	Looks bool
+	ReadOnly bool
 	// turn is how long work waits for its turn before it is refused; zero is as
 	// usual.
-	turn time.Duration
+	queueTimeout time.Duration
 }
 
 // engine gives the options as the engine reads them.
 func (o Options) engine() engine.Options {
-	limits := engine.Limits{Lock: o.LockTimeout, Transaction: o.Patience, QueueWait: o.turn, Admission: o.turn}
+	limits := engine.Limits{Lock: o.LockTimeout, Transaction: o.TransactionTimeout, QueueWait: o.queueTimeout, Admission: o.queueTimeout}
 	return engine.Options{
 		Steps: schemaSteps(), Server: o.Server, ApplySchema: o.ApplySchema, AllowWeakDurability: o.AllowWeakDurability,
 		Connections: o.Connections, Limits: limits, Logger: o.Logger,
@@ -74,28 +74,28 @@ func (o Options) engine() engine.Options {
 type Store struct {
 	db         *engine.DB
 	stagings   *batchVerb[stagedDocument, landfall.StageOutcome]
-	books      *engine.Kind // many stagings of one caller
+	groupStagings      *engine.Kind // many stagings of one caller
 	claims     *batchVerb[landfall.ClaimRequest, landfall.ClaimOutcome]
-	looks      *batchVerb[landfall.ClaimRequest, landfall.ClaimOutcome]
+	peeks      *batchVerb[landfall.ClaimRequest, landfall.ClaimOutcome]
 	counted    *batchVerb[landfall.ClaimRequest, landfall.ClaimOutcome]
 	creations  *batchVerb[*prepared, landfall.CreateOutcome]
-	rehearsals *batchVerb[*prepared, landfall.CreateOutcome]
+	dryRuns *batchVerb[*prepared, landfall.CreateOutcome]
 	releases   *batchVerb[release, struct{}]
 	postings   *batchVerb[*posting, landfall.PostOutcome]
 	refusals   *batchVerb[refusal, struct{}]
 	undos      *batchVerb[*undoing, landfall.UndoOutcome]
 	// The same for a run, which brings whole batches.
-	groupClaims, groupLooks, groupCounted, settlements *engine.Kind
+	groupClaims, groupPeeks, groupCounted, settlements *engine.Kind
 
-	safe     *sealer                  // nil where nothing is encrypted
+	sealer     *sealer                  // nil where nothing is encrypted
 	key      seal.Key               // encrypts what is written, if anything is encrypted
-	vouchers keyCache               // of the keys that write
+	keys keyCache               // of the keys that write
 	expected atomic.Int32           // newcomers or oldFriends
 	draw     func() (string, error) // an account number
 
 	terms    landfall.TermEncoder
 	termsOf  func(data *landfall.AccountData, region string, whole bool) []landfall.SearchTerm
-	entering sync.Mutex         // one at a time enters terms
+	indexing sync.Mutex         // one at a time enters terms
 	logged   landfall.Watermark // of the log, for whoever enters
 }
 
@@ -122,14 +122,14 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	}
 	// Before anything is read or written: a key that is missing has to be found out
 	// here, and not by the first caller whose account does not open.
-	if err := store.unlock(ctx, options.Keys, options.Looks); err != nil {
+	if err := store.openKeys(ctx, options.Keys, options.ReadOnly); err != nil {
 		_ = db.Close() // the error that brought us here counts
 		return nil, err
 	}
 	if store.terms == nil {
-		store.terms = store.safe.terms()
+		store.terms = store.sealer.terms()
 	}
-	store.join()
+	store.declareVerbs()
 	if err := store.prepare(ctx, options); err != nil {
 		_ = db.Close() // the error that brought us here counts
 		return nil, err
@@ -142,7 +142,7 @@ func (s *Store) prepare(ctx context.Context, options Options) error {
 	if !options.Server {
 		return nil
 	}
-	if err := s.settlePlace(ctx); err != nil {
+	if err := s.checkIdentity(ctx); err != nil {
 		return err
 	}
 	// A server is alone with its file. On PostgreSQL other replicas may be at work
@@ -155,30 +155,30 @@ func (s *Store) prepare(ctx context.Context, options Options) error {
 	return nil
 }
 
-// join declares the verbs that are done for many callers at once. All of them
+// declareVerbs declares the verbs that are done for many callers at once. All of them
 // ask whether their author may still write, in the transaction that writes.
-func (s *Store) join() {
+func (s *Store) declareVerbs() {
 	claimant := func(r landfall.ClaimRequest) landfall.Author { return r.By }
 	creator := func(c *prepared) landfall.Author { return c.By }
-	s.stagings = newBatchVerb(s, ifAuthorised(&s.vouchers, func(d stagedDocument) landfall.Author { return d.By }, (*tx).stage))
-	s.books = newGroup(s, longestGroup, ifAuthorised(&s.vouchers, func(d stagedDocument) landfall.Author { return d.By }, (*tx).stage))
-	s.refusals = newBatchVerb(s, ifAuthorised(&s.vouchers, func(r refusal) landfall.Author { return r.By }, (*tx).refuseStaging))
-	s.claims = newBatchVerb(s, ifAuthorised(&s.vouchers, claimant, (*tx).claim))
-	s.looks = newBatchVerb(s, ifAuthorised(&s.vouchers, claimant, (*tx).look))
-	s.counted = newBatchVerb(s, ifAuthorised(&s.vouchers, claimant, (*tx).claimCounted))
-	s.creations = newBatchVerb(s, ifAuthorised(&s.vouchers, creator, s.create))
-	s.rehearsals = newBatchVerb(s, ifAuthorised(&s.vouchers, creator, s.rehearse))
+	s.stagings = newBatchVerb(s, ifAuthorised(&s.keys, func(d stagedDocument) landfall.Author { return d.By }, (*tx).stage))
+	s.groupStagings = newGroup(s, longestGroup, ifAuthorised(&s.keys, func(d stagedDocument) landfall.Author { return d.By }, (*tx).stage))
+	s.refusals = newBatchVerb(s, ifAuthorised(&s.keys, func(r refusal) landfall.Author { return r.By }, (*tx).refuseStaging))
+	s.claims = newBatchVerb(s, ifAuthorised(&s.keys, claimant, (*tx).claim))
+	s.peeks = newBatchVerb(s, ifAuthorised(&s.keys, claimant, (*tx).peek))
+	s.counted = newBatchVerb(s, ifAuthorised(&s.keys, claimant, (*tx).claimCounted))
+	s.creations = newBatchVerb(s, ifAuthorised(&s.keys, creator, s.create))
+	s.dryRuns = newBatchVerb(s, ifAuthorised(&s.keys, creator, s.dryRun))
 	s.releases = newBatchVerb(s, s.release)
-	s.postings = newLongBatchVerb(s, ifAuthorised(&s.vouchers, func(p *posting) landfall.Author { return p.By }, (*tx).post))
-	s.groupClaims = newGroup(s, sqlset.MaxBatch, ifAuthorised(&s.vouchers, claimant, (*tx).claim))
-	s.groupLooks = newGroup(s, longestGroup, ifAuthorised(&s.vouchers, claimant, (*tx).look))
-	s.groupCounted = newGroup(s, sqlset.MaxBatch, ifAuthorised(&s.vouchers, claimant, (*tx).claimCounted))
+	s.postings = newLongBatchVerb(s, ifAuthorised(&s.keys, func(p *posting) landfall.Author { return p.By }, (*tx).post))
+	s.groupClaims = newGroup(s, sqlset.MaxBatch, ifAuthorised(&s.keys, claimant, (*tx).claim))
+	s.groupPeeks = newGroup(s, longestGroup, ifAuthorised(&s.keys, claimant, (*tx).peek))
+	s.groupCounted = newGroup(s, sqlset.MaxBatch, ifAuthorised(&s.keys, claimant, (*tx).claimCounted))
 	s.settlements = s.db.Join(s.settleAll)
 	s.undos = newBatchVerb(s, (*tx).undo) // an operator has no key
 }
 
 // view and tx give the engine's transaction in the words of this package.
-func (s *Store) view(t *engine.Tx) *view { return &view{&txSession{t, s.safe, &s.expected}} }
+func (s *Store) view(t *engine.Tx) *view { return &view{&txSession{t, s.sealer, &s.expected}} }
 func (s *Store) tx(t *engine.Tx) *tx     { return &tx{*s.view(t)} }
 
 // View runs fn over one consistent snapshot.

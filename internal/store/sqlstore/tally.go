@@ -24,7 +24,7 @@ type tallies struct {
 // tallyChange is one addition to the sums of a supplier's standing.
 type tallyChange struct {
 	supplier int64
-	standing landfall.AccountStatus
+	status landfall.AccountStatus
 	figures  landfall.Figures
 }
 
@@ -32,7 +32,7 @@ type tallyChange struct {
 func (t *tallies) add(supplier int64, standing landfall.AccountStatus, figures landfall.Figures) {
 	for i := range t.changes {
 		known := &t.changes[i]
-		if known.supplier == supplier && known.standing == standing && known.figures.Currency == figures.Currency &&
+		if known.supplier == supplier && known.status == standing && known.figures.Currency == figures.Currency &&
 			known.figures.Add(figures) {
 			return
 		}
@@ -40,15 +40,15 @@ func (t *tallies) add(supplier int64, standing landfall.AccountStatus, figures l
 	t.changes = append(t.changes, tallyChange{supplier, standing, figures})
 }
 
-// take counts figures out of a standing.
-func (t *tallies) take(supplier int64, standing landfall.AccountStatus, figures landfall.Figures) {
+// subtract counts figures out of a standing.
+func (t *tallies) subtract(supplier int64, standing landfall.AccountStatus, figures landfall.Figures) {
 	t.add(supplier, standing, figures.Negated())
 }
 
 // move counts figures under another standing than before.
 func (t *tallies) move(supplier int64, from, to landfall.AccountStatus, figures landfall.Figures) {
 	if from != to {
-		t.take(supplier, from, figures)
+		t.subtract(supplier, from, figures)
 		t.add(supplier, to, figures)
 	}
 }
@@ -62,12 +62,12 @@ func (t *tallies) deviate(supplier int64, external string, sent, has landfall.Fi
 	}
 }
 
-// piles gives the rows that say all this.
-func (t *tallies) piles() (sums, deviations *sqlset.Rows) {
+// rows gives the rows that say all this.
+func (t *tallies) rows() (sums, deviations *sqlset.Rows) {
 	sums = &sqlset.Rows{Table: tallyTable}
 	for i := range t.changes {
 		if change := &t.changes[i]; !change.figures.Empty() {
-			sums.Add(change.supplier, string(change.standing), figuresText(change.figures))
+			sums.Add(change.supplier, string(change.status), figuresText(change.figures))
 		}
 	}
 	if t.deviations.Table == nil {
@@ -78,7 +78,7 @@ func (t *tallies) piles() (sums, deviations *sqlset.Rows) {
 
 // tally writes down what changed.
 func (t *tx) tally(ctx context.Context, changes *tallies) error {
-	sums, deviations := changes.piles()
+	sums, deviations := changes.rows()
 	return t.write(ctx, sums, deviations)
 }
 
@@ -103,7 +103,7 @@ func (v *view) Tallies(ctx context.Context, code string) (landfall.Tallies, erro
 		return found, err
 	}
 	for _, row := range rows {
-		found.Of(row.standing, row.figures.Currency).Add(row.figures)
+		found.Of(row.status, row.figures.Currency).Add(row.figures)
 	}
 	found.Refused, err = v.refusedAlone(ctx, supplier)
 	return found, err
@@ -122,5 +122,5 @@ func (v *view) refusedAlone(ctx context.Context, supplier int64) (count int64, e
 
 // readTally reads a sum of one supplier.
 func readTally(scan scanner, row *tallyChange) error {
-	return scan(&row.standing, figuresInto{&row.figures})
+	return scan(&row.status, figuresInto{&row.figures})
 }

@@ -38,7 +38,7 @@ func (s *Store) Undo(ctx context.Context, wanted landfall.UndoRequest) (landfall
 			return landfall.UndoOutcome{}, errUnstorable
 		}
 	}
-	return s.undos.join(ctx, wanted.Key, undoWeight, &undoing{UndoRequest: wanted})
+	return s.undos.do(ctx, wanted.Key, undoWeight, &undoing{UndoRequest: wanted})
 }
 
 // undo takes a batch of accounts back, and says of each what became of it. It
@@ -81,7 +81,7 @@ func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
 			times[kept]++
 		}
 	}
-	if err := t.takeBack(ctx, gone); err != nil {
+	if err := t.removeUndone(ctx, gone); err != nil {
 		return err
 	}
 	if err := t.countUndone(ctx, gone); err != nil {

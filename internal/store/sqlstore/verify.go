@@ -164,10 +164,10 @@ func (v *view) inspectDocuments(ctx context.Context, after, last int64) ([]landf
 		if gone && len(kept) == 0 {
 			continue // and that it was there is all that is known
 		}
-		if _, err := v.safe.unpacked(key, kept, v.safe.openHash(key, hash)); err != nil || gone {
+		if _, err := v.sealer.openDocument(key, kept, v.sealer.openHash(key, hash)); err != nil || gone {
 			findings = append(findings, landfall.Finding{Key: key, What: fmt.Sprintf("revision %d is not the document that was staged", revision.Int64)})
 		}
-		if revision.Int64 == current && v.safe.openHash(key, own) != v.safe.openHash(key, hash) {
+		if revision.Int64 == current && v.sealer.openHash(key, own) != v.sealer.openHash(key, hash) {
 			findings = append(findings, landfall.Finding{Key: key, What: "its hash is not that of its last revision"})
 		}
 	}

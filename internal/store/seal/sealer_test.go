@@ -14,15 +14,15 @@ import (
 var (
 	one, other = seal.NewKey(), seal.NewKey()
 	secret     = seal.NewSecret()
-	place      = seal.NewPlace("customer", "email").In(int64(7), int64(1))
-	elsewhere  = []seal.Place{
-		seal.NewPlace("customer", "email").In(int64(8), int64(1)),
-		seal.NewPlace("customer", "email").In(int64(7), int64(2)),
-		seal.NewPlace("customer", "email").In(int64(7)),
-		seal.NewPlace("customer", "email").In("7", int64(1)),
-		seal.NewPlace("customer", "mobile").In(int64(7), int64(1)),
-		seal.NewPlace("address", "email").In(int64(7), int64(1)),
-		seal.NewPlace("customere", "mail").In(int64(7), int64(1)),
+	place      = seal.NewLocation("customer", "email").In(int64(7), int64(1))
+	elsewhere  = []seal.Location{
+		seal.NewLocation("customer", "email").In(int64(8), int64(1)),
+		seal.NewLocation("customer", "email").In(int64(7), int64(2)),
+		seal.NewLocation("customer", "email").In(int64(7)),
+		seal.NewLocation("customer", "email").In("7", int64(1)),
+		seal.NewLocation("customer", "mobile").In(int64(7), int64(1)),
+		seal.NewLocation("address", "email").In(int64(7), int64(1)),
+		seal.NewLocation("customere", "mail").In(int64(7), int64(1)),
 	}
 )
 
@@ -77,7 +77,7 @@ func TestKeysAreRotated(t *testing.T) {
 			t.Errorf("got %q, %v", got, err)
 		}
 	}
-	if during.CurrentText(old) || !during.CurrentText(renewed) || !before.CurrentText(old) || during.CurrentText(text) || !during.CurrentText("") {
+	if during.IsCurrentText(old) || !during.IsCurrentText(renewed) || !before.IsCurrentText(old) || during.IsCurrentText(text) || !during.IsCurrentText("") {
 		t.Error("what is current is told wrongly")
 	}
 	if _, err := after.OpenText(place, old); !errors.Is(err, seal.ErrNoKey) || !strings.Contains(err.Error(), one.ID()) {
@@ -178,7 +178,7 @@ func TestSecretIsWrapped(t *testing.T) {
 
 func BenchmarkSeal(b *testing.B) {
 	v := seal.New([]seal.Key{one}, secret)
-	column := seal.NewPlace("customer", "email")
+	column := seal.NewLocation("customer", "email")
 	for b.Loop() {
 		v.SealText(column.In(int64(7), int64(1)), text)
 	}

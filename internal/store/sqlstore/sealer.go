@@ -18,14 +18,14 @@ import (
 // registry calls personal: on the way in they are sealed, on the way out opened.
 // A nil one leaves everything as it is, and costs nothing.
 type sealer struct {
-	*seal.Vault
+	*seal.Sealer
 	secret seal.Secret // of the database
 }
 
 // sealedColumn says how a column of rows that are written together is sealed.
 type sealedColumn struct {
 	at    int // the column's place in a row
-	place seal.Place
+	place seal.Location
 	form  sealForm
 	json  bool
 	row   []int // the places of what the row is known by
@@ -41,7 +41,7 @@ func encryptedColumns(of *sqlset.Table) (seals []sealedColumn) {
 		if one.form != formSealed && one.form != formMatched {
 			continue
 		}
-		made := sealedColumn{at: at, place: seal.NewPlace(table, name), form: one.form, json: kinds[at] == "json"}
+		made := sealedColumn{at: at, place: seal.NewLocation(table, name), form: one.form, json: kinds[at] == "json"}
 		for _, known := range tableRules[table].rowOf(one) {
 			made.row = append(made.row, slices.Index(names, known))
 		}
@@ -67,9 +67,9 @@ func (h tableRule) rowOf(one columnRule) []string {
 	return names
 }
 
-// rows seals what rows hold that are about to be written. What could not be kept
+// sealRows seals what rows hold that are about to be written. What could not be kept
 // as it is is refused as well: the same must not depend on a key.
-func (s *sealer) rows(p *sqlset.Rows) error {
+func (s *sealer) sealRows(p *sqlset.Rows) error {
 	if s == nil {
 		return nil
 	}
@@ -92,15 +92,15 @@ func (s *sealer) rows(p *sqlset.Rows) error {
 			for j, at := range one.row {
 				known[j] = row[at]
 			}
-			row[one.at] = s.text(one, one.place.In(known...), text)
+			row[one.at] = s.sealColumn(one, one.place.In(known...), text)
 		}
 	}
 	return nil
 }
 
-// text is a sealed value in the form that its column needs: matched ones are the same
+// sealColumn is a sealed value in the form that its column needs: matched ones are the same
 // every time, so that they can be looked for.
-func (s *sealer) text(how *sealedColumn, place seal.Place, text string) string {
+func (s *sealer) sealColumn(how *sealedColumn, place seal.Location, text string) string {
 	switch {
 	case how.form == formMatched:
 		return s.MatchText(place, text)
@@ -113,27 +113,27 @@ func (s *sealer) text(how *sealedColumn, place seal.Place, text string) string {
 // What stands for documents and failures, which are bound to the key of their
 // process.
 var (
-	documentPlace  = seal.NewPlace("staging", "document")
-	hashPlace      = seal.NewPlace("process", "hash")
-	attemptPlace   = seal.NewPlace("process", "failure")
-	refusedPlace   = seal.NewPlace("refusal", "failure")
-	inRunPlace     = seal.NewPlace("run_failure", "failure")
-	secondPlace    = seal.NewPlace("operator", "totp_secret")
-	replyPlace     = seal.NewPlace("mail", "reply")
-	referencePlace = seal.NewPlace("instruction", "reference")
+	documentPlace  = seal.NewLocation("staging", "document")
+	hashPlace      = seal.NewLocation("process", "hash")
+	attemptPlace   = seal.NewLocation("process", "failure")
+	refusedPlace   = seal.NewLocation("refusal", "failure")
+	inRunPlace     = seal.NewLocation("run_failure", "failure")
+	secondPlace    = seal.NewLocation("operator", "totp_secret")
+	replyPlace     = seal.NewLocation("mail", "reply")
+	referencePlace = seal.NewLocation("instruction", "reference")
 )
 
-// document seals a packed document.
-func (s *sealer) document(key landfall.Key, packed []byte) []byte {
+// sealDocument seals a packed document.
+func (s *sealer) sealDocument(key landfall.Key, packed []byte) []byte {
 	if s == nil {
 		return packed
 	}
 	return s.Seal(documentPlace.In(key.Supplier, key.External), packed)
 }
 
-// hash gives the hash of a document as it is kept: the same document of the same
+// sealHash gives the hash of a document as it is kept: the same document of the same
 // account has the same.
-func (s *sealer) hash(key landfall.Key, hash *[32]byte) []byte {
+func (s *sealer) sealHash(key landfall.Key, hash *[32]byte) []byte {
 	if s == nil {
 		return hash[:]
 	}
@@ -156,8 +156,8 @@ func (s *sealer) openHash(key landfall.Key, kept []byte) [32]byte {
 	return [32]byte(hash)
 }
 
-// unpacked gives a document as it was sent.
-func (s *sealer) unpacked(key landfall.Key, kept []byte, hash [32]byte) (document []byte, err error) {
+// openDocument gives a document as it was sent.
+func (s *sealer) openDocument(key landfall.Key, kept []byte, hash [32]byte) (document []byte, err error) {
 	if s != nil {
 		if kept, err = s.Open(documentPlace.In(key.Supplier, key.External), kept); err != nil {
 			return nil, errors.Join(errAltered, err)
@@ -172,16 +172,16 @@ func (s *sealer) unpacked(key landfall.Key, kept []byte, hash [32]byte) (documen
 	return document, nil
 }
 
-// json seals a JSON text that is no part of a pile; nil stays nil.
-func (s *sealer) json(place seal.Place, text any, row ...any) any {
+// sealJSON seals a JSON text that is no part of a pile; nil stays nil.
+func (s *sealer) sealJSON(place seal.Location, text any, row ...any) any {
 	if plain, is := text.(string); is && s != nil {
 		return s.SealJSON(place.In(row...), plain)
 	}
 	return text
 }
 
-// words seals a text that is no part of a pile.
-func (s *sealer) words(place seal.Place, text string, row ...any) string {
+// sealText seals a text that is no part of a pile.
+func (s *sealer) sealText(place seal.Location, text string, row ...any) string {
 	if s == nil {
 		return text
 	}

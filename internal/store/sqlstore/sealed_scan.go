@@ -14,18 +14,18 @@ import (
 // sealedScan opens the columns of one row while they are read. What the row is known
 // by stands in front of them in the query: it is read first.
 type sealedScan struct {
-	safe  *sealer
+	sealer  *sealer
 	table string
 	row   []any // numbers and texts, or where they will be
 }
 
-// shelf binds what is sealed to its table and row, by pointers: while a row is being
+// scan binds what is sealed to its table and row, by pointers: while a row is being
 // scanned its key is not known yet.
-func (s *sealer) shelf(table string, row ...any) sealedScan { return sealedScan{s, table, row} }
+func (s *sealer) scan(table string, row ...any) sealedScan { return sealedScan{s, table, row} }
 
 // text reads into a text.
 func (s sealedScan) text(column string, into *string) any {
-	if s.safe == nil {
+	if s.sealer == nil {
 		return into
 	}
 	return openColumn{s, column, func(text string) error { *into = text; return nil }}
@@ -33,7 +33,7 @@ func (s sealedScan) text(column string, into *string) any {
 
 // maybe reads into a text where there may be none.
 func (s sealedScan) maybe(column string, into *sql.NullString) any {
-	if s.safe == nil {
+	if s.sealer == nil {
 		return into
 	}
 	return openColumn{s, column, func(text string) error { *into = sql.NullString{String: text, Valid: true}; return nil }}
@@ -41,7 +41,7 @@ func (s sealedScan) maybe(column string, into *sql.NullString) any {
 
 // json reads into the bytes of a JSON text, which are nil where there is none.
 func (s sealedScan) json(column string, into *[]byte) any {
-	if s.safe == nil {
+	if s.sealer == nil {
 		return into
 	}
 	return openColumn{s, column, func(text string) error { *into = []byte(text); return nil }}
@@ -49,7 +49,7 @@ func (s sealedScan) json(column string, into *[]byte) any {
 
 // open gives the bytes of a JSON text that was read already.
 func (s sealedScan) open(column string, kept []byte, into *[]byte) error {
-	if *into = kept; s.safe == nil || kept == nil {
+	if *into = kept; s.sealer == nil || kept == nil {
 		return nil
 	}
 	return openColumn{s, column, func(text string) error { *into = []byte(text); return nil }}.Scan(kept)
@@ -57,7 +57,7 @@ func (s sealedScan) open(column string, kept []byte, into *[]byte) error {
 
 // day reads into a day.
 func (s sealedScan) day(column string, into *calendar.Day) any {
-	if s.safe == nil {
+	if s.sealer == nil {
 		return dayInto{into}
 	}
 	return openColumn{s, column, func(text string) error { return dayInto{into}.Scan(text) }}
@@ -83,7 +83,7 @@ func (o openColumn) Scan(value any) error {
 	default:
 		return fmt.Errorf("%s.%s holds a %T", o.table, o.column, value)
 	}
-	text, err := o.safe.OpenText(seal.NewPlace(o.table, o.column).In(o.row...), kept)
+	text, err := o.sealer.OpenText(seal.NewLocation(o.table, o.column).In(o.row...), kept)
 	if err != nil {
 		return unreadable(o.table, o.column, o.row, err)
 	}

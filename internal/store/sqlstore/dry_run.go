@@ -30,7 +30,7 @@ func (t *tx) countedLook(ctx context.Context, batch []*claimCall, found *slots) 
 		return err
 	}
 	for _, one := range over {
-		open.settle(one, landfall.ClaimOutcome{Verdict: landfall.ClaimOverLimit})
+		open.set(one, landfall.ClaimOutcome{Verdict: landfall.ClaimOverLimit})
 	}
 	// Whoever came to no end gives his place back here: everybody who counts
 	// passes by, so the table never holds more than a few rows.
@@ -60,8 +60,8 @@ func fleeting(how createQueries) createQueries {
 	return how
 }
 
-// rehearse tries a batch of dry runs.
-func (s *Store) rehearse(t *tx, ctx context.Context, batch []*createCall) error {
+// dryRun tries a batch of dry runs.
+func (s *Store) dryRun(t *tx, ctx context.Context, batch []*createCall) error {
 	return t.rehearse(ctx, s.draw, batch)
 }
 
@@ -94,7 +94,7 @@ var succeeded = sqlset.NewQuery(`
 // keepRehearsals writes down what came of dry runs and gives their places back.
 func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
 	passed := newPendingCalls(batch)
-	rows := newAccountRows(t.safe)
+	rows := newAccountRows(t.sealer)
 	for _, one := range batch {
 		if err := t.endRehearsal(ctx, one.wanted.Claim.Token); err != nil {
 			return err
@@ -127,7 +127,7 @@ func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
 			rows.counted.move(one.id, landfall.StatusFailed, landfall.StatusPending, one.item)
 		}
 	}
-	return t.write(ctx, rows.piles()...)
+	return t.write(ctx, rows.all()...)
 }
 
 // endRehearsal gives the place of a counted dry run back; the others have none.

@@ -19,14 +19,14 @@ var partsOfAccounts = []string{
 	"historical_statement", "instruction", "payment_schedule", "search_term", "account",
 }
 
-// takeBack removes accounts that are held and writes down that it did.
-func (t *tx) takeBack(ctx context.Context, gone []*undoCall) error {
+// removeUndone removes accounts that are held and writes down that it did.
+func (t *tx) removeUndone(ctx context.Context, gone []*undoCall) error {
 	if len(gone) == 0 {
 		return nil
 	}
 	ids := idsOf(gone)
 	// Before any row is gone: what an account comes to is counted from its rows.
-	if err := t.uncount(ctx, ids...); err != nil {
+	if err := t.restorePending(ctx, ids...); err != nil {
 		return err
 	}
 	these, list := sqlset.Among(t.engine, ids)
@@ -50,7 +50,7 @@ func (t *tx) takeBack(ctx context.Context, gone []*undoCall) error {
 	if count != int64(len(gone)) {
 		return errChanged
 	}
-	remains, rows, entries := sqlset.Rows{Table: undoneTable}, newAccountRows(t.safe), sqlset.Rows{Table: auditTable}
+	remains, rows, entries := sqlset.Rows{Table: undoneTable}, newAccountRows(t.sealer), sqlset.Rows{Table: auditTable}
 	for _, one := range gone {
 		u := one.wanted
 		remains.Add(u.number, u.id, u.created, u.now, u.Actor, u.Reason, textArg(u.madeIn))
@@ -66,5 +66,5 @@ func (t *tx) takeBack(ctx context.Context, gone []*undoCall) error {
 			Source: u.Source, RequestID: u.RequestID,
 		})
 	}
-	return t.write(ctx, append(rows.piles(), &remains, &entries)...)
+	return t.write(ctx, append(rows.all(), &remains, &entries)...)
 }

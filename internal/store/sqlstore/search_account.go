@@ -15,11 +15,11 @@ type indexedAccount struct {
 	data   landfall.AccountData
 }
 
-// entries reads what accounts are found by, all of them at once.
-func (v *view) entries(ctx context.Context, ids []int64) ([]indexedAccount, error) {
+// indexedAccounts reads what accounts are found by, all of them at once.
+func (v *view) indexedAccounts(ctx context.Context, ids []int64) ([]indexedAccount, error) {
 	these, list := sqlset.Among(v.engine, ids)
 	batch, err := collect(ctx, v.txSession, func(scan scanner, one *indexedAccount) error {
-		return scan(&one.id, &one.number, &one.region, v.safe.shelf("account", &one.id).text("billing_name", &one.data.BillingName))
+		return scan(&one.id, &one.number, &one.region, v.sealer.scan("account", &one.id).text("billing_name", &one.data.BillingName))
 	}, `SELECT a.id, p.account_number, s.region, a.billing_name FROM account a JOIN process p ON p.id = a.id
 		JOIN supplier s ON s.id = p.supplier_id WHERE a.id`+these+` ORDER BY a.id`, list)
 	if err != nil {
@@ -32,7 +32,7 @@ func (v *view) entries(ctx context.Context, ids []int64) ([]indexedAccount, erro
 	customers, err := collect(ctx, v.txSession, func(scan scanner, one *owned[landfall.Customer]) error {
 		c := &one.item
 		var ordinal int64
-		person := v.safe.shelf("customer", &one.id, &ordinal)
+		person := v.sealer.scan("customer", &one.id, &ordinal)
 		return scan(&one.id, &ordinal, person.text("given_name", &c.GivenName), person.text("family_name", &c.FamilyName),
 			person.text("email", &c.Email), person.text("mobile", &c.Mobile), person.text("landline", &c.Landline))
 	}, `SELECT account_id, ordinal, given_name, family_name, email, mobile, landline FROM customer WHERE account_id`+these, list)
@@ -48,7 +48,7 @@ func (v *view) entries(ctx context.Context, ids []int64) ([]indexedAccount, erro
 	// becomes an address of its own, which spares reading the rest of them.
 	place := func(table, column string) func(scanner, *owned[string]) error {
 		return func(scan scanner, one *owned[string]) error {
-			return scan(&one.id, &one.place, v.safe.shelf(table, &one.id, &one.place).text(column, &one.item))
+			return scan(&one.id, &one.place, v.sealer.scan(table, &one.id, &one.place).text(column, &one.item))
 		}
 	}
 	postcodes, err := collect(ctx, v.txSession, place("address", "postal_code"), `SELECT account_id, ordinal, postal_code FROM address WHERE account_id`+these, list)

@@ -40,7 +40,7 @@ func (t *tx) holdImported(ctx context.Context, open *openUndo) (found []*undoCal
 		u.UndoRequest, u.inTime = one.wanted.UndoRequest, u.now-u.created <= window
 		// A batch may be run again, and decides by what it finds then.
 		*one.wanted = u
-		open.settle(one, landfall.UndoOutcome{})
+		open.set(one, landfall.UndoOutcome{})
 		found = append(found, one)
 	}
 	return found, t.note(rows.Err())
@@ -65,7 +65,7 @@ func (t *tx) undoneBefore(ctx context.Context, open *openUndo) error {
 				outcome = landfall.UndoOutcome{Verdict: landfall.AlreadyUndone, Number: number, At: moment(before[0])}
 			}
 		}
-		open.settle(one, outcome)
+		open.set(one, outcome)
 	}
 	return nil
 }

@@ -27,8 +27,8 @@ func (s *Store) IndexTerms(ctx context.Context) (step landfall.IndexStep, err er
 	if s.termsOf == nil {
 		return step, nil
 	}
-	s.entering.Lock()
-	defer s.entering.Unlock()
+	s.indexing.Lock()
+	defer s.indexing.Unlock()
 	if s.logged, err = s.Watermark(ctx, s.logged); err != nil {
 		return step, err
 	}
@@ -36,7 +36,7 @@ func (s *Store) IndexTerms(ctx context.Context) (step landfall.IndexStep, err er
 	var before, after int64 // the last event whose account is entered
 	var batch []indexedAccount
 	err = s.stream(ctx, func(v *view) error {
-		if before, err = v.clerk(ctx, ``); err != nil {
+		if before, err = v.indexState(ctx, ``); err != nil {
 			return err
 		}
 		// Not beyond the watermark: a transaction that is still under way may bring an
@@ -44,7 +44,7 @@ func (s *Store) IndexTerms(ctx context.Context) (step landfall.IndexStep, err er
 		var ids []int64
 		ids, after, err = v.newAccounts(ctx, before, s.logged.Complete)
 		if err == nil && len(ids) > 0 {
-			batch, err = v.entries(ctx, ids)
+			batch, err = v.indexedAccounts(ctx, ids)
 		}
 		return err
 	})
@@ -62,7 +62,7 @@ func (s *Store) IndexTerms(ctx context.Context) (step landfall.IndexStep, err er
 		last := len(rows) == 0
 		moved := false
 		err := s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
-			moved, err = t.enter(ctx, part, before, after, last)
+			moved, err = t.writeTerms(ctx, part, before, after, last)
 			return err
 		})
 		if err != nil {
@@ -80,8 +80,8 @@ func (s *Store) IndexTerms(ctx context.Context) (step landfall.IndexStep, err er
 // indexStateText reads the one row that says how far all replicas are.
 const indexStateText = `SELECT held.event_after FROM search_index held `
 
-// clerk reads how far the terms are entered; whoever writes holds it.
-func (v *view) clerk(ctx context.Context, hold string) (eventAfter int64, err error) {
+// indexState reads how far the terms are entered; whoever writes holds it.
+func (v *view) indexState(ctx context.Context, hold string) (eventAfter int64, err error) {
 	err = v.one(ctx, indexStateText+hold, nil, []any{&eventAfter})
 	return eventAfter, err
 }
@@ -123,14 +123,14 @@ func (v *view) newAccounts(ctx context.Context, before, complete int64) (ids []i
 	return ids, after, nil
 }
 
-// enter writes terms and, with the last of a batch, how far the clerk is. It
+// writeTerms writes terms and, with the last of a batch, how far the clerk is. It
 // reports false when somebody else has done the same meanwhile.
-func (t *tx) enter(ctx context.Context, rows []termRow, before, after int64, last bool) (bool, error) {
-	now, err := t.clerk(ctx, `{hold}`)
+func (t *tx) writeTerms(ctx context.Context, rows []termRow, before, after int64, last bool) (bool, error) {
+	now, err := t.indexState(ctx, `{hold}`)
 	if err != nil || now != before {
 		return false, err
 	}
-	standing, err := t.standingAccounts(ctx, rows)
+	standing, err := t.lockImported(ctx, rows)
 	if err != nil {
 		return false, err
 	}
@@ -149,10 +149,10 @@ func (t *tx) enter(ctx context.Context, rows []termRow, before, after int64, las
 	return true, err
 }
 
-// standingAccounts holds the processes of accounts and gives their numbers, so
+// lockImported holds the processes of accounts and gives their numbers, so
 // that nobody takes an account back, or what is personal of it away, between
 // the look and the writing.
-func (t *tx) standingAccounts(ctx context.Context, rows []termRow) (map[int64]string, error) {
+func (t *tx) lockImported(ctx context.Context, rows []termRow) (map[int64]string, error) {
 	var ids []int64
 	for _, row := range rows {
 		if len(ids) == 0 || ids[len(ids)-1] != row.account {

@@ -27,7 +27,7 @@ func (r *accountRows) note(id any, last int64, now any, notes []landfall.Note, b
 		if !n.CreatedAt.IsZero() {
 			created = n.CreatedAt.UnixMicro()
 		}
-		r.notes.Add(id, r.safe.noteDigests(n)[0], last+int64(i+1), body, paths, created, n.Pinned, instantArg(n.UnpinAt),
+		r.notes.Add(id, r.sealer.noteDigests(n)[0], last+int64(i+1), body, paths, created, n.Pinned, instantArg(n.UnpinAt),
 			textArg(by.KeyID), textArg(by.RequestID))
 	}
 	return nil

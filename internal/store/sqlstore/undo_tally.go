@@ -7,11 +7,11 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// uncount takes the figures of accounts that are about to be removed back to
+// restorePending takes the figures of accounts that are about to be removed back to
 // those that wait: whoever removes accounts calls it in the same transaction,
 // holding them, before any of their rows is gone. From then on their processes
 // count as pending.
-func (t *tx) uncount(ctx context.Context, processes ...int64) error {
+func (t *tx) restorePending(ctx context.Context, processes ...int64) error {
 	if len(processes) == 0 {
 		return nil
 	}
@@ -25,7 +25,7 @@ func (t *tx) uncount(ctx context.Context, processes ...int64) error {
 	for supplier, of := range were {
 		for currency, sums := range of.Sums[landfall.StatusCreated] {
 			for _, figures := range sums.Figures(currency) {
-				changes.take(supplier, landfall.StatusCreated, figures)
+				changes.subtract(supplier, landfall.StatusCreated, figures)
 			}
 		}
 	}
@@ -43,7 +43,7 @@ func (t *tx) uncount(ctx context.Context, processes ...int64) error {
 		return err
 	}
 	for _, one := range deviated {
-		changes.take(one.id, landfall.StatusDeviating, one.item)
+		changes.subtract(one.id, landfall.StatusDeviating, one.item)
 	}
 	return t.tally(ctx, &changes)
 }

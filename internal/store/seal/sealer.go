@@ -45,9 +45,9 @@ var (
 	ErrNoKey   = errors.New("a sealed value needs a key that was not given")
 )
 
-// Vault seals with one key and opens with several. Many goroutines may use it at
+// Sealer seals with one key and opens with several. Many goroutines may use it at
 // once.
-type Vault struct {
+type Sealer struct {
 	writer *opener
 	keys   map[[idSize]byte]*opener
 	match  cipher.Block
@@ -63,8 +63,8 @@ type opener struct {
 }
 
 // New makes a vault of keys, the one that seals first, and a database's secret.
-func New(keys []Key, secret Secret) *Vault {
-	v := &Vault{keys: make(map[[idSize]byte]*opener, len(keys))}
+func New(keys []Key, secret Secret) *Sealer {
+	v := &Sealer{keys: make(map[[idSize]byte]*opener, len(keys))}
 	for _, key := range keys {
 		one := &opener{key: key, id: key.id()}
 		v.keys[one.id] = one
@@ -114,10 +114,10 @@ func (o *opener) of(table string) cipher.AEAD {
 }
 
 // Writer names the key that seals.
-func (v *Vault) Writer() string { return v.writer.key.ID() }
+func (v *Sealer) Writer() string { return v.writer.key.ID() }
 
 // Seal makes a value unreadable outside its place.
-func (v *Vault) Seal(place Place, value []byte) []byte {
+func (v *Sealer) Seal(place Location, value []byte) []byte {
 	kept := make([]byte, 1+idSize+nonceSize, overhead+len(value))
 	kept[0] = sealed1
 	copy(kept[1:], v.writer.id[:])
@@ -128,7 +128,7 @@ func (v *Vault) Seal(place Place, value []byte) []byte {
 
 // Match seals a value so that the same one looks the same in the same place,
 // and is found by that.
-func (v *Vault) Match(place Place, value []byte) []byte {
+func (v *Sealer) Match(place Location, value []byte) []byte {
 	begin := v.synthesise(place, value)
 	kept := make([]byte, 1+aes.BlockSize+len(value))
 	kept[0] = matched1
@@ -139,7 +139,7 @@ func (v *Vault) Match(place Place, value []byte) []byte {
 
 // synthesise gives what both the encryption of a value begins with and its
 // authenticity is known by.
-func (v *Vault) synthesise(place Place, value []byte) []byte {
+func (v *Sealer) synthesise(place Location, value []byte) []byte {
 	mac := hmac.New(sha256.New, v.mac)
 	var length [8]byte
 	binary.BigEndian.PutUint64(length[:], uint64(len(place.bound)))
@@ -151,7 +151,7 @@ func (v *Vault) synthesise(place Place, value []byte) []byte {
 
 // Open gives a value back. What is not sealed is given back as it is: it was
 // written before there was a key.
-func (v *Vault) Open(place Place, kept []byte) ([]byte, error) {
+func (v *Sealer) Open(place Location, kept []byte) ([]byte, error) {
 	switch FormOf(kept) {
 	case Sealed:
 		one := v.keys[[idSize]byte(kept[1:])]
@@ -176,9 +176,9 @@ func (v *Vault) Open(place Place, kept []byte) ([]byte, error) {
 	return kept, nil
 }
 
-// Current says that a value is kept as it would be today: sealed under the key
+// IsCurrent says that a value is kept as it would be today: sealed under the key
 // that seals, or so that it is found.
-func (v *Vault) Current(kept []byte) bool {
+func (v *Sealer) IsCurrent(kept []byte) bool {
 	switch FormOf(kept) {
 	case Sealed:
 		return [idSize]byte(kept[1:]) == v.writer.id
@@ -190,7 +190,7 @@ func (v *Vault) Current(kept []byte) bool {
 
 // Digest gives a digest of something that nobody can compare with guesses who
 // has no key.
-func (v *Vault) Digest(purpose string, value []byte) [32]byte {
+func (v *Sealer) Digest(purpose string, value []byte) [32]byte {
 	mac := hmac.New(sha256.New, v.digest)
 	mac.Write([]byte(purpose + "\x00"))
 	mac.Write(value)

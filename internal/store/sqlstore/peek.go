@@ -23,17 +23,17 @@ var peeks = sqlset.NewQuery(`
 	LEFT JOIN staging g ON g.process_id = p.id AND g.revision = p.revision`,
 	"supplier text", "external text", "team text")
 
-// look answers whom no limit counts, and tells the others to count. Who is
+// peek answers whom no limit counts, and tells the others to count. Who is
 // granted is promised nothing, so there is nothing to commit for him; a refusal
 // rests on what was found, and must stay true.
-func (t *tx) look(ctx context.Context, batch []*claimCall) error {
+func (t *tx) peek(ctx context.Context, batch []*claimCall) error {
 	open := newPendingCalls(batch)
 	counted, err := t.lookAt(ctx, open, func(*claimCall) bool { return false })
 	if err != nil {
 		return err
 	}
 	for _, one := range counted {
-		open.settle(one, landfall.ClaimOutcome{Verdict: claimMustCount})
+		open.set(one, landfall.ClaimOutcome{Verdict: claimMustCount})
 	}
 	for _, one := range batch {
 		if one.outcome.Verdict != landfall.ClaimGranted && one.outcome.Verdict != claimMustCount {
@@ -72,16 +72,16 @@ func (t *tx) lookAt(ctx context.Context, open *openClaim, free func(*claimCall) 
 			standing = landfall.Staged // somebody creates it: that keeps nobody from trying
 		}
 		if verdict := claimVerdict(status, team.Valid, standing); verdict != 0 {
-			open.settle(one, landfall.ClaimOutcome{Verdict: verdict, AccountNumber: number.String, LeaseLeft: remaining(left)})
+			open.set(one, landfall.ClaimOutcome{Verdict: verdict, AccountNumber: number.String, LeaseLeft: remaining(left)})
 			continue
 		}
 		if (limit > 0 || one.wanted.ServiceLimit > 0) && !free(one) {
 			counted = append(counted, one)
 			continue
 		}
-		open.settle(one, landfall.ClaimOutcome{Verdict: landfall.ClaimGranted, Claim: landfall.Claim{
+		open.set(one, landfall.ClaimOutcome{Verdict: landfall.ClaimGranted, Claim: landfall.Claim{
 			Key: one.key, Team: one.wanted.Team, Revision: int(revision.Int64), Document: document,
-			Hash: t.safe.openHash(one.key, hash), Lease: one.wanted.Lease, DryRun: one.wanted.DryRun, FailedAt: instant(failed),
+			Hash: t.sealer.openHash(one.key, hash), Lease: one.wanted.Lease, DryRun: one.wanted.DryRun, FailedAt: instant(failed),
 		}})
 	}
 	return counted, t.note(rows.Err())

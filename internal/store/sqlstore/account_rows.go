@@ -15,17 +15,17 @@ import (
 type accountRows struct {
 	accounts, customers, addresses, points, agreements, meters, periods sqlset.Rows
 	entries, notes, statements, instructions, schedules, mails, events  sqlset.Rows
-	moved                                                               sqlset.Rows
+	updates                                                               sqlset.Rows
 	counted                                                             tallies
 	acts                                                                landfall.AuditBatch
-	safe                                                                *sealer // for what notes are found by
+	sealer                                                                *sealer // for what notes are found by
 }
 
 // newAccountRows gathers the rows of many accounts, so that each table is written
 // once however many accounts there are.
 func newAccountRows(safe *sealer) *accountRows {
 	return &accountRows{
-		safe:         safe,
+		sealer:         safe,
 		accounts:     sqlset.Rows{Table: accountTable},
 		customers:    sqlset.Rows{Table: customerTable},
 		addresses:    sqlset.Rows{Table: addressTable},
@@ -40,7 +40,7 @@ func newAccountRows(safe *sealer) *accountRows {
 		schedules:    sqlset.Rows{Table: scheduleTable},
 		mails:        sqlset.Rows{Table: mailTable},
 		events:       sqlset.Rows{Table: eventTable},
-		moved:        sqlset.Rows{Table: movedTable},
+		updates:        sqlset.Rows{Table: movedTable},
 	}
 }
 
@@ -58,11 +58,11 @@ func (r *accountRows) itself() []*sqlset.Rows {
 	return parts[:len(parts)-1]
 }
 
-// piles are all that is written for these accounts, to be written in one go.
-func (r *accountRows) piles() []*sqlset.Rows {
+// all are all that is written for these accounts, to be written in one go.
+func (r *accountRows) all() []*sqlset.Rows {
 	parts := r.parts()
-	sums, deviations := r.counted.piles()
-	return append(parts[:], sums, deviations, auditRows(&r.acts), &r.moved) // the last: it is looked at how many it changes
+	sums, deviations := r.counted.rows()
+	return append(parts[:], sums, deviations, auditRows(&r.acts), &r.updates) // the last: it is looked at how many it changes
 }
 
 var (

@@ -26,16 +26,16 @@ func (s *Store) LongTallies(ctx context.Context, rows int) (suppliers []int64, e
 // meanwhile.
 func (s *Store) CompactTally(ctx context.Context, supplier int64) (removed int, more bool, err error) {
 	err = s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
-		removed, err = t.fold(ctx, supplier)
+		removed, err = t.compactTally(ctx, supplier)
 		return err
 	})
 	return removed, removed >= compactBatch/2, err
 }
 
-// fold replaces the oldest rows of a supplier by their sums. Only what this
+// compactTally replaces the oldest rows of a supplier by their sums. Only what this
 // very statement takes away is put back, so that two who fold at once, or a
 // writer whose row becomes visible meanwhile, confuse nothing.
-func (t *tx) fold(ctx context.Context, supplier int64) (less int, err error) {
+func (t *tx) compactTally(ctx context.Context, supplier int64) (less int, err error) {
 	rows, err := collect(ctx, t.txSession, readTally, `DELETE FROM tally WHERE id IN
 		(SELECT id FROM tally WHERE supplier_id = $1 ORDER BY supplier_id, id LIMIT $2) RETURNING standing, figures`,
 		supplier, int64(compactBatch))
@@ -44,7 +44,7 @@ func (t *tx) fold(ctx context.Context, supplier int64) (less int, err error) {
 	}
 	var sums tallies
 	for _, row := range rows {
-		sums.add(supplier, row.standing, row.figures)
+		sums.add(supplier, row.status, row.figures)
 	}
 	return len(rows) - len(sums.changes), t.tally(ctx, &sums)
 }

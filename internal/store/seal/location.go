@@ -2,22 +2,22 @@ package seal
 
 import "encoding/binary"
 
-// Place is where a value stands: a column of a row. What is sealed for one place
+// Location is where a value stands: a column of a row. What is sealed for one place
 // does not open in another.
-type Place struct {
+type Location struct {
 	table string
 	bound []byte
 }
 
-// NewPlace names a column of a table; In names the row.
-func NewPlace(table, column string) Place {
+// NewLocation names a column of a table; In names the row.
+func NewLocation(table, column string) Location {
 	bound := appendText([]byte{1}, table)
-	return Place{table, appendText(bound, column)}
+	return Location{table, appendText(bound, column)}
 }
 
 // In gives the place in the row that is known by some values, each an int64 or a
 // string.
-func (p Place) In(row ...any) Place {
+func (p Location) In(row ...any) Location {
 	bound := append(make([]byte, 0, len(p.bound)+16*len(row)), p.bound...)
 	for _, value := range row {
 		switch value := value.(type) {
@@ -35,7 +35,7 @@ func (p Place) In(row ...any) Place {
 			panic("a row is known by numbers and texts")
 		}
 	}
-	return Place{p.table, bound}
+	return Location{p.table, bound}
 }
 
 func appendText(dst []byte, text string) []byte {

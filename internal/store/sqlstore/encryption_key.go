@@ -22,10 +22,10 @@ type listedKey struct {
 	secret []byte
 }
 
-// unlock opens what is sealed, and makes a database that never was encrypted
+// openKeys opens what is sealed, and makes a database that never was encrypted
 // one that is, unless it is only looked at. It refuses to go on without every key something is sealed with.
-func (s *Store) unlock(ctx context.Context, keys []seal.Key, looks bool) error {
-	held, err := s.heldKeys(ctx)
+func (s *Store) openKeys(ctx context.Context, keys []seal.Key, looks bool) error {
+	held, err := s.listedKeys(ctx)
 	if err != nil {
 		return err
 	}
@@ -52,14 +52,14 @@ func (s *Store) unlock(ctx context.Context, keys []seal.Key, looks bool) error {
 		}
 	}
 	if !looks && !slices.ContainsFunc(held, func(one listedKey) bool { return one.id == keys[0].ID() }) {
-		if err := s.hang(ctx, keys[0], secret, len(held) == 0); err != nil {
+		if err := s.listKey(ctx, keys[0], secret, len(held) == 0); err != nil {
 			return err
 		}
 		if len(held) == 0 {
-			return s.unlock(ctx, keys, false) // another may have made up another secret at this very moment
+			return s.openKeys(ctx, keys, false) // another may have made up another secret at this very moment
 		}
 	}
-	s.safe, s.key = &sealer{seal.New(keys, secret), secret}, keys[0]
+	s.sealer, s.key = &sealer{seal.New(keys, secret), secret}, keys[0]
 	return nil
 }
 
@@ -73,9 +73,9 @@ func keyIDs(keys []seal.Key) string {
 	return strings.Join(ids, ", ")
 }
 
-// heldKeys are the keys this database was written with; a program without one of them
+// listedKeys are the keys this database was written with; a program without one of them
 // would find values that it cannot read.
-func (s *Store) heldKeys(ctx context.Context) (held []listedKey, err error) {
+func (s *Store) listedKeys(ctx context.Context) (held []listedKey, err error) {
 	err = s.stream(ctx, func(v *view) error {
 		held, err = collect(ctx, v.txSession, func(scan scanner, one *listedKey) error { return scan(&one.id, &one.secret) },
 			`SELECT id, secret FROM encryption_key ORDER BY id`)
@@ -84,9 +84,9 @@ func (s *Store) heldKeys(ctx context.Context) (held []listedKey, err error) {
 	return held, err
 }
 
-// hang notes that something is sealed with a key. The first of all decides about
+// listKey notes that something is sealed with a key. The first of all decides about
 // the secret: whoever comes at the same moment with another one adds nothing.
-func (s *Store) hang(ctx context.Context, key seal.Key, secret seal.Secret, first bool) error {
+func (s *Store) listKey(ctx context.Context, key seal.Key, secret seal.Secret, first bool) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		// The row that everybody who counts claims holds is there in any case.
 		if err := t.hold(ctx, `SELECT 1 FROM claim_counter held WHERE id = 1 {hold}`); err != nil {
@@ -103,18 +103,18 @@ func (s *Store) hang(ctx context.Context, key seal.Key, secret seal.Secret, firs
 
 // RecordKey lists the key that this store encrypts with, should it be missing.
 func (s *Store) RecordKey(ctx context.Context) error {
-	if s.safe == nil {
+	if s.sealer == nil {
 		return nil
 	}
-	held, err := s.heldKeys(ctx)
+	held, err := s.listedKeys(ctx)
 	if err != nil || slices.ContainsFunc(held, func(one listedKey) bool { return one.id == s.key.ID() }) {
 		return err
 	}
-	return s.hang(ctx, s.key, s.safe.secret, false)
+	return s.listKey(ctx, s.key, s.sealer.secret, false)
 }
 
 // hashedTerms keeps terms as keyed digests.
-type hashedTerms struct{ safe *sealer }
+type hashedTerms struct{ sealer *sealer }
 
 // terms says how terms are kept.
 func (s *sealer) terms() landfall.TermEncoder {
@@ -131,17 +131,17 @@ const termMark = "="
 // key.
 func (f hashedTerms) Encode(term landfall.SearchTerm) []string {
 	plain := string(term.Kind) + term.Text
-	keyed := f.safe.Digest("term", []byte(plain))
+	keyed := f.sealer.Digest("term", []byte(plain))
 	return []string{termMark + base64.RawURLEncoding.EncodeToString(keyed[:18]), plain}
 }
 
 // ExactOnly is true: a digest tells nothing of beginnings.
 func (hashedTerms) ExactOnly() bool { return true }
 
-// leaveTold takes off the mails that an account was queued before, from before
+// skipQueuedBefore takes off the mails that an account was queued before, from before
 // addresses were sealed: the database only recognises those that look alike.
-func (t *tx) leaveTold(ctx context.Context, mails *sqlset.Rows) error {
-	if t.safe == nil || len(mails.Values) == 0 {
+func (t *tx) skipQueuedBefore(ctx context.Context, mails *sqlset.Rows) error {
+	if t.sealer == nil || len(mails.Values) == 0 {
 		return nil
 	}
 	var ids []int64

@@ -47,8 +47,8 @@ func runBatch[W, O any](s *Store, run func(*tx, context.Context, []*pendingCall[
 	}
 }
 
-// join hands a call to the engine and waits for what becomes of it.
-func (j *batchVerb[W, O]) join(ctx context.Context, key landfall.Key, weight int, wanted W) (O, error) {
+// do hands a call to the engine and waits for what becomes of it.
+func (j *batchVerb[W, O]) do(ctx context.Context, key landfall.Key, weight int, wanted W) (O, error) {
 	var none O
 	mine := &pendingCall[W, O]{key: key, wanted: wanted}
 	err := j.kind.Do(ctx, &engine.Call{
@@ -108,8 +108,8 @@ func (u *pendingCalls[W, O]) rows(width int, each func([]any, *pendingCall[W, O]
 	return rows
 }
 
-// settle sets what became of a call.
-func (u *pendingCalls[W, O]) settle(one *pendingCall[W, O], outcome O) {
+// set sets what became of a call.
+func (u *pendingCalls[W, O]) set(one *pendingCall[W, O], outcome O) {
 	one.outcome = outcome
 	delete(u.byKey, one.key)
 }

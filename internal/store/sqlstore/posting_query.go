@@ -102,7 +102,7 @@ func lookUp[T any](
 func (v *view) readEntry(scan scanner, row *owned[landfall.LedgerEntry]) error {
 	e := &row.item
 	x := &e.Transaction
-	own := v.safe.shelf("ledger_entry", &row.id, &e.Sequence)
+	own := v.sealer.scan("ledger_entry", &row.id, &e.Sequence)
 	err := scan(&row.id, &x.ID, &e.Sequence, &e.Kind, &e.Closed, &e.Signed, &e.Balance, &x.Type,
 		dayInto{&x.On}, dayInto{&x.OriginalOn}, own.text("reason", &x.Reason), own.text("note", &x.Note), own.json("document", &x.Document))
 	if e.Kind == landfall.TransactionEntry {
@@ -117,7 +117,7 @@ func (v *view) readEntry(scan scanner, row *owned[landfall.LedgerEntry]) error {
 func (v *view) readNote(scan scanner, row *owned[landfall.Note]) error {
 	var body sql.NullString
 	var paths []byte
-	own := v.safe.shelf("note", &row.id, &row.place)
+	own := v.sealer.scan("note", &row.id, &row.place)
 	if err := scan(&row.id, &row.place, own.maybe("body", &body), own.json("document_paths", &paths), instantInto{&row.item.CreatedAt}, &row.item.Pinned,
 		instantInto{&row.item.UnpinAt}); err != nil {
 		return err
@@ -133,14 +133,14 @@ func (v *view) readNote(scan scanner, row *owned[landfall.Note]) error {
 func (v *view) readStatement(scan scanner, row *owned[landfall.Statement]) error {
 	s := &row.item
 	return scan(&row.id, &row.place, &s.ID, dayInto{&s.FromOn}, dayInto{&s.ToOn}, dayInto{&s.IssuedOn}, &s.Number, &s.GrossAmount,
-		v.safe.shelf("historical_statement", &row.id, &row.place).text("path", &s.Path))
+		v.sealer.scan("historical_statement", &row.id, &row.place).text("path", &s.Path))
 }
 
 // readInstruction opens the reference by its vendor, since it is looked for by both.
 func (v *view) readInstruction(scan scanner, row *owned[landfall.Instruction]) error {
 	i := &row.item
-	own := v.safe.shelf("instruction", &row.id, &row.place)
-	return scan(&row.id, &row.place, &i.Vendor, v.safe.shelf("instruction", &row.id, &i.Vendor).text("reference", &i.Reference), &i.Type,
+	own := v.sealer.scan("instruction", &row.id, &row.place)
+	return scan(&row.id, &row.place, &i.Vendor, v.sealer.scan("instruction", &row.id, &i.Vendor).text("reference", &i.Reference), &i.Type,
 		dayInto{&i.ValidFromOn}, &i.ForSchedules, &i.Details.Status, &i.Details.Scheme,
 		own.text("last_digits", &i.Details.LastDigits), own.text("expiry", &i.Details.Expiry))
 }

@@ -15,9 +15,9 @@ import (
 var errCopied = errors.New("this database is a copy that was put back or moved, and keys that were revoked since the copy was made " +
 	"would be good again: run 'landfall restore' first, which says what can be done about them")
 
-// settlePlace is done once when a server starts: it refuses a copy, and remembers
+// checkIdentity is done once when a server starts: it refuses a copy, and remembers
 // where the database is when nobody did before.
-func (s *Store) settlePlace(ctx context.Context) error {
+func (s *Store) checkIdentity(ctx context.Context) error {
 	here, err := s.fingerprint(ctx)
 	if err != nil {
 		return err
