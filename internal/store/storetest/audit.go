@@ -16,7 +16,7 @@ import (
 // trail reads the whole audit.
 func trail(t *testing.T, store landfall.Store) (links []landfall.AuditLink, chain landfall.AuditChain) {
 	t.Helper()
-	look(t, store, func(view landfall.View) (err error) {
+	inView(t, store, func(view landfall.View) (err error) {
 		if chain, err = view.AuditChain(t.Context()); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func jot(ctx context.Context, store landfall.Store, detail string, linger func()
 // audits hold a store to a record that whoever answers for the service can rely on:
 // nothing is done without it, nothing in it changes unnoticed, and no two writers
 // get in each other's way because of it.
-var audits = []check{
+var audits = []promiseCheck{
 	// After an incident this is the only place where one can see what a key was used
 	// for. The staging that changed nothing leaves no entry: it did nothing that
 	// anybody could answer for, and books that are sent again would bury everything
@@ -82,11 +82,11 @@ var audits = []check{
 		by := author(t, store)
 		by.Source = "192.0.2.7"
 		request := func(id string) landfall.Author { by.RequestID = id; return by }
-		staging := document(key, "x")
+		staging := newStaging(testKey, "x")
 		staging.By = request("r1")
 		stage(t, store, staging, landfall.StagedFirst, 1)
 		stage(t, store, staging, landfall.StagedAgain, 1) // which changes nothing
-		mine := claim(t, store, wish(key), landfall.ClaimGranted)
+		mine := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
 		failed := landfall.Attempt{
 			Failure: &landfall.Failure{Code: "x"}, By: request("r2"),
 			Event: landfall.Event{Type: landfall.EventImportFailed, Details: map[string]string{"code": "x"}},
@@ -95,18 +95,18 @@ var audits = []check{
 			t.Fatal(err)
 		}
 		// A dry run is on record like everything else that somebody set going.
-		dry := wish(key)
+		dry := claimRequest(testKey)
 		dry.DryRun = true
-		mine = claim(t, store, dry, landfall.ClaimGranted)
-		if _, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house(), By: request("r3")}); err != nil {
+		mine = claimFor(t, store, dry, landfall.ClaimGranted)
+		if _, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: sampleAccount(), By: request("r3")}); err != nil {
 			t.Fatal(err)
 		}
-		mine = claim(t, store, wish(key), landfall.ClaimGranted)
-		made, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house(), By: request("r4")})
+		mine = claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
+		made, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: sampleAccount(), By: request("r4")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		post(t, store, landfall.Posting{Key: key, By: request("r5"), Decide: func(landfall.AccountState) (landfall.Additions, error) {
+		post(t, store, landfall.Posting{Key: testKey, By: request("r5"), Decide: func(landfall.AccountState) (landfall.Additions, error) {
 			return landfall.Additions{Notes: []landfall.Note{{Body: "n"}}}, nil
 		}}, landfall.Posted)
 		var acts []landfall.AuditEntry
@@ -124,7 +124,7 @@ var audits = []check{
 		for i, act := range acts {
 			recent(t, act.At)
 			if [3]string{act.Action, act.RequestID, act.Detail} != want[i] || act.Actor != "key:k1" || act.Source != by.Source ||
-				act.Subject != code+"/"+key.External {
+				act.Subject != supplierCode+"/"+testKey.External {
 				t.Errorf("act %d is %+v, want %q", i, act, want[i])
 			}
 		}
@@ -134,37 +134,37 @@ var audits = []check{
 	// account and not of the staff.
 	{"what an operator tries is in the audit under his name", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
-		stage(t, store, document(key, "x"), landfall.StagedFirst, 1)
+		stage(t, store, newStaging(testKey, "x"), landfall.StagedFirst, 1)
 		by := landfall.Author{Operator: "operator:ada", Source: "192.0.2.7"}
 		failed := landfall.Attempt{
 			Failure: &landfall.Failure{Code: "x"}, By: by,
 			Event: landfall.Event{Type: landfall.EventImportFailed, Details: map[string]string{"code": "x"}},
 		}
-		if err := store.Release(t.Context(), claim(t, store, wish(key), landfall.ClaimGranted), failed); err != nil {
+		if err := store.Release(t.Context(), claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), failed); err != nil {
 			t.Fatal(err)
 		}
-		dry := wish(key)
+		dry := claimRequest(testKey)
 		dry.DryRun = true
-		for _, request := range []landfall.ClaimRequest{dry, wish(key)} {
-			mine := claim(t, store, request, landfall.ClaimGranted)
-			if _, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house(), By: by}); err != nil {
+		for _, request := range []landfall.ClaimRequest{dry, claimRequest(testKey)} {
+			mine := claimFor(t, store, request, landfall.ClaimGranted)
+			if _, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: sampleAccount(), By: by}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		made := process(t, store, key).AccountNumber
+		made := readProcess(t, store, testKey).AccountNumber
 		links, _ := trail(t, store)
 		want := [][2]string{{"account_import.failed", "x"}, {"account_import.dry_run_completed", ""}, {"account_import.completed", made}}
 		if len(links) != len(want) {
 			t.Fatalf("the audit has %+v", links)
 		}
 		for i, link := range links {
-			if link.Actor != by.Operator || link.Source != by.Source || link.Subject != code+"/"+key.External || link.Batch != "" ||
+			if link.Actor != by.Operator || link.Source != by.Source || link.Subject != supplierCode+"/"+testKey.External || link.Batch != "" ||
 				[2]string{link.Action, link.Detail} != want[i] {
 				t.Errorf("entry %d is %+v, want %q", i, link, want[i])
 			}
 		}
-		look(t, store, func(view landfall.View) error {
-			events, err := view.Events(t.Context(), key)
+		inView(t, store, func(view landfall.View) error {
+			events, err := view.Events(t.Context(), testKey)
 			for _, event := range events {
 				if event.By != (landfall.Author{}) {
 					t.Errorf("%s names %+v", event.Type, event.By)
@@ -176,11 +176,11 @@ var audits = []check{
 	// Every act has to be there, and yet a book of a thousand accounts must not write
 	// a thousand entries: the chain would grow faster than the data it is about.
 	{"a batch of stagings is in the audit whole", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		by := author(t, store)
 		var stagings []landfall.Staging
 		for i := range 100 {
-			one := document(landfall.Key{Supplier: code, External: fmt.Sprintf("B-%d", i)}, "x")
+			one := newStaging(landfall.Key{Supplier: supplierCode, External: fmt.Sprintf("B-%d", i)}, "x")
 			one.By = by
 			stagings = append(stagings, one)
 		}
@@ -207,7 +207,7 @@ var audits = []check{
 			}
 			return context.Canceled
 		})
-		want(t, err, context.Canceled)
+		wantError(t, err, context.Canceled)
 		if links, _ := trail(t, store); len(links) != 0 {
 			t.Errorf("%+v", links)
 		}
@@ -304,7 +304,7 @@ var audits = []check{
 			}
 		}
 		backlog := func() (found landfall.AuditBacklog) {
-			look(t, store, func(view landfall.View) (err error) {
+			inView(t, store, func(view landfall.View) (err error) {
 				found, err = view.AuditBacklog(t.Context(), 2)
 				return err
 			})
@@ -317,9 +317,9 @@ var audits = []check{
 		if found := backlog(); found != (landfall.AuditBacklog{}) {
 			t.Errorf("%+v wait after sealing", found)
 		}
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			_, _, err := view.AuditPosition(t.Context(), 4)
-			want(t, err, landfall.ErrNotFound)
+			wantError(t, err, landfall.ErrNotFound)
 			id, there, err := view.AuditPosition(t.Context(), 3)
 			if id != 3 || !there {
 				t.Errorf("place 3 has entry %d, %v", id, there)

@@ -10,28 +10,28 @@ import (
 	"landfall"
 )
 
-// team is there in most cases; creation needs one.
-const team = "Migration Team"
+// teamName is there in most cases; creation needs one.
+const teamName = "Migration Team"
 
 // staged makes a supplier, a team and staged processes with these numbers.
 func staged(t *testing.T, store landfall.Store, numbers ...string) {
 	t.Helper()
-	supply(t, store)
-	update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), team) })
+	createSupplier(t, store)
+	update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), teamName) })
 	for _, number := range numbers {
-		own := landfall.Key{Supplier: code, External: number}
-		stage(t, store, document(own, number), landfall.StagedFirst, 1)
+		own := landfall.Key{Supplier: supplierCode, External: number}
+		stage(t, store, newStaging(own, number), landfall.StagedFirst, 1)
 	}
 }
 
-// wish is for a minute: no case takes so long, so a lease that ends does so because
+// claimRequest is for a minute: no case takes so long, so a lease that ends does so because
 // the case wants it.
-func wish(key landfall.Key) landfall.ClaimRequest {
-	return landfall.ClaimRequest{Key: key, Team: team, Lease: time.Minute}
+func claimRequest(key landfall.Key) landfall.ClaimRequest {
+	return landfall.ClaimRequest{Key: key, Team: teamName, Lease: time.Minute}
 }
 
-// claim asks for a claim and compares the verdict.
-func claim(t *testing.T, store landfall.Store, request landfall.ClaimRequest, verdict landfall.ClaimVerdict) landfall.Claim {
+// claimFor asks for a claim and compares the verdict.
+func claimFor(t *testing.T, store landfall.Store, request landfall.ClaimRequest, verdict landfall.ClaimVerdict) landfall.Claim {
 	t.Helper()
 	outcome, err := store.Claim(t.Context(), request)
 	if err != nil {
@@ -48,18 +48,18 @@ func expire(t *testing.T, store landfall.Store, key landfall.Key) {
 	t.Helper()
 	// The process is asked and no time is slept: only the database's clock decides
 	// when a lease has ended, and this program's may be ahead of it.
-	for end := time.Now().Add(20 * time.Second); process(t, store, key).State != landfall.Staged; {
+	for end := time.Now().Add(20 * time.Second); readProcess(t, store, key).State != landfall.Staged; {
 		if time.Now().After(end) {
 			t.Fatal("the lease never ends")
 		}
 	}
 }
 
-// limit sets a supplier's concurrency limit.
-func limit(t *testing.T, store landfall.Store, most int) {
+// setLimit sets a supplier's concurrency limit.
+func setLimit(t *testing.T, store landfall.Store, most int) {
 	t.Helper()
 	update(t, store, func(tx landfall.Tx) error {
-		supplier, err := tx.Supplier(t.Context(), code)
+		supplier, err := tx.Supplier(t.Context(), supplierCode)
 		if err != nil {
 			return err
 		}
@@ -68,32 +68,32 @@ func limit(t *testing.T, store landfall.Store, most int) {
 	})
 }
 
-// claims are about who may create an account. At most one does, it learns what it
+// claimChecks are about who may create an account. At most one does, it learns what it
 // needs with the claim, and a holder that died gives way without anybody's help.
-var claims = []check{
+var claimChecks = []promiseCheck{
 	// Whoever holds a claim creates from the document that came with it and does not
 	// ask again: with an older one a customer would get the account that the supplier
 	// has mended since. What is left of the lease is told to those who are refused,
 	// so that they know when it is worth coming back; the ten seconds of room are for
 	// slow machines.
 	{"a claim holds the staged document and is seen", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		stage(t, store, document(key, "second"), landfall.StagedAgain, 2)
-		got := claim(t, store, wish(key), landfall.ClaimGranted)
-		if !bytes.Equal(got.Document, document(key, "second").Document) || got.Revision != 2 || got.Key != key ||
-			got.Team != team || got.Token == "" || got.Lease != time.Minute {
+		staged(t, store, testKey.External)
+		stage(t, store, newStaging(testKey, "second"), landfall.StagedAgain, 2)
+		got := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
+		if !bytes.Equal(got.Document, newStaging(testKey, "second").Document) || got.Revision != 2 || got.Key != testKey ||
+			got.Team != teamName || got.Token == "" || got.Lease != time.Minute {
 			t.Errorf("got %+v", got)
 		}
-		if state := process(t, store, key).State; state != landfall.Claimed {
+		if state := readProcess(t, store, testKey).State; state != landfall.Claimed {
 			t.Errorf("state %s", state)
 		}
-		taken, err := store.Claim(t.Context(), wish(key))
+		taken, err := store.Claim(t.Context(), claimRequest(testKey))
 		if err != nil || taken.Verdict != landfall.ClaimTaken || taken.LeaseLeft < 50*time.Second || taken.LeaseLeft > time.Minute {
 			t.Errorf("claiming it again: %+v, %v", taken, err)
 		}
 		// A revision that came in behind a claim's back would be on record as the
 		// newest, and the account would be made from another.
-		outcome, err := store.Stage(t.Context(), document(key, "third"))
+		outcome, err := store.Stage(t.Context(), newStaging(testKey, "third"))
 		if err != nil || outcome.Verdict != landfall.RefusedClaimed || outcome.LeaseLeft < 50*time.Second || outcome.LeaseLeft > time.Minute {
 			t.Errorf("re-staging: %+v, %v", outcome, err)
 		}
@@ -104,21 +104,21 @@ var claims = []check{
 	// would make them wait.
 	{"a claim is refused with its reason", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "skipped", "staged", "done")
-		own := func(number string) landfall.ClaimRequest { return wish(landfall.Key{Supplier: code, External: number}) }
+		own := func(number string) landfall.ClaimRequest { return claimRequest(landfall.Key{Supplier: supplierCode, External: number}) }
 		update(t, store, func(tx landfall.Tx) error {
 			_, err := tx.Skip(t.Context(), own("skipped").Key, "moved away")
 			return err
 		})
-		claim(t, store, own("none"), landfall.ClaimNotStaged)
-		claim(t, store, own("skipped"), landfall.ClaimSkipped)
-		claim(t, store, wish(landfall.Key{Supplier: "NONE", External: "1"}), landfall.ClaimNoSupplier)
+		claimFor(t, store, own("none"), landfall.ClaimNotStaged)
+		claimFor(t, store, own("skipped"), landfall.ClaimSkipped)
+		claimFor(t, store, claimRequest(landfall.Key{Supplier: "NONE", External: "1"}), landfall.ClaimNoSupplier)
 		teamless := own("staged")
 		teamless.Team = "Nobody"
-		claim(t, store, teamless, landfall.ClaimNoTeam)
+		claimFor(t, store, teamless, landfall.ClaimNoTeam)
 		// Who lost the answer of a creation asks again, and must learn the number.
 		// That holds in a pause too: it would otherwise look as if the account had
 		// never been made.
-		made := create(t, store, claim(t, store, own("done"), landfall.ClaimGranted), house())
+		made := create(t, store, claimFor(t, store, own("done"), landfall.ClaimGranted), sampleAccount())
 		outcome, err := store.Claim(t.Context(), own("done"))
 		if err != nil || outcome.Verdict != landfall.ClaimImported || outcome.AccountNumber != made.Number {
 			t.Errorf("claim of an imported one: %+v, %v", outcome, err)
@@ -126,11 +126,11 @@ var claims = []check{
 		if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
 			t.Fatal(err)
 		}
-		claim(t, store, own("staged"), landfall.ClaimNoSupplier)
+		claimFor(t, store, own("staged"), landfall.ClaimNoSupplier)
 		if outcome, err := store.Claim(t.Context(), own("done")); err != nil || outcome.Verdict != landfall.ClaimImported || outcome.AccountNumber != made.Number {
 			t.Errorf("claim of an imported one while the supplier is paused: %+v, %v", outcome, err)
 		}
-		if state := process(t, store, own("staged").Key).State; state != landfall.Staged {
+		if state := readProcess(t, store, own("staged").Key).State; state != landfall.Staged {
 			t.Errorf("a refused claim left %s", state)
 		}
 	}},
@@ -139,10 +139,10 @@ var claims = []check{
 	// it is taken and get no error: to be late is nothing that anybody has to look
 	// into.
 	{"of many claims at once one is granted", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
+		staged(t, store, testKey.External)
 		var granted, taken atomic.Int32
 		atOnce(64, func(int) {
-			outcome, err := store.Claim(t.Context(), wish(key))
+			outcome, err := store.Claim(t.Context(), claimRequest(testKey))
 			switch {
 			case err != nil:
 				t.Error(err)
@@ -161,43 +161,43 @@ var claims = []check{
 	// for good, and the second must not write over whoever took its place: the token
 	// tells them apart.
 	{"a lease ends by the clock, and its holder is fenced off", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		short := wish(key)
+		staged(t, store, testKey.External)
+		short := claimRequest(testKey)
 		short.Lease = 30 * time.Millisecond
-		old := claim(t, store, short, landfall.ClaimGranted)
-		expire(t, store, key)
-		want(t, store.Renew(t.Context(), old), landfall.ErrFenced)
-		fresh := claim(t, store, wish(key), landfall.ClaimGranted)
+		old := claimFor(t, store, short, landfall.ClaimGranted)
+		expire(t, store, testKey)
+		wantError(t, store.Renew(t.Context(), old), landfall.ErrFenced)
+		fresh := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
 		if fresh.Token == old.Token {
 			t.Error("the new claim has the old token")
 		}
-		outcome, err := store.Create(t.Context(), landfall.Creation{Claim: old, Account: house()})
+		outcome, err := store.Create(t.Context(), landfall.Creation{Claim: old, Account: sampleAccount()})
 		if err != nil || outcome.Verdict != landfall.CreateFenced || outcome.Number != "" {
 			t.Errorf("creating with the old claim: %+v, %v", outcome, err)
 		}
-		want(t, store.Renew(t.Context(), old), landfall.ErrFenced)
+		wantError(t, store.Renew(t.Context(), old), landfall.ErrFenced)
 		failed := landfall.Attempt{Failure: &landfall.Failure{Code: "x"}, Event: landfall.Event{Type: landfall.EventImportFailed}}
-		want(t, store.Release(t.Context(), old, failed), landfall.ErrFenced)
-		found := process(t, store, key)
-		if found.State != landfall.Claimed || found.Failure != nil || len(events(t, store, key)) != 0 {
-			t.Errorf("the fenced one left %+v and %v", found, events(t, store, key))
+		wantError(t, store.Release(t.Context(), old, failed), landfall.ErrFenced)
+		found := readProcess(t, store, testKey)
+		if found.State != landfall.Claimed || found.Failure != nil || len(readEvents(t, store, testKey)) != 0 {
+			t.Errorf("the fenced one left %+v and %v", found, readEvents(t, store, testKey))
 		}
-		create(t, store, fresh, house())
+		create(t, store, fresh, sampleAccount())
 	}},
 	// Work that takes longer than a lease goes on only by renewing. The first lease
 	// is long enough for a slow machine to renew it in time, and the second so long
 	// that the claim can only be free if the renewal was not kept.
 	{"a renewed lease lasts", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		short := wish(key)
+		staged(t, store, testKey.External)
+		short := claimRequest(testKey)
 		short.Lease = 2 * time.Second
-		mine := claim(t, store, short, landfall.ClaimGranted)
+		mine := claimFor(t, store, short, landfall.ClaimGranted)
 		mine.Lease = time.Hour
 		if err := store.Renew(t.Context(), mine); err != nil {
 			t.Fatal(err)
 		}
 		for end := time.Now().Add(short.Lease + 100*time.Millisecond); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-			claim(t, store, wish(key), landfall.ClaimTaken)
+			claimFor(t, store, claimRequest(testKey), landfall.ClaimTaken)
 		}
 	}},
 	// That a lease has ended takes nothing away by itself; that somebody else has the
@@ -205,13 +205,13 @@ var claims = []check{
 	// has begun. The second creation is what comes when the answer of the first was
 	// lost.
 	{"a lease that ended unnoticed still creates, once", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		short := wish(key)
+		staged(t, store, testKey.External)
+		short := claimRequest(testKey)
 		short.Lease = 30 * time.Millisecond
-		mine := claim(t, store, short, landfall.ClaimGranted)
-		expire(t, store, key)
-		create(t, store, mine, house())
-		outcome, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house()})
+		mine := claimFor(t, store, short, landfall.ClaimGranted)
+		expire(t, store, testKey)
+		create(t, store, mine, sampleAccount())
+		outcome, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: sampleAccount()})
 		if err != nil || outcome.Verdict != landfall.CreateFenced {
 			t.Errorf("creating again: %+v, %v", outcome, err)
 		}
@@ -221,27 +221,27 @@ var claims = []check{
 	// takes it away again: a list that keeps what was mended is a list that nobody
 	// believes.
 	{"a released claim can be claimed again and keeps its failure", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
+		staged(t, store, testKey.External)
 		failure := landfall.Failure{Code: "account_failed_validation", Detail: "No.", DryRun: true, Violations: []landfall.Violation{{Code: "c", Attr: "customers.0.landline", Detail: "d"}}}
 		failed := landfall.Attempt{Failure: &failure, Event: landfall.Event{Type: landfall.EventDryRunFailed, Details: map[string]string{"code": "c"}}}
-		if err := store.Release(t.Context(), claim(t, store, wish(key), landfall.ClaimGranted), failed); err != nil {
+		if err := store.Release(t.Context(), claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), failed); err != nil {
 			t.Fatal(err)
 		}
-		found := process(t, store, key)
+		found := readProcess(t, store, testKey)
 		if found.State != landfall.Staged || found.Failure == nil {
 			t.Fatalf("got %+v", found)
 		}
 		recent(t, found.Failure.At)
 		failure.At = found.Failure.At
 		same(t, *found.Failure, failure)
-		again := claim(t, store, wish(key), landfall.ClaimGranted)
+		again := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
 		if err := store.Release(t.Context(), again, landfall.Attempt{Event: landfall.Event{Type: landfall.EventDryRunCompleted}}); err != nil {
 			t.Fatal(err)
 		}
-		if found := process(t, store, key); found.Failure != nil {
+		if found := readProcess(t, store, testKey); found.Failure != nil {
 			t.Errorf("the failure stays: %+v", found.Failure)
 		}
-		kept := events(t, store, key)
+		kept := readEvents(t, store, testKey)
 		if len(kept) != 2 || kept[0].Type != landfall.EventDryRunFailed || kept[0].Details["code"] != "c" || kept[1].Type != landfall.EventDryRunCompleted {
 			t.Errorf("events %+v", kept)
 		}
@@ -250,45 +250,45 @@ var claims = []check{
 	// replicas, and one that was read before it was used would be passed by all who
 	// read it at once.
 	{"claims never exceed the supplier's limit", func(t *testing.T, store landfall.Store) {
-		limited(t, store, 5, 0)
+		claimUnderLimits(t, store, 5, 0)
 	}},
 	// The supplier has no limit here, so nothing else can hold the callers back: the
 	// limit that comes with the request has to count by itself.
 	{"claims never exceed the service's limit", func(t *testing.T, store landfall.Store) {
-		limited(t, store, 0, 7)
+		claimUnderLimits(t, store, 0, 7)
 	}},
 	// An operator who lowers one of the two expects to have less at once, whichever
 	// it is.
 	{"of two limits the lower one counts", func(t *testing.T, store landfall.Store) {
-		limited(t, store, 3, 7)
+		claimUnderLimits(t, store, 3, 7)
 	}},
 	// A place that a dead holder kept would be lost for ever, and in the end nobody
 	// could create anything. The limit is one, so that a single lost place is seen at
 	// once.
 	{"an ended lease and a released claim give their places back", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2", "3")
-		limit(t, store, 1)
-		own := func(number string) landfall.ClaimRequest { return wish(landfall.Key{Supplier: code, External: number}) }
+		setLimit(t, store, 1)
+		own := func(number string) landfall.ClaimRequest { return claimRequest(landfall.Key{Supplier: supplierCode, External: number}) }
 		short := own("1")
 		short.Lease = 30 * time.Millisecond
-		claim(t, store, short, landfall.ClaimGranted)
+		claimFor(t, store, short, landfall.ClaimGranted)
 		expire(t, store, short.Key)
-		second := claim(t, store, own("2"), landfall.ClaimGranted)
-		claim(t, store, own("3"), landfall.ClaimOverLimit)
+		second := claimFor(t, store, own("2"), landfall.ClaimGranted)
+		claimFor(t, store, own("3"), landfall.ClaimOverLimit)
 		// Both would be true; that the account is under way says more than that there
 		// is no room.
-		claim(t, store, own("2"), landfall.ClaimTaken)
+		claimFor(t, store, own("2"), landfall.ClaimTaken)
 		if err := store.Release(t.Context(), second, landfall.Attempt{Event: landfall.Event{Type: landfall.EventImportFailed}}); err != nil {
 			t.Fatal(err)
 		}
-		create(t, store, claim(t, store, own("3"), landfall.ClaimGranted), house())
-		claim(t, store, own("2"), landfall.ClaimGranted)
+		create(t, store, claimFor(t, store, own("3"), landfall.ClaimGranted), sampleAccount())
+		claimFor(t, store, own("2"), landfall.ClaimGranted)
 	}},
 }
 
-// limited lets 64 callers claim different processes under limits, and checks
+// claimUnderLimits lets 64 callers claim different processes under limits, and checks
 // that exactly as many are granted as the lower limit allows.
-func limited(t *testing.T, store landfall.Store, supplier, service int) {
+func claimUnderLimits(t *testing.T, store landfall.Store, supplier, service int) {
 	var numbers []string
 	for number := range 64 {
 		// Each caller has an account of his own, so nothing but the limit can refuse
@@ -296,10 +296,10 @@ func limited(t *testing.T, store landfall.Store, supplier, service int) {
 		numbers = append(numbers, fmt.Sprint(number))
 	}
 	staged(t, store, numbers...)
-	limit(t, store, supplier)
+	setLimit(t, store, supplier)
 	var granted, over atomic.Int32
 	atOnce(64, func(number int) {
-		request := wish(landfall.Key{Supplier: code, External: numbers[number]})
+		request := claimRequest(landfall.Key{Supplier: supplierCode, External: numbers[number]})
 		request.ServiceLimit = service
 		outcome, err := store.Claim(t.Context(), request)
 		switch {

@@ -21,8 +21,8 @@ func on(text string) calendar.Day {
 	return day
 }
 
-// house is an account with something in every place.
-func house() landfall.Account {
+// sampleAccount is an account with something in every place.
+func sampleAccount() landfall.Account {
 	value, err := money.ParseDecimal("45210.50")
 	if err != nil {
 		panic(err)
@@ -82,12 +82,12 @@ func create(t *testing.T, store landfall.Store, claim landfall.Claim, account la
 	return outcome
 }
 
-// account also compares the figures that are kept beside the account with what is
+// readAccount also compares the figures that are kept beside the account with what is
 // on it: every case that looks at an account looks at both.
-func account(t *testing.T, store landfall.Store, key landfall.Key) (found landfall.Account) {
+func readAccount(t *testing.T, store landfall.Store, key landfall.Key) (found landfall.Account) {
 	t.Helper()
 	var figures landfall.AccountFigures
-	look(t, store, func(view landfall.View) (err error) {
+	inView(t, store, func(view landfall.View) (err error) {
 		if found, err = view.Account(t.Context(), key); err == nil {
 			figures, err = view.AccountFigures(t.Context(), key)
 		}
@@ -130,10 +130,10 @@ func balanced(t *testing.T, account landfall.Account) {
 	}
 }
 
-// events are those of one account, in the order in which they were committed.
-func events(t *testing.T, store landfall.Store, key landfall.Key) (found []landfall.Event) {
+// readEvents are those of one account, in the order in which they were committed.
+func readEvents(t *testing.T, store landfall.Store, key landfall.Key) (found []landfall.Event) {
 	t.Helper()
-	look(t, store, func(view landfall.View) (err error) {
+	inView(t, store, func(view landfall.View) (err error) {
 		found, err = view.Events(t.Context(), key)
 		return err
 	})
@@ -151,32 +151,32 @@ func same(t *testing.T, got, want any) {
 
 // creations hold a store to its most important promise: an account is there whole
 // and once, or not at all, and only for whoever holds the claim.
-var creations = []check{
+var creations = []promiseCheck{
 	// This is what customers are billed by afterwards. The account has something in
 	// every place, values that are empty beside values that are not, and text that
 	// means something to a database or to a list in one: whatever a store drops or
 	// bends shows here. By its number it must be the very same account, since that is
 	// what people have in their hands.
 	{"an account is read back as it was written", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		made := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
-		want := house()
-		want.Key, want.Data.Key, want.Number, want.Revision, want.Team, want.CreatedAt = key, key, made.Number, 1, team, made.At
-		same(t, account(t, store, key), want)
+		staged(t, store, testKey.External)
+		made := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
+		want := sampleAccount()
+		want.Key, want.Data.Key, want.Number, want.Revision, want.Team, want.CreatedAt = testKey, testKey, made.Number, 1, teamName, made.At
+		same(t, readAccount(t, store, testKey), want)
 		recent(t, made.At)
 		if !landfall.ValidAccountNumber(made.Number) {
 			t.Errorf("number %q", made.Number)
 		}
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			found, err := view.AccountByNumber(t.Context(), made.Number)
 			same(t, found, want)
 			return err
 		})
-		found := process(t, store, key)
+		found := readProcess(t, store, testKey)
 		if found.State != landfall.Imported || found.AccountNumber != made.Number || !found.AccountCreatedAt.Equal(made.At) {
 			t.Errorf("process %+v", found)
 		}
-		told := events(t, store, key)
+		told := readEvents(t, store, testKey)
 		if len(told) != 1 || told[0].Type != landfall.EventImportCompleted || told[0].AccountNumber != made.Number {
 			t.Errorf("events %+v", told)
 		}
@@ -184,34 +184,34 @@ var creations = []check{
 	// A process that waits is no empty account. Whoever got one without an error
 	// would show a balance of nothing for somebody who owes money.
 	{"no account is ErrNotFound", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		look(t, store, func(view landfall.View) error {
-			_, err := view.Account(t.Context(), key)
-			want(t, err, landfall.ErrNotFound)
-			_, err = view.AccountFigures(t.Context(), key)
-			want(t, err, landfall.ErrNotFound)
+		staged(t, store, testKey.External)
+		inView(t, store, func(view landfall.View) error {
+			_, err := view.Account(t.Context(), testKey)
+			wantError(t, err, landfall.ErrNotFound)
+			_, err = view.AccountFigures(t.Context(), testKey)
+			wantError(t, err, landfall.ErrNotFound)
 			_, err = view.AccountByNumber(t.Context(), "A-00000000")
-			want(t, err, landfall.ErrNotFound)
+			wantError(t, err, landfall.ErrNotFound)
 			return nil
 		})
 	}},
 	// Everything but the open period may be missing, and whatever joins the parts
 	// must not lose an account because one part has no rows.
 	{"the smallest account is an account", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
+		staged(t, store, testKey.External)
 		small := landfall.Account{Periods: []landfall.Period{{FromOn: on("2026-07-01")}}}
-		create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), small)
-		if found := account(t, store, key); len(found.Data.Customers) != 0 || found.Balance != 0 || len(found.Periods) != 1 {
+		create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), small)
+		if found := readAccount(t, store, testKey); len(found.Data.Customers) != 0 || found.Balance != 0 || len(found.Periods) != 1 {
 			t.Errorf("got %+v", found)
 		}
 	}},
 	// An account that exists and is listed as failed would be mended and sent again
 	// for nothing, and the count of what is left to do would never reach zero.
 	{"a creation clears an earlier failure", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		fail(t, store, key, landfall.Failure{Code: "x"})
-		create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
-		if found := process(t, store, key); found.Failure != nil {
+		staged(t, store, testKey.External)
+		fail(t, store, testKey, landfall.Failure{Code: "x"})
+		create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
+		if found := readProcess(t, store, testKey); found.Failure != nil {
 			t.Errorf("got %+v", found.Failure)
 		}
 	}},
@@ -220,32 +220,32 @@ var creations = []check{
 	// could never be posted to. The refusal costs the holder nothing, so the right
 	// account still gets through with the same claim.
 	{"books that do not add up are refused", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		mine := claim(t, store, wish(key), landfall.ClaimGranted)
-		wrong := house()
+		staged(t, store, testKey.External)
+		mine := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
+		wrong := sampleAccount()
 		wrong.Balance++
 		if _, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: wrong}); err == nil {
 			t.Error("a wrong balance was accepted")
 		}
-		wrong = house()
+		wrong = sampleAccount()
 		wrong.Periods = wrong.Periods[:1]
 		if _, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: wrong}); err == nil {
 			t.Error("an account without an open period was accepted")
 		}
-		create(t, store, mine, house())
+		create(t, store, mine, sampleAccount())
 	}},
 	// An operator pauses because something is going wrong, and claims that were
 	// granted a moment before are the very ones he wants stopped. A dry run is
 	// refused as well, or it would foretell what could not happen.
 	{"a supplier paused after the claim refuses the creation", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		mine := claim(t, store, wish(key), landfall.ClaimGranted)
+		staged(t, store, testKey.External)
+		mine := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
 		if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
 			t.Fatal(err)
 		}
 		for _, dry := range []bool{false, true} {
 			mine.DryRun = dry
-			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house()})
+			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: sampleAccount()})
 			if err != nil || outcome.Verdict != landfall.CreateNoSupplier {
 				t.Errorf("got %+v, %v", outcome, err)
 			}

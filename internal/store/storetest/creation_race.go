@@ -11,15 +11,15 @@ import (
 )
 
 // Creations beside others who want the same account, or want it not to be there.
-var creationRaces = []check{
+var creationRaces = []promiseCheck{
 	// A caller that hears nothing sends again, and its first attempt may still be
 	// under way. Two accounts for one customer would both be billed.
 	{"many creations with one claim make one account", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		mine := claim(t, store, wish(key), landfall.ClaimGranted)
+		staged(t, store, testKey.External)
+		mine := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
 		var created, fenced atomic.Int32
-		atOnce(crowd, func(int) {
-			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house()})
+		atOnce(callerCount, func(int) {
+			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: sampleAccount()})
 			switch {
 			case err != nil:
 				t.Error(err)
@@ -29,10 +29,10 @@ var creationRaces = []check{
 				fenced.Add(1)
 			}
 		})
-		if created.Load() != 1 || fenced.Load() != crowd-1 {
+		if created.Load() != 1 || fenced.Load() != callerCount-1 {
 			t.Errorf("%d created, %d fenced", created.Load(), fenced.Load())
 		}
-		account(t, store, key)
+		readAccount(t, store, testKey)
 	}},
 	// The mark says that an account must not come to be. If both won, the operator
 	// would believe that it never will while the customer already has it. There are
@@ -40,18 +40,18 @@ var creationRaces = []check{
 	{"against a skip mark exactly one wins", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		for round := range 20 {
-			own := landfall.Key{Supplier: code, External: fmt.Sprint(round)}
-			stageAny(t, store, document(own, "x"))
-			short := wish(own)
+			own := landfall.Key{Supplier: supplierCode, External: fmt.Sprint(round)}
+			stageAny(t, store, newStaging(own, "x"))
+			short := claimRequest(own)
 			// A claim that is alive would keep the mark away, and the creation would
 			// always win.
 			short.Lease = time.Millisecond // so that both are possible
-			mine := claim(t, store, short, landfall.ClaimGranted)
+			mine := claimFor(t, store, short, landfall.ClaimGranted)
 			expire(t, store, own)
 			var created, skipped atomic.Int32
 			atOnce(2, func(number int) {
 				if number == 0 {
-					outcome, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house()})
+					outcome, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: sampleAccount()})
 					if err != nil {
 						t.Error(err)
 					} else if outcome.Verdict == landfall.Created {
@@ -66,10 +66,10 @@ var creationRaces = []check{
 				if err == nil {
 					skipped.Add(1)
 				} else {
-					want(t, err, landfall.ErrExists)
+					wantError(t, err, landfall.ErrExists)
 				}
 			})
-			state := process(t, store, own).State
+			state := readProcess(t, store, own).State
 			if created.Load()+skipped.Load() != 1 || (state == landfall.Imported) != (created.Load() == 1) {
 				t.Errorf("%d created, %d skipped, state %s", created.Load(), skipped.Load(), state)
 			}
@@ -80,14 +80,14 @@ var creationRaces = []check{
 	// tell what the supplier had really sent. From the claim on no staging is
 	// accepted, so the claim's revision must be the last of all.
 	{"an account is made from one whole staged revision", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
+		staged(t, store, testKey.External)
 		var mine landfall.Claim
 		var last atomic.Int32
 		// Eight stage twenty times each while the ninth claims once, somewhere in
 		// between.
 		atOnce(9, func(number int) {
 			if number == 8 {
-				outcome, err := store.Claim(t.Context(), wish(key))
+				outcome, err := store.Claim(t.Context(), claimRequest(testKey))
 				if err != nil || outcome.Verdict != landfall.ClaimGranted {
 					t.Errorf("got %+v, %v", outcome, err)
 				}
@@ -95,7 +95,7 @@ var creationRaces = []check{
 				return
 			}
 			for at := range 20 {
-				outcome, err := store.Stage(t.Context(), document(key, fmt.Sprintf("%d-%d", number, at)))
+				outcome, err := store.Stage(t.Context(), newStaging(testKey, fmt.Sprintf("%d-%d", number, at)))
 				if err != nil {
 					t.Error(err)
 				}
@@ -104,7 +104,7 @@ var creationRaces = []check{
 				}
 			}
 		})
-		history := revisions(t, store, key)
+		history := readRevisions(t, store, testKey)
 		if int(last.Load()) != len(history)-1 || mine.Revision != len(history) {
 			t.Errorf("%d stagings accepted, claim of revision %d of %d", last.Load(), mine.Revision, len(history))
 		}
@@ -117,7 +117,7 @@ var creationRaces = []check{
 	{"accounts of very different sizes share a moment", func(t *testing.T, store landfall.Store) {
 		const many = 10_000
 		staged(t, store, "small", "large")
-		accounts := map[string]landfall.Account{"small": house(), "large": house()}
+		accounts := map[string]landfall.Account{"small": sampleAccount(), "large": sampleAccount()}
 		large := accounts["large"]
 		for number := range many {
 			large.Balance += 7
@@ -128,8 +128,8 @@ var creationRaces = []check{
 		}
 		accounts["large"] = large
 		atOnce(2, func(number int) {
-			own := landfall.Key{Supplier: code, External: []string{"small", "large"}[number]}
-			outcome, err := store.Claim(t.Context(), wish(own))
+			own := landfall.Key{Supplier: supplierCode, External: []string{"small", "large"}[number]}
+			outcome, err := store.Claim(t.Context(), claimRequest(own))
 			if err != nil {
 				t.Error(err)
 				return
@@ -139,7 +139,7 @@ var creationRaces = []check{
 			}
 		})
 		for number, given := range accounts {
-			same(t, account(t, store, landfall.Key{Supplier: code, External: number}).Ledger, given.Ledger)
+			same(t, readAccount(t, store, landfall.Key{Supplier: supplierCode, External: number}).Ledger, given.Ledger)
 		}
 	}},
 	// Once the operator has his answer he relies on it, perhaps to repair data by
@@ -148,17 +148,17 @@ var creationRaces = []check{
 	// way.
 	{"no account begun after a pause was answered is created", func(t *testing.T, store landfall.Store) {
 		var numbers []string
-		for number := range crowd {
+		for number := range callerCount {
 			numbers = append(numbers, fmt.Sprint(number))
 		}
 		staged(t, store, numbers...)
 		var held []landfall.Claim
 		for _, number := range numbers {
-			held = append(held, claim(t, store, wish(landfall.Key{Supplier: code, External: number}), landfall.ClaimGranted))
+			held = append(held, claimFor(t, store, claimRequest(landfall.Key{Supplier: supplierCode, External: number}), landfall.ClaimGranted))
 		}
 		var paused atomic.Bool
-		atOnce(crowd+1, func(number int) {
-			if number == crowd {
+		atOnce(callerCount+1, func(number int) {
+			if number == callerCount {
 				if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
 					t.Error(err)
 				}
@@ -166,7 +166,7 @@ var creationRaces = []check{
 				return
 			}
 			after := paused.Load()
-			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: held[number], Account: house()})
+			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: held[number], Account: sampleAccount()})
 			if err != nil || after && outcome.Verdict == landfall.Created {
 				t.Errorf("created after the pause: %+v, %v", outcome, err)
 			}

@@ -13,8 +13,8 @@ func apiKey(id string) landfall.APIKey {
 	return landfall.APIKey{ID: id, Organisation: organisation, Role: landfall.RoleImporter, SecretHash: sha256.Sum256([]byte(id))}
 }
 
-// token ends at a whole microsecond: that is what both databases can keep.
-func token(text string, use landfall.TokenUse, end time.Duration) landfall.ServiceToken {
+// newToken ends at a whole microsecond: that is what both databases can keep.
+func newToken(text string, use landfall.TokenUse, end time.Duration) landfall.ServiceToken {
 	return landfall.ServiceToken{
 		Hash: sha256.Sum256([]byte(text)), Use: use, KeyID: "k1",
 		ExpiresAt: time.Now().Add(end).UTC().Truncate(time.Microsecond),
@@ -37,7 +37,7 @@ func enrol(t *testing.T, store landfall.Store, tokens ...landfall.ServiceToken) 
 
 // credentials are about who may ask. What was revoked or has ended opens no door,
 // and no secret is kept in a form in which it could be used.
-var credentials = []check{
+var credentials = []promiseCheck{
 	// Disabling is the quickest way to stop somebody, and it can be taken back:
 	// nothing of the organisation may be lost by it.
 	{"an organisation is kept and can be disabled", func(t *testing.T, store landfall.Store) {
@@ -45,10 +45,10 @@ var credentials = []check{
 			if err := tx.CreateOrganisation(t.Context(), organisation); err != nil {
 				return err
 			}
-			want(t, tx.CreateOrganisation(t.Context(), organisation), landfall.ErrExists)
-			want(t, tx.SetOrganisationDisabled(t.Context(), "none", true), landfall.ErrNotFound)
+			wantError(t, tx.CreateOrganisation(t.Context(), organisation), landfall.ErrExists)
+			wantError(t, tx.SetOrganisationDisabled(t.Context(), "none", true), landfall.ErrNotFound)
 			_, err := tx.Organisation(t.Context(), "none")
-			want(t, err, landfall.ErrNotFound)
+			wantError(t, err, landfall.ErrNotFound)
 			found, err := tx.Organisation(t.Context(), organisation)
 			recent(t, found.CreatedAt)
 			if found.Disabled {
@@ -60,7 +60,7 @@ var credentials = []check{
 			update(t, store, func(tx landfall.Tx) error {
 				return tx.SetOrganisationDisabled(t.Context(), organisation, disabled)
 			})
-			look(t, store, func(view landfall.View) error {
+			inView(t, store, func(view landfall.View) error {
 				all, err := view.Organisations(t.Context())
 				if len(all) != 1 || all[0].Name != organisation || all[0].Disabled != disabled {
 					t.Errorf("got %+v", all)
@@ -77,7 +77,7 @@ var credentials = []check{
 		given.Role, given.ExpiresAt = landfall.RoleViewer, time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC)
 		enrol(t, store)
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateKey(t.Context(), given) })
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			found, err := view.Key(t.Context(), "k2")
 			recent(t, found.CreatedAt)
 			given.CreatedAt = found.CreatedAt
@@ -91,12 +91,12 @@ var credentials = []check{
 	// second key with the id of the first would replace its secret.
 	{"a key needs an organisation and exists once", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
-			want(t, tx.CreateKey(t.Context(), apiKey("k1")), landfall.ErrNotFound)
+			wantError(t, tx.CreateKey(t.Context(), apiKey("k1")), landfall.ErrNotFound)
 			return nil
 		})
 		enrol(t, store)
 		update(t, store, func(tx landfall.Tx) error {
-			want(t, tx.CreateKey(t.Context(), apiKey("k1")), landfall.ErrExists)
+			wantError(t, tx.CreateKey(t.Context(), apiKey("k1")), landfall.ErrExists)
 			return nil
 		})
 	}},
@@ -111,7 +111,7 @@ var credentials = []check{
 			other.Organisation = "Other"
 			return tx.CreateKey(t.Context(), other)
 		})
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			mine, err := view.Keys(t.Context(), organisation)
 			if err != nil {
 				return err
@@ -130,7 +130,7 @@ var credentials = []check{
 		var times []time.Time
 		for range 2 {
 			update(t, store, func(tx landfall.Tx) error { return tx.RevokeKey(t.Context(), "k1") })
-			look(t, store, func(view landfall.View) error {
+			inView(t, store, func(view landfall.View) error {
 				found, err := view.Key(t.Context(), "k1")
 				times = append(times, found.RevokedAt)
 				return err
@@ -141,9 +141,9 @@ var credentials = []check{
 			t.Errorf("revoked at %v, then at %v", times[0], times[1])
 		}
 		update(t, store, func(tx landfall.Tx) error {
-			want(t, tx.RevokeKey(t.Context(), "none"), landfall.ErrNotFound)
+			wantError(t, tx.RevokeKey(t.Context(), "none"), landfall.ErrNotFound)
 			_, err := tx.Key(t.Context(), "none")
-			want(t, err, landfall.ErrNotFound)
+			wantError(t, err, landfall.ErrNotFound)
 			return nil
 		})
 	}},
@@ -156,7 +156,7 @@ var credentials = []check{
 		for _, at := range []time.Time{later, soon, later} {
 			update(t, store, func(tx landfall.Tx) error { return tx.ExpireKey(t.Context(), "k1", at) })
 		}
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			found, err := view.Key(t.Context(), "k1")
 			if !found.ExpiresAt.Equal(soon) {
 				t.Errorf("ends at %v", found.ExpiresAt)
@@ -164,29 +164,29 @@ var credentials = []check{
 			return err
 		})
 		update(t, store, func(tx landfall.Tx) error {
-			want(t, tx.ExpireKey(t.Context(), "none", soon), landfall.ErrNotFound)
+			wantError(t, tx.ExpireKey(t.Context(), "none", soon), landfall.ErrNotFound)
 			return nil
 		})
 	}},
 	// Every request is let in by this, with one question to the store: a token is as
 	// good as the key and the organisation behind it.
 	{"a token is found with its key and organisation", func(t *testing.T, store landfall.Store) {
-		given := token("a", landfall.AccessToken, time.Hour)
+		given := newToken("a", landfall.AccessToken, time.Hour)
 		enrol(t, store, given)
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			found, owner, whose, err := view.Token(t.Context(), given.Hash)
 			if found != given || owner.ID != "k1" || owner.SecretHash != apiKey("k1").SecretHash || whose.Name != organisation {
 				t.Errorf("got %+v, %+v, %+v", found, owner, whose)
 			}
 			_, _, _, absent := view.Token(t.Context(), [32]byte{})
-			want(t, absent, landfall.ErrNotFound)
+			wantError(t, absent, landfall.ErrNotFound)
 			return err
 		})
 	}},
 	// A token without a key could not be revoked.
 	{"a token needs a key", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
-			want(t, tx.SaveTokens(t.Context(), token("a", landfall.AccessToken, time.Hour)), landfall.ErrNotFound)
+			wantError(t, tx.SaveTokens(t.Context(), newToken("a", landfall.AccessToken, time.Hour)), landfall.ErrNotFound)
 			return nil
 		})
 	}},
@@ -194,16 +194,16 @@ var credentials = []check{
 	// in a log. Those that have ended, those of another use and unknown ones get the
 	// same answer, so that nobody learns from it which of them exist.
 	{"a refresh token is good once", func(t *testing.T, store landfall.Store) {
-		good := token("good", landfall.RefreshToken, time.Hour)
-		late := token("late", landfall.RefreshToken, -time.Hour)
-		access := token("access", landfall.AccessToken, time.Hour)
+		good := newToken("good", landfall.RefreshToken, time.Hour)
+		late := newToken("late", landfall.RefreshToken, -time.Hour)
+		access := newToken("access", landfall.AccessToken, time.Hour)
 		enrol(t, store, good, late, access)
 		update(t, store, func(tx landfall.Tx) error {
 			if err := tx.SpendToken(t.Context(), good.Hash); err != nil {
 				return err
 			}
 			for _, hash := range [][32]byte{good.Hash, late.Hash, access.Hash, {}} {
-				want(t, tx.SpendToken(t.Context(), hash), landfall.ErrNotFound)
+				wantError(t, tx.SpendToken(t.Context(), hash), landfall.ErrNotFound)
 			}
 			found, _, _, err := tx.Token(t.Context(), good.Hash)
 			recent(t, found.SpentAt)
@@ -212,19 +212,19 @@ var credentials = []check{
 	}},
 	// Otherwise a thief would go on from token to token after the key was revoked.
 	{"a refresh token of a revoked key is worthless", func(t *testing.T, store landfall.Store) {
-		good := token("good", landfall.RefreshToken, time.Hour)
+		good := newToken("good", landfall.RefreshToken, time.Hour)
 		enrol(t, store, good)
 		update(t, store, func(tx landfall.Tx) error {
 			if err := tx.RevokeKey(t.Context(), "k1"); err != nil {
 				return err
 			}
-			want(t, tx.SpendToken(t.Context(), good.Hash), landfall.ErrNotFound)
+			wantError(t, tx.SpendToken(t.Context(), good.Hash), landfall.ErrNotFound)
 			return nil
 		})
 	}},
 	// There is a new token for every login, and the table would grow for ever.
 	{"expired tokens are forgotten", func(t *testing.T, store landfall.Store) {
-		old, young := token("old", landfall.AccessToken, -time.Hour), token("young", landfall.AccessToken, time.Hour)
+		old, young := newToken("old", landfall.AccessToken, -time.Hour), newToken("young", landfall.AccessToken, time.Hour)
 		enrol(t, store, old, young)
 		update(t, store, func(tx landfall.Tx) error {
 			count, err := tx.DropExpiredTokens(t.Context(), time.Now(), 10)
@@ -232,7 +232,7 @@ var credentials = []check{
 				t.Errorf("%d were dropped", count)
 			}
 			_, _, _, absent := tx.Token(t.Context(), old.Hash)
-			want(t, absent, landfall.ErrNotFound)
+			wantError(t, absent, landfall.ErrNotFound)
 			_, _, _, there := tx.Token(t.Context(), young.Hash)
 			if there != nil {
 				t.Error(there)
@@ -244,7 +244,7 @@ var credentials = []check{
 	// over all of them would hold up every login. The tokens are saved out of order,
 	// so that the oldest are not merely those that came first.
 	{"expired tokens are forgotten a few at a time, the oldest first", func(t *testing.T, store landfall.Store) {
-		oldest, older, old := token("a", landfall.AccessToken, -3*time.Hour), token("b", landfall.AccessToken, -2*time.Hour), token("c", landfall.AccessToken, -time.Hour)
+		oldest, older, old := newToken("a", landfall.AccessToken, -3*time.Hour), newToken("b", landfall.AccessToken, -2*time.Hour), newToken("c", landfall.AccessToken, -time.Hour)
 		enrol(t, store, older, old, oldest)
 		update(t, store, func(tx landfall.Tx) error {
 			count, err := tx.DropExpiredTokens(t.Context(), time.Now(), 2)

@@ -11,26 +11,26 @@ import (
 )
 
 // divergences are what the databases would do differently if they were let.
-var divergences = []check{
+var divergences = []promiseCheck{
 	// One database cannot keep a NUL and the other keeps anything. What was staged on
 	// the one could then not be moved to the other, so both refuse it, in names,
 	// numbers and documents alike.
 	{"a NUL or broken UTF-8 is refused everywhere", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		for _, bad := range []string{"a\x00b", "a\xffb", "a\xed\xa0\x80b"} {
 			if err := store.Update(t.Context(), func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), bad) }); err == nil {
 				t.Errorf("team %q was kept", bad)
 			}
-			if _, err := store.Stage(t.Context(), document(landfall.Key{Supplier: code, External: bad}, "x")); err == nil {
+			if _, err := store.Stage(t.Context(), newStaging(landfall.Key{Supplier: supplierCode, External: bad}, "x")); err == nil {
 				t.Errorf("number %q was kept", bad)
 			}
-			given := document(key, "x")
+			given := newStaging(testKey, "x")
 			given.Document = []byte(`{"a":"` + bad + `"}`)
 			if _, err := store.Stage(t.Context(), given); err == nil {
 				t.Errorf("document with %q was kept", bad)
 			}
 		}
-		if found := externals(t, store, landfall.ProcessQuery{Supplier: code}); len(found) != 0 {
+		if found := externals(t, store, landfall.ProcessQuery{Supplier: supplierCode}); len(found) != 0 {
 			t.Errorf("got %q", found)
 		}
 	}},
@@ -39,11 +39,11 @@ var divergences = []check{
 	// transaction. They are the caller's fault: unavailable would make him send them
 	// again for ever.
 	{"malformed JSON is refused, and only that", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		bad := []string{"", "{", "{]", "{'a':1}", `{"a":01}`, `{"a":1,}`, "nul", `{"a":"` + "\x01" + `"}`, `{"a":NaN}`, "{} {}"}
 		atOnce(2*len(bad), func(number int) {
-			own := landfall.Key{Supplier: code, External: fmt.Sprint(number)}
-			given := document(own, "good")
+			own := landfall.Key{Supplier: supplierCode, External: fmt.Sprint(number)}
+			given := newStaging(own, "good")
 			if number%2 == 1 {
 				given.Document = []byte(bad[number/2])
 			}
@@ -55,18 +55,18 @@ var divergences = []check{
 				t.Errorf("%q: %v", given.Document, err)
 			}
 		})
-		if found := externals(t, store, landfall.ProcessQuery{Supplier: code}); len(found) != len(bad) {
+		if found := externals(t, store, landfall.ProcessQuery{Supplier: supplierCode}); len(found) != len(bad) {
 			t.Errorf("%d processes, want %d", len(found), len(bad))
 		}
 	}},
 	// Errors end in logs, which many may read and which are kept by other rules than
 	// personal data. Databases like to quote the row that they stumbled over.
 	{"an error tells no data", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
-		given := document(key, "x")
+		createSupplier(t, store)
+		given := newStaging(testKey, "x")
 		given.Document = []byte(`{"canary": canary}`)
 		_, err := store.Stage(t.Context(), given)
-		if err == nil || strings.Contains(err.Error(), "canary") || strings.Contains(err.Error(), key.External) {
+		if err == nil || strings.Contains(err.Error(), "canary") || strings.Contains(err.Error(), testKey.External) {
 			t.Errorf("got %v", err)
 		}
 	}},
@@ -85,7 +85,7 @@ var divergences = []check{
 		})
 		// Go sorts by bytes, which is what every store has to do.
 		slices.Sort(names)
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			teams, err := view.Teams(t.Context())
 			if err != nil {
 				return err
@@ -104,18 +104,18 @@ var divergences = []check{
 	// cases, blanks at the end, two ways to write one letter, wildcards, and numbers
 	// that are equal as numbers.
 	{"keys differ by case, spaces and accents", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		numbers := []string{"abc", "ABC", "abc ", " abc", "äbc", "a\u0308bc", "%", "_", "a%", "0", "00", "1e0", "1"}
 		fill(t, store, numbers...)
 		for _, number := range numbers {
-			if found := process(t, store, landfall.Key{Supplier: code, External: number}); found.Revision != 1 {
+			if found := readProcess(t, store, landfall.Key{Supplier: supplierCode, External: number}); found.Revision != 1 {
 				t.Errorf("%q: %+v", number, found)
 			}
 		}
-		look(t, store, func(view landfall.View) error {
-			for _, near := range []landfall.Key{{Supplier: "acme", External: "abc"}, {Supplier: code, External: "Abc"}, {Supplier: code, External: "a_c"}} {
+		inView(t, store, func(view landfall.View) error {
+			for _, near := range []landfall.Key{{Supplier: "acme", External: "abc"}, {Supplier: supplierCode, External: "Abc"}, {Supplier: supplierCode, External: "a_c"}} {
 				_, err := view.Process(t.Context(), near)
-				want(t, err, landfall.ErrNotFound)
+				wantError(t, err, landfall.ErrNotFound)
 			}
 			return nil
 		})
@@ -136,19 +136,19 @@ var divergences = []check{
 		if err == nil || errors.Is(err, landfall.ErrUnavailable) {
 			t.Errorf("got %v", err)
 		}
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			_, err := view.Team(t.Context(), "Before")
-			want(t, err, landfall.ErrNotFound)
+			wantError(t, err, landfall.ErrNotFound)
 			return nil
 		})
 	}},
 	// Whatever a supplier sends as a number must arrive as that number, and never as
 	// a part of a statement, a placeholder or a pattern.
 	{"hostile text is only text", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		names := []string{`'; DROP TABLE process; --`, `" OR 1=1`, `$1`, `?`, `{now}`, `\`, `%s`, "\n", "🙂"}
 		fill(t, store, names...)
-		found := externals(t, store, landfall.ProcessQuery{Supplier: code})
+		found := externals(t, store, landfall.ProcessQuery{Supplier: supplierCode})
 		slices.Sort(found)
 		slices.Sort(names)
 		if !slices.Equal(found, names) {

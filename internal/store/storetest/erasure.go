@@ -23,7 +23,7 @@ func erase(t *testing.T, store landfall.Store, key landfall.Key) (erasure landfa
 func said(t *testing.T, store landfall.Store, key landfall.Key) string {
 	t.Helper()
 	var all []any
-	look(t, store, func(view landfall.View) error {
+	inView(t, store, func(view landfall.View) error {
 		process, err := view.Process(t.Context(), key)
 		if err != nil {
 			return err
@@ -55,7 +55,7 @@ func said(t *testing.T, store landfall.Store, key landfall.Key) string {
 
 // erasures look for a word that was planted everywhere. Each table that is added
 // with something personal in it must forget that word.
-var erasures = []check{
+var erasures = []promiseCheck{
 	// A person may ask to be forgotten, and the law also asks for the books to be
 	// kept. The word is planted in the document, the people, the address, a note and
 	// a mail, and looked for in all that can be read. Sums, numbers and states must
@@ -63,9 +63,9 @@ var erasures = []check{
 	{"of an erased account its books stay and nothing personal", func(t *testing.T, store landfall.Store) {
 		const canary = "Kanarienvogel"
 		staged(t, store)
-		stage(t, store, document(key, canary), landfall.StagedFirst, 1)
-		mine := claim(t, store, wish(key), landfall.ClaimGranted)
-		creation := landfall.Creation{Claim: mine, Account: house(), Mails: []landfall.Mail{{Kind: "k", To: canary + "@mail.co.uk"}, {Kind: "k", To: "b"}}}
+		stage(t, store, newStaging(testKey, canary), landfall.StagedFirst, 1)
+		mine := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
+		creation := landfall.Creation{Claim: mine, Account: sampleAccount(), Mails: []landfall.Mail{{Kind: "k", To: canary + "@mail.co.uk"}, {Kind: "k", To: "b"}}}
 		data := &creation.Account.Data
 		data.BillingName, data.BillingAddress.Lines = canary, []string{canary}
 		for i := range data.Customers {
@@ -77,8 +77,8 @@ var erasures = []check{
 			t.Fatalf("%+v, %v", made, err)
 		}
 		figures := func() (found landfall.AccountFigures) {
-			look(t, store, func(view landfall.View) (err error) {
-				found, err = view.AccountFigures(t.Context(), key)
+			inView(t, store, func(view landfall.View) (err error) {
+				found, err = view.AccountFigures(t.Context(), testKey)
 				return err
 			})
 			return found
@@ -86,17 +86,17 @@ var erasures = []check{
 		before := figures()
 		// Without this the case would go on passing when the word is no longer
 		// planted anywhere.
-		if !strings.Contains(said(t, store, key), canary) {
+		if !strings.Contains(said(t, store, testKey), canary) {
 			t.Fatal("this case would find nothing")
 		}
-		if erasure := erase(t, store, key); erasure.Revisions != 1 || erasure.AccountNumber != made.Number || !erasure.PreviousAt.IsZero() {
+		if erasure := erase(t, store, testKey); erasure.Revisions != 1 || erasure.AccountNumber != made.Number || !erasure.PreviousAt.IsZero() {
 			t.Errorf("%+v", erasure)
 		}
-		if text := said(t, store, key); strings.Contains(text, canary) || strings.Contains(text, "Lovelace") || !strings.Contains(text, made.Number) {
+		if text := said(t, store, testKey); strings.Contains(text, canary) || strings.Contains(text, "Lovelace") || !strings.Contains(text, made.Number) {
 			t.Errorf("what is left: %s", text)
 		}
 		same(t, figures(), before)
-		found := process(t, store, key)
+		found := readProcess(t, store, testKey)
 		recent(t, found.ErasedAt)
 		if found.State != landfall.Imported || found.Revision != 1 {
 			t.Errorf("%+v", found)
@@ -112,14 +112,14 @@ var erasures = []check{
 		if due || err != nil {
 			t.Errorf("mails are due: %v, %v", due, err)
 		}
-		if outcome := undo(t, store, landfall.UndoRequest{Key: key}, landfall.UndoKept); outcome.Kept != landfall.KeptErased {
+		if outcome := undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.UndoKept); outcome.Kept != landfall.KeptErased {
 			t.Errorf("%+v", outcome)
 		}
 		// What is added later goes when it is erased again.
-		post(t, store, landfall.Posting{Key: key, Decide: func(landfall.AccountState) (landfall.Additions, error) {
+		post(t, store, landfall.Posting{Key: testKey, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 			return landfall.Additions{Notes: []landfall.Note{{Body: canary, HasBody: true}}}, nil
 		}}, landfall.Posted)
-		if again := erase(t, store, key); again.PreviousAt.IsZero() || strings.Contains(said(t, store, key), canary) {
+		if again := erase(t, store, testKey); again.PreviousAt.IsZero() || strings.Contains(said(t, store, testKey), canary) {
 			t.Errorf("%+v", again)
 		}
 	}},
@@ -130,41 +130,41 @@ var erasures = []check{
 	{"an account that was never created is erased and does not come back", func(t *testing.T, store landfall.Store) {
 		const canary = "Kanarienvogel"
 		staged(t, store)
-		stage(t, store, document(key, canary), landfall.StagedFirst, 1)
+		stage(t, store, newStaging(testKey, canary), landfall.StagedFirst, 1)
 		// Two revisions: to erase the newest alone would leave the person in the
 		// older one.
-		stage(t, store, document(key, canary+"2"), landfall.StagedAgain, 2)
-		mine := claim(t, store, wish(key), landfall.ClaimGranted)
+		stage(t, store, newStaging(testKey, canary+"2"), landfall.StagedAgain, 2)
+		mine := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
-			_, err := tx.Erase(t.Context(), key)
+			_, err := tx.Erase(t.Context(), testKey)
 			return err
 		})
-		want(t, err, landfall.ErrExists)
+		wantError(t, err, landfall.ErrExists)
 		// Words of a failure may quote what was sent, so they have to go as well.
 		failed := landfall.Attempt{Failure: &landfall.Failure{Code: "x", Detail: canary}, Event: landfall.Event{Type: landfall.EventImportFailed}}
 		if err := store.Release(t.Context(), mine, failed); err != nil {
 			t.Fatal(err)
 		}
-		if erasure := erase(t, store, key); erasure.Revisions != 2 || erasure.AccountNumber != "" {
+		if erasure := erase(t, store, testKey); erasure.Revisions != 2 || erasure.AccountNumber != "" {
 			t.Errorf("%+v", erasure)
 		}
-		if text := said(t, store, key); strings.Contains(text, canary) {
+		if text := said(t, store, testKey); strings.Contains(text, canary) {
 			t.Errorf("what is left: %s", text)
 		}
-		if found := process(t, store, key); found.State != landfall.Skipped || found.Revision != 2 {
+		if found := readProcess(t, store, testKey); found.State != landfall.Skipped || found.Revision != 2 {
 			t.Errorf("%+v", found)
 		}
-		outcome, err := store.Stage(t.Context(), document(key, canary))
+		outcome, err := store.Stage(t.Context(), newStaging(testKey, canary))
 		if err != nil || outcome.Verdict != landfall.RefusedSkipped {
 			t.Errorf("%+v, %v", outcome, err)
 		}
-		for _, revision := range revisions(t, store, key) {
+		for _, revision := range readRevisions(t, store, testKey) {
 			recent(t, revision.RemovedAt)
 			if revision.Document != nil || revision.StagedAt.IsZero() {
 				t.Errorf("%+v", revision)
 			}
 		}
-		if erasure := erase(t, store, key); erasure.PreviousAt.IsZero() {
+		if erasure := erase(t, store, testKey); erasure.PreviousAt.IsZero() {
 			t.Errorf("%+v", erasure)
 		}
 	}},
@@ -172,41 +172,41 @@ var erasures = []check{
 	// person. That the second request finds nothing is the answer that the person is
 	// owed.
 	{"of an account that was only ever refused the refusal goes", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
-		other := landfall.Key{Supplier: code, External: "other"}
-		for _, key := range []landfall.Key{key, other} {
+		createSupplier(t, store)
+		other := landfall.Key{Supplier: supplierCode, External: "other"}
+		for _, key := range []landfall.Key{testKey, other} {
 			if err := store.Refuse(t.Context(), landfall.Refusal{Key: key, Failure: landfall.Failure{Code: "x", Detail: "Kanarienvogel"}}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if erasure := erase(t, store, key); erasure.Revisions != 0 || erasure.AccountNumber != "" {
+		if erasure := erase(t, store, testKey); erasure.Revisions != 0 || erasure.AccountNumber != "" {
 			t.Errorf("%+v", erasure)
 		}
 		var left []landfall.Key
-		for failed, err := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: code}) {
+		for failed, err := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: supplierCode}) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			left = append(left, landfall.Key{Supplier: code, External: failed.External})
+			left = append(left, landfall.Key{Supplier: supplierCode, External: failed.External})
 		}
 		if len(left) != 1 || left[0] != other {
 			t.Errorf("left are %v", left)
 		}
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
-			_, err := tx.Erase(t.Context(), key)
+			_, err := tx.Erase(t.Context(), testKey)
 			return err
 		})
-		want(t, err, landfall.ErrNotFound)
+		wantError(t, err, landfall.ErrNotFound)
 	}},
 	// A request with a mistyped number must not be answered as if somebody had been
 	// forgotten.
 	{"what was never staged cannot be erased", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
-			_, err := tx.Erase(t.Context(), key)
+			_, err := tx.Erase(t.Context(), testKey)
 			return err
 		})
-		want(t, err, landfall.ErrNotFound)
+		wantError(t, err, landfall.ErrNotFound)
 	}},
 	// Nobody can give back what was erased by mistake. The others have the same
 	// content, so a statement that goes by content instead of key would take them
@@ -214,16 +214,16 @@ var erasures = []check{
 	{"erasing one account leaves the others alone", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		for i := range 3 {
-			own := landfall.Key{Supplier: code, External: fmt.Sprint("E-", i)}
-			stage(t, store, document(own, own.External), landfall.StagedFirst, 1)
-			mine := claim(t, store, wish(own), landfall.ClaimGranted)
-			if _, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house()}); err != nil {
+			own := landfall.Key{Supplier: supplierCode, External: fmt.Sprint("E-", i)}
+			stage(t, store, newStaging(own, own.External), landfall.StagedFirst, 1)
+			mine := claimFor(t, store, claimRequest(own), landfall.ClaimGranted)
+			if _, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: sampleAccount()}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		other := landfall.Key{Supplier: code, External: "E-2"}
+		other := landfall.Key{Supplier: supplierCode, External: "E-2"}
 		before := said(t, store, other)
-		erase(t, store, landfall.Key{Supplier: code, External: "E-1"})
+		erase(t, store, landfall.Key{Supplier: supplierCode, External: "E-1"})
 		if said(t, store, other) != before {
 			t.Error("another account changed")
 		}

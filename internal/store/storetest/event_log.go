@@ -14,8 +14,8 @@ import (
 	"landfall"
 )
 
-// follower reads the log as a receiver of events does.
-type follower struct {
+// logFollower reads the log as a receiver of events does.
+type logFollower struct {
 	mark      landfall.Watermark
 	suppliers []string
 	events    []landfall.Event
@@ -23,7 +23,7 @@ type follower struct {
 
 // read takes what is complete. Planted, it reads up to the newest event that
 // can be seen, as one would do who took ids for the order of commits.
-func (f *follower) read(ctx context.Context, store landfall.Store, planted bool) error {
+func (f *logFollower) read(ctx context.Context, store landfall.Store, planted bool) error {
 	var err error
 	if f.mark, err = store.Watermark(ctx, f.mark); err != nil {
 		return err
@@ -70,7 +70,7 @@ func tell(ctx context.Context, store landfall.Store, key landfall.Key, number *a
 
 // eventLogs are about readers who follow the log by its numbers. On a database with
 // several writers numbers are committed out of order, and a reader must miss none.
-var eventLogs = []check{
+var eventLogs = []promiseCheck{
 	// Receivers keep their books by events; one that was skipped is an account that
 	// they never hear of. The second half plants the mistake on purpose, so that the
 	// case is known to find it where it can happen at all.
@@ -103,7 +103,7 @@ var eventLogs = []check{
 		var written atomic.Int64
 		ended := make(chan struct{})
 		var reading sync.WaitGroup
-		followers := make([]follower, 10)
+		followers := make([]logFollower, 10)
 		for i := range followers {
 			followers[i].suppliers = suppliers
 			reading.Go(func() {
@@ -169,7 +169,7 @@ var eventLogs = []check{
 		if err != nil || mark.Complete == 0 {
 			t.Fatalf("%+v, %v", mark, err)
 		}
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			found, err := view.EventsAfter(t.Context(), landfall.EventQuery{Suppliers: []string{"C", "A", "none"}, UpTo: mark.Complete, Limit: 5})
 			if err != nil {
 				return err
@@ -186,7 +186,7 @@ var eventLogs = []check{
 				t.Errorf("%+v, %v", one, err)
 			}
 			_, err = view.LoggedEvent(t.Context(), mark.Complete+1)
-			want(t, err, landfall.ErrNotFound)
+			wantError(t, err, landfall.ErrNotFound)
 			told, err := view.SuppliersWithEvents(t.Context(), found[3].ID, mark.Complete)
 			if len(told) != 3 {
 				t.Errorf("told of %q", told)
@@ -199,16 +199,16 @@ var eventLogs = []check{
 	}},
 	// By this list it is decided whose events somebody may read.
 	{"grants are listed by organisation", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		update(t, store, func(tx landfall.Tx) error {
 			if err := tx.CreateOrganisation(t.Context(), organisation); err != nil {
 				return err
 			}
-			return tx.Grant(t.Context(), code, organisation)
+			return tx.Grant(t.Context(), supplierCode, organisation)
 		})
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			found, err := view.GrantedSuppliers(t.Context(), organisation)
-			if len(found) != 1 || found[0] != code {
+			if len(found) != 1 || found[0] != supplierCode {
 				t.Errorf("granted %q", found)
 			}
 			return err
@@ -227,7 +227,7 @@ func lateEvents(t *testing.T, store landfall.Store, planted bool) (skipped int, 
 		}
 		return tx.CreateSupplier(t.Context(), landfall.NewSupplier(other))
 	})
-	follower := follower{suppliers: []string{mine, other}}
+	follower := logFollower{suppliers: []string{mine, other}}
 	// An update may run more than once, and would otherwise be stuck in telling that
 	// it has begun when nobody listens any more.
 	begun, release := make(chan struct{}, 5), make(chan struct{})

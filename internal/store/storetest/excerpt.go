@@ -11,7 +11,7 @@ import (
 
 // excerpts are accounts too long for a page: whatever there is too much of is paged,
 // and what is left out says so.
-var excerpts = []check{
+var excerpts = []promiseCheck{
 	// An account with years of history must open as fast as a new one.
 	{"an excerpt has the newest of every list, and pages to the oldest", excerptPages},
 	// A single note may be as long as a book, and it would make the page unusable for
@@ -28,8 +28,8 @@ var excerpts = []check{
 // excerpt is of the account that most cases use.
 func excerpt(t *testing.T, store landfall.Store, wanted landfall.AccountPageQuery) (found landfall.AccountPage) {
 	t.Helper()
-	look(t, store, func(view landfall.View) (err error) {
-		found, err = view.AccountPage(t.Context(), key, wanted)
+	inView(t, store, func(view landfall.View) (err error) {
+		found, err = view.AccountPage(t.Context(), testKey, wanted)
 		return err
 	})
 	return found
@@ -37,7 +37,7 @@ func excerpt(t *testing.T, store landfall.Store, wanted landfall.AccountPageQuer
 
 // long has more of everything than the indexes of long lists begin with.
 func long(count int) landfall.Account {
-	account := house()
+	account := sampleAccount()
 	account.Data.Notes, account.Data.Statements = nil, nil
 	for i := range count {
 		account.Data.Notes = append(account.Data.Notes, landfall.Note{
@@ -58,10 +58,10 @@ func long(count int) landfall.Account {
 func excerptPages(t *testing.T, store landfall.Store) {
 	const count, rows = 450, 60
 	staged(t, store, "A-1")
-	number := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), long(count)).Number
+	number := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), long(count)).Number
 	// The pages are held against what is read without pages, which other cases rely
 	// on.
-	whole := account(t, store, key)
+	whole := readAccount(t, store, testKey)
 	entries, notes, statements := 0, 0, 0
 	for wanted := (landfall.AccountPageQuery{Rows: rows}); ; {
 		page := excerpt(t, store, wanted)
@@ -91,14 +91,14 @@ func excerptPages(t *testing.T, store landfall.Store) {
 	if entries != count || notes != count || statements != count {
 		t.Errorf("%d entries, %d notes and %d statements of %d", entries, notes, statements, count)
 	}
-	look(t, store, func(view landfall.View) error {
-		if found, err := view.KeyByNumber(t.Context(), number); found != key || err != nil {
+	inView(t, store, func(view landfall.View) error {
+		if found, err := view.KeyByNumber(t.Context(), number); found != testKey || err != nil {
 			t.Errorf("key %v, %v", found, err)
 		}
 		_, err := view.KeyByNumber(t.Context(), "A-NOBODYS")
-		want(t, err, landfall.ErrNotFound)
-		_, err = view.AccountPage(t.Context(), landfall.Key{Supplier: code, External: "nobody"}, landfall.AccountPageQuery{Rows: 1})
-		want(t, err, landfall.ErrNotFound)
+		wantError(t, err, landfall.ErrNotFound)
+		_, err = view.AccountPage(t.Context(), landfall.Key{Supplier: supplierCode, External: "nobody"}, landfall.AccountPageQuery{Rows: 1})
+		wantError(t, err, landfall.ErrNotFound)
 		return nil
 	})
 }
@@ -106,10 +106,10 @@ func excerptPages(t *testing.T, store landfall.Store) {
 // excerptLong has one note that just fits and one that does not.
 func excerptLong(t *testing.T, store landfall.Store) {
 	staged(t, store, "A-1")
-	account := house()
+	account := sampleAccount()
 	body := strings.Repeat("x", landfall.MaxNoteBytes+1)
 	account.Data.Notes = []landfall.Note{{Body: body, HasBody: true, Pinned: true}, {Body: body[1:], HasBody: true}}
-	create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), account)
+	create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), account)
 	found := excerpt(t, store, landfall.AccountPageQuery{Rows: 10})
 	if len(found.Notes) != 2 || found.Notes[0].Bytes != landfall.MaxNoteBytes || found.Notes[0].Body != body[1:] ||
 		found.Notes[1].Bytes != len(body) || found.Notes[1].Body != "" || found.Notes[1].HasBody || len(found.Pinned) != 1 || found.Pinned[0].Body != "" {
@@ -121,19 +121,19 @@ func excerptLong(t *testing.T, store landfall.Store) {
 func historyPages(t *testing.T, store landfall.Store) {
 	staged(t, store, "A-1")
 	for revision := 2; revision <= 5; revision++ {
-		stage(t, store, document(key, fmt.Sprint(revision)), landfall.StagedAgain, revision)
+		stage(t, store, newStaging(testKey, fmt.Sprint(revision)), landfall.StagedAgain, revision)
 	}
 	for range 3 {
 		update(t, store, func(tx landfall.Tx) error {
-			if err := tx.AppendEvent(t.Context(), landfall.Event{Type: landfall.EventSkipped, Key: key}); err != nil {
+			if err := tx.AppendEvent(t.Context(), landfall.Event{Type: landfall.EventSkipped, Key: testKey}); err != nil {
 				return err
 			}
-			return tx.AppendAudit(t.Context(), landfall.AuditEntry{Actor: somebody, Action: "account.skip", Subject: code + "/A-1"})
+			return tx.AppendAudit(t.Context(), landfall.AuditEntry{Actor: somebody, Action: "account.skip", Subject: supplierCode + "/A-1"})
 		})
 	}
 	history := func(before time.Time, limit int) (found landfall.History) {
-		look(t, store, func(view landfall.View) (err error) {
-			found, err = view.History(t.Context(), landfall.HistoryQuery{Key: key, Before: before, Limit: limit})
+		inView(t, store, func(view landfall.View) (err error) {
+			found, err = view.History(t.Context(), landfall.HistoryQuery{Key: testKey, Before: before, Limit: limit})
 			return err
 		})
 		return found
@@ -145,13 +145,13 @@ func historyPages(t *testing.T, store landfall.Store) {
 	if found := history(found.Revisions[1].StagedAt, 10); len(found.Revisions) != 3 || found.Revisions[0].Revision != 3 || len(found.Events) != 0 {
 		t.Errorf("earlier %+v", found)
 	}
-	look(t, store, func(view landfall.View) error {
-		one, err := view.Revision(t.Context(), key, 3)
+	inView(t, store, func(view landfall.View) error {
+		one, err := view.Revision(t.Context(), testKey, 3)
 		if err != nil || string(one.Document) != `{"content": "3"}` || one.Revision != 3 {
 			t.Errorf("revision %+v, %v", one, err)
 		}
-		_, err = view.Revision(t.Context(), key, 9)
-		want(t, err, landfall.ErrNotFound)
+		_, err = view.Revision(t.Context(), testKey, 9)
+		wantError(t, err, landfall.ErrNotFound)
 		return nil
 	})
 }
@@ -159,18 +159,18 @@ func historyPages(t *testing.T, store landfall.Store) {
 // refusedUntilStaged: an account that was never accepted has no process, and its
 // refusal is all that is known of it.
 func refusedUntilStaged(t *testing.T, store landfall.Store) {
-	supply(t, store)
+	createSupplier(t, store)
 	asked := func() (failure landfall.Failure, err error) {
-		look(t, store, func(view landfall.View) error {
-			failure, err = view.StagingRefusal(t.Context(), key)
+		inView(t, store, func(view landfall.View) error {
+			failure, err = view.StagingRefusal(t.Context(), testKey)
 			return nil
 		})
 		return failure, err
 	}
 	_, err := asked()
-	want(t, err, landfall.ErrNotFound)
+	wantError(t, err, landfall.ErrNotFound)
 	wrong := landfall.Failure{Code: "c", Detail: "d", Violations: []landfall.Violation{{Code: "v", Attr: "a"}}}
-	if err := store.Refuse(t.Context(), landfall.Refusal{Key: key, Failure: wrong}); err != nil {
+	if err := store.Refuse(t.Context(), landfall.Refusal{Key: testKey, Failure: wrong}); err != nil {
 		t.Fatal(err)
 	}
 	failure, err := asked()
@@ -178,7 +178,7 @@ func refusedUntilStaged(t *testing.T, store landfall.Store) {
 		t.Errorf("%+v, %v", failure, err)
 	}
 	recent(t, failure.At)
-	stage(t, store, document(key, "x"), landfall.StagedFirst, 1)
+	stage(t, store, newStaging(testKey, "x"), landfall.StagedFirst, 1)
 	_, err = asked()
-	want(t, err, landfall.ErrNotFound)
+	wantError(t, err, landfall.ErrNotFound)
 }

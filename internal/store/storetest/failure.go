@@ -10,7 +10,7 @@ import (
 // fail lets an attempt at a process fail.
 func fail(t *testing.T, store landfall.Store, key landfall.Key, failure landfall.Failure) {
 	t.Helper()
-	mine := claim(t, store, wish(key), landfall.ClaimGranted)
+	mine := claimFor(t, store, claimRequest(key), landfall.ClaimGranted)
 	attempt := landfall.Attempt{Failure: &failure, Event: landfall.Event{Type: landfall.EventImportFailed}}
 	if err := store.Release(t.Context(), mine, attempt); err != nil {
 		t.Fatalf("Release: %v", err)
@@ -21,7 +21,7 @@ func fail(t *testing.T, store landfall.Store, key landfall.Key, failure landfall
 func refuse(t *testing.T, store landfall.Store, number, failure string) {
 	t.Helper()
 	err := store.Refuse(t.Context(), landfall.Refusal{
-		Key: landfall.Key{Supplier: code, External: number}, Failure: landfall.Failure{
+		Key: landfall.Key{Supplier: supplierCode, External: number}, Failure: landfall.Failure{
 			Code: failure, Detail: "d", Violations: []landfall.Violation{{Code: "v", Attr: "customers.0.email", Detail: "a secret"}},
 		},
 	})
@@ -33,7 +33,7 @@ func refuse(t *testing.T, store landfall.Store, number, failure string) {
 // failing lists who does not get on, where, and why.
 func failing(t *testing.T, store landfall.Store, query landfall.FailureQuery) (found []string) {
 	t.Helper()
-	query.Supplier = code
+	query.Supplier = supplierCode
 	for failed, err := range store.Failed(t.Context(), query) {
 		if err != nil {
 			t.Fatal(err)
@@ -46,14 +46,14 @@ func failing(t *testing.T, store landfall.Store, query landfall.FailureQuery) (f
 
 // failures are what people work through. None may be lost, none may stay once the
 // account got on, and a page of them must not shift while they are mended.
-var failures = []check{
+var failures = []promiseCheck{
 	// What was refused at the door is not among the processes, and would be forgotten
 	// between two systems. Only codes and places are kept: the words may quote what
 	// was sent, and nothing of a refused document is to be kept.
 	{"a refused staging stays on record until the account is staged", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "2", "imported", "skipped")
-		own := func(number string) landfall.Key { return landfall.Key{Supplier: code, External: number} }
-		create(t, store, claim(t, store, wish(own("imported")), landfall.ClaimGranted), house())
+		own := func(number string) landfall.Key { return landfall.Key{Supplier: supplierCode, External: number} }
+		create(t, store, claimFor(t, store, claimRequest(own("imported")), landfall.ClaimGranted), sampleAccount())
 		update(t, store, func(tx landfall.Tx) error {
 			_, err := tx.Skip(t.Context(), own("skipped"), "no")
 			return err
@@ -65,7 +65,7 @@ var failures = []check{
 		refuse(t, store, "1", "second")
 		same(t, failing(t, store, landfall.FailureQuery{}), []string{"1 true second", "2 true first", "3 true first"})
 		same(t, failing(t, store, landfall.FailureQuery{After: "1", Limit: 1}), []string{"2 true first"})
-		for failed := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: code, Limit: 1}) {
+		for failed := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: supplierCode, Limit: 1}) {
 			same(t, failed.Failure.Violations, []landfall.Violation{{Code: "v", Attr: "customers.0.email"}})
 		}
 		// The newer counts, whatever it is.
@@ -74,17 +74,17 @@ var failures = []check{
 		refuse(t, store, "2", "again")
 		same(t, failing(t, store, landfall.FailureQuery{}), []string{"1 true second", "2 true again", "3 true first"})
 		// Staged for the first time, with the same content, with another.
-		stage(t, store, document(own("1"), "good"), landfall.StagedFirst, 1)
-		stage(t, store, document(own("2"), "2"), landfall.StagedAgain, 1)
+		stage(t, store, newStaging(own("1"), "good"), landfall.StagedFirst, 1)
+		stage(t, store, newStaging(own("2"), "2"), landfall.StagedAgain, 1)
 		same(t, failing(t, store, landfall.FailureQuery{}), []string{"2 false attempt", "3 true first"})
 		refuse(t, store, "1", "third")
-		stage(t, store, document(own("1"), "better"), landfall.StagedAgain, 2)
+		stage(t, store, newStaging(own("1"), "better"), landfall.StagedAgain, 2)
 		same(t, failing(t, store, landfall.FailureQuery{}), []string{"2 false attempt", "3 true first"})
 	}},
 	// That there is no such supplier is no error here: the caller is being refused in
 	// any case, and there is nobody to keep the reason for.
 	{"refusals at once are kept, and of an unknown supplier none", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		atOnce(20, func(number int) {
 			refuse(t, store, fmt.Sprint(number%10), "x")
 		})
@@ -108,7 +108,7 @@ var failures = []check{
 			}
 			return failure
 		}
-		own := func(number string) landfall.Key { return landfall.Key{Supplier: code, External: number} }
+		own := func(number string) landfall.Key { return landfall.Key{Supplier: supplierCode, External: number} }
 		fail(t, store, own("3"), violations("customers.0.landline"))
 		fail(t, store, own("1"), violations("customers.12.landline", "customers.0.landline", "customers.0.mobile"))
 		fail(t, store, own("2"), landfall.Failure{Code: landfall.CodeVendorRejected})
@@ -120,7 +120,7 @@ var failures = []check{
 			return err
 		})
 		var listed []string
-		for failed, err := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: code}) {
+		for failed, err := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: supplierCode}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,11 +131,11 @@ var failures = []check{
 			"1 account_failed_validation", "2 payment_vendor_rejected", "3 account_failed_validation", "4 payment_vendor_rejected",
 		})
 		var page []string
-		for failed := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: code, After: "1", Limit: 2}) {
+		for failed := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: supplierCode, After: "1", Limit: 2}) {
 			page = append(page, failed.External)
 		}
 		same(t, page, []string{"2", "3"})
-		summary, err := store.FailureSummary(t.Context(), code)
+		summary, err := store.FailureSummary(t.Context(), supplierCode)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ var failures = []check{
 			{Percent: 50, Accounts: 2, Groups: []landfall.FailureGroup{rejected}},
 			{Percent: 80, Accounts: 4, Groups: all}, {Percent: 95, Accounts: 4, Groups: all},
 		}})
-		for range store.Failed(t.Context(), landfall.FailureQuery{Supplier: code}) {
+		for range store.Failed(t.Context(), landfall.FailureQuery{Supplier: supplierCode}) {
 			break // leaving early must free the connection
 		}
 		for failed, err := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: "NONE"}) {

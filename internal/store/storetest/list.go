@@ -12,13 +12,13 @@ import (
 func fill(t *testing.T, store landfall.Store, numbers ...string) {
 	t.Helper()
 	for _, number := range numbers {
-		stage(t, store, document(landfall.Key{Supplier: code, External: number}, number), landfall.StagedFirst, 1)
+		stage(t, store, newStaging(landfall.Key{Supplier: supplierCode, External: number}, number), landfall.StagedFirst, 1)
 	}
 }
 
 // lists are read while everything goes on. A reader sees each account that was there
 // when he began exactly once.
-var lists = []check{
+var lists = []promiseCheck{
 	// Who may ask was decided before. The list itself has nothing to say about it.
 	{"an unknown supplier is an empty list", func(t *testing.T, store landfall.Store) {
 		if found := externals(t, store, landfall.ProcessQuery{Supplier: "none"}); len(found) != 0 {
@@ -28,10 +28,10 @@ var lists = []check{
 	// A skipped account is nobody's work any more, so it is shown only to who asks
 	// for it, and neither among those that wait nor among all.
 	{"a list shows pending processes and hides skipped ones", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		fill(t, store, "A-1", "A-2")
 		update(t, store, func(tx landfall.Tx) error {
-			_, err := tx.Skip(t.Context(), key, "twin")
+			_, err := tx.Skip(t.Context(), testKey, "twin")
 			return err
 		})
 		for filter, wanted := range map[landfall.ProcessFilter][]string{
@@ -40,7 +40,7 @@ var lists = []check{
 			landfall.ImportedProcesses: nil,
 			landfall.SkippedProcesses:  {"A-1"},
 		} {
-			if found := externals(t, store, landfall.ProcessQuery{Supplier: code, Filter: filter}); !slices.Equal(found, wanted) {
+			if found := externals(t, store, landfall.ProcessQuery{Supplier: supplierCode, Filter: filter}); !slices.Equal(found, wanted) {
 				t.Errorf("filter %d: got %v, want %v", filter, found, wanted)
 			}
 		}
@@ -49,18 +49,18 @@ var lists = []check{
 	// everywhere: where two accounts have the same place, one of them is left out or
 	// comes twice.
 	{"a list is in the order of first staging, then of bytes", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		// Staged at once, these may share an instant; the order must be the
 		// one their entries tell in any case.
 		numbers := []string{"b", "B", "a", "A", "_", "-", "é", "z", "10", "9", "Z", "~"}
 		atOnce(len(numbers), func(at int) {
-			if _, err := store.Stage(t.Context(), document(landfall.Key{Supplier: code, External: numbers[at]}, "x")); err != nil {
+			if _, err := store.Stage(t.Context(), newStaging(landfall.Key{Supplier: supplierCode, External: numbers[at]}, "x")); err != nil {
 				t.Error(err)
 			}
 		})
 		var before *landfall.ProcessEntry
 		count := 0
-		for entry, err := range store.List(t.Context(), landfall.ProcessQuery{Supplier: code}) {
+		for entry, err := range store.List(t.Context(), landfall.ProcessQuery{Supplier: supplierCode}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,30 +78,30 @@ var lists = []check{
 	// A reader who is in the middle of a list would never meet an account that moved
 	// from behind him to before him, or would meet it twice.
 	{"staging again does not move an entry", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		fill(t, store, "A-1")
-		first := process(t, store, key).FirstStagedAt
-		for process(t, store, key).StagedAt.Equal(first) { // until the clock has moved on
-			stageAny(t, store, document(key, fmt.Sprint(len(revisions(t, store, key)))))
+		first := readProcess(t, store, testKey).FirstStagedAt
+		for readProcess(t, store, testKey).StagedAt.Equal(first) { // until the clock has moved on
+			stageAny(t, store, newStaging(testKey, fmt.Sprint(len(readRevisions(t, store, testKey)))))
 		}
 		fill(t, store, "A-0")
-		if found := externals(t, store, landfall.ProcessQuery{Supplier: code}); !slices.Equal(found, []string{"A-1", "A-0"}) {
+		if found := externals(t, store, landfall.ProcessQuery{Supplier: supplierCode}); !slices.Equal(found, []string{"A-1", "A-0"}) {
 			t.Errorf("got %v", found)
 		}
 	}},
 	// Sizes that divide the list, that do not, and that are larger than it: mistakes
 	// are made where pages meet and at the end.
 	{"pages put together are the list", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		var numbers []string
 		for at := range 23 {
 			numbers = append(numbers, fmt.Sprintf("N-%02d", at))
 		}
 		fill(t, store, numbers...)
-		whole := externals(t, store, landfall.ProcessQuery{Supplier: code})
+		whole := externals(t, store, landfall.ProcessQuery{Supplier: supplierCode})
 		for _, size := range []int{1, 5, 23, 100} {
 			var pages []string
-			query := landfall.ProcessQuery{Supplier: code, Limit: size}
+			query := landfall.ProcessQuery{Supplier: supplierCode, Limit: size}
 			for {
 				var last *landfall.ProcessEntry
 				for entry, err := range store.List(t.Context(), query) {
@@ -123,12 +123,12 @@ var lists = []check{
 	// Readers break off all the time. Each that kept its connection would leave one
 	// less for the others, until nobody gets any.
 	{"leaving a list early leaves the store usable", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		fill(t, store, "A-1", "A-2", "A-3")
 		// Nothing fails when one connection is lost, so it is done until none would
 		// be left.
 		for range 50 { // more often than there are connections
-			for _, err := range store.List(t.Context(), landfall.ProcessQuery{Supplier: code}) {
+			for _, err := range store.List(t.Context(), landfall.ProcessQuery{Supplier: supplierCode}) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -139,10 +139,10 @@ var lists = []check{
 	}},
 	// A reader who stages while he reads would otherwise never come to the end.
 	{"a list is what was staged when it began", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		fill(t, store, "A-1", "A-2")
 		count := 0
-		for _, err := range store.List(t.Context(), landfall.ProcessQuery{Supplier: code}) {
+		for _, err := range store.List(t.Context(), landfall.ProcessQuery{Supplier: supplierCode}) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,8 +11,8 @@ import (
 // abundance is a pace that holds nobody up.
 const abundance = 60_000
 
-// demand asks for as many mails as anybody could want.
-var demand = landfall.MailRequest{Max: 100, PerMinute: abundance, Lease: time.Minute}
+// mailDemand asks for as many mails as anybody could want.
+var mailDemand = landfall.MailRequest{Max: 100, PerMinute: abundance, Lease: time.Minute}
 
 // writing lets the supplier's customers have mails.
 func writing(t *testing.T, store landfall.Store, codes ...string) {
@@ -29,10 +29,10 @@ func writing(t *testing.T, store landfall.Store, codes ...string) {
 	}
 }
 
-// told creates an account that writes to addresses.
-func told(t *testing.T, store landfall.Store, key landfall.Key, addresses ...string) landfall.CreateOutcome {
+// createWithMails creates an account that writes to addresses.
+func createWithMails(t *testing.T, store landfall.Store, key landfall.Key, addresses ...string) landfall.CreateOutcome {
 	t.Helper()
-	creation := landfall.Creation{Claim: claim(t, store, wish(key), landfall.ClaimGranted), Account: house()}
+	creation := landfall.Creation{Claim: claimFor(t, store, claimRequest(key), landfall.ClaimGranted), Account: sampleAccount()}
 	for _, address := range addresses {
 		creation.Mails = append(creation.Mails, landfall.Mail{Kind: landfall.MailMigrated, To: address, Language: "cy"})
 	}
@@ -57,13 +57,13 @@ func take(t *testing.T, store landfall.Store, demand landfall.MailRequest) []lan
 func settle(t *testing.T, store landfall.Store, mail landfall.OutgoingMail, result landfall.MailResult, promised error) {
 	t.Helper()
 	result.ID, result.Token = mail.ID, mail.Token
-	want(t, store.SettleMail(t.Context(), result), promised)
+	wantError(t, store.SettleMail(t.Context(), result), promised)
 }
 
 // mailsOf is what an operator sees of an account's mails.
 func mailsOf(t *testing.T, store landfall.Store, key landfall.Key) (found []landfall.MailRecord) {
 	t.Helper()
-	look(t, store, func(view landfall.View) (err error) {
+	inView(t, store, func(view landfall.View) (err error) {
 		found, err = view.MailsOf(t.Context(), key)
 		return err
 	})
@@ -80,26 +80,26 @@ func retract(t *testing.T, store landfall.Store, key landfall.Key) (told bool) {
 	return told
 }
 
-// mails go to customers, who notice every mistake: a mail goes out once, with what
+// mailChecks go to customers, who notice every mistake: a mail goes out once, with what
 // was true when the account was created, or somebody knows why it did not.
-var mails = []check{
+var mailChecks = []promiseCheck{
 	// A customer who gets the same mail twice doubts both. Only the people who have
 	// the very address are named in it, whatever the case of its letters, since a
 	// mail to one member of a household must not greet another.
 	{"a mail is taken with what it says, settled, and never taken again", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		writing(t, store, code)
-		made := told(t, store, key, "ADA@mail.co.uk", "other@mail.co.uk")
+		staged(t, store, testKey.External)
+		writing(t, store, supplierCode)
+		made := createWithMails(t, store, testKey, "ADA@mail.co.uk", "other@mail.co.uk")
 		if due, err := store.MailsDue(t.Context()); !due || err != nil {
 			t.Errorf("due %v, %v", due, err)
 		}
-		taken := take(t, store, demand)
+		taken := take(t, store, mailDemand)
 		if len(taken) != 2 {
 			t.Fatalf("took %+v", taken)
 		}
 		mail := taken[0]
-		if mail.To != "ADA@mail.co.uk" || mail.Key != key || mail.AccountNumber != made.Number || mail.Kind != landfall.MailMigrated ||
-			mail.Language != "cy" || mail.SupplierName != code || mail.Token == "" || !mail.CreatedAt.Equal(made.At) || mail.State != landfall.MailSending {
+		if mail.To != "ADA@mail.co.uk" || mail.Key != testKey || mail.AccountNumber != made.Number || mail.Kind != landfall.MailMigrated ||
+			mail.Language != "cy" || mail.SupplierName != supplierCode || mail.Token == "" || !mail.CreatedAt.Equal(made.At) || mail.State != landfall.MailSending {
 			t.Errorf("took %+v", mail)
 		}
 		same(t, mail.Customers, []landfall.Customer{{Title: "Ms", GivenName: "Ada", FamilyName: "Lovelace", Email: "ada@mail.co.uk"}})
@@ -108,13 +108,13 @@ var mails = []check{
 		}
 		settle(t, store, mail, landfall.MailResult{State: landfall.MailSent, Reply: "250 ok"}, nil)
 		settle(t, store, taken[1], landfall.MailResult{State: landfall.MailRefused, Attempted: true, Reply: "550 no"}, nil)
-		if again := take(t, store, demand); len(again) != 0 {
+		if again := take(t, store, mailDemand); len(again) != 0 {
 			t.Errorf("took %+v again", again)
 		}
 		if due, err := store.MailsDue(t.Context()); due || err != nil {
 			t.Errorf("due %v, %v", due, err)
 		}
-		found := mailsOf(t, store, key)
+		found := mailsOf(t, store, testKey)
 		if len(found) != 2 || found[0].State != landfall.MailSent || found[0].Reply != "250 ok" || found[1].State != landfall.MailRefused ||
 			found[1].Attempts != 1 || !found[1].DueAt.IsZero() || found[1].MayHaveArrived() || !found[0].MayHaveArrived() {
 			t.Errorf("found %+v", found)
@@ -126,15 +126,15 @@ var mails = []check{
 	// that never comes again is lost. An attempt that ended without an answer may
 	// have reached somebody, and from then on the account counts as told.
 	{"a mail put off comes again when its pause has ended", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		writing(t, store, code)
-		told(t, store, key, "a@mail.co.uk")
-		first := take(t, store, demand)[0]
+		staged(t, store, testKey.External)
+		writing(t, store, supplierCode)
+		createWithMails(t, store, testKey, "a@mail.co.uk")
+		first := take(t, store, mailDemand)[0]
 		settle(t, store, first, landfall.MailResult{State: landfall.MailQueued, Pause: time.Hour, Attempted: true, Reply: "450 later"}, nil)
-		if early := take(t, store, demand); len(early) != 0 {
+		if early := take(t, store, mailDemand); len(early) != 0 {
 			t.Errorf("took %+v", early)
 		}
-		if found := mailsOf(t, store, key)[0]; found.State != landfall.MailQueued || found.Attempts != 1 || found.MayHaveArrived() || found.DueAt.Before(found.QueuedAt.Add(time.Hour)) {
+		if found := mailsOf(t, store, testKey)[0]; found.State != landfall.MailQueued || found.Attempts != 1 || found.MayHaveArrived() || found.DueAt.Before(found.QueuedAt.Add(time.Hour)) {
 			t.Errorf("found %+v", found)
 		}
 		update(t, store, func(tx landfall.Tx) error {
@@ -142,12 +142,12 @@ var mails = []check{
 			// clean slate.
 			return tx.SetMailState(t.Context(), first.ID, landfall.MailQueued, "")
 		})
-		second := take(t, store, demand)
+		second := take(t, store, mailDemand)
 		if len(second) != 1 || second[0].Attempts != 0 {
 			t.Fatalf("took %+v", second)
 		}
 		settle(t, store, second[0], landfall.MailResult{State: landfall.MailQueued, Attempted: true, Uncertain: true}, nil)
-		if found := mailsOf(t, store, key)[0]; !found.MayHaveArrived() {
+		if found := mailsOf(t, store, testKey)[0]; !found.MayHaveArrived() {
 			t.Errorf("nobody knows, and yet %+v", found)
 		}
 	}},
@@ -156,15 +156,15 @@ var mails = []check{
 	// the mail is out is a fact, whoever says it, and it keeps the next one from
 	// sending it again.
 	{"a mail whose sender died goes to the next, who may have told already", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		writing(t, store, code)
-		told(t, store, key, "a@mail.co.uk")
-		short := demand
+		staged(t, store, testKey.External)
+		writing(t, store, supplierCode)
+		createWithMails(t, store, testKey, "a@mail.co.uk")
+		short := mailDemand
 		// The sender is as good as dead: its lease ends before it can do anything.
 		short.Lease = time.Millisecond
 		dead := take(t, store, short)[0]
 		time.Sleep(5 * time.Millisecond)
-		next := take(t, store, demand)
+		next := take(t, store, mailDemand)
 		if len(next) != 1 || next[0].ID != dead.ID || next[0].Token == dead.Token || !next[0].Uncertain {
 			t.Fatalf("took %+v", next)
 		}
@@ -172,7 +172,7 @@ var mails = []check{
 		settle(t, store, dead, landfall.MailResult{State: landfall.MailQueued}, landfall.ErrFenced)
 		settle(t, store, dead, landfall.MailResult{State: landfall.MailSent}, nil)
 		settle(t, store, next[0], landfall.MailResult{State: landfall.MailQueued}, landfall.ErrFenced)
-		if found := mailsOf(t, store, key)[0]; found.State != landfall.MailSent {
+		if found := mailsOf(t, store, testKey)[0]; found.State != landfall.MailSent {
 			t.Errorf("found %+v", found)
 		}
 	}},
@@ -181,50 +181,50 @@ var mails = []check{
 	// tried again; those that still waited went with the first account and come with
 	// the second.
 	{"an account created again tells nobody twice", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		writing(t, store, code)
-		told(t, store, key, "no@mail.co.uk", "waits@mail.co.uk")
+		staged(t, store, testKey.External)
+		writing(t, store, supplierCode)
+		createWithMails(t, store, testKey, "no@mail.co.uk", "waits@mail.co.uk")
 		refused := take(t, store, landfall.MailRequest{Max: 1, PerMinute: abundance, Lease: time.Minute})[0]
 		settle(t, store, refused, landfall.MailResult{State: landfall.MailRefused, Reply: "550"}, nil)
-		outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: key, Reason: "mistake"})
+		outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: testKey, Reason: "mistake"})
 		if err != nil || outcome.Verdict != landfall.Undone {
 			t.Fatalf("undo: %+v, %v", outcome, err)
 		}
-		again := told(t, store, key, "no@mail.co.uk", "waits@mail.co.uk", "new@mail.co.uk")
-		found := mailsOf(t, store, key)
+		again := createWithMails(t, store, testKey, "no@mail.co.uk", "waits@mail.co.uk", "new@mail.co.uk")
+		found := mailsOf(t, store, testKey)
 		if len(found) != 3 || found[0].State != landfall.MailRefused || found[0].ID != refused.ID ||
 			found[1].State != landfall.MailQueued || found[2].State != landfall.MailQueued || found[2].AccountNumber != again.Number {
 			t.Errorf("found %+v", found)
 		}
-		if taken := take(t, store, demand); len(taken) != 2 {
+		if taken := take(t, store, mailDemand); len(taken) != 2 {
 			t.Errorf("took %+v", taken)
 		}
-		if outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: key, Reason: "mistake"}); err != nil || outcome.Kept != landfall.KeptCustomersTold {
+		if outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: testKey, Reason: "mistake"}); err != nil || outcome.Kept != landfall.KeptCustomersTold {
 			t.Errorf("while it is told: %+v, %v", outcome, err)
 		}
 	}},
 	// Mails wait in the meantime and are not lost. A complete supplier sends what is
 	// left: its last accounts were created just before.
 	{"a paused supplier and one without mails send none", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		told(t, store, key, "a@mail.co.uk")
-		if taken := take(t, store, demand); len(taken) != 0 {
+		staged(t, store, testKey.External)
+		createWithMails(t, store, testKey, "a@mail.co.uk")
+		if taken := take(t, store, mailDemand); len(taken) != 0 {
 			t.Errorf("took %+v while switched off", taken)
 		}
-		writing(t, store, code)
+		writing(t, store, supplierCode)
 		if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
 			t.Fatal(err)
 		}
 		if due, err := store.MailsDue(t.Context()); due || err != nil {
 			t.Errorf("due %v, %v", due, err)
 		}
-		if taken := take(t, store, demand); len(taken) != 0 {
+		if taken := take(t, store, mailDemand); len(taken) != 0 {
 			t.Errorf("took %+v while paused", taken)
 		}
 		if err := setStatus(t.Context(), store, landfall.Complete); err != nil {
 			t.Fatal(err)
 		}
-		if taken := take(t, store, demand); len(taken) != 1 {
+		if taken := take(t, store, mailDemand); len(taken) != 1 {
 			t.Errorf("took %d when complete", len(taken))
 		}
 	}},
@@ -233,11 +233,11 @@ var mails = []check{
 	// about nothing.
 	{"an undo takes back what nobody was told, and nothing else", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2", "3")
-		writing(t, store, code)
-		waiting, sending, refused := landfall.Key{Supplier: code, External: "1"}, landfall.Key{Supplier: code, External: "2"}, landfall.Key{Supplier: code, External: "3"}
-		told(t, store, sending, "b@mail.co.uk")
-		mail := take(t, store, demand)[0]
-		told(t, store, waiting, "a@mail.co.uk")
+		writing(t, store, supplierCode)
+		waiting, sending, refused := landfall.Key{Supplier: supplierCode, External: "1"}, landfall.Key{Supplier: supplierCode, External: "2"}, landfall.Key{Supplier: supplierCode, External: "3"}
+		createWithMails(t, store, sending, "b@mail.co.uk")
+		mail := take(t, store, mailDemand)[0]
+		createWithMails(t, store, waiting, "a@mail.co.uk")
 		if retract(t, store, waiting) || len(mailsOf(t, store, waiting)) != 0 {
 			t.Errorf("left %+v", mailsOf(t, store, waiting))
 		}
@@ -248,7 +248,7 @@ var mails = []check{
 		if !retract(t, store, sending) || len(mailsOf(t, store, sending)) != 1 {
 			t.Error("a mail that was sent was taken back")
 		}
-		told(t, store, refused, "c@mail.co.uk", "d@mail.co.uk")
+		createWithMails(t, store, refused, "c@mail.co.uk", "d@mail.co.uk")
 		taken := take(t, store, landfall.MailRequest{Max: 1, PerMinute: abundance, Lease: time.Minute})
 		settle(t, store, taken[0], landfall.MailResult{State: landfall.MailRefused}, nil)
 		if retract(t, store, refused) {
@@ -263,24 +263,24 @@ var mails = []check{
 	// know that. A bounce is learnt long after the mail was sent, so what is settled
 	// can still be changed.
 	{"the operator's decisions hold", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		writing(t, store, code)
-		told(t, store, key, "a@mail.co.uk", "b@mail.co.uk")
+		staged(t, store, testKey.External)
+		writing(t, store, supplierCode)
+		createWithMails(t, store, testKey, "a@mail.co.uk", "b@mail.co.uk")
 		decide := func(id int64, state landfall.MailState, promised error) {
 			t.Helper()
-			want(t, store.Update(t.Context(), func(tx landfall.Tx) error { return tx.SetMailState(t.Context(), id, state, "because") }), promised)
+			wantError(t, store.Update(t.Context(), func(tx landfall.Tx) error { return tx.SetMailState(t.Context(), id, state, "because") }), promised)
 		}
 		held := take(t, store, landfall.MailRequest{Max: 1, PerMinute: abundance, Lease: time.Minute})[0]
 		decide(held.ID, landfall.MailWithdrawn, landfall.ErrFenced)
 		decide(held.ID+100, landfall.MailWithdrawn, landfall.ErrNotFound)
 		decide(held.ID+1, landfall.MailWithdrawn, nil)
-		if taken := take(t, store, demand); len(taken) != 0 {
+		if taken := take(t, store, mailDemand); len(taken) != 0 {
 			t.Errorf("took %+v", taken)
 		}
 		settle(t, store, held, landfall.MailResult{State: landfall.MailSent}, nil)
 		decide(held.ID, landfall.MailBounced, nil)
-		look(t, store, func(view landfall.View) error {
-			bounced, err := view.Mails(t.Context(), landfall.MailQuery{Supplier: code, State: landfall.MailBounced, Limit: 10})
+		inView(t, store, func(view landfall.View) error {
+			bounced, err := view.Mails(t.Context(), landfall.MailQuery{Supplier: supplierCode, State: landfall.MailBounced, Limit: 10})
 			if len(bounced) != 1 || bounced[0].Reply != "because" || bounced[0].ID != held.ID {
 				t.Errorf("bounced %+v", bounced)
 			}
@@ -296,7 +296,7 @@ var mails = []check{
 			return errors.Join(err, err2, err3, err4)
 		})
 		decide(held.ID+1, landfall.MailQueued, nil)
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			count, since, err := view.MailsWaiting(t.Context(), 10)
 			if count != 1 {
 				t.Errorf("%d wait", count)
@@ -309,7 +309,7 @@ var mails = []check{
 	// another promised.
 	{"mail is promised for as long as the last server said", func(t *testing.T, store landfall.Store) {
 		until := func() (until time.Time) {
-			look(t, store, func(view landfall.View) error {
+			inView(t, store, func(view landfall.View) error {
 				found, err := view.MailSenderUntil(t.Context())
 				until = found
 				return err

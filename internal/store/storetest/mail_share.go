@@ -13,19 +13,19 @@ import (
 
 // Who sends mails shares them with all other servers, and suppliers share what
 // these can send.
-var sharedMails = []check{
+var sharedMails = []promiseCheck{
 	// Every replica may send. Two that took the same mail would both send it.
 	{"of many senders each mail goes to one", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		writing(t, store, code)
+		staged(t, store, testKey.External)
+		writing(t, store, supplierCode)
 		var addresses []string
 		for i := range 40 {
 			addresses = append(addresses, fmt.Sprintf("c%d@mail.co.uk", i))
 		}
-		told(t, store, key, addresses...)
+		createWithMails(t, store, testKey, addresses...)
 		var mu sync.Mutex
 		var taken []string
-		atOnce(crowd, func(int) {
+		atOnce(callerCount, func(int) {
 			supply, err := store.ClaimMails(t.Context(), landfall.MailRequest{Max: 3, PerMinute: abundance, Lease: time.Minute})
 			// Whoever is turned away because of the crowd has taken nothing, which is
 			// no fault.
@@ -47,9 +47,9 @@ var sharedMails = []check{
 	// pace is that of the service and not of a replica, and the wait is told so that
 	// nobody has to keep asking.
 	{"all senders together keep the pace", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		writing(t, store, code)
-		told(t, store, key, "a@mail.co.uk", "b@mail.co.uk", "c@mail.co.uk")
+		staged(t, store, testKey.External)
+		writing(t, store, supplierCode)
+		createWithMails(t, store, testKey, "a@mail.co.uk", "b@mail.co.uk", "c@mail.co.uk")
 		// One a minute, so that even a slow machine asks again before the next is
 		// allowed.
 		slow := landfall.MailRequest{Max: 10, PerMinute: 1, Lease: time.Minute}
@@ -67,25 +67,25 @@ var sharedMails = []check{
 	{"suppliers share what is sent, and each has its turn", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2")
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateSupplier(t.Context(), landfall.NewSupplier("ZETA")) })
-		writing(t, store, code, "ZETA")
-		told(t, store, landfall.Key{Supplier: code, External: "1"}, "a@mail.co.uk", "b@mail.co.uk", "c@mail.co.uk")
-		told(t, store, landfall.Key{Supplier: code, External: "2"}, "d@mail.co.uk", "e@mail.co.uk", "f@mail.co.uk")
+		writing(t, store, supplierCode, "ZETA")
+		createWithMails(t, store, landfall.Key{Supplier: supplierCode, External: "1"}, "a@mail.co.uk", "b@mail.co.uk", "c@mail.co.uk")
+		createWithMails(t, store, landfall.Key{Supplier: supplierCode, External: "2"}, "d@mail.co.uk", "e@mail.co.uk", "f@mail.co.uk")
 		other := landfall.Key{Supplier: "ZETA", External: "1"}
-		stage(t, store, document(other, "1"), landfall.StagedFirst, 1)
-		told(t, store, other, "z@mail.co.uk", "y@mail.co.uk")
+		stage(t, store, newStaging(other, "1"), landfall.StagedFirst, 1)
+		createWithMails(t, store, other, "z@mail.co.uk", "y@mail.co.uk")
 		two := take(t, store, landfall.MailRequest{Max: 2, PerMinute: abundance, Lease: time.Minute})
-		if len(two) != 2 || two[0].Key.Supplier != code || two[1].Key.Supplier != "ZETA" {
+		if len(two) != 2 || two[0].Key.Supplier != supplierCode || two[1].Key.Supplier != "ZETA" {
 			t.Errorf("took %+v", two)
 		}
-		one := take(t, store, landfall.MailRequest{Max: 1, PerMinute: abundance, Lease: time.Minute, After: code})
+		one := take(t, store, landfall.MailRequest{Max: 1, PerMinute: abundance, Lease: time.Minute, After: supplierCode})
 		if len(one) != 1 || one[0].Key.Supplier != "ZETA" {
 			t.Errorf("took %+v", one)
 		}
-		few := landfall.MailRequest{Max: 5, PerMinute: abundance, Lease: time.Minute, PerSupplier: 3, InFlight: map[string]int{code: 1}}
+		few := landfall.MailRequest{Max: 5, PerMinute: abundance, Lease: time.Minute, PerSupplier: 3, InFlight: map[string]int{supplierCode: 1}}
 		if taken := take(t, store, few); len(taken) != 2 {
 			t.Errorf("took %d beside one when three are the most", len(taken))
 		}
-		few.InFlight[code] = 3
+		few.InFlight[supplierCode] = 3
 		if taken := take(t, store, few); len(taken) != 0 {
 			t.Errorf("took %d beside three when three are the most", len(taken))
 		}

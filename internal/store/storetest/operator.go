@@ -12,7 +12,7 @@ const hour = time.Hour
 
 // operators are people with a password. What lets them in ends when it should, and
 // is used once where it may be used once.
-var operators = []check{
+var operators = []promiseCheck{
 	// An invitation lets somebody choose a password, so it must end with its use and
 	// by time, and the empty one that everybody has afterwards must find nobody.
 	{"an operator is kept, changed and found by an invitation that has not ended", func(t *testing.T, store landfall.Store) {
@@ -22,8 +22,8 @@ var operators = []check{
 		}
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateOperator(ctx, ada) })
 		update(t, store, func(tx landfall.Tx) error {
-			want(t, tx.CreateOperator(ctx, ada), landfall.ErrExists)
-			want(t, tx.SaveOperator(ctx, landfall.Operator{Name: "nobody", Role: landfall.ConsoleSupport}), landfall.ErrNotFound)
+			wantError(t, tx.CreateOperator(ctx, ada), landfall.ErrExists)
+			wantError(t, tx.SaveOperator(ctx, landfall.Operator{Name: "nobody", Role: landfall.ConsoleSupport}), landfall.ErrNotFound)
 			found, err := tx.InvitedOperator(ctx, ada.Invitation)
 			recent(t, found.CreatedAt)
 			ada.CreatedAt = found.CreatedAt
@@ -35,10 +35,10 @@ var operators = []check{
 		// The invitation was used: it is gone, and there is a password in its place.
 		ada.Invitation, ada.InvitationEndsAt, ada.Password, ada.TOTPSecret, ada.TOTPUsed = [32]byte{}, time.Time{}, "hash", "secret", 7
 		update(t, store, func(tx landfall.Tx) error { return tx.SaveOperator(ctx, ada) })
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			for _, invitation := range [][32]byte{{1}, {2}, {}} {
 				_, err := view.InvitedOperator(ctx, invitation)
-				want(t, err, landfall.ErrNotFound)
+				wantError(t, err, landfall.ErrNotFound)
 			}
 			all, err := view.Operators(ctx)
 			if len(all) != 2 || all[0].Name != "ada" || all[1].Name != "bob" {
@@ -52,7 +52,7 @@ var operators = []check{
 		// Something else changes, and when the password was chosen stays.
 		ada.Role = landfall.ConsoleSupport
 		update(t, store, func(tx landfall.Tx) error { return tx.SaveOperator(ctx, ada) })
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			found, err := view.Operator(ctx, "ada")
 			same(t, found, ada)
 			return err
@@ -64,7 +64,7 @@ var operators = []check{
 	{"a session is over when it is ended, has lasted, or was idle", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		update(t, store, func(tx landfall.Tx) error {
-			want(t, tx.StartSession(ctx, landfall.Session{ID: "x", Operator: "nobody"}, hour), landfall.ErrNotFound)
+			wantError(t, tx.StartSession(ctx, landfall.Session{ID: "x", Operator: "nobody"}, hour), landfall.ErrNotFound)
 			return nil
 		})
 		update(t, store, func(tx landfall.Tx) error {
@@ -77,7 +77,7 @@ var operators = []check{
 		}
 		one, two, over := start("1", hour), start("2", hour), start("3", -time.Second)
 		found := func(session landfall.Session, idle time.Duration) (got landfall.Session, err error) {
-			look(t, store, func(view landfall.View) error {
+			inView(t, store, func(view landfall.View) error {
 				var operator landfall.Operator
 				if got, operator, err = view.Session(ctx, session.Hash, idle); err == nil {
 					recent(t, operator.SignedInAt)
@@ -87,7 +87,7 @@ var operators = []check{
 			return got, err
 		}
 		got, err := found(one, hour)
-		want(t, err, nil)
+		wantError(t, err, nil)
 		recent(t, got.SeenAt)
 		if lasts := got.EndsAt.Sub(got.CreatedAt); lasts < hour || lasts > hour+time.Minute {
 			t.Errorf("it lasts %s", lasts)
@@ -97,15 +97,15 @@ var operators = []check{
 		// Nothing has been seen within no time at all, so this session counts as
 		// idle.
 		_, err = found(one, 0)
-		want(t, err, landfall.ErrNotFound)
+		wantError(t, err, landfall.ErrNotFound)
 		_, err = found(over, hour)
-		want(t, err, landfall.ErrNotFound)
+		wantError(t, err, landfall.ErrNotFound)
 		update(t, store, func(tx landfall.Tx) error {
-			want(t, tx.TouchSession(ctx, "unknown"), nil)
-			want(t, tx.EndSession(ctx, "unknown"), landfall.ErrNotFound)
+			wantError(t, tx.TouchSession(ctx, "unknown"), nil)
+			wantError(t, tx.EndSession(ctx, "unknown"), landfall.ErrNotFound)
 			return tx.TouchSession(ctx, one.ID)
 		})
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			for _, whose := range []string{"ada", ""} {
 				all, err := view.Sessions(ctx, whose, hour)
 				if err != nil || len(all) != 2 {
@@ -129,24 +129,24 @@ var operators = []check{
 			return err
 		})
 		_, err = found(two, hour)
-		want(t, err, landfall.ErrNotFound)
+		wantError(t, err, landfall.ErrNotFound)
 		update(t, store, func(tx landfall.Tx) error { return tx.EndSession(ctx, one.ID) })
 		_, err = found(one, hour)
-		want(t, err, landfall.ErrNotFound)
+		wantError(t, err, landfall.ErrNotFound)
 	}},
 	// Several may sample at once, and the curve of a run must not depend on how many
 	// there are.
 	{"a run that has begun is sampled, no more often than asked", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
-		supply(t, store)
+		createSupplier(t, store)
 		var run landfall.Run
 		update(t, store, func(tx landfall.Tx) (err error) {
-			run, err = tx.CreateRun(ctx, landfall.Run{Plan: landfall.RunPlan{Supplier: code, Team: "T", Select: landfall.SelectPending}})
+			run, err = tx.CreateRun(ctx, landfall.Run{Plan: landfall.RunPlan{Supplier: supplierCode, Team: "T", Select: landfall.SelectPending}})
 			return err
 		})
 		samples := func() (found []landfall.RunSample) {
 			update(t, store, func(tx landfall.Tx) error { return tx.SampleRuns(ctx, hour) })
-			look(t, store, func(view landfall.View) (err error) {
+			inView(t, store, func(view landfall.View) (err error) {
 				found, err = view.RunSamples(ctx, run.ID, time.Now().Add(-hour))
 				return err
 			})
@@ -176,7 +176,7 @@ var operators = []check{
 			}
 			recent(t, found[0].At)
 		}
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			busy, err := view.InProgress(ctx)
 			if len(busy) != 0 {
 				t.Errorf("in progress: %v", busy)
@@ -193,7 +193,7 @@ var operators = []check{
 				return tx.TouchReplica(ctx, landfall.Replica{ID: "r1", Host: "a", Version: "v1"})
 			})
 		}
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			found, err := view.Replicas(ctx, hour)
 			if len(found) != 1 || found[0].ID != "r1" || found[0].Host != "a" || found[0].Version != "v1" {
 				t.Fatalf("got %+v", found)
@@ -202,7 +202,7 @@ var operators = []check{
 			recent(t, found[0].SeenAt)
 			return err
 		})
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			found, err := view.Replicas(ctx, 0)
 			if len(found) != 0 {
 				t.Errorf("long gone: %+v", found)

@@ -14,12 +14,12 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// imported makes accounts that can be posted to.
-func imported(t *testing.T, store landfall.Store, numbers ...string) {
+// importAccounts makes accounts that can be posted to.
+func importAccounts(t *testing.T, store landfall.Store, numbers ...string) {
 	t.Helper()
 	staged(t, store, numbers...)
 	for _, number := range numbers {
-		create(t, store, claim(t, store, wish(landfall.Key{Supplier: code, External: number}), landfall.ClaimGranted), house())
+		create(t, store, claimFor(t, store, claimRequest(landfall.Key{Supplier: supplierCode, External: number}), landfall.ClaimGranted), sampleAccount())
 	}
 }
 
@@ -75,17 +75,17 @@ var errDecided = errors.New("no")
 
 // postings add to an account under its lock: what was read to decide is still true
 // when the decision is written, whoever else posts meanwhile.
-var postings = []check{
+var postings = []promiseCheck{
 	// A posting decides by what is there, so what it asked about must be found,
 	// however often and in whichever order it asked. What it did not ask about must
 	// not be read: an account may have years of notes, and each posting would pay for
 	// them.
 	{"a posting sees what it asks for, and nothing else", func(t *testing.T, store landfall.Store) {
-		imported(t, store, key.External)
-		given := house()
+		importAccounts(t, store, testKey.External)
+		given := sampleAccount()
 		var seen landfall.AccountState
 		outcome := post(t, store, landfall.Posting{
-			Key: key, Notes: []landfall.Note{{Body: "Hello\nthere"}, {DocumentPaths: []string{"/y", "x", "x"}}, {DocumentPaths: []string{"x"}}, {Body: "none"}}, TransactionIDs: []string{"P-1", "P-1", "none", ""},
+			Key: testKey, Notes: []landfall.Note{{Body: "Hello\nthere"}, {DocumentPaths: []string{"/y", "x", "x"}}, {DocumentPaths: []string{"x"}}, {Body: "none"}}, TransactionIDs: []string{"P-1", "P-1", "none", ""},
 			StatementIDs: []string{"S1"}, Instructions: []landfall.Instruction{{Vendor: "STRIPE", Reference: "pm_1"}},
 			Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 				seen = books
@@ -98,7 +98,7 @@ var postings = []check{
 			AccountNumber: outcome.AccountNumber, Period: landfall.Period{FromOn: on("2026-07-01")}, Balance: 690, LastSequence: 3,
 			Notes: given.Data.Notes[:2], Entries: given.Ledger[1:2], Statements: given.Data.Statements[1:], Instructions: given.Data.Instructions,
 		})
-		post(t, store, landfall.Posting{Key: key, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
+		post(t, store, landfall.Posting{Key: testKey, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 			if len(books.Notes)+len(books.Entries)+len(books.Statements)+len(books.Instructions) != 0 {
 				t.Errorf("not asked for: %+v", books)
 			}
@@ -106,7 +106,7 @@ var postings = []check{
 		}}, landfall.Posted)
 		// Neither posting added anything, so nobody is told of anything but the
 		// creation.
-		if told := events(t, store, key); len(told) != 1 {
+		if told := readEvents(t, store, testKey); len(told) != 1 {
 			t.Errorf("events %+v", told)
 		}
 	}},
@@ -114,13 +114,13 @@ var postings = []check{
 	// whether one before it would have been refused first. It must come to the same as
 	// a posting would, and a mere look must never keep money from being booked.
 	{"what transactions would be decided by can be read, and holds nothing", func(t *testing.T, store landfall.Store) {
-		imported(t, store, key.External)
+		importAccounts(t, store, testKey.External)
 		for _, ids := range [][]string{nil, {"P-1", "P-1", "none", ""}} {
 			var decided, read landfall.AccountState
-			look(t, store, func(view landfall.View) (err error) {
-				read, err = view.AccountState(t.Context(), key, ids)
+			inView(t, store, func(view landfall.View) (err error) {
+				read, err = view.AccountState(t.Context(), testKey, ids)
 				// Whoever reads keeps nobody from posting.
-				post(t, store, landfall.Posting{Key: key, TransactionIDs: ids, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
+				post(t, store, landfall.Posting{Key: testKey, TransactionIDs: ids, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 					decided = books
 					return landfall.Additions{}, nil
 				}}, landfall.Posted)
@@ -130,8 +130,8 @@ var postings = []check{
 			read.Now, decided.Now = time.Time{}, time.Time{}
 			same(t, read, decided)
 		}
-		look(t, store, func(view landfall.View) error {
-			for _, other := range []landfall.Key{{Supplier: key.Supplier, External: "nobody"}, {Supplier: "NOBODY", External: key.External}} {
+		inView(t, store, func(view landfall.View) error {
+			for _, other := range []landfall.Key{{Supplier: testKey.Supplier, External: "nobody"}, {Supplier: "NOBODY", External: testKey.External}} {
 				if _, err := view.AccountState(t.Context(), other, nil); !errors.Is(err, landfall.ErrNotFound) {
 					t.Errorf("%v: %v", other, err)
 				}
@@ -143,13 +143,13 @@ var postings = []check{
 	// new ids sort before the old ones on purpose, so that a store which reads by id
 	// is found out.
 	{"what is posted is read back behind what was there", func(t *testing.T, store landfall.Store) {
-		imported(t, store, key.External)
-		want := account(t, store, key)
+		importAccounts(t, store, testKey.External)
+		want := readAccount(t, store, testKey)
 		note := landfall.Note{Body: "New", HasBody: true, CreatedAt: time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC), DocumentPaths: []string{"p"}}
 		statement := landfall.Statement{ID: "S0", FromOn: on("2026-01-01"), ToOn: on("2026-01-31")}
 		instruction := landfall.Instruction{Vendor: "V", Reference: "r", Type: landfall.BPay}
 		var entries []landfall.LedgerEntry
-		outcome := post(t, store, landfall.Posting{Key: key, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
+		outcome := post(t, store, landfall.Posting{Key: testKey, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 			entries = enter(books, payment("N-1", 1), payment("A-1", 2))
 			return landfall.Additions{
 				Notes: []landfall.Note{note}, Entries: entries, Statements: []landfall.Statement{statement},
@@ -162,8 +162,8 @@ var postings = []check{
 		want.Data.Instructions = append(want.Data.Instructions, instruction)
 		want.Ledger = append(want.Ledger, entries...)
 		want.Balance += 3
-		same(t, account(t, store, key), want)
-		told := events(t, store, key)
+		same(t, readAccount(t, store, testKey), want)
+		told := readEvents(t, store, testKey)
 		if len(told) != 2 || told[1].Type != landfall.EventNotesCreated || told[1].AccountNumber != outcome.AccountNumber || told[1].Details["count"] != "1" {
 			t.Errorf("events %+v", told)
 		}
@@ -173,7 +173,7 @@ var postings = []check{
 	// is different from Paused: payments go on arriving for accounts after the last of
 	// them was moved, and somebody's money would be turned away.
 	{"a posting needs an account of a supplier that is not Paused", func(t *testing.T, store landfall.Store) {
-		imported(t, store, key.External)
+		importAccounts(t, store, testKey.External)
 		decided := false
 		own := func(key landfall.Key) landfall.Posting {
 			return landfall.Posting{Key: key, Decide: func(landfall.AccountState) (landfall.Additions, error) {
@@ -181,15 +181,15 @@ var postings = []check{
 				return landfall.Additions{}, nil
 			}}
 		}
-		waiting := landfall.Key{Supplier: code, External: "waiting"}
-		stage(t, store, document(waiting, "x"), landfall.StagedFirst, 1)
+		waiting := landfall.Key{Supplier: supplierCode, External: "waiting"}
+		stage(t, store, newStaging(waiting, "x"), landfall.StagedFirst, 1)
 		post(t, store, own(waiting), landfall.PostNoAccount)
-		post(t, store, own(landfall.Key{Supplier: code, External: "none"}), landfall.PostNoAccount)
+		post(t, store, own(landfall.Key{Supplier: supplierCode, External: "none"}), landfall.PostNoAccount)
 		post(t, store, own(landfall.Key{Supplier: "NONE", External: "1"}), landfall.PostNoSupplier)
 		if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
 			t.Fatal(err)
 		}
-		post(t, store, own(key), landfall.PostNoSupplier)
+		post(t, store, own(testKey), landfall.PostNoSupplier)
 		if decided {
 			t.Error("Decide was asked")
 		}
@@ -198,7 +198,7 @@ var postings = []check{
 			t.Fatal(err)
 		}
 		post(t, store, own(waiting), landfall.PostNoAccount)
-		post(t, store, own(key), landfall.Posted)
+		post(t, store, own(testKey), landfall.Posted)
 		if !decided {
 			t.Error("Decide was not asked")
 		}
@@ -207,9 +207,9 @@ var postings = []check{
 	// note and the entry before it may be written already. Neither may stay, and the
 	// postings beside it must get through.
 	{"an unstorable posting is refused whole and alone", func(t *testing.T, store landfall.Store) {
-		imported(t, store, "0", "1", "2", "3")
+		importAccounts(t, store, "0", "1", "2", "3")
 		atOnce(4, func(number int) {
-			own := landfall.Key{Supplier: code, External: fmt.Sprint(number)}
+			own := landfall.Key{Supplier: supplierCode, External: fmt.Sprint(number)}
 			_, err := store.Post(t.Context(), landfall.Posting{Key: own, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 				notes := []landfall.Note{{Body: "good", HasBody: true}, {Body: "bad\x00", HasBody: true}}
 				if number > 0 {
@@ -222,7 +222,7 @@ var postings = []check{
 			}
 		})
 		for number, entries := range map[string]int{"0": 3, "1": 4, "2": 4, "3": 4} {
-			if found := account(t, store, landfall.Key{Supplier: code, External: number}); len(found.Ledger) != entries {
+			if found := readAccount(t, store, landfall.Key{Supplier: supplierCode, External: number}); len(found.Ledger) != entries {
 				t.Errorf("%s has %d entries, want %d", number, len(found.Ledger), entries)
 			}
 		}
@@ -234,16 +234,16 @@ var postings = []check{
 	// short one is, and sending it again must find every one of them.
 	{"ten thousand transactions are one posting", func(t *testing.T, store landfall.Store) {
 		const many = 10_000
-		imported(t, store, key.External)
+		importAccounts(t, store, testKey.External)
 		var batch []landfall.Transaction
 		for number := range many {
 			batch = append(batch, payment(fmt.Sprint("T", number), 1))
 		}
 		var added atomic.Int32
 		for range 2 { // the second time they are all there
-			post(t, store, pay(key, &added, batch...), landfall.Posted)
+			post(t, store, pay(testKey, &added, batch...), landfall.Posted)
 		}
-		if found := account(t, store, key); len(found.Ledger) != many+3 || found.Balance != 690+many {
+		if found := readAccount(t, store, testKey); len(found.Ledger) != many+3 || found.Balance != 690+many {
 			t.Errorf("%d entries, balance %v", len(found.Ledger), found.Balance)
 		}
 	}},
@@ -252,7 +252,7 @@ var postings = []check{
 	// the sums on the way.
 	{"the balance is the ledger's sum after any postings", func(t *testing.T, store landfall.Store) {
 		numbers := []string{"a", "b", "c"}
-		imported(t, store, numbers...)
+		importAccounts(t, store, numbers...)
 		types := []landfall.TransactionType{landfall.Charge, landfall.Credit, landfall.Payment, landfall.Repayment, landfall.SupplyCharge}
 		expected := map[string]money.Amount{"a": 690, "b": 690, "c": 690}
 		drawn := 0
@@ -270,10 +270,10 @@ var postings = []check{
 				expected[number] += batch[len(batch)-1].Signed()
 			}
 			var added atomic.Int32
-			post(t, store, pay(landfall.Key{Supplier: code, External: number}, &added, batch...), landfall.Posted)
+			post(t, store, pay(landfall.Key{Supplier: supplierCode, External: number}, &added, batch...), landfall.Posted)
 		})
 		for number, balance := range expected {
-			if found := account(t, store, landfall.Key{Supplier: code, External: number}); found.Balance != balance {
+			if found := readAccount(t, store, landfall.Key{Supplier: supplierCode, External: number}); found.Balance != balance {
 				t.Errorf("%s has balance %v, want %v", number, found.Balance, balance)
 			}
 		}

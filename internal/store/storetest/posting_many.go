@@ -12,7 +12,7 @@ import (
 // instructions. Whatever there is must be found, and little else be looked at.
 func readsLittle(t *testing.T, store landfall.Store) {
 	const many, enough = 400, 80
-	imported(t, store, key.External)
+	importAccounts(t, store, testKey.External)
 	// A second apart, so that every note has a time of its own to be found by.
 	from := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	at := func(number int) time.Time { return from.Add(time.Duration(number) * time.Second) }
@@ -23,14 +23,14 @@ func readsLittle(t *testing.T, store landfall.Store) {
 		notes = append(notes, landfall.Note{Body: fmt.Sprint(2 * number / many), HasBody: true, CreatedAt: at(number)})
 		instructions = append(instructions, landfall.Instruction{Vendor: "V", Reference: fmt.Sprint(number), Type: "CARD"})
 	}
-	post(t, store, landfall.Posting{Key: key, Decide: func(landfall.AccountState) (landfall.Additions, error) {
+	post(t, store, landfall.Posting{Key: testKey, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 		return landfall.Additions{Notes: notes, Instructions: instructions}, nil
 	}}, landfall.Posted)
 
 	var seen landfall.AccountState
 	ask := func(posting landfall.Posting) {
 		t.Helper()
-		posting.Key = key
+		posting.Key = testKey
 		posting.Decide = func(books landfall.AccountState) (landfall.Additions, error) {
 			seen = books
 			return landfall.Additions{}, nil

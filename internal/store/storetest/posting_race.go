@@ -11,22 +11,22 @@ import (
 
 // Postings that come at once: what one of them decides, or fails to decide, is
 // nothing to the others.
-var postingRaces = []check{
+var postingRaces = []promiseCheck{
 	// Callers repeat what was not answered. A payment that was booked twice is money
 	// that the customer does not have. All three kinds are posted onto the same
 	// account at once, since the lock is of the account and not of what is added to
 	// it.
 	{"identical postings at once add once", func(t *testing.T, store landfall.Store) {
-		imported(t, store, key.External)
+		importAccounts(t, store, testKey.External)
 		var notes, transactions, instructions atomic.Int32
 		instruction := landfall.Instruction{Vendor: "V", Reference: "r"}
-		atOnce(3*crowd, func(number int) {
+		atOnce(3*callerCount, func(number int) {
 			var posting landfall.Posting
 			switch number % 3 {
 			case 0:
-				posting = pay(key, &transactions, payment("X", 5))
+				posting = pay(testKey, &transactions, payment("X", 5))
 			case 1:
-				posting = landfall.Posting{Key: key, Notes: []landfall.Note{{Body: "once"}}, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
+				posting = landfall.Posting{Key: testKey, Notes: []landfall.Note{{Body: "once"}}, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 					if len(books.Notes) > 0 {
 						return landfall.Additions{}, nil
 					}
@@ -34,7 +34,7 @@ var postingRaces = []check{
 					return landfall.Additions{Notes: []landfall.Note{{Body: "once", HasBody: true}}}, nil
 				}}
 			default:
-				posting = landfall.Posting{Key: key, Instructions: []landfall.Instruction{instruction}, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
+				posting = landfall.Posting{Key: testKey, Instructions: []landfall.Instruction{instruction}, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 					if slices.ContainsFunc(books.Instructions, instruction.Same) {
 						return landfall.Additions{}, nil
 					}
@@ -46,7 +46,7 @@ var postingRaces = []check{
 				t.Errorf("got %+v, %v", outcome, err)
 			}
 		})
-		found, given := account(t, store, key), house()
+		found, given := readAccount(t, store, testKey), sampleAccount()
 		if len(found.Ledger) != len(given.Ledger)+1 || len(found.Data.Notes) != len(given.Data.Notes)+1 || len(found.Data.Instructions) != 2 {
 			t.Errorf("%d entries, %d notes, %d instructions", len(found.Ledger), len(found.Data.Notes), len(found.Data.Instructions))
 		}
@@ -56,7 +56,7 @@ var postingRaces = []check{
 	// so the balance can only be one.
 	{"postings onto overlapping accounts in any order end", func(t *testing.T, store landfall.Store) {
 		numbers := []string{"a", "b", "c", "d", "e", "f"}
-		imported(t, store, numbers...)
+		importAccounts(t, store, numbers...)
 		var added atomic.Int32
 		atOnce(8, func(number int) {
 			order := slices.Clone(numbers)
@@ -64,7 +64,7 @@ var postingRaces = []check{
 				slices.Reverse(order)
 			}
 			atOnce(len(order), func(at int) {
-				own := landfall.Key{Supplier: code, External: order[at]}
+				own := landfall.Key{Supplier: supplierCode, External: order[at]}
 				transactions := []landfall.Transaction{payment("T1", 1), payment("T2", 2)}
 				if number%2 == 1 {
 					slices.Reverse(transactions)
@@ -75,7 +75,7 @@ var postingRaces = []check{
 			})
 		})
 		for _, number := range numbers {
-			if found := account(t, store, landfall.Key{Supplier: code, External: number}); found.Balance != 693 {
+			if found := readAccount(t, store, landfall.Key{Supplier: supplierCode, External: number}); found.Balance != 693 {
 				t.Errorf("%s has balance %v", number, found.Balance)
 			}
 		}
@@ -86,12 +86,12 @@ var postingRaces = []check{
 	// fine.
 	{"a failing decision harms nobody else", func(t *testing.T, store landfall.Store) {
 		var numbers []string
-		for number := range crowd {
+		for number := range callerCount {
 			numbers = append(numbers, fmt.Sprint(number))
 		}
-		imported(t, store, numbers...)
-		atOnce(crowd, func(number int) {
-			own := landfall.Key{Supplier: code, External: numbers[number]}
+		importAccounts(t, store, numbers...)
+		atOnce(callerCount, func(number int) {
+			own := landfall.Key{Supplier: supplierCode, External: numbers[number]}
 			var added atomic.Int32
 			posting := pay(own, &added, payment("T", 1))
 			switch number % 4 {
@@ -123,11 +123,11 @@ var postingRaces = []check{
 					t.Errorf("%d: %v", number, err)
 				}
 			default:
-				want(t, err, errDecided)
+				wantError(t, err, errDecided)
 			}
 		})
 		for at, number := range numbers {
-			found := account(t, store, landfall.Key{Supplier: code, External: number})
+			found := readAccount(t, store, landfall.Key{Supplier: supplierCode, External: number})
 			if added := len(found.Ledger) - 3; (added == 1) != (at%4 == 0) || len(found.Data.Notes) != 3 {
 				t.Errorf("%s: %d entries added, %d notes", number, added, len(found.Data.Notes))
 			}

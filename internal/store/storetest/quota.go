@@ -10,7 +10,7 @@ import (
 
 // quotas belong to an organisation and not to its keys, or more keys would be more
 // of everything.
-var quotas = []check{
+var quotas = []promiseCheck{
 	// Nobody is without limits because somebody forgot to set them. Set to nothing
 	// they are nothing, and not the default ones again: that was a decision.
 	{"an organisation's quotas are the default ones until they are set", func(t *testing.T, store landfall.Store) {
@@ -21,13 +21,13 @@ var quotas = []check{
 			if wanted != landfall.DefaultQuotas() {
 				update(t, store, func(tx landfall.Tx) error { return tx.SetQuotas(ctx, organisation, wanted) })
 			}
-			look(t, store, func(view landfall.View) error {
+			inView(t, store, func(view landfall.View) error {
 				found, err := view.Organisation(ctx, organisation)
 				same(t, found.Quotas, wanted)
 				return err
 			})
 		}
-		want(t, store.Update(ctx, func(tx landfall.Tx) error { return tx.SetQuotas(ctx, "none", given) }), landfall.ErrNotFound)
+		wantError(t, store.Update(ctx, func(tx landfall.Tx) error { return tx.SetQuotas(ctx, "none", given) }), landfall.ErrNotFound)
 	}},
 	// Requests of one organisation are counted by all replicas at once, and a lost
 	// addition would be a hole in the quota. The sum goes beyond 32 bits on purpose.
@@ -48,7 +48,7 @@ var quotas = []check{
 		}
 		crowd.Wait()
 		same(t, add("2026-03-01", 1), int64(20<<33+1))
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			for day, wanted := range map[string]int64{"2026-01-01": 0, "2026-03-01": 20<<33 + 1, "2026-03-02": 0} {
 				sent, err := view.BytesSent(ctx, organisation, day)
 				if err != nil {
@@ -63,7 +63,7 @@ var quotas = []check{
 
 // families are tokens that came from one another. A refresh token that is used twice
 // was stolen, and everything that came from it ends.
-var families = []check{
+var families = []promiseCheck{
 	// A refresh token that comes a second time was stolen, but it cannot be told by
 	// whom it was used first. Ending all that came from it stops the thief for
 	// certain, and costs the owner one more login. Tokens without a family are not
@@ -96,7 +96,7 @@ var families = []check{
 		})
 		belongs := func(hash [32]byte, wanted landfall.TokenFamily) {
 			t.Helper()
-			look(t, store, func(view landfall.View) error {
+			inView(t, store, func(view landfall.View) error {
 				found, _, _, err := view.Token(ctx, hash)
 				same(t, found.Family, wanted)
 				return err
@@ -107,7 +107,7 @@ var families = []check{
 		update(t, store, func(tx landfall.Tx) error { return tx.EndFamily(ctx, family.ID) })
 		family.Ended = true
 		belongs(token.Hash, family)
-		want(t, store.Update(ctx, func(tx landfall.Tx) error { return tx.SpendToken(ctx, token.Hash) }), landfall.ErrNotFound)
+		wantError(t, store.Update(ctx, func(tx landfall.Tx) error { return tx.SpendToken(ctx, token.Hash) }), landfall.ErrNotFound)
 		update(t, store, func(tx landfall.Tx) error { return tx.SpendToken(ctx, lone.Hash) })
 		// Starting it again does not bring it back.
 		update(t, store, func(tx landfall.Tx) error { return tx.StartFamily(ctx, family) })

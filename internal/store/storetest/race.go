@@ -13,20 +13,20 @@ import (
 	"landfall"
 )
 
-// crowd is more than there are connections, so that some have to wait.
-const crowd = 32
+// callerCount is more than there are connections, so that some have to wait.
+const callerCount = 32
 
 // races do the same thing from many sides at once. They would pass by luck on a store
 // that is nearly right, so each has many rounds.
-var races = []check{
+var races = []promiseCheck{
 	// Settings are read, changed and written back whole. Without a hold between the
 	// two, a change of the name that began earlier would write the old status over an
 	// operator's pause, and everything would go on.
 	{"changes of one supplier at once lose nothing", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
-		atOnce(crowd, func(number int) {
+		createSupplier(t, store)
+		atOnce(callerCount, func(number int) {
 			update(t, store, func(tx landfall.Tx) error {
-				supplier, err := tx.Supplier(t.Context(), code)
+				supplier, err := tx.Supplier(t.Context(), supplierCode)
 				if err != nil {
 					return err
 				}
@@ -38,10 +38,10 @@ var races = []check{
 				return tx.SaveSupplier(t.Context(), supplier)
 			})
 		})
-		look(t, store, func(view landfall.View) error {
-			supplier, err := view.Supplier(t.Context(), code)
-			if dots := strings.Count(supplier.Name, "."); dots != crowd-1 || supplier.Status != landfall.Paused {
-				t.Errorf("%d of %d names were added to, the status is %s", dots, crowd-1, supplier.Status)
+		inView(t, store, func(view landfall.View) error {
+			supplier, err := view.Supplier(t.Context(), supplierCode)
+			if dots := strings.Count(supplier.Name, "."); dots != callerCount-1 || supplier.Status != landfall.Paused {
+				t.Errorf("%d of %d names were added to, the status is %s", dots, callerCount-1, supplier.Status)
 			}
 			return err
 		})
@@ -55,7 +55,7 @@ var races = []check{
 			}
 			return tx.CreateKey(t.Context(), landfall.APIKey{ID: "old", Organisation: "O", Role: landfall.RoleViewer})
 		})
-		atOnce(crowd, func(number int) {
+		atOnce(callerCount, func(number int) {
 			update(t, store, func(tx landfall.Tx) error {
 				old, err := tx.Key(t.Context(), "old")
 				if err != nil || !old.ExpiresAt.IsZero() {
@@ -67,7 +67,7 @@ var races = []check{
 				return tx.ExpireKey(t.Context(), "old", time.Now().Add(time.Hour))
 			})
 		})
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			keys, err := view.Keys(t.Context(), "O")
 			if len(keys) != 2 {
 				t.Errorf("%d keys, want the old one and one new", len(keys))
@@ -79,11 +79,11 @@ var races = []check{
 	// most. Each caller is told a revision, and what is kept under it must be what
 	// that caller sent.
 	{"of many first stagings exactly one is the first", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
-		outcomes := make([]landfall.StageOutcome, crowd)
-		atOnce(crowd, func(number int) {
+		createSupplier(t, store)
+		outcomes := make([]landfall.StageOutcome, callerCount)
+		atOnce(callerCount, func(number int) {
 			var err error
-			if outcomes[number], err = store.Stage(t.Context(), document(key, fmt.Sprint(number))); err != nil {
+			if outcomes[number], err = store.Stage(t.Context(), newStaging(testKey, fmt.Sprint(number))); err != nil {
 				t.Error(err)
 			}
 		})
@@ -98,11 +98,11 @@ var races = []check{
 				t.Errorf("verdict %d", outcome.Verdict)
 			}
 		}
-		if first != 1 || len(seen) != crowd {
+		if first != 1 || len(seen) != callerCount {
 			t.Errorf("%d first ones, %d different revisions", first, len(seen))
 		}
-		for _, revision := range revisions(t, store, key) {
-			if given := document(key, fmt.Sprint(seen[revision.Revision])); !bytes.Equal(revision.Document, given.Document) {
+		for _, revision := range readRevisions(t, store, testKey) {
+			if given := newStaging(testKey, fmt.Sprint(seen[revision.Revision])); !bytes.Equal(revision.Document, given.Document) {
 				t.Errorf("revision %d holds another's document", revision.Revision)
 			}
 		}
@@ -111,14 +111,14 @@ var races = []check{
 	// lock in the order of arrival block each other here. Every book has other
 	// content, so each of them is a revision of every account.
 	{"books that are staged at once lose nothing of each other", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		const books, accounts = 6, 150
 		var firsts [accounts]atomic.Int32
 		atOnce(books, func(number int) {
 			var book []landfall.Staging
 			for i := range accounts {
 				account := (i*7 + number*31) % accounts // each in an order of its own
-				book = append(book, document(landfall.Key{Supplier: code, External: fmt.Sprint(account)}, fmt.Sprint(number)))
+				book = append(book, newStaging(landfall.Key{Supplier: supplierCode, External: fmt.Sprint(account)}, fmt.Sprint(number)))
 			}
 			for i, result := range store.StageAll(t.Context(), book) {
 				if result.Err != nil {
@@ -130,7 +130,7 @@ var races = []check{
 			}
 		})
 		for account := range accounts {
-			history := revisions(t, store, landfall.Key{Supplier: code, External: fmt.Sprint(account)})
+			history := readRevisions(t, store, landfall.Key{Supplier: supplierCode, External: fmt.Sprint(account)})
 			if first := firsts[account].Load(); first != 1 || len(history) != books {
 				t.Errorf("account %d was the first %d times and has %d revisions", account, first, len(history))
 			}
@@ -139,10 +139,10 @@ var races = []check{
 	// This is a caller that lost patience and asked again before it was answered. All
 	// of its attempts must be told the same.
 	{"many stagings of the same content are one revision", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		var first atomic.Int32
-		atOnce(crowd, func(int) {
-			outcome, err := store.Stage(t.Context(), document(key, "same"))
+		atOnce(callerCount, func(int) {
+			outcome, err := store.Stage(t.Context(), newStaging(testKey, "same"))
 			if err != nil || outcome.Revision != 1 {
 				t.Errorf("%+v, %v", outcome, err)
 			}
@@ -150,37 +150,37 @@ var races = []check{
 				first.Add(1)
 			}
 		})
-		if history := revisions(t, store, key); first.Load() != 1 || len(history) != 1 {
+		if history := readRevisions(t, store, testKey); first.Load() != 1 || len(history) != 1 {
 			t.Errorf("%d first ones, %d revisions", first.Load(), len(history))
 		}
 	}},
 	// Stagings of different accounts may share a transaction. What is answered must
 	// be there, whoever else was in it.
 	{"many keys at once are all kept", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
-		atOnce(crowd, func(number int) {
+		createSupplier(t, store)
+		atOnce(callerCount, func(number int) {
 			for at := range 20 {
-				own := landfall.Key{Supplier: code, External: fmt.Sprintf("%d-%d", number, at)}
-				if outcome, err := store.Stage(t.Context(), document(own, own.External)); err != nil || outcome.Verdict != landfall.StagedFirst {
+				own := landfall.Key{Supplier: supplierCode, External: fmt.Sprintf("%d-%d", number, at)}
+				if outcome, err := store.Stage(t.Context(), newStaging(own, own.External)); err != nil || outcome.Verdict != landfall.StagedFirst {
 					t.Errorf("%v: %+v, %v", own, outcome, err)
 				}
 			}
 		})
-		if found := externals(t, store, landfall.ProcessQuery{Supplier: code}); len(found) != 20*crowd {
+		if found := externals(t, store, landfall.ProcessQuery{Supplier: supplierCode}); len(found) != 20*callerCount {
 			t.Errorf("%d processes", len(found))
 		}
 	}},
 	// Half of the callers go up and half go down. A deadlock would be no fault of
 	// theirs, so none of them may hear of one.
 	{"overlapping keys in any order never block each other for good", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
-		atOnce(crowd, func(number int) {
+		createSupplier(t, store)
+		atOnce(callerCount, func(number int) {
 			for at := range 16 {
 				external := fmt.Sprint(at)
 				if number%2 == 1 {
 					external = fmt.Sprint(15 - at)
 				}
-				if _, err := store.Stage(t.Context(), document(landfall.Key{Supplier: code, External: external}, fmt.Sprint(number))); err != nil {
+				if _, err := store.Stage(t.Context(), newStaging(landfall.Key{Supplier: supplierCode, External: external}, fmt.Sprint(number))); err != nil {
 					t.Error(err)
 				}
 			}
@@ -191,7 +191,7 @@ var races = []check{
 	// nothing more comes in. A staging counts only when it both began and ended
 	// within one pause.
 	{"no staging begun after a pause was answered succeeds", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		var phase atomic.Int32 // odd: the pause was answered, and its end not asked for
 		stop := make(chan struct{})
 		var stagers sync.WaitGroup
@@ -204,7 +204,7 @@ var races = []check{
 					default:
 					}
 					begun := phase.Load()
-					outcome, err := store.Stage(t.Context(), document(landfall.Key{Supplier: code, External: fmt.Sprintf("%d-%d", number, at)}, "x"))
+					outcome, err := store.Stage(t.Context(), newStaging(landfall.Key{Supplier: supplierCode, External: fmt.Sprintf("%d-%d", number, at)}, "x"))
 					if err != nil {
 						t.Error(err)
 						return
@@ -235,15 +235,15 @@ var races = []check{
 	// about another: the supplier would take for staged what nobody will ever look
 	// at.
 	{"a skip and a staging at once: either order, nothing between", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		for round := range 10 {
-			own := landfall.Key{Supplier: code, External: fmt.Sprint(round)}
-			stage(t, store, document(own, "one"), landfall.StagedFirst, 1)
+			own := landfall.Key{Supplier: supplierCode, External: fmt.Sprint(round)}
+			stage(t, store, newStaging(own, "one"), landfall.StagedFirst, 1)
 			var outcome landfall.StageOutcome
 			atOnce(2, func(number int) {
 				var err error
 				if number == 0 {
-					outcome, err = store.Stage(t.Context(), document(own, "two"))
+					outcome, err = store.Stage(t.Context(), newStaging(own, "two"))
 				} else {
 					err = store.Update(t.Context(), func(tx landfall.Tx) error {
 						_, err := tx.Skip(t.Context(), own, "twin")
@@ -254,7 +254,7 @@ var races = []check{
 					t.Error(err)
 				}
 			})
-			found := process(t, store, own)
+			found := readProcess(t, store, own)
 			after := landfall.StageOutcome{Verdict: landfall.RefusedSkipped, Revision: 1}
 			before := landfall.StageOutcome{Verdict: landfall.StagedAgain, Revision: 2}
 			if found.State != landfall.Skipped || outcome != after && outcome != before || found.Revision != outcome.Revision {
@@ -265,12 +265,12 @@ var races = []check{
 	// Who sets the mark writes the event and the audit about it. Two winners would be
 	// two entries about one act.
 	{"of many skips one wins", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
-		stage(t, store, document(key, "one"), landfall.StagedFirst, 1)
+		createSupplier(t, store)
+		stage(t, store, newStaging(testKey, "one"), landfall.StagedFirst, 1)
 		var won atomic.Int32
-		atOnce(crowd, func(int) {
+		atOnce(callerCount, func(int) {
 			err := store.Update(t.Context(), func(tx landfall.Tx) error {
-				_, err := tx.Skip(t.Context(), key, "twin")
+				_, err := tx.Skip(t.Context(), testKey, "twin")
 				return err
 			})
 			if err == nil {
@@ -286,10 +286,10 @@ var races = []check{
 	// That a refresh token comes twice is how a theft is noticed. If two could spend
 	// it, thief and owner would both go on, and nobody would notice.
 	{"of many spenders of a token one gets it", func(t *testing.T, store landfall.Store) {
-		good := token("good", landfall.RefreshToken, time.Hour)
+		good := newToken("good", landfall.RefreshToken, time.Hour)
 		enrol(t, store, good)
 		var spent atomic.Int32
-		atOnce(crowd, func(int) {
+		atOnce(callerCount, func(int) {
 			err := store.Update(t.Context(), func(tx landfall.Tx) error { return tx.SpendToken(t.Context(), good.Hash) })
 			if err == nil {
 				spent.Add(1)
@@ -305,15 +305,15 @@ var races = []check{
 	// side by side. A grant that is there already is what they wanted, and one
 	// Ungrant must be enough to take it away.
 	{"many grants of the same are one", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		enrol(t, store)
-		atOnce(crowd, func(int) {
-			if err := store.Update(t.Context(), func(tx landfall.Tx) error { return tx.Grant(t.Context(), code, organisation) }); err != nil {
+		atOnce(callerCount, func(int) {
+			if err := store.Update(t.Context(), func(tx landfall.Tx) error { return tx.Grant(t.Context(), supplierCode, organisation) }); err != nil {
 				t.Error(err)
 			}
 		})
-		look(t, store, func(view landfall.View) error {
-			found, err := view.Grantees(t.Context(), code)
+		inView(t, store, func(view landfall.View) error {
+			found, err := view.Grantees(t.Context(), supplierCode)
 			if len(found) != 1 {
 				t.Errorf("got %v", found)
 			}
@@ -323,17 +323,17 @@ var races = []check{
 	// Updates that come at once may share a commit. An entry of the audit that was
 	// answered and is not there is an act without a trace.
 	{"counting updates lose none", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
-		atOnce(crowd, func(int) {
+		createSupplier(t, store)
+		atOnce(callerCount, func(int) {
 			if err := store.Update(t.Context(), func(tx landfall.Tx) error {
-				return tx.AppendAudit(t.Context(), landfall.AuditEntry{Actor: "a", Action: "b", Subject: code})
+				return tx.AppendAudit(t.Context(), landfall.AuditEntry{Actor: "a", Action: "b", Subject: supplierCode})
 			}); err != nil {
 				t.Error(err)
 			}
 		})
-		look(t, store, func(view landfall.View) error {
-			found, err := view.Audit(t.Context(), code)
-			if len(found) != crowd {
+		inView(t, store, func(view landfall.View) error {
+			found, err := view.Audit(t.Context(), supplierCode)
+			if len(found) != callerCount {
 				t.Errorf("%d entries", len(found))
 			}
 			return err

@@ -8,10 +8,10 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// behind lists the accounts behind a figure with their parts.
-func behind(t *testing.T, store landfall.Store, measure landfall.Measure, reason landfall.Reason, after *landfall.ProcessCursor, limit int) (found []string, last landfall.ProcessCursor) {
+// accountsBehind lists the accounts behind a figure with their parts.
+func accountsBehind(t *testing.T, store landfall.Store, measure landfall.Measure, reason landfall.Reason, after *landfall.ProcessCursor, limit int) (found []string, last landfall.ProcessCursor) {
 	t.Helper()
-	query := landfall.ContributionQuery{Supplier: code, Measure: measure, Reason: reason, After: after, Limit: limit}
+	query := landfall.ContributionQuery{Supplier: supplierCode, Measure: measure, Reason: reason, After: after, Limit: limit}
 	for one, err := range store.Contributions(t.Context(), query) {
 		if err != nil {
 			t.Fatal(err)
@@ -37,7 +37,7 @@ var (
 
 // reconciliations hold sums against rows: every figure has exactly the accounts
 // behind it that it counts, and a signed page never changes.
-var reconciliations = []check{
+var reconciliations = []promiseCheck{
 	// A figure that nobody can look behind cannot be explained to a supplier. Every
 	// list has to come to its figure, so an account without a part in the measure is
 	// not in it, while those that were refused or marked without ever being staged
@@ -47,13 +47,13 @@ var reconciliations = []check{
 		for i, number := range []string{"P-1", "P-2", "P-3", "F-1", "S-1"} {
 			holding(t, store, number, "{}", landfall.Figures{Currency: "GBP", Customers: int64(i), Balance: money.Amount(100 * i)})
 		}
-		fail(t, store, landfall.Key{Supplier: code, External: "F-1"}, landfall.Failure{Code: "x"})
+		fail(t, store, landfall.Key{Supplier: supplierCode, External: "F-1"}, landfall.Failure{Code: "x"})
 		// Never staged, so it has no customers and no balance, and yet it is an
 		// account.
 		refuse(t, store, "F-0", "x")
 		update(t, store, func(tx landfall.Tx) error {
 			for _, number := range []string{"S-1", "S-0"} {
-				if _, err := tx.Skip(t.Context(), landfall.Key{Supplier: code, External: number}, "gone"); err != nil {
+				if _, err := tx.Skip(t.Context(), landfall.Key{Supplier: supplierCode, External: number}, "gone"); err != nil {
 					return err
 				}
 			}
@@ -62,7 +62,7 @@ var reconciliations = []check{
 		sent := houseFigures()
 		sent.Notes += 3
 		holding(t, store, "A-1", "{}", sent)
-		create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
+		create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
 		// P-1 has no customers, and so no part in them.
 		for _, c := range []struct {
 			measure landfall.Measure
@@ -79,7 +79,7 @@ var reconciliations = []check{
 			{landfall.Measure{Kind: landfall.MeasureNotes}, landfall.ReasonOtherFigures, []string{"A-1 3"}},
 			{ofAccounts, landfall.ReasonOtherFigures, nil},
 		} {
-			found, _ := behind(t, store, c.measure, c.reason, nil, 0)
+			found, _ := accountsBehind(t, store, c.measure, c.reason, nil, 0)
 			if c.reason == landfall.ReasonSkipped && len(found) == 2 && found[0] > found[1] {
 				found[0], found[1] = found[1], found[0] // they were first seen in either order
 			}
@@ -87,29 +87,29 @@ var reconciliations = []check{
 				t.Errorf("behind %s of %s: %v, want %v", c.reason, c.measure, found, c.want)
 			}
 		}
-		first, place := behind(t, store, ofAccounts, landfall.ReasonPending, nil, 2)
-		second, _ := behind(t, store, ofAccounts, landfall.ReasonPending, &place, 2)
+		first, place := accountsBehind(t, store, ofAccounts, landfall.ReasonPending, nil, 2)
+		second, _ := accountsBehind(t, store, ofAccounts, landfall.ReasonPending, &place, 2)
 		if fmt.Sprint(first, second) != "[P-1 1 P-2 1] [P-3 1]" {
 			t.Errorf("pages %v and %v", first, second)
 		}
-		if found, _ := behind(t, store, landfall.Measure{Kind: landfall.MeasureBalances, Currency: "EUR"}, landfall.ReasonPending, nil, 0); found != nil {
+		if found, _ := accountsBehind(t, store, landfall.Measure{Kind: landfall.MeasureBalances, Currency: "EUR"}, landfall.ReasonPending, nil, 0); found != nil {
 			t.Errorf("%v in a currency nobody has", found)
 		}
 	}},
 	// Suppliers correct what they claimed, and afterwards it matters what they had
 	// claimed before and who changed it. One amount needs more than 32 bits.
 	{"the newest control totals count, and earlier ones stay", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		by := author(t, store)
 		total := func(number int64) *money.Total { wide := money.TotalOf(number); return &wide }
-		look(t, store, func(view landfall.View) error {
-			_, err := view.ControlTotals(t.Context(), code)
-			want(t, err, landfall.ErrNotFound)
+		inView(t, store, func(view landfall.View) error {
+			_, err := view.ControlTotals(t.Context(), supplierCode)
+			wantError(t, err, landfall.ErrNotFound)
 			return nil
 		})
 		for i := range int64(3) {
 			update(t, store, func(tx landfall.Tx) error {
-				kept, err := tx.SetControlTotals(t.Context(), code, landfall.ControlTotals{By: by, Claims: map[landfall.Measure]landfall.Value{
+				kept, err := tx.SetControlTotals(t.Context(), supplierCode, landfall.ControlTotals{By: by, Claims: map[landfall.Measure]landfall.Value{
 					ofAccounts: {Count: total(i)}, balances: {Amount: total(-i)},
 					{Kind: landfall.MeasureTransactions, Currency: "GBP", Type: landfall.Payment}: {Count: total(7), Amount: total(1 << 60)},
 				}})
@@ -117,12 +117,12 @@ var reconciliations = []check{
 				return err
 			})
 		}
-		look(t, store, func(view landfall.View) error {
-			newest, err := view.ControlTotals(t.Context(), code)
+		inView(t, store, func(view landfall.View) error {
+			newest, err := view.ControlTotals(t.Context(), supplierCode)
 			if err != nil {
 				return err
 			}
-			former, err := view.ControlTotalsHistory(t.Context(), code)
+			former, err := view.ControlTotalsHistory(t.Context(), supplierCode)
 			if len(former) != 3 || former[0].SetAt != newest.SetAt || newest.By != by {
 				t.Errorf("newest %+v of %+v", newest, former)
 			}
@@ -137,33 +137,33 @@ var reconciliations = []check{
 			_, err := tx.SetControlTotals(t.Context(), "NOBODY", landfall.ControlTotals{})
 			return err
 		})
-		want(t, err, landfall.ErrNotFound)
+		wantError(t, err, landfall.ErrNotFound)
 	}},
 	// Somebody put his name under these very bytes, so they are kept and never made
 	// anew. The list comes without them, since each may be long.
 	{"what was signed stays as it was", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		var ids []int64
 		for _, text := range []string{"first", "second"} {
 			update(t, store, func(tx landfall.Tx) error {
-				id, err := tx.CreateSignOff(t.Context(), landfall.SignOff{Supplier: code, Actor: somebody, Report: []byte(text), Page: []byte("<p>" + text)})
+				id, err := tx.CreateSignOff(t.Context(), landfall.SignOff{Supplier: supplierCode, Actor: somebody, Report: []byte(text), Page: []byte("<p>" + text)})
 				ids = append(ids, id)
 				return err
 			})
 		}
-		look(t, store, func(view landfall.View) error {
-			for _, supplier := range []string{code, ""} {
+		inView(t, store, func(view landfall.View) error {
+			for _, supplier := range []string{supplierCode, ""} {
 				listed, err := view.SignOffs(t.Context(), supplier)
 				if err != nil || len(listed) != 2 || listed[0].ID != ids[len(ids)-1] || listed[0].Report != nil || listed[0].Actor != somebody {
 					t.Errorf("listed %+v, %v", listed, err)
 				}
 			}
 			signed, err := view.SignOff(t.Context(), ids[0])
-			if string(signed.Report) != "first" || string(signed.Page) != "<p>first" || signed.Supplier != code {
+			if string(signed.Report) != "first" || string(signed.Page) != "<p>first" || signed.Supplier != supplierCode {
 				t.Errorf("signed %+v", signed)
 			}
 			_, missing := view.SignOff(t.Context(), ids[0]+1000)
-			want(t, missing, landfall.ErrNotFound)
+			wantError(t, missing, landfall.ErrNotFound)
 			return err
 		})
 	}},

@@ -21,35 +21,35 @@ func author(t *testing.T, store landfall.Store) landfall.Author {
 
 // records say who wrote each row, by which key and in which request, for as long as
 // the row is there.
-var records = []check{
+var records = []promiseCheck{
 	// When data is wrong the first question is who sent it, and with which request.
 	// Each step comes with a request of its own, so that an author taken from another
 	// step shows.
 	{"whatever is written through the API has an author", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		by := author(t, store)
-		staging := document(key, "x")
+		staging := newStaging(testKey, "x")
 		staging.By = by
 		stage(t, store, staging, landfall.StagedFirst, 1)
-		if found := revisions(t, store, key); found[0].By != by {
+		if found := readRevisions(t, store, testKey); found[0].By != by {
 			t.Errorf("the revision is by %+v", found[0].By)
 		}
-		mine := claim(t, store, wish(key), landfall.ClaimGranted)
+		mine := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
 		by.RequestID = "r2"
 		attempt := landfall.Attempt{Failure: &landfall.Failure{Code: "x"}, Event: landfall.Event{Type: landfall.EventImportFailed}, By: by}
 		if err := store.Release(t.Context(), mine, attempt); err != nil {
 			t.Fatal(err)
 		}
-		mine = claim(t, store, wish(key), landfall.ClaimGranted)
+		mine = claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
 		by.RequestID = "r3"
-		if _, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: house(), By: by}); err != nil {
+		if _, err := store.Create(t.Context(), landfall.Creation{Claim: mine, Account: sampleAccount(), By: by}); err != nil {
 			t.Fatal(err)
 		}
 		by.RequestID = "r4"
-		post(t, store, landfall.Posting{Key: key, By: by, Decide: func(landfall.AccountState) (landfall.Additions, error) {
+		post(t, store, landfall.Posting{Key: testKey, By: by, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 			return landfall.Additions{Notes: []landfall.Note{{Body: "n", HasBody: true}}, Event: &landfall.Event{Type: landfall.EventNotesCreated}}, nil
 		}}, landfall.Posted)
-		for i, event := range events(t, store, key) {
+		for i, event := range readEvents(t, store, testKey) {
 			by.RequestID = []string{"r2", "r3", "r4"}[i]
 			if event.By != by {
 				t.Errorf("%s is by %+v", event.Type, event.By)
@@ -62,13 +62,13 @@ var records = []check{
 		author(t, store)
 		update(t, store, func(tx landfall.Tx) error { return tx.MarkKeysUsed(t.Context(), "none", "k1") })
 		var first landfall.APIKey
-		look(t, store, func(view landfall.View) (err error) {
+		inView(t, store, func(view landfall.View) (err error) {
 			first, err = view.Key(t.Context(), "k1")
 			return err
 		})
 		recent(t, first.UsedAt)
 		update(t, store, func(tx landfall.Tx) error { return tx.MarkKeysUsed(t.Context(), "k1") })
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			again, err := view.Key(t.Context(), "k1")
 			if !again.UsedAt.Equal(first.UsedAt) {
 				t.Error("it was noted twice within a minute")
@@ -81,8 +81,8 @@ var records = []check{
 	// among those of one.
 	{"events about a process are kept in order", func(t *testing.T, store landfall.Store) {
 		given := []landfall.Event{
-			{Type: landfall.EventSkipped, Key: key, Details: map[string]string{"reason": "twin “A”"}},
-			{Type: landfall.EventUnskipped, Key: key, AccountNumber: "A-12345678"},
+			{Type: landfall.EventSkipped, Key: testKey, Details: map[string]string{"reason": "twin “A”"}},
+			{Type: landfall.EventUnskipped, Key: testKey, AccountNumber: "A-12345678"},
 		}
 		update(t, store, func(tx landfall.Tx) error {
 			for _, event := range given {
@@ -90,10 +90,10 @@ var records = []check{
 					return err
 				}
 			}
-			return tx.AppendEvent(t.Context(), landfall.Event{Type: landfall.EventSupplierStatusChanged, Key: landfall.Key{Supplier: code}})
+			return tx.AppendEvent(t.Context(), landfall.Event{Type: landfall.EventSupplierStatusChanged, Key: landfall.Key{Supplier: supplierCode}})
 		})
-		look(t, store, func(view landfall.View) error {
-			found, err := view.Events(t.Context(), key)
+		inView(t, store, func(view landfall.View) error {
+			found, err := view.Events(t.Context(), testKey)
 			for at := range found {
 				recent(t, found[at].At)
 				given[at].At = found[at].At
@@ -101,7 +101,7 @@ var records = []check{
 			if !reflect.DeepEqual(found, given) {
 				t.Errorf("got %+v, want %+v", found, given)
 			}
-			about, err2 := view.Events(t.Context(), landfall.Key{Supplier: code})
+			about, err2 := view.Events(t.Context(), landfall.Key{Supplier: supplierCode})
 			if len(about) != 1 {
 				t.Errorf("%d events about the supplier", len(about))
 			}
@@ -113,14 +113,14 @@ var records = []check{
 	}},
 	// Receivers act on events, and would act on what never happened.
 	{"an event of a failed update is not there", func(t *testing.T, store landfall.Store) {
-		want(t, store.Update(t.Context(), func(tx landfall.Tx) error {
-			if err := tx.AppendEvent(t.Context(), landfall.Event{Type: landfall.EventSkipped, Key: key}); err != nil {
+		wantError(t, store.Update(t.Context(), func(tx landfall.Tx) error {
+			if err := tx.AppendEvent(t.Context(), landfall.Event{Type: landfall.EventSkipped, Key: testKey}); err != nil {
 				return err
 			}
 			return errOwn
 		}), errOwn)
-		look(t, store, func(view landfall.View) error {
-			found, err := view.Events(t.Context(), key)
+		inView(t, store, func(view landfall.View) error {
+			found, err := view.Events(t.Context(), testKey)
 			if len(found) != 0 {
 				t.Errorf("got %+v", found)
 			}
@@ -130,8 +130,8 @@ var records = []check{
 	// Read in another order, two acts can mean the opposite.
 	{"the audit of a subject is kept in order", func(t *testing.T, store landfall.Store) {
 		entries := []landfall.AuditEntry{
-			{Actor: "operator:ada", Action: "supplier.create", Subject: code, Detail: ""},
-			{Actor: "operator:bob", Action: "supplier.set", Subject: code, Detail: "status=Paused"},
+			{Actor: "operator:ada", Action: "supplier.create", Subject: supplierCode, Detail: ""},
+			{Actor: "operator:bob", Action: "supplier.set", Subject: supplierCode, Detail: "status=Paused"},
 		}
 		update(t, store, func(tx landfall.Tx) error {
 			for _, entry := range append(entries, landfall.AuditEntry{Actor: "x", Action: "y", Subject: "z"}) {
@@ -141,8 +141,8 @@ var records = []check{
 			}
 			return nil
 		})
-		look(t, store, func(view landfall.View) error {
-			found, err := view.Audit(t.Context(), code)
+		inView(t, store, func(view landfall.View) error {
+			found, err := view.Audit(t.Context(), supplierCode)
 			for at := range found {
 				recent(t, found[at].At)
 				entries[at].At, entries[at].ID = found[at].At, found[at].ID

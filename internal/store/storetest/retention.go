@@ -17,7 +17,7 @@ const shortly = time.Microsecond
 func keeping(t *testing.T, store landfall.Store, keep landfall.Retention, window time.Duration) {
 	t.Helper()
 	update(t, store, func(tx landfall.Tx) error {
-		supplier, err := tx.Supplier(t.Context(), code)
+		supplier, err := tx.Supplier(t.Context(), supplierCode)
 		if err != nil {
 			return err
 		}
@@ -29,7 +29,7 @@ func keeping(t *testing.T, store landfall.Store, keep landfall.Retention, window
 // purge goes through everything.
 func purge(t *testing.T, store landfall.Store, dryRun bool) (gone landfall.PurgeCounts) {
 	t.Helper()
-	for order := (landfall.PurgeRequest{Supplier: code, DryRun: dryRun}); ; {
+	for order := (landfall.PurgeRequest{Supplier: supplierCode, DryRun: dryRun}); ; {
 		step, err := store.Purge(t.Context(), order)
 		if err != nil {
 			t.Fatalf("Purge(%+v): %v", order, err)
@@ -52,7 +52,7 @@ func holds(t *testing.T, store landfall.Store) {
 }
 
 // numbered is a key of the supplier that most cases use.
-func numbered(external string) landfall.Key { return landfall.Key{Supplier: code, External: external} }
+func numbered(external string) landfall.Key { return landfall.Key{Supplier: supplierCode, External: external} }
 
 // skip marks an account.
 func skip(t *testing.T, store landfall.Store, key landfall.Key) {
@@ -65,7 +65,7 @@ func skip(t *testing.T, store landfall.Store, key landfall.Key) {
 
 // retentions let go what was kept long enough. What goes is exactly that, what is
 // still needed stays however old it is, and that something was there stays known.
-var retentions = []check{
+var retentions = []promiseCheck{
 	// How long personal data is kept is promised to a supplier. The hash stays, by
 	// which it can still be shown what was staged. The account that is being created
 	// is the one whose document is needed at this moment: it is old enough, and it
@@ -73,10 +73,10 @@ var retentions = []check{
 	{"documents that were kept long enough go, and that they were there stays", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "imported", "pending", "skipped", "claimed")
 		imported := numbered("imported")
-		stage(t, store, document(imported, "other"), landfall.StagedAgain, 2)
-		create(t, store, claim(t, store, wish(imported), landfall.ClaimGranted), house())
+		stage(t, store, newStaging(imported, "other"), landfall.StagedAgain, 2)
+		create(t, store, claimFor(t, store, claimRequest(imported), landfall.ClaimGranted), sampleAccount())
 		skip(t, store, numbered("skipped"))
-		busy := claim(t, store, wish(numbered("claimed")), landfall.ClaimGranted)
+		busy := claimFor(t, store, claimRequest(numbered("claimed")), landfall.ClaimGranted)
 		if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) {
 			t.Errorf("%+v went that is kept for ever", gone)
 		}
@@ -91,8 +91,8 @@ var retentions = []check{
 		if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) {
 			t.Errorf("%+v went twice", gone)
 		}
-		kept := revisions(t, store, imported)
-		if len(kept) != 2 || kept[0].Hash != document(imported, "imported").Hash || kept[1].Hash != document(imported, "other").Hash {
+		kept := readRevisions(t, store, imported)
+		if len(kept) != 2 || kept[0].Hash != newStaging(imported, "imported").Hash || kept[1].Hash != newStaging(imported, "other").Hash {
 			t.Errorf("%+v", kept)
 		}
 		for _, revision := range kept {
@@ -104,7 +104,7 @@ var retentions = []check{
 		}
 		// The purge went by while the claim was held, and the creation must not have
 		// noticed.
-		create(t, store, busy, house())
+		create(t, store, busy, sampleAccount())
 		tallied(t, store)
 		holds(t, store)
 	}},
@@ -118,33 +118,33 @@ var retentions = []check{
 		skip(t, store, two)
 		keeping(t, store, landfall.Retention{Staged: shortly}, 0)
 		purge(t, store, false)
-		found := process(t, store, one)
+		found := readProcess(t, store, one)
 		if found.State != landfall.Staged || found.Revision != 1 || found.Failure == nil || !strings.Contains(found.Failure.Detail, "Stage it again") {
 			t.Errorf("%+v", found)
 		}
 		same(t, failing(t, store, landfall.FailureQuery{}), []string{"1 false " + landfall.CodeProcessUnknown})
 		update(t, store, func(tx landfall.Tx) error { return tx.Unskip(t.Context(), two) })
 		for _, key := range []landfall.Key{one, two} {
-			rehearsal := wish(key)
+			rehearsal := claimRequest(key)
 			rehearsal.DryRun = true
 			// Alone and in a slice, in earnest and as a dry run: these are different
 			// statements.
-			for _, request := range []landfall.ClaimRequest{wish(key), rehearsal} {
-				claim(t, store, request, landfall.ClaimDocumentRemoved)
+			for _, request := range []landfall.ClaimRequest{claimRequest(key), rehearsal} {
+				claimFor(t, store, request, landfall.ClaimDocumentRemoved)
 				outcomes, err := store.ClaimSlice(t.Context(), []landfall.ClaimRequest{request})
 				if err != nil || len(outcomes) != 1 || outcomes[0].Verdict != landfall.ClaimDocumentRemoved {
 					t.Errorf("%+v, %v", outcomes, err)
 				}
 			}
 			// The very same document is a new revision, and can be worked with.
-			stage(t, store, document(key, key.External), landfall.StagedAgain, 2)
-			stage(t, store, document(key, key.External), landfall.StagedAgain, 2)
+			stage(t, store, newStaging(key, key.External), landfall.StagedAgain, 2)
+			stage(t, store, newStaging(key, key.External), landfall.StagedAgain, 2)
 		}
 		// From here on everything is kept again, or the new document could go before
 		// it is used.
 		keeping(t, store, landfall.Retention{}, 0)
-		create(t, store, claim(t, store, wish(one), landfall.ClaimGranted), house())
-		if kept := revisions(t, store, one); len(kept) != 2 || kept[0].Document != nil || kept[1].Document == nil {
+		create(t, store, claimFor(t, store, claimRequest(one), landfall.ClaimGranted), sampleAccount())
+		if kept := readRevisions(t, store, one); len(kept) != 2 || kept[0].Document != nil || kept[1].Document == nil {
 			t.Errorf("%+v", kept)
 		}
 		tallied(t, store)
@@ -154,7 +154,7 @@ var retentions = []check{
 	// undo window therefore keeps documents longer than their own time says.
 	{"what is not old enough, or may be needed to take an account back, stays", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "imported", "pending")
-		create(t, store, claim(t, store, wish(numbered("imported")), landfall.ClaimGranted), house())
+		create(t, store, claimFor(t, store, claimRequest(numbered("imported")), landfall.ClaimGranted), sampleAccount())
 		for _, keep := range []landfall.Retention{
 			{Staged: time.Hour, Failures: time.Hour, Mails: time.Hour}, {Failures: shortly, Mails: shortly},
 		} {
@@ -168,7 +168,7 @@ var retentions = []check{
 			t.Errorf("%+v", gone)
 		}
 		_, err := store.Purge(t.Context(), landfall.PurgeRequest{Supplier: "NONE"})
-		want(t, err, landfall.ErrNotFound)
+		wantError(t, err, landfall.ErrNotFound)
 	}},
 	// The words may quote a person, the codes and places cannot. Lists and groups of
 	// failures are made from codes, so an old failure still stands in them as it did.
@@ -192,7 +192,7 @@ var retentions = []check{
 		}
 		same(t, failing(t, store, landfall.FailureQuery{}), before)
 		for _, key := range []landfall.Key{numbered("failed"), numbered("skipped")} {
-			same(t, process(t, store, key).Failure.Violations, []landfall.Violation{{Code: "v", Attr: "a.0"}})
+			same(t, readProcess(t, store, key).Failure.Violations, []landfall.Violation{{Code: "v", Attr: "a.0"}})
 			if text := said(t, store, key); strings.Contains(text, canary) {
 				t.Errorf("what is left: %s", text)
 			}
@@ -204,9 +204,9 @@ var retentions = []check{
 	// told is not taken back. A reply may repeat the address, so it goes too. The
 	// mail that still waits needs its address however old it is.
 	{"of old mails it is forgotten whom they went to", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		writing(t, store, code)
-		told(t, store, key, "a@mail.co.uk", "b@mail.co.uk")
+		staged(t, store, testKey.External)
+		writing(t, store, supplierCode)
+		createWithMails(t, store, testKey, "a@mail.co.uk", "b@mail.co.uk")
 		sent := take(t, store, landfall.MailRequest{Max: 1, PerMinute: abundance, Lease: time.Minute})[0]
 		settle(t, store, sent, landfall.MailResult{State: landfall.MailSent, Reply: "250 a@mail.co.uk"}, nil)
 		keeping(t, store, landfall.Retention{Mails: shortly}, 0)
@@ -215,7 +215,7 @@ var retentions = []check{
 				t.Errorf("dry run %t: %+v", dryRun, gone)
 			}
 		}
-		found := mailsOf(t, store, key)
+		found := mailsOf(t, store, testKey)
 		if len(found) != 2 || strings.Contains(found[0].To+found[0].Reply, "@") || !found[0].RecipientRemoved || !found[0].MayHaveArrived() || found[0].SettledAt.IsZero() {
 			t.Errorf("%+v", found)
 		}
@@ -232,20 +232,20 @@ var retentions = []check{
 		const many = 450 // more than two steps
 		staged(t, store)
 		keeping(t, store, landfall.Retention{Staged: shortly}, 0)
-		atOnce(crowd, func(number int) {
-			for i := number; i < many; i += crowd {
+		atOnce(callerCount, func(number int) {
+			for i := number; i < many; i += callerCount {
 				own := numbered(fmt.Sprint(i))
-				if _, err := store.Stage(t.Context(), document(own, own.External)); err != nil {
+				if _, err := store.Stage(t.Context(), newStaging(own, own.External)); err != nil {
 					t.Error(err)
 				}
-				outcome, err := store.Claim(t.Context(), wish(own))
+				outcome, err := store.Claim(t.Context(), claimRequest(own))
 				// Many ask at once, and that the store has too much to do is no
 				// finding of this case.
 				if err != nil && !errors.Is(err, landfall.ErrUnavailable) {
 					t.Error(err)
 				}
 				if err == nil && outcome.Verdict == landfall.ClaimGranted && i%3 == 0 {
-					made, err := store.Create(t.Context(), landfall.Creation{Claim: outcome.Claim, Account: house()})
+					made, err := store.Create(t.Context(), landfall.Creation{Claim: outcome.Claim, Account: sampleAccount()})
 					if err != nil || made.Verdict != landfall.Created {
 						t.Errorf("%+v, %v", made, err)
 					}
@@ -255,14 +255,14 @@ var retentions = []check{
 					}
 				}
 				if number == 0 {
-					if _, err := store.Purge(t.Context(), landfall.PurgeRequest{Supplier: code}); err != nil {
+					if _, err := store.Purge(t.Context(), landfall.PurgeRequest{Supplier: supplierCode}); err != nil {
 						t.Error(err)
 					}
 				}
 			}
 		})
 		steps := 0
-		for order := (landfall.PurgeRequest{Supplier: code}); ; steps++ {
+		for order := (landfall.PurgeRequest{Supplier: supplierCode}); ; steps++ {
 			step, err := store.Purge(t.Context(), order)
 			if err != nil || step.Removed.Documents > 400 {
 				t.Fatalf("%+v, %v", step, err)
@@ -276,7 +276,7 @@ var retentions = []check{
 			t.Errorf("after %d steps something is left", steps)
 		}
 		for i := range many {
-			for _, revision := range revisions(t, store, numbered(fmt.Sprint(i))) {
+			for _, revision := range readRevisions(t, store, numbered(fmt.Sprint(i))) {
 				if revision.Document != nil {
 					t.Fatalf("account %d has %+v", i, revision)
 				}

@@ -11,8 +11,8 @@ import (
 // logged spells the accounts of the events that are kept.
 func logged(t *testing.T, store landfall.Store) (text string) {
 	t.Helper()
-	look(t, store, func(view landfall.View) error {
-		found, err := view.EventsAfter(t.Context(), landfall.EventQuery{Suppliers: []string{code}, UpTo: 1 << 60, Limit: 1000})
+	inView(t, store, func(view landfall.View) error {
+		found, err := view.EventsAfter(t.Context(), landfall.EventQuery{Suppliers: []string{supplierCode}, UpTo: 1 << 60, Limit: 1000})
 		for _, event := range found {
 			text += event.Key.External
 		}
@@ -36,9 +36,9 @@ func agreed(t *testing.T, store landfall.Store) {
 // goneThrough says up to where events were purged.
 func goneThrough(t *testing.T, store landfall.Store) (place landfall.EventPosition) {
 	t.Helper()
-	look(t, store, func(view landfall.View) error {
+	inView(t, store, func(view landfall.View) error {
 		gone, err := view.PurgedEvents(t.Context())
-		place = gone[code]
+		place = gone[supplierCode]
 		return err
 	})
 	return place
@@ -47,8 +47,8 @@ func goneThrough(t *testing.T, store landfall.Store) (place landfall.EventPositi
 // heldBy names who keeps old events from going.
 func heldBy(t *testing.T, store landfall.Store) (names []string) {
 	t.Helper()
-	look(t, store, func(view landfall.View) (err error) {
-		names, err = view.WebhooksHoldingEvents(t.Context(), code, shortly)
+	inView(t, store, func(view landfall.View) (err error) {
+		names, err = view.WebhooksHoldingEvents(t.Context(), supplierCode, shortly)
 		return err
 	})
 	return names
@@ -56,7 +56,7 @@ func heldBy(t *testing.T, store landfall.Store) (names []string) {
 
 // eventRetentions let events go that nobody waits for any more. A webhook that is
 // behind holds them back, and a reader who comes too late is told so.
-var eventRetentions = []check{
+var eventRetentions = []promiseCheck{
 	// A reader who comes back after a long time must be told that he missed
 	// something, and that needs to be known up to where events went. The newest one
 	// stays so that the numbers go on from it: a number that was given twice would
@@ -100,10 +100,10 @@ var eventRetentions = []check{
 	{"accounts and those taken back are whole without their old events", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2")
 		for _, external := range []string{"1", "2"} {
-			create(t, store, claim(t, store, wish(numbered(external)), landfall.ClaimGranted), house())
+			create(t, store, claimFor(t, store, claimRequest(numbered(external)), landfall.ClaimGranted), sampleAccount())
 		}
 		update(t, store, func(tx landfall.Tx) error {
-			supplier, err := tx.Supplier(t.Context(), code)
+			supplier, err := tx.Supplier(t.Context(), supplierCode)
 			supplier.UndoWindow = time.Hour
 			if err == nil {
 				err = tx.SaveSupplier(t.Context(), supplier)
@@ -156,7 +156,7 @@ var eventRetentions = []check{
 			})
 		}
 		for _, state := range []landfall.WebhookState{landfall.WebhookActive, landfall.WebhookOff, landfall.WebhookGone} {
-			set(func(w *landfall.Webhook) { w.State, w.Suppliers = state, []string{code} })
+			set(func(w *landfall.Webhook) { w.State, w.Suppliers = state, []string{supplierCode} })
 			if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) {
 				t.Errorf("%s: %+v", state, gone)
 			}
@@ -227,7 +227,7 @@ var eventRetentions = []check{
 				return
 			}
 			steps, gone := 0, 0
-			for order := (landfall.PurgeRequest{Supplier: code}); ; steps++ {
+			for order := (landfall.PurgeRequest{Supplier: supplierCode}); ; steps++ {
 				step, err := store.Purge(t.Context(), order)
 				if err != nil || step.Removed.Events > 200 {
 					t.Errorf("%+v, %v", step, err)

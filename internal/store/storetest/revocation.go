@@ -12,17 +12,17 @@ const felt = 1100 * time.Millisecond
 
 // revocations are felt by what is under way: every kind of write asks for its key in
 // the transaction that writes.
-var revocations = []check{
+var revocations = []promiseCheck{
 	// A key is revoked because it is in the wrong hands, and requests that were let
 	// in before may be under way for long. The check at the door is therefore not
 	// enough. A store may remember a good key for a second, which is why the case
 	// waits before it tries.
 	{"nothing is written for a key that is good no more", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
-		imported(t, store, "posted")
-		created := landfall.Key{Supplier: code, External: "created"}
-		stage(t, store, document(created, "created"), landfall.StagedFirst, 1)
-		held := claim(t, store, wish(created), landfall.ClaimGranted)
+		importAccounts(t, store, "posted")
+		created := landfall.Key{Supplier: supplierCode, External: "created"}
+		stage(t, store, newStaging(created, "created"), landfall.StagedFirst, 1)
+		held := claimFor(t, store, claimRequest(created), landfall.ClaimGranted)
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateOrganisation(ctx, organisation) })
 		by := func(id string) landfall.Author { return landfall.Author{Organisation: organisation, KeyID: id} }
 		for _, id := range []string{"good", "revoked", "ended"} {
@@ -30,19 +30,19 @@ var revocations = []check{
 				return tx.CreateKey(ctx, landfall.APIKey{ID: id, Organisation: organisation, Role: landfall.RoleImporter})
 			})
 			stage(t, store, landfall.Staging{
-				Key: landfall.Key{Supplier: code, External: id}, Document: []byte("{}"), By: by(id),
+				Key: landfall.Key{Supplier: supplierCode, External: id}, Document: []byte("{}"), By: by(id),
 			}, landfall.StagedFirst, 1)
 		}
 		// writes tries everything a key can write, and gives what became of it.
 		writes := func(id, content string) (results [3]error) {
-			document := document(landfall.Key{Supplier: code, External: id}, content)
+			document := newStaging(landfall.Key{Supplier: supplierCode, External: id}, content)
 			document.By = by(id)
 			_, results[0] = store.Stage(ctx, document)
 			_, results[1] = store.Post(ctx, landfall.Posting{
-				Key: landfall.Key{Supplier: code, External: "posted"}, By: by(id),
+				Key: landfall.Key{Supplier: supplierCode, External: "posted"}, By: by(id),
 				Decide: func(landfall.AccountState) (landfall.Additions, error) { return landfall.Additions{}, nil },
 			})
-			creation := landfall.Creation{Claim: held, Account: house(), By: by(id)}
+			creation := landfall.Creation{Claim: held, Account: sampleAccount(), By: by(id)}
 			if id != "good" {
 				_, results[2] = store.Create(ctx, creation)
 			}
@@ -53,7 +53,7 @@ var revocations = []check{
 		time.Sleep(felt)
 		for _, id := range []string{"revoked", "ended"} {
 			for _, err := range writes(id, "late") {
-				want(t, err, landfall.ErrRevoked)
+				wantError(t, err, landfall.ErrRevoked)
 			}
 		}
 		// In one batch with them, others get through.
@@ -66,19 +66,19 @@ var revocations = []check{
 			}
 		})
 		for i := range late {
-			want(t, late[i], landfall.ErrRevoked)
-			want(t, good[i], nil)
+			wantError(t, late[i], landfall.ErrRevoked)
+			wantError(t, good[i], nil)
 		}
-		same(t, process(t, store, landfall.Key{Supplier: code, External: "revoked"}).Revision, 1)
+		same(t, readProcess(t, store, landfall.Key{Supplier: supplierCode, External: "revoked"}).Revision, 1)
 		// Disabling stops all keys at once and can be taken back. Enabled again it
 		// works without a pause, since only good news may be remembered.
 		update(t, store, func(tx landfall.Tx) error { return tx.SetOrganisationDisabled(ctx, organisation, true) })
 		time.Sleep(felt)
-		want(t, writes("good", "disabled")[0], landfall.ErrRevoked)
+		wantError(t, writes("good", "disabled")[0], landfall.ErrRevoked)
 		update(t, store, func(tx landfall.Tx) error { return tx.SetOrganisationDisabled(ctx, organisation, false) })
-		want(t, writes("good", "enabled")[0], nil)
+		wantError(t, writes("good", "enabled")[0], nil)
 		// The claim was not touched: whoever may write goes on with it.
-		same(t, create(t, store, held, house()).Verdict, landfall.Created)
+		same(t, create(t, store, held, sampleAccount()).Verdict, landfall.Created)
 	}},
 	// Everything an attempt does between its claim and its end is tried with the dead
 	// key, and nothing of it may be on record. The claims are freed all the same:
@@ -87,55 +87,55 @@ var revocations = []check{
 	{"an attempt under way when its key is revoked leaves nothing, and nobody waiting", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		staged(t, store, "claimed", "dry", "counted", "fresh")
-		own := func(number string) landfall.Key { return landfall.Key{Supplier: code, External: number} }
+		own := func(number string) landfall.Key { return landfall.Key{Supplier: supplierCode, External: number} }
 		by := author(t, store)
 		asking := func(number string, dry bool) landfall.ClaimRequest {
-			request := wish(own(number))
+			request := claimRequest(own(number))
 			request.DryRun, request.By = dry, by
 			return request
 		}
-		held := claim(t, store, asking("claimed", false), landfall.ClaimGranted)
-		looked := claim(t, store, asking("dry", true), landfall.ClaimGranted)
+		held := claimFor(t, store, asking("claimed", false), landfall.ClaimGranted)
+		looked := claimFor(t, store, asking("dry", true), landfall.ClaimGranted)
 		limited := asking("counted", true)
 		limited.ServiceLimit = 2 // the claim is counted too
-		counted := claim(t, store, limited, landfall.ClaimGranted)
+		counted := claimFor(t, store, limited, landfall.ClaimGranted)
 		update(t, store, func(tx landfall.Tx) error { return tx.CheckAuthor(ctx, by) })
 
 		update(t, store, func(tx landfall.Tx) error { return tx.RevokeKey(ctx, by.KeyID) })
 		time.Sleep(felt)
 		before := map[string]landfall.Process{}
 		for _, number := range []string{"dry", "counted", "fresh"} {
-			before[number] = process(t, store, own(number))
+			before[number] = readProcess(t, store, own(number))
 		}
 		for _, dry := range []bool{false, true} {
 			_, err := store.Claim(ctx, asking("fresh", dry))
-			want(t, err, landfall.ErrRevoked)
+			wantError(t, err, landfall.ErrRevoked)
 			request := asking("fresh", dry)
 			request.ServiceLimit = 100
 			_, err = store.Claim(ctx, request)
-			want(t, err, landfall.ErrRevoked)
+			wantError(t, err, landfall.ErrRevoked)
 		}
-		_, err := store.Create(ctx, landfall.Creation{Claim: looked, Account: house(), By: by})
-		want(t, err, landfall.ErrRevoked)
+		_, err := store.Create(ctx, landfall.Creation{Claim: looked, Account: sampleAccount(), By: by})
+		wantError(t, err, landfall.ErrRevoked)
 		for _, mine := range []landfall.Claim{looked, counted, held} {
-			want(t, store.Release(ctx, mine, landfall.Attempt{
+			wantError(t, store.Release(ctx, mine, landfall.Attempt{
 				Failure: &landfall.Failure{Code: "account_failed_validation", DryRun: mine.DryRun},
 				Event:   landfall.Event{Type: landfall.EventImportFailed}, By: by,
 			}), landfall.ErrRevoked)
 		}
-		want(t, store.Refuse(ctx, landfall.Refusal{
+		wantError(t, store.Refuse(ctx, landfall.Refusal{
 			Key: own("refused"), Failure: landfall.Failure{Code: "account_failed_validation"}, By: by,
 		}), landfall.ErrRevoked)
-		want(t, store.Update(ctx, func(tx landfall.Tx) error { return tx.CheckAuthor(ctx, by) }), landfall.ErrRevoked)
+		wantError(t, store.Update(ctx, func(tx landfall.Tx) error { return tx.CheckAuthor(ctx, by) }), landfall.ErrRevoked)
 
 		same(t, failing(t, store, landfall.FailureQuery{}), []string(nil))
 		for number, left := range before {
-			same(t, process(t, store, own(number)), left)
-			same(t, len(events(t, store, own(number))), 0)
+			same(t, readProcess(t, store, own(number)), left)
+			same(t, len(readEvents(t, store, own(number))), 0)
 		}
 		// Nobody waits for a lease, nor for a place that was counted.
-		next := wish(own("claimed"))
+		next := claimRequest(own("claimed"))
 		next.ServiceLimit = 1
-		same(t, create(t, store, claim(t, store, next, landfall.ClaimGranted), house()).Verdict, landfall.Created)
+		same(t, create(t, store, claimFor(t, store, next, landfall.ClaimGranted), sampleAccount()).Verdict, landfall.Created)
 	}},
 }

@@ -12,7 +12,7 @@ import (
 
 // runs are worked on by many replicas that may die at any moment. Each account is
 // settled once, the sums are those of the members, and a run ends.
-var runs = []check{
+var runs = []promiseCheck{
 	// Two runs over the same accounts would spend half of their work on refusing each
 	// other, and the figures of neither would say how far the supplier is. Those who
 	// come too late are given the live run, so that they can follow it instead of
@@ -23,7 +23,7 @@ var runs = []check{
 		named := make([]string, 16)
 		atOnce(len(named), func(number int) {
 			err := store.Update(t.Context(), func(tx landfall.Tx) error {
-				run, err := tx.CreateRun(t.Context(), landfall.Run{Plan: landfall.RunPlan{Supplier: code, Team: team, Select: landfall.SelectPending}})
+				run, err := tx.CreateRun(t.Context(), landfall.Run{Plan: landfall.RunPlan{Supplier: supplierCode, Team: teamName, Select: landfall.SelectPending}})
 				named[number] = run.ID
 				return err
 			})
@@ -41,7 +41,7 @@ var runs = []check{
 			t.Errorf("%d runs were kept", kept.Load())
 		}
 		var live []landfall.Run
-		look(t, store, func(view landfall.View) (err error) {
+		inView(t, store, func(view landfall.View) (err error) {
 			live, err = view.LiveRuns(t.Context())
 			return err
 		})
@@ -49,28 +49,28 @@ var runs = []check{
 			t.Fatalf("live runs %+v", live)
 		}
 		// Only a run that has not ended is in the way of the next.
-		change(t, store, live[0].ID, func(run *landfall.Run) { run.Cancel = true; run.CompleteStop() })
+		changeRun(t, store, live[0].ID, func(run *landfall.Run) { run.Cancel = true; run.CompleteStop() })
 		second := newRun(t, store, landfall.RunPlan{DryRun: true, Sample: 3, Limit: 4, Concurrency: 5})
-		if second.Plan.Sample != 3 || second.Plan.Limit != 4 || second.Plan.Concurrency != 5 || !second.Plan.DryRun || second.Plan.Team != team {
+		if second.Plan.Sample != 3 || second.Plan.Limit != 4 || second.Plan.Concurrency != 5 || !second.Plan.DryRun || second.Plan.Team != teamName {
 			t.Errorf("%+v", second)
 		}
 		recent(t, second.CreatedAt)
 		var listed []landfall.Run
-		look(t, store, func(view landfall.View) (err error) {
-			listed, err = view.Runs(t.Context(), landfall.RunQuery{Supplier: code, Limit: 10})
+		inView(t, store, func(view landfall.View) (err error) {
+			listed, err = view.Runs(t.Context(), landfall.RunQuery{Supplier: supplierCode, Limit: 10})
 			return err
 		})
 		if len(listed) != 2 || listed[0].ID != second.ID || listed[1].ID != live[0].ID {
 			t.Errorf("listed %+v", listed)
 		}
-		look(t, store, func(view landfall.View) (err error) {
-			listed, err = view.Runs(t.Context(), landfall.RunQuery{Supplier: code, After: second.ID, Limit: 10})
+		inView(t, store, func(view landfall.View) (err error) {
+			listed, err = view.Runs(t.Context(), landfall.RunQuery{Supplier: supplierCode, After: second.ID, Limit: 10})
 			return err
 		})
 		if len(listed) != 1 || listed[0].ID != live[0].ID || listed[0].State != landfall.RunCancelled || listed[0].EndedAt.IsZero() {
 			t.Errorf("listed behind the newest %+v", listed)
 		}
-		look(t, store, func(view landfall.View) (err error) {
+		inView(t, store, func(view landfall.View) (err error) {
 			listed, err = view.LastRuns(t.Context())
 			return err
 		})
@@ -82,9 +82,9 @@ var runs = []check{
 	// What is staged later must not creep in, what is imported or skipped must not be
 	// counted, and a sample must be the same accounts whoever draws it.
 	{"a run selects what waits when it starts", func(t *testing.T, store landfall.Store) {
-		staged(t, store, numbers(12)...)
-		own := func(number int) landfall.Key { return landfall.Key{Supplier: code, External: numbers(12)[number]} }
-		create(t, store, claim(t, store, wish(own(2)), landfall.ClaimGranted), house())
+		staged(t, store, accountNumbers(12)...)
+		own := func(number int) landfall.Key { return landfall.Key{Supplier: supplierCode, External: accountNumbers(12)[number]} }
+		create(t, store, claimFor(t, store, claimRequest(own(2)), landfall.ClaimGranted), sampleAccount())
 		update(t, store, func(tx landfall.Tx) error {
 			_, err := tx.Skip(t.Context(), own(3), "no")
 			return err
@@ -107,7 +107,7 @@ var runs = []check{
 			began := choose(t, store, run.ID)
 			// It comes after the choice has ended, and choosing once more must not
 			// find it.
-			stage(t, store, document(landfall.Key{Supplier: code, External: "late " + run.ID}, ""), landfall.StagedFirst, 1)
+			stage(t, store, newStaging(landfall.Key{Supplier: supplierCode, External: "late " + run.ID}, ""), landfall.StagedFirst, 1)
 			if done, err := store.ChooseRun(t.Context(), run.ID); err != nil || !done {
 				t.Errorf("choosing what is chosen: %t, %v", done, err)
 			}
@@ -125,17 +125,17 @@ var runs = []check{
 			update(t, store, func(tx landfall.Tx) error {
 				// The next plan would select it, and all of them are to begin with
 				// the same accounts.
-				_, err := tx.Skip(t.Context(), landfall.Key{Supplier: code, External: "late " + run.ID}, "")
+				_, err := tx.Skip(t.Context(), landfall.Key{Supplier: supplierCode, External: "late " + run.ID}, "")
 				return err
 			})
-			change(t, store, run.ID, func(run *landfall.Run) { run.Cancel = true; run.CompleteStop() })
+			changeRun(t, store, run.ID, func(run *landfall.Run) { run.Cancel = true; run.CompleteStop() })
 		}
 	}},
 	// Every replica that finds the run goes on choosing where it is. An account
 	// chosen twice would be counted twice, and one that each left to the other would
 	// never be moved.
 	{"many may choose a run's accounts at once", func(t *testing.T, store landfall.Store) {
-		staged(t, store, numbers(30)...)
+		staged(t, store, accountNumbers(30)...)
 		run := newRun(t, store, landfall.RunPlan{})
 		atOnce(8, func(int) {
 			for done := false; !done; {
@@ -146,8 +146,8 @@ var runs = []check{
 				}
 			}
 		})
-		change(t, store, run.ID, func(run *landfall.Run) { run.Start() })
-		if got := memberNumbers(takeSlice(t, store, run.ID, time.Minute, 30)); !slices.Equal(got, numbers(30)) {
+		changeRun(t, store, run.ID, func(run *landfall.Run) { run.Start() })
+		if got := memberNumbers(takeSlice(t, store, run.ID, time.Minute, 30)); !slices.Equal(got, accountNumbers(30)) {
 			t.Errorf("chosen %v", got)
 		}
 	}},
@@ -166,7 +166,7 @@ var runs = []check{
 			return resting
 		}
 		slice := takeSlice(t, store, run.ID, time.Minute, 1)
-		change(t, store, run.ID, func(run *landfall.Run) { run.Pause(landfall.PauseRequested) })
+		changeRun(t, store, run.ID, func(run *landfall.Run) { run.Pause(landfall.PauseRequested) })
 		if rest() {
 			t.Error("it rests while somebody holds a part of it")
 		}
@@ -181,12 +181,12 @@ var runs = []check{
 			t.Error("it does not rest")
 		}
 		// From here on the clock of the run stands still; the sleep is to show it.
-		paused := change(t, store, run.ID, func(run *landfall.Run) { run.CompleteStop() })
+		paused := changeRun(t, store, run.ID, func(run *landfall.Run) { run.CompleteStop() })
 		time.Sleep(20 * time.Millisecond)
-		if later := seen(t, store, run.ID); paused.State != landfall.RunPaused || later.RunningTime != paused.RunningTime || later.RunningTime <= 0 {
+		if later := readRun(t, store, run.ID); paused.State != landfall.RunPaused || later.RunningTime != paused.RunningTime || later.RunningTime <= 0 {
 			t.Errorf("paused %+v, later %+v", paused, later)
 		}
-		change(t, store, run.ID, func(run *landfall.Run) { run.Resume() })
+		changeRun(t, store, run.ID, func(run *landfall.Run) { run.Resume() })
 		// The supplier's pause stops a run without changing it: when the supplier
 		// goes on, so does the run, and nobody has to remember to resume it.
 		if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
@@ -212,7 +212,7 @@ var runs = []check{
 		var run landfall.Run
 		update(t, store, func(tx landfall.Tx) (err error) {
 			run, err = tx.CreateRun(ctx, landfall.Run{
-				Plan:      landfall.RunPlan{Supplier: code, Team: team, Select: landfall.SelectPending},
+				Plan:      landfall.RunPlan{Supplier: supplierCode, Team: teamName, Select: landfall.SelectPending},
 				CreatedBy: landfall.Author{KeyID: "k", RequestID: "r"},
 			})
 			return err
@@ -227,11 +227,11 @@ var runs = []check{
 		claims := claimAll(t, store, slice)
 		update(t, store, func(tx landfall.Tx) error { return tx.RevokeKey(ctx, "k") })
 		time.Sleep(felt)
-		_, err := store.SettleSlice(ctx, slice, landfall.Settlement{Created: []landfall.RunCreation{made(slice, 0, claims[0])}})
-		want(t, err, landfall.ErrRevoked)
-		if state := process(t, store, slice.Members[0].Key).State; state != landfall.Staged {
+		_, err := store.SettleSlice(ctx, slice, landfall.Settlement{Created: []landfall.RunCreation{memberCreated(slice, 0, claims[0])}})
+		wantError(t, err, landfall.ErrRevoked)
+		if state := readProcess(t, store, slice.Members[0].Key).State; state != landfall.Staged {
 			t.Errorf("the account is %s", state)
 		}
-		same(t, seen(t, store, run.ID).Tally, landfall.RunTally{Selected: 1})
+		same(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 1})
 	}},
 }

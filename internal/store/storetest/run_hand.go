@@ -11,7 +11,7 @@ import (
 // newRun asks for a run of the usual supplier.
 func newRun(t *testing.T, store landfall.Store, plan landfall.RunPlan) (run landfall.Run) {
 	t.Helper()
-	plan.Supplier, plan.Team = code, team
+	plan.Supplier, plan.Team = supplierCode, teamName
 	if plan.Select == "" {
 		plan.Select = landfall.SelectPending
 	}
@@ -31,11 +31,11 @@ func choose(t *testing.T, store landfall.Store, id string) landfall.Run {
 			t.Fatalf("ChooseRun: %v", err)
 		}
 	}
-	return change(t, store, id, func(run *landfall.Run) { run.Start() })
+	return changeRun(t, store, id, func(run *landfall.Run) { run.Start() })
 }
 
-// change lets a run's own method change it.
-func change(t *testing.T, store landfall.Store, id string, how func(*landfall.Run)) (run landfall.Run) {
+// changeRun lets a run's own method change it.
+func changeRun(t *testing.T, store landfall.Store, id string, how func(*landfall.Run)) (run landfall.Run) {
 	t.Helper()
 	update(t, store, func(tx landfall.Tx) (err error) {
 		if run, err = tx.Run(t.Context(), id); err != nil {
@@ -44,13 +44,13 @@ func change(t *testing.T, store landfall.Store, id string, how func(*landfall.Ru
 		how(&run)
 		return tx.SaveRun(t.Context(), run)
 	})
-	return seen(t, store, id)
+	return readRun(t, store, id)
 }
 
-// seen gives a run as it stands.
-func seen(t *testing.T, store landfall.Store, id string) (run landfall.Run) {
+// readRun gives a run as it stands.
+func readRun(t *testing.T, store landfall.Store, id string) (run landfall.Run) {
 	t.Helper()
-	look(t, store, func(view landfall.View) (err error) {
+	inView(t, store, func(view landfall.View) (err error) {
 		run, err = view.Run(t.Context(), id)
 		return err
 	})
@@ -71,7 +71,7 @@ func takeSlice(t *testing.T, store landfall.Store, id string, lease time.Duratio
 func noSlice(t *testing.T, store landfall.Store, id string) {
 	t.Helper()
 	_, err := store.TakeSlice(t.Context(), landfall.SliceRequest{Run: id, Lease: time.Minute, Concurrency: 64})
-	want(t, err, landfall.ErrNotFound)
+	wantError(t, err, landfall.ErrNotFound)
 }
 
 // claimAll claims the members of a slice firmly, all of whom are free.
@@ -96,7 +96,7 @@ func claimMembers(t *testing.T, store landfall.Store, slice landfall.RunSlice, l
 	t.Helper()
 	requests := make([]landfall.ClaimRequest, len(slice.Members))
 	for i, member := range slice.Members {
-		requests[i] = wish(member.Key)
+		requests[i] = claimRequest(member.Key)
 		requests[i].DryRun, requests[i].Optimistic = slice.Run.Plan.DryRun, loose
 	}
 	outcomes, err := store.ClaimSlice(t.Context(), requests)
@@ -113,15 +113,15 @@ func claimMembers(t *testing.T, store landfall.Store, slice landfall.RunSlice, l
 	return claims
 }
 
-// made is an account of a slice that is ready to be written.
-func made(slice landfall.RunSlice, i int, claim landfall.Claim) landfall.RunCreation {
+// memberCreated is an account of a slice that is ready to be written.
+func memberCreated(slice landfall.RunSlice, i int, claim landfall.Claim) landfall.RunCreation {
 	return landfall.RunCreation{Ordinal: slice.Members[i].Ordinal, Creation: landfall.Creation{
-		Claim: claim, Account: house(), Run: slice.Run.ID,
+		Claim: claim, Account: sampleAccount(), Run: slice.Run.ID,
 	}}
 }
 
-// broken is an account of a slice whose data is at fault.
-func broken(slice landfall.RunSlice, i int, claim landfall.Claim) landfall.RunFailure {
+// memberFailed is an account of a slice whose data is at fault.
+func memberFailed(slice landfall.RunSlice, i int, claim landfall.Claim) landfall.RunFailure {
 	event := landfall.EventImportFailed
 	if claim.DryRun {
 		event = landfall.EventDryRunFailed
@@ -141,8 +141,8 @@ func settleSlice(t *testing.T, store landfall.Store, slice landfall.RunSlice, se
 	return settled
 }
 
-// numbers gives some external numbers.
-func numbers(count int) []string {
+// accountNumbers gives some external numbers.
+func accountNumbers(count int) []string {
 	all := make([]string, count)
 	for i := range all {
 		all[i] = fmt.Sprintf("N-%04d", i)

@@ -13,7 +13,7 @@ import (
 // Loose claims, by which a run creates what it need not wait for: they hold
 // nobody off, so that whatever happened to a process meanwhile has to be found
 // by the transaction that writes.
-var looseClaims = []check{
+var looseClaims = []promiseCheck{
 	// Each neighbour of the first account is touched in another way between the look
 	// and the settlement. Creating one of them all the same would lose a newer
 	// document, bring back what was erased, or make an account twice.
@@ -23,24 +23,24 @@ var looseClaims = []check{
 		slice := takeSlice(t, store, run.ID, time.Minute, 6)
 		claims := claimLoosely(t, store, slice)
 		for _, member := range slice.Members {
-			if found := process(t, store, member.Key); found.State != landfall.Staged {
+			if found := readProcess(t, store, member.Key); found.State != landfall.Staged {
 				t.Errorf("%s is %s", member.Key.External, found.State)
 			}
 		}
-		create(t, store, claim(t, store, wish(numbered("created")), landfall.ClaimGranted), house())
-		claim(t, store, wish(numbered("held")), landfall.ClaimGranted)
+		create(t, store, claimFor(t, store, claimRequest(numbered("created")), landfall.ClaimGranted), sampleAccount())
+		claimFor(t, store, claimRequest(numbered("held")), landfall.ClaimGranted)
 		skip(t, store, numbered("skipped"))
-		stage(t, store, document(numbered("staged"), "newer"), landfall.StagedAgain, 2)
+		stage(t, store, newStaging(numbered("staged"), "newer"), landfall.StagedAgain, 2)
 		// The first is staged anew afterwards, since a purge asks nobody's name.
 		keeping(t, store, landfall.Retention{Staged: shortly}, 0)
 		purge(t, store, false)
 		keeping(t, store, landfall.Retention{}, 0)
-		stage(t, store, document(numbered("a"), "a"), landfall.StagedAgain, 2)
+		stage(t, store, newStaging(numbered("a"), "a"), landfall.StagedAgain, 2)
 		claims[0] = claimLoosely(t, store, landfall.RunSlice{Run: slice.Run, Members: slice.Members[:1]})[0]
 
 		var settlement landfall.Settlement
 		for i, claim := range claims {
-			settlement.Created = append(settlement.Created, made(slice, i, claim))
+			settlement.Created = append(settlement.Created, memberCreated(slice, i, claim))
 		}
 		settled := settleSlice(t, store, slice, settlement)
 		for i, outcome := range settled.Created {
@@ -52,7 +52,7 @@ var looseClaims = []check{
 				t.Errorf("%s: verdict %d, want %d", slice.Members[i].Key.External, outcome.Verdict, wanted)
 			}
 		}
-		same(t, seen(t, store, run.ID).Tally, landfall.RunTally{Selected: 6, Succeeded: 1})
+		same(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 6, Succeeded: 1})
 		tallied(t, store)
 		holds(t, store)
 	}},
@@ -63,15 +63,15 @@ var looseClaims = []check{
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		slice := takeSlice(t, store, run.ID, time.Minute, 2)
 		claims := claimLoosely(t, store, slice)
-		stage(t, store, document(numbered("b"), "newer"), landfall.StagedAgain, 2)
+		stage(t, store, newStaging(numbered("b"), "newer"), landfall.StagedAgain, 2)
 		settleSlice(t, store, slice, landfall.Settlement{
-			Failed: []landfall.RunFailure{broken(slice, 0, claims[0]), broken(slice, 1, claims[1])},
+			Failed: []landfall.RunFailure{memberFailed(slice, 0, claims[0]), memberFailed(slice, 1, claims[1])},
 		})
 		same(t, failing(t, store, landfall.FailureQuery{}), []string{"a false bad"})
-		if kept := events(t, store, numbered("b")); len(kept) != 0 {
+		if kept := readEvents(t, store, numbered("b")); len(kept) != 0 {
 			t.Errorf("an attempt that counts for nothing is told: %+v", kept)
 		}
-		same(t, seen(t, store, run.ID).Tally, landfall.RunTally{Selected: 2, Failed: 1})
+		same(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 2, Failed: 1})
 		// Nothing was held, so there is nothing to let go or to renew.
 		if err := store.RenewSlice(t.Context(), slice, claims[1:]); err != nil {
 			t.Error(err)
@@ -86,20 +86,20 @@ var looseClaims = []check{
 		staged(t, store, "held", "left")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		slice := takeSlice(t, store, run.ID, time.Minute, 2)
-		claim(t, store, wish(numbered("held")), landfall.ClaimGranted)
-		request := wish(numbered("held"))
+		claimFor(t, store, claimRequest(numbered("held")), landfall.ClaimGranted)
+		request := claimRequest(numbered("held"))
 		request.Optimistic = true
 		outcomes, err := store.ClaimSlice(t.Context(), []landfall.ClaimRequest{request})
 		if err != nil || outcomes[0].Verdict != landfall.ClaimTaken || outcomes[0].LeaseLeft <= 0 {
 			t.Errorf("%+v, %v", outcomes, err)
 		}
-		short := wish(numbered("left"))
+		short := claimRequest(numbered("left"))
 		short.Lease = time.Millisecond
-		claim(t, store, short, landfall.ClaimGranted)
+		claimFor(t, store, short, landfall.ClaimGranted)
 		expire(t, store, numbered("left"))
 		left := landfall.RunSlice{Run: slice.Run, Members: slice.Members[1:]}
 		claims := claimLoosely(t, store, left)
-		settled := settleSlice(t, store, slice, landfall.Settlement{Created: []landfall.RunCreation{made(left, 0, claims[0])}})
+		settled := settleSlice(t, store, slice, landfall.Settlement{Created: []landfall.RunCreation{memberCreated(left, 0, claims[0])}})
 		if settled.Created[0].Verdict != landfall.Created {
 			t.Errorf("%+v", settled)
 		}
@@ -108,12 +108,12 @@ var looseClaims = []check{
 	// A limit counts who holds a process, so that there a claim cannot be loose.
 	{"under a limit a loose claim is a firm one and counts", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a", "b")
-		limit(t, store, 1)
+		setLimit(t, store, 1)
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		slice := takeSlice(t, store, run.ID, time.Minute, 2)
 		var requests []landfall.ClaimRequest
 		for _, member := range slice.Members {
-			request := wish(member.Key)
+			request := claimRequest(member.Key)
 			request.Optimistic = true
 			requests = append(requests, request)
 		}
@@ -122,7 +122,7 @@ var looseClaims = []check{
 			outcomes[1].Verdict != landfall.ClaimOverLimit {
 			t.Fatalf("%+v, %v", outcomes, err)
 		}
-		settled := settleSlice(t, store, slice, landfall.Settlement{Created: []landfall.RunCreation{made(slice, 0, outcomes[0].Claim)}})
+		settled := settleSlice(t, store, slice, landfall.Settlement{Created: []landfall.RunCreation{memberCreated(slice, 0, outcomes[0].Claim)}})
 		if settled.Created[0].Verdict != landfall.Created {
 			t.Errorf("%+v", settled)
 		}
@@ -133,15 +133,15 @@ var looseClaims = []check{
 	{"the failure of a loose claim that is sent again is kept once", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "new", "old")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
-		failed := claim(t, store, wish(numbered("old")), landfall.ClaimGranted)
-		if err := store.Release(t.Context(), failed, broken(landfall.RunSlice{Members: make([]landfall.RunMember, 1)}, 0, failed).Attempt); err != nil {
+		failed := claimFor(t, store, claimRequest(numbered("old")), landfall.ClaimGranted)
+		if err := store.Release(t.Context(), failed, memberFailed(landfall.RunSlice{Members: make([]landfall.RunMember, 1)}, 0, failed).Attempt); err != nil {
 			t.Fatal(err)
 		}
 		slice := takeSlice(t, store, run.ID, time.Minute, 2)
 		claims := claimLoosely(t, store, slice)
 		var settlement landfall.Settlement
 		for i, claim := range claims {
-			failure := broken(slice, i, claim)
+			failure := memberFailed(slice, i, claim)
 			failure.Final = false
 			settlement.Failed = append(settlement.Failed, failure)
 		}
@@ -149,11 +149,11 @@ var looseClaims = []check{
 			settleSlice(t, store, slice, settlement)
 		}
 		for i, wanted := range []int{1, 2} {
-			if told := events(t, store, slice.Members[i].Key); len(told) != wanted {
+			if told := readEvents(t, store, slice.Members[i].Key); len(told) != wanted {
 				t.Errorf("%s failed %d times, want %d", slice.Members[i].Key.External, len(told), wanted)
 			}
 		}
-		same(t, seen(t, store, run.ID).Tally, landfall.RunTally{Selected: 2})
+		same(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 2})
 		tallied(t, store)
 		holds(t, store)
 	}},
@@ -169,7 +169,7 @@ func loosely(t *testing.T, store landfall.Store) {
 	for round := range 6 {
 		var book []landfall.Staging
 		for i := range accounts {
-			book = append(book, document(numbered(fmt.Sprintf("%d-%02d", round, i)), "first"))
+			book = append(book, newStaging(numbered(fmt.Sprintf("%d-%02d", round, i)), "first"))
 		}
 		for _, result := range store.StageAll(t.Context(), book) {
 			if result.Err != nil {
@@ -185,9 +185,9 @@ func loosely(t *testing.T, store landfall.Store) {
 		var settlement landfall.Settlement
 		for i, claim := range claims {
 			if i%5 == 4 {
-				settlement.Failed = append(settlement.Failed, broken(slice, i, claim))
+				settlement.Failed = append(settlement.Failed, memberFailed(slice, i, claim))
 			} else {
-				settlement.Created = append(settlement.Created, made(slice, i, claim))
+				settlement.Created = append(settlement.Created, memberCreated(slice, i, claim))
 			}
 		}
 		var settled landfall.SettleResult
@@ -203,7 +203,7 @@ func loosely(t *testing.T, store landfall.Store) {
 			case 1:
 				var newer []landfall.Staging
 				for _, one := range slices.Backward(book[:accounts*2/3]) {
-					newer = append(newer, document(one.Key, "newer"))
+					newer = append(newer, newStaging(one.Key, "newer"))
 				}
 				for i, result := range store.StageAll(t.Context(), newer) {
 					if result.Err != nil {
@@ -224,14 +224,14 @@ func loosely(t *testing.T, store landfall.Store) {
 				}
 			case 3:
 				for _, one := range slices.Backward(book[accounts/3:]) {
-					outcome, err := store.Claim(t.Context(), wish(one.Key))
+					outcome, err := store.Claim(t.Context(), claimRequest(one.Key))
 					if err != nil {
 						t.Error(err)
 					}
 					if outcome.Verdict != landfall.ClaimGranted {
 						continue
 					}
-					created, err := store.Create(t.Context(), landfall.Creation{Claim: outcome.Claim, Account: house()})
+					created, err := store.Create(t.Context(), landfall.Creation{Claim: outcome.Claim, Account: sampleAccount()})
 					if err != nil || created.Verdict != landfall.Created {
 						t.Errorf("%s was claimed: %+v, %v", one.Key.External, created, err)
 					}
@@ -245,12 +245,12 @@ func loosely(t *testing.T, store landfall.Store) {
 			if outcome.Verdict != landfall.Created {
 				continue
 			}
-			if found := process(t, store, key); again[key] || single[key] || found.State != landfall.Imported || found.Revision != claim.Revision {
+			if found := readProcess(t, store, key); again[key] || single[key] || found.State != landfall.Imported || found.Revision != claim.Revision {
 				t.Errorf("%s: staged again %t, created by another %t, now %s of revision %d", key.External, again[key], single[key], found.State, found.Revision)
 			}
 		}
 		// The next round has its own.
-		change(t, store, run.ID, func(run *landfall.Run) { run.Cancel = true; run.CompleteStop() })
+		changeRun(t, store, run.ID, func(run *landfall.Run) { run.Cancel = true; run.CompleteStop() })
 		tallied(t, store)
 	}
 	holds(t, store)

@@ -10,7 +10,7 @@ import (
 
 // The part of a run that one worker holds: whatever becomes of him, each account of
 // it has one outcome and the sums come to the run.
-var runSlices = []check{
+var runSlices = []promiseCheck{
 	// The sums of a run are what everybody watches, and they are added up from
 	// settlements. A worker that hears nothing settles again, so the second time must
 	// neither count nor create anything. The last member has no outcome at first and
@@ -25,8 +25,8 @@ var runSlices = []check{
 		noSlice(t, store, run.ID)
 		claims := claimAll(t, store, slice)
 		settlement := landfall.Settlement{
-			Created: []landfall.RunCreation{made(slice, 0, claims[0])},
-			Failed:  []landfall.RunFailure{broken(slice, 1, claims[1])}, Refused: []int{slice.Members[2].Ordinal},
+			Created: []landfall.RunCreation{memberCreated(slice, 0, claims[0])},
+			Failed:  []landfall.RunFailure{memberFailed(slice, 1, claims[1])}, Refused: []int{slice.Members[2].Ordinal},
 			Released: []landfall.Claim{claims[2], claims[3]},
 		}
 		settled := settleSlice(t, store, slice, settlement)
@@ -34,17 +34,17 @@ var runSlices = []check{
 			t.Errorf("settled %+v", settled)
 		}
 		tally := landfall.RunTally{Selected: 4, Succeeded: 1, Failed: 1, Refused: 1}
-		same(t, seen(t, store, run.ID).Tally, tally)
+		same(t, readRun(t, store, run.ID).Tally, tally)
 		// The answer was lost, so it is sent again.
 		settled = settleSlice(t, store, slice, settlement)
 		if settled.Created[0].Verdict != landfall.CreateFenced {
 			t.Errorf("settled again %+v", settled)
 		}
-		same(t, seen(t, store, run.ID).Tally, tally)
+		same(t, readRun(t, store, run.ID).Tally, tally)
 		for number, state := range map[string]landfall.ProcessState{
 			"a": landfall.Imported, "b": landfall.Staged, "c": landfall.Staged, "d": landfall.Staged,
 		} {
-			if found := process(t, store, landfall.Key{Supplier: code, External: number}); found.State != state {
+			if found := readProcess(t, store, landfall.Key{Supplier: supplierCode, External: number}); found.State != state {
 				t.Errorf("%s is %s", number, found.State)
 			}
 		}
@@ -53,7 +53,7 @@ var runSlices = []check{
 		}
 		slice = takeSlice(t, store, run.ID, time.Minute, 1)
 		claims = claimAll(t, store, slice)
-		settleSlice(t, store, slice, landfall.Settlement{Created: []landfall.RunCreation{made(slice, 0, claims[0])}})
+		settleSlice(t, store, slice, landfall.Settlement{Created: []landfall.RunCreation{memberCreated(slice, 0, claims[0])}})
 		noSlice(t, store, run.ID)
 		update(t, store, func(tx landfall.Tx) error {
 			done, err := tx.RunIsDone(t.Context(), run.ID)
@@ -79,7 +79,7 @@ var runSlices = []check{
 		}
 		same(t, created, []string{"a", "d"})
 		// Who receives the event tells by it which run moved the account.
-		for event := range slices.Values(events(t, store, landfall.Key{Supplier: code, External: "a"})) {
+		for event := range slices.Values(readEvents(t, store, landfall.Key{Supplier: supplierCode, External: "a"})) {
 			if event.Details["run"] != run.ID {
 				t.Errorf("the event does not name the run: %+v", event)
 			}
@@ -94,17 +94,17 @@ var runSlices = []check{
 		slice := takeSlice(t, store, run.ID, time.Minute, 2)
 		claims := claimAll(t, store, slice)
 		settlement := landfall.Settlement{
-			Created: []landfall.RunCreation{made(slice, 0, claims[0])}, Failed: []landfall.RunFailure{broken(slice, 1, claims[1])},
+			Created: []landfall.RunCreation{memberCreated(slice, 0, claims[0])}, Failed: []landfall.RunFailure{memberFailed(slice, 1, claims[1])},
 		}
 		if settled := settleSlice(t, store, slice, settlement); settled.Created[0].Verdict != landfall.CreateRolledBack {
 			t.Errorf("settled %+v", settled)
 		}
 		// The slice is done, so nobody holds it.
 		_, err := store.SettleSlice(t.Context(), slice, settlement)
-		want(t, err, landfall.ErrFenced)
-		same(t, seen(t, store, run.ID).Tally, landfall.RunTally{Selected: 2, Succeeded: 1, Failed: 1})
+		wantError(t, err, landfall.ErrFenced)
+		same(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 2, Succeeded: 1, Failed: 1})
 		for _, number := range []string{"a", "b"} {
-			if kept := events(t, store, landfall.Key{Supplier: code, External: number}); len(kept) != 1 {
+			if kept := readEvents(t, store, landfall.Key{Supplier: supplierCode, External: number}); len(kept) != 1 {
 				t.Errorf("%d events about %s", len(kept), number)
 			}
 		}
@@ -122,13 +122,13 @@ var runSlices = []check{
 		claims := claimAll(t, store, lost)
 		// The lease was a millisecond, and by now it has ended by any clock.
 		time.Sleep(5 * time.Millisecond)
-		settlement := landfall.Settlement{Created: []landfall.RunCreation{made(lost, 0, claims[0])}}
+		settlement := landfall.Settlement{Created: []landfall.RunCreation{memberCreated(lost, 0, claims[0])}}
 		_, err := store.SettleSlice(t.Context(), lost, settlement)
-		want(t, err, landfall.ErrFenced)
-		want(t, store.RenewSlice(t.Context(), lost, claims), landfall.ErrFenced)
+		wantError(t, err, landfall.ErrFenced)
+		wantError(t, store.RenewSlice(t.Context(), lost, claims), landfall.ErrFenced)
 		slice := takeSlice(t, store, run.ID, time.Minute, 1)
 		_, err = store.SettleSlice(t.Context(), lost, settlement)
-		want(t, err, landfall.ErrFenced)
+		wantError(t, err, landfall.ErrFenced)
 		// To leave what is somebody else's by now is no error, and it must not put
 		// that other worker's slice off for an hour.
 		if err := store.ReturnSlice(t.Context(), lost, time.Hour); err != nil {
@@ -137,8 +137,8 @@ var runSlices = []check{
 		if err := store.RenewSlice(t.Context(), slice, claims); err != nil {
 			t.Errorf("the holder: %v", err)
 		}
-		same(t, seen(t, store, run.ID).Tally, landfall.RunTally{Selected: 1})
-		if state := process(t, store, lost.Members[0].Key).State; state != landfall.Claimed {
+		same(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 1})
+		if state := readProcess(t, store, lost.Members[0].Key).State; state != landfall.Claimed {
 			t.Errorf("state %s", state)
 		}
 	}},
@@ -163,7 +163,7 @@ var runSlices = []check{
 	// supplier's limit is lowered in the middle of a run, the next who takes a slice
 	// feels it.
 	{"no more is under way than a run may have at once", func(t *testing.T, store landfall.Store) {
-		staged(t, store, numbers(landfall.SliceSize*2+1)...)
+		staged(t, store, accountNumbers(landfall.SliceSize*2+1)...)
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{Concurrency: 70}).ID)
 		first := takeSlice(t, store, run.ID, time.Minute, landfall.SliceSize)
 		second := takeSlice(t, store, run.ID, time.Minute, landfall.SliceSize)
@@ -171,7 +171,7 @@ var runSlices = []check{
 			t.Errorf("widths %d and %d", first.Concurrency, second.Concurrency)
 		}
 		noSlice(t, store, run.ID)
-		limit(t, store, 3)
+		setLimit(t, store, 3)
 		if err := store.ReturnSlice(t.Context(), first, 0); err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 
 // searches find people by what they are called. Whoever was taken back or erased must
 // not be found, even where terms are entered later than they were thought of.
-var searches = []check{
+var searches = []promiseCheck{
 	// Somebody on the telephone knows a name or a postcode and hardly ever a number.
 	{"accounts are found by everything they are called", findByEverything},
 	// Whoever has just staged an account looks for it next, and cannot wait for the
@@ -70,8 +70,8 @@ func called(found landfall.SearchResult) []string {
 	return list
 }
 
-// named looks for a word of a name.
-func named(text string) landfall.SearchQuery {
+// searchFor looks for a word of a name.
+func searchFor(text string) landfall.SearchQuery {
 	return landfall.SearchQuery{Terms: []landfall.SearchTerm{{Kind: landfall.TermName, Text: text}}}
 }
 
@@ -85,7 +85,7 @@ func finds(t *testing.T, store landfall.Store, query landfall.SearchQuery, wante
 
 // hopper is another account than house.
 func hopper() landfall.Account {
-	other := house()
+	other := sampleAccount()
 	other.Data.BillingName = "Hopper & Sons"
 	other.Data.BillingAddress.PostalCode = "M1 1AA"
 	other.Data.Customers = []landfall.Customer{{GivenName: "Grace", FamilyName: "Hopper", Email: "grace@mail.co.uk", Mobile: "07400 999999"}}
@@ -97,9 +97,9 @@ func hopper() landfall.Account {
 // must be able to say that it is early.
 func findByEverything(t *testing.T, store landfall.Store) {
 	staged(t, store, "A-1", "A-2", "a-3")
-	outcome := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
-	second := landfall.Key{Supplier: code, External: "A-2"}
-	create(t, store, claim(t, store, wish(second), landfall.ClaimGranted), hopper())
+	outcome := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
+	second := landfall.Key{Supplier: supplierCode, External: "A-2"}
+	create(t, store, claimFor(t, store, claimRequest(second), landfall.ClaimGranted), hopper())
 	if behind := find(t, store, landfall.SearchQuery{}).Unindexed; behind == 0 {
 		t.Error("nothing was entered, and the search is not behind")
 	}
@@ -117,12 +117,12 @@ func findByEverything(t *testing.T, store landfall.Store) {
 		}
 		finds(t, store, query, wanted...)
 	}
-	begins(named("l"), "A-1")
-	begins(named("ada lo"), "A-1")
-	finds(t, store, named("lovelace"), "A-1")
-	finds(t, store, named("lovelace ada"), "A-1")
-	finds(t, store, named("hopper"), "A-2")
-	finds(t, store, named("lovelacf"))
+	begins(searchFor("l"), "A-1")
+	begins(searchFor("ada lo"), "A-1")
+	finds(t, store, searchFor("lovelace"), "A-1")
+	finds(t, store, searchFor("lovelace ada"), "A-1")
+	finds(t, store, searchFor("hopper"), "A-2")
+	finds(t, store, searchFor("lovelacf"))
 	finds(t, store, term(landfall.TermEmail, "ada@mail.co.uk"), "A-1")
 	begins(term(landfall.TermEmail, "grace@"), "A-2")
 	finds(t, store, term(landfall.TermPhone, "447400123456"), "A-1")
@@ -132,9 +132,9 @@ func findByEverything(t *testing.T, store landfall.Store) {
 	finds(t, store, term(landfall.TermSupplyPoint, "120002"), "A-1")
 	// A word is looked for among its own kind alone, or a number would find people.
 	finds(t, store, term(landfall.TermName, "120002"))
-	found := find(t, store, named("lovelace")).Accounts[0]
-	if found.Key != key || found.AccountNumber != outcome.Number || found.State != landfall.Imported || found.By != landfall.TermName ||
-		found.Failed || found.Name != house().Data.BillingName {
+	found := find(t, store, searchFor("lovelace")).Accounts[0]
+	if found.Key != testKey || found.AccountNumber != outcome.Number || found.State != landfall.Imported || found.By != landfall.TermName ||
+		found.Failed || found.Name != sampleAccount().Data.BillingName {
 		t.Errorf("found %+v", found)
 	}
 	finds(t, store, landfall.SearchQuery{Numbers: []string{outcome.Number[:5]}, Externals: []string{"A-"},
@@ -147,7 +147,7 @@ func findStaged(t *testing.T, store landfall.Store) {
 	staged(t, store, "12", "123", "1234", "2", "1é")
 	other := landfall.NewSupplier("OTHER")
 	update(t, store, func(tx landfall.Tx) error { return tx.CreateSupplier(t.Context(), other) })
-	stage(t, store, document(landfall.Key{Supplier: "OTHER", External: "12"}, "x"), landfall.StagedFirst, 1)
+	stage(t, store, newStaging(landfall.Key{Supplier: "OTHER", External: "12"}, "x"), landfall.StagedFirst, 1)
 	found := find(t, store, landfall.SearchQuery{Externals: []string{"12"}})
 	if !slices.Equal(called(found), []string{"12", "12", "123", "1234"}) || found.Accounts[1].Key.Supplier != "OTHER" {
 		t.Errorf("found %+v", found.Accounts)
@@ -162,13 +162,13 @@ func findStaged(t *testing.T, store landfall.Store) {
 
 // findLimited has more than fit, all of them alike.
 func findLimited(t *testing.T, store landfall.Store) {
-	list := numbers(30)
+	list := accountNumbers(30)
 	staged(t, store, list...)
 	for _, number := range list {
-		create(t, store, claim(t, store, wish(landfall.Key{Supplier: code, External: number}), landfall.ClaimGranted), house())
+		create(t, store, claimFor(t, store, claimRequest(landfall.Key{Supplier: supplierCode, External: number}), landfall.ClaimGranted), sampleAccount())
 	}
 	enterAll(t, store)
-	for _, query := range []landfall.SearchQuery{{Externals: []string{"N"}}, named("ada"), {Numbers: []string{"A-"}}} {
+	for _, query := range []landfall.SearchQuery{{Externals: []string{"N"}}, searchFor("ada"), {Numbers: []string{"A-"}}} {
 		query.Limit = 7
 		if found := find(t, store, query); len(found.Accounts) != 7 || !found.More {
 			t.Errorf("Find(%+v) gives %d accounts, more: %v", query, len(found.Accounts), found.More)
@@ -183,26 +183,26 @@ func findLimited(t *testing.T, store landfall.Store) {
 // findUndone finds the account before, or finding nothing after would prove nothing.
 func findUndone(t *testing.T, store landfall.Store) {
 	staged(t, store, "A-1")
-	outcome := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
+	outcome := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
 	enterAll(t, store)
-	finds(t, store, named("lovelace"), "A-1")
-	undo(t, store, landfall.UndoRequest{Key: key}, landfall.Undone)
-	finds(t, store, named("lovelace"))
+	finds(t, store, searchFor("lovelace"), "A-1")
+	undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.Undone)
+	finds(t, store, searchFor("lovelace"))
 	finds(t, store, landfall.SearchQuery{Numbers: []string{outcome.Number}})
 	// The process is there and waits, so it is found as what it is.
 	finds(t, store, landfall.SearchQuery{Externals: []string{"A-1"}}, "A-1")
 	// Created again from other data it is found by those alone.
-	create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), hopper())
+	create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), hopper())
 	enterAll(t, store)
-	finds(t, store, named("lovelace"))
-	finds(t, store, named("hopper"), "A-1")
+	finds(t, store, searchFor("lovelace"))
+	finds(t, store, searchFor("hopper"), "A-1")
 }
 
 // findEnteredBySeveral lets clerks of several replicas work while accounts are made:
 // none is left out between two of them.
 func findEnteredBySeveral(t *testing.T, store landfall.Store) {
 	const count = 40
-	list := numbers(count)
+	list := accountNumbers(count)
 	staged(t, store, list...)
 	var entered atomic.Int64
 	atOnce(count+4, func(number int) {
@@ -216,11 +216,11 @@ func findEnteredBySeveral(t *testing.T, store landfall.Store) {
 			}
 			return
 		}
-		own := landfall.Key{Supplier: code, External: list[number]}
-		create(t, store, claim(t, store, wish(own), landfall.ClaimGranted), house())
+		own := landfall.Key{Supplier: supplierCode, External: list[number]}
+		create(t, store, claimFor(t, store, claimRequest(own), landfall.ClaimGranted), sampleAccount())
 	})
 	enterAll(t, store)
-	query := named("lovelace")
+	query := searchFor("lovelace")
 	query.Limit = 2 * count
 	if found := find(t, store, query); len(found.Accounts) != count || found.More {
 		t.Errorf("%d of %d accounts are found", len(found.Accounts), count)
@@ -233,10 +233,10 @@ func findEnteredBySeveral(t *testing.T, store landfall.Store) {
 // findRacedUndo takes accounts back while their terms are being entered.
 func findRacedUndo(t *testing.T, store landfall.Store) {
 	const count = 20
-	list := numbers(count)
+	list := accountNumbers(count)
 	staged(t, store, list...)
 	for _, number := range list {
-		create(t, store, claim(t, store, wish(landfall.Key{Supplier: code, External: number}), landfall.ClaimGranted), house())
+		create(t, store, claimFor(t, store, claimRequest(landfall.Key{Supplier: supplierCode, External: number}), landfall.ClaimGranted), sampleAccount())
 	}
 	atOnce(count+1, func(number int) {
 		if number == count {
@@ -245,10 +245,10 @@ func findRacedUndo(t *testing.T, store landfall.Store) {
 			}
 			return
 		}
-		undo(t, store, landfall.UndoRequest{Key: landfall.Key{Supplier: code, External: list[number]}}, landfall.Undone)
+		undo(t, store, landfall.UndoRequest{Key: landfall.Key{Supplier: supplierCode, External: list[number]}}, landfall.Undone)
 	})
 	enterAll(t, store)
-	finds(t, store, named("lovelace"))
+	finds(t, store, searchFor("lovelace"))
 	for inspection, err := range store.Inspect(t.Context()) {
 		if err != nil || inspection.Finding != nil {
 			t.Errorf("%+v, %v", inspection.Finding, err)
@@ -260,8 +260,8 @@ func findRacedUndo(t *testing.T, store landfall.Store) {
 func findErased(t *testing.T, store landfall.Store) {
 	staged(t, store, "A-1", "A-2")
 	for _, number := range []string{"A-1", "A-2"} {
-		own := landfall.Key{Supplier: code, External: number}
-		create(t, store, claim(t, store, wish(own), landfall.ClaimGranted), house())
+		own := landfall.Key{Supplier: supplierCode, External: number}
+		create(t, store, claimFor(t, store, claimRequest(own), landfall.ClaimGranted), sampleAccount())
 		// The second account is erased while the clerk has still to read its creation
 		// in the log.
 		if number == "A-1" {
@@ -273,11 +273,11 @@ func findErased(t *testing.T, store landfall.Store) {
 		})
 	}
 	enterAll(t, store)
-	finds(t, store, named("lovelace"))
+	finds(t, store, searchFor("lovelace"))
 	// That there was an account is not personal, and stays.
 	finds(t, store, landfall.SearchQuery{Externals: []string{"A-"}}, "A-1", "A-2")
-	look(t, store, func(view landfall.View) error {
-		one, err := view.Revision(t.Context(), key, 1)
+	inView(t, store, func(view landfall.View) error {
+		one, err := view.Revision(t.Context(), testKey, 1)
 		if err != nil || one.Document != nil || one.RemovedAt.IsZero() {
 			t.Errorf("revision %+v, %v", one, err)
 		}

@@ -9,20 +9,20 @@ import (
 	"landfall"
 )
 
-// stagings are what suppliers send again and again. The same bytes change nothing,
+// stagingChecks are what suppliers send again and again. The same bytes change nothing,
 // other bytes are a new revision, and an account that is past that says why not.
-var stagings = []check{
+var stagingChecks = []promiseCheck{
 	// The process is compared whole: a field that a later feature adds must have
 	// nothing in it at the beginning. Both times are the same, since nothing else has
 	// been staged.
 	{"the first staging makes a process", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
-		given := document(key, "one")
+		createSupplier(t, store)
+		given := newStaging(testKey, "one")
 		stage(t, store, given, landfall.StagedFirst, 1)
-		found := process(t, store, key)
+		found := readProcess(t, store, testKey)
 		recent(t, found.FirstStagedAt)
 		want := landfall.Process{
-			Key: key, State: landfall.Staged, Revision: 1, ContentHash: given.Hash,
+			Key: testKey, State: landfall.Staged, Revision: 1, ContentHash: given.Hash,
 			FirstStagedAt: found.FirstStagedAt, StagedAt: found.FirstStagedAt,
 		}
 		if found != want {
@@ -33,14 +33,14 @@ var stagings = []check{
 	// revision, what really changed could not be found among them, and a change of
 	// the time alone would make untouched accounts look new.
 	{"the same content again changes nothing", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
-		stage(t, store, document(key, "one"), landfall.StagedFirst, 1)
-		before := process(t, store, key)
-		stage(t, store, document(key, "one"), landfall.StagedAgain, 1)
-		if after := process(t, store, key); after != before {
+		createSupplier(t, store)
+		stage(t, store, newStaging(testKey, "one"), landfall.StagedFirst, 1)
+		before := readProcess(t, store, testKey)
+		stage(t, store, newStaging(testKey, "one"), landfall.StagedAgain, 1)
+		if after := readProcess(t, store, testKey); after != before {
 			t.Errorf("was %+v, is %+v", before, after)
 		}
-		if history := revisions(t, store, key); len(history) != 1 {
+		if history := readRevisions(t, store, testKey); len(history) != 1 {
 			t.Errorf("%d revisions", len(history))
 		}
 	}},
@@ -48,14 +48,14 @@ var stagings = []check{
 	// must not be lost with it, nor take its verdict. The bad ones stand far apart
 	// among hundreds, so that a verdict which slips to a neighbour is found.
 	{"many at once are staged as each alone", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
-		at := func(number int) landfall.Key { return landfall.Key{Supplier: code, External: fmt.Sprint(number)} }
+		createSupplier(t, store)
+		at := func(number int) landfall.Key { return landfall.Key{Supplier: supplierCode, External: fmt.Sprint(number)} }
 		const known, skipped, foreign, broken, unread, all = 3, 70, 131, 140, 550, 600
-		stage(t, store, document(at(known), "one"), landfall.StagedFirst, 1)
+		stage(t, store, newStaging(at(known), "one"), landfall.StagedFirst, 1)
 		update(t, store, func(tx landfall.Tx) error { _, err := tx.Skip(t.Context(), at(skipped), "no"); return err })
 		var given []landfall.Staging
 		for i := range all {
-			given = append(given, document(at(i), "two"))
+			given = append(given, newStaging(at(i), "two"))
 			given[i].ValidJSON = true
 		}
 		given[foreign].Key.Supplier = "NOBODY"
@@ -88,7 +88,7 @@ var stagings = []check{
 		}
 		check(landfall.StagedFirst, landfall.StagedAgain, 1)
 		check(landfall.StagedAgain, landfall.StagedAgain, 1)
-		if history := revisions(t, store, at(known)); len(history) != 2 || !bytes.Equal(history[1].Document, given[known].Document) {
+		if history := readRevisions(t, store, at(known)); len(history) != 2 || !bytes.Equal(history[1].Document, given[known].Document) {
 			t.Errorf("the history is %+v", history)
 		}
 		if got := store.StageAll(t.Context(), nil); len(got) != 0 {
@@ -99,13 +99,13 @@ var stagings = []check{
 	// accounts are new as well, and then one of them is not, or was refused before, or
 	// the supplier has closed. Nobody may notice by the answers, nor by the sums.
 	{"a long book that is not all new is staged as each alone", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
-		at := func(number int) landfall.Key { return landfall.Key{Supplier: code, External: fmt.Sprint(number)} }
+		createSupplier(t, store)
+		at := func(number int) landfall.Key { return landfall.Key{Supplier: supplierCode, External: fmt.Sprint(number)} }
 		send := func(from, to int, content string, want func(int) landfall.StageOutcome) {
 			t.Helper()
 			var given []landfall.Staging
 			for i := from; i < to; i++ {
-				given = append(given, document(at(i), content))
+				given = append(given, newStaging(at(i), content))
 			}
 			for i, result := range store.StageAll(t.Context(), given) {
 				if result.Err != nil || result.StageOutcome != want(from+i) {
@@ -140,7 +140,7 @@ var stagings = []check{
 			t.Fatal(err)
 		}
 		send(600, 900, "three", func(int) landfall.StageOutcome { return landfall.StageOutcome{Verdict: landfall.RefusedSupplier} })
-		if history := revisions(t, store, at(299)); len(history) != 2 || !bytes.Equal(history[1].Document, document(at(299), "two").Document) {
+		if history := readRevisions(t, store, at(299)); len(history) != 2 || !bytes.Equal(history[1].Document, newStaging(at(299), "two").Document) {
 			t.Errorf("the history is %+v", history)
 		}
 	}},
@@ -149,27 +149,27 @@ var stagings = []check{
 	// revision alone, or somebody who goes back to what he sent before would be told
 	// that nothing changed.
 	{"other content is the next revision and the earlier one stays", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		contents := []string{"one", "two", "one"}
 		for at, content := range contents {
 			verdict := landfall.StagedAgain
 			if at == 0 {
 				verdict = landfall.StagedFirst
 			}
-			stage(t, store, document(key, content), verdict, at+1)
+			stage(t, store, newStaging(testKey, content), verdict, at+1)
 		}
-		history := revisions(t, store, key)
+		history := readRevisions(t, store, testKey)
 		if len(history) != len(contents) {
 			t.Fatalf("%d revisions", len(history))
 		}
 		for at, revision := range history {
-			given := document(key, contents[at])
+			given := newStaging(testKey, contents[at])
 			if revision.Revision != at+1 || revision.Hash != given.Hash || !bytes.Equal(revision.Document, given.Document) {
 				t.Errorf("revision %d is %+v", at+1, revision)
 			}
 			recent(t, revision.StagedAt)
 		}
-		found := process(t, store, key)
+		found := readProcess(t, store, testKey)
 		if found.Revision != 3 || !found.FirstStagedAt.Equal(history[0].StagedAt) || !found.StagedAt.Equal(history[2].StagedAt) {
 			t.Errorf("got %+v", found)
 		}
@@ -179,35 +179,35 @@ var stagings = []check{
 	// expect an account. That what was there is untouched shows when the supplier
 	// goes on.
 	{"a supplier that is not Ongoing refuses", func(t *testing.T, store landfall.Store) {
-		stage(t, store, document(key, "one"), landfall.RefusedSupplier, 0)
-		supply(t, store)
-		stage(t, store, document(key, "one"), landfall.StagedFirst, 1)
+		stage(t, store, newStaging(testKey, "one"), landfall.RefusedSupplier, 0)
+		createSupplier(t, store)
+		stage(t, store, newStaging(testKey, "one"), landfall.StagedFirst, 1)
 		for _, status := range []landfall.SupplierStatus{landfall.Paused, landfall.Complete} {
 			if err := setStatus(t.Context(), store, status); err != nil {
 				t.Fatal(err)
 			}
-			stage(t, store, document(key, "one"), landfall.RefusedSupplier, 0)
-			stage(t, store, document(key, "two"), landfall.RefusedSupplier, 0)
-			stage(t, store, document(landfall.Key{Supplier: code, External: "new"}, "one"), landfall.RefusedSupplier, 0)
+			stage(t, store, newStaging(testKey, "one"), landfall.RefusedSupplier, 0)
+			stage(t, store, newStaging(testKey, "two"), landfall.RefusedSupplier, 0)
+			stage(t, store, newStaging(landfall.Key{Supplier: supplierCode, External: "new"}, "one"), landfall.RefusedSupplier, 0)
 		}
-		if found := process(t, store, key); found.Revision != 1 {
+		if found := readProcess(t, store, testKey); found.Revision != 1 {
 			t.Errorf("got %+v", found)
 		}
 		if err := setStatus(t.Context(), store, landfall.Ongoing); err != nil {
 			t.Fatal(err)
 		}
-		stage(t, store, document(key, "two"), landfall.StagedAgain, 2)
+		stage(t, store, newStaging(testKey, "two"), landfall.StagedAgain, 2)
 	}},
 	// Who stages what exists needs its number and not the supplier's status: the
 	// migration may be complete because all of its accounts are there.
 	{"an account that exists is told whatever the supplier's status", func(t *testing.T, store landfall.Store) {
-		imported(t, store, key.External)
-		made := account(t, store, key)
+		importAccounts(t, store, testKey.External)
+		made := readAccount(t, store, testKey)
 		for _, status := range []landfall.SupplierStatus{landfall.Paused, landfall.Complete} {
 			if err := setStatus(t.Context(), store, status); err != nil {
 				t.Fatal(err)
 			}
-			outcome, err := store.Stage(t.Context(), document(key, "two"))
+			outcome, err := store.Stage(t.Context(), newStaging(testKey, "two"))
 			if err != nil || outcome.Verdict != landfall.RefusedImported || outcome.AccountNumber != made.Number {
 				t.Errorf("%s: %+v, %v", status, outcome, err)
 			}
@@ -217,80 +217,80 @@ var stagings = []check{
 	// more must not undo it. A second mark changes nothing: the reason that stays is
 	// the one that was true when it was set.
 	{"a skipped process refuses until the mark is gone", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
-		stage(t, store, document(key, "one"), landfall.StagedFirst, 1)
+		createSupplier(t, store)
+		stage(t, store, newStaging(testKey, "one"), landfall.StagedFirst, 1)
 		update(t, store, func(tx landfall.Tx) error {
-			state, err := tx.Skip(t.Context(), key, "twin")
+			state, err := tx.Skip(t.Context(), testKey, "twin")
 			if state != landfall.Skipped {
 				t.Errorf("state %s", state)
 			}
 			return err
 		})
-		if found := process(t, store, key); found.State != landfall.Skipped || found.SkipReason != "twin" {
+		if found := readProcess(t, store, testKey); found.State != landfall.Skipped || found.SkipReason != "twin" {
 			t.Errorf("got %+v", found)
 		}
-		stage(t, store, document(key, "one"), landfall.RefusedSkipped, 1)
-		stage(t, store, document(key, "two"), landfall.RefusedSkipped, 1)
+		stage(t, store, newStaging(testKey, "one"), landfall.RefusedSkipped, 1)
+		stage(t, store, newStaging(testKey, "two"), landfall.RefusedSkipped, 1)
 		update(t, store, func(tx landfall.Tx) error {
-			state, err := tx.Skip(t.Context(), key, "another reason")
-			want(t, err, landfall.ErrExists)
+			state, err := tx.Skip(t.Context(), testKey, "another reason")
+			wantError(t, err, landfall.ErrExists)
 			if state != landfall.Skipped {
 				t.Errorf("state %s", state)
 			}
-			return tx.Unskip(t.Context(), key)
+			return tx.Unskip(t.Context(), testKey)
 		})
-		if found := process(t, store, key); found.State != landfall.Staged || found.SkipReason != "" {
+		if found := readProcess(t, store, testKey); found.State != landfall.Staged || found.SkipReason != "" {
 			t.Errorf("got %+v", found)
 		}
-		stage(t, store, document(key, "two"), landfall.StagedAgain, 2)
+		stage(t, store, newStaging(testKey, "two"), landfall.StagedAgain, 2)
 	}},
 	// Marks are often set before a supplier begins to send. The process that carries
 	// such a mark was never staged, and if it outlived the mark every list would show
 	// an account that nobody has sent. The first staging afterwards is a first one
 	// for the same reason.
 	{"a number never staged can be skipped, and nothing of it remains", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		update(t, store, func(tx landfall.Tx) error {
 			_, err := tx.Skip(t.Context(), landfall.Key{Supplier: "NONE", External: "1"}, "twin")
-			want(t, err, landfall.ErrNotFound)
-			want(t, tx.Unskip(t.Context(), key), landfall.ErrNotFound)
-			state, err := tx.Skip(t.Context(), key, "twin")
+			wantError(t, err, landfall.ErrNotFound)
+			wantError(t, tx.Unskip(t.Context(), testKey), landfall.ErrNotFound)
+			state, err := tx.Skip(t.Context(), testKey, "twin")
 			if state != landfall.Skipped {
 				t.Errorf("state %s", state)
 			}
 			return err
 		})
-		if found := process(t, store, key); found.State != landfall.Skipped || found.SkipReason != "twin" || found.Revision != 0 {
+		if found := readProcess(t, store, testKey); found.State != landfall.Skipped || found.SkipReason != "twin" || found.Revision != 0 {
 			t.Errorf("got %+v", found)
 		}
-		stage(t, store, document(key, "one"), landfall.RefusedSkipped, 0)
+		stage(t, store, newStaging(testKey, "one"), landfall.RefusedSkipped, 0)
 		update(t, store, func(tx landfall.Tx) error {
-			state, err := tx.Skip(t.Context(), key, "again")
-			want(t, err, landfall.ErrExists)
+			state, err := tx.Skip(t.Context(), testKey, "again")
+			wantError(t, err, landfall.ErrExists)
 			if state != landfall.Skipped {
 				t.Errorf("state %s", state)
 			}
-			return tx.Unskip(t.Context(), key)
+			return tx.Unskip(t.Context(), testKey)
 		})
-		look(t, store, func(view landfall.View) error {
-			_, err := view.Process(t.Context(), key)
-			want(t, err, landfall.ErrNotFound)
+		inView(t, store, func(view landfall.View) error {
+			_, err := view.Process(t.Context(), testKey)
+			wantError(t, err, landfall.ErrNotFound)
 			return nil
 		})
-		stage(t, store, document(key, "one"), landfall.StagedFirst, 1)
+		stage(t, store, newStaging(testKey, "one"), landfall.StagedFirst, 1)
 		update(t, store, func(tx landfall.Tx) error {
-			want(t, tx.Unskip(t.Context(), key), landfall.ErrNotFound)
+			wantError(t, tx.Unskip(t.Context(), testKey), landfall.ErrNotFound)
 			return nil
 		})
 	}},
 	// An empty history is no error, since a caller asks for it beside the process and
 	// learns from that one that there is nothing.
 	{"an absent process is not found and has no history", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
-		look(t, store, func(view landfall.View) error {
-			_, err := view.Process(t.Context(), key)
-			want(t, err, landfall.ErrNotFound)
-			history, err := view.Revisions(t.Context(), key)
+		createSupplier(t, store)
+		inView(t, store, func(view landfall.View) error {
+			_, err := view.Process(t.Context(), testKey)
+			wantError(t, err, landfall.ErrNotFound)
+			history, err := view.Revisions(t.Context(), testKey)
 			if len(history) != 0 {
 				t.Errorf("got %+v", history)
 			}
@@ -301,24 +301,24 @@ var stagings = []check{
 	// A store that forgot the supplier in a key would give one customer's account to
 	// another.
 	{"the same number of two suppliers are two processes", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		update(t, store, func(tx landfall.Tx) error {
 			return tx.CreateSupplier(t.Context(), landfall.NewSupplier("OTHER"))
 		})
-		stage(t, store, document(key, "one"), landfall.StagedFirst, 1)
-		stage(t, store, document(landfall.Key{Supplier: "OTHER", External: key.External}, "two"), landfall.StagedFirst, 1)
+		stage(t, store, newStaging(testKey, "one"), landfall.StagedFirst, 1)
+		stage(t, store, newStaging(landfall.Key{Supplier: "OTHER", External: testKey.External}, "two"), landfall.StagedFirst, 1)
 	}},
 	// The hash is over bytes, and a document that came back otherwise could not be
 	// told from one that was tampered with. Spaces, the order of names, 1.10 and an
 	// escaped letter are what a database that understands JSON would tidy up; it is
 	// far longer than a page of either database.
 	{"a big document comes back byte for byte", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
-		given := document(key, "x")
+		createSupplier(t, store)
+		given := newStaging(testKey, "x")
 		given.Document = []byte("{ \"b\":1,\n\t\"a\" : 1.10, \"long\":\"" + string(bytes.Repeat([]byte("é\\u0041"), 200_000)) + "\"}")
 		given.Hash = sha256.Sum256(given.Document)
 		stage(t, store, given, landfall.StagedFirst, 1)
-		if history := revisions(t, store, key); !bytes.Equal(history[0].Document, given.Document) {
+		if history := readRevisions(t, store, testKey); !bytes.Equal(history[0].Document, given.Document) {
 			t.Error("the document came back otherwise")
 		}
 	}},

@@ -15,32 +15,32 @@ import (
 	"landfall"
 )
 
-// check is one promise.
-type check struct {
+// promiseCheck is one promise.
+type promiseCheck struct {
 	name string
 	run  func(*testing.T, landfall.Store)
 }
 
 // Run checks every promise, each on a fresh store.
 func Run(t *testing.T, open func(*testing.T) landfall.Store) {
-	run(t, open, [][]check{
+	runChecks(t, open, [][]promiseCheck{
 		searches, excerpts, surveys,
-		transactions, suppliers, credentials, records, stagings, lists, races, divergences, claims, creations, creationRaces, rehearsals, postings, postingRaces,
-		failures, vendors, quotas, families, revocations, mails, sharedMails, eventLogs, webhooks, runs, runSlices, looseClaims, undos, tallies, reconciliations, places, operators, audits, erasures, retentions, eventRetentions,
+		transactionChecks, supplierChecks, credentials, records, stagingChecks, lists, races, divergences, claimChecks, creations, creationRaces, rehearsals, postings, postingRaces,
+		failures, vendors, quotas, families, revocations, mailChecks, sharedMails, eventLogs, webhooks, runs, runSlices, looseClaims, undos, tallies, reconciliations, places, operators, audits, erasures, retentions, eventRetentions,
 	})
 }
 
 // RunSealed checks the promises about what is personal, for a store that
 // encrypts it.
 func RunSealed(t *testing.T, open func(*testing.T) landfall.Store) {
-	run(t, open, [][]check{
-		searches, excerpts, stagings, creations, creationRaces, postings, postingRaces, failures, mails, sharedMails, operators, erasures, retentions,
+	runChecks(t, open, [][]promiseCheck{
+		searches, excerpts, stagingChecks, creations, creationRaces, postings, postingRaces, failures, mailChecks, sharedMails, operators, erasures, retentions,
 	})
 }
 
-// run gives every case a store of its own and lets cases wait side by side: many of
+// runChecks gives every case a store of its own and lets cases wait side by side: many of
 // them wait for leases or for each other's locks.
-func run(t *testing.T, open func(*testing.T) landfall.Store, parts [][]check) {
+func runChecks(t *testing.T, open func(*testing.T) landfall.Store, parts [][]promiseCheck) {
 	for _, checks := range parts {
 		for _, check := range checks {
 			t.Run(check.name, func(t *testing.T) {
@@ -53,12 +53,12 @@ func run(t *testing.T, open func(*testing.T) landfall.Store, parts [][]check) {
 
 // The names most cases use.
 const (
-	code         = "ACME"
+	supplierCode         = "ACME"
 	organisation = "Acme Imports"
 )
 
-// key is the account of most cases.
-var key = landfall.Key{Supplier: code, External: "A-1"}
+// testKey is the account of most cases.
+var testKey = landfall.Key{Supplier: supplierCode, External: "A-1"}
 
 // update is for what a case takes for granted.
 func update(t *testing.T, store landfall.Store, fn func(landfall.Tx) error) {
@@ -68,34 +68,34 @@ func update(t *testing.T, store landfall.Store, fn func(landfall.Tx) error) {
 	}
 }
 
-// look reads in one snapshot, as everything that shows an account does.
-func look(t *testing.T, store landfall.Store, fn func(landfall.View) error) {
+// inView reads in one snapshot, as everything that shows an account does.
+func inView(t *testing.T, store landfall.Store, fn func(landfall.View) error) {
 	t.Helper()
 	if err := store.View(t.Context(), fn); err != nil {
 		t.Fatalf("View: %v", err)
 	}
 }
 
-// want fails the test unless an error is the one promised.
-func want(t *testing.T, err, promised error) {
+// wantError fails the test unless an error is the one promised.
+func wantError(t *testing.T, err, promised error) {
 	t.Helper()
 	if !errors.Is(err, promised) {
 		t.Errorf("got error %v, want %v", err, promised)
 	}
 }
 
-// supply creates the supplier most cases use.
-func supply(t *testing.T, store landfall.Store) {
+// createSupplier creates the supplier most cases use.
+func createSupplier(t *testing.T, store landfall.Store) {
 	t.Helper()
 	update(t, store, func(tx landfall.Tx) error {
-		return tx.CreateSupplier(t.Context(), landfall.NewSupplier(code))
+		return tx.CreateSupplier(t.Context(), landfall.NewSupplier(supplierCode))
 	})
 }
 
 // setStatus is what the operator does.
 func setStatus(ctx context.Context, store landfall.Store, status landfall.SupplierStatus) error {
 	return store.Update(ctx, func(tx landfall.Tx) error {
-		supplier, err := tx.Supplier(ctx, code)
+		supplier, err := tx.Supplier(ctx, supplierCode)
 		if err != nil {
 			return err
 		}
@@ -106,8 +106,8 @@ func setStatus(ctx context.Context, store landfall.Store, status landfall.Suppli
 	})
 }
 
-// document makes a staging whose content is told apart by a text.
-func document(key landfall.Key, content string) landfall.Staging {
+// newStaging makes a staging whose content is told apart by a text.
+func newStaging(key landfall.Key, content string) landfall.Staging {
 	text := fmt.Appendf(nil, `{"content": %q}`, content)
 	return landfall.Staging{Key: key, Document: text, Hash: sha256.Sum256(text)}
 }
@@ -124,20 +124,20 @@ func stage(t *testing.T, store landfall.Store, staging landfall.Staging, verdict
 	}
 }
 
-// process is how an account stands.
-func process(t *testing.T, store landfall.Store, key landfall.Key) (found landfall.Process) {
+// readProcess is how an account stands.
+func readProcess(t *testing.T, store landfall.Store, key landfall.Key) (found landfall.Process) {
 	t.Helper()
-	look(t, store, func(view landfall.View) (err error) {
+	inView(t, store, func(view landfall.View) (err error) {
 		found, err = view.Process(t.Context(), key)
 		return err
 	})
 	return found
 }
 
-// revisions are what was staged, the oldest first.
-func revisions(t *testing.T, store landfall.Store, key landfall.Key) (found []landfall.StagedRevision) {
+// readRevisions are what was staged, the oldest first.
+func readRevisions(t *testing.T, store landfall.Store, key landfall.Key) (found []landfall.StagedRevision) {
 	t.Helper()
-	look(t, store, func(view landfall.View) (err error) {
+	inView(t, store, func(view landfall.View) (err error) {
 		found, err = view.Revisions(t.Context(), key)
 		return err
 	})

@@ -9,23 +9,23 @@ import (
 
 // surveys are what dashboards show. They are counted without reading accounts, and
 // must come to what reading them would.
-var surveys = []check{
+var surveys = []promiseCheck{
 	// It is asked before each claim, so that the first count is of none: a supplier
 	// with nothing under way is left out, and not told as zero.
 	{"claims that are alive are counted, and nothing deviates that was not touched", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "A-1", "A-2")
 		for alive, number := range []string{"A-1", "A-2"} {
-			look(t, store, func(view landfall.View) error {
+			inView(t, store, func(view landfall.View) error {
 				claims, err := view.InProgress(t.Context())
-				if claims[code] != int64(alive) || len(claims) != min(1, alive) {
+				if claims[supplierCode] != int64(alive) || len(claims) != min(1, alive) {
 					t.Errorf("claims: %v, want %d", claims, alive)
 				}
-				if deviating, err := view.DeviatingAccounts(t.Context(), code); err != nil || deviating != 0 {
+				if deviating, err := view.DeviatingAccounts(t.Context(), supplierCode); err != nil || deviating != 0 {
 					t.Errorf("%d accounts deviate, %v", deviating, err)
 				}
 				return err
 			})
-			claim(t, store, wish(landfall.Key{Supplier: code, External: number}), landfall.ClaimGranted)
+			claimFor(t, store, claimRequest(landfall.Key{Supplier: supplierCode, External: number}), landfall.ClaimGranted)
 		}
 	}},
 	// It is the newest that counts, and a supplier that nobody has signed for must
@@ -33,9 +33,9 @@ var surveys = []check{
 	{"the last signature of each supplier is told", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		told := func() (at time.Time, signed bool) {
-			look(t, store, func(view landfall.View) error {
+			inView(t, store, func(view landfall.View) error {
 				times, err := view.SignedOffAt(t.Context())
-				at, signed = times[code]
+				at, signed = times[supplierCode]
 				if len(times) > 1 {
 					t.Errorf("more were signed than there are suppliers: %v", times)
 				}
@@ -50,7 +50,7 @@ var surveys = []check{
 			when := time.Date(2026, 1, 1+day, 0, 0, 0, 0, time.UTC)
 			update(t, store, func(tx landfall.Tx) error {
 				_, err := tx.CreateSignOff(t.Context(), landfall.SignOff{
-					Supplier: code, SignedAt: when, Actor: "x", Report: []byte("{}"), Page: []byte("<p>"),
+					Supplier: supplierCode, SignedAt: when, Actor: "x", Report: []byte("{}"), Page: []byte("<p>"),
 				})
 				return err
 			})

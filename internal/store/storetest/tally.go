@@ -17,11 +17,11 @@ import (
 // be the same.
 func tallied(t *testing.T, store landfall.Store) (found landfall.Tallies) {
 	t.Helper()
-	look(t, store, func(view landfall.View) (err error) {
-		if found, err = view.Tallies(t.Context(), code); err != nil {
+	inView(t, store, func(view landfall.View) (err error) {
+		if found, err = view.Tallies(t.Context(), supplierCode); err != nil {
 			return err
 		}
-		counted, err := view.Recount(t.Context(), code)
+		counted, err := view.Recount(t.Context(), supplierCode)
 		for _, difference := range found.Differences(&counted) {
 			t.Error(difference)
 		}
@@ -35,7 +35,7 @@ func tallied(t *testing.T, store landfall.Store) (found landfall.Tallies) {
 
 // houseFigures is what house comes to.
 func houseFigures() landfall.Figures {
-	built := house()
+	built := sampleAccount()
 	figures := landfall.Figures{
 		Currency: "GBP", Accounts: 1, Customers: 2, SupplyPoints: 3,
 		Notes: int64(len(built.Data.Notes)), Statements: int64(len(built.Data.Statements)),
@@ -60,14 +60,14 @@ func sums(t *testing.T, found landfall.Tallies, standing landfall.AccountStatus,
 // holding stages a document that comes to some figures.
 func holding(t *testing.T, store landfall.Store, number, content string, figures landfall.Figures) {
 	t.Helper()
-	staging := document(landfall.Key{Supplier: code, External: number}, content)
+	staging := newStaging(landfall.Key{Supplier: supplierCode, External: number}, content)
 	staging.Figures = figures
 	stageAny(t, store, staging)
 }
 
 // tallies are sums that every write keeps up. A write that forgot them would be seen
 // here, in whatever state it leaves an account.
-var tallies = []check{
+var tallies = []promiseCheck{
 	// The sums are kept up by every write instead of being counted, since nobody
 	// waits for a count over millions of accounts. One write that forgets them makes
 	// all sums wrong from then on, so the account is sent through every state and
@@ -86,43 +86,43 @@ var tallies = []check{
 		// one.
 		sums(t, found, landfall.StatusPending, 0, landfall.Figures{Currency: "EUR"})
 
-		fail(t, store, key, landfall.Failure{Code: "x"})
-		fail(t, store, key, landfall.Failure{Code: "y"})
+		fail(t, store, testKey, landfall.Failure{Code: "x"})
+		fail(t, store, testKey, landfall.Failure{Code: "y"})
 		found = tallied(t, store)
 		sums(t, found, landfall.StatusPending, 0, figures)
 		sums(t, found, landfall.StatusFailed, 1, figures)
 		holding(t, store, "A-1", `{"other": 2}`, figures)
 		sums(t, tallied(t, store), landfall.StatusFailed, 1, figures)
 
-		play(t, store, rehearse(t, store, key), landfall.CreateRolledBack)
+		play(t, store, rehearse(t, store, testKey), landfall.CreateRolledBack)
 		sums(t, tallied(t, store), landfall.StatusPending, 1, figures)
-		want(t, store.Release(t.Context(), rehearse(t, store, key), failedDryly()), nil)
+		wantError(t, store.Release(t.Context(), rehearse(t, store, testKey), failedDryly()), nil)
 		sums(t, tallied(t, store), landfall.StatusFailed, 1, figures)
 
 		for _, standing := range []landfall.AccountStatus{landfall.StatusSkipped, landfall.StatusFailed} {
 			update(t, store, func(tx landfall.Tx) error {
 				if standing == landfall.StatusFailed {
-					return tx.Unskip(t.Context(), key)
+					return tx.Unskip(t.Context(), testKey)
 				}
-				_, err := tx.Skip(t.Context(), key, "gone")
+				_, err := tx.Skip(t.Context(), testKey, "gone")
 				return err
 			})
 			sums(t, tallied(t, store), standing, 1, figures)
 		}
 
-		create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
+		create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
 		found = tallied(t, store)
 		sums(t, found, landfall.StatusCreated, 1, figures)
 		for _, standing := range []landfall.AccountStatus{landfall.StatusFailed, landfall.StatusPending, landfall.StatusDeviating} {
 			sums(t, found, standing, 0, figures)
 		}
-		undo(t, store, landfall.UndoRequest{Key: key}, landfall.Undone)
+		undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.Undone)
 		found = tallied(t, store)
 		sums(t, found, landfall.StatusPending, 1, figures)
 		sums(t, found, landfall.StatusCreated, 0, figures)
-		create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
+		create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
 		var added atomic.Int32
-		post(t, store, pay(key, &added, payment("P-9", 250), payment("P-10", 50)), landfall.Posted)
+		post(t, store, pay(testKey, &added, payment("P-9", 250), payment("P-10", 50)), landfall.Posted)
 		figures.Balance += 300
 		figures.CountTransaction(landfall.Payment, 250)
 		figures.CountTransaction(landfall.Payment, 50)
@@ -137,20 +137,20 @@ var tallies = []check{
 		sent := figures
 		sent.Notes, sent.Balance = figures.Notes+2, figures.Balance-100
 		holding(t, store, "A-1", "{}", sent)
-		create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
+		create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
 		found := tallied(t, store)
 		sums(t, found, landfall.StatusCreated, 1, figures)
 		sums(t, found, landfall.StatusDeviating, 1, landfall.Figures{Currency: "GBP", Notes: 2, Balance: -100})
 		// A note of the service's own is there and was not sent.
-		post(t, store, landfall.Posting{Key: key, Decide: func(landfall.AccountState) (landfall.Additions, error) {
+		post(t, store, landfall.Posting{Key: testKey, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 			return landfall.Additions{Notes: []landfall.Note{{Body: "sent"}, {Body: "own"}}, OwnNotes: 1}, nil
 		}}, landfall.Posted)
 		sums(t, tallied(t, store), landfall.StatusDeviating, 1, landfall.Figures{Currency: "GBP", Notes: 1, Balance: -100})
 		// In another currency it is all of one and nothing of the other.
 		holding(t, store, "A-2", "{}", landfall.Figures{Currency: "EUR", Customers: 2})
-		create(t, store, claim(t, store, wish(landfall.Key{Supplier: code, External: "A-2"}), landfall.ClaimGranted), house())
+		create(t, store, claimFor(t, store, claimRequest(landfall.Key{Supplier: supplierCode, External: "A-2"}), landfall.ClaimGranted), sampleAccount())
 		sums(t, tallied(t, store), landfall.StatusDeviating, 1, landfall.Figures{Currency: "EUR", Accounts: 1, Customers: 2})
-		undo(t, store, landfall.UndoRequest{Key: landfall.Key{Supplier: code, External: "A-2"}}, landfall.Undone)
+		undo(t, store, landfall.UndoRequest{Key: landfall.Key{Supplier: supplierCode, External: "A-2"}}, landfall.Undone)
 		found = tallied(t, store)
 		sums(t, found, landfall.StatusDeviating, 1, landfall.Figures{Currency: "GBP", Notes: 1, Balance: -100})
 		sums(t, found, landfall.StatusDeviating, 0, landfall.Figures{Currency: "EUR"})
@@ -160,7 +160,7 @@ var tallies = []check{
 	{"marks without data and refusals without a staging count as accounts", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		update(t, store, func(tx landfall.Tx) error {
-			_, err := tx.Skip(t.Context(), key, "gone")
+			_, err := tx.Skip(t.Context(), testKey, "gone")
 			return err
 		})
 		refuse(t, store, "R-1", "x")
@@ -173,7 +173,7 @@ var tallies = []check{
 		}
 		holding(t, store, "R-1", "{}", landfall.Figures{})
 		refuse(t, store, "R-1", "x")
-		update(t, store, func(tx landfall.Tx) error { return tx.Unskip(t.Context(), key) })
+		update(t, store, func(tx landfall.Tx) error { return tx.Unskip(t.Context(), testKey) })
 		found = tallied(t, store)
 		sums(t, found, landfall.StatusUnstaged, 0, landfall.Figures{Accounts: 1})
 		if found.Refused != 1 {
@@ -194,11 +194,11 @@ var tallies = []check{
 	// Sums of nothing are zero, and zero is what a supplier hopes to see in some
 	// places.
 	{"tallies of an unknown supplier are not found", func(t *testing.T, store landfall.Store) {
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			_, err := view.Tallies(t.Context(), "NOBODY")
-			want(t, err, landfall.ErrNotFound)
+			wantError(t, err, landfall.ErrNotFound)
 			_, err = view.Recount(t.Context(), "NOBODY")
-			want(t, err, landfall.ErrNotFound)
+			wantError(t, err, landfall.ErrNotFound)
 			return nil
 		})
 	}},
@@ -269,15 +269,15 @@ func exactAtEveryMoment(t *testing.T, store landfall.Store) {
 // anything does one random thing to one of a few accounts. That somebody else
 // was quicker is no error.
 func anything(ctx context.Context, store landfall.Store, random *rand.Rand) (err error) {
-	key := landfall.Key{Supplier: code, External: fmt.Sprint("N-", random.IntN(8))}
+	key := landfall.Key{Supplier: supplierCode, External: fmt.Sprint("N-", random.IntN(8))}
 	figures := landfall.Figures{Currency: []string{"GBP", "EUR"}[random.IntN(2)], Customers: random.Int64N(5), Balance: money.Amount(random.Int64N(1000) - 500)}
 	switch random.IntN(8) {
 	case 0, 1:
-		staging := document(key, fmt.Sprintf(`{"v": %d}`, random.IntN(4)))
+		staging := newStaging(key, fmt.Sprintf(`{"v": %d}`, random.IntN(4)))
 		staging.Figures = figures
 		_, err = store.Stage(ctx, staging)
 	case 2, 3:
-		request := wish(key)
+		request := claimRequest(key)
 		request.DryRun = random.IntN(2) == 0
 		outcome, err := store.Claim(ctx, request)
 		if err != nil || outcome.Verdict != landfall.ClaimGranted {
@@ -290,7 +290,7 @@ func anything(ctx context.Context, store landfall.Store, random *rand.Rand) (err
 			}
 			err = store.Release(ctx, outcome.Claim, attempt)
 		} else {
-			_, err = store.Create(ctx, landfall.Creation{Claim: outcome.Claim, Account: house()})
+			_, err = store.Create(ctx, landfall.Creation{Claim: outcome.Claim, Account: sampleAccount()})
 		}
 		if errors.Is(err, landfall.ErrFenced) {
 			err = nil

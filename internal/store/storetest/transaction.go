@@ -12,13 +12,13 @@ import (
 // errOwn has to come back as it is, so that a caller finds his own error again.
 var errOwn = errors.New("the caller's own error")
 
-// transactions are what the rest relies on: all or nothing, one snapshot, and what
+// transactionChecks are what the rest relies on: all or nothing, one snapshot, and what
 // was read for a write is still so when it is written.
-var transactions = []check{
+var transactionChecks = []promiseCheck{
 	// All other cases take this for granted.
 	{"an update is there afterwards", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), "Migration") })
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			team, err := view.Team(t.Context(), "Migration")
 			recent(t, team.CreatedAt)
 			return err
@@ -33,10 +33,10 @@ var transactions = []check{
 			}
 			return errOwn
 		})
-		want(t, err, errOwn)
-		look(t, store, func(view landfall.View) error {
+		wantError(t, err, errOwn)
+		inView(t, store, func(view landfall.View) error {
 			_, err := view.Team(t.Context(), "Migration")
-			want(t, err, landfall.ErrNotFound)
+			wantError(t, err, landfall.ErrNotFound)
 			return nil
 		})
 	}},
@@ -68,7 +68,7 @@ var transactions = []check{
 		}()
 		update(t, store, func(tx landfall.Tx) error {
 			_, err := tx.Team(t.Context(), "Lost")
-			want(t, err, landfall.ErrNotFound)
+			wantError(t, err, landfall.ErrNotFound)
 			return tx.CreateTeam(t.Context(), "Kept")
 		})
 	}},
@@ -90,7 +90,7 @@ var transactions = []check{
 				t.Errorf("update %d: %v", number, err)
 			}
 		})
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			teams, err := view.Teams(t.Context())
 			if len(teams) != len(names)/2 {
 				t.Errorf("%d teams, want %d", len(teams), len(names)/2)
@@ -117,7 +117,7 @@ var transactions = []check{
 			if err == nil {
 				created++
 			} else {
-				want(t, err, landfall.ErrExists)
+				wantError(t, err, landfall.ErrExists)
 			}
 		}
 		if created != 1 {
@@ -126,7 +126,7 @@ var transactions = []check{
 	}},
 	// A page that shows a sum and its rows from two moments shows what never was.
 	{"a view is one snapshot", func(t *testing.T, store landfall.Store) {
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			before, err := view.Teams(t.Context())
 			if err != nil {
 				return err
@@ -141,28 +141,28 @@ var transactions = []check{
 	}},
 	// A caller tells its own error from the store's by its identity.
 	{"a view's error comes back", func(t *testing.T, store landfall.Store) {
-		want(t, store.View(t.Context(), func(landfall.View) error { return errOwn }), errOwn)
+		wantError(t, store.View(t.Context(), func(landfall.View) error { return errOwn }), errOwn)
 	}},
 	// Nobody reads the answer of a caller who has left, so what he asked for must not
 	// happen behind his back. It is his leaving that he is told, and not that the
 	// database is away: that would set off alarms whenever a client closes a
 	// connection.
 	{"a caller who has left gets an error and no effect", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
+		createSupplier(t, store)
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		want(t, store.Update(gone, func(tx landfall.Tx) error { return tx.CreateTeam(gone, "Ghost") }), context.Canceled)
-		want(t, store.View(gone, func(view landfall.View) error { _, err := view.Teams(gone); return err }), context.Canceled)
-		_, err := store.Stage(gone, document(key, "ghost"))
-		want(t, err, context.Canceled)
-		for _, err := range store.List(gone, landfall.ProcessQuery{Supplier: code}) {
-			want(t, err, context.Canceled)
+		wantError(t, store.Update(gone, func(tx landfall.Tx) error { return tx.CreateTeam(gone, "Ghost") }), context.Canceled)
+		wantError(t, store.View(gone, func(view landfall.View) error { _, err := view.Teams(gone); return err }), context.Canceled)
+		_, err := store.Stage(gone, newStaging(testKey, "ghost"))
+		wantError(t, err, context.Canceled)
+		for _, err := range store.List(gone, landfall.ProcessQuery{Supplier: supplierCode}) {
+			wantError(t, err, context.Canceled)
 		}
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			_, err := view.Team(t.Context(), "Ghost")
-			want(t, err, landfall.ErrNotFound)
-			_, err = view.Process(t.Context(), key)
-			want(t, err, landfall.ErrNotFound)
+			wantError(t, err, landfall.ErrNotFound)
+			_, err = view.Process(t.Context(), testKey)
+			wantError(t, err, landfall.ErrNotFound)
 			return nil
 		})
 	}},
@@ -177,10 +177,10 @@ var transactions = []check{
 			cancel()
 			return tx.CreateTeam(ctx, "Whole")
 		})
-		want(t, err, context.Canceled)
+		wantError(t, err, context.Canceled)
 		update(t, store, func(tx landfall.Tx) error {
 			_, err := tx.Team(t.Context(), "Half")
-			want(t, err, landfall.ErrNotFound)
+			wantError(t, err, landfall.ErrNotFound)
 			return nil
 		})
 	}},
@@ -189,7 +189,7 @@ var transactions = []check{
 	{"a deadline that has passed is unavailable", func(t *testing.T, store landfall.Store) {
 		late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 		defer cancel()
-		want(t, store.Update(late, func(landfall.Tx) error { return nil }), landfall.ErrUnavailable)
+		wantError(t, store.Update(late, func(landfall.Tx) error { return nil }), landfall.ErrUnavailable)
 	}},
 	// A replica is given requests by this, so it must not say no while all is well.
 	{"a ping answers", func(t *testing.T, store landfall.Store) {
@@ -203,13 +203,13 @@ var transactions = []check{
 		if err := store.Close(); err != nil {
 			t.Fatal(err)
 		}
-		want(t, store.Update(t.Context(), func(landfall.Tx) error { return nil }), landfall.ErrUnavailable)
-		want(t, store.View(t.Context(), func(landfall.View) error { return nil }), landfall.ErrUnavailable)
-		_, err := store.Stage(t.Context(), document(key, "late"))
-		want(t, err, landfall.ErrUnavailable)
-		want(t, store.Ping(t.Context()), landfall.ErrUnavailable)
-		for _, err := range store.List(t.Context(), landfall.ProcessQuery{Supplier: code}) {
-			want(t, err, landfall.ErrUnavailable)
+		wantError(t, store.Update(t.Context(), func(landfall.Tx) error { return nil }), landfall.ErrUnavailable)
+		wantError(t, store.View(t.Context(), func(landfall.View) error { return nil }), landfall.ErrUnavailable)
+		_, err := store.Stage(t.Context(), newStaging(testKey, "late"))
+		wantError(t, err, landfall.ErrUnavailable)
+		wantError(t, store.Ping(t.Context()), landfall.ErrUnavailable)
+		for _, err := range store.List(t.Context(), landfall.ProcessQuery{Supplier: supplierCode}) {
+			wantError(t, err, landfall.ErrUnavailable)
 		}
 	}},
 }

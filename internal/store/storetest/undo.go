@@ -29,7 +29,7 @@ func undo(t *testing.T, store landfall.Store, undoing landfall.UndoRequest, verd
 func setWindow(t *testing.T, store landfall.Store, window time.Duration) {
 	t.Helper()
 	update(t, store, func(tx landfall.Tx) error {
-		supplier, err := tx.Supplier(t.Context(), code)
+		supplier, err := tx.Supplier(t.Context(), supplierCode)
 		if err != nil {
 			return err
 		}
@@ -41,25 +41,25 @@ func setWindow(t *testing.T, store landfall.Store, window time.Duration) {
 // undone is what remains of accounts that were taken back.
 func undone(t *testing.T, store landfall.Store, key landfall.Key) (found []landfall.UndoneAccount) {
 	t.Helper()
-	look(t, store, func(view landfall.View) (err error) {
+	inView(t, store, func(view landfall.View) (err error) {
 		found, err = view.UndoneAccounts(t.Context(), key)
 		return err
 	})
 	return found
 }
 
-// gone fails the test unless there is no account under the key or the number,
+// wantGone fails the test unless there is no account under the key or the number,
 // and the process waits as it was staged.
-func gone(t *testing.T, store landfall.Store, key landfall.Key, number string) {
+func wantGone(t *testing.T, store landfall.Store, key landfall.Key, number string) {
 	t.Helper()
-	look(t, store, func(view landfall.View) error {
+	inView(t, store, func(view landfall.View) error {
 		_, err := view.Account(t.Context(), key)
-		want(t, err, landfall.ErrNotFound)
+		wantError(t, err, landfall.ErrNotFound)
 		_, err = view.AccountByNumber(t.Context(), number)
-		want(t, err, landfall.ErrNotFound)
+		wantError(t, err, landfall.ErrNotFound)
 		return nil
 	})
-	found := process(t, store, key)
+	found := readProcess(t, store, key)
 	if found.State != landfall.Staged || found.AccountNumber != "" || !found.AccountCreatedAt.IsZero() || found.Failure != nil {
 		t.Errorf("process %+v", found)
 	}
@@ -83,39 +83,39 @@ var additions = map[string]func(landfall.AccountState) landfall.Additions{
 
 // undos make an account what it was before it was created. What others have heard of
 // it, its number and its mails, is not undone but kept.
-var undos = []check{
+var undos = []promiseCheck{
 	// Somebody may have written the number down before the account went, and asks
 	// about it years later: the number must lead to when, by whom and why it was
 	// taken back. The reason is for those who answer for it and not for receivers of
 	// events, who get none of it.
 	{"an account taken back is staged as before, and its number tells what happened", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		before := process(t, store, key)
-		made := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
-		outcome := undo(t, store, landfall.UndoRequest{Key: key}, landfall.Undone)
+		staged(t, store, testKey.External)
+		before := readProcess(t, store, testKey)
+		made := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
+		outcome := undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.Undone)
 		if outcome.Number != made.Number {
 			t.Errorf("outcome %+v", outcome)
 		}
 		recent(t, outcome.At)
-		gone(t, store, key, made.Number)
-		same(t, process(t, store, key), before)
-		same(t, externals(t, store, landfall.ProcessQuery{Supplier: code, Filter: landfall.PendingProcesses}), []string{key.External})
-		same(t, externals(t, store, landfall.ProcessQuery{Supplier: code, Filter: landfall.ImportedProcesses}), []string(nil))
-		told := events(t, store, key)
+		wantGone(t, store, testKey, made.Number)
+		same(t, readProcess(t, store, testKey), before)
+		same(t, externals(t, store, landfall.ProcessQuery{Supplier: supplierCode, Filter: landfall.PendingProcesses}), []string{testKey.External})
+		same(t, externals(t, store, landfall.ProcessQuery{Supplier: supplierCode, Filter: landfall.ImportedProcesses}), []string(nil))
+		told := readEvents(t, store, testKey)
 		if len(told) != 2 || told[1].Type != landfall.EventUndone || told[1].AccountNumber != made.Number || told[1].Details["reason"] != "" {
 			t.Errorf("events %+v", told)
 		}
-		remains := landfall.UndoneAccount{Key: key, Number: made.Number, CreatedAt: made.At, UndoneAt: outcome.At, Actor: somebody, Reason: why}
-		same(t, undone(t, store, key), []landfall.UndoneAccount{remains})
-		look(t, store, func(view landfall.View) error {
+		remains := landfall.UndoneAccount{Key: testKey, Number: made.Number, CreatedAt: made.At, UndoneAt: outcome.At, Actor: somebody, Reason: why}
+		same(t, undone(t, store, testKey), []landfall.UndoneAccount{remains})
+		inView(t, store, func(view landfall.View) error {
 			found, err := view.UndoneAccount(t.Context(), made.Number)
 			same(t, found, remains)
-			entries, err2 := view.Audit(t.Context(), key.Supplier+"/"+key.External)
+			entries, err2 := view.Audit(t.Context(), testKey.Supplier+"/"+testKey.External)
 			if len(entries) != 1 || entries[0].Action != "account.undo" || entries[0].Actor != somebody || entries[0].Detail != made.Number+": "+why {
 				t.Errorf("audit %+v", entries)
 			}
 			_, unknown := view.UndoneAccount(t.Context(), "A-00000000")
-			want(t, unknown, landfall.ErrNotFound)
+			wantError(t, unknown, landfall.ErrNotFound)
 			if err == nil {
 				err = err2
 			}
@@ -127,26 +127,26 @@ var undos = []check{
 	// charge that was wrong. The number must be another one, since the old one may be
 	// on a letter.
 	{"an account taken back can be staged and created again, and nothing of the first is on it", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		first := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
-		undo(t, store, landfall.UndoRequest{Key: key}, landfall.Undone)
-		stage(t, store, document(key, "mended"), landfall.StagedAgain, 2)
-		small := house()
+		staged(t, store, testKey.External)
+		first := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
+		undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.Undone)
+		stage(t, store, newStaging(testKey, "mended"), landfall.StagedAgain, 2)
+		small := sampleAccount()
 		small.Data.Notes, small.Data.Statements, small.Data.Instructions, small.Data.SupplyAddresses = nil, nil, nil, nil
 		small.Data.Customers, small.Data.PaymentSchedules, small.Data.BillingAddress = small.Data.Customers[:1], nil, landfall.Address{}
 		small.Ledger, small.Balance = small.Ledger[:1], small.Ledger[0].Balance
-		second := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), small)
+		second := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), small)
 		if second.Number == first.Number {
 			t.Errorf("the number %s was given again", first.Number)
 		}
 		want := small
-		want.Key, want.Data.Key, want.Number, want.Revision, want.Team, want.CreatedAt = key, key, second.Number, 2, team, second.At
-		same(t, account(t, store, key), want)
+		want.Key, want.Data.Key, want.Number, want.Revision, want.Team, want.CreatedAt = testKey, testKey, second.Number, 2, teamName, second.At
+		same(t, readAccount(t, store, testKey), want)
 		// And once more: each undo leaves its line.
 		// An undo of a run must not take back what somebody created anew since.
-		undo(t, store, landfall.UndoRequest{Key: key, Run: "none-of-these"}, landfall.UndoNoAccount)
-		undo(t, store, landfall.UndoRequest{Key: key}, landfall.Undone)
-		lines := undone(t, store, key)
+		undo(t, store, landfall.UndoRequest{Key: testKey, Run: "none-of-these"}, landfall.UndoNoAccount)
+		undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.Undone)
+		lines := undone(t, store, testKey)
 		if len(lines) != 2 || lines[0].Number != first.Number || lines[1].Number != second.Number || lines[1].Run != "" {
 			t.Errorf("undone %+v", lines)
 		}
@@ -156,15 +156,15 @@ var undos = []check{
 	// more time can give it. How often one was kept is counted, since it says whether
 	// the window is too short.
 	{"an account is kept once its undo window is over", func(t *testing.T, store landfall.Store) {
-		imported(t, store, key.External)
+		importAccounts(t, store, testKey.External)
 		setWindow(t, store, 0)
-		if outcome := undo(t, store, landfall.UndoRequest{Key: key}, landfall.UndoKept); outcome.Kept != landfall.KeptWindowOver || outcome.Number == "" {
+		if outcome := undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.UndoKept); outcome.Kept != landfall.KeptWindowOver || outcome.Number == "" {
 			t.Errorf("outcome %+v", outcome)
 		}
-		account(t, store, key)
+		readAccount(t, store, testKey)
 		setWindow(t, store, time.Hour)
-		undo(t, store, landfall.UndoRequest{Key: key}, landfall.Undone)
-		look(t, store, func(view landfall.View) error {
+		undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.Undone)
+		inView(t, store, func(view landfall.View) error {
 			gone, kept, err := view.UndoFigures(t.Context())
 			same(t, gone, 1)
 			same(t, kept, map[landfall.KeptReason]int{landfall.KeptWindowOver: 1})
@@ -175,41 +175,41 @@ var undos = []check{
 	// account it would be gone without his knowing. Each kind is tried alone, because
 	// each has a table of its own that an undo could forget to look at.
 	{"an account to which anything was added is kept", func(t *testing.T, store landfall.Store) {
-		supply(t, store)
-		update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), team) })
+		createSupplier(t, store)
+		update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), teamName) })
 		for name, add := range additions {
-			own := landfall.Key{Supplier: code, External: name}
-			stage(t, store, document(own, name), landfall.StagedFirst, 1)
-			create(t, store, claim(t, store, wish(own), landfall.ClaimGranted), house())
+			own := landfall.Key{Supplier: supplierCode, External: name}
+			stage(t, store, newStaging(own, name), landfall.StagedFirst, 1)
+			create(t, store, claimFor(t, store, claimRequest(own), landfall.ClaimGranted), sampleAccount())
 			post(t, store, landfall.Posting{Key: own, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 				return add(books), nil
 			}}, landfall.Posted)
-			before := account(t, store, own)
+			before := readAccount(t, store, own)
 			if outcome := undo(t, store, landfall.UndoRequest{Key: own}, landfall.UndoKept); outcome.Kept != landfall.KeptHasPostings {
 				t.Errorf("%s: outcome %+v", name, outcome)
 			}
-			same(t, account(t, store, own), before)
+			same(t, readAccount(t, store, own), before)
 			same(t, undone(t, store, own), []landfall.UndoneAccount(nil))
 		}
 	}},
 	// Callers repeat postings that are there already. Had that alone kept the
 	// account, a mere repetition would take the undo away from the operator.
 	{"a posting that added nothing keeps no account", func(t *testing.T, store landfall.Store) {
-		imported(t, store, key.External)
-		post(t, store, landfall.Posting{Key: key, Decide: func(landfall.AccountState) (landfall.Additions, error) {
+		importAccounts(t, store, testKey.External)
+		post(t, store, landfall.Posting{Key: testKey, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 			return landfall.Additions{}, nil
 		}}, landfall.Posted)
-		undo(t, store, landfall.UndoRequest{Key: key}, landfall.Undone)
+		undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.Undone)
 	}},
 	// An undo that met a claim and reset the process would let two create it at once,
 	// so the claim has to stand as it was.
 	{"what is not imported cannot be taken back", func(t *testing.T, store landfall.Store) {
-		undo(t, store, landfall.UndoRequest{Key: key}, landfall.UndoNoAccount)
-		staged(t, store, key.External)
-		undo(t, store, landfall.UndoRequest{Key: key}, landfall.UndoNoAccount)
-		claim(t, store, wish(key), landfall.ClaimGranted)
-		undo(t, store, landfall.UndoRequest{Key: key}, landfall.UndoNoAccount)
-		if found := process(t, store, key); found.State != landfall.Claimed {
+		undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.UndoNoAccount)
+		staged(t, store, testKey.External)
+		undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.UndoNoAccount)
+		claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
+		undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.UndoNoAccount)
+		if found := readProcess(t, store, testKey); found.State != landfall.Claimed {
 			t.Errorf("state %s", found.State)
 		}
 	}},
@@ -217,37 +217,37 @@ var undos = []check{
 	// that was created in the meantime. The number says which one was meant, and the
 	// time that comes back is that of the first undo.
 	{"an undo that names a number takes back that account alone, and tells when it did before", func(t *testing.T, store landfall.Store) {
-		staged(t, store, key.External)
-		first := create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
-		undo(t, store, landfall.UndoRequest{Key: key, Number: "A-00000000"}, landfall.UndoNoAccount)
-		at := undo(t, store, landfall.UndoRequest{Key: key, Number: first.Number}, landfall.Undone).At
-		again := undo(t, store, landfall.UndoRequest{Key: key, Number: first.Number}, landfall.AlreadyUndone)
+		staged(t, store, testKey.External)
+		first := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
+		undo(t, store, landfall.UndoRequest{Key: testKey, Number: "A-00000000"}, landfall.UndoNoAccount)
+		at := undo(t, store, landfall.UndoRequest{Key: testKey, Number: first.Number}, landfall.Undone).At
+		again := undo(t, store, landfall.UndoRequest{Key: testKey, Number: first.Number}, landfall.AlreadyUndone)
 		if !again.At.Equal(at) {
 			t.Errorf("undone at %v, and then it says %v", at, again.At)
 		}
-		create(t, store, claim(t, store, wish(key), landfall.ClaimGranted), house())
-		undo(t, store, landfall.UndoRequest{Key: key, Number: first.Number}, landfall.AlreadyUndone)
-		undo(t, store, landfall.UndoRequest{Key: landfall.Key{Supplier: code, External: "other"}, Number: first.Number}, landfall.UndoNoAccount)
-		account(t, store, key)
+		create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
+		undo(t, store, landfall.UndoRequest{Key: testKey, Number: first.Number}, landfall.AlreadyUndone)
+		undo(t, store, landfall.UndoRequest{Key: landfall.Key{Supplier: supplierCode, External: "other"}, Number: first.Number}, landfall.UndoNoAccount)
+		readAccount(t, store, testKey)
 	}},
 	// A supplier is paused because something went wrong, which is just when accounts
 	// have to be taken back.
 	{"the status of the supplier keeps no operator from taking back", func(t *testing.T, store landfall.Store) {
-		imported(t, store, "1", "2")
+		importAccounts(t, store, "1", "2")
 		for external, status := range map[string]landfall.SupplierStatus{"1": landfall.Paused, "2": landfall.Complete} {
 			if err := setStatus(t.Context(), store, status); err != nil {
 				t.Fatal(err)
 			}
-			undo(t, store, landfall.UndoRequest{Key: landfall.Key{Supplier: code, External: external}}, landfall.Undone)
+			undo(t, store, landfall.UndoRequest{Key: landfall.Key{Supplier: supplierCode, External: external}}, landfall.Undone)
 		}
 	}},
 	// Each undo leaves a line, an event and an audit entry; two of them would say
 	// that there were two accounts.
 	{"of many undos at once exactly one takes an account back", func(t *testing.T, store landfall.Store) {
-		imported(t, store, key.External)
+		importAccounts(t, store, testKey.External)
 		var done, none atomic.Int32
-		atOnce(crowd, func(int) {
-			outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: key, Actor: somebody, Reason: why})
+		atOnce(callerCount, func(int) {
+			outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: testKey, Actor: somebody, Reason: why})
 			switch {
 			case err != nil:
 				t.Error(err)
@@ -257,10 +257,10 @@ var undos = []check{
 				none.Add(1)
 			}
 		})
-		if done.Load() != 1 || none.Load() != crowd-1 {
+		if done.Load() != 1 || none.Load() != callerCount-1 {
 			t.Errorf("%d undone, %d found no account", done.Load(), none.Load())
 		}
-		same(t, len(undone(t, store, key)), 1)
+		same(t, len(undone(t, store, testKey)), 1)
 	}},
 	// A run is taken back account by account, by somebody who may be interrupted and
 	// begin again. What was created anew by hand is not the run's any more, though
@@ -272,7 +272,7 @@ var undos = []check{
 		slice := takeSlice(t, store, run.ID, time.Minute, 3)
 		claims := claimAll(t, store, slice)
 		settleSlice(t, store, slice, landfall.Settlement{
-			Created: []landfall.RunCreation{made(slice, 0, claims[0]), made(slice, 1, claims[1]), made(slice, 2, claims[2])},
+			Created: []landfall.RunCreation{memberCreated(slice, 0, claims[0]), memberCreated(slice, 1, claims[1]), memberCreated(slice, 2, claims[2])},
 		})
 		a, b := slice.Members[0].Key, slice.Members[1].Key
 		// The account is there, but it is not of that run.
@@ -280,12 +280,12 @@ var undos = []check{
 		undo(t, store, landfall.UndoRequest{Key: a, Run: run.ID}, landfall.Undone)
 		undo(t, store, landfall.UndoRequest{Key: b}, landfall.Undone) // by itself, and yet the run's
 		undo(t, store, landfall.UndoRequest{Key: a, Run: run.ID}, landfall.UndoNoAccount)
-		create(t, store, claim(t, store, wish(a), landfall.ClaimGranted), house())
+		create(t, store, claimFor(t, store, claimRequest(a), landfall.ClaimGranted), sampleAccount())
 		undo(t, store, landfall.UndoRequest{Key: a, Run: run.ID}, landfall.UndoNoAccount)
 		if lines := undone(t, store, b); len(lines) != 1 || lines[0].Run != run.ID {
 			t.Errorf("undone %+v", lines)
 		}
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			count, err := view.UndoneInRun(t.Context(), run.ID)
 			same(t, count, 2)
 			return err
@@ -298,8 +298,8 @@ var undos = []check{
 			left = append(left, key.External)
 		}
 		same(t, left, []string{"c"})
-		same(t, seen(t, store, run.ID).Tally, landfall.RunTally{Selected: 3, Succeeded: 3})
-		if told := events(t, store, b); told[len(told)-1].Details["run"] != run.ID {
+		same(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 3, Succeeded: 3})
+		if told := readEvents(t, store, b); told[len(told)-1].Details["run"] != run.ID {
 			t.Errorf("events %+v", told)
 		}
 	}},
@@ -309,15 +309,15 @@ var undos = []check{
 	// address again.
 	{"mails that wait go with the account, and one in a sender's hands keeps it", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2", "3")
-		writing(t, store, code)
-		own := func(external string) landfall.Key { return landfall.Key{Supplier: code, External: external} }
-		told(t, store, own("1"), "a@mail.co.uk", "b@mail.co.uk")
+		writing(t, store, supplierCode)
+		own := func(external string) landfall.Key { return landfall.Key{Supplier: supplierCode, External: external} }
+		createWithMails(t, store, own("1"), "a@mail.co.uk", "b@mail.co.uk")
 		undo(t, store, landfall.UndoRequest{Key: own("1")}, landfall.Undone)
-		if taken := take(t, store, demand); len(taken) != 0 {
+		if taken := take(t, store, mailDemand); len(taken) != 0 {
 			t.Fatalf("of an account that is gone somebody sends %+v", taken)
 		}
-		made := told(t, store, own("2"), "a@mail.co.uk")
-		sending := take(t, store, demand)
+		made := createWithMails(t, store, own("2"), "a@mail.co.uk")
+		sending := take(t, store, mailDemand)
 		if outcome := undo(t, store, landfall.UndoRequest{Key: own("2")}, landfall.UndoKept); outcome.Kept != landfall.KeptCustomersTold {
 			t.Errorf("outcome %+v", outcome)
 		}
@@ -325,13 +325,13 @@ var undos = []check{
 		if outcome := undo(t, store, landfall.UndoRequest{Key: own("2"), Number: made.Number}, landfall.UndoKept); outcome.Kept != landfall.KeptCustomersTold {
 			t.Errorf("outcome %+v", outcome)
 		}
-		told(t, store, own("3"), "a@mail.co.uk")
-		sending = take(t, store, demand)
+		createWithMails(t, store, own("3"), "a@mail.co.uk")
+		sending = take(t, store, mailDemand)
 		settle(t, store, sending[0], landfall.MailResult{State: landfall.MailRefused, Attempted: true, Reply: "550 no"}, nil)
 		undo(t, store, landfall.UndoRequest{Key: own("3")}, landfall.Undone)
 		// Created again it would write to the address that was refused, if that were
 		// forgotten.
-		told(t, store, own("3"), "a@mail.co.uk")
+		createWithMails(t, store, own("3"), "a@mail.co.uk")
 		if left := mailsOf(t, store, own("3")); len(left) != 1 || left[0].State != landfall.MailRefused {
 			t.Errorf("after a refusal and a second creation: %+v", left)
 		}

@@ -11,12 +11,12 @@ import (
 // ends in the bucket that it was foretold.
 func undoForecast(t *testing.T, store landfall.Store) {
 	staged(t, store, "a", "b", "c", "d", "e", "f")
-	writing(t, store, code)
+	writing(t, store, supplierCode)
 	run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 	slice := takeSlice(t, store, run.ID, time.Minute, 6)
 	var settlement landfall.Settlement
 	for i, claim := range claimAll(t, store, slice) {
-		one := made(slice, i, claim)
+		one := memberCreated(slice, i, claim)
 		// Two have mails; the sender below takes the one of d.
 		if external := slice.Members[i].Key.External; external == "d" || external == "e" {
 			one.Creation.Mails = []landfall.Mail{{Kind: landfall.MailMigrated, To: external + "@mail.co.uk"}}
@@ -24,9 +24,9 @@ func undoForecast(t *testing.T, store landfall.Store) {
 		settlement.Created = append(settlement.Created, one)
 	}
 	settleSlice(t, store, slice, settlement)
-	own := func(external string) landfall.Key { return landfall.Key{Supplier: code, External: external} }
+	own := func(external string) landfall.Key { return landfall.Key{Supplier: supplierCode, External: external} }
 	undo(t, store, landfall.UndoRequest{Key: own("a")}, landfall.Undone)
-	create(t, store, claim(t, store, wish(own("a")), landfall.ClaimGranted), house()) // again, and not by the run
+	create(t, store, claimFor(t, store, claimRequest(own("a")), landfall.ClaimGranted), sampleAccount()) // again, and not by the run
 	post(t, store, landfall.Posting{Key: own("b"), Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 		return additions["a note"](books), nil
 	}}, landfall.Posted)
@@ -34,13 +34,13 @@ func undoForecast(t *testing.T, store landfall.Store) {
 		_, err := tx.Erase(t.Context(), own("c"))
 		return err
 	})
-	one := demand
+	one := mailDemand
 	one.Max = 1
 	// From now on the customer of d may have been told, while the mail of e still
 	// waits.
 	take(t, store, one)
 	forecast := func() (found landfall.UndoForecast) {
-		look(t, store, func(view landfall.View) (err error) {
+		inView(t, store, func(view landfall.View) (err error) {
 			// In parts, as a run of a million is counted.
 			for from := 0; from < 9 && err == nil; from += 2 {
 				var part landfall.UndoForecast
@@ -78,7 +78,7 @@ func undoForecast(t *testing.T, store landfall.Store) {
 	}
 	same(t, became, before)
 	same(t, forecast().AlreadyUndone, 3)
-	look(t, store, func(view landfall.View) error {
+	inView(t, store, func(view landfall.View) error {
 		none, err := view.UndoForecast(t.Context(), "R-00000000", 0, 10)
 		same(t, none, landfall.UndoForecast{Kept: map[landfall.KeptReason]int{}})
 		return err

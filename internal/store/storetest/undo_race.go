@@ -10,14 +10,14 @@ import (
 // undoAgainstSender: a mail is either out, and the account stays, or withdrawn. Both
 // sides have to win now and then, or the case proves nothing.
 func undoAgainstSender(t *testing.T, store landfall.Store) {
-	supply(t, store)
-	writing(t, store, code)
-	update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), team) })
+	createSupplier(t, store)
+	writing(t, store, supplierCode)
+	update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), teamName) })
 	won := map[bool]int{}
 	for number := range 30 {
-		own := landfall.Key{Supplier: code, External: string(rune('a' + number))}
-		stage(t, store, document(own, "x"), landfall.StagedFirst, 1)
-		told(t, store, own, "a@mail.co.uk")
+		own := landfall.Key{Supplier: supplierCode, External: string(rune('a' + number))}
+		stage(t, store, newStaging(own, "x"), landfall.StagedFirst, 1)
+		createWithMails(t, store, own, "a@mail.co.uk")
 		var took landfall.UndoOutcome
 		var sent landfall.MailBatch
 		atOnce(2, func(side int) {
@@ -25,7 +25,7 @@ func undoAgainstSender(t *testing.T, store landfall.Store) {
 			if side == number%2 {
 				took, err = store.Undo(t.Context(), landfall.UndoRequest{Key: own, Actor: somebody, Reason: why})
 			} else {
-				sent, err = store.ClaimMails(t.Context(), demand)
+				sent, err = store.ClaimMails(t.Context(), mailDemand)
 			}
 			if err != nil {
 				t.Error(err)
@@ -43,13 +43,13 @@ func undoAgainstSender(t *testing.T, store landfall.Store) {
 // nobody posts to one that was.
 func undoAgainstPosting(t *testing.T, store landfall.Store) {
 	const rounds = 40
-	supply(t, store)
-	update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), team) })
+	createSupplier(t, store)
+	update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), teamName) })
 	won := map[bool]int{}
 	for number := range rounds {
-		own := landfall.Key{Supplier: code, External: string(rune('a' + number))}
-		stage(t, store, document(own, "x"), landfall.StagedFirst, 1)
-		made := create(t, store, claim(t, store, wish(own), landfall.ClaimGranted), house())
+		own := landfall.Key{Supplier: supplierCode, External: string(rune('a' + number))}
+		stage(t, store, newStaging(own, "x"), landfall.StagedFirst, 1)
+		made := create(t, store, claimFor(t, store, claimRequest(own), landfall.ClaimGranted), sampleAccount())
 		var took landfall.UndoOutcome
 		var posted landfall.PostOutcome
 		atOnce(2, func(side int) {
@@ -68,9 +68,9 @@ func undoAgainstPosting(t *testing.T, store landfall.Store) {
 		won[took.Verdict == landfall.Undone]++
 		switch {
 		case took.Verdict == landfall.Undone && posted.Verdict == landfall.PostNoAccount:
-			gone(t, store, own, made.Number)
+			wantGone(t, store, own, made.Number)
 		case took.Kept == landfall.KeptHasPostings && posted.Verdict == landfall.Posted:
-			same(t, len(account(t, store, own).Ledger), len(house().Ledger)+1)
+			same(t, len(readAccount(t, store, own).Ledger), len(sampleAccount().Ledger)+1)
 		default:
 			t.Errorf("undo %+v, posting %+v", took, posted)
 		}
@@ -81,12 +81,12 @@ func undoAgainstPosting(t *testing.T, store landfall.Store) {
 // undoAgainstCreation lets one side create what the other takes back, again and
 // again; what is left in the end fits what each was told.
 func undoAgainstCreation(t *testing.T, store landfall.Store) {
-	staged(t, store, key.External)
+	staged(t, store, testKey.External)
 	var made, took atomic.Int32
 	atOnce(8, func(side int) {
 		for range 12 {
 			if side%2 == 0 {
-				outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: key, Actor: somebody, Reason: why})
+				outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: testKey, Actor: somebody, Reason: why})
 				if err != nil {
 					t.Error(err)
 				}
@@ -95,7 +95,7 @@ func undoAgainstCreation(t *testing.T, store landfall.Store) {
 				}
 				continue
 			}
-			claimed, err := store.Claim(t.Context(), wish(key))
+			claimed, err := store.Claim(t.Context(), claimRequest(testKey))
 			if err != nil {
 				t.Error(err)
 			}
@@ -103,7 +103,7 @@ func undoAgainstCreation(t *testing.T, store landfall.Store) {
 			if claimed.Verdict != landfall.ClaimGranted {
 				continue
 			}
-			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claimed.Claim, Account: house()})
+			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claimed.Claim, Account: sampleAccount()})
 			if err != nil || outcome.Verdict != landfall.Created {
 				t.Errorf("Create = %+v, %v", outcome, err)
 			}
@@ -111,17 +111,17 @@ func undoAgainstCreation(t *testing.T, store landfall.Store) {
 		}
 	})
 	left := made.Load() - took.Load()
-	found := process(t, store, key)
+	found := readProcess(t, store, testKey)
 	if left != 0 && left != 1 || (left == 1) != (found.State == landfall.Imported) {
 		t.Errorf("%d made, %d taken back, and the process is %s", made.Load(), took.Load(), found.State)
 	}
 	if left == 1 {
 		// Of the account that is left nothing may be from one of those that went.
-		balanced(t, account(t, store, key))
+		balanced(t, readAccount(t, store, testKey))
 	}
 	// A number that was given again would make the letters of two accounts look like
 	// one.
-	lines, numbers := undone(t, store, key), map[string]bool{found.AccountNumber: true}
+	lines, numbers := undone(t, store, testKey), map[string]bool{found.AccountNumber: true}
 	for _, line := range lines {
 		if numbers[line.Number] {
 			t.Errorf("the number %s was given twice", line.Number)

@@ -7,7 +7,7 @@ import (
 )
 
 // vendors are set by operators and used by whoever was granted them.
-var vendors = []check{
+var vendors = []promiseCheck{
 	// Payment instructions are verified with whoever this names, so nothing may be
 	// mixed up. When it was created is the store's to say, whatever a caller brings
 	// along.
@@ -20,7 +20,7 @@ var vendors = []check{
 		for _, secret := range []string{"KEY", "OTHER"} {
 			vendor.SecretEnv = secret
 			update(t, store, func(tx landfall.Tx) error { return tx.SaveVendor(t.Context(), vendor) })
-			look(t, store, func(view landfall.View) error {
+			inView(t, store, func(view landfall.View) error {
 				found, err := view.Vendor(t.Context(), vendor.Code)
 				recent(t, found.CreatedAt)
 				if first.Code == "" {
@@ -37,7 +37,7 @@ var vendors = []check{
 		update(t, store, func(tx landfall.Tx) error {
 			return tx.SaveVendor(t.Context(), landfall.Vendor{Code: "A", Adapter: "sandbox"})
 		})
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			all, err := view.Vendors(t.Context())
 			if len(all) != 2 || all[0].Code != "A" || all[1].Code != vendor.Code {
 				t.Errorf("got %+v", all)
@@ -45,14 +45,14 @@ var vendors = []check{
 			return err
 		})
 		update(t, store, func(tx landfall.Tx) error {
-			want(t, tx.RemoveVendor(t.Context(), "none"), landfall.ErrNotFound)
+			wantError(t, tx.RemoveVendor(t.Context(), "none"), landfall.ErrNotFound)
 			_, err := tx.Vendor(t.Context(), "none")
-			want(t, err, landfall.ErrNotFound)
+			wantError(t, err, landfall.ErrNotFound)
 			return tx.RemoveVendor(t.Context(), vendor.Code)
 		})
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			_, err := view.Vendor(t.Context(), vendor.Code)
-			want(t, err, landfall.ErrNotFound)
+			wantError(t, err, landfall.ErrNotFound)
 			return nil
 		})
 	}},
@@ -72,7 +72,7 @@ var vendors = []check{
 		// may says who can use the vendor, and what is told about it.
 		may := func(everybody bool, suppliers ...string) {
 			t.Helper()
-			look(t, store, func(view landfall.View) error {
+			inView(t, store, func(view landfall.View) error {
 				var found []string
 				// NONE is no supplier at all. A vendor that is open asks nobody who
 				// he is.
@@ -82,7 +82,7 @@ var vendors = []check{
 						found = append(found, supplier)
 						same(t, vendor.Code, "PAY")
 					} else {
-						want(t, err, landfall.ErrNotFound)
+						wantError(t, err, landfall.ErrNotFound)
 					}
 				}
 				if everybody {
@@ -124,7 +124,7 @@ var vendors = []check{
 			"a vendor in other letters": func(tx landfall.Tx) error { _, err := tx.GrantedVendor(ctx, "EAST", "pay"); return err },
 		} {
 			t.Log(what)
-			want(t, store.Update(ctx, refused), landfall.ErrNotFound)
+			wantError(t, store.Update(ctx, refused), landfall.ErrNotFound)
 		}
 		may(true)
 		// A vendor that is removed takes its grants along.

@@ -14,12 +14,12 @@ const hook = "books"
 // beginning of the log.
 func hooked(t *testing.T, store landfall.Store) {
 	t.Helper()
-	supply(t, store)
+	createSupplier(t, store)
 	update(t, store, func(tx landfall.Tx) error {
 		if err := tx.CreateOrganisation(t.Context(), organisation); err != nil {
 			return err
 		}
-		if err := tx.Grant(t.Context(), code, organisation); err != nil {
+		if err := tx.Grant(t.Context(), supplierCode, organisation); err != nil {
 			return err
 		}
 		return tx.CreateWebhook(t.Context(), landfall.Webhook{
@@ -34,7 +34,7 @@ func happen(t *testing.T, store landfall.Store, accounts ...string) {
 	t.Helper()
 	update(t, store, func(tx landfall.Tx) error {
 		for _, external := range accounts {
-			event := landfall.Event{Type: landfall.EventSkipped, Key: landfall.Key{Supplier: code, External: external}}
+			event := landfall.Event{Type: landfall.EventSkipped, Key: landfall.Key{Supplier: supplierCode, External: external}}
 			if err := tx.AppendEvent(t.Context(), event); err != nil {
 				return err
 			}
@@ -91,8 +91,8 @@ func keepRound(t *testing.T, store landfall.Store, claim landfall.WebhookClaim, 
 	}
 }
 
-// accounts spells a round: the accounts of its new events.
-func accounts(round landfall.WebhookRound) (text string) {
+// deliveredAccounts spells a round: the accounts of its new events.
+func deliveredAccounts(round landfall.WebhookRound) (text string) {
 	for _, event := range round.Events {
 		text += event.Key.External
 	}
@@ -101,7 +101,7 @@ func accounts(round landfall.WebhookRound) (text string) {
 
 // webhooks deliver every event at least once and in order, whichever replica sends
 // and whenever one dies; what cannot be delivered is kept and shown.
-var webhooks = []check{
+var webhooks = []promiseCheck{
 	// The old secret is kept beside the new one until an instant: receivers change
 	// theirs at a moment of their own, and a signature must be good for them before
 	// and after it.
@@ -113,12 +113,12 @@ var webhooks = []check{
 			if err != nil {
 				return err
 			}
-			want(t, tx.CreateWebhook(t.Context(), webhook), landfall.ErrExists)
-			webhook.URL, webhook.Suppliers, webhook.Types, webhook.Position = "https://other.example/", []string{code}, nil, 7
+			wantError(t, tx.CreateWebhook(t.Context(), webhook), landfall.ErrExists)
+			webhook.URL, webhook.Suppliers, webhook.Types, webhook.Position = "https://other.example/", []string{supplierCode}, nil, 7
 			webhook.Secrets = append([]landfall.WebhookSecret{{Salt: "n", Key: "k2"}}, landfall.WebhookSecret{Salt: "s", Key: "k", Until: until})
 			return tx.SaveWebhook(t.Context(), webhook)
 		})
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			webhook, err := view.Webhook(t.Context(), hook)
 			if err != nil {
 				return err
@@ -134,12 +134,12 @@ var webhooks = []check{
 				t.Errorf("%d of all, %d of nobody", len(all), len(some))
 			}
 			_, err3 := view.Webhook(t.Context(), "none")
-			want(t, err3, landfall.ErrNotFound)
+			wantError(t, err3, landfall.ErrNotFound)
 			return err
 		})
 		update(t, store, func(tx landfall.Tx) error {
-			want(t, tx.SaveWebhook(t.Context(), landfall.Webhook{Name: "none", State: landfall.WebhookOff}), landfall.ErrNotFound)
-			want(t, tx.RemoveWebhook(t.Context(), "none"), landfall.ErrNotFound)
+			wantError(t, tx.SaveWebhook(t.Context(), landfall.Webhook{Name: "none", State: landfall.WebhookOff}), landfall.ErrNotFound)
+			wantError(t, tx.RemoveWebhook(t.Context(), "none"), landfall.ErrNotFound)
 			return tx.RemoveWebhook(t.Context(), hook)
 		})
 	}},
@@ -189,10 +189,10 @@ var webhooks = []check{
 			}
 			return tx.SaveWebhook(t.Context(), webhook)
 		})
-		want(t, store.SaveRound(t.Context(), claim, landfall.RoundResult{Position: 1, Delivered: 1}), landfall.ErrFenced)
+		wantError(t, store.SaveRound(t.Context(), claim, landfall.RoundResult{Position: 1, Delivered: 1}), landfall.ErrFenced)
 		_, err := store.WebhookRound(t.Context(), claim, 1, 1)
-		want(t, err, landfall.ErrFenced)
-		look(t, store, func(view landfall.View) error {
+		wantError(t, err, landfall.ErrFenced)
+		inView(t, store, func(view landfall.View) error {
 			webhook, err := view.Webhook(t.Context(), hook)
 			if webhook.Position != 0 || webhook.Delivered != 0 {
 				t.Errorf("something was written: %+v", webhook)
@@ -208,19 +208,19 @@ var webhooks = []check{
 		happen(t, store, "a", "b", "c")
 		claim := hookClaim(t, store)
 		round := readRound(t, store, claim, 2)
-		if accounts(round) != "ab" || round.Through != round.Events[1].ID || !round.More {
+		if deliveredAccounts(round) != "ab" || round.Through != round.Events[1].ID || !round.More {
 			t.Errorf("got %+v", round)
 		}
 		keepRound(t, store, claim, landfall.RoundResult{Position: round.Through, Delivered: 2, KeepClaim: true, Lease: time.Minute, Status: 200})
-		if round = readRound(t, store, claim, 2); accounts(round) != "c" || round.Through != lastEvent(t, store) || round.More {
+		if round = readRound(t, store, claim, 2); deliveredAccounts(round) != "c" || round.Through != lastEvent(t, store) || round.More {
 			t.Errorf("then got %+v", round)
 		}
-		update(t, store, func(tx landfall.Tx) error { return tx.Ungrant(t.Context(), code, organisation) })
-		if round = readRound(t, store, claim, 2); accounts(round) != "" || round.Through != lastEvent(t, store) {
+		update(t, store, func(tx landfall.Tx) error { return tx.Ungrant(t.Context(), supplierCode, organisation) })
+		if round = readRound(t, store, claim, 2); deliveredAccounts(round) != "" || round.Through != lastEvent(t, store) {
 			t.Errorf("what was taken away is still delivered: %+v", round)
 		}
 		keepRound(t, store, claim, landfall.RoundResult{Position: round.Through})
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			webhook, err := view.Webhook(t.Context(), hook)
 			if webhook.Delivered != 2 || webhook.DeliveredAt.IsZero() || webhook.Position != round.Through {
 				t.Errorf("got %+v", webhook)
@@ -248,7 +248,7 @@ var webhooks = []check{
 		})
 		happen(t, store, "a", "c")
 		round = readRound(t, store, claim, 10)
-		if len(round.Waiting) != 1 || round.Waiting[0].Event.ID != failed.Event.ID || round.Waiting[0].Status != 500 || accounts(round) != "ac" ||
+		if len(round.Waiting) != 1 || round.Waiting[0].Event.ID != failed.Event.ID || round.Waiting[0].Status != 500 || deliveredAccounts(round) != "ac" ||
 			len(round.Blocked) != 1 || !round.Blocked[failed.Event.Key] {
 			t.Fatalf("got %+v", round)
 		}
@@ -267,7 +267,7 @@ var webhooks = []check{
 		if round = readRound(t, store, claim, 10); len(round.Waiting) != 1 || round.Waiting[0].Event.ID != behind.Event.ID {
 			t.Fatalf("at last got %+v", round)
 		}
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			died, count, err := view.Deliveries(t.Context(), hook, landfall.DeliveryDead, 10)
 			if count != 1 || len(died) != 1 || died[0].Event.ID != failed.Event.ID || died[0].Attempts != 2 || !died[0].DueAt.IsZero() {
 				t.Errorf("dead are %+v", died)
@@ -291,7 +291,7 @@ var webhooks = []check{
 		if round = readRound(t, store, claim, 10); len(round.Waiting) != 1 || round.Waiting[0].Event.ID != failed.Event.ID || round.Waiting[0].Attempts != 0 {
 			t.Fatalf("after the replay got %+v", round)
 		}
-		update(t, store, func(tx landfall.Tx) error { return tx.Ungrant(t.Context(), code, organisation) })
+		update(t, store, func(tx landfall.Tx) error { return tx.Ungrant(t.Context(), supplierCode, organisation) })
 		if round = readRound(t, store, claim, 10); len(round.Waiting) != 0 || len(round.Withdrawn) != 1 {
 			t.Errorf("what was taken away still waits: %+v", round)
 		}
@@ -333,7 +333,7 @@ var webhooks = []check{
 		if claims, active, err := store.ClaimWebhooks(t.Context(), landfall.WebhookClaimRequest{UpTo: 1 << 40, Most: 1, Lease: time.Minute}); len(claims)+active != 0 || err != nil {
 			t.Errorf("%+v, %d active, %v", claims, active, err)
 		}
-		look(t, store, func(view landfall.View) error {
+		inView(t, store, func(view landfall.View) error {
 			entries, err := view.Audit(t.Context(), hook)
 			if len(entries) != 1 || entries[0].Action != "webhook.gone" {
 				t.Errorf("the audit has %+v", entries)
