@@ -37,7 +37,6 @@ var shadowing = []string{
 	"internal/store/engine",
 	"internal/store/pack",
 	"internal/store/sqlstore",
-	"internal/store/storetest",
 	"internal/test/crashtest",
 }
 

@@ -82,19 +82,19 @@ func bodyError(err error) *landfall.Error {
 	switch {
 	case errors.As(err, &known):
 		return known // a quota
-	case errors.Is(err, pack.ErrSwollen):
+	case errors.Is(err, pack.ErrRatio):
 		return &landfall.Error{
 			Kind: landfall.TooLarge, Code: landfall.CodePayloadTooLarge,
 			Detail: "The body expands too much when decompressed. Use less compression, or split it.",
 		}
-	case errors.Is(err, pack.ErrWide):
+	case errors.Is(err, pack.ErrWindow):
 		return &landfall.Error{
 			Kind: landfall.TooLarge, Code: landfall.CodePayloadTooLarge,
 			Detail: "The body needs a decompression window larger than 8 MiB. Compress it without --long and --ultra.",
 		}
 	case errors.Is(err, pack.ErrBroken):
 		return malformed("The body cannot be decompressed from next_line on. Check the Content-Encoding and compress it again.", err)
-	case errors.Is(err, pack.ErrShort):
+	case errors.Is(err, pack.ErrTruncated):
 		return malformed("The compressed body is truncated. Compress and send the lines from next_line on again.", err)
 	}
 	return malformed("The body is incomplete. Send the lines from next_line on again.", err)

@@ -13,31 +13,31 @@ const PatternLength = patternLength
 // MakePattern makes a pattern from what accounts look like, with the codes that
 // are shortest for the given ones.
 func MakePattern(text []byte, accounts [][]byte) []byte {
-	made := slices.Concat(slices.Repeat([]byte{8}, 3*symbols), make([]byte, 2*symbols), text)
+	made := slices.Concat(slices.Repeat([]byte{8}, 3*symbolCount), make([]byte, 2*symbolCount), text)
 	s := newPattern(made).survey(accounts)
 	places := slices.SortedFunc(maps.Keys(s.places), func(a, b int) int {
 		return cmp.Or(s.places[b]-s.places[a], a-b)
 	})
-	for i, place := range places[:symbols] {
-		binary.LittleEndian.PutUint16(made[3*symbols+2*i:], uint16(place))
+	for i, place := range places[:symbolCount] {
+		binary.LittleEndian.PutUint16(made[3*symbolCount+2*i:], uint16(place))
 	}
 	// Now that there are places with codes, tokens are others.
 	s = newPattern(made).survey(accounts)
-	return slices.Concat(widths(s.tokens), widths(s.letters), widths(s.favourites), made[3*symbols:])
+	return slices.Concat(widths(s.tokens), widths(s.letters), widths(s.favourites), made[3*symbolCount:])
 }
 
 // survey is what pressed documents are made of.
 type survey struct {
-	tokens, letters, favourites [symbols]int
+	tokens, letters, favourites [symbolCount]int
 	places                      map[int]int
 }
 
 func (p *pattern) survey(accounts [][]byte) *survey {
 	s := &survey{places: map[int]int{}}
 	for _, account := range accounts {
-		pressed := p.press(nil, account)
+		pressed := p.encode(nil, account)
 		_, width := binary.Uvarint(pressed)
-		in, at, end := newReader(new(sheet), pressed[width:]), patternLength, patternLength+len(account)
+		in, at, end := newReader(new(bitBuffer), pressed[width:]), patternLength, patternLength+len(account)
 		for at < end {
 			token := in.symbol(p.tokens)
 			s.tokens[token]++
@@ -53,7 +53,7 @@ func (p *pattern) survey(accounts [][]byte) *survey {
 			if from < patternLength {
 				s.places[from]++
 			}
-			if token>>sourceShift&sourceMask == popular {
+			if token>>sourceShift&sourceMask == sourcePopular {
 				s.favourites[p.favourite[from]-1]++
 			}
 			at += size
@@ -65,17 +65,17 @@ func (p *pattern) survey(accounts [][]byte) *survey {
 // widths gives the lengths of a prefix code for symbols that come so often.
 // Every symbol has one, and none is too long: the counts of the rarest are
 // raised until it is so.
-func widths(counts [symbols]int) []byte {
+func widths(counts [symbolCount]int) []byte {
 	for least := 1; ; least *= 2 {
 		type group struct {
 			count   int
 			symbols []int
 		}
-		groups := make([]group, symbols)
+		groups := make([]group, symbolCount)
 		for i := range groups {
 			groups[i] = group{max(counts[i], least), []int{i}}
 		}
-		made := make([]byte, symbols)
+		made := make([]byte, symbolCount)
 		for len(groups) > 1 {
 			slices.SortFunc(groups, func(a, b group) int { return b.count - a.count })
 			a, b := groups[len(groups)-1], groups[len(groups)-2]

@@ -1,13 +1,10 @@
-// Package pack makes documents smaller for as long as they are kept, and gives
-// them back byte for byte.
+// Package pack compresses documents for storage and returns them byte for byte.
 //
-// Accounts resemble each other more than anything within one of them repeats,
-// so each is compressed against something that says what accounts look like:
-// short ones, as nearly all are, against the pattern of the press, long ones
-// against a dictionary of zstd. The first byte of what is kept names it; a
-// document that is kept as it is begins with a byte of JSON, which is none of
-// those names. Neither is ever changed or removed: what was kept with one must
-// stay readable.
+// Accounts resemble each other more than anything within one of them repeats, so each is
+// compressed against a sample of what accounts look like: short ones with a format made
+// for them, long ones with zstd and a dictionary. The first byte of the result names the
+// way; a document that is stored as it is begins with a byte of JSON, which is none of
+// those names. Neither sample may ever change: what was stored with it must stay readable.
 package pack
 
 import (
@@ -28,48 +25,48 @@ var accounts1 []byte
 
 const withAccounts1 = 1
 
-// shortest is the length below which packing cannot pay.
-const shortest = 64
+// minLength is the length below which packing cannot pay.
+const minLength = 64
 
-// longest bounds what a damaged row may ask for when it is unpacked.
-const longest = 1 << 30
+// maxUnpacked bounds what a damaged row may ask for when it is unpacked.
+const maxUnpacked = 1 << 30
 
 var errDamaged = errors.New("a packed document is damaged")
 
-// machine holds what both directions need. Both are safe for many callers.
-type machine struct {
+// codec holds what both directions need. Both are safe for many callers.
+type codec struct {
 	encoder *zstd.Encoder
 	decoder *zstd.Decoder
 }
 
-var start = sync.OnceValues(func() (*machine, error) {
+var newCodec = sync.OnceValues(func() (*codec, error) {
 	// A checksum would be the second one: documents are kept with a hash.
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderDict(accounts1), zstd.WithEncoderLevel(zstd.SpeedFastest),
 		zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)))
 	if err != nil {
 		return nil, fmt.Errorf("packing: %w", err)
 	}
-	decoder, err := zstd.NewReader(nil, zstd.WithDecoderDicts(accounts1), zstd.WithDecoderMaxMemory(longest),
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderDicts(accounts1), zstd.WithDecoderMaxMemory(maxUnpacked),
 		zstd.WithDecoderConcurrency(runtime.GOMAXPROCS(0)))
 	if err != nil {
 		return nil, fmt.Errorf("unpacking: %w", err)
 	}
-	return &machine{encoder, decoder}, nil
+	return &codec{encoder, decoder}, nil
 })
 
 // Pack gives the form in which a document is kept: packed, or the document
 // itself where that is not longer.
 func Pack(document []byte) ([]byte, error) {
-	if len(document) < shortest {
+	if len(document) < minLength {
 		return document, nil
 	}
-	if len(document) <= longestPressed {
-		kept := second().press(append(make([]byte, 0, len(document)/3), withAccounts2), document)
+	if len(document) <= maxShort {
+		kept := accountsPattern().encode(append(make([]byte, 0, len(document)/3), withAccounts2), document)
 		if len(kept) < len(document)/2 {
 			return kept, nil
 		}
 	}
-	machine, err := start()
+	machine, err := newCodec()
 	if err != nil {
 		return nil, err
 	}
@@ -88,11 +85,11 @@ func Unpack(kept []byte) ([]byte, error) {
 	switch kept[0] {
 	case withAccounts1:
 	case withAccounts2:
-		return second().unpress(kept[1:])
+		return accountsPattern().decode(kept[1:])
 	default:
 		return kept, nil
 	}
-	machine, err := start()
+	machine, err := newCodec()
 	if err != nil {
 		return nil, err
 	}

@@ -16,23 +16,23 @@ var accounts2 []byte
 
 const (
 	withAccounts2 = 2
-	symbols       = 256
+	symbolCount       = 256
 )
 
 // pattern is what pressed documents rest on.
 type pattern struct {
-	tokens, letters, favourites *codes
+	tokens, letters, favourites *prefixCodes
 	favourite                   [patternLength]uint16    // the number of a place that has a code, counted from 1
-	named                       [symbols]uint16          // the place of each number
+	named                       [symbolCount]uint16          // the place of each number
 	places                      [1 << patternBits]uint16 // where five bytes stand, by their hash
-	boards                      sync.Pool
+	workspaces                      sync.Pool
 }
 
-var second = sync.OnceValue(func() *pattern { return newPattern(accounts2) })
+var accountsPattern = sync.OnceValue(func() *pattern { return newPattern(accounts2) })
 
 func newPattern(made []byte) *pattern {
 	part := func() (next []byte) {
-		next, made = made[:symbols], made[symbols:]
+		next, made = made[:symbolCount], made[symbolCount:]
 		return next
 	}
 	p := &pattern{tokens: newCodes(part()), letters: newCodes(part()), favourites: newCodes(part())}
@@ -40,9 +40,9 @@ func newPattern(made []byte) *pattern {
 		p.named[i] = binary.LittleEndian.Uint16(made[2*i:])
 		p.favourite[p.named[i]] = uint16(i) + 1
 	}
-	text := made[2*symbols:]
-	p.boards.New = func() any {
-		d := new(board)
+	text := made[2*symbolCount:]
+	p.workspaces.New = func() any {
+		d := new(workspace)
 		copy(d.text[:patternLength], text)
 		return d
 	}

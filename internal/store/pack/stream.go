@@ -16,33 +16,33 @@ const (
 )
 
 const (
-	// widest is the memory a packed stream may ask for: what the format says
+	// maxWindow is the memory a packed stream may ask for: what the format says
 	// that every reader must have.
-	widest = 8 << 20
-	// swelling is how many times its own size a stream may become, once it is
+	maxWindow = 8 << 20
+	// maxRatio is how many times its own size a stream may become, once it is
 	// larger than unsuspicious. Accounts become 20 to 50 times as large.
-	swelling     = 250
-	unsuspicious = 32 << 20
+	maxRatio     = 250
+	ratioFrom = 32 << 20
 )
 
-// ErrSwollen is a stream that becomes so much larger than it was that nobody
+// ErrRatio is a stream that becomes so much larger than it was that nobody
 // sends it in good faith.
-var ErrSwollen = errors.New("the stream becomes too large when it is unpacked")
+var ErrRatio = errors.New("the stream becomes too large when it is unpacked")
 
 // ErrBroken is a stream that is not what its encoding says, from some place on.
 var ErrBroken = errors.New("the stream cannot be unpacked")
 
-// ErrShort is a stream that ends before what is packed in it does.
-var ErrShort = errors.New("the packed stream broke off")
+// ErrTruncated is a stream that ends before what is packed in it does.
+var ErrTruncated = errors.New("the packed stream broke off")
 
-// ErrWide is a stream in good order that asks for more memory than anybody gets.
-var ErrWide = errors.New("the stream asks for too much memory to be unpacked")
+// ErrWindow is a stream in good order that asks for more memory than anybody gets.
+var ErrWindow = errors.New("the stream asks for too much memory to be unpacked")
 
 // Reader unpacks a stream while it arrives, in bounded memory.
 type Reader struct {
-	packed   counted
+	packed   countingReader
 	encoding string
-	opened   io.Reader
+	decoder   io.Reader
 	close    func()
 	unpacked int64
 }
@@ -50,42 +50,42 @@ type Reader struct {
 // NewReader unpacks a stream of one of the encodings. Nothing is read before
 // the first Read.
 func NewReader(encoding string, packed io.Reader) *Reader {
-	return &Reader{packed: counted{Reader: packed}, encoding: encoding, close: func() {}}
+	return &Reader{packed: countingReader{Reader: packed}, encoding: encoding, close: func() {}}
 }
 
 // Read gives what was packed. An error of the stream below comes back as it is.
 func (r *Reader) Read(into []byte) (int, error) {
-	if r.opened == nil {
+	if r.decoder == nil {
 		if err := r.open(); err != nil {
-			return 0, r.told(err)
+			return 0, r.classify(err)
 		}
 	}
-	n, err := r.opened.Read(into)
+	n, err := r.decoder.Read(into)
 	r.unpacked += int64(n)
-	if r.unpacked > unsuspicious && r.unpacked > swelling*r.packed.count {
-		return 0, ErrSwollen
+	if r.unpacked > ratioFrom && r.unpacked > maxRatio*r.packed.count {
+		return 0, ErrRatio
 	}
-	return n, r.told(err)
+	return n, r.classify(err)
 }
 
 func (r *Reader) open() error {
 	if r.encoding == Gzip {
 		opened, err := gzip.NewReader(&r.packed)
 		if err == nil {
-			r.opened = opened
+			r.decoder = opened
 		}
 		return err
 	}
 	opened, err := zstd.NewReader(&r.packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxWindow(widest), zstd.WithDecoderMaxMemory(widest))
+		zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(maxWindow))
 	if err == nil {
-		r.opened, r.close = opened, opened.Close
+		r.decoder, r.close = opened, opened.Close
 	}
 	return err
 }
 
-// told tells a stream that broke off from one that is not packed as it should be.
-func (r *Reader) told(err error) error {
+// classify tells a stream that broke off from one that is not packed as it should be.
+func (r *Reader) classify(err error) error {
 	switch {
 	case err == nil, r.packed.failed != nil && err == r.packed.failed: //nolint:errorlint // the very same
 		return err
@@ -94,9 +94,9 @@ func (r *Reader) told(err error) error {
 	case err == io.EOF: //nolint:errorlint // likewise
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return ErrShort
+		return ErrTruncated
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return ErrWide
+		return ErrWindow
 	}
 	return fmt.Errorf("%w: %w", ErrBroken, err)
 }
@@ -104,14 +104,14 @@ func (r *Reader) told(err error) error {
 // Close gives back the memory.
 func (r *Reader) Close() { r.close() }
 
-// counted counts what is read, and remembers why no more can be.
-type counted struct {
+// countingReader counts what is read, and remembers why no more can be.
+type countingReader struct {
 	io.Reader
 	count  int64
 	failed error
 }
 
-func (c *counted) Read(into []byte) (int, error) {
+func (c *countingReader) Read(into []byte) (int, error) {
 	n, err := c.Reader.Read(into)
 	c.count += int64(n)
 	if err != nil {

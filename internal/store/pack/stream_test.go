@@ -53,7 +53,7 @@ func TestStreamsThatCannotBeUnpacked(t *testing.T) {
 			source io.Reader
 			want   error
 		}{
-			"half of it":   {bytes.NewReader(half), pack.ErrShort},
+			"half of it":   {bytes.NewReader(half), pack.ErrTruncated},
 			"a dead line":  {io.MultiReader(bytes.NewReader(half), iotest.ErrReader(gone)), gone},
 			"other bytes":  {strings.NewReader("this is not packed at all"), pack.ErrBroken},
 			"junk behind":  {io.MultiReader(bytes.NewReader(body), strings.NewReader("junk behind it")), pack.ErrBroken},
@@ -78,13 +78,13 @@ func TestStreamsThatCannotBeUnpacked(t *testing.T) {
 		t.Fatal(err)
 	}
 	reader := pack.NewReader(pack.Zstd, &wide)
-	if n, err := io.Copy(io.Discard, reader); n != 0 || !errors.Is(err, pack.ErrWide) {
+	if n, err := io.Copy(io.Discard, reader); n != 0 || !errors.Is(err, pack.ErrWindow) {
 		t.Errorf("a window of 16 MiB: %d bytes, %v", n, err)
 	}
 	reader.Close()
 	for encoding, body := range packed(t, strings.Repeat(" ", 64<<20)) {
 		reader := pack.NewReader(encoding, bytes.NewReader(body))
-		if n, err := io.Copy(io.Discard, reader); !errors.Is(err, pack.ErrSwollen) || n > 40<<20 {
+		if n, err := io.Copy(io.Discard, reader); !errors.Is(err, pack.ErrRatio) || n > 40<<20 {
 			t.Errorf("%s: %d bytes became %d, %v", encoding, len(body), n, err)
 		}
 		reader.Close()

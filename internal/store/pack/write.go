@@ -13,5 +13,5 @@ func NewWriter(encoding string, to io.Writer) (io.WriteCloser, error) {
 	if encoding == Gzip {
 		return gzip.NewWriterLevel(to, gzip.BestSpeed)
 	}
-	return zstd.NewWriter(to, zstd.WithWindowSize(widest), zstd.WithEncoderLevel(zstd.SpeedDefault))
+	return zstd.NewWriter(to, zstd.WithWindowSize(maxWindow), zstd.WithEncoderLevel(zstd.SpeedDefault))
 }

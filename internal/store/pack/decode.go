@@ -5,14 +5,14 @@ import (
 	"encoding/binary"
 )
 
-// unpress gives back a document that was pressed.
-func (p *pattern) unpress(pressed []byte) ([]byte, error) {
+// decode gives back a document that was pressed.
+func (p *pattern) decode(pressed []byte) ([]byte, error) {
 	length, width := binary.Uvarint(pressed)
-	if width <= 0 || length > longestPressed {
+	if width <= 0 || length > maxShort {
 		return nil, errDamaged
 	}
-	d := p.boards.Get().(*board) //nolint:forcetypeassert // the pool makes nothing else
-	defer p.boards.Put(d)
+	d := p.workspaces.Get().(*workspace) //nolint:forcetypeassert // the pool makes nothing else
+	defer p.workspaces.Put(d)
 	in := newReader(&d.out, pressed[width:])
 	at, end := patternLength, patternLength+int(length)
 	for at < end && !in.over() {
@@ -49,7 +49,7 @@ func (p *pattern) unpress(pressed []byte) ([]byte, error) {
 // repeat copies what stands at one place to a later one. What is copied may reach
 // into the copy itself. Most copies are so short that it is quicker to write a few
 // bytes too many, which what comes next is written over.
-func (p *page) repeat(at, from, size int) {
+func (p *textBuffer) repeat(at, from, size int) {
 	if at-from >= 8 && size <= shortRepeat {
 		for n := 0; n < size; n += 8 {
 			binary.LittleEndian.PutUint64(p[uint16(at+n):], p.load(from+n)) //nolint:gosec // a place takes 16 bits
@@ -68,14 +68,14 @@ const shortRepeat = 48
 
 // place tells where a copy is from.
 func (r *reader) place(p *pattern, source uint8, at int) int {
-	if source == popular {
+	if source == sourcePopular {
 		return int(p.named[r.symbol(p.favourites)])
 	}
 	place := int(r.read(sourceBits[source])) //nolint:gosec // 16 bits at most
 	switch source {
-	case near:
+	case sourceNear:
 		return at - place
-	case within:
+	case sourceDocument:
 		return patternLength + place
 	}
 	return place

@@ -5,22 +5,27 @@ import (
 	"math/bits"
 )
 
-// The press makes short documents small in a few microseconds. A general
-// compressor spends most of its time on such a document getting ready for it:
-// it copies the tables of its dictionary and works out codes for the letters at
-// hand. Accounts are so much alike that both can be made once, for all of them.
+// Short documents, as nearly all are, have a format of their own. A general compressor
+// spends most of its time on a short document getting ready for it: it copies the tables
+// of its dictionary and works out codes for the letters at hand. Accounts are so alike
+// that both can be made once, for all of them.
 //
-// A document becomes a row of steps, each a token, some letters that stand for
-// themselves, and a copy of something that came before: in the document, or in
-// the pattern that every document is thought to follow. Tokens, letters and the
-// places of the pattern that are copied most are written with codes that never
-// change.
+// Measured on accounts of 2 KB, it takes 5 µs of a processor where zstd with a dictionary
+// takes 23 µs, and on generated accounts of 4 KB 20 µs where zstd takes 37 µs; the sizes
+// are the same within a few percent (490 against 513 and 854 against 843 bytes). An account
+// in a bulk request takes 45 µs of two processors altogether, so zstd alone would cost more
+// than a quarter of that throughput.
+//
+// A document becomes a sequence of steps, each a token, some literal letters, and a copy of
+// earlier text: of the document, or of the pattern that is thought to stand before every
+// document. Tokens, letters and the most copied positions of the pattern are written with
+// prefix codes that never change.
 
 const (
 	patternLength = 56 << 10
-	// longestPressed is the length of the longest document that is pressed:
+	// maxShort is the length of the longest document that is pressed:
 	// every place in the pattern and in it takes 16 bits.
-	longestPressed = 1<<16 - 1 - patternLength
+	maxShort = 1<<16 - 1 - patternLength
 	shortestCopy   = 4
 )
 
@@ -35,14 +40,14 @@ const (
 
 // Where a copy may be from.
 const (
-	popular = iota // one of the places that have a code
-	distant        // a place of the pattern
-	near           // not far before, in the document
-	within         // anywhere in the document
+	sourcePopular = iota // one of the places that have a code
+	sourcePattern        // a place of the pattern
+	sourceNear           // not far before, in the document
+	sourceDocument         // anywhere in the document
 )
 
 // sourceBits is how many bits tell the place.
-var sourceBits = [...]uint8{popular: 0, distant: 16, near: 8, within: 13}
+var sourceBits = [...]uint8{sourcePopular: 0, sourcePattern: 16, sourceNear: 8, sourceDocument: 13}
 
 var (
 	letterCounts = newScale([]int{0, 1, 3, 7}, 13)
@@ -57,31 +62,31 @@ const (
 	longEnough = 24
 )
 
-// board is what pressing one document needs. The pattern stands at the beginning
+// workspace is what pressing one document needs. The pattern stands at the beginning
 // of the text for good; documents come behind it. Places in the text are kept
 // in 16 bits wherever the machine is to know that they are within it.
-type board struct {
-	text  page
+type workspace struct {
+	text  textBuffer
 	seen  [1 << documentBits]uint32
 	round uint32 // what is in seen of another one is of another document
-	out   sheet
+	out   bitBuffer
 }
 
-// page has a few bytes more than there are places, so that eight can be read at
+// textBuffer has a few bytes more than there are places, so that eight can be read at
 // every one.
-type page [1<<16 + 8]byte
+type textBuffer [1<<16 + 8]byte
 
-func (p *page) load(at int) uint64 {
+func (p *textBuffer) load(at int) uint64 {
 	return binary.LittleEndian.Uint64(p[uint16(at):]) //nolint:gosec // a place takes 16 bits
 }
 
 // hash spreads five bytes.
 func hash(word uint64, width uint) uint64 { return (word << 24) * 889523592379 >> (64 - width) }
 
-// press appends the pressed form of a document to dst.
-func (p *pattern) press(dst, document []byte) []byte {
-	d := p.boards.Get().(*board) //nolint:forcetypeassert // the pool makes nothing else
-	defer p.boards.Put(d)
+// encode appends the pressed form of a document to dst.
+func (p *pattern) encode(dst, document []byte) []byte {
+	d := p.workspaces.Get().(*workspace) //nolint:forcetypeassert // the pool makes nothing else
+	defer p.workspaces.Put(d)
 	end := patternLength + copy(d.text[patternLength:], document)
 	if d.round++; d.round == 1<<16 {
 		d.seen, d.round = [1 << documentBits]uint32{}, 1
@@ -89,14 +94,14 @@ func (p *pattern) press(dst, document []byte) []byte {
 	out := writer{to: &d.out}
 	at, written := patternLength, patternLength
 	for last := end - shortestCopy; at < last; {
-		from, length := p.look(d, at, end)
+		from, length := p.findMatch(d, at, end)
 		if length == 0 {
 			at += 1 + (at-written)>>5
 			continue
 		}
 		if length < longEnough && at+1 < last {
 			// What begins a letter later may be longer.
-			if other, longer := p.look(d, at+1, end); longer > length+1 {
+			if other, longer := p.findMatch(d, at+1, end); longer > length+1 {
 				at, from, length = at+1, other, longer
 			}
 		}
@@ -118,10 +123,10 @@ func (p *pattern) press(dst, document []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(document))), out.end()...)
 }
 
-// look finds a place that reads like the one at hand and how far; the length is
+// findMatch finds a place that reads like the one at hand and how far; the length is
 // 0 when it knows none. Of two the longer counts, unless it is hardly longer: the
 // pattern's is cheaper.
-func (p *pattern) look(d *board, at, end int) (found, length int) {
+func (p *pattern) findMatch(d *workspace, at, end int) (found, length int) {
 	word := d.text.load(at)
 	slot := &d.seen[hash(word, documentBits)]
 	noted := *slot
@@ -142,7 +147,7 @@ func (p *pattern) look(d *board, at, end int) (found, length int) {
 
 // same counts how many bytes before the end read alike from two places on. What
 // stands behind the end is compared too, and then not counted.
-func (p *page) same(at, from, end int) int {
+func (p *textBuffer) same(at, from, end int) int {
 	n := 0
 	for ; at+n < end; n += 8 {
 		if differ := p.load(at+n) ^ p.load(from+n); differ != 0 {
@@ -167,7 +172,7 @@ func (w *writer) step(p *pattern, letters []byte, at, from, length int) {
 	}
 	width = copyLengths.extra[behind]
 	more := uint64(length - copyLengths.bases[behind]) //nolint:gosec // not negative
-	if source == popular {
+	if source == sourcePopular {
 		named, its := p.favourites.code(uint8(place)) //nolint:gosec // one of 256
 		w.write(more|named<<(width&63), width+its)
 	} else {
@@ -176,7 +181,7 @@ func (w *writer) step(p *pattern, letters []byte, at, from, length int) {
 }
 
 // four writes four letters at once, which take 48 bits at most.
-func (w *writer) four(c *codes, letters [4]byte) {
+func (w *writer) four(c *prefixCodes, letters [4]byte) {
 	bits, count := uint64(0), uint8(0)
 	for _, letter := range letters {
 		code, width := c.code(letter)
@@ -189,12 +194,12 @@ func (w *writer) four(c *codes, letters [4]byte) {
 // source tells how to say where a copy is from.
 func (p *pattern) source(at, from int) (source uint8, place int) {
 	switch {
-	case from >= patternLength && at-from < 1<<sourceBits[near]:
-		return near, at - from
+	case from >= patternLength && at-from < 1<<sourceBits[sourceNear]:
+		return sourceNear, at - from
 	case from >= patternLength:
-		return within, from - patternLength
+		return sourceDocument, from - patternLength
 	case p.favourite[from] > 0:
-		return popular, int(p.favourite[from]) - 1
+		return sourcePopular, int(p.favourite[from]) - 1
 	}
-	return distant, from
+	return sourcePattern, from
 }

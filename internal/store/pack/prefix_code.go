@@ -5,13 +5,13 @@ import (
 	"math/bits"
 )
 
-// sheet has room for the longest document that is pressed, were it pressed to
+// bitBuffer has room for the longest document that is pressed, were it pressed to
 // thrice its length.
-type sheet [1<<15 + 8]byte
+type bitBuffer [1<<15 + 8]byte
 
 // writer puts bits into bytes, the lowest first.
 type writer struct {
-	to    *sheet
+	to    *bitBuffer
 	at    uint
 	bits  uint64
 	count uint8 // of bits that are not in a whole byte, less than 8
@@ -35,14 +35,14 @@ func (w *writer) end() []byte { return w.to[:w.at+uint(w.count+7)/8] }
 // whatever the sheet holds there, and whoever reads asks now and then whether it
 // has gone too far.
 type reader struct {
-	from *sheet
+	from *bitBuffer
 	at   uint // in bits
 	end  uint
 }
 
 // newReader reads what was written, from a sheet. What does not fit there is
 // longer than anything that was pressed.
-func newReader(on *sheet, pressed []byte) reader {
+func newReader(on *bitBuffer, pressed []byte) reader {
 	length := copy(on[:], pressed)
 	return reader{from: on, end: 8 * uint(length)}
 }
@@ -61,14 +61,14 @@ func (r *reader) read(count uint8) uint64 {
 	return value
 }
 
-func (r *reader) symbol(c *codes) uint8 {
+func (r *reader) symbol(c *prefixCodes) uint8 {
 	found := c.found[r.bits()&(1<<longestCode-1)]
 	r.at += uint(found.width)
 	return found.symbol
 }
 
 // four reads four symbols at once, which take 48 bits at most.
-func (r *reader) four(c *codes) (symbols [4]byte) {
+func (r *reader) four(c *prefixCodes) (symbols [4]byte) {
 	bits, taken := r.bits(), uint(0)
 	for i := range symbols {
 		found := c.found[bits&(1<<longestCode-1)]
@@ -115,21 +115,21 @@ func (s *scale) of(length int) (class uint8) {
 // longestCode is how many bits a code has at most.
 const longestCode = 12
 
-type code struct {
+type prefixCode struct {
 	value uint16
 	width uint8
 }
 
-// codes is a prefix code over bytes.
-type codes struct {
-	of    [symbols]code
+// prefixCodes is a prefix code over bytes.
+type prefixCodes struct {
+	of    [symbolCount]prefixCode
 	found [1 << longestCode]struct{ symbol, width uint8 } // by the bits that come
 }
 
 // newCodes makes the canonical code with the given widths: short before long,
 // and of one width in the order of the symbols.
-func newCodes(widths []byte) *codes {
-	c := &codes{}
+func newCodes(widths []byte) *prefixCodes {
+	c := &prefixCodes{}
 	next := uint16(0)
 	for width := uint8(1); width <= longestCode; width++ {
 		next <<= 1
@@ -138,7 +138,7 @@ func newCodes(widths []byte) *codes {
 				continue
 			}
 			value := reversed(next, width)
-			c.of[symbol] = code{value, width}
+			c.of[symbol] = prefixCode{value, width}
 			for rest := int(value); rest < len(c.found); rest += 1 << width {
 				c.found[rest].symbol, c.found[rest].width = uint8(symbol), width
 			}
@@ -157,6 +157,6 @@ func reversed(code uint16, width uint8) (turned uint16) {
 	return turned
 }
 
-func (c *codes) code(symbol uint8) (uint64, uint8) {
+func (c *prefixCodes) code(symbol uint8) (uint64, uint8) {
 	return uint64(c.of[symbol].value), c.of[symbol].width
 }
