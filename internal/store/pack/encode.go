@@ -25,8 +25,8 @@ const (
 	patternLength = 56 << 10
 	// maxShort is the length of the longest document that is pressed:
 	// every place in the pattern and in it takes 16 bits.
-	maxShort = 1<<16 - 1 - patternLength
-	shortestCopy   = 4
+	maxShort     = 1<<16 - 1 - patternLength
+	shortestCopy = 4
 )
 
 // A token holds the class of the number of its letters, where the copy is from,
@@ -40,10 +40,10 @@ const (
 
 // Where a copy may be from.
 const (
-	sourcePopular = iota // one of the places that have a code
-	sourcePattern        // a place of the pattern
-	sourceNear           // not far before, in the document
-	sourceDocument         // anywhere in the document
+	sourcePopular  = iota // one of the places that have a code
+	sourcePattern         // a place of the pattern
+	sourceNear            // not far before, in the document
+	sourceDocument        // anywhere in the document
 )
 
 // sourceBits is how many bits tell the place.

@@ -16,16 +16,16 @@ var accounts2 []byte
 
 const (
 	withAccounts2 = 2
-	symbolCount       = 256
+	symbolCount   = 256
 )
 
 // pattern is what pressed documents rest on.
 type pattern struct {
 	tokens, letters, favourites *prefixCodes
 	favourite                   [patternLength]uint16    // the number of a place that has a code, counted from 1
-	named                       [symbolCount]uint16          // the place of each number
+	named                       [symbolCount]uint16      // the place of each number
 	places                      [1 << patternBits]uint16 // where five bytes stand, by their hash
-	workspaces                      sync.Pool
+	workspaces                  sync.Pool
 }
 
 var accountsPattern = sync.OnceValue(func() *pattern { return newPattern(accounts2) })

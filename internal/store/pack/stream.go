@@ -21,7 +21,7 @@ const (
 	maxWindow = 8 << 20
 	// maxRatio is how many times its own size a stream may become, once it is
 	// larger than unsuspicious. Accounts become 20 to 50 times as large.
-	maxRatio     = 250
+	maxRatio  = 250
 	ratioFrom = 32 << 20
 )
 
@@ -42,7 +42,7 @@ var ErrWindow = errors.New("the stream asks for too much memory to be unpacked")
 type Reader struct {
 	packed   countingReader
 	encoding string
-	decoder   io.Reader
+	decoder  io.Reader
 	close    func()
 	unpacked int64
 }

@@ -15,17 +15,17 @@ import (
 type accountRows struct {
 	accounts, customers, addresses, points, agreements, meters, periods sqlset.Rows
 	entries, notes, statements, instructions, schedules, mails, events  sqlset.Rows
-	updates                                                               sqlset.Rows
+	updates                                                             sqlset.Rows
 	counted                                                             tallies
 	acts                                                                landfall.AuditBatch
-	sealer                                                                *sealer // for what notes are found by
+	sealer                                                              *sealer // for what notes are found by
 }
 
 // newAccountRows gathers the rows of many accounts, so that each table is written
 // once however many accounts there are.
 func newAccountRows(safe *sealer) *accountRows {
 	return &accountRows{
-		sealer:         safe,
+		sealer:       safe,
 		accounts:     sqlset.Rows{Table: accountTable},
 		customers:    sqlset.Rows{Table: customerTable},
 		addresses:    sqlset.Rows{Table: addressTable},
@@ -40,7 +40,7 @@ func newAccountRows(safe *sealer) *accountRows {
 		schedules:    sqlset.Rows{Table: scheduleTable},
 		mails:        sqlset.Rows{Table: mailTable},
 		events:       sqlset.Rows{Table: eventTable},
-		updates:        sqlset.Rows{Table: movedTable},
+		updates:      sqlset.Rows{Table: movedTable},
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // slots says how many more claims may live.
 type slots struct {
-	service  int64           // live claims of the whole service
+	service  int64                 // live claims of the whole service
 	supplier map[string]claimLimit // by code, for suppliers with a limit
 }
 

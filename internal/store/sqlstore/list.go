@@ -14,9 +14,9 @@ import (
 // The rows of each list have an index of their own, whose condition must be
 // spelled as the schema spells it.
 const (
-	pending  = `p.account_number IS NULL AND p.skip_reason IS NULL`
-	imported = `p.account_number IS NOT NULL`
-	whereSkipped  = `p.skip_reason IS NOT NULL`
+	pending      = `p.account_number IS NULL AND p.skip_reason IS NULL`
+	imported     = `p.account_number IS NOT NULL`
+	whereSkipped = `p.skip_reason IS NOT NULL`
 )
 
 // lists holds one text per filter. The order is that of the index, so that a

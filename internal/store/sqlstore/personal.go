@@ -12,10 +12,10 @@ type dataKind uint8
 
 const (
 	naturePlain    dataKind = iota // settings, states, times, counters, digests of secrets: nothing about a customer
-	identity               // the numbers an account is known by; they stay, so that the fact stays
-	booked                 // money and its dates: books are kept by law
-	natureStaff                  // who works here or calls us: operators and organisations
-	naturePersonal               // about a customer: it is erased
+	identity                       // the numbers an account is known by; they stay, so that the fact stays
+	booked                         // money and its dates: books are kept by law
+	natureStaff                    // who works here or calls us: operators and organisations
+	naturePersonal                 // about a customer: it is erased
 )
 
 // columnRule is what a column holds, and for what is personal what stands there
@@ -31,10 +31,10 @@ type columnRule struct {
 type sealForm uint8
 
 const (
-	formPlain     sealForm = iota
-	formSealed        // nobody reads it without the key
-	formMatched       // as sealed, but equal values of one place look alike: they are looked up
-	digested      // a keyed digest stands for it
+	formPlain   sealForm = iota
+	formSealed           // nobody reads it without the key
+	formMatched          // as sealed, but equal values of one place look alike: they are looked up
+	digested             // a keyed digest stands for it
 )
 
 // tableRule is a table with its columns.

@@ -17,8 +17,8 @@ const rekeyBatch = 200
 
 // rekeyState is how far everything is sealed anew.
 type rekeyState struct {
-	table                  int // among the walks
-	after                  []any
+	table                   int // among the walks
+	after                   []any
 	seen, encrypted, missed int64
 }
 

@@ -14,9 +14,9 @@ import (
 // sealedScan opens the columns of one row while they are read. What the row is known
 // by stands in front of them in the query: it is read first.
 type sealedScan struct {
-	sealer  *sealer
-	table string
-	row   []any // numbers and texts, or where they will be
+	sealer *sealer
+	table  string
+	row    []any // numbers and texts, or where they will be
 }
 
 // scan binds what is sealed to its table and row, by pointers: while a row is being

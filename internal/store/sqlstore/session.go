@@ -13,7 +13,7 @@ import (
 // rows and trouble become the dictionary's.
 type txSession struct {
 	engine   *engine.Tx
-	sealer     *sealer
+	sealer   *sealer
 	expected *atomic.Int32 // what is staged next, likely
 }
 

@@ -127,12 +127,12 @@ func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
 
 // stageResult is what follows from accounts that were staged, until it is written.
 type stageResult struct {
-	newProcesses sqlset.Rows // to be copied
-	at        int64       // when those came, 0 without any
-	documents      sqlset.Rows
-	tallies   tallies
-	audit       landfall.AuditBatch
-	refusedBefore   []landfall.Key // accounts that had been refused before
+	newProcesses  sqlset.Rows // to be copied
+	at            int64       // when those came, 0 without any
+	documents     sqlset.Rows
+	tallies       tallies
+	audit         landfall.AuditBatch
+	refusedBefore []landfall.Key // accounts that had been refused before
 }
 
 // add takes down one account.

@@ -38,7 +38,7 @@ type Options struct {
 	// Patience is how long one transaction may take, for whoever counts all
 	// there is; zero is as usual.
 	TransactionTimeout time.Duration
-	Logger   *slog.Logger
+	Logger             *slog.Logger
 	// Random is where account numbers come from; nil means the system's own
 	// source. Many goroutines read it at once.
 	Random io.Reader
@@ -72,24 +72,24 @@ func (o Options) engine() engine.Options {
 
 // Store is a landfall.Store over one database.
 type Store struct {
-	db         *engine.DB
-	stagings   *batchVerb[stagedDocument, landfall.StageOutcome]
-	groupStagings      *engine.Kind // many stagings of one caller
-	claims     *batchVerb[landfall.ClaimRequest, landfall.ClaimOutcome]
-	peeks      *batchVerb[landfall.ClaimRequest, landfall.ClaimOutcome]
-	counted    *batchVerb[landfall.ClaimRequest, landfall.ClaimOutcome]
-	creations  *batchVerb[*prepared, landfall.CreateOutcome]
-	dryRuns *batchVerb[*prepared, landfall.CreateOutcome]
-	releases   *batchVerb[release, struct{}]
-	postings   *batchVerb[*posting, landfall.PostOutcome]
-	refusals   *batchVerb[refusal, struct{}]
-	undos      *batchVerb[*undoing, landfall.UndoOutcome]
+	db            *engine.DB
+	stagings      *batchVerb[stagedDocument, landfall.StageOutcome]
+	groupStagings *engine.Kind // many stagings of one caller
+	claims        *batchVerb[landfall.ClaimRequest, landfall.ClaimOutcome]
+	peeks         *batchVerb[landfall.ClaimRequest, landfall.ClaimOutcome]
+	counted       *batchVerb[landfall.ClaimRequest, landfall.ClaimOutcome]
+	creations     *batchVerb[*prepared, landfall.CreateOutcome]
+	dryRuns       *batchVerb[*prepared, landfall.CreateOutcome]
+	releases      *batchVerb[release, struct{}]
+	postings      *batchVerb[*posting, landfall.PostOutcome]
+	refusals      *batchVerb[refusal, struct{}]
+	undos         *batchVerb[*undoing, landfall.UndoOutcome]
 	// The same for a run, which brings whole batches.
 	groupClaims, groupPeeks, groupCounted, settlements *engine.Kind
 
-	sealer     *sealer                  // nil where nothing is encrypted
+	sealer   *sealer                // nil where nothing is encrypted
 	key      seal.Key               // encrypts what is written, if anything is encrypted
-	keys keyCache               // of the keys that write
+	keys     keyCache               // of the keys that write
 	expected atomic.Int32           // newcomers or oldFriends
 	draw     func() (string, error) // an account number
 

@@ -24,7 +24,7 @@ type tallies struct {
 // tallyChange is one addition to the sums of a supplier's standing.
 type tallyChange struct {
 	supplier int64
-	status landfall.AccountStatus
+	status   landfall.AccountStatus
 	figures  landfall.Figures
 }
 

@@ -147,7 +147,7 @@ func (v *view) waiting(ctx context.Context, round *landfall.WebhookRound, suppli
 // How a round changes the row of its webhook.
 const (
 	aftermath = `UPDATE webhook SET position = $3, due_at = {now} + $4, delivered = delivered + $5`
-	keepLease      = `, lease_until = {now} + $6`
+	keepLease = `, lease_until = {now} + $6`
 	released  = `, lease_token = NULL, lease_until = NULL`
 	goneNow   = `, state = 'gone'`
 	troubled  = `, attempts = attempts + 1, failing_at = coalesce(failing_at, {now})`

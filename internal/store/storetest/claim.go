@@ -104,7 +104,9 @@ var claimChecks = []promiseCheck{
 	// would make them wait.
 	{"a claim is refused with its reason", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "skipped", "staged", "done")
-		own := func(number string) landfall.ClaimRequest { return claimRequest(landfall.Key{Supplier: supplierCode, External: number}) }
+		own := func(number string) landfall.ClaimRequest {
+			return claimRequest(landfall.Key{Supplier: supplierCode, External: number})
+		}
 		update(t, store, func(tx landfall.Tx) error {
 			_, err := tx.Skip(t.Context(), own("skipped").Key, "moved away")
 			return err
@@ -268,7 +270,9 @@ var claimChecks = []promiseCheck{
 	{"an ended lease and a released claim give their places back", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2", "3")
 		setLimit(t, store, 1)
-		own := func(number string) landfall.ClaimRequest { return claimRequest(landfall.Key{Supplier: supplierCode, External: number}) }
+		own := func(number string) landfall.ClaimRequest {
+			return claimRequest(landfall.Key{Supplier: supplierCode, External: number})
+		}
 		short := own("1")
 		short.Lease = 30 * time.Millisecond
 		claimFor(t, store, short, landfall.ClaimGranted)

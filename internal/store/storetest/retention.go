@@ -52,7 +52,9 @@ func holds(t *testing.T, store landfall.Store) {
 }
 
 // numbered is a key of the supplier that most cases use.
-func numbered(external string) landfall.Key { return landfall.Key{Supplier: supplierCode, External: external} }
+func numbered(external string) landfall.Key {
+	return landfall.Key{Supplier: supplierCode, External: external}
+}
 
 // skip marks an account.
 func skip(t *testing.T, store landfall.Store, key landfall.Key) {

@@ -83,7 +83,9 @@ var runs = []promiseCheck{
 	// counted, and a sample must be the same accounts whoever draws it.
 	{"a run selects what waits when it starts", func(t *testing.T, store landfall.Store) {
 		staged(t, store, accountNumbers(12)...)
-		own := func(number int) landfall.Key { return landfall.Key{Supplier: supplierCode, External: accountNumbers(12)[number]} }
+		own := func(number int) landfall.Key {
+			return landfall.Key{Supplier: supplierCode, External: accountNumbers(12)[number]}
+		}
 		create(t, store, claimFor(t, store, claimRequest(own(2)), landfall.ClaimGranted), sampleAccount())
 		update(t, store, func(tx landfall.Tx) error {
 			_, err := tx.Skip(t.Context(), own(3), "no")

@@ -49,7 +49,9 @@ var stagingChecks = []promiseCheck{
 	// among hundreds, so that a verdict which slips to a neighbour is found.
 	{"many at once are staged as each alone", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
-		at := func(number int) landfall.Key { return landfall.Key{Supplier: supplierCode, External: fmt.Sprint(number)} }
+		at := func(number int) landfall.Key {
+			return landfall.Key{Supplier: supplierCode, External: fmt.Sprint(number)}
+		}
 		const known, skipped, foreign, broken, unread, all = 3, 70, 131, 140, 550, 600
 		stage(t, store, newStaging(at(known), "one"), landfall.StagedFirst, 1)
 		update(t, store, func(tx landfall.Tx) error { _, err := tx.Skip(t.Context(), at(skipped), "no"); return err })
@@ -100,7 +102,9 @@ var stagingChecks = []promiseCheck{
 	// the supplier has closed. Nobody may notice by the answers, nor by the sums.
 	{"a long book that is not all new is staged as each alone", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
-		at := func(number int) landfall.Key { return landfall.Key{Supplier: supplierCode, External: fmt.Sprint(number)} }
+		at := func(number int) landfall.Key {
+			return landfall.Key{Supplier: supplierCode, External: fmt.Sprint(number)}
+		}
 		send := func(from, to int, content string, want func(int) landfall.StageOutcome) {
 			t.Helper()
 			var given []landfall.Staging

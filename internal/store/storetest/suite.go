@@ -53,7 +53,7 @@ func runChecks(t *testing.T, open func(*testing.T) landfall.Store, parts [][]pro
 
 // The names most cases use.
 const (
-	supplierCode         = "ACME"
+	supplierCode = "ACME"
 	organisation = "Acme Imports"
 )
 
