@@ -227,9 +227,8 @@ var metaphorsIn = map[string]string{
 	"internal/service/intake":     "desk tide",
 	"internal/store/engine":       "house mood planted",
 	"internal/store/pack":         "clerk letter",
-	"internal/store/seal":         "vault",
-	"internal/store/sqlstore":     "clerk friend house joint newcomer pile safe shelf stranger takeback wish",
-	"internal/store/storetest":    "house planted wish",
+	"internal/store/sqlstore":     "house safe wish",
+	"internal/store/storetest":    "house planted",
 	"internal/test/crashtest":     "mood",
 	"internal/test/pgtest":        "safe",
 }
