@@ -26,9 +26,9 @@ type harness struct {
 	program  string
 	profiler *profiler // nil: no profiling
 	postgres *pgtest.Cluster
-	floods   map[string]*flood // results so far
-	million  *longBulk             // result, if measured
-	sieges   map[string]attackResult  // results so far
+	floods   map[string]*flood       // results so far
+	million  *longBulk               // result, if measured
+	sieges   map[string]attackResult // results so far
 }
 
 // prepare builds the program like a release and starts PostgreSQL with larger
