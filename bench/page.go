@@ -10,7 +10,7 @@ import (
 
 // The table of the page is between these two lines and is written by a run.
 const (
-	tableBegins = "<!-- The table is written by `go run ./bench -write docs/speed.md`: a whole run, as it was. -->\n"
+	tableBegins = "<!-- The table is written by `make bench PAGE=docs/speed.md`: a whole run, as it was. -->\n"
 	tableEnds   = "<!-- End of the table. -->\n"
 )
 
