@@ -108,7 +108,7 @@ func (b *bucket) check(ctx context.Context, root, path string) error {
 		return nil
 	}
 	if minio.ToErrorResponse(err).StatusCode != http.StatusNotFound {
-		return safeError(err)
+		return withoutFileName(err)
 	}
 	return b.checkBucket(ctx)
 }
@@ -123,7 +123,7 @@ func (b *bucket) checkBucket(ctx context.Context) error {
 	exists, err := b.client.BucketExists(ctx, b.name)
 	switch {
 	case err != nil && minio.ToErrorResponse(err).StatusCode != http.StatusForbidden:
-		return safeError(err)
+		return withoutFileName(err)
 	case err == nil && !exists:
 		return errors.New("the bucket does not exist")
 	}
@@ -131,9 +131,9 @@ func (b *bucket) checkBucket(ctx context.Context) error {
 	return errMissing
 }
 
-// safeError returns an error without the file name. The library puts URLs into its errors,
+// withoutFileName returns an error without the file name. The library puts URLs into its errors,
 // so only known kinds are passed on.
-func safeError(err error) error {
+func withoutFileName(err error) error {
 	var response minio.ErrorResponse
 	var network *net.OpError
 	var certificate *tls.CertificateVerificationError

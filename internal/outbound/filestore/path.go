@@ -13,13 +13,13 @@ import (
 func resolve(root, path string) (cleanRoot, cleanPath string, ok bool) {
 	cleanRoot = strings.Trim(root, "/")
 	cleanPath = strings.TrimPrefix(path, "/")
-	return cleanRoot, cleanPath, isSafe(cleanRoot) && isSafe(cleanPath)
+	return cleanRoot, cleanPath, isCleanPath(cleanRoot) && isCleanPath(cleanPath)
 }
 
 // join returns the key inside the bucket.
 func join(root, path string) string { return root + "/" + path }
 
-func isSafe(name string) bool {
+func isCleanPath(name string) bool {
 	if !utf8.ValidString(name) || strings.ContainsRune(name, '\\') || strings.ContainsFunc(name, unicode.IsControl) {
 		return false
 	}

@@ -69,15 +69,15 @@ func formatAddress(address mail.Address) string {
 }
 
 // encodeHeader formats text for a header. Short text of ASCII letters, digits,
-// spaces and the given safe characters is written as it is. Everything else is
+// spaces and the allowed characters is written as it is. Everything else is
 // encoded (RFC 2047), including text that already looks encoded, and folded into
 // short lines.
-func encodeHeader(content, safe string) string {
+func encodeHeader(content, allowed string) string {
 	const maxPlain = 60
-	unsafe := func(r rune) bool {
-		return r != ' ' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune(safe, r)
+	special := func(r rune) bool {
+		return r != ' ' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune(allowed, r)
 	}
-	if len(content) <= maxPlain && !strings.ContainsFunc(content, unsafe) {
+	if len(content) <= maxPlain && !strings.ContainsFunc(content, special) {
 		return content
 	}
 	const maxWord = 42 // bytes: 56 in base64, and an encoded word has at most 75

@@ -118,7 +118,7 @@ func TestNoNumbersAreKept(t *testing.T) {
 		if got := lastDigits(text); len(got) > 4 || strings.Trim(got, "0123456789") != "" {
 			t.Fatalf("lastDigits kept %q", got)
 		}
-		got, run := safeWord(text), 0
+		got, run := plainWord(text), 0
 		for _, char := range got {
 			switch {
 			case char >= '0' && char <= '9':

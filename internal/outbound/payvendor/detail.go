@@ -24,8 +24,8 @@ var (
 	digitsPattern = regexp.MustCompile(`[0-9][0-9 .:/_-]{3,}[0-9]`)
 )
 
-// safeWord returns a status or scheme if it looks like one, and otherwise "".
-func safeWord(text string) string {
+// plainWord returns a status or scheme if it looks like one, and otherwise "".
+func plainWord(text string) string {
 	if !wordPattern.MatchString(text) || digitsPattern.MatchString(text) {
 		return ""
 	}

@@ -146,8 +146,8 @@ func (v *generic) lookup(ctx context.Context, reference string) (result, error) 
 		types:  v.types,
 		active: v.status == nil || slices.Contains(v.active, state),
 		details: landfall.InstructionDetails{
-			Status:     safeWord(state),
-			Scheme:     safeWord(v.scheme.find(reply)),
+			Status:     plainWord(state),
+			Scheme:     plainWord(v.scheme.find(reply)),
 			LastDigits: lastDigits(v.digits.find(reply)),
 			Expiry:     expiryText(v.expires.find(reply)),
 		},

@@ -47,8 +47,8 @@ func (v goCardless) lookup(ctx context.Context, reference string) (result, error
 		types:  []string{landfall.DirectDebit},
 		active: slices.Contains(v.active, status),
 		details: landfall.InstructionDetails{
-			Status:     safeWord(status),
-			Scheme:     safeWord(find("scheme")),
+			Status:     plainWord(status),
+			Scheme:     plainWord(find("scheme")),
 			LastDigits: v.accountEnding(ctx, find("links", "customer_bank_account")),
 		},
 	}, nil

@@ -155,7 +155,7 @@ func (v stripeVendor) method(method *stripeMethod) result {
 	got := result{types: stripeTypes(method.Type), active: true}
 	got.details = landfall.InstructionDetails{
 		Status:     "attached",
-		Scheme:     safeWord(method.Type),
+		Scheme:     plainWord(method.Type),
 		LastDigits: lastDigits(method.last4()),
 	}
 	if method.Customer == nil {
@@ -163,7 +163,7 @@ func (v stripeVendor) method(method *stripeMethod) result {
 		got.active = !v.requireCustomer
 	}
 	if card := method.Card; card != nil {
-		got.details.Scheme = safeWord(card.Brand)
+		got.details.Scheme = plainWord(card.Brand)
 		got.details.Expiry = expiry(strconv.FormatInt(card.ExpYear, 10), strconv.FormatInt(card.ExpMonth, 10))
 		if v.refuseExpired && got.details.Expiry != "" && got.details.Expiry < time.Now().UTC().Format("2006-01") {
 			got.details.Status = "expired"
@@ -176,10 +176,10 @@ func (v stripeVendor) method(method *stripeMethod) result {
 // mandate reads a mandate. A pending one is new and usable.
 func (v stripeVendor) mandate(mandate *stripeMandate) result {
 	got := result{active: mandate.Status == "active" || mandate.Status == "pending"}
-	got.details.Status = safeWord(mandate.Status)
+	got.details.Status = plainWord(mandate.Status)
 	if mandate.Details != nil {
 		got.types = stripeTypes(mandate.Details.Type)
-		got.details.Scheme = safeWord(mandate.Details.Type)
+		got.details.Scheme = plainWord(mandate.Details.Type)
 	}
 	if mandate.Method.stripeMethod != nil {
 		method := v.method(mandate.Method.stripeMethod).details

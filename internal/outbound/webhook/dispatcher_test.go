@@ -19,7 +19,7 @@ import (
 // forgetful side by side. What one of them does must neither cost another an
 // event nor change its order.
 func TestEveryReceiverGetsEverythingInOrder(t *testing.T) {
-	eachYard(t, func(y *yard) {
+	onBothDatabases(t, func(e *environment) {
 		const events, accounts = 600, 30
 		began := time.Now()
 		down := func() bool { return time.Since(began) < time.Second }
@@ -50,11 +50,11 @@ func TestEveryReceiverGetsEverythingInOrder(t *testing.T) {
 			}),
 		}
 		for name, r := range receivers {
-			y.add(name, r.URL)
+			e.add(name, r.URL)
 		}
-		_, stop := y.deliver()
+		_, stop := e.deliver()
 		defer stop()
-		y.happen(events, accounts)
+		e.happen(events, accounts)
 		for name, r := range receivers {
 			until(t, name+" has everything", func() bool { return r.arrived() == events })
 			r.inOrder(t)
@@ -68,7 +68,7 @@ func TestEveryReceiverGetsEverythingInOrder(t *testing.T) {
 // TestOneThatIsRefusedHoldsUpItsAccountAlone has a receiver refuse one event for
 // ever. Behind it only what is about the same account may wait.
 func TestOneThatIsRefusedHoldsUpItsAccountAlone(t *testing.T) {
-	eachYard(t, func(y *yard) {
+	onBothDatabases(t, func(e *environment) {
 		var mended atomic.Bool
 		var refused atomic.Int64
 		r := receive(t, func(account string, number, _ int) (int, bool) {
@@ -78,21 +78,21 @@ func TestOneThatIsRefusedHoldsUpItsAccountAlone(t *testing.T) {
 			}
 			return 200, true
 		})
-		y.add("picky", r.URL)
+		e.add("picky", r.URL)
 		// The end may leave a lease behind, for the next to wait for.
-		_, stop := y.deliver(func(o *webhook.DispatcherOptions) { o.Lease = 2 * time.Second })
-		y.happen(40, 4)
+		_, stop := e.deliver(func(o *webhook.DispatcherOptions) { o.Lease = 2 * time.Second })
+		e.happen(40, 4)
 		until(t, "the others have theirs", func() bool { return r.arrived() >= 30 && refused.Load() >= 3 })
 		stop()
 		if r.arrived() != 30 {
 			t.Errorf("%d arrived", r.arrived())
 		}
-		webhooks, stop := y.deliver(func(o *webhook.DispatcherOptions) { o.Schedule.GiveUp = time.Millisecond })
+		webhooks, stop := e.deliver(func(o *webhook.DispatcherOptions) { o.Schedule.GiveUp = time.Millisecond })
 		defer stop()
 		until(t, "it is given up and those behind it go on", func() bool { return r.arrived() == 39 })
 		until(t, "it is counted", func() bool { return webhooks.Counts().Dead == 1 })
 		mended.Store(true)
-		y.update(func(ctx context.Context, tx landfall.Tx) error {
+		e.update(func(ctx context.Context, tx landfall.Tx) error {
 			dead, count, err := tx.Deliveries(ctx, "picky", landfall.DeliveryDead, 10)
 			if count != 1 || len(dead) != 1 || dead[0].Status != 400 || dead[0].Attempts < 3 {
 				t.Errorf("dead: %+v", dead)
@@ -109,16 +109,16 @@ func TestOneThatIsRefusedHoldsUpItsAccountAlone(t *testing.T) {
 // TestGoneIsSwitchedOff has a receiver say that it is gone. Asked on, it would
 // be asked for years.
 func TestGoneIsSwitchedOff(t *testing.T) {
-	eachYard(t, func(y *yard) {
+	onBothDatabases(t, func(e *environment) {
 		r := receive(t, func(string, int, int) (int, bool) { return http.StatusGone, false })
-		y.add("gone", r.URL)
-		webhooks, stop := y.deliver()
+		e.add("gone", r.URL)
+		webhooks, stop := e.deliver()
 		defer stop()
-		y.happen(50, 10)
-		until(t, "it is switched off", func() bool { return y.webhook("gone").State == landfall.WebhookGone })
+		e.happen(50, 10)
+		until(t, "it is switched off", func() bool { return e.webhook("gone").State == landfall.WebhookGone })
 		until(t, "it is counted", func() bool { return webhooks.Counts().Gone == 1 }) // a moment after it is written down
-		if y.webhook("gone").Position != 0 {
-			t.Errorf("%+v", y.webhook("gone"))
+		if e.webhook("gone").Position != 0 {
+			t.Errorf("%+v", e.webhook("gone"))
 		}
 	})
 }
@@ -126,15 +126,15 @@ func TestGoneIsSwitchedOff(t *testing.T) {
 // Whoever is down for longer than events are tried loses them to the dead list,
 // in the open, and what comes later still has its time.
 func TestWhatIsDownForGoodDiesInTheOpen(t *testing.T) {
-	eachYard(t, func(y *yard) {
+	onBothDatabases(t, func(e *environment) {
 		r := receive(t, func(string, int, int) (int, bool) { return 500, false })
-		y.add("down", r.URL)
-		_, stop := y.deliver(func(o *webhook.DispatcherOptions) { o.Schedule.GiveUp = 500 * time.Millisecond })
+		e.add("down", r.URL)
+		_, stop := e.deliver(func(o *webhook.DispatcherOptions) { o.Schedule.GiveUp = 500 * time.Millisecond })
 		defer stop()
-		y.happen(100, 10)
+		e.happen(100, 10)
 		until(t, "all of them are dead", func() bool {
 			var count int
-			err := y.View(context.Background(), func(view landfall.View) (err error) {
+			err := e.View(context.Background(), func(view landfall.View) (err error) {
 				_, count, err = view.Deliveries(context.Background(), "down", landfall.DeliveryDead, 1)
 				return err
 			})
@@ -146,7 +146,7 @@ func TestWhatIsDownForGoodDiesInTheOpen(t *testing.T) {
 // TestReceiversAreKeptAtBay sends to receivers that redirect and that never end.
 // Followed, they reach into our network; read to the end, they take our memory.
 func TestReceiversAreKeptAtBay(t *testing.T) {
-	eachYard(t, func(y *yard) {
+	onBothDatabases(t, func(e *environment) {
 		var reached atomic.Int64
 		target := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
 		t.Cleanup(target.Close)
@@ -161,8 +161,8 @@ func TestReceiversAreKeptAtBay(t *testing.T) {
 		}))
 		t.Cleanup(endless.Close)
 		send := func(url string) webhook.Outcome {
-			secret, _ := y.sender.Keys.New()
-			return y.sender.Send(t.Context(), &landfall.Webhook{URL: url, Secrets: []landfall.WebhookSecret{secret}}, landfall.Event{ID: 1})
+			secret, _ := e.sender.Keys.New()
+			return e.sender.Send(t.Context(), &landfall.Webhook{URL: url, Secrets: []landfall.WebhookSecret{secret}}, landfall.Event{ID: 1})
 		}
 		if outcome := send(redirecting.URL); outcome.Arrived() || outcome.Status != 307 || reached.Load() != 0 {
 			t.Errorf("a redirect: %+v, followed %d times", outcome, reached.Load())
@@ -185,7 +185,7 @@ func TestReceiversAreKeptAtBay(t *testing.T) {
 			<-r.Context().Done()
 		}))
 		t.Cleanup(silent.Close)
-		y.sender.TimeLimit = time.Second
+		e.sender.TimeLimit = time.Second
 		if outcome := send(silent.URL); outcome.Reason != "it did not answer in time" || outcome.Took > 20*time.Second {
 			t.Errorf("one that says nothing: %+v", outcome)
 		}
@@ -195,7 +195,7 @@ func TestReceiversAreKeptAtBay(t *testing.T) {
 // TestRetryAfterOfReceiversIsHonoured has a receiver ask for time. One that is
 // asked again at once has no chance to recover.
 func TestRetryAfterOfReceiversIsHonoured(t *testing.T) {
-	eachYard(t, func(y *yard) {
+	onBothDatabases(t, func(e *environment) {
 		var first, second atomic.Int64
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			if first.CompareAndSwap(0, time.Now().UnixMilli()) {
@@ -206,10 +206,10 @@ func TestRetryAfterOfReceiversIsHonoured(t *testing.T) {
 			second.CompareAndSwap(0, time.Now().UnixMilli())
 		}))
 		t.Cleanup(server.Close)
-		y.add("busy", server.URL)
-		_, stop := y.deliver(func(o *webhook.DispatcherOptions) { o.Schedule.Longest = time.Hour })
+		e.add("busy", server.URL)
+		_, stop := e.deliver(func(o *webhook.DispatcherOptions) { o.Schedule.Longest = time.Hour })
 		defer stop()
-		y.happen(1, 1)
+		e.happen(1, 1)
 		until(t, "it is tried again", func() bool { return second.Load() != 0 })
 		if waited := second.Load() - first.Load(); waited < 950 {
 			t.Errorf("it was tried again after %d ms", waited)
@@ -219,7 +219,7 @@ func TestRetryAfterOfReceiversIsHonoured(t *testing.T) {
 
 // Many slow receivers, and many more that are down, leave the others their pace.
 func TestManyWebhooksDoNotStarveEachOther(t *testing.T) {
-	eachYard(t, func(y *yard) {
+	onBothDatabases(t, func(e *environment) {
 		const many, events = 120, 5
 		slow := receive(t, func(string, int, int) (int, bool) {
 			time.Sleep(300 * time.Millisecond)
@@ -231,17 +231,17 @@ func TestManyWebhooksDoNotStarveEachOther(t *testing.T) {
 		for i := range many {
 			switch i % 4 {
 			case 0:
-				y.add(fmt.Sprintf("slow%d", i), slow.URL)
+				e.add(fmt.Sprintf("slow%d", i), slow.URL)
 			case 1:
-				y.add(fmt.Sprintf("down%d", i), "https://127.0.0.1:1/")
+				e.add(fmt.Sprintf("down%d", i), "https://127.0.0.1:1/")
 			default:
-				y.add(fmt.Sprintf("quick%d", i), server.URL)
+				e.add(fmt.Sprintf("quick%d", i), server.URL)
 			}
 		}
 		// Far fewer places than webhooks, so that they have to take turns.
-		_, stop := y.deliver(func(o *webhook.DispatcherOptions) { o.Concurrency, o.Parallel = 48, 2 })
+		_, stop := e.deliver(func(o *webhook.DispatcherOptions) { o.Concurrency, o.Parallel = 48, 2 })
 		defer stop()
-		y.happen(events, 1)
+		e.happen(events, 1)
 		until(t, "every quick one has everything", func() bool { return quick.Load() >= many/2*events })
 	})
 }

@@ -23,15 +23,15 @@ import (
 
 const operatorsKey = "0123456789abcdef0123456789abcdef"
 
-// yard is a store with an organisation, whose events go to receivers.
-type yard struct {
+// environment is a store with an organisation, whose events go to receivers.
+type environment struct {
 	landfall.Store
 	t      *testing.T
 	sender *webhook.Sender
 }
 
-// eachYard runs a test on both databases.
-func eachYard(t *testing.T, test func(*yard)) {
+// onBothDatabases runs a test on both databases.
+func onBothDatabases(t *testing.T, test func(*environment)) {
 	t.Helper()
 	for name, address := range map[string]func(testing.TB) string{
 		"sqlite":   dbtest.SQLite,
@@ -47,37 +47,37 @@ func eachYard(t *testing.T, test func(*yard)) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			y := &yard{Store: store, t: t, sender: webhook.NewSender(webhook.SenderOptions{
+			e := &environment{Store: store, t: t, sender: webhook.NewSender(webhook.SenderOptions{
 				Keys: keys, Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, TimeLimit: 30 * time.Second,
 				Encode: func(event landfall.Event) (string, []byte) {
 					return strconv.FormatInt(event.ID, 10), fmt.Appendf(nil, "%s %s", event.Key.External, event.Details["n"])
 				},
 			})}
-			t.Cleanup(y.sender.Close)
-			y.update(func(ctx context.Context, tx landfall.Tx) error {
+			t.Cleanup(e.sender.Close)
+			e.update(func(ctx context.Context, tx landfall.Tx) error {
 				return errors.Join(tx.CreateOrganisation(ctx, "Acme"), tx.CreateSupplier(ctx, landfall.NewSupplier("NORTH")), tx.Grant(ctx, "NORTH", "Acme"))
 			})
-			test(y)
+			test(e)
 		})
 	}
 }
 
-func (y *yard) update(fn func(context.Context, landfall.Tx) error) {
-	y.t.Helper()
+func (e *environment) update(fn func(context.Context, landfall.Tx) error) {
+	e.t.Helper()
 	ctx := context.Background()
-	if err := y.Update(ctx, func(tx landfall.Tx) error { return fn(ctx, tx) }); err != nil {
-		y.t.Fatal(err)
+	if err := e.Update(ctx, func(tx landfall.Tx) error { return fn(ctx, tx) }); err != nil {
+		e.t.Fatal(err)
 	}
 }
 
 // add makes a webhook to a receiver.
-func (y *yard) add(name, url string) {
-	y.t.Helper()
-	secret, err := y.sender.Keys.New()
+func (e *environment) add(name, url string) {
+	e.t.Helper()
+	secret, err := e.sender.Keys.New()
 	if err != nil {
-		y.t.Fatal(err)
+		e.t.Fatal(err)
 	}
-	y.update(func(ctx context.Context, tx landfall.Tx) error {
+	e.update(func(ctx context.Context, tx landfall.Tx) error {
 		return tx.CreateWebhook(ctx, landfall.Webhook{
 			Name: name, Organisation: "Acme", URL: url, State: landfall.WebhookActive, Secrets: []landfall.WebhookSecret{secret},
 		})
@@ -85,10 +85,10 @@ func (y *yard) add(name, url string) {
 }
 
 // happen tells so many events, of some accounts in turn, numbered for each.
-func (y *yard) happen(count, accounts int) {
-	y.t.Helper()
+func (e *environment) happen(count, accounts int) {
+	e.t.Helper()
 	for from := 0; from < count; from += 100 {
-		y.update(func(ctx context.Context, tx landfall.Tx) error {
+		e.update(func(ctx context.Context, tx landfall.Tx) error {
 			for i := from; i < min(from+100, count); i++ {
 				event := landfall.Event{
 					Type: landfall.EventSkipped, Key: landfall.Key{Supplier: "NORTH", External: fmt.Sprintf("acc%d", i%accounts)},
@@ -104,15 +104,15 @@ func (y *yard) happen(count, accounts int) {
 }
 
 // deliver runs the service of webhooks, impatiently.
-func (y *yard) deliver(adjust ...func(*webhook.DispatcherOptions)) (*webhook.Dispatcher, func()) {
+func (e *environment) deliver(adjust ...func(*webhook.DispatcherOptions)) (*webhook.Dispatcher, func()) {
 	options := webhook.DispatcherOptions{
-		Sender: y.sender, Watcher: webhook.NewLogWatcher(y.Store), Log: slog.New(slog.DiscardHandler), PollInterval: 50 * time.Millisecond,
+		Sender: e.sender, Watcher: webhook.NewLogWatcher(e.Store), Log: slog.New(slog.DiscardHandler), PollInterval: 50 * time.Millisecond,
 		Schedule: webhook.Schedule{First: 20 * time.Millisecond, Longest: 200 * time.Millisecond, GiveUp: time.Minute},
 	}
 	for _, change := range adjust {
 		change(&options)
 	}
-	webhooks := webhook.NewDispatcher(y.Store, options)
+	webhooks := webhook.NewDispatcher(e.Store, options)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -122,14 +122,14 @@ func (y *yard) deliver(adjust ...func(*webhook.DispatcherOptions)) (*webhook.Dis
 	return webhooks, func() { cancel(); <-done }
 }
 
-func (y *yard) webhook(name string) (found landfall.Webhook) {
-	y.t.Helper()
-	err := y.View(context.Background(), func(view landfall.View) (err error) {
+func (e *environment) webhook(name string) (found landfall.Webhook) {
+	e.t.Helper()
+	err := e.View(context.Background(), func(view landfall.View) (err error) {
 		found, err = view.Webhook(context.Background(), name)
 		return err
 	})
 	if err != nil {
-		y.t.Fatal(err)
+		e.t.Fatal(err)
 	}
 	return found
 }

@@ -71,11 +71,11 @@ func TestNewsReachWhomTheyConcern(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &sea{}
 		log.tell("A", "B", "C")
-		tide := webhook.NewLogWatcher(log)
-		if complete, err := tide.CompleteUpTo(t.Context()); complete != 3 || err != nil {
+		watcher := webhook.NewLogWatcher(log)
+		if complete, err := watcher.CompleteUpTo(t.Context()); complete != 3 || err != nil {
 			t.Errorf("settled up to %d, %v", complete, err)
 		}
-		a, both, all := tide.Watch([]string{"A"}), tide.Watch([]string{"A", "B"}), tide.Watch(nil)
+		a, both, all := watcher.Watch([]string{"A"}), watcher.Watch([]string{"A", "B"}), watcher.Watch(nil)
 		time.Sleep(time.Second)
 		if told(a) || told(both) || told(all) {
 			t.Error("there were no news")
@@ -97,14 +97,14 @@ func TestNewsReachWhomTheyConcern(t *testing.T) {
 func TestWaitingCostsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &sea{}
-		tide := webhook.NewLogWatcher(log)
+		watcher := webhook.NewLogWatcher(log)
 		time.Sleep(time.Hour)
 		if log.soundings.Load() != 0 {
 			t.Errorf("%d soundings for nobody", log.soundings.Load())
 		}
 		var watches []*webhook.Watch
 		for range 1000 {
-			watches = append(watches, tide.Watch([]string{"A"}))
+			watches = append(watches, watcher.Watch([]string{"A"}))
 		}
 		time.Sleep(10 * time.Second)
 		if asked := log.soundings.Load(); asked > 200 { // a thousand watch, and the pace of looking has some chance in it
@@ -127,24 +127,24 @@ func TestSettlingWaitsForWritersButNotForLong(t *testing.T) {
 		log := &sea{}
 		log.tell("A", "A")
 		log.write("slow")
-		tide := webhook.NewLogWatcher(log)
+		watcher := webhook.NewLogWatcher(log)
 		go func() {
 			time.Sleep(50 * time.Millisecond)
 			log.write("another")
 		}()
 		began := time.Now()
-		if complete, err := tide.CompleteUpTo(t.Context()); complete != 2 || err != nil || time.Since(began) > 100*time.Millisecond {
+		if complete, err := watcher.CompleteUpTo(t.Context()); complete != 2 || err != nil || time.Since(began) > 100*time.Millisecond {
 			t.Errorf("settled up to %d after %s, %v", complete, time.Since(began), err)
 		}
 		log.tell("A")
 		began = time.Now()
-		if complete, err := tide.CompleteUpTo(t.Context()); complete != 2 || err != nil || time.Since(began) > 2*time.Second {
+		if complete, err := watcher.CompleteUpTo(t.Context()); complete != 2 || err != nil || time.Since(began) > 2*time.Second {
 			t.Errorf("behind one who writes for ever: %d after %s, %v", complete, time.Since(began), err)
 		}
 		log.mu.Lock()
 		log.away = true
 		log.mu.Unlock()
-		if _, err := tide.CompleteUpTo(t.Context()); err == nil {
+		if _, err := watcher.CompleteUpTo(t.Context()); err == nil {
 			t.Error("a database that is away was not noticed")
 		}
 		time.Sleep(time.Second) // until the watch has ended

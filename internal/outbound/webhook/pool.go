@@ -84,15 +84,15 @@ func (c *Pool[T]) Run(ctx context.Context) {
 // wait waits until there may be work. It returns false when the context has ended.
 func (c *Pool[T]) wait(ctx context.Context, failed int) bool {
 	pause := c.PollInterval/2 + rand.N(c.PollInterval/2+1) //nolint:gosec // only spreads the replicas
-	bell := c.wakeChannel()
+	wake := c.wakeChannel()
 	if failed > 0 {
-		pause, bell = min(time.Duration(failed)*time.Second, 10*time.Second), nil // waking does not help an unavailable database
+		pause, wake = min(time.Duration(failed)*time.Second, 10*time.Second), nil // waking does not help an unavailable database
 	}
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-bell:
+	case <-wake:
 	case <-ctx.Done():
 		return false
 	}

@@ -49,14 +49,14 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 	}
 }
 
-// shelf is a table of things that are due.
-type shelf struct {
+// dueList is a list of items that are due.
+type dueList struct {
 	mu    sync.Mutex
 	due   []int
 	fails int
 }
 
-func (s *shelf) claim(_ context.Context, most int) ([]int, error) {
+func (s *dueList) claim(_ context.Context, most int) ([]int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fails > 0 {
@@ -71,13 +71,13 @@ func (s *shelf) claim(_ context.Context, most int) ([]int, error) {
 
 func TestSlowOnesHoldUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		shelf := &shelf{fails: 2}
+		list := &dueList{fails: 2}
 		for i := range 100 {
-			shelf.due = append(shelf.due, i)
+			list.due = append(list.due, i)
 		}
 		var done, most, under atomic.Int64
-		crew := &webhook.Pool[int]{
-			Concurrency: 4, PollInterval: time.Minute, Claim: shelf.claim, Log: slog.New(slog.DiscardHandler),
+		pool := &webhook.Pool[int]{
+			Concurrency: 4, PollInterval: time.Minute, Claim: list.claim, Log: slog.New(slog.DiscardHandler),
 			Do: func(_ context.Context, one int) {
 				most.Store(max(most.Load(), under.Add(1)))
 				defer under.Add(-1)
@@ -92,7 +92,7 @@ func TestSlowOnesHoldUpNobody(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
-			crew.Run(ctx)
+			pool.Run(ctx)
 			close(ended)
 		}()
 		time.Sleep(3 * time.Minute)
@@ -109,21 +109,21 @@ func TestSlowOnesHoldUpNobody(t *testing.T) {
 
 func TestNewsAreNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		shelf := &shelf{}
+		list := &dueList{}
 		got := make(chan int, 1)
-		crew := &webhook.Pool[int]{
-			Concurrency: 1, PollInterval: time.Hour, Claim: shelf.claim, Log: slog.New(slog.DiscardHandler),
+		pool := &webhook.Pool[int]{
+			Concurrency: 1, PollInterval: time.Hour, Claim: list.claim, Log: slog.New(slog.DiscardHandler),
 			Do: func(_ context.Context, one int) { got <- one },
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		go crew.Run(ctx)
+		go pool.Run(ctx)
 		synctest.Wait()
-		shelf.mu.Lock()
-		shelf.due = []int{7}
-		shelf.mu.Unlock()
+		list.mu.Lock()
+		list.due = []int{7}
+		list.mu.Unlock()
 		began := time.Now()
-		crew.Wake()
+		pool.Wake()
 		if <-got != 7 || time.Since(began) > 0 {
 			t.Error("news had to wait")
 		}
