@@ -98,7 +98,7 @@ func Reconcile(supplier string, tallies *Tallies, totals *ControlTotals) Reconci
 	for _, kind := range countedKinds {
 		all.Rows = append(all.Rows, compare(Measure{Kind: kind}, tallies, claims))
 	}
-	for _, currency := range currencies(tallies, claims) {
+	for _, currency := range currenciesOf(tallies, claims) {
 		all.Rows = append(all.Rows, compare(Measure{Kind: MeasureBalances, Currency: currency}, tallies, claims))
 		for _, kind := range TransactionTypes {
 			row := compare(Measure{MeasureTransactions, currency, kind}, tallies, claims)
@@ -127,8 +127,8 @@ func LoadReconciliation(ctx context.Context, view View, supplier string) (Reconc
 	return Reconcile(supplier, &tallies, &totals), nil
 }
 
-// currencies returns all currencies that are used or claimed, sorted.
-func currencies(tallies *Tallies, claims map[Measure]Value) []string {
+// currenciesOf returns all currencies that are used or claimed, sorted.
+func currenciesOf(tallies *Tallies, claims map[Measure]Value) []string {
 	found := map[string]bool{}
 	for _, sums := range tallies.Sums {
 		for currency, sum := range sums {

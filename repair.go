@@ -188,7 +188,7 @@ func (t *FailureTally) tryAll(wanted int) map[rune]bool {
 		}
 		freed := 0
 		for set, count := range t.sets {
-			if within(set, choice) {
+			if withinChoice(set, choice) {
 				freed += count
 			}
 		}
@@ -205,7 +205,7 @@ func (t *FailureTally) tryAll(wanted int) map[rune]bool {
 	return chosen
 }
 
-func within(set string, choice uint) bool {
+func withinChoice(set string, choice uint) bool {
 	for _, number := range set {
 		if choice>>uint(number)&1 == 0 { //nolint:gosec // likewise
 			return false

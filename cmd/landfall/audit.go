@@ -164,22 +164,22 @@ func auditVerify() *cobra.Command {
 		}
 		// Members without a meaning are left out, so that a program can test for them.
 		data := map[string]any{
-			"entries": verdict.Chain.Position, "unsealed": verdict.Unsealed, "checkpoints": verdict.Checkpoints,
-			"chain": verdict.Chain.Name, "hash": verdict.Chain.Hash.String(), "holds": verdict.Wrong == "",
+			"entries": verdict.Chain.Position, "unsealed": verdict.Unchained, "checkpoints": verdict.Checkpoints,
+			"chain": verdict.Chain.Name, "hash": verdict.Chain.Hash.String(), "holds": verdict.Problem == "",
 		}
 		if verdict.Checkpoints > 0 {
-			data["last_checkpoint_at"], data["last_checkpoint_place"] = verdict.Last.At, verdict.Last.Place
+			data["last_checkpoint_at"], data["last_checkpoint_place"] = verdict.Last.At, verdict.Last.Position
 		}
-		if verdict.Wrong != "" {
-			data["wrong"], data["place"], data["entry"] = verdict.Wrong, verdict.Place, verdict.Entry
+		if verdict.Problem != "" {
+			data["wrong"], data["place"], data["entry"] = verdict.Problem, verdict.Position, verdict.Entry
 		}
 		// Print the figures before returning the error, so that standard output always has the full
 		// result.
 		if err := printData(command, data, func(out io.Writer) { printVerdict(out, verdict) }); err != nil {
 			return err
 		}
-		if verdict.Wrong != "" {
-			return errors.New("the audit log is not intact: " + verdict.Wrong)
+		if verdict.Problem != "" {
+			return errors.New("the audit log is not intact: " + verdict.Problem)
 		}
 		return nil
 	})
@@ -192,18 +192,18 @@ func auditVerify() *cobra.Command {
 }
 
 // printVerdict prints what was checked.
-func printVerdict(out io.Writer, verdict audit.Verdict) {
+func printVerdict(out io.Writer, verdict audit.Result) {
 	fmt.Fprintf(out, "Chain %s: %d entries", verdict.Chain.Name, verdict.Chain.Position)
 	if verdict.Checkpoints > 0 {
 		fmt.Fprintf(out, ", %d checkpoints match, the last from %s with %d entries after it",
-			verdict.Checkpoints, verdict.Last.At, verdict.Chain.Position-verdict.Last.Place)
+			verdict.Checkpoints, verdict.Last.At, verdict.Chain.Position-verdict.Last.Position)
 	}
 	// New entries are chained a little later, so a few unchained ones are normal.
-	if verdict.Unsealed > 0 {
-		fmt.Fprintf(out, ", %d newer entries not chained yet", verdict.Unsealed)
+	if verdict.Unchained > 0 {
+		fmt.Fprintf(out, ", %d newer entries not chained yet", verdict.Unchained)
 	}
 	fmt.Fprintln(out, ".")
-	if verdict.Wrong == "" {
+	if verdict.Problem == "" {
 		fmt.Fprintln(out, "No problems found.")
 	}
 }

@@ -113,14 +113,14 @@ func restoreCommand() *cobra.Command {
 			return usageError{errors.New("choose what happens to the API keys in the backup, some of which may have been revoked since: " +
 				"one of --revoked LIST, --revoke-keys and --keep-keys")}
 		}
-		fate := operate.KeyFate{All: revoke}
+		fate := operate.KeysToRevoke{All: revoke}
 		if list != "" {
 			if fate.IDs, err = readRevokedKeys(command.InOrStdin(), list); err != nil {
 				return usageError{err}
 			}
 		}
 		// Decided before the database can be used.
-		var done operate.Restored
+		var done operate.RestoreResult
 		admit := func(ctx context.Context, store landfall.Store) (err error) {
 			done, err = operate.New(store, operate.Options{Actor: currentActor(), Source: hostname()}).Restore(ctx, fate)
 			return err
@@ -162,7 +162,7 @@ func restoreDatabase(ctx context.Context, settings app.Settings, args []string, 
 }
 
 // printRestored lists the keys that are still valid, for the operator to review.
-func printRestored(command *cobra.Command, database string, done operate.Restored) error {
+func printRestored(command *cobra.Command, database string, done operate.RestoreResult) error {
 	valid := rowsOf(done.Good, newKeyEntry)
 	return printData(command, struct {
 		Database string     `json:"database"`

@@ -42,7 +42,7 @@ func printFound(out io.Writer, found accountview.SearchResults) {
 			}))
 	}
 	if found.More {
-		fmt.Fprintf(out, "More than %d accounts match; refine your search.\n", operate.MostFound)
+		fmt.Fprintf(out, "More than %d accounts match; refine your search.\n", operate.MaxSearchResults)
 	}
 	if found.WholeWordsOnly {
 		fmt.Fprintln(out, "Personal data is encrypted here: names, addresses and phone numbers must be typed in full.")

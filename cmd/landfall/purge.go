@@ -46,7 +46,7 @@ func purgeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		entries := rowsOf(found, func(one operate.Purged) purgeEntry {
+		entries := rowsOf(found, func(one operate.PurgeResult) purgeEntry {
 			kept := one.Supplier.Retention
 			return purgeEntry{
 				one.Supplier.Code, dryRun, one.Gone.Documents, one.Gone.Failures, one.Gone.Mails, one.Gone.Events,

@@ -48,7 +48,7 @@ func runUndo() *cobra.Command {
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		out, asJSON := command.OutOrStdout(), jsonWanted(command)
 		bar := newCommandProgress(command, "undoing")
-		watch := operate.RunUndoWatch{Progress: bar.at, Remnant: func(remnant operate.RunRemnant) error {
+		watch := operate.RunUndoWatch{Progress: bar.at, Kept: func(remnant operate.KeptAccount) error {
 			bar.clear() // on a terminal both streams are the same screen
 			return printRemnant(out, remnant, asJSON)
 		}}
@@ -71,7 +71,7 @@ func runUndo() *cobra.Command {
 }
 
 // printRemnant prints why an account was kept, while others are still being undone.
-func printRemnant(out io.Writer, remnant operate.RunRemnant, asJSON bool) error {
+func printRemnant(out io.Writer, remnant operate.KeptAccount, asJSON bool) error {
 	entry := remnantEntry{
 		Supplier: remnant.Key.Supplier, External: remnant.Key.External, Number: remnant.Number,
 		Outcome: "kept", Reason: string(remnant.Kept),

@@ -41,7 +41,7 @@ func validateCommand() *cobra.Command {
 				return err
 			}
 			// Imagine validates the settings without a database.
-			settings, err := operate.New(nil, operate.Options{Rules: contract.RuleCodes()}).Imagine(change)
+			settings, err := operate.New(nil, operate.Options{Rules: contract.RuleCodes()}).PreviewSupplier(change)
 			if err != nil {
 				return err
 			}

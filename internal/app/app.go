@@ -38,7 +38,7 @@ type App struct {
 	log        *Log
 	store      landfall.Store
 	issuer     *auth.Issuer
-	gate       *auth.Gate
+	gate       *auth.Authenticator
 	quota      *quota.Keeper
 	logins     *logins
 	vendors    *payvendor.Verifier
@@ -49,8 +49,8 @@ type App struct {
 	webhooks   *webhook.Dispatcher
 	console    *console.Console // nil when off
 	files      landfall.FileStore
-	sessions   *auth.Reception
-	chainer    *audit.Notary
+	sessions   *auth.Sessions
+	chainer    *audit.Chainer
 	upkeep     *upkeep.Upkeep
 	api        *httpapi.API
 	draining   atomic.Bool
@@ -95,9 +95,9 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		AccessLife: settings.AccessTokenLife, RefreshLife: settings.RefreshTokenLife, FamilyLife: settings.LoginLife,
 		Watch: app.logins.watch,
 	})
-	app.sessions = auth.NewReception(store, auth.ReceptionOptions{Idle: settings.ConsoleIdle, Length: settings.ConsoleSession})
+	app.sessions = auth.NewSessions(store, auth.SessionOptions{Idle: settings.ConsoleIdle, Length: settings.ConsoleSession})
 	app.quota = quota.New(store, time.Now, metrics.CountQuotaRefusal)
-	app.gate = auth.NewGate(store, time.Now)
+	app.gate = auth.NewAuthenticator(store, time.Now)
 	app.vendors = payvendor.New(payvendor.Options{
 		TimeLimit: settings.VendorTimeout, SecretVariables: settings.VendorSecrets, Alarm: app.alarm, Observe: metrics.ObserveVendor,
 	})

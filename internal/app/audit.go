@@ -22,7 +22,7 @@ func (a *App) openAudit() error {
 		if err != nil {
 			return SettingError{err}
 		}
-		options.Witness = witness
+		options.Checkpoints = witness
 	}
 	a.chainer = audit.New(a.store, options)
 	return nil
@@ -30,12 +30,12 @@ func (a *App) openAudit() error {
 
 // witness blames the setting for a folder that cannot be written: the server must
 // not start and keep no checkpoints.
-func (s Settings) witness(log *Log) (*audit.Witness, error) {
+func (s Settings) witness(log *Log) (*audit.CheckpointWriter, error) {
 	key, err := s.auditKey()
 	if err != nil {
 		return nil, err
 	}
-	witness, err := audit.NewWitness(key, s.AuditCheckpoints, log.Logger)
+	witness, err := audit.NewCheckpointWriter(key, s.AuditCheckpoints, log.Logger)
 	return witness, settingErr("audit-checkpoints", err)
 }
 
@@ -99,7 +99,7 @@ func (a *App) auditReadings() []httpapi.FuncMetric {
 	}
 	return []httpapi.FuncMetric{
 		{Name: "landfall_audit_entries_sealed_total", Help: "Audit entries that this replica chained.", Counts: true,
-			Read: count(func(c audit.Counts) int64 { return c.Sealed })},
+			Read: count(func(c audit.Counts) int64 { return c.Chained })},
 		{Name: "landfall_audit_checkpoints_total", Help: "Checkpoints of the audit that this replica kept.", Counts: true,
 			Read: count(func(c audit.Counts) int64 { return c.Checkpoints })},
 		{Name: "landfall_audit_failures_total", Help: "Times that entries could not be chained or a checkpoint not be kept.", Counts: true,

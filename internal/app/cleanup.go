@@ -46,7 +46,7 @@ func (a *App) recordKeyUses(ctx context.Context) {
 		}
 		// Record the last uses during a shutdown too.
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), keyUseTimeout)
-		if err := a.gate.KeepUses(last); err != nil {
+		if err := a.gate.SaveKeyUses(last); err != nil {
 			a.log.Warn("cannot record key uses; will retry", "error", err)
 		}
 		cancel()

@@ -98,7 +98,7 @@ func (a *App) beat(ctx context.Context) {
 	self := landfall.Replica{ID: rand.Text(), Host: host, Version: a.version}
 	operator := operate.New(a.store, operate.Options{Actor: "operator:console"})
 	for {
-		if err := operator.Beat(ctx, self, beatEvery/2); err != nil && ctx.Err() == nil {
+		if err := operator.Heartbeat(ctx, self, beatEvery/2); err != nil && ctx.Err() == nil {
 			a.log.Debug("this server could not report itself", "error", err)
 		}
 		select {

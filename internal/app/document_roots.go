@@ -13,7 +13,7 @@ import (
 func warnAboutDocumentRoots(ctx context.Context, store landfall.Transactor, log *slog.Logger) {
 	err := store.View(ctx, func(view landfall.View) error {
 		suppliers, err := view.Suppliers(ctx)
-		for _, problem := range operate.RootTroubles(suppliers) {
+		for _, problem := range operate.RootProblems(suppliers) {
 			log.Warn("document root needs attention", "problem", problem)
 		}
 		return err

@@ -44,7 +44,7 @@ func accountPath(key landfall.Key) string { return consolePath("accounts", key.S
 
 // accountPage loads the page, with or without personal data.
 func (r *pageRequest) accountPage(key landfall.Key, personal bool) (any, error) {
-	facts, err := r.operator().Sheet(r.Context(), key, operate.AccountLook{
+	facts, err := r.operator().AccountPage(r.Context(), key, operate.AccountPageQuery{
 		AccountPageQuery: landfall.AccountPageQuery{
 			Rows: accountPageRows, EntriesBefore: r.queryInt("ledger"), NotesBefore: r.queryInt("notes"), StatementsBefore: r.queryInt("statements"),
 		},
@@ -77,7 +77,7 @@ func (r *pageRequest) accountPage(key landfall.Key, personal bool) (any, error) 
 // revealAccount shows the page with personal data. The next page masks it again.
 func revealAccount(r *pageRequest) (any, error) {
 	// The reason must be in the audit before personal data is read.
-	if err := r.operator().Reveal(r.Context(), r.accountKey(), r.formValue("reason")); err != nil {
+	if err := r.operator().RecordReveal(r.Context(), r.accountKey(), r.formValue("reason")); err != nil {
 		return nil, err
 	}
 	return r.accountPage(r.accountKey(), true)

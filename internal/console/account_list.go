@@ -72,7 +72,7 @@ func (s supplierSummary) stateCounts() map[string]int64 {
 // newRowsOf returns the length of a list, and of all others.
 func (r *pageRequest) newRowsOf(state string) (newRows, map[string]int64, error) {
 	code := r.PathValue("supplier")
-	summary, err := r.operator().Stand(r.Context(), code)
+	summary, err := r.operator().SupplierState(r.Context(), code)
 	lengths := supplierSummary{summary}.stateCounts()
 	return newRows{
 		ReloadPath: r.URL.RequestURI(), LivePath: consolePath("suppliers", code, "accounts") + "live?state=" + state, Count: lengths[state],

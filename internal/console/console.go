@@ -31,7 +31,7 @@ type Options struct {
 	// the audit records it.
 	OperatorFor func(actor string) *operate.Operator
 	Intake      *intake.Service // creates accounts
-	Sessions    *auth.Reception
+	Sessions    *auth.Sessions
 	Files       landfall.FileStore // locates documents of notes and statements; nil: only their paths are shown
 	Logger      *slog.Logger
 	// ClientAddress returns the caller's address behind known proxies; nil: the peer's.

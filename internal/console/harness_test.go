@@ -60,7 +60,7 @@ func testConsoleOver(t testing.TB, store landfall.Store) *testConsole {
 			return operate.New(store, operate.Options{Actor: actor, Rules: contract.RuleCodes(), Sender: h.sender, Verifier: fakeVendor{}})
 		},
 		Intake:   intake.New(store, intake.Options{}),
-		Sessions: auth.NewReception(store, auth.ReceptionOptions{}),
+		Sessions: auth.NewSessions(store, auth.SessionOptions{}),
 	})
 	h.console.countWait = pageTimeout // for slow machines
 	h.server = httptest.NewServer(h.console)

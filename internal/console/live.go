@@ -154,7 +154,7 @@ func (r *pageRequest) stream(handle handlerFunc, view string) error {
 		if err != nil {
 			return nil // signed out
 		}
-		if _, _, err := r.console.Sessions.Whoever(r.Context(), cookie.Value); err != nil {
+		if _, _, err := r.console.Sessions.Identify(r.Context(), cookie.Value); err != nil {
 			return nil // the session has ended
 		}
 	}

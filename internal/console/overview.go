@@ -18,7 +18,7 @@ type overviewPage struct {
 }
 
 // supplierSummary is the progress of one supplier.
-type supplierSummary struct{ operate.SupplierStand }
+type supplierSummary struct{ operate.SupplierState }
 
 // Segments are the parts of the supplier's bar, each with its list.
 func (s supplierSummary) Segments() []Segment {

@@ -103,7 +103,7 @@ func differencePath(code, measure, reason, after string) string {
 
 func showDifference(r *pageRequest) (any, error) {
 	code, measure, reason := r.PathValue("supplier"), cmp.Or(r.queryParam("measure"), "accounts"), cmp.Or(r.queryParam("reason"), string(landfall.ReasonPending))
-	rows, err := r.operator().BehindFrom(r.Context(), code, measure, reason, parseCursor(r.queryParam("after")))
+	rows, err := r.operator().ContributionsAfter(r.Context(), code, measure, reason, parseCursor(r.queryParam("after")))
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ type pageRequest struct {
 
 // operator returns the operator's actions under the name of the signed-in person.
 func (r *pageRequest) operator() *operate.Operator {
-	return r.console.OperatorFor(r.actor()).From(r.console.ClientAddress(r.Request).String())
+	return r.console.OperatorFor(r.actor()).WithSource(r.console.ClientAddress(r.Request).String())
 }
 
 // actor is the name that the audit records.
@@ -44,7 +44,7 @@ var errNotSignedIn = errors.New("not signed in")
 // authenticate finds the session, checks the role and reads the form.
 func (r *pageRequest) authenticate() error {
 	if cookie, err := r.Cookie(r.sessionCookie()); err == nil {
-		operator, session, err := r.console.Sessions.Whoever(r.Context(), cookie.Value)
+		operator, session, err := r.console.Sessions.Identify(r.Context(), cookie.Value)
 		known, _ := errors.AsType[*landfall.Error](err)
 		switch {
 		case err == nil:

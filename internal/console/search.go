@@ -22,7 +22,7 @@ type searchPage struct {
 func searchAccounts(r *pageRequest) (any, error) { return r.search() }
 
 func (r *pageRequest) search() (searchPage, error) {
-	page := searchPage{pageHead: pageHead{Title: "Search"}, Query: r.queryParam("q"), Limit: operate.MostFound}
+	page := searchPage{pageHead: pageHead{Title: "Search"}, Query: r.queryParam("q"), Limit: operate.MaxSearchResults}
 	results, err := r.operator().Search(r.Context(), page.Query)
 	// A query that is too short is a hint and not an error while somebody types.
 	if refusal, known := errors.AsType[*landfall.Error](err); known && refusal.Kind == landfall.Invalid {

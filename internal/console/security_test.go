@@ -154,7 +154,7 @@ func TestHostileNamesAreEscaped(t *testing.T) {
 	must(operator.Skip(ctx, landfall.Key{Supplier: "NORTH", External: "3"}, "because "+scriptTag))
 	run, err := operator.StartRun(ctx, landfall.RunPlan{Supplier: "NORTH", Team: "T " + scriptTag, Select: landfall.SelectPending})
 	must(err)
-	must(operator.Reveal(ctx, landfall.Key{Supplier: "NORTH", External: "1"}, "why "+scriptTag))
+	must(operator.RecordReveal(ctx, landfall.Key{Supplier: "NORTH", External: "1"}, "why "+scriptTag))
 	ada := h.signedIn(landfall.ConsoleOperator)
 	values := strings.NewReplacer("{supplier}", "NORTH", "{external}", "1", "{run}", run.ID, "{organisation}", "Acme", "{vendor}", "SANDBOX", "{webhook}", "billing")
 	for _, path := range Paths() {

@@ -26,7 +26,7 @@ func showSignIn(r *pageRequest) (any, error) {
 	if r.me.Name != "" && r.form == nil {
 		return redirect{to: localPath(to)}, nil
 	}
-	needsCode := r.formValue("code") != "" || r.formError != nil && errors.Is(r.formError, auth.ErrSecondNeeded)
+	needsCode := r.formValue("code") != "" || r.formError != nil && errors.Is(r.formError, auth.ErrTOTPNeeded)
 	return signInPage{pageHead: pageHead{Title: "Sign in"}, ReturnTo: to, NeedsCode: needsCode}, nil
 }
 
@@ -113,9 +113,9 @@ func showProfile(r *pageRequest) (any, error) {
 	if r.me.TOTPSecret == "" {
 		page.Secret = r.formValue("secret") // the app may have it already
 		if page.Secret == "" {
-			page.Secret = auth.NewSecond()
+			page.Secret = auth.NewTOTPSecret()
 		}
-		page.TOTPLink = auth.SecondAddress(r.me.Name, page.Secret)
+		page.TOTPLink = auth.TOTPURL(r.me.Name, page.Secret)
 	}
 	return page, nil
 }
@@ -129,11 +129,11 @@ func changePassword(r *pageRequest) error {
 }
 
 func enableTOTP(r *pageRequest) error {
-	return r.console.Sessions.AddSecond(r.Context(), r.session, r.formValue("secret"), r.formValue("code"))
+	return r.console.Sessions.EnableTOTP(r.Context(), r.session, r.formValue("secret"), r.formValue("code"))
 }
 
 func disableTOTP(r *pageRequest) error {
-	return r.console.Sessions.DropSecond(r.Context(), r.session, r.form.Get("password"))
+	return r.console.Sessions.DisableTOTP(r.Context(), r.session, r.form.Get("password"))
 }
 
 // chooseTheme remembers whether pages are light or dark.

@@ -31,7 +31,7 @@ type supplierPage struct {
 
 func showSupplier(r *pageRequest) (any, error) {
 	code := r.PathValue("supplier")
-	summary, err := r.operator().Stand(r.Context(), code)
+	summary, err := r.operator().SupplierState(r.Context(), code)
 	if err != nil {
 		return nil, err
 	}

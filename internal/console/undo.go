@@ -145,7 +145,7 @@ func undoRun(r *pageRequest) (any, error) {
 				once.Do(func() { close(accepted) })
 				jobs.update(job, func(u *undoJob) { u.Done, u.Total = done, total })
 			},
-			Remnant: func(left operate.RunRemnant) error {
+			Kept: func(left operate.KeptAccount) error {
 				jobs.update(job, func(u *undoJob) {
 					if left.Err != nil {
 						u.Failed++

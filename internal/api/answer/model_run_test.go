@@ -135,7 +135,7 @@ func (m *model) undoRun(r *rapid.T) {
 // undoRunOf takes back what is left of a run.
 func (m *model) undoRunOf(r judge, run *modelledRun) {
 	left := map[string]landfall.KeptReason{}
-	undo, err := m.operator.UndoRun(m.ctx, run.id, "the model says so", operate.RunUndoWatch{Remnant: func(remnant operate.RunRemnant) error {
+	undo, err := m.operator.UndoRun(m.ctx, run.id, "the model says so", operate.RunUndoWatch{Kept: func(remnant operate.KeptAccount) error {
 		left[remnant.Key.External] = remnant.Kept
 		return remnant.Err
 	}})

@@ -46,7 +46,7 @@ func TestTheWholeWay(t *testing.T) {
 	if err := json.Unmarshal(got.Data["obtainServiceToken"], &token); err != nil || got.Code != http.StatusOK {
 		t.Fatalf("%d %v", got.Code, err)
 	}
-	principal, err := auth.NewGate(store, nil).Identify(ctx, []string{"Token " + token.Token})
+	principal, err := auth.NewAuthenticator(store, nil).Identify(ctx, []string{"Token " + token.Token})
 	if err != nil || principal.Organisation != "Acme" || principal.KeyID != good.ID {
 		t.Errorf("%+v, %v", principal, err)
 	}

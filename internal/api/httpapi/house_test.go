@@ -78,7 +78,7 @@ func houseOn(t testing.TB, address string, adjust ...func(*Options)) *house {
 	metrics := NewMetrics("test")
 	desk := intake.New(store, intake.Options{Verifier: payvendor.New(payvendor.Options{Tries: 1})})
 	options := Options{
-		Answers: answer.New(desk, runservice.New(store, desk, runservice.Options{}), metrics.Count).WithBaseURL("https://landfall.example.com"), Metrics: metrics, Authenticator: auth.NewGate(store, nil),
+		Answers: answer.New(desk, runservice.New(store, desk, runservice.Options{}), metrics.Count).WithBaseURL("https://landfall.example.com"), Metrics: metrics, Authenticator: auth.NewAuthenticator(store, nil),
 		Token:  graphql.New(h.issuer, graphql.Options{Log: h.log.logger()}),
 		Logger: h.log.logger(), Ready: store.Ping,
 	}

@@ -22,7 +22,7 @@ import (
 // was written elsewhere, and without the key no signature.
 type Checkpoint struct {
 	Chain     string `json:"chain"`
-	Place     int64  `json:"place"`
+	Position  int64  `json:"place"`
 	Hash      string `json:"hash"`
 	At        string `json:"at"`
 	Key       string `json:"key,omitempty"` // which one signed
@@ -31,13 +31,13 @@ type Checkpoint struct {
 
 // message is what is signed.
 func (c Checkpoint) message() []byte {
-	return fmt.Appendf(nil, "landfall audit checkpoint\n%s\n%d\n%s\n%s\n", c.Chain, c.Place, c.Hash, c.At)
+	return fmt.Appendf(nil, "landfall audit checkpoint\n%s\n%d\n%s\n%s\n", c.Chain, c.Position, c.Hash, c.At)
 }
 
 // newCheckpoint signs where there is a key. Without one it still shows that the
 // chain went through this place, to whoever kept it elsewhere.
 func newCheckpoint(chain landfall.AuditChain, at time.Time, key ed25519.PrivateKey) Checkpoint {
-	made := Checkpoint{Chain: chain.Name, Place: chain.Position, Hash: chain.Hash.String(), At: at.UTC().Format(time.RFC3339)}
+	made := Checkpoint{Chain: chain.Name, Position: chain.Position, Hash: chain.Hash.String(), At: at.UTC().Format(time.RFC3339)}
 	if key != nil {
 		made.Key = KeyName(key.Public().(ed25519.PublicKey)) //nolint:forcetypeassert // it documents that
 		made.Signature = base64.StdEncoding.EncodeToString(ed25519.Sign(key, made.message()))
@@ -58,8 +58,8 @@ func KeyName(public ed25519.PublicKey) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// logged is the message of the log line that a checkpoint travels in.
-const logged = "audit checkpoint"
+// checkpointMessage is the message of the log line that a checkpoint travels in.
+const checkpointMessage = "audit checkpoint"
 
 // ReadCheckpoints reads checkpoints, one on each line, from the file they were
 // kept in or out of a log in JSON, whose other lines are passed over.
@@ -76,10 +76,10 @@ func ReadCheckpoints(from io.Reader) ([]Checkpoint, error) {
 			Message *string `json:"msg"`
 		}
 		err := json.Unmarshal(lines.Bytes(), &line)
-		if err == nil && line.Message != nil && *line.Message != logged {
+		if err == nil && line.Message != nil && *line.Message != checkpointMessage {
 			continue
 		}
-		if err != nil || line.Chain == "" || line.Place < 1 || line.Hash == "" {
+		if err != nil || line.Chain == "" || line.Position < 1 || line.Hash == "" {
 			return nil, fmt.Errorf("line %d is no checkpoint", number)
 		}
 		found = append(found, line.Checkpoint)

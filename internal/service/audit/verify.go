@@ -12,18 +12,18 @@ import (
 	"landfall"
 )
 
-// Verdict is what became of a verification.
-type Verdict struct {
+// Result is what became of a verification.
+type Result struct {
 	Chain       landfall.AuditChain
-	Unsealed    int // entries that were not chained yet
+	Unchained   int // entries that were not chained yet
 	Checkpoints int // that agree with the chain
 	// Last is the furthest of them. What is behind it nobody but the database
 	// vouches for: a file of checkpoints that was cut off shows there.
 	Last Checkpoint
 	// Wrong is the first thing that does not hold; "": nothing.
-	Wrong string
-	Place int64 // where that is
-	Entry int64 // the entry concerned; 0: none
+	Problem  string
+	Position int64 // where that is
+	Entry    int64 // the entry concerned; 0: none
 }
 
 // Evidence is what was kept outside the database.
@@ -37,59 +37,59 @@ const pageSize = 500
 
 // Verify walks along the chain and names the first place at which it is not
 // what it was. It changes nothing and may run beside a server.
-func Verify(ctx context.Context, store landfall.Transactor, evidence Evidence) (Verdict, error) {
-	w := &walk{store: store, witnessed: map[int64]Checkpoint{}}
+func Verify(ctx context.Context, store landfall.Transactor, evidence Evidence) (Result, error) {
+	w := &verification{store: store, checkpoints: map[int64]Checkpoint{}}
 	if err := store.View(ctx, func(view landfall.View) (err error) {
 		w.Chain, err = view.AuditChain(ctx)
 		return err
 	}); err != nil {
-		return Verdict{}, err
+		return Result{}, err
 	}
-	if w.believe(evidence); w.Wrong == "" {
-		if err := w.along(ctx); err != nil {
-			return Verdict{}, err
+	if w.checkCheckpoints(evidence); w.Problem == "" {
+		if err := w.checkEntries(ctx); err != nil {
+			return Result{}, err
 		}
 	}
-	return w.Verdict, nil
+	return w.Result, nil
 }
 
-// walk is a verification under way.
-type walk struct {
-	Verdict
-	store     landfall.Transactor
-	witnessed map[int64]Checkpoint
-	hash      landfall.AuditHash
-	at        int64 // place
+// verification is a verification under way.
+type verification struct {
+	Result
+	store       landfall.Transactor
+	checkpoints map[int64]Checkpoint
+	hash        landfall.AuditHash
+	position    int64 // place
 }
 
-// wrong keeps the first place that does not hold; everything behind it follows from
+// report keeps the first place that does not hold; everything behind it follows from
 // that one.
-func (w *walk) wrong(place, entry int64, what string, args ...any) {
-	if w.Wrong == "" {
-		w.Place, w.Entry, w.Wrong = place, entry, fmt.Sprintf(what, args...)
+func (w *verification) report(place, entry int64, what string, args ...any) {
+	if w.Problem == "" {
+		w.Position, w.Entry, w.Problem = place, entry, fmt.Sprintf(what, args...)
 	}
 }
 
-// believe sorts the checkpoints. One without a good signature proves nothing,
+// checkCheckpoints sorts the checkpoints. One without a good signature proves nothing,
 // and that it is there is worth knowing.
-func (w *walk) believe(evidence Evidence) {
+func (w *verification) checkCheckpoints(evidence Evidence) {
 	for _, one := range evidence.Checkpoints {
-		switch before, twice := w.witnessed[one.Place]; {
+		switch before, twice := w.checkpoints[one.Position]; {
 		case evidence.Public != nil && !one.SignedBy(evidence.Public):
-			w.wrong(one.Place, 0, "the checkpoint of %s for place %d is not signed with this key", one.At, one.Place)
+			w.report(one.Position, 0, "the checkpoint of %s for place %d is not signed with this key", one.At, one.Position)
 		case one.Chain != w.Chain.Name:
-			w.wrong(one.Place, 0, "the checkpoint of %s is of another chain, %s; this one is %s", one.At, one.Chain, w.Chain.Name)
+			w.report(one.Position, 0, "the checkpoint of %s is of another chain, %s; this one is %s", one.At, one.Chain, w.Chain.Name)
 		case twice && before.Hash != one.Hash:
-			w.wrong(one.Place, 0, "the checkpoints of %s and %s contradict each other about place %d", before.At, one.At, one.Place)
+			w.report(one.Position, 0, "the checkpoints of %s and %s contradict each other about place %d", before.At, one.At, one.Position)
 		}
-		w.witnessed[one.Place] = one
+		w.checkpoints[one.Position] = one
 	}
 }
 
-// along goes through the chain in pages, each in a snapshot of its own, so that a
+// checkEntries goes through the chain in pages, each in a snapshot of its own, so that a
 // long audit holds up no cleaning of the database.
-func (w *walk) along(ctx context.Context) error {
-	for after := int64(math.MinInt64); w.Wrong == ""; {
+func (w *verification) checkEntries(ctx context.Context) error {
+	for after := int64(math.MinInt64); w.Problem == ""; {
 		var page []landfall.AuditLink
 		if err := w.store.View(ctx, func(view landfall.View) (err error) {
 			page, err = view.AuditTrail(ctx, landfall.AuditQuery{After: after, Limit: pageSize})
@@ -99,35 +99,35 @@ func (w *walk) along(ctx context.Context) error {
 		}
 		for _, link := range page {
 			if after = link.ID; link.ID > w.Chain.Through {
-				w.Unsealed++ // or chained while we walk: whoever verifies next will see
+				w.Unchained++ // or chained while we walk: whoever verifies next will see
 				continue
 			}
-			if err := w.step(ctx, link); err != nil || w.Wrong != "" {
+			if err := w.checkEntry(ctx, link); err != nil || w.Problem != "" {
 				return err
 			}
 		}
 		if len(page) < pageSize {
-			return w.end(ctx)
+			return w.checkEnd(ctx)
 		}
 	}
 	return nil
 }
 
-// step looks at the next entry that is there.
-func (w *walk) step(ctx context.Context, link landfall.AuditLink) error {
-	if link.Position != w.at+1 {
-		return w.misplaced(ctx, link)
+// checkEntry looks at the next entry that is there.
+func (w *verification) checkEntry(ctx context.Context, link landfall.AuditLink) error {
+	if link.Position != w.position+1 {
+		return w.explainPosition(ctx, link)
 	}
-	w.at = link.Position
+	w.position = link.Position
 	w.hash = link.HashAfter(w.hash)
 	if w.hash != link.Hash {
-		w.wrong(w.at, link.ID, "entry %d at place %d was altered", link.ID, w.at)
+		w.report(w.position, link.ID, "entry %d at place %d was altered", link.ID, w.position)
 		return nil
 	}
-	if one, has := w.witnessed[w.at]; has {
+	if one, has := w.checkpoints[w.position]; has {
 		if one.Hash != w.hash.String() {
-			w.wrong(w.at, link.ID, "place %d does not have the hash that the checkpoint of %s says: "+
-				"the chain was written anew from there or from an earlier place", w.at, one.At)
+			w.report(w.position, link.ID, "place %d does not have the hash that the checkpoint of %s says: "+
+				"the chain was written anew from there or from an earlier place", w.position, one.At)
 			return nil
 		}
 		w.Checkpoints++
@@ -136,31 +136,31 @@ func (w *walk) step(ctx context.Context, link landfall.AuditLink) error {
 	return nil
 }
 
-// misplaced says what an entry means that is not at the next place.
-func (w *walk) misplaced(ctx context.Context, link landfall.AuditLink) error {
-	next := w.at + 1
-	id, there, err := w.holder(ctx, next)
+// explainPosition says what an entry means that is not at the next place.
+func (w *verification) explainPosition(ctx context.Context, link landfall.AuditLink) error {
+	next := w.position + 1
+	id, there, err := w.entryAt(ctx, next)
 	switch {
 	case err != nil:
 		return err
 	case id == 0 && link.Position == 0 && next <= w.Chain.Position:
-		w.wrong(next, link.ID, "entry %d has lost its link at place %d, or was put in for the one that had it", link.ID, next)
+		w.report(next, link.ID, "entry %d has lost its link at place %d, or was put in for the one that had it", link.ID, next)
 	case id == 0 && link.Position == 0:
-		w.wrong(next, link.ID, "entry %d was put in: it is older than the end of the chain and has no place in it", link.ID)
+		w.report(next, link.ID, "entry %d was put in: it is older than the end of the chain and has no place in it", link.ID)
 	case id == 0:
-		w.wrong(next, link.ID, "the entry at place %d was removed together with its link", next)
+		w.report(next, link.ID, "the entry at place %d was removed together with its link", next)
 	case !there:
-		w.wrong(next, id, "entry %d at place %d was removed", id, next)
+		w.report(next, id, "entry %d at place %d was removed", id, next)
 	case link.Position == 0:
-		w.wrong(next, link.ID, "entry %d was put in: it has no place in the chain", link.ID)
+		w.report(next, link.ID, "entry %d was put in: it has no place in the chain", link.ID)
 	default:
-		w.wrong(next, link.ID, "entries were swapped: entry %d stands at place %d, and entry %d at place %d", link.ID, link.Position, id, next)
+		w.report(next, link.ID, "entries were swapped: entry %d stands at place %d, and entry %d at place %d", link.ID, link.Position, id, next)
 	}
 	return nil
 }
 
-// holder gives the entry that was given a place; 0: none.
-func (w *walk) holder(ctx context.Context, place int64) (id int64, there bool, err error) {
+// entryAt gives the entry that was given a place; 0: none.
+func (w *verification) entryAt(ctx context.Context, place int64) (id int64, there bool, err error) {
 	err = w.store.View(ctx, func(view landfall.View) (err error) {
 		id, there, err = view.AuditPosition(ctx, place)
 		return err
@@ -173,23 +173,23 @@ func (w *walk) holder(ctx context.Context, place int64) (id int64, there bool, e
 	return id, there, nil
 }
 
-// end compares what was found with the end of the chain and with the
+// checkEnd compares what was found with the end of the chain and with the
 // checkpoints behind it.
-func (w *walk) end(ctx context.Context) error {
+func (w *verification) checkEnd(ctx context.Context) error {
 	switch {
-	case w.at < w.Chain.Position:
-		id, _, err := w.holder(ctx, w.at+1)
+	case w.position < w.Chain.Position:
+		id, _, err := w.entryAt(ctx, w.position+1)
 		if err != nil {
 			return err
 		}
-		w.wrong(w.at+1, id, "the chain was cut off behind place %d: it had %d entries", w.at, w.Chain.Position)
-	case w.at > w.Chain.Position || w.hash != w.Chain.Hash:
-		w.wrong(w.Chain.Position, 0, "the end of the chain was altered: it says place %d, and the last one is %d", w.Chain.Position, w.at)
+		w.report(w.position+1, id, "the chain was cut off behind place %d: it had %d entries", w.position, w.Chain.Position)
+	case w.position > w.Chain.Position || w.hash != w.Chain.Hash:
+		w.report(w.Chain.Position, 0, "the end of the chain was altered: it says place %d, and the last one is %d", w.Chain.Position, w.position)
 	}
-	for _, place := range slices.Sorted(maps.Keys(w.witnessed)) {
-		if place > w.at {
-			w.wrong(w.at+1, 0, "the chain was cut off behind place %d, or an earlier state of the database was restored: "+
-				"the checkpoint of %s says place %d", w.at, w.witnessed[place].At, place)
+	for _, place := range slices.Sorted(maps.Keys(w.checkpoints)) {
+		if place > w.position {
+			w.report(w.position+1, 0, "the chain was cut off behind place %d, or an earlier state of the database was restored: "+
+				"the checkpoint of %s says place %d", w.position, w.checkpoints[place].At, place)
 		}
 	}
 	return nil

@@ -9,7 +9,7 @@ var Forged = forged
 // fit, as somebody would who guesses secrets.
 func WithID(text, id string) string {
 	body := keyPrefix + id + text[len(keyPrefix)+keyIDLength:len(text)-checkLength]
-	return body + check(body)
+	return body + checksum(body)
 }
 
 // Tokens gives the texts of an access and a refresh token nobody issued.
@@ -21,4 +21,4 @@ func Tokens() [2]string {
 }
 
 // Uses gives the keys whose use is not written down yet, and forgets them.
-func (g *Gate) Uses() []string { return g.uses.take() }
+func (g *Authenticator) Uses() []string { return g.uses.take() }

@@ -11,11 +11,11 @@ import (
 // A refresh token that is shown again after its use has two holders. One of
 // them may be a thief, and nobody can tell which.
 func TestRefreshTokenUsedTwiceEndsItsFamily(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		ctx := t.Context()
 		var logins []auth.Login
 		issuer := auth.NewIssuer(w.store, auth.Options{Clock: w.now, Watch: func(login auth.Login) { logins = append(logins, login) }})
-		gate := auth.NewGate(w.store, w.now)
+		gate := auth.NewAuthenticator(w.store, w.now)
 		refresh := func(grant auth.Grant) (auth.Grant, error) {
 			return issuer.Refresh(ctx, "192.0.2.1", grant.RefreshToken.Reveal())
 		}
@@ -46,7 +46,7 @@ func TestRefreshTokenUsedTwiceEndsItsFamily(t *testing.T) {
 }
 
 func TestFamiliesHaveAnEnd(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		issuer := auth.NewIssuer(w.store, auth.Options{Clock: w.now, RefreshLife: 7 * 24 * time.Hour, FamilyLife: 10 * 24 * time.Hour})
 		grant := w.mustIssue(t, issuer)
 		for days := range 9 {
@@ -68,7 +68,7 @@ func TestFamiliesHaveAnEnd(t *testing.T) {
 		w.pass(31 * time.Minute)
 		_, err = issuer.Refresh(t.Context(), "192.0.2.1", grant.RefreshToken.Reveal())
 		wantCode(t, "refreshing after the end", err, landfall.CodeAuthenticationFailed)
-		_, err = auth.NewGate(w.store, w.now).Identify(t.Context(), show(grant))
+		_, err = auth.NewAuthenticator(w.store, w.now).Identify(t.Context(), show(grant))
 		wantCode(t, "an access token after the end", err, landfall.CodeAuthenticationFailed)
 		w.pass(2 * time.Hour)
 		if _, err := issuer.Sweep(t.Context()); err != nil {
@@ -81,7 +81,7 @@ func TestFamiliesHaveAnEnd(t *testing.T) {
 
 // A good key once got 1,500 tokens in a second.
 func TestTokensAMinute(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		ctx := t.Context()
 		w.update(t, func(tx landfall.Tx) error { return tx.SetQuotas(ctx, "Acme", landfall.Quotas{TokensPerMinute: 5}) })
 		var last auth.Login
@@ -112,7 +112,7 @@ func TestTokensAMinute(t *testing.T) {
 
 // The operator sees who tried, from where, and what became of it, and no secret.
 func TestLoginsAreToldOf(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		var logins []auth.Login
 		issuer := auth.NewIssuer(w.store, auth.Options{
 			Clock: w.now, Watch: func(login auth.Login) { logins = append(logins, login) }, Limits: auth.Limits{SourceBurst: 3},
@@ -132,7 +132,7 @@ func TestLoginsAreToldOf(t *testing.T) {
 			{With: "api_key", Outcome: auth.Refused, KeyID: wrong.ID, Source: "192.0.2.2"},
 			{With: "api_key", Outcome: auth.Refused, KeyID: wrong.ID, Source: "192.0.2.2"},
 			{With: "api_key", Outcome: auth.Refused, Source: "192.0.2.2"},
-			{With: "api_key", Outcome: auth.SlowedDown, Source: "192.0.2.2"},
+			{With: "api_key", Outcome: auth.Throttled, Source: "192.0.2.2"},
 		}
 		if len(logins) != len(want) {
 			t.Fatalf("%d logins: %+v", len(logins), logins)

@@ -14,8 +14,8 @@ import (
 // there is none, it is bad, or it is a key and not a token. The last looks at
 // nothing but the beginning, so it tells nothing about any key.
 func TestForgedHeadersGetOneAnswer(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		gate := auth.NewGate(w.store, w.now)
+	each(t, func(t *testing.T, w *fixture) {
+		gate := auth.NewAuthenticator(w.store, w.now)
 		answers := map[string]bool{}
 		for name, header := range auth.Forged() {
 			principal, err := gate.Identify(t.Context(), header)
@@ -39,7 +39,7 @@ func TestForgedHeadersGetOneAnswer(t *testing.T) {
 }
 
 func TestBadKeysGetOneAnswer(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		_, unknown := auth.NewKey("Acme", landfall.RoleImporter, time.Time{})
 		_, other := auth.NewKey("Acme", landfall.RoleImporter, time.Time{})
 		id := len("lf_") + len(w.key.ID)
@@ -64,7 +64,7 @@ func TestBadKeysGetOneAnswer(t *testing.T) {
 
 // Guessing is slowed down, and the owner of the key notices nothing of it.
 func TestGuessingIsSlowedDown(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		now := time.Now()
 		issuer := auth.NewIssuer(w.store, auth.Options{Clock: func() time.Time { return now }})
 		_, other := auth.NewKey("Acme", landfall.RoleImporter, time.Time{})

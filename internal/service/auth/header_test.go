@@ -129,7 +129,7 @@ func FuzzParseKey(f *testing.F) {
 	f.Add("lf__")
 	f.Fuzz(func(t *testing.T, text string) {
 		id, ok := parseKey(text)
-		if ok && (!plain(id) || !strings.HasPrefix(text, keyPrefix+id+"_")) {
+		if ok && (!inAlphabet(id) || !strings.HasPrefix(text, keyPrefix+id+"_")) {
 			t.Fatalf("%q gives %q", text, id)
 		}
 	})

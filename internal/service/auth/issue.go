@@ -40,22 +40,22 @@ type Grant struct {
 type Issuer struct {
 	store    landfall.Transactor
 	options  Options
-	throttle *throttle
+	throttle *failureLimiter
 	tokens   *admission.Buckets // granted, by organisation
 }
 
 // NewIssuer gives an issuer over a store.
 func NewIssuer(store landfall.Transactor, options Options) *Issuer {
-	fill(&options.AccessLife, time.Hour)
-	fill(&options.RefreshLife, 7*24*time.Hour)
-	fill(&options.FamilyLife, 30*24*time.Hour)
+	setDefault(&options.AccessLife, time.Hour)
+	setDefault(&options.RefreshLife, 7*24*time.Hour)
+	setDefault(&options.FamilyLife, 30*24*time.Hour)
 	if options.Clock == nil {
 		options.Clock = time.Now
 	}
 	if options.Watch == nil {
 		options.Watch = func(Login) {}
 	}
-	throttle := newThrottle(options.Limits)
+	throttle := newFailureLimiter(options.Limits)
 	return &Issuer{store: store, options: options, throttle: throttle, tokens: admission.NewBuckets(throttle.limits.Remembered)}
 }
 
@@ -69,7 +69,7 @@ func (i *Issuer) Issue(ctx context.Context, source, apiKey string) (grant Grant,
 	if !ok {
 		login.KeyID = ""
 	}
-	defer func() { i.tell(login, err) }()
+	defer func() { i.report(login, err) }()
 	if !ok {
 		return Grant{}, i.refuse(source, login.KeyID, now)
 	}
@@ -81,11 +81,11 @@ func (i *Issuer) Issue(ctx context.Context, source, apiKey string) (grant Grant,
 		return Grant{}, i.refuse(source, login.KeyID, now)
 	}
 	login.Organisation = organisation.Name
-	if err := i.ration(organisation, now); err != nil {
+	if err := i.checkTokenQuota(organisation, now); err != nil {
 		return Grant{}, err
 	}
 	family := i.newFamily(now)
-	grant, tokens := i.mint(id, family, now)
+	grant, tokens := i.newGrant(id, family, now)
 	err = i.store.Update(ctx, func(tx landfall.Tx) error {
 		if err := tx.StartFamily(ctx, family); err != nil {
 			return err
@@ -129,12 +129,12 @@ func (i *Issuer) verify(ctx context.Context, id, text string, now time.Time) (la
 	}
 	shown := digest(text)
 	same := subtle.ConstantTimeCompare(shown[:], key.SecretHash[:]) == 1
-	return organisation, same && known && alive(key, organisation, now), nil
+	return organisation, same && known && valid(key, organisation, now), nil
 }
 
-// ration keeps an organisation within its tokens a minute. Only granted ones
+// checkTokenQuota keeps an organisation within its tokens a minute. Only granted ones
 // count, so nobody can use them up on its behalf.
-func (i *Issuer) ration(organisation landfall.Organisation, now time.Time) error {
+func (i *Issuer) checkTokenQuota(organisation landfall.Organisation, now time.Time) error {
 	limit := organisation.Quotas.TokensPerMinute
 	if limit <= 0 {
 		return nil
@@ -145,9 +145,9 @@ func (i *Issuer) ration(organisation landfall.Organisation, now time.Time) error
 	return nil
 }
 
-// mint makes the two tokens of a grant and the rows to keep them by. Neither
+// newGrant makes the two tokens of a grant and the rows to keep them by. Neither
 // outlives its family.
-func (i *Issuer) mint(keyID string, family landfall.TokenFamily, now time.Time) (Grant, []landfall.ServiceToken) {
+func (i *Issuer) newGrant(keyID string, family landfall.TokenFamily, now time.Time) (Grant, []landfall.ServiceToken) {
 	left := family.EndsAt.Sub(now)
 	grant := Grant{ExpiresIn: min(i.options.AccessLife, left), RefreshExpiresIn: min(i.options.RefreshLife, left)}
 	var access, refresh landfall.ServiceToken

@@ -20,7 +20,7 @@ const (
 func NewKey(organisation string, role landfall.Role, expires time.Time) (landfall.APIKey, Secret) {
 	id := random(keyIDLength)
 	body := keyPrefix + id + "_" + random(secretLength)
-	text := body + check(body)
+	text := body + checksum(body)
 	return landfall.APIKey{
 		ID: id, Organisation: organisation, Role: role,
 		SecretHash: digest(text), ExpiresAt: expires,
@@ -35,15 +35,15 @@ func parseKey(text string) (id string, ok bool) {
 		return "", false
 	}
 	id, rest, found := strings.Cut(text[len(keyPrefix):], "_")
-	if !found || len(id) != keyIDLength || !plain(id) || !plain(rest) {
+	if !found || len(id) != keyIDLength || !inAlphabet(id) || !inAlphabet(rest) {
 		return "", false
 	}
 	body := text[:length-checkLength]
-	return id, text[length-checkLength:] == check(body)
+	return id, text[length-checkLength:] == checksum(body)
 }
 
-// check gives the check characters of a key's text.
-func check(body string) string {
+// checksum gives the check characters of a key's text.
+func checksum(body string) string {
 	sum := digest(body)
 	letters := make([]byte, checkLength)
 	for i := range letters {
@@ -52,10 +52,10 @@ func check(body string) string {
 	return string(letters)
 }
 
-// alive reports whether a key may be used at an instant.
-func alive(key landfall.APIKey, organisation landfall.Organisation, now time.Time) bool {
-	return key.RevokedAt.IsZero() && !organisation.Disabled && before(now, key.ExpiresAt)
+// valid reports whether a key may be used at an instant.
+func valid(key landfall.APIKey, organisation landfall.Organisation, now time.Time) bool {
+	return key.RevokedAt.IsZero() && !organisation.Disabled && notEnded(now, key.ExpiresAt)
 }
 
-// before reports whether an end is still to come; the zero end never comes.
-func before(now, end time.Time) bool { return end.IsZero() || now.Before(end) }
+// notEnded reports whether an end is still to come; the zero end never comes.
+func notEnded(now, end time.Time) bool { return end.IsZero() || now.Before(end) }

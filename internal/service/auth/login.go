@@ -24,16 +24,16 @@ type Outcome string
 const (
 	Granted     Outcome = "granted"
 	Refused     Outcome = "refused"    // the credential is not good
-	SlowedDown  Outcome = "slowed"     // likewise, and there were too many such failures
+	Throttled   Outcome = "slowed"     // likewise, and there were too many such failures
 	OverQuota   Outcome = "over_quota" // the organisation has had its tokens for now
 	Unavailable Outcome = "unavailable"
 )
 
 // Outcomes lists the outcomes.
-var Outcomes = []Outcome{Granted, Refused, SlowedDown, OverQuota, Unavailable}
+var Outcomes = []Outcome{Granted, Refused, Throttled, OverQuota, Unavailable}
 
-// tell reports a login with the outcome that its error stands for.
-func (i *Issuer) tell(login Login, err error) {
+// report reports a login with the outcome that its error stands for.
+func (i *Issuer) report(login Login, err error) {
 	known, _ := errors.AsType[*landfall.Error](err)
 	switch {
 	case err == nil:
@@ -43,7 +43,7 @@ func (i *Issuer) tell(login Login, err error) {
 	case known.Code == landfall.CodeQuotaExceeded:
 		login.Outcome = OverQuota
 	case known.Kind == landfall.TooMany:
-		login.Outcome = SlowedDown
+		login.Outcome = Throttled
 	case known.Kind == landfall.Unauthenticated:
 		login.Outcome = Refused
 	default:

@@ -29,8 +29,8 @@ var errNoInvitation = &landfall.Error{
 }
 
 // Invited gives who an invitation is for.
-func (r *Reception) Invited(ctx context.Context, text string) (operator landfall.Operator, err error) {
-	if len(text) != invitationLength || !plain(text) {
+func (r *Sessions) Invited(ctx context.Context, text string) (operator landfall.Operator, err error) {
+	if len(text) != invitationLength || !inAlphabet(text) {
 		return landfall.Operator{}, errNoInvitation
 	}
 	err = r.store.View(ctx, func(view landfall.View) (err error) {
@@ -42,11 +42,11 @@ func (r *Reception) Invited(ctx context.Context, text string) (operator landfall
 
 // Accept lets somebody who was invited choose a password. The invitation is
 // used up with it, and sessions from before are over.
-func (r *Reception) Accept(ctx context.Context, text, password string) (operator landfall.Operator, err error) {
+func (r *Sessions) Accept(ctx context.Context, text, password string) (operator landfall.Operator, err error) {
 	if operator, err = r.Invited(ctx, text); err != nil {
 		return landfall.Operator{}, err
 	}
-	hash, err := r.choose(ctx, operator.Name, password)
+	hash, err := r.hashPassword(ctx, operator.Name, password)
 	if err != nil {
 		return landfall.Operator{}, err
 	}
@@ -55,7 +55,7 @@ func (r *Reception) Accept(ctx context.Context, text, password string) (operator
 			return err
 		}
 		operator.Password, operator.Invitation, operator.InvitationEndsAt = hash, [32]byte{}, time.Time{}
-		return r.keep(ctx, tx, operator, "", "operator.password", "chosen by invitation")
+		return r.save(ctx, tx, operator, "", "operator.password", "chosen by invitation")
 	})
 	return operator, invitationFault(err)
 }
@@ -72,25 +72,25 @@ func invitationFault(err error) error {
 
 // ChangePassword lets somebody who is signed in choose another password. All
 // other sessions of his are over with it.
-func (r *Reception) ChangePassword(ctx context.Context, session landfall.Session, old, password string) error {
-	operator, err := r.prove(ctx, session, old)
+func (r *Sessions) ChangePassword(ctx context.Context, session landfall.Session, old, password string) error {
+	operator, err := r.checkPassword(ctx, session, old)
 	if err != nil {
 		return err
 	}
-	hash, err := r.choose(ctx, operator.Name, password)
+	hash, err := r.hashPassword(ctx, operator.Name, password)
 	if err != nil {
 		return err
 	}
 	return r.change(ctx, operator, func(tx landfall.Tx, now landfall.Operator) error {
 		now.Password = hash
-		return r.keep(ctx, tx, now, session.ID, "operator.password", "changed")
+		return r.save(ctx, tx, now, session.ID, "operator.password", "changed")
 	})
 }
 
-// AddSecond switches the second factor on, once a code shows that the app knows
+// EnableTOTP switches the second factor on, once a code shows that the app knows
 // its secret.
-func (r *Reception) AddSecond(ctx context.Context, session landfall.Session, secret, code string) error {
-	step, right := checkSecond(secret, code, 0, r.options.Clock())
+func (r *Sessions) EnableTOTP(ctx context.Context, session landfall.Session, secret, code string) error {
+	step, right := checkTOTP(secret, code, 0, r.options.Clock())
 	if !right {
 		refusal := wrongCode()
 		refusal.Kind = landfall.Invalid
@@ -102,24 +102,24 @@ func (r *Reception) AddSecond(ctx context.Context, session landfall.Session, sec
 	}
 	return r.change(ctx, operator, func(tx landfall.Tx, now landfall.Operator) error {
 		now.TOTPSecret, now.TOTPUsed = secret, step
-		return r.keep(ctx, tx, now, session.ID, "operator.second_factor", "on")
+		return r.save(ctx, tx, now, session.ID, "operator.second_factor", "on")
 	})
 }
 
-// DropSecond switches the second factor off; it takes the password.
-func (r *Reception) DropSecond(ctx context.Context, session landfall.Session, password string) error {
-	operator, err := r.prove(ctx, session, password)
+// DisableTOTP switches the second factor off; it takes the password.
+func (r *Sessions) DisableTOTP(ctx context.Context, session landfall.Session, password string) error {
+	operator, err := r.checkPassword(ctx, session, password)
 	if err != nil {
 		return err
 	}
 	return r.change(ctx, operator, func(tx landfall.Tx, now landfall.Operator) error {
 		now.TOTPSecret, now.TOTPUsed = "", 0
-		return r.keep(ctx, tx, now, session.ID, "operator.second_factor", "off")
+		return r.save(ctx, tx, now, session.ID, "operator.second_factor", "off")
 	})
 }
 
 // SignOut ends a session.
-func (r *Reception) SignOut(ctx context.Context, session landfall.Session) error {
+func (r *Sessions) SignOut(ctx context.Context, session landfall.Session) error {
 	return r.store.Update(ctx, func(tx landfall.Tx) error {
 		if err := tx.EndSession(ctx, session.ID); errors.Is(err, landfall.ErrNotFound) {
 			return nil // somebody else ended it
@@ -132,9 +132,9 @@ func (r *Reception) SignOut(ctx context.Context, session landfall.Session) error
 	})
 }
 
-// prove wants the password of somebody who is signed in once more: a browser
+// checkPassword wants the password of somebody who is signed in once more: a browser
 // left alone must not be enough to take a sign-in over.
-func (r *Reception) prove(ctx context.Context, session landfall.Session, password string) (landfall.Operator, error) {
+func (r *Sessions) checkPassword(ctx context.Context, session landfall.Session, password string) (landfall.Operator, error) {
 	if wait := r.brake.take(session.Operator, session.Address, r.options.Clock()); wait > 0 {
 		return landfall.Operator{}, throttled(wait)
 	}
@@ -152,8 +152,8 @@ func (r *Reception) prove(ctx context.Context, session landfall.Session, passwor
 	return operator, nil
 }
 
-// choose hashes a password that is long enough.
-func (r *Reception) choose(ctx context.Context, name, password string) (string, error) {
+// hashPassword hashes a password that is long enough.
+func (r *Sessions) hashPassword(ctx context.Context, name, password string) (string, error) {
 	switch length := utf8.RuneCountInString(password); {
 	case length < ShortestPassword || length > LongestPassword:
 		return "", landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(
@@ -170,7 +170,7 @@ func (r *Reception) choose(ctx context.Context, name, password string) (string, 
 }
 
 // change changes an operator that is what it was when the change was proved.
-func (r *Reception) change(ctx context.Context, proved landfall.Operator, how func(landfall.Tx, landfall.Operator) error) error {
+func (r *Sessions) change(ctx context.Context, proved landfall.Operator, how func(landfall.Tx, landfall.Operator) error) error {
 	err := r.store.Update(ctx, func(tx landfall.Tx) error {
 		operator, err := tx.Operator(ctx, proved.Name)
 		if err != nil {
@@ -187,8 +187,8 @@ func (r *Reception) change(ctx context.Context, proved landfall.Operator, how fu
 	return nil
 }
 
-// keep writes a change down and ends all sessions but one.
-func (r *Reception) keep(ctx context.Context, tx landfall.Tx, operator landfall.Operator, except, action, detail string) error {
+// save writes a change down and ends all sessions but one.
+func (r *Sessions) save(ctx context.Context, tx landfall.Tx, operator landfall.Operator, except, action, detail string) error {
 	if err := tx.SaveOperator(ctx, operator); err != nil {
 		return err
 	}

@@ -61,9 +61,9 @@ func (p passwords) hash(ctx context.Context, password string) (string, error) {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=1$%s$%s", argon2.Version, passwordMemory, passwordPasses, encode(salt), encode(key)), nil
 }
 
-// nobodys is checked for names that nobody has, so that they take as long as
+// dummyHash is checked for names that nobody has, so that they take as long as
 // the others and cannot be told from them.
-const nobodys = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+const dummyHash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
 // check reports whether a password is the one that was hashed.
 func (p passwords) check(ctx context.Context, kept, password string) (bool, error) {

@@ -22,7 +22,7 @@ var errReused = errors.New("a refresh token was used twice")
 func (i *Issuer) Refresh(ctx context.Context, source, refreshToken string) (grant Grant, err error) {
 	now := i.options.Clock()
 	login := Login{With: "refresh_token", Source: source}
-	defer func() { i.tell(login, err) }()
+	defer func() { i.report(login, err) }()
 	if !isToken(landfall.RefreshToken, refreshToken) {
 		return Grant{}, i.refuse(source, "", now)
 	}
@@ -41,10 +41,10 @@ func (i *Issuer) Refresh(ctx context.Context, source, refreshToken string) (gran
 	case err != nil:
 		return Grant{}, landfall.UserError("looking up a refresh token", err)
 	}
-	if err := i.ration(organisation, now); err != nil {
+	if err := i.checkTokenQuota(organisation, now); err != nil {
 		return Grant{}, err
 	}
-	grant, tokens := i.mint(token.KeyID, token.Family, now)
+	grant, tokens := i.newGrant(token.KeyID, token.Family, now)
 	err = i.store.Update(ctx, func(tx landfall.Tx) error {
 		if err := tx.SpendToken(ctx, hash); err != nil {
 			return err
@@ -76,7 +76,7 @@ func (i *Issuer) refreshable(ctx context.Context, hash [32]byte, now time.Time) 
 		case err != nil:
 			return err
 		case token.Use != landfall.RefreshToken || token.Family.Ended ||
-			!now.Before(token.ExpiresAt) || !alive(key, organisation, now):
+			!now.Before(token.ExpiresAt) || !valid(key, organisation, now):
 			return landfall.ErrNotFound
 		case !token.SpentAt.IsZero():
 			return errReused

@@ -48,8 +48,8 @@ func random(n int) string {
 	return string(bits)
 }
 
-// plain reports whether a text is written in the alphabet alone.
-func plain(text string) bool {
+// inAlphabet reports whether a text is written in the alphabet alone.
+func inAlphabet(text string) bool {
 	return strings.Trim(text, alphabet) == ""
 }
 

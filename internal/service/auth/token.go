@@ -25,7 +25,7 @@ func newToken(use landfall.TokenUse, keyID string, expires time.Time) (landfall.
 // else is refused without asking the database.
 func isToken(use landfall.TokenUse, text string) bool {
 	prefix := prefixOf(use)
-	return len(text) == len(prefix)+secretLength && text[:len(prefix)] == prefix && plain(text[len(prefix):])
+	return len(text) == len(prefix)+secretLength && text[:len(prefix)] == prefix && inAlphabet(text[len(prefix):])
 }
 
 func prefixOf(use landfall.TokenUse) string {

@@ -78,7 +78,7 @@ func TestDryRunForetellsTheRealRun(t *testing.T) {
 		off[rule.Code] = landfall.SeverityOff
 	}
 	names := slices.Sorted(maps.Keys(pieces))
-	test := func(t *testing.T, g *ground, accounts int, severities map[string]landfall.Severity) {
+	test := func(t *testing.T, g *fixture, accounts int, severities map[string]landfall.Severity) {
 		g.files.missing = "missing"
 		g.vendor.answer = func(_ context.Context, instruction landfall.Instruction) error {
 			if instruction.Reference == "bad" {
@@ -104,8 +104,8 @@ func TestDryRunForetellsTheRealRun(t *testing.T) {
 		g.supplierIs(func(s *landfall.Supplier) { s.Severities = severities })
 		var said tally
 		inParallel(func(external string, random *rand.Rand) {
-			foretold := verdict(g.process(external, true))
-			happened := verdict(g.process(external, false))
+			foretold := resultOf(g.process(external, true))
+			happened := resultOf(g.process(external, false))
 			if foretold != happened {
 				t.Errorf("foretold %s, happened %s: %s", foretold, happened, generate(random, names, external))
 			}
@@ -121,13 +121,13 @@ func TestDryRunForetellsTheRealRun(t *testing.T) {
 	}
 	t.Run("with the rules", func(t *testing.T) { test(t, onSQLite(t), accounts, nil) })
 	t.Run("without", func(t *testing.T) {
-		onBoth(t, func(t *testing.T, g *ground) { test(t, g, accounts/10, off) })
+		onBoth(t, func(t *testing.T, g *fixture) { test(t, g, accounts/10, off) })
 	})
 }
 
-// verdict is what an attempt says about the account: that it imports, or all
+// resultOf is what an attempt says about the account: that it imports, or all
 // that is wrong with it.
-func verdict(_ Created, err error) string {
+func resultOf(_ Created, err error) string {
 	if err == nil || errors.Is(err, errDryRun) {
 		return "imports"
 	}

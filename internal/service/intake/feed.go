@@ -75,7 +75,7 @@ func (s *Service) Events(ctx context.Context, who landfall.Principal, request Fe
 func (s *Service) granted(ctx context.Context, who landfall.Principal, only string) ([]string, error) {
 	var suppliers []string
 	err := s.store.View(ctx, func(view landfall.View) (err error) {
-		suppliers, err = grantedIn(ctx, view, who, only)
+		suppliers, err = grantedSuppliers(ctx, view, who, only)
 		return err
 	})
 	if err != nil {
@@ -84,9 +84,9 @@ func (s *Service) granted(ctx context.Context, who landfall.Principal, only stri
 	return suppliers, nil
 }
 
-// grantedIn gives a list that is never nil: to the store, no list at all would mean
+// grantedSuppliers gives a list that is never nil: to the store, no list at all would mean
 // every supplier.
-func grantedIn(ctx context.Context, view landfall.View, who landfall.Principal, only string) ([]string, error) {
+func grantedSuppliers(ctx context.Context, view landfall.View, who landfall.Principal, only string) ([]string, error) {
 	suppliers, err := view.GrantedSuppliers(ctx, who.Organisation)
 	if only != "" {
 		suppliers = slices.DeleteFunc(suppliers, func(code string) bool { return code != only })
@@ -104,7 +104,7 @@ func (s *Service) readFeed(ctx context.Context, who landfall.Principal, request 
 	var found []landfall.Event
 	next := request.After
 	err = s.store.View(ctx, func(view landfall.View) error {
-		suppliers, err := grantedIn(ctx, view, who, request.Supplier)
+		suppliers, err := grantedSuppliers(ctx, view, who, request.Supplier)
 		if err != nil {
 			return err
 		}
@@ -115,8 +115,8 @@ func (s *Service) readFeed(ctx context.Context, who landfall.Principal, request 
 		if request.Begins {
 			// Whoever begins at the oldest event misses nothing that had gone before.
 			// His cursor says so, and is not refused for it later.
-			next.PurgedThrough = furthest(gone).ID
-		} else if err := stillThere(ctx, view, request.After, suppliers, gone); err != nil {
+			next.PurgedThrough = latestPurged(gone).ID
+		} else if err := checkCursor(ctx, view, request.After, suppliers, gone); err != nil {
 			return err
 		}
 		found, err = view.EventsAfter(ctx, landfall.EventQuery{
@@ -134,10 +134,10 @@ func (s *Service) readFeed(ctx context.Context, who landfall.Principal, request 
 	return FeedPage{Events: found, Next: next}, nil
 }
 
-// stillThere refuses a cursor from which going on would skip events in silence:
+// checkCursor refuses a cursor from which going on would skip events in silence:
 // because some behind it were purged, or because it is of another history. Then
 // the database was put back to an earlier state, and its places are given anew.
-func stillThere(ctx context.Context, view landfall.View, place landfall.EventPosition, suppliers []string, gone map[string]landfall.EventPosition) error {
+func checkCursor(ctx context.Context, view landfall.View, place landfall.EventPosition, suppliers []string, gone map[string]landfall.EventPosition) error {
 	for _, supplier := range suppliers {
 		if purged := gone[supplier]; purged.ID > max(place.ID, place.PurgedThrough) {
 			return landfall.Refuse(landfall.CodeEventCursorTooOld, fmt.Sprintf(
@@ -151,7 +151,7 @@ func stillThere(ctx context.Context, view landfall.View, place landfall.EventPos
 	}
 	event, err := view.LoggedEvent(ctx, place.ID)
 	// An event that was purged itself is missed by nobody who has read it.
-	if purged := furthest(gone); errors.Is(err, landfall.ErrNotFound) && place.ID <= purged.ID && !place.At.After(purged.At) {
+	if purged := latestPurged(gone); errors.Is(err, landfall.ErrNotFound) && place.ID <= purged.ID && !place.At.After(purged.At) {
 		return nil
 	}
 	if errors.Is(err, landfall.ErrNotFound) || err == nil && !place.Matches(event) {
@@ -161,8 +161,8 @@ func stillThere(ctx context.Context, view landfall.View, place landfall.EventPos
 	return err
 }
 
-// furthest is up to where and when events of any supplier were purged.
-func furthest(gone map[string]landfall.EventPosition) (place landfall.EventPosition) {
+// latestPurged is up to where and when events of any supplier were purged.
+func latestPurged(gone map[string]landfall.EventPosition) (place landfall.EventPosition) {
 	for _, one := range gone {
 		place.ID = max(place.ID, one.ID)
 		if one.At.After(place.At) {

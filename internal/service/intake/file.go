@@ -12,8 +12,8 @@ import (
 // attrFile is the path of a file and where in the request it stands.
 type attrFile struct{ attr, path string }
 
-// mostMissing is how many missing files one answer names.
-const mostMissing = 100
+// maxMissing is how many missing files one answer names.
+const maxMissing = 100
 
 // errNoFileStore is for a supplier whose files must be verified on a
 // service that was given no file store: not looking would be a lie.
@@ -96,7 +96,7 @@ func refuseMissing(files []attrFile, answers map[string]*landfall.Error) error {
 		if answer == nil {
 			continue
 		}
-		if len(missing) == mostMissing {
+		if len(missing) == maxMissing {
 			missing = append(missing, landfall.Violation{
 				Code: rules.CodeTooManyErrors, Detail: "There are more missing documents than these.",
 			})

@@ -17,39 +17,39 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// ground is a desk over a real store with supplier S, granted to us, the team
+// fixture is a desk over a real store with supplier S, granted to us, the team
 // Team and the vendor V. Files and vendor answer as the test likes.
-type ground struct {
+type fixture struct {
 	*Service
 	t        *testing.T
 	store    *sqlstore.Store
 	database string
 	hooks    *hooked
-	files    *files
-	vendor   *vendor
+	files    *fakeFiles
+	vendor   *fakeVendor
 }
 
 // onBoth runs a test on both kinds of database.
-func onBoth(t *testing.T, test func(t *testing.T, g *ground), adjust ...func(*Options)) {
+func onBoth(t *testing.T, test func(t *testing.T, g *fixture), adjust ...func(*Options)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, onSQLite(t, adjust...)) })
 	t.Run("postgres", func(t *testing.T) { test(t, newGround(t, dbtest.Postgres(t), adjust...)) })
 }
 
-func onSQLite(t *testing.T, adjust ...func(*Options)) *ground {
+func onSQLite(t *testing.T, adjust ...func(*Options)) *fixture {
 	t.Helper()
 	return newGround(t, dbtest.SQLite(t), adjust...)
 }
 
-func newGround(t *testing.T, database string, adjust ...func(*Options)) *ground {
+func newGround(t *testing.T, database string, adjust ...func(*Options)) *fixture {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), database, sqlstore.Options{ApplySchema: true, AllowWeakDurability: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	g := &ground{t: t, store: store, database: database, hooks: &hooked{Store: store}, files: &files{}, vendor: &vendor{}}
-	change(t, store, func(ctx context.Context, tx landfall.Tx) error {
+	g := &fixture{t: t, store: store, database: database, hooks: &hooked{Store: store}, files: &fakeFiles{}, vendor: &fakeVendor{}}
+	updateStore(t, store, func(ctx context.Context, tx landfall.Tx) error {
 		return errors.Join(tx.CreateOrganisation(ctx, "ours"), tx.CreateSupplier(ctx, landfall.NewSupplier("S")),
 			tx.Grant(ctx, "S", "ours"), tx.CreateTeam(ctx, "Team"), tx.SaveVendor(ctx, landfall.Vendor{Code: "V", Adapter: "sandbox"}))
 	})
@@ -92,17 +92,17 @@ func (h *hooked) Renew(ctx context.Context, claim landfall.Claim) error {
 	return h.Store.Renew(ctx, claim)
 }
 
-// files is a file store that has everything but what is missing.
-type files struct {
+// fakeFiles is a file store that has everything but what is missing.
+type fakeFiles struct {
 	mu      sync.Mutex
 	missing string // a part of the paths that are not there
 	away    bool
 	asked   []string
 }
 
-func (f *files) Location(landfall.Supplier, string) string { return "" }
+func (f *fakeFiles) Location(landfall.Supplier, string) string { return "" }
 
-func (f *files) Check(_ context.Context, _ landfall.Supplier, path string) error {
+func (f *fakeFiles) Check(_ context.Context, _ landfall.Supplier, path string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asked = append(f.asked, path)
@@ -115,13 +115,13 @@ func (f *files) Check(_ context.Context, _ landfall.Supplier, path string) error
 	return nil
 }
 
-// vendor knows every instruction unless told otherwise.
-type vendor struct {
+// fakeVendor knows every instruction unless told otherwise.
+type fakeVendor struct {
 	asked  atomic.Int32
 	answer func(ctx context.Context, instruction landfall.Instruction) error
 }
 
-func (v *vendor) Verify(ctx context.Context, _ string, _ landfall.Vendor, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
+func (v *fakeVendor) Verify(ctx context.Context, _ string, _ landfall.Vendor, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
 	v.asked.Add(1)
 	if v.answer != nil {
 		if err := v.answer(ctx, instruction); err != nil {
@@ -131,10 +131,10 @@ func (v *vendor) Verify(ctx context.Context, _ string, _ landfall.Vendor, instru
 	return landfall.InstructionDetails{Status: "active", LastDigits: "4242"}, nil
 }
 
-func key(external string) landfall.Key { return landfall.Key{Supplier: "S", External: external} }
+func testKey(external string) landfall.Key { return landfall.Key{Supplier: "S", External: external} }
 
 // stage stages an account with more members than the smallest one has.
-func (g *ground) stage(external, rest string) {
+func (g *fixture) stage(external, rest string) {
 	g.t.Helper()
 	body := fmt.Sprintf(`{"import_supplier":"S","external_account_number":%q,"customers":[{}]%s}`, external, rest)
 	if _, err := g.Stage(g.t.Context(), ours, []byte(body)); err != nil {
@@ -142,12 +142,12 @@ func (g *ground) stage(external, rest string) {
 	}
 }
 
-func (g *ground) process(external string, dryRun bool) (Created, error) {
-	return g.Process(g.t.Context(), ours, contract.ProcessRequest{Key: key(external), Team: "Team", DryRun: dryRun})
+func (g *fixture) process(external string, dryRun bool) (Created, error) {
+	return g.Process(g.t.Context(), ours, contract.ProcessRequest{Key: testKey(external), Team: "Team", DryRun: dryRun})
 }
 
 // create makes an account with an open period that began long ago.
-func (g *ground) create(external, rest string) string {
+func (g *fixture) create(external, rest string) string {
 	g.t.Helper()
 	g.stage(external, `,"last_statement_closing_date":"2020-01-31"`+rest)
 	outcome, err := g.process(external, false)
@@ -157,7 +157,7 @@ func (g *ground) create(external, rest string) string {
 	return outcome.Number
 }
 
-func (g *ground) supplierIs(change func(*landfall.Supplier)) {
+func (g *fixture) supplierIs(change func(*landfall.Supplier)) {
 	g.t.Helper()
 	ctx := g.t.Context()
 	err := g.store.Update(ctx, func(tx landfall.Tx) error {
@@ -174,7 +174,7 @@ func (g *ground) supplierIs(change func(*landfall.Supplier)) {
 	time.Sleep(supplierCacheLimits.Life) // a remembered supplier may be used so long
 }
 
-func (g *ground) view(fn func(ctx context.Context, view landfall.View) error) {
+func (g *fixture) view(fn func(ctx context.Context, view landfall.View) error) {
 	g.t.Helper()
 	ctx := g.t.Context()
 	if err := g.store.View(ctx, func(view landfall.View) error { return fn(ctx, view) }); err != nil {
@@ -182,29 +182,29 @@ func (g *ground) view(fn func(ctx context.Context, view landfall.View) error) {
 	}
 }
 
-func (g *ground) account(external string) (account landfall.Account) {
+func (g *fixture) account(external string) (account landfall.Account) {
 	g.t.Helper()
 	g.view(func(ctx context.Context, view landfall.View) (err error) {
-		account, err = view.Account(ctx, key(external))
+		account, err = view.Account(ctx, testKey(external))
 		return err
 	})
 	return account
 }
 
-func (g *ground) stands(external string) (process landfall.Process) {
+func (g *fixture) stands(external string) (process landfall.Process) {
 	g.t.Helper()
 	g.view(func(ctx context.Context, view landfall.View) (err error) {
-		process, err = view.Process(ctx, key(external))
+		process, err = view.Process(ctx, testKey(external))
 		return err
 	})
 	return process
 }
 
 // events gives the types of the events about the account 1.
-func (g *ground) events() (types []landfall.EventType) {
+func (g *fixture) events() (types []landfall.EventType) {
 	g.t.Helper()
 	g.view(func(ctx context.Context, view landfall.View) error {
-		events, err := view.Events(ctx, key("1"))
+		events, err := view.Events(ctx, testKey("1"))
 		for _, event := range events {
 			types = append(types, event.Type)
 		}
@@ -214,7 +214,7 @@ func (g *ground) events() (types []landfall.EventType) {
 }
 
 // rows counts the rows of every table that holds something of an account.
-func (g *ground) rows() map[string]int {
+func (g *fixture) rows() map[string]int {
 	g.t.Helper()
 	database := g.open()
 	defer database.Close()
@@ -273,7 +273,7 @@ func race(n int, run func(i int)) {
 }
 
 // execute changes the database behind the program's back.
-func (g *ground) execute(statement string) int64 {
+func (g *fixture) execute(statement string) int64 {
 	g.t.Helper()
 	database := g.open()
 	defer database.Close()
@@ -288,7 +288,7 @@ func (g *ground) execute(statement string) int64 {
 	return changed
 }
 
-func (g *ground) open() *sql.DB {
+func (g *fixture) open() *sql.DB {
 	g.t.Helper()
 	driver, source := "pgx", g.database
 	if file, ok := strings.CutPrefix(g.database, "sqlite:"); ok {

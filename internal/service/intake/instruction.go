@@ -34,11 +34,11 @@ func (s *Service) PostInstruction(ctx context.Context, who landfall.Principal, b
 	// Who has no account, or a paused supplier, or sent this before, is told so
 	// without bothering the vendor.
 	instruction := request.Instruction
-	number, known, err := s.keepInstruction(ctx, who, request.Key, instruction, false)
+	number, known, err := s.postInstruction(ctx, who, request.Key, instruction, false)
 	added := 0
 	if err == nil && !known {
 		if instruction.Details, err = s.verify(ctx, who, request.Key.Supplier, instruction); err == nil {
-			number, known, err = s.keepInstruction(ctx, who, request.Key, instruction, true)
+			number, known, err = s.postInstruction(ctx, who, request.Key, instruction, true)
 		}
 		// Somebody else may have added it while the vendor was asked.
 		if !known {
@@ -51,12 +51,12 @@ func (s *Service) PostInstruction(ctx context.Context, who landfall.Principal, b
 	return InstructionReceipt{AccountNumber: number, Reference: instruction.Reference, Added: added}, nil
 }
 
-// keepInstruction looks whether an account has an instruction already and, if
+// postInstruction looks whether an account has an instruction already and, if
 // it is to be kept, adds it when not. One that is there in other words is
 // refused: dropping the new ones in silence would be a loss. Looking is a
 // posting too, though it adds nothing: the answer that it is there already is a
 // promise, and has to rest on a commit of its own.
-func (s *Service) keepInstruction(
+func (s *Service) postInstruction(
 	ctx context.Context, who landfall.Principal, key landfall.Key, instruction landfall.Instruction, keep bool,
 ) (number string, known bool, err error) {
 	posted := []landfall.Instruction{instruction}
@@ -71,7 +71,7 @@ func (s *Service) keepInstruction(
 			case known, !keep:
 				return landfall.Additions{}, nil
 			}
-			return landfall.Additions{Instructions: fresh, Event: event(landfall.EventInstructionCreated, key, len(fresh))}, nil
+			return landfall.Additions{Instructions: fresh, Event: additionEvent(landfall.EventInstructionCreated, key, len(fresh))}, nil
 		},
 	}, errNoAccount)
 	return number, known, err

@@ -31,7 +31,7 @@ func manyNotes() string {
 // Comparing every note with every other held the writer for twelve seconds, and
 // for a minute the second time.
 func TestManyNotesOfManyDocumentsHoldNobodyUp(t *testing.T) {
-	onBoth(t, func(t *testing.T, g *ground) {
+	onBoth(t, func(t *testing.T, g *fixture) {
 		g.create("1", "")
 		body := envelope("1", `"notes":[`+manyNotes()+`]`)
 		for round, want := range []bool{true, false} {
@@ -56,7 +56,7 @@ func TestManyNotesOfManyDocumentsHoldNobodyUp(t *testing.T) {
 
 // Notes without a body used to be kept under one digest for all of them.
 func TestNotesKeptBeforeTheyHadDigestsAreFound(t *testing.T) {
-	onBoth(t, func(t *testing.T, g *ground) {
+	onBoth(t, func(t *testing.T, g *fixture) {
 		g.create("1", `,"notes":[{"document_paths":[{"document_path":"a"},{"document_path":"/b"}]}]`)
 		g.execute(`UPDATE note SET digest = 0`)
 		if got := g.postNotes("1", `{"document_paths":[{"document_path":"b"},{"document_path":"a"}]},{"document_paths":[{"document_path":"a"}]}`); got != "exists created" {
@@ -68,7 +68,7 @@ func TestNotesKeptBeforeTheyHadDigestsAreFound(t *testing.T) {
 // A note with an empty body was taken for every other one of those, and its
 // documents were dropped.
 func TestNoteWithAnEmptyBodyKeepsItsDocuments(t *testing.T) {
-	onBoth(t, func(t *testing.T, g *ground) {
+	onBoth(t, func(t *testing.T, g *fixture) {
 		g.create("1", `,"notes":[{"body":"","document_paths":[{"document_path":"a"}]}]`)
 		if got := g.postNotes("1", `{"body":"","document_paths":[{"document_path":"b"}]},{"document_paths":[{"document_path":"a"}]}`); got != "created exists" {
 			t.Errorf("got %s, want the first to be new", got)
@@ -81,7 +81,7 @@ func TestNoteWithAnEmptyBodyKeepsItsDocuments(t *testing.T) {
 }
 
 func TestCompleteSupplierTakesWhatComesLate(t *testing.T) {
-	onBoth(t, func(t *testing.T, g *ground) {
+	onBoth(t, func(t *testing.T, g *fixture) {
 		number := g.create("1", "")
 		g.stage("2", "")
 		g.supplierIs(func(s *landfall.Supplier) { s.Status = landfall.Complete })
@@ -99,7 +99,7 @@ func TestCompleteSupplierTakesWhatComesLate(t *testing.T) {
 			}
 		}
 		_, again := g.process("1", false)
-		if describe(again) != describe(alreadyImported(key("1"), number)) {
+		if describe(again) != describe(alreadyImported(testKey("1"), number)) {
 			t.Errorf("an imported account: %s", describe(again))
 		}
 	})

@@ -45,7 +45,7 @@ func (s *Service) PostNotes(ctx context.Context, who landfall.Principal, body []
 		Decide: func(account landfall.AccountState) (landfall.Additions, error) {
 			results, fresh := prepared.Onto(account.Notes, account.Now)
 			receipt.Results = results
-			return landfall.Additions{Notes: fresh, Event: event(landfall.EventNotesCreated, request.Key(), len(fresh))}, nil
+			return landfall.Additions{Notes: fresh, Event: additionEvent(landfall.EventNotesCreated, request.Key(), len(fresh))}, nil
 		},
 	}, errAccountNotFound)
 	if err != nil {

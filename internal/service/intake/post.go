@@ -30,8 +30,8 @@ func (s *Service) post(ctx context.Context, posting landfall.Posting, absent err
 var errNoAccount = landfall.Refuse(landfall.CodeAccountNotFound,
 	"There is no imported account for this import supplier and external account number.")
 
-// event tells that something was added to an account.
-func event(kind landfall.EventType, key landfall.Key, added int) *landfall.Event {
+// additionEvent tells that something was added to an account.
+func additionEvent(kind landfall.EventType, key landfall.Key, added int) *landfall.Event {
 	if added == 0 {
 		return nil
 	}

@@ -20,7 +20,7 @@ func envelope(external, rest string) []byte {
 }
 
 // postNotes says of each note whether it was created.
-func (g *ground) postNotes(external, notes string) string {
+func (g *fixture) postNotes(external, notes string) string {
 	g.t.Helper()
 	receipt, err := g.PostNotes(g.t.Context(), ours, envelope(external, `"notes":[`+notes+`]`))
 	if err != nil {
@@ -37,7 +37,7 @@ func (g *ground) postNotes(external, notes string) string {
 // another is lost, and one that is not is on the account twice.
 func TestNotesEndToEnd(t *testing.T) {
 	const x, x1, x2 = `{"body":"X"}`, `{"body":"X","created_at":"2025-01-01T00:00:00Z"}`, `{"body":"X","created_at":"2025-01-02T01:00:00+01:00"}`
-	onBoth(t, func(t *testing.T, g *ground) {
+	onBoth(t, func(t *testing.T, g *fixture) {
 		g.create("1", "")
 		for _, step := range []struct{ notes, want string }{
 			{x1, "created"},
@@ -74,7 +74,7 @@ func TestNotesEndToEnd(t *testing.T) {
 // TestParallelNotes posts one note many times at once. Whoever looks first and
 // writes later writes it again.
 func TestParallelNotes(t *testing.T) {
-	onBoth(t, func(t *testing.T, g *ground) {
+	onBoth(t, func(t *testing.T, g *fixture) {
 		g.create("1", "")
 		var said tally
 		race(32, func(int) { said.add(g.postNotes("1", `{"body":"X"}`)) })
@@ -89,7 +89,7 @@ func payment(id, day string) string {
 	return fmt.Sprintf(`{"transaction_id":%q,"transaction_date":%q,"amount":1,"type":"PAYMENT"}`, id, day)
 }
 
-func (g *ground) postTransactions(external, transactions string, flags TransactionFlags) string {
+func (g *fixture) postTransactions(external, transactions string, flags TransactionFlags) string {
 	g.t.Helper()
 	receipt, err := g.PostTransactions(g.t.Context(), ours, envelope(external, `"transactions":[`+transactions+`]`), flags)
 	if err != nil {
@@ -114,7 +114,7 @@ func (g *ground) postTransactions(external, transactions string, flags Transacti
 func TestTransactionFlags(t *testing.T) {
 	inside, outside := payment("in", "2025-05-05"), payment("out", "2019-05-05")
 	const refused = "transaction_outside_open_statement_period at transactions.1.transaction_date"
-	onBoth(t, func(t *testing.T, g *ground) {
+	onBoth(t, func(t *testing.T, g *fixture) {
 		for _, c := range []struct {
 			check, force  bool
 			first, second string
@@ -172,7 +172,7 @@ func TestTransactionTwins(t *testing.T) {
 // stayed, whoever mends it and sends all again would be told that they exist, or
 // add them twice.
 func TestTransactionsAreAllOrNothing(t *testing.T) {
-	onBoth(t, func(t *testing.T, g *ground) {
+	onBoth(t, func(t *testing.T, g *fixture) {
 		g.create("1", "")
 		before := g.rows()
 		var batch []string
@@ -206,7 +206,7 @@ func TestTransactionsAreAllOrNothing(t *testing.T) {
 // Writers with the same identifiers in opposite order: each is added once, and
 // nobody is told of a deadlock.
 func TestParallelTransactions(t *testing.T) {
-	onBoth(t, func(t *testing.T, g *ground) {
+	onBoth(t, func(t *testing.T, g *fixture) {
 		g.create("1", "")
 		var said tally
 		race(32, func(i int) {
@@ -228,7 +228,7 @@ func TestParallelTransactions(t *testing.T) {
 // TestStatementsEndToEnd races with one statement and then contradicts it. A
 // bill that is replaced in silence is not the one its customer has.
 func TestStatementsEndToEnd(t *testing.T) {
-	onBoth(t, func(t *testing.T, g *ground) {
+	onBoth(t, func(t *testing.T, g *fixture) {
 		g.create("1", "")
 		statement := func(id, from string) string {
 			return fmt.Sprintf(`{"statement_id":%q,"bill_period_from_date":%q,"bill_period_to_date":"2025-01-31","gross_amount":5}`, id, from)
@@ -270,7 +270,7 @@ func TestStatementsEndToEnd(t *testing.T) {
 // TestInstructionIsKeptOnce races with one instruction. Kept twice, it could be
 // debited twice by whoever reads the account.
 func TestInstructionIsKeptOnce(t *testing.T) {
-	onBoth(t, func(t *testing.T, g *ground) {
+	onBoth(t, func(t *testing.T, g *fixture) {
 		number := g.create("1", "")
 		body := func(external, reference string) []byte {
 			return envelope(external, `"vendor":"V","type":"CARD","reference":"`+reference+`"`)

@@ -12,7 +12,7 @@ import (
 )
 
 func TestFailureIsKeptUntilItIsMended(t *testing.T) {
-	onBoth(t, func(t *testing.T, g *ground) {
+	onBoth(t, func(t *testing.T, g *fixture) {
 		g.stage("1", `,"billing_email":"a@example.com"`)
 		g.supplierIs(func(s *landfall.Supplier) {
 			s.Severities = map[string]landfall.Severity{contract.CodeTestEmail: landfall.SeverityError}
@@ -75,7 +75,7 @@ func TestLeavingGivesTheClaimBack(t *testing.T) {
 	g.stage("1", "")
 	ctx, leave := context.WithCancel(t.Context())
 	g.hooks.beforeCreate = leave
-	_, err := g.Process(ctx, ours, contract.ProcessRequest{Key: key("1"), Team: "Team"})
+	_, err := g.Process(ctx, ours, contract.ProcessRequest{Key: testKey("1"), Team: "Team"})
 	if process := g.stands("1"); err != nil && process.State != landfall.Staged || err == nil && process.State != landfall.Imported {
 		t.Errorf("answered %v, the process is %s", err, process.State)
 	}
@@ -84,7 +84,7 @@ func TestLeavingGivesTheClaimBack(t *testing.T) {
 // An answer that tells of a failed attempt used to be given although the record
 // of the attempt was lost on the way to the database.
 func TestNoAnswerWithoutItsRecord(t *testing.T) {
-	onBoth(t, func(t *testing.T, g *ground) {
+	onBoth(t, func(t *testing.T, g *fixture) {
 		g.stage("1", "")
 		g.hooks.beforeCreate = func() { g.supplierIs(func(s *landfall.Supplier) { s.Status = landfall.Paused }) }
 		for _, lost := range []error{landfall.ErrUnavailable, landfall.ErrUnknownOutcome} {

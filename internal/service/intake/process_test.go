@@ -28,7 +28,7 @@ const wealthy = `,"last_statement_closing_date":"2025-03-31","last_statement_bal
 // TestProcessCreatesEverything creates an account with something of everything.
 // What is left out on the way is missed by its customer and by nobody before.
 func TestProcessCreatesEverything(t *testing.T) {
-	onBoth(t, func(t *testing.T, g *ground) {
+	onBoth(t, func(t *testing.T, g *fixture) {
 		g.supplierIs(func(s *landfall.Supplier) { s.SendCustomerEmails = true })
 		g.stage("1", wealthy)
 		outcome, err := g.process("1", false)
@@ -53,7 +53,7 @@ func TestProcessCreatesEverything(t *testing.T) {
 		if got := g.events(); len(got) != 1 || got[0] != landfall.EventImportCompleted {
 			t.Errorf("events %v", got)
 		}
-		standing, err := g.Status(t.Context(), ours, key("1"))
+		standing, err := g.Status(t.Context(), ours, testKey("1"))
 		if err != nil || standing != (AccountStatus{StatusCompleted, outcome.Number}) {
 			t.Errorf("status %+v, %v", standing, err)
 		}
@@ -71,8 +71,8 @@ func TestRefusedClaims(t *testing.T) {
 	g := onSQLite(t, func(o *Options) { o.ServiceLimit = 1 })
 	g.stage("1", "")
 	g.stage("skipped", "")
-	change(t, g.store, func(ctx context.Context, tx landfall.Tx) error {
-		_, err := tx.Skip(ctx, key("skipped"), "a test")
+	updateStore(t, g.store, func(ctx context.Context, tx landfall.Tx) error {
+		_, err := tx.Skip(ctx, testKey("skipped"), "a test")
 		return err
 	})
 	ask := func(supplier, external, team string) string {
@@ -90,7 +90,7 @@ func TestRefusedClaims(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	held, err := g.store.Claim(t.Context(), landfall.ClaimRequest{Key: key("1"), Team: "Team", Lease: time.Minute})
+	held, err := g.store.Claim(t.Context(), landfall.ClaimRequest{Key: testKey("1"), Team: "Team", Lease: time.Minute})
 	if err != nil || held.Verdict != landfall.ClaimGranted {
 		t.Fatalf("got %+v, %v", held, err)
 	}
@@ -115,7 +115,7 @@ func TestRefusedClaims(t *testing.T) {
 // TestParallelProcessCreatesOne creates one account many times at once. Two
 // accounts of one customer are two bills.
 func TestParallelProcessCreatesOne(t *testing.T) {
-	onBoth(t, func(t *testing.T, g *ground) {
+	onBoth(t, func(t *testing.T, g *fixture) {
 		g.stage("1", "")
 		var said tally
 		race(64, func(int) {
@@ -141,7 +141,7 @@ func TestParallelProcessCreatesOne(t *testing.T) {
 // TestDryRunLeavesOnlyTheAttempt compares every table with what it was. A
 // rehearsal that leaves something, a mail or a number, is no rehearsal.
 func TestDryRunLeavesOnlyTheAttempt(t *testing.T) {
-	onBoth(t, func(t *testing.T, g *ground) {
+	onBoth(t, func(t *testing.T, g *fixture) {
 		g.supplierIs(func(s *landfall.Supplier) { s.SendCustomerEmails = true })
 		g.stage("1", wealthy)
 		before, stood := g.rows(), g.stands("1")
@@ -169,7 +169,7 @@ func TestDryRunLeavesOnlyTheAttempt(t *testing.T) {
 // TestDryRunsBesideTheRealOne rehearses while the account is created. A
 // rehearsal that is rolled back must not take the real one with it.
 func TestDryRunsBesideTheRealOne(t *testing.T) {
-	onBoth(t, func(t *testing.T, g *ground) {
+	onBoth(t, func(t *testing.T, g *fixture) {
 		for round := range 10 {
 			external := fmt.Sprint(round)
 			g.stage(external, "")
@@ -208,20 +208,20 @@ func TestDryRunOfAnAccountThatComesAndGoes(t *testing.T) {
 	for times, want := range map[int]string{
 		maxDryRunTries - 1: landfall.CodeDryRunRolledBack, maxDryRunTries: landfall.CodeServiceUnavailable,
 	} {
-		onBoth(t, func(t *testing.T, g *ground) {
+		onBoth(t, func(t *testing.T, g *fixture) {
 			g.stage("1", "")
 			tries := 0
 			g.hooks.beforeCreate = func() {
 				if tries++; tries <= times {
-					change(t, g.store, func(ctx context.Context, tx landfall.Tx) error {
-						_, err := tx.Skip(ctx, key("1"), "a test")
+					updateStore(t, g.store, func(ctx context.Context, tx landfall.Tx) error {
+						_, err := tx.Skip(ctx, testKey("1"), "a test")
 						return err
 					})
 				}
 			}
 			g.hooks.afterCreate = func() {
 				if tries <= times {
-					change(t, g.store, func(ctx context.Context, tx landfall.Tx) error { return tx.Unskip(ctx, key("1")) })
+					updateStore(t, g.store, func(ctx context.Context, tx landfall.Tx) error { return tx.Unskip(ctx, testKey("1")) })
 				}
 			}
 			if _, err := g.process("1", true); codeOf(err) != want || tries != maxDryRunTries {
@@ -235,37 +235,37 @@ func TestDryRunOfAnAccountThatComesAndGoes(t *testing.T) {
 // transaction.
 func TestBetweenClaimAndCreation(t *testing.T) {
 	for name, test := range map[string]struct {
-		meanwhile func(g *ground)
+		meanwhile func(g *fixture)
 		want      string
 		fails     bool // the reason is kept
 	}{
-		"paused": {func(g *ground) {
+		"paused": {func(g *fixture) {
 			g.supplierIs(func(s *landfall.Supplier) { s.Status = landfall.Paused })
 		}, landfall.CodeSupplierNotOngoing, true},
-		"lost and imported by another": {func(g *ground) {
+		"lost and imported by another": {func(g *fixture) {
 			g.hooks.beforeCreate = nil
 			g.loseClaim()
 			if _, err := g.process("1", false); err != nil {
 				g.t.Errorf("the other: %s", describe(err))
 			}
 		}, landfall.CodeAlreadyImported, false},
-		"lost and skipped": {func(g *ground) {
+		"lost and skipped": {func(g *fixture) {
 			g.loseClaim()
-			change(g.t, g.store, func(ctx context.Context, tx landfall.Tx) error {
-				_, err := tx.Skip(ctx, key("1"), "a test")
+			updateStore(g.t, g.store, func(ctx context.Context, tx landfall.Tx) error {
+				_, err := tx.Skip(ctx, testKey("1"), "a test")
 				return err
 			})
 		}, landfall.CodeMarkedAsSkipped, false},
-		"lost and claimed by another": {func(g *ground) {
+		"lost and claimed by another": {func(g *fixture) {
 			g.loseClaim()
-			_, err := g.store.Claim(g.t.Context(), landfall.ClaimRequest{Key: key("1"), Team: "Team", Lease: time.Minute})
+			_, err := g.store.Claim(g.t.Context(), landfall.ClaimRequest{Key: testKey("1"), Team: "Team", Lease: time.Minute})
 			if err != nil {
 				g.t.Error(err)
 			}
 		}, landfall.CodeImportInProgress, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onBoth(t, func(t *testing.T, g *ground) {
+			onBoth(t, func(t *testing.T, g *fixture) {
 				g.stage("1", "")
 				g.hooks.beforeCreate = func() { test.meanwhile(g) }
 				if _, err := g.process("1", false); codeOf(err) != test.want {
@@ -284,7 +284,7 @@ func TestBetweenClaimAndCreation(t *testing.T) {
 }
 
 // loseClaim lets the lease of the only claim end.
-func (g *ground) loseClaim() {
+func (g *fixture) loseClaim() {
 	g.t.Helper()
 	if n := g.execute(`UPDATE process SET claim_until = 1 WHERE claim_token IS NOT NULL`); n != 1 {
 		g.t.Fatalf("%d claims", n)
@@ -294,15 +294,15 @@ func (g *ground) loseClaim() {
 // An operator needs no grant and answers for what he does with his name. The
 // limits, the rules and the claims are everybody's.
 func TestOperatorsProcessInTheirOwnName(t *testing.T) {
-	onBoth(t, func(t *testing.T, g *ground) {
+	onBoth(t, func(t *testing.T, g *fixture) {
 		process := func(dryRun bool) (Created, error) {
-			return g.ProcessAs(t.Context(), "operator:ada", "192.0.2.7", contract.ProcessRequest{Key: key("1"), Team: "Team", DryRun: dryRun})
+			return g.ProcessAs(t.Context(), "operator:ada", "192.0.2.7", contract.ProcessRequest{Key: testKey("1"), Team: "Team", DryRun: dryRun})
 		}
 		if _, err := process(true); codeOf(err) != landfall.CodeProcessUnknown {
 			t.Errorf("before it is staged: %s", describe(err))
 		}
 		g.stage("1", `,"payment_instructions":[{"vendor":"V","reference":"r1","type":"CARD"}]`)
-		change(t, g.store, func(ctx context.Context, tx landfall.Tx) error { return tx.Ungrant(ctx, "S", "ours") })
+		updateStore(t, g.store, func(ctx context.Context, tx landfall.Tx) error { return tx.Ungrant(ctx, "S", "ours") })
 		g.vendor.answer = func(context.Context, landfall.Instruction) error {
 			return &landfall.Error{Kind: landfall.UpstreamUnavailable, Code: landfall.CodeVendorUnavailable, Detail: "Away."}
 		}
@@ -313,7 +313,7 @@ func TestOperatorsProcessInTheirOwnName(t *testing.T) {
 		if created, err := process(true); err != nil || created.Number != "" {
 			t.Errorf("dry run: %+v, %s", created, describe(err))
 		}
-		held, err := g.store.Claim(t.Context(), landfall.ClaimRequest{Key: key("1"), Team: "Team", Lease: time.Minute})
+		held, err := g.store.Claim(t.Context(), landfall.ClaimRequest{Key: testKey("1"), Team: "Team", Lease: time.Minute})
 		if err != nil || held.Verdict != landfall.ClaimGranted {
 			t.Fatalf("got %+v, %v", held, err)
 		}

@@ -14,25 +14,25 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// openDesk is a desk over a real store with the suppliers S, granted to the
+// newTestService is a desk over a real store with the suppliers S, granted to the
 // organisation ours, and T, granted to nobody.
-func openDesk(t *testing.T) (*Service, *watched) {
+func newTestService(t *testing.T) (*Service, *countingStore) {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), dbtest.SQLite(t), sqlstore.Options{ApplySchema: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	change(t, store, func(ctx context.Context, tx landfall.Tx) error {
+	updateStore(t, store, func(ctx context.Context, tx landfall.Tx) error {
 		return errors.Join(tx.CreateOrganisation(ctx, "ours"),
 			tx.CreateSupplier(ctx, landfall.NewSupplier("S")), tx.CreateSupplier(ctx, landfall.NewSupplier("T")),
 			tx.Grant(ctx, "S", "ours"))
 	})
-	watched := &watched{Store: store, now: time.Now()}
+	watched := &countingStore{Store: store, now: time.Now()}
 	return New(watched, Options{Now: watched.clock}), watched
 }
 
-func change(t *testing.T, store landfall.Store, fn func(context.Context, landfall.Tx) error) {
+func updateStore(t *testing.T, store landfall.Store, fn func(context.Context, landfall.Tx) error) {
 	t.Helper()
 	ctx := t.Context()
 	if err := store.Update(ctx, func(tx landfall.Tx) error { return fn(ctx, tx) }); err != nil {
@@ -40,9 +40,9 @@ func change(t *testing.T, store landfall.Store, fn func(context.Context, landfal
 	}
 }
 
-// watched counts what is asked of a store, can make it fail, and has a clock
+// countingStore counts what is asked of a store, can make it fail, and has a clock
 // that stands still.
-type watched struct {
+type countingStore struct {
 	landfall.Store
 	views   atomic.Int64
 	failure error
@@ -52,7 +52,7 @@ type watched struct {
 	now time.Time
 }
 
-func (w *watched) View(ctx context.Context, fn func(landfall.View) error) error {
+func (w *countingStore) View(ctx context.Context, fn func(landfall.View) error) error {
 	w.views.Add(1)
 	if w.hold != nil {
 		<-w.hold
@@ -63,20 +63,20 @@ func (w *watched) View(ctx context.Context, fn func(landfall.View) error) error 
 	return w.Store.View(ctx, fn)
 }
 
-func (w *watched) Stage(ctx context.Context, staging landfall.Staging) (landfall.StageOutcome, error) {
+func (w *countingStore) Stage(ctx context.Context, staging landfall.Staging) (landfall.StageOutcome, error) {
 	if w.failure != nil {
 		return landfall.StageOutcome{}, w.failure
 	}
 	return w.Store.Stage(ctx, staging)
 }
 
-func (w *watched) clock() time.Time {
+func (w *countingStore) clock() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.now
 }
 
-func (w *watched) advance(by time.Duration) {
+func (w *countingStore) advance(by time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.now = w.now.Add(by)
@@ -84,7 +84,7 @@ func (w *watched) advance(by time.Duration) {
 
 var ours = landfall.Principal{Organisation: "ours", KeyID: "k", Role: landfall.RoleImporter}
 
-func body(external string) []byte {
+func accountBody(external string) []byte {
 	return fmt.Appendf(nil, `{"import_supplier":"S", "external_account_number":%q, "customers":[{}]}`, external)
 }
 
@@ -98,8 +98,8 @@ func codeOf(err error) string {
 // TestValidateEchoes wants the very bytes back: a caller compares them, and
 // anything else means that something was changed.
 func TestValidateEchoes(t *testing.T) {
-	desk, _ := openDesk(t)
-	sent := body("1")
+	desk, _ := newTestService(t)
+	sent := accountBody("1")
 	accepted, err := desk.Validate(t.Context(), ours, sent)
 	if err != nil || string(accepted.Body) != string(sent) {
 		t.Errorf("got %s, %v", accepted.Body, err)
@@ -109,7 +109,7 @@ func TestValidateEchoes(t *testing.T) {
 // A supplier that was not granted is one violation among the others, and the
 // same as one that does not exist.
 func TestUnknownSupplierIsAViolation(t *testing.T) {
-	desk, _ := openDesk(t)
+	desk, _ := newTestService(t)
 	for _, supplier := range []string{"T", "NONE"} {
 		_, err := desk.Validate(t.Context(), ours, []byte(`{"import_supplier":"`+supplier+`","external_account_number":"1","customers":[{}],"x":1}`))
 		var known *landfall.Error
@@ -123,9 +123,9 @@ func TestUnknownSupplierIsAViolation(t *testing.T) {
 // TestStage stages the same again. A repeat that counts as a new revision makes
 // every retry look like a change.
 func TestStage(t *testing.T) {
-	desk, store := openDesk(t)
+	desk, store := newTestService(t)
 	ctx := t.Context()
-	stage := func(external string) (Receipt, error) { return desk.Stage(ctx, ours, body(external)) }
+	stage := func(external string) (Receipt, error) { return desk.Stage(ctx, ours, accountBody(external)) }
 
 	first, err := stage("1")
 	if err != nil || !first.First || first.Key != (landfall.Key{Supplier: "S", External: "1"}) {
@@ -136,7 +136,7 @@ func TestStage(t *testing.T) {
 		t.Fatalf("again: %+v, %v", again, err)
 	}
 
-	change(t, store, func(ctx context.Context, tx landfall.Tx) error {
+	updateStore(t, store, func(ctx context.Context, tx landfall.Tx) error {
 		_, err := tx.Skip(ctx, first.Key, "a test")
 		return err
 	})
@@ -145,7 +145,7 @@ func TestStage(t *testing.T) {
 	}
 
 	// The pause counts at once: the remembered supplier decides no write.
-	change(t, store, func(ctx context.Context, tx landfall.Tx) error {
+	updateStore(t, store, func(ctx context.Context, tx landfall.Tx) error {
 		paused := landfall.NewSupplier("S")
 		paused.Status = landfall.Paused
 		return tx.SaveSupplier(ctx, paused)
@@ -153,7 +153,7 @@ func TestStage(t *testing.T) {
 	if _, err := stage("2"); codeOf(err) != landfall.CodeSupplierNotOngoing {
 		t.Errorf("paused: %v", err)
 	}
-	if _, err := desk.Validate(ctx, ours, body("2")); err != nil {
+	if _, err := desk.Validate(ctx, ours, accountBody("2")); err != nil {
 		t.Errorf("validating while paused: %v", err)
 	}
 }
@@ -184,9 +184,9 @@ func TestRefusedStagings(t *testing.T) {
 // TestStatusAndList asks about accounts of others and of nobody. Both get the
 // same answer, or one could find out whose customers exist.
 func TestStatusAndList(t *testing.T) {
-	desk, store := openDesk(t)
+	desk, store := newTestService(t)
 	ctx := t.Context()
-	if _, err := desk.Stage(ctx, ours, body("a/b")); err != nil {
+	if _, err := desk.Stage(ctx, ours, accountBody("a/b")); err != nil {
 		t.Fatal(err)
 	}
 	standing, err := desk.Status(ctx, ours, landfall.Key{Supplier: "S", External: "a/b"})
@@ -233,8 +233,8 @@ func TestStatusAndList(t *testing.T) {
 
 // Trouble with the store is never a refusal, and never a foreign text.
 func TestTrouble(t *testing.T) {
-	desk, store := openDesk(t)
-	if _, err := desk.Validate(t.Context(), ours, body("1")); err != nil {
+	desk, store := newTestService(t)
+	if _, err := desk.Validate(t.Context(), ours, accountBody("1")); err != nil {
 		t.Fatal(err)
 	}
 	for failure, kind := range map[error]landfall.Kind{
@@ -245,7 +245,7 @@ func TestTrouble(t *testing.T) {
 		errors.New("constraint violated: Ada Example"):  landfall.Internal,
 	} {
 		store.failure = failure
-		_, err := desk.Stage(t.Context(), ours, body("1"))
+		_, err := desk.Stage(t.Context(), ours, accountBody("1"))
 		var known *landfall.Error
 		if !errors.As(err, &known) || known.Kind != kind || (known.RetryAfter > 0) != (kind == landfall.Unavailable) {
 			t.Errorf("%v became %+v", failure, err)

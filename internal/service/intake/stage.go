@@ -22,7 +22,7 @@ type Receipt struct {
 // The body must stay untouched afterwards: a store may still be reading it
 // when a caller who ran out of time is answered.
 func (s *Service) Stage(ctx context.Context, who landfall.Principal, body []byte) (Receipt, error) {
-	var sent prepared
+	var sent preparedStaging
 	if err := s.prepare(ctx, who, body, &sent); err != nil {
 		return Receipt{}, s.refuse(ctx, who, sent.key, err)
 	}
@@ -30,8 +30,8 @@ func (s *Service) Stage(ctx context.Context, who landfall.Principal, body []byte
 	return s.conclude(ctx, who, &sent, landfall.StageResult{StageOutcome: outcome, Err: err})
 }
 
-// prepared is an account that was read, as far as it is needed afterwards.
-type prepared struct {
+// preparedStaging is an account that was read, as far as it is needed afterwards.
+type preparedStaging struct {
 	key      landfall.Key // empty when nobody's account is to blame for a refusal
 	staging  landfall.Staging
 	warnings []landfall.Violation
@@ -42,7 +42,7 @@ type prepared struct {
 // the next one is read much quicker into memory that was in use a moment ago.
 // What it makes is large and is put where it is wanted: copies of it on the way
 // there were what the stacks of five thousand callers were too short for.
-func (s *Service) prepare(ctx context.Context, who landfall.Principal, body []byte, into *prepared) error {
+func (s *Service) prepare(ctx context.Context, who landfall.Principal, body []byte, into *preparedStaging) error {
 	read, err := s.read(ctx, who, body)
 	if read.account == nil {
 		return err
@@ -68,7 +68,7 @@ func (s *Service) staging(who landfall.Principal, read checked, into *landfall.S
 }
 
 // conclude tells what became of an account that was handed to the store.
-func (s *Service) conclude(ctx context.Context, who landfall.Principal, sent *prepared, result landfall.StageResult) (Receipt, error) {
+func (s *Service) conclude(ctx context.Context, who landfall.Principal, sent *preparedStaging, result landfall.StageResult) (Receipt, error) {
 	if result.Err != nil {
 		return Receipt{}, userError(result.Err)
 	}

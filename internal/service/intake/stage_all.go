@@ -49,7 +49,7 @@ func (s *Service) StageAll(ctx context.Context, handed []StageItem) {
 
 // stageBatch is what was handed in together, as far as it could be read.
 type stageBatch struct {
-	read     []prepared // of each that was handed in
+	read     []preparedStaging // of each that was handed in
 	stagings []landfall.Staging
 	indexes  []int        // of the stagings among those handed in
 	again    []*StageItem // accounts that came before in the same call
@@ -58,7 +58,7 @@ type stageBatch struct {
 // readAll reads what was handed in and makes of it what the store keeps.
 func (s *Service) readAll(ctx context.Context, handed []StageItem) stageBatch {
 	sent := stageBatch{
-		read: make([]prepared, len(handed)), stagings: make([]landfall.Staging, 0, len(handed)), indexes: make([]int, 0, len(handed)),
+		read: make([]preparedStaging, len(handed)), stagings: make([]landfall.Staging, 0, len(handed)), indexes: make([]int, 0, len(handed)),
 	}
 	seen := make(map[landfall.Key]bool, len(handed))
 	defer landfall.Turn(ctx)()

@@ -14,7 +14,7 @@ import (
 // What comes again in one call finds what came before it, as if each had been
 // sent alone.
 func TestStageAllKeepsTheOrderOfOneAccount(t *testing.T) {
-	onBoth(t, func(t *testing.T, g *ground) {
+	onBoth(t, func(t *testing.T, g *fixture) {
 		document := func(external, rest string) []byte {
 			return fmt.Appendf(nil, `{"import_supplier":"S","external_account_number":%q,"customers":[{}]%s}`, external, rest)
 		}
@@ -47,7 +47,7 @@ func TestStageAllKeepsTheOrderOfOneAccount(t *testing.T) {
 }
 
 // outcome is what somebody was told, in a line.
-func (g *ground) outcome(receipt Receipt, err error) string {
+func (g *fixture) outcome(receipt Receipt, err error) string {
 	if err != nil {
 		return firstAttr(err)
 	}
@@ -55,14 +55,14 @@ func (g *ground) outcome(receipt Receipt, err error) string {
 }
 
 // left is what stands on record of an account, in a line.
-func (g *ground) left(external string) (said string) {
+func (g *fixture) left(external string) (said string) {
 	g.t.Helper()
 	g.view(func(ctx context.Context, view landfall.View) error {
-		process, err := view.Process(ctx, key(external))
+		process, err := view.Process(ctx, testKey(external))
 		if err != nil && !errors.Is(err, landfall.ErrNotFound) {
 			return err
 		}
-		refusal, err := view.StagingRefusal(ctx, key(external))
+		refusal, err := view.StagingRefusal(ctx, testKey(external))
 		if err != nil && !errors.Is(err, landfall.ErrNotFound) {
 			return err
 		}

@@ -46,7 +46,7 @@ func (s *Service) PostStatements(ctx context.Context, who landfall.Principal, bo
 				return landfall.Additions{}, refuseStatement(conflict)
 			}
 			added = len(fresh) // set and not summed: what is decided may be decided again
-			return landfall.Additions{Statements: fresh, Event: event(landfall.EventStatementsCreated, key, len(fresh))}, nil
+			return landfall.Additions{Statements: fresh, Event: additionEvent(landfall.EventStatementsCreated, key, len(fresh))}, nil
 		},
 	}, errNoAccount)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestSupplierIsAskedOnce(t *testing.T) {
-	desk, store := openDesk(t)
+	desk, store := newTestService(t)
 	store.hold = make(chan struct{})
 	var callers sync.WaitGroup
 	for range 20 {
@@ -28,7 +28,7 @@ func TestSupplierIsAskedOnce(t *testing.T) {
 }
 
 func TestSupplierIsForgotten(t *testing.T) {
-	desk, store := openDesk(t)
+	desk, store := newTestService(t)
 	find := func() *landfall.Supplier {
 		t.Helper()
 		found, err := desk.Supplier(t.Context(), ours, "S")
@@ -40,7 +40,7 @@ func TestSupplierIsForgotten(t *testing.T) {
 	if find() == nil {
 		t.Fatal("a granted supplier is not found")
 	}
-	change(t, store, func(ctx context.Context, tx landfall.Tx) error { return tx.Ungrant(ctx, "S", "ours") })
+	updateStore(t, store, func(ctx context.Context, tx landfall.Tx) error { return tx.Ungrant(ctx, "S", "ours") })
 	store.advance(supplierCacheLimits.Life - 1)
 	if find() == nil {
 		t.Error("forgotten too early")
@@ -52,7 +52,7 @@ func TestSupplierIsForgotten(t *testing.T) {
 }
 
 func TestSupplierFailureIsNotRemembered(t *testing.T) {
-	desk, store := openDesk(t)
+	desk, store := newTestService(t)
 	store.failure = landfall.ErrUnavailable
 	if _, err := desk.Supplier(t.Context(), ours, "S"); !errors.Is(err, landfall.ErrUnavailable) {
 		t.Fatal(err)

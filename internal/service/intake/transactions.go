@@ -38,7 +38,7 @@ func (s *Service) PostTransactions(
 	}
 	verdict := request.Check(supplier, s.now(), flags.CheckAdded)
 	if refusal := request.Refusal(verdict); refusal != nil {
-		if earlier := s.failsEarlier(ctx, who, supplier, request, verdict, flags); earlier != nil {
+		if earlier := s.refuseEarlier(ctx, who, supplier, request, verdict, flags); earlier != nil {
 			return TransactionsReceipt{}, earlier
 		}
 		return TransactionsReceipt{}, refusal
@@ -55,7 +55,7 @@ func (s *Service) PostTransactions(
 			return landfall.Additions{}, request.Refuse(refusal.Index, refusal.Field, refusal.Code, refusal.Detail, nil)
 		}
 		receipt.Results = results
-		additions.Event = event(landfall.EventTransactionsCreated, request.Key(), len(additions.Entries))
+		additions.Event = additionEvent(landfall.EventTransactionsCreated, request.Key(), len(additions.Entries))
 		return additions, err
 	}
 	if _, err := s.post(ctx, posting.Posting, errNoAccount); err != nil {
@@ -67,9 +67,9 @@ func (s *Service) PostTransactions(
 	return receipt, nil
 }
 
-// transactionsOnto is a posting of transactions that has yet to say what it
+// transactionPost is a posting of transactions that has yet to say what it
 // does with the decision about them.
-type transactionsOnto struct {
+type transactionPost struct {
 	landfall.Posting
 	decide func(landfall.AccountState) ([]ledger.TransactionResult, landfall.Additions, error)
 }
@@ -78,7 +78,7 @@ type transactionsOnto struct {
 // know whether they are there.
 func transactionPosting(
 	who landfall.Principal, supplier landfall.Supplier, key landfall.Key, posted []landfall.Transaction, flags TransactionFlags,
-) transactionsOnto {
+) transactionPost {
 	posting := landfall.Posting{Key: key, By: who.Author()}
 	if flags.CheckAdded {
 		posting.TransactionIDs = make([]string, len(posted))
@@ -86,7 +86,7 @@ func transactionPosting(
 			posting.TransactionIDs[i] = transaction.ID
 		}
 	}
-	return transactionsOnto{posting, func(account landfall.AccountState) ([]ledger.TransactionResult, landfall.Additions, error) {
+	return transactionPost{posting, func(account landfall.AccountState) ([]ledger.TransactionResult, landfall.Additions, error) {
 		return ledger.PostTransactions(account, ledger.TransactionPost{
 			Transactions: posted, CheckAdded: flags.CheckAdded, ForceDates: flags.ForceDates,
 			Today: calendar.DayOf(account.Now, calendar.Zone(supplier.TimeZone)), Now: account.Now,
@@ -94,12 +94,12 @@ func transactionPosting(
 	}}
 }
 
-// failsEarlier asks whether a transaction in front of the first malformed one
+// refuseEarlier asks whether a transaction in front of the first malformed one
 // could not be added either: the first failing one decides, whatever kind of
 // fault it has. It gives nil when there is none, or when the account cannot be
 // asked, which then is not what is wrong first. Nothing will be added, so the
 // account is only read.
-func (s *Service) failsEarlier(
+func (s *Service) refuseEarlier(
 	ctx context.Context, who landfall.Principal, supplier *landfall.Supplier,
 	request *contract.TransactionsRequest, verdict contract.Verdict, flags TransactionFlags,
 ) error {

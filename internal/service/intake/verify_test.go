@@ -55,7 +55,7 @@ func TestInlineInstructionsAreVerified(t *testing.T) {
 		}
 	}
 	g.vendor.answer = nil
-	change(t, g.store, func(ctx context.Context, tx landfall.Tx) error { return tx.RemoveVendor(ctx, "V") })
+	updateStore(t, g.store, func(ctx context.Context, tx landfall.Tx) error { return tx.RemoveVendor(ctx, "V") })
 	if _, err := g.process("1", true); firstAttr(err) != "payment_vendor_does_not_exist at payment_instructions.0.vendor" {
 		t.Errorf("no vendor: %s", describe(err))
 	}
@@ -67,14 +67,14 @@ func TestInlineInstructionsAreVerified(t *testing.T) {
 // A slow vendor keeps the claim alive, and is asked outside any transaction:
 // staging goes on meanwhile.
 func TestClaimIsRenewedWhileAVendorIsAsked(t *testing.T) {
-	onBoth(t, func(t *testing.T, g *ground) {
+	onBoth(t, func(t *testing.T, g *fixture) {
 		g.stage("1", twoInstructions)
 		g.vendor.answer = func(ctx context.Context, _ landfall.Instruction) error {
 			deadline := time.Now().Add(30 * time.Second)
 			for g.hooks.renewed.Load() < 4 && time.Now().Before(deadline) {
 				time.Sleep(5 * time.Millisecond)
 			}
-			if standing, err := g.Status(ctx, ours, key("1")); err != nil || standing.Status != StatusInProgress {
+			if standing, err := g.Status(ctx, ours, testKey("1")); err != nil || standing.Status != StatusInProgress {
 				t.Errorf("status %+v, %v", standing, err)
 			}
 			g.stage("meanwhile", "")

@@ -50,7 +50,7 @@ func (o *Operator) ShowAccountByNumber(ctx context.Context, number string) (Acco
 	err := o.view(ctx, "account.show", func(view landfall.View) error {
 		account, err := view.AccountByNumber(ctx, number)
 		if errors.Is(err, landfall.ErrNotFound) {
-			return numberFault(ctx, view, number)
+			return numberError(ctx, view, number)
 		}
 		if err != nil {
 			return err
@@ -65,7 +65,7 @@ func (o *Operator) ShowAccountByNumber(ctx context.Context, number string) (Acco
 // other however much is written meanwhile.
 func (f *AccountFacts) load(ctx context.Context, view landfall.View, key landfall.Key) (err error) {
 	if f.Process, err = view.Process(ctx, key); err != nil {
-		return processFault(ctx, view, key, err)
+		return processError(ctx, view, key, err)
 	}
 	if f.Supplier, err = view.Supplier(ctx, key.Supplier); err != nil {
 		return err
@@ -83,16 +83,16 @@ func (f *AccountFacts) load(ctx context.Context, view landfall.View, key landfal
 	return err
 }
 
-// numberFault says what became of the account that had a number, if one had.
-func numberFault(ctx context.Context, view landfall.UndoReader, number string) error {
+// numberError says what became of the account that had a number, if one had.
+func numberError(ctx context.Context, view landfall.UndoReader, number string) error {
 	gone, err := view.UndoneAccount(ctx, number)
 	if errors.Is(err, landfall.ErrNotFound) {
-		return absent(landfall.CodeAccountNotFound, "There is no account with the number %s.", number)
+		return notFound(landfall.CodeAccountNotFound, "There is no account with the number %s.", number)
 	}
 	if err != nil {
 		return err
 	}
-	return absent(landfall.CodeAccountNotFound, "The account %s was taken back at %s by %s: %s. It was %q of supplier %s.",
+	return notFound(landfall.CodeAccountNotFound, "The account %s was taken back at %s by %s: %s. It was %q of supplier %s.",
 		number, calendar.FormatInstant(gone.UndoneAt), gone.Actor, gone.Reason, gone.Key.External, gone.Key.Supplier)
 }
 
@@ -107,7 +107,7 @@ func (o *Operator) Failed(ctx context.Context, code string, each func(landfall.F
 			err = each(failed)
 		}
 		if err != nil {
-			return storeFault("account.failed", err)
+			return storeError("account.failed", err)
 		}
 	}
 	return nil
@@ -125,7 +125,7 @@ func (o *Operator) FailureSummary(ctx context.Context, code string, progress fun
 	for _, which := range []landfall.FailureKind{landfall.AttemptFailures, landfall.StagingRefusals} {
 		for failed, err := range o.store.Failed(ctx, landfall.FailureQuery{Supplier: code, Which: which}) {
 			if err != nil {
-				return landfall.FailureSummary{}, storeFault("account.errors", err)
+				return landfall.FailureSummary{}, storeError("account.errors", err)
 			}
 			tally.Add(failed.Failure)
 			if looked++; looked%progressEvery == 0 {

@@ -26,8 +26,8 @@ type AuditFilter struct {
 	Look func(id int64, at time.Time) bool
 }
 
-// admits says whether an entry is wanted.
-func (f AuditFilter) admits(entry landfall.AuditEntry) bool {
+// matches says whether an entry is wanted.
+func (f AuditFilter) matches(entry landfall.AuditEntry) bool {
 	return (f.Since.IsZero() || !entry.At.Before(f.Since)) && (f.Until.IsZero() || entry.At.Before(f.Until)) &&
 		(f.Actor == "" || entry.Actor == f.Actor) && strings.HasPrefix(entry.Action, f.Action) &&
 		strings.HasPrefix(entry.Subject, f.Subject) && strings.HasPrefix(entry.RequestID, f.RequestID)
@@ -54,7 +54,7 @@ func (o *Operator) Audit(ctx context.Context, filter AuditFilter) iter.Seq2[land
 			}
 			acts := link.Expand()
 			for _, act := range slices.Backward(acts) {
-				if filter.admits(act) && !yield(landfall.AuditLink{AuditEntry: act, Position: link.Position, Hash: link.Hash}, nil) {
+				if filter.matches(act) && !yield(landfall.AuditLink{AuditEntry: act, Position: link.Position, Hash: link.Hash}, nil) {
 					return
 				}
 			}
@@ -99,7 +99,7 @@ func (o *Operator) trail(ctx context.Context, query landfall.AuditQuery) iter.Se
 }
 
 // VerifyAudit finds the first place at which the audit is not what it was.
-func (o *Operator) VerifyAudit(ctx context.Context, evidence audit.Evidence) (audit.Verdict, error) {
+func (o *Operator) VerifyAudit(ctx context.Context, evidence audit.Evidence) (audit.Result, error) {
 	verdict, err := audit.Verify(ctx, o.store, evidence)
-	return verdict, storeFault("audit.verify", err)
+	return verdict, storeError("audit.verify", err)
 }

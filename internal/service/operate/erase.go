@@ -16,7 +16,7 @@ func (o *Operator) Erase(ctx context.Context, key landfall.Key, reason string) (
 		return landfall.Erasure{}, err
 	}
 	var erasure landfall.Erasure
-	err := o.change(ctx, "account.erase", subject(key), func(tx landfall.Tx) (string, error) {
+	err := o.change(ctx, "account.erase", auditSubject(key), func(tx landfall.Tx) (string, error) {
 		var err error
 		erasure, err = tx.Erase(ctx, key)
 		if errors.Is(err, landfall.ErrExists) {
@@ -24,7 +24,7 @@ func (o *Operator) Erase(ctx context.Context, key landfall.Key, reason string) (
 				"The account is being created right now. Try again when that attempt has ended.")
 		}
 		if err != nil {
-			return "", processFault(ctx, tx, key, err)
+			return "", processError(ctx, tx, key, err)
 		}
 		return fmt.Sprintf("%d revisions, account %q: %s", erasure.Revisions, erasure.AccountNumber, reason), nil
 	})
@@ -44,7 +44,7 @@ func (o *Operator) ExportAccount(ctx context.Context, key landfall.Key, reason s
 	if err != nil {
 		return AccountFacts{}, err
 	}
-	err = o.change(ctx, "account.export", subject(key), func(landfall.Tx) (string, error) { return reason, nil })
+	err = o.change(ctx, "account.export", auditSubject(key), func(landfall.Tx) (string, error) { return reason, nil })
 	if err != nil {
 		return AccountFacts{}, err
 	}

@@ -45,10 +45,10 @@ func (o *Operator) Health(ctx context.Context, complete int64) (found Health, er
 	return found, err
 }
 
-// Beat notes that a server is there and how far runs are. It is nobody's act,
+// Heartbeat notes that a server is there and how far runs are. It is nobody's act,
 // so it is in no audit.
-func (o *Operator) Beat(ctx context.Context, self landfall.Replica, every time.Duration) error {
-	return storeFault("beat", o.store.Update(ctx, func(tx landfall.Tx) error {
+func (o *Operator) Heartbeat(ctx context.Context, self landfall.Replica, every time.Duration) error {
+	return storeError("beat", o.store.Update(ctx, func(tx landfall.Tx) error {
 		if err := tx.TouchReplica(ctx, self); err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func (o *Operator) CreateKey(ctx context.Context, request KeyRequest) (landfall.
 	key, text := auth.NewKey(request.Organisation, request.Role, o.end(request.Life))
 	err := o.change(ctx, "key.create", key.ID, func(tx landfall.Tx) (string, error) {
 		if _, err := tx.Organisation(ctx, request.Organisation); err != nil {
-			return "", organisationFault(ctx, tx, request.Organisation, err)
+			return "", organisationError(ctx, tx, request.Organisation, err)
 		}
 		return describe(key), tx.CreateKey(ctx, key)
 	})
@@ -46,7 +46,7 @@ func (o *Operator) Keys(ctx context.Context, organisation string) ([]landfall.AP
 	err := o.view(ctx, "key.list", func(view landfall.View) error {
 		if organisation != "" {
 			if _, err := view.Organisation(ctx, organisation); err != nil {
-				return organisationFault(ctx, view, organisation, err)
+				return organisationError(ctx, view, organisation, err)
 			}
 		}
 		var err error
@@ -59,7 +59,7 @@ func (o *Operator) Keys(ctx context.Context, organisation string) ([]landfall.AP
 // RevokeKey ends a key and every token that came from it, for good.
 func (o *Operator) RevokeKey(ctx context.Context, id string) error {
 	return o.change(ctx, "key.revoke", id, func(tx landfall.Tx) (string, error) {
-		return "", because(tx.RevokeKey(ctx, id), landfall.ErrNotFound, noKey(id))
+		return "", replaceError(tx.RevokeKey(ctx, id), landfall.ErrNotFound, noKey(id))
 	})
 }
 
@@ -77,7 +77,7 @@ func (o *Operator) RotateKey(ctx context.Context, id string, overlap time.Durati
 		old, err := tx.Key(ctx, id)
 		now := o.clock() // after the key was waited for: another rotation may have ended it
 		if err != nil {
-			return "", because(err, landfall.ErrNotFound, noKey(id))
+			return "", replaceError(err, landfall.ErrNotFound, noKey(id))
 		}
 		if !old.RevokedAt.IsZero() || !old.ExpiresAt.IsZero() && !now.Before(old.ExpiresAt) {
 			return "", landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(
@@ -117,7 +117,7 @@ func (o *Operator) end(life time.Duration) time.Time {
 // noKey offers no similar name: keys have random ones, and a guess could be the
 // key of another organisation.
 func noKey(id string) *landfall.Error {
-	return absent(landfall.CodeNotFound, "There is no key %q. See which there are with: key list", id)
+	return notFound(landfall.CodeNotFound, "There is no key %q. See which there are with: key list", id)
 }
 
 // describe tells about a key in one line for the audit, without its secret.

@@ -13,7 +13,7 @@ import (
 // TestKeyLife rotates a key with an overlap. An old key that ends at once stops
 // an import in the middle of the night, and one that never ends was not rotated.
 func TestKeyLife(t *testing.T) {
-	each(t, func(t *testing.T, d office) {
+	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
 		must(t, d.CreateOrganisation(ctx, "Acme"))
 		key, text, err := d.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: landfall.RoleViewer, Life: 90 * 24 * time.Hour})
@@ -64,7 +64,7 @@ func TestKeyLife(t *testing.T) {
 // TestKeyRefusals asks for keys that make no sense. One of them that is made all
 // the same is a credential nobody watches.
 func TestKeyRefusals(t *testing.T) {
-	each(t, func(t *testing.T, d office) {
+	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
 		must(t, d.CreateOrganisation(ctx, "Acme"))
 		_, _, err := d.CreateKey(ctx, operate.KeyRequest{Organisation: "Acme", Role: "admin"})

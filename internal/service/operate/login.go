@@ -16,8 +16,8 @@ import (
 // invitationLife is how long a link to choose a password is good.
 const invitationLife = 72 * time.Hour
 
-// longestLogin is how long the name of an operator may be.
-const longestLogin = 32
+// maxLoginLength is how long the name of an operator may be.
+const maxLoginLength = 32
 
 // CreateOperator lets somebody sign in to the console, and gives the secret of
 // the link by which he chooses his password. It is shown once.
@@ -32,15 +32,15 @@ func (o *Operator) CreateOperator(ctx context.Context, name string, role landfal
 	secret, hash := auth.NewInvitation()
 	made := landfall.Operator{Name: name, Role: role, Invitation: hash, InvitationEndsAt: o.clock().Add(invitationLife).UTC()}
 	err := o.change(ctx, "operator.create", name, func(tx landfall.Tx) (string, error) {
-		return "role=" + string(role), because(tx.CreateOperator(ctx, made), landfall.ErrExists,
-			taken("There is already an operator %q. Give a new link with: operator reset %s", name, name))
+		return "role=" + string(role), replaceError(tx.CreateOperator(ctx, made), landfall.ErrExists,
+			nameTaken("There is already an operator %q. Give a new link with: operator reset %s", name, name))
 	})
 	return secret, err
 }
 
 // checkLogin refuses a name that could be mistaken for another.
 func checkLogin(name string) error {
-	if err := checkLine("name", "The operator's name", name, longestLogin); err != nil {
+	if err := checkLine("name", "The operator's name", name, maxLoginLength); err != nil {
 		return err
 	}
 	if strings.ContainsFunc(name, func(r rune) bool {
@@ -102,7 +102,7 @@ func (o *Operator) alterOperator(ctx context.Context, action, name string, how f
 	return o.change(ctx, action, name, func(tx landfall.Tx) (string, error) {
 		operator, err := tx.Operator(ctx, name)
 		if err != nil {
-			return "", operatorFault(ctx, tx, name, err)
+			return "", operatorError(ctx, tx, name, err)
 		}
 		detail, err := how(tx, &operator)
 		if err != nil {
@@ -124,13 +124,13 @@ func (o *Operator) Sessions(ctx context.Context, idle time.Duration) (sessions [
 // EndSession signs a browser out.
 func (o *Operator) EndSession(ctx context.Context, id string) error {
 	return o.change(ctx, "session.end", id, func(tx landfall.Tx) (string, error) {
-		return "", because(tx.EndSession(ctx, id), landfall.ErrNotFound, absent(landfall.CodeNotFound, "There is no session %q; it may be over.", id))
+		return "", replaceError(tx.EndSession(ctx, id), landfall.ErrNotFound, notFound(landfall.CodeNotFound, "There is no session %q; it may be over.", id))
 	})
 }
 
-// operatorFault turns an absent operator into a sentence with the name that was
+// operatorError turns an absent operator into a sentence with the name that was
 // probably meant. Only operators ask, who may see each other's names.
-func operatorFault(ctx context.Context, view landfall.OperatorReader, name string, err error) error {
+func operatorError(ctx context.Context, view landfall.OperatorReader, name string, err error) error {
 	if !errors.Is(err, landfall.ErrNotFound) {
 		return err
 	}
@@ -138,6 +138,6 @@ func operatorFault(ctx context.Context, view landfall.OperatorReader, name strin
 	if err != nil {
 		return err
 	}
-	known := names(operators, func(o landfall.Operator) string { return o.Name })
-	return absent(landfall.CodeNotFound, "There is no operator %q. %s", name, hint(name, known, "operator list"))
+	known := namesOf(operators, func(o landfall.Operator) string { return o.Name })
+	return notFound(landfall.CodeNotFound, "There is no operator %q. %s", name, suggestion(name, known, "operator list"))
 }

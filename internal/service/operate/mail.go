@@ -12,10 +12,10 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// mayMail refuses to promise mails that nobody sends: customers would be left
+// checkMailSender refuses to promise mails that nobody sends: customers would be left
 // waiting, and the operator would not know. Who sends is known by the setting
 // of this command, or by a server that noted in the database that it does.
-func (o *Operator) mayMail(ctx context.Context, view landfall.MailReader, before bool, supplier landfall.Supplier) error {
+func (o *Operator) checkMailSender(ctx context.Context, view landfall.MailReader, before bool, supplier landfall.Supplier) error {
 	if before || !supplier.SendCustomerEmails || o.mails {
 		return nil
 	}
@@ -93,11 +93,11 @@ func findMail(ctx context.Context, view landfall.MailReader, name string) (landf
 	if err == nil && named && !strings.EqualFold(account, found.AccountNumber) {
 		err = landfall.ErrNotFound
 	}
-	return found, because(err, landfall.ErrNotFound, absent(landfall.CodeNotFound, "There is no mail %q. See them with: mail list", name))
+	return found, replaceError(err, landfall.ErrNotFound, notFound(landfall.CodeNotFound, "There is no mail %q. See them with: mail list", name))
 }
 
-// decision is what an operator may do with a mail.
-type decision struct {
+// mailDecision is what an operator may do with a mail.
+type mailDecision struct {
 	action string
 	state  landfall.MailState
 	from   []landfall.MailState
@@ -107,13 +107,13 @@ type decision struct {
 // The three decisions. None leads from sent to queued: only a mail of which
 // somebody says that it came back may go out again.
 var (
-	retrying = decision{"mail.retry", landfall.MailQueued,
+	retrying = mailDecision{"mail.retry", landfall.MailQueued,
 		[]landfall.MailState{landfall.MailQueued, landfall.MailRefused, landfall.MailWithdrawn, landfall.MailBounced},
 		"it was sent, and no account is written to twice; if it came back, say so first: mail bounced"}
-	withdrawing = decision{"mail.withdraw", landfall.MailWithdrawn,
+	withdrawing = mailDecision{"mail.withdraw", landfall.MailWithdrawn,
 		[]landfall.MailState{landfall.MailQueued, landfall.MailRefused},
 		"only a mail that waits or was refused can be withdrawn"}
-	bouncing = decision{"mail.bounced", landfall.MailBounced,
+	bouncing = mailDecision{"mail.bounced", landfall.MailBounced,
 		[]landfall.MailState{landfall.MailSent, landfall.MailBounced},
 		"only a mail that was sent can come back"}
 )
@@ -134,7 +134,7 @@ func (o *Operator) BouncedMail(ctx context.Context, name, reason string) (landfa
 }
 
 // decide changes one mail, or says why not.
-func (o *Operator) decide(ctx context.Context, wanted decision, name, reason string) (landfall.MailRecord, error) {
+func (o *Operator) decide(ctx context.Context, wanted mailDecision, name, reason string) (landfall.MailRecord, error) {
 	if err := checkReason(reason); err != nil {
 		return landfall.MailRecord{}, err
 	}
@@ -142,7 +142,7 @@ func (o *Operator) decide(ctx context.Context, wanted decision, name, reason str
 	if err != nil {
 		return found, err
 	}
-	err = o.change(ctx, wanted.action, subject(found.Key), func(tx landfall.Tx) (string, error) {
+	err = o.change(ctx, wanted.action, auditSubject(found.Key), func(tx landfall.Tx) (string, error) {
 		// It is read again where it is held: since it was found a sender may have
 		// taken it.
 		if found, err = tx.Mail(ctx, found.ID); err != nil {
@@ -192,7 +192,7 @@ func (o *Operator) WithdrawMails(ctx context.Context, supplier, reason string) (
 
 // decideAll changes all mails of a supplier in a state, a page in a transaction.
 // It can be repeated when it was interrupted.
-func (o *Operator) decideAll(ctx context.Context, wanted decision, supplier string, state landfall.MailState, reason string) (int, error) {
+func (o *Operator) decideAll(ctx context.Context, wanted mailDecision, supplier string, state landfall.MailState, reason string) (int, error) {
 	if err := checkReason(reason); err != nil {
 		return 0, err
 	}

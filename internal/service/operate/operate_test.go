@@ -17,38 +17,38 @@ const actor = "operator:ada"
 
 var ruleCodes = []string{"incorrect_tax_amount", "incorrect_line_item_net_amount", "phone_number_not_assigned"}
 
-// office is an operator over a fresh store.
-type office struct {
+// fixture is an operator over a fresh store.
+type fixture struct {
 	*operate.Operator
 	store landfall.Store
 }
 
 // each runs a test on both databases.
-func each(t *testing.T, test func(*testing.T, office)) {
+func each(t *testing.T, test func(*testing.T, fixture)) {
 	t.Helper()
 	for name, address := range map[string]func(testing.TB) string{
 		"sqlite":     dbtest.SQLite,
 		"postgresql": dbtest.Postgres,
 	} {
 		t.Run(name, func(t *testing.T) {
-			test(t, opened(t, address(t)))
+			test(t, newFixture(t, address(t)))
 		})
 	}
 }
 
-// opened gives an office over a database.
-func opened(t *testing.T, address string) office {
+// newFixture gives an office over a database.
+func newFixture(t *testing.T, address string) fixture {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), address, sqlstore.Options{Server: true, ApplySchema: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	return office{operate.New(store, operate.Options{Actor: actor, Rules: ruleCodes, SendsMail: true}), store}
+	return fixture{operate.New(store, operate.Options{Actor: actor, Rules: ruleCodes, SendsMail: true}), store}
 }
 
 // audit gives the actions written down about a subject, with their details.
-func (d office) audit(t *testing.T, subject string) []string {
+func (d fixture) audit(t *testing.T, subject string) []string {
 	t.Helper()
 	var lines []string
 	err := d.store.View(t.Context(), func(view landfall.View) error {
@@ -68,7 +68,7 @@ func (d office) audit(t *testing.T, subject string) []string {
 }
 
 // events gives the events about a process or, with no number, a supplier.
-func (d office) events(t *testing.T, key landfall.Key) []landfall.Event {
+func (d fixture) events(t *testing.T, key landfall.Key) []landfall.Event {
 	t.Helper()
 	var events []landfall.Event
 	err := d.store.View(t.Context(), func(view landfall.View) error {
@@ -118,7 +118,7 @@ func refusal(t *testing.T, what string, err error, code string, parts ...string)
 // A setting that is dropped on its way shows only when accounts are refused, or
 // taken, for it.
 func TestSupplierLife(t *testing.T) {
-	each(t, func(t *testing.T, d office) {
+	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
 		made, err := d.CreateSupplier(ctx, "ACME", operate.SupplierChange{Name: new("Acme, Ltd"), DocumentRoot: new("imports/acme/")})
 		must(t, err)
@@ -166,7 +166,7 @@ func second[V any](_ V, err error) error { return err }
 // TestGrants gives and takes a grant. One that is not really taken back leaves a
 // supplier's customers open to an organisation that should not see them.
 func TestGrants(t *testing.T) {
-	each(t, func(t *testing.T, d office) {
+	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
 		must(t, second(d.CreateSupplier(ctx, "S", operate.SupplierChange{})), d.CreateOrganisation(ctx, "Acme"))
 		refusal(t, "unknown supplier", d.Grant(ctx, "T", "Acme"), landfall.CodeSupplierUnknown, `"T"`)
@@ -190,7 +190,7 @@ func TestGrants(t *testing.T) {
 // being forgotten: its keys, its audit and its name must be there when it comes
 // back.
 func TestOrganisationsAndTeams(t *testing.T) {
-	each(t, func(t *testing.T, d office) {
+	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
 		must(t, d.CreateOrganisation(ctx, "Acme"), d.CreateOrganisation(ctx, "Zebra & Söhne"), d.CreateTeam(ctx, "Migration Team"))
 		refusal(t, "organisation twice", d.CreateOrganisation(ctx, "Acme"), landfall.CodeValidationFailed, "already")
@@ -216,7 +216,7 @@ func TestOrganisationsAndTeams(t *testing.T) {
 // TestSkipMarks marks accounts to be skipped. An account that is imported in
 // spite of its mark is one that its customer has left.
 func TestSkipMarks(t *testing.T) {
-	each(t, func(t *testing.T, d office) {
+	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
 		must(t, second(d.CreateSupplier(ctx, "S", operate.SupplierChange{})))
 		key := landfall.Key{Supplier: "S", External: "1/2"}
@@ -255,7 +255,7 @@ func TestSkipMarks(t *testing.T) {
 // questions, and the credential, to where the operator believes they no longer
 // go.
 func TestVendorLife(t *testing.T) {
-	each(t, func(t *testing.T, d office) {
+	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
 		vendor := landfall.Vendor{
 			Code: "PAY", Adapter: "json", BaseURL: "https://pay.example", SecretEnv: "VENDOR_PAY_KEY",
@@ -291,7 +291,7 @@ func TestVendorLife(t *testing.T) {
 
 // A number that cannot be one is told apart from one that nobody has.
 func TestAccountNumbersAreChecked(t *testing.T) {
-	each(t, func(t *testing.T, d office) {
+	each(t, func(t *testing.T, d fixture) {
 		_, err := d.ShowAccountByNumber(t.Context(), "A-00000001")
 		refusal(t, "a wrong check character", err, landfall.CodeAccountNotFound, "mistyped")
 		_, err = d.ShowAccountByNumber(t.Context(), "a-00000000")
@@ -302,7 +302,7 @@ func TestAccountNumbersAreChecked(t *testing.T) {
 // A mistyped supplier is blamed itself, not its accounts, and the one that was
 // meant is named.
 func TestMistypedNamesAreBlamed(t *testing.T) {
-	each(t, func(t *testing.T, d office) {
+	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
 		_, err := d.CreateSupplier(ctx, "NORTH", operate.SupplierChange{})
 		must(t, err)

@@ -78,8 +78,8 @@ func New(store Store, options Options) *Operator {
 	}
 }
 
-// From is the same operator at another address: what he does is kept with it.
-func (o *Operator) From(source string) *Operator {
+// WithSource is the same operator at another address: what he does is kept with it.
+func (o *Operator) WithSource(source string) *Operator {
 	there := *o
 	there.source = source
 	return &there
@@ -95,9 +95,9 @@ func (o *Operator) change(ctx context.Context, action, subject string, fn func(l
 		return tx.AppendAudit(ctx, o.entry(action, subject, detail))
 	})
 	if err == nil {
-		audit.SealSoon(ctx, o.store)
+		audit.ChainSoon(ctx, o.store)
 	}
-	return storeFault(action, err)
+	return storeError(action, err)
 }
 
 // entry is what the audit keeps of a change.
@@ -109,13 +109,13 @@ func (o *Operator) entry(action, subject, detail string) landfall.AuditEntry {
 
 // view reads in one snapshot.
 func (o *Operator) view(ctx context.Context, doing string, fn func(landfall.View) error) error {
-	return storeFault(doing, o.store.View(ctx, fn))
+	return storeError(doing, o.store.View(ctx, fn))
 }
 
-// storeFault tells the operator of the store's own failures and leaves refusals
+// storeError tells the operator of the store's own failures and leaves refusals
 // as they are. Unlike a request, what an operator does is not always safe to do
 // again, so an unknown outcome gets a sentence of its own.
-func storeFault(doing string, err error) error {
+func storeError(doing string, err error) error {
 	if _, known := errors.AsType[*landfall.Error](err); known || err == nil {
 		return err
 	}
@@ -139,13 +139,13 @@ func invalid(attr, code, detail string, args ...any) *landfall.Error {
 	return refusal
 }
 
-// taken says that a name is in use already.
-func taken(detail string, args ...any) *landfall.Error {
+// nameTaken says that a name is in use already.
+func nameTaken(detail string, args ...any) *landfall.Error {
 	return landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(detail, args...))
 }
 
-// because replaces one of the store's sentinels by a refusal.
-func because(err, sentinel error, refusal *landfall.Error) error {
+// replaceError replaces one of the store's sentinels by a refusal.
+func replaceError(err, sentinel error, refusal *landfall.Error) error {
 	if errors.Is(err, sentinel) {
 		return refusal
 	}

@@ -19,8 +19,8 @@ func (o *Operator) CreateOrganisation(ctx context.Context, name string) error {
 		return err
 	}
 	return o.change(ctx, "organisation.create", name, func(tx landfall.Tx) (string, error) {
-		return "", because(tx.CreateOrganisation(ctx, name), landfall.ErrExists,
-			taken("There is already an organisation %q.", name))
+		return "", replaceError(tx.CreateOrganisation(ctx, name), landfall.ErrExists,
+			nameTaken("There is already an organisation %q.", name))
 	})
 }
 
@@ -51,7 +51,7 @@ func (o *Operator) EnableOrganisation(ctx context.Context, name string) error {
 func (o *Operator) setDisabled(ctx context.Context, action, name string, disabled bool) error {
 	return o.change(ctx, action, name, func(tx landfall.Tx) (string, error) {
 		err := tx.SetOrganisationDisabled(ctx, name, disabled)
-		return "", organisationFault(ctx, tx, name, err)
+		return "", organisationError(ctx, tx, name, err)
 	})
 }
 
@@ -61,9 +61,9 @@ type QuotaChange struct {
 	RequestsPerSecond, BytesPerDay, RevisionsPerAccount, TokensPerMinute, ConcurrentCreations *int64
 }
 
-// highestQuota bounds the numbers that are counted within seconds: a higher one
+// maxQuota bounds the numbers that are counted within seconds: a higher one
 // would be no limit, but could not be computed with.
-const highestQuota = 1_000_000
+const maxQuota = 1_000_000
 
 // SetQuotas changes an organisation's quotas and gives what they are now.
 func (o *Operator) SetQuotas(ctx context.Context, name string, change QuotaChange) (landfall.Quotas, error) {
@@ -71,7 +71,7 @@ func (o *Operator) SetQuotas(ctx context.Context, name string, change QuotaChang
 	err := o.change(ctx, "organisation.set", name, func(tx landfall.Tx) (string, error) {
 		organisation, err := tx.Organisation(ctx, name)
 		if err != nil {
-			return "", organisationFault(ctx, tx, name, err)
+			return "", organisationError(ctx, tx, name, err)
 		}
 		quotas = organisation.Quotas
 		var changed []string
@@ -81,11 +81,11 @@ func (o *Operator) SetQuotas(ctx context.Context, name string, change QuotaChang
 			given   *int64
 			highest int64
 		}{
-			{landfall.QuotaRequests, &quotas.RequestsPerSecond, change.RequestsPerSecond, highestQuota},
+			{landfall.QuotaRequests, &quotas.RequestsPerSecond, change.RequestsPerSecond, maxQuota},
 			{landfall.QuotaBytes, &quotas.BytesPerDay, change.BytesPerDay, math.MaxInt64},
-			{landfall.QuotaRevisions, &quotas.RevisionsPerAccount, change.RevisionsPerAccount, highestQuota},
-			{landfall.QuotaTokens, &quotas.TokensPerMinute, change.TokensPerMinute, highestQuota},
-			{landfall.QuotaCreations, &quotas.ConcurrentCreations, change.ConcurrentCreations, highestQuota},
+			{landfall.QuotaRevisions, &quotas.RevisionsPerAccount, change.RevisionsPerAccount, maxQuota},
+			{landfall.QuotaTokens, &quotas.TokensPerMinute, change.TokensPerMinute, maxQuota},
+			{landfall.QuotaCreations, &quotas.ConcurrentCreations, change.ConcurrentCreations, maxQuota},
 		} {
 			if one.given == nil {
 				continue
@@ -119,7 +119,7 @@ func (o *Operator) ShowOrganisation(ctx context.Context, name string) (Organisat
 	err := o.view(ctx, "organisation.show", func(view landfall.View) error {
 		var err error
 		if facts.Organisation, err = view.Organisation(ctx, name); err != nil {
-			return organisationFault(ctx, view, name, err)
+			return organisationError(ctx, view, name, err)
 		}
 		if facts.BytesToday, err = view.BytesSent(ctx, name, o.clock().UTC().Format(time.DateOnly)); err != nil {
 			return err

@@ -9,12 +9,12 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// SupplierStand is how the move of one supplier stands, for one look.
-type SupplierStand struct { //nolint:recvcheck // it is copied where it is only read
+// SupplierState is how the move of one supplier stands, for one look.
+type SupplierState struct { //nolint:recvcheck // it is copied where it is only read
 	landfall.Supplier
 	Staged, Failed, Refused, Skipped, InProgress, Imported int64
 	// Money is what was claimed and what was created, by currency.
-	Money []MoneyStand
+	Money []CurrencyState
 	// Run is the live one, or the last one there was; nil when there was none.
 	Run    *landfall.Run
 	Still  time.Duration     // the run has finished nothing for so long; 0 while it moves
@@ -22,12 +22,12 @@ type SupplierStand struct { //nolint:recvcheck // it is copied where it is only 
 }
 
 // All is how many accounts are known.
-func (s SupplierStand) All() int64 {
+func (s SupplierState) All() int64 {
 	return s.Staged + s.Failed + s.Refused + s.Skipped + s.InProgress + s.Imported
 }
 
-// MoneyStand is the balances of one currency.
-type MoneyStand struct {
+// CurrencyState is the balances of one currency.
+type CurrencyState struct {
 	Currency string
 	Claimed  *money.Total // nil: nobody said
 	Sent     money.Total
@@ -37,7 +37,7 @@ type MoneyStand struct {
 // Overview is how everything stands at one moment.
 type Overview struct {
 	At        time.Time
-	Suppliers []SupplierStand
+	Suppliers []SupplierState
 }
 
 // Overview gives how every supplier stands, from sums that are kept as they
@@ -48,21 +48,21 @@ func (o *Operator) Overview(ctx context.Context) (all Overview, err error) {
 		if err != nil {
 			return err
 		}
-		stands, err := standsOf(ctx, view, suppliers)
+		stands, err := supplierStates(ctx, view, suppliers)
 		all = Overview{At: o.clock().UTC(), Suppliers: stands}
 		return err
 	})
 	return all, err
 }
 
-// Stand gives how one supplier stands.
-func (o *Operator) Stand(ctx context.Context, code string) (stand SupplierStand, err error) {
+// SupplierState gives how one supplier stands.
+func (o *Operator) SupplierState(ctx context.Context, code string) (stand SupplierState, err error) {
 	err = o.view(ctx, "supplier.stand", func(view landfall.View) error {
 		supplier, err := view.Supplier(ctx, code)
 		if err != nil {
-			return supplierFault(ctx, view, code, err)
+			return supplierError(ctx, view, code, err)
 		}
-		stands, err := standsOf(ctx, view, []landfall.Supplier{supplier})
+		stands, err := supplierStates(ctx, view, []landfall.Supplier{supplier})
 		if err == nil {
 			stand = stands[0]
 		}
@@ -71,9 +71,9 @@ func (o *Operator) Stand(ctx context.Context, code string) (stand SupplierStand,
 	return stand, err
 }
 
-// standsOf puts a line for each supplier together from a few questions about all
+// supplierStates puts a line for each supplier together from a few questions about all
 // of them: one question each would grow with every supplier there is.
-func standsOf(ctx context.Context, view landfall.View, suppliers []landfall.Supplier) ([]SupplierStand, error) {
+func supplierStates(ctx context.Context, view landfall.View, suppliers []landfall.Supplier) ([]SupplierState, error) {
 	busy, err := view.InProgress(ctx)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func standsOf(ctx context.Context, view landfall.View, suppliers []landfall.Supp
 	if err != nil {
 		return nil, err
 	}
-	stands := make([]SupplierStand, len(suppliers))
+	stands := make([]SupplierState, len(suppliers))
 	for i, supplier := range suppliers {
 		stand := &stands[i]
 		stand.Supplier, stand.InProgress, stand.Run, stand.Signed = supplier, busy[supplier.Code], last[supplier.Code], signed[supplier.Code]
@@ -94,7 +94,7 @@ func standsOf(ctx context.Context, view landfall.View, suppliers []landfall.Supp
 			return nil, err
 		}
 		if run := stand.Run; run != nil && run.State == landfall.RunRunning {
-			samples, err := view.RunSamples(ctx, run.ID, run.ReadAt.Add(-stillSpan))
+			samples, err := view.RunSamples(ctx, run.ID, run.ReadAt.Add(-stallWindow))
 			if err != nil {
 				return nil, err
 			}
@@ -104,8 +104,8 @@ func standsOf(ctx context.Context, view landfall.View, suppliers []landfall.Supp
 	return stands, nil
 }
 
-// stillSpan is how far back is looked for the last thing that a run finished.
-const stillSpan = 15 * time.Minute
+// stallWindow is how far back is looked for the last thing that a run finished.
+const stallWindow = 15 * time.Minute
 
 // lastRuns gives the newest run of each of some suppliers, which is the live one
 // where there is one: while it lives none comes after it.
@@ -138,7 +138,7 @@ func lastSigned(ctx context.Context, view landfall.ReconciliationReader) (map[st
 }
 
 // count fills in the figures of a supplier.
-func (s *SupplierStand) count(ctx context.Context, view landfall.View) error {
+func (s *SupplierState) count(ctx context.Context, view landfall.View) error {
 	tallies, err := view.Tallies(ctx, s.Code)
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (s *SupplierStand) count(ctx context.Context, view landfall.View) error {
 		if row.Measure.Kind != landfall.MeasureBalances {
 			continue
 		}
-		stand := MoneyStand{Currency: row.Measure.Currency, Claimed: row.Claimed.Amount}
+		stand := CurrencyState{Currency: row.Measure.Currency, Claimed: row.Claimed.Amount}
 		if row.Staged.Amount != nil {
 			stand.Sent = *row.Staged.Amount
 		}

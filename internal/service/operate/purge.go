@@ -8,29 +8,29 @@ import (
 	"landfall"
 )
 
-// Purged is what went of a supplier, or would go.
-type Purged struct {
+// PurgeResult is what went of a supplier, or would go.
+type PurgeResult struct {
 	Supplier landfall.Supplier
 	Gone     landfall.PurgeCounts
 	HeldBy   []string // webhooks that have not received old events, which stay
 }
 
-// purgeRest is how many times as long as a step took the next one waits, so that
+// purgePause is how many times as long as a step took the next one waits, so that
 // whoever is served beside it does not notice.
-const purgeRest = 4
+const purgePause = 4
 
 // Purge takes away what was kept for longer than is set, of one supplier or, with
 // no code, of all that have something to go one day. Each small step commits by
 // itself: what was interrupted is gone as far as it got, and nothing is half gone.
-func (o *Operator) Purge(ctx context.Context, code string, dryRun bool) ([]Purged, error) {
+func (o *Operator) Purge(ctx context.Context, code string, dryRun bool) ([]PurgeResult, error) {
 	suppliers, err := o.purgeable(ctx, code)
 	if err != nil {
 		return nil, err
 	}
-	found := make([]Purged, len(suppliers))
+	found := make([]PurgeResult, len(suppliers))
 	for i, supplier := range suppliers {
 		gone, err := o.purge(ctx, supplier.Code, dryRun)
-		found[i] = Purged{Supplier: supplier, Gone: gone}
+		found[i] = PurgeResult{Supplier: supplier, Gone: gone}
 		if gone != (landfall.PurgeCounts{}) && !dryRun {
 			detail := fmt.Sprintf("%d documents, %d failures, %d mails, %d events", gone.Documents, gone.Failures, gone.Mails, gone.Events)
 			if wrote := o.change(ctx, "supplier.purge", supplier.Code, func(landfall.Tx) (string, error) { return detail, nil }); err == nil {
@@ -55,7 +55,7 @@ func (o *Operator) heldBy(ctx context.Context, supplier landfall.Supplier) ([]st
 		return err
 	})
 	if err != nil {
-		return nil, storeFault("supplier.purge", err)
+		return nil, storeError("supplier.purge", err)
 	}
 	return names, nil
 }
@@ -84,7 +84,7 @@ func (o *Operator) purge(ctx context.Context, code string, dryRun bool) (gone la
 		began := time.Now()
 		step, err := o.store.Purge(ctx, order)
 		if err != nil {
-			return gone, storeFault("supplier.purge", err)
+			return gone, storeError("supplier.purge", err)
 		}
 		if gone.Add(step.Removed); step.Done {
 			return gone, nil
@@ -93,7 +93,7 @@ func (o *Operator) purge(ctx context.Context, code string, dryRun bool) (gone la
 		select {
 		case <-ctx.Done():
 			return gone, ctx.Err()
-		case <-time.After(min(time.Second, purgeRest*time.Since(began))):
+		case <-time.After(min(time.Second, purgePause*time.Since(began))):
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // A pause beside a change of name once answered success twice and stayed Ongoing.
 func TestChangesOfOneSupplierAtOnceAreAllKept(t *testing.T) {
-	each(t, func(t *testing.T, d office) {
+	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
 		for round := range 5 {
 			code := fmt.Sprintf("S%d", round)
@@ -30,7 +30,7 @@ func TestChangesOfOneSupplierAtOnceAreAllKept(t *testing.T) {
 }
 
 func TestQuotasSetAtOnceAreAllKept(t *testing.T) {
-	each(t, func(t *testing.T, d office) {
+	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
 		for round := range 5 {
 			name := fmt.Sprintf("Acme %d", round)
@@ -50,7 +50,7 @@ func TestQuotasSetAtOnceAreAllKept(t *testing.T) {
 
 // A key that is rotated without overlap has one successor, however many ask.
 func TestOneOfTwoRotationsWins(t *testing.T) {
-	each(t, func(t *testing.T, d office) {
+	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
 		must(t, d.CreateOrganisation(ctx, "Acme"))
 		for range 5 {

@@ -22,18 +22,18 @@ func (o *Operator) Reconcile(ctx context.Context, code string) (landfall.Reconci
 	var found landfall.Reconciliation
 	err := o.view(ctx, "reconcile", func(view landfall.View) (err error) {
 		found, err = landfall.LoadReconciliation(ctx, view, code)
-		return supplierFault(ctx, view, code, err)
+		return supplierError(ctx, view, code, err)
 	})
 	return found, err
 }
 
 // Contributions streams the accounts behind a figure, which must be one there is.
 func (o *Operator) Contributions(ctx context.Context, code, measure, reason string) (iter.Seq2[landfall.Contribution, error], error) {
-	return o.BehindFrom(ctx, code, measure, reason, nil)
+	return o.ContributionsAfter(ctx, code, measure, reason, nil)
 }
 
-// BehindFrom is Behind from some account on.
-func (o *Operator) BehindFrom(
+// ContributionsAfter is Behind from some account on.
+func (o *Operator) ContributionsAfter(
 	ctx context.Context, code, measure, reason string, after *landfall.ProcessCursor,
 ) (iter.Seq2[landfall.Contribution, error], error) {
 	// A stream that begins can refuse nothing any more, so what is asked for is
@@ -50,7 +50,7 @@ func (o *Operator) BehindFrom(
 		return nil, invalid("reason", rules.CodeInvalidChoice, "There is no reason %q. It is one of: pending, failed, skipped, other_figures.", reason)
 	}
 	rows := o.store.Contributions(ctx, landfall.ContributionQuery{Supplier: code, Measure: row.Measure, Reason: landfall.Reason(reason), After: after})
-	return told("reconcile", rows), nil
+	return userErrors("reconcile", rows), nil
 }
 
 // rowOf finds the row that an operator names.
@@ -74,7 +74,7 @@ func (o *Operator) SignOffs(ctx context.Context, code string) ([]landfall.SignOf
 	err := o.view(ctx, "reconcile reports", func(view landfall.View) (err error) {
 		if code != "" {
 			if _, err := view.Supplier(ctx, code); err != nil {
-				return supplierFault(ctx, view, code, err)
+				return supplierError(ctx, view, code, err)
 			}
 		}
 		found, err = view.SignOffs(ctx, code)
@@ -88,7 +88,7 @@ func (o *Operator) ShowSignOff(ctx context.Context, id int64) (landfall.SignOff,
 	var found landfall.SignOff
 	err := o.view(ctx, "reconcile show", func(view landfall.View) (err error) {
 		found, err = view.SignOff(ctx, id)
-		return because(err, landfall.ErrNotFound, absent(landfall.CodeNotFound,
+		return replaceError(err, landfall.ErrNotFound, notFound(landfall.CodeNotFound,
 			"There is no signed reconciliation %d. See them all with: reconcile reports", id))
 	})
 	return found, err
@@ -105,7 +105,7 @@ func (o *Operator) SignOff(ctx context.Context, code string, reasons map[string]
 	}
 	// Counting reads every row of the supplier and may take long, so it holds nobody
 	// up. That nothing moved meanwhile is checked below, where the supplier is held.
-	counted, err := o.countedAnew(ctx, code)
+	counted, err := o.recount(ctx, code)
 	if err != nil {
 		return landfall.SignOff{}, err
 	}
@@ -113,7 +113,7 @@ func (o *Operator) SignOff(ctx context.Context, code string, reasons map[string]
 	err = o.change(ctx, "reconciliation.sign_off", code, func(tx landfall.Tx) (string, error) {
 		// Nobody sets other totals or signs at the same time.
 		if _, err := tx.Supplier(ctx, code); err != nil {
-			return "", supplierFault(ctx, tx, code, err)
+			return "", supplierError(ctx, tx, code, err)
 		}
 		found, err := landfall.LoadReconciliation(ctx, tx, code)
 		if err != nil {
@@ -150,13 +150,13 @@ func (o *Operator) SignOff(ctx context.Context, code string, reasons map[string]
 	return signed, err
 }
 
-// countedAnew reconciles from the rows themselves, and refuses when that is not
+// recount reconciles from the rows themselves, and refuses when that is not
 // what was kept.
-func (o *Operator) countedAnew(ctx context.Context, code string) (counted landfall.Reconciliation, err error) {
+func (o *Operator) recount(ctx context.Context, code string) (counted landfall.Reconciliation, err error) {
 	err = o.view(ctx, "sign off", func(view landfall.View) error {
 		anew, err := view.Recount(ctx, code)
 		if err != nil {
-			return supplierFault(ctx, view, code, err)
+			return supplierError(ctx, view, code, err)
 		}
 		kept, err := view.Tallies(ctx, code)
 		if err != nil {

@@ -27,10 +27,10 @@ func (o *Operator) Rekey(ctx context.Context, told func(landfall.RekeyStep)) (la
 		case errors.Is(err, landfall.ErrNotFound):
 			return step, errNoKeys
 		case err != nil:
-			return step, storeFault("encryption.rekey", err)
+			return step, storeError("encryption.rekey", err)
 		}
 		if first {
-			if err := o.rekeyed(ctx, "begun or gone on with key "+step.Key); err != nil {
+			if err := o.auditRekey(ctx, "begun or gone on with key "+step.Key); err != nil {
 				return step, err
 			}
 		}
@@ -39,19 +39,19 @@ func (o *Operator) Rekey(ctx context.Context, told func(landfall.RekeyStep)) (la
 			if len(step.DroppedKeys) > 0 {
 				detail += ", no more needed: " + strings.Join(step.DroppedKeys, ", ")
 			}
-			return step, o.rekeyed(ctx, detail)
+			return step, o.auditRekey(ctx, detail)
 		}
 		select {
 		case <-ctx.Done():
 			return step, ctx.Err()
-		case <-time.After(min(time.Second, purgeRest*time.Since(began))):
+		case <-time.After(min(time.Second, purgePause*time.Since(began))):
 		}
 	}
 }
 
-// rekeyed writes down that keys changed. It is an entry without a change of its
+// auditRekey writes down that keys changed. It is an entry without a change of its
 // own: the work itself is thousands of transactions that no entry could share.
-func (o *Operator) rekeyed(ctx context.Context, detail string) error {
+func (o *Operator) auditRekey(ctx context.Context, detail string) error {
 	return o.change(ctx, "encryption.rekey", "database", func(landfall.Tx) (string, error) { return detail, nil })
 }
 
@@ -59,7 +59,7 @@ func (o *Operator) rekeyed(ctx context.Context, detail string) error {
 func (o *Operator) Encryption(ctx context.Context) (landfall.Encryption, error) {
 	found, err := o.store.Encryption(ctx)
 	if err != nil {
-		return landfall.Encryption{}, storeFault("encryption.show", err)
+		return landfall.Encryption{}, storeError("encryption.show", err)
 	}
 	return found, nil
 }

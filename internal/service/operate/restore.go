@@ -10,14 +10,14 @@ import (
 	"landfall"
 )
 
-// KeyFate says which keys of a database that was put back are ended.
-type KeyFate struct {
+// KeysToRevoke says which keys of a database that was put back are ended.
+type KeysToRevoke struct {
 	All bool     // whatever there is
 	IDs []string // these; unknown ones came after the copy was made
 }
 
-// Restored is what Restore did, and the keys that are good now.
-type Restored struct {
+// RestoreResult is what Restore did, and the keys that are good now.
+type RestoreResult struct {
 	Tokens  int // that were ended
 	Revoked []string
 	Good    []landfall.APIKey
@@ -26,11 +26,11 @@ type Restored struct {
 // Restore lets a database that was put back from a backup be served again. A
 // copy knows nothing of keys that were revoked since it was made, so every token
 // ends with it and the operator says which keys do: all in one transaction.
-func (o *Operator) Restore(ctx context.Context, fate KeyFate) (done Restored, err error) {
+func (o *Operator) Restore(ctx context.Context, fate KeysToRevoke) (done RestoreResult, err error) {
 	err = o.change(ctx, "database.restore", "", func(tx landfall.Tx) (string, error) {
 		// A transaction may be run again, and what was gathered before does not
 		// count.
-		done = Restored{}
+		done = RestoreResult{}
 		var err error
 		if done.Tokens, err = tx.EndTokens(ctx); err != nil {
 			return "", err
@@ -53,13 +53,13 @@ func (o *Operator) Restore(ctx context.Context, fate KeyFate) (done Restored, er
 				done.Good = append(done.Good, key)
 			}
 		}
-		return fmt.Sprintf("tokens ended=%d, keys revoked=%s", done.Tokens, listed(done.Revoked)), tx.AdmitCopy(ctx)
+		return fmt.Sprintf("tokens ended=%d, keys revoked=%s", done.Tokens, summarizeIDs(done.Revoked)), tx.AdmitCopy(ctx)
 	})
 	return done, err
 }
 
-// listed names a few, and counts many.
-func listed(ids []string) string {
+// summarizeIDs names a few, and counts many.
+func summarizeIDs(ids []string) string {
 	switch {
 	case len(ids) == 0:
 		return "none"

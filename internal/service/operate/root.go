@@ -15,7 +15,7 @@ import (
 // path could be joined to, or that is the whole bucket. One slash at either end
 // is allowed.
 func checkRoot(root string) error {
-	if bareRoot(root) == "" {
+	if trimRoot(root) == "" {
 		return invalid("document_root", rules.CodeBlank,
 			"A supplier needs a document root of its own, or it would reach every other supplier's documents; without one given it is the supplier's code.")
 	}
@@ -35,10 +35,10 @@ func checkRoot(root string) error {
 	return nil
 }
 
-// settleRoot refuses a root that is another supplier's, inside one, or around
+// checkRootFree refuses a root that is another supplier's, inside one, or around
 // one. Suppliers are held while it looks, or two new ones could each find the
 // place free.
-func settleRoot(ctx context.Context, tx landfall.SupplierReader, supplier landfall.Supplier) error {
+func checkRootFree(ctx context.Context, tx landfall.SupplierReader, supplier landfall.Supplier) error {
 	others, err := tx.Suppliers(ctx)
 	if err != nil {
 		return err
@@ -50,13 +50,13 @@ func settleRoot(ctx context.Context, tx landfall.SupplierReader, supplier landfa
 	return nil
 }
 
-// RootTroubles says, in a sentence each, which suppliers have no document root
+// RootProblems says, in a sentence each, which suppliers have no document root
 // and which could reach each other's documents: leftovers of a time when that
 // was not refused. The list is empty when all is well.
-func RootTroubles(suppliers []landfall.Supplier) []string {
+func RootProblems(suppliers []landfall.Supplier) []string {
 	var words []string
 	for i, supplier := range suppliers {
-		if bareRoot(supplier.DocumentRoot) == "" {
+		if trimRoot(supplier.DocumentRoot) == "" {
 			words = append(words, fmt.Sprintf(
 				"Import supplier %q has no document root, so none of its documents can be found. Set one with: supplier set %s --document-root …",
 				supplier.Code, supplier.Code))
@@ -92,9 +92,9 @@ func overlaps(supplier landfall.Supplier, others []landfall.Supplier) []string {
 	return words
 }
 
-// bareRoot is a root without the slashes around it.
-func bareRoot(root string) string { return strings.Trim(root, "/") }
+// trimRoot is a root without the slashes around it.
+func trimRoot(root string) string { return strings.Trim(root, "/") }
 
 // comparableRoot ends in a slash, so that north is no beginning of north-evil,
 // and is in lower case, because some file stores do not tell the cases apart.
-func comparableRoot(root string) string { return strings.ToLower(bareRoot(root)) + "/" }
+func comparableRoot(root string) string { return strings.ToLower(trimRoot(root)) + "/" }

@@ -9,37 +9,39 @@ import (
 	"landfall/internal/service/operate"
 )
 
-func root(text string) operate.SupplierChange { return operate.SupplierChange{DocumentRoot: &text} }
+func rootChange(text string) operate.SupplierChange {
+	return operate.SupplierChange{DocumentRoot: &text}
+}
 
 // A supplier without a root of its own reached every other supplier's documents.
 func TestDocumentRootsAreApart(t *testing.T) {
-	each(t, func(t *testing.T, d office) {
+	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
 		made, err := d.CreateSupplier(ctx, "NORTH", operate.SupplierChange{})
 		must(t, err)
 		same(t, "the default root", made.DocumentRoot, "NORTH")
-		must(t, second(d.CreateSupplier(ctx, "SOUTH", root("imports/south/"))))
+		must(t, second(d.CreateSupplier(ctx, "SOUTH", rootChange("imports/south/"))))
 		for _, empty := range []string{"", "/", "//"} {
-			refusal(t, "an empty root", second(d.CreateSupplier(ctx, "EAST", root(empty))), landfall.CodeValidationFailed, "of its own")
-			refusal(t, "an emptied root", second(d.SetSupplier(ctx, "NORTH", root(empty))), landfall.CodeValidationFailed, "of its own")
+			refusal(t, "an empty root", second(d.CreateSupplier(ctx, "EAST", rootChange(empty))), landfall.CodeValidationFailed, "of its own")
+			refusal(t, "an emptied root", second(d.SetSupplier(ctx, "NORTH", rootChange(empty))), landfall.CodeValidationFailed, "of its own")
 		}
 		for taken, words := range map[string]string{
 			"NORTH": "is that of", "/NORTH/": "is that of", "north": "is that of", "imports/south": "is that of",
 			"NORTH/2026": "lies inside", "imports/South/old": "lies inside", "imports": "lies around", "/imports/": "lies around",
 		} {
-			refusal(t, "root "+taken, second(d.CreateSupplier(ctx, "EAST", root(taken))), landfall.CodeValidationFailed, words, "--document-root")
+			refusal(t, "root "+taken, second(d.CreateSupplier(ctx, "EAST", rootChange(taken))), landfall.CodeValidationFailed, words, "--document-root")
 		}
 		// The code is a root like any other.
 		refusal(t, "a code in other letters", second(d.CreateSupplier(ctx, "North", operate.SupplierChange{})), landfall.CodeValidationFailed, "NORTH")
-		must(t, second(d.CreateSupplier(ctx, "North", root("north-2"))), second(d.CreateSupplier(ctx, "NORTH-EVIL", operate.SupplierChange{})))
-		must(t, second(d.SetSupplier(ctx, "NORTH", root("NORTH/deeper"))), second(d.SetSupplier(ctx, "NORTH", root("NORTH"))))
-		refusal(t, "a set root", second(d.SetSupplier(ctx, "SOUTH", root("NORTH/x"))), landfall.CodeValidationFailed, "lies inside")
+		must(t, second(d.CreateSupplier(ctx, "North", rootChange("north-2"))), second(d.CreateSupplier(ctx, "NORTH-EVIL", operate.SupplierChange{})))
+		must(t, second(d.SetSupplier(ctx, "NORTH", rootChange("NORTH/deeper"))), second(d.SetSupplier(ctx, "NORTH", rootChange("NORTH"))))
+		refusal(t, "a set root", second(d.SetSupplier(ctx, "SOUTH", rootChange("NORTH/x"))), landfall.CodeValidationFailed, "lies inside")
 	})
 }
 
 // Leftovers of earlier times are told of, and keep nobody from pausing.
 func TestOldRootsAreToldOf(t *testing.T) {
-	each(t, func(t *testing.T, d office) {
+	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
 		must(t, d.store.Update(ctx, func(tx landfall.Tx) error {
 			for code, root := range map[string]string{"A": "shared", "B": "shared/b", "C": "/Shared/", "D": "", "E": "/", "F": "fine"} {
@@ -53,28 +55,28 @@ func TestOldRootsAreToldOf(t *testing.T) {
 		}))
 		suppliers, err := d.Suppliers(ctx)
 		must(t, err)
-		troubles := operate.RootTroubles(suppliers)
+		troubles := operate.RootProblems(suppliers)
 		same(t, "how many troubles", len(troubles), 5) // A-B, A-C, B-C, D, E
 		must(t, second(d.SetSupplier(ctx, "B", operate.SupplierChange{Status: new(landfall.Paused)})),
 			second(d.SetSupplier(ctx, "D", operate.SupplierChange{Status: new(landfall.Paused)})))
-		must(t, second(d.SetSupplier(ctx, "D", root("d"))))
+		must(t, second(d.SetSupplier(ctx, "D", rootChange("d"))))
 	})
 }
 
 // Of many who want the same place at once exactly one gets it.
 func TestTwoSuppliersCannotTakeOneRootAtOnce(t *testing.T) {
-	each(t, func(t *testing.T, d office) {
+	each(t, func(t *testing.T, d fixture) {
 		var crowd sync.WaitGroup
 		results := make([]error, 6)
 		for i := range results {
 			crowd.Go(func() {
-				_, results[i] = d.CreateSupplier(t.Context(), fmt.Sprintf("S%d", i), root("shared"+[]string{"", "/x"}[i%2]))
+				_, results[i] = d.CreateSupplier(t.Context(), fmt.Sprintf("S%d", i), rootChange("shared"+[]string{"", "/x"}[i%2]))
 			})
 		}
 		crowd.Wait()
 		suppliers, err := d.Suppliers(t.Context())
 		must(t, err)
-		if troubles := operate.RootTroubles(suppliers); len(troubles) > 0 {
+		if troubles := operate.RootProblems(suppliers); len(troubles) > 0 {
 			t.Errorf("%d suppliers: %v (%v)", len(suppliers), troubles, results)
 		}
 		if len(suppliers) == 0 {

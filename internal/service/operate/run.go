@@ -21,13 +21,13 @@ func (o *Operator) StartRun(ctx context.Context, plan landfall.RunPlan) (landfal
 	err := o.change(ctx, "run.start", plan.Supplier, func(tx landfall.Tx) (string, error) {
 		supplier, err := tx.Supplier(ctx, plan.Supplier)
 		if err != nil {
-			return "", supplierFault(ctx, tx, plan.Supplier, err)
+			return "", supplierError(ctx, tx, plan.Supplier, err)
 		}
 		if supplier.Status != landfall.Ongoing {
 			return "", landfall.Refuse(landfall.CodeSupplierNotOngoing, fmt.Sprintf("%s is %s. Set it to Ongoing first.", plan.Supplier, supplier.Status))
 		}
 		if _, err := tx.Team(ctx, plan.Team); err != nil {
-			return "", because(err, landfall.ErrNotFound, invalid("team", landfall.CodeTeamUnknown, "There is no operations team %q.", plan.Team))
+			return "", replaceError(err, landfall.ErrNotFound, invalid("team", landfall.CodeTeamUnknown, "There is no operations team %q.", plan.Team))
 		}
 		run, err = tx.CreateRun(ctx, landfall.Run{Plan: plan})
 		switch {
@@ -48,8 +48,8 @@ func checkPlan(plan landfall.RunPlan) error {
 	switch {
 	case !slices.Contains(landfall.RunSelections, plan.Select):
 		return invalid("select", rules.CodeInvalidChoice, "Selection %q is not known; use one of %s.", string(plan.Select), join(landfall.RunSelections))
-	case plan.Sample < 0 || plan.Sample == 1 || plan.Sample > highestQuota:
-		return invalid("sample", rules.CodeOutOfRange, "A sample is every second account at least: 2 to %d, or 0 for all.", highestQuota)
+	case plan.Sample < 0 || plan.Sample == 1 || plan.Sample > maxQuota:
+		return invalid("sample", rules.CodeOutOfRange, "A sample is every second account at least: 2 to %d, or 0 for all.", maxQuota)
 	case plan.Limit < 0:
 		return invalid("limit", rules.CodeOutOfRange, "The limit is 1 or more, or 0 for none.")
 	case plan.Concurrency < 0 || plan.Concurrency > 10_000:
@@ -105,7 +105,7 @@ func (o *Operator) CancelRun(ctx context.Context, id string) (landfall.Run, erro
 func (o *Operator) changeRun(ctx context.Context, action, id string, how func(landfall.Tx, *landfall.Run) error) (run landfall.Run, err error) {
 	err = o.change(ctx, action, id, func(tx landfall.Tx) (string, error) {
 		if run, err = tx.Run(ctx, id); err != nil {
-			return "", because(err, landfall.ErrNotFound, noRun(id))
+			return "", replaceError(err, landfall.ErrNotFound, noRun(id))
 		}
 		// A run that is being cancelled has ended to whoever wants to change it,
 		// though it still finishes what it has in hand: nothing brings it back.
@@ -122,7 +122,7 @@ func (o *Operator) changeRun(ctx context.Context, action, id string, how func(la
 
 // noRun offers no similar name, since the names of runs are random.
 func noRun(id string) *landfall.Error {
-	return absent(landfall.CodeRunNotFound, "There is no run %q.", id)
+	return notFound(landfall.CodeRunNotFound, "There is no run %q.", id)
 }
 
 // RunFacts is everything an operator sees about a run.
@@ -141,7 +141,7 @@ const runSpan = 2 * time.Hour
 func (o *Operator) ShowRun(ctx context.Context, id string, failures int) (facts RunFacts, err error) {
 	err = o.view(ctx, "run.show", func(view landfall.View) (err error) {
 		if facts.Run, err = view.Run(ctx, id); err != nil {
-			return because(err, landfall.ErrNotFound, noRun(id))
+			return replaceError(err, landfall.ErrNotFound, noRun(id))
 		}
 		if facts.Undone, err = view.UndoneInRun(ctx, id); err != nil {
 			return err
@@ -161,7 +161,7 @@ func (o *Operator) ShowRun(ctx context.Context, id string, failures int) (facts 
 	}
 	for failed, err := range o.store.RunFailures(ctx, landfall.RunFailureQuery{Run: id, Limit: failures}) {
 		if err != nil {
-			return facts, storeFault("run.show", err)
+			return facts, storeError("run.show", err)
 		}
 		facts.Failed = append(facts.Failed, failed)
 	}

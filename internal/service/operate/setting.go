@@ -31,20 +31,20 @@ func (o *Operator) apply(supplier *landfall.Supplier, change SupplierChange) ([]
 	if next.Severities == nil {
 		next.Severities = map[string]landfall.Severity{}
 	}
-	put(&next.Name, change.Name)
-	put(&next.Status, change.Status)
-	put(&next.DocumentRoot, change.DocumentRoot)
-	put(&next.Currency, change.Currency)
-	put(&next.Region, change.Region)
-	put(&next.TimeZone, change.TimeZone)
-	put(&next.ConcurrencyLimit, change.ConcurrencyLimit)
-	put(&next.UndoWindow, change.UndoWindow)
-	put(&next.Retention.Staged, change.KeepStaged)
-	put(&next.Retention.Failures, change.KeepFailures)
-	put(&next.Retention.Mails, change.KeepMails)
-	put(&next.Retention.Events, change.KeepEvents)
-	put(&next.VerifyDocuments, change.VerifyDocuments)
-	put(&next.SendCustomerEmails, change.SendCustomerEmails)
+	setIfGiven(&next.Name, change.Name)
+	setIfGiven(&next.Status, change.Status)
+	setIfGiven(&next.DocumentRoot, change.DocumentRoot)
+	setIfGiven(&next.Currency, change.Currency)
+	setIfGiven(&next.Region, change.Region)
+	setIfGiven(&next.TimeZone, change.TimeZone)
+	setIfGiven(&next.ConcurrencyLimit, change.ConcurrencyLimit)
+	setIfGiven(&next.UndoWindow, change.UndoWindow)
+	setIfGiven(&next.Retention.Staged, change.KeepStaged)
+	setIfGiven(&next.Retention.Failures, change.KeepFailures)
+	setIfGiven(&next.Retention.Mails, change.KeepMails)
+	setIfGiven(&next.Retention.Events, change.KeepEvents)
+	setIfGiven(&next.VerifyDocuments, change.VerifyDocuments)
+	setIfGiven(&next.SendCustomerEmails, change.SendCustomerEmails)
 	for code, severity := range change.Severities {
 		if err := o.checkRule(code, severity); err != nil {
 			return nil, err
@@ -68,8 +68,8 @@ func (o *Operator) apply(supplier *landfall.Supplier, change SupplierChange) ([]
 	return changed, nil
 }
 
-// put sets a value that was given.
-func put[V any](target *V, given *V) {
+// setIfGiven sets a value that was given.
+func setIfGiven[V any](target *V, given *V) {
 	if given != nil {
 		*target = *given
 	}
@@ -119,12 +119,12 @@ func checkSupplier(s landfall.Supplier) error {
 		return invalid("concurrency_limit", rules.CodeOutOfRange,
 			"The concurrency limit must be 0 (none) or more, not %d.", s.ConcurrencyLimit)
 	}
-	if s.UndoWindow < 0 || s.UndoWindow > longestWindow {
+	if s.UndoWindow < 0 || s.UndoWindow > maxUndoWindow {
 		return invalid("undo_window", rules.CodeOutOfRange,
 			"The undo window must be between 0 (nothing is taken back) and 3650d, not %s.", s.UndoWindow)
 	}
-	for _, kept := range keeps(s.Retention) {
-		if kept.length < 0 || kept.length > longestWindow || kept.length > 0 && kept.length < shortestKeep {
+	for _, kept := range retentionSettings(s.Retention) {
+		if kept.length < 0 || kept.length > maxUndoWindow || kept.length > 0 && kept.length < minRetention {
 			return invalid(kept.setting, rules.CodeOutOfRange,
 				"%s can be kept for 1h to 3650d, or for ever (0), not for %s.", kept.what, kept.length)
 		}
@@ -132,19 +132,19 @@ func checkSupplier(s landfall.Supplier) error {
 	return nil
 }
 
-// shortestKeep is less than anybody means: what is shorter was mistyped.
-const shortestKeep = time.Hour
+// minRetention is less than anybody means: what is shorter was mistyped.
+const minRetention = time.Hour
 
-// kept is one of the lengths of time that things are kept.
-type kept struct {
+// retentionSetting is one of the lengths of time that things are kept.
+type retentionSetting struct {
 	setting, what string
 	length        time.Duration
 }
 
-// keeps lists what is kept for a limited time, in the order in which it is shown
+// retentionSettings lists what is kept for a limited time, in the order in which it is shown
 // and with the names that the API and the audit use.
-func keeps(retention landfall.Retention) []kept {
-	return []kept{
+func retentionSettings(retention landfall.Retention) []retentionSetting {
+	return []retentionSetting{
 		{"keep_staged", "Staged documents", retention.Staged},
 		{"keep_failures", "The words of failures", retention.Failures},
 		{"keep_mails", "The addresses of mails", retention.Mails},
@@ -152,9 +152,9 @@ func keeps(retention landfall.Retention) []kept {
 	}
 }
 
-// longestWindow is ten years: whoever still wants to take an account back then
+// maxUndoWindow is ten years: whoever still wants to take an account back then
 // has mistyped something.
-const longestWindow = 3650 * 24 * time.Hour
+const maxUndoWindow = 3650 * 24 * time.Hour
 
 // severities are those a rule can be given; the rule book has its own for the rest.
 var severities = []landfall.Severity{landfall.SeverityError, landfall.SeverityWarning, landfall.SeverityOff}
@@ -163,7 +163,7 @@ var severities = []landfall.Severity{landfall.SeverityError, landfall.SeverityWa
 func (o *Operator) checkRule(code string, severity landfall.Severity) error {
 	if _, known := slices.BinarySearch(o.rules, code); !known {
 		return invalid("rule", rules.CodeInvalidChoice,
-			"There is no rule %q whose severity could be set. %s", code, hint(code, o.rules, "rules"))
+			"There is no rule %q whose severity could be set. %s", code, suggestion(code, o.rules, "rules"))
 	}
 	if severity != "" && !slices.Contains(severities, severity) {
 		return invalid("rule", rules.CodeInvalidChoice,

@@ -47,7 +47,7 @@ func TestSettingsRefused(t *testing.T) {
 		"part of a rule":    {change{Severities: map[string]landfall.Severity{"line_item": "off"}}, "rule", "incorrect_line_item_net_amount"},
 		"no such rule":      {change{Severities: map[string]landfall.Severity{"zzz": "off"}}, "rule", "See them all with: rules"},
 	}
-	each(t, func(t *testing.T, d office) {
+	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
 		made, err := d.CreateSupplier(ctx, "S", change{})
 		must(t, err)
@@ -86,7 +86,7 @@ func orPaused(status *landfall.SupplierStatus) *landfall.SupplierStatus {
 }
 
 func TestSupplierCodes(t *testing.T) {
-	each(t, func(t *testing.T, d office) {
+	each(t, func(t *testing.T, d fixture) {
 		for _, code := range []string{"", " A", "-A", "_A", ".A", "A B", "A/B", "Ä", "A\n", strings.Repeat("A", 33)} {
 			_, err := d.CreateSupplier(t.Context(), code, operate.SupplierChange{})
 			refusal(t, "code "+code, err, landfall.CodeValidationFailed, "1 to 32")
@@ -100,7 +100,7 @@ func TestSupplierCodes(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	each(t, func(t *testing.T, d office) {
+	each(t, func(t *testing.T, d fixture) {
 		for _, name := range []string{"", "  ", " a", "a\u00a0", "a\tb", "a\x00b", "a\x7f", "a\u202eb", "\xff", strings.Repeat("a", 129)} {
 			refusal(t, "organisation", d.CreateOrganisation(t.Context(), name), landfall.CodeValidationFailed, "organisation's name")
 			refusal(t, "team", d.CreateTeam(t.Context(), name), landfall.CodeValidationFailed, "team's name")

@@ -20,13 +20,13 @@ func (o *Operator) Skip(ctx context.Context, key landfall.Key, reason string) er
 		return invalid("external_account_number", rules.CodeInvalidCharacters, "No account can have this external account number: "+
 			"it has 1 to 128 characters, none of them a control character, and no blank at its ends.")
 	}
-	return o.change(ctx, "account.skip", subject(key), func(tx landfall.Tx) (string, error) {
+	return o.change(ctx, "account.skip", auditSubject(key), func(tx landfall.Tx) (string, error) {
 		state, err := tx.Skip(ctx, key, reason)
 		if errors.Is(err, landfall.ErrExists) {
 			return "", notSkippable(state)
 		}
 		if err != nil {
-			return "", processFault(ctx, tx, key, err)
+			return "", processError(ctx, tx, key, err)
 		}
 		return reason, tx.AppendEvent(ctx, landfall.Event{Type: landfall.EventSkipped, Key: key})
 	})
@@ -38,16 +38,16 @@ func (o *Operator) Unskip(ctx context.Context, key landfall.Key, reason string) 
 	if err := checkReason(reason); err != nil {
 		return err
 	}
-	return o.change(ctx, "account.unskip", subject(key), func(tx landfall.Tx) (string, error) {
+	return o.change(ctx, "account.unskip", auditSubject(key), func(tx landfall.Tx) (string, error) {
 		process, err := tx.Process(ctx, key)
 		if err != nil {
-			return "", processFault(ctx, tx, key, err)
+			return "", processError(ctx, tx, key, err)
 		}
 		if !process.ErasedAt.IsZero() {
 			return "", landfall.Refuse(landfall.CodeErased, "What is personal of the account was erased; it stays marked for good.")
 		}
 		if err := tx.Unskip(ctx, key); err != nil {
-			return "", because(err, landfall.ErrNotFound, landfall.Refuse(landfall.CodeValidationFailed,
+			return "", replaceError(err, landfall.ErrNotFound, landfall.Refuse(landfall.CodeValidationFailed,
 				"The account is not marked as skipped, so there is no mark to take away."))
 		}
 		return reason, tx.AppendEvent(ctx, landfall.Event{Type: landfall.EventUnskipped, Key: key})
@@ -75,5 +75,5 @@ func notSkippable(state landfall.ProcessState) *landfall.Error {
 	return landfall.Refuse(landfall.CodeMarkedAsSkipped, "The account is marked as skipped already.")
 }
 
-// subject names a process in the audit.
-func subject(key landfall.Key) string { return key.Supplier + "/" + key.External }
+// auditSubject names a process in the audit.
+func auditSubject(key landfall.Key) string { return key.Supplier + "/" + key.External }

@@ -52,22 +52,22 @@ func (o *Operator) CreateSupplier(ctx context.Context, code string, change Suppl
 		if err := tx.LockSuppliers(ctx); err != nil {
 			return "", err
 		}
-		if err := settleRoot(ctx, tx, supplier); err != nil {
+		if err := checkRootFree(ctx, tx, supplier); err != nil {
 			return "", err
 		}
-		if err := o.mayMail(ctx, tx, false, supplier); err != nil {
+		if err := o.checkMailSender(ctx, tx, false, supplier); err != nil {
 			return "", err
 		}
 		err := tx.CreateSupplier(ctx, supplier)
-		return strings.Join(settings(supplier), ", "), because(err, landfall.ErrExists,
-			taken("There is already an import supplier %q. Change it with: supplier set %s", code, code))
+		return strings.Join(settings(supplier), ", "), replaceError(err, landfall.ErrExists,
+			nameTaken("There is already an import supplier %q. Change it with: supplier set %s", code, code))
 	})
 	return supplier, err
 }
 
-// Imagine gives a supplier with the defaults and the given settings, checked as
+// PreviewSupplier gives a supplier with the defaults and the given settings, checked as
 // if it were to be created, for work without a database.
-func (o *Operator) Imagine(change SupplierChange) (landfall.Supplier, error) {
+func (o *Operator) PreviewSupplier(change SupplierChange) (landfall.Supplier, error) {
 	supplier := landfall.NewSupplier("IMAGINED")
 	_, err := o.apply(&supplier, change)
 	return supplier, err
@@ -88,18 +88,18 @@ func (o *Operator) SetSupplier(ctx context.Context, code string, change Supplier
 		var err error
 		supplier, err = tx.Supplier(ctx, code)
 		if err != nil {
-			return "", supplierFault(ctx, tx, code, err)
+			return "", supplierError(ctx, tx, code, err)
 		}
 		before, mailed := supplier.Status, supplier.SendCustomerEmails
 		changed, err := o.apply(&supplier, change)
 		if err != nil {
 			return "", err
 		}
-		if err := o.mayMail(ctx, tx, mailed, supplier); err != nil {
+		if err := o.checkMailSender(ctx, tx, mailed, supplier); err != nil {
 			return "", err
 		}
 		if change.DocumentRoot != nil {
-			if err := settleRoot(ctx, tx, supplier); err != nil {
+			if err := checkRootFree(ctx, tx, supplier); err != nil {
 				return "", err
 			}
 		}
@@ -128,7 +128,7 @@ func (o *Operator) ShowSupplier(ctx context.Context, code string) (SupplierFacts
 	err := o.view(ctx, "supplier.show", func(view landfall.View) error {
 		var err error
 		if facts.Supplier, err = view.Supplier(ctx, code); err != nil {
-			return supplierFault(ctx, view, code, err)
+			return supplierError(ctx, view, code, err)
 		}
 		facts.Grantees, err = view.Grantees(ctx, code)
 		return err
@@ -164,7 +164,7 @@ func (o *Operator) Revoke(ctx context.Context, code, organisation string) error 
 			return "", err
 		}
 		err := tx.Ungrant(ctx, code, organisation)
-		return "from " + organisation, because(err, landfall.ErrNotFound, absent(landfall.CodeNotFound,
+		return "from " + organisation, replaceError(err, landfall.ErrNotFound, notFound(landfall.CodeNotFound,
 			"Organisation %q was not granted the import supplier %q, so there is nothing to take back.", organisation, code))
 	})
 }
@@ -172,10 +172,10 @@ func (o *Operator) Revoke(ctx context.Context, code, organisation string) error 
 // bothExist tells the two sides of a grant apart when one of them is missing.
 func bothExist(ctx context.Context, view landfall.View, code, organisation string) error {
 	if _, err := view.Supplier(ctx, code); err != nil {
-		return supplierFault(ctx, view, code, err)
+		return supplierError(ctx, view, code, err)
 	}
 	_, err := view.Organisation(ctx, organisation)
-	return organisationFault(ctx, view, organisation, err)
+	return organisationError(ctx, view, organisation, err)
 }
 
 // settings describes a supplier setting by setting for the audit.
@@ -189,7 +189,7 @@ func settings(s landfall.Supplier) []string {
 		fmt.Sprintf("send_customer_emails=%t", s.SendCustomerEmails),
 	}
 	// What is kept for ever is as it always was.
-	for _, kept := range keeps(s.Retention) {
+	for _, kept := range retentionSettings(s.Retention) {
 		if kept.length > 0 {
 			parts = append(parts, kept.setting+"="+kept.length.String())
 		}

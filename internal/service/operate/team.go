@@ -12,8 +12,8 @@ func (o *Operator) CreateTeam(ctx context.Context, name string) error {
 		return err
 	}
 	return o.change(ctx, "team.create", name, func(tx landfall.Tx) (string, error) {
-		return "", because(tx.CreateTeam(ctx, name), landfall.ErrExists,
-			taken("There is already a team %q.", name))
+		return "", replaceError(tx.CreateTeam(ctx, name), landfall.ErrExists,
+			nameTaken("There is already a team %q.", name))
 	})
 }
 

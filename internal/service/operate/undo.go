@@ -17,29 +17,29 @@ func (o *Operator) Undo(ctx context.Context, key landfall.Key, reason string) (l
 	if err := checkLine("reason", "The reason", reason, longestReason); err != nil {
 		return landfall.UndoOutcome{}, err
 	}
-	outcome, err := o.store.Undo(ctx, o.undoing(key, reason, ""))
+	outcome, err := o.store.Undo(ctx, o.undoRequest(key, reason, ""))
 	if err == nil && outcome.Verdict == landfall.Undone {
-		audit.SealSoon(ctx, o.store)
+		audit.ChainSoon(ctx, o.store)
 	}
 	switch {
 	case err != nil:
-		return landfall.UndoOutcome{}, storeFault("account.undo", err)
+		return landfall.UndoOutcome{}, storeError("account.undo", err)
 	case outcome.Verdict == landfall.UndoKept:
-		return outcome, landfall.Refuse(string(outcome.Kept), keptBecause[outcome.Kept])
+		return outcome, landfall.Refuse(string(outcome.Kept), keptDetails[outcome.Kept])
 	case outcome.Verdict == landfall.UndoNoAccount:
 		return outcome, o.nothingToUndo(ctx, key)
 	}
 	return outcome, nil
 }
 
-// undoing names who takes the account back with the order itself: the store writes
+// undoRequest names who takes the account back with the order itself: the store writes
 // the audit entry in the transaction that removes the account.
-func (o *Operator) undoing(key landfall.Key, reason, run string) landfall.UndoRequest {
+func (o *Operator) undoRequest(key landfall.Key, reason, run string) landfall.UndoRequest {
 	return landfall.UndoRequest{Key: key, Reason: reason, Run: run, Actor: o.actor, Source: o.source, RequestID: o.request}
 }
 
-// keptBecause says to a person why an account is kept.
-var keptBecause = map[landfall.KeptReason]string{
+// keptDetails says to a person why an account is kept.
+var keptDetails = map[landfall.KeptReason]string{
 	landfall.KeptWindowOver: "The account is kept: it was created longer ago than the supplier's undo window. " +
 		"See it with: supplier show; change it with: supplier set --undo-window",
 	landfall.KeptHasPostings:   "The account is kept: something was added to it since it was created.",
@@ -52,7 +52,7 @@ var keptBecause = map[landfall.KeptReason]string{
 func (o *Operator) nothingToUndo(ctx context.Context, key landfall.Key) error {
 	return o.view(ctx, "account.undo", func(view landfall.View) error {
 		if _, err := view.Process(ctx, key); err != nil {
-			return processFault(ctx, view, key, err)
+			return processError(ctx, view, key, err)
 		}
 		before, err := view.UndoneAccounts(ctx, key)
 		if err != nil {

@@ -14,24 +14,24 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// forgetful is a store whose answers to an undo get lost on the way.
-type forgetful struct {
+// lossyStore is a store whose answers to an undo get lost on the way.
+type lossyStore struct {
 	landfall.Store
-	fates map[string]fate // by external account number
+	fates map[string]injectedFault // by external account number
 
 	lock  sync.Mutex
 	asked map[string]int
 }
 
-// fate is how often nothing is heard of an account's undo, and whether the
+// injectedFault is how often nothing is heard of an account's undo, and whether the
 // first of these took place all the same.
-type fate struct {
+type injectedFault struct {
 	lost int
 	done bool
 }
 
 // Undo takes an account back, and may not tell.
-func (f *forgetful) Undo(ctx context.Context, wanted landfall.UndoRequest) (landfall.UndoOutcome, error) {
+func (f *lossyStore) Undo(ctx context.Context, wanted landfall.UndoRequest) (landfall.UndoOutcome, error) {
 	external := wanted.Key.External
 	f.lock.Lock()
 	f.asked[external]++
@@ -51,7 +51,7 @@ func (f *forgetful) Undo(ctx context.Context, wanted landfall.UndoRequest) (land
 }
 
 // posted adds a note to accounts, which keeps them.
-func (d office) posted(t *testing.T, externals ...string) {
+func (d fixture) posted(t *testing.T, externals ...string) {
 	t.Helper()
 	for _, external := range externals {
 		if _, err := d.store.Post(t.Context(), landfall.Posting{
@@ -67,7 +67,7 @@ func (d office) posted(t *testing.T, externals ...string) {
 
 // takenBack counts the accounts of a run's supplier that were taken back, of
 // which number and event tell once; whatever the store holds must agree.
-func (d office) takenBack(t *testing.T, accounts int) (gone int) {
+func (d fixture) takenBack(t *testing.T, accounts int) (gone int) {
 	t.Helper()
 	for seen, err := range d.store.Inspect(t.Context()) {
 		if err != nil || seen.Finding != nil {
@@ -102,12 +102,12 @@ func (d office) takenBack(t *testing.T, accounts int) (gone int) {
 // has not failed, whatever was heard of it.
 func TestRunUndoAnswersLost(t *testing.T) {
 	t.Parallel() // most of it is waiting
-	each(t, func(t *testing.T, d office) {
+	each(t, func(t *testing.T, d fixture) {
 		t.Parallel()
 		const accounts, unheard = 60, 1 << 20
 		run := d.ranThrough(t, "S", accounts)
 		d.posted(t, "0005", "0006", "0041")
-		lossy := &forgetful{Store: d.store, asked: map[string]int{}, fates: map[string]fate{
+		lossy := &lossyStore{Store: d.store, asked: map[string]int{}, fates: map[string]injectedFault{
 			"0001": {1, true}, "0002": {1, false}, "0020": {2, true}, "0033": {2, false}, "0005": {1, true}, "0041": {1, false},
 			"0010": {unheard, true}, "0011": {unheard, false}, "0012": {unheard, true}, "0006": {unheard, true},
 		}}
@@ -135,11 +135,11 @@ func TestRunUndoOverALyingNetwork(t *testing.T) {
 	t.Parallel()
 	const accounts = 120
 	server := pgtest.URL(t)
-	direct := opened(t, server)
+	direct := newFixture(t, server)
 	run := direct.ranThrough(t, "S", accounts)
 	direct.posted(t, "0000", "0017", "0118")
 	proxy := pgtest.NewProxy(t, server)
-	lied := opened(t, proxy.URL)
+	lied := newFixture(t, proxy.URL)
 	random := rand.New(rand.NewPCG(7, 7))
 	proxy.LoseCommits(true)
 	stop, stopped := make(chan struct{}), make(chan struct{})

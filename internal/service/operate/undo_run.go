@@ -32,8 +32,8 @@ func (u RunUndo) kept() (all int) {
 	return all
 }
 
-// RunRemnant is an account of a run that was not taken back, and why.
-type RunRemnant struct {
+// KeptAccount is an account of a run that was not taken back, and why.
+type KeptAccount struct {
 	Key    landfall.Key
 	Number string              // when it is known
 	Kept   landfall.KeptReason // "" when the undo failed
@@ -43,7 +43,7 @@ type RunRemnant struct {
 // RunUndoWatch sees the undo of a run as it goes on. Each call comes after the
 // one before has returned.
 type RunUndoWatch struct {
-	Remnant  func(RunRemnant) error // an error stops the undo
+	Kept     func(KeptAccount) error // an error stops the undo
 	Progress func(done, of int)
 }
 
@@ -73,7 +73,7 @@ func (o *Operator) UndoRun(ctx context.Context, id, reason string, watch RunUndo
 	err := o.change(ctx, "run.undo", id, func(tx landfall.Tx) (string, error) {
 		run, err := tx.Run(ctx, id)
 		if err != nil {
-			return "", because(err, landfall.ErrNotFound, noRun(id))
+			return "", replaceError(err, landfall.ErrNotFound, noRun(id))
 		}
 		if err := undoable(run); err != nil {
 			return "", err
@@ -90,7 +90,7 @@ func (o *Operator) UndoRun(ctx context.Context, id, reason string, watch RunUndo
 	stopped := o.undoAll(ctx, &undo, reason, before, watch)
 	// What happened is counted even when somebody has lost his patience.
 	patient := context.WithoutCancel(ctx)
-	audit.SealSoon(patient, o.store)
+	audit.ChainSoon(patient, o.store)
 	err = o.view(patient, "run.undo", func(view landfall.View) (err error) {
 		undo.Undone, err = view.UndoneInRun(patient, id)
 		return err
@@ -107,7 +107,7 @@ func (o *Operator) UndoRun(ctx context.Context, id, reason string, watch RunUndo
 func (o *Operator) UndoableRun(ctx context.Context, id string) (run landfall.Run, err error) {
 	err = o.view(ctx, "run.undo", func(view landfall.View) (err error) {
 		if run, err = view.Run(ctx, id); err != nil {
-			return because(err, landfall.ErrNotFound, noRun(id))
+			return replaceError(err, landfall.ErrNotFound, noRun(id))
 		}
 		return undoable(run)
 	})
@@ -151,8 +151,8 @@ func undoable(run landfall.Run) error {
 	return nil
 }
 
-// undone is what came of one account.
-type undone struct {
+// undoResult is what came of one account.
+type undoResult struct {
 	key     landfall.Key
 	outcome landfall.UndoOutcome
 	err     error
@@ -164,7 +164,7 @@ func (o *Operator) undoAll(ctx context.Context, undo *RunUndo, reason string, do
 	defer stop()
 	// Nothing is buffered: every key that was handed out is in somebody's hands, and
 	// whoever stops waits for no more than those.
-	keys, results := make(chan landfall.Key), make(chan undone)
+	keys, results := make(chan landfall.Key), make(chan undoResult)
 	// It is written before keys is closed and read when the workers are done, who
 	// wait for that: so it needs no lock.
 	var listed error
@@ -172,7 +172,7 @@ func (o *Operator) undoAll(ctx context.Context, undo *RunUndo, reason string, do
 		defer close(keys)
 		for key, err := range o.store.RunCreated(working, undo.Run) {
 			if err != nil {
-				listed = storeFault("run.undo", err)
+				listed = storeError("run.undo", err)
 				return
 			}
 			select {
@@ -186,8 +186,8 @@ func (o *Operator) undoAll(ctx context.Context, undo *RunUndo, reason string, do
 	for range undosAtOnce {
 		workers.Go(func() {
 			for key := range keys {
-				outcome, err := o.undoOne(working, o.undoing(key, reason, undo.Run))
-				results <- undone{key, outcome, err}
+				outcome, err := o.undoOne(working, o.undoRequest(key, reason, undo.Run))
+				results <- undoResult{key, outcome, err}
 			}
 		})
 	}
@@ -207,10 +207,10 @@ func (o *Operator) undoAll(ctx context.Context, undo *RunUndo, reason string, do
 
 // gather counts results until there are no more. When something is wrong it
 // stops the workers and waits for what they have in hand.
-func (u *RunUndo) gather(results <-chan undone, done int, watch RunUndoWatch, stop context.CancelFunc) (stopped error) {
+func (u *RunUndo) gather(results <-chan undoResult, done int, watch RunUndoWatch, stop context.CancelFunc) (stopped error) {
 	inVain := 0
 	for result := range results {
-		remnant := RunRemnant{Key: result.key, Number: result.outcome.Number, Kept: result.outcome.Kept, Err: result.err}
+		remnant := KeptAccount{Key: result.key, Number: result.outcome.Number, Kept: result.outcome.Kept, Err: result.err}
 		// Being interrupted says nothing about an account. It is left to the next
 		// undo, and counts neither as failed nor as done.
 		if errors.Is(result.err, context.Canceled) {
@@ -229,11 +229,11 @@ func (u *RunUndo) gather(results <-chan undone, done int, watch RunUndoWatch, st
 			}
 		}
 		if stopped == nil && inVain >= hopeless {
-			stopped = storeFault("run.undo", result.err)
+			stopped = storeError("run.undo", result.err)
 			stop()
 		}
-		if stopped == nil && !gone && watch.Remnant != nil {
-			if stopped = watch.Remnant(remnant); stopped != nil {
+		if stopped == nil && !gone && watch.Kept != nil {
+			if stopped = watch.Kept(remnant); stopped != nil {
 				stop()
 			}
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // ranThrough makes a run of so many accounts that has come to its end.
-func (d office) ranThrough(t *testing.T, supplier string, count int) landfall.Run {
+func (d fixture) ranThrough(t *testing.T, supplier string, count int) landfall.Run {
 	t.Helper()
 	ctx := t.Context()
 	if _, err := d.CreateSupplier(ctx, supplier, operate.SupplierChange{}); err != nil {
@@ -74,7 +74,7 @@ func (d office) ranThrough(t *testing.T, supplier string, count int) landfall.Ru
 	return run
 }
 
-func (d office) settle(t *testing.T, slice landfall.RunSlice) {
+func (d fixture) settle(t *testing.T, slice landfall.RunSlice) {
 	t.Helper()
 	today, err := calendar.ParseDay("2026-07-01")
 	if err != nil {
@@ -102,7 +102,7 @@ func (d office) settle(t *testing.T, slice landfall.RunSlice) {
 // TestRunUndoIsInterruptedAndRepeated stops an undo in the middle: the next one
 // ends with the figures that one alone would have had.
 func TestRunUndoIsInterruptedAndRepeated(t *testing.T) {
-	each(t, func(t *testing.T, d office) {
+	each(t, func(t *testing.T, d fixture) {
 		const accounts = 90
 		run := d.ranThrough(t, "S", accounts)
 		d.posted(t, "0003", "0050", "0080")
@@ -123,7 +123,7 @@ func TestRunUndoIsInterruptedAndRepeated(t *testing.T) {
 			remnants := map[string]landfall.KeptReason{}
 			last := 0
 			undo, err := d.UndoRun(t.Context(), run.ID, "wrong book", operate.RunUndoWatch{
-				Remnant:  func(r operate.RunRemnant) error { remnants[r.Key.External] = r.Kept; return r.Err },
+				Kept:     func(r operate.KeptAccount) error { remnants[r.Key.External] = r.Kept; return r.Err },
 				Progress: func(done, _ int) { last = done },
 			})
 			if err != nil || undo.Created != accounts || undo.Undone != accounts-3 || undo.Kept[landfall.KeptHasPostings] != 3 ||

@@ -13,7 +13,7 @@ import (
 )
 
 // createAccount stages and creates the smallest account there is.
-func (d office) createAccount(t *testing.T, key landfall.Key) landfall.CreateOutcome {
+func (d fixture) createAccount(t *testing.T, key landfall.Key) landfall.CreateOutcome {
 	t.Helper()
 	document := []byte(`{}`)
 	if _, err := d.store.Stage(t.Context(), landfall.Staging{Key: key, Document: document, Hash: sha256.Sum256(document)}); err != nil {
@@ -37,7 +37,7 @@ func (d office) createAccount(t *testing.T, key landfall.Key) landfall.CreateOut
 }
 
 func TestUndoIsWrittenDownAndShown(t *testing.T) {
-	each(t, func(t *testing.T, d office) {
+	each(t, func(t *testing.T, d fixture) {
 		if _, err := d.CreateSupplier(t.Context(), "S", operate.SupplierChange{}); err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ func (o *Operator) SetVendor(ctx context.Context, vendor landfall.Vendor) error 
 // are on accounts already stays there.
 func (o *Operator) RemoveVendor(ctx context.Context, code string) error {
 	return o.change(ctx, "vendor.remove", code, func(tx landfall.Tx) (string, error) {
-		return "", vendorFault(ctx, tx, code, tx.RemoveVendor(ctx, code))
+		return "", vendorError(ctx, tx, code, tx.RemoveVendor(ctx, code))
 	})
 }
 
@@ -57,7 +57,7 @@ func (o *Operator) RevokeVendor(ctx context.Context, code, supplier string) erro
 			return "", landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(
 				"Payment vendor %q is open to every supplier. Grant it to those who may use it, and it is closed to the others: vendor grant %s SUPPLIER", code, code))
 		}
-		return "from " + supplier, because(tx.UngrantVendor(ctx, code, supplier), landfall.ErrNotFound, absent(landfall.CodeNotFound,
+		return "from " + supplier, replaceError(tx.UngrantVendor(ctx, code, supplier), landfall.ErrNotFound, notFound(landfall.CodeNotFound,
 			"Payment vendor %q was not granted to import supplier %q, so there is nothing to take back.", code, supplier))
 	})
 }
@@ -65,17 +65,17 @@ func (o *Operator) RevokeVendor(ctx context.Context, code, supplier string) erro
 // OpenVendor lets every supplier use a payment vendor.
 func (o *Operator) OpenVendor(ctx context.Context, code string) error {
 	return o.change(ctx, "vendor.grant", code, func(tx landfall.Tx) (string, error) {
-		return "to every supplier", vendorFault(ctx, tx, code, tx.OpenVendor(ctx, code))
+		return "to every supplier", vendorError(ctx, tx, code, tx.OpenVendor(ctx, code))
 	})
 }
 
 // vendorAndSupplier tells the two sides of a grant apart when one is missing.
 func vendorAndSupplier(ctx context.Context, view landfall.View, code, supplier string) error {
 	if _, err := view.Vendor(ctx, code); err != nil {
-		return vendorFault(ctx, view, code, err)
+		return vendorError(ctx, view, code, err)
 	}
 	_, err := view.Supplier(ctx, supplier)
-	return supplierFault(ctx, view, supplier, err)
+	return supplierError(ctx, view, supplier, err)
 }
 
 // VendorFacts is everything an operator sees about a payment vendor.
@@ -108,7 +108,7 @@ func (o *Operator) Vendors(ctx context.Context) ([]VendorFacts, error) {
 func (o *Operator) ShowVendor(ctx context.Context, code string) (facts VendorFacts, err error) {
 	err = o.view(ctx, "vendor.show", func(view landfall.View) (err error) {
 		if facts.Vendor, err = view.Vendor(ctx, code); err != nil {
-			return vendorFault(ctx, view, code, err)
+			return vendorError(ctx, view, code, err)
 		}
 		facts.Grants, err = view.VendorGrants(ctx, code)
 		return err
@@ -120,7 +120,7 @@ func (o *Operator) ShowVendor(ctx context.Context, code string) (facts VendorFac
 // does, and gives what it said. That it was asked is in the audit, without the
 // reference: it may lead to a person.
 func (o *Operator) CheckVendor(ctx context.Context, code string, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
-	if err := checkLine("reference", "The reference", instruction.Reference, longestReference); err != nil {
+	if err := checkLine("reference", "The reference", instruction.Reference, maxReferenceLength); err != nil {
 		return landfall.InstructionDetails{}, err
 	}
 	if !slices.Contains(landfall.InstructionTypes, instruction.Type) {
@@ -132,7 +132,7 @@ func (o *Operator) CheckVendor(ctx context.Context, code string, instruction lan
 	var vendor landfall.Vendor
 	err := o.change(ctx, "vendor.check", code, func(tx landfall.Tx) (_ string, err error) {
 		vendor, err = tx.Vendor(ctx, code)
-		return "about an instruction of type " + instruction.Type, vendorFault(ctx, tx, code, err)
+		return "about an instruction of type " + instruction.Type, vendorError(ctx, tx, code, err)
 	})
 	if err != nil {
 		return landfall.InstructionDetails{}, err
@@ -141,8 +141,8 @@ func (o *Operator) CheckVendor(ctx context.Context, code string, instruction lan
 	return o.vendors.Verify(ctx, "", vendor, instruction)
 }
 
-// longestReference is as long as the contract lets one be.
-const longestReference = 255
+// maxReferenceLength is as long as the contract lets one be.
+const maxReferenceLength = 255
 
 // describeVendor is what the audit keeps of a configuration. It names the variable
 // that holds the secret and never the secret.

@@ -17,12 +17,12 @@ func (o *Operator) Verify(ctx context.Context, each func(landfall.Finding) error
 			err = each(*seen.Finding)
 		}
 		if err != nil {
-			return processes, storeFault("verify", err)
+			return processes, storeError("verify", err)
 		}
 	}
 	audit, err := o.VerifyAudit(ctx, audit.Evidence{})
-	if err == nil && audit.Wrong != "" {
-		err = each(landfall.Finding{What: "the audit does not hold: " + audit.Wrong})
+	if err == nil && audit.Problem != "" {
+		err = each(landfall.Finding{What: "the audit does not hold: " + audit.Problem})
 	}
 	return processes, err
 }

@@ -46,18 +46,18 @@ func (o *Operator) AddWebhook(ctx context.Context, request WebhookRequest) (land
 	}
 	err = o.change(ctx, "webhook.add", webhook.Name, func(tx landfall.Tx) (string, error) {
 		if _, err := tx.Organisation(ctx, webhook.Organisation); err != nil {
-			return "", organisationFault(ctx, tx, webhook.Organisation, err)
+			return "", organisationError(ctx, tx, webhook.Organisation, err)
 		}
 		// A name that was mistyped would be waited for in silence. Whether the
 		// organisation may use the supplier is not asked: a grant can come later, and
 		// is looked at in every round.
 		for _, code := range webhook.Suppliers {
 			if _, err := tx.Supplier(ctx, code); err != nil {
-				return "", supplierFault(ctx, tx, code, err)
+				return "", supplierError(ctx, tx, code, err)
 			}
 		}
-		return describeWebhook(webhook), because(tx.CreateWebhook(ctx, webhook), landfall.ErrExists,
-			taken("There is a webhook %q already. Remove it first, or choose another name.", webhook.Name))
+		return describeWebhook(webhook), replaceError(tx.CreateWebhook(ctx, webhook), landfall.ErrExists,
+			nameTaken("There is a webhook %q already. Remove it first, or choose another name.", webhook.Name))
 	})
 	if err != nil {
 		return landfall.Webhook{}, "", err
@@ -85,7 +85,7 @@ func (o *Operator) checkWebhook(request WebhookRequest) (landfall.Webhook, error
 	}
 	for _, name := range request.Types {
 		if !slices.Contains(known, name) {
-			return webhook, invalid("event", rules.CodeInvalidChoice, "There is no event %q. %s", name, hint(name, known, "docs/event-types.md"))
+			return webhook, invalid("event", rules.CodeInvalidChoice, "There is no event %q. %s", name, suggestion(name, known, "docs/event-types.md"))
 		}
 		webhook.Types = append(webhook.Types, landfall.EventType(name))
 	}
@@ -115,7 +115,7 @@ func sentence(err error) string {
 // endOfLog is the place behind which everything is that happens from now on.
 func (o *Operator) endOfLog(ctx context.Context) (int64, error) {
 	complete, err := webhook.NewLogWatcher(o.store).CompleteUpTo(ctx)
-	return complete, storeFault("webhook.add", err)
+	return complete, storeError("webhook.add", err)
 }
 
 // Webhooks gives all webhooks of an organisation, or of everybody with "".
@@ -124,7 +124,7 @@ func (o *Operator) Webhooks(ctx context.Context, organisation string) ([]landfal
 	err := o.view(ctx, "webhook.list", func(view landfall.View) (err error) {
 		if organisation != "" {
 			if _, err := view.Organisation(ctx, organisation); err != nil {
-				return organisationFault(ctx, view, organisation, err)
+				return organisationError(ctx, view, organisation, err)
 			}
 		}
 		webhooks, err = view.Webhooks(ctx, organisation)
@@ -142,23 +142,23 @@ type WebhookFacts struct {
 	DeadCount     int
 }
 
-// mostShown is how many deliveries a person is shown at once.
-const mostShown = 100
+// maxShown is how many deliveries a person is shown at once.
+const maxShown = 100
 
 // ShowWebhook gives a webhook with its last rounds and what waits or is dead.
 func (o *Operator) ShowWebhook(ctx context.Context, name string) (WebhookFacts, error) {
 	var facts WebhookFacts
 	err := o.view(ctx, "webhook.show", func(view landfall.View) (err error) {
 		if facts.Webhook, err = view.Webhook(ctx, name); err != nil {
-			return webhookFault(ctx, view, name, err)
+			return webhookError(ctx, view, name, err)
 		}
-		if facts.Rounds, err = view.Rounds(ctx, name, mostShown); err != nil {
+		if facts.Rounds, err = view.Rounds(ctx, name, maxShown); err != nil {
 			return err
 		}
-		if facts.Waiting, facts.WaitingCount, err = view.Deliveries(ctx, name, landfall.DeliveryWaiting, mostShown); err != nil {
+		if facts.Waiting, facts.WaitingCount, err = view.Deliveries(ctx, name, landfall.DeliveryWaiting, maxShown); err != nil {
 			return err
 		}
-		facts.Dead, facts.DeadCount, err = view.Deliveries(ctx, name, landfall.DeliveryDead, mostShown)
+		facts.Dead, facts.DeadCount, err = view.Deliveries(ctx, name, landfall.DeliveryDead, maxShown)
 		return err
 	})
 	return facts, err
@@ -167,7 +167,7 @@ func (o *Operator) ShowWebhook(ctx context.Context, name string) (WebhookFacts, 
 // RemoveWebhook forgets a webhook and everything about it.
 func (o *Operator) RemoveWebhook(ctx context.Context, name string) error {
 	return o.change(ctx, "webhook.remove", name, func(tx landfall.Tx) (string, error) {
-		return "", webhookFault(ctx, tx, name, tx.RemoveWebhook(ctx, name))
+		return "", webhookError(ctx, tx, name, tx.RemoveWebhook(ctx, name))
 	})
 }
 
@@ -178,7 +178,7 @@ func (o *Operator) alter(ctx context.Context, action, name string, how func(*lan
 		// neither writes over what the other has set.
 		webhook, err := tx.Webhook(ctx, name)
 		if err != nil {
-			return "", webhookFault(ctx, tx, name, err)
+			return "", webhookError(ctx, tx, name, err)
 		}
 		detail, err := how(&webhook)
 		if err != nil {
@@ -250,9 +250,9 @@ func describeWebhook(webhook landfall.Webhook) string {
 	return strings.Join(parts, ", ")
 }
 
-// webhookFault turns an absent webhook into a sentence with the name that was
+// webhookError turns an absent webhook into a sentence with the name that was
 // probably meant.
-func webhookFault(ctx context.Context, view landfall.WebhookReader, name string, err error) error {
+func webhookError(ctx context.Context, view landfall.WebhookReader, name string, err error) error {
 	if !errors.Is(err, landfall.ErrNotFound) {
 		return err
 	}
@@ -260,6 +260,6 @@ func webhookFault(ctx context.Context, view landfall.WebhookReader, name string,
 	if err != nil {
 		return err
 	}
-	known := names(webhooks, func(w landfall.Webhook) string { return w.Name })
-	return absent(landfall.CodeNotFound, "There is no webhook %q. %s", name, hint(name, known, "webhook list"))
+	known := namesOf(webhooks, func(w landfall.Webhook) string { return w.Name })
+	return notFound(landfall.CodeNotFound, "There is no webhook %q. %s", name, suggestion(name, known, "webhook list"))
 }

@@ -25,7 +25,7 @@ func (o *Operator) ReplayDead(ctx context.Context, name string, ids []string) (i
 	count := 0
 	err := o.change(ctx, "webhook.replay", name, func(tx landfall.Tx) (string, error) {
 		if _, err := tx.Webhook(ctx, name); err != nil {
-			return "", webhookFault(ctx, tx, name, err)
+			return "", webhookError(ctx, tx, name, err)
 		}
 		var err error
 		count, err = tx.Replay(ctx, name, events)
@@ -41,7 +41,7 @@ func (o *Operator) ReplaySince(ctx context.Context, name string, since time.Time
 	err = o.change(ctx, "webhook.replay", name, func(tx landfall.Tx) (string, error) {
 		webhook, err := tx.Webhook(ctx, name)
 		if err != nil {
-			return "", webhookFault(ctx, tx, name, err)
+			return "", webhookError(ctx, tx, name, err)
 		}
 		before, err := tx.LastEventBefore(ctx, since)
 		if err != nil {

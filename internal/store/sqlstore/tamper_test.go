@@ -191,7 +191,7 @@ func TestTamperingIsNamed(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		f := newForger(t, url)
 		evidence := f.evidence()
-		if verdict, err := audit.Verify(t.Context(), f.store, evidence); err != nil || verdict.Wrong != "" || verdict.Checkpoints != 4 {
+		if verdict, err := audit.Verify(t.Context(), f.store, evidence); err != nil || verdict.Problem != "" || verdict.Checkpoints != 4 {
 			t.Fatalf("%+v, %v before anything was changed", verdict, err)
 		}
 		var names []string
@@ -202,12 +202,12 @@ func TestTamperingIsNamed(t *testing.T) {
 			name := names[try%len(names)]
 			place := forgeries[name](f)
 			verdict, err := audit.Verify(t.Context(), f.store, evidence)
-			if err != nil || verdict.Wrong == "" || verdict.Place != place {
+			if err != nil || verdict.Problem == "" || verdict.Position != place {
 				t.Fatalf("try %d, %s at place %d: %+v, %v", try, name, place, verdict, err)
 			}
 			f.restore()
 		}
-		if verdict, err := audit.Verify(t.Context(), f.store, evidence); err != nil || verdict.Wrong != "" {
+		if verdict, err := audit.Verify(t.Context(), f.store, evidence); err != nil || verdict.Problem != "" {
 			t.Fatalf("%+v, %v after everything was put back", verdict, err)
 		}
 	})
@@ -227,7 +227,7 @@ func (f *forger) evidence() (evidence audit.Evidence) {
 	for _, link := range f.links {
 		if link.Position%10 == 0 {
 			evidence.Checkpoints = append(evidence.Checkpoints, audit.Checkpoint{
-				Chain: name, Place: link.Position, Hash: link.Hash.String(), At: time.Now().Format(time.RFC3339),
+				Chain: name, Position: link.Position, Hash: link.Hash.String(), At: time.Now().Format(time.RFC3339),
 			})
 		}
 	}

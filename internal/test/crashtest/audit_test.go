@@ -26,7 +26,7 @@ func (c *caller) audited() crashtest.Audited {
 		return err == nil && left.Entries == 0
 	})
 	verdict, err := audit.Verify(t.Context(), store, audit.Evidence{})
-	if err != nil || verdict.Wrong != "" || verdict.Chain.Position == 0 {
+	if err != nil || verdict.Problem != "" || verdict.Chain.Position == 0 {
 		t.Errorf("the audit: %+v, %v", verdict, err)
 	}
 	counted := crashtest.Audited{}

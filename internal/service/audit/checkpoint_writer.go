@@ -12,17 +12,17 @@ import (
 	"landfall"
 )
 
-// Witness keeps checkpoints where the database's keepers cannot reach: in a file
+// CheckpointWriter keeps checkpoints where the database's keepers cannot reach: in a file
 // that is only added to, or in the log.
-type Witness struct {
+type CheckpointWriter struct {
 	key  ed25519.PrivateKey // nil: unsigned
 	file string             // "": the log
 	log  *slog.Logger
 }
 
-// NewWitness makes one. A file that cannot be added to is refused now, not
+// NewCheckpointWriter makes one. A file that cannot be added to is refused now, not
 // when the first checkpoint is due.
-func NewWitness(key ed25519.PrivateKey, file string, log *slog.Logger) (*Witness, error) {
+func NewCheckpointWriter(key ed25519.PrivateKey, file string, log *slog.Logger) (*CheckpointWriter, error) {
 	if file != "" {
 		opened, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
@@ -32,15 +32,15 @@ func NewWitness(key ed25519.PrivateKey, file string, log *slog.Logger) (*Witness
 			return nil, err
 		}
 	}
-	return &Witness{key, file, log}, nil
+	return &CheckpointWriter{key, file, log}, nil
 }
 
-// note keeps a checkpoint durably. The file is opened each time, so that it can
+// write keeps a checkpoint durably. The file is opened each time, so that it can
 // be moved away.
-func (w *Witness) note(chain landfall.AuditChain, at time.Time) error {
+func (w *CheckpointWriter) write(chain landfall.AuditChain, at time.Time) error {
 	made := newCheckpoint(chain, at, w.key)
 	if w.file == "" {
-		w.log.Info(logged, "chain", made.Chain, "place", made.Place, "hash", made.Hash, "at", made.At, "key", made.Key, "signature", made.Signature)
+		w.log.Info(checkpointMessage, "chain", made.Chain, "place", made.Position, "hash", made.Hash, "at", made.At, "key", made.Key, "signature", made.Signature)
 		return nil
 	}
 	line, err := json.Marshal(made)
@@ -52,16 +52,16 @@ func (w *Witness) note(chain landfall.AuditChain, at time.Time) error {
 		return err
 	}
 	line = append(line, '\n')
-	if cutOff(opened) {
+	if endsMidLine(opened) {
 		line = append([]byte{'\n'}, line...)
 	}
 	_, err = opened.Write(line)
 	return errors.Join(err, opened.Sync(), opened.Close())
 }
 
-// cutOff says whether the last line of a file has no end: whoever wrote it was
+// endsMidLine says whether the last line of a file has no end: whoever wrote it was
 // killed over it. What is written next must not be lost with it.
-func cutOff(file *os.File) bool {
+func endsMidLine(file *os.File) bool {
 	info, err := file.Stat()
 	if err != nil || info.Size() == 0 {
 		return false
@@ -72,7 +72,7 @@ func cutOff(file *os.File) bool {
 }
 
 // last reads the newest checkpoint of the file, if there is one.
-func (w *Witness) last() (*Checkpoint, error) {
+func (w *CheckpointWriter) last() (*Checkpoint, error) {
 	if w.file == "" {
 		return nil, nil
 	}

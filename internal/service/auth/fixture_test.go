@@ -14,24 +14,24 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// world is a store with one organisation and one key, and a clock to move.
-type world struct {
+// fixture is a store with one organisation and one key, and a clock to move.
+type fixture struct {
 	store landfall.Store
 	key   landfall.APIKey
 	text  string
 	ahead atomic.Int64 // nanoseconds the clock is ahead of the real one
 }
 
-func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
+func (w *fixture) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
 
-func (w *world) pass(d time.Duration) { w.ahead.Add(int64(d)) }
+func (w *fixture) pass(d time.Duration) { w.ahead.Add(int64(d)) }
 
-func (w *world) issuer() *auth.Issuer {
+func (w *fixture) issuer() *auth.Issuer {
 	return auth.NewIssuer(w.store, auth.Options{Clock: w.now})
 }
 
 // each runs a test on both databases.
-func each(t *testing.T, test func(*testing.T, *world)) {
+func each(t *testing.T, test func(*testing.T, *fixture)) {
 	t.Helper()
 	for name, address := range map[string]func(testing.TB) string{
 		"sqlite":     dbtest.SQLite,
@@ -43,7 +43,7 @@ func each(t *testing.T, test func(*testing.T, *world)) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = store.Close() })
-			w := &world{store: store}
+			w := &fixture{store: store}
 			var text auth.Secret
 			w.key, text = auth.NewKey("Acme", landfall.RoleImporter, time.Time{})
 			w.text = text.Reveal()
@@ -55,7 +55,7 @@ func each(t *testing.T, test func(*testing.T, *world)) {
 	}
 }
 
-func (w *world) update(t *testing.T, fn func(landfall.Tx) error) {
+func (w *fixture) update(t *testing.T, fn func(landfall.Tx) error) {
 	t.Helper()
 	if err := w.store.Update(t.Context(), fn); err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func (w *world) update(t *testing.T, fn func(landfall.Tx) error) {
 }
 
 // mustIssue gives a grant for the world's key.
-func (w *world) mustIssue(t *testing.T, issuer *auth.Issuer) auth.Grant {
+func (w *fixture) mustIssue(t *testing.T, issuer *auth.Issuer) auth.Grant {
 	t.Helper()
 	grant, err := issuer.Issue(t.Context(), "192.0.2.1", w.text)
 	if err != nil {
@@ -95,8 +95,8 @@ func wantCode(t *testing.T, what string, err error, want string) {
 // TestIssueIdentifyRefresh wants each kind of token to be good for one thing
 // alone: a refresh token that opened the gate would do so for a week.
 func TestIssueIdentifyRefresh(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		issuer, gate := w.issuer(), auth.NewGate(w.store, w.now)
+	each(t, func(t *testing.T, w *fixture) {
+		issuer, gate := w.issuer(), auth.NewAuthenticator(w.store, w.now)
 		grant := w.mustIssue(t, issuer)
 		if grant.ExpiresIn != time.Hour || grant.RefreshExpiresIn != 7*24*time.Hour {
 			t.Errorf("lives are %s and %s", grant.ExpiresIn, grant.RefreshExpiresIn)
@@ -119,7 +119,7 @@ func TestIssueIdentifyRefresh(t *testing.T) {
 		_, err = issuer.Refresh(t.Context(), "192.0.2.1", grant.RefreshToken.Reveal())
 		wantCode(t, "spent refresh token", err, landfall.CodeAuthenticationFailed)
 		// Another gate, for this one may remember its last answer for a moment.
-		_, err = auth.NewGate(w.store, w.now).Identify(t.Context(), show(next))
+		_, err = auth.NewAuthenticator(w.store, w.now).Identify(t.Context(), show(next))
 		wantCode(t, "token after a spent one was shown", err, landfall.CodeAuthenticationFailed)
 	})
 }
@@ -128,11 +128,11 @@ func TestIssueIdentifyRefresh(t *testing.T) {
 // comparison that is off by one makes a token that is good a little longer for
 // everybody.
 func TestExpiryToTheInstant(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		var now time.Time
 		clock := func() time.Time { return now }
 		issuer := auth.NewIssuer(w.store, auth.Options{Clock: clock})
-		gate := auth.NewGate(w.store, clock)
+		gate := auth.NewAuthenticator(w.store, clock)
 		// The database keeps microseconds; its clock only has to be near ours.
 		start := time.Now().Truncate(time.Microsecond)
 		now = start
@@ -160,11 +160,11 @@ func TestExpiryToTheInstant(t *testing.T) {
 // A good answer that is remembered must not outlive the token: the end is
 // compared on every use.
 func TestExpiryInsideTheCache(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		now := time.Now().Truncate(time.Microsecond)
 		clock := func() time.Time { return now }
 		grant := w.mustIssue(t, auth.NewIssuer(w.store, auth.Options{Clock: clock}))
-		gate := auth.NewGate(w.store, clock)
+		gate := auth.NewAuthenticator(w.store, clock)
 		now = now.Add(time.Hour - time.Millisecond)
 		_, err := gate.Identify(t.Context(), show(grant))
 		wantCode(t, "a millisecond before the end", err, "")
@@ -177,19 +177,21 @@ func TestExpiryInsideTheCache(t *testing.T) {
 // TestRevocationReachesEveryReplica takes a key away in every way there is. A
 // replica that still believes its memory lets in whoever was thrown out.
 func TestRevocationReachesEveryReplica(t *testing.T) {
-	ways := map[string]func(context.Context, landfall.Tx, *world) error{
-		"key revoked": func(ctx context.Context, tx landfall.Tx, w *world) error { return tx.RevokeKey(ctx, w.key.ID) },
-		"key expired": func(ctx context.Context, tx landfall.Tx, w *world) error { return tx.ExpireKey(ctx, w.key.ID, w.now()) },
-		"organisation disabled": func(ctx context.Context, tx landfall.Tx, _ *world) error {
+	ways := map[string]func(context.Context, landfall.Tx, *fixture) error{
+		"key revoked": func(ctx context.Context, tx landfall.Tx, w *fixture) error { return tx.RevokeKey(ctx, w.key.ID) },
+		"key expired": func(ctx context.Context, tx landfall.Tx, w *fixture) error {
+			return tx.ExpireKey(ctx, w.key.ID, w.now())
+		},
+		"organisation disabled": func(ctx context.Context, tx landfall.Tx, _ *fixture) error {
 			return tx.SetOrganisationDisabled(ctx, "Acme", true)
 		},
 	}
 	for name, end := range ways {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, w *world) {
+			each(t, func(t *testing.T, w *fixture) {
 				issuer := w.issuer()
 				grant := w.mustIssue(t, issuer)
-				gates := []*auth.Gate{auth.NewGate(w.store, w.now), auth.NewGate(w.store, w.now)}
+				gates := []*auth.Authenticator{auth.NewAuthenticator(w.store, w.now), auth.NewAuthenticator(w.store, w.now)}
 				for _, gate := range gates {
 					_, err := gate.Identify(t.Context(), show(grant))
 					wantCode(t, "before", err, "")
@@ -212,8 +214,8 @@ func TestRevocationReachesEveryReplica(t *testing.T) {
 // TestRotationOverlap uses both keys while they overlap, so that whoever rotates
 // keys need not stop what is running, and wants the old one to end then.
 func TestRotationOverlap(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		issuer, gate := w.issuer(), auth.NewGate(w.store, w.now)
+	each(t, func(t *testing.T, w *fixture) {
+		issuer, gate := w.issuer(), auth.NewAuthenticator(w.store, w.now)
 		old := w.mustIssue(t, issuer)
 		next, text := auth.NewKey("Acme", landfall.RoleImporter, time.Time{})
 		w.update(t, func(tx landfall.Tx) error {
@@ -239,7 +241,7 @@ func TestRotationOverlap(t *testing.T) {
 // TestRefreshTokenIsGoodOnce races for one refresh token on two replicas. If two
 // win, whoever stole a token refreshes beside its owner and is never noticed.
 func TestRefreshTokenIsGoodOnce(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		issuers := []*auth.Issuer{w.issuer(), w.issuer()}
 		grant := w.mustIssue(t, issuers[0])
 		var good, bad atomic.Int32
@@ -277,7 +279,7 @@ func TestRefreshTokenIsGoodOnce(t *testing.T) {
 // TestSweepForgetsEndedTokens lets tokens end and be forgotten, neither earlier
 // than they end nor never: the table would grow with every sign-in.
 func TestSweepForgetsEndedTokens(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		issuer := w.issuer()
 		grant := w.mustIssue(t, issuer)
 		steps := []struct {
@@ -318,7 +320,7 @@ func TestDatabaseAway(t *testing.T) {
 	tokens := auth.Tokens()
 	for _, cause := range []error{landfall.ErrUnavailable, landfall.ErrUnknownOutcome, context.DeadlineExceeded} {
 		store := away{err: cause}
-		issuer, gate := auth.NewIssuer(store, auth.Options{}), auth.NewGate(store, nil)
+		issuer, gate := auth.NewIssuer(store, auth.Options{}), auth.NewAuthenticator(store, nil)
 		_, issued := issuer.Issue(t.Context(), "192.0.2.1", key.Reveal())
 		_, refreshed := issuer.Refresh(t.Context(), "192.0.2.1", tokens[1])
 		_, identified := gate.Identify(t.Context(), []string{tokens[0]})
@@ -330,7 +332,7 @@ func TestDatabaseAway(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken")
-	_, err := auth.NewGate(away{err: broken}, nil).Identify(t.Context(), []string{tokens[0]})
+	_, err := auth.NewAuthenticator(away{err: broken}, nil).Identify(t.Context(), []string{tokens[0]})
 	if !errors.Is(err, broken) || code(err) == landfall.CodeServiceUnavailable {
 		t.Errorf("a foreign error became %v", err)
 	}
@@ -339,7 +341,7 @@ func TestDatabaseAway(t *testing.T) {
 // TestUsedKeysAreWrittenDown shows a token, and looks whether the operator sees
 // that its key is in use.
 func TestUsedKeysAreWrittenDown(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *fixture) {
 		used := func() time.Time {
 			var key landfall.APIKey
 			if err := w.store.View(t.Context(), func(view landfall.View) (err error) {
@@ -357,11 +359,11 @@ func TestUsedKeysAreWrittenDown(t *testing.T) {
 		if time.Since(used()) > time.Minute {
 			t.Error("obtaining a token is no use")
 		}
-		gate := auth.NewGate(w.store, w.now)
+		gate := auth.NewAuthenticator(w.store, w.now)
 		if _, err := gate.Identify(t.Context(), []string{grant.Token.Reveal()}); err != nil {
 			t.Fatal(err)
 		}
-		if err := gate.KeepUses(t.Context()); err != nil {
+		if err := gate.SaveKeyUses(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if left := gate.Uses(); len(left) != 0 {

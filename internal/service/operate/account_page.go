@@ -10,15 +10,15 @@ import (
 	"landfall"
 )
 
-// AccountLook says which part of an account somebody looks at.
-type AccountLook struct {
+// AccountPageQuery says which part of an account somebody looks at.
+type AccountPageQuery struct {
 	landfall.AccountPageQuery
 	Before   time.Time // of the history; zero: until now
 	From, To int       // revisions to compare; 0: the last two
 }
 
-// AccountSheet is what a page about an account shows, whatever its size.
-type AccountSheet struct {
+// AccountPage is what a page about an account shows, whatever its size.
+type AccountPage struct {
 	Process  landfall.Process
 	Supplier landfall.Supplier
 	Account  *landfall.AccountPage // nil until there is one
@@ -32,12 +32,12 @@ type AccountSheet struct {
 // staging was refused. No process is ever in it.
 const Refused landfall.ProcessState = "refused"
 
-// Sheet gives a page of what is known about an account, in one snapshot.
-func (o *Operator) Sheet(ctx context.Context, key landfall.Key, look AccountLook) (AccountSheet, error) {
-	var sheet AccountSheet
+// AccountPage gives a page of what is known about an account, in one snapshot.
+func (o *Operator) AccountPage(ctx context.Context, key landfall.Key, look AccountPageQuery) (AccountPage, error) {
+	var sheet AccountPage
 	err := o.view(ctx, "account.show", func(view landfall.View) error {
 		// A view that is asked again must not add to what the first one found.
-		found := AccountSheet{}
+		found := AccountPage{}
 		if err := found.load(ctx, view, key, look); err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (o *Operator) Sheet(ctx context.Context, key landfall.Key, look AccountLook
 
 // load fills the sheet from one snapshot. An account that was only ever refused
 // has no process, but people look for it all the same.
-func (s *AccountSheet) load(ctx context.Context, view landfall.View, key landfall.Key, look AccountLook) (err error) {
+func (s *AccountPage) load(ctx context.Context, view landfall.View, key landfall.Key, look AccountPageQuery) (err error) {
 	refused, unrefused := view.StagingRefusal(ctx, key)
 	if unrefused != nil && !errors.Is(unrefused, landfall.ErrNotFound) {
 		return unrefused
@@ -60,7 +60,7 @@ func (s *AccountSheet) load(ctx context.Context, view landfall.View, key landfal
 		// Nothing of it is staged, and yet it is known.
 		s.Process = landfall.Process{Key: key, State: Refused}
 	case err != nil:
-		return processFault(ctx, view, key, err)
+		return processError(ctx, view, key, err)
 	}
 	// What happened last is what keeps the account back, and what people ask about.
 	if unrefused == nil && (s.Process.Failure == nil || s.Process.Failure.At.Before(refused.At)) {
@@ -92,7 +92,7 @@ func (s *AccountSheet) load(ctx context.Context, view landfall.View, key landfal
 
 // compare loads two revisions: those asked for, or the last one and the one
 // before it.
-func (s *AccountSheet) compare(ctx context.Context, view landfall.ProcessReader, key landfall.Key, look AccountLook) (err error) {
+func (s *AccountPage) compare(ctx context.Context, view landfall.ProcessReader, key landfall.Key, look AccountPageQuery) (err error) {
 	if look.To <= 0 || look.To > s.Process.Revision {
 		look.To = s.Process.Revision
 	}
@@ -126,7 +126,7 @@ func (o *Operator) KeyOf(ctx context.Context, number string) (landfall.Key, erro
 	err := o.view(ctx, "account.show", func(view landfall.View) error {
 		found, err := view.KeyByNumber(ctx, number)
 		if errors.Is(err, landfall.ErrNotFound) {
-			return numberFault(ctx, view, number)
+			return numberError(ctx, view, number)
 		}
 		key = found
 		return err
@@ -134,15 +134,15 @@ func (o *Operator) KeyOf(ctx context.Context, number string) (landfall.Key, erro
 	return key, err
 }
 
-// Reveal notes that somebody is about to see what is personal of an account,
+// RecordReveal notes that somebody is about to see what is personal of an account,
 // and why. Nothing is shown before that is kept.
-func (o *Operator) Reveal(ctx context.Context, key landfall.Key, reason string) error {
+func (o *Operator) RecordReveal(ctx context.Context, key landfall.Key, reason string) error {
 	if err := checkLine("reason", "The reason", reason, longestReason); err != nil {
 		return err
 	}
-	return o.change(ctx, "account.reveal", subject(key), func(tx landfall.Tx) (string, error) {
+	return o.change(ctx, "account.reveal", auditSubject(key), func(tx landfall.Tx) (string, error) {
 		if _, err := tx.Process(ctx, key); err != nil {
-			return "", processFault(ctx, tx, key, err)
+			return "", processError(ctx, tx, key, err)
 		}
 		return reason, nil
 	})
@@ -153,7 +153,7 @@ func (o *Operator) Accounts(ctx context.Context, query landfall.ProcessQuery) (i
 	if _, err := o.ShowSupplier(ctx, query.Supplier); err != nil {
 		return nil, err
 	}
-	return told("account.list", o.store.List(ctx, query)), nil
+	return userErrors("account.list", o.store.List(ctx, query)), nil
 }
 
 // FailedAccounts streams the accounts of a supplier that do not get on.
@@ -161,14 +161,14 @@ func (o *Operator) FailedAccounts(ctx context.Context, query landfall.FailureQue
 	if _, err := o.ShowSupplier(ctx, query.Supplier); err != nil {
 		return nil, err
 	}
-	return told("account.failed", o.store.Failed(ctx, query)), nil
+	return userErrors("account.failed", o.store.Failed(ctx, query)), nil
 }
 
-// told is a stream whose errors are the operator's.
-func told[T any](doing string, rows iter.Seq2[T, error]) iter.Seq2[T, error] {
+// userErrors is a stream whose errors are the operator's.
+func userErrors[T any](doing string, rows iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for one, err := range rows {
-			if !yield(one, storeFault(doing, err)) || err != nil {
+			if !yield(one, storeError(doing, err)) || err != nil {
 				return
 			}
 		}

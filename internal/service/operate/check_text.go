@@ -33,8 +33,8 @@ func checkLine(attr, what, text string, longest int) error {
 	return nil
 }
 
-// hint says which of the known words somebody may have meant, and which command
+// suggestion says which of the known words somebody may have meant, and which command
 // lists them all.
-func hint(word string, known []string, listing string) string {
+func suggestion(word string, known []string, listing string) string {
 	return strings.TrimSpace(spelling.Hint(word, known) + " See them all with: " + listing)
 }

@@ -19,35 +19,35 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	fill(&l.SourceBurst, 20)
-	fill(&l.SourceEvery, 3*time.Second)
-	fill(&l.KeyBurst, 10)
-	fill(&l.KeyEvery, 6*time.Second)
-	fill(&l.Remembered, 10_000)
+	setDefault(&l.SourceBurst, 20)
+	setDefault(&l.SourceEvery, 3*time.Second)
+	setDefault(&l.KeyBurst, 10)
+	setDefault(&l.KeyEvery, 6*time.Second)
+	setDefault(&l.Remembered, 10_000)
 	return l
 }
 
-// fill puts a default where nothing sensible was given.
-func fill[N int | time.Duration](setting *N, fallback N) {
+// setDefault puts a default where nothing sensible was given.
+func setDefault[N int | time.Duration](setting *N, fallback N) {
 	if *setting <= 0 {
 		*setting = fallback
 	}
 }
 
-// throttle counts failures by address and by key id.
-type throttle struct {
+// failureLimiter counts failures by address and by key id.
+type failureLimiter struct {
 	limits        Limits
 	sources, keys *admission.Buckets
 }
 
-func newThrottle(limits Limits) *throttle {
+func newFailureLimiter(limits Limits) *failureLimiter {
 	limits = limits.withDefaults()
-	return &throttle{limits: limits, sources: admission.NewBuckets(limits.Remembered), keys: admission.NewBuckets(limits.Remembered)}
+	return &failureLimiter{limits: limits, sources: admission.NewBuckets(limits.Remembered), keys: admission.NewBuckets(limits.Remembered)}
 }
 
 // fail notes a failure and gives how long the failing side must wait; zero
 // when it is still within its limits. An empty key id counts for no key.
-func (t *throttle) fail(source, keyID string, now time.Time) time.Duration {
+func (t *failureLimiter) fail(source, keyID string, now time.Time) time.Duration {
 	wait := t.sources.Take(network(source), admission.Rate{Burst: t.limits.SourceBurst, Every: t.limits.SourceEvery}, now)
 	if keyID != "" {
 		wait = max(wait, t.keys.Take(keyID, admission.Rate{Burst: t.limits.KeyBurst, Every: t.limits.KeyEvery}, now))

@@ -9,7 +9,7 @@ import (
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func TestThrottleSlowsAndRecovers(t *testing.T) {
-	throttle := newThrottle(Limits{SourceBurst: 3, SourceEvery: time.Second, KeyBurst: 100})
+	throttle := newFailureLimiter(Limits{SourceBurst: 3, SourceEvery: time.Second, KeyBurst: 100})
 	for range 3 {
 		if wait := throttle.fail("192.0.2.1", "", noon); wait != 0 {
 			t.Fatalf("must wait %s within the burst", wait)
@@ -28,7 +28,7 @@ func TestThrottleSlowsAndRecovers(t *testing.T) {
 }
 
 func TestThrottleCountsAKeyFromEverywhere(t *testing.T) {
-	throttle := newThrottle(Limits{KeyBurst: 2, KeyEvery: time.Minute})
+	throttle := newFailureLimiter(Limits{KeyBurst: 2, KeyEvery: time.Minute})
 	for i := range 2 {
 		if wait := throttle.fail(fmt.Sprintf("192.0.2.%d", i), "k1", noon); wait != 0 {
 			t.Fatalf("waits %s within the burst", wait)
@@ -43,7 +43,7 @@ func TestThrottleCountsAKeyFromEverywhere(t *testing.T) {
 }
 
 func TestThrottleForgetsTheLongestUnused(t *testing.T) {
-	throttle := newThrottle(Limits{SourceBurst: 1, Remembered: 100})
+	throttle := newFailureLimiter(Limits{SourceBurst: 1, Remembered: 100})
 	throttle.fail("first", "", noon)
 	for i := range 1000 {
 		throttle.fail(fmt.Sprint(i), fmt.Sprint(i), noon)

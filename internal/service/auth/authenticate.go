@@ -10,27 +10,27 @@ import (
 	"landfall/internal/lib/cache"
 )
 
-// longestHeader is far above the longest header a client of ours would send.
-const longestHeader = 256
+// maxHeaderLength is far above the longest header a client of ours would send.
+const maxHeaderLength = 256
 
-// remembering is what nobody has a reason to change: how long an answer may be
+// tokenCacheLimits is what nobody has a reason to change: how long an answer may be
 // reused, how long one question may take, and how many are kept.
-var remembering = cache.Limits{Life: 50 * time.Millisecond, Patience: 5 * time.Second, Size: 4096}
+var tokenCacheLimits = cache.Limits{Life: 50 * time.Millisecond, Patience: 5 * time.Second, Size: 4096}
 
-// Gate tells who shows a token. It is safe for concurrent use.
-type Gate struct {
+// Authenticator tells who shows a token. It is safe for concurrent use.
+type Authenticator struct {
 	store landfall.Transactor
 	clock func() time.Time
-	known *cache.Memo[[32]byte, pass]
-	uses  uses
+	known *cache.Memo[[32]byte, cachedToken]
+	uses  keyUses
 }
 
-// NewGate gives a gate over a store; a nil clock means time.Now.
-func NewGate(store landfall.Transactor, clock func() time.Time) *Gate {
+// NewAuthenticator gives a gate over a store; a nil clock means time.Now.
+func NewAuthenticator(store landfall.Transactor, clock func() time.Time) *Authenticator {
 	if clock == nil {
 		clock = time.Now
 	}
-	return &Gate{store: store, clock: clock, known: cache.New[[32]byte, pass](remembering)}
+	return &Authenticator{store: store, clock: clock, known: cache.New[[32]byte, cachedToken](tokenCacheLimits)}
 }
 
 // Identify names the holder of the token in the values of the Authorization
@@ -40,20 +40,20 @@ func NewGate(store landfall.Transactor, clock func() time.Time) *Gate {
 //
 // Answers are reused for 50 ms, counted from before the database was asked, so
 // a revoked key is refused by every replica long before anybody could notice.
-func (g *Gate) Identify(ctx context.Context, header []string) (landfall.Principal, error) {
+func (g *Authenticator) Identify(ctx context.Context, header []string) (landfall.Principal, error) {
 	text, err := bearer(header)
 	if err != nil {
 		return landfall.Principal{}, err
 	}
 	now := g.clock()
 	hash := digest(text)
-	found, err := g.known.Get(ctx, hash, now, func(ctx context.Context) (pass, error) {
-		return g.look(ctx, hash)
+	found, err := g.known.Get(ctx, hash, now, func(ctx context.Context) (cachedToken, error) {
+		return g.lookUp(ctx, hash)
 	})
 	if err != nil {
 		return landfall.Principal{}, landfall.UserError("looking up a service token", err)
 	}
-	if !found.good || !before(now, found.until) {
+	if !found.good || !notEnded(now, found.until) {
 		return landfall.Principal{}, refused()
 	}
 	g.uses.note(found.principal.KeyID)
@@ -66,7 +66,7 @@ func bearer(header []string) (string, error) {
 	if len(header) == 0 || len(header) == 1 && strings.Trim(header[0], " \t") == "" {
 		return "", missing()
 	}
-	if len(header) > 1 || len(header[0]) > longestHeader {
+	if len(header) > 1 || len(header[0]) > maxHeaderLength {
 		return "", refused()
 	}
 	text := strings.Trim(header[0], " \t")
@@ -87,16 +87,16 @@ func bearer(header []string) (string, error) {
 	return text, nil
 }
 
-// pass is what a token stands for, and until when.
-type pass struct {
+// cachedToken is what a token stands for, and until when.
+type cachedToken struct {
 	good      bool // false: nobody's token, or one that is good for nothing
 	principal landfall.Principal
 	until     time.Time // zero: no end
 }
 
-// look asks the store about a token. The ends are left to the caller's clock.
-func (g *Gate) look(ctx context.Context, hash [32]byte) (pass, error) {
-	var found pass
+// lookUp asks the store about a token. The ends are left to the caller's clock.
+func (g *Authenticator) lookUp(ctx context.Context, hash [32]byte) (cachedToken, error) {
+	var found cachedToken
 	err := g.store.View(ctx, func(view landfall.View) error {
 		token, key, organisation, err := view.Token(ctx, hash)
 		if err != nil {
@@ -105,7 +105,7 @@ func (g *Gate) look(ctx context.Context, hash [32]byte) (pass, error) {
 		if token.Use != landfall.AccessToken || !key.RevokedAt.IsZero() || organisation.Disabled || token.Family.Ended {
 			return nil
 		}
-		found = pass{
+		found = cachedToken{
 			good: true,
 			principal: landfall.Principal{
 				Organisation: key.Organisation, KeyID: key.ID, Role: key.Role, Quotas: organisation.Quotas,
@@ -119,9 +119,9 @@ func (g *Gate) look(ctx context.Context, hash [32]byte) (pass, error) {
 	})
 	switch {
 	case errors.Is(err, landfall.ErrNotFound):
-		return pass{}, nil
+		return cachedToken{}, nil
 	case err != nil:
-		return pass{}, err
+		return cachedToken{}, err
 	}
 	return found, nil
 }

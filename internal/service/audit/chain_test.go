@@ -26,7 +26,7 @@ func open(t *testing.T) *sqlstore.Store {
 	return store
 }
 
-func jot(t *testing.T, store *sqlstore.Store, times int) {
+func appendEntries(t *testing.T, store *sqlstore.Store, times int) {
 	t.Helper()
 	for range times {
 		if err := store.Update(t.Context(), func(tx landfall.Tx) error {
@@ -38,9 +38,9 @@ func jot(t *testing.T, store *sqlstore.Store, times int) {
 }
 
 // runOnce lets a notary work from its start to its end.
-func runOnce(t *testing.T, store *sqlstore.Store, witness *audit.Witness, log *slog.Logger) audit.Counts {
+func runOnce(t *testing.T, store *sqlstore.Store, witness *audit.CheckpointWriter, log *slog.Logger) audit.Counts {
 	t.Helper()
-	worker := audit.New(store, audit.Options{Log: log, Witness: witness, Every: time.Hour})
+	worker := audit.New(store, audit.Options{Log: log, Checkpoints: witness, Every: time.Hour})
 	ended, end := context.WithCancel(t.Context())
 	end()
 	worker.Run(ended)
@@ -61,22 +61,22 @@ func TestCheckpointsInAFileProveTheChain(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "checkpoints")
 	var said bytes.Buffer
 	log := slog.New(slog.NewJSONHandler(&said, nil))
-	witness, err := audit.NewWitness(key, file, log)
+	witness, err := audit.NewCheckpointWriter(key, file, log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	jot(t, open1, 3)
-	if counts := runOnce(t, open1, witness, log); counts.Sealed != 3 || counts.Checkpoints != 1 || counts.Failures != 0 {
+	appendEntries(t, open1, 3)
+	if counts := runOnce(t, open1, witness, log); counts.Chained != 3 || counts.Checkpoints != 1 || counts.Failures != 0 {
 		t.Errorf("%+v", counts)
 	}
-	jot(t, open1, 2)
+	appendEntries(t, open1, 2)
 	runOnce(t, open1, witness, log)
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	found, err := audit.ReadCheckpoints(bytes.NewReader(text))
-	if err != nil || len(found) != 2 || found[0].Place != 3 || found[1].Place != 5 {
+	if err != nil || len(found) != 2 || found[0].Position != 3 || found[1].Position != 5 {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	reader, err := audit.ReadPublicKey(public)
@@ -84,41 +84,41 @@ func TestCheckpointsInAFileProveTheChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	verdict, err := audit.Verify(t.Context(), open1, audit.Evidence{Checkpoints: found, Public: reader})
-	if err != nil || verdict.Wrong != "" || verdict.Checkpoints != 2 {
+	if err != nil || verdict.Problem != "" || verdict.Checkpoints != 2 {
 		t.Errorf("%+v, %v", verdict, err)
 	}
 	// Of a file that was cut off or put back to an earlier state one sees how far it goes.
 	verdict, err = audit.Verify(t.Context(), open1, audit.Evidence{Checkpoints: found[:1], Public: reader})
-	if err != nil || verdict.Wrong != "" || verdict.Last.Place != 3 || verdict.Chain.Position != 5 {
+	if err != nil || verdict.Problem != "" || verdict.Last.Position != 3 || verdict.Chain.Position != 5 {
 		t.Errorf("%+v, %v", verdict, err)
 	}
 	// Checkpoints that changed their places are not those that were signed, and
 	// two that were, of two chains that both went on from here, contradict.
 	one, two := found[0], found[1]
-	one.Place, two.Place = two.Place, one.Place
+	one.Position, two.Position = two.Position, one.Position
 	verdict, err = audit.Verify(t.Context(), open1, audit.Evidence{Checkpoints: []audit.Checkpoint{one, two}, Public: reader})
-	if err != nil || !strings.Contains(verdict.Wrong, "not signed with this key") {
+	if err != nil || !strings.Contains(verdict.Problem, "not signed with this key") {
 		t.Errorf("%+v, %v", verdict, err)
 	}
 	two = found[1]
 	two.Hash = strings.Repeat("0", 64)
 	verdict, err = audit.Verify(t.Context(), open1, audit.Evidence{Checkpoints: append(found[:2:2], two)})
-	if err != nil || !strings.Contains(verdict.Wrong, "contradict each other about place 5") {
+	if err != nil || !strings.Contains(verdict.Problem, "contradict each other about place 5") {
 		t.Errorf("%+v, %v", verdict, err)
 	}
 	// A checkpoint that somebody made up is told, and one of another database.
 	forged := found[1]
 	forged.Hash = strings.Repeat("0", 64)
 	verdict, err = audit.Verify(t.Context(), open1, audit.Evidence{Checkpoints: []audit.Checkpoint{forged}, Public: reader})
-	if err != nil || !strings.Contains(verdict.Wrong, "not signed with this key") {
+	if err != nil || !strings.Contains(verdict.Problem, "not signed with this key") {
 		t.Errorf("%+v, %v", verdict, err)
 	}
 	other := open(t)
-	jot(t, other, 1)
-	if verdict, err = audit.Verify(t.Context(), other, audit.Evidence{Checkpoints: found}); err != nil || !strings.Contains(verdict.Wrong, "another chain") {
+	appendEntries(t, other, 1)
+	if verdict, err = audit.Verify(t.Context(), other, audit.Evidence{Checkpoints: found}); err != nil || !strings.Contains(verdict.Problem, "another chain") {
 		t.Errorf("%+v, %v", verdict, err)
 	}
-	if verdict, err = audit.Verify(t.Context(), other, audit.Evidence{}); err != nil || verdict.Unsealed != 1 || verdict.Wrong != "" {
+	if verdict, err = audit.Verify(t.Context(), other, audit.Evidence{}); err != nil || verdict.Unchained != 1 || verdict.Problem != "" {
 		t.Errorf("%+v, %v", verdict, err)
 	}
 	if strings.Contains(said.String(), "shorter") {
@@ -128,14 +128,14 @@ func TestCheckpointsInAFileProveTheChain(t *testing.T) {
 	if err := os.WriteFile(file, append(text, []byte(`{"chain":"half`)...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	jot(t, open1, 1)
+	appendEntries(t, open1, 1)
 	runOnce(t, open1, witness, log)
 	spoilt, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	whole := strings.Replace(string(spoilt), `{"chain":"half`+"\n", "", 1)
-	if found, err := audit.ReadCheckpoints(strings.NewReader(whole)); err != nil || len(found) != 3 || found[2].Place != 6 {
+	if found, err := audit.ReadCheckpoints(strings.NewReader(whole)); err != nil || len(found) != 3 || found[2].Position != 6 {
 		t.Errorf("%+v, %v in %s", found, err, spoilt)
 	}
 	// A database that is shorter than its last checkpoint says so when it starts.
@@ -144,7 +144,7 @@ func TestCheckpointsInAFileProveTheChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	runOnce(t, open1, witness, log)
-	if !strings.Contains(said.String(), "the audit is shorter than its last checkpoint says") {
+	if !strings.Contains(said.String(), "audit is shorter than its last checkpoint") {
 		t.Error(said.String())
 	}
 }
@@ -152,17 +152,17 @@ func TestCheckpointsInAFileProveTheChain(t *testing.T) {
 func TestCheckpointsAreFoundInALog(t *testing.T) {
 	t.Parallel()
 	store := open(t)
-	jot(t, store, 2)
+	appendEntries(t, store, 2)
 	var said bytes.Buffer
 	log := slog.New(slog.NewJSONHandler(&said, nil))
 	log.Info("something else")
-	witness, err := audit.NewWitness(nil, "", log)
+	witness, err := audit.NewCheckpointWriter(nil, "", log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	runOnce(t, store, witness, log)
 	found, err := audit.ReadCheckpoints(&said)
-	if err != nil || len(found) != 1 || found[0].Place != 2 {
+	if err != nil || len(found) != 1 || found[0].Position != 2 {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	if verdict, err := audit.Verify(t.Context(), store, audit.Evidence{Checkpoints: found}); err != nil || verdict.Checkpoints != 1 {
@@ -185,7 +185,7 @@ func TestKeysThatAreNoneAreRefused(t *testing.T) {
 			t.Errorf("%q is a public key", text)
 		}
 	}
-	if _, err := audit.NewWitness(nil, filepath.Join(t.TempDir(), "no", "folder"), slog.Default()); err == nil {
+	if _, err := audit.NewCheckpointWriter(nil, filepath.Join(t.TempDir(), "no", "folder"), slog.Default()); err == nil {
 		t.Error("checkpoints can be kept nowhere")
 	}
 }

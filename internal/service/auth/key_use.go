@@ -7,19 +7,19 @@ import (
 	"landfall"
 )
 
-// uses remembers whose keys were shown since they were last written down. It
+// keyUses remembers whose keys were shown since they were last written down. It
 // holds one entry for each key at most.
-type uses struct{ keys sync.Map }
+type keyUses struct{ keys sync.Map }
 
 // note costs next to nothing for a key that is noted already.
-func (u *uses) note(key string) {
+func (u *keyUses) note(key string) {
 	if _, noted := u.keys.Load(key); !noted {
 		u.keys.Store(key, nil)
 	}
 }
 
 // take gives what was noted and begins anew.
-func (u *uses) take() (keys []string) {
+func (u *keyUses) take() (keys []string) {
 	u.keys.Range(func(key, _ any) bool {
 		u.keys.Delete(key)
 		if text, is := key.(string); is {
@@ -30,9 +30,9 @@ func (u *uses) take() (keys []string) {
 	return keys
 }
 
-// KeepUses writes down which keys were used since it was called last. Called
+// SaveKeyUses writes down which keys were used since it was called last. Called
 // once a minute, it makes the times exact to about a minute, for one write.
-func (g *Gate) KeepUses(ctx context.Context) error {
+func (g *Authenticator) SaveKeyUses(ctx context.Context) error {
 	keys := g.uses.take()
 	if len(keys) == 0 {
 		return nil

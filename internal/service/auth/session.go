@@ -12,46 +12,46 @@ import (
 	"landfall/internal/lib/cache"
 )
 
-// ReceptionOptions are the settings of a Reception; zero values mean the
+// SessionOptions are the settings of a Reception; zero values mean the
 // defaults.
-type ReceptionOptions struct {
+type SessionOptions struct {
 	Idle   time.Duration    // a session that nobody uses for so long is over; an hour
 	Length time.Duration    // a session is over after so long, used or not; 12 hours
 	Clock  func() time.Time // time.Now
 }
 
-// Reception lets people into the console and knows who is in.
-type Reception struct {
+// Sessions lets people into the console and knows who is in.
+type Sessions struct {
 	store     landfall.Transactor
-	options   ReceptionOptions
+	options   SessionOptions
 	passwords passwords
-	brake     *brake
-	sessions  *cache.Memo[[32]byte, guest]
+	brake     *loginLimiter
+	sessions  *cache.Memo[[32]byte, cachedSession]
 }
 
-// guest is a session with whose it is.
-type guest struct {
+// cachedSession is a session with whose it is.
+type cachedSession struct {
 	session  landfall.Session
 	operator landfall.Operator
 }
 
-// NewReception gives a reception over a store.
-func NewReception(store landfall.Transactor, options ReceptionOptions) *Reception {
-	fill(&options.Idle, time.Hour)
-	fill(&options.Length, 12*time.Hour)
+// NewSessions gives a reception over a store.
+func NewSessions(store landfall.Transactor, options SessionOptions) *Sessions {
+	setDefault(&options.Idle, time.Hour)
+	setDefault(&options.Length, 12*time.Hour)
 	if options.Clock == nil {
 		options.Clock = time.Now
 	}
-	return &Reception{
-		store: store, options: options, passwords: newPasswords(), brake: newBrake(),
+	return &Sessions{
+		store: store, options: options, passwords: newPasswords(), brake: newLoginLimiter(),
 		// A page asks for several things at once; an ended session is noticed
 		// within a second all the same.
-		sessions: cache.New[[32]byte, guest](cache.Limits{Life: 500 * time.Millisecond, Patience: 5 * time.Second, Size: 1000}),
+		sessions: cache.New[[32]byte, cachedSession](cache.Limits{Life: 500 * time.Millisecond, Patience: 5 * time.Second, Size: 1000}),
 	}
 }
 
 // Idle is how long a session lasts that nobody uses.
-func (r *Reception) Idle() time.Duration { return r.options.Idle }
+func (r *Sessions) Idle() time.Duration { return r.options.Idle }
 
 // SignIn is somebody at the door.
 type SignIn struct {
@@ -61,18 +61,18 @@ type SignIn struct {
 	Agent          string
 }
 
-// ErrSecondNeeded says that the password was right and a code is missing.
-var ErrSecondNeeded = &landfall.Error{
+// ErrTOTPNeeded says that the password was right and a code is missing.
+var ErrTOTPNeeded = &landfall.Error{
 	Kind: landfall.Unauthenticated, Code: landfall.CodeNotAuthenticated,
 	Detail: "Type the code that your authenticator app shows.",
 }
 
-// longestAgent bounds what a browser says about itself.
-const longestAgent = 200
+// maxAgentLength bounds what a browser says about itself.
+const maxAgentLength = 200
 
 // SignIn opens a session and gives the secret that the browser keeps. Whatever
 // was wrong, the answer is the same, and it takes as long.
-func (r *Reception) SignIn(ctx context.Context, request SignIn) (Secret, landfall.Session, error) {
+func (r *Sessions) SignIn(ctx context.Context, request SignIn) (Secret, landfall.Session, error) {
 	now := r.options.Clock()
 	if wait := r.brake.take(request.Name, request.Address, now); wait > 0 {
 		return Secret{}, landfall.Session{}, throttled(wait)
@@ -83,27 +83,27 @@ func (r *Reception) SignIn(ctx context.Context, request SignIn) (Secret, landfal
 	}
 	kept := operator.Password
 	if kept == "" || operator.Disabled {
-		kept = nobodys
+		kept = dummyHash
 	}
 	right, err := r.passwords.check(ctx, kept, request.Password)
 	if err != nil {
 		return Secret{}, landfall.Session{}, landfall.UserError("checking a password", err)
 	}
-	if !right || kept == nobodys {
+	if !right || kept == dummyHash {
 		return Secret{}, landfall.Session{}, wrongPassword()
 	}
 	if operator.TOTPSecret != "" && strings.TrimSpace(request.Code) == "" {
-		return Secret{}, landfall.Session{}, ErrSecondNeeded
+		return Secret{}, landfall.Session{}, ErrTOTPNeeded
 	}
 	secret, session, err := r.open(ctx, operator, request, now)
 	if err == nil {
-		r.brake.know(request.Name, request.Address)
+		r.brake.trust(request.Name, request.Address)
 	}
 	return secret, session, err
 }
 
 // find gives the operator of a name, or one without a password.
-func (r *Reception) find(ctx context.Context, name string) (operator landfall.Operator, err error) {
+func (r *Sessions) find(ctx context.Context, name string) (operator landfall.Operator, err error) {
 	err = r.store.View(ctx, func(view landfall.View) (err error) {
 		operator, err = view.Operator(ctx, name)
 		return err
@@ -119,11 +119,11 @@ func (r *Reception) find(ctx context.Context, name string) (operator landfall.Op
 
 // open keeps a session of somebody whose password was right, if the code of
 // the second factor is right as well: of two who show the same code one gets in.
-func (r *Reception) open(ctx context.Context, checked landfall.Operator, request SignIn, now time.Time) (Secret, landfall.Session, error) {
+func (r *Sessions) open(ctx context.Context, checked landfall.Operator, request SignIn, now time.Time) (Secret, landfall.Session, error) {
 	text := random(secretLength)
 	session := landfall.Session{
 		ID: random(10), Hash: digest(text), Operator: checked.Name,
-		Address: request.Address, Agent: short(request.Agent, longestAgent),
+		Address: request.Address, Agent: truncate(request.Agent, maxAgentLength),
 	}
 	err := r.store.Update(ctx, func(tx landfall.Tx) error {
 		operator, err := tx.Operator(ctx, checked.Name)
@@ -134,7 +134,7 @@ func (r *Reception) open(ctx context.Context, checked landfall.Operator, request
 			return wrongPassword()
 		}
 		if operator.TOTPSecret != "" {
-			step, right := checkSecond(operator.TOTPSecret, request.Code, operator.TOTPUsed, now)
+			step, right := checkTOTP(operator.TOTPSecret, request.Code, operator.TOTPUsed, now)
 			if !right {
 				return wrongCode()
 			}
@@ -157,20 +157,20 @@ func (r *Reception) open(ctx context.Context, checked landfall.Operator, request
 	return Secret{text}, session, nil
 }
 
-// Whoever tells whose session a browser's secret opens, and notes that it is in
+// Identify tells whose session a browser's secret opens, and notes that it is in
 // use. Who is disabled has none.
-func (r *Reception) Whoever(ctx context.Context, text string) (landfall.Operator, landfall.Session, error) {
-	if len(text) != secretLength || !plain(text) {
+func (r *Sessions) Identify(ctx context.Context, text string) (landfall.Operator, landfall.Session, error) {
+	if len(text) != secretLength || !inAlphabet(text) {
 		return landfall.Operator{}, landfall.Session{}, missing()
 	}
 	hash, now := digest(text), r.options.Clock()
-	found, err := r.sessions.Get(ctx, hash, now, func(ctx context.Context) (found guest, err error) {
+	found, err := r.sessions.Get(ctx, hash, now, func(ctx context.Context) (found cachedSession, err error) {
 		err = r.store.View(ctx, func(view landfall.View) (err error) {
 			found.session, found.operator, err = view.Session(ctx, hash, r.options.Idle)
 			return err
 		})
 		if errors.Is(err, landfall.ErrNotFound) {
-			return guest{}, nil
+			return cachedSession{}, nil
 		}
 		return found, err
 	})
@@ -190,7 +190,7 @@ func (r *Reception) Whoever(ctx context.Context, text string) (landfall.Operator
 }
 
 // Sweep forgets sessions that are over.
-func (r *Reception) Sweep(ctx context.Context) (dropped int, err error) {
+func (r *Sessions) Sweep(ctx context.Context) (dropped int, err error) {
 	err = r.store.Update(ctx, func(tx landfall.Tx) (err error) {
 		dropped, err = tx.DropEndedSessions(ctx, sweepBatch)
 		return err
@@ -198,8 +198,8 @@ func (r *Reception) Sweep(ctx context.Context) (dropped int, err error) {
 	return dropped, err
 }
 
-// short cuts a text at a whole character.
-func short(text string, longest int) string {
+// truncate cuts a text at a whole character.
+func truncate(text string, longest int) string {
 	text = strings.ToValidUTF8(text, "")
 	if utf8.RuneCountInString(text) <= longest {
 		return text

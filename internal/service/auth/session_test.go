@@ -15,16 +15,16 @@ import (
 
 const longPassword = "correct horse battery staple"
 
-// reception opens one over a fresh database, with an operator called ada who
+// newSessions opens one over a fresh database, with an operator called ada who
 // has chosen her password.
-func reception(t *testing.T, clock func() time.Time) (*auth.Reception, landfall.Store) {
+func newSessions(t *testing.T, clock func() time.Time) (*auth.Sessions, landfall.Store) {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), dbtest.SQLite(t), sqlstore.Options{Server: true, ApplySchema: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	front := auth.NewReception(store, auth.ReceptionOptions{Clock: clock})
+	front := auth.NewSessions(store, auth.SessionOptions{Clock: clock})
 	link, hash := auth.NewInvitation()
 	if err := store.Update(t.Context(), func(tx landfall.Tx) error {
 		return tx.CreateOperator(t.Context(), landfall.Operator{Name: "ada", Role: landfall.ConsoleSupport, Invitation: hash, InvitationEndsAt: time.Now().Add(time.Hour)})
@@ -37,7 +37,7 @@ func reception(t *testing.T, clock func() time.Time) (*auth.Reception, landfall.
 	return front, store
 }
 
-func signIn(front *auth.Reception, name, password, address string) (auth.Secret, error) {
+func signIn(front *auth.Sessions, name, password, address string) (auth.Secret, error) {
 	secret, _, err := front.SignIn(context.Background(), auth.SignIn{Name: name, Password: password, Address: address})
 	return secret, err
 }
@@ -47,7 +47,7 @@ func signIn(front *auth.Reception, name, password, address string) (auth.Secret,
 func TestGuessingIsSlowedDownAndTheOwnerGetsIn(t *testing.T) {
 	now := time.Now()
 	var mu sync.Mutex
-	front, _ := reception(t, func() time.Time { mu.Lock(); defer mu.Unlock(); return now })
+	front, _ := newSessions(t, func() time.Time { mu.Lock(); defer mu.Unlock(); return now })
 	if _, err := signIn(front, "ada", longPassword, "10.0.0.1"); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestGuessingIsSlowedDownAndTheOwnerGetsIn(t *testing.T) {
 
 // A wrong password, an unknown name and somebody shut out are the same refusal.
 func TestRefusalsTellNothing(t *testing.T) {
-	front, store := reception(t, nil)
+	front, store := newSessions(t, nil)
 	_, wrong := signIn(front, "ada", "not the one", "10.0.0.1")
 	_, unknown := signIn(front, "nobody", longPassword, "10.0.0.1")
 	secret, err := signIn(front, "ada", longPassword, "10.0.0.1")
@@ -101,14 +101,14 @@ func TestRefusalsTellNothing(t *testing.T) {
 			t.Errorf("%s: %v, a wrong password: %v", what, err, wrong)
 		}
 	}
-	if _, _, err := front.Whoever(t.Context(), secret.Reveal()); err == nil {
+	if _, _, err := front.Identify(t.Context(), secret.Reveal()); err == nil {
 		t.Error("somebody shut out is still in")
 	}
 }
 
 // A changed password ends every other session, and asks for the old one.
 func TestChangedPasswordEndsOtherSessions(t *testing.T) {
-	front, _ := reception(t, nil)
+	front, _ := newSessions(t, nil)
 	here, err := signIn(front, "ada", longPassword, "10.0.0.1")
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestChangedPasswordEndsOtherSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, session, err := front.Whoever(t.Context(), here.Reveal())
+	_, session, err := front.Identify(t.Context(), here.Reveal())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,10 +127,10 @@ func TestChangedPasswordEndsOtherSessions(t *testing.T) {
 	if err := front.ChangePassword(t.Context(), session, longPassword, "another long password"); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := front.Whoever(t.Context(), here.Reveal()); err != nil {
+	if _, _, err := front.Identify(t.Context(), here.Reveal()); err != nil {
 		t.Errorf("the session that changed it ended: %v", err)
 	}
-	if _, _, err := front.Whoever(t.Context(), there.Reveal()); err == nil {
+	if _, _, err := front.Identify(t.Context(), there.Reveal()); err == nil {
 		t.Error("another session goes on")
 	}
 	if _, err := signIn(front, "ada", longPassword, "10.0.0.1"); err == nil {

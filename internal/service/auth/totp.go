@@ -16,47 +16,47 @@ import (
 // The second factor: codes of six digits that an app computes from a secret and
 // the time (RFC 6238), as every app for them expects.
 const (
-	secondStep   = 30 * time.Second
-	secondDigits = 6
-	// secondSkew is how many steps a clock may be wrong.
-	secondSkew = 1
+	totpStep   = 30 * time.Second
+	totpDigits = 6
+	// totpSkew is how many steps a clock may be wrong.
+	totpSkew = 1
 )
 
-var secondAlphabet = base32.StdEncoding.WithPadding(base32.NoPadding)
+var totpAlphabet = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// NewSecond makes the secret of a second factor.
-func NewSecond() string {
+// NewTOTPSecret makes the secret of a second factor.
+func NewTOTPSecret() string {
 	secret := make([]byte, 20)
 	_, _ = rand.Read(secret) // never fails
-	return secondAlphabet.EncodeToString(secret)
+	return totpAlphabet.EncodeToString(secret)
 }
 
-// SecondAddress is what an app reads to know a second factor.
-func SecondAddress(name, secret string) string {
+// TOTPURL is what an app reads to know a second factor.
+func TOTPURL(name, secret string) string {
 	return (&url.URL{Scheme: "otpauth", Host: "totp", Path: "/Landfall:" + name, RawQuery: url.Values{
 		"secret": {secret}, "issuer": {"Landfall"},
 	}.Encode()}).String()
 }
 
-// checkSecond reports whether a code is right, and of which step it is. Codes
+// checkTOTP reports whether a code is right, and of which step it is. Codes
 // up to the last one that was accepted are not accepted again.
-func checkSecond(secret, code string, last int64, now time.Time) (step int64, right bool) {
-	key, err := secondAlphabet.DecodeString(secret)
+func checkTOTP(secret, code string, last int64, now time.Time) (step int64, right bool) {
+	key, err := totpAlphabet.DecodeString(secret)
 	code = strings.ReplaceAll(strings.TrimSpace(code), " ", "")
-	if err != nil || len(code) != secondDigits {
+	if err != nil || len(code) != totpDigits {
 		return 0, false
 	}
-	current := now.Unix() / int64(secondStep/time.Second)
-	for step := current - secondSkew; step <= current+secondSkew; step++ {
-		if step > last && subtle.ConstantTimeCompare([]byte(secondCode(key, step, secondDigits)), []byte(code)) == 1 {
+	current := now.Unix() / int64(totpStep/time.Second)
+	for step := current - totpSkew; step <= current+totpSkew; step++ {
+		if step > last && subtle.ConstantTimeCompare([]byte(totpCode(key, step, totpDigits)), []byte(code)) == 1 {
 			return step, true
 		}
 	}
 	return 0, false
 }
 
-// secondCode computes the code of a step.
-func secondCode(key []byte, step int64, digits int) string {
+// totpCode computes the code of a step.
+func totpCode(key []byte, step int64, digits int) string {
 	sum := hmac.New(sha1.New, key)
 	sum.Write(binary.BigEndian.AppendUint64(nil, uint64(step))) //nolint:gosec // steps are positive
 	hash := sum.Sum(nil)

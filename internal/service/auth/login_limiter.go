@@ -7,22 +7,22 @@ import (
 	"landfall/internal/lib/admission"
 )
 
-// brake slows guessing of passwords down: by address, by name from one address,
+// loginLimiter slows guessing of passwords down: by address, by name from one address,
 // and by name from wherever. Each limit lets somebody try again after seconds,
 // so nobody is locked out for good; and whoever comes from where he has been
 // before is not held up by what others try in his name.
-type brake struct {
+type loginLimiter struct {
 	sources, pairs, names *admission.Buckets
 
 	mu    sync.Mutex
 	known map[string]bool // name and address of those who got in
 }
 
-// remembered bounds the names and addresses that are kept, each.
-const remembered = 10_000
+// maxTracked bounds the names and addresses that are kept, each.
+const maxTracked = 10_000
 
-func newBrake() *brake {
-	return &brake{sources: admission.NewBuckets(remembered), pairs: admission.NewBuckets(remembered), names: admission.NewBuckets(remembered), known: map[string]bool{}}
+func newLoginLimiter() *loginLimiter {
+	return &loginLimiter{sources: admission.NewBuckets(maxTracked), pairs: admission.NewBuckets(maxTracked), names: admission.NewBuckets(maxTracked), known: map[string]bool{}}
 }
 
 // The limits: so many attempts at once, and one more after every so long.
@@ -33,8 +33,8 @@ var (
 )
 
 // take says how long somebody must wait; zero lets him try.
-func (b *brake) take(name, address string, now time.Time) time.Duration {
-	name = short(name, longestAgent)
+func (b *loginLimiter) take(name, address string, now time.Time) time.Duration {
+	name = truncate(name, maxAgentLength)
 	source := network(address)
 	pair := source + " " + name
 	wait := max(b.sources.Take(source, ofSource, now), b.pairs.Take(pair, ofPair, now))
@@ -47,12 +47,12 @@ func (b *brake) take(name, address string, now time.Time) time.Duration {
 	return wait
 }
 
-// know remembers where somebody has got in from. Whoever must be forgotten for
+// trust remembers where somebody has got in from. Whoever must be forgotten for
 // it is only treated as a stranger again.
-func (b *brake) know(name, address string) {
+func (b *loginLimiter) trust(name, address string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.known) >= remembered {
+	if len(b.known) >= maxTracked {
 		for pair := range b.known {
 			delete(b.known, pair)
 			break

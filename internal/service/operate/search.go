@@ -11,21 +11,21 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// MostFound is how many accounts a search gives at most: nobody reads more, and
+// MaxSearchResults is how many accounts a search gives at most: nobody reads more, and
 // whoever would has to say more.
-const MostFound = 50
+const MaxSearchResults = 50
 
-// fewestCharacters keeps a search from finding everything.
-const fewestCharacters = 2
+// minSearchLength keeps a search from finding everything.
+const minSearchLength = 2
 
 // Search looks for accounts of every supplier by what somebody typed: either
 // number, or a customer's name, e-mail address, phone number, postcode or supply
 // point, whole or as it begins.
 func (o *Operator) Search(ctx context.Context, words string) (landfall.SearchResult, error) {
 	words = strings.TrimSpace(words)
-	if utf8.RuneCountInString(words) < fewestCharacters {
+	if utf8.RuneCountInString(words) < minSearchLength {
 		return landfall.SearchResult{}, invalid("words", rules.CodeRequired,
-			"Type at least %d characters of a number, a name, an e-mail address, a phone number, a postcode or a supply point.", fewestCharacters)
+			"Type at least %d characters of a number, a name, an e-mail address, a phone number, a postcode or a supply point.", minSearchLength)
 	}
 	suppliers, err := o.Suppliers(ctx)
 	if err != nil {
@@ -38,7 +38,7 @@ func (o *Operator) Search(ctx context.Context, words string) (landfall.SearchRes
 		}
 	}
 	query := contract.SearchWords(words, regions)
-	query.Limit = MostFound
+	query.Limit = MaxSearchResults
 	found, err := o.store.Search(ctx, query)
-	return found, storeFault("account.find", err)
+	return found, storeError("account.find", err)
 }

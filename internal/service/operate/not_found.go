@@ -1,0 +1,80 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"landfall"
+)
+
+// The functions below turn the store's "not found" into a refusal that blames
+// the right word and says which one may have been meant. Any other error, and
+// none, stays what it is.
+
+// processError looks at the supplier first: with a mistyped code no account
+// could ever be found, and the account would be blamed for it.
+func processError(ctx context.Context, view landfall.SupplierReader, key landfall.Key, err error) error {
+	if !errors.Is(err, landfall.ErrNotFound) {
+		return err
+	}
+	if _, err := view.Supplier(ctx, key.Supplier); err != nil {
+		return supplierError(ctx, view, key.Supplier, err)
+	}
+	return notFound(landfall.CodeProcessUnknown, "No account %q was ever staged for supplier %q.", key.External, key.Supplier)
+}
+
+// supplierError turns an absent supplier into a sentence with the code that was
+// probably meant. Other errors pass: a database that is away is no typing error.
+func supplierError(ctx context.Context, view landfall.SupplierReader, code string, err error) error {
+	if !errors.Is(err, landfall.ErrNotFound) {
+		return err
+	}
+	suppliers, err := view.Suppliers(ctx)
+	if err != nil {
+		return err
+	}
+	known := namesOf(suppliers, func(s landfall.Supplier) string { return s.Code })
+	return notFound(landfall.CodeSupplierUnknown, "There is no import supplier %q. %s", code, suggestion(code, known, "supplier list"))
+}
+
+// organisationError does the same for an organisation, whose names are long and
+// mistyped most.
+func organisationError(ctx context.Context, view landfall.CredentialReader, name string, err error) error {
+	if !errors.Is(err, landfall.ErrNotFound) {
+		return err
+	}
+	organisations, err := view.Organisations(ctx)
+	if err != nil {
+		return err
+	}
+	known := namesOf(organisations, func(o landfall.Organisation) string { return o.Name })
+	return notFound(landfall.CodeNotFound, "There is no organisation %q. %s", name, suggestion(name, known, "organisation list"))
+}
+
+// vendorError does the same for a payment vendor.
+func vendorError(ctx context.Context, view landfall.VendorReader, code string, err error) error {
+	if !errors.Is(err, landfall.ErrNotFound) {
+		return err
+	}
+	vendors, err := view.Vendors(ctx)
+	if err != nil {
+		return err
+	}
+	known := namesOf(vendors, func(v landfall.Vendor) string { return v.Code })
+	return notFound(landfall.CodeVendorUnknown, "There is no payment vendor %q. %s", code, suggestion(code, known, "vendor list"))
+}
+
+// namesOf lists what somebody may have meant.
+func namesOf[T any](things []T, name func(T) string) []string {
+	listed := make([]string, len(things))
+	for i, thing := range things {
+		listed[i] = name(thing)
+	}
+	return listed
+}
+
+// notFound says that a named thing does not exist.
+func notFound(code, detail string, args ...any) *landfall.Error {
+	return &landfall.Error{Kind: landfall.NotFound, Code: code, Detail: fmt.Sprintf(detail, args...)}
+}
