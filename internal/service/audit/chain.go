@@ -1,6 +1,6 @@
-// Package notary keeps the audit honest: it lets its entries be chained soon
-// after they were written, says at intervals how far the chain had got in words
-// that can be signed, and finds out whether the chain is still what it was.
+// Package audit makes the audit tamper-evident: it chains entries soon after they
+// were written, writes signed checkpoints of the chain, and verifies the chain
+// against them.
 package audit
 
 import (
@@ -13,19 +13,18 @@ import (
 )
 
 const (
-	// chainInterval is how long an entry waits at most for its place, while there is
-	// somebody who serves.
+	// chainInterval is how often entries are chained while a server runs.
 	chainInterval = 500 * time.Millisecond
-	// chainSoonTimeout is how long somebody who has just written an entry waits for it to be
-	// chained; longer than any transaction that may be in its way usually takes.
+	// chainSoonTimeout is how long ChainSoon waits; longer than the transactions that
+	// may be in its way usually take.
 	chainSoonTimeout  = 2 * time.Second
 	chainSoonInterval = 10 * time.Millisecond
-	// roundTimeout bounds a round that nobody waits for.
+	// roundTimeout limits one round of a Chainer.
 	roundTimeout = 10 * time.Second
 )
 
-// ChainSoon chains what was written a moment ago. When that does not succeed
-// somebody else will do it: the entry is there.
+// ChainSoon chains entries that were just written. If it fails, a server or the
+// next command chains them later.
 func ChainSoon(ctx context.Context, store landfall.AuditChainer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), chainSoonTimeout)
 	defer cancel()
@@ -36,8 +35,8 @@ func ChainSoon(ctx context.Context, store landfall.AuditChainer) {
 		if mark, _, err = store.ChainAudit(ctx, mark); err != nil {
 			return
 		}
-		// Only what was there at the first look is waited for: others go on writing,
-		// and whoever waited for them too would never be done.
+		// Wait only for the entries of the first round: others keep writing, and
+		// waiting for theirs too would never end.
 		if newest == 0 {
 			newest = mark.Newest
 		}
@@ -52,16 +51,16 @@ func ChainSoon(ctx context.Context, store landfall.AuditChainer) {
 	}
 }
 
-// Options say how a notary works.
+// Options configures a Chainer.
 type Options struct {
 	Log *slog.Logger
-	// Witness is given a checkpoint whenever the chain has grown and Every has
+	// Checkpoints receives a checkpoint whenever the chain has grown and Every has
 	// passed, and at the end; nil: none.
 	Checkpoints *CheckpointWriter
 	Every       time.Duration
 }
 
-// Store is what a notary needs of a store.
+// Store is what a Chainer needs of a store.
 type Store interface {
 	landfall.Transactor
 	landfall.AuditChainer
@@ -74,24 +73,24 @@ type Chainer struct {
 	chained      atomic.Int64
 	checkpoints  atomic.Int64
 	failed       atomic.Int64
-	lastPosition int64 // the last checkpoint's
+	lastPosition int64 // of the last checkpoint
 }
 
-// New gives a notary over a store.
+// New returns a chainer over a store.
 func New(store Store, options Options) *Chainer {
 	return &Chainer{store: store, options: options}
 }
 
-// Counts are what a notary has done.
+// Counts is what a chainer has done.
 type Counts struct{ Chained, Checkpoints, Failures int64 }
 
-// Counts gives them.
+// Counts returns the current counts.
 func (n *Chainer) Counts() Counts {
 	return Counts{n.chained.Load(), n.checkpoints.Load(), n.failed.Load()}
 }
 
-// Run chains entries until the context ends, and once more then: what was
-// written last is not left for the next start.
+// Run chains entries until the context ends, and once more after that, so that the
+// last entries are not left for the next start.
 func (n *Chainer) Run(ctx context.Context) {
 	if n.options.Checkpoints != nil {
 		n.compare(ctx)
@@ -110,9 +109,9 @@ func (n *Chainer) Run(ctx context.Context) {
 		n.chained.Add(int64(sealed))
 		if err != nil {
 			n.failed.Add(1)
-			// Told once until it works again: a round comes twice a second.
+			// Log only the first failure: there are two rounds per second.
 			if well {
-				n.options.Log.Warn("audit entries wait to be chained", "error", err)
+				n.options.Log.Warn("cannot chain audit entries", "error", err)
 			}
 		}
 		well = err == nil
@@ -124,7 +123,7 @@ func (n *Chainer) Run(ctx context.Context) {
 	}
 }
 
-// checkpoint lets the witness know how far the chain is, if it has grown.
+// checkpoint writes a checkpoint if the chain has grown.
 func (n *Chainer) checkpoint(ctx context.Context) {
 	chain, err := n.chain(ctx)
 	if err == nil && (chain.Position == 0 || chain.Position == n.lastPosition) {
@@ -135,19 +134,19 @@ func (n *Chainer) checkpoint(ctx context.Context) {
 	}
 	if err != nil {
 		n.failed.Add(1)
-		n.options.Log.Error("no checkpoint of the audit could be kept", "error", err)
+		n.options.Log.Error("cannot write audit checkpoint", "error", err)
 		return
 	}
 	n.lastPosition = chain.Position
 	n.checkpoints.Add(1)
 }
 
-// compare looks at the start whether the chain still has what the last
-// checkpoint says: a database that was put back to an earlier state has not.
+// compare checks at the start that the chain is not shorter than the last
+// checkpoint, as it is after an earlier state of the database was restored.
 func (n *Chainer) compare(ctx context.Context) {
 	last, err := n.options.Checkpoints.last()
 	if err != nil {
-		n.options.Log.Warn("the last checkpoint of the audit cannot be read", "error", err)
+		n.options.Log.Warn("cannot read the last audit checkpoint", "error", err)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), roundTimeout)
 	defer cancel()
@@ -157,14 +156,14 @@ func (n *Chainer) compare(ctx context.Context) {
 	}
 	switch {
 	case last.Chain != chain.Name:
-		n.options.Log.Warn("the checkpoints of the audit are about another database so far", "checkpoint_chain", last.Chain, "chain", chain.Name)
+		n.options.Log.Warn("audit checkpoints belong to another database", "checkpoint_chain", last.Chain, "chain", chain.Name)
 	case last.Position > chain.Position:
-		n.options.Log.Error("the audit is shorter than its last checkpoint says: entries were cut off, or an earlier state of the database was restored",
+		n.options.Log.Error("audit is shorter than its last checkpoint: entries were removed, or an earlier state of the database was restored",
 			"checkpoint_place", last.Position, "place", chain.Position)
 	}
 }
 
-// chain gives nothing beside an error: what a failed look had filled in is no chain.
+// chain reads how far the chain is.
 func (n *Chainer) chain(ctx context.Context) (landfall.AuditChain, error) {
 	var chain landfall.AuditChain
 	err := n.store.View(ctx, func(view landfall.View) (err error) {

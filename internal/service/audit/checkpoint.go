@@ -17,9 +17,9 @@ import (
 	"landfall"
 )
 
-// Checkpoint says how far a chain had got at some time. It is kept outside the
-// database: whoever can change that can also compute a new chain, but not what
-// was written elsewhere, and without the key no signature.
+// Checkpoint records how far a chain was at some time. It is stored outside the
+// database: somebody who can change the database can compute a new chain, but
+// cannot change a checkpoint elsewhere, nor sign one without the key.
 type Checkpoint struct {
 	Chain     string `json:"chain"`
 	Position  int64  `json:"place"`
@@ -29,13 +29,13 @@ type Checkpoint struct {
 	Signature string `json:"signature,omitempty"`
 }
 
-// message is what is signed.
+// message returns what is signed.
 func (c Checkpoint) message() []byte {
 	return fmt.Appendf(nil, "landfall audit checkpoint\n%s\n%d\n%s\n%s\n", c.Chain, c.Position, c.Hash, c.At)
 }
 
-// newCheckpoint signs where there is a key. Without one it still shows that the
-// chain went through this place, to whoever kept it elsewhere.
+// newCheckpoint returns a checkpoint, signed if there is a key. An unsigned one is
+// still evidence for whoever stored it elsewhere.
 func newCheckpoint(chain landfall.AuditChain, at time.Time, key ed25519.PrivateKey) Checkpoint {
 	made := Checkpoint{Chain: chain.Name, Position: chain.Position, Hash: chain.Hash.String(), At: at.UTC().Format(time.RFC3339)}
 	if key != nil {
@@ -45,24 +45,24 @@ func newCheckpoint(chain landfall.AuditChain, at time.Time, key ed25519.PrivateK
 	return made
 }
 
-// SignedBy says whether a checkpoint was signed with the key that belongs to a
-// public one.
+// SignedBy reports whether a checkpoint was signed with the private key of a public
+// one.
 func (c Checkpoint) SignedBy(public ed25519.PublicKey) bool {
 	signature, err := base64.StdEncoding.DecodeString(c.Signature)
 	return err == nil && len(public) == ed25519.PublicKeySize && ed25519.Verify(public, c.message(), signature)
 }
 
-// KeyName is how checkpoints name the key that signed them.
+// KeyName returns the name of a key in checkpoints.
 func KeyName(public ed25519.PublicKey) string {
 	sum := sha256.Sum256(public)
 	return hex.EncodeToString(sum[:8])
 }
 
-// checkpointMessage is the message of the log line that a checkpoint travels in.
+// checkpointMessage is the message of log lines with checkpoints.
 const checkpointMessage = "audit checkpoint"
 
-// ReadCheckpoints reads checkpoints, one on each line, from the file they were
-// kept in or out of a log in JSON, whose other lines are passed over.
+// ReadCheckpoints reads checkpoints, one per line, from a checkpoint file or from a
+// JSON log, whose other lines are skipped.
 func ReadCheckpoints(from io.Reader) ([]Checkpoint, error) {
 	var found []Checkpoint
 	lines := bufio.NewScanner(from)
@@ -87,8 +87,7 @@ func ReadCheckpoints(from io.Reader) ([]Checkpoint, error) {
 	return found, lines.Err()
 }
 
-// NewKey makes a key that checkpoints are signed with, and gives both halves as
-// they are kept in files.
+// NewKey generates a key pair to sign checkpoints, in PEM.
 func NewKey(random io.Reader) (private, public []byte, err error) {
 	open, secret, err := ed25519.GenerateKey(random)
 	if err != nil {
@@ -106,10 +105,10 @@ func NewKey(random io.Reader) (private, public []byte, err error) {
 		pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: outer}), nil
 }
 
-// errNoKey says how to make one, since few people have such a file at hand.
+// errNoKey says how to create a key.
 var errNoKey = errors.New("want an Ed25519 key in PEM, as made by: landfall audit key FILE")
 
-// ReadKey reads the key that signs.
+// ReadKey reads a private key.
 func ReadKey(text []byte) (ed25519.PrivateKey, error) {
 	block, _ := pem.Decode(text)
 	if block == nil {
@@ -123,8 +122,7 @@ func ReadKey(text []byte) (ed25519.PrivateKey, error) {
 	return key, nil
 }
 
-// ReadPublicKey reads the half that proves signatures, or takes it from the
-// whole.
+// ReadPublicKey reads a public key, or takes it from a private one.
 func ReadPublicKey(text []byte) (ed25519.PublicKey, error) {
 	if key, err := ReadKey(text); err == nil {
 		return key.Public().(ed25519.PublicKey), nil //nolint:forcetypeassert // it documents that

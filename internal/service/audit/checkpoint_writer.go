@@ -12,16 +12,16 @@ import (
 	"landfall"
 )
 
-// CheckpointWriter keeps checkpoints where the database's keepers cannot reach: in a file
-// that is only added to, or in the log.
+// CheckpointWriter writes checkpoints outside the database: to an append-only file,
+// or to the log.
 type CheckpointWriter struct {
 	key  ed25519.PrivateKey // nil: unsigned
 	file string             // "": the log
 	log  *slog.Logger
 }
 
-// NewCheckpointWriter makes one. A file that cannot be added to is refused now, not
-// when the first checkpoint is due.
+// NewCheckpointWriter returns a writer. It fails now if the file cannot be appended
+// to, not when the first checkpoint is due.
 func NewCheckpointWriter(key ed25519.PrivateKey, file string, log *slog.Logger) (*CheckpointWriter, error) {
 	if file != "" {
 		opened, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -35,8 +35,8 @@ func NewCheckpointWriter(key ed25519.PrivateKey, file string, log *slog.Logger) 
 	return &CheckpointWriter{key, file, log}, nil
 }
 
-// write keeps a checkpoint durably. The file is opened each time, so that it can
-// be moved away.
+// write stores a checkpoint durably. It opens the file each time, so that the file
+// can be rotated.
 func (w *CheckpointWriter) write(chain landfall.AuditChain, at time.Time) error {
 	made := newCheckpoint(chain, at, w.key)
 	if w.file == "" {
@@ -59,8 +59,8 @@ func (w *CheckpointWriter) write(chain landfall.AuditChain, at time.Time) error 
 	return errors.Join(err, opened.Sync(), opened.Close())
 }
 
-// endsMidLine says whether the last line of a file has no end: whoever wrote it was
-// killed over it. What is written next must not be lost with it.
+// endsMidLine reports whether the last line of a file is incomplete because its
+// writer was killed. The next checkpoint must start on a new line.
 func endsMidLine(file *os.File) bool {
 	info, err := file.Stat()
 	if err != nil || info.Size() == 0 {
@@ -71,7 +71,7 @@ func endsMidLine(file *os.File) bool {
 	return err == nil && end[0] != '\n'
 }
 
-// last reads the newest checkpoint of the file, if there is one.
+// last reads the newest checkpoint of the file, or nil.
 func (w *CheckpointWriter) last() (*Checkpoint, error) {
 	if w.file == "" {
 		return nil, nil

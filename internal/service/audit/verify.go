@@ -12,31 +12,31 @@ import (
 	"landfall"
 )
 
-// Result is what became of a verification.
+// Result is the result of a verification.
 type Result struct {
 	Chain       landfall.AuditChain
 	Unchained   int // entries that were not chained yet
 	Checkpoints int // that agree with the chain
-	// Last is the furthest of them. What is behind it nobody but the database
-	// vouches for: a file of checkpoints that was cut off shows there.
+	// Last is the last of them. Only the database vouches for later entries, which
+	// shows when a file of checkpoints was truncated.
 	Last Checkpoint
-	// Wrong is the first thing that does not hold; "": nothing.
+	// Problem is the first problem; "": none.
 	Problem  string
-	Position int64 // where that is
+	Position int64 // of the problem
 	Entry    int64 // the entry concerned; 0: none
 }
 
-// Evidence is what was kept outside the database.
+// Evidence is what was stored outside the database.
 type Evidence struct {
 	Checkpoints []Checkpoint
-	Public      ed25519.PublicKey // nil: signatures are not looked at
+	Public      ed25519.PublicKey // nil: signatures are not checked
 }
 
 // pageSize is how many entries are read in one transaction.
 const pageSize = 500
 
-// Verify walks along the chain and names the first place at which it is not
-// what it was. It changes nothing and may run beside a server.
+// Verify checks the chain and reports the first place where it was changed. It
+// writes nothing and may run beside a server.
 func Verify(ctx context.Context, store landfall.Transactor, evidence Evidence) (Result, error) {
 	w := &verification{store: store, checkpoints: map[int64]Checkpoint{}}
 	if err := store.View(ctx, func(view landfall.View) (err error) {
@@ -53,7 +53,7 @@ func Verify(ctx context.Context, store landfall.Transactor, evidence Evidence) (
 	return w.Result, nil
 }
 
-// verification is a verification under way.
+// verification is a verification in progress.
 type verification struct {
 	Result
 	store       landfall.Transactor
@@ -62,16 +62,15 @@ type verification struct {
 	position    int64 // place
 }
 
-// report keeps the first place that does not hold; everything behind it follows from
-// that one.
+// report keeps the first problem; later ones follow from it.
 func (w *verification) report(place, entry int64, what string, args ...any) {
 	if w.Problem == "" {
 		w.Position, w.Entry, w.Problem = place, entry, fmt.Sprintf(what, args...)
 	}
 }
 
-// checkCheckpoints sorts the checkpoints. One without a good signature proves nothing,
-// and that it is there is worth knowing.
+// checkCheckpoints checks the checkpoints and indexes them by position. One without
+// a valid signature proves nothing and is reported.
 func (w *verification) checkCheckpoints(evidence Evidence) {
 	for _, one := range evidence.Checkpoints {
 		switch before, twice := w.checkpoints[one.Position]; {
@@ -86,8 +85,8 @@ func (w *verification) checkCheckpoints(evidence Evidence) {
 	}
 }
 
-// checkEntries goes through the chain in pages, each in a snapshot of its own, so that a
-// long audit holds up no cleaning of the database.
+// checkEntries goes through the chain in pages, each in its own snapshot, so that a
+// long audit does not delay the database's vacuum.
 func (w *verification) checkEntries(ctx context.Context) error {
 	for after := int64(math.MinInt64); w.Problem == ""; {
 		var page []landfall.AuditLink
@@ -99,7 +98,7 @@ func (w *verification) checkEntries(ctx context.Context) error {
 		}
 		for _, link := range page {
 			if after = link.ID; link.ID > w.Chain.Through {
-				w.Unchained++ // or chained while we walk: whoever verifies next will see
+				w.Unchained++ // or chained meanwhile; the next verification checks it
 				continue
 			}
 			if err := w.checkEntry(ctx, link); err != nil || w.Problem != "" {
@@ -113,7 +112,7 @@ func (w *verification) checkEntries(ctx context.Context) error {
 	return nil
 }
 
-// checkEntry looks at the next entry that is there.
+// checkEntry checks the next entry.
 func (w *verification) checkEntry(ctx context.Context, link landfall.AuditLink) error {
 	if link.Position != w.position+1 {
 		return w.explainPosition(ctx, link)
@@ -136,7 +135,7 @@ func (w *verification) checkEntry(ctx context.Context, link landfall.AuditLink) 
 	return nil
 }
 
-// explainPosition says what an entry means that is not at the next place.
+// explainPosition reports why an entry is not at the next place.
 func (w *verification) explainPosition(ctx context.Context, link landfall.AuditLink) error {
 	next := w.position + 1
 	id, there, err := w.entryAt(ctx, next)
@@ -159,7 +158,7 @@ func (w *verification) explainPosition(ctx context.Context, link landfall.AuditL
 	return nil
 }
 
-// entryAt gives the entry that was given a place; 0: none.
+// entryAt returns the entry that was given a place; 0: none.
 func (w *verification) entryAt(ctx context.Context, place int64) (id int64, there bool, err error) {
 	err = w.store.View(ctx, func(view landfall.View) (err error) {
 		id, there, err = view.AuditPosition(ctx, place)
@@ -173,8 +172,8 @@ func (w *verification) entryAt(ctx context.Context, place int64) (id int64, ther
 	return id, there, nil
 }
 
-// checkEnd compares what was found with the end of the chain and with the
-// checkpoints behind it.
+// checkEnd compares the last entry with the recorded end of the chain and with
+// later checkpoints.
 func (w *verification) checkEnd(ctx context.Context) error {
 	switch {
 	case w.position < w.Chain.Position:

@@ -10,14 +10,14 @@ import (
 	"landfall/internal/lib/cache"
 )
 
-// maxHeaderLength is far above the longest header a client of ours would send.
+// maxHeaderLength is far above what any client sends.
 const maxHeaderLength = 256
 
-// tokenCacheLimits is what nobody has a reason to change: how long an answer may be
-// reused, how long one question may take, and how many are kept.
+// tokenCacheLimits are how long an answer may be reused, how long a lookup may
+// take, and how many answers are cached.
 var tokenCacheLimits = cache.Limits{Life: 50 * time.Millisecond, Patience: 5 * time.Second, Size: 4096}
 
-// Authenticator tells who shows a token. It is safe for concurrent use.
+// Authenticator identifies callers by their tokens. It is safe for concurrent use.
 type Authenticator struct {
 	store landfall.Transactor
 	clock func() time.Time
@@ -25,7 +25,8 @@ type Authenticator struct {
 	uses  keyUses
 }
 
-// NewAuthenticator gives a gate over a store; a nil clock means time.Now.
+// NewAuthenticator returns an authenticator over a store; a nil clock means
+// time.Now.
 func NewAuthenticator(store landfall.Transactor, clock func() time.Time) *Authenticator {
 	if clock == nil {
 		clock = time.Now
@@ -33,13 +34,13 @@ func NewAuthenticator(store landfall.Transactor, clock func() time.Time) *Authen
 	return &Authenticator{store: store, clock: clock, known: cache.New[[32]byte, cachedToken](tokenCacheLimits)}
 }
 
-// Identify names the holder of the token in the values of the Authorization
-// header. It fails with a *landfall.Error: not_authenticated when nothing was
-// shown, authentication_failed for everything that is not a living token, and
-// service_unavailable when the database cannot be asked.
+// Identify returns the holder of the token in the values of the Authorization
+// header. It fails with a *landfall.Error: not_authenticated when there is no
+// token, authentication_failed when it is not valid, and service_unavailable when
+// the database cannot be asked.
 //
 // Answers are reused for 50 ms, counted from before the database was asked, so
-// a revoked key is refused by every replica long before anybody could notice.
+// every replica refuses a revoked key almost at once.
 func (g *Authenticator) Identify(ctx context.Context, header []string) (landfall.Principal, error) {
 	text, err := bearer(header)
 	if err != nil {
@@ -60,8 +61,8 @@ func (g *Authenticator) Identify(ctx context.Context, header []string) (landfall
 	return found.principal, nil
 }
 
-// bearer takes the token out of the header's values. The scheme's name is
-// compared without regard to case, as HTTP asks for.
+// bearer returns the token in the header's values. The scheme is compared without
+// regard to case, as HTTP requires.
 func bearer(header []string) (string, error) {
 	if len(header) == 0 || len(header) == 1 && strings.Trim(header[0], " \t") == "" {
 		return "", missing()
@@ -87,14 +88,14 @@ func bearer(header []string) (string, error) {
 	return text, nil
 }
 
-// cachedToken is what a token stands for, and until when.
+// cachedToken is who a token identifies, and until when.
 type cachedToken struct {
-	good      bool // false: nobody's token, or one that is good for nothing
+	good      bool // false: an unknown or invalid token
 	principal landfall.Principal
 	until     time.Time // zero: no end
 }
 
-// lookUp asks the store about a token. The ends are left to the caller's clock.
+// lookUp reads a token from the store. The caller checks when it ends.
 func (g *Authenticator) lookUp(ctx context.Context, hash [32]byte) (cachedToken, error) {
 	var found cachedToken
 	err := g.store.View(ctx, func(view landfall.View) error {

@@ -7,15 +7,14 @@ import (
 	"landfall/internal/lib/admission"
 )
 
-// Limits says how many failed attempts are borne before they are slowed down.
-// Only failures count: a right key always passes, so nobody can lock an
-// organisation out by failing on its behalf.
+// Limits is how many failed attempts are allowed. Only failures count: a valid key
+// always passes, so nobody can lock an organisation out.
 type Limits struct {
 	SourceBurst int           // failures of one address before it must wait; 0: 20
-	SourceEvery time.Duration // one more failure is borne after this long; 0: 3 s
+	SourceEvery time.Duration // one more failure is allowed after this long; 0: 3 s
 	KeyBurst    int           // failures on one key id, from anywhere; 0: 10
 	KeyEvery    time.Duration // 0: 6 s
-	Remembered  int           // addresses and key ids remembered at most, each; 0: 10,000
+	Remembered  int           // addresses and key ids tracked at most, each; 0: 10,000
 }
 
 func (l Limits) withDefaults() Limits {
@@ -27,7 +26,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// setDefault puts a default where nothing sensible was given.
+// setDefault replaces a setting that is not positive.
 func setDefault[N int | time.Duration](setting *N, fallback N) {
 	if *setting <= 0 {
 		*setting = fallback
@@ -45,8 +44,8 @@ func newFailureLimiter(limits Limits) *failureLimiter {
 	return &failureLimiter{limits: limits, sources: admission.NewBuckets(limits.Remembered), keys: admission.NewBuckets(limits.Remembered)}
 }
 
-// fail notes a failure and gives how long the failing side must wait; zero
-// when it is still within its limits. An empty key id counts for no key.
+// fail counts a failure and returns how long the caller must wait; zero while it is
+// within the limits. An empty key id is not counted.
 func (t *failureLimiter) fail(source, keyID string, now time.Time) time.Duration {
 	wait := t.sources.Take(network(source), admission.Rate{Burst: t.limits.SourceBurst, Every: t.limits.SourceEvery}, now)
 	if keyID != "" {
@@ -55,8 +54,8 @@ func (t *failureLimiter) fail(source, keyID string, now time.Time) time.Duration
 	return wait
 }
 
-// network gives what counts as one source: an IPv4 address, or the /64 that a
-// single IPv6 host is free to choose its addresses from.
+// network returns what counts as one source: an IPv4 address, or the /64 network of
+// an IPv6 address, which a single host may use freely.
 func network(source string) string {
 	if pair, err := netip.ParseAddrPort(source); err == nil {
 		source = pair.Addr().String()

@@ -10,9 +10,8 @@ import (
 	"landfall/internal/lib/admission"
 )
 
-// Ended tokens are forgotten a little later, so that a replica with a slow
-// clock does not meet one that is gone while it still believes in it, and a
-// batch at a time, so that nobody else waits for a whole night's tokens.
+// Ended tokens are deleted a little later, so that a replica with a slow clock
+// still finds them, and in batches, so that nobody waits for thousands of deletes.
 const (
 	sweepGrace = time.Hour
 	sweepBatch = 5000
@@ -22,13 +21,13 @@ const (
 type Options struct {
 	AccessLife  time.Duration    // 60 minutes
 	RefreshLife time.Duration    // 7 days
-	FamilyLife  time.Duration    // from a login on, however often it is refreshed; 30 days
+	FamilyLife  time.Duration    // from the login, however often it is refreshed; 30 days
 	Limits      Limits           // of failed attempts
 	Clock       func() time.Time // time.Now
-	Watch       func(Login)      // is told of every attempt; must not block
+	Watch       func(Login)      // called for every attempt; must not block
 }
 
-// Grant is what a key or a refresh token buys.
+// Grant is the tokens obtained with a key or a refresh token.
 type Grant struct {
 	Token            Secret
 	ExpiresIn        time.Duration
@@ -44,7 +43,7 @@ type Issuer struct {
 	tokens   *admission.Buckets // granted, by organisation
 }
 
-// NewIssuer gives an issuer over a store.
+// NewIssuer returns an issuer over a store.
 func NewIssuer(store landfall.Transactor, options Options) *Issuer {
 	setDefault(&options.AccessLife, time.Hour)
 	setDefault(&options.RefreshLife, 7*24*time.Hour)
@@ -59,9 +58,9 @@ func NewIssuer(store landfall.Transactor, options Options) *Issuer {
 	return &Issuer{store: store, options: options, throttle: throttle, tokens: admission.NewBuckets(throttle.limits.Remembered)}
 }
 
-// Issue gives a grant for an API key. The source is the caller's address: its
-// failures are counted, and over the limit the answer to a bad key becomes a
-// TooMany error. All other failures of the caller are one and the same error.
+// Issue returns a grant for an API key. Source is the caller's address. Its
+// failures are counted; over the limit an invalid key is a TooMany error. All
+// other failures of the caller are the same error.
 func (i *Issuer) Issue(ctx context.Context, source, apiKey string) (grant Grant, err error) {
 	now := i.options.Clock()
 	id, ok := parseKey(apiKey)
@@ -95,7 +94,7 @@ func (i *Issuer) Issue(ctx context.Context, source, apiKey string) (grant Grant,
 		}
 		return tx.MarkKeysUsed(ctx, id)
 	})
-	if errors.Is(err, landfall.ErrNotFound) { // the key went away in between
+	if errors.Is(err, landfall.ErrNotFound) { // the key was deleted in between
 		return Grant{}, i.refuse(source, login.KeyID, now)
 	}
 	if err != nil {
@@ -132,8 +131,8 @@ func (i *Issuer) verify(ctx context.Context, id, text string, now time.Time) (la
 	return organisation, same && known && valid(key, organisation, now), nil
 }
 
-// checkTokenQuota keeps an organisation within its tokens a minute. Only granted ones
-// count, so nobody can use them up on its behalf.
+// checkTokenQuota checks the quota of tokens per minute. Only granted tokens count,
+// so that nobody else can use up the quota.
 func (i *Issuer) checkTokenQuota(organisation landfall.Organisation, now time.Time) error {
 	limit := organisation.Quotas.TokensPerMinute
 	if limit <= 0 {
@@ -145,8 +144,8 @@ func (i *Issuer) checkTokenQuota(organisation landfall.Organisation, now time.Ti
 	return nil
 }
 
-// newGrant makes the two tokens of a grant and the rows to keep them by. Neither
-// outlives its family.
+// newGrant creates the two tokens of a grant and their rows. Neither outlives its
+// family.
 func (i *Issuer) newGrant(keyID string, family landfall.TokenFamily, now time.Time) (Grant, []landfall.ServiceToken) {
 	left := family.EndsAt.Sub(now)
 	grant := Grant{ExpiresIn: min(i.options.AccessLife, left), RefreshExpiresIn: min(i.options.RefreshLife, left)}
@@ -157,7 +156,7 @@ func (i *Issuer) newGrant(keyID string, family landfall.TokenFamily, now time.Ti
 	return grant, []landfall.ServiceToken{access, refresh}
 }
 
-// refuse counts a failure and gives its answer.
+// refuse counts a failure and returns the error for it.
 func (i *Issuer) refuse(source, keyID string, now time.Time) error {
 	if wait := i.throttle.fail(source, keyID, now); wait > 0 {
 		return throttled(wait)
@@ -165,9 +164,8 @@ func (i *Issuer) refuse(source, keyID string, now time.Time) error {
 	return refused()
 }
 
-// Sweep forgets tokens and families that ended, and says how many. Spent
-// refresh tokens stay until their end, so that showing one again is still
-// recognised.
+// Sweep deletes ended tokens and families, and returns how many. Spent refresh
+// tokens stay until their end, so that reuse is detected.
 func (i *Issuer) Sweep(ctx context.Context) (int, error) {
 	before, dropped := i.options.Clock().Add(-sweepGrace), 0
 	for _, drop := range []func(landfall.Tx) (int, error){

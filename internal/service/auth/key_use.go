@@ -7,18 +7,17 @@ import (
 	"landfall"
 )
 
-// keyUses remembers whose keys were shown since they were last written down. It
-// holds one entry for each key at most.
+// keyUses collects which keys were used since the last save.
 type keyUses struct{ keys sync.Map }
 
-// note costs next to nothing for a key that is noted already.
+// note records a key. It is cheap when the key was recorded already.
 func (u *keyUses) note(key string) {
 	if _, noted := u.keys.Load(key); !noted {
 		u.keys.Store(key, nil)
 	}
 }
 
-// take gives what was noted and begins anew.
+// take returns the recorded keys and clears them.
 func (u *keyUses) take() (keys []string) {
 	u.keys.Range(func(key, _ any) bool {
 		u.keys.Delete(key)
@@ -30,8 +29,8 @@ func (u *keyUses) take() (keys []string) {
 	return keys
 }
 
-// SaveKeyUses writes down which keys were used since it was called last. Called
-// once a minute, it makes the times exact to about a minute, for one write.
+// SaveKeyUses stores which keys were used since the last call. Called once a
+// minute, it keeps the times exact to about a minute with one write.
 func (g *Authenticator) SaveKeyUses(ctx context.Context) error {
 	keys := g.uses.take()
 	if len(keys) == 0 {

@@ -6,33 +6,33 @@ import (
 	"landfall"
 )
 
-// Login is one attempt to obtain service tokens, for the operator to read. It
-// holds no secret: the key's id is the public part of what was shown.
+// Login is one attempt to obtain service tokens, for logs and metrics. It contains
+// no secret: the key id is public.
 type Login struct {
 	With         string // "api_key" or "refresh_token"
 	Outcome      Outcome
-	KeyID        string // "" when what was shown cannot be ours; of a failure it need not exist
-	Organisation string // "" unless the key is known to be good
+	KeyID        string // "" when the credential is malformed; after a failure the key need not exist
+	Organisation string // "" unless the key is valid
 	Source       string // the caller's address
 	Reused       bool   // a refresh token was used twice, and its family has ended
 }
 
-// Outcome says what became of a login.
+// Outcome is the result of a login.
 type Outcome string
 
 // The outcomes.
 const (
 	Granted     Outcome = "granted"
-	Refused     Outcome = "refused"    // the credential is not good
-	Throttled   Outcome = "slowed"     // likewise, and there were too many such failures
-	OverQuota   Outcome = "over_quota" // the organisation has had its tokens for now
+	Refused     Outcome = "refused"    // the credential is not valid
+	Throttled   Outcome = "slowed"     // likewise, after too many failures
+	OverQuota   Outcome = "over_quota" // the organisation is over its quota of tokens
 	Unavailable Outcome = "unavailable"
 )
 
 // Outcomes lists the outcomes.
 var Outcomes = []Outcome{Granted, Refused, Throttled, OverQuota, Unavailable}
 
-// report reports a login with the outcome that its error stands for.
+// report sets the outcome of a login from its error and reports it.
 func (i *Issuer) report(login Login, err error) {
 	known, _ := errors.AsType[*landfall.Error](err)
 	switch {

@@ -7,32 +7,32 @@ import (
 	"landfall/internal/lib/admission"
 )
 
-// loginLimiter slows guessing of passwords down: by address, by name from one address,
-// and by name from wherever. Each limit lets somebody try again after seconds,
-// so nobody is locked out for good; and whoever comes from where he has been
-// before is not held up by what others try in his name.
+// loginLimiter limits password attempts by address, by name and address, and by
+// name. Each limit allows another attempt after seconds, so nobody is locked out.
+// An operator at a known address is not affected by what others try with the same
+// name.
 type loginLimiter struct {
 	sources, pairs, names *admission.Buckets
 
 	mu    sync.Mutex
-	known map[string]bool // name and address of those who got in
+	known map[string]bool // name and address of successful sign-ins
 }
 
-// maxTracked bounds the names and addresses that are kept, each.
+// maxTracked limits the names and addresses that are tracked, each.
 const maxTracked = 10_000
 
 func newLoginLimiter() *loginLimiter {
 	return &loginLimiter{sources: admission.NewBuckets(maxTracked), pairs: admission.NewBuckets(maxTracked), names: admission.NewBuckets(maxTracked), known: map[string]bool{}}
 }
 
-// The limits: so many attempts at once, and one more after every so long.
+// The limits: a burst of attempts, and one more after each interval.
 var (
 	ofSource = admission.Rate{Burst: 20, Every: 3 * time.Second}
 	ofPair   = admission.Rate{Burst: 10, Every: 10 * time.Second}
 	ofName   = admission.Rate{Burst: 30, Every: 10 * time.Second}
 )
 
-// take says how long somebody must wait; zero lets him try.
+// take counts an attempt and returns how long to wait; zero allows it.
 func (b *loginLimiter) take(name, address string, now time.Time) time.Duration {
 	name = truncate(name, maxAgentLength)
 	source := network(address)
@@ -47,8 +47,8 @@ func (b *loginLimiter) take(name, address string, now time.Time) time.Duration {
 	return wait
 }
 
-// trust remembers where somebody has got in from. Whoever must be forgotten for
-// it is only treated as a stranger again.
+// trust records a successful sign-in. When too many are recorded, an arbitrary one
+// is dropped and treated as unknown again.
 func (b *loginLimiter) trust(name, address string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

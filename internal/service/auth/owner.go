@@ -10,25 +10,26 @@ import (
 	"landfall"
 )
 
-// What people do about their own sign-in. Nobody else knows a password, so
-// nobody else can choose one.
+// This file has what operators do about their own sign-in. Nobody else can choose
+// their password.
 
 // invitationLength is how long the text of an invitation is.
 const invitationLength = secretLength
 
-// NewInvitation makes the secret of a link by which a password is chosen.
+// NewInvitation creates the secret of a link to choose a password.
 func NewInvitation() (Secret, [32]byte) {
 	text := random(invitationLength)
 	return Secret{text}, digest(text)
 }
 
-// errNoInvitation is the answer to a link that is used, over or made up.
+// errNoInvitation is returned for a link that was used, has expired or never
+// existed.
 var errNoInvitation = &landfall.Error{
 	Kind: landfall.NotFound, Code: landfall.CodeNotFound,
 	Detail: "This link has been used or is over. Ask an operator for a new one: landfall operator reset NAME",
 }
 
-// Invited gives who an invitation is for.
+// Invited returns the operator that an invitation is for.
 func (r *Sessions) Invited(ctx context.Context, text string) (operator landfall.Operator, err error) {
 	if len(text) != invitationLength || !inAlphabet(text) {
 		return landfall.Operator{}, errNoInvitation
@@ -40,8 +41,8 @@ func (r *Sessions) Invited(ctx context.Context, text string) (operator landfall.
 	return operator, invitationFault(err)
 }
 
-// Accept lets somebody who was invited choose a password. The invitation is
-// used up with it, and sessions from before are over.
+// Accept sets the password of an invited operator. It uses up the invitation and
+// ends all earlier sessions.
 func (r *Sessions) Accept(ctx context.Context, text, password string) (operator landfall.Operator, err error) {
 	if operator, err = r.Invited(ctx, text); err != nil {
 		return landfall.Operator{}, err
@@ -70,8 +71,8 @@ func invitationFault(err error) error {
 	return nil
 }
 
-// ChangePassword lets somebody who is signed in choose another password. All
-// other sessions of his are over with it.
+// ChangePassword changes the password of a signed-in operator and ends all other
+// sessions of that operator.
 func (r *Sessions) ChangePassword(ctx context.Context, session landfall.Session, old, password string) error {
 	operator, err := r.checkPassword(ctx, session, old)
 	if err != nil {
@@ -87,8 +88,8 @@ func (r *Sessions) ChangePassword(ctx context.Context, session landfall.Session,
 	})
 }
 
-// EnableTOTP switches the second factor on, once a code shows that the app knows
-// its secret.
+// EnableTOTP switches the second factor on, after a code has shown that the app
+// has the secret.
 func (r *Sessions) EnableTOTP(ctx context.Context, session landfall.Session, secret, code string) error {
 	step, right := checkTOTP(secret, code, 0, r.options.Clock())
 	if !right {
@@ -106,7 +107,7 @@ func (r *Sessions) EnableTOTP(ctx context.Context, session landfall.Session, sec
 	})
 }
 
-// DisableTOTP switches the second factor off; it takes the password.
+// DisableTOTP switches the second factor off; it requires the password.
 func (r *Sessions) DisableTOTP(ctx context.Context, session landfall.Session, password string) error {
 	operator, err := r.checkPassword(ctx, session, password)
 	if err != nil {
@@ -132,8 +133,8 @@ func (r *Sessions) SignOut(ctx context.Context, session landfall.Session) error 
 	})
 }
 
-// checkPassword wants the password of somebody who is signed in once more: a browser
-// left alone must not be enough to take a sign-in over.
+// checkPassword asks a signed-in operator for the password again: an unattended
+// browser must not be enough to take over the account.
 func (r *Sessions) checkPassword(ctx context.Context, session landfall.Session, password string) (landfall.Operator, error) {
 	if wait := r.brake.take(session.Operator, session.Address, r.options.Clock()); wait > 0 {
 		return landfall.Operator{}, throttled(wait)
@@ -169,7 +170,7 @@ func (r *Sessions) hashPassword(ctx context.Context, name, password string) (str
 	return hash, nil
 }
 
-// change changes an operator that is what it was when the change was proved.
+// change changes an operator if it is unchanged since the password was checked.
 func (r *Sessions) change(ctx context.Context, proved landfall.Operator, how func(landfall.Tx, landfall.Operator) error) error {
 	err := r.store.Update(ctx, func(tx landfall.Tx) error {
 		operator, err := tx.Operator(ctx, proved.Name)
@@ -187,7 +188,7 @@ func (r *Sessions) change(ctx context.Context, proved landfall.Operator, how fun
 	return nil
 }
 
-// save writes a change down and ends all sessions but one.
+// save stores a change and ends all sessions except one.
 func (r *Sessions) save(ctx context.Context, tx landfall.Tx, operator landfall.Operator, except, action, detail string) error {
 	if err := tx.SaveOperator(ctx, operator); err != nil {
 		return err

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// What a password costs to check: 19 MiB and two passes, which is what is
-// recommended at least for argon2id. No more than passwordsAtOnce are checked
-// at a time, so that guessing takes neither the memory nor the processors.
+// The cost of checking a password: 19 MiB and two passes, the recommended minimum
+// for argon2id. At most passwordsAtOnce are checked at a time, so that guessing
+// cannot use up memory or processors.
 const (
 	passwordMemory  = 19 << 10 // KiB
 	passwordPasses  = 2
@@ -24,14 +24,14 @@ const (
 	passwordsAtOnce = 2
 )
 
-// The shortest and longest passwords. The longest keeps callers from having
+// The shortest and longest passwords. The upper limit keeps callers from having
 // megabytes hashed.
 const (
 	ShortestPassword = 12
 	LongestPassword  = 256
 )
 
-// passwords hashes and checks, a few at a time.
+// passwords hashes and checks passwords, a few at a time.
 type passwords struct{ turns chan struct{} }
 
 func newPasswords() passwords { return passwords{make(chan struct{}, passwordsAtOnce)} }
@@ -46,8 +46,8 @@ func (p passwords) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// hash gives what is kept of a password: the algorithm with what it was told,
-// the salt and the result.
+// hash returns what is stored of a password: the algorithm and its parameters, the
+// salt and the hash.
 func (p passwords) hash(ctx context.Context, password string) (string, error) {
 	leave, err := p.enter(ctx)
 	if err != nil {
@@ -61,8 +61,8 @@ func (p passwords) hash(ctx context.Context, password string) (string, error) {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=1$%s$%s", argon2.Version, passwordMemory, passwordPasses, encode(salt), encode(key)), nil
 }
 
-// dummyHash is checked for names that nobody has, so that they take as long as
-// the others and cannot be told from them.
+// dummyHash is checked for unknown names, so that they take as long as known ones
+// and cannot be told apart.
 const dummyHash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
 // check reports whether a password is the one that was hashed.

@@ -9,16 +9,14 @@ import (
 	"landfall"
 )
 
-// errReused means that a refresh token was shown after its use: either its holder
-// or a thief has a copy he should not have. Somebody whose answer was lost shows
-// it again too; he has nothing of the family that could be taken from him, and
-// the API key to begin again.
+// errReused means that a refresh token was used twice: somebody has a copy of it.
+// A client whose response was lost sends it again too; it got no tokens that could
+// be lost, and can log in again with its API key.
 var errReused = errors.New("a refresh token was used twice")
 
-// Refresh gives a new grant for a refresh token, which is good once: of many
-// callers showing it at the same moment exactly one gets a grant. A spent token
-// shown again ends every token of its family, the thief's and the
-// holder's alike, since nobody can tell them apart.
+// Refresh returns a new grant for a refresh token, which works once: of many
+// concurrent callers exactly one gets a grant. Using a spent token ends every token
+// of its family, because the thief and the owner cannot be told apart.
 func (i *Issuer) Refresh(ctx context.Context, source, refreshToken string) (grant Grant, err error) {
 	now := i.options.Clock()
 	login := Login{With: "refresh_token", Source: source}
@@ -63,8 +61,8 @@ func (i *Issuer) Refresh(ctx context.Context, source, refreshToken string) (gran
 	return grant, nil
 }
 
-// refreshable gives a refresh token that may still be used, ErrNotFound, or
-// errReused. Looking before writing keeps guesses away from the writer.
+// refreshable returns a refresh token that may still be used, ErrNotFound, or
+// errReused. Reading first keeps guesses from causing writes.
 func (i *Issuer) refreshable(ctx context.Context, hash [32]byte, now time.Time) (landfall.ServiceToken, landfall.Organisation, error) {
 	var token landfall.ServiceToken
 	var organisation landfall.Organisation
@@ -87,14 +85,14 @@ func (i *Issuer) refreshable(ctx context.Context, hash [32]byte, now time.Time) 
 		return landfall.ServiceToken{}, landfall.Organisation{}, err
 	}
 	if token.Family.ID == ([32]byte{}) {
-		// From before there were families: it begins one, always the same.
+		// A token without a family starts one, always the same.
 		token.Family = i.newFamily(now)
 		token.Family.ID = sha256.Sum256(hash[:])
 	}
 	return token, organisation, err
 }
 
-// newFamily is the family of a new login.
+// newFamily returns the family of a new login.
 func (i *Issuer) newFamily(now time.Time) landfall.TokenFamily {
 	return landfall.TokenFamily{ID: digest(random(secretLength)), EndsAt: now.Add(i.options.FamilyLife)}
 }

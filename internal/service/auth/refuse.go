@@ -6,7 +6,7 @@ import (
 	"landfall"
 )
 
-// missing is the answer to a request that shows no token at all.
+// missing is the error of a request without a token.
 func missing() *landfall.Error {
 	return &landfall.Error{
 		Kind: landfall.Unauthenticated, Code: landfall.CodeNotAuthenticated,
@@ -14,8 +14,8 @@ func missing() *landfall.Error {
 	}
 }
 
-// refused is the one answer to every bad credential. It never says which part
-// was wrong: that would help only somebody who is guessing.
+// refused is the error of every invalid credential. It never says which part was
+// wrong, because that would help guessing.
 func refused() *landfall.Error {
 	return &landfall.Error{
 		Kind: landfall.Unauthenticated, Code: landfall.CodeAuthenticationFailed,
@@ -23,16 +23,16 @@ func refused() *landfall.Error {
 	}
 }
 
-// keyShown is the answer to an API key in the place of a token: the mistake
-// that everybody makes once. It says nothing about the key itself.
+// keyShown is the error of an API key sent instead of a token, a common mistake. It
+// says nothing about the key itself.
 func keyShown() *landfall.Error {
 	return &landfall.Error{
 		Kind: landfall.Unauthenticated, Code: landfall.CodeAuthenticationFailed,
-		Detail: "This is an API key. Swap it for a token first, with obtainServiceToken at /v1/graphql/.",
+		Detail: "This is an API key. Exchange it for a token first, with obtainServiceToken at /v1/graphql/.",
 	}
 }
 
-// throttled is the answer to somebody who failed too often.
+// throttled is the error after too many failures.
 func throttled(wait time.Duration) *landfall.Error {
 	return &landfall.Error{
 		Kind: landfall.TooMany, Code: landfall.CodeTooManyRequests,

@@ -9,26 +9,26 @@ import (
 	"strings"
 )
 
-// mask is what a secret looks like wherever it was not asked for by name.
+// mask replaces a secret in every output except Reveal.
 const mask = "‹secret›"
 
-// Secret is a text that only its owner may see. Printing, formatting, logging
-// or marshalling it shows a mask, so that no log line can hold it by accident.
+// Secret is a text that must not be logged. Printing, formatting, logging or
+// marshalling it shows a mask.
 type Secret struct{ text string }
 
-// Reveal gives the text itself, for the one place that hands it over.
+// Reveal returns the text itself.
 func (s Secret) Reveal() string { return s.text }
 
-// String gives the mask.
+// String returns the mask.
 func (s Secret) String() string { return mask }
 
-// Format gives the mask for every verb, %#v and %x included.
+// Format writes the mask for every verb, %#v and %x included.
 func (s Secret) Format(out fmt.State, _ rune) { _, _ = io.WriteString(out, mask) }
 
-// LogValue gives the mask to slog.
+// LogValue returns the mask.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(mask) }
 
-// MarshalText gives the mask to encoders.
+// MarshalText returns the mask.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(mask), nil }
 
 // alphabet is base32 without letters that look alike, in lower case.
@@ -37,8 +37,8 @@ const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 // secretLength is how many characters carry 256 bits.
 const secretLength = 52
 
-// random gives n characters with five random bits each. The system's random
-// source never fails: the runtime ends the program instead.
+// random returns n characters with five random bits each. The random source never
+// fails: the runtime ends the program instead.
 func random(n int) string {
 	bits := make([]byte, n)
 	_, _ = rand.Read(bits)
@@ -48,10 +48,10 @@ func random(n int) string {
 	return string(bits)
 }
 
-// inAlphabet reports whether a text is written in the alphabet alone.
+// inAlphabet reports whether a text consists of characters of the alphabet.
 func inAlphabet(text string) bool {
 	return strings.Trim(text, alphabet) == ""
 }
 
-// digest is what the store keeps instead of a secret.
+// digest returns the hash that is stored instead of a secret.
 func digest(text string) [32]byte { return sha256.Sum256([]byte(text)) }

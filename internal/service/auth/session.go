@@ -12,15 +12,14 @@ import (
 	"landfall/internal/lib/cache"
 )
 
-// SessionOptions are the settings of a Reception; zero values mean the
-// defaults.
+// SessionOptions are the settings of Sessions; zero values mean the defaults.
 type SessionOptions struct {
-	Idle   time.Duration    // a session that nobody uses for so long is over; an hour
-	Length time.Duration    // a session is over after so long, used or not; 12 hours
+	Idle   time.Duration    // how long an unused session lasts; an hour
+	Length time.Duration    // how long a session lasts at most; 12 hours
 	Clock  func() time.Time // time.Now
 }
 
-// Sessions lets people into the console and knows who is in.
+// Sessions signs operators in to the console and identifies them.
 type Sessions struct {
 	store     landfall.Transactor
 	options   SessionOptions
@@ -29,13 +28,13 @@ type Sessions struct {
 	sessions  *cache.Memo[[32]byte, cachedSession]
 }
 
-// cachedSession is a session with whose it is.
+// cachedSession is a session with its operator.
 type cachedSession struct {
 	session  landfall.Session
 	operator landfall.Operator
 }
 
-// NewSessions gives a reception over a store.
+// NewSessions returns the sessions of a store.
 func NewSessions(store landfall.Transactor, options SessionOptions) *Sessions {
 	setDefault(&options.Idle, time.Hour)
 	setDefault(&options.Length, 12*time.Hour)
@@ -44,16 +43,16 @@ func NewSessions(store landfall.Transactor, options SessionOptions) *Sessions {
 	}
 	return &Sessions{
 		store: store, options: options, passwords: newPasswords(), brake: newLoginLimiter(),
-		// A page asks for several things at once; an ended session is noticed
-		// within a second all the same.
+		// A page makes several requests at once; an ended session is still noticed
+		// within a second.
 		sessions: cache.New[[32]byte, cachedSession](cache.Limits{Life: 500 * time.Millisecond, Patience: 5 * time.Second, Size: 1000}),
 	}
 }
 
-// Idle is how long a session lasts that nobody uses.
+// Idle returns how long an unused session lasts.
 func (r *Sessions) Idle() time.Duration { return r.options.Idle }
 
-// SignIn is somebody at the door.
+// SignIn is an attempt to sign in.
 type SignIn struct {
 	Name, Password string
 	Code           string // of the second factor
@@ -61,17 +60,17 @@ type SignIn struct {
 	Agent          string
 }
 
-// ErrTOTPNeeded says that the password was right and a code is missing.
+// ErrTOTPNeeded means that the password is right and a code is required.
 var ErrTOTPNeeded = &landfall.Error{
 	Kind: landfall.Unauthenticated, Code: landfall.CodeNotAuthenticated,
 	Detail: "Type the code that your authenticator app shows.",
 }
 
-// maxAgentLength bounds what a browser says about itself.
+// maxAgentLength limits the stored User-Agent.
 const maxAgentLength = 200
 
-// SignIn opens a session and gives the secret that the browser keeps. Whatever
-// was wrong, the answer is the same, and it takes as long.
+// SignIn opens a session and returns the secret for the browser's cookie. Whatever
+// is wrong, the error is the same and takes as long.
 func (r *Sessions) SignIn(ctx context.Context, request SignIn) (Secret, landfall.Session, error) {
 	now := r.options.Clock()
 	if wait := r.brake.take(request.Name, request.Address, now); wait > 0 {
@@ -102,7 +101,7 @@ func (r *Sessions) SignIn(ctx context.Context, request SignIn) (Secret, landfall
 	return secret, session, err
 }
 
-// find gives the operator of a name, or one without a password.
+// find returns the operator with a name, or one without a password.
 func (r *Sessions) find(ctx context.Context, name string) (operator landfall.Operator, err error) {
 	err = r.store.View(ctx, func(view landfall.View) (err error) {
 		operator, err = view.Operator(ctx, name)
@@ -117,8 +116,8 @@ func (r *Sessions) find(ctx context.Context, name string) (operator landfall.Ope
 	return operator, nil
 }
 
-// open keeps a session of somebody whose password was right, if the code of
-// the second factor is right as well: of two who show the same code one gets in.
+// open starts a session after the password was checked, if the code of the second
+// factor is right too. A code works only once, even for concurrent sign-ins.
 func (r *Sessions) open(ctx context.Context, checked landfall.Operator, request SignIn, now time.Time) (Secret, landfall.Session, error) {
 	text := random(secretLength)
 	session := landfall.Session{
@@ -157,8 +156,8 @@ func (r *Sessions) open(ctx context.Context, checked landfall.Operator, request 
 	return Secret{text}, session, nil
 }
 
-// Identify tells whose session a browser's secret opens, and notes that it is in
-// use. Who is disabled has none.
+// Identify returns the operator and session of a browser's secret, and records
+// that the session is in use. A disabled operator has no sessions.
 func (r *Sessions) Identify(ctx context.Context, text string) (landfall.Operator, landfall.Session, error) {
 	if len(text) != secretLength || !inAlphabet(text) {
 		return landfall.Operator{}, landfall.Session{}, missing()
@@ -181,15 +180,15 @@ func (r *Sessions) Identify(ctx context.Context, text string) (landfall.Operator
 		return landfall.Operator{}, landfall.Session{}, missing()
 	}
 	if now.Sub(found.session.SeenAt) > time.Minute {
-		// Nobody waits for this to be known, and a page may only read.
+		// An error here is ignored: a page must work while the database is read-only.
 		if err := r.store.Update(ctx, func(tx landfall.Tx) error { return tx.TouchSession(ctx, found.session.ID) }); err != nil {
-			return found.operator, found.session, nil //nolint:nilerr // the next page notes it
+			return found.operator, found.session, nil //nolint:nilerr // the next page records it
 		}
 	}
 	return found.operator, found.session, nil
 }
 
-// Sweep forgets sessions that are over.
+// Sweep deletes sessions that are over.
 func (r *Sessions) Sweep(ctx context.Context) (dropped int, err error) {
 	err = r.store.Update(ctx, func(tx landfall.Tx) (err error) {
 		dropped, err = tx.DropEndedSessions(ctx, sweepBatch)
@@ -198,7 +197,7 @@ func (r *Sessions) Sweep(ctx context.Context) (dropped int, err error) {
 	return dropped, err
 }
 
-// truncate cuts a text at a whole character.
+// truncate cuts a text to a number of characters.
 func truncate(text string, longest int) string {
 	text = strings.ToValidUTF8(text, "")
 	if utf8.RuneCountInString(text) <= longest {
@@ -207,7 +206,7 @@ func truncate(text string, longest int) string {
 	return string([]rune(text)[:longest])
 }
 
-// wrongPassword is the answer to every wrong sign-in.
+// wrongPassword is the error of every failed sign-in.
 func wrongPassword() *landfall.Error {
 	refusal := refused()
 	refusal.Detail = "The name or the password is not right."

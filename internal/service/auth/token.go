@@ -6,14 +6,14 @@ import (
 	"landfall"
 )
 
-// The recognisable beginnings of the two kinds of token. They help people and
-// leak scanners; what a token is good for is decided by the stored row alone.
+// The prefixes of the two kinds of token. They help people and secret scanners; the
+// stored row decides what a token can be used for.
 const (
 	accessPrefix  = "lfa_"
 	refreshPrefix = "lfr_"
 )
 
-// newToken makes a token that came from a key, and the row to keep it by.
+// newToken creates a token of a key, and its row.
 func newToken(use landfall.TokenUse, keyID string, expires time.Time) (landfall.ServiceToken, Secret) {
 	text := prefixOf(use) + random(secretLength)
 	return landfall.ServiceToken{
@@ -21,8 +21,8 @@ func newToken(use landfall.TokenUse, keyID string, expires time.Time) (landfall.
 	}, Secret{text}
 }
 
-// isToken reports whether a text has the form of a token, so that anything
-// else is refused without asking the database.
+// isToken reports whether a text has the form of a token, so that anything else is
+// refused without asking the database.
 func isToken(use landfall.TokenUse, text string) bool {
 	prefix := prefixOf(use)
 	return len(text) == len(prefix)+secretLength && text[:len(prefix)] == prefix && inAlphabet(text[len(prefix):])

@@ -13,33 +13,32 @@ import (
 	"time"
 )
 
-// The second factor: codes of six digits that an app computes from a secret and
-// the time (RFC 6238), as every app for them expects.
+// The second factor: time-based one-time passwords of six digits (RFC 6238).
 const (
 	totpStep   = 30 * time.Second
 	totpDigits = 6
-	// totpSkew is how many steps a clock may be wrong.
+	// totpSkew is how many steps a clock may be off.
 	totpSkew = 1
 )
 
 var totpAlphabet = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// NewTOTPSecret makes the secret of a second factor.
+// NewTOTPSecret creates the secret of a second factor.
 func NewTOTPSecret() string {
 	secret := make([]byte, 20)
 	_, _ = rand.Read(secret) // never fails
 	return totpAlphabet.EncodeToString(secret)
 }
 
-// TOTPURL is what an app reads to know a second factor.
+// TOTPURL returns the otpauth URL that authenticator apps read.
 func TOTPURL(name, secret string) string {
 	return (&url.URL{Scheme: "otpauth", Host: "totp", Path: "/Landfall:" + name, RawQuery: url.Values{
 		"secret": {secret}, "issuer": {"Landfall"},
 	}.Encode()}).String()
 }
 
-// checkTOTP reports whether a code is right, and of which step it is. Codes
-// up to the last one that was accepted are not accepted again.
+// checkTOTP reports whether a code is right, and its step. Codes up to the last
+// accepted step are not accepted again.
 func checkTOTP(secret, code string, last int64, now time.Time) (step int64, right bool) {
 	key, err := totpAlphabet.DecodeString(secret)
 	code = strings.ReplaceAll(strings.TrimSpace(code), " ", "")

@@ -13,24 +13,23 @@ import (
 // FeedRequest asks for events.
 type FeedRequest struct {
 	After    landfall.EventPosition
-	Begins   bool // from the oldest event that is kept
+	Begins   bool // from the oldest stored event
 	Limit    int
 	Supplier string        // "": every one granted
 	Wait     time.Duration // how long to wait when there are none
-	// Ends says that whoever waits should be sent home with what there is.
+	// Ends is closed when waiting callers should get what there is.
 	Ends <-chan struct{}
 }
 
-// FeedPage is a part of the log and where the next one begins.
+// FeedPage is a part of the log and where the next one starts.
 type FeedPage struct {
 	Events []landfall.Event
 	Next   landfall.EventPosition
 }
 
-// Events reads the log of what happened to the suppliers an organisation is
-// granted. Grants are read together with the events, so that what was taken
-// away is not read any more, however long somebody waited; a supplier granted
-// while he waits is in the next page he asks for.
+// Events reads the events of the suppliers that an organisation is granted. Grants
+// are read together with the events, so that a revoked grant counts at once,
+// however long the caller waited. A supplier granted meanwhile is in the next page.
 func (s *Service) Events(ctx context.Context, who landfall.Principal, request FeedRequest) (FeedPage, error) {
 	if request.Supplier != "" {
 		if err := s.RequireSupplier(ctx, who, request.Supplier); err != nil {
@@ -41,8 +40,7 @@ func (s *Service) Events(ctx context.Context, who landfall.Principal, request Fe
 	if err != nil {
 		return FeedPage{}, userError(err)
 	}
-	// Watched before it is read, so that what happens between the two is not slept
-	// through.
+	// Watch before reading, so that nothing in between is missed.
 	watch := s.tide.Watch(suppliers)
 	defer watch.Close()
 	patience := time.NewTimer(request.Wait)
@@ -62,7 +60,7 @@ func (s *Service) Events(ctx context.Context, who landfall.Principal, request Fe
 		case <-request.Ends:
 			return page, nil
 		case <-ctx.Done():
-			// Who has left reads nothing; who may not stay is told so.
+			// The caller has left, or is disconnected for a reason.
 			if refusal, is := errors.AsType[*landfall.Error](context.Cause(ctx)); is {
 				return FeedPage{}, refusal
 			}
@@ -71,7 +69,8 @@ func (s *Service) Events(ctx context.Context, who landfall.Principal, request Fe
 	}
 }
 
-// granted names the suppliers somebody may read about: all of his or one.
+// granted returns the suppliers whose events the caller may read: all granted ones
+// or one.
 func (s *Service) granted(ctx context.Context, who landfall.Principal, only string) ([]string, error) {
 	var suppliers []string
 	err := s.store.View(ctx, func(view landfall.View) (err error) {
@@ -84,8 +83,8 @@ func (s *Service) granted(ctx context.Context, who landfall.Principal, only stri
 	return suppliers, nil
 }
 
-// grantedSuppliers gives a list that is never nil: to the store, no list at all would mean
-// every supplier.
+// grantedSuppliers returns a list that is never nil: nil would mean every supplier
+// to the store.
 func grantedSuppliers(ctx context.Context, view landfall.View, who landfall.Principal, only string) ([]string, error) {
 	suppliers, err := view.GrantedSuppliers(ctx, who.Organisation)
 	if only != "" {
@@ -96,7 +95,7 @@ func grantedSuppliers(ctx context.Context, view landfall.View, who landfall.Prin
 
 // readFeed reads a page as far as the log is complete.
 func (s *Service) readFeed(ctx context.Context, who landfall.Principal, request FeedRequest) (FeedPage, error) {
-	// Asked before the snapshot is taken: whatever is complete by then is in it.
+	// Before the snapshot is taken: whatever is complete by then is in it.
 	complete, err := s.tide.CompleteUpTo(ctx)
 	if err != nil {
 		return FeedPage{}, err
@@ -113,8 +112,8 @@ func (s *Service) readFeed(ctx context.Context, who landfall.Principal, request 
 			return err
 		}
 		if request.Begins {
-			// Whoever begins at the oldest event misses nothing that had gone before.
-			// His cursor says so, and is not refused for it later.
+			// A reader that starts at the oldest event knows that earlier ones are gone,
+			// so its cursor must not be refused for that later.
 			next.PurgedThrough = latestPurged(gone).ID
 		} else if err := checkCursor(ctx, view, request.After, suppliers, gone); err != nil {
 			return err
@@ -134,15 +133,14 @@ func (s *Service) readFeed(ctx context.Context, who landfall.Principal, request 
 	return FeedPage{Events: found, Next: next}, nil
 }
 
-// checkCursor refuses a cursor from which going on would skip events in silence:
-// because some behind it were purged, or because it is of another history. Then
-// the database was put back to an earlier state, and its places are given anew.
+// checkCursor refuses a cursor after which events are missing: some were purged, or
+// the database was restored to an earlier state and ids are assigned again.
 func checkCursor(ctx context.Context, view landfall.View, place landfall.EventPosition, suppliers []string, gone map[string]landfall.EventPosition) error {
 	for _, supplier := range suppliers {
 		if purged := gone[supplier]; purged.ID > max(place.ID, place.PurgedThrough) {
 			return landfall.Refuse(landfall.CodeEventCursorTooOld, fmt.Sprintf(
-				"Events behind this cursor were removed because they were kept for as long as is set: those of import supplier %s up to %s. "+
-					"Begin again without a cursor, at the oldest event that is kept, and read from the lists of accounts what happened in between. "+
+				"Events after this cursor were removed because their retention period has ended: those of import supplier %s up to %s. "+
+					"Start again without a cursor, at the oldest stored event, and use the lists of accounts for what happened in between. "+
 					"Events that come again have the same ids.", supplier, purged.At.UTC().Format(time.RFC3339)))
 		}
 	}
@@ -150,18 +148,18 @@ func checkCursor(ctx context.Context, view landfall.View, place landfall.EventPo
 		return nil
 	}
 	event, err := view.LoggedEvent(ctx, place.ID)
-	// An event that was purged itself is missed by nobody who has read it.
+	// The event of the cursor itself may have been purged: the reader has read it.
 	if purged := latestPurged(gone); errors.Is(err, landfall.ErrNotFound) && place.ID <= purged.ID && !place.At.After(purged.At) {
 		return nil
 	}
 	if errors.Is(err, landfall.ErrNotFound) || err == nil && !place.Matches(event) {
 		return landfall.Refuse(landfall.CodeEventCursorUnknown,
-			"The event this cursor stands behind is not in the log any more. Begin again without a cursor: events that come again have the same ids.")
+			"The event of this cursor is no longer in the log. Start again without a cursor: repeated events have the same ids.")
 	}
 	return err
 }
 
-// latestPurged is up to where and when events of any supplier were purged.
+// latestPurged is the position up to which events of any supplier were purged.
 func latestPurged(gone map[string]landfall.EventPosition) (place landfall.EventPosition) {
 	for _, one := range gone {
 		place.ID = max(place.ID, one.ID)

@@ -9,23 +9,23 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// attrFile is the path of a file and where in the request it stands.
+// attrFile is the path of a file and its attr in the request.
 type attrFile struct{ attr, path string }
 
-// maxMissing is how many missing files one answer names.
+// maxMissing is how many missing files one response lists.
 const maxMissing = 100
 
-// errNoFileStore is for a supplier whose files must be verified on a
-// service that was given no file store: not looking would be a lie.
+// errNoFileStore is returned when files must be verified but no file store is
+// configured.
 var errNoFileStore = &landfall.Error{
 	Kind: landfall.Unavailable, Code: landfall.CodeFileStoreUnavailable, RetryAfter: 2 * time.Second,
 	Detail: "The documents cannot be verified now. Send the same request again later.",
 	Cause:  errors.New("no file store is configured"),
 }
 
-// checkPosted asks about the files of something posted. Who has no account,
-// or a paused supplier, is told so without bothering the file store; the
-// transaction that writes asks again.
+// checkPosted checks the files of a posting. Without an account, or with a paused
+// supplier, it refuses without asking the file store; the writing transaction
+// checks that again.
 func (s *Service) checkPosted(
 	ctx context.Context, supplier landfall.Supplier, key landfall.Key, files []attrFile, absent error,
 ) error {
@@ -51,9 +51,9 @@ func (s *Service) checkPosted(
 	return s.checkFiles(ctx, supplier, files)
 }
 
-// checkFiles asks the file store whether files exist, when the
-// supplier wants that. All missing ones are told at once; a store that cannot
-// be asked is a different answer from a file that is not there.
+// checkFiles asks the file store whether files exist, if the supplier has that
+// switched on. All missing files are returned at once; a file store that does not
+// answer is a different error.
 func (s *Service) checkFiles(ctx context.Context, supplier landfall.Supplier, files []attrFile) error {
 	if !supplier.VerifyDocuments || len(files) == 0 {
 		return nil
@@ -61,7 +61,7 @@ func (s *Service) checkFiles(ctx context.Context, supplier landfall.Supplier, fi
 	if s.files == nil {
 		return errNoFileStore
 	}
-	// The same file may be referred to from many places.
+	// The same file may be used several times.
 	answers := make(map[string]*landfall.Error, len(files))
 	var paths []string
 	for _, file := range files {
@@ -87,8 +87,8 @@ func (s *Service) checkFiles(ctx context.Context, supplier landfall.Supplier, fi
 	return refuseMissing(files, answers)
 }
 
-// refuseMissing names missing documents by their places in what was sent. A body
-// may have thousands, so the list ends somewhere and says so.
+// refuseMissing lists missing documents by their attrs. A body may have thousands,
+// so the list is limited.
 func refuseMissing(files []attrFile, answers map[string]*landfall.Error) error {
 	var missing []landfall.Violation
 	for _, file := range files {

@@ -9,16 +9,16 @@ import (
 	"landfall/internal/service/ledger"
 )
 
-// InstructionReceipt says onto which account an instruction went.
+// InstructionReceipt is the result of PostInstruction.
 type InstructionReceipt struct {
 	AccountNumber string
 	Reference     string
 	Added         int // 0 when the account had it already
 }
 
-// PostInstruction asks the vendor about a payment instruction and keeps what
-// he said on an imported account. The vendor is asked before the transaction,
-// so that a slow vendor holds no lock; the same instruction again is kept once.
+// PostInstruction verifies a payment instruction with its vendor and adds it to an
+// imported account. The vendor is asked before the transaction, so that a slow
+// vendor holds no lock. The same instruction is stored once.
 func (s *Service) PostInstruction(ctx context.Context, who landfall.Principal, body []byte) (InstructionReceipt, error) {
 	request, err := contract.ReadInstruction(ctx, body)
 	if err != nil {
@@ -31,8 +31,8 @@ func (s *Service) PostInstruction(ctx context.Context, who landfall.Principal, b
 	if supplier == nil {
 		return InstructionReceipt{}, errNoAccount
 	}
-	// Who has no account, or a paused supplier, or sent this before, is told so
-	// without bothering the vendor.
+	// Without an account, with a paused supplier or for a known instruction the vendor
+	// is not asked.
 	instruction := request.Instruction
 	number, known, err := s.postInstruction(ctx, who, request.Key, instruction, false)
 	added := 0
@@ -51,11 +51,10 @@ func (s *Service) PostInstruction(ctx context.Context, who landfall.Principal, b
 	return InstructionReceipt{AccountNumber: number, Reference: instruction.Reference, Added: added}, nil
 }
 
-// postInstruction looks whether an account has an instruction already and, if
-// it is to be kept, adds it when not. One that is there in other words is
-// refused: dropping the new ones in silence would be a loss. Looking is a
-// posting too, though it adds nothing: the answer that it is there already is a
-// promise, and has to rest on a commit of its own.
+// postInstruction checks whether an account has an instruction and, with keep, adds
+// it if not. An existing one with other values is refused, so that no value is
+// dropped silently. The check is a posting too, although it adds nothing: the
+// answer that the instruction exists is a promise and needs a commit of its own.
 func (s *Service) postInstruction(
 	ctx context.Context, who landfall.Principal, key landfall.Key, instruction landfall.Instruction, keep bool,
 ) (number string, known bool, err error) {
@@ -77,10 +76,10 @@ func (s *Service) postInstruction(
 	return number, known, err
 }
 
-// refuseInstruction refuses an instruction that the account has in other words.
+// refuseInstruction refuses an instruction that exists with other values.
 func refuseInstruction(prefix string, differences []string) error {
 	const detail = "The account has this payment instruction with another value here."
-	refusal := landfall.Refuse(landfall.CodeInstructionExists, "The account has this payment instruction in other words.")
+	refusal := landfall.Refuse(landfall.CodeInstructionExists, "The account has this payment instruction with other values.")
 	for _, field := range differences {
 		refusal.Violations = append(refusal.Violations, landfall.Violation{
 			Code: landfall.CodeInstructionExists, Attr: prefix + field, Detail: detail,
@@ -90,7 +89,7 @@ func refuseInstruction(prefix string, differences []string) error {
 	return refusal
 }
 
-// verify asks the vendor of an instruction about it.
+// verify asks the vendor about an instruction.
 func (s *Service) verify(ctx context.Context, who landfall.Principal, supplier string, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
 	if s.verifier == nil {
 		return landfall.InstructionDetails{}, landfall.RefuseVendor()

@@ -9,15 +9,15 @@ import (
 	"landfall/internal/service/ledger"
 )
 
-// NotesReceipt says what became of every posted note, in the order posted.
+// NotesReceipt is the results of posted notes, in order.
 type NotesReceipt struct {
 	Request  *contract.NotesRequest
 	Results  []ledger.NoteResult
 	Warnings []landfall.Violation
 }
 
-// PostNotes adds notes to an imported account. Those it has already are told
-// apart in the transaction that writes the others.
+// PostNotes adds notes to an imported account. Duplicates are detected in the
+// writing transaction.
 func (s *Service) PostNotes(ctx context.Context, who landfall.Principal, body []byte) (NotesReceipt, error) {
 	request, err := contract.ReadNotes(ctx, body)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Service) PostNotes(ctx context.Context, who landfall.Principal, body []
 	return receipt, nil
 }
 
-// notePaths gives the document paths of notes with the attr of each.
+// notePaths returns the document paths of notes with their attrs.
 func notePaths(notes []landfall.Note) []attrFile {
 	var paths []attrFile
 	for i, note := range notes {

@@ -8,8 +8,8 @@ import (
 	"landfall"
 )
 
-// post adds something to an account that must exist. What "no account" means
-// on the wire differs between the endpoints, so the caller says it.
+// post adds something to an existing account. Without an account it returns absent,
+// because that error differs between the endpoints.
 func (s *Service) post(ctx context.Context, posting landfall.Posting, absent error) (string, error) {
 	outcome, err := s.store.Post(ctx, posting)
 	if err != nil {
@@ -26,11 +26,11 @@ func (s *Service) post(ctx context.Context, posting landfall.Posting, absent err
 	return "", userError(fmt.Errorf("unknown post verdict %d", outcome.Verdict))
 }
 
-// errNoAccount is the refusal of what can only be added to an imported account.
+// errNoAccount refuses a posting without an imported account.
 var errNoAccount = landfall.Refuse(landfall.CodeAccountNotFound,
 	"There is no imported account for this import supplier and external account number.")
 
-// additionEvent tells that something was added to an account.
+// additionEvent returns the event of a posting; nil when nothing was added.
 func additionEvent(kind landfall.EventType, key landfall.Key, added int) *landfall.Event {
 	if added == 0 {
 		return nil

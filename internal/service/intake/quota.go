@@ -9,17 +9,16 @@ import (
 	"landfall/internal/api/contract"
 )
 
-// Quota shares the service between organisations.
+// Quota limits how much of the service organisations may use.
 type Quota interface {
-	// Begin lets an organisation create one more account or refuses; done must
-	// be called at the end. Places are those of the whole service, 0 for no limit.
+	// Begin admits one more creation of an organisation or refuses it; call done at
+	// the end. Places is the limit of the whole service, 0 for none.
 	Begin(who landfall.Principal, places int) (done func(), err error)
-	// Refuse tells of something else that a quota does not allow, and gives its
-	// answer.
+	// Refuse counts a refusal by another quota and returns its error.
 	Refuse(who landfall.Principal, quota string, limit int64, wait time.Duration) error
 }
 
-// BeginCreation takes a place for a creation.
+// BeginCreation admits one creation, or refuses it.
 func (s *Service) BeginCreation(who landfall.Principal) (done func(), err error) {
 	if s.quota == nil {
 		return func() {}, nil
@@ -27,10 +26,9 @@ func (s *Service) BeginCreation(who landfall.Principal) (done func(), err error)
 	return s.quota.Begin(who, s.serviceLimit)
 }
 
-// checkRevisionQuota refuses a staging that would be one revision too many for its
-// organisation. Nothing is dropped to make room: what was staged is evidence.
-// Requests that race for the last place may all get it; only organisations with
-// this quota pay for the question.
+// checkRevisionQuota refuses a staging that exceeds the quota of revisions. Old
+// revisions are never dropped: they are evidence. Requests that race for the last
+// revision may all pass. Only organisations with this quota pay for the query.
 func (s *Service) checkRevisionQuota(ctx context.Context, who landfall.Principal, account *contract.Account) error {
 	limit := who.Quotas.RevisionsPerAccount
 	if limit <= 0 || s.quota == nil {

@@ -10,8 +10,8 @@ import (
 	"landfall/internal/api/contract"
 )
 
-// SetControlTotals keeps what a supplier's source says it has. Earlier totals
-// stay; the same ones again are the same.
+// SetControlTotals stores the control totals of a supplier. Earlier totals stay;
+// sending the same ones again changes nothing.
 func (s *Service) SetControlTotals(ctx context.Context, who landfall.Principal, code string, body []byte) (landfall.ControlTotals, error) {
 	if err := s.RequireSupplier(ctx, who, code); err != nil {
 		return landfall.ControlTotals{}, err
@@ -26,7 +26,7 @@ func (s *Service) SetControlTotals(ctx context.Context, who landfall.Principal, 
 		if err := tx.CheckAuthor(ctx, totals.By); err != nil {
 			return err
 		}
-		// Whoever sets totals of this supplier at the same time waits for us.
+		// Lock the supplier, so that concurrent calls wait.
 		if _, err := tx.Supplier(ctx, code); err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func (s *Service) SetControlTotals(ctx context.Context, who landfall.Principal, 
 	return kept, nil
 }
 
-// ControlTotals gives the totals that count.
+// ControlTotals returns the current totals.
 func (s *Service) ControlTotals(ctx context.Context, who landfall.Principal, code string) (landfall.ControlTotals, error) {
 	if err := s.RequireSupplier(ctx, who, code); err != nil {
 		return landfall.ControlTotals{}, err
@@ -65,14 +65,14 @@ func (s *Service) ControlTotals(ctx context.Context, who landfall.Principal, cod
 	return totals, nil
 }
 
-// errNoControlTotals is told apart from totals of zero, which are a claim too.
+// errNoControlTotals differs from totals of zero, which are totals too.
 var errNoControlTotals = &landfall.Error{
 	Kind: landfall.NotFound, Code: landfall.CodeNoControlTotals,
-	Detail: "Nobody has said yet what the source of this import supplier has. PUT its control totals first.",
+	Detail: "This import supplier has no control totals yet. PUT them first.",
 }
 
-// Reconcile compares what was claimed with what is there, all of it as of one
-// moment. Without claims it still tells what was sent and what exists.
+// Reconcile compares the control totals with what exists, at one moment. Without
+// control totals it still returns what was sent and what exists.
 func (s *Service) Reconcile(ctx context.Context, who landfall.Principal, code string) (landfall.Reconciliation, error) {
 	if err := s.RequireSupplier(ctx, who, code); err != nil {
 		return landfall.Reconciliation{}, err
@@ -88,7 +88,7 @@ func (s *Service) Reconcile(ctx context.Context, who landfall.Principal, code st
 	return found, nil
 }
 
-// Contributions streams the accounts behind a figure.
+// Contributions streams the accounts that make up a figure.
 func (s *Service) Contributions(ctx context.Context, who landfall.Principal, query landfall.ContributionQuery) (iter.Seq2[landfall.Contribution, error], error) {
 	if err := s.RequireSupplier(ctx, who, query.Supplier); err != nil {
 		return nil, err

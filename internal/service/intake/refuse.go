@@ -6,20 +6,20 @@ import (
 	"landfall"
 )
 
-// What several verbs refuse in the same words.
+// Refusals of several operations.
 var (
 	errMarkedAsSkipped    = landfall.Refuse(landfall.CodeMarkedAsSkipped, "This account is marked to be skipped.")
 	ErrSupplierNotOngoing = landfall.Refuse(landfall.CodeSupplierNotOngoing, "The migration of this import supplier is paused or complete.")
 )
 
-// importInProgress says when the account will be free at the latest.
+// importInProgress says when the account is free at the latest.
 func importInProgress(left time.Duration) error {
 	refusal := landfall.Refuse(landfall.CodeImportInProgress, "This account is being imported right now.")
 	refusal.RetryAfter = max(left, time.Second)
 	return refusal
 }
 
-// alreadyImported names the account that exists, so that the caller need not ask.
+// alreadyImported contains the number of the existing account.
 func alreadyImported(key landfall.Key, number string) error {
 	refusal := landfall.Refuse(landfall.CodeAlreadyImported, "This account has already been imported.")
 	refusal.Members = []landfall.Member{

@@ -17,10 +17,9 @@ type Receipt struct {
 	Warnings []landfall.Violation
 }
 
-// Stage checks one account with the rules of Validate and keeps it. Whether it
-// may be kept is decided by the store in the transaction that writes it.
-// The body must stay untouched afterwards: a store may still be reading it
-// when a caller who ran out of time is answered.
+// Stage checks one account with the rules of Validate and stores it. The store
+// decides in the writing transaction whether it may be stored. The body must not
+// change afterwards: the store may still be reading it after a timeout.
 func (s *Service) Stage(ctx context.Context, who landfall.Principal, body []byte) (Receipt, error) {
 	var sent preparedStaging
 	if err := s.prepare(ctx, who, body, &sent); err != nil {
@@ -30,18 +29,17 @@ func (s *Service) Stage(ctx context.Context, who landfall.Principal, body []byte
 	return s.conclude(ctx, who, &sent, landfall.StageResult{StageOutcome: outcome, Err: err})
 }
 
-// preparedStaging is an account that was read, as far as it is needed afterwards.
+// preparedStaging is an account that is ready to be staged.
 type preparedStaging struct {
-	key      landfall.Key // empty when nobody's account is to blame for a refusal
+	key      landfall.Key // empty when a refusal is not about the account
 	staging  landfall.Staging
 	warnings []landfall.Violation
 }
 
-// prepare reads an account and makes of it what the store keeps. What it was
-// read into is given back at once: an account is ten times its size there, and
-// the next one is read much quicker into memory that was in use a moment ago.
-// What it makes is large and is put where it is wanted: copies of it on the way
-// there were what the stacks of five thousand callers were too short for.
+// prepare reads an account and fills in its staging. It releases the parsed account
+// at once: that is ten times the size of the document, and the next one is parsed
+// faster into memory that is still cached. The result is large, so it is written
+// in place: copying it grew the stacks of thousands of concurrent callers.
 func (s *Service) prepare(ctx context.Context, who landfall.Principal, body []byte, into *preparedStaging) error {
 	read, err := s.read(ctx, who, body)
 	if read.account == nil {
@@ -52,7 +50,7 @@ func (s *Service) prepare(ctx context.Context, who landfall.Principal, body []by
 		return err
 	}
 	if err := s.checkRevisionQuota(ctx, who, read.account); err != nil {
-		into.key = landfall.Key{} // the account is not to blame
+		into.key = landfall.Key{} // not about the account
 		return err
 	}
 	s.staging(who, read, &into.staging)
@@ -60,14 +58,14 @@ func (s *Service) prepare(ctx context.Context, who landfall.Principal, body []by
 	return nil
 }
 
-// staging makes of an account that was read what the store keeps.
+// staging fills in what the store needs of an account.
 func (s *Service) staging(who landfall.Principal, read checked, into *landfall.Staging) {
 	account := read.account
 	into.Key, into.Document, into.Hash, into.By = account.Key(), account.Body(), account.Hash(), who.Author()
 	into.Figures, into.ValidJSON = account.Figures(read.supplier.Currency), true
 }
 
-// conclude tells what became of an account that was handed to the store.
+// conclude turns the store's result into a receipt or a refusal.
 func (s *Service) conclude(ctx context.Context, who landfall.Principal, sent *preparedStaging, result landfall.StageResult) (Receipt, error) {
 	if result.Err != nil {
 		return Receipt{}, userError(result.Err)
@@ -81,9 +79,9 @@ func (s *Service) conclude(ctx context.Context, who landfall.Principal, sent *pr
 	}, nil
 }
 
-// refuse leaves on record why an account was not staged, so that no account
-// vanishes because nobody read an answer. Where that cannot be kept the caller
-// is told so and sends it again.
+// refuse records why an account was not staged, so that no account disappears just
+// because nobody read the response. If that fails, the caller gets that error and
+// sends the account again.
 func (s *Service) refuse(ctx context.Context, who landfall.Principal, key landfall.Key, reason error) error {
 	var refusal *landfall.Error
 	if !contract.ValidExternalNumber(key.External) || !errors.As(reason, &refusal) || refusal.Kind != landfall.Invalid {
@@ -91,7 +89,7 @@ func (s *Service) refuse(ctx context.Context, who landfall.Principal, key landfa
 	}
 	switch refusal.Code {
 	case landfall.CodeAlreadyImported, landfall.CodeMarkedAsSkipped:
-		return reason // neither is kept back by its data
+		return reason // neither is caused by the data
 	}
 	err := s.store.Refuse(ctx, landfall.Refusal{
 		Key: key, By: who.Author(),
@@ -103,7 +101,7 @@ func (s *Service) refuse(ctx context.Context, who landfall.Principal, key landfa
 	return reason
 }
 
-// refusedStaging tells a caller why a good document was not kept, or is nil.
+// refusedStaging returns why a valid document was not staged, or nil.
 func refusedStaging(key landfall.Key, outcome landfall.StageOutcome) error {
 	switch outcome.Verdict {
 	case landfall.StagedFirst, landfall.StagedAgain:

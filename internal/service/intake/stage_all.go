@@ -8,23 +8,22 @@ import (
 	"landfall"
 )
 
-// StageItem is an account that is handed in with others, and what becomes of it.
+// StageItem is one account of StageAll, and its result.
 type StageItem struct {
 	Who  landfall.Principal
 	Body []byte
 
 	Receipt  Receipt
 	Err      error
-	Supplier string // whom it is about, once that is known
+	Supplier string // of the account, once that is known
 }
 
-// StageAll stages accounts, each as Stage would: it fills in what became of
-// them. They are staged together; only an account that comes again waits until
-// those are, and is then staged by itself, in the order it came. The bodies must
-// stay untouched afterwards.
+// StageAll stages accounts, each as Stage would, and fills in their results. They
+// are staged together; an account that occurs again is staged by itself after the
+// others, in order. The bodies must not change afterwards.
 func (s *Service) StageAll(ctx context.Context, handed []StageItem) {
 	sent := s.readAll(ctx, handed)
-	// Refusals are kept on record, which many are together.
+	// Refusals are recorded concurrently, so that they share transactions.
 	var refused sync.WaitGroup
 	for i := range handed {
 		if one := &handed[i]; one.Err != nil {
@@ -47,15 +46,15 @@ func (s *Service) StageAll(ctx context.Context, handed []StageItem) {
 	}
 }
 
-// stageBatch is what was handed in together, as far as it could be read.
+// stageBatch is the items of one call that could be read.
 type stageBatch struct {
-	read     []preparedStaging // of each that was handed in
+	read     []preparedStaging // one for each item
 	stagings []landfall.Staging
-	indexes  []int        // of the stagings among those handed in
-	again    []*StageItem // accounts that came before in the same call
+	indexes  []int        // of the stagings among the items
+	again    []*StageItem // accounts that occurred before in the same call
 }
 
-// readAll reads what was handed in and makes of it what the store keeps.
+// readAll reads the items and prepares their stagings.
 func (s *Service) readAll(ctx context.Context, handed []StageItem) stageBatch {
 	sent := stageBatch{
 		read: make([]preparedStaging, len(handed)), stagings: make([]landfall.Staging, 0, len(handed)), indexes: make([]int, 0, len(handed)),
@@ -65,7 +64,7 @@ func (s *Service) readAll(ctx context.Context, handed []StageItem) stageBatch {
 	noted, about := WithAbout(ctx)
 	for i := range handed {
 		one := &handed[i]
-		*about = About{} // they are read one after the other
+		*about = About{} // items are read one after the other
 		read := &sent.read[i]
 		err := s.prepare(noted, one.Who, one.Body, read)
 		one.Supplier = about.Supplier
@@ -83,8 +82,8 @@ func (s *Service) readAll(ctx context.Context, handed []StageItem) stageBatch {
 	return sent
 }
 
-// recovering keeps a fault of ours to the account it concerns: nobody above would
-// catch it on another goroutine.
+// recovering turns a panic into an error of the item: nobody could recover it on
+// another goroutine.
 func (h *StageItem) recovering(do func()) func() {
 	return func() {
 		defer func() {

@@ -28,7 +28,7 @@ func (s *Service) PostStatements(ctx context.Context, who landfall.Principal, bo
 		return Accepted{}, errNoAccount
 	}
 	key, posted := request.Key(), request.Statements()
-	// Before anybody decides about them, who may still do so when the caller has left.
+	// Release before Decide is passed on: it may still run after the caller has left.
 	request.Release()
 	if err := s.checkPosted(ctx, *supplier, key, statementPaths(posted), errNoAccount); err != nil {
 		return Accepted{}, err
@@ -45,7 +45,7 @@ func (s *Service) PostStatements(ctx context.Context, who landfall.Principal, bo
 			if conflict >= 0 {
 				return landfall.Additions{}, refuseStatement(conflict)
 			}
-			added = len(fresh) // set and not summed: what is decided may be decided again
+			added = len(fresh) // set, not added: Decide may run again
 			return landfall.Additions{Statements: fresh, Event: additionEvent(landfall.EventStatementsCreated, key, len(fresh))}, nil
 		},
 	}, errNoAccount)
@@ -55,13 +55,13 @@ func (s *Service) PostStatements(ctx context.Context, who landfall.Principal, bo
 	return Accepted{Body: request.Body(), Added: added, Warnings: verdict.Warnings}, nil
 }
 
-// refuseStatement refuses a statement that contradicts one that is there.
+// refuseStatement refuses a statement that differs from the existing one.
 func refuseStatement(index int) error {
 	return landfall.RefuseField(fmt.Sprintf("statements.%d.statement_id", index), landfall.CodeStatementExists,
 		"The account has a statement with this statement_id and other content.")
 }
 
-// statementPaths gives the document paths of statements with the attr of each.
+// statementPaths returns the document paths of statements with their attrs.
 func statementPaths(statements []landfall.Statement) []attrFile {
 	var paths []attrFile
 	for i, statement := range statements {

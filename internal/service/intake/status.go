@@ -7,7 +7,7 @@ import (
 	"landfall"
 )
 
-// ImportStatus is where an account import stands, as the wire spells it.
+// ImportStatus is the status of an account import, as on the wire.
 type ImportStatus string
 
 // The three statuses.
@@ -17,21 +17,20 @@ const (
 	StatusCompleted  ImportStatus = "COMPLETED"   // an account exists
 )
 
-// AccountStatus is the answer to "how far is this account?".
+// AccountStatus is the import status of an account.
 type AccountStatus struct {
 	Status        ImportStatus
 	AccountNumber string // "" until the account exists
 }
 
-// Detail is all that is known about an account without its contents: enough to
-// prove a migration.
+// Detail is everything known about an account except its contents.
 type Detail struct {
 	Process landfall.Process
 	Figures *landfall.AccountFigures // nil until the account exists
-	Undone  []landfall.UndoneAccount // accounts that were taken back, oldest first
+	Undone  []landfall.UndoneAccount // undone accounts, oldest first
 }
 
-// StatusDetail is Status with what stands behind it, from one snapshot.
+// StatusDetail is Status with details, from one snapshot.
 func (s *Service) StatusDetail(ctx context.Context, who landfall.Principal, key landfall.Key) (AccountStatus, Detail, error) {
 	var detail Detail
 	standing, err := s.status(ctx, who, key, func(view landfall.View, process landfall.Process) error {
@@ -53,13 +52,13 @@ func (s *Service) StatusDetail(ctx context.Context, who landfall.Principal, key 
 	return standing, detail, nil
 }
 
-// Status tells how far one account is. An account of a supplier that was not
-// granted is an account that does not exist.
+// Status returns the import status of an account. Callers cannot tell an account of
+// a supplier without a grant from one that does not exist.
 func (s *Service) Status(ctx context.Context, who landfall.Principal, key landfall.Key) (AccountStatus, error) {
 	return s.status(ctx, who, key, func(landfall.View, landfall.Process) error { return nil })
 }
 
-// status finds the process and lets more be read with it.
+// status reads the process, and calls more in the same view.
 func (s *Service) status(
 	ctx context.Context, who landfall.Principal, key landfall.Key, more func(landfall.View, landfall.Process) error,
 ) (AccountStatus, error) {
@@ -86,14 +85,14 @@ func (s *Service) status(
 	return AccountStatus{Status: importStatus(process.State), AccountNumber: process.AccountNumber}, nil
 }
 
-// errAccountNotFound is also told of accounts of suppliers without a grant.
+// errAccountNotFound is also returned for suppliers without a grant.
 var errAccountNotFound = &landfall.Error{
 	Kind: landfall.NotFound, Code: landfall.CodeAccountNotFound,
 	Detail: "There is no account for this import supplier and external account number.",
 }
 
-// importStatus has a word for three states; whatever is neither done nor under way
-// is unknown to the caller, as the contract says.
+// importStatus maps a state to the wire: whatever is neither completed nor in
+// progress is UNKNOWN.
 func importStatus(state landfall.ProcessState) ImportStatus {
 	switch state {
 	case landfall.Imported:

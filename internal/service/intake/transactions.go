@@ -10,21 +10,21 @@ import (
 	"landfall/internal/service/ledger"
 )
 
-// TransactionFlags are the two choices a caller has.
+// TransactionFlags are the options of PostTransactions.
 type TransactionFlags struct {
 	CheckAdded bool // skip transactions added before
 	ForceDates bool // move dates into the open statement period
 }
 
-// TransactionsReceipt says what became of every posted transaction.
+// TransactionsReceipt is the results of posted transactions.
 type TransactionsReceipt struct {
 	Results  []ledger.TransactionResult
 	Warnings []landfall.Violation
 }
 
-// PostTransactions adds transactions to an imported account, all or none. The
-// open period is looked at in the writing transaction: it cannot roll over
-// between the check and the commit.
+// PostTransactions adds transactions to an imported account, all or none. The open
+// period is checked in the writing transaction, so it cannot change before the
+// commit.
 func (s *Service) PostTransactions(
 	ctx context.Context, who landfall.Principal, body []byte, flags TransactionFlags,
 ) (TransactionsReceipt, error) {
@@ -61,21 +61,20 @@ func (s *Service) PostTransactions(
 	if _, err := s.post(ctx, posting.Posting, errNoAccount); err != nil {
 		return TransactionsReceipt{}, err
 	}
-	// It is decided and written. After an error somebody may still be at it, who asks
-	// the request how to refuse it.
+	// Release only after success: after an error Decide may still be running and use
+	// the request.
 	request.Release()
 	return receipt, nil
 }
 
-// transactionPost is a posting of transactions that has yet to say what it
-// does with the decision about them.
+// transactionPost is a posting of transactions with its decision function.
 type transactionPost struct {
 	landfall.Posting
 	decide func(landfall.AccountState) ([]ledger.TransactionResult, landfall.Additions, error)
 }
 
-// transactionPosting has the store look for the ids only where somebody wants to
-// know whether they are there.
+// transactionPosting builds the posting. The store looks up ids only with
+// CheckAdded.
 func transactionPosting(
 	who landfall.Principal, supplier landfall.Supplier, key landfall.Key, posted []landfall.Transaction, flags TransactionFlags,
 ) transactionPost {
@@ -94,11 +93,10 @@ func transactionPosting(
 	}}
 }
 
-// refuseEarlier asks whether a transaction in front of the first malformed one
-// could not be added either: the first failing one decides, whatever kind of
-// fault it has. It gives nil when there is none, or when the account cannot be
-// asked, which then is not what is wrong first. Nothing will be added, so the
-// account is only read.
+// refuseEarlier checks whether a transaction before the first malformed one could
+// not be added either, because the first failing transaction decides the error. It
+// returns nil when there is none or when the account cannot be read. Nothing will
+// be added, so the account is only read.
 func (s *Service) refuseEarlier(
 	ctx context.Context, who landfall.Principal, supplier *landfall.Supplier,
 	request *contract.TransactionsRequest, verdict contract.Verdict, flags TransactionFlags,

@@ -14,7 +14,7 @@ type Accepted struct {
 	Warnings []landfall.Violation
 }
 
-// Validate checks one account and keeps nothing.
+// Validate checks one account and stores nothing.
 func (s *Service) Validate(ctx context.Context, who landfall.Principal, body []byte) (Accepted, error) {
 	read, err := s.read(ctx, who, body)
 	if err != nil {
@@ -23,17 +23,17 @@ func (s *Service) Validate(ctx context.Context, who landfall.Principal, body []b
 	return Accepted{Body: read.account.Body(), Warnings: read.warnings}, nil
 }
 
-// checked is an account document that was read, and whose it is.
+// checked is an account document that was read, and its supplier.
 type checked struct {
-	account  *contract.Account // nil when there is nobody whose account it could be
+	account  *contract.Account // nil without a supplier that the caller may use
 	supplier *landfall.Supplier
 	warnings []landfall.Violation
 }
 
-// read understands an account document and applies every rule that needs only
-// the payload and the supplier's settings, so that all violations are told at
-// once. An unknown supplier is one of them. With a refusal comes the account,
-// when it is one of a supplier the caller may use.
+// read parses an account document and applies every rule that needs only the
+// payload and the supplier's settings, so that all violations are returned at once.
+// An unknown supplier is one of them. A refusal includes the account if the caller
+// may use its supplier.
 func (s *Service) read(ctx context.Context, who landfall.Principal, body []byte) (checked, error) {
 	account, err := contract.ReadAccount(ctx, body)
 	if err != nil {
