@@ -26,9 +26,10 @@ var layers = []struct {
 		"internal/lib/admission", "internal/lib/cache", "internal/lib/calendar", "internal/lib/filelock", "internal/lib/money",
 		"internal/lib/spelling", "internal/lib/telemetry", "internal/lib/yamltree",
 		"internal/api/rules",
-		"internal/store/engine", "internal/store/pack", "internal/store/seal", "internal/store/sqlset",
+		"internal/store/engine", "internal/store/pack", "internal/store/seal",
 		"internal/outbound/guard",
 	}},
+	{"sets of rows over the engine", []string{"internal/store/sqlset"}},
 	{"the domain: nouns, ports and errors", []string{"."}},
 	{"one body of rules or one technology each", []string{
 		"internal/api/contract",
