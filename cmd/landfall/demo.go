@@ -82,10 +82,10 @@ func runDemo(ctx context.Context, command *cobra.Command, settings app.Settings,
 // importDemoBook generates the book, imports it, and prints what to do next.
 func importDemoBook(ctx context.Context, command *cobra.Command, demo *app.Demo, accounts int) error {
 	out := command.OutOrStdout()
-	furniture := demo.Info()
-	folder := filepath.Join(furniture.Folder, "book")
-	order := demoBook(accounts, furniture.Supplier, furniture.Vendor)
-	fmt.Fprintf(out, "Landfall runs at %s with a temporary database. Press Ctrl-C to stop it and delete all data.\n%s\n\n", furniture.Base, demo.Console())
+	info := demo.Info()
+	folder := filepath.Join(info.Folder, "book")
+	order := demoBook(accounts, info.Supplier, info.Vendor)
+	fmt.Fprintf(out, "Landfall runs at %s with a temporary database. Press Ctrl-C to stop it and delete all data.\n%s\n\n", info.Base, demo.Console())
 	printed, err := order.WriteBook(ctx, folder, "", func(int) {})
 	if err != nil {
 		return err
@@ -99,12 +99,12 @@ func importDemoBook(ctx context.Context, command *cobra.Command, demo *app.Demo,
 	if err != nil {
 		return err
 	}
-	server, err := client.New(furniture.Base, client.WithKey(furniture.Key), client.WithAgent("landfall/"+version))
+	server, err := client.New(info.Base, client.WithKey(info.Key), client.WithAgent("landfall/"+version))
 	if err != nil {
 		return err
 	}
 	watcher := newImportWatcher(command)
-	moving, err := importer.New(server, importer.Options{Book: found, Folder: folder, Team: furniture.Team, Watched: true}, watcher)
+	moving, err := importer.New(server, importer.Options{Book: found, Folder: folder, Team: info.Team, Watched: true}, watcher)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func importDemoBook(ctx context.Context, command *cobra.Command, demo *app.Demo,
 	if err := printImport(command, result); err != nil {
 		return err
 	}
-	return printNextSteps(out, demo, furniture, folder, result)
+	return printNextSteps(out, demo, info, folder, result)
 }
 
 // demoBook is a book with typical mistakes of old systems.
@@ -133,14 +133,14 @@ func demoBook(accounts int, supplier, vendor string) generate.Options {
 
 // printNextSteps prints commands for a second terminal. The tour of single calls is written to a
 // file.
-func printNextSteps(out io.Writer, demo *app.Demo, furniture app.DemoInfo, folder string, result importer.Result) error {
+func printNextSteps(out io.Writer, demo *app.Demo, info app.DemoInfo, folder string, result importer.Result) error {
 	// The commands call this program, wherever it was built.
 	program, err := os.Executable()
 	if err != nil {
 		program = "landfall"
 	}
 	// The file contains a key, so only its owner may read it.
-	tour := filepath.Join(furniture.Folder, "tour.sh")
+	tour := filepath.Join(info.Folder, "tour.sh")
 	file, err := os.OpenFile(tour, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -152,13 +152,13 @@ func printNextSteps(out io.Writer, demo *app.Demo, furniture app.DemoInfo, folde
 	// Each command works by itself once the first one was pasted.
 	steps := [][2]string{
 		{"Prepare a second terminal (bash or zsh)", fmt.Sprintf("export LANDFALL_SERVER=%s LANDFALL_API_KEY=%s LANDFALL_DATABASE=%s",
-			furniture.Base, furniture.Key, app.Quote(furniture.Database))},
+			info.Base, info.Key, app.Quote(info.Database))},
 		{"Compare the book with the server", run + " reconcile " + app.Quote(folder)},
-		{"List why accounts failed", run + " account errors " + furniture.Supplier},
-		{"Show an account as support sees it", run + " account show " + furniture.Supplier + " A-1000001"},
+		{"List why accounts failed", run + " account errors " + info.Supplier},
+		{"Show an account as support sees it", run + " account show " + info.Supplier + " A-1000001"},
 		{"Check the book without a server", run + " validate " + app.Quote(folder)},
 		{"Fix the lines in failed/, then import them again", run + " import " + app.Quote(filepath.Join(result.Folder, "failed")) +
-			" --team " + app.Quote(furniture.Team)},
+			" --team " + app.Quote(info.Team)},
 		{"Verify that every ledger adds up", run + " verify"},
 		{"Take a tour of single calls with curl", "sh " + app.Quote(tour)},
 	}
@@ -166,6 +166,6 @@ func printNextSteps(out io.Writer, demo *app.Demo, furniture app.DemoInfo, folde
 	for _, step := range steps {
 		fmt.Fprintf(out, "\n  %s:\n    %s\n", step[0], strings.TrimSpace(step[1]))
 	}
-	_, err = fmt.Fprintf(out, "\nThe API reference is at %s/docs/. The server runs until you press Ctrl-C.\n", furniture.Base)
+	_, err = fmt.Fprintf(out, "\nThe API reference is at %s/docs/. The server runs until you press Ctrl-C.\n", info.Base)
 	return err
 }

@@ -88,7 +88,7 @@ func TestAnImportKilledAnywhereGoesOn(t *testing.T) {
 				t.Errorf("%s does not add up: %+v", phase, got)
 			}
 		}
-		if got, want := m.portrait(t), undisturbed.portrait(t); got != want {
+		if got, want := m.serverState(t), undisturbed.serverState(t); got != want {
 			t.Errorf("after kills %v the server has %s, undisturbed %s", struck, got, want)
 		}
 	})
@@ -136,7 +136,7 @@ func TestAnImportAndItsServerKilled(t *testing.T) {
 		}
 		undisturbed := newImportTestOn(t, fresh(t), nil, generated...)
 		undisturbed.finish(t)
-		if got, want := m.portrait(t), undisturbed.portrait(t); got != want {
+		if got, want := m.serverState(t), undisturbed.serverState(t); got != want {
 			t.Errorf("after %d kills the server has %s, undisturbed %s", kills, got, want)
 		}
 	})

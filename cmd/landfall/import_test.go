@@ -106,8 +106,8 @@ func journalTallies(t *testing.T, journal []byte) map[importer.Phase]importer.Ta
 	return tallies
 }
 
-// portrait is the state of the server: every total, after verifying it against the rows.
-func (m *importTest) portrait(t *testing.T) string {
+// serverState is the state of the server: every total, after verifying it against the rows.
+func (m *importTest) serverState(t *testing.T) string {
 	t.Helper()
 	m.command(t, "verify")
 	c, err := client.New(m.base, client.WithKey(m.key))

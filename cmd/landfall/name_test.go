@@ -30,10 +30,10 @@ func runLandfall(t *testing.T, args ...string) string {
 // databaseSpelling is a database as it is given and as it is shown.
 type databaseSpelling struct{ given, shown string }
 
-// TestEveryNameOfADatabaseOpensEveryDoor checks that settings, log and driver accept the same
+// TestEveryNameOfADatabaseIsAccepted checks that settings, log and driver accept the same
 // spellings of a database, such as bare file names, Unix sockets and "host=… dbname=…", and show no
 // password.
-func TestEveryNameOfADatabaseOpensEveryDoor(t *testing.T) {
+func TestEveryNameOfADatabaseIsAccepted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	folder, err := os.Getwd()
 	if err != nil {

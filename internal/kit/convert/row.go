@@ -126,8 +126,8 @@ func contains(list []string, text []byte) bool {
 	return false
 }
 
-// jsonSafe are the bytes that need no escaping in JSON. Bytes above ASCII are UTF-8 by now.
-var jsonSafe = func() (list [256]bool) {
+// needsNoEscape are the bytes that need no escaping in JSON. Bytes above ASCII are UTF-8 by now.
+var needsNoEscape = func() (list [256]bool) {
 	for c := range list {
 		list[c] = c >= ' ' && c != '"' && c != '\\'
 	}
@@ -144,7 +144,7 @@ func appendText(dst, text []byte) []byte {
 func appendEscaped(dst, text []byte) []byte {
 	from := 0
 	for i, c := range text {
-		if jsonSafe[c] {
+		if needsNoEscape[c] {
 			if c != 0xe2 || i+2 >= len(text) || text[i+1] != 0x80 || text[i+2]&^1 != 0xa8 {
 				continue
 			}

@@ -50,7 +50,7 @@ func (o Options) person(d *random, family string) person {
 }
 
 // mailbox spells a name for an e-mail address: lower case, ASCII letters.
-func mailbox(name string) string { return asciiLetters.Replace(strings.ToLower(name)) }
+func mailbox(name string) string { return asciiNames.Replace(strings.ToLower(name)) }
 
-// asciiLetters replaces accented letters.
-var asciiLetters = strings.NewReplacer("â", "a", "ë", "e", "é", "e", "í", "i", "ñ", "n", "ó", "o", "ö", "o", "ü", "u", "ú", "u", "ç", "c", "'", "")
+// asciiNames replaces accented letters.
+var asciiNames = strings.NewReplacer("â", "a", "ë", "e", "é", "e", "í", "i", "ñ", "n", "ó", "o", "ö", "o", "ü", "u", "ú", "u", "ç", "c", "'", "")
