@@ -146,7 +146,7 @@ func TestRefusedAccountExplainsItsCodes(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	h.signedIn(landfall.ConsoleSupport).wantPage("/console/accounts/NORTH/9/", "refused", "date_of_sale", "This cannot be in the future.")
+	h.signedIn(landfall.ConsoleSupport).wantPage("/console/accounts/NORTH/9/", "refused", "date_of_sale", "Must not be in the future.")
 }
 
 // TestOperatorsActOnAccounts undoes and erases accounts, with a wrong confirmation first.

@@ -7,7 +7,7 @@ import (
 	"landfall/internal/service/intake"
 )
 
-// The verbs that bring an account onto the platform.
+// Verbs that import an account.
 var (
 	// Validate checks an account and repeats it.
 	Validate = &Verb{Path: "validate-account", run: (*API).validate}
@@ -18,8 +18,7 @@ var (
 	Process = &Verb{Path: "account-import-process/process", supplierField: "import_supplier_code", Writes: true, run: (*API).process}
 )
 
-// validate echoes what was sent, byte for byte, to show that it was understood as
-// it stands.
+// validate echoes the body byte for byte, to show that it was accepted as it is.
 func (a *API) validate(ctx context.Context, call Call) (Answer, error) {
 	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
 	if err != nil {
@@ -33,11 +32,11 @@ func (a *API) validate(ctx context.Context, call Call) (Answer, error) {
 		contract.Echo{Body: accepted.Body, IncludeWarnings: warn, Warnings: accepted.Warnings}), nil
 }
 
-// includeWarnings is the flag that most verbs understand.
+// includeWarnings is the flag that most verbs have.
 const includeWarnings = "include_warnings"
 
-// echoAnswer answers with what was sent. When nothing else was asked for those bytes
-// are the answer already, and large ones are not copied.
+// echoAnswer responds with the request body. Unless more was requested, the body
+// is not copied.
 func echoAnswer(status int, call Call, body *contract.Body[contract.Echo], echo contract.Echo) Answer {
 	if !echo.IncludeWarnings && !echo.IncludeAdded {
 		return Answer{Status: status, Body: echo.Body}
@@ -45,8 +44,7 @@ func echoAnswer(status int, call Call, body *contract.Body[contract.Echo], echo 
 	return Answer{Status: status, Body: body.Append(call.Scratch[:0], echo)}
 }
 
-// stage answers only after the commit is durable; stagedAnswer says whether the
-// account is new.
+// stage responds only after the commit is durable.
 func (a *API) stage(ctx context.Context, call Call) (Answer, error) {
 	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
 	if err != nil {
@@ -59,9 +57,8 @@ func (a *API) stage(ctx context.Context, call Call) (Answer, error) {
 	return stagedAnswer(receipt, warn, call.Scratch), nil
 }
 
-// stageBatch is stage for lines of a bulk request, which share their query and are
-// written together. Each line has its own answer or error: none may fail for a
-// neighbour's sake.
+// stageBatch is stage for lines of a bulk request, which have the same query and
+// are written together. Each line has its own answer or error.
 func (a *API) stageBatch(ctx context.Context, calls []Call) ([]Answer, []error) {
 	answers, errs := make([]Answer, len(calls)), make([]error, len(calls))
 	warn, err := contract.QueryBool(calls[0].Query, includeWarnings, false)
@@ -85,7 +82,7 @@ func (a *API) stageBatch(ctx context.Context, calls []Call) ([]Answer, []error) 
 	return answers, errs
 }
 
-// stagedAnswer says that an account was staged.
+// stagedAnswer is the answer for a staged account.
 func stagedAnswer(receipt intake.Receipt, warn bool, scratch []byte) Answer {
 	status := statusOK
 	if receipt.First {
@@ -95,8 +92,7 @@ func stagedAnswer(receipt intake.Receipt, warn bool, scratch []byte) Answer {
 		contract.Staged{Key: receipt.Key, IncludeWarnings: warn, Warnings: receipt.Warnings})}
 }
 
-// process creates an account, or rehearses its creation where a dry run is asked
-// for.
+// process creates an account, or tests its creation in a dry run.
 func (a *API) process(ctx context.Context, call Call) (Answer, error) {
 	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
 	if err != nil {
@@ -114,7 +110,7 @@ func (a *API) process(ctx context.Context, call Call) (Answer, error) {
 		contract.Created{Number: created.Number, External: request.Key.External, IncludeWarnings: warn, Warnings: created.Warnings})}, nil
 }
 
-// rejectQuery refuses parameters where there are none.
+// rejectQuery refuses query parameters of a verb that has none.
 func rejectQuery(call Call) error {
 	if call.Query == "" {
 		return nil

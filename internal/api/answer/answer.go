@@ -1,7 +1,7 @@
-// Package answer is one API call without HTTP: who is asking, the query, the
-// values in the path and the body go in; a status, what its header says and the
-// body come out. HTTP is one caller of it and a stream of many calls is another,
-// and both give their clients the same bytes.
+// Package answer implements the API calls without HTTP: the caller, the query,
+// the path values and the body go in; a status, header values and the body come
+// out. HTTP requests and lines of a bulk request both use it, so their clients
+// get the same bytes.
 package answer
 
 import (
@@ -16,64 +16,63 @@ import (
 	"landfall/internal/service/run"
 )
 
-// Call is one call of the API.
+// Call is one API call.
 type Call struct {
 	Who   landfall.Principal
 	Query string    // of the URL, as sent
-	Path  [2]string // the values in the path, decoded
-	// Body is what was sent. When the verb Keeps it, it must stay untouched for
-	// good; else until the answer was sent, for an answer may repeat it.
+	Path  [2]string // path values, decoded
+	// Body is the request body. If the verb KeepsBody, it must never be modified;
+	// otherwise not until the answer was sent, because the answer may contain it.
 	Body []byte
-	// Scratch is memory to write the answer into; it may be nil.
+	// Scratch is a buffer for the answer; it may be nil.
 	Scratch []byte
-	// Ends is closed when whoever waits for something should be answered with
-	// what there is; nil is never.
+	// Ending is closed when long polls must return what they have; nil means never.
 	Ending <-chan struct{}
 }
 
-// Answer is what a caller is told.
+// Answer is the response to a call.
 type Answer struct {
 	Status int
 	Body   []byte
-	// Pieces sends the body bit by bit instead, where it may be long. An error
-	// before the first piece is one that can still be told.
+	// Pieces sends a long body piece by piece instead of Body. An error before the
+	// first piece can still be reported to the caller.
 	Pieces func(send Send) error
 
-	Next       string        // query of the next page; "" when there is none
-	RetryAfter time.Duration // 0: not said
+	Next       string        // query of the next page; "" if there is none
+	RetryAfter time.Duration // 0: none
 
-	Supplier string // whom the call was about, once that is known; for the log
-	Code     string // of a refusal, "" else
-	Cause    error  // of a refusal, for the log alone
+	Supplier string // supplier of the call, for the log
+	Code     string // of an error, otherwise ""
+	Cause    error  // of an error, only for the log
 }
 
-// Send takes a piece of a body; the last one is said to be.
+// Send sends a piece of a body.
 type Send func(piece []byte, last bool) error
 
-// Verb is one thing the API does.
+// Verb is one operation of the API.
 type Verb struct {
 	// Tail is the verb's path below the root of the API, without the slashes
 	// around it and without parameters; it is also the verb's name.
 	Path         string
-	Writes       bool // needs a key that may write
-	KeepsBody    bool // holds on to the body when the call is over
-	BodyOptional bool // may be called without a body, and knows none but {}
-	Streams      bool // may be long: comes in pieces and has no time limit of its own
-	LongPolls    bool // may wait for something to happen
+	Writes       bool // requires a key that may write
+	KeepsBody    bool // keeps the body after the call
+	BodyOptional bool // the body may be left out, or be {}
+	Streams      bool // may be long: sent in pieces, without the usual timeout
+	LongPolls    bool // may wait for an event
 
-	// supplier is the field that names the supplier in the body of a verb that
-	// changes an account.
+	// supplierField is the body field with the supplier, for verbs that change an
+	// account.
 	supplierField string
 	run           func(*API, context.Context, Call) (Answer, error)
-	// all answers many calls in less time than one by one; nil where nothing does.
+	// runBatch runs many calls faster than one by one; nil if there is no such way.
 	runBatch func(*API, context.Context, []Call) ([]Answer, []error)
-	// refuse gives refusals a form of their own; nil leaves them as they are.
+	// refuse changes the form of errors; nil keeps them.
 	refuse func(*landfall.Error) *landfall.Error
 }
 
-// AccountKey tells at a glance which account a body would change, for those who
-// have to keep bodies of one account in order. One that tells nothing changes
-// nothing.
+// AccountKey returns which account a body would change, without parsing it
+// completely. Bulk requests use it to keep the order of calls for an account. A
+// body without a key changes nothing.
 func (v *Verb) AccountKey(body []byte) (key landfall.Key, told bool) {
 	if v.supplierField == "" {
 		return landfall.Key{}, false
@@ -82,7 +81,7 @@ func (v *Verb) AccountKey(body []byte) (key landfall.Key, told bool) {
 	return key, told
 }
 
-// API answers calls.
+// API runs calls.
 type API struct {
 	service *intake.Service
 	runs    *run.Runner
@@ -90,8 +89,8 @@ type API struct {
 	source  string // of events
 }
 
-// New returns the API over its services. Every call is reported to count, if there is
-// one: its verb and what became of it, in a word or the code of its refusal.
+// New returns the API. count is called with the outcome of every call; it may be
+// nil.
 func New(service *intake.Service, runs *run.Runner, count func(verb *Verb, outcome string)) *API {
 	if count == nil {
 		count = func(*Verb, string) {}
@@ -99,18 +98,17 @@ func New(service *intake.Service, runs *run.Runner, count func(verb *Verb, outco
 	return &API{service: service, runs: runs, count: count, source: contract.UnnamedSource}
 }
 
-// WithBaseURL tells the API the address under which clients find the service, which
-// events name as their source.
+// WithBaseURL sets the public address of the service, which events have as their
+// source.
 func (a *API) WithBaseURL(base string) *API {
 	a.source = EventSource(base)
 	return a
 }
 
-// EventSource is what events name as their source when the service is found
-// under an address, or when that is not known.
+// EventSource returns the source of events for a base URL, which may be empty.
 func EventSource(base string) string { return cmp.Or(base, contract.UnnamedSource) }
 
-// The outcomes of calls that were not refused.
+// Outcomes of successful calls.
 const (
 	Accepted     = "accepted"
 	Created      = "created"
@@ -118,7 +116,7 @@ const (
 	DryRunPassed = "dry_run_passed"
 )
 
-// Do answers one call. It always answers: what went wrong is an answer too.
+// Do runs one call. Errors become answers, too.
 func (a *API) Do(ctx context.Context, verb *Verb, call Call) Answer {
 	ctx, about := intake.WithAbout(landfall.OnBehalf(ctx, call.Who.Organisation))
 	answer, err := verb.run(a, ctx, call)
@@ -131,13 +129,12 @@ func (a *API) Do(ctx context.Context, verb *Verb, call Call) Answer {
 	return answer
 }
 
-// Batches says whether many calls at once are cheaper than one by one.
+// Batches reports whether the verb supports DoBatch.
 func (v *Verb) Batches() bool { return v.runBatch != nil }
 
-// DoBatch answers calls of one organisation, with the same query, as Do would
-// answer each in turn. They are quick about different accounts: one that comes
-// again is answered by itself, after the others. The verb must be one that does
-// many Together.
+// DoBatch runs calls of one organisation with the same query, as if Do ran each
+// in turn. A second call for the same account runs by itself after the others.
+// The verb must support Batches.
 func (a *API) DoBatch(ctx context.Context, verb *Verb, calls []Call) []Answer {
 	answers, errs := verb.runBatch(a, landfall.OnBehalf(ctx, calls[0].Who.Organisation), calls)
 	for i, err := range errs {
@@ -152,7 +149,7 @@ func (a *API) DoBatch(ctx context.Context, verb *Verb, calls []Call) []Answer {
 	return answers
 }
 
-// outcome names a success. Staging tells a new account from a changed one.
+// outcome names a success. Staging distinguishes new accounts from updates.
 func outcome(verb *Verb, answer Answer) string {
 	switch {
 	case verb == Process:

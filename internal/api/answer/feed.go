@@ -7,11 +7,10 @@ import (
 	"landfall/internal/service/intake"
 )
 
-// Events reads the feed; it may wait until there is something to read.
+// Events reads the feed and may wait for an event.
 var Events = &Verb{Path: "events", LongPolls: true, run: (*API).events}
 
-// events gives a page of the feed. It may wait for the first event, and ends the
-// wait when the server is about to stop, so that no caller holds up its end.
+// events returns a page of the feed. Waiting ends when the server shuts down.
 func (a *API) events(ctx context.Context, call Call) (Answer, error) {
 	asked, err := contract.ReadFeedQuery(call.Query)
 	if err != nil {

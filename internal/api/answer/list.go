@@ -12,24 +12,24 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// The verbs that read.
+// Verbs that read.
 var (
-	// Status tells how far one account is.
+	// Status returns the import status of one account.
 	Status = &Verb{Path: "account-transfer-status", run: (*API).status}
 	// All, Pending and Imported list a supplier's accounts.
 	All      = listing("all-account-import-processes", landfall.AllProcesses)
 	Pending  = listing("pending-account-import-processes", landfall.PendingProcesses)
 	Imported = listing("imported-account-import-processes", landfall.ImportedProcesses)
-	// Failed lists the accounts that do not get on.
+	// Failed lists failed accounts.
 	Failed = &Verb{Path: "failed-account-import-processes", Streams: true, run: (*API).failed}
-	// Summary groups why they did.
+	// Summary groups failures.
 	Summary = &Verb{Path: "error-summary", run: (*API).summary}
-	// Rules is the rule book; it is the same for everybody.
+	// Rules lists the rules and error codes.
 	Rules = &Verb{Path: "rules", run: (*API).rules}
 )
 
-// status is asked for again and again by whoever waits for an account, so the
-// short form reads one small row and no document.
+// status is polled by callers that wait for an account, so the short form reads
+// one small row and no document.
 func (a *API) status(ctx context.Context, call Call) (Answer, error) {
 	detailed, err := contract.QueryBool(call.Query, "detail", false)
 	if err != nil {
@@ -77,14 +77,14 @@ func listing(tail string, filter landfall.ProcessFilter) *Verb {
 	}}
 }
 
-// readPage reads the query of a list that has no figures.
+// readPage reads the query of a list without a detail flag.
 func readPage(raw string) (contract.ListPage, bool, error) {
 	page, err := contract.ReadPage(raw)
 	return page, false, err
 }
 
-// page answers with at most a limit of entries. One more is asked for, to know
-// whether a next page exists before anything is sent.
+// page returns at most limit entries. It reads one more, to know whether there
+// is a next page.
 func (a *API) page(ctx context.Context, call Call, query landfall.ProcessQuery) (Answer, error) {
 	limit := query.Limit
 	query.Limit++
@@ -101,12 +101,12 @@ func (a *API) page(ctx context.Context, call Call, query landfall.ProcessQuery) 
 	})
 }
 
-// nextQuery is the query of the page behind an entry.
+// nextQuery is the query of the page after an entry.
 func nextQuery(limit int, place landfall.ProcessCursor) string {
 	return fmt.Sprintf("limit=%d&after=%s", limit, contract.EncodeCursor(place))
 }
 
-// writePage writes a page; behind gives the query of the next one.
+// writePage writes a page; next returns the query of the next one.
 func writePage[T any](
 	call Call, rows iter.Seq2[T, error], limit int, item *contract.Body[T], behind func(T) string,
 ) (Answer, error) {
@@ -128,8 +128,8 @@ func writePage[T any](
 	return answer, nil
 }
 
-// failed asks for one row more than the page has: whether it comes says whether
-// there is a next page, without counting.
+// failed reads one more row than requested, to know whether there is a next
+// page.
 func (a *API) failed(ctx context.Context, call Call) (Answer, error) {
 	page, err := contract.ReadPage(call.Query)
 	if err != nil {
@@ -149,19 +149,18 @@ func (a *API) failed(ctx context.Context, call Call) (Answer, error) {
 	return failures(call, rows, page.Limit)
 }
 
-// failures answers with accounts that failed, all or a page of them.
+// failures returns failed accounts: all or a page.
 func failures(call Call, rows iter.Seq2[landfall.FailedProcess, error], limit int) (Answer, error) {
 	if limit == 0 {
 		return Stream(call, rows, contract.FailedBody), nil
 	}
 	return writePage(call, rows, limit, contract.FailedBody, func(last landfall.FailedProcess) string {
-		// The number alone is the place.
+		// The position is only the number.
 		return nextQuery(limit, landfall.ProcessCursor{FirstStagedAt: time.UnixMicro(0), External: last.External})
 	})
 }
 
-// summary groups failures by code, so that ten thousand accounts with the same
-// mistake are one line.
+// summary groups failures by code.
 func (a *API) summary(ctx context.Context, call Call) (Answer, error) {
 	if err := rejectQuery(call); err != nil {
 		return Answer{}, err
@@ -173,7 +172,8 @@ func (a *API) summary(ctx context.Context, call Call) (Answer, error) {
 	return Answer{Status: statusOK, Body: contract.SummaryBody.Append(call.Scratch[:0], summary)}, nil
 }
 
-// rules gives the rule book, which is the same for everybody and written once.
+// rules returns the rules and error codes, which never change while the program
+// runs.
 func (a *API) rules(_ context.Context, call Call) (Answer, error) {
 	if err := rejectQuery(call); err != nil {
 		return Answer{}, err
@@ -181,12 +181,12 @@ func (a *API) rules(_ context.Context, call Call) (Answer, error) {
 	return Answer{Status: statusOK, Body: ruleBook()}, nil
 }
 
-// pieceSize is how much of a list is gathered before it is sent. Larger pieces
-// are hardly faster; smaller ones cost a system call each.
+// pieceSize is how much of a list is collected before it is sent. Larger pieces
+// are hardly faster; smaller ones cost more system calls.
 const pieceSize = 32 << 10
 
-// Stream answers with a whole list a piece at a time, so that memory does not
-// grow with its length.
+// Stream returns a whole list piece by piece, so that memory does not grow with
+// its length.
 func Stream[T any](call Call, rows iter.Seq2[T, error], item *contract.Body[T]) Answer {
 	return Answer{Status: statusOK, Pieces: func(send Send) error {
 		piece := append(call.Scratch[:0], '[') //nolint:gocritic // the scratch lends its memory
@@ -211,5 +211,5 @@ func Stream[T any](call Call, rows iter.Seq2[T, error], item *contract.Body[T]) 
 	}}
 }
 
-// ruleBook is written once; it cannot change while we run.
+// ruleBook is written once.
 var ruleBook = sync.OnceValue(contract.RuleBookJSON)

@@ -7,12 +7,12 @@ import (
 	"landfall/internal/service/intake"
 )
 
-// The verbs that add something to an account.
+// Verbs that add something to an account.
 var (
 	// Notes adds notes.
 	Notes = &Verb{Path: "notes/create", supplierField: "import_supplier", Writes: true, KeepsBody: true, run: (*API).notes}
-	// Transactions adds transactions, all or none. Every 400 of it has the same
-	// members, whatever was wrong.
+	// Transactions adds all transactions or none. All of its 400 responses have the
+	// same members.
 	Transactions = &Verb{Path: "transactions/create", supplierField: "import_supplier", Writes: true, KeepsBody: true, run: (*API).transactions,
 		refuse: contract.RefuseTransactions}
 	// Statements adds historical statements.
@@ -21,8 +21,8 @@ var (
 	Instruction = &Verb{Path: "payment-instruction/create", supplierField: "import_supplier", Writes: true, KeepsBody: true, run: (*API).instruction}
 )
 
-// notes tells for every note whether it is new or was there, since a caller who
-// lost the answer sends all of them again.
+// notes reports for every note whether it is new or already existed, because a
+// caller that lost the response sends all of them again.
 func (a *API) notes(ctx context.Context, call Call) (Answer, error) {
 	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
 	if err != nil {
@@ -42,8 +42,8 @@ func (a *API) notes(ctx context.Context, call Call) (Answer, error) {
 	return Answer{Status: statusCreated, Body: contract.NotesBody.Append(call.Scratch[:0], posted)}, nil
 }
 
-// transactions takes, unless told otherwise, what was sent before for the same and
-// moves dates into the open period: that is what a caller who repeats himself needs.
+// transactions by default skips existing transactions and moves dates into the
+// open period, so that a request can be repeated.
 func (a *API) transactions(ctx context.Context, call Call) (Answer, error) {
 	query := contract.ReadQuery(call.Query)
 	flags := intake.TransactionFlags{
@@ -71,11 +71,10 @@ func (a *API) transactions(ctx context.Context, call Call) (Answer, error) {
 	return Answer{Status: statusCreated, Body: contract.TransactionsBody.Append(call.Scratch[:0], posted)}, nil
 }
 
-// includeAdded is the flag by which a caller learns whether he repeated himself
-// where the answer alone does not tell.
+// includeAdded is the flag that adds the number of new items.
 const includeAdded = "include_added"
 
-// statements echoes what was sent: statements are taken all together or not at all.
+// statements echoes the body. Either all statements are added or none.
 func (a *API) statements(ctx context.Context, call Call) (Answer, error) {
 	query := contract.ReadQuery(call.Query)
 	count, warn := query.Bool(includeAdded, false), query.Bool(includeWarnings, false)
@@ -90,7 +89,7 @@ func (a *API) statements(ctx context.Context, call Call) (Answer, error) {
 		contract.Echo{Body: accepted.Body, IncludeAdded: count, Added: accepted.Added, IncludeWarnings: warn, Warnings: accepted.Warnings}), nil
 }
 
-// instruction answers with the reference by which the vendor knew it.
+// instruction returns the reference at the vendor.
 func (a *API) instruction(ctx context.Context, call Call) (Answer, error) {
 	query := contract.ReadQuery(call.Query)
 	count, warn := query.Bool(includeAdded, false), query.Bool(includeWarnings, false)

@@ -8,19 +8,18 @@ import (
 	"landfall/internal/api/contract"
 )
 
-// The verbs that prove a migration.
+// Verbs for reconciliation.
 var (
-	// SetTotals keeps what the source says it has.
+	// SetTotals sets control totals.
 	SetTotals = &Verb{Path: "control-totals", Writes: true, run: (*API).setTotals}
-	// Totals gives it back.
+	// Totals returns control totals.
 	Totals = &Verb{Path: "control-totals", run: (*API).totals}
-	// Reconciliation compares it with what is there, or lists the accounts
-	// behind a figure.
+	// Reconciliation compares control totals with what exists, or lists the accounts
+	// that contribute to a figure.
 	Reconciliation = &Verb{Path: "reconciliation", Streams: true, run: (*API).reconciliation}
 )
 
-// setTotals replaces what the source claims to have as a whole: a claim made of
-// parts of two days would fit neither.
+// setTotals replaces all totals at once: a mix of two days would match neither.
 func (a *API) setTotals(ctx context.Context, call Call) (Answer, error) {
 	if err := rejectQuery(call); err != nil {
 		return Answer{}, err
@@ -32,7 +31,7 @@ func (a *API) setTotals(ctx context.Context, call Call) (Answer, error) {
 	return Answer{Status: statusOK, Body: contract.ControlTotalsBody.Append(call.Scratch[:0], totals)}, nil
 }
 
-// totals gives back the claim as it was made.
+// totals returns the control totals.
 func (a *API) totals(ctx context.Context, call Call) (Answer, error) {
 	if err := rejectQuery(call); err != nil {
 		return Answer{}, err
@@ -44,8 +43,7 @@ func (a *API) totals(ctx context.Context, call Call) (Answer, error) {
 	return Answer{Status: statusOK, Body: contract.ControlTotalsBody.Append(call.Scratch[:0], totals)}, nil
 }
 
-// reconciliation gives the table of differences, or the accounts behind one cell
-// of it.
+// reconciliation returns the comparison, or the accounts of one figure.
 func (a *API) reconciliation(ctx context.Context, call Call) (Answer, error) {
 	request, err := contract.ReadBehind(call.Query)
 	if err != nil {
@@ -61,7 +59,7 @@ func (a *API) reconciliation(ctx context.Context, call Call) (Answer, error) {
 	return Answer{Status: statusOK, Body: contract.ReconciliationBody.Append(call.Scratch[:0], found)}, nil
 }
 
-// behind lists the accounts behind a figure.
+// behind lists the accounts that contribute to a figure.
 func (a *API) behind(ctx context.Context, call Call, request contract.BehindRequest) (Answer, error) {
 	query := landfall.ContributionQuery{
 		Supplier: call.Path[0], Measure: request.Measure, Reason: request.Reason, After: request.After, Limit: request.Limit,

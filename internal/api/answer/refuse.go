@@ -9,13 +9,13 @@ import (
 	"landfall/internal/api/contract"
 )
 
-// Only two of the statuses mean that something was done.
+// The statuses of successful calls.
 const (
 	statusOK      = http.StatusOK
 	statusCreated = http.StatusCreated
 )
 
-// statusOfKind gives every kind of failure its one status.
+// statusOfKind maps each kind of error to its HTTP status.
 var statusOfKind = [...]int{
 	landfall.Internal:            http.StatusInternalServerError,
 	landfall.Invalid:             http.StatusBadRequest,
@@ -31,19 +31,19 @@ var statusOfKind = [...]int{
 	landfall.UpstreamUnavailable: http.StatusInternalServerError, // as the contract has it
 }
 
-// errInternal stands for every error that is not one of ours: those may hold
-// values, and go to the log.
+// errInternal replaces foreign errors, which may contain data and are only
+// logged.
 var errInternal = &landfall.Error{
 	Kind: landfall.Internal, Code: landfall.CodeInternalError, Detail: "Something went wrong on our side.",
 }
 
-// errReadOnlyKey is told before anything of the body is read.
+// errReadOnlyKey is returned before the body is read.
 var errReadOnlyKey = &landfall.Error{
 	Kind: landfall.Forbidden, Code: landfall.CodePermissionDenied,
 	Detail: "This API key is read-only.",
 }
 
-// TooLarge refuses a body over the limit.
+// TooLarge is the error for a body over the limit.
 func TooLarge(limit int64) error {
 	return &landfall.Error{
 		Kind: landfall.TooLarge, Code: landfall.CodePayloadTooLarge,
@@ -51,7 +51,7 @@ func TooLarge(limit int64) error {
 	}
 }
 
-// Authorize refuses who may not use the verb.
+// Authorize checks whether the caller may use the verb.
 func (v *Verb) Authorize(who landfall.Principal) error {
 	if v.Writes && who.Role != landfall.RoleImporter {
 		return errReadOnlyKey
@@ -59,8 +59,8 @@ func (v *Verb) Authorize(who landfall.Principal) error {
 	return nil
 }
 
-// Refuse answers a call of a verb that failed, also where the call never got
-// as far as the verb: its body did not arrive, or is too large.
+// Refuse returns the answer for a failed call, including calls that failed
+// before the verb ran, such as a body that is too large.
 func (a *API) Refuse(verb *Verb, err error) Answer {
 	if known, is := errors.AsType[*landfall.Error](err); is && verb.refuse != nil {
 		err = verb.refuse(known)
@@ -74,8 +74,8 @@ func (a *API) Refuse(verb *Verb, err error) Answer {
 	return answer
 }
 
-// ErrorAnswer is the answer to whatever failed, written into dst. What is not an
-// error of ours becomes a plain internal one: its text is for the log alone.
+// ErrorAnswer returns the answer for an error, written into dst. A foreign error
+// becomes an internal error; its text is only logged.
 func ErrorAnswer(err error, dst []byte) Answer {
 	shown, ours := errors.AsType[*landfall.Error](err)
 	if !ours {

@@ -10,24 +10,23 @@ import (
 	"landfall/internal/service/run"
 )
 
-// The verbs about runs. Those that act on one are told by the path alone.
+// Verbs for runs. Those that act on a run take everything from the path.
 var (
-	// StartRun lets the service move accounts by itself.
+	// StartRun starts a run.
 	StartRun = &Verb{Path: "runs", Writes: true, run: (*API).startRun}
 	// Runs lists a supplier's runs.
 	Runs = &Verb{Path: "runs", Streams: true, run: (*API).listRuns}
-	// Run tells how one stands.
+	// Run returns a run.
 	Run = &Verb{Path: "runs", run: runAction((*run.Runner).Get)}
 	// PauseRun, ResumeRun and CancelRun stop one and let it go on.
 	PauseRun  = &Verb{Path: "runs/pause", Writes: true, BodyOptional: true, run: runAction((*run.Runner).Pause)}
 	ResumeRun = &Verb{Path: "runs/resume", Writes: true, BodyOptional: true, run: runAction((*run.Runner).Resume)}
 	CancelRun = &Verb{Path: "runs/cancel", Writes: true, BodyOptional: true, run: runAction((*run.Runner).Cancel)}
-	// RunFailures lists the accounts that failed in one.
+	// RunFailures lists the accounts that failed in a run.
 	RunFailures = &Verb{Path: "runs/failures", Streams: true, run: (*API).runFailures}
 )
 
-// startRun writes the run down and answers; the conductor of any replica takes it
-// from there.
+// startRun records the run; a runner on any replica picks it up.
 func (a *API) startRun(ctx context.Context, call Call) (Answer, error) {
 	if err := rejectQuery(call); err != nil {
 		return Answer{}, err
@@ -43,7 +42,7 @@ func (a *API) startRun(ctx context.Context, call Call) (Answer, error) {
 	return Answer{Status: statusCreated, Body: contract.RunBody.Append(call.Scratch[:0], started)}, nil
 }
 
-// runAction answers with a run after doing something to the one the path names.
+// runAction does something to the run in the path and returns it.
 func runAction(
 	do func(*run.Runner, context.Context, landfall.Principal, string) (landfall.Run, error),
 ) func(*API, context.Context, Call) (Answer, error) {
@@ -84,8 +83,8 @@ func (a *API) listRuns(ctx context.Context, call Call) (Answer, error) {
 	})
 }
 
-// runFailures is paged by the external number: positions would shift while the run
-// goes on.
+// runFailures uses external numbers as cursors, because positions shift while
+// the run continues.
 func (a *API) runFailures(ctx context.Context, call Call) (Answer, error) {
 	page, err := contract.ReadPage(call.Query)
 	if err != nil {

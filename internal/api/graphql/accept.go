@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// The media types of an answer. With the modern one the status tells whether
-// the document could be executed; with the plain one it stays 200.
+// Media types of a response. With responseType, the HTTP status shows whether
+// the document could be executed; with jsonType it stays 200.
 const (
 	responseType = "application/graphql-response+json"
 	jsonType     = "application/json"
 )
 
-// negotiate chooses the media type of the answer, or "" when the client takes
-// neither. Who does not care gets plain JSON; who takes both equally gets the
-// modern one.
+// negotiate returns the media type of the response, or "" if the client accepts
+// neither. The default is plain JSON; if both are accepted equally, responseType
+// is used.
 func negotiate(header http.Header) string {
 	accepts := strings.Join(header.Values("Accept"), ",")
 	if strings.TrimSpace(accepts) == "" {

@@ -15,7 +15,7 @@ import (
 	"landfall"
 )
 
-// The codes in errors[].extensions.code.
+// Codes in errors[].extensions.code.
 const (
 	codeBadRequest           = "BAD_REQUEST"
 	codeParseFailed          = "GRAPHQL_PARSE_FAILED"
@@ -26,20 +26,19 @@ const (
 	codeInternal             = "INTERNAL_SERVER_ERROR"
 )
 
-// requestError is a refusal before anything was executed.
+// requestError is an error before execution.
 type requestError struct {
 	status  int
 	code    string
 	message string
 }
 
-// badRequest is for what is no GraphQL at all. A mistake in GraphQL itself is told
-// in the words of GraphQL.
+// badRequest is the error for a request that is not GraphQL.
 func badRequest(message string) *requestError {
 	return &requestError{http.StatusBadRequest, codeBadRequest, message}
 }
 
-// responseError is one entry of an answer's errors, in GraphQL's form.
+// responseError is one entry of the errors of a response.
 type responseError struct {
 	Message    string               `json:"message"`
 	Locations  []gqlerrors.Location `json:"locations,omitempty"`
@@ -47,12 +46,12 @@ type responseError struct {
 	Extensions map[string]string    `json:"extensions"`
 }
 
-// newResponseError puts the code where GraphQL clients look for it.
+// newResponseError sets the code where GraphQL clients expect it.
 func newResponseError(code, message string) responseError {
 	return responseError{Message: message, Extensions: map[string]string{"code": code}}
 }
 
-// response is a whole answer.
+// response is a GraphQL response.
 type response struct {
 	status     int
 	retryAfter time.Duration
@@ -60,14 +59,14 @@ type response struct {
 	Data       json.RawMessage `json:"data,omitempty"`
 }
 
-// response makes a problem an answer.
+// response converts the error to a response.
 func (p *requestError) response() response {
 	return response{status: p.status, Errors: []responseError{newResponseError(p.code, p.message)}}
 }
 
-// render turns the library's response into an answer. The library's messages
-// repeat parts of the document and values of variables, which may be a key:
-// none of them is passed on.
+// render converts the library's response. The library's messages repeat parts of
+// the document and of variables, which may be a key, so none of them is passed
+// on.
 func (h *handler) render(from *graphql.Response, modern bool) (answer response, cause error) {
 	answer = response{status: http.StatusOK, Data: from.Data}
 	for _, found := range from.Errors {
@@ -92,11 +91,11 @@ func (h *handler) render(from *graphql.Response, modern bool) (answer response, 
 	return answer, cause
 }
 
-// errOverQuota compares by code with every refusal of a quota.
+// errOverQuota matches every quota error by code.
 var errOverQuota = &landfall.Error{Code: landfall.CodeQuotaExceeded}
 
-// describeError gives the entry for an error of the library, and the status it asks
-// for by itself.
+// describeError returns the entry for an error of the library and the HTTP
+// status it requires.
 func (h *handler) describeError(found *gqlerrors.QueryError) (responseError, int) {
 	switch err := found.ResolverError; {
 	case errors.Is(err, errInput):
@@ -120,8 +119,8 @@ func (h *handler) describeError(found *gqlerrors.QueryError) (responseError, int
 	return newResponseError(codeValidationFailed, "The document cannot be executed."), http.StatusOK
 }
 
-// describeKind says little on purpose: which part of a credential was wrong is
-// nobody's business who has none.
+// describeKind reveals little on purpose: it does not say which part of a
+// credential is wrong.
 func describeKind(kind landfall.Kind) (responseError, int) {
 	switch kind {
 	case landfall.Unauthenticated:
@@ -134,7 +133,7 @@ func describeKind(kind landfall.Kind) (responseError, int) {
 	return newResponseError(codeInternal, "An internal error occurred."), http.StatusInternalServerError
 }
 
-// write sends an answer.
+// write sends the response.
 func (a response) write(w http.ResponseWriter, mediaType string) {
 	header := w.Header()
 	header.Set("Content-Type", mediaType+"; charset=utf-8")

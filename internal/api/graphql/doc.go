@@ -1,5 +1,5 @@
-// Package tokenql serves the one GraphQL mutation of the service: an API key
-// or a refresh token in, service tokens out. The handler follows the GraphQL
-// over HTTP specification; what may be asked is bounded before the GraphQL
-// library sees it, because everybody can reach this door without a token.
+// Package graphql serves the GraphQL mutation that exchanges an API key or a
+// refresh token for service tokens. It follows the GraphQL over HTTP
+// specification. Requests are limited before the GraphQL library sees them,
+// because the endpoint is public.
 package graphql

@@ -5,25 +5,25 @@ import (
 	"text/scanner"
 )
 
-// limits limit a GraphQL document. A login needs about forty tokens; the wide
-// bounds let the usual introspection query of a GraphQL tool through.
+// limits limit a GraphQL document. Obtaining a token needs about forty tokens.
+// introspectionLimits allow the usual introspection query of GraphQL tools.
 type limits struct {
 	length, tokens, depth int
 }
 
-// What is asked for is surveyed before it is parsed: the parser would work for as
-// long as it is told to.
+// Documents are checked before they are parsed, because the parser has no limits
+// of its own.
 var (
 	defaultLimits       = limits{length: 8 << 10, tokens: 250, depth: 8}
 	introspectionLimits = limits{length: 16 << 10, tokens: 1000, depth: 32}
 )
 
-// documentInfo is what a glance over a document's tokens tells about it, without
-// building a tree of something hostile.
+// documentInfo is what the tokens of a document tell about it, without building
+// a tree of hostile input.
 type documentInfo struct {
 	operations    []operation
-	tokenFields   int  // how often the mutation is named
-	leadingString bool // a definition begins with a string, which hides what it is
+	tokenFields   int  // how often the mutation is used
+	leadingString bool // a definition starts with a string, which hides its kind
 }
 
 // operation is one operation of a document.
@@ -32,8 +32,8 @@ type operation struct {
 	name string
 }
 
-// operationKind gives the kind of the operation that a request would run, or "" when
-// that is not clear; the GraphQL library refuses such a request.
+// operationKind returns the kind of the operation that a request would run, or
+// "" if it is unclear; the library refuses such a request.
 func (o documentInfo) operationKind(name string) string {
 	for _, candidate := range o.operations {
 		if candidate.name == name || name == "" && len(o.operations) == 1 {
@@ -43,9 +43,9 @@ func (o documentInfo) operationKind(name string) string {
 	return ""
 }
 
-// scanDocument reads the outline of a document, or says which bound it breaks. It
-// cuts tokens exactly as the GraphQL library does. What is wrong in any other
-// way is left to the library to refuse.
+// scanDocument scans a document, or says which limit it exceeds. It splits
+// tokens exactly as the GraphQL library does. Other errors are left to the
+// library.
 func scanDocument(text string, limit limits) (documentInfo, string) {
 	var found documentInfo
 	if len(text) > limit.length {
@@ -63,7 +63,7 @@ func scanDocument(text string, limit limits) (documentInfo, string) {
 		}
 		switch {
 		case token == "{" || token == "(" || token == "[":
-			// A body without a header before it is the short form of a query.
+			// A selection set without a keyword is the short form of a query.
 			if depth == 0 && token == "{" {
 				if !header {
 					found.operations = append(found.operations, operation{kind: "query"})
@@ -94,8 +94,7 @@ func scanDocument(text string, limit limits) (documentInfo, string) {
 	}
 }
 
-// newScanner says nothing about mistakes: the parser, which comes next, says them
-// better.
+// newScanner ignores errors: the parser reports them better.
 func newScanner(text string) *scanner.Scanner {
 	scan := new(scanner.Scanner)
 	scan.Init(strings.NewReader(text))
@@ -104,7 +103,7 @@ func newScanner(text string) *scanner.Scanner {
 	return scan
 }
 
-// nextToken gives the next token's text, `"` for any string and "" at the end.
+// nextToken returns the next token, `"` for any string and "" at the end.
 func nextToken(scan *scanner.Scanner) string {
 	for {
 		switch token := scan.Scan(); token {
@@ -114,7 +113,7 @@ func nextToken(scan *scanner.Scanner) string {
 		case '#':
 			skipTo(scan, "\n")
 		case scanner.String:
-			// A block string begins with what looks like an empty string.
+			// A block string starts with what looks like an empty string.
 			if scan.TokenText() == `""` && scan.Peek() == '"' {
 				scan.Next()
 				skipTo(scan, `"""`)
@@ -126,8 +125,8 @@ func nextToken(scan *scanner.Scanner) string {
 	}
 }
 
-// skipTo leaves out everything up to and with an ending of one repeated
-// character. A carriage return ends a line too.
+// skipTo skips up to and including an ending of one repeated character. A
+// carriage return also ends a line.
 func skipTo(scan *scanner.Scanner, ending string) {
 	for run := 0; run < len(ending); {
 		next := scan.Next()

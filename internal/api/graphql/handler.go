@@ -9,14 +9,14 @@ import (
 	graphql "github.com/graph-gophers/graphql-go"
 )
 
-// Options are the settings of the handler; zero values mean the defaults.
+// Options configures the handler; zero values mean the defaults.
 type Options struct {
-	// Introspection lets clients read the schema and gives hints on mistakes.
+	// Introspection allows clients to read the schema and to see hints in errors.
 	Introspection bool
-	// Source names where a request came from, for counting failed attempts. The
-	// default is the peer's address: headers can say anything.
+	// Source returns where a request came from, to count failed attempts. The
+	// default is the address of the peer: headers can be forged.
 	Source func(*http.Request) string
-	// Log gets the faults that are ours; the default is slog.Default.
+	// Log receives server errors; the default is slog.Default.
 	Log *slog.Logger
 }
 
@@ -27,7 +27,7 @@ type handler struct {
 	limits  limits
 }
 
-// New gives the handler for the token mutation. It does not look at the path.
+// New returns the handler of the token mutation. It ignores the path.
 func New(issuer Issuer, options Options) http.Handler {
 	if options.Source == nil {
 		options.Source = peer
@@ -52,7 +52,7 @@ func New(issuer Issuer, options Options) http.Handler {
 	return &handler{schema: schema, options: options, limits: limit}
 }
 
-// peer gives the address at the other end of the connection.
+// peer returns the address of the peer.
 func peer(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -61,7 +61,7 @@ func peer(r *http.Request) string {
 	return host
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP serves one request.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mediaType := negotiate(r.Header)
 	if mediaType == "" {
@@ -73,7 +73,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.answer(w, r, mediaType).write(w, mediaType)
 }
 
-// answer reads, bounds, executes and renders.
+// answer reads, checks, executes and renders a request.
 func (h *handler) answer(w http.ResponseWriter, r *http.Request, mediaType string) response {
 	var asked request
 	var refusal *requestError
@@ -117,8 +117,8 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, mediaType strin
 	return answer
 }
 
-// execute runs a document. The library panics on some malformed literals: such
-// a document is refused like any other it cannot read.
+// execute runs a document. The library panics on some malformed literals; such a
+// document is refused like other invalid ones.
 func (h *handler) execute(ctx context.Context, asked request) (response *graphql.Response) {
 	defer func() {
 		if recover() != nil {

@@ -12,18 +12,18 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// maxBody bounds a request: the document, its variables, some air.
+// maxBody limits a request: the document and its variables.
 const maxBody = 64 << 10
 
-// request is a GraphQL request, however it came.
+// request is a GraphQL request by POST or GET.
 type request struct {
 	document  string
 	operation string
 	variables map[string]any
 }
 
-// requestTable declares the body of a request. Reading it strictly refuses
-// batches, doubled names and anything that is not one JSON object.
+// requestTable declares the body. Reading it strictly refuses batches, duplicate
+// names and anything but one JSON object.
 var requestTable = rules.NewTable("GraphQLRequest", "A GraphQL request.",
 	rules.Required("query", rules.Text(maxBody), "The GraphQL document."),
 	rules.Optional("operationName", rules.Text(256), "Which operation of the document to run."),
@@ -38,7 +38,7 @@ func readPost(r *http.Request) (request, *requestError) {
 		return request{}, &requestError{http.StatusUnsupportedMediaType, codeBadRequest,
 			"The body must be application/json in UTF-8."}
 	}
-	// Query strings end up in the logs of proxies. A key must not.
+	// Query strings end up in proxy logs. A key must not.
 	if r.URL.RawQuery != "" {
 		return request{}, badRequest("Send everything in the body, without a query string.")
 	}
@@ -52,16 +52,15 @@ func readPost(r *http.Request) (request, *requestError) {
 	return decode(body)
 }
 
-// isJSON wants the media type and not its ending: a form that a browser sends
-// across origins without asking must not pass.
+// isJSON requires the exact media type, so that a cross-origin form post does
+// not pass.
 func isJSON(contentType string) bool {
 	kind, params, err := mime.ParseMediaType(contentType)
 	charset := params["charset"]
 	return err == nil && kind == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
 }
 
-// readGet reads a request from the query string, by way of the same strict
-// reader.
+// readGet reads a request from the query string, with the same strict reader.
 func readGet(r *http.Request) (request, *requestError) {
 	const unreadable = "The query string is malformed."
 	values, err := url.ParseQuery(r.URL.RawQuery)
@@ -86,8 +85,8 @@ func readGet(r *http.Request) (request, *requestError) {
 	return decode(body)
 }
 
-// decode reads a request's members. The refusals never repeat what was sent:
-// it may be a key in the wrong place.
+// decode reads the members of a request. Errors never repeat what was sent: it
+// may be a key in the wrong place.
 func decode(body []byte) (request, *requestError) {
 	doc, fault := requestTable.Read(body, rules.Limits{})
 	if fault != nil {
@@ -118,7 +117,7 @@ func decode(body []byte) (request, *requestError) {
 	return asked, nil
 }
 
-// memberName gives a member's name when it is one of ours.
+// memberName returns the name of a known member.
 func memberName(attr string) string {
 	switch attr {
 	case "query", "operationName", "variables", "extensions":

@@ -8,8 +8,8 @@ import (
 	gqlerrors "github.com/graph-gophers/graphql-go/errors"
 )
 
-// safeRules are the rules whose messages speak of names in the document and
-// not of values, so that they may be shown where hints are wanted.
+// safeRules are the validation rules whose messages contain names of the
+// document, but no values, so that they can be shown as hints.
 var safeRules = map[string]bool{
 	"FieldsOnCorrectTypeRule":       true,
 	"KnownArgumentNamesRule":        true,
@@ -23,7 +23,7 @@ var safeRules = map[string]bool{
 	"ScalarLeafsRule":               true,
 }
 
-// secretPattern is what a key or token looks like, also in the place of a name.
+// secretPattern matches keys and tokens, also in place of a name.
 var secretPattern = regexp.MustCompile(`(?i)lf[ar]?_\w+`)
 
 // maskSecrets masks what looks like a secret.
@@ -31,19 +31,19 @@ func maskSecrets(message string) string {
 	return secretPattern.ReplaceAllString(message, "‹secret›")
 }
 
-// unparsable is the error of a document the library could not even refuse.
+// unparsable is the error for a document on which the library panics.
 func unparsable() []*gqlerrors.QueryError {
 	return []*gqlerrors.QueryError{{Message: "unreadable", Err: fmt.Errorf("unreadable document: %w", gqlerrors.ErrSyntax)}}
 }
 
-// panicHandler takes the panics of resolvers: each becomes an error that the handler
-// logs once, instead of a line of the library's own and a message to the client.
+// panicHandler turns a panic in a resolver into an error that the handler logs
+// once. The library would log it and send it to the client.
 type panicHandler struct{}
 
-// LogPanic leaves the logging to the handler.
+// LogPanic does nothing; the handler logs.
 func (panicHandler) LogPanic(context.Context, any) {}
 
-// MakePanicError makes a panic an error of ours.
+// MakePanicError converts a panic to an error.
 func (panicHandler) MakePanicError(_ context.Context, value any) *gqlerrors.QueryError {
 	return &gqlerrors.QueryError{Message: "panic", ResolverError: fmt.Errorf("panic in a resolver: %v", value)}
 }

@@ -9,8 +9,8 @@ import (
 	"landfall/internal/service/auth"
 )
 
-// schemaText declares what can be asked. The mutation has two spellings: the
-// one GraphQL clients expect, and the one the service's documents use.
+// schemaText declares the schema. The mutation has two names: the one GraphQL
+// clients expect, and the one in the documentation.
 const schemaText = `
 schema { query: Query, mutation: Mutation }
 
@@ -45,19 +45,19 @@ type ServiceToken {
 }
 `
 
-// Issuer is where tokens come from.
+// Issuer issues tokens.
 type Issuer interface {
 	Issue(ctx context.Context, source, apiKey string) (auth.Grant, error)
 	Refresh(ctx context.Context, source, refreshToken string) (auth.Grant, error)
 }
 
-// root answers the fields of Query and Mutation.
+// root resolves the fields of Query and Mutation.
 type root struct{ issuer Issuer }
 
-// Service names the service.
+// Service returns the name of the service.
 func (r *root) Service() string { return "landfall" }
 
-// tokenArgs is the mutation's input.
+// tokenArgs are the arguments of the mutation.
 type tokenArgs struct {
 	Input struct {
 		APIKey       *string
@@ -65,11 +65,11 @@ type tokenArgs struct {
 	}
 }
 
-// errInput tells apart a request that could not have worked from a credential
-// that did not. It counts as no attempt.
+// errInput is the error for wrong arguments. It does not count as a failed
+// attempt.
 var errInput = errors.New("exactly one of apiKey and refreshToken must be given")
 
-// ObtainServiceToken serves both spellings of the mutation.
+// ObtainServiceToken resolves both names of the mutation.
 func (r *root) ObtainServiceToken(ctx context.Context, given tokenArgs) (*serviceToken, error) {
 	visit, _ := ctx.Value(requestStateKey{}).(*requestState)
 	if visit == nil || visit.tokenRequested.Swap(true) {
@@ -91,23 +91,22 @@ func (r *root) ObtainServiceToken(ctx context.Context, given tokenArgs) (*servic
 	return &serviceToken{grant}, nil
 }
 
-// requestState is what the resolver knows about the request it works for.
+// requestState is what the resolver knows about its request.
 type requestState struct {
 	source         string
 	tokenRequested atomic.Bool // a token was asked for already
 }
 
-// requestStateKey finds the visit of a request in its context, where resolvers that the
-// library calls can reach it.
+// requestStateKey is the context key of the requestState.
 type requestStateKey struct{}
 
-// serviceToken answers the fields of ServiceToken.
+// serviceToken resolves the fields of ServiceToken.
 type serviceToken struct{ grant auth.Grant }
 
 // Token is one of the two places where a secret leaves its type.
 func (t *serviceToken) Token() string { return t.grant.Token.Reveal() }
 
-// ExpiresIn is relative, so that a client's clock does not matter.
+// ExpiresIn is relative, so that the client's clock does not matter.
 func (t *serviceToken) ExpiresIn() int32 { return int32(t.grant.ExpiresIn.Seconds()) }
 
 // RefreshToken is the other place.
@@ -115,10 +114,9 @@ func (t *serviceToken) RefreshToken() string { return t.grant.RefreshToken.Revea
 
 func (t *serviceToken) RefreshExpiresIn() int32 { return int32(t.grant.RefreshExpiresIn.Seconds()) }
 
-// The real issuer is what this package is made for.
 var _ Issuer = (*auth.Issuer)(nil)
 
-// kindOf gives the kind of a resolver's failure; a foreign error is Internal.
+// kindOf returns the kind of a resolver's error; a foreign error is Internal.
 func kindOf(err error) landfall.Kind {
 	if known, ok := errors.AsType[*landfall.Error](err); ok {
 		return known.Kind

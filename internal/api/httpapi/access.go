@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// finishRequest writes down what became of a request, after putting out a panic. It
-// must be deferred directly, or there is nothing to recover.
+// finishRequest records a request after recovering from a panic. It must be
+// deferred directly; otherwise recover has no effect.
 func (a *API) finishRequest(ctx context.Context, x *exchange) {
 	if fault := recover(); fault != nil {
 		a.recovered(ctx, x, fault)
 	}
-	// After the panic is put out, so that a request which failed that way is counted and logged
-	// like any other.
+	// This comes after the recovery, so that a request that panicked is counted and
+	// logged like any other.
 	a.Metrics.inFlight.Dec()
 	took := time.Since(x.started)
 	a.Metrics.observe(x, took)
 	a.logAccess(ctx, x, took)
 	if x.aborted {
-		// The server cuts the connection, so that a client cannot take half an
-		// answer for a whole one.
+		// The server aborts the connection, so that a client cannot mistake a partial
+		// response for a complete one.
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// logAccess writes one line per request. Neither path nor query is in it: they
-// carry account numbers.
+// logAccess logs one line per request, without path and query: they contain
+// account numbers.
 func (a *API) logAccess(ctx context.Context, x *exchange, took time.Duration) {
 	level := slog.LevelInfo
 	if x.route != nil && x.route.access == publicAccess && x.route.method == http.MethodGet && x.status < http.StatusBadRequest {
@@ -36,7 +36,7 @@ func (a *API) logAccess(ctx context.Context, x *exchange, took time.Duration) {
 	if !a.Logger.Enabled(ctx, level) {
 		return
 	}
-	// An array of all there can be, and no slice that grows: this is done for every request.
+	// An array instead of a growing slice, because this runs for every request.
 	fields := [16]slog.Attr{
 		slog.String("request_id", x.id),
 		slog.String("method", x.method()),
@@ -70,14 +70,14 @@ func (a *API) logAccess(ctx context.Context, x *exchange, took time.Duration) {
 		fields[count+2] = slog.Bool("complete", x.stream.Stopped == nil && !x.stream.Aborted)
 		count += 3
 	}
-	// Nobody needs to know where in the program that was, which costs to find out.
+	// Omit the source position, which is expensive to determine.
 	record := slog.NewRecord(x.started.Add(took), level, "request", 0)
 	record.AddAttrs(fields[:count]...)
 	_ = a.Logger.Handler().Handle(ctx, record)
 }
 
-// template names the route for logs and metrics, so that neither personal data
-// nor an unbounded number of names gets into them.
+// template names the route for logs and metrics, so that they contain no
+// personal data and a bounded number of names.
 func (x *exchange) template() string {
 	if x.route == nil {
 		return "unmatched"
@@ -85,7 +85,7 @@ func (x *exchange) template() string {
 	return x.route.path
 }
 
-// method names the method, when it is one that the route knows.
+// method returns the request method if the route supports it.
 func (x *exchange) method() string {
 	if x.route == nil {
 		return "other"

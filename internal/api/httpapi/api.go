@@ -1,6 +1,5 @@
-// Package httpapi is the REST edge: one route table that drives routing, the
-// OpenAPI document and the metrics, and around it everything a request meets
-// on its way in and out. What a request means is not decided here: answer does.
+// Package httpapi serves the REST API. One route table drives routing, the
+// OpenAPI document and the metrics. Package answer decides what a request means.
 package httpapi
 
 import (
@@ -19,48 +18,50 @@ import (
 	"landfall/internal/lib/admission"
 )
 
-// The limits that hold unless Options says otherwise.
+// Defaults of Options.
 const (
 	DefaultBodyLimit      = 10 << 20
 	DefaultBodyMemory     = 48 << 20
 	DefaultRequestTimeout = 30 * time.Second
 )
 
-// Authenticator tells who is asking from the Authorization header fields of a request.
+// Authenticator identifies the caller by the Authorization header fields of a
+// request.
 type Authenticator interface {
 	Identify(ctx context.Context, header []string) (landfall.Principal, error)
 }
 
-// Quota keeps organisations within their share. It gives the body back, metered.
+// Quota enforces the quotas of organisations. It returns the body with metering.
 type Quota interface {
 	Admit(ctx context.Context, who landfall.Principal, length int64, body io.ReadCloser) (io.ReadCloser, error)
-	// Stream is Admit for a body of many calls. The function waits until one
-	// more of them may come; nil when none need wait.
+	// Stream is Admit for a bulk request. The returned function waits until one more
+	// line is allowed; nil if no waiting is needed.
 	Stream(ctx context.Context, who landfall.Principal, body io.Reader) (io.Reader, func(context.Context) error, error)
 }
 
-// Options is what the edge needs from the rest of the program.
+// Options configures the API.
 type Options struct {
 	Answers        *answer.API
 	Authenticator  Authenticator
-	Quota          Quota        // nil: no bounds
-	Token          http.Handler // answers the token mutation
+	Quota          Quota        // nil: no quotas
+	Token          http.Handler // serves the token mutation
 	Logger         *slog.Logger
 	Interactive    *admission.Activity            // records single calls, for work that yields to them; nil: of its own
-	ClientAddress  func(*http.Request) netip.Addr // who calls, seen through known proxies; nil: the peer
+	ClientAddress  func(*http.Request) netip.Addr // address of the client, seen through known proxies; nil: the peer
 	BodyLimit      int64
-	BodyMemory     int64 // bytes of bodies in memory at once
+	BodyMemory     int64 // bytes of request bodies in memory at the same time
 	RequestTimeout time.Duration
-	MaxInFlight    int                             // requests worked on at once
-	WriteTimeout   time.Duration                   // to take a piece of a list; 0: five seconds
-	BaseURL        string                          // where clients find us, without a slash; "": where they asked
+	MaxInFlight    int                             // requests processed at the same time
+	WriteTimeout   time.Duration                   // for each piece of a list; 0: five seconds
+	BaseURL        string                          // public address without a trailing slash; "": as requested
 	Ready          func(ctx context.Context) error // nil: always
 	Draining       func() bool                     // nil: never
-	Ending         <-chan struct{}                 // closed when waiting callers are to be answered; nil: never
-	Metrics        *Metrics                        // nil: of its own
-	Spool          bulk.Spool                      // where answers wait that nobody reads yet
-	Console        http.Handler                    // everything under /console/; nil: there is none
-	// Trace, when set, begins the span of a request and gives what ends it.
+	Ending         <-chan struct{}                 // closed when waiting callers must be answered; nil: never
+	Metrics        *Metrics                        // nil: its own
+	Spool          bulk.Spool                      // where unread bulk responses are stored
+	Console        http.Handler                    // everything under /console/; nil: no console
+	// Trace starts the span of a request and returns the function that ends it; nil:
+	// no tracing.
 	Trace func(ctx context.Context, r *http.Request, id string) (context.Context, func(method, route string, status int, code string))
 }
 
@@ -76,10 +77,10 @@ type API struct {
 	bulk        *bulk.Service
 	streams     *admission.Limiter // of bulk requests
 	ready       readiness
-	description func() []byte // of the API, written when first asked for
+	description func() []byte // the OpenAPI document, written on first use
 }
 
-// New builds the edge.
+// New returns the API.
 func New(options Options) *API {
 	if options.BodyLimit == 0 {
 		options.BodyLimit = DefaultBodyLimit
@@ -133,8 +134,9 @@ func New(options Options) *API {
 	return api
 }
 
-// peerAddress is the address at the other end of the connection.
+// peerAddress returns the address of the peer.
 func peerAddress(r *http.Request) netip.Addr {
+	// Invalid if there is no connection, as in tests.
 	pair, _ := netip.ParseAddrPort(r.RemoteAddr) // not valid where there is no connection, as in tests
 	return pair.Addr().Unmap()
 }
@@ -144,21 +146,21 @@ var (
 	nosniff         = []string{"nosniff"}
 	noStore         = []string{"no-store"}
 	connectionClose = []string{"close"}
-	// What we answer is data: a browser that shows it loads and frames nothing.
+	// Responses are data: a browser that shows one must not load or frame anything.
 	denyAllPolicy = []string{"default-src 'none'; frame-ancestors 'none'"}
-	// Over plain HTTP browsers would not believe it, and should not.
+	// Only sent over TLS; browsers ignore it over plain HTTP.
 	strictTransport = []string{"max-age=31536000"}
 	typeJSON        = []string{"application/json"}
 	tokenChallenge  = []string{"Token"}
 )
 
-// ServeHTTP answers one request.
+// ServeHTTP serves one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{
 		ResponseWriter: w, request: r, started: time.Now(),
 		id: requestID(r.Header["X-Request-Id"]),
 	}
-	// In flight from the very first line; finish takes it back, whatever happens in between.
+	// finishRequest decrements it, whatever happens.
 	a.Metrics.inFlight.Inc()
 	ctx := r.Context()
 	if a.Trace != nil {
@@ -166,8 +168,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ctx, end = a.Trace(ctx, r, x.id)
 		defer func() { end(x.method(), x.template(), x.status, x.code) }()
 	}
-	// Deferred behind the span's end, so that it runs before it: the span then has the status
-	// that a panic was answered with.
+	// Deferred after the end of the span, so that it runs first: the span then has
+	// the status of a recovered panic.
 	defer a.finishRequest(ctx, x)
 
 	header := w.Header()
@@ -178,8 +180,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.TLS != nil {
 		header["Strict-Transport-Security"] = strictTransport
 	}
-	// A request framed by chunks may hide another one behind conflicting
-	// lengths; ending the connection with the answer makes that worthless.
+	// Close the connection after a chunked request: conflicting lengths could
+	// smuggle another request after it.
 	if len(r.TransferEncoding) > 0 || a.Draining() {
 		header["Connection"] = connectionClose
 	}
@@ -188,16 +190,17 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve takes a request through the checks in the order the contract gives
-// them: who has no token learns nothing but whether the path exists.
+// serve takes a request through the checks in the order of the contract: without
+// a token, a caller only learns whether the path exists.
 func (a *API) serve(ctx context.Context, x *exchange) error {
 	x.path, x.query = splitTarget(x.request)
-	// Counted first: a request with thousands of fields is refused before any work is done for
-	// it.
+	// This comes first: a request with thousands of header fields is refused before
+	// any work is done.
 	if countFields(x.request.Header) > maxHeaderFields {
 		return errTooManyFields
 	}
-	// Before the tree, because the console has a table of its own and no tokens.
+	// This comes before the route tree, because the console has its own routes and
+	// no tokens.
 	if a.Console != nil && (x.path == consoleRoot || strings.HasPrefix(x.path, consoleRoot+"/")) {
 		return a.console(ctx, x)
 	}
@@ -206,8 +209,8 @@ func (a *API) serve(ctx context.Context, x *exchange) error {
 		return errNotFound
 	}
 	x.params = found.params
-	// The path is known before the method is refused: who uses a wrong one is told which are
-	// right.
+	// The path is known at this point, so that the Allow header can list its
+	// methods.
 	if x.route = routeFor(found.routes, x.request.Method); x.route == nil {
 		x.Header().Set("Allow", allowedMethods(found.routes))
 		return errMethodNotAllowed
@@ -224,7 +227,7 @@ func (a *API) serve(ctx context.Context, x *exchange) error {
 	if err := a.applyQuota(ctx, x); err != nil {
 		return err
 	}
-	// After the quota: a request with a body of the wrong kind counts as one all the same.
+	// This comes after the quota: a request with the wrong content type counts, too.
 	if x.route.hasBody() && !x.omitsBody() {
 		if err := checkMedia(x.request.Header); err != nil {
 			return err
@@ -238,7 +241,7 @@ func (a *API) serve(ctx context.Context, x *exchange) error {
 	return a.call(ctx, x)
 }
 
-// authenticate finds out who is asking and whether they may.
+// authenticate identifies the caller and checks the role.
 func (a *API) authenticate(ctx context.Context, x *exchange) error {
 	if x.route.access == publicAccess {
 		return nil
@@ -249,13 +252,12 @@ func (a *API) authenticate(ctx context.Context, x *exchange) error {
 		return err
 	}
 	x.who = who
-	// Who asks is written down with what he does, so the request and its origin go along with
-	// him.
+	// The audit log records the request and its origin with the caller.
 	x.who.RequestID, x.who.Source = x.id, a.ClientAddress(x.request).String()
 	return x.route.verb.Authorize(who)
 }
 
-// applyQuota keeps the caller's organisation within its quotas.
+// applyQuota enforces the quotas of the caller's organisation.
 func (a *API) applyQuota(ctx context.Context, x *exchange) error {
 	if a.Quota == nil || x.route.access == publicAccess {
 		return nil

@@ -13,16 +13,16 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// initialBuffer is how much memory a body gets before any of it has arrived: a
-// large declared length alone must not cost us anything.
+// initialBuffer is the memory a body gets before any of it has arrived: a large
+// declared length alone must not cost memory.
 const initialBuffer = 64 << 10
 
-// buffers holds byte slices for bodies and answers that are done with when
-// their request is. Large ones are left to the garbage collector, so that
-// thousands of quiet connections do not keep what a few busy ones needed.
+// buffers holds buffers for bodies and responses. Large ones are left to the
+// garbage collector, so that thousands of quiet connections do not hold the
+// memory that a few busy ones needed.
 var buffers sync.Pool
 
-// getBuffer gives memory that a request before this one has used.
+// getBuffer returns a buffer from the pool.
 func getBuffer() *[]byte {
 	if buffer, is := buffers.Get().(*[]byte); is {
 		return buffer
@@ -30,7 +30,7 @@ func getBuffer() *[]byte {
 	return new([]byte)
 }
 
-// putBuffer keeps memory for the next request, unless it grew large.
+// putBuffer returns a buffer to the pool unless it is large.
 func putBuffer(buffer *[]byte) {
 	if cap(*buffer) <= initialBuffer {
 		*buffer = (*buffer)[:0]
@@ -38,7 +38,7 @@ func putBuffer(buffer *[]byte) {
 	}
 }
 
-// checkMedia accepts plain JSON in UTF-8 and nothing else.
+// checkMedia accepts only uncompressed JSON in UTF-8.
 func checkMedia(header http.Header) error {
 	types := header["Content-Type"]
 	if len(types) != 1 || !isJSON(types[0]) {
@@ -52,8 +52,7 @@ func checkMedia(header http.Header) error {
 	return nil
 }
 
-// isJSON reads a media type. The plain form, which nearly everybody sends, is
-// told without taking it apart.
+// isJSON checks a media type, with a shortcut for the usual form.
 func isJSON(contentType string) bool {
 	if contentType == "application/json" {
 		return true
@@ -71,10 +70,9 @@ func unsupportedMedia(detail string) error {
 	return &landfall.Error{Kind: landfall.UnsupportedMedia, Code: landfall.CodeUnsupportedMedia, Detail: detail}
 }
 
-// readBody appends the whole body to buffer. A declared length over the limit
-// is refused before a byte is read, which also spares a client that asked
-// first (Expect: 100-continue) from sending it. What the body grows to is paid
-// for before there is memory for it.
+// readBody appends the whole body to buffer. A declared length over the limit is
+// refused before reading, so that a client that sent Expect: 100-continue does
+// not send the body. pay is called before the buffer grows.
 func (x *exchange) readBody(limit int64, buffer []byte, pay func(size int64) error) ([]byte, error) {
 	declared := x.request.ContentLength
 	if declared > limit {
@@ -84,7 +82,7 @@ func (x *exchange) readBody(limit int64, buffer []byte, pay func(size int64) err
 	if declared < 0 {
 		source = http.MaxBytesReader(x.ResponseWriter, x.request.Body, limit)
 	}
-	// One byte more than declared lets the last Read see the end.
+	// One byte more than declared, so that the last Read sees the end.
 	if want := int(min(max(declared, 511), initialBuffer)) + 1; cap(buffer) < want {
 		buffer = make([]byte, 0, want)
 	}
@@ -108,8 +106,8 @@ func (x *exchange) readBody(limit int64, buffer []byte, pay func(size int64) err
 	}
 }
 
-// unreadable answers for a body that did not arrive whole: too long after all,
-// cut off, or badly framed. Nothing was done with it.
+// unreadable is the error for a body that did not arrive completely: too long,
+// cut off or badly framed.
 func unreadable(err error, limit int64) error {
 	if _, over := errors.AsType[*http.MaxBytesError](err); over {
 		return answer.TooLarge(limit)

@@ -14,24 +14,24 @@ import (
 )
 
 const (
-	// writeTimeout is how long a reader may take for a piece of a list: whoever is
-	// slower than that holds up others for nothing.
+	// writeTimeout is how long a client may take to read a piece of a list. A slower
+	// client would hold up others.
 	writeTimeout = 5 * time.Second
 	// maxListTime is how long a whole list may take.
 	maxListTime = 15 * time.Minute
-	// authLifetime is how long who is asking is believed while a request is under way.
-	// Together with pieceTime it is less than the ten seconds in which a
-	// revocation must be felt.
+	// authLifetime is how long an authentication is trusted during a request.
+	// Together with writeTimeout it is less than the ten seconds within which a
+	// revocation must take effect.
 	authLifetime = 3 * time.Second
 )
 
-// bodyGracePeriod is how long a request in work may wait for its body. Nearly all
-// bodies are there already; a slow line is the sender's own affair, and must
-// not cost anybody else a place.
+// bodyGracePeriod is how long a request may hold its place while waiting for the
+// body. Nearly all bodies have already arrived; a slow connection must not cost
+// others a place.
 const bodyGracePeriod = 200 * time.Millisecond
 
-// call has a request of a verb answered. It waits for its turn before it reads
-// the body, so that those who wait cost next to nothing.
+// call serves a request with a verb. It waits for admission before it reads the
+// body, so that waiting requests cost next to nothing.
 func (a *API) call(ctx context.Context, x *exchange) error {
 	verb := x.route.verb
 	if verb.Streams {
@@ -48,8 +48,8 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 	// taken slowly.
 	call := answer.Call{Who: x.who, Query: x.query, Path: x.params}
 	if x.route.hasBody() {
-		// Bulk and runs look at this to see whether they have company. Whoever
-		// starts a run is not in its way.
+		// Bulk requests and runs use this to detect interactive load. Starting a run
+		// does not count.
 		if verb != answer.StartRun {
 			a.Interactive.Record(x.started)
 		}
@@ -113,20 +113,20 @@ const (
 	longestRest = 5 * time.Second
 )
 
-// largeBody is the length from which understanding a body is work that others
-// notice: thousands of short requests are done in the time of one of the
-// longest. Such bodies take turns of their own.
+// largeBody is the length from which parsing a body takes noticeable time:
+// thousands of short requests take as long as one of the largest. Such bodies
+// have their own limiter.
 const largeBody = 32 << 10
 
-// do has a call answered and gives its place back, whatever happens: whoever
-// takes the answer slowly needs none.
+// do runs a call and releases its place, whatever happens: a client that reads
+// slowly needs none.
 func (a *API) do(ctx context.Context, verb *answer.Verb, call answer.Call, leave func()) answer.Answer {
 	defer leave()
 	return a.Answers.Do(ctx, verb, call)
 }
 
-// callList answers with a list, which has slots of its own: it is work for as
-// long as it is read.
+// callList responds with a list. Lists have their own limiter, because they are
+// active for as long as they are read.
 func (a *API) callList(ctx context.Context, x *exchange) error {
 	free, err := a.lists.Acquire(ctx, admission.Request{Tenant: x.who.Organisation})
 	if err != nil {
@@ -141,9 +141,9 @@ func (a *API) callList(ctx context.Context, x *exchange) error {
 	return a.send(limited, x, a.Answers.Do(limited, x.route.verb, call))
 }
 
-// receive pays for the body and reads it. The memory is the caller's until done
-// is called. Who sent slowly is asked again who he is: his key may have been
-// revoked meanwhile.
+// receive reserves memory for the body and reads it. The body is valid until
+// done is called. If reading took long, the caller is authenticated again: the
+// key may have been revoked.
 func (a *API) receive(ctx context.Context, x *exchange) (body []byte, done func(), err error) {
 	size := x.request.ContentLength
 	if size > a.BodyLimit {
@@ -176,7 +176,8 @@ func (a *API) receive(ctx context.Context, x *exchange) (body []byte, done func(
 	return *buffer, done, nil
 }
 
-// reauthenticate asks who is asking again, when the last time is too long ago.
+// reauthenticate authenticates the caller again if the last time is too long
+// ago.
 func (a *API) reauthenticate(ctx context.Context, x *exchange) error {
 	if x.route.access == publicAccess || time.Since(x.authenticated) < authLifetime {
 		return nil
@@ -184,9 +185,9 @@ func (a *API) reauthenticate(ctx context.Context, x *exchange) error {
 	return a.authenticate(ctx, x)
 }
 
-// send writes an answer. Whatever goes wrong before its first byte can still
-// be told; afterwards the connection is cut, so that no client takes half an
-// answer for a whole one.
+// send writes an answer. An error before the first byte is still reported. After
+// that, the connection is aborted, so that a client cannot mistake a partial
+// response for a complete one.
 func (a *API) send(ctx context.Context, x *exchange, answer answer.Answer) error {
 	x.supplier = answer.Supplier
 	if answer.Code != "" {
@@ -205,7 +206,7 @@ func (a *API) send(ctx context.Context, x *exchange, answer answer.Answer) error
 		case last && x.status == 0:
 			return x.json(answer.Status, piece)
 		case x.request.Method == http.MethodHead:
-			// The header is all there is to send, and it is known now.
+			// The header is all there is to send.
 			x.startJSON(answer.Status)
 			return errHeaderSent
 		}
@@ -220,18 +221,17 @@ func (a *API) send(ctx context.Context, x *exchange, answer answer.Answer) error
 	return err
 }
 
-// errSlowList ends a list that was read too slowly as a whole.
+// errSlowList ends a list that took too long as a whole.
 var errSlowList = &landfall.Error{
 	Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: limitWait,
 	Detail: "Reading the list took too long. Request it in pages.",
 }
 
-// errHeaderSent ends the writing of a list whose reader asked for its header
-// alone.
+// errHeaderSent ends a list for a HEAD request.
 var errHeaderSent = errors.New("the header is sent")
 
-// sendPiece sends part of a body. The deadline of the connection moves on with
-// every piece: a slow reader is cut off, a long list is not.
+// sendPiece sends part of a body. Every piece moves the write deadline: a slow
+// reader is cut off, a long list is not.
 func (a *API) sendPiece(ctx context.Context, x *exchange, status int, piece []byte) error {
 	if err := a.reauthenticate(ctx, x); err != nil {
 		return err
@@ -250,14 +250,14 @@ func (a *API) sendPiece(ctx context.Context, x *exchange, status int, piece []by
 	return err
 }
 
-// startJSON begins an answer whose length is not known.
+// startJSON starts a response of unknown length.
 func (x *exchange) startJSON(status int) {
 	x.Header()["Content-Type"] = typeJSON
 	x.WriteHeader(status)
 }
 
-// nextPage links to the page behind this one, with the address under which the
-// operator says the service is found, or else the one the client used.
+// nextPage returns the Link to the next page, with the configured base URL or
+// the host that the client used.
 func (a *API) nextPage(x *exchange, query string) string {
 	base := a.BaseURL
 	if base == "" && x.request.Host != "" {
@@ -269,5 +269,5 @@ func (a *API) nextPage(x *exchange, query string) string {
 	return "<" + base + printable(x.path) + "?" + query + `>; rel="next"`
 }
 
-// retryAfter says how long to wait, in whole seconds.
+// retryAfter returns whole seconds.
 func retryAfter(wait time.Duration) string { return strconv.Itoa(int(math.Ceil(wait.Seconds()))) }

@@ -7,14 +7,15 @@ import (
 	"landfall/internal/api/contract"
 )
 
-// bodySchemas describes the bodies that the routes read and answer with, and
-// what they are made of.
+// bodySchemas describes the request and response bodies of all routes and their
+// parts.
 func bodySchemas() object {
 	all := contract.Schemas()
 	var out object
 	var add func(name string)
 	add = func(name string) {
-		// Taken out of the map as it is added, so that schemas which refer to each other end.
+		// Delete it when it is added, so that schemas that refer to each other
+		// terminate.
 		schema, known := all[name]
 		if !known {
 			return
@@ -29,8 +30,8 @@ func bodySchemas() object {
 			add(string(inner[1]))
 		}
 	}
-	// Beginning with the routes and not with the tables: a table that no route uses is not
-	// described.
+	// Start with the routes, not with the tables: a table that no route uses is not
+	// included.
 	for _, r := range routes() {
 		if r.doc == nil {
 			continue
@@ -47,11 +48,10 @@ func bodySchemas() object {
 	return out
 }
 
-// schemaReference finds which schemas a schema refers to, so that those are
-// described as well.
+// schemaReference finds the schemas that a schema refers to.
 var schemaReference = regexp.MustCompile(`"#/components/schemas/(\w+)"`)
 
-// components holds what several routes share.
+// components are the parts that several routes share.
 func components() object {
 	header := func(description string, schema object) object {
 		return object{{"description", description}, {"schema", schema}}

@@ -8,20 +8,20 @@ import (
 
 type connKey struct{}
 
-// WithConn lets requests reach the connection they come over. It is what a
-// server's ConnContext is for.
+// WithConn stores the connection in the context of its requests. Use it as the
+// ConnContext of a server.
 func WithConn(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, conn)
 }
 
-// resetOnAbort makes a connection one that takes back what is still on its way when
-// it is cut, until kept is called. The buffers between a reader and us hold
-// megabytes: somebody who is cut off, because his key was revoked or he takes too
-// long, would go on reading them for as long as he likes.
+// resetOnAbort makes an aborted connection discard data that is still being
+// sent, until kept is called. Buffers on the way to the client hold megabytes: a
+// client that was cut off, because its key was revoked or it reads too slowly,
+// could go on reading them for a long time.
 func resetOnAbort(ctx context.Context) (kept func()) {
 	conn := ctx.Value(connKey{})
-	// Over TLS the connection is inside another one; requests of HTTP/2 share theirs
-	// with others, from whom nothing must be taken back.
+	// With TLS, use the underlying connection. HTTP/2 requests share a connection,
+	// which must not be reset.
 	if secret, ok := conn.(*tls.Conn); ok && secret.ConnectionState().NegotiatedProtocol != "h2" {
 		conn = secret.NetConn()
 	}

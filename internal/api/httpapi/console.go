@@ -5,11 +5,11 @@ import (
 	"net/http"
 )
 
-// consoleRoot is where the console is. Its pages are for people: they are not
-// part of the API, and have a table of their own.
+// consoleRoot is the path of the console. Its pages are not part of the API and
+// have their own routes.
 const consoleRoot = "/console"
 
-// The console is one route to logs and metrics: the paths of its pages carry
+// The console is one route in logs and metrics, because its paths contain
 // account numbers.
 var (
 	consoleReads = &route{method: http.MethodGet, path: consoleRoot + "/"}

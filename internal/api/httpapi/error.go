@@ -30,11 +30,11 @@ var (
 	}
 )
 
-// statusClientClosed is what logs and metrics show for a client that did not wait for
-// its answer, so that it is not taken for a fault of ours.
+// statusClientClosed is the status in logs and metrics for a client that did not
+// wait for the response, so that it does not look like a server error.
 const statusClientClosed = 499
 
-// fail answers with an error.
+// fail responds with an error.
 func (a *API) fail(ctx context.Context, x *exchange, err error) {
 	buffer := getBuffer()
 	defer putBuffer(buffer)
@@ -43,11 +43,12 @@ func (a *API) fail(ctx context.Context, x *exchange, err error) {
 	a.refuse(ctx, x, refusal)
 }
 
-// refuse sends a refusal, and logs those that are faults of ours.
+// refuse sends an error response and logs server errors.
 func (a *API) refuse(ctx context.Context, x *exchange, refusal answer.Answer) {
 	x.code = refusal.Code
 	if refusal.Status >= http.StatusInternalServerError {
-		// Only who left is not answered: a limit of ours that ended is told.
+		// Do not respond if the client is gone. If one of our own time limits ended,
+		// respond.
 		if x.request.Context().Err() != nil {
 			x.status, x.aborted = cmp.Or(x.status, statusClientClosed), true
 			return
@@ -75,18 +76,18 @@ func (a *API) refuse(ctx context.Context, x *exchange, refusal answer.Answer) {
 }
 
 const (
-	// serverDrain is how much of a body the server itself reads and drops after an
-	// answer that did not wait for it.
+	// serverDrain is how much of an unread body net/http itself reads and discards
+	// after the response.
 	serverDrain = 256 << 10
-	// maxAnonymousDrain is how much somebody may send us for nothing whom we do not know.
+	// maxAnonymousDrain is how much is read from an unauthenticated client.
 	maxAnonymousDrain = 1 << 20
 	// drainTimeout is how long that may take.
 	drainTimeout = 5 * time.Second
 )
 
-// drainBody reads the rest of a large body whose refusal is written already, and
-// drops it: a connection that is closed with something unread takes its answer
-// back, and who was told to come back later would see a broken connection.
+// drainBody reads and discards the rest of a large body after the error response
+// was written. Closing a connection with unread data resets it, and the client
+// would see a broken connection instead of the response.
 func (a *API) drainBody(x *exchange) {
 	length := x.request.ContentLength
 	if length >= 0 && length <= serverDrain || x.request.Header.Get("Expect") != "" {
@@ -102,19 +103,18 @@ func (a *API) drainBody(x *exchange) {
 	}
 }
 
-// deliberate says whether a failure is one we decided on, such as telling a crowd
-// to come back: nothing is broken, and the access log has its code.
+// deliberate reports whether an error is an intended refusal, such as an
+// overload response. Nothing is broken, and the access log has its code.
 func deliberate(err error) bool {
 	known, ours := errors.AsType[*landfall.Error](err)
 	return ours && known.Kind == landfall.Unavailable && known.Cause == nil
 }
 
-// errPanic stands for a fault that has no error.
+// errPanic is the error of a recovered panic.
 var errPanic = errors.New("panic")
 
-// recovered keeps a fault of ours inside its own request. The stack is logged
-// without the panic's text unless the runtime wrote it, because a text of
-// anybody else may hold what was sent.
+// recovered handles a panic. It logs the stack, but the panic value only if it
+// is a runtime error: other values may contain request data.
 func (a *API) recovered(ctx context.Context, x *exchange, fault any) {
 	if err, is := fault.(error); is && errors.Is(err, http.ErrAbortHandler) {
 		x.aborted = true

@@ -7,23 +7,22 @@ import (
 	"landfall/internal/api/contract"
 )
 
-// requestContent is the content of a request: its table and an example that can be sent.
+// requestContent is the content of a request: its schema and an example.
 func requestContent(schema, example string) *content {
 	return &content{schema: schema, example: json.RawMessage(example)}
 }
 
-// responseContent is the content of an answer that has a declared body.
+// responseContent is the content of a response with a declared body.
 func responseContent(body contract.Answer) *content {
 	return &content{schema: body.Name(), example: body.Example()}
 }
 
-// errorContent is the content of a refusal.
+// errorContent is the content of an error response.
 func errorContent(example *landfall.Error) *content {
 	return &content{schema: contract.ErrorBody.Name(), example: json.RawMessage(contract.ErrorBody.Append(nil, example))}
 }
 
-// The refusals that are shown. A test has every one of them answered and
-// compares, so that none grows stale.
+// Example errors. A test sends requests that cause them and compares.
 var (
 	exampleRefusal = exampleViolation(landfall.CodeAccountFailedValidation, "The account data is not valid.", landfall.Violation{
 		Code: contract.CodeInvalidEmail, Attr: "customers.0.email", Detail: "Must be a single email address without a display name.",
@@ -60,7 +59,8 @@ var (
 	exampleVendorAway       = exampleError(landfall.CodeVendorUnavailable, "The payment vendor cannot be reached right now. Nothing was stored; retry the same request.")
 )
 
-// exampleTransactionError is what a transaction outside the open period gets.
+// exampleTransactionError is the error for a transaction outside the open
+// period.
 var exampleTransactionError = &content{
 	schema: contract.TransactionErrorBody.Name(),
 	example: json.RawMessage(contract.TransactionErrorBody.Append(nil, &landfall.Error{
@@ -77,19 +77,21 @@ var exampleTransactionError = &content{
 	})),
 }
 
-// outsidePeriod is said twice in its example, as the contract wants it.
+// outsidePeriod appears twice in its example, as the contract requires.
 const outsidePeriod = "The transaction is not within the open statement period."
 
-// exampleError is a refusal with nothing to point at, pointing one with a place,
-// and pointingAtItself one whose only violation says the same again.
+// exampleError is an error without violations.
 func exampleError(code, detail string) *landfall.Error { return landfall.Refuse(code, detail) }
 
+// exampleViolation is an error with violations.
 func exampleViolation(code, detail string, violations ...landfall.Violation) *landfall.Error {
 	refusal := landfall.Refuse(code, detail)
 	refusal.Violations = violations
 	return refusal
 }
 
+// exampleOwnViolation is an error whose only violation has the same code and
+// detail.
 func exampleOwnViolation(code, attr, detail string) *landfall.Error {
 	return exampleViolation(code, detail, landfall.Violation{Code: code, Attr: attr, Detail: detail})
 }
@@ -100,8 +102,8 @@ var (
 		{"query", "mutation($key: String) { obtainServiceToken(input: {apiKey: $key}) { token expiresIn refreshToken refreshExpiresIn } }"},
 		{"variables", object{{"key", "<API_KEY>"}}},
 	}
-	// Placeholders and no values that look real: what looks like a key is taken for one by
-	// scanners, and by people.
+	// Placeholders instead of realistic values, because secret scanners and people
+	// would take those for real keys.
 	exampleToken = object{
 		{"data", object{{"obtainServiceToken", object{
 			{"token", "<ACCESS_TOKEN>"},

@@ -9,8 +9,8 @@ import (
 	"landfall/internal/api/bulk"
 )
 
-// exchange is one request and what became of it. It is a ResponseWriter that
-// remembers, so that the access log needs no second wrapper.
+// exchange is a request and its response. It is a ResponseWriter that records
+// what is sent, so that the access log needs no other wrapper.
 type exchange struct {
 	http.ResponseWriter
 	request       *http.Request
@@ -21,25 +21,25 @@ type exchange struct {
 	query         string
 	params        [maxParams]string
 	who           landfall.Principal
-	authenticated time.Time // when who was last asked for
+	authenticated time.Time // time of the last authentication
 	supplier      string    // whom it was about, once that is known
-	code          string    // of a refusal
-	status        int       // 0 until answered
+	code          string    // of an error response
+	status        int       // 0 until the response has started
 	bytes         int64
-	aborted       bool         // the connection must not look well-ended
-	stream        *bulk.Result // what became of the lines of a bulk request
+	aborted       bool         // the connection must be aborted
+	stream        *bulk.Result // result of a bulk request
 }
 
-// WriteHeader remembers the status.
+// WriteHeader records the status.
 func (x *exchange) WriteHeader(status int) {
-	// The first status counts: net/http ignores a second one, and the log must say what was sent.
+	// The first status counts: net/http ignores others.
 	if x.status == 0 {
 		x.status = status
 	}
 	x.ResponseWriter.WriteHeader(status)
 }
 
-// Write counts what is sent.
+// Write counts the bytes sent.
 func (x *exchange) Write(data []byte) (int, error) {
 	if x.status == 0 {
 		x.status = http.StatusOK
@@ -49,11 +49,11 @@ func (x *exchange) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap lets http.ResponseController reach the connection.
+// Unwrap gives http.ResponseController access to the connection.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// json answers with a whole JSON document. A client that has left cannot be
-// told so; the access log has the number of bytes that went out.
+// json responds with a complete JSON document. A write error means that the
+// client is gone; the access log has the number of bytes.
 func (x *exchange) json(status int, body []byte) error {
 	header := x.Header()
 	header["Content-Type"] = typeJSON
@@ -63,8 +63,8 @@ func (x *exchange) json(status int, body []byte) error {
 	return nil
 }
 
-// addSlash sends a client to the same path with the slash it forgot. Method
-// and body are kept by this status, and the host is the client's own.
+// addSlash redirects to the same path with a trailing slash. The status keeps
+// method and body.
 func (x *exchange) addSlash() error {
 	location := printable(x.path) + "/"
 	if x.query != "" {

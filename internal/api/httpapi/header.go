@@ -2,11 +2,11 @@ package httpapi
 
 import "net/http"
 
-// maxHeaderFields is how many header fields a request may have: several times what
-// a browser behind several proxies sends. Their bytes are limited by the server.
+// maxHeaderFields is several times what a browser behind several proxies sends.
+// The server limits the size of the header.
 const maxHeaderFields = 200
 
-// countFields counts the header fields of a request.
+// countFields returns the number of header fields.
 func countFields(header http.Header) int {
 	count := 0
 	for _, values := range header {

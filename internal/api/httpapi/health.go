@@ -11,22 +11,22 @@ import (
 )
 
 const (
-	// readyCacheTime keeps probes from many places off the database.
+	// readyCacheTime keeps health checks off the database.
 	readyCacheTime = time.Second
-	// readyTimeout is how long a probe waits for a database that is silent.
+	// readyTimeout is how long a check waits for the database.
 	readyTimeout = 2 * time.Second
 )
 
-// healthz says that the process lives; whoever restarts processes asks this,
-// and restarting does not bring a database back.
+// healthz reports that the process is running. It does not check the database,
+// because a restart would not fix it.
 func (a *API) healthz(_ context.Context, x *exchange) error {
 	return x.json(http.StatusOK, contract.HealthBody.Append(nil, "ok"))
 }
 
-// readyz says whether requests should be sent here.
+// readyz reports whether the server can handle requests.
 func (a *API) readyz(ctx context.Context, x *exchange) error {
 	if a.Draining() {
-		// An orderly end is no fault, so it is not reported as one.
+		// A regular shutdown is not an error, so it is not reported as one.
 		x.Header().Set("Retry-After", "1")
 		return x.json(http.StatusServiceUnavailable, contract.ErrorBody.Append(nil, errShuttingDown))
 	}
@@ -43,8 +43,8 @@ var errShuttingDown = &landfall.Error{
 	Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, Detail: "The service is shutting down.",
 }
 
-// readiness remembers the last answer of the database for a moment. Probes
-// that come together wait for the same question.
+// readiness caches the result of the database check. Concurrent health checks
+// share one query.
 type readiness struct {
 	check func(ctx context.Context) error
 
@@ -59,12 +59,13 @@ func (r *readiness) cached(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	// A failure is remembered as well: a database that is away is not asked by every probe.
+	// Failures are cached, too, so that an unavailable database is not queried by
+	// every check.
 	if time.Now().Before(r.until) {
 		return r.err
 	}
-	// Not with the probe that came first: when it gives up, those that wait behind it would learn
-	// nothing.
+	// Not cancelled with the first health check, because others wait for the same
+	// result.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyTimeout)
 	defer cancel()
 	r.err = r.check(ctx)

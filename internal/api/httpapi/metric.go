@@ -7,25 +7,25 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metric says what a figure is, for the handbook.
+// Metric describes a metric for the documentation.
 type Metric struct {
 	Name, Help string
 	Kind       string // counter, gauge or histogram
 	Labels     []string
 }
 
-// Gatherer lets somebody else send the figures on.
+// Gatherer returns the registry for exporters.
 func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
 
-// Catalogue lists every figure of ours, by name.
+// Catalogue lists all metrics by name.
 func (m *Metrics) Catalogue() []Metric {
 	list := slices.Clone(m.listed)
 	slices.SortFunc(list, func(a, b Metric) int { return strings.Compare(a.Name, b.Name) })
 	return slices.CompactFunc(list, func(a, b Metric) bool { return a.Name == b.Name })
 }
 
-// list notes what a figure is. The handbook is made from this, so that no
-// figure is in the one and not in the other.
+// list records a metric for the documentation, which is generated from this
+// list.
 func (m *Metrics) list(kind, name, help string, labels ...string) {
 	m.listed = append(m.listed, Metric{Name: name, Help: help, Kind: kind, Labels: labels})
 }
@@ -57,17 +57,15 @@ func (m *Metrics) histograms(name, help string, buckets []float64, labels ...str
 	return made
 }
 
-// FuncMetric is a figure that somebody else keeps and that is asked for whenever
-// the metrics are read.
+// FuncMetric is a metric whose value is read when the metrics are collected.
 type FuncMetric struct {
 	Name, Help string
-	Labels     map[string]string // told apart from others of the same name
-	Counts     bool              // it only ever grows
+	Labels     map[string]string // constant labels
+	Counts     bool              // a counter, otherwise a gauge
 	Read       func() float64
 }
 
-// addFunc shows a figure that is asked for when somebody looks, so that
-// nobody has to keep it up to date meanwhile.
+// addFunc registers a FuncMetric.
 func (m *Metrics) addFunc(r FuncMetric) {
 	var made prometheus.Collector
 	kind, labels := "gauge", []string{}
@@ -84,8 +82,8 @@ func (m *Metrics) addFunc(r FuncMetric) {
 	m.registry.MustRegister(made)
 }
 
-// LabelledMetric is a figure that somebody else keeps with labels that come and go,
-// such as suppliers. Whoever reports bounds how many there are.
+// LabelledMetric is a metric with label values that come and go, such as
+// suppliers. Read must limit their number.
 type LabelledMetric struct {
 	Name, Help string
 	Labels     []string
@@ -93,7 +91,7 @@ type LabelledMetric struct {
 	Read       func(report func(value float64, labels ...string))
 }
 
-// Add shows a survey with the other figures.
+// Add registers labelled metrics.
 func (m *Metrics) Add(surveys ...LabelledMetric) {
 	for _, s := range surveys {
 		kind := "gauge"
@@ -105,7 +103,7 @@ func (m *Metrics) Add(surveys ...LabelledMetric) {
 	}
 }
 
-// labelledCollector asks for a survey whenever the metrics are read.
+// labelledCollector collects a LabelledMetric.
 type labelledCollector struct {
 	LabelledMetric
 	desc *prometheus.Desc
@@ -121,8 +119,7 @@ func (s labelledCollector) Collect(to chan<- prometheus.Metric) {
 		kind = prometheus.CounterValue
 	}
 	s.Read(func(value float64, labels ...string) {
-		// A report with other labels than declared is a mistake of ours, and
-		// must not take the whole page of metrics with it.
+		// Wrong labels are a programming error, which must not break the other metrics.
 		if made, err := prometheus.NewConstMetric(s.desc, kind, value, labels...); err == nil {
 			to <- made
 		}

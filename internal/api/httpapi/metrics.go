@@ -16,7 +16,7 @@ import (
 	"landfall/internal/api/answer"
 )
 
-// Metrics is what the operator's dashboards read.
+// Metrics holds the Prometheus metrics of the program.
 type Metrics struct {
 	registry  *prometheus.Registry
 	requests  *prometheus.CounterVec
@@ -40,8 +40,8 @@ type Metrics struct {
 	listed    []Metric
 }
 
-// NewMetrics begins to count for a running version of the program, and shows
-// the figures of others with its own.
+// NewMetrics registers the metrics of a version of the program, and those of
+// other packages.
 func NewMetrics(version string, readings ...FuncMetric) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), over: map[string]bool{}, asked: map[string]bool{}}
 	m.requests = m.counters("landfall_http_requests_total", "HTTP requests.", "method", "route", "status")
@@ -72,8 +72,7 @@ func NewMetrics(version string, readings ...FuncMetric) *Metrics {
 		Name: "landfall_build_info", Help: "The running version; always 1.",
 	}, []string{"version", "go"})
 	build.WithLabelValues(version, runtime.Version()).Set(1)
-	// The collectors of Go and of the process are not listed for the handbook: they are not ours
-	// to describe.
+	// The Go and process collectors are documented elsewhere.
 	m.registry.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, reading := range readings {
 		m.addFunc(reading)
@@ -82,8 +81,8 @@ func NewMetrics(version string, readings ...FuncMetric) *Metrics {
 	return m
 }
 
-// initLabels brings the counters into being whose labels are known: a rate over one
-// that appears with its first event misses that event.
+// initLabels creates counters with known labels at 0: a rate over a counter that
+// appears with its first event misses that event.
 func (m *Metrics) initLabels() {
 	for _, code := range []string{landfall.CodeInternalError, landfall.CodeServiceUnavailable} {
 		m.faults.WithLabelValues(code)
@@ -106,7 +105,7 @@ func (m *Metrics) initLabels() {
 		m.postings.WithLabelValues(kind, landfall.CodeInternalError)
 	}
 	m.stopped.WithLabelValues(landfall.CodeServiceUnavailable)
-	// Organisations are named when they are refused; nobody's name is there.
+	// Organisations are named when they are refused; "" stands for none.
 	for _, quota := range []string{
 		landfall.QuotaRequests, landfall.QuotaBytes, landfall.QuotaRevisions, landfall.QuotaTokens, landfall.QuotaCreations,
 	} {
@@ -124,10 +123,10 @@ func (m *Metrics) initLabels() {
 	}
 }
 
-// maxVendorLabels bounds the vendors that are named.
+// maxVendorLabels limits the vendors that have their own label.
 const maxVendorLabels = 100
 
-// ObserveVendor takes down how a payment vendor answered.
+// ObserveVendor records a request to a payment vendor.
 func (m *Metrics) ObserveVendor(vendor, outcome string, took time.Duration) {
 	// Counted by name up to the bound, and then together under no name: labels that grow without
 	// end would take the memory of whoever collects them.
@@ -143,12 +142,12 @@ func (m *Metrics) ObserveVendor(vendor, outcome string, took time.Duration) {
 	m.vendors.WithLabelValues(vendor, outcome).Observe(took.Seconds())
 }
 
-// maxOrganisationLabels bounds the organisations that are named in the metrics. Operators make
-// them, so it is a bound on what a dashboard can show.
+// maxOrganisationLabels limits the organisations that have their own label, so
+// that dashboards stay usable.
 const maxOrganisationLabels = 500
 
-// CountQuotaRefusal takes down that an organisation was over a quota. Those that come
-// when too many are named already are counted together.
+// CountQuotaRefusal counts a request that was refused because of a quota.
+// Organisations over the label limit are counted together.
 func (m *Metrics) CountQuotaRefusal(organisation, quota string) {
 	m.mu.Lock()
 	if !m.over[organisation] {
@@ -162,13 +161,13 @@ func (m *Metrics) CountQuotaRefusal(organisation, quota string) {
 	m.quotas.WithLabelValues(organisation, quota).Inc()
 }
 
-// postingKinds is what the postings are called.
+// postingKinds are the labels of the posting verbs.
 var postingKinds = map[*answer.Verb]string{
 	answer.Notes: "notes", answer.Transactions: "transactions",
 	answer.Statements: "statements", answer.Instruction: "payment_instruction",
 }
 
-// Count takes down what became of a call, however it came to us.
+// Count counts the outcome of a call.
 func (m *Metrics) Count(verb *answer.Verb, outcome string) {
 	switch kind, posting := postingKinds[verb]; {
 	case posting:
@@ -189,22 +188,22 @@ func (m *Metrics) Count(verb *answer.Verb, outcome string) {
 	}
 }
 
-// countLine takes down a line of a bulk request.
+// countLine counts a line of a bulk request.
 func (m *Metrics) countLine(verb *answer.Verb, status int) {
 	m.lines.WithLabelValues(verb.Path, strconv.Itoa(status)).Inc()
 }
 
-// observe counts a request by its route, never by its path: paths hold
-// account numbers, and there are as many of them as callers like.
+// observe counts a request by its route. Paths contain account numbers and are
+// unlimited.
 func (m *Metrics) observe(x *exchange, took time.Duration) {
 	method, route := x.method(), x.template()
 	m.requests.WithLabelValues(method, route, strconv.Itoa(x.status)).Inc()
 	m.durations.WithLabelValues(method, route).Observe(took.Seconds())
 }
 
-// Ops is the handler of the operator's own listener: metrics and profiles. It
-// asks for no token, so it must never be reachable by clients. Among the
-// profiles the command line is missing: it may hold a password.
+// Ops serves metrics and profiles on the operator's own listener. It requires no
+// token, so clients must not be able to reach it. It does not serve the command
+// line, which may contain a password.
 func (a *API) Ops() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(a.Metrics.registry, promhttp.HandlerOpts{}))

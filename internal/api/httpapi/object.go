@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// object is a JSON object whose members keep their order: the reference reads
-// better in the order it was written than in that of the alphabet.
+// object is a JSON object that keeps the order of its members: the document
+// reads better in the order it was written than sorted.
 type object []member
 
 // member is one name of an object with its value.
@@ -15,7 +15,7 @@ type member struct {
 	value any
 }
 
-// MarshalJSON writes the members as they stand.
+// MarshalJSON writes the members in order.
 func (o object) MarshalJSON() ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteByte('{')
@@ -39,7 +39,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// marshal leaves < and & as they are: this is a document, not a page.
+// marshal does not escape < and &, because the document is not a web page.
 func marshal(value any) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

@@ -15,11 +15,10 @@ import (
 
 //go:generate go test -run TestOpenAPIIsCheckedIn -update .
 
-// OpenAPI gives the description of the API as it is checked in and served: the
-// route table and the payload tables, told in OpenAPI 3.1.
+// OpenAPI returns the OpenAPI 3.1 document, generated from the route table and
+// the payload tables.
 func OpenAPI() []byte {
-	// A description that cannot be written is a mistake in the tables, which a test meets first:
-	// there is nobody to give an error to.
+	// An error here is a mistake in the tables, which a test finds.
 	raw, err := marshal(document())
 	if err != nil {
 		panic("httpapi: the reference cannot be written: " + err.Error())
@@ -34,13 +33,12 @@ func OpenAPI() []byte {
 
 // openAPI serves the document.
 func (a *API) openAPI(_ context.Context, x *exchange) error {
-	// It may be kept, but asked for again each time: after an update the address stays the same.
+	// Caches must revalidate, because the document changes with an update.
 	x.Header().Set("Cache-Control", "no-cache")
 	return x.json(http.StatusOK, a.description())
 }
 
-// document puts the description together. What it says of bodies comes from
-// the tables that read and write them, so it cannot say something else.
+// document assembles the OpenAPI document.
 func document() object {
 	return object{
 		{"openapi", "3.1.0"},
@@ -77,7 +75,7 @@ func document() object {
 	}
 }
 
-// introduction is what an integrator reads first.
+// introduction is the description at the top of the document.
 const introduction = "Landfall moves customer accounts from another supplier's system to this platform: validate the account data, stage it, " +
 	"create the account from it, and then add notes, transactions, statements and payment instructions.\n\n" +
 	"Every error response has `detail`, `code` and `errors`. Rely on `code`; the wording of `detail` may change. " +
@@ -86,9 +84,9 @@ const introduction = "Landfall moves customer accounts from another supplier's s
 	"is a transactions request with `check_previously_added=false`, which adds the transactions each time.\n\n" +
 	"`HEAD` is supported wherever `GET` is. Paths end with a slash; a request without it is redirected with status 308."
 
-// paths groups the table's rows by their path.
+// paths groups the routes by path.
 func paths() object {
-	// In the order of the table, which is how it is meant to be read; a map would shuffle it.
+	// Keep the order of the table.
 	var order []string
 	methods := map[string]object{}
 	for _, r := range routes() {
@@ -107,7 +105,7 @@ func paths() object {
 	return out
 }
 
-// describeRoute tells one row of the table.
+// describeRoute describes one route.
 func describeRoute(r *route) object {
 	doc := r.doc
 	out := object{
@@ -131,11 +129,10 @@ func describeRoute(r *route) object {
 	return append(out, member{"responses", describeResponses(r)})
 }
 
-// placeholder finds the names in a path.
+// placeholder finds parameter names in a path.
 var placeholder = regexp.MustCompile(`\{([a-z_]+)\}`)
 
-// describeParameters tells what goes into the path and behind the question
-// mark.
+// describeParameters describes path and query parameters.
 func describeParameters(r *route) []object {
 	var out []object
 	for _, name := range placeholder.FindAllStringSubmatch(r.path, -1) {
@@ -153,7 +150,7 @@ func describeParameters(r *route) []object {
 	return out
 }
 
-// rest is what a parameter says wherever it stands.
+// rest returns what path and query parameters have in common.
 func (p parameter) rest() object {
 	out := object{{"description", p.description}, {"schema", p.schema}}
 	if p.example != nil {
@@ -162,16 +159,15 @@ func (p parameter) rest() object {
 	return out
 }
 
-// namedExample names an example. The page shows those that have a name and ignores
-// the plain form.
+// namedExample names an example. The reference page ignores examples without a
+// name.
 func namedExample(value any) object { return object{{"example", object{{"value", value}}}} }
 
-// describeResponses lists the answers of a route and those that every route of
-// its kind can give.
+// describeResponses lists the responses of a route, including the general ones.
 func describeResponses(r *route) object {
 	var out object
 	told := map[int]bool{}
-	// What a route says itself goes first, and the general answer of the same status is left out.
+	// A route's own response replaces the general one with the same status.
 	for _, answer := range append(r.doc.responses, generalResponses(r)...) {
 		if told[answer.status] {
 			continue
@@ -193,7 +189,7 @@ func describeResponses(r *route) object {
 	return out
 }
 
-// generalResponses are the refusals that belong to no route in particular.
+// generalResponses are the errors that many routes can return.
 func generalResponses(r *route) []response {
 	fault := func(status int, code, description string, headers ...string) response {
 		return response{status, description, errorContent(exampleError(code, description)), headers}
@@ -239,7 +235,7 @@ func generalResponses(r *route) []response {
 	return out
 }
 
-// jsonContent is a body with its schema and example, under its media type.
+// jsonContent is a body with its schema and example.
 func jsonContent(c *content) object {
 	body := object{{"schema", schemaRef(c.schema)}}
 	if c.example != nil {

@@ -8,7 +8,7 @@ import (
 	"landfall/internal/api/contract"
 )
 
-// operation is what the reference says about a route.
+// operation is the documentation of a route.
 type operation struct {
 	id          string
 	tag         string
@@ -19,28 +19,28 @@ type operation struct {
 	responses   []response
 }
 
-// parameter is one value in a path or query.
+// parameter is a path or query parameter.
 type parameter struct {
 	name        string
 	description string
 	schema      object
 	example     any
-	required    bool // of one in a query
+	required    bool // of a query parameter
 }
 
-// content is a JSON body: its schema by name and an example.
+// content is a body: its schema by name and an example.
 type content struct {
 	schema  string
 	example any
 	media   string // "": application/json
 }
 
-// response is one answer a client must expect.
+// response is one possible response.
 type response struct {
 	status      int
 	description string
 	content     *content // nil: no body
-	headers     []string // names of the components
+	headers     []string // names of header components
 }
 
 const (
@@ -81,7 +81,7 @@ var paging = []parameter{
 	},
 }
 
-// pathParameters explains the names that occur in paths.
+// pathParameters describes the parameters in paths.
 var pathParameters = map[string]parameter{
 	"import_supplier_code": {
 		description: "Code of the import supplier.",
@@ -157,10 +157,9 @@ var (
 		})
 )
 
-// with adds a parameter of its own.
+// with adds a query parameter.
 func (o *operation) with(one parameter) *operation {
-	// The lists share their parameters: to append in place would give one list's parameter to the
-	// next.
+	// Clone, because the lists share their parameters.
 	o.query = append(slices.Clone(o.query), one)
 	return o
 }

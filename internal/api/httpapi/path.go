@@ -10,14 +10,14 @@ import (
 // maxParams is how many path parameters a route may have.
 const maxParams = 2
 
-// node is one place in the tree of paths. The tree is walked over the path as
-// it was sent, because a decoded path can no longer tell a slash inside an
-// account number from a slash between segments.
+// node is a node of the route tree. The tree is matched against the path as
+// sent, because a decoded path cannot distinguish a slash in an account number
+// from a separator.
 type node struct {
 	literal map[string]*node
 	param   *node
-	slashed []*route // of the path that ends here with a slash
-	plain   []*route // of the path that ends here without one
+	slashed []*route // routes of the path with a trailing slash
+	plain   []*route // routes of the path without one
 }
 
 // add adds a route to the tree.
@@ -26,7 +26,8 @@ func (n *node) add(path string, r *route) {
 		switch {
 		case segment == "":
 		case segment[0] == '{':
-			// A parameter has no name in the tree: values are given by their place in the path.
+			// Parameters have no name in the tree; values are identified by their
+			// position.
 			if n.param == nil {
 				n.param = &node{}
 			}
@@ -48,16 +49,16 @@ func (n *node) add(path string, r *route) {
 	}
 }
 
-// match is what a path turned out to be.
+// match is the result of matching a path.
 type match struct {
 	routes       []*route // one per method; none: no such path
-	missingSlash bool     // only the slash at the end is missing
+	missingSlash bool     // only the trailing slash is missing
 	params       [maxParams]string
 }
 
-// find walks the tree along an escaped path. Segments are decoded once, and
-// only where a route has a parameter: empty segments, dot segments and broken
-// escapes are no path of ours, so nothing is ever cleaned up or guessed.
+// find matches an escaped path. Only parameters are decoded, once. Empty
+// segments, dot segments and invalid escapes do not match; nothing is cleaned up
+// or guessed.
 func (n *node) find(path string) match {
 	var found match
 	rest, rooted := strings.CutPrefix(path, "/")
@@ -71,7 +72,7 @@ func (n *node) find(path string) match {
 		switch next := n.literal[segment]; {
 		case segment == "" || segment == "." || segment == "..":
 			return match{}
-		// A literal goes before a parameter, so that no value can hide a path of ours.
+		// A literal takes precedence over a parameter.
 		case next != nil:
 			n = next
 		case n.param != nil:
@@ -79,8 +80,7 @@ func (n *node) find(path string) match {
 			if !ok {
 				return match{}
 			}
-			// This needs no bound of its own: no way through the tree has more parameters than a
-			// route may have.
+			// In range, because no path in the tree has more than maxParams parameters.
 			found.params[count] = value
 			count++
 			n = n.param
@@ -99,8 +99,8 @@ func (n *node) find(path string) match {
 	return found
 }
 
-// decodeSegment undoes percent-encoding exactly once. What cannot be part of any
-// identifier is refused here, so that it never reaches a database.
+// decodeSegment percent-decodes a segment once. It refuses what cannot be part
+// of an identifier, so that it never reaches a database.
 func decodeSegment(segment string) (string, bool) {
 	value, err := url.PathUnescape(segment)
 	if err != nil || !utf8.ValidString(value) || strings.IndexByte(value, 0) >= 0 {
@@ -109,13 +109,13 @@ func decodeSegment(segment string) (string, bool) {
 	return value, true
 }
 
-// splitTarget splits the request target into path and query, exactly as sent. The
-// parsed URL is of no use here: it forgets an escaped slash when another part
-// of the path is spelled unusually.
+// splitTarget splits the request target into path and query, exactly as sent.
+// The parsed URL loses an escaped slash if another part of the path is encoded
+// unusually.
 func splitTarget(r *http.Request) (path, query string) {
 	path = r.RequestURI
 	if !strings.HasPrefix(path, "/") {
-		// The absolute form, as proxies send it: the host before the path is not looked at.
+		// The absolute form, as sent by proxies: ignore the host.
 		_, path, _ = strings.Cut(path, "://")
 		if slash := strings.IndexByte(path, '/'); slash >= 0 {
 			path = path[slash:]
@@ -125,8 +125,8 @@ func splitTarget(r *http.Request) (path, query string) {
 	return path, query
 }
 
-// printable escapes what may not stand in a header field, so that a strange
-// path can be given back in a Location or a Link.
+// printable escapes characters that are not allowed in a header field, to return
+// a path in Location or Link.
 func printable(path string) string {
 	const hex = "0123456789ABCDEF"
 	var out strings.Builder

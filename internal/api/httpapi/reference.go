@@ -10,10 +10,13 @@ import (
 // referenceFiles is the API reference page with everything it needs, so that it
 // works on a machine that reaches nothing but this service.
 //
+// referenceFiles is the API reference page with everything it needs, so that it
+// works without internet access.
+//
 //go:embed reference
 var referenceFiles embed.FS
 
-// referenceTypes lists the files of the page that may be fetched.
+// referenceTypes lists the files of the page with their content type.
 var referenceTypes = map[string]string{
 	"page.css":             "text/css; charset=utf-8",
 	"page.js":              "text/javascript; charset=utf-8",
@@ -21,22 +24,21 @@ var referenceTypes = map[string]string{
 	"rapidoc-LICENSE.txt":  "text/plain; charset=utf-8",
 }
 
-// referencePolicy lets the page load only what we serve. The viewer sets style
-// attributes while it draws, and puts its colours into one style element: that
-// one is named by its hash, which changes with the colours in the page.
+// referencePolicy allows the page to load only what this server serves. The
+// viewer sets style attributes and adds one style element, which is allowed by
+// its hash. The hash changes with the colours of the page.
 const referencePolicy = "default-src 'none'; script-src 'self'; " +
 	"style-src 'self' 'sha256-MmevvwLUOm6JayKr0MLDBSGzXtWtZEsicmCiMpvT1+Y='; style-src-attr 'unsafe-inline'; " +
 	"img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// docsPage serves the reference. It holds nothing that depends on who is
-// asking, so it needs no token.
+// docsPage serves the reference page. It requires no token.
 func (a *API) docsPage(_ context.Context, x *exchange) error {
 	x.Header().Set("Content-Security-Policy", referencePolicy)
 	x.Header().Set("Referrer-Policy", "no-referrer")
 	return x.file("index.html", "text/html; charset=utf-8", "no-cache")
 }
 
-// docsFile serves a part of the page.
+// docsFile serves a file of the page.
 func (a *API) docsFile(_ context.Context, x *exchange) error {
 	name := x.params[0]
 	kind, known := referenceTypes[name]
@@ -59,13 +61,13 @@ func (x *exchange) file(name, kind, caching string) error {
 	return nil
 }
 
-// index helps whoever types the bare address.
+// index points to the documentation.
 func (a *API) index(_ context.Context, x *exchange) error {
 	return x.json(http.StatusOK, []byte(`{"service":"Landfall","reference":"/docs/","openapi":"/openapi.json"}`))
 }
 
-// token hands a request to the token mutation, which speaks GraphQL and has
-// its own limits and its own manner of refusing.
+// token passes a request to the GraphQL handler, which has its own limits and
+// error format.
 func (a *API) token(ctx context.Context, x *exchange) error {
 	request := x.request.WithContext(ctx)
 	if request.Method == http.MethodHead {

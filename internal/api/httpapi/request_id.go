@@ -6,11 +6,10 @@ import (
 	"math/rand/v2"
 )
 
-// requestID keeps a client's own id when it is sane, so that both sides can
-// search their logs for the same word; anything else is replaced. Ids are no
-// secrets, so a fast generator will do, and they are kept with all that is
-// written: eighty bits are enough to tell requests apart and take half the room
-// of what is usual.
+// requestID keeps a client's id if it is valid, so that both sides can search
+// their logs for it. Otherwise it generates one. Ids are not secret, so a fast
+// generator is enough. They are stored with every record; eighty bits identify
+// requests and take half the usual space.
 func requestID(sent []string) string {
 	if len(sent) == 1 && validID(sent[0]) {
 		return sent[0]
@@ -21,10 +20,10 @@ func requestID(sent []string) string {
 	return idEncoding.EncodeToString(raw[:])
 }
 
-// idEncoding are those that nobody mixes up with figures when reading aloud.
+// idEncoding avoids letters that look like digits.
 var idEncoding = base32.NewEncoding("abcdefghijkmnpqrstuvwxyz23456789").WithPadding(base32.NoPadding)
 
-// validID lets through what can stand in a log, a header and an address without being escaped.
+// validID accepts ids that need no escaping in logs, headers and URLs.
 func validID(id string) bool {
 	if id == "" || len(id) > 64 {
 		return false

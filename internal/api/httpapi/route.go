@@ -10,26 +10,26 @@ import (
 	"landfall/internal/api/contract"
 )
 
-// route is one row of the table: how a request gets here, what it needs, who
-// answers, and what the reference says about it.
+// route is one row of the route table: its path, what it requires, who serves
+// it, and its documentation.
 type route struct {
 	method string
-	path   string // as the OpenAPI document spells it
+	path   string // as in the OpenAPI document
 	access access
-	// verb answers; where there is none, the page does.
+	// verb serves the route; if it is nil, page does.
 	verb *answer.Verb
 	page func(*API, context.Context, *exchange) error
-	bulk bool       // many calls of the verb, a line each
-	doc  *operation // nil: for people, not part of the API
+	bulk bool       // many calls of the verb, one per line
+	doc  *operation // nil: not part of the API
 }
 
-// access says who may use a route.
+// access is who may use a route.
 type access uint8
 
 const (
 	publicAccess access = iota // anybody
-	readAccess                 // any good token
-	writeAccess                // a token of an importer's key
+	readAccess                 // any valid token
+	writeAccess                // a token of an importer key
 )
 
 const (
@@ -44,9 +44,8 @@ const (
 	runParam      = "{run_id}/"
 )
 
-// routes is the table. It is the only place that knows a path.
+// routes is the route table, in the order of the documentation.
 func routes() []*route {
-	// The reference shows them in this order: single calls, the same in bulk, and then the rest.
 	return []*route{
 		post(answer.Validate, validateDoc),
 		post(answer.Stage, stageDoc),
@@ -101,7 +100,7 @@ func post(verb *answer.Verb, doc *operation) *route {
 	return r
 }
 
-// stream is the route of many calls of a verb at once.
+// stream is the bulk route of a verb.
 func stream(verb *answer.Verb, single *operation) *route {
 	r := post(verb, bulkOperation(single))
 	r.path = importPath + "/bulk/" + verb.Path + "/"
@@ -109,17 +108,16 @@ func stream(verb *answer.Verb, single *operation) *route {
 	return r
 }
 
-// put is the route of a verb that reads a body about what its path names.
+// put is the route of a verb that reads a body and has path parameters.
 func put(verb *answer.Verb, values string, doc *operation) *route {
 	r := get(verb, values, doc)
 	r.method = http.MethodPut
 	return r
 }
 
-// get is the route of a verb that is told everything by the path.
+// get is the route of a verb without a body. Access depends on the verb, so that
+// a route cannot be more open than its verb.
 func get(verb *answer.Verb, values string, doc *operation) *route {
-	// Access follows from what the verb does, so that no row made here can be more open than its
-	// verb.
 	r := &route{method: http.MethodGet, path: importPath + "/" + verb.Path + "/" + values, access: readAccess, verb: verb, doc: doc}
 	if verb.Writes {
 		r.access = writeAccess
@@ -127,14 +125,14 @@ func get(verb *answer.Verb, values string, doc *operation) *route {
 	return r
 }
 
-// hasBody says whether the route takes a JSON body.
+// hasBody reports whether the route takes a JSON body.
 func (r *route) hasBody() bool { return r.verb != nil && r.method != http.MethodGet && !r.bulk }
 
-// omitsBody says that a request brings no body and need not.
+// omitsBody reports whether the request has no body and needs none.
 func (x *exchange) omitsBody() bool { return x.route.verb.BodyOptional && x.request.ContentLength == 0 }
 
-// routeFor gives the route of a method, or nil. Where GET is answered HEAD is, by
-// the same route; the server leaves the body out.
+// routeFor returns the route of a method, or nil. HEAD uses the route of GET;
+// the server omits the body.
 func routeFor(routes []*route, method string) *route {
 	if method == http.MethodHead {
 		method = http.MethodGet

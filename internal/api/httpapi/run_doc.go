@@ -57,7 +57,7 @@ var (
 		"Accounts in progress are finished first, and created accounts are kept. Cancelling a run again changes nothing.")
 )
 
-// runActDoc describes one of the calls that stop a run or let it go on.
+// runActDoc describes pausing, resuming or cancelling a run.
 func runActDoc(id, summary, description string) *operation {
 	return &operation{
 		id: id, tag: tagRuns, summary: summary, description: description + " The request has no body.",

@@ -2,10 +2,10 @@ package httpapi
 
 import "slices"
 
-// tokenSchemas describes what the token service and this description are made
-// of. Everything else is described by its own table.
+// tokenSchemas describes the token service and this document. Other schemas come
+// from their tables.
 func tokenSchemas() object {
-	// GraphQL allows far more than is told here; what is told is enough to obtain a token.
+	// GraphQL allows more; this is enough to obtain a token.
 	text := object{{"type", "string"}}
 	return object{
 		{"TokenRequest", object{
@@ -31,16 +31,15 @@ func tokenSchemas() object {
 	}
 }
 
-// anyObject has members that nobody describes.
+// anyObject is an object with any members.
 func anyObject() object { return object{{"type", "object"}, {"additionalProperties", true}} }
 
-// withDescription adds a sentence to a schema. The schema may be shared, so it is
-// not changed.
+// withDescription adds a description to a schema without changing it.
 func withDescription(schema object, description string) object {
 	return append(slices.Clip(schema), member{"description", description})
 }
 
-// schemaRef points at a schema by its name.
+// schemaRef refers to a schema by name.
 func schemaRef(schema string) object {
 	return object{{"$ref", "#/components/schemas/" + schema}}
 }

@@ -17,15 +17,15 @@ import (
 	"landfall/internal/store/pack"
 )
 
-// typeLines is what bulk answers with, whichever of its names was sent.
+// typeLines is the content type of bulk responses.
 var typeLines = []string{"application/x-ndjson"}
 
-// streamTypes are the names of lines of JSON.
+// streamTypes are the accepted content types of bulk requests.
 var streamTypes = []string{"application/x-ndjson", "application/jsonl"}
 
 const (
-	// streamsEach and streamsAll are how many bulk requests are worked on at
-	// once: of one organisation, and in all.
+	// streamsEach and streamsAll limit concurrent bulk requests: per organisation
+	// and in total.
 	streamsEach = 4
 	streamsAll  = 16
 )
@@ -42,14 +42,14 @@ var (
 	}
 )
 
-// stream has the lines of a request answered. From here on whatever goes wrong
-// is told in a line, for the status is 200 before the first one is known.
+// stream serves a bulk request. The status is 200 before the first line is
+// known, so from here on errors are reported in lines.
 func (a *API) stream(ctx context.Context, x *exchange) error {
 	encoding, err := checkStream(x.request.Header)
 	if err != nil {
 		return err
 	}
-	// Asked before a place is taken: a stream that begins now would hold up the end.
+	// Check before taking a place: a new stream would delay the shutdown.
 	if a.Draining() {
 		return errShuttingDown
 	}
@@ -62,8 +62,7 @@ func (a *API) stream(ctx context.Context, x *exchange) error {
 	defer free()
 	line := http.NewResponseController(x.ResponseWriter)
 	request := bulk.Request{Verb: x.route.verb, Who: x.who, Query: x.query, SetReadDeadline: line.SetReadDeadline}
-	// The listener may have its own idea of how long a body may take; it is
-	// told, or it would cut the line off while we still read.
+	// The listener may have its own body timeout, which must be extended, too.
 	if patient, is := x.request.Body.(interface{ EndBy(at time.Time) error }); is {
 		request.SetReadDeadline = patient.EndBy
 	}
@@ -78,13 +77,12 @@ func (a *API) stream(ctx context.Context, x *exchange) error {
 			return err
 		}
 	}
-	// Answers go out while lines still come in.
+	// Results are sent while lines are still arriving.
 	if err := line.EnableFullDuplex(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
-	// What was not read of the body is, before the server does: after answers
-	// that went out meanwhile it would take the end of this body for a read of
-	// its own that is still under way, and end the connection with a panic.
+	// Close the body before the server does. After a full-duplex response the server
+	// would mistake the end of this body for a pending read of its own and panic.
 	defer func() { _ = x.request.Body.Close() }()
 	x.Header()["Content-Type"] = typeLines
 	request.Body, request.Writer, request.Authenticate = body, streamWriter{x, line}, func(ctx context.Context) error { return a.authenticate(ctx, x) }
@@ -94,21 +92,21 @@ func (a *API) stream(ctx context.Context, x *exchange) error {
 	return nil
 }
 
-// recordStream notes what became of a stream, for the log and the metrics.
+// recordStream records the result of a stream for the log and the metrics.
 func (a *API) recordStream(x *exchange, result bulk.Result) {
 	x.supplier, x.stream = result.Supplier, &result
 	if result.Stopped != nil {
 		x.code = result.Stopped.Code
 		a.Metrics.stopped.WithLabelValues(x.code).Inc()
 	}
-	// Without a status it was the client who left; with one the answers were cut off in the
-	// middle.
+	// Without a status, the client left before the response; with one, the response
+	// was cut off.
 	if result.Aborted {
 		x.status, x.aborted = cmp.Or(x.status, statusClientClosed), true
 	}
 }
 
-// streamWriter is the connection as bulk uses it.
+// streamWriter is the connection as used by package bulk.
 type streamWriter struct {
 	*exchange
 	control *http.ResponseController
@@ -117,12 +115,12 @@ type streamWriter struct {
 // Flush sends what was written so far.
 func (s streamWriter) Flush() error { return supported(s.control.Flush()) }
 
-// SetWriteDeadline says until when the caller must take what was written.
+// SetWriteDeadline sets the time by which the client must read.
 func (s streamWriter) SetWriteDeadline(at time.Time) error {
 	return supported(s.control.SetWriteDeadline(at))
 }
 
-// supported leaves out that a recorder in a test has no connection.
+// supported ignores that a response recorder in a test has no connection.
 func supported(err error) error {
 	if errors.Is(err, http.ErrNotSupported) {
 		return nil
@@ -130,7 +128,7 @@ func supported(err error) error {
 	return err
 }
 
-// checkStream accepts lines of JSON in UTF-8, packed or not.
+// checkStream accepts newline-delimited JSON in UTF-8, optionally compressed.
 func checkStream(header http.Header) (encoding string, err error) {
 	types := header["Content-Type"]
 	if len(types) != 1 || !isLines(types[0]) {
@@ -148,7 +146,7 @@ func checkStream(header http.Header) (encoding string, err error) {
 	return encoding, nil
 }
 
-// isLines reads a media type under any of its names.
+// isLines checks a media type.
 func isLines(contentType string) bool {
 	media, params, err := mime.ParseMediaType(contentType)
 	if err != nil || !slices.Contains(streamTypes, media) || len(params) > 1 {

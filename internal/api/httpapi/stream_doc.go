@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// bulkOperation describes many calls of an operation in one request.
+// bulkOperation describes the bulk form of an operation.
 func bulkOperation(single *operation) *operation {
 	line := onOneLine(single.request.example)
 	return &operation{
@@ -30,7 +30,7 @@ func bulkOperation(single *operation) *operation {
 	}
 }
 
-// bulkExample is the answer to the example of a request.
+// bulkExample is the response to the example request.
 func bulkExample(single *operation) string {
 	for _, answer := range single.responses {
 		if answer.status < http.StatusMultipleChoices {
@@ -39,7 +39,7 @@ func bulkExample(single *operation) string {
 				`{"summary":{"lines":1,"statuses":{"` + status + `":1},"complete":true}}` + "\n"
 		}
 	}
-	// A call that can only be refused has no example to show, and no place in bulk.
+	// A call that never succeeds has no example and no bulk form.
 	panic("httpapi: " + single.id + " never succeeds")
 }
 
@@ -52,7 +52,8 @@ func onOneLine(example any) string {
 	return string(raw)
 }
 
-// streamSchemas describes lines of JSON, which have no schema as a whole.
+// streamSchemas describes newline-delimited JSON, which has no schema as a
+// whole.
 func streamSchemas() object {
 	return object{
 		{"BulkLines", object{

@@ -1,6 +1,6 @@
-// Package calendar has the two kinds of time the service speaks: a Day without
-// a zone, and an instant that is always written in UTC seconds. Each keeps its
-// own range: whatever is computed with them can be written and read again.
+// Package calendar has the two kinds of time of the service: a Day without a
+// time zone, and instants that are always written in UTC seconds. Both have a
+// limited range, so that every result can be written and read again.
 package calendar
 
 import (
@@ -9,31 +9,31 @@ import (
 	"time"
 )
 
-// Day is a calendar day without a zone, from First to Last. The zero Day means
-// "not given". Whatever would lead beyond the calendar ends at its edge, so
-// that no Day is ever one that cannot be read back.
+// Day is a calendar day without a time zone, from First to Last. The zero Day
+// means "not given". Results outside the range are clamped to it.
 type Day struct{ number int64 } // days since 0000-12-31, so that the zero value is no day
 
-// The edges of the calendar: the days that four digits of a year can name.
+// First and Last are the limits of a four-digit year.
 var (
 	First = Day{number: dayNumber(1, 1, 1)}
 	Last  = Day{number: dayNumber(9999, 12, 31)}
 )
 
-// ErrDay is the answer to a text that is no real calendar day.
+// ErrDay is returned for a text that is not a valid date.
 var ErrDay = errors.New("not a calendar day written YYYY-MM-DD")
 
-// ErrInstant is the answer to a text that is no RFC 3339 datetime with a zone.
+// ErrInstant is returned for a text that is not an RFC 3339 datetime with a time
+// zone.
 var ErrInstant = errors.New("not a datetime with a zone")
 
-// DayOf gives the calendar day of an instant in a zone.
+// DayOf returns the calendar day of an instant in a time zone.
 func DayOf(t time.Time, zone *time.Location) Day {
 	year, month, day := t.In(zone).Date()
 	return Date(year, month, day)
 }
 
-// Date gives the day of a year, month and day that are known to be real, or
-// the edge of the calendar that they lie beyond.
+// Date returns the day of a valid year, month and day, clamped to First and
+// Last.
 func Date(year int, month time.Month, day int) Day {
 	seconds := time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix()
 	return clamp((seconds - dayZero) / 86400)
@@ -41,7 +41,7 @@ func Date(year int, month time.Month, day int) Day {
 
 var dayZero = time.Date(0, 12, 31, 0, 0, 0, 0, time.UTC).Unix()
 
-// ParseDay reads YYYY-MM-DD and nothing else: years 0001 to 9999, real days.
+// ParseDay reads YYYY-MM-DD: years 0001 to 9999, valid days only.
 func ParseDay(text string) (Day, error) {
 	if len(text) != 10 || text[4] != '-' || text[7] != '-' {
 		return Day{}, ErrDay
@@ -55,7 +55,7 @@ func ParseDay(text string) (Day, error) {
 	return Day{number: dayNumber(year, month, day)}, nil
 }
 
-// DayFromNumber gives back the Day that has a Number.
+// DayFromNumber returns the Day with a Number.
 func DayFromNumber(number int64) Day {
 	if number == 0 {
 		return Day{}
@@ -65,7 +65,8 @@ func DayFromNumber(number int64) Day {
 
 func clamp(number int64) Day { return Day{number: min(max(number, First.number), Last.number)} }
 
-// Number counts days; the zero Day is 0, and a later day has a larger number.
+// Number returns the number of the day: 0 for the zero Day, and larger for later
+// days.
 func (d Day) Number() int64 { return d.number }
 
 // IsZero reports whether no day was given.
@@ -80,17 +81,18 @@ func (d Day) Before(other Day) bool { return d.number < other.number }
 // After reports whether d is later than other.
 func (d Day) After(other Day) bool { return d.number > other.number }
 
-// AddDays gives the day n days later, or the last there is. No day stays no day.
+// AddDays returns the day n days later, clamped to First and Last. The zero Day
+// stays zero.
 func (d Day) AddDays(n int) Day {
 	if d.IsZero() {
 		return d
 	}
-	// No day is further from another than the calendar is long.
+	// Limit n first, to avoid an overflow.
 	step := min(max(int64(n), -Last.number), Last.number)
 	return clamp(d.number + step)
 }
 
-// String writes YYYY-MM-DD, or nothing for the zero Day.
+// String writes YYYY-MM-DD, or "" for the zero Day.
 func (d Day) String() string {
 	if d.IsZero() {
 		return ""
@@ -104,8 +106,8 @@ func (d Day) String() string {
 	return string(text[:])
 }
 
-// dayNumber gives the number of a real day. Every account has a dozen dates, so
-// they do not take the long way through time.Time.
+// dayNumber returns the number of a valid day. Every account has a dozen dates,
+// so it avoids time.Time.
 func dayNumber(year, month, day int) int64 {
 	before := year - 1
 	days := before*365 + before/4 - before/100 + before/400 + daysBefore[month-1] + day
@@ -115,7 +117,7 @@ func dayNumber(year, month, day int) int64 {
 	return int64(days)
 }
 
-// daysBefore counts the days of a common year before each month.
+// daysBefore is the number of days before each month in a common year.
 var daysBefore = [...]int{0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334}
 
 func daysIn(year, month int) int {

@@ -5,12 +5,11 @@ import (
 	"time"
 )
 
-// ParseInstant reads an RFC 3339 datetime with a zone and gives it in UTC,
-// cut to whole seconds. A datetime without a zone is ambiguous by hours, so it
-// is refused rather than guessed.
+// ParseInstant reads an RFC 3339 datetime with a time zone and returns it in
+// UTC, truncated to seconds. A datetime without a zone is ambiguous and refused.
 func ParseInstant(text string) (time.Time, error) {
-	// time.Parse is more lenient than RFC 3339: it takes a comma as the decimal
-	// mark, an hour of one digit, and zones such as +24:00 and +02:60.
+	// time.Parse is more lenient than RFC 3339: it accepts a decimal comma,
+	// one-digit hours, and zones such as +24:00 and +02:60.
 	if len(text) < 20 || len(text) > 40 || text[10] != 'T' || text[13] != ':' || text[16] != ':' || strings.ContainsAny(text, ",z") {
 		return time.Time{}, ErrInstant
 	}
@@ -28,16 +27,15 @@ func ParseInstant(text string) (time.Time, error) {
 	return t, nil
 }
 
-// FormatInstant writes an instant the one way the service writes them.
+// FormatInstant writes an instant in the format of the service.
 func FormatInstant(t time.Time) string { return string(AppendInstant(nil, t)) }
 
-// AppendInstant is FormatInstant for lists, which are too long to make a text
-// of every entry.
+// AppendInstant is FormatInstant without an allocation.
 func AppendInstant(dst []byte, t time.Time) []byte {
 	return t.UTC().AppendFormat(dst, "2006-01-02T15:04:05Z")
 }
 
-// isZone reports whether a text ends in Z or in a real offset such as -09:30.
+// isZone reports whether text ends with Z or a valid offset such as -09:30.
 func isZone(text string) bool {
 	if text[len(text)-1] == 'Z' {
 		return true

@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// zones remembers time zones by name: loading one reads a file.
+// zones caches time zones by name, because loading one reads a file.
 var zones sync.Map
 
-// Zone gives a time zone by its name. The operator's commands refuse an unknown
-// one, so a zone that fails to load means a broken host: UTC then.
+// Zone returns a time zone by name. The operator's commands refuse unknown
+// names, so a zone that cannot be loaded means a broken host; then it returns
+// UTC.
 func Zone(name string) *time.Location {
 	if known, ok := zones.Load(name); ok {
 		return known.(*time.Location) //nolint:forcetypeassert // nothing else is stored below

@@ -1,3 +1,3 @@
-// Package filelock takes locks of files that the operating system gives back
-// when a process ends, however it ends.
+// Package filelock locks files. The operating system releases the locks when the
+// process ends.
 package filelock

@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// OpenFlags is for opening a lock file as it is: a link is not followed, and nobody
-// waits for one that is no ordinary file.
+// OpenFlags are flags for opening a lock file: do not follow links, and do not
+// block on special files.
 const OpenFlags = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
-// TryLock takes the lock of a file, or says that somebody else has it.
+// TryLock locks a file. It returns true if another process holds the lock.
 func TryLock(file *os.File) (taken bool, err error) {
 	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -21,5 +21,5 @@ func TryLock(file *os.File) (taken bool, err error) {
 	return false, err
 }
 
-// TryLockDir is Try for a folder that was opened.
+// TryLockDir is TryLock for an open directory.
 func TryLockDir(folder *os.File) (taken bool, err error) { return TryLock(folder) }

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Plain says nothing here: links are rare and need rights of their own.
-const Plain = 0
+// OpenFlags is empty on Windows, where links are rare and need privileges.
+const OpenFlags = 0
 
 var lockFileEx = syscall.NewLazyDLL("kernel32.dll").NewProc("LockFileEx")
 
@@ -18,9 +18,9 @@ const (
 	farAway        = 0x7fffffff
 )
 
-// Try takes the lock of a file, or says that somebody else has it. A byte far
-// behind the end is locked, so that what is written in the file can be read.
-func Try(file *os.File) (taken bool, err error) {
+// TryLock locks a file. It returns true if another process holds the lock. It
+// locks a byte far beyond the end, so that the file can still be read.
+func TryLock(file *os.File) (taken bool, err error) {
 	where := syscall.Overlapped{OffsetHigh: farAway}
 	done, _, trouble := lockFileEx.Call(file.Fd(), atOnceAndAlone, 0, 1, 0, uintptr(unsafe.Pointer(&where)))
 	if done != 0 {
@@ -32,6 +32,6 @@ func Try(file *os.File) (taken bool, err error) {
 	return false, trouble
 }
 
-// TryFolder locks nothing: folders have no locks here, and two at work in one
-// meet when they write the same file.
-func TryFolder(*os.File) (taken bool, err error) { return false, nil }
+// TryLockDir does nothing: Windows cannot lock directories. Two processes in one
+// directory conflict when they write the same file.
+func TryLockDir(*os.File) (taken bool, err error) { return false, nil }

@@ -1,5 +1,5 @@
-// Package money holds exact decimals: a JSON number in, the same digits out.
-// No binary float is anywhere on the way.
+// Package money has exact decimals: the digits of a JSON number are kept,
+// without binary floats.
 package money
 
 import (
@@ -9,15 +9,15 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Amount is money in minor units (pence), at most 12 digits before the point.
+// Amount is money in minor units (pence), with at most 12 digits before the
+// decimal point.
 //
-// Amounts are added with plain +. The largest is below 10^14 minor units, so
-// int64 holds the sum of any 92,000 of them, and no list of a request may be
-// longer than 10,000.
+// Amounts are added with +. The largest is below 10^14 minor units, so int64
+// holds the sum of 92,000 of them, and a request has at most 10,000.
 type Amount int64
 
 // ParseAmount reads a decimal such as "12", "-0.5" or "1.500" exactly. Digits
-// beyond the second decimal must be zeros: money is never rounded in silence.
+// after the second decimal must be zero: money is never rounded silently.
 func ParseAmount(text string) (Amount, error) {
 	if value, is := parseSmall(text); is && value.places <= amountPlaces {
 		return Amount(value.count * powers[amountPlaces-value.places]), nil
@@ -48,7 +48,7 @@ func ParseAmount(text string) (Amount, error) {
 // String writes the amount with two decimals. There is no negative zero.
 func (a Amount) String() string { return string(a.Append(nil)) }
 
-// Append writes the amount as String does to the end of dst.
+// Append appends the amount to dst in the format of String.
 func (a Amount) Append(dst []byte) []byte {
 	whole, minor := a/100, a%100
 	if a < 0 {
@@ -59,7 +59,7 @@ func (a Amount) Append(dst []byte) []byte {
 	return append(dst, '.', byte('0'+minor/10), byte('0'+minor%10))
 }
 
-// Decimal gives the amount for exact arithmetic with quantities and rates.
+// Decimal returns the amount for exact arithmetic.
 func (a Amount) Decimal() Decimal {
 	if a == math.MinInt64 { // it has no opposite
 		return fromLibrary(decimal.New(int64(a), -amountPlaces))

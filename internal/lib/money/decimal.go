@@ -7,17 +7,17 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Decimal is an exact quantity or rate that keeps its digits as they were
-// sent: 1.50 stays 1.50. The zero Decimal is 0.
+// Decimal is an exact quantity or rate that keeps its digits as sent: 1.50 stays
+// 1.50. The zero Decimal is 0.
 type Decimal struct {
 	text   string           // as sent; "" for a result
-	small  small            // its value, unless it is large
-	result *decimal.Decimal // of arithmetic that no word holds
-	large  bool             // the value is what the text or the result says
+	small  small            // the value, unless large
+	result *decimal.Decimal // result of arithmetic that does not fit small
+	large  bool             // the value is in text or result
 }
 
-// ParseDecimal reads a decimal of at most 12 digits before the point and 10
-// after it, not counting zeros at the end.
+// ParseDecimal reads a decimal with at most 12 digits before and 10 after the
+// decimal point, not counting trailing zeros.
 func ParseDecimal(text string) (Decimal, error) {
 	if value, is := parseSmall(text); is && value.places <= decimalPlaces {
 		return Decimal{text: text, small: value}, nil
@@ -32,19 +32,19 @@ func ParseDecimal(text string) (Decimal, error) {
 	return Decimal{text: text, large: true}, nil
 }
 
-// NewDecimal is a decimal that was read before: its digits, and what Count gave of
-// it then.
+// NewDecimal returns a decimal that was parsed before, from its digits and
+// Parts.
 func NewDecimal(text string, count int64, places uint8) Decimal {
 	return Decimal{text: text, small: small{count, places}}
 }
 
-// Parts gives a decimal as so many tenths, hundredths or whatever its places say,
-// if its digits fit a machine word.
+// Parts returns a decimal as an integer and a number of decimal places, if it
+// fits an int64.
 func (d Decimal) Parts() (count int64, places uint8, fits bool) {
 	return d.small.count, d.small.places, !d.large
 }
 
-// String gives the digits as they were sent.
+// String returns the digits as sent.
 func (d Decimal) String() string {
 	if d.text == "" {
 		return d.value().String()
@@ -52,7 +52,8 @@ func (d Decimal) String() string {
 	return d.text
 }
 
-// Mul gives the exact product, which may have more digits than can be sent.
+// Mul returns the exact product, which may have more digits than ParseDecimal
+// accepts.
 func (d Decimal) Mul(other Decimal) Decimal {
 	if product, fits := d.small.mul(other.small); fits && d.both(other) {
 		return Decimal{small: product}
@@ -60,7 +61,7 @@ func (d Decimal) Mul(other Decimal) Decimal {
 	return fromLibrary(d.value().Mul(other.value()))
 }
 
-// Add gives the exact sum.
+// Add returns the exact sum.
 func (d Decimal) Add(other Decimal) Decimal {
 	if sum, fits := d.small.add(other.small); fits && d.both(other) {
 		return Decimal{small: sum}
@@ -68,7 +69,7 @@ func (d Decimal) Add(other Decimal) Decimal {
 	return fromLibrary(d.value().Add(other.value()))
 }
 
-// Sub gives the exact difference.
+// Sub returns the exact difference.
 func (d Decimal) Sub(other Decimal) Decimal {
 	if difference, fits := d.small.sub(other.small); fits && d.both(other) {
 		return Decimal{small: difference}
@@ -76,8 +77,7 @@ func (d Decimal) Sub(other Decimal) Decimal {
 	return fromLibrary(d.value().Sub(other.value()))
 }
 
-// Compare is negative when d is smaller than other, positive when larger; the
-// spelling does not matter.
+// Compare is negative if d is less than other and positive if it is greater.
 func (d Decimal) Compare(other Decimal) int {
 	if mine, others, _, fit := d.small.aligned(other.small); fit && d.both(other) {
 		return cmp.Compare(mine, others)
@@ -85,8 +85,8 @@ func (d Decimal) Compare(other Decimal) int {
 	return d.value().Cmp(other.value())
 }
 
-// Round gives the nearest amount; halves go away from zero, as on a bill. A
-// product too large for an amount is ErrRange.
+// Round returns the nearest amount, with halves rounded away from zero as on a
+// bill. It returns ErrRange if the value is too large.
 func (d Decimal) Round() (Amount, error) {
 	if rounded, fits := d.small.round(); fits && !d.large {
 		return rounded, nil
@@ -98,8 +98,8 @@ func (d Decimal) Round() (Amount, error) {
 	return Amount(minor.IntPart()), nil
 }
 
-// Near reports whether d and other are at most a tolerance apart, compared
-// exactly, before any rounding.
+// Near reports whether d and other differ by at most tolerance, compared
+// exactly.
 func (d Decimal) Near(other Decimal, tolerance Amount) bool {
 	apart := d.Sub(other)
 	return apart.Compare(tolerance.Decimal()) <= 0 && apart.Compare((-tolerance).Decimal()) >= 0
@@ -107,11 +107,11 @@ func (d Decimal) Near(other Decimal, tolerance Amount) bool {
 
 var largestAmount = decimal.NewFromInt(math.MaxInt64)
 
-// both reports whether the values of both are small.
+// both reports whether both values are small.
 func (d Decimal) both(other Decimal) bool { return !d.large && !other.large }
 
-// value gives the number as the library has it. Digits that were sent passed
-// split, so the parser cannot fail and cannot be made to work for long.
+// value returns the number as the library's type. The digits passed split, so
+// parsing cannot fail or take long.
 func (d Decimal) value() decimal.Decimal {
 	switch {
 	case !d.large:

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Why a text is refused. The three are kept apart because a supplier mends
-// them differently.
+// Reasons why a text is refused. They are separate errors because they are fixed
+// differently.
 var (
 	ErrSyntax = errors.New("not a plain decimal number")
 	ErrPlaces = errors.New("too many decimal places")
@@ -15,23 +15,23 @@ var (
 )
 
 const (
-	maxLength     = 64 // of the whole text; far beyond any honest number
+	maxLength     = 64 // of the whole text; longer than any real number
 	maxExponent   = 64 // likewise
-	maxWhole      = 12 // digits before the point, for amounts and decimals alike
+	maxWhole      = 12 // digits before the decimal point
 	amountPlaces  = 2
 	decimalPlaces = 10
 )
 
-// number is a decimal cut into its parts, not yet converted.
+// number is a decimal split into its parts.
 type number struct {
 	negative        bool
 	whole, fraction string
 }
 
-// split checks the spelling before anything is computed: a few characters such
-// as 1e20000000 must not become millions of digits, so there are no exponents
-// here; Plain takes the reasonable ones of JSON numbers away. The grammar is JSON's without them: no plus sign, no bare point, no
-// leading zeros.
+// split checks the syntax before anything is computed: a short text such as
+// 1e20000000 must not become millions of digits. The grammar is that of JSON
+// without exponents, which Plain removes: no plus sign, no leading zeros, and
+// digits on both sides of the point.
 func split(text string) (number, error) {
 	var n number
 	if text != "" && text[0] == '-' {
@@ -52,7 +52,7 @@ func split(text string) (number, error) {
 	return n, nil
 }
 
-// significant counts the decimals that matter: zeros at the end do not.
+// significant counts the decimals without trailing zeros.
 func significant(fraction string) int { return len(strings.TrimRight(fraction, "0")) }
 
 func allDigits(text string) bool {
@@ -64,9 +64,9 @@ func allDigits(text string) bool {
 	return text != ""
 }
 
-// Plain spells a JSON number without its exponent, digit by digit: 1e-05 is
-// 0.00001. One whose value could not be kept anyway is refused before its
-// zeros are written out, so that 1e20000000 costs nothing.
+// Plain writes a JSON number without its exponent: 1e-05 is 0.00001. A number
+// out of range is refused before its zeros are written, so 1e20000000 costs
+// nothing.
 func Plain(text string) (string, error) {
 	at := 0
 	for at < len(text) && text[at]|0x20 != 'e' {
@@ -91,7 +91,7 @@ func Plain(text string) (string, error) {
 		}
 		return "", ErrRange
 	}
-	// How many of the digits stand before the point; it may be none or fewer.
+	// Number of digits before the decimal point; it may be zero or negative.
 	point := len(whole) + exponent - (len(whole) + len(fraction) - len(digits))
 	switch {
 	case point > maxWhole:

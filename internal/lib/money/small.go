@@ -5,20 +5,18 @@ import (
 	"math/bits"
 )
 
-// small is a decimal whose digits fit a machine word: count tenths, hundredths
-// or whatever its places say. Nearly every number on a bill is one, and so are
-// its products and sums. Its methods answer false where the result is none; the
-// library then reckons it again, with as many digits as it takes.
+// small is a decimal that fits an int64: count times 10^-places. Nearly every
+// number on a bill is one, and so are its products and sums. Its methods report
+// false if the result does not fit; then the library computes it.
 //
-// The lowest number of a word is never a count, so that every one has an
-// opposite.
+// count is never the smallest int64, so that it can always be negated.
 type small struct {
 	count  int64
 	places uint8
 }
 
-// maxPlaces is how many places a small decimal may have: as many as there are
-// powers of ten in a word.
+// maxPlaces is the maximum number of decimal places: the largest power of ten in
+// an int64.
 const maxPlaces = 18
 
 var powers = func() (of [maxPlaces + 1]int64) {
@@ -28,8 +26,8 @@ var powers = func() (of [maxPlaces + 1]int64) {
 	return of
 }()
 
-// parseSmall reads the digits of a decimal in one go. It knows neither what is
-// wrong with other texts nor numbers of more than 18 digits.
+// parseSmall reads a decimal with at most 18 digits. It reports false for
+// anything else.
 func parseSmall(text string) (small, bool) {
 	rest := text
 	negative := rest != "" && rest[0] == '-'
@@ -60,7 +58,7 @@ func parseSmall(text string) (small, bool) {
 	return small{count, uint8(places)}, true
 }
 
-// mulInt64 gives the product of two numbers, if it is one itself.
+// mulInt64 multiplies two numbers and reports whether the product fits.
 func mulInt64(a, b int64) (int64, bool) {
 	high, low := bits.Mul64(absInt64(a), absInt64(b))
 	if high != 0 || low > math.MaxInt64 {
@@ -72,7 +70,7 @@ func mulInt64(a, b int64) (int64, bool) {
 	return int64(low), true
 }
 
-// absInt64 is how far a number is from zero.
+// absInt64 returns the absolute value.
 func absInt64(a int64) uint64 {
 	if a < 0 {
 		return uint64(-a)
@@ -86,7 +84,7 @@ func (s small) mul(other small) (small, bool) {
 	return small{count, places}, fits && places <= maxPlaces
 }
 
-// aligned gives the counts of both in the places of the finer.
+// aligned returns both counts with the same number of places.
 func (s small) aligned(other small) (mine, others int64, places uint8, fit bool) {
 	mine, others, places, fit = s.count, other.count, s.places, true
 	switch {
@@ -102,7 +100,7 @@ func (s small) aligned(other small) (mine, others int64, places uint8, fit bool)
 func (s small) add(other small) (small, bool) {
 	a, b, places, fit := s.aligned(other)
 	sum := a + b
-	// Two of one sign whose sum has the other have gone over the edge.
+	// If both have the same sign and the sum has the other, it overflowed.
 	fit = fit && (a^sum)&(b^sum) >= 0 && sum != math.MinInt64
 	return small{sum, places}, fit
 }
@@ -112,7 +110,7 @@ func (s small) sub(other small) (small, bool) {
 	return s.add(other)
 }
 
-// round gives the nearest number of hundredths; halves go away from zero.
+// round returns the nearest amount, with halves rounded away from zero.
 func (s small) round() (Amount, bool) {
 	if s.places <= amountPlaces {
 		count, fits := mulInt64(s.count, powers[amountPlaces-s.places])

@@ -7,31 +7,31 @@ import (
 	"strings"
 )
 
-// Total is the exact sum of any number of amounts or counts: a million accounts
-// may come to more than an Amount holds. Totals are compared with ==.
+// Total is the exact sum of any number of amounts or counts; a million accounts
+// may exceed an Amount. Compare totals with ==.
 type Total struct {
-	high int64 // the number's upper and lower half, as a signed one of 128 bits
+	high int64 // high and low are the halves of a signed 128-bit integer
 	low  uint64
 }
 
-// TotalOf gives a number as a total.
+// TotalOf returns a number as a total.
 func TotalOf(number int64) Total {
 	return Total{high: number >> 63, low: uint64(number)} //nolint:gosec // the bits
 }
 
-// Plus gives the sum.
+// Plus returns the sum.
 func (t Total) Plus(other Total) Total {
 	low, carry := bits.Add64(t.low, other.low, 0)
 	return Total{high: t.high + other.high + int64(carry), low: low} //nolint:gosec // 0 or 1
 }
 
-// Minus gives the difference.
+// Minus returns the difference.
 func (t Total) Minus(other Total) Total {
 	low, borrow := bits.Sub64(t.low, other.low, 0)
 	return Total{high: t.high - other.high - int64(borrow), low: low} //nolint:gosec // 0 or 1
 }
 
-// Times gives the product with a small number.
+// Times returns the product with a small number.
 func (t Total) Times(factor int64) Total {
 	product := t.number()
 	product.Mul(product, big.NewInt(factor))
@@ -39,13 +39,13 @@ func (t Total) Times(factor int64) Total {
 	return Total{high: new(big.Int).Rsh(product, 64).Int64(), low: low.Uint64()}
 }
 
-// Zero reports whether there is nothing.
+// Zero reports whether the total is zero.
 func (t Total) Zero() bool { return t == Total{} }
 
-// Negative reports whether it is less than nothing.
+// Negative reports whether the total is negative.
 func (t Total) Negative() bool { return t.high < 0 }
 
-// Clamp gives the total, or as much of it as one number may hold.
+// Clamp returns the total as an int64, clamped to its range.
 func (t Total) Clamp() int64 {
 	switch {
 	case t == TotalOf(int64(t.low)): //nolint:gosec // the bits
@@ -56,7 +56,7 @@ func (t Total) Clamp() int64 {
 	return math.MaxInt64
 }
 
-// Count gives the total of counts as a number; no count comes near its limits.
+// Count returns a total of counts, which always fits.
 func (t Total) Count() int64 { return int64(t.low) } //nolint:gosec // see above
 
 // String writes a total of amounts with two decimals.
@@ -75,7 +75,7 @@ func (t Total) String() string {
 	return sign + text[:point] + "." + text[point:]
 }
 
-// ParseTotal reads what String writes.
+// ParseTotal reads the format of String.
 func ParseTotal(text string) (Total, error) {
 	whole, fraction, pointed := strings.Cut(text, ".")
 	number, sound := new(big.Int).SetString(whole+fraction, 10)

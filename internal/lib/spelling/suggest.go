@@ -1,5 +1,5 @@
-// Package spelling guesses what somebody meant who mistyped a name, so that
-// every refusal of an unknown one can say "did you mean".
+// Package spelling suggests names similar to a mistyped one, for "Did you mean"
+// messages.
 package spelling
 
 import (
@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// maxLength is where guessing ends: nobody mistypes more than that, and the work
-// that a caller can cause stays small.
+// maxLength limits the work that a caller can cause.
 const maxLength = 128
 
-// Near gives up to three of the known names that somebody may have meant, the
-// likeliest first. Capitals count for nothing: they are mistyped too.
+// Near returns up to three known names similar to the typed one, the most
+// similar first. It ignores case.
 func Near(typed string, known []string) []string {
 	if len(typed) > maxLength {
 		return nil
@@ -31,7 +30,7 @@ func Near(typed string, known []string) []string {
 		}
 		slips := distance(typed, lower)
 		part := len(typed) >= 4 && strings.Contains(lower, typed)
-		// One slip is forgiven always, one more for every four letters.
+		// Allow one edit, plus one for every four letters.
 		if part || slips <= 1+min(len(lower), len(typed))/4 {
 			guesses = append(guesses, guess{name, slips})
 		}
@@ -44,7 +43,7 @@ func Near(typed string, known []string) []string {
 	return names
 }
 
-// Hint is the sentence for a person, or nothing when there is no guess.
+// Hint returns a sentence with suggestions, or "".
 func Hint(typed string, known []string) string {
 	names := Near(typed, known)
 	if len(names) == 0 {
@@ -53,8 +52,8 @@ func Hint(typed string, known []string) string {
 	return "Did you mean " + strings.Join(names, ", ") + "?"
 }
 
-// distance counts the letters to put in, take out, replace or swap with their
-// neighbour to make one name of the other.
+// distance is the number of insertions, deletions, replacements and swaps of
+// neighbours that turn one name into the other.
 func distance(a, b string) int {
 	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

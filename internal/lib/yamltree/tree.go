@@ -1,8 +1,7 @@
-// Package outline reads YAML that people write by hand: settings and maps. It
-// gives a tree in which every value knows its line, so that a mistake can be
-// shown where it stands, and refuses what people write by mistake or in
-// malice: a name that comes twice, a text that contains itself, one that grows
-// when it is unfolded.
+// Package yamltree reads YAML written by hand, such as settings and conversion
+// maps. Every value knows its line, so that errors can point at it. It refuses
+// duplicate names, documents that contain themselves, and documents that expand
+// too much.
 package yamltree
 
 import (
@@ -14,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Kind is what a node is.
+// Kind is the kind of a node.
 type Kind uint8
 
 // The kinds.
@@ -25,24 +24,24 @@ const (
 	Mapping // named members
 )
 
-// Node is one value of an outline.
+// Node is one value.
 type Node struct {
 	Kind    Kind
 	Line    int
-	Text    string   // of a text
-	Quoted  bool     // whether the text stood in quotes
+	Text    string   // of a scalar
+	Quoted  bool     // whether the scalar was quoted
 	Items   []*Node  // of a list
-	Members []Member // of a group, in the order they were written
+	Members []Member // of a mapping, in order
 }
 
-// Member is a named part of a group.
+// Member is a named part of a mapping.
 type Member struct {
 	Name string
 	Line int // of the name
 	Node *Node
 }
 
-// Find gives a member by its name, or nil.
+// Find returns a member by name, or nil.
 func (n *Node) Find(name string) *Node {
 	for _, member := range n.Members {
 		if member.Name == name {
@@ -52,12 +51,10 @@ func (n *Node) Find(name string) *Node {
 	return nil
 }
 
-// maxValues is how many values an outline may have once everything that is said by
-// reference is written out. Nobody writes as many by hand.
+// maxValues limits the number of values after expanding aliases.
 const maxValues = 200_000
 
-// Read reads one outline. A text without anything in it gives a node of kind
-// Nothing.
+// Read reads one document. An empty one returns a node of kind Null.
 func Read(from io.Reader) (*Node, error) {
 	decoder := yaml.NewDecoder(from)
 	var document yaml.Node
@@ -66,7 +63,7 @@ func Read(from io.Reader) (*Node, error) {
 	} else if err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
 	}
-	// What stands behind a line of dashes would be left out without a word.
+	// A second document would be ignored silently.
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return nil, errors.New("it holds more than one document")
 	}
@@ -74,14 +71,13 @@ func Read(from io.Reader) (*Node, error) {
 	return r.read(document.Content[0])
 }
 
-// reader turns the library's nodes into ours.
+// reader converts the library's nodes.
 type reader struct {
-	open map[*yaml.Node]bool // those we are inside of
+	open map[*yaml.Node]bool // nodes being read
 	seen int
 }
 
-// read counts what it writes out, so that references to references end at a bound
-// and not with the memory.
+// read counts values, so that nested aliases cannot exhaust memory.
 func (r *reader) read(from *yaml.Node) (*Node, error) {
 	if r.seen++; r.seen > maxValues {
 		return nil, fmt.Errorf("line %d: it has more than %d values once its references are written out", from.Line, maxValues)
@@ -116,8 +112,8 @@ func (r *reader) read(from *yaml.Node) (*Node, error) {
 	return node, nil
 }
 
-// members refuses a name that comes twice: of two settings only one would count,
-// and people look at the other.
+// members refuses duplicate names: only one of two settings would apply, and
+// people may look at the other.
 func (r *reader) members(node *Node, from *yaml.Node) error {
 	lines := map[string]int{}
 	for i := 0; i+1 < len(from.Content); i += 2 {
