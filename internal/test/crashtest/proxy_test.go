@@ -14,7 +14,7 @@ type proxy struct {
 	address string
 	target  string
 	mutex   sync.Mutex
-	mood    linkState // of new connections
+	state   linkState // of new connections
 	pairs   map[*pair]bool
 }
 
@@ -27,12 +27,12 @@ const (
 	silent                             // forwards nothing and closes nothing
 )
 
-// pair is one connection through the proxy. Its mood never improves: what was
+// pair is one connection through the proxy. Its state never improves: what was
 // lost on a connection stays lost.
 type pair struct {
 	client, server net.Conn
 	mutex          sync.Mutex
-	mood           linkState
+	state          linkState
 }
 
 func newProxy(t *testing.T, target string) *proxy {
@@ -79,7 +79,7 @@ func (p *proxy) serve(client net.Conn) {
 	}
 	defer server.Close()
 	p.mutex.Lock()
-	one := &pair{client: client, server: server, mood: p.mood}
+	one := &pair{client: client, server: server, state: p.state}
 	p.pairs[one] = true
 	p.mutex.Unlock()
 	done := make(chan struct{})
@@ -121,17 +121,17 @@ func (p *pair) copy(to, from net.Conn, until linkState) {
 func (p *pair) now() linkState {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	return p.mood
+	return p.state
 }
 
-// turn sets the mood of all connections, current and future.
+// turn sets the state of all connections, current and future.
 func (p *proxy) turn(now, next linkState) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.mood = next
+	p.state = next
 	for one := range p.pairs {
 		one.mutex.Lock()
-		one.mood = max(one.mood, now)
+		one.state = max(one.state, now)
 		one.mutex.Unlock()
 	}
 }

@@ -45,14 +45,14 @@ func TestFreshDatabases(t *testing.T) {
 		t.Fatal("two callers share a database")
 	}
 	connection := connect(t, original)
-	var safe, durable, full, order string
+	var fsync, durable, full, order string
 	const ask = `SELECT current_setting('fsync'), current_setting('synchronous_commit'),
 		current_setting('full_page_writes'), (SELECT string_agg(x, '' ORDER BY x) FROM unnest(ARRAY['B','a']) x)`
-	if err := connection.QueryRow(t.Context(), ask).Scan(&safe, &durable, &full, &order); err != nil {
+	if err := connection.QueryRow(t.Context(), ask).Scan(&fsync, &durable, &full, &order); err != nil {
 		t.Fatal(err)
 	}
-	if safe != "on" || durable != "on" || full != "on" {
-		t.Errorf("fsync %s, synchronous_commit %s, full_page_writes %s: want all on", safe, durable, full)
+	if fsync != "on" || durable != "on" || full != "on" {
+		t.Errorf("fsync %s, synchronous_commit %s, full_page_writes %s: want all on", fsync, durable, full)
 	}
 	if order != "aB" {
 		t.Errorf("texts sort as %q: a byte order hides queries that rely on it", order)
