@@ -33,7 +33,6 @@ var shadowing = []string{
 	"internal/store/engine",
 	"internal/store/pack",
 	"internal/store/sqlstore",
-	"internal/test/crashtest",
 }
 
 // A local that shadows a package-level name makes a reader look up the wrong

@@ -239,11 +239,11 @@ func (l *load) run(c *caller, callers int, stop <-chan struct{}) *sync.WaitGroup
 func (l *load) ask(c *caller, random *rand.Rand, intent crashtest.Intent) {
 	for range 4 {
 		answer, err := c.send(c.pick(random), intent)
-		answered := err == nil && answer.Status < http.StatusInternalServerError
-		if answered && random.IntN(8) > 0 || !answered && random.IntN(5) == 0 {
+		gotResponse := err == nil && answer.Status < http.StatusInternalServerError
+		if gotResponse && random.IntN(8) > 0 || !gotResponse && random.IntN(5) == 0 {
 			return
 		}
-		if !answered {
+		if !gotResponse {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}
