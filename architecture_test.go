@@ -23,7 +23,7 @@ var layers = []struct {
 	packages []string
 }{
 	{"libraries that know nothing of accounts", []string{
-		"internal/lib/admission", "internal/lib/cache", "internal/lib/calendar", "internal/lib/filelock", "internal/lib/money",
+		"internal/lib/admission", "internal/lib/cache", "internal/lib/calendar", "internal/lib/filelock", "internal/lib/limits", "internal/lib/money",
 		"internal/lib/spelling", "internal/lib/telemetry", "internal/lib/yamltree",
 		"internal/api/rules",
 		"internal/store/engine", "internal/store/pack", "internal/store/seal",
@@ -62,10 +62,11 @@ var layers = []struct {
 
 // sameLayer lists the imports that are allowed within a layer.
 var sameLayer = map[string][]string{
-	"internal/api/rules":    {"internal/lib/money", "internal/lib/calendar", "internal/lib/spelling"},
-	"internal/store/engine": {"internal/lib/admission", "internal/lib/filelock"},
-	"internal/api/answer":   {"internal/service/run"},
-	"internal/api/httpapi":  {"internal/api/bulk"}, // serves bulk requests as one of its routes
+	"internal/api/rules":      {"internal/lib/money", "internal/lib/calendar", "internal/lib/spelling"},
+	"internal/outbound/guard": {"internal/lib/limits"},
+	"internal/store/engine":   {"internal/lib/admission", "internal/lib/filelock", "internal/lib/limits"},
+	"internal/api/answer":     {"internal/service/run"},
+	"internal/api/httpapi":    {"internal/api/bulk"}, // serves bulk requests as one of its routes
 }
 
 // forbidden lists imports that the layers would allow but the design does not.

@@ -24,13 +24,11 @@ var shadowing = []string{
 	"internal/api/rules",
 	"internal/app",
 	"internal/lib/admission",
-	"internal/lib/cache",
 	"internal/lib/money",
 	"internal/lib/telemetry",
 	"internal/outbound/payvendor",
 	"internal/outbound/webhook",
 	"internal/service/quota",
-	"internal/store/engine",
 	"internal/store/pack",
 	"internal/store/sqlstore",
 }

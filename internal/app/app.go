@@ -17,6 +17,7 @@ import (
 	"landfall/internal/api/httpapi"
 	"landfall/internal/console"
 	"landfall/internal/lib/admission"
+	"landfall/internal/lib/limits"
 	"landfall/internal/lib/telemetry"
 	"landfall/internal/outbound/filestore"
 	"landfall/internal/outbound/mail"
@@ -39,7 +40,7 @@ type App struct {
 	store      landfall.Store
 	issuer     *auth.Issuer
 	gate       *auth.Authenticator
-	quota      *quota.Keeper
+	quota      *quota.Tracker
 	logins     *logins
 	vendors    *payvendor.Verifier
 	mail       *mail.Sender // nil when no mail server is configured
@@ -235,7 +236,7 @@ func (a *App) Ops() http.Handler { return a.api.Ops() }
 func (a *App) Store() landfall.Store { return a.store }
 
 // keyUseTimeout limits the last write of key uses.
-const keyUseTimeout = 5 * time.Second
+const keyUseTimeout = limits.LastFlush
 
 // Close closes the database and other connections. Run must have returned.
 func (a *App) Close() error {

@@ -5,11 +5,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 const (
 	// flushInterval is how long a line may wait.
-	flushInterval = 100 * time.Millisecond
+	flushInterval = limits.LogFlush
 	// flushSize is how much is written without waiting.
 	flushSize = 64 << 10
 	// maxBuffered limits the memory while lines cannot be written.

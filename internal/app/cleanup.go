@@ -4,11 +4,13 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 // deleteInterval is the interval between deletions of expired tokens. They are already
 // useless; this only keeps their table small.
-const deleteInterval = 10 * time.Minute
+const deleteInterval = limits.TokenSweep
 
 // deleteExpired deletes expired tokens and sessions until the context ends. After an error the
 // next round tries again.
@@ -33,7 +35,7 @@ func (a *App) deleteExpired(ctx context.Context) {
 }
 
 // keyUseInterval is the precision of the last use of a key.
-const keyUseInterval = time.Minute
+const keyUseInterval = limits.KeyUseFlush
 
 // recordKeyUses records which keys were used, at intervals and at shutdown. A write for every
 // request would cost more than the request.

@@ -11,6 +11,7 @@ import (
 	"landfall"
 	"landfall/internal/api/contract"
 	"landfall/internal/console"
+	"landfall/internal/lib/limits"
 	"landfall/internal/service/intake"
 	"landfall/internal/service/operate"
 )
@@ -84,7 +85,7 @@ func trouble(count int) string {
 }
 
 // beatEvery is how often a server reports itself and how far runs are.
-const beatEvery = 10 * time.Second
+const beatEvery = limits.Heartbeat
 
 // beat reports this server until the context ends. A report that is lost is no
 // trouble: the next one follows.

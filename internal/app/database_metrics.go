@@ -8,6 +8,7 @@ import (
 
 	"landfall"
 	"landfall/internal/api/httpapi"
+	"landfall/internal/lib/limits"
 	"landfall/internal/store/engine"
 )
 
@@ -16,8 +17,8 @@ const (
 	// Every one costs whoever collects the figures about ten series, for as long as
 	// those are kept.
 	maxSuppliers = 200
-	statsMaxAge  = 10 * time.Second
-	statsTimeout = 5 * time.Second
+	statsMaxAge  = limits.MetricsAge
+	statsTimeout = limits.MetricsRead
 )
 
 // stateLabels are how a supplier's accounts are told apart on a dashboard.
@@ -206,20 +207,20 @@ func (a *App) databaseMetrics() []httpapi.LabelledMetric {
 // engineStore is a store that says how its engine is doing.
 // The port of a store promises nothing of the kind: how it is run is no business of
 // whoever keeps accounts there.
-type engineStore interface{ Figures() engine.Figures }
+type engineStore interface{ Figures() engine.Stats }
 
 // engineMetrics show how the database is used by this server.
 func (a *App) engineMetrics() []httpapi.LabelledMetric {
-	figures := func() engine.Figures {
+	figures := func() engine.Stats {
 		if m, ok := a.store.(engineStore); ok {
 			return m.Figures()
 		}
-		return engine.Figures{}
+		return engine.Stats{}
 	}
-	one := func(get func(engine.Figures) float64) func(func(float64, ...string)) {
+	one := func(get func(engine.Stats) float64) func(func(float64, ...string)) {
 		return func(report func(float64, ...string)) { report(get(figures())) }
 	}
-	pools := func(get func(engine.PoolFigures) int) func(func(float64, ...string)) {
+	pools := func(get func(engine.PoolStats) int) func(func(float64, ...string)) {
 		return func(report func(float64, ...string)) {
 			for _, pool := range figures().Pools {
 				report(float64(get(pool)), pool.Name)
@@ -228,15 +229,15 @@ func (a *App) engineMetrics() []httpapi.LabelledMetric {
 	}
 	return []httpapi.LabelledMetric{
 		{Name: "landfall_database_connections_max", Labels: []string{"pool"}, Help: "Most connections of this server to the database, by what they are for.",
-			Read: pools(func(p engine.PoolFigures) int { return p.Size })},
+			Read: pools(func(p engine.PoolStats) int { return p.Size })},
 		{Name: "landfall_database_connections_busy", Labels: []string{"pool"}, Help: "Connections in use now.",
-			Read: pools(func(p engine.PoolFigures) int { return p.InUse })},
+			Read: pools(func(p engine.PoolStats) int { return p.InUse })},
 		{Name: "landfall_database_calls_inside", Help: "Calls that wait for their turn to write or are being written.",
-			Read: one(func(f engine.Figures) float64 { return float64(f.Inside) })},
+			Read: one(func(f engine.Stats) float64 { return float64(f.Active) })},
 		{Name: "landfall_database_calls_refused_total", Counts: true, Help: "Calls refused because they would have waited too long.",
-			Read: one(func(f engine.Figures) float64 { return float64(f.Refused) })},
+			Read: one(func(f engine.Stats) float64 { return float64(f.Refused) })},
 		{Name: "landfall_database_batched_calls_total", Counts: true, Help: "Calls that were written; divided by the batches it is how many share a transaction.",
-			Read: one(func(f engine.Figures) float64 { return float64(f.Calls) })},
+			Read: one(func(f engine.Stats) float64 { return float64(f.Calls) })},
 		{Name: "landfall_database_batches_total", Counts: true, Labels: []string{"up_to"}, Help: "Batches of calls that were written together, by size: up to so many calls, and more than the class before.",
 			Read: func(report func(float64, ...string)) {
 				for class, count := range figures().Batches {
@@ -244,6 +245,6 @@ func (a *App) engineMetrics() []httpapi.LabelledMetric {
 				}
 			}},
 		{Name: "landfall_database_wal_bytes", Help: "Size of the write-ahead log beside a SQLite file; 0 on PostgreSQL.",
-			Read: one(func(f engine.Figures) float64 { return float64(f.Log) })},
+			Read: one(func(f engine.Stats) float64 { return float64(f.Log) })},
 	}
 }

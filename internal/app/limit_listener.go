@@ -16,14 +16,15 @@ import (
 
 	"landfall"
 	"landfall/internal/api/contract"
+	"landfall/internal/lib/limits"
 )
 
 const (
 	// maxRejecting limits the rejected connections that get a response at the same time; the
 	// others are just closed.
-	maxRejecting = 64
+	maxRejecting = limits.Farewells
 	// rejectTimeout limits one of these responses.
-	rejectTimeout = time.Second
+	rejectTimeout = limits.Farewell
 	// warnInterval keeps repeated warnings from filling the log.
 	warnInterval = 10 * time.Second
 )

@@ -1,8 +1,7 @@
 package app
 
 import (
-	"time"
-
+	"landfall/internal/lib/limits"
 	"landfall/internal/store/engine"
 )
 
@@ -18,4 +17,4 @@ var (
 )
 
 // spareTime is what everything around the database takes at most.
-const spareTime = 5 * time.Second
+const spareTime = limits.RequestSpare

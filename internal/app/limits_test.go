@@ -10,7 +10,7 @@ import (
 // up first, so that the caller gets an answer and not a cut line.
 func TestTimeLimitsFitIntoEachOther(t *testing.T) {
 	limits, settings := engine.DefaultLimits(), Defaults()
-	if inside := limits.QueueWait + limits.Transaction + limits.Commit + limits.Settle; inside >= requestTime {
+	if inside := limits.QueueWait + limits.Transaction + limits.Commit + limits.Resolve; inside >= requestTime {
 		t.Errorf("the database may take %s of the request's %s", inside, requestTime)
 	}
 	if settings.WriteTimeout < shortestAnswer || shortestAnswer <= requestTime {

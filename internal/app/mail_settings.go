@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 	"landfall/internal/outbound/mail"
 )
 
@@ -50,7 +51,7 @@ var mailSettings = []setting{
 		return secretSetting(&s.Mail.Password)
 	}},
 	{"smtp-timeout", "time for each reply of the mail server", func(s *Settings) value {
-		return durationSetting(&s.Mail.Timeout, 30*time.Second, 100*time.Millisecond, time.Minute)
+		return durationSetting(&s.Mail.Timeout, limits.Mail, 100*time.Millisecond, time.Minute)
 	}},
 	{"smtp-connections", "maximum connections of this process to the mail server", func(s *Settings) value {
 		return countSetting(&s.Mail.Connections, 4, 1, 64)

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 // pace is how long a caller may take to send a request and to take its answer.
@@ -20,7 +22,7 @@ type pace struct {
 const paceStep = 64 << 10
 
 // noticeable is a time to send a body that would be missing for the answer.
-const noticeable = 500 * time.Millisecond
+const noticeable = limits.SlowBodyNotice
 
 // patient gives every request the time it needs and no more. A flat limit would
 // cut off an honest caller with a large body on a thin line, and still leave one
@@ -61,7 +63,7 @@ type pacedBody struct {
 
 // pauseNoticed is how long nobody asks for more of a body before that is made up
 // for; it is far less than what the start allows.
-const pauseNoticed = time.Second
+const pauseNoticed = limits.BodyPause
 
 // Read counts the time in which nobody asked as ours and not the caller's:
 // who waits for his turn is not slow.

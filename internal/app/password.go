@@ -34,7 +34,7 @@ func (s *Settings) applyPassword() error {
 	if err != nil {
 		return err
 	}
-	unlocked, err := name.Unlocked(password)
+	unlocked, err := name.WithPassword(password)
 	if err == nil {
 		s.Database = unlocked
 	}
@@ -64,7 +64,7 @@ func readPassword(path string) (string, error) {
 // hasPassword says that a database's address has a password in it.
 func hasPassword(database string) bool {
 	name, err := engine.Parse(database)
-	return err == nil && name.Exposed()
+	return err == nil && name.HasPassword()
 }
 
 // DatabaseName is the database as it may be shown and logged: without secrets.

@@ -115,7 +115,7 @@ func TestDatabasePasswordsThatContradict(t *testing.T) {
 		"in the address": {[]string{"--database", "postgres://l:hunter2@127.0.0.1:1/l"}, variable, "", "given twice"},
 		"as a parameter": {[]string{"--database", postgres + "?password=hunter2"}, variable, "", "given twice"},
 		"among words":    {[]string{"--database", "host=h password = hunter2"}, variable, "", "given twice"},
-		"for a file":     {[]string{"--database", "sqlite:x.db"}, variable, "", "names none that takes one"},
+		"for a file":     {[]string{"--database", "sqlite:x.db"}, variable, "", "which takes none"},
 		"no such file":   {[]string{"--database", postgres, "--database-password-file", file + "x"}, nil, "", "setting database-password-file: open"},
 		"an empty line":  {[]string{"--database", postgres, "--database-password-file", empty}, nil, "", "holds no password"},
 		"in the config":  {nil, nil, "database-password: hunter2", "secrets are not allowed in the settings file"},

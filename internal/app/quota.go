@@ -3,10 +3,12 @@ package app
 import (
 	"context"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 // bytesEvery is how exactly the bytes of a day are counted over all servers.
-const bytesEvery = 5 * time.Second
+const bytesEvery = limits.QuotaFlush
 
 // keepBytes writes down now and then what organisations have sent, and once
 // more at the end.
@@ -18,7 +20,7 @@ func (a *App) keepBytes(ctx context.Context) {
 			ended = true
 		}
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), keyUseTimeout)
-		if err := a.quota.KeepBytes(last); err != nil {
+		if err := a.quota.FlushBytes(last); err != nil {
 			a.log.Warn("what organisations have sent is not written down yet", "error", err)
 		}
 		cancel()

@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"landfall/internal/api/httpapi"
+	"landfall/internal/lib/limits"
 )
 
 // Limits on the headers of a request.
 const (
-	headerTimeout = 5 * time.Second
+	headerTimeout = limits.Header
 	// net/http adds 4 KiB to the limit.
 	headerLimit = 32<<10 - 4<<10
 )
@@ -72,7 +73,7 @@ func (s *server) serve() error {
 }
 
 // queueTime is the time to accept connections in the listen queue.
-const queueTime = 100 * time.Millisecond
+const queueTime = limits.ListenQueue
 
 // drain stops new connections, accepts those in the listen queue, and waits for running
 // requests until the context ends. Requests that still run then are aborted.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"landfall/internal/api/httpapi"
+	"landfall/internal/lib/limits"
 )
 
 // Settings contains all settings of a server. The zero value is invalid: use Load or
@@ -134,7 +135,7 @@ var serving = []setting{
 		return secretSetting(&s.DatabasePassword)
 	}},
 	{"database-wait", "how long to wait for the database at startup", func(s *Settings) value {
-		return durationSetting(&s.DatabaseWait, 30*time.Second, 0, time.Hour)
+		return durationSetting(&s.DatabaseWait, limits.DatabaseWait, 0, time.Hour)
 	}},
 	{"database-connections", "maximum connections to a PostgreSQL server", func(s *Settings) value {
 		return countSetting(&s.Connections, 16, 2, 500)
@@ -164,13 +165,13 @@ var serving = []setting{
 		return sizeSetting(&s.BodyRate, 32<<10, 1<<10, 1<<30)
 	}},
 	{"read-timeout", "time to send a request; a large body gets more while data arrives", func(s *Settings) value {
-		return durationSetting(&s.ReadTimeout, 30*time.Second, time.Second, time.Hour)
+		return durationSetting(&s.ReadTimeout, limits.Read, time.Second, time.Hour)
 	}},
 	{"idle-timeout", "time an idle connection stays open", func(s *Settings) value {
-		return durationSetting(&s.IdleTimeout, 2*time.Minute, time.Second, time.Hour)
+		return durationSetting(&s.IdleTimeout, limits.Idle, time.Second, time.Hour)
 	}},
 	{"write-timeout", "time to read a response; a streamed list has five seconds per part instead", func(s *Settings) value {
-		return durationSetting(&s.WriteTimeout, time.Minute, shortestAnswer, time.Hour)
+		return durationSetting(&s.WriteTimeout, limits.Write, shortestAnswer, time.Hour)
 	}},
 	{"bulk-spool", "folder for responses to bulk requests whose callers send everything before they read; empty for the system's temporary folder", func(s *Settings) value {
 		return textSetting(&s.BulkSpool, "", optional(anything))
@@ -179,13 +180,13 @@ var serving = []setting{
 		return sizeSetting(&s.BulkSpoolSize, 4<<30, 0, 1<<50)
 	}},
 	{"shutdown-delay", "time to keep serving as not ready at shutdown, so that load balancers notice", func(s *Settings) value {
-		return durationSetting(&s.ShutdownDelay, time.Second, 0, time.Minute)
+		return durationSetting(&s.ShutdownDelay, limits.ShutdownDelay, 0, time.Minute)
 	}},
 	{"shutdown-grace", "time for running requests to finish at shutdown", func(s *Settings) value {
-		return durationSetting(&s.ShutdownGrace, 25*time.Second, time.Second, time.Hour)
+		return durationSetting(&s.ShutdownGrace, limits.ShutdownGrace, time.Second, time.Hour)
 	}},
 	{"claim-lease", "how long an account stays IN_PROGRESS after its server was killed", func(s *Settings) value {
-		return durationSetting(&s.ClaimLease, time.Minute, time.Second, time.Hour)
+		return durationSetting(&s.ClaimLease, limits.ClaimLease, time.Second, time.Hour)
 	}},
 	{"concurrency-limit", "maximum accounts created at the same time by all replicas together; 0 means no limit", func(s *Settings) value {
 		return countSetting(&s.ConcurrencyLimit, 0, 0, 100_000)
@@ -194,10 +195,10 @@ var serving = []setting{
 		return textSetting(&s.Documents, "", optional(checkDocuments))
 	}},
 	{"document-timeout", "time to check whether a document exists", func(s *Settings) value {
-		return durationSetting(&s.DocumentTimeout, 5*time.Second, 100*time.Millisecond, 20*time.Second)
+		return durationSetting(&s.DocumentTimeout, limits.Document, 100*time.Millisecond, 20*time.Second)
 	}},
 	{"vendor-timeout", "time to verify an instruction at a payment vendor, including retries", func(s *Settings) value {
-		return durationSetting(&s.VendorTimeout, 10*time.Second, 100*time.Millisecond, 20*time.Second)
+		return durationSetting(&s.VendorTimeout, limits.Vendor, 100*time.Millisecond, 20*time.Second)
 	}},
 	{"vendor-secret-variables", "environment variables that may contain a vendor's secret in addition to VENDOR_…, separated by commas", func(s *Settings) value {
 		return namesSetting(&s.VendorSecrets, variableForm, "want names of environment variables in upper case, separated by commas")
@@ -215,10 +216,10 @@ var serving = []setting{
 		return boolSetting(&s.WebhookPlainHTTP, false)
 	}},
 	{"webhook-timeout", "time for a webhook receiver to respond", func(s *Settings) value {
-		return durationSetting(&s.WebhookTimeout, 10*time.Second, 100*time.Millisecond, 20*time.Second)
+		return durationSetting(&s.WebhookTimeout, limits.Webhook, 100*time.Millisecond, 20*time.Second)
 	}},
 	{"webhook-lease", "how long webhooks wait for another server after theirs was killed", func(s *Settings) value {
-		return durationSetting(&s.WebhookLease, time.Minute, 2*time.Second, time.Hour)
+		return durationSetting(&s.WebhookLease, limits.WebhookLease, 2*time.Second, time.Hour)
 	}},
 	{"encryption-key", "key that encrypts personal data in the database, 32 random bytes in base64; only as an environment variable; several separated by commas, the one that encrypts first; empty to encrypt nothing", func(s *Settings) value {
 		return secretSetting(&s.EncryptionKey)
@@ -233,16 +234,16 @@ var serving = []setting{
 		return textSetting(&s.AuditCheckpoints, "", optional(anything))
 	}},
 	{"audit-checkpoint-every", "interval between audit checkpoints while the audit log grows", func(s *Settings) value {
-		return durationSetting(&s.AuditEvery, time.Minute, time.Second, day)
+		return durationSetting(&s.AuditEvery, limits.AuditCheckpoint, time.Second, day)
 	}},
 	{"access-token-life", "lifetime of an access token", func(s *Settings) value {
-		return durationSetting(&s.AccessTokenLife, time.Hour, time.Minute, day)
+		return durationSetting(&s.AccessTokenLife, limits.AccessToken, time.Minute, day)
 	}},
 	{"refresh-token-life", "lifetime of a refresh token", func(s *Settings) value {
-		return durationSetting(&s.RefreshTokenLife, 7*day, time.Minute, 90*day)
+		return durationSetting(&s.RefreshTokenLife, limits.RefreshToken, time.Minute, 90*day)
 	}},
 	{"login-life", "how long tokens can be refreshed after a login with an API key", func(s *Settings) value {
-		return durationSetting(&s.LoginLife, 30*day, time.Minute, 365*day)
+		return durationSetting(&s.LoginLife, limits.Login, time.Minute, 365*day)
 	}},
 	{"introspection", "allow GraphQL introspection", func(s *Settings) value {
 		return boolSetting(&s.Introspection, false)
@@ -251,10 +252,10 @@ var serving = []setting{
 		return boolSetting(&s.Console, true)
 	}},
 	{"console-idle", "how long an unused console session lasts", func(s *Settings) value {
-		return durationSetting(&s.ConsoleIdle, time.Hour, time.Minute, 7*day)
+		return durationSetting(&s.ConsoleIdle, limits.ConsoleIdle, time.Minute, 7*day)
 	}},
 	{"console-session", "maximum lifetime of a console session", func(s *Settings) value {
-		return durationSetting(&s.ConsoleSession, 12*time.Hour, time.Minute, 30*day)
+		return durationSetting(&s.ConsoleSession, limits.ConsoleSession, time.Minute, 30*day)
 	}},
 	{"log-format", "log format: json or text", func(s *Settings) value {
 		return textSetting(&s.LogFormat, "json", choice("json", "text"))

@@ -10,6 +10,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 // TLSSettings configures TLS of the API. Without a certificate it uses plain HTTP.
@@ -44,7 +46,7 @@ func (s TLSSettings) complete() (mistakes []error) {
 }
 
 // reloadInterval is how often the files are checked, when connections arrive.
-const reloadInterval = time.Second
+const reloadInterval = limits.CertificatePoll
 
 // credentials holds the certificate of a listener. Changed files are reloaded at the next
 // connection; open connections are not affected. If the new files are invalid, the old

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 	"landfall/internal/service/auth"
 	"landfall/internal/service/intake"
 	"landfall/internal/service/operate"
@@ -104,7 +105,7 @@ func New(options Options) *Console {
 }
 
 // pageTimeout limits the time of a page. Streams have no such limit.
-const pageTimeout = 20 * time.Second
+const pageTimeout = limits.ConsolePage
 
 // ServeHTTP answers one request.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -19,8 +19,8 @@ import (
 // watch, the database is queried and a page rendered once per interval.
 type liveCache struct {
 	console  *Console
-	overview *cache.Memo[string, operate.Overview]
-	rendered *cache.Memo[liveKey, liveParts]
+	overview *cache.Cache[string, operate.Overview]
+	rendered *cache.Cache[liveKey, liveParts]
 }
 
 // liveKey is everything that decides what a live page looks like.
@@ -44,7 +44,7 @@ const (
 )
 
 func newLiveCache(c *Console) *liveCache {
-	limits := cache.Limits{Life: liveMaxAge, Patience: 10 * time.Second, Size: 4}
+	limits := cache.Limits{TTL: liveMaxAge, LoadTimeout: 10 * time.Second, Size: 4}
 	l := &liveCache{console: c, overview: cache.New[string, operate.Overview](limits)}
 	limits.Size = maxStreams
 	l.rendered = cache.New[liveKey, liveParts](limits)

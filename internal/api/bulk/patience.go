@@ -9,6 +9,7 @@ import (
 
 	"landfall"
 	"landfall/internal/api/answer"
+	"landfall/internal/lib/limits"
 )
 
 // remedy is what to do with an answer.
@@ -64,16 +65,16 @@ var errClientGone = &landfall.Error{
 const (
 	// awayPatience is how long a request waits for the database when none of its
 	// lines gets on. Too much work is no reason to end: it passes.
-	awayPatience = 15 * time.Second
+	awayPatience = limits.BulkDatabaseWait
 	// fullPatience is how long it waits for a place among the accounts that are
 	// created at once.
-	fullPatience = 2 * time.Minute
+	fullPatience = limits.BulkQuotaWait
 )
 
 // A line waits so long before it is tried again.
 const (
-	firstPause   = 20 * time.Millisecond
-	longestPause = time.Second
+	firstPause   = limits.BulkFirstRetry
+	longestPause = limits.BulkMaxRetry
 )
 
 // backoff is how often a line has been tried, and since when.

@@ -9,6 +9,7 @@ import (
 	"landfall"
 	"landfall/internal/api/rules"
 	"landfall/internal/lib/admission"
+	"landfall/internal/lib/limits"
 	"landfall/internal/store/pack"
 )
 
@@ -16,9 +17,9 @@ const (
 	// A caller that sends everything before it reads anything must be let send,
 	// or it never learns why the request was stopped: what still comes is read
 	// and dropped, for so long in all, or so long without a byte.
-	drainTime         = time.Minute
-	drainTimeShutdown = 8 * time.Second // of the service
-	drainIdleTime     = 3 * time.Second
+	drainTime         = limits.BulkDrain
+	drainTimeShutdown = limits.BulkDrainAtShutdown // of the service
+	drainIdleTime     = limits.BulkDrainSilence
 )
 
 // read takes lines until the last one has arrived or the request is stopped.

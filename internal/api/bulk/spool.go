@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 // Spool says where answers wait that cannot be sent yet, because a caller sends
@@ -26,7 +28,7 @@ const (
 	maxMemory = 1 << 20
 	// spoolTimeout is how long a full spool waits for a caller that takes
 	// nothing.
-	spoolTimeout = 10 * time.Second
+	spoolTimeout = limits.BulkSpoolWait
 )
 
 // errSpoolFull means that a caller takes nothing and no more can be kept.

@@ -7,6 +7,7 @@ import (
 
 	"landfall/internal/api/answer"
 	"landfall/internal/lib/admission"
+	"landfall/internal/lib/limits"
 )
 
 // processors is how many of them lines may take at once. One is left: with all
@@ -19,11 +20,11 @@ const (
 	// that turn leaves it unused for as long as he took: single calls find
 	// processors and database free every other moment.
 	linesInCompany = 8
-	longestRest    = 50 * time.Millisecond
+	longestRest    = limits.BulkRest
 	// largeLines is how many lines longer than usual are in memory at once, and
 	// largeLinesEach how many of one organisation.
-	largeLines     = 4
-	largeLinesEach = 2
+	largeLines     = limits.BulkLongLines
+	largeLinesEach = limits.BulkLongLinesEach
 )
 
 // newLargeLines bounds the long lines that are in memory.

@@ -7,19 +7,20 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 const (
 	// watchInterval is how often one looks at a request.
-	watchInterval = 200 * time.Millisecond
+	watchInterval = limits.BulkWatch
 	// authLifetime is how long who is asking is believed. Together with what is under
 	// way then it is less than the ten seconds in which a revocation must be felt.
-	authLifetime = 3 * time.Second
+	authLifetime = limits.KeyTrust
 	// authTimeout is how long that question may take.
-	authTimeout = 3 * time.Second
+	authTimeout = limits.BulkKeyCheck
 	// idleTimeout is how long a caller may neither send nor take anything while we
 	// wait for him.
-	idleTimeout = 30 * time.Second
+	idleTimeout = limits.BulkSilence
 )
 
 // watch looks after a request until the function it gives back is called: the

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"landfall/internal/api/answer"
+	"landfall/internal/lib/limits"
 )
 
 const (
@@ -20,8 +21,8 @@ const (
 	maxBatchBusy = 8
 	// A transaction costs nearly the same for one line as for a hundred, so the
 	// next one is waited for so long, and the last one so long in all.
-	batchLinger    = time.Millisecond
-	maxBatchLinger = 10 * time.Millisecond
+	batchLinger    = limits.BulkNextLine
+	maxBatchLinger = limits.BulkBatch
 )
 
 // work does lines until there are no more.

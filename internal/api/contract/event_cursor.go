@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 // A feed cursor is one version byte, the position and time of the event as
@@ -64,7 +65,7 @@ const (
 
 // MaxFeedWait is how long a reader may wait for events. Proxies tend to time out
 // soon after.
-const MaxFeedWait = 60 * time.Second
+const MaxFeedWait = limits.EventWait
 
 // ReadFeedQuery reads the query of the feed.
 func ReadFeedQuery(raw string) (FeedQuery, error) {

@@ -16,13 +16,14 @@ import (
 	"landfall/internal/api/answer"
 	"landfall/internal/api/bulk"
 	"landfall/internal/lib/admission"
+	"landfall/internal/lib/limits"
 )
 
 // Defaults of Options.
 const (
 	DefaultBodyLimit      = 10 << 20
 	DefaultBodyMemory     = 48 << 20
-	DefaultRequestTimeout = 30 * time.Second
+	DefaultRequestTimeout = limits.Request
 )
 
 // Authenticator identifies the caller by the Authorization header fields of a

@@ -6,6 +6,7 @@ import (
 
 	"landfall"
 	"landfall/internal/lib/admission"
+	"landfall/internal/lib/limits"
 )
 
 // budget bounds the bytes of request bodies that are in memory at once. A body
@@ -20,9 +21,9 @@ const (
 	// smallBody is the largest body that counts as small.
 	smallBody = 64 << 10
 	// bodyWait is how long a body waits for memory.
-	bodyWait = 2 * time.Second
+	bodyWait = limits.BodyWait
 	// bodiesWaiting is how many bodies may wait, small and large each.
-	bodiesWaiting = 1024
+	bodiesWaiting = limits.BodiesWaiting
 )
 
 // errCrowded is returned for a body that would wait too long.

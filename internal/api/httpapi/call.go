@@ -11,24 +11,25 @@ import (
 	"landfall"
 	"landfall/internal/api/answer"
 	"landfall/internal/lib/admission"
+	"landfall/internal/lib/limits"
 )
 
 const (
 	// writeTimeout is how long a client may take to read a piece of a list. A slower
 	// client would hold up others.
-	writeTimeout = 5 * time.Second
+	writeTimeout = limits.ListChunk
 	// maxListTime is how long a whole list may take.
-	maxListTime = 15 * time.Minute
+	maxListTime = limits.List
 	// authLifetime is how long an authentication is trusted during a request.
 	// Together with writeTimeout it is less than the ten seconds within which a
 	// revocation must take effect.
-	authLifetime = 3 * time.Second
+	authLifetime = limits.KeyTrust
 )
 
 // bodyGracePeriod is how long a request may hold its place while waiting for the
 // body. Nearly all bodies have already arrived; a slow connection must not cost
 // others a place.
-const bodyGracePeriod = 200 * time.Millisecond
+const bodyGracePeriod = limits.BodyGrace
 
 // call serves a request with a verb. It waits for admission before it reads the
 // body, so that waiting requests cost next to nothing.
@@ -110,7 +111,7 @@ func (a *API) enterLarge(ctx context.Context, organisation string) (free func(),
 const (
 	// longRest is how many times the time of a long body is left to others.
 	longRest    = 4
-	longestRest = 5 * time.Second
+	longestRest = limits.LongBodyRest
 )
 
 // largeBody is the length from which parsing a body takes noticeable time:

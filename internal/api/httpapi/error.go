@@ -14,6 +14,7 @@ import (
 
 	"landfall"
 	"landfall/internal/api/answer"
+	"landfall/internal/lib/limits"
 )
 
 var (
@@ -82,7 +83,7 @@ const (
 	// maxAnonymousDrain is how much is read from an unauthenticated client.
 	maxAnonymousDrain = 1 << 20
 	// drainTimeout is how long that may take.
-	drainTimeout = 5 * time.Second
+	drainTimeout = limits.UnreadBody
 )
 
 // drainBody reads and discards the rest of a large body after the error response

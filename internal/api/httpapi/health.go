@@ -8,13 +8,14 @@ import (
 
 	"landfall"
 	"landfall/internal/api/contract"
+	"landfall/internal/lib/limits"
 )
 
 const (
 	// readyCacheTime keeps health checks off the database.
-	readyCacheTime = time.Second
+	readyCacheTime = limits.ReadyCache
 	// readyTimeout is how long a check waits for the database.
-	readyTimeout = 2 * time.Second
+	readyTimeout = limits.ReadyWait
 )
 
 // healthz reports that the process is running. It does not check the database,

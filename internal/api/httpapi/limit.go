@@ -2,10 +2,10 @@ package httpapi
 
 import (
 	"runtime"
-	"time"
 
 	"landfall"
 	"landfall/internal/lib/admission"
+	"landfall/internal/lib/limits"
 )
 
 const (
@@ -15,17 +15,17 @@ const (
 	DefaultMaxInFlight = 256
 	// requestWait is how long a request waits to be admitted. It then still has
 	// time to be answered within two seconds.
-	requestWait = time.Second
+	requestWait = limits.RequestWait
 	// limitWait is how long lists, bulk requests and requests for events wait
 	// for another one to end.
-	limitWait = 2 * time.Second
+	limitWait = limits.LimitWait
 )
 
 // How many lists are sent at once: to one organisation, so that it cannot keep
 // others away with connections it hardly reads from, and in all.
 const (
-	listsEach = 8
-	listsAll  = 64
+	listsEach = limits.ListsEach
+	listsAll  = limits.ListsAll
 )
 
 // The errors of requests that would wait too long.

@@ -9,16 +9,17 @@ import (
 	"landfall/internal/api/answer"
 	"landfall/internal/api/contract"
 	"landfall/internal/lib/admission"
+	"landfall/internal/lib/limits"
 )
 
 // recheckInterval is how often it is asked whether somebody who waits may still.
-const recheckInterval = 5 * time.Second
+const recheckInterval = limits.EventWaitCheck
 
 // How many callers may wait for events, of one organisation and in all. One of
 // them costs little more than its connection.
 const (
-	waitsEach = 32
-	waitsAll  = 4096
+	waitsEach = limits.EventWaitsEach
+	waitsAll  = limits.EventWaitsAll
 )
 
 var (

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 // Options configures a Store; zero values mean the defaults.
@@ -51,7 +52,7 @@ var _ landfall.FileStore = (*Store)(nil)
 // server.
 func Open(address string, options Options) (*Store, error) {
 	if options.TimeLimit <= 0 {
-		options.TimeLimit = 5 * time.Second
+		options.TimeLimit = limits.Document
 	}
 	store := &Store{options: options}
 	if address == "" {
@@ -153,7 +154,7 @@ func missing() *landfall.Error {
 
 func unavailable(cause error) *landfall.Error {
 	return &landfall.Error{
-		Kind: landfall.Unavailable, Code: landfall.CodeFileStoreUnavailable, RetryAfter: 5 * time.Second,
+		Kind: landfall.Unavailable, Code: landfall.CodeFileStoreUnavailable, RetryAfter: limits.FileStoreRetry,
 		Detail: "The document store cannot be reached right now. Nothing was stored; retry the same request.",
 		Cause:  fmt.Errorf("document store: %w", cause),
 	}

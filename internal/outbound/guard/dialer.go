@@ -14,10 +14,12 @@ import (
 	"net/netip"
 	"slices"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 // ConnectTimeout limits the connection and the TLS handshake.
-const ConnectTimeout = 3 * time.Second
+const ConnectTimeout = limits.OutboundConnect
 
 // ErrForbidden means that a name resolves to an address that is not allowed.
 var ErrForbidden = errors.New("the name resolves to an address that is not allowed")

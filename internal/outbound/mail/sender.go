@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 	"landfall/internal/outbound/webhook"
 )
 
@@ -20,7 +21,7 @@ import (
 const (
 	shutdownGrace    = 10 * time.Second // for a mail that is being sent when the program stops
 	settleLimit      = 30 * time.Second // for recording a result while the database is unavailable
-	pollInterval     = time.Second      // between checks for mails that are due
+	pollInterval     = limits.MailPoll  // between checks for mails that are due
 	countInterval    = 15 * time.Second // between counts of waiting mails
 	announceInterval = time.Hour        // between records that this server sends mail
 	announceValid    = 26 * time.Hour   // how long such a record is valid
@@ -28,7 +29,7 @@ const (
 
 // retries says when a deferred mail is tried again. Greylisting lasts some minutes,
 // a full mailbox may last days.
-var retries = webhook.Schedule{First: time.Minute, Longest: 4 * time.Hour, GiveUp: 72 * time.Hour}
+var retries = webhook.Schedule{First: limits.MailFirstRetry, Longest: limits.MailMaxRetry, GiveUp: limits.MailGiveUp}
 
 const (
 	// maxAttempts take about three days.

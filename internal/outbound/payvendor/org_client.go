@@ -12,6 +12,7 @@ import (
 	"github.com/sony/gobreaker/v2"
 
 	"landfall/internal/lib/admission"
+	"landfall/internal/lib/limits"
 )
 
 // minFailedProbes is how many probes of an open breaker must fail before an outage counts
@@ -99,8 +100,8 @@ func (c *orgClient) acquire(ctx context.Context) (leave func(), err error) {
 // randomised; the vendor's Retry-After is honoured when it fits into the time limit.
 func (c *orgClient) retry(ctx context.Context, once func() (result, error)) (result, error) {
 	waits := backoff.NewExponentialBackOff()
-	waits.InitialInterval = 200 * time.Millisecond
-	waits.MaxInterval = 2 * time.Second
+	waits.InitialInterval = limits.VendorFirstRetry
+	waits.MaxInterval = limits.VendorMaxRetry
 	return backoff.Retry(ctx, func() (result, error) {
 		got, err := once()
 		if err != nil && !isRetryable(err) {

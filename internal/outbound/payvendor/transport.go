@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"io"
 	"net/http"
-	"time"
 
+	"landfall/internal/lib/limits"
 	"landfall/internal/outbound/guard"
 )
 
@@ -13,7 +13,7 @@ import (
 const maxReplySize = 256 << 10
 
 // maxRetryAfter limits the Retry-After of a vendor.
-const maxRetryAfter = 5 * time.Minute
+const maxRetryAfter = limits.VendorMaxRetryAfter
 
 // checkedTransport accepts only successful replies with one well-formed JSON value of
 // limited size. Everything else becomes an error. Redirects are errors too: following

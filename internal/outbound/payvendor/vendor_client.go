@@ -7,6 +7,7 @@ import (
 
 	"landfall"
 	"landfall/internal/lib/admission"
+	"landfall/internal/lib/limits"
 )
 
 // adapter is the client of one vendor's API.
@@ -26,9 +27,9 @@ type result struct {
 // Limits on concurrent requests to one vendor, of all organisations and of one. One
 // organisation alone cannot reach the first limit.
 const (
-	maxConcurrent      = 256
-	maxPerOrganisation = 16
-	maxQueued          = 64 // waiting requests of one organisation
+	maxConcurrent      = limits.VendorQuestions
+	maxPerOrganisation = limits.VendorQuestionsEach
+	maxQueued          = limits.VendorQuestionsWaiting // waiting requests of one organisation
 )
 
 // vendorClient talks to one vendor. Organisations share its adapter and connections.

@@ -20,6 +20,7 @@ import (
 	"unicode/utf8"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 // Options configures a Verifier; zero values mean the defaults.
@@ -61,16 +62,16 @@ var _ landfall.InstructionVerifier = (*Verifier)(nil)
 // New returns a Verifier. Close closes its idle connections.
 func New(options Options) *Verifier {
 	if options.TimeLimit <= 0 {
-		options.TimeLimit = 10 * time.Second
+		options.TimeLimit = limits.Vendor
 	}
 	if options.Tries <= 0 {
 		options.Tries = 3
 	}
 	if options.BreakerPause <= 0 {
-		options.BreakerPause = 30 * time.Second
+		options.BreakerPause = limits.VendorPause
 	}
 	if options.OutOfServiceAfter <= 0 {
-		options.OutOfServiceAfter = 5 * time.Minute
+		options.OutOfServiceAfter = limits.VendorOutOfService
 	}
 	if options.Alarm == nil {
 		options.Alarm = func(string, error) {}

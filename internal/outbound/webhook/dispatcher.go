@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 // DispatcherOptions configures a Dispatcher; zero values mean the defaults.
@@ -46,7 +47,7 @@ func NewDispatcher(store Store, options DispatcherOptions) *Dispatcher {
 		options.Schedule = ThreeDays
 	}
 	if options.Lease <= 0 {
-		options.Lease = time.Minute
+		options.Lease = limits.WebhookLease
 	}
 	if options.TimeSlice <= 0 {
 		options.TimeSlice = 5 * time.Second

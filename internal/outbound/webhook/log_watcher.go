@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 // EventSource is the event log of a store.
@@ -17,7 +18,7 @@ type EventSource interface {
 
 const (
 	// watchInterval is the interval between polls while there are watches.
-	watchInterval = 100 * time.Millisecond
+	watchInterval = limits.EventPoll
 	// requestInterval is the interval while CompleteUpTo is waiting.
 	requestInterval = 5 * time.Millisecond
 	// writerLimit is how long CompleteUpTo waits for open transactions. After that it

@@ -12,6 +12,8 @@ package webhook
 import (
 	"math/rand/v2"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 // Schedule says when a failed attempt is retried. Pauses double from First to Longest.
@@ -25,7 +27,7 @@ type Schedule struct {
 
 // ThreeDays is the schedule of webhooks: about thirty attempts, first after seconds and
 // finally every four hours.
-var ThreeDays = Schedule{First: 5 * time.Second, Longest: 4 * time.Hour, GiveUp: 72 * time.Hour}
+var ThreeDays = Schedule{First: limits.WebhookFirstRetry, Longest: limits.WebhookMaxRetry, GiveUp: limits.WebhookGiveUp}
 
 // After returns the pause after a number of failed attempts, the first of which was
 // since ago. A longer Retry-After of the other side is honoured, up to the longest

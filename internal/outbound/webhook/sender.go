@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 	"landfall/internal/outbound/guard"
 )
 
@@ -41,7 +42,7 @@ type Sender struct {
 // NewSender returns a sender.
 func NewSender(options SenderOptions) *Sender {
 	if options.TimeLimit <= 0 {
-		options.TimeLimit = 10 * time.Second
+		options.TimeLimit = limits.Webhook
 	}
 	dialer := &guard.Dialer{Allowed: options.Networks}
 	return &Sender{SenderOptions: options, dialer: dialer, client: &http.Client{
@@ -81,7 +82,7 @@ const (
 	// the connection can be reused only after it was read.
 	maxReplySize = 64 << 10
 	// maxRetryAfter limits how long a receiver can delay the next attempt.
-	maxRetryAfter = 4 * time.Hour
+	maxRetryAfter = limits.WebhookMaxRetry
 )
 
 // Send delivers one event.

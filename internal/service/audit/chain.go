@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 const (
 	// chainInterval is how often entries are chained while a server runs.
-	chainInterval = 500 * time.Millisecond
+	chainInterval = limits.AuditSeal
 	// chainSoonTimeout is how long ChainSoon waits; longer than the transactions that
 	// may be in its way usually take.
 	chainSoonTimeout  = 2 * time.Second

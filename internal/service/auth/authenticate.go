@@ -8,6 +8,7 @@ import (
 
 	"landfall"
 	"landfall/internal/lib/cache"
+	"landfall/internal/lib/limits"
 )
 
 // maxHeaderLength is far above what any client sends.
@@ -15,13 +16,13 @@ const maxHeaderLength = 256
 
 // tokenCacheLimits are how long an answer may be reused, how long a lookup may
 // take, and how many answers are cached.
-var tokenCacheLimits = cache.Limits{Life: 50 * time.Millisecond, Patience: 5 * time.Second, Size: 4096}
+var tokenCacheLimits = cache.Limits{TTL: limits.KeyCache, LoadTimeout: limits.CacheLoad, Size: 4096}
 
 // Authenticator identifies callers by their tokens. It is safe for concurrent use.
 type Authenticator struct {
 	store landfall.Transactor
 	clock func() time.Time
-	known *cache.Memo[[32]byte, cachedToken]
+	known *cache.Cache[[32]byte, cachedToken]
 	uses  keyUses
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"landfall/internal/lib/admission"
+	"landfall/internal/lib/limits"
 )
 
 // Limits is how many failed attempts are allowed. Only failures count: a valid key
@@ -18,10 +19,10 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	setDefault(&l.SourceBurst, 20)
-	setDefault(&l.SourceEvery, 3*time.Second)
-	setDefault(&l.KeyBurst, 10)
-	setDefault(&l.KeyEvery, 6*time.Second)
+	setDefault(&l.SourceBurst, limits.FailedKeysPerSource)
+	setDefault(&l.SourceEvery, limits.FailedKeyPerSourceEvery)
+	setDefault(&l.KeyBurst, limits.FailedKeysPerKey)
+	setDefault(&l.KeyEvery, limits.FailedKeyPerKeyEvery)
 	setDefault(&l.Remembered, 10_000)
 	return l
 }

@@ -8,6 +8,7 @@ import (
 
 	"landfall"
 	"landfall/internal/lib/admission"
+	"landfall/internal/lib/limits"
 )
 
 // Ended tokens are deleted a little later, so that a replica with a slow clock
@@ -45,9 +46,9 @@ type Issuer struct {
 
 // NewIssuer returns an issuer over a store.
 func NewIssuer(store landfall.Transactor, options Options) *Issuer {
-	setDefault(&options.AccessLife, time.Hour)
-	setDefault(&options.RefreshLife, 7*24*time.Hour)
-	setDefault(&options.FamilyLife, 30*24*time.Hour)
+	setDefault(&options.AccessLife, limits.AccessToken)
+	setDefault(&options.RefreshLife, limits.RefreshToken)
+	setDefault(&options.FamilyLife, limits.Login)
 	if options.Clock == nil {
 		options.Clock = time.Now
 	}

@@ -10,6 +10,7 @@ import (
 
 	"landfall"
 	"landfall/internal/lib/cache"
+	"landfall/internal/lib/limits"
 )
 
 // SessionOptions are the settings of Sessions; zero values mean the defaults.
@@ -25,7 +26,7 @@ type Sessions struct {
 	options   SessionOptions
 	passwords passwords
 	brake     *loginLimiter
-	sessions  *cache.Memo[[32]byte, cachedSession]
+	sessions  *cache.Cache[[32]byte, cachedSession]
 }
 
 // cachedSession is a session with its operator.
@@ -36,8 +37,8 @@ type cachedSession struct {
 
 // NewSessions returns the sessions of a store.
 func NewSessions(store landfall.Transactor, options SessionOptions) *Sessions {
-	setDefault(&options.Idle, time.Hour)
-	setDefault(&options.Length, 12*time.Hour)
+	setDefault(&options.Idle, limits.ConsoleIdle)
+	setDefault(&options.Length, limits.ConsoleSession)
 	if options.Clock == nil {
 		options.Clock = time.Now
 	}
@@ -45,7 +46,7 @@ func NewSessions(store landfall.Transactor, options SessionOptions) *Sessions {
 		store: store, options: options, passwords: newPasswords(), brake: newLoginLimiter(),
 		// A page makes several requests at once; an ended session is still noticed
 		// within a second.
-		sessions: cache.New[[32]byte, cachedSession](cache.Limits{Life: 500 * time.Millisecond, Patience: 5 * time.Second, Size: 1000}),
+		sessions: cache.New[[32]byte, cachedSession](cache.Limits{TTL: limits.SessionCache, LoadTimeout: limits.CacheLoad, Size: 1000}),
 	}
 }
 

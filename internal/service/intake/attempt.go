@@ -11,12 +11,13 @@ import (
 	"landfall"
 	"landfall/internal/api/contract"
 	"landfall/internal/lib/calendar"
+	"landfall/internal/lib/limits"
 	"landfall/internal/service/ledger"
 )
 
 // releaseTimeout limits the release of a claim, which is tried even when the
 // caller has gone. If it fails, the process is free when the lease ends.
-const releaseTimeout = 5 * time.Second
+const releaseTimeout = limits.ReleaseClaim
 
 // Attempt is one try to create one account, holding its claim.
 type Attempt struct {

@@ -171,7 +171,7 @@ func (g *fixture) supplierIs(change func(*landfall.Supplier)) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	time.Sleep(supplierCacheLimits.Life) // a remembered supplier may be used so long
+	time.Sleep(supplierCacheLimits.TTL) // a remembered supplier may be used so long
 }
 
 func (g *fixture) view(fn func(ctx context.Context, view landfall.View) error) {

@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"landfall"
 	"landfall/internal/api/contract"
+	"landfall/internal/lib/limits"
 )
 
 // limitRetryAfter is how long a caller over the concurrency limit should wait.
 // Creating an account takes a moment, so a slot is free again soon.
-const limitRetryAfter = time.Second
+const limitRetryAfter = limits.CreationRetry
 
 // maxDryRunTries is how often a dry run is tried on an account that changes
 // meanwhile.

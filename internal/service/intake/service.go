@@ -8,11 +8,12 @@ import (
 
 	"landfall"
 	"landfall/internal/lib/cache"
+	"landfall/internal/lib/limits"
 	"landfall/internal/outbound/webhook"
 )
 
 // defaultLease is how long a killed attempt blocks others.
-const defaultLease = time.Minute
+const defaultLease = limits.ClaimLease
 
 // Options configures a Service.
 type Options struct {
@@ -50,7 +51,7 @@ type Store interface {
 type Service struct {
 	store         Store
 	now           func() time.Time
-	supplierCache *cache.Memo[grant, *landfall.Supplier]
+	supplierCache *cache.Cache[grant, *landfall.Supplier]
 	lease         time.Duration
 	serviceLimit  int
 	files         landfall.FileStore

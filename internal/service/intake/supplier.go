@@ -4,16 +4,16 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"landfall"
 	"landfall/internal/lib/cache"
+	"landfall/internal/lib/limits"
 )
 
 // supplierCacheLimits spare the database a repeated question under load. The
 // cache is too short-lived for an operator to notice, and whatever decides a
 // write is read again in the writing transaction.
-var supplierCacheLimits = cache.Limits{Life: 50 * time.Millisecond, Patience: 5 * time.Second, Size: 4096}
+var supplierCacheLimits = cache.Limits{TTL: limits.SupplierCache, LoadTimeout: limits.CacheLoad, Size: 4096}
 
 // grant is the key of the supplier cache.
 type grant struct{ organisation, code string }

@@ -41,7 +41,7 @@ func TestSupplierIsForgotten(t *testing.T) {
 		t.Fatal("a granted supplier is not found")
 	}
 	updateStore(t, store, func(ctx context.Context, tx landfall.Tx) error { return tx.Ungrant(ctx, "S", "ours") })
-	store.advance(supplierCacheLimits.Life - 1)
+	store.advance(supplierCacheLimits.TTL - 1)
 	if find() == nil {
 		t.Error("forgotten too early")
 	}

@@ -10,11 +10,12 @@ import (
 
 	"landfall"
 	"landfall/internal/api/rules"
+	"landfall/internal/lib/limits"
 	"landfall/internal/service/auth"
 )
 
 // invitationLife is how long a link to choose a password is good.
-const invitationLife = 72 * time.Hour
+const invitationLife = limits.Invitation
 
 // maxLoginLength is how long the name of an operator may be.
 const maxLoginLength = 32

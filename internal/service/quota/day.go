@@ -9,19 +9,19 @@ import (
 	"landfall"
 )
 
-// day is what one organisation has sent on one day, by UTC.
-type day struct {
+// dayCount is what an organisation sent on one day, by UTC.
+type dayCount struct {
 	organisation string
 	date         string       // YYYY-MM-DD
-	known        atomic.Int64 // of all servers, when we last asked
-	pending      atomic.Int64 // of this one, not yet written down
+	known        atomic.Int64 // on all servers, when last read
+	pending      atomic.Int64 // on this server, not yet stored
 }
 
-func (d *day) taken() int64 { return d.known.Load() + d.pending.Load() }
+func (d *dayCount) taken() int64 { return d.known.Load() + d.pending.Load() }
 
-// today gives the day of an organisation. Where bytes are limited, a server
-// that has not seen the organisation today asks what the others have.
-func (k *Keeper) today(ctx context.Context, who landfall.Principal, now time.Time) (*day, error) {
+// today returns the count of an organisation. Where bytes are limited, a server
+// that has not seen the organisation today reads what the others counted.
+func (k *Tracker) today(ctx context.Context, who landfall.Principal, now time.Time) (*dayCount, error) {
 	date := now.UTC().Format(time.DateOnly)
 	k.mu.Lock()
 	found := k.days[who.Organisation]
@@ -29,7 +29,7 @@ func (k *Keeper) today(ctx context.Context, who landfall.Principal, now time.Tim
 	if found != nil && found.date == date {
 		return found, nil
 	}
-	fresh := &day{organisation: who.Organisation, date: date}
+	fresh := &dayCount{organisation: who.Organisation, date: date}
 	if who.Quotas.BytesPerDay > 0 {
 		if err := k.store.View(ctx, func(view landfall.View) error {
 			sent, err := view.BytesSent(ctx, who.Organisation, date)
@@ -40,7 +40,7 @@ func (k *Keeper) today(ctx context.Context, who landfall.Principal, now time.Tim
 		}
 	}
 	if found != nil {
-		_ = k.keep(ctx, found) // what is left of yesterday; what cannot be kept now is with the next
+		_ = k.flush(ctx, found) // yesterday's rest; it is lost if the database is unavailable now
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -53,25 +53,23 @@ func (k *Keeper) today(ctx context.Context, who landfall.Principal, now time.Tim
 	return fresh, nil
 }
 
-// KeepBytes writes down what was sent since it was last called, and learns what
-// the other servers have seen. Called every few seconds, it makes the count of
-// a day exact to what arrives in that time; a server that is killed forgets as
-// much.
-func (k *Keeper) KeepBytes(ctx context.Context) error {
+// FlushBytes stores what was sent since the last call, and reads what the other
+// servers counted. A server that is killed loses what it has not stored.
+func (k *Tracker) FlushBytes(ctx context.Context) error {
 	k.mu.Lock()
-	days := make([]*day, 0, len(k.days))
+	days := make([]*dayCount, 0, len(k.days))
 	for _, day := range k.days {
 		days = append(days, day)
 	}
 	k.mu.Unlock()
 	var failed error
 	for _, day := range days {
-		failed = errors.Join(failed, k.keep(ctx, day))
+		failed = errors.Join(failed, k.flush(ctx, day))
 	}
 	return failed
 }
 
-func (k *Keeper) keep(ctx context.Context, day *day) error {
+func (k *Tracker) flush(ctx context.Context, day *dayCount) error {
 	sent := day.pending.Swap(0)
 	if sent == 0 {
 		return nil
@@ -89,7 +87,7 @@ func (k *Keeper) keep(ctx context.Context, day *day) error {
 	return nil
 }
 
-// untilTomorrow is how long the day still lasts, by UTC.
+// untilTomorrow is how long the day lasts, by UTC.
 func untilTomorrow(now time.Time) time.Duration {
 	return now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(now)
 }

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 	"landfall/internal/service/intake"
 )
 
 const (
 	// stopTimeout is how long Pause and Cancel wait until the accounts in progress
 	// are created. After that they return the run as it is, and it stops by itself.
-	stopTimeout      = 5 * time.Second
+	stopTimeout      = limits.RunStopWait
 	stopPollInterval = 50 * time.Millisecond
 )
 

@@ -14,6 +14,7 @@ import (
 
 	"landfall"
 	"landfall/internal/lib/admission"
+	"landfall/internal/lib/limits"
 	"landfall/internal/service/intake"
 )
 
@@ -32,12 +33,12 @@ type Options struct {
 }
 
 const (
-	defaultLease = time.Minute
+	defaultLease = limits.RunLease
 	// pollInterval is how often the runs are checked when nothing wakes the runner.
-	pollInterval = 500 * time.Millisecond
+	pollInterval = limits.RunPoll
 	// shutdownGrace is how long a batch may continue after the program was asked to
 	// stop.
-	shutdownGrace = 10 * time.Second
+	shutdownGrace = limits.RunShutdown
 )
 
 // Store is what a runner needs of a store: runs and their slices.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 const (
@@ -17,17 +18,17 @@ const (
 	maxBatchBytes = 4 << 20
 	// timeSlice is how long a worker stays with a slice before it looks for
 	// another run.
-	timeSlice = 2 * time.Second
+	timeSlice = limits.RunTimeSlice
 	// limitPause is how long a worker waits when concurrency limits are reached.
-	limitPause = 250 * time.Millisecond
+	limitPause = limits.RunQuotaPause
 	// emptyPause is how long a run that had no slice to take is left alone.
-	emptyPause = 200 * time.Millisecond
+	emptyPause = limits.RunEmpty
 	// A slice whose accounts fail because of a fault of ours is postponed, for
 	// longer each time.
-	firstPostpone = time.Second
-	maxPostpone   = time.Minute
+	firstPostpone = limits.RunFirstRetry
+	maxPostpone   = limits.RunMaxRetry
 	// maxRetryPause is how long a worker waits for an unavailable database.
-	maxRetryPause = time.Second
+	maxRetryPause = limits.RunDatabaseRetry
 )
 
 // work takes slices, one after the other, of the run with the fewest workers.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"landfall/internal/lib/admission"
+	"landfall/internal/lib/limits"
 )
 
 const (
@@ -12,10 +13,10 @@ const (
 	// After each, its turn stays unused for as long as the batch took, so that
 	// interactive calls find processors and database free half of the time.
 	yieldingBatchSize = batchSize / 8
-	maxYield          = 50 * time.Millisecond
+	maxYield          = limits.RunYield
 	// maxTurn is how long a batch may keep other batches waiting, for example while
 	// it waits for a payment vendor.
-	maxTurn = 100 * time.Millisecond
+	maxTurn = limits.RunTurn
 )
 
 // newTurns lets one batch through at a time; organisations take turns.

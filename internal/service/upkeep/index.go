@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 // Indexer is a store that indexes accounts for the search.
@@ -16,7 +17,7 @@ type Indexer interface {
 
 // indexInterval is how long a new account may be found by its numbers alone while
 // the server is idle.
-const indexInterval = 2 * time.Second
+const indexInterval = limits.SearchIndex
 
 // indexer indexes accounts some time after they were created.
 type indexer struct {

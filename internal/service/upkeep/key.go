@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 // KeyStore keeps a list of the encryption keys in use.
@@ -13,7 +15,7 @@ type KeyStore interface {
 }
 
 // keyInterval is how often a server checks that its key is listed.
-const keyInterval = 20 * time.Second
+const keyInterval = limits.KeyWatch
 
 // keyKeeper keeps this server's key listed. 'landfall rekey' removes keys that nothing
 // is encrypted with; a server that still encrypts with one of them must be noticed.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 // PurgeStore is a store that purges. All servers share one schedule.
@@ -26,11 +27,11 @@ type PurgeStore interface {
 
 const (
 	// purgeInterval is the time between two purges of everything.
-	purgeInterval = 6 * time.Hour
+	purgeInterval = limits.Purge
 	// purgeCheck is how often a server asks whether a purge is due.
-	purgeCheck = time.Minute
+	purgeCheck = limits.PurgePoll
 	// purgeLease is how long a purge may be silent before another server takes over.
-	purgeLease = 5 * time.Minute
+	purgeLease = limits.PurgeLease
 	// purgeTries is how often a step is tried in a row. Callers come first, and a purge
 	// that started over after each failure would never end.
 	purgeTries = 10

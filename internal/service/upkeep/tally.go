@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 // TallyStore keeps the sums of each supplier's accounts as rows that are only added.
@@ -17,7 +19,7 @@ type TallyStore interface {
 }
 
 const (
-	compactInterval = 2 * time.Second
+	compactInterval = limits.CounterFold
 	// longTally is the number of rows of a supplier above which compacting pays.
 	longTally = 256
 )

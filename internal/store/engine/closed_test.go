@@ -15,7 +15,7 @@ import (
 // operator does before a restore. That is no fault of ours, and it passes.
 func TestClosedDatabase(t *testing.T) {
 	address := pgtest.URL(t)
-	db := enter(t, address, Options{})
+	db := openTest(t, address, Options{})
 	name, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)

@@ -9,20 +9,18 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// Column is one column of rows whose values lie one after the other, as an array
-// for PostgreSQL. The driver asks it for each value and sends that as it is: to
-// spell an array out and to read it again costs both sides several times as
-// much, most of all for JSON, of which every quote has to be escaped.
+// Column is one column of a row-major slice, sent to PostgreSQL as a binary array.
+// The text form of an array costs both sides several times as much, most of all
+// for JSON, where every quote must be escaped.
 type Column struct {
 	Rows  []any // an int64, a string, a bool, bytes or nil each
 	At    int   // of the column within a row
 	Width int   // of a row
-	room  int   // bytes that it and the columns behind it take on their way, as far as known
+	room  int   // encoded size of this and the following columns; 0: not known
 }
 
-// Columns makes an array of each column of rows. They travel one behind the other, so the
-// first of them knows how much room all of them need: what grows under them
-// would be copied again and again.
+// Columns returns each column of rows as an array. The first one holds the size of
+// all, so that the buffer is allocated once.
 func Columns(rows []any, width int) []any {
 	columns := make([]any, width)
 	room := len(rows)*longestFixed + width*arrayHeader
@@ -48,21 +46,21 @@ const (
 
 func (c Column) length() int { return len(c.Rows) / c.Width }
 
-// Dimensions is what the driver asks for first.
+// Dimensions implements pgtype.ArrayGetter, as do Index and IndexType.
 func (c Column) Dimensions() []pgtype.ArrayDimension {
 	if len(c.Rows) == 0 {
-		return []pgtype.ArrayDimension{} // an array without values, and not none
+		return []pgtype.ArrayDimension{} // an empty array, not NULL
 	}
 	return []pgtype.ArrayDimension{{Length: int32(c.length()), LowerBound: 1}} //nolint:gosec // of memory
 }
 
-// Index gives one value.
+// Index returns one value.
 func (c Column) Index(i int) any { return c.Rows[i*c.Width+c.At] }
 
-// IndexType leaves the driver to look at each value.
+// IndexType lets the driver inspect each value.
 func (c Column) IndexType() any { return nil }
 
-// TextValue is for connections over which the kinds of parameters are not known.
+// TextValue is for connections on which the types of parameters are not known.
 func (c Column) TextValue() (pgtype.Text, error) {
 	text := []byte{'{'}
 	for i := range c.length() {
@@ -87,8 +85,7 @@ func (c Column) TextValue() (pgtype.Text, error) {
 	return pgtype.Text{String: string(append(text, '}')), Valid: true}, nil
 }
 
-// quote writes a text for an array constant. Between the quotes only these two signs
-// mean anything, and a text that reads NULL is a text.
+// quote appends a quoted element of an array literal.
 func quote(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	for {

@@ -28,7 +28,7 @@ func TestColumnsArriveAsTheyWere(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = conn.Close(context.Background()) })
-			learnColumns(conn.TypeMap())
+			registerColumns(conn.TypeMap())
 			for _, c := range []struct {
 				kind string
 				rows []any
@@ -68,7 +68,7 @@ func TestColumnsTakeTheirOwnValues(t *testing.T) {
 // something else, or as a fault of the whole statement.
 func TestColumnsAreOfOneKind(t *testing.T) {
 	kinds := pgtype.NewMap()
-	learnColumns(kinds)
+	registerColumns(kinds)
 	for oid, rows := range map[uint32][]any{
 		pgtype.Int8ArrayOID: {int64(1), "2"}, pgtype.TextArrayOID: {"a", []byte("b")}, pgtype.JSONArrayOID: {true},
 		pgtype.BoolArrayOID: {int64(1)}, pgtype.ByteaArrayOID: {"a"},

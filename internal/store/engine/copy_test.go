@@ -23,7 +23,7 @@ var copiedKinds = []string{"bigint", "text", "json", "boolean", "bytea"}
 // TestCopiedRowsArriveAsTheyWere sends every kind of value, more rows than one piece
 // holds, and one that is longer than any piece.
 func TestCopiedRowsArriveAsTheyWere(t *testing.T) {
-	r := enter(t, pgtest.URL(t), Options{})
+	r := openTest(t, pgtest.URL(t), Options{})
 	long := strings.Repeat("né", 100_000)
 	rows := []any{
 		int64(-1), "", `{"a": "\"x\\"}`, true, []byte{0, 255, '\\'},
@@ -71,7 +71,7 @@ func TestCopiedRowsArriveAsTheyWere(t *testing.T) {
 			if err := got.Scan(&n, &text, &document, &yes, &bytes); err != nil {
 				return err
 			}
-			row := []any{n, value(text), value(document), value(yes), nil}
+			row := []any{n, deref(text), deref(document), deref(yes), nil}
 			if bytes != nil {
 				row[4] = bytes
 			}
@@ -92,8 +92,8 @@ func TestCopiedRowsArriveAsTheyWere(t *testing.T) {
 	}
 }
 
-// value is what a pointer leads to, nil for none.
-func value[T any](from *T) any {
+// deref is what a pointer leads to, nil for none.
+func deref[T any](from *T) any {
 	if from == nil {
 		return nil
 	}
@@ -103,7 +103,7 @@ func value[T any](from *T) any {
 // TestTablesAreCopiedTogether sends several tables at once. When one is refused, that is
 // the reason given, nothing of any is kept, and the connection is good for the next one.
 func TestTablesAreCopiedTogether(t *testing.T) {
-	r := enter(t, pgtest.URL(t), Options{Connections: 5})
+	r := openTest(t, pgtest.URL(t), Options{Connections: 5})
 	long := strings.Repeat("x", pieceSize)
 	table := func(rows ...any) Copied {
 		return Copied{`COPY item (name, value) FROM STDIN (FORMAT binary)`, []string{"text", "bigint"}, rows}
@@ -140,7 +140,7 @@ func TestTablesAreCopiedTogether(t *testing.T) {
 func TestACopyIsGivenUp(t *testing.T) {
 	// So many that two transactions of this kind are under way at once.
 	limits := Limits{Lock: 10 * time.Second, Statement: 12 * time.Second, Silence: time.Minute}
-	r := enter(t, pgtest.URL(t), Options{Connections: 16, Limits: limits})
+	r := openTest(t, pgtest.URL(t), Options{Connections: 16, Limits: limits})
 	locked, leave := make(chan struct{}), make(chan struct{})
 	var holding sync.WaitGroup
 	holding.Go(func() {
@@ -184,9 +184,9 @@ func TestACopyIsGivenUp(t *testing.T) {
 // TestCopiesHoldTheirKinds refuses a value that would arrive as something else, and to
 // copy into a file at all.
 func TestCopiesHoldTheirKinds(t *testing.T) {
-	for name, database := range map[string]string{"a wrong kind": pgtest.URL(t), "a file": file(t)} {
+	for name, database := range map[string]string{"a wrong kind": pgtest.URL(t), "a file": tempFile(t)} {
 		t.Run(name, func(t *testing.T) {
-			r := enter(t, database, Options{})
+			r := openTest(t, database, Options{})
 			err := r.Update(t.Context(), "", func(tx *Tx) error {
 				return tx.Copy(t.Context(), Copied{`COPY item (name, value) FROM STDIN (FORMAT binary)`, []string{"text", "bigint"}, []any{"a", "8letters"}})
 			})
@@ -205,7 +205,7 @@ func TestCopiesHoldTheirKinds(t *testing.T) {
 
 // TestEveryExchangeOfACopyLost loses each of them in turn.
 func TestEveryExchangeOfACopyLost(t *testing.T) {
-	loseEach(t, func(r *room, name string) error {
+	loseEach(t, func(r *testDB, name string) error {
 		return r.Update(t.Context(), "", func(tx *Tx) error {
 			return tx.Copy(t.Context(), Copied{`COPY item (name, value) FROM STDIN (FORMAT binary)`, []string{"text", "bigint"}, []any{name, int64(0)}})
 		})

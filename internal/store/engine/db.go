@@ -1,8 +1,8 @@
-// Package engine is the machine that writes: it opens a SQLite or PostgreSQL
-// database, gives it its schema, lets callers' work wait for its turn in one
-// queue, runs it in transactions that many of them share, and finds out what
-// became of a commit whose answer was lost. It knows nothing of what is kept.
-// docs/engine.md has a drawing of it.
+// Package engine runs transactions on a SQLite or PostgreSQL database. It opens
+// the database, applies its schema, queues the work of all callers fairly,
+// batches it into shared transactions, and finds out the outcome of a commit
+// whose answer was lost. It knows nothing about what is stored. docs/engine.md
+// has a diagram.
 package engine
 
 import (
@@ -10,51 +10,36 @@ import (
 	"io/fs"
 	"log/slog"
 	"sync"
+
+	"landfall/internal/lib/limits"
 )
 
 // Options says how a database is opened.
 type Options struct {
-	// Steps holds the schema steps, one folder for each kind of database:
-	// sqlite and postgres.
+	// Steps holds the schema steps, in the folders sqlite and postgres.
 	Steps fs.FS
-	// Server says that this process serves requests from the database: on
-	// SQLite it must be the only one, and it keeps the place tidy.
+	// Server means that this process serves requests. On SQLite only one may, and
+	// it deletes old commit marks.
 	Server bool
-	// ApplySchema brings an older schema up to date; without it an older
-	// schema is refused. A newer one is refused always.
+	// ApplySchema upgrades an older schema; without it an older schema is
+	// refused. A newer one is always refused.
 	ApplySchema bool
-	// AllowWeakDurability accepts a database that may forget answered writes
-	// in a power cut. It is for trying things out.
+	// AllowWeakDurability accepts a database that may lose committed writes in a
+	// power cut. It is for trials.
 	AllowWeakDurability bool
-	// Connections is the most a PostgreSQL server is asked for at once.
+	// Connections is the most connections to a PostgreSQL server.
 	Connections int
-	// Limits is the table of time limits; what is zero is as usual.
+	// Limits are the time limits; zero values mean the defaults.
 	Limits Limits
 	Logger *slog.Logger
 
-	driver  string // of SQLite; tests put a hostile one before it
-	planted fault  // tests put a fault back to see that it is found
+	driver string // of SQLite; tests wrap it
 }
 
-// fault is a mistake that was made once.
-type fault uint8
-
-const (
-	noFault        fault = iota
-	forgetsJob           // a call is forgotten when its group falls
-	settlesInUse         // a lost commit is looked up over the connections that lost it
-	blamesAll            // a locked row refuses everybody in its batch
-	holdsNothing         // what a write depends on is read without a lock
-	uncommitted          // a write that returned rows counts as none
-	readsUnordered       // tenants who read take no turns
-	waitsForDisk         // a read waits as long as its disk does
-)
-
-// withDefaults fills in what was left out, so that everybody behind it finds
-// a whole table.
+// withDefaults fills in what was left out.
 func (o Options) withDefaults() Options {
 	if o.Connections <= 0 {
-		o.Connections = 24
+		o.Connections = limits.DatabaseConnections
 	}
 	if o.driver == "" {
 		o.driver = "sqlite"
@@ -68,120 +53,111 @@ func (o Options) withDefaults() Options {
 
 // DB is an open database.
 type DB struct {
-	machine machine
-	planted fault
+	backend backend
 	queue   *queue
 	updates *Kind
 	sweep   *sweeper
 	closed  sync.Once
 }
 
-// machine is the way one kind of database runs transactions.
-type machine interface {
-	// view runs fn over a snapshot that refuses writes.
+// backend runs transactions on one kind of database.
+type backend interface {
+	// view runs fn on a read-only snapshot.
 	view(ctx context.Context, tenant string, fn func(*Tx) error) error
-	// stream is view for a part of a list.
+	// stream is view for a page of a list.
 	stream(ctx context.Context, tenant string, fn func(*Tx) error) error
-	// start lets lanes take work from the queue until it closes.
+	// start starts the workers, which end when the queue closes.
 	start(q *queue)
-	// share says how many lanes the database stands.
-	share() share
-	// embedded says that the database is a file that one server has to itself.
+	// concurrency says how much may run at once.
+	concurrency() concurrency
+	// embedded reports whether the database is a file of one server.
 	embedded() bool
-	// figures says how connections are used, and how long a log has become.
-	figures() (pools []PoolFigures, log int64)
-	// close waits for what is under way, within the limits, and opens nothing
-	// again.
+	// stats reports the use of connections and the size of a write-ahead log.
+	stats() (pools []PoolStats, log int64)
+	// close waits for running work, within the limits.
 	close() error
 }
 
-// share says how many lanes may do the same at once, and how much of it each.
-type share struct {
-	calls   int // in a batch of many
-	batches int // of one kind of work
-	groups  int // in a batch, of calls that bring many wishes each
-	grouped int // batches of those
-	patient int // calls that wait for somebody else's lock
-	updates int
+// concurrency says how many batches may run at once, and how large they are.
+type concurrency struct {
+	calls        int // in a batch of a large kind
+	batches      int // of one kind
+	groups       int // in a batch of a group kind
+	groupBatches int // of one group kind
+	lockWaits    int // of one kind, by calls that wait for a lock
+	updates      int
 }
 
-// Open connects to the database a name stands for.
+// Open opens a database.
 func Open(ctx context.Context, name Name, options Options) (*DB, error) {
 	options = options.withDefaults()
-	machine, err := name.target.open(ctx, options)
+	opened, err := name.target.open(ctx, options)
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{machine: machine, planted: options.planted, queue: newQueue(options.Limits)}
-	db.updates = db.kind(func(_ context.Context, t *Tx, calls []*Call) error {
+	db := &DB{backend: opened, queue: newQueue(options.Limits)}
+	db.updates = db.newKind(func(_ context.Context, t *Tx, calls []*Call) error {
 		return calls[0].Work.(func(*Tx) error)(t) //nolint:forcetypeassert // Update made it
-	}, 1, machine.share().updates)
-	// Only now: a lane that took work before its kind was known would find
-	// nothing to run.
-	machine.start(db.queue)
+	}, 1, opened.concurrency().updates)
+	opened.start(db.queue)
 	if options.Server {
 		db.sweep = newSweeper(db, options.Logger)
 	}
 	return db, nil
 }
 
-// View runs fn over one consistent snapshot. Nothing can be written. Tenants
-// take turns, and none has all the places, so that nobody's reading keeps
-// another from his.
+// View runs fn on one consistent, read-only snapshot. Tenants take turns, and
+// none may use all connections.
 //
-// It answers within the limits even when the disk does not: fn may then still
-// be stuck in a statement on another goroutine, so what it fills in must not be
-// looked at when View answers with an error.
+// View returns within the limits even when the disk hangs. fn may then still run
+// on another goroutine, so do not use what it fills in when View returns an
+// error.
 func (db *DB) View(ctx context.Context, tenant string, fn func(*Tx) error) error {
-	if db.planted == readsUnordered {
-		tenant = ""
-	}
-	return db.machine.view(ctx, tenant, fn)
+	return db.backend.view(ctx, tenant, fn)
 }
 
-// Stream is View for a part of a list. Lists have places of their own, so that
-// many of them keep nobody else from reading.
+// Stream is View for a page of a list. Lists have a limit of their own, so that
+// many of them do not block other reads.
 func (db *DB) Stream(ctx context.Context, tenant string, fn func(*Tx) error) error {
-	return db.machine.stream(ctx, tenant, fn)
+	return db.backend.stream(ctx, tenant, fn)
 }
 
 // Update runs fn in one transaction of a tenant and commits it durably: when
 // Update returns nil, the effect survives a crash of this program and of the
-// database. When fn returns an error, nothing of it remains and the same error
-// comes back. fn may run more than once and on another goroutine.
+// database. When fn returns an error, nothing of it remains and Update returns
+// the same error. fn may run more than once and on another goroutine.
 //
-// Its isolation: on SQLite nobody else writes meanwhile. On PostgreSQL every
-// statement sees what was committed before it began, so whatever a write
-// depends on must be read with a lock ({hold}) or be a condition of the write
-// itself; then two updates of the same row happen one after the other, each
-// seeing what the one before it left.
+// Isolation: on SQLite there is no other writer meanwhile. On PostgreSQL every
+// statement sees what was committed before it began, so whatever a write depends
+// on must be read with a lock ({hold}) or be a condition of the write itself.
+// Then two updates of the same row run one after the other, and each sees what
+// the one before it left.
 //
-// Whatever Update answers, a refusal of fn included, rests on a commit of its
+// Whatever Update returns, an error of fn included, depends on a commit of its
 // own: what fn found in the database is as durable as what it wrote.
 func (db *DB) Update(ctx context.Context, tenant string, fn func(*Tx) error) error {
 	return db.updates.Do(ctx, &Call{Tenant: tenant, Work: fn})
 }
 
-// Ping commits a mark and nothing else: only a write proves that the database
-// can be written to.
+// Ping commits a mark and nothing else. Only a write proves that the database is
+// writable.
 func (db *DB) Ping(ctx context.Context) error {
-	return db.Update(ctx, housekeeping, func(*Tx) error { return nil })
+	return db.Update(ctx, maintenance, func(*Tx) error { return nil })
 }
 
-// Embedded says that the database is a file, which a server has to itself.
-func (db *DB) Embedded() bool { return db.machine.embedded() }
+// Embedded reports whether the database is a file of one server.
+func (db *DB) Embedded() bool { return db.backend.embedded() }
 
-// Close ends running work and gives back every resource. Again is fine.
+// Close ends running work and releases all resources. It may be called again.
 func (db *DB) Close() (err error) {
 	db.closed.Do(func() {
 		if db.sweep != nil {
 			db.sweep.close()
 		}
-		// First whoever waits is refused, then the lanes end: the other way
-		// round a call could be taken by a lane that has no connection any
-		// more.
+		// Refuse waiting calls first; otherwise a worker could take one when it
+		// has no connection any more.
 		db.queue.close()
-		err = db.machine.close()
+		err = db.backend.close()
 	})
 	return err
 }

@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// dialect holds everything the SQL texts leave open. Texts name a fragment in
-// braces; the rest of every text is the same for both databases.
+// dialect holds the differences between the databases. SQL texts name a fragment
+// in braces; the rest of every text is the same for both.
 type dialect struct {
 	name      string
 	folder    string // of the schema steps
 	fragments *strings.Replacer
-	arrays    bool // rows are written as one array per column
-	nameless  bool // parameters are better left without their numbers
+	arrays    bool // write rows as one array per column
+	nameless  bool // write ? instead of $1 where possible
 	classify  func(error) Fault
 	texts     sync.Map // text as written → text as sent
 }
@@ -21,17 +21,16 @@ type dialect struct {
 var sqliteDialect = &dialect{
 	name:   "SQLite",
 	folder: "sqlite",
-	// To SQLite $1 is a name, and it looks for the name of each parameter it is
-	// given among all of them.
+	// To SQLite $1 is a name, which it searches for among all parameters.
 	nameless: true,
 	fragments: strings.NewReplacer(
-		// As a query of its own it is asked once in a statement.
+		// A subquery is evaluated once in a statement.
 		"{now}", "(SELECT now_micros())",
 		"{bytes}", "BLOB",
 		"{json}", "TEXT",
 		// The members of a JSON array, as a table with the column value.
 		"{each}", "json_each",
-		// Whoever writes holds everything.
+		// There is one writer, so there is nothing to lock.
 		"{hold}", "", "{take}", "",
 		"{schema_table}", "(SELECT name FROM sqlite_schema WHERE name = 'schema_step')",
 	),
@@ -43,22 +42,22 @@ var postgresDialect = &dialect{
 	folder: "postgres",
 	arrays: true,
 	fragments: strings.NewReplacer(
-		// The clock and not the start of the transaction: a lease that ended
-		// while we waited for its row has ended.
+		// Not the start of the transaction: a lease may end while we wait for its
+		// row.
 		"{now}", "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
 		"{bytes}", "BYTEA",
 		"{json}", "JSON",
 		"{each}", "json_array_elements_text",
-		// Foreign keys may still be checked against what is held.
+		// This lock does not block foreign key checks.
 		"{hold}", "FOR NO KEY UPDATE OF held",
-		// What somebody else is taking is left to him.
+		// Skip rows that another transaction is taking.
 		"{take}", "FOR NO KEY UPDATE OF held SKIP LOCKED",
 		"{schema_table}", "to_regclass('schema_step')::text",
 	),
 	classify: classifyPostgres,
 }
 
-// text gives a statement as this database reads it.
+// text returns a statement in this dialect.
 func (d *dialect) text(written string) string {
 	if known, ok := d.texts.Load(written); ok {
 		if sent, ok := known.(string); ok {
@@ -73,8 +72,8 @@ func (d *dialect) text(written string) string {
 	return sent
 }
 
-// unnumbered writes ? for $1, $2 and so on where every parameter is used once,
-// in order. Other texts it leaves as they are.
+// unnumbered replaces $1, $2 and so on by ? if every parameter is used once and in
+// order. Otherwise it returns the text unchanged.
 func unnumbered(text string) string {
 	parts := strings.Split(text, "$")
 	for i, part := range parts[1:] {

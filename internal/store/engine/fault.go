@@ -5,28 +5,28 @@ import (
 	"errors"
 )
 
-// means says what a database's error means for us.
-type means uint8
+// faultKind classifies errors of a database.
+type faultKind uint8
 
 const (
-	broken   means = iota // a fault of ours or of the data
-	away                  // the database is gone, full, too busy or too slow
-	lost                  // the connection broke, with an answer perhaps under way
-	conflict              // another transaction won; the same again may succeed
-	locked                // another transaction holds what is needed
-	gave                  // the caller went away
+	faultInternal    faultKind = iota // a bug, or a constraint
+	faultUnavailable                  // away, full, too busy or too slow
+	faultConnection                   // the connection broke, perhaps before an answer arrived
+	faultConflict                     // another transaction won; a retry may succeed
+	faultLocked                       // another transaction holds a lock
+	faultCancelled                    // the caller cancelled
 )
 
-// Fault is a driver's error with everything taken out that could hold data: a
-// driver's text names values, so only its numbers leave this package.
-type Fault struct { //nolint:errname // it says what befell the database, and is more than an error
-	kind       means
+// Fault is a driver's error without anything that could hold data. A driver's
+// text names values, so only its codes leave this package.
+type Fault struct { //nolint:errname // it is also a classification
+	kind       faultKind
 	code       string // SQLSTATE, or SQLite's extended result code
 	constraint string
 	cause      error // our own sentinels and the context's, never a driver's
 }
 
-// Error describes the fault by its numbers.
+// Error describes the fault by its codes.
 func (f *Fault) Error() string {
 	text := "database error"
 	if f.cause != nil {
@@ -34,7 +34,7 @@ func (f *Fault) Error() string {
 	}
 	if f.code != "" {
 		text += " (code " + f.code
-		if full[f.code] {
+		if diskFullCodes[f.code] {
 			text += ", its disk is full"
 		}
 		if f.constraint != "" {
@@ -45,11 +45,11 @@ func (f *Fault) Error() string {
 	return text
 }
 
-// full are the codes of a disk that takes nothing more: PostgreSQL's disk_full,
-// SQLite's SQLITE_FULL, and what it says when not even its index of the log fits.
-var full = map[string]bool{"53100": true, "13": true, "4874": true}
+// diskFullCodes are the codes of a full disk: PostgreSQL's disk_full, SQLite's
+// SQLITE_FULL, and its error when not even the index of the log fits.
+var diskFullCodes = map[string]bool{"53100": true, "13": true, "4874": true}
 
-// Unwrap gives the sentinels to errors.Is.
+// Unwrap returns the sentinel error.
 func (f *Fault) Unwrap() error { return f.cause }
 
 // wrap turns an error of database/sql or of a driver into a fault.
@@ -59,57 +59,56 @@ func (d *dialect) wrap(err error) error {
 		return err
 	}
 	if ours, is := errors.AsType[*UnreadableError](err); is {
-		return &Fault{kind: broken, cause: ours}
+		return &Fault{kind: faultInternal, cause: ours}
 	}
 	found := d.classify(err)
-	if found.code == "" && found.kind != away {
+	if found.code == "" && found.kind != faultUnavailable {
 		switch {
 		case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-			return left(err)
+			return callerGone(err)
 		case errors.Is(err, ErrUnavailable):
 			return err
 		}
 	}
-	if found.kind != broken && found.kind != gave {
+	if found.kind != faultInternal && found.kind != faultCancelled {
 		found.cause = ErrUnavailable
 	}
 	return &found
 }
 
-// UnreadableError is the error of a reader of our own that makes nothing of a column.
-// It says so without the value, and is passed on.
+// UnreadableError means that one of our own scanners cannot read a column. Its
+// text does not hold the value.
 type UnreadableError struct{ Cause error }
 
-// Error is the cause's text.
+// Error returns the cause's text.
 func (u *UnreadableError) Error() string { return u.Cause.Error() }
 
-// Unwrap gives the cause to errors.Is.
+// Unwrap returns the cause.
 func (u *UnreadableError) Unwrap() error { return u.Cause }
 
-// is reports whether an error is a fault of some kind.
-func is(err error, wanted means) bool {
+// isFault reports whether an error is a fault of a kind.
+func isFault(err error, wanted faultKind) bool {
 	var found *Fault
 	return errors.As(err, &found) && found.kind == wanted
 }
 
-// code gives the database's own number of an error, or nothing.
-func code(err error) string {
+// errorCode returns the database's code of an error, or "".
+func errorCode(err error) string {
 	if found, ok := errors.AsType[*Fault](err); ok {
 		return found.code
 	}
 	return ""
 }
 
-// NotUnique reports whether a write was refused because a value that must be
-// unique is taken.
+// NotUnique reports whether a write violated a unique constraint.
 func NotUnique(err error) bool {
-	number := code(err)
+	number := errorCode(err)
 	return number == "23505" || number == "2067" || number == "1555"
 }
 
-// ours reports whether an error came from a caller's function and not from the
-// database: then it is an answer and no trouble.
-func ours(err error) bool {
+// fromCaller reports whether an error came from a caller's function and not from
+// the database.
+func fromCaller(err error) bool {
 	var found *Fault
 	return !errors.As(err, &found) && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrUnknownOutcome)
 }

@@ -17,31 +17,31 @@ func classifyPostgres(err error) Fault {
 	found := Fault{code: refused.Code, constraint: refused.ConstraintName}
 	switch refused.Code {
 	case "40001", "40P01": // serialization failure, deadlock
-		found.kind = conflict
+		found.kind = faultConflict
 		return found
 	case "55P03": // lock time-out
-		found.kind = locked
+		found.kind = faultLocked
 		return found
 	case "57014", // statement time-out
 		"25006",                   // read-only: a standby after a failover
-		"28000", "28P01", "3D000": // the server was set up anew
-		found.kind = away
+		"28000", "28P01", "3D000": // the server was set up again
+		found.kind = faultUnavailable
 		return found
 	case "57P01", "57P02", "57P03", // shutting down, crashed, starting up
-		"25P03": // idle in transaction for too long: the connection is gone
-		found.kind = lost
+		"25P03": // idle in transaction for too long: the connection is closed
+		found.kind = faultConnection
 		return found
 	}
 	switch refused.Code[:2] {
 	case "08": // connection exception
-		found.kind = lost
+		found.kind = faultConnection
 	case "53", "58": // insufficient resources, system error
-		found.kind = away
+		found.kind = faultUnavailable
 	}
 	var connect *pgconn.ConnectError
-	if found.kind == broken && errors.As(err, &connect) {
-		// Whatever a server refuses a connection for, nothing was done over it.
-		found.kind = away
+	if found.kind == faultInternal && errors.As(err, &connect) {
+		// Nothing was done over a connection that was refused.
+		found.kind = faultUnavailable
 	}
 	return found
 }
@@ -51,17 +51,17 @@ func classifyConnection(err error) Fault {
 	var connect *pgconn.ConnectError
 	switch {
 	case errors.Is(err, context.Canceled):
-		return Fault{kind: gave}
+		return Fault{kind: faultCancelled}
 	case errors.As(err, &connect):
-		return Fault{kind: away}
+		return Fault{kind: faultUnavailable}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed),
 		errors.As(err, &network), pgconn.SafeToRetry(err):
-		return Fault{kind: lost}
+		return Fault{kind: faultConnection}
 	}
-	return Fault{kind: broken}
+	return Fault{kind: faultInternal}
 }
 
-// timedOut reports whether an error is that of somebody who said nothing.
+// timedOut reports whether an error is a network timeout.
 func timedOut(err error) bool {
 	var network net.Error
 	return errors.As(err, &network) && network.Timeout()

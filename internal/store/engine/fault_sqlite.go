@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// The primary result codes of SQLite that mean "not now".
+// The primary result codes of SQLite that mean that it is unavailable.
 var sqliteAway = map[int]bool{
 	5:  true, // BUSY: another process writes
 	6:  true, // LOCKED
@@ -20,7 +20,7 @@ var sqliteAway = map[int]bool{
 	15: true, // PROTOCOL: too much traffic on the locks
 }
 
-// The codes that are told apart from the others.
+// Codes that are treated separately.
 const (
 	sqliteBusy  = "5"
 	sqliteNoDB  = "26"
@@ -32,16 +32,16 @@ func classifySQLite(err error) Fault {
 	var refused interface{ Code() int } // the driver's *sqlite.Error
 	if !errors.As(err, &refused) {
 		if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
-			return Fault{kind: away}
+			return Fault{kind: faultUnavailable}
 		}
-		return Fault{kind: broken}
+		return Fault{kind: faultInternal}
 	}
 	found := Fault{code: strconv.Itoa(refused.Code())}
 	switch primary := refused.Code() & 0xff; {
 	case sqliteAway[primary]:
-		found.kind = away
+		found.kind = faultUnavailable
 	case primary == interrupted:
-		found.kind = gave
+		found.kind = faultCancelled
 		found.cause = context.Canceled
 	}
 	return found

@@ -4,205 +4,161 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"landfall/internal/lib/admission"
 )
 
-// Kind is one sort of work that can be done for many callers in one
-// transaction, such as keeping documents.
+// Kind is work that can be done for many callers in one transaction, such as
+// staging documents.
 type Kind struct {
-	db      *DB
-	run     func(context.Context, *Tx, []*Call) error
-	alone   *Kind // for calls that found a lock in their way
-	most    int   // calls in a batch
-	lanes   int   // batches at the same time
-	running int
-	patient bool // it waits for locks as long as it may
+	run           func(context.Context, *Tx, []*Call) error
+	lockWait      *Kind // for calls that ran into a lock
+	maxCalls      int   // in a batch
+	maxBatches    int   // at the same time
+	waitsForLocks bool
+
+	queue   *queue
+	queued  *admission.Queue[*Call]
+	running int // batches
 }
 
 // Call is one caller's work on its way through the queue.
 type Call struct {
-	Tenant string // whose work it is: tenants take turns
-	Key    string // calls of one key run one after the other, in order; "" has no order
+	Tenant string // whose work it is; tenants take turns
+	Key    string // calls with the same key run one after the other, in order; "" has no order
 	Weight int    // in bytes, roughly
 	Work   any    // what the kind's function reads and fills in
 
 	kind     *Kind
-	at       *Kind // where it waits: its kind, or alone
-	in       *batch
-	home     *tenant
-	cost     int64
-	arrived  time.Time
-	aside    bool
+	queuedAs *Kind // its kind, or that kind's lockWait
+	batch    *callBatch
+	item     admission.Item[*Call]
+	setAside bool
 	state    state
 	err      error
 	panicked any
 	done     chan struct{}
 
-	before, next *Call // of the same key
-	prior, later *Call // in its line
+	before, next *Call // with the same key
 }
 
 // state is where a call is. Only the queue changes it, under its lock.
 type state uint8
 
 const (
-	waiting state = iota + 1 // in a line
-	behind                   // another call of its key
-	taken                    // by a lane
-	gone                     // answered, or its caller left
+	stateQueued  state = iota + 1
+	stateBehind        // behind another call with its key
+	stateRunning       // taken by a worker
+	stateDone          // answered, or its caller left
 )
 
-// Join declares a kind of work. The function gets the transaction and a batch
-// of calls of different keys, and says in each what became of it; an error is
-// the whole batch's. It may run more than once and on any goroutine, so it must
-// have no effect outside the transaction and the calls. ErrUndone keeps the
-// answers and leaves nothing in the database; ErrAgain runs it once more.
-func (db *DB) Join(run func(context.Context, *Tx, []*Call) error) *Kind {
-	return db.kind(run, LongestBatch, db.machine.share().batches)
+// NewKind declares a kind of work. The function gets the transaction and a batch
+// of calls with different keys, and sets the outcome in each; an error applies
+// to the whole batch. The function may run more than once and on any goroutine,
+// so it must have no effect outside the transaction and the calls. ErrUndone
+// keeps the outcomes and rolls back; ErrAgain runs the function once more.
+func (db *DB) NewKind(run func(context.Context, *Tx, []*Call) error) *Kind {
+	return db.newKind(run, MaxBatch, db.backend.concurrency().batches)
 }
 
-// JoinMany is Join for work of which a server takes more at once: the rows of
-// many small calls cost it less each in a longer batch.
-func (db *DB) JoinMany(run func(context.Context, *Tx, []*Call) error) *Kind {
-	share := db.machine.share()
-	return db.kind(run, share.calls, share.batches)
+// NewLargeKind is NewKind for work of which a server takes more at once: in a
+// longer batch the rows of many small calls cost less each.
+func (db *DB) NewLargeKind(run func(context.Context, *Tx, []*Call) error) *Kind {
+	c := db.backend.concurrency()
+	return db.newKind(run, c.calls, c.batches)
 }
 
-// JoinGroups is Join for calls that bring many wishes each.
-func (db *DB) JoinGroups(run func(context.Context, *Tx, []*Call) error) *Kind {
-	share := db.machine.share()
-	return db.kind(run, share.groups, share.grouped)
+// NewGroupKind is NewKind for calls that are batches already.
+func (db *DB) NewGroupKind(run func(context.Context, *Tx, []*Call) error) *Kind {
+	c := db.backend.concurrency()
+	return db.newKind(run, c.groups, c.groupBatches)
 }
 
-// kind makes a kind with its shadow for patient calls: they go through the
-// same function, one at a time, and may use only a part of the lanes, so that
-// a row that is locked for long holds up nobody but those who want it.
-func (db *DB) kind(run func(context.Context, *Tx, []*Call) error, most, lanes int) *Kind {
-	k := &Kind{db: db, run: run, most: most, lanes: lanes}
-	k.alone = &Kind{db: db, run: run, most: 1, lanes: db.machine.share().patient, patient: true}
-	return k
+func (db *DB) newKind(run func(context.Context, *Tx, []*Call) error, maxCalls, maxBatches int) *Kind {
+	return db.queue.newKind(
+		&Kind{run: run, maxCalls: maxCalls, maxBatches: maxBatches},
+		&Kind{run: run, maxCalls: 1, maxBatches: db.backend.concurrency().lockWaits, waitsForLocks: true},
+	)
 }
 
-// Do hands a call to the lanes and waits for what becomes of it. Who leaves
-// before its turn leaves no trace; who leaves afterwards is told the truth
-// within the limits, or that it is not known.
+// Do queues a call and waits for its outcome. If the context ends before the
+// call is taken, nothing was done. If it ends later, Do still returns the true
+// outcome within the limits, or ErrUnknownOutcome.
 func (k *Kind) Do(ctx context.Context, c *Call) error {
 	if err := ctx.Err(); err != nil {
-		return left(err)
+		return callerGone(err)
 	}
-	q := k.db.queue
+	q := k.queue
 	c.kind, c.done = k, make(chan struct{})
 	if err := q.enter(c); err != nil {
 		return err
 	}
-	patience := time.NewTimer(q.limits.QueueWait)
-	defer patience.Stop()
+	timer := time.NewTimer(q.limits.QueueWait)
+	defer timer.Stop()
 	select {
 	case <-c.done:
-		return c.answer()
+		return c.outcome()
 	case <-ctx.Done():
-		// Nothing of it has begun, so "it did not happen" is the truth.
 		if q.leave(c, true) {
-			return left(ctx.Err())
+			return callerGone(ctx.Err())
 		}
-	case <-patience.C:
-		// One that was set aside for a lock stays: it was tried already, and
-		// giving up its place would let it starve behind newcomers.
+	case <-timer.C:
+		// A call that was set aside for a lock stays: it was tried already, and
+		// without its position it could starve behind new calls.
 		if q.leave(c, false) {
 			return errBusy
 		}
 	}
-	// A lane has it now, and what it does cannot be taken back: the caller's
-	// own patience counts no more, only the sum of the limits below us.
-	patience.Reset(q.limits.served())
+	// A worker has it now, and its work cannot be cancelled: only the sum of the
+	// limits below counts.
+	timer.Reset(q.limits.served())
 	select {
 	case <-c.done:
-		return c.answer()
-	case <-patience.C:
+		return c.outcome()
+	case <-timer.C:
 		if q.leave(c, true) {
 			return errLocked
 		}
-		// The lane is still at it after every limit: it may yet commit.
+		// The worker is still busy after every limit, and may yet commit.
 		return ErrUnknownOutcome
 	}
 }
 
-// answer gives what became of a call. A panic goes on in the goroutine of the
-// caller, where somebody may catch it; in a lane it would end the program.
-func (c *Call) answer() error {
+// outcome returns the error of a call. A panic continues in the goroutine of the
+// caller, who may recover; in a worker it would end the program.
+func (c *Call) outcome() error {
 	if c.panicked != nil {
 		panic(c.panicked)
 	}
 	return c.err
 }
 
-// attempt runs a kind's function over some calls. Its panic belongs to the
-// callers, not to the lane.
+// attempt runs a kind's function on some calls. A panic is returned as an error,
+// because it belongs to the callers and not to the worker.
 func (k *Kind) attempt(ctx context.Context, t *Tx, calls []*Call) (err error) {
-	// What an attempt before this one left in the calls must not be taken for
-	// an answer of this one.
+	// An earlier attempt may have left outcomes in the calls.
 	for _, c := range calls {
 		c.err, c.panicked = nil, nil
 	}
 	defer func() {
 		if value := recover(); value != nil {
-			err = &panicked{value}
+			err = &panicError{value}
 		}
 	}()
-	return t.verdict(k.run(ctx, t, calls))
+	return t.finish(k.run(ctx, t, calls))
 }
 
-// panicked is the error of a function that panicked.
-type panicked struct{ value any }
+// panicError is the error of a function that panicked.
+type panicError struct{ value any }
 
-func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
+func (p *panicError) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 
-// fail gives every call of a batch the same error.
-func fail(calls []*Call, err error) {
+// failAll gives every call of a batch the same error.
+func failAll(calls []*Call, err error) {
 	for _, c := range calls {
 		c.err = err
-		if p, ok := err.(*panicked); ok { //nolint:errorlint // it is never wrapped
+		if p, ok := err.(*panicError); ok { //nolint:errorlint // it is never wrapped
 			c.panicked = p.value
 		}
 	}
-}
-
-// line holds calls in the order they came.
-type line struct{ first, last *Call }
-
-// append puts a newcomer behind all others.
-func (l *line) append(c *Call) {
-	c.prior, c.later = l.last, nil
-	if l.last != nil {
-		l.last.later = c
-	} else {
-		l.first = c
-	}
-	l.last = c
-}
-
-// prepend lets somebody in front who waited elsewhere.
-func (l *line) prepend(c *Call) {
-	c.prior, c.later = nil, l.first
-	if l.first != nil {
-		l.first.prior = c
-	} else {
-		l.last = c
-	}
-	l.first = c
-}
-
-// remove takes a call out wherever it stands, which is why the line is a list
-// and no slice: callers leave from the middle.
-func (l *line) remove(c *Call) {
-	if c.prior != nil {
-		c.prior.later = c.later
-	} else {
-		l.first = c.later
-	}
-	if c.later != nil {
-		c.later.prior = c.prior
-	} else {
-		l.last = c.prior
-	}
-	c.prior, c.later = nil, nil
 }

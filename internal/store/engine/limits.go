@@ -1,81 +1,55 @@
 package engine
 
-import "time"
+import (
+	"time"
 
-// Limits is the one table of how long anything may take. Each row is shorter
-// than what it is part of, so that whoever is inside gives up before whoever
-// waits outside does, and every caller gets an answer and not a cut line.
+	"landfall/internal/lib/limits"
+)
+
+// Limits are the time limits of the engine; internal/lib/limits explains them.
+// Each is shorter than what it is part of, so that an inner limit ends first and
+// every caller gets an answer:
 //
-//	Request ⊃ QueueWait + Transaction + Commit + Settle
+//	Request ⊃ QueueWait + Transaction + Commit + Resolve
 //	Transaction ⊃ Silence ⊃ Statement ⊃ Lock ⊃ Connect ⊃ BatchLock
 type Limits struct {
-	// Request is what a caller outside waits for an answer. It is kept by
-	// whoever serves requests; all that is here must fit into it.
-	Request time.Duration
-	// QueueWait is how long work waits for its turn; then it is refused.
-	QueueWait time.Duration
-	// Admission is how long a newcomer may have to wait by the pace of late.
-	// Who would wait longer is refused at once.
-	Admission time.Duration
-	// Transaction is how long one transaction may take before its commit,
-	// with every repetition of it.
+	Request     time.Duration // kept by the server of requests
+	QueueWait   time.Duration
+	Admission   time.Duration
 	Transaction time.Duration
-	// Commit is how long the answer to a commit is waited for. A commit is
-	// never cancelled: after this its outcome is looked up.
-	Commit time.Duration
-	// Settle is how long looking up a lost commit may take.
-	Settle time.Duration
-	// Silence is how long a server may say nothing in any exchange before its
-	// connection is given up. It lets the server's own limit speak first.
-	Silence time.Duration
-	// Statement is when the server ends a statement by itself.
-	Statement time.Duration
-	// Lock is how long a statement that runs alone waits for somebody else's
-	// transaction; SQLite waits as long for another process.
-	Lock time.Duration
-	// Connect is how long opening a connection may take.
-	Connect time.Duration
-	// BatchLock is how long a batch waits for a lock: whoever needs what is
-	// locked is then set aside, and the others go on.
-	BatchLock time.Duration
-	// LoneLock is the same for the calls of such a batch, one by one.
-	LoneLock time.Duration
+	Commit      time.Duration
+	Resolve     time.Duration
+	Silence     time.Duration
+	Statement   time.Duration
+	Lock        time.Duration
+	Connect     time.Duration
+	BatchLock   time.Duration
+	LoneLock    time.Duration
 }
 
-// DefaultLimits is the table the service runs with.
+// DefaultLimits are the limits that the service runs with.
 func DefaultLimits() Limits {
 	return Limits{
-		Request:     30 * time.Second,
-		QueueWait:   2 * time.Second,
-		Admission:   time.Second,
-		Transaction: 12 * time.Second,
-		Commit:      6 * time.Second,
-		Settle:      6 * time.Second,
-		Silence:     9 * time.Second,
-		Statement:   8 * time.Second,
-		Lock:        5 * time.Second,
-		Connect:     3 * time.Second,
-		BatchLock:   100 * time.Millisecond,
-		LoneLock:    20 * time.Millisecond,
+		Request: limits.Request, QueueWait: limits.QueueWait, Admission: limits.QueueEstimate, Transaction: limits.Transaction,
+		Commit: limits.Commit, Resolve: limits.CommitLookup, Silence: limits.DatabaseSilence, Statement: limits.Statement,
+		Lock: limits.Lock, Connect: limits.DatabaseConnect, BatchLock: limits.BatchLock, LoneLock: limits.SingleLock,
 	}
 }
 
-// or fills what is not said from the usual table.
-func (l Limits) or(usual Limits) Limits {
-	mine := []*time.Duration{
-		&l.Request, &l.QueueWait, &l.Admission, &l.Transaction, &l.Commit, &l.Settle, &l.Silence, &l.Statement,
-		&l.Lock, &l.Connect, &l.BatchLock, &l.LoneLock,
-	}
-	for i, other := range []time.Duration{
-		usual.Request, usual.QueueWait, usual.Admission, usual.Transaction, usual.Commit, usual.Settle, usual.Silence, usual.Statement,
-		usual.Lock, usual.Connect, usual.BatchLock, usual.LoneLock,
+// or fills zero values with defaults.
+func (l Limits) or(defaults Limits) Limits {
+	for _, limit := range []struct{ own, fallback *time.Duration }{
+		{&l.Request, &defaults.Request}, {&l.QueueWait, &defaults.QueueWait}, {&l.Admission, &defaults.Admission},
+		{&l.Transaction, &defaults.Transaction}, {&l.Commit, &defaults.Commit}, {&l.Resolve, &defaults.Resolve},
+		{&l.Silence, &defaults.Silence}, {&l.Statement, &defaults.Statement}, {&l.Lock, &defaults.Lock},
+		{&l.Connect, &defaults.Connect}, {&l.BatchLock, &defaults.BatchLock}, {&l.LoneLock, &defaults.LoneLock},
 	} {
-		if *mine[i] <= 0 {
-			*mine[i] = other
+		if *limit.own <= 0 {
+			*limit.own = *limit.fallback
 		}
 	}
 	return l
 }
 
-// served is how long a caller whose work was taken waits for what became of it.
-func (l Limits) served() time.Duration { return l.Transaction + l.Commit + l.Settle }
+// served is the longest that a call takes once a worker has it.
+func (l Limits) served() time.Duration { return l.Transaction + l.Commit + l.Resolve }

@@ -5,36 +5,35 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
-// mark names one commit. The clock in front keeps marks of one time together
-// in the index; what makes them different is chance.
-type mark [16]byte
+// commitMark identifies one commit. It starts with the time, so that recent marks
+// are close in the index; the rest is random.
+type commitMark [16]byte
 
-// newMark makes a mark nobody else has.
-func newMark() (m mark) {
+// newMark returns a unique mark.
+func newMark() (m commitMark) {
 	binary.BigEndian.PutUint64(m[:8], uint64(time.Now().UnixMicro())<<8)
 	rand.Read(m[7:])
 	return m
 }
 
-// leaving puts a mark into the transaction that is about to commit. Every
-// transaction that may write leaves one, whether it changed anything or not:
-// what it answers then rests on a commit of its own, which a standby has when
-// there is one, and not on somebody else's that only this server may know of.
-const leaving = `INSERT INTO commit_mark (id, at, void) VALUES ($1, {now}, FALSE)`
+// insertMark puts a mark into a transaction that is about to commit. Every
+// transaction that may write has one, even if it changed nothing: its answer then
+// depends on a commit of its own, which a standby has too, and not on another
+// transaction's that only this server may know.
+const insertMark = `INSERT INTO commit_mark (id, at, void) VALUES ($1, {now}, FALSE)`
 
-// settlePause is how long to wait between two tries of looking a commit up.
-const settlePause = 100 * time.Millisecond
-
-// settle finds out whether a commit whose answer was lost has happened, by
-// putting the same mark in once more. While the old transaction is undecided
-// that waits. If the mark is there, the commit happened; if ours went in, it
-// did not and never can, since it would need the same mark. Ours is void, so
-// that a second try does not mistake it for the commit's. A mark that is found
-// is touched: so this ends with a commit that changed something, which carries
-// the one looked for to a standby.
-func (m mark) settle(limit time.Duration, run func(context.Context, func(*Tx) error) error) (committed bool, err error) {
+// resolve finds out whether a commit whose answer was lost has happened, by
+// inserting the same mark again. That waits while the old transaction is
+// undecided. If the mark exists, the commit happened. If the insert succeeds, it
+// did not happen and never can, because it would need the same mark. The inserted
+// mark is void, so that a second attempt does not mistake it for the commit's. A
+// mark that is found is updated, so that this ends with a commit which carries
+// the other one to a standby.
+func (m commitMark) resolve(limit time.Duration, run func(context.Context, func(*Tx) error) error) (committed bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	for {
@@ -42,8 +41,8 @@ func (m mark) settle(limit time.Duration, run func(context.Context, func(*Tx) er
 			count, err := t.Exec(ctx, `INSERT INTO commit_mark (id, at, void) VALUES ($1, {now}, TRUE)
 				ON CONFLICT (id) DO NOTHING`, m[:])
 			if err != nil || count > 0 {
-				// An earlier try may have found something else before its own
-				// commit failed.
+				// An earlier attempt may have found something else before its
+				// own commit failed.
 				committed = false
 				return err
 			}
@@ -58,7 +57,7 @@ func (m mark) settle(limit time.Duration, run func(context.Context, func(*Tx) er
 		select {
 		case <-ctx.Done():
 			return false, ErrUnknownOutcome
-		case <-time.After(settlePause):
+		case <-time.After(limits.CommitLookupRetry):
 		}
 	}
 }

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// Name says which database is meant. Parse is the only reader of such names.
+// Name identifies a database. Parse returns it.
 type Name struct{ target target }
 
-// target is a database somebody named.
+// target is a database of one kind.
 type target interface {
-	open(ctx context.Context, options Options) (machine, error)
+	open(ctx context.Context, options Options) (backend, error)
 	schema(ctx context.Context, options Options, create bool) (*schema, error)
-	shown() string
-	exposed() bool
-	unlocked(password string) (string, error)
+	display() string
+	hasPassword() bool
+	withPassword(password string) (string, error)
 }
 
-// File gives the file of a SQLite database, or nothing.
+// File returns the file of a SQLite database, or "".
 func (n Name) File() string {
 	if file, ok := n.target.(sqliteFile); ok {
 		return string(file)
@@ -29,31 +29,31 @@ func (n Name) File() string {
 	return ""
 }
 
-// String gives the name as it may be shown and logged: without secrets.
+// String returns the name without secrets.
 func (n Name) String() string {
 	if n.target == nil {
 		return ""
 	}
-	return n.target.shown()
+	return n.target.display()
 }
 
-// Exposed says that the name itself has a password in it.
-func (n Name) Exposed() bool { return n.target != nil && n.target.exposed() }
+// HasPassword reports whether the name contains a password.
+func (n Name) HasPassword() bool { return n.target != nil && n.target.hasPassword() }
 
-// Unlocked gives the name's text with a password put where the driver looks for
-// one. A database without passwords and a second password are refused.
-func (n Name) Unlocked(password string) (string, error) { return n.target.unlocked(password) }
+// WithPassword returns the text of the name with a password. It refuses a second
+// password, and one for a database that takes none.
+func (n Name) WithPassword(password string) (string, error) { return n.target.withPassword(password) }
 
-// keywords begin a connection string of PostgreSQL that is no URL. One that
-// begins otherwise is known by its password, which no file name may give away.
+// keywords match a PostgreSQL connection string that is not a URL, by its first
+// keyword or by a password, which must not be taken for a file name and shown.
 var keywords = regexp.MustCompile(`^\s*(host|hostaddr|port|dbname|user|service|sslmode)\s*=|password\s*=`)
 
 // Parse reads a database's name: sqlite:FILE, sqlite://FILE, a bare file name,
-// postgres://… or PostgreSQL's "host=… dbname=…". Its errors never repeat what
-// was given, since that may hold a password.
+// postgres://… or PostgreSQL's "host=… dbname=…". Its errors never repeat the
+// text, because that may contain a password.
 func Parse(text string) (Name, error) {
-	target, err := parse(text)
-	return Name{target}, err
+	parsed, err := parse(text)
+	return Name{parsed}, err
 }
 
 func parse(text string) (target, error) {
@@ -71,7 +71,7 @@ func parse(text string) (target, error) {
 		if _, err := url.Parse(scheme + ":"); err != nil {
 			scheme = "this"
 		}
-		return nil, fmt.Errorf("%s is no kind of database we know: use sqlite:FILE or postgres://…", scheme)
+		return nil, fmt.Errorf("%s is not a supported kind of database: use sqlite:FILE or postgres://…", scheme)
 	}
 	return parseFile(text)
 }
@@ -81,9 +81,9 @@ func parseFile(path string) (target, error) {
 	case path == "" || strings.HasSuffix(path, "/"):
 		return nil, errors.New("the SQLite database has no file name: use sqlite:FILE")
 	case strings.HasPrefix(path, ":memory:"):
-		return nil, errors.New("a database in memory would forget answered writes: use sqlite:FILE")
+		return nil, errors.New("a database in memory would lose all data: use sqlite:FILE")
 	case strings.ContainsAny(path, "?\x00"):
-		return nil, errors.New("a SQLite file name holds no ? and takes no settings")
+		return nil, errors.New("a SQLite file name must not contain ? and takes no settings")
 	}
 	return sqliteFile(path), nil
 }

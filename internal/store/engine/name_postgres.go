@@ -11,17 +11,17 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// postgresServer names a PostgreSQL database.
+// postgresServer identifies a PostgreSQL database.
 type postgresServer struct {
 	config *pgx.ConnConfig
 	text   string
 }
 
-// escapedSocket finds the folder of a Unix socket in the place of the host.
+// escapedSocket matches the directory of a Unix socket in place of the host.
 var escapedSocket = regexp.MustCompile(`(?i)^(postgres(?:ql)?://(?:[^/?]*@)?)(%2F[^/?:@]*)(?::(\d+))?(/[^?]*)?(?:\?(.*))?$`)
 
-// withSocket moves such a folder to the parameters: psql takes it in both
-// places, the driver only there.
+// withSocket moves such a directory to the parameters: psql accepts both, the
+// driver only those.
 func withSocket(text string) string {
 	part := escapedSocket.FindStringSubmatch(text)
 	if part == nil {
@@ -39,7 +39,7 @@ var errUnescaped = errors.New("the PostgreSQL URL cannot be read: check it for c
 func parsePostgres(text string) (target, error) {
 	text = withSocket(text)
 	config, err := pgx.ParseConfig(text)
-	if err == nil && strings.Contains(config.Host, "@") { // the rest of a password, which would be shown
+	if err == nil && strings.Contains(config.Host, "@") { // the rest of an unescaped password
 		return nil, errUnescaped
 	}
 	if err != nil {
@@ -57,8 +57,8 @@ func parsePostgres(text string) (target, error) {
 	return &postgresServer{config, text}, nil
 }
 
-// shown names the server and the database, and nothing that is secret.
-func (p *postgresServer) shown() string {
+// display returns server and database without secrets.
+func (p *postgresServer) display() string {
 	address := url.URL{Scheme: "postgres", Host: p.config.Host, Path: "/" + p.config.Database}
 	if strings.HasPrefix(p.config.Host, "/") {
 		address.Host = ""
@@ -75,13 +75,13 @@ func (p *postgresServer) shown() string {
 	return address.String()
 }
 
-// passwordGiven finds a password, and that of a client's certificate, among
-// settings. Values of other settings hold none but by a strange chance.
+// passwordGiven matches a password, or that of a client certificate, in
+// settings.
 var passwordGiven = regexp.MustCompile(`(?i)password\s*=`)
 
-// exposed looks at the text: the driver's own reading also knows the password
-// of PGPASSWORD and of PGPASSFILE, which nobody else can see.
-func (p *postgresServer) exposed() bool {
+// hasPassword looks at the text, because the driver also knows the passwords of
+// PGPASSWORD and PGPASSFILE.
+func (p *postgresServer) hasPassword() bool {
 	if address, ok := p.url(); ok {
 		_, locked := address.User.Password()
 		return locked || passwordGiven.MatchString(address.RawQuery)
@@ -89,7 +89,7 @@ func (p *postgresServer) exposed() bool {
 	return passwordGiven.MatchString(p.text)
 }
 
-// url gives the name as a URL, unless it is "host=… dbname=…".
+// url returns the name as a URL, unless it is "host=… dbname=…".
 func (p *postgresServer) url() (*url.URL, bool) {
 	if !strings.HasPrefix(p.text, "postgres://") && !strings.HasPrefix(p.text, "postgresql://") {
 		return nil, false
@@ -98,17 +98,17 @@ func (p *postgresServer) url() (*url.URL, bool) {
 	return address, err == nil
 }
 
-func (p *postgresServer) unlocked(password string) (string, error) {
-	if p.exposed() {
-		return "", errors.New("the database password is given twice: take the one in setting database out")
+func (p *postgresServer) withPassword(password string) (string, error) {
+	if p.hasPassword() {
+		return "", errors.New("the database password is set twice: remove the one in setting database")
 	}
 	address, ok := p.url()
 	switch {
 	case !ok:
 		return p.text + " password='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(password) + "'", nil
 	case address.User == nil:
-		// A password in front of the host would need a user; the parameter of
-		// the same name does not. The driver takes a + for a plus sign.
+		// A password before the host would need a user; the parameter does not.
+		// The driver reads + as a plus sign.
 		query := address.Query()
 		query.Set("password", password)
 		address.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")

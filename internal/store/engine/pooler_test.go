@@ -34,10 +34,10 @@ func TestPooler(t *testing.T) {
 			pooled := pooler(t, program, server, ignored)
 			var starters sync.WaitGroup
 			for range 3 {
-				starters.Go(func() { enter(t, pooled, Options{}) })
+				starters.Go(func() { openTest(t, pooled, Options{}) })
 			}
 			starters.Wait()
-			r := enter(t, pooled, Options{})
+			r := openTest(t, pooled, Options{})
 			if answered, err := r.crowd(t.Context(), "", 32); err != nil || answered != 32 {
 				t.Errorf("%d of 32, %v", answered, err)
 			}
@@ -49,7 +49,7 @@ func TestPooler(t *testing.T) {
 
 // copiedThrough checks that a pooler keeps several copies at once apart from each other
 // and from what comes behind: they are commands of their own kind to it.
-func copiedThrough(t *testing.T, r *room) {
+func copiedThrough(t *testing.T, r *testDB) {
 	t.Helper()
 	copied := func(names ...string) error {
 		return r.Update(t.Context(), "", func(tx *Tx) error {
@@ -74,7 +74,7 @@ func copiedThrough(t *testing.T, r *room) {
 }
 
 // limited checks that the server ends what takes too long.
-func limited(t *testing.T, r *room, server string) {
+func limited(t *testing.T, r *testDB, server string) {
 	t.Helper()
 	for i := range 12 { // whichever connection of the pooler it is
 		err := r.Update(t.Context(), fmt.Sprint(i), func(tx *Tx) error {
@@ -97,7 +97,7 @@ func limited(t *testing.T, r *room, server string) {
 		_, err := tx.Exec(t.Context(), `SELECT pg_sleep(30)`)
 		return err
 	})
-	if !errors.Is(err, ErrUnavailable) || time.Since(began) > brief.Statement+leeway {
+	if !errors.Is(err, ErrUnavailable) || time.Since(began) > shortLimits.Statement+leeway {
 		t.Errorf("a statement that hangs: %v after %s", err, time.Since(began))
 	}
 	release, err := lockRow(t, server, "0")
@@ -106,7 +106,7 @@ func limited(t *testing.T, r *room, server string) {
 	}
 	defer release()
 	began = time.Now()
-	if err := r.put(t.Context(), "t", "0"); !errors.Is(err, ErrUnavailable) || time.Since(began) > brief.Lock+leeway {
+	if err := r.put(t.Context(), "t", "0"); !errors.Is(err, ErrUnavailable) || time.Since(began) > shortLimits.Lock+leeway {
 		t.Errorf("a row that stays locked: %v after %s", err, time.Since(began))
 	}
 }

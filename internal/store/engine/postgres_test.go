@@ -16,14 +16,30 @@ import (
 // TestEveryAnswerLost loses the answers to all commits at once, as a failover
 // does. All of them are looked up side by side, within seconds.
 func TestEveryAnswerLost(t *testing.T) {
-	if err := losing(t, Options{}); err != nil {
-		t.Error(err)
+	for name, options := range map[string]Options{"usual": {}, "few connections": {Connections: 5}} {
+		t.Run(name, func(t *testing.T) {
+			if err := losing(t, options); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestWritesAreCommitted has writes that return rows, which the engine must not
+// take for reads.
+func TestWritesAreCommitted(t *testing.T) {
+	for name, address := range map[string]func(testing.TB) string{"sqlite": tempFile, "postgres": pgtest.URL} {
+		t.Run(name, func(t *testing.T) {
+			if answered, err := openTest(t, address(t), Options{}).crowd(t.Context(), "", 12); err != nil || answered != 12 {
+				t.Errorf("%d of 12 were committed: %v", answered, err)
+			}
+		})
 	}
 }
 
 func losing(t testing.TB, options Options) error {
 	proxy := pgtest.NewProxy(t, pgtest.URL(t))
-	r := enter(t, proxy.URL, options)
+	r := openTest(t, proxy.URL, options)
 	if _, err := r.crowd(t.Context(), "warm ", 64); err != nil { // so that all lanes are connected
 		return err
 	}
@@ -50,15 +66,15 @@ func losing(t testing.TB, options Options) error {
 
 // TestEveryExchangeLost loses each exchange of a single write in turn.
 func TestEveryExchangeLost(t *testing.T) {
-	loseEach(t, func(r *room, name string) error { return r.put(t.Context(), "t", name) })
+	loseEach(t, func(r *testDB, name string) error { return r.put(t.Context(), "t", name) })
 }
 
 // loseEach loses each exchange of a write in turn, and holds what the caller was told
 // against what is there.
-func loseEach(t *testing.T, write func(r *room, name string) error) {
+func loseEach(t *testing.T, write func(r *testDB, name string) error) {
 	t.Helper()
 	proxy := pgtest.NewProxy(t, pgtest.URL(t))
-	r := enter(t, proxy.URL, Options{})
+	r := openTest(t, proxy.URL, Options{})
 	for _, request := range []bool{false, true} {
 		for n := int64(1); n < 20; n++ {
 			name := fmt.Sprint(request, n)
@@ -81,16 +97,16 @@ func loseEach(t *testing.T, write func(r *room, name string) error) {
 // answered within the limits; connections that stay silent are given up, and
 // new ones are used as soon as they work.
 func TestSilentServer(t *testing.T) {
-	limits := brief
+	limits := shortLimits
 	limits.Transaction, limits.Silence, limits.Statement, limits.Lock = 1500*time.Millisecond, time.Second, 900*time.Millisecond, 800*time.Millisecond
-	limits.Commit, limits.Settle, limits.Connect = time.Second, time.Second, 500*time.Millisecond
+	limits.Commit, limits.Resolve, limits.Connect = time.Second, time.Second, 500*time.Millisecond
 	for name, silence := range map[string]func(*pgtest.Proxy){
 		"old connections": (*pgtest.Proxy).Freeze,
 		"all connections": func(p *pgtest.Proxy) { p.Mute(true) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			proxy := pgtest.NewProxy(t, pgtest.URL(t))
-			r := enter(t, proxy.URL, Options{Limits: limits})
+			r := openTest(t, proxy.URL, Options{Limits: limits})
 			if err := r.works(t.Context(), "before"); err != nil {
 				t.Fatal(err)
 			}
@@ -134,7 +150,7 @@ func TestLockedRow(t *testing.T) {
 
 func neighbours(t testing.TB, options Options) error {
 	server := pgtest.URL(t)
-	r := enter(t, server, options)
+	r := openTest(t, server, options)
 	if err := r.put(t.Context(), "t", "held"); err != nil {
 		return err
 	}
@@ -164,7 +180,7 @@ func neighbours(t testing.TB, options Options) error {
 				return fmt.Errorf("a neighbour was told %w", err)
 			}
 		}
-		if took := time.Since(began); took > brief.Lock {
+		if took := time.Since(began); took > shortLimits.Lock {
 			return fmt.Errorf("the neighbours waited for %s", took)
 		}
 	}
@@ -196,7 +212,7 @@ func lockRow(t testing.TB, server, name string) (release func(), err error) {
 // TestReadModifyWrite has many callers add one to a number they read.
 func TestReadModifyWrite(t *testing.T) {
 	for name, server := range map[string]func() string{
-		"sqlite": func() string { return file(t) }, "postgres": func() string { return pgtest.URL(t) },
+		"sqlite": func() string { return tempFile(t) }, "postgres": func() string { return pgtest.URL(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := adding(t, server(), Options{}); err != nil {
@@ -208,7 +224,7 @@ func TestReadModifyWrite(t *testing.T) {
 
 func adding(t testing.TB, server string, options Options) error {
 	const times = 24
-	r := enter(t, server, options)
+	r := openTest(t, server, options)
 	if err := r.put(t.Context(), "t", "sum"); err != nil {
 		return err
 	}
@@ -239,8 +255,8 @@ func adding(t testing.TB, server string, options Options) error {
 // TestRefusalRestsOnACommit: what an update says it found must be as durable as
 // what it writes, so that it leaves a mark too.
 func TestRefusalRestsOnACommit(t *testing.T) {
-	for _, server := range []string{file(t), pgtest.URL(t)} {
-		r := enter(t, server, Options{})
+	for _, server := range []string{tempFile(t), pgtest.URL(t)} {
+		r := openTest(t, server, Options{})
 		marks := func() (count int) {
 			if err := r.View(t.Context(), "", func(tx *Tx) error {
 				return tx.One(t.Context(), `SELECT count(*) FROM commit_mark`, nil, []any{&count})

@@ -8,12 +8,10 @@ import (
 	"time"
 )
 
-// idle is a queue of one kind whose lanes the test plays itself.
-func idle(limits Limits) (*queue, *Kind) {
+// idleQueue is a queue of one kind whose lanes the test plays itself.
+func idleQueue(limits Limits) (*queue, *Kind) {
 	q := newQueue(limits)
-	k := &Kind{most: LongestBatch, lanes: 1 << 10}
-	k.alone = &Kind{most: 1, lanes: 1 << 10, patient: true}
-	return q, k
+	return q, q.newKind(&Kind{maxCalls: MaxBatch, maxBatches: 1 << 10}, &Kind{maxCalls: 1, maxBatches: 1 << 10, waitsForLocks: true})
 }
 
 func ask(t *testing.T, q *queue, k *Kind, tenant, key string, weight int) *Call {
@@ -25,12 +23,12 @@ func ask(t *testing.T, q *queue, k *Kind, tenant, key string, weight int) *Call 
 	return c
 }
 
-func holds(b *batch, c *Call) bool {
+func holds(b *callBatch, c *Call) bool {
 	return slices.Contains(b.calls, c)
 }
 
 func TestTenantsTakeTurns(t *testing.T) {
-	q, k := idle(DefaultLimits())
+	q, k := idleQueue(DefaultLimits())
 	for i := range 1000 {
 		ask(t, q, k, "hog", fmt.Sprint(i), 1000)
 	}
@@ -39,7 +37,7 @@ func TestTenantsTakeTurns(t *testing.T) {
 		t.Error("a crowd of another tenant was in the way")
 	}
 	// A heavy posting goes alone, and the next one waits for others' turns.
-	q, k = idle(DefaultLimits())
+	q, k = idleQueue(DefaultLimits())
 	first := ask(t, q, k, "hog", "first", 10<<20)
 	ask(t, q, k, "hog", "second", 10<<20)
 	b := q.more()
@@ -53,7 +51,7 @@ func TestTenantsTakeTurns(t *testing.T) {
 }
 
 func TestKeysKeepTheirOrder(t *testing.T) {
-	q, k := idle(DefaultLimits())
+	q, k := idleQueue(DefaultLimits())
 	first, second, third := ask(t, q, k, "t", "same", 1), ask(t, q, k, "t", "same", 1), ask(t, q, k, "t", "same", 1)
 	other := ask(t, q, k, "t", "other", 1)
 	b := q.more()
@@ -71,7 +69,7 @@ func TestKeysKeepTheirOrder(t *testing.T) {
 		t.Error("the third does not follow the first")
 	}
 	q.finish(b)
-	if left := len(q.keys) + len(q.tenant) + q.count + int(q.weight); left != 0 {
+	if left := len(q.keys) + q.accounts.Len() + q.count + int(q.weight); left != 0 {
 		t.Errorf("%d traces", left)
 	}
 }
@@ -79,7 +77,7 @@ func TestKeysKeepTheirOrder(t *testing.T) {
 // TestSetAsideIsNotAnswered: a call that was set aside and taken by another
 // lane is no longer the first one's to answer.
 func TestSetAsideIsNotAnswered(t *testing.T) {
-	q, k := idle(DefaultLimits())
+	q, k := idleQueue(DefaultLimits())
 	c, other := ask(t, q, k, "t", "locked", 1), ask(t, q, k, "t", "free", 1)
 	first := q.more()
 	q.aside(c)
@@ -100,9 +98,9 @@ func TestSetAsideIsNotAnswered(t *testing.T) {
 
 func TestLongQueueRefusesAtOnce(t *testing.T) {
 	limits := DefaultLimits()
-	q, k := idle(limits)
+	q, k := idleQueue(limits)
 	// Ten calls in a tenth of a second, as it was of late.
-	q.pace = pace{cost: 10 * (handful + 100), seconds: 0.1, last: time.Now(), backlog: true}
+	q.throughput = throughput{cost: 10 * (callOverhead + 100), seconds: 0.1, last: time.Now(), backlog: true}
 	admitted := 0
 	for i := range 1000 {
 		c := &Call{Tenant: "hog", Key: fmt.Sprint(i), Weight: 100, kind: k, done: make(chan struct{})}
@@ -117,7 +115,7 @@ func TestLongQueueRefusesAtOnce(t *testing.T) {
 		t.Errorf("%d were let in, %d can be served in time", admitted, want)
 	}
 	ask(t, q, k, "modest", "x", 100) // another's crowd is no reason to refuse
-	q.pace.last = time.Now().Add(-2 * limits.QueueWait)
+	q.throughput.last = time.Now().Add(-2 * limits.QueueWait)
 	if err := q.enter(&Call{Tenant: "late", kind: k, done: make(chan struct{})}); !errors.Is(err, ErrOverloaded) {
 		t.Errorf("while nothing moves: %v", err)
 	}
@@ -125,7 +123,7 @@ func TestLongQueueRefusesAtOnce(t *testing.T) {
 
 // TestLimitsAreNested asserts the order the table promises.
 func TestLimitsAreNested(t *testing.T) {
-	for name, l := range map[string]Limits{"usual": DefaultLimits(), "brief": brief} {
+	for name, l := range map[string]Limits{"usual": DefaultLimits(), "brief": shortLimits} {
 		if sum := l.QueueWait + l.served(); sum >= l.Request {
 			t.Errorf("%s: what happens inside takes %s, a request %s", name, sum, l.Request)
 		}

@@ -10,16 +10,16 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// SchemaStep is one change of the database's schema.
+// SchemaStep is one change of the schema.
 type SchemaStep struct {
 	Version int64
 	Name    string
 	Applied bool
 }
 
-// SchemaStatus lists the steps this program knows and which of them the
-// database has. It changes nothing, not even a file that is not there yet, and
-// refuses a schema that is newer than this program.
+// SchemaStatus lists the steps that this program knows, and which of them the
+// database has. It changes nothing, creates no file, and refuses a schema that is
+// newer than this program.
 func SchemaStatus(ctx context.Context, name Name, options Options) ([]SchemaStep, error) {
 	return withSchema(ctx, name, options, false, func(s *schema) error {
 		_, err := s.current(ctx)
@@ -45,12 +45,12 @@ func withSchema(ctx context.Context, name Name, options Options, create bool, wo
 	return s.status(ctx)
 }
 
-// schema is a connection over which steps are looked at and applied.
+// schema reads and applies steps.
 type schema struct {
 	dialect *dialect
 	db      *sql.DB
 	goose   *goose.Provider
-	// lock keeps every other process from changing the schema, until unlock.
+	// lock keeps other processes from changing the schema until unlock.
 	lock func(context.Context) (unlock func() error, err error)
 	last int64 // the last step this program knows
 }
@@ -72,13 +72,13 @@ func newSchema(
 
 func (s *schema) close() error { return s.goose.Close() }
 
-// versions gives what the database has and what this program knows.
+// versions returns the last step of the database and that of this program.
 func (s *schema) versions(ctx context.Context) (has, knows int64, err error) {
 	has, err = s.has(ctx)
 	return has, s.last, err
 }
 
-// has reads the version without creating anything: goose would make its table.
+// has reads the version without creating goose's table.
 func (s *schema) has(ctx context.Context) (int64, error) {
 	var there sql.NullString
 	row := s.db.QueryRowContext(ctx, s.dialect.text(`SELECT {schema_table}`))
@@ -92,7 +92,7 @@ func (s *schema) has(ctx context.Context) (int64, error) {
 	return version, s.dialect.wrap(err)
 }
 
-// upgrade applies the missing steps under the lock, if it may.
+// upgrade applies the missing steps under the lock, if allowed.
 func (s *schema) upgrade(ctx context.Context, apply bool) error {
 	current, err := s.current(ctx)
 	if err != nil || current {
@@ -106,7 +106,7 @@ func (s *schema) upgrade(ctx context.Context, apply bool) error {
 		return err
 	}
 	defer func() { _ = unlock() }() // the lock ends with its connection anyway
-	// Somebody else may have done it while we waited.
+	// Another process may have done it meanwhile.
 	if current, err = s.current(ctx); err != nil || current {
 		return err
 	}
@@ -116,8 +116,8 @@ func (s *schema) upgrade(ctx context.Context, apply bool) error {
 	return nil
 }
 
-// current reports whether there is nothing to do. A schema from the future is
-// refused: what this program would write into it might be wrong.
+// current reports whether there is nothing to do. It refuses a newer schema, into
+// which this program might write wrong data.
 func (s *schema) current(ctx context.Context) (bool, error) {
 	has, knows, err := s.versions(ctx)
 	if err != nil {

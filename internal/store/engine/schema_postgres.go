@@ -8,10 +8,11 @@ import (
 
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
+
+	"landfall/internal/lib/limits"
 )
 
-// schemaLock is the advisory lock's number: "landfall" as a number nobody else
-// is likely to have chosen.
+// schemaLock is the number of the advisory lock: "landfall" in ASCII.
 const schemaLock = 0x6c616e6466616c6c
 
 // upgrade brings the database's schema up to date, or refuses it.
@@ -24,18 +25,18 @@ func (p *postgresServer) upgrade(ctx context.Context, options Options) error {
 	return s.upgrade(ctx, options.ApplySchema)
 }
 
-// schema connects without a limit on statements: a step may take long. It does
-// not wait long for locks, so that requests do not queue up behind it; a pooler
-// that refuses to be told so is not told.
+// schema connects without a statement timeout, because a step may take long. It
+// sets a lock timeout, so that requests do not queue up behind it, unless a pooler
+// refuses the setting.
 func (p *postgresServer) schema(ctx context.Context, options Options, _ bool) (*schema, error) {
 	config := p.config.Copy()
 	config.ConnectTimeout = options.Limits.Connect
 	if _, ok := config.RuntimeParams["application_name"]; !ok {
 		config.RuntimeParams["application_name"] = "landfall schema"
 	}
-	told := config.Copy()
-	told.RuntimeParams["lock_timeout"] = milliseconds(options.Limits.Lock)
-	db := stdlib.OpenDB(*told)
+	limited := config.Copy()
+	limited.RuntimeParams["lock_timeout"] = milliseconds(options.Limits.Lock)
+	db := stdlib.OpenDB(*limited)
 	err := db.PingContext(ctx)
 	if startRefused(err) {
 		_ = db.Close()
@@ -43,7 +44,7 @@ func (p *postgresServer) schema(ctx context.Context, options Options, _ bool) (*
 		err = db.PingContext(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(postgresTrouble(err), db.Close())
+		return nil, errors.Join(connectError(err), db.Close())
 	}
 	db.SetMaxOpenConns(2)
 	return newSchema(postgresDialect, goose.DialectPostgres, options, db, func(ctx context.Context) (func() error, error) {
@@ -51,9 +52,9 @@ func (p *postgresServer) schema(ctx context.Context, options Options, _ bool) (*
 	})
 }
 
-// lockSchema takes an advisory lock that ends with a transaction kept open for
-// it, so that a killed process does not leave it behind, and a pooler cannot
-// give the connection that holds it to somebody else.
+// lockSchema takes an advisory lock that ends with a transaction. So a killed
+// process does not leave it behind, and a pooler cannot give its connection to
+// another client.
 func lockSchema(ctx context.Context, db *sql.DB) (func() error, error) {
 	for {
 		held, err := db.BeginTx(ctx, nil)
@@ -72,8 +73,8 @@ func lockSchema(ctx context.Context, db *sql.DB) (func() error, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, left(ctx.Err())
-		case <-time.After(100 * time.Millisecond):
+			return nil, callerGone(ctx.Err())
+		case <-time.After(limits.LockFilePoll):
 		}
 	}
 }

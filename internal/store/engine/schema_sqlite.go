@@ -15,7 +15,7 @@ func (f sqliteFile) upgrade(ctx context.Context, options Options, locked bool) e
 	}
 	defer func() { _ = s.close() }() // it only read, or has committed
 	if locked {
-		// Who serves the file holds the lock already.
+		// The server already holds the lock.
 		s.lock = func(context.Context) (func() error, error) { return func() error { return nil }, nil }
 	}
 	return s.upgrade(ctx, options.ApplySchema)
@@ -25,7 +25,7 @@ func (f sqliteFile) schema(ctx context.Context, options Options, create bool) (*
 	if err := f.prepare(ctx, create); err != nil {
 		return nil, err
 	}
-	address, err := f.address(options, writing)
+	address, err := f.address(options, readWriteAccess)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (f sqliteFile) schema(ctx context.Context, options Options, create bool) (*
 	}
 	db.SetMaxOpenConns(1)
 	return newSchema(sqliteDialect, goose.DialectSQLite3, options, db, func(ctx context.Context) (func() error, error) {
-		lock, err := lockFile(ctx, string(f), changing)
+		lock, err := lockFile(ctx, string(f), lockSchemaChange)
 		if err != nil {
 			return nil, err
 		}

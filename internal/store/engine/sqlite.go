@@ -13,69 +13,68 @@ import (
 	"strconv"
 )
 
-// sqliteFile names a SQLite database.
+// sqliteFile is the file name of a SQLite database.
 type sqliteFile string
 
-// shown is the name as it may appear in a log: there is nothing secret in it.
-func (f sqliteFile) shown() string { return "sqlite:" + string(f) }
+// display returns the name for logs; it holds no secret.
+func (f sqliteFile) display() string { return "sqlite:" + string(f) }
 
-// exposed is false: nobody listens on a wire.
-func (sqliteFile) exposed() bool { return false }
+// hasPassword is false: a file needs none.
+func (sqliteFile) hasPassword() bool { return false }
 
-// unlocked refuses a password: who gave one believes to talk to another
-// database.
-func (sqliteFile) unlocked(string) (string, error) {
-	return "", errors.New("a database password is given, but setting database names none that takes one")
+// withPassword refuses a password: it was meant for another database.
+func (sqliteFile) withPassword(string) (string, error) {
+	return "", errors.New("a database password is set, but setting database names a SQLite file, which takes none")
 }
 
-// embedded has one writer and pools of readers over one file.
-type embeddedFile struct {
+// sqliteDB has one writer and two pools of readers on one file.
+type sqliteDB struct {
 	file   string
 	lock   *fileLock
-	writer *writer
-	short  *readers // for views
-	long   *readers // for lists, which callers may read slowly
+	writer *sqliteWriter
+	reads  *readPool // for views
+	lists  *readPool // for lists, which clients may read slowly
 }
 
-// open makes the file where it may, locks it for a server, brings its schema
-// up to date and opens the connections, in this order: nobody may change the
-// schema below a server that runs.
-func (f sqliteFile) open(ctx context.Context, options Options) (_ machine, err error) {
+// open creates the file if allowed, locks it for a server, brings its schema up
+// to date and opens the connections, in this order: no other process may change
+// the schema while a server runs.
+func (f sqliteFile) open(ctx context.Context, options Options) (_ backend, err error) {
 	if err := f.prepare(ctx, options.ApplySchema); err != nil {
 		return nil, err
 	}
-	e := &embeddedFile{file: string(f)}
+	e := &sqliteDB{file: string(f)}
 	defer func() {
 		if err != nil {
-			_ = e.lock.close() // the error that brought us here counts
+			_ = e.lock.close() // the first error counts
 		}
 	}()
 	if options.Server {
-		if e.lock, err = lockFile(ctx, string(f), serving); err != nil {
+		if e.lock, err = lockFile(ctx, string(f), lockServing); err != nil {
 			return nil, err
 		}
 	}
 	if err := f.upgrade(ctx, options, e.lock != nil); err != nil {
 		return nil, err
 	}
-	first, err := f.connect(ctx, options, writing)
+	first, err := f.connect(ctx, options, readWriteAccess)
 	if err != nil {
-		return nil, fileTrouble(string(f), err)
+		return nil, fileError(string(f), err)
 	}
-	e.writer = newWriter(options, func(ctx context.Context) (*handle, error) { return f.connect(ctx, options, writing) }, first)
-	read := func(ctx context.Context) (*handle, error) { return f.connect(ctx, options, reading) }
-	e.short = newReaders(max(4, 2*runtime.GOMAXPROCS(0)), options, read)
-	e.long = newReaders(8, options, read)
+	e.writer = newSQLiteWriter(options, func(ctx context.Context) (*sqliteConn, error) { return f.connect(ctx, options, readWriteAccess) }, first)
+	read := func(ctx context.Context) (*sqliteConn, error) { return f.connect(ctx, options, readOnlyAccess) }
+	e.reads = newReadPool(max(4, 2*runtime.GOMAXPROCS(0)), options, read)
+	e.lists = newReadPool(8, options, read)
 	return e, nil
 }
 
-// prepare makes the file, if it may, so that nobody else can read it; SQLite
-// gives the files it puts beside it the same mode. A file that is no database
-// is left alone, its mode included.
+// prepare creates the file, if allowed, readable by its owner only; SQLite gives
+// its other files the same mode. A file that is no database is not changed, nor
+// is its mode.
 func (f sqliteFile) prepare(ctx context.Context, create bool) error {
 	path := string(f)
-	// Only a file that is not there yet is opened here: closing another one
-	// would take away the locks this process may hold on it.
+	// Only a file that does not exist is opened here: closing an existing one
+	// would release the locks that this process may hold on it.
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && create:
@@ -84,19 +83,19 @@ func (f sqliteFile) prepare(ctx context.Context, create bool) error {
 		}
 		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if errors.Is(err, os.ErrExist) {
-			return nil // somebody else was faster
+			return nil // another process created it
 		}
 		if err != nil {
 			return fmt.Errorf("cannot create the database: %w", err)
 		}
 		return file.Close()
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no database %s; make one with 'landfall schema apply'", path)
+		return fmt.Errorf("there is no database %s; create it with 'landfall schema apply'", path)
 	case err != nil || info.IsDir():
-		return fileTrouble(path, err)
+		return fileError(path, err)
 	}
 	if info.Size() > 0 {
-		if err := f.recognise(ctx); err != nil {
+		if err := f.checkFormat(ctx); err != nil {
 			return err
 		}
 	}
@@ -106,8 +105,8 @@ func (f sqliteFile) prepare(ctx context.Context, create bool) error {
 	return nil
 }
 
-// recognise looks into a file without changing anything.
-func (f sqliteFile) recognise(ctx context.Context) error {
+// checkFormat reads a file to see whether it is a database.
+func (f sqliteFile) checkFormat(ctx context.Context) error {
 	path, err := filepath.Abs(string(f))
 	if err != nil {
 		return err
@@ -120,22 +119,22 @@ func (f sqliteFile) recognise(ctx context.Context) error {
 	defer db.Close()
 	var count int
 	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&count); err != nil {
-		if err = sqliteDialect.wrap(err); code(err) == sqliteNoDB {
-			return fileTrouble(path, err)
+		if err = sqliteDialect.wrap(err); errorCode(err) == sqliteNoDB {
+			return fileError(path, err)
 		}
 	}
-	return nil // other trouble is met again when it is opened for writing
+	return nil // opening it for writing finds other errors again
 }
 
-// access says what a connection may do.
+// access is what a connection may do.
 type access bool
 
 const (
-	reading access = false
-	writing access = true
+	readOnlyAccess  access = false
+	readWriteAccess access = true
 )
 
-// address gives the file's URL with the settings every connection runs with.
+// address returns the file's URL with the settings of every connection.
 func (f sqliteFile) address(options Options, may access) (string, error) {
 	path, err := filepath.Abs(string(f))
 	if err != nil {
@@ -146,9 +145,9 @@ func (f sqliteFile) address(options Options, may access) (string, error) {
 		"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)",
 		"trusted_schema(OFF)", "cell_size_check(ON)", "mmap_size(0)",
 	}
-	if may == writing {
-		// What a savepoint would put back is kept in memory; a file of its own cost
-		// a system call for every page that a batch touched.
+	if may == readWriteAccess {
+		// Keep what a savepoint would restore in memory; a temporary file costs a
+		// system call for every page that a batch changes.
 		pragmas = append(pragmas, "cache_size(-65536)", "wal_autocheckpoint(2000)", "temp_store(MEMORY)")
 	} else {
 		pragmas = append(pragmas, "query_only(ON)")
@@ -157,14 +156,14 @@ func (f sqliteFile) address(options Options, may access) (string, error) {
 	return address.String(), nil
 }
 
-// connect opens one connection. database/sql is kept from opening a second
-// behind our back, since a transaction is on the connection it began on.
-func (f sqliteFile) connect(ctx context.Context, options Options, may access) (_ *handle, err error) {
+// connect opens one connection. database/sql may not open a second one, because a
+// transaction belongs to the connection it began on.
+func (f sqliteFile) connect(ctx context.Context, options Options, may access) (_ *sqliteConn, err error) {
 	address, err := f.address(options, may)
 	if err != nil {
 		return nil, err
 	}
-	h := &handle{prepared: map[string]*sql.Stmt{}}
+	h := &sqliteConn{prepared: map[string]*sql.Stmt{}}
 	if h.db, err = sql.Open(options.driver, address); err != nil {
 		return nil, sqliteDialect.wrap(err)
 	}
@@ -178,32 +177,32 @@ func (f sqliteFile) connect(ctx context.Context, options Options, may access) (_
 	return h, nil
 }
 
-// view reads over a snapshot, with the places for what is short.
-func (e *embeddedFile) view(ctx context.Context, tenant string, fn func(*Tx) error) error {
-	return e.short.view(ctx, tenant, fn)
+// view reads on a snapshot.
+func (e *sqliteDB) view(ctx context.Context, tenant string, fn func(*Tx) error) error {
+	return e.reads.view(ctx, tenant, fn)
 }
 
-// stream has places of its own, so that slow readers of lists keep nobody
-// from a look.
-func (e *embeddedFile) stream(ctx context.Context, tenant string, fn func(*Tx) error) error {
-	return e.long.view(ctx, tenant, fn)
+// stream has connections of its own, so that slow readers of lists do not block
+// other reads.
+func (e *sqliteDB) stream(ctx context.Context, tenant string, fn func(*Tx) error) error {
+	return e.lists.view(ctx, tenant, fn)
 }
 
-// start lets the one lane run.
-func (e *embeddedFile) start(q *queue) { go e.writer.lane(q) }
+// start starts the writer.
+func (e *sqliteDB) start(q *queue) { go e.writer.run(q) }
 
-// share has one lane over everything, so nothing else limits anybody.
-func (e *embeddedFile) share() share {
-	return share{calls: LongestBatch, batches: 1 << 20, groups: LongestBatch, grouped: 1 << 20, patient: 1 << 20, updates: 1 << 20}
+// concurrency has no limits besides the one writer.
+func (e *sqliteDB) concurrency() concurrency {
+	return concurrency{calls: MaxBatch, batches: 1 << 20, groups: MaxBatch, groupBatches: 1 << 20, lockWaits: 1 << 20, updates: 1 << 20}
 }
 
-// embedded is true: one server has the file to itself.
-func (e *embeddedFile) embedded() bool { return true }
+// embedded is true: one server uses the file.
+func (e *sqliteDB) embedded() bool { return true }
 
-// close ends everything within the limits; the lock goes last, so that no
-// other server begins while this one still writes.
-func (e *embeddedFile) close() error {
+// close closes everything within the limits. The lock is last, so that no other
+// server starts while this one still writes.
+func (e *sqliteDB) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), e.writer.options.Limits.served())
 	defer cancel()
-	return errors.Join(e.writer.close(ctx), e.short.close(ctx), e.long.close(ctx), e.lock.close())
+	return errors.Join(e.writer.close(ctx), e.reads.close(ctx), e.lists.close(ctx), e.lock.close())
 }

@@ -28,9 +28,9 @@ func TestEveryStatementFails(t *testing.T) {
 
 // failing has a crowd meet one failure, early and late in its group.
 func failing(t testing.TB, options Options, word string, fail error, after bool) error {
-	evil, name := newHostile(t)
+	evil, name := newFaultyDriver(t)
 	options.driver = name
-	r := enter(t, file(t), options)
+	r := openTest(t, tempFile(t), options)
 	for n := int64(1); n <= 4; n++ {
 		evil.set(nth(n, word, fail, after))
 		if _, err := r.crowd(t.Context(), fmt.Sprint(n, " "), 24); err != nil {
@@ -47,8 +47,8 @@ func failing(t testing.TB, options Options, word string, fail error, after bool)
 // TestDiskStaysFull lets nothing be written for a while, as when a disk is
 // full. Afterwards everything works again without a restart.
 func TestDiskStaysFull(t *testing.T) {
-	evil, name := newHostile(t)
-	r := enter(t, file(t), Options{driver: name})
+	evil, name := newFaultyDriver(t)
+	r := openTest(t, tempFile(t), Options{driver: name})
 	for round := range 3 {
 		evil.set(func(text string) (error, bool) {
 			if len(text) > 6 && text[:6] == "INSERT" {
@@ -73,11 +73,11 @@ func TestDiskStaysFull(t *testing.T) {
 // TestHungDisk has a commit that does not come back. Callers are answered
 // within their limits, and the room works again when the disk does.
 func TestHungDisk(t *testing.T) {
-	evil, name := newHostile(t)
-	limits := brief
+	evil, name := newFaultyDriver(t)
+	limits := shortLimits
 	limits.Admission = 200 * time.Millisecond
-	limits.QueueWait, limits.Transaction, limits.Commit, limits.Settle = 300*time.Millisecond, 300*time.Millisecond, 100*time.Millisecond, 100*time.Millisecond
-	r := enter(t, file(t), Options{driver: name, Limits: limits})
+	limits.QueueWait, limits.Transaction, limits.Commit, limits.Resolve = 300*time.Millisecond, 300*time.Millisecond, 100*time.Millisecond, 100*time.Millisecond
+	r := openTest(t, tempFile(t), Options{driver: name, Limits: limits})
 	release := make(chan struct{})
 	evil.set(func(text string) (error, bool) {
 		if text == "COMMIT" {
@@ -110,7 +110,7 @@ func TestHungDisk(t *testing.T) {
 
 // TestCallersLeave has callers go away at every moment.
 func TestCallersLeave(t *testing.T) {
-	r := enter(t, file(t), Options{})
+	r := openTest(t, tempFile(t), Options{})
 	for i := range 200 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*20*time.Microsecond)
 		name := fmt.Sprint("leaver ", i)
@@ -121,15 +121,15 @@ func TestCallersLeave(t *testing.T) {
 			t.Errorf("told %v, it is there %d times, %v", err, count, trouble)
 		}
 	}
-	if left := len(r.queue.tenant) + len(r.queue.keys) + r.queue.count; left != 0 {
+	if left := r.queue.accounts.Len() + len(r.queue.keys) + r.queue.count; left != 0 {
 		t.Errorf("%d traces in the queue", left)
 	}
 }
 
 // TestReaderIsGivenUp has a reader whose BEGIN fails: it must not be used again.
 func TestReaderIsGivenUp(t *testing.T) {
-	evil, name := newHostile(t)
-	r := enter(t, file(t), Options{driver: name})
+	evil, name := newFaultyDriver(t)
+	r := openTest(t, tempFile(t), Options{driver: name})
 	for range 40 { // more than there are readers
 		evil.set(nth(1, "BEGIN", errIO, true)) // it has begun, and says it has not
 		if _, err := r.count(t.Context(), "x"); !errors.Is(err, ErrUnavailable) {

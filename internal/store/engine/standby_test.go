@@ -23,9 +23,9 @@ func TestSilentStandby(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer cluster.Stop()
-	limits := brief
-	limits.Commit, limits.Settle = 1500*time.Millisecond, 1500*time.Millisecond
-	r := enter(t, cluster.URL, Options{Limits: limits})
+	limits := shortLimits
+	limits.Commit, limits.Resolve = 1500*time.Millisecond, 1500*time.Millisecond
+	r := openTest(t, cluster.URL, Options{Limits: limits})
 	admin, err := pgx.Connect(t.Context(), cluster.URL)
 	if err != nil {
 		t.Fatal(err)

@@ -4,22 +4,20 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
-const (
-	sweepEvery = time.Minute
-	sweepBatch = 1000
-)
+const sweepBatch = 1000
 
-// sweeper forgets marks nobody can ask for any more: looking one up takes
-// seconds, and they are kept for a quarter of an hour.
+// sweeper deletes old commit marks. A lookup takes seconds, and marks are kept for
+// a quarter of an hour.
 type sweeper struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
-// newSweeper begins to sweep. Every replica does: what one has taken away the
-// others do not find.
+// newSweeper starts a sweeper. Every replica has one.
 func newSweeper(db *DB, logger *slog.Logger) *sweeper {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &sweeper{cancel: cancel, done: make(chan struct{})}
@@ -29,36 +27,37 @@ func newSweeper(db *DB, logger *slog.Logger) *sweeper {
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(sweepEvery):
+			case <-time.After(limits.CommitMarkSweep):
 			}
-			if err := db.SweepMarks(ctx); err != nil && ctx.Err() == nil {
-				logger.Warn("old commit marks stay for now", "error", err)
+			if err := db.DeleteOldMarks(ctx); err != nil && ctx.Err() == nil {
+				logger.Warn("cannot delete old commit marks", "error", err)
 			}
 		}
 	}()
 	return s
 }
 
-// close ends it before the queue does, so that it logs no refusal of its own
-// at the end of every run.
+// close ends the sweeper. It must end before the queue, or it would log that it
+// was refused.
 func (s *sweeper) close() {
 	s.cancel()
 	<-s.done
 }
 
-// housekeeping is the tenant of the engine's own work.
-const housekeeping = " housekeeping"
+// maintenance is the tenant of the engine's own work. The space keeps it apart
+// from organisations.
+const maintenance = " maintenance"
 
-// SweepMarks forgets old marks, a few at a time so that nobody waits for it.
-// How old they are is said by the database's clock, since the one in a mark is
-// that of whoever wrote it.
-func (db *DB) SweepMarks(ctx context.Context) error {
+// DeleteOldMarks deletes old marks, some at a time so that no caller waits long.
+// Their age is by the database's clock, because the time in a mark is that of the
+// server which wrote it.
+func (db *DB) DeleteOldMarks(ctx context.Context) error {
 	for {
 		var count int64
-		err := db.Update(ctx, housekeeping, func(t *Tx) error {
+		err := db.Update(ctx, maintenance, func(t *Tx) error {
 			var err error
 			count, err = t.Exec(ctx, `DELETE FROM commit_mark WHERE id IN
-				(SELECT id FROM commit_mark WHERE at < {now} - 900000000 ORDER BY at LIMIT $1)`, int64(sweepBatch))
+				(SELECT id FROM commit_mark WHERE at < {now} - $1 ORDER BY at LIMIT $2)`, limits.CommitMarks.Microseconds(), int64(sweepBatch))
 			return err
 		})
 		if err != nil || count < sweepBatch {

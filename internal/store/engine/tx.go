@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Rows is the answer to a query, row by row.
+// Rows is the result of a query.
 type Rows interface {
 	Next() bool
 	Scan(into ...any) error
@@ -14,41 +14,41 @@ type Rows interface {
 	Close() error
 }
 
-// runner is how one kind of database runs the statements of a transaction.
+// runner runs the statements of a transaction on one kind of database.
 type runner interface {
 	query(ctx context.Context, text string, args []any) (Rows, error)
 	exec(ctx context.Context, text string, args []any) (int64, error)
 	copy(ctx context.Context, tables []Copied) (int64, error)
 }
 
-// Tx is one open transaction. All SQL passes through it, so that every text
-// reaches the database the same way and every error of a driver becomes a fault.
+// Tx is an open transaction. All SQL goes through it, so that every driver's error
+// becomes a Fault.
 type Tx struct {
 	dialect *dialect
 	runner  runner
-	// shared says that other callers' work is in the same transaction: it must
-	// not end with this caller's patience.
-	shared  bool
-	lazy    bool
-	count   int   // of the statements that ran
-	changed int64 // rows, as far as was told
-	fatal   error // the first fault: nothing runs after it
+	// shared means that other callers' work is in the same transaction: a
+	// cancelled context must not end it.
+	shared      bool
+	asyncCommit bool
+	count       int   // statements that ran
+	changed     int64 // rows
+	fatal       error // the first fault; nothing runs after it
 }
 
-// Query asks for rows.
+// Query runs a query.
 func (t *Tx) Query(ctx context.Context, text string, args ...any) (Rows, error) {
-	ctx, err := t.admit(ctx, args)
+	ctx, err := t.check(ctx, args)
 	if err != nil {
 		return nil, err
 	}
 	rows, err := t.runner.query(ctx, text, args)
 	if err != nil {
-		return nil, t.Note(err)
+		return nil, t.Fail(err)
 	}
 	return rows, nil
 }
 
-// One scans the only row of a query, or answers ErrNotFound.
+// One scans the only row of a query, or returns ErrNotFound.
 func (t *Tx) One(ctx context.Context, text string, args, into []any) error {
 	rows, err := t.Query(ctx, text, args...)
 	if err != nil {
@@ -56,53 +56,53 @@ func (t *Tx) One(ctx context.Context, text string, args, into []any) error {
 	}
 	defer rows.Close()
 	if !rows.Next() {
-		if err := t.Note(rows.Err()); err != nil {
+		if err := t.Fail(rows.Err()); err != nil {
 			return err
 		}
-		if err := t.Note(rows.Close()); err != nil {
+		if err := t.Fail(rows.Close()); err != nil {
 			return err
 		}
 		return ErrNotFound
 	}
 	if err := rows.Scan(into...); err != nil {
-		return t.Note(err)
+		return t.Fail(err)
 	}
-	return t.Note(rows.Close())
+	return t.Fail(rows.Close())
 }
 
-// Exec changes rows and tells how many.
+// Exec runs a statement and returns the number of changed rows.
 func (t *Tx) Exec(ctx context.Context, text string, args ...any) (int64, error) {
-	ctx, err := t.admit(ctx, args)
+	ctx, err := t.check(ctx, args)
 	if err != nil {
 		return 0, err
 	}
 	count, err := t.runner.exec(ctx, text, args)
 	t.changed += count
-	return count, t.Note(err)
+	return count, t.Fail(err)
 }
 
-// Arrays says that rows are best written as one array for each column.
+// Arrays reports whether rows are best written as one array per column.
 func (t *Tx) Arrays() bool { return t.dialect.arrays }
 
-// Alone says that nobody else writes while this transaction is open.
-func (t *Tx) Alone() bool { return !t.dialect.arrays }
+// SingleWriter reports whether no other transaction writes meanwhile.
+func (t *Tx) SingleWriter() bool { return !t.dialect.arrays }
 
-// Lazily lets the commit not wait for the disk: a crash of the database may
-// forget it. It is for what nobody is promised.
-func (t *Tx) Lazily() { t.lazy = true }
+// AsyncCommit lets the commit not wait for the disk, so that a crash of the
+// database may lose it.
+func (t *Tx) AsyncCommit() { t.asyncCommit = true }
 
-// Statements tells how many statements ran.
+// Statements returns the number of statements that ran.
 func (t *Tx) Statements() int { return t.count }
 
-// admit checks whether a statement may run, and gives the context to run it
-// with. SQLite answers an interrupted write by rolling back the transaction
-// with everybody's work in it, so there a started statement is let finish.
-func (t *Tx) admit(ctx context.Context, args []any) (context.Context, error) {
+// check decides whether a statement may run, and returns the context for it.
+// SQLite rolls back the whole shared transaction when a write is interrupted, so
+// there statements are not cancelled.
+func (t *Tx) check(ctx context.Context, args []any) (context.Context, error) {
 	if t.fatal != nil {
 		return nil, t.fatal
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, left(err)
+		return nil, callerGone(err)
 	}
 	for _, arg := range args {
 		if text, ok := arg.(string); ok && !Storable(text) {
@@ -116,11 +116,10 @@ func (t *Tx) admit(ctx context.Context, args []any) (context.Context, error) {
 	return ctx, nil
 }
 
-// Note turns a driver's error into a fault and ends the transaction with it.
-// PostgreSQL does so by itself; SQLite would go on, and after some errors has
-// rolled back silently, so that the next statement would run outside any
-// transaction.
-func (t *Tx) Note(err error) error {
+// Fail turns a driver's error into a Fault and lets no other statement run.
+// PostgreSQL does that by itself; SQLite would go on, and after some errors it has
+// rolled back, so that the next statement would run outside any transaction.
+func (t *Tx) Fail(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -131,18 +130,18 @@ func (t *Tx) Note(err error) error {
 	return err
 }
 
-// verdict is what becomes of a transaction whose function has returned. A
-// fault counts even when the function kept it to itself.
-func (t *Tx) verdict(err error) error {
+// finish returns the error of a transaction whose function has returned. A fault
+// counts even if the function ignored it.
+func (t *Tx) finish(err error) error {
 	if err == nil {
 		err = t.fatal
 	}
-	// Nobody may use it from now on.
+	// It must not be used any more.
 	t.fatal = errEnded
 	return err
 }
 
-// Storable reports whether both databases can keep a text as it is.
+// Storable reports whether both databases can store a text unchanged.
 func Storable(text string) bool {
 	return strings.IndexByte(text, 0) < 0 && utf8.ValidString(text)
 }

@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"landfall/internal/lib/limits"
 )
 
-// Wipe writes a database's files anew, so that nothing is left in them of rows
-// that are gone. On SQLite that is the whole file and its log; on PostgreSQL
-// the tables named, whose old files are removed: what its log and its archives
-// still have goes when they do. Nobody else can write meanwhile.
+// Wipe rewrites a database's files, so that nothing of deleted rows is left in
+// them: on SQLite the whole file and its log, on PostgreSQL the given tables. What
+// PostgreSQL's log and archives still hold goes when they do. No other process
+// can write meanwhile.
 func Wipe(ctx context.Context, name Name, tables ...string) error {
 	if file, ok := name.target.(sqliteFile); ok {
 		return wipeFile(ctx, file)
@@ -25,8 +27,8 @@ func Wipe(ctx context.Context, name Name, tables ...string) error {
 	if err != nil {
 		return postgresDialect.wrap(err)
 	}
-	defer func() { _ = connection.Close(context.WithoutCancel(ctx)) }() // its work is done
-	if err := outwait(ctx, connection); err != nil {
+	defer func() { _ = connection.Close(context.WithoutCancel(ctx)) }() // the work is done
+	if err := waitForReaders(ctx, connection); err != nil {
 		return err
 	}
 	for _, table := range tables {
@@ -37,31 +39,31 @@ func Wipe(ctx context.Context, name Name, tables ...string) error {
 	return nil
 }
 
-// longestReader is how long a wipe waits for those who read since before it.
-const longestReader = 30 * time.Second
+// maxReaderWait is how long Wipe waits for older readers.
+const maxReaderWait = 30 * time.Second
 
-// outwait waits until nobody can see any more what was there before: rows that
-// somebody still sees would be written into the new files.
-func outwait(ctx context.Context, connection *pgx.Conn) error {
-	var mark string
-	if err := connection.QueryRow(ctx, `SELECT pg_current_xact_id()::xid::text`).Scan(&mark); err != nil {
+// waitForReaders waits until no transaction can see deleted rows any more: those
+// would be copied into the new files.
+func waitForReaders(ctx context.Context, connection *pgx.Conn) error {
+	var current string
+	if err := connection.QueryRow(ctx, `SELECT pg_current_xact_id()::xid::text`).Scan(&current); err != nil {
 		return postgresDialect.wrap(err)
 	}
-	for end := time.Now().Add(longestReader); ; {
+	for end := time.Now().Add(maxReaderWait); ; {
 		var seen bool
 		if err := connection.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_stat_activity
 			WHERE datname = current_database() AND pid <> pg_backend_pid() AND
-				greatest(age(backend_xmin), age(backend_xid)) > age(CAST($1::text AS xid)))`, mark).Scan(&seen); err != nil {
+				greatest(age(backend_xmin), age(backend_xid)) > age(CAST($1::text AS xid)))`, current).Scan(&seen); err != nil {
 			return postgresDialect.wrap(err)
 		}
 		if !seen {
 			return nil
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("somebody still reads what was there before; try again when long transactions have ended: %w", ErrUnavailable)
+			return fmt.Errorf("other transactions still see deleted rows; try again when they have ended: %w", ErrUnavailable)
 		}
 		select {
-		case <-time.After(50 * time.Millisecond):
+		case <-time.After(limits.LockFilePoll):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -69,7 +71,7 @@ func outwait(ctx context.Context, connection *pgx.Conn) error {
 }
 
 func wipeFile(ctx context.Context, file sqliteFile) error {
-	address, err := file.address(Options{}.withDefaults(), writing)
+	address, err := file.address(Options{}.withDefaults(), readWriteAccess)
 	if err != nil {
 		return err
 	}
@@ -89,7 +91,7 @@ func wipeFile(ctx context.Context, file sqliteFile) error {
 		return sqliteDialect.wrap(err)
 	}
 	if busy != 0 {
-		return fmt.Errorf("somebody reads the database and keeps its log from being emptied; try again: %w", ErrUnavailable)
+		return fmt.Errorf("another process is reading the database, so its log cannot be emptied; try again: %w", ErrUnavailable)
 	}
 	return nil
 }

@@ -22,8 +22,8 @@ func Collect[T any](ctx context.Context, t *engine.Tx, read func(Scanner, *T) er
 		found = append(found, blank)
 		// Read in place: a separate item would be one more allocation.
 		if err := read(rows.Scan, &found[len(found)-1]); err != nil {
-			return nil, t.Note(err)
+			return nil, t.Fail(err)
 		}
 	}
-	return found, t.Note(rows.Err())
+	return found, t.Fail(rows.Err())
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // MaxBatch is the number of rows that a Query takes at most.
-const MaxBatch = engine.LongestBatch
+const MaxBatch = engine.MaxBatch
 
 // querySizes are the numbers of rows a query is prepared for on SQLite. A set is padded
 // with NULLs to the next size, and joining drops those.

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 const (
 	// vouchedFor is how long a key that was found good is believed to be. A
 	// revocation must be felt within ten seconds by whatever is under way.
-	vouchedFor = time.Second
+	vouchedFor = limits.AuthorTrust
 	// mostVouched bounds the memory; the operator makes the keys.
 	mostVouched = 10_000
 )

@@ -29,10 +29,10 @@ func Backup(
 		return false, err
 	}
 	err = appear(file, func(half string) error {
-		if err := engine.Copy(ctx, name, half); err != nil {
+		if err := engine.CopyFile(ctx, name, half); err != nil {
 			return translate(err)
 		}
-		if err := engine.Sound(ctx, half); err != nil {
+		if err := engine.CheckIntegrity(ctx, half); err != nil {
 			return err
 		}
 		if current, err := isCurrent(ctx, half, options); err != nil || !current {
@@ -75,7 +75,7 @@ func Restore(ctx context.Context, url, file string, options Options, prepare fun
 		if err := duplicate(file, half); err != nil {
 			return err
 		}
-		if err := engine.Sound(ctx, half); err != nil {
+		if err := engine.CheckIntegrity(ctx, half); err != nil {
 			return err
 		}
 		return withStore(ctx, half, options, func(store *Store) error { return prepare(ctx, store) })

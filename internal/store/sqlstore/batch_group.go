@@ -19,7 +19,7 @@ const longestGroup = 512
 // newGroup declares a verb that is joint, for callers who bring whole batches,
 // of which so many at once are done with arrays.
 func newGroup[W, O any](s *Store, most int, run func(*tx, context.Context, []*pendingCall[W, O]) error) *engine.Kind {
-	return s.db.JoinGroups(func(ctx context.Context, t *engine.Tx, calls []*engine.Call) error {
+	return s.db.NewGroupKind(func(ctx context.Context, t *engine.Tx, calls []*engine.Call) error {
 		undone, size := true, sqlset.MaxBatch
 		if t.Arrays() {
 			size = most

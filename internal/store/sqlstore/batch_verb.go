@@ -26,12 +26,12 @@ type pendingCall[W, O any] struct {
 // keys, sorted, and sets what became of each call. An error is the whole
 // batch's. It may be called again with the same calls.
 func newBatchVerb[W, O any](s *Store, run func(*tx, context.Context, []*pendingCall[W, O]) error) *batchVerb[W, O] {
-	return &batchVerb[W, O]{s.db.Join(runBatch(s, run))}
+	return &batchVerb[W, O]{s.db.NewKind(runBatch(s, run))}
 }
 
 // newLongBatchVerb is newJoint for what is done in longer batches where arrays are taken.
 func newLongBatchVerb[W, O any](s *Store, run func(*tx, context.Context, []*pendingCall[W, O]) error) *batchVerb[W, O] {
-	return &batchVerb[W, O]{s.db.JoinMany(runBatch(s, run))}
+	return &batchVerb[W, O]{s.db.NewLargeKind(runBatch(s, run))}
 }
 
 // runBatch is how the engine calls a verb.

@@ -123,7 +123,7 @@ func (t *tx) commitLazilyIfGranted(batch []*claimCall) {
 			return
 		}
 	}
-	t.engine.Lazily()
+	t.engine.AsyncCommit()
 }
 
 const (

@@ -32,7 +32,7 @@ func (s *Store) sound(ctx context.Context, table string, before landfall.Waterma
 			return err
 		}
 		var writing []string
-		if !v.engine.Alone() {
+		if !v.engine.SingleWriter() {
 			found, err := collect(ctx, v.txSession, func(scan scanner, one *string) error { return scan(one) },
 				`SELECT virtualtransaction FROM pg_locks WHERE locktype = 'relation' AND relation = '`+table+`'::regclass
 				AND mode = 'RowExclusiveLock' AND granted

@@ -75,7 +75,7 @@ func (s *Store) Texts(ctx context.Context, text string) (found []string, err err
 }
 
 // SweepMarks runs the sweeper's round now.
-func (s *Store) SweepMarks(ctx context.Context) error { return s.db.SweepMarks(ctx) }
+func (s *Store) SweepMarks(ctx context.Context) error { return s.db.DeleteOldMarks(ctx) }
 
 // Exchanges posts onto an account and tells how many statements that took.
 func (s *Store) Exchanges(ctx context.Context, wanted landfall.Posting) (count int, err error) {

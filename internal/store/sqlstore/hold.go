@@ -13,7 +13,7 @@ import (
 
 // hold waits for a row and keeps it. A row that is not there cannot be held.
 func (t *tx) hold(ctx context.Context, text string, args ...any) error {
-	if t.engine.Alone() {
+	if t.engine.SingleWriter() {
 		return nil
 	}
 	_, err := collect(ctx, t.txSession, func(scan scanner, one *int) error { return scan(one) }, text, args...)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 const (
@@ -39,7 +40,7 @@ func (v *view) BytesSent(ctx context.Context, organisation, day string) (int64, 
 }
 
 // usageKept is how long days stay readable: long enough for a monthly look.
-const usageKept = 35 * 24 * time.Hour
+const usageKept = limits.UsageKept
 
 // AddBytesSent adds to what an organisation has sent on a day.
 func (t *tx) AddBytesSent(ctx context.Context, organisation, day string, bytes int64) (int64, error) {

@@ -5,10 +5,11 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 // sampleLife is how long samples of a run that ended are kept: 30 days.
-const sampleLife = 30 * 24 * time.Hour
+const sampleLife = limits.RunSamples
 
 // SampleRuns notes how far live runs are. Replicas that do so at the same
 // moment leave two samples, which is no harm.

@@ -36,7 +36,7 @@ func (s *txSession) one(ctx context.Context, text string, args, into []any) erro
 }
 
 // note turns a driver's error into a fault and ends the transaction with it.
-func (s *txSession) note(err error) error { return translate(s.engine.Note(err)) }
+func (s *txSession) note(err error) error { return translate(s.engine.Fail(err)) }
 
 // exec changes rows and tells how many.
 func (t *tx) exec(ctx context.Context, text string, args ...any) (int64, error) {

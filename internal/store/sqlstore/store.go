@@ -173,7 +173,7 @@ func (s *Store) declareVerbs() {
 	s.groupClaims = newGroup(s, sqlset.MaxBatch, ifAuthorised(&s.keys, claimant, (*tx).claim))
 	s.groupPeeks = newGroup(s, longestGroup, ifAuthorised(&s.keys, claimant, (*tx).peek))
 	s.groupCounted = newGroup(s, sqlset.MaxBatch, ifAuthorised(&s.keys, claimant, (*tx).claimCounted))
-	s.settlements = s.db.Join(s.settleAll)
+	s.settlements = s.db.NewKind(s.settleAll)
 	s.undos = newBatchVerb(s, (*tx).undo) // an operator has no key
 }
 
@@ -202,7 +202,7 @@ func (s *Store) stream(ctx context.Context, fn func(*view) error) error {
 }
 
 // Figures says how the engine is doing.
-func (s *Store) Figures() engine.Figures { return s.db.Figures() }
+func (s *Store) Figures() engine.Stats { return s.db.Stats() }
 
 // Ping commits a mark and nothing else: only a write proves that the database
 // can be written to.

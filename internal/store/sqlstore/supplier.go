@@ -84,7 +84,7 @@ func (t *tx) CreateSupplier(ctx context.Context, s landfall.Supplier) error {
 // LockSuppliers waits for whoever is changing suppliers, and keeps the next
 // one waiting. Whoever writes to SQLite is alone anyway.
 func (t *tx) LockSuppliers(ctx context.Context) error {
-	if t.engine.Alone() {
+	if t.engine.SingleWriter() {
 		return nil
 	}
 	_, err := t.exec(ctx, holdSuppliers)

@@ -65,16 +65,16 @@ func TestTroubleIsNamed(t *testing.T) {
 		"refused":   {with(func(u *url.URL) { u.Host = nobody; u.User = url.UserPassword("u", secret) }), "connection refused", true},
 		"TLS":       {with(func(u *url.URL) { u.RawQuery = "sslmode=require" }), "offers no TLS", false},
 		"socket":    {"postgres:///x?host=" + folder, "no such socket", true},
-		"no SQLite": {text, "no SQLite database", false},
-		"a folder":  {folder, "is a folder", false},
-		"a link":    {link, "is a link", false},
+		"no SQLite": {text, "not a SQLite database", false},
+		"a folder":  {folder, "is a directory", false},
+		"a link":    {link, "is a symbolic link", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			parsed, err := Parse(c.database)
 			if err != nil {
 				t.Fatal(err)
 			}
-			db, err := Open(t.Context(), parsed, Options{Steps: steps, ApplySchema: true, Server: true, Limits: brief})
+			db, err := Open(t.Context(), parsed, Options{Steps: steps, ApplySchema: true, Server: true, Limits: shortLimits})
 			if err == nil {
 				db.Close()
 				t.Fatal("it was opened")
@@ -138,8 +138,8 @@ func me() string {
 // TestSweepGoesByTheDatabase keeps fresh marks of a replica whose clock is slow
 // in front of old ones, which must go all the same.
 func TestSweepGoesByTheDatabase(t *testing.T) {
-	for _, server := range []string{file(t), pgtest.URL(t)} {
-		r := enter(t, server, Options{})
+	for _, server := range []string{tempFile(t), pgtest.URL(t)} {
+		r := openTest(t, server, Options{})
 		const each = sweepBatch + 200
 		err := r.Update(t.Context(), "t", func(tx *Tx) error {
 			for i := range 2 * each {
@@ -158,7 +158,7 @@ func TestSweepGoesByTheDatabase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := r.SweepMarks(t.Context()); err != nil {
+		if err := r.DeleteOldMarks(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		var old, all int

@@ -16,7 +16,7 @@ import (
 // One organisation that read all the time, and slowly, had every place: others
 // waited behind it until they were refused.
 func TestReadersTakeTurns(t *testing.T) {
-	for name, address := range map[string]func(testing.TB) string{"sqlite": file, "postgres": pgtest.URL} {
+	for name, address := range map[string]func(testing.TB) string{"sqlite": tempFile, "postgres": pgtest.URL} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if err := readingBeside(t, address(t), Options{}); err != nil {
@@ -29,7 +29,7 @@ func TestReadersTakeTurns(t *testing.T) {
 // readingBeside reads now and then beside somebody who reads a lot, and says how
 // that went wrong.
 func readingBeside(t testing.TB, address string, options Options) error {
-	r := enter(t, address, options)
+	r := openTest(t, address, options)
 	const held = 300 * time.Millisecond
 	var begun atomic.Int64 // reads of everybody
 	look := func(ctx context.Context, pause time.Duration) func(*Tx) error {
@@ -82,11 +82,11 @@ func TestHungDiskHoldsNoReader(t *testing.T) {
 
 // hanging reads from a disk that hangs, and says who was not answered in time.
 func hanging(t testing.TB, options Options, limit time.Duration) error {
-	disk, name := newHostile(t)
+	disk, name := newFaultyDriver(t)
 	options.driver = name
-	options.Limits = brief
+	options.Limits = shortLimits
 	options.Limits.QueueWait, options.Limits.Transaction = 500*time.Millisecond, time.Second
-	r := enter(t, file(t), options)
+	r := openTest(t, tempFile(t), options)
 	released := make(chan struct{})
 	release := sync.OnceFunc(func() { close(released) })
 	defer release()

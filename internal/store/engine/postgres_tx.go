@@ -2,28 +2,26 @@ package engine
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// exchange runs the statements of one transaction on PostgreSQL with as few
-// exchanges as it can: the first statement travels with the beginning and the
-// mark with the commit.
-type exchange struct {
-	pool     *pool
+// pgTx runs the statements of one transaction on PostgreSQL with few round trips:
+// BEGIN is sent with the first statement and the mark with the COMMIT.
+type pgTx struct {
+	pool     *pgPool
 	begin    string
-	settings string // a statement that sets what the transaction must run with, or nothing
+	settings string // a statement that applies settings, or empty
 	silence  time.Duration
 	until    time.Time
-	conn     *conn // nil before the first statement
-	failed   bool  // the connection itself is in doubt
+	conn     *pgConn // nil before the first statement
+	failed   bool    // the connection must not be used again
 }
 
 // take gets a connection.
-func (x *exchange) take(ctx context.Context) (err error) {
+func (x *pgTx) take(ctx context.Context) (err error) {
 	if x.conn, err = x.pool.get(ctx); err != nil {
 		x.conn = nil
 		return err
@@ -32,8 +30,8 @@ func (x *exchange) take(ctx context.Context) (err error) {
 	return nil
 }
 
-// opening is the beginning of a transaction as part of a longer exchange.
-func (x *exchange) opening() *pgx.Batch {
+// opening returns a batch that begins the transaction.
+func (x *pgTx) opening() *pgx.Batch {
 	batch := &pgx.Batch{}
 	batch.Queue(x.begin)
 	if x.settings != "" {
@@ -42,10 +40,10 @@ func (x *exchange) opening() *pgx.Batch {
 	return batch
 }
 
-// first begins the transaction and sends its first statement along. A
-// connection that turns out to be dead is exchanged for a new one: nothing was
-// done over it that could stay.
-func (x *exchange) first(ctx context.Context, text string, args []any) (pgx.BatchResults, error) {
+// first begins the transaction together with its first statement. If the
+// connection turns out to be dead, it uses a new one: nothing can remain of what
+// was sent.
+func (x *pgTx) first(ctx context.Context, text string, args []any) (pgx.BatchResults, error) {
 	for again := false; ; again = true {
 		if err := x.take(ctx); err != nil {
 			return nil, err
@@ -65,24 +63,20 @@ func (x *exchange) first(ctx context.Context, text string, args []any) (pgx.Batc
 		}
 		_ = results.Close()
 		wrapped := postgresDialect.wrap(err)
-		// Only one that lay idle may have died unnoticed. A new one that breaks
-		// says something about the server, and hiding it would double every
-		// wait.
+		// Only an idle connection can have died unnoticed. If a new one breaks,
+		// the server has a problem, and another attempt would double every wait.
 		old := !x.conn.since.IsZero()
 		_ = x.note(wrapped)
-		if again || !old || !is(wrapped, lost) || timedOut(err) || ctx.Err() != nil {
+		if again || !old || !isFault(wrapped, faultConnection) || timedOut(err) || ctx.Err() != nil {
 			return nil, wrapped
 		}
 		x.release()
 	}
 }
 
-// query sends a statement that gives rows, with the beginning if it is the
-// first.
-func (x *exchange) query(ctx context.Context, text string, args []any) (Rows, error) {
-	if x.pool.planted == holdsNothing {
-		text = strings.ReplaceAll(text, "{hold}", "")
-	}
+// query sends a statement that returns rows; the first one begins the
+// transaction.
+func (x *pgTx) query(ctx context.Context, text string, args []any) (Rows, error) {
 	text = postgresDialect.text(text)
 	if x.conn == nil {
 		results, err := x.first(ctx, text, args)
@@ -103,9 +97,9 @@ func (x *exchange) query(ctx context.Context, text string, args []any) (Rows, er
 	return &pgRows{Rows: rows, of: x}, nil
 }
 
-// exec sends a statement that gives a count, with the beginning if it is the
-// first.
-func (x *exchange) exec(ctx context.Context, text string, args []any) (int64, error) {
+// exec sends a statement that returns a count; the first one begins the
+// transaction.
+func (x *pgTx) exec(ctx context.Context, text string, args []any) (int64, error) {
 	text = postgresDialect.text(text)
 	if x.conn == nil {
 		results, err := x.first(ctx, text, args)
@@ -122,9 +116,9 @@ func (x *exchange) exec(ctx context.Context, text string, args []any) (int64, er
 	return tag.RowsAffected(), x.note(postgresDialect.wrap(err))
 }
 
-// flat declares columns of rows to be what they are: lists without lists in them.
-// The driver would find it out by reflection, value by value. The first column
-// makes room for all of them.
+// flat marks arguments as arrays of one dimension, which the driver would
+// otherwise find out by reflection, value by value. The first column reserves
+// space for all of them.
 func flat(args []any) []any {
 	first, room := -1, 0
 	for i, arg := range args {
@@ -142,24 +136,24 @@ func flat(args []any) []any {
 		}
 	}
 	if first >= 0 {
-		all := args[first].(Column) //nolint:forcetypeassert // it was looked at
+		all := args[first].(Column) //nolint:forcetypeassert // its type was checked above
 		all.room = room
 		args[first] = all
 	}
 	return args
 }
 
-// note remembers that the connection broke, and doubts all others with it.
-func (x *exchange) note(err error) error {
-	if is(err, lost) && x.conn != nil {
+// note marks the connection, and the idle ones with it, as broken.
+func (x *pgTx) note(err error) error {
+	if isFault(err, faultConnection) && x.conn != nil {
 		x.failed = true
-		x.pool.doubt(x.conn)
+		x.pool.invalidate(x.conn)
 	}
 	return err
 }
 
-// end rolls back what is still open and gives the connection back.
-func (x *exchange) end() {
+// end rolls back an open transaction and returns the connection to the pool.
+func (x *pgTx) end() {
 	if x.conn == nil {
 		return
 	}
@@ -172,12 +166,12 @@ func (x *exchange) end() {
 	x.release()
 }
 
-// release gives the connection back, or up. The place goes back either way: a
-// place that is lost with its connection would be missing until a restart.
-func (x *exchange) release() {
+// release returns the connection to the pool or closes it. Its slot is returned
+// either way, or it would be missing until a restart.
+func (x *pgTx) release() {
 	if x.failed {
 		x.conn.drop()
-		_ = x.conn.Close(cancelled) // so that nobody takes it for a good one
+		_ = x.conn.Close(cancelledContext) // so that the pool sees it is closed
 	} else {
 		x.conn.wire.limit(x.silence, time.Time{})
 	}
@@ -185,24 +179,24 @@ func (x *exchange) release() {
 	x.conn, x.failed = nil, false
 }
 
-// cancelled is the context of what must not take any time.
-var cancelled = func() context.Context {
+// cancelledContext is for calls that must not wait.
+var cancelledContext = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }()
 
-// pgRows is the answer to a query, of the driver.
+// pgRows adapts the driver's rows.
 type pgRows struct {
 	pgx.Rows
-	rest pgx.BatchResults // what the query travelled in
-	of   *exchange
+	rest pgx.BatchResults // the batch that the query was sent in
+	of   *pgTx
 }
 
-// Err tells what ended the rows.
+// Err returns the error that ended the rows.
 func (r *pgRows) Err() error { return r.of.note(postgresDialect.wrap(r.Rows.Err())) }
 
-// Close ends the query. Again is fine.
+// Close ends the query. It may be called again.
 func (r *pgRows) Close() error {
 	r.Rows.Close()
 	err := r.Err()

@@ -11,45 +11,45 @@ import (
 	"testing"
 )
 
-// hostile is a driver before SQLite's own that does as it is told: it fails a
+// faultyDriver is a driver before SQLite's own that does as it is told: it fails a
 // statement before or after it was carried out, or hangs.
-type hostile struct {
-	inner driver.Driver
-	lock  sync.Mutex
-	mood  mood
-	ran   atomic.Int64
+type faultyDriver struct {
+	inner   driver.Driver
+	lock    sync.Mutex
+	failure failure
+	ran     atomic.Int64
 }
 
-// mood decides about a statement: an error to fail with, and whether it is
+// failure decides about a statement: an error to fail with, and whether it is
 // carried out before.
-type mood func(text string) (fail error, after bool)
+type failure func(text string) (fail error, after bool)
 
 var hostiles atomic.Int64
 
-// newHostile registers one and gives its name.
-func newHostile(t testing.TB) (*hostile, string) {
+// newFaultyDriver registers one and gives its name.
+func newFaultyDriver(t testing.TB) (*faultyDriver, string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	h := &hostile{inner: db.Driver()}
-	name := fmt.Sprint("hostile", hostiles.Add(1))
+	h := &faultyDriver{inner: db.Driver()}
+	name := fmt.Sprint("faultyDriver", hostiles.Add(1))
 	sql.Register(name, h)
 	return h, name
 }
 
-func (h *hostile) set(m mood) {
+func (h *faultyDriver) set(m failure) {
 	h.lock.Lock()
 	defer h.lock.Unlock()
-	h.mood = m
+	h.failure = m
 }
 
-func (h *hostile) decide(text string) (error, bool) { //nolint:revive // as mood has it
+func (h *faultyDriver) decide(text string) (error, bool) { //nolint:revive // as failure has it
 	h.ran.Add(1)
 	h.lock.Lock()
-	m := h.mood
+	m := h.failure
 	h.lock.Unlock()
 	if m == nil {
 		return nil, false
@@ -58,7 +58,7 @@ func (h *hostile) decide(text string) (error, bool) { //nolint:revive // as mood
 }
 
 // Open is the driver's.
-func (h *hostile) Open(name string) (driver.Conn, error) {
+func (h *faultyDriver) Open(name string) (driver.Conn, error) {
 	if fail, _ := h.decide("OPEN"); fail != nil {
 		return nil, fail
 	}
@@ -68,7 +68,7 @@ func (h *hostile) Open(name string) (driver.Conn, error) {
 
 type hostileConn struct {
 	driver.Conn
-	of *hostile
+	of *faultyDriver
 }
 
 // PrepareContext is the connection's.
@@ -83,7 +83,7 @@ func (c *hostileConn) PrepareContext(ctx context.Context, text string) (driver.S
 type hostileStmt struct {
 	driver.Stmt
 	text string
-	of   *hostile
+	of   *faultyDriver
 }
 
 // ExecContext is the statement's.
@@ -111,7 +111,7 @@ func (s *hostileStmt) QueryContext(ctx context.Context, args []driver.NamedValue
 type coded int
 
 // Error names the code.
-func (c coded) Error() string { return fmt.Sprint("hostile ", int(c)) }
+func (c coded) Error() string { return fmt.Sprint("faultyDriver ", int(c)) }
 
 // Code is what tells the driver's errors apart.
 func (c coded) Code() int { return int(c) }
@@ -123,7 +123,7 @@ const (
 )
 
 // nth fails the n-th statement from now whose text begins with a word.
-func nth(n int64, word string, fail error, after bool) mood {
+func nth(n int64, word string, fail error, after bool) failure {
 	var seen atomic.Int64
 	return func(text string) (error, bool) {
 		if strings.HasPrefix(strings.TrimSpace(text), word) && seen.Add(1) == n {

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// ErrNoFile says that a database is no file that could be copied.
-var ErrNoFile = errors.New("this database is no file")
+// ErrNoFile means that a database is not a file.
+var ErrNoFile = errors.New("this database is not a file")
 
-// Copy writes one consistent snapshot of a SQLite database into a file that is
-// empty or not there yet, beside whoever serves it: nobody waits for it, and
-// all that was committed before it began is in it. The schema does not matter,
-// so that a newer program can copy what it is about to bring up to date.
-func Copy(ctx context.Context, name Name, file string) error {
+// CopyFile writes a consistent snapshot of a SQLite database to a file that is
+// empty or does not exist. A server may be running; it does not wait. The copy has
+// all that was committed before it began. The schema does not matter, so that a
+// newer program can copy a database before it upgrades it.
+func CopyFile(ctx context.Context, name Name, file string) error {
 	from, ok := name.target.(sqliteFile)
 	if !ok {
 		return ErrNoFile
@@ -25,7 +25,7 @@ func Copy(ctx context.Context, name Name, file string) error {
 	if err := from.prepare(ctx, false); err != nil {
 		return err
 	}
-	address, err := from.address(Options{}.withDefaults(), writing)
+	address, err := from.address(Options{}.withDefaults(), readWriteAccess)
 	if err != nil {
 		return err
 	}
@@ -40,9 +40,9 @@ func Copy(ctx context.Context, name Name, file string) error {
 	return nil
 }
 
-// Sound reads a whole SQLite file and says what is wrong with it. It changes
-// nothing, and nobody else may have it open.
-func Sound(ctx context.Context, file string) error {
+// CheckIntegrity reads a whole SQLite file and reports damage. It changes nothing.
+// No other process may have the file open.
+func CheckIntegrity(ctx context.Context, file string) error {
 	path, err := filepath.Abs(file)
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func Sound(ctx context.Context, file string) error {
 	}
 	defer db.Close()
 	for _, question := range []string{`PRAGMA integrity_check(5)`, `SELECT "table" FROM pragma_foreign_key_check LIMIT 5`} {
-		said, err := answers(ctx, db, question)
+		said, err := queryStrings(ctx, db, question)
 		if err != nil {
 			return fmt.Errorf("%s cannot be read: %w", file, sqliteDialect.wrap(err))
 		}
@@ -65,19 +65,19 @@ func Sound(ctx context.Context, file string) error {
 	return nil
 }
 
-// answers gives the rows of a question that has one column.
-func answers(ctx context.Context, db *sql.DB, question string) (said []string, err error) {
+// queryStrings returns the rows of a query with one column.
+func queryStrings(ctx context.Context, db *sql.DB, question string) (found []string, err error) {
 	rows, err := db.QueryContext(ctx, question)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
+		var row string
+		if err := rows.Scan(&row); err != nil {
 			return nil, err
 		}
-		said = append(said, line)
+		found = append(found, row)
 	}
-	return said, rows.Err()
+	return found, rows.Err()
 }

@@ -14,7 +14,7 @@ import (
 
 var (
 	noon   = time.Date(2026, 8, 20, 12, 0, 0, 0, time.UTC)
-	limits = cache.Limits{Life: 50 * time.Millisecond, Patience: 5 * time.Second, Size: 100}
+	limits = cache.Limits{TTL: 50 * time.Millisecond, LoadTimeout: 5 * time.Second, Size: 100}
 )
 
 func TestManyCallersAskOnce(t *testing.T) {
@@ -58,7 +58,7 @@ func TestACallerNeedNotWait(t *testing.T) {
 			if _, err := answers.Get(t.Context(), "q", start, slow); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("got %v", err)
 			}
-			if waited := time.Since(start); waited != limits.Patience {
+			if waited := time.Since(start); waited != limits.LoadTimeout {
 				t.Errorf("a question was let run for %v", waited)
 			}
 		})

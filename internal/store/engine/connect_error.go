@@ -13,16 +13,15 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// postgresTrouble says in one sentence why a server cannot be used, without
-// anything that was secret in its name. What may pass by itself is
-// ErrUnavailable; what stays until somebody changes something is not.
-func postgresTrouble(err error) error {
+// connectError says in one sentence why a server cannot be used, without
+// secrets. Errors that may pass by themselves are ErrUnavailable.
+func connectError(err error) error {
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch refused.Code {
 		case "28P01":
 			return errors.New("the PostgreSQL server does not accept this user and password")
 		case "28000":
-			return errors.New("the PostgreSQL server does not let this user in from here, or not without TLS (see its pg_hba.conf)")
+			return errors.New("the PostgreSQL server does not accept this user from this host, or not without TLS (see its pg_hba.conf)")
 		case "3D000":
 			return errors.New("the PostgreSQL server has no database of this name")
 		case "55000":
@@ -60,17 +59,17 @@ func postgresTrouble(err error) error {
 	return fmt.Errorf("cannot connect to the PostgreSQL server: %w", postgresDialect.wrap(err))
 }
 
-// fileTrouble says in one sentence why a SQLite file cannot be used.
-func fileTrouble(path string, err error) error {
+// fileError says in one sentence why a SQLite file cannot be used.
+func fileError(path string, err error) error {
 	info, stat := os.Stat(path)
 	switch {
 	case stat == nil && info.IsDir():
-		return fmt.Errorf("%s is a folder and no SQLite file", path)
+		return fmt.Errorf("%s is a directory, not a SQLite file", path)
 	case errors.Is(err, os.ErrPermission) || errors.Is(stat, os.ErrPermission):
 		return fmt.Errorf("this user may not read and write %s", path)
-	case code(err) == sqliteNoDB:
-		return fmt.Errorf("%s is no SQLite database; it was left as it is", path)
-	case code(err) == sqliteCant:
+	case errorCode(err) == sqliteNoDB:
+		return fmt.Errorf("%s is not a SQLite database; it was not changed", path)
+	case errorCode(err) == sqliteCant:
 		return fmt.Errorf("cannot open %s: check that this user may write it and its folder: %w", path, err)
 	}
 	return fmt.Errorf("cannot use %s: %w", path, err)

@@ -16,28 +16,28 @@ type setting struct{ name, value string }
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) + "ms" }
 
-// sessionSettings is what our statements rely on.
+// sessionSettings are the settings that our statements rely on.
 func sessionSettings(limits Limits) []setting {
 	return []setting{
 		{"statement_timeout", milliseconds(limits.Statement)},
 		{"lock_timeout", milliseconds(limits.BatchLock)},
 		{"idle_in_transaction_session_timeout", milliseconds(2 * limits.Transaction)},
-		// Our statements look rows up by their keys: one plan fits all.
+		// Our statements look rows up by key: one plan fits all values.
 		{"plan_cache_mode", "force_generic_plan"},
-		// A plan made while a table was small stays for long, so it must be one
-		// that is good for a large table: one that looks at few rows.
+		// A plan made while a table was small is kept for long, so it must be good
+		// for a large table too: one that reads few rows.
 		{"enable_seqscan", "off"}, {"enable_hashjoin", "off"}, {"enable_mergejoin", "off"},
 		{"cpu_tuple_cost", "1"}, {"random_page_cost", "0.1"},
-		// Statements after a wait must see what was waited for.
+		// A statement that waited for a lock must see what the other transaction wrote.
 		{"default_transaction_isolation", "read committed"},
 	}
 }
 
-// greet finds out whether the server takes our settings when a connection
-// starts, and gives the configuration to go on with. A pooler between us and it
-// refuses them, or takes them and forgets them in silence: then they must be
-// said in every transaction, where they cost no exchange but a little work.
-func greet(ctx context.Context, config *pgx.ConnConfig, limits Limits, settings []setting) (*pgx.ConnConfig, bool, error) {
+// negotiate finds out whether the server accepts our settings when a connection
+// starts, and returns the configuration to use. A pooler in between may refuse or
+// ignore them; then every transaction sets them, which costs no round trip but
+// some work.
+func negotiate(ctx context.Context, config *pgx.ConnConfig, limits Limits, settings []setting) (*pgx.ConnConfig, bool, error) {
 	config = config.Copy()
 	if _, ok := config.RuntimeParams["application_name"]; !ok {
 		config.RuntimeParams["application_name"] = "landfall"
@@ -46,27 +46,27 @@ func greet(ctx context.Context, config *pgx.ConnConfig, limits Limits, settings 
 	for _, s := range settings {
 		direct.RuntimeParams[s.name] = s.value
 	}
-	held, err := hears(ctx, newPool(direct, limits, &era{}, 1), settings)
+	held, err := checkSettings(ctx, newPGPool(direct, limits, &generation{}, 1), settings)
 	if err == nil && held {
 		return direct, true, nil
 	}
 	if err != nil && !startRefused(err) {
-		return nil, false, postgresTrouble(err)
+		return nil, false, connectError(err)
 	}
-	if _, err = hears(ctx, newPool(config, limits, &era{}, 1), nil); err != nil {
-		return nil, false, postgresTrouble(err)
+	if _, err = checkSettings(ctx, newPGPool(config, limits, &generation{}, 1), nil); err != nil {
+		return nil, false, connectError(err)
 	}
 	return config, false, nil
 }
 
-// startRefused reports whether a pooler does not know a setting.
+// startRefused reports whether a pooler refused a setting.
 func startRefused(err error) bool {
 	var refused *pgconn.PgError
 	return errors.As(err, &refused) && refused.Code == "08P01" // protocol violation
 }
 
-// hears connects and tells whether the settings are what was asked for.
-func hears(ctx context.Context, p *pool, settings []setting) (bool, error) {
+// checkSettings connects and reports whether the settings are in effect.
+func checkSettings(ctx context.Context, p *pgPool, settings []setting) (bool, error) {
 	c, err := p.connect(ctx)
 	if err != nil {
 		return false, err
@@ -84,19 +84,19 @@ func hears(ctx context.Context, p *pool, settings []setting) (bool, error) {
 	return true, nil
 }
 
-// with gives what a transaction has to be told: what this connection was not
-// told at its start, and what is meant for this transaction alone.
-func (m *postgres) with(extra ...setting) string {
+// with returns a statement that applies the settings which the connection was not
+// started with, and those of this transaction alone.
+func (m *postgresDB) with(extra ...setting) string {
 	if len(m.session)+len(extra) == 0 {
 		return ""
 	}
-	said := map[string]bool{}
+	seen := map[string]bool{}
 	var parts []string
 	for _, list := range [][]setting{extra, m.session} {
 		for _, s := range list {
-			if !said[s.name] {
-				said[s.name] = true
-				// Names and values are ours alone.
+			if !seen[s.name] {
+				seen[s.name] = true
+				// Names and values are constants, so they need no quoting.
 				parts = append(parts, "set_config('"+s.name+"', '"+s.value+"', true)")
 			}
 		}

@@ -7,16 +7,16 @@ import (
 	"fmt"
 )
 
-// handle is one connection to a SQLite file with its prepared statements.
-type handle struct {
+// sqliteConn is a connection to a SQLite file with its prepared statements.
+type sqliteConn struct {
 	db       *sql.DB
 	conn     *sql.Conn
 	prepared map[string]*sql.Stmt
 }
 
-// check refuses a file system on which SQLite could not keep its promises: it
-// answers such settings by quietly staying with others.
-func (h *handle) check(ctx context.Context) error {
+// check refuses a file system on which commits would not be durable: SQLite then
+// silently uses other settings than it was given.
+func (h *sqliteConn) check(ctx context.Context) error {
 	t := h.tx(false)
 	var journal string
 	var synchronous int
@@ -27,25 +27,25 @@ func (h *handle) check(ctx context.Context) error {
 		return err
 	}
 	if journal != "wal" || synchronous != 2 {
-		return fmt.Errorf("SQLite cannot keep answered writes here: journal_mode is %s, synchronous is %d", journal, synchronous)
+		return fmt.Errorf("SQLite cannot make writes durable here: journal_mode is %s, synchronous is %d", journal, synchronous)
 	}
 	return nil
 }
 
-// tx gives the statements of a transaction that was begun already; shared
-// says that others' work is in it.
-func (h *handle) tx(shared bool) *Tx {
+// tx returns the transaction that was begun on the connection; shared means that
+// it holds the work of other callers too.
+func (h *sqliteConn) tx(shared bool) *Tx {
 	return &Tx{dialect: sqliteDialect, runner: h, shared: shared}
 }
 
-// run executes one of the few statements that steer transactions.
-func (h *handle) run(text string) error {
+// run executes a statement that controls transactions.
+func (h *sqliteConn) run(text string) error {
 	_, err := h.exec(context.Background(), text, nil)
 	return sqliteDialect.wrap(err)
 }
 
-// query runs a prepared statement that gives rows.
-func (h *handle) query(ctx context.Context, text string, args []any) (Rows, error) {
+// query runs a prepared statement that returns rows.
+func (h *sqliteConn) query(ctx context.Context, text string, args []any) (Rows, error) {
 	statement, err := h.prepare(ctx, text)
 	if err != nil {
 		return nil, err
@@ -57,8 +57,8 @@ func (h *handle) query(ctx context.Context, text string, args []any) (Rows, erro
 	return rows, nil
 }
 
-// exec runs a prepared statement that gives a count.
-func (h *handle) exec(ctx context.Context, text string, args []any) (int64, error) {
+// exec runs a prepared statement that returns a count.
+func (h *sqliteConn) exec(ctx context.Context, text string, args []any) (int64, error) {
 	statement, err := h.prepare(ctx, text)
 	if err != nil {
 		return 0, err
@@ -70,10 +70,9 @@ func (h *handle) exec(ctx context.Context, text string, args []any) (int64, erro
 	return result.RowsAffected()
 }
 
-// prepare keeps every text that was ever run: there are as many as the
-// program has, since values travel as parameters, and parsing one costs more
-// than running it.
-func (h *handle) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
+// prepare caches every statement. Their number is that of the texts in the
+// program, since values are parameters, and parsing costs more than running.
+func (h *sqliteConn) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
 	if statement, ok := h.prepared[text]; ok {
 		return statement, nil
 	}
@@ -85,8 +84,8 @@ func (h *handle) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
 	return statement, nil
 }
 
-// close gives everything back, and with the last connection the file.
-func (h *handle) close() error {
+// close closes the statements and the connection.
+func (h *sqliteConn) close() error {
 	for _, statement := range h.prepared {
 		_ = statement.Close() // the connection ends too
 	}

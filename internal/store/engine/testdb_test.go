@@ -13,12 +13,12 @@ import (
 
 // What the machine needs, and a table to write into.
 const (
-	houseSQLite = `-- +goose Up
+	schemaSQLite = `-- +goose Up
 CREATE TABLE commit_mark (id BLOB PRIMARY KEY, at INTEGER NOT NULL, void INTEGER NOT NULL) STRICT;
 CREATE TABLE item (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
 -- +goose Down
 DROP TABLE item;`
-	housePostgres = `-- +goose Up
+	schemaPostgres = `-- +goose Up
 CREATE TABLE commit_mark (id BYTEA PRIMARY KEY, at BIGINT NOT NULL, void BOOLEAN NOT NULL);
 CREATE TABLE item (name TEXT PRIMARY KEY, value BIGINT NOT NULL);
 -- +goose Down
@@ -26,23 +26,23 @@ DROP TABLE item;`
 )
 
 var steps = fstest.MapFS{
-	"sqlite/0001_house.sql":   {Data: []byte(houseSQLite)},
-	"postgres/0001_house.sql": {Data: []byte(housePostgres)},
+	"sqlite/0001_schema.sql":   {Data: []byte(schemaSQLite)},
+	"postgres/0001_schema.sql": {Data: []byte(schemaPostgres)},
 }
 
-// brief is a table of limits short enough for tests, and long enough for a
+// shortLimits is a table of limits short enough for tests, and long enough for a
 // busy machine.
-var brief = Limits{
+var shortLimits = Limits{
 	Request: 20 * time.Second, QueueWait: 4 * time.Second, Transaction: 6 * time.Second, Commit: 2 * time.Second,
-	Settle: 4 * time.Second, Silence: 5 * time.Second, Statement: 4 * time.Second, Lock: 3 * time.Second,
+	Resolve: 4 * time.Second, Silence: 5 * time.Second, Statement: 4 * time.Second, Lock: 3 * time.Second,
 	Admission: 3 * time.Second, Connect: time.Second, BatchLock: 100 * time.Millisecond, LoneLock: 20 * time.Millisecond,
 }
 
 // leeway is what a busy machine may take on top of a limit.
 const leeway = 15 * time.Second
 
-// room is an open database with one kind of work: putting items.
-type room struct {
+// testDB is an open database with one kind of work: putting items.
+type testDB struct {
 	*DB
 	puts *Kind
 }
@@ -50,11 +50,11 @@ type room struct {
 // item is a call's wish: a row of this name.
 type item struct{ name string }
 
-func enter(t testing.TB, name string, options Options) *room {
+func openTest(t testing.TB, name string, options Options) *testDB {
 	t.Helper()
 	options.Steps, options.ApplySchema = steps, true
 	if options.Limits == (Limits{}) {
-		options.Limits = brief
+		options.Limits = shortLimits
 	}
 	parsed, err := Parse(name)
 	if err != nil {
@@ -65,7 +65,7 @@ func enter(t testing.TB, name string, options Options) *room {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	return &room{db, db.Join(func(ctx context.Context, tx *Tx, calls []*Call) error {
+	return &testDB{db, db.NewKind(func(ctx context.Context, tx *Tx, calls []*Call) error {
 		for _, c := range calls {
 			// Whatever returns rows from a write is a write.
 			var name string
@@ -80,15 +80,15 @@ func enter(t testing.TB, name string, options Options) *room {
 	})}
 }
 
-func file(t testing.TB) string { return filepath.Join(t.TempDir(), "room.db") }
+func tempFile(t testing.TB) string { return filepath.Join(t.TempDir(), "room.db") }
 
 // put writes an item for a tenant.
-func (r *room) put(ctx context.Context, tenant, name string) error {
+func (r *testDB) put(ctx context.Context, tenant, name string) error {
 	return r.puts.Do(ctx, &Call{Tenant: tenant, Key: name, Weight: 100, Work: &item{name}})
 }
 
 // count tells how often an item was put.
-func (r *room) count(ctx context.Context, name string) (count int, err error) {
+func (r *testDB) count(ctx context.Context, name string) (count int, err error) {
 	err = r.View(ctx, "", func(tx *Tx) error {
 		err := tx.One(ctx, `SELECT value + 1 FROM item WHERE name = $1`, []any{name}, []any{&count})
 		if errors.Is(err, ErrNotFound) {
@@ -101,15 +101,15 @@ func (r *room) count(ctx context.Context, name string) (count int, err error) {
 
 // hold keeps all lanes from taking work until so many calls wait, so that they
 // are sure to meet.
-func (r *room) hold(calls int) {
-	kinds := map[*Kind]int{r.puts: r.puts.lanes, r.updates: r.updates.lanes}
+func (r *testDB) hold(calls int) {
+	kinds := map[*Kind]int{r.puts: r.puts.maxBatches, r.updates: r.updates.maxBatches}
 	set := func(lanes func(*Kind) int) {
 		r.queue.lock.Lock()
 		defer r.queue.lock.Unlock()
 		for kind := range kinds {
-			kind.lanes = lanes(kind)
+			kind.maxBatches = lanes(kind)
 		}
-		r.queue.came.Broadcast()
+		r.queue.changed.Broadcast()
 	}
 	set(func(*Kind) int { return 0 })
 	go func() {
@@ -122,8 +122,8 @@ func (r *room) hold(calls int) {
 
 // crowd puts many items at once. Everybody must be answered once, in time and
 // truly; the error says how that was not so.
-func (r *room) crowd(ctx context.Context, prefix string, callers int) (answered int, err error) {
-	limit := brief.QueueWait + brief.served() + leeway
+func (r *testDB) crowd(ctx context.Context, prefix string, callers int) (answered int, err error) {
+	limit := shortLimits.QueueWait + shortLimits.served() + leeway
 	answers := make([]error, callers)
 	took := make([]time.Duration, callers)
 	var all sync.WaitGroup
@@ -173,7 +173,7 @@ func (r *room) crowd(ctx context.Context, prefix string, callers int) (answered 
 }
 
 // works checks that the room is itself again.
-func (r *room) works(ctx context.Context, name string) error {
+func (r *testDB) works(ctx context.Context, name string) error {
 	deadline := time.Now().Add(leeway)
 	for {
 		err := r.put(ctx, "afterwards", name)

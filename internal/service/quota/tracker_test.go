@@ -55,9 +55,9 @@ func who(organisation string, quotas landfall.Quotas) landfall.Principal {
 }
 
 // send lets a request in and reads its body to the end.
-func send(t *testing.T, keeper *quota.Keeper, who landfall.Principal, body string, declared int64) error {
+func send(t *testing.T, tracker *quota.Tracker, who landfall.Principal, body string, declared int64) error {
 	t.Helper()
-	metered, err := keeper.Admit(t.Context(), who, declared, io.NopCloser(strings.NewReader(body)))
+	metered, err := tracker.Admit(t.Context(), who, declared, io.NopCloser(strings.NewReader(body)))
 	if err == nil {
 		_, err = io.Copy(io.Discard, metered)
 	}
@@ -79,24 +79,24 @@ func refusedBy(t *testing.T, err error, name string, wait time.Duration) {
 func TestRequestsASecond(t *testing.T) {
 	clock := noon()
 	refused := map[[2]string]int{}
-	keeper := quota.New(nil, clock.now, func(organisation, quota string) { refused[[2]string{organisation, quota}]++ })
+	tracker := quota.New(nil, clock.now, func(organisation, quota string) { refused[[2]string{organisation, quota}]++ })
 	flooder, neighbour := who("Acme", landfall.Quotas{RequestsPerSecond: 10}), who("Other", landfall.Quotas{RequestsPerSecond: 10})
 	for range 10 {
-		if err := send(t, keeper, flooder, "", 0); err != nil {
+		if err := send(t, tracker, flooder, "", 0); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for range 100 {
-		refusedBy(t, send(t, keeper, flooder, "", 0), landfall.QuotaRequests, 100*time.Millisecond)
+		refusedBy(t, send(t, tracker, flooder, "", 0), landfall.QuotaRequests, 100*time.Millisecond)
 	}
-	if err := send(t, keeper, neighbour, "", 0); err != nil {
+	if err := send(t, tracker, neighbour, "", 0); err != nil {
 		t.Errorf("the neighbour gets %v", err)
 	}
-	if err := send(t, keeper, who("Third", landfall.Quotas{}), "", 0); err != nil {
+	if err := send(t, tracker, who("Third", landfall.Quotas{}), "", 0); err != nil {
 		t.Errorf("somebody without a quota gets %v", err)
 	}
 	clock.pass(100 * time.Millisecond)
-	if err := send(t, keeper, flooder, "", 0); err != nil {
+	if err := send(t, tracker, flooder, "", 0); err != nil {
 		t.Errorf("after waiting: %v", err)
 	}
 	if len(refused) != 1 || refused[[2]string{"Acme", landfall.QuotaRequests}] != 100 {
@@ -109,7 +109,7 @@ func TestRequestsASecond(t *testing.T) {
 func TestBytesADay(t *testing.T) {
 	each(t, func(t *testing.T, store landfall.Store) {
 		clock := noon()
-		servers := []*quota.Keeper{quota.New(store, clock.now, nil), quota.New(store, clock.now, nil)}
+		servers := []*quota.Tracker{quota.New(store, clock.now, nil), quota.New(store, clock.now, nil)}
 		sender := who("Acme", landfall.Quotas{BytesPerDay: 100})
 		good := func(what string, server int, body string, declared int64) {
 			t.Helper()
@@ -120,7 +120,7 @@ func TestBytesADay(t *testing.T) {
 		keep := func() {
 			t.Helper()
 			for _, server := range servers {
-				if err := server.KeepBytes(t.Context()); err != nil {
+				if err := server.FlushBytes(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -160,23 +160,23 @@ func TestBytesADay(t *testing.T) {
 // TestConcurrentCreations creates more at once than an organisation may. A place
 // that is not given back is missing until the next restart.
 func TestConcurrentCreations(t *testing.T) {
-	keeper := quota.New(nil, noon().now, nil)
+	tracker := quota.New(nil, noon().now, nil)
 	sender := who("Acme", landfall.Quotas{ConcurrentCreations: 2})
 	var ends []func()
 	for range 2 {
-		done, err := keeper.Begin(sender, 0)
+		done, err := tracker.Begin(sender, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ends = append(ends, done)
 	}
-	_, err := keeper.Begin(sender, 0)
+	_, err := tracker.Begin(sender, 0)
 	refusedBy(t, err, landfall.QuotaCreations, time.Second)
-	if _, err := keeper.Begin(who("Other", landfall.Quotas{}), 0); err != nil {
+	if _, err := tracker.Begin(who("Other", landfall.Quotas{}), 0); err != nil {
 		t.Errorf("the neighbour gets %v", err)
 	}
 	ends[0]()
-	if _, err := keeper.Begin(sender, 0); err != nil {
+	if _, err := tracker.Begin(sender, 0); err != nil {
 		t.Errorf("after one has ended: %v", err)
 	}
 }
@@ -184,12 +184,12 @@ func TestConcurrentCreations(t *testing.T) {
 // One organisation once took every place of the service, and kept it.
 func TestPlacesAreShared(t *testing.T) {
 	clock := noon()
-	keeper := quota.New(nil, clock.now, nil)
+	tracker := quota.New(nil, clock.now, nil)
 	greedy, modest := who("Acme", landfall.Quotas{}), who("Other", landfall.Quotas{})
 	const places = 8
 	var ends []func()
 	take := func(who landfall.Principal) bool {
-		done, err := keeper.Begin(who, places)
+		done, err := tracker.Begin(who, places)
 		if err == nil {
 			ends = append(ends, done)
 		} else if known, ok := errors.AsType[*landfall.Error](err); !ok || known.Code != landfall.CodeConcurrencyLimit || known.RetryAfter == 0 {

@@ -1,0 +1,330 @@
+// Package limits is the one table of limits and durations that a request or a
+// background task of the server meets. Code takes its values from here, and
+// docs/limits.md is generated from the declarations and their comments. A
+// comment that ends with "Setting: NAME." names the setting that overrides the
+// value.
+package limits
+
+import "time"
+
+//go:generate go test -run TestPageIsCurrent -update .
+
+// Connections.
+const (
+	// Header is how long a client may take to send the request header.
+	Header = 5 * time.Second
+	// Read is how long a client may take for the header and the start of the body; each part of the body that arrives adds time. Setting: read-timeout.
+	Read = 30 * time.Second
+	// Write is how long a client may take to receive a response. Setting: write-timeout.
+	Write = time.Minute
+	// Idle is how long a connection stays open without a request. Setting: idle-timeout.
+	Idle = 2 * time.Minute
+	// ListenQueue is how long connections in the listener's queue have to be accepted during a shutdown.
+	ListenQueue = 100 * time.Millisecond
+	// Farewell is how long a connection over the limit may take to read why it is refused.
+	Farewell = time.Second
+	// Farewells is how many connections over the limit are told why at once; the others are closed.
+	Farewells = 64
+	// ShutdownDelay is how long the server still accepts connections after it reports that it is not ready. Setting: shutdown-delay.
+	ShutdownDelay = time.Second
+	// ShutdownGrace is how long running requests may take during a shutdown. Setting: shutdown-grace.
+	ShutdownGrace = 25 * time.Second
+	// SlowBodyNotice is how long a body may take before the time for its response starts again.
+	SlowBodyNotice = 500 * time.Millisecond
+	// BodyPause is how long the server may not read from a body before that time is added to the client's.
+	BodyPause = time.Second
+)
+
+// Requests.
+const (
+	// Request is how long a request may take from its last byte to its response. The waits of the database below fit into it.
+	Request = 30 * time.Second
+	// RequestSpare is what everything around the database takes at most.
+	RequestSpare = 5 * time.Second
+	// RequestWait is how long a request waits to be admitted; then it is refused with 503.
+	RequestWait = time.Second
+	// BodyGrace is how long an admitted request waits for its body; then it is counted again when the body has arrived.
+	BodyGrace = 200 * time.Millisecond
+	// BodyWait is how long a body waits for memory; then the request is refused with 503.
+	BodyWait = 2 * time.Second
+	// BodiesWaiting is how many small and how many large bodies may wait for memory.
+	BodiesWaiting = 1024
+	// LongBodyRest is the longest that the limit for long bodies stays reserved after one, while other organisations are active.
+	LongBodyRest = 5 * time.Second
+	// UnreadBody is how long the rest of a refused body is read, so that the client sees the response.
+	UnreadBody = 5 * time.Second
+	// ListsEach is how many lists an organisation may read at once; over it: 429.
+	ListsEach = 8
+	// ListsAll is how many lists are sent at once; over it: 503.
+	ListsAll = 64
+	// EventWaitsEach is how many requests of an organisation may wait for events; over it: 429.
+	EventWaitsEach = 32
+	// EventWaitsAll is how many requests may wait for events; over it: 503.
+	EventWaitsAll = 4096
+	// EventWait is the longest that a request may ask to wait for events.
+	EventWait = 60 * time.Second
+	// EventWaitCheck is how often the API key of a request that waits for events is checked again.
+	EventWaitCheck = 5 * time.Second
+	// LimitWait is how long lists, bulk requests and requests for events wait for another one to end.
+	LimitWait = 2 * time.Second
+	// ListChunk is how long a client may take to read one part of a list.
+	ListChunk = 5 * time.Second
+	// List is how long a whole list may take.
+	List = 15 * time.Minute
+	// KeyTrust is after how long the API key of a running request is checked again.
+	KeyTrust = 3 * time.Second
+	// ReadyCache is how long the answer of a readiness probe is reused.
+	ReadyCache = time.Second
+	// ReadyWait is how long a readiness probe waits for the database.
+	ReadyWait = 2 * time.Second
+)
+
+// Bulk requests.
+const (
+	// BulkDatabaseWait is how long a bulk request waits for the database while none of its lines gets on.
+	BulkDatabaseWait = 15 * time.Second
+	// BulkQuotaWait is how long a line waits where a single call would get 429.
+	BulkQuotaWait = 2 * time.Minute
+	// BulkFirstRetry is the pause before a line is tried again; it doubles each time.
+	BulkFirstRetry = 20 * time.Millisecond
+	// BulkMaxRetry is the longest such pause.
+	BulkMaxRetry = time.Second
+	// BulkNextLine is how long a batch waits for its next line.
+	BulkNextLine = time.Millisecond
+	// BulkBatch is how long a batch waits for lines in all.
+	BulkBatch = 10 * time.Millisecond
+	// BulkRest is the longest that bulk work rests after a batch while single calls arrive.
+	BulkRest = 50 * time.Millisecond
+	// BulkLongLines is how many lines over 128 KiB are in memory at once.
+	BulkLongLines = 4
+	// BulkLongLinesEach is how many of them may be of one organisation.
+	BulkLongLinesEach = 2
+	// BulkDrain is how long the rest of a stopped request is read.
+	BulkDrain = time.Minute
+	// BulkDrainAtShutdown is the same during a shutdown.
+	BulkDrainAtShutdown = 8 * time.Second
+	// BulkDrainSilence is how long that waits without a byte.
+	BulkDrainSilence = 3 * time.Second
+	// BulkSpoolWait is how long a full spool waits for a client that does not read.
+	BulkSpoolWait = 10 * time.Second
+	// BulkWatch is how often a bulk request is checked.
+	BulkWatch = 200 * time.Millisecond
+	// BulkKeyCheck is how long checking its API key may take.
+	BulkKeyCheck = 3 * time.Second
+	// BulkSilence is how long a client may neither send nor read.
+	BulkSilence = 30 * time.Second
+)
+
+// Database.
+const (
+	// DatabaseConnections is how many connections to PostgreSQL are open: half to write, a sixth to look up commits, the rest to read. Setting: database-connections.
+	DatabaseConnections = 24
+	// DatabaseWait is how long the start waits for the database. Setting: database-wait.
+	DatabaseWait = 30 * time.Second
+	// QueueWait is how long a call waits for its turn; then it is refused and nothing was tried.
+	QueueWait = 2 * time.Second
+	// QueueEstimate is how long a call may be expected to wait, at the recent throughput; over it, it is refused at once.
+	QueueEstimate = time.Second
+	// Transaction is how long a transaction may take before its commit, with all repetitions, and a read from SQLite.
+	Transaction = 12 * time.Second
+	// Commit is how long to wait for the answer to a commit. A commit is never cancelled: then its outcome is looked up.
+	Commit = 6 * time.Second
+	// CommitLookup is how long looking up a lost commit may take; then its outcome is unknown.
+	CommitLookup = 6 * time.Second
+	// CommitLookupRetry is the pause between two attempts of that.
+	CommitLookupRetry = 100 * time.Millisecond
+	// CommitMarks is how long the marks are kept by which commits are looked up.
+	CommitMarks = 15 * time.Minute
+	// CommitMarkSweep is how often old marks are deleted.
+	CommitMarkSweep = time.Minute
+	// DatabaseSilence is how long a server may send nothing before its connection is closed.
+	DatabaseSilence = 9 * time.Second
+	// Statement is when PostgreSQL ends a statement.
+	Statement = 8 * time.Second
+	// Lock is how long a statement that runs alone waits for a lock; on SQLite, for another process.
+	Lock = 5 * time.Second
+	// DatabaseConnect is how long opening a connection may take.
+	DatabaseConnect = 3 * time.Second
+	// BatchLock is how long a batch waits for a lock; then its calls run one by one.
+	BatchLock = 100 * time.Millisecond
+	// SingleLock is how long each of those waits; then it is set aside to wait for Lock.
+	SingleLock = 20 * time.Millisecond
+	// GroupCommit is how long SQLite collects batches for one commit.
+	GroupCommit = 20 * time.Millisecond
+	// Gather is how long a worker waits after a burst until most callers are back.
+	Gather = time.Millisecond
+	// DatabaseIdle is how long an unused connection to PostgreSQL stays open.
+	DatabaseIdle = 5 * time.Minute
+	// ConflictRetry is half of the longest pause before a transaction runs again after a conflict; it doubles each time.
+	ConflictRetry = 10 * time.Millisecond
+	// LockFilePoll is how often a lock that another process holds is tried again.
+	LockFilePoll = 50 * time.Millisecond
+	// AuthorTrust is how long the store trusts that the author of a write has not been revoked.
+	AuthorTrust = time.Second
+)
+
+// Sign-in and API keys.
+const (
+	// KeyCache is how long a checked API key is cached.
+	KeyCache = 50 * time.Millisecond
+	// SessionCache is how long a console session is cached.
+	SessionCache = 500 * time.Millisecond
+	// CacheLoad is how long loading a cached value may take.
+	CacheLoad = 5 * time.Second
+	// SupplierCache is how long a supplier's settings are cached.
+	SupplierCache = 50 * time.Millisecond
+	// FailedKeysPerSource is how many invalid API keys one address may send at once; over it: 429.
+	FailedKeysPerSource = 20
+	// FailedKeyPerSourceEvery is after how long it may send one more.
+	FailedKeyPerSourceEvery = 3 * time.Second
+	// FailedKeysPerKey is how many invalid secrets may be sent for one key, from any address.
+	FailedKeysPerKey = 10
+	// FailedKeyPerKeyEvery is after how long one more may be sent.
+	FailedKeyPerKeyEvery = 6 * time.Second
+	// AccessToken is how long an access token is valid. Setting: access-token-life.
+	AccessToken = time.Hour
+	// RefreshToken is how long a refresh token is valid. Setting: refresh-token-life.
+	RefreshToken = 7 * 24 * time.Hour
+	// Login is how long tokens can be refreshed after a login. Setting: login-life.
+	Login = 30 * 24 * time.Hour
+	// ConsoleIdle is after how long without a request a console session ends. Setting: console-idle.
+	ConsoleIdle = time.Hour
+	// ConsoleSession is how long a console session lasts. Setting: console-session.
+	ConsoleSession = 12 * time.Hour
+	// Invitation is how long an invitation to the console is valid.
+	Invitation = 72 * time.Hour
+)
+
+// Creating accounts.
+const (
+	// ClaimLease is how long a claimed process stays with a caller that does not finish it. Setting: claim-lease.
+	ClaimLease = time.Minute
+	// ReleaseClaim is how long releasing a claim may take, even if the caller is gone.
+	ReleaseClaim = 5 * time.Second
+	// CreationRetry is the Retry-After when too many accounts are being created at once.
+	CreationRetry = time.Second
+	// CreationInterest is how long an organisation that asked to create an account counts when the places are divided.
+	CreationInterest = 5 * time.Second
+	// Document is how long looking up a document may take. Setting: document-timeout.
+	Document = 5 * time.Second
+	// FileStoreRetry is the Retry-After when the file store is unavailable.
+	FileStoreRetry = 5 * time.Second
+	// Vendor is how long verifying a payment instruction may take, with retries. Setting: vendor-timeout.
+	Vendor = 10 * time.Second
+	// VendorQuestions is how many requests to one payment vendor run at once.
+	VendorQuestions = 256
+	// VendorQuestionsEach is how many of them may be of one organisation.
+	VendorQuestionsEach = 16
+	// VendorQuestionsWaiting is how many requests of one organisation may wait for that, for a quarter of Vendor at most.
+	VendorQuestionsWaiting = 64
+	// VendorPause is how long a vendor that fails is not asked.
+	VendorPause = 30 * time.Second
+	// VendorOutOfService is after how long such failures count as permanent.
+	VendorOutOfService = 5 * time.Minute
+	// VendorFirstRetry is the pause before a vendor is asked again.
+	VendorFirstRetry = 200 * time.Millisecond
+	// VendorMaxRetry is the longest such pause.
+	VendorMaxRetry = 2 * time.Second
+	// VendorMaxRetryAfter is the longest Retry-After of a vendor that is obeyed.
+	VendorMaxRetryAfter = 5 * time.Minute
+	// OutboundConnect is how long connecting to any other server may take.
+	OutboundConnect = 3 * time.Second
+)
+
+// Runs.
+const (
+	// RunPoll is how often a server looks for runs, unless it is told of one.
+	RunPoll = 500 * time.Millisecond
+	// RunLease is how long a slice of a run stays with a worker that does not report. Setting: claim-lease.
+	RunLease = time.Minute
+	// RunTimeSlice is how long a worker stays with a slice.
+	RunTimeSlice = 2 * time.Second
+	// RunYield is the longest that runs rest after a batch while single calls arrive.
+	RunYield = 50 * time.Millisecond
+	// RunTurn is after how long a slow batch lets the next one start while single calls arrive.
+	RunTurn = 100 * time.Millisecond
+	// RunQuotaPause is how long a worker waits where quotas are used up.
+	RunQuotaPause = 250 * time.Millisecond
+	// RunEmpty is how long a run without free slices is not asked again.
+	RunEmpty = 200 * time.Millisecond
+	// RunFirstRetry is the pause after a slice whose accounts failed; it doubles each time.
+	RunFirstRetry = time.Second
+	// RunMaxRetry is the longest such pause.
+	RunMaxRetry = time.Minute
+	// RunDatabaseRetry is the longest pause of a worker while the database is unavailable.
+	RunDatabaseRetry = time.Second
+	// RunShutdown is how long running batches may take during a shutdown.
+	RunShutdown = 10 * time.Second
+	// RunStopWait is how long a request to stop a run waits for running batches.
+	RunStopWait = 5 * time.Second
+)
+
+// Background tasks.
+const (
+	// QuotaFlush is how often the bytes that organisations sent are stored.
+	QuotaFlush = 5 * time.Second
+	// KeyUseFlush is how often the last use of API keys is stored.
+	KeyUseFlush = time.Minute
+	// LastFlush is how long storing both may take at shutdown.
+	LastFlush = 5 * time.Second
+	// TokenSweep is how often expired tokens are deleted.
+	TokenSweep = 10 * time.Minute
+	// Heartbeat is how often a server records that it is running.
+	Heartbeat = 10 * time.Second
+	// AuditSeal is how often the audit log is chained.
+	AuditSeal = 500 * time.Millisecond
+	// AuditCheckpoint is how often a checkpoint of the audit log is signed. Setting: audit-every.
+	AuditCheckpoint = time.Minute
+	// SearchIndex is how often the search index is updated.
+	SearchIndex = 2 * time.Second
+	// CounterFold is how often counters are summed up.
+	CounterFold = 2 * time.Second
+	// Purge is how often data past its retention is deleted.
+	Purge = 6 * time.Hour
+	// PurgePoll is how often a server looks whether a purge is due.
+	PurgePoll = time.Minute
+	// PurgeLease is how long a purge stays with a server that does not report.
+	PurgeLease = 5 * time.Minute
+	// KeyWatch is how often a server looks for new encryption keys.
+	KeyWatch = 20 * time.Second
+	// UsageKept is how long daily usage is kept.
+	UsageKept = 35 * 24 * time.Hour
+	// RunSamples is how long the progress samples of runs are kept.
+	RunSamples = 30 * 24 * time.Hour
+	// MetricsAge is how old the figures of the database in the metrics may be.
+	MetricsAge = 10 * time.Second
+	// MetricsRead is how long reading them may take.
+	MetricsRead = 5 * time.Second
+	// CertificatePoll is how often the TLS certificate files are checked for changes.
+	CertificatePoll = time.Second
+	// ConsolePage is how long a page of the console may take.
+	ConsolePage = 20 * time.Second
+	// LogFlush is how often buffered log lines are written.
+	LogFlush = 100 * time.Millisecond
+)
+
+// Webhooks and mail.
+const (
+	// Webhook is how long a delivery may take. Setting: webhook-timeout.
+	Webhook = 10 * time.Second
+	// WebhookLease is how long deliveries stay with a server that does not report. Setting: webhook-lease.
+	WebhookLease = time.Minute
+	// WebhookFirstRetry is the pause after the first failed delivery; it grows each time.
+	WebhookFirstRetry = 5 * time.Second
+	// WebhookMaxRetry is the longest such pause, and the longest Retry-After that is obeyed.
+	WebhookMaxRetry = 4 * time.Hour
+	// WebhookGiveUp is after how long a delivery is given up.
+	WebhookGiveUp = 72 * time.Hour
+	// EventPoll is how often the event log is read for new events.
+	EventPoll = 100 * time.Millisecond
+	// Mail is how long sending a mail may take. Setting: mail-timeout.
+	Mail = 30 * time.Second
+	// MailPoll is how often a server looks for mails that are due.
+	MailPoll = time.Second
+	// MailFirstRetry is the pause after a mail could not be sent; it grows each time.
+	MailFirstRetry = time.Minute
+	// MailMaxRetry is the longest such pause.
+	MailMaxRetry = 4 * time.Hour
+	// MailGiveUp is after how long a mail is given up.
+	MailGiveUp = 72 * time.Hour
+)
