@@ -95,8 +95,8 @@ func TestConnectionsHaveALimit(t *testing.T) {
 		_, answer = knock(t, d, "127.0.0.3")
 		wantStatus(t, answer, http.StatusServiceUnavailable)
 	}
-	if told := log.count("as many connections as allowed"); told != 1 {
-		t.Errorf("it was told %d times", told)
+	if count := log.count("the limit is reached"); count != 1 {
+		t.Errorf("logged %d times", count)
 	}
 	first.Close()
 	for d.count() > 1 {
@@ -124,7 +124,7 @@ func TestOneSourceCannotTakeAllConnections(t *testing.T) {
 		_, answer = knock(t, d, "127.0.0.9")
 		wantStatus(t, answer, http.StatusOK)
 	}
-	if log.count("from one source") != 1 || log.count("caller=127.0.0.1") != 1 {
+	if log.count("the limit of one source is reached") != 1 || log.count("caller=127.0.0.1") != 1 {
 		t.Errorf("the log says %s", log.text.String())
 	}
 }

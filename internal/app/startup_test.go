@@ -32,14 +32,14 @@ func TestTheStartLineSaysWhatRunsWhere(t *testing.T) {
 	})
 }
 
-func TestAnOpenDoorIsToldAloud(t *testing.T) {
+func TestListeningWithoutTLSIsLogged(t *testing.T) {
 	var log lockedBuffer
 	r := startLogged(t, databases["sqlite"](t), func(settings *app.Settings) {
 		settings.Listen, settings.OpsListen, settings.ShutdownDelay = "0.0.0.0:0", "[::]:0", 0
 	}, &log)
 	r.stop()
 	<-r.done
-	if told := log.String(); strings.Count(told, "level=WARN") != 2 || strings.Count(told, "without TLS beyond this machine") != 2 {
+	if told := log.String(); strings.Count(told, "level=WARN") != 2 || strings.Count(told, "without TLS on an address that other machines can reach") != 2 {
 		t.Errorf("the log says:\n%s", told)
 	}
 }
