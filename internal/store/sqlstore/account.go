@@ -7,13 +7,13 @@ import (
 	"landfall"
 )
 
-// Account gives the account of a process with everything on it.
+// Account returns the account of a process with everything in it.
 func (v *view) Account(ctx context.Context, key landfall.Key) (landfall.Account, error) {
 	return v.account(ctx, `s.code = $1 AND p.external = $2`, key.Supplier, key.External)
 }
 
-// AccountFigures gives what the account of a process comes to. The account
-// keeps count itself.
+// AccountFigures returns the counts and the balance of the account of a
+// process. They are stored in the account row, so nothing is counted here.
 func (v *view) AccountFigures(ctx context.Context, key landfall.Key) (landfall.AccountFigures, error) {
 	var figures landfall.AccountFigures
 	err := v.one(ctx, `SELECT p.account_created_at, a.currency, a.balance, a.ledger_length, a.note_count, a.statement_count
@@ -24,15 +24,14 @@ func (v *view) AccountFigures(ctx context.Context, key landfall.Key) (landfall.A
 	return figures, err
 }
 
-// AccountByNumber gives the account that was given a number.
+// AccountByNumber returns the account with a number.
 func (v *view) AccountByNumber(ctx context.Context, number string) (landfall.Account, error) {
 	return v.account(ctx, `p.account_number = $1`, number)
 }
 
-// account reads every part in the snapshot of its view, so that the parts belong
-// together.
-// The condition is always one of this package's own; what comes from a caller is
-// among the parameters.
+// account reads all parts in the snapshot of its view, so that they are
+// consistent. The condition is always one from this package; values from
+// callers are passed as parameters.
 func (v *view) account(ctx context.Context, which string, args ...any) (landfall.Account, error) {
 	account, id, err := v.accountHead(ctx, which, args...)
 	if err != nil {
@@ -64,7 +63,7 @@ func (v *view) accountHead(ctx context.Context, which string, args ...any) (acco
 	return account, id, err
 }
 
-// loadHouse reads the people of an account and how they pay.
+// loadHouse reads the customers of an account and its payment schedules.
 func (v *view) loadHouse(ctx context.Context, id int64, account *landfall.Account) (err error) {
 	data := &account.Data
 	data.Customers, err = collect(ctx, v.txSession, func(scan scanner, c *landfall.Customer) error {
@@ -85,7 +84,7 @@ func (v *view) loadHouse(ctx context.Context, id int64, account *landfall.Accoun
 	return err
 }
 
-// loadSupply reads the addresses and what is supplied there.
+// loadSupply reads the addresses and their supply points.
 func (v *view) loadSupply(ctx context.Context, id int64, account *landfall.Account) error {
 	data := &account.Data
 	addresses, err := collect(ctx, v.txSession, func(scan scanner, a *owned[landfall.Address]) error {
@@ -101,7 +100,7 @@ func (v *view) loadSupply(ctx context.Context, id int64, account *landfall.Accou
 		return err
 	}
 	for _, address := range addresses {
-		// Writing gives the billing address number 0, and no row at all where none
+		// The billing address is stored with number 0, and has no row if none
 		// was sent.
 		if address.id == 0 {
 			data.BillingAddress = address.item
@@ -120,15 +119,16 @@ func (v *view) loadSupply(ctx context.Context, id int64, account *landfall.Accou
 		return err
 	}
 	for _, point := range points {
-		// Supply addresses are numbered from 1 without a gap and were read in that
-		// order, so that a number is a place in the list.
+		// Supply addresses are numbered from 1 without gaps and were read in
+		// that order, so a number minus one is an index into the list.
 		place := &data.SupplyAddresses[point.id-1]
 		place.SupplyPoints = append(place.SupplyPoints, point.item)
 	}
 	return nil
 }
 
-// loadPoints reads agreements and meters; points are numbered as they come.
+// loadPoints reads the agreements and meters of the supply points, which must
+// be in the order of their numbers.
 func (v *view) loadPoints(ctx context.Context, id int64, points []owned[landfall.SupplyPoint]) error {
 	agreements, err := collect(ctx, v.txSession, func(scan scanner, a *owned[landfall.Agreement]) error {
 		return scan(&a.id, &a.item.ProductCode, dayInto{&a.item.FromOn}, dayInto{&a.item.ToOn}, instantInto{&a.item.AgreedAt})
@@ -138,8 +138,8 @@ func (v *view) loadPoints(ctx context.Context, id int64, points []owned[landfall
 		return err
 	}
 	for _, agreement := range agreements {
-		// Supply points are counted through the whole account, not anew at each
-		// address.
+		// Supply points are numbered across the whole account; the numbers do
+		// not restart at each address.
 		point := &points[agreement.id-1].item
 		point.Agreements = append(point.Agreements, agreement.item)
 	}
@@ -165,7 +165,8 @@ func (v *view) loadPoints(ctx context.Context, id int64, points []owned[landfall
 	return nil
 }
 
-// loadBooks reads the periods, the ledger and everything that can be posted.
+// loadBooks reads the statement periods, the ledger, notes, statements and
+// payment instructions.
 func (v *view) loadBooks(ctx context.Context, id int64, account *landfall.Account) (err error) {
 	data := &account.Data
 	if err := v.loadPeriods(ctx, id, account); err != nil {
@@ -184,7 +185,7 @@ func (v *view) loadBooks(ctx context.Context, id int64, account *landfall.Accoun
 	return err
 }
 
-// loadPeriods reads the statement periods, of which there are two at most.
+// loadPeriods reads the statement periods. There are at most two.
 func (v *view) loadPeriods(ctx context.Context, id int64, account *landfall.Account) (err error) {
 	account.Periods, err = collect(ctx, v.txSession, func(scan scanner, p *landfall.Period) error {
 		return scan(dayInto{&p.FromOn}, dayInto{&p.ToOn}, &p.Balance)
@@ -192,8 +193,9 @@ func (v *view) loadPeriods(ctx context.Context, id int64, account *landfall.Acco
 	return err
 }
 
-// belongings reads a list of an account in its own order. The readers are those that
-// postings use: what a posting is compared with is what a page shows.
+// belongings reads a list of an account in its own order. It uses the same read
+// functions as postings, so a posting is compared with the same values that a
+// page shows.
 func belongings[T any](
 	ctx context.Context, v *view, read func(scanner, *owned[T]) error, from, order string, id int64,
 ) ([]T, error) {

@@ -10,19 +10,20 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// accountRows are the rows of accounts on their way into the database. Creating
-// accounts and posting onto them write the same rows with the same functions.
+// accountRows collects the rows of accounts that are about to be written.
+// Creating accounts and posting to them write the same rows with the same
+// functions.
 type accountRows struct {
 	accounts, customers, addresses, points, agreements, meters, periods sqlset.Rows
 	entries, notes, statements, instructions, schedules, mails, events  sqlset.Rows
 	updates                                                             sqlset.Rows
 	counted                                                             tallies
 	acts                                                                landfall.AuditBatch
-	sealer                                                              *sealer // for what notes are found by
+	sealer                                                              *sealer // computes the digests that notes are looked up by
 }
 
-// newAccountRows gathers the rows of many accounts, so that each table is written
-// once however many accounts there are.
+// newAccountRows returns an empty accountRows. It collects the rows of many
+// accounts, so that each table is written once regardless of their number.
 func newAccountRows(safe *sealer) *accountRows {
 	return &accountRows{
 		sealer:       safe,
@@ -44,7 +45,7 @@ func newAccountRows(safe *sealer) *accountRows {
 	}
 }
 
-// parts are the rows that a created account has.
+// parts returns the rows of a created account.
 func (r *accountRows) parts() [14]*sqlset.Rows {
 	return [...]*sqlset.Rows{
 		&r.accounts, &r.customers, &r.addresses, &r.points, &r.agreements, &r.meters, &r.periods,
@@ -52,17 +53,17 @@ func (r *accountRows) parts() [14]*sqlset.Rows {
 	}
 }
 
-// itself is what accounts consist of, without the events that tell of them.
+// itself returns the rows of the accounts themselves, without their events.
 func (r *accountRows) itself() []*sqlset.Rows {
 	parts := r.parts()
 	return parts[:len(parts)-1]
 }
 
-// all are all that is written for these accounts, to be written in one go.
+// all returns everything to write for these accounts in one go.
 func (r *accountRows) all() []*sqlset.Rows {
 	parts := r.parts()
 	sums, deviations := r.counted.rows()
-	return append(parts[:], sums, deviations, auditRows(&r.acts), &r.updates) // the last: it is looked at how many it changes
+	return append(parts[:], sums, deviations, auditRows(&r.acts), &r.updates) // updates come last because the number of changed rows is checked
 }
 
 var (
@@ -96,25 +97,26 @@ var (
 		"key_id text", "request_id text")
 	scheduleTable = newTable("payment_schedule", "account_id bigint", "ordinal bigint", "start_on text", "end_on text",
 		"trigger_type text", "amount bigint", "frequency text", "day_of_month bigint", "threshold bigint")
-	// What was told, refused or withdrawn before an undo stays as it is.
+	// A mail that was sent, refused or withdrawn before an undo stays
+	// unchanged.
 	mailTable = newTable("mail", "account_id bigint", "supplier text", "kind text", "recipient text", "language text",
 		"queued_at bigint", "due_at bigint").SkipExisting("account_id, kind, recipient")
 	eventTable = newTable("event", "type text", "supplier text", "external text", "account_number text", "at bigint",
 		"details json", "key_id text", "request_id text")
 )
 
-// account adds everything one created account consists of.
+// account adds all rows of one created account.
 func (r *accountRows) account(creation *landfall.Creation) error {
-	// Neither the key nor the number of the account is known before its process was
-	// turned; the rows are ready by then, with gaps for the two.
+	// The key and the number of the account are not known until its process is
+	// imported. The rows are prepared before that, with placeholders for both.
 	const id = theProcess
 	account := &creation.Account
 	data := &account.Data
 	var openFrom calendar.Day
 	r.periods.Grow(len(account.Periods))
 	for i, period := range account.Periods {
-		// The account itself says from when its period is open: whoever posts holds
-		// and reads that row anyway, and needs no other.
+		// The account row stores the start of its open period, because a
+		// posting locks and reads that row anyway and then needs no other.
 		if period.Open() {
 			openFrom = period.FromOn
 		}
@@ -125,8 +127,8 @@ func (r *accountRows) account(creation *landfall.Creation) error {
 		dayArg(data.LastBilledToOn), dayArg(data.LastStatementClosingOn), dayArg(data.LastStatementIssuedOn), dayArg(data.NextBillDueOn),
 		amountArg(data.LastStatementBalance), amountArg(data.TransferBalance), openFrom.String(),
 		int64(account.Balance), int64(len(account.Ledger)),
-		// The lengths of the lists are kept for the same reason: a posting numbers on
-		// without counting.
+		// The lengths of the lists are stored for the same reason: a posting
+		// can continue the numbering without counting.
 		int64(len(data.Notes)), int64(len(data.Statements)), int64(len(data.Instructions)), textArg(creation.Run))
 	r.customers.Grow(len(data.Customers))
 	for i := range data.Customers {
@@ -144,7 +146,8 @@ func (r *accountRows) account(creation *landfall.Creation) error {
 	for _, mail := range creation.Mails {
 		r.mails.Add(id, creation.Claim.Key.Supplier, string(mail.Kind), mail.To, mail.Language, offsetFromNow(0), offsetFromNow(mail.Delay.Microseconds()))
 	}
-	// Whoever completes the account has written all of it.
+	// The rows name no author: all of them were written by the author of the
+	// import.
 	r.ledger(id, account.Ledger, landfall.Author{})
 	if err := r.note(id, 0, offsetFromNow(0), data.Notes, landfall.Author{}); err != nil {
 		return err
@@ -156,7 +159,7 @@ func (r *accountRows) account(creation *landfall.Creation) error {
 	})
 }
 
-// inRun says in an event in which run it happened.
+// inRun returns the event details that name the run of a creation, if any.
 func inRun(creation *landfall.Creation) map[string]string {
 	if creation.Run == "" {
 		return nil
@@ -164,8 +167,8 @@ func inRun(creation *landfall.Creation) map[string]string {
 	return map[string]string{"run": creation.Run}
 }
 
-// supply adds the addresses and what is supplied there. The billing address
-// has number 0; supply points are counted through the whole account.
+// supply adds the addresses and their supply points. The billing address has
+// number 0; supply points are numbered across the whole account.
 func (r *accountRows) supply(id any, data *landfall.AccountData) error {
 	billing := &data.BillingAddress
 	if len(billing.Lines) > 0 || billing.Locality != "" || billing.PostalCode != "" || billing.Country != "" {
@@ -173,8 +176,8 @@ func (r *accountRows) supply(id any, data *landfall.AccountData) error {
 			return err
 		}
 	}
-	// Agreements and meters name their point by this number alone, so it must not
-	// begin anew with the next address.
+	// Agreements and meters refer to their supply point by this number alone,
+	// so it must not restart with the next address.
 	point := int64(0)
 	for i := range data.SupplyAddresses {
 		place := &data.SupplyAddresses[i]
@@ -202,7 +205,7 @@ func (r *accountRows) supply(id any, data *landfall.AccountData) error {
 	return nil
 }
 
-// address keeps lines as a list, since their number means something.
+// address stores the lines as a list, because their number is significant.
 func (r *accountRows) address(id any, ordinal int64, address *landfall.Address) error {
 	lines, err := json.Marshal(address.Lines)
 	if err != nil {
@@ -212,7 +215,7 @@ func (r *accountRows) address(id any, ordinal int64, address *landfall.Address) 
 	return nil
 }
 
-// ledger keeps what was sent beside what was made of it.
+// ledger adds ledger entries, each with the document that was sent for it.
 func (r *accountRows) ledger(id any, entries []landfall.LedgerEntry, by landfall.Author) {
 	r.entries.Grow(len(entries))
 	for i := range entries {
@@ -227,7 +230,7 @@ func (r *accountRows) ledger(id any, entries []landfall.LedgerEntry, by landfall
 	}
 }
 
-// statement numbers on behind those that are there.
+// statement adds statements, numbered after the existing ones.
 func (r *accountRows) statement(id any, last int64, statements []landfall.Statement, by landfall.Author) {
 	r.statements.Grow(len(statements))
 	for i := range statements {
@@ -237,7 +240,7 @@ func (r *accountRows) statement(id any, last int64, statements []landfall.Statem
 	}
 }
 
-// instruction numbers on likewise.
+// instruction adds payment instructions, numbered after the existing ones.
 func (r *accountRows) instruction(id any, last int64, instructions []landfall.Instruction, by landfall.Author) {
 	for i := range instructions {
 		n := &instructions[i]
@@ -246,12 +249,12 @@ func (r *accountRows) instruction(id any, last int64, instructions []landfall.In
 	}
 }
 
-// event names the account, where the event does.
+// event adds an event with the account number that the event names, if any.
 func (r *accountRows) event(at int64, event landfall.Event) error {
 	return r.eventOf(at, event.AccountNumber, event)
 }
 
-// eventOf is event for an account whose number may not be known yet.
+// eventOf is like event for an account whose number may not be known yet.
 func (r *accountRows) eventOf(at, number any, event landfall.Event) error {
 	details, err := json.Marshal(event.Details)
 	if err != nil {
@@ -262,7 +265,7 @@ func (r *accountRows) eventOf(at, number any, event landfall.Event) error {
 	return nil
 }
 
-// dayArg gives a day as the databases keep it; the zero day is NULL.
+// dayArg returns a day as the databases store it; the zero day is NULL.
 func dayArg(on calendar.Day) any {
 	if on.IsZero() {
 		return nil
@@ -270,7 +273,7 @@ func dayArg(on calendar.Day) any {
 	return on.String()
 }
 
-// textArg gives a text as the databases keep it where there may be none.
+// textArg returns a string as the databases store it; the empty string is NULL.
 func textArg(text string) any {
 	if text == "" {
 		return nil
@@ -278,7 +281,8 @@ func textArg(text string) any {
 	return text
 }
 
-// instantArg keeps an instant that is not there as none, and not as the year 1.
+// instantArg returns an instant as the databases store it. The zero time is
+// NULL and not the year 1.
 func instantArg(when time.Time) any {
 	if when.IsZero() {
 		return nil
@@ -286,8 +290,8 @@ func instantArg(when time.Time) any {
 	return when.UnixMicro()
 }
 
-// amountArg keeps whole minor units: neither database has a decimal that both read
-// alike.
+// amountArg returns an amount in whole minor units, because the databases have
+// no decimal type that both read alike; nil is NULL.
 func amountArg(of *money.Amount) any {
 	if of == nil {
 		return nil

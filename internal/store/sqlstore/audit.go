@@ -11,10 +11,10 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// auditEntry reads all that the hash of an entry is made of.
+// auditEntry selects all columns that the hash of an entry covers.
 const auditEntry = `SELECT a.id, a.at, a.actor, a.action, a.subject, a.detail, a.source, a.request_id, a.acts`
 
-// auditInto gives where the columns of an entry go.
+// auditInto returns the scan destinations for the columns of an entry.
 func auditInto(entry *landfall.AuditEntry) []any {
 	return []any{
 		&entry.ID, instantInto{&entry.At}, &entry.Actor, &entry.Action, &entry.Subject, &entry.Detail,
@@ -22,10 +22,10 @@ func auditInto(entry *landfall.AuditEntry) []any {
 	}
 }
 
-// hashInto reads a place in the chain.
+// hashInto scans a hash of the audit chain.
 type hashInto struct{ hash *landfall.AuditHash }
 
-// Scan takes a column's value.
+// Scan implements sql.Scanner.
 func (i hashInto) Scan(value any) error {
 	var kept sql.NullString
 	err := kept.Scan(value)
@@ -33,27 +33,28 @@ func (i hashInto) Scan(value any) error {
 	return err
 }
 
-// Audit gives the audit entries about one subject, oldest first.
+// Audit returns the audit entries about one subject, oldest first.
 func (v *view) Audit(ctx context.Context, subject string) ([]landfall.AuditEntry, error) {
 	return collect(ctx, v.txSession, func(scan scanner, entry *landfall.AuditEntry) error { return scan(auditInto(entry)...) },
 		auditEntry+` FROM audit a WHERE a.subject = $1 AND a.subject <> '' ORDER BY a.id`, subject)
 }
 
-// AppendAudit keeps an audit entry.
+// AppendAudit adds an audit entry.
 func (t *tx) AppendAudit(ctx context.Context, entry landfall.AuditEntry) error {
 	entries := sqlset.Rows{Table: auditTable}
 	addAudit(&entries, entry)
 	return t.write(ctx, &entries)
 }
 
-// AuditChain says how far the entries are chained.
+// AuditChain returns how far the entries are chained.
 func (v *view) AuditChain(ctx context.Context) (chain landfall.AuditChain, err error) {
 	err = v.one(ctx, `SELECT name, position, hash, through FROM audit_chain WHERE id = 1`, nil,
 		[]any{&chain.Name, &chain.Position, hashInto{&chain.Hash}, &chain.Through})
 	return chain, err
 }
 
-// AuditTrail gives entries in the order of their ids.
+// AuditTrail returns entries in the order of their ids, or newest first if the
+// query asks for that.
 func (v *view) AuditTrail(ctx context.Context, query landfall.AuditQuery) ([]landfall.AuditLink, error) {
 	order := `a.id`
 	if query.Newest {
@@ -69,14 +70,16 @@ func (v *view) AuditTrail(ctx context.Context, query landfall.AuditQuery) ([]lan
 		WHERE a.id > $1 AND a.id < $2 ORDER BY `+order+` LIMIT $3`, query.After, before, int64(query.Limit))
 }
 
-// AuditPosition gives the entry that was given a place.
+// AuditPosition returns the id of the entry at a position of the chain, and
+// whether the entry still exists.
 func (v *view) AuditPosition(ctx context.Context, place int64) (id int64, there bool, err error) {
 	err = v.one(ctx, `SELECT l.entry, EXISTS (SELECT 1 FROM audit a WHERE a.id = l.entry) FROM audit_link l WHERE l.position = $1`,
 		[]any{place}, []any{&id, &there})
 	return id, there, err
 }
 
-// AuditBacklog says what is not chained yet.
+// AuditBacklog returns how many entries are not chained yet, counting at most
+// the given number, and the age of the oldest.
 func (v *view) AuditBacklog(ctx context.Context, most int) (backlog landfall.AuditBacklog, err error) {
 	var age int64
 	err = v.one(ctx, `SELECT count(*), coalesce({now} - min(late.at), 0) FROM
@@ -86,13 +89,13 @@ func (v *view) AuditBacklog(ctx context.Context, most int) (backlog landfall.Aud
 	return backlog, err
 }
 
-// chainBatch is how many entries get their places in one transaction.
+// chainBatch is how many entries are chained in one transaction.
 const chainBatch = 500
 
-// linkTable is the chain.
+// linkTable is the table of the chain's links.
 var linkTable = newTable("audit_link", "position bigint", "entry bigint", "hash text")
 
-// ChainAudit chains what is complete.
+// ChainAudit chains all entries up to the point where the log is complete.
 func (s *Store) ChainAudit(ctx context.Context, before landfall.Watermark) (landfall.Watermark, int, error) {
 	mark, err := s.sound(ctx, "audit", before)
 	if err != nil {
@@ -105,7 +108,7 @@ func (s *Store) ChainAudit(ctx context.Context, before landfall.Watermark) (land
 			return err
 		})
 		if err != nil || chain.Through >= mark.Complete {
-			return mark, all, err // most of the time there is nothing to do, and nothing is written
+			return mark, all, err // usually there is nothing to do, and nothing is written
 		}
 		sealed := 0
 		err = s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
@@ -119,8 +122,9 @@ func (s *Store) ChainAudit(ctx context.Context, before landfall.Watermark) (land
 	}
 }
 
-// chain gives the next entries up to an id their places. Nobody waits here: when
-// somebody else is at it, he does it.
+// chain adds the next entries up to an id to the chain. It does not wait: if
+// another transaction has locked the chain, that one does the work and chain
+// returns -1.
 func (t *tx) chain(ctx context.Context, upTo int64) (int, error) {
 	var place, through int64
 	var hash landfall.AuditHash

@@ -8,8 +8,8 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// auditRows gives the row that says what organisations did, and one for each act
-// of an operator.
+// auditRows returns one row for everything that organisations did, and one row
+// for each action of an operator.
 func auditRows(acts *landfall.AuditBatch) *sqlset.Rows {
 	rows := &sqlset.Rows{Table: auditTable}
 	if acts.Count > 0 {
@@ -23,16 +23,16 @@ func auditRows(acts *landfall.AuditBatch) *sqlset.Rows {
 	return rows
 }
 
-// auditTable is the audit: its rows are written at the database's time.
+// auditTable inserts audit entries with the database's time.
 var auditTable = sqlset.NewChange(`INSERT INTO audit (at, `+auditColumns+`) SELECT {now}, `+auditColumns+` FROM {rows}`,
 	"actor text", "action text", "subject text", "detail text", "source text", "request_id text", "acts text")
 
-// timedAuditTable is the audit for whoever has asked the database for its time already:
-// rows that need nothing more from it can be copied.
+// timedAuditTable inserts audit entries for callers that have already read the
+// database's time. Rows that need nothing from the database can be copied.
 var timedAuditTable = newTable("audit", "at bigint", "actor text", "action text", "subject text", "detail text", "source text",
 	"request_id text", "acts text")
 
-// withTime gives entries of the audit with their time.
+// withTime returns audit rows with their time added.
 func withTime(entries *sqlset.Rows, at int64) *sqlset.Rows {
 	rows := &sqlset.Rows{Table: timedAuditTable}
 	for entry := range slices.Chunk(entries.Values, entries.Width()) {
@@ -41,10 +41,12 @@ func withTime(entries *sqlset.Rows, at int64) *sqlset.Rows {
 	return rows
 }
 
-// auditColumns are in the order in which addAudit gives their values.
+// auditColumns lists the columns in the order in which addAudit adds their
+// values.
 const auditColumns = `actor, action, subject, detail, source, request_id, acts`
 
-// addAudit gives no time: the database's clock does, for all replicas alike.
+// addAudit adds the row of an entry, without a time. The time comes from the
+// database's clock, which is the same for all replicas.
 func addAudit(to *sqlset.Rows, entry landfall.AuditEntry) {
 	to.Add(entry.Actor, entry.Action, entry.Subject, entry.Detail, entry.Source, entry.RequestID, entry.Batch)
 }

@@ -13,21 +13,23 @@ import (
 )
 
 const (
-	// vouchedFor is how long a key that was found good is believed to be. A
-	// revocation must be felt within ten seconds by whatever is under way.
+	// vouchedFor is how long a key is trusted after it was found valid. A
+	// revocation must take effect within ten seconds, also for work in
+	// progress.
 	vouchedFor = limits.AuthorTrust
-	// mostVouched bounds the memory; the operator makes the keys.
+	// mostVouched bounds the memory. Only operators create keys, so there are
+	// few.
 	mostVouched = 10_000
 )
 
-// keyCache remembers which keys were good a moment ago, as seen by a writing
-// transaction. Asking about them in every batch would cost a statement more.
+// keyCache remembers which keys were valid recently, as seen by a writing
+// transaction. Checking them in every batch would cost an extra statement.
 type keyCache struct {
 	mu   sync.Mutex
-	good map[string]time.Time // when it was asked
+	good map[string]time.Time // when the key was checked
 }
 
-// doubtful gives those of the keys that must be asked about, each once.
+// doubtful returns the keys that must be checked again, without duplicates.
 func (v *keyCache) doubtful(keys []string, now time.Time) []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -40,7 +42,7 @@ func (v *keyCache) doubtful(keys []string, now time.Time) []string {
 	return ask
 }
 
-// vouch remembers that keys were good.
+// vouch records that keys were valid.
 func (v *keyCache) vouch(keys []string, now time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -52,8 +54,8 @@ func (v *keyCache) vouch(keys []string, now time.Time) {
 	}
 }
 
-// revoked gives those of the keys that are good no more: revoked, ended, or of
-// an organisation that was disabled.
+// revoked returns the keys that are no longer valid: revoked, expired, or of a
+// disabled organisation.
 func (t *tx) revoked(ctx context.Context, vouchers *keyCache, keys []string) ([]string, error) {
 	now := time.Now()
 	ask := vouchers.doubtful(keys, now)
@@ -75,9 +77,10 @@ func (t *tx) revoked(ctx context.Context, vouchers *keyCache, keys []string) ([]
 	return dead, nil
 }
 
-// CheckAuthor asks whether an author may still write.
+// CheckAuthor returns ErrRevoked if an author may no longer write.
 func (t *tx) CheckAuthor(ctx context.Context, author landfall.Author) error {
-	// Each asks anew: nobody writes often enough this way to be remembered.
+	// Nothing is cached here: no author writes this way often enough to make it
+	// worthwhile.
 	dead, err := t.revoked(ctx, &keyCache{}, []string{author.KeyID})
 	if err == nil && len(dead) > 0 {
 		err = landfall.ErrRevoked
@@ -85,8 +88,8 @@ func (t *tx) CheckAuthor(ctx context.Context, author landfall.Author) error {
 	return err
 }
 
-// ifAuthorised runs a verb for those of a batch whose authors may still write. The
-// others are told, and nothing is written for them.
+// ifAuthorised runs a verb for the calls of a batch whose authors may still
+// write. The other calls get ErrRevoked, and nothing is written for them.
 func ifAuthorised[W, O any](
 	vouchers *keyCache, author func(W) landfall.Author, run func(*tx, context.Context, []*pendingCall[W, O]) error,
 ) func(*tx, context.Context, []*pendingCall[W, O]) error {

@@ -13,14 +13,16 @@ import (
 	"landfall/internal/store/engine"
 )
 
-// ErrNoFile says that a database is no file that could be copied or put back.
+// ErrNoFile means that a database is not a file, so it cannot be backed up or
+// restored by copying.
 var ErrNoFile = engine.ErrNoFile
 
-// Backup copies a SQLite database into a new file that only its owner can read,
-// beside whoever serves it. Everything that was answered before it began is in
-// the copy. The file appears when it is whole, on disk, sound, and content with
-// what the caller checks; an error leaves nothing behind. A copy of an older
-// schema is sound and no more, and unchecked says so.
+// Backup copies a SQLite database into a new file that only its owner can read.
+// A server may keep using the database. The copy contains everything that was
+// acknowledged before the backup began. The file appears only when it is
+// complete, synced to disk, intact, and accepted by the caller's check; an
+// error leaves nothing behind. A copy with an older schema is only checked for
+// integrity; unchecked reports that.
 func Backup(
 	ctx context.Context, url, file string, options Options, check func(context.Context, landfall.Store) error,
 ) (unchecked bool, err error) {
@@ -49,9 +51,9 @@ func Backup(
 	return unchecked, err
 }
 
-// Restore puts a backup where a SQLite database should be and is not. It
-// appears there when it is whole, of this program's schema, and prepared by the
-// caller, who decides about the keys in it.
+// Restore copies a backup to the path of a SQLite database that does not exist
+// yet. The file appears only when it is complete, has this program's schema,
+// and was prepared by the caller, who decides about the keys in it.
 func Restore(ctx context.Context, url, file string, options Options, prepare func(context.Context, landfall.Store) error) error {
 	name, err := engine.Parse(url)
 	if err != nil {
@@ -64,7 +66,7 @@ func Restore(ctx context.Context, url, file string, options Options, prepare fun
 	if _, err := os.Lstat(file + "-wal"); err == nil {
 		return fmt.Errorf("%s has a -wal file beside it: it is a database in use or a copy by other means, and not all of it is in one file", file)
 	}
-	// What another database left beside the place would be taken for ours.
+	// SQLite would take files left by another database for ours.
 	for _, companion := range []string{"-wal", "-shm"} {
 		if _, err := os.Lstat(place + companion); err == nil {
 			return fmt.Errorf("%s%s is left of another database: move it away first", place, companion)
@@ -82,7 +84,7 @@ func Restore(ctx context.Context, url, file string, options Options, prepare fun
 	})
 }
 
-// isCurrent says whether a file has the schema this program works with.
+// isCurrent reports whether a file has the schema that this program uses.
 func isCurrent(ctx context.Context, file string, options Options) (bool, error) {
 	steps, err := SchemaStatus(ctx, "sqlite:"+file, options)
 	if err != nil {
@@ -96,7 +98,8 @@ func isCurrent(ctx context.Context, file string, options Options) (bool, error) 
 	return true, nil
 }
 
-// withStore opens a file that nobody else knows of yet.
+// withStore opens a file that no other process knows about yet, and runs work
+// on it.
 func withStore(ctx context.Context, file string, options Options, work func(*Store) error) error {
 	options.Server = false
 	store, err := Open(ctx, "sqlite:"+file, options)
@@ -106,8 +109,8 @@ func withStore(ctx context.Context, file string, options Options, work func(*Sto
 	return errors.Join(work(store), store.Close())
 }
 
-// appear fills a file under another name, brings it to the disk and gives it
-// its own name, which nobody may have meanwhile.
+// appear fills a file under a temporary name, syncs it to disk and then links
+// it to its own name. It fails if that name exists.
 func appear(file string, fill func(half string) error) (err error) {
 	taken := fmt.Errorf("%s is there already and is not overwritten", file)
 	if _, err := os.Lstat(file); err == nil {
@@ -120,10 +123,10 @@ func appear(file string, fill func(half string) error) (err error) {
 	half := made.Name()
 	defer func() {
 		for _, companion := range []string{"", "-wal", "-shm", "-journal", ".lock"} {
-			_ = os.Remove(half + companion) // what is not there any more is fine
+			_ = os.Remove(half + companion) // a missing file is fine
 		}
 	}()
-	// It is closed before SQLite opens it: closing it later would take SQLite's locks away.
+	// Close the file before SQLite opens it: closing it later would drop SQLite's locks.
 	if err := made.Close(); err != nil {
 		return err
 	}
@@ -133,7 +136,7 @@ func appear(file string, fill func(half string) error) (err error) {
 	if err := flush(half); err != nil {
 		return err
 	}
-	// A link refuses a name that is taken, which a renaming would not.
+	// A link fails if the name is taken; a rename would not.
 	switch err := os.Link(half, file); {
 	case errors.Is(err, fs.ErrExist):
 		return taken
@@ -143,7 +146,7 @@ func appear(file string, fill func(half string) error) (err error) {
 	return flush(filepath.Dir(file))
 }
 
-// flush brings a file or a folder to the disk.
+// flush syncs a file or a directory to disk.
 func flush(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -152,7 +155,7 @@ func flush(path string) error {
 	return errors.Join(file.Sync(), file.Close())
 }
 
-// duplicate copies a file into one that is there.
+// duplicate copies a file over an existing one.
 func duplicate(from, to string) error {
 	source, err := os.Open(from)
 	if err != nil {
