@@ -10,14 +10,15 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// group is many wishes of one caller, which share their fate.
+// group is a set of requests of one caller that succeed or fail together.
 type group[W, O any] struct{ calls []*pendingCall[W, O] }
 
-// longestGroup is how many wishes go into one statement where that takes arrays.
+// longestGroup is how many requests go into one statement if the database takes
+// arrays.
 const longestGroup = 512
 
-// newGroup declares a verb that is joint, for callers who bring whole batches,
-// of which so many at once are done with arrays.
+// newGroup declares a batch verb for callers that bring whole batches. With
+// arrays, one statement handles up to most requests.
 func newGroup[W, O any](s *Store, most int, run func(*tx, context.Context, []*pendingCall[W, O]) error) *engine.Kind {
 	return s.db.NewGroupKind(func(ctx context.Context, t *engine.Tx, calls []*engine.Call) error {
 		undone, size := true, sqlset.MaxBatch
@@ -40,14 +41,15 @@ func newGroup[W, O any](s *Store, most int, run func(*tx, context.Context, []*pe
 	})
 }
 
-// runGroup hands wishes to the engine together and gives what became of each.
+// runGroup passes requests to the engine together and returns the outcome of
+// each.
 func runGroup[W, O any](ctx context.Context, kind *engine.Kind, weight int, keys []landfall.Key, wishes []W) ([]O, error) {
 	mine := &group[W, O]{calls: make([]*pendingCall[W, O], len(wishes))}
 	for i, wanted := range wishes {
 		mine.calls[i] = &pendingCall[W, O]{key: keys[i], wanted: wanted}
 	}
 	order := slices.Clone(mine.calls)
-	// One order for everybody, so that two lanes never wait for each other.
+	// All transactions use the same order, so that two workers never deadlock.
 	slices.SortFunc(mine.calls, func(a, b *pendingCall[W, O]) int { return compareKeys(a.key, b.key) })
 	err := kind.Do(ctx, &engine.Call{Tenant: tenant(ctx, keys[0]), Weight: weight * len(wishes), Work: mine})
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// Short names for what travels together.
+// Short names for the calls of a batch.
 type (
 	claimCall = pendingCall[landfall.ClaimRequest, landfall.ClaimOutcome]
 	openClaim = pendingCalls[landfall.ClaimRequest, landfall.ClaimOutcome]
 )
 
-// Claim gives the sole right to create one account.
+// Claim grants the exclusive right to create one account.
 func (s *Store) Claim(ctx context.Context, request landfall.ClaimRequest) (landfall.ClaimOutcome, error) {
 	for _, text := range []string{request.Key.Supplier, request.Key.External, request.Team} {
 		if !storable(text) {
@@ -28,8 +28,8 @@ func (s *Store) Claim(ctx context.Context, request landfall.ClaimRequest) (landf
 		return outcome, err
 	}
 	claim := &outcome.Claim
-	// A claim that is of no use is given back at once. Its lease would keep the
-	// account from whoever stages it anew.
+	// A claim that cannot be used is released at once. Otherwise its lease
+	// would block the account for anyone who stages it again.
 	if purged(claim) {
 		return landfall.ClaimOutcome{Verdict: landfall.ClaimDocumentRemoved}, s.letGo(ctx, *claim)
 	}
@@ -39,11 +39,13 @@ func (s *Store) Claim(ctx context.Context, request landfall.ClaimRequest) (landf
 	return outcome, nil
 }
 
-// purged says that the document of a process was purged: with it went the hash that
-// another staging is compared with, so that the same may be staged again.
+// purged reports whether the document of a process was purged. Its hash, which
+// other stagings are compared with, was removed too, so that the same document
+// can be staged again.
 func purged(claim *landfall.Claim) bool { return claim.Hash == [32]byte{} }
 
-// grantedOrCounted asks those who count only where there is a limit.
+// grantedOrCounted claims without counting first, and counts only if there is a
+// limit.
 func (s *Store) grantedOrCounted(ctx context.Context, request landfall.ClaimRequest) (landfall.ClaimOutcome, error) {
 	if request.ServiceLimit == 0 {
 		joined := s.claims
@@ -55,18 +57,18 @@ func (s *Store) grantedOrCounted(ctx context.Context, request landfall.ClaimRequ
 			return outcome, err
 		}
 	}
-	// Those wait for locks that others hold until they have committed, so they
-	// must not hold any process meanwhile.
+	// Counted claims wait for locks that others hold until they commit, so they
+	// must not hold a process meanwhile.
 	return s.counted.do(ctx, request.Key, claimWeight, request)
 }
 
-// letGo ends a claim as if it had never been.
+// letGo ends a claim as if it had never been granted.
 func (s *Store) letGo(ctx context.Context, claim landfall.Claim) error {
 	return s.update(ctx, claim.Key, func(t *tx) error { return t.letGo(ctx, claim) })
 }
 
-// letGo asks for the token: a holder that slept too long frees nothing that is
-// somebody else's by now.
+// letGo checks the token, so that a holder that was suspended for too long does
+// not release a claim that belongs to another by now.
 func (t *tx) letGo(ctx context.Context, claim landfall.Claim) error {
 	if claim.DryRun {
 		return t.endRehearsal(ctx, claim.Token)
@@ -76,20 +78,21 @@ func (t *tx) letGo(ctx context.Context, claim landfall.Claim) error {
 	return err
 }
 
-// claimMustCount is the verdict on a claim whose supplier has a limit: it is
-// granted, if at all, by those who count. Nobody outside sees it.
+// claimMustCount is the verdict on a claim whose supplier has a limit: only
+// s.counted can grant it. It never leaves this package.
 const claimMustCount landfall.ClaimVerdict = 255
 
-// claimWeight stands for the document a claim reads.
+// claimWeight is an estimate of the size of the document that a claim reads.
 const claimWeight = 4 << 10
 
-// claim grants what needs no counting together. A granted claim that a crash
-// forgets is a free one, so nobody waits for the disk unless somebody was told
-// how a process stands.
+// claim grants the claims of a batch that need no counting. If a crash loses a
+// granted claim, the process is simply free again. So the commit waits for the
+// disk only if a caller was told the state of a process.
 func (t *tx) claim(ctx context.Context, batch []*claimCall) error {
 	open := newPendingCalls(batch)
-	// Between granting and explaining, a lease may end or a supplier be
-	// opened: then nothing explains the refusal, and only those go again.
+	// Between granting and refusing, a lease may end or a supplier may be
+	// opened. Then there is no reason for the refusal, and only those calls are
+	// tried again.
 	for range 3 {
 		if err := t.grant(ctx, grants, open, nil); err != nil {
 			return err
@@ -115,8 +118,9 @@ func (t *tx) claim(ctx context.Context, batch []*claimCall) error {
 	return nil
 }
 
-// commitLazilyIfGranted lets the commit not wait for the disk when all it carries is
-// claims: any other answer rests on what was found, and must stay true.
+// commitLazilyIfGranted makes the commit not wait for the disk if the batch
+// contains only granted claims. Any other answer depends on what was read,
+// which must stay true.
 func (t *tx) commitLazilyIfGranted(batch []*claimCall) {
 	for _, one := range batch {
 		if one.outcome.Verdict != landfall.ClaimGranted {
@@ -127,10 +131,10 @@ func (t *tx) commitLazilyIfGranted(batch []*claimCall) {
 }
 
 const (
-	// granting claims the processes that may be claimed: the supplier is
-	// Ongoing, the team exists and nobody holds the process. The document is
-	// that of the statement's snapshot; if the process changed while the
-	// statement waited for it, there is none and it is read afterwards.
+	// granting claims the processes that can be claimed: the supplier is
+	// Ongoing, the team exists and the process is free. The document comes from
+	// the statement's snapshot. If the process changed while the statement
+	// waited for it, the document is missing and is read afterwards.
 	granting = `
 	UPDATE process SET state = 'claimed', claim_token = w.token, claim_until = {now} + w.lease
 	FROM wanted w JOIN supplier s ON s.code = w.supplier JOIN team m ON m.name = w.team
@@ -139,8 +143,8 @@ const (
 		process.hash, (SELECT g.document FROM staging g WHERE g.process_id = process.id AND g.revision = process.revision)`
 )
 
-// grants leaves suppliers with a limit alone; countedGrants is for those whose
-// claims were counted under a lock.
+// grants skips suppliers with a limit; countedGrants is for claims that were
+// counted under a lock.
 var (
 	grants        = newGrants(granting + ` AND s.concurrency_limit = 0` + granted)
 	countedGrants = newGrants(granting + granted)
@@ -151,7 +155,8 @@ func newGrants(text string) *sqlset.Query {
 	return &made
 }
 
-// grant claims what can be claimed of the open calls, and tells each of them.
+// grant claims the processes of the open calls that can be claimed, and sets
+// the outcome of those calls.
 func (t *tx) grant(ctx context.Context, query *sqlset.Query, open *openClaim, each func(*claimCall)) error {
 	tokens := make(map[string]*claimCall, len(open.byKey))
 	text, args := query.For(t.engine, open.rows(5, func(args []any, one *claimCall) []any {
@@ -190,8 +195,8 @@ func (t *tx) grant(ctx context.Context, query *sqlset.Query, open *openClaim, ea
 	if err := t.note(rows.Err()); err != nil {
 		return err
 	}
-	// The transaction has one connection: it takes the next question when the rows of
-	// this one are done with.
+	// The transaction has one connection, which accepts the next query only
+	// after these rows are closed.
 	_ = rows.Close()
 	for process, one := range missing {
 		claim := &one.outcome.Claim
@@ -203,15 +208,16 @@ func (t *tx) grant(ctx context.Context, query *sqlset.Query, open *openClaim, ea
 	return nil
 }
 
-// claimReasons tells how the keys stand that were not granted.
+// claimReasons reads the state of the keys that were not granted.
 var claimReasons = sqlset.NewQuery(`
 	SELECT w.supplier, w.external, coalesce(s.status, ''), coalesce(s.concurrency_limit, 0), m.name,
 		`+currentState+`, p.account_number, p.claim_until - {now}
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier LEFT JOIN team m ON m.name = w.team
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external`, "supplier text", "external text", "team text")
 
-// refuse settles the open calls that cannot be granted, and gives those whose
-// claims must be counted first. What it leaves open could be granted after all.
+// refuse sets the outcome of the open calls that cannot be granted, and returns
+// the calls whose claims must be counted first. Calls that it leaves open could
+// be granted after all.
 func (t *tx) refuse(ctx context.Context, open *openClaim) (counted []*claimCall, err error) {
 	if len(open.byKey) == 0 {
 		return nil, nil
@@ -246,11 +252,11 @@ func (t *tx) refuse(ctx context.Context, open *openClaim) (counted []*claimCall,
 	return counted, t.note(rows.Err())
 }
 
-// claimVerdict says why a process cannot be claimed; 0 means that it can.
+// claimVerdict returns why a process cannot be claimed; 0 means that it can.
 func claimVerdict(status landfall.SupplierStatus, team bool, state landfall.ProcessState) landfall.ClaimVerdict {
 	switch {
-	// When several reasons hold, the one that lasts is told: an account that exists
-	// exists, whatever its supplier is doing now.
+	// If there are several reasons, report the most permanent one: an account
+	// that exists stays, whatever the status of its supplier is now.
 	case state == landfall.Imported:
 		return landfall.ClaimImported
 	case status != landfall.Ongoing:

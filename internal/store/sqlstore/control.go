@@ -8,7 +8,7 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// keptClaim is one claim of control totals as the database keeps it; money is
+// keptClaim is one claim of control totals as the database stores it. Money is
 // in minor units.
 type keptClaim struct {
 	Measure string `json:"measure"`
@@ -16,14 +16,15 @@ type keptClaim struct {
 	Amount  *int64 `json:"amount,omitempty"`
 }
 
-// claimText keeps claims as a list in one column: they are set and read as a whole.
+// claimText encodes claims as a list in one column, because they are set and
+// read as a whole.
 func claimText(claims map[landfall.Measure]landfall.Value) (string, error) {
 	kept := make([]keptClaim, 0, len(claims))
 	number := func(total *money.Total) *int64 {
 		if total == nil {
 			return nil
 		}
-		// Totals are counted wider than a column can hold.
+		// A total can be larger than a column can store.
 		clamped := total.Clamp()
 		return &clamped
 	}
@@ -34,7 +35,8 @@ func claimText(claims map[landfall.Measure]landfall.Value) (string, error) {
 	return string(text), err
 }
 
-// readClaims tells what nobody claimed from a claim of zero.
+// readClaims decodes claims. It distinguishes a missing claim from a claim of
+// zero.
 func readClaims(text []byte) (map[landfall.Measure]landfall.Value, error) {
 	var kept []keptClaim
 	if err := json.Unmarshal(text, &kept); err != nil {
@@ -49,7 +51,7 @@ func readClaims(text []byte) (map[landfall.Measure]landfall.Value, error) {
 	}
 	claims := make(map[landfall.Measure]landfall.Value, len(kept))
 	for _, claim := range kept {
-		// A measure of another version is passed over: the other claims can still be
+		// Skip a measure of another version: the other claims can still be
 		// compared.
 		if measure, known := landfall.ParseMeasure(claim.Measure); known {
 			claims[measure] = landfall.Value{Count: total(claim.Count), Amount: total(claim.Amount)}
@@ -58,7 +60,7 @@ func readClaims(text []byte) (map[landfall.Measure]landfall.Value, error) {
 	return claims, nil
 }
 
-// SetControlTotals keeps new totals.
+// SetControlTotals stores new totals.
 func (t *tx) SetControlTotals(ctx context.Context, code string, totals landfall.ControlTotals) (landfall.ControlTotals, error) {
 	text, err := claimText(totals.Claims)
 	if err != nil {
@@ -73,12 +75,13 @@ func (t *tx) SetControlTotals(ctx context.Context, code string, totals landfall.
 	return totals, err
 }
 
-// controlTotals has the newest first; older ones stay, since a report was made of them.
+// controlTotals selects the newest first. Older ones are kept because reports
+// were based on them.
 const controlTotals = `SELECT c.set_at, c.totals, c.key_id, c.request_id, k.organisation
 	FROM control_totals c JOIN supplier s ON s.id = c.supplier_id LEFT JOIN api_key k ON k.id = c.key_id
 	WHERE s.code = $1 ORDER BY c.id DESC`
 
-// readTotals brings along who claimed it.
+// readTotals scans control totals and their author.
 func readTotals(scan scanner, totals *landfall.ControlTotals) (err error) {
 	var text []byte
 	if err := scan(instantInto{&totals.SetAt}, &text, textInto{&totals.By.KeyID}, textInto{&totals.By.RequestID},
@@ -89,13 +92,13 @@ func readTotals(scan scanner, totals *landfall.ControlTotals) (err error) {
 	return err
 }
 
-// ControlTotals gives the newest.
+// ControlTotals returns the newest totals of a supplier.
 func (v *view) ControlTotals(ctx context.Context, code string) (landfall.ControlTotals, error) {
 	found, err := collect(ctx, v.txSession, readTotals, controlTotals+` LIMIT 1`, code)
 	return firstOf(found, err, landfall.ErrNotFound)
 }
 
-// ControlTotalsHistory gives all there ever were, the newest first.
+// ControlTotalsHistory returns all totals of a supplier, newest first.
 func (v *view) ControlTotalsHistory(ctx context.Context, code string) ([]landfall.ControlTotals, error) {
 	return collect(ctx, v.txSession, readTotals, controlTotals, code)
 }

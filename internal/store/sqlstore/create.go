@@ -12,19 +12,20 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// Short names for what travels together.
+// Short names for the calls of a batch.
 type (
 	createCall = pendingCall[*prepared, landfall.CreateOutcome]
 	openCreate = pendingCalls[*prepared, landfall.CreateOutcome]
 )
 
-// Books like these are refused: nothing could be posted onto them.
+// Accounts with these errors are refused, because nothing could be posted to
+// them.
 var (
 	errUnbalanced = errors.New("the balance is not the sum of the ledger")
 	errNoPeriod   = errors.New("no statement period is open")
 )
 
-// Create writes a whole account and gives it its number.
+// Create writes a whole account and assigns its number.
 func (s *Store) Create(ctx context.Context, creation landfall.Creation) (landfall.CreateOutcome, error) {
 	account := &creation.Account
 	if err := writable(account); err != nil {
@@ -41,7 +42,7 @@ func (s *Store) Create(ctx context.Context, creation landfall.Creation) (landfal
 	return joined.do(ctx, creation.Claim.Key, creationWeight(account), ready)
 }
 
-// writable refuses books that nothing could be posted onto.
+// writable returns an error if nothing could be posted to the account.
 func writable(account *landfall.Account) error {
 	if err := balanced(account.Ledger, 0, 0, account.Balance); err != nil {
 		return err
@@ -52,8 +53,8 @@ func writable(account *landfall.Account) error {
 	return nil
 }
 
-// creationWeight guesses the bytes of an account; all that matters is that a
-// very big one goes alone.
+// creationWeight estimates the size of an account in bytes. It only has to be
+// good enough that a very large account gets a batch of its own.
 func creationWeight(account *landfall.Account) int {
 	const row = 200
 	weight := row * (len(account.Data.Customers) + 4*len(account.Data.SupplyAddresses) + len(account.Data.Statements))
@@ -66,29 +67,31 @@ func creationWeight(account *landfall.Account) int {
 	return weight
 }
 
-// errCollision means that a number drawn is somebody's already.
+// errCollision means that a drawn number belongs to another account.
 var errCollision = fmt.Errorf("the account number is taken: %w", engine.ErrAgain)
 
-// create writes a batch. When one of the numbers is taken the engine runs it
-// again, a few times: with a million accounts one number in thirty thousand is
-// taken, so more than a few in a row mean a broken source.
+// create writes a batch. If one of the numbers is taken, the engine runs the
+// batch again a few times. With a million accounts one number in thirty
+// thousand is taken, so more than a few in a row mean a broken random source.
 func (s *Store) create(t *tx, ctx context.Context, batch []*createCall) error {
 	return t.create(ctx, claimed, s.draw, batch)
 }
 
-// createQueries is how processes become accounts: which of them may, and why others
-// may not.
+// createQueries are the queries that turn processes into accounts: imports
+// selects and updates those that are allowed to, reasons explains why others
+// are not.
 type createQueries struct {
 	imports, reasons sqlset.Query
-	fleeting         bool // all of it is rolled back, so that what is only told of it is not written
+	fleeting         bool // everything is rolled back, so events, sums and the audit are not written
 }
 
-// newCreateQueries writes the texts for a condition under which a process may become an
-// account, w being what is wanted.
+// newCreateQueries builds the queries for a condition under which a process may
+// become an account. In the condition, w is the requested row.
 func newCreateQueries(condition string) createQueries {
 	return createQueries{
-		// A statement gives back rows as it leaves them, so that a process itself has
-		// to remember whether it had failed before: the tallies are moved from there.
+		// RETURNING gives rows as the statement leaves them. So the process has
+		// to remember whether it had failed before; the tallies are moved from
+		// that status.
 		imports: sqlset.NewQuery(`
 			UPDATE process SET state = 'imported', account_number = w.number, account_created_at = {now},
 				claim_token = NULL, claim_until = NULL, failure = NULL, failed_at = NULL,
@@ -107,25 +110,25 @@ func newCreateQueries(condition string) createQueries {
 	}
 }
 
-// claimed turns processes whose claims are still good. Only a claimed process
-// has a token; asking for its state as well would lead the planner to the index
-// of claims, as it would without the CASE.
+// claimed imports processes whose claims are still valid. Only a claimed
+// process has a token. Checking the state as well, or leaving out the CASE,
+// would make the planner use the index of claims.
 var claimed = newCreateQueries(`CASE WHEN w.token = '' THEN ` + untouched + ` ELSE process.claim_token = w.token END`)
 
-// untouched is the condition under which something may be written for a loose
-// claim: nobody holds the process, and what was looked at is what is staged.
-// A document that was purged or erased meanwhile has taken its hash along.
+// untouched is the condition for writing the result of an optimistic claim: the
+// process is free, and the revision that was read is still the staged one. A
+// document that was purged or erased meanwhile has no hash.
 const untouched = whereFree + ` AND process.revision = w.revision AND length(process.hash) > 0`
 
-// create turns a batch of claims into accounts, and says of each what became
-// of it.
+// create turns a batch of claims into accounts and sets the outcome of each
+// call.
 func (t *tx) create(ctx context.Context, how createQueries, draw func() (string, error), batch []*createCall) error {
 	open := newPendingCalls(batch)
 	rows := newAccountRows(t.sealer)
 	rows.grow(batch)
-	// Between importing and explaining, a supplier may be opened, and a number
-	// may be a retired one: then nothing explains the refusal, and only those go
-	// again, each with another number.
+	// Between importing and refusing, a supplier may be opened, and a number
+	// may turn out to be retired. Then there is no reason for the refusal, and
+	// only those calls are tried again, each with another number.
 	for range 3 {
 		if err := t.importAll(ctx, how, draw, open, rows); err != nil {
 			return err
@@ -149,8 +152,8 @@ func (t *tx) create(ctx context.Context, how createQueries, draw func() (string,
 	return landfall.ErrUnavailable
 }
 
-// importAll moves all processes with one statement. A number that is taken makes
-// the whole batch draw again, which happens about never.
+// importAll updates all processes with one statement. A number that is taken
+// makes the whole batch draw again, which almost never happens.
 func (t *tx) importAll(
 	ctx context.Context, how createQueries, draw func() (string, error), open *openCreate, into *accountRows,
 ) error {
@@ -161,8 +164,8 @@ func (t *tx) importAll(
 		if err != nil {
 			failed = err
 		}
-		// Rows come back by their numbers. Twice the same would give one caller the
-		// account of the other.
+		// The returned rows are matched by number. A duplicate would give one
+		// caller the account of another.
 		if numbers[number] != nil {
 			failed = errCollision
 		}
@@ -198,9 +201,8 @@ func (t *tx) importAll(
 	return collision(t.note(rows.Err()))
 }
 
-// collision recognises a number that is taken, or was taken once and retired at
-// this very moment: nothing else that must be unique changes when a process is
-// imported.
+// collision detects a number that is taken, or that was retired at this very
+// moment. Nothing else that must be unique changes when a process is imported.
 func collision(err error) error {
 	if engine.NotUnique(err) {
 		return errors.Join(errCollision, err)
@@ -208,8 +210,9 @@ func collision(err error) error {
 	return err
 }
 
-// refuseCreation finds out afterwards why some were not moved: asking before would
-// cost everybody a question that hardly anybody needs.
+// refuseCreation finds out why some processes were not imported. It runs
+// afterwards, because asking first would cost every call a query that hardly
+// any needs.
 func (t *tx) refuseCreation(ctx context.Context, how createQueries, open *openCreate) error {
 	text, args := how.reasons.For(t.engine, open.rows(4, func(args []any, one *createCall) []any {
 		claim := &one.wanted.Claim

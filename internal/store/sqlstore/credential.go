@@ -9,18 +9,19 @@ import (
 	"landfall"
 )
 
-// Organisation gives one by its name.
+// Organisation returns an organisation by its name.
 func (v *view) Organisation(ctx context.Context, name string) (landfall.Organisation, error) {
 	found, err := v.organisations(ctx, `SELECT `+organisationColumns+` FROM organisation o WHERE o.name = $1`, name)
 	return firstOf(found, err, landfall.ErrNotFound)
 }
 
-// Organisations gives all, by name.
+// Organisations returns all organisations, sorted by name.
 func (v *view) Organisations(ctx context.Context) ([]landfall.Organisation, error) {
 	return v.organisations(ctx, `SELECT `+organisationColumns+` FROM organisation o ORDER BY o.name`)
 }
 
-// organisations is for all queries that give them, so that they read the same columns.
+// organisations runs the queries that return organisations, so that all of them
+// read the same columns.
 func (v *view) organisations(ctx context.Context, text string, args ...any) ([]landfall.Organisation, error) {
 	return collect(ctx, v.txSession, func(scan scanner, o *landfall.Organisation) error {
 		var created int64
@@ -30,7 +31,7 @@ func (v *view) organisations(ctx context.Context, text string, args ...any) ([]l
 	}, text, args...)
 }
 
-// CreateOrganisation keeps a new one.
+// CreateOrganisation adds an organisation with the default quotas.
 func (t *tx) CreateOrganisation(ctx context.Context, name string) error {
 	quotas := landfall.DefaultQuotas()
 	return orIfUnchanged(landfall.ErrExists)(t.exec(ctx, `INSERT INTO organisation (name, disabled, `+quotaColumns+`, created_at)
@@ -39,46 +40,47 @@ func (t *tx) CreateOrganisation(ctx context.Context, name string) error {
 		quotas.TokensPerMinute, quotas.ConcurrentCreations))
 }
 
-// SetOrganisationDisabled shuts an organisation out or lets it in again.
+// SetOrganisationDisabled disables or enables an organisation.
 func (t *tx) SetOrganisationDisabled(ctx context.Context, name string, disabled bool) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx,
 		`UPDATE organisation SET disabled = $2 WHERE name = $1`, name, disabled))
 }
 
-// keyColumns are in the order of keptKey.columns.
+// keyColumns lists the columns in the order of keptKey.columns.
 const keyColumns = `k.id, k.organisation, k.role, k.secret_hash, k.created_at, k.expires_at, k.revoked_at, k.used_at`
 
-// keptKey is an API key's columns on their way into one.
+// keptKey is the scan target for the columns of an API key.
 type keptKey struct {
 	secret                 []byte
 	created                int64
 	expires, revoked, used sql.NullInt64
 }
 
-// columns are where a row's values go.
+// columns returns the scan destinations for a row.
 func (kept *keptKey) columns(key *landfall.APIKey) []any {
 	return []any{&key.ID, &key.Organisation, &key.Role, &kept.secret, &kept.created, &kept.expires, &kept.revoked, &kept.used}
 }
 
-// fill turns what the database keeps into what the dictionary speaks of.
+// fill converts the scanned columns and sets the fields of key.
 func (kept *keptKey) fill(key *landfall.APIKey) {
 	key.SecretHash, key.CreatedAt = hashOf(kept.secret), moment(kept.created)
 	key.ExpiresAt, key.RevokedAt, key.UsedAt = instant(kept.expires), instant(kept.revoked), instant(kept.used)
 }
 
-// Key gives an API key by its public id.
+// Key returns an API key by its public id.
 func (v *view) Key(ctx context.Context, id string) (landfall.APIKey, error) {
 	found, err := v.keys(ctx, `SELECT `+keyColumns+` FROM api_key k WHERE k.id = $1`, id)
 	return firstOf(found, err, landfall.ErrNotFound)
 }
 
-// Keys gives the keys of an organisation, or of all with "", oldest first.
+// Keys returns the keys of an organisation, or of all organisations for "",
+// oldest first.
 func (v *view) Keys(ctx context.Context, organisation string) ([]landfall.APIKey, error) {
 	return v.keys(ctx, `SELECT `+keyColumns+` FROM api_key k
 		WHERE k.organisation = $1 OR $1 = '' ORDER BY k.created_at, k.id`, organisation)
 }
 
-// keys is for all queries that give keys.
+// keys runs the queries that return API keys.
 func (v *view) keys(ctx context.Context, text string, args ...any) ([]landfall.APIKey, error) {
 	return collect(ctx, v.txSession, func(scan scanner, key *landfall.APIKey) error {
 		var kept keptKey
@@ -88,7 +90,7 @@ func (v *view) keys(ctx context.Context, text string, args ...any) ([]landfall.A
 	}, text, args...)
 }
 
-// CreateKey keeps a new one.
+// CreateKey adds an API key.
 func (t *tx) CreateKey(ctx context.Context, key landfall.APIKey) error {
 	if _, err := t.Organisation(ctx, key.Organisation); err != nil {
 		return err
@@ -99,15 +101,16 @@ func (t *tx) CreateKey(ctx context.Context, key landfall.APIKey) error {
 		key.ID, key.Organisation, string(key.Role), key.SecretHash[:], microsArg(key.ExpiresAt), microsArg(key.RevokedAt)))
 }
 
-// RevokeKey marks a key; the first time counts.
+// RevokeKey marks a key as revoked. If it is revoked already, the first time is
+// kept.
 func (t *tx) RevokeKey(ctx context.Context, id string) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx,
 		`UPDATE api_key SET revoked_at = coalesce(revoked_at, {now}) WHERE id = $1`, id))
 }
 
-// MarkKeysUsed notes that keys are in use now.
+// MarkKeysUsed records that keys are in use now.
 func (t *tx) MarkKeysUsed(ctx context.Context, ids ...string) error {
-	slices.Sort(ids) // the same order for everybody, so that nobody waits in a circle
+	slices.Sort(ids) // the same order in all transactions prevents deadlocks
 	for _, id := range ids {
 		if _, err := t.exec(ctx, `UPDATE api_key SET used_at = {now}
 			WHERE id = $1 AND (used_at IS NULL OR used_at < {now} - 50000000)`, id); err != nil {
@@ -117,13 +120,13 @@ func (t *tx) MarkKeysUsed(ctx context.Context, ids ...string) error {
 	return nil
 }
 
-// ExpireKey brings a key's end forward; it never puts it off.
+// ExpireKey makes a key expire earlier; it never extends it.
 func (t *tx) ExpireKey(ctx context.Context, id string, at time.Time) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE api_key
 		SET expires_at = CASE WHEN expires_at < $2 THEN expires_at ELSE $2 END WHERE id = $1`, id, at.UnixMicro()))
 }
 
-// Token gives a service token by the hash of its text, and whose it is.
+// Token returns a service token by its hash, with its key and organisation.
 func (v *view) Token(ctx context.Context, hash [32]byte) (landfall.ServiceToken, landfall.APIKey, landfall.Organisation, error) {
 	token := landfall.ServiceToken{Hash: hash}
 	var key landfall.APIKey
@@ -147,7 +150,7 @@ func (v *view) Token(ctx context.Context, hash [32]byte) (landfall.ServiceToken,
 	return token, key, organisation, nil
 }
 
-// SaveTokens keeps new tokens of an existing key.
+// SaveTokens adds tokens to an existing key.
 func (t *tx) SaveTokens(ctx context.Context, tokens ...landfall.ServiceToken) error {
 	for _, token := range tokens {
 		err := orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `INSERT INTO service_token
@@ -161,7 +164,7 @@ func (t *tx) SaveTokens(ctx context.Context, tokens ...landfall.ServiceToken) er
 	return nil
 }
 
-// SpendToken uses up a refresh token.
+// SpendToken marks a refresh token as used.
 func (t *tx) SpendToken(ctx context.Context, hash [32]byte) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE service_token SET spent_at = {now}
 		WHERE hash = $1 AND purpose = 'refresh' AND spent_at IS NULL AND expires_at > {now}
@@ -169,8 +172,8 @@ func (t *tx) SpendToken(ctx context.Context, hash [32]byte) error {
 			AND NOT EXISTS (SELECT 1 FROM token_family f WHERE f.id = family AND f.ended_at IS NOT NULL)`, hash[:]))
 }
 
-// DropExpiredTokens forgets tokens that ended before an instant, the oldest
-// first and no more than a limit.
+// DropExpiredTokens deletes tokens that expired before an instant, oldest
+// first, up to a limit.
 func (t *tx) DropExpiredTokens(ctx context.Context, before time.Time, limit int) (int, error) {
 	count, err := t.exec(ctx, `DELETE FROM service_token WHERE hash IN
 		(SELECT hash FROM service_token WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, before.UnixMicro(), int64(limit))
