@@ -8,13 +8,15 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// A dry run is a creation that is rolled back. It claims nothing: it looks at
-// what it would create from, and does its work inside one transaction, where
-// nobody else can see it. Only where claims are counted does it leave a row
-// for as long as it lasts, so that the limits hold for it too.
+// A dry run is a creation that is rolled back. It claims nothing: it reads the
+// document that it would create the account from, and does its work inside one
+// transaction, where no other transaction sees it. Only if claims are counted
+// does it insert a row into dry_run_lease until it ends, so that the limits
+// apply to it too.
 
-// countedLook is look under the locks of the limits: whom there is room for
-// gets a token that counts until the attempt ends or its lease does.
+// countedLook is like peek, but under the locks of the limits. Each call that
+// the limits admit gets a token that counts until the attempt or its lease
+// ends.
 func (t *tx) countedLook(ctx context.Context, batch []*claimCall, found *slots) error {
 	open := newPendingCalls(batch)
 	var admitted []*claimCall
@@ -32,8 +34,8 @@ func (t *tx) countedLook(ctx context.Context, batch []*claimCall, found *slots) 
 	for _, one := range over {
 		open.set(one, landfall.ClaimOutcome{Verdict: landfall.ClaimOverLimit})
 	}
-	// Whoever came to no end gives his place back here: everybody who counts
-	// passes by, so the table never holds more than a few rows.
+	// Delete the leases of dry runs that never finished. Every counted call
+	// does this, so the table never has more than a few rows.
 	if _, err := t.exec(ctx, `DELETE FROM dry_run_lease WHERE until <= {now}`); err != nil {
 		return err
 	}
@@ -49,24 +51,24 @@ func (t *tx) countedLook(ctx context.Context, batch []*claimCall, found *slots) 
 	return nil
 }
 
-// unclaimed turns processes for dry runs, whoever holds them: nobody else will
-// ever see it.
+// unclaimed imports processes for dry runs, even if they are claimed, because
+// no other transaction ever sees the result.
 var unclaimed = fleeting(newCreateQueries(`process.state IN ('staged', 'claimed')`))
 
-// fleeting leaves out events, sums and the audit, which are the same whatever an
-// account is like: only what it consists of can be refused by the database.
+// fleeting leaves out events, sums and the audit, which do not depend on the
+// content of an account. The database can only reject the account's own rows.
 func fleeting(how createQueries) createQueries {
 	how.fleeting = true
 	return how
 }
 
-// dryRun tries a batch of dry runs.
+// dryRun runs a batch of dry runs.
 func (s *Store) dryRun(t *tx, ctx context.Context, batch []*createCall) error {
 	return t.rehearse(ctx, s.draw, batch)
 }
 
-// rehearse does everything create does for a batch of dry runs, rolls it back,
-// and keeps in the same transaction which of them would have succeeded.
+// rehearse does everything that create does for a batch of dry runs, rolls it
+// back, and records in the same transaction which of them would have succeeded.
 func (t *tx) rehearse(ctx context.Context, draw func() (string, error), batch []*createCall) error {
 	const savepoint = "rehearsal"
 	if _, err := t.exec(ctx, "SAVEPOINT "+savepoint); err != nil {
@@ -81,8 +83,8 @@ func (t *tx) rehearse(ctx context.Context, draw func() (string, error), batch []
 	return t.keepRehearsals(ctx, batch)
 }
 
-// succeeded forgets the failure of what a dry run has just shown to pass, as
-// long as it is the revision that was tried.
+// succeeded clears the failure of a process after a successful dry run,
+// provided that the revision is still the one that was tried.
 var succeeded = sqlset.NewQuery(`
 	UPDATE process SET failure = NULL, failed_at = NULL
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
@@ -91,7 +93,7 @@ var succeeded = sqlset.NewQuery(`
 	RETURNING process.supplier_id, process.figures`,
 	"supplier text", "external text", "revision bigint")
 
-// keepRehearsals writes down what came of dry runs and gives their places back.
+// keepRehearsals records the outcomes of dry runs and ends their leases.
 func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
 	passed := newPendingCalls(batch)
 	rows := newAccountRows(t.sealer)
@@ -130,7 +132,7 @@ func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
 	return t.write(ctx, rows.all()...)
 }
 
-// endRehearsal gives the place of a counted dry run back; the others have none.
+// endRehearsal ends the lease of a counted dry run; others have none.
 func (t *tx) endRehearsal(ctx context.Context, token string) error {
 	if token == "" {
 		return nil

@@ -13,17 +13,18 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// ErrLocked means that a database was written with keys that were not given.
+// ErrLocked means that a database was encrypted with keys that were not given.
 var ErrLocked = errors.New("the database is encrypted")
 
-// listedKey is a key that something in the database is sealed with.
+// listedKey is a key that the database contains values sealed with.
 type listedKey struct {
 	id     string
 	secret []byte
 }
 
-// openKeys opens what is sealed, and makes a database that never was encrypted
-// one that is, unless it is only looked at. It refuses to go on without every key something is sealed with.
+// openKeys sets up decryption. It starts encrypting a database that never was
+// encrypted, unless the store is read-only. It returns an error if any key that
+// values are sealed with is missing.
 func (s *Store) openKeys(ctx context.Context, keys []seal.Key, looks bool) error {
 	held, err := s.listedKeys(ctx)
 	if err != nil {
@@ -56,15 +57,15 @@ func (s *Store) openKeys(ctx context.Context, keys []seal.Key, looks bool) error
 			return err
 		}
 		if len(held) == 0 {
-			return s.openKeys(ctx, keys, false) // another may have made up another secret at this very moment
+			return s.openKeys(ctx, keys, false) // another process may have stored another secret at the same time
 		}
 	}
 	s.sealer, s.key = &sealer{seal.New(keys, secret), secret}, keys[0]
 	return nil
 }
 
-// keyIDs are the ids of keys, which are no secret and tell an operator which file is
-// missing.
+// keyIDs returns the ids of keys. They are not secret and tell an operator
+// which key file is missing.
 func keyIDs(keys []seal.Key) string {
 	ids := make([]string, len(keys))
 	for i, key := range keys {
@@ -73,8 +74,8 @@ func keyIDs(keys []seal.Key) string {
 	return strings.Join(ids, ", ")
 }
 
-// listedKeys are the keys this database was written with; a program without one of them
-// would find values that it cannot read.
+// listedKeys returns the keys that this database was written with. Without one
+// of them a program would find values that it cannot read.
 func (s *Store) listedKeys(ctx context.Context) (held []listedKey, err error) {
 	err = s.stream(ctx, func(v *view) error {
 		held, err = collect(ctx, v.txSession, func(scan scanner, one *listedKey) error { return scan(&one.id, &one.secret) },
@@ -84,11 +85,12 @@ func (s *Store) listedKeys(ctx context.Context) (held []listedKey, err error) {
 	return held, err
 }
 
-// listKey notes that something is sealed with a key. The first of all decides about
-// the secret: whoever comes at the same moment with another one adds nothing.
+// listKey records that values are sealed with a key. The first key decides the
+// secret: if another process adds one at the same time with another secret,
+// nothing is added.
 func (s *Store) listKey(ctx context.Context, key seal.Key, secret seal.Secret, first bool) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
-		// The row that everybody who counts claims holds is there in any case.
+		// This row, which counted claims lock, always exists.
 		if err := t.hold(ctx, `SELECT 1 FROM claim_counter held WHERE id = 1 {hold}`); err != nil {
 			return err
 		}
@@ -101,7 +103,8 @@ func (s *Store) listKey(ctx context.Context, key seal.Key, secret seal.Secret, f
 	})
 }
 
-// RecordKey lists the key that this store encrypts with, should it be missing.
+// RecordKey adds the key that this store encrypts with to the listed keys, if
+// it is missing.
 func (s *Store) RecordKey(ctx context.Context) error {
 	if s.sealer == nil {
 		return nil
@@ -113,10 +116,10 @@ func (s *Store) RecordKey(ctx context.Context) error {
 	return s.listKey(ctx, s.key, s.sealer.secret, false)
 }
 
-// hashedTerms keeps terms as keyed digests.
+// hashedTerms stores search terms as keyed digests.
 type hashedTerms struct{ sealer *sealer }
 
-// terms says how terms are kept.
+// terms returns how search terms are encoded.
 func (s *sealer) terms() landfall.TermEncoder {
 	if s == nil {
 		return landfall.PlainTerms{}
@@ -124,22 +127,23 @@ func (s *sealer) terms() landfall.TermEncoder {
 	return hashedTerms{s}
 }
 
-// termMark stands before a digest: no kind of term begins with it.
+// termMark is the prefix of a digest. No kind of term starts with it.
 const termMark = "="
 
-// Encode gives the digest, and the term itself as it was kept before there was a
-// key.
+// Encode returns the digest, and the plain term as it was stored before there
+// was a key.
 func (f hashedTerms) Encode(term landfall.SearchTerm) []string {
 	plain := string(term.Kind) + term.Text
 	keyed := f.sealer.Digest("term", []byte(plain))
 	return []string{termMark + base64.RawURLEncoding.EncodeToString(keyed[:18]), plain}
 }
 
-// ExactOnly is true: a digest tells nothing of beginnings.
+// ExactOnly returns true: a digest cannot be searched by prefix.
 func (hashedTerms) ExactOnly() bool { return true }
 
-// skipQueuedBefore takes off the mails that an account was queued before, from before
-// addresses were sealed: the database only recognises those that look alike.
+// skipQueuedBefore removes mails that were already queued for an account before
+// addresses were sealed. The database cannot recognise those as duplicates,
+// because the stored values differ.
 func (t *tx) skipQueuedBefore(ctx context.Context, mails *sqlset.Rows) error {
 	if t.sealer == nil || len(mails.Values) == 0 {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"landfall/internal/store/engine"
 )
 
-// erasures are the statements that erase an account's personal data, in the
-// order of the tables' names; but the account is held first.
+// erasures are the statements that erase the personal data of an account, in
+// the order of the table names. The account itself is locked first.
 var erasures = func() (texts []string) {
 	for _, name := range slices.Sorted(maps.Keys(tableRules)) {
 		held := tableRules[name]
@@ -36,8 +36,8 @@ var erasures = func() (texts []string) {
 	return texts
 }()
 
-// Erase takes away what is personal of an account, whether it was created or
-// not, and keeps its books and that it was there.
+// Erase removes the personal data of an account, whether it was created or not.
+// It keeps the financial records and the fact that the account existed.
 func (t *tx) Erase(ctx context.Context, key landfall.Key) (landfall.Erasure, error) {
 	process, err := t.Process(ctx, key)
 	if errors.Is(err, landfall.ErrNotFound) {
@@ -47,13 +47,13 @@ func (t *tx) Erase(ctx context.Context, key landfall.Key) (landfall.Erasure, err
 		return landfall.Erasure{}, err
 	}
 	erasure := landfall.Erasure{Revisions: process.Revision, AccountNumber: process.AccountNumber, PreviousAt: process.ErasedAt}
-	// Whoever creates the account has read its document already: what is erased now
-	// would come back with it.
+	// The account is being created from a document that was read already, so
+	// the creation would bring back the data erased now.
 	if process.State == landfall.Claimed {
 		return erasure, landfall.ErrExists
 	}
 	if process.State == landfall.Staged {
-		// Otherwise the next sending would bring everything back.
+		// Otherwise the next staging would bring everything back.
 		if state, err := t.Skip(ctx, key, erasedMark); err != nil {
 			if state == landfall.Claimed || state == landfall.Imported {
 				return erasure, landfall.ErrExists
@@ -66,7 +66,7 @@ func (t *tx) Erase(ctx context.Context, key landfall.Key) (landfall.Erasure, err
 		[]any{key.Supplier, key.External}, []any{&id}); err != nil {
 		return erasure, err
 	}
-	// Whoever adds to the account waits, or has done so.
+	// From here on, postings to the account wait; earlier ones are complete.
 	err = t.hold(ctx, `SELECT 1 FROM account held WHERE held.id = $1 {hold}`, id)
 	if err != nil && !errors.Is(err, landfall.ErrNotFound) {
 		return erasure, err
@@ -89,8 +89,8 @@ func (t *tx) Erase(ctx context.Context, key landfall.Key) (landfall.Erasure, err
 	return erasure, err
 }
 
-// eraseRefused takes away what is kept of an account of which every staging was
-// refused; ErrNotFound when there is nothing.
+// eraseRefused removes the refusals of an account that was never staged
+// successfully. It returns ErrNotFound if there are none.
 func (t *tx) eraseRefused(ctx context.Context, key landfall.Key) error {
 	gone, err := t.exec(ctx, `DELETE FROM refusal WHERE external = $2 AND supplier_id = (SELECT id FROM supplier WHERE code = $1)`, key.Supplier, key.External)
 	if err == nil && gone == 0 {
@@ -99,18 +99,19 @@ func (t *tx) eraseRefused(ctx context.Context, key landfall.Key) error {
 	return err
 }
 
-// erasedMark is why an account that was never created is not staged again.
+// erasedMark is the skip reason that prevents an erased account from being
+// staged again.
 const erasedMark = "erased"
 
-// stopMails keeps the mails of an account that wait from being sent.
+// stopMails withdraws the waiting mails of an account.
 func (t *tx) stopMails(ctx context.Context, account int64) error {
 	_, err := t.exec(ctx, `UPDATE mail SET state = 'withdrawn', due_at = NULL, token = NULL, settled_at = {now}
 		WHERE account_id = $1 AND due_at IS NOT NULL`, account)
 	return err
 }
 
-// Wipe writes anew the files of everything that holds what is personal, so that
-// nothing is left in them of what was erased. Nobody else can write meanwhile.
+// Wipe rewrites the files of all tables with personal data, so that no erased
+// data is left in them. No other process can write meanwhile.
 func Wipe(ctx context.Context, url string) error {
 	name, err := engine.Parse(url)
 	if err != nil {

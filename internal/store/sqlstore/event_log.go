@@ -12,17 +12,18 @@ import (
 	"landfall"
 )
 
-// Watermark takes a sounding of the log of events.
+// Watermark polls the log of events and returns the watermark after the given
+// one.
 func (s *Store) Watermark(ctx context.Context, before landfall.Watermark) (landfall.Watermark, error) {
 	return s.sound(ctx, "event", before)
 }
 
-// sound takes a sounding of a table that is only added to. Whoever inserts a
-// row holds a lock on the table before its id is drawn and until its commit can be
-// seen, so the locks tell who may still add a row below the newest one: not
-// every transaction of the server, of which some last for hours and are none of
-// ours. The order matters: the snapshot that shows the newest row is older
-// than the look at the locks.
+// sound polls a table that only grows and returns the next watermark. A
+// transaction that inserts a row locks the table before the id is drawn and
+// until its commit is visible. So the locks show which transactions may still
+// add a row below the newest one. It does not look at all transactions of the
+// server, because some are not ours and last for hours. The order matters: the
+// snapshot that shows the newest row must be older than the query of the locks.
 func (s *Store) sound(ctx context.Context, table string, before landfall.Watermark) (landfall.Watermark, error) {
 	var after landfall.Watermark
 	err := s.View(ctx, func(read landfall.View) error {
@@ -46,15 +47,17 @@ func (s *Store) sound(ctx context.Context, table string, before landfall.Waterma
 		return nil
 	})
 	if err != nil {
-		return before, err // and what was filled in is not looked at
+		return before, err // ignore what was filled in
 	}
 	return after, nil
 }
 
-// loggedColumns are what is told to others. Who wrote an event is no part of that.
+// loggedColumns selects the columns that are published. The author of an event
+// is not published.
 const loggedColumns = `SELECT e.id, e.type, e.supplier, e.external, e.account_number, e.at, e.details FROM event e`
 
-// scanLogged is shared with deliveries, which read the same columns and more.
+// scanLogged scans loggedColumns. Deliveries, which read more columns, use it
+// too.
 func scanLogged(scan scanner, event *landfall.Event) error {
 	var at int64
 	var details []byte
@@ -65,9 +68,9 @@ func scanLogged(scan scanner, event *landfall.Event) error {
 	return json.Unmarshal(details, &event.Details)
 }
 
-// EventsAfter gives events in the order of the log. Each supplier's are read
-// from an index of their own and then merged, so that what it costs depends on
-// the length of the answer and not on how much others have written.
+// EventsAfter returns events in the order of the log. The events of each
+// supplier are read from their own index and then merged, so that the cost
+// depends on the length of the answer and not on how much others have written.
 func (v *view) EventsAfter(ctx context.Context, query landfall.EventQuery) ([]landfall.Event, error) {
 	suppliers := query.Suppliers
 	if len(suppliers) > 1 {
@@ -98,23 +101,24 @@ func (v *view) EventsAfter(ctx context.Context, query landfall.EventQuery) ([]la
 	return merged, nil
 }
 
-// LoggedEvent gives one event by its id.
+// LoggedEvent returns one event by its id.
 func (v *view) LoggedEvent(ctx context.Context, id int64) (landfall.Event, error) {
 	found, err := collect(ctx, v.txSession, scanLogged, loggedColumns+` WHERE e.id = $1`, id)
 	return firstOf(found, err, landfall.ErrNotFound)
 }
 
-// SuppliersWithEvents names those with events in a part of the log.
+// SuppliersWithEvents returns the codes of the suppliers with events in a range
+// of the log.
 func (v *view) SuppliersWithEvents(ctx context.Context, after, upTo int64) ([]string, error) {
 	return collect(ctx, v.txSession, func(scan scanner, one *string) error { return scan(one) },
 		`SELECT DISTINCT e.supplier FROM event e WHERE e.id > $1 AND e.id <= $2`, after, upTo)
 }
 
-// LastEventBefore gives the place behind which everything is that happened at
-// an instant or later. Times follow the order of the log but for seconds, so
-// the way there is halved again and again; then a few are looked at one by one.
+// LastEventBefore returns an event id such that everything that happened at an
+// instant or later has a higher id. Times follow the order of the log except
+// for clockSkew, so a binary search finds the id.
 func (v *view) LastEventBefore(ctx context.Context, at time.Time) (int64, error) {
-	var low, high int64 // the place is in [low, high]
+	var low, high int64 // the id is in [low, high]
 	if err := v.one(ctx, `SELECT coalesce(max(id), 0) FROM event`, nil, []any{&high}); err != nil {
 		return 0, err
 	}
@@ -137,11 +141,13 @@ func (v *view) LastEventBefore(ctx context.Context, at time.Time) (int64, error)
 	return low, nil
 }
 
-// clockSkew is how much earlier an event may be told than one before it in the
-// log: transactions overlap, and clocks of databases are set.
+// clockSkew is how much earlier the time of an event may be than that of an
+// event before it in the log. Transactions overlap, and database clocks are
+// adjusted.
 const clockSkew = time.Minute
 
-// GrantedSuppliers names the suppliers an organisation was granted, sorted.
+// GrantedSuppliers returns the codes of the suppliers that an organisation has
+// access to, sorted.
 func (v *view) GrantedSuppliers(ctx context.Context, organisation string) ([]string, error) {
 	codes, err := collect(ctx, v.txSession, func(scan scanner, one *string) error { return scan(one) },
 		`SELECT s.code FROM supplier_grant g JOIN supplier s ON s.id = g.supplier_id WHERE g.organisation = $1`, organisation)

@@ -10,7 +10,7 @@ import (
 	"landfall"
 )
 
-// AccountPage gives an account with pages of its long lists.
+// AccountPage returns an account with one page of each of its long lists.
 func (v *view) AccountPage(ctx context.Context, key landfall.Key, excerpt landfall.AccountPageQuery) (landfall.AccountPage, error) {
 	account, id, err := v.accountHead(ctx, `s.code = $1 AND p.external = $2`, key.Supplier, key.External)
 	if err != nil {
@@ -42,7 +42,8 @@ func (v *view) AccountPage(ctx context.Context, key landfall.Key, excerpt landfa
 	return found, v.excerptPapers(ctx, id, excerpt, &found)
 }
 
-// pageOf gives the places around a page of a list that is numbered from 1.
+// pageOf returns the exclusive bounds of a page of a list that is numbered from
+// 1.
 func pageOf(before, rows, length int) (after, until int64) {
 	if before <= 0 || before > length+1 {
 		before = length + 1
@@ -50,12 +51,13 @@ func pageOf(before, rows, length int) (after, until int64) {
 	return int64(max(0, before-1-rows)), int64(before)
 }
 
-// indexedFrom is the place from which on long lists have an index: most
-// accounts have none so long, and nothing to pay for it. The schema says the
-// same number.
+// indexedFrom is the position after which long lists have an index. Most
+// accounts have no list that long and pay nothing for the index. The schema
+// uses the same number.
 const indexedFrom = 200
 
-// indexed lets a text about places behind some use that index.
+// indexed returns a condition that makes a query for rows after a position use
+// that index.
 func indexed(after int64) string {
 	if after >= indexedFrom {
 		return ` AND ordinal > ` + strconv.Itoa(indexedFrom)
@@ -63,12 +65,12 @@ func indexed(after int64) string {
 	return ``
 }
 
-// placedNotes has no bodies that are longer than $2.
+// placedNotes selects notes, without bodies that are longer than $2.
 const placedNotes = `SELECT account_id, ordinal, CASE WHEN length(body) > $2 THEN NULL ELSE body END, document_paths, created_at, pinned, unpin_at,
 	length(body) FROM note WHERE account_id = $1 `
 
-// excerptNotes leaves long texts in the database and says how long they are: a page
-// of them could be a gigabyte.
+// excerptNotes reads notes. It leaves out long bodies and returns only their
+// length, because a page of them could be a gigabyte.
 func (v *view) excerptNotes(ctx context.Context, id int64, excerpt landfall.AccountPageQuery, into *landfall.AccountPage) (err error) {
 	read := func(scan scanner, note *landfall.NumberedNote) error {
 		var row owned[landfall.Note]
@@ -87,7 +89,7 @@ func (v *view) excerptNotes(ctx context.Context, id int64, excerpt landfall.Acco
 	return err
 }
 
-// excerptPapers reads the old statements and how the account is paid.
+// excerptPapers reads the historical statements and the payment instructions.
 func (v *view) excerptPapers(ctx context.Context, id int64, excerpt landfall.AccountPageQuery, into *landfall.AccountPage) (err error) {
 	after, before := pageOf(excerpt.StatementsBefore, excerpt.Rows, into.StatementCount)
 	statements, err := collect(ctx, v.txSession, v.readStatement, `SELECT `+statementColumns+` FROM historical_statement WHERE account_id = $1 AND ordinal > $2 AND ordinal < $3`+indexed(after)+
@@ -108,14 +110,14 @@ func (v *view) excerptPapers(ctx context.Context, id int64, excerpt landfall.Acc
 	return err
 }
 
-// KeyByNumber gives the key of the account that has a number.
+// KeyByNumber returns the key of the account with a number.
 func (v *view) KeyByNumber(ctx context.Context, number string) (key landfall.Key, err error) {
 	err = v.one(ctx, `SELECT s.code, p.external FROM process p JOIN supplier s ON s.id = p.supplier_id WHERE p.account_number = $1`,
 		[]any{number}, []any{&key.Supplier, &key.External})
 	return key, err
 }
 
-// StagingRefusal gives why the last staging of an account was refused.
+// StagingRefusal returns why the last staging of an account was refused.
 func (v *view) StagingRefusal(ctx context.Context, key landfall.Key) (landfall.Failure, error) {
 	var text []byte
 	var at sql.NullInt64
@@ -132,14 +134,14 @@ func (v *view) StagingRefusal(ctx context.Context, key landfall.Key) (landfall.F
 	return *failure, nil
 }
 
-// stagedColumns do not have the document, which is read only where it is shown.
+// stagedColumns leaves out the document, which is read only where it is shown.
 const stagedColumns = `SELECT g.revision, g.hash, g.staged_at, g.key_id, g.request_id, k.organisation`
 
-// stagedFrom keeps revisions whose key is gone.
+// stagedFrom includes revisions whose key no longer exists.
 const stagedFrom = ` FROM staging g JOIN process p ON p.id = g.process_id JOIN supplier s ON s.id = p.supplier_id
 	LEFT JOIN api_key k ON k.id = g.key_id WHERE s.code = $1 AND p.external = $2 `
 
-// Revision gives one staging with its document.
+// Revision returns one staged revision with its document.
 func (v *view) Revision(ctx context.Context, key landfall.Key, revision int) (landfall.StagedRevision, error) {
 	var kept []byte
 	found, err := collect(ctx, v.txSession, func(scan scanner, r *landfall.StagedRevision) error {
@@ -158,8 +160,8 @@ func (v *view) Revision(ctx context.Context, key landfall.Key, revision int) (la
 	return one, nil
 }
 
-// readRevision opens the hash: of a short document it could be guessed backwards, so
-// it is kept sealed where anything is.
+// readRevision scans a revision and opens its hash. The hash is sealed if the
+// store encrypts, because a short document could be guessed from it.
 func (v *view) readRevision(key landfall.Key) func(scanner, *landfall.StagedRevision) error {
 	return func(scan scanner, r *landfall.StagedRevision) error {
 		var hash []byte
@@ -169,7 +171,7 @@ func (v *view) readRevision(key landfall.Key) func(scanner, *landfall.StagedRevi
 	}
 }
 
-// History gives what happened to a process, the newest first.
+// History returns what happened to a process, newest first.
 func (v *view) History(ctx context.Context, query landfall.HistoryQuery) (history landfall.History, err error) {
 	before := int64(math.MaxInt64)
 	if !query.Before.IsZero() {
@@ -197,7 +199,7 @@ func (v *view) History(ctx context.Context, query landfall.HistoryQuery) (histor
 	}
 	history.Audit, err = collect(ctx, v.txSession, func(scan scanner, entry *landfall.AuditEntry) error {
 		return scan(instantInto{&entry.At}, &entry.Actor, &entry.Action, &entry.Subject, &entry.Detail)
-	}, `SELECT at, actor, action, subject, detail FROM audit WHERE subject = $1 AND subject <> '' AND at < $2 ORDER BY id DESC LIMIT $3`, // as the index has it
+	}, `SELECT at, actor, action, subject, detail FROM audit WHERE subject = $1 AND subject <> '' AND at < $2 ORDER BY id DESC LIMIT $3`, // the condition of the index
 		key.Supplier+"/"+key.External, before, limit)
 	return history, err
 }

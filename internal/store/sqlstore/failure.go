@@ -11,7 +11,7 @@ import (
 	"landfall"
 )
 
-// keptFailure is a failure as the database keeps it.
+// keptFailure is a failure as the database stores it.
 type keptFailure struct {
 	Code       string          `json:"code"`
 	Detail     string          `json:"detail"`
@@ -19,15 +19,15 @@ type keptFailure struct {
 	Violations []keptViolation `json:"violations,omitempty"`
 }
 
-// keptViolation has names of its own, so that a field renamed in the dictionary does
-// not make old rows unreadable.
+// keptViolation has its own JSON names, so that renaming a field of
+// landfall.Violation does not make old rows unreadable.
 type keptViolation struct {
 	Code   string `json:"code"`
 	Attr   string `json:"attr"`
 	Detail string `json:"detail"`
 }
 
-// failureText is what a failure is kept as.
+// failureText encodes a failure as it is stored.
 func failureText(failure landfall.Failure) (string, error) {
 	kept := keptFailure{Code: failure.Code, Detail: failure.Detail, DryRun: failure.DryRun}
 	for _, violation := range failure.Violations {
@@ -37,7 +37,7 @@ func failureText(failure landfall.Failure) (string, error) {
 	return string(text), err
 }
 
-// readFailure gives back what failureText wrote, nil for NULL.
+// readFailure decodes the output of failureText; it returns nil for NULL.
 func readFailure(text []byte, at sql.NullInt64) (*landfall.Failure, error) {
 	if text == nil {
 		return nil, nil
@@ -72,23 +72,23 @@ func (s *Store) Failed(ctx context.Context, query landfall.FailureQuery) iter.Se
 	})
 }
 
-// failedProcesses has an index of its own, whose condition it repeats. A refusal
-// that came since counts instead.
+// failedProcesses repeats the condition of its own index. It leaves out
+// processes with a later refusal, which counts instead.
 const failedProcesses = `SELECT p.external, p.failure, p.failed_at FROM process p
 	WHERE p.supplier_id = $1 AND p.external > $2 AND p.failed_at IS NOT NULL AND p.skip_reason IS NULL
 		AND NOT EXISTS (SELECT 1 FROM refusal r WHERE r.supplier_id = p.supplier_id AND r.external = p.external AND r.at > p.failed_at)
 	ORDER BY p.external LIMIT $3`
 
-// refusedStagings leaves out what exists by now, is to be skipped, or failed
-// since.
+// refusedStagings leaves out accounts that exist by now, are skipped, or failed
+// later.
 const refusedStagings = `SELECT r.external, r.failure, r.at FROM refusal r
 	WHERE r.supplier_id = $1 AND r.external > $2 AND NOT EXISTS (SELECT 1 FROM process p
 		WHERE p.supplier_id = r.supplier_id AND p.external = r.external
 			AND (p.account_number IS NOT NULL OR p.skip_reason IS NOT NULL OR p.failed_at >= r.at))
 	ORDER BY r.external LIMIT $3`
 
-// failed joins attempts and refused stagings into one list in the order of their
-// numbers; each query gives as many as are wanted, so no page misses one.
+// failed merges failed attempts and refused stagings into one list in the order
+// of their numbers. Each query returns up to limit rows, so no page misses any.
 func (v *view) failed(ctx context.Context, code, after string, which landfall.FailureKind, limit int) ([]landfall.FailedProcess, error) {
 	supplier, _, err := v.supplierNow(ctx, code)
 	if err != nil {
@@ -109,7 +109,8 @@ func (v *view) failed(ctx context.Context, code, after string, which landfall.Fa
 	return mergeFailures(attempts, refused, limit), err
 }
 
-// readFailed reads the failures of a table that belong to a supplier or a run.
+// readFailed returns a function that scans the failures of a table that belong
+// to a supplier or a run.
 func (v *view) readFailed(table string, owner any) func(scanner, *landfall.FailedProcess) error {
 	return func(scan scanner, failed *landfall.FailedProcess) error {
 		var text []byte
@@ -125,15 +126,17 @@ func (v *view) readFailed(table string, owner any) func(scanner, *landfall.Faile
 	}
 }
 
-// mergeFailures puts two lists in the order of their numbers. No account is in both.
+// mergeFailures merges two lists in the order of their numbers. No account is
+// in both.
 func mergeFailures(some, others []landfall.FailedProcess, limit int) []landfall.FailedProcess {
 	all := slices.Concat(some, others)
 	slices.SortFunc(all, func(a, b landfall.FailedProcess) int { return cmp.Compare(a.External, b.External) })
 	return all[:min(len(all), limit)]
 }
 
-// FailureSummary groups what Failed streams; only the groups are kept. Each kind
-// is read by itself: together, half of what is read would be read once more.
+// FailureSummary groups the failures that Failed streams, and keeps only the
+// groups in memory. Each kind is read separately: reading both together would
+// read half of the rows twice.
 func (s *Store) FailureSummary(ctx context.Context, supplier string) (landfall.FailureSummary, error) {
 	var tally landfall.FailureTally
 	for _, which := range []landfall.FailureKind{landfall.AttemptFailures, landfall.StagingRefusals} {

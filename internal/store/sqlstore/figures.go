@@ -8,18 +8,19 @@ import (
 	"landfall"
 )
 
-// Figures are kept as one short text: the currency, then the numbers with a
-// space before each; zeros at the end are left out. Adding them up happens
-// here, where sums of any size are exact, so no database ever looks inside.
+// Figures are stored as one short string: the currency, then the numbers with a
+// space before each; trailing zeros are left out. They are added up in Go,
+// where sums of any size are exact, so the databases never look inside.
 
-// noCurrency stands where an account has none.
+// noCurrency is stored for an account without a currency.
 const noCurrency = "-"
 
-// errFigures means that somebody else wrote into the database.
+// errFigures means that something other than this program wrote to the
+// database.
 var errFigures = errors.New("figures that nobody wrote")
 
-// figuresText writes figures. Nothing stands for zero, which most of them are:
-// every account is kept with its figures.
+// figuresText encodes figures. A zero is written as the empty string, because
+// most of the numbers are zero and every account is stored with its figures.
 func figuresText(figures landfall.Figures) string {
 	numbers := figures.Numbers()
 	last := len(numbers)
@@ -39,7 +40,7 @@ func figuresText(figures landfall.Figures) string {
 	return string(text)
 }
 
-// readFigures gives back what figuresText wrote.
+// readFigures decodes the output of figuresText.
 func readFigures(text string) (landfall.Figures, error) {
 	var figures landfall.Figures
 	currency, rest, more := strings.Cut(text, " ")
@@ -65,10 +66,10 @@ func readFigures(text string) (landfall.Figures, error) {
 	return figures, nil
 }
 
-// figuresInto reads a column of figures; NULL has none of them.
+// figuresInto scans a column of figures; NULL leaves them unchanged.
 type figuresInto struct{ figures *landfall.Figures }
 
-// Scan takes a column's value.
+// Scan implements sql.Scanner.
 func (f figuresInto) Scan(value any) (err error) {
 	var kept string
 	if err := (textInto{&kept}).Scan(value); err != nil || kept == "" {
@@ -78,7 +79,7 @@ func (f figuresInto) Scan(value any) (err error) {
 	return err
 }
 
-// accountFigures counts what one account is about to be written with.
+// accountFigures returns the figures of an account that is about to be written.
 func accountFigures(account *landfall.Account) landfall.Figures {
 	data := &account.Data
 	figures := landfall.Figures{
