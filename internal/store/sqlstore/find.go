@@ -9,25 +9,27 @@ import (
 	"landfall"
 )
 
-// Everything that begins with a text lies between it and this one behind it.
+// beyond is appended to a prefix to get the upper bound of all strings with
+// that prefix.
 const beyond = "\U0010FFFF"
 
 const (
-	// An account is shown with one name, its first customer's, and those that are only
-	// staged without any.
+	// An account is shown with one name, that of its first customer. A process
+	// that is only staged has no name.
 	foundColumns = `SELECT s.code, p.external, ` + currentState + `, p.failed_at IS NOT NULL, p.account_number,
 		p.id, a.billing_name, c.given_name, c.family_name `
 	foundNames = ` LEFT JOIN account a ON a.id = p.id LEFT JOIN customer c ON c.account_id = a.id AND c.ordinal = 1 `
 	foundFrom  = foundColumns + `FROM process p JOIN supplier s ON s.id = p.supplier_id` + foundNames
 )
 
-// The texts that look for accounts, each by an index. The number of an account
-// that is not there is NULL: saying so lets both databases use the index.
+// The queries that search for accounts, each with an index. An account that
+// does not exist yet has a NULL number; excluding NULL explicitly lets both
+// databases use the index.
 const (
 	findNumbers = foundFrom + `WHERE p.account_number IS NOT NULL AND p.account_number >= $1 AND p.account_number < $2
 		ORDER BY p.account_number LIMIT $3`
-	// The suppliers come first, as they are few, and none of their accounts is
-	// read but the one: a CROSS JOIN keeps SQLite from turning the two round.
+	// The few suppliers come first, and only the one matching account of each
+	// is read. CROSS JOIN keeps SQLite from swapping the two tables.
 	findExternal = foundColumns + `FROM supplier s CROSS JOIN process p` + foundNames +
 		`WHERE p.supplier_id = s.id AND p.external = $1 ORDER BY s.code LIMIT $2`
 	suppliersWith = `SELECT s.id FROM supplier s WHERE EXISTS
@@ -39,7 +41,7 @@ const (
 		WHERE a.id IS NOT NULL ORDER BY found.term, found.account_id`
 )
 
-// searchState is a search on its way.
+// searchState is a search in progress.
 type searchState struct {
 	*view
 	query landfall.SearchQuery
@@ -47,8 +49,8 @@ type searchState struct {
 	seen  map[landfall.Key]bool
 }
 
-// Search looks for accounts by one thing after the other until it has one more
-// than were asked for.
+// Search looks for accounts by one criterion after another until it has one
+// more than the limit.
 func (s *Store) Search(ctx context.Context, query landfall.SearchQuery) (landfall.SearchResult, error) {
 	var found landfall.SearchResult
 	err := s.stream(ctx, func(v *view) error {
@@ -64,7 +66,7 @@ func (s *Store) Search(ctx context.Context, query landfall.SearchQuery) (landfal
 			for _, kept := range s.terms.Encode(term) {
 				until := kept + beyond
 				if f.found.ExactOnly {
-					until = kept + "\x01" // nothing of ours follows a hash
+					until = kept + "\x01" // no stored term continues a hash
 				}
 				if err := f.take(ctx, term.Kind, findTerms, kept, until); err != nil {
 					return err
@@ -84,10 +86,11 @@ func (s *Store) Search(ctx context.Context, query landfall.SearchQuery) (landfal
 	return found, nil
 }
 
-// behindText tells how much the clerk has not seen.
+// behindText selects how many events the search index has not processed.
 const behindText = `SELECT (SELECT coalesce(max(id), 0) FROM event) - event_after FROM search_index`
 
-// byNumbers takes what has one of the two numbers, whole ones first.
+// byNumbers adds the accounts that match by account number or external number.
+// For external numbers, exact matches come first.
 func (f *searchState) byNumbers(ctx context.Context) error {
 	for _, number := range f.query.Numbers {
 		if err := f.take(ctx, landfall.ByAccountNumber, findNumbers, number, number+beyond); err != nil {
@@ -114,11 +117,11 @@ func (f *searchState) byNumbers(ctx context.Context) error {
 	return nil
 }
 
-// wanted is how many rows are worth reading: accounts found before may come
-// again, and a name is entered under each of its words.
+// wanted returns how many rows to read. Accounts found earlier may come again,
+// and a name is indexed under each of its words.
 func (f *searchState) wanted() int64 { return int64(4*(f.query.Limit+1) + len(f.found.Accounts)) }
 
-// take adds what a text finds that is not there already.
+// take runs a query and adds the accounts that were not found before.
 func (f *searchState) take(ctx context.Context, by landfall.TermKind, text string, args ...any) error {
 	if len(f.found.Accounts) > f.query.Limit {
 		return nil

@@ -6,12 +6,13 @@ import (
 	"landfall"
 )
 
-// What a transaction that writes reads by its name, it holds: whoever else
-// would read or change the same row in an update waits until this one has
-// ended, and then sees what it left. Otherwise PostgreSQL would let two
-// operators read the same supplier and the second undo the change of the first.
+// A writing transaction locks the rows that it reads by name. Any other update
+// that reads or changes the same row waits until this one ends, and then sees
+// its changes. Otherwise PostgreSQL would let two operators read the same
+// supplier, and the second would undo the change of the first.
 
-// hold waits for a row and keeps it. A row that is not there cannot be held.
+// hold waits for a row and locks it. A row that does not exist cannot be
+// locked.
 func (t *tx) hold(ctx context.Context, text string, args ...any) error {
 	if t.engine.SingleWriter() {
 		return nil
@@ -20,7 +21,7 @@ func (t *tx) hold(ctx context.Context, text string, args ...any) error {
 	return err
 }
 
-// Supplier gives one by its code and holds it.
+// Supplier returns a supplier by its code and locks it.
 func (t *tx) Supplier(ctx context.Context, code string) (landfall.Supplier, error) {
 	if err := t.hold(ctx, `SELECT 1 FROM supplier held WHERE held.code = $1 {hold}`, code); err != nil {
 		return landfall.Supplier{}, err
@@ -28,7 +29,7 @@ func (t *tx) Supplier(ctx context.Context, code string) (landfall.Supplier, erro
 	return t.view.Supplier(ctx, code)
 }
 
-// Process gives one by its key and holds it.
+// Process returns a process by its key and locks it.
 func (t *tx) Process(ctx context.Context, key landfall.Key) (landfall.Process, error) {
 	if err := t.hold(ctx, `SELECT 1 FROM process held JOIN supplier s ON s.id = held.supplier_id
 		WHERE s.code = $1 AND held.external = $2 {hold}`, key.Supplier, key.External); err != nil {
@@ -37,7 +38,7 @@ func (t *tx) Process(ctx context.Context, key landfall.Key) (landfall.Process, e
 	return t.view.Process(ctx, key)
 }
 
-// Organisation gives one by its name and holds it.
+// Organisation returns an organisation by its name and locks it.
 func (t *tx) Organisation(ctx context.Context, name string) (landfall.Organisation, error) {
 	if err := t.hold(ctx, `SELECT 1 FROM organisation held WHERE held.name = $1 {hold}`, name); err != nil {
 		return landfall.Organisation{}, err
@@ -45,7 +46,7 @@ func (t *tx) Organisation(ctx context.Context, name string) (landfall.Organisati
 	return t.view.Organisation(ctx, name)
 }
 
-// Key gives an API key by its public id and holds it.
+// Key returns an API key by its public id and locks it.
 func (t *tx) Key(ctx context.Context, id string) (landfall.APIKey, error) {
 	if err := t.hold(ctx, `SELECT 1 FROM api_key held WHERE held.id = $1 {hold}`, id); err != nil {
 		return landfall.APIKey{}, err
@@ -53,7 +54,7 @@ func (t *tx) Key(ctx context.Context, id string) (landfall.APIKey, error) {
 	return t.view.Key(ctx, id)
 }
 
-// Vendor gives a payment vendor by its code and holds it.
+// Vendor returns a payment vendor by its code and locks it.
 func (t *tx) Vendor(ctx context.Context, code string) (landfall.Vendor, error) {
 	if err := t.hold(ctx, `SELECT 1 FROM vendor held WHERE held.code = $1 {hold}`, code); err != nil {
 		return landfall.Vendor{}, err
@@ -61,7 +62,7 @@ func (t *tx) Vendor(ctx context.Context, code string) (landfall.Vendor, error) {
 	return t.view.Vendor(ctx, code)
 }
 
-// Operator gives one by its name and holds it.
+// Operator returns an operator by name and locks it.
 func (t *tx) Operator(ctx context.Context, name string) (landfall.Operator, error) {
 	if err := t.hold(ctx, `SELECT 1 FROM operator held WHERE held.name = $1 {hold}`, name); err != nil {
 		return landfall.Operator{}, err
@@ -69,7 +70,7 @@ func (t *tx) Operator(ctx context.Context, name string) (landfall.Operator, erro
 	return t.view.Operator(ctx, name)
 }
 
-// InvitedOperator gives the one with an invitation and holds it.
+// InvitedOperator returns the operator with an invitation and locks it.
 func (t *tx) InvitedOperator(ctx context.Context, invitation [32]byte) (landfall.Operator, error) {
 	if err := t.hold(ctx, `SELECT 1 FROM operator held WHERE held.invitation = $1 {hold}`, invitation[:]); err != nil {
 		return landfall.Operator{}, err

@@ -10,13 +10,14 @@ import (
 	"landfall"
 )
 
-// errCopied refuses to serve a database that was put back from a backup: keys
-// that were revoked since would be good again, and nobody would notice.
+// errCopied is returned when a server starts on a database that was restored
+// from a backup: keys that were revoked since would be valid again without
+// anyone noticing.
 var errCopied = errors.New("this database is a copy that was put back or moved, and keys that were revoked since the copy was made " +
 	"would be good again: run 'landfall restore' first, which says what can be done about them")
 
-// checkIdentity is done once when a server starts: it refuses a copy, and remembers
-// where the database is when nobody did before.
+// checkIdentity runs once when a server starts. It refuses a copy, and stores
+// the fingerprint of the database if there is none yet.
 func (s *Store) checkIdentity(ctx context.Context) error {
 	here, err := s.fingerprint(ctx)
 	if err != nil {
@@ -32,7 +33,8 @@ func (s *Store) checkIdentity(ctx context.Context) error {
 	})
 }
 
-// AtHome says whether a server may start on this database, and changes nothing.
+// AtHome returns an error if a server may not start on this database. It
+// changes nothing.
 func (s *Store) AtHome(ctx context.Context) error {
 	here, err := s.fingerprint(ctx)
 	if err != nil {
@@ -44,7 +46,8 @@ func (s *Store) AtHome(ctx context.Context) error {
 	})
 }
 
-// home gives where the database was served before, and refuses a copy.
+// home returns the fingerprint under which the database was served before, and
+// refuses a copy.
 func (v *view) home(ctx context.Context, here, hold string) (string, error) {
 	var was sql.NullString
 	var copied sql.NullInt64
@@ -60,9 +63,10 @@ func (v *view) home(ctx context.Context, here, hold string) (string, error) {
 	return was.String, nil
 }
 
-// fingerprint tells this database from a copy of it elsewhere: a dump that was
-// read into another one has another number, and another server another
-// identity. A standby has its primary's. A file has none.
+// fingerprint distinguishes this database from a copy of it elsewhere. A dump
+// that was loaded into another database has another oid, and another server has
+// another system identifier. A standby has the identifier of its primary. A
+// SQLite file has no fingerprint.
 func (s *Store) fingerprint(ctx context.Context) (string, error) {
 	if s.db.Embedded() {
 		return "", nil
@@ -76,20 +80,20 @@ func (s *Store) fingerprint(ctx context.Context) (string, error) {
 	if errors.Is(err, landfall.ErrUnavailable) {
 		return "", err
 	}
-	return here, nil // a server that keeps its identity to itself is believed
+	return here, nil // a server that does not reveal its identity is trusted
 }
 
-// markCopy says in a backup that it is one.
+// markCopy marks a backup as a copy.
 func (t *tx) markCopy(ctx context.Context) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE database_identity SET copied_at = {now} WHERE id = 1`))
 }
 
-// AdmitCopy makes a copy a database that may be served where it is now.
+// AdmitCopy allows serving a copy from its current location.
 func (t *tx) AdmitCopy(ctx context.Context) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE database_identity SET copied_at = NULL, fingerprint = NULL WHERE id = 1`))
 }
 
-// EndTokens ends every login, of callers and of the console.
+// EndTokens ends every login, of API callers and of the console.
 func (t *tx) EndTokens(ctx context.Context) (int, error) {
 	for _, text := range []string{`DELETE FROM token_family`, `DELETE FROM operator_session`} {
 		if _, err := t.exec(ctx, text); err != nil {
@@ -100,7 +104,7 @@ func (t *tx) EndTokens(ctx context.Context) (int, error) {
 	return int(count), err
 }
 
-// Clock tells the database's time.
+// Clock returns the database's time.
 func (s *Store) Clock(ctx context.Context) (at time.Time, err error) {
 	var micros int64
 	err = s.stream(ctx, func(v *view) error { return v.one(ctx, `SELECT {now}`, nil, []any{&micros}) })

@@ -5,12 +5,14 @@ import (
 	"time"
 )
 
-// microsArg gives an instant as the databases keep it; the zero time is NULL.
+// microsArg returns an instant as the databases store it; the zero time is
+// NULL.
 func microsArg(at time.Time) sql.NullInt64 {
 	return sql.NullInt64{Int64: at.UnixMicro(), Valid: !at.IsZero()}
 }
 
-// instant gives back what micros kept.
+// instant converts a stored value back to a time; it is the inverse of
+// microsArg.
 func instant(kept sql.NullInt64) time.Time {
 	if !kept.Valid {
 		return time.Time{}
@@ -18,10 +20,10 @@ func instant(kept sql.NullInt64) time.Time {
 	return time.UnixMicro(kept.Int64).UTC()
 }
 
-// moment is instant for columns that are never NULL.
+// moment is like instant for columns that are never NULL.
 func moment(kept int64) time.Time { return time.UnixMicro(kept).UTC() }
 
-// hashOf copies a kept hash.
+// hashOf converts a stored hash to an array.
 func hashOf(kept []byte) (hash [32]byte) {
 	copy(hash[:], kept)
 	return hash

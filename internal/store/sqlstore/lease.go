@@ -9,13 +9,14 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// whereClaimed is the condition under which a claim is still the process's own: only a
-// claimed process has a token.
+// whereClaimed is the condition under which a claim still owns its process.
+// Only a claimed process has a token.
 const whereClaimed = ` WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2
 	AND claim_token = $3`
 
-// Renew starts the lease of a claim anew. A lease that has ended stays ended,
-// even when nobody took the process: its place under the limits is given away.
+// Renew restarts the lease of a claim. A lease that has ended stays ended, even
+// if no other claim took the process, because its slot under the limits may be
+// in use.
 func (s *Store) Renew(ctx context.Context, claim landfall.Claim) error {
 	return s.update(ctx, claim.Key, func(t *tx) error {
 		renewed, err := t.renew(ctx, claim)
@@ -26,10 +27,10 @@ func (s *Store) Renew(ctx context.Context, claim landfall.Claim) error {
 	})
 }
 
-// renew reports whether there was a lease to start anew.
+// renew restarts a lease and reports whether there was one.
 func (t *tx) renew(ctx context.Context, claim landfall.Claim) (bool, error) {
 	if claim.Token == "" {
-		return true, nil // it holds nothing that could end
+		return true, nil // it has no lease that could end
 	}
 	text := `UPDATE process SET claim_until = {now} + $4` + whereClaimed + ` AND claim_until > {now}`
 	args := []any{claim.Key.Supplier, claim.Key.External, claim.Token, claim.Lease.Microseconds()}
@@ -42,8 +43,8 @@ func (t *tx) renew(ctx context.Context, claim landfall.Claim) (bool, error) {
 }
 
 type (
-	// release is the end of a claim without an account, with its failure as it
-	// is kept.
+	// release is the end of a claim without an account, with its failure
+	// encoded as it is stored.
 	release struct {
 		landfall.Claim
 		failure any
@@ -53,7 +54,7 @@ type (
 	openRelease = pendingCalls[release, struct{}]
 )
 
-// Release ends a claim without an account.
+// Release ends a claim without creating an account.
 func (s *Store) Release(ctx context.Context, claim landfall.Claim, attempt landfall.Attempt) error {
 	ended, err := newRelease(claim, attempt)
 	if err == nil {
@@ -62,7 +63,7 @@ func (s *Store) Release(ctx context.Context, claim landfall.Claim, attempt landf
 	return err
 }
 
-// newRelease writes the failure as text before anything is locked.
+// newRelease encodes the failure before anything is locked.
 func newRelease(claim landfall.Claim, attempt landfall.Attempt) (release, error) {
 	ended := release{Claim: claim, event: attempt.Event}
 	ended.event.Key, ended.event.By = claim.Key, attempt.By
@@ -77,13 +78,15 @@ func newRelease(claim landfall.Claim, attempt landfall.Attempt) (release, error)
 	return ended, err
 }
 
-// releaseWeight stands for a failure with its violations and the event.
+// releaseWeight is an estimate of the size of a failure with its violations and
+// the event.
 const releaseWeight = 2 << 10
 
-// releases gives back what claims still hold, with what became of the attempt.
-// A dry run and a loose claim hold nothing: the failure is kept while the
-// process waits with the revision that was tried, and that of a loose claim
-// while none was kept since: by nothing else would one that is sent again be known.
+// releases frees the processes that claims still hold, and stores the outcome
+// of the attempt. A dry run and an optimistic claim hold nothing. Their failure
+// is stored only while the process waits with the revision that was tried. For
+// an optimistic claim, additionally no other failure may have been stored
+// since; nothing else would reveal a release that is sent twice.
 var releases = sqlset.NewQuery(`
 	UPDATE process SET state = CASE WHEN w.dry THEN process.state ELSE 'staged' END,
 		claim_token = CASE WHEN w.dry THEN process.claim_token END,
@@ -99,9 +102,9 @@ var releases = sqlset.NewQuery(`
 		process.previously_failed, process.failed_at IS NOT NULL, process.figures`,
 	"supplier text", "external text", "token text", "dry boolean", "revision bigint", "failed bigint", "failure text")
 
-// release ends a batch of claims. Nothing is kept in the name of a key that is
-// good no more, but what it held is free again: the account shall not wait for
-// a lease because its key was revoked.
+// release ends a batch of claims. Nothing is stored on behalf of a key that is
+// no longer valid, but its claim is released: the account must not wait for the
+// lease to end because the key was revoked.
 func (s *Store) release(t *tx, ctx context.Context, batch []*releaseCall) error {
 	author := func(r release) landfall.Author { return r.event.By }
 	if err := ifAuthorised(&s.keys, author, (*tx).release)(t, ctx, batch); err != nil {
@@ -117,8 +120,8 @@ func (s *Store) release(t *tx, ctx context.Context, batch []*releaseCall) error 
 	return nil
 }
 
-// release ends claims of those who may still write. Each has its own answer: who was fenced off
-// leaves nothing behind.
+// release ends the claims of authors that may still write. Each call has its
+// own outcome: a call that was fenced off stores nothing.
 func (t *tx) release(ctx context.Context, batch []*releaseCall) error {
 	open := newPendingCalls(batch)
 	text, args := releases.For(t.engine, open.rows(7, func(args []any, one *releaseCall) []any {
@@ -153,20 +156,21 @@ func (t *tx) release(ctx context.Context, batch []*releaseCall) error {
 	return t.keepReleases(ctx, open)
 }
 
-// appended keeps the events of attempts, at the database's time.
-// What a batch is padded with has no type, and is left out by that.
+// appended stores the events of attempts with the database's time. The rows
+// that pad a batch have no type, which excludes them.
 var appended = sqlset.NewQuery(`
 	INSERT INTO event (type, supplier, external, account_number, at, details, key_id, request_id)
 	SELECT w.type, w.supplier, w.external, '', {now}, CAST(w.details AS {json}), w.key_id, w.request_id
 	FROM wanted w WHERE w.type IS NOT NULL {in order}`,
 	"type text", "supplier text", "external text", "details text", "key_id text", "request_id text")
 
-// keepReleases tells who was fenced off, and keeps the events of the others.
+// keepReleases sets ErrFenced for the calls that were fenced off, and stores
+// the events of the others.
 func (t *tx) keepReleases(ctx context.Context, open *openRelease) error {
 	kept := newPendingCalls(open.batch)
 	for key, one := range open.byKey {
-		// A dry run held nothing, so nobody can have fenced it off: that it was tried
-		// is kept even where its process has moved on.
+		// A dry run held no claim, so it cannot be fenced off. The attempt is
+		// recorded even if its process has moved on.
 		if !one.wanted.DryRun {
 			one.err = landfall.ErrFenced
 			delete(kept.byKey, key)
@@ -204,7 +208,7 @@ func (t *tx) keepReleases(ctx context.Context, open *openRelease) error {
 	return nil
 }
 
-// keepAttempts writes down who tried.
+// keepAttempts records the attempts in the audit.
 func (t *tx) keepAttempts(ctx context.Context, kept *openRelease) error {
 	var did landfall.AuditBatch
 	for _, one := range kept.batch {
@@ -216,8 +220,9 @@ func (t *tx) keepAttempts(ctx context.Context, kept *openRelease) error {
 	return t.write(ctx, auditRows(&did))
 }
 
-// freeClaims ends every claim and every sender's lease, and gives back every part of a run. A server that starts on a file is alone there,
-// so whoever held one has ended.
+// freeClaims ends every claim and every sender's lease, and returns every slice
+// of a run. A server that starts on a file has it to itself, so any previous
+// holder has ended.
 func (s *Store) freeClaims(ctx context.Context) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		if _, err := t.exec(ctx, `DELETE FROM dry_run_lease`); err != nil {

@@ -8,16 +8,16 @@ import (
 	"landfall"
 )
 
-// slots says how many more claims may live.
+// slots counts the live claims against their limits.
 type slots struct {
 	service  int64                 // live claims of the whole service
 	supplier map[string]claimLimit // by code, for suppliers with a limit
 }
 
-// claimLimit is what a supplier's limit leaves.
+// claimLimit is the limit of a supplier and the number of its live claims.
 type claimLimit struct{ limit, live int64 }
 
-// admits reports whether a call may still be granted.
+// admits reports whether a call can still be granted.
 func (s *slots) admits(one *claimCall) bool {
 	if limit := int64(one.wanted.ServiceLimit); limit > 0 && s.service >= limit {
 		return false
@@ -26,7 +26,8 @@ func (s *slots) admits(one *claimCall) bool {
 	return !limited || supplier.live < supplier.limit
 }
 
-// take counts a claim that this very batch grants, so that the next one in it sees it.
+// take counts a claim that this batch grants, so that the next call in it sees
+// it.
 func (s *slots) take(one *claimCall) {
 	s.service++
 	if supplier, limited := s.supplier[one.key.Supplier]; limited {
@@ -35,10 +36,11 @@ func (s *slots) take(one *claimCall) {
 	}
 }
 
-// claimCounted grants claims under limits. Everybody who counts the same claims
-// waits for the same lock, and sees under it what the one before has granted.
+// claimCounted grants claims under limits. All transactions that count the same
+// claims wait for the same lock, and see under it what the previous one
+// granted.
 func (t *tx) claimCounted(ctx context.Context, batch []*claimCall) error {
-	// The locks are taken in the order of the codes, whoever wants them.
+	// All transactions take the locks in the order of the supplier codes.
 	slices.SortFunc(batch, func(a, b *claimCall) int { return compareKeys(a.key, b.key) })
 	found, err := t.countClaims(ctx, batch)
 	if err != nil {
@@ -58,12 +60,12 @@ func (t *tx) claimCounted(ctx context.Context, batch []*claimCall) error {
 	return t.countedLook(ctx, dry, found)
 }
 
-// claimWithin grants claims as far as there is room.
+// claimWithin grants claims as far as the limits allow.
 func (t *tx) claimWithin(ctx context.Context, batch []*claimCall, found *slots) error {
 	open := newPendingCalls(batch)
 	for len(open.byKey) > 0 {
-		// Those that turn out to be refused for another reason take no slot,
-		// so there may be another round.
+		// Calls that are refused for another reason take no slot, so there may
+		// be another round.
 		planned := slots{service: found.service, supplier: maps.Clone(found.supplier)}
 		round := &openClaim{batch: batch, byKey: map[landfall.Key]*claimCall{}}
 		for _, one := range batch {
@@ -83,13 +85,15 @@ func (t *tx) claimWithin(ctx context.Context, batch []*claimCall, found *slots) 
 			return err
 		}
 		for key, one := range round.byKey {
-			// It became free this very moment: whoever had it just now.
+			// The process became free at this very moment; report that it was
+			// taken.
 			one.outcome = landfall.ClaimOutcome{Verdict: landfall.ClaimTaken}
 			delete(round.byKey, key)
 		}
 		maps.DeleteFunc(open.byKey, func(key landfall.Key, _ *claimCall) bool { return tried[key] != nil })
 	}
-	// Over the limit is the last reason: an imported account is told as such.
+	// Over the limit is the last reason: an imported account is reported as
+	// imported.
 	if _, err := t.refuse(ctx, open); err != nil {
 		return err
 	}
@@ -129,8 +133,8 @@ func (t *tx) countClaims(ctx context.Context, batch []*claimCall) (*slots, error
 		code string
 		live int64
 	}
-	// A rehearsal takes a place like a claim does, and one whose lease has ended
-	// takes none, whether or not anybody has tidied up after it.
+	// A dry run takes a slot like a claim does. One whose lease has ended takes
+	// none, even if its row was not deleted yet.
 	counts, err := collect(ctx, t.txSession, func(scan scanner, c *count) error { return scan(&c.code, &c.live) },
 		`SELECT s.code, count(*) FROM (
 			SELECT supplier_id FROM process WHERE state = 'claimed' AND claim_until > {now}

@@ -11,16 +11,15 @@ import (
 	"landfall"
 )
 
-// The rows of each list have an index of their own, whose condition must be
-// spelled as the schema spells it.
+// Each list has its own index. The condition must be spelled as in the schema.
 const (
 	pending      = `p.account_number IS NULL AND p.skip_reason IS NULL`
 	imported     = `p.account_number IS NOT NULL`
 	whereSkipped = `p.skip_reason IS NOT NULL`
 )
 
-// lists holds one text per filter. The order is that of the index, so that a
-// batch costs what it has rows, however many others there are.
+// lists maps each filter to its query. The order is that of the index, so that
+// the cost of a batch depends only on its number of rows.
 var lists = map[landfall.ProcessFilter]string{
 	landfall.AllProcesses: `SELECT * FROM (` + listOf(pending) + `) AS pending UNION ALL
 		SELECT * FROM (` + listOf(imported) + `) AS imported ORDER BY first_staged_at, external LIMIT $4`,
@@ -29,24 +28,25 @@ var lists = map[landfall.ProcessFilter]string{
 	landfall.SkippedProcesses:  listOf(whereSkipped),
 }
 
-// figuredList is the list of the imported ones with what their accounts come
-// to; the accounts keep count themselves, so it costs one look at each.
+// figuredList selects the imported processes with the counts and balances of
+// their accounts. The account rows store these, so it costs one lookup each.
 var figuredList = `SELECT p.*, a.currency, a.balance, a.ledger_length, a.note_count, a.statement_count
 	FROM (` + listed(imported, `p.id, `) + `) AS p JOIN account a ON a.id = p.id ORDER BY p.first_staged_at, p.external`
 
-// listOf is a page of the list under a condition.
+// listOf returns the query for a page of the list with a condition.
 func listOf(condition string) string { return listed(condition, ``) }
 
-// listed orders by what never changes: pages do not shift while accounts get on. What
-// was staged after the list began is left out, or a reader might never end.
+// listed orders by columns that never change, so that pages do not shift while
+// accounts progress. It leaves out processes that were staged after the list
+// began; otherwise a reader might never finish.
 func listed(condition, also string) string {
 	return `SELECT ` + also + `p.external, p.first_staged_at, p.account_number, p.account_created_at FROM process p
 		WHERE p.supplier_id = $1 AND (p.first_staged_at, p.external) > ($2, $3) AND p.first_staged_at <= $5 AND ` + condition + `
 		ORDER BY p.first_staged_at, p.external LIMIT $4`
 }
 
-// listBatch is how many rows are read at a time. Nobody's transaction stays
-// open while a reader takes his time over them.
+// listBatch is how many rows are read at a time. No transaction stays open
+// while a slow reader consumes them.
 const listBatch = 1000
 
 // List streams a supplier's processes in the order of first staging.
@@ -55,8 +55,8 @@ func (s *Store) List(ctx context.Context, query landfall.ProcessQuery) iter.Seq2
 	if query.After != nil {
 		from = *query.After
 	}
-	// What is staged after the list began is not part of it, or a list read
-	// slowly might never end.
+	// Processes that are staged after the list began are not part of it;
+	// otherwise a slowly read list might never end.
 	until := int64(math.MaxInt64)
 	return inBatches(query.Limit, func(limit int) ([]landfall.ProcessEntry, error) {
 		var rows []landfall.ProcessEntry
@@ -84,10 +84,11 @@ func (s *Store) List(ctx context.Context, query landfall.ProcessQuery) iter.Seq2
 	})
 }
 
-// inBatches streams what next reads, a batch at a time. Each batch is a short
-// transaction of its own; next starts behind the batch before. From the second on
-// the next one is read while one is being taken, so that neither the database nor
-// whoever takes the rows waits for the other.
+// inBatches streams the rows that next returns, a batch at a time. Each batch
+// is a short transaction of its own, and next continues after the previous
+// batch. From the second batch on, the following batch is read while the
+// current one is consumed, so that neither the database nor the consumer waits
+// for the other.
 func inBatches[T any](limit int, next func(limit int) ([]T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		left := limit
@@ -108,14 +109,15 @@ func inBatches[T any](limit int, next func(limit int) ([]T, error)) iter.Seq2[T,
 			}
 			more := len(batch.rows) == batch.wanted && (limit == 0 || left > 0)
 			following := read
-			// Who has taken a whole batch wants more; a page that shows a few rows
-			// of the first one does not, and would wait for what nobody reads.
+			// A consumer that took a whole batch wants more. A page that shows
+			// a few rows of the first batch does not, and would wait for rows
+			// that it never reads.
 			if more && ahead {
 				following = meanwhile(read)
 			}
 			taken := batch.handOver(yield)
 			if more && (taken || ahead) {
-				batch = following() // also when nobody wants it: it must not outlive the list
+				batch = following() // even if it is not wanted: the read must not outlive the list
 			}
 			if !more || !taken {
 				return
@@ -124,14 +126,14 @@ func inBatches[T any](limit int, next func(limit int) ([]T, error)) iter.Seq2[T,
 	}
 }
 
-// readBatch is what one short transaction gave of a list.
+// readBatch is the result of one short transaction of a list.
 type readBatch[T any] struct {
 	wanted int
 	rows   []T
 	err    error
 }
 
-// handOver gives the rows away, and reports whether all were taken.
+// handOver yields the rows and reports whether all were taken.
 func (b readBatch[T]) handOver(yield func(T, error) bool) bool {
 	for _, row := range b.rows {
 		if !yield(row, nil) {
@@ -141,8 +143,9 @@ func (b readBatch[T]) handOver(yield func(T, error) bool) bool {
 	return true
 }
 
-// meanwhile does some work on the side; what it gives waits for it. A panic
-// there becomes one here, where somebody catches it.
+// meanwhile starts work in a goroutine; result waits for it and returns its
+// value. A panic in the goroutine continues in the caller of result, where it
+// can be recovered.
 func meanwhile[T any](work func() T) (result func() T) {
 	var given T
 	var fault any
@@ -161,7 +164,7 @@ func meanwhile[T any](work func() T) (result func() T) {
 	}
 }
 
-// list reads one page from the small rows alone; documents are elsewhere.
+// list reads one page. It reads only the small process rows, not the documents.
 func (v *view) list(
 	ctx context.Context, filter landfall.ProcessFilter, supplier int64, from landfall.ProcessCursor, limit int, until int64,
 ) ([]landfall.ProcessEntry, error) {
@@ -173,7 +176,8 @@ func (v *view) list(
 	}, lists[filter], supplier, from.FirstStagedAt.UnixMicro(), from.External, int64(limit), until)
 }
 
-// figured lists imported processes with what their accounts come to.
+// figured reads one page of imported processes with the counts and balances of
+// their accounts.
 func (v *view) figured(
 	ctx context.Context, supplier int64, from landfall.ProcessCursor, limit int, until int64,
 ) ([]landfall.ProcessEntry, error) {
@@ -187,13 +191,14 @@ func (v *view) figured(
 	}, figuredList, supplier, from.FirstStagedAt.UnixMicro(), from.External, int64(limit), until)
 }
 
-// supplierNow gives a supplier's key in the tables, and the time.
+// supplierNow returns a supplier's id and the database's time.
 func (v *view) supplierNow(ctx context.Context, code string) (id, now int64, err error) {
 	err = v.one(ctx, `SELECT id, {now} FROM supplier WHERE code = $1`, []any{code}, []any{&id, &now})
 	return id, now, err
 }
 
-// absentIsNone makes an empty list of what a supplier has who is not there.
+// absentIsNone ignores ErrNotFound, so that a supplier that does not exist has
+// an empty list.
 func absentIsNone(err error) error {
 	if errors.Is(err, landfall.ErrNotFound) {
 		return nil
