@@ -126,7 +126,8 @@ func appear(file string, fill func(half string) error) (err error) {
 			_ = os.Remove(half + companion) // a missing file is fine
 		}
 	}()
-	// Close the file before SQLite opens it: closing it later would drop SQLite's locks.
+	// Close the file before SQLite opens it: closing it later would drop SQLite's
+	// locks.
 	if err := made.Close(); err != nil {
 		return err
 	}
