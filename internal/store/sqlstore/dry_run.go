@@ -34,8 +34,8 @@ func (t *tx) countedLook(ctx context.Context, batch []*claimCall, found *slots) 
 	for _, one := range over {
 		open.set(one, landfall.ClaimOutcome{Verdict: landfall.ClaimOverLimit})
 	}
-	// Delete the leases of dry runs that never finished. Every counted call
-	// does this, so the table never has more than a few rows.
+	// Delete the leases of dry runs that never finished. Every batch of counted
+	// dry runs does this, so the table never has more than a few rows.
 	if _, err := t.exec(ctx, `DELETE FROM dry_run_lease WHERE until <= {now}`); err != nil {
 		return err
 	}
