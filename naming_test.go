@@ -204,7 +204,7 @@ var metaphorsIn = map[string]string{
 	"internal/api/graphql":        "safe",
 	"internal/api/httpapi":        "desk house",
 	"internal/api/rules":          "stranger",
-	"internal/app":                "desk door doorman newcomer vault",
+	"internal/app":                "desk doorman newcomer vault",
 	"internal/console":            "desk planted",
 	"internal/outbound/payvendor": "stranger",
 	"internal/service/auth":       "brake",
