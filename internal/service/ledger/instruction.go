@@ -2,10 +2,10 @@ package ledger
 
 import "landfall"
 
-// PostInstructions decides which of the posted payment instructions are new. One
-// that is there already in the same words changes nothing. The index of the
-// first one that says something else than the one that is there is the second
-// result, with the fields in which they differ; -1 when there is none.
+// PostInstructions decides which of the posted payment instructions are new. A
+// repeat of an existing instruction changes nothing. The second result is the
+// index of the first instruction that contradicts an existing one, or -1, and
+// the third result names the fields that differ.
 func PostInstructions(existing, posted []landfall.Instruction) (fresh []landfall.Instruction, conflict int, differences []string) {
 	type name struct{ vendor, reference string }
 	known := make(map[name]landfall.Instruction, len(existing)+len(posted))
@@ -27,8 +27,8 @@ func PostInstructions(existing, posted []landfall.Instruction) (fresh []landfall
 	return fresh, -1, nil
 }
 
-// differentWords names the fields of an instruction that were sent otherwise.
-// What the vendor said is not among them: he is asked anew each time.
+// differentWords returns the names of the fields that differ. What the vendor
+// said is not compared, because the vendor is asked again each time.
 func differentWords(a, b landfall.Instruction) (fields []string) {
 	if a.Type != b.Type {
 		fields = append(fields, "type")

@@ -5,14 +5,15 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// ledger is a ledger being written on, with its running balance.
+// ledger is a ledger under construction, with its running balance.
 type ledger struct {
 	entries  []landfall.LedgerEntry
 	balance  money.Amount
 	sequence int // of the last entry
 }
 
-// enter is the only place that adds to a balance, so sum and sequence never part.
+// enter is the only place that changes the balance, so balance and sequence
+// always match the entries.
 func (l *ledger) enter(entry landfall.LedgerEntry) {
 	l.balance += entry.Signed
 	l.sequence++
@@ -20,8 +21,8 @@ func (l *ledger) enter(entry landfall.LedgerEntry) {
 	l.entries = append(l.entries, entry)
 }
 
-// enterAll enters transactions in the order given; whether their period is closed is
-// for the caller to know.
+// enterAll enters transactions in the given order. The caller knows whether
+// their period is closed.
 func (l *ledger) enterAll(transactions []landfall.Transaction, closed bool) {
 	for _, transaction := range transactions {
 		l.enter(landfall.LedgerEntry{

@@ -31,9 +31,9 @@ func transaction(id string, kind landfall.TransactionType, minor money.Amount, o
 	return landfall.Transaction{ID: id, Type: kind, Amount: minor, On: day(on)}
 }
 
-// TestOpeningBalanceIsAlwaysExplained opens books from every combination of what
-// suppliers send. A balance that its entries do not come to cannot be explained
-// to a customer.
+// TestOpeningBalanceIsAlwaysExplained opens ledgers from every combination of
+// what suppliers send. A balance that differs from the sum of its entries cannot
+// be explained to a customer.
 func TestOpeningBalanceIsAlwaysExplained(t *testing.T) {
 	historical := []landfall.Transaction{
 		transaction("h1", landfall.SupplyCharge, 10000, "2026-05-01"),
@@ -80,8 +80,8 @@ func TestOpeningBalanceIsAlwaysExplained(t *testing.T) {
 	}
 }
 
-// TestPeriodsOpenTheDayAfterTheLastStatement looks when the open period begins.
-// One day off and a charge is billed twice, or by nobody.
+// TestPeriodsOpenTheDayAfterTheLastStatement checks when the open period begins.
+// If it is off by one day, a charge is billed twice or not at all.
 func TestPeriodsOpenTheDayAfterTheLastStatement(t *testing.T) {
 	for name, test := range map[string]struct {
 		data landfall.AccountData
@@ -105,8 +105,8 @@ func TestPeriodsOpenTheDayAfterTheLastStatement(t *testing.T) {
 	}
 }
 
-// TestNoteRuleIsAsymmetric holds notes with and without a time against each
-// other, in both orders: which was there first decides.
+// TestNoteRuleIsAsymmetric compares notes with and without a time in both
+// orders: the one that was there first decides.
 func TestNoteRuleIsAsymmetric(t *testing.T) {
 	first, second := time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC), time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 	body := func(text string, at time.Time) landfall.Note {
@@ -156,9 +156,9 @@ func verdict(results []ledger.NoteResult) string {
 	return text.String()
 }
 
-// TestTransactionsOutsideThePeriodAreMovedOrRefused sends days around both ends
-// of the period. A moved one must keep the day it had, or nobody can say any
-// more what happened when.
+// TestTransactionsOutsideThePeriodAreMovedOrRefused posts days around both ends
+// of the period. A moved transaction must keep its original day, or nobody could
+// tell later what happened when.
 func TestTransactionsOutsideThePeriodAreMovedOrRefused(t *testing.T) {
 	account := landfall.AccountState{Period: landfall.Period{FromOn: day("2026-07-01")}, Balance: 100, LastSequence: 4}
 	post := ledger.TransactionPost{Today: today, CheckAdded: true, ForceDates: true, Transactions: []landfall.Transaction{
@@ -196,7 +196,8 @@ func TestTransactionsOutsideThePeriodAreMovedOrRefused(t *testing.T) {
 	}
 }
 
-// Books closed today, or billed in advance, took today's payment tomorrow.
+// Ledgers closed today or billed in advance once dated today's payment tomorrow
+// or later.
 func TestTheOpenPeriodAlwaysContainsToday(t *testing.T) {
 	for name, from := range map[string]calendar.Day{"closed today": today.AddDays(1), "billed in advance": today.AddDays(300), "closed at the end of time": calendar.Last} {
 		account := landfall.AccountState{Period: landfall.Period{FromOn: from}}
@@ -214,7 +215,8 @@ func TestTheOpenPeriodAlwaysContainsToday(t *testing.T) {
 	}
 }
 
-// What the old supplier billed in advance is owed from today, not from then.
+// A balance that the previous supplier billed in advance is owed from today, not
+// from a later day.
 func TestOpeningEntryIsNotInTheFuture(t *testing.T) {
 	_, ledger, _ := ledger.Open(landfall.AccountData{LastStatementBalance: amount(-100), LastBilledToOn: today.AddDays(30)}, today)
 	if ledger[0].Transaction.On != today {
@@ -222,8 +224,8 @@ func TestOpeningEntryIsNotInTheFuture(t *testing.T) {
 	}
 }
 
-// TestTransactionsAddedBefore sends an identifier again with another amount and
-// day. What the account has stays, whatever the second one says.
+// TestTransactionsAddedBefore posts an id again with another amount and day. The
+// account keeps what it has, whatever the second post says.
 func TestTransactionsAddedBefore(t *testing.T) {
 	old := transaction("T1", landfall.Payment, 500, "2026-07-02")
 	old.Document = []byte(`{"amount":5}`)
@@ -259,8 +261,8 @@ func TestTransactionsAddedBefore(t *testing.T) {
 	}
 }
 
-// TestStatementsAreIdempotent sends statements again, alike and otherwise. A
-// repeat must add nothing, and a contradiction must not pass for a repeat.
+// TestStatementsAreIdempotent posts statements again, equal and different. A
+// repeat must add nothing, and a contradiction must not pass as a repeat.
 func TestStatementsAreIdempotent(t *testing.T) {
 	june := landfall.Statement{ID: "S1", FromOn: day("2026-06-01"), ToOn: day("2026-06-30"), GrossAmount: amount(1234)}
 	same := june
@@ -275,7 +277,7 @@ func TestStatementsAreIdempotent(t *testing.T) {
 	}
 }
 
-// A balance that could not be counted on is refused, not wrapped around.
+// A balance that would be too large is refused and does not overflow.
 func TestBalanceStaysCountable(t *testing.T) {
 	account := landfall.AccountState{Period: landfall.Period{FromOn: day("2026-07-01")}, Balance: 999_999_999_999_999_999}
 	for signed, fails := range map[landfall.TransactionType]bool{landfall.Payment: true, landfall.Charge: false} {

@@ -6,24 +6,24 @@ import (
 	"landfall"
 )
 
-// NoteResult is what became of one posted note.
+// NoteResult is the result for one posted note.
 type NoteResult struct {
-	Note landfall.Note  // with the time it has on the account
-	Had  *landfall.Note // what the account had already; nil: the note is new
+	Note landfall.Note  // with its time on the account
+	Had  *landfall.Note // the same note if it exists already; nil: the note is new
 }
 
-// Created says that the account did not have it.
+// Created reports whether the note is new to the account.
 func (r NoteResult) Created() bool { return r.Had == nil }
 
-// NotePost is a list of notes on its way onto an account. What takes long with
-// many notes and many documents is done when it is made, before anything is
-// locked.
+// NotePost is a list of notes to be added to an account. Fingerprints are slow
+// with many notes and documents, so they are computed when it is made, before
+// anything is locked.
 type NotePost struct {
 	notes  []landfall.Note
 	prints [][32]byte
 }
 
-// PrepareNotes makes a list of notes ready to be posted.
+// PrepareNotes prepares a list of notes for posting.
 func PrepareNotes(notes []landfall.Note) NotePost {
 	post := NotePost{notes: notes, prints: make([][32]byte, len(notes))}
 	for i := range notes {
@@ -32,11 +32,11 @@ func PrepareNotes(notes []landfall.Note) NotePost {
 	return post
 }
 
-// Onto decides which of the notes are new to an account that has the existing
-// ones. A note is there already when one has the same fingerprint and, if the
-// posted one says when it was made, the same time. That rule is not symmetric:
-// a note without a time matches any time, so no unique index can express it,
-// and order matters. Notes earlier in the same post count too.
+// Onto decides which of the notes are new to an account with the existing ones.
+// A note exists already if another has the same fingerprint and, if the posted
+// note has a time, the same time. This rule is not symmetric: a note without a
+// time matches any time. So no unique index can express it, and order matters.
+// Earlier notes of the same post count too.
 func (p NotePost) Onto(existing []landfall.Note, now time.Time) ([]NoteResult, []landfall.Note) {
 	known := make(knownNotes, len(existing)+len(p.notes))
 	for i := range existing {
@@ -61,12 +61,12 @@ func (p NotePost) Onto(existing []landfall.Note, now time.Time) ([]NoteResult, [
 	return results, fresh
 }
 
-// knownNotes are the notes of an account by fingerprint: the first one and, for
-// those that come with a time, the first of every time there is. Looking one up
-// takes as long with a thousand notes as with one.
+// knownNotes are the notes of an account by fingerprint: for each, the first
+// note and the first note of every time. A lookup takes constant time.
 type knownNotes map[[32]byte]*noteTimes
 
-// noteTimes are the notes of one text. The same words said twice are two notes.
+// noteTimes are the notes with one fingerprint. The same text at two times is
+// two notes.
 type noteTimes struct {
 	first *landfall.Note
 	all   map[int64]*landfall.Note // by seconds

@@ -1,7 +1,7 @@
-// Package books decides what goes into an account's books: how they open, which
-// notes and statements are already there, which day a transaction falls on. It is
-// all plain functions of what is known, so that the same decision is taken when an
-// account is created and when something is posted onto it later.
+// Package ledger decides what goes into an account's ledger: how it opens, which
+// notes, statements and payment instructions already exist, and which day a
+// transaction falls on. It consists of pure functions, so that creating an
+// account and posting to it later make the same decisions.
 package ledger
 
 import (
@@ -10,10 +10,11 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// Open gives a new account its ledger and statement periods.
+// Open returns the statement periods, ledger entries and balance of a new
+// account.
 //
-// Whatever part of the opening balance no transaction explains becomes one
-// opening entry, so that it can be seen and asked about.
+// The part of the opening balance that no transaction explains becomes one
+// opening entry, so that it is visible and can be questioned.
 func Open(data landfall.AccountData, today calendar.Day) ([]landfall.Period, []landfall.LedgerEntry, money.Amount) {
 	historical, current := sum(data.HistoricalTransactions), sum(data.CurrentTransactions)
 	opening := landfall.OpeningBalance(data.TransferBalance, data.LastStatementBalance, historical, current)
@@ -43,8 +44,8 @@ func Open(data landfall.AccountData, today calendar.Day) ([]landfall.Period, []l
 	}, book.entries, book.balance
 }
 
-// firstOpenDay is where the books of an account begin that was never billed:
-// with its first supply or transaction, at the latest on the day of creation.
+// firstOpenDay returns the first day of an account that was never billed: the
+// day of its first supply or transaction, at the latest the day of creation.
 func firstOpenDay(data landfall.AccountData, today calendar.Day) calendar.Day {
 	first := today
 	for _, place := range data.SupplyAddresses {
@@ -62,8 +63,8 @@ func firstOpenDay(data landfall.AccountData, today calendar.Day) calendar.Day {
 	return first
 }
 
-// lastClosedDay is the last day of the closed opening statement, zero when the
-// other supplier never billed.
+// lastClosedDay returns the last day of the closed opening statement, or zero if
+// the previous supplier never billed.
 func lastClosedDay(data landfall.AccountData) calendar.Day {
 	if !data.LastStatementClosingOn.IsZero() {
 		return data.LastStatementClosingOn
@@ -71,7 +72,7 @@ func lastClosedDay(data landfall.AccountData) calendar.Day {
 	return data.LastBilledToOn
 }
 
-// sum counts with signs: a charge and a payment of the same amount come to nothing.
+// sum adds signed amounts: a charge and a payment of the same amount cancel out.
 func sum(transactions []landfall.Transaction) money.Amount {
 	var total money.Amount
 	for _, transaction := range transactions {

@@ -6,10 +6,9 @@ import (
 	"landfall"
 )
 
-// PostStatements decides which of the posted statements are new. A statement
-// that is there already with the same content changes nothing; the index of
-// the first one that contradicts what is there is the second result, -1 when
-// there is none.
+// PostStatements decides which of the posted statements are new. A repeat of an
+// existing statement changes nothing. The second result is the index of the
+// first statement that contradicts an existing one, or -1.
 func PostStatements(existing, posted []landfall.Statement) ([]landfall.Statement, int) {
 	known := make(map[string]landfall.Statement, len(existing)+len(posted))
 	for _, statement := range existing {
@@ -29,8 +28,8 @@ func PostStatements(existing, posted []landfall.Statement) ([]landfall.Statement
 	return fresh, -1
 }
 
-// sameStatement compares what was said. Amounts are compared apart, because they
-// are kept behind pointers.
+// sameStatement compares the content of two statements. It compares amounts
+// separately, because they are pointers.
 func sameStatement(a, b landfall.Statement) bool {
 	if (a.GrossAmount == nil) != (b.GrossAmount == nil) {
 		return false
@@ -39,7 +38,7 @@ func sameStatement(a, b landfall.Statement) bool {
 		return false
 	}
 	a.GrossAmount, b.GrossAmount = nil, nil
-	// A slash in front of a path means nothing.
+	// A leading slash makes no difference.
 	a.Path, b.Path = strings.TrimPrefix(a.Path, "/"), strings.TrimPrefix(b.Path, "/")
 	return a == b
 }

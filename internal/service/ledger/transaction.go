@@ -11,20 +11,20 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// TransactionPost is a batch of transactions on its way onto an account.
+// TransactionPost is a batch of transactions to be added to an account.
 type TransactionPost struct {
 	Transactions []landfall.Transaction
-	Today        calendar.Day // in the supplier's zone: the open period's last day
+	Today        calendar.Day // in the supplier's time zone: the last day of the open period
 	Now          time.Time
-	CheckAdded   bool // look for transactions added before
-	ForceDates   bool // move dates into the open period rather than refuse
+	CheckAdded   bool // do not add a transaction whose id the account has
+	ForceDates   bool // move dates into the open period instead of refusing them
 }
 
-// TransactionResult is what became of one posted transaction.
+// TransactionResult is the result for one posted transaction.
 type TransactionResult struct {
-	Transaction landfall.Transaction // as it stands on the account
+	Transaction landfall.Transaction // as it is on the account
 	Added       bool
-	Sent        []byte // what was sent this time, when the account had it already
+	Sent        []byte // what was sent this time, if the account had it already
 }
 
 // RefusedError says which transaction of a batch cannot be added, and why.
@@ -35,13 +35,14 @@ type RefusedError struct {
 	Detail string
 }
 
-// Error is for logs and holds no value; callers get the field and the detail.
+// Error is for logs and contains no values; callers get the field and the
+// detail.
 func (r *RefusedError) Error() string {
 	return fmt.Sprintf("transaction %d: %s", r.Index, r.Code)
 }
 
-// PostTransactions decides what a batch adds to an account: all of it or, with
-// a *RefusedError for the first one that cannot be added, nothing.
+// PostTransactions decides what a batch adds to an account: either all of it, or
+// nothing and a *RefusedError for the first transaction that cannot be added.
 func PostTransactions(account landfall.AccountState, post TransactionPost) ([]TransactionResult, landfall.Additions, error) {
 	added := make(map[string]landfall.Transaction, len(account.Entries))
 	for _, entry := range account.Entries {
@@ -83,8 +84,8 @@ func PostTransactions(account landfall.AccountState, post TransactionPost) ([]Tr
 	return results, additions, nil
 }
 
-// twins refuses a batch that names the same transaction twice: which of the
-// two is meant is not ours to guess.
+// twins refuses a batch that contains the same transaction twice: we cannot
+// guess which of the two is meant.
 func twins(transactions []landfall.Transaction) error {
 	seen := make(map[string]bool, len(transactions))
 	for i, transaction := range transactions {
@@ -99,7 +100,7 @@ func twins(transactions []landfall.Transaction) error {
 	return nil
 }
 
-// outside refuses a date that no open period holds.
+// outside refuses a date outside the open period.
 func outside(index int) error {
 	return &RefusedError{
 		Index: index, Code: landfall.CodeOutsideOpenPeriod, Field: "transaction_date",
@@ -107,11 +108,12 @@ func outside(index int) error {
 	}
 }
 
-// mostBalance, ten thousand million million, keeps every balance far from where
-// counting in 64 bits would go wrong; one amount adds a ten-thousandth at most.
+// mostBalance keeps balances far from the overflow of 64 bits. It is ten
+// thousand million million in units of the currency; a single amount is at most
+// a ten-thousandth of it.
 const mostBalance money.Amount = 1_000_000_000_000_000_000
 
-// beyond refuses a sum that the books could not hold.
+// beyond refuses a balance that is too large.
 func beyond(index int) error {
 	return &RefusedError{
 		Index: index, Code: rules.CodeOutOfRange, Field: "amount",
@@ -119,7 +121,7 @@ func beyond(index int) error {
 	}
 }
 
-// explain appends to a transaction's note why its date is not the one sent.
+// explain appends to a transaction's note why its date was changed.
 func explain(transaction landfall.Transaction) string {
 	explanation := fmt.Sprintf("Dated %s by the previous supplier; moved to %s to fall within the open statement period.",
 		transaction.OriginalOn, transaction.On)
@@ -129,11 +131,11 @@ func explain(transaction landfall.Transaction) string {
 	return transaction.Note + "\n" + explanation
 }
 
-// namedInNote is how many moved transactions the note names one by one; a
-// longer note would be read by nobody, and each transaction explains itself.
+// namedInNote is how many moved transactions the note lists. Nobody would read a
+// longer note, and each transaction has its own explanation.
 const namedInNote = 50
 
-// movedNote is the one pinned note about all transactions a request moved.
+// movedNote returns the pinned note about all transactions that a request moved.
 func movedNote(moved []landfall.Transaction, now time.Time) landfall.Note {
 	var body strings.Builder
 	body.WriteString("Imported transactions were moved into the open statement period:")

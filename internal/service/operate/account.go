@@ -9,19 +9,19 @@ import (
 	"landfall/internal/lib/calendar"
 )
 
-// AccountFacts is everything known about the way of one external account onto
-// the platform, and about the account it became.
+// AccountFacts is everything known about an external account: its import and the
+// account created from it.
 type AccountFacts struct {
 	Process   landfall.Process
 	Supplier  landfall.Supplier
 	Revisions []landfall.StagedRevision
 	Events    []landfall.Event
 	Mails     []landfall.MailRecord
-	Account   *landfall.Account // nil until there is one
+	Account   *landfall.Account // nil until it is created
 	Undone    []landfall.UndoneAccount
 }
 
-// ShowAccount gives what is known about an external account.
+// ShowAccount returns everything known about an external account.
 func (o *Operator) ShowAccount(ctx context.Context, key landfall.Key) (AccountFacts, error) {
 	var facts AccountFacts
 	err := o.view(ctx, "account.show", func(view landfall.View) error {
@@ -37,8 +37,9 @@ func (o *Operator) ShowAccount(ctx context.Context, key landfall.Key) (AccountFa
 	return facts, err
 }
 
-// ShowAccountByNumber gives what is known about the account with a number.
-// Letters may be typed small: numbers are read over the telephone.
+// ShowAccountByNumber returns everything known about the account with a number.
+// Lower-case letters are accepted, because numbers are read out over the
+// telephone.
 func (o *Operator) ShowAccountByNumber(ctx context.Context, number string) (AccountFacts, error) {
 	number = strings.ToUpper(number)
 	if !landfall.ValidAccountNumber(number) {
@@ -61,8 +62,8 @@ func (o *Operator) ShowAccountByNumber(ctx context.Context, number string) (Acco
 	return facts, err
 }
 
-// load gathers the facts in one snapshot, so that no two of them contradict each
-// other however much is written meanwhile.
+// load reads all facts from one snapshot, so that they are consistent even while
+// others write.
 func (f *AccountFacts) load(ctx context.Context, view landfall.View, key landfall.Key) (err error) {
 	if f.Process, err = view.Process(ctx, key); err != nil {
 		return processError(ctx, view, key, err)
@@ -83,7 +84,8 @@ func (f *AccountFacts) load(ctx context.Context, view landfall.View, key landfal
 	return err
 }
 
-// numberError says what became of the account that had a number, if one had.
+// numberError reports that no account has the number, or that the account that
+// had it was undone.
 func numberError(ctx context.Context, view landfall.UndoReader, number string) error {
 	gone, err := view.UndoneAccount(ctx, number)
 	if errors.Is(err, landfall.ErrNotFound) {
@@ -96,8 +98,8 @@ func numberError(ctx context.Context, view landfall.UndoReader, number string) e
 		number, calendar.FormatInstant(gone.UndoneAt), gone.Actor, gone.Reason, gone.Key.External, gone.Key.Supplier)
 }
 
-// Failed hands over, one by one, every process of a supplier whose last attempt
-// failed. There may be many, so none is kept.
+// Failed calls each for every process of a supplier whose last attempt failed.
+// There may be many, so they are streamed and not collected.
 func (o *Operator) Failed(ctx context.Context, code string, each func(landfall.FailedProcess) error) error {
 	if _, err := o.ShowSupplier(ctx, code); err != nil {
 		return err
@@ -113,15 +115,16 @@ func (o *Operator) Failed(ctx context.Context, code string, each func(landfall.F
 	return nil
 }
 
-// FailureSummary sums up what keeps a supplier's accounts back. It looks at each
-// of them, and tells of progress now and then.
+// FailureSummary summarizes why a supplier's accounts fail. It reads every
+// failure and calls progress from time to time.
 func (o *Operator) FailureSummary(ctx context.Context, code string, progress func(looked int)) (landfall.FailureSummary, error) {
 	if _, err := o.ShowSupplier(ctx, code); err != nil {
 		return landfall.FailureSummary{}, err
 	}
 	var tally landfall.FailureTally
 	looked := 0
-	// Each kind by itself: read together, half of it would be read once more.
+	// Read each kind separately: a query for both would read half of the rows
+	// twice.
 	for _, which := range []landfall.FailureKind{landfall.AttemptFailures, landfall.StagingRefusals} {
 		for failed, err := range o.store.Failed(ctx, landfall.FailureQuery{Supplier: code, Which: which}) {
 			if err != nil {
@@ -136,5 +139,5 @@ func (o *Operator) FailureSummary(ctx context.Context, code string, progress fun
 	return tally.Summary(), nil
 }
 
-// progressEvery is how many accounts are looked at between two tellings.
+// progressEvery is how many accounts are read between two calls of progress.
 const progressEvery = 1_000

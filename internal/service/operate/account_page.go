@@ -10,33 +10,35 @@ import (
 	"landfall"
 )
 
-// AccountPageQuery says which part of an account somebody looks at.
+// AccountPageQuery says which part of an account to show.
 type AccountPageQuery struct {
 	landfall.AccountPageQuery
-	Before   time.Time // of the history; zero: until now
+	Before   time.Time // end of the history; zero: now
 	From, To int       // revisions to compare; 0: the last two
 }
 
-// AccountPage is what a page about an account shows, whatever its size.
+// AccountPage is the data of one page about an account. It is bounded, however
+// large the account is.
 type AccountPage struct {
 	Process  landfall.Process
 	Supplier landfall.Supplier
-	Account  *landfall.AccountPage // nil until there is one
+	Account  *landfall.AccountPage // nil until it is created
 	Undone   []landfall.UndoneAccount
 	Mails    []landfall.MailRecord
 	History  landfall.History
-	Old, New *landfall.StagedRevision // to compare; nil where there is none
+	Old, New *landfall.StagedRevision // to compare; nil if there is none
 }
 
-// Refused is where an account stands of which nothing is known but that its
-// staging was refused. No process is ever in it.
+// Refused is the state shown for an account whose staging was refused and that
+// was never staged. No process is ever in this state.
 const Refused landfall.ProcessState = "refused"
 
-// AccountPage gives a page of what is known about an account, in one snapshot.
+// AccountPage returns a page about an account, read from one snapshot.
 func (o *Operator) AccountPage(ctx context.Context, key landfall.Key, look AccountPageQuery) (AccountPage, error) {
 	var sheet AccountPage
 	err := o.view(ctx, "account.show", func(view landfall.View) error {
-		// A view that is asked again must not add to what the first one found.
+		// The store may run this function again. Start from an empty page each
+		// time.
 		found := AccountPage{}
 		if err := found.load(ctx, view, key, look); err != nil {
 			return err
@@ -47,8 +49,8 @@ func (o *Operator) AccountPage(ctx context.Context, key landfall.Key, look Accou
 	return sheet, err
 }
 
-// load fills the sheet from one snapshot. An account that was only ever refused
-// has no process, but people look for it all the same.
+// load fills the page from one snapshot. An account whose staging was always
+// refused has no process, but people look it up all the same.
 func (s *AccountPage) load(ctx context.Context, view landfall.View, key landfall.Key, look AccountPageQuery) (err error) {
 	refused, unrefused := view.StagingRefusal(ctx, key)
 	if unrefused != nil && !errors.Is(unrefused, landfall.ErrNotFound) {
@@ -57,12 +59,12 @@ func (s *AccountPage) load(ctx context.Context, view landfall.View, key landfall
 	s.Process, err = view.Process(ctx, key)
 	switch {
 	case errors.Is(err, landfall.ErrNotFound) && unrefused == nil:
-		// Nothing of it is staged, and yet it is known.
+		// Nothing was ever staged, but the account is known.
 		s.Process = landfall.Process{Key: key, State: Refused}
 	case err != nil:
 		return processError(ctx, view, key, err)
 	}
-	// What happened last is what keeps the account back, and what people ask about.
+	// Show the most recent problem: it is what blocks the account now.
 	if unrefused == nil && (s.Process.Failure == nil || s.Process.Failure.At.Before(refused.At)) {
 		s.Process.Failure = &refused
 	}
@@ -82,7 +84,7 @@ func (s *AccountPage) load(ctx context.Context, view landfall.View, key landfall
 	if s.Mails, err = view.MailsOf(ctx, key); err != nil {
 		return err
 	}
-	// One more than is shown tells whether there is more.
+	// Read one row more than the page shows, to know whether there are more.
 	s.History, err = view.History(ctx, landfall.HistoryQuery{Key: key, Before: look.Before, Limit: look.Rows + 1})
 	if err != nil {
 		return err
@@ -90,8 +92,7 @@ func (s *AccountPage) load(ctx context.Context, view landfall.View, key landfall
 	return s.compare(ctx, view, key, look)
 }
 
-// compare loads two revisions: those asked for, or the last one and the one
-// before it.
+// compare loads the two revisions asked for, or by default the last two.
 func (s *AccountPage) compare(ctx context.Context, view landfall.ProcessReader, key landfall.Key, look AccountPageQuery) (err error) {
 	if look.To <= 0 || look.To > s.Process.Revision {
 		look.To = s.Process.Revision
@@ -106,8 +107,8 @@ func (s *AccountPage) compare(ctx context.Context, view landfall.ProcessReader, 
 	return err
 }
 
-// revision gives a staged document, or nil where there is none: before the first,
-// and after it was purged or erased.
+// revision returns a staged document, or nil if there is none: for a number
+// below 1, and after the document was purged or erased.
 func revision(ctx context.Context, view landfall.ProcessReader, key landfall.Key, number int) (*landfall.StagedRevision, error) {
 	if number < 1 {
 		return nil, nil //nolint:nilnil // there is none before the first
@@ -119,7 +120,8 @@ func revision(ctx context.Context, view landfall.ProcessReader, key landfall.Key
 	return &found, err
 }
 
-// KeyOf gives the key of the account with a number, or says what became of it.
+// KeyOf returns the key of the account with a number, or an error that says what
+// became of the account.
 func (o *Operator) KeyOf(ctx context.Context, number string) (landfall.Key, error) {
 	number = strings.ToUpper(number)
 	var key landfall.Key
@@ -134,8 +136,8 @@ func (o *Operator) KeyOf(ctx context.Context, number string) (landfall.Key, erro
 	return key, err
 }
 
-// RecordReveal notes that somebody is about to see what is personal of an account,
-// and why. Nothing is shown before that is kept.
+// RecordReveal records that someone is about to see an account's personal data,
+// and why. Call it before showing the data.
 func (o *Operator) RecordReveal(ctx context.Context, key landfall.Key, reason string) error {
 	if err := checkLine("reason", "The reason", reason, longestReason); err != nil {
 		return err
@@ -156,7 +158,7 @@ func (o *Operator) Accounts(ctx context.Context, query landfall.ProcessQuery) (i
 	return userErrors("account.list", o.store.List(ctx, query)), nil
 }
 
-// FailedAccounts streams the accounts of a supplier that do not get on.
+// FailedAccounts streams the failed accounts of a supplier.
 func (o *Operator) FailedAccounts(ctx context.Context, query landfall.FailureQuery) (iter.Seq2[landfall.FailedProcess, error], error) {
 	if _, err := o.ShowSupplier(ctx, query.Supplier); err != nil {
 		return nil, err
@@ -164,7 +166,7 @@ func (o *Operator) FailedAccounts(ctx context.Context, query landfall.FailureQue
 	return userErrors("account.failed", o.store.Failed(ctx, query)), nil
 }
 
-// userErrors is a stream whose errors are the operator's.
+// userErrors passes the errors of a stream through storeError.
 func userErrors[T any](doing string, rows iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for one, err := range rows {

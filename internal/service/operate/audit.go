@@ -11,22 +11,21 @@ import (
 	"landfall/internal/service/audit"
 )
 
-// AuditFilter says which entries somebody wants to see. Empty fields let
-// everything through.
+// AuditFilter selects audit entries. An empty field matches everything.
 type AuditFilter struct {
 	Since, Until time.Time
 	Actor        string
-	Action       string // its beginning: "account." is all that is done to accounts
-	Subject      string // its beginning as well: "ACME/" is a supplier's accounts
-	RequestID    string // its beginning, so that a bulk request has all its lines
+	Action       string // a prefix: "account." matches every action on accounts
+	Subject      string // a prefix: "ACME/" matches a supplier's accounts
+	RequestID    string // a prefix, so that a bulk request matches all its lines
 
-	Before, After int64 // ids between which entries are looked at; 0: no bound
-	// Look is asked of every entry before it is looked at; false ends it. nil
-	// looks at all.
+	Before, After int64 // exclusive bounds of the ids to read; 0: no bound
+	// Look is called before each entry is examined; false ends the search. nil
+	// examines all entries.
 	Look func(id int64, at time.Time) bool
 }
 
-// matches says whether an entry is wanted.
+// matches reports whether the filter selects an entry.
 func (f AuditFilter) matches(entry landfall.AuditEntry) bool {
 	return (f.Since.IsZero() || !entry.At.Before(f.Since)) && (f.Until.IsZero() || entry.At.Before(f.Until)) &&
 		(f.Actor == "" || entry.Actor == f.Actor) && strings.HasPrefix(entry.Action, f.Action) &&
@@ -36,7 +35,8 @@ func (f AuditFilter) matches(entry landfall.AuditEntry) bool {
 // auditPage is how many entries are read in one transaction.
 const auditPage = 200
 
-// Audit gives what was done, the newest first, each act by itself.
+// Audit returns the audit entries, newest first. A batch is returned as its
+// single actions.
 func (o *Operator) Audit(ctx context.Context, filter AuditFilter) iter.Seq2[landfall.AuditLink, error] {
 	return func(yield func(landfall.AuditLink, error) bool) {
 		for link, err := range o.trail(ctx, landfall.AuditQuery{Newest: true, Before: filter.Before, After: filter.After, Limit: auditPage}) {
@@ -47,8 +47,9 @@ func (o *Operator) Audit(ctx context.Context, filter AuditFilter) iter.Seq2[land
 			if filter.Look != nil && !filter.Look(link.ID, link.At) {
 				return
 			}
-			// Times are the database's and ids are drawn a moment earlier: what is
-			// older than a minute before Since is followed by nothing that is wanted.
+			// Ids are assigned a moment before times, so the two orders differ
+			// slightly. Once an entry is more than a minute older than Since,
+			// all that follow are too old as well.
 			if link.At.Before(filter.Since.Add(-time.Minute)) {
 				return
 			}
@@ -62,13 +63,13 @@ func (o *Operator) Audit(ctx context.Context, filter AuditFilter) iter.Seq2[land
 	}
 }
 
-// ExportAudit gives every entry as it is kept, the oldest first, so that the
-// chain can be checked by others.
+// ExportAudit returns every entry as it is stored, oldest first, so that others
+// can check the chain.
 func (o *Operator) ExportAudit(ctx context.Context) iter.Seq2[landfall.AuditLink, error] {
 	return o.trail(ctx, landfall.AuditQuery{Limit: auditPage})
 }
 
-// trail reads the audit page by page, each in a transaction of its own.
+// trail reads the audit in pages, each in its own transaction.
 func (o *Operator) trail(ctx context.Context, query landfall.AuditQuery) iter.Seq2[landfall.AuditLink, error] {
 	return func(yield func(landfall.AuditLink, error) bool) {
 		for {
@@ -98,7 +99,7 @@ func (o *Operator) trail(ctx context.Context, query landfall.AuditQuery) iter.Se
 	}
 }
 
-// VerifyAudit finds the first place at which the audit is not what it was.
+// VerifyAudit finds the first position at which the audit was altered.
 func (o *Operator) VerifyAudit(ctx context.Context, evidence audit.Evidence) (audit.Result, error) {
 	verdict, err := audit.Verify(ctx, o.store, evidence)
 	return verdict, storeError("audit.verify", err)

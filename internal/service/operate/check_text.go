@@ -9,15 +9,16 @@ import (
 	"landfall/internal/lib/spelling"
 )
 
-// The longest texts an operator may give.
+// The maximum lengths of an operator's texts, in characters.
 const (
 	longestName   = 128
 	longestReason = 500
 	longestRoot   = 1024
 )
 
-// checkLine refuses a text that people could not see, tell apart or type
-// again: blank, over long, with blanks around it or with invisible characters.
+// checkLine refuses a text that people cannot see, tell apart or retype: one
+// that is blank or too long, begins or ends with a blank, or contains invisible
+// characters.
 func checkLine(attr, what, text string, longest int) error {
 	count := utf8.RuneCountInString(text)
 	switch {
@@ -33,8 +34,8 @@ func checkLine(attr, what, text string, longest int) error {
 	return nil
 }
 
-// suggestion says which of the known words somebody may have meant, and which command
-// lists them all.
+// suggestion names the known words that may have been meant, and the command
+// that lists them all.
 func suggestion(word string, known []string, listing string) string {
 	return strings.TrimSpace(spelling.Hint(word, known) + " See them all with: " + listing)
 }

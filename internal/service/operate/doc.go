@@ -1,4 +1,6 @@
-// Package operate holds the operator's verbs: import suppliers, teams,
-// organisations, API keys, payment vendors and skip marks. Every change and its audit entry are
-// one transaction, and every refusal says what is wrong, where, and what to do.
+// Package operate implements what operators do: they manage import suppliers,
+// teams, organisations, API keys, payment vendors, webhooks, mails and runs, and
+// look up, skip, undo and erase accounts. Each change is written in one
+// transaction with its audit entry. Every refusal says what is wrong, where, and
+// what to do.
 package operate

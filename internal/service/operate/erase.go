@@ -8,9 +8,9 @@ import (
 	"landfall"
 )
 
-// Erase takes away for good what is personal of an account. Its numbers and its
-// books stay, and that it was there. The reason is kept in the audit: no place
-// for personal data.
+// Erase permanently removes the personal data of an account. Its numbers, its
+// ledger and the fact that it existed stay. The reason is stored in the audit,
+// so it must not contain personal data.
 func (o *Operator) Erase(ctx context.Context, key landfall.Key, reason string) (landfall.Erasure, error) {
 	if err := checkLine("reason", "The reason", reason, longestReason); err != nil {
 		return landfall.Erasure{}, err
@@ -34,8 +34,8 @@ func (o *Operator) Erase(ctx context.Context, key landfall.Key, reason string) (
 	return erasure, nil
 }
 
-// ExportAccount gives everything known about a person's account, for the
-// person. That somebody saw it is kept in the audit, with the reason.
+// ExportAccount returns everything known about a person's account, to be given
+// to that person. The export and its reason are recorded in the audit.
 func (o *Operator) ExportAccount(ctx context.Context, key landfall.Key, reason string) (AccountFacts, error) {
 	if err := checkLine("reason", "The reason", reason, longestReason); err != nil {
 		return AccountFacts{}, err

@@ -7,25 +7,26 @@ import (
 	"landfall"
 )
 
-// Health is how the service does as a whole, as far as the database knows.
+// Health describes the whole service, as far as the database knows.
 type Health struct {
 	Replicas []landfall.Replica
 	Live     []landfall.Run
 	Mails    int // waiting, counted up to mostWaiting
 	MailsBy  time.Time
 	Webhooks landfall.WebhookFigures
-	Answered time.Duration // in which the database said all this
+	Answered time.Duration // how long the database took to answer
 }
 
 const (
-	// replicaSeen is how long a server that says nothing is believed to be there.
+	// replicaSeen is how long a server counts as running after its last
+	// heartbeat.
 	replicaSeen = time.Minute
-	// mostWaiting is how far mails that wait are counted.
+	// mostWaiting is the number at which counting waiting mails stops.
 	mostWaiting = 10_000
 )
 
-// Health looks at what can be counted quickly. The log of events is complete up
-// to an id.
+// Health returns what can be counted quickly. The argument complete is the id up
+// to which the event log is complete.
 func (o *Operator) Health(ctx context.Context, complete int64) (found Health, err error) {
 	began := time.Now()
 	err = o.view(ctx, "health", func(view landfall.View) (err error) {
@@ -45,8 +46,8 @@ func (o *Operator) Health(ctx context.Context, complete int64) (found Health, er
 	return found, err
 }
 
-// Heartbeat notes that a server is there and how far runs are. It is nobody's act,
-// so it is in no audit.
+// Heartbeat records that a server is running, and samples the progress of runs.
+// It is not the act of a person, so it is not audited.
 func (o *Operator) Heartbeat(ctx context.Context, self landfall.Replica, every time.Duration) error {
 	return storeError("beat", o.store.Update(ctx, func(tx landfall.Tx) error {
 		if err := tx.TouchReplica(ctx, self); err != nil {

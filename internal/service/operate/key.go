@@ -10,14 +10,15 @@ import (
 	"landfall/internal/service/auth"
 )
 
-// KeyRequest says what key to make.
+// KeyRequest describes the key to create.
 type KeyRequest struct {
 	Organisation string
 	Role         landfall.Role
 	Life         time.Duration // 0: the key does not expire
 }
 
-// CreateKey makes an API key. Its text is shown once: only a hash is kept.
+// CreateKey creates an API key. Its text is shown only once, because only a hash
+// is stored.
 func (o *Operator) CreateKey(ctx context.Context, request KeyRequest) (landfall.APIKey, auth.Secret, error) {
 	if request.Role != landfall.RoleImporter && request.Role != landfall.RoleViewer {
 		return landfall.APIKey{}, auth.Secret{}, invalid("role", rules.CodeInvalidChoice,
@@ -40,7 +41,8 @@ func (o *Operator) CreateKey(ctx context.Context, request KeyRequest) (landfall.
 	return key, text, nil
 }
 
-// Keys gives the keys of an organisation, or of all with "", oldest first.
+// Keys returns the keys of an organisation, oldest first. With "" it returns the
+// keys of all organisations.
 func (o *Operator) Keys(ctx context.Context, organisation string) ([]landfall.APIKey, error) {
 	var keys []landfall.APIKey
 	err := o.view(ctx, "key.list", func(view landfall.View) error {
@@ -56,16 +58,16 @@ func (o *Operator) Keys(ctx context.Context, organisation string) ([]landfall.AP
 	return keys, err
 }
 
-// RevokeKey ends a key and every token that came from it, for good.
+// RevokeKey permanently ends a key and every token issued for it.
 func (o *Operator) RevokeKey(ctx context.Context, id string) error {
 	return o.change(ctx, "key.revoke", id, func(tx landfall.Tx) (string, error) {
 		return "", replaceError(tx.RevokeKey(ctx, id), landfall.ErrNotFound, noKey(id))
 	})
 }
 
-// RotateKey makes a new key for the same organisation and role, living as long
-// as the old one was meant to, and lets the old one go on for an overlap, so
-// that its users can change over without a failed request.
+// RotateKey creates a new key with the organisation, role and lifetime of an old
+// one. The old key stays valid for the overlap, so that its users can switch
+// without a failed request.
 func (o *Operator) RotateKey(ctx context.Context, id string, overlap time.Duration) (landfall.APIKey, auth.Secret, error) {
 	if overlap < 0 {
 		return landfall.APIKey{}, auth.Secret{}, invalid("overlap", rules.CodeOutOfRange,
@@ -75,7 +77,7 @@ func (o *Operator) RotateKey(ctx context.Context, id string, overlap time.Durati
 	var text auth.Secret
 	err := o.change(ctx, "key.rotate", id, func(tx landfall.Tx) (string, error) {
 		old, err := tx.Key(ctx, id)
-		now := o.clock() // after the key was waited for: another rotation may have ended it
+		now := o.clock() // only after the key is locked: another rotation may have ended it
 		if err != nil {
 			return "", replaceError(err, landfall.ErrNotFound, noKey(id))
 		}
@@ -91,7 +93,7 @@ func (o *Operator) RotateKey(ctx context.Context, id string, overlap time.Durati
 		if err := tx.CreateKey(ctx, key); err != nil {
 			return "", err
 		}
-		// An old key that ends sooner by itself keeps its own end.
+		// Do not extend an old key that expires before the overlap ends.
 		if end := now.Add(overlap); old.ExpiresAt.IsZero() || end.Before(old.ExpiresAt) {
 			if err := tx.ExpireKey(ctx, id, end); err != nil {
 				return "", err
@@ -106,7 +108,7 @@ func (o *Operator) RotateKey(ctx context.Context, id string, overlap time.Durati
 	return key, text, nil
 }
 
-// end gives when a key made now ends; no life means no end.
+// end returns when a key created now expires. A life of 0 means never.
 func (o *Operator) end(life time.Duration) time.Time {
 	if life == 0 {
 		return time.Time{}
@@ -114,13 +116,13 @@ func (o *Operator) end(life time.Duration) time.Time {
 	return o.clock().Add(life).UTC()
 }
 
-// noKey offers no similar name: keys have random ones, and a guess could be the
-// key of another organisation.
+// noKey suggests no similar id: ids are random, and a guess could name a key of
+// another organisation.
 func noKey(id string) *landfall.Error {
 	return notFound(landfall.CodeNotFound, "There is no key %q. See which there are with: key list", id)
 }
 
-// describe tells about a key in one line for the audit, without its secret.
+// describe describes a key in one line for the audit, without its secret.
 func describe(key landfall.APIKey) string {
 	ends := "never"
 	if !key.ExpiresAt.IsZero() {

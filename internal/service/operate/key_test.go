@@ -10,8 +10,9 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// TestKeyLife rotates a key with an overlap. An old key that ends at once stops
-// an import in the middle of the night, and one that never ends was not rotated.
+// TestKeyLife rotates a key with an overlap. If the old key ended at once, an
+// import would stop in the middle of the night; if it never ended, it would not
+// be rotated.
 func TestKeyLife(t *testing.T) {
 	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
@@ -61,8 +62,8 @@ func TestKeyLife(t *testing.T) {
 	})
 }
 
-// TestKeyRefusals asks for keys that make no sense. One of them that is made all
-// the same is a credential nobody watches.
+// TestKeyRefusals asks for keys that make no sense. If one were created all the
+// same, it would be a credential that nobody watches.
 func TestKeyRefusals(t *testing.T) {
 	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()

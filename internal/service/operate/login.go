@@ -14,14 +14,14 @@ import (
 	"landfall/internal/service/auth"
 )
 
-// invitationLife is how long a link to choose a password is good.
+// invitationLife is how long a link to choose a password is valid.
 const invitationLife = limits.Invitation
 
-// maxLoginLength is how long the name of an operator may be.
+// maxLoginLength is the maximum length of an operator's name.
 const maxLoginLength = 32
 
-// CreateOperator lets somebody sign in to the console, and gives the secret of
-// the link by which he chooses his password. It is shown once.
+// CreateOperator adds an operator of the console and returns the secret of the
+// link for choosing a password. The secret is shown only once.
 func (o *Operator) CreateOperator(ctx context.Context, name string, role landfall.OperatorRole) (auth.Secret, error) {
 	if err := checkLogin(name); err != nil {
 		return auth.Secret{}, err
@@ -52,7 +52,7 @@ func checkLogin(name string) error {
 	return nil
 }
 
-// Operators gives everybody who may sign in to the console, by name.
+// Operators returns all operators of the console, by name.
 func (o *Operator) Operators(ctx context.Context) (operators []landfall.Operator, err error) {
 	err = o.view(ctx, "operator.list", func(view landfall.View) (err error) {
 		operators, err = view.Operators(ctx)
@@ -61,11 +61,11 @@ func (o *Operator) Operators(ctx context.Context) (operators []landfall.Operator
 	return operators, err
 }
 
-// DisableOperator shuts somebody out at once: all his sessions are over.
+// DisableOperator locks an operator out at once and ends all their sessions.
 func (o *Operator) DisableOperator(ctx context.Context, name string) error {
 	return o.alterOperator(ctx, "operator.disable", name, func(tx landfall.Tx, operator *landfall.Operator) (string, error) {
-		// A link that was not used yet ends too. Whoever holds it must not come in
-		// with it when the operator is let in again.
+		// End an unused link too. Otherwise it would work again once the
+		// operator is enabled.
 		operator.Disabled = true
 		operator.Invitation, operator.InvitationEndsAt = [32]byte{}, time.Time{}
 		ended, err := tx.EndSessions(ctx, name, "")
@@ -73,7 +73,7 @@ func (o *Operator) DisableOperator(ctx context.Context, name string) error {
 	})
 }
 
-// EnableOperator lets somebody in again who was shut out.
+// EnableOperator lets a disabled operator sign in again.
 func (o *Operator) EnableOperator(ctx context.Context, name string) error {
 	return o.alterOperator(ctx, "operator.enable", name, func(_ landfall.Tx, operator *landfall.Operator) (string, error) {
 		operator.Disabled = false
@@ -81,8 +81,8 @@ func (o *Operator) EnableOperator(ctx context.Context, name string) error {
 	})
 }
 
-// ResetOperator forgets the password and the second factor of somebody who has
-// lost them, and gives the secret of a new link.
+// ResetOperator removes the password and the second factor of an operator who
+// lost them, and returns the secret of a new link.
 func (o *Operator) ResetOperator(ctx context.Context, name string) (auth.Secret, error) {
 	secret, hash := auth.NewInvitation()
 	err := o.alterOperator(ctx, "operator.reset", name, func(tx landfall.Tx, operator *landfall.Operator) (string, error) {
@@ -98,7 +98,7 @@ func (o *Operator) ResetOperator(ctx context.Context, name string) (auth.Secret,
 	return secret, err
 }
 
-// alterOperator changes one that exists.
+// alterOperator changes an existing operator.
 func (o *Operator) alterOperator(ctx context.Context, action, name string, how func(landfall.Tx, *landfall.Operator) (string, error)) error {
 	return o.change(ctx, action, name, func(tx landfall.Tx) (string, error) {
 		operator, err := tx.Operator(ctx, name)
@@ -113,7 +113,7 @@ func (o *Operator) alterOperator(ctx context.Context, action, name string, how f
 	})
 }
 
-// Sessions gives who is signed in, those seen last first.
+// Sessions returns the open sessions, most recently used first.
 func (o *Operator) Sessions(ctx context.Context, idle time.Duration) (sessions []landfall.Session, err error) {
 	err = o.view(ctx, "session.list", func(view landfall.View) (err error) {
 		sessions, err = view.Sessions(ctx, "", idle)
@@ -122,15 +122,15 @@ func (o *Operator) Sessions(ctx context.Context, idle time.Duration) (sessions [
 	return sessions, err
 }
 
-// EndSession signs a browser out.
+// EndSession ends one session.
 func (o *Operator) EndSession(ctx context.Context, id string) error {
 	return o.change(ctx, "session.end", id, func(tx landfall.Tx) (string, error) {
 		return "", replaceError(tx.EndSession(ctx, id), landfall.ErrNotFound, notFound(landfall.CodeNotFound, "There is no session %q; it may be over.", id))
 	})
 }
 
-// operatorError turns an absent operator into a sentence with the name that was
-// probably meant. Only operators ask, who may see each other's names.
+// operatorError turns ErrNotFound into a refusal that suggests the name that was
+// probably meant. Only operators see it, and they may see each other's names.
 func operatorError(ctx context.Context, view landfall.OperatorReader, name string, err error) error {
 	if !errors.Is(err, landfall.ErrNotFound) {
 		return err

@@ -12,9 +12,10 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// checkMailSender refuses to promise mails that nobody sends: customers would be left
-// waiting, and the operator would not know. Who sends is known by the setting
-// of this command, or by a server that noted in the database that it does.
+// checkMailSender refuses to switch customer mails on when no server sends them:
+// customers would wait in vain, and the operator would not know. A server sends
+// mails if this command is configured to, or if a server recorded in the
+// database that it does.
 func (o *Operator) checkMailSender(ctx context.Context, view landfall.MailReader, before bool, supplier landfall.Supplier) error {
 	if before || !supplier.SendCustomerEmails || o.mails {
 		return nil
@@ -31,7 +32,7 @@ func (o *Operator) checkMailSender(ctx context.Context, view landfall.MailReader
 // mailPage is how many mails are read or changed in one transaction.
 const mailPage = 200
 
-// Mails hands over mails one by one, the oldest first.
+// Mails calls each for every mail that matches, oldest first.
 func (o *Operator) Mails(ctx context.Context, query landfall.MailQuery, each func(landfall.MailRecord) error) error {
 	if query.Supplier != "" {
 		if _, err := o.ShowSupplier(ctx, query.Supplier); err != nil {
@@ -41,8 +42,8 @@ func (o *Operator) Mails(ctx context.Context, query landfall.MailQuery, each fun
 	if query.State != "" && !slices.Contains(landfall.MailStates, query.State) {
 		return invalid("state", rules.CodeInvalidChoice, "State %q is not known; use one of %s.", string(query.State), join(landfall.MailStates))
 	}
-	// A page is read before it is handed over: whoever takes his time with each mail
-	// holds no snapshot meanwhile.
+	// Read each page completely before handing it over, so that a slow caller
+	// does not keep a snapshot open.
 	left := query.Limit
 	for query.Limit = mailPage; left > 0; {
 		var page []landfall.MailRecord
@@ -67,8 +68,8 @@ func (o *Operator) Mails(ctx context.Context, query landfall.MailQuery, each fun
 	return nil
 }
 
-// ShowMail gives one mail by its number or by the Message-ID of its message,
-// which is what a bounce brings back.
+// ShowMail returns a mail by its number or by the Message-ID of its message,
+// which is what a bounce contains.
 func (o *Operator) ShowMail(ctx context.Context, name string) (landfall.MailRecord, error) {
 	var found landfall.MailRecord
 	err := o.view(ctx, "mail.show", func(view landfall.View) (err error) {
@@ -78,7 +79,7 @@ func (o *Operator) ShowMail(ctx context.Context, name string) (landfall.MailReco
 	return found, err
 }
 
-// findMail understands 17 and <17.a-7k3m9q2b@example.com>.
+// findMail accepts 17 and <17.a-7k3m9q2b@example.com>.
 func findMail(ctx context.Context, view landfall.MailReader, name string) (landfall.MailRecord, error) {
 	local, _, _ := strings.Cut(strings.Trim(strings.TrimSpace(name), "<>"), "@")
 	digits, account, named := strings.Cut(local, ".")
@@ -88,24 +89,24 @@ func findMail(ctx context.Context, view landfall.MailReader, name string) (landf
 			"A mail is named by its number, as mail list shows it, or by the Message-ID of its message.")
 	}
 	found, err := view.Mail(ctx, id)
-	// The same number may be another mail in another database. A Message-ID that came
-	// back names the account too, which tells the two apart.
+	// Another database may have another mail with this number. A Message-ID also
+	// names the account, which tells the two apart.
 	if err == nil && named && !strings.EqualFold(account, found.AccountNumber) {
 		err = landfall.ErrNotFound
 	}
 	return found, replaceError(err, landfall.ErrNotFound, notFound(landfall.CodeNotFound, "There is no mail %q. See them with: mail list", name))
 }
 
-// mailDecision is what an operator may do with a mail.
+// mailDecision is something an operator can do with a mail.
 type mailDecision struct {
 	action string
 	state  landfall.MailState
 	from   []landfall.MailState
-	not    string // why not, for every other state
+	not    string // why it is refused in any other state
 }
 
-// The three decisions. None leads from sent to queued: only a mail of which
-// somebody says that it came back may go out again.
+// The three decisions. None leads from sent to queued: a sent mail can be sent
+// again only after an operator records that it bounced.
 var (
 	retrying = mailDecision{"mail.retry", landfall.MailQueued,
 		[]landfall.MailState{landfall.MailQueued, landfall.MailRefused, landfall.MailWithdrawn, landfall.MailBounced},
@@ -118,22 +119,22 @@ var (
 		"only a mail that was sent can come back"}
 )
 
-// RetryMail lets a mail be tried again, at once and with all attempts.
+// RetryMail queues a mail again, due at once and with all its attempts.
 func (o *Operator) RetryMail(ctx context.Context, name string) (landfall.MailRecord, error) {
 	return o.decide(ctx, retrying, name, "")
 }
 
-// WithdrawMail keeps a mail from being sent.
+// WithdrawMail prevents a mail from being sent.
 func (o *Operator) WithdrawMail(ctx context.Context, name, reason string) (landfall.MailRecord, error) {
 	return o.decide(ctx, withdrawing, name, reason)
 }
 
-// BouncedMail notes that a mail came back.
+// BouncedMail records that a mail bounced.
 func (o *Operator) BouncedMail(ctx context.Context, name, reason string) (landfall.MailRecord, error) {
 	return o.decide(ctx, bouncing, name, reason)
 }
 
-// decide changes one mail, or says why not.
+// decide changes one mail, or says why it cannot.
 func (o *Operator) decide(ctx context.Context, wanted mailDecision, name, reason string) (landfall.MailRecord, error) {
 	if err := checkReason(reason); err != nil {
 		return landfall.MailRecord{}, err
@@ -143,8 +144,8 @@ func (o *Operator) decide(ctx context.Context, wanted mailDecision, name, reason
 		return found, err
 	}
 	err = o.change(ctx, wanted.action, auditSubject(found.Key), func(tx landfall.Tx) (string, error) {
-		// It is read again where it is held: since it was found a sender may have
-		// taken it.
+		// Read the mail again under the lock: a sender may have claimed it in
+		// the meantime.
 		if found, err = tx.Mail(ctx, found.ID); err != nil {
 			return "", err
 		}
@@ -176,8 +177,8 @@ func (o *Operator) decide(ctx context.Context, wanted mailDecision, name, reason
 	return found, err
 }
 
-// RetryMails lets every refused or bounced mail of a supplier be tried again,
-// and says how many there were.
+// RetryMails queues every refused, withdrawn or bounced mail of a supplier
+// again, and returns how many there were.
 func (o *Operator) RetryMails(ctx context.Context, supplier string, state landfall.MailState) (int, error) {
 	if state != landfall.MailRefused && state != landfall.MailBounced && state != landfall.MailWithdrawn {
 		return 0, invalid("state", rules.CodeInvalidChoice, "Mails that were refused, withdrawn or bounced can be tried again, not those that are %s.", string(state))
@@ -185,13 +186,13 @@ func (o *Operator) RetryMails(ctx context.Context, supplier string, state landfa
 	return o.decideAll(ctx, retrying, supplier, state, "")
 }
 
-// WithdrawMails keeps every mail of a supplier that waits from being sent.
+// WithdrawMails prevents every waiting mail of a supplier from being sent.
 func (o *Operator) WithdrawMails(ctx context.Context, supplier, reason string) (int, error) {
 	return o.decideAll(ctx, withdrawing, supplier, landfall.MailQueued, reason)
 }
 
-// decideAll changes all mails of a supplier in a state, a page in a transaction.
-// It can be repeated when it was interrupted.
+// decideAll changes all mails of a supplier in a state, one page per
+// transaction. It can be repeated after an interruption.
 func (o *Operator) decideAll(ctx context.Context, wanted mailDecision, supplier string, state landfall.MailState, reason string) (int, error) {
 	if err := checkReason(reason); err != nil {
 		return 0, err
@@ -203,19 +204,20 @@ func (o *Operator) decideAll(ctx context.Context, wanted mailDecision, supplier 
 	for count, after := 0, int64(0); ; {
 		done, last := 0, int64(0)
 		err := o.change(ctx, wanted.action, supplier, func(tx landfall.Tx) (string, error) {
-			// A transaction may be run again from its beginning, and counts anew
-			// then.
+			// The transaction may run more than once. Start counting from zero
+			// each time.
 			done, last = 0, 0
 			page, err := tx.Mails(ctx, landfall.MailQuery{Supplier: supplier, State: state, After: after, Limit: mailPage})
 			if err != nil {
 				return "", err
 			}
 			if len(page) == 0 {
-				return "", noMore // and nothing for the audit
+				return "", noMore // and write no audit entry
 			}
 			for _, mail := range page {
 				last = mail.ID
-				// It may be in somebody's hands by now, or gone with its account.
+				// A sender may have claimed it by now, or it may be gone with
+				// its account.
 				found, err := tx.Mail(ctx, mail.ID)
 				if errors.Is(err, landfall.ErrNotFound) ||
 					err == nil && (found.State != state || found.AccountNumber == "" || found.RecipientRemoved && wanted.state == landfall.MailQueued) {
@@ -237,8 +239,8 @@ func (o *Operator) decideAll(ctx context.Context, wanted mailDecision, supplier 
 		if err != nil {
 			return count, err
 		}
-		// The next page begins behind the last mail that was looked at, changed or
-		// not: those that stay in their state would come again for ever.
+		// The next page starts after the last mail read, changed or not. Mails
+		// that keep their state would otherwise be read again for ever.
 		count, after = count+done, last
 	}
 }

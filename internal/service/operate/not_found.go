@@ -8,12 +8,12 @@ import (
 	"landfall"
 )
 
-// The functions below turn the store's "not found" into a refusal that blames
-// the right word and says which one may have been meant. Any other error, and
-// none, stays what it is.
+// The functions below turn the store's ErrNotFound into a refusal that names the
+// wrong word and suggests the right one. They return any other error, and nil,
+// unchanged.
 
-// processError looks at the supplier first: with a mistyped code no account
-// could ever be found, and the account would be blamed for it.
+// processError checks the supplier first. With a mistyped code no account could
+// ever be found, and the refusal would blame the account.
 func processError(ctx context.Context, view landfall.SupplierReader, key landfall.Key, err error) error {
 	if !errors.Is(err, landfall.ErrNotFound) {
 		return err
@@ -24,8 +24,9 @@ func processError(ctx context.Context, view landfall.SupplierReader, key landfal
 	return notFound(landfall.CodeProcessUnknown, "No account %q was ever staged for supplier %q.", key.External, key.Supplier)
 }
 
-// supplierError turns an absent supplier into a sentence with the code that was
-// probably meant. Other errors pass: a database that is away is no typing error.
+// supplierError turns ErrNotFound into a refusal that suggests the code that was
+// probably meant. Other errors pass: an unreachable database is not a typing
+// error.
 func supplierError(ctx context.Context, view landfall.SupplierReader, code string, err error) error {
 	if !errors.Is(err, landfall.ErrNotFound) {
 		return err
@@ -38,8 +39,8 @@ func supplierError(ctx context.Context, view landfall.SupplierReader, code strin
 	return notFound(landfall.CodeSupplierUnknown, "There is no import supplier %q. %s", code, suggestion(code, known, "supplier list"))
 }
 
-// organisationError does the same for an organisation, whose names are long and
-// mistyped most.
+// organisationError does the same for an organisation. Names of organisations
+// are long and mistyped most.
 func organisationError(ctx context.Context, view landfall.CredentialReader, name string, err error) error {
 	if !errors.Is(err, landfall.ErrNotFound) {
 		return err
@@ -65,7 +66,7 @@ func vendorError(ctx context.Context, view landfall.VendorReader, code string, e
 	return notFound(landfall.CodeVendorUnknown, "There is no payment vendor %q. %s", code, suggestion(code, known, "vendor list"))
 }
 
-// namesOf lists what somebody may have meant.
+// namesOf lists the names to choose a suggestion from.
 func namesOf[T any](things []T, name func(T) string) []string {
 	listed := make([]string, len(things))
 	for i, thing := range things {
@@ -74,7 +75,7 @@ func namesOf[T any](things []T, name func(T) string) []string {
 	return listed
 }
 
-// notFound says that a named thing does not exist.
+// notFound reports that a named thing does not exist.
 func notFound(code, detail string, args ...any) *landfall.Error {
 	return &landfall.Error{Kind: landfall.NotFound, Code: code, Detail: fmt.Sprintf(detail, args...)}
 }

@@ -36,7 +36,7 @@ func each(t *testing.T, test func(*testing.T, fixture)) {
 	}
 }
 
-// newFixture gives an office over a database.
+// newFixture returns a fixture over a database.
 func newFixture(t *testing.T, address string) fixture {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), address, sqlstore.Options{Server: true, ApplySchema: true})
@@ -47,7 +47,7 @@ func newFixture(t *testing.T, address string) fixture {
 	return fixture{operate.New(store, operate.Options{Actor: actor, Rules: ruleCodes, SendsMail: true}), store}
 }
 
-// audit gives the actions written down about a subject, with their details.
+// audit returns the audited actions on a subject, with their details.
 func (d fixture) audit(t *testing.T, subject string) []string {
 	t.Helper()
 	var lines []string
@@ -67,7 +67,8 @@ func (d fixture) audit(t *testing.T, subject string) []string {
 	return lines
 }
 
-// events gives the events about a process or, with no number, a supplier.
+// events returns the events of a process or, with no external number, of a
+// supplier.
 func (d fixture) events(t *testing.T, key landfall.Key) []landfall.Event {
 	t.Helper()
 	var events []landfall.Event
@@ -96,7 +97,8 @@ func must(t *testing.T, errs ...error) {
 	}
 }
 
-// refusal checks that an error is one a person can read, about the right thing.
+// refusal checks that an error is a refusal with this code, and that its detail
+// contains the parts.
 func refusal(t *testing.T, what string, err error, code string, parts ...string) {
 	t.Helper()
 	var known *landfall.Error
@@ -114,9 +116,9 @@ func refusal(t *testing.T, what string, err error, code string, parts ...string)
 	}
 }
 
-// TestSupplierLife goes through everything an operator changes about a supplier.
-// A setting that is dropped on its way shows only when accounts are refused, or
-// taken, for it.
+// TestSupplierLife changes everything an operator can change about a supplier. A
+// setting that gets lost on the way would show only when accounts are wrongly
+// refused or accepted.
 func TestSupplierLife(t *testing.T) {
 	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
@@ -163,8 +165,8 @@ func TestSupplierLife(t *testing.T) {
 
 func second[V any](_ V, err error) error { return err }
 
-// TestGrants gives and takes a grant. One that is not really taken back leaves a
-// supplier's customers open to an organisation that should not see them.
+// TestGrants grants and revokes a supplier. If the revocation had no effect, an
+// organisation could still see customers that it should not see.
 func TestGrants(t *testing.T) {
 	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
@@ -186,9 +188,9 @@ func TestGrants(t *testing.T) {
 	})
 }
 
-// TestOrganisationsAndTeams wants an organisation to be switched off without
-// being forgotten: its keys, its audit and its name must be there when it comes
-// back.
+// TestOrganisationsAndTeams checks that a disabled organisation is not
+// forgotten: its keys, its audit and its name must be there when it is enabled
+// again.
 func TestOrganisationsAndTeams(t *testing.T) {
 	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
@@ -213,8 +215,8 @@ func TestOrganisationsAndTeams(t *testing.T) {
 	})
 }
 
-// TestSkipMarks marks accounts to be skipped. An account that is imported in
-// spite of its mark is one that its customer has left.
+// TestSkipMarks marks accounts as skipped. An account that is imported despite
+// its mark belongs to a customer who has left.
 func TestSkipMarks(t *testing.T) {
 	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
@@ -251,9 +253,9 @@ func TestSkipMarks(t *testing.T) {
 	})
 }
 
-// TestVendorLife sets a vendor anew. A setting that stays from before would send
-// questions, and the credential, to where the operator believes they no longer
-// go.
+// TestVendorLife configures a vendor again. A setting left over from before
+// would send questions, and the credential, to an address that the operator
+// believes is no longer used.
 func TestVendorLife(t *testing.T) {
 	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
@@ -273,7 +275,7 @@ func TestVendorLife(t *testing.T) {
 		same(t, "the vendor", vendors[0].Vendor, vendor)
 		same(t, "its grants", vendors[0].Grants, landfall.VendorGrants{AllSuppliers: true})
 
-		// Setting it again leaves nothing of what was there before.
+		// Setting it again replaces the whole configuration.
 		must(t, d.SetVendor(ctx, landfall.Vendor{Code: "PAY", Adapter: "sandbox"}))
 		vendors, err = d.Vendors(ctx)
 		must(t, err)
@@ -289,7 +291,8 @@ func TestVendorLife(t *testing.T) {
 	})
 }
 
-// A number that cannot be one is told apart from one that nobody has.
+// An impossible account number gets another refusal than one that no account
+// has.
 func TestAccountNumbersAreChecked(t *testing.T) {
 	each(t, func(t *testing.T, d fixture) {
 		_, err := d.ShowAccountByNumber(t.Context(), "A-00000001")
@@ -299,8 +302,8 @@ func TestAccountNumbersAreChecked(t *testing.T) {
 	})
 }
 
-// A mistyped supplier is blamed itself, not its accounts, and the one that was
-// meant is named.
+// The refusal of a mistyped supplier names the supplier, not its accounts, and
+// suggests the right code.
 func TestMistypedNamesAreBlamed(t *testing.T) {
 	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()

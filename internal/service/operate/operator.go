@@ -12,30 +12,31 @@ import (
 	"landfall/internal/service/audit"
 )
 
-// Options are what an Operator needs besides the store.
+// Options configure an Operator.
 type Options struct {
-	Actor string // who is changing things: "operator:<login>"
-	// Source is the machine or address they sit at, and RequestID names the
-	// request of a page; both are for the audit.
+	Actor string // who makes the changes: "operator:<login>"
+	// Source is the host or address the operator works from, and RequestID is
+	// the id of a console request. Both are stored in the audit.
 	Source, RequestID string
 	Rules             []string         // codes of the rules whose severity may be set
 	Clock             func() time.Time // nil: time.Now
 
-	// SecretVariables may hold a vendor's secret besides those named VENDOR_….
+	// SecretVariables are environment variables that may contain a vendor's
+	// secret, besides those named VENDOR_….
 	SecretVariables []string
 
-	// SendsMail says that a mail server is configured where the operator sits.
+	// SendsMail says that this process is configured with a mail server.
 	SendsMail bool
 
-	// Sender delivers to webhooks; nil where none are added or tried.
+	// Sender delivers to webhooks; nil if none are added or tested.
 	Sender *webhook.Sender
 
-	// Verifier asks payment vendors; nil where none is asked.
+	// Verifier asks payment vendors; nil if none are asked.
 	Verifier landfall.InstructionVerifier
 }
 
-// Store is what the operator's verbs need of a store: no staging and no posting
-// among it but what Pipeline has for taking accounts back.
+// Store is the part of a store that an Operator needs. An Operator neither
+// stages nor posts: of Importer it uses only Undo.
 type Store interface {
 	landfall.Transactor
 	landfall.Importer
@@ -49,7 +50,8 @@ type Store interface {
 	landfall.AuditChainer
 }
 
-// Operator runs the operator's verbs on behalf of one actor.
+// Operator does what one operator asks for, and records it under that operator's
+// name.
 type Operator struct {
 	store   Store
 	actor   string
@@ -63,13 +65,13 @@ type Operator struct {
 	vendors landfall.InstructionVerifier
 }
 
-// New gives an operator over a store.
+// New returns an operator over a store.
 func New(store Store, options Options) *Operator {
 	if options.Clock == nil {
 		options.Clock = time.Now
 	}
-	// Rules are looked up by halves, so they have to be sorted, and the list is the
-	// caller's.
+	// Rules are found by binary search, so sort them; sort a copy, because the
+	// list belongs to the caller.
 	rules := slices.Clone(options.Rules)
 	slices.Sort(rules)
 	return &Operator{
@@ -78,14 +80,14 @@ func New(store Store, options Options) *Operator {
 	}
 }
 
-// WithSource is the same operator at another address: what he does is kept with it.
+// WithSource returns a copy of the operator that records another source address.
 func (o *Operator) WithSource(source string) *Operator {
 	there := *o
 	there.source = source
 	return &there
 }
 
-// change runs a change and keeps its audit entry in the same transaction.
+// change runs a change and writes its audit entry in the same transaction.
 func (o *Operator) change(ctx context.Context, action, subject string, fn func(landfall.Tx) (detail string, err error)) error {
 	err := o.store.Update(ctx, func(tx landfall.Tx) error {
 		detail, err := fn(tx)
@@ -100,21 +102,21 @@ func (o *Operator) change(ctx context.Context, action, subject string, fn func(l
 	return storeError(action, err)
 }
 
-// entry is what the audit keeps of a change.
+// entry returns the audit entry of a change.
 func (o *Operator) entry(action, subject, detail string) landfall.AuditEntry {
 	return landfall.AuditEntry{
 		Actor: o.actor, Action: action, Subject: subject, Detail: detail, Source: o.source, RequestID: o.request,
 	}
 }
 
-// view reads in one snapshot.
+// view reads from one snapshot.
 func (o *Operator) view(ctx context.Context, doing string, fn func(landfall.View) error) error {
 	return storeError(doing, o.store.View(ctx, fn))
 }
 
-// storeError tells the operator of the store's own failures and leaves refusals
-// as they are. Unlike a request, what an operator does is not always safe to do
-// again, so an unknown outcome gets a sentence of its own.
+// storeError turns the store's own failures into errors for the operator and
+// leaves refusals as they are. Unlike an API request, an operator's action is
+// not always safe to repeat, so an unknown outcome has its own message.
 func storeError(doing string, err error) error {
 	if _, known := errors.AsType[*landfall.Error](err); known || err == nil {
 		return err
@@ -126,12 +128,12 @@ func storeError(doing string, err error) error {
 	case errors.Is(err, landfall.ErrUnavailable):
 		told.Detail = "The database cannot be reached or is too busy. Nothing was changed; try again."
 	case told.Kind == landfall.Internal:
-		return fmt.Errorf("%s: %w", doing, err) // for a person at a terminal, who may know what it means
+		return fmt.Errorf("%s: %w", doing, err) // shown at a terminal, to a person who may understand it
 	}
 	return told
 }
 
-// invalid refuses an input of the operator's. The attr names the argument.
+// invalid refuses an operator's input. The attr names the argument.
 func invalid(attr, code, detail string, args ...any) *landfall.Error {
 	detail = fmt.Sprintf(detail, args...)
 	refusal := landfall.Refuse(landfall.CodeValidationFailed, detail)
@@ -139,12 +141,12 @@ func invalid(attr, code, detail string, args ...any) *landfall.Error {
 	return refusal
 }
 
-// nameTaken says that a name is in use already.
+// nameTaken reports that a name is already in use.
 func nameTaken(detail string, args ...any) *landfall.Error {
 	return landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(detail, args...))
 }
 
-// replaceError replaces one of the store's sentinels by a refusal.
+// replaceError replaces one of the store's sentinel errors with a refusal.
 func replaceError(err, sentinel error, refusal *landfall.Error) error {
 	if errors.Is(err, sentinel) {
 		return refusal

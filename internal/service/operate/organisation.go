@@ -12,7 +12,7 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// CreateOrganisation makes an organisation. It may use nothing until it has a
+// CreateOrganisation creates an organisation. It can use nothing until it has a
 // key and is granted a supplier.
 func (o *Operator) CreateOrganisation(ctx context.Context, name string) error {
 	if err := checkLine("name", "The organisation's name", name, longestName); err != nil {
@@ -24,7 +24,7 @@ func (o *Operator) CreateOrganisation(ctx context.Context, name string) error {
 	})
 }
 
-// Organisations gives all organisations, by name.
+// Organisations returns all organisations, by name.
 func (o *Operator) Organisations(ctx context.Context) ([]landfall.Organisation, error) {
 	var organisations []landfall.Organisation
 	err := o.view(ctx, "organisation.list", func(view landfall.View) error {
@@ -35,19 +35,19 @@ func (o *Operator) Organisations(ctx context.Context) ([]landfall.Organisation, 
 	return organisations, err
 }
 
-// DisableOrganisation shuts an organisation out: its keys and tokens are
-// refused until it is enabled again.
+// DisableOrganisation locks an organisation out: its keys and tokens are refused
+// until it is enabled again.
 func (o *Operator) DisableOrganisation(ctx context.Context, name string) error {
 	return o.setDisabled(ctx, "organisation.disable", name, true)
 }
 
-// EnableOrganisation lets a disabled organisation in again.
+// EnableOrganisation lets a disabled organisation use the service again.
 func (o *Operator) EnableOrganisation(ctx context.Context, name string) error {
 	return o.setDisabled(ctx, "organisation.enable", name, false)
 }
 
-// setDisabled writes the mark and its audit entry together. Tokens are not
-// touched: each of them is asked for its organisation whenever it is used.
+// setDisabled sets the mark and writes its audit entry. It does not touch
+// tokens: the organisation is checked whenever a token is used.
 func (o *Operator) setDisabled(ctx context.Context, action, name string, disabled bool) error {
 	return o.change(ctx, action, name, func(tx landfall.Tx) (string, error) {
 		err := tx.SetOrganisationDisabled(ctx, name, disabled)
@@ -55,17 +55,17 @@ func (o *Operator) setDisabled(ctx context.Context, action, name string, disable
 	})
 }
 
-// QuotaChange is what an operator sets about an organisation's share of the
-// service. A nil field leaves the quota as it is; 0 takes it away.
+// QuotaChange is a change of an organisation's quotas. A nil field leaves the
+// quota as it is; 0 removes it.
 type QuotaChange struct {
 	RequestsPerSecond, BytesPerDay, RevisionsPerAccount, TokensPerMinute, ConcurrentCreations *int64
 }
 
-// maxQuota bounds the numbers that are counted within seconds: a higher one
-// would be no limit, but could not be computed with.
+// maxQuota bounds the quotas that are counted over seconds or minutes. A higher
+// number would limit nothing and could overflow calculations.
 const maxQuota = 1_000_000
 
-// SetQuotas changes an organisation's quotas and gives what they are now.
+// SetQuotas changes an organisation's quotas and returns the new ones.
 func (o *Operator) SetQuotas(ctx context.Context, name string, change QuotaChange) (landfall.Quotas, error) {
 	var quotas landfall.Quotas
 	err := o.change(ctx, "organisation.set", name, func(tx landfall.Tx) (string, error) {
@@ -109,11 +109,12 @@ func (o *Operator) SetQuotas(ctx context.Context, name string, change QuotaChang
 // OrganisationFacts is everything an operator sees about an organisation.
 type OrganisationFacts struct {
 	landfall.Organisation
-	BytesToday int64    // sent today, by UTC, as far as servers have written it down
+	BytesToday int64    // sent today in UTC, as far as servers have recorded it
 	Suppliers  []string // codes of the suppliers it may use
 }
 
-// ShowOrganisation gives an organisation, its quotas and what it used of them.
+// ShowOrganisation returns an organisation, its quotas and how much of them it
+// used.
 func (o *Operator) ShowOrganisation(ctx context.Context, name string) (OrganisationFacts, error) {
 	var facts OrganisationFacts
 	err := o.view(ctx, "organisation.show", func(view landfall.View) error {

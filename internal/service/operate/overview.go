@@ -9,39 +9,39 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// SupplierState is how the move of one supplier stands, for one look.
+// SupplierState summarizes the import of one supplier.
 type SupplierState struct { //nolint:recvcheck // it is copied where it is only read
 	landfall.Supplier
 	Staged, Failed, Refused, Skipped, InProgress, Imported int64
-	// Money is what was claimed and what was created, by currency.
+	// Money is what was claimed, sent and created, by currency.
 	Money []CurrencyState
-	// Run is the live one, or the last one there was; nil when there was none.
+	// Run is the live run, or else the last one; nil if there was none.
 	Run    *landfall.Run
-	Still  time.Duration     // the run has finished nothing for so long; 0 while it moves
-	Signed *landfall.SignOff // the last one; nil when there is none
+	Still  time.Duration     // how long the run has finished nothing; 0 while it makes progress
+	Signed *landfall.SignOff // the last one; nil if there is none
 }
 
-// All is how many accounts are known.
+// All returns how many accounts are known.
 func (s SupplierState) All() int64 {
 	return s.Staged + s.Failed + s.Refused + s.Skipped + s.InProgress + s.Imported
 }
 
-// CurrencyState is the balances of one currency.
+// CurrencyState is the sums of balances in one currency.
 type CurrencyState struct {
 	Currency string
-	Claimed  *money.Total // nil: nobody said
+	Claimed  *money.Total // nil: nothing was claimed
 	Sent     money.Total
 	Created  money.Total
 }
 
-// Overview is how everything stands at one moment.
+// Overview is the state of all suppliers at one moment.
 type Overview struct {
 	At        time.Time
 	Suppliers []SupplierState
 }
 
-// Overview gives how every supplier stands, from sums that are kept as they
-// change: it takes no longer with more accounts.
+// Overview returns the state of every supplier. It reads sums that are kept up
+// to date, so it does not get slower with more accounts.
 func (o *Operator) Overview(ctx context.Context) (all Overview, err error) {
 	err = o.view(ctx, "overview", func(view landfall.View) error {
 		suppliers, err := view.Suppliers(ctx)
@@ -55,7 +55,7 @@ func (o *Operator) Overview(ctx context.Context) (all Overview, err error) {
 	return all, err
 }
 
-// SupplierState gives how one supplier stands.
+// SupplierState returns the state of one supplier.
 func (o *Operator) SupplierState(ctx context.Context, code string) (stand SupplierState, err error) {
 	err = o.view(ctx, "supplier.stand", func(view landfall.View) error {
 		supplier, err := view.Supplier(ctx, code)
@@ -71,8 +71,8 @@ func (o *Operator) SupplierState(ctx context.Context, code string) (stand Suppli
 	return stand, err
 }
 
-// supplierStates puts a line for each supplier together from a few questions about all
-// of them: one question each would grow with every supplier there is.
+// supplierStates builds the state of each supplier, mostly from a few queries
+// about all of them: separate queries would grow with the number of suppliers.
 func supplierStates(ctx context.Context, view landfall.View, suppliers []landfall.Supplier) ([]SupplierState, error) {
 	busy, err := view.InProgress(ctx)
 	if err != nil {
@@ -104,15 +104,15 @@ func supplierStates(ctx context.Context, view landfall.View, suppliers []landfal
 	return stands, nil
 }
 
-// stallWindow is how far back is looked for the last thing that a run finished.
+// stallWindow is how far back to look for the last account that a run finished.
 const stallWindow = 15 * time.Minute
 
-// lastRuns gives the newest run of each of some suppliers, which is the live one
-// where there is one: while it lives none comes after it.
+// lastRuns returns the newest run of each supplier. That is the live run if
+// there is one, because no other can start while it is live.
 func lastRuns(ctx context.Context, view landfall.View, suppliers []landfall.Supplier) (map[string]*landfall.Run, error) {
 	var runs []landfall.Run
 	var err error
-	// The page of one supplier must not be slower for how many others there are.
+	// The page of one supplier must not get slower with the number of others.
 	if len(suppliers) == 1 {
 		runs, err = view.Runs(ctx, landfall.RunQuery{Supplier: suppliers[0].Code, Limit: 1})
 	} else {
@@ -125,7 +125,7 @@ func lastRuns(ctx context.Context, view landfall.View, suppliers []landfall.Supp
 	return last, err
 }
 
-// lastSigned gives the newest sign-off of every supplier.
+// lastSigned returns the newest sign-off of every supplier.
 func lastSigned(ctx context.Context, view landfall.ReconciliationReader) (map[string]*landfall.SignOff, error) {
 	all, err := view.SignOffs(ctx, "")
 	signed := map[string]*landfall.SignOff{}
@@ -158,7 +158,7 @@ func (s *SupplierState) count(ctx context.Context, view landfall.View) error {
 	}
 	s.Staged, s.Failed, s.Refused, s.Imported = of(landfall.StatusPending), of(landfall.StatusFailed), tallies.Refused, of(landfall.StatusCreated)
 	s.Skipped = of(landfall.StatusSkipped) + of(landfall.StatusUnstaged)
-	// Accounts being created are still counted where they come from.
+	// Accounts being created are still counted as staged or failed.
 	s.InProgress = min(s.InProgress, s.Staged+s.Failed)
 	if s.Staged -= s.InProgress; s.Staged < 0 {
 		s.Failed, s.Staged = s.Failed+s.Staged, 0

@@ -8,20 +8,21 @@ import (
 	"landfall"
 )
 
-// PurgeResult is what went of a supplier, or would go.
+// PurgeResult is what was purged of a supplier, or would be.
 type PurgeResult struct {
 	Supplier landfall.Supplier
 	Gone     landfall.PurgeCounts
-	HeldBy   []string // webhooks that have not received old events, which stay
+	HeldBy   []string // webhooks that have not received old events, which are kept for them
 }
 
-// purgePause is how many times as long as a step took the next one waits, so that
-// whoever is served beside it does not notice.
+// purgePause is how long to pause between two steps, as a multiple of the time
+// the last step took, so that other users hardly notice the purge.
 const purgePause = 4
 
-// Purge takes away what was kept for longer than is set, of one supplier or, with
-// no code, of all that have something to go one day. Each small step commits by
-// itself: what was interrupted is gone as far as it got, and nothing is half gone.
+// Purge removes data that is past its retention, of one supplier or, with no
+// code, of all suppliers with a limited retention. It works in small steps that
+// commit separately: after an interruption, finished steps stay done and nothing
+// is half removed.
 func (o *Operator) Purge(ctx context.Context, code string, dryRun bool) ([]PurgeResult, error) {
 	suppliers, err := o.purgeable(ctx, code)
 	if err != nil {
@@ -47,7 +48,7 @@ func (o *Operator) Purge(ctx context.Context, code string, dryRun bool) ([]Purge
 	return found, nil
 }
 
-// heldBy names the webhooks because of which events stay.
+// heldBy returns the webhooks for which old events are kept.
 func (o *Operator) heldBy(ctx context.Context, supplier landfall.Supplier) ([]string, error) {
 	var names []string
 	err := o.store.View(ctx, func(view landfall.View) (err error) {
@@ -60,8 +61,8 @@ func (o *Operator) heldBy(ctx context.Context, supplier landfall.Supplier) ([]st
 	return names, nil
 }
 
-// purgeable gives the supplier that was named, whatever it keeps, or else those
-// that keep anything for a limited time: the others have nothing to lose.
+// purgeable returns the named supplier, whatever its retention, or else all
+// suppliers with a limited retention: the others have nothing to purge.
 func (o *Operator) purgeable(ctx context.Context, code string) ([]landfall.Supplier, error) {
 	if code != "" {
 		facts, err := o.ShowSupplier(ctx, code)
@@ -77,8 +78,8 @@ func (o *Operator) purgeable(ctx context.Context, code string) ([]landfall.Suppl
 	return some, err
 }
 
-// purge goes on in small steps until nothing is left to do. Between steps it
-// rests, because whoever stages meanwhile must hardly notice.
+// purge runs small steps until nothing is left to do. It pauses between them so
+// that staging is hardly slowed down.
 func (o *Operator) purge(ctx context.Context, code string, dryRun bool) (gone landfall.PurgeCounts, err error) {
 	for order := (landfall.PurgeRequest{Supplier: code, DryRun: dryRun}); ; {
 		began := time.Now()

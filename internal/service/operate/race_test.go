@@ -9,7 +9,8 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// A pause beside a change of name once answered success twice and stayed Ongoing.
+// A pause and a concurrent change of name once both reported success, but the
+// supplier stayed Ongoing.
 func TestChangesOfOneSupplierAtOnceAreAllKept(t *testing.T) {
 	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
@@ -48,7 +49,8 @@ func TestQuotasSetAtOnceAreAllKept(t *testing.T) {
 	})
 }
 
-// A key that is rotated without overlap has one successor, however many ask.
+// A key rotated without overlap has one successor, however many rotations run
+// concurrently.
 func TestOneOfTwoRotationsWins(t *testing.T) {
 	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
@@ -75,7 +77,7 @@ func TestOneOfTwoRotationsWins(t *testing.T) {
 	})
 }
 
-// atOnce makes all changes at the same time; each must succeed.
+// atOnce makes all changes concurrently; each must succeed.
 func atOnce[C any](t *testing.T, changes ...C) func(change func(C) error) {
 	t.Helper()
 	return func(change func(C) error) {

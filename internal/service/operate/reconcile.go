@@ -17,7 +17,8 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// Reconcile compares what a supplier's source claims with what is there.
+// Reconcile compares what a supplier's source claims with what was staged and
+// created.
 func (o *Operator) Reconcile(ctx context.Context, code string) (landfall.Reconciliation, error) {
 	var found landfall.Reconciliation
 	err := o.view(ctx, "reconcile", func(view landfall.View) (err error) {
@@ -27,17 +28,18 @@ func (o *Operator) Reconcile(ctx context.Context, code string) (landfall.Reconci
 	return found, err
 }
 
-// Contributions streams the accounts behind a figure, which must be one there is.
+// Contributions streams the accounts that contribute to a figure. The figure
+// must exist.
 func (o *Operator) Contributions(ctx context.Context, code, measure, reason string) (iter.Seq2[landfall.Contribution, error], error) {
 	return o.ContributionsAfter(ctx, code, measure, reason, nil)
 }
 
-// ContributionsAfter is Behind from some account on.
+// ContributionsAfter is Contributions, starting after an account.
 func (o *Operator) ContributionsAfter(
 	ctx context.Context, code, measure, reason string, after *landfall.ProcessCursor,
 ) (iter.Seq2[landfall.Contribution, error], error) {
-	// A stream that begins can refuse nothing any more, so what is asked for is
-	// compared with the rows there are before it does.
+	// Check the arguments before the stream starts: after that they can no
+	// longer be refused.
 	found, err := o.Reconcile(ctx, code)
 	if err != nil {
 		return nil, err
@@ -53,7 +55,7 @@ func (o *Operator) ContributionsAfter(
 	return userErrors("reconcile", rows), nil
 }
 
-// rowOf finds the row that an operator names.
+// rowOf returns the row with the name an operator gave.
 func rowOf(found *landfall.Reconciliation, name string) (landfall.ReconciliationRow, error) {
 	if measure, known := landfall.ParseMeasure(name); known {
 		if row, there := found.Row(measure); there {
@@ -68,7 +70,7 @@ func rowOf(found *landfall.Reconciliation, name string) (landfall.Reconciliation
 		name, strings.Join(known, ", "))
 }
 
-// SignOffs lists what was signed of a supplier, or of all with "".
+// SignOffs returns the sign-offs of a supplier, or of all suppliers with "".
 func (o *Operator) SignOffs(ctx context.Context, code string) ([]landfall.SignOff, error) {
 	var found []landfall.SignOff
 	err := o.view(ctx, "reconcile reports", func(view landfall.View) (err error) {
@@ -83,7 +85,7 @@ func (o *Operator) SignOffs(ctx context.Context, code string) ([]landfall.SignOf
 	return found, err
 }
 
-// ShowSignOff gives a sealed reconciliation as it was sealed.
+// ShowSignOff returns a signed reconciliation as it was signed.
 func (o *Operator) ShowSignOff(ctx context.Context, id int64) (landfall.SignOff, error) {
 	var found landfall.SignOff
 	err := o.view(ctx, "reconcile show", func(view landfall.View) (err error) {
@@ -94,24 +96,26 @@ func (o *Operator) ShowSignOff(ctx context.Context, id int64) (landfall.SignOff,
 	return found, err
 }
 
-// SignOff seals a reconciliation. Everything is counted anew from the ledgers
-// and the other rows first, and must be what was kept; whatever no account
-// explains needs a reason, by the name of its measure.
+// SignOff signs a reconciliation. First it recounts everything from the ledgers
+// and other rows; the result must equal the stored sums. Each measure with an
+// unexplained difference needs a reason, given under its name.
 func (o *Operator) SignOff(ctx context.Context, code string, reasons map[string]string) (landfall.SignOff, error) {
 	for measure, reason := range reasons {
 		if err := checkLine("reason", "The reason for "+measure, reason, longestReason); err != nil {
 			return landfall.SignOff{}, err
 		}
 	}
-	// Counting reads every row of the supplier and may take long, so it holds nobody
-	// up. That nothing moved meanwhile is checked below, where the supplier is held.
+	// Counting reads every row of the supplier and may take long, so it takes no
+	// lock. The transaction below locks the supplier and checks that nothing
+	// changed since.
 	counted, err := o.recount(ctx, code)
 	if err != nil {
 		return landfall.SignOff{}, err
 	}
 	var signed landfall.SignOff
 	err = o.change(ctx, "reconciliation.sign_off", code, func(tx landfall.Tx) (string, error) {
-		// Nobody sets other totals or signs at the same time.
+		// Lock the supplier, so that its totals do not change and nobody else
+		// signs at the same time.
 		if _, err := tx.Supplier(ctx, code); err != nil {
 			return "", supplierError(ctx, tx, code, err)
 		}
@@ -138,8 +142,8 @@ func (o *Operator) SignOff(ctx context.Context, code string, reasons map[string]
 		if signed.ID, err = tx.CreateSignOff(ctx, signed); err != nil {
 			return "", err
 		}
-		// Both hashes stand in the audit as well, so that a report that is altered
-		// later contradicts it.
+		// Write both hashes to the audit as well, so that a report altered later
+		// contradicts it.
 		report, page := hex.EncodeToString(signed.ReportHash[:]), hex.EncodeToString(signed.PageHash[:])
 		return fmt.Sprintf("report %d: JSON sha256 %s, HTML sha256 %s", signed.ID, report, page),
 			tx.AppendEvent(ctx, landfall.Event{
@@ -150,8 +154,8 @@ func (o *Operator) SignOff(ctx context.Context, code string, reasons map[string]
 	return signed, err
 }
 
-// recount reconciles from the rows themselves, and refuses when that is not
-// what was kept.
+// recount reconciles from the rows themselves, and refuses if the result differs
+// from the stored sums.
 func (o *Operator) recount(ctx context.Context, code string) (counted landfall.Reconciliation, err error) {
 	err = o.view(ctx, "sign off", func(view landfall.View) error {
 		anew, err := view.Recount(ctx, code)
@@ -177,8 +181,8 @@ func (o *Operator) recount(ctx context.Context, code string) (counted landfall.R
 	return counted, err
 }
 
-// signable refuses while something is unexplained without a reason, or a reason
-// is given where none is needed.
+// signable refuses if an unexplained difference has no reason, or if a reason is
+// given where none is needed.
 func signable(found *landfall.Reconciliation, reasons map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(reasons)) {
 		row, err := rowOf(found, name)

@@ -10,15 +10,16 @@ import (
 	"landfall"
 )
 
-// errNoKeys is for those who want to encrypt without a key.
+// errNoKeys is returned for a rekey without a key.
 var errNoKeys = &landfall.Error{
 	Code: landfall.CodeValidationFailed, Kind: landfall.Invalid,
 	Detail: "Nothing is encrypted: give a key with the setting encryption-key-file or encryption-key. 'landfall rekey --new-key' makes one.",
 }
 
-// Rekey encrypts everything personal with the key that encrypts today, in small
-// steps that commit by themselves, and tells of each. What was interrupted goes
-// on where it was. When nothing is left, the other keys are needed no more.
+// Rekey encrypts all personal data with the current key. It works in small steps
+// that commit separately, and calls told after each. After an interruption it
+// continues where it stopped. When it is done, the other keys are no longer
+// needed.
 func (o *Operator) Rekey(ctx context.Context, told func(landfall.RekeyStep)) (landfall.RekeyStep, error) {
 	for first := true; ; first = false {
 		began := time.Now()
@@ -49,13 +50,13 @@ func (o *Operator) Rekey(ctx context.Context, told func(landfall.RekeyStep)) (la
 	}
 }
 
-// auditRekey writes down that keys changed. It is an entry without a change of its
-// own: the work itself is thousands of transactions that no entry could share.
+// auditRekey records a rekey in the audit. The entry has a transaction of its
+// own, because the work itself takes thousands of transactions.
 func (o *Operator) auditRekey(ctx context.Context, detail string) error {
 	return o.change(ctx, "encryption.rekey", "database", func(landfall.Tx) (string, error) { return detail, nil })
 }
 
-// Encryption says which keys are in use.
+// Encryption returns which keys are in use.
 func (o *Operator) Encryption(ctx context.Context) (landfall.Encryption, error) {
 	found, err := o.store.Encryption(ctx)
 	if err != nil {

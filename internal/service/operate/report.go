@@ -2,7 +2,7 @@ package operate
 
 import (
 	"bytes"
-	_ "embed" // of the page
+	_ "embed" // for report.html
 	"encoding/hex"
 	"html/template"
 	"strings"
@@ -16,26 +16,26 @@ import (
 //go:embed report.html
 var reportText string
 
-// reportTemplate is parsed once: a mistake in it shows when the program starts and
-// not when somebody wants to sign.
+// reportTemplate is parsed at startup, so that a mistake in it shows then and
+// not when an operator wants to sign.
 var reportTemplate = template.Must(template.New("report").Parse(reportText))
 
-// ReportLine is one line of a comparison as people read it: where a measure has
-// a count and an amount, each has a line of its own.
+// ReportLine is one line of a comparison as people read it. A measure with a
+// count and an amount has a line for each.
 type ReportLine struct {
 	Measure     string
-	Unit        string // what is counted, or the currency
-	Claimed     string // "" where nothing was claimed, as in the two differences
+	Unit        string // "count" or the currency
+	Claimed     string // "" if nothing was claimed; the same goes for Difference and Unexplained
 	Staged      string
 	Created     string
 	Difference  string
 	Explained   []string // in the order of landfall.Reasons
 	Unexplained string
-	Open        bool   // something is unexplained
-	Reason      string // why, when that was signed
+	Open        bool   // part of the difference is unexplained
+	Reason      string // the reason given when it was signed
 }
 
-// ReportLines writes a comparison for people.
+// ReportLines formats a comparison for people.
 func ReportLines(found landfall.Reconciliation, reasons map[string]string) (lines []ReportLine) {
 	for _, row := range found.Rows {
 		if row.Measure.Kind != landfall.MeasureBalances {
@@ -48,8 +48,8 @@ func ReportLines(found landfall.Reconciliation, reasons map[string]string) (line
 	return lines
 }
 
-// reportLine writes one unit of a row, its count or its amount. It is open as
-// long as any of its difference has no reason.
+// reportLine formats one unit of a row, its count or its amount. The line is
+// open if part of the difference is unexplained.
 func reportLine(row landfall.ReconciliationRow, unit string, reasons map[string]string, write func(landfall.Value) string) ReportLine {
 	line := ReportLine{
 		Measure: row.Measure.String(), Unit: unit, Claimed: write(row.Claimed), Staged: write(row.Staged), Created: write(row.Created),
@@ -65,7 +65,7 @@ func reportLine(row landfall.ReconciliationRow, unit string, reasons map[string]
 	return line
 }
 
-// grouped writes a number with its thousands apart, so that people can read it.
+// grouped formats a number with thousands separators.
 func grouped(total *money.Total, asMoney bool) string {
 	if total == nil {
 		return ""
@@ -87,8 +87,8 @@ func grouped(total *money.Total, asMoney bool) string {
 	return sign + text + fraction
 }
 
-// reportPage writes a signed reconciliation for people: one file that needs no
-// other, fit for the screen and for paper.
+// reportPage renders a signed reconciliation for people, as one self-contained
+// file for screen and paper.
 func reportPage(signed contract.Signed, hash [32]byte) ([]byte, error) {
 	reasons := make([]string, len(landfall.Reasons))
 	for i, reason := range landfall.Reasons {

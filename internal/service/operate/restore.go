@@ -10,26 +10,27 @@ import (
 	"landfall"
 )
 
-// KeysToRevoke says which keys of a database that was put back are ended.
+// KeysToRevoke says which keys of a restored database to revoke.
 type KeysToRevoke struct {
-	All bool     // whatever there is
-	IDs []string // these; unknown ones came after the copy was made
+	All bool     // revoke every key
+	IDs []string // revoke these; unknown ones were created after the backup
 }
 
-// RestoreResult is what Restore did, and the keys that are good now.
+// RestoreResult is what Restore did, and the keys that are valid now.
 type RestoreResult struct {
-	Tokens  int // that were ended
+	Tokens  int // how many were ended
 	Revoked []string
 	Good    []landfall.APIKey
 }
 
-// Restore lets a database that was put back from a backup be served again. A
-// copy knows nothing of keys that were revoked since it was made, so every token
-// ends with it and the operator says which keys do: all in one transaction.
+// Restore allows a database restored from a backup to be served again. The
+// backup does not know which keys were revoked after it was made, so all tokens
+// end and the operator says which keys to revoke. It all happens in one
+// transaction.
 func (o *Operator) Restore(ctx context.Context, fate KeysToRevoke) (done RestoreResult, err error) {
 	err = o.change(ctx, "database.restore", "", func(tx landfall.Tx) (string, error) {
-		// A transaction may be run again, and what was gathered before does not
-		// count.
+		// The transaction may run more than once. Discard the results of an
+		// earlier run.
 		done = RestoreResult{}
 		var err error
 		if done.Tokens, err = tx.EndTokens(ctx); err != nil {
@@ -42,7 +43,8 @@ func (o *Operator) Restore(ctx context.Context, fate KeysToRevoke) (done Restore
 		now := o.clock()
 		for _, key := range keys {
 			switch {
-			// What is over anyway needs no end, and must not be told as good either.
+			// A key that has already ended need not be revoked, and must not be
+			// reported as valid.
 			case !key.RevokedAt.IsZero() || !key.ExpiresAt.IsZero() && !now.Before(key.ExpiresAt):
 			case fate.All || slices.Contains(fate.IDs, key.ID):
 				if err := tx.RevokeKey(ctx, key.ID); err != nil {
@@ -58,7 +60,7 @@ func (o *Operator) Restore(ctx context.Context, fate KeysToRevoke) (done Restore
 	return done, err
 }
 
-// summarizeIDs names a few, and counts many.
+// summarizeIDs lists a few ids, and only counts many.
 func summarizeIDs(ids []string) string {
 	switch {
 	case len(ids) == 0:

@@ -12,8 +12,8 @@ import (
 )
 
 // checkRoot refuses a document root that could lead out of the bucket, that no
-// path could be joined to, or that is the whole bucket. One slash at either end
-// is allowed.
+// path can be joined to, or that is the whole bucket. One slash at either end is
+// allowed.
 func checkRoot(root string) error {
 	if trimRoot(root) == "" {
 		return invalid("document_root", rules.CodeBlank,
@@ -35,9 +35,9 @@ func checkRoot(root string) error {
 	return nil
 }
 
-// checkRootFree refuses a root that is another supplier's, inside one, or around
-// one. Suppliers are held while it looks, or two new ones could each find the
-// place free.
+// checkRootFree refuses a root that equals another supplier's, is inside it, or
+// contains it. The caller must have locked the suppliers, or two new ones could
+// both find the root free.
 func checkRootFree(ctx context.Context, tx landfall.SupplierReader, supplier landfall.Supplier) error {
 	others, err := tx.Suppliers(ctx)
 	if err != nil {
@@ -50,9 +50,10 @@ func checkRootFree(ctx context.Context, tx landfall.SupplierReader, supplier lan
 	return nil
 }
 
-// RootProblems says, in a sentence each, which suppliers have no document root
-// and which could reach each other's documents: leftovers of a time when that
-// was not refused. The list is empty when all is well.
+// RootProblems returns one sentence for each supplier without a document root
+// and for each pair of suppliers that could reach each other's documents. Such
+// roots are refused today, but were once accepted. The list is empty if there
+// are no problems.
 func RootProblems(suppliers []landfall.Supplier) []string {
 	var words []string
 	for i, supplier := range suppliers {
@@ -67,7 +68,8 @@ func RootProblems(suppliers []landfall.Supplier) []string {
 	return words
 }
 
-// overlaps names the suppliers whose roots and this one's share documents.
+// overlaps returns a sentence for each supplier whose root overlaps with this
+// one's.
 func overlaps(supplier landfall.Supplier, others []landfall.Supplier) []string {
 	var words []string
 	mine := comparableRoot(supplier.DocumentRoot)
@@ -76,7 +78,7 @@ func overlaps(supplier landfall.Supplier, others []landfall.Supplier) []string {
 		var relation string
 		switch {
 		case theirs == "/":
-			continue // it has none, and reaches nothing
+			continue // it has no root and reaches nothing
 		case mine == theirs:
 			relation = "is that of"
 		case strings.HasPrefix(mine, theirs):
@@ -92,9 +94,10 @@ func overlaps(supplier landfall.Supplier, others []landfall.Supplier) []string {
 	return words
 }
 
-// trimRoot is a root without the slashes around it.
+// trimRoot returns a root without the slashes around it.
 func trimRoot(root string) string { return strings.Trim(root, "/") }
 
-// comparableRoot ends in a slash, so that north is no beginning of north-evil,
-// and is in lower case, because some file stores do not tell the cases apart.
+// comparableRoot returns a root in a form for comparison. It ends in a slash, so
+// that north is not a prefix of north-evil, and is in lower case, because some
+// file stores ignore case.
 func comparableRoot(root string) string { return strings.ToLower(trimRoot(root)) + "/" }

@@ -13,7 +13,8 @@ func rootChange(text string) operate.SupplierChange {
 	return operate.SupplierChange{DocumentRoot: &text}
 }
 
-// A supplier without a root of its own reached every other supplier's documents.
+// A supplier without its own root could once reach every other supplier's
+// documents.
 func TestDocumentRootsAreApart(t *testing.T) {
 	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
@@ -31,7 +32,7 @@ func TestDocumentRootsAreApart(t *testing.T) {
 		} {
 			refusal(t, "root "+taken, second(d.CreateSupplier(ctx, "EAST", rootChange(taken))), landfall.CodeValidationFailed, words, "--document-root")
 		}
-		// The code is a root like any other.
+		// The code is the default root, and is compared like any other.
 		refusal(t, "a code in other letters", second(d.CreateSupplier(ctx, "North", operate.SupplierChange{})), landfall.CodeValidationFailed, "NORTH")
 		must(t, second(d.CreateSupplier(ctx, "North", rootChange("north-2"))), second(d.CreateSupplier(ctx, "NORTH-EVIL", operate.SupplierChange{})))
 		must(t, second(d.SetSupplier(ctx, "NORTH", rootChange("NORTH/deeper"))), second(d.SetSupplier(ctx, "NORTH", rootChange("NORTH"))))
@@ -39,7 +40,8 @@ func TestDocumentRootsAreApart(t *testing.T) {
 	})
 }
 
-// Leftovers of earlier times are told of, and keep nobody from pausing.
+// Roots that were accepted earlier and would be refused today are reported, but
+// do not prevent pausing a supplier.
 func TestOldRootsAreToldOf(t *testing.T) {
 	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
@@ -63,7 +65,8 @@ func TestOldRootsAreToldOf(t *testing.T) {
 	})
 }
 
-// Of many who want the same place at once exactly one gets it.
+// Of concurrent suppliers with overlapping roots, only those that do not overlap
+// are created.
 func TestTwoSuppliersCannotTakeOneRootAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, d fixture) {
 		var crowd sync.WaitGroup

@@ -11,8 +11,8 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// StartRun lets the service create a supplier's staged accounts by itself, in
-// nobody's name but the operator's.
+// StartRun starts a run, in which the service creates a supplier's staged
+// accounts. The run is the operator's and belongs to no API key.
 func (o *Operator) StartRun(ctx context.Context, plan landfall.RunPlan) (landfall.Run, error) {
 	if err := checkPlan(plan); err != nil {
 		return landfall.Run{}, err
@@ -33,8 +33,7 @@ func (o *Operator) StartRun(ctx context.Context, plan landfall.RunPlan) (landfal
 		switch {
 		case errors.Is(err, landfall.ErrExists):
 			return "", landfall.Refuse(landfall.CodeRunActive, fmt.Sprintf("Run %s of this supplier has not ended. Cancel it or wait for it.", run.ID))
-		// Refused after it was made, which takes the run back together with its
-		// transaction.
+		// This rolls the transaction back, and the new run with it.
 		case err == nil && run.WindowOver():
 			return "", invalid("not_after", rules.CodeOutOfRange, "The end of the window has passed already.")
 		}
@@ -43,7 +42,7 @@ func (o *Operator) StartRun(ctx context.Context, plan landfall.RunPlan) (landfal
 	return run, err
 }
 
-// checkPlan refuses what no run could be.
+// checkPlan refuses a plan that no run could follow.
 func checkPlan(plan landfall.RunPlan) error {
 	switch {
 	case !slices.Contains(landfall.RunSelections, plan.Select):
@@ -60,14 +59,14 @@ func checkPlan(plan landfall.RunPlan) error {
 	return nil
 }
 
-// describeRun is what the audit keeps of a run's plan: all that decides which
-// accounts are touched.
+// describeRun describes a run's plan for the audit: everything that decides
+// which accounts it touches.
 func describeRun(run landfall.Run) string {
 	plan := run.Plan
 	return fmt.Sprintf("run %s, team=%q, select=%s, dry_run=%t, sample=%d, limit=%d", run.ID, plan.Team, plan.Select, plan.DryRun, plan.Sample, plan.Limit)
 }
 
-// PauseRun stops a run for now. What is being created is finished first.
+// PauseRun pauses a run. Accounts being created are finished first.
 func (o *Operator) PauseRun(ctx context.Context, id string) (landfall.Run, error) {
 	return o.changeRun(ctx, "run.pause", id, func(_ landfall.Tx, run *landfall.Run) error {
 		run.Pause(landfall.PauseRequested)
@@ -75,8 +74,9 @@ func (o *Operator) PauseRun(ctx context.Context, id string) (landfall.Run, error
 	})
 }
 
-// ResumeRun lets a paused run go on, from now on in the operator's name. A
-// window that is over is open again: somebody has looked at it.
+// ResumeRun continues a paused run, from now on in the operator's name. If its
+// window is over, the window no longer applies: an operator has looked at the
+// run.
 func (o *Operator) ResumeRun(ctx context.Context, id string) (landfall.Run, error) {
 	return o.changeRun(ctx, "run.resume", id, func(tx landfall.Tx, run *landfall.Run) error {
 		supplier, err := tx.Supplier(ctx, run.Plan.Supplier)
@@ -86,14 +86,14 @@ func (o *Operator) ResumeRun(ctx context.Context, id string) (landfall.Run, erro
 		if supplier.Status != landfall.Ongoing {
 			return landfall.Refuse(landfall.CodeSupplierNotOngoing, fmt.Sprintf("%s is %s. Set it to Ongoing first.", supplier.Code, supplier.Status))
 		}
-		// Not in the name of the key that started it: if that was revoked, the run
+		// Do not keep the key that started the run: if it was revoked, the run
 		// would stop again.
 		run.ResumeFor(landfall.Author{})
 		return nil
 	})
 }
 
-// CancelRun ends a run for good. What is being created is finished first.
+// CancelRun ends a run for good. Accounts being created are finished first.
 func (o *Operator) CancelRun(ctx context.Context, id string) (landfall.Run, error) {
 	return o.changeRun(ctx, "run.cancel", id, func(_ landfall.Tx, run *landfall.Run) error {
 		run.Cancel = true
@@ -107,8 +107,8 @@ func (o *Operator) changeRun(ctx context.Context, action, id string, how func(la
 		if run, err = tx.Run(ctx, id); err != nil {
 			return "", replaceError(err, landfall.ErrNotFound, noRun(id))
 		}
-		// A run that is being cancelled has ended to whoever wants to change it,
-		// though it still finishes what it has in hand: nothing brings it back.
+		// A run that is being cancelled cannot be changed either: it still
+		// finishes the accounts it has started, but it cannot be brought back.
 		if run.State.Ended() || run.Cancel {
 			return "", landfall.Refuse(landfall.CodeRunEnded, "This run has ended.")
 		}
@@ -120,7 +120,7 @@ func (o *Operator) changeRun(ctx context.Context, action, id string, how func(la
 	return run, err
 }
 
-// noRun offers no similar name, since the names of runs are random.
+// noRun suggests no similar id, since ids of runs are random.
 func noRun(id string) *landfall.Error {
 	return notFound(landfall.CodeRunNotFound, "There is no run %q.", id)
 }
@@ -128,16 +128,17 @@ func noRun(id string) *landfall.Error {
 // RunFacts is everything an operator sees about a run.
 type RunFacts struct {
 	landfall.Run
-	Undone  int // of what it created, taken back since
+	Undone  int // how many of its accounts were undone since
 	Samples []landfall.RunSample
-	Still   time.Duration            // it has finished nothing for so long; 0 while it moves
-	Failed  []landfall.FailedProcess // the first of those that failed
+	Still   time.Duration            // how long it has finished nothing; 0 while it makes progress
+	Failed  []landfall.FailedProcess // the first accounts that failed
 }
 
-// runSpan is how far back the pace of a run is shown.
+// runSpan is how far back the throughput of a run is shown.
 const runSpan = 2 * time.Hour
 
-// ShowRun gives a run, its pace, and the first accounts that failed in it.
+// ShowRun returns a run, its throughput, and the first accounts that failed in
+// it.
 func (o *Operator) ShowRun(ctx context.Context, id string, failures int) (facts RunFacts, err error) {
 	err = o.view(ctx, "run.show", func(view landfall.View) (err error) {
 		if facts.Run, err = view.Run(ctx, id); err != nil {
@@ -146,8 +147,7 @@ func (o *Operator) ShowRun(ctx context.Context, id string, failures int) (facts 
 		if facts.Undone, err = view.UndoneInRun(ctx, id); err != nil {
 			return err
 		}
-		// One that has ended is shown with its last hours, and not with the empty
-		// ones since.
+		// Show the last hours of an ended run, not the empty ones since.
 		last := facts.ReadAt
 		if !facts.EndedAt.IsZero() {
 			last = facts.EndedAt
@@ -168,7 +168,7 @@ func (o *Operator) ShowRun(ctx context.Context, id string, failures int) (facts 
 	return facts, nil
 }
 
-// Runs gives the newest runs of a supplier.
+// Runs returns the newest runs of a supplier.
 func (o *Operator) Runs(ctx context.Context, code string, most int) (runs []landfall.Run, err error) {
 	err = o.view(ctx, "run.list", func(view landfall.View) (err error) {
 		runs, err = view.Runs(ctx, landfall.RunQuery{Supplier: code, Limit: most})

@@ -11,16 +11,16 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// MaxSearchResults is how many accounts a search gives at most: nobody reads more, and
-// whoever would has to say more.
+// MaxSearchResults is the maximum number of accounts a search returns. People do
+// not read more; they narrow the search.
 const MaxSearchResults = 50
 
 // minSearchLength keeps a search from finding everything.
 const minSearchLength = 2
 
-// Search looks for accounts of every supplier by what somebody typed: either
-// number, or a customer's name, e-mail address, phone number, postcode or supply
-// point, whole or as it begins.
+// Search finds accounts of every supplier by what was typed: an account number
+// of either kind, or a customer's name, e-mail address, phone number, postcode
+// or supply point, complete or as a prefix.
 func (o *Operator) Search(ctx context.Context, words string) (landfall.SearchResult, error) {
 	words = strings.TrimSpace(words)
 	if utf8.RuneCountInString(words) < minSearchLength {

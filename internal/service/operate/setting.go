@@ -12,7 +12,7 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// checkCode refuses a supplier code that could not be written in a path.
+// checkCode refuses a supplier code that cannot be part of a path.
 func checkCode(code string) error {
 	if !contract.ValidSupplierCode(code) {
 		return invalid("code", rules.CodeInvalidCharacters,
@@ -21,11 +21,11 @@ func checkCode(code string) error {
 	return nil
 }
 
-// apply puts a change into a supplier, or refuses it whole. It lists the
-// settings that are different now, for the audit.
+// apply applies a change to a supplier, or refuses all of it. It returns the
+// settings that changed, for the audit.
 func (o *Operator) apply(supplier *landfall.Supplier, change SupplierChange) ([]string, error) {
-	// All of it happens to a copy, map included: a change that is refused leaves the
-	// caller's supplier as it was.
+	// Work on a copy, including the map: a refused change leaves the caller's
+	// supplier as it was.
 	next := *supplier
 	next.Severities = maps.Clone(supplier.Severities)
 	if next.Severities == nil {
@@ -53,8 +53,8 @@ func (o *Operator) apply(supplier *landfall.Supplier, change SupplierChange) ([]
 			delete(next.Severities, code)
 		}
 	}
-	// A root of earlier times that would be refused today keeps nobody from
-	// changing something else.
+	// Check the root only if it changes. An old root that would be refused today
+	// must not block other changes.
 	if change.DocumentRoot != nil {
 		if err := checkRoot(next.DocumentRoot); err != nil {
 			return nil, err
@@ -68,15 +68,14 @@ func (o *Operator) apply(supplier *landfall.Supplier, change SupplierChange) ([]
 	return changed, nil
 }
 
-// setIfGiven sets a value that was given.
 func setIfGiven[V any](target *V, given *V) {
 	if given != nil {
 		*target = *given
 	}
 }
 
-// differences lists what two descriptions of a supplier do not share: a
-// setting that changed with its new value, a rule that went back to its default.
+// differences lists what changed between two descriptions of a supplier: each
+// changed setting with its new value, and each rule that is back at its default.
 func differences(before, after []string) []string {
 	var changed []string
 	for _, part := range after {
@@ -110,7 +109,8 @@ func checkSupplier(s landfall.Supplier) error {
 		return invalid("region", rules.CodeInvalidChoice,
 			"Region %q is not an ISO 3166 code such as GB or DE, in capital letters.", s.Region)
 	}
-	// The empty name and "Local" load, but mean something else on every host.
+	// The empty name and "Local" load too, but mean something else on every
+	// host.
 	if _, err := time.LoadLocation(s.TimeZone); err != nil || s.TimeZone == "" || s.TimeZone == "Local" {
 		return invalid("time_zone", rules.CodeInvalidChoice,
 			"Time zone %q is not known; use a name of the IANA database such as Europe/London.", s.TimeZone)
@@ -132,17 +132,17 @@ func checkSupplier(s landfall.Supplier) error {
 	return nil
 }
 
-// minRetention is less than anybody means: what is shorter was mistyped.
+// minRetention is the shortest retention. Anything shorter is a typing error.
 const minRetention = time.Hour
 
-// retentionSetting is one of the lengths of time that things are kept.
+// retentionSetting is one of a supplier's retention periods.
 type retentionSetting struct {
 	setting, what string
 	length        time.Duration
 }
 
-// retentionSettings lists what is kept for a limited time, in the order in which it is shown
-// and with the names that the API and the audit use.
+// retentionSettings lists the retention periods in the order in which they are
+// shown, with the names that the API and the audit use.
 func retentionSettings(retention landfall.Retention) []retentionSetting {
 	return []retentionSetting{
 		{"keep_staged", "Staged documents", retention.Staged},
@@ -152,14 +152,14 @@ func retentionSettings(retention landfall.Retention) []retentionSetting {
 	}
 }
 
-// maxUndoWindow is ten years: whoever still wants to take an account back then
-// has mistyped something.
+// maxUndoWindow is ten years. Anything longer is a typing error.
 const maxUndoWindow = 3650 * 24 * time.Hour
 
-// severities are those a rule can be given; the rule book has its own for the rest.
+// severities are the ones an operator can set for a rule. All other rules use
+// the defaults of the rule book.
 var severities = []landfall.Severity{landfall.SeverityError, landfall.SeverityWarning, landfall.SeverityOff}
 
-// checkRule refuses a rule nobody knows and a severity that means nothing.
+// checkRule refuses an unknown rule and an unknown severity.
 func (o *Operator) checkRule(code string, severity landfall.Severity) error {
 	if _, known := slices.BinarySearch(o.rules, code); !known {
 		return invalid("rule", rules.CodeInvalidChoice,
@@ -172,7 +172,7 @@ func (o *Operator) checkRule(code string, severity landfall.Severity) error {
 	return nil
 }
 
-// join lists words of any string type for a sentence.
+// join joins words of any string type for a sentence.
 func join[S ~string](words []S) string {
 	plain := make([]string, len(words))
 	for i, word := range words {

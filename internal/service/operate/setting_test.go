@@ -12,7 +12,7 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// A refused change leaves nothing behind: no setting, no audit, no event.
+// A refused change leaves no trace: no setting, no audit entry, no event.
 func TestSettingsRefused(t *testing.T) {
 	type change = operate.SupplierChange
 	cases := map[string]struct {
@@ -52,7 +52,7 @@ func TestSettingsRefused(t *testing.T) {
 		made, err := d.CreateSupplier(ctx, "S", change{})
 		must(t, err)
 		for name, c := range cases {
-			c.change.Status = orPaused(c.change.Status) // would be an event if anything went through
+			c.change.Status = orPaused(c.change.Status) // would append an event if it were accepted
 			_, err := d.SetSupplier(ctx, "S", c.change)
 			refusal(t, name, err, landfall.CodeValidationFailed, c.part)
 			if known, ok := errors.AsType[*landfall.Error](err); !ok || len(known.Violations) != 1 || known.Violations[0].Attr != c.attr {

@@ -9,9 +9,10 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// Skip marks an account so that it is neither staged nor created any more; it
-// need not have been staged so far. A reason may be given; it is shown to everybody who
-// looks at the process and kept in the audit: no place for personal data.
+// Skip marks an account so that it is no longer staged or created. The account
+// need not have been staged before. The reason is optional. It is shown to
+// everyone who looks at the process and stored in the audit, so it must not
+// contain personal data.
 func (o *Operator) Skip(ctx context.Context, key landfall.Key, reason string) error {
 	if err := checkReason(reason); err != nil {
 		return err
@@ -32,8 +33,8 @@ func (o *Operator) Skip(ctx context.Context, key landfall.Key, reason string) er
 	})
 }
 
-// Unskip takes the mark away, so that the account can be staged and created
-// again. A reason may be given for the audit.
+// Unskip removes the mark, so that the account can be staged and created again.
+// The reason is optional and stored in the audit.
 func (o *Operator) Unskip(ctx context.Context, key landfall.Key, reason string) error {
 	if err := checkReason(reason); err != nil {
 		return err
@@ -54,7 +55,7 @@ func (o *Operator) Unskip(ctx context.Context, key landfall.Key, reason string) 
 	})
 }
 
-// checkReason lets a reason be left out, but not be a blank.
+// checkReason accepts an empty reason, but not a blank one.
 func checkReason(reason string) error {
 	if reason == "" {
 		return nil
@@ -62,7 +63,7 @@ func checkReason(reason string) error {
 	return checkLine("reason", "The reason", reason, longestReason)
 }
 
-// notSkippable says why a process in some state cannot be marked.
+// notSkippable says why a process in this state cannot be marked.
 func notSkippable(state landfall.ProcessState) *landfall.Error {
 	switch state {
 	case landfall.Imported:
@@ -75,5 +76,5 @@ func notSkippable(state landfall.ProcessState) *landfall.Error {
 	return landfall.Refuse(landfall.CodeMarkedAsSkipped, "The account is marked as skipped already.")
 }
 
-// auditSubject names a process in the audit.
+// auditSubject returns the name of a process in the audit.
 func auditSubject(key landfall.Key) string { return key.Supplier + "/" + key.External }

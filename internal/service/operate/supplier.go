@@ -11,8 +11,8 @@ import (
 	"landfall"
 )
 
-// SupplierChange is what an operator sets about a supplier. A nil field leaves
-// the setting as it is.
+// SupplierChange is a change of a supplier's settings. A nil field leaves the
+// setting as it is.
 type SupplierChange struct {
 	Name               *string
 	Status             *landfall.SupplierStatus
@@ -28,8 +28,8 @@ type SupplierChange struct {
 	KeepEvents         *time.Duration
 	VerifyDocuments    *bool
 	SendCustomerEmails *bool
-	// Severities holds the rules to set; the others keep their severity. An
-	// empty severity takes a rule back to the rule book's default.
+	// Severities are the rules to set; the others keep their severity. An empty
+	// severity resets a rule to its default.
 	Severities map[string]landfall.Severity
 }
 
@@ -39,7 +39,7 @@ type SupplierFacts struct {
 	Grantees []string // names of the organisations that may use it
 }
 
-// CreateSupplier makes a supplier with the defaults and the given settings.
+// CreateSupplier creates a supplier with the defaults and the given settings.
 func (o *Operator) CreateSupplier(ctx context.Context, code string, change SupplierChange) (landfall.Supplier, error) {
 	if err := checkCode(code); err != nil {
 		return landfall.Supplier{}, err
@@ -65,21 +65,21 @@ func (o *Operator) CreateSupplier(ctx context.Context, code string, change Suppl
 	return supplier, err
 }
 
-// PreviewSupplier gives a supplier with the defaults and the given settings, checked as
-// if it were to be created, for work without a database.
+// PreviewSupplier returns a supplier with the defaults and the given settings,
+// checked as for creation. It is for work without a database.
 func (o *Operator) PreviewSupplier(change SupplierChange) (landfall.Supplier, error) {
 	supplier := landfall.NewSupplier("IMAGINED")
 	_, err := o.apply(&supplier, change)
 	return supplier, err
 }
 
-// SetSupplier changes settings of a supplier and gives what they are now. A
-// change of status is told to the outside world as an event.
+// SetSupplier changes settings of a supplier and returns the result. A change of
+// status is published as an event.
 func (o *Operator) SetSupplier(ctx context.Context, code string, change SupplierChange) (landfall.Supplier, error) {
 	var supplier landfall.Supplier
 	err := o.change(ctx, "supplier.set", code, func(tx landfall.Tx) (string, error) {
-		// All suppliers are held before the one: two who hold one each and then want
-		// all would wait for each other.
+		// Lock all suppliers before the one. Two transactions that each lock one
+		// and then want all would deadlock.
 		if change.DocumentRoot != nil {
 			if err := tx.LockSuppliers(ctx); err != nil {
 				return "", err
@@ -106,8 +106,8 @@ func (o *Operator) SetSupplier(ctx context.Context, code string, change Supplier
 		if err := tx.SaveSupplier(ctx, supplier); err != nil {
 			return "", err
 		}
-		// With the change and not after it: nobody hears of a status that was not
-		// kept, and none that was kept goes unheard.
+		// Write the event in the same transaction, so that there is exactly one
+		// for each stored change of status.
 		if before != supplier.Status {
 			err = tx.AppendEvent(ctx, landfall.Event{
 				Type: landfall.EventSupplierStatusChanged, Key: landfall.Key{Supplier: code},
@@ -122,7 +122,7 @@ func (o *Operator) SetSupplier(ctx context.Context, code string, change Supplier
 	return supplier, nil
 }
 
-// ShowSupplier gives a supplier and who may use it.
+// ShowSupplier returns a supplier and the organisations that may use it.
 func (o *Operator) ShowSupplier(ctx context.Context, code string) (SupplierFacts, error) {
 	var facts SupplierFacts
 	err := o.view(ctx, "supplier.show", func(view landfall.View) error {
@@ -136,7 +136,7 @@ func (o *Operator) ShowSupplier(ctx context.Context, code string) (SupplierFacts
 	return facts, err
 }
 
-// Suppliers gives all suppliers, by code.
+// Suppliers returns all suppliers, by code.
 func (o *Operator) Suppliers(ctx context.Context) ([]landfall.Supplier, error) {
 	var suppliers []landfall.Supplier
 	err := o.view(ctx, "supplier.list", func(view landfall.View) error {
@@ -147,7 +147,8 @@ func (o *Operator) Suppliers(ctx context.Context) ([]landfall.Supplier, error) {
 	return suppliers, err
 }
 
-// Grant lets an organisation use a supplier; granting again changes nothing.
+// Grant allows an organisation to use a supplier; granting again changes
+// nothing.
 func (o *Operator) Grant(ctx context.Context, code, organisation string) error {
 	return o.change(ctx, "supplier.grant", code, func(tx landfall.Tx) (string, error) {
 		if err := bothExist(ctx, tx, code, organisation); err != nil {
@@ -157,7 +158,7 @@ func (o *Operator) Grant(ctx context.Context, code, organisation string) error {
 	})
 }
 
-// Revoke takes a grant back.
+// Revoke removes a grant.
 func (o *Operator) Revoke(ctx context.Context, code, organisation string) error {
 	return o.change(ctx, "supplier.revoke", code, func(tx landfall.Tx) (string, error) {
 		if err := bothExist(ctx, tx, code, organisation); err != nil {
@@ -169,7 +170,8 @@ func (o *Operator) Revoke(ctx context.Context, code, organisation string) error 
 	})
 }
 
-// bothExist tells the two sides of a grant apart when one of them is missing.
+// bothExist checks both sides of a grant, so that the refusal names the one that
+// is missing.
 func bothExist(ctx context.Context, view landfall.View, code, organisation string) error {
 	if _, err := view.Supplier(ctx, code); err != nil {
 		return supplierError(ctx, view, code, err)
@@ -178,7 +180,7 @@ func bothExist(ctx context.Context, view landfall.View, code, organisation strin
 	return organisationError(ctx, view, organisation, err)
 }
 
-// settings describes a supplier setting by setting for the audit.
+// settings describes a supplier for the audit, setting by setting.
 func settings(s landfall.Supplier) []string {
 	parts := []string{
 		fmt.Sprintf("name=%q", s.Name), "status=" + string(s.Status), fmt.Sprintf("document_root=%q", s.DocumentRoot),
@@ -188,7 +190,7 @@ func settings(s landfall.Supplier) []string {
 		fmt.Sprintf("verify_documents=%t", s.VerifyDocuments),
 		fmt.Sprintf("send_customer_emails=%t", s.SendCustomerEmails),
 	}
-	// What is kept for ever is as it always was.
+	// No entry means kept for ever, the default.
 	for _, kept := range retentionSettings(s.Retention) {
 		if kept.length > 0 {
 			parts = append(parts, kept.setting+"="+kept.length.String())

@@ -6,7 +6,7 @@ import (
 	"landfall"
 )
 
-// CreateTeam makes an operations team.
+// CreateTeam creates an operations team.
 func (o *Operator) CreateTeam(ctx context.Context, name string) error {
 	if err := checkLine("name", "The team's name", name, longestName); err != nil {
 		return err
@@ -17,7 +17,7 @@ func (o *Operator) CreateTeam(ctx context.Context, name string) error {
 	})
 }
 
-// Teams gives all teams, by name.
+// Teams returns all teams, by name.
 func (o *Operator) Teams(ctx context.Context) ([]landfall.Team, error) {
 	var teams []landfall.Team
 	err := o.view(ctx, "team.list", func(view landfall.View) error {

@@ -9,10 +9,10 @@ import (
 	"landfall/internal/service/audit"
 )
 
-// Undo takes an account back: it is staged as if nobody had created it, and its
-// number is nobody's for good. The reason is kept in the audit and with the
-// number: no place for personal data. An account that cannot be taken back any
-// more is refused with what keeps it.
+// Undo undoes the creation of an account: the account is only staged again, and
+// its number is never reused. The reason is stored in the audit and with the
+// number, so it must not contain personal data. An account that can no longer be
+// undone is refused with the reason why it is kept.
 func (o *Operator) Undo(ctx context.Context, key landfall.Key, reason string) (landfall.UndoOutcome, error) {
 	if err := checkLine("reason", "The reason", reason, longestReason); err != nil {
 		return landfall.UndoOutcome{}, err
@@ -32,13 +32,13 @@ func (o *Operator) Undo(ctx context.Context, key landfall.Key, reason string) (l
 	return outcome, nil
 }
 
-// undoRequest names who takes the account back with the order itself: the store writes
-// the audit entry in the transaction that removes the account.
+// undoRequest includes who undoes the account, because the store writes the
+// audit entry in the transaction that removes the account.
 func (o *Operator) undoRequest(key landfall.Key, reason, run string) landfall.UndoRequest {
 	return landfall.UndoRequest{Key: key, Reason: reason, Run: run, Actor: o.actor, Source: o.source, RequestID: o.request}
 }
 
-// keptDetails says to a person why an account is kept.
+// keptDetails explains to people why an account is kept.
 var keptDetails = map[landfall.KeptReason]string{
 	landfall.KeptWindowOver: "The account is kept: it was created longer ago than the supplier's undo window. " +
 		"See it with: supplier show; change it with: supplier set --undo-window",
@@ -47,8 +47,8 @@ var keptDetails = map[landfall.KeptReason]string{
 	landfall.KeptCustomersTold: "The account is kept: a mail about it was sent to its customers, or is being sent.",
 }
 
-// nothingToUndo says why there is no account to take back. Who did not hear the
-// answer to an undo learns here that it took place.
+// nothingToUndo says why there is no account to undo. If the answer to an
+// earlier undo was lost, it says that the account was undone.
 func (o *Operator) nothingToUndo(ctx context.Context, key landfall.Key) error {
 	return o.view(ctx, "account.undo", func(view landfall.View) error {
 		if _, err := view.Process(ctx, key); err != nil {

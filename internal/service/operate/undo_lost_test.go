@@ -14,7 +14,7 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// lossyStore is a store whose answers to an undo get lost on the way.
+// lossyStore is a store that loses answers to Undo.
 type lossyStore struct {
 	landfall.Store
 	fates map[string]injectedFault // by external account number
@@ -23,14 +23,14 @@ type lossyStore struct {
 	asked map[string]int
 }
 
-// injectedFault is how often nothing is heard of an account's undo, and whether the
-// first of these took place all the same.
+// injectedFault says how many answers to the undo of an account are lost, and
+// whether the first of those calls took effect all the same.
 type injectedFault struct {
 	lost int
 	done bool
 }
 
-// Undo takes an account back, and may not tell.
+// Undo undoes an account, and may lose the answer.
 func (f *lossyStore) Undo(ctx context.Context, wanted landfall.UndoRequest) (landfall.UndoOutcome, error) {
 	external := wanted.Key.External
 	f.lock.Lock()
@@ -50,7 +50,7 @@ func (f *lossyStore) Undo(ctx context.Context, wanted landfall.UndoRequest) (lan
 	return landfall.UndoOutcome{}, landfall.ErrUnknownOutcome
 }
 
-// posted adds a note to accounts, which keeps them.
+// posted adds a note to accounts, so that they cannot be undone.
 func (d fixture) posted(t *testing.T, externals ...string) {
 	t.Helper()
 	for _, external := range externals {
@@ -65,8 +65,9 @@ func (d fixture) posted(t *testing.T, externals ...string) {
 	}
 }
 
-// takenBack counts the accounts of a run's supplier that were taken back, of
-// which number and event tell once; whatever the store holds must agree.
+// takenBack counts the undone accounts of supplier S. It checks that each undone
+// account has exactly one retired number and one event, and that the store is
+// consistent.
 func (d fixture) takenBack(t *testing.T, accounts int) (gone int) {
 	t.Helper()
 	for seen, err := range d.store.Inspect(t.Context()) {
@@ -97,11 +98,11 @@ func (d fixture) takenBack(t *testing.T, accounts int) (gone int) {
 	return gone
 }
 
-// TestRunUndoAnswersLost takes a run back and does not hear of some accounts for
-// a while, and of others never. Each is counted once: an account that is gone
-// has not failed, whatever was heard of it.
+// TestRunUndoAnswersLost undoes a run while the answers for some accounts are
+// lost for a while, and for others always. Each account is counted once: an
+// account that is gone did not fail, even if its answers were lost.
 func TestRunUndoAnswersLost(t *testing.T) {
-	t.Parallel() // most of it is waiting
+	t.Parallel() // it mostly waits
 	each(t, func(t *testing.T, d fixture) {
 		t.Parallel()
 		const accounts, unheard = 60, 1 << 20
@@ -129,8 +130,8 @@ func TestRunUndoAnswersLost(t *testing.T) {
 	})
 }
 
-// TestRunUndoOverALyingNetwork takes a run back over a network that loses
-// requests and answers of PostgreSQL all the time, those to commits too.
+// TestRunUndoOverALyingNetwork undoes a run over a network that keeps losing
+// requests to PostgreSQL and its answers, including those to commits.
 func TestRunUndoOverALyingNetwork(t *testing.T) {
 	t.Parallel()
 	const accounts = 120

@@ -11,18 +11,18 @@ import (
 	"landfall/internal/service/audit"
 )
 
-// RunUndo says what became of the accounts that a run had created. Undone counts
-// all that were ever taken back, so that an undo which was interrupted and
-// repeated ends with the figures of one that was not.
+// RunUndo is the result of undoing a run. Undone counts all accounts of the run
+// that were ever undone, so that an interrupted and repeated undo ends with the
+// same figures as an uninterrupted one.
 type RunUndo struct { //nolint:recvcheck // it is copied where it is only read
 	Run     string
 	Created int // by the run
 	Undone  int
 	Kept    map[landfall.KeptReason]int
-	Failed  int // the database could not be asked; the next undo tries again
+	Failed  int // the database did not answer; the next undo tries again
 }
 
-// Left is how many accounts are still there, as far as the undo knows.
+// Left returns how many accounts still exist, as far as the undo knows.
 func (u RunUndo) Left() int { return u.Failed + u.kept() }
 
 func (u RunUndo) kept() (all int) {
@@ -32,38 +32,38 @@ func (u RunUndo) kept() (all int) {
 	return all
 }
 
-// KeptAccount is an account of a run that was not taken back, and why.
+// KeptAccount is an account of a run that was not undone, and why.
 type KeptAccount struct {
 	Key    landfall.Key
-	Number string              // when it is known
-	Kept   landfall.KeptReason // "" when the undo failed
+	Number string              // if it is known
+	Kept   landfall.KeptReason // "" if the undo failed
 	Err    error               // why it failed
 }
 
-// RunUndoWatch sees the undo of a run as it goes on. Each call comes after the
-// one before has returned.
+// RunUndoWatch observes the undo of a run. Its functions are never called
+// concurrently.
 type RunUndoWatch struct {
 	Kept     func(KeptAccount) error // an error stops the undo
 	Progress func(done, of int)
 }
 
 const (
-	// undosAtOnce is how many accounts are taken back side by side. They share
-	// transactions; more of them would hold everybody else up for longer.
+	// undosAtOnce is how many accounts are undone concurrently. They share
+	// transactions; with more of them, others would wait longer.
 	undosAtOnce = 8
-	// tries and pause are for a database that is away for a moment. A row of
-	// hopeless accounts means that it is away for longer.
+	// undoTries and undoPause bridge a short outage of the database. After
+	// hopeless failures in a row the outage is a longer one, and the undo stops.
 	undoTries = 5
 	undoPause = 200 * time.Millisecond
 	hopeless  = 16
 )
 
-// ErrInterrupted means that somebody ended long work before it was done.
+// ErrInterrupted means that long work was cancelled before it was done.
 var ErrInterrupted = errors.New("interrupted; the same command goes on where it was")
 
-// UndoRun takes back all accounts that a run created and that can be taken
-// back. Every account is done by itself, so it may be interrupted at any time
-// and repeated: it goes on where it was.
+// UndoRun undoes all accounts that a run created, as far as they can be undone.
+// Each account is undone separately, so the undo may be interrupted at any time
+// and repeated: it continues where it stopped.
 func (o *Operator) UndoRun(ctx context.Context, id, reason string, watch RunUndoWatch) (RunUndo, error) {
 	if err := checkLine("reason", "The reason", reason, longestReason); err != nil {
 		return RunUndo{}, err
@@ -79,8 +79,8 @@ func (o *Operator) UndoRun(ctx context.Context, id, reason string, watch RunUndo
 			return "", err
 		}
 		undo.Created = run.Tally.Succeeded
-		// Progress goes on from what an earlier undo of the run has done, so that it
-		// ends where the run's own figure does.
+		// Count progress from what an earlier undo of the run has done, so that
+		// it ends at the run's own figure.
 		before, err = tx.UndoneInRun(ctx, id)
 		return reason, err
 	})
@@ -88,7 +88,7 @@ func (o *Operator) UndoRun(ctx context.Context, id, reason string, watch RunUndo
 		return RunUndo{}, err
 	}
 	stopped := o.undoAll(ctx, &undo, reason, before, watch)
-	// What happened is counted even when somebody has lost his patience.
+	// Count the result even if the caller has cancelled.
 	patient := context.WithoutCancel(ctx)
 	audit.ChainSoon(patient, o.store)
 	err = o.view(patient, "run.undo", func(view landfall.View) (err error) {
@@ -96,14 +96,14 @@ func (o *Operator) UndoRun(ctx context.Context, id, reason string, watch RunUndo
 		return err
 	})
 	if err == nil {
-		// Of some nothing was heard, and they are gone all the same.
+		// Some accounts whose answer was lost were undone all the same.
 		undo.Failed = max(0, min(undo.Failed, undo.Created-undo.Undone-undo.kept()))
 	}
 	return undo, errors.Join(stopped, err)
 }
 
-// UndoableRun gives a run of which something can be taken back, or says why
-// nothing can.
+// UndoableRun returns a run that can be undone, or an error that says why it
+// cannot.
 func (o *Operator) UndoableRun(ctx context.Context, id string) (run landfall.Run, err error) {
 	err = o.view(ctx, "run.undo", func(view landfall.View) (err error) {
 		if run, err = view.Run(ctx, id); err != nil {
@@ -114,14 +114,14 @@ func (o *Operator) UndoableRun(ctx context.Context, id string) (run landfall.Run
 	return run, err
 }
 
-// forecastStep is how many members of a run are looked at in one look: few
-// enough that a million of them hold nobody else up.
+// forecastStep is how many members of a run one query examines. It is small
+// enough that a run of a million does not hold others up.
 const forecastStep = 5_000
 
-// ForecastUndo says what the undo of a run would come to, from every account
-// that it created, each as it is when it is looked at. Whoever reads it decides
-// by figures and not by rules. It takes seconds where a run created very many,
-// and progress is told of every step.
+// ForecastUndo returns what the undo of a run would do. It examines every
+// account that the run created, so that an operator can decide by figures and
+// not by rules. For a very large run it takes seconds; progress is called after
+// every step.
 func (o *Operator) ForecastUndo(ctx context.Context, run landfall.Run, progress func(looked, of int)) (landfall.UndoForecast, error) {
 	all := landfall.UndoForecast{Kept: map[landfall.KeptReason]int{}}
 	for from := 0; from < run.Tally.Selected; from += forecastStep {
@@ -138,8 +138,8 @@ func (o *Operator) ForecastUndo(ctx context.Context, run landfall.Run, progress 
 	return all, nil
 }
 
-// undoable refuses runs of which nothing can be taken back, or not yet: while
-// it goes on, a run creates more.
+// undoable refuses a run that created nothing, and one that has not ended: it
+// may still create accounts.
 func undoable(run landfall.Run) error {
 	switch {
 	case run.Plan.DryRun:
@@ -151,22 +151,22 @@ func undoable(run landfall.Run) error {
 	return nil
 }
 
-// undoResult is what came of one account.
+// undoResult is the result for one account.
 type undoResult struct {
 	key     landfall.Key
 	outcome landfall.UndoOutcome
 	err     error
 }
 
-// undoAll lets several workers take back what the store streams.
+// undoAll undoes the accounts that the store streams, with several workers.
 func (o *Operator) undoAll(ctx context.Context, undo *RunUndo, reason string, done int, watch RunUndoWatch) error {
 	working, stop := context.WithCancel(ctx)
 	defer stop()
-	// Nothing is buffered: every key that was handed out is in somebody's hands, and
-	// whoever stops waits for no more than those.
+	// The channels are unbuffered: a worker has every key that was handed out,
+	// so stopping waits only for those.
 	keys, results := make(chan landfall.Key), make(chan undoResult)
-	// It is written before keys is closed and read when the workers are done, who
-	// wait for that: so it needs no lock.
+	// listed needs no lock: it is written before keys is closed, and read after
+	// the workers have ended, which is after that.
 	var listed error
 	go func() {
 		defer close(keys)
@@ -205,14 +205,14 @@ func (o *Operator) undoAll(ctx context.Context, undo *RunUndo, reason string, do
 	return listed
 }
 
-// gather counts results until there are no more. When something is wrong it
-// stops the workers and waits for what they have in hand.
+// gather counts results until there are no more. On a problem it stops the
+// workers and waits for the accounts they have started.
 func (u *RunUndo) gather(results <-chan undoResult, done int, watch RunUndoWatch, stop context.CancelFunc) (stopped error) {
 	inVain := 0
 	for result := range results {
 		remnant := KeptAccount{Key: result.key, Number: result.outcome.Number, Kept: result.outcome.Kept, Err: result.err}
-		// Being interrupted says nothing about an account. It is left to the next
-		// undo, and counts neither as failed nor as done.
+		// A cancelled account counts neither as failed nor as done. The next
+		// undo handles it.
 		if errors.Is(result.err, context.Canceled) {
 			continue
 		}
@@ -221,8 +221,8 @@ func (u *RunUndo) gather(results <-chan undoResult, done int, watch RunUndoWatch
 			u.Failed++
 			inVain++
 		} else {
-			// One answer is enough to know that the database is there; only a row
-			// without any means that it is not.
+			// A single answer shows that the database is there. Only a series of
+			// failures means that it is not.
 			inVain = 0
 			if gone = result.outcome.Verdict != landfall.UndoKept; !gone {
 				u.Kept[result.outcome.Kept]++
@@ -244,8 +244,7 @@ func (u *RunUndo) gather(results <-chan undoResult, done int, watch RunUndoWatch
 	return stopped
 }
 
-// undoOne takes one account back, and waits for a database that is away for a
-// moment.
+// undoOne undoes one account and retries during a short outage of the database.
 func (o *Operator) undoOne(ctx context.Context, undoing landfall.UndoRequest) (outcome landfall.UndoOutcome, err error) {
 	for try := range undoTries {
 		if try > 0 {
@@ -255,8 +254,8 @@ func (o *Operator) undoOne(ctx context.Context, undoing landfall.UndoRequest) (o
 				return outcome, ctx.Err()
 			}
 		}
-		// An undo whose outcome is not known is asked again like any other: of an
-		// account that is gone it finds none of this run.
+		// An undo with an unknown outcome is simply repeated: if the account is
+		// gone, the store finds none of this run.
 		if outcome, err = o.store.Undo(ctx, undoing); err == nil || ctx.Err() != nil {
 			break
 		}

@@ -13,7 +13,7 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// ranThrough makes a run of so many accounts that has come to its end.
+// ranThrough returns a finished run that created count accounts.
 func (d fixture) ranThrough(t *testing.T, supplier string, count int) landfall.Run {
 	t.Helper()
 	ctx := t.Context()
@@ -99,8 +99,8 @@ func (d fixture) settle(t *testing.T, slice landfall.RunSlice) {
 	}
 }
 
-// TestRunUndoIsInterruptedAndRepeated stops an undo in the middle: the next one
-// ends with the figures that one alone would have had.
+// TestRunUndoIsInterruptedAndRepeated stops an undo in the middle. The next one
+// must end with the figures of a single uninterrupted undo.
 func TestRunUndoIsInterruptedAndRepeated(t *testing.T) {
 	each(t, func(t *testing.T, d fixture) {
 		const accounts = 90

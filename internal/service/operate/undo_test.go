@@ -12,7 +12,7 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// createAccount stages and creates the smallest account there is.
+// createAccount stages and creates a minimal account.
 func (d fixture) createAccount(t *testing.T, key landfall.Key) landfall.CreateOutcome {
 	t.Helper()
 	document := []byte(`{}`)

@@ -12,9 +12,9 @@ import (
 	"landfall/internal/outbound/payvendor"
 )
 
-// SetVendor configures a payment vendor, or replaces the whole configuration
-// of the one with its code. The audit names the settings and not their values:
-// operators paste secrets into the wrong place.
+// SetVendor configures a payment vendor, or replaces the whole configuration of
+// an existing one. The audit names the settings but not their values, because
+// operators sometimes paste secrets into the wrong place.
 func (o *Operator) SetVendor(ctx context.Context, vendor landfall.Vendor) error {
 	if err := payvendor.Check(vendor, o.secrets...); err != nil {
 		return err
@@ -24,16 +24,16 @@ func (o *Operator) SetVendor(ctx context.Context, vendor landfall.Vendor) error 
 	})
 }
 
-// RemoveVendor forgets a payment vendor. What it said about instructions that
-// are on accounts already stays there.
+// RemoveVendor removes a payment vendor. Details it gave for instructions of
+// existing accounts stay.
 func (o *Operator) RemoveVendor(ctx context.Context, code string) error {
 	return o.change(ctx, "vendor.remove", code, func(tx landfall.Tx) (string, error) {
 		return "", vendorError(ctx, tx, code, tx.RemoveVendor(ctx, code))
 	})
 }
 
-// GrantVendor lets a supplier use a payment vendor. The first grant closes the
-// vendor to every supplier that has none.
+// GrantVendor allows a supplier to use a payment vendor. The first grant closes
+// the vendor to all suppliers without one.
 func (o *Operator) GrantVendor(ctx context.Context, code, supplier string) error {
 	return o.change(ctx, "vendor.grant", code, func(tx landfall.Tx) (string, error) {
 		if err := vendorAndSupplier(ctx, tx, code, supplier); err != nil {
@@ -43,7 +43,7 @@ func (o *Operator) GrantVendor(ctx context.Context, code, supplier string) error
 	})
 }
 
-// RevokeVendor takes a grant of a payment vendor back.
+// RevokeVendor removes a supplier's grant of a payment vendor.
 func (o *Operator) RevokeVendor(ctx context.Context, code, supplier string) error {
 	return o.change(ctx, "vendor.revoke", code, func(tx landfall.Tx) (string, error) {
 		if err := vendorAndSupplier(ctx, tx, code, supplier); err != nil {
@@ -62,14 +62,15 @@ func (o *Operator) RevokeVendor(ctx context.Context, code, supplier string) erro
 	})
 }
 
-// OpenVendor lets every supplier use a payment vendor.
+// OpenVendor allows every supplier to use a payment vendor.
 func (o *Operator) OpenVendor(ctx context.Context, code string) error {
 	return o.change(ctx, "vendor.grant", code, func(tx landfall.Tx) (string, error) {
 		return "to every supplier", vendorError(ctx, tx, code, tx.OpenVendor(ctx, code))
 	})
 }
 
-// vendorAndSupplier tells the two sides of a grant apart when one is missing.
+// vendorAndSupplier checks both sides of a grant, so that the refusal names the
+// one that is missing.
 func vendorAndSupplier(ctx context.Context, view landfall.View, code, supplier string) error {
 	if _, err := view.Vendor(ctx, code); err != nil {
 		return vendorError(ctx, view, code, err)
@@ -84,7 +85,7 @@ type VendorFacts struct {
 	Grants landfall.VendorGrants
 }
 
-// Vendors gives all payment vendors, by code, and who may use them.
+// Vendors returns all payment vendors, by code, and who may use them.
 func (o *Operator) Vendors(ctx context.Context) ([]VendorFacts, error) {
 	var facts []VendorFacts
 	err := o.view(ctx, "vendor.list", func(view landfall.View) error {
@@ -104,7 +105,7 @@ func (o *Operator) Vendors(ctx context.Context) ([]VendorFacts, error) {
 	return facts, err
 }
 
-// ShowVendor gives one payment vendor and who may use it.
+// ShowVendor returns one payment vendor and who may use it.
 func (o *Operator) ShowVendor(ctx context.Context, code string) (facts VendorFacts, err error) {
 	err = o.view(ctx, "vendor.show", func(view landfall.View) (err error) {
 		if facts.Vendor, err = view.Vendor(ctx, code); err != nil {
@@ -117,8 +118,8 @@ func (o *Operator) ShowVendor(ctx context.Context, code string) (facts VendorFac
 }
 
 // CheckVendor asks a vendor about an instruction, as the creation of an account
-// does, and gives what it said. That it was asked is in the audit, without the
-// reference: it may lead to a person.
+// does, and returns the answer. The audit records the question without the
+// reference, which may identify a person.
 func (o *Operator) CheckVendor(ctx context.Context, code string, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
 	if err := checkLine("reference", "The reference", instruction.Reference, maxReferenceLength); err != nil {
 		return landfall.InstructionDetails{}, err
@@ -137,15 +138,16 @@ func (o *Operator) CheckVendor(ctx context.Context, code string, instruction lan
 	if err != nil {
 		return landfall.InstructionDetails{}, err
 	}
-	// No organisation asks: the operator has breakers and a budget of his own.
+	// With no organisation given, the call uses the operator's own circuit
+	// breakers and budget.
 	return o.vendors.Verify(ctx, "", vendor, instruction)
 }
 
-// maxReferenceLength is as long as the contract lets one be.
+// maxReferenceLength is the maximum that the contract allows.
 const maxReferenceLength = 255
 
-// describeVendor is what the audit keeps of a configuration. It names the variable
-// that holds the secret and never the secret.
+// describeVendor describes a configuration for the audit. It names the variable
+// that contains the secret, never the secret.
 func describeVendor(vendor landfall.Vendor) string {
 	parts := []string{"adapter=" + vendor.Adapter}
 	if vendor.BaseURL != "" {

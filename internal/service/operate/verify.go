@@ -7,9 +7,9 @@ import (
 	"landfall/internal/service/audit"
 )
 
-// Verify checks everything in the database that can be checked, hands over what
-// does not hold, and says how many processes it looked at. It changes nothing
-// and may run beside a server.
+// Verify checks everything in the database that can be checked. It calls each
+// for every problem and returns how many processes it examined. It changes
+// nothing and may run beside a server.
 func (o *Operator) Verify(ctx context.Context, each func(landfall.Finding) error) (processes int, err error) {
 	for seen, err := range o.store.Inspect(ctx) {
 		processes = seen.Processes

@@ -15,18 +15,19 @@ import (
 	"landfall/internal/outbound/webhook"
 )
 
-// WebhookRequest says what webhook to add.
+// WebhookRequest describes the webhook to add.
 type WebhookRequest struct {
 	Name, Organisation, URL string
 	Types, Suppliers        []string // none: all
-	FromStart               bool     // deliver what happened before, too
+	FromStart               bool     // deliver earlier events, too
 }
 
-// webhookName is narrow because names are typed in commands and stand in metrics.
+// webhookName is narrow because names are typed in commands and used as metric
+// labels.
 var webhookName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
-// AddWebhook has events delivered to an address and gives the secret they are
-// signed with. It is shown once; rotating gives another.
+// AddWebhook adds a webhook and returns the secret that its deliveries are
+// signed with. The secret is shown only once; RotateWebhook creates another.
 func (o *Operator) AddWebhook(ctx context.Context, request WebhookRequest) (landfall.Webhook, string, error) {
 	webhook, err := o.checkWebhook(request)
 	if err != nil {
@@ -37,8 +38,8 @@ func (o *Operator) AddWebhook(ctx context.Context, request WebhookRequest) (land
 		return landfall.Webhook{}, "", err
 	}
 	webhook.Secrets = []landfall.WebhookSecret{secret}
-	// The end is looked up before the webhook is there. What happens in between is
-	// delivered as well: an event too many does less harm than one that is missing.
+	// Look up the end of the log before the webhook exists. Events in between
+	// are delivered too: an extra event does less harm than a missing one.
 	if !request.FromStart {
 		if webhook.Position, err = o.endOfLog(ctx); err != nil {
 			return landfall.Webhook{}, "", err
@@ -48,9 +49,9 @@ func (o *Operator) AddWebhook(ctx context.Context, request WebhookRequest) (land
 		if _, err := tx.Organisation(ctx, webhook.Organisation); err != nil {
 			return "", organisationError(ctx, tx, webhook.Organisation, err)
 		}
-		// A name that was mistyped would be waited for in silence. Whether the
-		// organisation may use the supplier is not asked: a grant can come later, and
-		// is looked at in every round.
+		// With a mistyped supplier the webhook would silently wait for ever.
+		// Whether the organisation may use the supplier is not checked: it may
+		// be granted later, and every round checks it.
 		for _, code := range webhook.Suppliers {
 			if _, err := tx.Supplier(ctx, code); err != nil {
 				return "", supplierError(ctx, tx, code, err)
@@ -65,7 +66,7 @@ func (o *Operator) AddWebhook(ctx context.Context, request WebhookRequest) (land
 	return webhook, text, nil
 }
 
-// checkWebhook looks at everything that can be judged without the database.
+// checkWebhook checks everything that can be checked without the database.
 func (o *Operator) checkWebhook(request WebhookRequest) (landfall.Webhook, error) {
 	webhook := landfall.Webhook{
 		Name: request.Name, Organisation: request.Organisation, URL: request.URL, Suppliers: request.Suppliers, State: landfall.WebhookActive,
@@ -92,7 +93,7 @@ func (o *Operator) checkWebhook(request WebhookRequest) (landfall.Webhook, error
 	return webhook, nil
 }
 
-// newSecret draws a secret and writes it out.
+// newSecret creates a secret and returns it also as text.
 func (o *Operator) newSecret() (landfall.WebhookSecret, string, error) {
 	if o.sender == nil {
 		return landfall.WebhookSecret{}, "", webhook.ErrNoKey
@@ -105,20 +106,21 @@ func (o *Operator) newSecret() (landfall.WebhookSecret, string, error) {
 	return secret, text, err
 }
 
-// sentence makes a sentence of an error of ours.
-// Those begin with a plain letter, which is one byte.
+// sentence makes a sentence of one of our errors. Those begin with an ASCII
+// letter, which is one byte.
 func sentence(err error) string {
 	text := err.Error()
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// endOfLog is the place behind which everything is that happens from now on.
+// endOfLog returns the position after which all events from now on come.
 func (o *Operator) endOfLog(ctx context.Context) (int64, error) {
 	complete, err := webhook.NewLogWatcher(o.store).CompleteUpTo(ctx)
 	return complete, storeError("webhook.add", err)
 }
 
-// Webhooks gives all webhooks of an organisation, or of everybody with "".
+// Webhooks returns the webhooks of an organisation, or of all organisations with
+// "".
 func (o *Operator) Webhooks(ctx context.Context, organisation string) ([]landfall.Webhook, error) {
 	var webhooks []landfall.Webhook
 	err := o.view(ctx, "webhook.list", func(view landfall.View) (err error) {
@@ -137,15 +139,16 @@ func (o *Operator) Webhooks(ctx context.Context, organisation string) ([]landfal
 type WebhookFacts struct {
 	landfall.Webhook
 	Rounds        []landfall.RoundEntry // newest first
-	Waiting, Dead []landfall.Delivery   // the first of them
+	Waiting, Dead []landfall.Delivery   // the first maxShown
 	WaitingCount  int
 	DeadCount     int
 }
 
-// maxShown is how many deliveries a person is shown at once.
+// maxShown is how many rounds or deliveries are shown at most.
 const maxShown = 100
 
-// ShowWebhook gives a webhook with its last rounds and what waits or is dead.
+// ShowWebhook returns a webhook with its last rounds and its waiting and dead
+// deliveries.
 func (o *Operator) ShowWebhook(ctx context.Context, name string) (WebhookFacts, error) {
 	var facts WebhookFacts
 	err := o.view(ctx, "webhook.show", func(view landfall.View) (err error) {
@@ -164,7 +167,7 @@ func (o *Operator) ShowWebhook(ctx context.Context, name string) (WebhookFacts, 
 	return facts, err
 }
 
-// RemoveWebhook forgets a webhook and everything about it.
+// RemoveWebhook removes a webhook and everything stored about it.
 func (o *Operator) RemoveWebhook(ctx context.Context, name string) error {
 	return o.change(ctx, "webhook.remove", name, func(tx landfall.Tx) (string, error) {
 		return "", webhookError(ctx, tx, name, tx.RemoveWebhook(ctx, name))
@@ -174,8 +177,8 @@ func (o *Operator) RemoveWebhook(ctx context.Context, name string) error {
 // alter changes a webhook.
 func (o *Operator) alter(ctx context.Context, action, name string, how func(*landfall.Webhook) (string, error)) error {
 	return o.change(ctx, action, name, func(tx landfall.Tx) (string, error) {
-		// Read in a transaction it is held: of two operators who change it at once,
-		// neither writes over what the other has set.
+		// Reading it in the transaction locks it, so that of two operators
+		// neither overwrites the other's change.
 		webhook, err := tx.Webhook(ctx, name)
 		if err != nil {
 			return "", webhookError(ctx, tx, name, err)
@@ -188,16 +191,17 @@ func (o *Operator) alter(ctx context.Context, action, name string, how func(*lan
 	})
 }
 
-// RotateWebhook gives a webhook a new secret. For a while deliveries are signed
-// with the former one as well, so that a receiver can change over when it likes.
+// RotateWebhook gives a webhook a new secret. For the overlap, deliveries are
+// signed with the former secret as well, so that the receiver can switch at any
+// time.
 func (o *Operator) RotateWebhook(ctx context.Context, name string, overlap time.Duration) (string, error) {
 	secret, text, err := o.newSecret()
 	if err != nil {
 		return "", err
 	}
 	err = o.alter(ctx, "webhook.rotate", name, func(webhook *landfall.Webhook) (string, error) {
-		// Only the newest of the former secrets stays good. Whoever rotates twice in
-		// a row wants to be rid of the older one.
+		// Only the newest former secret stays valid. An operator who rotates
+		// twice in a row wants to get rid of the older one.
 		former := webhook.Secrets[0]
 		former.Until = o.clock().Add(overlap).UTC()
 		webhook.Secrets = []landfall.WebhookSecret{secret, former}
@@ -209,7 +213,8 @@ func (o *Operator) RotateWebhook(ctx context.Context, name string, overlap time.
 	return text, nil
 }
 
-// EnableWebhook delivers to a webhook again, from where it was or from now on.
+// EnableWebhook delivers to a webhook again, from its last position or from now
+// on.
 func (o *Operator) EnableWebhook(ctx context.Context, name string, fromNow bool) error {
 	end := int64(0)
 	if fromNow {
@@ -221,8 +226,8 @@ func (o *Operator) EnableWebhook(ctx context.Context, name string, fromNow bool)
 	return o.alter(ctx, "webhook.enable", name, func(webhook *landfall.Webhook) (string, error) {
 		webhook.State = landfall.WebhookActive
 		if fromNow {
-			// It never goes back here: what was delivered comes again only when somebody
-			// asks for that.
+			// Never move back here: events are delivered again only if an
+			// operator asks for a replay.
 			webhook.Position = max(end, webhook.Position)
 			return "from now on", nil
 		}
@@ -230,7 +235,7 @@ func (o *Operator) EnableWebhook(ctx context.Context, name string, fromNow bool)
 	})
 }
 
-// DisableWebhook delivers nothing to a webhook until it is enabled.
+// DisableWebhook stops deliveries to a webhook until it is enabled.
 func (o *Operator) DisableWebhook(ctx context.Context, name string) error {
 	return o.alter(ctx, "webhook.disable", name, func(webhook *landfall.Webhook) (string, error) {
 		webhook.State = landfall.WebhookOff
@@ -238,7 +243,7 @@ func (o *Operator) DisableWebhook(ctx context.Context, name string) error {
 	})
 }
 
-// describeWebhook tells the audit what was set; the secret is not in it.
+// describeWebhook describes a webhook for the audit, without its secret.
 func describeWebhook(webhook landfall.Webhook) string {
 	parts := []string{"organisation=" + webhook.Organisation, fmt.Sprintf("url=%q", webhook.URL)}
 	for _, kind := range webhook.Types {
@@ -250,7 +255,7 @@ func describeWebhook(webhook landfall.Webhook) string {
 	return strings.Join(parts, ", ")
 }
 
-// webhookError turns an absent webhook into a sentence with the name that was
+// webhookError turns ErrNotFound into a refusal that suggests the name that was
 // probably meant.
 func webhookError(ctx context.Context, view landfall.WebhookReader, name string, err error) error {
 	if !errors.Is(err, landfall.ErrNotFound) {

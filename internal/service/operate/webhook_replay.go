@@ -12,7 +12,8 @@ import (
 	"landfall/internal/outbound/webhook"
 )
 
-// ReplayDead has dead deliveries tried again: the events with these ids, or all.
+// ReplayDead retries dead deliveries: those of the events with the given ids, or
+// all if there are none.
 func (o *Operator) ReplayDead(ctx context.Context, name string, ids []string) (int, error) {
 	var events []int64
 	for _, id := range ids {
@@ -34,9 +35,9 @@ func (o *Operator) ReplayDead(ctx context.Context, name string, ids []string) (i
 	return count, err
 }
 
-// ReplaySince delivers everything again that happened since an instant. Events
-// that arrived before come again with the same ids. What was purged does not: the
-// suppliers concerned are named.
+// ReplaySince delivers all events since an instant again, with the same ids as
+// before. Purged events cannot be delivered again; it returns the suppliers that
+// have such events.
 func (o *Operator) ReplaySince(ctx context.Context, name string, since time.Time) (gone []string, err error) {
 	err = o.change(ctx, "webhook.replay", name, func(tx landfall.Tx) (string, error) {
 		webhook, err := tx.Webhook(ctx, name)
@@ -50,14 +51,16 @@ func (o *Operator) ReplaySince(ctx context.Context, name string, since time.Time
 		if gone, err = purgedSince(ctx, tx, webhook, since); err != nil {
 			return "", err
 		}
-		// It only goes back. Forward it would pass over what was not delivered yet.
+		// Only move back. Moving forward would skip events that were not
+		// delivered yet.
 		webhook.Position = min(before, webhook.Position)
 		return "since " + since.UTC().Format(time.RFC3339), tx.SaveWebhook(ctx, webhook)
 	})
 	return gone, err
 }
 
-// purgedSince names the suppliers of a webhook of whom later events were purged.
+// purgedSince returns the suppliers of a webhook that have purged events since
+// an instant.
 func purgedSince(ctx context.Context, tx landfall.Tx, webhook landfall.Webhook, since time.Time) (named []string, err error) {
 	suppliers, err := tx.GrantedSuppliers(ctx, webhook.Organisation)
 	if err != nil {
@@ -73,7 +76,7 @@ func purgedSince(ctx context.Context, tx landfall.Tx, webhook landfall.Webhook, 
 	return named, err
 }
 
-// TestWebhook sends a test event from here and tells what came back.
+// TestWebhook sends a test event from this process and returns the result.
 func (o *Operator) TestWebhook(ctx context.Context, name string) (webhook.Outcome, error) {
 	facts, err := o.ShowWebhook(ctx, name)
 	if err != nil {
@@ -82,14 +85,16 @@ func (o *Operator) TestWebhook(ctx context.Context, name string) (webhook.Outcom
 	if o.sender == nil {
 		return webhook.Outcome{}, webhook.ErrNoKey
 	}
-	// It leaves the house in somebody's name, so it is written down first.
+	// The event is sent to another party in the operator's name, so audit it
+	// first.
 	if err := o.change(ctx, "webhook.test", name, func(landfall.Tx) (string, error) { return "", nil }); err != nil {
 		return webhook.Outcome{}, err
 	}
 	now := o.clock().UTC()
 	return o.sender.Send(ctx, &facts.Webhook, landfall.Event{
-		// An instant is far beyond the numbers of the log, so that a receiver that
-		// remembers ids takes the test for none of its events.
+		// The time in microseconds is far above the ids of the log, so a
+		// receiver that remembers ids does not take the test for one of its
+		// events.
 		ID: now.UnixMicro(), Type: landfall.EventWebhookTest, Key: landfall.Key{Supplier: name}, At: now,
 	}), nil
 }
