@@ -65,8 +65,8 @@ func TestOldRootsAreToldOf(t *testing.T) {
 	})
 }
 
-// Of concurrent suppliers with overlapping roots, only those that do not overlap
-// are created.
+// When several suppliers with overlapping roots are created concurrently,
+// exactly one of them succeeds.
 func TestTwoSuppliersCannotTakeOneRootAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, d fixture) {
 		var crowd sync.WaitGroup

@@ -9,38 +9,41 @@ import (
 	"strings"
 )
 
-// Key is one of the operator's.
+// Key is one of the operator's encryption keys.
 type Key [32]byte
 
-// Secret is what belongs to one database and is kept in it, sealed.
+// Secret is the random secret of one database. It is stored in the database,
+// sealed.
 type Secret [32]byte
 
-// id is what a key is called in what it sealed.
+// id returns the name of the key, which every value sealed with it contains.
 func (k Key) id() [idSize]byte { return [idSize]byte(derive(k[:], "landfall vault name 1")) }
 
-// ID is a name for the key that says nothing about it.
+// ID returns the name of the key in hexadecimal. It reveals nothing about the
+// key.
 func (k Key) ID() string {
 	id := k.id()
 	return hex.EncodeToString(id[:])
 }
 
-// NewKey makes a key up.
+// NewKey returns a new random key.
 func NewKey() Key {
 	var key Key
 	_, _ = rand.Read(key[:]) // it never fails
 	return key
 }
 
-// String spells a key as ReadKeys reads it. It is what must stay secret.
+// spelled returns the key as text that ReadKeys accepts. The text must stay
+// secret.
 func (k Key) spelled() string { return base64.StdEncoding.EncodeToString(k[:]) }
 
-// NewKeyText makes a key up and spells it.
+// NewKeyText returns a new random key as text.
 func NewKeyText() string { return NewKey().spelled() }
 
 var errKey = errors.New("want 32 random bytes in base64 or as 64 hexadecimal digits, as 'landfall rekey --new-key' makes them")
 
-// ReadKeys reads keys with commas between them, the one that seals first. It
-// never repeats what it was given.
+// ReadKeys parses keys separated by commas. The first one seals. Its errors
+// never contain the text.
 func ReadKeys(text string) ([]Key, error) {
 	var keys []Key
 	if strings.TrimSpace(text) == "" {
@@ -79,7 +82,7 @@ func readKey(text string) (Key, error) {
 	return Key{}, errKey
 }
 
-// weak recognises keys that somebody typed to try things out.
+// weak recognises keys that were typed by hand to try things out.
 func weak(key Key) bool {
 	different := map[byte]bool{}
 	for _, one := range key {
@@ -88,7 +91,7 @@ func weak(key Key) bool {
 	return len(different) < 8
 }
 
-// NewSecret makes a secret up.
+// NewSecret returns a new random secret.
 func NewSecret() Secret { return Secret(NewKey()) }
 
 // Wrap seals a database's secret with a key.
@@ -96,7 +99,7 @@ func Wrap(key Key, secret Secret) []byte {
 	return New([]Key{key}, Secret{}).Seal(secretPlace, secret[:])
 }
 
-// Unwrap opens what Wrap sealed.
+// Unwrap opens a secret that Wrap sealed.
 func Unwrap(key Key, kept []byte) (Secret, error) {
 	if FormOf(kept) != Sealed {
 		return Secret{}, ErrAltered

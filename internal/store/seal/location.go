@@ -2,21 +2,21 @@ package seal
 
 import "encoding/binary"
 
-// Location is where a value stands: a column of a row. What is sealed for one place
-// does not open in another.
+// Location is where a value is stored: a column of a row. A value sealed for one
+// location does not open in another.
 type Location struct {
 	table string
 	bound []byte
 }
 
-// NewLocation names a column of a table; In names the row.
+// NewLocation returns the location of a column; In adds the row.
 func NewLocation(table, column string) Location {
 	bound := appendText([]byte{1}, table)
 	return Location{table, appendText(bound, column)}
 }
 
-// In gives the place in the row that is known by some values, each an int64 or a
-// string.
+// In returns the location in the row with the given key. Each value of the key
+// is an int64, a string, or a pointer to an int, an int64 or a string.
 func (p Location) In(row ...any) Location {
 	bound := append(make([]byte, 0, len(p.bound)+16*len(row)), p.bound...)
 	for _, value := range row {

@@ -1,15 +1,16 @@
-// Package vault keeps what is personal unreadable to whoever has the database
-// and not the keys.
+// Package seal encrypts personal data, so that it cannot be read by someone who
+// has the database but not the keys.
 //
-// A value is sealed with AES-256-GCM under a key of the operator's, which never
-// comes into the database, and bound to the place it stands in: moved to another
-// row, column or table it does not open. Every table has its own key, derived
-// from the operator's, so that random nonces never become too many for one.
+// A value is sealed with AES-256-GCM under a key of the operator, which is never
+// stored in the database, and bound to its location: moved to another row,
+// column or table it does not open. Each table has its own key, derived from the
+// operator's, so that no key is used with too many random nonces.
 //
-// Values that are looked up by equality are sealed so that equal ones in one
-// place look alike, and digests are keyed. Both depend on one random secret that
-// belongs to the database and is kept there sealed: it stays when keys change, or
-// nothing of before would be found.
+// Values that are looked up by equality are sealed deterministically: equal
+// values in one location have equal ciphertexts. Digests are keyed. Both depend
+// on a random secret that belongs to the database and is stored there, sealed.
+// It stays the same when keys change; otherwise earlier values could no longer
+// be found.
 package seal
 
 import (
@@ -25,11 +26,12 @@ import (
 	"sync"
 )
 
-// The first byte of what is sealed says how. No document begins with one of
-// them, packed or not, and neither does text.
+// The first byte of a sealed value says how it was sealed. No document begins
+// with one of these bytes, packed or not, and in a column of text a sealed value
+// begins with mark.
 const (
-	sealed1  = 0xE1 // the key's name, a nonce, AES-256-GCM
-	matched1 = 0xE2 // the first half of an HMAC of what was sealed, AES-256-CTR from there
+	sealed1  = 0xE1 // the key's name, a nonce, AES-256-GCM ciphertext
+	matched1 = 0xE2 // the first half of an HMAC of the value, AES-256-CTR ciphertext with that half as IV
 )
 
 const (
@@ -39,14 +41,14 @@ const (
 	overhead  = 1 + idSize + nonceSize + tagSize
 )
 
-// The ways in which something does not open.
+// The reasons why a value does not open.
 var (
 	ErrAltered = errors.New("a sealed value was altered or moved")
 	ErrNoKey   = errors.New("a sealed value needs a key that was not given")
 )
 
-// Sealer seals with one key and opens with several. Many goroutines may use it at
-// once.
+// Sealer seals with one key and opens with several. It is safe for concurrent
+// use.
 type Sealer struct {
 	writer *opener
 	keys   map[[idSize]byte]*opener
@@ -55,14 +57,15 @@ type Sealer struct {
 	digest []byte
 }
 
-// opener is a key with those derived from it, one for each table.
+// opener is a key with the keys derived from it, one for each table.
 type opener struct {
 	key    Key
 	id     [idSize]byte
-	tables sync.Map // of cipher.AEAD, by name
+	tables sync.Map // table name to cipher.AEAD
 }
 
-// New makes a vault of keys, the one that seals first, and a database's secret.
+// New returns a Sealer for a database's secret. The first key seals, and all of
+// them open.
 func New(keys []Key, secret Secret) *Sealer {
 	v := &Sealer{keys: make(map[[idSize]byte]*opener, len(keys))}
 	for _, key := range keys {
@@ -78,11 +81,11 @@ func New(keys []Key, secret Secret) *Sealer {
 	return v
 }
 
-// derive makes a key for one purpose.
+// derive derives a key for one purpose.
 func derive(key []byte, purpose string) []byte {
 	made, err := hkdf.Key(sha256.New, key, nil, purpose, 32)
 	if err != nil {
-		panic(err) // 32 bytes are never too many
+		panic(err) // HKDF can always give 32 bytes
 	}
 	return made
 }
@@ -90,7 +93,7 @@ func derive(key []byte, purpose string) []byte {
 func block(key []byte) cipher.Block {
 	made, err := aes.NewCipher(key)
 	if err != nil {
-		panic(err) // 32 bytes are a key
+		panic(err) // a key of 32 bytes is valid
 	}
 	return made
 }
@@ -98,12 +101,12 @@ func block(key []byte) cipher.Block {
 func newGCM(key []byte) cipher.AEAD {
 	made, err := cipher.NewGCM(block(key))
 	if err != nil {
-		panic(err) // the block is AES's
+		panic(err) // AES has the block size that GCM needs
 	}
 	return made
 }
 
-// of gives what seals the values of a table.
+// of returns the cipher for the values of a table.
 func (o *opener) of(table string) cipher.AEAD {
 	if found, ok := o.tables.Load(table); ok {
 		return found.(cipher.AEAD) //nolint:forcetypeassert // nothing else is put there
@@ -113,10 +116,10 @@ func (o *opener) of(table string) cipher.AEAD {
 	return made
 }
 
-// Writer names the key that seals.
+// Writer returns the name of the key that seals.
 func (v *Sealer) Writer() string { return v.writer.key.ID() }
 
-// Seal makes a value unreadable outside its place.
+// Seal encrypts a value and binds it to its location.
 func (v *Sealer) Seal(place Location, value []byte) []byte {
 	kept := make([]byte, 1+idSize+nonceSize, overhead+len(value))
 	kept[0] = sealed1
@@ -126,8 +129,8 @@ func (v *Sealer) Seal(place Location, value []byte) []byte {
 	return v.writer.of(place.table).Seal(kept, nonce, value, place.bound)
 }
 
-// Match seals a value so that the same one looks the same in the same place,
-// and is found by that.
+// Match seals a value deterministically: equal values in one location give equal
+// results, so that they can be found.
 func (v *Sealer) Match(place Location, value []byte) []byte {
 	begin := v.synthesise(place, value)
 	kept := make([]byte, 1+aes.BlockSize+len(value))
@@ -137,8 +140,8 @@ func (v *Sealer) Match(place Location, value []byte) []byte {
 	return kept
 }
 
-// synthesise gives what both the encryption of a value begins with and its
-// authenticity is known by.
+// synthesise returns the synthetic IV of a value: the encryption starts from it,
+// and Open compares it to authenticate the value.
 func (v *Sealer) synthesise(place Location, value []byte) []byte {
 	mac := hmac.New(sha256.New, v.mac)
 	var length [8]byte
@@ -149,8 +152,8 @@ func (v *Sealer) synthesise(place Location, value []byte) []byte {
 	return mac.Sum(nil)[:aes.BlockSize]
 }
 
-// Open gives a value back. What is not sealed is given back as it is: it was
-// written before there was a key.
+// Open returns the value that was sealed. A value that is not sealed is returned
+// as it is: it was written before there was a key.
 func (v *Sealer) Open(place Location, kept []byte) ([]byte, error) {
 	switch FormOf(kept) {
 	case Sealed:
@@ -176,8 +179,8 @@ func (v *Sealer) Open(place Location, kept []byte) ([]byte, error) {
 	return kept, nil
 }
 
-// IsCurrent says that a value is kept as it would be today: sealed under the key
-// that seals, or so that it is found.
+// IsCurrent reports whether a value is stored as it would be today: sealed with
+// the key that seals now, or deterministically.
 func (v *Sealer) IsCurrent(kept []byte) bool {
 	switch FormOf(kept) {
 	case Sealed:
@@ -188,8 +191,8 @@ func (v *Sealer) IsCurrent(kept []byte) bool {
 	return false
 }
 
-// Digest gives a digest of something that nobody can compare with guesses who
-// has no key.
+// Digest returns a keyed digest. Without the database's secret nobody can
+// compare it with guesses.
 func (v *Sealer) Digest(purpose string, value []byte) [32]byte {
 	mac := hmac.New(sha256.New, v.digest)
 	mac.Write([]byte(purpose + "\x00"))
@@ -197,17 +200,17 @@ func (v *Sealer) Digest(purpose string, value []byte) [32]byte {
 	return [32]byte(mac.Sum(nil))
 }
 
-// Form is how a value is kept.
+// Form is how a value is stored.
 type Form uint8
 
-// The forms.
+// The forms of a stored value.
 const (
 	Bare Form = iota
 	Sealed
 	Matched
 )
 
-// FormOf says how a value is kept.
+// FormOf returns how a value is stored.
 func FormOf(kept []byte) Form {
 	switch {
 	case len(kept) >= overhead && kept[0] == sealed1:

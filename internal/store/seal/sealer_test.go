@@ -28,9 +28,9 @@ var (
 
 const text = "zoe@example.org"
 
-// TestWhatIsSealedOpensInItsPlaceAlone opens a value in the place of another. If
-// it did, whoever writes to the database could show one person's data as
-// another's.
+// TestWhatIsSealedOpensInItsPlaceAlone tries to open a value in other locations.
+// If that worked, someone with write access to the database could show one
+// person's data as another's.
 func TestWhatIsSealedOpensInItsPlaceAlone(t *testing.T) {
 	v := seal.New([]seal.Key{one}, secret)
 	for name, kept := range map[string]string{
@@ -50,8 +50,8 @@ func TestWhatIsSealedOpensInItsPlaceAlone(t *testing.T) {
 	}
 }
 
-// TestEveryAlteredBitIsSeen turns every bit of what is kept. A change that opens
-// is a change that nobody notices.
+// TestEveryAlteredBitIsSeen flips every bit of a sealed value. An altered value
+// that still opened would go unnoticed.
 func TestEveryAlteredBitIsSeen(t *testing.T) {
 	v := seal.New([]seal.Key{one}, secret)
 	for _, kept := range [][]byte{v.Seal(place, []byte(text)), v.Match(place, []byte(text))} {
@@ -65,8 +65,9 @@ func TestEveryAlteredBitIsSeen(t *testing.T) {
 	}
 }
 
-// TestKeysAreRotated opens with the old key, both and the new one. A value that
-// is called current too early is lost with the key that is dropped.
+// TestKeysAreRotated opens values with the old key, with both and with the new
+// one. A value reported as current too early would be lost when the old key is
+// dropped.
 func TestKeysAreRotated(t *testing.T) {
 	before := seal.New([]seal.Key{one}, secret)
 	during := seal.New([]seal.Key{other, one}, secret)
@@ -88,8 +89,9 @@ func TestKeysAreRotated(t *testing.T) {
 	}
 }
 
-// TestEqualValuesLookAlikeInOnePlaceAlone compares what is kept of equal values.
-// Alike everywhere, they would tell who has the same name.
+// TestEqualValuesLookAlikeInOnePlaceAlone compares the sealed forms of equal
+// values. If they were equal in all locations, they would reveal who has the
+// same name.
 func TestEqualValuesLookAlikeInOnePlaceAlone(t *testing.T) {
 	v := seal.New([]seal.Key{one}, secret)
 	if once, again := v.SealText(place, text), v.SealText(place, text); once == again {
@@ -109,8 +111,8 @@ func TestEqualValuesLookAlikeInOnePlaceAlone(t *testing.T) {
 	}
 }
 
-// TestWhatWasNeverSealedIsGivenBack reads values of before there was a key, some
-// of which look a little like sealed ones.
+// TestWhatWasNeverSealedIsGivenBack reads values written before there was a key.
+// Some of them resemble sealed ones.
 func TestWhatWasNeverSealedIsGivenBack(t *testing.T) {
 	v := seal.New([]seal.Key{one}, secret)
 	for _, plain := range []string{"", text, "⟦", "⟦brackets⟧", `["a"]`, `"⟦"`} {
@@ -128,8 +130,8 @@ func TestWhatWasNeverSealedIsGivenBack(t *testing.T) {
 	}
 }
 
-// TestLengthIsKnownWithoutOpening computes lengths from what is kept: lists show
-// them, and opening every note for that would cost too much.
+// TestLengthIsKnownWithoutOpening computes lengths from sealed texts: lists show
+// them, and opening every note would cost too much.
 func TestLengthIsKnownWithoutOpening(t *testing.T) {
 	v := seal.New([]seal.Key{one}, secret)
 	for length := 1; length < 100; length++ {
@@ -140,8 +142,8 @@ func TestLengthIsKnownWithoutOpening(t *testing.T) {
 	}
 }
 
-// TestKeysAreRead reads keys that are cut, doubled or no keys. A weak one must
-// be refused at the start, and never repeated in the refusal.
+// TestKeysAreRead reads keys that are truncated, duplicated or not keys at all.
+// A weak key must be refused at startup, and the error must not contain it.
 func TestKeysAreRead(t *testing.T) {
 	spelled := []string{seal.NewKeyText(), hex.EncodeToString(one[:])}
 	keys, err := seal.ReadKeys(spelled[0] + ", " + spelled[1])
@@ -161,8 +163,8 @@ func TestKeysAreRead(t *testing.T) {
 	}
 }
 
-// TestSecretIsWrapped keeps the database's own secret under a key. Without one
-// it must not even look as if it opened.
+// TestSecretIsWrapped seals the database's secret with a key. Without that key,
+// Unwrap must return an error.
 func TestSecretIsWrapped(t *testing.T) {
 	kept := seal.Wrap(one, secret)
 	if got, err := seal.Unwrap(one, kept); err != nil || got != secret {

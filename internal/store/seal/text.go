@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Columns of text cannot hold bytes: there a sealed value is spelled behind a
-// mark, and where the database wants JSON it is a string of it.
+// A text column cannot store arbitrary bytes. There a sealed value is written as
+// mark and base64, and in a JSON column as a JSON string of that.
 const mark = "⟦"
 
 var spelling = base64.RawURLEncoding
 
-// SealText is Seal for a column of text. An empty text stays one: that something
-// is not known is no secret.
+// SealText is Seal for a text column. An empty text stays empty: that a value is
+// unknown is no secret.
 func (v *Sealer) SealText(place Location, text string) string {
 	if text == "" {
 		return ""
@@ -20,7 +20,7 @@ func (v *Sealer) SealText(place Location, text string) string {
 	return spell(v.Seal(place, []byte(text)))
 }
 
-// MatchText is Match for a column of text.
+// MatchText is Match for a text column.
 func (v *Sealer) MatchText(place Location, text string) string {
 	if text == "" {
 		return ""
@@ -28,12 +28,13 @@ func (v *Sealer) MatchText(place Location, text string) string {
 	return spell(v.Match(place, []byte(text)))
 }
 
-// SealJSON is Seal for a column of JSON.
+// SealJSON is Seal for a JSON column.
 func (v *Sealer) SealJSON(place Location, text string) string {
 	return `"` + spell(v.Seal(place, []byte(text))) + `"`
 }
 
-// OpenText gives back what was sealed as text or JSON, and what was not as it is.
+// OpenText returns a value that was sealed as text or JSON. Any other text is
+// returned as it is.
 func (v *Sealer) OpenText(place Location, kept string) (string, error) {
 	sealed := read(kept)
 	if sealed == nil {
@@ -43,21 +44,23 @@ func (v *Sealer) OpenText(place Location, kept string) (string, error) {
 	return string(text), err
 }
 
-// IsCurrentText is Current for what is kept as text or JSON. Nothing is always as
-// it should be.
+// IsCurrentText is IsCurrent for a text or JSON column. An empty text is always
+// current.
 func (v *Sealer) IsCurrentText(kept string) bool { return kept == "" || v.IsCurrent(read(kept)) }
 
-// TextLength gives how many bytes were sealed in a text of so many characters.
+// TextLength returns how many bytes were sealed in a text of so many characters.
 func TextLength(characters int) int {
 	return max(0, spelling.DecodedLen(characters-1)-overhead)
 }
 
-// SealedLength gives how many characters a text of so many bytes is sealed in.
+// SealedLength returns how many characters a text of so many bytes has when it
+// is sealed.
 func SealedLength(bytes int) int { return 1 + spelling.EncodedLen(overhead+bytes) }
 
 func spell(sealed []byte) string { return mark + spelling.EncodeToString(sealed) }
 
-// read gives what was spelled, or nil when a text is none of ours.
+// read returns the sealed value that a text contains, or nil if it contains
+// none.
 func read(kept string) []byte {
 	kept = strings.TrimSuffix(strings.TrimPrefix(kept, `"`), `"`)
 	if !strings.HasPrefix(kept, mark) {
@@ -70,5 +73,5 @@ func read(kept string) []byte {
 	return sealed
 }
 
-// IsSealed says that a value, of whatever column, is sealed.
+// IsSealed reports whether a value of any kind of column is sealed.
 func (v *Sealer) IsSealed(kept []byte) bool { return FormOf(kept) != Bare || read(string(kept)) != nil }
