@@ -11,14 +11,14 @@ import (
 	"landfall"
 )
 
-// sendable are the suppliers whose mails may go out and that have some due. The
-// clock is asked in a query of its own: PostgreSQL would ask it for every row
-// otherwise, and could not look the rows up by it.
+// sendable selects the suppliers that may send mail and have some due. The
+// clock is read in a subquery. Otherwise PostgreSQL would evaluate it for every
+// row and could not use the index.
 const sendable = `SELECT s.code FROM supplier s
 	WHERE s.send_customer_emails = $1 AND s.status <> 'Paused' AND EXISTS (
 		SELECT 1 FROM mail m WHERE m.supplier = s.code AND m.due_at <= (SELECT {now}))`
 
-// MailsDue says whether a mail could be sent now.
+// MailsDue reports whether any mail could be sent now.
 func (s *Store) MailsDue(ctx context.Context) (due bool, err error) {
 	err = s.View(ctx, func(reader landfall.View) error {
 		v := reader.(*view) //nolint:forcetypeassert // it is this store's
@@ -27,8 +27,9 @@ func (s *Store) MailsDue(ctx context.Context) (due bool, err error) {
 	return due, err
 }
 
-// ClaimMails gives mails to one sender. Whoever takes holds the desk, so that
-// takers come one after the other and the pace is that of all.
+// ClaimMails claims mails for one sender. It locks the mail_sender row, so
+// claims run one after the other and the rate limit applies to all replicas
+// together.
 func (s *Store) ClaimMails(ctx context.Context, demand landfall.MailRequest) (landfall.MailBatch, error) {
 	var supply landfall.MailBatch
 	err := s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
@@ -41,16 +42,17 @@ func (s *Store) ClaimMails(ctx context.Context, demand landfall.MailRequest) (la
 	return supply, nil
 }
 
-// takeMails holds the one row that all replicas share, by which they keep to one pace
-// together.
+// takeMails locks the one row that all replicas share, so that together they
+// keep to one rate limit.
 func (t *tx) takeMails(ctx context.Context, demand landfall.MailRequest) (landfall.MailBatch, error) {
 	var freeAt, now int64
 	if err := t.one(ctx, `SELECT free_at, {now} FROM mail_sender held WHERE id = 1 {hold}`, nil, []any{&freeAt, &now}); err != nil {
 		return landfall.MailBatch{}, err
 	}
 	gap := time.Minute.Microseconds() / int64(demand.PerMinute)
-	// What was not sent in the last second is not caught up with later: a pace
-	// is what a mail server can stand at any moment.
+	// Unused capacity is kept for one second only. The limit is what a mail
+	// server can take at any moment, so a backlog must not be sent in one
+	// burst.
 	freeAt = max(freeAt, now-max(gap, time.Second.Microseconds()))
 	most := min(int64(demand.Max), (now-freeAt)/gap)
 	if most <= 0 {
@@ -69,8 +71,9 @@ func (t *tx) takeMails(ctx context.Context, demand landfall.MailRequest) (landfa
 	suppliers = slices.DeleteFunc(suppliers, func(code string) bool { return room(code) <= 0 })
 	var supply landfall.MailBatch
 	for i, supplier := range suppliers {
-		// Each gets a fair part of what is left, and the last ones may have none
-		// this time: the next taking begins behind the last who had some.
+		// Each supplier gets a fair share of the remaining mails. The last ones
+		// may get none this time: the next claim begins after the last supplier
+		// served.
 		left := most - int64(len(supply.Mails))
 		if left <= 0 {
 			break
@@ -86,21 +89,21 @@ func (t *tx) takeMails(ctx context.Context, demand landfall.MailRequest) (landfa
 	return supply, err
 }
 
-// servedInTurn lists the suppliers with due mails, those behind the last one
-// first.
+// servedInTurn lists the suppliers with due mails, beginning after the last one
+// served.
 func (t *tx) servedInTurn(ctx context.Context, last string) ([]string, error) {
 	return collect(ctx, t.txSession, func(scan scanner, code *string) error { return scan(code) },
 		sendable+` ORDER BY s.code <= $2, s.code`, true, last)
 }
 
-// dueMails are those of a supplier whose time has come, the longest due first.
+// dueMails selects the due mails of a supplier, the longest due first.
 const dueMails = `SELECT held.id, p.external, p.account_number, held.account_id, held.kind, held.recipient, held.language, held.state,
 		held.queued_at, held.attempts, held.uncertain, s.name, s.time_zone, p.account_created_at
 	FROM mail held JOIN process p ON p.id = held.account_id JOIN supplier s ON s.id = p.supplier_id
 	WHERE held.supplier = $1 AND held.due_at <= (SELECT {now}) ORDER BY held.due_at, held.id LIMIT $2 {hold}`
 
-// takeMailsOf takes mails of one supplier. A mail that is sending still was
-// left behind by a sender of whom nobody knows how far he came.
+// takeMailsOf claims mails of one supplier. A mail still in the state sending
+// was abandoned by its sender, so it is uncertain whether it was sent.
 func (t *tx) takeMailsOf(ctx context.Context, supplier string, most int64, lease time.Duration) ([]landfall.OutgoingMail, error) {
 	mails, err := collect(ctx, t.txSession, func(scan scanner, mail *landfall.OutgoingMail) error {
 		var queued, account int64
@@ -130,8 +133,8 @@ func (t *tx) takeMailsOf(ctx context.Context, supplier string, most int64, lease
 	return mails, nil
 }
 
-// addressees are the customers of a mail's account who have its address, in
-// whatever letters.
+// addressees returns the customers of a mail's account that have its address.
+// Case is ignored.
 func (v *view) addressees(ctx context.Context, id int64, address string) ([]landfall.Customer, error) {
 	all, err := collect(ctx, v.txSession, func(scan scanner, c *landfall.Customer) error {
 		var account, ordinal int64
@@ -149,7 +152,7 @@ func (v *view) addressees(ctx context.Context, id int64, address string) ([]land
 	return found, err
 }
 
-// SettleMail keeps what became of an attempt.
+// SettleMail records the result of an attempt.
 func (s *Store) SettleMail(ctx context.Context, result landfall.MailResult) error {
 	attempt := 0
 	if result.Attempted {
@@ -159,7 +162,7 @@ func (s *Store) SettleMail(ctx context.Context, result landfall.MailResult) erro
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		switch result.State {
 		case landfall.MailSent:
-			// It is with the customer, whoever else may have it in hand by now.
+			// The mail was sent, even if another sender has claimed it since.
 			return orIfUnchanged(landfall.ErrFenced)(t.exec(ctx, `UPDATE mail SET state = 'sent', settled_at = {now}, due_at = NULL, token = NULL,
 				attempts = attempts + 1, uncertain = FALSE, reply = $2 WHERE id = $1 AND state <> 'sent'`, result.ID, reply))
 		case landfall.MailRefused:

@@ -8,12 +8,12 @@ import (
 	"landfall"
 )
 
-// mailRecord is how a mail is read, whoever asks.
+// mailRecord is the query behind every read of a mail.
 const mailRecord = `SELECT m.id, m.supplier, p.external, p.account_number, m.account_id, m.kind, m.recipient, m.language, m.state,
 	m.queued_at, m.due_at, m.settled_at, m.attempts, m.uncertain, m.reply, m.purged_at IS NOT NULL
 	FROM mail m JOIN process p ON p.id = m.account_id`
 
-// mails is for all queries that give them.
+// mails returns the mails that a condition selects.
 func (v *view) mails(ctx context.Context, which string, args ...any) ([]landfall.MailRecord, error) {
 	return collect(ctx, v.txSession, func(scan scanner, mail *landfall.MailRecord) error {
 		var queued, account int64
@@ -27,13 +27,13 @@ func (v *view) mails(ctx context.Context, which string, args ...any) ([]landfall
 	}, mailRecord+which, args...)
 }
 
-// Mail gives one by its ID.
+// Mail returns the mail with an ID.
 func (v *view) Mail(ctx context.Context, id int64) (landfall.MailRecord, error) {
 	found, err := v.mails(ctx, ` WHERE m.id = $1`, id)
 	return firstOf(found, err, landfall.ErrNotFound)
 }
 
-// Mail gives one by its ID and holds it.
+// Mail locks the mail with an ID and returns it.
 func (t *tx) Mail(ctx context.Context, id int64) (landfall.MailRecord, error) {
 	if err := t.hold(ctx, `SELECT 1 FROM mail held WHERE held.id = $1 {hold}`, id); err != nil {
 		return landfall.MailRecord{}, err
@@ -41,13 +41,13 @@ func (t *tx) Mail(ctx context.Context, id int64) (landfall.MailRecord, error) {
 	return t.view.Mail(ctx, id)
 }
 
-// Mails gives a page of mails, the oldest first.
+// Mails returns a page of mails, the oldest first.
 func (v *view) Mails(ctx context.Context, query landfall.MailQuery) ([]landfall.MailRecord, error) {
 	which, args := mailPage(query)
 	return v.mails(ctx, which, args...)
 }
 
-// mailPage says which mails a query asks for.
+// mailPage returns the condition for a query, with its arguments.
 func mailPage(query landfall.MailQuery) (which string, args []any) {
 	which, args = ` WHERE m.id > $1`, []any{query.After, int64(query.Limit)}
 	if query.State != "" {
@@ -60,17 +60,17 @@ func mailPage(query landfall.MailQuery) (which string, args []any) {
 	return which + ` ORDER BY m.id LIMIT $2`, args
 }
 
-// MailsOf gives the mails of one account.
+// MailsOf returns the mails of one account.
 func (v *view) MailsOf(ctx context.Context, key landfall.Key) ([]landfall.MailRecord, error) {
 	return v.mails(ctx, ` JOIN supplier s ON s.id = p.supplier_id WHERE s.code = $1 AND p.external = $2 ORDER BY m.id`,
 		key.Supplier, key.External)
 }
 
-// waitingMails counts in an index that has those alone.
+// waitingMails counts in an index that contains only unsettled mails.
 const waitingMails = `SELECT count(*), min(queued_at) FROM
 	(SELECT queued_at FROM mail WHERE due_at IS NOT NULL LIMIT $1) AS waiting`
 
-// MailsWaiting counts what is not settled, but not for ever.
+// MailsWaiting counts the mails that are not settled, up to a limit.
 func (v *view) MailsWaiting(ctx context.Context, most int) (int, time.Time, error) {
 	var count int64
 	var since sql.NullInt64
@@ -78,14 +78,15 @@ func (v *view) MailsWaiting(ctx context.Context, most int) (int, time.Time, erro
 	return int(count), instant(since), err
 }
 
-// MailSenderUntil says until when a server promised to send mail.
+// MailSenderUntil returns the time until which a server has announced that it
+// sends mail.
 func (v *view) MailSenderUntil(ctx context.Context) (time.Time, error) {
 	var until int64
 	err := v.one(ctx, `SELECT open_until FROM mail_sender WHERE id = 1`, nil, []any{&until})
 	return moment(until), err
 }
 
-// AnnounceMailSender notes that a server can send mail.
+// AnnounceMailSender records that a server can send mail.
 func (t *tx) AnnounceMailSender(ctx context.Context, length time.Duration) error {
 	text, args := `UPDATE mail_sender SET open_until = {now} + $1 WHERE id = 1 AND open_until < {now} + $1`, []any{length.Microseconds()}
 	if length == 0 {
@@ -95,7 +96,7 @@ func (t *tx) AnnounceMailSender(ctx context.Context, length time.Duration) error
 	return err
 }
 
-// SetMailState gives a mail that nobody is sending another state.
+// SetMailState sets the state of a mail that is not being sent.
 func (t *tx) SetMailState(ctx context.Context, id int64, state landfall.MailState, reason string) error {
 	found, err := t.Mail(ctx, id)
 	if err != nil {
@@ -115,8 +116,8 @@ func (t *tx) SetMailState(ctx context.Context, id int64, state landfall.MailStat
 	return err
 }
 
-// RetractMails takes back what waits for the customers of an account, unless
-// one may have been told.
+// RetractMails deletes the queued mails of an account, unless one of its mails
+// may have arrived.
 func (t *tx) RetractMails(ctx context.Context, key landfall.Key) (told bool, err error) {
 	const own = ` WHERE account_id = (SELECT p.id FROM process p JOIN supplier s ON s.id = p.supplier_id WHERE s.code = $1 AND p.external = $2)`
 	if err := t.hold(ctx, `SELECT 1 FROM mail held`+own+` {hold}`, key.Supplier, key.External); err != nil {

@@ -8,22 +8,22 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// keptRegister is a meter's register as the database keeps it: nobody asks for
-// one by itself, so the registers of a meter are one document.
+// keptRegister is a meter's register as stored in the database. Registers are
+// never looked up on their own, so all registers of a meter are one document.
 type keptRegister struct {
 	ID       string        `json:"id"`
 	Digits   int           `json:"digits,omitempty"`
 	Readings []keptReading `json:"readings,omitempty"`
 }
 
-// keptReading keeps a value as text, exactly as it was sent.
+// keptReading stores a value as text, exactly as it was sent.
 type keptReading struct {
 	On    string `json:"on"`
 	Type  string `json:"type"`
 	Value string `json:"value"`
 }
 
-// registerText keeps registers with their meter: nobody looks for them alone.
+// registerText encodes the registers of a meter for their column.
 func registerText(registers []landfall.Register) (string, error) {
 	kept := make([]keptRegister, len(registers))
 	for i, register := range registers {
@@ -38,7 +38,7 @@ func registerText(registers []landfall.Register) (string, error) {
 	return string(text), err
 }
 
-// readRegisters gives back what registerText wrote.
+// readRegisters decodes what registerText wrote.
 func readRegisters(text []byte) ([]landfall.Register, error) {
 	var kept []keptRegister
 	if err := json.Unmarshal(text, &kept); err != nil {

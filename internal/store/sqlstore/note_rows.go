@@ -8,7 +8,7 @@ import (
 	"landfall"
 )
 
-// note adds notes behind the last one; those without a time were made now.
+// note adds notes after the last one. A note without a time was made now.
 func (r *accountRows) note(id any, last int64, now any, notes []landfall.Note, by landfall.Author) error {
 	for i := range notes {
 		n := &notes[i]
@@ -33,18 +33,19 @@ func (r *accountRows) note(id any, last int64, now any, notes []landfall.Note, b
 	return nil
 }
 
-// unwrittenDigest is what notes without a body used to be kept under.
+// unwrittenDigest is the digest under which notes without a body used to be
+// stored.
 const unwrittenDigest = 0
 
-// noteSought is what a note is found by that may be there already.
+// noteSought identifies a note that may be stored already.
 type noteSought struct {
 	digest int64
-	second int64 // in which it was made, in microseconds
+	second int64 // when it was made, in microseconds, cut to the second
 	timed  bool
 }
 
-// seek gives what notes are found by, each once, with what those without a body
-// used to be kept under.
+// seek returns what to look for to find notes, without duplicates. For a note
+// without a body it includes the digest formerly used for those.
 func (s *sealer) seek(notes []landfall.Note) []noteSought {
 	sought := make([]noteSought, 0, len(notes)+1)
 	for i := range notes {

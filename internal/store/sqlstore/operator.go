@@ -12,14 +12,15 @@ import (
 const operatorColumns = `o.name, o.role, o.disabled, o.password, o.totp_secret, o.totp_used, o.invitation, o.invitation_ends_at,
 	o.created_at, o.password_at, o.signed_in_at`
 
-// keptOperator is an operator's columns on their way into one.
+// keptOperator receives those columns of an operator that need conversion.
 type keptOperator struct {
 	invitation               []byte
 	created                  int64
 	ends, password, signedIn sql.NullInt64
 }
 
-// columns opens the second factor, which has to be known in the clear to be checked.
+// columns decrypts the TOTP secret, which is needed in the clear to check a
+// code.
 func (kept *keptOperator) columns(safe *sealer, o *landfall.Operator) []any {
 	return []any{&o.Name, &o.Role, &o.Disabled, &o.Password,
 		safe.scan("operator", &o.Name).text("totp_secret", &o.TOTPSecret), &o.TOTPUsed, &kept.invitation, &kept.ends,
@@ -31,18 +32,18 @@ func (kept *keptOperator) fill(o *landfall.Operator) {
 	o.CreatedAt, o.PasswordAt, o.SignedInAt = moment(kept.created), instant(kept.password), instant(kept.signedIn)
 }
 
-// Operator gives one by its name.
+// Operator returns the operator with a name.
 func (v *view) Operator(ctx context.Context, name string) (landfall.Operator, error) {
 	found, err := v.operators(ctx, `WHERE o.name = $1`, name)
 	return firstOf(found, err, landfall.ErrNotFound)
 }
 
-// Operators gives all, by name.
+// Operators returns all operators, sorted by name.
 func (v *view) Operators(ctx context.Context) ([]landfall.Operator, error) {
 	return v.operators(ctx, `ORDER BY o.name`)
 }
 
-// InvitedOperator gives the one with an invitation that has not ended.
+// InvitedOperator returns the operator with an invitation that has not expired.
 func (v *view) InvitedOperator(ctx context.Context, invitation [32]byte) (landfall.Operator, error) {
 	found, err := v.operators(ctx, `WHERE o.invitation = $1 AND o.invitation_ends_at > {now}`, invitation[:])
 	return firstOf(found, err, landfall.ErrNotFound)
@@ -57,7 +58,7 @@ func (v *view) operators(ctx context.Context, which string, args ...any) ([]land
 	}, `SELECT `+operatorColumns+` FROM operator o `+which, args...)
 }
 
-// CreateOperator keeps a new one.
+// CreateOperator stores a new operator.
 func (t *tx) CreateOperator(ctx context.Context, o landfall.Operator) error {
 	return orIfUnchanged(landfall.ErrExists)(t.exec(ctx, `INSERT INTO operator
 			(name, role, disabled, password, totp_secret, totp_used, invitation, invitation_ends_at, created_at)
@@ -65,8 +66,8 @@ func (t *tx) CreateOperator(ctx context.Context, o landfall.Operator) error {
 		o.Name, string(o.Role), o.Disabled, o.Password, t.sealer.sealText(secondPlace, o.TOTPSecret, o.Name), o.TOTPUsed, invitationArg(o), microsArg(o.InvitationEndsAt)))
 }
 
-// SaveOperator replaces an existing one. When its password was chosen is
-// written down where it changes.
+// SaveOperator replaces an existing operator. It sets password_at when the
+// password changes.
 func (t *tx) SaveOperator(ctx context.Context, o landfall.Operator) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE operator SET role = $2, disabled = $3, password = $4, totp_secret = $5,
 			totp_used = $6, invitation = $7, invitation_ends_at = $8,
@@ -85,11 +86,11 @@ func invitationArg(o landfall.Operator) any {
 
 const sessionColumns = `s.id, s.hash, s.operator, s.address, s.agent, s.created_at, s.seen_at, s.ends_at`
 
-// sessionAlive is what holds of a session that is not over. Rows are found by their
-// hash or operator, so that the clock need not be looked up first.
+// sessionAlive is the condition for a session that has not ended. Rows are
+// found by hash or operator, so the clock need not be read in a subquery first.
 const sessionAlive = `s.ends_at > {now} AND s.seen_at > {now} - $2`
 
-// Session gives the session whose secret has a hash, with its operator.
+// Session returns the session whose secret has a hash, with its operator.
 func (v *view) Session(ctx context.Context, hash [32]byte, idle time.Duration) (landfall.Session, landfall.Operator, error) {
 	var session landfall.Session
 	var operator landfall.Operator
@@ -105,7 +106,7 @@ func (v *view) Session(ctx context.Context, hash [32]byte, idle time.Duration) (
 	return session, operator, nil
 }
 
-// keptSession is a session's columns on their way into one.
+// keptSession receives those columns of a session that need conversion.
 type keptSession struct {
 	hash                []byte
 	created, seen, ends int64
@@ -119,7 +120,7 @@ func (kept *keptSession) fill(s *landfall.Session) {
 	s.Hash, s.CreatedAt, s.SeenAt, s.EndsAt = hashOf(kept.hash), moment(kept.created), moment(kept.seen), moment(kept.ends)
 }
 
-// Sessions gives the sessions that are not over.
+// Sessions returns the sessions that have not ended.
 func (v *view) Sessions(ctx context.Context, operator string, idle time.Duration) ([]landfall.Session, error) {
 	return collect(ctx, v.txSession, func(scan scanner, session *landfall.Session) error {
 		var kept keptSession
@@ -130,7 +131,7 @@ func (v *view) Sessions(ctx context.Context, operator string, idle time.Duration
 		WHERE (s.operator = $1 OR $1 = '') AND `+sessionAlive+` ORDER BY s.seen_at DESC, s.id`, operator, idle.Microseconds())
 }
 
-// StartSession keeps a new session and notes that its operator has signed in.
+// StartSession stores a new session and records that its operator signed in.
 func (t *tx) StartSession(ctx context.Context, session landfall.Session, length time.Duration) error {
 	if err := orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx,
 		`UPDATE operator SET signed_in_at = {now} WHERE name = $1`, session.Operator)); err != nil {
@@ -142,24 +143,24 @@ func (t *tx) StartSession(ctx context.Context, session landfall.Session, length 
 	return err
 }
 
-// TouchSession notes that a session is in use.
+// TouchSession records that a session is in use.
 func (t *tx) TouchSession(ctx context.Context, id string) error {
 	_, err := t.exec(ctx, `UPDATE operator_session SET seen_at = {now} WHERE id = $1 AND seen_at < {now} - 50000000`, id)
 	return err
 }
 
-// EndSession ends one at once.
+// EndSession ends a session at once.
 func (t *tx) EndSession(ctx context.Context, id string) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM operator_session WHERE id = $1`, id))
 }
 
-// EndSessions ends all of an operator but one.
+// EndSessions ends all sessions of an operator but one.
 func (t *tx) EndSessions(ctx context.Context, operator, except string) (int, error) {
 	count, err := t.exec(ctx, `DELETE FROM operator_session WHERE operator = $1 AND id <> $2`, operator, except)
 	return int(count), err
 }
 
-// DropEndedSessions forgets sessions that are over.
+// DropEndedSessions deletes sessions that have ended.
 func (t *tx) DropEndedSessions(ctx context.Context, limit int) (int, error) {
 	count, err := t.exec(ctx, `DELETE FROM operator_session WHERE id IN
 		(SELECT id FROM operator_session WHERE ends_at < (SELECT {now}) ORDER BY ends_at LIMIT $1)`, int64(limit))

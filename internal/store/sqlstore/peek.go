@@ -9,12 +9,13 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// Whoever only looks at a process writes nothing and keeps nobody away: dry
-// runs, which take everything back, and loose claims, for which something is
-// written only if the process is still as it was looked at. Two versions of a
-// row and of its place in every index are saved by that.
+// Code that only looks at a process writes nothing and blocks nobody. That is
+// true of dry runs, which are rolled back, and of optimistic claims, for which
+// something is written only if the process has not changed since. It saves two
+// versions of a row and of its entry in every index.
 
-// peeks gives what accounts would be created from, and how each process stands.
+// peeks reads the state of each process and the document its account would be
+// created from.
 var peeks = sqlset.NewQuery(`
 	SELECT w.supplier, w.external, coalesce(s.status, ''), coalesce(s.concurrency_limit, 0), m.name,
 		`+currentState+`, p.account_number, p.claim_until - {now}, p.revision, p.failed_at, p.hash, g.document
@@ -23,9 +24,9 @@ var peeks = sqlset.NewQuery(`
 	LEFT JOIN staging g ON g.process_id = p.id AND g.revision = p.revision`,
 	"supplier text", "external text", "team text")
 
-// peek answers whom no limit counts, and tells the others to count. Who is
-// granted is promised nothing, so there is nothing to commit for him; a refusal
-// rests on what was found, and must stay true.
+// peek answers the calls to which no limit applies, and tells the others to
+// count. A granted call is promised nothing, so there is nothing to commit for
+// it. A refusal depends on what was read, which must still be true at commit.
 func (t *tx) peek(ctx context.Context, batch []*claimCall) error {
 	open := newPendingCalls(batch)
 	counted, err := t.lookAt(ctx, open, func(*claimCall) bool { return false })
@@ -43,8 +44,8 @@ func (t *tx) peek(ctx context.Context, batch []*claimCall) error {
 	return engine.ErrUndone
 }
 
-// lookAt answers the open calls. Those that a limit counts are given back
-// unanswered, unless free says that there is room for one.
+// lookAt answers the open calls. It returns those to which a limit applies
+// unanswered, unless free reports that there is room for one.
 func (t *tx) lookAt(ctx context.Context, open *openClaim, free func(*claimCall) bool) (counted []*claimCall, err error) {
 	text, args := peeks.For(t.engine, open.rows(3, func(args []any, one *claimCall) []any {
 		return append(args, one.key.Supplier, one.key.External, one.wanted.Team)
@@ -69,7 +70,7 @@ func (t *tx) lookAt(ctx context.Context, open *openClaim, free func(*claimCall) 
 		}
 		standing := landfall.ProcessState(state.String)
 		if one.wanted.DryRun && standing == landfall.Claimed {
-			standing = landfall.Staged // somebody creates it: that keeps nobody from trying
+			standing = landfall.Staged // another call is creating it, which does not prevent a dry run
 		}
 		if verdict := claimVerdict(status, team.Valid, standing); verdict != 0 {
 			open.set(one, landfall.ClaimOutcome{Verdict: verdict, AccountNumber: number.String, LeaseLeft: remaining(left)})

@@ -1,54 +1,55 @@
 package sqlstore
 
-// The registry of what is personal. Every column of every table is in it, with
-// what it holds; a test fails when one is missing. The eraser writes its
-// statements from it, so that a column which is declared personal is erased, and
-// docs/privacy.md is held against it.
+// The registry of personal data. It lists every column of every table with the
+// kind of data it contains; a test fails when one is missing. Erasure generates
+// its statements from it, so a column declared personal is erased. A test
+// compares docs/privacy.md with it.
 
 import "maps"
 
-// dataKind says what a column holds.
+// dataKind says what kind of data a column contains.
 type dataKind uint8
 
 const (
 	naturePlain    dataKind = iota // settings, states, times, counters, digests of secrets: nothing about a customer
-	identity                       // the numbers an account is known by; they stay, so that the fact stays
-	booked                         // money and its dates: books are kept by law
-	natureStaff                    // who works here or calls us: operators and organisations
-	naturePersonal                 // about a customer: it is erased
+	identity                       // the numbers that identify an account; kept as proof that it existed
+	booked                         // money and its dates: the law requires keeping books
+	natureStaff                    // people who work here or call us: operators and organisations
+	naturePersonal                 // about a customer: erased on request
 )
 
-// columnRule is what a column holds, and for what is personal what stands there
-// once it was erased.
+// columnRule describes what a column contains and, if that is personal, the
+// value that replaces it on erasure.
 type columnRule struct {
 	nature dataKind
 	blank  string
 	form   sealForm
-	row    []string // what the row is known by to whoever seals it; nil: what the table says
+	row    []string // what identifies the row when a value is sealed; nil: as the table says
 }
 
-// sealForm says how a column is kept where what is personal is encrypted.
+// sealForm says how a column is stored when personal data is encrypted.
 type sealForm uint8
 
 const (
 	formPlain   sealForm = iota
-	formSealed           // nobody reads it without the key
-	formMatched          // as sealed, but equal values of one place look alike: they are looked up
-	digested             // a keyed digest stands for it
+	formSealed           // unreadable without the key
+	formMatched          // as sealed, but equal values in one location have equal ciphertexts, so they can be looked up
+	digested             // a keyed digest is stored in its place
 )
 
-// tableRule is a table with its columns.
+// tableRule describes a table and its columns.
 type tableRule struct {
 	columns map[string]columnRule
-	// key is the primary key, by which the rows are walked along, and row what
-	// sealed values are bound to: they open in no other. Where another table
-	// knows that, it is joined.
+	// key is the primary key, by which the rows are walked. row is what sealed
+	// values are bound to: they cannot be opened in another row. join adds the
+	// table that knows it, if it is another one.
 	key  []string
 	row  []string
 	join string
-	// of finds the rows of an account by its process, $1.
+	// of is the condition that selects the rows of an account by its process,
+	// $1.
 	of string
-	// remove says that the rows go as a whole.
+	// remove says that erasure deletes the whole rows.
 	remove bool
 }
 
@@ -56,13 +57,13 @@ const (
 	ofAccount = `account_id = $1`
 	noText    = `''`
 	nothing   = `NULL`
-	// erasedFailure keeps that something failed, and not over what.
+	// erasedFailure keeps the fact that something failed, but not why.
 	erasedFailure = `CASE WHEN failure IS NOT NULL THEN CAST('{"code":"account_erased"}' AS {json}) END`
 	noBytes       = `CAST('' AS {bytes})`
 )
 
-// What is sealed for a process is bound to its key, which is known before it has
-// a row.
+// Values sealed for a process are bound to its key, which is known before the
+// process has a row.
 const (
 	ofProcess = ` JOIN process p ON p.id = held.process_id JOIN supplier s ON s.id = p.supplier_id`
 	ofKey     = ` JOIN supplier s ON s.id = held.supplier_id`
@@ -74,7 +75,7 @@ var (
 	byOrdinal = []string{"account_id bigint", "ordinal bigint"}
 )
 
-// as declares columns of one nature.
+// as declares columns of one kind.
 func as(nature dataKind, names ...string) map[string]columnRule {
 	columns := make(map[string]columnRule, len(names))
 	for _, name := range names {
@@ -83,7 +84,7 @@ func as(nature dataKind, names ...string) map[string]columnRule {
 	return columns
 }
 
-// blanked declares personal columns that are left with one value.
+// blanked declares personal columns that are replaced by a value on erasure.
 func blanked(blank string, names ...string) map[string]columnRule {
 	columns := make(map[string]columnRule, len(names))
 	for _, name := range names {
@@ -92,8 +93,8 @@ func blanked(blank string, names ...string) map[string]columnRule {
 	return columns
 }
 
-// keptAs declares that columns are kept in another form than sealed, and bound to
-// what else the row is known by.
+// keptAs declares that columns are stored in another form than sealed, and
+// bound to other columns of the row.
 func keptAs(form sealForm, row []string, columns map[string]columnRule) map[string]columnRule {
 	for name, one := range columns {
 		one.form, one.row = form, row
@@ -110,7 +111,7 @@ func mergeRules(parts ...map[string]columnRule) map[string]columnRule {
 	return columns
 }
 
-// authored is who wrote a row.
+// authored lists the columns that say who wrote a row.
 var authored = as(natureStaff, "key_id", "request_id")
 
 // tableRules is the registry.
@@ -177,15 +178,16 @@ var tableRules = map[string]tableRule{
 		as(naturePlain, "id", "number", "supplier_id", "team", "dry_run", "selection", "sample", "most", "at_once", "not_before", "not_after", "state",
 			"cancelling", "reason", "created_at", "started_at", "ended_at", "running_since", "worked", "cutoff", "cursor_at", "seen", "selected", "chosen", "undone"))},
 	"audit": {columns: mergeRules(as(natureStaff, "actor", "source", "request_id"), as(identity, "subject", "acts"), as(naturePlain, "id", "at", "action", "detail"))},
-	// What an operator's codes are computed from is worth as much as a key.
+	// The TOTP secret, from which an operator's codes are computed, is as
+	// valuable as a key.
 	"operator": {key: []string{"name text"}, columns: mergeRules(
 		as(natureStaff, "name", "role", "disabled", "password", "totp_used", "invitation", "invitation_ends_at", "created_at", "password_at", "signed_in_at"),
 		keptAs(formSealed, nil, as(natureStaff, "totp_secret")))},
 }
 
-// impersonal are the tables that hold nothing about any account: settings,
-// sums, credentials and the service's own notes. Their columns are all plain,
-// or about those who work here.
+// impersonal lists the tables that contain nothing about any account: settings,
+// sums, credentials and the service's own records. All their columns are plain
+// or about staff.
 var impersonal = []string{
 	"organisation", "team", "supplier", "supplier_grant", "api_key", "service_token", "token_family", "commit_mark", "vendor", "vendor_grant",
 	"claim_counter", "dry_run_lease", "mail_sender", "run_slice", "tally", "control_totals", "sign_off", "webhook", "webhook_round",

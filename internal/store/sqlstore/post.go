@@ -16,20 +16,20 @@ type (
 	openPost = pendingCalls[*posting, landfall.PostOutcome]
 )
 
-// posting is one call of Post with what was found on its account.
+// posting is one call of Post, with the current state of its account.
 type posting struct {
 	landfall.Posting
-	sought   []noteSought // the notes it wants to see, made before anything is locked
+	sought   []noteSought // the notes to look up, computed before anything is locked
 	id       int64
 	supplier int64
 	currency string
 	number   string
 	books    landfall.AccountState
 	last     lastOrdinals
-	panicked any // what Decide panicked with; it belongs to the caller
+	panicked any // what Decide panicked with; Post panics with it again in the caller
 }
 
-// lastOrdinals are the last numbers given out on an account.
+// lastOrdinals are the last ordinals assigned on an account.
 type lastOrdinals struct{ note, statement, instruction int64 }
 
 // Post locks an account, lets the posting decide, and writes what it adds.
@@ -40,7 +40,8 @@ func (s *Store) Post(ctx context.Context, wanted landfall.Posting) (landfall.Pos
 		}
 	}
 	mine := &posting{Posting: wanted, sought: s.sealer.seek(wanted.Notes)}
-	// What it will add is not known yet; what it asks for is a good guess.
+	// What the posting will add is not known yet. What it looks up is a good
+	// estimate.
 	weight := 1000 * (1 + len(wanted.Notes) + len(wanted.TransactionIDs) + len(wanted.StatementIDs))
 	outcome, err := s.postings.do(ctx, wanted.Key, weight, mine)
 	if mine.panicked != nil {
@@ -49,7 +50,7 @@ func (s *Store) Post(ctx context.Context, wanted landfall.Posting) (landfall.Pos
 	return outcome, err
 }
 
-// post runs a batch of postings onto different accounts.
+// post runs a batch of postings to different accounts.
 func (t *tx) post(ctx context.Context, batch []*postCall) error {
 	open := newPendingCalls(batch)
 	found, err := t.lockAccounts(ctx, open)
@@ -70,8 +71,8 @@ func (t *tx) post(ctx context.Context, batch []*postCall) error {
 		if err == nil {
 			err = one.wanted.enter(rows, additions)
 		}
-		// What one posting is refused for is its own affair: the others of the batch
-		// are written.
+		// An error refuses this posting only. The others in the batch are
+		// written.
 		one.err = err
 	}
 	return t.write(ctx, rows.all()...)
@@ -79,8 +80,8 @@ func (t *tx) post(ctx context.Context, batch []*postCall) error {
 
 var errPanicked = errors.New("the posting panicked")
 
-// decide asks the posting what to add. It runs far from the caller, whose
-// panic must not become everybody's.
+// decide asks the posting what to add. It runs outside the caller's goroutine,
+// so it recovers from a panic there: the panic must not affect other callers.
 func decide(p *posting) (additions landfall.Additions, err error) {
 	p.panicked = nil
 	defer func() {
@@ -91,8 +92,8 @@ func decide(p *posting) (additions landfall.Additions, err error) {
 	return p.Decide(p.books)
 }
 
-// enter adds the rows of one posting and how the account moves with them. An
-// error leaves the rows as they were.
+// enter adds the rows of one posting and the new totals of its account. If it
+// returns an error, the rows are unchanged.
 func (p *posting) enter(rows *accountRows, add landfall.Additions) error {
 	if len(add.Entries)+len(add.Notes)+len(add.Statements)+len(add.Instructions) == 0 && add.Event == nil {
 		return nil
@@ -125,7 +126,7 @@ func (p *posting) enter(rows *accountRows, add landfall.Additions) error {
 	return nil
 }
 
-// added says in the audit what a posting brought.
+// added describes for the audit log what a posting added.
 func added(add *landfall.Additions) string {
 	var words []string
 	for _, part := range [...]struct {
@@ -142,8 +143,8 @@ func added(add *landfall.Additions) string {
 	return strings.Join(words, ", ")
 }
 
-// count adds what a posting brings to the account's figures. What is posted
-// counts as sent; only the service's own notes were sent by nobody.
+// count adds a posting to the account's figures. Everything posted counts as
+// sent, except the service's own notes.
 func (p *posting) count(into *tallies, add *landfall.Additions) {
 	has := landfall.Figures{
 		Currency: p.currency, Notes: int64(len(add.Notes)),
@@ -156,8 +157,8 @@ func (p *posting) count(into *tallies, add *landfall.Additions) {
 	into.deviate(p.supplier, p.Key.External, sent, has)
 }
 
-// balanced checks that entries follow a ledger and that their running balance
-// is the sum it has to be.
+// balanced checks that entries continue a ledger and that their running balance
+// is correct.
 func balanced(entries []landfall.LedgerEntry, sequence int, before, after money.Amount) error {
 	for i := range entries {
 		sequence++
@@ -172,8 +173,8 @@ func balanced(entries []landfall.LedgerEntry, sequence int, before, after money.
 	return nil
 }
 
-// movedTable is the accounts that were posted onto: its rows change them. The
-// ledger must be as long as it was when the account was locked.
+// movedTable updates the accounts that were posted to. The ledger must still be
+// as long as it was when the account was locked.
 var movedTable = exactly(sqlset.NewChange(`UPDATE account SET balance = w.balance, ledger_length = w.ledger, note_count = w.notes,
 		statement_count = w.statements, instruction_count = w.instructions, posting_count = account.posting_count + 1 FROM {rows}
 	WHERE account.id = w.id AND account.ledger_length = w.length`,

@@ -8,8 +8,8 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// lockedAccounts finds the accounts of a batch and holds them, one after the
-// other in the same order for everybody, so that nobody waits in a circle.
+// lockedAccounts finds the accounts of a batch and locks them, always in the
+// same order to prevent deadlocks.
 var lockedAccounts = sqlset.NewQuery(`
 	SELECT s.code, p.external, held.id, s.id, held.currency, p.account_number, {now}, held.open_from_on, held.balance, held.ledger_length,
 		held.note_count, held.statement_count, held.instruction_count
@@ -19,9 +19,9 @@ var lockedAccounts = sqlset.NewQuery(`
 	WHERE s.status <> 'Paused' ORDER BY held.id {hold}`,
 	"supplier text", "external text")
 
-// lockAccounts gives each posting the state of its account: where its books stand,
-// and the last number of each list, on behind which it will number. What it does not
-// find stays open, to be told why.
+// lockAccounts gives each posting the state of its account: its balance and
+// ledger length, and the last ordinal of each list, after which new rows are
+// numbered. Postings without an account stay open; refusePosting answers them.
 func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, error) {
 	text, args := lockedAccounts.For(t.engine, open.rows(2, func(args []any, one *postCall) []any {
 		return append(args, one.key.Supplier, one.key.External)
@@ -47,8 +47,8 @@ func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, err
 		if p.books.Period.FromOn, err = storedDay(openFrom); err != nil {
 			return nil, err
 		}
-		// The batch may be run again: what an earlier try found must not be left in
-		// it.
+		// The batch may be retried. Replace everything that an earlier attempt
+		// found.
 		*one.wanted = p
 		open.set(one, landfall.PostOutcome{Verdict: landfall.Posted, AccountNumber: p.number})
 		found = append(found, one)
@@ -56,9 +56,9 @@ func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, err
 	return found, t.note(rows.Err())
 }
 
-// refusePosting says why postings found no account they may add to.
+// refusePosting answers postings that found no account they may add to.
 func (t *tx) refusePosting(ctx context.Context, open *openPost) error {
-	// A batch is often of one supplier, which is asked for once.
+	// A batch is often for one supplier. Ask for each supplier only once.
 	takes := map[string]bool{}
 	for _, one := range open.batch {
 		if open.byKey[one.key] != one {
@@ -73,8 +73,8 @@ func (t *tx) refusePosting(ctx context.Context, open *openPost) error {
 			}
 			takes[code] = len(open) > 0
 		}
-		// A supplier that is paused and one that nobody knows are told alike: neither
-		// takes anything.
+		// A paused supplier and an unknown one get the same answer: neither
+		// accepts postings.
 		verdict := landfall.PostNoSupplier
 		if takes[code] {
 			verdict = landfall.PostNoAccount
@@ -84,7 +84,7 @@ func (t *tx) refusePosting(ctx context.Context, open *openPost) error {
 	return nil
 }
 
-// loadWanted reads what the postings want to see, a table at a time.
+// loadWanted reads what the postings look up, one table at a time.
 func (t *tx) loadWanted(ctx context.Context, found []*postCall) error {
 	byID := make(map[int64]*landfall.AccountState, len(found))
 	var entries, statements []any
@@ -114,8 +114,8 @@ func (t *tx) loadWanted(ctx context.Context, found []*postCall) error {
 	return t.loadInstructions(ctx, found, byID)
 }
 
-// loadNotes reads the notes that decide. How many that are does not depend on
-// how many an account has, also where all of them say the same.
+// loadNotes reads the notes that matter for the decision. Their number does not
+// depend on how many notes an account has, even if all are alike.
 func (t *tx) loadNotes(ctx context.Context, found []*postCall, byID map[int64]*landfall.AccountState) error {
 	var few, firsts, timed, unwritten []any
 	for _, one := range found {
@@ -135,7 +135,7 @@ func (t *tx) loadNotes(ctx context.Context, found []*postCall, byID map[int64]*l
 			}
 		}
 	}
-	// The first one of a kind must be told before the others.
+	// The first note of a kind must come before the others.
 	for _, part := range []struct {
 		query  sqlset.ListQuery
 		wanted []any
@@ -149,14 +149,13 @@ func (t *tx) loadNotes(ctx context.Context, found []*postCall, byID map[int64]*l
 	return nil
 }
 
-// loadInstructions reads the instructions of the same names.
+// loadInstructions reads the instructions with the same vendor and reference.
 func (t *tx) loadInstructions(ctx context.Context, found []*postCall, byID map[int64]*landfall.AccountState) error {
 	var few, later []any
 	for _, one := range found {
 		p := one.wanted
 		for _, instruction := range p.Instructions {
-			// What was kept before there was a key is found by the reference as it
-			// was sent.
+			// References stored before there was a key are stored in the clear.
 			for _, reference := range t.sealer.references(p.id, instruction.Vendor, instruction.Reference) {
 				few = append(few, p.id, instruction.Vendor, reference)
 				if p.last.instruction > fewInstructions {
@@ -174,8 +173,8 @@ func (t *tx) loadInstructions(ctx context.Context, found []*postCall, byID map[i
 	return lookUp(ctx, t, laterInstructionsWanted, later, t.readInstruction, give)
 }
 
-// distinct is for names that a caller sent. One that is there twice would bring its
-// row twice, and the books would seem to hold two of it.
+// distinct removes duplicates from names that a caller sent. A duplicate would
+// return its row twice, as if the account had two of it.
 func distinct(texts []string) []string {
 	if len(texts) < 2 {
 		return texts

@@ -11,7 +11,8 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// The columns of what can be posted, each behind the account's id.
+// The columns of everything that can be posted, each list beginning with the
+// account's id.
 const (
 	entryColumns = `account_id, transaction_id, sequence, kind, closed, signed, balance, type, entered_on, original_on,
 		reason, note, document`
@@ -20,13 +21,13 @@ const (
 	instructionColumns = `account_id, ordinal, vendor, reference, type, valid_from_on, for_schedules, status, scheme, last_digits, expiry`
 )
 
-// The texts that look up what postings want to see. An id that was added again
-// and again unchecked is one entry all the same: the first. It is asked for as
-// a range, because an equality lets PostgreSQL walk the whole ledger of an
-// account by its key once some id is frequent; this order only the index of
-// transactions has. The entry that was found is asked for by all three of its
-// columns, so that either index leads to it and not past every other one of
-// the account.
+// The queries for what postings look up. An id that was added several times
+// without a check still counts as one entry: the first. The id is compared as a
+// range. With an equality, once some id is frequent, PostgreSQL may walk the
+// whole ledger of an account by its primary key; only the index of transactions
+// has the order used here. The entry found is then read by all three of its
+// columns, so that either index leads straight to it and not through all
+// entries of the account.
 var (
 	entriesWanted = newAccountQuery(`SELECT `+entryColumns+` FROM {wanted} JOIN ledger_entry e ON e.account_id = w.id AND e.transaction_id = w.name
 			AND e.sequence = (SELECT f.sequence FROM ledger_entry f
@@ -35,8 +36,8 @@ var (
 		WHERE e.kind = 'transaction' ORDER BY e.account_id, e.sequence`, "name text")
 	notesWanted = newAccountQuery(`SELECT `+noteColumns+` FROM {wanted} JOIN note n ON n.account_id = w.id AND n.digest = w.name
 			AND n.ordinal <= 64 ORDER BY n.account_id, n.ordinal`, "name bigint")
-	// Of the notes behind those only what decides is read: the first of its
-	// kind for who sends no time, and those of one second for who does.
+	// Of the later notes, only those that matter are read: the first of its
+	// kind if no time is sent, and those of the same second otherwise.
 	firstNotesWanted = newAccountQuery(`SELECT `+noteColumns+` FROM {wanted} JOIN note n ON n.account_id = w.id AND n.digest = w.name
 			AND n.ordinal = (SELECT f.ordinal FROM note f WHERE f.account_id = w.id AND f.digest = w.name AND f.ordinal > 64
 				ORDER BY f.account_id, f.digest, f.ordinal LIMIT 1)
@@ -57,29 +58,29 @@ var (
 		"seller text", "name text")
 )
 
-// How many notes and instructions of an account are found without an index of
-// their own, which few accounts need: the rows behind them have one.
+// How many notes and instructions of an account are looked up without an index
+// of their own. Few accounts have more; the later rows have an index.
 const (
 	fewNotes        = 64
 	fewInstructions = 16
 )
 
-// newAccountQuery declares a query about things that accounts have, each named by the
-// account's id and the columns given. All of them are read at once, since the account is
-// locked meanwhile.
+// newAccountQuery declares a query for things that accounts have, each
+// identified by the account's id and the given columns. All of them are read at
+// once, since the account is locked meanwhile.
 func newAccountQuery(text string, columns ...string) sqlset.ListQuery {
 	return sqlset.NewListQuery(text, append([]string{"id bigint"}, columns...)...)
 }
 
-// owned is something an account has.
+// owned is an item that belongs to an account.
 type owned[T any] struct {
 	id    int64 // of the account
 	place int64 // in its list
 	item  T
 }
 
-// lookUp asks for wanted things, a list of ids and names, and hands what it
-// finds to the account it belongs to.
+// lookUp queries for wanted items, a list of ids and names, and gives each item
+// found to its account.
 func lookUp[T any](
 	ctx context.Context, t *tx, query sqlset.ListQuery, wanted []any, read func(scanner, *owned[T]) error, give func(int64, T),
 ) error {
@@ -97,8 +98,8 @@ func lookUp[T any](
 	return err
 }
 
-// readEntry opens what is sealed for exactly this entry: a value moved to another
-// row would not open.
+// readEntry opens values that are sealed for exactly this entry: a value moved
+// to another row would not open.
 func (v *view) readEntry(scan scanner, row *owned[landfall.LedgerEntry]) error {
 	e := &row.item
 	x := &e.Transaction
@@ -106,14 +107,14 @@ func (v *view) readEntry(scan scanner, row *owned[landfall.LedgerEntry]) error {
 	err := scan(&row.id, &x.ID, &e.Sequence, &e.Kind, &e.Closed, &e.Signed, &e.Balance, &x.Type,
 		dayInto{&x.On}, dayInto{&x.OriginalOn}, own.text("reason", &x.Reason), own.text("note", &x.Note), own.json("document", &x.Document))
 	if e.Kind == landfall.TransactionEntry {
-		// Signed undoes itself: only the sign of the amount was changed.
+		// Signed is its own inverse: only the sign of the amount was changed.
 		x.Amount = e.Signed
 		x.Amount = x.Signed()
 	}
 	return err
 }
 
-// readNote tells a note without text from one whose text is empty.
+// readNote distinguishes a note without a body from one whose body is empty.
 func (v *view) readNote(scan scanner, row *owned[landfall.Note]) error {
 	var body sql.NullString
 	var paths []byte
@@ -129,14 +130,16 @@ func (v *view) readNote(scan scanner, row *owned[landfall.Note]) error {
 	return json.Unmarshal(paths, &row.item.DocumentPaths)
 }
 
-// readStatement opens the path, which may name the customer.
+// readStatement opens the path, which is sealed because it may name the
+// customer.
 func (v *view) readStatement(scan scanner, row *owned[landfall.Statement]) error {
 	s := &row.item
 	return scan(&row.id, &row.place, &s.ID, dayInto{&s.FromOn}, dayInto{&s.ToOn}, dayInto{&s.IssuedOn}, &s.Number, &s.GrossAmount,
 		v.sealer.scan("historical_statement", &row.id, &row.place).text("path", &s.Path))
 }
 
-// readInstruction opens the reference by its vendor, since it is looked for by both.
+// readInstruction opens the reference by its vendor, since both are used to
+// look it up.
 func (v *view) readInstruction(scan scanner, row *owned[landfall.Instruction]) error {
 	i := &row.item
 	own := v.sealer.scan("instruction", &row.id, &row.place)
@@ -148,7 +151,7 @@ func (v *view) readInstruction(scan scanner, row *owned[landfall.Instruction]) e
 // dayInto reads what dayArg wrote.
 type dayInto struct{ day *calendar.Day }
 
-// Scan takes a column's value.
+// Scan implements sql.Scanner.
 func (d dayInto) Scan(value any) error {
 	var text sql.NullString
 	if err := text.Scan(value); err != nil || text.String == "" {
@@ -162,7 +165,7 @@ func (d dayInto) Scan(value any) error {
 // textInto reads what textArg wrote.
 type textInto struct{ text *string }
 
-// Scan takes a column's value.
+// Scan implements sql.Scanner.
 func (t textInto) Scan(value any) error {
 	var kept sql.NullString
 	err := kept.Scan(value)
@@ -170,8 +173,8 @@ func (t textInto) Scan(value any) error {
 	return err
 }
 
-// storedDay reads a day as it is kept. Books that were closed on the last day of
-// the calendar used to be kept as open from the day after it.
+// storedDay parses a stored day. Books closed on the last day of the calendar
+// used to be stored as open from the day after it.
 func storedDay(text string) (calendar.Day, error) {
 	if text == "10000-01-01" {
 		return calendar.Last, nil
@@ -182,7 +185,7 @@ func storedDay(text string) (calendar.Day, error) {
 // instantInto reads what instantArg wrote.
 type instantInto struct{ at *time.Time }
 
-// Scan takes a column's value.
+// Scan implements sql.Scanner.
 func (i instantInto) Scan(value any) error {
 	var kept sql.NullInt64
 	err := kept.Scan(value)

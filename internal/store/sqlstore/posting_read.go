@@ -6,9 +6,9 @@ import (
 	"landfall"
 )
 
-// AccountState gives what a posting of transactions would be decided by. It
-// reads what Post reads, with the same text, and holds nothing: whoever only
-// wants to know keeps nobody who adds something waiting.
+// AccountState returns the state on which a posting of transactions would be
+// decided. It reads with the same query as Post, but locks nothing, so a read
+// does not block writers.
 func (v *view) AccountState(ctx context.Context, key landfall.Key, transactionIDs []string) (landfall.AccountState, error) {
 	var books landfall.AccountState
 	var id, now int64

@@ -2,16 +2,16 @@ package sqlstore
 
 import "landfall"
 
-// prepared is a creation whose rows are written out already, but for what only
-// the transaction knows. Each caller does that for itself: what is left to the
-// lane that writes for everybody is little more than running the statements.
+// prepared is a creation whose rows are complete except for the values that
+// only the transaction knows. Each caller prepares its own rows, so the shared
+// writer has little more to do than run the statements.
 type prepared struct {
 	*landfall.Creation
 	rows *accountRows
-	has  landfall.Figures // what the account comes to
+	has  landfall.Figures // the account's totals
 }
 
-// placeholder stands in a prepared row for what is not known yet.
+// placeholder marks a value in a prepared row that is not known yet.
 type placeholder uint8
 
 const (
@@ -19,7 +19,8 @@ const (
 	theNumber
 )
 
-// offsetFromNow stands for the moment of the creation and so many microseconds more.
+// offsetFromNow is a placeholder for the time of the creation plus so many
+// microseconds.
 type offsetFromNow int64
 
 func (s *Store) prepared(creation *landfall.Creation) (*prepared, error) {
@@ -27,7 +28,7 @@ func (s *Store) prepared(creation *landfall.Creation) (*prepared, error) {
 	return p, p.rows.account(creation)
 }
 
-// grow makes place for the rows of prepared accounts.
+// grow reserves space for the rows of prepared accounts.
 func (r *accountRows) grow(batch []*createCall) {
 	for i, into := range r.parts() {
 		count := 0
@@ -38,7 +39,7 @@ func (r *accountRows) grow(batch []*createCall) {
 	}
 }
 
-// fill adds the rows of a prepared account, now that everything is known.
+// fill adds the rows of a prepared account and replaces the placeholders.
 func (r *accountRows) fill(p *prepared, process, at int64, number string) {
 	var key, name any = process, number
 	into := r.parts()

@@ -10,19 +10,19 @@ import (
 	"landfall"
 )
 
-// currentState is the state of a process as everybody must see it: a claim whose
-// lease has ended is none.
+// currentState is the effective state of a process: a claim whose lease has
+// ended does not count.
 const currentState = `CASE WHEN p.state = 'claimed' AND p.claim_until <= {now} THEN 'staged' ELSE p.state END`
 
-// whereFree is the condition under which nobody holds a process.
+// whereFree is the condition that a process is not claimed.
 const whereFree = `(process.state = 'staged' OR process.state = 'claimed' AND process.claim_until <= {now})`
 
-// remaining is what is left of a lease.
+// remaining is the time left of a lease.
 func remaining(micros sql.NullInt64) time.Duration {
 	return max(0, time.Duration(micros.Int64)*time.Microsecond)
 }
 
-// Process gives one by its key.
+// Process returns the process with a key.
 func (v *view) Process(ctx context.Context, key landfall.Key) (landfall.Process, error) {
 	process := landfall.Process{Key: key}
 	var hash, failure []byte
@@ -47,7 +47,7 @@ func (v *view) Process(ctx context.Context, key landfall.Key) (landfall.Process,
 	return process, err
 }
 
-// Revisions gives the staging history, oldest first.
+// Revisions returns the staging history, oldest first.
 func (v *view) Revisions(ctx context.Context, key landfall.Key) ([]landfall.StagedRevision, error) {
 	found, err := collect(ctx, v.txSession, func(scan scanner, r *landfall.StagedRevision) error {
 		var hash []byte
@@ -75,19 +75,19 @@ func (v *view) Revisions(ctx context.Context, key landfall.Key) ([]landfall.Stag
 	return found, nil
 }
 
-// altered names the process whose document cannot be used.
+// altered adds to an error the process whose document cannot be used.
 func altered(key landfall.Key, revision int, err error) error {
 	return fmt.Errorf("revision %d of %q of supplier %s: %w", revision, key.External, key.Supplier, err)
 }
 
-// errAltered means that the database gives back another document than it was
-// given. Nothing may be made of such a one.
+// errAltered means that the database returned another document than was stored.
+// Such a document must not be used.
 var errAltered = errors.New("the staged document is not the one that was staged")
 
-// Skip marks a process, or makes one of nothing but the mark.
+// Skip marks a process as skipped, or creates one that is nothing but the mark.
 func (t *tx) Skip(ctx context.Context, key landfall.Key, reason string) (landfall.ProcessState, error) {
-	// A claim may end by the clock between the two statements: then the mark
-	// is possible after all, and trying again finds it so.
+	// A claim may expire between the two statements. Then the process can be
+	// marked after all, and another try does it.
 	for range 3 {
 		marked, err := collect(ctx, t.txSession, readStatus, `UPDATE process
 			SET state = 'skipped', skip_reason = $3, claim_token = NULL, claim_until = NULL
@@ -116,9 +116,9 @@ func (t *tx) Skip(ctx context.Context, key landfall.Key, reason string) (landfal
 	return "", landfall.ErrUnavailable
 }
 
-// skipUnstaged marks a number under which nothing was staged so far: its
-// process has no revision. It reports whether the mark is there; somebody may
-// have staged the account at this very moment.
+// skipUnstaged marks a number under which nothing was staged so far; its
+// process has revision 0. It reports whether it set the mark: the account may
+// have been staged concurrently.
 func (t *tx) skipUnstaged(ctx context.Context, key landfall.Key, reason string) (bool, error) {
 	var id int64
 	if err := t.one(ctx, `SELECT id FROM supplier WHERE code = $1`, []any{key.Supplier}, []any{&id}); err != nil {
@@ -136,8 +136,7 @@ func (t *tx) skipUnstaged(ctx context.Context, key landfall.Key, reason string) 
 	return true, t.tally(ctx, &counted)
 }
 
-// Unskip takes the mark away. Of a process that was nothing but its mark
-// nothing remains.
+// Unskip removes the mark. A process that is nothing but its mark is deleted.
 func (t *tx) Unskip(ctx context.Context, key landfall.Key) error {
 	var counted tallies
 	gone, err := collect(ctx, t.txSession, readStatus, `DELETE FROM process
@@ -150,7 +149,8 @@ func (t *tx) Unskip(ctx context.Context, key landfall.Key) error {
 		counted.subtract(one.supplier, landfall.StatusUnstaged, landfall.Figures{Accounts: 1})
 		return t.tally(ctx, &counted)
 	}
-	// A number may be marked between the two statements; that mark came after us.
+	// A number may be marked between the two statements. That mark is newer
+	// than this call and stays.
 	unmarked, err := collect(ctx, t.txSession, readStatus, `UPDATE process SET state = 'staged', skip_reason = NULL
 		WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2 AND state = 'skipped' AND revision > 0
 		RETURNING `+statusColumns, key.Supplier, key.External)
@@ -162,7 +162,8 @@ func (t *tx) Unskip(ctx context.Context, key landfall.Key) error {
 	return t.tally(ctx, &counted)
 }
 
-// stood is how a process stood, marks aside, when a statement changed it.
+// stood is the status of a process, apart from marks, when a statement changed
+// it.
 type stood struct {
 	supplier int64
 	standing landfall.AccountStatus

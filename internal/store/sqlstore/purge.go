@@ -7,11 +7,11 @@ import (
 	"landfall"
 )
 
-// purgeBatch is how many rows one step looks at: on SQLite everybody else waits
-// while they are written.
+// purgeBatch is how many rows one step looks at. On SQLite all other writers
+// wait while they are written.
 const purgeBatch = 200
 
-// purgePage is a page of a lane: a supplier's rows behind a place.
+// purgePage is a page of an index: a supplier's rows after a cursor.
 type purgePage struct {
 	supplier int64
 	code     string
@@ -20,19 +20,19 @@ type purgePage struct {
 	dry      bool
 }
 
-// purgeIndex is one index that a purge walks along, from its beginning to its end. It
-// looks at purgeBatch entries at a time, whether they are to go or not: so every
-// statement is short, however many rows there are and however few of them go.
+// purgeIndex is one index that a purge walks from beginning to end. A step
+// looks at purgeBatch entries, whether they are due or not, so every statement
+// is short, no matter how many rows there are and how few of them are due.
 type purgeIndex struct {
 	keep func(landfall.Retention) time.Duration
 	step purgeStep
 }
 
-// purgeStep takes a step along a lane. It says what went, how far it came, and whether
-// there is more.
+// purgeStep runs one step along an index. It returns what it removed, how far
+// it came, and whether there is more.
 type purgeStep func(context.Context, *Store, purgePage) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error)
 
-// purgeIndexes are all of them, in the order in which they are walked.
+// purgeIndexes lists all indexes, in the order in which they are walked.
 var purgeIndexes = []purgeIndex{
 	{keepStaged, purgeStaged(`held.account_number IS NOT NULL`, clearHash)},
 	{keepStaged, purgeStaged(`held.account_number IS NULL AND held.skip_reason IS NULL`, failWithoutDocument)},
@@ -50,7 +50,7 @@ func keepFailures(r landfall.Retention) time.Duration { return r.Failures }
 func keepMails(r landfall.Retention) time.Duration    { return r.Mails }
 func keepEvents(r landfall.Retention) time.Duration   { return r.Events }
 
-// Purge takes one step.
+// Purge runs one step.
 func (s *Store) Purge(ctx context.Context, order landfall.PurgeRequest) (landfall.PurgeStep, error) {
 	var supplier landfall.Supplier
 	part := purgePage{code: order.Supplier, from: order.After, dry: order.DryRun}

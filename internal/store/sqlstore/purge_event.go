@@ -8,12 +8,14 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// webhooksOf are the webhooks that are told of supplier $1, switched on or not.
+// webhooksOf selects the webhooks that receive events of supplier $1, enabled
+// or not.
 const webhooksOf = ` FROM webhook w JOIN supplier_grant g ON g.organisation = w.organisation JOIN supplier s ON s.id = g.supplier_id
 	WHERE s.code = $1 AND (CAST(w.suppliers AS TEXT) = '[]' OR EXISTS (SELECT 1 FROM {each}(w.suppliers) AS one WHERE one.value = $1))`
 
-// neededEvents is up to which event of supplier $1 nobody needs any: every webhook that
-// is told of this supplier has them, and the search has entered what they say. The newest always stays, since the places of
+// neededEvents selects the event of supplier $1 up to which all events are no
+// longer needed: every webhook for this supplier has received them, and the
+// search index contains them. The newest event always stays, since positions in
 // the log are counted from it.
 const neededEvents = `SELECT coalesce(min(needed.through), 0) FROM (
 		SELECT max(e.id) - 1 AS through FROM event e WHERE e.supplier = $1
@@ -21,23 +23,23 @@ const neededEvents = `SELECT coalesce(min(needed.through), 0) FROM (
 		UNION ALL SELECT w.position` + webhooksOf + `
 	) AS needed`
 
-// loggedPage are events of a supplier in their order, each with whether it is
-// older than $2 and whether a webhook still waits for it, or has given it up:
-// those are yet to be delivered, or to be replayed.
+// loggedPage selects events of a supplier in order, each with whether it is
+// older than $2 and whether a webhook has a delivery for it that is still
+// pending or has been given up. Such events are yet to be delivered or
+// replayed.
 const loggedPage = `SELECT e.id, e.at, e.at < (SELECT {now}) - $2, EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.id)
 	FROM event e WHERE e.supplier = $1 AND e.id > $3 AND e.id <= $4 ORDER BY e.supplier, e.id LIMIT $5`
 
-// oldEvents is a page of events that are to go.
+// oldEvents is a page of events to be purged.
 type oldEvents struct {
 	ids      []int64
-	last, at int64 // the last one that was looked at and old enough, and the latest time
+	last, at int64 // the last event that was looked at and old enough, and the latest time
 	more     bool
 }
 
-// purgeEvents takes events from the beginning of a supplier's log up to the first
-// that is not old enough or that somebody needs. So there are no gaps but those
-// at the beginning, and one place says of everybody who follows the log whether
-// he has missed something.
+// purgeEvents removes events from the beginning of a supplier's log up to the
+// first that is too new or still needed. So the only gap is at the beginning,
+// and one position tells every reader of the log whether it missed something.
 func purgeEvents(ctx context.Context, s *Store, part purgePage) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
 	var old oldEvents
 	err = s.stream(ctx, func(v *view) (err error) {
@@ -83,14 +85,14 @@ func (v *view) oldEvents(ctx context.Context, part purgePage) (old oldEvents, er
 	return old, err
 }
 
-// neededEvents gives the last event that nobody needs.
+// neededEvents returns the last event that is no longer needed.
 func (v *view) neededEvents(ctx context.Context, supplier string) (through int64, err error) {
 	err = v.one(ctx, neededEvents, []any{supplier}, []any{&through})
 	return through, err
 }
 
-// deleteEvents takes them away unless they have come to be needed since they were
-// looked at, and says up to where.
+// deleteEvents deletes the events, unless they have become needed since they
+// were read, and records up to which event the log is purged.
 func (t *tx) deleteEvents(ctx context.Context, supplier string, old oldEvents) (int, error) {
 	upTo, err := t.neededEvents(ctx, supplier)
 	if err != nil || upTo < old.last {
@@ -118,7 +120,7 @@ func (v *view) WebhooksHoldingEvents(ctx context.Context, supplier string, older
 			ORDER BY w.name`, supplier, older.Microseconds())
 }
 
-// PurgedEvents says up to where events were purged.
+// PurgedEvents returns up to which event each supplier's log is purged.
 func (v *view) PurgedEvents(ctx context.Context) (map[string]landfall.EventPosition, error) {
 	gone := map[string]landfall.EventPosition{}
 	_, err := collect(ctx, v.txSession, func(scan scanner, _ *struct{}) error {

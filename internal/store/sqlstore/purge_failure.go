@@ -8,17 +8,18 @@ import (
 	"landfall/internal/store/seal"
 )
 
-// failureTable is where failures are kept: page gives those of supplier $1 behind
-// the place ($3, $4) with whether each is older than $2, save replaces the one at
-// such a place by $5, if it is still that old and nobody holds it.
+// failureTable describes where failures are stored. page selects those of
+// supplier $1 after the cursor ($3, $4), with whether each is older than $2.
+// save replaces the one at a cursor by $5, if it is still that old and not
+// locked.
 type failureTable struct {
 	page, save string
 	place      seal.Location
 	table      string
 }
 
-// owner is what a failure belongs to besides its account: the supplier, or the
-// run whose number the page gives.
+// owner returns what a failure belongs to besides its account: the supplier, or
+// the run whose id the page returns.
 func (f failureTable) owner(part purgePage, run int64) any {
 	if f.table == "run_failure" {
 		return run
@@ -51,18 +52,19 @@ var (
 				AND held.at < (SELECT {now}) - $2 {take})`, inRunPlace, "run_failure"}
 )
 
-// saveAttempt finds a process by its number alone: that is its own.
+// saveAttempt finds a process by its external number alone, which is unique for
+// the supplier.
 const saveAttempt = `UPDATE process SET failure = CAST($5 AS {json}) WHERE id IN (SELECT held.id FROM process held
 	WHERE held.supplier_id = $1 AND held.external = $4 AND CAST($3 AS BIGINT) >= 0 AND held.failed_at < (SELECT {now}) - $2 {take})`
 
-// strippedFailure is a failure to be saved without its words, and where.
+// strippedFailure is a failure without its texts, and where to save it.
 type strippedFailure struct {
 	at         int64
 	name, text string
 }
 
-// purgeFailures takes the words away from failures: they repeat what was sent.
-// Codes and places stay.
+// purgeFailures removes the texts of failures, because they repeat what was
+// sent. Codes and field paths stay.
 func purgeFailures(kept failureTable) purgeStep {
 	return func(ctx context.Context, s *Store, part purgePage) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
 		var due []strippedFailure
@@ -95,8 +97,8 @@ func purgeFailures(kept failureTable) purgeStep {
 		gone.Failures = len(due)
 		if len(due) > 0 && !part.dry {
 			err = s.update(ctx, landfall.Key{}, func(t *tx) error {
-				// What counts is what was changed: since the look one may have failed
-				// anew, or be in somebody's hands.
+				// Count what was changed. Since the rows were read, one may
+				// have failed again or been locked.
 				gone.Failures = 0
 				for _, one := range due {
 					count, err := t.exec(ctx, kept.save, part.supplier, part.keep.Microseconds(), one.at, one.name,
@@ -113,8 +115,8 @@ func purgeFailures(kept failureTable) purgeStep {
 	}
 }
 
-// stripFailure gives a failure as it is kept in the end, and says whether it had
-// any words.
+// stripFailure returns a failure without its texts and reports whether it had
+// any.
 func stripFailure(text []byte) (bare string, had bool, err error) {
 	failure, err := readFailure(text, sql.NullInt64{})
 	if err != nil || failure == nil {

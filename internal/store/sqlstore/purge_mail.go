@@ -7,15 +7,16 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// settledMails are those of a supplier that were settled longer ago than $2, in
-// an index that they leave when they are purged.
+// settledMails selects the mails of a supplier that were settled longer ago
+// than $2. Purged mails leave the index it uses.
 const settledMails = `SELECT held.id, held.settled_at FROM mail held
 	WHERE held.supplier = $1 AND held.due_at IS NULL AND held.purged_at IS NULL
 		AND held.settled_at < (SELECT {now}) - $2 AND (held.settled_at, held.id) > ($3, $4)
 	ORDER BY held.settled_at, held.id LIMIT $5`
 
-// purgeMails forgets whom mails went to and what the mail server said. That there
-// was one, when, and what became of it stays: nobody is written to twice.
+// purgeMails removes the recipients of mails and what the mail server replied.
+// That a mail existed, when, and what became of it stays, so that nobody is
+// mailed twice.
 func purgeMails(ctx context.Context, s *Store, part purgePage) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
 	var due []int64
 	err = s.stream(ctx, func(v *view) (err error) {

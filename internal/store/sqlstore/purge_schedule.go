@@ -15,8 +15,8 @@ func (s *Store) PurgeDue(ctx context.Context) (due bool, err error) {
 	return due, err
 }
 
-// StartPurge postpones a purge that is due by a lease. To all other servers it is not due
-// then; should this one stop, it becomes due again.
+// StartPurge postpones a purge that is due by a lease. Other servers then see
+// it as not due. If this server stops, the purge becomes due again.
 func (s *Store) StartPurge(ctx context.Context, lease time.Duration) (bool, error) {
 	return s.schedulePurge(ctx, `due_at = {now} + $1 WHERE id = 1 AND due_at <= {now}`, lease)
 }
@@ -42,7 +42,7 @@ func (s *Store) schedulePurge(ctx context.Context, set string, next time.Duratio
 	return updated, err
 }
 
-// PurgeEnded says when everything was last gone through to its end.
+// PurgeEnded returns when the last purge was completed.
 func (v *view) PurgeEnded(ctx context.Context) (at time.Time, err error) {
 	err = v.one(ctx, `SELECT ended_at FROM purge_schedule WHERE id = 1`, nil, []any{instantInto{&at}})
 	return at, err

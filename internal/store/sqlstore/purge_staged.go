@@ -7,19 +7,19 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// pastRetention is the condition under which nobody needs the documents of a process
-// any more: there are some, nobody is creating the account, and it was created,
+// pastRetention is the condition that the documents of a process are no longer
+// needed: there are some, the account is not being created, and it was created,
 // or last staged or tried, longer ago than $2.
 const pastRetention = `length(held.hash) > 0 AND (held.state <> 'claimed' OR held.claim_until <= {now})
 	AND CASE WHEN held.account_number IS NOT NULL THEN held.account_created_at
 		WHEN held.failed_at > held.staged_at THEN held.failed_at ELSE held.staged_at END < (SELECT {now}) - $2`
 
-// purgeHook takes hashes away from processes whose rows are held, and does what
-// else is to be done when their documents go.
+// purgeHook clears the hashes of locked processes, and does what else is
+// necessary when their documents are removed.
 type purgeHook func(ctx context.Context, t *tx, ids []int64) error
 
-// purgeStaged walks along the index of the processes under a condition, which is
-// in the order of their first staging: what was staged lately is not read.
+// purgeStaged walks the index of the processes under a condition. It is in the
+// order of first staging, so recently staged processes are not read.
 func purgeStaged(condition string, forget purgeHook) purgeStep {
 	page := `SELECT held.id, held.first_staged_at, held.external, ` + pastRetention + ` FROM process held
 		WHERE held.supplier_id = $1 AND ` + condition + ` AND (held.first_staged_at, held.external) > ($3, $4)
@@ -60,8 +60,9 @@ func purgeStaged(condition string, forget purgeHook) purgeStep {
 	}
 }
 
-// purgeDocuments takes the documents of processes away that nobody holds. Whoever
-// stages or claims one of them waits, and finds it without a hash.
+// purgeDocuments removes the documents of processes that are not locked. A
+// concurrent staging or claim of one of them waits, and finds it without a
+// hash.
 func (t *tx) purgeDocuments(ctx context.Context, condition string, part purgePage, due []int64, forget purgeHook) (int, error) {
 	these, list := sqlset.Among(t.engine, due)
 	held, err := collect(ctx, t.txSession, func(scan scanner, id *int64) error { return scan(id) },
@@ -78,16 +79,18 @@ func (t *tx) purgeDocuments(ctx context.Context, condition string, part purgePag
 	return int(count), err
 }
 
-// clearHash lets the same document be staged again, should that be possible
-// one day: a staging whose hash is the process's changes nothing.
+// clearHash allows the same document to be staged again, should that become
+// possible: a staging whose hash equals the hash of the process changes
+// nothing.
 func clearHash(ctx context.Context, t *tx, ids []int64) error {
 	these, list := sqlset.Among(t.engine, ids)
 	_, err := t.exec(ctx, `UPDATE process SET hash = `+noBytes+` WHERE id`+these, list)
 	return err
 }
 
-// failWithoutDocument is for accounts that were never created: each fails for want of its
-// document, so that it is found wherever failures are.
+// failWithoutDocument is for accounts that were never created. Each fails
+// because its document is missing, so that it appears wherever failures are
+// listed.
 func failWithoutDocument(ctx context.Context, t *tx, ids []int64) error {
 	failure, err := failureText(landfall.Failure{Code: landfall.CodeProcessUnknown, Detail: landfall.DocumentRemoved})
 	if err != nil {

@@ -14,7 +14,8 @@ const (
 		o.tokens_per_minute, o.concurrent_creations, o.created_at`
 )
 
-// organisationPlaces are where organisationColumns go, but for the last one.
+// organisationPlaces returns the scan targets of organisationColumns, except
+// for the last.
 func organisationPlaces(o *landfall.Organisation) []any {
 	q := &o.Quotas
 	return []any{&o.Name, &o.Disabled, &q.RequestsPerSecond, &q.BytesPerDay, &q.RevisionsPerAccount,
@@ -29,7 +30,7 @@ func (t *tx) SetQuotas(ctx context.Context, name string, quotas landfall.Quotas)
 		quotas.TokensPerMinute, quotas.ConcurrentCreations))
 }
 
-// BytesSent says how many bytes an organisation has sent on a day.
+// BytesSent returns how many bytes an organisation has sent on a day.
 func (v *view) BytesSent(ctx context.Context, organisation, day string) (int64, error) {
 	sent, err := collect(ctx, v.txSession, func(scan scanner, bytes *int64) error { return scan(bytes) },
 		`SELECT bytes FROM organisation_usage WHERE organisation = $1 AND used_on = $2`, organisation, day)
@@ -39,10 +40,10 @@ func (v *view) BytesSent(ctx context.Context, organisation, day string) (int64, 
 	return sent[0], nil
 }
 
-// usageKept is how long days stay readable: long enough for a monthly look.
+// usageKept is how long days are kept: long enough for a monthly review.
 const usageKept = limits.UsageKept
 
-// AddBytesSent adds to what an organisation has sent on a day.
+// AddBytesSent adds to the bytes that an organisation has sent on a day.
 func (t *tx) AddBytesSent(ctx context.Context, organisation, day string, bytes int64) (int64, error) {
 	_, err := t.exec(ctx, `INSERT INTO organisation_usage (organisation, used_on, bytes) VALUES ($1, $2, $3)
 		ON CONFLICT (organisation, used_on) DO UPDATE SET bytes = organisation_usage.bytes + excluded.bytes`,
@@ -50,8 +51,9 @@ func (t *tx) AddBytesSent(ctx context.Context, organisation, day string, bytes i
 	if err != nil {
 		return 0, err
 	}
-	// Old days go whenever something is added, so that nobody has to sweep. The day
-	// is the caller's, so that a purge never depends on two clocks.
+	// Delete old days whenever something is added, so that no separate cleanup
+	// is needed. The day comes from the caller, so the deletion never depends
+	// on two clocks.
 	if date, err := time.Parse(time.DateOnly, day); err == nil {
 		if _, err := t.exec(ctx, `DELETE FROM organisation_usage WHERE organisation = $1 AND used_on < $2`,
 			organisation, date.Add(-usageKept).Format(time.DateOnly)); err != nil {

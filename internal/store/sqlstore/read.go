@@ -9,13 +9,13 @@ import (
 // scanner copies the columns of the current row.
 type scanner = sqlset.Scanner
 
-// collect reads every row of a short query. Unbounded lists have List.
+// collect reads every row of a short query. For unbounded lists use List.
 func collect[T any](ctx context.Context, s *txSession, read func(scanner, *T) error, text string, args ...any) ([]T, error) {
 	found, err := sqlset.Collect(ctx, s.engine, read, text, args...)
 	return found, translate(err)
 }
 
-// firstOf is collect for a query that finds one row or none.
+// firstOf returns the first row that collect found, or the error absent.
 func firstOf[T any](found []T, err error, absent error) (T, error) {
 	var none T
 	switch {
@@ -27,7 +27,8 @@ func firstOf[T any](found []T, err error, absent error) (T, error) {
 	return found[0], nil
 }
 
-// orIfUnchanged answers a sentinel when a statement changed nothing.
+// orIfUnchanged returns a function that returns otherwise if a statement
+// changed nothing.
 func orIfUnchanged(otherwise error) func(int64, error) error {
 	return func(count int64, err error) error {
 		if err == nil && count == 0 {

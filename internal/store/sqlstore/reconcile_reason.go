@@ -36,13 +36,13 @@ func (s *Store) Contributions(ctx context.Context, query landfall.ContributionQu
 	return partsOf(rows, query)
 }
 
-// partOf is an account with the figures it brings.
+// partOf is an account with the figures it contributes.
 type partOf struct {
 	landfall.Contribution
 	figures []landfall.Figures
 }
 
-// partsOf picks those that have a part in a measure.
+// partsOf yields the accounts that contribute to a measure.
 func partsOf(rows iter.Seq2[partOf, error], query landfall.ContributionQuery) iter.Seq2[landfall.Contribution, error] {
 	return func(yield func(landfall.Contribution, error) bool) {
 		count := 0
@@ -59,7 +59,7 @@ func partsOf(rows iter.Seq2[partOf, error], query landfall.ContributionQuery) it
 			}
 			row.Value = query.Measure.Of(sums)
 			if query.Measure.Kind == landfall.MeasureBalances {
-				row.Value.Count = nil // an account is one account
+				row.Value.Count = nil // each counts as one account anyway
 			}
 			if row.Value.Zero() {
 				continue
@@ -74,7 +74,8 @@ func partsOf(rows iter.Seq2[partOf, error], query landfall.ContributionQuery) it
 	}
 }
 
-// behind reads a batch of the accounts behind each reason.
+// behind contains for each reason the function that reads a batch of its
+// accounts.
 var behind = map[landfall.Reason]func(*view, context.Context, int64, landfall.ProcessCursor, int) ([]partOf, error){
 	landfall.ReasonPending:      waitingBehind(pending + ` AND p.failed_at IS NULL`),
 	landfall.ReasonSkipped:      waitingBehind(whereSkipped),
@@ -89,7 +90,7 @@ func waitingBehind(condition string) func(*view, context.Context, int64, landfal
 		ORDER BY p.first_staged_at, p.external LIMIT $4`
 	return func(v *view, ctx context.Context, supplier int64, from landfall.ProcessCursor, limit int) ([]partOf, error) {
 		return collect(ctx, v.txSession, func(scan scanner, one *partOf) error {
-			figures := landfall.Figures{Accounts: 1} // of a mark without data
+			figures := landfall.Figures{Accounts: 1} // for a mark without data
 			err := scan(&one.External, instantInto{&one.FirstStagedAt}, figuresInto{&figures})
 			one.figures = []landfall.Figures{figures}
 			return err
@@ -97,8 +98,8 @@ func waitingBehind(condition string) func(*view, context.Context, int64, landfal
 	}
 }
 
-// failedBehind reads those whose attempt failed and those that were refused and
-// never staged, by number.
+// failedBehind reads, sorted by number, the accounts whose attempt failed and
+// those that were refused and never staged.
 func (v *view) failedBehind(ctx context.Context, supplier int64, from landfall.ProcessCursor, limit int) ([]partOf, error) {
 	read := func(scan scanner, one *partOf) error {
 		figures := landfall.Figures{Accounts: 1}
@@ -116,15 +117,16 @@ func (v *view) failedBehind(ctx context.Context, supplier int64, from landfall.P
 		WHERE r.supplier_id = $1 AND r.external > $2 AND NOT EXISTS
 			(SELECT 1 FROM process p WHERE p.supplier_id = r.supplier_id AND p.external = r.external)
 		ORDER BY r.external LIMIT $3`, supplier, from.External, int64(limit))
-	// Each list was asked for as many as are wanted, for they may all be of one. What
-	// is cut off here is read again behind the last that stays.
+	// Each list was read up to the full limit, because all accounts may be in
+	// one of them. What is cut off here is read again after the last one that
+	// stays.
 	all := slices.Concat(failed, refused)
 	slices.SortFunc(all, func(a, b partOf) int { return cmp.Compare(a.External, b.External) })
 	return all[:min(len(all), limit)], err
 }
 
-// deviatingBehind reads accounts that are not what was sent for them, by
-// number, with everything that was written down about each.
+// deviatingBehind reads, sorted by number, the accounts that differ from what
+// was sent for them, with every deviation recorded for each.
 func (v *view) deviatingBehind(ctx context.Context, supplier int64, from landfall.ProcessCursor, limit int) ([]partOf, error) {
 	notes, err := collect(ctx, v.txSession, func(scan scanner, one *partOf) error {
 		var figures landfall.Figures

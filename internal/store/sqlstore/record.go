@@ -7,10 +7,10 @@ import (
 	"landfall"
 )
 
-// Events gives the events about one process, oldest first.
+// Events returns the events about one process, oldest first.
 func (v *view) Events(ctx context.Context, key landfall.Key) ([]landfall.Event, error) {
-	// What the service did by itself has no key, and is told all the same: hence the
-	// outer join.
+	// What the service did by itself has no key but belongs to the list too:
+	// hence the outer join.
 	return collect(ctx, v.txSession, func(scan scanner, event *landfall.Event) error {
 		var details []byte
 		var at int64
@@ -26,7 +26,7 @@ func (v *view) Events(ctx context.Context, key landfall.Key) ([]landfall.Event, 
 		WHERE e.supplier = $1 AND e.external = $2 ORDER BY e.id`, key.Supplier, key.External)
 }
 
-// AppendEvent keeps an event.
+// AppendEvent stores an event.
 func (t *tx) AppendEvent(ctx context.Context, event landfall.Event) error {
 	details, err := json.Marshal(event.Details)
 	if err != nil {

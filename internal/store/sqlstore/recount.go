@@ -8,21 +8,22 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// countTexts count what accounts really consist of, from their rows alone: the
-// ledger and the children, never the counters beside them. Each gives numbers
-// by supplier and currency.
+// countTexts contains the queries that count what accounts really consist of,
+// from their rows alone: the ledger and the child tables, never the stored
+// counters. Each returns numbers by supplier and currency.
 type countTexts struct {
 	children [landfall.AtBalance]string
 	entries  string
 	waiting  string
 }
 
-// newCountTexts writes the texts for some of the processes p.
+// newCountTexts builds the queries for the processes p that the condition some
+// selects.
 func newCountTexts(some string) *countTexts {
 	from := ` FROM process p JOIN account a ON a.id = p.id`
 	texts := &countTexts{
-		// The sum of many accounts may be more than an integer of a database,
-		// so money is added up in two parts.
+		// The sum of many accounts may overflow a database integer, so money is
+		// summed in two parts.
 		entries: `SELECT p.supplier_id, a.currency, l.kind, l.type, count(*),
 				CAST(sum(l.signed / 1000000) AS BIGINT), CAST(sum(l.signed % 1000000) AS BIGINT)` + from + `
 			JOIN ledger_entry l ON l.account_id = a.id WHERE ` + some + ` GROUP BY p.supplier_id, a.currency, l.kind, l.type`,
@@ -43,23 +44,25 @@ func newCountTexts(some string) *countTexts {
 	return texts
 }
 
-// moneySplit is where sums of money are cut in two.
+// moneySplit is the factor by which sums of money are split in two.
 const moneySplit = 1_000_000
 
 var (
-	// ofSupplier is the processes of one supplier behind one id up to another.
+	// ofSupplier counts the processes of one supplier after one id, up to
+	// another.
 	ofSupplier = newCountTexts(`p.id > $1 AND p.id <= $2 AND p.supplier_id = $3`)
-	// listedCounts is those of a list, as each database takes one.
+	// listedCounts counts the processes in a list, in the form that each
+	// database takes a list.
 	listedCounts = map[string]*countTexts{
 		sqlset.AmongArray: newCountTexts(`p.id` + sqlset.AmongArray), sqlset.AmongList: newCountTexts(`p.id` + sqlset.AmongList),
 	}
 )
 
-// recountBatch is how many processes are counted in one statement, so that none
-// of them takes long.
+// recountBatch is how many processes one statement counts, so that no statement
+// takes long.
 const recountBatch = 20_000
 
-// Recount counts everything of a supplier anew.
+// Recount counts everything of a supplier from its rows.
 func (v *view) Recount(ctx context.Context, code string) (landfall.Tallies, error) {
 	var last int64
 	supplier, now, err := v.supplierNow(ctx, code)
@@ -68,8 +71,9 @@ func (v *view) Recount(ctx context.Context, code string) (landfall.Tallies, erro
 	}
 	err = v.one(ctx, `SELECT coalesce(max(id), 0) FROM process`, nil, []any{&last})
 	found := recount{supplier: &landfall.Tallies{At: moment(now)}}
-	// Ranges of numbers and not pages: each statement knows where it begins without
-	// the one before, and numbers of other suppliers cost next to nothing.
+	// Use ranges of ids instead of pages: each statement knows where it begins
+	// without the one before it, and ids of other suppliers cost next to
+	// nothing.
 	for after := int64(0); err == nil && after < last; after += recountBatch {
 		if err = ofSupplier.created(ctx, v, found, after, after+recountBatch, supplier); err == nil {
 			err = ofSupplier.stillWaiting(ctx, v, found, after, after+recountBatch, supplier)
@@ -98,10 +102,10 @@ func (v *view) Recount(ctx context.Context, code string) (landfall.Tallies, erro
 	return *found[supplier], err
 }
 
-// recount is what suppliers' accounts come to when all rows are counted.
+// recount contains the totals of each supplier, counted from all rows.
 type recount map[int64]*landfall.Tallies
 
-// of gives the sums of a supplier's standing and currency.
+// of returns the sums for a supplier's status and currency.
 func (r recount) of(supplier int64, standing landfall.AccountStatus, currency string) *landfall.Sums {
 	if r[supplier] == nil {
 		r[supplier] = &landfall.Tallies{}
@@ -119,7 +123,8 @@ type entriesCounted struct {
 	high, low int64
 }
 
-// readCount is for children as well, which have neither a type nor an amount.
+// readCount also reads counts of child rows, which have neither a type nor an
+// amount.
 func readCount(scan scanner, c *entriesCounted) error {
 	return scan(&c.supplier, &c.currency, &c.kind, &c.typ, &c.count, &c.high, &c.low)
 }
@@ -143,7 +148,7 @@ func (c *countTexts) created(ctx context.Context, v *view, into recount, args ..
 	return err
 }
 
-// enter counts entries of one kind and type as Figures.Enter counts them.
+// enter counts entries of one kind and type in the same way as Figures.Enter.
 func (c *entriesCounted) enter(sums *landfall.Sums) {
 	signed := money.TotalOf(c.high).Times(moneySplit).Plus(money.TotalOf(c.low))
 	sums[landfall.AtBalance] = sums[landfall.AtBalance].Plus(signed)
@@ -160,7 +165,7 @@ func (c *entriesCounted) enter(sums *landfall.Sums) {
 	}
 }
 
-// stillWaiting counts processes that have no account.
+// stillWaiting counts processes without an account.
 func (c *countTexts) stillWaiting(ctx context.Context, v *view, into recount, args ...any) error {
 	rows, err := v.query(ctx, c.waiting, args...)
 	if err != nil {

@@ -16,11 +16,12 @@ type (
 	refusalCall = pendingCall[refusal, struct{}]
 )
 
-// Refuse keeps why a staging was refused.
+// Refuse records why a staging was refused.
 func (s *Store) Refuse(ctx context.Context, wanted landfall.Refusal) error {
 	kept := landfall.Failure{Code: wanted.Failure.Code, Detail: wanted.Failure.Detail}
 	for _, violation := range wanted.Failure.Violations {
-		// What is wrong with a value may say something about it.
+		// The detail is dropped: what is wrong with a value may reveal
+		// something about it.
 		kept.Violations = append(kept.Violations, landfall.Violation{Code: violation.Code, Attr: violation.Attr})
 	}
 	text, err := failureText(kept)
@@ -36,8 +37,8 @@ func (s *Store) Refuse(ctx context.Context, wanted landfall.Refusal) error {
 	return err
 }
 
-// refusals keeps the refusals of a batch. An account that exists, or is marked
-// to be skipped, is kept back by nothing.
+// refusals stores the refusals of a batch. An account that exists or is marked
+// as skipped is not blocked by a refusal, so none is stored.
 var refusals = sqlset.NewQuery(`
 	INSERT INTO refusal (supplier_id, external, at, failure, key_id, request_id)
 	SELECT s.id, w.external, {now}, w.failure, w.key_id, w.request_id
@@ -48,8 +49,8 @@ var refusals = sqlset.NewQuery(`
 	SET at = excluded.at, failure = excluded.failure, key_id = excluded.key_id, request_id = excluded.request_id`,
 	"supplier text", "external text", "failure json", "key_id text", "request_id text")
 
-// refuseStaging has no answer to give: a refusal of a supplier that nobody knows joins
-// nothing, and is kept nowhere.
+// refuseStaging returns no outcomes. A refusal for an unknown supplier joins no
+// row and is not stored.
 func (t *tx) refuseStaging(ctx context.Context, batch []*refusalCall) error {
 	text, args := refusals.For(t.engine, newPendingCalls(batch).rows(5, func(args []any, one *refusalCall) []any {
 		by := one.wanted.By
@@ -60,12 +61,13 @@ func (t *tx) refuseStaging(ctx context.Context, batch []*refusalCall) error {
 	return err
 }
 
-// forgiven forgets the refusals of accounts that are staged now.
+// forgiven deletes the refusals of accounts that are staged now.
 var forgiven = sqlset.NewQuery(`
 	DELETE FROM refusal WHERE (supplier_id, external) IN
 		(SELECT s.id, w.external FROM wanted w JOIN supplier s ON s.code = w.supplier)`, "supplier text", "external text")
 
-// deleteRefusals is called with those alone that had a refusal, which are hardly ever any.
+// deleteRefusals is called only with keys that had a refusal. Usually there are
+// none.
 func (t *tx) deleteRefusals(ctx context.Context, keys []landfall.Key) error {
 	for part := range slices.Chunk(keys, sqlset.MaxBatch) {
 		var rows []any

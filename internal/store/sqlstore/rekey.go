@@ -11,20 +11,20 @@ import (
 	"landfall"
 )
 
-// rekeyBatch is how many rows one step looks at: on SQLite everybody else waits
-// while they are written.
+// rekeyBatch is how many rows one step looks at. On SQLite all other writers
+// wait while they are written.
 const rekeyBatch = 200
 
-// rekeyState is how far everything is sealed anew.
+// rekeyState is the progress of re-encryption.
 type rekeyState struct {
-	table                   int // among the walks
+	table                   int // index in rekeyTables
 	after                   []any
 	seen, encrypted, missed int64
 }
 
-// Rekey takes one step. It reads without holding anything, and writes what it
-// sealed only where the row is still what was read: whoever changes a row at the
-// same moment has sealed it with the key of today.
+// Rekey runs one step. It reads without locks and writes a row only if it is
+// unchanged since it was read: a concurrent change has sealed the row with the
+// current key anyway.
 func (s *Store) Rekey(ctx context.Context) (landfall.RekeyStep, error) {
 	if s.sealer == nil {
 		return landfall.RekeyStep{}, landfall.ErrNotFound
@@ -46,8 +46,8 @@ func (s *Store) Rekey(ctx context.Context) (landfall.RekeyStep, error) {
 	if at.table <= len(rekeyTables) {
 		return step, s.saveRekeyState(ctx, at)
 	}
-	// Some rows changed while they were walked past. Another round looks at them
-	// again; until one misses nothing, no former key may be forgotten.
+	// Some rows changed while the round passed them. Another round looks at
+	// them again. No former key may be dropped until a round misses nothing.
 	if at.missed > 0 {
 		return step, s.saveRekeyState(ctx, rekeyState{seen: at.seen, encrypted: at.encrypted})
 	}
@@ -56,8 +56,8 @@ func (s *Store) Rekey(ctx context.Context) (landfall.RekeyStep, error) {
 	return step, err
 }
 
-// tableName gives a place as it is kept: the names of tables outlive a version that
-// has one table more, numbers would not.
+// tableName returns the name under which progress in a table is stored. Unlike
+// indexes, names stay valid when a later version adds a table.
 func tableName(place int) string {
 	if place < len(rekeyTables) {
 		return rekeyTables[place].table
@@ -65,7 +65,7 @@ func tableName(place int) string {
 	return "search_term"
 }
 
-// rekeyState reads how far the rounds are; those of another key begin anew.
+// rekeyState reads the progress. A new key starts from the beginning.
 func (s *Store) rekeyState(ctx context.Context) (at rekeyState, err error) {
 	err = s.update(ctx, landfall.Key{}, func(t *tx) error {
 		at = rekeyState{}
@@ -82,8 +82,8 @@ func (s *Store) rekeyState(ctx context.Context) (at rekeyState, err error) {
 			case place == "search_term":
 				at.table = len(rekeyTables)
 			case at.table < 0:
-				// A table of another version: begin with the first row of the first
-				// one, for its keys say nothing about ours.
+				// The table belongs to another version. Begin with the first
+				// row of the first table, since its keys mean nothing in ours.
 				at.table = 0
 				return nil
 			}
@@ -100,11 +100,12 @@ func (s *Store) rekeyState(ctx context.Context) (at rekeyState, err error) {
 	return at, err
 }
 
-// readKey gives back a key of the kinds that a statement compares with: whole
-// numbers and texts.
+// readKey decodes a row's key into the types that a statement compares: int64
+// and string.
 func readKey(text []byte) ([]any, error) {
 	decoder := json.NewDecoder(strings.NewReader(string(text)))
-	// As a float a large key would lose its last digits, and rows with them.
+	// A float64 would lose the last digits of a large key, and rows would be
+	// skipped.
 	decoder.UseNumber()
 	var after []any
 	if err := decoder.Decode(&after); err != nil {
@@ -122,8 +123,8 @@ func readKey(text []byte) ([]any, error) {
 	return after, nil
 }
 
-// saveRekeyState comes after a step has written: a crash between the two repeats the step,
-// which finds nothing left to do, and never passes one over.
+// saveRekeyState is called after a step has written. A crash between the two
+// repeats the step, which then has nothing left to do. No step is ever skipped.
 func (s *Store) saveRekeyState(ctx context.Context, at rekeyState) error {
 	if at.after == nil {
 		at.after = []any{}
@@ -139,7 +140,7 @@ func (s *Store) saveRekeyState(ctx context.Context, at rekeyState) error {
 	})
 }
 
-// endRekey forgets the keys that nothing is sealed with any more.
+// endRekey deletes the keys that no longer seal anything.
 func (s *Store) endRekey(ctx context.Context) (dropped []string, err error) {
 	err = s.update(ctx, landfall.Key{}, func(t *tx) error {
 		dropped, err = collect(ctx, t.txSession, func(scan scanner, id *string) error { return scan(id) },
@@ -153,7 +154,7 @@ func (s *Store) endRekey(ctx context.Context) (dropped []string, err error) {
 	return dropped, err
 }
 
-// Encryption says with which keys something is sealed.
+// Encryption returns the keys in use and the progress of re-encryption.
 func (s *Store) Encryption(ctx context.Context) (found landfall.Encryption, err error) {
 	held, err := s.listedKeys(ctx)
 	if err != nil || s.sealer == nil {
@@ -177,8 +178,8 @@ func (s *Store) Encryption(ctx context.Context) (found landfall.Encryption, err 
 	return found, err
 }
 
-// hasPlainData says whether the oldest document or customer is kept as it was sent: those
-// of before there was a key are older than all others.
+// hasPlainData reports whether the oldest document or customer is stored in the
+// clear. Rows from before there was a key are older than all others.
 func (v *view) hasPlainData(ctx context.Context) (bool, error) {
 	for _, text := range []string{
 		`SELECT g.document FROM staging g WHERE g.purged_at IS NULL ORDER BY g.process_id, g.revision LIMIT 1`,
@@ -197,7 +198,7 @@ func (v *view) hasPlainData(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// rekeyTables are the tables with something sealed, in the order of their names.
+// rekeyTables lists the tables with sealed columns, sorted by name.
 var rekeyTables = func() (all []*tableRekeyer) {
 	for _, name := range slices.Sorted(maps.Keys(tableRules)) {
 		if one := newTableRekeyer(name, tableRules[name]); one != nil {

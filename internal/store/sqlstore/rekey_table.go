@@ -13,12 +13,12 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// tableRekeyer walks along a table by its key and seals its columns anew.
+// tableRekeyer walks a table by its key and reseals its columns.
 type tableRekeyer struct {
 	table   string
-	keys    int // columns of the key
+	keys    int // number of key columns
 	columns []rekeyedColumn
-	page    string // behind a place; {behind} stands for the condition
+	page    string // selects a page of rows; {behind} is replaced by the condition or by nothing
 	behind  string
 	save    sqlset.Query
 }
@@ -27,10 +27,10 @@ type rekeyedColumn struct {
 	sealedColumn
 	name  string
 	kind  string // of the column: text, json or bytea
-	known []int  // which of the row's names it is bound to
+	known []int  // indexes of the row's names that it is bound to
 }
 
-// jsonColumns are those the database looks into; all bytes are of documents and
+// jsonColumns are the columns that contain JSON. byteColumns are documents and
 // their hashes.
 var (
 	jsonColumns = []string{"address.lines", "meter.registers", "ledger_entry.document", "note.document_paths",
@@ -38,12 +38,12 @@ var (
 	byteColumns = []string{"process.hash", "staging.hash", "staging.document"}
 )
 
-// newTableRekeyer derives the walk from the registry, so that a column that is declared
-// personal there cannot be forgotten here. It gives nil for a table in which nothing
-// is sealed.
+// newTableRekeyer derives the walk from the registry, so that a column declared
+// personal there cannot be forgotten here. It returns nil for a table without
+// sealed columns.
 func newTableRekeyer(table string, held tableRule) *tableRekeyer {
 	r := &tableRekeyer{table: table, keys: len(held.key)}
-	var names []string // what rows are known by
+	var names []string // columns that identify rows
 	for _, name := range slices.Sorted(maps.Keys(held.columns)) {
 		one := held.columns[name]
 		if one.form != formSealed && one.form != formMatched {
@@ -52,7 +52,7 @@ func newTableRekeyer(table string, held tableRule) *tableRekeyer {
 		column := rekeyedColumn{name: name, kind: "text"}
 		column.form, column.place = one.form, seal.NewLocation(table, name)
 		if name == "hash" {
-			column.place = hashPlace // a staging's is compared with its process's
+			column.place = hashPlace // the hash of a staging is compared with that of its process
 		}
 		switch full := table + "." + name; {
 		case slices.Contains(jsonColumns, full):
@@ -61,8 +61,8 @@ func newTableRekeyer(table string, held tableRule) *tableRekeyer {
 			column.kind = "bytea"
 		}
 		for _, known := range held.rowOf(one) {
-			// What a row is bound to may stand in another table, which the holding
-			// joins; that is named with its table already.
+			// What a row is bound to may be in a joined table. Such a column is
+			// qualified with its table already.
 			if !strings.Contains(known, ".") {
 				known = "held." + known
 			}
@@ -80,14 +80,14 @@ func newTableRekeyer(table string, held tableRule) *tableRekeyer {
 	return r
 }
 
-// write makes the two statements: one reads a page of rows, the other writes
-// those that are still what was read.
+// write builds the two statements: one reads a page of rows, the other updates
+// those that are unchanged since they were read.
 func (r *tableRekeyer) write(held tableRule, names []string) {
 	var keys, marks, sets, same, columns []string
 	for i, column := range held.key {
 		name, _, _ := strings.Cut(column, " ")
-		// The first parameter is how many rows, so the place begins with the second.
-		// One digit is enough for it: no key has that many columns.
+		// $1 is the number of rows, so the key begins with $2. One digit is
+		// enough: no key has that many columns.
 		keys, marks = append(keys, "held."+name), append(marks, "$"+string(rune('2'+i)))
 		columns, same = append(columns, column), append(same, r.table+"."+name+" = w."+name)
 	}
@@ -100,8 +100,8 @@ func (r *tableRekeyer) write(held tableRule, names []string) {
 		} else {
 			kept = "CAST(" + kept + " AS TEXT)"
 			columns = append(columns, column.name+" text", "old_"+column.name+" text")
-			// PostgreSQL cannot compare JSON, only its text. Where nothing was kept,
-			// still nothing must be there, which a plain = would never find true.
+			// PostgreSQL cannot compare JSON, only its text. A NULL must still
+			// be NULL, for which a plain = would never be true.
 			same = append(same, "CAST("+r.table+"."+column.name+" AS TEXT) IS NOT DISTINCT FROM CAST(w.old_"+column.name+" AS TEXT)")
 		}
 		if column.json {
@@ -109,8 +109,8 @@ func (r *tableRekeyer) write(held tableRule, names []string) {
 		}
 		read, sets = append(read, kept), append(sets, column.name+" = "+wanted)
 	}
-	// A note is also kept under a digest of what it says. One from before there was a
-	// key could be found by guessing, so it goes along with the text.
+	// A note also has a digest of its content. A digest from before there was a
+	// key could be guessed, so it is replaced along with the text.
 	if r.table == "note" {
 		columns, sets = append(columns, "new_digest bigint"), append(sets, "digest = w.new_digest")
 	}
@@ -119,7 +119,7 @@ func (r *tableRekeyer) write(held tableRule, names []string) {
 	r.save = sqlset.NewQuery(` UPDATE `+r.table+` SET `+strings.Join(sets, ", ")+` FROM wanted w WHERE `+strings.Join(same, " AND "), columns...)
 }
 
-// rekeyTable takes a step along a table.
+// rekeyTable runs one step along a table.
 func (s *Store) rekeyTable(ctx context.Context, r *tableRekeyer, at *rekeyState) error {
 	var due []any
 	count, more := int64(0), false
@@ -145,16 +145,17 @@ func (s *Store) rekeyTable(ctx context.Context, r *tableRekeyer, at *rekeyState)
 		return err
 	}
 	width := r.save.Width()
-	// Reading held nobody up. Writing goes in parts that are as short as what callers
-	// write, since they stand in the same queue.
+	// Reading blocked nobody. Write in parts as short as what callers write,
+	// since both wait in the same queue.
 	for part := range slices.Chunk(due, sqlset.MaxBatch*width) {
 		err := s.update(ctx, landfall.Key{}, func(t *tx) error {
 			text, args := r.save.For(t.engine, slices.Clone(part))
 			changed, err := t.exec(ctx, text, args...)
 			if err == nil {
 				at.encrypted += changed
-				// Whoever changed the row meanwhile has sealed it. It is counted all
-				// the same: no key is dropped while a row was not seen as it is.
+				// A concurrent change has sealed the row already. Count it as
+				// missed all the same: no key is dropped before every row was
+				// seen as it is.
 				at.missed += int64(len(part)/width) - changed
 			}
 			return err
@@ -169,8 +170,8 @@ func (s *Store) rekeyTable(ctx context.Context, r *tableRekeyer, at *rekeyState)
 	return nil
 }
 
-// read reads a row and gives what is to be written instead of it, nothing when
-// it is as it should be, and its key.
+// read reads a row. It returns the row to write instead, or nil if nothing has
+// to change, and the key of the row.
 func (r *tableRekeyer) read(s *sealer, scan scanner) (row, key []any, err error) {
 	names := 0
 	for _, column := range r.columns {
@@ -193,14 +194,14 @@ func (r *tableRekeyer) read(s *sealer, scan scanner) (row, key []any, err error)
 		return nil, nil, err
 	}
 	for i, value := range values {
-		// A driver that gives a text as bytes must not change what the seal is bound
-		// to.
+		// A driver that returns a text as bytes must not change what the seal
+		// is bound to.
 		if text, is := value.([]byte); is {
 			values[i] = string(text)
 		}
 	}
-	// The key ends where its capacity does: whoever appends to it must not write over
-	// the names that stand behind it.
+	// Limit the capacity of the key, so that appending to it does not overwrite
+	// the names after it.
 	key, known := values[:r.keys:r.keys], values[r.keys:]
 	row = slices.Clone(key)
 	changed := false
@@ -228,8 +229,8 @@ func (r *tableRekeyer) read(s *sealer, scan scanner) (row, key []any, err error)
 		switch kept := texts[i]; {
 		case !kept.Valid:
 			row = append(row, nil, nil)
-		// The statement writes all columns of a row that it writes at all, so what is
-		// as it should be is written back as it is.
+		// The statement writes all columns of a row, so a value that is current
+		// is written back unchanged.
 		case s.IsCurrentText(kept.String):
 			row = append(row, kept.String, kept.String)
 		default:
@@ -251,7 +252,8 @@ func (r *tableRekeyer) read(s *sealer, scan scanner) (row, key []any, err error)
 	return row, key, nil
 }
 
-// orElse is for the columns of a row that is written because of another one.
+// orElse returns the stored value of a column that need not change, in a row
+// that is written because of another column.
 func orElse(anew, kept []byte) []byte {
 	if anew == nil {
 		return kept
@@ -259,9 +261,10 @@ func orElse(anew, kept []byte) []byte {
 	return anew
 }
 
-// reseal seals bytes that are not sealed as they would be today; nil: they are.
+// reseal seals bytes that are not sealed with the current key and form. It
+// returns nil if they are.
 func (s *sealer) reseal(place seal.Location, form sealForm, kept []byte) ([]byte, error) {
-	// A hash that is longer than a bare one has been sealed already.
+	// A hash that is longer than a bare one is sealed already.
 	if len(kept) == 0 || form == formMatched && len(kept) > 32 || form == formSealed && s.IsCurrent(kept) {
 		return nil, nil
 	}
@@ -275,7 +278,8 @@ func (s *sealer) reseal(place seal.Location, form sealForm, kept []byte) ([]byte
 	return s.Seal(place, plain), nil
 }
 
-// newDigest gives what a note is kept under today that is kept under a digest.
+// newDigest returns the digest under which a note is stored today, given its
+// stored digest.
 func (s *sealer) newDigest(digest any, opened map[string]string) (any, error) {
 	note := landfall.Note{Body: opened["body"]}
 	if paths := opened["document_paths"]; paths != "" {

@@ -7,8 +7,8 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// rekeyTerms takes a step along the accounts, and enters those anew that are found
-// by something that can be read.
+// rekeyTerms runs one step along the accounts. It indexes those again that have
+// search terms in the clear.
 func (s *Store) rekeyTerms(ctx context.Context, at *rekeyState) error {
 	after := int64(0)
 	if len(at.after) > 0 {
@@ -23,8 +23,8 @@ func (s *Store) rekeyTerms(ctx context.Context, at *rekeyState) error {
 		}
 		these, list := sqlset.Among(v.engine, ids)
 		due, err = collect(ctx, v.txSession, number, `SELECT DISTINCT account_id FROM search_term WHERE account_id`+these+` AND `+readable, list)
-		// Where nobody says what accounts are found by, terms that can be read are
-		// only removed: leaving them would leave names in the database.
+		// If no function returns an account's terms, terms in the clear are
+		// only removed. Leaving them would leave names in the database.
 		if err == nil && len(due) > 0 && s.termsOf != nil {
 			batch, err = v.indexedAccounts(ctx, due)
 		}
@@ -49,14 +49,14 @@ func (s *Store) rekeyTerms(ctx context.Context, at *rekeyState) error {
 	return nil
 }
 
-// readable is true of terms from before there was a key.
-// All digests begin with the same sign, and no kind of term does.
+// readable is the condition for terms from before there was a key. All digests
+// begin with the same character, and no kind of term does.
 const readable = `(term < '=' OR term >= '>')`
 
-// replaceTerms replaces the terms of accounts that can be read.
+// replaceTerms replaces the terms of accounts that are stored in the clear.
 func (t *tx) replaceTerms(ctx context.Context, accounts []int64, rows []termRow) error {
-	// Since it was read an account may have been taken back or erased; its terms must
-	// not come back afterwards.
+	// Since it was read, an account may have been undone or erased. Its terms
+	// must not come back afterwards.
 	standing, err := t.lockImported(ctx, rows)
 	if err != nil {
 		return err

@@ -7,10 +7,11 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// errChanged means that an account is not as it was when it was locked.
+// errChanged means that an account changed after it was locked.
 var errChanged = errors.New("the ledger of an account changed under its lock")
 
-// sealedColumns are the columns of each table that are encrypted where anything is.
+// sealedColumns lists the columns of each table that are sealed when encryption
+// is on.
 var sealedColumns = map[*sqlset.Table][]sealedColumn{}
 
 // newTable declares a table whose rows are written many at a time.
@@ -20,7 +21,7 @@ func newTable(name string, columns ...string) *sqlset.Table {
 	return made
 }
 
-// exactly declares a change that has to find every one of its rows.
+// exactly declares a change that must find every one of its rows.
 func exactly(made *sqlset.Table) *sqlset.Table {
 	made.Exact = errChanged
 	return made

@@ -10,9 +10,10 @@ import (
 	"landfall"
 )
 
-// runs reads them as they stand: the sums are those of the slices, and a run
-// that is running has been so until now. A long run has thousands of slices, so they
-// are read once for all three sums, which therefore come as one text.
+// runs reads the current state of runs. The sums are those of the slices, and
+// the time of a running run includes the time until now. A long run has
+// thousands of slices, so they are read once for all three sums, which are
+// therefore returned as one text.
 const runs = `SELECT r.number, s.code, r.team, r.dry_run, r.selection, r.sample, r.most, r.at_once, r.not_before, r.not_after,
 		r.state, r.cancelling, r.reason, r.chosen, r.selected,
 		(SELECT sum(l.succeeded) || ' ' || sum(l.failed) || ' ' || sum(l.refused) FROM run_slice l WHERE l.run_id = r.id),
@@ -36,10 +37,11 @@ func (v *view) runs(ctx context.Context, which string, args ...any) ([]landfall.
 	}, runs+which, args...)
 }
 
-// tallyInto reads the three sums of a run, of which there are none before it has slices.
+// tallyInto reads the three sums of a run. The column is NULL before the run
+// has slices.
 type tallyInto struct{ tally *landfall.RunTally }
 
-// Scan takes a column's value.
+// Scan implements sql.Scanner.
 func (i tallyInto) Scan(value any) error {
 	var kept string
 	if err := (textInto{&kept}).Scan(value); err != nil || kept == "" {
@@ -49,13 +51,13 @@ func (i tallyInto) Scan(value any) error {
 	return err
 }
 
-// Run gives one by its id.
+// Run returns the run with an id.
 func (v *view) Run(ctx context.Context, id string) (landfall.Run, error) {
 	found, err := v.runs(ctx, `WHERE r.number = $1`, id)
 	return firstOf(found, err, landfall.ErrNotFound)
 }
 
-// Runs gives a supplier's, newest first.
+// Runs returns the runs of a supplier, newest first.
 func (v *view) Runs(ctx context.Context, query landfall.RunQuery) ([]landfall.Run, error) {
 	if query.After == "" {
 		return v.runs(ctx, `WHERE s.code = $1 ORDER BY r.id DESC LIMIT $2`, query.Supplier, int64(query.Limit))
@@ -64,7 +66,7 @@ func (v *view) Runs(ctx context.Context, query landfall.RunQuery) ([]landfall.Ru
 		query.Supplier, query.After, int64(query.Limit))
 }
 
-// LastRuns gives the newest of every supplier.
+// LastRuns returns the newest run of every supplier.
 func (v *view) LastRuns(ctx context.Context) ([]landfall.Run, error) {
 	return v.runs(ctx, `WHERE r.id IN (SELECT max(n.id) FROM run n GROUP BY n.supplier_id) ORDER BY r.id`)
 }
@@ -72,12 +74,12 @@ func (v *view) LastRuns(ctx context.Context) ([]landfall.Run, error) {
 // whereLive is the condition of the index of live runs.
 const whereLive = `r.state IN ('WAITING', 'RUNNING', 'PAUSED')`
 
-// LiveRuns gives all that have not ended.
+// LiveRuns returns all runs that have not ended.
 func (v *view) LiveRuns(ctx context.Context) ([]landfall.Run, error) {
 	return v.runs(ctx, `WHERE `+whereLive+` ORDER BY r.id`)
 }
 
-// Run gives one by its id and holds it.
+// Run locks the run with an id and returns it.
 func (t *tx) Run(ctx context.Context, id string) (landfall.Run, error) {
 	if err := t.hold(ctx, `SELECT 1 FROM run held WHERE held.number = $1 {hold}`, id); err != nil {
 		return landfall.Run{}, err
@@ -85,8 +87,8 @@ func (t *tx) Run(ctx context.Context, id string) (landfall.Run, error) {
 	return t.view.Run(ctx, id)
 }
 
-// CreateRun keeps a new run. An index lets a supplier have one live run only,
-// so whoever comes second waits for the first and then sees his run.
+// CreateRun stores a new run. A unique index allows a supplier only one live
+// run, so a concurrent second call waits for the first and then finds its run.
 func (t *tx) CreateRun(ctx context.Context, run landfall.Run) (landfall.Run, error) {
 	number, err := landfall.NewRunID(rand.Reader)
 	if err != nil {
@@ -97,7 +99,8 @@ func (t *tx) CreateRun(ctx context.Context, run landfall.Run) (landfall.Run, err
 	if err != nil {
 		return landfall.Run{}, err
 	}
-	// The live run may end between the two statements; then there is room.
+	// The live run may end between the two statements. Then another try
+	// succeeds.
 	for range 3 {
 		count, err := t.exec(ctx, `INSERT INTO run (number, supplier_id, team, dry_run, selection, sample, most, at_once,
 				not_before, not_after, state, cancelling, reason, created_at, worked, cursor_at, cursor_external, seen, selected,
@@ -121,11 +124,11 @@ func (t *tx) CreateRun(ctx context.Context, run landfall.Run) (landfall.Run, err
 	return landfall.Run{}, landfall.ErrUnavailable
 }
 
-// beforeAll is before every instant that is kept.
+// beforeAll is earlier than every stored instant.
 const beforeAll = -1 << 62
 
-// SaveRun keeps what the run's own methods changed. It starts when it was first
-// looked what there is to select.
+// SaveRun stores what the run's own methods changed. A run starts at the time
+// its first accounts were chosen.
 func (t *tx) SaveRun(ctx context.Context, run landfall.Run) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE run SET state = $2, cancelling = $3, reason = $4,
 			not_after = $5, key_id = $6, request_id = $7,
@@ -138,8 +141,8 @@ func (t *tx) SaveRun(ctx context.Context, run landfall.Run) error {
 		textArg(run.ActsFor.KeyID), textArg(run.ActsFor.RequestID)))
 }
 
-// RunIdle waits for whoever is writing for a slice: what he writes belongs
-// to the run as it was.
+// RunIdle waits for writers that are settling a slice: what they write still
+// belongs to the run in its former state.
 func (t *tx) RunIdle(ctx context.Context, id string) (bool, error) {
 	held, err := collect(ctx, t.txSession, func(scan scanner, alive *bool) error { return scan(alive) },
 		`SELECT held.until > {now} FROM run_slice held WHERE held.run_id = (SELECT id FROM run WHERE number = $1)
@@ -163,7 +166,7 @@ func (v *view) RunIsDone(ctx context.Context, id string) (bool, error) {
 	return err == nil && !open, err
 }
 
-// runKey is a run's key in the tables.
+// runKey returns a run's primary key.
 func (v *view) runKey(ctx context.Context, id string) (key int64, err error) {
 	err = v.one(ctx, `SELECT id FROM run WHERE number = $1`, []any{id}, []any{&key})
 	return key, err

@@ -8,11 +8,11 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// chooseBatch is how many processes are looked at in one step of choosing.
+// chooseBatch is how many processes one step of choosing looks at.
 const chooseBatch = 4096
 
-// choosable reads the processes behind a cursor that a selection may be made
-// of, each in the order of an index of its own.
+// choosable contains for each selection the query that reads its processes
+// after a cursor, in the order of a dedicated index.
 var choosable = map[landfall.RunSelection]string{
 	landfall.SelectPending: choosePending + pending + choosePendingOrder,
 	landfall.SelectUntried: choosePending + pending + ` AND p.failed_at IS NULL` + choosePendingOrder,
@@ -27,13 +27,13 @@ const (
 	choosePendingOrder = ` ORDER BY p.first_staged_at, p.external LIMIT $4`
 )
 
-// choosing is how far the choosing of a run's accounts is.
+// choosing is the progress of choosing a run's accounts.
 type choosing struct {
 	run, supplier  int64
 	selection      landfall.RunSelection
 	sample, most   int64
 	cutoff         int64
-	at             int64  // with external, the cursor
+	at             int64  // the cursor, together with external
 	external       string // of the last process looked at
 	seen, selected int64
 	chosen         bool
@@ -45,8 +45,9 @@ type candidate struct {
 	external string
 }
 
-// ChooseRun looks at the next processes outside any writing transaction, which
-// may take a while, and keeps those chosen if nobody else did so meanwhile.
+// ChooseRun looks at the next processes outside any write transaction, because
+// that may take a while. It stores the chosen ones unless another server has
+// done so meanwhile.
 func (s *Store) ChooseRun(ctx context.Context, id string) (done bool, err error) {
 	var was choosing
 	var found []candidate
@@ -72,8 +73,8 @@ func (s *Store) ChooseRun(ctx context.Context, id string) (done bool, err error)
 	return s.keepChosen(ctx, was, found)
 }
 
-// choosing is how far the choice of a run's accounts is, with the instant behind
-// which nothing is chosen any more.
+// choosing reads the progress of choosing a run's accounts, with the cutoff
+// after which nothing is chosen.
 func (v *view) choosing(ctx context.Context, id string) (choosing, error) {
 	var c choosing
 	var cutoff sql.NullInt64
@@ -81,8 +82,8 @@ func (v *view) choosing(ctx context.Context, id string) (choosing, error) {
 	err := v.one(ctx, `SELECT r.id, r.supplier_id, r.selection, r.sample, r.most, r.cutoff, r.cursor_at, r.cursor_external, r.seen,
 			r.selected, r.chosen, {now} FROM run r WHERE r.number = $1`, []any{id},
 		[]any{&c.run, &c.supplier, &c.selection, &c.sample, &c.most, &cutoff, &c.at, &c.external, &c.seen, &c.selected, &c.chosen, &now})
-	// The first step sets it for all. Without it a supplier that goes on staging
-	// would be chosen from for ever.
+	// The first step sets the cutoff for all. Without it, choosing would never
+	// end while a supplier keeps staging.
 	if c.cutoff = now; cutoff.Valid {
 		c.cutoff = cutoff.Int64
 	}
@@ -95,8 +96,9 @@ var (
 		"refused bigint", "width bigint", "next_at bigint", "tries bigint", "done boolean")
 )
 
-// keepChosen moves the cursor, which only one can from where it was, and keeps
-// what was chosen. The slices are cut when everything is.
+// keepChosen advances the cursor and stores the chosen accounts. Only one
+// caller can advance the cursor from a position. The slices are created when
+// everything is chosen.
 func (s *Store) keepChosen(ctx context.Context, was choosing, found []candidate) (done bool, err error) {
 	is := was
 	members := sqlset.Rows{Table: memberTable}
@@ -104,8 +106,8 @@ func (s *Store) keepChosen(ctx context.Context, was choosing, found []candidate)
 		if was.most > 0 && is.selected >= was.most {
 			break
 		}
-		// It is counted through all steps, so that a sample does not depend on how
-		// they are cut.
+		// Count through all steps, so that a sample does not depend on how the
+		// steps are cut.
 		if was.sample <= 1 || is.seen%was.sample == 0 {
 			members.Add(was.run, is.selected, c.id)
 			is.selected++
@@ -124,7 +126,7 @@ func (s *Store) keepChosen(ctx context.Context, was choosing, found []candidate)
 			WHERE id = $1 AND state = 'WAITING' AND seen = $8 AND chosen = FALSE AND (cutoff IS NULL OR cutoff = $2)`,
 			was.run, is.cutoff, is.at, is.external, is.seen, is.selected, is.chosen, was.seen)
 		if err != nil || moved == 0 {
-			done = false // somebody else was quicker, or nothing is to be chosen any more
+			done = false // another server was faster, or there is nothing left to choose
 			return err
 		}
 		done = is.chosen

@@ -8,11 +8,11 @@ import (
 	"landfall/internal/lib/limits"
 )
 
-// sampleLife is how long samples of a run that ended are kept: 30 days.
+// sampleLife is how long the samples of an ended run are kept: 30 days.
 const sampleLife = limits.RunSamples
 
-// SampleRuns notes how far live runs are. Replicas that do so at the same
-// moment leave two samples, which is no harm.
+// SampleRuns records the progress of live runs. Replicas that do so at the same
+// moment leave two samples, which does no harm.
 func (t *tx) SampleRuns(ctx context.Context, every time.Duration) error {
 	if _, err := t.exec(ctx, `INSERT INTO run_sample (run_id, at, state, done)
 		SELECT r.id, clock.at, r.state,
@@ -29,7 +29,7 @@ func (t *tx) SampleRuns(ctx context.Context, every time.Duration) error {
 	return err
 }
 
-// RunSamples gives how far a run was over time.
+// RunSamples returns the progress of a run over time.
 func (v *view) RunSamples(ctx context.Context, id string, since time.Time) ([]landfall.RunSample, error) {
 	return collect(ctx, v.txSession, func(scan scanner, sample *landfall.RunSample) error {
 		return scan(instantInto{&sample.At}, &sample.State, &sample.Done)
@@ -37,7 +37,7 @@ func (v *view) RunSamples(ctx context.Context, id string, since time.Time) ([]la
 		WHERE r.number = $1 AND s.at >= $2 ORDER BY s.at`, id, since.UnixMicro())
 }
 
-// InProgress counts the accounts that are being created.
+// InProgress counts the accounts that are being created, by supplier.
 func (v *view) InProgress(ctx context.Context) (map[string]int64, error) {
 	type counted struct {
 		code  string
@@ -53,14 +53,14 @@ func (v *view) InProgress(ctx context.Context) (map[string]int64, error) {
 	return found, err
 }
 
-// Replicas gives the servers that were seen within a time.
+// Replicas returns the servers that were seen within a time.
 func (v *view) Replicas(ctx context.Context, within time.Duration) ([]landfall.Replica, error) {
 	return collect(ctx, v.txSession, func(scan scanner, r *landfall.Replica) error {
 		return scan(&r.ID, &r.Host, &r.Version, instantInto{&r.StartedAt}, instantInto{&r.SeenAt})
 	}, `SELECT id, host, version, started_at, seen_at FROM replica WHERE seen_at > (SELECT {now}) - $1 ORDER BY started_at, id`, within.Microseconds())
 }
 
-// TouchReplica notes that a server is there.
+// TouchReplica records that a server is alive.
 func (t *tx) TouchReplica(ctx context.Context, replica landfall.Replica) error {
 	if _, err := t.exec(ctx, `INSERT INTO replica (id, host, version, started_at, seen_at) VALUES ($1, $2, $3, {now}, {now})
 		ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`, replica.ID, replica.Host, replica.Version); err != nil {

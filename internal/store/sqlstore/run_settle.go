@@ -11,18 +11,17 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// settlement is what became of some members of a slice, on its way into the
-// database.
+// settlement contains the outcomes of some members of a slice, to be written.
 type settlement struct {
 	slice    landfall.RunSlice
 	wanted   *landfall.Settlement
 	creates  map[int]*createCall  // by ordinal
-	releases map[int]*releaseCall // as well
+	releases map[int]*releaseCall // by ordinal
 	settled  landfall.SettleResult
 	err      error // of this settlement alone
 }
 
-// SettleSlice writes what became of some members of a slice.
+// SettleSlice writes the outcomes of some members of a slice.
 func (s *Store) SettleSlice(ctx context.Context, slice landfall.RunSlice, wanted landfall.Settlement) (landfall.SettleResult, error) {
 	mine := &settlement{slice: slice, wanted: &wanted, creates: map[int]*createCall{}, releases: map[int]*releaseCall{}}
 	weight := releaseWeight * (len(wanted.Failed) + len(wanted.Refused) + len(wanted.Released))
@@ -57,17 +56,17 @@ func (s *Store) SettleSlice(ctx context.Context, slice landfall.RunSlice, wanted
 	return mine.settled, nil
 }
 
-// settleAll settles what travels in one transaction; the slices are different.
+// settleAll writes the settlements of one transaction. Their slices are
+// different.
 func (s *Store) settleAll(ctx context.Context, et *engine.Tx, calls []*engine.Call) error {
 	t := s.tx(et)
 	for _, one := range calls {
 		work := one.Work.(*settlement) //nolint:forcetypeassert // SettleSlice made it
-		// A group that fell is run again, and what an earlier try said does not
-		// count.
+		// A failed batch is run again. Discard the error of an earlier try.
 		work.err = nil
 		err := s.settle(ctx, t, work)
 		if errors.Is(err, landfall.ErrFenced) || errors.Is(err, landfall.ErrRevoked) {
-			work.err, err = err, nil // that was found before anything was written
+			work.err, err = err, nil // found before anything was written
 		}
 		if err != nil {
 			return err
@@ -76,7 +75,7 @@ func (s *Store) settleAll(ctx context.Context, et *engine.Tx, calls []*engine.Ca
 	return nil
 }
 
-// claims gives everything that a settlement holds.
+// claims returns all claims of a settlement.
 func (w *settlement) claims() []landfall.Claim {
 	claims := slices.Clone(w.wanted.Released)
 	for _, one := range w.wanted.Created {
@@ -88,30 +87,30 @@ func (w *settlement) claims() []landfall.Claim {
 	return claims
 }
 
-// standingSlice is what a settlement finds.
+// standingSlice is the state of a slice as a settlement finds it.
 type standingSlice struct {
 	run, now int64
 	stop     bool
 }
 
-// settle first asks for the key on whose behalf the run acts: once that is revoked,
-// nothing is made in its name.
+// settle first checks the key on whose behalf the run acts. Once that is
+// revoked, nothing more is created in its name.
 func (s *Store) settle(ctx context.Context, t *tx, work *settlement) error {
 	dead, err := t.revoked(ctx, &s.keys, []string{work.slice.Run.ActsFor.KeyID})
 	if err != nil {
 		return err
 	}
 	if len(dead) > 0 {
-		// What it held is free again: accounts shall not wait for a lease
-		// because a key was revoked.
+		// Release the claims: accounts must not wait for a lease because a key
+		// was revoked.
 		return errors.Join(t.releaseAll(ctx, work.claims()), landfall.ErrRevoked)
 	}
 	found, err := t.holdSlice(ctx, work.slice)
 	if err != nil {
 		return err
 	}
-	// A settlement whose answer was lost is sent again: what has its outcome
-	// already is left alone.
+	// A settlement whose response was lost is sent again. Members that have an
+	// outcome already stay unchanged.
 	open, err := t.openMembers(ctx, found.run, work)
 	if err != nil {
 		return err
@@ -135,11 +134,11 @@ func (s *Store) settle(ctx context.Context, t *tx, work *settlement) error {
 	return t.keepTally(ctx, work.slice, tally)
 }
 
-// holdSlice keeps everybody else from a slice, or answers ErrFenced when it is
-// no longer its holder's.
+// holdSlice locks a slice. It returns ErrFenced if the slice no longer belongs
+// to the caller.
 func (t *tx) holdSlice(ctx context.Context, slice landfall.RunSlice) (standingSlice, error) {
-	// Whether the run is to stop is read along: its workers hear of it with their
-	// next batch and have nothing else to ask.
+	// Also read whether the run is to stop: its workers learn of it with their
+	// next batch and need not ask separately.
 	var found standingSlice
 	err := t.one(ctx, `SELECT held.run_id, {now}, r.state <> 'RUNNING' OR r.cancelling = TRUE OR r.reason <> ''
 			OR coalesce(r.not_after < {now}, FALSE) OR s.status <> 'Ongoing'
@@ -152,10 +151,10 @@ func (t *tx) holdSlice(ctx context.Context, slice landfall.RunSlice) (standingSl
 	return found, err
 }
 
-// openMembers says which of the members a settlement is about have no outcome.
+// openMembers returns which members of a settlement have no outcome yet.
 func (t *tx) openMembers(ctx context.Context, run int64, work *settlement) (map[int]bool, error) {
-	// The members of a slice are numbered through, so one range covers them, and the
-	// statement is the same however many there are.
+	// The members of a slice have consecutive ordinals, so one range covers
+	// them and the statement is always the same.
 	first, last := math.MaxInt, -1
 	about := func(ordinal int) { first, last = min(first, ordinal), max(last, ordinal) }
 	for _, one := range work.wanted.Created {
@@ -180,14 +179,14 @@ func (t *tx) openMembers(ctx context.Context, run int64, work *settlement) (map[
 	return open, err
 }
 
-// settleCreated writes accounts as Create does. Where there is none afterwards
-// the member stays open.
+// settleCreated writes accounts as Create does. A member whose account was not
+// created stays open.
 func (s *Store) settleCreated(ctx context.Context, t *tx, work *settlement, open map[int]bool, tally *runOutcomes) error {
 	var batch []*createCall
 	for _, one := range work.wanted.Created {
 		call := work.creates[one.Ordinal]
-		// A member that has its outcome already is created by nobody again, and the
-		// answer of an earlier try must not be taken for one of this.
+		// A member that has an outcome is not created again. Reset the outcome,
+		// so that one from an earlier try is not mistaken for this one.
 		call.outcome = landfall.CreateOutcome{Verdict: landfall.CreateFenced}
 		if open[one.Ordinal] {
 			batch = append(batch, call)
@@ -218,8 +217,8 @@ func (s *Store) settleCreated(ctx context.Context, t *tx, work *settlement, open
 	return nil
 }
 
-// settleFailed ends claims as Release does, and keeps the failures that are
-// outcomes for the run as well.
+// settleFailed ends claims as Release does. It also stores the failures that
+// are final outcomes with the run.
 func (t *tx) settleFailed(ctx context.Context, work *settlement, open map[int]bool, tally *runOutcomes) error {
 	var batch []*releaseCall
 	for _, one := range work.wanted.Failed {
@@ -235,8 +234,7 @@ func (t *tx) settleFailed(ctx context.Context, work *settlement, open map[int]bo
 	}
 	for _, one := range work.wanted.Failed {
 		call := work.releases[one.Ordinal]
-		// A failure after which it is tried again is no outcome: the member stays
-		// open.
+		// A failure that will be retried is no outcome: the member stays open.
 		if !open[one.Ordinal] || !one.Final || call.err != nil {
 			continue
 		}
@@ -246,23 +244,24 @@ func (t *tx) settleFailed(ctx context.Context, work *settlement, open map[int]bo
 	return nil
 }
 
-// unclaims gives claims back as if they had never been.
+// unclaims releases claims as if they had never been made.
 var unclaims = sqlset.NewQuery(`
 	UPDATE process SET state = 'staged', claim_token = NULL, claim_until = NULL
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	WHERE process.supplier_id = s.id AND process.external = w.external AND process.claim_token = w.token`,
 	"supplier text", "external text", "token text")
 
-// withoutToken says that a claim holds nothing that could be let go.
+// withoutToken reports whether a claim has nothing to release.
 func withoutToken(claim landfall.Claim) bool { return claim.Token == "" }
 
-// releaseAll goes in the order of the keys, as everybody does who locks several.
+// releaseAll locks in the order of the keys, as all code that locks several
+// does.
 func (t *tx) releaseAll(ctx context.Context, claims []landfall.Claim) error {
 	claims = slices.DeleteFunc(slices.Clone(claims), withoutToken)
 	slices.SortFunc(claims, func(a, b landfall.Claim) int { return compareKeys(a.Key, b.Key) })
 	for part := range slices.Chunk(claims, sqlset.MaxBatch) {
-		// A run is a rehearsal or it is none, so the first claim speaks for all of
-		// them.
+		// Either all claims of a run are for a dry run or none, so the first
+		// one decides.
 		if part[0].DryRun {
 			for _, claim := range part {
 				if err := t.endRehearsal(ctx, claim.Token); err != nil {

@@ -11,9 +11,9 @@ import (
 	"landfall"
 )
 
-// TakeSlice gives the next part of a run that nobody holds. Whoever takes one
-// holds the run meanwhile, so that what is under way can be counted and no part
-// is begun while the run is being stopped.
+// TakeSlice claims the next free slice of a run. It locks the run meanwhile, so
+// that the work in progress can be counted and no slice is started while the
+// run is being stopped.
 func (s *Store) TakeSlice(ctx context.Context, request landfall.SliceRequest) (landfall.RunSlice, error) {
 	var slice landfall.RunSlice
 	err := s.update(ctx, landfall.Key{}, func(t *tx) error {
@@ -22,7 +22,7 @@ func (s *Store) TakeSlice(ctx context.Context, request landfall.SliceRequest) (l
 			return err
 		}
 		slice = landfall.RunSlice{Run: run, Token: rand.Text(), Lease: request.Lease, Concurrency: request.Concurrency}
-		// To whoever looks for work a run that ends is one that has none.
+		// A run that is ending has no work to give out.
 		if run.State != landfall.RunRunning || run.Stopping() || run.WindowOver() {
 			return landfall.ErrNotFound
 		}
@@ -37,12 +37,12 @@ func (s *Store) TakeSlice(ctx context.Context, request landfall.SliceRequest) (l
 	return slice, nil
 }
 
-// narrow makes a slice no wider than the run and its supplier allow, and gives
-// the quotas of the organisation behind it.
+// narrow limits a slice's concurrency to what the run and its supplier allow,
+// and reads the quotas of the organisation.
 func (t *tx) narrow(ctx context.Context, slice *landfall.RunSlice) error {
 	var underWay, limit int64
-	// Only a part whose lease still holds counts as under way; of a worker that died
-	// nothing does. A supplier that is not open gives no row, and so no work.
+	// Only slices with a current lease count as in progress; those of a dead
+	// worker do not. A supplier that is not open yields no row, and so no work.
 	q := &slice.Quotas
 	err := t.one(ctx, `SELECT s.concurrency_limit,
 			(SELECT CAST(coalesce(sum(l.width), 0) AS BIGINT) FROM run_slice l
@@ -68,7 +68,7 @@ func (t *tx) narrow(ctx context.Context, slice *landfall.RunSlice) error {
 	return nil
 }
 
-// takeSlice gives a slice its number, its token and its members.
+// takeSlice gives a slice its number, token and members.
 func (t *tx) takeSlice(ctx context.Context, slice *landfall.RunSlice) error {
 	run, err := t.runKey(ctx, slice.Run.ID)
 	if err != nil {
@@ -91,8 +91,8 @@ func (t *tx) takeSlice(ctx context.Context, slice *landfall.RunSlice) error {
 	if err := t.note(taken.Close()); err != nil {
 		return err
 	}
-	// A part may have been begun by a holder that died. What he settled has its
-	// outcome and is not given out again.
+	// The slice may have been started by a worker that died. Members it settled
+	// have an outcome and are not given out again.
 	first := int64(slice.Number) * landfall.SliceSize
 	slice.Members, err = collect(ctx, t.txSession, func(scan scanner, m *landfall.RunMember) error {
 		m.Key.Supplier = slice.Run.Plan.Supplier
@@ -104,13 +104,13 @@ func (t *tx) takeSlice(ctx context.Context, slice *landfall.RunSlice) error {
 	return err
 }
 
-// whereSlice is the condition under which a slice is still its holder's.
+// whereSlice is the condition that a slice still belongs to its holder.
 const whereSlice = ` WHERE run_id = (SELECT id FROM run WHERE number = $1) AND slice = $2 AND token = $3 AND until > {now}`
 
-// ReturnSlice gives a slice back for now.
+// ReturnSlice returns a slice, to be taken again after a pause.
 func (s *Store) ReturnSlice(ctx context.Context, slice landfall.RunSlice, pause time.Duration) error {
-	// A part that is given back without a pause, as when the service stops, was not
-	// tried in vain, and does not count as tried.
+	// A slice returned without a pause, as when the service stops, did not fail
+	// and does not count as a try.
 	again := int64(0)
 	if pause > 0 {
 		again = 1
@@ -122,7 +122,7 @@ func (s *Store) ReturnSlice(ctx context.Context, slice landfall.RunSlice, pause 
 	})
 }
 
-// RenewSlice starts the leases of a slice and of claims anew.
+// RenewSlice renews the leases of a slice and of claims.
 func (s *Store) RenewSlice(ctx context.Context, slice landfall.RunSlice, claims []landfall.Claim) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		if err := orIfUnchanged(landfall.ErrFenced)(t.exec(ctx, `UPDATE run_slice SET until = {now} + $4`+whereSlice,
@@ -130,8 +130,9 @@ func (s *Store) RenewSlice(ctx context.Context, slice landfall.RunSlice, claims 
 			return err
 		}
 		for _, claim := range claims {
-			// One that is another's by now is passed over. It is fenced off when it
-			// is settled, and the rest of the slice need not suffer for it.
+			// Ignore a claim that now belongs to another worker. It is fenced
+			// off when it is settled, and need not affect the rest of the
+			// slice.
 			if _, err := t.renew(ctx, claim); err != nil {
 				return err
 			}
@@ -140,7 +141,7 @@ func (s *Store) RenewSlice(ctx context.Context, slice landfall.RunSlice, claims 
 	})
 }
 
-// ClaimSlice asks for many claims together.
+// ClaimSlice claims many processes at once.
 func (s *Store) ClaimSlice(ctx context.Context, requests []landfall.ClaimRequest) ([]landfall.ClaimOutcome, error) {
 	if len(requests) == 0 {
 		return nil, nil
@@ -156,14 +157,14 @@ func (s *Store) ClaimSlice(ctx context.Context, requests []landfall.ClaimRequest
 	return outcomes, s.unpackSlice(ctx, outcomes)
 }
 
-// mostUnpacked bounds the documents of one call in memory. Nearly all accounts
-// are a thousand times smaller.
+// mostUnpacked limits the memory for the documents of one call. Nearly all
+// accounts are a thousand times smaller.
 const mostUnpacked = 32 << 20
 
-// unpackSlice gives claims their documents. Whose document is not the one that
-// was staged is told by its absence: the attempt fails, and that is kept like
-// every other failure. What would be too much at once is given back, and so is whose
-// document was purged.
+// unpackSlice gives claims their documents. If a document is not the one that
+// was staged, it is left empty: the attempt then fails, and that is recorded
+// like every other failure. Claims that would need too much memory at once are
+// released, and so are those whose document was purged.
 func (s *Store) unpackSlice(ctx context.Context, outcomes []landfall.ClaimOutcome) error {
 	var back []landfall.Claim
 	bytes := 0
@@ -171,8 +172,8 @@ func (s *Store) unpackSlice(ctx context.Context, outcomes []landfall.ClaimOutcom
 		claim := &outcomes[i].Claim
 		switch {
 		case outcomes[i].Verdict != landfall.ClaimGranted:
-		// It is looked at before the next document and not after: the first always
-		// fits, however large, or a very large one could never be created.
+		// Check before the next document and not after it: the first one always
+		// fits, or a very large one could never be created.
 		case bytes > mostUnpacked:
 			back = append(back, *claim)
 			outcomes[i] = landfall.ClaimOutcome{Verdict: landfall.ClaimOverLimit}
@@ -191,8 +192,8 @@ func (s *Store) unpackSlice(ctx context.Context, outcomes []landfall.ClaimOutcom
 	return s.update(ctx, landfall.Key{}, func(t *tx) error { return t.releaseAll(ctx, back) })
 }
 
-// claimGroup counts only where there is a limit: counting makes claims of different
-// callers wait for each other.
+// claimGroup counts only where there is a limit, because counting makes claims
+// of different callers wait for each other.
 func (s *Store) claimGroup(ctx context.Context, keys []landfall.Key, requests []landfall.ClaimRequest) ([]landfall.ClaimOutcome, error) {
 	if requests[0].ServiceLimit > 0 {
 		return runGroup[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, s.groupCounted, claimWeight, keys, requests)
@@ -246,8 +247,9 @@ func (s *Store) RunFailures(ctx context.Context, query landfall.RunFailureQuery)
 	})
 }
 
-// RunCreated streams the keys of the accounts that a run created. One that was
-// undone and created again is another account, of another run or of none.
+// RunCreated streams the keys of the accounts that a run created. An account
+// that was undone and created again is a different account, which belongs to
+// another run or to none.
 func (s *Store) RunCreated(ctx context.Context, id string) iter.Seq2[landfall.Key, error] {
 	type created struct {
 		ordinal int64

@@ -7,38 +7,38 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// runOutcomes gathers the outcomes of a settlement.
+// runOutcomes collects the outcomes of a settlement.
 type runOutcomes struct {
 	standingSlice
 	outcomes, failures sqlset.Rows
 	counts             map[string]int64
 }
 
-// newRunOutcomes gathers what one settlement adds to a slice.
+// newRunOutcomes returns an empty runOutcomes for a slice.
 func newRunOutcomes(found standingSlice) *runOutcomes {
 	return &runOutcomes{
 		standingSlice: found, outcomes: sqlset.Rows{Table: outcomeTable}, failures: sqlset.Rows{Table: runFailureTable}, counts: map[string]int64{},
 	}
 }
 
-// add gives a member its outcome.
+// add records the outcome of a member.
 func (t *runOutcomes) add(ordinal int, outcome string) {
 	t.outcomes.Add(t.run, int64(ordinal), outcome)
 	t.counts[outcome]++
 }
 
-// outcomeTable gives members their outcomes, once: a settlement that is sent again finds
-// them and adds nothing. Every row has to change.
+// outcomeTable sets the outcomes of members, once: a settlement that is sent
+// again finds them and adds nothing. Every row must change.
 var outcomeTable = exactly(sqlset.NewChange(`UPDATE run_member SET outcome = w.outcome FROM {rows}
 	WHERE run_member.run_id = w.run AND run_member.ordinal = w.ordinal AND run_member.outcome IS NULL`,
 	"run bigint", "ordinal bigint", "outcome text"))
 
-// runFailureTable keeps failures with the run, beside those of the accounts, which go
-// when the accounts get on.
+// runFailureTable stores failures with the run. The failures of the accounts
+// themselves are removed once the accounts make progress.
 var runFailureTable = newTable("run_failure", "run_id bigint", "external text", "at bigint", "failure json")
 
-// keepTally keeps the outcomes and adds them to the sums of the slice, which
-// its holder has until the lease ends anew. A slice that is done has no holder.
+// keepTally stores the outcomes, adds them to the sums of the slice, and renews
+// its lease. A slice that is done has no holder.
 func (t *tx) keepTally(ctx context.Context, slice landfall.RunSlice, tally *runOutcomes) error {
 	if err := t.write(ctx, &tally.failures, &tally.outcomes); err != nil {
 		return err

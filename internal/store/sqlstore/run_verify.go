@@ -7,11 +7,11 @@ import (
 	"landfall"
 )
 
-// inspectSlices is how many slices are looked at in one transaction.
+// inspectSlices is how many slices are read in one transaction.
 const inspectSlices = 64
 
-// sliceSums reads slices behind another, and whether their sums are those of
-// their members.
+// sliceSums reads the slices after another one, each with whether its sums
+// match the outcomes of its members.
 const sliceSums = `SELECT s.code, r.number, l.run_id, l.slice,
 		l.size = (SELECT count(*) ` + ofSlice + `) AND l.succeeded = (SELECT count(*) ` + ofSlice + ` AND m.outcome = 'succeeded')
 		AND l.failed = (SELECT count(*) ` + ofSlice + ` AND m.outcome = 'failed')
@@ -19,14 +19,14 @@ const sliceSums = `SELECT s.code, r.number, l.run_id, l.slice,
 	FROM run_slice l JOIN run r ON r.id = l.run_id JOIN supplier s ON s.id = r.supplier_id
 	WHERE (l.run_id, l.slice) > ($1, $2) ORDER BY l.run_id, l.slice LIMIT $3`
 
-// A slice has 512 members, as the next line proves to the compiler.
+// The next line does not compile unless a slice has 512 members.
 var _ = [1]struct{}{}[landfall.SliceSize-512]
 
-// ofSlice are the members of a slice l, by their places.
+// ofSlice selects the members of a slice l by their ordinals.
 const ofSlice = `FROM run_member m WHERE m.run_id = l.run_id AND m.ordinal >= l.slice * 512 AND m.ordinal < (l.slice + 1) * 512`
 
-// inspectRuns looks for slices whose sums are not the outcomes of their
-// members. It reports whether the inspection goes on.
+// inspectRuns looks for slices whose sums do not match the outcomes of their
+// members. It reports whether the inspection continues.
 func (s *Store) inspectRuns(ctx context.Context, done int, yield func(landfall.Inspection, error) bool) bool {
 	type seen struct {
 		supplier, number string
@@ -63,8 +63,8 @@ func (s *Store) inspectRuns(ctx context.Context, done int, yield func(landfall.I
 	}
 }
 
-// inspectUndone looks for runs that say of more or fewer accounts that they were
-// taken back than were. It reports whether the inspection goes on.
+// inspectUndone looks for runs whose count of undone accounts is wrong. It
+// reports whether the inspection continues.
 func (s *Store) inspectUndone(ctx context.Context, done int, yield func(landfall.Inspection, error) bool) bool {
 	type wrong struct{ supplier, number string }
 	var found []wrong

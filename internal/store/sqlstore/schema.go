@@ -11,11 +11,11 @@ import (
 //go:embed schema/*/*.sql
 var schemaFiles embed.FS
 
-// schemaSteps is the folder with the steps of both databases.
+// schemaSteps returns the folder with the schema steps of both databases.
 func schemaSteps() fs.FS {
 	folder, err := fs.Sub(schemaFiles, "schema")
 	if err != nil {
-		panic(err) // the name is a good one
+		panic(err) // the name is valid
 	}
 	return folder
 }
@@ -23,7 +23,7 @@ func schemaSteps() fs.FS {
 // SchemaStep is one change of the database's schema.
 type SchemaStep = engine.SchemaStep
 
-// SchemaStatus lists the steps this program knows and which of them the
+// SchemaStatus lists the steps that this program knows and which of them the
 // database has. It changes nothing.
 func SchemaStatus(ctx context.Context, url string, options Options) ([]SchemaStep, error) {
 	return onSchema(ctx, url, options, engine.SchemaStatus)
@@ -34,7 +34,8 @@ func SchemaApply(ctx context.Context, url string, options Options) ([]SchemaStep
 	return onSchema(ctx, url, options, engine.SchemaApply)
 }
 
-// onSchema works on a database that need not be fit to be opened.
+// onSchema works on a database whose schema may not be up to date, and which
+// Open may refuse.
 func onSchema(
 	ctx context.Context, url string, options Options,
 	work func(context.Context, engine.Name, engine.Options) ([]SchemaStep, error),

@@ -11,19 +11,19 @@ import (
 	"landfall/internal/store/seal"
 )
 
-// sealedScan opens the columns of one row while they are read. What the row is known
-// by stands in front of them in the query: it is read first.
+// sealedScan opens the columns of one row while they are scanned. The columns
+// that identify the row come first in the query, so they are scanned first.
 type sealedScan struct {
 	sealer *sealer
 	table  string
-	row    []any // numbers and texts, or where they will be
+	row    []any // numbers and texts, or pointers to them
 }
 
-// scan binds what is sealed to its table and row, by pointers: while a row is being
-// scanned its key is not known yet.
+// scan binds sealed values to their table and row. The row is given by
+// pointers, because its key is not known before the row is scanned.
 func (s *sealer) scan(table string, row ...any) sealedScan { return sealedScan{s, table, row} }
 
-// text reads into a text.
+// text scans into a string.
 func (s sealedScan) text(column string, into *string) any {
 	if s.sealer == nil {
 		return into
@@ -31,7 +31,7 @@ func (s sealedScan) text(column string, into *string) any {
 	return openColumn{s, column, func(text string) error { *into = text; return nil }}
 }
 
-// maybe reads into a text where there may be none.
+// maybe scans into a nullable string.
 func (s sealedScan) maybe(column string, into *sql.NullString) any {
 	if s.sealer == nil {
 		return into
@@ -39,7 +39,7 @@ func (s sealedScan) maybe(column string, into *sql.NullString) any {
 	return openColumn{s, column, func(text string) error { *into = sql.NullString{String: text, Valid: true}; return nil }}
 }
 
-// json reads into the bytes of a JSON text, which are nil where there is none.
+// json scans into the bytes of a JSON text, which are nil for NULL.
 func (s sealedScan) json(column string, into *[]byte) any {
 	if s.sealer == nil {
 		return into
@@ -47,7 +47,7 @@ func (s sealedScan) json(column string, into *[]byte) any {
 	return openColumn{s, column, func(text string) error { *into = []byte(text); return nil }}
 }
 
-// open gives the bytes of a JSON text that was read already.
+// open opens a JSON text that was scanned already.
 func (s sealedScan) open(column string, kept []byte, into *[]byte) error {
 	if *into = kept; s.sealer == nil || kept == nil {
 		return nil
@@ -55,7 +55,7 @@ func (s sealedScan) open(column string, kept []byte, into *[]byte) error {
 	return openColumn{s, column, func(text string) error { *into = []byte(text); return nil }}.Scan(kept)
 }
 
-// day reads into a day.
+// day scans into a day.
 func (s sealedScan) day(column string, into *calendar.Day) any {
 	if s.sealer == nil {
 		return dayInto{into}
@@ -63,14 +63,14 @@ func (s sealedScan) day(column string, into *calendar.Day) any {
 	return openColumn{s, column, func(text string) error { return dayInto{into}.Scan(text) }}
 }
 
-// openColumn opens a column's value.
+// openColumn is a scan target that opens a column's value.
 type openColumn struct {
 	sealedScan
 	column string
 	give   func(string) error
 }
 
-// Scan takes a column's value.
+// Scan implements sql.Scanner.
 func (o openColumn) Scan(value any) error {
 	var kept string
 	switch value := value.(type) {
@@ -90,7 +90,7 @@ func (o openColumn) Scan(value any) error {
 	return o.give(text)
 }
 
-// unreadable names the place of a value that does not open.
+// unreadable adds to an error the location of a value that cannot be opened.
 func unreadable(table, column string, row []any, err error) error {
 	known := make([]string, len(row))
 	for i, value := range row {

@@ -14,25 +14,25 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// sealer is the seam between the values of this package and the columns the
-// registry calls personal: on the way in they are sealed, on the way out opened.
-// A nil one leaves everything as it is, and costs nothing.
+// sealer seals the columns that the registry declares personal when they are
+// written, and opens them when they are read. A nil sealer leaves everything
+// unchanged and costs nothing.
 type sealer struct {
 	*seal.Sealer
 	secret seal.Secret // of the database
 }
 
-// sealedColumn says how a column of rows that are written together is sealed.
+// sealedColumn says how a column is sealed in rows that are written together.
 type sealedColumn struct {
-	at    int // the column's place in a row
+	at    int // index of the column in a row
 	place seal.Location
 	form  sealForm
 	json  bool
-	row   []int // the places of what the row is known by
+	row   []int // indexes of the columns that identify the row
 }
 
-// encryptedColumns looks up which columns of a table are sealed. One that is bound to what
-// the row does not hold is sealed by whoever writes it.
+// encryptedColumns returns which columns of a table are sealed. A column that
+// is bound to values outside the row is sealed by the code that writes it.
 func encryptedColumns(of *sqlset.Table) (seals []sealedColumn) {
 	table := of.Name()
 	names, kinds := of.Columns()
@@ -52,7 +52,7 @@ func encryptedColumns(of *sqlset.Table) (seals []sealedColumn) {
 	return seals
 }
 
-// rowOf gives the columns that a column's values are bound to.
+// rowOf returns the columns that a column's values are bound to.
 func (h tableRule) rowOf(one columnRule) []string {
 	switch {
 	case one.row != nil:
@@ -67,8 +67,8 @@ func (h tableRule) rowOf(one columnRule) []string {
 	return names
 }
 
-// sealRows seals what rows hold that are about to be written. What could not be kept
-// as it is is refused as well: the same must not depend on a key.
+// sealRows seals rows that are about to be written. It also refuses texts that
+// could not be stored in the clear: that must not depend on a key.
 func (s *sealer) sealRows(p *sqlset.Rows) error {
 	if s == nil {
 		return nil
@@ -83,7 +83,7 @@ func (s *sealer) sealRows(p *sqlset.Rows) error {
 			one := &seals[i]
 			text, is := row[one.at].(string)
 			if !is || text == "" {
-				continue // nothing is known, and that is no secret
+				continue // an empty value is no secret
 			}
 			if !storable(text) {
 				return errUnstorable
@@ -98,8 +98,8 @@ func (s *sealer) sealRows(p *sqlset.Rows) error {
 	return nil
 }
 
-// sealColumn is a sealed value in the form that its column needs: matched ones are the same
-// every time, so that they can be looked for.
+// sealColumn seals a value in the form that its column needs. Matched values
+// are sealed the same way every time, so that they can be looked up.
 func (s *sealer) sealColumn(how *sealedColumn, place seal.Location, text string) string {
 	switch {
 	case how.form == formMatched:
@@ -110,8 +110,8 @@ func (s *sealer) sealColumn(how *sealedColumn, place seal.Location, text string)
 	return s.SealText(place, text)
 }
 
-// What stands for documents and failures, which are bound to the key of their
-// process.
+// The locations of values that are sealed on their own. Documents and failures
+// are bound to the key of their process.
 var (
 	documentPlace  = seal.NewLocation("staging", "document")
 	hashPlace      = seal.NewLocation("process", "hash")
@@ -131,8 +131,8 @@ func (s *sealer) sealDocument(key landfall.Key, packed []byte) []byte {
 	return s.Seal(documentPlace.In(key.Supplier, key.External), packed)
 }
 
-// sealHash gives the hash of a document as it is kept: the same document of the same
-// account has the same.
+// sealHash returns the stored form of a document's hash. The same document of
+// the same account always has the same one.
 func (s *sealer) sealHash(key landfall.Key, hash *[32]byte) []byte {
 	if s == nil {
 		return hash[:]
@@ -140,11 +140,11 @@ func (s *sealer) sealHash(key landfall.Key, hash *[32]byte) []byte {
 	return s.Match(hashPlace.In(key.Supplier, key.External), hash[:])
 }
 
-// noDocument is a hash no document has.
+// noDocument is a hash that no document has.
 var noDocument = [32]byte(slices.Repeat([]byte{0xFF}, 32))
 
-// openHash gives back what hash kept. A hash that was altered is nobody's, so
-// that only its own document suffers.
+// openHash returns the hash that sealHash stored. An altered hash becomes one
+// that matches nothing, so that only its own document is affected.
 func (s *sealer) openHash(key landfall.Key, kept []byte) [32]byte {
 	if s == nil || len(kept) <= sha256.Size {
 		return hashOf(kept)
@@ -156,7 +156,7 @@ func (s *sealer) openHash(key landfall.Key, kept []byte) [32]byte {
 	return [32]byte(hash)
 }
 
-// openDocument gives a document as it was sent.
+// openDocument returns a document as it was sent.
 func (s *sealer) openDocument(key landfall.Key, kept []byte, hash [32]byte) (document []byte, err error) {
 	if s != nil {
 		if kept, err = s.Open(documentPlace.In(key.Supplier, key.External), kept); err != nil {
@@ -172,7 +172,7 @@ func (s *sealer) openDocument(key landfall.Key, kept []byte, hash [32]byte) (doc
 	return document, nil
 }
 
-// sealJSON seals a JSON text that is no part of a pile; nil stays nil.
+// sealJSON seals a JSON text that is not part of a set of rows; nil stays nil.
 func (s *sealer) sealJSON(place seal.Location, text any, row ...any) any {
 	if plain, is := text.(string); is && s != nil {
 		return s.SealJSON(place.In(row...), plain)
@@ -180,7 +180,7 @@ func (s *sealer) sealJSON(place seal.Location, text any, row ...any) any {
 	return text
 }
 
-// sealText seals a text that is no part of a pile.
+// sealText seals a text that is not part of a set of rows.
 func (s *sealer) sealText(place seal.Location, text string, row ...any) string {
 	if s == nil {
 		return text
@@ -188,11 +188,12 @@ func (s *sealer) sealText(place seal.Location, text string, row ...any) string {
 	return s.SealText(place.In(row...), text)
 }
 
-// noteDigests gives what stands for a note in the index, the beginning of its
-// fingerprint or of a keyed digest of that, and then what it was kept under
-// before there was a key. Equal digests of different notes do little harm, since
-// the whole fingerprints are compared afterwards: whoever spent years to find a
-// pair could have one of them twice on his own account.
+// noteDigests returns the digest under which a note is indexed, and then the
+// one used before there was a key. A digest is the beginning of the note's
+// fingerprint, or of a keyed digest of the fingerprint. Equal digests of
+// different notes do little harm, since the full fingerprints are compared
+// afterwards: anyone who spent years to find a pair could at most have one of
+// the notes twice on their own account.
 func (s *sealer) noteDigests(n *landfall.Note) []int64 {
 	fingerprint := n.Fingerprint()
 	former := int64(binary.BigEndian.Uint64(fingerprint[:8])) //nolint:gosec // the bits of an int64
@@ -203,7 +204,8 @@ func (s *sealer) noteDigests(n *landfall.Note) []int64 {
 	return []int64{int64(binary.BigEndian.Uint64(keyed[:8])), former} //nolint:gosec // likewise
 }
 
-// length gives how long a note is that was read, or of which only the length was.
+// length returns the length of a note, from its body if that was read, or else
+// from its stored length.
 func (s *sealer) length(body string, kept int) int {
 	switch {
 	case s == nil:
@@ -222,7 +224,8 @@ func (s *sealer) longestNote() int64 {
 	return int64(seal.SealedLength(landfall.MaxNoteBytes))
 }
 
-// references gives how a reference of an account may be kept.
+// references returns the forms in which a reference of an account may be
+// stored.
 func (s *sealer) references(account int64, vendor, reference string) []string {
 	if s == nil || reference == "" {
 		return []string{reference}
