@@ -7,7 +7,7 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// indexedAccount is an account with what it is found by.
+// indexedAccount is an account with the data by which it is found.
 type indexedAccount struct {
 	id     int64
 	number string
@@ -15,7 +15,8 @@ type indexedAccount struct {
 	data   landfall.AccountData
 }
 
-// indexedAccounts reads what accounts are found by, all of them at once.
+// indexedAccounts reads the data by which accounts are found, for all of them
+// at once.
 func (v *view) indexedAccounts(ctx context.Context, ids []int64) ([]indexedAccount, error) {
 	these, list := sqlset.Among(v.engine, ids)
 	batch, err := collect(ctx, v.txSession, func(scan scanner, one *indexedAccount) error {
@@ -44,8 +45,9 @@ func (v *view) indexedAccounts(ctx context.Context, ids []int64) ([]indexedAccou
 	if err != nil {
 		return nil, err
 	}
-	// A search does not ask what belongs together. Each postcode and each point
-	// becomes an address of its own, which spares reading the rest of them.
+	// A search does not need to know what belongs together. Each postcode and
+	// each supply point becomes an address of its own, which saves reading the
+	// rest.
 	place := func(table, column string) func(scanner, *owned[string]) error {
 		return func(scan scanner, one *owned[string]) error {
 			return scan(&one.id, &one.place, v.sealer.scan(table, &one.id, &one.place).text(column, &one.item))
@@ -73,20 +75,22 @@ func (v *view) indexedAccounts(ctx context.Context, ids []int64) ([]indexedAccou
 	return batch, nil
 }
 
-// termRow is one term of an account that had a number when it was read.
+// termRow is one term of an account, with the number the account had when it
+// was read.
 type termRow struct {
 	account      int64
 	number, term string
 }
 
-// termRows gives the rows of a batch in the order they are looked up in.
+// termRows returns the rows of a batch in the order in which they are looked
+// up.
 func (s *Store) termRows(batch []indexedAccount) []termRow {
 	var rows []termRow
 	for i := range batch {
 		one := &batch[i]
 		for _, term := range s.termsOf(&one.data, one.region, s.terms.ExactOnly()) {
-			// A term that a database would refuse is left out: the account is found
-			// by its others, and the clerk does not come to a halt over it.
+			// A term that a database would refuse is left out. The account is
+			// found by its other terms, and the indexer does not get stuck.
 			if kept := s.terms.Encode(term)[0]; storable(kept) {
 				rows = append(rows, termRow{one.id, one.number, kept})
 			}

@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// indexBatch is how many accounts, or events, are looked at together.
+	// indexBatch is how many accounts, or events, are read together.
 	indexBatch = 400
-	// indexRows is how many terms go into one transaction: on SQLite everybody
-	// else waits until they are written.
+	// indexRows is how many terms one transaction writes. On SQLite all other
+	// writers wait until they are written.
 	indexRows = 1000
 )
 
-// termTable is what accounts are found by.
+// termTable contains the terms by which accounts are found.
 var termTable = newTable("search_term", "account_id bigint", "term text").SkipExisting("account_id, term")
 
-// IndexTerms indexes a batch of accounts that were created since the last one. Creating
-// an account writes no terms: writing them costs more than half as much as creating the
-// account, and the caller would wait for it.
+// IndexTerms indexes a batch of accounts that were created since the last one.
+// Creating an account writes no terms: writing them costs more than half as
+// much as creating the account, and the caller would wait for it.
 func (s *Store) IndexTerms(ctx context.Context) (step landfall.IndexStep, err error) {
 	if s.termsOf == nil {
 		return step, nil
@@ -33,14 +33,15 @@ func (s *Store) IndexTerms(ctx context.Context) (step landfall.IndexStep, err er
 		return step, err
 	}
 	step.Newest = s.logged.Newest
-	var before, after int64 // the last event whose account is entered
+	var before, after int64 // the last event whose account is indexed
 	var batch []indexedAccount
 	err = s.stream(ctx, func(v *view) error {
 		if before, err = v.indexState(ctx, ``); err != nil {
 			return err
 		}
-		// Not beyond the watermark: a transaction that is still under way may bring an
-		// event with a lower number, which the indexer would never come back to.
+		// Stop at the watermark: a transaction that has not committed yet may
+		// add an event with a lower id, which the indexer would never come back
+		// to.
 		var ids []int64
 		ids, after, err = v.newAccounts(ctx, before, s.logged.Complete)
 		if err == nil && len(ids) > 0 {
@@ -51,11 +52,11 @@ func (s *Store) IndexTerms(ctx context.Context) (step landfall.IndexStep, err er
 	if err != nil || after == before {
 		return step, err
 	}
-	// A long batch is entered in parts: what is entered already is left alone,
-	// and the clerk only goes on when all of it is.
+	// A long batch is written in parts. Terms that exist already stay
+	// unchanged, and the position advances only with the last part.
 	rows := s.termRows(batch)
-	// Once in any case: a batch that is found by nothing has no rows, and the clerk
-	// would look at it for ever.
+	// Run at least once: a batch without any terms has no rows, and the indexer
+	// would read it again for ever.
 	for first := true; first || len(rows) > 0; first = false {
 		part := rows[:min(len(rows), indexRows)]
 		rows = rows[len(part):]
@@ -77,26 +78,28 @@ func (s *Store) IndexTerms(ctx context.Context) (step landfall.IndexStep, err er
 	return step, nil
 }
 
-// indexStateText reads the one row that says how far all replicas are.
+// indexStateText reads the one row that contains the position of all replicas.
 const indexStateText = `SELECT held.event_after FROM search_index held `
 
-// indexState reads how far the terms are entered; whoever writes holds it.
+// indexState reads up to which event accounts are indexed. Writers lock the
+// row.
 func (v *view) indexState(ctx context.Context, hold string) (eventAfter int64, err error) {
 	err = v.one(ctx, indexStateText+hold, nil, []any{&eventAfter})
 	return eventAfter, err
 }
 
-// createdEventsText reads events with the accounts they are about, each looked up by its key.
-// By their numbers they would be found as well, but a PostgreSQL that has looked at its
-// tables while everything was staged and nothing created believes that next to no
-// process has a number, and goes through all that do for each batch of a long run.
+// createdEventsText reads events with the accounts they are about, looked up by
+// key. Looking them up by account number would work as well, but if PostgreSQL
+// analyzed its tables while everything was staged and nothing created, it
+// believes that hardly any process has a number, and for each batch of a long
+// run it reads all that do.
 const createdEventsText = `SELECT e.id, e.type, e.account_number, p.id, p.account_number
 	FROM event e LEFT JOIN supplier s ON s.code = e.supplier
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = e.external
 	WHERE e.id > $1 AND e.id <= $2 ORDER BY e.id LIMIT $3`
 
-// newAccounts gives the accounts that the next events say were created, and are
-// still there.
+// newAccounts returns the accounts whose creation the next events report and
+// that still exist.
 func (v *view) newAccounts(ctx context.Context, before, complete int64) (ids []int64, after int64, err error) {
 	events, err := collect(ctx, v.txSession, func(scan scanner, event *int64) error {
 		var kind landfall.EventType
@@ -104,7 +107,8 @@ func (v *view) newAccounts(ctx context.Context, before, complete int64) (ids []i
 		var id sql.NullInt64
 		var number sql.NullString
 		err := scan(event, &kind, &told, &id, &number)
-		// Another number is another account's, which has an event of its own.
+		// A different number belongs to another account, which has an event of
+		// its own.
 		if err == nil && kind == landfall.EventImportCompleted && number.Valid && number.String == told {
 			ids = append(ids, id.Int64)
 		}
@@ -114,8 +118,8 @@ func (v *view) newAccounts(ctx context.Context, before, complete int64) (ids []i
 		return nil, before, err
 	}
 	after = events[len(events)-1]
-	// Numbers of events have gaps. All there are up to the mark have been seen, also
-	// where the last ones are missing.
+	// Event ids have gaps. All events up to the watermark have been seen, even
+	// if the last ids are missing.
 	if len(events) < indexBatch {
 		after = max(after, complete)
 	}
@@ -123,8 +127,8 @@ func (v *view) newAccounts(ctx context.Context, before, complete int64) (ids []i
 	return ids, after, nil
 }
 
-// writeTerms writes terms and, with the last of a batch, how far the clerk is. It
-// reports false when somebody else has done the same meanwhile.
+// writeTerms writes terms and, with the last part of a batch, the new position.
+// It returns false if another server has indexed the batch meanwhile.
 func (t *tx) writeTerms(ctx context.Context, rows []termRow, before, after int64, last bool) (bool, error) {
 	now, err := t.indexState(ctx, `{hold}`)
 	if err != nil || now != before {
@@ -149,9 +153,8 @@ func (t *tx) writeTerms(ctx context.Context, rows []termRow, before, after int64
 	return true, err
 }
 
-// lockImported holds the processes of accounts and gives their numbers, so
-// that nobody takes an account back, or what is personal of it away, between
-// the look and the writing.
+// lockImported locks the processes of accounts and returns their numbers, so
+// that no account is undone or erased between reading and writing.
 func (t *tx) lockImported(ctx context.Context, rows []termRow) (map[int64]string, error) {
 	var ids []int64
 	for _, row := range rows {
@@ -173,8 +176,8 @@ func (t *tx) lockImported(ctx context.Context, rows []termRow) (map[int64]string
 	return standing, err
 }
 
-// importedText asks for the state and not for a number: there is an index of all
-// processes with one, and PostgreSQL would now and then take that.
+// importedText filters by state and not by account number: there is an index of
+// all processes with a number, and PostgreSQL would sometimes choose it.
 func importedText(among string) string {
 	return `SELECT held.id, held.account_number FROM process held
 		WHERE held.id` + among + ` AND held.state = 'imported' AND held.erased_at IS NULL ORDER BY held.id {hold}`

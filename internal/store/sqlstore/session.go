@@ -9,36 +9,36 @@ import (
 	"landfall/internal/store/engine"
 )
 
-// txSession is the engine's transaction in the words of this package: absent
-// rows and trouble become the dictionary's.
+// txSession wraps the engine's transaction. It translates the engine's errors
+// into those of package landfall.
 type txSession struct {
 	engine   *engine.Tx
 	sealer   *sealer
-	expected *atomic.Int32 // what is staged next, likely
+	expected *atomic.Int32 // what is likely to be staged next
 }
 
 // view reads within one transaction.
 type view struct{ *txSession }
 
-// tx reads and writes within one transaction. Only an update and a batch hand
-// one out, so nothing can be written outside a transaction.
+// tx reads and writes within one transaction. Only updates and batches create
+// one, so nothing can be written outside a transaction.
 type tx struct{ view }
 
-// query gives errors in the dictionary's words.
+// query runs a query and translates its error.
 func (s *txSession) query(ctx context.Context, text string, args ...any) (engine.Rows, error) {
 	rows, err := s.engine.Query(ctx, text, args...)
 	return rows, translate(err)
 }
 
-// one scans the only row of a query, or answers ErrNotFound.
+// one scans the only row of a query, or returns ErrNotFound.
 func (s *txSession) one(ctx context.Context, text string, args, into []any) error {
 	return translate(s.engine.One(ctx, text, args, into))
 }
 
-// note turns a driver's error into a fault and ends the transaction with it.
+// note translates a driver's error and fails the transaction with it.
 func (s *txSession) note(err error) error { return translate(s.engine.Fail(err)) }
 
-// exec changes rows and tells how many.
+// exec changes rows and returns how many.
 func (t *tx) exec(ctx context.Context, text string, args ...any) (int64, error) {
 	count, err := t.engine.Exec(ctx, text, args...)
 	return count, translate(err)
@@ -50,23 +50,24 @@ func (t *tx) returning(ctx context.Context, text string, args ...any) (engine.Ro
 }
 
 // errUnstorable refuses text that one of the databases would refuse and the
-// other keep: the same store must not depend on the database.
+// other store: the store must behave the same on both.
 var errUnstorable = engine.ErrUnstorable
 
-// storable reports whether both databases can keep a text as it is.
+// storable reports whether both databases can store a text unchanged.
 func storable(text string) bool { return engine.Storable(text) }
 
-// storeError is an error of the engine in the dictionary's words.
+// storeError is an error of the engine with the matching error of package
+// landfall.
 type storeError struct{ word, cause error }
 
-// Error is the engine's own text.
+// Error returns the engine's own text.
 func (t *storeError) Error() string { return t.cause.Error() }
 
-// Unwrap gives both to errors.Is.
+// Unwrap returns both errors for errors.Is.
 func (t *storeError) Unwrap() []error { return []error{t.word, t.cause} }
 
-// errorMap says what the engine's sentinels are called outside, the more exact
-// ones first.
+// errorMap maps the engine's errors to those of package landfall, the more
+// specific ones first.
 var errorMap = []struct{ engine, outside error }{
 	{engine.ErrNotFound, landfall.ErrNotFound},
 	{engine.ErrUnknownOutcome, landfall.ErrUnknownOutcome},
@@ -74,7 +75,7 @@ var errorMap = []struct{ engine, outside error }{
 	{engine.ErrUnavailable, landfall.ErrUnavailable},
 }
 
-// translate translates an error of the engine. It is the only place that does.
+// translate translates an error of the engine. No other code does.
 func translate(err error) error {
 	var already *storeError
 	if err == nil || errors.As(err, &already) {

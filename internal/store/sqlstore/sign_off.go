@@ -8,10 +8,11 @@ import (
 	"landfall"
 )
 
-// errBroken means that a sealed document is not the one that was sealed.
+// errBroken means that a signed document is not the one that was signed.
 var errBroken = errors.New("the signed reconciliation is not the one that was sealed")
 
-// CreateSignOff seals a signed reconciliation.
+// CreateSignOff stores a signed reconciliation with the hashes of its
+// documents.
 func (t *tx) CreateSignOff(ctx context.Context, signed landfall.SignOff) (int64, error) {
 	report, page := sha256.Sum256(signed.Report), sha256.Sum256(signed.Page)
 	kept, err := collect(ctx, t.txSession, func(scan scanner, id *int64) error { return scan(id) },
@@ -21,10 +22,11 @@ func (t *tx) CreateSignOff(ctx context.Context, signed landfall.SignOff) (int64,
 	return firstOf(kept, err, landfall.ErrNotFound)
 }
 
-// signOffs have the hashes beside what they are of, so that a change shows.
+// signOffs selects the hashes beside the documents, so that a change can be
+// detected.
 const signOffs = `SELECT g.id, s.code, g.signed_at, g.actor, g.report_hash, g.page_hash, `
 
-// readSignOff gives what is kept; its caller compares the hashes.
+// readSignOff reads what is stored. Its caller compares the hashes.
 func readSignOff(scan scanner, signed *landfall.SignOff) error {
 	var report, page []byte
 	err := scan(&signed.ID, &signed.Supplier, instantInto{&signed.SignedAt}, &signed.Actor, &report, &page, &signed.Report, &signed.Page)
@@ -32,13 +34,14 @@ func readSignOff(scan scanner, signed *landfall.SignOff) error {
 	return err
 }
 
-// SignOffs gives what was signed, the newest first, without the documents.
+// SignOffs returns the signed reconciliations, the newest first, without their
+// documents.
 func (v *view) SignOffs(ctx context.Context, code string) ([]landfall.SignOff, error) {
 	return collect(ctx, v.txSession, readSignOff, signOffs+`NULL, NULL FROM sign_off g JOIN supplier s ON s.id = g.supplier_id
 		WHERE $1 = '' OR s.code = $1 ORDER BY g.id DESC`, code)
 }
 
-// SignOff gives one with its documents.
+// SignOff returns one signed reconciliation with its documents.
 func (v *view) SignOff(ctx context.Context, id int64) (landfall.SignOff, error) {
 	found, err := collect(ctx, v.txSession, readSignOff, signOffs+`g.report, g.page FROM sign_off g
 		JOIN supplier s ON s.id = g.supplier_id WHERE g.id = $1`, id)

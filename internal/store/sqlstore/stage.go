@@ -13,18 +13,19 @@ import (
 )
 
 type (
-	// stagedDocument is a staging whose text has been looked at, packed and sealed.
+	// stagedDocument is a staging whose document has been checked, packed and
+	// sealed.
 	stagedDocument struct {
 		landfall.Staging
 		kept    []byte
-		hash    []byte // as it is kept
+		hash    []byte // as it is stored
 		figures string
 	}
 	stageCall = pendingCall[stagedDocument, landfall.StageOutcome]
 	openStage = pendingCalls[stagedDocument, landfall.StageOutcome]
 )
 
-// Stage keeps one document durably, or says why not.
+// Stage stores one document durably, or returns why not.
 func (s *Store) Stage(ctx context.Context, staging landfall.Staging) (landfall.StageOutcome, error) {
 	var wanted stagedDocument
 	if err := s.newDocument(&staging, &wanted); err != nil {
@@ -33,12 +34,13 @@ func (s *Store) Stage(ctx context.Context, staging landfall.Staging) (landfall.S
 	return s.stagings.do(ctx, staging.Key, len(wanted.kept), wanted)
 }
 
-// newDocument looks at a staging, packs and seals it, before anybody else waits for it.
+// newDocument checks, packs and seals a staging. It runs in the caller, before
+// other calls wait for it.
 func (s *Store) newDocument(staging *landfall.Staging, into *stagedDocument) error {
 	if !storable(staging.Key.Supplier) || !storable(staging.Key.External) {
 		return errUnstorable
 	}
-	// Neither database looks at it. JSON holds no NUL and nothing but UTF-8.
+	// Neither database checks it. JSON contains no NUL and only UTF-8.
 	if !staging.ValidJSON && !rules.ValidJSON(staging.Document) {
 		return errMalformed
 	}
@@ -54,20 +56,20 @@ func (s *Store) newDocument(staging *landfall.Staging, into *stagedDocument) err
 
 var errMalformed = errors.New("the document is not JSON")
 
-// upsert stages a batch of keys, as far as they may be staged: the supplier is
-// Ongoing, nobody holds the process, and the content is new. What it gives
-// back has changed; for the others reasons says why not. The rows keep the
-// order of the batch, so that two of them never wait for each other.
+// upsert stages those keys of a batch that may be staged: the supplier is
+// Ongoing, the process is not claimed, and the content is new. It returns the
+// rows it changed; reasons explains the others. The rows keep the order of the
+// batch, so that two batches never deadlock.
 var upsert = sqlset.NewQuery(upserting+upserted, "supplier text", "external text", "hash bytea", "figures text")
 
-// upsertKeyed is upsert where hashes are sealed: what was staged before they
-// were is recognised by what its hash was then.
+// upsertKeyed is upsert for sealed hashes. It also recognises documents staged
+// before hashes were sealed, by their plain hash.
 var upsertKeyed = sqlset.NewQuery(upserting+` AND NOT EXISTS (SELECT 1 FROM wanted f WHERE f.external = process.external AND f.former = process.hash)`+upserted,
 	"supplier text", "external text", "hash bytea", "figures text", "former bytea")
 
 const (
-	// What was there before is moved into previous_figures by the same statement: a
-	// statement gives back rows as it leaves them, and the sums need both.
+	// The same statement moves the former figures into previous_figures,
+	// because RETURNING returns only the new row and the sums need both.
 	upserting = `
 	INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, figures)
 	SELECT s.id, w.external, 'staged', 1, w.hash, clock.at, clock.at, w.figures
@@ -83,11 +85,11 @@ const (
 		EXISTS (SELECT 1 FROM refusal r WHERE r.supplier_id = process.supplier_id AND r.external = process.external)`
 )
 
-// stagingTable keeps what was staged.
+// stagingTable contains the staged documents.
 var stagingTable = newTable("staging", "process_id bigint", "revision bigint", "hash bytea", "staged_at bigint", "document bytea",
 	"key_id text", "request_id text")
 
-// reasons tells how the keys stand that upsert left alone.
+// reasons reads the state of the keys that upsert did not change.
 var reasons = sqlset.NewQuery(`
 	SELECT w.supplier, w.external, coalesce(s.status, ''), `+currentState+`, p.revision, p.hash, p.account_number, p.claim_until - {now}, r.at IS NOT NULL
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier
@@ -103,8 +105,9 @@ func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
 	if err := t.stageNew(ctx, open, &done); err != nil {
 		return err
 	}
-	// Between the two statements a lease may end or a supplier be opened: then
-	// the reason read does not explain the refusal, and only those go again.
+	// Between the two statements a lease may end or a supplier be opened. Then
+	// the state read does not explain the refusal, and only those keys are
+	// tried again.
 	for tries := 0; len(open.byKey) > 0; tries++ {
 		if tries == 3 {
 			return landfall.ErrUnavailable
@@ -125,23 +128,24 @@ func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
 	return err
 }
 
-// stageResult is what follows from accounts that were staged, until it is written.
+// stageResult collects what has to be written for the accounts that were
+// staged.
 type stageResult struct {
 	newProcesses  sqlset.Rows // to be copied
-	at            int64       // when those came, 0 without any
+	at            int64       // their time, 0 if there are none
 	documents     sqlset.Rows
 	tallies       tallies
 	audit         landfall.AuditBatch
-	refusedBefore []landfall.Key // accounts that had been refused before
+	refusedBefore []landfall.Key // accounts with a stored refusal
 }
 
-// add takes down one account.
+// add records one staged account.
 func (s *stageResult) add(one *stageCall, process, revision, at int64) {
 	s.audit.Add(one.wanted.By, "account.stage", one.key, "revision "+strconv.FormatInt(revision, 10))
 	s.documents.Add(process, revision, one.wanted.hash, at, one.wanted.kept, textArg(one.wanted.By.KeyID), textArg(one.wanted.By.RequestID))
 }
 
-// write writes all of it.
+// write writes everything that was collected.
 func (s *stageResult) write(ctx context.Context, t *tx) error {
 	if len(s.documents.Values) > 0 {
 		sums, _ := s.tallies.rows()
@@ -156,7 +160,7 @@ func (s *stageResult) write(ctx context.Context, t *tx) error {
 	return t.deleteRefusals(ctx, s.refusedBefore)
 }
 
-// upsert writes what may be written and takes it out of open.
+// upsert writes what may be written and removes it from open.
 func (t *tx) upsert(ctx context.Context, open *openStage, done *stageResult) error {
 	statement, width := &upsert, 4
 	if t.sealer != nil {
@@ -208,7 +212,8 @@ func (t *tx) upsert(ctx context.Context, open *openStage, done *stageResult) err
 	return t.note(rows.Close())
 }
 
-// setReasons sets the outcome of what was not written, and takes it out of open.
+// setReasons sets the outcomes of keys that were not written and removes them
+// from open.
 func (t *tx) setReasons(ctx context.Context, open *openStage, done *stageResult) error {
 	text, args := reasons.For(t.engine, open.rows(2, func(rows []any, one *stageCall) []any {
 		return append(rows, one.key.Supplier, one.key.External)
@@ -231,8 +236,9 @@ func (t *tx) setReasons(ctx context.Context, open *openStage, done *stageResult)
 		if one == nil {
 			continue // padding
 		}
-		// The order is that of what lasts: an account that exists is told even when
-		// its supplier has closed, and of a closed supplier nothing else is told.
+		// The most permanent reason comes first: an existing account is
+		// reported even if its supplier is closed, and for a closed supplier
+		// nothing else is reported.
 		outcome := landfall.StageOutcome{Revision: int(revision.Int64)}
 		switch {
 		case state.String == string(landfall.Imported):
@@ -244,14 +250,14 @@ func (t *tx) setReasons(ctx context.Context, open *openStage, done *stageResult)
 		case state.String == string(landfall.Claimed):
 			outcome.Verdict, outcome.LeaseLeft = landfall.RefusedClaimed, remaining(left)
 		case state.Valid && len(hash) > 0 && t.sealer.openHash(one.key, hash) == one.wanted.Hash:
-			// No new revision, but whoever sends again what stands here has taken
-			// back what was refused in between.
+			// There is no new revision. But sending the current document again
+			// supersedes a refusal made in between.
 			outcome.Verdict = landfall.StagedAgain
 			if refused {
 				done.refusedBefore = append(done.refusedBefore, one.key)
 			}
 		default:
-			continue // it could have been written: once more
+			continue // it could be written now: try again
 		}
 		open.set(one, outcome)
 	}

@@ -9,7 +9,7 @@ import (
 	"landfall/internal/store/engine"
 )
 
-// StageAll keeps many documents durably, each on its own terms.
+// StageAll stores many documents durably. Each succeeds or fails on its own.
 func (s *Store) StageAll(ctx context.Context, stagings []landfall.Staging) []landfall.StageResult {
 	results := make([]landfall.StageResult, len(stagings))
 	mine := &group[stagedDocument, landfall.StageOutcome]{calls: make([]*stageCall, 0, len(stagings))}
@@ -28,7 +28,7 @@ func (s *Store) StageAll(ctx context.Context, stagings []landfall.Staging) []lan
 	if len(mine.calls) == 0 {
 		return results
 	}
-	// One order for everybody, so that two lanes never wait for each other.
+	// Use the same order everywhere, so that two batches never deadlock.
 	slices.SortFunc(mine.calls, func(a, b *stageCall) int { return compareKeys(a.key, b.key) })
 	err := s.groupStagings.Do(ctx, &engine.Call{Tenant: tenant(ctx, mine.calls[0].key), Weight: weight, Work: mine})
 	for i, one := range order {
@@ -36,12 +36,13 @@ func (s *Store) StageAll(ctx context.Context, stagings []landfall.Staging) []lan
 		case one == nil:
 		case err == nil:
 			results[i] = landfall.StageResult{StageOutcome: one.outcome, Err: one.err}
-		// Asking for each of them again would only lengthen the queue of a database
-		// that is in trouble.
+		// If the database is in trouble, trying each of them again would only
+		// lengthen its queue.
 		case errors.Is(err, engine.ErrUnavailable), errors.Is(err, engine.ErrUnknownOutcome):
 			results[i].Err = translate(err)
 		default:
-			// One of them is to blame, and nothing of any was kept.
+			// One of them made the batch fail, and nothing was stored. Try each
+			// on its own.
 			results[i].StageOutcome, results[i].Err = s.stagings.do(ctx, one.key, len(one.wanted.kept), one.wanted)
 		}
 	}

@@ -8,22 +8,25 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// What the next accounts that are staged are likely to be: a book is sent once, and
-// then sent again when it was mended. Only the way depends on it, never the result.
+// What the next staged accounts are likely to be. A supplier sends all accounts
+// once, and then again after corrections. Only the method depends on it, never
+// the result.
 const (
 	expectKnown int32 = iota - 1
 	expectNew
-	// expectMixed have old friends among them, or had of late: so many batches of
-	// strangers have to come before nobody looks any more.
+	// expectMixed means that some accounts were staged before, or were until
+	// recently. It is the number of batches with only new accounts that must
+	// follow before no check is made.
 	expectMixed = 16
 )
 
-// insertNewText inserts those of one supplier's accounts that nobody has staged before. To
-// insert a row that may be there costs PostgreSQL a third more than one that is not,
-// since it writes it, looks and confirms it. Between the look of this statement and
-// its writing somebody else may be quicker; then it fails, and all of it is done again.
-// The look is a question for each row, since a join would be planned while the table is
-// empty and then read all of a supplier's accounts for each. The clock is asked once.
+// insertNewText inserts those of one supplier's accounts that were never
+// staged. Inserting a row that may exist costs PostgreSQL a third more than one
+// that does not, since it writes the row, checks and confirms it. If another
+// transaction inserts a row between this statement's check and its write, the
+// statement fails and the whole batch is retried. The check is a subquery for
+// each row: a join would be planned while the table is empty and then read all
+// accounts of a supplier for each row. The clock is read once.
 const insertNewText = `
 	WITH clock AS MATERIALIZED (SELECT {now} AS at)
 	INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, figures)
@@ -35,8 +38,8 @@ const insertNewText = `
 	RETURNING external, id, staged_at, supplier_id,
 		EXISTS (SELECT 1 FROM refusal r WHERE r.supplier_id = process.supplier_id AND r.external = process.external)`
 
-// Rows that are copied are given their keys before. Of many it costs PostgreSQL half as
-// much to take them so.
+// Rows to be copied get their ids first. For many rows, this costs PostgreSQL
+// half as much.
 const (
 	findNewText = `
 	WITH clock AS MATERIALIZED (SELECT {now} AS at)
@@ -45,8 +48,8 @@ const (
 	FROM unnest($2::text[]) WITH ORDINALITY w (external, place) JOIN supplier s ON s.code = $1
 	WHERE s.status = 'Ongoing' AND (SELECT p.id FROM process p WHERE p.supplier_id = s.id AND p.external = w.external) IS NULL
 	ORDER BY w.place`
-	// Whoever takes it that all of them are new does not look for any. If one is not,
-	// the copy fails.
+	// reserveIDsText assumes that all accounts are new and checks none. If one
+	// is not, the copy fails.
 	reserveIDsText = `
 	WITH clock AS MATERIALIZED (SELECT {now} AS at)
 	SELECT nextval('process_id_seq'), (SELECT at FROM clock), s.id
@@ -54,12 +57,12 @@ const (
 	WHERE s.code = $1 AND s.status = 'Ongoing' AND NOT EXISTS (SELECT 1 FROM refusal r WHERE r.supplier_id = s.id)`
 )
 
-// newProcessTable is the processes of such accounts.
+// newProcessTable contains the processes of new accounts, written by COPY.
 var newProcessTable = sqlset.NewCopyTable("process", "id bigint", "supplier_id bigint", "external text", "state text", "revision bigint",
 	"hash bytea", "first_staged_at bigint", "staged_at bigint", "figures text")
 
-// stageNew stages accounts that are new, where that is worth a statement of its own, and
-// takes them out of open. Whatever it leaves is for upsert.
+// stageNew stages new accounts, where a separate statement is worth it, and
+// removes them from open. The rest is left to upsert.
 func (t *tx) stageNew(ctx context.Context, open *openStage, done *stageResult) error {
 	supplier, one := soleSupplier(open.batch)
 	expected := t.expected.Load()
@@ -81,7 +84,8 @@ func (t *tx) stageNew(ctx context.Context, open *openStage, done *stageResult) e
 	return err
 }
 
-// retryIfNotNew has a batch done again when one of those that were taken for new was not.
+// retryIfNotNew makes a batch run again if an account that was assumed new was
+// not.
 func (t *tx) retryIfNotNew(err error) error {
 	if engine.NotUnique(err) {
 		t.expected.Store(expectMixed)
@@ -90,7 +94,7 @@ func (t *tx) retryIfNotNew(err error) error {
 	return err
 }
 
-// expect learns from how many of a batch were new.
+// expect updates the expectation by how many of a batch were new.
 func (t *tx) expect(before int32, fresh, all int) {
 	switch {
 	case fresh == 0:
@@ -102,7 +106,7 @@ func (t *tx) expect(before int32, fresh, all int) {
 	}
 }
 
-// insertNew does so with one statement.
+// insertNew inserts the new accounts with one statement.
 func (t *tx) insertNew(ctx context.Context, open *openStage, done *stageResult, supplier string) error {
 	externals, hashes, figures := make([]string, len(open.batch)), make([][]byte, len(open.batch)), make([]string, len(open.batch))
 	for i, one := range open.batch {
@@ -111,7 +115,7 @@ func (t *tx) insertNew(ctx context.Context, open *openStage, done *stageResult, 
 	return t.addNew(ctx, open, done, func(newAccount) {}, insertNewText, supplier, externals, hashes, figures)
 }
 
-// copyNew looks, and has those copied that it does not find.
+// copyNew checks which accounts are new and adds those to be copied.
 func (t *tx) copyNew(ctx context.Context, open *openStage, done *stageResult, supplier string) error {
 	externals := make([]string, len(open.batch))
 	for i, one := range open.batch {
@@ -121,15 +125,15 @@ func (t *tx) copyNew(ctx context.Context, open *openStage, done *stageResult, su
 	return t.addNew(ctx, open, done, done.addProcess, findNewText, supplier, externals)
 }
 
-// copyAllNew has all of them copied without a look.
+// copyAllNew adds all accounts to be copied, without a check.
 func (t *tx) copyAllNew(ctx context.Context, open *openStage, done *stageResult, supplier string) error {
 	keys, err := collect(ctx, t.txSession, func(scan scanner, n *newAccount) error { return scan(&n.process, &n.at, &n.supplier) },
 		reserveIDsText, supplier, int64(len(open.batch)))
 	if err != nil {
 		return err
 	}
-	// There are none where the supplier takes nothing, or where some account was refused
-	// before, which has to be found.
+	// There are no ids if the supplier accepts nothing, or if it has refusals,
+	// which must be looked up.
 	if len(keys) == 0 {
 		return t.copyNew(ctx, open, done, supplier)
 	}
@@ -142,7 +146,7 @@ func (t *tx) copyAllNew(ctx context.Context, open *openStage, done *stageResult,
 	return nil
 }
 
-// newAccount is an account that nobody has staged before.
+// newAccount is an account that was never staged before.
 type newAccount struct {
 	*stageCall
 	process, supplier, at int64
@@ -154,7 +158,7 @@ func (s *stageResult) addProcess(n newAccount) {
 	s.newProcesses.Add(n.process, n.supplier, n.key.External, string(landfall.Staged), int64(1), n.wanted.hash, n.at, n.at, n.wanted.figures)
 }
 
-// addNew takes down a new account.
+// addNew records a new account.
 func (s *stageResult) addNew(open *openStage, n newAccount, refused bool) {
 	open.set(n.stageCall, landfall.StageOutcome{Verdict: landfall.StagedFirst, Revision: 1})
 	s.tallies.add(n.supplier, landfall.StatusPending, n.wanted.Figures)
@@ -164,7 +168,8 @@ func (s *stageResult) addNew(open *openStage, n newAccount, refused bool) {
 	s.add(n.stageCall, n.process, 1, n.at)
 }
 
-// addNew takes the accounts that a statement says are new out of open.
+// addNew records the accounts that a statement returns as new, and removes them
+// from open.
 func (t *tx) addNew(ctx context.Context, open *openStage, done *stageResult, each func(newAccount), text, supplier string, columns ...any) error {
 	rows, err := t.returning(ctx, text, append([]any{supplier}, columns...)...)
 	if err != nil {
@@ -188,7 +193,8 @@ func (t *tx) addNew(ctx context.Context, open *openStage, done *stageResult, eac
 	return t.note(rows.Close())
 }
 
-// soleSupplier gives the supplier that all accounts of a batch are under.
+// soleSupplier returns the supplier of a batch if all its accounts have the
+// same one.
 func soleSupplier(batch []*stageCall) (string, bool) {
 	first := batch[0].key.Supplier
 	for _, one := range batch[1:] {

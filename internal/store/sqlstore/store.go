@@ -1,7 +1,6 @@
-// Package sqlstore keeps everything in SQLite or PostgreSQL, with one SQL text
-// for both: one file for each noun or verb. How texts are run, joined and
-// committed is the engine's; what they promise together is written down in
-// landfall.Store.
+// Package sqlstore stores everything in SQLite or PostgreSQL, with one SQL text
+// for both. It has one file for each noun or verb. Package engine runs, batches
+// and commits the statements; landfall.Store documents what they promise.
 package sqlstore
 
 import (
@@ -19,49 +18,50 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// Options says how a store is opened. The zero value is good for commands.
+// Options says how a store is opened. The zero value is suitable for commands.
 type Options struct {
-	// Server says that this process serves requests from the database: on
-	// SQLite it must be the only one, and it keeps the place tidy.
+	// Server says that this process serves requests from the database. On
+	// SQLite it must be the only one, and it frees claims left behind.
 	Server bool
-	// ApplySchema brings an older schema up to date; without it an older
-	// schema is refused. A newer one is refused always.
+	// ApplySchema brings an older schema up to date; without it an older schema
+	// is refused. A newer schema is always refused.
 	ApplySchema bool
-	// AllowWeakDurability accepts a database that may forget answered writes
+	// AllowWeakDurability accepts a database that may lose acknowledged writes
 	// in a power cut. It is for trying things out.
 	AllowWeakDurability bool
-	// Connections is the most a PostgreSQL server is asked for at once.
+	// Connections is the maximum number of connections to PostgreSQL.
 	Connections int
-	// LockTimeout ends a wait for another transaction, or on SQLite for
+	// LockTimeout limits a wait for another transaction or, on SQLite, for
 	// another process.
 	LockTimeout time.Duration
-	// Patience is how long one transaction may take, for whoever counts all
-	// there is; zero is as usual.
+	// TransactionTimeout is how long one transaction may take, for commands
+	// that count everything; zero means the default.
 	TransactionTimeout time.Duration
 	Logger             *slog.Logger
-	// Random is where account numbers come from; nil means the system's own
-	// source. Many goroutines read it at once.
+	// Random is the source of account numbers; nil means the system's source.
+	// Many goroutines read it concurrently.
 	Random io.Reader
-	// SearchTerms says what an account of a supplier's region is found by, where
-	// only whole terms are found or beginnings too. Without it nothing is
-	// entered, and accounts are found by their numbers alone.
+	// SearchTerms returns the terms by which an account is found, given its
+	// supplier's region. If whole is true, only whole terms are found,
+	// otherwise prefixes too. Without it nothing is indexed, and accounts are
+	// found by their numbers alone.
 	SearchTerms func(data *landfall.AccountData, region string, whole bool) []landfall.SearchTerm
-	// Terms is how those are kept; nil keeps them as they are, or as digests
-	// where there are keys.
+	// Terms says how search terms are stored. By default they are stored as
+	// they are, or as digests if there are keys.
 	Terms landfall.TermEncoder
-	// Keys encrypt what is personal, the first one what is written; a database
-	// that was written with keys opens with no others. Without any it is kept
-	// as it is.
+	// Keys encrypt personal data. The first one encrypts what is written. A
+	// database written with keys opens only with those keys. Without any key,
+	// personal data is stored in the clear.
 	Keys []seal.Key
-	// Looks says that the database is only looked at: it is not made one that is
-	// encrypted.
+	// ReadOnly says that the database is only read: opening it with keys does
+	// not turn on encryption.
 	ReadOnly bool
-	// turn is how long work waits for its turn before it is refused; zero is as
-	// usual.
+	// queueTimeout is how long work waits in the queue before it is refused;
+	// zero means the default.
 	queueTimeout time.Duration
 }
 
-// engine gives the options as the engine reads them.
+// engine returns the options of the engine.
 func (o Options) engine() engine.Options {
 	limits := engine.Limits{Lock: o.LockTimeout, Transaction: o.TransactionTimeout, QueueWait: o.queueTimeout, Admission: o.queueTimeout}
 	return engine.Options{
@@ -84,26 +84,26 @@ type Store struct {
 	postings      *batchVerb[*posting, landfall.PostOutcome]
 	refusals      *batchVerb[refusal, struct{}]
 	undos         *batchVerb[*undoing, landfall.UndoOutcome]
-	// The same for a run, which brings whole batches.
+	// The same for runs, which bring whole batches.
 	groupClaims, groupPeeks, groupCounted, settlements *engine.Kind
 
-	sealer   *sealer                // nil where nothing is encrypted
-	key      seal.Key               // encrypts what is written, if anything is encrypted
-	keys     keyCache               // of the keys that write
-	expected atomic.Int32           // newcomers or oldFriends
-	draw     func() (string, error) // an account number
+	sealer   *sealer                // nil if nothing is encrypted
+	key      seal.Key               // encrypts what is written, if encryption is on
+	keys     keyCache               // caches which API keys may write
+	expected atomic.Int32           // expectKnown, expectNew or up to expectMixed
+	draw     func() (string, error) // returns a new account number
 
 	terms    landfall.TermEncoder
 	termsOf  func(data *landfall.AccountData, region string, whole bool) []landfall.SearchTerm
-	indexing sync.Mutex         // one at a time enters terms
-	logged   landfall.Watermark // of the log, for whoever enters
+	indexing sync.Mutex         // only one indexer at a time
+	logged   landfall.Watermark // of the event log, for the indexer
 }
 
-// Everything above knows it by this port alone.
+// All other packages use the store through this interface only.
 var _ landfall.Store = (*Store)(nil)
 
-// Open connects to the database a URL names: "sqlite:FILE", a bare file name,
-// or "postgres://…".
+// Open connects to the database that a URL names: "sqlite:FILE", a bare file
+// name, or "postgres://…".
 func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	name, err := engine.Parse(url)
 	if err != nil {
@@ -120,10 +120,11 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		db: db, draw: func() (string, error) { return landfall.NewAccountNumber(options.Random) },
 		terms: options.Terms, termsOf: options.SearchTerms,
 	}
-	// Before anything is read or written: a key that is missing has to be found out
-	// here, and not by the first caller whose account does not open.
+	// Open the keys before anything is read or written. A missing key must be
+	// detected here, and not by the first caller whose account cannot be
+	// opened.
 	if err := store.openKeys(ctx, options.Keys, options.ReadOnly); err != nil {
-		_ = db.Close() // the error that brought us here counts
+		_ = db.Close() // the first error is the one to return
 		return nil, err
 	}
 	if store.terms == nil {
@@ -131,13 +132,13 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	}
 	store.declareVerbs()
 	if err := store.prepare(ctx, options); err != nil {
-		_ = db.Close() // the error that brought us here counts
+		_ = db.Close() // the first error is the one to return
 		return nil, err
 	}
 	return store, nil
 }
 
-// prepare does what must have been done before anybody is served.
+// prepare does what is necessary before the first request.
 func (s *Store) prepare(ctx context.Context, options Options) error {
 	if !options.Server {
 		return nil
@@ -145,8 +146,8 @@ func (s *Store) prepare(ctx context.Context, options Options) error {
 	if err := s.checkIdentity(ctx); err != nil {
 		return err
 	}
-	// A server is alone with its file. On PostgreSQL other replicas may be at work
-	// with claims of their own, which end by their leases.
+	// On SQLite a server is alone with its file. On PostgreSQL other replicas
+	// may have claims of their own, which end with their leases.
 	if s.db.Embedded() {
 		if err := s.freeClaims(ctx); err != nil {
 			return err
@@ -155,8 +156,8 @@ func (s *Store) prepare(ctx context.Context, options Options) error {
 	return nil
 }
 
-// declareVerbs declares the verbs that are done for many callers at once. All of them
-// ask whether their author may still write, in the transaction that writes.
+// declareVerbs declares the verbs that run in batches for many callers. All
+// check that their author may still write, in the transaction that writes.
 func (s *Store) declareVerbs() {
 	claimant := func(r landfall.ClaimRequest) landfall.Author { return r.By }
 	creator := func(c *prepared) landfall.Author { return c.By }
@@ -177,11 +178,11 @@ func (s *Store) declareVerbs() {
 	s.undos = newBatchVerb(s, (*tx).undo) // an operator has no key
 }
 
-// view and tx give the engine's transaction in the words of this package.
+// view and tx wrap the engine's transaction.
 func (s *Store) view(t *engine.Tx) *view { return &view{&txSession{t, s.sealer, &s.expected}} }
 func (s *Store) tx(t *engine.Tx) *tx     { return &tx{*s.view(t)} }
 
-// View runs fn over one consistent snapshot.
+// View runs fn on one consistent snapshot.
 func (s *Store) View(ctx context.Context, fn func(landfall.View) error) error {
 	return translate(s.db.View(ctx, tenant(ctx, landfall.Key{}), func(t *engine.Tx) error { return fn(s.view(t)) }))
 }
@@ -191,22 +192,23 @@ func (s *Store) Update(ctx context.Context, fn func(landfall.Tx) error) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error { return fn(t) })
 }
 
-// update is Update about a key.
+// update is Update for a tenant, which the key determines.
 func (s *Store) update(ctx context.Context, key landfall.Key, fn func(*tx) error) error {
 	return translate(s.db.Update(ctx, tenant(ctx, key), func(t *engine.Tx) error { return fn(s.tx(t)) }))
 }
 
-// stream reads what may be long.
+// stream runs a read that may take long.
 func (s *Store) stream(ctx context.Context, fn func(*view) error) error {
 	return translate(s.db.Stream(ctx, tenant(ctx, landfall.Key{}), func(t *engine.Tx) error { return fn(s.view(t)) }))
 }
 
-// Figures says how the engine is doing.
+// Figures returns the engine's statistics.
 func (s *Store) Figures() engine.Stats { return s.db.Stats() }
 
 // Ping commits a mark and nothing else: only a write proves that the database
-// can be written to.
+// is writable.
 func (s *Store) Ping(ctx context.Context) error { return translate(s.db.Ping(ctx)) }
 
-// Close ends running work and gives back every resource. Again is fine.
+// Close ends running work and releases all resources. It may be called more
+// than once.
 func (s *Store) Close() error { return translate(s.db.Close()) }

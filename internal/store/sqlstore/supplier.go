@@ -13,19 +13,19 @@ const supplierColumns = `s.code, s.name, s.status, s.document_root, s.currency, 
 	s.send_customer_emails, s.verify_documents, s.concurrency_limit, s.undo_window, s.keep_staged, s.keep_failures, s.keep_mails,
 	s.keep_events, s.severities, s.created_at`
 
-// Supplier gives one by its code.
+// Supplier returns the supplier with a code.
 func (v *view) Supplier(ctx context.Context, code string) (landfall.Supplier, error) {
 	return v.supplier(ctx, `SELECT `+supplierColumns+` FROM supplier s WHERE s.code = $1`, code)
 }
 
-// GrantedSupplier gives one only if the organisation was granted it.
+// GrantedSupplier returns a supplier only if the organisation was granted it.
 func (v *view) GrantedSupplier(ctx context.Context, organisation, code string) (landfall.Supplier, error) {
 	return v.supplier(ctx, `SELECT `+supplierColumns+` FROM supplier s
 		JOIN supplier_grant g ON g.supplier_id = s.id
 		WHERE s.code = $1 AND g.organisation = $2`, code, organisation)
 }
 
-// supplier gives exactly one.
+// supplier returns the first supplier that a query finds.
 func (v *view) supplier(ctx context.Context, text string, args ...any) (landfall.Supplier, error) {
 	found, err := v.suppliers(ctx, text, args...)
 	if err == nil && len(found) == 0 {
@@ -37,12 +37,12 @@ func (v *view) supplier(ctx context.Context, text string, args ...any) (landfall
 	return found[0], nil
 }
 
-// Suppliers gives all, by code.
+// Suppliers returns all suppliers, sorted by code.
 func (v *view) Suppliers(ctx context.Context) ([]landfall.Supplier, error) {
 	return v.suppliers(ctx, `SELECT `+supplierColumns+` FROM supplier s ORDER BY s.code`)
 }
 
-// suppliers is for all queries that give them.
+// suppliers returns the suppliers that a query selects.
 func (v *view) suppliers(ctx context.Context, text string, args ...any) ([]landfall.Supplier, error) {
 	return collect(ctx, v.txSession, func(scan scanner, s *landfall.Supplier) error {
 		var severities []byte
@@ -58,14 +58,14 @@ func (v *view) suppliers(ctx context.Context, text string, args ...any) ([]landf
 	}, text, args...)
 }
 
-// Grantees names the organisations granted a supplier.
+// Grantees returns the names of the organisations granted a supplier.
 func (v *view) Grantees(ctx context.Context, code string) ([]string, error) {
 	return collect(ctx, v.txSession, func(scan scanner, name *string) error { return scan(name) },
 		`SELECT g.organisation FROM supplier_grant g JOIN supplier s ON s.id = g.supplier_id
 		WHERE s.code = $1 ORDER BY g.organisation`, code)
 }
 
-// CreateSupplier keeps a new one.
+// CreateSupplier stores a new supplier.
 func (t *tx) CreateSupplier(ctx context.Context, s landfall.Supplier) error {
 	severities, err := severityText(s)
 	if err != nil {
@@ -81,8 +81,8 @@ func (t *tx) CreateSupplier(ctx context.Context, s landfall.Supplier) error {
 		s.Retention.Staged.Microseconds(), s.Retention.Failures.Microseconds(), s.Retention.Mails.Microseconds(), s.Retention.Events.Microseconds()))
 }
 
-// LockSuppliers waits for whoever is changing suppliers, and keeps the next
-// one waiting. Whoever writes to SQLite is alone anyway.
+// LockSuppliers waits for a transaction that is changing suppliers and blocks
+// others that would. SQLite has a single writer, so it needs no lock.
 func (t *tx) LockSuppliers(ctx context.Context) error {
 	if t.engine.SingleWriter() {
 		return nil
@@ -91,10 +91,10 @@ func (t *tx) LockSuppliers(ctx context.Context) error {
 	return err
 }
 
-// holdSuppliers lets reading, and holding single suppliers, go on beside it.
+// holdSuppliers does not block reads or locks on single suppliers.
 const holdSuppliers = `LOCK TABLE supplier IN SHARE ROW EXCLUSIVE MODE`
 
-// SaveSupplier replaces the settings of an existing one.
+// SaveSupplier replaces the settings of an existing supplier.
 func (t *tx) SaveSupplier(ctx context.Context, s landfall.Supplier) error {
 	severities, err := severityText(s)
 	if err != nil {
@@ -109,10 +109,11 @@ func (t *tx) SaveSupplier(ctx context.Context, s landfall.Supplier) error {
 		s.Retention.Staged.Microseconds(), s.Retention.Failures.Microseconds(), s.Retention.Mails.Microseconds(), s.Retention.Events.Microseconds()))
 }
 
-// durationOf reads a length of time.
+// durationOf converts stored microseconds to a duration.
 func durationOf(count int64) time.Duration { return time.Duration(count) * time.Microsecond }
 
-// severityText keeps only what differs from the rule book.
+// severityText encodes a supplier's own severities, which contain only what
+// differs from the rule catalogue.
 func severityText(s landfall.Supplier) (string, error) {
 	if s.Severities == nil {
 		return "{}", nil
@@ -121,7 +122,7 @@ func severityText(s landfall.Supplier) (string, error) {
 	return string(text), err
 }
 
-// Grant lets an organisation use a supplier.
+// Grant allows an organisation to use a supplier.
 func (t *tx) Grant(ctx context.Context, code, organisation string) error {
 	count, err := t.exec(ctx, `INSERT INTO supplier_grant (supplier_id, organisation)
 		SELECT s.id, o.name FROM supplier s, organisation o WHERE s.code = $1 AND o.name = $2
@@ -129,12 +130,13 @@ func (t *tx) Grant(ctx context.Context, code, organisation string) error {
 	if err != nil || count > 0 {
 		return err
 	}
-	// Nothing was added: either the grant is there or one of the two is not.
+	// Nothing was added: either the grant exists already, or the supplier or
+	// the organisation does not.
 	_, err = t.GrantedSupplier(ctx, organisation, code)
 	return err
 }
 
-// Ungrant takes a grant back.
+// Ungrant removes a grant.
 func (t *tx) Ungrant(ctx context.Context, code, organisation string) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM supplier_grant
 		WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND organisation = $2`, code, organisation))

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// DeviatingAccounts says how many accounts are not what was sent for them.
+// DeviatingAccounts returns how many accounts differ from what was sent for
+// them.
 func (v *view) DeviatingAccounts(ctx context.Context, supplier string) (count int64, err error) {
 	err = v.one(ctx, `SELECT count(*) FROM (
 			SELECT DISTINCT d.external FROM deviation d JOIN supplier s ON s.id = d.supplier_id WHERE s.code = $1 LIMIT 10000
@@ -13,13 +14,13 @@ func (v *view) DeviatingAccounts(ctx context.Context, supplier string) (count in
 	return count, err
 }
 
-// SignedOffAt says when the reconciliation of each supplier was signed off last.
+// SignedOffAt returns when each supplier's reconciliation was last signed off.
 func (v *view) SignedOffAt(ctx context.Context) (map[string]time.Time, error) {
 	type signed struct {
 		supplier string
 		at       int64
 	}
-	// One look into the index for each supplier, however many reports it has.
+	// One index lookup for each supplier, no matter how many reports it has.
 	found, err := collect(ctx, v.txSession, func(scan scanner, s *signed) error { return scan(&s.supplier, &s.at) },
 		`SELECT s.code, o.signed_at FROM supplier s JOIN sign_off o ON o.id =
 			(SELECT max(l.id) FROM sign_off l WHERE l.supplier_id = s.id)`)

@@ -7,28 +7,28 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// Sums are appended and folded later: a row that every writer adds to would make all
-// of them wait for each other.
+// Sums are appended and compacted later. If every writer updated the same row,
+// all of them would wait for each other.
 var (
 	tallyTable     = newTable("tally", "supplier_id bigint", "standing text", "figures text")
 	deviationTable = newTable("deviation", "supplier_id bigint", "external text", "figures text")
 )
 
-// tallies gathers how one transaction changes what suppliers' accounts come to.
-// A whole batch of one supplier is a row or two in the end.
+// tallies collects how one transaction changes the totals of suppliers. In the
+// end, a whole batch of one supplier becomes a row or two.
 type tallies struct {
 	changes    []tallyChange
 	deviations sqlset.Rows
 }
 
-// tallyChange is one addition to the sums of a supplier's standing.
+// tallyChange is one addition to a supplier's sums for a status.
 type tallyChange struct {
 	supplier int64
 	status   landfall.AccountStatus
 	figures  landfall.Figures
 }
 
-// add counts figures under a standing.
+// add adds figures to a status.
 func (t *tallies) add(supplier int64, standing landfall.AccountStatus, figures landfall.Figures) {
 	for i := range t.changes {
 		known := &t.changes[i]
@@ -40,12 +40,12 @@ func (t *tallies) add(supplier int64, standing landfall.AccountStatus, figures l
 	t.changes = append(t.changes, tallyChange{supplier, standing, figures})
 }
 
-// subtract counts figures out of a standing.
+// subtract subtracts figures from a status.
 func (t *tallies) subtract(supplier int64, standing landfall.AccountStatus, figures landfall.Figures) {
 	t.add(supplier, standing, figures.Negated())
 }
 
-// move counts figures under another standing than before.
+// move moves figures from one status to another.
 func (t *tallies) move(supplier int64, from, to landfall.AccountStatus, figures landfall.Figures) {
 	if from != to {
 		t.subtract(supplier, from, figures)
@@ -53,7 +53,8 @@ func (t *tallies) move(supplier int64, from, to landfall.AccountStatus, figures 
 	}
 }
 
-// deviate keeps in which figures an account is not what was sent for it.
+// deviate records in which figures an account differs from what was sent for
+// it.
 func (t *tallies) deviate(supplier int64, external string, sent, has landfall.Figures) {
 	for _, figures := range sent.Differences(has) {
 		t.add(supplier, landfall.StatusDeviating, figures)
@@ -62,7 +63,7 @@ func (t *tallies) deviate(supplier int64, external string, sent, has landfall.Fi
 	}
 }
 
-// rows gives the rows that say all this.
+// rows returns the rows to write.
 func (t *tallies) rows() (sums, deviations *sqlset.Rows) {
 	sums = &sqlset.Rows{Table: tallyTable}
 	for i := range t.changes {
@@ -76,13 +77,13 @@ func (t *tallies) rows() (sums, deviations *sqlset.Rows) {
 	return sums, &t.deviations
 }
 
-// tally writes down what changed.
+// tally writes the changes.
 func (t *tx) tally(ctx context.Context, changes *tallies) error {
 	sums, deviations := changes.rows()
 	return t.write(ctx, sums, deviations)
 }
 
-// waitingStatus is the standing of a process that is staged.
+// waitingStatus returns the status of a staged process.
 func waitingStatus(failed bool) landfall.AccountStatus {
 	if failed {
 		return landfall.StatusFailed
@@ -90,7 +91,7 @@ func waitingStatus(failed bool) landfall.AccountStatus {
 	return landfall.StatusPending
 }
 
-// Tallies adds up what a supplier's accounts come to.
+// Tallies returns the totals of a supplier's accounts.
 func (v *view) Tallies(ctx context.Context, code string) (landfall.Tallies, error) {
 	var found landfall.Tallies
 	supplier, now, err := v.supplierNow(ctx, code)
@@ -109,10 +110,10 @@ func (v *view) Tallies(ctx context.Context, code string) (landfall.Tallies, erro
 	return found, err
 }
 
-// refusedAlone counts the accounts known by a refusal alone. A refusal may come
-// to stand beside a staged account at any moment, so they are counted as they
-// are. Each is looked up by itself, which the offset that skips nothing sees to:
-// PostgreSQL would read all accounts to join a few refusals.
+// refusedAlone counts the accounts that have a refusal but were never staged. A
+// staged account may be refused at any moment, so this cannot be kept as a sum.
+// OFFSET 0 makes PostgreSQL look up each account separately. Otherwise it would
+// read all accounts to join a few refusals.
 func (v *view) refusedAlone(ctx context.Context, supplier int64) (count int64, err error) {
 	err = v.one(ctx, `SELECT count(*) FROM refusal r WHERE r.supplier_id = $1 AND NOT EXISTS
 		(SELECT 1 FROM process p WHERE p.supplier_id = r.supplier_id AND p.external = r.external LIMIT 1 OFFSET 0)`,
@@ -120,7 +121,7 @@ func (v *view) refusedAlone(ctx context.Context, supplier int64) (count int64, e
 	return count, err
 }
 
-// readTally reads a sum of one supplier.
+// readTally reads one sum of a supplier.
 func readTally(scan scanner, row *tallyChange) error {
 	return scan(&row.status, figuresInto{&row.figures})
 }

@@ -21,9 +21,9 @@ func (s *Store) LongTallies(ctx context.Context, rows int) (suppliers []int64, e
 	return suppliers, err
 }
 
-// CompactTally replaces the oldest rows of a supplier's tally by their sums, in one short
-// transaction. The sums are exact at every moment, whoever reads, writes or compacts
-// meanwhile.
+// CompactTally replaces the oldest rows of a supplier's tally by their sums, in
+// one short transaction. The sums are exact at every moment, even while others
+// read, write or compact.
 func (s *Store) CompactTally(ctx context.Context, supplier int64) (removed int, more bool, err error) {
 	err = s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
 		removed, err = t.compactTally(ctx, supplier)
@@ -32,9 +32,9 @@ func (s *Store) CompactTally(ctx context.Context, supplier int64) (removed int, 
 	return removed, removed >= compactBatch/2, err
 }
 
-// compactTally replaces the oldest rows of a supplier by their sums. Only what this
-// very statement takes away is put back, so that two who fold at once, or a
-// writer whose row becomes visible meanwhile, confuse nothing.
+// compactTally replaces the oldest rows of a supplier by their sums. It adds
+// back exactly what its own DELETE removed, so concurrent compactions and
+// writers cannot make the sums wrong.
 func (t *tx) compactTally(ctx context.Context, supplier int64) (less int, err error) {
 	rows, err := collect(ctx, t.txSession, readTally, `DELETE FROM tally WHERE id IN
 		(SELECT id FROM tally WHERE supplier_id = $1 ORDER BY supplier_id, id LIMIT $2) RETURNING standing, figures`,

@@ -8,13 +8,13 @@ import (
 	"landfall"
 )
 
-// keptFamily is a token's family on its way into one.
+// keptFamily receives the columns of a token's family.
 type keptFamily struct {
 	id          []byte
 	ends, ended sql.NullInt64
 }
 
-// family gives it. One that was forgotten had ended before.
+// family returns the family. If its row was deleted, it had ended before.
 func (kept keptFamily) family() landfall.TokenFamily {
 	if kept.id == nil {
 		return landfall.TokenFamily{}
@@ -30,20 +30,20 @@ func familyArg(id [32]byte) any {
 	return id[:]
 }
 
-// StartFamily keeps a new family of tokens.
+// StartFamily stores a new family of tokens.
 func (t *tx) StartFamily(ctx context.Context, family landfall.TokenFamily) error {
 	_, err := t.exec(ctx, `INSERT INTO token_family (id, ends_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING`,
 		family.ID[:], family.EndsAt.UnixMicro())
 	return err
 }
 
-// EndFamily ends every token of a family; the first time counts.
+// EndFamily ends every token of a family. The first end time is kept.
 func (t *tx) EndFamily(ctx context.Context, id [32]byte) error {
 	_, err := t.exec(ctx, `UPDATE token_family SET ended_at = {now} WHERE id = $1 AND ended_at IS NULL`, id[:])
 	return err
 }
 
-// DropEndedFamilies forgets families whose end was before an instant.
+// DropEndedFamilies deletes families that ended before an instant.
 func (t *tx) DropEndedFamilies(ctx context.Context, before time.Time, limit int) (int, error) {
 	count, err := t.exec(ctx, `DELETE FROM token_family WHERE id IN
 		(SELECT id FROM token_family WHERE ends_at < $1 ORDER BY ends_at LIMIT $2)`, before.UnixMicro(), int64(limit))

@@ -8,13 +8,13 @@ import (
 	"landfall"
 )
 
-// Short names for what travels together.
+// Short names for the calls of a batch.
 type (
 	undoCall = pendingCall[*undoing, landfall.UndoOutcome]
 	openUndo = pendingCalls[*undoing, landfall.UndoOutcome]
 )
 
-// undoing is one call of Undo with what was found of its account.
+// undoing is one call of Undo, with what was found about its account.
 type undoing struct {
 	landfall.UndoRequest
 	id      int64
@@ -23,15 +23,15 @@ type undoing struct {
 	now     int64
 	inTime  bool
 	posted  bool   // something was added to it
-	erased  bool   // what is personal of it is gone
-	madeIn  string // the run
+	erased  bool   // its personal data is gone
+	madeIn  string // the run that created it
 }
 
-// undoWeight stands for the rows of an account, of which nobody knows the
-// number beforehand: not too many go together.
+// undoWeight is a guess for the rows of an account, whose number is not known
+// in advance. It keeps batches small.
 const undoWeight = 64 << 10
 
-// Undo takes an account back.
+// Undo undoes the creation of an account.
 func (s *Store) Undo(ctx context.Context, wanted landfall.UndoRequest) (landfall.UndoOutcome, error) {
 	for _, text := range []string{wanted.Key.Supplier, wanted.Key.External, wanted.Number, wanted.Actor, wanted.Reason, wanted.Run} {
 		if !storable(text) {
@@ -41,9 +41,9 @@ func (s *Store) Undo(ctx context.Context, wanted landfall.UndoRequest) (landfall
 	return s.undos.do(ctx, wanted.Key, undoWeight, &undoing{UndoRequest: wanted})
 }
 
-// undo takes a batch of accounts back, and says of each what became of it. It
-// decides only when it holds the process, against whoever stages, creates or
-// undoes, and the account, against whoever adds to it.
+// undo undoes a batch of accounts and sets the outcome of each. It decides only
+// after locking the process, against staging, creation and other undos, and the
+// account, against postings.
 func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
 	open := newPendingCalls(batch)
 	found, err := t.holdImported(ctx, open)
@@ -63,8 +63,8 @@ func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
 	var gone []*undoCall
 	times := map[landfall.KeptReason]int64{}
 	for _, one := range found {
-		// Who takes a run back means what that run made. An account that was taken
-		// back and created again since is not among it.
+		// Undoing a run means the accounts that this run created. An account
+		// that was undone and created again since is not one of them.
 		if run := one.wanted.Run; run != "" && run != one.wanted.madeIn {
 			one.outcome = landfall.UndoOutcome{Verdict: landfall.UndoNoAccount}
 			continue
@@ -90,8 +90,9 @@ func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
 	return t.countKept(ctx, times)
 }
 
-// countUndone counts accounts that are gone with the runs that had created them.
-// Like what follows it comes late, for whoever counts with the same run waits.
+// countUndone adds undone accounts to the counters of the runs that created
+// them. Like countKept it runs late, because other transactions that count for
+// the same run wait for this one.
 func (t *tx) countUndone(ctx context.Context, gone []*undoCall) error {
 	counts := map[string]int64{}
 	for _, one := range gone {
@@ -99,7 +100,7 @@ func (t *tx) countUndone(ctx context.Context, gone []*undoCall) error {
 			counts[run]++
 		}
 	}
-	for _, run := range slices.Sorted(maps.Keys(counts)) { // in one order for everybody
+	for _, run := range slices.Sorted(maps.Keys(counts)) { // always in the same order, to prevent deadlocks
 		if _, err := t.exec(ctx, `UPDATE run SET undone = undone + $2 WHERE number = $1`, run, counts[run]); err != nil {
 			return err
 		}
@@ -107,10 +108,10 @@ func (t *tx) countUndone(ctx context.Context, gone []*undoCall) error {
 	return nil
 }
 
-// countKept counts accounts that were kept. It comes last, since whoever counts
-// the same waits from here on.
+// countKept counts accounts that were kept. It runs last, because other
+// transactions that count the same reason wait for this one.
 func (t *tx) countKept(ctx context.Context, times map[landfall.KeptReason]int64) error {
-	for _, reason := range landfall.KeptReasons { // in one order for everybody
+	for _, reason := range landfall.KeptReasons { // always in the same order, to prevent deadlocks
 		if times[reason] == 0 {
 			continue
 		}
@@ -122,8 +123,8 @@ func (t *tx) countKept(ctx context.Context, times map[landfall.KeptReason]int64)
 	return nil
 }
 
-// keeps says what keeps an account from being taken back, if anything does.
-// Its mails are looked at last, since those that wait are withdrawn with it.
+// keeps returns the reason why an account cannot be undone, if there is one.
+// Mails are checked last, since queued ones are deleted with the check.
 func (t *tx) keeps(ctx context.Context, one *undoCall, mailed map[int64]bool) (landfall.KeptReason, error) {
 	switch {
 	case !one.wanted.inTime:

@@ -7,16 +7,17 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// importedHeld finds the accounts of a batch by their processes and holds those. It asks
-// for the state and not for a number, as standingText does.
+// importedHeld finds the accounts of a batch by their processes and locks
+// those. It filters by state and not by number, for the same reason as
+// importedText.
 var importedHeld = sqlset.NewQuery(`
 	SELECT s.code, held.external, held.id, held.account_number, held.account_created_at, {now}, s.undo_window, held.erased_at IS NOT NULL
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	JOIN process held ON held.supplier_id = s.id AND held.external = w.external
 	WHERE held.state = 'imported' ORDER BY held.id {hold}`, "supplier text", "external text")
 
-// holdImported takes the accounts that exist out of open. One with another
-// number than was asked for is not the one that was meant.
+// holdImported removes the accounts that exist from open. An account with
+// another number than requested is not the one that was meant.
 func (t *tx) holdImported(ctx context.Context, open *openUndo) (found []*undoCall, err error) {
 	text, args := importedHeld.For(t.engine, open.rows(2, func(args []any, one *undoCall) []any {
 		return append(args, one.key.Supplier, one.key.External)
@@ -38,7 +39,7 @@ func (t *tx) holdImported(ctx context.Context, open *openUndo) (found []*undoCal
 			continue
 		}
 		u.UndoRequest, u.inTime = one.wanted.UndoRequest, u.now-u.created <= window
-		// A batch may be run again, and decides by what it finds then.
+		// A batch may be retried, and decides by what it finds then.
 		*one.wanted = u
 		open.set(one, landfall.UndoOutcome{})
 		found = append(found, one)
@@ -46,8 +47,8 @@ func (t *tx) holdImported(ctx context.Context, open *openUndo) (found []*undoCal
 	return found, t.note(rows.Err())
 }
 
-// undoneBefore answers those that found no account: the one that was meant may
-// have been taken back already, by an undo that was interrupted.
+// undoneBefore answers the calls without an account. The account may have been
+// undone already, by an undo that was interrupted.
 func (t *tx) undoneBefore(ctx context.Context, open *openUndo) error {
 	for _, one := range open.batch {
 		if open.byKey[one.key] != one {
@@ -70,8 +71,8 @@ func (t *tx) undoneBefore(ctx context.Context, open *openUndo) error {
 	return nil
 }
 
-// holdUndone holds the accounts and reads what was added to them, and in which
-// run they were made.
+// holdUndone locks the accounts and reads whether something was posted to them
+// and which run created them.
 func (t *tx) holdUndone(ctx context.Context, found []*undoCall) error {
 	if len(found) == 0 {
 		return nil
@@ -80,7 +81,7 @@ func (t *tx) holdUndone(ctx context.Context, found []*undoCall) error {
 	for _, one := range found {
 		byID[one.wanted.id] = one.wanted
 	}
-	// In the order of everybody who adds to accounts.
+	// Lock in the same order as postings do.
 	these, list := sqlset.Among(t.engine, idsOf(found))
 	rows, err := t.query(ctx, `SELECT held.id, held.posting_count > 0, coalesce(held.run, '')
 		FROM account held WHERE held.id`+these+` ORDER BY held.id {hold}`, list)

@@ -7,25 +7,26 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// undoneTable is what remains of accounts.
+// undoneTable contains what is kept of undone accounts.
 var undoneTable = newTable("undone_account", "number text", "process_id bigint", "account_created_at bigint",
 	"undone_at bigint", "actor text", "reason text", "run_id text")
 
-// partsOfAccounts are the tables with rows of accounts, the account last. Mails
-// are not among them: those that wait are withdrawn, and what became of the
-// others stays known, so that nobody is written to twice.
+// partsOfAccounts lists the tables with rows of accounts, the account last.
+// Mails are not included: queued ones are deleted separately, and what became
+// of the others is kept, so that nobody is mailed twice.
 var partsOfAccounts = []string{
 	"customer", "address", "supply_point", "agreement", "meter", "statement_period", "ledger_entry", "note",
 	"historical_statement", "instruction", "payment_schedule", "search_term", "account",
 }
 
-// removeUndone removes accounts that are held and writes down that it did.
+// removeUndone deletes locked accounts and records that it did.
 func (t *tx) removeUndone(ctx context.Context, gone []*undoCall) error {
 	if len(gone) == 0 {
 		return nil
 	}
 	ids := idsOf(gone)
-	// Before any row is gone: what an account comes to is counted from its rows.
+	// Before any row is deleted: the totals of an account are counted from its
+	// rows.
 	if err := t.restorePending(ctx, ids...); err != nil {
 		return err
 	}
@@ -39,14 +40,14 @@ func (t *tx) removeUndone(ctx context.Context, gone []*undoCall) error {
 			return err
 		}
 	}
-	// The processes become what they were before they were imported.
+	// The processes return to the state they had before the import.
 	count, err := t.exec(ctx, `UPDATE process SET state = 'staged', account_number = NULL, account_created_at = NULL
 		WHERE id`+these+` AND state = 'imported'`, list)
 	if err != nil {
 		return err
 	}
-	// All of them are held. One that did not move contradicts what was found, and
-	// then nothing of the batch is taken back.
+	// All of them are locked. If one did not change, the data contradicts what
+	// was read, and nothing in the batch is undone.
 	if count != int64(len(gone)) {
 		return errChanged
 	}

@@ -7,10 +7,9 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// restorePending takes the figures of accounts that are about to be removed back to
-// those that wait: whoever removes accounts calls it in the same transaction,
-// holding them, before any of their rows is gone. From then on their processes
-// count as pending.
+// restorePending moves the figures of accounts that are about to be deleted
+// back to pending. Call it in the same transaction that deletes the accounts,
+// after locking them and before any of their rows is deleted.
 func (t *tx) restorePending(ctx context.Context, processes ...int64) error {
 	if len(processes) == 0 {
 		return nil

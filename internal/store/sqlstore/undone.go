@@ -7,11 +7,12 @@ import (
 	"landfall"
 )
 
-// undoneColumns reads what remains of an account.
+// undoneColumns reads what is kept of an undone account.
 const undoneColumns = `SELECT s.code, p.external, u.number, u.account_created_at, u.undone_at, u.actor, u.reason, u.run_id
 	FROM undone_account u JOIN process p ON p.id = u.process_id JOIN supplier s ON s.id = p.supplier_id `
 
-// readUndone has a run where the account was taken back with one.
+// readUndone reads a row of undoneColumns. The run is set if the account was
+// created in one.
 func readUndone(scan scanner, u *landfall.UndoneAccount) error {
 	var run sql.NullString
 	err := scan(&u.Key.Supplier, &u.Key.External, &u.Number, instantInto{&u.CreatedAt}, instantInto{&u.UndoneAt}, &u.Actor, &u.Reason, &run)
@@ -19,25 +20,25 @@ func readUndone(scan scanner, u *landfall.UndoneAccount) error {
 	return err
 }
 
-// UndoneAccounts gives the accounts of a process that were taken back.
+// UndoneAccounts returns the undone accounts of a process.
 func (v *view) UndoneAccounts(ctx context.Context, key landfall.Key) ([]landfall.UndoneAccount, error) {
 	return collect(ctx, v.txSession, readUndone, undoneColumns+`WHERE s.code = $1 AND p.external = $2 ORDER BY u.undone_at, u.number`,
 		key.Supplier, key.External)
 }
 
-// UndoneInRun says how many accounts of a run were taken back. They were counted
-// then.
+// UndoneInRun returns how many accounts of a run were undone. It reads the
+// counter of the run.
 func (v *view) UndoneInRun(ctx context.Context, run string) (count int, err error) {
 	err = v.one(ctx, `SELECT coalesce(max(undone), 0) FROM run WHERE number = $1`, []any{run}, []any{&count})
 	return count, err
 }
 
-// undoneMark is the bucket of accounts that are not there any more.
+// undoneMark is the bucket of accounts that no longer exist.
 const undoneMark = "gone"
 
-// UndoForecast counts what would become of some of the accounts of a run. What
-// keeps an account is decided as undo decides it, and in the same order. A member
-// that succeeded and has no account of the run was taken back.
+// UndoForecast counts what would happen to some of the accounts of a run. The
+// reasons for keeping an account are the same as in undo, in the same order. A
+// member that succeeded but has no account of the run was undone.
 func (v *view) UndoForecast(ctx context.Context, run string, from, most int) (landfall.UndoForecast, error) {
 	forecast := landfall.UndoForecast{Kept: map[landfall.KeptReason]int{}}
 	type bucket struct {
@@ -69,13 +70,14 @@ func (v *view) UndoForecast(ctx context.Context, run string, from, most int) (la
 	return forecast, err
 }
 
-// UndoneAccount gives the account that had a number and was taken back.
+// UndoneAccount returns the undone account that had a number.
 func (v *view) UndoneAccount(ctx context.Context, number string) (landfall.UndoneAccount, error) {
 	found, err := collect(ctx, v.txSession, readUndone, undoneColumns+`WHERE u.number = $1`, number)
 	return firstOf(found, err, landfall.ErrNotFound)
 }
 
-// UndoFigures says how many accounts were taken back and how often one was kept.
+// UndoFigures returns how many accounts were undone and how often one was kept,
+// by reason.
 func (v *view) UndoFigures(ctx context.Context) (undone int, kept map[landfall.KeptReason]int, err error) {
 	if err := v.one(ctx, `SELECT count(*) FROM undone_account`, nil, []any{&undone}); err != nil {
 		return 0, nil, err

@@ -8,18 +8,18 @@ import (
 	"landfall"
 )
 
-// Vendor gives one by its code.
+// Vendor returns the vendor with a code.
 func (v *view) Vendor(ctx context.Context, code string) (landfall.Vendor, error) {
 	found, err := v.vendors(ctx, ` WHERE code = $1`, code)
 	return firstOf(found, err, landfall.ErrNotFound)
 }
 
-// Vendors gives all, by code.
+// Vendors returns all vendors, sorted by code.
 func (v *view) Vendors(ctx context.Context) ([]landfall.Vendor, error) {
 	return v.vendors(ctx, ` ORDER BY code`)
 }
 
-// vendors is for all queries that give them.
+// vendors returns the vendors that a condition selects.
 func (v *view) vendors(ctx context.Context, which string, args ...any) ([]landfall.Vendor, error) {
 	return collect(ctx, v.txSession, func(scan scanner, vendor *landfall.Vendor) error {
 		var networks, settings []byte
@@ -33,7 +33,7 @@ func (v *view) vendors(ctx context.Context, which string, args ...any) ([]landfa
 	}, `SELECT code, adapter, base_url, secret_env, networks, settings, created_at FROM vendor`+which, args...)
 }
 
-// GrantedVendor gives one only if the supplier may use it.
+// GrantedVendor returns a vendor only if the supplier may use it.
 func (v *view) GrantedVendor(ctx context.Context, supplier, code string) (landfall.Vendor, error) {
 	found, err := v.vendors(ctx, ` WHERE vendor.code = $1 AND (granted_only = $3 OR EXISTS (
 		SELECT 1 FROM vendor_grant g JOIN supplier s ON s.id = g.supplier_id WHERE g.vendor = vendor.code AND s.code = $2))`,
@@ -41,7 +41,7 @@ func (v *view) GrantedVendor(ctx context.Context, supplier, code string) (landfa
 	return firstOf(found, err, landfall.ErrNotFound)
 }
 
-// VendorGrants says which suppliers may use a vendor.
+// VendorGrants returns which suppliers may use a vendor.
 func (v *view) VendorGrants(ctx context.Context, code string) (landfall.VendorGrants, error) {
 	var only bool
 	if err := v.one(ctx, `SELECT granted_only FROM vendor WHERE code = $1`, []any{code}, []any{&only}); err != nil {
@@ -52,7 +52,7 @@ func (v *view) VendorGrants(ctx context.Context, code string) (landfall.VendorGr
 	return landfall.VendorGrants{AllSuppliers: !only, Suppliers: suppliers}, err
 }
 
-// SaveVendor keeps a vendor, or replaces the one with its code.
+// SaveVendor stores a vendor, or replaces the one with its code.
 func (t *tx) SaveVendor(ctx context.Context, vendor landfall.Vendor) error {
 	networks, err := json.Marshal(vendor.Networks)
 	if err != nil {
@@ -70,12 +70,13 @@ func (t *tx) SaveVendor(ctx context.Context, vendor landfall.Vendor) error {
 	return err
 }
 
-// RemoveVendor forgets a vendor.
+// RemoveVendor deletes a vendor.
 func (t *tx) RemoveVendor(ctx context.Context, code string) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM vendor WHERE code = $1`, code))
 }
 
-// GrantVendor lets a supplier use a vendor, and nobody who was not granted it.
+// GrantVendor allows a supplier to use a vendor, and from then on only
+// suppliers with a grant.
 func (t *tx) GrantVendor(ctx context.Context, code, supplier string) error {
 	if err := t.setGrantedOnly(ctx, code, true); err != nil {
 		return err
@@ -86,18 +87,19 @@ func (t *tx) GrantVendor(ctx context.Context, code, supplier string) error {
 	if err != nil || count > 0 {
 		return err
 	}
-	// Nothing was added: either the grant is there or the supplier is not.
+	// Nothing was added: either the grant exists already or the supplier does
+	// not.
 	_, err = t.Supplier(ctx, supplier)
 	return err
 }
 
-// UngrantVendor takes a grant back.
+// UngrantVendor removes a grant.
 func (t *tx) UngrantVendor(ctx context.Context, code, supplier string) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM vendor_grant
 		WHERE vendor = $1 AND supplier_id = (SELECT id FROM supplier WHERE code = $2)`, code, supplier))
 }
 
-// OpenVendor lets every supplier use a vendor.
+// OpenVendor allows every supplier to use a vendor.
 func (t *tx) OpenVendor(ctx context.Context, code string) error {
 	if err := t.setGrantedOnly(ctx, code, false); err != nil {
 		return err
@@ -106,7 +108,7 @@ func (t *tx) OpenVendor(ctx context.Context, code string) error {
 	return err
 }
 
-// setGrantedOnly says whether a vendor without grants is open to all or to nobody.
+// setGrantedOnly sets whether only suppliers with a grant may use a vendor.
 func (t *tx) setGrantedOnly(ctx context.Context, code string, only bool) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE vendor SET granted_only = $2 WHERE code = $1`, code, only))
 }

@@ -11,11 +11,11 @@ import (
 	"landfall"
 )
 
-// inspectBatch is how many processes are looked at in one transaction.
+// inspectBatch is how many processes are inspected in one transaction.
 const inspectBatch = 200
 
-// Inspect looks at everything that can be checked, a batch of processes at a
-// time, each in a short transaction of its own.
+// Inspect checks everything that can be checked, one batch of processes at a
+// time, each in a short transaction.
 func (s *Store) Inspect(ctx context.Context) iter.Seq2[landfall.Inspection, error] {
 	return func(yield func(landfall.Inspection, error) bool) {
 		after, done := int64(0), 0
@@ -55,7 +55,8 @@ func (s *Store) Inspect(ctx context.Context) iter.Seq2[landfall.Inspection, erro
 	}
 }
 
-// inspect looks at a range of accounts, so that no snapshot stays open for hours.
+// inspect checks a range of processes, so that no snapshot stays open for
+// hours.
 func (v *view) inspect(ctx context.Context, after, last int64) ([]landfall.Finding, error) {
 	findings, err := v.inspectDocuments(ctx, after, last)
 	if err != nil {
@@ -76,8 +77,8 @@ func (v *view) inspect(ctx context.Context, after, last int64) ([]landfall.Findi
 	return findings, nil
 }
 
-// laws are what must hold for every process, as conditions under which it does
-// not: p is the process and a its account.
+// laws are the invariants of every process, given as conditions under which
+// they are broken: p is the process and a its account.
 var laws = []struct{ broken, when string }{
 	{"it is imported and has no account, or has an account and is not imported", `(p.state = 'imported') <> (a.id IS NOT NULL)`},
 	{"its account was made from a revision that is not there", `a.id IS NOT NULL AND NOT EXISTS
@@ -113,14 +114,14 @@ var laws = []struct{ broken, when string }{
 			AND e.type = 'account_import.undone' AND e.account_number = u.number) AND ` + eventKept("u.undone_at") + `)`},
 }
 
-// eventKept is the condition under which the event of an instant cannot have
-// been purged.
+// eventKept is the condition that the event of an instant cannot have been
+// purged.
 func eventKept(at string) string {
 	return at + ` > coalesce((SELECT g.at + ` + strconv.FormatInt(clockSkew.Microseconds(), 10) + ` FROM event_purge g WHERE g.supplier = s.code), -1)`
 }
 
-// anyPart is the condition under which a process has a row in a table that only
-// accounts have rows in.
+// anyPart is the condition that a process has a row in a table that belongs to
+// accounts.
 func anyPart() string {
 	var parts []string
 	for _, table := range partsOfAccounts[:len(partsOfAccounts)-1] {
@@ -138,8 +139,8 @@ func countOf(table string) string {
 }
 
 // inspectDocuments unpacks every staged document and compares it with the hash
-// it was staged with, and that of the last one with its process's. They are
-// read one revision at a time: a document may be large.
+// it was staged with, and the hash of the last one with that of its process. It
+// reads one revision at a time, because a document may be large.
 func (v *view) inspectDocuments(ctx context.Context, after, last int64) ([]landfall.Finding, error) {
 	rows, err := v.query(ctx, `SELECT s.code, p.external, p.revision, p.hash, g.revision, g.hash, g.document, g.purged_at IS NOT NULL
 		FROM process p JOIN supplier s ON s.id = p.supplier_id LEFT JOIN staging g ON g.process_id = p.id
@@ -159,10 +160,10 @@ func (v *view) inspectDocuments(ctx context.Context, after, last int64) ([]landf
 			return nil, v.note(err)
 		}
 		if !revision.Valid {
-			continue // the laws miss it
+			continue // the laws report it
 		}
 		if gone && len(kept) == 0 {
-			continue // and that it was there is all that is known
+			continue // purged, so there is nothing to compare
 		}
 		if _, err := v.sealer.openDocument(key, kept, v.sealer.openHash(key, hash)); err != nil || gone {
 			findings = append(findings, landfall.Finding{Key: key, What: fmt.Sprintf("revision %d is not the document that was staged", revision.Int64)})

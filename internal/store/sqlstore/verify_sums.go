@@ -8,9 +8,9 @@ import (
 	"landfall"
 )
 
-// inspectSums compares what is kept of every supplier with what its rows come
-// to, and looks whether what was signed is still what was sealed. Each supplier
-// is looked at in one view, so that what happens meanwhile confuses nothing.
+// inspectSums compares the stored sums of every supplier with its rows, and
+// checks that signed reconciliations are unchanged. Each supplier is checked in
+// one snapshot, so that concurrent changes do not matter.
 func (s *Store) inspectSums(ctx context.Context, done int, yield func(landfall.Inspection, error) bool) {
 	var suppliers []landfall.Supplier
 	err := s.View(ctx, func(view landfall.View) (err error) {
@@ -34,7 +34,8 @@ func (s *Store) inspectSums(ctx context.Context, done int, yield func(landfall.I
 	}
 }
 
-// inspectSupplier counts everything anew and compares it with the sums that were kept.
+// inspectSupplier counts all rows of a supplier and compares the result with
+// the stored sums.
 func inspectSupplier(ctx context.Context, view landfall.View, code string) (found []landfall.Finding, err error) {
 	note := func(what string) {
 		found = append(found, landfall.Finding{Key: landfall.Key{Supplier: code}, What: what})

@@ -14,7 +14,7 @@ import (
 const webhookColumns = `SELECT w.name, w.organisation, w.url, w.types, w.suppliers, w.secrets, w.state, w.position, w.created_at, w.due_at,
 	w.attempts, w.failing_at, w.delivered, w.delivered_at`
 
-// scanWebhook lets a query read more columns behind those of a webhook.
+// scanWebhook scans a webhook and any further columns of the query.
 func scanWebhook(scan scanner, webhook *landfall.Webhook, more ...any) error {
 	var types, suppliers, secrets []byte
 	var created, due int64
@@ -39,20 +39,20 @@ func scanWebhook(scan scanner, webhook *landfall.Webhook, more ...any) error {
 	return err
 }
 
-// keptSecret is what secrets are derived with, as it is kept.
+// keptSecret is the stored form of what a secret is derived from.
 type keptSecret struct {
 	Salt  string `json:"salt"`
 	Key   string `json:"key"`
 	Until int64  `json:"until,omitempty"`
 }
 
-// Webhook gives one by its name.
+// Webhook returns the webhook with a name.
 func (v *view) Webhook(ctx context.Context, name string) (landfall.Webhook, error) {
 	found, err := v.webhooks(ctx, ` WHERE w.name = $1`, name)
 	return firstOf(found, err, landfall.ErrNotFound)
 }
 
-// Webhook gives one by its name and holds it.
+// Webhook locks the webhook with a name and returns it.
 func (t *tx) Webhook(ctx context.Context, name string) (landfall.Webhook, error) {
 	if err := t.hold(ctx, `SELECT 1 FROM webhook held WHERE held.name = $1 {hold}`, name); err != nil {
 		return landfall.Webhook{}, err
@@ -60,7 +60,8 @@ func (t *tx) Webhook(ctx context.Context, name string) (landfall.Webhook, error)
 	return t.view.Webhook(ctx, name)
 }
 
-// Webhooks gives all of an organisation, or of everybody, by name.
+// Webhooks returns the webhooks of an organisation, or all if it is empty,
+// sorted by name.
 func (v *view) Webhooks(ctx context.Context, organisation string) ([]landfall.Webhook, error) {
 	if organisation == "" {
 		return v.webhooks(ctx, ` ORDER BY w.name`)
@@ -68,13 +69,13 @@ func (v *view) Webhooks(ctx context.Context, organisation string) ([]landfall.We
 	return v.webhooks(ctx, ` WHERE w.organisation = $1 ORDER BY w.name`, organisation)
 }
 
-// webhooks is for all queries that give them.
+// webhooks returns the webhooks that a condition selects.
 func (v *view) webhooks(ctx context.Context, which string, args ...any) ([]landfall.Webhook, error) {
 	return collect(ctx, v.txSession, func(scan scanner, webhook *landfall.Webhook) error { return scanWebhook(scan, webhook) },
 		webhookColumns+` FROM webhook w`+which, args...)
 }
 
-// webhookSettings are the columns an operator decides about.
+// webhookSettings returns the columns that an operator sets.
 func webhookSettings(webhook landfall.Webhook) ([]any, error) {
 	kept := []keptSecret{}
 	for _, secret := range webhook.Secrets {
@@ -84,7 +85,7 @@ func webhookSettings(webhook landfall.Webhook) ([]any, error) {
 		}
 		kept = append(kept, one)
 	}
-	// They are copied into lists that are not nil, of which JSON would make null.
+	// Copy into non-nil slices, because JSON encodes nil slices as null.
 	types, typesErr := json.Marshal(append([]landfall.EventType{}, webhook.Types...))
 	suppliers, suppliersErr := json.Marshal(append([]string{}, webhook.Suppliers...))
 	secrets, secretsErr := json.Marshal(kept)
@@ -93,40 +94,40 @@ func webhookSettings(webhook landfall.Webhook) ([]any, error) {
 	}, errors.Join(typesErr, suppliersErr, secretsErr)
 }
 
-// CreateWebhook keeps a new one.
+// CreateWebhook stores a new webhook.
 func (t *tx) CreateWebhook(ctx context.Context, webhook landfall.Webhook) error {
 	settings, err := webhookSettings(webhook)
 	if err != nil {
 		return err
 	}
-	// A name that is taken changes no row. A refused INSERT would end the transaction
-	// on PostgreSQL, and with it whatever else it carries.
+	// If the name is taken, no row changes. A failed INSERT would abort the
+	// transaction on PostgreSQL, with everything else in it.
 	return orIfUnchanged(landfall.ErrExists)(t.exec(ctx, `INSERT INTO webhook
 		(name, url, types, suppliers, secrets, state, position, organisation, created_at, due_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, {now}, {now}) ON CONFLICT (name) DO NOTHING`, append(settings, webhook.Organisation)...))
 }
 
-// SaveWebhook replaces what an operator decides about one, and ends its claim.
+// SaveWebhook replaces the settings of a webhook and ends its claim.
 func (t *tx) SaveWebhook(ctx context.Context, webhook landfall.Webhook) error {
 	settings, err := webhookSettings(webhook)
 	if err != nil {
 		return err
 	}
-	// Whoever is sending at this moment is fenced off: with what he keeps of his
-	// round he would put the position back to where it was.
+	// Fence off a sender that is delivering right now: by saving its round it
+	// would reset the position.
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE webhook SET url = $2, types = $3, suppliers = $4, secrets = $5, state = $6,
 		position = $7, due_at = {now}, attempts = 0, failing_at = NULL, lease_token = NULL, lease_until = NULL WHERE name = $1`, settings...))
 }
 
-// RemoveWebhook forgets one with everything about it.
+// RemoveWebhook deletes a webhook with everything about it.
 func (t *tx) RemoveWebhook(ctx context.Context, name string) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM webhook WHERE name = $1`, name))
 }
 
-// Replay makes dead deliveries wait again.
+// Replay makes dead deliveries wait for delivery again.
 func (t *tx) Replay(ctx context.Context, name string, events []int64) (int, error) {
-	// Its age begins anew as well: the schedule goes by the first failure, and would
-	// give it up again at the next one.
+	// Reset the age as well: the schedule counts from the first failure and
+	// would give the delivery up at the next one.
 	const revive = `UPDATE webhook_delivery SET state = 'waiting', attempts = 0, first_at = {now}, due_at = {now}
 		WHERE webhook = $1 AND state = 'dead'`
 	if len(events) == 0 {
@@ -144,7 +145,7 @@ func (t *tx) Replay(ctx context.Context, name string, events []int64) (int, erro
 	return total, nil
 }
 
-// Rounds gives the last rounds, newest first.
+// Rounds returns the last rounds, newest first.
 func (v *view) Rounds(ctx context.Context, name string, most int) ([]landfall.RoundEntry, error) {
 	return collect(ctx, v.txSession, func(scan scanner, entry *landfall.RoundEntry) error {
 		var at, took int64
@@ -155,7 +156,7 @@ func (v *view) Rounds(ctx context.Context, name string, most int) ([]landfall.Ro
 		WHERE webhook = $1 ORDER BY webhook DESC, id DESC LIMIT $2`, name, int64(most))
 }
 
-// deliveryColumns have the event first, as scanLogged reads it.
+// deliveryColumns begin with the event, as scanLogged reads it.
 const deliveryColumns = `SELECT e.id, e.type, e.supplier, e.external, e.account_number, e.at, e.details,
 	d.state, d.attempts, d.first_at, d.due_at, d.status, d.reason FROM webhook_delivery d JOIN event e ON e.id = d.event_id`
 
@@ -170,7 +171,8 @@ func scanDelivery(scan scanner, delivery *landfall.Delivery) error {
 	return err
 }
 
-// Deliveries gives deliveries in a state, in the order of the log.
+// Deliveries returns deliveries in a state, in the order of the log, and how
+// many there are in all.
 func (v *view) Deliveries(ctx context.Context, name string, state landfall.DeliveryState, most int) ([]landfall.Delivery, int, error) {
 	var count int
 	err := v.one(ctx, `SELECT count(*) FROM webhook_delivery WHERE webhook = $1 AND state = $2`, []any{name, string(state)}, []any{&count})
@@ -196,8 +198,8 @@ func (v *view) WebhookFigures(ctx context.Context, upTo int64) (landfall.Webhook
 	if err != nil {
 		return figures, err
 	}
-	// The oldest new event of each supplier a webhook may want is one look into
-	// an index.
+	// The oldest new event of each supplier that a webhook may want takes one
+	// index lookup.
 	err = v.one(ctx, `SELECT min((SELECT e.at FROM event e WHERE e.supplier = s.code AND e.id > w.position AND e.id <= $1
 			ORDER BY e.supplier, e.id LIMIT 1))
 		FROM webhook w JOIN supplier_grant g ON g.organisation = w.organisation JOIN supplier s ON s.id = g.supplier_id

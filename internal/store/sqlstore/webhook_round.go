@@ -8,9 +8,9 @@ import (
 	"landfall"
 )
 
-// claimable finds webhooks that are due and have something to deliver, those
-// first that have waited longest. Of many deliveries whose time has not come
-// none is looked at: the clock is asked once, not for every row.
+// claimable selects webhooks that are due and have something to deliver, those
+// first that have waited longest. The clock is read once in a subquery and not
+// for every row, so deliveries that are not due yet are not read.
 const claimable = `SELECT held.name FROM webhook held JOIN organisation o ON o.name = held.organisation
 	WHERE held.state = 'active' AND o.disabled = FALSE AND held.due_at <= {now} AND (held.lease_until IS NULL OR held.lease_until < {now})
 	AND (EXISTS (SELECT 1 FROM supplier_grant g JOIN supplier s ON s.id = g.supplier_id JOIN event e ON e.supplier = s.code
@@ -18,7 +18,7 @@ const claimable = `SELECT held.name FROM webhook held JOIN organisation o ON o.n
 		OR EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.webhook = held.name AND d.due_at <= (SELECT {now})))
 	ORDER BY held.due_at, held.name LIMIT $2`
 
-// ClaimWebhooks takes webhooks to deliver to. Most of the time there are none,
+// ClaimWebhooks claims webhooks to deliver to. Most of the time there are none,
 // and finding that out writes nothing.
 func (s *Store) ClaimWebhooks(ctx context.Context, request landfall.WebhookClaimRequest) ([]landfall.WebhookClaim, int, error) {
 	var active int
@@ -41,8 +41,8 @@ func (s *Store) ClaimWebhooks(ctx context.Context, request landfall.WebhookClaim
 	token := rand.Text()
 	var claims []landfall.WebhookClaim
 	err = s.update(ctx, landfall.Key{}, func(t *tx) error {
-		// The same is asked again where it is taken. Since the look another replica
-		// may have taken some of them, and others are left to it while it does.
+		// Check again while claiming: another replica may have claimed some of
+		// them since. Rows that another replica has locked are skipped.
 		taken, err := collect(ctx, t.txSession, func(scan scanner, claim *landfall.WebhookClaim) error { return scan(&claim.Name) },
 			`UPDATE webhook SET lease_token = $3, lease_until = {now} + $4 WHERE name IN (`+claimable+` {take}) RETURNING name`,
 			request.UpTo, int64(request.Most), token, request.Lease.Microseconds())
@@ -58,10 +58,10 @@ func (s *Store) ClaimWebhooks(ctx context.Context, request landfall.WebhookClaim
 	return claims, active, nil
 }
 
-// mostWaiting is how many deliveries that wait are tried again in one round.
+// mostWaiting is how many waiting deliveries are retried in one round.
 const mostWaiting = 64
 
-// WebhookRound reads what comes next for a webhook.
+// WebhookRound reads the next events and retries for a webhook.
 func (s *Store) WebhookRound(ctx context.Context, claim landfall.WebhookClaim, upTo int64, most int) (landfall.WebhookRound, error) {
 	var round landfall.WebhookRound
 	err := s.View(ctx, func(read landfall.View) error {
@@ -76,8 +76,8 @@ func (s *Store) WebhookRound(ctx context.Context, claim landfall.WebhookClaim, u
 	return round, nil
 }
 
-// round asks for the lease first: a sender that slept must not read on from a place
-// that is another's by now.
+// round checks the lease first: a sender that was suspended must not continue
+// from a position that another sender has advanced.
 func (v *view) round(ctx context.Context, claim landfall.WebhookClaim, upTo int64, most int) (landfall.WebhookRound, error) {
 	var now int64
 	found, err := collect(ctx, v.txSession, func(scan scanner, webhook *landfall.Webhook) error { return scanWebhook(scan, webhook, &now) },
@@ -91,8 +91,8 @@ func (v *view) round(ctx context.Context, claim landfall.WebhookClaim, upTo int6
 	if err != nil {
 		return round, err
 	}
-	// A webhook may want less than its organisation may see, never more. Grants are
-	// read in every round, so that one that is withdrawn counts at once.
+	// A webhook may want less than its organisation may see, never more. Grants
+	// are read in every round, so that a withdrawn one takes effect at once.
 	if len(webhook.Suppliers) > 0 {
 		suppliers = slices.DeleteFunc(suppliers, func(code string) bool { return !slices.Contains(webhook.Suppliers, code) })
 	}
@@ -100,16 +100,17 @@ func (v *view) round(ctx context.Context, claim landfall.WebhookClaim, upTo int6
 	if err != nil {
 		return round, err
 	}
-	// Only a full page may have left something out. One that is not has seen all
-	// there is up to the mark, also where the last events were not for this webhook.
+	// Only a full page may have left something out. Otherwise all events up to
+	// the watermark have been read, even if the last ones were not for this
+	// webhook.
 	if len(round.Events) == most {
 		round.Through, round.More = round.Events[most-1].ID, true
 	}
 	return round, v.waiting(ctx, &round, suppliers)
 }
 
-// waiting reads the deliveries that are due again: of each account the first
-// that waits, which the others wait behind.
+// waiting reads the deliveries that are due for a retry: the first one of each
+// account, because its later ones must wait for that.
 func (v *view) waiting(ctx context.Context, round *landfall.WebhookRound, suppliers []string) error {
 	due, err := collect(ctx, v.txSession, scanDelivery, deliveryColumns+` WHERE d.webhook = $1 AND d.due_at <= $2 AND d.state = 'waiting'
 		AND NOT EXISTS (SELECT 1 FROM webhook_delivery b WHERE b.webhook = d.webhook AND b.supplier = d.supplier AND b.external = d.external
@@ -119,8 +120,8 @@ func (v *view) waiting(ctx context.Context, round *landfall.WebhookRound, suppli
 		return err
 	}
 	for _, delivery := range due {
-		// Nothing of a supplier leaves any more whose grant was withdrawn, not even what
-		// has been waiting.
+		// Once a grant is withdrawn, no event of that supplier is sent, not
+		// even one that was already waiting.
 		if slices.Contains(suppliers, delivery.Event.Key.Supplier) {
 			round.Waiting = append(round.Waiting, delivery)
 		} else {
@@ -131,8 +132,8 @@ func (v *view) waiting(ctx context.Context, round *landfall.WebhookRound, suppli
 	if len(round.Events) == 0 {
 		return nil
 	}
-	// An event must not overtake an earlier one of its account that still waits: the
-	// receiver would end with the older state.
+	// An event must not overtake an earlier one of its account that is still
+	// waiting: the receiver would end up with the older state.
 	blocked, err := collect(ctx, v.txSession, func(scan scanner, key *landfall.Key) error { return scan(&key.Supplier, &key.External) },
 		`SELECT DISTINCT e.supplier, e.external FROM event e JOIN webhook_delivery d
 			ON d.webhook = $1 AND d.supplier = e.supplier AND d.external = e.external AND d.state = 'waiting'
@@ -144,7 +145,7 @@ func (v *view) waiting(ctx context.Context, round *landfall.WebhookRound, suppli
 	return err
 }
 
-// How a round changes the row of its webhook.
+// The ways in which a round changes its webhook's row.
 const (
 	aftermath = `UPDATE webhook SET position = $3, due_at = {now} + $4, delivered = delivered + $5`
 	keepLease = `, lease_until = {now} + $6`
@@ -155,11 +156,11 @@ const (
 	ofClaim   = ` WHERE name = $1 AND lease_token = $2`
 )
 
-// SaveRound writes down what became of a round. Only who has the claim can.
+// SaveRound stores the result of a round. Only the holder of the claim can.
 func (s *Store) SaveRound(ctx context.Context, claim landfall.WebhookClaim, result landfall.RoundResult) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
-		// The row of the webhook comes first: whose lease is another's leaves nothing
-		// of his round behind.
+		// Update the webhook's row first: if the lease belongs to another
+		// sender, nothing of this round is stored.
 		text, args := aftermath, []any{claim.Name, claim.Token, result.Position, result.Pause.Microseconds(), int64(result.Delivered)}
 		switch {
 		case result.RoundFailed:
@@ -193,8 +194,8 @@ func (s *Store) SaveRound(ctx context.Context, claim landfall.WebhookClaim, resu
 	})
 }
 
-// keepDeliveries writes down what waits and what is dead, and lets go on who
-// waited behind what does not any more.
+// keepDeliveries stores waiting and dead deliveries, and makes the next
+// delivery due for each account that is no longer blocked.
 func (t *tx) keepDeliveries(ctx context.Context, name string, result landfall.RoundResult) error {
 	freed := map[landfall.Key]bool{}
 	for _, event := range result.Settled {
@@ -212,7 +213,7 @@ func (t *tx) keepDeliveries(ctx context.Context, name string, result landfall.Ro
 		if failed.State == landfall.DeliveryDead {
 			freed[failed.Event.Key] = true
 		}
-		// What stands behind another event of its account has no time of its own. It
+		// A delivery behind another event of its account has no due time. It
 		// gets one when its turn comes.
 		due := `NULL`
 		args := []any{
@@ -230,8 +231,8 @@ func (t *tx) keepDeliveries(ctx context.Context, name string, result landfall.Ro
 			return err
 		}
 	}
-	// Only the accounts that something became of are looked at, and the next
-	// event of each: however much waits behind it, this costs the same.
+	// Look only at the accounts that changed, and only at the next event of
+	// each: the cost does not depend on how many events wait after it.
 	for key := range freed {
 		if _, err := t.exec(ctx, nextInLine, name, key.Supplier, key.External); err != nil {
 			return err
@@ -240,15 +241,15 @@ func (t *tx) keepDeliveries(ctx context.Context, name string, result landfall.Ro
 	return nil
 }
 
-// nextInLine makes the first event that waits of an account due.
+// nextInLine makes the first waiting event of an account due.
 const nextInLine = `UPDATE webhook_delivery SET due_at = {now} WHERE webhook = $1 AND due_at IS NULL AND event_id =
 	(SELECT b.event_id FROM webhook_delivery b WHERE b.webhook = $1 AND b.supplier = $2 AND b.external = $3 AND b.state = 'waiting'
 		ORDER BY b.webhook, b.supplier, b.external, b.event_id LIMIT 1)`
 
-// mostRounds is how many rounds of a webhook are remembered.
+// mostRounds is how many rounds of a webhook are kept.
 const mostRounds = 200
 
-// keepEntry remembers a round in which something happened.
+// keepEntry stores a round in which something happened.
 func (t *tx) keepEntry(ctx context.Context, name string, result landfall.RoundResult) error {
 	dead := 0
 	for i := range result.Failed {

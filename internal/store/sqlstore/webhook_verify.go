@@ -7,12 +7,13 @@ import (
 	"landfall"
 )
 
-// inspectDeliveries is how many deliveries are looked at in one transaction.
+// inspectDeliveries is how many deliveries are inspected in one transaction.
 const inspectDeliveries = 500
 
-// deliveryFaults reads deliveries behind another, and what is wrong with each.
-// Whatever waits must be about an event that can still be sent, and the first of
-// an account must come due some time: all others of it wait behind that one.
+// deliveryFaults reads the deliveries after another one, and what is wrong with
+// each. A waiting delivery must have an event that can still be sent, and the
+// first one of an account must have a due time, because all its others wait for
+// it.
 const deliveryFaults = `SELECT d.webhook, d.event_id, d.supplier, d.external, CASE
 		WHEN e.id IS NULL AND d.state = 'waiting' THEN 'waits to be sent and is not there'
 		WHEN e.supplier <> d.supplier OR e.external <> d.external THEN 'is about another account than its delivery'
@@ -24,8 +25,8 @@ const deliveryFaults = `SELECT d.webhook, d.event_id, d.supplier, d.external, CA
 	FROM webhook_delivery d LEFT JOIN event e ON e.id = d.event_id
 	WHERE (d.webhook, d.event_id) > ($1, $2) ORDER BY d.webhook, d.event_id LIMIT $3`
 
-// inspectWebhooks looks for deliveries that will never be made, or not in their
-// order. It reports whether the inspection goes on.
+// inspectWebhooks looks for deliveries that will never be sent or are out of
+// order. It reports whether the inspection continues.
 func (s *Store) inspectWebhooks(ctx context.Context, done int, yield func(landfall.Inspection, error) bool) bool {
 	type seen struct {
 		webhook string
