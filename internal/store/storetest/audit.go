@@ -13,7 +13,7 @@ import (
 	"landfall"
 )
 
-// trail reads the whole audit.
+// trail reads the whole audit log.
 func trail(t *testing.T, store landfall.Store) (links []landfall.AuditLink, chain landfall.AuditChain) {
 	t.Helper()
 	inView(t, store, func(view landfall.View) (err error) {
@@ -26,21 +26,21 @@ func trail(t *testing.T, store landfall.Store) (links []landfall.AuditLink, chai
 	return links, chain
 }
 
-// sealAll chains everything that was written by now.
+// sealAll chains every entry written so far.
 func sealAll(t *testing.T, store landfall.Store) {
 	t.Helper()
 	var mark landfall.Watermark
 	var err error
 	for newest := int64(-1); mark.Complete < newest || newest < 0; newest = max(newest, mark.Newest) {
-		// Soundings are repeated until everything that was the newest at the first is
-		// complete; one alone says nothing while others write.
+		// Poll until every entry that was visible at the first call is complete. A
+		// single call proves nothing while others write.
 		if mark, _, err = store.ChainAudit(t.Context(), mark); err != nil {
 			t.Fatalf("Seal: %v", err)
 		}
 	}
 }
 
-// chained fails the test unless every entry has the place and the hash it must.
+// chained fails the test unless every entry has the expected position and hash.
 func chained(t *testing.T, store landfall.Store) []landfall.AuditLink {
 	t.Helper()
 	links, chain := trail(t, store)
@@ -57,8 +57,8 @@ func chained(t *testing.T, store landfall.Store) []landfall.AuditLink {
 	return links
 }
 
-// jot writes an entry and lets its transaction linger, so that one which began later
-// can commit earlier: the chain must have a place for both.
+// jot writes an entry and keeps its transaction open for a while, so that one
+// that began later can commit earlier. The chain must have a position for both.
 func jot(ctx context.Context, store landfall.Store, detail string, linger func()) error {
 	return store.Update(ctx, func(tx landfall.Tx) error {
 		if err := tx.AppendAudit(ctx, landfall.AuditEntry{Actor: "operator:ada", Action: "a", Subject: "s", Detail: detail}); err != nil {
@@ -69,14 +69,12 @@ func jot(ctx context.Context, store landfall.Store, detail string, linger func()
 	})
 }
 
-// audits hold a store to a record that whoever answers for the service can rely on:
-// nothing is done without it, nothing in it changes unnoticed, and no two writers
-// get in each other's way because of it.
+// audits check that the audit log can be relied on: every act is recorded, no
+// entry changes unnoticed, and writers do not block each other because of it.
 var audits = []promiseCheck{
-	// After an incident this is the only place where one can see what a key was used
-	// for. The staging that changed nothing leaves no entry: it did nothing that
-	// anybody could answer for, and books that are sent again would bury everything
-	// else.
+	// After an incident, the audit log is the only record of what a key was used
+	// for. A staging that changed nothing leaves no entry: there is nothing to
+	// account for, and books that are sent again would bury everything else.
 	{"what organisations do is in the audit, with who, from where and in which request", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		by := author(t, store)
@@ -85,7 +83,7 @@ var audits = []promiseCheck{
 		staging := newStaging(testKey, "x")
 		staging.By = request("r1")
 		stage(t, store, staging, landfall.StagedFirst, 1)
-		stage(t, store, staging, landfall.StagedAgain, 1) // which changes nothing
+		stage(t, store, staging, landfall.StagedAgain, 1) // changes nothing
 		mine := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
 		failed := landfall.Attempt{
 			Failure: &landfall.Failure{Code: "x"}, By: request("r2"),
@@ -94,7 +92,7 @@ var audits = []promiseCheck{
 		if err := store.Release(t.Context(), mine, failed); err != nil {
 			t.Fatal(err)
 		}
-		// A dry run is on record like everything else that somebody set going.
+		// A dry run is recorded like every other action.
 		dry := claimRequest(testKey)
 		dry.DryRun = true
 		mine = claimFor(t, store, dry, landfall.ClaimGranted)
@@ -129,9 +127,9 @@ var audits = []promiseCheck{
 			}
 		}
 	}},
-	// Operators have more power than any key, so what they do is kept under a
-	// person's name. The events of it name nobody: receivers outside learn of the
-	// account and not of the staff.
+	// Operators have more power than any key, so their actions are recorded under a
+	// person's name. The events do not name the person: external receivers learn
+	// about the account, not about the staff.
 	{"what an operator tries is in the audit under his name", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		stage(t, store, newStaging(testKey, "x"), landfall.StagedFirst, 1)
@@ -173,8 +171,8 @@ var audits = []promiseCheck{
 			return err
 		})
 	}},
-	// Every act has to be there, and yet a book of a thousand accounts must not write
-	// a thousand entries: the chain would grow faster than the data it is about.
+	// Every act must be recorded, but a book of a thousand accounts must not write a
+	// thousand entries: the chain would grow faster than the data it describes.
 	{"a batch of stagings is in the audit whole", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		by := author(t, store)
@@ -198,8 +196,8 @@ var audits = []promiseCheck{
 			t.Errorf("%d acts in %d entries", acts, len(links))
 		}
 	}},
-	// An entry about something that did not happen is as bad as a missing one:
-	// whoever answers for the service could not believe the others.
+	// An entry about something that did not happen is as bad as a missing one: it
+	// would make the other entries untrustworthy.
 	{"nothing of what failed is in the audit", func(t *testing.T, store landfall.Store) {
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
 			if err := tx.AppendAudit(t.Context(), landfall.AuditEntry{Actor: "a"}); err != nil {
@@ -212,9 +210,9 @@ var audits = []promiseCheck{
 			t.Errorf("%+v", links)
 		}
 	}},
-	// Several replicas seal, and writers commit in another order than they began. A
-	// chain that had one place twice or left an entry out could not be told from one
-	// that was forged.
+	// Several replicas chain entries, and writers commit in a different order than
+	// they began. A chain that used a position twice or left an entry out would look
+	// the same as a forged one.
 	{"entries are chained in order, whoever writes and seals meanwhile", func(t *testing.T, store landfall.Store) {
 		const writers, each = 16, 8
 		ended := make(chan struct{})
@@ -238,7 +236,7 @@ var audits = []promiseCheck{
 		atOnce(writers, func(writer int) {
 			for number := range each {
 				err := landfall.ErrOverloaded
-				for errors.Is(err, landfall.ErrOverloaded) { // nothing was done then
+				for errors.Is(err, landfall.ErrOverloaded) { // nothing was written
 					err = jot(t.Context(), store, fmt.Sprintf("%d/%d", writer, number), func() { time.Sleep(rand.N(3 * time.Millisecond)) })
 				}
 				if err != nil {
@@ -253,9 +251,8 @@ var audits = []promiseCheck{
 			t.Errorf("%d entries of %d", len(links), writers*each)
 		}
 	}},
-	// The late one has the lower number and is not visible yet. Who sealed by what
-	// can be seen would close the chain over its head, and then it could never be
-	// chained.
+	// The late entry has the lower id and is not visible yet. Chaining only what is
+	// visible would move the chain past it, and it could never be chained.
 	{"an entry that commits late finds its place", func(t *testing.T, store landfall.Store) {
 		begun, release, overtaken := make(chan struct{}, 5), make(chan struct{}), make(chan struct{})
 		var both sync.WaitGroup
@@ -272,7 +269,7 @@ var audits = []promiseCheck{
 			close(overtaken)
 		})
 		select {
-		case <-overtaken: // on a database that lets several write
+		case <-overtaken: // on a database with several concurrent writers
 		case <-time.After(300 * time.Millisecond):
 		}
 		var mark landfall.Watermark
@@ -282,7 +279,7 @@ var audits = []promiseCheck{
 				select {
 				case <-overtaken:
 					t.Fatal(err)
-				default: // somebody writes, and nobody else can
+				default: // the only writer is busy
 				}
 			}
 		}
@@ -294,9 +291,9 @@ var audits = []promiseCheck{
 			t.Errorf("%+v", links)
 		}
 	}},
-	// An entry that is not chained can still be changed unnoticed, so somebody must
-	// see when sealing has stopped. The count ends at what was asked for: a backlog
-	// is worst just when nobody has time to count it.
+	// An entry that is not chained yet can still be changed unnoticed, so it must be
+	// visible when chaining has stopped. The count stops at the requested limit: a
+	// backlog is largest when there is least time to count it.
 	{"what is not chained yet is told", func(t *testing.T, store landfall.Store) {
 		for range 3 {
 			if err := jot(t.Context(), store, "", func() {}); err != nil {

@@ -10,10 +10,10 @@ import (
 	"landfall"
 )
 
-// teamName is there in most cases; creation needs one.
+// teamName is the team of most cases. A creation needs one.
 const teamName = "Migration Team"
 
-// staged makes a supplier, a team and staged processes with these numbers.
+// staged creates a supplier, a team and staged processes with these numbers.
 func staged(t *testing.T, store landfall.Store, numbers ...string) {
 	t.Helper()
 	createSupplier(t, store)
@@ -24,13 +24,13 @@ func staged(t *testing.T, store landfall.Store, numbers ...string) {
 	}
 }
 
-// claimRequest is for a minute: no case takes so long, so a lease that ends does so because
-// the case wants it.
+// claimRequest asks for a lease of one minute. No case takes that long, so a
+// lease ends only if the case ends it.
 func claimRequest(key landfall.Key) landfall.ClaimRequest {
 	return landfall.ClaimRequest{Key: key, Team: teamName, Lease: time.Minute}
 }
 
-// claimFor asks for a claim and compares the verdict.
+// claimFor requests a claim and compares the verdict.
 func claimFor(t *testing.T, store landfall.Store, request landfall.ClaimRequest, verdict landfall.ClaimVerdict) landfall.Claim {
 	t.Helper()
 	outcome, err := store.Claim(t.Context(), request)
@@ -43,11 +43,11 @@ func claimFor(t *testing.T, store landfall.Store, request landfall.ClaimRequest,
 	return outcome.Claim
 }
 
-// expire waits until the database's clock has ended a claim.
+// expire waits until a claim has expired by the database's clock.
 func expire(t *testing.T, store landfall.Store, key landfall.Key) {
 	t.Helper()
-	// The process is asked and no time is slept: only the database's clock decides
-	// when a lease has ended, and this program's may be ahead of it.
+	// Poll the process instead of sleeping: only the database's clock decides when a
+	// lease has ended, and this program's clock may be ahead of it.
 	for end := time.Now().Add(20 * time.Second); readProcess(t, store, key).State != landfall.Staged; {
 		if time.Now().After(end) {
 			t.Fatal("the lease never ends")
@@ -68,14 +68,15 @@ func setLimit(t *testing.T, store landfall.Store, most int) {
 	})
 }
 
-// claimChecks are about who may create an account. At most one does, it learns what it
-// needs with the claim, and a holder that died gives way without anybody's help.
+// claimChecks are about who may create an account. At most one caller may, it
+// gets everything it needs with the claim, and the claim of a dead holder ends by
+// itself.
 var claimChecks = []promiseCheck{
-	// Whoever holds a claim creates from the document that came with it and does not
-	// ask again: with an older one a customer would get the account that the supplier
-	// has mended since. What is left of the lease is told to those who are refused,
-	// so that they know when it is worth coming back; the ten seconds of room are for
-	// slow machines.
+	// The holder of a claim creates the account from the document that came with it
+	// and does not ask again. From an older document, a customer would get an
+	// account that the supplier has corrected since. Refused callers learn how much
+	// of the lease is left, so that they know when to come back. The ten seconds of
+	// slack are for slow machines.
 	{"a claim holds the staged document and is seen", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		stage(t, store, newStaging(testKey, "second"), landfall.StagedAgain, 2)
@@ -91,17 +92,17 @@ var claimChecks = []promiseCheck{
 		if err != nil || taken.Verdict != landfall.ClaimTaken || taken.LeaseLeft < 50*time.Second || taken.LeaseLeft > time.Minute {
 			t.Errorf("claiming it again: %+v, %v", taken, err)
 		}
-		// A revision that came in behind a claim's back would be on record as the
-		// newest, and the account would be made from another.
+		// A revision accepted during a claim would be recorded as the newest, but the
+		// account would be created from an older one.
 		outcome, err := store.Stage(t.Context(), newStaging(testKey, "third"))
 		if err != nil || outcome.Verdict != landfall.RefusedClaimed || outcome.LeaseLeft < 50*time.Second || outcome.LeaseLeft > time.Minute {
 			t.Errorf("re-staging: %+v, %v", outcome, err)
 		}
 	}},
-	// Each reason asks for something else of the caller: to stage, to take a mark
-	// away, to name a team that there is, to wait for the operator. One reason for
-	// all of them would leave people guessing, and a refusal that changed the process
-	// would make them wait.
+	// Each reason asks the caller for something else: to stage the account, to
+	// remove a skip mark, to name an existing team, or to wait for the operator. A
+	// single reason for all of them would leave people guessing, and a refusal that
+	// changed the process would make them wait.
 	{"a claim is refused with its reason", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "skipped", "staged", "done")
 		own := func(number string) landfall.ClaimRequest {
@@ -117,9 +118,9 @@ var claimChecks = []promiseCheck{
 		teamless := own("staged")
 		teamless.Team = "Nobody"
 		claimFor(t, store, teamless, landfall.ClaimNoTeam)
-		// Who lost the answer of a creation asks again, and must learn the number.
-		// That holds in a pause too: it would otherwise look as if the account had
-		// never been made.
+		// A caller that lost the response of a creation asks again and must get the
+		// number. This also applies while the supplier is paused: otherwise it would
+		// look as if the account had never been created.
 		made := create(t, store, claimFor(t, store, own("done"), landfall.ClaimGranted), sampleAccount())
 		outcome, err := store.Claim(t.Context(), own("done"))
 		if err != nil || outcome.Verdict != landfall.ClaimImported || outcome.AccountNumber != made.Number {
@@ -136,10 +137,9 @@ var claimChecks = []promiseCheck{
 			t.Errorf("a refused claim left %s", state)
 		}
 	}},
-	// With two holders only one account could be written, but everything that is done
-	// before it is written would be done twice. Those who come second are told that
-	// it is taken and get no error: to be late is nothing that anybody has to look
-	// into.
+	// With two holders only one account could be written, but all the work before
+	// the write would be done twice. Callers that come second are told that the
+	// process is taken and get no error: being late needs no investigation.
 	{"of many claims at once one is granted", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		var granted, taken atomic.Int32
@@ -158,10 +158,10 @@ var claimChecks = []promiseCheck{
 			t.Errorf("%d granted, %d taken", granted.Load(), taken.Load())
 		}
 	}},
-	// A replica that dies releases nothing, and one that was only stopped for a while
-	// wakes up and goes on as if nothing had happened. The first must hold nobody up
-	// for good, and the second must not write over whoever took its place: the token
-	// tells them apart.
+	// A replica that dies releases nothing, and one that was only suspended wakes up
+	// and goes on as if nothing had happened. The first must not block others
+	// forever, and the second must not overwrite the work of the next holder. The
+	// token tells them apart.
 	{"a lease ends by the clock, and its holder is fenced off", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		short := claimRequest(testKey)
@@ -186,9 +186,9 @@ var claimChecks = []promiseCheck{
 		}
 		create(t, store, fresh, sampleAccount())
 	}},
-	// Work that takes longer than a lease goes on only by renewing. The first lease
-	// is long enough for a slow machine to renew it in time, and the second so long
-	// that the claim can only be free if the renewal was not kept.
+	// Work that takes longer than a lease depends on renewing it. The first lease is
+	// long enough for a slow machine to renew in time. The second is so long that
+	// the claim can be free only if the renewal was not stored.
 	{"a renewed lease lasts", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		short := claimRequest(testKey)
@@ -202,10 +202,9 @@ var claimChecks = []promiseCheck{
 			claimFor(t, store, claimRequest(testKey), landfall.ClaimTaken)
 		}
 	}},
-	// That a lease has ended takes nothing away by itself; that somebody else has the
-	// process does. To refuse here would throw away finished work that nobody else
-	// has begun. The second creation is what comes when the answer of the first was
-	// lost.
+	// An expired lease alone does not invalidate a claim; only a new holder does.
+	// Refusing here would throw away finished work that no one else has begun. The
+	// second creation simulates a caller that lost the first response.
 	{"a lease that ended unnoticed still creates, once", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		short := claimRequest(testKey)
@@ -218,10 +217,9 @@ var claimChecks = []promiseCheck{
 			t.Errorf("creating again: %+v, %v", outcome, err)
 		}
 	}},
-	// The failure is all that people have to mend an account by, so it comes back
-	// whole, with the place of every violation. An attempt that found nothing wrong
-	// takes it away again: a list that keeps what was mended is a list that nobody
-	// believes.
+	// The failure is all that people have to correct an account, so it is read back
+	// in full, with the position of every violation. An attempt that finds nothing
+	// wrong removes it: people stop trusting a list that keeps corrected failures.
 	{"a released claim can be claimed again and keeps its failure", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		failure := landfall.Failure{Code: "account_failed_validation", Detail: "No.", DryRun: true, Violations: []landfall.Violation{{Code: "c", Attr: "customers.0.landline", Detail: "d"}}}
@@ -248,25 +246,23 @@ var claimChecks = []promiseCheck{
 			t.Errorf("events %+v", kept)
 		}
 	}},
-	// A limit that each replica counted for itself would grow with the number of
-	// replicas, and one that was read before it was used would be passed by all who
-	// read it at once.
+	// A limit that each replica counted by itself would grow with the number of
+	// replicas. A limit that was read first and applied later would be exceeded by
+	// concurrent readers.
 	{"claims never exceed the supplier's limit", func(t *testing.T, store landfall.Store) {
 		claimUnderLimits(t, store, 5, 0)
 	}},
 	// The supplier has no limit here, so nothing else can hold the callers back: the
-	// limit that comes with the request has to count by itself.
+	// limit in the request must be enforced by itself.
 	{"claims never exceed the service's limit", func(t *testing.T, store landfall.Store) {
 		claimUnderLimits(t, store, 0, 7)
 	}},
-	// An operator who lowers one of the two expects to have less at once, whichever
-	// it is.
+	// An operator who lowers either limit expects fewer concurrent claims.
 	{"of two limits the lower one counts", func(t *testing.T, store landfall.Store) {
 		claimUnderLimits(t, store, 3, 7)
 	}},
-	// A place that a dead holder kept would be lost for ever, and in the end nobody
-	// could create anything. The limit is one, so that a single lost place is seen at
-	// once.
+	// A slot kept by a dead holder would be lost forever, and in the end no account
+	// could be created. The limit is one, so that a single lost slot shows at once.
 	{"an ended lease and a released claim give their places back", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2", "3")
 		setLimit(t, store, 1)
@@ -279,8 +275,8 @@ var claimChecks = []promiseCheck{
 		expire(t, store, short.Key)
 		second := claimFor(t, store, own("2"), landfall.ClaimGranted)
 		claimFor(t, store, own("3"), landfall.ClaimOverLimit)
-		// Both would be true; that the account is under way says more than that there
-		// is no room.
+		// Both answers would be true. That the account is in progress says more than
+		// that the limit is reached.
 		claimFor(t, store, own("2"), landfall.ClaimTaken)
 		if err := store.Release(t.Context(), second, landfall.Attempt{Event: landfall.Event{Type: landfall.EventImportFailed}}); err != nil {
 			t.Fatal(err)
@@ -290,13 +286,12 @@ var claimChecks = []promiseCheck{
 	}},
 }
 
-// claimUnderLimits lets 64 callers claim different processes under limits, and checks
-// that exactly as many are granted as the lower limit allows.
+// claimUnderLimits lets 64 callers claim different processes under limits, and
+// checks that exactly as many are granted as the lower limit allows.
 func claimUnderLimits(t *testing.T, store landfall.Store, supplier, service int) {
 	var numbers []string
 	for number := range 64 {
-		// Each caller has an account of his own, so nothing but the limit can refuse
-		// him.
+		// Each caller has its own account, so only the limit can refuse it.
 		numbers = append(numbers, fmt.Sprint(number))
 	}
 	staged(t, store, numbers...)

@@ -12,7 +12,7 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// on is for days written into cases; a mistake in one is a mistake in the case.
+// on parses a day written in a case and panics on a mistake in it.
 func on(text string) calendar.Day {
 	day, err := calendar.ParseDay(text)
 	if err != nil {
@@ -21,7 +21,7 @@ func on(text string) calendar.Day {
 	return day
 }
 
-// sampleAccount is an account with something in every place.
+// sampleAccount returns an account with every field and list filled.
 func sampleAccount() landfall.Account {
 	value, err := money.ParseDecimal("45210.50")
 	if err != nil {
@@ -72,7 +72,7 @@ func sampleAccount() landfall.Account {
 	return account
 }
 
-// create makes an account and gives what came of it.
+// create creates an account and returns the outcome.
 func create(t *testing.T, store landfall.Store, claim landfall.Claim, account landfall.Account) landfall.CreateOutcome {
 	t.Helper()
 	outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claim, Account: account})
@@ -82,8 +82,8 @@ func create(t *testing.T, store landfall.Store, claim landfall.Claim, account la
 	return outcome
 }
 
-// readAccount also compares the figures that are kept beside the account with what is
-// on it: every case that looks at an account looks at both.
+// readAccount reads an account and compares the figures stored with it to its
+// contents, so that every case that reads an account checks both.
 func readAccount(t *testing.T, store landfall.Store, key landfall.Key) (found landfall.Account) {
 	t.Helper()
 	var figures landfall.AccountFigures
@@ -98,7 +98,7 @@ func readAccount(t *testing.T, store landfall.Store, key landfall.Key) (found la
 		CreatedAt: found.CreatedAt, Currency: found.Data.Currency, Balance: found.Balance,
 		LedgerEntries: len(found.Ledger), Notes: len(found.Data.Notes), Statements: len(found.Data.Statements),
 	})
-	// The list has the same figures by another statement, so it is held against them
+	// The list computes the same figures with another statement, so compare those
 	// too.
 	for entry, err := range store.List(t.Context(), landfall.ProcessQuery{
 		Supplier: key.Supplier, Filter: landfall.ImportedProcesses, Figures: true,
@@ -130,7 +130,7 @@ func balanced(t *testing.T, account landfall.Account) {
 	}
 }
 
-// readEvents are those of one account, in the order in which they were committed.
+// readEvents returns the events of one account in commit order.
 func readEvents(t *testing.T, store landfall.Store, key landfall.Key) (found []landfall.Event) {
 	t.Helper()
 	inView(t, store, func(view landfall.View) (err error) {
@@ -140,7 +140,7 @@ func readEvents(t *testing.T, store landfall.Store, key landfall.Key) (found []l
 	return found
 }
 
-// same compares deeply; an empty list and none are the same.
+// same compares deeply. An empty list and nil are the same.
 func same(t *testing.T, got, want any) {
 	t.Helper()
 	if difference := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.AllowUnexported(calendar.Day{}),
@@ -149,14 +149,14 @@ func same(t *testing.T, got, want any) {
 	}
 }
 
-// creations hold a store to its most important promise: an account is there whole
-// and once, or not at all, and only for whoever holds the claim.
+// creations check the most important promise of a store: an account is created
+// completely and once, or not at all, and only for the holder of the claim.
 var creations = []promiseCheck{
-	// This is what customers are billed by afterwards. The account has something in
-	// every place, values that are empty beside values that are not, and text that
-	// means something to a database or to a list in one: whatever a store drops or
-	// bends shows here. By its number it must be the very same account, since that is
-	// what people have in their hands.
+	// Customers are billed from this data. The account has every field filled, empty
+	// values beside others, and text with a special meaning to a database or to a
+	// list in one, so that anything a store drops or changes shows here. Read by its
+	// number it must be exactly the same account, since the number is what people
+	// have.
 	{"an account is read back as it was written", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		made := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
@@ -181,8 +181,8 @@ var creations = []promiseCheck{
 			t.Errorf("events %+v", told)
 		}
 	}},
-	// A process that waits is no empty account. Whoever got one without an error
-	// would show a balance of nothing for somebody who owes money.
+	// A pending process is not an empty account. A caller that got one without an
+	// error would show a zero balance for a customer who owes money.
 	{"no account is ErrNotFound", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		inView(t, store, func(view landfall.View) error {
@@ -195,8 +195,8 @@ var creations = []promiseCheck{
 			return nil
 		})
 	}},
-	// Everything but the open period may be missing, and whatever joins the parts
-	// must not lose an account because one part has no rows.
+	// Everything but the open period may be missing. A join must not lose an account
+	// because one part has no rows.
 	{"the smallest account is an account", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		small := landfall.Account{Periods: []landfall.Period{{FromOn: on("2026-07-01")}}}
@@ -205,8 +205,8 @@ var creations = []promiseCheck{
 			t.Errorf("got %+v", found)
 		}
 	}},
-	// An account that exists and is listed as failed would be mended and sent again
-	// for nothing, and the count of what is left to do would never reach zero.
+	// An account that exists but is listed as failed would be corrected and sent
+	// again for nothing, and the count of remaining accounts would never reach zero.
 	{"a creation clears an earlier failure", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		fail(t, store, testKey, landfall.Failure{Code: "x"})
@@ -215,10 +215,10 @@ var creations = []promiseCheck{
 			t.Errorf("got %+v", found.Failure)
 		}
 	}},
-	// The store is the last that can see it: once written, a balance that is not the
-	// sum of its ledger is wrong on every bill. An account without an open period
-	// could never be posted to. The refusal costs the holder nothing, so the right
-	// account still gets through with the same claim.
+	// The store is the last place that can detect this: once written, a balance that
+	// is not the sum of its ledger is wrong on every bill. An account without an
+	// open period could never be posted to. The refusal keeps the claim, so the
+	// correct account can still be created with it.
 	{"books that do not add up are refused", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		mine := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
@@ -234,9 +234,9 @@ var creations = []promiseCheck{
 		}
 		create(t, store, mine, sampleAccount())
 	}},
-	// An operator pauses because something is going wrong, and claims that were
-	// granted a moment before are the very ones he wants stopped. A dry run is
-	// refused as well, or it would foretell what could not happen.
+	// An operator pauses a supplier because something is going wrong, and the claims
+	// granted a moment before are exactly the ones to stop. A dry run is refused as
+	// well, or it would predict something that could not happen.
 	{"a supplier paused after the claim refuses the creation", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		mine := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
@@ -251,8 +251,8 @@ var creations = []promiseCheck{
 			}
 		}
 		mine.DryRun = false
-		// To let go is not to create: whoever stops because of the pause must be able
-		// to.
+		// Releasing is not creating: a holder that stops because of the pause must be
+		// able to release its claim.
 		if err := store.Release(t.Context(), mine, landfall.Attempt{Event: landfall.Event{Type: landfall.EventImportFailed}}); err != nil {
 			t.Errorf("the claim of a paused supplier cannot be released: %v", err)
 		}

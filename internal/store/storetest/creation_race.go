@@ -10,10 +10,11 @@ import (
 	"landfall"
 )
 
-// Creations beside others who want the same account, or want it not to be there.
+// creationRaces are creations that run at the same time as others that want the
+// same account, or want it not to exist.
 var creationRaces = []promiseCheck{
-	// A caller that hears nothing sends again, and its first attempt may still be
-	// under way. Two accounts for one customer would both be billed.
+	// A caller that gets no response sends again, and its first attempt may still be
+	// in progress. Two accounts for one customer would both be billed.
 	{"many creations with one claim make one account", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		mine := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
@@ -34,18 +35,17 @@ var creationRaces = []promiseCheck{
 		}
 		readAccount(t, store, testKey)
 	}},
-	// The mark says that an account must not come to be. If both won, the operator
-	// would believe that it never will while the customer already has it. There are
-	// many rounds, since each of them tries one order of the two at most.
+	// The mark says that an account must not be created. If both won, the operator
+	// would believe that it never will be, although the customer already has it.
+	// There are many rounds because each tests at most one order.
 	{"against a skip mark exactly one wins", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		for round := range 20 {
 			own := landfall.Key{Supplier: supplierCode, External: fmt.Sprint(round)}
 			stageAny(t, store, newStaging(own, "x"))
 			short := claimRequest(own)
-			// A claim that is alive would keep the mark away, and the creation would
-			// always win.
-			short.Lease = time.Millisecond // so that both are possible
+			// A live claim would block the mark, and the creation would always win.
+			short.Lease = time.Millisecond // so that either can win
 			mine := claimFor(t, store, short, landfall.ClaimGranted)
 			expire(t, store, own)
 			var created, skipped atomic.Int32
@@ -75,16 +75,16 @@ var creationRaces = []promiseCheck{
 			}
 		}
 	}},
-	// A claim that read its document before the last staging and its number after it
-	// would name a revision that the account was not made from, and nobody could ever
-	// tell what the supplier had really sent. From the claim on no staging is
-	// accepted, so the claim's revision must be the last of all.
+	// A claim that read its document before the last staging and its revision number
+	// after it would name a revision that the account was not created from, and
+	// there would be no way to tell what the supplier had really sent. After the
+	// claim no staging is accepted, so the claim's revision must be the last one.
 	{"an account is made from one whole staged revision", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		var mine landfall.Claim
 		var last atomic.Int32
-		// Eight stage twenty times each while the ninth claims once, somewhere in
-		// between.
+		// Eight callers stage twenty times each while the ninth claims once, at some
+		// point in between.
 		atOnce(9, func(number int) {
 			if number == 8 {
 				outcome, err := store.Claim(t.Context(), claimRequest(testKey))
@@ -112,8 +112,8 @@ var creationRaces = []promiseCheck{
 			t.Errorf("the claim holds another document than revision %d", mine.Revision)
 		}
 	}},
-	// Creations that come at once may be written together. The small one must not
-	// wait to be refused with the large one, nor get rows of its ledger.
+	// Concurrent creations may be written together. The small one must not be
+	// refused with the large one, nor get rows of its ledger.
 	{"accounts of very different sizes share a moment", func(t *testing.T, store landfall.Store) {
 		const many = 10_000
 		staged(t, store, "small", "large")
@@ -142,10 +142,10 @@ var creationRaces = []promiseCheck{
 			same(t, readAccount(t, store, landfall.Key{Supplier: supplierCode, External: number}).Ledger, given.Ledger)
 		}
 	}},
-	// Once the operator has his answer he relies on it, perhaps to repair data by
-	// hand. The flag is read before each creation begins, so that only those count
-	// which certainly began after the answer; those that began before may end either
-	// way.
+	// Once the operator has the response, they rely on it, perhaps to repair data by
+	// hand. The flag is read before each creation begins, so that only creations
+	// that certainly began after the response count. Those that began before may end
+	// either way.
 	{"no account begun after a pause was answered is created", func(t *testing.T, store landfall.Store) {
 		var numbers []string
 		for number := range callerCount {

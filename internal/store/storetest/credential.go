@@ -8,12 +8,14 @@ import (
 	"landfall"
 )
 
-// apiKey has a hash that no other id has, since keys are found by it.
+// apiKey returns a key with a hash derived from its id, since keys are looked up
+// by hash.
 func apiKey(id string) landfall.APIKey {
 	return landfall.APIKey{ID: id, Organisation: organisation, Role: landfall.RoleImporter, SecretHash: sha256.Sum256([]byte(id))}
 }
 
-// newToken ends at a whole microsecond: that is what both databases can keep.
+// newToken returns a token that expires at a whole microsecond, the precision of
+// both databases.
 func newToken(text string, use landfall.TokenUse, end time.Duration) landfall.ServiceToken {
 	return landfall.ServiceToken{
 		Hash: sha256.Sum256([]byte(text)), Use: use, KeyID: "k1",
@@ -35,11 +37,11 @@ func enrol(t *testing.T, store landfall.Store, tokens ...landfall.ServiceToken) 
 	})
 }
 
-// credentials are about who may ask. What was revoked or has ended opens no door,
-// and no secret is kept in a form in which it could be used.
+// credentials are about authentication. Revoked or expired credentials are
+// refused, and no secret is stored in a usable form.
 var credentials = []promiseCheck{
-	// Disabling is the quickest way to stop somebody, and it can be taken back:
-	// nothing of the organisation may be lost by it.
+	// Disabling is the quickest way to stop an organisation, and it can be undone,
+	// so it must not lose any of the organisation's data.
 	{"an organisation is kept and can be disabled", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
 			if err := tx.CreateOrganisation(t.Context(), organisation); err != nil {
@@ -69,9 +71,9 @@ var credentials = []promiseCheck{
 			})
 		}
 	}},
-	// The role and the end are what limits a key. One that came back with more rights
-	// or a later end than it was given would open what was meant to be closed. The
-	// end has microseconds, which is as fine as both databases keep it.
+	// The role and the expiry limit a key. A key read back with more rights or a
+	// later expiry than it was given would allow what was meant to be forbidden. The
+	// expiry has microseconds, the precision of both databases.
 	{"a key is kept whole", func(t *testing.T, store landfall.Store) {
 		given := apiKey("k2")
 		given.Role, given.ExpiresAt = landfall.RoleViewer, time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC)
@@ -87,8 +89,9 @@ var credentials = []promiseCheck{
 			return err
 		})
 	}},
-	// A key of nobody could never be stopped by disabling its organisation, and a
-	// second key with the id of the first would replace its secret.
+	// A key without an organisation could not be stopped by disabling its
+	// organisation, and a second key with the id of the first would replace its
+	// secret.
 	{"a key needs an organisation and exists once", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
 			wantError(t, tx.CreateKey(t.Context(), apiKey("k1")), landfall.ErrNotFound)
@@ -100,7 +103,7 @@ var credentials = []promiseCheck{
 			return nil
 		})
 	}},
-	// Whoever manages his keys must not see those of others.
+	// An organisation must not see the keys of others.
 	{"keys are listed by organisation, oldest first", func(t *testing.T, store landfall.Store) {
 		enrol(t, store)
 		update(t, store, func(tx landfall.Tx) error {
@@ -123,8 +126,8 @@ var credentials = []promiseCheck{
 			return err
 		})
 	}},
-	// After a theft it matters when the key ended. Somebody who revokes it once more,
-	// to be sure, must not make it look as if it had been good until then.
+	// After a theft it matters when the key was revoked. Revoking it again, to be
+	// sure, must not make it look as if it had been valid until then.
 	{"a revoked key keeps the first time", func(t *testing.T, store landfall.Store) {
 		enrol(t, store)
 		var times []time.Time
@@ -147,12 +150,12 @@ var credentials = []promiseCheck{
 			return nil
 		})
 	}},
-	// A rotation gives the old key a little time. A later rotation with a longer
-	// overlap must not bring back what was about to end.
+	// A rotation keeps the old key valid for a short time. A later rotation with a
+	// longer overlap must not extend a key that is about to expire.
 	{"a key's end only moves forward", func(t *testing.T, store landfall.Store) {
 		enrol(t, store)
 		soon, later := time.UnixMicro(2e15).UTC(), time.UnixMicro(3e15).UTC()
-		// The last one is later than what is set, and must change nothing.
+		// The last time is later than the stored one and must change nothing.
 		for _, at := range []time.Time{later, soon, later} {
 			update(t, store, func(tx landfall.Tx) error { return tx.ExpireKey(t.Context(), "k1", at) })
 		}
@@ -168,8 +171,8 @@ var credentials = []promiseCheck{
 			return nil
 		})
 	}},
-	// Every request is let in by this, with one question to the store: a token is as
-	// good as the key and the organisation behind it.
+	// Every request is authenticated by this one query: a token is only as valid as
+	// its key and its organisation.
 	{"a token is found with its key and organisation", func(t *testing.T, store landfall.Store) {
 		given := newToken("a", landfall.AccessToken, time.Hour)
 		enrol(t, store, given)
@@ -190,9 +193,10 @@ var credentials = []promiseCheck{
 			return nil
 		})
 	}},
-	// One that could be used again would be as good as the key for whoever finds it
-	// in a log. Those that have ended, those of another use and unknown ones get the
-	// same answer, so that nobody learns from it which of them exist.
+	// A refresh token that could be used again would be as good as the key for
+	// anyone who finds it in a log. Expired tokens, tokens for another use and
+	// unknown tokens all get the same response, so that it does not reveal which of
+	// them exist.
 	{"a refresh token is good once", func(t *testing.T, store landfall.Store) {
 		good := newToken("good", landfall.RefreshToken, time.Hour)
 		late := newToken("late", landfall.RefreshToken, -time.Hour)
@@ -210,7 +214,7 @@ var credentials = []promiseCheck{
 			return err
 		})
 	}},
-	// Otherwise a thief would go on from token to token after the key was revoked.
+	// Otherwise a thief could go on from token to token after the key was revoked.
 	{"a refresh token of a revoked key is worthless", func(t *testing.T, store landfall.Store) {
 		good := newToken("good", landfall.RefreshToken, time.Hour)
 		enrol(t, store, good)
@@ -222,7 +226,7 @@ var credentials = []promiseCheck{
 			return nil
 		})
 	}},
-	// There is a new token for every login, and the table would grow for ever.
+	// Every login creates a token, so without this the table would grow forever.
 	{"expired tokens are forgotten", func(t *testing.T, store landfall.Store) {
 		old, young := newToken("old", landfall.AccessToken, -time.Hour), newToken("young", landfall.AccessToken, time.Hour)
 		enrol(t, store, old, young)
@@ -240,9 +244,9 @@ var credentials = []promiseCheck{
 			return err
 		})
 	}},
-	// After a long time without cleaning there may be millions, and one statement
-	// over all of them would hold up every login. The tokens are saved out of order,
-	// so that the oldest are not merely those that came first.
+	// After a long time without cleanup there may be millions, and one statement
+	// over all of them would block every login. The tokens are saved out of order,
+	// so that the oldest are not simply the first ones saved.
 	{"expired tokens are forgotten a few at a time, the oldest first", func(t *testing.T, store landfall.Store) {
 		oldest, older, old := newToken("a", landfall.AccessToken, -3*time.Hour), newToken("b", landfall.AccessToken, -2*time.Hour), newToken("c", landfall.AccessToken, -time.Hour)
 		enrol(t, store, older, old, oldest)

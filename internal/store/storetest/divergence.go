@@ -10,11 +10,12 @@ import (
 	"landfall"
 )
 
-// divergences are what the databases would do differently if they were let.
+// divergences are cases in which the databases would behave differently unless
+// the store prevents it.
 var divergences = []promiseCheck{
-	// One database cannot keep a NUL and the other keeps anything. What was staged on
-	// the one could then not be moved to the other, so both refuse it, in names,
-	// numbers and documents alike.
+	// One database cannot store a NUL and the other stores anything. Data staged on
+	// one could not be moved to the other, so both refuse it in names, numbers and
+	// documents.
 	{"a NUL or broken UTF-8 is refused everywhere", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		for _, bad := range []string{"a\x00b", "a\xffb", "a\xed\xa0\x80b"} {
@@ -34,10 +35,10 @@ var divergences = []promiseCheck{
 			t.Errorf("got %q", found)
 		}
 	}},
-	// A document that cannot be read would be found only when somebody tries to
-	// create from it. The bad ones are sent beside good ones, since they may share a
-	// transaction. They are the caller's fault: unavailable would make him send them
-	// again for ever.
+	// A document that cannot be parsed would be noticed only when an account is
+	// created from it. The bad ones are sent along with good ones, since they may
+	// share a transaction. They are the caller's fault: ErrUnavailable would make
+	// the caller send them again forever.
 	{"malformed JSON is refused, and only that", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		bad := []string{"", "{", "{]", "{'a':1}", `{"a":01}`, `{"a":1,}`, "nul", `{"a":"` + "\x01" + `"}`, `{"a":NaN}`, "{} {}"}
@@ -59,8 +60,8 @@ var divergences = []promiseCheck{
 			t.Errorf("%d processes, want %d", len(found), len(bad))
 		}
 	}},
-	// Errors end in logs, which many may read and which are kept by other rules than
-	// personal data. Databases like to quote the row that they stumbled over.
+	// Errors end up in logs, which many people may read and which have other
+	// retention rules than personal data. Databases often quote the offending row.
 	{"an error tells no data", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		given := newStaging(testKey, "x")
@@ -70,8 +71,8 @@ var divergences = []promiseCheck{
 			t.Errorf("got %v", err)
 		}
 	}},
-	// Databases sort by the language they were set up with. Pages that go on behind a
-	// name would skip or repeat rows when the language changes, or when the data
+	// Databases sort by the language they were set up with. Pages that continue
+	// after a name would skip or repeat rows when the language changes or the data
 	// moves.
 	{"names sort by bytes", func(t *testing.T, store landfall.Store) {
 		names := []string{"b", "B", "a b", "ab", "A", "é", "z", "Z", "_", "1", "10", "9"}
@@ -83,7 +84,7 @@ var divergences = []promiseCheck{
 			}
 			return nil
 		})
-		// Go sorts by bytes, which is what every store has to do.
+		// Go sorts by bytes, as every store must.
 		slices.Sort(names)
 		inView(t, store, func(view landfall.View) error {
 			teams, err := view.Teams(t.Context())
@@ -99,10 +100,10 @@ var divergences = []promiseCheck{
 			return err
 		})
 	}},
-	// Suppliers' numbers are theirs, and two that merely look alike are two
-	// customers. The list has what a database may take for equal: letters in two
-	// cases, blanks at the end, two ways to write one letter, wildcards, and numbers
-	// that are equal as numbers.
+	// Suppliers choose their own numbers, and two that merely look alike are two
+	// customers. The list contains what a database may consider equal: upper and
+	// lower case, trailing blanks, two encodings of one letter, wildcards, and
+	// numbers that are numerically equal.
 	{"keys differ by case, spaces and accents", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		numbers := []string{"abc", "ABC", "abc ", " abc", "äbc", "a\u0308bc", "%", "_", "a%", "0", "00", "1e0", "1"}
@@ -121,7 +122,8 @@ var divergences = []promiseCheck{
 		})
 	}},
 	{"a fault kept quiet still undoes the update", func(t *testing.T, store landfall.Store) {
-		// One database would commit what came before the fault, the other not.
+		// One database would commit the statements before the error, the other would
+		// not.
 		broken := landfall.NewSupplier("BROKEN")
 		broken.Status = "Nonsense"
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
@@ -142,8 +144,8 @@ var divergences = []promiseCheck{
 			return nil
 		})
 	}},
-	// Whatever a supplier sends as a number must arrive as that number, and never as
-	// a part of a statement, a placeholder or a pattern.
+	// Whatever a supplier sends as a number must be stored as that number, and never
+	// be interpreted as part of a statement, a placeholder or a pattern.
 	{"hostile text is only text", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		names := []string{`'; DROP TABLE process; --`, `" OR 1=1`, `$1`, `?`, `{now}`, `\`, `%s`, "\n", "🙂"}

@@ -9,7 +9,7 @@ import (
 	"landfall"
 )
 
-// erase is what an operator does on a person's request.
+// erase does what an operator does at a person's request.
 func erase(t *testing.T, store landfall.Store, key landfall.Key) (erasure landfall.Erasure) {
 	t.Helper()
 	update(t, store, func(tx landfall.Tx) (err error) {
@@ -19,7 +19,7 @@ func erase(t *testing.T, store landfall.Store, key landfall.Key) (erasure landfa
 	return erasure
 }
 
-// said gives everything that can be read about a process, as text.
+// said returns everything that can be read about a process, as text.
 func said(t *testing.T, store landfall.Store, key landfall.Key) string {
 	t.Helper()
 	var all []any
@@ -53,13 +53,14 @@ func said(t *testing.T, store landfall.Store, key landfall.Key) string {
 	return string(text)
 }
 
-// erasures look for a word that was planted everywhere. Each table that is added
-// with something personal in it must forget that word.
+// erasures search for a canary word that was written everywhere. Every new table
+// with personal data must erase it too.
 var erasures = []promiseCheck{
-	// A person may ask to be forgotten, and the law also asks for the books to be
-	// kept. The word is planted in the document, the people, the address, a note and
-	// a mail, and looked for in all that can be read. Sums, numbers and states must
-	// not have moved, because what was signed off before has to add up afterwards.
+	// A person may ask for erasure, but the law also requires the books to be kept.
+	// The canary is written to the document, the people, the address, a note and a
+	// mail, and searched for in everything that can be read. Sums, numbers and
+	// states must not change, because totals that were signed off before must still
+	// add up afterwards.
 	{"of an erased account its books stay and nothing personal", func(t *testing.T, store landfall.Store) {
 		const canary = "Kanarienvogel"
 		staged(t, store)
@@ -84,8 +85,8 @@ var erasures = []promiseCheck{
 			return found
 		}
 		before := figures()
-		// Without this the case would go on passing when the word is no longer
-		// planted anywhere.
+		// Without this check the case would still pass if the canary were no longer
+		// written anywhere.
 		if !strings.Contains(said(t, store, testKey), canary) {
 			t.Fatal("this case would find nothing")
 		}
@@ -101,13 +102,13 @@ var erasures = []promiseCheck{
 		if found.State != landfall.Imported || found.Revision != 1 {
 			t.Errorf("%+v", found)
 		}
-		// The sums hold, and what verifies finds nothing wrong.
+		// The sums are right, and the inspection finds nothing wrong.
 		for seen, err := range store.Inspect(t.Context()) {
 			if err != nil || seen.Finding != nil {
 				t.Errorf("%+v, %v", seen.Finding, err)
 			}
 		}
-		// No mail goes out any more, and it cannot be taken back.
+		// No mail is sent any more, and the account cannot be undone.
 		due, err := store.MailsDue(t.Context())
 		if due || err != nil {
 			t.Errorf("mails are due: %v, %v", due, err)
@@ -115,7 +116,7 @@ var erasures = []promiseCheck{
 		if outcome := undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.UndoKept); outcome.Kept != landfall.KeptErased {
 			t.Errorf("%+v", outcome)
 		}
-		// What is added later goes when it is erased again.
+		// Data added later is removed by another erasure.
 		post(t, store, landfall.Posting{Key: testKey, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 			return landfall.Additions{Notes: []landfall.Note{{Body: canary, HasBody: true}}}, nil
 		}}, landfall.Posted)
@@ -124,15 +125,15 @@ var erasures = []promiseCheck{
 		}
 	}},
 	// Suppliers send whole books again, and the person would be back with the next
-	// one: the mark keeps that from happening. While it is being created nothing is
-	// erased, since the holder of the claim has the document in its hands and would
+	// one: the skip mark prevents that. Nothing is erased while the account is being
+	// created, since the holder of the claim already has the document and would
 	// write it after the erasure.
 	{"an account that was never created is erased and does not come back", func(t *testing.T, store landfall.Store) {
 		const canary = "Kanarienvogel"
 		staged(t, store)
 		stage(t, store, newStaging(testKey, canary), landfall.StagedFirst, 1)
-		// Two revisions: to erase the newest alone would leave the person in the
-		// older one.
+		// There are two revisions: erasing only the newest would leave the person in
+		// the older one.
 		stage(t, store, newStaging(testKey, canary+"2"), landfall.StagedAgain, 2)
 		mine := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
@@ -140,7 +141,7 @@ var erasures = []promiseCheck{
 			return err
 		})
 		wantError(t, err, landfall.ErrExists)
-		// Words of a failure may quote what was sent, so they have to go as well.
+		// The text of a failure may quote the request, so it must be erased as well.
 		failed := landfall.Attempt{Failure: &landfall.Failure{Code: "x", Detail: canary}, Event: landfall.Event{Type: landfall.EventImportFailed}}
 		if err := store.Release(t.Context(), mine, failed); err != nil {
 			t.Fatal(err)
@@ -168,9 +169,9 @@ var erasures = []promiseCheck{
 			t.Errorf("%+v", erasure)
 		}
 	}},
-	// There is no process that could carry a mark, and yet something is known of the
-	// person. That the second request finds nothing is the answer that the person is
-	// owed.
+	// There is no process that could carry a mark, yet something is known about the
+	// person. The second request finds nothing, and that is the answer the person is
+	// entitled to.
 	{"of an account that was only ever refused the refusal goes", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		other := landfall.Key{Supplier: supplierCode, External: "other"}
@@ -198,8 +199,8 @@ var erasures = []promiseCheck{
 		})
 		wantError(t, err, landfall.ErrNotFound)
 	}},
-	// A request with a mistyped number must not be answered as if somebody had been
-	// forgotten.
+	// A request with a mistyped number must not be answered as if a person had been
+	// erased.
 	{"what was never staged cannot be erased", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
@@ -208,9 +209,9 @@ var erasures = []promiseCheck{
 		})
 		wantError(t, err, landfall.ErrNotFound)
 	}},
-	// Nobody can give back what was erased by mistake. The others have the same
-	// content, so a statement that goes by content instead of key would take them
-	// too.
+	// Data erased by mistake cannot be restored. The other accounts have the same
+	// content, so a statement that matches by content instead of key would erase
+	// them too.
 	{"erasing one account leaves the others alone", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		for i := range 3 {

@@ -21,8 +21,9 @@ type logFollower struct {
 	events    []landfall.Event
 }
 
-// read takes what is complete. Planted, it reads up to the newest event that
-// can be seen, as one would do who took ids for the order of commits.
+// read reads all events up to the watermark. With planted set, it makes the
+// mistake of taking ids for the commit order and reads up to the newest visible
+// event.
 func (f *logFollower) read(ctx context.Context, store landfall.Store, planted bool) error {
 	var err error
 	if f.mark, err = store.Watermark(ctx, f.mark); err != nil {
@@ -38,7 +39,7 @@ func (f *logFollower) read(ctx context.Context, store landfall.Store, planted bo
 		}
 		var page []landfall.Event
 		err := store.View(ctx, func(view landfall.View) (err error) {
-			// Pages are small, so that a place between two of them is met often.
+			// Pages are small, so that page boundaries are frequent.
 			page, err = view.EventsAfter(ctx, query)
 			return err
 		})
@@ -57,7 +58,7 @@ func tell(ctx context.Context, store landfall.Store, key landfall.Key, number *a
 		}
 		event := landfall.Event{Type: landfall.EventSkipped, Key: key}
 		if number != nil {
-			// Only who holds the supplier counts, so this is the order of commits.
+			// Only the holder of the supplier's lock counts, so this is the commit order.
 			event.Details = map[string]string{"number": strconv.FormatInt(number.Add(1), 10)}
 		}
 		if err := tx.AppendEvent(ctx, event); err != nil {
@@ -68,24 +69,25 @@ func tell(ctx context.Context, store landfall.Store, key landfall.Key, number *a
 	})
 }
 
-// eventLogs are about readers who follow the log by its numbers. On a database with
-// several writers numbers are committed out of order, and a reader must miss none.
+// eventLogs are about readers that follow the log by its ids. On a database with
+// several writers, ids are committed out of order, and a reader must not miss
+// any.
 var eventLogs = []promiseCheck{
-	// Receivers keep their books by events; one that was skipped is an account that
-	// they never hear of. The second half plants the mistake on purpose, so that the
-	// case is known to find it where it can happen at all.
+	// Receivers keep their books by events: a skipped event is an account they never
+	// hear of. The second half makes the mistake on purpose, to prove that the case
+	// detects it where it can happen at all.
 	{"an event that commits late is not skipped", func(t *testing.T, store landfall.Store) {
 		if skipped, _ := lateEvents(t, store, false); skipped != 0 {
 			t.Errorf("%d events were skipped", skipped)
 		}
-		// Where several write at once, somebody who goes by ids alone skips one.
+		// With several concurrent writers, a reader that goes by ids alone skips one.
 		if skipped, overtook := lateEvents(t, store, true); overtook && skipped != 1 {
 			t.Errorf("this case would not find it: %d events were skipped", skipped)
 		}
 	}},
-	// The same with many writers, who linger, and with many readers. Each supplier
-	// counts its own events while it is held, so that the order of the log can be
-	// compared with the order of the commits.
+	// This is the same with many slow writers and many readers. Each supplier counts
+	// its own events while it is locked, so that the order of the log can be
+	// compared with the commit order.
 	{"nobody who follows the log skips an event while sixty-four write", func(t *testing.T, store landfall.Store) {
 		const writers, each = 64, 6
 		var suppliers []string
@@ -129,9 +131,9 @@ var eventLogs = []promiseCheck{
 				err := tell(t.Context(), store, landfall.Key{Supplier: code, External: "A"}, numbers[code], func() {
 					time.Sleep(rand.N(4 * time.Millisecond))
 				})
-				// An update that the store had no room for has written nothing, and
-				// nothing is owed for it. The numbers may have gaps then, which is
-				// why only their order is compared.
+				// An update that was refused for overload has written nothing, so no event is
+				// expected. The numbers may then have gaps, which is why only their order is
+				// compared.
 				if err == nil {
 					written.Add(1)
 				}
@@ -153,8 +155,9 @@ var eventLogs = []promiseCheck{
 			}
 		}
 	}},
-	// Organisations share one log, and what one of them may not know must not even be
-	// counted on its page. No supplier at all is nothing, and never everything.
+	// Organisations share one log, and events that an organisation may not read must
+	// not even be counted on its page. An empty supplier list means no events, never
+	// all events.
 	{"the log is read by supplier, in order and in pages", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
 			for i := range 10 {
@@ -197,7 +200,7 @@ var eventLogs = []promiseCheck{
 			return err
 		})
 	}},
-	// By this list it is decided whose events somebody may read.
+	// This list decides whose events an organisation may read.
 	{"grants are listed by organisation", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		update(t, store, func(tx landfall.Tx) error {
@@ -216,8 +219,8 @@ var eventLogs = []promiseCheck{
 	}},
 }
 
-// lateEvents lets one event be overtaken by another, and tells how many of the
-// two somebody never reads who looked in between.
+// lateEvents lets one event overtake another, and returns how many of the two are
+// never read by a reader that looked in between.
 func lateEvents(t *testing.T, store landfall.Store, planted bool) (skipped int, overtook bool) {
 	t.Helper()
 	mine, other := fmt.Sprintf("LATE%v", planted), fmt.Sprintf("SOON%v", planted)
@@ -228,8 +231,8 @@ func lateEvents(t *testing.T, store landfall.Store, planted bool) (skipped int, 
 		return tx.CreateSupplier(t.Context(), landfall.NewSupplier(other))
 	})
 	follower := logFollower{suppliers: []string{mine, other}}
-	// An update may run more than once, and would otherwise be stuck in telling that
-	// it has begun when nobody listens any more.
+	// The channel is buffered because an update may run more than once and would
+	// otherwise block here when nothing receives any more.
 	begun, release := make(chan struct{}, 5), make(chan struct{})
 	var both sync.WaitGroup
 	both.Go(func() {
@@ -249,12 +252,12 @@ func lateEvents(t *testing.T, store landfall.Store, planted bool) (skipped int, 
 		close(overtaken)
 	})
 	select {
-	case <-overtaken: // on a database that lets several write
+	case <-overtaken: // on a database with several concurrent writers
 		overtook = true
 	case <-time.After(500 * time.Millisecond):
 	}
-	// One sounding is not enough while somebody writes, so a reader who only looked
-	// once would read nothing at all, and could not skip anything.
+	// One poll is not enough while others write: a reader that polled only once
+	// would read nothing and could not skip anything.
 	for range 3 {
 		if err := follower.read(t.Context(), store, planted); err != nil {
 			t.Fatal(err)
