@@ -9,23 +9,21 @@ import (
 	"landfall"
 )
 
-// excerpts are accounts too long for a page: whatever there is too much of is paged,
-// and what is left out says so.
+// excerpts are about accounts that are too long for one page. Long lists are
+// paged, and the page says what was left out.
 var excerpts = []promiseCheck{
 	// An account with years of history must open as fast as a new one.
 	{"an excerpt has the newest of every list, and pages to the oldest", excerptPages},
-	// A single note may be as long as a book, and it would make the page unusable for
-	// all else.
+	// A single note may be as long as a book and would make the page unusable.
 	{"an excerpt leaves out what is too long for a page", excerptLong},
-	// Whoever looks for an account that was refused must not be told that nobody sent
-	// it.
+	// A refused account must not be reported as never sent.
 	{"a refusal is known until the account is staged", refusedUntilStaged},
-	// An account may be staged any number of times, and its history be too long for a
-	// page.
+	// An account may be staged any number of times, so its history may be too long
+	// for a page.
 	{"the history of a process is read from its end", historyPages},
 }
 
-// excerpt is of the account that most cases use.
+// excerpt reads a page of the account that most cases use.
 func excerpt(t *testing.T, store landfall.Store, wanted landfall.AccountPageQuery) (found landfall.AccountPage) {
 	t.Helper()
 	inView(t, store, func(view landfall.View) (err error) {
@@ -35,7 +33,8 @@ func excerpt(t *testing.T, store landfall.Store, wanted landfall.AccountPageQuer
 	return found
 }
 
-// long has more of everything than the indexes of long lists begin with.
+// long returns an account with count notes, statements and ledger entries, enough
+// for the partial indexes that only cover long lists.
 func long(count int) landfall.Account {
 	account := sampleAccount()
 	account.Data.Notes, account.Data.Statements = nil, nil
@@ -53,14 +52,13 @@ func long(count int) landfall.Account {
 	return account
 }
 
-// excerptPages goes from page to page and wants the whole account in the end, with
-// nothing twice where pages meet.
+// excerptPages reads page after page and checks that together they are the whole
+// account, with no duplicates where pages meet.
 func excerptPages(t *testing.T, store landfall.Store) {
 	const count, rows = 450, 60
 	staged(t, store, "A-1")
 	number := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), long(count)).Number
-	// The pages are held against what is read without pages, which other cases rely
-	// on.
+	// Compare the pages with an unpaged read, which other cases rely on.
 	whole := readAccount(t, store, testKey)
 	entries, notes, statements := 0, 0, 0
 	for wanted := (landfall.AccountPageQuery{Rows: rows}); ; {
@@ -71,7 +69,7 @@ func excerptPages(t *testing.T, store landfall.Store) {
 		if len(page.Data.Customers) != 2 || len(page.Periods) != 2 || len(page.Data.Instructions) != 1 || page.InstructionCount != 1 {
 			t.Errorf("page %+v", page.Data)
 		}
-		// Behind the oldest there is an empty page and no error.
+		// After the oldest entry comes an empty page, not an error.
 		if len(page.Notes) == 0 {
 			break
 		}
@@ -117,7 +115,7 @@ func excerptLong(t *testing.T, store landfall.Store) {
 	}
 }
 
-// historyPages reads backwards, since people look for what happened last.
+// historyPages reads backwards, since people look for the latest changes.
 func historyPages(t *testing.T, store landfall.Store) {
 	staged(t, store, "A-1")
 	for revision := 2; revision <= 5; revision++ {
@@ -156,8 +154,8 @@ func historyPages(t *testing.T, store landfall.Store) {
 	})
 }
 
-// refusedUntilStaged: an account that was never accepted has no process, and its
-// refusal is all that is known of it.
+// refusedUntilStaged checks an account that was never accepted. It has no
+// process, and its refusal is all that is known about it.
 func refusedUntilStaged(t *testing.T, store landfall.Store) {
 	createSupplier(t, store)
 	asked := func() (failure landfall.Failure, err error) {

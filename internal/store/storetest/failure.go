@@ -7,7 +7,7 @@ import (
 	"landfall"
 )
 
-// fail lets an attempt at a process fail.
+// fail makes an attempt at a process fail.
 func fail(t *testing.T, store landfall.Store, key landfall.Key, failure landfall.Failure) {
 	t.Helper()
 	mine := claimFor(t, store, claimRequest(key), landfall.ClaimGranted)
@@ -17,7 +17,7 @@ func fail(t *testing.T, store landfall.Store, key landfall.Key, failure landfall
 	}
 }
 
-// refuse leaves a refused staging on record.
+// refuse records a refused staging.
 func refuse(t *testing.T, store landfall.Store, number, failure string) {
 	t.Helper()
 	err := store.Refuse(t.Context(), landfall.Refusal{
@@ -30,7 +30,7 @@ func refuse(t *testing.T, store landfall.Store, number, failure string) {
 	}
 }
 
-// failing lists who does not get on, where, and why.
+// failing lists the failed accounts, each with its step and code.
 func failing(t *testing.T, store landfall.Store, query landfall.FailureQuery) (found []string) {
 	t.Helper()
 	query.Supplier = supplierCode
@@ -44,12 +44,13 @@ func failing(t *testing.T, store landfall.Store, query landfall.FailureQuery) (f
 	return found
 }
 
-// failures are what people work through. None may be lost, none may stay once the
-// account got on, and a page of them must not shift while they are mended.
+// failures are what people work through. None may be lost, none may remain once
+// the account has succeeded, and a page of them must not shift while they are
+// being corrected.
 var failures = []promiseCheck{
-	// What was refused at the door is not among the processes, and would be forgotten
-	// between two systems. Only codes and places are kept: the words may quote what
-	// was sent, and nothing of a refused document is to be kept.
+	// A staging that was refused has no process and would be forgotten between the
+	// two systems. Only codes and positions are stored: the text may quote the
+	// request, and no content of a refused document may be kept.
 	{"a refused staging stays on record until the account is staged", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "2", "imported", "skipped")
 		own := func(number string) landfall.Key { return landfall.Key{Supplier: supplierCode, External: number} }
@@ -61,19 +62,20 @@ var failures = []promiseCheck{
 		for _, number := range []string{"3", "1", "2", "imported", "skipped"} {
 			refuse(t, store, number, "first")
 		}
-		// The last refusal counts: the first may have been mended since.
+		// The last refusal counts: the first may have been corrected since.
 		refuse(t, store, "1", "second")
 		same(t, failing(t, store, landfall.FailureQuery{}), []string{"1 true second", "2 true first", "3 true first"})
 		same(t, failing(t, store, landfall.FailureQuery{After: "1", Limit: 1}), []string{"2 true first"})
 		for failed := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: supplierCode, Limit: 1}) {
 			same(t, failed.Failure.Violations, []landfall.Violation{{Code: "v", Attr: "customers.0.email"}})
 		}
-		// The newer counts, whatever it is.
+		// The newer of a refusal and a failed attempt counts.
 		fail(t, store, own("2"), landfall.Failure{Code: "attempt"})
 		same(t, failing(t, store, landfall.FailureQuery{}), []string{"1 true second", "2 false attempt", "3 true first"})
 		refuse(t, store, "2", "again")
 		same(t, failing(t, store, landfall.FailureQuery{}), []string{"1 true second", "2 true again", "3 true first"})
-		// Staged for the first time, with the same content, with another.
+		// Number 1 is staged for the first time, 2 with the same content, then 1 with
+		// other content.
 		stage(t, store, newStaging(own("1"), "good"), landfall.StagedFirst, 1)
 		stage(t, store, newStaging(own("2"), "2"), landfall.StagedAgain, 1)
 		same(t, failing(t, store, landfall.FailureQuery{}), []string{"2 false attempt", "3 true first"})
@@ -81,8 +83,8 @@ var failures = []promiseCheck{
 		stage(t, store, newStaging(own("1"), "better"), landfall.StagedAgain, 2)
 		same(t, failing(t, store, landfall.FailureQuery{}), []string{"2 false attempt", "3 true first"})
 	}},
-	// That there is no such supplier is no error here: the caller is being refused in
-	// any case, and there is nobody to keep the reason for.
+	// An unknown supplier is not an error here: the caller is refused in any case,
+	// and there is no supplier to store the reason for.
 	{"refusals at once are kept, and of an unknown supplier none", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		atOnce(20, func(number int) {
@@ -95,10 +97,10 @@ var failures = []promiseCheck{
 			t.Error(err)
 		}
 	}},
-	// People mend by group and begin where it helps most accounts, so an account
-	// counts once in a group however many of its customers are wrong, and it is told
-	// how many accounts have nothing else. A skipped account is nobody's work any
-	// more.
+	// People correct failures by group and begin with the group that helps most
+	// accounts. So an account counts once in a group however many of its customers
+	// are wrong, and each group says how many accounts have no other failure. A
+	// skipped account needs no more work.
 	{"failures are listed and grouped", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "3", "1", "2", "4", "fine", "skipped")
 		violations := func(attrs ...string) landfall.Failure {
@@ -148,7 +150,7 @@ var failures = []promiseCheck{
 			{Percent: 80, Accounts: 4, Groups: all}, {Percent: 95, Accounts: 4, Groups: all},
 		}})
 		for range store.Failed(t.Context(), landfall.FailureQuery{Supplier: supplierCode}) {
-			break // leaving early must free the connection
+			break // breaking off must free the connection
 		}
 		for failed, err := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: "NONE"}) {
 			t.Errorf("an unknown supplier failed: %+v, %v", failed, err)

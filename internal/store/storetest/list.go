@@ -16,17 +16,17 @@ func fill(t *testing.T, store landfall.Store, numbers ...string) {
 	}
 }
 
-// lists are read while everything goes on. A reader sees each account that was there
-// when he began exactly once.
+// lists are read while other work goes on. A reader sees each account that
+// existed when it began exactly once.
 var lists = []promiseCheck{
-	// Who may ask was decided before. The list itself has nothing to say about it.
+	// Authorization happens before. The list itself does not check it.
 	{"an unknown supplier is an empty list", func(t *testing.T, store landfall.Store) {
 		if found := externals(t, store, landfall.ProcessQuery{Supplier: "none"}); len(found) != 0 {
 			t.Errorf("got %v", found)
 		}
 	}},
-	// A skipped account is nobody's work any more, so it is shown only to who asks
-	// for it, and neither among those that wait nor among all.
+	// A skipped account needs no more work, so it is listed only on request, and
+	// neither among the pending accounts nor among all.
 	{"a list shows pending processes and hides skipped ones", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		fill(t, store, "A-1", "A-2")
@@ -45,13 +45,13 @@ var lists = []promiseCheck{
 			}
 		}
 	}},
-	// Pages go on behind a place, so the order has to be total and the same
-	// everywhere: where two accounts have the same place, one of them is left out or
-	// comes twice.
+	// Pages continue after a position, so the order must be total and the same
+	// everywhere: if two accounts had the same position, one of them would be
+	// skipped or repeated.
 	{"a list is in the order of first staging, then of bytes", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
-		// Staged at once, these may share an instant; the order must be the
-		// one their entries tell in any case.
+		// These may have the same time when staged at once. In any case the order must
+		// match the times and numbers of the entries.
 		numbers := []string{"b", "B", "a", "A", "_", "-", "é", "z", "10", "9", "Z", "~"}
 		atOnce(len(numbers), func(at int) {
 			if _, err := store.Stage(t.Context(), newStaging(landfall.Key{Supplier: supplierCode, External: numbers[at]}, "x")); err != nil {
@@ -75,8 +75,8 @@ var lists = []promiseCheck{
 			t.Errorf("%d entries", count)
 		}
 	}},
-	// A reader who is in the middle of a list would never meet an account that moved
-	// from behind him to before him, or would meet it twice.
+	// A reader in the middle of a list would miss an account that moved, or read it
+	// twice.
 	{"staging again does not move an entry", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		fill(t, store, "A-1")
@@ -89,8 +89,8 @@ var lists = []promiseCheck{
 			t.Errorf("got %v", found)
 		}
 	}},
-	// Sizes that divide the list, that do not, and that are larger than it: mistakes
-	// are made where pages meet and at the end.
+	// Use page sizes that divide the list, that do not, and that are larger than it:
+	// mistakes happen where pages meet and at the end.
 	{"pages put together are the list", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		var numbers []string
@@ -120,14 +120,14 @@ var lists = []promiseCheck{
 			}
 		}
 	}},
-	// Readers break off all the time. Each that kept its connection would leave one
-	// less for the others, until nobody gets any.
+	// Readers break off all the time. If each kept its connection, there would soon
+	// be none left.
 	{"leaving a list early leaves the store usable", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		fill(t, store, "A-1", "A-2", "A-3")
-		// Nothing fails when one connection is lost, so it is done until none would
-		// be left.
-		for range 50 { // more often than there are connections
+		// Losing one connection makes nothing fail, so repeat this until none would be
+		// left.
+		for range 50 { // more than there are connections
 			for _, err := range store.List(t.Context(), landfall.ProcessQuery{Supplier: supplierCode}) {
 				if err != nil {
 					t.Fatal(err)
@@ -137,7 +137,7 @@ var lists = []promiseCheck{
 		}
 		fill(t, store, "A-4")
 	}},
-	// A reader who stages while he reads would otherwise never come to the end.
+	// Otherwise a reader that stages while it reads would never reach the end.
 	{"a list is what was staged when it began", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		fill(t, store, "A-1", "A-2")
@@ -155,7 +155,7 @@ var lists = []promiseCheck{
 	}},
 }
 
-// stageAny does not care whether it is the first time.
+// stageAny stages, whether for the first time or again.
 func stageAny(t *testing.T, store landfall.Store, staging landfall.Staging) {
 	t.Helper()
 	if _, err := store.Stage(t.Context(), staging); err != nil {

@@ -8,13 +8,13 @@ import (
 	"landfall"
 )
 
-// abundance is a pace that holds nobody up.
+// abundance is a rate per minute that delays no mail.
 const abundance = 60_000
 
-// mailDemand asks for as many mails as anybody could want.
+// mailDemand asks for more mails than any case has.
 var mailDemand = landfall.MailRequest{Max: 100, PerMinute: abundance, Lease: time.Minute}
 
-// writing lets the supplier's customers have mails.
+// writing turns on mails for suppliers.
 func writing(t *testing.T, store landfall.Store, codes ...string) {
 	t.Helper()
 	for _, code := range codes {
@@ -29,7 +29,7 @@ func writing(t *testing.T, store landfall.Store, codes ...string) {
 	}
 }
 
-// createWithMails creates an account that writes to addresses.
+// createWithMails creates an account with mails to addresses.
 func createWithMails(t *testing.T, store landfall.Store, key landfall.Key, addresses ...string) landfall.CreateOutcome {
 	t.Helper()
 	creation := landfall.Creation{Claim: claimFor(t, store, claimRequest(key), landfall.ClaimGranted), Account: sampleAccount()}
@@ -43,7 +43,7 @@ func createWithMails(t *testing.T, store landfall.Store, key landfall.Key, addre
 	return outcome
 }
 
-// take takes mails that are due.
+// take claims mails that are due.
 func take(t *testing.T, store landfall.Store, demand landfall.MailRequest) []landfall.OutgoingMail {
 	t.Helper()
 	supply, err := store.ClaimMails(t.Context(), demand)
@@ -53,14 +53,14 @@ func take(t *testing.T, store landfall.Store, demand landfall.MailRequest) []lan
 	return supply.Mails
 }
 
-// settle fills in what proves that the mail was taken, and wants a certain answer.
+// settle settles a mail with the token of its claim, and compares the error.
 func settle(t *testing.T, store landfall.Store, mail landfall.OutgoingMail, result landfall.MailResult, promised error) {
 	t.Helper()
 	result.ID, result.Token = mail.ID, mail.Token
 	wantError(t, store.SettleMail(t.Context(), result), promised)
 }
 
-// mailsOf is what an operator sees of an account's mails.
+// mailsOf returns an account's mails as an operator sees them.
 func mailsOf(t *testing.T, store landfall.Store, key landfall.Key) (found []landfall.MailRecord) {
 	t.Helper()
 	inView(t, store, func(view landfall.View) (err error) {
@@ -80,12 +80,13 @@ func retract(t *testing.T, store landfall.Store, key landfall.Key) (told bool) {
 	return told
 }
 
-// mailChecks go to customers, who notice every mistake: a mail goes out once, with what
-// was true when the account was created, or somebody knows why it did not.
+// mailChecks are about mails to customers, who notice every mistake: a mail is
+// sent once, with the data from when the account was created, or its record says
+// why it was not.
 var mailChecks = []promiseCheck{
-	// A customer who gets the same mail twice doubts both. Only the people who have
-	// the very address are named in it, whatever the case of its letters, since a
-	// mail to one member of a household must not greet another.
+	// A customer who gets the same mail twice doubts both. A mail names only the
+	// people with exactly its address, ignoring case, since a mail to one member of
+	// a household must not greet another.
 	{"a mail is taken with what it says, settled, and never taken again", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		writing(t, store, supplierCode)
@@ -122,9 +123,9 @@ var mailChecks = []promiseCheck{
 		recent(t, found[0].QueuedAt)
 		recent(t, found[1].SettledAt)
 	}},
-	// A mail server that says "later" is annoyed by who comes at once, and a mail
-	// that never comes again is lost. An attempt that ended without an answer may
-	// have reached somebody, and from then on the account counts as told.
+	// A mail server that says "later" must not be tried again at once, and a mail
+	// that is never retried is lost. An attempt that ended without a reply may have
+	// delivered the mail, and from then on the customer counts as told.
 	{"a mail put off comes again when its pause has ended", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		writing(t, store, supplierCode)
@@ -138,8 +139,8 @@ var mailChecks = []promiseCheck{
 			t.Errorf("found %+v", found)
 		}
 		update(t, store, func(tx landfall.Tx) error {
-			// The operator can send it at once instead of waiting an hour, with a
-			// clean slate.
+			// The operator can send it at once instead of waiting an hour, with the
+			// attempts reset.
 			return tx.SetMailState(t.Context(), first.ID, landfall.MailQueued, "")
 		})
 		second := take(t, store, mailDemand)
@@ -151,10 +152,10 @@ var mailChecks = []promiseCheck{
 			t.Errorf("nobody knows, and yet %+v", found)
 		}
 	}},
-	// Nobody knows how far the dead sender got, so the mail is marked as uncertain.
-	// When it turns out not to be dead, its word is worth nothing but for one: that
-	// the mail is out is a fact, whoever says it, and it keeps the next one from
-	// sending it again.
+	// It is unknown how far the dead sender got, so the mail is marked as uncertain.
+	// If the sender turns out to be alive, its results are ignored, except that the
+	// mail was sent: that is a fact whoever reports it, and it prevents the next
+	// sender from sending the mail again.
 	{"a mail whose sender died goes to the next, who may have told already", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		writing(t, store, supplierCode)
@@ -176,10 +177,10 @@ var mailChecks = []promiseCheck{
 			t.Errorf("found %+v", found)
 		}
 	}},
-	// An account may be taken back and made again several times until it is right,
-	// and the customer is to hear of it once. An address that was refused is not
-	// tried again; those that still waited went with the first account and come with
-	// the second.
+	// An account may be undone and created again several times until it is right,
+	// and the customer must hear of it only once. An address that was refused is not
+	// tried again. Mails that were still queued are removed with the first account
+	// and queued again with the second.
 	{"an account created again tells nobody twice", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		writing(t, store, supplierCode)
@@ -203,8 +204,8 @@ var mailChecks = []promiseCheck{
 			t.Errorf("while it is told: %+v, %v", outcome, err)
 		}
 	}},
-	// Mails wait in the meantime and are not lost. A complete supplier sends what is
-	// left: its last accounts were created just before.
+	// The mails stay queued and are not lost. A complete supplier still sends its
+	// remaining mails: its last accounts were created just before.
 	{"a paused supplier and one without mails send none", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		createWithMails(t, store, testKey, "a@mail.co.uk")
@@ -228,9 +229,9 @@ var mailChecks = []promiseCheck{
 			t.Errorf("took %d when complete", len(taken))
 		}
 	}},
-	// The undo of an account rests on this answer. To say "told" too often keeps
-	// accounts that could go; to say it too seldom leaves a customer with a mail
-	// about nothing.
+	// The undo of an account depends on this result. Reporting "told" too often
+	// keeps accounts that could be undone. Reporting it too rarely leaves a customer
+	// with a mail about an account that does not exist.
 	{"an undo takes back what nobody was told, and nothing else", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2", "3")
 		writing(t, store, supplierCode)
@@ -258,10 +259,10 @@ var mailChecks = []promiseCheck{
 			t.Errorf("left %+v", left)
 		}
 	}},
-	// An operator withdraws a mail because it must not go out, so no sender may take
-	// it after he was answered. In a sender's hands it is too late, and he has to
-	// know that. A bounce is learnt long after the mail was sent, so what is settled
-	// can still be changed.
+	// An operator withdraws a mail because it must not be sent, so no sender may
+	// claim it after the operator got the response. Once a sender has claimed it, it
+	// is too late, and the operator must be told. A bounce arrives long after the
+	// mail was sent, so a settled mail can still be changed.
 	{"the operator's decisions hold", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		writing(t, store, supplierCode)
@@ -305,8 +306,8 @@ var mailChecks = []promiseCheck{
 			return err
 		})
 	}},
-	// Of several servers that can send, one that promises less must not shorten what
-	// another promised.
+	// If several servers can send, one that promises a shorter time must not shorten
+	// what another promised.
 	{"mail is promised for as long as the last server said", func(t *testing.T, store landfall.Store) {
 		until := func() (until time.Time) {
 			inView(t, store, func(view landfall.View) error {

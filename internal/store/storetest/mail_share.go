@@ -11,10 +11,10 @@ import (
 	"landfall"
 )
 
-// Who sends mails shares them with all other servers, and suppliers share what
-// these can send.
+// sharedMails are about servers that share the mails to send, and about suppliers
+// that share the sending rate.
 var sharedMails = []promiseCheck{
-	// Every replica may send. Two that took the same mail would both send it.
+	// Every replica may send. Two that claimed the same mail would both send it.
 	{"of many senders each mail goes to one", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		writing(t, store, supplierCode)
@@ -27,8 +27,8 @@ var sharedMails = []promiseCheck{
 		var taken []string
 		atOnce(callerCount, func(int) {
 			supply, err := store.ClaimMails(t.Context(), landfall.MailRequest{Max: 3, PerMinute: abundance, Lease: time.Minute})
-			// Whoever is turned away because of the crowd has taken nothing, which is
-			// no fault.
+			// A sender that is refused for overload has claimed nothing. That is not an
+			// error here.
 			if err != nil && !errors.Is(err, landfall.ErrUnavailable) {
 				t.Error(err)
 			}
@@ -43,15 +43,15 @@ var sharedMails = []promiseCheck{
 			t.Errorf("taken %v", taken)
 		}
 	}},
-	// A mail server blocks whoever sends too fast, and then nobody gets anything. The
-	// pace is that of the service and not of a replica, and the wait is told so that
-	// nobody has to keep asking.
+	// A mail server blocks a sender that is too fast, and then no mail is delivered.
+	// The rate limit applies to the whole service, not to each replica. The wait is
+	// returned so that senders need not keep asking.
 	{"all senders together keep the pace", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		writing(t, store, supplierCode)
 		createWithMails(t, store, testKey, "a@mail.co.uk", "b@mail.co.uk", "c@mail.co.uk")
-		// One a minute, so that even a slow machine asks again before the next is
-		// allowed.
+		// The rate is one a minute, so that even a slow machine asks again before the
+		// next mail is allowed.
 		slow := landfall.MailRequest{Max: 10, PerMinute: 1, Lease: time.Minute}
 		if taken := take(t, store, slow); len(taken) != 1 {
 			t.Fatalf("took %d", len(taken))
@@ -61,9 +61,9 @@ var sharedMails = []promiseCheck{
 			t.Errorf("got %+v, %v", supply, err)
 		}
 	}},
-	// A supplier that moves a million customers in a night would otherwise keep the
-	// mails of all others waiting for days. What a sender holds already counts as
-	// well, or it could take more of one supplier with each demand.
+	// Otherwise a supplier that moves a million customers in a night would delay the
+	// mails of all others for days. Mails that a sender has already claimed count as
+	// well, or it could claim more of one supplier with each request.
 	{"suppliers share what is sent, and each has its turn", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2")
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateSupplier(t.Context(), landfall.NewSupplier("ZETA")) })

@@ -10,11 +10,12 @@ import (
 // hour is an idle time that no case comes near.
 const hour = time.Hour
 
-// operators are people with a password. What lets them in ends when it should, and
-// is used once where it may be used once.
+// operators are people with a password. Invitations and sessions expire when they
+// should, and single-use ones work once.
 var operators = []promiseCheck{
-	// An invitation lets somebody choose a password, so it must end with its use and
-	// by time, and the empty one that everybody has afterwards must find nobody.
+	// An invitation lets a person choose a password, so it must end when it is used
+	// and when it expires. The empty invitation that every operator has afterwards
+	// must find no operator.
 	{"an operator is kept, changed and found by an invitation that has not ended", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		ada := landfall.Operator{
@@ -32,7 +33,7 @@ var operators = []promiseCheck{
 		})
 		late := landfall.Operator{Name: "bob", Role: landfall.ConsoleSupport, Invitation: [32]byte{2}, InvitationEndsAt: time.Now().Add(-time.Minute)}
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateOperator(ctx, late) })
-		// The invitation was used: it is gone, and there is a password in its place.
+		// The invitation was used: it is removed, and there is a password instead.
 		ada.Invitation, ada.InvitationEndsAt, ada.Password, ada.TOTPSecret, ada.TOTPUsed = [32]byte{}, time.Time{}, "hash", "secret", 7
 		update(t, store, func(tx landfall.Tx) error { return tx.SaveOperator(ctx, ada) })
 		inView(t, store, func(view landfall.View) error {
@@ -49,7 +50,7 @@ var operators = []promiseCheck{
 			same(t, all[0], ada)
 			return err
 		})
-		// Something else changes, and when the password was chosen stays.
+		// Another field changes, and the time of the password stays.
 		ada.Role = landfall.ConsoleSupport
 		update(t, store, func(tx landfall.Tx) error { return tx.SaveOperator(ctx, ada) })
 		inView(t, store, func(view landfall.View) error {
@@ -58,9 +59,9 @@ var operators = []promiseCheck{
 			return err
 		})
 	}},
-	// A browser that was left open is a console that anybody can use. Each way of
-	// ending is tried alone, and ending all but one is what somebody does who has
-	// changed his password and wants to stay signed in.
+	// A browser left open is a console that anyone can use. Each way of ending a
+	// session is tested alone. Ending all but one is for operators who have changed
+	// their password and want to stay signed in.
 	{"a session is over when it is ended, has lasted, or was idle", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		update(t, store, func(tx landfall.Tx) error {
@@ -94,8 +95,7 @@ var operators = []promiseCheck{
 		}
 		one.CreatedAt, one.SeenAt, one.EndsAt = got.CreatedAt, got.SeenAt, got.EndsAt
 		same(t, got, one)
-		// Nothing has been seen within no time at all, so this session counts as
-		// idle.
+		// With an idle time of zero, every session counts as idle.
 		_, err = found(one, 0)
 		wantError(t, err, landfall.ErrNotFound)
 		_, err = found(over, hour)
@@ -134,8 +134,8 @@ var operators = []promiseCheck{
 		_, err = found(one, hour)
 		wantError(t, err, landfall.ErrNotFound)
 	}},
-	// Several may sample at once, and the curve of a run must not depend on how many
-	// there are.
+	// Several servers may sample at once, and the curve of a run must not depend on
+	// how many there are.
 	{"a run that has begun is sampled, no more often than asked", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		createSupplier(t, store)
@@ -184,8 +184,8 @@ var operators = []promiseCheck{
 			return err
 		})
 	}},
-	// A server that died says nothing of it; that it was not seen is all there is to
-	// go by.
+	// A server that died cannot report it; the only sign is that it has not been
+	// seen.
 	{"a server that reports itself is listed for as long as it was seen", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		for range 2 {

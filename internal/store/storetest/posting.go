@@ -14,7 +14,7 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// importAccounts makes accounts that can be posted to.
+// importAccounts creates accounts that can be posted to.
 func importAccounts(t *testing.T, store landfall.Store, numbers ...string) {
 	t.Helper()
 	staged(t, store, numbers...)
@@ -33,7 +33,8 @@ func post(t *testing.T, store landfall.Store, posting landfall.Posting, verdict 
 	return outcome
 }
 
-// enter gives ledger entries for transactions, behind what the books hold.
+// enter returns ledger entries for transactions, appended to those of the
+// account.
 func enter(books landfall.AccountState, transactions ...landfall.Transaction) []landfall.LedgerEntry {
 	var entries []landfall.LedgerEntry
 	balance, sequence := books.Balance, books.LastSequence
@@ -47,20 +48,19 @@ func enter(books landfall.AccountState, transactions ...landfall.Transaction) []
 	return entries
 }
 
-// payment has a document, which is kept as it was sent.
+// payment returns a transaction with a document, which is stored as it was sent.
 func payment(id string, amount money.Amount) landfall.Transaction {
 	return landfall.Transaction{ID: id, On: on("2026-07-09"), Amount: amount, Type: landfall.Payment, Document: []byte(`{"id": 1}`)}
 }
 
-// pay adds transactions that are not there yet, as the endpoint does.
+// pay adds the transactions that do not exist yet, as the endpoint does.
 func pay(key landfall.Key, added *atomic.Int32, transactions ...landfall.Transaction) landfall.Posting {
 	posting := landfall.Posting{Key: key}
 	for _, transaction := range transactions {
 		posting.TransactionIDs = append(posting.TransactionIDs, transaction.ID)
 	}
 	posting.Decide = func(books landfall.AccountState) (landfall.Additions, error) {
-		// A decision may be asked more than once, so it leaves what it was given as
-		// it is.
+		// Decide may be called more than once, so it must not modify its input.
 		fresh := slices.DeleteFunc(slices.Clone(transactions), func(transaction landfall.Transaction) bool {
 			return slices.ContainsFunc(books.Entries, func(entry landfall.LedgerEntry) bool { return entry.Transaction.ID == transaction.ID })
 		})
@@ -70,15 +70,15 @@ func pay(key landfall.Key, added *atomic.Int32, transactions ...landfall.Transac
 	return posting
 }
 
-// errDecided is what a caller's function says, and must come back as it is.
+// errDecided is returned by a caller's Decide and must come back unchanged.
 var errDecided = errors.New("no")
 
-// postings add to an account under its lock: what was read to decide is still true
-// when the decision is written, whoever else posts meanwhile.
+// postings add to an account under its lock: the state read to decide is still
+// current when the decision is written, whoever else posts meanwhile.
 var postings = []promiseCheck{
-	// A posting decides by what is there, so what it asked about must be found,
-	// however often and in whichever order it asked. What it did not ask about must
-	// not be read: an account may have years of notes, and each posting would pay for
+	// A posting decides by the existing data, so everything it asked about must be
+	// found, however often and in whichever order it asked. Other data must not be
+	// read: an account may have years of notes, and every posting would pay for
 	// them.
 	{"a posting sees what it asks for, and nothing else", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
@@ -104,22 +104,21 @@ var postings = []promiseCheck{
 			}
 			return landfall.Additions{}, nil
 		}}, landfall.Posted)
-		// Neither posting added anything, so nobody is told of anything but the
-		// creation.
+		// Neither posting added anything, so there is no event but the creation.
 		if told := readEvents(t, store, testKey); len(told) != 1 {
 			t.Errorf("events %+v", told)
 		}
 	}},
-	// When one transaction of a request is malformed, this is how it is found out
-	// whether one before it would have been refused first. It must come to the same as
-	// a posting would, and a mere look must never keep money from being booked.
+	// When one transaction of a request is malformed, this read tells whether an
+	// earlier one would have been refused first. It must return the same state as a
+	// posting sees, and reading must never block a posting.
 	{"what transactions would be decided by can be read, and holds nothing", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		for _, ids := range [][]string{nil, {"P-1", "P-1", "none", ""}} {
 			var decided, read landfall.AccountState
 			inView(t, store, func(view landfall.View) (err error) {
 				read, err = view.AccountState(t.Context(), testKey, ids)
-				// Whoever reads keeps nobody from posting.
+				// Readers do not block postings.
 				post(t, store, landfall.Posting{Key: testKey, TransactionIDs: ids, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
 					decided = books
 					return landfall.Additions{}, nil
@@ -139,9 +138,9 @@ var postings = []promiseCheck{
 			return nil
 		})
 	}},
-	// Order is part of what was sent, and each entry has the balance up to it. The
-	// new ids sort before the old ones on purpose, so that a store which reads by id
-	// is found out.
+	// The order is part of the request, and each entry has the balance up to it. The
+	// new ids sort before the old ones on purpose, to detect a store that reads by
+	// id.
 	{"what is posted is read back behind what was there", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		want := readAccount(t, store, testKey)
@@ -168,10 +167,10 @@ var postings = []promiseCheck{
 			t.Errorf("events %+v", told)
 		}
 	}},
-	// Only a posting that was let in has been decided: what Decide says about books
-	// that cannot be posted to would be an answer to a question nobody asked. Complete
-	// is different from Paused: payments go on arriving for accounts after the last of
-	// them was moved, and somebody's money would be turned away.
+	// Decide runs only for a posting that is accepted: its result for an account
+	// that cannot be posted to would be meaningless. Complete differs from Paused:
+	// payments still arrive after the last account was moved, and refusing them
+	// would refuse customers' money.
 	{"a posting needs an account of a supplier that is not Paused", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		decided := false
@@ -193,7 +192,7 @@ var postings = []promiseCheck{
 		if decided {
 			t.Error("Decide was asked")
 		}
-		// What comes late for accounts that exist still comes.
+		// Late postings to existing accounts are still accepted.
 		if err := setStatus(t.Context(), store, landfall.Complete); err != nil {
 			t.Fatal(err)
 		}
@@ -203,9 +202,9 @@ var postings = []promiseCheck{
 			t.Error("Decide was not asked")
 		}
 	}},
-	// What a database cannot keep is found only while it is written, when the good
-	// note and the entry before it may be written already. Neither may stay, and the
-	// postings beside it must get through.
+	// Data that a database cannot store is noticed only during the write, when the
+	// good note and the entry before it may already be written. Neither may remain,
+	// and concurrent postings must succeed.
 	{"an unstorable posting is refused whole and alone", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, "0", "1", "2", "3")
 		atOnce(4, func(number int) {
@@ -228,10 +227,10 @@ var postings = []promiseCheck{
 		}
 	}},
 	// Equal notes are common, since systems write the same sentence again and again.
-	// A posting that read all of them would get slower with every one that is added.
+	// A posting that read all of them would get slower with every new one.
 	{"of many equal notes and many instructions only what decides is read", readsLittle},
-	// A first load of old transactions is this long. It must be all or nothing as a
-	// short one is, and sending it again must find every one of them.
+	// An initial load of old transactions is this long. It must be all or nothing
+	// like a short one, and sending it again must find every transaction.
 	{"ten thousand transactions are one posting", func(t *testing.T, store landfall.Store) {
 		const many = 10_000
 		importAccounts(t, store, testKey.External)
@@ -240,16 +239,16 @@ var postings = []promiseCheck{
 			batch = append(batch, payment(fmt.Sprint("T", number), 1))
 		}
 		var added atomic.Int32
-		for range 2 { // the second time they are all there
+		for range 2 { // the second time they all exist
 			post(t, store, pay(testKey, &added, batch...), landfall.Posted)
 		}
 		if found := readAccount(t, store, testKey); len(found.Ledger) != many+3 || found.Balance != 690+many {
 			t.Errorf("%d entries, balance %v", len(found.Ledger), found.Balance)
 		}
 	}},
-	// No list of examples has the sum that goes wrong. The amounts are drawn up to
-	// the largest there may be, of both signs and every type, and account compares
-	// the sums on the way.
+	// A fixed list of examples would miss the sum that goes wrong. The amounts are
+	// random up to the largest allowed, of both signs and every type, and
+	// readAccount compares the sums on the way.
 	{"the balance is the ledger's sum after any postings", func(t *testing.T, store landfall.Store) {
 		numbers := []string{"a", "b", "c"}
 		importAccounts(t, store, numbers...)
@@ -260,8 +259,8 @@ var postings = []promiseCheck{
 			number := rapid.SampledFrom(numbers).Draw(r, "account")
 			var batch []landfall.Transaction
 			for range rapid.IntRange(0, 5).Draw(r, "transactions") {
-				// Ids are counted over all draws, because the account goes on from
-				// one draw to the next.
+				// Ids are counted across all draws, because the account is reused from one
+				// draw to the next.
 				drawn++
 				batch = append(batch, landfall.Transaction{
 					ID: fmt.Sprint("R", drawn), On: on("2026-07-09"), Type: rapid.SampledFrom(types).Draw(r, "type"),

@@ -8,18 +8,18 @@ import (
 	"landfall"
 )
 
-// readsLittle posts onto an account that has hundreds of equal notes, and of
-// instructions. Whatever there is must be found, and little else be looked at.
+// readsLittle posts to an account that has hundreds of equal notes and hundreds
+// of instructions. Every existing one must be found, and few others read.
 func readsLittle(t *testing.T, store landfall.Store) {
 	const many, enough = 400, 80
 	importAccounts(t, store, testKey.External)
-	// A second apart, so that every note has a time of its own to be found by.
+	// The notes are a second apart, so that each can be found by its time.
 	from := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	at := func(number int) time.Time { return from.Add(time.Duration(number) * time.Second) }
 	var notes []landfall.Note
 	var instructions []landfall.Instruction
 	for number := range many {
-		// The first half says one thing and the second another, in turn with time.
+		// The first half of the notes has one text and the second half another.
 		notes = append(notes, landfall.Note{Body: fmt.Sprint(2 * number / many), HasBody: true, CreatedAt: at(number)})
 		instructions = append(instructions, landfall.Instruction{Vendor: "V", Reference: fmt.Sprint(number), Type: "CARD"})
 	}
@@ -36,8 +36,7 @@ func readsLittle(t *testing.T, store landfall.Store) {
 			return landfall.Additions{}, nil
 		}
 		post(t, store, posting, landfall.Posted)
-		// Some more than the one note may be read, as long as it is not all that say
-		// the same.
+		// A few more than the one note may be read, but not all with the same text.
 		if len(seen.Notes) > enough || len(seen.Instructions) > 1 {
 			t.Errorf("%d notes and %d instructions were read", len(seen.Notes), len(seen.Instructions))
 		}
@@ -56,15 +55,14 @@ func readsLittle(t *testing.T, store landfall.Store) {
 		if !has(body, at(number)) {
 			t.Errorf("note %d was not found by its time", number)
 		}
-		// The words are there hundreds of times and the time is not: to take one of
-		// them for it would drop a note that somebody has just written.
+		// The text exists hundreds of times, but not with this time. Taking one of
+		// those notes for this one would drop a note that was just written.
 		ask(landfall.Posting{Notes: []landfall.Note{{Body: body, HasBody: true, CreatedAt: at(many + 1)}}})
 		if has(body, at(many+1)) {
 			t.Errorf("a note that was never there was found")
 		}
-		// Sent without a time, a note is the same as the first that has its words. It
-		// must always be that one, or the answer would change from one posting to the
-		// next.
+		// A note sent without a time equals the first one with its text. It must always
+		// be that one, or the response would change from one posting to the next.
 		ask(landfall.Posting{Notes: []landfall.Note{{Body: body, HasBody: true}}})
 		for _, note := range seen.Notes {
 			if note.Body == body {

@@ -9,13 +9,13 @@ import (
 	"landfall"
 )
 
-// Postings that come at once: what one of them decides, or fails to decide, is
-// nothing to the others.
+// postingRaces are concurrent postings: the decision or failure of one must not
+// affect the others.
 var postingRaces = []promiseCheck{
-	// Callers repeat what was not answered. A payment that was booked twice is money
-	// that the customer does not have. All three kinds are posted onto the same
-	// account at once, since the lock is of the account and not of what is added to
-	// it.
+	// Callers repeat requests that got no response. A payment booked twice is money
+	// that the customer does not have. All three kinds are posted to the same
+	// account at once, since the lock covers the account, not the kind of data
+	// added.
 	{"identical postings at once add once", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		var notes, transactions, instructions atomic.Int32
@@ -51,9 +51,9 @@ var postingRaces = []promiseCheck{
 			t.Errorf("%d entries, %d notes, %d instructions", len(found.Ledger), len(found.Data.Notes), len(found.Data.Instructions))
 		}
 	}},
-	// Postings that are written together may lock several accounts, and the order in
-	// which they came must not decide who blocks whom. Each transaction counts once,
-	// so the balance can only be one.
+	// Postings that are written together may lock several accounts, and their order
+	// of arrival must not cause a deadlock. Each transaction counts once, so only
+	// one balance is right.
 	{"postings onto overlapping accounts in any order end", func(t *testing.T, store landfall.Store) {
 		numbers := []string{"a", "b", "c", "d", "e", "f"}
 		importAccounts(t, store, numbers...)
@@ -80,10 +80,10 @@ var postingRaces = []promiseCheck{
 			}
 		}
 	}},
-	// Postings of different callers share a transaction, and one of them refuses, one
-	// has books that do not add up, and one panics. Each must hear of its own trouble
-	// as it is, and those beside it must never hear of it: they would repeat what was
-	// fine.
+	// Postings of different callers share a transaction. One of them refuses, one
+	// has books that do not add up, and one panics. Each caller must get its own
+	// error, and the others must never see it: they would repeat postings that
+	// succeeded.
 	{"a failing decision harms nobody else", func(t *testing.T, store landfall.Store) {
 		var numbers []string
 		for number := range callerCount {

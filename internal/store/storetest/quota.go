@@ -8,11 +8,11 @@ import (
 	"landfall"
 )
 
-// quotas belong to an organisation and not to its keys, or more keys would be more
-// of everything.
+// quotas belong to an organisation and not to its keys: otherwise more keys would
+// mean a higher quota.
 var quotas = []promiseCheck{
-	// Nobody is without limits because somebody forgot to set them. Set to nothing
-	// they are nothing, and not the default ones again: that was a decision.
+	// No organisation is unlimited because its quotas were never set. Quotas set to
+	// zero stay zero and do not become the defaults again: that was a decision.
 	{"an organisation's quotas are the default ones until they are set", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateOrganisation(ctx, organisation) })
@@ -29,8 +29,8 @@ var quotas = []promiseCheck{
 		}
 		wantError(t, store.Update(ctx, func(tx landfall.Tx) error { return tx.SetQuotas(ctx, "none", given) }), landfall.ErrNotFound)
 	}},
-	// Requests of one organisation are counted by all replicas at once, and a lost
-	// addition would be a hole in the quota. The sum goes beyond 32 bits on purpose.
+	// All replicas count the requests of one organisation at once, and a lost
+	// addition would be a hole in the quota. The sum exceeds 32 bits on purpose.
 	{"bytes sent on a day add up, and days long gone are forgotten", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateOrganisation(ctx, organisation) })
@@ -61,13 +61,12 @@ var quotas = []promiseCheck{
 	}},
 }
 
-// families are tokens that came from one another. A refresh token that is used twice
-// was stolen, and everything that came from it ends.
+// families are refresh tokens derived from one another. A refresh token that is
+// used twice was stolen, and every token derived from it ends.
 var families = []promiseCheck{
-	// A refresh token that comes a second time was stolen, but it cannot be told by
-	// whom it was used first. Ending all that came from it stops the thief for
-	// certain, and costs the owner one more login. Tokens without a family are not
-	// concerned.
+	// A refresh token that is used a second time was stolen, but it is unknown who
+	// used it first. Ending everything derived from it certainly stops the thief and
+	// costs the owner one more login. Tokens without a family are not affected.
 	{"a family of tokens ends as a whole", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		ends := time.Now().Add(time.Hour).Truncate(time.Microsecond).UTC()
@@ -82,8 +81,8 @@ var families = []promiseCheck{
 				},
 				func() error { return tx.StartFamily(ctx, family) },
 				func() error {
-					// Starting a family again must not give it more time: a stolen
-					// token could be kept alive.
+					// Starting a family again must not extend it: a stolen token could be kept
+					// alive.
 					return tx.StartFamily(ctx, landfall.TokenFamily{ID: family.ID, EndsAt: ends.Add(time.Hour)})
 				},
 				func() error { return tx.SaveTokens(ctx, token, lone) },
@@ -120,10 +119,11 @@ var families = []promiseCheck{
 				return err
 			})
 		}
-		// At its very end a family may still have a token that ends with it.
+		// A family may still have a token that expires at the same instant as the
+		// family.
 		drop(ends, 0)
 		drop(ends.Add(time.Second), 1)
-		// A token whose family is forgotten is as dead as the family.
+		// A token whose family was deleted is as invalid as the family.
 		belongs(token.Hash, landfall.TokenFamily{ID: family.ID, Ended: true})
 	}},
 }

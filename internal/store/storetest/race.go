@@ -13,15 +13,16 @@ import (
 	"landfall"
 )
 
-// callerCount is more than there are connections, so that some have to wait.
+// callerCount is more than there are connections, so that some callers have to
+// wait.
 const callerCount = 32
 
-// races do the same thing from many sides at once. They would pass by luck on a store
-// that is nearly right, so each has many rounds.
+// races do the same thing from many callers at once. A store that is nearly right
+// could pass by luck, so each has many rounds.
 var races = []promiseCheck{
-	// Settings are read, changed and written back whole. Without a hold between the
-	// two, a change of the name that began earlier would write the old status over an
-	// operator's pause, and everything would go on.
+	// Settings are read, changed and written back as a whole. Without a lock from
+	// read to write, a change of the name that began earlier would overwrite an
+	// operator's pause with the old status, and the import would go on.
 	{"changes of one supplier at once lose nothing", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		atOnce(callerCount, func(number int) {
@@ -46,8 +47,9 @@ var races = []promiseCheck{
 			return err
 		})
 	}},
-	// Each rotation gives out a secret. If two succeeded, an organisation would have
-	// a second valid key that nobody asked for and nobody would think of revoking.
+	// Each rotation issues a secret. If two succeeded, an organisation would have a
+	// second valid key that was not requested and that it would not think of
+	// revoking.
 	{"of many rotations of a key at once exactly one finds it in force", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
 			if err := tx.CreateOrganisation(t.Context(), "O"); err != nil {
@@ -75,9 +77,9 @@ var races = []promiseCheck{
 			return err
 		})
 	}},
-	// There is no row yet that anybody could lock, which is where databases differ
-	// most. Each caller is told a revision, and what is kept under it must be what
-	// that caller sent.
+	// There is no row to lock yet, which is where databases differ most. Each caller
+	// gets a revision, and the document stored under it must be the one that caller
+	// sent.
 	{"of many first stagings exactly one is the first", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		outcomes := make([]landfall.StageOutcome, callerCount)
@@ -90,7 +92,8 @@ var races = []promiseCheck{
 		first := 0
 		seen := map[int]int{}
 		for number, outcome := range outcomes {
-			// Who was told which revision, to compare it with what is kept under it.
+			// Record which caller got which revision, to compare it with the stored
+			// document.
 			seen[outcome.Revision] = number
 			if outcome.Verdict == landfall.StagedFirst {
 				first++
@@ -107,9 +110,9 @@ var races = []promiseCheck{
 			}
 		}
 	}},
-	// Books overlap, and each lists its accounts in an order of its own: stores that
-	// lock in the order of arrival block each other here. Every book has other
-	// content, so each of them is a revision of every account.
+	// Books overlap, and each lists its accounts in a different order: stores that
+	// lock in order of arrival deadlock here. Every book has different content, so
+	// each of them is a revision of every account.
 	{"books that are staged at once lose nothing of each other", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		const books, accounts = 6, 150
@@ -117,7 +120,7 @@ var races = []promiseCheck{
 		atOnce(books, func(number int) {
 			var book []landfall.Staging
 			for i := range accounts {
-				account := (i*7 + number*31) % accounts // each in an order of its own
+				account := (i*7 + number*31) % accounts // each in a different order
 				book = append(book, newStaging(landfall.Key{Supplier: supplierCode, External: fmt.Sprint(account)}, fmt.Sprint(number)))
 			}
 			for i, result := range store.StageAll(t.Context(), book) {
@@ -136,8 +139,8 @@ var races = []promiseCheck{
 			}
 		}
 	}},
-	// This is a caller that lost patience and asked again before it was answered. All
-	// of its attempts must be told the same.
+	// This is a caller that retried before it got a response. All of its attempts
+	// must get the same result.
 	{"many stagings of the same content are one revision", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		var first atomic.Int32
@@ -154,8 +157,8 @@ var races = []promiseCheck{
 			t.Errorf("%d first ones, %d revisions", first.Load(), len(history))
 		}
 	}},
-	// Stagings of different accounts may share a transaction. What is answered must
-	// be there, whoever else was in it.
+	// Stagings of different accounts may share a transaction. Each acknowledged
+	// staging must be stored, whatever else was in the transaction.
 	{"many keys at once are all kept", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		atOnce(callerCount, func(number int) {
@@ -170,8 +173,8 @@ var races = []promiseCheck{
 			t.Errorf("%d processes", len(found))
 		}
 	}},
-	// Half of the callers go up and half go down. A deadlock would be no fault of
-	// theirs, so none of them may hear of one.
+	// Half of the callers go up and half go down. A deadlock would not be their
+	// fault, so none of them may get such an error.
 	{"overlapping keys in any order never block each other for good", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		atOnce(callerCount, func(number int) {
@@ -186,13 +189,13 @@ var races = []promiseCheck{
 			}
 		})
 	}},
-	// The other side of the operator's pause: what is kept after it was answered
-	// would be created when the supplier goes on, although he had been told that
-	// nothing more comes in. A staging counts only when it both began and ended
-	// within one pause.
+	// This is the other side of the operator's pause: an account staged after the
+	// pause was acknowledged would be created when the supplier resumes, although
+	// the operator was told that nothing more is accepted. A staging counts only if
+	// it both began and ended within one pause.
 	{"no staging begun after a pause was answered succeeds", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
-		var phase atomic.Int32 // odd: the pause was answered, and its end not asked for
+		var phase atomic.Int32 // odd: the pause was acknowledged, and its end not yet requested
 		stop := make(chan struct{})
 		var stagers sync.WaitGroup
 		for number := range 8 {
@@ -223,17 +226,17 @@ var races = []promiseCheck{
 				t.Error(err)
 			}
 			phase.Add(1)
-			// Too short a pause would prove nothing, and the case would pass for want
-			// of stagings.
-			time.Sleep(5 * time.Millisecond) // let stagings begin in the pause
+			// Too short a pause would prove nothing: the case would pass for lack of
+			// stagings.
+			time.Sleep(5 * time.Millisecond) // let stagings begin during the pause
 			phase.Add(1)
 		}
 		close(stop)
 		stagers.Wait()
 	}},
-	// Both orders are right. What must not be is a mark on one revision and an answer
-	// about another: the supplier would take for staged what nobody will ever look
-	// at.
+	// Both orders are right. A mark on one revision and a response about another
+	// would be wrong: the supplier would believe that an account is staged which
+	// will never be created.
 	{"a skip and a staging at once: either order, nothing between", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		for round := range 10 {
@@ -262,8 +265,8 @@ var races = []promiseCheck{
 			}
 		}
 	}},
-	// Who sets the mark writes the event and the audit about it. Two winners would be
-	// two entries about one act.
+	// The caller that sets the mark writes the event and the audit entry for it. Two
+	// winners would write two entries about one act.
 	{"of many skips one wins", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		stage(t, store, newStaging(testKey, "one"), landfall.StagedFirst, 1)
@@ -283,8 +286,8 @@ var races = []promiseCheck{
 			t.Errorf("%d won", won.Load())
 		}
 	}},
-	// That a refresh token comes twice is how a theft is noticed. If two could spend
-	// it, thief and owner would both go on, and nobody would notice.
+	// A theft is noticed when a refresh token is used twice. If two callers could
+	// use it, thief and owner would both go on unnoticed.
 	{"of many spenders of a token one gets it", func(t *testing.T, store landfall.Store) {
 		good := newToken("good", landfall.RefreshToken, time.Hour)
 		enrol(t, store, good)
@@ -302,8 +305,8 @@ var races = []promiseCheck{
 		}
 	}},
 	// Scripts set up organisations and run again when they were interrupted, perhaps
-	// side by side. A grant that is there already is what they wanted, and one
-	// Ungrant must be enough to take it away.
+	// in parallel. An existing grant is what they wanted, and one Ungrant must be
+	// enough to remove it.
 	{"many grants of the same are one", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		enrol(t, store)
@@ -320,8 +323,8 @@ var races = []promiseCheck{
 			return err
 		})
 	}},
-	// Updates that come at once may share a commit. An entry of the audit that was
-	// answered and is not there is an act without a trace.
+	// Concurrent updates may share a commit. An audit entry that was acknowledged
+	// but is not stored means an act without a trace.
 	{"counting updates lose none", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		atOnce(callerCount, func(int) {

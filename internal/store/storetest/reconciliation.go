@@ -8,7 +8,8 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// accountsBehind lists the accounts behind a figure with their parts.
+// accountsBehind lists the accounts that contribute to a figure, with their
+// contributions.
 func accountsBehind(t *testing.T, store landfall.Store, measure landfall.Measure, reason landfall.Reason, after *landfall.ProcessCursor, limit int) (found []string, last landfall.ProcessCursor) {
 	t.Helper()
 	query := landfall.ContributionQuery{Supplier: supplierCode, Measure: measure, Reason: reason, After: after, Limit: limit}
@@ -28,28 +29,28 @@ func accountsBehind(t *testing.T, store landfall.Store, measure landfall.Measure
 	return found, last
 }
 
-// Measures that most cases look at.
+// These are the measures that most cases use.
 var (
 	customers  = landfall.Measure{Kind: landfall.MeasureCustomers}
 	balances   = landfall.Measure{Kind: landfall.MeasureBalances, Currency: "GBP"}
 	ofAccounts = landfall.Measure{Kind: landfall.MeasureAccounts}
 )
 
-// reconciliations hold sums against rows: every figure has exactly the accounts
-// behind it that it counts, and a signed page never changes.
+// reconciliations compare sums with rows: every figure has exactly the accounts
+// that it counts, and a signed report never changes.
 var reconciliations = []promiseCheck{
-	// A figure that nobody can look behind cannot be explained to a supplier. Every
-	// list has to come to its figure, so an account without a part in the measure is
-	// not in it, while those that were refused or marked without ever being staged
-	// are.
+	// A figure that cannot be broken down into accounts cannot be explained to a
+	// supplier. Every list must add up to its figure, so it omits accounts that
+	// contribute nothing to the measure, but includes those that were refused or
+	// marked without ever being staged.
 	{"the accounts behind a figure are named", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		for i, number := range []string{"P-1", "P-2", "P-3", "F-1", "S-1"} {
 			holding(t, store, number, "{}", landfall.Figures{Currency: "GBP", Customers: int64(i), Balance: money.Amount(100 * i)})
 		}
 		fail(t, store, landfall.Key{Supplier: supplierCode, External: "F-1"}, landfall.Failure{Code: "x"})
-		// Never staged, so it has no customers and no balance, and yet it is an
-		// account.
+		// It was never staged, so it has no customers and no balance, but it is still
+		// an account.
 		refuse(t, store, "F-0", "x")
 		update(t, store, func(tx landfall.Tx) error {
 			for _, number := range []string{"S-1", "S-0"} {
@@ -63,7 +64,7 @@ var reconciliations = []promiseCheck{
 		sent.Notes += 3
 		holding(t, store, "A-1", "{}", sent)
 		create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
-		// P-1 has no customers, and so no part in them.
+		// P-1 has no customers, so it does not contribute to them.
 		for _, c := range []struct {
 			measure landfall.Measure
 			reason  landfall.Reason
@@ -81,7 +82,7 @@ var reconciliations = []promiseCheck{
 		} {
 			found, _ := accountsBehind(t, store, c.measure, c.reason, nil, 0)
 			if c.reason == landfall.ReasonSkipped && len(found) == 2 && found[0] > found[1] {
-				found[0], found[1] = found[1], found[0] // they were first seen in either order
+				found[0], found[1] = found[1], found[0] // they may have been first seen in either order
 			}
 			if fmt.Sprint(found) != fmt.Sprint(c.want) {
 				t.Errorf("behind %s of %s: %v, want %v", c.reason, c.measure, found, c.want)
@@ -96,7 +97,7 @@ var reconciliations = []promiseCheck{
 			t.Errorf("%v in a currency nobody has", found)
 		}
 	}},
-	// Suppliers correct what they claimed, and afterwards it matters what they had
+	// Suppliers correct their control totals, and afterwards it matters what they
 	// claimed before and who changed it. One amount needs more than 32 bits.
 	{"the newest control totals count, and earlier ones stay", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
@@ -139,8 +140,8 @@ var reconciliations = []promiseCheck{
 		})
 		wantError(t, err, landfall.ErrNotFound)
 	}},
-	// Somebody put his name under these very bytes, so they are kept and never made
-	// anew. The list comes without them, since each may be long.
+	// A person signed these exact bytes, so they are stored and never regenerated.
+	// The list omits them, since each may be long.
 	{"what was signed stays as it was", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		var ids []int64

@@ -7,7 +7,7 @@ import (
 	"landfall"
 )
 
-// author enrols a key and gives who writes with it.
+// author enrols a key and returns the author that writes with it.
 func author(t *testing.T, store landfall.Store) landfall.Author {
 	t.Helper()
 	update(t, store, func(tx landfall.Tx) error {
@@ -19,12 +19,12 @@ func author(t *testing.T, store landfall.Store) landfall.Author {
 	return landfall.Author{Organisation: organisation, KeyID: "k1", RequestID: "r1"}
 }
 
-// records say who wrote each row, by which key and in which request, for as long as
-// the row is there.
+// records are about who wrote each row, with which key and in which request, for
+// as long as the row exists.
 var records = []promiseCheck{
-	// When data is wrong the first question is who sent it, and with which request.
-	// Each step comes with a request of its own, so that an author taken from another
-	// step shows.
+	// When data is wrong, the first question is who sent it and with which request.
+	// Each step has its own request, so that an author taken from another step
+	// shows.
 	{"whatever is written through the API has an author", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		by := author(t, store)
@@ -56,8 +56,8 @@ var records = []promiseCheck{
 			}
 		}
 	}},
-	// Operators revoke keys that nobody uses. To note every request would be a write
-	// for each, so a minute is exact enough.
+	// Operators revoke unused keys. Recording every request would cost a write each,
+	// so a minute is precise enough.
 	{"keys show when they were used", func(t *testing.T, store landfall.Store) {
 		author(t, store)
 		update(t, store, func(tx landfall.Tx) error { return tx.MarkKeysUsed(t.Context(), "none", "k1") })
@@ -77,8 +77,8 @@ var records = []promiseCheck{
 		})
 	}},
 
-	// An event about the supplier has no account in its key, and must not turn up
-	// among those of one.
+	// An event about the supplier has no account in its key and must not appear
+	// among the events of an account.
 	{"events about a process are kept in order", func(t *testing.T, store landfall.Store) {
 		given := []landfall.Event{
 			{Type: landfall.EventSkipped, Key: testKey, Details: map[string]string{"reason": "twin “A”"}},
@@ -111,7 +111,7 @@ var records = []promiseCheck{
 			return err
 		})
 	}},
-	// Receivers act on events, and would act on what never happened.
+	// Receivers act on events, and would act on something that never happened.
 	{"an event of a failed update is not there", func(t *testing.T, store landfall.Store) {
 		wantError(t, store.Update(t.Context(), func(tx landfall.Tx) error {
 			if err := tx.AppendEvent(t.Context(), landfall.Event{Type: landfall.EventSkipped, Key: testKey}); err != nil {

@@ -9,7 +9,7 @@ import (
 	"landfall"
 )
 
-// rehearse asks what a dry run would create from.
+// rehearse claims a process for a dry run.
 func rehearse(t *testing.T, store landfall.Store, key landfall.Key) landfall.Claim {
 	t.Helper()
 	request := claimRequest(key)
@@ -17,7 +17,7 @@ func rehearse(t *testing.T, store landfall.Store, key landfall.Key) landfall.Cla
 	return claimFor(t, store, request, landfall.ClaimGranted)
 }
 
-// play makes a dry run and compares what it would have come to.
+// play makes a dry run and compares the verdict.
 func play(t *testing.T, store landfall.Store, claim landfall.Claim, verdict landfall.CreateVerdict) {
 	t.Helper()
 	outcome, err := store.Create(t.Context(), landfall.Creation{
@@ -28,7 +28,7 @@ func play(t *testing.T, store landfall.Store, claim landfall.Claim, verdict land
 	}
 }
 
-// failedDryly is what is kept of a dry run that found a fault.
+// failedDryly is the recorded result of a dry run that found an error.
 func failedDryly() landfall.Attempt {
 	return landfall.Attempt{
 		Failure: &landfall.Failure{Code: "account_failed_validation", DryRun: true},
@@ -36,12 +36,12 @@ func failedDryly() landfall.Attempt {
 	}
 }
 
-// rehearsals are dry runs. They do all the work and leave nothing but the word of it;
-// above all they hold nobody up who means it.
+// rehearsals are dry runs. They do all the work of a creation and leave only a
+// record of it. Above all, they do not block real creations.
 var rehearsals = []promiseCheck{
-	// Suppliers try a whole book this way on the real system. Anything that stayed
-	// would be an account or a mail that nobody wanted; that the real creation still
-	// works shows that no claim stayed either.
+	// Suppliers test a whole book this way on the real system. Anything left behind
+	// would be an account or a mail that was not wanted. The real creation still
+	// works, which shows that no claim was left either.
 	{"a dry run leaves nothing but its record", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		before := readProcess(t, store, testKey)
@@ -52,9 +52,9 @@ var rehearsals = []promiseCheck{
 		}
 		create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
 	}},
-	// It is granted beside the claim of somebody who means it, and neither may notice
-	// the other. Once the account exists there is nothing left to try, and it is told
-	// so.
+	// A dry run is granted while a real claim is held, and neither may affect the
+	// other. Once the account exists there is nothing left to try, and the dry run
+	// is told so.
 	{"a dry run holds nobody up and waits for nobody", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		held := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
@@ -78,7 +78,8 @@ var rehearsals = []promiseCheck{
 		stage(t, store, newStaging(other, "2"), landfall.StagedAgain, 2)
 		claimFor(t, store, claimRequest(other), landfall.ClaimGranted)
 	}},
-	// Whoever mends an account and tries it again wants to see whether it is mended.
+	// A supplier that corrects an account and tries it again wants to see whether
+	// the correction worked.
 	{"a dry run keeps its failure until one passes", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		tried := rehearse(t, store, testKey)
@@ -93,9 +94,9 @@ var rehearsals = []promiseCheck{
 			t.Errorf("the failure stays: %+v", found.Failure)
 		}
 	}},
-	// It found a fault in a document that was replaced while it looked. The fault
-	// would stand on the mended account, and somebody would mend it again. That it
-	// was tried is on record all the same.
+	// The dry run found an error in a document that was replaced meanwhile. The
+	// error would be recorded on the corrected account, and people would correct it
+	// again. The attempt itself is still recorded.
 	{"a dry run says nothing about a later revision", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		tried := rehearse(t, store, testKey)
@@ -110,8 +111,8 @@ var rehearsals = []promiseCheck{
 			t.Errorf("events %+v", kept)
 		}
 	}},
-	// They do all the work of a creation, so the limits have to hold them too. Each
-	// way of ending gives the place back: passing, failing and dying.
+	// Dry runs do all the work of a creation, so the limits must apply to them too.
+	// Each way of ending frees the slot: passing, failing and dying.
 	{"dry runs count toward the limits until they end", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2", "3")
 		setLimit(t, store, 2)
@@ -135,14 +136,14 @@ var rehearsals = []promiseCheck{
 		}
 		short := own("1", true)
 		short.Lease = time.Millisecond
-		// Nobody ends this one. Its lease has to.
+		// This one is never released. Its lease has to end it.
 		claimFor(t, store, short, landfall.ClaimGranted)
 		time.Sleep(5 * time.Millisecond)
 		claimFor(t, store, own("3", false), landfall.ClaimGranted)
 		create(t, store, firm, sampleAccount())
 	}},
-	// They take no claim from each other, so many may write about one account at
-	// once. Each of those that were told they passed is on record.
+	// Dry runs take no claims from each other, so many may write about one account
+	// at once. Each one that was told it passed is recorded.
 	{"many dry runs at once all end", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External, "2")
 		other := landfall.Key{Supplier: supplierCode, External: "2"}

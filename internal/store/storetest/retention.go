@@ -10,10 +10,10 @@ import (
 	"landfall"
 )
 
-// shortly is as good as not at all.
+// shortly is a retention that ends at once.
 const shortly = time.Microsecond
 
-// keeping says how long things are kept, and that nothing can be taken back.
+// keeping sets the supplier's retention and undo window.
 func keeping(t *testing.T, store landfall.Store, keep landfall.Retention, window time.Duration) {
 	t.Helper()
 	update(t, store, func(tx landfall.Tx) error {
@@ -26,7 +26,7 @@ func keeping(t *testing.T, store landfall.Store, keep landfall.Retention, window
 	})
 }
 
-// purge goes through everything.
+// purge runs all steps of a purge.
 func purge(t *testing.T, store landfall.Store, dryRun bool) (gone landfall.PurgeCounts) {
 	t.Helper()
 	for order := (landfall.PurgeRequest{Supplier: supplierCode, DryRun: dryRun}); ; {
@@ -41,7 +41,7 @@ func purge(t *testing.T, store landfall.Store, dryRun bool) (gone landfall.Purge
 	}
 }
 
-// holds fails unless what verifies finds nothing.
+// holds fails unless the inspection finds nothing.
 func holds(t *testing.T, store landfall.Store) {
 	t.Helper()
 	for seen, err := range store.Inspect(t.Context()) {
@@ -51,12 +51,12 @@ func holds(t *testing.T, store landfall.Store) {
 	}
 }
 
-// numbered is a key of the supplier that most cases use.
+// numbered returns a key of the supplier that most cases use.
 func numbered(external string) landfall.Key {
 	return landfall.Key{Supplier: supplierCode, External: external}
 }
 
-// skip marks an account.
+// skip marks an account as skipped.
 func skip(t *testing.T, store landfall.Store, key landfall.Key) {
 	t.Helper()
 	update(t, store, func(tx landfall.Tx) error {
@@ -65,13 +65,13 @@ func skip(t *testing.T, store landfall.Store, key landfall.Key) {
 	})
 }
 
-// retentions let go what was kept long enough. What goes is exactly that, what is
-// still needed stays however old it is, and that something was there stays known.
+// retentions delete data that was kept long enough. Only such data is deleted,
+// data that is still needed stays however old it is, and it stays known that the
+// data existed.
 var retentions = []promiseCheck{
-	// How long personal data is kept is promised to a supplier. The hash stays, by
-	// which it can still be shown what was staged. The account that is being created
-	// is the one whose document is needed at this moment: it is old enough, and it
-	// must stay.
+	// Suppliers are promised how long personal data is kept. The hash stays, to
+	// prove what was staged. The account that is being created needs its document
+	// right now: it is old enough, but it must stay.
 	{"documents that were kept long enough go, and that they were there stays", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "imported", "pending", "skipped", "claimed")
 		imported := numbered("imported")
@@ -83,8 +83,8 @@ var retentions = []promiseCheck{
 			t.Errorf("%+v went that is kept for ever", gone)
 		}
 		keeping(t, store, landfall.Retention{Staged: shortly}, 0)
-		// The dry run comes first: it has to count the same, and leave it all for the
-		// second.
+		// The dry run comes first: it must count the same and leave everything for the
+		// real purge.
 		for _, dryRun := range []bool{true, false} {
 			if gone := purge(t, store, dryRun); gone != (landfall.PurgeCounts{Documents: 4}) {
 				t.Errorf("dry run %t: %+v", dryRun, gone)
@@ -104,16 +104,16 @@ var retentions = []promiseCheck{
 				t.Errorf("%+v", revision)
 			}
 		}
-		// The purge went by while the claim was held, and the creation must not have
-		// noticed.
+		// The purge ran while the claim was held, and must not have affected the
+		// creation.
 		create(t, store, busy, sampleAccount())
 		tallied(t, store)
 		holds(t, store)
 	}},
-	// Such an account waits and can never be created, and without a failure nobody
-	// would see why. The same content has to be a new revision this time: compared by
-	// its hash alone it would be "nothing new", and the document would never come
-	// back.
+	// Such an account is pending but can never be created, and without a failure it
+	// would not be visible why. The same content must become a new revision this
+	// time: compared by its hash alone it would be "nothing new", and the document
+	// would never come back.
 	{"an account whose document is gone says so until it is staged again", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2")
 		one, two := numbered("1"), numbered("2")
@@ -129,8 +129,7 @@ var retentions = []promiseCheck{
 		for _, key := range []landfall.Key{one, two} {
 			rehearsal := claimRequest(key)
 			rehearsal.DryRun = true
-			// Alone and in a slice, in earnest and as a dry run: these are different
-			// statements.
+			// Single claims and slices, real and dry runs use different statements.
 			for _, request := range []landfall.ClaimRequest{claimRequest(key), rehearsal} {
 				claimFor(t, store, request, landfall.ClaimDocumentRemoved)
 				outcomes, err := store.ClaimSlice(t.Context(), []landfall.ClaimRequest{request})
@@ -138,12 +137,12 @@ var retentions = []promiseCheck{
 					t.Errorf("%+v, %v", outcomes, err)
 				}
 			}
-			// The very same document is a new revision, and can be worked with.
+			// The same document is a new revision and can be processed.
 			stage(t, store, newStaging(key, key.External), landfall.StagedAgain, 2)
 			stage(t, store, newStaging(key, key.External), landfall.StagedAgain, 2)
 		}
-		// From here on everything is kept again, or the new document could go before
-		// it is used.
+		// From here on everything is kept again, or the new document could be purged
+		// before it is used.
 		keeping(t, store, landfall.Retention{}, 0)
 		create(t, store, claimFor(t, store, claimRequest(one), landfall.ClaimGranted), sampleAccount())
 		if kept := readRevisions(t, store, one); len(kept) != 2 || kept[0].Document != nil || kept[1].Document == nil {
@@ -152,8 +151,8 @@ var retentions = []promiseCheck{
 		tallied(t, store)
 		holds(t, store)
 	}},
-	// An account that is taken back waits to be created again, from its document. The
-	// undo window therefore keeps documents longer than their own time says.
+	// An undone account is pending again and will be created from its document. The
+	// undo window therefore keeps documents longer than their own retention.
 	{"what is not old enough, or may be needed to take an account back, stays", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "imported", "pending")
 		create(t, store, claimFor(t, store, claimRequest(numbered("imported")), landfall.ClaimGranted), sampleAccount())
@@ -172,8 +171,8 @@ var retentions = []promiseCheck{
 		_, err := store.Purge(t.Context(), landfall.PurgeRequest{Supplier: "NONE"})
 		wantError(t, err, landfall.ErrNotFound)
 	}},
-	// The words may quote a person, the codes and places cannot. Lists and groups of
-	// failures are made from codes, so an old failure still stands in them as it did.
+	// The text may quote a person, the codes and positions cannot. Lists and groups
+	// of failures are built from codes, so an old failure is still listed as before.
 	{"failures lose their words and keep their codes", func(t *testing.T, store landfall.Store) {
 		const canary = "Kanarienvogel"
 		staged(t, store, "failed", "skipped")
@@ -202,9 +201,9 @@ var retentions = []promiseCheck{
 		tallied(t, store)
 		holds(t, store)
 	}},
-	// That somebody was told must stay known, because an account whose customer was
-	// told is not taken back. A reply may repeat the address, so it goes too. The
-	// mail that still waits needs its address however old it is.
+	// It must stay known that a customer was told, because such an account is not
+	// undone. A reply may repeat the address, so it is deleted too. A mail that is
+	// still queued needs its address however old it is.
 	{"of old mails it is forgotten whom they went to", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		writing(t, store, supplierCode)
@@ -221,15 +220,15 @@ var retentions = []promiseCheck{
 		if len(found) != 2 || strings.Contains(found[0].To+found[0].Reply, "@") || !found[0].RecipientRemoved || !found[0].MayHaveArrived() || found[0].SettledAt.IsZero() {
 			t.Errorf("%+v", found)
 		}
-		// Nothing may be taken from a mail that has still to be sent.
+		// A mail that is still to be sent must keep everything.
 		if waits := found[1]; waits.To != "b@mail.co.uk" || waits.RecipientRemoved {
 			t.Errorf("%+v", waits)
 		}
 		holds(t, store)
 	}},
-	// A purge of years of data must never hold up today's work, so each step is
-	// bounded and whatever is held at the moment is passed over. What was passed over
-	// is found the next time: in the end nothing may be left.
+	// A purge of years of data must never block today's work, so each step is
+	// bounded and skips locked rows. Skipped rows are found the next time: in the
+	// end nothing may be left.
 	{"a purge goes in steps beside those who stage and create", func(t *testing.T, store landfall.Store) {
 		const many = 450 // more than two steps
 		staged(t, store)
@@ -241,8 +240,8 @@ var retentions = []promiseCheck{
 					t.Error(err)
 				}
 				outcome, err := store.Claim(t.Context(), claimRequest(own))
-				// Many ask at once, and that the store has too much to do is no
-				// finding of this case.
+				// Many callers run at once, so an overloaded store is not an error in this
+				// case.
 				if err != nil && !errors.Is(err, landfall.ErrUnavailable) {
 					t.Error(err)
 				}

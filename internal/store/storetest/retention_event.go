@@ -8,7 +8,7 @@ import (
 	"landfall"
 )
 
-// logged spells the accounts of the events that are kept.
+// logged lists the accounts of the events that are kept, as text.
 func logged(t *testing.T, store landfall.Store) (text string) {
 	t.Helper()
 	inView(t, store, func(view landfall.View) error {
@@ -21,8 +21,7 @@ func logged(t *testing.T, store landfall.Store) (text string) {
 	return text
 }
 
-// agreed is a store whose search has entered all there is, so that nobody but
-// webhooks needs an event.
+// agreed indexes all terms for search, so that only webhooks still need events.
 func agreed(t *testing.T, store landfall.Store) {
 	t.Helper()
 	for more := true; more; {
@@ -33,7 +32,7 @@ func agreed(t *testing.T, store landfall.Store) {
 	}
 }
 
-// goneThrough says up to where events were purged.
+// goneThrough returns the position up to which events were purged.
 func goneThrough(t *testing.T, store landfall.Store) (place landfall.EventPosition) {
 	t.Helper()
 	inView(t, store, func(view landfall.View) error {
@@ -44,7 +43,8 @@ func goneThrough(t *testing.T, store landfall.Store) (place landfall.EventPositi
 	return place
 }
 
-// heldBy names who keeps old events from going.
+// heldBy returns the names of the webhooks that keep old events from being
+// purged.
 func heldBy(t *testing.T, store landfall.Store) (names []string) {
 	t.Helper()
 	inView(t, store, func(view landfall.View) (err error) {
@@ -54,19 +54,19 @@ func heldBy(t *testing.T, store landfall.Store) (names []string) {
 	return names
 }
 
-// eventRetentions let events go that nobody waits for any more. A webhook that is
-// behind holds them back, and a reader who comes too late is told so.
+// eventRetentions delete events that have no more readers. A webhook that is
+// behind holds them back, and a reader that comes too late is told so.
 var eventRetentions = []promiseCheck{
-	// A reader who comes back after a long time must be told that he missed
-	// something, and that needs to be known up to where events went. The newest one
-	// stays so that the numbers go on from it: a number that was given twice would
-	// hide an event from every reader.
+	// A reader that comes back after a long time must be told that it missed
+	// something, so the store must know up to where events were purged. The newest
+	// event stays so that the ids continue from it: an id that was assigned twice
+	// would hide an event from every reader.
 	{"events go from the beginning of the log, the newest stays, and it is known up to where", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		happen(t, store, "a", "b", "c", "d")
 		agreed(t, store)
 		before := lastEvent(t, store)
-		// First with a time that nothing has reached: young events stay.
+		// First use a retention that no event has reached: young events stay.
 		keeping(t, store, landfall.Retention{Events: time.Hour}, time.Hour)
 		if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) || goneThrough(t, store) != (landfall.EventPosition{}) {
 			t.Errorf("%+v went that is young", gone)
@@ -95,8 +95,8 @@ var eventRetentions = []promiseCheck{
 		}
 		holds(t, store)
 	}},
-	// What verifies holds accounts against their events. It has to know that those
-	// went, or every purge would be followed by alarms about accounts that are fine.
+	// The inspection compares accounts with their events. It must know that those
+	// were purged, or every purge would cause alarms about accounts that are fine.
 	{"accounts and those taken back are whole without their old events", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2")
 		for _, external := range []string{"1", "2"} {
@@ -122,8 +122,8 @@ var eventRetentions = []promiseCheck{
 		same(t, logged(t, store), "x")
 		holds(t, store)
 	}},
-	// The search learns of new accounts from the log alone. An event that went before
-	// it was read is an account that nobody ever finds by name.
+	// The search index learns of new accounts only from the log. If an event were
+	// purged before it was read, its account could never be found by name.
 	{"what the search has not read yet stays", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		agreed(t, store)
@@ -137,8 +137,9 @@ var eventRetentions = []promiseCheck{
 			t.Errorf("%+v", gone)
 		}
 	}},
-	// A webhook is switched off for a repair and expects to go on where it was. Whom
-	// the events wait for is told by name, since somebody has to repair or remove it.
+	// A webhook that is switched off for a repair expects to continue where it was.
+	// The webhooks that hold events back are named, since an operator has to repair
+	// or remove them.
 	{"what a webhook has not received stays, switched on or not", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		happen(t, store, "a", "b", "c", "d")
@@ -162,23 +163,24 @@ var eventRetentions = []promiseCheck{
 			}
 			same(t, heldBy(t, store), []string{hook})
 		}
-		// It gets one, and the next two come later.
+		// The webhook receives one event, and the next two come later.
 		first := lastEvent(t, store) - 3
 		set(func(w *landfall.Webhook) { w.State, w.Position = landfall.WebhookActive, first })
 		if gone := purge(t, store, false); gone.Events != 1 {
 			t.Errorf("%+v", gone)
 		}
 		same(t, logged(t, store), "bcd")
-		// One who is told of other suppliers alone needs none of these.
+		// A webhook for other suppliers needs none of these events.
 		set(func(w *landfall.Webhook) { w.Suppliers = []string{"OTHER"} })
 		same(t, len(heldBy(t, store)), 0)
 		if gone := purge(t, store, true); gone.Events != 2 {
 			t.Errorf("%+v", gone)
 		}
 	}},
-	// The position of a webhook is behind these, so the position alone would let them
-	// go. What was given up can be replayed, for which the event has to be there.
-	// Events between those that are held may go, and the log has gaps then.
+	// The webhook's position is past these events, so the position alone would not
+	// protect them. A delivery that was given up can be replayed, which needs the
+	// event. Events between those that are held may be purged, and then the log has
+	// gaps.
 	{"what waits for another attempt or was given up stays until it is received", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		happen(t, store, "a", "b", "c", "d", "e")
@@ -198,7 +200,7 @@ var eventRetentions = []promiseCheck{
 		same(t, heldBy(t, store), []string{hook})
 		holds(t, store)
 		mine = hookClaim(t, store)
-		// The event that waited is still whole after the purge, and can be delivered.
+		// The event that waited is still complete after the purge and can be delivered.
 		again := readRound(t, store, mine, 10)
 		if len(again.Waiting) != 1 || again.Waiting[0].Event.Key.External != "a" {
 			t.Fatalf("%+v", again)
@@ -209,8 +211,8 @@ var eventRetentions = []promiseCheck{
 		}
 		same(t, logged(t, store), "ce")
 	}},
-	// There may be far more events than accounts. Each step has to be short enough
-	// that those who write never wait for it.
+	// There may be far more events than accounts. Each step must be short enough
+	// that writers never wait for it.
 	{"many events go in small steps beside those who write others", func(t *testing.T, store landfall.Store) {
 		const many = 450
 		staged(t, store)

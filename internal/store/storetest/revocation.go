@@ -7,16 +7,16 @@ import (
 	"landfall"
 )
 
-// felt is longer than a store may believe in a key without asking.
+// felt is longer than a store may trust a key without checking it again.
 const felt = 1100 * time.Millisecond
 
-// revocations are felt by what is under way: every kind of write asks for its key in
-// the transaction that writes.
+// revocations take effect on requests in progress: every kind of write checks its
+// key in the transaction that writes.
 var revocations = []promiseCheck{
-	// A key is revoked because it is in the wrong hands, and requests that were let
-	// in before may be under way for long. The check at the door is therefore not
-	// enough. A store may remember a good key for a second, which is why the case
-	// waits before it tries.
+	// A key is revoked because it is in the wrong hands, and requests that were
+	// accepted before may run for a long time, so checking at the start of a request
+	// is not enough. A store may cache a valid key for a second, which is why the
+	// case waits before it tries.
 	{"nothing is written for a key that is good no more", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		importAccounts(t, store, "posted")
@@ -33,7 +33,7 @@ var revocations = []promiseCheck{
 				Key: landfall.Key{Supplier: supplierCode, External: id}, Document: []byte("{}"), By: by(id),
 			}, landfall.StagedFirst, 1)
 		}
-		// writes tries everything a key can write, and gives what became of it.
+		// writes tries everything a key can write and returns the errors.
 		writes := func(id, content string) (results [3]error) {
 			document := newStaging(landfall.Key{Supplier: supplierCode, External: id}, content)
 			document.By = by(id)
@@ -56,7 +56,7 @@ var revocations = []promiseCheck{
 				wantError(t, err, landfall.ErrRevoked)
 			}
 		}
-		// In one batch with them, others get through.
+		// Valid writes in the same batch succeed.
 		var late, good [8]error
 		atOnce(16, func(number int) {
 			if number%2 == 0 {
@@ -70,20 +70,20 @@ var revocations = []promiseCheck{
 			wantError(t, good[i], nil)
 		}
 		same(t, readProcess(t, store, landfall.Key{Supplier: supplierCode, External: "revoked"}).Revision, 1)
-		// Disabling stops all keys at once and can be taken back. Enabled again it
-		// works without a pause, since only good news may be remembered.
+		// Disabling an organisation stops all its keys at once and can be undone. After
+		// enabling it works at once, since only positive results may be cached.
 		update(t, store, func(tx landfall.Tx) error { return tx.SetOrganisationDisabled(ctx, organisation, true) })
 		time.Sleep(felt)
 		wantError(t, writes("good", "disabled")[0], landfall.ErrRevoked)
 		update(t, store, func(tx landfall.Tx) error { return tx.SetOrganisationDisabled(ctx, organisation, false) })
 		wantError(t, writes("good", "enabled")[0], nil)
-		// The claim was not touched: whoever may write goes on with it.
+		// The claim was not changed: an authorised caller can continue with it.
 		same(t, create(t, store, held, sampleAccount()).Verdict, landfall.Created)
 	}},
-	// Everything an attempt does between its claim and its end is tried with the dead
-	// key, and nothing of it may be on record. The claims are freed all the same:
-	// otherwise whoever cleans up after a theft would first have to wait for the
-	// leases of the thief.
+	// Everything an attempt does between its claim and its end is tried with the
+	// revoked key, and nothing of it may be recorded. The claims are released all
+	// the same: otherwise the cleanup after a theft would first have to wait for the
+	// thief's leases.
 	{"an attempt under way when its key is revoked leaves nothing, and nobody waiting", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		staged(t, store, "claimed", "dry", "counted", "fresh")
@@ -133,7 +133,7 @@ var revocations = []promiseCheck{
 			same(t, readProcess(t, store, own(number)), left)
 			same(t, len(readEvents(t, store, own(number))), 0)
 		}
-		// Nobody waits for a lease, nor for a place that was counted.
+		// The next caller does not wait for a lease or a slot of the limit.
 		next := claimRequest(own("claimed"))
 		next.ServiceLimit = 1
 		same(t, create(t, store, claimFor(t, store, next, landfall.ClaimGranted), sampleAccount()).Verdict, landfall.Created)

@@ -10,13 +10,13 @@ import (
 	"landfall"
 )
 
-// runs are worked on by many replicas that may die at any moment. Each account is
-// settled once, the sums are those of the members, and a run ends.
+// runs are processed by many replicas that may die at any moment. Each account is
+// settled once, the sums match the members, and a run ends.
 var runs = []promiseCheck{
-	// Two runs over the same accounts would spend half of their work on refusing each
-	// other, and the figures of neither would say how far the supplier is. Those who
-	// come too late are given the live run, so that they can follow it instead of
-	// asking what it is called.
+	// Two runs over the same accounts would spend half of their work on refusing
+	// each other, and the figures of neither would show the supplier's progress.
+	// Callers that come too late get the live run, so that they can follow it
+	// without having to look it up.
 	{"of many runs of a supplier at once one is kept", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1")
 		var kept atomic.Int64
@@ -48,7 +48,7 @@ var runs = []promiseCheck{
 		if len(live) != 1 || live[0].State != landfall.RunWaiting {
 			t.Fatalf("live runs %+v", live)
 		}
-		// Only a run that has not ended is in the way of the next.
+		// Only a run that has not ended blocks the next one.
 		changeRun(t, store, live[0].ID, func(run *landfall.Run) { run.Cancel = true; run.CompleteStop() })
 		second := newRun(t, store, landfall.RunPlan{DryRun: true, Sample: 3, Limit: 4, Concurrency: 5})
 		if second.Plan.Sample != 3 || second.Plan.Limit != 4 || second.Plan.Concurrency != 5 || !second.Plan.DryRun || second.Plan.Team != teamName {
@@ -79,8 +79,8 @@ var runs = []promiseCheck{
 		}
 	}},
 	// A run is announced with a number of accounts, and people sign for that number.
-	// What is staged later must not creep in, what is imported or skipped must not be
-	// counted, and a sample must be the same accounts whoever draws it.
+	// Accounts staged later must not be added, imported or skipped ones must not be
+	// counted, and a sample must select the same accounts whoever draws it.
 	{"a run selects what waits when it starts", func(t *testing.T, store landfall.Store) {
 		staged(t, store, accountNumbers(12)...)
 		own := func(number int) landfall.Key {
@@ -107,8 +107,8 @@ var runs = []promiseCheck{
 		} {
 			run := newRun(t, store, test.plan)
 			began := choose(t, store, run.ID)
-			// It comes after the choice has ended, and choosing once more must not
-			// find it.
+			// This account is staged after the selection has ended, and selecting once
+			// more must not find it.
 			stage(t, store, newStaging(landfall.Key{Supplier: supplierCode, External: "late " + run.ID}, ""), landfall.StagedFirst, 1)
 			if done, err := store.ChooseRun(t.Context(), run.ID); err != nil || !done {
 				t.Errorf("choosing what is chosen: %t, %v", done, err)
@@ -125,17 +125,17 @@ var runs = []promiseCheck{
 				t.Errorf("%+v begins as %+v", test.plan, began)
 			}
 			update(t, store, func(tx landfall.Tx) error {
-				// The next plan would select it, and all of them are to begin with
-				// the same accounts.
+				// The next plan would select it, but all plans must begin with the same
+				// accounts.
 				_, err := tx.Skip(t.Context(), landfall.Key{Supplier: supplierCode, External: "late " + run.ID}, "")
 				return err
 			})
 			changeRun(t, store, run.ID, func(run *landfall.Run) { run.Cancel = true; run.CompleteStop() })
 		}
 	}},
-	// Every replica that finds the run goes on choosing where it is. An account
-	// chosen twice would be counted twice, and one that each left to the other would
-	// never be moved.
+	// Every replica that finds the run continues the selection where it is. An
+	// account selected twice would be counted twice, and one that each replica left
+	// to the other would never be imported.
 	{"many may choose a run's accounts at once", func(t *testing.T, store landfall.Store) {
 		staged(t, store, accountNumbers(30)...)
 		run := newRun(t, store, landfall.RunPlan{})
@@ -153,10 +153,10 @@ var runs = []promiseCheck{
 			t.Errorf("chosen %v", got)
 		}
 	}},
-	// Somebody who pauses a run wants to know when nothing moves any more, and that
-	// is not when he asked: a worker may be in the middle of its slice. The time of
-	// the pause does not count as work, or the pace of the run would seem slower with
-	// every pause.
+	// An operator who pauses a run wants to know when it has actually stopped, which
+	// is not at the time of the request: a worker may be in the middle of its slice.
+	// The time of the pause does not count as running time, or the throughput of the
+	// run would seem lower with every pause.
 	{"a run that stops lets nobody begin and comes to rest", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
@@ -182,15 +182,15 @@ var runs = []promiseCheck{
 		if !rest() {
 			t.Error("it does not rest")
 		}
-		// From here on the clock of the run stands still; the sleep is to show it.
+		// From here on the running time does not change; the sleep is there to show it.
 		paused := changeRun(t, store, run.ID, func(run *landfall.Run) { run.CompleteStop() })
 		time.Sleep(20 * time.Millisecond)
 		if later := readRun(t, store, run.ID); paused.State != landfall.RunPaused || later.RunningTime != paused.RunningTime || later.RunningTime <= 0 {
 			t.Errorf("paused %+v, later %+v", paused, later)
 		}
 		changeRun(t, store, run.ID, func(run *landfall.Run) { run.Resume() })
-		// The supplier's pause stops a run without changing it: when the supplier
-		// goes on, so does the run, and nobody has to remember to resume it.
+		// Pausing the supplier stops a run without changing it: when the supplier
+		// resumes, so does the run, and the operator need not remember to resume it.
 		if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ var runs = []promiseCheck{
 	}},
 	// A run goes on for hours after its request was answered. A key that is revoked
 	// because it was stolen must not go on creating accounts through a run that it
-	// began. The account waits again afterwards, so that somebody else can take it up
+	// began. The account is pending again afterwards, so that it can be claimed
 	// without waiting for a lease.
 	{"nothing of a run is written for a key that is good no more", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
@@ -219,7 +219,7 @@ var runs = []promiseCheck{
 			})
 			return err
 		})
-		// The organisation was not given: it is the key's, and the store looks it up.
+		// The request did not name the organisation: the store looks it up by the key.
 		by := landfall.Author{Organisation: organisation, KeyID: "k", RequestID: "r"}
 		if run.CreatedBy != by || run.ActsFor != by {
 			t.Errorf("created by %+v, acts for %+v", run.CreatedBy, run.ActsFor)

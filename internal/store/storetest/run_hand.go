@@ -8,7 +8,7 @@ import (
 	"landfall"
 )
 
-// newRun asks for a run of the usual supplier.
+// newRun starts a run of the supplier that most cases use.
 func newRun(t *testing.T, store landfall.Store, plan landfall.RunPlan) (run landfall.Run) {
 	t.Helper()
 	plan.Supplier, plan.Team = supplierCode, teamName
@@ -22,7 +22,7 @@ func newRun(t *testing.T, store landfall.Store, plan landfall.RunPlan) (run land
 	return run
 }
 
-// choose chooses all accounts of a run and lets it begin.
+// choose selects all accounts of a run and starts it.
 func choose(t *testing.T, store landfall.Store, id string) landfall.Run {
 	t.Helper()
 	for done := false; !done; {
@@ -34,7 +34,7 @@ func choose(t *testing.T, store landfall.Store, id string) landfall.Run {
 	return changeRun(t, store, id, func(run *landfall.Run) { run.Start() })
 }
 
-// changeRun lets a run's own method change it.
+// changeRun applies a change to a run and returns the stored run.
 func changeRun(t *testing.T, store landfall.Store, id string, how func(*landfall.Run)) (run landfall.Run) {
 	t.Helper()
 	update(t, store, func(tx landfall.Tx) (err error) {
@@ -47,7 +47,7 @@ func changeRun(t *testing.T, store landfall.Store, id string, how func(*landfall
 	return readRun(t, store, id)
 }
 
-// readRun gives a run as it stands.
+// readRun returns the stored run.
 func readRun(t *testing.T, store landfall.Store, id string) (run landfall.Run) {
 	t.Helper()
 	inView(t, store, func(view landfall.View) (err error) {
@@ -57,7 +57,7 @@ func readRun(t *testing.T, store landfall.Store, id string) (run landfall.Run) {
 	return run
 }
 
-// takeSlice takes a slice, whose members must be as many as wanted.
+// takeSlice takes a slice and checks its number of members.
 func takeSlice(t *testing.T, store landfall.Store, id string, lease time.Duration, members int) landfall.RunSlice {
 	t.Helper()
 	slice, err := store.TakeSlice(t.Context(), landfall.SliceRequest{Run: id, Lease: lease, Concurrency: 64})
@@ -67,20 +67,21 @@ func takeSlice(t *testing.T, store landfall.Store, id string, lease time.Duratio
 	return slice
 }
 
-// noSlice: there is nothing to do for anybody, which is how workers find out.
+// noSlice checks that there is no slice to take, which is how workers notice that
+// there is nothing to do.
 func noSlice(t *testing.T, store landfall.Store, id string) {
 	t.Helper()
 	_, err := store.TakeSlice(t.Context(), landfall.SliceRequest{Run: id, Lease: time.Minute, Concurrency: 64})
 	wantError(t, err, landfall.ErrNotFound)
 }
 
-// claimAll claims the members of a slice firmly, all of whom are free.
+// claimAll claims the members of a slice, which must all be free, and holds them.
 func claimAll(t *testing.T, store landfall.Store, slice landfall.RunSlice) []landfall.Claim {
 	t.Helper()
 	return claimMembers(t, store, slice, false)
 }
 
-// claimLoosely only looks at them.
+// claimLoosely claims them optimistically, without holding them.
 func claimLoosely(t *testing.T, store landfall.Store, slice landfall.RunSlice) []landfall.Claim {
 	t.Helper()
 	claims := claimMembers(t, store, slice, true)
@@ -113,14 +114,14 @@ func claimMembers(t *testing.T, store landfall.Store, slice landfall.RunSlice, l
 	return claims
 }
 
-// memberCreated is an account of a slice that is ready to be written.
+// memberCreated returns an account of a slice that is ready to be written.
 func memberCreated(slice landfall.RunSlice, i int, claim landfall.Claim) landfall.RunCreation {
 	return landfall.RunCreation{Ordinal: slice.Members[i].Ordinal, Creation: landfall.Creation{
 		Claim: claim, Account: sampleAccount(), Run: slice.Run.ID,
 	}}
 }
 
-// memberFailed is an account of a slice whose data is at fault.
+// memberFailed returns the failure of an account of a slice with bad data.
 func memberFailed(slice landfall.RunSlice, i int, claim landfall.Claim) landfall.RunFailure {
 	event := landfall.EventImportFailed
 	if claim.DryRun {
@@ -131,7 +132,7 @@ func memberFailed(slice landfall.RunSlice, i int, claim landfall.Claim) landfall
 	}}
 }
 
-// settleSlice is for cases in which the settlement has to succeed.
+// settleSlice settles a slice and fails the test on an error.
 func settleSlice(t *testing.T, store landfall.Store, slice landfall.RunSlice, settlement landfall.Settlement) landfall.SettleResult {
 	t.Helper()
 	settled, err := store.SettleSlice(t.Context(), slice, settlement)
@@ -141,7 +142,7 @@ func settleSlice(t *testing.T, store landfall.Store, slice landfall.RunSlice, se
 	return settled
 }
 
-// accountNumbers gives some external numbers.
+// accountNumbers returns count external numbers.
 func accountNumbers(count int) []string {
 	all := make([]string, count)
 	for i := range all {
@@ -150,7 +151,8 @@ func accountNumbers(count int) []string {
 	return all
 }
 
-// memberNumbers are easier to compare than members.
+// memberNumbers returns the external numbers of a slice, which are easier to
+// compare than members.
 func memberNumbers(slice landfall.RunSlice) (all []string) {
 	for _, member := range slice.Members {
 		all = append(all, member.Key.External)

@@ -10,13 +10,13 @@ import (
 	"landfall"
 )
 
-// Loose claims, by which a run creates what it need not wait for: they hold
-// nobody off, so that whatever happened to a process meanwhile has to be found
-// by the transaction that writes.
+// looseClaims are about optimistic claims, with which a run creates accounts that
+// need no waiting. They do not hold the process, so the transaction that writes
+// must detect whatever happened to it meanwhile.
 var looseClaims = []promiseCheck{
-	// Each neighbour of the first account is touched in another way between the look
-	// and the settlement. Creating one of them all the same would lose a newer
-	// document, bring back what was erased, or make an account twice.
+	// Every account but the first is changed in a different way between the claim
+	// and the settlement. Creating one of them anyway would lose a newer document,
+	// bring back deleted data, or create an account twice.
 	{"a loose claim holds nobody off and writes only what nobody touched", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a", "created", "held", "purged", "skipped", "staged")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
@@ -31,7 +31,7 @@ var looseClaims = []promiseCheck{
 		claimFor(t, store, claimRequest(numbered("held")), landfall.ClaimGranted)
 		skip(t, store, numbered("skipped"))
 		stage(t, store, newStaging(numbered("staged"), "newer"), landfall.StagedAgain, 2)
-		// The first is staged anew afterwards, since a purge asks nobody's name.
+		// The purge affects every account, so the first one is staged again afterwards.
 		keeping(t, store, landfall.Retention{Staged: shortly}, 0)
 		purge(t, store, false)
 		keeping(t, store, landfall.Retention{}, 0)
@@ -56,8 +56,8 @@ var looseClaims = []promiseCheck{
 		tallied(t, store)
 		holds(t, store)
 	}},
-	// What is kept of a failed attempt speaks of a document. Kept of another one it
-	// would say that data which nobody has tried is wrong.
+	// A recorded failure describes one document. Recorded for another one, it would
+	// report an error in data that was never tried.
 	{"the failure of a loose claim is kept where nobody touched the process", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a", "b")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
@@ -72,7 +72,7 @@ var looseClaims = []promiseCheck{
 			t.Errorf("an attempt that counts for nothing is told: %+v", kept)
 		}
 		same(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 2, Failed: 1})
-		// Nothing was held, so there is nothing to let go or to renew.
+		// Nothing was held, so there is nothing to release or to renew.
 		if err := store.RenewSlice(t.Context(), slice, claims[1:]); err != nil {
 			t.Error(err)
 		}
@@ -80,8 +80,8 @@ var looseClaims = []promiseCheck{
 		tallied(t, store)
 		holds(t, store)
 	}},
-	// A lease that has ended holds nobody off either, and neither does a row that
-	// still bears its token.
+	// An expired lease does not block an optimistic claim, even if the row still has
+	// its token.
 	{"a loose claim is refused while somebody holds the process, and no longer", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "held", "left")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
@@ -105,7 +105,8 @@ var looseClaims = []promiseCheck{
 		}
 		holds(t, store)
 	}},
-	// A limit counts who holds a process, so that there a claim cannot be loose.
+	// A limit counts the holders of processes, so under a limit every claim must
+	// hold its process.
 	{"under a limit a loose claim is a firm one and counts", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a", "b")
 		setLimit(t, store, 1)
@@ -128,8 +129,8 @@ var looseClaims = []promiseCheck{
 		}
 		holds(t, store)
 	}},
-	// A failure after which it is tried again leaves its member open, so that nothing
-	// but the process itself can tell that it was kept already.
+	// A failure that will be retried leaves its member open, so only the process
+	// itself shows that the failure was already recorded.
 	{"the failure of a loose claim that is sent again is kept once", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "new", "old")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
@@ -145,7 +146,7 @@ var looseClaims = []promiseCheck{
 			failure.Final = false
 			settlement.Failed = append(settlement.Failed, failure)
 		}
-		for range 2 { // the first answer is lost
+		for range 2 { // the first response is lost
 			settleSlice(t, store, slice, settlement)
 		}
 		for i, wanted := range []int{1, 2} {
@@ -157,9 +158,10 @@ var looseClaims = []promiseCheck{
 		tallied(t, store)
 		holds(t, store)
 	}},
-	// Nobody is held off between the look and the settlement, so that both meet in the
-	// database, in whatever order either has its accounts. A newer document that was
-	// answered for must not be passed over by an account made of the older one.
+	// Nothing is held between the claim and the settlement, so all callers meet in
+	// the database, each with its accounts in its own order. A newer document that
+	// was acknowledged must not be overridden by an account created from the older
+	// one.
 	{"loose claims, stagings, skips and single creations at once: each account is one of them", loosely},
 }
 
@@ -249,7 +251,7 @@ func loosely(t *testing.T, store landfall.Store) {
 				t.Errorf("%s: staged again %t, created by another %t, now %s of revision %d", key.External, again[key], single[key], found.State, found.Revision)
 			}
 		}
-		// The next round has its own.
+		// The next round has its own run.
 		changeRun(t, store, run.ID, func(run *landfall.Run) { run.Cancel = true; run.CompleteStop() })
 		tallied(t, store)
 	}

@@ -8,20 +8,21 @@ import (
 	"landfall"
 )
 
-// The part of a run that one worker holds: whatever becomes of him, each account of
-// it has one outcome and the sums come to the run.
+// runSlices are about the part of a run that one worker holds. Whatever happens
+// to the worker, each of its accounts has one outcome and the sums add up to the
+// run.
 var runSlices = []promiseCheck{
-	// The sums of a run are what everybody watches, and they are added up from
-	// settlements. A worker that hears nothing settles again, so the second time must
-	// neither count nor create anything. The last member has no outcome at first and
-	// is let go: it has to come back in the same slice, and only after it is the run
-	// done.
+	// The sums of a run are what people watch, and they are added up from
+	// settlements. A worker that gets no response settles again, so the second time
+	// must neither count nor create anything. The last member has no outcome at
+	// first and is released: it must come back in the same slice, and the run is
+	// done only after it.
 	{"a slice is settled once and adds up", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a", "b", "c", "d")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		slice := takeSlice(t, store, run.ID, time.Minute, 4)
-		// All members are in the slice that is held, so there is none for anybody
-		// else.
+		// All members are in the slice that is held, so there is no other slice to
+		// take.
 		noSlice(t, store, run.ID)
 		claims := claimAll(t, store, slice)
 		settlement := landfall.Settlement{
@@ -35,7 +36,7 @@ var runSlices = []promiseCheck{
 		}
 		tally := landfall.RunTally{Selected: 4, Succeeded: 1, Failed: 1, Refused: 1}
 		same(t, readRun(t, store, run.ID).Tally, tally)
-		// The answer was lost, so it is sent again.
+		// The response was lost, so the settlement is sent again.
 		settled = settleSlice(t, store, slice, settlement)
 		if settled.Created[0].Verdict != landfall.CreateFenced {
 			t.Errorf("settled again %+v", settled)
@@ -78,16 +79,16 @@ var runSlices = []promiseCheck{
 			created = append(created, key.External)
 		}
 		same(t, created, []string{"a", "d"})
-		// Who receives the event tells by it which run moved the account.
+		// The event tells its receiver which run imported the account.
 		for event := range slices.Values(readEvents(t, store, landfall.Key{Supplier: supplierCode, External: "a"})) {
 			if event.Details["run"] != run.ID {
 				t.Errorf("the event does not name the run: %+v", event)
 			}
 		}
 	}},
-	// A dry run leaves no account behind by which a second settlement could be told
-	// from the first: what fences it is that its slice is done. Counted twice it
-	// would foretell more accounts than there are.
+	// A dry run leaves no account that would tell a second settlement from the
+	// first. It is fenced because its slice is done. Counted twice, it would predict
+	// more accounts than there are.
 	{"a dry run in a run happens once", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a", "b")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{DryRun: true}).ID)
@@ -99,7 +100,7 @@ var runSlices = []promiseCheck{
 		if settled := settleSlice(t, store, slice, settlement); settled.Created[0].Verdict != landfall.CreateRolledBack {
 			t.Errorf("settled %+v", settled)
 		}
-		// The slice is done, so nobody holds it.
+		// The slice is done, so it has no holder.
 		_, err := store.SettleSlice(t.Context(), slice, settlement)
 		wantError(t, err, landfall.ErrFenced)
 		same(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 2, Succeeded: 1, Failed: 1})
@@ -112,15 +113,15 @@ var runSlices = []promiseCheck{
 			t.Error("a dry run created something")
 		}
 	}},
-	// A worker that was stopped for longer than its lease still has its claims, which
-	// have leases of their own, so the token of the slice alone must hold it back. It
-	// is tried while nobody has the slice and again when somebody has.
+	// A worker that was suspended for longer than its lease still has its claims,
+	// which have their own leases, so the token of the slice alone must stop it.
+	// This is tried while the slice is free and again when it has a new holder.
 	{"who lost a slice writes nothing for it", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		lost := takeSlice(t, store, run.ID, time.Millisecond, 1)
 		claims := claimAll(t, store, lost)
-		// The lease was a millisecond, and by now it has ended by any clock.
+		// The lease was a millisecond, so by now it has expired by any clock.
 		time.Sleep(5 * time.Millisecond)
 		settlement := landfall.Settlement{Created: []landfall.RunCreation{memberCreated(lost, 0, claims[0])}}
 		_, err := store.SettleSlice(t.Context(), lost, settlement)
@@ -129,8 +130,8 @@ var runSlices = []promiseCheck{
 		slice := takeSlice(t, store, run.ID, time.Minute, 1)
 		_, err = store.SettleSlice(t.Context(), lost, settlement)
 		wantError(t, err, landfall.ErrFenced)
-		// To leave what is somebody else's by now is no error, and it must not put
-		// that other worker's slice off for an hour.
+		// Returning a slice that another worker holds by now is not an error, and must
+		// not delay that worker's slice for an hour.
 		if err := store.ReturnSlice(t.Context(), lost, time.Hour); err != nil {
 			t.Fatal(err)
 		}
@@ -142,9 +143,9 @@ var runSlices = []promiseCheck{
 			t.Errorf("state %s", state)
 		}
 	}},
-	// What a worker leaves because something outside is down would be taken up again
-	// at once by the next, and all of them would do nothing but knock. The count of
-	// tries is what the pauses grow by, so it must survive the change of hands.
+	// A slice returned because a vendor or document store is down would be taken at
+	// once by the next worker, and all of them would only retry. The pauses grow
+	// with the count of tries, so the count must survive a change of worker.
 	{"a slice left for later waits", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
@@ -158,10 +159,9 @@ var runSlices = []promiseCheck{
 			t.Errorf("tries %d", again.Tries)
 		}
 	}},
-	// Who asked for the limit means all workers together. Seventy is no multiple of
-	// what a worker takes, so the second gets only what is left; and when the
-	// supplier's limit is lowered in the middle of a run, the next who takes a slice
-	// feels it.
+	// The limit applies to all workers together. Seventy is not a multiple of what a
+	// worker takes, so the second gets only the rest. When the supplier's limit is
+	// lowered in the middle of a run, it applies to the next slice taken.
 	{"no more is under way than a run may have at once", func(t *testing.T, store landfall.Store) {
 		staged(t, store, accountNumbers(landfall.SliceSize*2+1)...)
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{Concurrency: 70}).ID)

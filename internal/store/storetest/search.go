@@ -9,30 +9,30 @@ import (
 	"landfall"
 )
 
-// searches find people by what they are called. Whoever was taken back or erased must
-// not be found, even where terms are entered later than they were thought of.
+// searches find people by name and other terms. An undone or erased account must
+// not be found, even if its terms are indexed only later.
 var searches = []promiseCheck{
-	// Somebody on the telephone knows a name or a postcode and hardly ever a number.
+	// A caller on the phone knows a name or a postcode, but rarely a number.
 	{"accounts are found by everything they are called", findByEverything},
-	// Whoever has just staged an account looks for it next, and cannot wait for the
-	// clerk that enters terms.
+	// People search for an account right after staging it and cannot wait for the
+	// search indexer.
 	{"staged accounts are found by their numbers at once", findStaged},
 	// A common name must not cost more than a rare one, and a list that is cut off
-	// without a word looks complete.
+	// silently looks complete.
 	{"a search is as long as its limit and says that there is more", findLimited},
-	// Terms are kept in tables of their own, which an undo could forget.
+	// Terms are stored in their own tables, which an undo could forget.
 	{"accounts taken back are not found", findUndone},
-	// An index that still knows the name would break the promise of the erasure.
+	// An index that still contains the name would break the promise of the erasure.
 	{"erased accounts are not found, whenever their terms are entered", findErased},
-	// An account that is left out is not missed by anybody until somebody needs it.
+	// An account missing from the index goes unnoticed until it is needed.
 	{"no account is left out or entered twice when several enter terms", findEnteredBySeveral},
-	// The clerk may have read the account just before it went, and must not write
-	// after it.
+	// The indexer may have read the account just before it was undone, and must not
+	// write its terms afterwards.
 	{"what is taken back while terms are entered is not found", findRacedUndo},
 }
 
-// enterAll enters the terms of everything that was created. The log may not be
-// complete at once.
+// enterAll indexes the terms of all created accounts. It repeats because the log
+// may not be complete at once.
 func enterAll(t *testing.T, store landfall.Store) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; {
@@ -48,7 +48,7 @@ func enterAll(t *testing.T, store landfall.Store) {
 	}
 }
 
-// find has a limit, since no search is without one.
+// find searches with a limit, since every search has one.
 func find(t *testing.T, store landfall.Store, query landfall.SearchQuery) landfall.SearchResult {
 	t.Helper()
 	if query.Limit == 0 {
@@ -70,12 +70,12 @@ func called(found landfall.SearchResult) []string {
 	return list
 }
 
-// searchFor looks for a word of a name.
+// searchFor returns a query for the words of a name.
 func searchFor(text string) landfall.SearchQuery {
 	return landfall.SearchQuery{Terms: []landfall.SearchTerm{{Kind: landfall.TermName, Text: text}}}
 }
 
-// finds fails unless a query finds exactly some accounts.
+// finds fails unless a query finds exactly the wanted accounts.
 func finds(t *testing.T, store landfall.Store, query landfall.SearchQuery, wanted ...string) {
 	t.Helper()
 	if got := called(find(t, store, query)); !slices.Equal(got, wanted) && len(got)+len(wanted) > 0 {
@@ -83,7 +83,7 @@ func finds(t *testing.T, store landfall.Store, query landfall.SearchQuery, wante
 	}
 }
 
-// hopper is another account than house.
+// hopper returns an account different from sampleAccount.
 func hopper() landfall.Account {
 	other := sampleAccount()
 	other.Data.BillingName = "Hopper & Sons"
@@ -93,8 +93,8 @@ func hopper() landfall.Account {
 	return other
 }
 
-// findByEverything also says how far the clerk is behind: a search that finds nothing
-// must be able to say that it is early.
+// findByEverything also checks how far the indexer is behind: a search that finds
+// nothing must be able to say that the index is incomplete.
 func findByEverything(t *testing.T, store landfall.Store) {
 	staged(t, store, "A-1", "A-2", "a-3")
 	outcome := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
@@ -103,13 +103,13 @@ func findByEverything(t *testing.T, store landfall.Store) {
 	if behind := find(t, store, landfall.SearchQuery{}).Unindexed; behind == 0 {
 		t.Error("nothing was entered, and the search is not behind")
 	}
-	// By its number it is found before anything was entered.
+	// It is found by its number before anything is indexed.
 	finds(t, store, landfall.SearchQuery{Numbers: []string{outcome.Number}}, "A-1")
 	enterAll(t, store)
 	term := func(kind landfall.TermKind, text string) landfall.SearchQuery {
 		return landfall.SearchQuery{Terms: []landfall.SearchTerm{{Kind: kind, Text: text}}}
 	}
-	// Where terms are digests their beginnings cannot be recognised.
+	// Prefixes cannot be matched where terms are stored as digests.
 	begins := func(query landfall.SearchQuery, wanted ...string) {
 		t.Helper()
 		if find(t, store, query).ExactOnly {
@@ -130,7 +130,7 @@ func findByEverything(t *testing.T, store landfall.Store) {
 	finds(t, store, term(landfall.TermPostcode, "SW1Y4JH"), "A-1")
 	finds(t, store, term(landfall.TermPostcode, "LS1"), "A-1")
 	finds(t, store, term(landfall.TermSupplyPoint, "120002"), "A-1")
-	// A word is looked for among its own kind alone, or a number would find people.
+	// A term matches only its own kind, or a number would find people.
 	finds(t, store, term(landfall.TermName, "120002"))
 	found := find(t, store, searchFor("lovelace")).Accounts[0]
 	if found.Key != testKey || found.AccountNumber != outcome.Number || found.State != landfall.Imported || found.By != landfall.TermName ||
@@ -141,8 +141,8 @@ func findByEverything(t *testing.T, store landfall.Store) {
 		Terms: []landfall.SearchTerm{{Kind: landfall.TermName, Text: "ada"}}}, "A-1", "A-2")
 }
 
-// findStaged has numbers that begin alike and one that is not ASCII: order and
-// prefixes are where the databases differ.
+// findStaged has numbers with common prefixes and one that is not ASCII: the
+// databases differ in order and prefixes.
 func findStaged(t *testing.T, store landfall.Store) {
 	staged(t, store, "12", "123", "1234", "2", "1é")
 	other := landfall.NewSupplier("OTHER")
@@ -155,12 +155,12 @@ func findStaged(t *testing.T, store landfall.Store) {
 	if one := found.Accounts[0]; one.State != landfall.Staged || one.By != landfall.ByExternalNumber || one.AccountNumber != "" || one.Name != "" {
 		t.Errorf("found %+v", one)
 	}
-	// Wildcards are text, and the middle of a number is no beginning.
+	// Wildcards are plain text, and the middle of a number is not a prefix.
 	finds(t, store, landfall.SearchQuery{Externals: []string{"%", "_", "3", "x"}})
 	finds(t, store, landfall.SearchQuery{Externals: []string{"1"}}, "12", "123", "1234", "1é", "12")
 }
 
-// findLimited has more than fit, all of them alike.
+// findLimited has more matches than the limit, all with the same name.
 func findLimited(t *testing.T, store landfall.Store) {
 	list := accountNumbers(30)
 	staged(t, store, list...)
@@ -180,7 +180,8 @@ func findLimited(t *testing.T, store landfall.Store) {
 	}
 }
 
-// findUndone finds the account before, or finding nothing after would prove nothing.
+// findUndone checks that the account is found before the undo, or finding nothing
+// afterwards would prove nothing.
 func findUndone(t *testing.T, store landfall.Store) {
 	staged(t, store, "A-1")
 	outcome := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
@@ -189,17 +190,17 @@ func findUndone(t *testing.T, store landfall.Store) {
 	undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.Undone)
 	finds(t, store, searchFor("lovelace"))
 	finds(t, store, landfall.SearchQuery{Numbers: []string{outcome.Number}})
-	// The process is there and waits, so it is found as what it is.
+	// The process is pending, so it is still found by its external number.
 	finds(t, store, landfall.SearchQuery{Externals: []string{"A-1"}}, "A-1")
-	// Created again from other data it is found by those alone.
+	// Created again from other data, it is found only by the new terms.
 	create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), hopper())
 	enterAll(t, store)
 	finds(t, store, searchFor("lovelace"))
 	finds(t, store, searchFor("hopper"), "A-1")
 }
 
-// findEnteredBySeveral lets clerks of several replicas work while accounts are made:
-// none is left out between two of them.
+// findEnteredBySeveral lets the indexers of several replicas work while accounts
+// are created: no account may be left out between two of them.
 func findEnteredBySeveral(t *testing.T, store landfall.Store) {
 	const count = 40
 	list := accountNumbers(count)
@@ -230,7 +231,7 @@ func findEnteredBySeveral(t *testing.T, store landfall.Store) {
 	}
 }
 
-// findRacedUndo takes accounts back while their terms are being entered.
+// findRacedUndo undoes accounts while their terms are being indexed.
 func findRacedUndo(t *testing.T, store landfall.Store) {
 	const count = 20
 	list := accountNumbers(count)
@@ -256,14 +257,14 @@ func findRacedUndo(t *testing.T, store landfall.Store) {
 	}
 }
 
-// findErased erases one account after its terms were entered and one before.
+// findErased erases one account after its terms were indexed and one before.
 func findErased(t *testing.T, store landfall.Store) {
 	staged(t, store, "A-1", "A-2")
 	for _, number := range []string{"A-1", "A-2"} {
 		own := landfall.Key{Supplier: supplierCode, External: number}
 		create(t, store, claimFor(t, store, claimRequest(own), landfall.ClaimGranted), sampleAccount())
-		// The second account is erased while the clerk has still to read its creation
-		// in the log.
+		// The second account is erased before the indexer has read its creation in the
+		// log.
 		if number == "A-1" {
 			enterAll(t, store)
 		}
@@ -274,7 +275,7 @@ func findErased(t *testing.T, store landfall.Store) {
 	}
 	enterAll(t, store)
 	finds(t, store, searchFor("lovelace"))
-	// That there was an account is not personal, and stays.
+	// The existence of the account is not personal, and stays known.
 	finds(t, store, landfall.SearchQuery{Externals: []string{"A-"}}, "A-1", "A-2")
 	inView(t, store, func(view landfall.View) error {
 		one, err := view.Revision(t.Context(), testKey, 1)

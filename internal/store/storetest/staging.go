@@ -9,12 +9,13 @@ import (
 	"landfall"
 )
 
-// stagingChecks are what suppliers send again and again. The same bytes change nothing,
-// other bytes are a new revision, and an account that is past that says why not.
+// stagingChecks are about documents that suppliers send again and again. The same
+// bytes change nothing, other bytes are a new revision, and an account that can
+// no longer be staged says why.
 var stagingChecks = []promiseCheck{
-	// The process is compared whole: a field that a later feature adds must have
-	// nothing in it at the beginning. Both times are the same, since nothing else has
-	// been staged.
+	// The process is compared as a whole: a field added by a later feature must be
+	// empty at the beginning. Both times are the same, since nothing else has been
+	// staged.
 	{"the first staging makes a process", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		given := newStaging(testKey, "one")
@@ -29,9 +30,9 @@ var stagingChecks = []promiseCheck{
 			t.Errorf("got %+v, want %+v", found, want)
 		}
 	}},
-	// Suppliers send whole books again after every doubt. If each time made a
-	// revision, what really changed could not be found among them, and a change of
-	// the time alone would make untouched accounts look new.
+	// Suppliers send whole books again whenever they are in doubt. If each time made
+	// a revision, real changes could not be found among them, and a change of only
+	// the time would make untouched accounts look new.
 	{"the same content again changes nothing", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		stage(t, store, newStaging(testKey, "one"), landfall.StagedFirst, 1)
@@ -44,9 +45,9 @@ var stagingChecks = []promiseCheck{
 			t.Errorf("%d revisions", len(history))
 		}
 	}},
-	// A book of hundreds of accounts has a bad one now and then, and the good ones
-	// must not be lost with it, nor take its verdict. The bad ones stand far apart
-	// among hundreds, so that a verdict which slips to a neighbour is found.
+	// A book of hundreds of accounts has a bad one now and then. The good ones must
+	// not be lost with it, nor get its verdict. The bad ones are far apart, so that
+	// a verdict assigned to a neighbour is noticed.
 	{"many at once are staged as each alone", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		at := func(number int) landfall.Key {
@@ -62,9 +63,8 @@ var stagingChecks = []promiseCheck{
 		}
 		given[foreign].Key.Supplier = "NOBODY"
 		given[broken].Key.External = "\x00"
-		// The others come from somebody who has read them as JSON already. A store
-		// may spare itself reading those again, and this one shows that it does not
-		// spare itself all.
+		// The other documents are marked as valid JSON by the caller. A store may skip
+		// checking those again; this one shows that it still checks the rest.
 		given[unread].Document, given[unread].ValidJSON = []byte("{"), false
 		check := func(first, again landfall.StageVerdict, revision int) {
 			t.Helper()
@@ -97,9 +97,10 @@ var stagingChecks = []promiseCheck{
 			t.Errorf("nothing is %+v", got)
 		}
 	}},
-	// A long book is new for a long time, so that a store may take it that the next
-	// accounts are new as well, and then one of them is not, or was refused before, or
-	// the supplier has closed. Nobody may notice by the answers, nor by the sums.
+	// A long book is new for a long time, so a store may assume that the next
+	// accounts are new as well. Then one of them is not, or was refused before, or
+	// the supplier was closed. Neither the responses nor the sums may show the
+	// difference.
 	{"a long book that is not all new is staged as each alone", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		at := func(number int) landfall.Key {
@@ -149,8 +150,8 @@ var stagingChecks = []promiseCheck{
 		}
 	}},
 	// When a supplier and an operator disagree about what was sent, the history
-	// decides. The third content is that of the first: it is compared with the newest
-	// revision alone, or somebody who goes back to what he sent before would be told
+	// decides. The third content equals the first: it is compared only with the
+	// newest revision, or a supplier that goes back to earlier content would be told
 	// that nothing changed.
 	{"other content is the next revision and the earlier one stays", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
@@ -179,9 +180,9 @@ var stagingChecks = []promiseCheck{
 		}
 	}},
 	// After a pause or the end of a migration nothing may change any more, not even
-	// with the content that is there already: a caller who was told "staged" would
-	// expect an account. That what was there is untouched shows when the supplier
-	// goes on.
+	// with the existing content: a caller that was told "staged" would expect an
+	// account. When the supplier resumes, the case checks that the existing data is
+	// unchanged.
 	{"a supplier that is not Ongoing refuses", func(t *testing.T, store landfall.Store) {
 		stage(t, store, newStaging(testKey, "one"), landfall.RefusedSupplier, 0)
 		createSupplier(t, store)
@@ -202,8 +203,8 @@ var stagingChecks = []promiseCheck{
 		}
 		stage(t, store, newStaging(testKey, "two"), landfall.StagedAgain, 2)
 	}},
-	// Who stages what exists needs its number and not the supplier's status: the
-	// migration may be complete because all of its accounts are there.
+	// A caller that stages an existing account needs its number, not the supplier's
+	// status: the migration may be complete because all of its accounts exist.
 	{"an account that exists is told whatever the supplier's status", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		made := readAccount(t, store, testKey)
@@ -217,9 +218,9 @@ var stagingChecks = []promiseCheck{
 			}
 		}
 	}},
-	// The mark is an operator's decision, and a supplier who sends the account once
-	// more must not undo it. A second mark changes nothing: the reason that stays is
-	// the one that was true when it was set.
+	// The mark is an operator's decision, and a supplier that sends the account once
+	// more must not undo it. A second mark changes nothing: the first reason stays,
+	// since it was true when the mark was set.
 	{"a skipped process refuses until the mark is gone", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		stage(t, store, newStaging(testKey, "one"), landfall.StagedFirst, 1)
@@ -249,9 +250,9 @@ var stagingChecks = []promiseCheck{
 		stage(t, store, newStaging(testKey, "two"), landfall.StagedAgain, 2)
 	}},
 	// Marks are often set before a supplier begins to send. The process that carries
-	// such a mark was never staged, and if it outlived the mark every list would show
-	// an account that nobody has sent. The first staging afterwards is a first one
-	// for the same reason.
+	// such a mark was never staged. If it outlived the mark, every list would show
+	// an account that was never sent. For the same reason, the first staging
+	// afterwards counts as the first.
 	{"a number never staged can be skipped, and nothing of it remains", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		update(t, store, func(tx landfall.Tx) error {
@@ -287,8 +288,8 @@ var stagingChecks = []promiseCheck{
 			return nil
 		})
 	}},
-	// An empty history is no error, since a caller asks for it beside the process and
-	// learns from that one that there is nothing.
+	// An empty history is not an error: a caller reads it together with the process,
+	// which already says that there is nothing.
 	{"an absent process is not found and has no history", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		inView(t, store, func(view landfall.View) error {
@@ -301,8 +302,8 @@ var stagingChecks = []promiseCheck{
 			return err
 		})
 	}},
-	// Suppliers number their accounts as they like, and most of them begin with one.
-	// A store that forgot the supplier in a key would give one customer's account to
+	// Suppliers number their accounts as they like, and most start at one. A store
+	// that ignored the supplier in a key would give one customer's account to
 	// another.
 	{"the same number of two suppliers are two processes", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
@@ -312,10 +313,10 @@ var stagingChecks = []promiseCheck{
 		stage(t, store, newStaging(testKey, "one"), landfall.StagedFirst, 1)
 		stage(t, store, newStaging(landfall.Key{Supplier: "OTHER", External: testKey.External}, "two"), landfall.StagedFirst, 1)
 	}},
-	// The hash is over bytes, and a document that came back otherwise could not be
-	// told from one that was tampered with. Spaces, the order of names, 1.10 and an
-	// escaped letter are what a database that understands JSON would tidy up; it is
-	// far longer than a page of either database.
+	// The hash is over the bytes, and a document that was returned differently would
+	// look as if it had been tampered with. Spaces, the order of names, 1.10 and an
+	// escaped letter are what a database that parses JSON would normalise. The
+	// document is far longer than a page of either database.
 	{"a big document comes back byte for byte", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		given := newStaging(testKey, "x")

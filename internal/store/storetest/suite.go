@@ -1,6 +1,6 @@
-// Package storetest says what every landfall.Store must do, as a suite that
-// runs against one. Each sentence of the port's comments has a case here, and
-// so has each difference between databases that a store must hide.
+// Package storetest is a conformance suite for implementations of
+// landfall.Store. Every promise in the comments of the port has a case here, and
+// so has every difference between databases that a store must hide.
 package storetest
 
 import (
@@ -15,7 +15,7 @@ import (
 	"landfall"
 )
 
-// promiseCheck is one promise.
+// promiseCheck is one promise and the case that checks it.
 type promiseCheck struct {
 	name string
 	run  func(*testing.T, landfall.Store)
@@ -30,15 +30,15 @@ func Run(t *testing.T, open func(*testing.T) landfall.Store) {
 	})
 }
 
-// RunSealed checks the promises about what is personal, for a store that
-// encrypts it.
+// RunSealed checks the promises about personal data, for a store that encrypts
+// it.
 func RunSealed(t *testing.T, open func(*testing.T) landfall.Store) {
 	runChecks(t, open, [][]promiseCheck{
 		searches, excerpts, stagingChecks, creations, creationRaces, postings, postingRaces, failures, mailChecks, sharedMails, operators, erasures, retentions,
 	})
 }
 
-// runChecks gives every case a store of its own and lets cases wait side by side: many of
+// runChecks gives every case its own store and runs cases in parallel: many of
 // them wait for leases or for each other's locks.
 func runChecks(t *testing.T, open func(*testing.T) landfall.Store, parts [][]promiseCheck) {
 	for _, checks := range parts {
@@ -51,7 +51,7 @@ func runChecks(t *testing.T, open func(*testing.T) landfall.Store, parts [][]pro
 	}
 }
 
-// The names most cases use.
+// These are the names that most cases use.
 const (
 	supplierCode = "ACME"
 	organisation = "Acme Imports"
@@ -60,7 +60,7 @@ const (
 // testKey is the account of most cases.
 var testKey = landfall.Key{Supplier: supplierCode, External: "A-1"}
 
-// update is for what a case takes for granted.
+// update runs an update that must succeed.
 func update(t *testing.T, store landfall.Store, fn func(landfall.Tx) error) {
 	t.Helper()
 	if err := store.Update(t.Context(), fn); err != nil {
@@ -76,7 +76,7 @@ func inView(t *testing.T, store landfall.Store, fn func(landfall.View) error) {
 	}
 }
 
-// wantError fails the test unless an error is the one promised.
+// wantError fails the test unless err is the promised error.
 func wantError(t *testing.T, err, promised error) {
 	t.Helper()
 	if !errors.Is(err, promised) {
@@ -84,7 +84,7 @@ func wantError(t *testing.T, err, promised error) {
 	}
 }
 
-// createSupplier creates the supplier most cases use.
+// createSupplier creates the supplier that most cases use.
 func createSupplier(t *testing.T, store landfall.Store) {
 	t.Helper()
 	update(t, store, func(tx landfall.Tx) error {
@@ -92,7 +92,7 @@ func createSupplier(t *testing.T, store landfall.Store) {
 	})
 }
 
-// setStatus is what the operator does.
+// setStatus changes the supplier's status, as an operator does.
 func setStatus(ctx context.Context, store landfall.Store, status landfall.SupplierStatus) error {
 	return store.Update(ctx, func(tx landfall.Tx) error {
 		supplier, err := tx.Supplier(ctx, supplierCode)
@@ -100,13 +100,13 @@ func setStatus(ctx context.Context, store landfall.Store, status landfall.Suppli
 			return err
 		}
 		supplier.Status = status
-		// Read and saved in one update: cases change the status while others work,
-		// and must not write old settings over newer ones themselves.
+		// Read and save in one update: cases change the status while others work, and
+		// must not overwrite newer settings with old ones.
 		return tx.SaveSupplier(ctx, supplier)
 	})
 }
 
-// newStaging makes a staging whose content is told apart by a text.
+// newStaging returns a staging whose content is distinguished by a text.
 func newStaging(key landfall.Key, content string) landfall.Staging {
 	text := fmt.Appendf(nil, `{"content": %q}`, content)
 	return landfall.Staging{Key: key, Document: text, Hash: sha256.Sum256(text)}
@@ -124,7 +124,7 @@ func stage(t *testing.T, store landfall.Store, staging landfall.Staging, verdict
 	}
 }
 
-// readProcess is how an account stands.
+// readProcess returns the process of an account.
 func readProcess(t *testing.T, store landfall.Store, key landfall.Key) (found landfall.Process) {
 	t.Helper()
 	inView(t, store, func(view landfall.View) (err error) {
@@ -134,7 +134,7 @@ func readProcess(t *testing.T, store landfall.Store, key landfall.Key) (found la
 	return found
 }
 
-// readRevisions are what was staged, the oldest first.
+// readRevisions returns the staged revisions, oldest first.
 func readRevisions(t *testing.T, store landfall.Store, key landfall.Key) (found []landfall.StagedRevision) {
 	t.Helper()
 	inView(t, store, func(view landfall.View) (err error) {
@@ -144,7 +144,7 @@ func readRevisions(t *testing.T, store landfall.Store, key landfall.Key) (found 
 	return found
 }
 
-// externals lists the numbers a query gives.
+// externals lists the external numbers that a query returns.
 func externals(t *testing.T, store landfall.Store, query landfall.ProcessQuery) []string {
 	t.Helper()
 	var found []string
@@ -157,7 +157,7 @@ func externals(t *testing.T, store landfall.Store, query landfall.ProcessQuery) 
 	return found
 }
 
-// atOnce runs fn many times at once and waits for all.
+// atOnce runs fn in parallel as many times as given and waits for all.
 func atOnce(times int, fn func(number int)) {
 	var all sync.WaitGroup
 	start := make(chan struct{})
@@ -167,8 +167,8 @@ func atOnce(times int, fn func(number int)) {
 			fn(number)
 		})
 	}
-	// All of them are waiting by now or soon will be. Started one by one, the first
-	// would often be done before the last begins, and nothing would meet.
+	// By now all of them wait for this, or soon will. Started one by one, the first
+	// would often be done before the last begins, and they would not overlap.
 	close(start)
 	all.Wait()
 }
@@ -177,7 +177,7 @@ func atOnce(times int, fn func(number int)) {
 func recent(t *testing.T, at time.Time) {
 	t.Helper()
 	// The instant comes from the database's clock and is compared with this
-	// program's, so it may be on either side of now.
+	// program's, so it may be before or after now.
 	if age := time.Since(at); age < -time.Minute || age > time.Minute || at.Location() != time.UTC {
 		t.Errorf("%v is not now in UTC", at)
 	}

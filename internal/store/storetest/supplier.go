@@ -8,11 +8,11 @@ import (
 	"landfall"
 )
 
-// supplierChecks have settings that decide about everything else; none may be lost or
-// take another's value on its way through the database.
+// supplierChecks are about settings that affect everything else. None may be lost
+// or mixed up with another on its way through the database.
 var supplierChecks = []promiseCheck{
-	// Every field is set to something other than its default and then back: a setting
-	// that was forgotten in one statement shows in one of the two.
+	// Every field is set to something other than its default and then back: a
+	// setting that is missing from one statement shows in one of the two.
 	{"a supplier is kept whole", func(t *testing.T, store landfall.Store) {
 		given := landfall.Supplier{
 			Code: supplierCode, Name: "Acme Énergie", Status: landfall.Paused, DocumentRoot: "acme/2026", Currency: "EUR",
@@ -37,7 +37,7 @@ var supplierChecks = []promiseCheck{
 		update(t, store, func(tx landfall.Tx) error { return tx.SaveSupplier(t.Context(), given) })
 		compare()
 	}},
-	// A second creation would set an existing supplier back to the defaults, in the
+	// A second creation would reset an existing supplier to the defaults in the
 	// middle of its migration.
 	{"a supplier exists once", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
@@ -45,7 +45,7 @@ var supplierChecks = []promiseCheck{
 			return tx.CreateSupplier(t.Context(), landfall.NewSupplier(supplierCode))
 		}), landfall.ErrExists)
 	}},
-	// Saving must not create: a mistyped code would become a supplier that nobody
+	// Saving must not create: a mistyped code would become a supplier that no one
 	// looks after.
 	{"an absent supplier is not found", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
@@ -55,7 +55,8 @@ var supplierChecks = []promiseCheck{
 			return nil
 		})
 	}},
-	// By bytes, as everything that is listed, whatever the language of the database.
+	// Suppliers are sorted by bytes, like everything that is listed, whatever the
+	// language of the database.
 	{"suppliers are listed by code", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
 			for _, code := range []string{"b", "C", "a", "_"} {
@@ -77,9 +78,9 @@ var supplierChecks = []promiseCheck{
 			return err
 		})
 	}},
-	// Suppliers compete with each other. Neither that one is there nor anything of it
-	// may be learnt by an organisation that has no grant, so both are the same
-	// ErrNotFound.
+	// Suppliers compete with each other. An organisation without a grant must learn
+	// neither that a supplier exists nor anything about it, so both cases return the
+	// same ErrNotFound.
 	{"a grant is seen by its organisation alone", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		update(t, store, func(tx landfall.Tx) error {
@@ -90,8 +91,8 @@ var supplierChecks = []promiseCheck{
 			}
 			_, err := tx.GrantedSupplier(t.Context(), organisation, supplierCode)
 			wantError(t, err, landfall.ErrNotFound)
-			// Scripts that set things up are run again when they were interrupted.
-			for range 2 { // again is fine
+			// Setup scripts run again when they were interrupted.
+			for range 2 { // granting again is fine
 				if err := tx.Grant(t.Context(), supplierCode, organisation); err != nil {
 					return err
 				}
@@ -105,8 +106,8 @@ var supplierChecks = []promiseCheck{
 			return err
 		})
 	}},
-	// Whoever takes back a grant that never was has probably mistyped a name, and the
-	// one that he meant still has its grant: he must be told.
+	// Revoking a grant that does not exist is probably a mistyped name, and the
+	// intended organisation still has its grant: the caller must be told.
 	{"grants can be taken back and are listed", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		update(t, store, func(tx landfall.Tx) error {
@@ -133,8 +134,8 @@ var supplierChecks = []promiseCheck{
 			return err
 		})
 	}},
-	// A grant to a name that is given only later would open a supplier to whoever
-	// takes it.
+	// A grant to a name that does not exist yet would open a supplier to whoever
+	// takes that name later.
 	{"nothing is granted to or of nobody", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		update(t, store, func(tx landfall.Tx) error {

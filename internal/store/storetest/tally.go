@@ -13,8 +13,7 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// tallied asks for the tallies, and in the same view for a recount, which must
-// be the same.
+// tallied returns the tallies and compares them with a recount in the same view.
 func tallied(t *testing.T, store landfall.Store) (found landfall.Tallies) {
 	t.Helper()
 	inView(t, store, func(view landfall.View) (err error) {
@@ -33,7 +32,7 @@ func tallied(t *testing.T, store landfall.Store) (found landfall.Tallies) {
 	return found
 }
 
-// houseFigures is what house comes to.
+// houseFigures returns the figures of sampleAccount.
 func houseFigures() landfall.Figures {
 	built := sampleAccount()
 	figures := landfall.Figures{
@@ -45,7 +44,7 @@ func houseFigures() landfall.Figures {
 	return figures
 }
 
-// sums fails unless a standing comes to so many of some figures.
+// sums fails unless the sums of a status are the given figures, times over.
 func sums(t *testing.T, found landfall.Tallies, standing landfall.AccountStatus, times int, figures landfall.Figures) {
 	t.Helper()
 	var want landfall.Sums
@@ -57,7 +56,7 @@ func sums(t *testing.T, found landfall.Tallies, standing landfall.AccountStatus,
 	}
 }
 
-// holding stages a document that comes to some figures.
+// holding stages a document with the given figures.
 func holding(t *testing.T, store landfall.Store, number, content string, figures landfall.Figures) {
 	t.Helper()
 	staging := newStaging(landfall.Key{Supplier: supplierCode, External: number}, content)
@@ -65,24 +64,24 @@ func holding(t *testing.T, store landfall.Store, number, content string, figures
 	stageAny(t, store, staging)
 }
 
-// tallies are sums that every write keeps up. A write that forgot them would be seen
-// here, in whatever state it leaves an account.
+// tallies are sums that every write updates. A write that forgot to would be
+// noticed here, whatever state it leaves an account in.
 var tallies = []promiseCheck{
-	// The sums are kept up by every write instead of being counted, since nobody
-	// waits for a count over millions of accounts. One write that forgets them makes
-	// all sums wrong from then on, so the account is sent through every state and
-	// both ways are compared each time.
+	// The sums are updated by every write instead of being counted, since counting
+	// millions of accounts takes too long. One write that forgets them makes all
+	// sums wrong from then on, so the account goes through every state and the sums
+	// are compared with a recount each time.
 	{"figures follow an account wherever it goes", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		figures := houseFigures()
 		holding(t, store, "A-1", "{}", landfall.Figures{Currency: "EUR", Customers: 7, Balance: 5})
 		sums(t, tallied(t, store), landfall.StatusPending, 1, landfall.Figures{Currency: "EUR", Accounts: 1, Customers: 7, Balance: 5})
 		holding(t, store, "A-1", `{"other": 1}`, figures)
-		// The same content once more, which must not be added a second time.
+		// The same content once more must not be added a second time.
 		holding(t, store, "A-1", `{"other": 1}`, figures)
 		found := tallied(t, store)
 		sums(t, found, landfall.StatusPending, 1, figures)
-		// The account has changed its currency, and nothing of it may stay in the old
+		// The account has changed its currency, and nothing of it may remain in the old
 		// one.
 		sums(t, found, landfall.StatusPending, 0, landfall.Figures{Currency: "EUR"})
 
@@ -128,9 +127,9 @@ var tallies = []promiseCheck{
 		figures.CountTransaction(landfall.Payment, 50)
 		sums(t, tallied(t, store), landfall.StatusCreated, 1, figures)
 	}},
-	// This is the difference that people have to explain before they sign. What the
-	// service adds of its own was never sent, and would look like an error if it were
-	// counted.
+	// This is the difference that people must explain before they sign. Data that
+	// the service adds itself was never sent, and would look like an error if it
+	// were counted.
 	{"what an account has otherwise than it was sent is told apart", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		figures := houseFigures()
@@ -141,12 +140,12 @@ var tallies = []promiseCheck{
 		found := tallied(t, store)
 		sums(t, found, landfall.StatusCreated, 1, figures)
 		sums(t, found, landfall.StatusDeviating, 1, landfall.Figures{Currency: "GBP", Notes: 2, Balance: -100})
-		// A note of the service's own is there and was not sent.
+		// The service added a note that was not sent.
 		post(t, store, landfall.Posting{Key: testKey, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 			return landfall.Additions{Notes: []landfall.Note{{Body: "sent"}, {Body: "own"}}, OwnNotes: 1}, nil
 		}}, landfall.Posted)
 		sums(t, tallied(t, store), landfall.StatusDeviating, 1, landfall.Figures{Currency: "GBP", Notes: 1, Balance: -100})
-		// In another currency it is all of one and nothing of the other.
+		// In another currency, everything differs: all of one and nothing of the other.
 		holding(t, store, "A-2", "{}", landfall.Figures{Currency: "EUR", Customers: 2})
 		create(t, store, claimFor(t, store, claimRequest(landfall.Key{Supplier: supplierCode, External: "A-2"}), landfall.ClaimGranted), sampleAccount())
 		sums(t, tallied(t, store), landfall.StatusDeviating, 1, landfall.Figures{Currency: "EUR", Accounts: 1, Customers: 2})
@@ -155,8 +154,8 @@ var tallies = []promiseCheck{
 		sums(t, found, landfall.StatusDeviating, 1, landfall.Figures{Currency: "GBP", Notes: 1, Balance: -100})
 		sums(t, found, landfall.StatusDeviating, 0, landfall.Figures{Currency: "EUR"})
 	}},
-	// A supplier says how many accounts he has, and these are among them though
-	// nothing of them was ever staged. Refused twice is still one account.
+	// A supplier states how many accounts it has, and these are among them although
+	// they were never staged. An account refused twice is still one account.
 	{"marks without data and refusals without a staging count as accounts", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		update(t, store, func(tx landfall.Tx) error {
@@ -180,9 +179,9 @@ var tallies = []promiseCheck{
 			t.Errorf("%d refused after one was staged", found.Refused)
 		}
 	}},
-	// Each amount fits into 64 bits and twelve of them do not. A sum that wraps
-	// around would look like a plausible debt. Folding adds them up once more, so it
-	// is asked before and after.
+	// Each amount fits into 64 bits, but twelve of them do not. A sum that wraps
+	// around would look like a plausible debt. Compacting adds them up once more, so
+	// the sums are read before and after.
 	{"sums may be larger than any amount", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		huge := landfall.Figures{Currency: "GBP", Accounts: 1, Balance: money.Amount(1) << 62}
@@ -202,12 +201,12 @@ var tallies = []promiseCheck{
 			return nil
 		})
 	}},
-	// Sums that are right only at night, when nothing happens, could not be signed by
-	// day.
+	// Sums that are right only at night, when nothing happens, could not be signed
+	// during the day.
 	{"tallies are exact at every moment", exactAtEveryMoment},
 }
 
-// fold has the store shorten its tallies, if it is one that does.
+// fold compacts the store's tallies, if the store supports that.
 func fold(t *testing.T, store landfall.Store) {
 	t.Helper()
 	compacting, is := store.(interface {
@@ -228,8 +227,8 @@ func fold(t *testing.T, store landfall.Store) {
 	}
 }
 
-// exactAtEveryMoment lets many callers do everything to few accounts at once,
-// and looks and folds meanwhile.
+// exactAtEveryMoment lets many callers do random things to a few accounts at
+// once, and checks and compacts the tallies meanwhile.
 func exactAtEveryMoment(t *testing.T, store landfall.Store) {
 	staged(t, store)
 	const callers, steps = 6, 40
@@ -248,11 +247,11 @@ func exactAtEveryMoment(t *testing.T, store landfall.Store) {
 	})
 	for caller := range callers {
 		working.Go(func() {
-			// What each caller does is the same each time, so that a failure can be
-			// looked for again; how they meet is not.
+			// The random sequence of each caller is fixed, so that a failure can be
+			// reproduced; the interleaving is not.
 			random := rand.New(rand.NewPCG(7, uint64(caller))) // the same each time
 			for range steps {
-				// That there is too much to do is no error: nothing was done then.
+				// An overloaded store is not an error: nothing was written.
 				if err := anything(t.Context(), store, random); err != nil && !errors.Is(err, landfall.ErrUnavailable) {
 					t.Error(err)
 					return
@@ -266,8 +265,8 @@ func exactAtEveryMoment(t *testing.T, store landfall.Store) {
 	tallied(t, store)
 }
 
-// anything does one random thing to one of a few accounts. That somebody else
-// was quicker is no error.
+// anything does one random thing to one of a few accounts. Losing a race is not
+// an error.
 func anything(ctx context.Context, store landfall.Store, random *rand.Rand) (err error) {
 	key := landfall.Key{Supplier: supplierCode, External: fmt.Sprint("N-", random.IntN(8))}
 	figures := landfall.Figures{Currency: []string{"GBP", "EUR"}[random.IntN(2)], Customers: random.Int64N(5), Balance: money.Amount(random.Int64N(1000) - 500)}

@@ -9,11 +9,12 @@ import (
 	"landfall"
 )
 
-// errOwn has to come back as it is, so that a caller finds his own error again.
+// errOwn must come back unchanged, so that callers can recognise their own
+// errors.
 var errOwn = errors.New("the caller's own error")
 
-// transactionChecks are what the rest relies on: all or nothing, one snapshot, and what
-// was read for a write is still so when it is written.
+// transactionChecks are what everything else relies on: all or nothing, one
+// snapshot, and data read for a write is still current when it is written.
 var transactionChecks = []promiseCheck{
 	// All other cases take this for granted.
 	{"an update is there afterwards", func(t *testing.T, store landfall.Store) {
@@ -24,8 +25,8 @@ var transactionChecks = []promiseCheck{
 			return err
 		})
 	}},
-	// Callers decide by their own errors, and half of an update is a state that no
-	// rule of theirs has foreseen.
+	// Callers decide by their own errors, and half an update is a state that none of
+	// their rules expects.
 	{"a failed update leaves nothing and gives its error back", func(t *testing.T, store landfall.Store) {
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
 			if err := tx.CreateTeam(t.Context(), "Migration"); err != nil {
@@ -40,7 +41,7 @@ var transactionChecks = []promiseCheck{
 			return nil
 		})
 	}},
-	// Code that creates and then looks would otherwise believe that it failed.
+	// Otherwise code that creates and then reads would believe that it failed.
 	{"an update reads what it wrote", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
 			if err := tx.CreateTeam(t.Context(), "Migration"); err != nil {
@@ -50,8 +51,8 @@ var transactionChecks = []promiseCheck{
 			return err
 		})
 	}},
-	// A fault in one request must not cost the others their connection or leave a
-	// lock behind: the update that follows is to show that the store still works.
+	// A bug in one request must not cost the others their connection or leave a lock
+	// behind. The update that follows shows that the store still works.
 	{"a panic in an update stays with its caller", func(t *testing.T, store landfall.Store) {
 		func() {
 			defer func() {
@@ -72,8 +73,9 @@ var transactionChecks = []promiseCheck{
 			return tx.CreateTeam(t.Context(), "Kept")
 		})
 	}},
-	// Updates may share a commit to save the disk. Whoever fails in it takes nobody
-	// along, and whoever succeeds keeps nothing of those that failed.
+	// Updates may share a commit to reduce disk writes. An update that fails must
+	// not make the others fail, and one that succeeds must contain nothing of those
+	// that failed.
 	{"updates at once fail alone", func(t *testing.T, store landfall.Store) {
 		names := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p"}
 		atOnce(len(names), func(number int) {
@@ -103,8 +105,8 @@ var transactionChecks = []promiseCheck{
 			return err
 		})
 	}},
-	// Each of them looked and found nothing. Only the database can decide, and what
-	// it says of the loser has to be ErrExists and not a driver's text.
+	// Each of them looked and found nothing. Only the database can decide, and the
+	// loser must get ErrExists and not a driver's message.
 	{"of twins created at once one exists already", func(t *testing.T, store landfall.Store) {
 		results := make([]error, 16)
 		atOnce(len(results), func(number int) {
@@ -124,7 +126,8 @@ var transactionChecks = []promiseCheck{
 			t.Errorf("%d were created", created)
 		}
 	}},
-	// A page that shows a sum and its rows from two moments shows what never was.
+	// A page that shows a sum and its rows from two moments shows a state that never
+	// existed.
 	{"a view is one snapshot", func(t *testing.T, store landfall.Store) {
 		inView(t, store, func(view landfall.View) error {
 			before, err := view.Teams(t.Context())
@@ -139,14 +142,13 @@ var transactionChecks = []promiseCheck{
 			return err
 		})
 	}},
-	// A caller tells its own error from the store's by its identity.
+	// Callers tell their own errors from the store's by identity.
 	{"a view's error comes back", func(t *testing.T, store landfall.Store) {
 		wantError(t, store.View(t.Context(), func(landfall.View) error { return errOwn }), errOwn)
 	}},
-	// Nobody reads the answer of a caller who has left, so what he asked for must not
-	// happen behind his back. It is his leaving that he is told, and not that the
-	// database is away: that would set off alarms whenever a client closes a
-	// connection.
+	// A caller that has left does not read the response, so its request must have no
+	// effect. The error says that the caller left and not that the database is
+	// unavailable: that would raise alarms whenever a client closes a connection.
 	{"a caller who has left gets an error and no effect", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		gone, cancel := context.WithCancel(t.Context())
@@ -166,8 +168,8 @@ var transactionChecks = []promiseCheck{
 			return nil
 		})
 	}},
-	// The first half was written already. It must be gone, and the connection be fit
-	// for use.
+	// The first half was already written. It must be undone, and the connection must
+	// stay usable.
 	{"leaving in the middle of an update undoes it", func(t *testing.T, store landfall.Store) {
 		ctx, cancel := context.WithCancel(t.Context())
 		err := store.Update(ctx, func(tx landfall.Tx) error {
@@ -184,21 +186,22 @@ var transactionChecks = []promiseCheck{
 			return nil
 		})
 	}},
-	// Unlike one who has left, a caller who ran out of time may still be there and
-	// should come again, which is what ErrUnavailable says to him.
+	// Unlike a caller that has left, one that ran out of time may still be there and
+	// should retry, which is what ErrUnavailable means.
 	{"a deadline that has passed is unavailable", func(t *testing.T, store landfall.Store) {
 		late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 		defer cancel()
 		wantError(t, store.Update(late, func(landfall.Tx) error { return nil }), landfall.ErrUnavailable)
 	}},
-	// A replica is given requests by this, so it must not say no while all is well.
+	// The ping decides whether a replica gets requests, so it must not fail while
+	// all is well.
 	{"a ping answers", func(t *testing.T, store landfall.Store) {
 		if err := store.Ping(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}},
-	// On the way down requests still arrive. They have to be told to go elsewhere,
-	// and must neither panic nor hang.
+	// Requests still arrive during shutdown. They must be told to go elsewhere, and
+	// must neither panic nor hang.
 	{"a closed store is unavailable", func(t *testing.T, store landfall.Store) {
 		if err := store.Close(); err != nil {
 			t.Fatal(err)

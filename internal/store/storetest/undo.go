@@ -8,13 +8,13 @@ import (
 	"landfall"
 )
 
-// Every undo has a reason and somebody who answers for it.
+// Every undo has a reason and an actor who answers for it.
 const (
 	why      = "the wrong tariff"
 	somebody = "operator:ada"
 )
 
-// undo asks for an account to be taken back and compares the verdict.
+// undo undoes an account and compares the verdict.
 func undo(t *testing.T, store landfall.Store, undoing landfall.UndoRequest, verdict landfall.UndoVerdict) landfall.UndoOutcome {
 	t.Helper()
 	undoing.Actor, undoing.Reason = somebody, why
@@ -25,7 +25,7 @@ func undo(t *testing.T, store landfall.Store, undoing landfall.UndoRequest, verd
 	return outcome
 }
 
-// setWindow gives the supplier another undo window.
+// setWindow changes the supplier's undo window.
 func setWindow(t *testing.T, store landfall.Store, window time.Duration) {
 	t.Helper()
 	update(t, store, func(tx landfall.Tx) error {
@@ -38,7 +38,7 @@ func setWindow(t *testing.T, store landfall.Store, window time.Duration) {
 	})
 }
 
-// undone is what remains of accounts that were taken back.
+// undone returns the records of an account's undos.
 func undone(t *testing.T, store landfall.Store, key landfall.Key) (found []landfall.UndoneAccount) {
 	t.Helper()
 	inView(t, store, func(view landfall.View) (err error) {
@@ -49,7 +49,7 @@ func undone(t *testing.T, store landfall.Store, key landfall.Key) (found []landf
 }
 
 // wantGone fails the test unless there is no account under the key or the number,
-// and the process waits as it was staged.
+// and the process is pending as it was staged.
 func wantGone(t *testing.T, store landfall.Store, key landfall.Key, number string) {
 	t.Helper()
 	inView(t, store, func(view landfall.View) error {
@@ -65,7 +65,7 @@ func wantGone(t *testing.T, store landfall.Store, key landfall.Key, number strin
 	}
 }
 
-// additions is one of each kind that can be added to an account.
+// additions has one of each kind of data that can be added to an account.
 var additions = map[string]func(landfall.AccountState) landfall.Additions{
 	"a note": func(landfall.AccountState) landfall.Additions {
 		return landfall.Additions{Notes: []landfall.Note{{Body: "late", HasBody: true}}}
@@ -81,13 +81,13 @@ var additions = map[string]func(landfall.AccountState) landfall.Additions{
 	},
 }
 
-// undos make an account what it was before it was created. What others have heard of
-// it, its number and its mails, is not undone but kept.
+// undos restore the state before an account was created. What others already know
+// about it, its number and its mails, is kept.
 var undos = []promiseCheck{
-	// Somebody may have written the number down before the account went, and asks
-	// about it years later: the number must lead to when, by whom and why it was
-	// taken back. The reason is for those who answer for it and not for receivers of
-	// events, who get none of it.
+	// A person may have written the number down before the account was undone and
+	// ask about it years later: the number must lead to when, by whom and why it was
+	// undone. The reason is for those who answer for it, and is not sent to
+	// receivers of events.
 	{"an account taken back is staged as before, and its number tells what happened", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		before := readProcess(t, store, testKey)
@@ -122,10 +122,9 @@ var undos = []promiseCheck{
 			return err
 		})
 	}},
-	// The second account is smaller than the first in every place. A row of the first
-	// that was left anywhere would turn up on it, as somebody's old address or a
-	// charge that was wrong. The number must be another one, since the old one may be
-	// on a letter.
+	// The second account is smaller than the first in every part. A leftover row of
+	// the first would appear on it, as an old address or a wrong charge. The number
+	// must be a new one, since the old one may be on a printed letter.
 	{"an account taken back can be staged and created again, and nothing of the first is on it", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		first := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
@@ -142,8 +141,8 @@ var undos = []promiseCheck{
 		want := small
 		want.Key, want.Data.Key, want.Number, want.Revision, want.Team, want.CreatedAt = testKey, testKey, second.Number, 2, teamName, second.At
 		same(t, readAccount(t, store, testKey), want)
-		// And once more: each undo leaves its line.
-		// An undo of a run must not take back what somebody created anew since.
+		// Undo once more: each undo leaves a record. An undo of a run must not undo an
+		// account that was created again since.
 		undo(t, store, landfall.UndoRequest{Key: testKey, Run: "none-of-these"}, landfall.UndoNoAccount)
 		undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.Undone)
 		lines := undone(t, store, testKey)
@@ -151,10 +150,10 @@ var undos = []promiseCheck{
 			t.Errorf("undone %+v", lines)
 		}
 	}},
-	// After the window others build on the account. It is the supplier's setting as
-	// it is now that counts and not the one at the creation, so an operator who needs
-	// more time can give it. How often one was kept is counted, since it says whether
-	// the window is too short.
+	// After the window others rely on the account. The supplier's current setting
+	// counts, not the one at the creation, so an operator who needs more time can
+	// extend it. Accounts kept for this reason are counted, since the count shows
+	// whether the window is too short.
 	{"an account is kept once its undo window is over", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		setWindow(t, store, 0)
@@ -171,9 +170,9 @@ var undos = []promiseCheck{
 			return err
 		})
 	}},
-	// What was added came from somebody else, who was told that it is kept; with the
-	// account it would be gone without his knowing. Each kind is tried alone, because
-	// each has a table of its own that an undo could forget to look at.
+	// Additions came from other callers, who were told that they are stored. With
+	// the account they would disappear without notice. Each kind is tested alone,
+	// because each has its own table that an undo could forget to check.
 	{"an account to which anything was added is kept", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), teamName) })
@@ -192,8 +191,8 @@ var undos = []promiseCheck{
 			same(t, undone(t, store, own), []landfall.UndoneAccount(nil))
 		}
 	}},
-	// Callers repeat postings that are there already. Had that alone kept the
-	// account, a mere repetition would take the undo away from the operator.
+	// Callers repeat postings that already exist. If that alone kept the account, a
+	// mere repetition would prevent the operator's undo.
 	{"a posting that added nothing keeps no account", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		post(t, store, landfall.Posting{Key: testKey, Decide: func(landfall.AccountState) (landfall.Additions, error) {
@@ -201,8 +200,8 @@ var undos = []promiseCheck{
 		}}, landfall.Posted)
 		undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.Undone)
 	}},
-	// An undo that met a claim and reset the process would let two create it at once,
-	// so the claim has to stand as it was.
+	// An undo that met a claim and reset the process would let two callers create it
+	// at once, so the claim must stay unchanged.
 	{"what is not imported cannot be taken back", func(t *testing.T, store landfall.Store) {
 		undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.UndoNoAccount)
 		staged(t, store, testKey.External)
@@ -213,9 +212,9 @@ var undos = []promiseCheck{
 			t.Errorf("state %s", found.State)
 		}
 	}},
-	// Whoever repeats an undo whose answer was lost must not take back the account
-	// that was created in the meantime. The number says which one was meant, and the
-	// time that comes back is that of the first undo.
+	// A caller that repeats an undo after losing the response must not undo the
+	// account that was created in the meantime. The number says which account was
+	// meant, and the returned time is that of the first undo.
 	{"an undo that names a number takes back that account alone, and tells when it did before", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		first := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
@@ -230,8 +229,8 @@ var undos = []promiseCheck{
 		undo(t, store, landfall.UndoRequest{Key: landfall.Key{Supplier: supplierCode, External: "other"}, Number: first.Number}, landfall.UndoNoAccount)
 		readAccount(t, store, testKey)
 	}},
-	// A supplier is paused because something went wrong, which is just when accounts
-	// have to be taken back.
+	// A supplier is paused because something went wrong, which is exactly when
+	// accounts have to be undone.
 	{"the status of the supplier keeps no operator from taking back", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, "1", "2")
 		for external, status := range map[string]landfall.SupplierStatus{"1": landfall.Paused, "2": landfall.Complete} {
@@ -241,7 +240,7 @@ var undos = []promiseCheck{
 			undo(t, store, landfall.UndoRequest{Key: landfall.Key{Supplier: supplierCode, External: external}}, landfall.Undone)
 		}
 	}},
-	// Each undo leaves a line, an event and an audit entry; two of them would say
+	// Each undo leaves a record, an event and an audit entry. Two of them would say
 	// that there were two accounts.
 	{"of many undos at once exactly one takes an account back", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
@@ -262,10 +261,10 @@ var undos = []promiseCheck{
 		}
 		same(t, len(undone(t, store, testKey)), 1)
 	}},
-	// A run is taken back account by account, by somebody who may be interrupted and
-	// begin again. What was created anew by hand is not the run's any more, though
-	// its key is the same. The tally of the run stays: it says what the run did, and
-	// that it did.
+	// A run is undone account by account, by an operator who may be interrupted and
+	// start again. An account that was created again by hand no longer belongs to
+	// the run, although its key is the same. The tally of the run stays: it says
+	// what the run did.
 	{"the accounts of a run are taken back as such, and counted", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a", "b", "c")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
@@ -275,10 +274,10 @@ var undos = []promiseCheck{
 			Created: []landfall.RunCreation{memberCreated(slice, 0, claims[0]), memberCreated(slice, 1, claims[1]), memberCreated(slice, 2, claims[2])},
 		})
 		a, b := slice.Members[0].Key, slice.Members[1].Key
-		// The account is there, but it is not of that run.
+		// The account exists, but it does not belong to that run.
 		undo(t, store, landfall.UndoRequest{Key: a, Run: "another"}, landfall.UndoNoAccount)
 		undo(t, store, landfall.UndoRequest{Key: a, Run: run.ID}, landfall.Undone)
-		undo(t, store, landfall.UndoRequest{Key: b}, landfall.Undone) // by itself, and yet the run's
+		undo(t, store, landfall.UndoRequest{Key: b}, landfall.Undone) // undone by itself, but still part of the run
 		undo(t, store, landfall.UndoRequest{Key: a, Run: run.ID}, landfall.UndoNoAccount)
 		create(t, store, claimFor(t, store, claimRequest(a), landfall.ClaimGranted), sampleAccount())
 		undo(t, store, landfall.UndoRequest{Key: a, Run: run.ID}, landfall.UndoNoAccount)
@@ -303,10 +302,10 @@ var undos = []promiseCheck{
 			t.Errorf("events %+v", told)
 		}
 	}},
-	// A customer who was told of an account cannot be untold. While a sender has the
-	// mail nobody knows whether it is out, so it counts as told. A refused mail told
-	// nobody, and its line stays so that the second account does not write to that
-	// address again.
+	// A customer who was told of an account cannot be untold. While a sender holds
+	// the mail it is unknown whether it was sent, so the customer counts as told. A
+	// refused mail told no one, and its record stays so that the second account does
+	// not write to that address again.
 	{"mails that wait go with the account, and one in a sender's hands keeps it", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2", "3")
 		writing(t, store, supplierCode)
@@ -329,22 +328,22 @@ var undos = []promiseCheck{
 		sending = take(t, store, mailDemand)
 		settle(t, store, sending[0], landfall.MailResult{State: landfall.MailRefused, Attempted: true, Reply: "550 no"}, nil)
 		undo(t, store, landfall.UndoRequest{Key: own("3")}, landfall.Undone)
-		// Created again it would write to the address that was refused, if that were
-		// forgotten.
+		// Created again, the account would write to the refused address if the refusal
+		// were forgotten.
 		createWithMails(t, store, own("3"), "a@mail.co.uk")
 		if left := mailsOf(t, store, own("3")); len(left) != 1 || left[0].State != landfall.MailRefused {
 			t.Errorf("after a refusal and a second creation: %+v", left)
 		}
 	}},
-	// People decide by the forecast whether to take back thousands of accounts. It is
-	// counted by other statements than those that undo, so the two must be held
-	// against each other.
+	// People decide by the forecast whether to undo thousands of accounts. It is
+	// counted with other statements than those that undo, so the two must be
+	// compared.
 	{"what an undo of a run would come to is what it comes to", undoForecast},
 	// If both won, a customer would be welcomed to an account that does not exist.
 	{"against a sender either the undo or the sender wins", undoAgainstSender},
-	// If both won, a payment that was answered as booked would be gone.
+	// If both won, a payment that was confirmed as booked would be lost.
 	{"against a posting either the undo or the posting wins, and nothing is half", undoAgainstPosting},
-	// Here the two are not about the same account: one may be ending while its
-	// successor begins, under one key.
+	// Here the two do not concern the same account: under one key, one account may
+	// be ending while its successor begins.
 	{"accounts taken back while they are being created again are created once each time", undoAgainstCreation},
 }

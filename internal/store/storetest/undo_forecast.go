@@ -7,8 +7,8 @@ import (
 	"landfall"
 )
 
-// undoForecast asks what an undo would come to, and then undoes: every account
-// ends in the bucket that it was foretold.
+// undoForecast reads the forecast of an undo and then undoes the run: every
+// account must end in the group that was predicted.
 func undoForecast(t *testing.T, store landfall.Store) {
 	staged(t, store, "a", "b", "c", "d", "e", "f")
 	writing(t, store, supplierCode)
@@ -17,7 +17,7 @@ func undoForecast(t *testing.T, store landfall.Store) {
 	var settlement landfall.Settlement
 	for i, claim := range claimAll(t, store, slice) {
 		one := memberCreated(slice, i, claim)
-		// Two have mails; the sender below takes the one of d.
+		// Two accounts have mails. The sender below claims the one of d.
 		if external := slice.Members[i].Key.External; external == "d" || external == "e" {
 			one.Creation.Mails = []landfall.Mail{{Kind: landfall.MailMigrated, To: external + "@mail.co.uk"}}
 		}
@@ -36,12 +36,12 @@ func undoForecast(t *testing.T, store landfall.Store) {
 	})
 	one := mailDemand
 	one.Max = 1
-	// From now on the customer of d may have been told, while the mail of e still
-	// waits.
+	// From now on the customer of d may have been told, while the mail of e is still
+	// queued.
 	take(t, store, one)
 	forecast := func() (found landfall.UndoForecast) {
 		inView(t, store, func(view landfall.View) (err error) {
-			// In parts, as a run of a million is counted.
+			// Count in parts, as for a run of a million accounts.
 			for from := 0; from < 9 && err == nil; from += 2 {
 				var part landfall.UndoForecast
 				part, err = view.UndoForecast(t.Context(), run.ID, from, 2)
@@ -56,8 +56,8 @@ func undoForecast(t *testing.T, store landfall.Store) {
 		landfall.KeptHasPostings: 1, landfall.KeptErased: 1, landfall.KeptCustomersTold: 1,
 	}})
 	same(t, before.AllKept(), 3)
-	// Of several reasons the same one must be told by both; the window is looked at
-	// first.
+	// If several reasons apply, forecast and undo must report the same one. The
+	// window is checked first.
 	setWindow(t, store, 0)
 	same(t, forecast(), landfall.UndoForecast{AlreadyUndone: 1, Kept: map[landfall.KeptReason]int{landfall.KeptWindowOver: 5}})
 	setWindow(t, store, time.Hour)

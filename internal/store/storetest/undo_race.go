@@ -7,8 +7,8 @@ import (
 	"landfall"
 )
 
-// undoAgainstSender: a mail is either out, and the account stays, or withdrawn. Both
-// sides have to win now and then, or the case proves nothing.
+// undoAgainstSender checks that a mail is either sent, and the account stays, or
+// withdrawn. Both sides must win now and then, or the case proves nothing.
 func undoAgainstSender(t *testing.T, store landfall.Store) {
 	createSupplier(t, store)
 	writing(t, store, supplierCode)
@@ -39,8 +39,8 @@ func undoAgainstSender(t *testing.T, store landfall.Store) {
 	t.Logf("undone %d, sent %d", won[true], won[false])
 }
 
-// undoAgainstPosting: an account that somebody has posted to is not taken back, and
-// nobody posts to one that was.
+// undoAgainstPosting checks that an account with postings is not undone, and that
+// an undone account gets no postings.
 func undoAgainstPosting(t *testing.T, store landfall.Store) {
 	const rounds = 40
 	createSupplier(t, store)
@@ -78,8 +78,8 @@ func undoAgainstPosting(t *testing.T, store landfall.Store) {
 	t.Logf("undone %d, posted onto %d", won[true], won[false])
 }
 
-// undoAgainstCreation lets one side create what the other takes back, again and
-// again; what is left in the end fits what each was told.
+// undoAgainstCreation lets one side create what the other undoes, again and
+// again. The final state must match the results that each side got.
 func undoAgainstCreation(t *testing.T, store landfall.Store) {
 	staged(t, store, testKey.External)
 	var made, took atomic.Int32
@@ -99,7 +99,7 @@ func undoAgainstCreation(t *testing.T, store landfall.Store) {
 			if err != nil {
 				t.Error(err)
 			}
-			// Another has it, or the account is there: both are usual here.
+			// Another caller has the claim, or the account exists: both are normal here.
 			if claimed.Verdict != landfall.ClaimGranted {
 				continue
 			}
@@ -116,11 +116,11 @@ func undoAgainstCreation(t *testing.T, store landfall.Store) {
 		t.Errorf("%d made, %d taken back, and the process is %s", made.Load(), took.Load(), found.State)
 	}
 	if left == 1 {
-		// Of the account that is left nothing may be from one of those that went.
+		// The remaining account must contain nothing of the undone ones.
 		balanced(t, readAccount(t, store, testKey))
 	}
-	// A number that was given again would make the letters of two accounts look like
-	// one.
+	// A number assigned twice would make the letters of two accounts look like those
+	// of one.
 	lines, numbers := undone(t, store, testKey), map[string]bool{found.AccountNumber: true}
 	for _, line := range lines {
 		if numbers[line.Number] {

@@ -6,11 +6,11 @@ import (
 	"landfall"
 )
 
-// vendors are set by operators and used by whoever was granted them.
+// vendors are configured by operators and used by the suppliers they are granted
+// to.
 var vendors = []promiseCheck{
-	// Payment instructions are verified with whoever this names, so nothing may be
-	// mixed up. When it was created is the store's to say, whatever a caller brings
-	// along.
+	// Payment instructions are verified with this vendor, so nothing may be mixed
+	// up. The store sets the creation time, whatever the caller passes.
 	{"a vendor is kept, replaced and removed", func(t *testing.T, store landfall.Store) {
 		vendor := landfall.Vendor{
 			Code: "STRIPE_EU", Adapter: "stripe", BaseURL: "https://x", SecretEnv: "KEY",
@@ -30,9 +30,9 @@ var vendors = []promiseCheck{
 				same(t, found, vendor)
 				return err
 			})
-			// A caller that saves what it has read brings a time along, and here it
-			// is a wrong one.
-			vendor.CreatedAt = first.CreatedAt.AddDate(1, 0, 0) // not ours to say
+			// A caller that saves what it has read passes a creation time, here a wrong
+			// one.
+			vendor.CreatedAt = first.CreatedAt.AddDate(1, 0, 0) // the store decides
 		}
 		update(t, store, func(tx landfall.Tx) error {
 			return tx.SaveVendor(t.Context(), landfall.Vendor{Code: "A", Adapter: "sandbox"})
@@ -56,9 +56,9 @@ var vendors = []promiseCheck{
 			return nil
 		})
 	}},
-	// With the first grant the vendor belongs to those who were granted it. The trap
-	// is the way back: when the last grant is gone there are as few as at the
-	// beginning, and it must not be open to everybody again.
+	// With the first grant, only suppliers with a grant may use the vendor. The
+	// tricky part is the way back: when the last grant is revoked there are as few
+	// as at the beginning, and the vendor must not be open to every supplier again.
 	{"a vendor is for every supplier until it is granted to one", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		update(t, store, func(tx landfall.Tx) error {
@@ -69,13 +69,12 @@ var vendors = []promiseCheck{
 			}
 			return tx.SaveVendor(ctx, landfall.Vendor{Code: "PAY", Adapter: "sandbox"})
 		})
-		// may says who can use the vendor, and what is told about it.
+		// may checks who can use the vendor, and what is reported about it.
 		may := func(everybody bool, suppliers ...string) {
 			t.Helper()
 			inView(t, store, func(view landfall.View) error {
 				var found []string
-				// NONE is no supplier at all. A vendor that is open asks nobody who
-				// he is.
+				// NONE is not a supplier. An open vendor does not check the supplier.
 				for _, supplier := range []string{"EAST", "NONE", "WEST"} {
 					vendor, err := view.GrantedVendor(ctx, supplier, "PAY")
 					if err == nil {
@@ -102,7 +101,7 @@ var vendors = []promiseCheck{
 		}
 		update(t, store, func(tx landfall.Tx) error { return tx.GrantVendor(ctx, "PAY", "WEST") })
 		may(false, "EAST", "WEST")
-		// Configuring it anew is no grant.
+		// Saving it again is not a grant.
 		update(t, store, func(tx landfall.Tx) error {
 			if err := tx.UngrantVendor(ctx, "PAY", "EAST"); err != nil {
 				return err
@@ -127,7 +126,7 @@ var vendors = []promiseCheck{
 			wantError(t, store.Update(ctx, refused), landfall.ErrNotFound)
 		}
 		may(true)
-		// A vendor that is removed takes its grants along.
+		// Removing a vendor removes its grants.
 		update(t, store, func(tx landfall.Tx) error { return tx.GrantVendor(ctx, "PAY", "EAST") })
 		update(t, store, func(tx landfall.Tx) error { return tx.RemoveVendor(ctx, "PAY") })
 		update(t, store, func(tx landfall.Tx) error {
@@ -135,12 +134,12 @@ var vendors = []promiseCheck{
 		})
 		may(true)
 	}},
-	// Some decisions look at all suppliers, and there is no single row to hold for
+	// Some decisions depend on all suppliers, and there is no single row to lock for
 	// them.
 	{"whoever holds the suppliers is alone with them", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
-		// Each of many looks whether it is the first, and creates a supplier only
-		// then: without the hold several would find themselves to be it.
+		// Each of many callers checks whether it is the first, and creates a supplier
+		// only then. Without the lock, several would believe they are the first.
 		created := make(chan bool, 8)
 		for i := range cap(created) {
 			go func() {

@@ -10,7 +10,7 @@ import (
 // hook is the only webhook of most cases.
 const hook = "books"
 
-// hooked prepares an organisation with a supplier and a webhook from the
+// hooked creates an organisation with a supplier and a webhook that starts at the
 // beginning of the log.
 func hooked(t *testing.T, store landfall.Store) {
 	t.Helper()
@@ -43,7 +43,7 @@ func happen(t *testing.T, store landfall.Store, accounts ...string) {
 	})
 }
 
-// last is how far the log goes.
+// lastEvent returns the id of the newest event in the log.
 func lastEvent(t *testing.T, store landfall.Store) int64 {
 	t.Helper()
 	mark, err := store.Watermark(t.Context(), landfall.Watermark{})
@@ -53,7 +53,8 @@ func lastEvent(t *testing.T, store landfall.Store) int64 {
 	return mark.Newest
 }
 
-// claimHooks is what a sender does first; one webhook is active in every case.
+// claimHooks claims webhooks, as a sender does first. Every case has one active
+// webhook.
 func claimHooks(t *testing.T, store landfall.Store) []landfall.WebhookClaim {
 	t.Helper()
 	claims, active, err := store.ClaimWebhooks(t.Context(), landfall.WebhookClaimRequest{UpTo: lastEvent(t, store), Most: 10, Lease: time.Minute})
@@ -63,7 +64,7 @@ func claimHooks(t *testing.T, store landfall.Store) []landfall.WebhookClaim {
 	return claims
 }
 
-// hookClaim takes the only webhook.
+// hookClaim claims the only webhook.
 func hookClaim(t *testing.T, store landfall.Store) landfall.WebhookClaim {
 	t.Helper()
 	claims := claimHooks(t, store)
@@ -73,7 +74,7 @@ func hookClaim(t *testing.T, store landfall.Store) landfall.WebhookClaim {
 	return claims[0]
 }
 
-// readRound gives what a claim has to deliver next.
+// readRound returns the next deliveries of a claim.
 func readRound(t *testing.T, store landfall.Store, claim landfall.WebhookClaim, most int) landfall.WebhookRound {
 	t.Helper()
 	round, err := store.WebhookRound(t.Context(), claim, lastEvent(t, store), most)
@@ -83,7 +84,7 @@ func readRound(t *testing.T, store landfall.Store, claim landfall.WebhookClaim, 
 	return round
 }
 
-// keepRound writes down how far a sender came.
+// keepRound saves the result of a sender's round.
 func keepRound(t *testing.T, store landfall.Store, claim landfall.WebhookClaim, result landfall.RoundResult) {
 	t.Helper()
 	if err := store.SaveRound(t.Context(), claim, result); err != nil {
@@ -91,7 +92,7 @@ func keepRound(t *testing.T, store landfall.Store, claim landfall.WebhookClaim, 
 	}
 }
 
-// deliveredAccounts spells a round: the accounts of its new events.
+// deliveredAccounts lists the accounts of a round's new events, as text.
 func deliveredAccounts(round landfall.WebhookRound) (text string) {
 	for _, event := range round.Events {
 		text += event.Key.External
@@ -99,12 +100,13 @@ func deliveredAccounts(round landfall.WebhookRound) (text string) {
 	return text
 }
 
-// webhooks deliver every event at least once and in order, whichever replica sends
-// and whenever one dies; what cannot be delivered is kept and shown.
+// webhooks deliver every event at least once and in order, whichever replica
+// sends and whenever one dies. Events that cannot be delivered are kept and
+// shown.
 var webhooks = []promiseCheck{
-	// The old secret is kept beside the new one until an instant: receivers change
-	// theirs at a moment of their own, and a signature must be good for them before
-	// and after it.
+	// The old secret is kept with the new one until a given time: receivers switch
+	// at a moment of their choice, and signatures must be valid for them before and
+	// after.
 	{"webhooks are kept as they were set", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		until := time.UnixMicro(1_900_000_000_000_000).UTC()
@@ -143,9 +145,9 @@ var webhooks = []promiseCheck{
 			return tx.RemoveWebhook(t.Context(), hook)
 		})
 	}},
-	// Two that served it would deliver side by side, and the receiver would see an
-	// account's events out of order. With nothing to deliver nobody gets a claim, so
-	// idle webhooks cost no work.
+	// Two senders would deliver in parallel, and the receiver would see an account's
+	// events out of order. With nothing to deliver there is no claim, so idle
+	// webhooks cost no work.
 	{"a webhook is served by one, until its lease ends", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		if claims := claimHooks(t, store); len(claims) != 0 {
@@ -162,8 +164,8 @@ var webhooks = []promiseCheck{
 		if first := ask(50 * time.Millisecond); first != 1 {
 			t.Errorf("%d claims of one webhook", first)
 		}
-		// A little longer than the lease, which the database's clock has to have
-		// ended.
+		// This is a little longer than the lease, which must have expired by the
+		// database's clock.
 		time.Sleep(60 * time.Millisecond)
 		granted := make([]int, 8)
 		atOnce(8, func(number int) { granted[number] = ask(time.Minute) })
@@ -175,9 +177,10 @@ var webhooks = []promiseCheck{
 			t.Errorf("%d have the claim", sum)
 		}
 	}},
-	// An operator moves a webhook back to have events sent again. A sender that is in
-	// the middle of a round must not write its own position over his. That he saved
-	// it unchanged is enough to end the claim: nobody compares what changed.
+	// An operator moves a webhook back to have events sent again. A sender in the
+	// middle of a round must not overwrite that position with its own. Saving the
+	// webhook unchanged is enough to end the claim: the store does not compare what
+	// changed.
 	{"who lost the claim of a webhook writes nothing", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		happen(t, store, "a")
@@ -200,9 +203,9 @@ var webhooks = []promiseCheck{
 			return err
 		})
 	}},
-	// An organisation that loses a grant must not receive what happened to that
-	// supplier's accounts, not even what happened before. The position moves past
-	// those events all the same, or the webhook would stand before them for ever.
+	// An organisation that loses a grant must not receive events of that supplier's
+	// accounts, not even earlier ones. The position moves past those events all the
+	// same, or the webhook would be stuck at them forever.
 	{"rounds follow the log and what is granted", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		happen(t, store, "a", "b", "c")
@@ -232,10 +235,10 @@ var webhooks = []promiseCheck{
 			return err
 		})
 	}},
-	// Receivers build an account's state from its events, so nothing may overtake one
-	// that failed. Other accounts go on: one event that a receiver cannot digest must
-	// not stop all of them. What was given up is kept, and a replay begins its
-	// attempts anew.
+	// Receivers build an account's state from its events, so nothing may overtake an
+	// event that failed. Other accounts continue: one event that a receiver cannot
+	// process must not stop all of them. A delivery that was given up is kept, and a
+	// replay restarts its attempts.
 	{"what failed waits, and what is new of its account waits behind it", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		happen(t, store, "a", "b", "a")
@@ -252,7 +255,7 @@ var webhooks = []promiseCheck{
 			len(round.Blocked) != 1 || !round.Blocked[failed.Event.Key] {
 			t.Fatalf("got %+v", round)
 		}
-		// It dies, so the one behind it is next; nothing overtakes it.
+		// It is given up, so the one after it is next; nothing overtakes it.
 		dead := round.Waiting[0]
 		dead.State, dead.Attempts = landfall.DeliveryDead, 2
 		behind := landfall.Delivery{Event: round.Events[0], State: landfall.DeliveryWaiting, Blocked: true}
@@ -296,9 +299,9 @@ var webhooks = []promiseCheck{
 			t.Errorf("what was taken away still waits: %+v", round)
 		}
 	}},
-	// A receiver that is down is not helped by requests, and nothing is counted as
-	// failed for its events: the position stays. Since when it is failing must be
-	// known, for somebody to be told.
+	// Requests do not help a receiver that is down, and its events do not count as
+	// failed: the position stays. The start of the trouble must be known, so that
+	// people can be told.
 	{"a webhook in trouble is left alone and counts how long", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		happen(t, store, "a")
@@ -313,7 +316,8 @@ var webhooks = []promiseCheck{
 				claim = hookClaim(t, store)
 				break
 			}
-			// On a busy machine it may be over by now: then a longer one has to tell.
+			// On a busy machine the pause may be over by now. Then try again with a longer
+			// one.
 			if claim = claims[0]; time.Since(begun) < pause {
 				t.Fatal("it was not left alone")
 			}
@@ -324,8 +328,8 @@ var webhooks = []promiseCheck{
 			t.Errorf("got %+v", round.Webhook)
 		}
 	}},
-	// The receiver said itself that it will not come back. Nobody asked for the
-	// change, so the audit has to say why the webhook is off.
+	// The receiver itself said that it will not come back. The change was not
+	// requested, so the audit must say why the webhook is off.
 	{"a webhook whose receiver is gone is switched off, and somebody is told", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		happen(t, store, "a")
@@ -341,8 +345,8 @@ var webhooks = []promiseCheck{
 			return err
 		})
 	}},
-	// Nothing leaves the house for an organisation that may not ask either. Enabled
-	// again it misses nothing.
+	// Nothing is sent to an organisation that may not send requests either. After
+	// enabling, it has missed nothing.
 	{"the webhooks of a disabled organisation wait", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		happen(t, store, "a")
@@ -353,12 +357,12 @@ var webhooks = []promiseCheck{
 		if claims := claimHooks(t, store); len(claims) != 0 {
 			t.Error("it was claimed")
 		}
-		// The events were not lost while nobody could claim them.
+		// The events were not lost while the webhook could not be claimed.
 		set(false)
 		hookClaim(t, store)
 	}},
-	// One that always has something to deliver would otherwise be served for ever,
-	// and the others starve behind it.
+	// Otherwise a webhook that always has something to deliver would be served
+	// forever, and the others would starve.
 	{"webhooks that waited longest come first", func(t *testing.T, store landfall.Store) {
 		hooked(t, store)
 		update(t, store, func(tx landfall.Tx) error {
