@@ -50,9 +50,9 @@ func (t *tx) takeMails(ctx context.Context, demand landfall.MailRequest) (landfa
 		return landfall.MailBatch{}, err
 	}
 	gap := time.Minute.Microseconds() / int64(demand.PerMinute)
-	// Unused capacity is kept for one second only. The limit is what a mail
-	// server can take at any moment, so a backlog must not be sent in one
-	// burst.
+	// Unused capacity is kept for one second only, or for the gap between two
+	// mails if that is longer. The limit is what a mail server can take at any
+	// moment, so a backlog must not be sent in one burst.
 	freeAt = max(freeAt, now-max(gap, time.Second.Microseconds()))
 	most := min(int64(demand.Max), (now-freeAt)/gap)
 	if most <= 0 {

@@ -15,7 +15,7 @@ const (
 	identity                       // the numbers that identify an account; kept as proof that it existed
 	booked                         // money and its dates: the law requires keeping books
 	natureStaff                    // people who work here or call us: operators and organisations
-	naturePersonal                 // about a customer: erased on request
+	naturePersonal                 // about a customer: erased with the account's personal data
 )
 
 // columnRule describes what a column contains and, if that is personal, the

@@ -110,7 +110,8 @@ func (t *tx) deleteEvents(ctx context.Context, supplier string, old oldEvents) (
 	return int(count), err
 }
 
-// WebhooksHoldingEvents names the webhooks that have not received old events.
+// WebhooksHoldingEvents returns the names of the webhooks that have not
+// received old events.
 func (v *view) WebhooksHoldingEvents(ctx context.Context, supplier string, older time.Duration) ([]string, error) {
 	return collect(ctx, v.txSession, func(scan scanner, name *string) error { return scan(name) },
 		`SELECT w.name`+webhooksOf+` AND (

@@ -11,7 +11,7 @@ import (
 	"landfall"
 )
 
-// Contributions streams the accounts behind a figure.
+// Contributions streams the accounts that contribute to a figure.
 func (s *Store) Contributions(ctx context.Context, query landfall.ContributionQuery) iter.Seq2[landfall.Contribution, error] {
 	from := landfall.ProcessCursor{FirstStagedAt: time.UnixMicro(math.MinInt64)}
 	if query.After != nil {

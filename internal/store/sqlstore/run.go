@@ -128,7 +128,7 @@ func (t *tx) CreateRun(ctx context.Context, run landfall.Run) (landfall.Run, err
 const beforeAll = -1 << 62
 
 // SaveRun stores what the run's own methods changed. A run starts at the time
-// its first accounts were chosen.
+// when choosing its accounts began.
 func (t *tx) SaveRun(ctx context.Context, run landfall.Run) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE run SET state = $2, cancelling = $3, reason = $4,
 			not_after = $5, key_id = $6, request_id = $7,
@@ -141,8 +141,9 @@ func (t *tx) SaveRun(ctx context.Context, run landfall.Run) error {
 		textArg(run.ActsFor.KeyID), textArg(run.ActsFor.RequestID)))
 }
 
-// RunIdle waits for writers that are settling a slice: what they write still
-// belongs to the run in its former state.
+// RunIdle reports whether no slice of a run is in progress. It waits for
+// writers that are settling a slice: what they write still belongs to the run
+// in its former state.
 func (t *tx) RunIdle(ctx context.Context, id string) (bool, error) {
 	held, err := collect(ctx, t.txSession, func(scan scanner, alive *bool) error { return scan(alive) },
 		`SELECT held.until > {now} FROM run_slice held WHERE held.run_id = (SELECT id FROM run WHERE number = $1)
@@ -155,7 +156,7 @@ func (t *tx) RunIdle(ctx context.Context, id string) (bool, error) {
 	return true, err
 }
 
-// RunIsDone reports whether every account of a run has its outcome.
+// RunIsDone reports whether every account of a run has an outcome.
 func (v *view) RunIsDone(ctx context.Context, id string) (bool, error) {
 	var open bool
 	err := v.one(ctx, `SELECT EXISTS (SELECT 1 FROM run_slice l WHERE l.run_id = r.id AND l.done = FALSE)

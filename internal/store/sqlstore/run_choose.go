@@ -135,8 +135,8 @@ func (s *Store) keepChosen(ctx context.Context, was choosing, found []candidate)
 	return done, err
 }
 
-// copyOf returns a copy of rows: writing empties them, and an update may run more than
-// once.
+// copyOf returns a copy of rows: writing empties them, and an update may run
+// more than once.
 func copyOf(rows *sqlset.Rows) *sqlset.Rows {
 	return &sqlset.Rows{Table: rows.Table, Values: rows.Values}
 }

@@ -21,7 +21,8 @@ import (
 // Options says how a store is opened. The zero value is suitable for commands.
 type Options struct {
 	// Server says that this process serves requests from the database. On
-	// SQLite it must be the only one, and it frees claims left behind.
+	// SQLite it must be the only one, and it frees claims that a former server
+	// left behind. It also deletes old commit marks.
 	Server bool
 	// ApplySchema brings an older schema up to date; without it an older schema
 	// is refused. A newer schema is always refused.
@@ -89,7 +90,7 @@ type Store struct {
 
 	sealer   *sealer                // nil if nothing is encrypted
 	key      seal.Key               // encrypts what is written, if encryption is on
-	keys     keyCache               // caches which API keys may write
+	keys     keyCache               // remembers which API keys were valid recently
 	expected atomic.Int32           // expectKnown, expectNew or up to expectMixed
 	draw     func() (string, error) // returns a new account number
 

@@ -112,8 +112,7 @@ func (t *tx) SaveSupplier(ctx context.Context, s landfall.Supplier) error {
 // durationOf converts stored microseconds to a duration.
 func durationOf(count int64) time.Duration { return time.Duration(count) * time.Microsecond }
 
-// severityText encodes a supplier's own severities, which contain only what
-// differs from the rule catalogue.
+// severityText encodes the severities that a supplier overrides.
 func severityText(s landfall.Supplier) (string, error) {
 	if s.Severities == nil {
 		return "{}", nil

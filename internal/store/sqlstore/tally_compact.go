@@ -9,8 +9,8 @@ import (
 // compactBatch is how many rows of a tally one transaction replaces.
 const compactBatch = 2000
 
-// LongTallies returns the suppliers whose tallies have more than so many rows, and more
-// than four for each status and currency.
+// LongTallies returns the suppliers whose tallies have more rows than the given
+// number, and more than four for each status and currency.
 func (s *Store) LongTallies(ctx context.Context, rows int) (suppliers []int64, err error) {
 	err = s.stream(ctx, func(v *view) error {
 		suppliers, err = collect(ctx, v.txSession, func(scan scanner, id *int64) error { return scan(id) },

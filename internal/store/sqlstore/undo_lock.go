@@ -100,8 +100,8 @@ func (t *tx) holdUndone(ctx context.Context, found []*undoCall) error {
 	return t.note(rows.Err())
 }
 
-// mailed returns which accounts have mails, in whatever state; most suppliers send none.
-// While an account is locked no mail is added to it.
+// mailed returns which accounts have mails, in any state. Most suppliers send
+// none. While an account is locked, no mail is added to it.
 func (t *tx) mailed(ctx context.Context, found []*undoCall) (map[int64]bool, error) {
 	mailed := map[int64]bool{}
 	if len(found) == 0 {

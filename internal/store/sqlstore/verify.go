@@ -130,7 +130,8 @@ func anyPart() string {
 	return strings.Join(parts, ` OR `)
 }
 
-// countOf compares an account's counter with its rows, which are numbered.
+// countOf is the condition that an account's counter does not match its rows,
+// which are numbered.
 func countOf(table string) string {
 	counter := map[string]string{"note": "note_count", "historical_statement": "statement_count", "instruction": "instruction_count"}[table]
 	return `coalesce(a.` + counter + `, 0) <> (SELECT count(DISTINCT c.ordinal) FROM ` + table + ` c
