@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// decode gives back a document that was pressed.
+// decode returns the document that encode encoded.
 func (p *pattern) decode(pressed []byte) ([]byte, error) {
 	length, width := binary.Uvarint(pressed)
 	if width <= 0 || length > maxShort {
@@ -46,9 +46,9 @@ func (p *pattern) decode(pressed []byte) ([]byte, error) {
 	return bytes.Clone(d.text[patternLength:end]), nil
 }
 
-// repeat copies what stands at one place to a later one. What is copied may reach
-// into the copy itself. Most copies are so short that it is quicker to write a few
-// bytes too many, which what comes next is written over.
+// repeat copies text from one position to a later one. Source and copy may
+// overlap. Most copies are so short that it is faster to write a few bytes too
+// many; the text that follows overwrites them.
 func (p *textBuffer) repeat(at, from, size int) {
 	if at-from >= 8 && size <= shortRepeat {
 		for n := 0; n < size; n += 8 {
@@ -63,10 +63,10 @@ func (p *textBuffer) repeat(at, from, size int) {
 	}
 }
 
-// shortRepeat is how far it pays to copy without the library.
+// shortRepeat is the length up to which copying in words is faster than copy.
 const shortRepeat = 48
 
-// place tells where a copy is from.
+// place reads the position that a copy starts from.
 func (r *reader) place(p *pattern, source uint8, at int) int {
 	if source == sourcePopular {
 		return int(p.named[r.symbol(p.favourites)])

@@ -5,32 +5,34 @@ import (
 	"math/bits"
 )
 
-// Short documents, as nearly all are, have a format of their own. A general compressor
-// spends most of its time on a short document getting ready for it: it copies the tables
-// of its dictionary and works out codes for the letters at hand. Accounts are so alike
-// that both can be made once, for all of them.
+// Short documents, as nearly all are, have their own format. On a short document
+// a general compressor spends most of its time preparing: it copies the tables
+// of its dictionary and computes codes for the bytes of the document. Accounts
+// are so alike that both can be made once for all of them.
 //
-// Measured on accounts of 2 KB, it takes 5 µs of a processor where zstd with a dictionary
-// takes 23 µs, and on generated accounts of 4 KB 20 µs where zstd takes 37 µs; the sizes
-// are the same within a few percent (490 against 513 and 854 against 843 bytes). An account
-// in a bulk request takes 45 µs of two processors altogether, so zstd alone would cost more
-// than a quarter of that throughput.
+// Measured on accounts of 2 KB, this format takes 5 µs of CPU time where zstd
+// with a dictionary takes 23 µs, and on generated accounts of 4 KB 20 µs where
+// zstd takes 37 µs. The sizes are the same within a few percent: 490 against 513
+// bytes, and 854 against 843. An account in a bulk request takes 45 µs of CPU
+// time on two cores altogether, so zstd alone would cost more than a quarter of
+// that throughput.
 //
-// A document becomes a sequence of steps, each a token, some literal letters, and a copy of
-// earlier text: of the document, or of the pattern that is thought to stand before every
-// document. Tokens, letters and the most copied positions of the pattern are written with
-// prefix codes that never change.
+// A document becomes a sequence of steps. Each has a token, some literal bytes
+// ("letters"), and a copy of earlier text, from the document or from the
+// pattern, which is treated as if it preceded every document. Tokens, letters
+// and the most copied positions of the pattern are written with prefix codes
+// that never change.
 
 const (
 	patternLength = 56 << 10
-	// maxShort is the length of the longest document that is pressed:
-	// every place in the pattern and in it takes 16 bits.
+	// maxShort is the length of the longest document in this format. Every
+	// position in the pattern and the document fits into 16 bits.
 	maxShort     = 1<<16 - 1 - patternLength
 	shortestCopy = 4
 )
 
-// A token holds the class of the number of its letters, where the copy is from,
-// and the class of its length.
+// A token contains the class of the number of its letters, the source of the
+// copy, and the class of the copy's length.
 const (
 	letterShift = 6
 	sourceShift = 4
@@ -38,15 +40,15 @@ const (
 	copyMask    = 1<<4 - 1
 )
 
-// Where a copy may be from.
+// The sources of a copy.
 const (
-	sourcePopular  = iota // one of the places that have a code
-	sourcePattern         // a place of the pattern
-	sourceNear            // not far before, in the document
+	sourcePopular  = iota // a position of the pattern that has a code
+	sourcePattern         // any position of the pattern
+	sourceNear            // a little earlier in the document
 	sourceDocument        // anywhere in the document
 )
 
-// sourceBits is how many bits tell the place.
+// sourceBits is how many bits encode the position.
 var sourceBits = [...]uint8{sourcePopular: 0, sourcePattern: 16, sourceNear: 8, sourceDocument: 13}
 
 var (
@@ -57,33 +59,34 @@ var (
 const (
 	patternBits  = 15
 	documentBits = 12
-	// longEnough is the length of a copy that is taken without a look at what
-	// begins a letter later: the other is hardly ever longer by more than it costs.
+	// longEnough is the length from which a match is used without checking
+	// whether a longer one starts one byte later: that is hardly ever longer by
+	// more than it costs.
 	longEnough = 24
 )
 
-// workspace is what pressing one document needs. The pattern stands at the beginning
-// of the text for good; documents come behind it. Places in the text are kept
-// in 16 bits wherever the machine is to know that they are within it.
+// workspace is the memory for encoding or decoding one document. The text always
+// begins with the pattern; the document follows. Positions in the text are
+// converted to 16 bits where that lets the compiler omit bounds checks.
 type workspace struct {
 	text  textBuffer
 	seen  [1 << documentBits]uint32
-	round uint32 // what is in seen of another one is of another document
+	round uint32 // entries of seen with another round belong to another document
 	out   bitBuffer
 }
 
-// textBuffer has a few bytes more than there are places, so that eight can be read at
-// every one.
+// textBuffer is a few bytes longer than the range of positions, so that eight
+// bytes can be read at each.
 type textBuffer [1<<16 + 8]byte
 
 func (p *textBuffer) load(at int) uint64 {
 	return binary.LittleEndian.Uint64(p[uint16(at):]) //nolint:gosec // a place takes 16 bits
 }
 
-// hash spreads five bytes.
+// hash hashes five bytes.
 func hash(word uint64, width uint) uint64 { return (word << 24) * 889523592379 >> (64 - width) }
 
-// encode appends the pressed form of a document to dst.
+// encode appends the encoded document to dst.
 func (p *pattern) encode(dst, document []byte) []byte {
 	d := p.workspaces.Get().(*workspace) //nolint:forcetypeassert // the pool makes nothing else
 	defer p.workspaces.Put(d)
@@ -100,7 +103,7 @@ func (p *pattern) encode(dst, document []byte) []byte {
 			continue
 		}
 		if length < longEnough && at+1 < last {
-			// What begins a letter later may be longer.
+			// A match that starts one byte later may be longer.
 			if other, longer := p.findMatch(d, at+1, end); longer > length+1 {
 				at, from, length = at+1, other, longer
 			}
@@ -123,9 +126,10 @@ func (p *pattern) encode(dst, document []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(document))), out.end()...)
 }
 
-// findMatch finds a place that reads like the one at hand and how far; the length is
-// 0 when it knows none. Of two the longer counts, unless it is hardly longer: the
-// pattern's is cheaper.
+// findMatch returns an earlier position with the same text as the current one,
+// and the length of the match, which is 0 if it finds none. Of two matches it
+// prefers the longer one, unless that is hardly longer: a match in the pattern
+// is cheaper.
 func (p *pattern) findMatch(d *workspace, at, end int) (found, length int) {
 	word := d.text.load(at)
 	slot := &d.seen[hash(word, documentBits)]
@@ -145,8 +149,8 @@ func (p *pattern) findMatch(d *workspace, at, end int) (found, length int) {
 	return found, length
 }
 
-// same counts how many bytes before the end read alike from two places on. What
-// stands behind the end is compared too, and then not counted.
+// same returns how many bytes from two positions on are equal, up to the end. It
+// also compares bytes after the end, but does not count them.
 func (p *textBuffer) same(at, from, end int) int {
 	n := 0
 	for ; at+n < end; n += 8 {
@@ -158,7 +162,7 @@ func (p *textBuffer) same(at, from, end int) int {
 	return min(n, end-at)
 }
 
-// step writes letters and the copy behind them.
+// step writes letters and the copy after them.
 func (w *writer) step(p *pattern, letters []byte, at, from, length int) {
 	before, behind := letterCounts.of(len(letters)), copyLengths.of(length)
 	source, place := p.source(at, from)
@@ -180,7 +184,7 @@ func (w *writer) step(p *pattern, letters []byte, at, from, length int) {
 	}
 }
 
-// four writes four letters at once, which take 48 bits at most.
+// four writes four letters at once, which take at most 48 bits.
 func (w *writer) four(c *prefixCodes, letters [4]byte) {
 	bits, count := uint64(0), uint8(0)
 	for _, letter := range letters {
@@ -191,7 +195,7 @@ func (w *writer) four(c *prefixCodes, letters [4]byte) {
 	w.write(bits, count)
 }
 
-// source tells how to say where a copy is from.
+// source returns how to encode the position that a copy starts from.
 func (p *pattern) source(at, from int) (source uint8, place int) {
 	switch {
 	case from >= patternLength && at-from < 1<<sourceBits[sourceNear]:

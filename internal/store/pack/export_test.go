@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// PatternLength is how much of accounts a pattern holds.
+// PatternLength is the length of a pattern's text.
 const PatternLength = patternLength
 
-// MakePattern makes a pattern from what accounts look like, with the codes that
-// are shortest for the given ones.
+// MakePattern makes a pattern from the text of typical accounts, with codes that
+// are optimal for the given accounts.
 func MakePattern(text []byte, accounts [][]byte) []byte {
 	made := slices.Concat(slices.Repeat([]byte{8}, 3*symbolCount), make([]byte, 2*symbolCount), text)
 	s := newPattern(made).survey(accounts)
@@ -21,12 +21,13 @@ func MakePattern(text []byte, accounts [][]byte) []byte {
 	for i, place := range places[:symbolCount] {
 		binary.LittleEndian.PutUint16(made[3*symbolCount+2*i:], uint16(place))
 	}
-	// Now that there are places with codes, tokens are others.
+	// Now that positions have codes, documents are encoded with other tokens.
+	// Count again.
 	s = newPattern(made).survey(accounts)
 	return slices.Concat(widths(s.tokens), widths(s.letters), widths(s.favourites), made[3*symbolCount:])
 }
 
-// survey is what pressed documents are made of.
+// survey counts the elements of encoded documents.
 type survey struct {
 	tokens, letters, favourites [symbolCount]int
 	places                      map[int]int
@@ -62,9 +63,9 @@ func (p *pattern) survey(accounts [][]byte) *survey {
 	return s
 }
 
-// widths gives the lengths of a prefix code for symbols that come so often.
-// Every symbol has one, and none is too long: the counts of the rarest are
-// raised until it is so.
+// widths returns the code lengths of a prefix code for symbols with these
+// counts. Every symbol gets a code, and none is longer than longestCode: the
+// counts of the rarest symbols are raised until that is so.
 func widths(counts [symbolCount]int) []byte {
 	for least := 1; ; least *= 2 {
 		type group struct {

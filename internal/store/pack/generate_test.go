@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// clerk writes accounts as the systems of suppliers export them: the same
-// fields in the same order within a book, other values in every account.
+// clerk generates accounts as the systems of suppliers export them: the same
+// fields in the same order, with other values in every account.
 type clerk struct{ *rand.Rand }
 
 func newClerk(seed uint64) *clerk {
-	return &clerk{rand.New(rand.NewPCG(seed, seed))} // the same numbers every time are the point
+	return &clerk{rand.New(rand.NewPCG(seed, seed))} // always the same numbers, on purpose
 }
 
 // object is a JSON object whose members keep their order.
@@ -23,8 +23,7 @@ type member struct {
 	value any
 }
 
-// MarshalJSON writes the members in order, as machines do, now and then with
-// the spaces that some of them add.
+// MarshalJSON writes the members in order.
 func (o object) MarshalJSON() ([]byte, error) {
 	var text strings.Builder
 	text.WriteByte('{')
@@ -68,8 +67,8 @@ func (c *clerk) maybe(of int, members ...member) []member {
 	return nil
 }
 
-// account writes one account, half of them with a space behind every colon and
-// comma, as Python and hand-written exports have it.
+// account returns one account. Half of them have a space after every colon and
+// comma, as exports from Python and hand-written ones do.
 func (c *clerk) account() []byte {
 	text, err := json.Marshal(c.whole())
 	if err != nil {
@@ -140,7 +139,7 @@ func (c *clerk) points() []object {
 	return points
 }
 
-// books writes what an account has been charged, told and promised.
+// books returns the charges, statements, notes and payments of an account.
 func (c *clerk) books() []member {
 	payment := object{
 		{"transaction_id", "P-" + c.digits(6)}, {"transaction_date", c.day(2026, 1)}, {"amount", float64(c.IntN(20000)) / 100}, {"type", "PAYMENT"},
@@ -167,7 +166,7 @@ func (c *clerk) books() []member {
 	return append(o, member{"current_statement_transactions", []object{payment}})
 }
 
-// What the values are drawn from. None of it is anybody's.
+// The values to draw from. None belongs to a real person.
 const (
 	givenNames  = "Ada|Charles|Grace|Alan|Mary|John|Sarah|David|Emma|James|Olivia|Thomas|Aisha|Mohammed|Priya|Wei|Chloe|Liam|Sophie|Daniel"
 	familyNames = "Lovelace|Babbage|Hopper|Turing|Smith|Jones|Taylor|Brown|Williams|Wilson|Johnson|Davies|Patel|Wright|Walker|Khan|Evans|Green|Hall|Wood"

@@ -1,10 +1,11 @@
 // Package pack compresses documents for storage and returns them byte for byte.
 //
-// Accounts resemble each other more than anything within one of them repeats, so each is
-// compressed against a sample of what accounts look like: short ones with a format made
-// for them, long ones with zstd and a dictionary. The first byte of the result names the
-// way; a document that is stored as it is begins with a byte of JSON, which is none of
-// those names. Neither sample may ever change: what was stored with it must stay readable.
+// Accounts resemble each other more than the parts of one account do, so each is
+// compressed against a sample of typical accounts: short ones with a format made
+// for them, long ones with zstd and a dictionary. The first byte of the result
+// names the format. A document stored uncompressed begins with a byte of JSON,
+// which names no format. The samples must never change, because stored documents
+// must stay readable.
 package pack
 
 import (
@@ -17,8 +18,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// accounts1 was made from generated accounts, by a test that can make others. Its name in front of a document
-// is the byte 1.
+// accounts1 is a zstd dictionary made from generated accounts. The byte 1 in
+// front of a document names it.
 //
 //go:embed accounts-1.dict
 var accounts1 []byte
@@ -28,19 +29,19 @@ const withAccounts1 = 1
 // minLength is the length below which packing cannot pay.
 const minLength = 64
 
-// maxUnpacked bounds what a damaged row may ask for when it is unpacked.
+// maxUnpacked bounds the memory that a damaged row may ask for.
 const maxUnpacked = 1 << 30
 
 var errDamaged = errors.New("a packed document is damaged")
 
-// codec holds what both directions need. Both are safe for many callers.
+// codec compresses and decompresses with zstd. Both are safe for concurrent use.
 type codec struct {
 	encoder *zstd.Encoder
 	decoder *zstd.Decoder
 }
 
 var newCodec = sync.OnceValues(func() (*codec, error) {
-	// A checksum would be the second one: documents are kept with a hash.
+	// No checksum is needed: documents are stored with a hash.
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderDict(accounts1), zstd.WithEncoderLevel(zstd.SpeedFastest),
 		zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)))
 	if err != nil {
@@ -54,8 +55,8 @@ var newCodec = sync.OnceValues(func() (*codec, error) {
 	return &codec{encoder, decoder}, nil
 })
 
-// Pack gives the form in which a document is kept: packed, or the document
-// itself where that is not longer.
+// Pack returns the form in which a document is stored: packed, or the document
+// itself if packing does not make it shorter.
 func Pack(document []byte) ([]byte, error) {
 	if len(document) < minLength {
 		return document, nil
@@ -77,7 +78,7 @@ func Pack(document []byte) ([]byte, error) {
 	return kept, nil
 }
 
-// Unpack gives back the document that was packed.
+// Unpack returns the document that Pack was given.
 func Unpack(kept []byte) ([]byte, error) {
 	if len(kept) == 0 {
 		return kept, nil

@@ -12,8 +12,8 @@ import (
 	"landfall/internal/store/pack"
 )
 
-// sample is an account of about two kilobytes that the dictionary was not made
-// from.
+// sample returns an account of about two kilobytes that the dictionary was not
+// made from.
 func sample(t testing.TB) []byte {
 	t.Helper()
 	text, err := os.ReadFile("testdata/account.json")
@@ -58,8 +58,8 @@ func TestAccountsBecomeMuchSmaller(t *testing.T) {
 }
 
 // TestKeptBeforeStaysReadable reads documents that were packed when the
-// dictionary and the pattern were made: a changed one would lose every one of
-// them.
+// dictionary and the pattern were made. Changing either would lose all stored
+// documents.
 func TestKeptBeforeStaysReadable(t *testing.T) {
 	for _, name := range []string{"account-1.packed", "account-2.packed"} {
 		kept, err := os.ReadFile("testdata/" + name)
@@ -73,8 +73,8 @@ func TestKeptBeforeStaysReadable(t *testing.T) {
 	}
 }
 
-// TestEveryLengthComesBack packs the beginnings of a document too long for the
-// press, so that both ways and the border between them are gone.
+// TestEveryLengthComesBack packs all prefixes of a document that is too long for
+// the short format, to test both formats and the border between them.
 func TestEveryLengthComesBack(t *testing.T) {
 	long := bytes.Repeat(sample(t), 5)
 	for length := range long {
@@ -88,8 +88,9 @@ func TestEveryLengthComesBack(t *testing.T) {
 	}
 }
 
-// TestDamageIsNoPanic changes and cuts packed documents: whatever comes back,
-// nothing outside of it is touched and it is no longer than a document may be.
+// TestDamageIsNoPanic changes and truncates packed documents. Whatever the
+// result, it must not be longer than a short document can be, and other
+// documents must not be affected.
 func TestDamageIsNoPanic(t *testing.T) {
 	kept, err := pack.Pack(sample(t))
 	if err != nil {
@@ -121,8 +122,8 @@ func TestDamageIsAnError(t *testing.T) {
 	}
 }
 
-// TestDocumentsDoNotMix packs and unpacks many accounts at once, and damaged ones
-// between them, on boards that they take over from each other.
+// TestDocumentsDoNotMix packs and unpacks many accounts concurrently, with
+// damaged ones between them, in workspaces that are reused.
 func TestDocumentsDoNotMix(t *testing.T) {
 	var group sync.WaitGroup
 	for worker := range 8 {

@@ -6,10 +6,11 @@ import (
 	"sync"
 )
 
-// accounts2 was made from generated accounts, by a test that can make others:
-// how many bits the code of each token takes, of each letter and of each of the
-// places that are copied most, those places, and then what accounts look like.
-// Its name in front of a document is the byte 2.
+// accounts2 is a pattern made from generated accounts by
+// TestGeneratedAccountsBecomeMuchSmaller, which can make others. It contains the
+// code lengths of the tokens, of the letters and of the most copied positions,
+// then those positions, then the text of typical accounts. The byte 2 in front
+// of a document names it.
 //
 //go:embed accounts-2.pattern
 var accounts2 []byte
@@ -19,12 +20,12 @@ const (
 	symbolCount   = 256
 )
 
-// pattern is what pressed documents rest on.
+// pattern is the fixed data that short documents are encoded with.
 type pattern struct {
 	tokens, letters, favourites *prefixCodes
-	favourite                   [patternLength]uint16    // the number of a place that has a code, counted from 1
-	named                       [symbolCount]uint16      // the place of each number
-	places                      [1 << patternBits]uint16 // where five bytes stand, by their hash
+	favourite                   [patternLength]uint16    // by position: its number if it has a code, counted from 1
+	named                       [symbolCount]uint16      // the position of each number
+	places                      [1 << patternBits]uint16 // the position of five bytes, by their hash
 	workspaces                  sync.Pool
 }
 
@@ -46,7 +47,8 @@ func newPattern(made []byte) *pattern {
 		copy(d.text[:patternLength], text)
 		return d
 	}
-	// Of two places that look alike the later one is nearer to every document.
+	// Of two positions with the same hash, keep the later one, which is nearer
+	// to every document.
 	for at := range len(text) - 8 {
 		p.places[hash(binary.LittleEndian.Uint64(text[at:]), patternBits)] = uint16(at)
 	}

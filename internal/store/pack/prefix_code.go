@@ -5,20 +5,20 @@ import (
 	"math/bits"
 )
 
-// bitBuffer has room for the longest document that is pressed, were it pressed to
-// thrice its length.
+// bitBuffer has room for the longest document of the short format, even if
+// encoding tripled its length.
 type bitBuffer [1<<15 + 8]byte
 
-// writer puts bits into bytes, the lowest first.
+// writer writes bits into bytes, the lowest bit first.
 type writer struct {
 	to    *bitBuffer
 	at    uint
 	bits  uint64
-	count uint8 // of bits that are not in a whole byte, less than 8
+	count uint8 // number of bits in the last, incomplete byte; less than 8
 }
 
-// write takes up to 56 bits. It writes eight bytes and goes on behind those that
-// are whole, which is quicker than to ask how many there are.
+// write writes up to 56 bits. It always stores eight bytes and advances by the
+// complete ones, which is faster than storing only those.
 func (w *writer) write(value uint64, count uint8) {
 	w.bits |= value << (w.count & 63)
 	w.count += count
@@ -28,29 +28,29 @@ func (w *writer) write(value uint64, count uint8) {
 	w.count &= 7
 }
 
-// end gives all that was written. Of the last byte the bits that are left stay 0.
+// end returns everything written. The unused bits of the last byte are 0.
 func (w *writer) end() []byte { return w.to[:w.at+uint(w.count+7)/8] }
 
-// reader takes bits out of bytes. It never stops: behind the end it reads on in
-// whatever the sheet holds there, and whoever reads asks now and then whether it
-// has gone too far.
+// reader reads bits from bytes. It does not stop at the end, but reads on in
+// whatever the buffer contains there; the caller must call over from time to
+// time.
 type reader struct {
 	from *bitBuffer
 	at   uint // in bits
 	end  uint
 }
 
-// newReader reads what was written, from a sheet. What does not fit there is
-// longer than anything that was pressed.
+// newReader returns a reader of an encoded document, which it copies into a
+// buffer. Bytes that do not fit are ignored: no encoded document is that long.
 func newReader(on *bitBuffer, pressed []byte) reader {
 	length := copy(on[:], pressed)
 	return reader{from: on, end: 8 * uint(length)}
 }
 
-// over tells whether more was asked for than there is.
+// over reports whether the reader is past the end.
 func (r *reader) over() bool { return r.at > r.end }
 
-// bits gives those that come next, at least 57.
+// bits returns the next bits, at least 57.
 func (r *reader) bits() uint64 {
 	return binary.LittleEndian.Uint64(r.from[r.at>>3&(1<<15-1):]) >> (r.at & 7)
 }
@@ -67,7 +67,7 @@ func (r *reader) symbol(c *prefixCodes) uint8 {
 	return found.symbol
 }
 
-// four reads four symbols at once, which take 48 bits at most.
+// four reads four symbols at once, which take at most 48 bits.
 func (r *reader) four(c *prefixCodes) (symbols [4]byte) {
 	bits, taken := r.bits(), uint(0)
 	for i := range symbols {
@@ -84,15 +84,15 @@ func (r *reader) length(s *scale, class uint8) int {
 	return s.bases[class] + int(r.read(s.extra[class])) //nolint:gosec // 13 bits at most
 }
 
-// scale codes a length: which of a few classes it is in, and how far into it.
+// scale encodes a length as one of a few classes and an offset within the class.
 type scale struct {
 	bases []int
 	extra []uint8
-	class []uint8 // of the lengths below its own
+	class []uint8 // by length, for all lengths below the last class
 }
 
-// newScale makes a scale from the least length of every class; the last class
-// holds what so many bits do.
+// newScale returns a scale with the given smallest length of each class. An
+// offset in the last class takes last bits, where last is the argument.
 func newScale(bases []int, last uint8) *scale {
 	s := &scale{bases: bases, class: make([]uint8, bases[len(bases)-1])}
 	for i, base := range bases[:len(bases)-1] {
@@ -112,7 +112,7 @@ func (s *scale) of(length int) (class uint8) {
 	return uint8(len(s.bases) - 1) //nolint:gosec // at most 16
 }
 
-// longestCode is how many bits a code has at most.
+// longestCode is the maximum number of bits of a code.
 const longestCode = 12
 
 type prefixCode struct {
@@ -123,11 +123,11 @@ type prefixCode struct {
 // prefixCodes is a prefix code over bytes.
 type prefixCodes struct {
 	of    [symbolCount]prefixCode
-	found [1 << longestCode]struct{ symbol, width uint8 } // by the bits that come
+	found [1 << longestCode]struct{ symbol, width uint8 } // by the next longestCode bits
 }
 
-// newCodes makes the canonical code with the given widths: short before long,
-// and of one width in the order of the symbols.
+// newCodes returns the canonical code with the given widths: shorter codes come
+// first, and codes of one width are in the order of their symbols.
 func newCodes(widths []byte) *prefixCodes {
 	c := &prefixCodes{}
 	next := uint16(0)
@@ -148,7 +148,7 @@ func newCodes(widths []byte) *prefixCodes {
 	return c
 }
 
-// reversed turns a code round, since bits are read from the lowest on.
+// reversed reverses the bits of a code, since bits are read from the lowest on.
 func reversed(code uint16, width uint8) (turned uint16) {
 	for range width {
 		turned = turned<<1 | code&1

@@ -9,33 +9,35 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// The encodings, as HTTP calls them, in which a stream may arrive packed.
+// The supported encodings of a packed stream, by their HTTP names.
 const (
 	Gzip = "gzip"
 	Zstd = "zstd"
 )
 
 const (
-	// maxWindow is the memory a packed stream may ask for: what the format says
-	// that every reader must have.
+	// maxWindow is the memory that a packed stream may ask for. The format
+	// recommends that every reader support this much.
 	maxWindow = 8 << 20
-	// maxRatio is how many times its own size a stream may become, once it is
-	// larger than unsuspicious. Accounts become 20 to 50 times as large.
+	// maxRatio is how many times its packed size a stream may become, once it is
+	// larger than ratioFrom. Accounts become 20 to 50 times as large.
 	maxRatio  = 250
 	ratioFrom = 32 << 20
 )
 
-// ErrRatio is a stream that becomes so much larger than it was that nobody
-// sends it in good faith.
+// ErrRatio is returned for a stream that expands so much that it cannot be meant
+// in good faith.
 var ErrRatio = errors.New("the stream becomes too large when it is unpacked")
 
-// ErrBroken is a stream that is not what its encoding says, from some place on.
+// ErrBroken is returned for a stream that is not valid in its encoding, from the
+// start or from some position on.
 var ErrBroken = errors.New("the stream cannot be unpacked")
 
-// ErrTruncated is a stream that ends before what is packed in it does.
+// ErrTruncated is returned for a stream that ends too early.
 var ErrTruncated = errors.New("the packed stream broke off")
 
-// ErrWindow is a stream in good order that asks for more memory than anybody gets.
+// ErrWindow is returned for a valid stream that asks for more memory than
+// allowed.
 var ErrWindow = errors.New("the stream asks for too much memory to be unpacked")
 
 // Reader unpacks a stream while it arrives, in bounded memory.
@@ -47,13 +49,14 @@ type Reader struct {
 	unpacked int64
 }
 
-// NewReader unpacks a stream of one of the encodings. Nothing is read before
-// the first Read.
+// NewReader returns a Reader of a stream in one of the encodings. It reads
+// nothing before the first Read.
 func NewReader(encoding string, packed io.Reader) *Reader {
 	return &Reader{packed: countingReader{Reader: packed}, encoding: encoding, close: func() {}}
 }
 
-// Read gives what was packed. An error of the stream below comes back as it is.
+// Read reads unpacked data. It returns errors of the underlying reader
+// unchanged.
 func (r *Reader) Read(into []byte) (int, error) {
 	if r.decoder == nil {
 		if err := r.open(); err != nil {
@@ -84,7 +87,7 @@ func (r *Reader) open() error {
 	return err
 }
 
-// classify tells a stream that broke off from one that is not packed as it should be.
+// classify distinguishes a truncated stream from an invalid one.
 func (r *Reader) classify(err error) error {
 	switch {
 	case err == nil, r.packed.failed != nil && err == r.packed.failed: //nolint:errorlint // the very same
@@ -101,10 +104,11 @@ func (r *Reader) classify(err error) error {
 	return fmt.Errorf("%w: %w", ErrBroken, err)
 }
 
-// Close gives back the memory.
+// Close releases the memory.
 func (r *Reader) Close() { r.close() }
 
-// countingReader counts what is read, and remembers why no more can be.
+// countingReader counts the bytes read and remembers the error that ended
+// reading.
 type countingReader struct {
 	io.Reader
 	count  int64

@@ -14,7 +14,7 @@ import (
 	"landfall/internal/store/pack"
 )
 
-// packed packs a text for each encoding.
+// packed packs a text in each encoding.
 func packed(t *testing.T, text string) map[string][]byte {
 	t.Helper()
 	var zipped, other bytes.Buffer
@@ -43,8 +43,8 @@ func TestStreamsAreUnpackedWhileTheyArrive(t *testing.T) {
 	}
 }
 
-// A stream that breaks off, one that is not packed, one that becomes huge and one
-// that asks for too much memory are four different things.
+// A truncated stream, an invalid one, one that expands too much and one that
+// asks for too much memory have four different errors.
 func TestStreamsThatCannotBeUnpacked(t *testing.T) {
 	gone := errors.New("the line is dead")
 	for encoding, body := range packed(t, strings.Repeat("a little of everything ", 5_000)) {

@@ -13,8 +13,8 @@ var pattern = flag.String("pattern", "", "write a new pattern to this file; one 
 
 const samples = 4000
 
-// TestGeneratedAccountsBecomeMuchSmaller packs accounts the pattern was not
-// made from; and it makes a pattern when it is told to.
+// TestGeneratedAccountsBecomeMuchSmaller packs accounts that the pattern was not
+// made from. With -pattern it also makes a new pattern.
 func TestGeneratedAccountsBecomeMuchSmaller(t *testing.T) {
 	if *pattern != "" {
 		train(t)

@@ -7,8 +7,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// NewWriter packs a stream in one of the encodings. Close ends the stream and
-// leaves what it was written to open.
+// NewWriter returns a writer that packs a stream in one of the encodings. Close
+// ends the stream and does not close the underlying writer.
 func NewWriter(encoding string, to io.Writer) (io.WriteCloser, error) {
 	if encoding == Gzip {
 		return gzip.NewWriterLevel(to, gzip.BestSpeed)
