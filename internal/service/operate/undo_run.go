@@ -51,8 +51,9 @@ const (
 	// undosAtOnce is how many accounts are undone concurrently. They share
 	// transactions; with more of them, others would wait longer.
 	undosAtOnce = 8
-	// undoTries and undoPause bridge a short outage of the database. After
-	// hopeless failures in a row the outage is a longer one, and the undo stops.
+	// undoTries and undoPause bridge a short outage of the database. The undo
+	// stops after as many failures in a row as hopeless says: then the outage is
+	// a longer one.
 	undoTries = 5
 	undoPause = 200 * time.Millisecond
 	hopeless  = 16
@@ -165,8 +166,8 @@ func (o *Operator) undoAll(ctx context.Context, undo *RunUndo, reason string, do
 	// The channels are unbuffered: a worker has every key that was handed out,
 	// so stopping waits only for those.
 	keys, results := make(chan landfall.Key), make(chan undoResult)
-	// listed needs no lock: it is written before keys is closed, and read after
-	// the workers have ended, which is after that.
+	// listed needs no lock: it is written before keys is closed and read after
+	// the workers have ended, and they end only after keys is closed.
 	var listed error
 	go func() {
 		defer close(keys)

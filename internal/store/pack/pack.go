@@ -34,7 +34,7 @@ const maxUnpacked = 1 << 30
 
 var errDamaged = errors.New("a packed document is damaged")
 
-// codec compresses and decompresses with zstd. Both are safe for concurrent use.
+// codec compresses and decompresses with zstd. It is safe for concurrent use.
 type codec struct {
 	encoder *zstd.Encoder
 	decoder *zstd.Decoder
