@@ -13,9 +13,9 @@ import (
 )
 
 // checkMailSender refuses to switch customer mails on when no server sends them:
-// customers would wait in vain, and the operator would not know. A server sends
-// mails if this command is configured to, or if a server recorded in the
-// database that it does.
+// customers would wait in vain, and the operator would not know. It accepts the
+// change if this command is configured with a mail server, or if a server
+// recorded in the database that it sends mails.
 func (o *Operator) checkMailSender(ctx context.Context, view landfall.MailReader, before bool, supplier landfall.Supplier) error {
 	if before || !supplier.SendCustomerEmails || o.mails {
 		return nil

@@ -139,8 +139,8 @@ func (o *Operator) ForecastUndo(ctx context.Context, run landfall.Run, progress 
 	return all, nil
 }
 
-// undoable refuses a run that created nothing, and one that has not ended: it
-// may still create accounts.
+// undoable refuses a dry run, which created nothing, and a run that has not
+// ended, because it may still create accounts.
 func undoable(run landfall.Run) error {
 	switch {
 	case run.Plan.DryRun:

@@ -93,7 +93,7 @@ func (o *Operator) checkWebhook(request WebhookRequest) (landfall.Webhook, error
 	return webhook, nil
 }
 
-// newSecret creates a secret and returns it also as text.
+// newSecret creates a secret and returns it with its text for the receiver.
 func (o *Operator) newSecret() (landfall.WebhookSecret, string, error) {
 	if o.sender == nil {
 		return landfall.WebhookSecret{}, "", webhook.ErrNoKey
@@ -113,7 +113,8 @@ func sentence(err error) string {
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// endOfLog returns the position after which all events from now on come.
+// endOfLog returns the position of the last complete event: all later events
+// come after it.
 func (o *Operator) endOfLog(ctx context.Context) (int64, error) {
 	complete, err := webhook.NewLogWatcher(o.store).CompleteUpTo(ctx)
 	return complete, storeError("webhook.add", err)
