@@ -12,7 +12,7 @@ import (
 	"landfall"
 )
 
-// twoKilobytes is about what an account weighs.
+// twoKilobytes returns a staging of about the size of a usual account.
 func twoKilobytes(number int) landfall.Staging {
 	customer := []byte(`{"given_name": "Ada", "family_name": "Lovelace", "email": "ada@example.com"}`)
 	text := fmt.Appendf(nil, `{"number": %d, "customers": [%s]}`, number, bytes.Join(slices.Repeat([][]byte{customer}, 25), []byte(", ")))

@@ -13,12 +13,12 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-// otherwise are the personal columns in which a word cannot be read even where
-// nothing is encrypted: digests, packed documents, and a day.
+// otherwise lists the personal columns in which a word is not readable even
+// without encryption: digests, packed documents, and a day.
 var otherwise = []string{"customer.born_on", "note.digest", "process.hash", "staging.document", "staging.hash"}
 
-// columnsKept gives what stands in every personal column of a store in which
-// somebody lived. One in which nothing stands is an omission of this test.
+// columnsKept returns the values of every personal column of a store that
+// whereLive has filled. An empty column is an omission of this test.
 func columnsKept(t *testing.T, store *sqlstore.Store, url string) map[string][]string {
 	t.Helper()
 	kept := map[string][]string{}
@@ -35,8 +35,8 @@ func columnsKept(t *testing.T, store *sqlstore.Store, url string) map[string][]s
 	return kept
 }
 
-// telltales are what a raw search looks for: the word however it is written,
-// and what stands in the columns where it is not readable.
+// telltales returns what to search the raw files for: the word in upper and lower
+// case, and the values of the columns in which it is not readable.
 func telltales(word string, kept map[string][]string) []string {
 	words := []string{word, strings.ToLower(word), strings.ToUpper(word)}
 	for _, name := range otherwise {
@@ -46,7 +46,7 @@ func telltales(word string, kept map[string][]string) []string {
 					value = string(raw)
 				}
 			}
-			if name != "note.digest" { // a number, which every database spells in its own way
+			if name != "note.digest" { // a number, which every database stores differently
 				words = append(words, value)
 			}
 		}
@@ -54,10 +54,10 @@ func telltales(word string, kept map[string][]string) []string {
 	return words
 }
 
-// TestACanaryInEveryPersonalColumn is driven by the registry: whoever declares a
-// column to be personal has to let live write a canary there, and it must be
-// found where nothing is encrypted, and neither where everything is nor after an
-// erasure.
+// TestACanaryInEveryPersonalColumn is driven by the registry: for every column
+// declared personal, whereLive must write a canary there. The canary must be
+// found in a store without encryption, and neither in an encrypted store nor
+// after an erasure.
 func TestACanaryInEveryPersonalColumn(t *testing.T) {
 	t.Parallel()
 	onFiles(t, func(t *testing.T, url string) {
@@ -103,8 +103,8 @@ func TestACanaryInEveryPersonalColumn(t *testing.T) {
 	})
 }
 
-// TestThePrivacyPageIsComplete holds the page for those who assess against the
-// registry, in both directions.
+// TestThePrivacyPageIsComplete compares the privacy page with the registry, in
+// both directions.
 func TestThePrivacyPageIsComplete(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/privacy.md")

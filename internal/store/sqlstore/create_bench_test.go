@@ -65,7 +65,7 @@ func household(t testing.TB) landfall.Account {
 	}
 }
 
-// crowd runs work for every number up to a count, from 64 callers at once.
+// crowd calls work for every number up to count, from 64 callers at once.
 func crowd(b *testing.B, count int, work func(number int) error) {
 	b.Helper()
 	var next atomic.Int64

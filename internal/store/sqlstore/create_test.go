@@ -21,7 +21,7 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// ready gives a store a supplier, a team and staged processes.
+// ready creates a supplier, a team and staged processes.
 func ready(t testing.TB, store landfall.Store, numbers ...string) {
 	t.Helper()
 	if err := store.Update(t.Context(), func(tx landfall.Tx) error {
@@ -59,7 +59,7 @@ func claimNumber(t testing.TB, store landfall.Store, number string) landfall.Cla
 	return outcome.Claim
 }
 
-// tables names every table the schema makes.
+// tables returns the names of all tables in the schema.
 func tables(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("schema/sqlite/*.sql")
@@ -82,8 +82,8 @@ func tables(t *testing.T) []string {
 	return names
 }
 
-// TestDryRunLeavesEveryTableAlone counts all rows of all tables. Whoever adds a
-// table that a creation writes need not think of this test.
+// TestDryRunLeavesEveryTableAlone counts all rows of all tables, so that it also
+// covers tables added later.
 func TestDryRunLeavesEveryTableAlone(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store := open(t, url)
@@ -108,7 +108,7 @@ func TestDryRunLeavesEveryTableAlone(t *testing.T) {
 			t.Fatalf("got %+v, %v", outcome, err)
 		}
 		after := count()
-		after["event"]-- // that it was tried
+		after["event"]-- // records the attempt
 		after["commit_mark"] = before["commit_mark"]
 		for table, rows := range after {
 			if rows != before[table] {
@@ -125,7 +125,7 @@ func TestDryRunLeavesEveryTableAlone(t *testing.T) {
 	})
 }
 
-// rut gives the same bytes over and over, and then random ones.
+// rut returns the same bytes a given number of times, and then random ones.
 type rut struct {
 	lock sync.Mutex
 	left int // how many more times
@@ -140,8 +140,8 @@ func (r *rut) Read(into []byte) (int, error) {
 	return io.ReadFull(rand.Reader, into)
 }
 
-// TestTakenNumberIsDrawnAgain draws numbers that are taken. One account with the
-// number of another would be found in its place.
+// TestTakenNumberIsDrawnAgain draws numbers that are taken. Two accounts with one
+// number could not be told apart.
 func TestTakenNumberIsDrawnAgain(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		source := &rut{left: 6}
@@ -169,15 +169,15 @@ func TestTakenNumberIsDrawnAgain(t *testing.T) {
 		if err != nil || outcome.Verdict != landfall.CreateRolledBack {
 			t.Errorf("dry run: %+v, %v", outcome, err)
 		}
-		source.left = 1 << 20 // a broken source is an error and no endless loop
+		source.left = 1 << 20 // a broken source must be an error, not an endless loop
 		if outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "4"), Account: household(t)}); err == nil {
 			t.Errorf("got %+v", outcome)
 		}
 	})
 }
 
-// TestClaimsAreCountedOverReplicas claims on three replicas at once. Limits that
-// each counts for itself are three times what the operator set.
+// TestClaimsAreCountedOverReplicas claims on three replicas at once. If each
+// counted the limit by itself, it would be three times what the operator set.
 func TestClaimsAreCountedOverReplicas(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		replicas := []*sqlstore.Store{open(t, url), open(t, url), open(t, url)}
@@ -213,8 +213,9 @@ func TestClaimsAreCountedOverReplicas(t *testing.T) {
 	})
 }
 
-// TestLostExchangeOfAnAccount loses each exchange of each step of an account's
-// way in turn. Whatever is lost, the answer must be true.
+// TestLostExchangeOfAnAccount loses each exchange with the database in turn, in
+// each step of importing an account and posting to it. Whatever is lost, the
+// result must be true.
 func TestLostExchangeOfAnAccount(t *testing.T) {
 	server := pgtest.URL(t)
 	proxy := pgtest.NewProxy(t, server)

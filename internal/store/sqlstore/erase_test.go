@@ -13,8 +13,8 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-// TestEveryColumnIsClassified fails when somebody adds a column and does not
-// say whether it is personal.
+// TestEveryColumnIsClassified fails when a column was added without declaring
+// whether it is personal.
 func TestEveryColumnIsClassified(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, url string) {
@@ -28,7 +28,7 @@ func TestEveryColumnIsClassified(t *testing.T) {
 	})
 }
 
-// bytesIn looks for a text in every file of a folder.
+// bytesIn returns the files of a folder that contain a text.
 func bytesIn(t *testing.T, folder, canary string) (files []string) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
@@ -47,7 +47,7 @@ func bytesIn(t *testing.T, folder, canary string) (files []string) {
 	return files
 }
 
-// canaryAccount creates an account that has a word in everything personal.
+// canaryAccount creates an account with a word in its personal data.
 func canaryAccount(t *testing.T, store *sqlstore.Store, word string) {
 	t.Helper()
 	ready(t, store, "1")
@@ -63,7 +63,7 @@ func canaryAccount(t *testing.T, store *sqlstore.Store, word string) {
 	}
 }
 
-// TestNothingErasedIsLeftInTheFiles searches the raw files.
+// TestNothingErasedIsLeftInTheFiles searches the raw files of SQLite.
 func TestNothingErasedIsLeftInTheFiles(t *testing.T) {
 	t.Parallel()
 	const word = "Kanarienvogel"
@@ -91,8 +91,8 @@ func TestNothingErasedIsLeftInTheFiles(t *testing.T) {
 	}
 }
 
-// TestNothingErasedIsLeftInTheTables does the same with PostgreSQL's tables:
-// the files they had before are gone.
+// TestNothingErasedIsLeftInTheTables searches the raw files of PostgreSQL's
+// tables. The files they had before the wipe are gone.
 func TestNothingErasedIsLeftInTheTables(t *testing.T) {
 	t.Parallel()
 	const word = "Kanarienvogel"
@@ -115,7 +115,7 @@ func TestNothingErasedIsLeftInTheTables(t *testing.T) {
 	wipedOut(t, store, url, word)
 }
 
-// tablesWith counts the tables of PostgreSQL whose files have a word in them.
+// tablesWith counts the tables of PostgreSQL whose files contain a word.
 func tablesWith(t *testing.T, store *sqlstore.Store, word string) int {
 	t.Helper()
 	found, err := store.Texts(t.Context(), `SELECT relname::text FROM pg_class WHERE relkind IN ('r', 't') AND relnamespace IN (current_schema()::regnamespace, 'pg_toast'::regnamespace)
@@ -127,9 +127,9 @@ func tablesWith(t *testing.T, store *sqlstore.Store, word string) int {
 	return len(found)
 }
 
-// wipedOut fails unless a wipe has left nothing of a word. Whoever reads was
-// waited for; what no list of transactions shows, such as a database that is
-// being copied beside us, may want a second time.
+// wipedOut fails unless a wipe has removed a word from all files. Wipe waits for
+// readers, but some are in no list of transactions, such as a copy of the
+// database being made at the same time. It may then have to run again.
 func wipedOut(t *testing.T, store *sqlstore.Store, url, word string) {
 	t.Helper()
 	left := tablesWith(t, store, word)

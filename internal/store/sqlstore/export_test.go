@@ -14,14 +14,14 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// Unhurried lets callers wait for their turn for as long as a busy machine takes:
-// a crowd is to be served here, and not told to come back.
+// Unhurried lets callers wait in the queue for as long as a busy machine needs:
+// these tests want many callers served, not refused.
 func Unhurried(options Options) Options {
 	options.queueTimeout = 30 * time.Second
 	return options
 }
 
-// Force changes rows past the port, to put a store into states that other
+// Force changes rows without going through the port, to create states that other
 // programs or another version of this one may leave behind.
 func (s *Store) Force(ctx context.Context, text string, args ...any) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
@@ -42,7 +42,7 @@ func (s *Store) ForceAll(ctx context.Context, texts ...string) error {
 	})
 }
 
-// ForceRead tries a statement in a view.
+// ForceRead runs a statement in a view.
 func (s *Store) ForceRead(ctx context.Context, text string) error {
 	return s.View(ctx, func(v landfall.View) error {
 		session := v.(*view).txSession
@@ -57,7 +57,7 @@ func (s *Store) ForceRead(ctx context.Context, text string) error {
 	})
 }
 
-// Count gives the only number a query finds.
+// Count returns the single number that a query yields.
 func (s *Store) Count(ctx context.Context, text string, args ...any) (count int, err error) {
 	err = s.View(ctx, func(v landfall.View) error {
 		return v.(*view).one(ctx, text, args, []any{&count})
@@ -65,7 +65,7 @@ func (s *Store) Count(ctx context.Context, text string, args ...any) (count int,
 	return count, err
 }
 
-// Texts gives the only column of a query's rows.
+// Texts returns the single column of a query's rows.
 func (s *Store) Texts(ctx context.Context, text string) (found []string, err error) {
 	err = s.View(ctx, func(v landfall.View) error {
 		found, err = collect(ctx, v.(*view).txSession, func(scan scanner, text *string) error { return scan(text) }, text)
@@ -74,10 +74,10 @@ func (s *Store) Texts(ctx context.Context, text string) (found []string, err err
 	return found, err
 }
 
-// SweepMarks runs the sweeper's round now.
+// SweepMarks deletes old commit marks now.
 func (s *Store) SweepMarks(ctx context.Context) error { return s.db.DeleteOldMarks(ctx) }
 
-// Exchanges posts onto an account and tells how many statements that took.
+// Exchanges posts to an account and returns how many statements that took.
 func (s *Store) Exchanges(ctx context.Context, wanted landfall.Posting) (count int, err error) {
 	err = s.update(ctx, wanted.Key, func(t *tx) error {
 		before := t.engine.Statements()
@@ -92,7 +92,8 @@ func (s *Store) Exchanges(ctx context.Context, wanted landfall.Posting) (count i
 	return count, err
 }
 
-// Move moves an account as a posting does that found a ledger of some length.
+// Move updates an account as a posting does that found a ledger of the given
+// length.
 func (s *Store) Move(ctx context.Context, id, length int64) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		rows := newAccountRows(nil)
@@ -101,14 +102,14 @@ func (s *Store) Move(ctx context.Context, id, length int64) error {
 	})
 }
 
-// ListText is the query behind a list.
+// ListText returns the query of a list.
 func ListText(filter landfall.ProcessFilter) string { return lists[filter] }
 
-// FailedText is the query behind the list of failures.
+// FailedText is the query of the list of failures.
 const FailedText = failedProcesses
 
-// Plan says how the database carries out a query with these numbers and
-// strings, the way it does for everybody: on PostgreSQL it is carried out.
+// Plan returns the database's plan for a query with these numbers and strings,
+// prepared as it is for callers. PostgreSQL also executes it.
 func (s *Store) Plan(ctx context.Context, text string, args ...any) (plan []string, err error) {
 	err = s.View(ctx, func(v landfall.View) error {
 		plan, err = v.(*view).plan(ctx, text, args...)
@@ -117,8 +118,8 @@ func (s *Store) Plan(ctx context.Context, text string, args ...any) (plan []stri
 	return plan, err
 }
 
-// PlanOfTold is Plan for how the clerk of the search finds accounts: in a long read,
-// which is kept from sorting.
+// PlanOfTold is Plan for the query with which the search indexer finds accounts.
+// It runs in a long read, in which sorting is disabled.
 func (s *Store) PlanOfTold(ctx context.Context) (plan []string, err error) {
 	err = s.stream(ctx, func(v *view) error {
 		plan, err = v.plan(ctx, createdEventsText, 0, 1000, 400)
@@ -138,7 +139,7 @@ func (s *txSession) plan(ctx context.Context, text string, args ...any) (plan []
 	}
 	values := make([]string, len(args))
 	for i, arg := range args {
-		// An array is asked for as a constant.
+		// An array is passed as a constant.
 		if array, is := arg.(engine.Column); is {
 			text, err := array.TextValue()
 			if err != nil {
@@ -152,7 +153,7 @@ func (s *txSession) plan(ctx context.Context, text string, args ...any) (plan []
 	return plan, errors.Join(err, s.ignore(ctx, `DEALLOCATE probe`))
 }
 
-// ignore runs a statement that gives nothing.
+// ignore runs a statement that returns no rows.
 func (s *txSession) ignore(ctx context.Context, text string) error {
 	rows, err := s.query(ctx, text)
 	if err != nil {
@@ -161,8 +162,8 @@ func (s *txSession) ignore(ctx context.Context, text string) error {
 	return s.note(rows.Close())
 }
 
-// EntriesText is the query that looks transactions up, and its parameters for
-// some of one account.
+// EntriesText returns the query that looks up transactions, and its parameters
+// for some transactions of one account.
 func (s *Store) EntriesText(account int64, ids ...string) (text string, args []any, err error) {
 	var wanted []any
 	for _, id := range ids {
@@ -171,8 +172,8 @@ func (s *Store) EntriesText(account int64, ids ...string) (text string, args []a
 	return s.wishText(entriesWanted, wanted)
 }
 
-// NoteTexts are the queries that look for a note among the many of an account:
-// for the first one, and for one of a second.
+// NoteTexts returns the queries that look up a note on an account with many: one
+// for the first with its text, and one for those of its second.
 func (s *Store) NoteTexts(account int64, note landfall.Note) (first, timed string, firstArgs, timedArgs []any, err error) {
 	sought := (*sealer)(nil).seek([]landfall.Note{note})[0]
 	first, firstArgs, err = s.wishText(firstNotesWanted, []any{account, sought.digest})
@@ -182,7 +183,8 @@ func (s *Store) NoteTexts(account int64, note landfall.Note) (first, timed strin
 	return first, timed, firstArgs, timedArgs, err
 }
 
-// wishText is a query with constants, since that is how a plan is asked for.
+// wishText returns a list query and its arguments as constants, as Plan needs
+// them.
 func (s *Store) wishText(query sqlset.ListQuery, wanted []any) (text string, args []any, err error) {
 	err = s.View(context.Background(), func(v landfall.View) error {
 		text, args, err = query.For(v.(*view).engine, wanted)
@@ -191,8 +193,8 @@ func (s *Store) wishText(query sqlset.ListQuery, wanted []any) (text string, arg
 	return text, args, err
 }
 
-// ApplyLater applies the steps of this program and further ones of a later program,
-// by their paths in the schema folder.
+// ApplyLater applies the steps of this program and further ones of a later
+// program, given by their paths in the schema folder.
 func ApplyLater(ctx context.Context, url string, later map[string]string) ([]SchemaStep, error) {
 	name, err := engine.Parse(url)
 	if err != nil {
@@ -223,7 +225,7 @@ func laterSteps(later map[string]string) fs.FS {
 	for path, text := range later {
 		all[path] = &fstest.MapFile{Data: []byte(text)}
 	}
-	paths, _ := fs.Glob(schemaSteps(), "*/*.sql") // the pattern is a good one
+	paths, _ := fs.Glob(schemaSteps(), "*/*.sql") // the pattern is valid
 	for _, path := range paths {
 		text, err := fs.ReadFile(schemaSteps(), path)
 		if err != nil {
@@ -234,7 +236,8 @@ func laterSteps(later map[string]string) fs.FS {
 	return all
 }
 
-// Damaged tells what an inspection finds after a damage, which is undone.
+// Damaged damages the database, returns what an inspection finds, and undoes the
+// damage.
 func (s *Store) Damaged(ctx context.Context, damage string) (found []landfall.Finding, err error) {
 	undone := errors.New("undone")
 	err = s.update(ctx, landfall.Key{}, func(t *tx) error {
@@ -252,7 +255,7 @@ func (s *Store) Damaged(ctx context.Context, damage string) (found []landfall.Fi
 	return found, err
 }
 
-// The texts that are asked for again and again, or over many mails.
+// These are queries that run very often, or over many mails.
 const (
 	SendableText     = sendable
 	DueMailsText     = dueMails
@@ -261,13 +264,13 @@ const (
 	NextInLineText   = nextInLine
 )
 
-// MailPage gives the text of a page of mails.
+// MailPage returns the query of a page of mails.
 func MailPage(query landfall.MailQuery) (text string, args []any) {
 	which, args := mailPage(query)
 	return mailRecord + which, args
 }
 
-// The texts that look for accounts.
+// These are the queries of the search.
 const (
 	FindNumbersText   = findNumbers
 	FindExternalsText = findExternals
@@ -276,13 +279,15 @@ const (
 	FindTermsText     = findTerms
 )
 
-// Keyed is a statement that finds accounts by supplier and number, and what it asks for.
+// Keyed is a statement that finds accounts by supplier and number, with its
+// arguments.
 type Keyed struct {
 	Name, Text string
 	Wanted     []any
 }
 
-// KeyedStatements are those that only look, or do so without what they hold.
+// KeyedStatements returns the statements that only read, and those that lock with
+// the locking removed.
 func KeyedStatements() []Keyed {
 	return []Keyed{
 		{"the reasons of a staging", reasons.Arrays(), []any{"{S,S}", "{1,2}"}},
@@ -292,8 +297,9 @@ func KeyedStatements() []Keyed {
 	}
 }
 
-// StandingText is how the clerk of the search holds accounts, which are an array.
+// StandingText returns the query with which the search indexer locks accounts,
+// given as an array, with the locking removed.
 func StandingText() string { return unheld(importedText(" = ANY ($1::bigint[])")) }
 
-// unheld is a query that a reader may ask.
+// unheld removes the locking from a query, so that a reader may run it.
 func unheld(text string) string { return strings.ReplaceAll(text, "{hold}", "") }

@@ -8,8 +8,8 @@ import (
 	"landfall"
 )
 
-// TestFiguresComeBack writes figures and reads them, those written with every
-// zero too.
+// TestFiguresComeBack writes figures and reads them back, also those written with
+// explicit zeros.
 func TestFiguresComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		figures := landfall.Figures{Currency: rapid.SampledFrom([]string{"", "GBP"}).Draw(t, "currency")}

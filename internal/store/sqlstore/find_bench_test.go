@@ -8,8 +8,8 @@ import (
 	"landfall"
 )
 
-// BenchmarkEnterTerms compares entering the terms of accounts with creating
-// them: that is what whoever creates them is spared.
+// BenchmarkEnterTerms compares indexing the terms of accounts with creating them:
+// this is the work that creations are spared.
 func BenchmarkEnterTerms(b *testing.B) {
 	for name, fresh := range databases {
 		b.Run(name, func(b *testing.B) {

@@ -12,7 +12,7 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-// hashed keeps terms as keyed hashes; the second key is one of before.
+// hashed stores terms as keyed hashes. The second key is the previous one.
 type hashed [2]string
 
 func (h hashed) Encode(term landfall.SearchTerm) []string {
@@ -52,8 +52,8 @@ func findWords(t *testing.T, store *sqlstore.Store, words string) landfall.Searc
 	return found
 }
 
-// TestHashedTermsAreFoundWhole has no word of a customer in the table, and
-// finds what was entered under an earlier key.
+// TestHashedTermsAreFoundWhole checks that the table contains no word of a
+// customer, and that terms indexed under an earlier key are found.
 func TestHashedTermsAreFoundWhole(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store := openHashed(t, url, hashed{"old", "older"})
@@ -87,7 +87,7 @@ func TestHashedTermsAreFoundWhole(t *testing.T) {
 	})
 }
 
-// TestIndexerCatchesUp has accounts that the indexer has not seen yet.
+// TestIndexerCatchesUp creates accounts that the indexer has not seen yet.
 func TestIndexerCatchesUp(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store := open(t, url)
@@ -109,7 +109,8 @@ func TestIndexerCatchesUp(t *testing.T) {
 	})
 }
 
-// TestSearchesUseTheirIndexes reads the plans: nothing looks at every row.
+// TestSearchesUseTheirIndexes checks the query plans: no search may scan all
+// rows.
 func TestSearchesUseTheirIndexes(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store := open(t, url)
@@ -146,7 +147,7 @@ func TestSearchesUseTheirIndexes(t *testing.T) {
 				t.Errorf("%s: %v\n%s", index, err, text)
 			}
 		}
-		// Whoever enters terms looks a few accounts up among all there are.
+		// The indexer looks up a few accounts among all.
 		plan, err := store.PlanOfTold(t.Context())
 		if text := strings.Join(plan, "\n"); err != nil || !strings.Contains(text, "external=") && !strings.Contains(text, "external = ") {
 			t.Errorf("entering terms: %v\n%s", err, text)

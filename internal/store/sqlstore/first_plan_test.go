@@ -9,9 +9,11 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// The first thing a new service is asked may be refused, and a statement is then planned
-// while there is not one account. It is used for all that come in the next minute: were it
-// a plan that looks through a whole supplier for each, a book would take hours.
+// TestFirstPlansAreGoodForManyAccounts checks plans that are made while there is
+// no account. The first request to a new service may be refused, and its
+// statements are then planned on empty tables. Those plans are used for all
+// requests of the next minute: if they scanned a whole supplier for each account,
+// a book would take hours.
 func TestFirstPlansAreGoodForManyAccounts(t *testing.T) {
 	store := open(t, pgtest.URL(t))
 	ctx := t.Context()
@@ -29,9 +31,10 @@ func TestFirstPlansAreGoodForManyAccounts(t *testing.T) {
 	}
 }
 
-// A long book is staged, PostgreSQL looks at its tables, and then the accounts are
-// created: until it looks again it believes that no process has a number. What finds
-// accounts meanwhile must not go through all of those that do.
+// TestPlansAreGoodWhileABookIsCreated checks plans made with old statistics. A
+// long book is staged, PostgreSQL analyses its tables, and then the accounts are
+// created: until the next analysis PostgreSQL believes that no process has a
+// number. Queries that find accounts meanwhile must not scan all those that do.
 func TestPlansAreGoodWhileABookIsCreated(t *testing.T) {
 	store := open(t, pgtest.URL(t))
 	ready(t, store)

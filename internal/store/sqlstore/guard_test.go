@@ -9,7 +9,7 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-// created opens a fresh store with one account and gives its key in the tables.
+// created opens a fresh store with one account and returns the account's id.
 func created(t *testing.T, url string) (*sqlstore.Store, int64) {
 	t.Helper()
 	store := open(t, url)
@@ -24,8 +24,8 @@ func created(t *testing.T, url string) (*sqlstore.Store, int64) {
 	return store, int64(id)
 }
 
-// TestPostingAsksTheDatabaseAHandfulOfTimes counts what happens while an
-// account is locked for the most that one request may bring.
+// TestPostingAsksTheDatabaseAHandfulOfTimes counts the statements that run while
+// an account is locked, for the largest posting that one request may contain.
 func TestPostingAsksTheDatabaseAHandfulOfTimes(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store, _ := created(t, url)
@@ -55,7 +55,8 @@ func TestPostingAsksTheDatabaseAHandfulOfTimes(t *testing.T) {
 	})
 }
 
-// TestSlipsAreCaughtByTheDatabase does what no code of ours should do.
+// TestSlipsAreCaughtByTheDatabase does what the code should never do, and expects
+// the database to refuse it.
 func TestSlipsAreCaughtByTheDatabase(t *testing.T) {
 	const entry = `INSERT INTO ledger_entry (account_id, transaction_id, sequence, kind, closed, signed, balance, type, entered_on, reason, note)
 		SELECT account_id, 'other', %s, kind, closed, signed, balance, type, entered_on, reason, note FROM ledger_entry WHERE sequence = 1`
@@ -85,8 +86,8 @@ func TestSlipsAreCaughtByTheDatabase(t *testing.T) {
 	})
 }
 
-// TestNothingLosesWhatItBelongsTo tries to take suppliers and processes away
-// from what was staged for them. PostgreSQL has no foreign key there.
+// TestNothingLosesWhatItBelongsTo tries to delete or renumber suppliers and
+// processes that staged documents belong to. PostgreSQL has no foreign key there.
 func TestNothingLosesWhatItBelongsTo(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store := open(t, url)
@@ -101,7 +102,7 @@ func TestNothingLosesWhatItBelongsTo(t *testing.T) {
 	})
 }
 
-// TestPostedRowsNameTheirAuthor looks at every kind of row a posting adds.
+// TestPostedRowsNameTheirAuthor checks every kind of row that a posting adds.
 func TestPostedRowsNameTheirAuthor(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store, _ := created(t, url)

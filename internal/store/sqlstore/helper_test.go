@@ -65,8 +65,8 @@ func state(t *testing.T, store landfall.Store) (found landfall.Process) {
 	return found
 }
 
-// TestLiveClaimRefuses changes an account that is being created at the moment.
-// Its new data would be on record and not in the account.
+// TestLiveClaimRefuses changes an account that is just being created. The new
+// data would be recorded but would not be in the account.
 func TestLiveClaimRefuses(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store := stageResult(t, url)
@@ -95,7 +95,7 @@ func TestLiveClaimRefuses(t *testing.T) {
 	})
 }
 
-// TestEndedClaimIsNone finds the claim of a server that died. If it counted, its
+// TestEndedClaimIsNone finds the claim of a server that died. If it counted, the
 // account could never be created.
 func TestEndedClaimIsNone(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
@@ -122,8 +122,8 @@ func TestEndedClaimIsNone(t *testing.T) {
 	})
 }
 
-// TestImportedRefuses changes an account that exists. What is staged then is
-// never used, and whoever sent it must hear of it.
+// TestImportedRefuses changes an account that exists. The staged data would never
+// be used, and the caller must be told.
 func TestImportedRefuses(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store := stageResult(t, url)
@@ -172,7 +172,7 @@ func list(t *testing.T, store landfall.Store, filter landfall.ProcessFilter) (fo
 	return found
 }
 
-// TestViewCannotWrite goes past the port, whose view has no verbs that write.
+// TestViewCannotWrite bypasses the port, whose View has no methods that write.
 func TestViewCannotWrite(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store := stageResult(t, url)
@@ -185,7 +185,8 @@ func TestViewCannotWrite(t *testing.T) {
 	})
 }
 
-// TestMarksAreSwept keeps young marks: somebody may still ask for one.
+// TestMarksAreSwept checks that young marks are kept: they may still be looked
+// up.
 func TestMarksAreSwept(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store := stageResult(t, url)
@@ -193,15 +194,15 @@ func TestMarksAreSwept(t *testing.T) {
 		if err := store.SweepMarks(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		// What remains are the marks of the two changes just made.
+		// The marks of the two latest changes remain.
 		if count, err := store.Count(t.Context(), `SELECT count(*) FROM commit_mark`); err != nil || count != 2 {
 			t.Errorf("%d marks, %v", count, err)
 		}
 	})
 }
 
-// TestAlteredDocumentIsNeverUsed changes what was staged behind the store's
-// back, in a way that unpacks well and in one that does not.
+// TestAlteredDocumentIsNeverUsed changes a staged document without the store's
+// knowledge, once so that it still unpacks and once so that it does not.
 func TestAlteredDocumentIsNeverUsed(t *testing.T) {
 	for name, altered := range map[string]string{"another": `{"a":2}`, "broken": "\x01{", "gone": ""} {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// talking are the methods of database/sql that carry SQL.
+// talking lists the methods of database/sql that run SQL.
 var talking = map[string]bool{
 	"Exec": true, "ExecContext": true, "Query": true, "QueryContext": true, "QueryRow": true, "QueryRowContext": true,
 	"Prepare": true, "PrepareContext": true, "Begin": true, "BeginTx": true,
@@ -18,9 +18,9 @@ var talking = map[string]bool{
 
 var changing = regexp.MustCompile(`(?i)\b(INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM)\b`)
 
-// TestWritesStayInTransactions reads the source: statements reach the database
-// through a session only, and those that write through methods that only the
-// transaction of an update has.
+// TestWritesStayInTransactions reads the source code: statements reach the
+// database only through a session, and statements that write only through methods
+// that only the transaction of an update has.
 func TestWritesStayInTransactions(t *testing.T) {
 	files, err := os.ReadDir(".")
 	if err != nil {
@@ -46,7 +46,7 @@ func TestWritesStayInTransactions(t *testing.T) {
 			if !ok {
 				return true
 			}
-			if talking[method.Sel.Name] && name != "session.go" { // through which every statement passes
+			if talking[method.Sel.Name] && name != "session.go" { // every statement passes through session.go
 				t.Errorf("%s: %s goes past the session", set.Position(call.Pos()), method.Sel.Name)
 			}
 			if sel := method.Sel.Name; sel == "query" || sel == "one" || sel == "collect" || talking[sel] {
@@ -62,7 +62,7 @@ func TestWritesStayInTransactions(t *testing.T) {
 			if method.Sel.Name == "exec" || method.Sel.Name == "returning" {
 				checked++
 			}
-			// SQL is put together from constants alone.
+			// SQL is built from constants only.
 			if method.Sel.Name == "Sprintf" {
 				if text, ok := call.Args[0].(*ast.BasicLit); ok && changing.MatchString(text.Value) {
 					t.Errorf("%s: SQL built from values", set.Position(call.Pos()))

@@ -29,7 +29,8 @@ func crowded(t *testing.T, url string, rows int) *sqlstore.Store {
 	return store
 }
 
-// TestListMemoryStaysFlat would see a driver that collects a result first.
+// TestListMemoryStaysFlat detects a driver that reads a whole result into memory
+// first.
 func TestListMemoryStaysFlat(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	onEach(t, func(t *testing.T, url string) {
@@ -57,8 +58,9 @@ func TestListMemoryStaysFlat(t *testing.T) {
 	})
 }
 
-// TestListReadSlowly stops in the middle of a long list: nothing may wait for
-// the reader, and what stood throughout comes exactly once and in order.
+// TestListReadSlowly pauses in the middle of a long list: no writer may wait for
+// the reader, and every entry that exists throughout is read exactly once and in
+// order.
 func TestListReadSlowly(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store := crowded(t, url, 5000)
@@ -87,8 +89,8 @@ func TestListReadSlowly(t *testing.T) {
 	})
 }
 
-// unpinned fails the test when a transaction is open: PostgreSQL could not
-// clean up behind it, and the log of SQLite would grow as long as it lasts.
+// unpinned fails the test if a transaction is open: PostgreSQL could not clean up
+// old rows, and SQLite's write-ahead log would grow as long as it lasts.
 func unpinned(t *testing.T, store *sqlstore.Store, url string) {
 	t.Helper()
 	if file, is := strings.CutPrefix(url, "sqlite:"); is {
@@ -106,8 +108,8 @@ func unpinned(t *testing.T, store *sqlstore.Store, url string) {
 	}
 }
 
-// TestListEndsWithItsReader asks the server whether it still works for a
-// reader who has left.
+// TestListEndsWithItsReader checks that the server stops working for a reader
+// that has left.
 func TestListEndsWithItsReader(t *testing.T) {
 	url := pgtest.URL(t)
 	store := crowded(t, url, manyRows)

@@ -16,8 +16,8 @@ import (
 
 const mostRequests = 40 // more than any write below needs
 
-// TestLostExchange loses each exchange of each write in turn. Whatever is
-// lost, the answer must be true and nothing may be done twice.
+// TestLostExchange loses each exchange with the database in turn, for each write.
+// Whatever is lost, the result must be true and nothing may be written twice.
 func TestLostExchange(t *testing.T) {
 	server := pgtest.URL(t)
 	proxy := pgtest.NewProxy(t, server)
@@ -32,7 +32,7 @@ func TestLostExchange(t *testing.T) {
 	update(func(tx landfall.Tx) error { return tx.CreateSupplier(t.Context(), landfall.NewSupplier("S")) })
 	update(func(tx landfall.Tx) error { return tx.CreateOrganisation(t.Context(), "O") })
 
-	// Each write is told a name of its own and counts what it left.
+	// Each write gets its own name and has a query that counts its rows.
 	writes := map[string]struct {
 		write func(ctx context.Context, name string) error
 		count string
@@ -68,7 +68,8 @@ func TestLostExchange(t *testing.T) {
 						t.Fatal("the write never ends")
 					}
 					id := fmt.Sprintf("%s %v %d", name, request, n)
-					// Idle connections differ in what they have prepared.
+					// Idle connections differ in the statements they have prepared, so the
+					// number of exchanges varies.
 					proxy.Lose(n, request)
 					before := proxy.Lost()
 					err := each.write(t.Context(), id)
@@ -94,9 +95,9 @@ func TestLostExchange(t *testing.T) {
 	}
 }
 
-// TestAutocommitDoubles shows that the instrument works and why every write
-// has its transaction: the driver repeats a write whose answer was lost. The
-// day this fails, the driver has been mended.
+// TestAutocommitDoubles shows that the proxy works, and why every write needs a
+// transaction: the driver repeats a write whose reply was lost. If this test ever
+// fails, the driver has been fixed.
 func TestAutocommitDoubles(t *testing.T) {
 	server := pgtest.URL(t)
 	direct := open(t, server)
@@ -106,7 +107,7 @@ func TestAutocommitDoubles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for range 2 { // a connection used for the second time is asked first whether it lives
+	for range 2 { // the driver pings a connection before its second use
 		if err := db.PingContext(t.Context()); err != nil {
 			t.Fatal(err)
 		}

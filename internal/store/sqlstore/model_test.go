@@ -14,8 +14,8 @@ import (
 	"landfall"
 )
 
-// TestModel runs random stories against a store and against plain maps, which
-// must tell the same.
+// TestModel runs random operations against a store and against plain maps, and
+// compares the results.
 func TestModel(t *testing.T) {
 	for name, fresh := range databases {
 		t.Run(name, func(t *testing.T) {
@@ -23,7 +23,7 @@ func TestModel(t *testing.T) {
 			ctx := t.Context()
 			story := 0
 			rapid.Check(t, func(r *rapid.T) {
-				// Each story has a supplier of its own in the one database.
+				// Each sequence of operations has its own supplier in the same database.
 				story++
 				m := &model{ctx: ctx, store: store, code: fmt.Sprintf("S%d", story), status: landfall.Ongoing, processes: map[string]*modelled{}}
 				m.must(r, store.Update(ctx, func(tx landfall.Tx) error {
@@ -96,7 +96,7 @@ func (m *model) skip(r *rapid.T) {
 	})
 	known := m.processes[key.External]
 	switch {
-	case known == nil: // the mark alone makes a process
+	case known == nil: // the mark alone creates a process
 		m.must(r, err)
 		m.processes[key.External] = &modelled{skipped: "why"}
 		m.order = append(m.order, key.External)
@@ -118,7 +118,7 @@ func (m *model) unskip(r *rapid.T) {
 	}
 	m.must(r, err)
 	known.skipped = ""
-	if len(known.contents) == 0 { // it was nothing but its mark
+	if len(known.contents) == 0 { // there was only the mark
 		delete(m.processes, key.External)
 		m.order = slices.DeleteFunc(m.order, func(external string) bool { return external == key.External })
 	}
@@ -139,7 +139,7 @@ func (m *model) expect(r *rapid.T, err, want error) {
 	}
 }
 
-// compare holds everything readable against the maps.
+// compare compares everything readable with the maps.
 func (m *model) compare(r *rapid.T) {
 	for external, known := range m.processes {
 		key := landfall.Key{Supplier: m.code, External: external}

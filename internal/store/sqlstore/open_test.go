@@ -14,7 +14,8 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// databases names a fresh database of each kind.
+// databases maps each kind of database to a function that creates a fresh one and
+// returns its URL.
 var databases = map[string]func(testing.TB) string{
 	"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "landfall.db") },
 	"postgres": pgtest.URL,
@@ -38,8 +39,8 @@ func TestStorePromises(t *testing.T) {
 	promise(t, storetest.Run)
 }
 
-// TestSealedStorePromises holds a store that encrypts to the same promises, as
-// far as they touch what is encrypted.
+// TestSealedStorePromises checks the promises that concern encrypted data on a
+// store that encrypts.
 func TestSealedStorePromises(t *testing.T) {
 	promise(t, storetest.RunSealed, seal.NewKey())
 }

@@ -9,7 +9,7 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// Columns names every column of a store, as table.column.
+// Columns returns every column of a store, as table.column.
 func (s *Store) Columns(ctx context.Context, postgres bool) ([]string, error) {
 	if postgres {
 		return s.Texts(ctx, `SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_schema = current_schema()`)
@@ -18,8 +18,8 @@ func (s *Store) Columns(ctx context.Context, postgres bool) ([]string, error) {
 		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'`)
 }
 
-// Unclassified names what the registry does not know of some columns, and
-// what it knows that is not among them.
+// Unclassified returns the columns that are missing from the registry, and those
+// in the registry that are not in columns.
 func Unclassified(columns []string) (wrong []string) {
 	known := map[string]bool{}
 	for table, held := range tableRules {
@@ -40,7 +40,7 @@ func Unclassified(columns []string) (wrong []string) {
 	return wrong
 }
 
-// PersonalColumns names what is personal, as table.column.
+// PersonalColumns returns the personal columns, as table.column.
 func PersonalColumns() (names []string) {
 	for table, held := range tableRules {
 		for name, column := range held.columns {
@@ -53,8 +53,8 @@ func PersonalColumns() (names []string) {
 	return names
 }
 
-// Kept gives what stands in a column, bytes in hexadecimal; what is empty or
-// was erased is left out.
+// Kept returns the distinct values of a column, bytes in hexadecimal. It leaves
+// out empty and erased values.
 func (s *Store) Kept(ctx context.Context, postgres bool, name string) (values []string, err error) {
 	table, column, _ := strings.Cut(name, ".")
 	value := `CASE typeof(` + column + `) WHEN 'blob' THEN '\x' || lower(hex(` + column + `)) ELSE CAST(` + column + ` AS TEXT) END`
@@ -67,8 +67,9 @@ func (s *Store) Kept(ctx context.Context, postgres bool, name string) (values []
 	}), err
 }
 
-// byHand are the columns that are sealed by whoever writes them, because what
-// they are bound to is known before there is a row, or they are changed alone.
+// byHand lists the columns that are sealed by the code that writes them, because
+// their location is known before there is a row, or because they are updated
+// alone.
 var byHand = []string{"process.hash", "process.failure", "staging.hash", "staging.document", "refusal.failure", "mail.reply", "operator.totp_secret"}
 
 func TestWhatIsPersonalIsSealed(t *testing.T) {

@@ -14,9 +14,9 @@ import (
 	"landfall"
 )
 
-// TestAPurgeIsHardlyNoticed takes many events away while somebody stages.
-// LANDFALL_PURGE_ROWS asks for more of them: a step looks at as many rows
-// whatever the size, so the last ones must not be slower than the first.
+// TestAPurgeIsHardlyNoticed purges many events while another caller stages.
+// LANDFALL_PURGE_ROWS sets how many: a step reads the same number of rows
+// whatever the size, so the last steps must not be slower than the first.
 func TestAPurgeIsHardlyNoticed(t *testing.T) {
 	rows := int64(1500)
 	if given := os.Getenv("LANDFALL_PURGE_ROWS"); given != "" {

@@ -11,7 +11,8 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-// keepShortly lets staged documents of everybody go at once.
+// keepShortly sets the retention of every supplier's staged documents to almost
+// nothing.
 func keepShortly(t *testing.T, store *sqlstore.Store) {
 	t.Helper()
 	if err := store.Force(t.Context(), `UPDATE supplier SET keep_staged = 1, undo_window = 0`); err != nil {
@@ -19,7 +20,8 @@ func keepShortly(t *testing.T, store *sqlstore.Store) {
 	}
 }
 
-// TestServersPurgeByTurns lets two servers ask whether it is time.
+// TestServersPurgeByTurns checks that a purge runs only when it is due, whichever
+// server asks.
 func TestServersPurgeByTurns(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, url string) {
@@ -31,7 +33,7 @@ func TestServersPurgeByTurns(t *testing.T) {
 			}
 		}
 		ready(t, store, "1", "2")
-		round(0) // nothing is to go, and nobody has had a turn
+		round(0) // nothing is old enough, and there was no purge yet
 		keepShortly(t, store)
 		round(2)
 		number := whereClaimed
@@ -40,8 +42,8 @@ func TestServersPurgeByTurns(t *testing.T) {
 		if _, err := store.Stage(t.Context(), landfall.Staging{Key: number, Document: text, Hash: sha256.Sum256(text)}); err != nil {
 			t.Fatal(err)
 		}
-		round(0) // that was a moment ago
-		// A server that began a round and died has left its lease behind.
+		round(0) // the last purge was a moment ago
+		// A server that began a purge and died has left its lease behind.
 		if err := store.Force(t.Context(), `UPDATE purge_schedule SET due_at = {now} + $1`, time.Hour.Microseconds()); err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +55,8 @@ func TestServersPurgeByTurns(t *testing.T) {
 	})
 }
 
-// TestWhatIsGoneIsToldFromWhatIsLost plants both.
+// TestWhatIsGoneIsToldFromWhatIsLost checks that the inspection tells purged
+// documents from lost ones.
 func TestWhatIsGoneIsToldFromWhatIsLost(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, url string) {

@@ -8,8 +8,8 @@ import (
 	"landfall/internal/service/upkeep"
 )
 
-// BenchmarkReconcile asks what a supplier with a million accounts comes to: as
-// folded rows, and with as many unfolded ones as a busy minute leaves.
+// BenchmarkReconcile reads the sums of a supplier with a million accounts, with
+// compacted rows and with as many uncompacted ones as a busy minute leaves.
 func BenchmarkReconcile(b *testing.B) {
 	for name, fresh := range databases {
 		b.Run(name, func(b *testing.B) {
@@ -19,7 +19,7 @@ func BenchmarkReconcile(b *testing.B) {
 			}); err != nil {
 				b.Fatal(err)
 			}
-			// Twenty thousand batches of fifty.
+			// These are twenty thousand batches of fifty.
 			if err := store.Force(b.Context(), `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
 				INSERT INTO tally (supplier_id, standing, figures)
 				SELECT s.id, 'created', 'GBP 50 60 70 10 0 40 -123456 100 99999 5 500 200 300000 0 0 80 70000' FROM n CROSS JOIN supplier s`); err != nil {

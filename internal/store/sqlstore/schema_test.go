@@ -18,7 +18,7 @@ import (
 )
 
 // TestStepsAgree compares the two folders, which must have the same steps, and
-// what the steps make: the same tables, columns and indexes.
+// the schemas they make: the same tables, columns and indexes.
 func TestStepsAgree(t *testing.T) {
 	names := func(folder string) (names []string) {
 		paths, err := filepath.Glob(filepath.Join("schema", folder, "*.sql"))
@@ -79,7 +79,8 @@ func TestSchemaStatus(t *testing.T) {
 			return count
 		}
 		if file, embedded := strings.CutPrefix(url, "sqlite:"); embedded {
-			// Asking makes no file, and a file with nothing in it is an empty database.
+			// Reading the status creates no file, and an empty file counts as an empty
+			// database.
 			if steps, err := sqlstore.SchemaStatus(t.Context(), url, sqlstore.Options{}); err == nil {
 				t.Errorf("%v of a database that is not there", steps)
 			}
@@ -106,8 +107,9 @@ func TestSchemaStatus(t *testing.T) {
 	})
 }
 
-// TestLaterStepIsApplied gives a database with an account the step of a later program.
-// The account stays as it was, and this program refuses the database from then on.
+// TestLaterStepIsApplied applies a step of a later program to a database with an
+// account. The account stays as it was, and this program refuses the database
+// from then on.
 func TestLaterStepIsApplied(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store, _ := created(t, url)
@@ -189,7 +191,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	})
 }
 
-// TestStartersAtOnce has replicas, and on SQLite commands, meet an empty
+// TestStartersAtOnce starts replicas, and on SQLite commands, on an empty
 // database at the same time.
 func TestStartersAtOnce(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {

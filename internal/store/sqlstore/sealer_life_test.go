@@ -13,7 +13,7 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-// spoken puts a word into everything that is personal of an account.
+// spoken returns an account with a word in all personal data.
 func spoken(t testing.TB, word string) landfall.Account {
 	account := household(t)
 	data := &account.Data
@@ -44,7 +44,7 @@ func wordy(number, word string) landfall.Staging {
 	return landfall.Staging{Key: landfall.Key{Supplier: "S", External: number}, Document: text, Hash: sha256.Sum256(text)}
 }
 
-// whereLive does everything with a store that leaves something personal in it.
+// whereLive does everything with a store that writes personal data to it.
 func whereLive(t *testing.T, store *sqlstore.Store, word string) {
 	t.Helper()
 	must := func(what string, err error) {
@@ -92,7 +92,7 @@ func whereLive(t *testing.T, store *sqlstore.Store, word string) {
 	must("enter terms", err)
 }
 
-// failRun lets everything that waits fail in a run.
+// failRun makes everything that is pending fail in a run.
 func failRun(t *testing.T, store *sqlstore.Store, failure landfall.Failure) {
 	t.Helper()
 	var run landfall.Run
@@ -130,7 +130,7 @@ func failRun(t *testing.T, store *sqlstore.Store, failure landfall.Failure) {
 	}
 }
 
-// birthday is a day on which nothing else happens.
+// birthday returns a day that no other data uses.
 func birthday(t testing.TB) calendar.Day {
 	day, err := calendar.ParseDay("1931-02-27")
 	if err != nil {
@@ -139,7 +139,7 @@ func birthday(t testing.TB) calendar.Day {
 	return day
 }
 
-// backwards is a word for what is secret and about nobody's account.
+// backwards reverses a word, for secrets that belong to no account.
 func backwards(word string) string {
 	letters := []rune(word)
 	slices.Reverse(letters)
@@ -155,7 +155,8 @@ func create(t *testing.T, store *sqlstore.Store, number string, account landfall
 	}
 }
 
-// posted posts the same as often as one likes: what is there already is found.
+// posted posts the same data and checks how much of it was new. It can be called
+// repeatedly, since existing data is found.
 func posted(t *testing.T, store *sqlstore.Store, word string, added int) {
 	t.Helper()
 	note := landfall.Note{Body: "posted " + word, HasBody: true}

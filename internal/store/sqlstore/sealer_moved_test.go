@@ -10,12 +10,13 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-// moved is a sealed value and the place it is put into.
+// moved is a sealed value and the location it is copied to.
 type moved struct{ what, from, table, column, row string }
 
-// TestMovedValuesDoNotOpen puts sealed values where they do not belong, as who
-// may write to the database could to have them shown as somebody else's: into
-// another row, another column and another person's account.
+// TestMovedValuesDoNotOpen copies sealed values to where they do not belong: into
+// another row, another column and another person's account. An attacker with
+// write access to the database could do this to have them shown as another
+// person's data.
 func TestMovedValuesDoNotOpen(t *testing.T) {
 	t.Parallel()
 	onFiles(t, func(t *testing.T, url string) {
@@ -37,7 +38,7 @@ func TestMovedValuesDoNotOpen(t *testing.T) {
 		} {
 			one.try(t, store)
 		}
-		whole(t, store, "word") // all of it was put back, so that each was tried alone
+		whole(t, store, "word") // every value was restored, so each move was tested alone
 		force(t, store, `UPDATE staging SET document = (SELECT g.document FROM staging g JOIN process p ON p.id = g.process_id WHERE p.external = '2')
 			WHERE process_id = (SELECT id FROM process WHERE external = '1')`)
 		if found, _ := inspect(t, store); len(found) != 1 {
@@ -46,8 +47,8 @@ func TestMovedValuesDoNotOpen(t *testing.T) {
 	})
 }
 
-// try moves the value, looks that the account is not shown with it, and puts
-// back what was there.
+// try moves the value, checks that the account is not shown with it, and restores
+// the original value.
 func (m moved) try(t *testing.T, store *sqlstore.Store) {
 	t.Helper()
 	kept := func(query string) string {

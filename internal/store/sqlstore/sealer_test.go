@@ -17,7 +17,7 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// inFiles says where the files of a database have one of some words.
+// inFiles returns the files of a database that contain one of the words.
 func inFiles(t *testing.T, store *sqlstore.Store, url string, words ...string) (found []string) {
 	t.Helper()
 	if file, is := strings.CutPrefix(url, "sqlite:"); is {
@@ -27,7 +27,8 @@ func inFiles(t *testing.T, store *sqlstore.Store, url string, words ...string) (
 		return found
 	}
 	force(t, store, `CHECKPOINT`)
-	// Its tables and indexes, its log, what queries spill and what it says.
+	// Search its tables and indexes, its write-ahead log, temporary files and the
+	// server log.
 	sought := make([]string, len(words))
 	for i, word := range words {
 		sought[i] = `position('\x` + hex.EncodeToString([]byte(word)) + `' IN f.bytes) > 0`
@@ -44,7 +45,7 @@ func inFiles(t *testing.T, store *sqlstore.Store, url string, words ...string) (
 	return found
 }
 
-// onFiles is onEach with a file alone in its folder.
+// onFiles is like onEach, with the SQLite file alone in its folder.
 func onFiles(t *testing.T, test func(t *testing.T, url string)) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
@@ -65,7 +66,7 @@ func canary() string {
 	}, fmt.Sprint(time.Now().UnixNano()))
 }
 
-// rekey seals everything with the key of today.
+// rekey seals everything with the current key.
 func rekey(t *testing.T, store *sqlstore.Store) landfall.RekeyStep {
 	t.Helper()
 	for range 10_000 {
@@ -81,7 +82,8 @@ func rekey(t *testing.T, store *sqlstore.Store) landfall.RekeyStep {
 	return landfall.RekeyStep{}
 }
 
-// TestNothingSealedIsInTheFiles lives with a key and searches the raw files.
+// TestNothingSealedIsInTheFiles fills a store that has a key and searches the raw
+// files.
 func TestNothingSealedIsInTheFiles(t *testing.T) {
 	t.Parallel()
 	onFiles(t, func(t *testing.T, url string) {
@@ -92,7 +94,7 @@ func TestNothingSealedIsInTheFiles(t *testing.T) {
 		if found := inFiles(t, store, url, word); len(found) > 0 {
 			t.Errorf("the word is in %v", found)
 		}
-		// The same test finds a word that leaks.
+		// Check that the search finds a word that leaks.
 		force(t, store, `UPDATE customer SET title = '`+word+`'`)
 		if found := inFiles(t, store, url, word); len(found) == 0 {
 			t.Error("this test would find nothing")
@@ -100,8 +102,8 @@ func TestNothingSealedIsInTheFiles(t *testing.T) {
 	})
 }
 
-// wipedClean wipes a database until none of some words is in its files. The log
-// of PostgreSQL keeps what was written before.
+// wipedClean wipes a database until its files contain none of the words.
+// PostgreSQL's write-ahead log is ignored, since it keeps earlier writes.
 func wipedClean(t *testing.T, store *sqlstore.Store, url string, words ...string) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; {
@@ -118,7 +120,8 @@ func wipedClean(t *testing.T, store *sqlstore.Store, url string, words ...string
 	}
 }
 
-// TestKeyComesLater lives without a key, goes on with one, and changes it.
+// TestKeyComesLater fills a store without a key, continues with one, and changes
+// it.
 func TestKeyComesLater(t *testing.T) {
 	t.Parallel()
 	onFiles(t, func(t *testing.T, url string) {
@@ -132,7 +135,7 @@ func TestKeyComesLater(t *testing.T) {
 			t.Fatal(err)
 		}
 		store := open(t, url, first)
-		whole(t, store, word) // what is bare is read, and what is there already is found
+		whole(t, store, word) // unsealed data is read, and existing data is found
 		if found, err := store.Encryption(t.Context()); err != nil || !found.HasPlaintext {
 			t.Errorf("got %+v, %v", found, err)
 		}
@@ -167,7 +170,7 @@ func TestKeyComesLater(t *testing.T) {
 	})
 }
 
-// TestLockedStaysLocked tries to open what was sealed.
+// TestLockedStaysLocked tries to open sealed data without the right key.
 func TestLockedStaysLocked(t *testing.T) {
 	t.Parallel()
 	onFiles(t, func(t *testing.T, url string) {

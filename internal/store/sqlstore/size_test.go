@@ -14,15 +14,16 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// TestStagedAccountsTakeHalfOfTheirBytes stages accounts as a migration does
-// and weighs what is on the disk, indexes and SQLite's log included.
+// TestStagedAccountsTakeHalfOfTheirBytes stages accounts as a migration does and
+// measures the size on disk, including indexes and SQLite's write-ahead log.
 func TestStagedAccountsTakeHalfOfTheirBytes(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	sample, err := os.ReadFile("../pack/testdata/account.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	// SQLite's log has a size of its own, which must not decide: a book has more.
+	// SQLite's write-ahead log has a fixed size. Stage enough accounts that it does
+	// not dominate the result; a real book has even more.
 	const accounts, writers = 50_000, 64
 	onEach(t, func(t *testing.T, url string) {
 		store := open(t, url)

@@ -14,11 +14,11 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// visited matches what PostgreSQL says about the rows a part of a plan read
-// and about those it read in vain.
+// visited matches what PostgreSQL reports about the rows that a part of a plan
+// read, and about those it read and discarded.
 var visited = regexp.MustCompile(`actual time=\S+ rows=([\d.]+) loops=(\d+)|Rows Removed by [\w ]+: (\d+)`)
 
-// cheap fails the test unless a query is carried out by looking at few rows.
+// cheap fails the test unless a query reads few rows.
 func cheap(t *testing.T, store *sqlstore.Store, index, text string, args ...any) {
 	t.Helper()
 	plan := frugal(t, store, index, text, args...)
@@ -30,8 +30,8 @@ func cheap(t *testing.T, store *sqlstore.Store, index, text string, args ...any)
 	}
 }
 
-// frugal fails the test unless a query uses an index and PostgreSQL looked at
-// few rows; small tables beside it may be read whole. It gives the plan.
+// frugal fails the test unless a query uses an index and PostgreSQL read few
+// rows. Small tables may be read whole. It returns the plan.
 func frugal(t *testing.T, store *sqlstore.Store, index, text string, args ...any) []string {
 	t.Helper()
 	plan, err := store.Plan(t.Context(), text, args...)
@@ -54,8 +54,8 @@ func frugal(t *testing.T, store *sqlstore.Store, index, text string, args ...any
 	return plan
 }
 
-// TestPendingOfAFinishedBook asks for what is rare in a book in which nearly
-// everything stands otherwise: a list must cost what it shows.
+// TestPendingOfAFinishedBook lists processes with a rare state in a book where
+// nearly all have another: a list must cost only what it shows.
 func TestPendingOfAFinishedBook(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	states := map[string]string{
@@ -94,8 +94,8 @@ func TestPendingOfAFinishedBook(t *testing.T) {
 	}
 }
 
-// TestOneOrganisationDominates looks transactions up beside an account that
-// has nearly every entry there is, each under the same id.
+// TestOneOrganisationDominates looks up transactions where one account has nearly
+// all entries, each under the same id.
 func TestOneOrganisationDominates(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store := open(t, url)
@@ -134,9 +134,9 @@ func TestOneOrganisationDominates(t *testing.T) {
 	})
 }
 
-// TestEntriesOfAnUnknownLedger looks transactions up while PostgreSQL has yet to
-// learn of them: a plan that it made of an empty ledger went through all of an
-// account's entries for each one, and is used until somebody counts them.
+// TestEntriesOfAnUnknownLedger looks up transactions before PostgreSQL has
+// statistics about them. A plan made for an empty ledger went through all of an
+// account's entries for each lookup, and is used until the table is analysed.
 func TestEntriesOfAnUnknownLedger(t *testing.T) {
 	store, id := created(t, pgtest.URL(t))
 	for _, known := range []string{"", `INSERT INTO ledger_entry (account_id, transaction_id, sequence, kind, closed, signed, balance, type,
@@ -162,8 +162,8 @@ func TestEntriesOfAnUnknownLedger(t *testing.T) {
 	}
 }
 
-// TestManyEqualNotes looks a note up on an account that has sixty thousand of
-// the same words: a posting must cost what it adds.
+// TestManyEqualNotes looks up a note on an account that has sixty thousand with
+// the same text: a posting must cost only what it adds.
 func TestManyEqualNotes(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store := open(t, url)
@@ -211,8 +211,8 @@ func TestManyEqualNotes(t *testing.T) {
 	})
 }
 
-// TestAFewMailsAmongMany looks for what is rare: a mail that is due beside many
-// that were sent, and beside many whose time has not come.
+// TestAFewMailsAmongMany looks for rare mails: one that is due among many that
+// were sent, and among many that are not due yet.
 func TestAFewMailsAmongMany(t *testing.T) {
 	for common, columns := range map[string]string{
 		"sent": `'sent', NULL, 1`, "delayed": `'queued', 4000000000000000, NULL`, "refused": `'refused', NULL, 1`,
@@ -229,7 +229,7 @@ func TestAFewMailsAmongMany(t *testing.T) {
 					SELECT id, 'S', 'k', 'back@b.co', 1, 'bounced', NULL, 1 FROM account`)
 				force(t, store, `ANALYZE`)
 				frugal(t, store, "mail_due", sqlstore.SendableText, true)
-				if common == "delayed" { // and none is due
+				if common == "delayed" { // none is due
 					force(t, store, `UPDATE mail SET due_at = 4000000000000000 WHERE due_at = 1`)
 					frugal(t, store, "mail_due", sqlstore.SendableText, true)
 				}
@@ -246,8 +246,8 @@ func TestAFewMailsAmongMany(t *testing.T) {
 	}
 }
 
-// TestManyDeliveriesWait asks for a webhook with work, and for the next in line
-// of an account, beside many deliveries whose time has not come.
+// TestManyDeliveriesWait looks for a webhook with work, and for the next delivery
+// of an account, among many deliveries that are not due yet.
 func TestManyDeliveriesWait(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store := open(t, url)

@@ -57,8 +57,8 @@ func TestSecondServerIsRefused(t *testing.T) {
 	next.Close()
 }
 
-// TestBusyFileIsUnavailable has another process, played by a second store,
-// hold the file for longer than anybody waits.
+// TestBusyFileIsUnavailable lets a second store, in the role of another process,
+// lock the file for longer than callers wait.
 func TestBusyFileIsUnavailable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "landfall.db")
 	options := sqlstore.Options{ApplySchema: true, LockTimeout: 50 * time.Millisecond}
@@ -80,7 +80,7 @@ func TestBusyFileIsUnavailable(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		return store.View(t.Context(), func(view landfall.View) error {
-			_, err := view.Teams(t.Context()) // reading goes on
+			_, err := view.Teams(t.Context()) // reading still works
 			return err
 		})
 	})
@@ -103,7 +103,8 @@ func TestUnreadableFileIsRefused(t *testing.T) {
 	}
 }
 
-// A mistyped name such as /etc/passwd must not shut everybody else out of it.
+// TestForeignFileKeepsItsMode checks that a mistyped name such as /etc/passwd
+// does not make that file inaccessible to others.
 func TestForeignFileKeepsItsMode(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "passwd")
 	if err := os.WriteFile(path, []byte("root:x:0:0:root:/root:/bin/bash\n"), 0o644); err != nil {
@@ -118,8 +119,8 @@ func TestForeignFileKeepsItsMode(t *testing.T) {
 	}
 }
 
-// TestRestartFreesClaims: who serves a file is alone there, so claims that it
-// finds at its start are of nobody.
+// TestRestartFreesClaims checks that a server frees the claims it finds at its
+// start. It is the only server of the file, so those claims have no holder.
 func TestRestartFreesClaims(t *testing.T) {
 	path := databases["sqlite"](t)
 	serve := sqlstore.Options{ApplySchema: true, Server: true}
@@ -129,7 +130,7 @@ func TestRestartFreesClaims(t *testing.T) {
 	}
 	ready(t, first, "1")
 	claimNumber(t, first, "1")
-	// A command beside it frees nothing.
+	// A command that runs at the same time frees nothing.
 	if err := open(t, path).Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"landfall"
 )
 
-// TestInspectionFindsWrongSums damages what is kept of a supplier as a whole,
-// and the rows behind it.
+// TestInspectionFindsWrongSums damages the sums of a supplier and the rows they
+// are computed from.
 func TestInspectionFindsWrongSums(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store, _ := created(t, url)
@@ -38,8 +38,8 @@ func TestInspectionFindsWrongSums(t *testing.T) {
 	})
 }
 
-// TestSealedReportsCannotBeChanged tries it past the port, and with the guard
-// taken away sees the inspection find it.
+// TestSealedReportsCannotBeChanged tries to change a signed report without going
+// through the port. With the guard removed, the inspection must find the change.
 func TestSealedReportsCannotBeChanged(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store, _ := created(t, url)

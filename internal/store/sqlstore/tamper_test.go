@@ -12,7 +12,7 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-// forger changes the audit past the port and puts it back.
+// forger changes the audit log without going through the port, and restores it.
 type forger struct {
 	t          *testing.T
 	store      *sqlstore.Store
@@ -23,8 +23,8 @@ type forger struct {
 
 var auditTables = []string{"audit", "audit_link", "audit_chain"}
 
-// newForger fills an audit that has gaps between its ids, as failed
-// transactions leave them, and chains it.
+// newForger fills an audit log with gaps between its ids, as failed transactions
+// leave them, and chains it.
 func newForger(t *testing.T, url string) *forger {
 	store := open(t, url)
 	f := &forger{t: t, store: store, random: rand.New(rand.NewPCG(7, 7))}
@@ -86,12 +86,13 @@ func (f *forger) restore() {
 	}
 }
 
-// pick gives the place of an entry that is not the last one.
+// pick returns a random position other than the last.
 func (f *forger) pick() int64 { return 1 + f.random.Int64N(int64(len(f.links)-1)) }
 
 func (f *forger) id(place int64) int64 { return f.links[place-1].ID }
 
-// forgeries each change something and say which place must be named.
+// forgeries each change something and return the position that verification must
+// report.
 var forgeries = map[string]func(*forger) int64{
 	"altered": func(f *forger) int64 {
 		place := 1 + f.random.Int64N(int64(len(f.links)))
@@ -127,7 +128,7 @@ var forgeries = map[string]func(*forger) int64{
 	},
 	"put in": func(f *forger) int64 {
 		place := f.pick()
-		for f.id(place)%3 != 1 || place == 1 { // before it an id is free
+		for f.id(place)%3 != 1 || place == 1 { // the id before it is free
 			place = f.pick()
 		}
 		f.force(`INSERT INTO audit (id, at, actor, action, subject, detail) `+f.overriding+` VALUES ($1, 1, 'a', 'b', 'c', 'd')`, f.id(place)-1)
@@ -184,8 +185,8 @@ var forgeries = map[string]func(*forger) int64{
 	},
 }
 
-// TestTamperingIsNamed changes the audit 200 times, in every way there is, and
-// wants the first place named each time.
+// TestTamperingIsNamed changes the audit log 200 times, in all the ways of
+// forgeries, and checks that the first wrong position is reported each time.
 func TestTamperingIsNamed(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, url string) {
@@ -213,7 +214,7 @@ func TestTamperingIsNamed(t *testing.T) {
 	})
 }
 
-// evidence is a checkpoint at every tenth place.
+// evidence returns a checkpoint for every tenth position.
 func (f *forger) evidence() (evidence audit.Evidence) {
 	f.t.Helper()
 	var name string

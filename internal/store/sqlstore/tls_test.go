@@ -11,8 +11,9 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// The line to PostgreSQL is a secret one where the address says so, and a server
-// that cannot prove who it is gets no password.
+// TestPostgresProvesItself checks that the connection to PostgreSQL is encrypted
+// if the URL asks for it, and that a server that cannot prove its identity gets
+// no password.
 func TestPostgresProvesItself(t *testing.T) {
 	t.Parallel()
 	authority := tooltest.NewAuthority(t)

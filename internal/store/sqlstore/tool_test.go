@@ -10,9 +10,9 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// TestToolsOfTheDistributionUnderstandTheFile fills a file and lets the sqlite3
-// that comes with the system look at it, dump it and copy it. Operators do, and
-// to an old one a healthy file once looked corrupt and lost its accounts.
+// TestToolsOfTheDistributionUnderstandTheFile fills a file and lets the system's
+// sqlite3 read, dump and copy it, as operators do. To an old version, a healthy
+// file once looked corrupt and lost its accounts.
 func TestToolsOfTheDistributionUnderstandTheFile(t *testing.T) {
 	tool := tooltest.Debian(t, "sqlite3")
 	file := filepath.Join(t.TempDir(), "landfall.db")

@@ -23,8 +23,8 @@ func takeBack(t *testing.T, store landfall.Store, external string) landfall.Undo
 	return outcome
 }
 
-// TestRetiredNumberIsNeverGivenAgain lets the source of numbers repeat itself
-// after the account with that number was taken back.
+// TestRetiredNumberIsNeverGivenAgain makes the source of numbers repeat itself
+// after the account with that number was undone.
 func TestRetiredNumberIsNeverGivenAgain(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		source := &rut{left: 1}
@@ -48,7 +48,8 @@ func TestRetiredNumberIsNeverGivenAgain(t *testing.T) {
 				t.Errorf("after %s was retired: %+v, %v", first.Number, outcome, err)
 			}
 		}
-		// Should the retired numbers ever be lost, an account is still completed once.
+		// Even if the retired numbers are lost, a number is not assigned again, since
+		// each has at most one completion event.
 		if err := store.Force(t.Context(), `DELETE FROM undone_account`); err != nil {
 			t.Fatal(err)
 		}
@@ -61,8 +62,8 @@ func TestRetiredNumberIsNeverGivenAgain(t *testing.T) {
 	})
 }
 
-// TestNothingOfAnUndoneAccountRemains looks into every table that has a column
-// for an account, whoever added it.
+// TestNothingOfAnUndoneAccountRemains checks every table that has an account
+// column, including those added later.
 func TestNothingOfAnUndoneAccountRemains(t *testing.T) {
 	columns := map[bool]string{
 		false: `SELECT m.name FROM sqlite_schema m WHERE m.type = 'table'
@@ -114,8 +115,8 @@ func TestNothingOfAnUndoneAccountRemains(t *testing.T) {
 	})
 }
 
-// TestUndoRacesOverReplicas lets different servers take back, add to and create
-// the same accounts: nothing but the database keeps them apart.
+// TestUndoRacesOverReplicas lets different servers undo, post to and create the
+// same accounts: only the database coordinates them.
 func TestUndoRacesOverReplicas(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		replicas := []*sqlstore.Store{open(t, url), open(t, url), open(t, url)}

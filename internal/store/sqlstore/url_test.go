@@ -8,7 +8,8 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// TestRefusedURLs tells no password, whatever is wrong with the URL.
+// TestRefusedURLs checks that errors never contain the password, whatever is
+// wrong with the URL.
 func TestRefusedURLs(t *testing.T) {
 	const secret = "hunter2"
 	for name, url := range map[string]string{
@@ -36,7 +37,7 @@ func TestRefusedURLs(t *testing.T) {
 	}
 }
 
-// TestPoolerModes runs with the settings a connection pooler asks for.
+// TestPoolerModes runs with the settings that a connection pooler needs.
 func TestPoolerModes(t *testing.T) {
 	for _, mode := range []string{"exec", "cache_describe"} {
 		t.Run(mode, func(t *testing.T) {

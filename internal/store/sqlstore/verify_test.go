@@ -9,7 +9,8 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-// inspect gives what does not hold, and how many processes were looked at.
+// inspect returns the findings of an inspection and the number of processes
+// inspected.
 func inspect(t *testing.T, store *sqlstore.Store) (found []string, processes int) {
 	t.Helper()
 	for seen, err := range store.Inspect(t.Context()) {
@@ -24,8 +25,8 @@ func inspect(t *testing.T, store *sqlstore.Store) (found []string, processes int
 	return found, processes
 }
 
-// TestInspectionFindsEveryKindOfDamage damages a database in one place after
-// the other, and looks each time.
+// TestInspectionFindsEveryKindOfDamage damages a database in one place after the
+// other, and inspects it each time.
 func TestInspectionFindsEveryKindOfDamage(t *testing.T) {
 	damages := map[string]string{
 		`UPDATE staging SET document = CAST('{"other":1}' AS {bytes})`:                          "revision 1 is not the document",
@@ -73,7 +74,7 @@ func TestInspectionFindsEveryKindOfDamage(t *testing.T) {
 	})
 }
 
-// TestInspectionFindsStuckDeliveries damages what waits to be delivered.
+// TestInspectionFindsStuckDeliveries damages deliveries that are waiting.
 func TestInspectionFindsStuckDeliveries(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store, _ := created(t, url)
@@ -112,7 +113,7 @@ func TestInspectionFindsStuckDeliveries(t *testing.T) {
 	})
 }
 
-// addSome posts one of everything.
+// addSome posts one of each kind.
 func addSome(t *testing.T, store landfall.Store) {
 	t.Helper()
 	_, err := store.Post(t.Context(), landfall.Posting{Key: whereClaimed, Decide: func(landfall.AccountState) (landfall.Additions, error) {
@@ -126,7 +127,8 @@ func addSome(t *testing.T, store landfall.Store) {
 	}
 }
 
-// A run whose sums are not its outcomes is found.
+// TestInspectFindsRunThatDoesNotAddUp checks that a run is reported if its sums
+// do not match its outcomes.
 func TestInspectFindsRunThatDoesNotAddUp(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store := open(t, url)

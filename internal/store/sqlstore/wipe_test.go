@@ -12,8 +12,8 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-// TestAWipeWaitsForWhoeverStillReads holds a reader open who began before the
-// erasure: rows that he still sees would be written into the new files.
+// TestAWipeWaitsForWhoeverStillReads keeps a reader open that began before the
+// erasure: rows that it still sees would be copied into the new files.
 func TestAWipeWaitsForWhoeverStillReads(t *testing.T) {
 	t.Parallel()
 	const word = "Kanarienvogel"
@@ -49,7 +49,8 @@ func TestAWipeWaitsForWhoeverStillReads(t *testing.T) {
 	})
 }
 
-// stillReading begins to read a database past the store, and gives what ends it.
+// stillReading starts a read of the database outside the store, and returns a
+// function that ends it.
 func stillReading(t *testing.T, url string) (leave func()) {
 	t.Helper()
 	driver, source := "pgx", url

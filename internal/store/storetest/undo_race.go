@@ -119,8 +119,8 @@ func undoAgainstCreation(t *testing.T, store landfall.Store) {
 		// The remaining account must contain nothing of the undone ones.
 		balanced(t, readAccount(t, store, testKey))
 	}
-	// A number assigned twice would make the letters of two accounts look like those
-	// of one.
+	// A number assigned twice would make the mails of two accounts look like those of
+	// one.
 	lines, numbers := undone(t, store, testKey), map[string]bool{found.AccountNumber: true}
 	for _, line := range lines {
 		if numbers[line.Number] {
