@@ -112,9 +112,9 @@ func TestDatabasePasswordsThatContradict(t *testing.T) {
 		want      string
 	}{
 		"twice":          {[]string{"--database", postgres, "--database-password-file", file}, variable, "", "both given"},
-		"in the address": {[]string{"--database", "postgres://l:hunter2@127.0.0.1:1/l"}, variable, "", "given twice"},
-		"as a parameter": {[]string{"--database", postgres + "?password=hunter2"}, variable, "", "given twice"},
-		"among words":    {[]string{"--database", "host=h password = hunter2"}, variable, "", "given twice"},
+		"in the address": {[]string{"--database", "postgres://l:hunter2@127.0.0.1:1/l"}, variable, "", "set twice"},
+		"as a parameter": {[]string{"--database", postgres + "?password=hunter2"}, variable, "", "set twice"},
+		"among words":    {[]string{"--database", "host=h password = hunter2"}, variable, "", "set twice"},
 		"for a file":     {[]string{"--database", "sqlite:x.db"}, variable, "", "which takes none"},
 		"no such file":   {[]string{"--database", postgres, "--database-password-file", file + "x"}, nil, "", "setting database-password-file: open"},
 		"an empty line":  {[]string{"--database", postgres, "--database-password-file", empty}, nil, "", "holds no password"},

@@ -77,8 +77,8 @@ func TestSettingsRefused(t *testing.T) {
 		"level":                 {arguments: []string{"--log-level", "loud"}, want: "want debug, info, warn or error"},
 		"memory":                {arguments: []string{"--memory-limit", "much"}, want: "want auto, off or a size from 64MiB to 1024GiB"},
 		"proxies":               {arguments: []string{"--trusted-proxies", "everybody"}, want: "want addresses or networks"},
-		"database":              {variables: map[string]string{"LANDFALL_DATABASE": "mysql://u:hunter2@h/d"}, want: "setting database: mysql is no kind of database we know"},
-		"database flag":         {arguments: []string{"--database", "mysql://u:hunter2@h/d"}, want: "setting database: mysql is no kind of database we know"},
+		"database":              {variables: map[string]string{"LANDFALL_DATABASE": "mysql://u:hunter2@h/d"}, want: "setting database: mysql is not a supported kind of database"},
+		"database flag":         {arguments: []string{"--database", "mysql://u:hunter2@h/d"}, want: "setting database: mysql is not a supported kind of database"},
 		"no sender":             {arguments: []string{"--smtp-server", "mail.example.com"}, want: "setting mail-from: required with smtp-server"},
 		"mail unprotected":      {arguments: []string{"--smtp-server", "mail.example.com", "--smtp-tls", "none", "--mail-from", "a@b.co"}, want: "must be on this machine"},
 		"a password unprotected": {
