@@ -37,7 +37,7 @@ func appendEntries(t *testing.T, store *sqlstore.Store, times int) {
 	}
 }
 
-// runOnce lets a notary work from its start to its end.
+// runOnce runs a chainer once from start to finish.
 func runOnce(t *testing.T, store *sqlstore.Store, witness *audit.CheckpointWriter, log *slog.Logger) audit.Counts {
 	t.Helper()
 	worker := audit.New(store, audit.Options{Log: log, Checkpoints: witness, Every: time.Hour})
@@ -87,13 +87,15 @@ func TestCheckpointsInAFileProveTheChain(t *testing.T) {
 	if err != nil || verdict.Problem != "" || verdict.Checkpoints != 2 {
 		t.Errorf("%+v, %v", verdict, err)
 	}
-	// Of a file that was cut off or put back to an earlier state one sees how far it goes.
+	// A file that was truncated or restored to an earlier state still verifies,
+	// and the verdict shows how far it reaches.
 	verdict, err = audit.Verify(t.Context(), open1, audit.Evidence{Checkpoints: found[:1], Public: reader})
 	if err != nil || verdict.Problem != "" || verdict.Last.Position != 3 || verdict.Chain.Position != 5 {
 		t.Errorf("%+v, %v", verdict, err)
 	}
-	// Checkpoints that changed their places are not those that were signed, and
-	// two that were, of two chains that both went on from here, contradict.
+	// Checkpoints whose positions were swapped no longer match their signatures.
+	// Two checkpoints with different hashes for one position contradict each
+	// other.
 	one, two := found[0], found[1]
 	one.Position, two.Position = two.Position, one.Position
 	verdict, err = audit.Verify(t.Context(), open1, audit.Evidence{Checkpoints: []audit.Checkpoint{one, two}, Public: reader})
@@ -106,7 +108,7 @@ func TestCheckpointsInAFileProveTheChain(t *testing.T) {
 	if err != nil || !strings.Contains(verdict.Problem, "contradict each other about place 5") {
 		t.Errorf("%+v, %v", verdict, err)
 	}
-	// A checkpoint that somebody made up is told, and one of another database.
+	// A forged checkpoint is reported, and so is one from another database.
 	forged := found[1]
 	forged.Hash = strings.Repeat("0", 64)
 	verdict, err = audit.Verify(t.Context(), open1, audit.Evidence{Checkpoints: []audit.Checkpoint{forged}, Public: reader})
@@ -124,7 +126,8 @@ func TestCheckpointsInAFileProveTheChain(t *testing.T) {
 	if strings.Contains(said.String(), "shorter") {
 		t.Error(said.String())
 	}
-	// A line over which its writer was killed spoils no other.
+	// A half-written line, left when the writer was killed, does not damage the
+	// lines after it.
 	if err := os.WriteFile(file, append(text, []byte(`{"chain":"half`)...), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +141,7 @@ func TestCheckpointsInAFileProveTheChain(t *testing.T) {
 	if found, err := audit.ReadCheckpoints(strings.NewReader(whole)); err != nil || len(found) != 3 || found[2].Position != 6 {
 		t.Errorf("%+v, %v in %s", found, err, spoilt)
 	}
-	// A database that is shorter than its last checkpoint says so when it starts.
+	// The log reports a database that is shorter than its last checkpoint.
 	longer := strings.Replace(string(text), `"place":5`, `"place":9`, 1)
 	if err := os.WriteFile(file, []byte(longer), 0o600); err != nil {
 		t.Fatal(err)

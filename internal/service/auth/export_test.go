@@ -2,17 +2,18 @@ package auth
 
 import "landfall"
 
-// Forged gives the table of forged headers to the tests over a real store.
+// Forged exposes the table of forged headers to the tests that use a real store.
 var Forged = forged
 
-// WithID gives a key's text the id of another key and check characters that
-// fit, as somebody would who guesses secrets.
+// WithID replaces the id in a key's text with that of another key and recomputes
+// the check characters, as an attacker who guesses secrets would.
 func WithID(text, id string) string {
 	body := keyPrefix + id + text[len(keyPrefix)+keyIDLength:len(text)-checkLength]
 	return body + checksum(body)
 }
 
-// Tokens gives the texts of an access and a refresh token nobody issued.
+// Tokens returns the texts of an access token and a refresh token that were never
+// issued.
 func Tokens() [2]string {
 	return [2]string{
 		prefixOf(landfall.AccessToken) + random(secretLength),
@@ -20,5 +21,5 @@ func Tokens() [2]string {
 	}
 }
 
-// Uses gives the keys whose use is not written down yet, and forgets them.
+// Uses returns the keys whose use is not recorded yet, and clears them.
 func (g *Authenticator) Uses() []string { return g.uses.take() }

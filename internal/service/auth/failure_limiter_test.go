@@ -21,7 +21,8 @@ func TestThrottleSlowsAndRecovers(t *testing.T) {
 	if wait := throttle.fail("192.0.2.2", "", noon); wait != 0 {
 		t.Errorf("another address waits %s", wait)
 	}
-	// Being told to wait costs nothing, so waiting that long is enough.
+	// A refusal does not use up allowance, so waiting for the given time is
+	// enough.
 	if wait := throttle.fail("192.0.2.1", "", noon.Add(time.Second)); wait != 0 {
 		t.Errorf("still waits %s after waiting", wait)
 	}

@@ -8,8 +8,8 @@ import (
 	"landfall/internal/service/auth"
 )
 
-// A refresh token that is shown again after its use has two holders. One of
-// them may be a thief, and nobody can tell which.
+// A refresh token that is presented again after its use has two holders. One of
+// them may be a thief, and the service cannot tell which.
 func TestRefreshTokenUsedTwiceEndsItsFamily(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {
 		ctx := t.Context()
@@ -37,7 +37,7 @@ func TestRefreshTokenUsedTwiceEndsItsFamily(t *testing.T) {
 			_, err = gate.Identify(ctx, show(grant))
 			wantCode(t, "an access token of the family", err, landfall.CodeAuthenticationFailed)
 		}
-		// Another login of the same key has nothing to do with it.
+		// Another login with the same key is not affected.
 		_, err = gate.Identify(ctx, show(other))
 		wantCode(t, "another family's access token", err, "")
 		_, err = refresh(other)
@@ -79,7 +79,8 @@ func TestFamiliesHaveAnEnd(t *testing.T) {
 	})
 }
 
-// A good key once got 1,500 tokens in a second.
+// The number of tokens per minute is limited. A valid key once obtained 1,500
+// tokens in a second.
 func TestTokensAMinute(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {
 		ctx := t.Context()
@@ -90,7 +91,7 @@ func TestTokensAMinute(t *testing.T) {
 		for range 5 {
 			grant = w.mustIssue(t, issuer)
 		}
-		for range 100 { // failures of others use up nothing
+		for range 100 { // failures of others do not count
 			_, _ = issuer.Issue(ctx, "192.0.2.7", auth.WithID(w.text, w.key.ID)+"x")
 		}
 		_, err := issuer.Issue(ctx, "192.0.2.1", w.text)
@@ -110,7 +111,8 @@ func TestTokensAMinute(t *testing.T) {
 	})
 }
 
-// The operator sees who tried, from where, and what became of it, and no secret.
+// The operator sees who tried to log in, from where and with which result, and no
+// secret.
 func TestLoginsAreToldOf(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {
 		var logins []auth.Login

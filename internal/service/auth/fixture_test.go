@@ -14,7 +14,7 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// fixture is a store with one organisation and one key, and a clock to move.
+// fixture is a store with one organisation and one key, and an adjustable clock.
 type fixture struct {
 	store landfall.Store
 	key   landfall.APIKey
@@ -62,7 +62,7 @@ func (w *fixture) update(t *testing.T, fn func(landfall.Tx) error) {
 	}
 }
 
-// mustIssue gives a grant for the world's key.
+// mustIssue issues a grant for the fixture's key.
 func (w *fixture) mustIssue(t *testing.T, issuer *auth.Issuer) auth.Grant {
 	t.Helper()
 	grant, err := issuer.Issue(t.Context(), "192.0.2.1", w.text)
@@ -74,7 +74,7 @@ func (w *fixture) mustIssue(t *testing.T, issuer *auth.Issuer) auth.Grant {
 
 func show(grant auth.Grant) []string { return []string{"Token " + grant.Token.Reveal()} }
 
-// code gives the code of an error that a user may see.
+// code returns the code of an error that a user may see.
 func code(err error) string {
 	if known, ok := errors.AsType[*landfall.Error](err); ok {
 		return known.Code
@@ -92,8 +92,8 @@ func wantCode(t *testing.T, what string, err error, want string) {
 	}
 }
 
-// TestIssueIdentifyRefresh wants each kind of token to be good for one thing
-// alone: a refresh token that opened the gate would do so for a week.
+// TestIssueIdentifyRefresh checks that each kind of token works for one purpose
+// only. A refresh token accepted as an access token would give access for a week.
 func TestIssueIdentifyRefresh(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {
 		issuer, gate := w.issuer(), auth.NewAuthenticator(w.store, w.now)
@@ -118,22 +118,22 @@ func TestIssueIdentifyRefresh(t *testing.T) {
 		wantCode(t, "refreshed token", err, "")
 		_, err = issuer.Refresh(t.Context(), "192.0.2.1", grant.RefreshToken.Reveal())
 		wantCode(t, "spent refresh token", err, landfall.CodeAuthenticationFailed)
-		// Another gate, for this one may remember its last answer for a moment.
+		// Use another authenticator, because this one may still have its last
+		// result cached.
 		_, err = auth.NewAuthenticator(w.store, w.now).Identify(t.Context(), show(next))
 		wantCode(t, "token after a spent one was shown", err, landfall.CodeAuthenticationFailed)
 	})
 }
 
-// TestExpiryToTheInstant holds tokens up to the very moment of their end. A
-// comparison that is off by one makes a token that is good a little longer for
-// everybody.
+// TestExpiryToTheInstant checks tokens up to the exact moment they expire. An
+// off-by-one comparison would keep every token valid a little too long.
 func TestExpiryToTheInstant(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {
 		var now time.Time
 		clock := func() time.Time { return now }
 		issuer := auth.NewIssuer(w.store, auth.Options{Clock: clock})
 		gate := auth.NewAuthenticator(w.store, clock)
-		// The database keeps microseconds; its clock only has to be near ours.
+		// The database stores microseconds; its clock only has to be close to ours.
 		start := time.Now().Truncate(time.Microsecond)
 		now = start
 		grant := w.mustIssue(t, issuer)
@@ -157,8 +157,8 @@ func TestExpiryToTheInstant(t *testing.T) {
 	})
 }
 
-// A good answer that is remembered must not outlive the token: the end is
-// compared on every use.
+// A cached success must not outlive the token: the expiry is compared on every
+// use.
 func TestExpiryInsideTheCache(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {
 		now := time.Now().Truncate(time.Microsecond)
@@ -174,8 +174,9 @@ func TestExpiryInsideTheCache(t *testing.T) {
 	})
 }
 
-// TestRevocationReachesEveryReplica takes a key away in every way there is. A
-// replica that still believes its memory lets in whoever was thrown out.
+// TestRevocationReachesEveryReplica revokes a key in every possible way. A
+// replica that keeps trusting its cache would let in a caller whose access was
+// revoked.
 func TestRevocationReachesEveryReplica(t *testing.T) {
 	ways := map[string]func(context.Context, landfall.Tx, *fixture) error{
 		"key revoked": func(ctx context.Context, tx landfall.Tx, w *fixture) error { return tx.RevokeKey(ctx, w.key.ID) },
@@ -197,7 +198,7 @@ func TestRevocationReachesEveryReplica(t *testing.T) {
 					wantCode(t, "before", err, "")
 				}
 				w.update(t, func(tx landfall.Tx) error { return end(t.Context(), tx, w) })
-				w.pass(60 * time.Millisecond) // longer than answers are reused
+				w.pass(60 * time.Millisecond) // longer than results are cached
 				for _, gate := range gates {
 					_, err := gate.Identify(t.Context(), show(grant))
 					wantCode(t, "after", err, landfall.CodeAuthenticationFailed)
@@ -211,8 +212,8 @@ func TestRevocationReachesEveryReplica(t *testing.T) {
 	}
 }
 
-// TestRotationOverlap uses both keys while they overlap, so that whoever rotates
-// keys need not stop what is running, and wants the old one to end then.
+// TestRotationOverlap uses both keys while they overlap, so that rotating keys
+// does not interrupt running work. The old key must expire after that.
 func TestRotationOverlap(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {
 		issuer, gate := w.issuer(), auth.NewAuthenticator(w.store, w.now)
@@ -238,8 +239,8 @@ func TestRotationOverlap(t *testing.T) {
 	})
 }
 
-// TestRefreshTokenIsGoodOnce races for one refresh token on two replicas. If two
-// win, whoever stole a token refreshes beside its owner and is never noticed.
+// TestRefreshTokenIsGoodOnce races for one refresh token on two replicas. If both
+// succeed, a thief could refresh alongside the owner without being noticed.
 func TestRefreshTokenIsGoodOnce(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {
 		issuers := []*auth.Issuer{w.issuer(), w.issuer()}
@@ -255,7 +256,7 @@ func TestRefreshTokenIsGoodOnce(t *testing.T) {
 					return err
 				}
 				err := refresh()
-				for code(err) == landfall.CodeServiceUnavailable { // a busy machine tells some to come back
+				for code(err) == landfall.CodeServiceUnavailable { // a busy machine makes some calls retry
 					err = refresh()
 				}
 				switch code(err) {
@@ -276,8 +277,8 @@ func TestRefreshTokenIsGoodOnce(t *testing.T) {
 	})
 }
 
-// TestSweepForgetsEndedTokens lets tokens end and be forgotten, neither earlier
-// than they end nor never: the table would grow with every sign-in.
+// TestSweepForgetsEndedTokens checks that expired tokens are deleted, and not
+// before they expire. Otherwise the table would grow with every login.
 func TestSweepForgetsEndedTokens(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {
 		issuer := w.issuer()
@@ -287,7 +288,7 @@ func TestSweepForgetsEndedTokens(t *testing.T) {
 			dropped int
 		}{
 			{0, 0},
-			{90 * time.Minute, 0}, // ended, but not for long
+			{90 * time.Minute, 0}, // expired, but only just
 			{time.Hour, 1},        // the access token
 			{6 * 24 * time.Hour, 0},
 			{2 * 24 * time.Hour, 1}, // the refresh token
@@ -313,8 +314,8 @@ func (a away) View(context.Context, func(landfall.View) error) error { return a.
 
 func (a away) Update(context.Context, func(landfall.Tx) error) error { return a.err }
 
-// TestDatabaseAway asks while there is no database. Told that his token is bad,
-// a caller would throw away a good one and ask for another.
+// TestDatabaseAway authenticates while the database is unavailable. A caller who
+// is told that a token is invalid would discard a valid one and request another.
 func TestDatabaseAway(t *testing.T) {
 	_, key := auth.NewKey("Acme", landfall.RoleImporter, time.Time{})
 	tokens := auth.Tokens()
@@ -338,7 +339,7 @@ func TestDatabaseAway(t *testing.T) {
 	}
 }
 
-// TestUsedKeysAreWrittenDown shows a token, and looks whether the operator sees
+// TestUsedKeysAreWrittenDown presents a token and checks that the operator sees
 // that its key is in use.
 func TestUsedKeysAreWrittenDown(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {

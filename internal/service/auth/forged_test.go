@@ -10,9 +10,9 @@ import (
 	"landfall/internal/service/auth"
 )
 
-// Every odd header gets one of three answers, each always the same to the byte:
-// there is none, it is bad, or it is a key and not a token. The last looks at
-// nothing but the beginning, so it tells nothing about any key.
+// Every malformed header gets one of three answers, each identical to the byte:
+// the header is missing, it is invalid, or it contains a key instead of a token.
+// The last one looks only at the prefix, so it reveals nothing about any key.
 func TestForgedHeadersGetOneAnswer(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {
 		gate := auth.NewAuthenticator(w.store, w.now)
@@ -62,7 +62,7 @@ func TestBadKeysGetOneAnswer(t *testing.T) {
 	})
 }
 
-// Guessing is slowed down, and the owner of the key notices nothing of it.
+// Guessing is slowed down without affecting the owner of the key.
 func TestGuessingIsSlowedDown(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {
 		now := time.Now()

@@ -10,8 +10,8 @@ import (
 	"landfall"
 )
 
-// forged are Authorization headers that must all get one and the same answer.
-// They are shared with the test that shows them to a gate over a real store.
+// forged returns Authorization headers that must all get the same answer. The
+// test that presents them to an authenticator over a real store uses them too.
 func forged() map[string][]string {
 	token := accessPrefix + strings.Repeat("7", secretLength)
 	segment := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
@@ -94,8 +94,8 @@ func TestBearer(t *testing.T) {
 	}
 }
 
-// Whatever is sent, the answer is a token of the right form or one of the two
-// refusals, and no refusal repeats what was sent.
+// For any input, the result is a well-formed token or one of the two refusals,
+// and no refusal repeats the input.
 func FuzzBearer(f *testing.F) {
 	for _, header := range forged() {
 		f.Add(header[0], len(header) > 1)

@@ -12,7 +12,7 @@ import (
 	"landfall"
 )
 
-// A secret must not come out by any of the ways a value is usually printed.
+// A secret must not leak through any of the usual ways to print a value.
 func TestSecretIsMaskedEverywhere(t *testing.T) {
 	key, text := NewKey("Acme", landfall.RoleImporter, time.Time{})
 	grant := Grant{Token: text, RefreshToken: text}
@@ -51,8 +51,8 @@ func TestKeyText(t *testing.T) {
 	if _, other := NewKey("Acme", landfall.RoleViewer, time.Time{}); other.Reveal() == whole {
 		t.Error("two keys are the same")
 	}
-	// Every single mistyped character is noticed without asking anybody, but
-	// for the few that the short check cannot tell.
+	// Every single mistyped character is detected without a lookup, except for the
+	// few that the short check cannot tell apart.
 	missed := 0
 	for i := range whole {
 		changed := []byte(whole)

@@ -15,8 +15,8 @@ import (
 
 const longPassword = "correct horse battery staple"
 
-// newSessions opens one over a fresh database, with an operator called ada who
-// has chosen her password.
+// newSessions returns Sessions over a fresh database with an operator named ada
+// who has chosen her password.
 func newSessions(t *testing.T, clock func() time.Time) (*auth.Sessions, landfall.Store) {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), dbtest.SQLite(t), sqlstore.Options{Server: true, ApplySchema: true})
@@ -42,8 +42,8 @@ func signIn(front *auth.Sessions, name, password, address string) (auth.Secret, 
 	return secret, err
 }
 
-// Guessing is slowed down, for a name that exists as for one that does not, and
-// its owner gets in from where he has been before.
+// Guessing is slowed down for existing and unknown names alike. The owner can
+// still log in from a source used before.
 func TestGuessingIsSlowedDownAndTheOwnerGetsIn(t *testing.T) {
 	now := time.Now()
 	var mu sync.Mutex
@@ -79,7 +79,7 @@ func TestGuessingIsSlowedDownAndTheOwnerGetsIn(t *testing.T) {
 	}
 }
 
-// A wrong password, an unknown name and somebody shut out are the same refusal.
+// A wrong password, an unknown name and a disabled operator get the same refusal.
 func TestRefusalsTellNothing(t *testing.T) {
 	front, store := newSessions(t, nil)
 	_, wrong := signIn(front, "ada", "not the one", "10.0.0.1")
@@ -106,7 +106,7 @@ func TestRefusalsTellNothing(t *testing.T) {
 	}
 }
 
-// A changed password ends every other session, and asks for the old one.
+// Changing the password requires the old one and ends every other session.
 func TestChangedPasswordEndsOtherSessions(t *testing.T) {
 	front, _ := newSessions(t, nil)
 	here, err := signIn(front, "ada", longPassword, "10.0.0.1")

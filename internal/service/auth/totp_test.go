@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The codes of RFC 6238, appendix B, which are those of SHA-1 with eight digits.
+// These are the test vectors of RFC 6238, appendix B, for SHA-1 and eight digits.
 func TestSecondFactorComputesTheCodesOfItsStandard(t *testing.T) {
 	secret := []byte("12345678901234567890")
 	for at, want := range map[int64]string{
@@ -17,7 +17,7 @@ func TestSecondFactorComputesTheCodesOfItsStandard(t *testing.T) {
 	}
 }
 
-// A code is good for its half minute and the ones beside it, and only once.
+// A code is valid in its own 30-second step and the adjacent ones, and only once.
 func TestSecondFactorTakesACodeOnce(t *testing.T) {
 	secret, now := NewTOTPSecret(), time.Unix(1_700_000_000, 0)
 	key, err := totpAlphabet.DecodeString(secret)

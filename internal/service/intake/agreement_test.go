@@ -14,8 +14,8 @@ import (
 	"landfall/internal/api/contract"
 )
 
-// pieces are members an account may carry. Some are good, some break a rule,
-// some are refused by the file store, a vendor or the books.
+// pieces lists members that an account may have. Some are valid, some break a
+// rule, some are refused by the file store, a vendor or the ledger.
 var pieces = map[string][]string{
 	"customers": {`[{}]`, `[{"family_name":"Byron","email":"ada@northmail.co.uk"},{}]`, `[]`,
 		`[{"metadata":[{"key":"a","value":1},{"key":"a","value":2}]}]`, `[{"consents":[{"type":"X","value":"ACCEPTED"},{"type":"X","value":"PENDING"}]}]`},
@@ -50,7 +50,7 @@ var pieces = map[string][]string{
 		`[{"supply_points":[{"identifier":"1","supply_type":"GAS","supply_start_date":"2020-01-01","agreements":[{"product_code":"A","effective_from":"2020-01-01"},{"product_code":"B","effective_from":"2021-01-01"}]}]}]`},
 }
 
-// generate puts an account together by chance.
+// generate builds a random account.
 func generate(random *rand.Rand, names []string, external string) []byte {
 	account := map[string]json.RawMessage{
 		"import_supplier": json.RawMessage(`"S"`), "external_account_number": json.RawMessage(`"` + external + `"`),
@@ -64,10 +64,10 @@ func generate(random *rand.Rand, names []string, external string) []byte {
 	return body
 }
 
-// A dry run must foretell what the real run answers, for every account. They
-// are staged with all rules switched off, so that accounts that break one get
-// this far; then the rules are as they are by default, or still off, when the
-// databases have to put up with whatever comes.
+// A dry run must predict the result of the real run for every account. The
+// accounts are staged with all rules off, so that accounts that break a rule get
+// this far. Then the rules are either at their defaults or still off; in the
+// latter case the databases have to cope with any input.
 func TestDryRunForetellsTheRealRun(t *testing.T) {
 	accounts := 3000
 	if testing.Short() {
@@ -125,7 +125,7 @@ func TestDryRunForetellsTheRealRun(t *testing.T) {
 	})
 }
 
-// resultOf is what an attempt says about the account: that it imports, or all
+// resultOf describes the result of an attempt: the account imports, or everything
 // that is wrong with it.
 func resultOf(_ Created, err error) string {
 	if err == nil || errors.Is(err, errDryRun) {

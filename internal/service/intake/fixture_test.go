@@ -17,8 +17,9 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// fixture is a desk over a real store with supplier S, granted to us, the team
-// Team and the vendor V. Files and vendor answer as the test likes.
+// fixture is a Service over a real store with supplier S, granted to us, the team
+// Team and the vendor V. The test controls how the file store and the vendor
+// answer.
 type fixture struct {
 	*Service
 	t        *testing.T
@@ -61,7 +62,7 @@ func newGround(t *testing.T, database string, adjust ...func(*Options)) *fixture
 	return g
 }
 
-// hooked lets a test step in between the store's calls.
+// hooked lets a test run code between calls to the store.
 type hooked struct {
 	landfall.Store
 	beforeCreate func()
@@ -92,10 +93,10 @@ func (h *hooked) Renew(ctx context.Context, claim landfall.Claim) error {
 	return h.Store.Renew(ctx, claim)
 }
 
-// fakeFiles is a file store that has everything but what is missing.
+// fakeFiles is a file store that has every file except those marked as missing.
 type fakeFiles struct {
 	mu      sync.Mutex
-	missing string // a part of the paths that are not there
+	missing string // part of the paths that do not exist
 	away    bool
 	asked   []string
 }
@@ -115,7 +116,7 @@ func (f *fakeFiles) Check(_ context.Context, _ landfall.Supplier, path string) e
 	return nil
 }
 
-// fakeVendor knows every instruction unless told otherwise.
+// fakeVendor knows every instruction unless configured otherwise.
 type fakeVendor struct {
 	asked  atomic.Int32
 	answer func(ctx context.Context, instruction landfall.Instruction) error
@@ -133,7 +134,7 @@ func (v *fakeVendor) Verify(ctx context.Context, _ string, _ landfall.Vendor, in
 
 func testKey(external string) landfall.Key { return landfall.Key{Supplier: "S", External: external} }
 
-// stage stages an account with more members than the smallest one has.
+// stage stages an account with the given members added to the smallest one.
 func (g *fixture) stage(external, rest string) {
 	g.t.Helper()
 	body := fmt.Sprintf(`{"import_supplier":"S","external_account_number":%q,"customers":[{}]%s}`, external, rest)
@@ -146,7 +147,7 @@ func (g *fixture) process(external string, dryRun bool) (Created, error) {
 	return g.Process(g.t.Context(), ours, contract.ProcessRequest{Key: testKey(external), Team: "Team", DryRun: dryRun})
 }
 
-// create makes an account with an open period that began long ago.
+// create creates an account with an open period that began long ago.
 func (g *fixture) create(external, rest string) string {
 	g.t.Helper()
 	g.stage(external, `,"last_statement_closing_date":"2020-01-31"`+rest)
@@ -171,7 +172,7 @@ func (g *fixture) supplierIs(change func(*landfall.Supplier)) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	time.Sleep(supplierCacheLimits.TTL) // a remembered supplier may be used so long
+	time.Sleep(supplierCacheLimits.TTL) // a cached supplier may be used for this long
 }
 
 func (g *fixture) view(fn func(ctx context.Context, view landfall.View) error) {
@@ -200,7 +201,7 @@ func (g *fixture) stands(external string) (process landfall.Process) {
 	return process
 }
 
-// events gives the types of the events about the account 1.
+// events returns the types of the events about account 1.
 func (g *fixture) events() (types []landfall.EventType) {
 	g.t.Helper()
 	g.view(func(ctx context.Context, view landfall.View) error {
@@ -213,7 +214,7 @@ func (g *fixture) events() (types []landfall.EventType) {
 	return types
 }
 
-// rows counts the rows of every table that holds something of an account.
+// rows counts the rows of every table that stores part of an account.
 func (g *fixture) rows() map[string]int {
 	g.t.Helper()
 	database := g.open()
@@ -230,7 +231,7 @@ func (g *fixture) rows() map[string]int {
 	return counts
 }
 
-// describe shows an error with everything it points at.
+// describe formats an error with everything it refers to.
 func describe(err error) string {
 	if known, is := errors.AsType[*landfall.Error](err); is {
 		return fmt.Sprintf("%v %v", known, known.Violations)
@@ -238,7 +239,7 @@ func describe(err error) string {
 	return fmt.Sprint(err)
 }
 
-// firstAttr gives the code and place of the first violation.
+// firstAttr returns the code and path of the first violation.
 func firstAttr(err error) string {
 	if known, is := errors.AsType[*landfall.Error](err); is && len(known.Violations) > 0 {
 		return known.Violations[0].Code + " at " + known.Violations[0].Attr
@@ -246,7 +247,7 @@ func firstAttr(err error) string {
 	return codeOf(err)
 }
 
-// tally counts how often each word was said, by many at once.
+// tally counts how often each word was recorded. It is safe for concurrent use.
 type tally struct {
 	mu     sync.Mutex
 	counts map[string]int
@@ -261,7 +262,7 @@ func (c *tally) add(word string) {
 	c.counts[word]++
 }
 
-// race runs something many times at once.
+// race runs a function n times concurrently.
 func race(n int, run func(i int)) {
 	var runners sync.WaitGroup
 	start := make(chan struct{})
@@ -272,7 +273,7 @@ func race(n int, run func(i int)) {
 	runners.Wait()
 }
 
-// execute changes the database behind the program's back.
+// execute changes the database directly, bypassing the store.
 func (g *fixture) execute(statement string) int64 {
 	g.t.Helper()
 	database := g.open()

@@ -9,7 +9,7 @@ import (
 	"landfall"
 )
 
-// manyNotes are a thousand notes of a hundred documents each and no text.
+// manyNotes returns a thousand notes without text, each with a hundred documents.
 func manyNotes() string {
 	var notes strings.Builder
 	for i := range 1000 {
@@ -28,8 +28,8 @@ func manyNotes() string {
 	return notes.String()
 }
 
-// Comparing every note with every other held the writer for twelve seconds, and
-// for a minute the second time.
+// Comparing every note with every other one used to block the writer for twelve
+// seconds, and for a minute the second time.
 func TestManyNotesOfManyDocumentsHoldNobodyUp(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		g.create("1", "")
@@ -46,7 +46,7 @@ func TestManyNotesOfManyDocumentsHoldNobodyUp(t *testing.T) {
 					t.Fatalf("round %d: note %d created: %v", round, i, result.Created())
 				}
 			}
-			if took > 20*time.Second { // half a second alone on the machine
+			if took > 20*time.Second { // half a second on an idle machine
 				t.Errorf("round %d took %s", round, took)
 			}
 			t.Logf("round %d: %s for %d KiB", round, took, len(body)>>10)
@@ -54,7 +54,7 @@ func TestManyNotesOfManyDocumentsHoldNobodyUp(t *testing.T) {
 	})
 }
 
-// Notes without a body used to be kept under one digest for all of them.
+// Notes without a body used to be stored under one digest shared by all of them.
 func TestNotesKeptBeforeTheyHadDigestsAreFound(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		g.create("1", `,"notes":[{"document_paths":[{"document_path":"a"},{"document_path":"/b"}]}]`)
@@ -65,7 +65,7 @@ func TestNotesKeptBeforeTheyHadDigestsAreFound(t *testing.T) {
 	})
 }
 
-// A note with an empty body was taken for every other one of those, and its
+// A note with an empty body used to match every other such note, and its
 // documents were dropped.
 func TestNoteWithAnEmptyBodyKeepsItsDocuments(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {

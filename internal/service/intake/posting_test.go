@@ -14,12 +14,12 @@ import (
 	"landfall"
 )
 
-// envelope is the body of a posting onto an account of S.
+// envelope returns the body of a posting to an account of S.
 func envelope(external, rest string) []byte {
 	return fmt.Appendf(nil, `{"import_supplier":"S","external_account_number":%q,%s}`, external, rest)
 }
 
-// postNotes says of each note whether it was created.
+// postNotes reports for each note whether it was created.
 func (g *fixture) postNotes(external, notes string) string {
 	g.t.Helper()
 	receipt, err := g.PostNotes(g.t.Context(), ours, envelope(external, `"notes":[`+notes+`]`))
@@ -33,15 +33,16 @@ func (g *fixture) postNotes(external, notes string) string {
 	return strings.Join(said, " ")
 }
 
-// TestNotesEndToEnd posts notes that are nearly the same. One that is taken for
-// another is lost, and one that is not is on the account twice.
+// TestNotesEndToEnd posts notes that are nearly identical. A note that is
+// mistaken for another is lost; one that is not recognised is on the account
+// twice.
 func TestNotesEndToEnd(t *testing.T) {
 	const x, x1, x2 = `{"body":"X"}`, `{"body":"X","created_at":"2025-01-01T00:00:00Z"}`, `{"body":"X","created_at":"2025-01-02T01:00:00+01:00"}`
 	onBoth(t, func(t *testing.T, g *fixture) {
 		g.create("1", "")
 		for _, step := range []struct{ notes, want string }{
 			{x1, "created"},
-			{x, "exists"}, // without a time it is any X
+			{x, "exists"}, // without a time it matches any X
 			{x2, "created"},
 			{x1, "exists"},
 			{`{"body":"X","created_at":"2025-01-02T00:00:00.9Z"}`, "exists"}, // kept to the second
@@ -71,8 +72,8 @@ func TestNotesEndToEnd(t *testing.T) {
 	})
 }
 
-// TestParallelNotes posts one note many times at once. Whoever looks first and
-// writes later writes it again.
+// TestParallelNotes posts one note many times concurrently. Checking first and
+// writing later would write it again.
 func TestParallelNotes(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		g.create("1", "")
@@ -84,7 +85,7 @@ func TestParallelNotes(t *testing.T) {
 	})
 }
 
-// payment is a transaction of one pound.
+// payment returns a transaction of one pound.
 func payment(id, day string) string {
 	return fmt.Sprintf(`{"transaction_id":%q,"transaction_date":%q,"amount":1,"type":"PAYMENT"}`, id, day)
 }
@@ -110,7 +111,7 @@ func (g *fixture) postTransactions(external, transactions string, flags Transact
 }
 
 // TestTransactionFlags tries both parameters in every combination, each twice.
-// Money that is added again, or left out, is somebody's balance.
+// Adding money twice or leaving it out falsifies a customer's balance.
 func TestTransactionFlags(t *testing.T) {
 	inside, outside := payment("in", "2025-05-05"), payment("out", "2019-05-05")
 	const refused = "transaction_outside_open_statement_period at transactions.1.transaction_date"
@@ -150,9 +151,9 @@ func TestTransactionFlags(t *testing.T) {
 	})
 }
 
-// TestTransactionTwins sends one identifier twice, within a request and behind
-// what was staged. The second is a repeat or a payment, and only the caller
-// knows which.
+// TestTransactionTwins sends one identifier twice, within a request and after a
+// staged one. The second is either a repeat or another payment, and only the
+// caller knows which.
 func TestTransactionTwins(t *testing.T) {
 	g := onSQLite(t)
 	g.create("1", `,"current_statement_transactions":[`+payment("staged", "2025-01-01")+`]`)
@@ -168,16 +169,16 @@ func TestTransactionTwins(t *testing.T) {
 	}
 }
 
-// TestTransactionsAreAllOrNothing spoils one of five hundred. If the others
-// stayed, whoever mends it and sends all again would be told that they exist, or
-// add them twice.
+// TestTransactionsAreAllOrNothing makes one of five hundred transactions fail. If
+// the others stayed, a caller who fixes that one and resends the request would be
+// told that they exist, or would add them twice.
 func TestTransactionsAreAllOrNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		g.create("1", "")
 		before := g.rows()
 		var batch []string
 		for i := range 500 {
-			day := "2019-06-06" // moved, were it not for the one that fails
+			day := "2019-06-06" // would be moved if the batch did not fail
 			if i == 250 {
 				day = "2019-02-30"
 			}
@@ -203,8 +204,8 @@ func TestTransactionsAreAllOrNothing(t *testing.T) {
 	})
 }
 
-// Writers with the same identifiers in opposite order: each is added once, and
-// nobody is told of a deadlock.
+// Concurrent writers send the same identifiers in opposite order. Each is added
+// once, and no caller sees a deadlock.
 func TestParallelTransactions(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		g.create("1", "")
@@ -226,7 +227,7 @@ func TestParallelTransactions(t *testing.T) {
 }
 
 // TestStatementsEndToEnd races with one statement and then contradicts it. A
-// bill that is replaced in silence is not the one its customer has.
+// statement that is silently replaced would differ from the one the customer has.
 func TestStatementsEndToEnd(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		g.create("1", "")
@@ -267,8 +268,8 @@ func TestStatementsEndToEnd(t *testing.T) {
 	})
 }
 
-// TestInstructionIsKeptOnce races with one instruction. Kept twice, it could be
-// debited twice by whoever reads the account.
+// TestInstructionIsKeptOnce races with one instruction. If it were stored twice,
+// a reader of the account could debit it twice.
 func TestInstructionIsKeptOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		number := g.create("1", "")
@@ -291,7 +292,8 @@ func TestInstructionIsKeptOnce(t *testing.T) {
 			t.Errorf("kept %+v", kept)
 		}
 
-		// What is there needs no vendor, and what is not gets no vendor's time.
+		// An existing instruction is not verified again, and a missing account
+		// causes no call to the vendor.
 		asked := g.vendor.asked.Load()
 		g.vendor.answer = func(context.Context, landfall.Instruction) error {
 			return &landfall.Error{Kind: landfall.UpstreamUnavailable, Code: landfall.CodeVendorUnavailable, Detail: "Later.", RetryAfter: time.Second}
@@ -313,9 +315,8 @@ func TestInstructionIsKeptOnce(t *testing.T) {
 	})
 }
 
-// TestPausedSupplierTakesNothing posts for a supplier that the operator has
-// paused, which he does because something is wrong: anything that gets through
-// is wrong too.
+// TestPausedSupplierTakesNothing posts for a paused supplier. Operators pause a
+// supplier because something is wrong, so no posting may get through.
 func TestPausedSupplierTakesNothing(t *testing.T) {
 	g := onSQLite(t)
 	g.create("1", "")

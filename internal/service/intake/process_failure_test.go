@@ -50,7 +50,8 @@ func TestFailureIsKeptUntilItIsMended(t *testing.T) {
 	})
 }
 
-// A panic on the way must not keep the account locked until its lease ends.
+// A panic during processing must not leave the account locked until its lease
+// expires.
 func TestPanicGivesTheClaimBack(t *testing.T) {
 	g := onSQLite(t)
 	g.stage("1", "")
@@ -69,7 +70,7 @@ func TestPanicGivesTheClaimBack(t *testing.T) {
 	}
 }
 
-// A caller that leaves must not keep the account locked either.
+// A caller that disconnects must not leave the account locked either.
 func TestLeavingGivesTheClaimBack(t *testing.T) {
 	g := onSQLite(t)
 	g.stage("1", "")
@@ -81,8 +82,8 @@ func TestLeavingGivesTheClaimBack(t *testing.T) {
 	}
 }
 
-// An answer that tells of a failed attempt used to be given although the record
-// of the attempt was lost on the way to the database.
+// An answer that reports a failed attempt used to be sent even though the record
+// of the attempt never reached the database.
 func TestNoAnswerWithoutItsRecord(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		g.stage("1", "")
@@ -99,7 +100,7 @@ func TestNoAnswerWithoutItsRecord(t *testing.T) {
 				if kept := g.events(); len(kept) != 0 {
 					t.Errorf("events %v", kept)
 				}
-				if !dryRun { // which claims nothing
+				if !dryRun { // a dry run claims nothing
 					g.loseClaim()
 				}
 			}

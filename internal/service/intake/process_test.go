@@ -14,7 +14,7 @@ import (
 	"landfall/internal/api/contract"
 )
 
-// wealthy has something of everything an account can carry.
+// wealthy contains some of everything an account can have.
 const wealthy = `,"last_statement_closing_date":"2025-03-31","last_statement_balance":-25.5,"transfer_balance":"24.50",
 	"supply_addresses":[{"supply_address1":"12 Fisher Street","supply_points":[{"identifier":"1900","supply_type":"ELECTRICITY","supply_start_date":"2019-06-01",
 		"agreements":[{"product_code":"FIX","effective_from":"2023-04-01"}],"meters":[{"serial_number":"E1"}]}]}],
@@ -25,8 +25,8 @@ const wealthy = `,"last_statement_closing_date":"2025-03-31","last_statement_bal
 	"payment_instructions":[{"vendor":"V","reference":"r1","type":"CARD"},{"vendor":"V","reference":"r2","type":"CARD"}],
 	"payment_schedules":[{"start_date":"2025-04-01","trigger":"REGULAR","amount":50,"frequency":"MONTHLY","day_of_month":3}]`
 
-// TestProcessCreatesEverything creates an account with something of everything.
-// What is left out on the way is missed by its customer and by nobody before.
+// TestProcessCreatesEverything creates an account with some of everything. If
+// processing dropped a part, the customer would be the first to notice.
 func TestProcessCreatesEverything(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		g.supplierIs(func(s *landfall.Supplier) { s.SendCustomerEmails = true })
@@ -65,8 +65,8 @@ func TestProcessCreatesEverything(t *testing.T) {
 	})
 }
 
-// TestRefusedClaims asks for creations that must not begin. Each reason has a
-// code of its own, since each is mended by somebody else.
+// TestRefusedClaims requests creations that must not begin. Each reason has its
+// own code, because each needs a different person to fix it.
 func TestRefusedClaims(t *testing.T) {
 	g := onSQLite(t, func(o *Options) { o.ServiceLimit = 1 })
 	g.stage("1", "")
@@ -112,8 +112,8 @@ func TestRefusedClaims(t *testing.T) {
 	}
 }
 
-// TestParallelProcessCreatesOne creates one account many times at once. Two
-// accounts of one customer are two bills.
+// TestParallelProcessCreatesOne creates one account many times concurrently. Two
+// accounts for one customer would mean two bills.
 func TestParallelProcessCreatesOne(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		g.stage("1", "")
@@ -138,8 +138,8 @@ func TestParallelProcessCreatesOne(t *testing.T) {
 	})
 }
 
-// TestDryRunLeavesOnlyTheAttempt compares every table with what it was. A
-// rehearsal that leaves something, a mail or a number, is no rehearsal.
+// TestDryRunLeavesOnlyTheAttempt compares every table with its state before the
+// dry run. A dry run must leave nothing else behind, such as a mail or a number.
 func TestDryRunLeavesOnlyTheAttempt(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		g.supplierIs(func(s *landfall.Supplier) { s.SendCustomerEmails = true })
@@ -166,8 +166,8 @@ func TestDryRunLeavesOnlyTheAttempt(t *testing.T) {
 	})
 }
 
-// TestDryRunsBesideTheRealOne rehearses while the account is created. A
-// rehearsal that is rolled back must not take the real one with it.
+// TestDryRunsBesideTheRealOne does dry runs while the account is created. Rolling
+// back a dry run must not roll back the real creation.
 func TestDryRunsBesideTheRealOne(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		for round := range 10 {
@@ -182,7 +182,7 @@ func TestDryRunsBesideTheRealOne(t *testing.T) {
 					said.add(codeOf(err))
 				}
 			})
-			// The real one may find a dry run at work; then it is sent again.
+			// The real call may collide with a dry run; then it is sent again.
 			if said.counts["created"] == 0 {
 				if _, err := g.process(external, false); err != nil {
 					t.Errorf("afterwards: %s", describe(err))
@@ -201,9 +201,9 @@ func TestDryRunsBesideTheRealOne(t *testing.T) {
 	})
 }
 
-// An account that is skipped while a dry run tries it, and waits again before
-// anybody could say why, was not tried too slowly: the dry run is simply tried
-// again, though not for ever.
+// If an account is skipped during a dry run and is pending again before the
+// reason is read, the attempt was not too slow. The dry run is retried, but not
+// indefinitely.
 func TestDryRunOfAnAccountThatComesAndGoes(t *testing.T) {
 	for times, want := range map[int]string{
 		maxDryRunTries - 1: landfall.CodeDryRunRolledBack, maxDryRunTries: landfall.CodeServiceUnavailable,
@@ -231,13 +231,13 @@ func TestDryRunOfAnAccountThatComesAndGoes(t *testing.T) {
 	}
 }
 
-// What happens between claim and creation is decided again in the creating
+// Changes between claim and creation are checked again in the creating
 // transaction.
 func TestBetweenClaimAndCreation(t *testing.T) {
 	for name, test := range map[string]struct {
 		meanwhile func(g *fixture)
 		want      string
-		fails     bool // the reason is kept
+		fails     bool // the reason is recorded
 	}{
 		"paused": {func(g *fixture) {
 			g.supplierIs(func(s *landfall.Supplier) { s.Status = landfall.Paused })
@@ -283,7 +283,7 @@ func TestBetweenClaimAndCreation(t *testing.T) {
 	}
 }
 
-// loseClaim lets the lease of the only claim end.
+// loseClaim makes the lease of the only claim expire.
 func (g *fixture) loseClaim() {
 	g.t.Helper()
 	if n := g.execute(`UPDATE process SET claim_until = 1 WHERE claim_token IS NOT NULL`); n != 1 {
@@ -291,8 +291,8 @@ func (g *fixture) loseClaim() {
 	}
 }
 
-// An operator needs no grant and answers for what he does with his name. The
-// limits, the rules and the claims are everybody's.
+// Operators need no grant, and their actions are recorded under their own name.
+// Limits, rules and claims apply to them as to everyone.
 func TestOperatorsProcessInTheirOwnName(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		process := func(dryRun bool) (Created, error) {

@@ -14,8 +14,8 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// newTestService is a desk over a real store with the suppliers S, granted to the
-// organisation ours, and T, granted to nobody.
+// newTestService returns a Service over a real store with the suppliers S,
+// granted to the organisation ours, and T, granted to no organisation.
 func newTestService(t *testing.T) (*Service, *countingStore) {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), dbtest.SQLite(t), sqlstore.Options{ApplySchema: true})
@@ -40,13 +40,13 @@ func updateStore(t *testing.T, store landfall.Store, fn func(context.Context, la
 	}
 }
 
-// countingStore counts what is asked of a store, can make it fail, and has a clock
-// that stands still.
+// countingStore counts the calls to a store, can make them fail, and has a fixed
+// clock.
 type countingStore struct {
 	landfall.Store
 	views   atomic.Int64
 	failure error
-	hold    chan struct{} // views wait for it, when set
+	hold    chan struct{} // views wait for it if set
 
 	mu  sync.Mutex
 	now time.Time
@@ -95,8 +95,8 @@ func codeOf(err error) string {
 	return fmt.Sprint(err)
 }
 
-// TestValidateEchoes wants the very bytes back: a caller compares them, and
-// anything else means that something was changed.
+// TestValidateEchoes expects exactly the bytes that were sent. Callers compare
+// them, and any difference would mean that something was changed.
 func TestValidateEchoes(t *testing.T) {
 	desk, _ := newTestService(t)
 	sent := accountBody("1")
@@ -106,8 +106,8 @@ func TestValidateEchoes(t *testing.T) {
 	}
 }
 
-// A supplier that was not granted is one violation among the others, and the
-// same as one that does not exist.
+// A supplier that is not granted is one violation among the others, identical to
+// that for a supplier that does not exist.
 func TestUnknownSupplierIsAViolation(t *testing.T) {
 	desk, _ := newTestService(t)
 	for _, supplier := range []string{"T", "NONE"} {
@@ -120,8 +120,8 @@ func TestUnknownSupplierIsAViolation(t *testing.T) {
 	}
 }
 
-// TestStage stages the same again. A repeat that counts as a new revision makes
-// every retry look like a change.
+// TestStage stages the same document again. If a repeat counted as a new
+// revision, every retry would look like a change.
 func TestStage(t *testing.T) {
 	desk, store := newTestService(t)
 	ctx := t.Context()
@@ -144,7 +144,7 @@ func TestStage(t *testing.T) {
 		t.Errorf("skipped: %v", err)
 	}
 
-	// The pause counts at once: the remembered supplier decides no write.
+	// The pause takes effect at once: writes do not rely on the cached supplier.
 	updateStore(t, store, func(ctx context.Context, tx landfall.Tx) error {
 		paused := landfall.NewSupplier("S")
 		paused.Status = landfall.Paused
@@ -159,7 +159,7 @@ func TestStage(t *testing.T) {
 }
 
 // TestRefusedStagings maps each refusal of the store to its code. One that is
-// forgotten becomes an internal error that nobody can act on.
+// missing would become an internal error that callers cannot act on.
 func TestRefusedStagings(t *testing.T) {
 	key := landfall.Key{Supplier: "S", External: "1"}
 	for verdict, code := range map[landfall.StageVerdict]string{
@@ -181,8 +181,9 @@ func TestRefusedStagings(t *testing.T) {
 	}
 }
 
-// TestStatusAndList asks about accounts of others and of nobody. Both get the
-// same answer, or one could find out whose customers exist.
+// TestStatusAndList asks about accounts of other organisations and about unknown
+// ones. Both get the same answer; otherwise a caller could find out whose
+// customers exist.
 func TestStatusAndList(t *testing.T) {
 	desk, store := newTestService(t)
 	ctx := t.Context()
@@ -231,7 +232,7 @@ func TestStatusAndList(t *testing.T) {
 	}
 }
 
-// Trouble with the store is never a refusal, and never a foreign text.
+// A store failure is never reported as a refusal, and its text is never shown.
 func TestTrouble(t *testing.T) {
 	desk, store := newTestService(t)
 	if _, err := desk.Validate(t.Context(), ours, accountBody("1")); err != nil {

@@ -11,8 +11,8 @@ import (
 	"landfall"
 )
 
-// What comes again in one call finds what came before it, as if each had been
-// sent alone.
+// A repeated account in one call sees the earlier ones, as if each had been sent
+// alone.
 func TestStageAllKeepsTheOrderOfOneAccount(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		document := func(external, rest string) []byte {
@@ -46,7 +46,7 @@ func TestStageAllKeepsTheOrderOfOneAccount(t *testing.T) {
 	})
 }
 
-// outcome is what somebody was told, in a line.
+// outcome formats a receipt or an error as one line.
 func (g *fixture) outcome(receipt Receipt, err error) string {
 	if err != nil {
 		return firstAttr(err)
@@ -54,7 +54,7 @@ func (g *fixture) outcome(receipt Receipt, err error) string {
 	return fmt.Sprint(receipt.First, receipt.Revision)
 }
 
-// left is what stands on record of an account, in a line.
+// left formats the recorded state of an account as one line.
 func (g *fixture) left(external string) (said string) {
 	g.t.Helper()
 	g.view(func(ctx context.Context, view landfall.View) error {

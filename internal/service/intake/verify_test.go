@@ -15,8 +15,8 @@ import (
 
 const twoInstructions = `,"payment_instructions":[{"vendor":"V","reference":"r0","type":"CARD"},{"vendor":"V","reference":"r1","type":"CARD"}]`
 
-// What a vendor says against an inline instruction points at it, and nothing
-// of the account is created.
+// A vendor's objection to an inline instruction points at that instruction, and
+// nothing of the account is created.
 func TestInlineInstructionsAreVerified(t *testing.T) {
 	g := onSQLite(t)
 	g.stage("1", twoInstructions)
@@ -64,8 +64,8 @@ func TestInlineInstructionsAreVerified(t *testing.T) {
 	}
 }
 
-// A slow vendor keeps the claim alive, and is asked outside any transaction:
-// staging goes on meanwhile.
+// The claim is renewed while a slow vendor answers. The vendor is called outside
+// any transaction, so staging continues meanwhile.
 func TestClaimIsRenewedWhileAVendorIsAsked(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		g.stage("1", twoInstructions)
@@ -89,7 +89,7 @@ func TestClaimIsRenewedWhileAVendorIsAsked(t *testing.T) {
 	}, func(o *Options) { o.Lease = 1500 * time.Millisecond })
 }
 
-// When the claim is lost all the same, nobody waits for the vendor any longer.
+// If the claim is lost anyway, the call to the vendor is cancelled.
 func TestLostClaimEndsTheQuestions(t *testing.T) {
 	g := onSQLite(t, func(o *Options) { o.Lease = 150 * time.Millisecond })
 	g.stage("1", twoInstructions)
@@ -139,7 +139,7 @@ func TestDocumentsAreVerified(t *testing.T) {
 		t.Errorf("there: %s", describe(err))
 	}
 
-	// What is posted is verified too, but only for an account that is there.
+	// Posted instructions are verified too, but only for an account that exists.
 	g.files.missing, g.files.asked = "bad", nil
 	post := func(external string) error {
 		_, err := g.PostNotes(t.Context(), ours, fmt.Appendf(nil, `{"import_supplier":"S","external_account_number":%q,"notes":[{"document_paths":[{"document_path":"bad"}]}]}`, external))

@@ -38,7 +38,7 @@ func each(t *testing.T, test func(*testing.T, landfall.Store)) {
 	}
 }
 
-// clock is set by hand.
+// clock is a manually set clock.
 type clock struct {
 	sync.Mutex
 	at time.Time
@@ -54,7 +54,7 @@ func who(organisation string, quotas landfall.Quotas) landfall.Principal {
 	return landfall.Principal{Organisation: organisation, Quotas: quotas}
 }
 
-// send lets a request in and reads its body to the end.
+// send admits a request and reads its body to the end.
 func send(t *testing.T, tracker *quota.Tracker, who landfall.Principal, body string, declared int64) error {
 	t.Helper()
 	metered, err := tracker.Admit(t.Context(), who, declared, io.NopCloser(strings.NewReader(body)))
@@ -64,7 +64,7 @@ func send(t *testing.T, tracker *quota.Tracker, who landfall.Principal, body str
 	return err
 }
 
-// refusedBy checks which quota refused, and for how long.
+// refusedBy checks which quota refused the request, and for how long.
 func refusedBy(t *testing.T, err error, name string, wait time.Duration) {
 	t.Helper()
 	known, ok := errors.AsType[*landfall.Error](err)
@@ -74,8 +74,8 @@ func refusedBy(t *testing.T, err error, name string, wait time.Duration) {
 	}
 }
 
-// TestRequestsASecond floods from one organisation beside another. The quota of
-// one must never be felt by its neighbour.
+// TestRequestsASecond floods from one organisation while another sends normally.
+// One organisation's quota must never affect another organisation.
 func TestRequestsASecond(t *testing.T) {
 	clock := noon()
 	refused := map[[2]string]int{}
@@ -104,8 +104,8 @@ func TestRequestsASecond(t *testing.T) {
 	}
 }
 
-// TestBytesADay sends to two servers by turns. Bytes that each counts for itself
-// are twice the quota, and those a restart forgets are free.
+// TestBytesADay alternates between two servers. If each counted only its own
+// bytes, the quota would double; if a restart forgot them, they would be free.
 func TestBytesADay(t *testing.T) {
 	each(t, func(t *testing.T, store landfall.Store) {
 		clock := noon()
@@ -129,7 +129,7 @@ func TestBytesADay(t *testing.T) {
 		refusedBy(t, send(t, servers[0], sender, strings.Repeat("x", 41), 41), landfall.QuotaBytes, 12*time.Hour)
 		good("one that does not say how long it is", 0, strings.Repeat("x", 20), -1)
 		keep()
-		// The other server knows, and so does one that was started anew.
+		// The other server knows the total, and so does a newly started one.
 		refusedBy(t, send(t, servers[1], sender, "", 21), landfall.QuotaBytes, 12*time.Hour)
 		servers[0] = quota.New(store, clock.now, nil)
 		refusedBy(t, send(t, servers[0], sender, "", 21), landfall.QuotaBytes, 12*time.Hour)
@@ -157,8 +157,8 @@ func TestBytesADay(t *testing.T) {
 	})
 }
 
-// TestConcurrentCreations creates more at once than an organisation may. A place
-// that is not given back is missing until the next restart.
+// TestConcurrentCreations creates more accounts at once than an organisation may.
+// A slot that is not released would be missing until the next restart.
 func TestConcurrentCreations(t *testing.T) {
 	tracker := quota.New(nil, noon().now, nil)
 	sender := who("Acme", landfall.Quotas{ConcurrentCreations: 2})
@@ -181,7 +181,7 @@ func TestConcurrentCreations(t *testing.T) {
 	}
 }
 
-// One organisation once took every place of the service, and kept it.
+// One organisation used to take every slot of the service and keep it.
 func TestPlacesAreShared(t *testing.T) {
 	clock := noon()
 	tracker := quota.New(nil, clock.now, nil)
@@ -197,13 +197,14 @@ func TestPlacesAreShared(t *testing.T) {
 		}
 		return err == nil
 	}
-	// Alone it may have them all.
+	// An organisation alone may use all slots.
 	for range places {
 		if !take(greedy) {
 			t.Fatal("refused although nobody else wants a place")
 		}
 	}
-	// As soon as somebody else wants some, it gets no new ones over its half.
+	// As soon as another organisation wants slots, it gets no new ones beyond its
+	// half.
 	if !take(modest) {
 		t.Error("the modest one is refused")
 	}
@@ -220,7 +221,7 @@ func TestPlacesAreShared(t *testing.T) {
 	if take(greedy) {
 		t.Error("the greedy one gets more than its half")
 	}
-	// Who has lost interest leaves his part to the others.
+	// When an organisation no longer wants slots, its share goes to the others.
 	ends[places]()
 	clock.pass(6 * time.Second)
 	for range 4 {

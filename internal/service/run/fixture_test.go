@@ -21,14 +21,14 @@ type fixture struct {
 	t           *testing.T
 	store       landfall.Store
 	intake      *intake.Service
-	api         *run.Runner // starts and changes runs, and works on none
+	api         *run.Runner // starts and changes runs, but executes none
 	vendor      *vendor
 	runners     []*run.Runner
 	lease       time.Duration
 	interactive admission.Activity
 }
 
-// vendor answers about payment instructions.
+// vendor is a fake payment vendor that answers about payment instructions.
 type vendor struct {
 	mu     sync.Mutex
 	answer func(ctx context.Context, reference string) error
@@ -128,7 +128,7 @@ func who(key string) landfall.Principal {
 	return landfall.Principal{Organisation: key[:1], KeyID: key, Role: landfall.RoleImporter, RequestID: "request-of-" + key}
 }
 
-// book stages accounts of a supplier; more is what each has besides.
+// book stages accounts of a supplier; more is added to each of them.
 func (s *fixture) book(supplier string, count int, more string) {
 	s.t.Helper()
 	for i := range count {
@@ -154,7 +154,7 @@ func (s *fixture) start(key string, plan landfall.RunPlan) landfall.Run {
 	return run
 }
 
-// until waits for a run to be as it should.
+// until waits until a run meets a condition.
 func (s *fixture) until(id, what string, holds func(landfall.Run) bool) landfall.Run {
 	s.t.Helper()
 	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -203,7 +203,7 @@ func (s *fixture) setSupplier(change func(*landfall.Supplier)) {
 	})
 }
 
-// told lists what happened about a supplier, or one account of his.
+// told lists the events about a supplier, or about one of its accounts.
 func (s *fixture) told(supplier, external string) (kinds []string) {
 	s.t.Helper()
 	err := s.store.View(s.t.Context(), func(view landfall.View) error {

@@ -9,9 +9,10 @@ import (
 	"landfall"
 )
 
-// A run looks at accounts without holding them, but not where it has to wait:
-// while a vendor is asked about an account nobody else may create it, or the
-// vendor would be asked twice, and what he said belong to another document.
+// A run reads accounts without claiming them, except where it has to wait. While
+// a vendor is asked about an account, no other caller may create it. Otherwise
+// the vendor would be asked twice, and its answer could apply to a different
+// document.
 func TestWhatAVendorIsAskedAboutIsHeld(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("A", 6, instructed)

@@ -47,8 +47,8 @@ func TestSupplierTakesItsRunAlong(t *testing.T) {
 	})
 }
 
-// The end of the program is not held up by a run that has work left: workers
-// take nothing more, and the run goes on with whoever is left.
+// Shutdown does not wait for a run that has work left. The workers take no more
+// work, and the remaining replicas continue the run.
 func TestTheEndComesAmidARun(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("B", 200, instructed)
@@ -79,7 +79,7 @@ func TestTheEndComesAmidARun(t *testing.T) {
 	})
 }
 
-// A caller's own pause does not end with the supplier's.
+// A pause requested by a caller does not end when the supplier's pause ends.
 func TestPauseAskedForStays(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("A", 5, "")
@@ -108,8 +108,8 @@ func TestVendorAwayIsTriedAgain(t *testing.T) {
 		s.until(run.ID, "tried", func(landfall.Run) bool { return s.runners[0].Figures().Retried >= 40 })
 		s.vendor.says(nil)
 		s.finished(run.ID, landfall.RunTally{Selected: 20, Succeeded: 20})
-		// The first failure is on record, as a single call leaves it; the tries
-		// that followed say nothing new.
+		// The first failure is recorded, as for a single call; the retries after it
+		// add nothing.
 		want := []string{"account_import.failed", "account_import.completed"}
 		if told := s.told("A", "0003"); !slices.Equal(told, want) {
 			t.Errorf("told %v", told)
@@ -122,7 +122,7 @@ func TestRevokedKeyPausesItsRun(t *testing.T) {
 		s.book("A", 10, "")
 		run := s.start("A1", landfall.RunPlan{})
 		s.update(func(tx landfall.Tx) error { return tx.RevokeKey(t.Context(), "A1") })
-		time.Sleep(1100 * time.Millisecond) // longer than a key is believed in
+		time.Sleep(1100 * time.Millisecond) // longer than a key is cached
 		s.work(2)
 		stopped := s.paused(run.ID, landfall.PauseKeyNotValid)
 		if stopped.Tally.Done() != 0 {
@@ -203,7 +203,8 @@ func TestOthersTakeAccountsOfARun(t *testing.T) {
 			_, err := tx.Skip(t.Context(), landfall.Key{Supplier: "A", External: "0003"}, "no")
 			return err
 		})
-		// Somebody died while he created this one: it is free when his lease ends.
+		// Another process died while creating this account: it is free when the
+		// lease expires.
 		held, err := s.store.Claim(t.Context(), landfall.ClaimRequest{
 			Key: landfall.Key{Supplier: "A", External: "0004"}, Team: team, Lease: time.Second,
 		})
@@ -215,7 +216,7 @@ func TestOthersTakeAccountsOfARun(t *testing.T) {
 	})
 }
 
-// Where limits are full a run waits for a place like everybody else.
+// When the limits are reached, a run waits for a slot like every other caller.
 func TestFullLimitHoldsARunUp(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("A", 8, "")
@@ -236,11 +237,12 @@ func TestFullLimitHoldsARunUp(t *testing.T) {
 	}, func(options *intake.Options) { options.ServiceLimit = 1 })
 }
 
-// A run whose vendor hangs does not keep another organisation's from ending.
+// A run whose vendor hangs does not keep another organisation's run from
+// finishing.
 func TestRunsShareTheWorkers(t *testing.T) { shareTheWorkers(t, false) }
 
-// Beside single calls one batch is done at a time, and one that hangs loses its
-// turn.
+// Alongside single calls, one batch runs at a time, and a batch that hangs loses
+// its turn.
 func TestRunsShareTheirTurns(t *testing.T) { shareTheWorkers(t, true) }
 
 func shareTheWorkers(t *testing.T, interactive bool) {
@@ -266,14 +268,14 @@ func shareTheWorkers(t *testing.T, interactive bool) {
 		s.finished(quick.ID, landfall.RunTally{Selected: 100, Succeeded: 100})
 		close(gate)
 		s.finished(slow.ID, landfall.RunTally{Selected: moreThanASlice, Succeeded: moreThanASlice})
-	}, func(options *intake.Options) { options.Lease = 20 * time.Second }) // so that nobody is fenced, however busy the machine is
+	}, func(options *intake.Options) { options.Lease = 20 * time.Second }) // long enough that no claim is fenced, however busy the machine is
 }
 
-// moreThanASlice is what two workers are needed for.
+// moreThanASlice is a number of accounts that needs two workers.
 const moreThanASlice = landfall.SliceSize + 30
 
-// A failing batch is halved until the one account that cannot be written
-// stands alone; all others are created.
+// A failing batch is split in half until the one account that cannot be written
+// is isolated; all others are created.
 func TestPanicsAndFaultsStayWithTheirAccount(t *testing.T) {
 	onBoth(t, func(_ *testing.T, s *fixture) {
 		s.book("A", 9, instructed)

@@ -12,15 +12,15 @@ import (
 	"landfall/internal/service/upkeep"
 )
 
-// fakeStore counts the steps it is asked for.
+// fakeStore counts the steps it is asked to do.
 type fakeStore struct {
-	steps     []landfall.IndexStep // what the next index steps return
+	steps     []landfall.IndexStep // the results of the next index steps
 	indexedAt []time.Time
 	compacted []int64
 	recorded  int
 	due       bool
 	purges    []landfall.PurgeRequest
-	failures  int // of the next purge steps
+	failures  int // how many of the next purge steps fail
 	ended     int
 }
 
@@ -72,7 +72,7 @@ func (s *fakeStore) Purge(_ context.Context, request landfall.PurgeRequest) (lan
 	return landfall.PurgeStep{Removed: landfall.PurgeCounts{Documents: 1}, Next: next, Done: next.Lane == 2}, nil
 }
 
-// suppliers is a view in which one of two suppliers keeps everything forever.
+// suppliers is a view with two suppliers, one of which has unlimited retention.
 type suppliers struct{ landfall.View }
 
 func (suppliers) Suppliers(context.Context) ([]landfall.Supplier, error) {
