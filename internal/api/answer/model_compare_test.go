@@ -13,13 +13,13 @@ import (
 	"landfall/internal/api/answer"
 )
 
-// forget drops a process of which nothing remains.
+// forget removes a process that has no data left.
 func (m *model) forget(external string) {
 	delete(m.processes, external)
 	m.order = slices.DeleteFunc(m.order, func(other string) bool { return other == external })
 }
 
-// compare holds everything that can be read against the maps.
+// compare checks everything that can be read against the maps.
 func (m *model) compare(r judge) {
 	for _, external := range externals {
 		m.compareStatus(r, external, m.processes[external])
@@ -30,7 +30,7 @@ func (m *model) compare(r judge) {
 	m.compareReconciliation(r)
 }
 
-// read decodes what a verb answers about the supplier.
+// read decodes a verb's answer about the supplier.
 func (m *model) read(r judge, verb *answer.Verb, into any) {
 	told := m.ask(r, verb, answer.Call{Path: [2]string{m.code}})
 	if err := json.Unmarshal(told.body, into); err != nil || told.Status != http.StatusOK {
@@ -38,7 +38,7 @@ func (m *model) read(r judge, verb *answer.Verb, into any) {
 	}
 }
 
-// shown is what the status tells with detail.
+// shown is the detailed status.
 type shown struct {
 	Status   string `json:"status"`
 	Number   string `json:"platform_account_number"`
@@ -94,7 +94,7 @@ func (m *model) compareStatus(r judge, external string, known *modelled) {
 	}
 }
 
-// listed is a line of a list.
+// listed is a row of a list.
 type listed struct {
 	External string  `json:"external_account_number"`
 	Number   *string `json:"platform_account_number"`
@@ -177,7 +177,8 @@ func (m *model) compareFailures(r judge) {
 		r.Fatalf("the summary is %+v, want %d accounts in %v", summary, len(newest), groups)
 	}
 	for _, group := range summary.Groups {
-		// The mistake of a broken document has its own code; each account has one.
+		// The violation in a broken document has its own code; each account has
+		// one.
 		if code := cmp.Or(map[string]string{"max_decimal_places": landfall.CodeAccountFailedValidation}[group.Code], group.Code); groups[code] != group.Accounts || group.Alone != group.Accounts {
 			r.Fatalf("group %+v, want %v", group, groups)
 		}
@@ -189,7 +190,7 @@ func (m *model) compareFailures(r judge) {
 	}
 }
 
-// tallied adds up by hand what the supplier's accounts come to.
+// tallied computes the totals of the supplier's accounts from the maps.
 func (m *model) tallied() landfall.Tallies {
 	var sums landfall.Tallies
 	for _, known := range m.processes {

@@ -10,7 +10,7 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// catcher is a judge whose verdict somebody waits for.
+// catcher is a judge that records its verdict instead of failing the test.
 type catcher struct{ verdict string }
 
 func (c *catcher) Fatal(args ...any) { c.Fatalf("%s", fmt.Sprint(args...)) }
@@ -20,7 +20,7 @@ func (c *catcher) Fatalf(format string, args ...any) {
 	panic(c)
 }
 
-// caught reports what a comparison finds, "" when it finds nothing.
+// caught returns what a comparison finds, or "" if it finds nothing.
 func caught(compare func(judge)) (verdict string) {
 	defer func() {
 		if found, ok := recover().(*catcher); ok {
@@ -31,7 +31,7 @@ func caught(compare func(judge)) (verdict string) {
 	return ""
 }
 
-// copied gives a model that can go on without this one noticing.
+// copied returns an independent copy of the model.
 func (m *model) copied() *model {
 	other := *m
 	other.order, other.refusals, other.retired = slices.Clone(m.order), maps.Clone(m.refusals), maps.Clone(m.retired)
@@ -49,8 +49,8 @@ func (m *model) copied() *model {
 	return &other
 }
 
-// TestModelNoticesWhatItWasNotTold does everything once behind the model's
-// back. A model that is content with that would be worth nothing.
+// TestModelNoticesWhatItWasNotTold performs each operation once without updating
+// the model. A model that does not notice the difference would prove nothing.
 func TestModelNoticesWhatItWasNotTold(t *testing.T) {
 	small, rich, doomed, broken := specimens[0], specimens[1], specimens[3], specimens[4]
 	secrets := map[string]func(*model){

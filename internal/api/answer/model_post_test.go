@@ -12,12 +12,12 @@ import (
 	"landfall/internal/api/answer"
 )
 
-// addition is a kind of thing that can be posted onto accounts.
+// addition is a kind of item that can be posted to accounts.
 type addition struct {
 	name   string
 	verb   *answer.Verb
 	things map[string]map[string]any
-	list   string // that holds the thing; "" when the body is the thing
+	list   string // the list that contains the item; "" if the body is the item
 	counts func(name string, figures *landfall.Figures)
 }
 
@@ -33,8 +33,8 @@ func (m *model) post(r *rapid.T) {
 	m.postOn(r, kind, m.somebody(r), rapid.SampledFrom(slices.Sorted(maps.Keys(kind.things))).Draw(r, "thing"))
 }
 
-// postOn sends one thing onto an account. What is there already is accepted and
-// changes nothing.
+// postOn posts one item to an account. An item that exists already is accepted
+// and changes nothing.
 func (m *model) postOn(r judge, kind *addition, external, name string) {
 	known := m.processes[external]
 	envelope := maps.Clone(kind.things[name])

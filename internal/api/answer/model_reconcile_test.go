@@ -9,10 +9,10 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// claimed is how many accounts the source says it has.
+// claimed is the number of accounts that the source reports.
 const claimed = 4
 
-// claim tells the service what the source has.
+// claim sends the control totals of the source to the service.
 func (m *model) claim(r judge) {
 	body, err := json.Marshal(map[string]any{"accounts": claimed})
 	if err != nil {
@@ -42,8 +42,8 @@ type measure struct {
 	Unexplained value `json:"unexplained"`
 }
 
-// compareReconciliation holds the proof against the maps: every account is
-// created, pending, failed, skipped, or was never sent.
+// compareReconciliation checks the reconciliation against the maps: every account
+// is created, pending, failed, skipped, or was never sent.
 func (m *model) compareReconciliation(r judge) {
 	var told struct {
 		Measures []measure `json:"measures"`

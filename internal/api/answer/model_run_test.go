@@ -18,7 +18,8 @@ func (m *model) run(r *rapid.T) {
 	m.runOf(r, rapid.SampledFrom(landfall.RunSelections).Draw(r, "select"), rapid.IntRange(0, 2).Draw(r, "dry") == 0)
 }
 
-// runOf lets the service create what waits, and does the same to the maps.
+// runOf starts a run that creates the selected accounts, and applies the same to
+// the maps.
 func (m *model) runOf(r judge, selection landfall.RunSelection, dry bool) {
 	body, err := json.Marshal(map[string]any{
 		"import_supplier_code": m.code, "operations_team_name": team, "select": selection, "dry_run": dry,
@@ -67,7 +68,7 @@ func (m *model) runOf(r judge, selection landfall.RunSelection, dry bool) {
 	m.compareRunFailures(r, run.id, failed)
 }
 
-// moved is a run as the model looks at it.
+// moved is a run as the model reads it.
 type moved struct {
 	ID        string `json:"id"`
 	State     string `json:"state"`
@@ -78,7 +79,7 @@ type moved struct {
 	Remaining int    `json:"remaining"`
 }
 
-// await waits for the end of a run.
+// await waits until a run ends.
 func (m *model) await(r judge, told said) moved {
 	deadline := time.Now().Add(time.Minute)
 	for {
@@ -98,7 +99,8 @@ func (m *model) await(r judge, told said) moved {
 	}
 }
 
-// numbersShown reads the numbers of all accounts: a run does not tell them.
+// numbersShown reads the numbers of all accounts, because a run does not report
+// them.
 func (m *model) numbersShown(r judge) map[string]string {
 	var entries []listed
 	m.read(r, answer.Imported, &entries)
@@ -132,7 +134,7 @@ func (m *model) undoRun(r *rapid.T) {
 	m.undoRunOf(r, rapid.SampledFrom(m.ran).Draw(r, "run"))
 }
 
-// undoRunOf takes back what is left of a run.
+// undoRunOf undoes the accounts of a run that still exist.
 func (m *model) undoRunOf(r judge, run *modelledRun) {
 	left := map[string]landfall.KeptReason{}
 	undo, err := m.operator.UndoRun(m.ctx, run.id, "the model says so", operate.RunUndoWatch{Kept: func(remnant operate.KeptAccount) error {

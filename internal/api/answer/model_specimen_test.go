@@ -9,26 +9,27 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// specimen is a document that may be staged, with what it comes to. The figures
-// are written down by hand: nothing of the service counts them.
+// specimen is a document that may be staged, with its figures. The figures are
+// written by hand, so that they do not depend on the service's own arithmetic.
 type specimen struct {
 	name    string
 	fields  map[string]any
 	figures landfall.Figures
-	inline  []string // what the account has from the beginning, as has names it
+	inline  []string // the items the account has from the start, named as in modelledAccount.has
 	broken  bool     // it breaks a rule
-	doomed  bool     // its vendor does not know its instruction
+	doomed  bool     // the vendor does not know its instruction
 }
 
-// String names a specimen where a story is told.
+// String returns the specimen's name, for rapid's output.
 func (s *specimen) String() string { return s.name }
 
-// GoString does so too.
+// GoString returns the specimen's name, for rapid's output.
 func (s *specimen) GoString() string { return s.name }
 
 func day(offset int) string { return time.Now().AddDate(0, 0, offset).Format(time.DateOnly) }
 
-// The things that may be sent, inline or later. The same name is the same thing.
+// These are the items that may be sent, inline or later. The same name is the
+// same item.
 var (
 	notesSent        = map[string]map[string]any{"n0": {"body": "n0"}, "n1": {"body": "n1"}}
 	transactionsSent = map[string]map[string]any{
@@ -45,13 +46,13 @@ var (
 	}
 )
 
-// Where the types stand in figures.
+// These are the indexes of transaction types in landfall.Figures.
 const (
 	atCharge  = 0
 	atPayment = 2
 )
 
-// moves is what a transaction does to figures.
+// moves adds the effect of a transaction to figures.
 func moves(name string, figures *landfall.Figures) {
 	switch name {
 	case "t0":
@@ -109,7 +110,7 @@ var specimens = []*specimen{
 	{name: "broken", broken: true, fields: map[string]any{"customers": []any{map[string]any{}}, "transfer_balance": "1.234"}},
 }
 
-// document writes a specimen for an account.
+// document returns the specimen as the document of an account.
 func (s *specimen) document(supplier, external string) []byte {
 	whole := map[string]any{
 		"import_supplier": supplier, "external_account_number": external, "last_statement_closing_date": day(-10),

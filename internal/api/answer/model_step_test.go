@@ -10,7 +10,7 @@ import (
 	"landfall/internal/api/answer"
 )
 
-// fails keeps why an account does not get on.
+// fails returns a failure with the next clock value.
 func (m *model) fails(code, at string) modelledFailure {
 	m.clock++
 	return modelledFailure{code: code, at: at, clock: m.clock}
@@ -25,7 +25,8 @@ func (m *model) stageAs(r judge, external string, sent *specimen) {
 	told := m.ask(r, answer.Stage, answer.Call{Body: sent.document(m.code, external)})
 	refuse := func(code string, onRecord bool) {
 		m.expect(r, "stage", told, http.StatusBadRequest, code)
-		// Of an account that exists or is to be skipped nothing is kept.
+		// A refused staging is not recorded for an account that exists or is
+		// skipped.
 		if onRecord && (known == nil || known.account == nil && !known.skipped) {
 			m.refusals[external] = m.fails(code, "STAGING")
 		}
@@ -54,7 +55,7 @@ func (m *model) stageAs(r judge, external string, sent *specimen) {
 	}
 }
 
-// same compares the number an answer names with the account's.
+// same compares the number in an answer with the account's.
 func (m *model) same(r judge, told said, known *modelled) {
 	if told.Number != known.account.number {
 		r.Fatalf("told of %s, the account is %s", told.Number, known.account.number)
@@ -99,7 +100,8 @@ func (m *model) attempt(r judge, external string, dry bool) {
 	}
 }
 
-// create makes an account of what was staged last. Its number was nobody's.
+// create creates an account from the latest staged document. Its number must not
+// have been used before.
 func (m *model) create(r judge, known *modelled, number string) {
 	if m.retired[number] || !landfall.ValidAccountNumber(number) {
 		r.Fatalf("the number %q was given", number)
@@ -151,7 +153,7 @@ func (m *model) skipOf(r judge, external string) {
 	known := m.processes[external]
 	err := m.operator.Skip(m.ctx, m.key(external), "")
 	switch {
-	case known == nil: // the mark alone makes a process
+	case known == nil: // the skip mark alone creates a process
 		m.refusedWith(r, "skip", err, "")
 		m.processes[external] = &modelled{skipped: true}
 		m.order = append(m.order, external)
@@ -178,7 +180,7 @@ func (m *model) unskipOf(r judge, external string) {
 	default:
 		m.refusedWith(r, "unskip", err, "")
 		known.skipped = false
-		if len(known.staged) == 0 { // it was nothing but its mark
+		if len(known.staged) == 0 { // it had only its skip mark
 			m.forget(external)
 		}
 	}

@@ -27,14 +27,15 @@ const (
 	team   = "Movers"
 	vendor = "SANDBOX"
 	ours   = "Acme"
-	mixed  = "currency_mismatch" // must not be refused: totals are told by currency
+	mixed  = "currency_mismatch" // must not be refused: totals are kept per currency
 )
 
-// TestModel lets suppliers and operators do random things to a few accounts of
-// the whole service, HTTP apart, and does the same to plain maps. After every
-// step both must tell the same: answers, lists, statuses, failures, totals.
+// TestModel lets suppliers and operators perform random operations on a few
+// accounts of the whole service except HTTP, and applies the same to plain maps.
+// After every step both must agree on answers, lists, statuses, failures and
+// totals.
 func TestModel(t *testing.T) {
-	// Each story asks hundreds of questions. -rapid.checks asks for more of them.
+	// Each sequence makes hundreds of calls. Use -rapid.checks for more sequences.
 	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {
 		if err := checks.Value.Set("40"); err != nil {
 			t.Fatal(err)
@@ -61,7 +62,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// service is the real thing, without HTTP.
+// service is the real service without HTTP.
 type service struct {
 	ctx      context.Context
 	store    *sqlstore.Store
@@ -102,7 +103,7 @@ func serve(t *testing.T, database string) *service {
 	return s
 }
 
-// inspect lets the service look for what does not hold.
+// inspect runs the store's consistency checks.
 func (s *service) inspect(t *testing.T) {
 	t.Helper()
 	for seen, err := range s.store.Inspect(s.ctx) {
@@ -115,24 +116,24 @@ func (s *service) inspect(t *testing.T) {
 	}
 }
 
-// judge ends a story that went wrong.
+// judge fails a sequence that went wrong.
 type judge interface {
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// model is one supplier as plain maps.
+// model represents one supplier as plain maps.
 type model struct {
 	*service
 	code      string
 	status    landfall.SupplierStatus
 	undoable  bool // the undo window is open
 	last      string
-	clock     int // counts what orders failures
+	clock     int // orders failures
 	processes map[string]*modelled
-	refusals  map[string]modelledFailure // of stagings, by number
+	refusals  map[string]modelledFailure // of stagings, by external number
 	order     []string                   // of first staging
-	retired   map[string]bool            // numbers of accounts that were taken back
+	retired   map[string]bool            // numbers of undone accounts
 	ran       []*modelledRun
 }
 
@@ -148,7 +149,7 @@ type modelled struct {
 	staged  []*specimen // revisions
 	skipped bool
 	failure *modelledFailure
-	account *modelledAccount // nil until there is one
+	account *modelledAccount // nil until it is created
 	undone  []string         // numbers
 }
 
@@ -157,10 +158,11 @@ type modelledFailure struct {
 	clock    int
 }
 
-// modelledAccount is an account: what it was made from and what was added.
+// modelledAccount is an account: the run that created it, its figures and its
+// items.
 type modelledAccount struct {
 	number  string
-	run     *modelledRun // that created it, nil for none
+	run     *modelledRun // the run that created it, or nil
 	figures landfall.Figures
 	has     map[string]bool // notes, transactions, statements, instructions by kind and name
 	posted  bool
@@ -168,7 +170,7 @@ type modelledAccount struct {
 
 func (p *modelled) current() *specimen { return p.staged[len(p.staged)-1] }
 
-// begin gives a supplier of its own to one story.
+// begin creates a separate supplier for one sequence.
 func (s *service) begin(r judge, code string) *model {
 	_, err := s.operator.CreateSupplier(s.ctx, code, operate.SupplierChange{Severities: map[string]landfall.Severity{mixed: landfall.SeverityOff}})
 	if err == nil {
@@ -187,7 +189,8 @@ func (s *service) begin(r judge, code string) *model {
 
 var externals = []string{"1", "2", "a/b", "é"}
 
-// somebody draws an account, often the one of before: a story is about somebody.
+// somebody draws an account, often the previous one, so that several operations
+// meet the same account.
 func (m *model) somebody(r *rapid.T) string {
 	if m.last == "" || rapid.IntRange(0, 2).Draw(r, "the same") == 0 {
 		m.last = rapid.SampledFrom(externals).Draw(r, "account")
@@ -199,7 +202,7 @@ func (m *model) key(external string) landfall.Key {
 	return landfall.Key{Supplier: m.code, External: external}
 }
 
-// said is an answer as the model looks at it.
+// said is an answer as the model reads it.
 type said struct {
 	Status int
 	Code   string `json:"code"`
@@ -207,7 +210,7 @@ type said struct {
 	body   []byte
 }
 
-// ask makes one call of the API.
+// ask makes one API call.
 func (m *model) ask(r judge, verb *answer.Verb, call answer.Call) said {
 	call.Who = m.who
 	given := m.api.Do(m.ctx, verb, call)
@@ -226,14 +229,15 @@ func (m *model) ask(r judge, verb *answer.Verb, call answer.Call) said {
 	return told
 }
 
-// expect compares an answer with what the model says.
+// expect compares an answer with the status and code that the model predicts.
 func (m *model) expect(r judge, what string, told said, status int, code string) {
 	if told.Status != status || told.Code != code {
 		r.Fatalf("%s: got %d %s, want %d %s\n%s", what, told.Status, told.Code, status, code, told.body)
 	}
 }
 
-// refusedWith compares an operator's refusal with what the model says.
+// refusedWith compares an operator's refusal with the code that the model
+// predicts.
 func (m *model) refusedWith(r judge, what string, err error, code string) {
 	told := ""
 	if known, ok := errors.AsType[*landfall.Error](err); ok {
@@ -245,7 +249,8 @@ func (m *model) refusedWith(r judge, what string, err error, code string) {
 }
 
 func (m *model) setStatus(r *rapid.T) {
-	// Mostly it is open, or nothing would ever happen.
+	// The supplier is ongoing most of the time; otherwise most operations would be
+	// refused.
 	choices := append([]landfall.SupplierStatus{landfall.Ongoing, landfall.Ongoing}, landfall.SupplierStatuses...)
 	m.status = rapid.SampledFrom(choices).Draw(r, "status")
 	if _, err := m.operator.SetSupplier(m.ctx, m.code, operate.SupplierChange{Status: &m.status}); err != nil {

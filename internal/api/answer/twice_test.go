@@ -9,7 +9,7 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// An account that comes twice in one go is staged and staged again.
+// An account that occurs twice in one call is staged and then updated.
 func TestAnAccountTwiceInOneGo(t *testing.T) {
 	for name, database := range map[string]func(*testing.T) string{
 		"sqlite":   func(t *testing.T) string { return dbtest.SQLite(t) },

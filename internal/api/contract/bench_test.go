@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkReadAndCheck is everything that is done with an account before it
-// is stored; the other is what merely decoding the same bytes costs.
+// BenchmarkReadAndCheck measures all work on an account before it is stored. The
+// other benchmark measures merely decoding the same bytes.
 func BenchmarkReadAndCheck(b *testing.B) {
 	WarmUp()
 	var compact bytes.Buffer // as programs write it

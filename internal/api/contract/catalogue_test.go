@@ -14,11 +14,11 @@ import (
 	"testing"
 )
 
-// sources parses every Go file of the program that is no test, nor makes up codes
-// for tests.
+// sources parses every Go file of the program, except tests and packages that
+// invent codes for tests.
 func sources(t *testing.T) map[string]*ast.File {
 	t.Helper()
-	// The last three have codes of their own, which the service never answers.
+	// The last three have their own codes, which the service never returns.
 	skipped := []string{"testdata", "tools", "storetest", "client", "check", "report"}
 	files := make(map[string]*ast.File)
 	set := token.NewFileSet()
@@ -44,7 +44,7 @@ func sources(t *testing.T) map[string]*ast.File {
 	return files
 }
 
-// declaredCodes gives the code constants of the program: name to code.
+// declaredCodes returns the code constants of the program, by name.
 func declaredCodes(files map[string]*ast.File) map[string]string {
 	declared := make(map[string]string)
 	for _, file := range files {
@@ -69,8 +69,8 @@ func declaredCodes(files map[string]*ast.File) map[string]string {
 	return declared
 }
 
-// writtenCodes gives the codes that stand in violations and errors as they
-// are, without a constant.
+// writtenCodes returns the codes that are written as literals in violations and
+// errors, without a constant.
 func writtenCodes(files map[string]*ast.File) []string {
 	var written []string
 	for _, file := range files {
@@ -92,8 +92,8 @@ func writtenCodes(files map[string]*ast.File) []string {
 	return written
 }
 
-// TestCatalogueIsComplete compares the catalogue with the code constants of
-// the whole tree, both ways.
+// TestCatalogueIsComplete compares the catalogue with the code constants of the
+// whole tree, in both directions.
 func TestCatalogueIsComplete(t *testing.T) {
 	listed := make(map[string]bool)
 	for _, entry := range Codes() {
@@ -156,8 +156,8 @@ func TestRulesAreUsed(t *testing.T) {
 	}
 }
 
-// TestFieldsExist looks up every field name the code asks a node for: one that
-// no table declares would read as absent for ever.
+// TestFieldsExist looks up every field name that the code requests from a node. A
+// name that no table declares would always read as absent.
 func TestFieldsExist(t *testing.T) {
 	declared := make(map[string]bool)
 	for _, table := range requestTables {

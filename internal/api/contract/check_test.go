@@ -11,8 +11,8 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// TestOneMistakeIsReportedOnce has bodies whose broken values would make
-// cross-field rules speak too, if they looked.
+// TestOneMistakeIsReportedOnce has bodies whose invalid values would also trigger
+// cross-field rules if those looked at them.
 func TestOneMistakeIsReportedOnce(t *testing.T) {
 	cases := []struct {
 		name, members string
@@ -48,8 +48,8 @@ func TestOneMistakeIsReportedOnce(t *testing.T) {
 	}
 }
 
-// TestWhatATransactionTypeNeeds leaves out what each type needs. A charge
-// without its reason can be explained to nobody.
+// TestWhatATransactionTypeNeeds leaves out what each type requires. A charge
+// without its reason cannot be explained to the customer.
 func TestWhatATransactionTypeNeeds(t *testing.T) {
 	const list = "current_statement_transactions"
 	cases := []struct {
@@ -81,9 +81,9 @@ func TestWhatATransactionTypeNeeds(t *testing.T) {
 	}
 }
 
-// TestPaymentsMustBeMoreThanZero turns payments around. A negative one is a
-// repayment that nobody made, while a negative charge is how some correct
-// theirs.
+// TestPaymentsMustBeMoreThanZero negates payments. A negative payment would be a
+// repayment that never happened, while suppliers use negative charges as
+// corrections.
 func TestPaymentsMustBeMoreThanZero(t *testing.T) {
 	for amount, want := range map[string][]string{
 		"0": {"out_of_range current_statement_transactions.0.amount"}, "-0.01": {"out_of_range current_statement_transactions.0.amount"}, "0.01": {},
@@ -114,8 +114,8 @@ func TestSumsAreSigned(t *testing.T) {
 	}
 }
 
-// TestTodayIsTheSuppliersDay has an instant that is one day in London and the
-// next in Auckland.
+// TestTodayIsTheSuppliersDay uses an instant that falls on one day in London and
+// on the next in Auckland.
 func TestTodayIsTheSuppliersDay(t *testing.T) {
 	now := time.Date(2024, 6, 15, 20, 0, 0, 0, time.UTC)
 	body := account(`"date_of_sale":"2024-06-16"`)
@@ -129,7 +129,7 @@ func TestTodayIsTheSuppliersDay(t *testing.T) {
 }
 
 // TestRegionDecidesAboutPhonesAndPostcodes reads one number for suppliers of two
-// countries. Judged by the wrong one, all customers of a supplier would be
+// countries. With the wrong country, all customers of a supplier would be
 // refused.
 func TestRegionDecidesAboutPhonesAndPostcodes(t *testing.T) {
 	body := account(`"billing_postcode":"12345","customers":[{"family_name":"B","landline":"650 253 0000"}]`)
@@ -142,8 +142,8 @@ func TestRegionDecidesAboutPhonesAndPostcodes(t *testing.T) {
 	}
 }
 
-// TestShortStatementDoesNotHideALongOne has a short bill between two that
-// overlap. Comparing neighbours alone would not find them.
+// TestShortStatementDoesNotHideALongOne has a short statement between two that
+// overlap. Comparing only neighbours would not find the overlap.
 func TestShortStatementDoesNotHideALongOne(t *testing.T) {
 	body := account(`"statements":[
 		{"statement_id":"1","bill_period_from_date":"2024-01-01","bill_period_to_date":"2024-12-31"},
@@ -155,18 +155,18 @@ func TestShortStatementDoesNotHideALongOne(t *testing.T) {
 	}
 }
 
-// TestEmptyPathIsAnInvalidPath sends empty paths where one is needed and where
-// one may be left out.
+// TestEmptyPathIsAnInvalidPath sends empty paths where one is required and where
+// one is optional.
 func TestEmptyPathIsAnInvalidPath(t *testing.T) {
 	body := account(`"notes":[{"document_paths":[{"document_path":""}]}],"statements":[{"statement_id":"1","bill_period_from_date":"2024-01-01","bill_period_to_date":"2024-12-31","statement_path":""}]`)
-	// A statement need not have one, so that an empty path there is none.
+	// A statement's path is optional, so an empty one counts as absent.
 	want := []string{"invalid_path notes.0.document_paths.0.document_path"}
 	if diff := cmp.Diff(want, codes(mustRead(t, body).Check(testSupplier(), testNow).Errors)); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// A control character makes a path a bad path; only U+0000 is the same thing
+// A control character makes a path invalid; only U+0000 has the same code
 // everywhere.
 func TestControlCharacterInAPath(t *testing.T) {
 	for spelled, code := range map[string]string{`a\nb`: CodeInvalidPath, `a\u007f`: CodeInvalidPath, `a\u0000b\n`: rules.CodeInvalidCharacters} {
@@ -178,7 +178,7 @@ func TestControlCharacterInAPath(t *testing.T) {
 	}
 }
 
-// A blank that nobody sees would let the same payment or bill in twice.
+// An invisible space would let the same payment or statement in twice.
 func TestIdentifiersDifferVisibly(t *testing.T) {
 	for _, spelled := range []string{"P-1 ", " P-1", `P-1\u200b`, `P\u202e-1`} {
 		body := account(`"current_statement_transactions":[{"transaction_id":"` + spelled + `","transaction_date":"2024-01-01","amount":1,"type":"PAYMENT"}],` +
@@ -192,8 +192,8 @@ func TestIdentifiersDifferVisibly(t *testing.T) {
 	}
 }
 
-// TestManyTwinsAreFound looks for twins among more than the few that are
-// compared one by one.
+// TestManyTwinsAreFound looks for duplicates in a list longer than those that are
+// compared pair by pair.
 func TestManyTwinsAreFound(t *testing.T) {
 	var known seenSet[string]
 	for i := range 100 {
@@ -204,8 +204,8 @@ func TestManyTwinsAreFound(t *testing.T) {
 	}
 }
 
-// TestVerdictWithoutErrorsIsNoError has warnings alone, which must never refuse
-// an account.
+// TestVerdictWithoutErrorsIsNoError has only warnings, which must never refuse an
+// account.
 func TestVerdictWithoutErrorsIsNoError(t *testing.T) {
 	if err := (Verdict{Warnings: []landfall.Violation{{Code: "x"}}}).Err(); err != nil {
 		t.Error(err)

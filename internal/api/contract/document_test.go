@@ -12,8 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "write the generated documents again")
 
-// TestDocumentsAreCurrent compares the checked-in pages with what the tables
-// say now; make generate writes them again.
+// TestDocumentsAreCurrent compares the checked-in pages with the current tables.
+// Run make generate to update the pages.
 func TestDocumentsAreCurrent(t *testing.T) {
 	for name, want := range generatedDocuments(t) {
 		path := "../../../docs/" + name
@@ -33,7 +33,7 @@ func TestDocumentsAreCurrent(t *testing.T) {
 	}
 }
 
-// generatedDocuments are all pages and schemas that the tables write.
+// generatedDocuments returns all pages and schemas generated from the tables.
 func generatedDocuments(t *testing.T) map[string]string {
 	t.Helper()
 	documents := map[string]string{"errors.md": ErrorsMarkdown(), "account.md": AccountMarkdown(), "event-types.md": EventsMarkdown()}
@@ -65,8 +65,8 @@ func TestDocumentsNameEverything(t *testing.T) {
 	}
 }
 
-// TestSchemasSayWhatTheReaderDoes holds bodies against the published schema,
-// with a validator that is not ours, and against the reader.
+// TestSchemasSayWhatTheReaderDoes checks bodies with the reader and with a
+// third-party validator against the published schema.
 func TestSchemasSayWhatTheReaderDoes(t *testing.T) {
 	schema := accountSchema(t)
 	// The validator refuses null where any value is allowed, as OpenAPI 3.0 did.

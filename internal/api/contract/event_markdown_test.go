@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// EventsMarkdown writes the page of event types.
+// EventsMarkdown returns the page of event types.
 func EventsMarkdown() string {
 	var page strings.Builder
 	page.WriteString(generated + `# Event types

@@ -21,7 +21,7 @@ import (
 	"landfall"
 )
 
-// Whatever the dictionary calls an event is declared here, and nothing else.
+// Exactly the event types of the root package are declared here.
 func TestEveryTypeOfEventIsDeclared(t *testing.T) {
 	used := map[string]bool{}
 	file, err := parser.ParseFile(token.NewFileSet(), "../../../event.go", nil, 0)
@@ -44,8 +44,8 @@ func TestEveryTypeOfEventIsDeclared(t *testing.T) {
 	}
 }
 
-// schemaOf compiles the published schema of a type with a validator that is
-// not ours.
+// schemaOf compiles the published schema of an event type with a third-party
+// validator.
 func schemaOf(t *testing.T, of landfall.EventType) *jsonschema.Schema {
 	t.Helper()
 	text, _ := EventSchema(string(of))
@@ -107,8 +107,8 @@ func TestEventsAreWhatTheirSchemasSay(t *testing.T) {
 	}
 }
 
-// Details that code writes down have been declared, or receivers would read of
-// them nowhere.
+// Every detail that code adds to an event is declared; otherwise receivers would
+// find no documentation of it.
 func TestDetailsAreDeclared(t *testing.T) {
 	known := map[string]bool{}
 	for _, kind := range EventKinds() {

@@ -10,7 +10,7 @@ import (
 
 const generated = "<!-- Generated from the declared tables. Change those and run `make generate`. -->\n\n"
 
-// ErrorsMarkdown writes the page about codes and rules.
+// ErrorsMarkdown returns the page about codes and rules.
 func ErrorsMarkdown() string {
 	var page strings.Builder
 	page.WriteString(generated + `# Error codes and rules
@@ -71,7 +71,7 @@ const decisions = `
 - **Pinned notes**: ` + "`unpin_at`" + ` is compared with ` + "`created_at`" + ` only when both are given.
 `
 
-// AccountMarkdown writes the page of field tables.
+// AccountMarkdown returns the page of field tables.
 func AccountMarkdown() string {
 	var page strings.Builder
 	page.WriteString(generated + `# Request bodies

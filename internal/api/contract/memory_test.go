@@ -11,13 +11,15 @@ import (
 	"landfall"
 )
 
-// filled repeats a part until a body of the shape around it is about so long.
+// filled repeats part between before and after until the body has about the given
+// size.
 func filled(size int, before, part, after string) []byte {
 	count := (size - len(before) - len(after)) / (len(part) + 1)
 	return []byte(before + strings.Repeat(part+",", count-1) + part + after)
 }
 
-// hostile are bodies that say next to nothing in as many values as they can.
+// hostile returns bodies that contain as many values as possible and hardly any
+// content.
 func hostile(size int) map[string][]byte {
 	const head = `{"import_supplier":"S","external_account_number":"1","customers":[{}],`
 	points := strings.Repeat(`{},`, 99) + `{}`
@@ -43,13 +45,13 @@ func hostile(size int) map[string][]byte {
 	}
 }
 
-// A body of 10 MiB took half a gigabyte to understand: a node for every value
-// and a place for every field of every table. With its own bytes it takes at
-// most eight times its size now, however little it says.
+// Reading a body of 10 MiB used to take half a gigabyte: a node for every value
+// and a slot for every field of every table. Including the body itself, it now
+// takes at most eight times its size, however little it contains.
 func TestReadingTakesAtMostEightTimesTheBody(t *testing.T) {
 	const size = 4 << 20
-	// Nothing is collected meanwhile, so that what was allocated is the most
-	// that can ever have been held.
+	// Garbage collection is off, so that the bytes allocated are an upper bound on
+	// the memory in use.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for name, body := range hostile(size) {
 		runtime.GC()

@@ -17,7 +17,7 @@ func TestGoodPaths(t *testing.T) {
 	}
 }
 
-// hostilePaths try to leave the root, to name another place, or to be read
+// hostilePaths try to leave the root, to name another location, or to be read
 // differently by two systems.
 var hostilePaths = []string{
 	"", "/", "//", "///", ".", "..", "...", "....", "./", "../", "/.", "/..", "/../", "./a", "../a", "/./a", "/../a",
@@ -53,7 +53,7 @@ func FuzzValidPath(f *testing.F) {
 		if !ValidPath(text) {
 			return
 		}
-		// Joined to a root it stays below the root, decoded or not.
+		// Joined to a root, the path stays below it, decoded or not.
 		for _, form := range []string{text, percentDecoded(text), percentDecoded(percentDecoded(text))} {
 			joined := path.Join("/root", form)
 			if !strings.HasPrefix(joined, "/root/") || joined != "/root/"+strings.TrimPrefix(form, "/") {

@@ -68,8 +68,8 @@ func TestTransactionResults(t *testing.T) {
 	}
 }
 
-// The transaction that fails comes back as it was sent, only its amount is
-// written like every amount, if it can be read.
+// The failing transaction is returned as it was sent, except that its amount is
+// formatted like every amount if it can be read.
 func TestRefusedTransactionData(t *testing.T) {
 	for sent, want := range map[string]string{
 		`{"amount":7,"zebra":1,"apple":{"x":[1]},"type":"CHARGE"}`: `{"amount":"7.00","type":"CHARGE","apple":{"x":[1]},"zebra":1}`,
@@ -102,8 +102,8 @@ func TestTwinsAreNamed(t *testing.T) {
 	}
 }
 
-// Every 400 of a transactions import has the same members; shared refusals are
-// not changed by that.
+// Every 400 of a transactions import has the same members. Adding them does not
+// change shared refusals.
 func TestRefuseTransactions(t *testing.T) {
 	shared := landfall.Refuse(landfall.CodeAccountNotFound, "None.")
 	if got := string(ErrorBody.Append(nil, RefuseTransactions(shared))); !strings.Contains(got, `"transaction_data":null,"error_detail":"None.","status":"TRANSACTION_IMPORT_ERROR"`) {
@@ -164,7 +164,8 @@ func TestFailureAnswers(t *testing.T) {
 	}
 }
 
-// posted writes what became of a transaction that the account may have had.
+// posted returns the answer for a transaction that the account may already have
+// had.
 func posted(transaction landfall.Transaction, added bool, existing []byte) []byte {
 	result := PostedTransaction{Transaction: transaction, Added: added}
 	if !added {

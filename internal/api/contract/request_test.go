@@ -23,8 +23,8 @@ func violationsOf(t *testing.T, err error) []string {
 	return codes(refusal.Violations)
 }
 
-// TestBrokenJSONIsNoRequest cuts every kind of body short. Half a document that
-// is taken for a whole one is an account without its second half.
+// TestBrokenJSONIsNoRequest truncates every kind of body. If half a document were
+// accepted as a whole one, the account would lose its second half.
 func TestBrokenJSONIsNoRequest(t *testing.T) {
 	readers := map[string]func([]byte) error{
 		"process":      func(body []byte) error { _, err := ReadProcess(t.Context(), body); return err },
@@ -40,7 +40,7 @@ func TestBrokenJSONIsNoRequest(t *testing.T) {
 	}
 }
 
-// A body whose sender has left is not understood to its end.
+// Reading a body stops when its sender has disconnected.
 func TestReadingEndsWithItsCaller(t *testing.T) {
 	gone, leave := context.WithCancel(t.Context())
 	leave()
@@ -58,8 +58,8 @@ func TestReadingEndsWithItsCaller(t *testing.T) {
 	}
 }
 
-// TestReadProcess reads the request that creates accounts, with names that look
-// like those of other requests. One that is guessed at would create the wrong
+// TestReadProcess reads the request that creates accounts, with member names that
+// resemble those of other requests. Guessing a name could create the wrong
 // account.
 func TestReadProcess(t *testing.T) {
 	request, err := ReadProcess(t.Context(), []byte(`{"external_account_number":"1","import_supplier_code":"S","operations_team_name":"Migration Team","dry_run":true}`))
@@ -76,8 +76,8 @@ func TestReadProcess(t *testing.T) {
 	}
 }
 
-// TestReadInstruction wants all that is missing named at once: whoever mends one
-// field at a time sends as often as there are fields.
+// TestReadInstruction expects all missing fields to be reported at once.
+// Otherwise a caller would need one attempt per field.
 func TestReadInstruction(t *testing.T) {
 	request, err := ReadInstruction(t.Context(), []byte(`{"import_supplier":"S","external_account_number":"1","vendor":"SANDBOX","reference":"r","type":"CARD","valid_from":"2024-01-01"}`))
 	want := landfall.Instruction{Vendor: "SANDBOX", Reference: "r", Type: "CARD", ValidFromOn: calendar.Date(2024, time.January, 1)}
@@ -93,8 +93,8 @@ func TestReadInstruction(t *testing.T) {
 	}
 }
 
-// TestReadNotes reads notes with a body, with documents alone and with neither,
-// of which the last says nothing and is refused.
+// TestReadNotes reads notes with a body, with only documents, and with neither.
+// The last has no content and is refused.
 func TestReadNotes(t *testing.T) {
 	request, err := ReadNotes(t.Context(), []byte(`{"import_supplier":"S","external_account_number":"1","notes":[{"body":"x"},{"document_paths":[{"document_path":"a"}]},{"body":""}]}`))
 	if err != nil {
@@ -113,7 +113,7 @@ func TestReadNotes(t *testing.T) {
 	}
 }
 
-// TestReadStatements wants the very bytes of the request back, since they are
+// TestReadStatements expects exactly the bytes of the request, because they are
 // the answer.
 func TestReadStatements(t *testing.T) {
 	body := `{"import_supplier":"S","external_account_number":"1","statements":[{"statement_id":"1","bill_period_from_date":"2024-02-01","bill_period_to_date":"2024-01-01","statement_path":"../x"}]}`
@@ -130,8 +130,8 @@ func TestReadStatements(t *testing.T) {
 	}
 }
 
-// TestListsOverTheLimit sends one item more than a request may have. A bound
-// that is not held is a bound on nobody's memory.
+// TestListsOverTheLimit sends one item more than a request may have. A limit that
+// is not enforced does not bound memory.
 func TestListsOverTheLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		item  string
@@ -169,8 +169,8 @@ const twoTransactions = `{"import_supplier":"S","external_account_number":"1","t
 	{"transaction_id":"1","transaction_date":"2024-05-01","amount":"7","type":"PAYMENT"},
 	{"transaction_id":"1","transaction_date":"2024-05-02","amount":8.5,"type":"CHARGE","note":"late"}]}`
 
-// TestFirstFailingTransactionIsShown spoils one of two transactions. The caller
-// is shown the one to mend, and not the one that was good.
+// TestFirstFailingTransactionIsShown makes one of two transactions invalid. The
+// answer shows the invalid one, not the valid one.
 func TestFirstFailingTransactionIsShown(t *testing.T) {
 	request, err := ReadTransactions(t.Context(), []byte(twoTransactions))
 	if err != nil {
@@ -199,8 +199,8 @@ func TestFirstFailingTransactionIsShown(t *testing.T) {
 	}
 }
 
-// TestTwinsAreFineWhenNothingIsCompared sends twins to be added both, which the
-// caller has asked for in so many words.
+// TestTwinsAreFineWhenNothingIsCompared sends duplicates that are both to be
+// added, as the caller explicitly requested.
 func TestTwinsAreFineWhenNothingIsCompared(t *testing.T) {
 	request, _ := ReadTransactions(t.Context(), []byte(strings.Replace(twoTransactions, `"note"`, `"reason":"R","note"`, 1)))
 	verdict := request.Check(testSupplier(), testNow, false)
@@ -219,8 +219,8 @@ func TestRefusalWithoutATransaction(t *testing.T) {
 	}
 }
 
-// TestRefuseOneTransaction refuses what only the account's books can tell, in
-// the words of every other refusal.
+// TestRefuseOneTransaction refuses a transaction for a reason that only the
+// account's ledger knows, in the same form as every other refusal.
 func TestRefuseOneTransaction(t *testing.T) {
 	request, _ := ReadTransactions(t.Context(), []byte(twoTransactions))
 	refusal := request.Refuse(0, "transaction_date", landfall.CodeOutsideOpenPeriod, "Too early.", nil)
@@ -232,8 +232,8 @@ func TestRefuseOneTransaction(t *testing.T) {
 	}
 }
 
-// TestTransactionData echoes transactions with their amounts as texts. A number
-// would lose pennies in many a caller's JSON.
+// TestTransactionData returns transactions with their amounts as strings. Many
+// JSON parsers would lose pennies with numbers.
 func TestTransactionData(t *testing.T) {
 	request, _ := ReadTransactions(t.Context(), []byte(twoTransactions))
 	transactions := request.Transactions()

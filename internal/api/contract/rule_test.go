@@ -8,8 +8,8 @@ import (
 	"landfall"
 )
 
-// account puts the members of a case into the smallest account without a
-// warning of its own.
+// account adds the members of a case to the smallest account that causes no
+// warnings of its own.
 func account(members string) string {
 	customers := `"customers":[{"family_name":"Byron"}],`
 	if strings.Contains(members, `"customers"`) {
@@ -36,7 +36,7 @@ func agreements(list string) string {
 
 const line = `"rate_band":"R","start_date":"2024-01-01","end_date":"2024-01-31",`
 
-// ruleCases has a break and a near miss for every rule of the book.
+// ruleCases has a violation and a near miss for every rule of the rule book.
 var ruleCases = []struct {
 	code, attr   string
 	broken, fine string
@@ -166,8 +166,8 @@ func TestEveryRule(t *testing.T) {
 	}
 }
 
-// expectRule checks that a broken rule is told where its severity says, alone.
-// An empty severity is the default.
+// expectRule checks that a broken rule is reported alone and according to its
+// severity. An empty severity means the default.
 func expectRule(t *testing.T, code, attr, members string, severity landfall.Severity) {
 	t.Helper()
 	verdict := mustRead(t, account(members)).Check(strictSupplier(code, severity), testNow)

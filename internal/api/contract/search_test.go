@@ -21,7 +21,8 @@ func sought() *landfall.AccountData {
 	}
 }
 
-// finds reports whether words find the account, by their beginnings or whole.
+// finds reports whether the words match the account, as prefixes or as whole
+// words.
 func finds(words string, whole bool) bool {
 	entered := SearchTerms(sought(), "GB", whole)
 	return slices.ContainsFunc(SearchWords(words, []string{"DE", "GB"}).Terms, func(wanted landfall.SearchTerm) bool {

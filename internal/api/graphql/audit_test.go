@@ -12,8 +12,8 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// TestServerAudits runs the public GraphQL over HTTP server audits, with the
-// schema open to introspection and without.
+// TestServerAudits runs the public GraphQL over HTTP server audits with
+// introspection on and off.
 func TestServerAudits(t *testing.T) {
 	packages := tooltest.Node(t, "audit")
 	for name, introspection := range map[string]bool{"introspection on": true, "introspection off": false} {

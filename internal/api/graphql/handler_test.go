@@ -18,12 +18,12 @@ import (
 	"landfall/internal/service/auth"
 )
 
-// canary is a secret that must not come out anywhere.
+// canary is a secret that must not appear in any output.
 const canary = "lf_canarycana_ry0canary0canary0canary0canary0canary0canary0canary0"
 
-// stubIssuer answers as it is told to and counts how often it was asked. The
-// issuer itself is tested where it lives, and with this handler over a real
-// store in another file here; a stub makes each of its answers easy to get.
+// stubIssuer returns preset results and counts its calls. The issuer itself has
+// its own tests, and another file here tests it with this handler over a real
+// store. A stub makes each of its results easy to produce.
 type stubIssuer struct {
 	err    error
 	panics bool
@@ -45,7 +45,7 @@ func (s *stubIssuer) Refresh(ctx context.Context, source, token string) (auth.Gr
 
 const login = `mutation ($key: String!) { obtainServiceToken(input: {apiKey: $key}) { token expiresIn refreshToken refreshExpiresIn } }`
 
-// post makes a request with a document and variables.
+// post returns a request with a document and variables.
 func post(document string, variables map[string]any) *http.Request {
 	body, _ := json.Marshal(map[string]any{"query": document, "variables": variables})
 	r := httptest.NewRequest(http.MethodPost, "/v1/graphql/", bytes.NewReader(body))
@@ -53,7 +53,7 @@ func post(document string, variables map[string]any) *http.Request {
 	return r
 }
 
-// answer is what came back.
+// answer is a decoded response.
 type answer struct {
 	*httptest.ResponseRecorder
 	Errors []struct {
@@ -71,7 +71,7 @@ func (a answer) code() string {
 	return a.Errors[0].Extensions.Code
 }
 
-// ask serves a request and checks what holds for every answer.
+// ask serves a request and checks what every response must satisfy.
 func ask(t *testing.T, handler http.Handler, r *http.Request) answer {
 	t.Helper()
 	got := answer{ResponseRecorder: httptest.NewRecorder()}
@@ -93,8 +93,8 @@ func ask(t *testing.T, handler http.Handler, r *http.Request) answer {
 	return got
 }
 
-// TestBothSpellingsObtainAToken asks under both names of the mutation.
-// Integrators have written either.
+// TestBothSpellingsObtainAToken uses both names of the mutation, because
+// integrators have used either.
 func TestBothSpellingsObtainAToken(t *testing.T) {
 	for _, field := range []string{"obtainServiceToken", "ObtainServiceToken"} {
 		issuer := &stubIssuer{}
@@ -115,8 +115,8 @@ func TestBothSpellingsObtainAToken(t *testing.T) {
 	}
 }
 
-// TestRefresh obtains a token with a refresh token alone, and must not take the
-// empty key beside it for a key.
+// TestRefresh obtains a token with only a refresh token. The empty key beside it
+// must not count as a key.
 func TestRefresh(t *testing.T) {
 	issuer := &stubIssuer{}
 	got := ask(t, graphql.New(issuer, graphql.Options{}),
@@ -126,8 +126,8 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// TestExactlyOneCredential gives none, or two. Which of two is meant is not ours
-// to choose, and asking the issuer with none would count as a guess.
+// TestExactlyOneCredential sends none, or two. The service must not choose
+// between two, and calling the issuer with none would count as a guess.
 func TestExactlyOneCredential(t *testing.T) {
 	for _, input := range []string{`{}`, `{apiKey: null}`, `{apiKey: null, refreshToken: null}`, `{apiKey: "a", refreshToken: "b"}`} {
 		issuer := &stubIssuer{}
@@ -139,8 +139,9 @@ func TestExactlyOneCredential(t *testing.T) {
 	}
 }
 
-// TestFailuresOfTheIssuer lets the issuer fail in every way. A caller who is
-// told of a bad key while the database is away throws a good one out.
+// TestFailuresOfTheIssuer makes the issuer fail in every way. A caller who is
+// told that a key is invalid while the database is unavailable would discard a
+// valid key.
 func TestFailuresOfTheIssuer(t *testing.T) {
 	cases := map[string]struct {
 		err          error
@@ -179,8 +180,8 @@ func TestFailuresOfTheIssuer(t *testing.T) {
 	}
 }
 
-// TestPanicIsAnInternalError lets the issuer panic. Neither the answer nor the
-// log may hold the key that was sent.
+// TestPanicIsAnInternalError makes the issuer panic. Neither the answer nor the
+// log may contain the key that was sent.
 func TestPanicIsAnInternalError(t *testing.T) {
 	var log bytes.Buffer
 	handler := graphql.New(&stubIssuer{panics: true}, graphql.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
@@ -193,8 +194,8 @@ func TestPanicIsAnInternalError(t *testing.T) {
 	}
 }
 
-// TestIntrospectionAndHintsAreASetting asks for the schema with introspection on
-// and off. Hints would tell the schema word by word where it is off.
+// TestIntrospectionAndHintsAreASetting requests the schema with introspection on
+// and off. With introspection off, hints would reveal the schema word by word.
 func TestIntrospectionAndHintsAreASetting(t *testing.T) {
 	const schema = `{ __schema { types { name } } __type(name: "Mutation") { name } }`
 	const mistyped = `mutation { obtainServiceTokn(input: {apiKey: "` + canary + `"}) { token } }`
@@ -215,7 +216,8 @@ func TestIntrospectionAndHintsAreASetting(t *testing.T) {
 }
 
 // TestSourceIsThePeerUnlessConfigured sends a header that names another source.
-// Believed from anybody, it would let a guesser be somebody else each time.
+// If it were trusted from any peer, an attacker could appear as a new source with
+// each guess.
 func TestSourceIsThePeerUnlessConfigured(t *testing.T) {
 	for _, configured := range []bool{true, false} {
 		issuer := &stubIssuer{}
@@ -232,7 +234,7 @@ func TestSourceIsThePeerUnlessConfigured(t *testing.T) {
 	}
 }
 
-// TestQueryByGet asks without a body, as probes and browsers do.
+// TestQueryByGet sends a query without a body, as probes and browsers do.
 func TestQueryByGet(t *testing.T) {
 	request := httptest.NewRequest(http.MethodGet, "/v1/graphql/?query="+url.QueryEscape("{ service }"), nil)
 	got := ask(t, graphql.New(&stubIssuer{}, graphql.Options{}), request)

@@ -11,13 +11,13 @@ import (
 	"landfall/internal/api/graphql"
 )
 
-// hostile is a request that must be refused without a token being issued.
+// hostile is a request that must be refused without issuing a token.
 type hostile struct {
-	method, media, target, body string // the usual ones when empty
+	method, media, target, body string // the defaults if empty
 	status                      int
 }
 
-// quoted writes a document as the body of a request.
+// quoted returns a document as the body of a request.
 func quoted(document string) string {
 	return fmt.Sprintf(`{"query":%s}`, strings.ReplaceAll(fmt.Sprintf("%q", document), `\x`, `\u00`))
 }
@@ -110,8 +110,9 @@ func (h hostile) request() *http.Request {
 	return request
 }
 
-// What is well formed but does not fit the schema is refused with 200 in plain
-// JSON and with 400 in the modern media type, and repeats nothing.
+// A well-formed document that does not match the schema is refused with 200 as
+// plain JSON and with 400 in the GraphQL response media type. The refusal repeats
+// nothing.
 func TestDocumentsThatDoNotFit(t *testing.T) {
 	documents := map[string]string{
 		"empty":                   `{"query":""}`,
@@ -153,8 +154,8 @@ func TestDocumentsThatDoNotFit(t *testing.T) {
 	}
 }
 
-// Whatever is sent, the handler answers with JSON, asks the issuer at most once
-// and repeats no key; ask checks the form of the answer.
+// For any input, the handler answers with JSON, calls the issuer at most once and
+// repeats no key; ask checks the form of the answer.
 func FuzzHandler(f *testing.F) {
 	f.Add("POST", "application/json", quoted(login), false)
 	f.Add("POST", "application/json", login, true)

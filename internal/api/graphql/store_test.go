@@ -17,8 +17,8 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// TestTheWholeWay walks from an API key to a principal and through every kind
-// of bad key, over a real store.
+// TestTheWholeWay goes from an API key to a principal and through every kind of
+// invalid key, over a real store.
 func TestTheWholeWay(t *testing.T) {
 	store, err := sqlstore.Open(t.Context(), dbtest.SQLite(t),
 		sqlstore.Options{Server: true, ApplySchema: true})
@@ -51,7 +51,7 @@ func TestTheWholeWay(t *testing.T) {
 		t.Errorf("%+v, %v", principal, err)
 	}
 
-	// One and the same answer to every bad key, to the byte.
+	// Every invalid key gets the same answer, to the byte.
 	bodies := map[string]bool{}
 	for _, key := range []string{revokedText.Reveal(), expiredText.Reveal(), unknownText.Reveal(), "nonsense", "", token.Token} {
 		got := try(key)
@@ -67,7 +67,7 @@ func TestTheWholeWay(t *testing.T) {
 		t.Errorf("the answers differ: %v", bodies)
 	}
 
-	// Failing on and on is slowed down; the right key still passes.
+	// Repeated failures are slowed down; the right key still works.
 	for range 40 {
 		got = try("nonsense")
 	}

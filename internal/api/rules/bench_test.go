@@ -58,7 +58,7 @@ var sampleTable = func() *Table {
 		Optional("metadata", List(0, 1000, Object(entry)), ""))
 }()
 
-// account is the struct a program without tables would decode into.
+// account is the struct that a program without tables would decode into.
 type account struct {
 	ImportSupplier           string  `json:"import_supplier"`
 	ExternalAccountNumber    string  `json:"external_account_number"`
@@ -136,8 +136,9 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkReadRatio takes turns, so that a busy machine is unfair to all
-// alike: reading against a table has to cost about as much as reading at all.
+// BenchmarkReadRatio alternates between the ways to read, so that a busy machine
+// affects all of them alike. Reading against a table has to cost about as much as
+// plain decoding.
 func BenchmarkReadRatio(b *testing.B) {
 	var read, tokens, structs time.Duration
 	spend := func(on *time.Duration, work func(*testing.B)) {

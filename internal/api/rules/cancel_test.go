@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Reading went on for seconds after the client had left.
+// Reading used to go on for seconds after the client had disconnected.
 func TestReadingStopsWhenNobodyWaits(t *testing.T) {
 	gone := make(chan struct{})
 	close(gone)
@@ -15,7 +15,8 @@ func TestReadingStopsWhenNobodyWaits(t *testing.T) {
 		"values that are kept as sent":   `{"name":"a","part":{"id":"1","any":[` + strings.Repeat("1,", 10_000) + `1]}`,
 		"fields that nobody knows":       `{"name":"a","part":{"id":"1","any":{` + names10000() + `}}`,
 	} {
-		// The end of each body is missing, which only who gets there can tell.
+		// The end of each body is missing, so only a reader that gets there reports
+		// it.
 		document, fault := thing.Read([]byte(body), Limits{Done: gone})
 		if document != nil || fault == nil || fault.Detail != detailCancelled {
 			t.Errorf("%s: %+v", what, fault)

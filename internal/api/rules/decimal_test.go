@@ -6,8 +6,8 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// A decimal that was kept as a count is the one that its digits say, whatever
-// way they were sent in.
+// A decimal stored as an integer equals what its digits say, however they were
+// written.
 func TestDecimalsAreReadOnce(t *testing.T) {
 	table := NewTable("Decimals", "", Optional("rate", Decimal(), ""), Optional("amount", Amount(), ""))
 	for sent, spelled := range map[string]string{
@@ -21,7 +21,7 @@ func TestDecimalsAreReadOnce(t *testing.T) {
 		}
 		for _, field := range []string{"rate", "amount"} {
 			node := doc.Root().Field(field)
-			if !node.Valid() { // an amount with more places than money has
+			if !node.Valid() { // an amount with more decimal places than money has
 				continue
 			}
 			want, err := money.ParseDecimal(spelled)

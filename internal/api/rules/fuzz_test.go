@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// FuzzRead holds the reader against two others: what it calls readable the
-// lenient one must read too, and the strict one must not find a fault in.
+// FuzzRead compares the reader with two others. If it accepts a body, the lenient
+// one must read it too, and the strict one must not find a fault in it.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		`{"name":"x"}`, `{"name":"x","name":"y"}`, `{"name":"\ud800"}`, `{"parts":[{"id":"1","any":{"a":[1e9,null]}}]}`,
@@ -40,7 +40,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// sameValues compares what was read with what encoding/json reads.
+// sameValues compares the values with those that encoding/json reads.
 func sameValues(t *testing.T, body []byte, doc *Document) {
 	var plain map[string]any
 	if err := json.Unmarshal(body, &plain); err != nil {

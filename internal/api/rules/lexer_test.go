@@ -8,7 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// bothWays reads a body by the quick way and by the decoder, and compares.
+// bothWays reads a body with the fast path and with the decoder, and compares the
+// results.
 func bothWays(t *testing.T, body string) (lost bool) {
 	t.Helper()
 	is := scanTraits(body)
@@ -101,7 +102,7 @@ func TestTheQuickWayIsTakenBySoundBodiesAlone(t *testing.T) {
 	}
 }
 
-// FuzzBothWays looks for a body that the two ways understand differently.
+// FuzzBothWays looks for a body that the two paths read differently.
 func FuzzBothWays(f *testing.F) {
 	for _, seed := range []string{
 		`{"name":"x", "words":["a","b"],"count":3}`, `{"name":"\u00e9\n","any":{"a":[1e9,null,{"b":{}}]}}`,
@@ -121,8 +122,8 @@ func FuzzBothWays(f *testing.F) {
 	})
 }
 
-// TestSurveyFindsEveryByte puts every byte at every place of a text: what is
-// seen eight at a time must be what one sees by itself.
+// TestSurveyFindsEveryByte puts every byte at every position of a text. Scanning
+// eight bytes at a time must find the same as scanning one by one.
 func TestSurveyFindsEveryByte(t *testing.T) {
 	for length := range 40 {
 		for place := range length {

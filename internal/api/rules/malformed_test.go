@@ -86,8 +86,8 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// A name the sender made up is repeated, but must not break a log, a terminal
-// or a page.
+// A member name invented by the sender is repeated, but must not break a log, a
+// terminal or a page.
 func TestHostileNames(t *testing.T) {
 	for name, want := range map[string]string{
 		`<img src=x>`:                `<img src=x>`,
@@ -107,7 +107,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// Nothing a sender wrote as a value may come back: it may be personal data.
+// No value that a sender wrote may be returned: it may be personal data.
 func TestNoValueIsRepeated(t *testing.T) {
 	const secret = "S3CRET"
 	for _, field := range []string{"name", "text", "prose", "choice", "code", "flag", "count", "amount", "rate", "day", "at", "part", "parts", "words"} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// every looks a table's own names up, names that are nearly the same, and those
+// every looks up a table's own names, names that are nearly the same, and those
 // of every other table.
 func every(t *testing.T, table *Table, others ...string) {
 	t.Helper()
@@ -39,7 +39,7 @@ func TestNamesAreFoundAtOnce(t *testing.T) {
 	every(t, thing, sampleTable.names...)
 }
 
-// Names that differ where nobody looks are found by the index.
+// The index tells names apart that differ only in bytes that its hash ignores.
 func TestNamesThatLookAlikeAreFound(t *testing.T) {
 	table := NewTable("Twins", "", Optional("first_of_a_few_twins", Boolean(), ""), Optional("first_of_z_few_twins", Boolean(), ""), Optional("first_of_y_few_twins", Boolean(), ""))
 	if table.lookup != nil {
@@ -52,7 +52,7 @@ func TestNamesThatLookAlikeAreFound(t *testing.T) {
 	}
 }
 
-// In whatever order members come, each is found under its own name.
+// Each member is found under its own name, whatever the order.
 func TestMembersAreFoundInEveryOrder(t *testing.T) {
 	names := []string{"a", "b", "c", "d"}
 	fields := make([]Field, len(names))

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Decoders are used again: a body must never see anything of another one, not
-// even after one that ended in the middle.
+// Decoders are reused: a body must never see data of another one, even after one
+// that broke off in the middle.
 func TestReadersDoNotMix(t *testing.T) {
 	var group sync.WaitGroup
 	for worker := range 8 {
@@ -31,7 +31,7 @@ func TestReadersDoNotMix(t *testing.T) {
 	group.Wait()
 }
 
-// Nodes are used again too: a document must never see those of another one.
+// Nodes are reused too: a document must never see those of another one.
 func TestReleasedNodesDoNotMix(t *testing.T) {
 	var group sync.WaitGroup
 	for worker := range 8 {

@@ -38,7 +38,7 @@ var thing = func() *Table {
 var digitsOnly = &Format{Name: "digits", Code: "invalid_digits", Detail: "Must be digits.", Pattern: "^[0-9]+$",
 	Check: func(text string) bool { return strings.Trim(text, "0123456789") == "" }}
 
-// problems reads a body and gives "code attr" of everything wrong with it.
+// problems reads a body and returns "code attr" for each violation.
 func problems(t *testing.T, body string) []string {
 	t.Helper()
 	doc, fault := thing.Read([]byte(body), Limits{})
@@ -187,8 +187,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// The first of a field's own problems is enough, but every field has its turn,
-// in the order of the document; what is missing stands where its object ends.
+// Only the first problem of a field is reported, but every field is checked, in
+// document order. A missing field is reported at the end of its object.
 func TestDocumentOrder(t *testing.T) {
 	body := `{"parts":[{"any":1},{"id":"1","x":0}],"day":"?","words":["123456","a","b"],"flag":0}`
 	want := []string{"required parts.0.id", "unknown_field parts.1.x", "invalid_date day",
@@ -205,7 +205,7 @@ func TestValues(t *testing.T) {
 	if fault != nil {
 		t.Fatal(fault)
 	}
-	clear(body) // the document must not depend on it any more
+	clear(body) // the document must not depend on it after Read
 	root := doc.Root()
 	got := map[string]any{
 		"name": root.Field("name").Text(), "flag": root.Field("flag").Bool(), "count": root.Field("count").Int(),
@@ -233,7 +233,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// Rules look without asking first: nothing a node is asked may panic.
+// Rules query nodes without checking first, so no method of a node may panic.
 func TestAbsentNodes(t *testing.T) {
 	doc, _ := thing.Read([]byte(`{"name":"x","flag":true,"part":7,"words":{},"count":"x"}`), Limits{})
 	root := doc.Root()

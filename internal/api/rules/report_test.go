@@ -13,8 +13,8 @@ func TestRulesAndShapeShareOneOrder(t *testing.T) {
 		t.Fatal(fault)
 	}
 	root, report := doc.Root(), doc.Report()
-	report.AddField(root, "amount", "c6", "") // absent: where the object ends
-	report.AddField(root, "name", "c4", "")   // present: where it stands
+	report.AddField(root, "amount", "c6", "") // absent: at the end of the object
+	report.AddField(root, "name", "c4", "")   // present: at its position
 	report.AddField(root.Field("part"), "any", "c3", "")
 	report.Add(root.Field("part"), "c2", "")
 	report.Add(root, "c1", "")
@@ -66,8 +66,8 @@ func TestAtMostAHundredErrors(t *testing.T) {
 	}
 }
 
-// A rule that looks at the beginning of the document after the reader found a
-// hundred problems behind it must still be shown first.
+// A violation at the beginning of the document must come first even if a rule
+// finds it after the reader found a hundred problems further on.
 func TestTheFirstHundredAreThoseOfTheDocument(t *testing.T) {
 	doc, _ := thing.Read([]byte(`{"name":"x"`+strangers(200)+`}`), Limits{})
 	doc.Report().Add(doc.Root().Field("name"), "first", "")

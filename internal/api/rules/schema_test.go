@@ -48,8 +48,8 @@ func TestSchemaOfAField(t *testing.T) {
 	}
 }
 
-// What the reader accepts the schema accepts, and the other way round, but for
-// the few things JSON Schema has no words for.
+// The reader and the schema accept the same bodies, except for the few things
+// that JSON Schema cannot express.
 func TestSchemaAndReaderAgree(t *testing.T) {
 	part := thing.Fields[thing.index["part"]].Type.Table
 	root := thing.Schema(byName)
