@@ -20,7 +20,7 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// running is a program that listens, as the command runs it.
+// running is a listening program, started as the command starts it.
 type running struct {
 	*world
 	base string
@@ -69,8 +69,8 @@ func stageBody(external string) string {
 
 const stagePath = "/v1/data-import/account-import-process/create-or-update/"
 
-// Callers that do as they are told never see a failure while the program ends:
-// every request is answered well, or meets a closed door before it was sent.
+// Well-behaved callers see no failure during shutdown: every request succeeds, or
+// its connection is refused before it is sent.
 func TestShutdownLosesNoRequest(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		r := start(t, database, nil)
@@ -78,8 +78,8 @@ func TestShutdownLosesNoRequest(t *testing.T) {
 		var callers sync.WaitGroup
 		for caller := range 16 {
 			callers.Go(func() {
-				// A connection that a busy machine left alone for longer than the server
-				// waits before it closes those is not used again.
+				// Idle connections are dropped before the server closes them, so that
+				// a busy machine cannot make a caller reuse a closed one.
 				client := &http.Client{Transport: &http.Transport{IdleConnTimeout: 100 * time.Millisecond}}
 				defer client.CloseIdleConnections()
 				for i := 0; ; i++ {
@@ -115,8 +115,8 @@ func TestShutdownLosesNoRequest(t *testing.T) {
 	})
 }
 
-// A request that is half sent when the end begins is still answered, while
-// the program says that it is not ready and tells everybody to leave.
+// A request that is half sent when shutdown begins is still answered. Meanwhile
+// the program reports that it is not ready and asks callers to disconnect.
 func TestShutdownWaitsForSlowRequests(t *testing.T) {
 	r := start(t, databases["sqlite"](t), func(settings *app.Settings) { settings.ShutdownDelay = 2 * time.Second })
 	reader, writer := io.Pipe()
@@ -154,8 +154,8 @@ func TestShutdownWaitsForSlowRequests(t *testing.T) {
 	}
 }
 
-// The time to send a request ends when it is sent: a slow reader of a long
-// list is not taken for one that left.
+// The read timeout ends once the request is read: a slow reader of a long list is
+// not cut off.
 func TestLongAnswersOutliveTheReadTimeout(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	r := start(t, databases["sqlite"](t), func(settings *app.Settings) { settings.ReadTimeout = time.Second })
@@ -182,7 +182,8 @@ func TestLongAnswersOutliveTheReadTimeout(t *testing.T) {
 	}
 }
 
-// narrow keeps the kernel from swallowing the whole answer.
+// narrow limits the socket buffer, so that the kernel does not take the whole
+// answer.
 func narrow(ctx context.Context, network, address string) (net.Conn, error) {
 	connection, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err == nil {
@@ -191,7 +192,7 @@ func narrow(ctx context.Context, network, address string) (net.Conn, error) {
 	return connection, err
 }
 
-// fill writes many staged accounts at once, past the store.
+// fill writes many staged accounts at once, bypassing the store.
 func fill(t *testing.T, r *running, rows int) {
 	t.Helper()
 	r.execute(t, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
@@ -199,7 +200,7 @@ func fill(t *testing.T, r *running, rows int) {
 		SELECT supplier.id, printf('%0128d', i), 'staged', 1, zeroblob(32), i, i FROM n, supplier WHERE code = 'NORTH'`, rows)
 }
 
-// A database that stays away ends the start after the time it was given.
+// If the database stays unavailable, startup fails after the configured time.
 func TestDatabaseAway(t *testing.T) {
 	settings := app.Defaults()
 	settings.Database = "postgres://nobody:hunter2@127.0.0.1:1/none"

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// flaky is a writer that can be made to fail, to tear a line, or to hang.
+// flaky is a writer that can be made to fail, to write a partial line, or to
+// hang.
 type flaky struct {
 	mu      sync.Mutex
 	text    bytes.Buffer
@@ -63,7 +64,7 @@ func (f *flaky) messages(t *testing.T) (all []string) {
 	return all
 }
 
-// The log used to be silent for ever after one write that failed.
+// The log used to be silent forever after one failed write.
 func TestTheLogRecoversAfterAFailedWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &flaky{}
@@ -90,7 +91,7 @@ func TestTheLogRecoversAfterAFailedWrite(t *testing.T) {
 	})
 }
 
-// What does not fit any more is counted, and the count is told.
+// Lines that do not fit into the buffer are counted, and the count is logged.
 func TestTheLogSaysWhatItLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &flaky{refuses: true}
@@ -125,7 +126,7 @@ func TestTheLogSaysWhatItLost(t *testing.T) {
 	})
 }
 
-// A reader of the log that stops reading must not stop the service.
+// A log reader that stops reading must not stop the service.
 func TestAHangingLogHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &flaky{hangs: make(chan struct{})}

@@ -13,9 +13,8 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// Real clients send a book whose answers fit into no buffer between us, most of
-// them everything before they read anything. None of them may wait for us
-// while we wait for it.
+// Real clients send a book whose answers exceed every buffer on the way. Most
+// send everything before they read anything. Client and server must not deadlock.
 func TestClientsThatSendBeforeTheyRead(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	const lines = 40_000
@@ -71,8 +70,8 @@ sys.stdout.buffer.write(connection.getresponse().read())`, path, file, w.words["
 	}
 }
 
-// Who takes nothing while the spool is full is told where to go on, and gets to
-// hear it although he sends to the end first.
+// When the spool is full, the stream ends and the summary tells the client where
+// to continue. The client receives it even if it sends everything first.
 func TestFullSpoolEndsTheStream(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	w := newWorld(t, databases["sqlite"](t), func(settings *app.Settings) { settings.BulkSpoolSize = 1 << 20 })

@@ -15,7 +15,7 @@ import (
 	"landfall/internal/app"
 )
 
-// When the service ends, a stream that is under way is told where to go on.
+// When the service shuts down, an active stream is told where to continue.
 func TestStreamEndsWithTheService(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		settings := app.Defaults()
@@ -31,7 +31,7 @@ func TestStreamEndsWithTheService(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- w.application.Run(ctx) }()
 		read, write := io.Pipe()
-		var over atomic.Bool // as a caller sees it who reads while he sends
+		var over atomic.Bool // as seen by a client that reads while it sends
 		go func() {
 			defer write.Close()
 			for i := 0; !over.Load(); i++ {
@@ -71,7 +71,7 @@ func TestStreamEndsWithTheService(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		// What was answered was done, and from next_line on nothing was.
+		// Every answered line was processed, and no line from next_line on.
 		if err := w.application.Store().View(t.Context(), func(view landfall.View) error {
 			for i := range last.Summary.NextLine + 50 {
 				_, err := view.Process(t.Context(), landfall.Key{Supplier: "NORTH", External: fmt.Sprint(i)})
@@ -100,8 +100,8 @@ func (w *world) awaitStaged(t *testing.T, external string) {
 	t.Errorf("%s was never staged", external)
 }
 
-// However often the database breaks off, going on at next_line brings every
-// line home, once.
+// However often the database disconnects, continuing at next_line processes every
+// line exactly once.
 func TestStreamsSurviveTheDatabase(t *testing.T) {
 	w := newWorld(t, databases["postgres"](t), nil)
 	const lines = 6000
@@ -143,7 +143,7 @@ func TestStreamsSurviveTheDatabase(t *testing.T) {
 	}
 	stop()
 	breaking.Wait()
-	// Connections that were ended are still in the pool for a moment.
+	// Terminated connections stay in the pool for a moment.
 	staged, err := 0, error(nil)
 	for range 10 {
 		staged, err = 0, nil

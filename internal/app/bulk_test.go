@@ -20,19 +20,20 @@ import (
 	"landfall/internal/app"
 )
 
-// bulkKinds are the tails of the calls that have a bulk form.
+// bulkKinds lists the path suffixes of the calls that have a bulk form.
 var bulkKinds = []string{
 	"validate-account", "account-import-process/create-or-update", "account-import-process/process", "notes/create",
 	"transactions/create", "historical-statements/create", "payment-instruction/create",
 }
 
-// post sends a body and gives the status and what came back.
+// post sends a body and returns the status and the response body.
 func (w *world) post(t *testing.T, path, media string, body io.Reader) (int, string) {
 	t.Helper()
 	return w.converse(t, path, media, body, func(string) {})
 }
 
-// converse sends a body and hears every line of the answer as it comes.
+// converse sends a body and passes every line of the answer to hear as it
+// arrives.
 func (w *world) converse(t *testing.T, path, media string, body io.Reader, hear func(line string)) (status int, heard string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.server.URL+"/v1/data-import/"+path, body)
@@ -59,7 +60,7 @@ func (w *world) converse(t *testing.T, path, media string, body io.Reader, hear 
 	}
 }
 
-// sendLines sends lines and gives the answers and the summary.
+// sendLines sends lines and returns the answers and the summary.
 func (w *world) sendLines(t *testing.T, kind, query string, lines []string) (answers []string, summary string) {
 	t.Helper()
 	status, body := w.post(t, "bulk/"+kind+"/"+query, "application/x-ndjson", strings.NewReader(strings.Join(lines, "\n")))
@@ -70,11 +71,11 @@ func (w *world) sendLines(t *testing.T, kind, query string, lines []string) (ans
 	return all[:len(all)-1], all[len(all)-1]
 }
 
-// inconstant is what differs between two worlds: numbers of accounts and times.
+// inconstant matches what differs between two worlds: account numbers and times.
 var inconstant = regexp.MustCompile(`A-[0-9A-Z]{8}|20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// Each line is answered byte for byte as the single call would have been, good
-// and bad ones, of every kind.
+// Each line is answered byte for byte like the corresponding single call, for
+// valid and invalid lines of every kind.
 func TestLinesAreAnsweredAsSingleCalls(t *testing.T) {
 	const accounts, lines = 40, 160
 	onBoth(t, func(t *testing.T, database string) {
@@ -109,7 +110,7 @@ func TestLinesAreAnsweredAsSingleCalls(t *testing.T) {
 	})
 }
 
-// scribbler writes bodies as somebody sends them who makes mistakes.
+// scribbler generates bodies, some of them with mistakes.
 type scribbler struct {
 	*rand.Rand
 	accounts int
@@ -160,7 +161,7 @@ func (s *scribbler) body(kind string, _ int) string {
 	return body
 }
 
-// pick gives the usual one, or every so often one of the others.
+// pick returns the usual value, and one time in often one of the others.
 func (s *scribbler) pick(usual string, often int, others ...string) string {
 	if s.IntN(often) > 0 {
 		return usual
@@ -168,7 +169,7 @@ func (s *scribbler) pick(usual string, often int, others ...string) string {
 	return others[s.IntN(len(others))]
 }
 
-// Lines of one account take effect in the order they stand in.
+// Lines of one account take effect in their order.
 func TestLinesOfAnAccountKeepTheirOrder(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		w := newWorld(t, database, nil)
@@ -212,8 +213,8 @@ func TestLinesOfAnAccountKeepTheirOrder(t *testing.T) {
 	})
 }
 
-// Creations wait for a place where single calls are told to come back, and
-// several bulk requests at once leave exactly one account of each.
+// Creations wait for a slot where single calls are told to retry. Several
+// concurrent bulk requests leave exactly one account of each.
 func TestLinesWaitForPlaces(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		w := newWorld(t, database, func(settings *app.Settings) { settings.ConcurrencyLimit = 2 })
@@ -244,7 +245,8 @@ func TestLinesWaitForPlaces(t *testing.T) {
 	})
 }
 
-// A quota of bytes a day ends a stream; one of requests a second slows it down.
+// A quota of bytes per day ends a stream; one of requests per second slows it
+// down.
 func TestQuotasOfStreams(t *testing.T) {
 	w := newWorld(t, databases["sqlite"](t), nil)
 	line := `{"import_supplier":"NORTH","external_account_number":"1","customers":[{}]}`

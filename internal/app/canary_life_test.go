@@ -22,15 +22,15 @@ import (
 	"landfall/internal/test/mailtest"
 )
 
-// bird is a service in which one word stands for everything personal, with
-// whoever it talks to: some of them say the word back.
+// bird is a service in which one word replaces all personal data. It includes the
+// servers that the service talks to; some of them echo the word.
 type bird struct {
 	*running
 	word    string
 	sender  *webhook.Sender
-	events  lockedBuffer // what webhooks were sent
-	refused atomic.Int64 // by receivers
-	bounced atomic.Int64 // by the mail server
+	events  lockedBuffer // the events that webhooks received
+	refused atomic.Int64 // events received; the first one is refused
+	bounced atomic.Int64 // mails refused by the mail server
 }
 
 // newBird starts a service with a word.
@@ -58,7 +58,8 @@ func newBird(t *testing.T, database, word string, log io.Writer, change func(*ap
 	return b
 }
 
-// refuseMails is a mail server that knows nobody, and says whom it does not know.
+// refuseMails is a mail server that refuses every recipient and echoes the
+// address.
 func (b *bird) refuseMails(line net.Conn) {
 	fmt.Fprint(line, "220 mail.example\r\n")
 	for words := bufio.NewScanner(line); words.Scan(); {
@@ -73,7 +74,8 @@ func (b *bird) refuseMails(line net.Conn) {
 	}
 }
 
-// receiver takes events, but not the first of them, over which it complains.
+// receiver accepts events except the first, which it answers with an error that
+// contains the word.
 func (b *bird) receiver(t *testing.T) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(&b.events, r.Body)
@@ -85,7 +87,7 @@ func (b *bird) receiver(t *testing.T) string {
 	return server.URL
 }
 
-// account is one with the word in every text that may hold it.
+// account returns an account with the word in every text that allows it.
 func (b *bird) account(external, more string) string {
 	return strings.NewReplacer("WORD", b.word, "\n", "").Replace(`{"import_supplier":"NORTH","external_account_number":"` + external + `","billing_name":"WORD",
 "billing_address":{"country":"GB","street_address":"WORD","locality":"WORD","postal_code":"WORD"},
@@ -97,8 +99,8 @@ func (b *bird) account(external, more string) string {
 "payment_instructions":[{"vendor":"SANDBOX","reference":"WORD","type":"CARD"}]` + more + `}`)
 }
 
-// live does everything that can leave the word somewhere: every kind of
-// request and what it may come to, runs, events, mails, the console.
+// live does everything that can leave the word somewhere: every kind of request
+// with its possible outcomes, runs, events, mails, the console.
 func (b *bird) live(t *testing.T) {
 	t.Helper()
 	ctx := t.Context()
@@ -123,7 +125,7 @@ func (b *bird) live(t *testing.T) {
 		{"account-import-process/process", process("1", `,"dry_run":true`), 400},
 		{"account-import-process/process", process("1", ""), 201},
 		{"account-import-process/process", process("1", ""), 400},
-		// One that is refused, one that fails because of what it holds.
+		// One account is refused, one fails because of its content.
 		{"account-import-process/create-or-update", b.account("4", `,"currency":"WORD","WORD":"WORD"`), 400},
 		{"account-import-process/create-or-update", strings.Replace(b.account("2", ""), `"reference":"`, `"reference":"not-found-`, 1), 201},
 		{"account-import-process/process", process("2", ""), 400},
@@ -151,7 +153,7 @@ func (b *bird) live(t *testing.T) {
 	b.settle(t)
 }
 
-// visit does in the console what shows personal data, and what takes words.
+// visit uses the console pages that show personal data or accept text.
 func (b *bird) visit(t *testing.T) {
 	t.Helper()
 	link, err := b.operator.CreateOperator(t.Context(), "ada", landfall.ConsoleOperator)
@@ -197,7 +199,7 @@ func (b *bird) visit(t *testing.T) {
 	}
 }
 
-// settle waits until everything that happens by itself has happened.
+// settle waits until all background work is done.
 func (b *bird) settle(t *testing.T) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
@@ -214,10 +216,10 @@ func (b *bird) settle(t *testing.T) {
 	}
 }
 
-// spill sends more lines than answers fit into memory and reads none of them,
-// until they wait on disk; leave goes away. The connection keeps the system's
-// buffers: with a tiny one, full, Linux may drop what the other side acknowledges
-// too, and then nobody gets on.
+// spill sends more lines than there is memory for their answers and reads none of
+// them, until answers are spooled to disk; leave closes the connection. The
+// connection keeps the default buffers: with a tiny full buffer, Linux may drop
+// the other side's acknowledgements too, and then neither side makes progress.
 func (b *bird) spill(t *testing.T) (leave func()) {
 	t.Helper()
 	line, err := net.Dial("tcp", strings.TrimPrefix(b.base, "http://"))
@@ -226,13 +228,13 @@ func (b *bird) spill(t *testing.T) (leave func()) {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		// A short line with a long answer, so that the disk is reached soon.
+		// Use a short line with a long answer, so that answers reach the disk soon.
 		one := `{"import_supplier":"NORTH","external_account_number":"7","currency":"` + b.word + `","notes":[7` + strings.Repeat(`,7`, 500) + "]}\n"
 		fmt.Fprintf(line, "POST /v1/data-import/bulk/validate-account/ HTTP/1.1\r\nHost: api.example\r\nAuthorization: Token %s\r\n"+
 			"Content-Type: application/x-ndjson\r\nContent-Length: %d\r\n\r\n", b.words["token"], 1<<30)
 		for {
 			if _, err := io.WriteString(line, one); err != nil {
-				ended <- err // told to leave, or the service had enough of it
+				ended <- err // closed by leave, or by the service
 				return
 			}
 		}
@@ -247,7 +249,7 @@ func (b *bird) spill(t *testing.T) (leave func()) {
 	return func() { line.Close() }
 }
 
-// metrics is what Prometheus would read.
+// metrics returns what Prometheus would scrape.
 func (b *bird) metrics() string {
 	recorder := httptest.NewRecorder()
 	b.application.Ops().ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))

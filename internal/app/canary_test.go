@@ -19,16 +19,17 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-// newWord is a word nobody else says, so that it can be looked for where
+// newWord returns a unique word, so that it can be searched for in files that
 // others write too.
-func newWord() string { return "Kan" + rand.Text()[:12] } // a title has no room for more
+func newWord() string { return "Kan" + rand.Text()[:12] } // a title allows no more characters
 
-// spelled is the word as it may be found again.
+// spelled returns the forms in which the word may be found.
 func spelled(word string) []string {
 	return []string{word, strings.ToLower(word), strings.ToUpper(word)}
 }
 
-// columnsWith names the columns of all tables in which a word can be read.
+// columnsWith returns the columns of all tables that contain a word in readable
+// form.
 func (w *world) columnsWith(t *testing.T, word string) (found []string) {
 	t.Helper()
 	driver, source := "pgx", w.database
@@ -76,14 +77,14 @@ func (w *world) columnsWith(t *testing.T, word string) (found []string) {
 	return found
 }
 
-// filesWith names the files of some folders, those that are open without a name
-// among them, and of PostgreSQL, that have a word in them.
+// filesWith returns the files that contain a word: those in some folders, open
+// files without a name, and PostgreSQL's files.
 func (w *world) filesWith(t *testing.T, word string, folders ...string) (found []string) {
 	t.Helper()
 	look := func(name string) {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			return // it went meanwhile
+			return // deleted meanwhile
 		}
 		for _, spelling := range spelled(word) {
 			if bytes.Contains(text, []byte(spelling)) {
@@ -119,8 +120,8 @@ func (w *world) filesWith(t *testing.T, word string, folders ...string) (found [
 	return found
 }
 
-// serverFilesWith looks through PostgreSQL's tables, indexes, log, temporary files and
-// what it says, by itself: its files are its own.
+// serverFilesWith searches PostgreSQL's tables, indexes, log, temporary files and
+// output. PostgreSQL searches its files itself, because only it may read them.
 func (w *world) serverFilesWith(t *testing.T, word string) (found []string) {
 	t.Helper()
 	database, err := sql.Open("pgx", w.database)
@@ -157,10 +158,10 @@ func (w *world) serverFilesWith(t *testing.T, word string) (found []string) {
 	return found
 }
 
-// TestNothingPersonalLeavesItsPlace lives with a word for everything personal,
-// without a key and with one. Without, the word stands in the columns that
-// docs/privacy.md names and nowhere else, and after erasing nowhere at all; with a
-// key it is in no column, file, log line, metric, event or backup from the start.
+// TestNothingPersonalLeavesItsPlace uses one word for all personal data. Without
+// an encryption key, the word is only in the columns that docs/privacy.md names,
+// and nowhere after erasure. With a key, it is never in any column, file, log
+// line, metric, event or backup.
 func TestNothingPersonalLeavesItsPlace(t *testing.T) {
 	t.Parallel()
 	page := string(read(t, "../../docs/privacy.md"))
@@ -205,7 +206,7 @@ func TestNothingPersonalLeavesItsPlace(t *testing.T) {
 	})
 }
 
-// TestNothingPersonalIsReadableWithAKey is the same with a key.
+// TestNothingPersonalIsReadableWithAKey does the same with a key.
 func TestNothingPersonalIsReadableWithAKey(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, database string) {
@@ -234,7 +235,7 @@ func TestNothingPersonalIsReadableWithAKey(t *testing.T) {
 	})
 }
 
-// quiet fails when the word was told to anybody it is no business of.
+// quiet fails if the word is in the log, an event or a metric.
 func (b *bird) quiet(t *testing.T, log *lockedBuffer) {
 	t.Helper()
 	for who, text := range map[string]string{"the log": log.String(), "an event": b.events.String(), "a metric": b.metrics()} {

@@ -14,7 +14,7 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// customer gives a client of the world as an integrator has one.
+// customer returns a client of the world, as an integrator would create it.
 func (w *world) customer(t *testing.T) *client.Client {
 	t.Helper()
 	c, err := client.New(w.server.URL, client.WithKey(w.words["key"]), client.WithRetryTime(20*time.Second))
@@ -24,8 +24,8 @@ func (w *world) customer(t *testing.T) *client.Client {
 	return c
 }
 
-// TestClientWalksTheMainWay goes through every call of the public client
-// against the real service, on both databases.
+// TestClientWalksTheMainWay makes every call of the public client against the
+// real service, on both databases.
 func TestClientWalksTheMainWay(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		w := newWorld(t, database, nil)
@@ -135,8 +135,8 @@ func (w *world) clientInBulk(t *testing.T, c *client.Client, order generate.Opti
 	}
 }
 
-// TestClientReadsWhatIsTold goes through the calls that tell: events, totals,
-// the rule book, and a token that is renewed without the key.
+// TestClientReadsWhatIsTold makes the calls that read: events, totals and the
+// rule book, and renews a token without the key.
 func TestClientReadsWhatIsTold(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		w := newWorld(t, database, nil)
@@ -198,7 +198,7 @@ func TestClientReadsWhatIsTold(t *testing.T) {
 	})
 }
 
-// clientRefers reads what is the same for everybody.
+// clientRefers reads the reference data that is the same for every caller.
 func (w *world) clientRefers(t *testing.T, c *client.Client) {
 	t.Helper()
 	ctx := t.Context()
@@ -220,7 +220,7 @@ func (w *world) clientRefers(t *testing.T, c *client.Client) {
 	}
 }
 
-// TestClientWithoutTheKey is one that was given a refresh token alone.
+// TestClientWithoutTheKey uses a client that has only a refresh token.
 func TestClientWithoutTheKey(t *testing.T) {
 	w := newWorld(t, dbtest.SQLite(t), nil)
 	body := fmt.Sprintf(`{"query":"mutation { obtainServiceToken(input: {apiKey: \"%s\"}) { refreshToken } }"}`, w.words["key"])

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The table of settings in the operator's handbook is written from the
+// The settings table in the operator's handbook is generated from the
 // declarations.
 func TestHandbookHasAllSettings(t *testing.T) {
 	var table strings.Builder
@@ -25,8 +25,8 @@ func TestHandbookHasAllSettings(t *testing.T) {
 	HandbookTells(t, "../../docs/operating.md", "settings", table.String())
 }
 
-// HandbookTells holds the table that stands in a page between two marks against
-// what the code says. LANDFALL_TEST_UPDATE=1 writes it again.
+// HandbookTells compares the table between two markers in a page with what the
+// code declares. LANDFALL_TEST_UPDATE=1 updates the page.
 func HandbookTells(t *testing.T, file, about, table string) {
 	t.Helper()
 	begin, end := "<!-- "+about+" -->\n", "<!-- /"+about+" -->"

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// A clock that is off is told before it refuses anybody, and a slow answer is
-// not taken for a wrong clock.
+// A wrong clock is reported before it causes refusals, and a slow answer is not
+// mistaken for a wrong clock.
 func TestTheDoctorHoldsClocksAgainstEachOther(t *testing.T) {
 	asked := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for name, one := range map[string]struct {
-		at, answered time.Duration // from when it was asked
+		at, answered time.Duration // since the request was sent
 		want         Status
 	}{
 		"the same":         {0, time.Millisecond, OK},

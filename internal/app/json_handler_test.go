@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// TestPlainLinesAreThoseOfTheUsualHandler writes the same records both ways.
+// TestPlainLinesAreThoseOfTheUsualHandler writes the same records with both
+// handlers.
 func TestPlainLinesAreThoseOfTheUsualHandler(t *testing.T) {
 	var usual, ours bytes.Buffer
 	handler := slog.NewJSONHandler(&usual, nil)

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// noted is a log that tests can look at.
+// noted is a log that tests can read.
 type noted struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -33,7 +33,7 @@ func (n *noted) count(what string) int {
 	return strings.Count(n.text.String(), what)
 }
 
-// guarded serves "hello" behind a door.
+// guarded serves "hello" behind a limitListener.
 func guarded(t *testing.T, most, each int, known string) (*limitListener, *noted) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -55,7 +55,7 @@ func guarded(t *testing.T, most, each int, known string) (*limitListener, *noted
 	return d, log
 }
 
-// knock opens a connection from an address of this machine and asks once.
+// knock connects from an address of this machine and sends one request.
 func knock(t *testing.T, d *limitListener, from string) (net.Conn, *http.Response) {
 	t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
@@ -84,7 +84,7 @@ func wantStatus(t *testing.T, answer *http.Response, want int) {
 	}
 }
 
-// Connections used to be taken until memory or descriptors ran out.
+// Connections used to be accepted until memory or descriptors ran out.
 func TestConnectionsHaveALimit(t *testing.T) {
 	d, log := guarded(t, 2, 0, "")
 	first, answer := knock(t, d, "127.0.0.1")
@@ -109,7 +109,8 @@ func TestConnectionsHaveALimit(t *testing.T) {
 	}
 }
 
-// One source must not take all there are, and a proxy is not one source.
+// One source must not take all connections, and a proxy does not count as one
+// source.
 func TestOneSourceCannotTakeAllConnections(t *testing.T) {
 	d, log := guarded(t, 100, 2, "127.0.0.9")
 	for range 2 {
@@ -140,7 +141,7 @@ func TestNeighboursOfOneNetworkAreOneSource(t *testing.T) {
 	}
 }
 
-// Running out of descriptors used to be whispered at debug.
+// Running out of descriptors used to be logged only at debug level.
 func TestRunningOutOfDescriptorsIsToldAloud(t *testing.T) {
 	var before syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
@@ -171,8 +172,8 @@ func TestRunningOutOfDescriptorsIsToldAloud(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before)
-	// A socket of our own is the last descriptor there is; connecting it puts a
-	// caller into the queue that nobody can accept.
+	// This socket uses the last descriptor. Connecting it adds a connection to the
+	// backlog that the listener cannot accept.
 	last, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +194,7 @@ func TestRunningOutOfDescriptorsIsToldAloud(t *testing.T) {
 	for deadline := time.Now().Add(30 * time.Second); (log.count("level=ERROR") == 0 || d.acceptFailures.Load() < 2) && time.Now().Before(deadline); {
 		time.Sleep(10 * time.Millisecond)
 	}
-	time.Sleep(100 * time.Millisecond) // more tries, no more lines
+	time.Sleep(100 * time.Millisecond) // more attempts, but no more log lines
 	release()
 	if told := log.count("out of file descriptors"); told != 1 || log.count("level=ERROR") != 1 {
 		t.Errorf("it was told %d times: %s", told, log.text.String())

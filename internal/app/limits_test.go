@@ -6,8 +6,8 @@ import (
 	"landfall/internal/store/engine"
 )
 
-// Time limits are a row of dolls, each inside the next: whoever is inside gives
-// up first, so that the caller gets an answer and not a cut line.
+// Time limits are nested: the inner one expires first, so that the caller gets an
+// answer and not a closed connection.
 func TestTimeLimitsFitIntoEachOther(t *testing.T) {
 	limits, settings := engine.DefaultLimits(), Defaults()
 	if inside := limits.QueueWait + limits.Transaction + limits.Commit + limits.Resolve; inside >= requestTime {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A program that does not know its container's limit is killed at it.
+// A program that does not know its container's memory limit is killed when it
+// reaches it.
 func TestTheContainersMemoryIsKnown(t *testing.T) {
 	const unlimited = "9223372036854771712\n"
 	for name, test := range map[string]struct {

@@ -12,10 +12,10 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// The table of metrics in the handbook is written from the declarations.
+// The metrics table in the handbook is generated from the declarations.
 func TestHandbookHasAllMetrics(t *testing.T) {
 	w := newWorld(t, dbtest.SQLite(t), func(settings *app.Settings) {
-		settings.Mail.Server, settings.Mail.TLS, settings.Mail.From = "localhost", "none", "us@example.com" // it has figures too
+		settings.Mail.Server, settings.Mail.TLS, settings.Mail.From = "localhost", "none", "us@example.com" // mail has metrics too
 	})
 	var table strings.Builder
 	fmt.Fprintln(&table, "| metric | kind | labels | says |\n|---|---|---|---|")
@@ -29,8 +29,8 @@ func TestHandbookHasAllMetrics(t *testing.T) {
 	app.HandbookTells(t, "../../docs/metrics.md", "metrics", table.String())
 }
 
-// What a dashboard shows of a supplier is there before its first account and
-// follows what happens to it, on both databases.
+// The metrics of a supplier exist before its first account and follow its
+// migration, on both databases.
 func TestMetricsFollowAMigration(t *testing.T) {
 	for name, fresh := range map[string]func(testing.TB) string{
 		"sqlite":   dbtest.SQLite,
@@ -68,7 +68,7 @@ func TestMetricsFollowAMigration(t *testing.T) {
 	}
 }
 
-// metrics reads what the operator's listener shows.
+// metrics reads the metrics from the operator's listener.
 func (r *running) metrics(t *testing.T) string {
 	t.Helper()
 	shown := httptest.NewRecorder()
@@ -76,8 +76,8 @@ func (r *running) metrics(t *testing.T) string {
 	return shown.Body.String()
 }
 
-// awaited are figures that can only be there once something has happened, each
-// with what that is. Whoever watches them knows: their alarms ask for presence.
+// awaited lists metrics that exist only after something has happened, with that
+// condition. Alerts on them test for presence.
 var awaited = map[string]string{
 	"landfall_purge_ended_timestamp_seconds":         "a supplier keeps something for a time",
 	"landfall_supplier_signed_off_timestamp_seconds": "a reconciliation was signed off",
@@ -85,8 +85,8 @@ var awaited = map[string]string{
 	"landfall_vendor_request_duration_seconds":       "a vendor was asked",
 }
 
-// Every figure of the catalogue is there as soon as a server answers, so that
-// the first of anything is an increase and not the beginning of a line.
+// Every metric of the catalogue exists as soon as a server answers, so that the
+// first occurrence is an increase and not the start of a series.
 func TestEveryMetricIsThereFromTheStart(t *testing.T) {
 	r := start(t, dbtest.SQLite(t), nil)
 	shown := r.metrics(t)

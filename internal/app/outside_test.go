@@ -12,8 +12,8 @@ import (
 	"landfall"
 )
 
-// A vendor that only the operator can help with is told of once, however many
-// requests meet it, by name and cause and with nothing of the request.
+// A vendor problem that only the operator can fix is logged once, however many
+// requests meet it, with its name and cause and with no request data.
 func TestVendorTroubleIsLoggedOnce(t *testing.T) {
 	var log lockedBuffer
 	w := newLoggedWorld(t, databases["sqlite"](t), nil, &log)
@@ -41,7 +41,7 @@ func TestVendorTroubleIsLoggedOnce(t *testing.T) {
 	}
 }
 
-// OPTIONS * must not be answered by the library past everything of ours.
+// OPTIONS * must not be answered by net/http, bypassing our handlers.
 func TestNothingAnswersBesidesTheRouteTable(t *testing.T) {
 	r := start(t, databases["sqlite"](t), nil)
 	connection, err := net.Dial("tcp", strings.TrimPrefix(r.base, "http://"))

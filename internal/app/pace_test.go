@@ -13,8 +13,8 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// sendSlowly stages an account whose body has white space behind it, a piece
-// at a time, and gives the answer and how long it took to come.
+// sendSlowly stages an account whose body is padded with white space, one piece
+// at a time. It returns the answer and how long it took.
 func sendSlowly(t *testing.T, r *running, length, piece int, pause time.Duration) (*http.Response, time.Duration) {
 	t.Helper()
 	began := time.Now()
@@ -43,23 +43,24 @@ func sendSlowly(t *testing.T, r *running, length, piece int, pause time.Duration
 	return answer, time.Since(began)
 }
 
-// A flat limit on the time to send used to cut off large bodies on thin lines.
+// A fixed read timeout used to cut off large bodies on slow connections.
 func TestALargeBodyMayTakeItsTimeWhileItKeepsComing(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	r := start(t, databases["sqlite"](t), func(settings *app.Settings) {
 		settings.ReadTimeout, settings.WriteTimeout, settings.BodyRate = 2*time.Second, 2*time.Second, 32<<10
 	})
-	// 300 KiB at 100 KiB a second: longer than a flat limit allows, and than there
-	// would be left to write the answer in; a busy machine may take thrice as long.
+	// 300 KiB at 100 KiB a second takes longer than the read timeout, and longer
+	// than the write timeout would leave for the answer. A busy machine may take
+	// three times as long.
 	answer, took := sendSlowly(t, r, 300<<10, 10<<10, 100*time.Millisecond)
 	if answer.StatusCode != http.StatusCreated || took < 2*time.Second {
 		t.Errorf("status %d after %s", answer.StatusCode, took)
 	}
-	// Ten bytes a second are no pace.
+	// Ten bytes a second are too slow.
 	if answer, took := sendSlowly(t, r, 100<<10, 1, 100*time.Millisecond); answer.StatusCode != http.StatusBadRequest || took > 20*time.Second {
 		t.Errorf("status %d after %s", answer.StatusCode, took)
 	}
-	// Nor is a good start that dries up.
+	// A good start that stalls is too slow as well.
 	answer, took = sendSlowly(t, r, 300<<10, 20<<10, time.Minute)
 	if answer.StatusCode != http.StatusBadRequest || took > 20*time.Second {
 		t.Errorf("status %d after %s", answer.StatusCode, took)

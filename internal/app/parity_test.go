@@ -12,9 +12,9 @@ import (
 	"landfall/internal/api/httpapi"
 )
 
-// untold are codes no story can bring about: faults of ours and of the
-// database, the brake on guessing keys, the operator's own mistakes and what the
-// importing client makes of an answer, which have tests of their own.
+// untold lists the codes that no story can cause: internal and database faults,
+// the limit on guessing keys, operator mistakes, and what the importing client
+// makes of an answer. They have tests of their own.
 var untold = strings.Fields(`internal_error service_unavailable too_many_requests invalid_setting
 	window_over has_postings customers_were_told account_erased
 	note_already_exists transaction_already_exists`)

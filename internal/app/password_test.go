@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// doorman is as much of a PostgreSQL server as asks for a password, and keeps
-// the first one it is told.
+// doorman is a minimal fake PostgreSQL server that asks for a password and
+// reports the ones it receives.
 func doorman(t *testing.T) (address string, told chan string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -31,7 +31,7 @@ func doorman(t *testing.T) (address string, told chan string) {
 			startup := make([]byte, 4)
 			io.ReadFull(connection, startup)
 			io.CopyN(io.Discard, connection, int64(binary.BigEndian.Uint32(startup))-4)
-			connection.Write([]byte{'R', 0, 0, 0, 8, 0, 0, 0, 3}) // the password in plain text, please
+			connection.Write([]byte{'R', 0, 0, 0, 8, 0, 0, 0, 3}) // asks for a clear-text password
 			answer := make([]byte, 5)
 			if _, err := io.ReadFull(connection, answer); err == nil {
 				password := make([]byte, binary.BigEndian.Uint32(answer[1:])-4)
@@ -44,8 +44,8 @@ func doorman(t *testing.T) (address string, told chan string) {
 	return listener.Addr().String(), told
 }
 
-// A password on the command line is read by everybody on the machine, so there
-// are three ways around it; each has to reach the server.
+// Every user of the machine can read a password on the command line, so there are
+// three other ways to set it. Each has to reach the server.
 func TestDatabasePasswordsNeedNoCommandLine(t *testing.T) {
 	const password = `hunter2 /@:?%'\x`
 	file := filepath.Join(t.TempDir(), "password")

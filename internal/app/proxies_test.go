@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Whoever calls can write any header, so the caller's address is taken from
-// one only as far as proxies we know have written it.
+// Callers can write any header, so the caller's address is taken from one only as
+// far as known proxies wrote it.
 func TestForwardedAddressesCountOnlyFromKnownProxies(t *testing.T) {
 	known, err := parseProxies("10.0.0.7, 192.168.0.0/16,fd00::/8")
 	if err != nil {
@@ -46,7 +46,7 @@ func TestForwardedAddressesCountOnlyFromKnownProxies(t *testing.T) {
 	}
 }
 
-// A header as long as one may be costs a walk over it and no more.
+// A header of maximum length costs one pass over it and no more.
 func TestALongChainOfProxiesIsWalkedOnce(t *testing.T) {
 	known, _ := parseProxies("10.0.0.0/8")
 	request := &http.Request{RemoteAddr: "10.0.0.1:1", Header: http.Header{

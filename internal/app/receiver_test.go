@@ -23,7 +23,7 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// parcel is an event on its way, as the service sends it.
+// parcel is an event with the sender that delivers it, as the service would.
 type parcel struct {
 	sender  *webhook.Sender
 	secrets []landfall.WebhookSecret
@@ -63,7 +63,7 @@ func (p *parcel) send(t *testing.T, url string) webhook.Outcome {
 	return p.sender.Send(t.Context(), &landfall.Webhook{URL: url, Secrets: p.secrets}, p.event)
 }
 
-// The receivers of the handbook do what it says, as they stand there.
+// The example receivers in the handbook work as printed there.
 func TestReceiversOfTheHandbook(t *testing.T) {
 	page, err := os.ReadFile("../../docs/events.md")
 	if err != nil {
@@ -123,7 +123,7 @@ func tryReceiver(t *testing.T, command *exec.Cmd) {
 			t.Fatalf("it never took the event: %+v", outcome)
 		}
 	}
-	// Again, with two secrets, and of somebody who has another one.
+	// Send it again with two secrets, then with only a different one.
 	former := p.secrets
 	other, _ := p.sender.Keys.New()
 	p.secrets = append([]landfall.WebhookSecret{other}, former...)
@@ -145,7 +145,7 @@ func tryReceiver(t *testing.T, command *exec.Cmd) {
 	}
 }
 
-// What is sent is what the public libraries of another language verify and read.
+// Public libraries in another language can verify and read our deliveries.
 func TestPublicLibrariesVerifyDeliveries(t *testing.T) {
 	folder := tooltest.Node(t, "testdata/receiver")
 	script := read(t, "testdata/receiver/verify.mjs")

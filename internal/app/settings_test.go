@@ -110,7 +110,7 @@ func TestSettingsRefused(t *testing.T) {
 	}
 }
 
-// Mistakes used to come one at a time, each after another start.
+// Mistakes used to be reported one at a time, one per start.
 func TestAllMistakesAreToldAtOnce(t *testing.T) {
 	_, err := load(t, []string{"--max-body", "much"}, map[string]string{"LANDFALL_LISTN": "x"}, "log-level: loud\nread-timeout: 1y\n")
 	if err == nil {
@@ -123,7 +123,7 @@ func TestAllMistakesAreToldAtOnce(t *testing.T) {
 	}
 }
 
-// A value that is overruled is not looked at: a flag mends what a file has wrong.
+// An overridden value is not checked: a flag fixes a wrong value in a file.
 func TestAFlagMendsAWrongLine(t *testing.T) {
 	settings, err := load(t, []string{"--log-level", "warn"}, nil, "log-level: loud")
 	if err != nil || settings.LogLevel != slog.LevelWarn {
@@ -138,8 +138,8 @@ func TestListsInTheFile(t *testing.T) {
 	}
 }
 
-// In Kubernetes a Service called landfall puts these into the environment, and
-// the program used to refuse to start.
+// In Kubernetes, a Service named landfall adds these variables to the
+// environment, and the program used to refuse to start.
 func TestVariablesOfAKubernetesServiceAreNoSettings(t *testing.T) {
 	variables := map[string]string{
 		"LANDFALL_SERVICE_HOST": "10.96.0.17", "LANDFALL_SERVICE_PORT": "8080", "LANDFALL_SERVICE_PORT_HTTP": "8080",
@@ -156,7 +156,7 @@ func TestVariablesOfAKubernetesServiceAreNoSettings(t *testing.T) {
 	}
 }
 
-// What is injected must never hide a setting of ours.
+// Ignoring injected variables must never hide one of our settings.
 func TestNoSettingLooksInjected(t *testing.T) {
 	for _, name := range settingNames() {
 		for _, text := range []string{"", "8080", "tcp://10.0.0.1:8080", "10.0.0.1"} {

@@ -7,8 +7,9 @@ import (
 	"landfall/internal/app"
 )
 
-// Whoever reads the log must see what runs here: which version, on which
-// database, where; and hear of a door that is open to others.
+// The log must show what is running: which version, on which database, on which
+// addresses. It must warn of a listener that other machines can reach without
+// TLS.
 func TestTheStartLineSaysWhatRunsWhere(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		var log lockedBuffer

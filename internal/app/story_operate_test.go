@@ -17,7 +17,7 @@ import (
 	"landfall/internal/store/seal"
 )
 
-// operate does what one line of an operator's part says.
+// operate executes one line of an operator part.
 func (w *world) operate(t *testing.T, line string) {
 	t.Helper()
 	words := strings.Fields(line)
@@ -61,7 +61,7 @@ func (w *world) operate(t *testing.T, line string) {
 	case "imported": // imported SUPPLIER EXTERNAL NUMBER
 		w.pretend(t, landfall.Key{Supplier: words[1], External: words[2]},
 			"state = 'imported', claim_token = NULL, claim_until = NULL, account_created_at = first_staged_at, account_number = '"+words[3]+"'")
-	case "open-beyond-the-calendar": // open-beyond-the-calendar SUPPLIER EXTERNAL: as accounts used to be kept
+	case "open-beyond-the-calendar": // open-beyond-the-calendar SUPPLIER EXTERNAL: as accounts used to be stored
 		w.execute(t, `UPDATE account SET open_from_on = '10000-01-01', last_billed_to_on = '9999-12-31' WHERE id = `+
 			`(SELECT p.id FROM process p JOIN supplier s ON s.id = p.supplier_id WHERE s.code = $1 AND p.external = $2)`, words[1], words[2])
 		w.execute(t, `UPDATE statement_period SET from_on = '10000-01-01' WHERE to_on IS NULL`)
@@ -85,7 +85,7 @@ func (w *world) operate(t *testing.T, line string) {
 		_, err = w.operator.SetSupplier(ctx, words[1], operate.SupplierChange{DocumentRoot: &words[2]})
 	case "document": // document PATH: from the bucket, so with the supplier's root
 		err = w.putDocument(words[1])
-	case "lose-documents": // the document store is away
+	case "lose-documents": // the document store is unavailable
 		err = os.RemoveAll(w.documents)
 	case "vendor": // vendor CODE ADAPTER [BASE-URL [SECRET-VARIABLE]]
 		vendor := landfall.Vendor{Code: words[1], Adapter: words[2]}
@@ -113,20 +113,20 @@ func (w *world) operate(t *testing.T, line string) {
 		err = w.operator.RevokeVendor(ctx, words[1], words[2])
 	case "remove-vendor": // remove-vendor CODE
 		err = w.operator.RemoveVendor(ctx, words[1])
-	case "put-back-to-an-earlier-state": // as a restored backup is: the last event is gone
+	case "put-back-to-an-earlier-state": // like a restored backup: the last event is gone
 		w.execute(t, `DELETE FROM event WHERE id = (SELECT max(id) FROM event)`)
 	case "purge-events": // purge-events SUPPLIER: all of them but the newest
 		w.execute(t, `UPDATE supplier SET keep_events = 1`)
 		if _, err = w.application.Store().IndexTerms(ctx); err == nil {
 			_, err = w.operator.Purge(ctx, words[1], false)
 		}
-	case "await": // await RUN STATE [REASON], the run being named by an answer
+	case "await": // await RUN STATE [REASON], where an answer named the run
 		err = w.await(ctx, w.words[words[1]], words[2:]...)
-	case "restart": // restart KEY… : with those encryption keys, the first of which encrypts
+	case "restart": // restart KEY… : with those encryption keys; the first one encrypts
 		w.shut()
 		w.settings.EncryptionKey = w.vaultKeys(words[1:])
 		err = w.open(t)
-	case "no-start": // no-start KEY… : SENTENCE: the service refuses to start with those, and says so
+	case "no-start": // no-start KEY… : SENTENCE: the service refuses to start with those and reports SENTENCE
 		keys, sentence, _ := strings.Cut(strings.TrimPrefix(line, "no-start"), ":")
 		w.shut()
 		w.settings.EncryptionKey = w.vaultKeys(strings.Fields(keys))
@@ -135,23 +135,23 @@ func (w *world) operate(t *testing.T, line string) {
 		} else if !w.match("…more"+strings.TrimSpace(sentence), failed.Error()) {
 			err = fmt.Errorf("it said: %w", failed)
 		}
-	case "rekey": // rekey: everything is encrypted with the first key
+	case "rekey": // rekey: encrypts everything with the first key
 		_, err = w.operator.Rekey(ctx, func(landfall.RekeyStep) {})
-	case "find": // find NUMBER… : WORDS: the search finds those accounts alone
+	case "find": // find NUMBER… : WORDS: the search finds exactly those accounts
 		externals, sought, _ := strings.Cut(strings.TrimPrefix(line, "find"), ":")
 		err = w.find(ctx, strings.Fields(externals), strings.TrimSpace(sought))
-	case "wait": // so that the next staging is a later one by every clock
+	case "wait": // so that the next staging is later by every clock
 	default:
 		t.Fatalf("the operator knows no %q", words[0])
 	}
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
-	// Answers that were asked for just before may be remembered this long.
+	// Results may be cached for this long.
 	time.Sleep(60 * time.Millisecond)
 }
 
-// vaultKeys gives keys by the names that stories have for them.
+// vaultKeys returns encryption keys by the names that stories use.
 func (w *world) vaultKeys(names []string) string {
 	keys := make([]string, len(names))
 	for i, name := range names {
@@ -167,8 +167,8 @@ func (w *world) vaultKeys(names []string) string {
 	return strings.Join(keys, ",")
 }
 
-// find waits until the search, which follows what was written, finds certain
-// accounts and no others.
+// find waits until the search, whose index lags behind writes, finds exactly the
+// given accounts.
 func (w *world) find(ctx context.Context, externals []string, sought string) error {
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if _, err := w.application.Store().IndexTerms(ctx); err != nil {

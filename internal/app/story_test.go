@@ -21,16 +21,16 @@ import (
 	"landfall/internal/app"
 )
 
-// Stories are requests and the answers they get, readable without knowing Go.
-// A file of a story is one of:
+// Stories are requests and their answers, readable without knowing Go. A story
+// file consists of these parts:
 //
 //	-- NAME.request --   a request as it goes over the wire, without the token
 //	                     and the length, which are added
-//	-- NAME.answer --    what must come back: the status, the headers worth
-//	                     saying, and the body. … stands for anything, and
-//	                     …as x for anything that later requests call {x};
-//	                     …more stands for anything with quotes in it
-//	-- NAME.operator --  what the operator does in between, one verb a line
+//	-- NAME.answer --    the expected answer: the status, the relevant headers
+//	                     and the body. … matches anything, …as x matches
+//	                     anything and later requests refer to it as {x};
+//	                     …more matches anything, including quotes
+//	-- NAME.operator --  what the operator does in between, one verb per line
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/scenario/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -86,8 +86,8 @@ func tell(t *testing.T, file, database string) {
 	}
 }
 
-// send writes a request byte by byte as the story has it, since a client
-// library would tidy up exactly what some stories are about.
+// send writes a request byte by byte as the story has it. A client library would
+// correct exactly what some stories are about.
 func (w *world) send(t *testing.T, text string) *response {
 	t.Helper()
 	head, body, _ := strings.Cut(text, "\n\n")
@@ -100,7 +100,7 @@ func (w *world) send(t *testing.T, text string) *response {
 		switch {
 		case name == "@template":
 			body = expand(t, body)
-		case name == "@fields": // so many header fields
+		case name == "@fields": // this many header fields
 			count, _ := strconv.Atoi(strings.TrimSpace(value))
 			headers += strings.Repeat("X-Field: 1\r\n", count)
 		case strings.TrimSpace(value) != "none":
@@ -123,7 +123,7 @@ func (w *world) send(t *testing.T, text string) *response {
 	}
 	defer connection.Close()
 	go func() {
-		// A refusal may come before the whole body went out.
+		// A refusal may arrive before the whole body is sent.
 		fmt.Fprintf(connection, "%s HTTP/1.1\r\nHost: api.example\r\n%sConnection: close\r\n\r\n%s", lines[0], headers, body)
 	}()
 	method, _, _ := strings.Cut(lines[0], " ")
@@ -139,8 +139,8 @@ func (w *world) send(t *testing.T, text string) *response {
 	return &response{answer.StatusCode, answer.Header, string(read)}
 }
 
-// expand lets a story say what cannot be written down: {{"\xff"}} for bytes
-// that are no text, {{repeat "[" 40}} for a lot.
+// expand replaces what a story cannot contain literally: {{"\xff"}} for bytes
+// that are not text, {{repeat "[" 40}} for repetition.
 func expand(t *testing.T, body string) string {
 	t.Helper()
 	parsed, err := template.New("body").Funcs(template.FuncMap{"repeat": strings.Repeat}).Parse(body)
@@ -154,7 +154,7 @@ func expand(t *testing.T, body string) string {
 	return out.String()
 }
 
-// fill puts words in place of their names in braces.
+// fill replaces names in braces with their values.
 func (w *world) fill(text string) string {
 	for name, word := range w.words {
 		text = strings.ReplaceAll(text, "{"+name+"}", word)
@@ -162,17 +162,17 @@ func (w *world) fill(text string) string {
 	return text
 }
 
-// response is an answer as stories write it.
+// response is an answer in the form that stories use.
 type response struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// worthSaying are the headers an updated answer shows when they are there.
+// worthSaying lists the headers that an updated answer shows if present.
 var worthSaying = []string{"Content-Type", "Allow", "Location", "Link", "Retry-After", "Www-Authenticate"}
 
-// volatile is what differs from run to run: tokens, cursors and times.
+// volatile matches what differs from run to run: tokens, cursors and times.
 var volatile = regexp.MustCompile(`lf[ar]_\w{20,}|20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
 func (r *response) String() string {
@@ -186,7 +186,7 @@ func (r *response) String() string {
 		return out + "\n(empty)\n"
 	}
 	if strings.HasPrefix(r.header.Get("Content-Type"), "text/") || len(r.body) > 5000 {
-		return out // too long to tell
+		return out // too long for a story
 	}
 	var indented bytes.Buffer
 	if json.Indent(&indented, []byte(r.body), "", "  ") == nil {
@@ -195,8 +195,8 @@ func (r *response) String() string {
 	return out + "\n" + r.body + "\n"
 }
 
-// compare says how an answer differs from what the story tells. JSON bodies
-// are compared byte by byte but for white space between tokens.
+// compare returns how an answer differs from the story. JSON bodies are compared
+// byte by byte, ignoring white space between tokens.
 func (w *world) compare(text string, got *response) error {
 	head, body, told := strings.Cut(text, "\n\n")
 	lines := strings.Split(head, "\n")
@@ -221,7 +221,7 @@ func (w *world) compare(text string, got *response) error {
 	return nil
 }
 
-// anyNumber stands for … where a number stands, while JSON is read.
+// anyNumber replaces … in place of a number while JSON is parsed.
 const anyNumber = "-987654321e-99"
 
 func compact(text string) string {
@@ -234,7 +234,8 @@ func compact(text string) string {
 
 var anything = regexp.MustCompile(`…(?:as (\w+)|(more))?`)
 
-// match compares with a pattern and keeps what it names.
+// match compares a text with a pattern and stores the values that the pattern
+// names.
 func (w *world) match(pattern, text string) bool {
 	expression, rest := "^", w.fill(pattern)
 	names := []string{}

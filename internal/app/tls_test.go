@@ -15,7 +15,8 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// secured is a program that speaks TLS, with the authority its callers trust.
+// secured starts a program with TLS and returns the authority that its callers
+// trust.
 func secured(t *testing.T, change func(*app.Settings)) (r *running, authority *tooltest.Authority, certificate, key string) {
 	t.Helper()
 	authority = tooltest.NewAuthority(t)
@@ -31,7 +32,7 @@ func secured(t *testing.T, change func(*app.Settings)) (r *running, authority *t
 	return r, authority, certificate, key
 }
 
-// trusting is a caller who trusts an authority.
+// trusting returns a client that trusts an authority.
 func trusting(authority *tooltest.Authority, config *tls.Config, protocols ...string) *http.Client {
 	config.RootCAs = authority.Pool
 	config.NextProtos = protocols
@@ -77,7 +78,7 @@ func TestCallersSpeakTLS(t *testing.T) {
 	}
 }
 
-// Browsers are not told to insist on TLS by somebody who does not speak it.
+// A server without TLS does not tell browsers to require it.
 func TestPlainHTTPPromisesNoTLS(t *testing.T) {
 	t.Parallel()
 	r := start(t, dbtest.SQLite(t), nil)
@@ -91,8 +92,8 @@ func TestPlainHTTPPromisesNoTLS(t *testing.T) {
 	}
 }
 
-// A renewed certificate is shown to the next caller, one that cannot be used is
-// not, and nobody's connection is cut for it.
+// A renewed certificate is used for the next connection, an invalid one is not,
+// and no open connection is closed.
 func TestCertificatesAreReadAgain(t *testing.T) {
 	t.Parallel()
 	r, authority, certificate, key := secured(t, nil)

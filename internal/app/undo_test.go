@@ -11,8 +11,8 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// TestUndosAreCountedWhoeverDidThem takes accounts back past the server, as
-// operators do, and looks at the server's figures.
+// TestUndosAreCountedWhoeverDidThem undoes accounts without the server, as
+// operators do, and checks the server's metrics.
 func TestUndosAreCountedWhoeverDidThem(t *testing.T) {
 	ctx := t.Context()
 	store, err := sqlstore.Open(ctx, dbtest.SQLite(t), sqlstore.Options{ApplySchema: true})
@@ -74,7 +74,7 @@ func TestUndosAreCountedWhoeverDidThem(t *testing.T) {
 	if told("undone") != 1 || told("window_over") != 1 {
 		t.Errorf("figures %v", figures.times)
 	}
-	// While the database is away the last figures stand.
+	// While the database is unavailable, the last figures remain.
 	_ = store.Close()
 	if told("undone") != 1 {
 		t.Errorf("figures %v", figures.times)

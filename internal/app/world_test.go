@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the answers of stories that changed")
 
-// databases gives a fresh database of each kind.
+// databases creates a fresh database of each kind.
 var databases = dbtest.Fresh
 
 // onBoth runs a test on both kinds of database.
@@ -35,18 +35,18 @@ func onBoth(t *testing.T, test func(t *testing.T, database string)) {
 	}
 }
 
-// world is a running service with somebody in it: organisation Acme may use
-// supplier NORTH, organisation Other may use SOUTH, and nobody EMPTY.
+// world is a running service with data: organisation Acme may use the suppliers
+// NORTH and EMPTY, organisation Other may use SOUTH.
 type world struct {
 	application *app.App
 	operator    *operate.Operator
 	server      *httptest.Server
 	settings    app.Settings
 	log         io.Writer
-	shut        func() // ends the service, if it runs
+	shut        func() // stops the service if it is running
 	database    string
 	documents   string            // folder of the document store, in stories
-	words       map[string]string // what stories may say in braces
+	words       map[string]string // values that stories may use in braces
 }
 
 func newWorld(t *testing.T, database string, change func(*app.Settings)) *world {
@@ -102,7 +102,8 @@ func (w *world) open(t *testing.T) error {
 	return nil
 }
 
-// tellDays gives stories the days around today, as the suppliers' zone has it.
+// tellDays defines the days around today for stories, in the suppliers' time
+// zone.
 func (w *world) tellDays() {
 	today := calendar.DayOf(time.Now(), calendar.Zone("Europe/London"))
 	for word, offset := range map[string]int{
@@ -112,7 +113,7 @@ func (w *world) tellDays() {
 	}
 }
 
-// nameDays writes the days around today the way stories call them.
+// nameDays replaces the days around today with the names that stories use.
 func (w *world) nameDays(text string) string {
 	for _, word := range []string{"yesterday", "today", "tomorrow"} {
 		text = strings.ReplaceAll(text, w.words[word], "{"+word+"}")
@@ -153,7 +154,7 @@ func (w *world) furnish(t *testing.T) {
 	}
 }
 
-// pretend writes a state without going the long way to it.
+// pretend sets a process state directly in the database.
 func (w *world) pretend(t *testing.T, key landfall.Key, assignments string) {
 	t.Helper()
 	count := w.execute(t, `UPDATE process SET `+assignments+
@@ -163,7 +164,7 @@ func (w *world) pretend(t *testing.T, key landfall.Key, assignments string) {
 	}
 }
 
-// execute changes the database behind the program's back.
+// execute changes the database directly, bypassing the store.
 func (w *world) execute(t *testing.T, statement string, arguments ...any) (rows int64) {
 	t.Helper()
 	driver, source := "pgx", w.database
@@ -186,7 +187,7 @@ func (w *world) execute(t *testing.T, statement string, arguments ...any) (rows 
 	return rows
 }
 
-// logTo shows the log of a test that failed.
+// logTo shows the log if the test fails.
 func logTo(t *testing.T) io.Writer {
 	t.Helper()
 	var log lockedBuffer

@@ -39,7 +39,7 @@ func TestNamesAreFoundAtOnce(t *testing.T) {
 	every(t, thing, sampleTable.names...)
 }
 
-// The index tells names apart that differ only in bytes that its hash ignores.
+// Names that differ only in bytes that the index ignores are found without it.
 func TestNamesThatLookAlikeAreFound(t *testing.T) {
 	table := NewTable("Twins", "", Optional("first_of_a_few_twins", Boolean(), ""), Optional("first_of_z_few_twins", Boolean(), ""), Optional("first_of_y_few_twins", Boolean(), ""))
 	if table.lookup != nil {
