@@ -11,8 +11,9 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// TestClosedDatabase takes a database away from a program that uses it, as an
-// operator does before a restore. That is no fault of ours, and it passes.
+// TestClosedDatabase closes a database to a program that uses it, as an
+// operator does before a restore. The program must report a temporary error and
+// work again afterwards.
 func TestClosedDatabase(t *testing.T) {
 	address := pgtest.URL(t)
 	db := openTest(t, address, Options{})

@@ -13,14 +13,14 @@ import (
 // The text form of an array costs both sides several times as much, most of all
 // for JSON, where every quote must be escaped.
 type Column struct {
-	Rows  []any // an int64, a string, a bool, bytes or nil each
-	At    int   // of the column within a row
-	Width int   // of a row
+	Rows  []any // each is an int64, a string, a bool, bytes or nil
+	At    int   // index of the column within a row
+	Width int   // number of values in a row
 	room  int   // encoded size of this and the following columns; 0: not known
 }
 
-// Columns returns each column of rows as an array. The first one holds the size of
-// all, so that the buffer is allocated once.
+// Columns returns each column of rows as an array. The first one knows the size
+// of all, so that the buffer is allocated once.
 func Columns(rows []any, width int) []any {
 	columns := make([]any, width)
 	room := len(rows)*longestFixed + width*arrayHeader
@@ -60,7 +60,7 @@ func (c Column) Index(i int) any { return c.Rows[i*c.Width+c.At] }
 // IndexType lets the driver inspect each value.
 func (c Column) IndexType() any { return nil }
 
-// TextValue is for connections on which the types of parameters are not known.
+// TextValue is used on connections that do not know the types of parameters.
 func (c Column) TextValue() (pgtype.Text, error) {
 	text := []byte{'{'}
 	for i := range c.length() {

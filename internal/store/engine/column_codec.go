@@ -40,8 +40,8 @@ func (c columnCodec) PlanEncode(kinds *pgtype.Map, oid uint32, format int16, val
 type columnPlan uint32
 
 // Encode writes the number of dimensions, whether there is a NULL, the element
-// type, length and lower bound of the one dimension, and then each value behind
-// its length.
+// type, the length and lower bound of the one dimension, and then each value
+// preceded by its length.
 func (p columnPlan) Encode(value any, buf []byte) ([]byte, error) {
 	column := value.(Column) //nolint:forcetypeassert // PlanEncode looked
 	buf = slices.Grow(buf, column.room)
@@ -65,7 +65,7 @@ func (p columnPlan) Encode(value any, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
-// elements are the element types by PostgreSQL's names.
+// elements maps PostgreSQL's names to element types.
 var elements = map[string]columnPlan{
 	"bigint": pgtype.Int8OID, "text": pgtype.TextOID, "json": pgtype.JSONOID, "boolean": pgtype.BoolOID, "bytea": pgtype.ByteaOID,
 }
@@ -85,8 +85,8 @@ func (p columnPlan) takes(value any) (ours bool) {
 	return ours
 }
 
-// appendValue appends a value behind its length in binary form; NULL has the
-// length -1.
+// appendValue appends a value in binary form, preceded by its length. NULL has
+// the length -1.
 func appendValue(buf []byte, value any) []byte {
 	switch value := value.(type) {
 	case int64:

@@ -11,9 +11,9 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// TestColumnsArriveAsTheyWere sends every kind of value both ways, as kinds that a
-// connection has learnt and where the driver knows none, and lets PostgreSQL say
-// what came.
+// TestColumnsArriveAsTheyWere sends every kind of value in two modes, with
+// parameter types that the connection knows and without, and checks what
+// PostgreSQL received.
 func TestColumnsArriveAsTheyWere(t *testing.T) {
 	config, err := pgx.ParseConfig(pgtest.URL(t))
 	if err != nil {
@@ -52,7 +52,7 @@ func TestColumnsArriveAsTheyWere(t *testing.T) {
 	}
 }
 
-// TestColumnsTakeTheirOwnValues reads every second value of rows.
+// TestColumnsTakeTheirOwnValues reads the second column of rows with two.
 func TestColumnsTakeTheirOwnValues(t *testing.T) {
 	column := Column{Rows: []any{int64(1), "a", int64(2), nil}, At: 1, Width: 2}
 	text, err := column.TextValue()
@@ -64,8 +64,8 @@ func TestColumnsTakeTheirOwnValues(t *testing.T) {
 	}
 }
 
-// TestColumnsAreOfOneKind: the bytes of a value of another kind would be read as
-// something else, or as a fault of the whole statement.
+// TestColumnsAreOfOneKind checks that a value of another type is refused.
+// PostgreSQL would misread its bytes or fail the whole statement.
 func TestColumnsAreOfOneKind(t *testing.T) {
 	kinds := pgtype.NewMap()
 	registerColumns(kinds)

@@ -14,9 +14,9 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// TestTroubleIsNamed opens databases that cannot be used. Each says in a
-// sentence which trouble it is, no secret is in it, and only what may pass by
-// itself is worth waiting for.
+// TestTroubleIsNamed opens databases that cannot be used. Each error names the
+// problem in a sentence and contains no secret, and only errors that may pass
+// by themselves are ErrUnavailable.
 func TestTroubleIsNamed(t *testing.T) {
 	server, err := url.Parse(pgtest.URL(t))
 	if err != nil {
@@ -95,7 +95,7 @@ func TestTroubleIsNamed(t *testing.T) {
 	}
 }
 
-// TestNames reads the names of databases, and shows them without secrets.
+// TestNames parses names of databases and formats them without secrets.
 func TestNames(t *testing.T) {
 	for given, want := range map[string]struct{ file, shown string }{
 		"x.db":                {"x.db", "sqlite:x.db"},
@@ -117,7 +117,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// The driver takes what follows the first @ for the host, and hosts are shown.
+// TestHalfAPasswordIsNoHost uses passwords with an unescaped @ or slash. The
+// driver takes the text after the first @ for the host, and hosts are shown.
 func TestHalfAPasswordIsNoHost(t *testing.T) {
 	for _, given := range []string{"postgres://u:hu@nter2@h/d", "postgres://u:hu@nter2@h:5432/d", "postgres://u:hu/nter2@h/d"} {
 		if name, err := Parse(given); err == nil || strings.Contains(err.Error(), "nter2") {
@@ -126,7 +127,8 @@ func TestHalfAPasswordIsNoHost(t *testing.T) {
 	}
 }
 
-// me is whom the driver takes when nobody is named.
+// me returns the user that the driver assumes when the name has none, as it is
+// shown before the host.
 func me() string {
 	name, err := Parse("postgres://h/d")
 	if err != nil {
@@ -135,8 +137,8 @@ func me() string {
 	return strings.TrimSuffix(strings.TrimPrefix(name.String(), "postgres://"), "h/d")
 }
 
-// TestSweepGoesByTheDatabase keeps fresh marks of a replica whose clock is slow
-// in front of old ones, which must go all the same.
+// TestSweepGoesByTheDatabase sorts fresh marks of a replica whose clock is slow
+// before old ones. The old ones must be deleted all the same.
 func TestSweepGoesByTheDatabase(t *testing.T) {
 	for _, server := range []string{tempFile(t), pgtest.URL(t)} {
 		r := openTest(t, server, Options{})
@@ -145,7 +147,7 @@ func TestSweepGoesByTheDatabase(t *testing.T) {
 			for i := range 2 * each {
 				m := newMark()
 				age := int64(3600_000_000)
-				if i < each { // of a clock a year slow
+				if i < each { // from a clock that is a year slow
 					age = 0
 					m[0] = 0
 				}

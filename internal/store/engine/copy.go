@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// Copied is rows of one table for a COPY.
+// Copied contains rows of one table for a COPY.
 type Copied struct {
 	Text  string   // the COPY statement
 	Kinds []string // types of the columns

@@ -14,9 +14,9 @@ import (
 var ErrNoFile = errors.New("this database is not a file")
 
 // CopyFile writes a consistent snapshot of a SQLite database to a file that is
-// empty or does not exist. A server may be running; it does not wait. The copy has
-// all that was committed before it began. The schema does not matter, so that a
-// newer program can copy a database before it upgrades it.
+// empty or does not exist. A server may be running; it does not wait. The copy
+// contains everything that was committed before it began. The schema does not
+// matter, so that a newer program can copy a database before it upgrades it.
 func CopyFile(ctx context.Context, name Name, file string) error {
 	from, ok := name.target.(sqliteFile)
 	if !ok {

@@ -12,7 +12,7 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// copied is a table of every kind, and how rows get into it.
+// A table with every type of column, and how to copy rows into it.
 const (
 	copiedTable = `CREATE TABLE copied (n BIGINT PRIMARY KEY, t TEXT, j JSON, b BOOLEAN, d BYTEA)`
 	copiedText  = `COPY copied (n, t, j, b, d) FROM STDIN (FORMAT binary)`
@@ -20,8 +20,8 @@ const (
 
 var copiedKinds = []string{"bigint", "text", "json", "boolean", "bytea"}
 
-// TestCopiedRowsArriveAsTheyWere sends every kind of value, more rows than one piece
-// holds, and one that is longer than any piece.
+// TestCopiedRowsArriveAsTheyWere sends every kind of value, more rows than fit
+// one piece, and a row that is longer than a piece.
 func TestCopiedRowsArriveAsTheyWere(t *testing.T) {
 	r := openTest(t, pgtest.URL(t), Options{})
 	long := strings.Repeat("né", 100_000)
@@ -36,7 +36,7 @@ func TestCopiedRowsArriveAsTheyWere(t *testing.T) {
 	}
 	copied := func(ctx context.Context) error {
 		return r.Update(ctx, "", func(tx *Tx) error {
-			// The first statement of a transaction, as it happens.
+			// The copy is the first statement of the transaction.
 			if err := tx.Copy(ctx, Copied{copiedText, copiedKinds, rows}); err != nil {
 				return err
 			}
@@ -83,7 +83,7 @@ func TestCopiedRowsArriveAsTheyWere(t *testing.T) {
 	}); err != nil || found != len(rows)/5 {
 		t.Fatalf("%d of %d rows, %v", found, len(rows)/5, err)
 	}
-	// What is there already is refused by name, and takes the whole copy with it.
+	// Rows that already exist violate the constraint and fail the whole copy.
 	if err := copied(t.Context()); !NotUnique(err) {
 		t.Errorf("the same rows again: %v", err)
 	}
@@ -92,7 +92,7 @@ func TestCopiedRowsArriveAsTheyWere(t *testing.T) {
 	}
 }
 
-// deref is what a pointer leads to, nil for none.
+// deref returns the value of a pointer, or nil.
 func deref[T any](from *T) any {
 	if from == nil {
 		return nil
@@ -100,8 +100,9 @@ func deref[T any](from *T) any {
 	return *from
 }
 
-// TestTablesAreCopiedTogether sends several tables at once. When one is refused, that is
-// the reason given, nothing of any is kept, and the connection is good for the next one.
+// TestTablesAreCopiedTogether sends several tables at once. When one is
+// refused, the error names the cause, no row of any table is stored, and the
+// connection can be used again.
 func TestTablesAreCopiedTogether(t *testing.T) {
 	r := openTest(t, pgtest.URL(t), Options{Connections: 5})
 	long := strings.Repeat("x", pieceSize)
@@ -114,7 +115,7 @@ func TestTablesAreCopiedTogether(t *testing.T) {
 	if err := copied(table("first", int64(0), "second", int64(0)), table(), table("third", int64(0))); err != nil {
 		t.Fatal(err)
 	}
-	for range 10 { // on every connection there is
+	for range 10 { // often enough to use every connection
 		err := copied(table("fourth", int64(0)), table("second", int64(0)), table("fourth", int64(0), "fifth", int64(0)))
 		if !NotUnique(err) {
 			t.Errorf("a row that is there was %v", err)
@@ -135,10 +136,11 @@ func TestTablesAreCopiedTogether(t *testing.T) {
 	}
 }
 
-// TestACopyIsGivenUp leaves in the middle of one that waits for a lock. Nobody waits for
-// what the server has to say then, and nothing of it is taken for another answer.
+// TestACopyIsGivenUp cancels a copy that waits for a lock. The caller does not
+// wait for the server's answer, and that answer is not mistaken for a later
+// one.
 func TestACopyIsGivenUp(t *testing.T) {
-	// So many that two transactions of this kind are under way at once.
+	// Enough connections for two concurrent transactions of this kind.
 	limits := Limits{Lock: 10 * time.Second, Statement: 12 * time.Second, Silence: time.Minute}
 	r := openTest(t, pgtest.URL(t), Options{Connections: 16, Limits: limits})
 	locked, leave := make(chan struct{}), make(chan struct{})
@@ -154,7 +156,8 @@ func TestACopyIsGivenUp(t *testing.T) {
 		}
 	})
 	<-locked
-	// A caller who goes, and not a limit of ours, which would be taken for a broken connection.
+	// The caller cancels. A limit of the engine would look like a broken
+	// connection.
 	ctx, leaves := context.WithCancel(t.Context())
 	begun, came := false, time.Now()
 	err := r.Update(ctx, "", func(tx *Tx) error {
@@ -165,13 +168,13 @@ func TestACopyIsGivenUp(t *testing.T) {
 	if err == nil || !begun {
 		t.Errorf("it was not given up: begun %t, %v", begun, err)
 	}
-	// The server itself gives it up only when it has waited for the lock as long as it may.
+	// The server itself gives up only after the whole lock timeout.
 	if took := time.Since(came); took > limits.Lock/2 {
 		t.Errorf("who left was held for %s", took)
 	}
 	close(leave)
 	holding.Wait()
-	for i := range 10 { // on every connection there is
+	for i := range 10 { // often enough to use every connection
 		if err := r.works(t.Context(), fmt.Sprint("afterwards ", i)); err != nil {
 			t.Error(err)
 		}
@@ -181,8 +184,8 @@ func TestACopyIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestCopiesHoldTheirKinds refuses a value that would arrive as something else, and to
-// copy into a file at all.
+// TestCopiesHoldTheirKinds checks that Copy refuses a value of the wrong type,
+// and that it refuses SQLite.
 func TestCopiesHoldTheirKinds(t *testing.T) {
 	for name, database := range map[string]string{"a wrong kind": pgtest.URL(t), "a file": tempFile(t)} {
 		t.Run(name, func(t *testing.T) {
@@ -203,7 +206,7 @@ func TestCopiesHoldTheirKinds(t *testing.T) {
 	}
 }
 
-// TestEveryExchangeOfACopyLost loses each of them in turn.
+// TestEveryExchangeOfACopyLost loses each exchange of a copy in turn.
 func TestEveryExchangeOfACopyLost(t *testing.T) {
 	loseEach(t, func(r *testDB, name string) error {
 		return r.Update(t.Context(), "", func(tx *Tx) error {

@@ -16,7 +16,7 @@ import (
 
 // Options says how a database is opened.
 type Options struct {
-	// Steps holds the schema steps, in the folders sqlite and postgres.
+	// Steps contains the schema steps, in the folders sqlite and postgres.
 	Steps fs.FS
 	// Server means that this process serves requests. On SQLite only one may, and
 	// it deletes old commit marks.
@@ -27,7 +27,7 @@ type Options struct {
 	// AllowWeakDurability accepts a database that may lose committed writes in a
 	// power cut. It is for trials.
 	AllowWeakDurability bool
-	// Connections is the most connections to a PostgreSQL server.
+	// Connections limits the connections to a PostgreSQL server.
 	Connections int
 	// Limits are the time limits; zero values mean the defaults.
 	Limits Limits
@@ -36,7 +36,7 @@ type Options struct {
 	driver string // of SQLite; tests wrap it
 }
 
-// withDefaults fills in what was left out.
+// withDefaults replaces zero values with defaults.
 func (o Options) withDefaults() Options {
 	if o.Connections <= 0 {
 		o.Connections = limits.DatabaseConnections
@@ -124,17 +124,18 @@ func (db *DB) Stream(ctx context.Context, tenant string, fn func(*Tx) error) err
 
 // Update runs fn in one transaction of a tenant and commits it durably: when
 // Update returns nil, the effect survives a crash of this program and of the
-// database. When fn returns an error, nothing of it remains and Update returns
-// the same error. fn may run more than once and on another goroutine.
+// database. When fn returns an error, all its changes are rolled back and
+// Update returns the same error. fn may run more than once and on another
+// goroutine.
 //
 // Isolation: on SQLite there is no other writer meanwhile. On PostgreSQL every
-// statement sees what was committed before it began, so whatever a write depends
-// on must be read with a lock ({hold}) or be a condition of the write itself.
-// Then two updates of the same row run one after the other, and each sees what
-// the one before it left.
+// statement sees what was committed before it began, so everything that a write
+// depends on must be read with a lock ({hold}) or be a condition of the write
+// itself. Then two updates of the same row run one after the other, and each
+// sees the changes of the one before it.
 //
-// Whatever Update returns, an error of fn included, depends on a commit of its
-// own: what fn found in the database is as durable as what it wrote.
+// Everything that Update returns, including an error of fn, depends on a commit
+// of its own: the rows that fn read are as durable as those that it wrote.
 func (db *DB) Update(ctx context.Context, tenant string, fn func(*Tx) error) error {
 	return db.updates.Do(ctx, &Call{Tenant: tenant, Work: fn})
 }
@@ -154,8 +155,8 @@ func (db *DB) Close() (err error) {
 		if db.sweep != nil {
 			db.sweep.close()
 		}
-		// Refuse waiting calls first; otherwise a worker could take one when it
-		// has no connection any more.
+		// Refuse waiting calls first; otherwise a worker could take one after
+		// its connections were closed.
 		db.queue.close()
 		err = db.backend.close()
 	})

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// dialect holds the differences between the databases. SQL texts name a fragment
-// in braces; the rest of every text is the same for both.
+// dialect contains the differences between the databases. SQL texts name a
+// fragment in braces; the rest of every text is the same for both.
 type dialect struct {
 	name      string
 	folder    string // of the schema steps

@@ -19,13 +19,13 @@ var (
 	// ErrUnknownOutcome means that a commit was sent, its answer was lost, and
 	// its outcome could not be looked up.
 	ErrUnknownOutcome = errors.New("outcome of the commit is unknown")
-	// ErrUnstorable refuses text that only one of the databases could store.
+	// ErrUnstorable means that not both databases could store a text.
 	ErrUnstorable = errors.New("text holds a NUL or is not UTF-8")
 	// ErrClosed is returned after Close. It is ErrUnavailable.
 	ErrClosed = fmt.Errorf("%w: it is closed", ErrUnavailable)
 )
 
-// What a kind's function may return besides failures.
+// Errors that a kind's function may return on purpose.
 var (
 	// ErrUndone keeps the outcomes and rolls back.
 	ErrUndone = errors.New("undone on purpose")

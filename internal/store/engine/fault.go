@@ -17,8 +17,8 @@ const (
 	faultCancelled                    // the caller cancelled
 )
 
-// Fault is a driver's error without anything that could hold data. A driver's
-// text names values, so only its codes leave this package.
+// Fault is a driver's error without anything that could contain data. The text
+// of a driver's error may contain values, so only its codes leave this package.
 type Fault struct { //nolint:errname // it is also a classification
 	kind       faultKind
 	code       string // SQLSTATE, or SQLite's extended result code
@@ -77,7 +77,7 @@ func (d *dialect) wrap(err error) error {
 }
 
 // UnreadableError means that one of our own scanners cannot read a column. Its
-// text does not hold the value.
+// text does not contain the value.
 type UnreadableError struct{ Cause error }
 
 // Error returns the cause's text.

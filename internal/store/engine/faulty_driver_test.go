@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// faultyDriver is a driver before SQLite's own that does as it is told: it fails a
-// statement before or after it was carried out, or hangs.
+// faultyDriver wraps SQLite's driver. As the test sets it, it fails a statement
+// before or after executing it, or hangs.
 type faultyDriver struct {
 	inner   driver.Driver
 	lock    sync.Mutex
@@ -20,13 +20,13 @@ type faultyDriver struct {
 	ran     atomic.Int64
 }
 
-// failure decides about a statement: an error to fail with, and whether it is
-// carried out before.
+// failure decides about a statement: the error to return, and whether to
+// execute the statement first.
 type failure func(text string) (fail error, after bool)
 
 var hostiles atomic.Int64
 
-// newFaultyDriver registers one and gives its name.
+// newFaultyDriver registers a faultyDriver and returns its name.
 func newFaultyDriver(t testing.TB) (*faultyDriver, string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "")
@@ -57,7 +57,7 @@ func (h *faultyDriver) decide(text string) (error, bool) { //nolint:revive // as
 	return m(text)
 }
 
-// Open is the driver's.
+// Open implements driver.Driver.
 func (h *faultyDriver) Open(name string) (driver.Conn, error) {
 	if fail, _ := h.decide("OPEN"); fail != nil {
 		return nil, fail
@@ -71,7 +71,7 @@ type hostileConn struct {
 	of *faultyDriver
 }
 
-// PrepareContext is the connection's.
+// PrepareContext implements driver.ConnPrepareContext.
 func (c *hostileConn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
 	inner, err := c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, text)
 	if err != nil {
@@ -86,7 +86,7 @@ type hostileStmt struct {
 	of   *faultyDriver
 }
 
-// ExecContext is the statement's.
+// ExecContext implements driver.StmtExecContext.
 func (s *hostileStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	fail, after := s.of.decide(s.text)
 	if fail != nil && !after {
@@ -99,7 +99,7 @@ func (s *hostileStmt) ExecContext(ctx context.Context, args []driver.NamedValue)
 	return result, err
 }
 
-// QueryContext is the statement's.
+// QueryContext implements driver.StmtQueryContext.
 func (s *hostileStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	if fail, _ := s.of.decide(s.text); fail != nil {
 		return nil, fail
@@ -107,13 +107,14 @@ func (s *hostileStmt) QueryContext(ctx context.Context, args []driver.NamedValue
 	return s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
 }
 
-// coded is an error with a result code of SQLite.
+// coded is an error with a SQLite result code.
 type coded int
 
-// Error names the code.
+// Error returns the code as text.
 func (c coded) Error() string { return fmt.Sprint("faultyDriver ", int(c)) }
 
-// Code is what tells the driver's errors apart.
+// Code implements the method by which the engine recognises the driver's
+// errors.
 func (c coded) Code() int { return int(c) }
 
 const (
@@ -122,7 +123,7 @@ const (
 	ordinary    coded = 1
 )
 
-// nth fails the n-th statement from now whose text begins with a word.
+// nth fails the n-th statement from now that starts with a word.
 func nth(n int64, word string, fail error, after bool) failure {
 	var seen atomic.Int64
 	return func(text string) (error, bool) {

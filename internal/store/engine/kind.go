@@ -61,14 +61,14 @@ func (db *DB) NewKind(run func(context.Context, *Tx, []*Call) error) *Kind {
 	return db.newKind(run, MaxBatch, db.backend.concurrency().batches)
 }
 
-// NewLargeKind is NewKind for work of which a server takes more at once: in a
-// longer batch the rows of many small calls cost less each.
+// NewLargeKind is NewKind with larger batches on a database server, for many
+// small calls: in a larger batch the rows of each call cost less.
 func (db *DB) NewLargeKind(run func(context.Context, *Tx, []*Call) error) *Kind {
 	c := db.backend.concurrency()
 	return db.newKind(run, c.calls, c.batches)
 }
 
-// NewGroupKind is NewKind for calls that are batches already.
+// NewGroupKind is NewKind for calls that are already batches.
 func (db *DB) NewGroupKind(run func(context.Context, *Tx, []*Call) error) *Kind {
 	c := db.backend.concurrency()
 	return db.newKind(run, c.groups, c.groupBatches)

@@ -51,5 +51,5 @@ func (l Limits) or(defaults Limits) Limits {
 	return l
 }
 
-// served is the longest that a call takes once a worker has it.
+// served is the longest time that a call takes once a worker has taken it.
 func (l Limits) served() time.Duration { return l.Transaction + l.Commit + l.Resolve }

@@ -14,7 +14,7 @@ import (
 )
 
 // fileLock is the right to serve a SQLite file or to change its schema. The
-// operating system takes it back when the process ends, however it ends.
+// operating system releases it when the process ends, even after a crash.
 type fileLock struct{ file *os.File }
 
 // What the lock is held for.

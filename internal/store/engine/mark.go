@@ -20,10 +20,10 @@ func newMark() (m commitMark) {
 	return m
 }
 
-// insertMark puts a mark into a transaction that is about to commit. Every
-// transaction that may write has one, even if it changed nothing: its answer then
-// depends on a commit of its own, which a standby has too, and not on another
-// transaction's that only this server may know.
+// insertMark inserts a mark into a transaction that is about to commit. Every
+// transaction that may write inserts one, even if it changed nothing. Its
+// answer then depends on its own commit, which a standby has too, and not on
+// the commit of another transaction that may exist only on this server.
 const insertMark = `INSERT INTO commit_mark (id, at, void) VALUES ($1, {now}, FALSE)`
 
 // resolve finds out whether a commit whose answer was lost has happened, by

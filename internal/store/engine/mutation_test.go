@@ -11,8 +11,8 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// mutations put back the mistakes that the engine was built against: in a file,
-// one text is replaced by another.
+// mutations reintroduce mistakes that the engine must not make: each replaces a
+// text in a file with another.
 var mutations = map[string]struct{ file, text, replacement, test string }{
 	"a call is forgotten when its group fails": {
 		"sqlite_write.go", "for _, b := range served {", "if err != nil {\n\t\tserved = served[:len(served)-1]\n\t}\n\tfor _, b := range served {",
@@ -45,8 +45,8 @@ var mutations = map[string]struct{ file, text, replacement, test string }{
 	},
 }
 
-// TestMutationsAreFound builds the package with each mutation, by an overlay, and
-// expects the test that is there for it to fail.
+// TestMutationsAreFound builds the package with each mutation, using an
+// overlay, and expects the test for that mistake to fail.
 func TestMutationsAreFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the package for each mutation")

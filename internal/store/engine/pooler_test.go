@@ -20,9 +20,9 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// TestPooler works behind a real PgBouncer in transaction mode, set up to
-// refuse the settings it does not know and to forget them in silence. Schema
-// steps of several starters at once, and every limit, hold all the same.
+// TestPooler works behind a real PgBouncer in transaction mode, configured to
+// refuse unknown settings or to ignore them silently. Concurrent schema
+// upgrades and all limits must work all the same.
 func TestPooler(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	program := tooltest.Debian(t, "pgbouncer")
@@ -47,8 +47,9 @@ func TestPooler(t *testing.T) {
 	}
 }
 
-// copiedThrough checks that a pooler keeps several copies at once apart from each other
-// and from what comes behind: they are commands of their own kind to it.
+// copiedThrough checks that a pooler does not mix up several copies in one
+// transaction, or a copy and the commands after it: COPY has a protocol of its
+// own.
 func copiedThrough(t *testing.T, r *testDB) {
 	t.Helper()
 	copied := func(names ...string) error {
@@ -60,7 +61,7 @@ func copiedThrough(t *testing.T, r *testDB) {
 			return tx.Copy(t.Context(), tables...)
 		})
 	}
-	for i := range 12 { // whichever connection of the pooler it is
+	for i := range 12 { // often enough to use every connection of the pooler
 		if err := copied(fmt.Sprint("copied ", i), fmt.Sprint("copied too ", i)); err != nil {
 			t.Error(err)
 		}
@@ -73,10 +74,11 @@ func copiedThrough(t *testing.T, r *testDB) {
 	}
 }
 
-// limited checks that the server ends what takes too long.
+// limited checks that the server ends statements and lock waits that take too
+// long.
 func limited(t *testing.T, r *testDB, server string) {
 	t.Helper()
-	for i := range 12 { // whichever connection of the pooler it is
+	for i := range 12 { // often enough to use every connection of the pooler
 		err := r.Update(t.Context(), fmt.Sprint(i), func(tx *Tx) error {
 			var lock, statement string
 			if err := tx.One(t.Context(), `SELECT current_setting('lock_timeout'), current_setting('statement_timeout')`,
@@ -111,7 +113,7 @@ func limited(t *testing.T, r *testDB, server string) {
 	}
 }
 
-// pooler runs PgBouncer before a server and gives its URL.
+// pooler runs PgBouncer in front of a server and returns its URL.
 func pooler(t *testing.T, program, server, ignored string) string {
 	t.Helper()
 	address, err := url.Parse(server)
@@ -142,7 +144,7 @@ func pooler(t *testing.T, program, server, ignored string) string {
 		"ignore_startup_parameters = %s\n", address.Hostname(), address.Port(), port, users, ignored))
 	command := exec.Command(program, settings)
 	command.Stderr = &bytes.Buffer{}
-	if os.Geteuid() == 0 { // it does not run as root
+	if os.Geteuid() == 0 { // PgBouncer refuses to run as root
 		if err := os.Chmod(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}

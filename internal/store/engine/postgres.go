@@ -51,7 +51,7 @@ func (p *postgresServer) open(ctx context.Context, options Options) (backend, er
 	if accepted {
 		m.session = nil
 	}
-	shared := &generation{} // they lead to the same server
+	shared := &generation{} // all pools lead to the same server
 	m.writes = newPGPool(config, options.Limits, shared, writes)
 	m.reads = newPGPool(config, options.Limits, shared, reads)
 	m.resolves = newPGPool(config, options.Limits, shared, settles)

@@ -28,8 +28,8 @@ type pgPool struct {
 }
 
 // generation is shared by all pools of a server. When a connection breaks or
-// falls silent, a new generation starts, and idle connections of earlier ones are
-// not used any more, since they lead to the same server.
+// falls silent, a new generation starts. Idle connections of earlier
+// generations are no longer used, because they lead to the same server.
 type generation struct{ atomic.Int64 }
 
 // pgConn is one connection.

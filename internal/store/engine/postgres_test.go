@@ -14,7 +14,7 @@ import (
 )
 
 // TestEveryAnswerLost loses the answers to all commits at once, as a failover
-// does. All of them are looked up side by side, within seconds.
+// does. All outcomes are looked up concurrently, within seconds.
 func TestEveryAnswerLost(t *testing.T) {
 	for name, options := range map[string]Options{"usual": {}, "few connections": {Connections: 5}} {
 		t.Run(name, func(t *testing.T) {
@@ -25,8 +25,8 @@ func TestEveryAnswerLost(t *testing.T) {
 	}
 }
 
-// TestWritesAreCommitted has writes that return rows, which the engine must not
-// take for reads.
+// TestWritesAreCommitted runs writes that return rows. The engine must not take
+// them for reads.
 func TestWritesAreCommitted(t *testing.T) {
 	for name, address := range map[string]func(testing.TB) string{"sqlite": tempFile, "postgres": pgtest.URL} {
 		t.Run(name, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestWritesAreCommitted(t *testing.T) {
 func losing(t testing.TB, options Options) error {
 	proxy := pgtest.NewProxy(t, pgtest.URL(t))
 	r := openTest(t, proxy.URL, options)
-	if _, err := r.crowd(t.Context(), "warm ", 64); err != nil { // so that all lanes are connected
+	if _, err := r.crowd(t.Context(), "warm ", 64); err != nil { // so that all workers are connected
 		return err
 	}
 	r.hold(64)
@@ -69,8 +69,8 @@ func TestEveryExchangeLost(t *testing.T) {
 	loseEach(t, func(r *testDB, name string) error { return r.put(t.Context(), "t", name) })
 }
 
-// loseEach loses each exchange of a write in turn, and holds what the caller was told
-// against what is there.
+// loseEach loses each exchange of a write in turn and compares what the caller
+// was told with what is in the database.
 func loseEach(t *testing.T, write func(r *testDB, name string) error) {
 	t.Helper()
 	proxy := pgtest.NewProxy(t, pgtest.URL(t))
@@ -93,8 +93,8 @@ func loseEach(t *testing.T, write func(r *testDB, name string) error) {
 	}
 }
 
-// TestSilentServer has a server that accepts and says nothing. Callers are
-// answered within the limits; connections that stay silent are given up, and
+// TestSilentServer uses a server that accepts connections and never answers.
+// Callers get an answer within the limits, silent connections are closed, and
 // new ones are used as soon as they work.
 func TestSilentServer(t *testing.T) {
 	limits := shortLimits
@@ -140,8 +140,8 @@ func TestSilentServer(t *testing.T) {
 	}
 }
 
-// TestLockedRow has somebody else hold one row for long. Whoever does not need
-// it goes on; who does waits alone, and gets it when it is free.
+// TestLockedRow locks one row for long. Calls that do not need it continue;
+// those that do wait alone and succeed when it is unlocked.
 func TestLockedRow(t *testing.T) {
 	if err := neighbours(t, Options{}); err != nil {
 		t.Error(err)
@@ -160,7 +160,7 @@ func neighbours(t testing.TB, options Options) error {
 	}
 	defer release()
 	const others = 40
-	r.hold(others + 2) // so that they share a batch with who wants the row
+	r.hold(others + 2) // so that they share a batch with the call that needs the row
 	unlucky, operator := make(chan error, 1), make(chan error, 1)
 	go func() { unlucky <- r.put(t.Context(), "t", "held") }()
 	go func() {
@@ -195,7 +195,7 @@ func neighbours(t testing.TB, options Options) error {
 	return errors.Join(<-operator, <-unlucky)
 }
 
-// lockRow holds a row until it is told not to.
+// lockRow locks a row until release is called.
 func lockRow(t testing.TB, server, name string) (release func(), err error) {
 	conn, err := pgx.Connect(t.Context(), server)
 	if err != nil {
@@ -209,7 +209,7 @@ func lockRow(t testing.TB, server, name string) (release func(), err error) {
 	return release, err
 }
 
-// TestReadModifyWrite has many callers add one to a number they read.
+// TestReadModifyWrite lets many callers add one to a number that they read.
 func TestReadModifyWrite(t *testing.T) {
 	for name, server := range map[string]func() string{
 		"sqlite": func() string { return tempFile(t) }, "postgres": func() string { return pgtest.URL(t) },
@@ -252,8 +252,8 @@ func adding(t testing.TB, server string, options Options) error {
 	return nil
 }
 
-// TestRefusalRestsOnACommit: what an update says it found must be as durable as
-// what it writes, so that it leaves a mark too.
+// TestRefusalRestsOnACommit checks that an update that was refused inserts a
+// mark too: what it found must be as durable as what it writes.
 func TestRefusalRestsOnACommit(t *testing.T) {
 	for _, server := range []string{tempFile(t), pgtest.URL(t)} {
 		r := openTest(t, server, Options{})

@@ -151,7 +151,7 @@ func (q *queue) removeWaiting(c *Call) {
 	c.item.Account.Waiting -= c.item.Cost
 }
 
-// depart ends a call that neither waits nor runs any more.
+// depart ends a call that no longer waits or runs.
 func (q *queue) depart(c *Call) {
 	q.active--
 	q.accounts.Close(c.item.Account)
@@ -191,7 +191,8 @@ func (q *queue) close() {
 	q.changed.Broadcast()
 }
 
-// refuse answers a call and those with its key behind it after the end.
+// refuse answers a call, and those with the same key behind it, after the queue
+// has closed.
 func (q *queue) refuse(c *Call) {
 	for ; c != nil; c = c.next {
 		c.state, c.err = stateDone, ErrClosed

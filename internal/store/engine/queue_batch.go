@@ -75,8 +75,8 @@ func (q *queue) take() *callBatch {
 	return b
 }
 
-// nextKind returns the kind of the call that is next among those of which one
-// more batch may run, or nil.
+// nextKind returns the kind of the next call, or nil. It leaves out kinds that
+// already run as many batches as they may.
 func (q *queue) nextKind() (next *Kind) {
 	var first *admission.Item[*Call]
 	for _, k := range q.kinds {

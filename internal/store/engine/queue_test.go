@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// idleQueue is a queue of one kind whose lanes the test plays itself.
+// idleQueue returns a queue of one kind without workers. The test takes and
+// finishes batches itself.
 func idleQueue(limits Limits) (*queue, *Kind) {
 	q := newQueue(limits)
 	return q, q.newKind(&Kind{maxCalls: MaxBatch, maxBatches: 1 << 10}, &Kind{maxCalls: 1, maxBatches: 1 << 10, waitsForLocks: true})
@@ -36,7 +37,8 @@ func TestTenantsTakeTurns(t *testing.T) {
 	if b := q.more(); !holds(b, mine) {
 		t.Error("a crowd of another tenant was in the way")
 	}
-	// A heavy posting goes alone, and the next one waits for others' turns.
+	// A large call runs alone, and a second one waits for the other tenants'
+	// turns.
 	q, k = idleQueue(DefaultLimits())
 	first := ask(t, q, k, "hog", "first", 10<<20)
 	ask(t, q, k, "hog", "second", 10<<20)
@@ -74,8 +76,8 @@ func TestKeysKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// TestSetAsideIsNotAnswered: a call that was set aside and taken by another
-// lane is no longer the first one's to answer.
+// TestSetAsideIsNotAnswered checks that the first batch does not answer a call
+// that was set aside and taken by another worker.
 func TestSetAsideIsNotAnswered(t *testing.T) {
 	q, k := idleQueue(DefaultLimits())
 	c, other := ask(t, q, k, "t", "locked", 1), ask(t, q, k, "t", "free", 1)
@@ -99,7 +101,7 @@ func TestSetAsideIsNotAnswered(t *testing.T) {
 func TestLongQueueRefusesAtOnce(t *testing.T) {
 	limits := DefaultLimits()
 	q, k := idleQueue(limits)
-	// Ten calls in a tenth of a second, as it was of late.
+	// The recent rate is ten calls in a tenth of a second.
 	q.throughput = throughput{cost: 10 * (callOverhead + 100), seconds: 0.1, last: time.Now(), backlog: true}
 	admitted := 0
 	for i := range 1000 {
@@ -114,14 +116,14 @@ func TestLongQueueRefusesAtOnce(t *testing.T) {
 	if want := int(limits.Admission/time.Second) * 100; admitted < want-5 || admitted > want+5 {
 		t.Errorf("%d were let in, %d can be served in time", admitted, want)
 	}
-	ask(t, q, k, "modest", "x", 100) // another's crowd is no reason to refuse
+	ask(t, q, k, "modest", "x", 100) // another tenant's backlog is no reason to refuse
 	q.throughput.last = time.Now().Add(-2 * limits.QueueWait)
 	if err := q.enter(&Call{Tenant: "late", kind: k, done: make(chan struct{})}); !errors.Is(err, ErrOverloaded) {
 		t.Errorf("while nothing moves: %v", err)
 	}
 }
 
-// TestLimitsAreNested asserts the order the table promises.
+// TestLimitsAreNested checks the order that Limits documents.
 func TestLimitsAreNested(t *testing.T) {
 	for name, l := range map[string]Limits{"usual": DefaultLimits(), "brief": shortLimits} {
 		if sum := l.QueueWait + l.served(); sum >= l.Request {

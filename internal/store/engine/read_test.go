@@ -13,8 +13,9 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// One organisation that read all the time, and slowly, had every place: others
-// waited behind it until they were refused.
+// TestReadersTakeTurns guards against a regression: one organisation that read
+// slowly all the time occupied every slot, and the others waited until they
+// were refused.
 func TestReadersTakeTurns(t *testing.T) {
 	for name, address := range map[string]func(testing.TB) string{"sqlite": tempFile, "postgres": pgtest.URL} {
 		t.Run(name, func(t *testing.T) {
@@ -26,12 +27,12 @@ func TestReadersTakeTurns(t *testing.T) {
 	}
 }
 
-// readingBeside reads now and then beside somebody who reads a lot, and says how
-// that went wrong.
+// readingBeside reads now and then beside a tenant that reads all the time, and
+// returns an error if it has to wait too long.
 func readingBeside(t testing.TB, address string, options Options) error {
 	r := openTest(t, address, options)
 	const held = 300 * time.Millisecond
-	var begun atomic.Int64 // reads of everybody
+	var begun atomic.Int64 // reads of all tenants
 	look := func(ctx context.Context, pause time.Duration) func(*Tx) error {
 		return func(tx *Tx) error {
 			begun.Add(1)
@@ -51,12 +52,12 @@ func readingBeside(t testing.TB, address string, options Options) error {
 	for range greedy {
 		all.Go(func() {
 			for ctx.Err() == nil {
-				_ = r.View(ctx, "greedy", look(ctx, held)) // some are refused: there are many
+				_ = r.View(ctx, "greedy", look(ctx, held)) // some are refused, because there are so many
 			}
 		})
 	}
 	time.Sleep(held)
-	// A busy machine may hold him up before he has so much as asked, but not each time.
+	// A busy machine may delay a read before it is queued, but not every time.
 	late := 0
 	for range 5 {
 		before := begun.Load()
@@ -72,7 +73,8 @@ func readingBeside(t testing.TB, address string, options Options) error {
 	return nil
 }
 
-// A disk that hung kept its readers for ever, and no limit of theirs mattered.
+// TestHungDiskHoldsNoReader guards against a regression: a disk that hung
+// blocked its readers forever, despite all limits.
 func TestHungDiskHoldsNoReader(t *testing.T) {
 	t.Parallel()
 	if err := hanging(t, Options{}, 20*time.Second); err != nil {
@@ -80,7 +82,8 @@ func TestHungDiskHoldsNoReader(t *testing.T) {
 	}
 }
 
-// hanging reads from a disk that hangs, and says who was not answered in time.
+// hanging reads from a disk that hangs, and returns an error if a caller was
+// not answered in time.
 func hanging(t testing.TB, options Options, limit time.Duration) error {
 	disk, name := newFaultyDriver(t)
 	options.driver = name
@@ -96,13 +99,13 @@ func hanging(t testing.TB, options Options, limit time.Duration) error {
 		}
 		return nil, false
 	})
-	time.AfterFunc(limit+2*time.Second, release) // what is planted would wait for ever
+	time.AfterFunc(limit+2*time.Second, release) // a mutated engine would wait forever
 	var all sync.WaitGroup
 	found := make([]error, 40)
 	for i := range found {
 		all.Go(func() {
 			ctx, cancel := context.WithCancel(t.Context())
-			if i%2 == 0 { // a caller with a limit of his own
+			if i%2 == 0 { // a caller with its own time limit
 				ctx, cancel = context.WithTimeout(ctx, 300*time.Millisecond)
 			}
 			defer cancel()
@@ -124,7 +127,7 @@ func hanging(t testing.TB, options Options, limit time.Duration) error {
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		_, err := r.count(t.Context(), "none")
 		if err == nil || time.Now().After(end) {
-			return err // it is itself again, with all its places
+			return err // it works again, with all its slots
 		}
 	}
 }

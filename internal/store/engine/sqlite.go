@@ -16,7 +16,7 @@ import (
 // sqliteFile is the file name of a SQLite database.
 type sqliteFile string
 
-// display returns the name for logs; it holds no secret.
+// display returns the name for logs. It contains no secret.
 func (f sqliteFile) display() string { return "sqlite:" + string(f) }
 
 // hasPassword is false: a file needs none.

@@ -32,8 +32,8 @@ func (h *sqliteConn) check(ctx context.Context) error {
 	return nil
 }
 
-// tx returns the transaction that was begun on the connection; shared means that
-// it holds the work of other callers too.
+// tx returns the transaction that was begun on the connection. shared means
+// that it also contains the work of other callers.
 func (h *sqliteConn) tx(shared bool) *Tx {
 	return &Tx{dialect: sqliteDialect, runner: h, shared: shared}
 }

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// TestEveryStatementFails fails each statement of a crowd's group in turn, in
-// every way there is. Everybody is answered once and truly, and afterwards the
-// room is itself again.
+// TestEveryStatementFails fails each statement of a group in turn, in every
+// way. Every caller gets one true answer, and afterwards the database works
+// again.
 func TestEveryStatementFails(t *testing.T) {
 	for _, fail := range []error{errIO, errDiskFull, ordinary} {
 		for _, after := range []bool{false, true} {
@@ -26,7 +26,7 @@ func TestEveryStatementFails(t *testing.T) {
 	}
 }
 
-// failing has a crowd meet one failure, early and late in its group.
+// failing runs many callers that meet one failure, early and late in a group.
 func failing(t testing.TB, options Options, word string, fail error, after bool) error {
 	evil, name := newFaultyDriver(t)
 	options.driver = name
@@ -44,8 +44,8 @@ func failing(t testing.TB, options Options, word string, fail error, after bool)
 	return nil
 }
 
-// TestDiskStaysFull lets nothing be written for a while, as when a disk is
-// full. Afterwards everything works again without a restart.
+// TestDiskStaysFull lets writes fail for a while, as on a full disk. Afterwards
+// everything works again without a restart.
 func TestDiskStaysFull(t *testing.T) {
 	evil, name := newFaultyDriver(t)
 	r := openTest(t, tempFile(t), Options{driver: name})
@@ -70,8 +70,8 @@ func TestDiskStaysFull(t *testing.T) {
 	}
 }
 
-// TestHungDisk has a commit that does not come back. Callers are answered
-// within their limits, and the room works again when the disk does.
+// TestHungDisk lets a commit hang. Callers are answered within their limits,
+// and the database works again when the disk does.
 func TestHungDisk(t *testing.T) {
 	evil, name := newFaultyDriver(t)
 	limits := shortLimits
@@ -108,7 +108,7 @@ func TestHungDisk(t *testing.T) {
 	}
 }
 
-// TestCallersLeave has callers go away at every moment.
+// TestCallersLeave cancels calls at every moment.
 func TestCallersLeave(t *testing.T) {
 	r := openTest(t, tempFile(t), Options{})
 	for i := range 200 {
@@ -126,12 +126,13 @@ func TestCallersLeave(t *testing.T) {
 	}
 }
 
-// TestReaderIsGivenUp has a reader whose BEGIN fails: it must not be used again.
+// TestReaderIsGivenUp fails the BEGIN of a reader. That connection must not be
+// used again.
 func TestReaderIsGivenUp(t *testing.T) {
 	evil, name := newFaultyDriver(t)
 	r := openTest(t, tempFile(t), Options{driver: name})
 	for range 40 { // more than there are readers
-		evil.set(nth(1, "BEGIN", errIO, true)) // it has begun, and says it has not
+		evil.set(nth(1, "BEGIN", errIO, true)) // it has begun, and reports that it has not
 		if _, err := r.count(t.Context(), "x"); !errors.Is(err, ErrUnavailable) {
 			t.Fatalf("got %v", err)
 		}

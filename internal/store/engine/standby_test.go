@@ -12,10 +12,10 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// TestSilentStandby commits onto a server whose synchronous standby does not
-// answer. Somebody cancels the wait, so that the server commits by itself and
-// says so in a warning: nobody may be told that this is kept, neither the
-// caller nor whoever asks for the same again and finds it there.
+// TestSilentStandby commits to a server whose synchronous standby does not
+// answer. When the wait is cancelled, the server commits alone and sends a
+// warning. The engine must not report such a write as durable, neither to the
+// caller nor to one that repeats the request and finds the row.
 func TestSilentStandby(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	cluster, err := pgtest.Start("wal_level=replica", "max_wal_senders=4")

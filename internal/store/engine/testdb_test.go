@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// What the machine needs, and a table to write into.
+// The schema that the engine needs, and a table to write into.
 const (
 	schemaSQLite = `-- +goose Up
 CREATE TABLE commit_mark (id BLOB PRIMARY KEY, at INTEGER NOT NULL, void INTEGER NOT NULL) STRICT;
@@ -30,24 +30,24 @@ var steps = fstest.MapFS{
 	"postgres/0001_schema.sql": {Data: []byte(schemaPostgres)},
 }
 
-// shortLimits is a table of limits short enough for tests, and long enough for a
-// busy machine.
+// shortLimits are limits short enough for tests and long enough for a busy
+// machine.
 var shortLimits = Limits{
 	Request: 20 * time.Second, QueueWait: 4 * time.Second, Transaction: 6 * time.Second, Commit: 2 * time.Second,
 	Resolve: 4 * time.Second, Silence: 5 * time.Second, Statement: 4 * time.Second, Lock: 3 * time.Second,
 	Admission: 3 * time.Second, Connect: time.Second, BatchLock: 100 * time.Millisecond, LoneLock: 20 * time.Millisecond,
 }
 
-// leeway is what a busy machine may take on top of a limit.
+// leeway is how much longer than a limit a busy machine may take.
 const leeway = 15 * time.Second
 
-// testDB is an open database with one kind of work: putting items.
+// testDB is an open database with one kind of work: puts.
 type testDB struct {
 	*DB
 	puts *Kind
 }
 
-// item is a call's wish: a row of this name.
+// item is the work of a put: a row with this name.
 type item struct{ name string }
 
 func openTest(t testing.TB, name string, options Options) *testDB {
@@ -67,7 +67,8 @@ func openTest(t testing.TB, name string, options Options) *testDB {
 	t.Cleanup(func() { db.Close() })
 	return &testDB{db, db.NewKind(func(ctx context.Context, tx *Tx, calls []*Call) error {
 		for _, c := range calls {
-			// Whatever returns rows from a write is a write.
+			// This write returns rows, so the engine must not take it for a
+			// read.
 			var name string
 			err := tx.One(ctx, `INSERT INTO item (name, value) VALUES ($1, 0)
 				ON CONFLICT (name) DO UPDATE SET value = item.value + 1 RETURNING name`,
@@ -87,7 +88,7 @@ func (r *testDB) put(ctx context.Context, tenant, name string) error {
 	return r.puts.Do(ctx, &Call{Tenant: tenant, Key: name, Weight: 100, Work: &item{name}})
 }
 
-// count tells how often an item was put.
+// count returns how often an item was put.
 func (r *testDB) count(ctx context.Context, name string) (count int, err error) {
 	err = r.View(ctx, "", func(tx *Tx) error {
 		err := tx.One(ctx, `SELECT value + 1 FROM item WHERE name = $1`, []any{name}, []any{&count})
@@ -99,8 +100,8 @@ func (r *testDB) count(ctx context.Context, name string) (count int, err error) 
 	return count, err
 }
 
-// hold keeps all lanes from taking work until so many calls wait, so that they
-// are sure to meet.
+// hold keeps the workers from taking work until this many calls wait, so that
+// they run together.
 func (r *testDB) hold(calls int) {
 	kinds := map[*Kind]int{r.puts: r.puts.maxBatches, r.updates: r.updates.maxBatches}
 	set := func(lanes func(*Kind) int) {
@@ -120,8 +121,8 @@ func (r *testDB) hold(calls int) {
 	}()
 }
 
-// crowd puts many items at once. Everybody must be answered once, in time and
-// truly; the error says how that was not so.
+// crowd puts many items at once. Every caller must get one true answer in time;
+// the error says what went wrong.
 func (r *testDB) crowd(ctx context.Context, prefix string, callers int) (answered int, err error) {
 	limit := shortLimits.QueueWait + shortLimits.served() + leeway
 	answers := make([]error, callers)
@@ -172,7 +173,7 @@ func (r *testDB) crowd(ctx context.Context, prefix string, callers int) (answere
 	return answered, err
 }
 
-// works checks that the room is itself again.
+// works checks that the database works again.
 func (r *testDB) works(ctx context.Context, name string) error {
 	deadline := time.Now().Add(leeway)
 	for {
@@ -190,7 +191,7 @@ func (r *testDB) works(ctx context.Context, name string) error {
 	return nil
 }
 
-// queued tells how many calls wait.
+// queued returns the number of waiting calls.
 func queued(q *queue) int {
 	q.lock.Lock()
 	defer q.lock.Unlock()

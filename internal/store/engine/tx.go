@@ -136,7 +136,7 @@ func (t *Tx) finish(err error) error {
 	if err == nil {
 		err = t.fatal
 	}
-	// It must not be used any more.
+	// No statement may run after the end.
 	t.fatal = errEnded
 	return err
 }

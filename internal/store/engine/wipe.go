@@ -12,9 +12,9 @@ import (
 )
 
 // Wipe rewrites a database's files, so that nothing of deleted rows is left in
-// them: on SQLite the whole file and its log, on PostgreSQL the given tables. What
-// PostgreSQL's log and archives still hold goes when they do. No other process
-// can write meanwhile.
+// them: on SQLite the whole file and its log, on PostgreSQL the given tables.
+// PostgreSQL's log and archives keep their copies until they are removed
+// themselves. No other process can write meanwhile.
 func Wipe(ctx context.Context, name Name, tables ...string) error {
 	if file, ok := name.target.(sqliteFile); ok {
 		return wipeFile(ctx, file)
@@ -42,8 +42,8 @@ func Wipe(ctx context.Context, name Name, tables ...string) error {
 // maxReaderWait is how long Wipe waits for older readers.
 const maxReaderWait = 30 * time.Second
 
-// waitForReaders waits until no transaction can see deleted rows any more: those
-// would be copied into the new files.
+// waitForReaders waits until no transaction can still see deleted rows, because
+// those would be copied into the new files.
 func waitForReaders(ctx context.Context, connection *pgx.Conn) error {
 	var current string
 	if err := connection.QueryRow(ctx, `SELECT pg_current_xact_id()::xid::text`).Scan(&current); err != nil {
