@@ -6,10 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// resolve cleans a supplier's root and the path of a payload and reports whether they are
-// safe to join: no empty segments, no dots, no control characters. The rules of the API
-// are stricter for paths; for roots this is the only check. A supplier without a root has
-// no files, not everybody's.
+// resolve cleans a supplier's root and the path of a payload and reports
+// whether they are safe to join: no empty segments, no dots, no control
+// characters. The rules of the API are stricter for paths; for roots this is
+// the only check. A supplier without a root has no files; it does not see those
+// of all suppliers.
 func resolve(root, path string) (cleanRoot, cleanPath string, ok bool) {
 	cleanRoot = strings.Trim(root, "/")
 	cleanPath = strings.TrimPrefix(path, "/")

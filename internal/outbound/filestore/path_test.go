@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever the root and the path, the result is below the root or nothing, as
-// the standard library, a naive store and a decoding proxy would read it.
+// TestResolveCannotLeaveTheRoot checks that every result is below the root, as
+// the standard library, a simple store and a decoding proxy would interpret it.
 func TestResolveCannotLeaveTheRoot(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"..", ".", "/", "//", "a", "north", "north-evil", `\`, "%2e", "%2f", " ", "\x00", "\n", "．．", "~", "s3:", "", "ü", "C:"})
 	text := rapid.OneOf(
@@ -39,8 +39,8 @@ func TestResolveCannotLeaveTheRoot(t *testing.T) {
 	})
 }
 
-// Every path the rules of the wire accept resolves, unchanged but for one
-// leading slash.
+// TestResolveAcceptsPlainPaths checks that every path that the API accepts
+// resolves, unchanged except for one leading slash.
 func TestResolveAcceptsPlainPaths(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		segment := rapid.StringMatching(`[\p{L}\p{N} !#$%&'()+,;=@^_{}~-][\p{L}\p{N} !#$%&'()+,;=@^_{}~.-]{0,12}`)

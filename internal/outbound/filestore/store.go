@@ -26,7 +26,8 @@ type Store struct {
 	backend backend // nil: locations only
 }
 
-// backend checks whether a file exists. It returns nil, errMissing, or why it cannot tell.
+// backend checks whether a file exists. check returns nil, errMissing, or the
+// reason why it cannot tell.
 type backend interface {
 	check(ctx context.Context, root, path string) error
 }

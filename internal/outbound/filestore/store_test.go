@@ -31,8 +31,8 @@ const (
 	canary  = "CANARY"
 )
 
-// check gives the code of a Check, and fails on an error that shows a file
-// name or a secret, or has the wrong kind.
+// check returns the code of a Check. It fails the test if the error contains a
+// file name or a secret, or has the wrong kind.
 func check(t *testing.T, store *filestore.Store, root, path string) string {
 	t.Helper()
 	err := store.Check(t.Context(), landfall.Supplier{DocumentRoot: root}, path)
@@ -57,7 +57,7 @@ func open(t *testing.T, address string) *filestore.Store {
 	return openFor(t, address, time.Minute)
 }
 
-// openFor opens a store that is waited for so long.
+// openFor opens a store with a time limit.
 func openFor(t *testing.T, address string, limit time.Duration) *filestore.Store {
 	t.Helper()
 	store, err := filestore.Open(address, filestore.Options{TimeLimit: limit})
@@ -67,13 +67,13 @@ func openFor(t *testing.T, address string, limit time.Duration) *filestore.Store
 	return store
 }
 
-// names are documents that a store must find again, odd ones included.
+// names are documents that a store must find, including unusual names.
 var names = []string{
 	"bill.pdf", "2024/01/bill 1.pdf", "a+b&c=d.pdf", "50%.pdf", "a%2Fb.pdf", "#1?.pdf", "ünï/日本.pdf", "~x", "...", "..a/b..", "a;b,c'd(e)!*.pdf",
 }
 
-// suite is what every store must answer when "north/" holds names and
-// "north-evil/" holds secret.pdf.
+// suite checks what every store must answer when "north/" contains names and
+// "north-evil/" contains secret.pdf.
 func suite(t *testing.T, store *filestore.Store) {
 	t.Helper()
 	for _, name := range names {
@@ -85,7 +85,7 @@ func suite(t *testing.T, store *filestore.Store) {
 		if got := check(t, store, "north", "/"+name); got != present {
 			t.Errorf("/%q: %s", name, got)
 		}
-		// No root was once everybody's root.
+		// An empty root must not give access to the files of all suppliers.
 		for _, root := range []string{"", "/"} {
 			if got := check(t, store, root, "north/"+name); got != unknown {
 				t.Errorf("%q without a root: %s", name, got)
@@ -111,8 +111,8 @@ func suite(t *testing.T, store *filestore.Store) {
 	}
 }
 
-// TestFolder plants links that lead out of a supplier's folder. Followed, one
-// supplier could find out what another one has.
+// TestFolder creates links that lead out of a supplier's folder. Following them
+// would let one supplier find out which documents another one has.
 func TestFolder(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "store")
 	put := func(name string) {
@@ -158,8 +158,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestNoStore has nobody to ask. That is no answer about the document: told that
-// it is missing, callers would leave it out.
+// TestNoStore checks documents without a store. The result must not be
+// "missing", because callers would then leave the document out.
 func TestNoStore(t *testing.T) {
 	store := open(t, "")
 	if got := check(t, store, "north", "bill.pdf"); got != unknown {
@@ -167,7 +167,7 @@ func TestNoStore(t *testing.T) {
 	}
 }
 
-// fill puts the suite's documents into a bucket.
+// fill stores the documents of the suite in a bucket.
 func fill(t *testing.T, server string) {
 	t.Helper()
 	client, err := minio.New(server, &minio.Options{Creds: credentials.NewStaticV4("landfall", "landfall-secret", ""), Region: "us-east-1"})
@@ -199,7 +199,8 @@ func setKeys(t *testing.T, id, secret string) {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", secret)
 }
 
-// A gateway of its own process, which checks every signature.
+// TestSignedBucket uses a gateway in its own process, which checks every
+// signature.
 func TestSignedBucket(t *testing.T) {
 	binary := tooltest.Go(t, "github.com/versity/versitygw/cmd/versitygw", "v1.8.0")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -236,7 +237,7 @@ func TestSignedBucket(t *testing.T) {
 	}
 }
 
-// Another make of server, in this process.
+// TestMemoryBucket uses another implementation of S3, in this process.
 func TestMemoryBucket(t *testing.T) {
 	server := httptest.NewServer(gofakes3.New(s3mem.New(), gofakes3.WithLogger(gofakes3.DiscardLog())).Server())
 	t.Cleanup(server.Close)
@@ -248,8 +249,8 @@ func TestMemoryBucket(t *testing.T) {
 	}
 }
 
-// TestBrokenBucket lets a store fail in many ways. None of them may be told as a
-// missing document, and none may repeat a name or a secret.
+// TestBrokenBucket lets a store fail in many ways. No failure may be reported
+// as a missing document, and no error may contain a file name or a secret.
 func TestBrokenBucket(t *testing.T) {
 	setKeys(t, "landfall", canary+"-secret")
 	for _, c := range []struct {
@@ -287,8 +288,8 @@ func TestBrokenBucket(t *testing.T) {
 	})
 }
 
-// TestCallerLeaves ends the call while the store is silent, so that a caller who
-// has gone is not counted as a store that is away.
+// TestCallerLeaves cancels a call while the store is silent. That must not
+// count as a failure of the store.
 func TestCallerLeaves(t *testing.T) {
 	setKeys(t, "landfall", "landfall-secret")
 	entered := make(chan struct{}, 1)
@@ -305,8 +306,8 @@ func TestCallerLeaves(t *testing.T) {
 	}
 }
 
-// TestOpenRefuses names stores that cannot be meant. A mistake that is found at
-// the first document is found in the middle of a migration.
+// TestOpenRefuses opens stores with an invalid URL. Otherwise the mistake would
+// show only at the first document, in the middle of a migration.
 func TestOpenRefuses(t *testing.T) {
 	setKeys(t, "", "")
 	folder := t.TempDir()
@@ -335,8 +336,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestLocation says where documents are. Names with signs of their own must lead
-// to the same file again, and a path that climbs to none.
+// TestLocation checks the locations of documents. Special characters in a name
+// must lead to the same file, and a path that leaves the root has no location.
 func TestLocation(t *testing.T) {
 	setKeys(t, "landfall", "landfall-secret")
 	folder := t.TempDir()

@@ -33,8 +33,8 @@ var specialNetworks = prefixes(
 	"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
 )
 
-// globalIPv6 contains all public IPv6 addresses. IPv4 addresses wrapped in IPv6 are
-// outside.
+// globalIPv6 contains all public IPv6 addresses. It does not contain IPv4
+// addresses wrapped in IPv6.
 var globalIPv6 = netip.MustParsePrefix("2000::/3")
 
 func prefixes(texts ...string) []netip.Prefix {

@@ -153,7 +153,7 @@ func TestUntrustedServer(t *testing.T) {
 	untrusted := optionsFor(t, starttls, mail.StartTLS)
 	untrusted.Roots = x509.NewCertPool()
 	another := optionsFor(t, starttls, mail.StartTLS)
-	another.Server = strings.Replace(starttls.Address, "127.0.0.1", "127.0.0.2", 1) // not in the certificate, and nobody there
+	another.Server = strings.Replace(starttls.Address, "127.0.0.1", "127.0.0.2", 1) // not in the certificate, and no server listens there
 	wrong := optionsFor(t, starttls, mail.StartTLS)
 	wrong.Password = "wrong"
 	bare := optionsFor(t, plain, mail.StartTLS)

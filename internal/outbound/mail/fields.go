@@ -35,8 +35,8 @@ func Sample(supplier landfall.Supplier) landfall.OutgoingMail {
 	}
 }
 
-// fieldsOf collects the template data of a outgoing. No value contains line breaks or
-// invisible characters.
+// fieldsOf collects the template data of an outgoing mail. No value contains
+// line breaks or invisible characters.
 func fieldsOf(outgoing landfall.OutgoingMail, replyTo, language string) Fields {
 	fields := Fields{
 		AccountNumber: outgoing.AccountNumber, FormerAccountNumber: singleLine(outgoing.Key.External),

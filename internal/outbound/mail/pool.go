@@ -72,7 +72,7 @@ func (p *sessionPool) put(session *pooledSession) {
 	p.idle = append(p.idle, session)
 }
 
-// closeIdle closes sessions that were idle for at least so long.
+// closeIdle closes sessions that have been idle for at least this long.
 func (p *sessionPool) closeIdle(longer time.Duration) {
 	p.mu.Lock()
 	var expired []*pooledSession

@@ -69,7 +69,7 @@ func (e *SMTPError) Kind() FailureKind {
 // closingCode is the reply of a server that shuts down, to any command.
 const closingCode = 421
 
-// Error does not contain the text of the reply, which may hold an address.
+// Error does not contain the text of the reply, which may contain an address.
 func (e *SMTPError) Error() string {
 	if e.Code != 0 {
 		return fmt.Sprintf("%s: the mail server replied %s", e.Stage, e.Status())

@@ -40,9 +40,9 @@ func Check(vendor landfall.Vendor, variables ...string) error {
 	return err
 }
 
-// SecretPrefix is the prefix of environment variables that may contain a vendor's secret.
-// Without it, somebody who can write to the database could have any variable sent to a
-// server of their choice.
+// SecretPrefix is the prefix of environment variables that may contain a
+// vendor's secret. Without it, anyone who can write to the database could have
+// any variable sent to a server of their choice.
 const SecretPrefix = "VENDOR_"
 
 // settingsPrefix is the prefix of this program's settings, which are never allowed.

@@ -32,7 +32,7 @@ func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		vendor landfall.Vendor
-		attr   string // "" when it is right
+		attr   string // "" when the configuration is valid
 	}{
 		{"stripe", stripe, ""},
 		{"gocardless", landfall.Vendor{Code: "GC", Adapter: GoCardless, SecretEnv: "VENDOR_TOKEN", BaseURL: "https://api-sandbox.gocardless.com/"}, ""},
@@ -111,7 +111,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Whatever a vendor sends, no card or account number is kept.
+// TestNoNumbersAreKept checks that no reply of a vendor makes us store a card
+// or account number.
 func TestNoNumbersAreKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.StringMatching(`[0-9 .:/_-]{0,30}`), rapid.StringMatching(`[a-z]{0,5}[0-9 -]{0,30}`), rapid.String()).Draw(t, "text")
@@ -147,7 +148,8 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// The operator's page names every adapter, setting and sandbox reference.
+// TestDocumentation checks that the operator's page names every adapter,
+// setting and sandbox reference.
 func TestDocumentation(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/vendors.md")
 	if err != nil {

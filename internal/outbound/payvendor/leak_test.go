@@ -71,7 +71,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// A reference can name a customer; logs need not know it.
+// TestReferenceIsNotInTheError checks that errors do not contain the reference,
+// which can identify a customer and would be logged.
 func TestReferenceIsNotInTheError(t *testing.T) {
 	verifier := New(Options{Tries: 1})
 	t.Cleanup(verifier.Close)
@@ -85,7 +86,8 @@ func TestReferenceIsNotInTheError(t *testing.T) {
 	}
 }
 
-// Libraries must not write failures to standard error behind our back.
+// TestNothingOnStandardError checks that libraries do not write failures to
+// standard error.
 func TestNothingOnStandardError(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"landfall"
 )
 
-// record gives a Verifier whose names resolve as told, one answer per look-up, and
-// whose dialler only writes down what would have been dialled.
+// record returns a Verifier whose lookups resolve to the given addresses, one
+// after the other, and whose dialer only records the addresses.
 func record(t *testing.T, answers ...string) (*Verifier, *[]string) {
 	t.Helper()
 	var dialled []string
@@ -42,9 +42,9 @@ func record(t *testing.T, answers ...string) (*Verifier, *[]string) {
 	return verifier, &dialled
 }
 
-// TestPrivateAddressesAreNotDialled names vendors at every kind of address
-// inside a network. One that is forgotten lets an operator's setting, or a
-// vendor's name, reach the cloud's own secrets.
+// TestPrivateAddressesAreNotDialled uses vendors at every kind of private
+// address. If one were missing, an operator's setting or a vendor's DNS name
+// could reach the secrets of the cloud's metadata service.
 func TestPrivateAddressesAreNotDialled(t *testing.T) {
 	for _, addr := range []string{
 		"127.0.0.1", "127.1.2.3", "0.0.0.0", "0.1.2.3", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1",
@@ -74,8 +74,9 @@ func TestPrivateAddressesAreNotDialled(t *testing.T) {
 	}
 }
 
-// A resolver of the C library reads 2130706433, 0x7f.1 and 0177.0.0.1 as
-// 127.0.0.1; what counts is what it says, not what was written.
+// TestOddSpellingsOfAddresses uses unusual spellings of 127.0.0.1: a resolver
+// of the C library accepts 2130706433, 0x7f.1 and 0177.0.0.1. The check must
+// use the resolved address and not the spelling.
 func TestOddSpellingsOfAddresses(t *testing.T) {
 	for _, host := range []string{"2130706433", "0x7f.1", "0177.0.0.1", "127.1", "localhost", "localhost."} {
 		verifier, dialled := record(t, "127.0.0.1")
@@ -88,8 +89,8 @@ func TestOddSpellingsOfAddresses(t *testing.T) {
 	}
 }
 
-// TestRebinding has a name change its address between two questions. What was
-// judged must be what is dialled.
+// TestRebinding changes the address of a name between two lookups. The address
+// that was checked must be the one that is dialled.
 func TestRebinding(t *testing.T) {
 	verifier, dialled := record(t, "93.184.216.34", "10.0.0.1")
 	vendor := vendorAt(t, JSON, "https://vendor.example")
@@ -102,8 +103,8 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// TestOneBadAddressSpoilsAll has a name with a public and a private address.
-// Which one is dialled would be left to chance.
+// TestOneBadAddressSpoilsAll uses a name with a public and a private address.
+// It must be refused, because either address could be dialled.
 func TestOneBadAddressSpoilsAll(t *testing.T) {
 	verifier, dialled := record(t)
 	verifier.resolve = func(context.Context, string, string) ([]netip.Addr, error) {
@@ -115,8 +116,8 @@ func TestOneBadAddressSpoilsAll(t *testing.T) {
 	}
 }
 
-// TestOpenedNetworks opens one network. Its neighbours, and the addresses of the
-// machine itself, must stay shut.
+// TestOpenedNetworks allows one private network. Neighbouring networks and
+// link-local addresses must stay forbidden.
 func TestOpenedNetworks(t *testing.T) {
 	for addr, want := range map[string]string{
 		"10.20.3.4": landfall.CodeVendorUnavailable, "::ffff:10.20.3.4": landfall.CodeVendorUnavailable,
@@ -132,8 +133,8 @@ func TestOpenedNetworks(t *testing.T) {
 	}
 }
 
-// TestCertificates meets vendors that cannot prove who they are. The credential
-// must not reach one of them.
+// TestCertificates connects to vendors that cannot prove their identity. The
+// credential must not reach them.
 func TestCertificates(t *testing.T) {
 	authority, authorityKey := certificate(t, nil, nil, "authority", time.Now().Add(time.Hour))
 	stranger, strangerKey := certificate(t, nil, nil, "stranger", time.Now().Add(time.Hour))
@@ -179,7 +180,7 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// certificate makes one; without an issuer it signs itself.
+// certificate creates a certificate, self-signed when there is no issuer.
 func certificate(t *testing.T, issuer *x509.Certificate, issuerKey *ecdsa.PrivateKey, host string, until time.Time) (*x509.Certificate, *ecdsa.PrivateKey) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

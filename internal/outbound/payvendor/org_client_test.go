@@ -15,8 +15,10 @@ import (
 	"landfall"
 )
 
-// A vendor that folds case, trims or completes replies about another thing. Ten
-// such references in a row once opened the breaker for everybody.
+// TestOddlySpelledReferencesAreNoTroubleOfTheVendors guards against a
+// regression: a vendor that ignores case, trims or completes references replies
+// about another instruction, and ten such replies in a row opened the breaker
+// for everyone.
 func TestOddlySpelledReferencesAreNoTroubleOfTheVendors(t *testing.T) {
 	for adapter, instruction := range asked {
 		t.Run(adapter, func(t *testing.T) {
@@ -40,7 +42,7 @@ func TestOddlySpelledReferencesAreNoTroubleOfTheVendors(t *testing.T) {
 	}
 }
 
-// moody is a vendor that some references upset.
+// moody is an adapter that fails or is slow for some references.
 type moody struct {
 	upset func(ctx context.Context) error
 	calls atomic.Int64
@@ -120,14 +122,15 @@ func TestACrowdAtASlowVendorLeavesPlacesForOthers(t *testing.T) {
 		if busy.Load() != 200-maxPerOrganisation {
 			t.Errorf("%d of 200 were sent away", busy.Load())
 		}
-		// Having been sent away is no failure of the vendor's.
+		// Not being admitted is not a failure of the vendor.
 		if err := second(verifier.Verify(t.Context(), "Attacker", vendor, asked[JSON])); err != nil {
 			t.Errorf("afterwards the crowd's organisation gets %v", err)
 		}
 	})
 }
 
-// Whoever hangs up while waiting gives his place in the line back.
+// TestCallersWhoLeaveGiveTheirPlacesBack checks that a caller that cancels
+// while it waits frees its slot in the queue.
 func TestCallersWhoLeaveGiveTheirPlacesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		verifier, vendor, _ := moodyVerifier(func(ctx context.Context) error { return sleep(ctx, 9*time.Second) })

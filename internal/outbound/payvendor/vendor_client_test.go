@@ -19,7 +19,7 @@ import (
 
 var quiet = log.New(io.Discard, "", 0)
 
-// script is an adapter that answers what it is told and counts.
+// script is an adapter that returns a set result and counts its calls.
 type script struct {
 	err   error
 	calls int
@@ -30,7 +30,7 @@ func (s *script) lookup(context.Context, string) (result, error) {
 	return result{types: []string{"CARD"}, active: true}, s.err
 }
 
-// scripted gives a Verifier whose one vendor is a script.
+// scripted returns a Verifier whose only vendor is a script.
 func scripted(options Options) (*Verifier, landfall.Vendor, *script) {
 	verifier, vendor, script := New(options), landfall.Vendor{Code: "V", Adapter: JSON}, &script{}
 	verifier.clients["V"] = newVendorClient(vendor, verifier.options, &http.Client{Transport: &checkedTransport{}}, script)
@@ -39,9 +39,9 @@ func scripted(options Options) (*Verifier, landfall.Vendor, *script) {
 
 var down = &statusError{status: 503}
 
-// TestBreakerSparesAVendorInTrouble goes on asking a vendor that is down. Every
-// caller would wait for the full time otherwise, and the vendor would come up
-// under a crowd.
+// TestBreakerSparesAVendorInTrouble keeps querying a vendor that is down.
+// Without the breaker every caller would wait for the full time limit, and the
+// vendor would be flooded with requests while it recovers.
 func TestBreakerSparesAVendorInTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var alarms []string
@@ -73,8 +73,8 @@ func TestBreakerSparesAVendorInTrouble(t *testing.T) {
 	})
 }
 
-// TestRefusalsDoNotTripTheBreaker asks for what a vendor does not have. A book
-// with many wrong references must not close the line for those with right ones.
+// TestRefusalsDoNotTripTheBreaker asks for references that a vendor refuses. A
+// book with many wrong references must not block requests for correct ones.
 func TestRefusalsDoNotTripTheBreaker(t *testing.T) {
 	for _, err := range []error{
 		errNotFound, guard.ErrForbidden, &statusError{status: 400}, &statusError{status: 401}, &statusError{status: 403},
@@ -94,8 +94,9 @@ func TestRefusalsDoNotTripTheBreaker(t *testing.T) {
 	}
 }
 
-// TestLongTroubleIsPersistent waits until trouble counts as lasting. Told too
-// early not to repeat, callers drop what a minute would have mended.
+// TestLongTroubleIsPersistent waits until an outage counts as persistent. If it
+// did so too early, callers would stop retrying and drop instructions that
+// could have been verified a minute later.
 func TestLongTroubleIsPersistent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		verifier, vendor, script := scripted(Options{Tries: 1})
@@ -185,9 +186,9 @@ func TestRetryAfterKeepsUsAway(t *testing.T) {
 	})
 }
 
-// TestNewConfigurationStartsAfresh changes a vendor that was in trouble, as an
-// operator does to mend it: what counted against the old one must not hold up
-// the new.
+// TestNewConfigurationStartsAfresh changes the configuration of a failing
+// vendor, as an operator does to fix it. The failures of the old configuration
+// must not block the new one.
 func TestNewConfigurationStartsAfresh(t *testing.T) {
 	verifier, vendor, script := scripted(Options{Tries: 1})
 	script.err = down
@@ -200,7 +201,8 @@ func TestNewConfigurationStartsAfresh(t *testing.T) {
 	}
 }
 
-// A vendor that is slow in any phase costs at most the time limit.
+// TestSlowVendors checks that a vendor that is slow in any phase takes at most
+// the time limit.
 func TestSlowVendors(t *testing.T) {
 	sleeper := func(before, between time.Duration) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -247,13 +249,13 @@ func TestSlowVendors(t *testing.T) {
 				}
 				verifier.Close()
 				server.Close()
-				time.Sleep(5 * time.Minute) // handlers finish dripping
+				time.Sleep(5 * time.Minute) // until the handlers have written everything
 			})
 		})
 	}
 }
 
-// pipes is a listener without a network.
+// pipes is a net.Listener without a network.
 type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -282,8 +284,8 @@ func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
 	}
 }
 
-// TestSandbox tries every word that the sandbox understands. Integrators test
-// their handling of each answer with it and have no other way.
+// TestSandbox tries every word that the sandbox understands. It is the only way
+// for integrators to test how they handle each reply.
 func TestSandbox(t *testing.T) {
 	vendor := landfall.Vendor{Code: "SANDBOX", Adapter: Sandbox}
 	for reference, want := range map[string]string{
@@ -296,7 +298,7 @@ func TestSandbox(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			verifier := New(Options{})
 			for kind := range landfall.InstructionTypes {
-				for range 7 { // no answer may depend on the ones before
+				for range 7 { // no reply may depend on earlier ones
 					began := time.Now()
 					got, err := verifier.Verify(t.Context(), "Acme", vendor, landfall.Instruction{Reference: reference, Type: landfall.InstructionTypes[kind]})
 					if code := codeOf(t, err); code != want || time.Since(began) > 10*time.Second {

@@ -39,7 +39,8 @@ type Options struct {
 	// It must not block.
 	Alarm func(vendor string, cause error)
 
-	// Watch, when set, is called with the outcome and duration of every request.
+	// Observe, if set, is called with the outcome and duration of every
+	// request.
 	Observe func(vendor, outcome string, took time.Duration)
 }
 

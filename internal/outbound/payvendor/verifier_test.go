@@ -20,7 +20,7 @@ import (
 
 const canary = "sk_test_CANARY8471"
 
-// vendorAt gives a vendor of an adapter at a server of this machine.
+// vendorAt returns a vendor with an adapter, at a server on this machine.
 func vendorAt(t *testing.T, adapter, base string) landfall.Vendor {
 	t.Helper()
 	t.Setenv("VENDOR_TEST_SECRET", canary)
@@ -35,8 +35,8 @@ func vendorAt(t *testing.T, adapter, base string) landfall.Vendor {
 	return vendor
 }
 
-// codeOf gives an error's code, and fails when a secret or the reply's own
-// words are in anything that is shown or logged.
+// codeOf returns the code of an error. It fails the test if anything that is
+// shown or logged contains a secret or text of the reply.
 func codeOf(t *testing.T, err error) string {
 	t.Helper()
 	if err == nil {
@@ -64,8 +64,8 @@ func codeOf(t *testing.T, err error) string {
 	return known.Code
 }
 
-// TestStripeMock asks the vendor's own mock. What we believe of its replies is
-// held against what it says of them itself.
+// TestStripeMock queries Stripe's own mock server, which verifies our
+// assumptions about Stripe's replies.
 func TestStripeMock(t *testing.T) {
 	binary := tooltest.Go(t, "github.com/stripe/stripe-mock", "v0.203.0")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -132,7 +132,8 @@ func TestStripeMock(t *testing.T) {
 	})
 }
 
-// good are replies the three adapters accept, for reference and type below.
+// good are replies that the three adapters accept for the instructions in
+// asked.
 var good = map[string]string{
 	Stripe:     `{"id":"pm_1","object":"payment_method","type":"card","customer":"cus_1","card":{"brand":"visa","last4":"4242","exp_month":8,"exp_year":2031}}`,
 	GoCardless: `{"mandates":{"id":"MD1","status":"active","scheme":"bacs","links":{"customer_bank_account":"BA1"}}}`,
@@ -145,8 +146,9 @@ var asked = map[string]landfall.Instruction{
 	JSON:       {Reference: "R1", Type: "CARD"},
 }
 
-// TestReplies gives each adapter every reply there is. Told to repeat what never
-// works, callers repeat it; told not to, they drop what would have.
+// TestReplies gives each adapter every kind of reply. With the wrong code,
+// callers would retry requests that never succeed, or drop instructions that a
+// retry would verify.
 func TestReplies(t *testing.T) {
 	unavailable, rejected, missing := landfall.CodeVendorUnavailable, landfall.CodeVendorRejected, landfall.CodeInstructionNotFound
 	reply := func(status int, body string) http.HandlerFunc {
@@ -184,7 +186,7 @@ func TestReplies(t *testing.T) {
 		}, map[string]string{"": missing}},
 		{"an id in other case", func(a string) http.HandlerFunc {
 			return reply(200, strings.Replace(good[a], `"id"`, `"ID"`, 1))
-		}, map[string]string{"": unavailable, Stripe: ""}}, // the library folds case; the value is still compared
+		}, map[string]string{"": unavailable, Stripe: ""}}, // the library ignores case; the value is still compared
 		{"id of another shape", func(a string) http.HandlerFunc {
 			return reply(200, strings.Replace(good[a], `"id":"`, `"id":["CANARY"],"x":"`, 1))
 		}, map[string]string{"": unavailable}},
@@ -232,8 +234,8 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// TestWhatIsKept looks at what remains of a reply: whatever a vendor sends, a
-// whole card number is never kept.
+// TestWhatIsKept checks what is stored of a reply. A whole card number is never
+// stored, wherever the vendor sends it.
 func TestWhatIsKept(t *testing.T) {
 	for _, c := range []struct {
 		name, adapter, body string
@@ -277,8 +279,8 @@ func TestWhatIsKept(t *testing.T) {
 	}
 }
 
-// TestCallerHangsUp ends the call while the vendor is silent, so that callers
-// who leave do not count as a vendor in trouble.
+// TestCallerHangsUp cancels a call while the vendor is silent. That must not
+// count as a failure of the vendor.
 func TestCallerHangsUp(t *testing.T) {
 	entered := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

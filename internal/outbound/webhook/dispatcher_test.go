@@ -15,9 +15,9 @@ import (
 	"landfall/internal/outbound/webhook"
 )
 
-// TestEveryReceiverGetsEverythingInOrder has receivers that are slow, down and
-// forgetful side by side. What one of them does must neither cost another an
-// event nor change its order.
+// TestEveryReceiverGetsEverythingInOrder delivers to receivers that are slow,
+// down or forgetful at the same time. None of them may cause another one to
+// miss an event or to get events out of order.
 func TestEveryReceiverGetsEverythingInOrder(t *testing.T) {
 	onBothDatabases(t, func(e *environment) {
 		const events, accounts = 600, 30
@@ -35,7 +35,7 @@ func TestEveryReceiverGetsEverythingInOrder(t *testing.T) {
 				}
 				return 200, true
 			}),
-			// It takes an event, and says only the second time that it did.
+			// It accepts an event but confirms it only at the second delivery.
 			"twice": receive(t, func(_ string, number, attempt int) (int, bool) {
 				if attempt == 1 && number%3 == 0 {
 					return 500, true
@@ -65,8 +65,8 @@ func TestEveryReceiverGetsEverythingInOrder(t *testing.T) {
 	})
 }
 
-// TestOneThatIsRefusedHoldsUpItsAccountAlone has a receiver refuse one event for
-// ever. Behind it only what is about the same account may wait.
+// TestOneThatIsRefusedHoldsUpItsAccountAlone has a receiver that always refuses
+// one event. Only later events of the same account may wait for it.
 func TestOneThatIsRefusedHoldsUpItsAccountAlone(t *testing.T) {
 	onBothDatabases(t, func(e *environment) {
 		var mended atomic.Bool
@@ -79,7 +79,7 @@ func TestOneThatIsRefusedHoldsUpItsAccountAlone(t *testing.T) {
 			return 200, true
 		})
 		e.add("picky", r.URL)
-		// The end may leave a lease behind, for the next to wait for.
+		// Stopping may leave a lease that the next dispatcher has to wait for.
 		_, stop := e.deliver(func(o *webhook.DispatcherOptions) { o.Lease = 2 * time.Second })
 		e.happen(40, 4)
 		until(t, "the others have theirs", func() bool { return r.arrived() >= 30 && refused.Load() >= 3 })
@@ -106,8 +106,8 @@ func TestOneThatIsRefusedHoldsUpItsAccountAlone(t *testing.T) {
 	})
 }
 
-// TestGoneIsSwitchedOff has a receiver say that it is gone. Asked on, it would
-// be asked for years.
+// TestGoneIsSwitchedOff has a receiver that replies 410 Gone. Otherwise it
+// would be sent events for years.
 func TestGoneIsSwitchedOff(t *testing.T) {
 	onBothDatabases(t, func(e *environment) {
 		r := receive(t, func(string, int, int) (int, bool) { return http.StatusGone, false })
@@ -116,15 +116,16 @@ func TestGoneIsSwitchedOff(t *testing.T) {
 		defer stop()
 		e.happen(50, 10)
 		until(t, "it is switched off", func() bool { return e.webhook("gone").State == landfall.WebhookGone })
-		until(t, "it is counted", func() bool { return webhooks.Counts().Gone == 1 }) // a moment after it is written down
+		until(t, "it is counted", func() bool { return webhooks.Counts().Gone == 1 }) // shortly after it is stored
 		if e.webhook("gone").Position != 0 {
 			t.Errorf("%+v", e.webhook("gone"))
 		}
 	})
 }
 
-// Whoever is down for longer than events are tried loses them to the dead list,
-// in the open, and what comes later still has its time.
+// TestWhatIsDownForGoodDiesInTheOpen has a receiver that stays down for longer
+// than the retry period. Its events end up in the dead list, where an operator
+// can see them, and later events still get their full retry period.
 func TestWhatIsDownForGoodDiesInTheOpen(t *testing.T) {
 	onBothDatabases(t, func(e *environment) {
 		r := receive(t, func(string, int, int) (int, bool) { return 500, false })
@@ -143,8 +144,9 @@ func TestWhatIsDownForGoodDiesInTheOpen(t *testing.T) {
 	})
 }
 
-// TestReceiversAreKeptAtBay sends to receivers that redirect and that never end.
-// Followed, they reach into our network; read to the end, they take our memory.
+// TestReceiversAreKeptAtBay sends to receivers that redirect and to one whose
+// response never ends. Following a redirect could reach our network, and
+// reading a whole response could exhaust memory.
 func TestReceiversAreKeptAtBay(t *testing.T) {
 	onBothDatabases(t, func(e *environment) {
 		var reached atomic.Int64
@@ -181,7 +183,7 @@ func TestReceiversAreKeptAtBay(t *testing.T) {
 			}
 		}
 		silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body) // else the server does not notice that we left
+			_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that we disconnected
 			<-r.Context().Done()
 		}))
 		t.Cleanup(silent.Close)
@@ -192,8 +194,8 @@ func TestReceiversAreKeptAtBay(t *testing.T) {
 	})
 }
 
-// TestRetryAfterOfReceiversIsHonoured has a receiver ask for time. One that is
-// asked again at once has no chance to recover.
+// TestRetryAfterOfReceiversIsHonoured has a receiver that replies with
+// Retry-After. A receiver that is retried immediately has no chance to recover.
 func TestRetryAfterOfReceiversIsHonoured(t *testing.T) {
 	onBothDatabases(t, func(e *environment) {
 		var first, second atomic.Int64
@@ -217,7 +219,8 @@ func TestRetryAfterOfReceiversIsHonoured(t *testing.T) {
 	})
 }
 
-// Many slow receivers, and many more that are down, leave the others their pace.
+// TestManyWebhooksDoNotStarveEachOther checks that many receivers that are slow
+// or down do not slow down the others.
 func TestManyWebhooksDoNotStarveEachOther(t *testing.T) {
 	onBothDatabases(t, func(e *environment) {
 		const many, events = 120, 5
@@ -238,7 +241,7 @@ func TestManyWebhooksDoNotStarveEachOther(t *testing.T) {
 				e.add(fmt.Sprintf("quick%d", i), server.URL)
 			}
 		}
-		// Far fewer places than webhooks, so that they have to take turns.
+		// There are far fewer slots than webhooks, so they have to take turns.
 		_, stop := e.deliver(func(o *webhook.DispatcherOptions) { o.Concurrency, o.Parallel = 48, 2 })
 		defer stop()
 		e.happen(events, 1)

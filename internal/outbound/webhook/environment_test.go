@@ -23,7 +23,7 @@ import (
 
 const operatorsKey = "0123456789abcdef0123456789abcdef"
 
-// environment is a store with an organisation, whose events go to receivers.
+// environment is a store with an organisation whose events go to receivers.
 type environment struct {
 	landfall.Store
 	t      *testing.T
@@ -70,7 +70,7 @@ func (e *environment) update(fn func(context.Context, landfall.Tx) error) {
 	}
 }
 
-// add makes a webhook to a receiver.
+// add creates a webhook for a receiver.
 func (e *environment) add(name, url string) {
 	e.t.Helper()
 	secret, err := e.sender.Keys.New()
@@ -84,7 +84,7 @@ func (e *environment) add(name, url string) {
 	})
 }
 
-// happen tells so many events, of some accounts in turn, numbered for each.
+// happen appends events of some accounts in turn, numbered per account.
 func (e *environment) happen(count, accounts int) {
 	e.t.Helper()
 	for from := 0; from < count; from += 100 {
@@ -103,7 +103,8 @@ func (e *environment) happen(count, accounts int) {
 	}
 }
 
-// deliver runs the service of webhooks, impatiently.
+// deliver runs a dispatcher with short intervals. The returned function stops
+// it.
 func (e *environment) deliver(adjust ...func(*webhook.DispatcherOptions)) (*webhook.Dispatcher, func()) {
 	options := webhook.DispatcherOptions{
 		Sender: e.sender, Watcher: webhook.NewLogWatcher(e.Store), Log: slog.New(slog.DiscardHandler), PollInterval: 50 * time.Millisecond,
@@ -134,7 +135,7 @@ func (e *environment) webhook(name string) (found landfall.Webhook) {
 	return found
 }
 
-// receiver writes down what arrives, in order.
+// receiver records the events that arrive, in order.
 type receiver struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -145,7 +146,8 @@ type receiver struct {
 	body   string
 }
 
-// receive answers every delivery as told; what is kept counts as arrived.
+// receive starts a receiver that replies as answer decides. Events that answer
+// keeps count as arrived.
 func receive(t *testing.T, answer func(account string, number, attempt int) (status int, keep bool)) *receiver {
 	t.Helper()
 	r := &receiver{first: map[string][]int{}, known: map[string]bool{}}
@@ -184,8 +186,8 @@ func (r *receiver) arrived() int {
 	return len(r.known)
 }
 
-// inOrder fails the test unless every account's events arrived in order and
-// without a gap.
+// inOrder fails the test unless the events of every account arrived in order
+// and without gaps.
 func (r *receiver) inOrder(t *testing.T) {
 	t.Helper()
 	r.mu.Lock()
@@ -200,7 +202,7 @@ func (r *receiver) inOrder(t *testing.T) {
 	}
 }
 
-// until waits for something to come true.
+// until waits until a condition is true.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(10 * time.Millisecond) {

@@ -31,8 +31,8 @@ const (
 	pollTimeout = 5 * time.Second
 )
 
-// LogWatcher polls how far the event log is complete, once for all users in this
-// process. While nobody waits it does not query the database.
+// LogWatcher polls how far the event log is complete, once for all users in
+// this process. Without users it does not query the database.
 type LogWatcher struct {
 	log EventSource
 
@@ -46,7 +46,7 @@ type LogWatcher struct {
 	wakeup       chan struct{}
 }
 
-// positionRequest is a caller who wants to read everything committed so far.
+// positionRequest is a request to read everything committed so far.
 type positionRequest struct {
 	until  int64 // 0: not known yet
 	result chan position
@@ -139,7 +139,7 @@ func (t *LogWatcher) wake() {
 	}
 }
 
-// run polls as long as anybody waits.
+// run polls as long as there are watches or requests.
 func (t *LogWatcher) run() {
 	for {
 		t.mu.Lock()

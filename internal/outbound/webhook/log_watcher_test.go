@@ -13,7 +13,7 @@ import (
 	"landfall/internal/outbound/webhook"
 )
 
-// sea is a log with events of suppliers and somebody who may be writing.
+// sea is an event log in memory, with transactions that may be open.
 type sea struct {
 	mu        sync.Mutex
 	suppliers []string // of the events 1, 2, …
@@ -32,7 +32,7 @@ func (s *sea) Watermark(_ context.Context, before landfall.Watermark) (landfall.
 	return before.Next(int64(len(s.suppliers)), s.writing), nil
 }
 
-// beach is what is read of the sea; nothing else of a view is asked for.
+// beach is the view of a sea. Only SuppliersWithEvents is used.
 type beach struct {
 	landfall.View
 	*sea
@@ -88,12 +88,12 @@ func TestNewsReachWhomTheyConcern(t *testing.T) {
 		for _, w := range []*webhook.Watch{a, both, all} {
 			w.Close()
 		}
-		time.Sleep(time.Second) // until the watch has ended
+		time.Sleep(time.Second) // until the loop has ended
 	})
 }
 
-// However many wait, the database is asked ten times a second, and never while
-// nobody does.
+// TestWaitingCostsNothing checks that the number of polls does not depend on
+// the number of watches, and that there are no polls without one.
 func TestWaitingCostsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &sea{}
@@ -107,7 +107,7 @@ func TestWaitingCostsNothing(t *testing.T) {
 			watches = append(watches, watcher.Watch([]string{"A"}))
 		}
 		time.Sleep(10 * time.Second)
-		if asked := log.soundings.Load(); asked > 200 { // a thousand watch, and the pace of looking has some chance in it
+		if asked := log.soundings.Load(); asked > 200 { // for a thousand watches; the interval is partly random
 			t.Errorf("%d soundings in ten seconds", asked)
 		}
 		for _, w := range watches {
@@ -147,6 +147,6 @@ func TestSettlingWaitsForWritersButNotForLong(t *testing.T) {
 		if _, err := watcher.CompleteUpTo(t.Context()); err == nil {
 			t.Error("a database that is away was not noticed")
 		}
-		time.Sleep(time.Second) // until the watch has ended
+		time.Sleep(time.Second) // until the loop has ended
 	})
 }

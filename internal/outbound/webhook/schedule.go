@@ -1,12 +1,12 @@
-// Package webhook delivers committed events to webhooks, at least once. Any replica
-// can claim a webhook under a lease. Failed deliveries are retried with growing pauses
-// that survive restarts; after three days they go to a list that an operator can read
-// and replay.
+// Package webhook delivers committed events to webhooks, at least once. Any
+// replica can claim a webhook under a lease. Failed deliveries are retried with
+// growing pauses that survive restarts; after three days they go to a list that
+// an operator can read and replay.
 //
-// All state is in the database, so a killed process loses nothing. A waiting row has
-// the time when it is due and the number of attempts. Whoever claims it gets a lease by
-// the database's clock and a token, and only the holder of the token can record the
-// result.
+// All state is in the database, so a killed process loses nothing. A waiting
+// row has the time when it is due and the number of attempts. A replica that
+// claims it gets a lease by the database's clock and a token, and only the
+// holder of the token can record the result.
 package webhook
 
 import (
