@@ -124,7 +124,7 @@ func (c *Client) stream(ctx context.Context, kind Kind, query url.Values, body i
 	return response, nil
 }
 
-// writeLines sends the lines until there are no more or nobody reads them.
+// writeLines sends the lines until there are no more or the reader is closed.
 func writeLines(writer *io.PipeWriter, lines iter.Seq2[[]byte, error]) error {
 	out := bufio.NewWriterSize(writer, 64<<10)
 	for line, err := range lines {

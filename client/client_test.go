@@ -22,7 +22,7 @@ import (
 type testServer struct {
 	*httptest.Server
 	logins atomic.Int32
-	good   atomic.Value // the token that is taken
+	good   atomic.Value // the valid token
 }
 
 func newServer(t *testing.T, answer http.HandlerFunc) (*testServer, *client.Client) {
@@ -68,7 +68,7 @@ func TestATokenThatEndedIsRenewedOnce(t *testing.T) {
 	if s.logins.Load() != 1 {
 		t.Errorf("%d logins for three calls", s.logins.Load())
 	}
-	s.good.Store("another") // the server has ended ours
+	s.good.Store("another") // the server no longer accepts our token
 	if _, err := c.Validate(t.Context(), `{}`); err != nil || s.logins.Load() != 2 {
 		t.Errorf("%v, %d logins", err, s.logins.Load())
 	}
@@ -100,7 +100,7 @@ func TestWhatMayPassIsRepeated(t *testing.T) {
 	}
 	for name, trouble := range map[string]struct {
 		fail  func(http.ResponseWriter)
-		twice bool // whether an unchecked posting is repeated, too
+		twice bool // whether an unchecked posting is retried, too
 	}{
 		"too many":    {func(w http.ResponseWriter) { refuse(w, http.StatusTooManyRequests, "quota_exceeded") }, true},
 		"unavailable": {func(w http.ResponseWriter) { refuse(w, http.StatusServiceUnavailable, "service_unavailable") }, false},
@@ -296,6 +296,6 @@ func TestBulkOfBrokenLines(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for range c.Bulk(t.Context(), client.BulkStage, nil, numberedLines(100_000, nil)) {
-		break // whoever has enough leaves nothing running
+		break // stopping early must leave no goroutine running
 	}
 }

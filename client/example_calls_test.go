@@ -86,10 +86,10 @@ func ExampleClient_StartRun() {
 	ctx := context.Background()
 	run, err := landfall.StartRun(ctx, client.RunPlan{Supplier: "NORTH", Team: "Migration Team"})
 	if id, active := client.ActiveRun(err); active {
-		run, err = landfall.Run(ctx, id) // somebody else has started one: watch that
+		run, err = landfall.Run(ctx, id) // a run is already active: watch that one
 	}
 	for err == nil && !run.Ended() {
-		run, err = landfall.Run(ctx, run.ID) // and wait a second between two looks
+		run, err = landfall.Run(ctx, run.ID) // a real program waits a second between two calls
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -120,7 +120,7 @@ func ExampleClient_Follow() {
 			fmt.Println(event.Type, event.Subject)
 		}
 		fmt.Println("go on behind", page.Next)
-		break // a real reader goes on
+		break // a real reader continues
 	}
 	// Output:
 	// account_import.completed NORTH/1001

@@ -10,7 +10,7 @@ import (
 	"landfall/client"
 )
 
-// pretended is a server for the examples.
+// pretended returns a server for the examples.
 func pretended() *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

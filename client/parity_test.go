@@ -14,8 +14,8 @@ import (
 	"landfall/client"
 )
 
-// methods names the method for each call of the API. Whoever adds a call to the API adds it here,
-// and so to the client.
+// methods maps each call of the API to a method of the client. When you add a
+// call to the API, add it here and to the client.
 var methods = map[string]func(context.Context, *client.Client) error{
 	"POST /v1/data-import/validate-account/": func(ctx context.Context, c *client.Client) error {
 		_, err := c.Validate(ctx, `{}`)
@@ -179,7 +179,7 @@ func TestEveryCallHasAMethod(t *testing.T) {
 		}
 		var made []string
 		c := answering(t, func(r *http.Request) { made = append(made, r.Method+" "+r.URL.Path) })
-		_ = call(t.Context(), c) // an empty answer is not what every method reads
+		_ = call(t.Context(), c) // not every method accepts an empty answer
 		if len(made) == 0 || made[len(made)-1] != strings.ReplaceAll(name, "{}", "x") {
 			t.Errorf("%s is made as %q", name, made)
 		}

@@ -200,7 +200,7 @@ func (w *testWorld) seedScreenshots() {
 	for _, external := range []string{"A-1000011", "A-1000012", "A-1000013"} {
 		for _, supplier := range []string{"NORTH", "SOUTH"} {
 			if err := operator.Skip(ctx, landfall.Key{Supplier: supplier, External: external}, "moves later"); err != nil {
-				w.t.Log(err) // it was refused, and stays so
+				w.t.Log(err) // the account cannot be skipped; leave it as it is
 			}
 		}
 	}

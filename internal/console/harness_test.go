@@ -68,7 +68,7 @@ func testConsoleOver(t testing.TB, store landfall.Store) *testConsole {
 	return h
 }
 
-// operator returns the actions of the command line.
+// operator returns the operator's actions, as on the command line.
 func (h *testConsole) operator() *operate.Operator { return h.console.OperatorFor("operator:test") }
 
 // testUser is a browser.
@@ -85,7 +85,7 @@ func (h *testConsole) anonymous() *testUser {
 
 const testPassword = "correct horse battery staple"
 
-// signedIn returns a browser of somebody who accepted an invitation.
+// signedIn returns the browser of a user who accepted an invitation.
 func (h *testConsole) signedIn(role landfall.OperatorRole) *testUser {
 	h.t.Helper()
 	name := "ada"

@@ -11,7 +11,8 @@ import (
 	"landfall/internal/api/contract"
 )
 
-// A sign-off is refused until every difference has a reason, and sealed then.
+// A sign-off is refused until every difference has a reason. Then the report is
+// sealed.
 func TestReconciliationIsSignedOff(t *testing.T) {
 	h := newTestConsole(t)
 	h.seedBasics()

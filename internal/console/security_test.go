@@ -70,7 +70,7 @@ func TestStreamsEndWithTheSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	for lines.Scan() {
-		continue // until it ends, which the test's own limit sees to
+		continue // until the stream ends; otherwise the test times out
 	}
 	if err := lines.Err(); err != nil {
 		t.Error(err)

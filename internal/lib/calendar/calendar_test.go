@@ -18,8 +18,8 @@ func TestParseDay(t *testing.T) {
 	}
 }
 
-// Every day from the first to the last has the number after the day before and
-// comes back as it was written.
+// TestDaysFollowEachOther checks that every day from First to Last has the
+// number after that of the day before, and is parsed and formatted correctly.
 func TestDaysFollowEachOther(t *testing.T) {
 	day, _ := ParseDay("0001-01-01")
 	for want := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC); want.Year() < 10000; want = want.AddDate(0, 0, 1) {
@@ -39,7 +39,8 @@ func TestDaysFollowEachOther(t *testing.T) {
 	}
 }
 
-// A day beyond the calendar could be written and never read again.
+// TestDaysEndAtTheEdgesOfTheCalendar checks that results are clamped. A day
+// outside the range could be written but not read again.
 func TestDaysEndAtTheEdgesOfTheCalendar(t *testing.T) {
 	var none Day
 	far := int(^uint(0) >> 1)

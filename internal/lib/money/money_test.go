@@ -167,7 +167,7 @@ func TestPlainTakesExponentsAway(t *testing.T) {
 	}
 }
 
-// Whatever an exponent makes of a number, it is the number the library reads.
+// FuzzPlain checks that removing an exponent does not change the number.
 func FuzzPlain(f *testing.F) {
 	f.Add("1", "5", 3)
 	f.Fuzz(func(t *testing.T, whole, fraction string, exponent int) {

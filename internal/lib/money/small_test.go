@@ -9,10 +9,11 @@ import (
 	"testing"
 )
 
-// slow is a decimal that only the library reckons with.
+// slow returns a decimal that only the library computes with.
 func slow(d Decimal) Decimal { return fromLibrary(d.value()) }
 
-// sameAsTheLibrary reckons with two decimals both ways, and with what comes out.
+// sameAsTheLibrary compares the arithmetic of two decimals, and of its results,
+// with that of the library.
 func sameAsTheLibrary(t *testing.T, a, b Decimal) {
 	t.Helper()
 	product, sum, difference := a.Mul(b), a.Add(b), a.Sub(b)
@@ -57,7 +58,8 @@ func FuzzArithmetic(f *testing.F) {
 	})
 }
 
-// Numbers of every length, most of them with the digits that come near an edge.
+// TestSmallDecimalsReckonLikeTheLibrary uses random numbers of every length,
+// many of them with digits that come close to an overflow.
 func TestSmallDecimalsReckonLikeTheLibrary(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	draw := func() Decimal {
@@ -85,7 +87,8 @@ func TestSmallDecimalsReckonLikeTheLibrary(t *testing.T) {
 	}
 }
 
-// What is read in one go is what is read part by part, and nothing else is.
+// FuzzParseSmall checks that parseSmall accepts exactly the short numbers that
+// split accepts, and reads the same value.
 func FuzzParseSmall(f *testing.F) {
 	for _, seed := range []string{"0", "-0.00", "12.30", "01", "1.", ".1", "-", "", "1..2", "123456789012.123456", "1234567890123", "0.1234567890123456789", "--1", "1e1"} {
 		f.Add(seed)

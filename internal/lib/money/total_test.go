@@ -31,7 +31,8 @@ func TestTotalsThatNobodyWroteAreRefused(t *testing.T) {
 	}
 }
 
-// TestTotalsBeyondAmounts adds up more than 64 bits hold, against big integers.
+// TestTotalsBeyondAmounts adds amounts to more than 64 bits and compares the
+// total with big integers.
 func TestTotalsBeyondAmounts(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		total, want := money.Total{}, new(big.Int)

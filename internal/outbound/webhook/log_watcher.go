@@ -184,8 +184,8 @@ func (t *LogWatcher) answer(mark landfall.Watermark, err error, requests []*posi
 	}
 }
 
-// notify notifies the watches whose suppliers have new events. The first poll notifies
-// nobody: watches that started before it read the log after it.
+// notify notifies the watches whose suppliers have new events. The first poll
+// notifies no watch: watches that started before it read the log after it.
 func (t *LogWatcher) notify(complete int64) {
 	t.mu.Lock()
 	before, first := t.notifiedUpTo, t.first

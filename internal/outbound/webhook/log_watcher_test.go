@@ -92,8 +92,8 @@ func TestNewsReachWhomTheyConcern(t *testing.T) {
 	})
 }
 
-// TestWaitingCostsNothing checks that the number of polls does not depend on
-// the number of watches, and that there are no polls without one.
+// TestWaitingCostsNothing checks that the database is polled about ten times a
+// second however many watches there are, and never without one.
 func TestWaitingCostsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &sea{}

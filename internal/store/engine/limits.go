@@ -13,7 +13,7 @@ import (
 //	Request ⊃ QueueWait + Transaction + Commit + Resolve
 //	Transaction ⊃ Silence ⊃ Statement ⊃ Lock ⊃ Connect ⊃ BatchLock
 type Limits struct {
-	Request     time.Duration // kept by the server of requests
+	Request     time.Duration // enforced by the HTTP server
 	QueueWait   time.Duration
 	Admission   time.Duration
 	Transaction time.Duration

@@ -60,8 +60,9 @@ func lockFile(ctx context.Context, database, purpose string) (*fileLock, error) 
 		}
 		holder, _ := os.ReadFile(path)
 		pid, doing, _ := strings.Cut(strings.TrimSpace(string(holder)), " ")
-		// A process that has just taken the lock has not written its purpose yet,
-		// so the file may hold that of the one before. Read it several times.
+		// A process that has just taken the lock has not written its purpose
+		// yet, so the file may contain that of the previous holder. Read it
+		// several times.
 		if doing == lockServing {
 			same++
 		} else {

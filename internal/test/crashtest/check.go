@@ -18,7 +18,7 @@ func Check(history *History, state State) []string {
 	for _, entry := range history.entries {
 		byKey[entry.Key] = append(byKey[entry.Key], entry)
 	}
-	// Also check what is there although nobody asked for it.
+	// Also check what is present although no caller asked for it.
 	keys := maps.Clone(byKey)
 	for key := range state.Found {
 		keys[key] = nil
@@ -123,7 +123,7 @@ func (c *checker) apiAgreesWithStore() {
 		}
 	case found.Process != nil:
 		status, all, pending = unknown, []string{""}, []string{""}
-		// No request is in flight any more, so every claim must have been
+		// No request is in flight at this point, so every claim must have been
 		// released.
 		if found.Process.State != landfall.Staged {
 			c.faultf("is left %s", found.Process.State)

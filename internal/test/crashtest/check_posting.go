@@ -133,9 +133,9 @@ func (c *checker) instructions() {
 	c.kept(PostInstruction, there, inline, func(entry *Entry) []string { return entry.Instructions })
 }
 
-// kept compares the names that were found with those that were sent: what was
-// confirmed is present once, what had no response at most once, and nothing
-// else is present.
+// kept compares the names that were found with those that were sent: a
+// confirmed one is present once, one without a response at most once, and no
+// other name is present.
 func (c *checker) kept(verb Verb, found, inline []string, names func(*Entry) []string) {
 	there, staged, sent := map[string]int{}, map[string]bool{}, map[string]*tally{}
 	for _, name := range found {

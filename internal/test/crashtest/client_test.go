@@ -18,7 +18,7 @@ import (
 
 const imports = "/v1/data-import"
 
-// request is one HTTP request.
+// request sends one HTTP request.
 func (f *fleet) request(method, base, path string, body []byte) (status int, answer []byte, err error) {
 	request, err := http.NewRequest(method, base+path, bytes.NewReader(body))
 	if err != nil {

@@ -5,9 +5,9 @@ import (
 	"net/http"
 )
 
-// exact requests the reconciliation at this moment, whatever is going on. It
-// must list every account of a book once, as created, waiting or failed, with
-// its one customer. No server may be up to answer.
+// exact requests the reconciliation at any moment during a test. It must list
+// every account of a book once, as created, waiting or failed, with its one
+// customer. It is fine if no server is up to answer.
 func (f *fleet) exact(server string, accounts int) {
 	f.t.Helper()
 	status, answer, err := f.request(http.MethodGet, server, imports+"/reconciliation/"+supplier+"/", nil)

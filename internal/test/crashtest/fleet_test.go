@@ -56,7 +56,7 @@ type fleet struct {
 	replicas []*replica
 	http     *http.Client
 	token    string
-	keys     string // that encrypt what is personal; "": nothing is
+	keys     string // encryption keys for personal data; "" means no encryption
 	staged   int    // accounts in the book
 }
 
@@ -72,9 +72,10 @@ func onBoth(t *testing.T, test func(t *testing.T, f *fleet), flags ...string) {
 func newFleet(t *testing.T, database string, size int, flags ...string) *fleet {
 	t.Helper()
 	f := &fleet{t: t, program: tooltest.Landfall(t), database: database, flags: flags, http: &http.Client{
-		// A server never told a connection that was idle for longer than the shutdown
-		// delay to close. Using it just when the server closes it would fail, so the
-		// client closes idle connections sooner, as operating.md advises.
+		// A server never tells a connection that was idle for longer than the
+		// shutdown delay to close. Using it just when the server closes it
+		// would fail, so the client closes idle connections sooner, as
+		// operating.md advises.
 		Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 100 * time.Millisecond}, Timeout: 40 * time.Second,
 	}}
 	key := f.prepare()

@@ -88,7 +88,7 @@ func (e *Entry) open() bool { return !e.done() && !e.refused() }
 // came.
 func (e *Entry) after(other *Entry) bool { return other.Answer != nil && other.ended < e.began }
 
-// over reports whether the other request could have no effect any more when
+// over reports whether the other request could no longer have an effect when
 // this one was sent, with or without a response.
 func (e *Entry) over(other *Entry) bool { return other.ended > 0 && other.ended < e.began }
 

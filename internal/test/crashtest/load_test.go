@@ -23,7 +23,7 @@ type load struct {
 	asked  atomic.Int64 // number of requests; accounts come and go with it
 	unique atomic.Int64
 	bulk   int   // extra bytes in every document
-	width  int64 // accounts in use at a time; 0: so few that callers collide
+	width  int64 // accounts in use at a time; 0 means so few that callers collide
 }
 
 // newLoad returns a load whose account numbers share no prefix with another

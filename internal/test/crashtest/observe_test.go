@@ -200,7 +200,7 @@ func absent[T any](value T, err error) (*T, error) {
 	return &value, err
 }
 
-// look reads what the store holds about one key.
+// look reads what the store contains about one key.
 func look(ctx context.Context, view landfall.View, key landfall.Key, into *crashtest.Found) error {
 	var errs [5]error
 	into.Process, errs[0] = absent(view.Process(ctx, key))

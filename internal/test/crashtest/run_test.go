@@ -15,8 +15,8 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// cannotBeCreated reports whether an account of a book cannot be created: every Nth
-// one.
+// cannotBeCreated is how often an account of a book cannot be created: every
+// Nth one.
 const cannotBeCreated = 50
 
 // book stages the accounts of a run. An environment variable can ask for more.

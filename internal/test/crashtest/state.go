@@ -10,7 +10,7 @@ type State struct {
 
 // Found is what was found about one key, through the API and in the store.
 type Found struct {
-	// What the API shows. Status is "" when the response was 404. A list holds
+	// The API's view. Status is "" when the response was 404. A list contains
 	// the account number of each entry of the key, "" for null.
 	Status       string
 	StatusNumber string
@@ -18,7 +18,7 @@ type Found struct {
 	Pending      []string
 	Imported     []string
 
-	// What the store holds. Absent values are nil.
+	// The store's view. Absent values are nil.
 	Process   *landfall.Process
 	Revisions []landfall.StagedRevision
 	Account   *landfall.Account

@@ -26,8 +26,8 @@ type receiver struct {
 	count int // with repetitions
 }
 
-// newReceiver answers deliveries. It records what the function accepts, whatever
-// status it returns.
+// newReceiver answers deliveries. It records the events that the function
+// takes, independent of the status that it returns.
 func newReceiver(t *testing.T, answer func(id string, attempt int) (status int, take bool)) *receiver {
 	t.Helper()
 	h := &receiver{taken: map[string][]string{}, known: map[string]bool{}}
@@ -204,7 +204,7 @@ func (f *fleet) awaitReceivers(receivers map[string]*receiver, events int, rando
 	}
 }
 
-// loggedEvents returns the events in the log, by subject and in order.
+// loggedEvents contains the events in the log, by subject and in order.
 type loggedEvents struct {
 	ids   map[string][]string
 	count int

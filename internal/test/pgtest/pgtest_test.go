@@ -15,7 +15,8 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// TestMain lets the test binary play the process that dies without a word.
+// TestMain lets the test binary act as a process that is killed without
+// cleanup.
 func TestMain(m *testing.M) {
 	if os.Getenv("PGTEST_VICTIM") != "" {
 		cluster, err := pgtest.Start()
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 		os.Stdout.WriteString(cluster.URL + "\n")
-		// Not an empty select: the runtime would notice that nobody can wake it.
+		// Do not use an empty select: the runtime would report a deadlock.
 		time.Sleep(time.Hour)
 	}
 	os.Exit(m.Run())
@@ -99,9 +100,9 @@ func TestServerEndsWithItsProcess(t *testing.T) {
 	}
 }
 
-// A cluster that is killed in the middle of its work comes back with all that
-// was answered, on its old address, and a standby takes over from one that does
-// not come back.
+// TestKilledServerComesBack kills a cluster while it works. It restarts at the
+// same address with everything that was confirmed, and a standby replaces one
+// that does not restart.
 func TestKilledServerComesBack(t *testing.T) {
 	cluster, err := pgtest.Start("wal_level=replica", "max_wal_senders=4")
 	if err != nil {

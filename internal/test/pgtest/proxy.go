@@ -31,7 +31,7 @@ type Proxy struct {
 // proxied is one connection through the proxy.
 type proxied struct {
 	client, server net.Conn
-	frozen         atomic.Bool     // forward nothing any more
+	frozen         atomic.Bool     // stop forwarding
 	dropping       atomic.Bool     // drop the response that is under way
 	commits        map[string]bool // whether a prepared statement commits, by name
 	committing     bool            // whether the current request commits
