@@ -1,9 +1,9 @@
-// Package bulk answers many calls of one verb in one request: lines of JSON come
-// in, and while they still do, lines of answers go out in the same order, each
-// with the very body the single call would have had. It takes lines as fast as
-// they can be done and no faster: whatever is short makes it slower, and only
-// what cannot be waited for ends it early, with a last line that says where to
-// go on.
+// Package bulk answers many calls of one verb in one request. The request body
+// is lines of JSON. Results are sent as lines in the same order while the body
+// is still arriving, each with the same body as the response to a single call.
+// The package reads lines only as fast as it can process them: a shortage slows
+// a request down. It stops a request early only if waiting cannot help; the
+// last line then says where to continue.
 package bulk
 
 import (
@@ -17,36 +17,37 @@ import (
 	"landfall/internal/lib/admission"
 )
 
-// Options is what bulk needs from the rest of the program.
+// Options configures a Service.
 type Options struct {
 	Answers *answer.API
-	// LineLimit is the longest a line may be: what a single call's body may.
+	// LineLimit is the maximum length of a line, the same as for the body of a
+	// single call.
 	LineLimit int64
-	// CallTime is how long one line may take.
+	// CallTimeout is how long one line may take.
 	CallTimeout time.Duration
-	// Draining says that the service is about to end; nil: never.
+	// Draining reports whether the service is shutting down; nil: never.
 	Draining func() bool
-	// Busy says that single calls have come of late that bulk must not be in
-	// the way of; nil: never.
+	// Busy reports whether single calls have arrived recently, which bulk
+	// requests must not slow down; nil: never.
 	Busy func() bool
-	// Alone says that none has come for so long that bulk may have the whole
-	// machine; nil: never.
+	// Idle reports whether no single call has arrived for so long that bulk
+	// requests may use the whole machine; nil: never.
 	Idle func() bool
-	// Count takes down the status of every line; nil: nobody does.
+	// Count counts the status of every line; nil: not counted.
 	Count  func(verb *answer.Verb, status int)
 	Logger *slog.Logger
 	Spool  Spool
 }
 
-// Service answers bulk requests. All of them share its bounds.
+// Service answers bulk requests. All of them share its limits.
 type Service struct {
 	Options
-	large *admission.Limiter // for lines that do not fit into the usual memory
+	large *admission.Limiter // of lines longer than maxUsualLine
 	disk  *disk
 	turns *turns
 }
 
-// New gives a service.
+// New returns a Service.
 func New(options Options) *Service {
 	if options.Draining == nil {
 		options.Draining = func() bool { return false }
@@ -66,41 +67,41 @@ func New(options Options) *Service {
 	return &Service{Options: options, large: newLargeLines(), disk: newDisk(options.Spool), turns: newTurns(options.Idle)}
 }
 
-// Writer is the connection to the caller.
+// Writer is the connection to the client.
 type Writer interface {
 	io.Writer
 	Flush() error
 	SetWriteDeadline(at time.Time) error
 }
 
-// Request is one bulk request, whose sender was let in already.
+// Request is one bulk request. Its sender is already authenticated.
 type Request struct {
 	Verb   *answer.Verb
 	Who    landfall.Principal
-	Query  string    // holds for every line
-	Body   io.Reader // the lines, unpacked
+	Query  string    // of every line
+	Body   io.Reader // the lines, decompressed
 	Writer Writer
-	// EndBy sets a time by which whoever waits for more of the body gives up.
+	// SetReadDeadline sets the time by which a pending read of the body fails.
 	SetReadDeadline func(at time.Time) error
-	// Again asks once more whether the sender may do this: his key may be
-	// revoked while he sends.
+	// Authenticate checks again whether the sender is still allowed: the key may
+	// be revoked during the request.
 	Authenticate func(ctx context.Context) error
-	// Pace waits until the sender's organisation may send one more line; nil
-	// when it need not.
+	// WaitQuota waits until the sender's organisation may send one more line;
+	// nil: no waiting is needed.
 	WaitQuota func(ctx context.Context) error
 }
 
-// Result is what became of a request, for whoever logs it.
+// Result is the result of a request, for the log.
 type Result struct {
-	Lines    int64 // dealt with, blank ones included
+	Lines    int64 // processed, blank ones included
 	Statuses map[int]int64
-	Supplier string          // whom the lines were about, when it was one alone
-	Stopped  *landfall.Error // why it ended early; nil when it did not
-	Aborted  bool            // the caller did not get the end of the answer
+	Supplier string          // of the lines; "" if there were several
+	Stopped  *landfall.Error // why it ended early; nil if it did not
+	Aborted  bool            // the client did not receive the end of the response
 }
 
-// Serve answers a request. It returns when everything was sent, or when there
-// is nobody any more to send it to.
+// Serve answers a request. It returns when everything was sent, or when the
+// client is gone.
 func (s *Service) Serve(ctx context.Context, request Request) Result {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()

@@ -7,45 +7,46 @@ import (
 )
 
 const (
-	// chunkSize is how much is asked for at once. Lines are cut out of chunks
-	// without being copied; a chunk lives as long as the last of its lines.
+	// chunkSize is the size of one read. Lines are slices of a chunk, not copies;
+	// a chunk lives as long as the last of its lines.
 	chunkSize = 256 << 10
-	// maxUsualLine is the longest line that needs no place of its own.
+	// maxUsualLine is the length above which a line needs a slot of the limiter
+	// for large lines.
 	maxUsualLine = 128 << 10
 )
 
-// lineReader cuts what arrives into lines. A line ends with LF or CR LF, the last
-// one also with the end of everything.
+// lineReader splits a body into lines. A line ends with LF or CR LF; the last
+// one may also end with the body.
 type lineReader struct {
 	source io.Reader
 	limit  int
-	chunk  []byte // chunk[from:] has arrived and was not given out
+	chunk  []byte // chunk[from:] has been read but not returned
 	from   int
-	ended  error // why no more arrives
-	number int64 // of the line given out last
-	// swell is asked before a line takes more memory than usual, and gives back
-	// what ends that.
+	ended  error // why the body ended
+	number int64 // of the line returned last
+	// reserve is called before a line takes more memory than usual. It returns
+	// the function that releases the memory.
 	reserve func() (free func(), err error)
 }
 
-// bodyLine is a line that was given out.
+// bodyLine is a line that lineReader returned.
 type bodyLine struct {
 	number  int64
 	text    []byte
-	tooLong bool   // over the limit: there is no text
-	free    func() // what it holds besides its memory; nil for nothing
+	tooLong bool   // over the limit; it has no text
+	free    func() // releases the slot of a large line; nil: it has none
 }
 
-// byteOrderMark is what some editors put in front of a file; it is part of no
-// line.
+// byteOrderMark is put in front of a file by some editors. It is not part of
+// the first line.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// next gives the next line. Its text is the caller's for good. The error is
-// io.EOF after the last one; a line that did not arrive whole is none.
+// next returns the next line. Its text is never overwritten. The error is
+// io.EOF after the last line. An incomplete line is not returned.
 func (l *lineReader) next() (bodyLine, error) {
 	line := bodyLine{number: l.number + 1}
-	// Whatever way this line ends, a place it took for its length goes back: a
-	// lost place would be missing for all requests until a restart.
+	// Release the slot of a large line however this call ends. A leaked slot
+	// would be missing for all requests until a restart.
 	release := func() {
 		if line.free != nil {
 			line.free()
@@ -58,7 +59,8 @@ func (l *lineReader) next() (bodyLine, error) {
 			l.from = end + 1
 			break
 		}
-		// What was looked through holds no end; only what arrives next need be.
+		// The bytes searched so far contain no line end, so search only what
+		// arrives next.
 		searched = len(l.chunk)
 		if errors.Is(l.ended, io.EOF) && searched > l.from {
 			line.text = l.chunk[l.from:searched:searched]
@@ -70,7 +72,7 @@ func (l *lineReader) next() (bodyLine, error) {
 			return bodyLine{}, l.ended
 		}
 		part := searched - l.from
-		if part > l.limit+1 { // one more for the CR
+		if part > l.limit+1 { // one more for a CR
 			release()
 			if err := l.skip(); err != nil {
 				return bodyLine{}, err
@@ -78,8 +80,8 @@ func (l *lineReader) next() (bodyLine, error) {
 			line.free, line.tooLong = nil, true
 			break
 		}
-		// Before memory is taken and not after: a caller can begin as many long
-		// lines as he has connections.
+		// Reserve before taking memory, not after: a client can start as many long
+		// lines as it has connections.
 		if part > maxUsualLine && line.free == nil {
 			free, err := l.reserve()
 			if err != nil {
@@ -91,7 +93,8 @@ func (l *lineReader) next() (bodyLine, error) {
 	}
 	l.number++
 	line.text = bytes.TrimSuffix(line.text, []byte("\r"))
-	// Only here: elsewhere these bytes are a mistake, and the line is told so.
+	// Only at the start of the body. Elsewhere these bytes are a mistake, which
+	// the response to the line reports.
 	if line.number == 1 {
 		line.text = bytes.TrimPrefix(line.text, byteOrderMark)
 	}
@@ -102,9 +105,9 @@ func (l *lineReader) next() (bodyLine, error) {
 	return line, nil
 }
 
-// fill reads once, and gives the place in the chunk from which on it is new.
-// What was given out of a full chunk may still be in use, so the rest moves to
-// another one.
+// fill reads once and returns the position in the chunk where the new bytes
+// start. Lines of a full chunk may still be in use, so the rest moves to a new
+// chunk.
 func (l *lineReader) fill() (searched int) {
 	part := len(l.chunk) - l.from
 	if len(l.chunk) == cap(l.chunk) {
@@ -118,7 +121,7 @@ func (l *lineReader) fill() (searched int) {
 	return before
 }
 
-// skip drops the rest of a line that is too long, without keeping it.
+// skip discards the rest of a line that is too long, without storing it.
 func (l *lineReader) skip() error {
 	scratch := make([]byte, 0, chunkSize)
 	for l.ended == nil {
@@ -136,7 +139,7 @@ func (l *lineReader) skip() error {
 	return l.ended
 }
 
-// blank says whether a line is one that is not answered.
+// blank reports whether a line is blank. Blank lines get no result.
 func (c bodyLine) blank() bool {
 	return !c.tooLong && len(bytes.Trim(c.text, " \t\r")) == 0
 }

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// However a body arrives, its lines are those it has.
+// The lines do not depend on how the body is split into reads.
 func TestLinesAreCutWhereverTheBodyBreaks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const limit = 40
@@ -60,7 +60,7 @@ func TestLinesAreCutWhereverTheBodyBreaks(t *testing.T) {
 	})
 }
 
-// Part of a line that broke off is no line.
+// A line that breaks off is not returned.
 func TestBrokenLineIsNone(t *testing.T) {
 	gone := errors.New("the line is dead")
 	cutter := lineReader{source: io.MultiReader(strings.NewReader("{}\n{\"a\":"), iotest.ErrReader(gone)), limit: 100}
@@ -72,7 +72,7 @@ func TestBrokenLineIsNone(t *testing.T) {
 	}
 }
 
-// Lines stay as they were while others are read.
+// Reading more lines does not overwrite earlier ones.
 func TestLinesAreNotOverwritten(t *testing.T) {
 	var body bytes.Buffer
 	for i := range 50_000 {
@@ -97,8 +97,8 @@ func TestLinesAreNotOverwritten(t *testing.T) {
 	}
 }
 
-// A line longer than usual asks for its place, and a line over the limit gives
-// it back and is never held.
+// A long line reserves a slot. A line over the limit frees it and is never
+// stored.
 func TestLongLinesAskForAPlace(t *testing.T) {
 	taken, given := 0, 0
 	cutter := lineReader{

@@ -16,22 +16,22 @@ import (
 type remedy uint8
 
 const (
-	tell     remedy = iota // it is the line's own
-	tryAgain               // nothing was done for want of something that may come
-	stopNow                // no other line would fare better, or nobody knows what was done
+	tell     remedy = iota // send it as the result of the line
+	tryAgain               // nothing was done, because something was unavailable that may come back
+	stopNow                // other lines would fail too, or the outcome is unknown
 )
 
-// remedyFor decides. A single caller that is told to come back does; the lines
-// of a bulk request come back by themselves.
+// remedyFor chooses the remedy. A client retries a single call when asked to;
+// the lines of a bulk request are retried here.
 func remedyFor(given answer.Answer) remedy {
 	switch given.Status {
 	case http.StatusUnauthorized:
-		return stopNow // the key was revoked meanwhile
+		return stopNow // the key was revoked during the request
 	case http.StatusTooManyRequests:
 		return tryAgain
 	case http.StatusServiceUnavailable:
 		if given.Code != landfall.CodeServiceUnavailable {
-			return tell // of somebody else's, such as the file store
+			return tell // something else is unavailable, such as the file store
 		}
 		for _, unsure := range []error{landfall.ErrUnknownOutcome, context.DeadlineExceeded, context.Canceled} {
 			if errors.Is(given.Cause, unsure) {
@@ -43,7 +43,7 @@ func remedyFor(given answer.Answer) remedy {
 	return tell
 }
 
-// told is the reason in an answer.
+// told returns the reason in an answer.
 func told(given answer.Answer) *landfall.Error {
 	if known, is := errors.AsType[*landfall.Error](given.Cause); is {
 		return known
@@ -51,39 +51,40 @@ func told(given answer.Answer) *landfall.Error {
 	return errShuttingDown
 }
 
-// errShuttingDown stops requests when the service ends.
+// errShuttingDown stops requests when the service shuts down.
 var errShuttingDown = &landfall.Error{
 	Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable,
 	Detail: "The service is shutting down. Send the lines from next_line on again.",
 }
 
-// errClientGone stops requests whose sender has left.
+// errClientGone stops requests whose client has disconnected.
 var errClientGone = &landfall.Error{
 	Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, Detail: "The connection broke.",
 }
 
 const (
-	// awayPatience is how long a request waits for the database when none of its
-	// lines gets on. Too much work is no reason to end: it passes.
+	// awayPatience is how long a request waits for the database while none of its
+	// lines is completed. Overload alone does not end a request, because it
+	// passes.
 	awayPatience = limits.BulkDatabaseWait
-	// fullPatience is how long it waits for a place among the accounts that are
+	// fullPatience is how long a request waits while too many accounts are being
 	// created at once.
 	fullPatience = limits.BulkQuotaWait
 )
 
-// A line waits so long before it is tried again.
+// The pauses before a line is tried again.
 const (
 	firstPause   = limits.BulkFirstRetry
 	longestPause = limits.BulkMaxRetry
 )
 
-// backoff is how often a line has been tried, and since when.
+// backoff records since when a line has been retried, and the next pause.
 type backoff struct {
 	since time.Time
 	next  time.Duration
 }
 
-// pause waits before a line is tried again, or says why it will not be.
+// pause waits before a line is tried again, or returns why it will not be.
 func (b *backoff) pause(t *stream, given answer.Answer) *landfall.Error {
 	if b.since.IsZero() {
 		b.since, b.next = time.Now(), firstPause
@@ -94,7 +95,7 @@ func (b *backoff) pause(t *stream, given answer.Answer) *landfall.Error {
 	}
 	since := b.since
 	if last := time.UnixMicro(t.lastDone.Load()); last.After(since) {
-		since = last // others get on, so this one will
+		since = last // other lines are completed, so this one will be too
 	}
 	if time.Since(since) > patience {
 		return told(given)

@@ -14,15 +14,16 @@ import (
 )
 
 const (
-	// A caller that sends everything before it reads anything must be let send,
-	// or it never learns why the request was stopped: what still comes is read
-	// and dropped, for so long in all, or so long without a byte.
+	// After a stop, the rest of the body is read and discarded. A client that
+	// sends everything before it reads anything would otherwise never learn why
+	// the request was stopped. These are the limits: in total, in total during a
+	// shutdown, and without receiving a byte.
 	drainTime         = limits.BulkDrain
-	drainTimeShutdown = limits.BulkDrainAtShutdown // of the service
+	drainTimeShutdown = limits.BulkDrainAtShutdown
 	drainIdleTime     = limits.BulkDrainSilence
 )
 
-// read takes lines until the last one has arrived or the request is stopped.
+// read reads lines until the body ends or the request is stopped.
 func (t *stream) read(ctx context.Context) {
 	defer close(t.ready)
 	arriving := lineReader{
@@ -40,8 +41,8 @@ func (t *stream) read(ctx context.Context) {
 		if line.blank() {
 			continue
 		}
-		// The quota counts lines, not bytes, and makes the sender slower
-		// instead of refusing: nothing he sent is lost.
+		// The quota counts lines, not bytes. It slows the sender down instead of
+		// refusing, so no line is lost.
 		if t.request.WaitQuota != nil && t.request.WaitQuota(ctx) != nil {
 			break
 		}
@@ -54,9 +55,9 @@ func (t *stream) read(ctx context.Context) {
 	}
 }
 
-// arrived notes why nothing more arrives after a number of lines, of which the
-// last ones may have been blank. What has arrived is done, also when the rest
-// never will.
+// arrived records why the body ended after a number of lines, the last of which
+// may have been blank. Lines that arrived are processed even if the rest never
+// arrives.
 func (t *stream) arrived(number int64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -70,14 +71,14 @@ func (t *stream) arrived(number int64, err error) {
 	t.changed.Broadcast()
 }
 
-// arrivedWhole says whether everything has arrived.
+// arrivedWhole reports whether the whole body has arrived.
 func (t *stream) arrivedWhole() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.bodyComplete
 }
 
-// bodyError says why the rest of a body was not read.
+// bodyError returns why the rest of a body was not read.
 func bodyError(err error) *landfall.Error {
 	var known *landfall.Error
 	switch {
@@ -105,11 +106,11 @@ func malformed(detail string, cause error) *landfall.Error {
 	return &landfall.Error{Kind: landfall.Invalid, Code: rules.CodeMalformedJSON, Detail: detail, Cause: cause}
 }
 
-// bodyReader is the body, watched while it arrives.
+// bodyReader reads the body of a request and records its progress.
 type bodyReader stream
 
-// Read notes that we wait for the caller, so that the watch can tell his
-// silence from our own work.
+// Read records that the service is waiting for the client, so that watch can
+// tell an idle client from slow processing.
 func (a *bodyReader) Read(into []byte) (int, error) {
 	t := (*stream)(a)
 	t.reading.Store(true)
@@ -119,7 +120,7 @@ func (a *bodyReader) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// drain reads what a caller still sends, and drops it.
+// drain reads what the client still sends, and discards it.
 func (t *stream) drain() {
 	long := drainTime
 	if t.Draining() {
@@ -138,7 +139,7 @@ func (t *stream) drain() {
 	}
 }
 
-// isClientGone says that there is nobody to answer.
+// isClientGone reports whether the client has disconnected.
 func (t *stream) isClientGone() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -9,11 +9,12 @@ import (
 	"landfall/internal/api/contract"
 )
 
-// pieceSize is how much of the answer is gathered before it is passed on.
+// pieceSize is how much of the response is collected before it goes to the
+// spool.
 const pieceSize = 64 << 10
 
-// collect passes answers on in the order their lines came, and then says what
-// became of all of them.
+// collect passes results on in the order of their lines, followed by the
+// summary.
 func (t *stream) collect() {
 	defer t.spool.end()
 	for {
@@ -29,18 +30,18 @@ func (t *stream) collect() {
 	}
 	t.waitForWorkers()
 	if !t.isClientGone() && t.spool.put(t.summary(), true) != nil {
-		t.clientGone() // an answer without it must not look whole
+		t.clientGone() // a response without the summary must not look complete
 	}
 }
 
-// errUnread stops a request whose answers nobody takes.
+// errUnread stops a request whose results are not read.
 var errUnread = &landfall.Error{
 	Kind: landfall.TooMany, Code: landfall.CodeTooManyRequests,
 	Detail: "Too many results are waiting to be read. Read while you send, or send fewer lines at a time.",
 }
 
-// gather waits for answers whose turn it is. There are none when every line has
-// been answered, or none can be any more.
+// gather waits for the next results in order. It returns none when every line
+// was answered or no other line will be.
 func (t *stream) gather() (piece []byte, entries []*entry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -48,8 +49,8 @@ func (t *stream) gather() (piece []byte, entries []*entry) {
 		for e := t.first; e != nil && e.state == done && len(piece) < pieceSize; e = e.next {
 			piece, entries = append(piece, e.out...), append(entries, e)
 		}
-		// It is over when everything that arrived was answered, or when it was
-		// stopped and the next line in turn will never be begun.
+		// It is over when everything that arrived was answered, or when the request
+		// was stopped and the next line in order will never start.
 		over := t.first == nil && (t.bodyComplete || t.bodyErr != nil) || t.stopped != nil && (t.first == nil || t.first.state != doing)
 		if len(entries) > 0 || over {
 			return piece, entries
@@ -58,7 +59,7 @@ func (t *stream) gather() (piece []byte, entries []*entry) {
 	}
 }
 
-// settle takes lines off that were answered, and makes room for others.
+// settle removes answered lines and makes room for others.
 func (t *stream) settle(entries []*entry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -68,7 +69,7 @@ func (t *stream) settle(entries []*entry) {
 		t.bytes -= len(e.text)
 		t.tally[e.status]++
 		t.answered = e.number
-		// The log names the supplier when all lines were about one.
+		// The log contains the supplier if all lines have the same one.
 		switch {
 		case e.supplier == "" || t.supplier == e.supplier || t.severalSuppliers:
 		case t.supplier == "":
@@ -83,8 +84,8 @@ func (t *stream) settle(entries []*entry) {
 	t.changed.Broadcast()
 }
 
-// waitForWorkers waits for the lines that have begun. What is sent again must not meet
-// them.
+// waitForWorkers waits for the lines that have started, so that lines the
+// client sends again do not meet them.
 func (t *stream) waitForWorkers() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -92,13 +93,13 @@ func (t *stream) waitForWorkers() {
 		t.changed.Wait()
 	}
 	if t.first == nil {
-		t.answered = t.next - 1 // the blank ones at the end count too
+		t.answered = t.next - 1 // blank lines at the end count too
 	} else {
 		t.answered = t.first.number - 1
 	}
 }
 
-// summary writes the last line.
+// summary returns the last line of the response.
 func (t *stream) summary() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -124,7 +125,7 @@ func (t *stream) summary() []byte {
 	return append(dst, "}}\n"...)
 }
 
-// send writes what was collected to the caller, as fast as he takes it.
+// send writes the spooled results to the client, as fast as the client reads.
 func (t *stream) send() {
 	piece := make([]byte, pieceSize)
 	for {

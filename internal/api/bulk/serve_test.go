@@ -20,7 +20,7 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// fragile is a payment vendor that breaks over some references.
+// fragile is a payment vendor that panics for some references.
 type fragile struct{}
 
 func (fragile) Verify(_ context.Context, _ string, _ landfall.Vendor, instruction landfall.Instruction) (landfall.InstructionDetails, error) {
@@ -30,13 +30,13 @@ func (fragile) Verify(_ context.Context, _ string, _ landfall.Vendor, instructio
 	return landfall.InstructionDetails{}, nil
 }
 
-// recorder is a connection that keeps what is sent.
+// recorder is a connection that records what is sent.
 type recorder struct{ bytes.Buffer }
 
 func (*recorder) Flush() error                     { return nil }
 func (*recorder) SetWriteDeadline(time.Time) error { return nil }
 
-// open gives a service over a real store, and who uses it.
+// open returns a service over a real store, and a principal that uses it.
 func open(t *testing.T, log io.Writer) (*bulk.Service, landfall.Principal) {
 	t.Helper()
 	ctx := t.Context()
@@ -68,7 +68,7 @@ func serve(t *testing.T, service *bulk.Service, who landfall.Principal, verb *an
 	return line.String(), result
 }
 
-// A fault of ours is kept to the line that has it.
+// A panic fails only the line that caused it.
 func TestAPanicConcernsItsLineAlone(t *testing.T) {
 	var log bytes.Buffer
 	service, who := open(t, &log)
@@ -98,7 +98,7 @@ func TestAPanicConcernsItsLineAlone(t *testing.T) {
 	}
 }
 
-// broken gives some lines and then an error.
+// broken returns some lines and then an error.
 type broken struct{ io.Reader }
 
 func (b broken) Read(into []byte) (int, error) {
@@ -109,7 +109,7 @@ func (b broken) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// What arrived whole is done, and what did not is not.
+// Lines that arrived completely are processed; an incomplete line is not.
 func TestABodyThatBreaksOff(t *testing.T) {
 	service, who := open(t, io.Discard)
 	good := `{"import_supplier":"NORTH","external_account_number":"%d","customers":[{}]}` + "\n"

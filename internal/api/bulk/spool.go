@@ -14,40 +14,40 @@ import (
 	"landfall/internal/lib/limits"
 )
 
-// Spool says where answers wait that cannot be sent yet, because a caller sends
-// all its lines before it reads anything.
+// Spool configures where results wait that cannot be sent yet, because a client
+// sends all its lines before it reads anything.
 type Spool struct {
-	// Folder holds the files; "" is the system's place for such.
+	// Dir is the directory of the files; "": the system's temporary directory.
 	Dir string
-	// Most is how many bytes of all requests are kept in files at once.
+	// MaxBytes limits the bytes in the files of all requests together.
 	MaxBytes int64
 }
 
 const (
-	// maxMemory is how much of the answer of one request waits in memory.
+	// maxMemory is how much of the response of one request waits in memory.
 	maxMemory = 1 << 20
-	// spoolTimeout is how long a full spool waits for a caller that takes
+	// spoolTimeout is how long a full spool waits for a client that reads
 	// nothing.
 	spoolTimeout = limits.BulkSpoolWait
 )
 
-// errSpoolFull means that a caller takes nothing and no more can be kept.
+// errSpoolFull means that the client reads nothing and there is no more room.
 var errSpoolFull = errors.New("the answers that nobody reads are too many")
 
-// disk counts what the spools of all requests have in files.
+// disk counts the bytes in the files of all spools.
 type disk struct {
 	Spool
 	used atomic.Int64
 }
 
-// newDisk begins to count for a service.
+// newDisk returns the counter of a service.
 func newDisk(spool Spool) *disk { return &disk{Spool: spool} }
 
-// Spooled says how many bytes of answers are on disk because nobody has read
-// them yet.
+// Spooled returns how many bytes of results are on disk because they were not
+// read yet.
 func (s *Service) Spooled() int64 { return s.disk.used.Load() }
 
-// reserve takes room for some bytes, if there is.
+// reserve reserves room for some bytes, if there is enough.
 func (d *disk) reserve(bytes int64) bool {
 	if d.used.Add(bytes) <= d.MaxBytes {
 		return true
@@ -56,10 +56,10 @@ func (d *disk) reserve(bytes int64) bool {
 	return false
 }
 
-// spool is a queue of bytes between whoever answers and whoever sends: a little
-// in memory and the rest in a file that has no name, so that nothing is left of
-// it however the program ends, and that is encrypted with a key nobody else has:
-// answers repeat what was wrong with what was sent.
+// spool is a queue of bytes between collect and send. The first bytes are in
+// memory and the rest in a file. The file has no name, so nothing is left of it
+// however the program ends. It is encrypted with a key that exists only in
+// memory, because results repeat what was wrong with the data.
 type spool struct {
 	disk    *disk
 	timeout time.Duration
@@ -72,30 +72,31 @@ type spool struct {
 	read     int64        // of the file
 	written  int64
 	reserved int64
-	taken    int64 // bytes that were given out, ever
-	ended    bool  // nothing more comes
-	dropped  bool  // nobody takes anything more
+	taken    int64 // bytes taken in total
+	ended    bool  // nothing more will be put
+	dropped  bool  // nothing more will be taken
 }
 
-// newSpool makes an empty one; its file comes with the first bytes that do
-// not fit into memory.
+// newSpool returns an empty spool. Its file is created for the first bytes that
+// do not fit into memory.
 func newSpool(disk *disk) *spool {
 	s := &spool{disk: disk, timeout: spoolTimeout}
 	s.changed = sync.NewCond(&s.mu)
 	return s
 }
 
-// put appends bytes. When there is no room it waits for some to be taken, and
-// fails when for a while nothing is. Forced bytes are kept in memory at worst.
+// put appends bytes. If there is no room it waits until some are taken, and
+// fails if none are taken for a while. Forced bytes are always stored, in
+// memory if necessary.
 func (s *spool) put(bytes []byte, forced bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	waited, taken := time.Time{}, s.taken
 	for !s.dropped {
 		switch {
-		// Memory is filled only while there is no file: what is in it is older
-		// than the file, and order is what a spool is for. A piece that is
-		// larger than all of it goes in alone.
+		// Memory is used only while there is no file: memory is read first, so
+		// newer bytes in it would overtake the file. A piece larger than maxMemory
+		// is put into empty memory.
 		case s.file == nil && (len(s.memory)+len(bytes) <= maxMemory || len(s.memory) == 0 || forced):
 			s.memory = append(s.memory, bytes...)
 			s.changed.Broadcast()
@@ -104,7 +105,7 @@ func (s *spool) put(bytes []byte, forced bool) error {
 			s.changed.Broadcast()
 			return nil
 		}
-		// As long as something is taken, however slowly, the caller is alive.
+		// As long as the client reads something, however slowly, it is alive.
 		if waited.IsZero() || s.taken != taken {
 			waited, taken = time.Now(), s.taken
 		}
@@ -116,11 +117,11 @@ func (s *spool) put(bytes []byte, forced bool) error {
 		s.changed.Wait()
 		wake.Stop()
 	}
-	return nil // there is nobody to answer
+	return nil // the client is gone
 }
 
-// spill appends bytes to the file, if there is room for them. A disk that takes
-// none is as if it were full.
+// spill appends bytes to the file, if there is room. A disk that cannot be
+// written counts as full.
 func (s *spool) spill(bytes []byte) bool {
 	size := int64(len(bytes))
 	if !s.disk.reserve(size) {
@@ -135,8 +136,8 @@ func (s *spool) spill(bytes []byte) bool {
 	return false
 }
 
-// spillAnyway appends bytes whether they were reserved or not: the last line
-// of an answer must get out.
+// spillAnyway appends bytes whether or not room was reserved: the last line of
+// a response must be sent.
 func (s *spool) spillAnyway(bytes []byte) bool {
 	if s.file == nil {
 		file, err := os.CreateTemp(s.disk.Dir, "landfall-bulk-*")
@@ -161,12 +162,12 @@ func newKey() cipher.Block {
 	_, _ = rand.Read(key[:]) // it never fails
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
-		panic(err) // 32 bytes are a key
+		panic(err) // impossible: 32 bytes are a valid key
 	}
 	return block
 }
 
-// crypt encrypts or decrypts bytes at a place of the file.
+// crypt encrypts or decrypts bytes at a position in the file.
 func (s *spool) crypt(bytes []byte, place int64) []byte {
 	var counter [aes.BlockSize]byte
 	binary.BigEndian.PutUint64(counter[8:], uint64(place/aes.BlockSize)) //nolint:gosec // no place is negative
@@ -177,8 +178,8 @@ func (s *spool) crypt(bytes []byte, place int64) []byte {
 	return bytes
 }
 
-// take waits for bytes and moves as many as fit. None means that there will be
-// no more.
+// take waits for bytes and moves as many as fit. It returns 0 when there will
+// be no more.
 func (s *spool) take(into []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,21 +212,21 @@ func (s *spool) take(into []byte) (int, error) {
 	}
 }
 
-// wake lets whoever waits look again. It comes in turn: between a look and the
-// wait that follows it nobody would hear it.
+// wake wakes all waiters. It takes the lock so that the broadcast cannot fall
+// between a waiter's check and its wait.
 func (s *spool) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changed.Broadcast()
 }
 
-// note wakes whoever waits for room.
+// note counts bytes that were taken and wakes the writer that waits for room.
 func (s *spool) note(n int) {
 	s.taken += int64(n)
 	s.changed.Broadcast()
 }
 
-// release gives up a file from which everything was read.
+// release closes the file after everything was read from it.
 func (s *spool) release() {
 	if s.file == nil {
 		return
@@ -235,14 +236,14 @@ func (s *spool) release() {
 	s.file, s.read, s.written, s.reserved = nil, 0, 0, 0
 }
 
-// empty says whether nothing waits to be taken.
+// empty reports whether nothing waits to be taken.
 func (s *spool) empty() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.memory) == 0 && s.read == s.written
 }
 
-// end says that nothing more comes.
+// end records that nothing more will be put.
 func (s *spool) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -250,7 +251,7 @@ func (s *spool) end() {
 	s.changed.Broadcast()
 }
 
-// drop says that nobody takes anything any more.
+// drop records that nothing more will be taken.
 func (s *spool) drop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -258,7 +259,7 @@ func (s *spool) drop() {
 	s.changed.Broadcast()
 }
 
-// close gives back everything.
+// close releases everything.
 func (s *spool) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// What goes in comes out, through memory and files, however the two sides move.
+// Bytes come out in the order they went in, through memory and files, whatever
+// the timing of both sides.
 func TestSpoolKeepsTheOrder(t *testing.T) {
 	place := newDisk(Spool{Dir: t.TempDir(), MaxBytes: 1 << 40})
 	s := newSpool(place)
@@ -53,7 +54,7 @@ func TestSpoolKeepsTheOrder(t *testing.T) {
 	}
 }
 
-// Whoever reads the disk learns nothing of what callers were answered.
+// The file on disk does not reveal the results.
 func TestSpoolIsUnreadable(t *testing.T) {
 	s := newSpool(newDisk(Spool{Dir: t.TempDir(), MaxBytes: 1 << 40}))
 	defer s.close()
@@ -71,7 +72,7 @@ func TestSpoolIsUnreadable(t *testing.T) {
 	}
 }
 
-// The file has no name, so that nothing of it is left whatever happens.
+// The file has no name, so that nothing is left of it whatever happens.
 func TestSpoolLeavesNothing(t *testing.T) {
 	folder := t.TempDir()
 	s := newSpool(newDisk(Spool{Dir: folder, MaxBytes: 1 << 40}))
@@ -89,8 +90,8 @@ func TestSpoolLeavesNothing(t *testing.T) {
 	s.close()
 }
 
-// All spools together keep to the bound. Who is over it waits for his reader,
-// and not for ever; and what must be said can still be.
+// All spools together stay within the limit. A spool over the limit waits for
+// its reader, but not forever. Forced bytes are still stored.
 func TestFullSpool(t *testing.T) {
 	place := newDisk(Spool{Dir: t.TempDir(), MaxBytes: 2 * maxMemory})
 	one, other := newSpool(place), newSpool(place)
@@ -98,7 +99,7 @@ func TestFullSpool(t *testing.T) {
 	defer other.close()
 	one.timeout, other.timeout = 50*time.Millisecond, 50*time.Millisecond
 	piece := make([]byte, maxMemory)
-	for range 3 { // in memory, and twice on the disk
+	for range 3 { // once in memory, twice on disk
 		if err := one.put(piece, false); err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +114,7 @@ func TestFullSpool(t *testing.T) {
 		t.Errorf("what must be said: %v", err)
 	}
 	one.timeout = time.Minute
-	go func() { // and a reader that comes late
+	go func() { // a late reader
 		time.Sleep(20 * time.Millisecond)
 		for into := make([]byte, maxMemory); ; {
 			if n, _ := one.take(into); n == 0 {
@@ -127,8 +128,8 @@ func TestFullSpool(t *testing.T) {
 	one.end()
 }
 
-// Patience that ended while somebody was about to wait used to wake nobody, and
-// he waited for ever.
+// A timeout that fired just before put began to wait used to wake nothing, and
+// put waited forever.
 func TestPatienceEndsHoweverShort(t *testing.T) {
 	s := newSpool(newDisk(Spool{Dir: t.TempDir(), MaxBytes: 0}))
 	defer s.close()
@@ -151,7 +152,7 @@ func TestPatienceEndsHoweverShort(t *testing.T) {
 	}
 }
 
-// A disk that takes nothing is a full one.
+// A disk that cannot be written counts as full.
 func TestSpoolWithoutADisk(t *testing.T) {
 	s := newSpool(newDisk(Spool{Dir: t.TempDir() + "/missing", MaxBytes: 1 << 40}))
 	defer s.close()

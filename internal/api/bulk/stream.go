@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	// maxLines is how many lines of a request are under way at once, and
-	// mostBytes how many bytes of them: beyond that nothing more is read.
+	// maxLines and maxBytes limit the lines of a request that are in progress at
+	// once. Nothing more is read beyond that.
 	maxLines = 3072
 	maxBytes = 6 << 20
-	// defaultWorkers is how many workers a request has. Nearly all of them wait for
-	// the database, which does the work of many together: two batches of what it
-	// takes at most.
+	// defaultWorkers is how many workers a request has. Nearly all of them wait
+	// for the database, which combines the work of many: the number is two of its
+	// largest batches.
 	defaultWorkers = 512
 )
 
-// workersByVerb are smaller where a line is more than a wait for the database, or where
-// a worker does many lines at once.
+// workersByVerb has smaller numbers for verbs whose lines do more than wait for
+// the database, or whose workers process many lines at once.
 var workersByVerb = map[*answer.Verb]int{
 	answer.Validate: processors, answer.Stage: 6, answer.Process: 64, answer.Instruction: 32,
 }
 
-// stream is one bulk request under way. Lines go from read to a crew of workers,
-// from there in the order they came to collect, and through the spool to send.
+// stream is one bulk request in progress. Lines go from read to the workers,
+// from there in their original order to collect, and through the spool to send.
 type stream struct {
 	*Service
 	request    Request
@@ -37,33 +37,33 @@ type stream struct {
 	running    sync.WaitGroup
 	spool      *spool
 	ready      chan *entry
-	taking     sync.Mutex   // by whoever makes a bundle
-	moved      atomic.Int64 // grows whenever the caller sends or takes something
-	reading    atomic.Bool  // we wait for the caller
-	// lastDone is when a line was done, in microseconds.
+	taking     sync.Mutex   // held by the worker that takes a batch
+	moved      atomic.Int64 // grows when the client sends or reads something
+	reading    atomic.Bool  // the service waits for the client
+	// lastDone is when a line was last completed, in microseconds.
 	lastDone atomic.Int64
 
 	mu               sync.Mutex
 	changed          *sync.Cond
-	first            *entry // of the lines under way, in the order they came
+	first            *entry // of the lines in progress, in their order
 	last             *entry
 	count            int
 	bytes            int
-	doing            int // lines that a worker has
+	doing            int // lines that workers have started
 	workers          int
-	latest           map[landfall.Key]*entry // of each account
-	next             int64                   // the number of the first line that was not taken
-	bodyComplete     bool                    // everything has arrived
-	bodyErr          *landfall.Error         // why the rest will not arrive
-	stopped          *landfall.Error         // why no more is taken
-	gone             bool                    // there is nobody to answer
+	latest           map[landfall.Key]*entry // the last line of each account
+	next             int64                   // the number of the first line that was not accepted
+	bodyComplete     bool                    // the whole body has arrived
+	bodyErr          *landfall.Error         // why the rest of the body will not arrive
+	stopped          *landfall.Error         // why no more lines are accepted
+	gone             bool                    // the client has disconnected
 	tally            map[int]int64
-	answered         int64 // the number of the last line that was
+	answered         int64 // the number of the last line that was answered
 	supplier         string
-	severalSuppliers bool // about several suppliers
+	severalSuppliers bool // the lines are about several suppliers
 }
 
-// entry is one line under way.
+// entry is one line in progress.
 type entry struct {
 	bodyLine
 	key           landfall.Key
@@ -72,22 +72,22 @@ type entry struct {
 	next          *entry
 	state         state
 	status        int
-	out           []byte // the line of its answer
+	out           []byte // its line of the response
 	supplier      string
 }
 
-// state is where a line is on its way. It only goes forward.
+// state is the progress of a line. It only moves forward.
 type state uint8
 
 const (
 	waiting state = iota
 	doing
 	done
-	undone // and it will not be done
+	undone // it will not be processed
 )
 
-// newStream readies a request with the crew of its verb; workers begin with
-// the lines.
+// newStream returns the stream of a request. push starts its workers as lines
+// arrive.
 func newStream(s *Service, request Request) *stream {
 	t := &stream{
 		Service: s, request: request, maxWorkers: defaultWorkers, spool: newSpool(s.disk),
@@ -100,10 +100,10 @@ func newStream(s *Service, request Request) *stream {
 	return t
 }
 
-// push gives a line to the crew once there is room, unless the request has been
-// stopped. A line waits behind an earlier one of its account.
+// push hands a line to the workers once there is room, unless the request was
+// stopped. A line waits behind earlier ones of its account.
 func (t *stream) push(ctx context.Context, e *entry) bool {
-	// Looked up before the lock is taken: it reads the line.
+	// Find the key before taking the lock, because this parses the line.
 	e.key, e.keyed = t.request.Verb.AccountKey(e.text)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -126,23 +126,23 @@ func (t *stream) push(ctx context.Context, e *entry) bool {
 	if e.keyed {
 		before := t.latest[e.key]
 		t.latest[e.key] = e
-		// The line before it starts this one when it has ended; nobody else has
-		// it, so no worker waits.
+		// The earlier line starts this one when it ends. Until then it is not in
+		// the ready channel, so no worker blocks on it.
 		if before != nil {
 			before.nextOfAccount = e
 			return true
 		}
 	}
-	// A short request has as few workers as it has lines.
+	// Start no more workers than there are lines.
 	if t.workers < t.maxWorkers && t.workers < t.count {
 		t.workers++
 		t.running.Go(func() { t.work(ctx) })
 	}
-	t.ready <- e // there is room for as many as there can be
+	t.ready <- e // never blocks: the channel holds maxLines
 	return true
 }
 
-// begin takes a line up, unless the request was stopped before.
+// begin starts a line, unless the request was stopped.
 func (t *stream) begin(e *entry) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -154,7 +154,7 @@ func (t *stream) begin(e *entry) bool {
 	return true
 }
 
-// end puts down whether a line was answered, and gives the next one of its
+// end records whether a line was answered, and returns the next line of its
 // account.
 func (t *stream) end(e *entry) *entry {
 	t.mu.Lock()
@@ -169,15 +169,15 @@ func (t *stream) end(e *entry) *entry {
 	if e.keyed && t.latest[e.key] == e {
 		delete(t.latest, e.key)
 	}
-	// Only the first in turn lets the answers go on; waking for every line
-	// would cost more than answering it.
+	// Only the first line in order lets collect continue. Waking it for every
+	// line would cost more than answering the line.
 	if e == t.first || t.stopped != nil {
 		t.changed.Broadcast()
 	}
 	return e.nextOfAccount
 }
 
-// stop lets no more lines begin. The first reason counts.
+// stop lets no more lines start. The first reason is kept.
 func (t *stream) stop(reason *landfall.Error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -187,7 +187,7 @@ func (t *stream) stop(reason *landfall.Error) {
 	}
 }
 
-// clientGone stops because there is nobody to answer.
+// clientGone stops the request because the client has disconnected.
 func (t *stream) clientGone() {
 	t.stop(errClientGone)
 	t.mu.Lock()
@@ -196,29 +196,29 @@ func (t *stream) clientGone() {
 	t.spool.drop()
 }
 
-// stopping says why no more lines may begin, nil while they may.
+// stopping returns why no more lines may start; nil while they may.
 func (t *stream) stopping() *landfall.Error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.stopped
 }
 
-// release gives back the place of a long line.
+// release frees the slot of a large line.
 func (e *entry) release() {
 	if e.free != nil {
 		e.free()
 	}
 }
 
-// principal names the line in the request's id, so that whatever comes of it can
-// be found in what was sent.
+// principal adds the line number to the request id, so that every record can be
+// traced to its line.
 func (t *stream) principal(e *entry) landfall.Principal {
 	who := t.request.Who
 	who.RequestID += "/" + strconv.FormatInt(e.number, 10)
 	return who
 }
 
-// result tells what became of the request. Nobody works on it any more.
+// result returns the result of the request after all its goroutines have ended.
 func (t *stream) result() Result {
 	result := Result{Lines: t.answered, Statuses: t.tally, Supplier: t.supplier, Aborted: t.gone}
 	if !t.complete() {
@@ -227,8 +227,8 @@ func (t *stream) result() Result {
 	return result
 }
 
-// stopReason says why not every line was answered.
+// stopReason returns why not every line was answered.
 func (t *stream) stopReason() *landfall.Error { return cmp.Or(t.stopped, t.bodyErr) }
 
-// complete says whether every line was answered.
+// complete reports whether every line was answered.
 func (t *stream) complete() bool { return t.bodyComplete && t.answered == t.next-1 }

@@ -10,41 +10,42 @@ import (
 	"landfall/internal/lib/limits"
 )
 
-// processors is how many of them lines may take at once. One is left: with all
-// of them taken the program would notice only every ten milliseconds that a
-// single call has come. Where none has come for long, nobody is there to mind.
+// processors is how many processors lines may use at once. One is left free:
+// with all of them busy, the program would notice a new single call only after
+// ten milliseconds. When the machine is idle, lines may use all of them.
 var processors = max(1, runtime.GOMAXPROCS(0)-1)
 
 const (
-	// In company a bundle or so many lines are done at a time, and whoever had
-	// that turn leaves it unused for as long as he took: single calls find
-	// processors and database free every other moment.
+	// While single calls arrive, one batch or linesInCompany lines are processed
+	// at a time. Each slot then stays unused for as long as the work took, so
+	// that single calls find the processors and the database free half of the
+	// time.
 	linesInCompany = 8
 	longestRest    = limits.BulkRest
-	// largeLines is how many lines longer than usual are in memory at once, and
-	// largeLinesEach how many of one organisation.
+	// largeLines limits the large lines in memory at once, and largeLinesEach
+	// those of one organisation.
 	largeLines     = limits.BulkLongLines
 	largeLinesEach = limits.BulkLongLinesEach
 )
 
-// newLargeLines bounds the long lines that are in memory.
+// newLargeLines returns the limiter of the large lines in memory.
 func newLargeLines() *admission.Limiter {
 	return admission.NewLimiter(admission.Limits{Capacity: largeLines, Share: largeLinesEach, Wait: admission.Forever})
 }
 
-// turns is what bulk takes its part of the machine by, shared evenly between
-// organisations.
+// turns limits the part of the machine that bulk requests use, and shares it
+// evenly between organisations.
 type turns struct {
 	alone      func() bool
-	all        *admission.Limiter // of the processors
+	all        *admission.Limiter // all processors, while the machine is idle
 	processors *admission.Limiter
-	bundles    *admission.Limiter // in company
-	lines      *admission.Limiter // in company
+	bundles    *admission.Limiter // batches, while single calls arrive
+	lines      *admission.Limiter // single lines, likewise
 }
 
-// newTurns makes the turns of all bulk requests together.
+// newTurns returns the limiters that all bulk requests share.
 func newTurns(alone func() bool) *turns {
-	// Organisations take turns; one alone may have all.
+	// Organisations take turns; a single one may use everything.
 	few := func(most int) *admission.Limiter {
 		return admission.NewLimiter(admission.Limits{Capacity: int64(most), Wait: admission.Forever})
 	}
@@ -53,7 +54,7 @@ func newTurns(alone func() bool) *turns {
 	}
 }
 
-// atProcessors are the turns of one organisation at the processors.
+// atProcessors lets one organisation take turns at the processors.
 type atProcessors struct {
 	turns        *turns
 	organisation string
@@ -72,8 +73,9 @@ func (a atProcessors) Enter(ctx context.Context) (leave func()) {
 	return leave
 }
 
-// inTurn does some work: at once while bulk is alone, else when its turn has
-// come. Whoever waits for a vendor takes nothing from anybody.
+// inTurn runs work: at once while no single calls arrive, otherwise when it is
+// this organisation's turn. A verb that mostly waits for a vendor takes no
+// turns.
 func (t *stream) inTurn(ctx context.Context, many bool, work func()) {
 	if !t.Busy() || t.request.Verb == answer.Instruction {
 		work()
@@ -90,7 +92,7 @@ func (t *stream) inTurn(ctx context.Context, many bool, work func()) {
 	}
 	began := time.Now()
 	work()
-	// The turn is kept for as long as the work took, unused: so single calls
-	// find half of the time free, whatever the work costs.
+	// Keep the slot, unused, for as long as the work took. So half of the time is
+	// free for single calls, whatever the work costs.
 	time.AfterFunc(min(time.Since(began), longestRest), leave)
 }

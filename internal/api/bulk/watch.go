@@ -11,20 +11,22 @@ import (
 )
 
 const (
-	// watchInterval is how often one looks at a request.
+	// watchInterval is how often a request is checked.
 	watchInterval = limits.BulkWatch
-	// authLifetime is how long who is asking is believed. Together with what is under
-	// way then it is less than the ten seconds in which a revocation must be felt.
+	// authLifetime is how long an authentication is trusted. Together with the
+	// work in progress it is less than the ten seconds within which a revocation
+	// must take effect.
 	authLifetime = limits.KeyTrust
-	// authTimeout is how long that question may take.
+	// authTimeout is how long the check of a key may take.
 	authTimeout = limits.BulkKeyCheck
-	// idleTimeout is how long a caller may neither send nor take anything while we
-	// wait for him.
+	// idleTimeout is how long a client may neither send nor read anything while
+	// the service waits for it.
 	idleTimeout = limits.BulkSilence
 )
 
-// watch looks after a request until the function it gives back is called: the
-// service may end, the sender's key be revoked, the sender leave.
+// watch stops a request when the service shuts down, the sender's key is
+// revoked or the client disconnects. It runs until the returned function is
+// called.
 func (t *stream) watch(ctx context.Context) (end func()) {
 	var running sync.WaitGroup
 	over := make(chan struct{})
@@ -47,7 +49,7 @@ func (t *stream) watch(ctx context.Context) (end func()) {
 					t.checkAuth(ctx)
 					asked = now
 				}
-				// Whoever waits for us is not slow.
+				// A client that waits for the service is not idle.
 				if seen := t.moved.Load(); seen != moved || !t.reading.Load() {
 					moved, since = seen, now
 				}
@@ -61,8 +63,9 @@ func (t *stream) watch(ctx context.Context) (end func()) {
 	}
 }
 
-// checkAuth finds out whether the sender may still do this. That it cannot be found
-// out is no answer: lines that need the database will notice.
+// checkAuth stops the request if the sender is no longer allowed. An error that
+// is not a refusal is ignored: lines that need the database will fail by
+// themselves.
 func (t *stream) checkAuth(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, authTimeout)
 	defer cancel()

@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// maxBatch is how many lines are handed to the database together, where that
-	// is cheaper, and bundleInCompany how many while others wait for it.
+	// maxBatch is how many lines go to the database together, for verbs where
+	// that is cheaper. maxBatchBusy is the same while single calls arrive.
 	maxBatch     = 512
 	maxBatchBusy = 8
-	// A transaction costs nearly the same for one line as for a hundred, so the
-	// next one is waited for so long, and the last one so long in all.
+	// A transaction costs nearly the same for one line as for a hundred. So a
+	// worker waits batchLinger for each next line, and maxBatchLinger in total.
 	batchLinger    = limits.BulkNextLine
 	maxBatchLinger = limits.BulkBatch
 )
 
-// work does lines until there are no more.
+// work processes lines until there are no more.
 func (t *stream) work(ctx context.Context) {
 	w := worker{stream: t, ctx: ctx, cancel: func() {}}
 	defer func() { w.cancel() }()
@@ -36,11 +36,11 @@ func (t *stream) work(ctx context.Context) {
 	}
 }
 
-// worker does some lines at a time.
+// worker processes one or more lines at a time.
 type worker struct {
 	*stream
 	ctx          context.Context //nolint:containedctx // a worker lives within its request
-	callDeadline time.Time       // when limited ends
+	callDeadline time.Time       // of callCtx
 	callCtx      context.Context //nolint:containedctx // it is made for many lines at once
 	cancel       context.CancelFunc
 	lines        []*entry
@@ -48,8 +48,8 @@ type worker struct {
 	scratch      []byte
 }
 
-// take waits for the next line, and for those behind it where many are cheaper. It
-// says whether there are any.
+// take waits for the next line, and collects more if the verb processes
+// batches. It reports whether there are any.
 func (w *worker) take() bool {
 	w.lines = w.lines[:0]
 	if !w.request.Verb.Batches() {
@@ -57,8 +57,8 @@ func (w *worker) take() bool {
 		w.lines = append(w.lines, e)
 		return more
 	}
-	// One worker at a time: several would share out what arrives, and each begin
-	// with a line or two.
+	// Only one worker collects at a time. Several would share the arriving lines,
+	// and each would start with only one or two.
 	w.taking.Lock()
 	defer w.taking.Unlock()
 	e, more := <-w.ready
@@ -69,7 +69,7 @@ func (w *worker) take() bool {
 	return more
 }
 
-// gather takes up further lines, as long as they come one soon after the other.
+// gather collects more lines as long as each follows soon after the one before.
 func (w *worker) gather() {
 	most := maxBatch
 	if w.Busy() {
@@ -88,7 +88,7 @@ func (w *worker) gather() {
 	}
 }
 
-// waitForLine waits for the next line, and says whether it may be here.
+// waitForLine waits for the next line and reports whether there may be one.
 func (w *worker) waitForLine(end time.Time) bool {
 	now := time.Now()
 	for soon := now.Add(batchLinger); now.Before(soon) && now.Before(end); now = time.Now() {
@@ -100,8 +100,8 @@ func (w *worker) waitForLine(end time.Time) bool {
 	return false
 }
 
-// do answers the lines it has. Those of the same accounts that waited for them
-// are what it has next.
+// do answers the worker's lines. The lines of the same accounts that waited for
+// them become its next lines.
 func (w *worker) do() {
 	open := make([]*entry, 0, len(w.lines))
 	for _, e := range w.lines {
@@ -124,8 +124,8 @@ func (w *worker) do() {
 	w.lines = next
 }
 
-// answer puts down the answers of lines, which are tried again as often as that
-// helps, unless the request is stopped meanwhile.
+// answer records the answers of lines. It retries lines as long as that helps,
+// unless the request is stopped.
 func (w *worker) answer(open []*entry) {
 	for waits := (backoff{}); len(open) > 0; {
 		answers := w.attempts(open)
@@ -141,7 +141,7 @@ func (w *worker) answer(open []*entry) {
 				w.scratch = reuse(w.scratch, answers[i].Body, e.text)
 			}
 		}
-		// One look at the clock for all of them: nobody waits by the microsecond.
+		// Read the clock once for all of them; the precision is enough.
 		if len(again) < len(open) {
 			w.lastDone.Store(time.Now().UnixMicro())
 		}
@@ -155,7 +155,7 @@ func (w *worker) answer(open []*entry) {
 	}
 }
 
-// attempts asks for the answers of lines once.
+// attempts tries lines once and returns their answers.
 func (w *worker) attempts(lines []*entry) []answer.Answer {
 	ctx := w.context()
 	w.calls = w.calls[:0]
@@ -178,8 +178,8 @@ func (w *worker) attempts(lines []*entry) []answer.Answer {
 	return answers
 }
 
-// context gives a context that lasts as long as a line may take, at least. It is
-// made for many lines, since one for each would cost more than it is worth.
+// context returns a context that lasts at least as long as a line may take. It
+// is shared by many lines, because one for each would cost too much.
 func (w *worker) context() context.Context {
 	if now := time.Now(); w.callCtx == nil || w.callDeadline.Sub(now) < w.CallTimeout {
 		w.cancel()
@@ -189,8 +189,8 @@ func (w *worker) context() context.Context {
 	return w.callCtx
 }
 
-// attemptBatch has lines answered with each other. When something of ours breaks on
-// the way, each is tried alone, so that only one suffers.
+// attemptBatch answers lines together. After a panic, each line is tried alone,
+// so that only one fails.
 func (w *worker) attemptBatch(ctx context.Context, lines []*entry) (answers []answer.Answer, ok bool) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -201,8 +201,8 @@ func (w *worker) attemptBatch(ctx context.Context, lines []*entry) (answers []an
 	return w.Answers.DoBatch(ctx, w.request.Verb, w.calls), true
 }
 
-// attempt asks for the answer of a line once. What it is told is the same as if
-// the line had come alone.
+// attempt tries one line. Its answer is the same as if the line were a single
+// call.
 func (w *worker) attempt(ctx context.Context, e *entry, call answer.Call) (given answer.Answer) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -215,26 +215,28 @@ func (w *worker) attempt(ctx context.Context, e *entry, call answer.Call) (given
 
 var errPanic = errors.New("panic")
 
-// panicked logs a fault of ours, without its text, which may hold what was sent.
+// panicked logs a panic without its text, which may contain data of the
+// request.
 func (t *stream) panicked(ctx context.Context, e *entry, fault any) {
 	t.Logger.LogAttrs(ctx, slog.LevelError, "panic",
 		slog.String("request_id", t.request.Who.RequestID), slog.Int64("line", e.number),
 		slog.String("fault", fmt.Sprintf("%T", fault)), slog.String("stack", string(debug.Stack())))
 }
 
-// reuse keeps the memory of an answer that was written into our own.
+// reuse returns the memory of an answer for the next one, if it is the worker's
+// own.
 func reuse(scratch, body, sent []byte) []byte {
-	const most = 16 << 10 // of hundreds of workers
+	const most = 16 << 10 // there are hundreds of workers
 	if cap(body) > cap(scratch) && cap(body) <= most && !sameBytes(body, sent) {
 		return body[:0]
 	}
 	return scratch
 }
 
-// sameBytes says whether an answer is the very bytes that were sent.
+// sameBytes reports whether an answer shares its memory with the request.
 func sameBytes(body, sent []byte) bool { return len(body) > 0 && len(sent) > 0 && &body[0] == &sent[0] }
 
-// note writes the line of an answer.
+// note records the answer of a line.
 func (t *stream) note(ctx context.Context, e *entry, given answer.Answer) {
 	e.status, e.supplier = given.Status, given.Supplier
 	e.out = appendAnswer(make([]byte, 0, len(given.Body)+48), e.number, given)
@@ -246,8 +248,9 @@ func (t *stream) note(ctx context.Context, e *entry, given answer.Answer) {
 	t.Count(t.request.Verb, given.Status)
 }
 
-// appendAnswer writes a line. A body has no line breaks but where it repeats
-// what somebody sent with some in it; between tokens a space is the same.
+// appendAnswer appends a line of the response. A body contains a line break
+// only where it repeats one that a client sent between tokens; a space is
+// equivalent there.
 func appendAnswer(dst []byte, number int64, given answer.Answer) []byte {
 	dst = append(dst, `{"line":`...)
 	dst = strconv.AppendInt(dst, number, 10)
