@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// lastRequest gives the fields of the newest line about a request.
+// lastRequest returns the fields of the newest log line about a request.
 func (h *house) lastRequest() map[string]any {
 	h.t.Helper()
 	var last map[string]any
@@ -25,8 +25,8 @@ func (h *house) lastRequest() map[string]any {
 	return last
 }
 
-// A request line lacked what one searches for: the code of the refusal, the
-// supplier, who called; and its duration did not say in what.
+// The log line of a request used to lack what one searches for: the error code,
+// the supplier and the caller. It also did not say the unit of the duration.
 func TestRequestLineSaysWhatOneSearchesFor(t *testing.T) {
 	h := openHouse(t)
 	expect := func(wants map[string]any) {
@@ -47,14 +47,15 @@ func TestRequestLineSaysWhatOneSearchesFor(t *testing.T) {
 	expect(map[string]any{"status": 400.0, "supplier": "OURS", "code": "import_process_does_not_exist"})
 	h.call("viewer", "GET", allPath, "")
 	expect(map[string]any{"status": 200.0, "supplier": "OURS"})
-	// What was not granted is what somebody typed, and belongs into no log.
+	// A supplier that was not granted is only what the caller typed, and must not
+	// be logged.
 	h.call("importer", "POST", stagePath, account("THEIRS", "1"))
 	expect(map[string]any{"status": 400.0, "supplier": nil, "code": "account_failed_validation"})
 	h.call("", "GET", allPath, "")
 	expect(map[string]any{"status": 401.0, "supplier": nil, "code": "not_authenticated"})
 }
 
-// A dry run that succeeded counted as a failure.
+// A dry run that succeeded used to count as a failure.
 func TestDryRunThatPassedIsNoFailure(t *testing.T) {
 	h := openHouse(t)
 	h.call("importer", "POST", stagePath, account("OURS", "1"))
@@ -68,7 +69,7 @@ func TestDryRunThatPassedIsNoFailure(t *testing.T) {
 	if !strings.Contains(figures, `landfall_account_attempts_total{outcome="dry_run_passed"} 1`) {
 		t.Error("the dry run is not counted as passed")
 	}
-	// The counters of codes that many fail with are there from the start.
+	// The counters of frequent error codes exist from the start.
 	if regexp.MustCompile(`landfall_account_attempts_failed_total\{[^}]*\} [1-9]`).MatchString(figures) {
 		t.Error("the dry run is counted as failed")
 	}

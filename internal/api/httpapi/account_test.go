@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// What was staged by body must be found by path, whatever its number holds.
+// An account staged with its number in the body can be read with the number in
+// the path, whatever characters it contains.
 func TestStagedByBodyReadByPath(t *testing.T) {
 	h := openHouse(t)
 	for _, external := range []string{

@@ -138,7 +138,7 @@ func New(options Options) *API {
 // peerAddress returns the address of the peer.
 func peerAddress(r *http.Request) netip.Addr {
 	// Invalid if there is no connection, as in tests.
-	pair, _ := netip.ParseAddrPort(r.RemoteAddr) // not valid where there is no connection, as in tests
+	pair, _ := netip.ParseAddrPort(r.RemoteAddr)
 	return pair.Addr().Unmap()
 }
 

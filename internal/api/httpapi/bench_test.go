@@ -24,7 +24,8 @@ func typicalAccount(b *testing.B) string {
 
 var supplierMember = regexp.MustCompile(`"import_supplier": *"[^"]*"`)
 
-// postMany sends the same body from many connections until the benchmark is over.
+// postMany sends the same body over many connections until the benchmark is
+// over.
 func postMany(b *testing.B, url, token, body string) {
 	b.Helper()
 	b.ReportAllocs()
@@ -55,7 +56,7 @@ func BenchmarkValidate(b *testing.B) {
 	postMany(b, h.server.URL+validatePath, h.tokens["importer"], typicalAccount(b))
 }
 
-// BenchmarkBareDecode is the yardstick: a server that only decodes the JSON.
+// BenchmarkBareDecode is the baseline: a server that only decodes the JSON.
 func BenchmarkBareDecode(b *testing.B) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body map[string]any
@@ -69,7 +70,7 @@ func BenchmarkBareDecode(b *testing.B) {
 	postMany(b, server.URL, "", typicalAccount(b))
 }
 
-// BenchmarkValidateHandler leaves the network out, to show our own part.
+// BenchmarkValidateHandler measures the handler without the network.
 func BenchmarkValidateHandler(b *testing.B) {
 	h := openHouse(b, func(o *Options) { o.Logger = slog.New(slog.NewJSONHandler(struct{ io.Writer }{io.Discard}, nil)) })
 	body := typicalAccount(b)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// mustTake takes bytes that must be there.
+// mustTake reserves bytes that must be available.
 func mustTake(t *testing.T, b *budget, who string, size int64) func() {
 	t.Helper()
 	memory, err := b.reserve(t.Context(), who, size)
@@ -22,7 +22,7 @@ func mustTake(t *testing.T, b *budget, who string, size int64) func() {
 }
 
 // TestBodiesAreBoundedInAll fills the memory for bodies with large ones. Small
-// requests must get through beside them, and nobody wait without end.
+// requests must still get through, and nothing may wait forever.
 func TestBodiesAreBoundedInAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(40<<20, 10<<20, bodyWait) // 10 MiB for small bodies, 30 for large ones
@@ -33,7 +33,7 @@ func TestBodiesAreBoundedInAll(t *testing.T) {
 		if _, err := b.reserve(t.Context(), "d", 10<<20); !errors.Is(err, errCrowded) || time.Since(began) != bodyWait {
 			t.Errorf("got %v after %v", err, time.Since(began))
 		}
-		// Large ones do not keep small ones waiting.
+		// Large bodies do not make small ones wait.
 		mustTake(t, b, "d", smallBody)()
 		go func() {
 			time.Sleep(time.Second)
@@ -46,7 +46,7 @@ func TestBodiesAreBoundedInAll(t *testing.T) {
 	})
 }
 
-// One organisation that fills the budget does not keep another one away.
+// An organisation that fills the budget does not block another one.
 func TestBodiesAreSharedFairly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(80<<20, 10<<20, bodyWait) // 60 MiB for large bodies
@@ -78,7 +78,7 @@ func TestBodiesAreSharedFairly(t *testing.T) {
 	})
 }
 
-// Who leaves while waiting takes nothing with him.
+// A caller that leaves while waiting holds no memory.
 func TestWaitingForBytesEndsWithTheCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(1, 100<<10, bodyWait)
@@ -96,8 +96,8 @@ func TestWaitingForBytesEndsWithTheCaller(t *testing.T) {
 	})
 }
 
-// TestQueueForBytesIsBounded lets more wait than may. A queue without an end is
-// only a slower way to run out of memory.
+// TestQueueForBytesIsBounded has more waiting bodies than are allowed. An
+// unbounded queue is only a slower way to run out of memory.
 func TestQueueForBytesIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(4*smallBody, 1, bodyWait)
@@ -113,8 +113,8 @@ func TestQueueForBytesIsBounded(t *testing.T) {
 	})
 }
 
-// Bodies that are announced and not sent fill the memory that was set aside for
-// bodies and no more; the next caller is told when to come back.
+// Bodies that are announced but not sent use up at most the memory for bodies.
+// The next caller is told when to retry.
 func TestSlowBodiesAreRefusedWhenThereAreTooMany(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opening) {
 		h := open(func(o *Options) { o.BodyMemory, o.BodyLimit = 4<<20, 1<<20 })
@@ -150,8 +150,8 @@ func (b *budget) spent() int64 {
 	return used
 }
 
-// A body that did not say how long it is was charged for the longest there may
-// be: a handful of small ones kept everybody's large ones away.
+// A body without a declared length used to be charged for the maximum length,
+// so a few small ones blocked everyone's large ones.
 func TestBodiesOfUnknownLengthPayAsTheyGrow(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opening) {
 		h := open(func(o *Options) { o.BodyMemory, o.BodyLimit = 4<<20, 1<<20 })
@@ -184,8 +184,8 @@ func TestBodiesOfUnknownLengthPayAsTheyGrow(t *testing.T) {
 	})
 }
 
-// Bodies that grow do not wait for each other until all are refused: the one
-// that has come furthest goes on, before anybody new comes in.
+// Growing bodies do not wait for each other until all are refused: the one that
+// has grown most continues before a new one is admitted.
 func TestTheFurthestGrownBodyGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(4<<20, 3<<20, bodyWait) // 3 MiB for large bodies

@@ -45,8 +45,8 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return a.send(ctx, x, a.Answers.Refuse(verb, err))
 	}
-	// The turn is given back by whoever ends the work, and not by a defer here: the answer may be
-	// taken slowly.
+	// Do not defer leave here. It is called when the work is done, because the
+	// client may read the response slowly.
 	call := answer.Call{Who: x.who, Query: x.query, Path: x.params}
 	if x.route.hasBody() {
 		// Bulk requests and runs use this to detect interactive load. Starting a run
@@ -62,8 +62,9 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 		}
 		defer done()
 		call.Body = body
-		// The request was no longer counted while its body was still coming, so
-		// it must be admitted again; before new ones, since it has waited already.
+		// The request was not counted while its body was still arriving, so it must
+		// be admitted again. It goes before new requests, because it has already
+		// waited.
 		if !overdue.Stop() {
 			if leave, err = a.requests.Acquire(ctx, admission.Request{Tenant: x.who.Organisation, Priority: 1}); err != nil {
 				return a.send(ctx, x, a.Answers.Refuse(verb, err))
@@ -81,18 +82,18 @@ func (a *API) call(ctx context.Context, x *exchange) error {
 			leave()
 			return a.send(ctx, x, a.Answers.Refuse(verb, err))
 		}
-		// Both turns end with the work: whoever takes the answer slowly would
-		// keep everybody else's long bodies out.
+		// Release both slots when the work is done: a client that reads slowly
+		// would otherwise block everyone's long bodies.
 		inWork := leave
 		leave = func() { free(); inWork() }
 	}
 	return a.send(limited, x, a.do(limited, verb, call, leave))
 }
 
-// enterLarge waits for the turn of a long body. While others are at work, whoever
-// had it leaves it unused for a while that grows with the time he took: what
-// one organisation may take of the processors is a part of them, however long
-// its bodies are and however many of them it sends.
+// enterLarge waits for a slot for a long body. While other organisations are
+// active, a used slot stays empty for a time that grows with the time the body
+// took. This limits an organisation to a part of the processors, however long
+// and numerous its bodies are.
 func (a *API) enterLarge(ctx context.Context, organisation string) (free func(), err error) {
 	leave, err := a.long.Acquire(ctx, admission.Request{Tenant: organisation})
 	if err != nil {
@@ -109,7 +110,8 @@ func (a *API) enterLarge(ctx context.Context, organisation string) (free func(),
 }
 
 const (
-	// longRest is how many times the time of a long body is left to others.
+	// longRest is how long a slot stays empty after a long body, as a multiple of
+	// the time the body took.
 	longRest    = 4
 	longestRest = limits.LongBodyRest
 )
@@ -151,14 +153,14 @@ func (a *API) receive(ctx context.Context, x *exchange) (body []byte, done func(
 		return nil, nil, answer.TooLarge(a.BodyLimit)
 	}
 	if size < 0 {
-		size = min(initialBuffer, a.BodyLimit) // it is not said how long it is: it pays as it grows
+		size = min(initialBuffer, a.BodyLimit) // unknown length: the reservation grows with the body
 	}
 	memory, err := a.budget.reserve(ctx, x.who.Organisation, size)
 	if err != nil {
 		return nil, nil, err
 	}
-	// Who keeps the body may still hold it when the request is over, so it gets
-	// memory of its own.
+	// A verb that keeps the body may use it after the request has ended, so the
+	// body gets its own memory.
 	buffer, done := new([]byte), memory.release
 	if !x.route.verb.KeepsBody {
 		buffer = getBuffer()

@@ -8,8 +8,8 @@ import (
 	"landfall/internal/api/contract"
 )
 
-// Whoever calls a verb without HTTP gets byte for byte what HTTP would have
-// sent: a stream of many calls depends on it.
+// A verb called without HTTP returns byte for byte what HTTP would send. Bulk
+// requests depend on it.
 func TestCallsAreTheSameWithoutHTTP(t *testing.T) {
 	h := openHouse(t)
 	h.create("importer", "OURS", "1")
@@ -45,7 +45,8 @@ func TestCallsAreTheSameWithoutHTTP(t *testing.T) {
 		if c.query != "" {
 			path += "?" + c.query
 		}
-		// What is done once is done before both, so that both see it done.
+		// Some calls have an effect only the first time. Call once before
+		// comparing, so that both calls see the effect.
 		h.call("importer", "POST", path, c.body)
 		plain := h.api.Answers.Do(t.Context(), c.verb, answer.Call{Who: who, Query: c.query, Body: []byte(c.body)})
 		got := h.callJSON("importer", path, c.body)

@@ -13,7 +13,7 @@ import (
 
 const canary = "Canary7f3a"
 
-// filled builds a value of a schema with the canary in every text of it.
+// filled returns a value of a schema with the canary in every string.
 func filled(schema any, all map[string]any, depth int) any {
 	raw, _ := json.Marshal(schema)
 	var s struct {
@@ -42,8 +42,8 @@ func filled(schema any, all map[string]any, depth int) any {
 	return canary
 }
 
-// Personal data and secrets must be in no log line and no metric, whatever
-// happens to the request that carries them, at the most talkative level.
+// Personal data and secrets must not appear in any log line or metric, whatever
+// happens to the request that contains them, even at the most verbose level.
 func TestCanary(t *testing.T) {
 	h := openHouse(t)
 	all := contract.Schemas()
@@ -65,7 +65,7 @@ func TestCanary(t *testing.T) {
 	for _, c := range []struct {
 		method, path, body string
 		status             int
-		mayEcho            bool // the answer gives the caller's own data back
+		mayEcho            bool // the response contains the caller's own data
 	}{
 		{"POST", validatePath, good, 200, true},
 		{"POST", stagePath, good, 201, true},

@@ -12,9 +12,9 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// The description is worth what the generators of others make of it. Each
-// client is made of the checked-in document, compiled, and moves an account:
-// staged, created, asked for, and posted to, without a penny changing.
+// The OpenAPI document is only useful if generators can use it. Each client is
+// generated from the checked-in document, compiled, and imports an account: it
+// stages, creates, reads and posts, without changing any amount.
 func TestGeneratedClientsMoveAnAccount(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	description, err := filepath.Abs(checkedIn)
@@ -42,7 +42,7 @@ func TestGeneratedClientsMoveAnAccount(t *testing.T) {
 	}
 }
 
-// goClient makes a client with oapi-codegen and compiles it.
+// goClient generates a client with oapi-codegen and compiles it.
 func goClient(t *testing.T, description string) *exec.Cmd {
 	generator := tooltest.Go(t, "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen", "v2.8.1")
 	folder := copied(t, "testdata/client/go")
@@ -51,8 +51,8 @@ func goClient(t *testing.T, description string) *exec.Cmd {
 	return exec.CommandContext(t.Context(), filepath.Join(folder, "client"))
 }
 
-// typescriptClient makes a client with openapi-typescript and compiles it as
-// strictly as the compiler can.
+// typescriptClient generates a client with openapi-typescript and compiles it
+// with the strictest compiler settings.
 func typescriptClient(t *testing.T, description string) *exec.Cmd {
 	modules := filepath.Join(tooltest.Node(t, "testdata/client/node"), "node_modules")
 	folder := copied(t, "testdata/client/node")
@@ -66,7 +66,7 @@ func typescriptClient(t *testing.T, description string) *exec.Cmd {
 	return client
 }
 
-// copied gives a copy of a folder that may be written to.
+// copied returns a writable copy of a folder.
 func copied(t *testing.T, folder string) string {
 	t.Helper()
 	copied := t.TempDir()

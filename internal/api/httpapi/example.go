@@ -96,7 +96,7 @@ func exampleOwnViolation(code, attr, detail string) *landfall.Error {
 	return exampleViolation(code, detail, landfall.Violation{Code: code, Attr: attr, Detail: detail})
 }
 
-// The examples of the token service, which has a language of its own.
+// The examples of the token service, which uses GraphQL.
 var (
 	exampleTokenRequest = object{
 		{"query", "mutation($key: String) { obtainServiceToken(input: {apiKey: $key}) { token expiresIn refreshToken refreshExpiresIn } }"},

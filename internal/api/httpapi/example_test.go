@@ -12,11 +12,12 @@ import (
 	"landfall"
 )
 
-// unstable is what differs from time to time: numbers of accounts, ids of runs,
-// places in the log, times that are ours, and who somebody is.
+// unstable matches what differs between runs of the test: account numbers, run
+// ids, positions in the log, times set by the service, and the names of users.
 var unstable = regexp.MustCompile(`[AR]-[0-9A-Z]{8}|202[6-9]-\d\d-\d\dT\d\d:\d\d:\d\dZ|"id":"\d+-[0-9a-z]+"|"next":"[^"]+"|"set_by":"[^"]*"`)
 
-// shownExample is an example of the description, by operation and status.
+// shownExamples returns the examples of the OpenAPI document, by operation and
+// status.
 func shownExamples(t *testing.T) map[string]string {
 	t.Helper()
 	type media struct {
@@ -59,7 +60,7 @@ func shownExamples(t *testing.T) map[string]string {
 	return shown
 }
 
-// openDemo is a house furnished like the demo, which the examples are about.
+// openDemo returns a house with the demo data that the examples use.
 func openDemo(t *testing.T) *house {
 	t.Helper()
 	h := openHouse(t)
@@ -74,9 +75,9 @@ func openDemo(t *testing.T) *house {
 	return h
 }
 
-// The examples of the description are what the service answers to the examples
-// of requests, sent one after the other by somebody who reads the page from top
-// to bottom, and to the slips one makes.
+// The example responses of the OpenAPI document are what the service returns
+// for the example requests, sent in the order of the page, and for common
+// mistakes.
 func TestExamplesAreWhatIsAnswered(t *testing.T) {
 	h := openDemo(t)
 	shown := shownExamples(t)
@@ -169,7 +170,7 @@ func TestExamplesAreWhatIsAnswered(t *testing.T) {
 	}
 }
 
-// Paths may speak of {run}: the one an answer named last.
+// A path may contain {run}: the run that a response named last.
 
 var aRun = regexp.MustCompile(`"id":"(R-[0-9A-Z]{8})"`)
 
@@ -181,7 +182,7 @@ func (h *house) noteRun(got reply) {
 
 func (h *house) ofRun(path string) string { return strings.ReplaceAll(path, "{run}", h.run) }
 
-// general says whether an example belongs to every operation of its kind.
+// general reports whether an example belongs to every operation of its kind.
 func general(example string) bool {
 	return strings.Contains(example, `"verbose"`) || strings.Contains(example, `"limit"`)
 }

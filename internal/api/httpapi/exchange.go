@@ -22,7 +22,7 @@ type exchange struct {
 	params        [maxParams]string
 	who           landfall.Principal
 	authenticated time.Time // time of the last authentication
-	supplier      string    // whom it was about, once that is known
+	supplier      string    // of the request, once known
 	code          string    // of an error response
 	status        int       // 0 until the response has started
 	bytes         int64

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Who was refused before all of a large body had come saw a broken connection
-// and not the answer that told him when to come back.
+// A client that was refused before its large body had arrived used to see a
+// broken connection instead of the response that says when to retry.
 func TestRefusalsOfLargeBodiesAreHeard(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opening) {
 		h := open(func(o *Options) { o.BodyMemory = 1 << 20 })
@@ -37,7 +37,7 @@ func TestRefusalsOfLargeBodiesAreHeard(t *testing.T) {
 			if _, err := io.WriteString(conn, body); err != nil {
 				t.Errorf("%s: sending: %v", framing, err)
 			}
-			time.Sleep(time.Second) // longer than the server itself waits before it closes
+			time.Sleep(time.Second) // longer than the server waits before it closes
 			answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			if err != nil {
 				t.Errorf("%s: %v", framing, err)

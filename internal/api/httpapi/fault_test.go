@@ -11,7 +11,7 @@ import (
 	"landfall"
 )
 
-// withRoute gives the house one more route, for faults that no real one has.
+// withRoute adds a route to the house, for faults that no real route has.
 func (h *house) withRoute(path string, page func(*API, context.Context, *exchange) error) {
 	h.api.tree.add(path, &route{method: http.MethodGet, path: path, page: page})
 }
@@ -45,7 +45,7 @@ func TestPanicFence(t *testing.T) {
 	}
 }
 
-// expectAbort asks for something that must not arrive whole.
+// expectAbort sends a request whose response must not arrive completely.
 func (h *house) expectAbort(path string) {
 	h.t.Helper()
 	request, _ := http.NewRequestWithContext(h.t.Context(), http.MethodGet, h.server.URL+path, nil)

@@ -26,8 +26,8 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// house is the whole edge over a real store, with two organisations
-// that must not see each other: ours is granted OURS, the other THEIRS.
+// house is the whole API over a real store, with two organisations that must
+// not see each other: ours is granted OURS, the other THEIRS.
 type house struct {
 	t      testing.TB
 	store  *sqlstore.Store
@@ -37,7 +37,7 @@ type house struct {
 	issuer *auth.Issuer
 	keys   map[string]string // secrets by name, for the canary
 	tokens map[string]string // by name: importer, viewer, other
-	run    string            // that an answer named last
+	run    string            // that a response named last
 
 	closeStore func() error
 	hungUp     atomic.Int64 // connections that the server closed
@@ -51,8 +51,8 @@ func openHouse(t testing.TB, adjust ...func(*Options)) *house {
 // opening opens a house over one of the databases.
 type opening func(adjust ...func(*Options)) *house
 
-// onBoth tries something on both databases: what callers do to each other must
-// not depend on what is behind us.
+// onBoth runs a test on both databases: how callers affect each other must not
+// depend on the database.
 func onBoth(t *testing.T, test func(t *testing.T, open opening)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
@@ -124,7 +124,7 @@ func (h *house) furnish() {
 	h.addKey("other", "theirs", landfall.RoleImporter)
 }
 
-// addKey makes a key and a token for it, both known by a name.
+// addKey creates a key and a token for it, both stored under a name.
 func (h *house) addKey(name, organisation string, role landfall.Role) string {
 	h.t.Helper()
 	ctx := h.t.Context()
@@ -141,12 +141,12 @@ func (h *house) addKey(name, organisation string, role landfall.Role) string {
 	return key.ID
 }
 
-// reply is a response that was read whole.
+// reply is a response that was read completely.
 type reply struct {
 	status int
 	header http.Header
 	body   string
-	closes bool // the connection ends with it
+	closes bool // the server closes the connection
 }
 
 func (a reply) code() string {
@@ -161,7 +161,7 @@ func (a reply) code() string {
 	return body.Code
 }
 
-// call sends one request as somebody; "" sends no token.
+// call sends one request with the token of a name; "" sends no token.
 func (h *house) call(who, method, path, body string, adjust ...func(*http.Request)) reply {
 	h.t.Helper()
 	request, err := http.NewRequestWithContext(h.t.Context(), method, h.server.URL+path, strings.NewReader(body))
@@ -206,7 +206,7 @@ const (
 	summaryPath      = importPath + "/error-summary/OURS/"
 )
 
-// creation is the body that creates an account.
+// creation returns the body that creates an account.
 func creation(supplier, external string) string {
 	body, _ := json.Marshal(map[string]any{
 		"import_supplier_code": supplier, "external_account_number": external, "operations_team_name": "Migration Team",
@@ -214,7 +214,7 @@ func creation(supplier, external string) string {
 	return string(body)
 }
 
-// posting is the body of something added to an account of ours.
+// posting returns the body that adds something to an account of OURS.
 func posting(external, rest string) string {
 	return `{"import_supplier":"OURS","external_account_number":"` + external + `",` + rest + `}`
 }
@@ -259,11 +259,11 @@ func (j *journal) logger() *slog.Logger {
 	return slog.New(slog.NewJSONHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// callJSON posts a body that says that it is JSON, even when it is empty.
+// callJSON posts a body with the content type of JSON, even if it is empty.
 func (h *house) callJSON(who, path, body string) reply {
 	h.t.Helper()
 	return h.call(who, http.MethodPost, path, body, func(r *http.Request) { r.Header.Set("Content-Type", "application/json") })
 }
 
-// sentByOurs turns an example into one of a supplier that is granted here.
+// sentByOurs replaces the supplier of an example by one that is granted here.
 func sentByOurs(example string) string { return strings.ReplaceAll(example, "DEMO_ENERGY", "OURS") }

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// DefaultMaxInFlight is how many requests are worked on at once. It is far more
-	// than a machine can use, so that the database can batch many of them; more
-	// would only make all of them slower.
+	// DefaultMaxInFlight is how many requests are processed at once. It is far
+	// more than a machine can use, so that the database can batch many of them;
+	// more would only make all of them slower.
 	DefaultMaxInFlight = 256
 	// requestWait is how long a request waits to be admitted. It then still has
 	// time to be answered within two seconds.
@@ -21,8 +21,8 @@ const (
 	limitWait = limits.LimitWait
 )
 
-// How many lists are sent at once: to one organisation, so that it cannot keep
-// others away with connections it hardly reads from, and in all.
+// These limit how many lists are sent at once: per organisation, so that none
+// can block others with connections it hardly reads from, and in total.
 const (
 	listsEach = limits.ListsEach
 	listsAll  = limits.ListsAll
@@ -44,16 +44,16 @@ var (
 	}
 )
 
-// newRequestLimiter bounds the requests that are worked on at once.
+// newRequestLimiter bounds the requests that are processed at once.
 func newRequestLimiter(most int) *admission.Limiter {
 	return admission.NewLimiter(admission.Limits{
 		Capacity: int64(most), Share: max(1, int64(most)*3/4), Wait: requestWait, Refusal: errBusy,
 	})
 }
 
-// newLongLimiter bounds the long bodies that are worked on at once, since each
-// takes a processor for a while: as many as there are processors, and half as
-// many of one organisation.
+// newLongLimiter bounds the long bodies that are processed at once, because
+// each occupies a processor for a while: as many as there are processors, and
+// half as many per organisation.
 func newLongLimiter() *admission.Limiter {
 	processors := int64(runtime.GOMAXPROCS(0))
 	return admission.NewLimiter(admission.Limits{
@@ -61,9 +61,9 @@ func newLongLimiter() *admission.Limiter {
 	})
 }
 
-// newTenantLimiter bounds requests that last: of each organisation and in all.
-// An organisation at its own limit is told that one, since it can do something
-// about it.
+// newTenantLimiter bounds requests that last: per organisation and in total. An
+// organisation at its own limit gets the error for that limit, because it can
+// do something about it.
 func newTenantLimiter(each, all int64, errEach, errAll error) *admission.Limiter {
 	return admission.NewLimiter(admission.Limits{
 		Capacity: all, Share: each, Wait: limitWait, Refusal: errAll, ShareRefusal: errEach,

@@ -8,8 +8,8 @@ import (
 	"landfall/internal/lib/admission"
 )
 
-// A request's own limit used to end like a caller who left: with a cut
-// connection instead of an answer.
+// The timeout of a request used to end like a client that left: with an aborted
+// connection instead of a response.
 func TestALimitThatEndsIsTold(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opening) {
 		h := open(func(o *Options) { o.RequestTimeout = time.Nanosecond })
@@ -20,8 +20,8 @@ func TestALimitThatEndsIsTold(t *testing.T) {
 	})
 }
 
-// A crowd is told to come back, as an answer like any other, and it is no error
-// of ours: the log is not flooded.
+// Too many requests get a regular response that says when to retry. It is not a
+// server error, so the log is not flooded.
 func TestACrowdIsToldToComeBack(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opening) {
 		h := open(func(*Options) {})

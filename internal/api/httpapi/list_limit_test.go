@@ -59,8 +59,7 @@ func inUse(l *admission.Limiter) int {
 	return int(used)
 }
 
-// A list whose reader does not read ends, and a list whose reader's key was
-// revoked does too.
+// A list ends if the client does not read it or its key is revoked.
 func TestListsEndForWhoMayNotOrDoesNotRead(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opening) {
 		h := open(func(o *Options) { o.WriteTimeout = 200 * time.Millisecond })
@@ -85,7 +84,8 @@ func TestListsEndForWhoMayNotOrDoesNotRead(t *testing.T) {
 		case <-time.After(soon):
 			t.Error("a reader who does not read is waited for")
 		}
-		// What lay in the buffers between them used to go on for as long as he liked.
+		// The client used to be able to read the data in the buffers between them
+		// for as long as it liked.
 		for end := time.Now().Add(soon); h.hungUp.Load() == 0; time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal("he is not cut off")

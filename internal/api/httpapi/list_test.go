@@ -84,7 +84,8 @@ func TestListsAndPages(t *testing.T) {
 	}
 }
 
-// rows makes up a list that may end badly, and tells when it is left.
+// rows returns a list that may end with an error, and sets left when the reader
+// stops.
 func rows(n int, end error, left *bool) iter.Seq2[landfall.ProcessEntry, error] {
 	return func(yield func(landfall.ProcessEntry, error) bool) {
 		for i := range n {
@@ -160,7 +161,7 @@ func TestClientLeavesList(t *testing.T) {
 	}
 }
 
-// streamed sends a made-up list the way the real ones are.
+// streamed sends a made-up list the way real lists are sent.
 func (a *API) streamed(x *exchange, rows iter.Seq2[landfall.ProcessEntry, error]) error {
 	return a.send(x.request.Context(), x, answer.Stream(answer.Call{}, rows, contract.ProcessBody))
 }

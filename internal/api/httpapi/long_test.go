@@ -12,8 +12,8 @@ import (
 	"landfall/internal/lib/admission"
 )
 
-// One organisation that sent nothing but long bodies took all processors: its
-// neighbour got a hundredth of what it got alone.
+// An organisation that sent only long bodies used to take all processors:
+// another one got a hundredth of its usual throughput.
 func TestLongBodiesLeaveTheProcessorsToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const work = 100 * time.Millisecond
@@ -21,7 +21,7 @@ func TestLongBodiesLeaveTheProcessorsToOthers(t *testing.T) {
 			requests: newRequestLimiter(DefaultMaxInFlight),
 			long:     admission.NewLimiter(admission.Limits{Capacity: 4, Share: 2, Wait: time.Hour, Refusal: errBusy}),
 		}
-		var busy atomic.Int64 // time for which processors were taken
+		var busy atomic.Int64 // total time that processors were busy
 		send := func(organisation string) {
 			free, err := api.enterLarge(t.Context(), organisation)
 			if err != nil {
@@ -44,11 +44,11 @@ func TestLongBodiesLeaveTheProcessorsToOthers(t *testing.T) {
 			}
 			return time.Since(began)
 		}
-		// Alone it has its share of the processors all the time.
+		// Alone, it uses its share of the processors all the time.
 		if took := spent(20); took != 20*work/2 {
 			t.Errorf("alone: %s", took)
 		}
-		// Beside somebody at work it leaves most of that.
+		// While another organisation is active, it leaves most of its share unused.
 		leave, err := api.requests.Acquire(t.Context(), admission.Request{Tenant: "Modest"})
 		if err != nil {
 			t.Fatal(err)
@@ -65,7 +65,7 @@ func TestLongBodiesLeaveTheProcessorsToOthers(t *testing.T) {
 	})
 }
 
-// peeking looks around at the moment the answer is written.
+// peeking calls look when the response is written.
 type peeking struct {
 	*httptest.ResponseRecorder
 	look func()
@@ -76,8 +76,8 @@ func (p *peeking) Write(data []byte) (int, error) {
 	return p.ResponseRecorder.Write(data)
 }
 
-// A long body kept its turn while its answer was written: a few slow readers
-// would have kept everybody's long bodies out.
+// A long body used to keep its slot while its response was written: a few slow
+// readers would have blocked everyone's long bodies.
 func TestSlowReadersHoldNoTurn(t *testing.T) {
 	onBoth(t, func(t *testing.T, open opening) {
 		h := open()

@@ -30,7 +30,7 @@ func (m *Metrics) list(kind, name, help string, labels ...string) {
 	m.listed = append(m.listed, Metric{Name: name, Help: help, Kind: kind, Labels: labels})
 }
 
-// The makers below register a figure and list it.
+// The functions below register a metric and list it.
 
 func (m *Metrics) counters(name, help string, labels ...string) *prometheus.CounterVec {
 	m.list("counter", name, help, labels...)

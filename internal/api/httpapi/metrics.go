@@ -128,8 +128,9 @@ const maxVendorLabels = 100
 
 // ObserveVendor records a request to a payment vendor.
 func (m *Metrics) ObserveVendor(vendor, outcome string, took time.Duration) {
-	// Counted by name up to the bound, and then together under no name: labels that grow without
-	// end would take the memory of whoever collects them.
+	// Beyond the limit, vendors are counted together under an empty label: an
+	// unlimited number of labels would use up the memory of the metrics
+	// collector.
 	m.mu.Lock()
 	if !m.asked[vendor] {
 		if len(m.asked) < maxVendorLabels {
@@ -154,7 +155,7 @@ func (m *Metrics) CountQuotaRefusal(organisation, quota string) {
 		if len(m.over) < maxOrganisationLabels {
 			m.over[organisation] = true
 		} else {
-			organisation = "" // nobody's name
+			organisation = "" // counted together
 		}
 	}
 	m.mu.Unlock()
@@ -176,8 +177,8 @@ func (m *Metrics) Count(verb *answer.Verb, outcome string) {
 		m.stagings.WithLabelValues(outcome).Inc()
 	case verb == answer.Process:
 		m.attempts.WithLabelValues(outcome).Inc()
-		// A dry run that passed is neither created nor refused, although its answer is a refusal
-		// in form.
+		// A dry run that passed counts as neither created nor refused, although its
+		// answer has the form of a refusal.
 		switch outcome {
 		case answer.Created:
 			m.created.Inc()

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Operators see who is over a quota, and however many they are the metrics stay
-// short enough to be read.
+// The metrics show which organisations are over a quota, but only a limited
+// number of them, so that they stay readable.
 func TestQuotaRefusalsNameTheOrganisation(t *testing.T) {
 	h := openHouse(t)
 	for range 3 {
@@ -24,8 +24,8 @@ func TestQuotaRefusalsNameTheOrganisation(t *testing.T) {
 	if !strings.Contains(shown.Body.String(), `landfall_quota_refused_total{organisation="Acme",quota="requests_per_second"} 4`) {
 		t.Error("the organisation is not named")
 	}
-	// All others are counted under nobody's name, which has a line for each quota
-	// before anybody is refused.
+	// All others are counted together under an empty name, which has a line for
+	// each quota from the start.
 	const quotas = 5
 	if count := strings.Count(shown.Body.String(), "landfall_quota_refused_total{"); count != maxOrganisationLabels+quotas {
 		t.Errorf("%d lines", count)

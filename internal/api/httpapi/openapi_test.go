@@ -23,9 +23,9 @@ var update = flag.Bool("update", false, "rewrite the checked-in API description"
 
 const checkedIn = "../../../api/openapi.json"
 
-// TestOpenAPIIsCheckedIn compares the description with the one that was checked
-// in. Clients are generated from it, so that a change must be seen by whoever
-// makes it.
+// TestOpenAPIIsCheckedIn compares the OpenAPI document with the checked-in one.
+// Clients are generated from it, so the author of a change must see the
+// difference.
 func TestOpenAPIIsCheckedIn(t *testing.T) {
 	fresh := OpenAPI()
 	if !bytes.Equal(fresh, OpenAPI()) {
@@ -45,8 +45,8 @@ func TestOpenAPIIsCheckedIn(t *testing.T) {
 	}
 }
 
-// Two public linters judge the checked-in document. Each rule that is off has
-// its reason beside it in api/lint.
+// Two public linters check the checked-in document. Each disabled rule has its
+// reason beside it in api/lint.
 func TestOpenAPIPleasesTheLinters(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	programs := filepath.Join(tooltest.Node(t, "../../../api/lint"), "node_modules", ".bin")
@@ -64,7 +64,7 @@ func TestOpenAPIPleasesTheLinters(t *testing.T) {
 	}
 }
 
-// Whatever the house answers, the document must have foretold.
+// Every response must match the document.
 func TestAnswersMatchOpenAPI(t *testing.T) {
 	document, err := openapi3.NewLoader().LoadFromData(OpenAPI())
 	if err != nil {
@@ -73,7 +73,7 @@ func TestAnswersMatchOpenAPI(t *testing.T) {
 	if err := document.Validate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	openapi3filter.RegisterBodyDecoder(typeLines[0], openapi3filter.FileBodyDecoder) // lines are a text
+	openapi3filter.RegisterBodyDecoder(typeLines[0], openapi3filter.FileBodyDecoder) // lines are plain text
 	h := openHouse(t)
 	ours := sentByOurs(contract.ExampleAccount)
 	dryRun := strings.Replace(sentByOurs(contract.ExampleProcess), "{", `{"dry_run":true,`, 1)
@@ -211,7 +211,7 @@ func TestAnswersMatchOpenAPI(t *testing.T) {
 	}
 }
 
-// describedAs finds what the document says about a path, or nil.
+// describedAs returns the route that the document describes for a path, or nil.
 func describedAs(document *openapi3.T, api *API, method, path string) *routers.Route {
 	matched := routeFor(api.tree.find(path).routes, method)
 	if matched == nil || document.Paths.Value(matched.path) == nil {

@@ -9,12 +9,12 @@ import (
 	"landfall"
 )
 
-// tenancy says how each route that needs a token is asked about a supplier.
-// {S} stands for the supplier's code.
+// tenancy describes how each route that needs a token is called for a supplier.
+// {S} is replaced by the supplier's code.
 var tenancy = map[string]struct {
 	path, body string
 	own        int  // the status for the organisation's own supplier
-	hides      bool // the supplier matters to the answer
+	hides      bool // the response depends on the supplier
 }{
 	"validateAccount": {validatePath, `{"import_supplier":"{S}","external_account_number":"new","customers":[{}]}`, 200, true},
 	"stageAccount":    {stagePath, `{"import_supplier":"{S}","external_account_number":"new","customers":[{}]}`, 201, true},
@@ -49,8 +49,8 @@ var tenancy = map[string]struct {
 	"reconciliation":   {importPath + "/reconciliation/{S}/", "", 200, true},
 }
 
-// Another organisation's supplier must look exactly like one that does not
-// exist, and nobody without a living token learns anything.
+// A supplier of another organisation must look exactly like one that does not
+// exist, and a caller without a valid token must learn nothing.
 func TestTenantMatrix(t *testing.T) {
 	h := openHouse(t)
 	for who, supplier := range map[string]string{"importer": "OURS", "other": "THEIRS"} {
@@ -72,7 +72,7 @@ func TestTenantMatrix(t *testing.T) {
 	if err := h.store.Update(ctx, func(tx landfall.Tx) error { return tx.RevokeKey(ctx, revoked) }); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(60 * time.Millisecond) // longer than any answer is remembered
+	time.Sleep(60 * time.Millisecond) // longer than an authentication is cached
 	h.tokens["garbage"] = "garbage"
 	h.tokens["key instead of token"] = h.keys["importer"]
 

@@ -73,7 +73,7 @@ func TestTarget(t *testing.T) {
 		"/a/b/?x=1":              {"/a/b/", "x=1"},
 		"/a/?x=?":                {"/a/", "x=?"},
 		"http://host/a/%2F/?x=1": {"/a/%2F/", "x=1"},
-		"http://host":            {"host", ""}, // no path: nothing is found there
+		"http://host":            {"host", ""}, // no path, so no route matches
 	} {
 		request := httptest.NewRequest(http.MethodGet, "/", nil)
 		request.RequestURI = uri

@@ -8,9 +8,6 @@ import (
 )
 
 // referenceFiles is the API reference page with everything it needs, so that it
-// works on a machine that reaches nothing but this service.
-//
-// referenceFiles is the API reference page with everything it needs, so that it
 // works without internet access.
 //
 //go:embed reference

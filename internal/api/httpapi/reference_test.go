@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The reference page must find everything it asks for here and nowhere else.
+// The reference page must load everything from this server and nothing from
+// elsewhere.
 func TestReferencePage(t *testing.T) {
 	h := openHouse(t)
 	page := h.call("", "GET", "/docs/", "")

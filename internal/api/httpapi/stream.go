@@ -30,7 +30,7 @@ const (
 	streamsAll  = 16
 )
 
-// The refusals of who would have waited too long for another to end.
+// The errors of bulk requests that would wait too long for another one to end.
 var (
 	errOwnStreams = &landfall.Error{
 		Kind: landfall.TooMany, Code: landfall.CodeTooManyRequests, RetryAfter: limitWait,
@@ -49,12 +49,12 @@ func (a *API) stream(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return err
 	}
-	// Check before taking a place: a new stream would delay the shutdown.
+	// Check before acquiring a slot: a new stream would delay the shutdown.
 	if a.Draining() {
 		return errShuttingDown
 	}
-	// The place is taken before the body is touched, so that who waits for one costs a connection
-	// and no memory.
+	// Acquire a slot before reading the body, so that a waiting request costs a
+	// connection but no memory.
 	free, err := a.streams.Acquire(ctx, admission.Request{Tenant: x.who.Organisation})
 	if err != nil {
 		return err

@@ -17,15 +17,15 @@ import (
 	"landfall/internal/lib/admission"
 )
 
-// inBulkPath is where many calls of a path go.
+// inBulkPath returns the bulk path of a single path.
 func inBulkPath(single string) string {
 	return strings.Replace(single, importPath, importPath+"/bulk", 1)
 }
 
-// asLines says that a body is lines of JSON.
+// asLines sets the content type of newline-delimited JSON.
 func asLines(r *http.Request) { r.Header.Set("Content-Type", "application/x-ndjson") }
 
-// linesWhere says so for the paths of bulk.
+// linesWhere does so for bulk paths only.
 func linesWhere(path string) func(*http.Request) {
 	if strings.HasPrefix(path, importPath+"/bulk/") {
 		return asLines
@@ -33,7 +33,7 @@ func linesWhere(path string) func(*http.Request) {
 	return func(*http.Request) {}
 }
 
-// answerLine is a line of an answer.
+// answerLine is a line of a bulk response.
 type answerLine struct {
 	Line    int64           `json:"line"`
 	Status  int             `json:"status"`
@@ -50,7 +50,7 @@ type answerLine struct {
 	} `json:"summary"`
 }
 
-// inLines takes an answer apart. The last line is the summary.
+// inLines parses a bulk response. The last line is the summary.
 func inLines(t testing.TB, body string) []answerLine {
 	t.Helper()
 	var answers []answerLine
@@ -67,7 +67,7 @@ func inLines(t testing.TB, body string) []answerLine {
 	return answers
 }
 
-// send sends lines and gives the answers without the summary, and the summary.
+// send sends lines and returns their results, and the summary.
 func (h *house) send(path, body string, adjust ...func(*http.Request)) ([]answerLine, answerLine) {
 	h.t.Helper()
 	got := h.call("importer", "POST", inBulkPath(path), body, append([]func(*http.Request){asLines}, adjust...)...)
@@ -78,7 +78,8 @@ func (h *house) send(path, body string, adjust ...func(*http.Request)) ([]answer
 	return all[:len(all)-1], all[len(all)-1]
 }
 
-// What is shown is what is answered, sent from top to bottom.
+// The example responses are what the service returns, sent in the order of the
+// page.
 func TestExamplesOfLinesAreWhatIsAnswered(t *testing.T) {
 	h := openDemo(t)
 	shown := shownExamples(t)
@@ -97,8 +98,8 @@ func TestExamplesOfLinesAreWhatIsAnswered(t *testing.T) {
 	}
 }
 
-// A line about another organisation's supplier is answered like one about
-// nobody's, as the single call answers it.
+// A line about another organisation's supplier gets the same result as one
+// about a supplier that does not exist, like a single call.
 func TestLinesKnowTheirTenant(t *testing.T) {
 	h := openHouse(t)
 	h.create("importer", "OURS", "there")
@@ -131,8 +132,8 @@ func TestLinesKnowTheirTenant(t *testing.T) {
 	}
 }
 
-// TestLinesAreCutAndNumbered sends lines as files have them. A number that is
-// one off sends whoever mends a book to the wrong account.
+// TestLinesAreCutAndNumbered sends lines as they occur in files. A line number
+// that is off by one would point to the wrong account.
 func TestLinesAreCutAndNumbered(t *testing.T) {
 	h := openHouse(t, func(o *Options) { o.BodyLimit = 1 << 10 })
 	long := account("OURS", strings.Repeat("x", 100)) + strings.Repeat(" ", 2<<10)
@@ -166,9 +167,9 @@ func TestLinesAreCutAndNumbered(t *testing.T) {
 	}
 }
 
-// TestLinesMayBePacked sends packed lines, whole and cut off. The end of half a
-// file looks like the end of a file, and the other half would be missing in
-// silence.
+// TestLinesMayBePacked sends compressed lines, complete and truncated. The end
+// of a truncated file looks like the end of a file, and the rest would be
+// missing without notice.
 func TestLinesMayBePacked(t *testing.T) {
 	h := openHouse(t)
 	var lines strings.Builder
@@ -204,7 +205,7 @@ func TestLinesMayBePacked(t *testing.T) {
 	if packer, err = zstd.NewWriter(&wide, zstd.WithWindowSize(16<<20)); err != nil {
 		t.Fatal(err)
 	}
-	for wide.Len() == 0 { // until the window is full, for a short stream asks for no more than its length
+	for wide.Len() == 0 { // until the window is full, because a short stream declares no more than its length
 		fmt.Fprint(packer, lines.String())
 	}
 	packer.Close()
@@ -218,7 +219,7 @@ func TestLinesMayBePacked(t *testing.T) {
 	}
 }
 
-// A small body that becomes a huge one is no use to anybody.
+// A small body that expands to a huge one is refused.
 func TestLinesThatSwellAreStopped(t *testing.T) {
 	h := openHouse(t)
 	for name, pack := range map[string]func(io.Writer) io.WriteCloser{
@@ -239,9 +240,9 @@ func TestLinesThatSwellAreStopped(t *testing.T) {
 	}
 }
 
-// TestOnlyLinesOfJSONAreTaken sends what is no lines of JSON. Read as if it
-// were, each of a million lines would be refused, instead of the request at
-// once.
+// TestOnlyLinesOfJSONAreTaken sends bodies that are not lines of JSON.
+// Otherwise each of a million lines would be refused, instead of the whole
+// request at once.
 func TestOnlyLinesOfJSONAreTaken(t *testing.T) {
 	h := openHouse(t)
 	for _, media := range []string{"application/x-ndjson", "application/jsonl", "Application/JSONL; charset=UTF-8"} {
@@ -262,7 +263,7 @@ func TestOnlyLinesOfJSONAreTaken(t *testing.T) {
 	}
 }
 
-// Answers come while lines are still being sent.
+// Results arrive while lines are still being sent.
 func TestAnswersComeWhileLinesAreSent(t *testing.T) {
 	h := openHouse(t)
 	read, write := io.Pipe()
@@ -292,7 +293,7 @@ func TestAnswersComeWhileLinesAreSent(t *testing.T) {
 	}
 }
 
-// A revoked key is felt by a stream that is under way.
+// Revoking a key ends a stream in progress.
 func TestStreamEndsWithItsKey(t *testing.T) {
 	h := openHouse(t)
 	key := h.addKey("short", "ours", landfall.RoleImporter)
@@ -322,7 +323,7 @@ func TestStreamEndsWithItsKey(t *testing.T) {
 	}
 }
 
-// An organisation has so many bulk requests at once and no more.
+// The number of concurrent bulk requests of an organisation is limited.
 func TestStreamsAreBounded(t *testing.T) {
 	h := openHouse(t)
 	h.api.streams = admission.NewLimiter(admission.Limits{Capacity: streamsAll, Share: streamsEach, Wait: 10 * time.Millisecond, Refusal: errAllStreams, ShareRefusal: errOwnStreams})

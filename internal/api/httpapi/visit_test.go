@@ -12,9 +12,9 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// The reference page showed none of its examples, and the request it filled in
-// was refused. A real browser opens it, reads it, and tries every call as it is
-// filled in, from top to bottom.
+// The reference page used to show none of its examples, and the request it
+// filled in was refused. A real browser opens and reads it, and tries every
+// call as filled in, in the order of the page.
 func TestVisitorReadsExamplesAndTriesThem(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	browser := tooltest.Debian(t, "chromium")
@@ -44,7 +44,7 @@ func TestVisitorReadsExamplesAndTriesThem(t *testing.T) {
 	if len(seen.Complaints) > 0 {
 		t.Errorf("the browser complains: %q", seen.Complaints)
 	}
-	// Something of every example, and of nothing else on the page.
+	// Matches a part of every example, and nothing else on the page.
 	hint := regexp.MustCompile(`EXT-000\d|[AR]-7K2M9QXZ|_SUCCESS|TRANSACTION_ADDED|payment_instructions\.\*|customers_required|52\.50`)
 	created := map[string]bool{stagePath: true, processPath: true, notesPath: true, transactionsPath: true, statementsPath: true, instructionPath: true}
 	for _, r := range routes() {
@@ -58,7 +58,7 @@ func TestVisitorReadsExamplesAndTriesThem(t *testing.T) {
 		case created[r.path], r.doc == startRunDoc:
 			want = 201
 		case strings.Contains(r.path, "{run_id}"):
-			want = 404 // nobody knows the id of his run beforehand
+			want = 404 // the id of the run is not known beforehand
 		}
 		switch {
 		case !shown:

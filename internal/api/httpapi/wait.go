@@ -12,11 +12,12 @@ import (
 	"landfall/internal/lib/limits"
 )
 
-// recheckInterval is how often it is asked whether somebody who waits may still.
+// recheckInterval is how often the authentication of a waiting caller is
+// checked again.
 const recheckInterval = limits.EventWaitCheck
 
-// How many callers may wait for events, of one organisation and in all. One of
-// them costs little more than its connection.
+// These limit how many requests may wait for events, per organisation and in
+// total. A waiting request costs little more than its connection.
 const (
 	waitsEach = limits.EventWaitsEach
 	waitsAll  = limits.EventWaitsAll
@@ -33,32 +34,33 @@ var (
 	}
 )
 
-// callLongPoll answers a call that may wait for something to happen. Whoever waits
-// takes nobody's turn and nobody's time; when his key is revoked he is sent
-// away, and when the service ends he is answered at once.
+// callLongPoll serves a call that may wait for something to happen. A waiting
+// request takes no slot of the request limiter, and its wait does not count
+// against the request timeout. It ends when the key is revoked. When the
+// service shuts down, it is answered at once.
 func (a *API) callLongPoll(ctx context.Context, x *exchange) error {
 	free, err := a.waits.Acquire(ctx, admission.Request{Tenant: x.who.Organisation})
 	if err != nil {
 		return err
 	}
 	defer free()
-	// The longest wait, and then the time of any other request to read what was waited for.
+	// The longest wait, plus the time of any other request to read the result.
 	longest := contract.MaxFeedWait + a.RequestTimeout
 	limited, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
-	// The time for taking an answer begins when there is one.
+	// The time to read the response starts when there is one.
 	line := http.NewResponseController(x.ResponseWriter)
-	_ = line.SetWriteDeadline(time.Now().Add(longest + a.WriteTimeout)) // where there is a connection
+	_ = line.SetWriteDeadline(time.Now().Add(longest + a.WriteTimeout)) // fails without a connection, as in tests
 	waiting, leave := context.WithCancelCause(limited)
 	defer leave(nil)
 	guarded := a.recheckAuth(waiting, x, leave)
 	call := answer.Call{Who: x.who, Query: x.query, Path: x.params, Ending: a.Ending}
 	got := a.Answers.Do(waiting, x.route.verb, call)
 	leave(nil)
-	// The guard uses the exchange too; it must have ended before somebody else
-	// does.
+	// The goroutine of recheckAuth uses the exchange too. It must have ended
+	// before anything else uses it.
 	<-guarded
-	// What was waited for is told only to who may still read it.
+	// Return the result only if the caller is still allowed to read it.
 	if err := a.authenticate(limited, x); err != nil {
 		return err
 	}
@@ -66,8 +68,8 @@ func (a *API) callLongPoll(ctx context.Context, x *exchange) error {
 	return a.send(limited, x, got)
 }
 
-// recheckAuth asks again and again who is waiting, and ends the wait of one who may
-// not any more.
+// recheckAuth authenticates a waiting caller again and again, and ends the wait
+// if the caller is no longer allowed.
 func (a *API) recheckAuth(ctx context.Context, x *exchange, leave context.CancelCauseFunc) (done <-chan struct{}) {
 	ended := make(chan struct{})
 	go func() {
@@ -80,8 +82,8 @@ func (a *API) recheckAuth(ctx context.Context, x *exchange, leave context.Cancel
 				return
 			case <-again.C:
 			}
-			// Identified and not admitted: the exchange belongs to the caller, and is not to be
-			// written to from here.
+			// Identify instead of authenticate: the exchange belongs to the caller of
+			// this function and must not be written here.
 			if _, err := a.Authenticator.Identify(ctx, x.request.Header["Authorization"]); err != nil {
 				leave(err)
 				return
@@ -91,13 +93,13 @@ func (a *API) recheckAuth(ctx context.Context, x *exchange, leave context.Cancel
 	return ended
 }
 
-// eventTypes lists the types of events. They are the same for everybody.
+// eventTypes lists the event types. They are the same for every caller.
 func (a *API) eventTypes(_ context.Context, x *exchange) error {
 	x.Header().Set("Cache-Control", "no-cache")
 	return x.json(http.StatusOK, contract.EventTypesBody.Append(nil, contract.EventKinds()))
 }
 
-// eventSchema gives the JSON Schema of a type of event.
+// eventSchema returns the JSON Schema of an event type.
 func (a *API) eventSchema(_ context.Context, x *exchange) error {
 	schema, known := contract.EventSchema(x.params[0])
 	if !known {

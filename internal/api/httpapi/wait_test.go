@@ -11,17 +11,19 @@ import (
 
 const eventsPath = importPath + "/events/"
 
-// waitFor asks for events in the background.
+// waitFor requests events in the background.
 func (h *house) waitFor(who, query string) <-chan reply {
 	answered := make(chan reply, 1)
 	go func() { answered <- h.call(who, http.MethodGet, eventsPath+query, "") }()
 	return answered
 }
 
-// soon is long enough for any machine, and half of what they ask to wait for.
+// soon is long enough for any machine, and half of the wait that the tests
+// request.
 const soon = 30 * time.Second
 
-// withinSoon gives the answer, which whoever waits must not wait out.
+// withinSoon returns the response, which must arrive before the requested wait
+// is over.
 func withinSoon(t *testing.T, answered <-chan reply) reply {
 	t.Helper()
 	select {
@@ -86,7 +88,7 @@ func TestGrantTakenAwayWhileWaiting(t *testing.T) {
 	}
 }
 
-// When the service ends, whoever waits is answered with what there is.
+// When the service shuts down, waiting requests get what there is.
 func TestTheEndEndsWaits(t *testing.T) {
 	h := openHouse(t)
 	ending := make(chan struct{})
@@ -100,12 +102,13 @@ func TestTheEndEndsWaits(t *testing.T) {
 	}
 }
 
-// waiting is how many wait for events.
+// waiting returns how many requests wait for events.
 func (h *house) waiting() int {
 	return inUse(h.api.waits)
 }
 
-// Nobody takes all the places to wait in, and whoever waits takes nobody's turn.
+// No organisation can use up the slots for waiting requests, and a waiting
+// request takes no slot of other requests.
 func TestWaitsAreBoundedForEachOrganisation(t *testing.T) {
 	h := openHouse(t)
 	ending := make(chan struct{})

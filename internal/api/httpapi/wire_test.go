@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// talk sends raw bytes and gives everything that comes back until the server
-// closes or goes quiet.
+// talk sends raw bytes and returns everything that comes back until the server
+// closes the connection or goes quiet.
 func (h *house) talk(raw string) string {
 	h.t.Helper()
 	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
@@ -38,8 +38,8 @@ func statusOf(said string) string {
 	return status
 }
 
-// A hostile or sloppy client gets at most one answer for its bytes, and that
-// answer is a refusal in our form or the server's own 400.
+// A hostile or careless client gets at most one response, and it is an error in
+// the format of the API or the 400 of net/http.
 func TestRawRequests(t *testing.T) {
 	h := openHouse(t)
 	token := "Authorization: Token " + h.tokens["importer"] + "\r\n"
@@ -56,7 +56,7 @@ func TestRawRequests(t *testing.T) {
 	for _, c := range []struct {
 		name, raw string
 		statuses  string // any of these
-		form      bool   // the answer has our error form
+		form      bool   // the response has the error format of the API
 	}{
 		{"length and chunks", post + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked + hidden, "200 400", false},
 		{"two lengths", post + length + "Content-Length: 4\r\n\r\n" + body + hidden, "400", false},
@@ -125,8 +125,8 @@ func (h *house) cutShort(t *testing.T, raw string) {
 	}
 }
 
-// A bulk request whose body cannot be unpacked is answered before the body has
-// been read. The next request on the same connection must not suffer.
+// A bulk request whose body cannot be decompressed is answered before the body
+// was read. The next request on the same connection must not be affected.
 func TestBulkThatEndsEarlyLeavesItsConnection(t *testing.T) {
 	h := openHouse(t)
 	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
@@ -153,8 +153,8 @@ func TestBulkThatEndsEarlyLeavesItsConnection(t *testing.T) {
 }
 
 // TestChunkedRequestEndsItsConnection sends a body of unknown length. The
-// connection ends with its answer, so that nothing behind it is ever read as
-// another request.
+// server closes the connection after the response, so that nothing after it is
+// read as another request.
 func TestChunkedRequestEndsItsConnection(t *testing.T) {
 	h := openHouse(t)
 	got := h.call("importer", "POST", validatePath, account("OURS", "1"), func(r *http.Request) { r.ContentLength = -1 })
@@ -163,9 +163,8 @@ func TestChunkedRequestEndsItsConnection(t *testing.T) {
 	}
 }
 
-// TestMissingSlash forgets the slash at the end. Sent elsewhere than to the same
-// path, or without its query, a caller would get another answer than he asked
-// for.
+// TestMissingSlash omits the trailing slash. A redirect to another path, or
+// without the query, would return something other than what was requested.
 func TestMissingSlash(t *testing.T) {
 	h := openHouse(t)
 	for path, want := range map[string]string{
@@ -189,7 +188,8 @@ func TestMissingSlash(t *testing.T) {
 }
 
 // TestMethods tries methods that a path does not have. A header that names
-// another one must not change it behind the back of whoever guards the way.
+// another method must not override it, because a proxy in front would not
+// notice.
 func TestMethods(t *testing.T) {
 	h := openHouse(t)
 	for _, method := range []string{"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "PATCH", "BREW"} {
@@ -205,8 +205,8 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// The checks come in the contract's order: whoever fails an earlier one learns
-// nothing from a later one.
+// The checks run in the order of the contract: a request that fails one learns
+// nothing from later ones.
 func TestOrderOfChecks(t *testing.T) {
 	h := openHouse(t, func(o *Options) { o.BodyLimit = 1000 })
 	plain := func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }
@@ -242,8 +242,7 @@ func TestOrderOfChecks(t *testing.T) {
 	}
 }
 
-// TestBodies sends bodies that are not what they should be. Each is refused
-// before anything of it is believed.
+// TestBodies sends invalid bodies. Each is refused before its content is used.
 func TestBodies(t *testing.T) {
 	h := openHouse(t, func(o *Options) { o.BodyLimit = 4096 })
 	chunked := func(r *http.Request) { r.ContentLength = -1 }
@@ -290,8 +289,9 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestHeaders looks at what every answer carries. An answer that a cache keeps,
-// or a browser takes for a page, shows one caller's data to another.
+// TestHeaders checks the headers of every response. A response that a cache
+// stores, or that a browser treats as a page, would show one caller's data to
+// another.
 func TestHeaders(t *testing.T) {
 	h := openHouse(t)
 	for _, path := range []string{"/healthz", "/nowhere", allPath, importPath + "/rules/"} {
