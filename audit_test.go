@@ -22,7 +22,8 @@ func TestActsComeBackAsTheyWereDone(t *testing.T) {
 		add(landfall.Author{KeyID: "k1", RequestID: fmt.Sprintf("r/%d", i), Source: "192.0.2.7"}, "account.stage",
 			landfall.Key{Supplier: "ACME", External: fmt.Sprint(i)}, "revision 1")
 	}
-	// What repeats the line before is left out, and comes back all the same.
+	// A detail that repeats the line before is omitted when stored, and restored
+	// when read.
 	for _, detail := range []string{"revision 2", "revision 2", "", "", "revision 1"} {
 		add(landfall.Author{KeyID: "k1", RequestID: "r/9", Source: "192.0.2.7"}, "account.stage", landfall.Key{Supplier: "ACME", External: "8"}, detail)
 	}

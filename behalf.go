@@ -4,13 +4,14 @@ import "context"
 
 type behalf struct{}
 
-// OnBehalf says in a context for which organisation something is done. Stores
-// let organisations take turns by it, so that none can hold up another.
+// OnBehalf returns a context that names the organisation for which something is
+// done. Stores use it to let organisations take turns, so that none can block
+// another.
 func OnBehalf(ctx context.Context, organisation string) context.Context {
 	return context.WithValue(ctx, behalf{}, organisation)
 }
 
-// OnBehalfOf gives the organisation that OnBehalf named, or nothing.
+// OnBehalfOf returns the organisation that OnBehalf named, or "".
 func OnBehalfOf(ctx context.Context) string {
 	organisation, _ := ctx.Value(behalf{}).(string)
 	return organisation
@@ -18,24 +19,25 @@ func OnBehalfOf(ctx context.Context) string {
 
 type patience struct{}
 
-// Turns rations the processors among work that has time.
+// Turns shares the processors among background work.
 type Turns interface {
-	// Enter waits for a turn; the function it gives back ends it.
+	// Enter waits for a turn. The returned function ends it.
 	Enter(ctx context.Context) (leave func())
 }
 
-// Patiently marks work that has time: it takes turns at the processors, and at
-// the database it waits in a line of its own, so that what somebody waits for
-// goes before it.
+// Patiently marks background work in a context. Such work takes turns at the
+// processors and has a queue of its own at the database, so that interactive
+// requests go first.
 func Patiently(ctx context.Context, turns Turns) context.Context {
 	return context.WithValue(ctx, patience{}, turns)
 }
 
-// Patient says whether work has time.
+// Patient reports whether a context is marked as background work.
 func Patient(ctx context.Context) bool { return ctx.Value(patience{}) != nil }
 
-// Turn waits for a turn at the processors, where the work has time; nobody else
-// waits. The function it gives back ends the turn.
+// Turn waits for a turn at the processors if the context is marked as
+// background work; otherwise it does not wait. The returned function ends the
+// turn.
 func Turn(ctx context.Context) (leave func()) {
 	if turns, has := ctx.Value(patience{}).(Turns); has {
 		return turns.Enter(ctx)

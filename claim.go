@@ -23,7 +23,7 @@ const (
 	ClaimNotStaged                    // nothing was ever staged under the key
 	ClaimImported                     // an account exists
 	ClaimSkipped                      // the operator marked it
-	ClaimTaken                        // somebody else is creating it right now
+	ClaimTaken                        // another caller is creating it right now
 	ClaimNoTeam                       // the team does not exist
 	ClaimNoSupplier                   // the supplier is not Ongoing, or does not exist
 	ClaimOverLimit                    // too many claims at once, of the supplier or the service

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Two pages once landed on the same day with the same number.
+// Two decisions were once merged on the same day with the same number.
 func TestEveryDecisionHasANumberOfItsOwn(t *testing.T) {
 	pages, err := os.ReadDir("docs/adr")
 	if err != nil {
@@ -24,7 +24,7 @@ func TestEveryDecisionHasANumberOfItsOwn(t *testing.T) {
 	}
 }
 
-// The same happened to two steps of the schema: no database could be opened.
+// Two schema steps once had the same number, and no database could be opened.
 func TestEveryStepHasANumberOfItsOwn(t *testing.T) {
 	for _, folder := range []string{"internal/store/sqlstore/schema/sqlite", "internal/store/sqlstore/schema/postgres"} {
 		steps, err := os.ReadDir(folder)

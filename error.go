@@ -99,8 +99,8 @@ var (
 	// ErrRevoked means that the author's key is no longer valid: it was revoked or
 	// has expired, or its organisation was disabled.
 	ErrRevoked = errors.New("the author's key is no longer valid")
-	// ErrFenced means that a claim was lost because its lease ended: somebody else
-	// may hold the process now, and nothing may be written for the claim.
+	// ErrFenced means that a claim was lost because its lease ended. Another
+	// caller may hold the process now, so nothing may be written for the claim.
 	ErrFenced = errors.New("claim lost")
 )
 

@@ -40,8 +40,8 @@ type Importer interface {
 	// only counts toward the limits.
 	Claim(ctx context.Context, request ClaimRequest) (ClaimOutcome, error)
 
-	// Renew restarts the lease of a claim, or returns ErrFenced when the lease has
-	// ended or somebody else holds the process.
+	// Renew restarts the lease of a claim, or returns ErrFenced when the lease
+	// has ended or another claim holds the process.
 	Renew(ctx context.Context, claim Claim) error
 
 	// Release ends a claim without an account: it durably records the attempt's

@@ -155,9 +155,9 @@ type MailReader interface {
 // MailWriter changes the mails to customers. A Tx locks a mail that it reads by
 // its ID, and an account's mails after RetractMails.
 type MailWriter interface {
-	// SetMailState gives a mail that nobody is sending another state, with the
+	// SetMailState gives a mail that is not being sent another state, with the
 	// operator's reason; ErrNotFound when there is no such mail, ErrFenced while
-	// somebody is sending it. A mail that is queued again is due at once, with no
+	// it is being sent. A mail that is queued again is due at once, with no
 	// attempts.
 	SetMailState(ctx context.Context, id int64, state MailState, reason string) error
 	// RetractMails prepares the undo of an account. It locks the account's mails

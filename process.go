@@ -69,7 +69,7 @@ const (
 	StagedAgain                             // a known process; a new revision when the content differs
 	RefusedImported                         // an account exists
 	RefusedSkipped                          // the operator marked it
-	RefusedClaimed                          // somebody is creating the account right now
+	RefusedClaimed                          // the account is being created right now
 	RefusedSupplier                         // the supplier is not Ongoing, or does not exist
 )
 

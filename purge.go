@@ -77,12 +77,13 @@ const DocumentRemoved = "The staged document was removed because its retention p
 
 // Purger removes data that was kept for as long as its retention says.
 type Purger interface {
-	// Purge examines a few hundred rows of a supplier, starting behind a cursor, and
-	// removes what was kept longer than the supplier's retention: staged documents,
-	// the texts of failures, and the recipients of mails. Hashes, revisions, codes,
-	// states and times stay, and so does what an account that can still be undone
-	// would need. Rows that somebody else has locked are left for another time. A
-	// dry run removes nothing. ErrNotFound when there is no such supplier.
+	// Purge examines a few hundred rows of a supplier, starting behind a cursor,
+	// and removes what was kept longer than the supplier's retention: staged
+	// documents, the texts of failures, and the recipients of mails. Hashes,
+	// revisions, codes, states and times stay, and so does what an account that
+	// can still be undone would need. Rows that another transaction has locked
+	// are left for another time. A dry run removes nothing. ErrNotFound when
+	// there is no such supplier.
 	Purge(ctx context.Context, request PurgeRequest) (PurgeStep, error)
 }
 

@@ -47,9 +47,9 @@ type FailureTally struct {
 }
 
 // These limits bound the memory, because callers can invent fields. Beyond
-// mostGroups the groups of a code share one. Beyond mostSets accounts with a new
-// combination of mistakes are counted, but no repair includes them. A repair of
-// more than mostRepairs groups would help nobody.
+// mostGroups the groups of a code share one. Beyond mostSets accounts with a
+// new combination of mistakes are counted, but no repair includes them. A
+// repair of more than mostRepairs groups would be too long to be useful.
 const (
 	mostGroups  = 5_000
 	mostSets    = 20_000

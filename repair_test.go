@@ -35,8 +35,8 @@ func repairs(summary landfall.FailureSummary) (found []string) {
 	return found
 }
 
-// TestRepairsAreTheShortest has mistakes that come together: the most frequent
-// one alone frees hardly anybody.
+// TestRepairsAreTheShortest has mistakes that occur together: fixing only the
+// most frequent one helps hardly any account.
 func TestRepairsAreTheShortest(t *testing.T) {
 	summary := tally(map[string]int{"ab": 60, "c": 25, "a": 5, "cd": 10})
 	if got, want := repairs(summary), []string{"50 65 [a b]", "80 90 [a b c]", "95 100 [a b c d]"}; !slices.Equal(got, want) {
@@ -51,7 +51,7 @@ func TestRepairsAreTheShortest(t *testing.T) {
 }
 
 // TestAStepIsToldOnce has one mistake behind everything: three lines that say
-// the same would only be read three times.
+// the same would be noise.
 func TestAStepIsToldOnce(t *testing.T) {
 	for accounts, want := range map[string]string{
 		"a": "[95]", "b": "[50 95]", "c": "[80 95]",
@@ -69,7 +69,8 @@ func TestAStepIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestInventedMistakesStayBounded is what a caller can do who makes up fields.
+// TestInventedMistakesStayBounded checks that a caller who invents fields
+// cannot use up the memory.
 func TestInventedMistakesStayBounded(t *testing.T) {
 	var many landfall.FailureTally
 	for i := range 30_000 {

@@ -15,7 +15,7 @@ const (
 	RunRunning   RunState = "RUNNING"   // accounts are being created
 	RunPaused    RunState = "PAUSED"    // Reason says why
 	RunFinished  RunState = "FINISHED"  // every chosen account has an outcome
-	RunCancelled RunState = "CANCELLED" // somebody ended it early
+	RunCancelled RunState = "CANCELLED" // ended early on request
 )
 
 // RunStates lists the states in the order a run goes through them.
@@ -54,7 +54,7 @@ type RunPlan struct {
 type PauseReason string
 
 // The reasons. The comments say which of them end by themselves; all others end
-// when somebody resumes the run.
+// when the run is resumed.
 const (
 	PauseRequested        PauseReason = "pause_asked"              // requested by a caller or operator
 	PauseSupplierPaused   PauseReason = "import_supplier_paused"   // ends when the supplier is Ongoing again
@@ -65,8 +65,8 @@ const (
 	PauseTeamUnknown      PauseReason = "operations_team_does_not_exist"
 )
 
-// RunTally counts the outcomes of a run's accounts. Once a run is Running, Selected
-// does not change any more, and at its end the others add up to it.
+// RunTally counts the outcomes of a run's accounts. Once a run is Running,
+// Selected no longer changes, and at its end the others add up to it.
 type RunTally struct {
 	Selected  int
 	Succeeded int
@@ -227,8 +227,8 @@ type RunWriter interface {
 	// SaveRun stores what the methods of a run changed, and adds up the time it has
 	// been running.
 	SaveRun(ctx context.Context, run Run) error
-	// RunIdle waits for whoever is writing for a run, and reports whether nobody
-	// holds a slice of it.
+	// RunIdle waits until nothing is being written for a run, and reports whether
+	// none of its slices is held.
 	RunIdle(ctx context.Context, id string) (bool, error)
 	// SampleRuns records the progress of every live run that has begun, unless that
 	// was recorded within the interval. It deletes samples of runs that ended long

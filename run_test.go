@@ -7,7 +7,7 @@ import (
 	"landfall"
 )
 
-// The figures are those of the textbook's formula with floating point.
+// The expected values come from the textbook formula in floating point.
 func TestEstimateIsWilsonsInterval(t *testing.T) {
 	for _, test := range []struct {
 		passed, failed int
@@ -57,8 +57,9 @@ func TestExpectedEnd(t *testing.T) {
 	}
 }
 
-// A caller's pause outlasts what would have gone by itself, and whatever was
-// asked for begins only at rest.
+// A pause requested by a caller replaces one that would end by itself, and a
+// requested pause or cancellation takes effect only when no work is in
+// progress.
 func TestRunStates(t *testing.T) {
 	run := landfall.Run{State: landfall.RunRunning, StartedAt: time.Unix(1, 0)}
 	run.Pause(landfall.PauseSupplierPaused)
@@ -92,8 +93,8 @@ func TestRunStates(t *testing.T) {
 	}
 }
 
-// A run that stands still says for how long; one that moves, rests or has begun
-// a moment ago does not.
+// A stalled run reports for how long. One that makes progress, is paused or has
+// just started does not.
 func TestRunsSayThatTheyStandStill(t *testing.T) {
 	now := time.Now()
 	ago := func(minutes int) time.Time { return now.Add(-time.Duration(minutes) * time.Minute) }

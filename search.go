@@ -88,8 +88,9 @@ type SearchHit struct {
 	By            TermKind
 }
 
-// AccountNumberPrefix normalizes what somebody typed as the beginning of an account
-// number, in small letters or without the dash, and reports whether it can be one.
+// AccountNumberPrefix normalizes the beginning of an account number as a user
+// typed it, in small letters or without the dash, and reports whether it can be
+// one.
 func AccountNumberPrefix(text string) (string, bool) {
 	text = strings.ToUpper(text)
 	if len(text) > 1 && text[0] == 'A' && text[1] != '-' {

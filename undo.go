@@ -41,11 +41,11 @@ const (
 // KeptReasons lists the reasons in the order they are checked.
 var KeptReasons = []KeptReason{KeptWindowOver, KeptHasPostings, KeptCustomersTold, KeptErased}
 
-// UndoOutcome is the answer to one Undoing.
+// UndoOutcome is the answer to one UndoRequest.
 type UndoOutcome struct {
 	Verdict UndoVerdict
 	Number  string     // of the account that was undone or kept
-	At      time.Time  // when it was undone, with Undone and UndoneBefore
+	At      time.Time  // when it was undone, with Undone and AlreadyUndone
 	Kept    KeptReason // with UndoKept
 }
 

@@ -128,9 +128,9 @@ type WebhookFigures struct {
 	Oldest                time.Time // event that some webhook has not received; zero: none
 }
 
-// WebhookQueue delivers events to webhooks, in rounds. At most one replica holds
-// the claim of a webhook, by the database's clock; whoever lost it can write
-// nothing any more. An operator's change ends the claim too.
+// WebhookQueue delivers events to webhooks, in rounds. At most one replica
+// holds the claim of a webhook, by the database's clock; a replica that lost it
+// can no longer write anything. A change by an operator ends the claim too.
 type WebhookQueue interface {
 	// ClaimWebhooks claims webhooks that have something to deliver and are due,
 	// those that have waited longest first, and returns how many are active in all.

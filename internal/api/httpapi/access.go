@@ -76,8 +76,8 @@ func (a *API) logAccess(ctx context.Context, x *exchange, took time.Duration) {
 	_ = a.Logger.Handler().Handle(ctx, record)
 }
 
-// template names the route for logs and metrics, so that they contain no
-// personal data and a bounded number of names.
+// template returns the name of the route for logs and metrics, so that they
+// contain no personal data and a bounded number of names.
 func (x *exchange) template() string {
 	if x.route == nil {
 		return "unmatched"

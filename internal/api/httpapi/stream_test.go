@@ -25,7 +25,8 @@ func inBulkPath(single string) string {
 // asLines sets the content type of newline-delimited JSON.
 func asLines(r *http.Request) { r.Header.Set("Content-Type", "application/x-ndjson") }
 
-// linesWhere does so for bulk paths only.
+// linesWhere returns asLines for bulk paths, and a function that does nothing
+// for others.
 func linesWhere(path string) func(*http.Request) {
 	if strings.HasPrefix(path, importPath+"/bulk/") {
 		return asLines

@@ -1,7 +1,7 @@
-// Package admission decides who may go ahead when there is not enough for
-// everybody. A Limiter bounds what is in use at once and lets the tenants that
-// wait take turns; a Queue holds that order, for callers with rules of their
-// own; Buckets bound how often something may happen.
+// Package admission decides who may proceed when there is not enough for
+// everyone. A Limiter bounds what is in use at once and lets waiting tenants
+// take turns. A Queue keeps the order of waiting requests, for callers with
+// rules of their own. Buckets bound how often something may happen.
 package admission
 
 import (
@@ -97,8 +97,7 @@ func (l *Limiter) Usage() (used int64, waiting int) {
 	return l.used, l.queue.Len()
 }
 
-// Alone reports whether nothing in use and nothing that waits is of another
-// tenant.
+// Alone reports whether no other tenant has anything in use or waiting.
 func (l *Limiter) Alone(tenant string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,7 +124,7 @@ func (l *Limiter) Acquire(ctx context.Context, request Request) (release func(),
 	w := &waiter{held: request.Held, admitted: make(chan struct{})}
 	w.Item = Item[*waiter]{Value: w, Account: account, Cost: request.Cost, Priority: request.Priority}
 	l.queue.Push(&w.Item)
-	// It may go before those that keep its tenant from taking part.
+	// It may be ahead of the requests that exceed its tenant's share.
 	l.settle(account)
 	l.admitWaiting()
 	l.mu.Unlock()
@@ -179,8 +178,8 @@ func (l *Limiter) refusal(ctx context.Context, account *Account, cost, held int6
 	return ctx.Err()
 }
 
-// settle puts a tenant's line where it belongs. It takes part only while its
-// first request does not exceed its share, so that it keeps nobody else waiting.
+// settle moves a tenant to its position in the queue. A tenant whose first
+// request exceeds its share is paused, so that it does not block the others.
 func (l *Limiter) settle(account *Account) {
 	if first := l.queue.First(account); first != nil {
 		l.queue.Pause(account, l.overShare(account, first.Cost, first.Value.held))

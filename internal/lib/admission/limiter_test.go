@@ -20,12 +20,13 @@ var (
 	errShare = errors.New("too many of your own")
 )
 
-// limiter admits so many at once, three quarters of them of one tenant.
+// limiter returns a Limiter with a capacity. One tenant may use three quarters
+// of it.
 func limiter(capacity int64) *Limiter {
 	return NewLimiter(Limits{Capacity: capacity, Share: max(1, capacity*3/4), Wait: wait, Refusal: errBusy})
 }
 
-// checkEmpty fails if a limiter still counts somebody.
+// checkEmpty fails if a limiter still has something in use or waiting.
 func checkEmpty(t *testing.T, l *Limiter) {
 	t.Helper()
 	l.mu.Lock()
@@ -35,8 +36,8 @@ func checkEmpty(t *testing.T, l *Limiter) {
 	}
 }
 
-// Nothing used to be refused: with ten times as many callers as could be served
-// every answer took ten times as long.
+// No request used to be refused: with ten times as many callers as could be
+// served, every response took ten times as long.
 func TestWaitIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most, callers, work = 10, 1000, 100 * time.Millisecond
@@ -62,7 +63,8 @@ func TestWaitIsBounded(t *testing.T) {
 			})
 		}
 		all.Wait()
-		// In a second ten times ten are served, and those that came in with it.
+		// Ten times ten are served within a second, plus those admitted at its
+		// start.
 		if n := served.Load(); n < 100 || n > 120 || n+refused.Load() != callers || peak.Load() != most {
 			t.Errorf("%d served, %d refused, at most %d at once", n, refused.Load(), peak.Load())
 		}
@@ -98,8 +100,8 @@ func TestOneTenantCannotBlockAnother(t *testing.T) {
 	})
 }
 
-// served lets requests wait behind one that holds everything, one after the
-// other, and gives the order in which they are admitted.
+// served queues requests one after the other behind one that holds everything,
+// and returns the order in which they are admitted.
 func served(t *testing.T, l *Limiter, requests ...Request) string {
 	t.Helper()
 	hold, err := l.Acquire(t.Context(), Request{Tenant: "first", Cost: l.limits.Capacity})
@@ -124,7 +126,7 @@ func served(t *testing.T, l *Limiter, requests ...Request) string {
 		synctest.Wait()
 	}
 	hold()
-	hold() // the second time does nothing
+	hold() // the second call does nothing
 	time.Sleep(time.Millisecond)
 	synctest.Wait()
 	checkEmpty(t, l)
@@ -143,7 +145,7 @@ func TestTenantsTakeTurns(t *testing.T) {
 	})
 }
 
-// A tenant whose requests cost more has fewer turns.
+// A tenant whose requests cost more gets fewer turns.
 func TestTurnsAreCountedByCost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLimiter(Limits{Capacity: 3, Wait: wait, Refusal: errBusy})
@@ -155,7 +157,8 @@ func TestTurnsAreCountedByCost(t *testing.T) {
 	})
 }
 
-// A request that was admitted before does not start again at the end.
+// A request that was admitted before does not start again at the end of the
+// queue.
 func TestPriorityGoesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		order := served(t, limiter(1), Request{Tenant: "new"}, Request{Tenant: "far", Priority: 1}, Request{Tenant: "farther", Priority: 2})
@@ -165,7 +168,7 @@ func TestPriorityGoesFirst(t *testing.T) {
 	})
 }
 
-// An idle tenant accumulates no credit for a crowd of its own.
+// An idle tenant accumulates no credit.
 func TestIdleTenantsAccumulateNoCredit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := limiter(1)
@@ -214,7 +217,8 @@ func TestLargeRequestsAreNotPassedOver(t *testing.T) {
 	})
 }
 
-// A request over its tenant's share is told so, and keeps nobody else waiting.
+// A request over its tenant's share gets its own error, and does not make
+// others wait.
 func TestOwnShareIsToldApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLimiter(Limits{Capacity: 4, Share: 2, Wait: wait, Refusal: errBusy, ShareRefusal: errShare})
@@ -234,7 +238,7 @@ func TestOwnShareIsToldApart(t *testing.T) {
 		if _, err := l.Acquire(t.Context(), Request{Tenant: "c"}); !errors.Is(err, errBusy) {
 			t.Errorf("got %v", err)
 		}
-		// What the same work holds already does not count.
+		// What the same work already holds does not count.
 		other()
 		more, err := l.Acquire(t.Context(), Request{Tenant: "a", Held: 3, Priority: 3})
 		if err != nil {
@@ -246,7 +250,7 @@ func TestOwnShareIsToldApart(t *testing.T) {
 	})
 }
 
-// A caller that leaves while it waits takes nothing with it.
+// A caller that leaves while it waits holds nothing.
 func TestCancelledRequestsLeaveTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, refusal := range []error{errBusy, nil} {
@@ -309,8 +313,8 @@ func TestZeroWaitRefusesAtOnce(t *testing.T) {
 	checkEmpty(t, l)
 }
 
-// Whatever comes in whatever order, the capacity and the shares hold, nobody is
-// forgotten and everybody who can be served is.
+// Whatever the order of requests, the capacity and the shares are respected, no
+// request is forgotten, and every request that can be admitted is.
 func TestRandomLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLimiter(Limits{Capacity: 20, Share: 10, Wait: wait, Refusal: errBusy})

@@ -12,7 +12,7 @@ type Accounts struct {
 	spare    *Account
 }
 
-// Account is one tenant's.
+// Account is the account of one tenant.
 type Account struct {
 	Tenant string
 	// Waiting is the cost of the requests that wait. Its user keeps it, since
@@ -123,11 +123,11 @@ type Queue[T any] struct {
 	spare    *line[T]
 }
 
-// line is what waits of one tenant.
+// line is the waiting requests of one tenant.
 type line[T any] struct {
 	account  *Account
 	items    heap[*Item[T]]
-	held     int64 // the account's, when the line was last put in order
+	held     int64 // of the account, when the line was last put in order
 	served   int64 // likewise
 	position int   // in the queue's order, counted from 1; 0: paused
 }

@@ -1,6 +1,6 @@
-// Package cache keeps values for a short time and loads each only once at a time.
-// It saves the database the lookup that every request repeats; values expire so
-// soon that a change is hardly noticed late.
+// Package cache stores values for a short time and loads each only once at a
+// time. It saves the database the lookup that every request repeats. Values
+// expire so soon that a change is seen with little delay.
 package cache
 
 import (

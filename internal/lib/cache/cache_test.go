@@ -26,7 +26,7 @@ func TestManyCallersAskOnce(t *testing.T) {
 			time.Sleep(time.Second)
 			return 7, ctx.Err()
 		}
-		// The first caller leaves before the answer is there; the others get it.
+		// The first caller leaves before the value is loaded; the others get it.
 		first, leave := context.WithCancel(t.Context())
 		start := time.Now()
 		var callers sync.WaitGroup
@@ -111,8 +111,8 @@ func TestMadeUpQuestionsDoNotFillTheMemory(t *testing.T) {
 	}
 }
 
-// A panic while asking belongs to the caller it happened to; nobody waits for
-// an answer that will not come.
+// A panic during loading reaches only the caller that was loading; no other
+// caller waits for a value that will not come.
 func TestAPanicIsForgotten(t *testing.T) {
 	answers := cache.New[string, int](limits)
 	func() {

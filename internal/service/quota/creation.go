@@ -41,11 +41,11 @@ func (k *Tracker) Begin(who landfall.Principal, places int) (done func(), err er
 // creator is an organisation that creates accounts or asked to.
 type creator struct {
 	running int
-	asked   time.Time // last
+	asked   time.Time // of the last request
 }
 
-// part is an organisation's part of the places. It forgets organisations that
-// create nothing and have not asked recently.
+// part returns how many of the places an organisation may use. It forgets
+// organisations that create nothing and have not asked recently.
 func (k *Tracker) part(places int, now time.Time) int {
 	interested := 0
 	for organisation, other := range k.creating {
