@@ -33,7 +33,7 @@ func TestActionsRefuseOtherSites(t *testing.T) {
 	ada.wantPage("/console/me/", "This session")
 }
 
-// Signing in creates a new session, whatever cookie an attacker set before.
+// Signing in creates a new session, even if an attacker set a cookie before.
 func TestSessionFixationIsPrevented(t *testing.T) {
 	h := newTestConsole(t)
 	h.signedIn(landfall.ConsoleOperator)

@@ -87,7 +87,7 @@ func TestSignedBalance(t *testing.T) {
 	}
 }
 
-// A moved date has the old date and the reason.
+// A moved date is shown with the old date and the reason.
 func TestMovedDatesAreExplained(t *testing.T) {
 	facts := testFacts(t)
 	ledger := accountview.New(facts, accountview.Options{Now: now}).Account.Ledger

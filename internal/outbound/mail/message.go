@@ -10,8 +10,8 @@ import (
 	"landfall"
 )
 
-// Composer turns queued mails into messages. The same mail always gives the same
-// message, byte for byte.
+// Composer turns queued mails into messages. The same mail always results in
+// the same message, byte for byte.
 type Composer struct {
 	templates *Templates
 	from      mail.Address

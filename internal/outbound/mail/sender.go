@@ -157,7 +157,7 @@ func (s *Sender) claim(ctx context.Context, limit int) ([]landfall.OutgoingMail,
 	return supply.Mails, err
 }
 
-// demand leaves one slot free of each supplier, so that slow mail of one supplier's
+// demand lets no supplier use all slots, so that slow mail of one supplier's
 // customers does not block the others.
 func (s *Sender) demand(limit int) landfall.MailRequest {
 	s.mu.Lock()

@@ -14,7 +14,7 @@ import (
 	"landfall/internal/lib/limits"
 )
 
-// Options says how a database is opened.
+// Options configures how a database is opened.
 type Options struct {
 	// Steps contains the schema steps, in the folders sqlite and postgres.
 	Steps fs.FS

@@ -8,7 +8,8 @@ import (
 	"strconv"
 )
 
-// The primary result codes of SQLite that mean that it is unavailable.
+// sqliteAway contains the primary result codes of SQLite that mean that it is
+// unavailable.
 var sqliteAway = map[int]bool{
 	5:  true, // BUSY: another process writes
 	6:  true, // LOCKED

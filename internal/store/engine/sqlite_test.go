@@ -26,7 +26,7 @@ func TestEveryStatementFails(t *testing.T) {
 	}
 }
 
-// failing runs many callers that meet one failure, early and late in a group.
+// failing runs many callers and injects one failure, early or late in a group.
 func failing(t testing.TB, options Options, word string, fail error, after bool) error {
 	evil, name := newFaultyDriver(t)
 	options.driver = name

@@ -130,7 +130,7 @@ func TestSuspendedReplicaIsFenced(t *testing.T) {
 	judge(c, "sleep")
 }
 
-// A limit, of a supplier or of the service, holds for all replicas together,
+// A limit, of a supplier or of the service, applies to all replicas together,
 // and what a killed replica held of it becomes available again.
 func TestLimitHoldsOverReplicas(t *testing.T) {
 	tooltest.SkipIfShort(t)

@@ -45,8 +45,8 @@ func (l *load) texts(what string, count int) []string {
 	return list
 }
 
-// After every requestsPerAccount requests a new account replaces the oldest one
-// in use.
+// requestsPerAccount is the number of requests after which a new account replaces
+// the oldest one in use.
 const requestsPerAccount = 20
 
 func (l *load) key(random *rand.Rand) landfall.Key {

@@ -8,7 +8,7 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// A copy has the schema, and what one caller writes no other caller sees.
+// A copy has the schema, and no caller sees what another one writes.
 func TestCopiesAreSeparate(t *testing.T) {
 	for kind, fresh := range dbtest.Fresh {
 		t.Run(kind, func(t *testing.T) {
