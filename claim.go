@@ -9,7 +9,7 @@ type ClaimRequest struct {
 	Team         string
 	Lease        time.Duration
 	ServiceLimit int  // claims of the whole service at once; 0 means no limit
-	DryRun       bool // block nobody: the process stays as it is
+	DryRun       bool // block no other claim: the process stays as it is
 	Optimistic   bool // do not hold the process unless a limit has to be counted: the result is written soon
 	By           Author
 }
@@ -31,12 +31,13 @@ const (
 )
 
 // Claim is the right to create one account until its lease ends by the
-// database's clock. Its token is a fencing token: nothing is written for a claim
-// whose token is no longer the process's. The claim of a dry run blocks nobody; it
-// has a token only when limits have to count it. An optimistic claim has no token
-// either: its result is written if nobody holds the process and the staged
-// revision has not changed, and a failure only if no other failure was recorded
-// since, so that sending it again does not record it twice.
+// database's clock. Its token is a fencing token: nothing is written for a
+// claim whose token is no longer the process's. The claim of a dry run blocks
+// no other claim; it has a token only when limits have to count it. An
+// optimistic claim has no token either: its result is written if no claim holds
+// the process and the staged revision has not changed, and a failure only if no
+// other failure was recorded since, so that sending it again does not record it
+// twice.
 type Claim struct {
 	Key      Key
 	Token    string

@@ -138,9 +138,9 @@ type OrganisationWriter interface {
 // KeyWriter changes API keys.
 type KeyWriter interface {
 	// CheckAuthor returns ErrRevoked when an author's key was revoked or has
-	// expired, or its organisation is disabled. Whoever writes in the name of a key
-	// through Update calls it in the same transaction. The empty author is an
-	// operator and passes.
+	// expired, or its organisation is disabled. A caller that writes in the name
+	// of a key through Update calls it in the same transaction. The empty author
+	// is an operator and passes.
 	CheckAuthor(ctx context.Context, author Author) error
 	CreateKey(ctx context.Context, key APIKey) error // sets CreatedAt
 	// RevokeKey revokes a key; its tokens stop working at once. Revoking again

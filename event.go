@@ -50,13 +50,14 @@ type EventQuery struct {
 	Limit     int
 }
 
-// EventPosition is a position in the log: behind an event. Its time tells
-// whether the event is still the same one. The zero position is the beginning.
+// EventPosition is a position in the log: directly after an event. Its time
+// shows whether the event is still the same one. The zero position is the
+// beginning.
 type EventPosition struct {
 	ID int64
 	At time.Time
-	// PurgedThrough is how far events had been purged when the reader began. Up to
-	// there the reader missed nothing without being told.
+	// PurgedThrough is how far events had been purged when the reader began. Up
+	// to that position, missing events need not be reported to the reader.
 	PurgedThrough int64
 }
 
@@ -68,11 +69,11 @@ func (p EventPosition) Matches(event Event) bool { return p.ID == event.ID && p.
 
 // EventLog lets readers follow the log of events.
 type EventLog interface {
-	// Watermark polls the log and returns the watermark after the one given; start
-	// with the zero one. An event at or below Complete that is not visible never
-	// will be. The events of an account are in the order of their commits. While
-	// anybody writes events the first poll is complete up to nothing; the next
-	// poll after those writers have ended is.
+	// Watermark polls the log and returns the watermark after the one given;
+	// start with the zero one. An event at or below Complete that is not visible
+	// never will be. The events of an account are in the order of their commits.
+	// While events are being written, the first poll cannot tell up to where the
+	// log is complete; a poll after those writers have ended can.
 	Watermark(ctx context.Context, before Watermark) (Watermark, error)
 }
 
@@ -93,8 +94,8 @@ type EventReader interface {
 	// WebhooksHoldingEvents returns the webhooks that have not received events of a
 	// supplier which are older than a duration, so that those events are kept.
 	WebhooksHoldingEvents(ctx context.Context, supplier string, older time.Duration) ([]string, error)
-	// LastEventBefore returns the id behind which everything is that happened at an
-	// instant or later; 0 is the beginning.
+	// LastEventBefore returns an id such that all events from an instant on have
+	// greater ids; 0 is the beginning.
 	LastEventBefore(ctx context.Context, at time.Time) (int64, error)
 }
 

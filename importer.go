@@ -34,10 +34,10 @@ type Importer interface {
 	// claim was released. A document that differs from the one that was staged is
 	// an error, not a claim. There are never more live claims than the limits of
 	// the supplier and the request allow, counted over all replicas. A granted
-	// claim may be lost in a crash of the database; then nobody holds it. An
+	// claim may be lost in a crash of the database; then the process is free. An
 	// existing account is reported whatever the supplier's status. A dry run is
-	// granted even while somebody holds the process, and does not change it: it
-	// only counts toward the limits.
+	// granted even while another claim holds the process, and does not change it:
+	// it only counts toward the limits.
 	Claim(ctx context.Context, request ClaimRequest) (ClaimOutcome, error)
 
 	// Renew restarts the lease of a claim, or returns ErrFenced when the lease
@@ -69,13 +69,13 @@ type Importer interface {
 	// supplier still accepts late postings for its accounts.
 	Post(ctx context.Context, posting Posting) (PostOutcome, error)
 
-	// Undo removes an account and everything on it, mails that nobody has begun to
-	// send included. Its number is retired and never assigned again, and its
+	// Undo removes an account and everything on it, including mails that no
+	// sender has claimed. Its number is retired and never assigned again, and its
 	// process is staged as before; the event and the audit entry are written in
 	// the same transaction. It does so only within the supplier's undo window by
-	// the database's clock, while nothing was added to the account and no customer
-	// was told; otherwise the account is kept and nothing changes. Against a
-	// posting, a mail being sent or another undo exactly one wins. The supplier's
-	// status does not matter, because only operators undo.
+	// the database's clock, while nothing was added to the account and no
+	// customer was notified; otherwise the account is kept and nothing changes.
+	// Against a posting, a mail being sent or another undo exactly one wins. The
+	// supplier's status does not matter, because only operators undo.
 	Undo(ctx context.Context, request UndoRequest) (UndoOutcome, error)
 }

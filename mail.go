@@ -162,10 +162,10 @@ type MailWriter interface {
 	SetMailState(ctx context.Context, id int64, state MailState, reason string) error
 	// RetractMails prepares the undo of an account. It locks the account's mails
 	// until the transaction ends, so that no sender can claim one, and reports
-	// whether a customer may have been told (MailRecord.MayHaveArrived). If so,
-	// nothing changes and the account must stay. If not, waiting mails are deleted
-	// as if they had never been queued; refused and withdrawn ones stay, so that
-	// creating the account again queues none for their addresses.
+	// whether a customer may have been notified (MailRecord.MayHaveArrived). If
+	// so, nothing changes and the account must stay. If not, waiting mails are
+	// deleted as if they had never been queued; refused and withdrawn ones stay,
+	// so that creating the account again queues none for their addresses.
 	RetractMails(ctx context.Context, key Key) (told bool, err error)
 	// AnnounceMailSender records that a server can send mail for a duration from
 	// now. A shorter duration than announced before changes nothing. Zero ends the

@@ -119,8 +119,8 @@ func byFrequency(groups []FailureGroup) {
 // fewGroups is up to how many groups repair tries every combination.
 const fewGroups = 12
 
-// repair finds the shortest list of groups that fixes so many accounts, or a short
-// one when there are too many groups to try all combinations.
+// repair finds the shortest list of groups that fixes a number of accounts, or
+// a short one when there are too many groups to try all combinations.
 func (t *FailureTally) repair(wanted int) Repair {
 	chosen := map[rune]bool{}
 	if len(t.groups) <= fewGroups {

@@ -44,7 +44,7 @@ type RunPlan struct {
 	DryRun      bool
 	Select      RunSelection
 	Sample      int // every Nth account of the selection; 0 means all
-	Limit       int // at most so many accounts; 0 means all
+	Limit       int // at most this many accounts; 0 means all
 	Concurrency int // accounts created at once, over all replicas; 0 lets the service decide
 	NotBefore   time.Time
 	NotAfter    time.Time
@@ -87,8 +87,8 @@ type Run struct {
 	ID          string
 	Plan        RunPlan
 	State       RunState
-	Cancel      bool        // it is cancelled as soon as nobody works on it
-	Reason      PauseReason // of a paused run, or of one that is paused as soon as nobody works on it
+	Cancel      bool        // it is cancelled as soon as no worker is busy with it
+	Reason      PauseReason // of a paused run, or of one that is paused as soon as no worker is busy with it
 	Chosen      bool        // its accounts are chosen
 	Tally       RunTally
 	RunningTime time.Duration // how long it has been Running, up to the time it was read
@@ -97,8 +97,8 @@ type Run struct {
 	EndedAt     time.Time // zero until then
 	ReadAt      time.Time // by the database's clock: the rest is as it was then
 	CreatedBy   Author
-	// ActsFor is in whose name accounts are created: who started the run, or resumed
-	// it last.
+	// ActsFor is the author in whose name accounts are created: the one who
+	// started the run, or resumed it last.
 	ActsFor Author
 }
 
@@ -147,8 +147,9 @@ func (r *Run) Pause(reason PauseReason) {
 	r.Reason = reason
 }
 
-// ResumeFor resumes a run in the name of an author. When the window of the run
-// is over, the run continues without one: whoever resumes it has decided that.
+// ResumeFor resumes a run in the name of an author. If the window of the run is
+// over, the run continues without one, because resuming it is a deliberate
+// decision.
 func (r *Run) ResumeFor(author Author) {
 	if r.WindowOver() {
 		r.Plan.NotAfter = time.Time{}
@@ -171,8 +172,8 @@ func (r *Run) Resume() {
 	}
 }
 
-// CompleteStop pauses or cancels a run that was asked to stop, now that nobody
-// works on it, and returns the event; nil when there was nothing to do.
+// CompleteStop pauses or cancels a run that was asked to stop, once no worker
+// is busy with it, and returns the event; nil if there was nothing to do.
 func (r *Run) CompleteStop() *Event {
 	switch {
 	case r.State.Ended():
@@ -217,8 +218,8 @@ type RunReader interface {
 	RunSamples(ctx context.Context, id string, since time.Time) ([]RunSample, error)
 }
 
-// RunWriter changes runs. A transaction that reads a run by its id locks it:
-// nobody can take a slice of it until the transaction has ended.
+// RunWriter changes runs. A transaction that reads a run by its id locks it: no
+// slice of it can be taken until the transaction has ended.
 type RunWriter interface {
 	// CreateRun stores a new run with its author and returns it as stored, or
 	// ErrExists with the live run of its supplier. Of many concurrent calls exactly

@@ -99,9 +99,9 @@ func (r *Run) event(kind EventType) *Event {
 	return &Event{Type: kind, Key: Key{Supplier: r.Plan.Supplier}, Details: details, By: r.ActsFor}
 }
 
-// RunQueue hands out the accounts of a run in slices and records their outcomes.
-// It writes for a slice only while the caller holds the slice's token and its
-// lease is alive, and returns ErrFenced to everybody else.
+// RunQueue hands out the accounts of a run in slices and records their
+// outcomes. It writes for a slice only while the caller holds the slice's token
+// and its lease is alive, and returns ErrFenced to all other callers.
 type RunQueue interface {
 	// ChooseRun continues choosing a run's accounts, a bounded number of them, and
 	// reports whether all are chosen. The first call decides up to when an account
@@ -109,8 +109,8 @@ type RunQueue interface {
 	// account is chosen once, and none that was waiting throughout is left out.
 	ChooseRun(ctx context.Context, id string) (done bool, err error)
 
-	// TakeSlice leases the next slice of a run that nobody holds. ErrNotFound when
-	// there is none now: the run is not Running or has to stop, its supplier is not
+	// TakeSlice leases the next free slice of a run. ErrNotFound when there is
+	// none now: the run is not Running or has to stop, its supplier is not
 	// Ongoing, all slices are done, held or postponed, or as many accounts are in
 	// progress as the run allows at once.
 	TakeSlice(ctx context.Context, request SliceRequest) (RunSlice, error)

@@ -63,7 +63,7 @@ type SearchQuery struct {
 	Numbers   []string // prefixes of account numbers
 	Externals []string // prefixes of external account numbers
 	Terms     []SearchTerm
-	Limit     int // at most so many accounts
+	Limit     int // at most this many accounts
 }
 
 // SearchResult is the answer to a SearchQuery.

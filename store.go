@@ -2,13 +2,13 @@ package landfall
 
 import "context"
 
-// Store keeps everything. The comments of its interfaces are promises: each has
-// a case in the suite that every store must pass.
+// Store stores everything. The comments of its interfaces are promises: each
+// has a case in the suite that every store must pass.
 //
 // Every method returns ErrUnavailable when the database cannot be reached, is
 // too busy or too slow, and never shows a driver's text. ErrOverloaded comes
 // with it when so much work was waiting that nothing was tried. Organisations
-// (OnBehalf) take turns, so that none holds up another. Times that order or
+// (OnBehalf) take turns, so that none blocks another. Times that order or
 // expire things come from the database's clock, so that replicas with wrong
 // clocks agree.
 type Store interface {

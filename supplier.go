@@ -75,8 +75,8 @@ type SupplierReader interface {
 type SupplierWriter interface {
 	// CreateSupplier stores a new one, or returns ErrExists. It sets CreatedAt.
 	CreateSupplier(ctx context.Context, supplier Supplier) error
-	// LockSuppliers keeps everybody else from creating or changing suppliers until
-	// the transaction ends, for decisions about all of them.
+	// LockSuppliers prevents other transactions from creating or changing
+	// suppliers until this one ends, for decisions about all of them.
 	LockSuppliers(ctx context.Context) error
 	// SaveSupplier replaces the settings of an existing one, or returns ErrNotFound.
 	SaveSupplier(ctx context.Context, supplier Supplier) error

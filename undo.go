@@ -23,11 +23,11 @@ type UndoVerdict uint8
 const (
 	Undone        UndoVerdict = iota + 1
 	AlreadyUndone             // the account with this number was undone earlier
-	UndoKept                  // it cannot be undone any more
+	UndoKept                  // it can no longer be undone
 	UndoNoAccount             // no account is imported with the key, the number or in the run
 )
 
-// KeptReason is why an account cannot be undone any more.
+// KeptReason is why an account can no longer be undone.
 type KeptReason string
 
 // The reasons. When several apply, the first one is reported.

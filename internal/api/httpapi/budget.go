@@ -33,7 +33,7 @@ var errCrowded = &landfall.Error{
 }
 
 // newBudget divides the bytes: a quarter for small bodies, the rest for large
-// ones, which must hold one of the largest at least.
+// ones, which must be enough for a body of the maximum size.
 func newBudget(total, largest int64, wait time.Duration) *budget {
 	limiter := func(bytes int64) *admission.Limiter {
 		return admission.NewLimiter(admission.Limits{
@@ -58,8 +58,9 @@ func (b *budget) reserve(ctx context.Context, organisation string, size int64) (
 	return m, m.grow(ctx, size)
 }
 
-// grow waits for the memory that a body of a size needs in addition. Bodies that
-// have grown most go first: if all waited for each other, none would finish.
+// grow waits for the additional memory of a body that has grown to a size.
+// Bodies that have grown most go first: if all waited for each other, none
+// would finish.
 func (m *bodyMemory) grow(ctx context.Context, size int64) error {
 	if size <= m.size && m.size > 0 {
 		return nil
@@ -79,7 +80,7 @@ func (m *bodyMemory) grow(ctx context.Context, size int64) error {
 	return nil
 }
 
-// release gives the memory back.
+// release releases the memory.
 func (m *bodyMemory) release() {
 	for _, release := range m.releases {
 		release()

@@ -26,9 +26,9 @@ const (
 	authLifetime = limits.KeyTrust
 )
 
-// bodyGracePeriod is how long a request may hold its place while waiting for the
+// bodyGracePeriod is how long a request may hold its slot while waiting for the
 // body. Nearly all bodies have already arrived; a slow connection must not cost
-// others a place.
+// others a slot.
 const bodyGracePeriod = limits.BodyGrace
 
 // call serves a request with a verb. It waits for admission before it reads the
@@ -121,7 +121,7 @@ const (
 // have their own limiter.
 const largeBody = 32 << 10
 
-// do runs a call and releases its place, whatever happens: a client that reads
+// do runs a call and releases its slot, whatever happens: a client that reads
 // slowly needs none.
 func (a *API) do(ctx context.Context, verb *answer.Verb, call answer.Call, leave func()) answer.Answer {
 	defer leave()

@@ -48,8 +48,8 @@ func (a *API) fail(ctx context.Context, x *exchange, err error) {
 func (a *API) refuse(ctx context.Context, x *exchange, refusal answer.Answer) {
 	x.code = refusal.Code
 	if refusal.Status >= http.StatusInternalServerError {
-		// Do not respond if the client is gone. If one of our own time limits ended,
-		// respond.
+		// Do not respond if the client is gone. Do respond if a time limit of the
+		// server ended the request.
 		if x.request.Context().Err() != nil {
 			x.status, x.aborted = cmp.Or(x.status, statusClientClosed), true
 			return

@@ -105,7 +105,7 @@ func (m *Metrics) initLabels() {
 		m.postings.WithLabelValues(kind, landfall.CodeInternalError)
 	}
 	m.stopped.WithLabelValues(landfall.CodeServiceUnavailable)
-	// Organisations are named when they are refused; "" stands for none.
+	// Organisations are named when they are refused; "" counts all others.
 	for _, quota := range []string{
 		landfall.QuotaRequests, landfall.QuotaBytes, landfall.QuotaRevisions, landfall.QuotaTokens, landfall.QuotaCreations,
 	} {

@@ -15,7 +15,8 @@ type Rate struct {
 	Every time.Duration
 }
 
-// Per is the rate of count within a time, all of which may come at once.
+// Per returns the rate of count events within a time; all of them may come at
+// once.
 func Per(count int, within time.Duration) Rate {
 	return Rate{Burst: count, Every: within / time.Duration(count)}
 }
@@ -35,7 +36,7 @@ type bucket struct {
 	limiter *rate.Limiter
 }
 
-// NewBuckets returns buckets for at most so many names.
+// NewBuckets returns buckets for at most this many names.
 func NewBuckets(most int) *Buckets {
 	return &Buckets{most: most, byName: map[string]*list.Element{}, recent: list.New()}
 }

@@ -1,13 +1,13 @@
 package admission
 
-// entry is an element of a heap. It is told its position, counted from 1, and
-// 0 when it leaves.
+// entry is an element of a heap. moved tells it its position, counted from 1,
+// or 0 when it leaves.
 type entry[E any] interface {
 	before(other E) bool
 	moved(position int)
 }
 
-// heap is a binary heap from whose middle elements can be removed.
+// heap is a binary heap that supports removing elements from the middle.
 type heap[E entry[E]] []E
 
 func (h *heap[E]) push(e E) {
@@ -15,7 +15,7 @@ func (h *heap[E]) push(e E) {
 	h.up(len(*h) - 1)
 }
 
-// remove takes out the element at a position.
+// remove removes the element at a position.
 func (h *heap[E]) remove(position int) {
 	var none E
 	s, at, last := *h, position-1, len(*h)-1
@@ -28,7 +28,7 @@ func (h *heap[E]) remove(position int) {
 	gone.moved(0)
 }
 
-// fix puts the element at a position where it belongs.
+// fix restores the order after the element at a position has changed.
 func (h *heap[E]) fix(position int) {
 	if !h.down(position - 1) {
 		h.up(position - 1)

@@ -14,7 +14,7 @@ import (
 // Forever is a Wait without an end: only the context ends it.
 const Forever = time.Duration(math.MaxInt64)
 
-// Limits says what a Limiter allows.
+// Limits configures a Limiter.
 type Limits struct {
 	// Capacity is how much may be in use at once.
 	Capacity int64
@@ -104,8 +104,8 @@ func (l *Limiter) Alone(tenant string) bool {
 	return l.accounts.Len() == 0 || l.accounts.Len() == 1 && l.accounts.Find(tenant) != nil
 }
 
-// Acquire waits until a request is admitted. The caller calls release when it
-// has finished; later calls of it do nothing.
+// Acquire waits until a request is admitted. The caller must call release when
+// it has finished; further calls do nothing.
 func (l *Limiter) Acquire(ctx context.Context, request Request) (release func(), err error) {
 	request.Cost = min(max(request.Cost, 1), l.limits.Capacity)
 	l.mu.Lock()
@@ -131,7 +131,7 @@ func (l *Limiter) Acquire(ctx context.Context, request Request) (release func(),
 	return l.wait(ctx, w)
 }
 
-// wait waits until a request is admitted, or takes it out of the queue.
+// wait waits until a request is admitted, or removes it from the queue.
 func (l *Limiter) wait(ctx context.Context, w *waiter) (release func(), err error) {
 	var expired <-chan time.Time
 	if l.limits.Wait != Forever {
@@ -209,7 +209,8 @@ func (l *Limiter) admitWaiting() {
 	}
 }
 
-// releaser returns the function that gives a cost back, once.
+// releaser returns the function that releases a cost. Only its first call has
+// an effect.
 func (l *Limiter) releaser(account *Account, cost int64) func() {
 	released := false
 	return func() {

@@ -1,8 +1,8 @@
 package admission
 
 // Accounts records how much each tenant was served, counted from a common
-// start, while it has requests that wait or run. The zero value is ready. Like
-// Queue it leaves locking to its user.
+// start, while it has requests that wait or run. The zero value is ready to
+// use. Like Queue, it needs external locking.
 type Accounts struct {
 	byTenant map[string]*Account
 	// now is what the tenant served last had been served before. It never
@@ -15,8 +15,8 @@ type Accounts struct {
 // Account is the account of one tenant.
 type Account struct {
 	Tenant string
-	// Waiting is the cost of the requests that wait. Its user keeps it, since
-	// requests may wait outside of a Queue.
+	// Waiting is the cost of the requests that wait. The caller maintains it,
+	// because requests may wait outside of a Queue.
 	Waiting int64
 
 	served int64
@@ -63,9 +63,9 @@ func (a *Accounts) Find(tenant string) *Account { return a.byTenant[tenant] }
 // Len is the number of tenants with requests.
 func (a *Accounts) Len() int { return len(a.byTenant) }
 
-// Ahead estimates what is served before one more request of a tenant: all that
-// waits of its own and, since tenants take turns, as much of every other's as
-// its own then comes to.
+// Ahead estimates what is served before one more request of a tenant:
+// everything of this tenant that already waits and, because tenants take turns,
+// up to as much of every other tenant.
 func (a *Accounts) Ahead(account *Account, cost int64) int64 {
 	ahead, own := account.Waiting, account.Waiting+cost
 	for _, other := range a.byTenant {
@@ -76,12 +76,12 @@ func (a *Accounts) Ahead(account *Account, cost int64) int64 {
 	return ahead
 }
 
-// Item is a request in a Queue, embedded in what its user keeps about it.
+// Item is a request in a Queue. Callers embed it in their own type.
 type Item[T any] struct {
 	Value    T
 	Account  *Account
 	Cost     int64
-	Priority int64 // higher ones go first, whosever they are
+	Priority int64 // higher ones go first, whatever their tenant
 
 	sequence uint64
 	position int // in its line's heap, counted from 1; 0: not queued
@@ -111,10 +111,10 @@ func (i *Item[T]) before(other *Item[T]) bool {
 
 func (i *Item[T]) moved(position int) { i.position = position }
 
-// Queue holds requests and gives out the one that is served next: that with
-// the highest priority, then that of the tenant that holds least of a Limiter,
-// then that of the tenant that was served least, then the oldest. Several
-// queues may share Accounts.
+// Queue orders requests. The next one is the one with the highest priority,
+// then that of the tenant that holds least of a Limiter, then that of the
+// tenant that was served least, then the oldest. Several queues may share
+// Accounts.
 type Queue[T any] struct {
 	accounts *Accounts
 	lines    map[*Account]*line[T]
@@ -163,8 +163,8 @@ func (q *Queue[T]) Waiting(account *Account) int {
 	return 0
 }
 
-// Push puts a request into the queue. One that was in a queue before keeps its
-// age.
+// Push puts a request into the queue. A request that was in a queue before
+// keeps its place in the order of age.
 func (q *Queue[T]) Push(item *Item[T]) {
 	if item.sequence == 0 {
 		q.accounts.sequence++
@@ -188,7 +188,7 @@ func (q *Queue[T]) Push(item *Item[T]) {
 	q.order.push(own)
 }
 
-// Remove takes a request out of the queue, wherever it is.
+// Remove removes a request from the queue, wherever it is.
 func (q *Queue[T]) Remove(item *Item[T]) {
 	own := q.lines[item.Account]
 	first := item.position == 1
@@ -206,7 +206,7 @@ func (q *Queue[T]) Remove(item *Item[T]) {
 	}
 }
 
-// First returns the request of a tenant that is its next, or nil.
+// First returns the next request of a tenant, or nil.
 func (q *Queue[T]) First(account *Account) *Item[T] {
 	if found := q.lines[account]; found != nil {
 		return found.items[0]
@@ -214,24 +214,23 @@ func (q *Queue[T]) First(account *Account) *Item[T] {
 	return nil
 }
 
-// Head returns the request that is next, or nil. Paused tenants are left out.
+// Head returns the next request, or nil. It ignores paused tenants.
 func (q *Queue[T]) Head() *Item[T] {
 	for len(q.order) > 0 {
 		first := q.order[0]
 		if first.served == first.account.served {
 			return first.items[0]
 		}
-		// It was served since, perhaps from another queue. What a tenant was
-		// served only grows, so a line that is out of order is too far in front
-		// and found here.
+		// The tenant was served since, perhaps from another queue. The served
+		// amount only grows, so a line that is out of order is too far in front and
+		// found here.
 		first.served = first.account.served
 		q.order.fix(1)
 	}
 	return nil
 }
 
-// Pause leaves a tenant that waits out of the order, or puts it where it
-// belongs.
+// Pause removes a waiting tenant from the order, or returns it to its position.
 func (q *Queue[T]) Pause(account *Account, paused bool) {
 	own := q.lines[account]
 	if own == nil {

@@ -19,7 +19,7 @@ type Cache[K comparable, V any] struct {
 	recent, old map[K]*entry[V]
 }
 
-// Limits says how long values live and how many there are.
+// Limits configures a Cache.
 type Limits struct {
 	TTL         time.Duration // of a value, from before it was loaded
 	LoadTimeout time.Duration // of loading a value, for which many callers may wait
