@@ -76,7 +76,7 @@ func (a *API) behind(ctx context.Context, call Call, request contract.BehindRequ
 	}
 	return writePage(call, rows, request.Limit, contract.BehindBody, func(last landfall.Contribution) string {
 		if last.FirstStagedAt.IsZero() {
-			last.FirstStagedAt = time.UnixMicro(0) // the number alone is the place
+			last.FirstStagedAt = time.UnixMicro(0) // the number alone is the position
 		}
 		return "measure=" + request.Measure.String() + "&reason=" + string(request.Reason) + "&" +
 			nextQuery(request.Limit, landfall.ProcessCursor{FirstStagedAt: last.FirstStagedAt, External: last.External})

@@ -18,7 +18,7 @@ var (
 	Runs = &Verb{Path: "runs", Streams: true, run: (*API).listRuns}
 	// Run returns a run.
 	Run = &Verb{Path: "runs", run: runAction((*run.Runner).Get)}
-	// PauseRun, ResumeRun and CancelRun stop one and let it go on.
+	// PauseRun, ResumeRun and CancelRun stop or continue a run.
 	PauseRun  = &Verb{Path: "runs/pause", Writes: true, BodyOptional: true, run: runAction((*run.Runner).Pause)}
 	ResumeRun = &Verb{Path: "runs/resume", Writes: true, BodyOptional: true, run: runAction((*run.Runner).Resume)}
 	CancelRun = &Verb{Path: "runs/cancel", Writes: true, BodyOptional: true, run: runAction((*run.Runner).Cancel)}

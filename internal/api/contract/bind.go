@@ -5,11 +5,9 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// The functions below make nouns of nodes whose shape the tables have accepted:
-// nothing can fail in them, and what was left out is a zero value.
-
 // The functions below convert nodes that have passed validation into nouns. They
 // cannot fail; missing values are zero.
+
 func bindSupplyAddress(n *rules.Node) landfall.SupplyAddress {
 	return landfall.SupplyAddress{
 		Address:      bindAddress(n, &supplyAddressNames),

@@ -45,7 +45,7 @@ func DecodeEventCursor(text string) (landfall.EventPosition, bool) {
 	if place.ID = id; at != 0 {
 		place.At = time.UnixMicro(at).UTC()
 	}
-	// Only one spelling is ours, check sum included.
+	// Accept only the canonical encoding, including the checksum.
 	return place, id >= 0 && place.PurgedThrough >= 0 && EncodeEventCursor(place) == text
 }
 

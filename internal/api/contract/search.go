@@ -12,13 +12,11 @@ import (
 	"landfall"
 )
 
-// What people type into a search and what accounts are entered under goes
-// through the same functions here, or the one would not find the other.
-
 // Search terms of accounts and search queries go through the same functions, so
 // that one finds the other.
+
 const (
-	maxTermBytes   = 96  // bytes; nobody types more, and indexes have limits
+	maxTermBytes   = 96  // bytes; longer queries are rare, and indexes have limits
 	maxQueryBytes  = 200 // bytes of a query
 	maxNameWords   = 6   // words of a name that are indexed
 	minPhoneDigits = 4   // for a query to be searched as a phone number

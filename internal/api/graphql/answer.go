@@ -147,5 +147,5 @@ func (a response) write(w http.ResponseWriter, mediaType string) {
 		a.status, body = http.StatusInternalServerError, []byte(`{"errors":[{"message":"An internal error occurred."}]}`)
 	}
 	w.WriteHeader(a.status)
-	_, _ = w.Write(body) // a client that left is nobody to tell
+	_, _ = w.Write(body) // the client may have disconnected
 }

@@ -106,8 +106,8 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, mediaType strin
 	if refusal != nil {
 		return refusal.response()
 	}
-	// By GET nothing may be obtained, even if the survey was deceived: the visit
-	// counts as served from the beginning.
+	// A GET request must not obtain a token, even if scanDocument was deceived: it
+	// counts as having requested one already.
 	visit := &requestState{source: h.options.Source(r)}
 	visit.tokenRequested.Store(r.Method == http.MethodGet)
 	answer, cause := h.render(h.execute(context.WithValue(r.Context(), requestStateKey{}, visit), asked), mediaType == responseType)

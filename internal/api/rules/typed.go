@@ -221,13 +221,9 @@ func (r *reader) child(before *Node, index int, typ *Type) *Node {
 	return node
 }
 
-// reject refuses a value for its shape. Hardly any value is: in place of its
-// calls it would make the stack of every reader twice as deep, and stacks that
-// grow under five thousand callers take longer than reading.
-//
 // reject reports a shape violation of a value. It is not inlined: inlining would
-// double the stack of every reader, although violations are rare, and growing
-// the stacks of thousands of concurrent readers takes longer than reading.
+// double the stack of every reader, although violations are rare, and growing the
+// stacks of thousands of concurrent readers takes longer than reading.
 //
 //go:noinline
 func (r *reader) reject(node *Node, code, detail string) {
@@ -235,9 +231,6 @@ func (r *reader) reject(node *Node, code, detail string) {
 	r.doc.report.addShape(finding{offset: node.start, node: node, code: code, detail: detail})
 }
 
-// rejectMissing refuses an object that has no member of a name. It is no part of its
-// caller for the same reason as wrong.
-//
 // rejectMissing reports a missing member. It is not inlined for the same reason
 // as reject.
 //

@@ -18,7 +18,7 @@ import (
 )
 
 // Checkpoint records how far a chain was at some time. It is stored outside the
-// database: somebody who can change the database can compute a new chain, but
+// database: an attacker who can change the database can compute a new chain, but
 // cannot change a checkpoint elsewhere, nor sign one without the key.
 type Checkpoint struct {
 	Chain     string `json:"chain"`
@@ -34,8 +34,8 @@ func (c Checkpoint) message() []byte {
 	return fmt.Appendf(nil, "landfall audit checkpoint\n%s\n%d\n%s\n%s\n", c.Chain, c.Position, c.Hash, c.At)
 }
 
-// newCheckpoint returns a checkpoint, signed if there is a key. An unsigned one is
-// still evidence for whoever stored it elsewhere.
+// newCheckpoint returns a checkpoint, signed if there is a key. An unsigned one
+// is still evidence if it is stored elsewhere.
 func newCheckpoint(chain landfall.AuditChain, at time.Time, key ed25519.PrivateKey) Checkpoint {
 	made := Checkpoint{Chain: chain.Name, Position: chain.Position, Hash: chain.Hash.String(), At: at.UTC().Format(time.RFC3339)}
 	if key != nil {

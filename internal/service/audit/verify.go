@@ -16,9 +16,9 @@ import (
 type Result struct {
 	Chain       landfall.AuditChain
 	Unchained   int // entries that were not chained yet
-	Checkpoints int // that agree with the chain
-	// Last is the last of them. Only the database vouches for later entries, which
-	// shows when a file of checkpoints was truncated.
+	Checkpoints int // checkpoints that agree with the chain
+	// Last is the last of them. Only the database vouches for later entries; a
+	// truncated checkpoint file shows in this way.
 	Last Checkpoint
 	// Problem is the first problem; "": none.
 	Problem  string
@@ -35,7 +35,7 @@ type Evidence struct {
 // pageSize is how many entries are read in one transaction.
 const pageSize = 500
 
-// Verify checks the chain and reports the first place where it was changed. It
+// Verify checks the chain and reports the first position where it was changed. It
 // writes nothing and may run beside a server.
 func Verify(ctx context.Context, store landfall.Transactor, evidence Evidence) (Result, error) {
 	w := &verification{store: store, checkpoints: map[int64]Checkpoint{}}
@@ -59,7 +59,7 @@ type verification struct {
 	store       landfall.Transactor
 	checkpoints map[int64]Checkpoint
 	hash        landfall.AuditHash
-	position    int64 // place
+	position    int64 // position of the last checked entry
 }
 
 // report keeps the first problem; later ones follow from it.
@@ -135,7 +135,7 @@ func (w *verification) checkEntry(ctx context.Context, link landfall.AuditLink) 
 	return nil
 }
 
-// explainPosition reports why an entry is not at the next place.
+// explainPosition reports why an entry is not at the next position.
 func (w *verification) explainPosition(ctx context.Context, link landfall.AuditLink) error {
 	next := w.position + 1
 	id, there, err := w.entryAt(ctx, next)
@@ -158,7 +158,7 @@ func (w *verification) explainPosition(ctx context.Context, link landfall.AuditL
 	return nil
 }
 
-// entryAt returns the entry that was given a place; 0: none.
+// entryAt returns the entry at a position; 0: none.
 func (w *verification) entryAt(ctx context.Context, place int64) (id int64, there bool, err error) {
 	err = w.store.View(ctx, func(view landfall.View) (err error) {
 		id, there, err = view.AuditPosition(ctx, place)

@@ -8,8 +8,8 @@ import (
 	"landfall/internal/lib/limits"
 )
 
-// Limits is how many failed attempts are allowed. Only failures count: a valid key
-// always passes, so nobody can lock an organisation out.
+// Limits is how many failed attempts are allowed. Only failures count: a valid
+// key always passes, so an attacker cannot lock an organisation out.
 type Limits struct {
 	SourceBurst int           // failures of one address before it must wait; 0: 20
 	SourceEvery time.Duration // one more failure is allowed after this long; 0: 3 s

@@ -12,7 +12,8 @@ import (
 )
 
 // Ended tokens are deleted a little later, so that a replica with a slow clock
-// still finds them, and in batches, so that nobody waits for thousands of deletes.
+// still finds them, and in batches, so that no caller waits for thousands of
+// deletes.
 const (
 	sweepGrace = time.Hour
 	sweepBatch = 5000
@@ -105,8 +106,8 @@ func (i *Issuer) Issue(ctx context.Context, source, apiKey string) (grant Grant,
 }
 
 // verify compares a key's text with what is stored under its id. An unknown id
-// runs the same queries and the same comparison as a wrong secret does, so
-// that the time taken does not tell which ids exist.
+// runs the same queries and the same comparison as a wrong secret, so that the
+// time taken does not reveal which ids exist.
 func (i *Issuer) verify(ctx context.Context, id, text string, now time.Time) (landfall.Organisation, bool, error) {
 	var key landfall.APIKey
 	var organisation landfall.Organisation
@@ -132,8 +133,8 @@ func (i *Issuer) verify(ctx context.Context, id, text string, now time.Time) (la
 	return organisation, same && known && valid(key, organisation, now), nil
 }
 
-// checkTokenQuota checks the quota of tokens per minute. Only granted tokens count,
-// so that nobody else can use up the quota.
+// checkTokenQuota checks the quota of tokens per minute. Only granted tokens
+// count, so that others cannot use up an organisation's quota.
 func (i *Issuer) checkTokenQuota(organisation landfall.Organisation, now time.Time) error {
 	limit := organisation.Quotas.TokensPerMinute
 	if limit <= 0 {

@@ -7,16 +7,16 @@ import (
 	"landfall"
 )
 
-// The parts of a key's text, lf_<id>_<secret><check>. The check characters let
-// a mistyped key be told apart without asking the database; they are no secret.
+// These are the parts of a key's text, lf_<id>_<secret><check>. The check
+// characters detect a mistyped key without a database query; they are not secret.
 const (
 	keyPrefix   = "lf_"
 	keyIDLength = 10
 	checkLength = 4
 )
 
-// NewKey makes a key for an organisation. The text is the only copy of the
-// secret there will ever be; a zero expiry means that the key does not expire.
+// NewKey creates a key for an organisation. The returned text is the only copy of
+// the secret. A zero expiry means that the key does not expire.
 func NewKey(organisation string, role landfall.Role, expires time.Time) (landfall.APIKey, Secret) {
 	id := random(keyIDLength)
 	body := keyPrefix + id + "_" + random(secretLength)
@@ -27,8 +27,8 @@ func NewKey(organisation string, role landfall.Role, expires time.Time) (landfal
 	}, Secret{text}
 }
 
-// parseKey gives the public id of a key's text, or false when the text cannot
-// be a key of ours.
+// parseKey returns the public id in a key's text, or false if the text cannot be
+// one of our keys.
 func parseKey(text string) (id string, ok bool) {
 	const length = len(keyPrefix) + keyIDLength + 1 + secretLength + checkLength
 	if len(text) != length || !strings.HasPrefix(text, keyPrefix) {
@@ -42,7 +42,7 @@ func parseKey(text string) (id string, ok bool) {
 	return id, text[length-checkLength:] == checksum(body)
 }
 
-// checksum gives the check characters of a key's text.
+// checksum returns the check characters of a key's text.
 func checksum(body string) string {
 	sum := digest(body)
 	letters := make([]byte, checkLength)
@@ -57,5 +57,5 @@ func valid(key landfall.APIKey, organisation landfall.Organisation, now time.Tim
 	return key.RevokedAt.IsZero() && !organisation.Disabled && notEnded(now, key.ExpiresAt)
 }
 
-// notEnded reports whether an end is still to come; the zero end never comes.
+// notEnded reports whether an end is in the future; a zero end means never.
 func notEnded(now, end time.Time) bool { return end.IsZero() || now.Before(end) }

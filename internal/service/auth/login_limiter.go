@@ -8,9 +8,9 @@ import (
 )
 
 // loginLimiter limits password attempts by address, by name and address, and by
-// name. Each limit allows another attempt after seconds, so nobody is locked out.
-// An operator at a known address is not affected by what others try with the same
-// name.
+// name. Each limit allows another attempt after seconds, so no operator is locked
+// out. An operator at a known address is not affected by what others try with the
+// same name.
 type loginLimiter struct {
 	sources, pairs, names *admission.Buckets
 

@@ -10,8 +10,8 @@ import (
 	"landfall"
 )
 
-// This file has what operators do about their own sign-in. Nobody else can choose
-// their password.
+// This file contains what operators do about their own sign-in. Only they can
+// choose their password.
 
 // invitationLength is how long the text of an invitation is.
 const invitationLength = secretLength
@@ -123,7 +123,7 @@ func (r *Sessions) DisableTOTP(ctx context.Context, session landfall.Session, pa
 func (r *Sessions) SignOut(ctx context.Context, session landfall.Session) error {
 	return r.store.Update(ctx, func(tx landfall.Tx) error {
 		if err := tx.EndSession(ctx, session.ID); errors.Is(err, landfall.ErrNotFound) {
-			return nil // somebody else ended it
+			return nil // it has ended already
 		} else if err != nil {
 			return err
 		}

@@ -9,8 +9,8 @@ import (
 	"landfall"
 )
 
-// errReused means that a refresh token was used twice: somebody has a copy of it.
-// A client whose response was lost sends it again too; it got no tokens that could
+// errReused means that a refresh token was used twice, so a copy of it exists. A
+// client whose response was lost sends it again too; it got no tokens that could
 // be lost, and can log in again with its API key.
 var errReused = errors.New("a refresh token was used twice")
 

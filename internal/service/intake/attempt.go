@@ -198,7 +198,7 @@ func migrationMails(data landfall.AccountData, delay time.Duration) []landfall.M
 
 // release ends the claim and records why the attempt ended, or returns why that
 // could not be recorded. A claim that was lost, or whose account may exist after
-// all, is left to its lease: writing about it could contradict somebody else. A
+// all, is left to its lease: writing about it could contradict another attempt. A
 // success has nothing left to release.
 func (a *Attempt) release(ctx context.Context, reason error) error {
 	if reason == nil || errors.Is(reason, errDryRun) ||

@@ -40,7 +40,7 @@ func (s *Service) PostInstruction(ctx context.Context, who landfall.Principal, b
 		if instruction.Details, err = s.verify(ctx, who, request.Key.Supplier, instruction); err == nil {
 			number, known, err = s.postInstruction(ctx, who, request.Key, instruction, true)
 		}
-		// Somebody else may have added it while the vendor was asked.
+		// Another request may have added it while the vendor was asked.
 		if !known {
 			added = 1
 		}

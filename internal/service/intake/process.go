@@ -25,10 +25,10 @@ type Created struct {
 }
 
 // Process creates an account from the staged data: it claims the process, checks
-// the rules again, asks file store and vendors, and writes the account in one
-// transaction. At most one account is created for a key, whoever else is trying.
-// A failure releases the claim and is recorded. A dry run takes the same steps
-// and is rolled back; it blocks nobody and waits for nobody.
+// the rules again, asks the file store and vendors, and writes the account in one
+// transaction. At most one account is created for a key, however many callers
+// try. A failure releases the claim and is recorded. A dry run takes the same
+// steps and is rolled back; it neither blocks nor waits for other calls.
 func (s *Service) Process(ctx context.Context, who landfall.Principal, request contract.ProcessRequest) (Created, error) {
 	supplier, err := s.Supplier(ctx, who, request.Key.Supplier)
 	if err != nil {

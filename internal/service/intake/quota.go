@@ -11,8 +11,8 @@ import (
 
 // Quota limits how much of the service organisations may use.
 type Quota interface {
-	// Begin admits one more creation of an organisation or refuses it; call done at
-	// the end. Places is the limit of the whole service, 0 for none.
+	// Begin admits one more creation of an organisation or refuses it; call done
+	// at the end. Places is the limit of the whole service, 0 for none.
 	Begin(who landfall.Principal, places int) (done func(), err error)
 	// Refuse counts a refusal by another quota and returns its error.
 	Refuse(who landfall.Principal, quota string, limit int64, wait time.Duration) error

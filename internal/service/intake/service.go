@@ -1,4 +1,4 @@
-// Package intake holds the operations of the API, one file each. An operation
+// Package intake contains the operations of the API, one file each. An operation
 // takes the caller and the request, decides, and returns a typed result or a
 // *landfall.Error. It knows neither HTTP nor SQL.
 package intake
@@ -31,14 +31,14 @@ type Options struct {
 	Quota Quota
 	// Verifier asks payment vendors; nil when there are none to ask.
 	Verifier landfall.InstructionVerifier
-	// Tide watches the log of events; by default the service has its own.
+	// Tide watches the event log; by default the service creates its own watcher.
 	Tide *webhook.LogWatcher
-	// MailDelay is how long after the creation of an account its customers are
-	// told.
+	// MailDelay is how long after the creation of an account its customers get a
+	// mail.
 	MailDelay time.Duration
 }
 
-// Store is what the operations of the API need of a store.
+// Store contains the store methods that the operations of the API need.
 type Store interface {
 	landfall.Transactor
 	landfall.Importer

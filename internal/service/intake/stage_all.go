@@ -82,8 +82,8 @@ func (s *Service) readAll(ctx context.Context, handed []StageItem) stageBatch {
 	return sent
 }
 
-// recovering turns a panic into an error of the item: nobody could recover it on
-// another goroutine.
+// recovering turns a panic into an error of the item. A panic on another
+// goroutine could not be recovered by the caller.
 func (h *StageItem) recovering(do func()) func() {
 	return func() {
 		defer func() {

@@ -13,7 +13,7 @@ type ImportStatus string
 // The three statuses.
 const (
 	StatusUnknown    ImportStatus = "UNKNOWN"     // staged, failed or skipped: no account
-	StatusInProgress ImportStatus = "IN_PROGRESS" // somebody is creating it
+	StatusInProgress ImportStatus = "IN_PROGRESS" // the account is being created
 	StatusCompleted  ImportStatus = "COMPLETED"   // an account exists
 )
 

@@ -103,8 +103,8 @@ func (a *Attempt) keepClaim(ctx context.Context) (context.Context, func()) {
 const maxParallel = 8
 
 // ForEach calls ask for 0 to n-1, a few at a time. The first error cancels the
-// others and is returned. A panic becomes an error, because nobody could recover
-// it on these goroutines.
+// others and is returned. A panic becomes an error, because the caller could not
+// recover it on these goroutines.
 func ForEach(ctx context.Context, n int, ask func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -40,7 +40,7 @@ func (k *Tracker) today(ctx context.Context, who landfall.Principal, now time.Ti
 		}
 	}
 	if found != nil {
-		_ = k.flush(ctx, found) // yesterday's rest; it is lost if the database is unavailable now
+		_ = k.flush(ctx, found) // yesterday's remaining bytes; lost if the database is unavailable now
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -53,8 +53,8 @@ func (k *Tracker) today(ctx context.Context, who landfall.Principal, now time.Ti
 	return fresh, nil
 }
 
-// FlushBytes stores what was sent since the last call, and reads what the other
-// servers counted. A server that is killed loses what it has not stored.
+// FlushBytes stores the bytes received since the last call, and reads what the
+// other servers counted. A server that is killed loses what it has not stored.
 func (k *Tracker) FlushBytes(ctx context.Context) error {
 	k.mu.Lock()
 	days := make([]*dayCount, 0, len(k.days))

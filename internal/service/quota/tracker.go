@@ -13,7 +13,7 @@ import (
 	"landfall/internal/lib/admission"
 )
 
-// mostOrganisations bounds the organisations that are remembered.
+// mostOrganisations limits the organisations that are tracked.
 const mostOrganisations = 10_000
 
 // Tracker counts what organisations use. It is safe for concurrent use.

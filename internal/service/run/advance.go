@@ -28,8 +28,9 @@ func NeedsAdvance(ctx context.Context, view landfall.View, run landfall.Run) (bo
 
 // AdvanceRun brings a run to the state it should be in now and returns it. A run
 // stops and resumes with its supplier, stops when its window is over, pauses or
-// cancels once nobody works on it, starts when its accounts are chosen, and
-// finishes when each of them has an outcome. Any number of replicas may call it.
+// cancels once no worker has a slice of it, starts when its accounts are chosen,
+// and finishes when each of them has an outcome. Any number of replicas may call
+// it.
 func (r *Runner) AdvanceRun(ctx context.Context, id string) (landfall.Run, error) {
 	var run landfall.Run
 	err := r.store.Update(ctx, func(tx landfall.Tx) (err error) {
@@ -55,7 +56,7 @@ func (r *Runner) AdvanceRun(ctx context.Context, id string) (landfall.Run, error
 	return run, nil
 }
 
-// temporary are the reasons of a pause that end without anybody resuming the run.
+// temporary lists the reasons of a pause that end without an explicit resume.
 var temporary = map[landfall.PauseReason]bool{
 	landfall.PauseSupplierPaused: true, landfall.PauseSupplierComplete: true, landfall.PauseNotGranted: true,
 }

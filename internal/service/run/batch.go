@@ -21,7 +21,7 @@ type progress struct {
 	faults                     []error              // internal errors, for the log
 }
 
-// Errors that stop a run until somebody resolves them.
+// These errors stop a run until a person resolves them.
 var (
 	errNotGranted = errors.New("the supplier is not granted to the organisation of the run")
 	errTeamGone   = errors.New("the operations team of the run does not exist any more")
@@ -127,7 +127,8 @@ func (b *batch) claim(ctx context.Context, members []landfall.RunMember) error {
 			})
 		case landfall.ClaimImported, landfall.ClaimSkipped, landfall.ClaimNotStaged, landfall.ClaimDocumentRemoved:
 			b.refusals = append(b.refusals, members[i].Ordinal)
-		// Somebody else is creating it and may fail, so this is not an outcome yet.
+		// Another attempt is creating it and may fail, so this is not an outcome
+		// yet.
 		case landfall.ClaimTaken:
 			b.postpone(outcome.LeaseLeft)
 		case landfall.ClaimOverLimit:
@@ -154,7 +155,8 @@ func (b *batch) postpone(wait time.Duration) {
 // instructions to verify wait for that, all of them concurrently.
 func (b *batch) prepare(ctx context.Context) error {
 	now := b.runner.intake.Now()
-	// The rules come first: nobody is asked about an account that they refuse anyway.
+	// The rules come first: vendors and the file store are not asked about an
+	// account that the rules refuse anyway.
 	var verifying []*try
 	data := make(map[*try]*landfall.AccountData)
 	for _, t := range b.tries {

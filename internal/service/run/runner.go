@@ -1,4 +1,4 @@
-// Package run holds everything about runs: what callers can do with them, when
+// Package run contains everything about runs: what callers can do with them, when
 // they start, stop and end, and the workers that create their accounts slice by
 // slice. Every replica has one Runner. Replicas share runs through the leases of
 // the store and do not know of each other.
@@ -41,7 +41,7 @@ const (
 	shutdownGrace = limits.RunShutdown
 )
 
-// Store is what a runner needs of a store: runs and their slices.
+// Store contains the store methods that a runner needs: runs and their slices.
 type Store interface {
 	landfall.Transactor
 	landfall.RunQueue

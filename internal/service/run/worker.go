@@ -140,8 +140,8 @@ func (r *Runner) workOnSlice(ctx context.Context, run *activeRun) error {
 	return errors.Join(err, r.returnSlice(graceful, slice, postpone))
 }
 
-// returnSlice gives a slice back, and retries while the database is busy:
-// otherwise nobody could take the slice until its lease ends.
+// returnSlice returns a slice, and retries while the database is busy: otherwise
+// no worker could take the slice until its lease ends.
 func (r *Runner) returnSlice(ctx context.Context, slice landfall.RunSlice, postpone time.Duration) error {
 	began := time.Now()
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, maxRetryPause) {
