@@ -13,8 +13,8 @@ import (
 	"landfall/internal/service/audit"
 )
 
-// openAudit makes what chains the audit, with a witness where there is a key or
-// a file for checkpoints.
+// openAudit creates the chainer of the audit. It writes checkpoints if the
+// settings name a key or a checkpoint file.
 func (a *App) openAudit() error {
 	options := audit.Options{Log: a.log.Logger, Every: a.settings.AuditEvery}
 	if a.settings.AuditKeyFile != "" || a.settings.AuditCheckpoints != "" {
@@ -28,8 +28,8 @@ func (a *App) openAudit() error {
 	return nil
 }
 
-// witness blames the setting for a folder that cannot be written: the server must
-// not start and keep no checkpoints.
+// witness returns the checkpoint writer. If the folder is not writable, the error
+// names the setting: the server must not start without its checkpoints.
 func (s Settings) witness(log *Log) (*audit.CheckpointWriter, error) {
 	key, err := s.auditKey()
 	if err != nil {
@@ -39,7 +39,7 @@ func (s Settings) witness(log *Log) (*audit.CheckpointWriter, error) {
 	return witness, settingErr("audit-checkpoints", err)
 }
 
-// auditKey reads the key that signs checkpoints; none when none is set.
+// auditKey reads the key that signs checkpoints; nil if none is configured.
 func (s Settings) auditKey() (ed25519.PrivateKey, error) {
 	if s.AuditKeyFile == "" {
 		return nil, nil
@@ -52,7 +52,7 @@ func (s Settings) auditKey() (ed25519.PrivateKey, error) {
 	return key, settingErr("audit-key-file", err)
 }
 
-// settingErr says which setting is wrong.
+// settingErr adds the name of the setting to an error.
 func settingErr(setting string, err error) error {
 	if err == nil {
 		return nil
@@ -60,10 +60,10 @@ func settingErr(setting string, err error) error {
 	return fmt.Errorf("setting %s: %w", setting, err)
 }
 
-// maxUnsealed bounds the counting of entries that wait to be chained.
+// maxUnsealed limits the counting of entries that are not chained yet.
 const maxUnsealed = 10_000
 
-// auditReadings shows whether the audit keeps up.
+// auditReadings returns the metrics about the audit chain.
 func (a *App) auditReadings() []httpapi.FuncMetric {
 	var mu sync.Mutex
 	var backlog landfall.AuditBacklog
@@ -82,8 +82,8 @@ func (a *App) auditReadings() []httpapi.FuncMetric {
 				}); err == nil {
 					backlog = found
 				}
-				// Whether or not there was an answer, so that trouble is not made
-				// worse by being measured.
+				// Set it after a failure too, so that metrics do not put more load on
+				// a database in trouble.
 				read = time.Now()
 			}
 			return get(backlog)

@@ -10,8 +10,8 @@ import (
 	"landfall/internal/lib/yamltree"
 )
 
-// fromFile takes the lines of a config file, with their numbers. No name, no
-// file.
+// fromFile reads the lines of a config file, with their numbers. Without a path
+// it returns nothing.
 func fromFile(path string) ([]assignment, error) {
 	if path == "" {
 		return nil, nil
@@ -27,22 +27,21 @@ func fromFile(path string) ([]assignment, error) {
 	}
 	switch root.Kind {
 	case yamltree.Null:
-		return nil, nil // an empty file decides nothing
+		return nil, nil // an empty file sets nothing
 	case yamltree.Scalar, yamltree.List:
 		return nil, fmt.Errorf("%s, line %d: want lines such as listen: 127.0.0.1:8080", path, root.Line)
 	}
 	var all []assignment
 	for _, member := range root.Members {
 		entry := assignment{name: member.Name, origin: fmt.Sprintf("%s, line %d", path, member.Line), file: true}
-		// What is wrong is kept with the line, so that all mistakes can be told at
-		// once.
+		// Keep the error with the line, so that all errors are reported together.
 		entry.text, entry.err = textOf(member.Name, member.Node)
 		all = append(all, entry)
 	}
 	return all, nil
 }
 
-// textOf gives the text of a setting's value. Several in a list are written
+// textOf returns the text of a setting's value. The items of a list are joined
 // with commas, as on the command line.
 func textOf(name string, content *yamltree.Node) (string, error) {
 	switch content.Kind {

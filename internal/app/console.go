@@ -16,8 +16,8 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// openConsole puts the console together. It has no way of its own to anything:
-// whoever signs in has the operator's verbs, in his own name.
+// openConsole creates the console. It has no privileges of its own: every
+// signed-in operator uses the operator commands in their own name.
 func (a *App) openConsole(desk *intake.Service) {
 	a.console = console.New(console.Options{
 		OperatorFor: func(actor string) *operate.Operator {
@@ -40,10 +40,10 @@ func (a *App) openConsole(desk *intake.Service) {
 	})
 }
 
-// health is how the service does, for the page of its health.
+// health returns the items of the health page.
 func (a *App) health(ctx context.Context) []console.HealthItem {
-	// Without the database nothing else could be told that is true now, so nothing
-	// else is.
+	// Without the database no other figure would be current, so only this is
+	// shown.
 	if err := a.store.Ping(ctx); err != nil {
 		return []console.HealthItem{{Group: "Database", Name: "writing", State: "away", Help: "The database does not take writes. The log says why."}}
 	}
@@ -76,7 +76,7 @@ func (a *App) health(ctx context.Context) []console.HealthItem {
 	return signs
 }
 
-// trouble is the word for a count that should be zero.
+// trouble returns the state of a count that should be zero.
 func trouble(count int) string {
 	if count > 0 {
 		return "failing"
@@ -84,18 +84,19 @@ func trouble(count int) string {
 	return "good"
 }
 
-// beatEvery is how often a server reports itself and how far runs are.
+// beatEvery is how often a server sends a heartbeat and records the progress of
+// runs.
 const beatEvery = limits.Heartbeat
 
-// beat reports this server until the context ends. A report that is lost is no
-// trouble: the next one follows.
+// beat sends heartbeats of this server until the context ends. A lost one does no
+// harm, because the next one follows.
 func (a *App) beat(ctx context.Context) {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	// The id is new with every start: two servers on a host are two, and one that was
-	// started again is another.
+	// The id is new for every start: two servers on one host differ, and so does a
+	// restarted server.
 	self := landfall.Replica{ID: rand.Text(), Host: host, Version: a.version}
 	operator := operate.New(a.store, operate.Options{Actor: "operator:console"})
 	for {

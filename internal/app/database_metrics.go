@@ -13,23 +13,22 @@ import (
 )
 
 const (
-	// maxSuppliers bounds how many suppliers have figures of their own.
-	// Every one costs whoever collects the figures about ten series, for as long as
-	// those are kept.
+	// maxSuppliers limits how many suppliers have metrics of their own. Each one
+	// adds about ten time series to the monitoring system.
 	maxSuppliers = 200
 	statsMaxAge  = limits.MetricsAge
 	statsTimeout = limits.MetricsRead
 )
 
-// stateLabels are how a supplier's accounts are told apart on a dashboard.
+// stateLabels maps account statuses to the labels on dashboards.
 var stateLabels = map[landfall.AccountStatus]string{
 	landfall.StatusPending: "pending", landfall.StatusFailed: "failed", landfall.StatusSkipped: "skipped",
 	landfall.StatusUnstaged: "skipped", landfall.StatusCreated: "imported",
 }
 
-// statsReader asks the database how the migration stands, at most every ten
-// seconds, in one snapshot. It reads sums that are kept anyway, so it costs the
-// same for ten accounts and for ten million.
+// statsReader reads the progress of the migration from the database, at most
+// every ten seconds, in one snapshot. It reads stored sums, so it costs the same
+// for ten accounts and for ten million.
 type statsReader struct {
 	store landfall.Transactor
 	mu    sync.Mutex
@@ -37,28 +36,29 @@ type statsReader struct {
 	found migrationStats
 }
 
-// migrationStats is what one look found. A supplier beyond the bound is in none of the maps.
+// migrationStats is the result of one read. Suppliers beyond maxSuppliers are in
+// none of the maps.
 type migrationStats struct {
-	accounts  map[string]map[string]int64 // by supplier and standing
+	accounts  map[string]map[string]int64 // by supplier and status
 	deviating map[string]int64
 	runs      map[landfall.RunState]int64
-	remaining map[string]int64 // of runs, by supplier
+	remaining map[string]int64 // accounts of runs, by supplier
 	claims    map[string]int64
 	signed    map[string]int64 // when, in seconds since 1970
-	purges    bool             // something goes one day
-	purged    int64            // when everything was last gone through, in seconds since 1970
+	purges    bool             // some supplier has a retention period
+	purged    int64            // when the last complete purge ended, in seconds since 1970
 }
 
-// read gives the latest survey; when the database cannot be asked, the one
-// before.
+// read returns the latest stats, or the previous ones if the database is
+// unavailable.
 func (s *statsReader) read() migrationStats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// All figures of a scrape come from one look. It ends well within the ten seconds
-	// that scrapers usually wait.
+	// All metrics of a scrape come from one read. It ends well within the ten
+	// seconds that scrapers usually wait.
 	if time.Since(s.asked) > statsMaxAge {
-		// It is set before the answer is there: a database in trouble is not asked
-		// again for every figure of the same scrape.
+		// Set it before the read, so that a database in trouble is not queried
+		// again for every metric of the same scrape.
 		s.asked = time.Now()
 		ctx, stop := context.WithTimeout(context.Background(), statsTimeout)
 		defer stop()
@@ -73,8 +73,7 @@ func (s *statsReader) read() migrationStats {
 	return s.found
 }
 
-// readStats asks everything in one view, so that figures that belong together
-// agree.
+// readStats reads everything in one view, so that related figures agree.
 func readStats(ctx context.Context, view landfall.View) (migrationStats, error) {
 	found := migrationStats{
 		accounts: map[string]map[string]int64{}, deviating: map[string]int64{},
@@ -91,8 +90,8 @@ func readStats(ctx context.Context, view landfall.View) (migrationStats, error) 
 		}
 		counts := map[string]int64{"refused": tallies.Refused}
 		for standing, name := range stateLabels {
-			// A standing that no account is in is shown as 0. A series that comes and
-			// goes cannot be compared with what it was, and no alarm rests on it.
+			// Show a status without accounts as 0. A series that comes and goes
+			// cannot be compared over time, and alerts on it would not work.
 			counts[name] += 0
 			for _, sums := range tallies.Sums[standing] {
 				counts[name] += sums[landfall.AtAccounts].Count()
@@ -100,7 +99,7 @@ func readStats(ctx context.Context, view landfall.View) (migrationStats, error) 
 		}
 		found.accounts[supplier.Code] = counts
 		found.purges = found.purges || !supplier.Retention.Forever()
-		// The same holds for suppliers without a run.
+		// Likewise for suppliers without a run.
 		found.remaining[supplier.Code] = 0
 		if found.deviating[supplier.Code], err = view.DeviatingAccounts(ctx, supplier.Code); err != nil {
 			return found, err
@@ -111,8 +110,7 @@ func readStats(ctx context.Context, view landfall.View) (migrationStats, error) 
 		return found, err
 	}
 	found.claims = make(map[string]int64, len(found.accounts))
-	// Only those that have figures at all, and each of them, with nothing under way
-	// as well.
+	// Include exactly the suppliers that have metrics, also those without claims.
 	for supplier := range found.accounts {
 		found.claims[supplier] = alive[supplier]
 	}
@@ -131,7 +129,7 @@ func readStats(ctx context.Context, view landfall.View) (migrationStats, error) 
 		if err != nil {
 			return found, err
 		}
-		// A round that never came to its end has the zero time, which lies long
+		// If no purge was ever completed, ended is the zero time, which is long
 		// before 1970.
 		found.purged = max(0, ended.Unix())
 	}
@@ -148,9 +146,9 @@ func readStats(ctx context.Context, view landfall.View) (migrationStats, error) 
 	return found, nil
 }
 
-// databaseMetrics are the figures with labels that the operator's dashboards read.
+// databaseMetrics returns the labelled metrics for the operator's dashboards.
 func (a *App) databaseMetrics() []httpapi.LabelledMetric {
-	// All figures share one surveyor, so that those of a scrape agree with each
+	// All metrics share one reader, so that those of a scrape agree with each
 	// other.
 	s := &statsReader{store: a.store}
 	each := func(of func(migrationStats) map[string]int64) func(func(float64, ...string)) {
@@ -193,7 +191,7 @@ func (a *App) databaseMetrics() []httpapi.LabelledMetric {
 		{Name: "landfall_vendor_breakers_open", Labels: []string{"vendor"},
 			Help: "Organisations for whom a payment vendor is not asked because it was in trouble.",
 			Read: func(report func(float64, ...string)) {
-				// The figures are declared before there are vendors to ask.
+				// The metrics are declared before the vendors exist.
 				if a.vendors == nil {
 					return
 				}
@@ -204,12 +202,11 @@ func (a *App) databaseMetrics() []httpapi.LabelledMetric {
 	}, append(a.purgeMetrics(s), a.engineMetrics()...)...)
 }
 
-// engineStore is a store that says how its engine is doing.
-// The port of a store promises nothing of the kind: how it is run is no business of
-// whoever keeps accounts there.
+// engineStore is a store that reports the statistics of its engine. They are not
+// part of landfall.Store, because its users do not need them.
 type engineStore interface{ Figures() engine.Stats }
 
-// engineMetrics show how the database is used by this server.
+// engineMetrics returns the metrics of this server's use of the database.
 func (a *App) engineMetrics() []httpapi.LabelledMetric {
 	figures := func() engine.Stats {
 		if m, ok := a.store.(engineStore); ok {

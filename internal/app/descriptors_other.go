@@ -2,5 +2,6 @@
 
 package app
 
-// fitDescriptors knows of no limit where the system does not tell.
+// fitDescriptors returns the number unchanged: the descriptor limit is unknown on
+// this system.
 func fitDescriptors(most, _ int) int { return most }

@@ -7,13 +7,13 @@ import (
 	"syscall"
 )
 
-// spareDescriptors is what files, the database and callers being turned away
-// need beside connections.
+// spareDescriptors is reserved for files, the database and connections that are
+// being rejected.
 const spareDescriptors = 2*maxRejecting + 128
 
-// fitDescriptors bounds a number of connections by the file descriptors there are: one
-// that is refused in words is better served than one that waits in the
-// kernel's queue for a descriptor.
+// fitDescriptors limits a number of connections to the available file
+// descriptors. A caller that gets a refusal is better off than one that waits in
+// the kernel's queue for a descriptor.
 func fitDescriptors(most, database int) int {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil || limit.Cur > math.MaxInt32 {

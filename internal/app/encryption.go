@@ -9,11 +9,12 @@ import (
 	"landfall/internal/store/seal"
 )
 
-// maxKeyFile bounds what is read from a file that was named by mistake.
+// maxKeyFile limits how long a key file may be, in case another file was named by
+// mistake.
 const maxKeyFile = 64 << 10
 
-// EncryptionKeys reads the keys that what is personal is encrypted with, the one
-// that encrypts first; none: nothing is. Nothing here repeats a value.
+// EncryptionKeys reads the keys that encrypt personal data. The first one
+// encrypts; without keys nothing is encrypted. Errors never repeat a value.
 func (s Settings) EncryptionKeys() ([]seal.Key, error) {
 	if s.EncryptionKeyFile == "" {
 		keys, err := seal.ReadKeys(s.EncryptionKey)
@@ -30,8 +31,8 @@ func (s Settings) EncryptionKeys() ([]seal.Key, error) {
 		return nil, fmt.Errorf("setting encryption-key-file: %w", err)
 	}
 	var lines []string
-	// Keys are changed by hand and live for years, so lines between them may say
-	// which is which.
+	// Keys are edited by hand and used for years, so the file may contain
+	// comments.
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 			lines = append(lines, line)

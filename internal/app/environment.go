@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// fromEnvironment takes the variables with our prefix. Those that only look
-// like settings are named apart, so that the log can tell of them.
+// fromEnvironment reads the variables with our prefix. It returns those that only
+// look like settings separately, so that they can be logged.
 func fromEnvironment(environment []string) (all []assignment, ignored []string) {
-	slices.Sort(environment) // messages come in the same order every time
+	slices.Sort(environment) // messages are always in the same order
 	for _, entry := range environment {
 		name, text, _ := strings.Cut(entry, "=")
 		switch rest, ours := strings.CutPrefix(name, envPrefix); {
@@ -25,15 +25,15 @@ func fromEnvironment(environment []string) (all []assignment, ignored []string) 
 	return all, ignored
 }
 
-// isReserved are variables with our prefix that are not settings of the program:
-// two are for the commands that talk to a server.
+// isReserved reports whether a variable with our prefix is not a setting of the
+// server. Two of them are for commands that connect to a server.
 func isReserved(variable string) bool {
 	return variable == envPrefix+"CONFIG" || variable == envPrefix+"API_KEY" || variable == envPrefix+"SERVER" || strings.HasPrefix(variable, envPrefix+"TEST_")
 }
 
-// kubernetesVariables are the variables that Kubernetes puts into every container for a
-// Service whose name begins with landfall, by their names and by what stands
-// in them: LANDFALL_PORT=8080 is a person's mistake, and still refused.
+// kubernetesVariables match the variables that Kubernetes adds to every container
+// for a Service whose name starts with landfall, by name and by value.
+// LANDFALL_PORT=8080 is a user's mistake and still refused.
 var kubernetesVariables = []struct{ name, text *regexp.Regexp }{
 	{regexp.MustCompile(`_SERVICE_HOST$`), regexp.MustCompile(`^[0-9A-Fa-f.:]+$`)},
 	{regexp.MustCompile(`_SERVICE_PORT(_[A-Z0-9_]+)?$`), regexp.MustCompile(`^\d+$`)},
@@ -41,7 +41,7 @@ var kubernetesVariables = []struct{ name, text *regexp.Regexp }{
 	{regexp.MustCompile(`_PORT_\d+_(TCP|UDP|SCTP)_(PROTO|PORT|ADDR)$`), regexp.MustCompile(``)},
 }
 
-// isKubernetesVariable says whether a variable is one of those.
+// isKubernetesVariable reports whether Kubernetes added a variable.
 func isKubernetesVariable(name, text string) bool {
 	for _, known := range kubernetesVariables {
 		if known.name.MatchString(name) && known.text.MatchString(text) {

@@ -5,16 +5,16 @@ import (
 	"landfall/internal/store/engine"
 )
 
-// How long a caller's request may take follows from the engine's table of time
-// limits, which begins with it: whatever is inside gives up first, so that the
-// caller gets an answer and not a cut line.
+// The time limit of a request comes from the engine's table of limits. The limits
+// are nested: inner ones expire first, so that the caller gets an answer and not
+// a closed connection.
 var (
-	// requestTime is what a request has from its last byte to its answer.
+	// requestTime is the time from the last byte of a request to its answer.
 	requestTime = engine.DefaultLimits().Request
-	// shortestAnswer is the least time to take an answer that leaves room for
-	// the request's own, for its turn, and for sending it.
+	// shortestAnswer is the shortest write timeout. It covers the request itself,
+	// waiting for its turn, and sending the answer.
 	shortestAnswer = requestTime + spareTime
 )
 
-// spareTime is what everything around the database takes at most.
+// spareTime is the maximum time for everything except the database.
 const spareTime = limits.RequestSpare

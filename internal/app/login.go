@@ -11,17 +11,17 @@ import (
 	"landfall/internal/service/auth"
 )
 
-// logins writes down who obtained tokens, or tried to, and counts it.
+// logins logs and counts successful and failed attempts to obtain tokens.
 type logins struct {
 	log    *slog.Logger
 	counts map[auth.Outcome]*atomic.Int64
 	reused atomic.Int64
-	// overQuota is told of organisations that have had their tokens for now.
+	// overQuota is called for an organisation that has used up its tokens for now.
 	overQuota func(organisation, quota string)
 }
 
-// newLogins begins counting with every outcome there is, so that none appears
-// out of nothing.
+// newLogins starts every outcome at zero, so that each metric exists from the
+// beginning.
 func newLogins(log *slog.Logger) *logins {
 	l := &logins{log: log, counts: map[auth.Outcome]*atomic.Int64{}, overQuota: func(string, string) {}}
 	for _, outcome := range auth.Outcomes {
@@ -30,10 +30,10 @@ func newLogins(log *slog.Logger) *logins {
 	return l
 }
 
-// watch is told of every login. A refresh token used twice is worth a warning:
-// somebody has a copy.
+// watch is called for every login. A refresh token that is used twice is logged
+// as a warning, because a copy of it exists.
 func (l *logins) watch(login auth.Login) {
-	// The map stays as it was made, so it needs no lock; every outcome is in it.
+	// The map never changes, so it needs no lock; it contains every outcome.
 	l.counts[login.Outcome].Add(1)
 	if login.Outcome == auth.OverQuota {
 		l.overQuota(login.Organisation, landfall.QuotaTokens)
@@ -56,7 +56,7 @@ func (l *logins) watch(login auth.Login) {
 	l.log.LogAttrs(context.Background(), level, "login", fields...)
 }
 
-// readings shows the counts.
+// readings returns the metrics.
 func (l *logins) readings() []httpapi.FuncMetric {
 	readings := []httpapi.FuncMetric{{
 		Name: "landfall_refresh_tokens_reused_total", Help: "Refresh tokens that were used twice, which ended their families.",

@@ -15,30 +15,29 @@ import (
 )
 
 const (
-	// autoMemory asks for a limit that fits the container.
+	// autoMemory selects a limit that fits the container.
 	autoMemory = -1
-	// defaultMemory is what is enough for five thousand callers at once, where no
-	// smaller container says less. The process takes about a hundred megabytes
-	// more than the memory it manages itself.
+	// defaultMemory is the limit unless the container allows less. It is enough
+	// for five thousand concurrent callers. The process uses about a hundred
+	// megabytes more than the memory that Go manages.
 	defaultMemory = 352 << 20
-	// containerShare is how much of a container's memory the program's own may take, in
-	// percent. The rest is for stacks, for the kernel's buffers of connections
-	// and for the files that SQLite maps.
+	// containerShare is the percentage of a container's memory for the Go heap.
+	// The rest is for stacks, for the kernel's connection buffers and for the
+	// files that SQLite maps.
 	containerShare = 80
-	// gcPercent lets the heap grow to five times what is alive between
-	// collections. Little is: at the default a busy server collects many times
-	// a second.
+	// gcPercent lets the heap grow to five times the live data between
+	// collections. There is little live data: at the default a busy server would
+	// collect many times a second.
 	gcPercent = 400
-	// profileRate is how many bytes are allocated between two that a profile of the
-	// memory takes down. At eight times the usual distance such a profile is still
-	// good, and taking them down costs a busy server nothing to speak of.
+	// profileRate is how many bytes are allocated between two samples of a memory
+	// profile. With eight times the default, profiles are still good and sampling
+	// costs a busy server almost nothing.
 	profileRate = 4 << 20
 )
 
-// FitMemory trades memory for speed, but not more of it than there is: near the
-// limit the program collects as often as it must, so that a burst of callers
-// does not have it killed by its container. Whoever sets GOGC or GOMEMLIMIT has
-// decided for himself.
+// FitMemory trades memory for speed within the memory limit. Near the limit the
+// program collects garbage as often as necessary, so that the container does not
+// kill it in a burst of requests. GOGC and GOMEMLIMIT take precedence.
 func FitMemory(settings Settings, log *slog.Logger) {
 	runtime.MemProfileRate = profileRate
 	if os.Getenv("GOGC") == "" {
@@ -61,17 +60,18 @@ func FitMemory(settings Settings, log *slog.Logger) {
 }
 
 const (
-	// memoryCheckInterval is how often one looks whether a burst is over.
+	// memoryCheckInterval is how often releaseMemory checks whether a burst is
+	// over.
 	memoryCheckInterval = 5 * time.Second
-	// quietBytes is how little is allocated in that time when nothing happens.
+	// quietBytes is the most that an idle server allocates in that time.
 	quietBytes = 8 << 20
-	// burstBytes is how much is allocated when much happens.
+	// burstBytes is how much must have been allocated since the last release.
 	burstBytes = 256 << 20
 )
 
-// releaseMemory returns to the system what a burst of callers took. Left alone
-// the collector would wait for minutes, because nothing asks for memory any
-// more that it could give.
+// releaseMemory returns memory to the system after a burst of requests. The
+// garbage collector alone would take minutes, because an idle server allocates
+// too little to trigger it.
 func releaseMemory(ctx context.Context) {
 	ticker := time.NewTicker(memoryCheckInterval)
 	defer ticker.Stop()
@@ -92,9 +92,9 @@ func releaseMemory(ctx context.Context) {
 	}
 }
 
-// containerMemory is the least that any control group above this process
-// allows it, or 0 when none does. Both versions of control groups are read;
-// where the files cannot be, there is no limit to be known.
+// containerMemory returns the lowest memory limit of the control groups of this
+// process, or 0 if there is none. It reads both versions of control groups.
+// Without these files the limit is unknown.
 func containerMemory(membership, root string) int64 {
 	groups, err := os.ReadFile(membership)
 	if err != nil {
@@ -114,21 +114,21 @@ func containerMemory(membership, root string) int64 {
 			least = min(least, lowestLimit(root+"/memory", parts[2], "memory.limit_in_bytes"))
 		}
 	}
-	// Version 1 says "no limit" with a number no machine has.
+	// Version 1 writes "no limit" as a number larger than any machine has.
 	if least >= 1<<50 {
 		return 0
 	}
 	return least
 }
 
-// lowestLimit reads the limits of a group and of all groups it is in. Inside a
-// container the group's own path often is not there but its root is.
+// lowestLimit reads the limits of a group and of all its parents. Inside a
+// container the group's own path often does not exist, but the root does.
 func lowestLimit(root, group, file string) int64 {
 	least := int64(math.MaxInt64)
 	for group = path.Clean("/" + group); ; group = path.Dir(group) {
 		if text, err := os.ReadFile(path.Join(root, group, file)); err == nil {
 			if limit, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && limit > 0 {
-				least = min(least, limit) // "max" is no number and no limit
+				least = min(least, limit) // "max" is not a number and means no limit
 			}
 		}
 		if group == "/" {

@@ -8,27 +8,27 @@ import (
 	"time"
 )
 
-// notify tells systemd how far the program is, where systemd asked for it. The
-// protocol is a datagram; who does not listen misses nothing.
+// notify reports the state of the program to systemd, if systemd asked for it. It
+// sends a datagram and ignores errors.
 func notify(state string) {
 	socket := os.Getenv("NOTIFY_SOCKET")
 	if socket == "" {
 		return
 	}
 	if socket[0] == '@' {
-		socket = "\x00" + socket[1:] // a name without a file
+		socket = "\x00" + socket[1:] // an abstract socket
 	}
 	line, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: socket, Net: "unixgram"})
 	if err != nil {
 		return
 	}
-	defer func() { _ = line.Close() }() // a datagram is sent or not
+	defer func() { _ = line.Close() }() // a datagram is sent at once or not at all
 	_, _ = line.Write([]byte(state))
 }
 
-// keepWatchdog tells systemd that the program lives, twice as often as it wants
-// to hear it. What it proves is that goroutines still run; a database that is
-// away is no reason to be restarted.
+// keepWatchdog tells systemd that the program is alive, twice as often as
+// required. This proves only that goroutines run; an unavailable database is no
+// reason for a restart.
 func keepWatchdog(ctx context.Context) {
 	limit, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
 	if err != nil || limit <= 0 {

@@ -10,23 +10,25 @@ import (
 	"landfall/internal/lib/limits"
 )
 
-// pace is how long a caller may take to send a request and to take its answer.
+// pace limits how long a caller may take to send a request and to receive its
+// answer.
 type pace struct {
-	start  time.Duration // for the header and the first of the body
-	rate   int64         // bytes of a body a second, which buy more time
+	start  time.Duration // for the header and the start of the body
+	rate   int64         // bytes per second of the body; each byte read extends the deadline
 	answer time.Duration
 }
 
-// paceStep is how much of a body buys the next piece of time: small bodies, the
-// usual ones, never get to ask for any.
+// paceStep is how much of a body is read between two extensions of the deadline.
+// Most bodies are smaller and never need one.
 const paceStep = 64 << 10
 
-// noticeable is a time to send a body that would be missing for the answer.
+// noticeable is how long reading a body may take before the write deadline is
+// restarted.
 const noticeable = limits.SlowBodyNotice
 
-// patient gives every request the time it needs and no more. A flat limit would
-// cut off an honest caller with a large body on a thin line, and still leave one
-// who sends a byte a second all of it.
+// patient gives every request the time it needs and no more. A fixed limit would
+// cut off a well-behaved caller with a large body on a slow connection, and still
+// give all of it to one who sends a byte a second.
 func patient(next http.Handler, pace pace) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		line := http.NewResponseController(w)
@@ -39,34 +41,34 @@ func patient(next http.Handler, pace pace) http.Handler {
 	})
 }
 
-// lift ends the time limit for sending a request once there is nothing left to
-// send. Left in place it would end a long answer half-way, because the server
-// takes the limit's end for a caller that left.
+// lift removes the read deadline once the request is read. Otherwise it would end
+// a long answer half-way, because the server treats an expired deadline as a
+// disconnected caller.
 func lift(line *http.ResponseController) { _ = line.SetReadDeadline(time.Time{}) }
 
-// pacedBody is a body that has to keep coming. Only the time counts in which we
-// wait for it: whoever reads slowly, as bulk does when there is much to do, does
-// not hold that against the sender.
+// pacedBody is a body that must arrive at a minimum rate. Only the time in which
+// we wait for data counts: if we read slowly, as bulk does under load, the sender
+// is not penalised.
 type pacedBody struct {
 	io.ReadCloser
 	line   *http.ResponseController
 	pace   pace
 	began  time.Time
 	read   int64
-	due    int64         // when read gets there, time is added
-	asked  time.Time     // when we last began to wait, or stopped
-	unused time.Duration // in which nobody waited for it
+	due    int64         // the deadline is extended when read reaches it
+	asked  time.Time     // when the last Read returned
+	unused time.Duration // time between reads, when we did not wait for data
 
 	mu    sync.Mutex
-	endBy time.Time // zero: whenever the pace says
+	endBy time.Time // zero: no earlier end than the rate requires
 }
 
-// pauseNoticed is how long nobody asks for more of a body before that is made up
-// for; it is far less than what the start allows.
+// pauseNoticed is how long a pause between reads must be to extend the deadline;
+// it is far shorter than pace.start.
 const pauseNoticed = limits.BodyPause
 
-// Read counts the time in which nobody asked as ours and not the caller's:
-// who waits for his turn is not slow.
+// Read does not count the time between reads against the caller: a caller that
+// waits for its turn is not slow.
 func (b *pacedBody) Read(into []byte) (int, error) {
 	if !b.asked.IsZero() {
 		if pause := time.Since(b.asked); pause > pauseNoticed {
@@ -82,7 +84,8 @@ func (b *pacedBody) Read(into []byte) (int, error) {
 	}
 	switch {
 	case err != nil && time.Since(b.began) > noticeable:
-		// The time for the answer, a refusal too, has been running all the while.
+		// The write deadline, which also applies to a refusal, has been running
+		// since the request began.
 		_ = b.line.SetWriteDeadline(time.Now().Add(b.pace.answer))
 	case err == nil && b.read >= b.due:
 		b.due = b.read + paceStep
@@ -91,7 +94,7 @@ func (b *pacedBody) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// extend gives the sender the time that what was read has bought.
+// extend extends the read deadline according to the bytes read.
 func (b *pacedBody) extend() {
 	bought := time.Duration(float64(b.read) / float64(b.pace.rate) * float64(time.Second))
 	b.mu.Lock()
@@ -103,7 +106,7 @@ func (b *pacedBody) extend() {
 	_ = b.line.SetReadDeadline(until)
 }
 
-// EndBy sets a time by which whoever waits for more of the body gives up.
+// EndBy sets a time after which reads of the body fail.
 func (b *pacedBody) EndBy(at time.Time) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -9,12 +9,12 @@ import (
 	"landfall/internal/store/engine"
 )
 
-// maxPasswordFile bounds what is read from a file that was named by mistake.
+// maxPasswordFile limits what is read, in case another file was named by mistake.
 const maxPasswordFile = 4 << 10
 
-// applyPassword puts the password that stands in a variable or a file into the
-// database's address, where the driver looks for it. Nothing here repeats a
-// value. Without either, the driver looks at PGPASSWORD and PGPASSFILE itself.
+// applyPassword adds the password from a variable or a file to the database's
+// address, where the driver looks for it. Errors never repeat a value. Without
+// either, the driver itself uses PGPASSWORD and PGPASSFILE.
 func (s *Settings) applyPassword() error {
 	if s.DatabasePassword == "" && s.DatabasePasswordFile == "" {
 		return nil
@@ -41,8 +41,8 @@ func (s *Settings) applyPassword() error {
 	return err
 }
 
-// readPassword takes the first line of a file, as other programs do: editors
-// end a file with a line break nobody sees.
+// readPassword returns the first line of a file, as other programs do, because
+// editors add a line break at the end.
 func readPassword(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -61,19 +61,20 @@ func readPassword(path string) (string, error) {
 	return line, nil
 }
 
-// hasPassword says that a database's address has a password in it.
+// hasPassword reports whether a database's address contains a password.
 func hasPassword(database string) bool {
 	name, err := engine.Parse(database)
 	return err == nil && name.HasPassword()
 }
 
-// DatabaseName is the database as it may be shown and logged: without secrets.
+// DatabaseName returns the name of the database without secrets, for display and
+// logs.
 func (s Settings) DatabaseName() string {
-	name, _ := engine.Parse(s.Database) // what cannot be read shows as nothing
+	name, _ := engine.Parse(s.Database) // an invalid address gives an empty name
 	return name.String()
 }
 
-// embedded says that the database is a file, which a server has to itself.
+// embedded reports whether the database is a file, which only one server can use.
 func (s Settings) embedded() bool {
 	name, err := engine.Parse(s.Database)
 	return err == nil && name.File() != ""

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// proxies are the networks whose word about a caller's address is believed.
+// proxies are the networks whose X-Forwarded-For header is trusted.
 type proxies []netip.Prefix
 
-// parseProxies reads addresses and networks with commas between them.
+// parseProxies parses a comma-separated list of addresses and networks.
 func parseProxies(text string) (proxies, error) {
 	var known proxies
 	for part := range strings.SplitSeq(text, ",") {
@@ -32,7 +32,7 @@ func parseProxies(text string) (proxies, error) {
 	return known, nil
 }
 
-// String writes networks as they are read.
+// String returns the networks in the form that parseProxies accepts.
 func (p proxies) String() string {
 	parts := make([]string, len(p))
 	for i, network := range p {
@@ -41,7 +41,7 @@ func (p proxies) String() string {
 	return strings.Join(parts, ",")
 }
 
-// has says whether an address is one of theirs.
+// has reports whether an address belongs to a known proxy.
 func (p proxies) has(address netip.Addr) bool {
 	for _, network := range p {
 		if network.Contains(address) {
@@ -51,12 +51,12 @@ func (p proxies) has(address netip.Addr) bool {
 	return false
 }
 
-// client gives the address a request came from. Anybody can write
-// X-Forwarded-For, so it counts only as far as known proxies wrote it: every
-// proxy adds the address it was called from at the end, so the first stranger
-// from the right is the caller, and what stands left of it is its own
-// invention. The Forwarded header is not read at all: a proxy that knows
-// nothing of it passes on whatever the caller put there.
+// client returns the address that a request came from. Any caller can write
+// X-Forwarded-For, so it counts only as far as known proxies wrote it. Every
+// proxy appends the address it was called from, so the first unknown address from
+// the right is the caller, and the caller may have invented everything left of
+// it. The Forwarded header is ignored: a proxy that does not support it passes on
+// whatever the caller sent.
 func (p proxies) client(r *http.Request) netip.Addr {
 	address := parsePeer(r.RemoteAddr)
 	if len(p) == 0 {
@@ -72,7 +72,7 @@ func (p proxies) client(r *http.Request) netip.Addr {
 			rest, last, more = cutLast(rest)
 			next := parsePeer(strings.TrimSpace(last))
 			if !next.IsValid() {
-				return address // the proxy nearest to us that made sense
+				return address // the last valid address
 			}
 			address = next
 		}
@@ -80,13 +80,13 @@ func (p proxies) client(r *http.Request) netip.Addr {
 	return address
 }
 
-// encrypted says whether a request came by TLS: to us, or to a known proxy that
-// says so.
+// encrypted reports whether a request used TLS: to us, or to a known proxy that
+// reports it.
 func (p proxies) encrypted(r *http.Request) bool {
 	return r.TLS != nil || p.has(parsePeer(r.RemoteAddr)) && r.Header.Get("X-Forwarded-Proto") == "https"
 }
 
-// cutLast takes the part behind the last comma off a list.
+// cutLast cuts off the part after the last comma of a list.
 func cutLast(list string) (rest, last string, more bool) {
 	if comma := strings.LastIndexByte(list, ','); comma >= 0 {
 		return list[:comma], list[comma+1:], true
@@ -94,8 +94,8 @@ func cutLast(list string) (rest, last string, more bool) {
 	return "", list, false
 }
 
-// parsePeer reads an address with or without a port. An IPv4 address that came in
-// through an IPv6 socket is the same caller as without.
+// parsePeer parses an address with or without a port. An IPv4 address that
+// arrived on an IPv6 socket is converted to plain IPv4.
 func parsePeer(text string) netip.Addr {
 	var address netip.Addr
 	if strings.HasPrefix(text, "[") || strings.Count(text, ":") == 1 {

@@ -5,7 +5,7 @@ import (
 	"landfall/internal/api/httpapi"
 )
 
-// purgeMetrics show what servers take away by themselves, and that they do.
+// purgeMetrics returns the metrics about purging.
 func (a *App) purgeMetrics(s *statsReader) []httpapi.LabelledMetric {
 	figures := func() landfall.PurgeFigures {
 		return a.upkeep.PurgeFigures()

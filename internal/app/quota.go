@@ -7,11 +7,11 @@ import (
 	"landfall/internal/lib/limits"
 )
 
-// bytesEvery is how exactly the bytes of a day are counted over all servers.
+// bytesEvery is how often the servers store and exchange the bytes of a day.
 const bytesEvery = limits.QuotaFlush
 
-// keepBytes writes down now and then what organisations have sent, and once
-// more at the end.
+// keepBytes stores at intervals, and once more at shutdown, how many bytes
+// organisations have sent.
 func (a *App) keepBytes(ctx context.Context) {
 	for ended := false; !ended; {
 		select {

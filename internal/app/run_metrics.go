@@ -7,12 +7,14 @@ import (
 	"landfall/internal/service/run"
 )
 
-// AdvanceRuns takes runs forward until the context ends, as Run does too.
+// AdvanceRuns works on runs until the context ends. Run does the same for a whole
+// server.
 func (a *App) AdvanceRuns(ctx context.Context) { a.runs.Run(ctx) }
 
-// runReadings shows what this replica does for runs.
+// runReadings returns the metrics of this replica's work on runs.
 func (a *App) runReadings() []httpapi.FuncMetric {
-	// It asks when it is read: the figures are declared before there is a conductor.
+	// Use a.runs only when a metric is read: metrics are declared before the
+	// runner exists.
 	reading := func(name, help string, counts bool, read func(run.Figures) int64) httpapi.FuncMetric {
 		return httpapi.FuncMetric{Name: name, Help: help, Counts: counts, Read: func() float64 { return float64(read(a.runs.Figures())) }}
 	}

@@ -14,11 +14,11 @@ import (
 	"landfall/internal/store/engine"
 )
 
-// variableForm is compiled once: settings are bound again for every command that
-// has them as flags, which are nearly all, whenever the program starts.
+// variableForm is compiled once, because nearly every command binds the settings
+// again at startup.
 var variableForm = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}$`)
 
-// optional lets a setting be empty, which means that it is off.
+// optional also accepts an empty value, which turns the setting off.
 func optional(check func(string) error) func(string) error {
 	return func(text string) error {
 		if text == "" {
@@ -28,10 +28,10 @@ func optional(check func(string) error) func(string) error {
 	}
 }
 
-// anything is for names that only their use can prove wrong.
+// anything accepts every value, for names that can only be checked by using them.
 func anything(string) error { return nil }
 
-// choice allows a few words, which the refusal lists.
+// choice accepts a few words, which the error lists.
 func choice(allowed ...string) func(string) error {
 	return func(text string) error {
 		if slices.Contains(allowed, text) {
@@ -41,8 +41,7 @@ func choice(allowed ...string) func(string) error {
 	}
 }
 
-// checkAddress wants a port that is a number: names of services differ from
-// machine to machine.
+// checkAddress requires a numeric port: service names differ between machines.
 func checkAddress(text string) error {
 	_, port, err := net.SplitHostPort(text)
 	if err == nil {
@@ -54,21 +53,21 @@ func checkAddress(text string) error {
 	return nil
 }
 
-// checkDocuments looks at the form alone: whether there are credentials for it
-// is a question for the server, not for every command that reads settings.
+// checkDocuments checks only the form. Only the server needs the credentials, not
+// every command that reads settings.
 func checkDocuments(text string) error {
 	_, err := filestore.OpenLocations(text)
 	return err
 }
 
-// checkDatabase never repeats the value: it may hold a password.
+// checkDatabase never repeats the value, because it may contain a password.
 func checkDatabase(text string) error {
 	_, err := engine.Parse(text)
 	return err
 }
 
-// checkBaseURL refuses what links could not be made of. The sentence does not
-// repeat the value, which may hold a password.
+// checkBaseURL refuses URLs that links cannot be built from. The error does not
+// repeat the value, which may contain a password.
 func checkBaseURL(text string) error {
 	base, err := url.Parse(text)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" ||

@@ -4,7 +4,7 @@ package app
 
 import "syscall"
 
-// freeSpace says how many bytes a folder can still take.
+// freeSpace returns how many bytes are free for a folder.
 func freeSpace(folder string) (free uint64, known bool) {
 	var stat syscall.Statfs_t
 	if syscall.Statfs(folder, &stat) != nil {

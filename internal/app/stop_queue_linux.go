@@ -5,11 +5,11 @@ import (
 	"syscall"
 )
 
-// stopQueue lets nobody new into a listener's queue, while those who are in it can
-// still be accepted. Closing a listener at once would reset their connections,
-// some of them with a request already sent. The kernel has no call for this, so
-// a packet filter that drops everything stands in the door; who knocks now
-// meets a closed port at the second try.
+// stopQueue keeps new connections out of a listener's queue, while those in it
+// can still be accepted. Closing the listener at once would reset them, some with
+// a request already sent. The kernel has no call for this, so we attach a packet
+// filter that drops everything. A new caller finds the port closed at its second
+// attempt.
 func stopQueue(listener net.Listener) {
 	socket, ok := listener.(syscall.Conn)
 	if !ok {
@@ -21,7 +21,7 @@ func stopQueue(listener net.Listener) {
 	}
 	dropAll := []syscall.SockFilter{{Code: syscall.BPF_RET | syscall.BPF_K}}
 	_ = raw.Control(func(fd uintptr) {
-		// Without the filter the end is merely a little less gentle.
+		// Without the filter, the shutdown may reset a few connections.
 		_ = syscall.AttachLsf(int(fd), dropAll) //nolint:staticcheck // a whole module for one call is no better
 	})
 }

@@ -4,5 +4,5 @@ package app
 
 import "net"
 
-// stopQueue does nothing where the kernel offers no way to empty a queue first.
+// stopQueue does nothing on systems that cannot drain the queue first.
 func stopQueue(net.Listener) {}

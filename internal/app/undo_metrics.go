@@ -9,8 +9,8 @@ import (
 	"landfall/internal/api/httpapi"
 )
 
-// undoFigures remembers what was taken back. Operators do that beside the
-// servers, so the database is asked, though not for every reading.
+// undoFigures caches how many undos there were. Operators undo accounts without
+// the server, so it reads them from the database, but not for every metric.
 type undoFigures struct {
 	store landfall.Transactor
 	lock  sync.Mutex
@@ -18,15 +18,16 @@ type undoFigures struct {
 	times map[string]float64
 }
 
-// Figures of undos are asked for rarely and cost a query each, so they may be a
-// little old, and nobody waits long for them.
+// The figures are rarely needed and cost a query each, so they may be a little
+// old, and the query has a short timeout.
 const (
 	undoFiguresAge  = 10 * time.Second
 	undoFiguresWait = 2 * time.Second
 	undoneOutcome   = "undone"
 )
 
-// read gives how often an outcome came; what is not known now is as it was.
+// read returns how often an outcome occurred. If the database is unavailable, it
+// returns the previous count.
 func (f *undoFigures) read(outcome string) float64 {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -39,8 +40,8 @@ func (f *undoFigures) read(outcome string) float64 {
 			if err != nil {
 				return err
 			}
-			// A map of its own, put in place as a whole: a failure leaves the former
-			// figures alone.
+			// Replace the map as a whole, so that a failure keeps the previous
+			// figures.
 			f.times = map[string]float64{undoneOutcome: float64(undone)}
 			for reason, count := range kept {
 				f.times[string(reason)] = float64(count)
@@ -51,7 +52,7 @@ func (f *undoFigures) read(outcome string) float64 {
 	return f.times[outcome]
 }
 
-// undoReadings are the figures about accounts that were taken back or kept.
+// undoReadings returns the metrics about undos and refused undos.
 func (a *App) undoReadings() []httpapi.FuncMetric {
 	figures := &undoFigures{store: a.store}
 	outcomes := []string{undoneOutcome}

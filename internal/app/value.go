@@ -13,16 +13,17 @@ import (
 	"landfall/internal/outbound/guard"
 )
 
-// value is one setting's place, able to read and write its text.
+// value is the variable of one setting, which can be set from text and written as
+// text.
 type value interface {
 	set(text string) error
 	text() string
-	kind() string // shown in the help behind the flag's name
+	kind() string // shown in the help after the flag's name
 	reset()       // to the default
 }
 
-// binding is the one implementation: a target, its default, how it is read and
-// how it is written.
+// binding implements value: a target, its default, and how to parse and format
+// it.
 type binding[T any] struct {
 	target   *T
 	fallback T
@@ -31,7 +32,7 @@ type binding[T any] struct {
 	format   func(T) string
 }
 
-// set leaves the old value where the new one is refused.
+// set keeps the old value if the new one is invalid.
 func (p binding[T]) set(text string) error {
 	parsed, err := p.parse(text)
 	if err == nil {
@@ -44,14 +45,15 @@ func (p binding[T]) text() string { return p.format(*p.target) }
 func (p binding[T]) kind() string { return p.kindName }
 func (p binding[T]) reset()       { *p.target = p.fallback }
 
-// textSetting takes what its check takes. The check never repeats the value.
+// textSetting accepts what its check accepts. The check never repeats the value.
 func textSetting(target *string, standard string, check func(string) error) value {
 	return binding[string]{target, standard, "text",
 		func(text string) (string, error) { return text, check(text) },
 		func(text string) string { return text }}
 }
 
-// namesSetting is a list of words with commas between them; its refusal repeats none.
+// namesSetting accepts a comma-separated list of words; its error repeats none of
+// them.
 func namesSetting(target *[]string, form *regexp.Regexp, want string) value {
 	return binding[[]string]{target, nil, "names",
 		func(text string) ([]string, error) {
@@ -68,19 +70,19 @@ func namesSetting(target *[]string, form *regexp.Regexp, want string) value {
 		func(found []string) string { return strings.Join(found, ",") }}
 }
 
-// secretKind marks settings whose value is shown to nobody.
+// secretKind marks settings whose value is never shown.
 const secretKind = "secret"
 
-// secretSetting takes anything and gives nothing back, so that neither the help nor
-// the handbook can show it.
+// secretSetting accepts anything and never returns it, so that neither the help
+// nor the handbook can show it.
 func secretSetting(target *string) value {
 	return binding[string]{target, "", secretKind,
 		func(text string) (string, error) { return text, nil },
 		func(string) string { return "" }}
 }
 
-// boolSetting takes the two words and nothing that merely looks like them: "no" and
-// "0" mean different things to different people.
+// boolSetting accepts only true and false, because "no" and "0" mean different
+// things to different people.
 func boolSetting(target *bool, standard bool) value {
 	return binding[bool]{target, standard, "bool",
 		func(text string) (bool, error) {
@@ -91,7 +93,7 @@ func boolSetting(target *bool, standard bool) value {
 		}, strconv.FormatBool}
 }
 
-// durationSetting takes times within bounds, both of which the refusal names.
+// durationSetting accepts durations within limits, which the error names.
 func durationSetting(target *time.Duration, standard, low, high time.Duration) value {
 	return binding[time.Duration]{target, standard, "duration",
 		func(text string) (time.Duration, error) {
@@ -103,7 +105,7 @@ func durationSetting(target *time.Duration, standard, low, high time.Duration) v
 		}, formatDuration}
 }
 
-// countSetting takes whole numbers within bounds.
+// countSetting accepts whole numbers within limits.
 func countSetting(target *int, standard, low, high int) value {
 	return binding[int]{target, standard, "number",
 		func(text string) (int, error) {
@@ -115,7 +117,8 @@ func countSetting(target *int, standard, low, high int) value {
 		}, strconv.Itoa}
 }
 
-// sizeSetting takes bytes within bounds, with a binary unit or without.
+// sizeSetting accepts a number of bytes within limits, with or without a binary
+// unit.
 func sizeSetting(target *int64, standard, low, high int64) value {
 	return binding[int64]{target, standard, "size",
 		func(text string) (int64, error) {
@@ -127,7 +130,7 @@ func sizeSetting(target *int64, standard, low, high int64) value {
 		}, formatSize}
 }
 
-// memorySetting takes a size, or a word for what to do without one.
+// memorySetting accepts a size, or a word that replaces one.
 func memorySetting(target *int64) value {
 	const low, high = 64 << 20, 1 << 40
 	words := map[string]int64{"auto": autoMemory, "off": 0}
@@ -151,7 +154,7 @@ func memorySetting(target *int64) value {
 		}}
 }
 
-// levelSetting takes the names of the log's own levels.
+// levelSetting accepts the names of the slog levels.
 func levelSetting(target *slog.Level, standard slog.Level) value {
 	levels := map[string]slog.Level{
 		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
@@ -166,12 +169,12 @@ func levelSetting(target *slog.Level, standard slog.Level) value {
 		}, func(level slog.Level) string { return strings.ToLower(level.String()) }}
 }
 
-// proxiesSetting takes addresses and networks with commas between them.
+// proxiesSetting accepts a comma-separated list of addresses and networks.
 func proxiesSetting(target *proxies) value {
 	return binding[proxies]{target, nil, "networks", parseProxies, proxies.String}
 }
 
-// prefixesSetting takes networks that calls may go out to.
+// prefixesSetting accepts networks that outbound calls may reach.
 func prefixesSetting(target *[]netip.Prefix) value {
 	return binding[[]netip.Prefix]{target, nil, "networks",
 		func(text string) ([]netip.Prefix, error) {
@@ -189,18 +192,18 @@ func prefixesSetting(target *[]netip.Prefix) value {
 		}}
 }
 
-// ParseDuration reads what time.ParseDuration reads, and days: 90d.
+// ParseDuration accepts what time.ParseDuration accepts, and days: 90d.
 func ParseDuration(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
-		// So many days fit into a duration, whatever the digits are, and a sign is
-		// refused.
+		// With 16 bits the result always fits into a duration, and ParseUint
+		// refuses a sign.
 		number, err := strconv.ParseUint(days, 10, 16)
 		return time.Duration(number) * day, err
 	}
 	return time.ParseDuration(text)
 }
 
-// formatDuration writes a time as a person would type it: 2m, not 2m0s.
+// formatDuration formats a duration as people type it: 2m, not 2m0s.
 func formatDuration(length time.Duration) string {
 	if length >= day && length%day == 0 {
 		return strconv.Itoa(int(length/day)) + "d"
@@ -215,13 +218,15 @@ func formatDuration(length time.Duration) string {
 	return written
 }
 
-// units are tried from the largest, so that a size is shown in the one it was meant in.
+// units are ordered from the largest, so that a size is shown in the unit it was
+// given in.
 var units = []struct {
 	name  string
 	bytes int64
 }{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"", 1}}
 
-// parseSize keeps to 32 bits before the unit, so that no product overflows.
+// parseSize limits the number to 32 bits, so that multiplying by the unit cannot
+// overflow.
 func parseSize(text string) (int64, error) {
 	for _, unit := range units {
 		if digits, ok := strings.CutSuffix(text, unit.name); ok {
@@ -232,7 +237,7 @@ func parseSize(text string) (int64, error) {
 	return 0, strconv.ErrSyntax
 }
 
-// formatSize uses the largest unit that leaves a whole number.
+// formatSize uses the largest unit that gives a whole number.
 func formatSize(bytes int64) string {
 	for _, unit := range units {
 		if bytes%unit.bytes == 0 && bytes >= unit.bytes {

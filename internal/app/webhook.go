@@ -14,7 +14,7 @@ import (
 	"landfall/internal/outbound/webhook"
 )
 
-// webhookKeys reads the keys that webhooks' secrets are derived from.
+// webhookKeys reads the keys from which the webhooks' secrets are derived.
 func (s Settings) webhookKeys() (webhook.Keys, error) {
 	text := s.WebhookKey
 	if s.WebhookKeyFile != "" {
@@ -33,8 +33,8 @@ func (s Settings) webhookKeys() (webhook.Keys, error) {
 	return keys, nil
 }
 
-// NewSender makes what delivers to webhooks, for the server and for an operator
-// who tries one out.
+// NewSender creates the webhook sender, for the server and for an operator who
+// tests a webhook.
 func NewSender(settings Settings) (*webhook.Sender, error) {
 	keys, err := settings.webhookKeys()
 	if err != nil {
@@ -49,11 +49,11 @@ func NewSender(settings Settings) (*webhook.Sender, error) {
 	}), nil
 }
 
-// metricsMaxAge is how old the figures of webhooks may be when metrics are read.
+// metricsMaxAge is how old cached webhook figures may be when metrics are read.
 const metricsMaxAge = 5 * time.Second
 
-// webhookReadings shows how webhooks are doing: what this replica did, and what
-// there is to do for all of them.
+// webhookReadings returns the metrics about webhooks: the work of this replica,
+// and the backlog of all replicas.
 func (a *App) webhookReadings() []httpapi.FuncMetric {
 	var mu sync.Mutex
 	var figures landfall.WebhookFigures
@@ -66,8 +66,8 @@ func (a *App) webhookReadings() []httpapi.FuncMetric {
 				if found, err := a.webhookStats(); err == nil {
 					figures = found
 				}
-				// After a failure as well: a database that is away is not asked anew
-				// for each figure.
+				// Set it after a failure too, so that an unavailable database is not
+				// queried again for each metric.
 				read = time.Now()
 			}
 			return get(figures)
@@ -75,7 +75,7 @@ func (a *App) webhookReadings() []httpapi.FuncMetric {
 	}
 	count := func(get func(webhook.Counts) int64) func() float64 {
 		return func() float64 {
-			// The figures are declared before there is anything that delivers.
+			// The metrics are declared before the webhook dispatcher exists.
 			if a.webhooks == nil {
 				return 0
 			}
@@ -111,7 +111,7 @@ func (a *App) webhookReadings() []httpapi.FuncMetric {
 	}
 }
 
-// webhookStats asks the database how webhooks are doing.
+// webhookStats reads the state of the webhooks from the database.
 func (a *App) webhookStats() (landfall.WebhookFigures, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), metricsMaxAge)
 	defer cancel()
