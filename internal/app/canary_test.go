@@ -120,8 +120,9 @@ func (w *world) filesWith(t *testing.T, word string, folders ...string) (found [
 	return found
 }
 
-// serverFilesWith searches PostgreSQL's tables, indexes, log, temporary files and
-// output. PostgreSQL searches its files itself, because only it may read them.
+// serverFilesWith searches PostgreSQL's tables, indexes, write-ahead log, temporary
+// files and server log. PostgreSQL searches them itself, because only it may read
+// its files.
 func (w *world) serverFilesWith(t *testing.T, word string) (found []string) {
 	t.Helper()
 	database, err := sql.Open("pgx", w.database)

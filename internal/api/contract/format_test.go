@@ -32,8 +32,8 @@ func TestEmail(t *testing.T) {
 	}
 }
 
-// TestPlainBritishNumbersArePossible proves the short way equal to the
-// library: whatever it accepts, the library accepts.
+// TestPlainBritishNumbersArePossible checks that the library accepts every number
+// that the fast path accepts.
 func TestPlainBritishNumbersArePossible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		digits := rapid.StringMatching(`[1-9] ?([0-9] ?){8}[0-9]`).Draw(t, "digits")
@@ -67,7 +67,7 @@ func TestPhone(t *testing.T) {
 		{"+1 650 253 0000 extension 7", "GB", true}, {"123 x12", "GB", false},
 	}
 	for _, c := range cases {
-		for range 2 { // the second answer comes from memory
+		for range 2 { // the second result comes from the cache
 			if got := phoneSyntax(c.text) && possiblePhone(c.text, c.region); got != c.want {
 				t.Errorf("%q in %s: %v", c.text, c.region, got)
 			}
@@ -135,7 +135,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestListsAgreeWithTheLibrary keeps typing mistakes out of the two lists.
+// TestListsAgreeWithTheLibrary finds typing mistakes in the two lists.
 func TestListsAgreeWithTheLibrary(t *testing.T) {
 	if len(countrySet) != 249 {
 		t.Errorf("%d countries", len(countrySet))
@@ -146,7 +146,7 @@ func TestListsAgreeWithTheLibrary(t *testing.T) {
 			t.Errorf("no country: %s", text)
 		}
 	}
-	younger := setOf("MRU SLE VED VES XCG ZWG") // than the library's table
+	younger := setOf("MRU SLE VED VES XCG ZWG") // codes newer than the library's table
 	for text := range currencySet {
 		if _, err := iso.ParseISO(text); err != nil && !younger[text] {
 			t.Errorf("no currency: %s", text)

@@ -60,7 +60,7 @@ func TestTheQuickWayIsTakenBySoundBodiesAlone(t *testing.T) {
 		`{"name":"a\u00e9\"b","words":["\\"]}`:                    false,
 		`{"name":"é","amount":-0.5,"rate":1e2}`:                   false,
 		`{"name":"x","any":{"a":[1,-2.5E+3,null,true,false,{}]}}`: false,
-		`{"name":3}`:              false, // a wrong shape has a place of its own
+		`{"name":3}`:              false, // a wrong shape is reported with its own path
 		`{"name":"x"} x`:          false,
 		`{"name":"x","nam":1}`:    true,
 		`{"name":"x",}`:           true,
@@ -90,7 +90,7 @@ func TestTheQuickWayIsTakenBySoundBodiesAlone(t *testing.T) {
 		`{"name":"x","flag":`:     true,
 		`{"names":"x"}`:           true,
 		`{"name" :"x"}`:           false,
-		`{"count":1,"name":"x"}`:  false, // in another order than the table's
+		`{"count":1,"name":"x"}`:  false, // not in table order
 		`{3:"x"}`:                 true,
 		`{"name":"x","name":"y"}`: true,
 		`{"any":` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`: true,

@@ -16,7 +16,7 @@ func TestPeek(t *testing.T) {
 		`{"x":{"a":"9","y":"}"},"a":"1","b":"2"}`:           "1|2",
 		`{"x":"\"a\":\\","a":"1","b":"2"}`:                  "1|2",
 		`{"\u0061":"\u0031","b":"é\n"}`:                     "1|é\n",
-		`{"a":"1","b":"2", broken`:                          "1|2", // refused by whoever reads it
+		`{"a":"1","b":"2", broken`:                          "1|2", // refused when it is read
 		`{"a":"1"}`:                                         "",
 		`{"a":1,"b":"2"}`:                                   "",
 		`{"a":null,"b":"2","c":true}`:                       "",

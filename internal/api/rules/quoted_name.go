@@ -30,7 +30,7 @@ const nameLookahead = 8
 // fields out. This avoids searching the end of the name and looking it up. If
 // the name is another one, expectName returns -1 and reads nothing.
 func (t *lexer) expectName(labels []quotedName, from int) int {
-	if t.kind != '"' { // the decoder never says so
+	if t.kind != '"' { // always true with the decoder
 		return -1
 	}
 	rest := t.text[t.next:]

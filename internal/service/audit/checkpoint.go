@@ -25,7 +25,7 @@ type Checkpoint struct {
 	Position  int64  `json:"place"`
 	Hash      string `json:"hash"`
 	At        string `json:"at"`
-	Key       string `json:"key,omitempty"` // which one signed
+	Key       string `json:"key,omitempty"` // name of the signing key
 	Signature string `json:"signature,omitempty"`
 }
 

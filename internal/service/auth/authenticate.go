@@ -89,7 +89,7 @@ func bearer(header []string) (string, error) {
 	return text, nil
 }
 
-// cachedToken is who a token identifies, and until when.
+// cachedToken is the principal that a token identifies, and when it expires.
 type cachedToken struct {
 	good      bool // false: an unknown or invalid token
 	principal landfall.Principal

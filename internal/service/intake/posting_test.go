@@ -45,7 +45,7 @@ func TestNotesEndToEnd(t *testing.T) {
 			{x, "exists"}, // without a time it matches any X
 			{x2, "created"},
 			{x1, "exists"},
-			{`{"body":"X","created_at":"2025-01-02T00:00:00.9Z"}`, "exists"}, // kept to the second
+			{`{"body":"X","created_at":"2025-01-02T00:00:00.9Z"}`, "exists"}, // stored to the second
 			{x + "," + `{"body":"Y"},{"body":"Y"},{"body":"y"}`, "exists created exists created"},
 			{`{"document_paths":[{"document_path":"a"},{"document_path":"b"}]}`, "created"},
 			{`{"document_paths":[{"document_path":"b"},{"document_path":"a"}]}`, "exists"},

@@ -203,8 +203,8 @@ func TestPlacesAreShared(t *testing.T) {
 			t.Fatal("refused although nobody else wants a place")
 		}
 	}
-	// As soon as another organisation wants slots, it gets no new ones beyond its
-	// half.
+	// As soon as another organisation wants slots, the first gets no new ones
+	// beyond its half.
 	if !take(modest) {
 		t.Error("the modest one is refused")
 	}

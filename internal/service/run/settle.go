@@ -54,7 +54,7 @@ func transient(err error) bool {
 }
 
 // send writes a settlement, and retries while the database is unavailable and
-// the leases may be alive. Retrying is safe: what was written is left alone.
+// the leases may be alive. Retrying is safe: an outcome is not written twice.
 func (b *batch) send(ctx context.Context, settlement landfall.Settlement) (landfall.SettleResult, error) {
 	end := time.Now().Add(b.shorterLease())
 	for pause := firstSettlePause; ; pause = min(2*pause, maxSettlePause) {

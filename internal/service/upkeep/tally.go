@@ -10,11 +10,11 @@ import (
 
 // TallyStore keeps the sums of each supplier's accounts as rows that are only added.
 type TallyStore interface {
-	// LongTallies returns the suppliers that have more than so many rows, and far more
-	// than their sums need.
+	// LongTallies returns the suppliers that have more than the given number of rows,
+	// and far more than their sums need.
 	LongTallies(ctx context.Context, rows int) ([]int64, error)
-	// CompactTally replaces the oldest rows of a supplier by their sums. It reports how
-	// many rows there are fewer, and whether another step is worthwhile.
+	// CompactTally replaces the oldest rows of a supplier by their sums. It returns how
+	// many rows it removed, and whether another step is worthwhile.
 	CompactTally(ctx context.Context, supplier int64) (removed int, more bool, err error)
 }
 
