@@ -29,7 +29,7 @@ type server struct {
 // newServer listens on an address with the limits of the settings.
 func newServer(ctx context.Context, address string, handler http.Handler, settings Settings, log *slog.Logger) (*server, error) {
 	var config net.ListenConfig
-	config.SetMultipathTCP(false) // its sockets take no filter; see shut
+	config.SetMultipathTCP(false) // its sockets take no filter; see stopQueue
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
