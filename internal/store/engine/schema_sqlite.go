@@ -3,12 +3,36 @@ package engine
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"time"
 
 	"github.com/pressly/goose/v3"
 )
 
-// upgrade brings the file's schema up to date, or refuses the file.
+// upgrade brings the file's schema up to date, or refuses the file. The first
+// connections to a new file switch it to WAL. SQLite does not wait while another
+// connection does the same but reports at once that the file is busy, so
+// upgrade tries again for as long as it would wait for a lock.
 func (f sqliteFile) upgrade(ctx context.Context, options Options, locked bool) error {
+	until := time.Now().Add(options.Limits.Lock)
+	for {
+		err := f.upgradeOnce(ctx, options, locked)
+		var fault *Fault
+		if !errors.As(err, &fault) || fault.code != sqliteBusy || time.Now().After(until) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(busyPause):
+		}
+	}
+}
+
+// busyPause is the pause before upgrade tries a busy file again.
+const busyPause = 10 * time.Millisecond
+
+func (f sqliteFile) upgradeOnce(ctx context.Context, options Options, locked bool) error {
 	s, err := f.schema(ctx, options, options.ApplySchema)
 	if err != nil {
 		return err
