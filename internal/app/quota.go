@@ -21,7 +21,7 @@ func (a *App) keepBytes(ctx context.Context) {
 		}
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), keyUseTimeout)
 		if err := a.quota.FlushBytes(last); err != nil {
-			a.log.Warn("what organisations have sent is not written down yet", "error", err)
+			a.log.Warn("cannot record the bytes that organisations sent; trying again", "error", err)
 		}
 		cancel()
 	}
