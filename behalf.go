@@ -17,7 +17,7 @@ func OnBehalfOf(ctx context.Context) string {
 	return organisation
 }
 
-type patience struct{}
+type background struct{}
 
 // Turns shares the processors among background work.
 type Turns interface {
@@ -25,21 +25,21 @@ type Turns interface {
 	Enter(ctx context.Context) (leave func())
 }
 
-// Patiently marks background work in a context. Such work takes turns at the
+// InBackground marks background work in a context. Such work takes turns at the
 // processors and has a queue of its own at the database, so that interactive
 // requests go first.
-func Patiently(ctx context.Context, turns Turns) context.Context {
-	return context.WithValue(ctx, patience{}, turns)
+func InBackground(ctx context.Context, turns Turns) context.Context {
+	return context.WithValue(ctx, background{}, turns)
 }
 
-// Patient reports whether a context is marked as background work.
-func Patient(ctx context.Context) bool { return ctx.Value(patience{}) != nil }
+// IsBackground reports whether a context is marked as background work.
+func IsBackground(ctx context.Context) bool { return ctx.Value(background{}) != nil }
 
 // Turn waits for a turn at the processors if the context is marked as
 // background work; otherwise it does not wait. The returned function ends the
 // turn.
 func Turn(ctx context.Context) (leave func()) {
-	if turns, has := ctx.Value(patience{}).(Turns); has {
+	if turns, has := ctx.Value(background{}).(Turns); has {
 		return turns.Enter(ctx)
 	}
 	return func() {}

@@ -56,8 +56,8 @@ type App struct {
 	api        *httpapi.API
 	draining   atomic.Bool
 	shutdown   chan struct{} // closed when the shutdown starts
-	main       *server
-	ops        *server // nil when off
+	main       *httpServer
+	ops        *httpServer // nil when off
 	// telemetry is nil when no collector is configured.
 	telemetry *telemetry.Telemetry
 }
@@ -104,20 +104,20 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	})
 	app.webhooks = webhook.NewDispatcher(store, webhook.DispatcherOptions{Sender: sender, Watcher: app.logWatcher, Log: log.Logger, Lease: settings.WebhookLease})
 	interactive := new(admission.Activity)
-	desk := intake.New(store, intake.Options{
+	service := intake.New(store, intake.Options{
 		Lease: settings.ClaimLease, ServiceLimit: settings.ConcurrencyLimit,
-		Files: files, Verifier: app.vendors, Quota: app.quota, Tide: app.logWatcher, MailDelay: settings.Mail.Delay,
+		Files: files, Verifier: app.vendors, Quota: app.quota, Watcher: app.logWatcher, MailDelay: settings.Mail.Delay,
 	})
-	app.runs = run.New(store, desk, run.Options{
+	app.runs = run.New(store, service, run.Options{
 		Logger: log.Logger, Lease: settings.ClaimLease, Interactive: interactive,
 	})
 	var pages http.Handler
 	if settings.Console {
-		app.openConsole(desk)
+		app.openConsole(service)
 		pages = app.console
 	}
 	app.api = httpapi.New(httpapi.Options{
-		Answers:       answer.New(desk, app.runs, metrics.Count).WithBaseURL(settings.BaseURL),
+		Answers:       answer.New(service, app.runs, metrics.Count).WithBaseURL(settings.BaseURL),
 		Authenticator: app.gate,
 		Quota:         app.quota,
 		Token: graphql.New(app.issuer, graphql.Options{

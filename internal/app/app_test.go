@@ -20,20 +20,20 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// running is a listening program, started as the command starts it.
-type running struct {
+// testServer is a listening program, started as the command starts it.
+type testServer struct {
 	*world
 	base string
 	stop context.CancelFunc
 	done chan error
 }
 
-func start(t *testing.T, database string, change func(*app.Settings)) *running {
+func startServer(t *testing.T, database string, change func(*app.Settings)) *testServer {
 	t.Helper()
 	return startLogged(t, database, change, logTo(t))
 }
 
-func startLogged(t *testing.T, database string, change func(*app.Settings), log io.Writer) *running {
+func startLogged(t *testing.T, database string, change func(*app.Settings), log io.Writer) *testServer {
 	t.Helper()
 	w := newLoggedWorld(t, database, func(settings *app.Settings) {
 		settings.Listen, settings.OpsListen = "127.0.0.1:0", "127.0.0.1:0"
@@ -47,13 +47,13 @@ func startLogged(t *testing.T, database string, change func(*app.Settings), log 
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &running{w, "http://" + address.String(), stop, make(chan error, 1)}
+	r := &testServer{w, "http://" + address.String(), stop, make(chan error, 1)}
 	go func() { r.done <- w.application.Run(ctx) }()
 	t.Cleanup(stop)
 	return r
 }
 
-func (r *running) request(method, path, body string) *http.Request {
+func (r *testServer) request(method, path, body string) *http.Request {
 	request, err := http.NewRequest(method, r.base+path, strings.NewReader(body))
 	if err != nil {
 		panic(err)
@@ -73,7 +73,7 @@ const stagePath = "/v1/data-import/account-import-process/create-or-update/"
 // its connection is refused before it is sent.
 func TestShutdownLosesNoRequest(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
-		r := start(t, database, nil)
+		r := startServer(t, database, nil)
 		var answered, refused atomic.Int64
 		var callers sync.WaitGroup
 		for caller := range 16 {
@@ -118,7 +118,7 @@ func TestShutdownLosesNoRequest(t *testing.T) {
 // A request that is half sent when shutdown begins is still answered. Meanwhile
 // the program reports that it is not ready and asks callers to disconnect.
 func TestShutdownWaitsForSlowRequests(t *testing.T) {
-	r := start(t, databases["sqlite"](t), func(settings *app.Settings) { settings.ShutdownDelay = 2 * time.Second })
+	r := startServer(t, databases["sqlite"](t), func(settings *app.Settings) { settings.ShutdownDelay = 2 * time.Second })
 	reader, writer := io.Pipe()
 	request := r.request(http.MethodPost, stagePath, "")
 	request.Body = reader
@@ -158,7 +158,7 @@ func TestShutdownWaitsForSlowRequests(t *testing.T) {
 // not cut off.
 func TestLongAnswersOutliveTheReadTimeout(t *testing.T) {
 	tooltest.SkipIfShort(t)
-	r := start(t, databases["sqlite"](t), func(settings *app.Settings) { settings.ReadTimeout = time.Second })
+	r := startServer(t, databases["sqlite"](t), func(settings *app.Settings) { settings.ReadTimeout = time.Second })
 	const rows = 30000
 	fill(t, r, rows)
 	client := &http.Client{Transport: &http.Transport{ReadBufferSize: 1 << 10, DialContext: narrow}}
@@ -193,7 +193,7 @@ func narrow(ctx context.Context, network, address string) (net.Conn, error) {
 }
 
 // fill writes many staged accounts at once, bypassing the store.
-func fill(t *testing.T, r *running, rows int) {
+func fill(t *testing.T, r *testServer, rows int) {
 	t.Helper()
 	r.execute(t, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
 		INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at)

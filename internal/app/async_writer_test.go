@@ -108,17 +108,17 @@ func TestTheLogSaysWhatItLost(t *testing.T) {
 		out.set(func(f *flaky) { f.refuses = false })
 		time.Sleep(time.Second)
 		log.Close()
-		var told struct {
+		var received struct {
 			LostLines float64 `json:"lost_lines"`
 			Cause     string
 			Seconds   float64
 		}
 		all := strings.Split(strings.TrimSpace(out.text.String()), "\n")
-		if err := json.Unmarshal([]byte(all[len(all)-1]), &told); err != nil {
+		if err := json.Unmarshal([]byte(all[len(all)-1]), &received); err != nil {
 			t.Fatal(err)
 		}
-		if told.LostLines != lost || told.Cause != errFull.Error() || told.Seconds <= 0 {
-			t.Errorf("the log confesses %+v, %g were lost", told, lost)
+		if received.LostLines != lost || received.Cause != errFull.Error() || received.Seconds <= 0 {
+			t.Errorf("the log confesses %+v, %g were lost", received, lost)
 		}
 		if len(all) != sent-int(lost)+1 {
 			t.Errorf("%d lines came of %d with %g lost", len(all)-1, sent, lost)

@@ -18,25 +18,25 @@ import (
 func (a *App) openAudit() error {
 	options := audit.Options{Log: a.log.Logger, Every: a.settings.AuditEvery}
 	if a.settings.AuditKeyFile != "" || a.settings.AuditCheckpoints != "" {
-		witness, err := a.settings.witness(a.log)
+		writer, err := a.settings.checkpointWriter(a.log)
 		if err != nil {
 			return SettingError{err}
 		}
-		options.Checkpoints = witness
+		options.Checkpoints = writer
 	}
 	a.chainer = audit.New(a.store, options)
 	return nil
 }
 
-// witness returns the checkpoint writer. If the folder is not writable, the error
+// checkpointWriter returns the checkpoint writer. If the folder is not writable, the error
 // names the setting: the server must not start without its checkpoints.
-func (s Settings) witness(log *Log) (*audit.CheckpointWriter, error) {
+func (s Settings) checkpointWriter(log *Log) (*audit.CheckpointWriter, error) {
 	key, err := s.auditKey()
 	if err != nil {
 		return nil, err
 	}
-	witness, err := audit.NewCheckpointWriter(key, s.AuditCheckpoints, log.Logger)
-	return witness, settingErr("audit-checkpoints", err)
+	writer, err := audit.NewCheckpointWriter(key, s.AuditCheckpoints, log.Logger)
+	return writer, settingErr("audit-checkpoints", err)
 }
 
 // auditKey reads the key that signs checkpoints; nil if none is configured.
@@ -53,11 +53,11 @@ func (s Settings) auditKey() (ed25519.PrivateKey, error) {
 }
 
 // settingErr adds the name of the setting to an error.
-func settingErr(setting string, err error) error {
+func settingErr(settingName string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("setting %s: %w", setting, err)
+	return fmt.Errorf("setting %s: %w", settingName, err)
 }
 
 // maxUnsealed limits the counting of entries that are not chained yet.

@@ -102,8 +102,8 @@ func TestLinesAreAnsweredAsSingleCalls(t *testing.T) {
 				}
 			}
 			t.Log(kind, query, statuses)
-			told, _ := json.Marshal(statuses)
-			if want := fmt.Sprintf(`{"summary":{"lines":%d,"statuses":%s,"complete":true}}`, lines, told); summary != want {
+			received, _ := json.Marshal(statuses)
+			if want := fmt.Sprintf(`{"summary":{"lines":%d,"statuses":%s,"complete":true}}`, lines, received); summary != want {
 				t.Errorf("%s: got %s, want %s", kind, summary, want)
 			}
 		}

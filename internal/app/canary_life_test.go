@@ -25,7 +25,7 @@ import (
 // bird is a service in which one word replaces all personal data. It includes the
 // servers that the service talks to; some of them echo the word.
 type bird struct {
-	*running
+	*testServer
 	word    string
 	sender  *webhook.Sender
 	events  lockedBuffer // the events that webhooks received
@@ -41,7 +41,7 @@ func newBird(t *testing.T, database, word string, log io.Writer, change func(*ap
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.running = startLogged(t, database, func(settings *app.Settings) {
+	b.testServer = startLogged(t, database, func(settings *app.Settings) {
 		settings.WebhookKey, settings.WebhookNetworks, settings.WebhookPlainHTTP = strings.Repeat("k", 40), loopback, true
 		settings.Mail.Server, settings.Mail.TLS, settings.Mail.From = mailtest.Fake(t, b.refuseMails), "none", "us@landfall.example"
 		change(settings)

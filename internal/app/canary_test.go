@@ -165,7 +165,7 @@ func (w *world) serverFilesWith(t *testing.T, word string) (found []string) {
 // line, metric, event or backup.
 func TestNothingPersonalLeavesItsPlace(t *testing.T) {
 	t.Parallel()
-	page := string(read(t, "../../docs/privacy.md"))
+	page := string(readTestFile(t, "../../docs/privacy.md"))
 	onBoth(t, func(t *testing.T, database string) {
 		word, log, folder := newWord(), &lockedBuffer{}, t.TempDir()
 		b := newBird(t, database, word, log, func(settings *app.Settings) { settings.BulkSpool = folder })

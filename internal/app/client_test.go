@@ -159,17 +159,17 @@ func TestClientReadsWhatIsTold(t *testing.T) {
 				t.Fatalf("%+v %v", outcome, err)
 			}
 		}
-		told := 0
+		received := 0
 		for page, err := range c.Follow(ctx, client.EventQuery{Supplier: "NORTH"}) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, event := range page.Events {
 				if event.Type == "account_import.completed" {
-					told++
+					received++
 				}
 			}
-			if told == len(accounts) {
+			if received == len(accounts) {
 				break
 			}
 		}

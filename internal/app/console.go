@@ -18,7 +18,7 @@ import (
 
 // openConsole creates the console. It has no privileges of its own: every
 // signed-in operator uses the operator commands in their own name.
-func (a *App) openConsole(desk *intake.Service) {
+func (a *App) openConsole(service *intake.Service) {
 	a.console = console.New(console.Options{
 		OperatorFor: func(actor string) *operate.Operator {
 			return operate.New(a.store, operate.Options{
@@ -26,7 +26,7 @@ func (a *App) openConsole(desk *intake.Service) {
 				Verifier: a.vendors,
 			})
 		},
-		Intake:        desk,
+		Intake:        service,
 		Sessions:      a.sessions,
 		Files:         a.files,
 		Logger:        a.log.Logger,

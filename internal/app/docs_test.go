@@ -35,11 +35,11 @@ func HandbookTells(t *testing.T, file, about, table string) {
 		t.Fatal(err)
 	}
 	before, rest, ok := strings.Cut(string(text), begin)
-	told, after, closed := strings.Cut(rest, end)
+	received, after, closed := strings.Cut(rest, end)
 	if !ok || !closed {
 		t.Fatalf("%s has no place for the %s", file, about)
 	}
-	if told == table {
+	if received == table {
 		return
 	}
 	if os.Getenv("LANDFALL_TEST_UPDATE") == "" {

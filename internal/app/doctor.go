@@ -77,8 +77,8 @@ const checkTimeout = 15 * time.Second
 
 // Examine checks everything that a server needs and reports each result as it goes. It
 // changes nothing and may run next to a server.
-func Examine(ctx context.Context, settings Settings, told func(Diagnosis)) {
-	d := &doctor{settings, told}
+func Examine(ctx context.Context, settings Settings, received func(Diagnosis)) {
+	d := &doctor{settings, received}
 	if mistakes := Check(settings); len(mistakes) > 0 {
 		for _, err := range mistakes {
 			d.add("settings", Problem, err.Error(), "fix the setting and run 'landfall config check'")

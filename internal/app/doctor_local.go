@@ -55,20 +55,20 @@ func (d *doctor) answers() bool {
 
 // folders checks the other folders that the server writes to.
 func (d *doctor) folders() {
-	for setting, folder := range map[string]string{"bulk-spool": d.settings.BulkSpool, "audit-checkpoints": d.settings.AuditCheckpoints} {
+	for settingName, folder := range map[string]string{"bulk-spool": d.settings.BulkSpool, "audit-checkpoints": d.settings.AuditCheckpoints} {
 		if folder == "" {
 			continue
 		}
-		if setting == "audit-checkpoints" {
+		if settingName == "audit-checkpoints" {
 			folder = filepath.Dir(folder)
 		}
 		probe, err := os.CreateTemp(folder, ".landfall-doctor-*")
 		if err != nil {
-			d.add(setting, Problem, "cannot write to it: "+err.Error(), "create the folder and make it writable for the user of the server")
+			d.add(settingName, Problem, "cannot write to it: "+err.Error(), "create the folder and make it writable for the user of the server")
 			continue
 		}
 		_ = errors.Join(probe.Close(), os.Remove(probe.Name()))
-		d.add(setting, OK, folder+" is writable", "")
+		d.add(settingName, OK, folder+" is writable", "")
 	}
 }
 

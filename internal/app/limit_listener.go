@@ -34,8 +34,8 @@ const (
 type limitListener struct {
 	*net.TCPListener
 	maxOpen      int
-	maxPerSource int     // 0 means no limit
-	proxies      proxies // exempt from maxPerSource
+	maxPerSource int            // 0 means no limit
+	proxies      trustedProxies // exempt from maxPerSource
 	log          *slog.Logger
 	encrypted    bool // with TLS a rejected connection gets no response
 
@@ -48,7 +48,7 @@ type limitListener struct {
 	warnedAt       map[string]time.Time // by message
 }
 
-func newLimitListener(listener *net.TCPListener, most, each int, known proxies, log *slog.Logger) *limitListener {
+func newLimitListener(listener *net.TCPListener, most, each int, known trustedProxies, log *slog.Logger) *limitListener {
 	return &limitListener{
 		TCPListener: listener, maxOpen: most, maxPerSource: each, proxies: known, log: log,
 		rejecting: make(chan struct{}, maxRejecting), sources: map[netip.Prefix]int{}, warnedAt: map[string]time.Time{},

@@ -196,8 +196,8 @@ func TestRunningOutOfDescriptorsIsToldAloud(t *testing.T) {
 	}
 	time.Sleep(100 * time.Millisecond) // more attempts, but no more log lines
 	release()
-	if told := log.count("out of file descriptors"); told != 1 || log.count("level=ERROR") != 1 {
-		t.Errorf("it was told %d times: %s", told, log.text.String())
+	if received := log.count("out of file descriptors"); received != 1 || log.count("level=ERROR") != 1 {
+		t.Errorf("it was told %d times: %s", received, log.text.String())
 	}
 	if d.acceptFailures.Load() < 2 {
 		t.Errorf("%d failures were counted", d.acceptFailures.Load())

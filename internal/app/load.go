@@ -99,7 +99,7 @@ func apply(all []assignment) (settings Settings, mistakes []error) {
 			err := place.set(given.text)
 			// Config files are copied and committed to repositories.
 			if given.file && place.kind() == secretKind {
-				err = fmt.Errorf("secrets are not allowed in the settings file; set %s or %s-file instead", variable(given.name), given.name)
+				err = fmt.Errorf("secrets are not allowed in the settings file; set %s or %s-file instead", variableFor(given.name), given.name)
 			}
 			if err != nil {
 				mistakes = append(mistakes, settingError(given, err))
@@ -141,7 +141,7 @@ func fromFlags(flags *pflag.FlagSet) (all []assignment) {
 	return all
 }
 
-// variable returns the environment variable of a setting.
-func variable(name string) string {
+// variableFor returns the environment variable of a setting.
+func variableFor(name string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }

@@ -32,43 +32,43 @@ type MailSettings struct {
 
 // mailSettings lists the settings about e-mail.
 var mailSettings = []setting{
-	{"smtp-server", "mail server for e-mails to customers, HOST or HOST:PORT; empty to send none", func(s *Settings) value {
+	{"smtp-server", "mail server for e-mails to customers, HOST or HOST:PORT; empty to send none", func(s *Settings) settingValue {
 		return textSetting(&s.Mail.Server, "", optional(checkMailServer))
 	}},
-	{"smtp-tls", "encryption of the connection to the mail server: starttls, tls, or none for a server on this machine", func(s *Settings) value {
+	{"smtp-tls", "encryption of the connection to the mail server: starttls, tls, or none for a server on this machine", func(s *Settings) settingValue {
 		return textSetting(&s.Mail.TLS, string(mail.StartTLS), choice(string(mail.StartTLS), string(mail.TLS), string(mail.NoTLS)))
 	}},
-	{"smtp-ca-file", "PEM file with certificates to trust for the mail server in addition to the system's", func(s *Settings) value {
+	{"smtp-ca-file", "PEM file with certificates to trust for the mail server in addition to the system's", func(s *Settings) settingValue {
 		return textSetting(&s.Mail.CAFile, "", optional(anything))
 	}},
-	{"smtp-user", "user for the login to the mail server, only over TLS; empty for no login", func(s *Settings) value {
+	{"smtp-user", "user for the login to the mail server, only over TLS; empty for no login", func(s *Settings) settingValue {
 		return textSetting(&s.Mail.User, "", optional(anything))
 	}},
-	{"smtp-password-file", "file whose first line is the password of the mail server", func(s *Settings) value {
+	{"smtp-password-file", "file whose first line is the password of the mail server", func(s *Settings) settingValue {
 		return textSetting(&s.Mail.PasswordFile, "", optional(anything))
 	}},
-	{"smtp-password", "password of the mail server; only as an environment variable", func(s *Settings) value {
+	{"smtp-password", "password of the mail server; only as an environment variable", func(s *Settings) settingValue {
 		return secretSetting(&s.Mail.Password)
 	}},
-	{"smtp-timeout", "time for each reply of the mail server", func(s *Settings) value {
+	{"smtp-timeout", "time for each reply of the mail server", func(s *Settings) settingValue {
 		return durationSetting(&s.Mail.Timeout, limits.Mail, 100*time.Millisecond, time.Minute)
 	}},
-	{"smtp-connections", "maximum connections of this process to the mail server", func(s *Settings) value {
+	{"smtp-connections", "maximum connections of this process to the mail server", func(s *Settings) settingValue {
 		return countSetting(&s.Mail.Connections, 4, 1, 64)
 	}},
-	{"mail-from", "sender of e-mails to customers: an address, or Name <address>", func(s *Settings) value {
+	{"mail-from", "sender of e-mails to customers: an address, or Name <address>", func(s *Settings) settingValue {
 		return textSetting(&s.Mail.From, "", optional(checkMailAddress))
 	}},
-	{"mail-reply-to", "address for replies of customers; empty for mail-from", func(s *Settings) value {
+	{"mail-reply-to", "address for replies of customers; empty for mail-from", func(s *Settings) settingValue {
 		return textSetting(&s.Mail.ReplyTo, "", optional(checkMailAddress))
 	}},
-	{"mail-pace", "maximum e-mails per minute of all replicas together", func(s *Settings) value {
+	{"mail-pace", "maximum e-mails per minute of all replicas together", func(s *Settings) settingValue {
 		return countSetting(&s.Mail.PerMinute, 600, 1, 60_000)
 	}},
-	{"mail-delay", "delay between the creation of an account and its e-mail, so that you can undo it first", func(s *Settings) value {
+	{"mail-delay", "delay between the creation of an account and its e-mail, so that you can undo it first", func(s *Settings) settingValue {
 		return durationSetting(&s.Mail.Delay, 0, 0, 30*day)
 	}},
-	{"mail-templates", "folder with your own templates; see docs/mail.md", func(s *Settings) value {
+	{"mail-templates", "folder with your own templates; see docs/mail.md", func(s *Settings) settingValue {
 		return textSetting(&s.Mail.Templates, "", optional(anything))
 	}},
 }

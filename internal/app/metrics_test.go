@@ -38,7 +38,7 @@ func TestMetricsFollowAMigration(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := start(t, fresh(t), nil)
+			r := startServer(t, fresh(t), nil)
 			response, err := http.DefaultClient.Do(r.request(http.MethodPost, stagePath, stageBody("M-1")))
 			if err != nil {
 				t.Fatal(err)
@@ -69,7 +69,7 @@ func TestMetricsFollowAMigration(t *testing.T) {
 }
 
 // metrics reads the metrics from the operator's listener.
-func (r *running) metrics(t *testing.T) string {
+func (r *testServer) metrics(t *testing.T) string {
 	t.Helper()
 	shown := httptest.NewRecorder()
 	r.application.Ops().ServeHTTP(shown, httptest.NewRequest(http.MethodGet, "/metrics", nil))
@@ -88,7 +88,7 @@ var awaited = map[string]string{
 // Every metric of the catalogue exists as soon as a server answers, so that the
 // first occurrence is an increase and not the start of a series.
 func TestEveryMetricIsThereFromTheStart(t *testing.T) {
-	r := start(t, dbtest.SQLite(t), nil)
+	r := startServer(t, dbtest.SQLite(t), nil)
 	shown := r.metrics(t)
 	for _, metric := range r.application.Catalogue() {
 		there := strings.Contains(shown, "# TYPE "+metric.Name+" "+metric.Kind+"\n")

@@ -32,18 +32,18 @@ func TestVendorTroubleIsLoggedOnce(t *testing.T) {
 			t.Fatalf("%s: %s", step.path, answer)
 		}
 	}
-	told := log.String()
-	if strings.Count(told, "payment vendor rejects requests or is failing") != 1 || !strings.Contains(told, "VENDOR_NO_SUCH_VARIABLE") {
-		t.Errorf("the log says:\n%s", told)
+	received := log.String()
+	if strings.Count(received, "payment vendor rejects requests or is failing") != 1 || !strings.Contains(received, "VENDOR_NO_SUCH_VARIABLE") {
+		t.Errorf("the log says:\n%s", received)
 	}
-	if strings.Contains(told, "pm_canary") {
+	if strings.Contains(received, "pm_canary") {
 		t.Error("the log repeats the reference")
 	}
 }
 
 // OPTIONS * must not be answered by net/http, bypassing our handlers.
 func TestNothingAnswersBesidesTheRouteTable(t *testing.T) {
-	r := start(t, databases["sqlite"](t), nil)
+	r := startServer(t, databases["sqlite"](t), nil)
 	connection, err := net.Dial("tcp", strings.TrimPrefix(r.base, "http://"))
 	if err != nil {
 		t.Fatal(err)

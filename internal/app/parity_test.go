@@ -37,19 +37,19 @@ func allStories(t *testing.T) string {
 }
 
 func TestEveryCodeHasAStory(t *testing.T) {
-	told := map[string]bool{}
+	received := map[string]bool{}
 	for _, found := range regexp.MustCompile(`"code": ?"(\w+)"`).FindAllStringSubmatch(allStories(t), -1) {
-		told[found[1]] = true
+		received[found[1]] = true
 	}
 	excused := map[string]bool{}
 	for _, code := range untold {
 		excused[code] = true
-		if told[code] {
+		if received[code] {
 			t.Errorf("%s has a story: it needs no excuse", code)
 		}
 	}
 	for _, entry := range contract.Codes() {
-		if !told[entry.Code] && !excused[entry.Code] {
+		if !received[entry.Code] && !excused[entry.Code] {
 			t.Errorf("no story tells of %s", entry.Code)
 		}
 		delete(excused, entry.Code)

@@ -12,16 +12,16 @@ import (
 	"testing"
 )
 
-// doorman is a minimal fake PostgreSQL server that asks for a password and
+// passwordServer is a minimal fake PostgreSQL server that asks for a password and
 // reports the ones it receives.
-func doorman(t *testing.T) (address string, told chan string) {
+func passwordServer(t *testing.T) (address string, received chan string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { listener.Close() })
-	told = make(chan string, 16)
+	received = make(chan string, 16)
 	go func() {
 		for {
 			connection, err := listener.Accept()
@@ -36,12 +36,12 @@ func doorman(t *testing.T) (address string, told chan string) {
 			if _, err := io.ReadFull(connection, answer); err == nil {
 				password := make([]byte, binary.BigEndian.Uint32(answer[1:])-4)
 				io.ReadFull(connection, password)
-				told <- strings.TrimRight(string(password), "\x00")
+				received <- strings.TrimRight(string(password), "\x00")
 			}
 			connection.Close()
 		}
 	}()
-	return listener.Addr().String(), told
+	return listener.Addr().String(), received
 }
 
 // Every user of the machine can read a password on the command line, so there are
@@ -64,7 +64,7 @@ func TestDatabasePasswordsNeedNoCommandLine(t *testing.T) {
 		"PGPASSFILE":     {"landfall@", nil, map[string]string{"PGPASSFILE": filepath.Join(t.TempDir(), "pgpass")}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			address, told := doorman(t)
+			address, received := passwordServer(t)
 			if passes := test.variables["PGPASSFILE"]; passes != "" {
 				line := address + ":*:landfall:" + strings.NewReplacer(`\`, `\\`, ":", `\:`).Replace(password) + "\n"
 				if err := os.WriteFile(passes, []byte(line), 0o600); err != nil {
@@ -87,7 +87,7 @@ func TestDatabasePasswordsNeedNoCommandLine(t *testing.T) {
 			if err == nil || strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("the end of it: %v", err)
 			}
-			if got := <-told; got != password {
+			if got := <-received; got != password {
 				t.Errorf("the server was told %q", got)
 			}
 		})

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// proxies are the networks whose X-Forwarded-For header is trusted.
-type proxies []netip.Prefix
+// trustedProxies are the networks whose X-Forwarded-For header is trusted.
+type trustedProxies []netip.Prefix
 
 // parseProxies parses a comma-separated list of addresses and networks.
-func parseProxies(text string) (proxies, error) {
-	var known proxies
+func parseProxies(text string) (trustedProxies, error) {
+	var known trustedProxies
 	for part := range strings.SplitSeq(text, ",") {
 		part = strings.TrimSpace(part)
 		if part == "" && text == "" {
@@ -33,7 +33,7 @@ func parseProxies(text string) (proxies, error) {
 }
 
 // String returns the networks in the form that parseProxies accepts.
-func (p proxies) String() string {
+func (p trustedProxies) String() string {
 	parts := make([]string, len(p))
 	for i, network := range p {
 		parts[i] = network.String()
@@ -42,7 +42,7 @@ func (p proxies) String() string {
 }
 
 // has reports whether an address belongs to a known proxy.
-func (p proxies) has(address netip.Addr) bool {
+func (p trustedProxies) has(address netip.Addr) bool {
 	for _, network := range p {
 		if network.Contains(address) {
 			return true
@@ -57,7 +57,7 @@ func (p proxies) has(address netip.Addr) bool {
 // the right is the caller, and the caller may have invented everything left of
 // it. The Forwarded header is ignored: a proxy that does not support it passes on
 // whatever the caller sent.
-func (p proxies) client(r *http.Request) netip.Addr {
+func (p trustedProxies) client(r *http.Request) netip.Addr {
 	address := parsePeer(r.RemoteAddr)
 	if len(p) == 0 {
 		return address
@@ -82,7 +82,7 @@ func (p proxies) client(r *http.Request) netip.Addr {
 
 // encrypted reports whether a request used TLS: to us, or to a known proxy that
 // reports it.
-func (p proxies) encrypted(r *http.Request) bool {
+func (p trustedProxies) encrypted(r *http.Request) bool {
 	return r.TLS != nil || p.has(parsePeer(r.RemoteAddr)) && r.Header.Get("X-Forwarded-Proto") == "https"
 }
 

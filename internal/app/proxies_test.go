@@ -14,7 +14,7 @@ func TestForwardedAddressesCountOnlyFromKnownProxies(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct {
-		known     proxies
+		known     trustedProxies
 		peer      string
 		forwarded []string
 		want      string

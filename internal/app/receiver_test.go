@@ -148,7 +148,7 @@ func tryReceiver(t *testing.T, command *exec.Cmd) {
 // Public libraries in another language can verify and read our deliveries.
 func TestPublicLibrariesVerifyDeliveries(t *testing.T) {
 	folder := tooltest.Node(t, "testdata/receiver")
-	script := read(t, "testdata/receiver/verify.mjs")
+	script := readTestFile(t, "testdata/receiver/verify.mjs")
 	if err := os.WriteFile(filepath.Join(folder, "verify.mjs"), script, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestPublicLibrariesVerifyDeliveries(t *testing.T) {
 	}
 }
 
-func read(t *testing.T, path string) []byte {
+func readTestFile(t *testing.T, path string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {

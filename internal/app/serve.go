@@ -19,26 +19,26 @@ const (
 	headerLimit = 32<<10 - 4<<10
 )
 
-// server is one listener with its handler.
-type server struct {
+// httpServer is one listener with its handler.
+type httpServer struct {
 	http     *http.Server
 	listener *limitListener
 	tls      *credentials // nil: plain HTTP
 }
 
 // newServer listens on an address with the limits of the settings.
-func newServer(ctx context.Context, address string, handler http.Handler, settings Settings, log *slog.Logger) (*server, error) {
+func newServer(ctx context.Context, address string, handler http.Handler, settings Settings, log *slog.Logger) (*httpServer, error) {
 	var config net.ListenConfig
 	config.SetMultipathTCP(false) // its sockets take no filter; see stopQueue
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	pace := pace{start: settings.ReadTimeout, rate: settings.BodyRate, answer: settings.WriteTimeout}
-	return &server{
+	deadlines := bodyDeadlines{start: settings.ReadTimeout, rate: settings.BodyRate, answer: settings.WriteTimeout}
+	return &httpServer{
 		listener: newLimitListener(listener.(*net.TCPListener), settings.MaxConnections, settings.MaxPerSource, settings.Proxies, log), //nolint:forcetypeassert // it was asked to listen on TCP
 		http: &http.Server{
-			Handler:           patient(handler, pace),
+			Handler:           withDeadlines(handler, deadlines),
 			ReadHeaderTimeout: headerTimeout,
 			ReadTimeout:       settings.ReadTimeout,
 			WriteTimeout:      settings.WriteTimeout,
@@ -53,15 +53,15 @@ func newServer(ctx context.Context, address string, handler http.Handler, settin
 }
 
 // secure turns on TLS.
-func (s *server) secure(with *credentials) {
+func (s *httpServer) secure(with *credentials) {
 	s.tls, s.http.TLSConfig, s.listener.encrypted = with, with.server(), true
 }
 
 // address returns the actual address, also for port 0.
-func (s *server) address() net.Addr { return s.listener.Addr() }
+func (s *httpServer) address() net.Addr { return s.listener.Addr() }
 
 // serve serves until drain is called.
-func (s *server) serve() error {
+func (s *httpServer) serve() error {
 	serve := func() error { return s.http.Serve(s.listener) }
 	if s.tls != nil {
 		serve = func() error { return s.http.ServeTLS(s.listener, "", "") }
@@ -77,7 +77,7 @@ const queueTime = limits.ListenQueue
 
 // drain stops new connections, accepts those in the listen queue, and waits for running
 // requests until the context ends. Requests that still run then are aborted.
-func (s *server) drain(ctx context.Context) error {
+func (s *httpServer) drain(ctx context.Context) error {
 	stopQueue(s.listener.TCPListener)
 	time.Sleep(queueTime)
 	if err := s.http.Shutdown(ctx); err != nil {

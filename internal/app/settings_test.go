@@ -160,8 +160,8 @@ func TestVariablesOfAKubernetesServiceAreNoSettings(t *testing.T) {
 func TestNoSettingLooksInjected(t *testing.T) {
 	for _, name := range settingNames() {
 		for _, text := range []string{"", "8080", "tcp://10.0.0.1:8080", "10.0.0.1"} {
-			if isKubernetesVariable(variable(name), text) {
-				t.Errorf("%s=%s is taken for a variable of Kubernetes", variable(name), text)
+			if isKubernetesVariable(variableFor(name), text) {
+				t.Errorf("%s=%s is taken for a variable of Kubernetes", variableFor(name), text)
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 func (a *App) logStartup() {
 	if a.settings.passwordInFlag {
 		a.log.Warn("the command line contains the database password, which every user of this machine can read",
-			"use_instead", "database-password-file or "+variable("database-password"))
+			"use_instead", "database-password-file or "+variableFor("database-password"))
 	}
 	if len(a.settings.ignored) > 0 {
 		a.log.Info("ignoring environment variables that Kubernetes sets for a Service",
@@ -36,8 +36,8 @@ func (a *App) logStartup() {
 }
 
 // warnAboutPlainText warns about a listener that other machines can reach.
-func (a *App) warnAboutPlainText(setting string, address net.Addr, danger string) {
+func (a *App) warnAboutPlainText(settingName string, address net.Addr, danger string) {
 	if tcp, ok := address.(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
-		a.log.Warn("listening without TLS on an address that other machines can reach", "setting", setting, "address", address.String(), "risk", danger)
+		a.log.Warn("listening without TLS on an address that other machines can reach", "setting", settingName, "address", address.String(), "risk", danger)
 	}
 }

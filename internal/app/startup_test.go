@@ -17,12 +17,12 @@ func TestTheStartLineSaysWhatRunsWhere(t *testing.T) {
 		r.stop()
 		<-r.done
 		line := ""
-		for told := range strings.Lines(log.String()) {
-			if strings.Contains(told, "msg=listening ") {
-				line = told
+		for received := range strings.Lines(log.String()) {
+			if strings.Contains(received, "msg=listening ") {
+				line = received
 			}
-			if strings.Contains(told, "level=WARN") {
-				t.Errorf("a warning for nothing: %s", told)
+			if strings.Contains(received, "level=WARN") {
+				t.Errorf("a warning for nothing: %s", received)
 			}
 		}
 		for _, want := range []string{"version=test", app.Settings{Database: database}.DatabaseName(), "address=127.0.0.1:", "ops_address=127.0.0.1:"} {
@@ -40,7 +40,7 @@ func TestListeningWithoutTLSIsLogged(t *testing.T) {
 	}, &log)
 	r.stop()
 	<-r.done
-	if told := log.String(); strings.Count(told, "level=WARN") != 2 || strings.Count(told, "without TLS on an address that other machines can reach") != 2 {
-		t.Errorf("the log says:\n%s", told)
+	if received := log.String(); strings.Count(received, "level=WARN") != 2 || strings.Count(received, "without TLS on an address that other machines can reach") != 2 {
+		t.Errorf("the log says:\n%s", received)
 	}
 }

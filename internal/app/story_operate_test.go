@@ -124,12 +124,12 @@ func (w *world) operate(t *testing.T, line string) {
 		err = w.await(ctx, w.words[words[1]], words[2:]...)
 	case "restart": // restart KEY… : with those encryption keys; the first one encrypts
 		w.shut()
-		w.settings.EncryptionKey = w.vaultKeys(words[1:])
+		w.settings.EncryptionKey = w.encryptionKeys(words[1:])
 		err = w.open(t)
 	case "no-start": // no-start KEY… : SENTENCE: the service refuses to start with those and reports SENTENCE
 		keys, sentence, _ := strings.Cut(strings.TrimPrefix(line, "no-start"), ":")
 		w.shut()
-		w.settings.EncryptionKey = w.vaultKeys(strings.Fields(keys))
+		w.settings.EncryptionKey = w.encryptionKeys(strings.Fields(keys))
 		if failed := w.open(t); failed == nil {
 			err = errors.New("it started")
 		} else if !w.match("…more"+strings.TrimSpace(sentence), failed.Error()) {
@@ -151,8 +151,8 @@ func (w *world) operate(t *testing.T, line string) {
 	time.Sleep(60 * time.Millisecond)
 }
 
-// vaultKeys returns encryption keys by the names that stories use.
-func (w *world) vaultKeys(names []string) string {
+// encryptionKeys returns encryption keys by the names that stories use.
+func (w *world) encryptionKeys(names []string) string {
 	keys := make([]string, len(names))
 	for i, name := range names {
 		word := "vault key " + name

@@ -54,7 +54,7 @@ func tell(t *testing.T, file, database string) {
 		settings.MaxBody, settings.Documents = 64<<10, "file://"+documents
 	})
 	w.documents = documents
-	var last *response
+	var last *storyResponse
 	changed := false
 	for i := range archive.Files {
 		part := &archive.Files[i]
@@ -88,7 +88,7 @@ func tell(t *testing.T, file, database string) {
 
 // send writes a request byte by byte as the story has it. A client library would
 // correct exactly what some stories are about.
-func (w *world) send(t *testing.T, text string) *response {
+func (w *world) send(t *testing.T, text string) *storyResponse {
 	t.Helper()
 	head, body, _ := strings.Cut(text, "\n\n")
 	lines := strings.Split(w.fill(head), "\n")
@@ -136,7 +136,7 @@ func (w *world) send(t *testing.T, text string) *response {
 	if err != nil {
 		t.Fatalf("%s: %v", lines[0], err)
 	}
-	return &response{answer.StatusCode, answer.Header, string(read)}
+	return &storyResponse{answer.StatusCode, answer.Header, string(read)}
 }
 
 // expand replaces what a story cannot contain literally: {{"\xff"}} for bytes
@@ -162,8 +162,8 @@ func (w *world) fill(text string) string {
 	return text
 }
 
-// response is an answer in the form that stories use.
-type response struct {
+// storyResponse is an answer in the form that stories use.
+type storyResponse struct {
 	status int
 	header http.Header
 	body   string
@@ -175,7 +175,7 @@ var worthSaying = []string{"Content-Type", "Allow", "Location", "Link", "Retry-A
 // volatile matches what differs from run to run: tokens, cursors and times.
 var volatile = regexp.MustCompile(`lf[ar]_\w{20,}|20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-func (r *response) String() string {
+func (r *storyResponse) String() string {
 	out := fmt.Sprintln(r.status)
 	for _, name := range worthSaying {
 		if value := r.header.Get(name); value != "" {
@@ -197,8 +197,8 @@ func (r *response) String() string {
 
 // compare returns how an answer differs from the story. JSON bodies are compared
 // byte by byte, ignoring white space between tokens.
-func (w *world) compare(text string, got *response) error {
-	head, body, told := strings.Cut(text, "\n\n")
+func (w *world) compare(text string, got *storyResponse) error {
+	head, body, received := strings.Cut(text, "\n\n")
 	lines := strings.Split(head, "\n")
 	if want, err := strconv.Atoi(lines[0]); err != nil || want != got.status {
 		return fmt.Errorf("status %d, want %s", got.status, lines[0])
@@ -209,7 +209,7 @@ func (w *world) compare(text string, got *response) error {
 			return fmt.Errorf("header %s: %q, want %q", name, got.header.Values(name), value)
 		}
 	}
-	if !told {
+	if !received {
 		return nil
 	}
 	if body == "(empty)" {

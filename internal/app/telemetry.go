@@ -19,16 +19,16 @@ type TelemetrySettings struct {
 
 // telemetrySettings lists the settings about OpenTelemetry.
 var telemetrySettings = []setting{
-	{"otlp-endpoint", "URL of an OpenTelemetry collector that accepts OTLP over HTTP in JSON, such as http://127.0.0.1:4318; empty to send no traces and metrics", func(s *Settings) value {
+	{"otlp-endpoint", "URL of an OpenTelemetry collector that accepts OTLP over HTTP in JSON, such as http://127.0.0.1:4318; empty to send no traces and metrics", func(s *Settings) settingValue {
 		return textSetting(&s.Telemetry.Endpoint, "", optional(checkBaseURL))
 	}},
-	{"otlp-headers", "headers for the collector, name=value separated by commas; only as an environment variable", func(s *Settings) value {
+	{"otlp-headers", "headers for the collector, name=value separated by commas; only as an environment variable", func(s *Settings) settingValue {
 		return secretSetting(&s.Telemetry.Headers)
 	}},
-	{"otlp-trace-percent", "percentage of requests to trace", func(s *Settings) value {
+	{"otlp-trace-percent", "percentage of requests to trace", func(s *Settings) settingValue {
 		return countSetting(&s.Telemetry.TracePercent, 10, 0, 100)
 	}},
-	{"otlp-metrics-every", "interval between metrics", func(s *Settings) value {
+	{"otlp-metrics-every", "interval between metrics", func(s *Settings) settingValue {
 		return durationSetting(&s.Telemetry.MetricsInterval, time.Minute, time.Second, time.Hour)
 	}},
 }

@@ -52,7 +52,7 @@ func (c *collector) has(path, text string) bool {
 func TestTelemetryArrives(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)
-	r := start(t, dbtest.SQLite(t), func(settings *app.Settings) {
+	r := startServer(t, dbtest.SQLite(t), func(settings *app.Settings) {
 		settings.Telemetry = app.TelemetrySettings{Endpoint: c.URL, Headers: "x-collector-key=hush", TracePercent: 100, MetricsInterval: time.Second}
 	})
 	request := r.request(http.MethodPost, stagePath, strings.Replace(stageBody("CANARY-1"), "{}", `{"family_name":"Canary"}`, 1))
@@ -89,7 +89,7 @@ func TestTelemetryArrives(t *testing.T) {
 // An unavailable collector does not delay requests.
 func TestCollectorUnavailable(t *testing.T) {
 	t.Parallel()
-	r := start(t, dbtest.SQLite(t), func(settings *app.Settings) {
+	r := startServer(t, dbtest.SQLite(t), func(settings *app.Settings) {
 		settings.Telemetry = app.TelemetrySettings{Endpoint: "http://127.0.0.1:1", TracePercent: 100, MetricsInterval: time.Second}
 	})
 	response, err := http.DefaultClient.Do(r.request(http.MethodPost, stagePath, stageBody("A-1")))

@@ -23,13 +23,13 @@ type TLSSettings struct {
 
 // tlsSettings lists the settings about TLS.
 var tlsSettings = []setting{
-	{"tls-certificate", "PEM file with the certificate chain of the API, reloaded when it changes; empty for plain HTTP", func(s *Settings) value {
+	{"tls-certificate", "PEM file with the certificate chain of the API, reloaded when it changes; empty for plain HTTP", func(s *Settings) settingValue {
 		return textSetting(&s.TLS.Certificate, "", optional(anything))
 	}},
-	{"tls-key", "PEM file with the private key of the certificate", func(s *Settings) value {
+	{"tls-key", "PEM file with the private key of the certificate", func(s *Settings) settingValue {
 		return textSetting(&s.TLS.Key, "", optional(anything))
 	}},
-	{"tls-client-ca", "PEM file with the authorities that must have issued the certificates of callers; empty to require none", func(s *Settings) value {
+	{"tls-client-ca", "PEM file with the authorities that must have issued the certificates of callers; empty to require none", func(s *Settings) settingValue {
 		return textSetting(&s.TLS.ClientCA, "", optional(anything))
 	}},
 }

@@ -17,12 +17,12 @@ import (
 
 // secured starts a program with TLS and returns the authority that its callers
 // trust.
-func secured(t *testing.T, change func(*app.Settings)) (r *running, authority *tooltest.Authority, certificate, key string) {
+func secured(t *testing.T, change func(*app.Settings)) (r *testServer, authority *tooltest.Authority, certificate, key string) {
 	t.Helper()
 	authority = tooltest.NewAuthority(t)
 	certificate, key = filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
 	authority.Issue(t, "first", certificate, key)
-	r = start(t, dbtest.SQLite(t), func(settings *app.Settings) {
+	r = startServer(t, dbtest.SQLite(t), func(settings *app.Settings) {
 		settings.TLS = app.TLSSettings{Certificate: certificate, Key: key}
 		if change != nil {
 			change(settings)
@@ -81,7 +81,7 @@ func TestCallersSpeakTLS(t *testing.T) {
 // A server without TLS does not tell browsers to require it.
 func TestPlainHTTPPromisesNoTLS(t *testing.T) {
 	t.Parallel()
-	r := start(t, dbtest.SQLite(t), nil)
+	r := startServer(t, dbtest.SQLite(t), nil)
 	response, err := http.Get(r.base + "/healthz")
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 		_, _ = io.Copy(io.Discard, response.Body)
 		return response.TLS.PeerCertificates[0].Subject.CommonName
 	}
-	newcomer := func() string { return ask(trusting(authority, &tls.Config{})) }
+	connect := func() string { return ask(trusting(authority, &tls.Config{})) }
 	if name := ask(steady); name != "first" {
 		t.Fatalf("shown: %s", name)
 	}
@@ -115,11 +115,11 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.Sleep(1100 * time.Millisecond)
-	if name := newcomer(); name != "first" {
+	if name := connect(); name != "first" {
 		t.Errorf("shown with a broken key: %s", name)
 	}
 	authority.Issue(t, "second", certificate, key)
-	for deadline := time.Now().Add(30 * time.Second); newcomer() != "second"; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); connect() != "second"; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the new certificate is not shown")
 		}

@@ -58,11 +58,11 @@ func TestUndosAreCountedWhoeverDidThem(t *testing.T) {
 	if outcome, err := store.Undo(ctx, landfall.UndoRequest{Key: key}); err != nil || outcome.Verdict != landfall.UndoKept {
 		t.Fatalf("got %+v, %v", outcome, err)
 	}
-	told := func(outcome string) float64 {
+	received := func(outcome string) float64 {
 		figures.asked = time.Time{}
 		return figures.read(outcome)
 	}
-	if told("window_over") != 1 || told("undone") != 0 || told("has_postings") != 0 {
+	if received("window_over") != 1 || received("undone") != 0 || received("has_postings") != 0 {
 		t.Errorf("figures %v", figures.times)
 	}
 	if err := setWindow(time.Hour); err != nil {
@@ -71,12 +71,12 @@ func TestUndosAreCountedWhoeverDidThem(t *testing.T) {
 	if _, err := store.Undo(ctx, landfall.UndoRequest{Key: key}); err != nil {
 		t.Fatal(err)
 	}
-	if told("undone") != 1 || told("window_over") != 1 {
+	if received("undone") != 1 || received("window_over") != 1 {
 		t.Errorf("figures %v", figures.times)
 	}
 	// While the database is unavailable, the last figures remain.
 	_ = store.Close()
-	if told("undone") != 1 {
+	if received("undone") != 1 {
 		t.Errorf("figures %v", figures.times)
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"landfall/internal/outbound/guard"
 )
 
-// value is the variable of one setting, which can be set from text and written as
+// settingValue is the variable of one setting, which can be set from text and written as
 // text.
-type value interface {
+type settingValue interface {
 	set(text string) error
 	text() string
 	kind() string // shown in the help after the flag's name
@@ -46,7 +46,7 @@ func (p binding[T]) kind() string { return p.kindName }
 func (p binding[T]) reset()       { *p.target = p.fallback }
 
 // textSetting accepts what its check accepts. The check never repeats the value.
-func textSetting(target *string, standard string, check func(string) error) value {
+func textSetting(target *string, standard string, check func(string) error) settingValue {
 	return binding[string]{target, standard, "text",
 		func(text string) (string, error) { return text, check(text) },
 		func(text string) string { return text }}
@@ -54,7 +54,7 @@ func textSetting(target *string, standard string, check func(string) error) valu
 
 // namesSetting accepts a comma-separated list of words; its error repeats none of
 // them.
-func namesSetting(target *[]string, form *regexp.Regexp, want string) value {
+func namesSetting(target *[]string, form *regexp.Regexp, want string) settingValue {
 	return binding[[]string]{target, nil, "names",
 		func(text string) ([]string, error) {
 			var found []string
@@ -75,7 +75,7 @@ const secretKind = "secret"
 
 // secretSetting accepts anything and never returns it, so that neither the help
 // nor the handbook can show it.
-func secretSetting(target *string) value {
+func secretSetting(target *string) settingValue {
 	return binding[string]{target, "", secretKind,
 		func(text string) (string, error) { return text, nil },
 		func(string) string { return "" }}
@@ -83,7 +83,7 @@ func secretSetting(target *string) value {
 
 // boolSetting accepts only true and false, because "no" and "0" mean different
 // things to different people.
-func boolSetting(target *bool, standard bool) value {
+func boolSetting(target *bool, standard bool) settingValue {
 	return binding[bool]{target, standard, "bool",
 		func(text string) (bool, error) {
 			if text != "true" && text != "false" {
@@ -94,7 +94,7 @@ func boolSetting(target *bool, standard bool) value {
 }
 
 // durationSetting accepts durations within limits, which the error names.
-func durationSetting(target *time.Duration, standard, low, high time.Duration) value {
+func durationSetting(target *time.Duration, standard, low, high time.Duration) settingValue {
 	return binding[time.Duration]{target, standard, "duration",
 		func(text string) (time.Duration, error) {
 			parsed, err := ParseDuration(text)
@@ -106,7 +106,7 @@ func durationSetting(target *time.Duration, standard, low, high time.Duration) v
 }
 
 // countSetting accepts whole numbers within limits.
-func countSetting(target *int, standard, low, high int) value {
+func countSetting(target *int, standard, low, high int) settingValue {
 	return binding[int]{target, standard, "number",
 		func(text string) (int, error) {
 			parsed, err := strconv.Atoi(text)
@@ -119,7 +119,7 @@ func countSetting(target *int, standard, low, high int) value {
 
 // sizeSetting accepts a number of bytes within limits, with or without a binary
 // unit.
-func sizeSetting(target *int64, standard, low, high int64) value {
+func sizeSetting(target *int64, standard, low, high int64) settingValue {
 	return binding[int64]{target, standard, "size",
 		func(text string) (int64, error) {
 			parsed, err := parseSize(text)
@@ -131,7 +131,7 @@ func sizeSetting(target *int64, standard, low, high int64) value {
 }
 
 // memorySetting accepts a size, or a word that replaces one.
-func memorySetting(target *int64) value {
+func memorySetting(target *int64) settingValue {
 	const low, high = 64 << 20, 1 << 40
 	words := map[string]int64{"auto": autoMemory, "off": 0}
 	return binding[int64]{target, autoMemory, "size",
@@ -155,7 +155,7 @@ func memorySetting(target *int64) value {
 }
 
 // levelSetting accepts the names of the slog levels.
-func levelSetting(target *slog.Level, standard slog.Level) value {
+func levelSetting(target *slog.Level, standard slog.Level) settingValue {
 	levels := map[string]slog.Level{
 		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
 	}
@@ -170,12 +170,12 @@ func levelSetting(target *slog.Level, standard slog.Level) value {
 }
 
 // proxiesSetting accepts a comma-separated list of addresses and networks.
-func proxiesSetting(target *proxies) value {
-	return binding[proxies]{target, nil, "networks", parseProxies, proxies.String}
+func proxiesSetting(target *trustedProxies) settingValue {
+	return binding[trustedProxies]{target, nil, "networks", parseProxies, trustedProxies.String}
 }
 
 // prefixesSetting accepts networks that outbound calls may reach.
-func prefixesSetting(target *[]netip.Prefix) value {
+func prefixesSetting(target *[]netip.Prefix) settingValue {
 	return binding[[]netip.Prefix]{target, nil, "networks",
 		func(text string) ([]netip.Prefix, error) {
 			if text == "" {

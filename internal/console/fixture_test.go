@@ -113,16 +113,16 @@ func (w *testWorld) seedAdmin() {
 
 // withRunner starts a runner and webhook deliveries.
 func (h *testConsole) withRunner() *testWorld {
-	desk := intake.New(h.store, intake.Options{})
-	baton := run.New(h.store, desk, run.Options{})
+	service := intake.New(h.store, intake.Options{})
+	runner := run.New(h.store, service, run.Options{})
 	ctx, cancel := context.WithCancel(context.Background())
 	deliveries := webhook.NewDispatcher(h.store, webhook.DispatcherOptions{Sender: h.sender, Watcher: webhook.NewLogWatcher(h.store), Log: slog.New(slog.DiscardHandler), Lease: time.Minute})
 	var both sync.WaitGroup
-	both.Go(func() { baton.Run(ctx) })
+	both.Go(func() { runner.Run(ctx) })
 	both.Go(func() { deliveries.Run(ctx) })
 	h.t.Cleanup(func() { cancel(); both.Wait() })
-	h.console.WakeRuns = baton.Wake
-	return &testWorld{h, answer.New(desk, baton, nil)}
+	h.console.WakeRuns = runner.Wake
+	return &testWorld{h, answer.New(service, runner, nil)}
 }
 
 // stage sends generated accounts.

@@ -16,7 +16,7 @@ import (
 func TestReconciliationIsSignedOff(t *testing.T) {
 	h := newTestConsole(t)
 	h.seedBasics()
-	ctx, desk := t.Context(), h.console.Intake
+	ctx, service := t.Context(), h.console.Intake
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -26,10 +26,10 @@ func TestReconciliationIsSignedOff(t *testing.T) {
 	must(h.operator().Grant(ctx, "NORTH", "Acme"))
 	acme := landfall.Principal{Organisation: "Acme", Role: landfall.RoleImporter}
 	for external := range 2 {
-		_, err := desk.Stage(ctx, acme, fmt.Appendf(nil, `{"import_supplier":"NORTH","external_account_number":"%d","customers":[{}]}`, external))
+		_, err := service.Stage(ctx, acme, fmt.Appendf(nil, `{"import_supplier":"NORTH","external_account_number":"%d","customers":[{}]}`, external))
 		must(err)
 	}
-	_, err := desk.ProcessAs(ctx, "operator:test", "", contract.ProcessRequest{Key: landfall.Key{Supplier: "NORTH", External: "0"}, Team: "Night Team"})
+	_, err := service.ProcessAs(ctx, "operator:test", "", contract.ProcessRequest{Key: landfall.Key{Supplier: "NORTH", External: "0"}, Team: "Night Team"})
 	must(err)
 	ada := h.signedIn(landfall.ConsoleOperator)
 	const path = "/console/suppliers/NORTH/reconciliation/"
@@ -44,7 +44,7 @@ func TestReconciliationIsSignedOff(t *testing.T) {
 	}
 	signs(url.Values{"confirm": {"NORTH"}}, http.StatusBadRequest, `role="alert"`, "nobody has said what the source of supplier NORTH has")
 	// One account is created, one is staged, and the third is missing.
-	_, err = desk.SetControlTotals(ctx, acme, "NORTH", []byte(`{"accounts": 3, "customers": 2}`))
+	_, err = service.SetControlTotals(ctx, acme, "NORTH", []byte(`{"accounts": 3, "customers": 2}`))
 	must(err)
 	why := url.Values{"confirm": {"NORTH"}, "reason:accounts": {"closed before the move"}}
 	signs(url.Values{"confirm": {"NORTH"}}, http.StatusBadRequest, `role="alert"`, "Not everything is explained: accounts.", "Reason for the difference in accounts (1)")

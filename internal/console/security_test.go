@@ -37,18 +37,18 @@ func TestActionsRefuseOtherSites(t *testing.T) {
 func TestSessionFixationIsPrevented(t *testing.T) {
 	h := newTestConsole(t)
 	h.signedIn(landfall.ConsoleOperator)
-	const planted = "planted-by-somebody-else-0123456789"
+	const foreign = "planted-by-somebody-else-0123456789"
 	victim := h.anonymous()
 	home, _ := url.Parse(h.server.URL)
-	victim.client.Jar.SetCookies(home, []*http.Cookie{{Name: sessionName, Value: planted, Path: "/"}})
+	victim.client.Jar.SetCookies(home, []*http.Cookie{{Name: sessionName, Value: foreign, Path: "/"}})
 	if status, body := victim.post("/console/sign-in/", url.Values{"name": {"ada"}, "password": {testPassword}}); status != http.StatusOK || !strings.Contains(body, "Suppliers") {
 		t.Fatalf("%d\n%s", status, body)
 	}
-	if slices.ContainsFunc(victim.client.Jar.Cookies(home), func(c *http.Cookie) bool { return c.Name == sessionName && c.Value == planted }) {
+	if slices.ContainsFunc(victim.client.Jar.Cookies(home), func(c *http.Cookie) bool { return c.Name == sessionName && c.Value == foreign }) {
 		t.Error("the planted session was kept")
 	}
 	thief := h.anonymous()
-	thief.client.Jar.SetCookies(home, []*http.Cookie{{Name: sessionName, Value: planted, Path: "/"}})
+	thief.client.Jar.SetCookies(home, []*http.Cookie{{Name: sessionName, Value: foreign, Path: "/"}})
 	thief.wantPage("/console/", "Sign in", `name="password"`)
 }
 

@@ -123,7 +123,7 @@ func (a *API) Do(ctx context.Context, verb *Verb, call Call) Answer {
 	if err != nil {
 		answer = a.Refuse(verb, err)
 	} else {
-		a.count(verb, outcome(verb, answer))
+		a.count(verb, outcomeOf(verb, answer))
 	}
 	answer.Supplier = about.Supplier
 	return answer
@@ -139,7 +139,7 @@ func (a *API) DoBatch(ctx context.Context, verb *Verb, calls []Call) []Answer {
 	answers, errs := verb.runBatch(a, landfall.OnBehalf(ctx, calls[0].Who.Organisation), calls)
 	for i, err := range errs {
 		if err == nil {
-			a.count(verb, outcome(verb, answers[i]))
+			a.count(verb, outcomeOf(verb, answers[i]))
 			continue
 		}
 		about := answers[i].Supplier
@@ -149,8 +149,8 @@ func (a *API) DoBatch(ctx context.Context, verb *Verb, calls []Call) []Answer {
 	return answers
 }
 
-// outcome names a success. Staging distinguishes new accounts from updates.
-func outcome(verb *Verb, answer Answer) string {
+// outcomeOf names a success. Staging distinguishes new accounts from updates.
+func outcomeOf(verb *Verb, answer Answer) string {
 	switch {
 	case verb == Process:
 		return Created

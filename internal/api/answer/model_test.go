@@ -79,10 +79,10 @@ func serve(t *testing.T, database string) *service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	desk := intake.New(store, intake.Options{Verifier: payvendor.New(payvendor.Options{})})
-	runs := run.New(store, desk, run.Options{Workers: 2})
+	imports := intake.New(store, intake.Options{Verifier: payvendor.New(payvendor.Options{})})
+	runs := run.New(store, imports, run.Options{Workers: 2})
 	s := &service{
-		ctx: t.Context(), store: store, api: answer.New(desk, runs, nil), runs: runs,
+		ctx: t.Context(), store: store, api: answer.New(imports, runs, nil), runs: runs,
 		operator: operate.New(store, operate.Options{Actor: "operator:model", Rules: []string{mixed}}),
 	}
 	if err := errors.Join(

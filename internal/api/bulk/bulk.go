@@ -43,8 +43,8 @@ type Options struct {
 type Service struct {
 	Options
 	large *admission.Limiter // of lines longer than maxUsualLine
-	disk  *disk
-	turns *turns
+	disk  *spoolDisk
+	turns *turnLimiters
 }
 
 // New returns a Service.
@@ -64,7 +64,7 @@ func New(options Options) *Service {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Service{Options: options, large: newLargeLines(), disk: newDisk(options.Spool), turns: newTurns(options.Idle)}
+	return &Service{Options: options, large: newLargeLines(), disk: newSpoolDisk(options.Spool), turns: newTurnLimiters(options.Idle)}
 }
 
 // Writer is the connection to the client.
@@ -105,7 +105,7 @@ type Result struct {
 func (s *Service) Serve(ctx context.Context, request Request) Result {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
-	ctx = landfall.Patiently(ctx, atProcessors{s.turns, request.Who.Organisation})
+	ctx = landfall.InBackground(ctx, atProcessors{s.turns, request.Who.Organisation})
 	t := newStream(s, request)
 	defer t.spool.close()
 	t.running.Go(func() { t.collect() })

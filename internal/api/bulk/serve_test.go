@@ -51,9 +51,9 @@ func open(t *testing.T, log io.Writer) (*bulk.Service, landfall.Principal) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	desk := intake.New(store, intake.Options{Verifier: fragile{}})
+	service := intake.New(store, intake.Options{Verifier: fragile{}})
 	return bulk.New(bulk.Options{
-		Answers: answer.New(desk, run.New(store, desk, run.Options{}), nil), LineLimit: 1 << 20, CallTimeout: 10 * time.Second,
+		Answers: answer.New(service, run.New(store, service, run.Options{}), nil), LineLimit: 1 << 20, CallTimeout: 10 * time.Second,
 		Logger: slog.New(slog.NewTextHandler(log, nil)), Spool: bulk.Spool{Dir: t.TempDir(), MaxBytes: 1 << 30},
 	}), landfall.Principal{Organisation: "Acme", Role: landfall.RoleImporter, RequestID: "request"}
 }

@@ -34,21 +34,21 @@ const (
 // errSpoolFull means that the client reads nothing and there is no more room.
 var errSpoolFull = errors.New("the answers that nobody reads are too many")
 
-// disk counts the bytes in the files of all spools.
-type disk struct {
+// spoolDisk counts the bytes in the files of all spools.
+type spoolDisk struct {
 	Spool
 	used atomic.Int64
 }
 
-// newDisk returns the counter of a service.
-func newDisk(spool Spool) *disk { return &disk{Spool: spool} }
+// newSpoolDisk returns the counter of a service.
+func newSpoolDisk(options Spool) *spoolDisk { return &spoolDisk{Spool: options} }
 
 // Spooled returns how many bytes of results are on disk because they were not
 // read yet.
 func (s *Service) Spooled() int64 { return s.disk.used.Load() }
 
 // reserve reserves room for some bytes, if there is enough.
-func (d *disk) reserve(bytes int64) bool {
+func (d *spoolDisk) reserve(bytes int64) bool {
 	if d.used.Add(bytes) <= d.MaxBytes {
 		return true
 	}
@@ -61,7 +61,7 @@ func (d *disk) reserve(bytes int64) bool {
 // however the program ends. It is encrypted with a key that exists only in
 // memory, because results repeat what was wrong with the data.
 type spool struct {
-	disk    *disk
+	disk    *spoolDisk
 	timeout time.Duration
 
 	mu       sync.Mutex
@@ -79,7 +79,7 @@ type spool struct {
 
 // newSpool returns an empty spool. Its file is created for the first bytes that
 // do not fit into memory.
-func newSpool(disk *disk) *spool {
+func newSpool(disk *spoolDisk) *spool {
 	s := &spool{disk: disk, timeout: spoolTimeout}
 	s.changed = sync.NewCond(&s.mu)
 	return s
@@ -168,13 +168,13 @@ func newKey() cipher.Block {
 }
 
 // crypt encrypts or decrypts bytes at a position in the file.
-func (s *spool) crypt(bytes []byte, place int64) []byte {
+func (s *spool) crypt(bytes []byte, offset int64) []byte {
 	var counter [aes.BlockSize]byte
-	binary.BigEndian.PutUint64(counter[8:], uint64(place/aes.BlockSize)) //nolint:gosec // no place is negative
-	stream := cipher.NewCTR(s.key, counter[:])
-	skipped := make([]byte, place%aes.BlockSize)
-	stream.XORKeyStream(skipped, skipped)
-	stream.XORKeyStream(bytes, bytes)
+	binary.BigEndian.PutUint64(counter[8:], uint64(offset/aes.BlockSize)) //nolint:gosec // offsets are not negative
+	keystream := cipher.NewCTR(s.key, counter[:])
+	skipped := make([]byte, offset%aes.BlockSize)
+	keystream.XORKeyStream(skipped, skipped)
+	keystream.XORKeyStream(bytes, bytes)
 	return bytes
 }
 

@@ -13,8 +13,8 @@ import (
 // Bytes come out in the order they went in, through memory and files, whatever
 // the timing of both sides.
 func TestSpoolKeepsTheOrder(t *testing.T) {
-	place := newDisk(Spool{Dir: t.TempDir(), MaxBytes: 1 << 40})
-	s := newSpool(place)
+	disk := newSpoolDisk(Spool{Dir: t.TempDir(), MaxBytes: 1 << 40})
+	s := newSpool(disk)
 	defer s.close()
 	var want bytes.Buffer
 	for i := range 40_000 {
@@ -49,14 +49,14 @@ func TestSpoolKeepsTheOrder(t *testing.T) {
 	if !bytes.Equal(got.Bytes(), want.Bytes()) {
 		t.Errorf("%d bytes became %d", want.Len(), got.Len())
 	}
-	if left := place.used.Load(); left != 0 {
+	if left := disk.used.Load(); left != 0 {
 		t.Errorf("%d bytes are still counted", left)
 	}
 }
 
 // The file on disk does not reveal the results.
 func TestSpoolIsUnreadable(t *testing.T) {
-	s := newSpool(newDisk(Spool{Dir: t.TempDir(), MaxBytes: 1 << 40}))
+	s := newSpool(newSpoolDisk(Spool{Dir: t.TempDir(), MaxBytes: 1 << 40}))
 	defer s.close()
 	for range 2 * maxMemory / 1000 {
 		if err := s.put(bytes.Repeat([]byte("Kanarienvogel"), 100), false); err != nil {
@@ -75,7 +75,7 @@ func TestSpoolIsUnreadable(t *testing.T) {
 // The file has no name, so that nothing is left of it whatever happens.
 func TestSpoolLeavesNothing(t *testing.T) {
 	folder := t.TempDir()
-	s := newSpool(newDisk(Spool{Dir: folder, MaxBytes: 1 << 40}))
+	s := newSpool(newSpoolDisk(Spool{Dir: folder, MaxBytes: 1 << 40}))
 	for range 4 {
 		if err := s.put(make([]byte, maxMemory), false); err != nil {
 			t.Fatal(err)
@@ -93,8 +93,8 @@ func TestSpoolLeavesNothing(t *testing.T) {
 // All spools together stay within the limit. A spool over the limit waits for
 // its reader, but not forever. Forced bytes are still stored.
 func TestFullSpool(t *testing.T) {
-	place := newDisk(Spool{Dir: t.TempDir(), MaxBytes: 2 * maxMemory})
-	one, other := newSpool(place), newSpool(place)
+	disk := newSpoolDisk(Spool{Dir: t.TempDir(), MaxBytes: 2 * maxMemory})
+	one, other := newSpool(disk), newSpool(disk)
 	defer one.close()
 	defer other.close()
 	one.timeout, other.timeout = 50*time.Millisecond, 50*time.Millisecond
@@ -131,7 +131,7 @@ func TestFullSpool(t *testing.T) {
 // A timeout that fired just before put began to wait used to wake nothing, and
 // put waited forever.
 func TestPatienceEndsHoweverShort(t *testing.T) {
-	s := newSpool(newDisk(Spool{Dir: t.TempDir(), MaxBytes: 0}))
+	s := newSpool(newSpoolDisk(Spool{Dir: t.TempDir(), MaxBytes: 0}))
 	defer s.close()
 	piece := make([]byte, maxMemory)
 	if err := s.put(piece, false); err != nil {
@@ -154,7 +154,7 @@ func TestPatienceEndsHoweverShort(t *testing.T) {
 
 // A disk that cannot be written counts as full.
 func TestSpoolWithoutADisk(t *testing.T) {
-	s := newSpool(newDisk(Spool{Dir: t.TempDir() + "/missing", MaxBytes: 1 << 40}))
+	s := newSpool(newSpoolDisk(Spool{Dir: t.TempDir() + "/missing", MaxBytes: 1 << 40}))
 	defer s.close()
 	s.timeout = 20 * time.Millisecond
 	piece := make([]byte, maxMemory)

@@ -93,8 +93,8 @@ func newStream(s *Service, request Request) *stream {
 		Service: s, request: request, maxWorkers: defaultWorkers, spool: newSpool(s.disk),
 		ready: make(chan *entry, maxLines), latest: map[landfall.Key]*entry{}, next: 1, tally: map[int]int64{},
 	}
-	if crew, smaller := workersByVerb[request.Verb]; smaller {
-		t.maxWorkers = crew
+	if workers, smaller := workersByVerb[request.Verb]; smaller {
+		t.maxWorkers = workers
 	}
 	t.changed = sync.NewCond(&t.mu)
 	return t

@@ -16,12 +16,12 @@ import (
 var processors = max(1, runtime.GOMAXPROCS(0)-1)
 
 const (
-	// While single calls arrive, one batch or linesInCompany lines are processed
+	// While single calls arrive, one batch or linesWhileBusy lines are processed
 	// at a time. Each slot then stays unused for as long as the work took, so
 	// that single calls find the processors and the database free half of the
 	// time.
-	linesInCompany = 8
-	longestRest    = limits.BulkRest
+	linesWhileBusy = 8
+	maxRest        = limits.BulkRest
 	// largeLines limits the large lines in memory at once, and largeLinesEach
 	// those of one organisation.
 	largeLines     = limits.BulkLongLines
@@ -33,40 +33,40 @@ func newLargeLines() *admission.Limiter {
 	return admission.NewLimiter(admission.Limits{Capacity: largeLines, Share: largeLinesEach, Wait: admission.Forever})
 }
 
-// turns limits the part of the machine that bulk requests use, and shares it
+// turnLimiters limits the part of the machine that bulk requests use, and shares it
 // evenly between organisations.
-type turns struct {
-	alone      func() bool
+type turnLimiters struct {
+	idle       func() bool
 	all        *admission.Limiter // all processors, while the machine is idle
 	processors *admission.Limiter
-	bundles    *admission.Limiter // batches, while single calls arrive
+	batches    *admission.Limiter // batches, while single calls arrive
 	lines      *admission.Limiter // single lines, likewise
 }
 
-// newTurns returns the limiters that all bulk requests share.
-func newTurns(alone func() bool) *turns {
+// newTurnLimiters returns the limiters that all bulk requests share.
+func newTurnLimiters(idle func() bool) *turnLimiters {
 	// Organisations take turns; a single one may use everything.
 	few := func(most int) *admission.Limiter {
 		return admission.NewLimiter(admission.Limits{Capacity: int64(most), Wait: admission.Forever})
 	}
-	return &turns{
-		alone: alone, all: few(runtime.GOMAXPROCS(0)), processors: few(processors), bundles: few(1), lines: few(linesInCompany),
+	return &turnLimiters{
+		idle: idle, all: few(runtime.GOMAXPROCS(0)), processors: few(processors), batches: few(1), lines: few(linesWhileBusy),
 	}
 }
 
 // atProcessors lets one organisation take turns at the processors.
 type atProcessors struct {
-	turns        *turns
+	turns        *turnLimiters
 	organisation string
 }
 
 // Enter waits for a turn.
 func (a atProcessors) Enter(ctx context.Context) (leave func()) {
-	turns := a.turns.processors
-	if a.turns.alone() {
-		turns = a.turns.all
+	limiter := a.turns.processors
+	if a.turns.idle() {
+		limiter = a.turns.all
 	}
-	leave, err := turns.Acquire(ctx, admission.Request{Tenant: a.organisation})
+	leave, err := limiter.Acquire(ctx, admission.Request{Tenant: a.organisation})
 	if err != nil {
 		return func() {} // it is over, and will be noticed
 	}
@@ -81,11 +81,11 @@ func (t *stream) inTurn(ctx context.Context, many bool, work func()) {
 		work()
 		return
 	}
-	turns := t.turns.lines
+	limiter := t.turns.lines
 	if many {
-		turns = t.turns.bundles
+		limiter = t.turns.batches
 	}
-	leave, err := turns.Acquire(ctx, admission.Request{Tenant: t.request.Who.Organisation})
+	leave, err := limiter.Acquire(ctx, admission.Request{Tenant: t.request.Who.Organisation})
 	if err != nil {
 		work() // it is over, and will be noticed
 		return
@@ -94,5 +94,5 @@ func (t *stream) inTurn(ctx context.Context, many bool, work func()) {
 	work()
 	// Keep the slot, unused, for as long as the work took. So half of the time is
 	// free for single calls, whatever the work costs.
-	time.AfterFunc(min(time.Since(began), longestRest), leave)
+	time.AfterFunc(min(time.Since(began), maxRest), leave)
 }

@@ -133,7 +133,7 @@ func (w *worker) answer(open []*entry) {
 		for i, e := range open {
 			switch remedyFor(answers[i]) {
 			case stopNow:
-				w.stop(told(answers[i]))
+				w.stop(errorOf(answers[i]))
 			case tryAgain:
 				again, last = append(again, e), answers[i]
 			default:

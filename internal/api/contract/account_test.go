@@ -26,7 +26,7 @@ func testSupplier() *landfall.Supplier {
 	return &supplier
 }
 
-func file(t testing.TB, name string) []byte {
+func readTestFile(t testing.TB, name string) []byte {
 	t.Helper()
 	body, err := os.ReadFile("testdata/" + name)
 	if err != nil {
@@ -44,7 +44,7 @@ func mustRead(t testing.TB, body string) *Account {
 	return account
 }
 
-func codes(violations []landfall.Violation) []string {
+func codesOf(violations []landfall.Violation) []string {
 	short := []string{}
 	for _, violation := range violations {
 		short = append(short, violation.Code+" "+violation.Attr)
@@ -58,17 +58,17 @@ func TestGoodAccounts(t *testing.T) {
 		warnings []string
 	}{
 		"smallest": {[]byte(smallest), []string{"customer_family_name_required customers.0.family_name"}},
-		"typical":  {file(t, "typical.json"), []string{}},
-		"large":    {file(t, "large.json"), []string{}},
+		"typical":  {readTestFile(t, "typical.json"), []string{}},
+		"large":    {readTestFile(t, "large.json"), []string{}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			account := mustRead(t, string(c.body))
 			verdict := account.Check(testSupplier(), testNow)
 			if err := verdict.Err(); err != nil {
-				t.Fatalf("refused: %v", codes(err.Violations))
+				t.Fatalf("refused: %v", codesOf(err.Violations))
 			}
-			if diff := cmp.Diff(c.warnings, codes(verdict.Warnings)); diff != "" {
+			if diff := cmp.Diff(c.warnings, codesOf(verdict.Warnings)); diff != "" {
 				t.Error(diff)
 			}
 			if !bytes.Equal(account.Body(), c.body) || account.Hash() != sha256.Sum256(c.body) {
@@ -96,7 +96,7 @@ func TestUnknownSupplierIsOneMoreViolation(t *testing.T) {
 		"import_supplier_does_not_exist import_supplier",
 		"invalid_phone_number customers.0.landline",
 	}
-	if diff := cmp.Diff(want, codes(verdict.Errors)); diff != "" {
+	if diff := cmp.Diff(want, codesOf(verdict.Errors)); diff != "" {
 		t.Error(diff)
 	}
 	if err := verdict.Err(); err.Code != landfall.CodeAccountFailedValidation || err.Kind != landfall.Invalid {
@@ -106,7 +106,7 @@ func TestUnknownSupplierIsOneMoreViolation(t *testing.T) {
 
 func TestMissingSupplierIsReportedOnce(t *testing.T) {
 	account := mustRead(t, `{"external_account_number":"1","customers":[{}]}`)
-	if diff := cmp.Diff([]string{"required import_supplier"}, codes(account.Check(nil, testNow).Errors)); diff != "" {
+	if diff := cmp.Diff([]string{"required import_supplier"}, codesOf(account.Check(nil, testNow).Errors)); diff != "" {
 		t.Error(diff)
 	}
 	if key := account.Key(); key != (landfall.Key{External: "1"}) {
@@ -115,7 +115,7 @@ func TestMissingSupplierIsReportedOnce(t *testing.T) {
 }
 
 func TestDataOfTheLargeAccount(t *testing.T) {
-	data := mustRead(t, string(file(t, "large.json"))).Data()
+	data := mustRead(t, string(readTestFile(t, "large.json"))).Data()
 	if data.Key != (landfall.Key{Supplier: "DEMO_ENERGY", External: "Kunde Nr. 4711/ß"}) {
 		t.Errorf("key %v", data.Key)
 	}
@@ -165,8 +165,8 @@ func TestAccountTypeDefaultsToDomestic(t *testing.T) {
 
 func FuzzReadAccount(f *testing.F) {
 	f.Add([]byte(smallest))
-	f.Add(file(f, "typical.json"))
-	f.Add(file(f, "large.json"))
+	f.Add(readTestFile(f, "typical.json"))
+	f.Add(readTestFile(f, "large.json"))
 	f.Add([]byte(`{"import_supplier":"S","external_account_number":"\u202e","customers":null,"metadata":[{"key":"a","value":{"b":[]}}]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		account, err := ReadAccount(t.Context(), body)

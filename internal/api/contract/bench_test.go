@@ -11,7 +11,7 @@ import (
 func BenchmarkReadAndCheck(b *testing.B) {
 	WarmUp()
 	var compact bytes.Buffer // as programs write it
-	if err := json.Compact(&compact, file(b, "typical.json")); err != nil {
+	if err := json.Compact(&compact, readTestFile(b, "typical.json")); err != nil {
 		b.Fatal(err)
 	}
 	body, supplier := compact.Bytes(), testSupplier()
@@ -30,7 +30,7 @@ func BenchmarkReadAndCheck(b *testing.B) {
 }
 
 func BenchmarkDecodeIntoMap(b *testing.B) {
-	body := file(b, "typical.json")
+	body := readTestFile(b, "typical.json")
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -17,15 +17,15 @@ type Body[T any] struct {
 	name    string
 	doc     string
 	open    bool // may have members that are not declared
-	members []member[T]
+	members []bodyMember[T]
 	// write replaces writing the members one by one, for responses that repeat the
 	// request; nil writes the members in order.
 	write   func(dst []byte, value T) []byte
 	example T
 }
 
-// member declares one member of a body made from a T.
-type member[T any] struct {
+// bodyMember declares one member of a body made from a T.
+type bodyMember[T any] struct {
 	name    string
 	doc     string
 	schema  map[string]any
@@ -151,15 +151,15 @@ func enumSchema(choices ...string) map[string]any {
 }
 
 // stringMember is a member that is a string.
-func stringMember[T any](name, doc string, get func(T) string) member[T] {
-	return member[T]{name: name, doc: doc, schema: stringSchema, write: func(dst []byte, value T) []byte {
+func stringMember[T any](name, doc string, get func(T) string) bodyMember[T] {
+	return bodyMember[T]{name: name, doc: doc, schema: stringSchema, write: func(dst []byte, value T) []byte {
 		return rules.AppendString(dst, get(value))
 	}}
 }
 
 // nullableString is a member that is a string or null.
-func nullableString[T any](name, doc string, get func(T) (string, bool)) member[T] {
-	return member[T]{name: name, doc: doc, schema: nullableStringSchema, write: func(dst []byte, value T) []byte {
+func nullableString[T any](name, doc string, get func(T) (string, bool)) bodyMember[T] {
+	return bodyMember[T]{name: name, doc: doc, schema: nullableStringSchema, write: func(dst []byte, value T) []byte {
 		if text, given := get(value); given {
 			return rules.AppendString(dst, text)
 		}
@@ -168,49 +168,49 @@ func nullableString[T any](name, doc string, get func(T) (string, bool)) member[
 }
 
 // timeMember is a member that is an instant, or null if it is zero.
-func timeMember[T any](name, doc string, get func(T) time.Time) member[T] {
-	return member[T]{name: name, doc: doc, schema: timeSchema, write: func(dst []byte, value T) []byte {
+func timeMember[T any](name, doc string, get func(T) time.Time) bodyMember[T] {
+	return bodyMember[T]{name: name, doc: doc, schema: timeSchema, write: func(dst []byte, value T) []byte {
 		return appendInstant(dst, get(value))
 	}}
 }
 
 // intMember is a member that is an integer.
-func intMember[T any](name, doc string, get func(T) int) member[T] {
-	return member[T]{name: name, doc: doc, schema: integerSchema, write: func(dst []byte, value T) []byte {
+func intMember[T any](name, doc string, get func(T) int) bodyMember[T] {
+	return bodyMember[T]{name: name, doc: doc, schema: integerSchema, write: func(dst []byte, value T) []byte {
 		return strconv.AppendInt(dst, int64(get(value)), 10)
 	}}
 }
 
 // boolMember is a member that is a boolean.
-func boolMember[T any](name, doc string, get func(T) bool) member[T] {
-	return member[T]{name: name, doc: doc, schema: booleanSchema, write: func(dst []byte, value T) []byte {
+func boolMember[T any](name, doc string, get func(T) bool) bodyMember[T] {
+	return bodyMember[T]{name: name, doc: doc, schema: booleanSchema, write: func(dst []byte, value T) []byte {
 		return strconv.AppendBool(dst, get(value))
 	}}
 }
 
 // rawMember is a member whose JSON already exists.
-func rawMember[T any](name, doc string, schema map[string]any, get func(T) []byte) member[T] {
-	return member[T]{name: name, doc: doc, schema: schema, write: func(dst []byte, value T) []byte {
+func rawMember[T any](name, doc string, schema map[string]any, get func(T) []byte) bodyMember[T] {
+	return bodyMember[T]{name: name, doc: doc, schema: schema, write: func(dst []byte, value T) []byte {
 		return append(dst, get(value)...)
 	}}
 }
 
 // listMember is a member that is a list of other bodies.
-func listMember[T, Item any](name, doc string, items *Body[Item], get func(T) []Item) member[T] {
+func listMember[T, Item any](name, doc string, items *Body[Item], get func(T) []Item) bodyMember[T] {
 	list := List[Item]{items: items}
-	return member[T]{name: name, doc: doc, schema: arraySchema(schemaRef(items.name)), write: func(dst []byte, value T) []byte {
+	return bodyMember[T]{name: name, doc: doc, schema: arraySchema(schemaRef(items.name)), write: func(dst []byte, value T) []byte {
 		return list.Append(dst, get(value))
 	}}
 }
 
 // onlyIf leaves a member out unless the condition holds.
-func (m member[T]) onlyIf(given func(T) bool) member[T] {
+func (m bodyMember[T]) onlyIf(given func(T) bool) bodyMember[T] {
 	m.present = given
 	return m
 }
 
 // withSchema replaces the schema of a member.
-func (m member[T]) withSchema(schema map[string]any) member[T] {
+func (m bodyMember[T]) withSchema(schema map[string]any) bodyMember[T] {
 	m.schema = schema
 	return m
 }

@@ -41,7 +41,7 @@ func appendEcho(dst []byte, echo Echo) []byte {
 var violationList = List[landfall.Violation]{items: ViolationBody}
 
 // warningsMember declares the list of warnings, present if requested.
-func warningsMember[T any](get func(T) (warnings []landfall.Violation, asked bool)) member[T] {
+func warningsMember[T any](get func(T) (warnings []landfall.Violation, asked bool)) bodyMember[T] {
 	return listMember("warnings", "Included if requested with `include_warnings`.", ViolationBody, func(value T) []landfall.Violation {
 		list, _ := get(value)
 		return list
@@ -54,7 +54,7 @@ func warningsMember[T any](get func(T) (warnings []landfall.Violation, asked boo
 // addedMember declares the number of new items, present if requested. Without
 // it, a response that repeats the request does not distinguish a repeat from the
 // first time.
-func addedMember[T any](get func(T) (count int, asked bool)) member[T] {
+func addedMember[T any](get func(T) (count int, asked bool)) bodyMember[T] {
 	return intMember("added", "Number of items that were new. Included if requested with `include_added`.", func(value T) int {
 		count, _ := get(value)
 		return count
@@ -65,8 +65,8 @@ func addedMember[T any](get func(T) (count int, asked bool)) member[T] {
 }
 
 // echoedMember declares a member that is repeated as sent.
-func echoedMember(name string, schema map[string]any) member[Echo] {
-	return member[Echo]{name: name, schema: schema}
+func echoedMember(name string, schema map[string]any) bodyMember[Echo] {
+	return bodyMember[Echo]{name: name, schema: schema}
 }
 
 func echoAdded(echo Echo) (int, bool) { return echo.Added, echo.IncludeAdded }
@@ -76,7 +76,7 @@ func echoWarnings(echo Echo) ([]landfall.Violation, bool) { return echo.Warnings
 // ValidatedBody is the response to a validation.
 var ValidatedBody = &Body[Echo]{
 	name: "ValidatedAccount", doc: "The account as sent, with warnings if requested.", open: true,
-	members: []member[Echo]{
+	members: []bodyMember[Echo]{
 		echoedMember("import_supplier", stringSchema), echoedMember("external_account_number", stringSchema),
 		echoedMember("customers", arraySchema(anyObjectSchema)).onlyIf(func(Echo) bool { return false }),
 		warningsMember(echoWarnings),
@@ -95,7 +95,7 @@ type Staged struct {
 // StagedBody is the response to staging an account.
 var StagedBody = &Body[Staged]{
 	name: "StagedAccount", doc: "The staged account.",
-	members: []member[Staged]{
+	members: []bodyMember[Staged]{
 		stringMember("import_supplier", "", func(s Staged) string { return s.Key.Supplier }),
 		stringMember("external_account_number", "", func(s Staged) string { return s.Key.External }),
 		warningsMember(func(s Staged) ([]landfall.Violation, bool) { return s.Warnings, s.IncludeWarnings }),
@@ -113,7 +113,7 @@ type Created struct {
 // CreatedBody is the response to creating an account.
 var CreatedBody = &Body[Created]{
 	name: "CreatedAccount", doc: "The created account.",
-	members: []member[Created]{
+	members: []bodyMember[Created]{
 		stringMember("platform_account_number", accountNumberDoc, func(c Created) string { return c.Number }),
 		stringMember("external_account_number", "", func(c Created) string { return c.External }),
 		warningsMember(func(c Created) ([]landfall.Violation, bool) { return c.Warnings, c.IncludeWarnings }),
@@ -127,7 +127,7 @@ const accountNumberDoc = "Number of the account on the platform."
 // have are null.
 var ProcessBody = &Body[landfall.ProcessEntry]{
 	name: "AccountImportProcess", doc: "The import process of one account.",
-	members: []member[landfall.ProcessEntry]{
+	members: []bodyMember[landfall.ProcessEntry]{
 		stringMember("external_account_number", "", func(e landfall.ProcessEntry) string { return e.External }),
 		nullableString("platform_account_number", "", func(e landfall.ProcessEntry) (string, bool) {
 			return e.AccountNumber, e.AccountNumber != ""

@@ -34,7 +34,7 @@ func exampleTotals() landfall.ControlTotals {
 
 // claimedMembers declares a member for every count. A count that was not set is
 // left out, because 0 is a claim.
-func claimedMembers() (members []member[landfall.ControlTotals]) {
+func claimedMembers() (members []bodyMember[landfall.ControlTotals]) {
 	for _, kind := range claimedKinds {
 		claim := func(c landfall.ControlTotals) *money.Total { return c.Claims[landfall.Measure{Kind: kind}].Count }
 		members = append(members, intMember(string(kind), "", func(c landfall.ControlTotals) int { return int(claim(c).Count()) }).
@@ -82,7 +82,7 @@ func (c currencyClaims) transactions() (found []landfall.ReconciliationRow) {
 
 var currencyTotalsBody = &Body[currencyClaims]{
 	name: "KeptCurrencyTotals", doc: "Control totals in one currency.",
-	members: []member[currencyClaims]{
+	members: []bodyMember[currencyClaims]{
 		stringMember("currency", "", func(c currencyClaims) string { return c.currency }),
 		stringMember("balances", "", func(c currencyClaims) string { return c.balances().String() }).
 			onlyIf(func(c currencyClaims) bool { return c.balances() != nil }),
@@ -93,16 +93,16 @@ var currencyTotalsBody = &Body[currencyClaims]{
 
 var transactionTotalsBody = &Body[landfall.ReconciliationRow]{
 	name: "KeptTransactionTotals", doc: "Control totals for one type of transaction.",
-	members: append([]member[landfall.ReconciliationRow]{
+	members: append([]bodyMember[landfall.ReconciliationRow]{
 		stringMember("type", "", func(r landfall.ReconciliationRow) string { return string(r.Measure.Type) }),
 	}, valueMembers(func(r landfall.ReconciliationRow) landfall.Value { return r.Claimed })...),
 	example: claimsByCurrency(exampleTotals())[0].transactions()[0],
 }
 
 // valueMembers writes a value: a count, an amount or both.
-func valueMembers[T any](get func(T) landfall.Value) []member[T] {
-	return []member[T]{
-		member[T]{name: "count", schema: integerSchema, write: func(dst []byte, of T) []byte {
+func valueMembers[T any](get func(T) landfall.Value) []bodyMember[T] {
+	return []bodyMember[T]{
+		bodyMember[T]{name: "count", schema: integerSchema, write: func(dst []byte, of T) []byte {
 			return strconv.AppendInt(dst, get(of).Count.Count(), 10)
 		}}.onlyIf(func(of T) bool { return get(of).Count != nil }),
 		stringMember("amount", "Money with two decimals.", func(of T) string { return get(of).Amount.String() }).

@@ -11,7 +11,7 @@ import (
 // ViolationBody is one problem of a request.
 var ViolationBody = &Body[landfall.Violation]{
 	name: "Violation", doc: "A problem with the request. It never repeats the offending value.",
-	members: []member[landfall.Violation]{
+	members: []bodyMember[landfall.Violation]{
 		stringMember("detail", detailDoc, func(v landfall.Violation) string { return v.Detail }),
 		stringMember("code", codeDoc, func(v landfall.Violation) string { return v.Code }),
 		stringMember("attr", "Dotted path of the field: names and zero-based indexes.", func(v landfall.Violation) string { return v.Attr }),
@@ -41,20 +41,20 @@ var ErrorBody = &Body[*landfall.Error]{
 var TransactionErrorBody = &Body[*landfall.Error]{
 	name: "TransactionImportError", doc: "A refused transactions request: the common error form plus the first transaction that failed.", open: true,
 	members: append(newCommonMembers(),
-		member[*landfall.Error]{
+		bodyMember[*landfall.Error]{
 			name: "transaction_data", doc: "The failed transaction as sent, or null if no single transaction is at fault.",
 			schema: anyValueSchema,
 		},
-		member[*landfall.Error]{name: "error_detail", doc: "Why the transaction failed.", schema: stringSchema},
-		member[*landfall.Error]{name: "status", schema: enumSchema(TransactionImportError)},
+		bodyMember[*landfall.Error]{name: "error_detail", doc: "Why the transaction failed.", schema: stringSchema},
+		bodyMember[*landfall.Error]{name: "status", schema: enumSchema(TransactionImportError)},
 	),
 	write:   appendError,
 	example: RefuseTransactions(landfall.Refuse(landfall.CodeAccountNotFound, "There is no such account.")),
 }
 
 // newCommonMembers declares what every error has.
-func newCommonMembers() []member[*landfall.Error] {
-	return []member[*landfall.Error]{
+func newCommonMembers() []bodyMember[*landfall.Error] {
+	return []bodyMember[*landfall.Error]{
 		stringMember("detail", detailDoc, func(e *landfall.Error) string { return e.Detail }),
 		stringMember("code", codeDoc, func(e *landfall.Error) string { return e.Code }),
 		listMember("errors", "", ViolationBody, func(e *landfall.Error) []landfall.Violation { return e.Violations }),
@@ -62,8 +62,8 @@ func newCommonMembers() []member[*landfall.Error] {
 }
 
 // extraMember declares a member that some codes add.
-func extraMember(name, doc string) member[*landfall.Error] {
-	return member[*landfall.Error]{name: name, doc: doc, schema: stringSchema, present: func(e *landfall.Error) bool {
+func extraMember(name, doc string) bodyMember[*landfall.Error] {
+	return bodyMember[*landfall.Error]{name: name, doc: doc, schema: stringSchema, present: func(e *landfall.Error) bool {
 		return slices.ContainsFunc(e.Members, func(m landfall.Member) bool { return m.Name == name })
 	}}
 }

@@ -11,7 +11,7 @@ import (
 // FailedBody is one account whose last attempt failed, and why.
 var FailedBody = &Body[landfall.FailedProcess]{
 	name: "FailedProcess", doc: "An account whose import failed, and why.",
-	members: []member[landfall.FailedProcess]{
+	members: []bodyMember[landfall.FailedProcess]{
 		stringMember("external_account_number", "", func(f landfall.FailedProcess) string { return f.External }),
 		stringMember("at", "Step that failed: staging the account, creating it, or a dry run.", failedStep).withSchema(enumSchema("STAGING", "PROCESS", "DRY_RUN")),
 		timeMember("failed_at", "", func(f landfall.FailedProcess) time.Time { return f.Failure.At }),
@@ -71,7 +71,7 @@ var FailedListBody = &List[landfall.FailedProcess]{name: "FailedProcessList", it
 // FailureGroupBody is a group of failures with the same code and path.
 var FailureGroupBody = &Body[landfall.FailureGroup]{
 	name: "ErrorGroup", doc: "A group of failures with the same code and location.",
-	members: []member[landfall.FailureGroup]{
+	members: []bodyMember[landfall.FailureGroup]{
 		stringMember("code", "", func(g landfall.FailureGroup) string { return g.Code }),
 		stringMember("attr", "Path of the field, with `*` for any index. Empty if the failure concerns the whole account.",
 			func(g landfall.FailureGroup) string { return g.Attr }),
@@ -87,7 +87,7 @@ var FailureGroupBody = &Body[landfall.FailureGroup]{
 // frees.
 var repairBody = &Body[landfall.Repair]{
 	name: "Repair", doc: "A set of groups and the number of accounts that have no known failure left once all of them are fixed.",
-	members: []member[landfall.Repair]{
+	members: []bodyMember[landfall.Repair]{
 		intMember("percent", "Minimum percentage of the accounts that is freed.", func(r landfall.Repair) int { return r.Percent }),
 		intMember("accounts", "Number of accounts freed.", func(r landfall.Repair) int { return r.Accounts }),
 		listMember("groups", "", FailureGroupBody, func(r landfall.Repair) []landfall.FailureGroup { return r.Groups }),
@@ -106,7 +106,7 @@ const summaryNote = "Only known failures are counted. Payment vendors and docume
 // SummaryBody is the summary of failures.
 var SummaryBody = &Body[landfall.FailureSummary]{
 	name: "ErrorSummary", doc: "Why accounts fail.",
-	members: []member[landfall.FailureSummary]{
+	members: []bodyMember[landfall.FailureSummary]{
 		intMember("accounts", "Number of failed accounts.", func(s landfall.FailureSummary) int { return s.Accounts }),
 		listMember("groups", "Most frequent first.", FailureGroupBody, func(s landfall.FailureSummary) []landfall.FailureGroup { return s.Groups }),
 		listMember("repairs", "Smallest sets of groups to fix that free 50, 80 and 95 percent of the accounts.", repairBody,

@@ -68,7 +68,7 @@ func (n PostedNote) WithWarnings(warnings []landfall.Violation) PostedNote {
 // NoteBody is the result for a note, with the optional fields that were sent.
 var NoteBody = &Body[PostedNote]{
 	name: "NoteResult", doc: "Result for one note.",
-	members: []member[PostedNote]{
+	members: []bodyMember[PostedNote]{
 		timeMember("created_at", "Creation time of the note on the account.", func(n PostedNote) time.Time { return n.createdAt }),
 		nullableString("body", "Null for a note that only has documents.", func(n PostedNote) (string, bool) {
 			body := n.sent.Field("body")
@@ -86,14 +86,14 @@ var NoteBody = &Body[PostedNote]{
 }
 
 // noteMember declares a member that is repeated as sent.
-func noteMember(name string, schema map[string]any) member[PostedNote] {
+func noteMember(name string, schema map[string]any) bodyMember[PostedNote] {
 	return rawMember(name, "Included if sent.", schema, func(n PostedNote) []byte { return []byte(n.sent.Field(name).Raw()) }).
 		onlyIf(func(n PostedNote) bool { return n.sent.Field(name).Present() })
 }
 
 // differencesMember declares the member that lists the fields that differ.
-func differencesMember[T any](what string, of func(T) []string) member[T] {
-	return member[T]{
+func differencesMember[T any](what string, of func(T) []string) bodyMember[T] {
+	return bodyMember[T]{
 		name: "differences", schema: arraySchema(stringSchema),
 		doc:     "For a " + what + " that already existed: dotted paths of the fields that differ.",
 		present: func(t T) bool { return len(of(t)) > 0 },
@@ -124,7 +124,7 @@ type PostedTransaction struct {
 // TransactionBody is the result for a transaction.
 var TransactionBody = &Body[PostedTransaction]{
 	name: "TransactionResult", doc: "Result for one transaction.",
-	members: []member[PostedTransaction]{
+	members: []bodyMember[PostedTransaction]{
 		stringMember("status", "", func(t PostedTransaction) string {
 			if t.Added {
 				return TransactionAdded
@@ -153,7 +153,7 @@ type PostedTransactions struct {
 // TransactionsBody is the response to adding transactions.
 var TransactionsBody = &Body[PostedTransactions]{
 	name: "TransactionResults", doc: "Results for the transactions.",
-	members: []member[PostedTransactions]{
+	members: []bodyMember[PostedTransactions]{
 		listMember("results", "", TransactionBody, func(t PostedTransactions) []PostedTransaction { return t.Results }),
 		warningsMember(func(t PostedTransactions) ([]landfall.Violation, bool) { return t.Warnings, t.IncludeWarnings }),
 	},
@@ -163,7 +163,7 @@ var TransactionsBody = &Body[PostedTransactions]{
 // StatementsBody is the response to adding historical statements.
 var StatementsBody = &Body[Echo]{
 	name: "AcceptedStatements", doc: "The statements as sent, with warnings if requested.", open: true,
-	members: []member[Echo]{
+	members: []bodyMember[Echo]{
 		echoedMember("import_supplier", stringSchema), echoedMember("external_account_number", stringSchema),
 		echoedMember("statements", arraySchema(anyObjectSchema)), addedMember(echoAdded), warningsMember(echoWarnings),
 	},
@@ -182,7 +182,7 @@ type PostedInstruction struct {
 // InstructionBody is the response to adding a payment instruction.
 var InstructionBody = &Body[PostedInstruction]{
 	name: "CreatedInstruction", doc: "A payment instruction on an account.",
-	members: []member[PostedInstruction]{
+	members: []bodyMember[PostedInstruction]{
 		stringMember("platform_account_number", accountNumberDoc, func(k PostedInstruction) string { return k.Number }),
 		stringMember("reference", "Reference of the instruction at the vendor.", func(k PostedInstruction) string { return k.Reference }),
 		addedMember(func(k PostedInstruction) (int, bool) { return k.Added, k.IncludeAdded }),

@@ -11,7 +11,7 @@ import (
 // ReconciliationBody is the reconciliation of a supplier.
 var ReconciliationBody = &Body[landfall.Reconciliation]{
 	name: "Reconciliation", doc: "Compares what the source system claims with what was sent and what exists, at one point in time.",
-	members: []member[landfall.Reconciliation]{
+	members: []bodyMember[landfall.Reconciliation]{
 		stringMember("import_supplier", "", func(r landfall.Reconciliation) string { return r.Supplier }),
 		timeMember("as_of", "Point in time of all figures.", func(r landfall.Reconciliation) time.Time { return r.At }),
 		timeMember("control_totals_set_at", "When the control totals were set; null if there are none.", func(r landfall.Reconciliation) time.Time {
@@ -40,7 +40,7 @@ func exampleReconciliation() landfall.Reconciliation {
 var reconciliationRowBody = &Body[landfall.ReconciliationRow]{
 	name: "ReconciliationMeasure",
 	doc:  "One measure. It has a count, an amount or both. The amount of a balance comes with the number of accounts.",
-	members: []member[landfall.ReconciliationRow]{
+	members: []bodyMember[landfall.ReconciliationRow]{
 		stringMember("measure", "Name of the measure, as used by the `measure` parameter, such as `accounts`, `balances.GBP` or `transactions.GBP.PAYMENT`.",
 			func(r landfall.ReconciliationRow) string { return r.Measure.String() }),
 		valueMember("claimed", "Control total of the source system. If it was not set, it is left out here, in `difference` and in `unexplained`.",
@@ -62,7 +62,7 @@ var reconciliationRowBody = &Body[landfall.ReconciliationRow]{
 // explainedBody explains a difference by reason.
 var explainedBody = &Body[landfall.ReconciliationRow]{
 	name: "Explained", doc: "Part of a difference that is caused by known accounts.",
-	members: []member[landfall.ReconciliationRow]{
+	members: []bodyMember[landfall.ReconciliationRow]{
 		reasonMember(landfall.ReasonPending, "Accounts that are staged and not yet processed."),
 		reasonMember(landfall.ReasonFailed, "Accounts whose last attempt failed, or that were never successfully staged."),
 		reasonMember(landfall.ReasonSkipped, "Accounts marked as skipped by the operator."),
@@ -72,7 +72,7 @@ var explainedBody = &Body[landfall.ReconciliationRow]{
 }
 
 // reasonMember declares the member of one reason.
-func reasonMember(reason landfall.Reason, doc string) member[landfall.ReconciliationRow] {
+func reasonMember(reason landfall.Reason, doc string) bodyMember[landfall.ReconciliationRow] {
 	return valueMember(string(reason), doc, func(r landfall.ReconciliationRow) landfall.Value { return r.Explained[reason] })
 }
 
@@ -84,8 +84,8 @@ var valueBody = &Body[landfall.Value]{
 }
 
 // valueMember is a member that is a value.
-func valueMember(name, doc string, get func(landfall.ReconciliationRow) landfall.Value) member[landfall.ReconciliationRow] {
-	return member[landfall.ReconciliationRow]{
+func valueMember(name, doc string, get func(landfall.ReconciliationRow) landfall.Value) bodyMember[landfall.ReconciliationRow] {
+	return bodyMember[landfall.ReconciliationRow]{
 		name: name, doc: doc, schema: schemaRef(valueBody.name),
 		write: func(dst []byte, row landfall.ReconciliationRow) []byte { return valueBody.Append(dst, get(row)) },
 	}
@@ -94,7 +94,7 @@ func valueMember(name, doc string, get func(landfall.ReconciliationRow) landfall
 // BehindBody is one account that contributes to a figure.
 var BehindBody = &Body[landfall.Contribution]{
 	name: "AccountBehind", doc: "An account that contributes to a figure, and its share.",
-	members: append([]member[landfall.Contribution]{
+	members: append([]bodyMember[landfall.Contribution]{
 		stringMember("external_account_number", "", func(b landfall.Contribution) string { return b.External }),
 		nullableString("platform_account_number", "", func(b landfall.Contribution) (string, bool) { return b.AccountNumber, b.AccountNumber != "" }),
 	}, valueMembers(func(b landfall.Contribution) landfall.Value { return b.Value })...),

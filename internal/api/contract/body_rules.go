@@ -7,7 +7,7 @@ import (
 // ruleBody is one cross-field rule.
 var ruleBody = &Body[Rule]{
 	name: "Rule", doc: "A cross-field rule.",
-	members: []member[Rule]{
+	members: []bodyMember[Rule]{
 		stringMember("code", "", func(r Rule) string { return r.Code }),
 		stringMember("where", "`attr` of the violation, with `*` for any index.", func(r Rule) string { return r.Where }),
 		stringMember("severity", "", func(r Rule) string { return string(r.Severity) }).withSchema(schemaRef("Severity")),
@@ -19,7 +19,7 @@ var ruleBody = &Body[Rule]{
 // status as a violation and another as a whole response.
 var codeBody = &Body[CodeEntry]{
 	name: "Code", doc: "An error code.",
-	members: []member[CodeEntry]{
+	members: []bodyMember[CodeEntry]{
 		stringMember("code", "", func(c CodeEntry) string { return c.Code }),
 		{name: "status", schema: arraySchema(integerSchema), write: func(dst []byte, c CodeEntry) []byte { return appendAny(dst, c.Status) }},
 		stringMember("where", "", func(c CodeEntry) string { return c.Where }),
@@ -37,7 +37,7 @@ type ruleCatalogue struct {
 // RuleBookBody lists the rules and error codes.
 var RuleBookBody = &Body[ruleCatalogue]{
 	name: "RuleBook", doc: "All rules and error codes.",
-	members: []member[ruleCatalogue]{
+	members: []bodyMember[ruleCatalogue]{
 		listMember("rules", "Cross-field rules. The operator can change their severity per supplier.", ruleBody,
 			func(c ruleCatalogue) []Rule { return c.rules }),
 		listMember("codes", "All error codes, including those of the rules.", codeBody,
@@ -61,6 +61,6 @@ type Health string
 // HealthBody is the response to a health check.
 var HealthBody = &Body[Health]{
 	name: "Health", doc: "Health status.",
-	members: []member[Health]{stringMember("status", "", func(h Health) string { return string(h) })},
+	members: []bodyMember[Health]{stringMember("status", "", func(h Health) string { return string(h) })},
 	example: "ok",
 }

@@ -9,7 +9,7 @@ import (
 // RunBody describes a run.
 var RunBody = &Body[landfall.Run]{
 	name: "Run", doc: "A run: the service creates accounts in the background.",
-	members: []member[landfall.Run]{
+	members: []bodyMember[landfall.Run]{
 		stringMember("id", "", func(r landfall.Run) string { return r.ID }),
 		stringMember("import_supplier_code", "", func(r landfall.Run) string { return r.Plan.Supplier }),
 		stringMember("operations_team_name", "", func(r landfall.Run) string { return r.Plan.Team }),
@@ -79,7 +79,7 @@ var (
 )
 
 // nullableInt is a member that is an integer, or null if it is zero.
-func nullableInt[T any](name, doc string, get func(T) int) member[T] {
+func nullableInt[T any](name, doc string, get func(T) int) bodyMember[T] {
 	member := intMember(name, doc, get).withSchema(nullableIntegerSchema)
 	write := member.write
 	member.write = func(dst []byte, value T) []byte {

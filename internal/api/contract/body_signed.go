@@ -23,7 +23,7 @@ type signedRow struct {
 // SignedBody is the sealed report in JSON. It is written once and stored.
 var SignedBody = &Body[Signed]{
 	name: "SignedReconciliation", doc: "A signed-off reconciliation.",
-	members: []member[Signed]{
+	members: []bodyMember[Signed]{
 		stringMember("import_supplier", "", func(s Signed) string { return s.Supplier }),
 		timeMember("signed_at", "", func(s Signed) time.Time { return s.At }),
 		stringMember("signed_by", "", func(s Signed) string { return s.Actor }),
@@ -42,9 +42,9 @@ var SignedBody = &Body[Signed]{
 // signedRowBody is a row of the comparison and the reason.
 var signedRowBody = &Body[signedRow]{
 	name: "SignedMeasure", doc: "One measure of a signed-off reconciliation.",
-	members: append(slices.Collect(func(yield func(member[signedRow]) bool) {
+	members: append(slices.Collect(func(yield func(bodyMember[signedRow]) bool) {
 		for _, of := range reconciliationRowBody.members {
-			if !yield(member[signedRow]{
+			if !yield(bodyMember[signedRow]{
 				name: of.name, doc: of.doc, schema: of.schema,
 				write: func(dst []byte, row signedRow) []byte { return of.write(dst, row.ReconciliationRow) },
 			}) {

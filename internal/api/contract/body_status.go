@@ -17,7 +17,7 @@ type TransferStatus struct {
 // StatusBody is the response to a status request.
 var StatusBody = &Body[TransferStatus]{
 	name: "TransferStatus", doc: "Import status of an account.",
-	members: []member[TransferStatus]{
+	members: []bodyMember[TransferStatus]{
 		stringMember("status", "", func(s TransferStatus) string { return s.Status }).withSchema(enumSchema("UNKNOWN", "IN_PROGRESS", "COMPLETED")),
 		stringMember("platform_account_number", "Empty until the account has been created.", func(s TransferStatus) string { return s.Number }),
 		stringMember("state", "With `detail`: detailed state of the account.", TransferStatus.state).
@@ -86,7 +86,7 @@ func (s TransferStatus) state() string {
 // undoneBody is an undone account. The reason is only for the operator.
 var undoneBody = &Body[landfall.UndoneAccount]{
 	name: "UndoneAccount", doc: "An account that the operator undid. Its number is never reused.",
-	members: []member[landfall.UndoneAccount]{
+	members: []bodyMember[landfall.UndoneAccount]{
 		stringMember("platform_account_number", "", func(u landfall.UndoneAccount) string { return u.Number }),
 		timeMember("account_created_at", "", func(u landfall.UndoneAccount) time.Time { return u.CreatedAt }),
 		timeMember("undone_at", "", func(u landfall.UndoneAccount) time.Time { return u.UndoneAt }),
@@ -96,7 +96,7 @@ var undoneBody = &Body[landfall.UndoneAccount]{
 // failureBody is why an attempt failed.
 var failureBody = &Body[landfall.Failure]{
 	name: "Failure", doc: "Why the last attempt to create an account failed.",
-	members: []member[landfall.Failure]{
+	members: []bodyMember[landfall.Failure]{
 		timeMember("failed_at", "", func(f landfall.Failure) time.Time { return f.At }),
 		boolMember("dry_run", "Whether the attempt was a dry run.", func(f landfall.Failure) bool { return f.DryRun }),
 		stringMember("code", "", func(f landfall.Failure) string { return f.Code }),

@@ -141,7 +141,7 @@ func (c *checker) consents(n *rules.Node) {
 
 // references requires unique pairs of namespace and value.
 func (c *checker) references(root *rules.Node) {
-	var known seenSet[pair]
+	var known seenSet[stringPair]
 	for _, reference := range root.Field("references").Items() {
 		if !addPair(&known, reference.Field("namespace"), reference.Field("value")) {
 			c.violate(CodeDuplicateReferences, reference)

@@ -130,7 +130,7 @@ func (c *checker) statements(list *rules.Node) {
 
 // instructions requires unique pairs of vendor and reference.
 func (c *checker) instructions(list *rules.Node) {
-	var known seenSet[pair]
+	var known seenSet[stringPair]
 	for _, instruction := range list.Items() {
 		if reference := instruction.Field("reference"); !addPair(&known, instruction.Field("vendor"), reference) {
 			c.violate(CodeDuplicateInstructions, reference)

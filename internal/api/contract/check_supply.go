@@ -10,7 +10,7 @@ import (
 // within the account.
 func (c *checker) supplyAddresses(list *rules.Node) {
 	var addresses seenSet[string]
-	var points seenSet[pair]
+	var points seenSet[stringPair]
 	several := len(list.Items()) > 1
 	for _, address := range list.Items() {
 		c.address(address, &supplyAddressNames, CodeSupplyAddressTwice)

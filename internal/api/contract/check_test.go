@@ -25,14 +25,14 @@ func TestOneMistakeIsReportedOnce(t *testing.T) {
 		{"customer is a text", `"customers":["Ada"]`, []string{"invalid_type customers.0"}},
 		{"landline has letters", `"customers":[{"family_name":"B","landline":"CALL ME"}]`, []string{"invalid_phone_number customers.0.landline"}},
 		{"email is broken", `"billing_email":"x@example"`, []string{"invalid_email billing_email"}},
-		{"closing date is no day", `"last_statement_closing_date":"2024-02-30","last_statement_balance":5,` + transaction("historical_statement_transactions", `"type":"PAYMENT"`),
+		{"closing date is no day", `"last_statement_closing_date":"2024-02-30","last_statement_balance":5,` + transactionJSON("historical_statement_transactions", `"type":"PAYMENT"`),
 			[]string{"invalid_date last_statement_closing_date", "historical_balance_mismatch last_statement_balance"}},
-		{"closing date is no day, billed-to date is earlier", `"last_statement_closing_date":"x","last_billed_to_date":"2024-01-01",` + transaction("historical_statement_transactions", `"type":"PAYMENT"`),
+		{"closing date is no day, billed-to date is earlier", `"last_statement_closing_date":"x","last_billed_to_date":"2024-01-01",` + transactionJSON("historical_statement_transactions", `"type":"PAYMENT"`),
 			[]string{"invalid_date last_statement_closing_date"}},
 		{"an amount is broken, so no sum is taken", `"last_statement_closing_date":"2024-05-01","last_statement_balance":5,"historical_statement_transactions":[{"transaction_id":"1","transaction_date":"2024-05-01","amount":"ten","type":"PAYMENT"}]`,
 			[]string{"invalid_decimal historical_statement_transactions.0.amount"}},
-		{"type is unknown", transaction("current_statement_transactions", `"type":"GIFT"`), []string{"invalid_choice current_statement_transactions.0.type"}},
-		{"reason is broken", transaction("current_statement_transactions", `"type":"CHARGE","reason":"two words"`), []string{"invalid_characters current_statement_transactions.0.reason"}},
+		{"type is unknown", transactionJSON("current_statement_transactions", `"type":"GIFT"`), []string{"invalid_choice current_statement_transactions.0.type"}},
+		{"reason is broken", transactionJSON("current_statement_transactions", `"type":"CHARGE","reason":"two words"`), []string{"invalid_characters current_statement_transactions.0.reason"}},
 		{"note body is a list", `"notes":[{"body":[]}]`, []string{"invalid_type notes.0.body"}},
 		{"schedule amount is broken", `"payment_schedules":[{"start_date":"2024-01-01","trigger":"REGULAR","amount":1.234,"frequency":"MONTHLY","day_of_month":29}]`,
 			[]string{"max_decimal_places payment_schedules.0.amount", "out_of_range payment_schedules.0.day_of_month"}},
@@ -40,8 +40,8 @@ func TestOneMistakeIsReportedOnce(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			verdict := mustRead(t, account(c.members)).Check(testSupplier(), testNow)
-			if diff := cmp.Diff(c.want, codes(verdict.Errors)); diff != "" {
+			verdict := mustRead(t, accountJSON(c.members)).Check(testSupplier(), testNow)
+			if diff := cmp.Diff(c.want, codesOf(verdict.Errors)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -73,8 +73,8 @@ func TestWhatATransactionTypeNeeds(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.members, func(t *testing.T) {
-			verdict := mustRead(t, account(transaction(list, c.members))).Check(testSupplier(), testNow)
-			if diff := cmp.Diff(c.want, codes(verdict.Errors)); diff != "" {
+			verdict := mustRead(t, accountJSON(transactionJSON(list, c.members))).Check(testSupplier(), testNow)
+			if diff := cmp.Diff(c.want, codesOf(verdict.Errors)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -89,28 +89,28 @@ func TestPaymentsMustBeMoreThanZero(t *testing.T) {
 		"0": {"out_of_range current_statement_transactions.0.amount"}, "-0.01": {"out_of_range current_statement_transactions.0.amount"}, "0.01": {},
 	} {
 		for _, kind := range []string{"PAYMENT", "REPAYMENT"} {
-			body := account(`"current_statement_transactions":[{"transaction_id":"1","transaction_date":"2024-05-01","type":"` + kind + `","amount":` + amount + `}]`)
-			if diff := cmp.Diff(want, codes(mustRead(t, body).Check(testSupplier(), testNow).Errors)); diff != "" {
+			body := accountJSON(`"current_statement_transactions":[{"transaction_id":"1","transaction_date":"2024-05-01","type":"` + kind + `","amount":` + amount + `}]`)
+			if diff := cmp.Diff(want, codesOf(mustRead(t, body).Check(testSupplier(), testNow).Errors)); diff != "" {
 				t.Errorf("%s of %s: %s", kind, amount, diff)
 			}
 		}
 	}
-	negative := account(`"current_statement_transactions":[{"transaction_id":"1","transaction_date":"2024-05-01","type":"CHARGE","reason":"R","amount":-1}]`)
+	negative := accountJSON(`"current_statement_transactions":[{"transaction_id":"1","transaction_date":"2024-05-01","type":"CHARGE","reason":"R","amount":-1}]`)
 	if verdict := mustRead(t, negative).Check(testSupplier(), testNow); len(verdict.Errors) > 0 {
-		t.Errorf("a negative charge is refused: %v", codes(verdict.Errors))
+		t.Errorf("a negative charge is refused: %v", codesOf(verdict.Errors))
 	}
 }
 
 // TestSumsAreSigned adds one transaction of each type: 5 + 4 - 3 - 2 - 1 = 3.
 func TestSumsAreSigned(t *testing.T) {
-	body := account(`"last_statement_closing_date":"2024-05-01","last_statement_balance":"3.00","historical_statement_transactions":[
+	body := accountJSON(`"last_statement_closing_date":"2024-05-01","last_statement_balance":"3.00","historical_statement_transactions":[
 		{"transaction_id":"1","transaction_date":"2024-05-01","amount":5,"type":"PAYMENT"},
 		{"transaction_id":"2","transaction_date":"2024-05-01","amount":4,"type":"CREDIT","reason":"R"},
 		{"transaction_id":"3","transaction_date":"2024-05-01","amount":3,"type":"CHARGE","reason":"R"},
 		{"transaction_id":"4","transaction_date":"2024-05-01","amount":2,"type":"REPAYMENT"},
-		{"transaction_id":"5","transaction_date":"2024-05-01","amount":1,"type":"SUPPLY_CHARGE","product_code":"P","line_items":[{` + line + `"number_of_units":1,"net_amount":1}]}]`)
+		{"transaction_id":"5","transaction_date":"2024-05-01","amount":1,"type":"SUPPLY_CHARGE","product_code":"P","line_items":[{` + lineJSON + `"number_of_units":1,"net_amount":1}]}]`)
 	if verdict := mustRead(t, body).Check(testSupplier(), testNow); len(verdict.Errors)+len(verdict.Warnings) > 0 {
-		t.Errorf("%v %v", codes(verdict.Errors), codes(verdict.Warnings))
+		t.Errorf("%v %v", codesOf(verdict.Errors), codesOf(verdict.Warnings))
 	}
 }
 
@@ -118,7 +118,7 @@ func TestSumsAreSigned(t *testing.T) {
 // on the next in Auckland.
 func TestTodayIsTheSuppliersDay(t *testing.T) {
 	now := time.Date(2024, 6, 15, 20, 0, 0, 0, time.UTC)
-	body := account(`"date_of_sale":"2024-06-16"`)
+	body := accountJSON(`"date_of_sale":"2024-06-16"`)
 	for zone, want := range map[string]int{"Europe/London": 1, "Pacific/Auckland": 0} {
 		supplier := testSupplier()
 		supplier.TimeZone = zone
@@ -132,25 +132,25 @@ func TestTodayIsTheSuppliersDay(t *testing.T) {
 // countries. With the wrong country, all customers of a supplier would be
 // refused.
 func TestRegionDecidesAboutPhonesAndPostcodes(t *testing.T) {
-	body := account(`"billing_postcode":"12345","customers":[{"family_name":"B","landline":"650 253 0000"}]`)
+	body := accountJSON(`"billing_postcode":"12345","customers":[{"family_name":"B","landline":"650 253 0000"}]`)
 	british := mustRead(t, body).Check(testSupplier(), testNow)
 	supplier := testSupplier()
 	supplier.Region = "US"
 	american := mustRead(t, body).Check(supplier, testNow)
 	if len(british.Warnings) != 1 || len(american.Errors)+len(american.Warnings) > 0 {
-		t.Errorf("british %v, american %v %v", codes(british.Warnings), codes(american.Errors), codes(american.Warnings))
+		t.Errorf("british %v, american %v %v", codesOf(british.Warnings), codesOf(american.Errors), codesOf(american.Warnings))
 	}
 }
 
 // TestShortStatementDoesNotHideALongOne has a short statement between two that
 // overlap. Comparing only neighbours would not find the overlap.
 func TestShortStatementDoesNotHideALongOne(t *testing.T) {
-	body := account(`"statements":[
+	body := accountJSON(`"statements":[
 		{"statement_id":"1","bill_period_from_date":"2024-01-01","bill_period_to_date":"2024-12-31"},
 		{"statement_id":"2","bill_period_from_date":"2024-02-01","bill_period_to_date":"2024-02-28"},
 		{"statement_id":"3","bill_period_from_date":"2024-03-01","bill_period_to_date":"2024-03-31"}]`)
 	want := []string{CodeStatementOverlap + " statements.1.bill_period_from_date", CodeStatementOverlap + " statements.2.bill_period_from_date"}
-	if diff := cmp.Diff(want, codes(mustRead(t, body).Check(testSupplier(), testNow).Warnings)); diff != "" {
+	if diff := cmp.Diff(want, codesOf(mustRead(t, body).Check(testSupplier(), testNow).Warnings)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -158,10 +158,10 @@ func TestShortStatementDoesNotHideALongOne(t *testing.T) {
 // TestEmptyPathIsAnInvalidPath sends empty paths where one is required and where
 // one is optional.
 func TestEmptyPathIsAnInvalidPath(t *testing.T) {
-	body := account(`"notes":[{"document_paths":[{"document_path":""}]}],"statements":[{"statement_id":"1","bill_period_from_date":"2024-01-01","bill_period_to_date":"2024-12-31","statement_path":""}]`)
+	body := accountJSON(`"notes":[{"document_paths":[{"document_path":""}]}],"statements":[{"statement_id":"1","bill_period_from_date":"2024-01-01","bill_period_to_date":"2024-12-31","statement_path":""}]`)
 	// A statement's path is optional, so an empty one counts as absent.
 	want := []string{"invalid_path notes.0.document_paths.0.document_path"}
-	if diff := cmp.Diff(want, codes(mustRead(t, body).Check(testSupplier(), testNow).Errors)); diff != "" {
+	if diff := cmp.Diff(want, codesOf(mustRead(t, body).Check(testSupplier(), testNow).Errors)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -170,9 +170,9 @@ func TestEmptyPathIsAnInvalidPath(t *testing.T) {
 // everywhere.
 func TestControlCharacterInAPath(t *testing.T) {
 	for spelled, code := range map[string]string{`a\nb`: CodeInvalidPath, `a\u007f`: CodeInvalidPath, `a\u0000b\n`: rules.CodeInvalidCharacters} {
-		body := account(`"notes":[{"document_paths":[{"document_path":"` + spelled + `"}]}]`)
+		body := accountJSON(`"notes":[{"document_paths":[{"document_path":"` + spelled + `"}]}]`)
 		want := []string{code + " notes.0.document_paths.0.document_path"}
-		if diff := cmp.Diff(want, codes(mustRead(t, body).Check(testSupplier(), testNow).Errors)); diff != "" {
+		if diff := cmp.Diff(want, codesOf(mustRead(t, body).Check(testSupplier(), testNow).Errors)); diff != "" {
 			t.Errorf("%s: %s", spelled, diff)
 		}
 	}
@@ -181,9 +181,9 @@ func TestControlCharacterInAPath(t *testing.T) {
 // An invisible space would let the same payment or statement in twice.
 func TestIdentifiersDifferVisibly(t *testing.T) {
 	for _, spelled := range []string{"P-1 ", " P-1", `P-1\u200b`, `P\u202e-1`} {
-		body := account(`"current_statement_transactions":[{"transaction_id":"` + spelled + `","transaction_date":"2024-01-01","amount":1,"type":"PAYMENT"}],` +
+		body := accountJSON(`"current_statement_transactions":[{"transaction_id":"` + spelled + `","transaction_date":"2024-01-01","amount":1,"type":"PAYMENT"}],` +
 			`"statements":[{"statement_id":"` + spelled + `","bill_period_from_date":"2024-01-01","bill_period_to_date":"2024-12-31"}]`)
-		found := codes(mustRead(t, body).Check(testSupplier(), testNow).Errors)
+		found := codesOf(mustRead(t, body).Check(testSupplier(), testNow).Errors)
 		for _, want := range []string{"invalid_characters current_statement_transactions.0.transaction_id", "invalid_characters statements.0.statement_id"} {
 			if !slices.Contains(found, want) {
 				t.Errorf("%q: %v", spelled, found)

@@ -40,7 +40,7 @@ const EventSchemas = "/v1/data-import/event-schemas/"
 // EventBody is an event on the wire.
 var EventBody = &Body[CloudEvent]{
 	name: "Event", doc: "An event in CloudEvents 1.0 format.",
-	members: []member[CloudEvent]{
+	members: []bodyMember[CloudEvent]{
 		stringMember("specversion", "", func(CloudEvent) string { return "1.0" }).withSchema(enumSchema("1.0")),
 		stringMember("id", "Unique id. It stays the same when the event is delivered again, so use it to detect duplicates.",
 			func(e CloudEvent) string { return EventID(e.Event) }),
@@ -120,7 +120,7 @@ type FeedPage struct {
 // FeedBody is a page of events.
 var FeedBody = &Body[FeedPage]{
 	name: "EventPage", doc: "A page of events in log order, and the cursor for the next page.",
-	members: []member[FeedPage]{
+	members: []bodyMember[FeedPage]{
 		listMember("events", "Empty if there are no new events.", EventBody, func(p FeedPage) []CloudEvent { return p.Events }),
 		stringMember("next", "Cursor for the next request; pass it as `after`. Always present.", func(p FeedPage) string { return EncodeEventCursor(p.Next) }),
 	},

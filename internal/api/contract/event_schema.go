@@ -56,7 +56,7 @@ var EventTypesBody = &List[EventKind]{name: "EventTypeList", items: eventTypeBod
 
 var eventTypeBody = &Body[EventKind]{
 	name: "EventType", doc: "An event type.",
-	members: []member[EventKind]{
+	members: []bodyMember[EventKind]{
 		stringMember("type", "", func(k EventKind) string { return string(k.Type) }),
 		stringMember("description", "", func(k EventKind) string { return k.Doc }),
 		stringMember("schema", "Path of its JSON Schema.", func(k EventKind) string { return EventSchemas + string(k.Type) + "/" }),

@@ -23,12 +23,12 @@ func filled(size int, before, part, after string) []byte {
 func hostile(size int) map[string][]byte {
 	const head = `{"import_supplier":"S","external_account_number":"1","customers":[{}],`
 	points := strings.Repeat(`{},`, 99) + `{}`
-	var strangers strings.Builder
-	strangers.WriteString(head)
-	for i := 0; strangers.Len() < size; i++ {
-		fmt.Fprintf(&strangers, `"%x":1,`, i)
+	var unknown strings.Builder
+	unknown.WriteString(head)
+	for i := 0; unknown.Len() < size; i++ {
+		fmt.Fprintf(&unknown, `"%x":1,`, i)
 	}
-	strangers.WriteString(`"metadata":[]}`)
+	unknown.WriteString(`"metadata":[]}`)
 	return map[string][]byte{
 		"lists of nothing":              filled(size, head+`"metadata":[{"key":"k","value":[`, `[]`, `]}]}`),
 		"customers of nothing":          filled(size, `{"import_supplier":"S","external_account_number":"1","customers":[`, `{}`, `]}`),
@@ -38,8 +38,8 @@ func hostile(size int) map[string][]byte {
 		"readings of nothing":           filled(size, head+`"supply_addresses":[`, `{"supply_points":[{"meters":[{"registers":[{"transfer_readings":[`+strings.Repeat(`{},`, 999)+`{}]}]}]}]}`, `]}`),
 		"one path and no more":          filled(size, head+`"notes":[{"document_paths":[`, `{"document_path":"a"}`, `]}]}`),
 		"short paths, a hundred a note": filled(size, head+`"notes":[`, `{"document_paths":[`+strings.Repeat(`{"document_path":"a.pdf"},`, 99)+`{"document_path":"a.pdf"}]}`, `]}`),
-		"unknown fields":                []byte(strangers.String()),
-		"names in metadata":             []byte(strings.Replace(strangers.String(), head, head+`"metadata":[{"key":"k","value":{`, 1)[:size] + `":1}}]}`),
+		"unknown fields":                []byte(unknown.String()),
+		"names in metadata":             []byte(strings.Replace(unknown.String(), head, head+`"metadata":[{"key":"k","value":{`, 1)[:size] + `":1}}]}`),
 		"honest transactions":           filled(size, head+`"current_statement_transactions":[`, `{"transaction_id":"A1","transaction_date":"2025-03-01","amount":10,"type":"PAYMENT"}`, `]}`),
 		"honest readings":               filled(size, head+`"supply_addresses":[`, `{"supply_points":[{"identifier":"1","supply_type":"GAS","supply_start_date":"2020-01-01","meters":[{"serial_number":"1","registers":[{"register_id":"1","transfer_readings":[{"reading_date":"2020-01-01","reading_type":"SMART","reading_value":1}]}]}]}]}`, `]}`),
 	}

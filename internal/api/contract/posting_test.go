@@ -56,11 +56,11 @@ func TestTransactionResults(t *testing.T) {
 	moved.On = moved.OriginalOn.AddDays(1)
 	moved.Note = "why"
 	for want, got := range map[string][]byte{
-		`{"status":"TRANSACTION_ADDED_TO_ACCOUNT","transaction_data":{"transaction_id":"1","transaction_date":"2020-01-01","amount":"5.00","type":"CHARGE","reason":"R"}}`: posted(sent, true, nil),
-		`{"status":"TRANSACTION_ALREADY_EXISTS","transaction_data":{"transaction_id":"1","transaction_date":"2020-01-01","amount":"5.00","type":"CHARGE","reason":"R"}}`:   posted(sent, false, sent.Document),
-		`{"status":"TRANSACTION_ALREADY_EXISTS","transaction_data":{"transaction_id":"1","transaction_date":"2020-01-01","amount":"5.00","type":"CHARGE","reason":"R"},"differences":["amount"]}`: posted(sent, false,
+		`{"status":"TRANSACTION_ADDED_TO_ACCOUNT","transaction_data":{"transaction_id":"1","transaction_date":"2020-01-01","amount":"5.00","type":"CHARGE","reason":"R"}}`: postedJSON(sent, true, nil),
+		`{"status":"TRANSACTION_ALREADY_EXISTS","transaction_data":{"transaction_id":"1","transaction_date":"2020-01-01","amount":"5.00","type":"CHARGE","reason":"R"}}`:   postedJSON(sent, false, sent.Document),
+		`{"status":"TRANSACTION_ALREADY_EXISTS","transaction_data":{"transaction_id":"1","transaction_date":"2020-01-01","amount":"5.00","type":"CHARGE","reason":"R"},"differences":["amount"]}`: postedJSON(sent, false,
 			[]byte(strings.Replace(string(sent.Document), ":5", ":6", 1))),
-		`{"status":"TRANSACTION_ADDED_TO_ACCOUNT","transaction_data":{"transaction_id":"1","transaction_date":"2020-01-02","amount":"5.00","type":"CHARGE","reason":"R","note":"why","original_transaction_date":"2020-01-01"}}`: posted(moved, true, nil),
+		`{"status":"TRANSACTION_ADDED_TO_ACCOUNT","transaction_data":{"transaction_id":"1","transaction_date":"2020-01-02","amount":"5.00","type":"CHARGE","reason":"R","note":"why","original_transaction_date":"2020-01-01"}}`: postedJSON(moved, true, nil),
 	} {
 		if string(got) != want {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -164,9 +164,9 @@ func TestFailureAnswers(t *testing.T) {
 	}
 }
 
-// posted returns the answer for a transaction that the account may already have
+// postedJSON returns the answer for a transaction that the account may already have
 // had.
-func posted(transaction landfall.Transaction, added bool, existing []byte) []byte {
+func postedJSON(transaction landfall.Transaction, added bool, existing []byte) []byte {
 	result := PostedTransaction{Transaction: transaction, Added: added}
 	if !added {
 		result.Differences = Differences(existing, transaction.Document)

@@ -124,6 +124,6 @@ func appendScaled(dst []byte, number int64, decimals int) []byte {
 }
 
 // nullableTime is a timeMember whose schema allows null.
-func nullableTime[T any](name, doc string, get func(T) time.Time) member[T] {
+func nullableTime[T any](name, doc string, get func(T) time.Time) bodyMember[T] {
 	return timeMember(name, doc, get).withSchema(nullableTimeSchema)
 }

@@ -20,7 +20,7 @@ func violationsOf(t *testing.T, err error) []string {
 	if !errors.As(err, &refusal) || refusal.Code != landfall.CodeValidationFailed || refusal.Kind != landfall.Invalid {
 		t.Fatalf("not a refusal: %v", err)
 	}
-	return codes(refusal.Violations)
+	return codesOf(refusal.Violations)
 }
 
 // TestBrokenJSONIsNoRequest truncates every kind of body. If half a document were
@@ -101,7 +101,7 @@ func TestReadNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	verdict := request.Check(testSupplier(), testNow)
-	if diff := cmp.Diff([]string{CodeNoteEmpty + " notes.2.body"}, codes(verdict.Errors)); diff != "" {
+	if diff := cmp.Diff([]string{CodeNoteEmpty + " notes.2.body"}, codesOf(verdict.Errors)); diff != "" {
 		t.Error(diff)
 	}
 	if err := verdict.Err(); err.Code != landfall.CodeValidationFailed {
@@ -122,7 +122,7 @@ func TestReadStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{CodeStartAfterEnd + " statements.0.bill_period_from_date", "invalid_path statements.0.statement_path"}
-	if diff := cmp.Diff(want, codes(request.Check(nil, testNow).Errors)); diff != "" {
+	if diff := cmp.Diff(want, codesOf(request.Check(nil, testNow).Errors)); diff != "" {
 		t.Error(diff)
 	}
 	if request.Key() != (landfall.Key{Supplier: "S", External: "1"}) || string(request.Body()) != body || request.Statements()[0].ID != "1" {
@@ -158,7 +158,7 @@ func TestListsOverTheLimit(t *testing.T) {
 			if more > 0 {
 				want = append(want, "max_items "+name)
 			}
-			if diff := cmp.Diff(want, codes(verdict.Errors)); diff != "" {
+			if diff := cmp.Diff(want, codesOf(verdict.Errors)); diff != "" {
 				t.Errorf("%s + %d: %s", name, more, diff)
 			}
 		}
@@ -180,7 +180,7 @@ func TestFirstFailingTransactionIsShown(t *testing.T) {
 	want := []string{
 		landfall.CodeDuplicateTransactions + " transactions.1.transaction_id", "required transactions.1.reason",
 	}
-	if diff := cmp.Diff(want, codes(refusal.Violations)); diff != "" {
+	if diff := cmp.Diff(want, codesOf(refusal.Violations)); diff != "" {
 		t.Error(diff)
 	}
 	var body struct {
@@ -205,7 +205,7 @@ func TestTwinsAreFineWhenNothingIsCompared(t *testing.T) {
 	request, _ := ReadTransactions(t.Context(), []byte(strings.Replace(twoTransactions, `"note"`, `"reason":"R","note"`, 1)))
 	verdict := request.Check(testSupplier(), testNow, false)
 	if request.Refusal(verdict) != nil {
-		t.Errorf("%v", codes(verdict.Errors))
+		t.Errorf("%v", codesOf(verdict.Errors))
 	}
 }
 

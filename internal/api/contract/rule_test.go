@@ -8,9 +8,9 @@ import (
 	"landfall"
 )
 
-// account adds the members of a case to the smallest account that causes no
+// accountJSON adds the members of a case to the smallest account that causes no
 // warnings of its own.
-func account(members string) string {
+func accountJSON(members string) string {
 	customers := `"customers":[{"family_name":"Byron"}],`
 	if strings.Contains(members, `"customers"`) {
 		customers = ""
@@ -18,23 +18,23 @@ func account(members string) string {
 	return `{"import_supplier":"S","external_account_number":"1",` + customers + strings.TrimSpace(members) + `}`
 }
 
-func transaction(list, members string) string {
+func transactionJSON(list, members string) string {
 	return `"` + list + `":[{"transaction_id":"1","transaction_date":"2024-05-01","amount":10,` + members + `}]`
 }
 
 func supplyCharge(members string) string {
-	return transaction("current_statement_transactions", `"type":"SUPPLY_CHARGE","product_code":"P",`+members)
+	return transactionJSON("current_statement_transactions", `"type":"SUPPLY_CHARGE","product_code":"P",`+members)
 }
 
 func supplyPoints(list string) string {
 	return `"supply_addresses":[{"supply_points":[` + list + `]}]`
 }
 
-func agreements(list string) string {
+func agreementsJSON(list string) string {
 	return supplyPoints(`{"identifier":"1","supply_type":"GAS","supply_start_date":"2020-01-01","agreements":[` + list + `]}`)
 }
 
-const line = `"rate_band":"R","start_date":"2024-01-01","end_date":"2024-01-31",`
+const lineJSON = `"rate_band":"R","start_date":"2024-01-01","end_date":"2024-01-31",`
 
 // ruleCases has a violation and a near miss for every rule of the rule book.
 var ruleCases = []struct {
@@ -68,8 +68,8 @@ var ruleCases = []struct {
 		supplyPoints(`{"identifier":"1","supply_type":"GAS","supply_start_date":"2020-01-02","supply_end_date":"2020-01-01"}`),
 		supplyPoints(`{"identifier":"1","supply_type":"GAS","supply_start_date":"2020-01-01","supply_end_date":"2020-01-01"}`)},
 	{CodeStartAfterEnd, "supply_addresses.0.supply_points.0.agreements.0.effective_from",
-		agreements(`{"product_code":"P","effective_from":"2020-01-02","effective_to":"2020-01-01"}`),
-		agreements(`{"product_code":"P","effective_from":"2020-01-01","effective_to":"2020-01-02"}`)},
+		agreementsJSON(`{"product_code":"P","effective_from":"2020-01-02","effective_to":"2020-01-01"}`),
+		agreementsJSON(`{"product_code":"P","effective_from":"2020-01-01","effective_to":"2020-01-02"}`)},
 	{CodeStartAfterEnd, "supply_addresses.0.supply_points.0.meters.0.installed_on",
 		supplyPoints(`{"identifier":"1","supply_type":"GAS","supply_start_date":"2020-01-02","meters":[{"serial_number":"1","installed_on":"2020-02-01","removed_on":"2020-01-31"}]}`),
 		supplyPoints(`{"identifier":"1","supply_type":"GAS","supply_start_date":"2020-01-02","meters":[{"serial_number":"1","removed_on":"2020-01-31"}]}`)},
@@ -79,28 +79,28 @@ var ruleCases = []struct {
 		supplyCharge(`"line_items":[{"rate_band":"R","start_date":"2024-02-01","end_date":"2024-01-31","number_of_units":1,"net_amount":10}]`),
 		supplyCharge(`"line_items":[{"rate_band":"R","start_date":"2024-01-31","end_date":"2024-01-31","number_of_units":1,"net_amount":10}]`)},
 	{CodeAgreementOverlap, "supply_addresses.0.supply_points.0.agreements.1.effective_from",
-		agreements(`{"product_code":"P","effective_from":"2020-01-01","effective_to":"2021-01-01"},{"product_code":"Q","effective_from":"2020-12-31"}`),
-		agreements(`{"product_code":"P","effective_from":"2020-01-01","effective_to":"2021-01-01"},{"product_code":"Q","effective_from":"2021-01-01"}`)},
+		agreementsJSON(`{"product_code":"P","effective_from":"2020-01-01","effective_to":"2021-01-01"},{"product_code":"Q","effective_from":"2020-12-31"}`),
+		agreementsJSON(`{"product_code":"P","effective_from":"2020-01-01","effective_to":"2021-01-01"},{"product_code":"Q","effective_from":"2021-01-01"}`)},
 	{CodeAgreementOverlap, "supply_addresses.0.supply_points.0.agreements.0.effective_from",
-		agreements(`{"product_code":"Q","effective_from":"2022-01-01"},{"product_code":"P","effective_from":"2020-01-01"}`),
-		agreements(`{"product_code":"Q","effective_from":"2021-01-01"},{"product_code":"P","effective_from":"2020-01-01","effective_to":"2021-01-01"}`)},
+		agreementsJSON(`{"product_code":"Q","effective_from":"2022-01-01"},{"product_code":"P","effective_from":"2020-01-01"}`),
+		agreementsJSON(`{"product_code":"Q","effective_from":"2021-01-01"},{"product_code":"P","effective_from":"2020-01-01","effective_to":"2021-01-01"}`)},
 	{CodeAgreementGap, "supply_addresses.0.supply_points.0.agreements.1.effective_from",
-		agreements(`{"product_code":"P","effective_from":"2020-01-01","effective_to":"2021-01-01"},{"product_code":"Q","effective_from":"2021-01-02"}`),
-		agreements(`{"product_code":"P","effective_from":"2020-01-01","effective_to":"2021-01-01"},{"product_code":"Q","effective_from":"2021-01-01"}`)},
+		agreementsJSON(`{"product_code":"P","effective_from":"2020-01-01","effective_to":"2021-01-01"},{"product_code":"Q","effective_from":"2021-01-02"}`),
+		agreementsJSON(`{"product_code":"P","effective_from":"2020-01-01","effective_to":"2021-01-01"},{"product_code":"Q","effective_from":"2021-01-01"}`)},
 	{CodeDateInFuture, "date_of_sale", `"date_of_sale":"2024-06-16"`, `"date_of_sale":"2024-06-15"`},
 	{CodeDateInFuture, "last_statement_closing_date", `"last_statement_closing_date":"2024-06-16"`, `"last_billed_to_date":"2024-06-16"`},
 	{CodeDateInFuture, "customers.0.date_of_birth", `"customers":[{"family_name":"B","date_of_birth":"2024-06-16"}]`, `"customers":[{"family_name":"B","date_of_birth":"2024-06-15"}]`},
 	{CodeDateInFuture, "consents.0.signed_at", `"consents":[{"type":"A","value":"ACCEPTED","signed_at":"2024-06-15T11:00:01Z"}]`, `"consents":[{"type":"A","value":"ACCEPTED","signed_at":"2024-06-15T11:00:00Z"}]`},
 	{CodeDateInFuture, "customers.0.consents.0.signed_at", `"customers":[{"family_name":"B","consents":[{"type":"A","value":"ACCEPTED","signed_at":"2025-01-01T00:00:00Z"}]}]`, `"customers":[{"family_name":"B","consents":[{"type":"A","value":"ACCEPTED"}]}]`},
 	{CodeIssuedBeforeClosing, "last_statement_issue_date", `"last_statement_closing_date":"2024-03-31","last_statement_issue_date":"2024-03-30"`, `"last_statement_closing_date":"2024-03-31","last_statement_issue_date":"2024-03-31"`},
-	{CodeHistoricalWithoutClosing, "historical_statement_transactions", transaction("historical_statement_transactions", `"type":"PAYMENT"`), `"last_billed_to_date":"2024-05-01",` + transaction("historical_statement_transactions", `"type":"PAYMENT"`)},
-	{CodeHistoricalAfterClosing, "historical_statement_transactions.0.transaction_date", `"last_statement_closing_date":"2024-04-30",` + transaction("historical_statement_transactions", `"type":"PAYMENT"`), `"last_statement_closing_date":"2024-05-01",` + transaction("historical_statement_transactions", `"type":"PAYMENT"`)},
-	{CodeHistoricalAfterClosing, "historical_statement_transactions.0.transaction_date", `"last_billed_to_date":"2024-04-30",` + transaction("historical_statement_transactions", `"type":"PAYMENT"`), `"last_billed_to_date":"2024-04-30","last_statement_closing_date":"2024-05-01",` + transaction("historical_statement_transactions", `"type":"PAYMENT"`)},
-	{CodeCurrentBeforeOpening, "current_statement_transactions.0.transaction_date", `"last_statement_closing_date":"2024-05-01",` + transaction("current_statement_transactions", `"type":"PAYMENT"`), `"last_statement_closing_date":"2024-04-30",` + transaction("current_statement_transactions", `"type":"PAYMENT"`)},
-	{CodeCurrentBeforeOpening, "current_statement_transactions.0.transaction_date", `"last_billed_to_date":"2024-05-01",` + transaction("current_statement_transactions", `"type":"PAYMENT"`), transaction("current_statement_transactions", `"type":"PAYMENT"`)},
+	{CodeHistoricalWithoutClosing, "historical_statement_transactions", transactionJSON("historical_statement_transactions", `"type":"PAYMENT"`), `"last_billed_to_date":"2024-05-01",` + transactionJSON("historical_statement_transactions", `"type":"PAYMENT"`)},
+	{CodeHistoricalAfterClosing, "historical_statement_transactions.0.transaction_date", `"last_statement_closing_date":"2024-04-30",` + transactionJSON("historical_statement_transactions", `"type":"PAYMENT"`), `"last_statement_closing_date":"2024-05-01",` + transactionJSON("historical_statement_transactions", `"type":"PAYMENT"`)},
+	{CodeHistoricalAfterClosing, "historical_statement_transactions.0.transaction_date", `"last_billed_to_date":"2024-04-30",` + transactionJSON("historical_statement_transactions", `"type":"PAYMENT"`), `"last_billed_to_date":"2024-04-30","last_statement_closing_date":"2024-05-01",` + transactionJSON("historical_statement_transactions", `"type":"PAYMENT"`)},
+	{CodeCurrentBeforeOpening, "current_statement_transactions.0.transaction_date", `"last_statement_closing_date":"2024-05-01",` + transactionJSON("current_statement_transactions", `"type":"PAYMENT"`), `"last_statement_closing_date":"2024-04-30",` + transactionJSON("current_statement_transactions", `"type":"PAYMENT"`)},
+	{CodeCurrentBeforeOpening, "current_statement_transactions.0.transaction_date", `"last_billed_to_date":"2024-05-01",` + transactionJSON("current_statement_transactions", `"type":"PAYMENT"`), transactionJSON("current_statement_transactions", `"type":"PAYMENT"`)},
 	{landfall.CodeDuplicateTransactions, "current_statement_transactions.0.transaction_id",
-		`"last_statement_closing_date":"2024-04-30","historical_statement_transactions":[{"transaction_id":"1","transaction_date":"2024-04-01","amount":1,"type":"PAYMENT"}],` + transaction("current_statement_transactions", `"type":"PAYMENT"`),
-		`"last_statement_closing_date":"2024-04-30","historical_statement_transactions":[{"transaction_id":"0","transaction_date":"2024-04-01","amount":1,"type":"PAYMENT"}],` + transaction("current_statement_transactions", `"type":"PAYMENT"`)},
+		`"last_statement_closing_date":"2024-04-30","historical_statement_transactions":[{"transaction_id":"1","transaction_date":"2024-04-01","amount":1,"type":"PAYMENT"}],` + transactionJSON("current_statement_transactions", `"type":"PAYMENT"`),
+		`"last_statement_closing_date":"2024-04-30","historical_statement_transactions":[{"transaction_id":"0","transaction_date":"2024-04-01","amount":1,"type":"PAYMENT"}],` + transactionJSON("current_statement_transactions", `"type":"PAYMENT"`)},
 	{CodeDuplicateStatements, "statements.1.statement_id",
 		`"statements":[{"statement_id":"1","bill_period_from_date":"2024-01-01","bill_period_to_date":"2024-01-31"},{"statement_id":"1","bill_period_from_date":"2024-02-01","bill_period_to_date":"2024-02-28"}]`,
 		`"statements":[{"statement_id":"1","bill_period_from_date":"2024-01-01","bill_period_to_date":"2024-01-31"},{"statement_id":"2","bill_period_from_date":"2024-02-01","bill_period_to_date":"2024-02-28"}]`},
@@ -111,9 +111,9 @@ var ruleCases = []struct {
 		`"supply_addresses":[{"supply_points":[{"identifier":"1","supply_type":"GAS","supply_start_date":"2024-01-01"},{"identifier":"1","supply_type":"GAS","supply_start_date":"2024-01-01"}]}]`,
 		`"supply_addresses":[{"supply_points":[{"identifier":"1","supply_type":"GAS","supply_start_date":"2024-01-01"},{"identifier":"1","supply_type":"WATER","supply_start_date":"2024-01-01"}]}]`},
 	{CodeDateInFuture, "last_billed_to_date", `"last_billed_to_date":"9999-12-31"`, `"last_billed_to_date":"2024-05-01"`},
-	{CodeHistoricalBalance, "last_statement_balance", `"last_statement_closing_date":"2024-05-01","last_statement_balance":10.01,` + transaction("historical_statement_transactions", `"type":"PAYMENT"`), `"last_statement_closing_date":"2024-05-01","last_statement_balance":10.00,` + transaction("historical_statement_transactions", `"type":"PAYMENT"`)},
-	{CodeHistoricalBalance, "last_statement_balance", `"last_statement_closing_date":"2024-05-01","last_statement_balance":10,` + transaction("historical_statement_transactions", `"type":"REPAYMENT"`), `"last_statement_closing_date":"2024-05-01","last_statement_balance":10`},
-	{CodeTransferBalance, "transfer_balance", `"last_statement_closing_date":"2024-04-30","last_statement_balance":1,"transfer_balance":11,` + transaction("current_statement_transactions", `"type":"CHARGE","reason":"R"`), `"last_statement_closing_date":"2024-04-30","last_statement_balance":1,"transfer_balance":-9,` + transaction("current_statement_transactions", `"type":"CHARGE","reason":"R"`)},
+	{CodeHistoricalBalance, "last_statement_balance", `"last_statement_closing_date":"2024-05-01","last_statement_balance":10.01,` + transactionJSON("historical_statement_transactions", `"type":"PAYMENT"`), `"last_statement_closing_date":"2024-05-01","last_statement_balance":10.00,` + transactionJSON("historical_statement_transactions", `"type":"PAYMENT"`)},
+	{CodeHistoricalBalance, "last_statement_balance", `"last_statement_closing_date":"2024-05-01","last_statement_balance":10,` + transactionJSON("historical_statement_transactions", `"type":"REPAYMENT"`), `"last_statement_closing_date":"2024-05-01","last_statement_balance":10`},
+	{CodeTransferBalance, "transfer_balance", `"last_statement_closing_date":"2024-04-30","last_statement_balance":1,"transfer_balance":11,` + transactionJSON("current_statement_transactions", `"type":"CHARGE","reason":"R"`), `"last_statement_closing_date":"2024-04-30","last_statement_balance":1,"transfer_balance":-9,` + transactionJSON("current_statement_transactions", `"type":"CHARGE","reason":"R"`)},
 	{CodeTransferBalance, "transfer_balance", `"last_statement_closing_date":"2024-04-30","last_statement_balance":1,"transfer_balance":2`, `"transfer_balance":2`},
 	{CodeBalanceWithoutClosing, "last_statement_balance", `"last_statement_balance":0.01`, `"last_statement_balance":0`},
 	{CodeStatementOverlap, "statements.1.bill_period_from_date",
@@ -128,17 +128,17 @@ var ruleCases = []struct {
 	{CodeScheduleThreshold, "payment_schedules.0.balance_threshold", `"payment_schedules":[{"start_date":"2024-01-01","trigger":"BALANCE"}]`, `"payment_schedules":[{"start_date":"2024-01-01","trigger":"BILL"}]`},
 	{CodeScheduleOverlap, "payment_schedules.1.start_date", `"payment_schedules":[{"start_date":"2024-01-01","trigger":"BILL"},{"start_date":"2030-01-01","trigger":"BILL"}]`, `"payment_schedules":[{"start_date":"2024-01-01","end_date":"2024-01-31","trigger":"BILL"},{"start_date":"2024-02-01","trigger":"BILL"}]`},
 	{CodeLineItemNet, "current_statement_transactions.0.line_items.0.net_amount",
-		supplyCharge(`"line_items":[{` + line + `"number_of_units":3,"price_per_unit":"3.33","net_amount":"10.001"}]`),
-		supplyCharge(`"line_items":[{` + line + `"number_of_units":3,"price_per_unit":"3.33","net_amount":"10.00"}]`)},
+		supplyCharge(`"line_items":[{` + lineJSON + `"number_of_units":3,"price_per_unit":"3.33","net_amount":"10.001"}]`),
+		supplyCharge(`"line_items":[{` + lineJSON + `"number_of_units":3,"price_per_unit":"3.33","net_amount":"10.00"}]`)},
 	{CodeTaxAmount, "current_statement_transactions.0.tax_items.0.amount",
-		supplyCharge(`"line_items":[{` + line + `"number_of_units":1,"net_amount":"9.49"}],"tax_items":[{"amount":0.51,"tax_type":"VAT","value_taxed":10,"rate":0.05,"unit_type":"PROPORTION"}]`),
-		supplyCharge(`"line_items":[{` + line + `"number_of_units":1,"net_amount":"9.29"}],"tax_items":[{"amount":0.71,"tax_type":"VAT","value_taxed":14.17,"rate":0.05,"unit_type":"PROPORTION"}]`)},
+		supplyCharge(`"line_items":[{` + lineJSON + `"number_of_units":1,"net_amount":"9.49"}],"tax_items":[{"amount":0.51,"tax_type":"VAT","value_taxed":10,"rate":0.05,"unit_type":"PROPORTION"}]`),
+		supplyCharge(`"line_items":[{` + lineJSON + `"number_of_units":1,"net_amount":"9.29"}],"tax_items":[{"amount":0.71,"tax_type":"VAT","value_taxed":14.17,"rate":0.05,"unit_type":"PROPORTION"}]`)},
 	{CodeItemsSum, "current_statement_transactions.0.amount",
-		supplyCharge(`"line_items":[{` + line + `"number_of_units":1,"net_amount":"9.98"}]`),
-		supplyCharge(`"line_items":[{` + line + `"number_of_units":1,"net_amount":"9.996"}]`)},
+		supplyCharge(`"line_items":[{` + lineJSON + `"number_of_units":1,"net_amount":"9.98"}]`),
+		supplyCharge(`"line_items":[{` + lineJSON + `"number_of_units":1,"net_amount":"9.996"}]`)},
 	{CodeUnits, "current_statement_transactions.0.line_items.0.units",
-		supplyCharge(`"line_items":[{` + line + `"number_of_units":1,"net_amount":10,"units":[1,2,3]}]`),
-		supplyCharge(`"line_items":[{` + line + `"number_of_units":1,"net_amount":10,"units":[1,2]}]`)},
+		supplyCharge(`"line_items":[{` + lineJSON + `"number_of_units":1,"net_amount":10,"units":[1,2,3]}]`),
+		supplyCharge(`"line_items":[{` + lineJSON + `"number_of_units":1,"net_amount":10,"units":[1,2]}]`)},
 	{CodePhoneNotAssigned, "customers.0.mobile", `"customers":[{"family_name":"B","mobile":"+44 1111 111111"}]`, `"customers":[{"family_name":"B","mobile":"+44 7912 345678"}]`},
 	{CodeTestEmail, "customers.0.email", `"customers":[{"family_name":"B","email":"a@mail.Example.com"}]`, `"customers":[{"family_name":"B","email":"a@notexample.com"}]`},
 	{CodeTestEmail, "billing_email", `"billing_email":"a@b.test"`, `"billing_email":""`},
@@ -153,9 +153,9 @@ func TestEveryRule(t *testing.T) {
 			for _, severity := range []landfall.Severity{landfall.SeverityError, landfall.SeverityWarning, landfall.SeverityOff, ""} {
 				expectRule(t, c.code, c.attr, c.broken, severity)
 			}
-			verdict := mustRead(t, account(c.fine)).Check(strictSupplier(c.code, landfall.SeverityError), testNow)
+			verdict := mustRead(t, accountJSON(c.fine)).Check(strictSupplier(c.code, landfall.SeverityError), testNow)
 			if slices.ContainsFunc(verdict.Errors, func(v landfall.Violation) bool { return v.Code == c.code }) {
-				t.Errorf("the near miss breaks the rule too: %v", codes(verdict.Errors))
+				t.Errorf("the near miss breaks the rule too: %v", codesOf(verdict.Errors))
 			}
 		})
 	}
@@ -170,12 +170,12 @@ func TestEveryRule(t *testing.T) {
 // severity. An empty severity means the default.
 func expectRule(t *testing.T, code, attr, members string, severity landfall.Severity) {
 	t.Helper()
-	verdict := mustRead(t, account(members)).Check(strictSupplier(code, severity), testNow)
+	verdict := mustRead(t, accountJSON(members)).Check(strictSupplier(code, severity), testNow)
 	if severity == "" {
 		severity = ruleIndex[code].Severity
 	}
 	want := []string{code + " " + attr}
-	errors, warnings := codes(verdict.Errors), codes(verdict.Warnings)
+	errors, warnings := codesOf(verdict.Errors), codesOf(verdict.Warnings)
 	switch severity {
 	case landfall.SeverityError:
 		if !slices.Equal(errors, want) {

@@ -51,12 +51,12 @@ func SearchTerms(data *landfall.AccountData, region string, whole bool) []landfa
 		add(landfall.TermPhone, phoneTerm(customer.Mobile, callingCode(region)))
 		add(landfall.TermPhone, phoneTerm(customer.Landline, callingCode(region)))
 	}
-	add(landfall.TermPostcode, alphanumeric(data.BillingAddress.PostalCode))
+	add(landfall.TermPostcode, keepAlphanumeric(data.BillingAddress.PostalCode))
 	for i := range data.SupplyAddresses {
 		place := &data.SupplyAddresses[i]
-		add(landfall.TermPostcode, alphanumeric(place.Address.PostalCode))
+		add(landfall.TermPostcode, keepAlphanumeric(place.Address.PostalCode))
 		for j := range place.SupplyPoints {
-			add(landfall.TermSupplyPoint, alphanumeric(place.SupplyPoints[j].Identifier))
+			add(landfall.TermSupplyPoint, keepAlphanumeric(place.SupplyPoints[j].Identifier))
 		}
 	}
 	slices.SortFunc(terms, func(a, b landfall.SearchTerm) int {
@@ -100,7 +100,7 @@ func SearchWords(words string, regions []string) landfall.SearchQuery {
 			add(landfall.TermPhone, phoneTerm(words, callingCode(region)))
 		}
 	}
-	if short := alphanumeric(words); strings.ContainsAny(short, "0123456789") {
+	if short := keepAlphanumeric(words); strings.ContainsAny(short, "0123456789") {
 		add(landfall.TermPostcode, short)
 		add(landfall.TermSupplyPoint, short)
 	} else {
@@ -125,9 +125,9 @@ func nameWords(name string) []string {
 	return strings.Fields(plain.String())
 }
 
-// alphanumeric keeps only the letters and digits of a postcode or identifier,
+// keepAlphanumeric keeps only the letters and digits of a postcode or identifier,
 // because people place spaces differently.
-func alphanumeric(text string) string {
+func keepAlphanumeric(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return unicode.ToUpper(r)

@@ -13,8 +13,8 @@ type seenSet[T comparable] struct {
 	many  map[T]bool
 }
 
-// pair is two strings compared together.
-type pair [2]string
+// stringPair is two strings compared together.
+type stringPair [2]string
 
 // add reports whether a value is new.
 func (s *seenSet[T]) add(value T) bool {
@@ -37,6 +37,6 @@ func (s *seenSet[T]) add(value T) bool {
 }
 
 // addPair reports whether a pair of values is new.
-func addPair(known *seenSet[pair], a, b *rules.Node) bool {
-	return !a.Valid() || !b.Valid() || known.add(pair{a.Text(), b.Text()})
+func addPair(known *seenSet[stringPair], a, b *rules.Node) bool {
+	return !a.Valid() || !b.Valid() || known.add(stringPair{a.Text(), b.Text()})
 }

@@ -111,7 +111,7 @@ func (h *handler) describeError(found *gqlerrors.QueryError) (responseError, int
 		return newResponseError(codeParseFailed, "Syntax error in the document."), http.StatusOK
 	case found.Rule != "":
 		message := "The document does not match the schema (" + found.Rule + ")."
-		if h.options.Introspection && safeRules[found.Rule] {
+		if h.options.Introspection && valueFreeRules[found.Rule] {
 			message = maskSecrets(found.Message)
 		}
 		return newResponseError(codeValidationFailed, message), http.StatusOK

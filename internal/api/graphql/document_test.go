@@ -33,8 +33,8 @@ func TestSurvey(t *testing.T) {
 	for _, c := range cases {
 		found, broken := scanDocument(c.text, defaultLimits)
 		var kinds []string
-		for _, operation := range found.operations {
-			kinds = append(kinds, operation.kind)
+		for _, op := range found.operations {
+			kinds = append(kinds, op.kind)
 		}
 		if broken != "" || !slices.Equal(kinds, c.kinds) || found.tokenFields != c.mints {
 			t.Errorf("%s: %v, %d, %q", c.text, found.operations, found.tokenFields, broken)

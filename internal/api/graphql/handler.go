@@ -119,10 +119,10 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, mediaType strin
 
 // execute runs a document. The library panics on some malformed literals; such a
 // document is refused like other invalid ones.
-func (h *handler) execute(ctx context.Context, asked request) (response *graphql.Response) {
+func (h *handler) execute(ctx context.Context, asked request) (result *graphql.Response) {
 	defer func() {
 		if recover() != nil {
-			response = &graphql.Response{Errors: unparsable()}
+			result = &graphql.Response{Errors: unparsable()}
 		}
 	}()
 	return h.schema.Exec(ctx, asked.document, asked.operation, asked.variables)

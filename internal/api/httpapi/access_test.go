@@ -10,7 +10,7 @@ import (
 )
 
 // lastRequest returns the fields of the newest log line about a request.
-func (h *house) lastRequest() map[string]any {
+func (h *testAPI) lastRequest() map[string]any {
 	h.t.Helper()
 	var last map[string]any
 	for line := range strings.Lines(h.log.String()) {
@@ -28,7 +28,7 @@ func (h *house) lastRequest() map[string]any {
 // The log line of a request used to lack what one searches for: the error code,
 // the supplier and the caller. It also did not say the unit of the duration.
 func TestRequestLineSaysWhatOneSearchesFor(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	expect := func(wants map[string]any) {
 		t.Helper()
 		line := h.lastRequest()
@@ -41,7 +41,7 @@ func TestRequestLineSaysWhatOneSearchesFor(t *testing.T) {
 			t.Errorf("the duration does not say its unit: %v", line)
 		}
 	}
-	h.call("importer", "POST", stagePath, account("OURS", "1"))
+	h.call("importer", "POST", stagePath, accountJSON("OURS", "1"))
 	expect(map[string]any{"status": 201.0, "supplier": "OURS", "client": "127.0.0.1", "code": nil})
 	h.call("importer", "POST", processPath, creation("OURS", "unknown"))
 	expect(map[string]any{"status": 400.0, "supplier": "OURS", "code": "import_process_does_not_exist"})
@@ -49,7 +49,7 @@ func TestRequestLineSaysWhatOneSearchesFor(t *testing.T) {
 	expect(map[string]any{"status": 200.0, "supplier": "OURS"})
 	// A supplier that was not granted is only what the caller typed, and must not
 	// be logged.
-	h.call("importer", "POST", stagePath, account("THEIRS", "1"))
+	h.call("importer", "POST", stagePath, accountJSON("THEIRS", "1"))
 	expect(map[string]any{"status": 400.0, "supplier": nil, "code": "account_failed_validation"})
 	h.call("", "GET", allPath, "")
 	expect(map[string]any{"status": 401.0, "supplier": nil, "code": "not_authenticated"})
@@ -57,8 +57,8 @@ func TestRequestLineSaysWhatOneSearchesFor(t *testing.T) {
 
 // A dry run that succeeded used to count as a failure.
 func TestDryRunThatPassedIsNoFailure(t *testing.T) {
-	h := openHouse(t)
-	h.call("importer", "POST", stagePath, account("OURS", "1"))
+	h := newTestAPI(t)
+	h.call("importer", "POST", stagePath, accountJSON("OURS", "1"))
 	dryRun := strings.Replace(creation("OURS", "1"), "{", `{"dry_run":true,`, 1)
 	if got := h.call("importer", "POST", processPath, dryRun); got.code() != "dry_run_rolled_back" {
 		t.Fatalf("%d %s", got.status, got.body)
@@ -76,7 +76,7 @@ func TestDryRunThatPassedIsNoFailure(t *testing.T) {
 }
 
 func TestLinksNameTheAddressOfTheOperator(t *testing.T) {
-	h := openHouse(t, func(o *Options) { o.BaseURL = "https://api.example.com/landfall" })
+	h := newTestAPI(t, func(o *Options) { o.BaseURL = "https://api.example.com/landfall" })
 	h.stageMany(2)
 	got := h.call("viewer", "GET", allPath+"?limit=1", "")
 	if link := got.header.Get("Link"); !strings.HasPrefix(link, "<https://api.example.com/landfall"+allPath+"?limit=1&after=") {
@@ -85,7 +85,7 @@ func TestLinksNameTheAddressOfTheOperator(t *testing.T) {
 }
 
 func TestHeadIsAnsweredWhereGetIs(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	h.stageMany(3)
 	for _, path := range []string{allPath, allPath + "?limit=1", importPath + "/rules/", "/healthz", "/docs/", "/openapi.json", "/v1/graphql/?query=%7B__typename%7D"} {
 		get, head := h.call("viewer", "GET", path, ""), h.call("viewer", "HEAD", path, "")

@@ -10,12 +10,12 @@ import (
 // An account staged with its number in the body can be read with the number in
 // the path, whatever characters it contains.
 func TestStagedByBodyReadByPath(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	for _, external := range []string{
 		"1", "a/b", "a//b", "/", ".", "..", "../..", "a.b", "%", "%2F", "%252F", "100%", "a+b", "a b", "a;b", "a?b", "a#b",
 		"a&b=c", "é", "ｆｕｌｌ", "日本", "👩", `"quoted"`, `back\slash`, "<tag>", "a:b@c", "~!$'()*,[]{}|^`",
 	} {
-		if got := h.call("importer", "POST", stagePath, account("OURS", external)); got.status != 201 {
+		if got := h.call("importer", "POST", stagePath, accountJSON("OURS", external)); got.status != 201 {
 			t.Errorf("%q: staging gave %d %s", external, got.status, got.body)
 			continue
 		}
@@ -28,10 +28,10 @@ func TestStagedByBodyReadByPath(t *testing.T) {
 }
 
 func TestStageAnswers(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	const exact = `{"import_supplier":"OURS","external_account_number":"1"}`
 	for _, status := range []int{201, 200} {
-		got := h.call("importer", "POST", stagePath, account("OURS", "1"))
+		got := h.call("importer", "POST", stagePath, accountJSON("OURS", "1"))
 		if got.status != status || got.body != exact {
 			t.Errorf("got %d %s", got.status, got.body)
 		}
@@ -39,7 +39,7 @@ func TestStageAnswers(t *testing.T) {
 }
 
 func TestWarnings(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	doubtful := `{"import_supplier":"OURS","external_account_number":"1","customers":[{"family_name":"Byron","email":"someone@example.com"}]}` + "\n "
 	if got := h.call("importer", "POST", validatePath, doubtful); got.status != 200 || got.body != doubtful {
 		t.Errorf("without being asked: %d %s", got.status, got.body)

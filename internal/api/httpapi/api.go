@@ -63,7 +63,7 @@ type Options struct {
 	Console        http.Handler                    // everything under /console/; nil: no console
 	// Trace starts the span of a request and returns the function that ends it; nil:
 	// no tracing.
-	Trace func(ctx context.Context, r *http.Request, id string) (context.Context, func(method, route string, status int, code string))
+	Trace func(ctx context.Context, r *http.Request, id string) (context.Context, func(method, template string, status int, code string))
 }
 
 // API is the handler of the main listener.
@@ -129,7 +129,7 @@ func New(options Options) *API {
 		Read: func() float64 { return float64(api.bulk.Spooled()) },
 	})
 	api.ready.check = options.Ready
-	for _, r := range routes() {
+	for _, r := range routeTable() {
 		api.tree.add(r.path, r)
 	}
 	return api
@@ -165,7 +165,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.Metrics.inFlight.Inc()
 	ctx := r.Context()
 	if a.Trace != nil {
-		var end func(method, route string, status int, code string)
+		var end func(method, template string, status int, code string)
 		ctx, end = a.Trace(ctx, r, x.id)
 		defer func() { end(x.method(), x.template(), x.status, x.code) }()
 	}

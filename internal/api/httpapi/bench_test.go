@@ -52,7 +52,7 @@ func postMany(b *testing.B, url, token, body string) {
 }
 
 func BenchmarkValidate(b *testing.B) {
-	h := openHouse(b, func(o *Options) { o.Logger = slog.New(slog.NewJSONHandler(struct{ io.Writer }{io.Discard}, nil)) })
+	h := newTestAPI(b, func(o *Options) { o.Logger = slog.New(slog.NewJSONHandler(struct{ io.Writer }{io.Discard}, nil)) })
 	postMany(b, h.server.URL+validatePath, h.tokens["importer"], typicalAccount(b))
 }
 
@@ -72,7 +72,7 @@ func BenchmarkBareDecode(b *testing.B) {
 
 // BenchmarkValidateHandler measures the handler without the network.
 func BenchmarkValidateHandler(b *testing.B) {
-	h := openHouse(b, func(o *Options) { o.Logger = slog.New(slog.NewJSONHandler(struct{ io.Writer }{io.Discard}, nil)) })
+	h := newTestAPI(b, func(o *Options) { o.Logger = slog.New(slog.NewJSONHandler(struct{ io.Writer }{io.Discard}, nil)) })
 	body := typicalAccount(b)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -88,10 +88,10 @@ func BenchmarkValidateHandler(b *testing.B) {
 }
 
 func BenchmarkStream(b *testing.B) {
-	h := openHouse(b)
+	h := newTestAPI(b)
 	h.withRoute("/rows/", func(a *API, _ context.Context, x *exchange) error {
 		var left bool
-		return a.streamed(x, rows(100_000, nil, &left))
+		return a.streamed(x, entrySequence(100_000, nil, &left))
 	})
 	b.ReportAllocs()
 	for b.Loop() {

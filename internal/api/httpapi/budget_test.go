@@ -116,7 +116,7 @@ func TestQueueForBytesIsBounded(t *testing.T) {
 // Bodies that are announced but not sent use up at most the memory for bodies.
 // The next caller is told when to retry.
 func TestSlowBodiesAreRefusedWhenThereAreTooMany(t *testing.T) {
-	onBoth(t, func(t *testing.T, open opening) {
+	onBoth(t, func(t *testing.T, open openFunc) {
 		h := open(func(o *Options) { o.BodyMemory, o.BodyLimit = 4<<20, 1<<20 })
 		h.api.budget = newBudget(4<<20, 1<<20, 50*time.Millisecond)
 		for _, who := range []string{"importer", "other", "importer"} {
@@ -136,7 +136,7 @@ func TestSlowBodiesAreRefusedWhenThereAreTooMany(t *testing.T) {
 		if got := h.callJSON("importer", validatePath, large); got.status != 503 || got.code() != "service_unavailable" || got.header.Get("Retry-After") == "" {
 			t.Errorf("got %d %s %v", got.status, got.body, got.header)
 		}
-		if got := h.callJSON("importer", validatePath, account("OURS", "1")); got.status != 200 {
+		if got := h.callJSON("importer", validatePath, accountJSON("OURS", "1")); got.status != 200 {
 			t.Errorf("a small body: %d %s", got.status, got.body)
 		}
 		if strings.Contains(h.log.String(), `"level":"ERROR"`) {
@@ -153,7 +153,7 @@ func (b *budget) spent() int64 {
 // A body without a declared length used to be charged for the maximum length,
 // so a few small ones blocked everyone's large ones.
 func TestBodiesOfUnknownLengthPayAsTheyGrow(t *testing.T) {
-	onBoth(t, func(t *testing.T, open opening) {
+	onBoth(t, func(t *testing.T, open openFunc) {
 		h := open(func(o *Options) { o.BodyMemory, o.BodyLimit = 4<<20, 1<<20 })
 		h.api.budget = newBudget(4<<20, 1<<20, 50*time.Millisecond)
 		chunk := fmt.Sprintf("%x\r\n%s\r\n", 200<<10, strings.Repeat(" ", 200<<10))

@@ -11,28 +11,28 @@ import (
 // A verb called without HTTP returns byte for byte what HTTP would send. Bulk
 // requests depend on it.
 func TestCallsAreTheSameWithoutHTTP(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	h.create("importer", "OURS", "1")
 	who := landfall.Principal{Organisation: "ours", Role: landfall.RoleImporter}
-	notes := posting("1", `"notes":[{"body":"x","created_at":"2025-01-01T00:00:00Z"}]`)
-	transactions := posting("1", `"transactions":[{"transaction_id":"T","transaction_date":"2020-01-01","amount":1,"type":"PAYMENT"}]`)
+	notes := postingJSON("1", `"notes":[{"body":"x","created_at":"2025-01-01T00:00:00Z"}]`)
+	transactions := postingJSON("1", `"transactions":[{"transaction_id":"T","transaction_date":"2020-01-01","amount":1,"type":"PAYMENT"}]`)
 	for _, c := range []struct {
 		verb        *answer.Verb
 		query, body string
 	}{
-		{answer.Validate, "", account("OURS", "2")},
-		{answer.Validate, "include_warnings=1", account("OURS", "2")},
-		{answer.Validate, "include_warnings=perhaps", account("OURS", "2")},
+		{answer.Validate, "", accountJSON("OURS", "2")},
+		{answer.Validate, "include_warnings=1", accountJSON("OURS", "2")},
+		{answer.Validate, "include_warnings=perhaps", accountJSON("OURS", "2")},
 		{answer.Validate, "", "{"},
-		{answer.Validate, "", account("THEIRS", "2")},
-		{answer.Stage, "", account("OURS", "1")},
+		{answer.Validate, "", accountJSON("THEIRS", "2")},
+		{answer.Stage, "", accountJSON("OURS", "1")},
 		{answer.Stage, "", "[]"},
 		{answer.Process, "", creation("OURS", "1")},
 		{answer.Process, "", creation("OURS", "unknown")},
 		{answer.Process, "dry_run=true", creation("OURS", "1")},
 		{answer.Notes, "include_warnings=1", notes},
 		{answer.Notes, "", notes},
-		{answer.Notes, "", posting("unknown", `"notes":[]`)},
+		{answer.Notes, "", postingJSON("unknown", `"notes":[]`)},
 		{answer.Transactions, "", transactions},
 		{answer.Transactions, "", transactions},
 		{answer.Transactions, "force_add_to_current_statement=0&check_previously_added=0", transactions},

@@ -45,7 +45,7 @@ func filled(schema any, all map[string]any, depth int) any {
 // Personal data and secrets must not appear in any log line or metric, whatever
 // happens to the request that contains them, even at the most verbose level.
 func TestCanary(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	all := contract.Schemas()
 	everything := filled(all["Account"], all, 0).(map[string]any)
 	everything["import_supplier"], everything["external_account_number"] = "OURS", canary+"-0"
@@ -79,18 +79,18 @@ func TestCanary(t *testing.T) {
 		{"POST", processPath, `{"operations_team_name":"` + canary + `","import_supplier_code":"OURS","external_account_number":"` + canary + `-1"}`, 400, false},
 		{"POST", processPath, creation("OURS", canary+"-1"), 201, true},
 		{"POST", processPath, creation("OURS", canary+"-1"), 400, true},
-		{"POST", notesPath, posting(canary+"-1", `"notes":[{"body":"`+canary+`"}]`), 201, true},
-		{"POST", notesPath, posting(canary+"-2", `"notes":[{"body":"`+canary+`"}]`), 404, false},
-		{"POST", notesPath, posting(canary+"-1", `"notes":[{"document_paths":[{"document_path":"../`+canary+`"}]}]`), 400, false},
-		{"POST", transactionsPath, posting(canary+"-1", transaction), 201, true},
-		{"POST", transactionsPath + "?force_add_to_current_statement=0&check_previously_added=0", posting(canary+"-1", transaction), 400, true},
-		{"POST", transactionsPath, posting(canary+"-2", transaction), 400, false},
-		{"POST", statementsPath, posting(canary+"-1", statement), 201, true},
-		{"POST", statementsPath, posting(canary+"-1", strings.Replace(statement, "-05-01", "-05-02", 1)), 400, false},
-		{"POST", instructionPath, posting(canary+"-1", instruction), 201, true},
-		{"POST", instructionPath, posting(canary+"-1", strings.Replace(instruction, canary, "not-found-"+canary, 1)), 400, false},
-		{"POST", instructionPath, posting(canary+"-1", strings.Replace(instruction, canary, "unavailable-"+canary, 1)), 500, false},
-		{"POST", instructionPath, posting(canary+"-1", strings.Replace(instruction, "SANDBOX", canary, 1)), 400, false},
+		{"POST", notesPath, postingJSON(canary+"-1", `"notes":[{"body":"`+canary+`"}]`), 201, true},
+		{"POST", notesPath, postingJSON(canary+"-2", `"notes":[{"body":"`+canary+`"}]`), 404, false},
+		{"POST", notesPath, postingJSON(canary+"-1", `"notes":[{"document_paths":[{"document_path":"../`+canary+`"}]}]`), 400, false},
+		{"POST", transactionsPath, postingJSON(canary+"-1", transaction), 201, true},
+		{"POST", transactionsPath + "?force_add_to_current_statement=0&check_previously_added=0", postingJSON(canary+"-1", transaction), 400, true},
+		{"POST", transactionsPath, postingJSON(canary+"-2", transaction), 400, false},
+		{"POST", statementsPath, postingJSON(canary+"-1", statement), 201, true},
+		{"POST", statementsPath, postingJSON(canary+"-1", strings.Replace(statement, "-05-01", "-05-02", 1)), 400, false},
+		{"POST", instructionPath, postingJSON(canary+"-1", instruction), 201, true},
+		{"POST", instructionPath, postingJSON(canary+"-1", strings.Replace(instruction, canary, "not-found-"+canary, 1)), 400, false},
+		{"POST", instructionPath, postingJSON(canary+"-1", strings.Replace(instruction, canary, "unavailable-"+canary, 1)), 500, false},
+		{"POST", instructionPath, postingJSON(canary+"-1", strings.Replace(instruction, "SANDBOX", canary, 1)), 400, false},
 		{"GET", failedPath, "", 200, true},
 		{"GET", importPath + "/error-summary/" + canary + "/", "", 404, false},
 		{"GET", status + canary + "-1/", "", 200, false},
@@ -135,7 +135,7 @@ func TestCanary(t *testing.T) {
 	}
 }
 
-func (h *house) secrets() []string {
+func (h *testAPI) secrets() []string {
 	var secrets []string
 	for _, name := range []string{"importer", "viewer", "other"} {
 		secrets = append(secrets, h.keys[name], h.tokens[name])
@@ -144,14 +144,14 @@ func (h *house) secrets() []string {
 }
 
 func TestAccessLogAndMetrics(t *testing.T) {
-	h := openHouse(t)
-	h.call("importer", "POST", stagePath, account("OURS", "1"))
-	h.call("importer", "POST", stagePath, account("OURS", "1"))
+	h := newTestAPI(t)
+	h.call("importer", "POST", stagePath, accountJSON("OURS", "1"))
+	h.call("importer", "POST", stagePath, accountJSON("OURS", "1"))
 	h.call("importer", "POST", stagePath, "{}")
 	h.call("", "GET", "/nowhere/", "")
 	h.call("importer", "POST", processPath, creation("OURS", "1"))
 	h.call("importer", "POST", processPath, creation("OURS", "1"))
-	h.call("importer", "POST", notesPath, posting("1", `"notes":[{"body":"x"}]`))
+	h.call("importer", "POST", notesPath, postingJSON("1", `"notes":[{"body":"x"}]`))
 	h.call("importer", "POST", instructionPath, "{}")
 	log := h.log.String()
 	for _, want := range []string{`"msg":"request"`, `"status":201`, `"organisation":"ours"`, `"route":"unmatched"`, `"method":"other"`} {

@@ -24,7 +24,7 @@ func TestGeneratedClientsMoveAnAccount(t *testing.T) {
 	for name, build := range map[string]func(*testing.T, string) *exec.Cmd{"go": goClient, "typescript": typescriptClient} {
 		t.Run(name, func(t *testing.T) {
 			client := build(t, description)
-			h := openHouse(t)
+			h := newTestAPI(t)
 			client.Args = append(client.Args, h.server.URL, h.keys["importer"], "OURS", "EXT-"+name)
 			output, err := client.CombinedOutput()
 			if err != nil {
@@ -45,7 +45,7 @@ func TestGeneratedClientsMoveAnAccount(t *testing.T) {
 // goClient generates a client with oapi-codegen and compiles it.
 func goClient(t *testing.T, description string) *exec.Cmd {
 	generator := tooltest.Go(t, "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen", "v2.8.1")
-	folder := copied(t, "testdata/client/go")
+	folder := copyFolder(t, "testdata/client/go")
 	run(t, folder, generator, "-package", "main", "-generate", "types,client", "-o", "client.go", description)
 	run(t, folder, "go", "build", "-mod=mod", "-o", "client", ".")
 	return exec.CommandContext(t.Context(), filepath.Join(folder, "client"))
@@ -55,7 +55,7 @@ func goClient(t *testing.T, description string) *exec.Cmd {
 // with the strictest compiler settings.
 func typescriptClient(t *testing.T, description string) *exec.Cmd {
 	modules := filepath.Join(tooltest.Node(t, "testdata/client/node"), "node_modules")
-	folder := copied(t, "testdata/client/node")
+	folder := copyFolder(t, "testdata/client/node")
 	if err := os.Symlink(modules, filepath.Join(folder, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
@@ -66,8 +66,8 @@ func typescriptClient(t *testing.T, description string) *exec.Cmd {
 	return client
 }
 
-// copied returns a writable copy of a folder.
-func copied(t *testing.T, folder string) string {
+// copyFolder returns a writable copy of a folder.
+func copyFolder(t *testing.T, folder string) string {
 	t.Helper()
 	copied := t.TempDir()
 	if err := os.CopyFS(copied, os.DirFS(folder)); err != nil {

@@ -32,7 +32,7 @@ func bodySchemas() object {
 	}
 	// Start with the routes, not with the tables: a table that no route uses is not
 	// included.
-	for _, r := range routes() {
+	for _, r := range routeTable() {
 		if r.doc == nil {
 			continue
 		}

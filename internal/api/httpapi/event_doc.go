@@ -9,7 +9,7 @@ import (
 
 const tagEvents = "Events"
 
-var eventsDoc = &operation{
+var eventsDoc = &operationDoc{
 	id: "events", tag: tagEvents, summary: "Read events",
 	description: "Events of all suppliers granted to your organisation, or of one of them, in CloudEvents 1.0 format and in log order, which is " +
 		"the commit order for each account. Pass `next` as `after` in your next request: no event is ever skipped, even with concurrent " +
@@ -23,7 +23,7 @@ var eventsDoc = &operation{
 		{name: "wait", description: "Seconds to wait for an event if there is none.",
 			schema: object{{"type", "integer"}, {"minimum", 0}, {"maximum", 60}, {"default", 0}}, example: 0},
 	},
-	responses: []response{
+	responses: []responseDoc{
 		{http.StatusOK, "A page of events. It is empty if there are no new events.", responseContent(contract.FeedBody), nil},
 		{http.StatusBadRequest, "A query parameter is invalid, the cursor is unknown because the database was restored " +
 			"(`event_cursor_unknown`), or events after the cursor have already been deleted (`event_cursor_too_old`).", errorContent(exampleBadLimit), nil},
@@ -31,17 +31,17 @@ var eventsDoc = &operation{
 	},
 }
 
-var eventTypesDoc = &operation{
+var eventTypesDoc = &operationDoc{
 	id: "eventTypes", tag: tagEvents, summary: "List event types",
 	description: "Every event type with the path of its JSON Schema. No token is required.",
-	responses:   []response{{http.StatusOK, "The event types.", responseContent(contract.EventTypesBody), nil}},
+	responses:   []responseDoc{{http.StatusOK, "The event types.", responseContent(contract.EventTypesBody), nil}},
 }
 
-var eventSchemaDoc = &operation{
+var eventSchemaDoc = &operationDoc{
 	id: "eventSchema", tag: tagEvents, summary: "Get the JSON Schema of an event type",
 	description: "Describes the whole event, including its data. No token is required.",
-	responses: []response{
-		{http.StatusOK, "The schema.", &content{schema: "JSONSchema", example: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema"}`)}, nil},
+	responses: []responseDoc{
+		{http.StatusOK, "The schema.", &mediaContent{schema: "JSONSchema", example: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema"}`)}, nil},
 		{http.StatusNotFound, "The event type does not exist.", errorContent(exampleNoRoute), nil},
 	},
 }

@@ -8,18 +8,18 @@ import (
 )
 
 // requestContent is the content of a request: its schema and an example.
-func requestContent(schema, example string) *content {
-	return &content{schema: schema, example: json.RawMessage(example)}
+func requestContent(schema, example string) *mediaContent {
+	return &mediaContent{schema: schema, example: json.RawMessage(example)}
 }
 
 // responseContent is the content of a response with a declared body.
-func responseContent(body contract.Answer) *content {
-	return &content{schema: body.Name(), example: body.Example()}
+func responseContent(body contract.Answer) *mediaContent {
+	return &mediaContent{schema: body.Name(), example: body.Example()}
 }
 
 // errorContent is the content of an error response.
-func errorContent(example *landfall.Error) *content {
-	return &content{schema: contract.ErrorBody.Name(), example: json.RawMessage(contract.ErrorBody.Append(nil, example))}
+func errorContent(example *landfall.Error) *mediaContent {
+	return &mediaContent{schema: contract.ErrorBody.Name(), example: json.RawMessage(contract.ErrorBody.Append(nil, example))}
 }
 
 // Example errors. A test sends requests that cause them and compares.
@@ -61,7 +61,7 @@ var (
 
 // exampleTransactionError is the error for a transaction outside the open
 // period.
-var exampleTransactionError = &content{
+var exampleTransactionError = &mediaContent{
 	schema: contract.TransactionErrorBody.Name(),
 	example: json.RawMessage(contract.TransactionErrorBody.Append(nil, &landfall.Error{
 		Code: landfall.CodeOutsideOpenPeriod, Detail: outsidePeriod,

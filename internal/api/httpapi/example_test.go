@@ -61,9 +61,9 @@ func shownExamples(t *testing.T) map[string]string {
 }
 
 // openDemo returns a house with the demo data that the examples use.
-func openDemo(t *testing.T) *house {
+func openDemo(t *testing.T) *testAPI {
 	t.Helper()
-	h := openHouse(t)
+	h := newTestAPI(t)
 	ctx := t.Context()
 	err := h.store.Update(ctx, func(tx landfall.Tx) error {
 		return errors.Join(tx.CreateSupplier(ctx, landfall.NewSupplier("DEMO_ENERGY")),
@@ -174,13 +174,13 @@ func TestExamplesAreWhatIsAnswered(t *testing.T) {
 
 var aRun = regexp.MustCompile(`"id":"(R-[0-9A-Z]{8})"`)
 
-func (h *house) noteRun(got reply) {
+func (h *testAPI) noteRun(got reply) {
 	if found := aRun.FindStringSubmatch(got.body); found != nil {
 		h.run = found[1]
 	}
 }
 
-func (h *house) ofRun(path string) string { return strings.ReplaceAll(path, "{run}", h.run) }
+func (h *testAPI) ofRun(path string) string { return strings.ReplaceAll(path, "{run}", h.run) }
 
 // general reports whether an example belongs to every operation of its kind.
 func general(example string) bool {

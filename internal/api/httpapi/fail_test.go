@@ -14,7 +14,7 @@ import (
 // A client that was refused before its large body had arrived used to see a
 // broken connection instead of the response that says when to retry.
 func TestRefusalsOfLargeBodiesAreHeard(t *testing.T) {
-	onBoth(t, func(t *testing.T, open opening) {
+	onBoth(t, func(t *testing.T, open openFunc) {
 		h := open(func(o *Options) { o.BodyMemory = 1 << 20 })
 		h.api.budget = newBudget(1<<20, h.api.BodyLimit, 50*time.Millisecond)
 		taken, err := h.api.budget.reserve(t.Context(), "somebody", h.api.BodyLimit)

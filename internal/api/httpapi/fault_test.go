@@ -11,13 +11,13 @@ import (
 	"landfall"
 )
 
-// withRoute adds a route to the house, for faults that no real route has.
-func (h *house) withRoute(path string, page func(*API, context.Context, *exchange) error) {
+// withRoute adds a route to the API, for faults that no real route has.
+func (h *testAPI) withRoute(path string, page func(*API, context.Context, *exchange) error) {
 	h.api.tree.add(path, &route{method: http.MethodGet, path: path, page: page})
 }
 
 func TestPanicFence(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	h.withRoute("/panic/text/", func(*API, context.Context, *exchange) error { panic("Ada Canary") })
 	h.withRoute("/panic/runtime/", func(_ *API, _ context.Context, x *exchange) error { return []error{}[len(x.params)] })
 	h.withRoute("/panic/late/", func(_ *API, _ context.Context, x *exchange) error {
@@ -46,7 +46,7 @@ func TestPanicFence(t *testing.T) {
 }
 
 // expectAbort sends a request whose response must not arrive completely.
-func (h *house) expectAbort(path string) {
+func (h *testAPI) expectAbort(path string) {
 	h.t.Helper()
 	request, _ := http.NewRequestWithContext(h.t.Context(), http.MethodGet, h.server.URL+path, nil)
 	request.Header.Set("Authorization", "Token "+h.tokens["importer"])
@@ -61,7 +61,7 @@ func (h *house) expectAbort(path string) {
 }
 
 func TestForeignErrorsStayInside(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	h.withRoute("/foreign/", func(*API, context.Context, *exchange) error { return errors.New("pq: secret detail") })
 	h.withRoute("/busy/", func(*API, context.Context, *exchange) error {
 		return &landfall.Error{Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, Detail: "Later.", RetryAfter: 1500e6}
@@ -76,7 +76,7 @@ func TestForeignErrorsStayInside(t *testing.T) {
 
 func TestReadiness(t *testing.T) {
 	away, draining, asked := false, false, 0
-	h := openHouse(t, func(o *Options) {
+	h := newTestAPI(t, func(o *Options) {
 		o.Ready = func(context.Context) error {
 			asked++
 			if away {
@@ -114,7 +114,7 @@ func TestReadiness(t *testing.T) {
 }
 
 func TestDatabaseAway(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	if err := h.closeStore(); err != nil {
 		t.Fatal(err)
 	}

@@ -61,12 +61,12 @@ func inUse(l *admission.Limiter) int {
 
 // A list ends if the client does not read it or its key is revoked.
 func TestListsEndForWhoMayNotOrDoesNotRead(t *testing.T) {
-	onBoth(t, func(t *testing.T, open opening) {
+	onBoth(t, func(t *testing.T, open openFunc) {
 		h := open(func(o *Options) { o.WriteTimeout = 200 * time.Millisecond })
 		left := make(chan error, 1)
 		h.withRoute("/endless/", func(a *API, _ context.Context, x *exchange) error {
 			dropped := false
-			err := a.streamed(x, rows(1<<40, nil, &dropped))
+			err := a.streamed(x, entrySequence(1<<40, nil, &dropped))
 			left <- err
 			return err
 		})
@@ -98,7 +98,7 @@ func TestListsEndForWhoMayNotOrDoesNotRead(t *testing.T) {
 }
 
 func TestRevokedKeyIsNoticedUnderWay(t *testing.T) {
-	onBoth(t, func(t *testing.T, open opening) {
+	onBoth(t, func(t *testing.T, open openFunc) {
 		h := open()
 		id := h.addKey("leaver", "ours", landfall.RoleImporter)
 		request, _ := http.NewRequest(http.MethodPost, stagePath, http.NoBody)

@@ -16,10 +16,10 @@ import (
 	"landfall/internal/api/contract"
 )
 
-func (h *house) stageMany(n int) {
+func (h *testAPI) stageMany(n int) {
 	h.t.Helper()
 	for i := range n {
-		if got := h.call("importer", "POST", stagePath, account("OURS", fmt.Sprintf("E-%04d", i))); got.status != 201 {
+		if got := h.call("importer", "POST", stagePath, accountJSON("OURS", fmt.Sprintf("E-%04d", i))); got.status != 201 {
 			h.t.Fatalf("staging: %d %s", got.status, got.body)
 		}
 	}
@@ -35,7 +35,7 @@ func entries(t *testing.T, body string) []map[string]any {
 }
 
 func TestListsAndPages(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	if got := h.call("viewer", "GET", allPath, ""); got.status != 200 || got.body != "[]" {
 		t.Errorf("empty: %d %s", got.status, got.body)
 	}
@@ -84,9 +84,9 @@ func TestListsAndPages(t *testing.T) {
 	}
 }
 
-// rows returns a list that may end with an error, and sets left when the reader
+// entrySequence returns a list that may end with an error, and sets left when the reader
 // stops.
-func rows(n int, end error, left *bool) iter.Seq2[landfall.ProcessEntry, error] {
+func entrySequence(n int, end error, left *bool) iter.Seq2[landfall.ProcessEntry, error] {
 	return func(yield func(landfall.ProcessEntry, error) bool) {
 		for i := range n {
 			if !yield(landfall.ProcessEntry{External: fmt.Sprintf("E-%09d", i)}, nil) {
@@ -101,12 +101,12 @@ func rows(n int, end error, left *bool) iter.Seq2[landfall.ProcessEntry, error] 
 }
 
 func TestStreamedList(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	left := false
 	for _, n := range []int{0, 1, 300, 301, 302, 303, 304, 305, 306, 307, 308, 309, 310, 311, 312, 50_000} {
 		path := fmt.Sprintf("/rows/%d/", n)
 		h.withRoute(path, func(a *API, _ context.Context, x *exchange) error {
-			return a.streamed(x, rows(n, nil, &left))
+			return a.streamed(x, entrySequence(n, nil, &left))
 		})
 		if got := entries(t, h.call("", "GET", path, "").body); len(got) != n {
 			t.Errorf("%d rows arrived as %d", n, len(got))
@@ -116,14 +116,14 @@ func TestStreamedList(t *testing.T) {
 
 // A list that fails in the middle must not look like a shorter list.
 func TestBrokenList(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	left := false
 	broken := errors.New("the database went away")
 	h.withRoute("/broken/late/", func(a *API, _ context.Context, x *exchange) error {
-		return a.streamed(x, rows(50_000, broken, &left))
+		return a.streamed(x, entrySequence(50_000, broken, &left))
 	})
 	h.withRoute("/broken/early/", func(a *API, _ context.Context, x *exchange) error {
-		return a.streamed(x, rows(10, broken, &left))
+		return a.streamed(x, entrySequence(10, broken, &left))
 	})
 	h.expectAbort("/broken/late/")
 	if got := h.call("", "GET", "/broken/early/", ""); got.status != 500 || got.code() != "internal_error" {
@@ -132,11 +132,11 @@ func TestBrokenList(t *testing.T) {
 }
 
 func TestClientLeavesList(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	left := false
 	done := make(chan error, 1)
 	h.withRoute("/endless/", func(a *API, _ context.Context, x *exchange) error {
-		err := a.streamed(x, rows(1<<40, nil, &left))
+		err := a.streamed(x, entrySequence(1<<40, nil, &left))
 		done <- err
 		return err
 	})

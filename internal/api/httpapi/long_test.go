@@ -79,7 +79,7 @@ func (p *peeking) Write(data []byte) (int, error) {
 // A long body used to keep its slot while its response was written: a few slow
 // readers would have blocked everyone's long bodies.
 func TestSlowReadersHoldNoTurn(t *testing.T) {
-	onBoth(t, func(t *testing.T, open opening) {
+	onBoth(t, func(t *testing.T, open openFunc) {
 		h := open()
 		body := `{"import_supplier":"OURS","external_account_number":"1","customers":[{"family_name":"A"}],"notes":[{"body":"` +
 			strings.Repeat("long ", 3000) + `"},{"body":"` + strings.Repeat("word ", 3999) + `"}]}`

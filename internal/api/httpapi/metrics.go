@@ -111,7 +111,7 @@ func (m *Metrics) initLabels() {
 	} {
 		m.quotas.WithLabelValues("", quota)
 	}
-	for _, r := range routes() {
+	for _, r := range routeTable() {
 		method, path := r.method, r.path
 		m.durations.WithLabelValues(method, path)
 		m.requests.WithLabelValues(method, path, "200")
@@ -194,12 +194,12 @@ func (m *Metrics) countLine(verb *answer.Verb, status int) {
 	m.lines.WithLabelValues(verb.Path, strconv.Itoa(status)).Inc()
 }
 
-// observe counts a request by its route. Paths contain account numbers and are
+// observe counts a request by its template. Paths contain account numbers and are
 // unlimited.
 func (m *Metrics) observe(x *exchange, took time.Duration) {
-	method, route := x.method(), x.template()
-	m.requests.WithLabelValues(method, route, strconv.Itoa(x.status)).Inc()
-	m.durations.WithLabelValues(method, route).Observe(took.Seconds())
+	method, template := x.method(), x.template()
+	m.requests.WithLabelValues(method, template, strconv.Itoa(x.status)).Inc()
+	m.durations.WithLabelValues(method, template).Observe(took.Seconds())
 }
 
 // Ops serves metrics and profiles on the operator's own listener. It requires no

@@ -11,7 +11,7 @@ import (
 // The metrics show which organisations are over a quota, but only a limited
 // number of them, so that they stay readable.
 func TestQuotaRefusalsNameTheOrganisation(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	for range 3 {
 		h.api.Metrics.CountQuotaRefusal("Acme", "requests_per_second")
 	}

@@ -19,7 +19,7 @@ import (
 // the payload tables.
 func OpenAPI() []byte {
 	// An error here is a mistake in the tables, which a test finds.
-	raw, err := marshal(document())
+	raw, err := marshal(buildDocument())
 	if err != nil {
 		panic("httpapi: the reference cannot be written: " + err.Error())
 	}
@@ -38,8 +38,8 @@ func (a *API) openAPI(_ context.Context, x *exchange) error {
 	return x.json(http.StatusOK, a.description())
 }
 
-// document assembles the OpenAPI document.
-func document() object {
+// buildDocument assembles the OpenAPI document.
+func buildDocument() object {
 	return object{
 		{"openapi", "3.1.0"},
 		{"info", object{
@@ -89,7 +89,7 @@ func paths() object {
 	// Keep the order of the table.
 	var order []string
 	methods := map[string]object{}
-	for _, r := range routes() {
+	for _, r := range routeTable() {
 		if r.doc == nil {
 			continue
 		}
@@ -190,19 +190,19 @@ func describeResponses(r *route) object {
 }
 
 // generalResponses are the errors that many routes can return.
-func generalResponses(r *route) []response {
-	fault := func(status int, code, description string, headers ...string) response {
-		return response{status, description, errorContent(exampleError(code, description)), headers}
+func generalResponses(r *route) []responseDoc {
+	fault := func(status int, code, description string, headers ...string) responseDoc {
+		return responseDoc{status, description, errorContent(exampleError(code, description)), headers}
 	}
-	var out []response
+	var out []responseDoc
 	if strings.HasSuffix(r.path, "/") {
-		out = append(out, response{http.StatusPermanentRedirect, "The trailing slash is missing. " +
+		out = append(out, responseDoc{http.StatusPermanentRedirect, "The trailing slash is missing. " +
 			"Send the request to the path in `Location`.", nil, []string{"Location"}})
 	}
 	if r.access != publicAccess {
-		out = append(out, response{http.StatusBadRequest, "A query parameter is unknown or invalid.",
+		out = append(out, responseDoc{http.StatusBadRequest, "A query parameter is unknown or invalid.",
 			errorContent(exampleBadParameter), nil})
-		out = append(out, response{http.StatusUnauthorized, "The token is missing or invalid.",
+		out = append(out, responseDoc{http.StatusUnauthorized, "The token is missing or invalid.",
 			errorContent(exampleError(landfall.CodeNotAuthenticated, "Authentication credentials were not provided.")), []string{"WWW-Authenticate"}})
 	}
 	if r.access == writeAccess {
@@ -212,13 +212,13 @@ func generalResponses(r *route) []response {
 	out = append(out, fault(http.StatusRequestHeaderFieldsTooLarge, "request_header_fields_too_large",
 		"The request has too many header fields."))
 	if r.verb != nil && r.verb.Streams {
-		out = append(out, response{http.StatusTooManyRequests, "Your organisation is reading too many lists at the same time.",
+		out = append(out, responseDoc{http.StatusTooManyRequests, "Your organisation is reading too many lists at the same time.",
 			errorContent(errOwnLists), []string{"Retry-After"}})
 	}
 	if r.bulk {
 		out = append(out,
 			fault(http.StatusUnsupportedMediaType, "unsupported_media_type", "The body is not newline-delimited JSON, or its compression is not supported."),
-			response{http.StatusTooManyRequests, "Your organisation is sending too many bulk requests at the same time, or is over a quota.",
+			responseDoc{http.StatusTooManyRequests, "Your organisation is sending too many bulk requests at the same time, or is over a quota.",
 				errorContent(errOwnStreams), []string{"Retry-After"}})
 	}
 	if r.hasBody() {
@@ -236,7 +236,7 @@ func generalResponses(r *route) []response {
 }
 
 // jsonContent is a body with its schema and example.
-func jsonContent(c *content) object {
+func jsonContent(c *mediaContent) object {
 	body := object{{"schema", schemaRef(c.schema)}}
 	if c.example != nil {
 		body = append(body, member{"examples", namedExample(c.example)})

@@ -74,7 +74,7 @@ func TestAnswersMatchOpenAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	openapi3filter.RegisterBodyDecoder(typeLines[0], openapi3filter.FileBodyDecoder) // lines are plain text
-	h := openHouse(t)
+	h := newTestAPI(t)
 	ours := sentByOurs(contract.ExampleAccount)
 	dryRun := strings.Replace(sentByOurs(contract.ExampleProcess), "{", `{"dry_run":true,`, 1)
 	nobody := strings.Replace(sentByOurs(contract.ExampleTransactions), "EXT-0001", "nobody", 1)
@@ -98,17 +98,17 @@ func TestAnswersMatchOpenAPI(t *testing.T) {
 		{"importer", "POST", processPath, sentByOurs(contract.ExampleProcess), 201},
 		{"importer", "POST", processPath, sentByOurs(contract.ExampleProcess), 400},
 		{"importer", "POST", processPath, "{}", 400},
-		{"importer", "POST", stagePath, account("OURS", "no team"), 201},
+		{"importer", "POST", stagePath, accountJSON("OURS", "no team"), 201},
 		{"importer", "POST", processPath, creation("OURS", "no team"), 201},
 		{"importer", "POST", notesPath, sentByOurs(contract.ExampleNotes), 201},
 		{"importer", "POST", notesPath + "?include_warnings=1", sentByOurs(contract.ExampleNotes), 201},
-		{"importer", "POST", notesPath, posting("EXT-0001", `"notes":[{"document_paths":[{"document_path":"a.pdf"}],"unpin_at":"2030-01-01T00:00:00Z"}]`), 201},
-		{"importer", "POST", notesPath, posting("EXT-0001", `"notes":[{}]`), 400},
-		{"importer", "POST", notesPath, posting("nobody", `"notes":[{"body":"x"}]`), 404},
+		{"importer", "POST", notesPath, postingJSON("EXT-0001", `"notes":[{"document_paths":[{"document_path":"a.pdf"}],"unpin_at":"2030-01-01T00:00:00Z"}]`), 201},
+		{"importer", "POST", notesPath, postingJSON("EXT-0001", `"notes":[{}]`), 400},
+		{"importer", "POST", notesPath, postingJSON("nobody", `"notes":[{"body":"x"}]`), 404},
 		{"importer", "POST", transactionsPath, sentByOurs(contract.ExampleTransactions), 201},
 		{"importer", "POST", transactionsPath + "?include_warnings=1", strings.Replace(sentByOurs(contract.ExampleTransactions), "NOV", "DEC", 1), 201},
 		{"importer", "POST", transactionsPath, strings.Replace(sentByOurs(contract.ExampleTransactions), "PAYMENT", "GIFT", 1), 400},
-		{"importer", "POST", transactionsPath, posting("EXT-0001", `"transactions":[5]`), 400},
+		{"importer", "POST", transactionsPath, postingJSON("EXT-0001", `"transactions":[5]`), 400},
 		{"importer", "POST", transactionsPath, "{", 400},
 		{"importer", "POST", transactionsPath + "?check_previously_added=perhaps", "{}", 400},
 		{"importer", "POST", transactionsPath + "?check_previously_added=0&force_add_to_current_statement=0",
@@ -204,7 +204,7 @@ func TestAnswersMatchOpenAPI(t *testing.T) {
 			t.Errorf("%s %s: %d does not match the document: %v", c.method, c.path, got.status, err)
 		}
 	}
-	for _, r := range routes() {
+	for _, r := range routeTable() {
 		if r.doc != nil && !told[r.doc.id] {
 			t.Errorf("no answer of %s was checked", r.doc.id)
 		}

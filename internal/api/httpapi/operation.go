@@ -8,15 +8,15 @@ import (
 	"landfall/internal/api/contract"
 )
 
-// operation is the documentation of a route.
-type operation struct {
+// operationDoc is the documentation of a route.
+type operationDoc struct {
 	id          string
 	tag         string
 	summary     string
 	description string
 	query       []parameter
-	request     *content // of the body, when there is one
-	responses   []response
+	request     *mediaContent // of the body, when there is one
+	responses   []responseDoc
 }
 
 // parameter is a path or query parameter.
@@ -28,19 +28,19 @@ type parameter struct {
 	required    bool // of a query parameter
 }
 
-// content is a body: its schema by name and an example.
-type content struct {
+// mediaContent is a body: its schema by name and an example.
+type mediaContent struct {
 	schema  string
 	example any
 	media   string // "": application/json
 }
 
-// response is one possible response.
-type response struct {
+// responseDoc is one possible response.
+type responseDoc struct {
 	status      int
 	description string
-	content     *content // nil: no body
-	headers     []string // names of header components
+	content     *mediaContent // nil: no body
+	headers     []string      // names of header components
 }
 
 const (
@@ -101,25 +101,25 @@ var pathParameters = map[string]parameter{
 	},
 }
 
-var validateDoc = &operation{
+var validateDoc = &operationDoc{
 	id: "validateAccount", tag: tagImport, summary: "Validate one account",
 	description: "Checks one account against every rule without storing anything. All violations are reported at once. " +
 		"The response repeats the data as sent. API keys with the role `viewer` can use this endpoint, too.",
 	query:   []parameter{includeWarnings},
 	request: requestContent("Account", contract.ExampleAccount),
-	responses: []response{
+	responses: []responseDoc{
 		{http.StatusOK, "The account is valid. The body is the data as sent.", responseContent(contract.ValidatedBody), nil},
 		{http.StatusBadRequest, "The account violates a rule, or the body is malformed.", errorContent(exampleRefusal), nil},
 	},
 }
 
-var stageDoc = &operation{
+var stageDoc = &operationDoc{
 	id: "stageAccount", tag: tagImport, summary: "Stage one account, or replace its staged data",
 	description: "Validates one account and stores it. No account is created yet. " +
 		"You can stage an account as often as you like until it is imported. Sending the same request twice changes nothing.",
 	query:   []parameter{includeWarnings},
 	request: requestContent("Account", contract.ExampleAccount),
-	responses: []response{
+	responses: []responseDoc{
 		{http.StatusCreated, "The account was staged for the first time.", responseContent(contract.StagedBody), nil},
 		{http.StatusOK, "The staged data was replaced.", responseContent(contract.StagedBody), nil},
 		{http.StatusBadRequest, "The account violates a rule (`account_failed_validation`), has already been imported " +
@@ -129,7 +129,7 @@ var stageDoc = &operation{
 	},
 }
 
-var statusDoc = &operation{
+var statusDoc = &operationDoc{
 	id: "accountTransferStatus", tag: tagStatus, summary: "Get the import status of one account",
 	description: "`UNKNOWN`: staged, failed or skipped; no account exists. `IN_PROGRESS`: the account is being created. " +
 		"`COMPLETED`: the account exists. With `detail`, the response also has the details you need to verify a migration.",
@@ -137,7 +137,7 @@ var statusDoc = &operation{
 		name: "detail", description: "Adds the state, the staged revision, the last failure and the figures of a created account.",
 		schema: object{{"type", "boolean"}, {"default", false}}, example: true,
 	}},
-	responses: []response{
+	responses: []responseDoc{
 		{http.StatusOK, "The account has been staged at least once.", responseContent(contract.StatusBody), nil},
 		{http.StatusNotFound, "There is no account for this supplier code and external account number.",
 			errorContent(exampleNoAccount), nil},
@@ -158,21 +158,21 @@ var (
 )
 
 // with adds a query parameter.
-func (o *operation) with(one parameter) *operation {
+func (o *operationDoc) with(one parameter) *operationDoc {
 	// Clone, because the lists share their parameters.
 	o.query = append(slices.Clone(o.query), one)
 	return o
 }
 
 // listDoc describes one of the three lists.
-func listDoc(id, summary, fields string, body contract.Answer) *operation {
-	return &operation{
+func listDoc(id, summary, fields string, body contract.Answer) *operationDoc {
+	return &operationDoc{
 		id: id, tag: tagStatus, summary: summary,
 		description: "Sorted by first staging time, then by external account number. " + fields + " Accounts marked as " +
 			"skipped are not included. Without `limit` the whole list is streamed. If the list cannot be completed, the " +
 			"connection is aborted, so an incomplete list never looks complete.",
 		query: paging,
-		responses: []response{
+		responses: []responseDoc{
 			{http.StatusOK, "The list.", responseContent(body), []string{"Link"}},
 			{http.StatusBadRequest, "A query parameter is invalid.", errorContent(exampleBadLimit), nil},
 			{http.StatusNotFound, "The import supplier does not exist.", errorContent(exampleNoSupplier), nil},
@@ -180,67 +180,67 @@ func listDoc(id, summary, fields string, body contract.Answer) *operation {
 	}
 }
 
-var rulesDoc = &operation{
+var rulesDoc = &operationDoc{
 	id: "ruleBook", tag: tagReference, summary: "List rules and error codes",
 	description: "Every rule with its default severity, and every error code with its meaning.",
-	responses: []response{
+	responses: []responseDoc{
 		{http.StatusOK, "Rules and error codes.", responseContent(contract.RuleBookBody), nil},
 	},
 }
 
-var tokenDoc = &operation{
+var tokenDoc = &operationDoc{
 	id: "obtainServiceToken", tag: tagToken, summary: "Obtain a token (GraphQL)",
 	description: "GraphQL over HTTP. The mutation `obtainServiceToken` (also available as `ObtainServiceToken`) takes either an " +
 		"API key or a refresh token. If the credential is rejected, the response is HTTP 200 with `errors[0].extensions.code` = `AUTHENTICATION_FAILED`.",
-	request: &content{schema: "TokenRequest", example: exampleTokenRequest},
-	responses: []response{
-		{http.StatusOK, "The GraphQL response.", &content{schema: "TokenResponse", example: exampleToken}, nil},
-		{http.StatusBadRequest, "Not a GraphQL request.", &content{schema: "TokenResponse", example: exampleTokenRefused}, nil},
+	request: &mediaContent{schema: "TokenRequest", example: exampleTokenRequest},
+	responses: []responseDoc{
+		{http.StatusOK, "The GraphQL response.", &mediaContent{schema: "TokenResponse", example: exampleToken}, nil},
+		{http.StatusBadRequest, "Not a GraphQL request.", &mediaContent{schema: "TokenResponse", example: exampleTokenRefused}, nil},
 		{http.StatusNotAcceptable, "The client accepts neither `application/json` nor `application/graphql-response+json`.",
-			&content{schema: "TokenResponse", example: exampleTokenRefused}, nil},
-		{http.StatusRequestEntityTooLarge, "The body is larger than 64 KiB.", &content{schema: "TokenResponse", example: exampleTokenRefused}, nil},
-		{http.StatusUnsupportedMediaType, "The body is not application/json.", &content{schema: "TokenResponse", example: exampleTokenRefused}, nil},
+			&mediaContent{schema: "TokenResponse", example: exampleTokenRefused}, nil},
+		{http.StatusRequestEntityTooLarge, "The body is larger than 64 KiB.", &mediaContent{schema: "TokenResponse", example: exampleTokenRefused}, nil},
+		{http.StatusUnsupportedMediaType, "The body is not application/json.", &mediaContent{schema: "TokenResponse", example: exampleTokenRefused}, nil},
 		{http.StatusTooManyRequests, "Too many failed attempts. Wait before trying again.",
-			&content{schema: "TokenResponse", example: exampleTokenRefused}, []string{"Retry-After"}},
-		{http.StatusInternalServerError, "Something went wrong on our side.", &content{schema: "TokenResponse", example: exampleTokenRefused}, nil},
+			&mediaContent{schema: "TokenResponse", example: exampleTokenRefused}, []string{"Retry-After"}},
+		{http.StatusInternalServerError, "Something went wrong on our side.", &mediaContent{schema: "TokenResponse", example: exampleTokenRefused}, nil},
 		{http.StatusServiceUnavailable, "The database is unavailable. Try again shortly.",
-			&content{schema: "TokenResponse", example: exampleTokenRefused}, []string{"Retry-After"}},
+			&mediaContent{schema: "TokenResponse", example: exampleTokenRefused}, []string{"Retry-After"}},
 	},
 }
 
-var tokenQueryDoc = &operation{
+var tokenQueryDoc = &operationDoc{
 	id: "queryTokenSchema", tag: tagToken, summary: "Query the token schema (GraphQL)",
 	description: "GraphQL queries by GET. Mutations by GET are refused with 405, so you cannot obtain a token this way.",
 	query: []parameter{{
 		name: "query", description: "A GraphQL query.",
 		schema: object{{"type", "string"}}, example: "{ __typename }",
 	}},
-	responses: []response{
-		{http.StatusOK, "The GraphQL response.", &content{schema: "TokenResponse", example: exampleTypeName}, nil},
-		{http.StatusBadRequest, "Not a GraphQL request.", &content{schema: "TokenResponse", example: exampleTokenRefused}, nil},
-		{http.StatusMethodNotAllowed, "Mutations require POST.", &content{schema: "TokenResponse", example: exampleTokenRefused}, []string{"Allow"}},
+	responses: []responseDoc{
+		{http.StatusOK, "The GraphQL response.", &mediaContent{schema: "TokenResponse", example: exampleTypeName}, nil},
+		{http.StatusBadRequest, "Not a GraphQL request.", &mediaContent{schema: "TokenResponse", example: exampleTokenRefused}, nil},
+		{http.StatusMethodNotAllowed, "Mutations require POST.", &mediaContent{schema: "TokenResponse", example: exampleTokenRefused}, []string{"Allow"}},
 		{http.StatusNotAcceptable, "The client accepts neither `application/json` nor `application/graphql-response+json`.",
-			&content{schema: "TokenResponse", example: exampleTokenRefused}, nil},
+			&mediaContent{schema: "TokenResponse", example: exampleTokenRefused}, nil},
 	},
 }
 
-var healthDoc = &operation{
+var healthDoc = &operationDoc{
 	id: "healthz", tag: tagOperation, summary: "Liveness check",
 	description: "Returns 200 as long as the process is running, regardless of the database.",
-	responses:   []response{{http.StatusOK, "The process is running.", responseContent(contract.HealthBody), nil}},
+	responses:   []responseDoc{{http.StatusOK, "The process is running.", responseContent(contract.HealthBody), nil}},
 }
 
-var readyDoc = &operation{
+var readyDoc = &operationDoc{
 	id: "readyz", tag: tagOperation, summary: "Readiness check",
 	description: "Returns 503 while the database is unavailable or the process is shutting down.",
-	responses: []response{
-		{http.StatusOK, "Ready for requests.", &content{schema: "Health", example: json.RawMessage(`{"status":"ready"}`)}, nil},
+	responses: []responseDoc{
+		{http.StatusOK, "Ready for requests.", &mediaContent{schema: "Health", example: json.RawMessage(`{"status":"ready"}`)}, nil},
 		{http.StatusServiceUnavailable, "Not ready.", errorContent(exampleNotReady), []string{"Retry-After"}},
 	},
 }
 
-var openAPIDoc = &operation{
+var openAPIDoc = &operationDoc{
 	id: "openapi", tag: tagReference, summary: "Get this OpenAPI document",
 	description: "The OpenAPI document of this service. No token is required.",
-	responses:   []response{{http.StatusOK, "The document.", &content{schema: "OpenAPI", example: nil}, nil}},
+	responses:   []responseDoc{{http.StatusOK, "The document.", &mediaContent{schema: "OpenAPI", example: nil}, nil}},
 }

@@ -52,10 +52,10 @@ var tenancy = map[string]struct {
 // A supplier of another organisation must look exactly like one that does not
 // exist, and a caller without a valid token must learn nothing.
 func TestTenantMatrix(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	for who, supplier := range map[string]string{"importer": "OURS", "other": "THEIRS"} {
 		h.create(who, supplier, "there")
-		if got := h.call(who, "POST", stagePath, account(supplier, "staged")); got.status != 201 {
+		if got := h.call(who, "POST", stagePath, accountJSON(supplier, "staged")); got.status != 201 {
 			t.Fatalf("staging for %s: %d %s", supplier, got.status, got.body)
 		}
 	}
@@ -76,7 +76,7 @@ func TestTenantMatrix(t *testing.T) {
 	h.tokens["garbage"] = "garbage"
 	h.tokens["key instead of token"] = h.keys["importer"]
 
-	for _, r := range routes() {
+	for _, r := range routeTable() {
 		if r.access == publicAccess || r.bulk { // see TestLinesKnowTheirTenant
 			continue
 		}
@@ -121,8 +121,8 @@ func TestTenantMatrix(t *testing.T) {
 }
 
 func TestOpenRoutesNeedNoToken(t *testing.T) {
-	h := openHouse(t)
-	for _, r := range routes() {
+	h := newTestAPI(t)
+	for _, r := range routeTable() {
 		if r.access != publicAccess || r.method != http.MethodGet || strings.Contains(r.path, "graphql") {
 			continue
 		}

@@ -8,7 +8,7 @@ import (
 
 func TestFind(t *testing.T) {
 	var tree node
-	for _, r := range routes() {
+	for _, r := range routeTable() {
 		tree.add(r.path, r)
 	}
 	const status = importPath + "/account-transfer-status/{import_supplier_code}/{external_account_number}/"
@@ -84,7 +84,7 @@ func TestTarget(t *testing.T) {
 }
 
 func TestEveryParameterIsExplained(t *testing.T) {
-	for _, r := range routes() {
+	for _, r := range routeTable() {
 		names := placeholder.FindAllStringSubmatch(r.path, -1)
 		if len(names) > maxParams {
 			t.Errorf("%s has more parameters than a match holds", r.path)

@@ -8,14 +8,14 @@ import (
 
 const tagPosting = "After creation"
 
-var processDoc = &operation{
+var processDoc = &operationDoc{
 	id: "processAccount", tag: tagImport, summary: "Create an account from its staged data",
 	description: "Validates the staged data again and creates the account with all its data in one step. " +
 		"Each external account number results in exactly one account, even with repeated or concurrent requests. " +
 		"With `dry_run`, the same work is done and rolled back; only the record of the attempt remains.",
 	query:   []parameter{includeWarnings},
 	request: requestContent("ProcessRequest", contract.ExampleProcess),
-	responses: []response{
+	responses: []responseDoc{
 		{http.StatusCreated, "The account was created.", responseContent(contract.CreatedBody), nil},
 		{http.StatusBadRequest, "No account was created. The account violates a rule (`account_failed_validation`), has already been " +
 			"imported (`account_already_imported`, with both account numbers), was not staged (`import_process_does_not_exist`), is " +
@@ -29,14 +29,14 @@ var processDoc = &operation{
 	},
 }
 
-var notesDoc = &operation{
+var notesDoc = &operationDoc{
 	id: "createNotes", tag: tagPosting, summary: "Add notes to an imported account",
 	description: "A note is added only if the account has no note with the same `body` and, if `created_at` is given, the same " +
 		"`created_at`. Notes without a body are compared by their document paths. The order is kept. With `include_warnings`, each " +
 		"entry of the response has its own `warnings` list.",
 	query:   []parameter{includeWarnings},
 	request: requestContent("NotesRequest", contract.ExampleNotes),
-	responses: []response{
+	responses: []responseDoc{
 		{http.StatusCreated, "One entry for each note.", responseContent(contract.NotesBody), nil},
 		{http.StatusBadRequest, "A note violates a rule (`validation_failed`), a document is missing " +
 			"(`path_does_not_exist_in_file_store`), or the supplier is paused (`import_supplier_migration_not_ongoing`).",
@@ -46,7 +46,7 @@ var notesDoc = &operation{
 	},
 }
 
-var transactionsDoc = &operation{
+var transactionsDoc = &operationDoc{
 	id: "createTransactions", tag: tagPosting, summary: "Add transactions to an imported account",
 	description: "Either all transactions are added or none. Amounts are returned as strings with two decimals. If the date of a transaction was moved, " +
 		"`original_transaction_date` has the original date. For a transaction that already existed, `differences` lists the fields that differ.",
@@ -65,7 +65,7 @@ var transactionsDoc = &operation{
 		includeWarnings,
 	},
 	request: requestContent("TransactionsRequest", contract.ExampleTransactions),
-	responses: []response{
+	responses: []responseDoc{
 		{http.StatusCreated, "One result for each transaction.", responseContent(contract.TransactionsBody), nil},
 		{http.StatusBadRequest, "Nothing was added. `transaction_data` has the first transaction that failed. It violates a rule " +
 			"(`validation_failed`, `duplicate_transaction_ids`) or is outside the open statement period " +
@@ -75,12 +75,12 @@ var transactionsDoc = &operation{
 	},
 }
 
-var statementsDoc = &operation{
+var statementsDoc = &operationDoc{
 	id: "createHistoricalStatements", tag: tagPosting, summary: "Add historical statements to an imported account",
 	description: "Sending the same statement again is accepted and changes nothing. The response repeats the data as sent.",
 	query:       []parameter{includeAdded, includeWarnings},
 	request:     requestContent("StatementsRequest", contract.ExampleStatements),
-	responses: []response{
+	responses: []responseDoc{
 		{http.StatusCreated, "The statements were stored. The body is the data as sent.",
 			responseContent(contract.StatementsBody), nil},
 		{http.StatusBadRequest, "A statement violates a rule (`validation_failed`), differs from an existing one with the same `statement_id` " +
@@ -90,13 +90,13 @@ var statementsDoc = &operation{
 	},
 }
 
-var instructionDoc = &operation{
+var instructionDoc = &operationDoc{
 	id: "createPaymentInstruction", tag: tagPosting, summary: "Add a payment instruction to an imported account",
 	description: "Looks up the instruction at the payment vendor and stores the vendor's details. Sending the same instruction " +
 		"again changes nothing; sending it with different content is refused.",
 	query:   []parameter{includeAdded, includeWarnings},
 	request: requestContent("PaymentInstructionRequest", contract.ExampleInstruction),
-	responses: []response{
+	responses: []responseDoc{
 		{http.StatusCreated, "The instruction was stored.", responseContent(contract.InstructionBody), nil},
 		{http.StatusBadRequest, "Do not retry the request as it is. It violates a rule (`validation_failed`); the vendor is not " +
 			"configured (`payment_vendor_does_not_exist`), does not have the instruction (`payment_instruction_not_found`), has it " +
@@ -112,25 +112,25 @@ var instructionDoc = &operation{
 	},
 }
 
-var failedDoc = &operation{
+var failedDoc = &operationDoc{
 	id: "failedAccountImportProcesses", tag: tagStatus, summary: "List accounts of a supplier that failed",
 	description: "Each entry has the reason: the last refused staging or the last failed attempt, whichever is newer, including dry " +
 		"runs. Sorted by external account number. For a refused staging, only the codes and paths are stored. An account leaves this list when it " +
 		"is staged successfully after a refusal, is imported, is marked as skipped or passes a dry run.",
 	query: paging,
-	responses: []response{
+	responses: []responseDoc{
 		{http.StatusOK, "The list.", responseContent(contract.FailedListBody), []string{"Link"}},
 		{http.StatusBadRequest, "A query parameter is invalid.", errorContent(exampleBadLimit), nil},
 		{http.StatusNotFound, "The import supplier does not exist.", errorContent(exampleNoSupplier), nil},
 	},
 }
 
-var summaryDoc = &operation{
+var summaryDoc = &operationDoc{
 	id: "errorSummary", tag: tagStatus, summary: "Summarise why accounts of a supplier fail",
 	description: "Failures grouped by code and path, most frequent first, and the smallest sets of groups to fix that free 50, " +
 		"80 and 95 percent of the accounts. Only known failures are counted: payment vendors and documents are checked once the data " +
 		"is valid.",
-	responses: []response{
+	responses: []responseDoc{
 		{http.StatusOK, "The groups and the sets of groups to fix.", responseContent(contract.SummaryBody), nil},
 		{http.StatusNotFound, "The import supplier does not exist.", errorContent(exampleNoSupplier), nil},
 	},

@@ -7,30 +7,30 @@ import (
 	"landfall/internal/api/contract"
 )
 
-var setTotalsDoc = &operation{
+var setTotalsDoc = &operationDoc{
 	id: "setControlTotals", tag: tagProof, summary: "Set the control totals of a supplier",
 	description: "Control totals come from the source system: counts and, for each currency, balances and " +
 		"transactions. Every field is optional; totals you leave out are not compared. The latest totals apply, and earlier ones are kept. " +
 		"Sending the same totals again changes nothing.",
 	request: requestContent("ControlTotals", contract.ExampleControlTotals),
-	responses: []response{
+	responses: []responseDoc{
 		{http.StatusOK, "The totals that apply from now on.", responseContent(contract.ControlTotalsBody), nil},
 		{http.StatusBadRequest, "A total is invalid.", errorContent(exampleNegativeTotal), nil},
 		{http.StatusNotFound, "The import supplier does not exist.", errorContent(exampleNoSupplier), nil},
 	},
 }
 
-var totalsDoc = &operation{
+var totalsDoc = &operationDoc{
 	id: "controlTotals", tag: tagProof, summary: "Get the control totals of a supplier",
 	description: "The current control totals, with who set them and when.",
-	responses: []response{
+	responses: []responseDoc{
 		{http.StatusOK, "The totals.", responseContent(contract.ControlTotalsBody), nil},
 		{http.StatusNotFound, "The import supplier does not exist, or its control totals have not been set (`control_totals_not_set`).",
 			errorContent(exampleNoSupplier), nil},
 	},
 }
 
-var reconciliationDoc = &operation{
+var reconciliationDoc = &operationDoc{
 	id: "reconciliation", tag: tagProof, summary: "Reconcile a supplier",
 	description: "Compares, for each measure, what the source system claims with what was sent and what exists, and explains the difference by " +
 		"account. All figures are from the same point in time, even while accounts are being created. What exists is read from the ledgers " +
@@ -46,7 +46,7 @@ var reconciliationDoc = &operation{
 			schema: object{{"type", "string"}, {"enum", landfall.Reasons}}, example: "pending",
 		},
 	}, paging...),
-	responses: []response{
+	responses: []responseDoc{
 		{http.StatusOK, "The comparison or, with `measure` and `reason`, the list of accounts.", responseContent(contract.ReconciliationOrBehind), []string{"Link"}},
 		{http.StatusBadRequest, "A query parameter is invalid.", errorContent(exampleBadLimit), nil},
 		{http.StatusNotFound, "The import supplier does not exist.", errorContent(exampleNoSupplier), nil},

@@ -9,7 +9,7 @@ import (
 // The reference page must load everything from this server and nothing from
 // elsewhere.
 func TestReferencePage(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	page := h.call("", "GET", "/docs/", "")
 	policy := page.header.Get("Content-Security-Policy")
 	if page.status != 200 || !strings.Contains(policy, "default-src 'none'; script-src 'self';") || !strings.Contains(policy, "frame-ancestors 'none'") {

@@ -19,8 +19,8 @@ type route struct {
 	// verb serves the route; if it is nil, page does.
 	verb *answer.Verb
 	page func(*API, context.Context, *exchange) error
-	bulk bool       // many calls of the verb, one per line
-	doc  *operation // nil: not part of the API
+	bulk bool          // many calls of the verb, one per line
+	doc  *operationDoc // nil: not part of the API
 }
 
 // access is who may use a route.
@@ -44,16 +44,16 @@ const (
 	runParam      = "{run_id}/"
 )
 
-// routes is the route table, in the order of the documentation.
-func routes() []*route {
+// routeTable is the route table, in the order of the documentation.
+func routeTable() []*route {
 	return []*route{
-		post(answer.Validate, validateDoc),
-		post(answer.Stage, stageDoc),
-		post(answer.Process, processDoc),
-		post(answer.Notes, notesDoc),
-		post(answer.Transactions, transactionsDoc),
-		post(answer.Statements, statementsDoc),
-		post(answer.Instruction, instructionDoc),
+		postRoute(answer.Validate, validateDoc),
+		postRoute(answer.Stage, stageDoc),
+		postRoute(answer.Process, processDoc),
+		postRoute(answer.Notes, notesDoc),
+		postRoute(answer.Transactions, transactionsDoc),
+		postRoute(answer.Statements, statementsDoc),
+		postRoute(answer.Instruction, instructionDoc),
 		stream(answer.Validate, validateDoc),
 		stream(answer.Stage, stageDoc),
 		stream(answer.Process, processDoc),
@@ -61,22 +61,22 @@ func routes() []*route {
 		stream(answer.Transactions, transactionsDoc),
 		stream(answer.Statements, statementsDoc),
 		stream(answer.Instruction, instructionDoc),
-		get(answer.Status, accountParams, statusDoc),
-		get(answer.All, supplierParam, allDoc),
-		get(answer.Pending, supplierParam, pendingDoc),
-		get(answer.Imported, supplierParam, importedDoc),
-		get(answer.Failed, supplierParam, failedDoc),
-		get(answer.Summary, supplierParam, summaryDoc),
-		get(answer.Events, "", eventsDoc),
+		getRoute(answer.Status, accountParams, statusDoc),
+		getRoute(answer.All, supplierParam, allDoc),
+		getRoute(answer.Pending, supplierParam, pendingDoc),
+		getRoute(answer.Imported, supplierParam, importedDoc),
+		getRoute(answer.Failed, supplierParam, failedDoc),
+		getRoute(answer.Summary, supplierParam, summaryDoc),
+		getRoute(answer.Events, "", eventsDoc),
 		put(answer.SetTotals, supplierParam, setTotalsDoc),
-		get(answer.Totals, supplierParam, totalsDoc),
-		get(answer.Reconciliation, supplierParam, reconciliationDoc),
-		get(answer.Rules, "", rulesDoc),
+		getRoute(answer.Totals, supplierParam, totalsDoc),
+		getRoute(answer.Reconciliation, supplierParam, reconciliationDoc),
+		getRoute(answer.Rules, "", rulesDoc),
 		{method: http.MethodGet, path: contract.EventSchemas, page: (*API).eventTypes, doc: eventTypesDoc},
 		{method: http.MethodGet, path: contract.EventSchemas + "{event_type}/", page: (*API).eventSchema, doc: eventSchemaDoc},
-		post(answer.StartRun, startRunDoc),
-		get(answer.Runs, "", runsDoc),
-		get(answer.Run, runParam, runDoc),
+		postRoute(answer.StartRun, startRunDoc),
+		getRoute(answer.Runs, "", runsDoc),
+		getRoute(answer.Run, runParam, runDoc),
 		{method: http.MethodPost, path: runsPath + runParam + "pause/", access: writeAccess, verb: answer.PauseRun, doc: pauseRunDoc},
 		{method: http.MethodPost, path: runsPath + runParam + "resume/", access: writeAccess, verb: answer.ResumeRun, doc: resumeRunDoc},
 		{method: http.MethodPost, path: runsPath + runParam + "cancel/", access: writeAccess, verb: answer.CancelRun, doc: cancelRunDoc},
@@ -93,31 +93,31 @@ func routes() []*route {
 	}
 }
 
-// post is the route of a verb that reads a body.
-func post(verb *answer.Verb, doc *operation) *route {
-	r := get(verb, "", doc)
+// postRoute is the route of a verb that reads a body.
+func postRoute(verb *answer.Verb, doc *operationDoc) *route {
+	r := getRoute(verb, "", doc)
 	r.method = http.MethodPost
 	return r
 }
 
 // stream is the bulk route of a verb.
-func stream(verb *answer.Verb, single *operation) *route {
-	r := post(verb, bulkOperation(single))
+func stream(verb *answer.Verb, single *operationDoc) *route {
+	r := postRoute(verb, bulkOperation(single))
 	r.path = importPath + "/bulk/" + verb.Path + "/"
 	r.bulk = true
 	return r
 }
 
 // put is the route of a verb that reads a body and has path parameters.
-func put(verb *answer.Verb, values string, doc *operation) *route {
-	r := get(verb, values, doc)
+func put(verb *answer.Verb, values string, doc *operationDoc) *route {
+	r := getRoute(verb, values, doc)
 	r.method = http.MethodPut
 	return r
 }
 
-// get is the route of a verb without a body. Access depends on the verb, so that
+// getRoute is the route of a verb without a body. Access depends on the verb, so that
 // a route cannot be more open than its verb.
-func get(verb *answer.Verb, values string, doc *operation) *route {
+func getRoute(verb *answer.Verb, values string, doc *operationDoc) *route {
 	r := &route{method: http.MethodGet, path: importPath + "/" + verb.Path + "/" + values, access: readAccess, verb: verb, doc: doc}
 	if verb.Writes {
 		r.access = writeAccess

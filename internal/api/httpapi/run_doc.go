@@ -9,14 +9,14 @@ import (
 
 const tagRuns = "Runs"
 
-var startRunDoc = &operation{
+var startRunDoc = &operationDoc{
 	id: "startRun", tag: tagRuns, summary: "Start a run",
 	description: "A run creates the supplier's staged accounts in the background, or only tests them with `dry_run`. All replicas share the " +
 		"work. Every account is created in the same way as by the single call, with the same rules, limits, events and failures. The accounts " +
 		"are selected when the run starts: everything staged by then. Failures on our side are retried with increasing delays; " +
 		"failures caused by the data are not. At the end `succeeded` + `failed` + `refused` = `selected`.",
 	request: requestContent("RunRequest", contract.ExampleRun),
-	responses: []response{
+	responses: []responseDoc{
 		{http.StatusCreated, "The run. It starts automatically.", responseContent(contract.RunBody), nil},
 		{http.StatusBadRequest, "The supplier already has an active run (`run_already_active`, with its `id`), does not exist " +
 			"(`import_supplier_does_not_exist`), is paused or complete (`import_supplier_migration_not_ongoing`); the team does not exist " +
@@ -24,25 +24,25 @@ var startRunDoc = &operation{
 	},
 }
 
-var runsDoc = &operation{
+var runsDoc = &operationDoc{
 	id: "runs", tag: tagRuns, summary: "List the runs of a supplier",
 	description: "Newest first.",
 	query: append([]parameter{{
 		name: "import_supplier_code", description: "Code of the import supplier.", required: true,
 		schema: object{{"type", "string"}}, example: "DEMO_ENERGY",
 	}}, paging...),
-	responses: []response{
+	responses: []responseDoc{
 		{http.StatusOK, "The list.", responseContent(contract.RunsBody), []string{"Link"}},
 		{http.StatusBadRequest, "A query parameter is invalid.", errorContent(exampleBadLimit), nil},
 		{http.StatusNotFound, "The import supplier does not exist.", errorContent(exampleNoSupplier), nil},
 	},
 }
 
-var runDoc = &operation{
+var runDoc = &operationDoc{
 	id: "run", tag: tagRuns, summary: "Get a run",
 	description: "`WAITING`: waiting for its start time, or for its accounts to be selected. `RUNNING`: accounts are being created. `PAUSED`: `reason` " +
 		"says why. `FINISHED`: every account has a result. `CANCELLED`: the run was cancelled.",
-	responses: []response{
+	responses: []responseDoc{
 		{http.StatusOK, "The run.", responseContent(contract.RunBody), nil},
 		{http.StatusNotFound, "The run does not exist.", errorContent(exampleNoRun), nil},
 	},
@@ -58,10 +58,10 @@ var (
 )
 
 // runActDoc describes pausing, resuming or cancelling a run.
-func runActDoc(id, summary, description string) *operation {
-	return &operation{
+func runActDoc(id, summary, description string) *operationDoc {
+	return &operationDoc{
 		id: id, tag: tagRuns, summary: summary, description: description + " The request has no body.",
-		responses: []response{
+		responses: []responseDoc{
 			{http.StatusOK, "The run.", responseContent(contract.RunBody), nil},
 			{http.StatusBadRequest, "The run has ended (`run_already_ended`), or its supplier is paused or complete " +
 				"(`import_supplier_migration_not_ongoing`).", errorContent(exampleRunEnded), nil},
@@ -70,11 +70,11 @@ func runActDoc(id, summary, description string) *operation {
 	}
 }
 
-var runFailuresDoc = &operation{
+var runFailuresDoc = &operationDoc{
 	id: "runFailures", tag: tagRuns, summary: "List the accounts that failed in a run",
 	description: "Each entry has the reason at the time of the run, regardless of what happened to the account since. Sorted by external account number.",
 	query:       paging,
-	responses: []response{
+	responses: []responseDoc{
 		{http.StatusOK, "The list.", responseContent(contract.FailedListBody), []string{"Link"}},
 		{http.StatusBadRequest, "A query parameter is invalid.", errorContent(exampleBadLimit), nil},
 		{http.StatusNotFound, "The run does not exist.", errorContent(exampleNoRun), nil},

@@ -7,9 +7,9 @@ import (
 )
 
 // bulkOperation describes the bulk form of an operation.
-func bulkOperation(single *operation) *operation {
+func bulkOperation(single *operationDoc) *operationDoc {
 	line := onOneLine(single.request.example)
-	return &operation{
+	return &operationDoc{
 		id: "bulk" + strings.ToUpper(single.id[:1]) + single.id[1:], tag: tagBulk,
 		summary: single.summary + " (bulk)",
 		description: "Each line of the request is a body of `" + single.id + "`. Each line of the response has the line number, the status and " +
@@ -22,16 +22,16 @@ func bulkOperation(single *operation) *operation {
 			"The body may be compressed (`Content-Encoding: gzip` or `zstd`). A line may be as long as the body of a single call. " +
 			"Where a single call would return 429 or 503, the line waits instead.",
 		query:   single.query,
-		request: &content{schema: "BulkLines", example: line + "\n", media: typeLines[0]},
-		responses: []response{{
+		request: &mediaContent{schema: "BulkLines", example: line + "\n", media: typeLines[0]},
+		responses: []responseDoc{{
 			http.StatusOK, "A result for each line, and the summary.",
-			&content{schema: "BulkAnswers", example: bulkExample(single), media: typeLines[0]}, nil,
+			&mediaContent{schema: "BulkAnswers", example: bulkExample(single), media: typeLines[0]}, nil,
 		}},
 	}
 }
 
 // bulkExample is the response to the example request.
-func bulkExample(single *operation) string {
+func bulkExample(single *operationDoc) string {
 	for _, answer := range single.responses {
 		if answer.status < http.StatusMultipleChoices {
 			status := strconv.Itoa(answer.status)

@@ -69,7 +69,7 @@ func inLines(t testing.TB, body string) []answerLine {
 }
 
 // send sends lines and returns their results, and the summary.
-func (h *house) send(path, body string, adjust ...func(*http.Request)) ([]answerLine, answerLine) {
+func (h *testAPI) send(path, body string, adjust ...func(*http.Request)) ([]answerLine, answerLine) {
 	h.t.Helper()
 	got := h.call("importer", "POST", inBulkPath(path), body, append([]func(*http.Request){asLines}, adjust...)...)
 	if got.status != 200 || got.header.Get("Content-Type") != "application/x-ndjson" {
@@ -84,7 +84,7 @@ func (h *house) send(path, body string, adjust ...func(*http.Request)) ([]answer
 func TestExamplesOfLinesAreWhatIsAnswered(t *testing.T) {
 	h := openDemo(t)
 	shown := shownExamples(t)
-	for _, r := range routes() {
+	for _, r := range routeTable() {
 		if !r.bulk {
 			continue
 		}
@@ -102,11 +102,11 @@ func TestExamplesOfLinesAreWhatIsAnswered(t *testing.T) {
 // A line about another organisation's supplier gets the same result as one
 // about a supplier that does not exist, like a single call.
 func TestLinesKnowTheirTenant(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	h.create("importer", "OURS", "there")
 	h.create("other", "THEIRS", "there")
 	h.tokens["garbage"] = "garbage"
-	for _, r := range routes() {
+	for _, r := range routeTable() {
 		if !r.bulk {
 			continue
 		}
@@ -136,8 +136,8 @@ func TestLinesKnowTheirTenant(t *testing.T) {
 // TestLinesAreCutAndNumbered sends lines as they occur in files. A line number
 // that is off by one would point to the wrong account.
 func TestLinesAreCutAndNumbered(t *testing.T) {
-	h := openHouse(t, func(o *Options) { o.BodyLimit = 1 << 10 })
-	long := account("OURS", strings.Repeat("x", 100)) + strings.Repeat(" ", 2<<10)
+	h := newTestAPI(t, func(o *Options) { o.BodyLimit = 1 << 10 })
+	long := accountJSON("OURS", strings.Repeat("x", 100)) + strings.Repeat(" ", 2<<10)
 	type want map[int64]int
 	for name, c := range map[string]struct {
 		body string
@@ -146,13 +146,13 @@ func TestLinesAreCutAndNumbered(t *testing.T) {
 	}{
 		"nothing":                 {"", want{}, 0},
 		"only blanks":             {"\n \t \r\n\n", want{}, 3},
-		"no line feed at the end": {account("OURS", "1"), want{1: 200}, 1},
-		"CR LF":                   {account("OURS", "1") + "\r\n" + account("OURS", "2") + "\r\n", want{1: 200, 2: 200}, 2},
-		"byte order mark":         {"\ufeff" + account("OURS", "1") + "\n\ufeff" + account("OURS", "1"), want{1: 200, 2: 400}, 2},
-		"blank lines count":       {"\n" + account("OURS", "1") + "\n\n\n{}\n\n", want{2: 200, 5: 400}, 6},
-		"a line that is too long": {long + "\n" + account("OURS", "1") + "\n" + long, want{1: 413, 2: 200, 3: 413}, 3},
-		"as long as may be": {strings.Repeat(" ", 1<<10-len(account("OURS", "1"))) + account("OURS", "1") + "\r\n " +
-			strings.Repeat(" ", 1<<10-len(account("OURS", "1"))) + account("OURS", "1"), want{1: 200, 2: 413}, 2},
+		"no line feed at the end": {accountJSON("OURS", "1"), want{1: 200}, 1},
+		"CR LF":                   {accountJSON("OURS", "1") + "\r\n" + accountJSON("OURS", "2") + "\r\n", want{1: 200, 2: 200}, 2},
+		"byte order mark":         {"\ufeff" + accountJSON("OURS", "1") + "\n\ufeff" + accountJSON("OURS", "1"), want{1: 200, 2: 400}, 2},
+		"blank lines count":       {"\n" + accountJSON("OURS", "1") + "\n\n\n{}\n\n", want{2: 200, 5: 400}, 6},
+		"a line that is too long": {long + "\n" + accountJSON("OURS", "1") + "\n" + long, want{1: 413, 2: 200, 3: 413}, 3},
+		"as long as may be": {strings.Repeat(" ", 1<<10-len(accountJSON("OURS", "1"))) + accountJSON("OURS", "1") + "\r\n " +
+			strings.Repeat(" ", 1<<10-len(accountJSON("OURS", "1"))) + accountJSON("OURS", "1"), want{1: 200, 2: 413}, 2},
 		"no JSON": {"hello\n[]\n5\n{\"a\":1,\"a\":2}\n\xff\n", want{1: 400, 2: 400, 3: 400, 4: 400, 5: 400}, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -172,10 +172,10 @@ func TestLinesAreCutAndNumbered(t *testing.T) {
 // of a truncated file looks like the end of a file, and the rest would be
 // missing without notice.
 func TestLinesMayBePacked(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	var lines strings.Builder
 	for i := range 5000 {
-		lines.WriteString(account("OURS", fmt.Sprint(i)) + "\n")
+		lines.WriteString(accountJSON("OURS", fmt.Sprint(i)) + "\n")
 	}
 	var zipped, second bytes.Buffer
 	writer := gzip.NewWriter(&zipped)
@@ -222,7 +222,7 @@ func TestLinesMayBePacked(t *testing.T) {
 
 // A small body that expands to a huge one is refused.
 func TestLinesThatSwellAreStopped(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	for name, pack := range map[string]func(io.Writer) io.WriteCloser{
 		"gzip": func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
 		"zstd": func(w io.Writer) io.WriteCloser { packed, _ := zstd.NewWriter(w); return packed },
@@ -245,9 +245,9 @@ func TestLinesThatSwellAreStopped(t *testing.T) {
 // Otherwise each of a million lines would be refused, instead of the whole
 // request at once.
 func TestOnlyLinesOfJSONAreTaken(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	for _, media := range []string{"application/x-ndjson", "application/jsonl", "Application/JSONL; charset=UTF-8"} {
-		got := h.call("importer", "POST", inBulkPath(validatePath), account("OURS", "1"), func(r *http.Request) { r.Header.Set("Content-Type", media) })
+		got := h.call("importer", "POST", inBulkPath(validatePath), accountJSON("OURS", "1"), func(r *http.Request) { r.Header.Set("Content-Type", media) })
 		if got.status != 200 {
 			t.Errorf("%s: %d %s", media, got.status, got.body)
 		}
@@ -256,7 +256,7 @@ func TestOnlyLinesOfJSONAreTaken(t *testing.T) {
 		{"Content-Type", "application/json"}, {"Content-Type", "text/plain"}, {"Content-Type", "application/x-ndjson; charset=latin1"},
 		{"Content-Encoding", "br"}, {"Content-Encoding", "gzip, zstd"}, {"Content-Encoding", "deflate"},
 	} {
-		got := h.call("importer", "POST", inBulkPath(validatePath), account("OURS", "1"), asLines,
+		got := h.call("importer", "POST", inBulkPath(validatePath), accountJSON("OURS", "1"), asLines,
 			func(r *http.Request) { r.Header.Set(header[0], header[1]) })
 		if got.status != 415 {
 			t.Errorf("%v: %d %s", header, got.status, got.body)
@@ -266,12 +266,12 @@ func TestOnlyLinesOfJSONAreTaken(t *testing.T) {
 
 // Results arrive while lines are still being sent.
 func TestAnswersComeWhileLinesAreSent(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	read, write := io.Pipe()
 	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, h.server.URL+inBulkPath(stagePath), read)
 	asLines(request)
 	request.Header.Set("Authorization", "Token "+h.tokens["importer"])
-	go fmt.Fprintln(write, account("OURS", "1"))
+	go fmt.Fprintln(write, accountJSON("OURS", "1"))
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
@@ -284,7 +284,7 @@ func TestAnswersComeWhileLinesAreSent(t *testing.T) {
 			t.Fatalf("line %d: %+v, %v", number, got, err)
 		}
 		if number < 3 {
-			fmt.Fprintln(write, account("OURS", fmt.Sprint(number+1)))
+			fmt.Fprintln(write, accountJSON("OURS", fmt.Sprint(number+1)))
 		}
 	}
 	write.Close()
@@ -296,14 +296,14 @@ func TestAnswersComeWhileLinesAreSent(t *testing.T) {
 
 // Revoking a key ends a stream in progress.
 func TestStreamEndsWithItsKey(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	key := h.addKey("short", "ours", landfall.RoleImporter)
 	read, write := io.Pipe()
 	defer write.Close()
 	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, h.server.URL+inBulkPath(validatePath), read)
 	asLines(request)
 	request.Header.Set("Authorization", "Token "+h.tokens["short"])
-	go fmt.Fprintln(write, account("OURS", "1"))
+	go fmt.Fprintln(write, accountJSON("OURS", "1"))
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
@@ -326,7 +326,7 @@ func TestStreamEndsWithItsKey(t *testing.T) {
 
 // The number of concurrent bulk requests of an organisation is limited.
 func TestStreamsAreBounded(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	h.api.streams = admission.NewLimiter(admission.Limits{Capacity: streamsAll, Share: streamsEach, Wait: 10 * time.Millisecond, Refusal: errAllStreams, ShareRefusal: errOwnStreams})
 	var writers []*io.PipeWriter
 	for range streamsEach {
@@ -335,18 +335,18 @@ func TestStreamsAreBounded(t *testing.T) {
 		request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, h.server.URL+inBulkPath(validatePath), read)
 		asLines(request)
 		request.Header.Set("Authorization", "Token "+h.tokens["importer"])
-		go fmt.Fprintln(write, account("OURS", "1"))
+		go fmt.Fprintln(write, accountJSON("OURS", "1"))
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer response.Body.Close()
 	}
-	got := h.call("importer", "POST", inBulkPath(validatePath), account("OURS", "1"), asLines)
+	got := h.call("importer", "POST", inBulkPath(validatePath), accountJSON("OURS", "1"), asLines)
 	if got.status != 429 || got.header.Get("Retry-After") == "" {
 		t.Errorf("one too many: %d %s", got.status, got.body)
 	}
-	if got := h.call("other", "POST", inBulkPath(validatePath), account("THEIRS", "1"), asLines); got.status != 200 {
+	if got := h.call("other", "POST", inBulkPath(validatePath), accountJSON("THEIRS", "1"), asLines); got.status != 200 {
 		t.Errorf("the neighbour: %d %s", got.status, got.body)
 	}
 	for _, write := range writers {

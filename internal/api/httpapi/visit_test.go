@@ -20,7 +20,7 @@ func TestVisitorReadsExamplesAndTriesThem(t *testing.T) {
 	browser := tooltest.Debian(t, "chromium")
 	modules := filepath.Join(tooltest.Node(t, "testdata/client/node"), "node_modules")
 	h := openDemo(t)
-	folder := copied(t, "testdata/client/node")
+	folder := copyFolder(t, "testdata/client/node")
 	if err := os.Symlink(modules, filepath.Join(folder, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestVisitorReadsExamplesAndTriesThem(t *testing.T) {
 	// Matches a part of every example, and nothing else on the page.
 	hint := regexp.MustCompile(`EXT-000\d|[AR]-7K2M9QXZ|_SUCCESS|TRANSACTION_ADDED|payment_instructions\.\*|customers_required|52\.50`)
 	created := map[string]bool{stagePath: true, processPath: true, notesPath: true, transactionsPath: true, statementsPath: true, instructionPath: true}
-	for _, r := range routes() {
+	for _, r := range routeTable() {
 		if r.doc == nil {
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 const eventsPath = importPath + "/events/"
 
 // waitFor requests events in the background.
-func (h *house) waitFor(who, query string) <-chan reply {
+func (h *testAPI) waitFor(who, query string) <-chan reply {
 	answered := make(chan reply, 1)
 	go func() { answered <- h.call(who, http.MethodGet, eventsPath+query, "") }()
 	return answered
@@ -36,7 +36,7 @@ func withinSoon(t *testing.T, answered <-chan reply) reply {
 }
 
 func TestWhoWaitsIsToldAtOnce(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	answered := h.waitFor("viewer", "?wait=60")
 	time.Sleep(300 * time.Millisecond)
 	select {
@@ -54,7 +54,7 @@ func TestWhoWaitsIsToldAtOnce(t *testing.T) {
 
 // A revoked key reads nothing more, however long it has waited.
 func TestRevokedWhileWaiting(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	key := h.addKey("waiting", "ours", landfall.RoleViewer)
 	answered := h.waitFor("waiting", "?wait=60")
 	time.Sleep(200 * time.Millisecond)
@@ -71,7 +71,7 @@ func TestRevokedWhileWaiting(t *testing.T) {
 }
 
 func TestGrantTakenAwayWhileWaiting(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	answered := h.waitFor("viewer", "?wait=2")
 	time.Sleep(200 * time.Millisecond)
 	ctx := t.Context()
@@ -90,7 +90,7 @@ func TestGrantTakenAwayWhileWaiting(t *testing.T) {
 
 // When the service shuts down, waiting requests get what there is.
 func TestTheEndEndsWaits(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	ending := make(chan struct{})
 	h.api.Ending = ending
 	answered := h.waitFor("viewer", "?wait=60")
@@ -103,14 +103,14 @@ func TestTheEndEndsWaits(t *testing.T) {
 }
 
 // waiting returns how many requests wait for events.
-func (h *house) waiting() int {
+func (h *testAPI) waiting() int {
 	return inUse(h.api.waits)
 }
 
 // No organisation can use up the slots for waiting requests, and a waiting
 // request takes no slot of other requests.
 func TestWaitsAreBoundedForEachOrganisation(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	ending := make(chan struct{})
 	h.api.Ending = ending
 	var waiting []<-chan reply

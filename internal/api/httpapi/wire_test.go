@@ -13,7 +13,7 @@ import (
 
 // talk sends raw bytes and returns everything that comes back until the server
 // closes the connection or goes quiet.
-func (h *house) talk(raw string) string {
+func (h *testAPI) talk(raw string) string {
 	h.t.Helper()
 	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
 	if err != nil {
@@ -41,10 +41,10 @@ func statusOf(said string) string {
 // A hostile or careless client gets at most one response, and it is an error in
 // the format of the API or the 400 of net/http.
 func TestRawRequests(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	token := "Authorization: Token " + h.tokens["importer"] + "\r\n"
 	post := "POST " + validatePath + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" + token
-	body := account("OURS", "1")
+	body := accountJSON("OURS", "1")
 	hidden := "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 	chunked := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(body), body)
 	length := fmt.Sprintf("Content-Length: %d\r\n", len(body))
@@ -106,7 +106,7 @@ func TestRawRequests(t *testing.T) {
 }
 
 // cutShort sends a body that ends before its declared length.
-func (h *house) cutShort(t *testing.T, raw string) {
+func (h *testAPI) cutShort(t *testing.T, raw string) {
 	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func (h *house) cutShort(t *testing.T, raw string) {
 // A bulk request whose body cannot be decompressed is answered before the body
 // was read. The next request on the same connection must not be affected.
 func TestBulkThatEndsEarlyLeavesItsConnection(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -156,8 +156,8 @@ func TestBulkThatEndsEarlyLeavesItsConnection(t *testing.T) {
 // server closes the connection after the response, so that nothing after it is
 // read as another request.
 func TestChunkedRequestEndsItsConnection(t *testing.T) {
-	h := openHouse(t)
-	got := h.call("importer", "POST", validatePath, account("OURS", "1"), func(r *http.Request) { r.ContentLength = -1 })
+	h := newTestAPI(t)
+	got := h.call("importer", "POST", validatePath, accountJSON("OURS", "1"), func(r *http.Request) { r.ContentLength = -1 })
 	if got.status != 200 || !got.closes {
 		t.Errorf("got %d, closes: %v", got.status, got.closes)
 	}
@@ -166,7 +166,7 @@ func TestChunkedRequestEndsItsConnection(t *testing.T) {
 // TestMissingSlash omits the trailing slash. A redirect to another path, or
 // without the query, would return something other than what was requested.
 func TestMissingSlash(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	for path, want := range map[string]string{
 		strings.TrimSuffix(allPath, "/") + "?limit=2":          allPath + "?limit=2",
 		importPath + "/account-transfer-status/OURS/a%2Fb%20c": importPath + "/account-transfer-status/OURS/a%2Fb%20c/",
@@ -191,7 +191,7 @@ func TestMissingSlash(t *testing.T) {
 // another method must not override it, because a proxy in front would not
 // notice.
 func TestMethods(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	for _, method := range []string{"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "PATCH", "BREW"} {
 		got := h.call("importer", method, validatePath, "", func(r *http.Request) {
 			r.Header.Set("X-Http-Method-Override", "POST")
@@ -208,7 +208,7 @@ func TestMethods(t *testing.T) {
 // The checks run in the order of the contract: a request that fails one learns
 // nothing from later ones.
 func TestOrderOfChecks(t *testing.T) {
-	h := openHouse(t, func(o *Options) { o.BodyLimit = 1000 })
+	h := newTestAPI(t, func(o *Options) { o.BodyLimit = 1000 })
 	plain := func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }
 	large := strings.Repeat("x", 2000)
 	for _, c := range []struct {
@@ -244,12 +244,12 @@ func TestOrderOfChecks(t *testing.T) {
 
 // TestBodies sends invalid bodies. Each is refused before its content is used.
 func TestBodies(t *testing.T) {
-	h := openHouse(t, func(o *Options) { o.BodyLimit = 4096 })
+	h := newTestAPI(t, func(o *Options) { o.BodyLimit = 4096 })
 	chunked := func(r *http.Request) { r.ContentLength = -1 }
 	set := func(name, value string) func(*http.Request) {
 		return func(r *http.Request) { r.Header.Set(name, value) }
 	}
-	good := account("OURS", "1")
+	good := accountJSON("OURS", "1")
 	padded := func(n int) string { return good + strings.Repeat(" ", n-len(good)) }
 	for _, c := range []struct {
 		name, body string
@@ -293,7 +293,7 @@ func TestBodies(t *testing.T) {
 // stores, or that a browser treats as a page, would show one caller's data to
 // another.
 func TestHeaders(t *testing.T) {
-	h := openHouse(t)
+	h := newTestAPI(t)
 	for _, path := range []string{"/healthz", "/nowhere", allPath, importPath + "/rules/"} {
 		got := h.call("importer", "GET", path, "", func(r *http.Request) { r.Header.Set("X-Request-ID", "mine.1-2_3") })
 		if got.header.Get("X-Request-ID") != "mine.1-2_3" || got.header.Get("X-Content-Type-Options") != "nosniff" ||

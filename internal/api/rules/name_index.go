@@ -49,7 +49,7 @@ func (d *nameIndex) slot(name string) uint8 {
 	var first, last uint64
 	switch {
 	case length >= 8:
-		first, last = word(name, 0), word(name, length-8)
+		first, last = loadWord(name, 0), loadWord(name, length-8)
 	case length >= 4:
 		first, last = half(name, 0), half(name, length-4)
 	case length > 0:

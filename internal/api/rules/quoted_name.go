@@ -37,7 +37,7 @@ func (t *lexer) expectName(labels []quotedName, from int) int {
 	if len(rest) < 8 {
 		return -1
 	}
-	head := word(rest, 0)
+	head := loadWord(rest, 0)
 	for i := from; i < min(from+nameLookahead, len(labels)); i++ {
 		l := &labels[i]
 		if !l.matches(rest, head) {

@@ -51,7 +51,7 @@ func TestWarningsDoNotRefuse(t *testing.T) {
 
 func TestAtMostAHundredErrors(t *testing.T) {
 	for _, n := range []int{99, 100, 101, 100_000} {
-		doc, fault := thing.Read([]byte(`{"name":"x"`+strangers(n)+`}`), Limits{})
+		doc, fault := thing.Read([]byte(`{"name":"x"`+unknownMembers(n)+`}`), Limits{})
 		if fault != nil {
 			t.Fatal(fault)
 		}
@@ -69,14 +69,14 @@ func TestAtMostAHundredErrors(t *testing.T) {
 // A violation at the beginning of the document must come first even if a rule
 // finds it after the reader found a hundred problems further on.
 func TestTheFirstHundredAreThoseOfTheDocument(t *testing.T) {
-	doc, _ := thing.Read([]byte(`{"name":"x"`+strangers(200)+`}`), Limits{})
+	doc, _ := thing.Read([]byte(`{"name":"x"`+unknownMembers(200)+`}`), Limits{})
 	doc.Report().Add(doc.Root().Field("name"), "first", "")
 	if got := doc.Report().Errors(); got[0].Code != "first" || len(got) != 101 {
 		t.Errorf("got %s first of %d", got[0].Code, len(got))
 	}
 }
 
-func strangers(n int) string {
+func unknownMembers(n int) string {
 	var b strings.Builder
 	for i := range n {
 		b.WriteString(`,"` + plural(i, "name that nobody knows") + `":0`)

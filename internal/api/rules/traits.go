@@ -26,8 +26,8 @@ const (
 	highs = 0x80 * ones
 )
 
-// word returns eight bytes as a little-endian integer.
-func word(text string, at int) uint64 {
+// loadWord returns eight bytes as a little-endian integer.
+func loadWord(text string, at int) uint64 {
 	t := text[at : at+8]
 	return uint64(t[0]) | uint64(t[1])<<8 | uint64(t[2])<<16 | uint64(t[3])<<24 |
 		uint64(t[4])<<32 | uint64(t[5])<<40 | uint64(t[6])<<48 | uint64(t[7])<<56
@@ -47,7 +47,7 @@ func zeros(word uint64) uint64 { return (word - ones) &^ word & highs }
 func scanTraits(text string) traits {
 	var high, low, back uint64
 	for ; len(text) >= 8; text = text[8:] {
-		w := word(text, 0)
+		w := loadWord(text, 0)
 		high |= w | (w + ones) // 0x7f becomes 0x80; what a carry spoils is over 0x7f itself
 		low |= (w - ' '*ones) &^ w
 		back |= zeros(w ^ '\\'*ones)
@@ -68,7 +68,7 @@ func scanTraits(text string) traits {
 func indexQuote(text string) int {
 	at := 0
 	for ; at+8 <= min(len(text), shortString); at += 8 {
-		if found := zeros(word(text, at) ^ '"'*ones); found != 0 {
+		if found := zeros(loadWord(text, at) ^ '"'*ones); found != 0 {
 			return at + bits.TrailingZeros64(found)/8
 		}
 	}

@@ -47,7 +47,7 @@ func (r *reader) object(node *Node) bool {
 		return false
 	}
 	table := node.typ.Table
-	var strangers nameSet
+	var unknown nameSet
 	var given uint64 // one bit per field seen
 	var last *Node
 	count, next := 0, 0
@@ -59,7 +59,7 @@ func (r *reader) object(node *Node) bool {
 				return false
 			}
 			if i = table.find(name); i < 0 {
-				if !r.addName(&strangers, name) || !r.unknownField(table, name, offset) {
+				if !r.addName(&unknown, name) || !r.unknownField(table, name, offset) {
 					return false
 				}
 				continue
@@ -80,7 +80,7 @@ func (r *reader) object(node *Node) bool {
 	if !r.close(node) {
 		return false
 	}
-	r.dropNames(&strangers)
+	r.dropNames(&unknown)
 	node.value = int64(given)
 	node.children = r.arena.children(node, last, count)
 	for _, i := range table.required {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-const wait = time.Second
+const testWait = time.Second
 
 var (
 	errBusy  = errors.New("too busy")
@@ -23,7 +23,7 @@ var (
 // limiter returns a Limiter with a capacity. One tenant may use three quarters
 // of it.
 func limiter(capacity int64) *Limiter {
-	return NewLimiter(Limits{Capacity: capacity, Share: max(1, capacity*3/4), Wait: wait, Refusal: errBusy})
+	return NewLimiter(Limits{Capacity: capacity, Share: max(1, capacity*3/4), Wait: testWait, Refusal: errBusy})
 }
 
 // checkEmpty fails if a limiter still has something in use or waiting.
@@ -41,14 +41,14 @@ func checkEmpty(t *testing.T, l *Limiter) {
 func TestWaitIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most, callers, work = 10, 1000, 100 * time.Millisecond
-		l := NewLimiter(Limits{Capacity: most, Wait: wait, Refusal: errBusy})
+		l := NewLimiter(Limits{Capacity: most, Wait: testWait, Refusal: errBusy})
 		var served, refused, running, peak atomic.Int64
 		var all sync.WaitGroup
 		for range callers {
 			all.Go(func() {
 				began := time.Now()
 				release, err := l.Acquire(t.Context(), Request{Tenant: "Acme"})
-				if waited := time.Since(began); waited > wait {
+				if waited := time.Since(began); waited > testWait {
 					t.Errorf("waited %s", waited)
 				}
 				if err != nil {
@@ -100,9 +100,9 @@ func TestOneTenantCannotBlockAnother(t *testing.T) {
 	})
 }
 
-// served queues requests one after the other behind one that holds everything,
+// serveAll queues requests one after the other behind one that holds everything,
 // and returns the order in which they are admitted.
-func served(t *testing.T, l *Limiter, requests ...Request) string {
+func serveAll(t *testing.T, l *Limiter, requests ...Request) string {
 	t.Helper()
 	hold, err := l.Acquire(t.Context(), Request{Tenant: "first", Cost: l.limits.Capacity})
 	if err != nil {
@@ -139,7 +139,7 @@ func TestTenantsTakeTurns(t *testing.T) {
 		for _, tenant := range "aaabbc" {
 			requests = append(requests, Request{Tenant: string(tenant)})
 		}
-		if order := served(t, limiter(1), requests...); order != "abcaba" {
+		if order := serveAll(t, limiter(1), requests...); order != "abcaba" {
 			t.Errorf("served in the order %s", order)
 		}
 	})
@@ -148,10 +148,10 @@ func TestTenantsTakeTurns(t *testing.T) {
 // A tenant whose requests cost more gets fewer turns.
 func TestTurnsAreCountedByCost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLimiter(Limits{Capacity: 3, Wait: wait, Refusal: errBusy})
+		l := NewLimiter(Limits{Capacity: 3, Wait: testWait, Refusal: errBusy})
 		large := Request{Tenant: "L", Cost: 3}
 		small := Request{Tenant: "s", Cost: 2}
-		if order := served(t, l, large, large, small, small, small); order != "LssLs" && order != "LsLss" {
+		if order := serveAll(t, l, large, large, small, small, small); order != "LssLs" && order != "LsLss" {
 			t.Errorf("served in the order %s", order)
 		}
 	})
@@ -161,7 +161,7 @@ func TestTurnsAreCountedByCost(t *testing.T) {
 // queue.
 func TestPriorityGoesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		order := served(t, limiter(1), Request{Tenant: "new"}, Request{Tenant: "far", Priority: 1}, Request{Tenant: "farther", Priority: 2})
+		order := serveAll(t, limiter(1), Request{Tenant: "new"}, Request{Tenant: "far", Priority: 1}, Request{Tenant: "farther", Priority: 2})
 		if order != "fartherfarnew" {
 			t.Errorf("served in the order %s", order)
 		}
@@ -183,7 +183,7 @@ func TestIdleTenantsAccumulateNoCredit(t *testing.T) {
 		for _, tenant := range "aabbbb" {
 			requests = append(requests, Request{Tenant: string(tenant)})
 		}
-		if order := served(t, l, requests...); order != "ababbb" {
+		if order := serveAll(t, l, requests...); order != "ababbb" {
 			t.Errorf("served in the order %s", order)
 		}
 	})
@@ -192,7 +192,7 @@ func TestIdleTenantsAccumulateNoCredit(t *testing.T) {
 // A large request is not passed over for smaller ones until it gives up.
 func TestLargeRequestsAreNotPassedOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLimiter(Limits{Capacity: 10, Wait: wait, Refusal: errBusy})
+		l := NewLimiter(Limits{Capacity: 10, Wait: testWait, Refusal: errBusy})
 		hold, _ := l.Acquire(t.Context(), Request{Tenant: "a", Cost: 5})
 		done := make(chan string, 2)
 		for _, request := range []Request{{Tenant: "large", Cost: 8}, {Tenant: "small", Cost: 3}} {
@@ -221,14 +221,14 @@ func TestLargeRequestsAreNotPassedOver(t *testing.T) {
 // others wait.
 func TestOwnShareIsToldApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLimiter(Limits{Capacity: 4, Share: 2, Wait: wait, Refusal: errBusy, ShareRefusal: errShare})
+		l := NewLimiter(Limits{Capacity: 4, Share: 2, Wait: testWait, Refusal: errBusy, ShareRefusal: errShare})
 		// A tenant that holds nothing may exceed its share once.
 		hold, err := l.Acquire(t.Context(), Request{Tenant: "a", Cost: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		if _, err := l.Acquire(t.Context(), Request{Tenant: "a"}); !errors.Is(err, errShare) || time.Since(began) != wait {
+		if _, err := l.Acquire(t.Context(), Request{Tenant: "a"}); !errors.Is(err, errShare) || time.Since(began) != testWait {
 			t.Errorf("got %v after %s", err, time.Since(began))
 		}
 		other, err := l.Acquire(t.Context(), Request{Tenant: "b"})
@@ -278,7 +278,7 @@ func TestCancelledRequestsLeaveTheQueue(t *testing.T) {
 
 func TestWaitersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLimiter(Limits{Capacity: 1, Wait: wait, Waiting: 3, TenantWaiting: 2, Refusal: errBusy})
+		l := NewLimiter(Limits{Capacity: 1, Wait: testWait, Waiting: 3, TenantWaiting: 2, Refusal: errBusy})
 		hold, _ := l.Acquire(t.Context(), Request{Tenant: "Acme"})
 		asked := func(tenant string) bool {
 			refused := make(chan error, 1)
@@ -317,7 +317,7 @@ func TestZeroWaitRefusesAtOnce(t *testing.T) {
 // request is forgotten, and every request that can be admitted is.
 func TestRandomLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLimiter(Limits{Capacity: 20, Share: 10, Wait: wait, Refusal: errBusy})
+		l := NewLimiter(Limits{Capacity: 20, Share: 10, Wait: testWait, Refusal: errBusy})
 		var used atomic.Int64
 		var all sync.WaitGroup
 		for i := range 2000 {

@@ -22,8 +22,8 @@ const (
 	decimalPlaces = 10
 )
 
-// number is a decimal split into its parts.
-type number struct {
+// parsedNumber is a decimal split into its parts.
+type parsedNumber struct {
 	negative        bool
 	whole, fraction string
 }
@@ -32,8 +32,8 @@ type number struct {
 // 1e20000000 must not become millions of digits. The grammar is that of JSON
 // without exponents, which Plain removes: no plus sign, no leading zeros, and
 // digits on both sides of the point.
-func split(text string) (number, error) {
-	var n number
+func split(text string) (parsedNumber, error) {
+	var n parsedNumber
 	if text != "" && text[0] == '-' {
 		n.negative, text = true, text[1:]
 	}

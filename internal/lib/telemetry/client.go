@@ -25,15 +25,15 @@ const (
 	maxReply       = 64 << 10
 )
 
-// client posts OTLP/HTTP requests in the JSON encoding. The official exporters use
+// exportClient posts OTLP/HTTP requests in the JSON encoding. The official exporters use
 // protobuf and link gRPC, which takes a sixth of the time to build this program.
-type client struct {
+type exportClient struct {
 	http    *http.Client
 	headers map[string]string
 }
 
-func newClient(headers map[string]string) *client {
-	return &client{headers: headers, http: &http.Client{
+func newClient(headers map[string]string) *exportClient {
+	return &exportClient{headers: headers, http: &http.Client{
 		Timeout: requestTimeout,
 		Transport: &http.Transport{
 			Proxy:               http.ProxyFromEnvironment,
@@ -55,7 +55,7 @@ type errRetry struct {
 func (e *errRetry) Error() string { return e.cause.Error() }
 
 // post sends a request and retries temporary failures.
-func (c *client) post(ctx context.Context, target string, payload any) error {
+func (c *exportClient) post(ctx context.Context, target string, payload any) error {
 	body, err := encode(payload)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func encode(payload any) ([]byte, error) {
 }
 
 // send makes one attempt.
-func (c *client) send(ctx context.Context, target string, body []byte) error {
+func (c *exportClient) send(ctx context.Context, target string, body []byte) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(body))
 	if err != nil {
 		return err
@@ -154,4 +154,4 @@ func partialSuccess(body []byte) error {
 	return errors.New("the collector did not accept everything: " + result.PartialSuccess.ErrorMessage)
 }
 
-func (c *client) close() { c.http.CloseIdleConnections() }
+func (c *exportClient) close() { c.http.CloseIdleConnections() }

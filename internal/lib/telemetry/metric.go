@@ -11,7 +11,7 @@ import (
 
 // metricExporter implements metric.Exporter.
 type metricExporter struct {
-	client *client
+	client *exportClient
 	url    string
 }
 

@@ -23,7 +23,7 @@ import (
 // The types below are written from the OTLP specification, independently of those that
 // we send: unknown fields and values of a wrong JSON type fail.
 type (
-	id        string // hexadecimal
+	hexID     string // hexadecimal
 	integer   int64  // a string in JSON
 	float     float64
 	otlpValue struct {
@@ -54,7 +54,7 @@ type (
 		}
 	}
 	otlpSpan struct {
-		TraceID, SpanID, ParentSpanID      id
+		TraceID, SpanID, ParentSpanID      hexID
 		TraceState, Name                   string
 		Flags                              uint32
 		Kind                               int
@@ -102,14 +102,14 @@ type (
 	}
 )
 
-var hexID = regexp.MustCompile(`^([0-9a-f]{16}|[0-9a-f]{32})$`)
+var hexDigits = regexp.MustCompile(`^([0-9a-f]{16}|[0-9a-f]{32})$`)
 
-func (i *id) UnmarshalJSON(data []byte) error {
+func (i *hexID) UnmarshalJSON(data []byte) error {
 	var s string
-	if err := json.Unmarshal(data, &s); err != nil || !hexID.MatchString(s) {
+	if err := json.Unmarshal(data, &s); err != nil || !hexDigits.MatchString(s) {
 		return errors.New("an id is hexadecimal, not " + string(data))
 	}
-	*i = id(s)
+	*i = hexID(s)
 	return nil
 }
 

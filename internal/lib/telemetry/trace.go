@@ -9,7 +9,7 @@ import (
 
 // traceExporter implements sdktrace.SpanExporter.
 type traceExporter struct {
-	client *client
+	client *exportClient
 	url    string
 }
 

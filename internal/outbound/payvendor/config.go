@@ -27,7 +27,7 @@ var Adapters = []string{Stripe, GoCardless, JSON, Sandbox}
 // vendorConfig is the parsed configuration of a vendor.
 type vendorConfig struct {
 	networks []netip.Prefix
-	build    func(client *http.Client, secret string) adapter
+	build    func(client *http.Client, secret string) vendorAdapter
 }
 
 // Check validates the configuration of a vendor and returns an Error with one violation per
@@ -70,7 +70,7 @@ func parseConfig(vendor landfall.Vendor, variables []string) (vendorConfig, erro
 	case JSON:
 		d.build = readGeneric(parser, base)
 	case Sandbox:
-		d.build = func(*http.Client, string) adapter { return sandbox{} }
+		d.build = func(*http.Client, string) vendorAdapter { return sandbox{} }
 	}
 	return d, parser.finish()
 }

@@ -13,8 +13,8 @@ import (
 	"landfall"
 )
 
-// generic queries any vendor that replies to a GET with JSON, as its settings describe.
-type generic struct {
+// jsonAdapter queries any vendor that replies to a GET with JSON, as its settings describe.
+type jsonAdapter struct {
 	api                           apiClient
 	before, after                 string // of the reference in the path
 	id, status, kind              pointer
@@ -36,8 +36,8 @@ var (
 
 // readGeneric reads the settings. The types are required, because an unchecked type would
 // be trusted.
-func readGeneric(parser *configParser, base *url.URL) func(*http.Client, string) adapter {
-	vendor := generic{
+func readGeneric(parser *configParser, base *url.URL) func(*http.Client, string) vendorAdapter {
+	vendor := jsonAdapter{
 		id:         parser.pointer("id_pointer", "/id"),
 		status:     parser.pointer("status_pointer", ""),
 		active:     parser.list("active_statuses", "active"),
@@ -57,7 +57,7 @@ func readGeneric(parser *configParser, base *url.URL) func(*http.Client, string)
 		parser.addError("settings.auth_scheme", "want the word before the secret, such as Bearer, or nothing")
 	}
 	headers := readHeaders(parser)
-	return func(client *http.Client, secret string) adapter {
+	return func(client *http.Client, secret string) vendorAdapter {
 		if secret != "" {
 			headers[header] = strings.TrimSpace(scheme + " " + secret)
 		}
@@ -67,7 +67,7 @@ func readGeneric(parser *configParser, base *url.URL) func(*http.Client, string)
 }
 
 // readPath reads the path, in which the reference is one whole segment.
-func (v *generic) readPath(parser *configParser) {
+func (v *jsonAdapter) readPath(parser *configParser) {
 	path := parser.text("path", "/{reference}")
 	var ok bool
 	v.before, v.after, ok = strings.Cut(path, "{reference}")
@@ -80,7 +80,7 @@ func (v *generic) readPath(parser *configParser) {
 }
 
 // readTypes reads either the types of all instructions or how to find the type in a reply.
-func (v *generic) readTypes(parser *configParser) {
+func (v *jsonAdapter) readTypes(parser *configParser) {
 	v.kind = parser.pointer("type_pointer", "")
 	v.types = parser.list("types", "")
 	v.kinds = map[string][]string{}
@@ -125,7 +125,7 @@ func readHeaders(parser *configParser) map[string]string {
 
 // lookup fetches the instruction and reads the values at the pointers. Missing values stay
 // empty; only the id and the status can refuse an instruction.
-func (v *generic) lookup(ctx context.Context, reference string) (result, error) {
+func (v *jsonAdapter) lookup(ctx context.Context, reference string) (result, error) {
 	reply, err := v.api.get(ctx, v.before+url.PathEscape(reference)+v.after)
 	var status *statusError
 	if errors.As(err, &status) && (status.status == http.StatusNotFound || status.status == http.StatusGone) {

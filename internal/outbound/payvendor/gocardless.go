@@ -21,9 +21,9 @@ const bankAccountTimeout = 2 * time.Second
 
 // readGoCardless reads the settings. By default a mandate that is being submitted counts
 // as active, because GoCardless accepts payments for it.
-func readGoCardless(parser *configParser, base *url.URL) func(*http.Client, string) adapter {
+func readGoCardless(parser *configParser, base *url.URL) func(*http.Client, string) vendorAdapter {
 	vendor := goCardless{active: parser.list("active_statuses", "pending_submission,submitted,active")}
-	return func(client *http.Client, secret string) adapter {
+	return func(client *http.Client, secret string) vendorAdapter {
 		vendor.api = apiClient{client: client, base: base, headers: map[string]string{
 			"Authorization":      "Bearer " + secret,
 			"GoCardless-Version": "2015-07-06",

@@ -136,8 +136,8 @@ func TestOpenedNetworks(t *testing.T) {
 // TestCertificates connects to vendors that cannot prove their identity. The
 // credential must not reach them.
 func TestCertificates(t *testing.T) {
-	authority, authorityKey := certificate(t, nil, nil, "authority", time.Now().Add(time.Hour))
-	stranger, strangerKey := certificate(t, nil, nil, "stranger", time.Now().Add(time.Hour))
+	authority, authorityKey := newTestCertificate(t, nil, nil, "authority", time.Now().Add(time.Hour))
+	unknown, unknownKey := newTestCertificate(t, nil, nil, "stranger", time.Now().Add(time.Hour))
 	roots := x509.NewCertPool()
 	roots.AddCert(authority)
 	for _, c := range []struct {
@@ -152,16 +152,16 @@ func TestCertificates(t *testing.T) {
 		{"good", authority, authorityKey, "localhost", time.Now().Add(time.Hour), tls.VersionTLS12, ""},
 		{"expired", authority, authorityKey, "localhost", time.Now().Add(-time.Minute), tls.VersionTLS13, landfall.CodeVendorUnavailable},
 		{"another name", authority, authorityKey, "vendor.example", time.Now().Add(time.Hour), tls.VersionTLS13, landfall.CodeVendorUnavailable},
-		{"unknown issuer", stranger, strangerKey, "localhost", time.Now().Add(time.Hour), tls.VersionTLS13, landfall.CodeVendorUnavailable},
+		{"unknown issuer", unknown, unknownKey, "localhost", time.Now().Add(time.Hour), tls.VersionTLS13, landfall.CodeVendorUnavailable},
 		{"self-signed", nil, nil, "localhost", time.Now().Add(time.Hour), tls.VersionTLS13, landfall.CodeVendorUnavailable},
 		{"TLS 1.1", authority, authorityKey, "localhost", time.Now().Add(time.Hour), tls.VersionTLS11, landfall.CodeVendorUnavailable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			leaf, key := certificate(t, c.issuer, c.key, c.host, c.until)
+			leaf, key := newTestCertificate(t, c.issuer, c.key, c.host, c.until)
 			reached := false
 			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				reached = true
-				fmt.Fprint(w, good[JSON])
+				fmt.Fprint(w, acceptedReplies[JSON])
 			}))
 			server.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: c.version,
 				Certificates: []tls.Certificate{{Certificate: [][]byte{leaf.Raw}, PrivateKey: key}}}
@@ -180,8 +180,8 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// certificate creates a certificate, self-signed when there is no issuer.
-func certificate(t *testing.T, issuer *x509.Certificate, issuerKey *ecdsa.PrivateKey, host string, until time.Time) (*x509.Certificate, *ecdsa.PrivateKey) {
+// newTestCertificate creates a certificate, self-signed when there is no issuer.
+func newTestCertificate(t *testing.T, issuer *x509.Certificate, issuerKey *ecdsa.PrivateKey, host string, until time.Time) (*x509.Certificate, *ecdsa.PrivateKey) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

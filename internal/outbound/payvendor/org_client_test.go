@@ -22,7 +22,7 @@ import (
 func TestOddlySpelledReferencesAreNoTroubleOfTheVendors(t *testing.T) {
 	for adapter, instruction := range asked {
 		t.Run(adapter, func(t *testing.T) {
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, good[adapter]) }))
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, acceptedReplies[adapter]) }))
 			t.Cleanup(server.Close)
 			var alarms atomic.Int64
 			verifier := New(Options{Tries: 1, Alarm: func(string, error) { alarms.Add(1) }})
@@ -42,41 +42,41 @@ func TestOddlySpelledReferencesAreNoTroubleOfTheVendors(t *testing.T) {
 	}
 }
 
-// moody is an adapter that fails or is slow for some references.
-type moody struct {
-	upset func(ctx context.Context) error
+// slowAdapter is an adapter that fails or is slow for some references.
+type slowAdapter struct {
+	fail  func(ctx context.Context) error
 	calls atomic.Int64
 	now   atomic.Int64
 	most  atomic.Int64
 }
 
-func (m *moody) lookup(ctx context.Context, reference string) (result, error) {
+func (m *slowAdapter) lookup(ctx context.Context, reference string) (result, error) {
 	m.calls.Add(1)
 	m.most.Store(max(m.most.Load(), m.now.Add(1)))
 	defer m.now.Add(-1)
 	if strings.HasPrefix(reference, "odd") {
-		return result{types: []string{"CARD"}, active: true}, m.upset(ctx)
+		return result{types: []string{"CARD"}, active: true}, m.fail(ctx)
 	}
 	return result{types: []string{"CARD"}, active: true}, nil
 }
 
-func moodyVerifier(upset func(context.Context) error) (*Verifier, landfall.Vendor, *moody) {
-	verifier, vendor, moody := New(Options{Tries: 1}), landfall.Vendor{Code: "V", Adapter: JSON}, &moody{upset: upset}
-	verifier.clients["V"] = newVendorClient(vendor, verifier.options, &http.Client{Transport: &checkedTransport{}}, moody)
-	return verifier, vendor, moody
+func slowVerifier(fail func(context.Context) error) (*Verifier, landfall.Vendor, *slowAdapter) {
+	verifier, vendor, fake := New(Options{Tries: 1}), landfall.Vendor{Code: "V", Adapter: JSON}, &slowAdapter{fail: fail}
+	verifier.clients["V"] = newVendorClient(vendor, verifier.options, &http.Client{Transport: &checkedTransport{}}, fake)
+	return verifier, vendor, fake
 }
 
-var odd = landfall.Instruction{Reference: "odd", Type: "CARD"}
+var oddInstruction = landfall.Instruction{Reference: "odd", Type: "CARD"}
 
 func TestWhatUpsetsAVendorIsFeltByItsSenderAlone(t *testing.T) {
-	for name, upset := range map[string]error{
+	for name, fail := range map[string]error{
 		"failures": down, "broken replies": badReply("x"),
 		"asked to stay away": &statusError{status: 429, retryAfter: time.Minute},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			verifier, vendor, _ := moodyVerifier(func(context.Context) error { return upset })
+			verifier, vendor, _ := slowVerifier(func(context.Context) error { return fail })
 			for range 30 {
-				verifier.Verify(t.Context(), "Attacker", vendor, odd)
+				verifier.Verify(t.Context(), "Attacker", vendor, oddInstruction)
 			}
 			if code := codeOf(t, second(verifier.Verify(t.Context(), "Attacker", vendor, asked[JSON]))); code != landfall.CodeVendorUnavailable {
 				t.Errorf("%s: the attacker himself gets %q", name, code)
@@ -90,13 +90,13 @@ func TestWhatUpsetsAVendorIsFeltByItsSenderAlone(t *testing.T) {
 
 func TestACrowdAtASlowVendorLeavesPlacesForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		verifier, vendor, moody := moodyVerifier(func(ctx context.Context) error { return sleep(ctx, 9*time.Second) })
+		verifier, vendor, fake := slowVerifier(func(ctx context.Context) error { return sleep(ctx, 9*time.Second) })
 		var crowd sync.WaitGroup
 		var busy atomic.Int64
 		began := time.Now()
 		for range 200 {
 			crowd.Go(func() {
-				err := second(verifier.Verify(t.Context(), "Attacker", vendor, odd))
+				err := second(verifier.Verify(t.Context(), "Attacker", vendor, oddInstruction))
 				if err != nil {
 					busy.Add(1)
 					if code := codeOf(t, err); code != landfall.CodeVendorUnavailable {
@@ -116,7 +116,7 @@ func TestACrowdAtASlowVendorLeavesPlacesForOthers(t *testing.T) {
 			}
 		}
 		crowd.Wait()
-		if most := moody.most.Load(); most > maxPerOrganisation+1 {
+		if most := fake.most.Load(); most > maxPerOrganisation+1 {
 			t.Errorf("%d questions were under way at once", most)
 		}
 		if busy.Load() != 200-maxPerOrganisation {
@@ -133,11 +133,11 @@ func TestACrowdAtASlowVendorLeavesPlacesForOthers(t *testing.T) {
 // while it waits frees its slot in the queue.
 func TestCallersWhoLeaveGiveTheirPlacesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		verifier, vendor, _ := moodyVerifier(func(ctx context.Context) error { return sleep(ctx, 9*time.Second) })
+		verifier, vendor, _ := slowVerifier(func(ctx context.Context) error { return sleep(ctx, 9*time.Second) })
 		ctx, leave := context.WithCancel(t.Context())
 		var crowd sync.WaitGroup
 		for range maxPerOrganisation + maxQueued {
-			crowd.Go(func() { verifier.Verify(ctx, "Acme", vendor, odd) })
+			crowd.Go(func() { verifier.Verify(ctx, "Acme", vendor, oddInstruction) })
 		}
 		synctest.Wait()
 		leave()

@@ -33,7 +33,7 @@ var (
 )
 
 // readStripe reads the settings.
-func readStripe(parser *configParser, base *url.URL) func(*http.Client, string) adapter {
+func readStripe(parser *configParser, base *url.URL) func(*http.Client, string) vendorAdapter {
 	vendor := stripeVendor{
 		requireCustomer: parser.flag("require_customer"),
 		refuseExpired:   parser.flag("refuse_expired"),
@@ -42,7 +42,7 @@ func readStripe(parser *configParser, base *url.URL) func(*http.Client, string) 
 	if !stripeAccountID.MatchString(account) {
 		parser.addError("settings.account", "want the id of a connected account, acct_…")
 	}
-	return func(client *http.Client, secret string) adapter {
+	return func(client *http.Client, secret string) vendorAdapter {
 		headers := map[string]string{"Authorization": "Bearer " + secret, "Stripe-Version": stripeVersion}
 		if account != "" {
 			headers["Stripe-Account"] = account

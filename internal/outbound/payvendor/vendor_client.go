@@ -10,8 +10,8 @@ import (
 	"landfall/internal/lib/limits"
 )
 
-// adapter is the client of one vendor's API.
-type adapter interface {
+// vendorAdapter is the client of one vendor's API.
+type vendorAdapter interface {
 	// lookup fetches an instruction once. It returns errNotFound when the vendor has none;
 	// other errors come from checkedTransport.
 	lookup(ctx context.Context, reference string) (result, error)
@@ -38,7 +38,7 @@ type vendorClient struct {
 	vendor  landfall.Vendor
 	options Options
 	client  *http.Client
-	adapter adapter
+	adapter vendorAdapter
 	// requests limits concurrent requests. They wait for a quarter of the time limit at
 	// most, so that there is time left for the reply; otherwise the wait would look like
 	// slowness of the vendor.
@@ -49,7 +49,7 @@ type vendorClient struct {
 	rejecting     bool                  // the vendor rejects us, and the operator was alerted
 }
 
-func newVendorClient(vendor landfall.Vendor, options Options, client *http.Client, adapter adapter) *vendorClient {
+func newVendorClient(vendor landfall.Vendor, options Options, client *http.Client, adapter vendorAdapter) *vendorClient {
 	return &vendorClient{
 		vendor: vendor, options: options, client: client, adapter: adapter,
 		organisations: map[string]*orgClient{},

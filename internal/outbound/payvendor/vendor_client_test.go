@@ -19,22 +19,22 @@ import (
 
 var quiet = log.New(io.Discard, "", 0)
 
-// script is an adapter that returns a set result and counts its calls.
-type script struct {
+// scriptedAdapter is an adapter that returns a set result and counts its calls.
+type scriptedAdapter struct {
 	err   error
 	calls int
 }
 
-func (s *script) lookup(context.Context, string) (result, error) {
+func (s *scriptedAdapter) lookup(context.Context, string) (result, error) {
 	s.calls++
 	return result{types: []string{"CARD"}, active: true}, s.err
 }
 
 // scripted returns a Verifier whose only vendor is a script.
-func scripted(options Options) (*Verifier, landfall.Vendor, *script) {
-	verifier, vendor, script := New(options), landfall.Vendor{Code: "V", Adapter: JSON}, &script{}
-	verifier.clients["V"] = newVendorClient(vendor, verifier.options, &http.Client{Transport: &checkedTransport{}}, script)
-	return verifier, vendor, script
+func scripted(options Options) (*Verifier, landfall.Vendor, *scriptedAdapter) {
+	verifier, vendor, fake := New(options), landfall.Vendor{Code: "V", Adapter: JSON}, &scriptedAdapter{}
+	verifier.clients["V"] = newVendorClient(vendor, verifier.options, &http.Client{Transport: &checkedTransport{}}, fake)
+	return verifier, vendor, fake
 }
 
 var down = &statusError{status: 503}
@@ -45,8 +45,8 @@ var down = &statusError{status: 503}
 func TestBreakerSparesAVendorInTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var alarms []string
-		verifier, vendor, script := scripted(Options{Tries: 1, Alarm: func(code string, err error) { alarms = append(alarms, code+": "+err.Error()) }})
-		script.err = down
+		verifier, vendor, fake := scripted(Options{Tries: 1, Alarm: func(code string, err error) { alarms = append(alarms, code+": "+err.Error()) }})
+		fake.err = down
 		for range 5 {
 			codeOf(t, second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])))
 		}
@@ -57,18 +57,18 @@ func TestBreakerSparesAVendorInTrouble(t *testing.T) {
 				t.Fatalf("got %v", err)
 			}
 		}
-		if script.calls != 5 || len(alarms) != 1 {
-			t.Fatalf("%d calls, alarms %q", script.calls, alarms)
+		if fake.calls != 5 || len(alarms) != 1 {
+			t.Fatalf("%d calls, alarms %q", fake.calls, alarms)
 		}
 		time.Sleep(31 * time.Second)
-		script.err = nil
+		fake.err = nil
 		for range 3 {
 			if err := second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if script.calls != 8 {
-			t.Errorf("%d calls", script.calls)
+		if fake.calls != 8 {
+			t.Errorf("%d calls", fake.calls)
 		}
 	})
 }
@@ -82,13 +82,13 @@ func TestRefusalsDoNotTripTheBreaker(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			alarms := 0
-			verifier, vendor, script := scripted(Options{Tries: 1, Alarm: func(string, error) { alarms++ }})
-			script.err = err
+			verifier, vendor, fake := scripted(Options{Tries: 1, Alarm: func(string, error) { alarms++ }})
+			fake.err = err
 			for range 100 {
 				verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])
 			}
-			if script.calls != 100 || alarms > 1 {
-				t.Errorf("%v: %d of 100 calls reached the vendor, %d alarms", err, script.calls, alarms)
+			if fake.calls != 100 || alarms > 1 {
+				t.Errorf("%v: %d of 100 calls reached the vendor, %d alarms", err, fake.calls, alarms)
 			}
 		})
 	}
@@ -99,8 +99,8 @@ func TestRefusalsDoNotTripTheBreaker(t *testing.T) {
 // could have been verified a minute later.
 func TestLongTroubleIsPersistent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		verifier, vendor, script := scripted(Options{Tries: 1})
-		script.err = down
+		verifier, vendor, fake := scripted(Options{Tries: 1})
+		fake.err = down
 		ask := func() string { return codeOf(t, second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON]))) }
 		began := time.Now()
 		for range 5 {
@@ -118,12 +118,12 @@ func TestLongTroubleIsPersistent(t *testing.T) {
 			}
 			time.Sleep(10 * time.Second)
 		}
-		script.err = nil
+		fake.err = nil
 		time.Sleep(31 * time.Second)
 		if code := ask(); code != "" {
 			t.Fatalf("%q after the vendor came back", code)
 		}
-		script.err = down
+		fake.err = down
 		if code := ask(); code != landfall.CodeVendorUnavailable {
 			t.Errorf("%q: old trouble was not forgotten", code)
 		}
@@ -132,8 +132,8 @@ func TestLongTroubleIsPersistent(t *testing.T) {
 
 func TestAQuietNightIsNoProof(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		verifier, vendor, script := scripted(Options{Tries: 1})
-		script.err = down
+		verifier, vendor, fake := scripted(Options{Tries: 1})
+		fake.err = down
 		for range 5 {
 			verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])
 		}
@@ -156,12 +156,12 @@ func TestRepetition(t *testing.T) {
 		{errNotFound, 1}, {guard.ErrForbidden, 1}, {&statusError{status: 401}, 1}, {&statusError{status: 302}, 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			verifier, vendor, script := scripted(Options{})
-			script.err = c.err
+			verifier, vendor, fake := scripted(Options{})
+			fake.err = c.err
 			began := time.Now()
 			verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])
-			if script.calls != c.calls || time.Since(began) > 10*time.Second {
-				t.Errorf("%v: %d calls in %v, want %d", c.err, script.calls, time.Since(began), c.calls)
+			if fake.calls != c.calls || time.Since(began) > 10*time.Second {
+				t.Errorf("%v: %d calls in %v, want %d", c.err, fake.calls, time.Since(began), c.calls)
 			}
 		})
 	}
@@ -169,19 +169,19 @@ func TestRepetition(t *testing.T) {
 
 func TestRetryAfterKeepsUsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		verifier, vendor, script := scripted(Options{})
-		script.err = &statusError{status: 429, retryAfter: time.Minute}
+		verifier, vendor, fake := scripted(Options{})
+		fake.err = &statusError{status: 429, retryAfter: time.Minute}
 		verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])
-		script.err = nil
+		fake.err = nil
 		time.Sleep(50 * time.Second)
 		err := second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON]))
 		var known *landfall.Error
-		if code := codeOf(t, err); code != landfall.CodeVendorUnavailable || script.calls != 1 || !errors.As(err, &known) || known.RetryAfter != 10*time.Second {
-			t.Errorf("%v after %d calls", err, script.calls)
+		if code := codeOf(t, err); code != landfall.CodeVendorUnavailable || fake.calls != 1 || !errors.As(err, &known) || known.RetryAfter != 10*time.Second {
+			t.Errorf("%v after %d calls", err, fake.calls)
 		}
 		time.Sleep(11 * time.Second)
-		if err := second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])); err != nil || script.calls != 2 {
-			t.Errorf("%v after %d calls", err, script.calls)
+		if err := second(verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])); err != nil || fake.calls != 2 {
+			t.Errorf("%v after %d calls", err, fake.calls)
 		}
 	})
 }
@@ -190,8 +190,8 @@ func TestRetryAfterKeepsUsAway(t *testing.T) {
 // vendor, as an operator does to fix it. The failures of the old configuration
 // must not block the new one.
 func TestNewConfigurationStartsAfresh(t *testing.T) {
-	verifier, vendor, script := scripted(Options{Tries: 1})
-	script.err = down
+	verifier, vendor, fake := scripted(Options{Tries: 1})
+	fake.err = down
 	for range 6 {
 		verifier.Verify(t.Context(), "Acme", vendor, asked[JSON])
 	}
@@ -207,7 +207,7 @@ func TestSlowVendors(t *testing.T) {
 	sleeper := func(before, between time.Duration) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			time.Sleep(before)
-			for _, char := range []byte(good[JSON]) {
+			for _, char := range []byte(acceptedReplies[JSON]) {
 				w.Write([]byte{char})
 				w.(http.Flusher).Flush()
 				time.Sleep(between)
@@ -229,7 +229,7 @@ func TestSlowVendors(t *testing.T) {
 			t.Setenv("VENDOR_TEST_SECRET", canary)
 			vendor := vendorAt(t, JSON, "http://127.0.0.1:80")
 			synctest.Test(t, func(t *testing.T) {
-				pipes := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+				pipes := &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
 				server := &http.Server{Handler: c.serve, ErrorLog: quiet}
 				go server.Serve(pipes)
 				verifier := New(Options{})
@@ -255,14 +255,14 @@ func TestSlowVendors(t *testing.T) {
 	}
 }
 
-// pipes is a net.Listener without a network.
-type pipes struct {
+// pipeListener is a net.Listener without a network.
+type pipeListener struct {
 	conns  chan net.Conn
 	closed chan struct{}
 	once   sync.Once
 }
 
-func (p *pipes) Accept() (net.Conn, error) {
+func (p *pipeListener) Accept() (net.Conn, error) {
 	select {
 	case conn := <-p.conns:
 		return conn, nil
@@ -271,10 +271,10 @@ func (p *pipes) Accept() (net.Conn, error) {
 	}
 }
 
-func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+func (p *pipeListener) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
+func (p *pipeListener) Addr() net.Addr { return &net.TCPAddr{} }
 
-func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
+func (p *pipeListener) dial(ctx context.Context) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	select {
 	case p.conns <- theirs:

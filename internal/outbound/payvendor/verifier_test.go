@@ -132,9 +132,9 @@ func TestStripeMock(t *testing.T) {
 	})
 }
 
-// good are replies that the three adapters accept for the instructions in
+// acceptedReplies are replies that the three adapters accept for the instructions in
 // asked.
-var good = map[string]string{
+var acceptedReplies = map[string]string{
 	Stripe:     `{"id":"pm_1","object":"payment_method","type":"card","customer":"cus_1","card":{"brand":"visa","last4":"4242","exp_month":8,"exp_year":2031}}`,
 	GoCardless: `{"mandates":{"id":"MD1","status":"active","scheme":"bacs","links":{"customer_bank_account":"BA1"}}}`,
 	JSON:       `{"id":"R1","status":"active","kind":"card","scheme":"visa","number":"4111 1111 1111 1111","expires":"08/31"}`,
@@ -160,7 +160,7 @@ func TestReplies(t *testing.T) {
 		serve func(adapter string) http.HandlerFunc
 		want  map[string]string // by adapter; "" for all others
 	}{
-		{"good", func(a string) http.HandlerFunc { return reply(200, good[a]) }, map[string]string{"": ""}},
+		{"good", func(a string) http.HandlerFunc { return reply(200, acceptedReplies[a]) }, map[string]string{"": ""}},
 		{"own 404", func(string) http.HandlerFunc { return reply(404, ownMissing) }, map[string]string{"": missing}},
 		{"404 of a web server", func(string) http.HandlerFunc { return reply(404, "<html>CANARY") }, map[string]string{"": unavailable, JSON: missing}},
 		{"410", func(string) http.HandlerFunc { return reply(410, "{}") }, map[string]string{"": rejected, JSON: missing}},
@@ -176,22 +176,22 @@ func TestReplies(t *testing.T) {
 		{"empty 200", func(string) http.HandlerFunc { return reply(200, "") }, map[string]string{"": unavailable}},
 		{"204", func(string) http.HandlerFunc { return reply(204, "") }, map[string]string{"": unavailable}},
 		{"null", func(string) http.HandlerFunc { return reply(200, "null") }, map[string]string{"": unavailable}},
-		{"half", func(a string) http.HandlerFunc { return reply(200, good[a][:len(good[a])/2]) }, map[string]string{"": unavailable}},
-		{"two values", func(a string) http.HandlerFunc { return reply(200, good[a]+good[a]) }, map[string]string{"": unavailable}},
+		{"half", func(a string) http.HandlerFunc { return reply(200, acceptedReplies[a][:len(acceptedReplies[a])/2]) }, map[string]string{"": unavailable}},
+		{"two values", func(a string) http.HandlerFunc { return reply(200, acceptedReplies[a]+acceptedReplies[a]) }, map[string]string{"": unavailable}},
 		{"a key twice", func(a string) http.HandlerFunc {
-			return reply(200, strings.Replace(good[a], `"id"`, `"id":"CANARY","id"`, 1))
+			return reply(200, strings.Replace(acceptedReplies[a], `"id"`, `"id":"CANARY","id"`, 1))
 		}, map[string]string{"": unavailable}},
 		{"another id", func(a string) http.HandlerFunc {
-			return reply(200, strings.Replace(good[a], `1",`, `2",`, 1))
+			return reply(200, strings.Replace(acceptedReplies[a], `1",`, `2",`, 1))
 		}, map[string]string{"": missing}},
 		{"an id in other case", func(a string) http.HandlerFunc {
-			return reply(200, strings.Replace(good[a], `"id"`, `"ID"`, 1))
+			return reply(200, strings.Replace(acceptedReplies[a], `"id"`, `"ID"`, 1))
 		}, map[string]string{"": unavailable, Stripe: ""}}, // the library ignores case; the value is still compared
 		{"id of another shape", func(a string) http.HandlerFunc {
-			return reply(200, strings.Replace(good[a], `"id":"`, `"id":["CANARY"],"x":"`, 1))
+			return reply(200, strings.Replace(acceptedReplies[a], `"id":"`, `"id":["CANARY"],"x":"`, 1))
 		}, map[string]string{"": unavailable}},
 		{"bad UTF-8", func(a string) http.HandlerFunc {
-			return reply(200, strings.Replace(good[a], "active", "act\xffive", 1)+"\xff")
+			return reply(200, strings.Replace(acceptedReplies[a], "active", "act\xffive", 1)+"\xff")
 		}, map[string]string{"": unavailable}},
 		{"bottomless", func(string) http.HandlerFunc {
 			return reply(200, strings.Repeat("[", 5000)+strings.Repeat("]", 5000))
@@ -199,7 +199,7 @@ func TestReplies(t *testing.T) {
 		{"compressed unasked", func(a string) http.HandlerFunc {
 			return func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Encoding", "gzip")
-				fmt.Fprint(w, good[a])
+				fmt.Fprint(w, acceptedReplies[a])
 			}
 		}, map[string]string{"": unavailable}},
 		{"endless", func(string) http.HandlerFunc {
@@ -243,16 +243,16 @@ func TestWhatIsKept(t *testing.T) {
 		want                landfall.InstructionDetails
 		code                string
 	}{
-		{"stripe card", Stripe, good[Stripe], "CARD", landfall.InstructionDetails{Status: "attached", Scheme: "visa", LastDigits: "4242", Expiry: "2031-08"}, ""},
+		{"stripe card", Stripe, acceptedReplies[Stripe], "CARD", landfall.InstructionDetails{Status: "attached", Scheme: "visa", LastDigits: "4242", Expiry: "2031-08"}, ""},
 		{"stripe wallet", Stripe, `{"id":"pm_1","object":"payment_method","type":"paypal"}`, "CARD", landfall.InstructionDetails{}, landfall.CodeInstructionTypeMismatch},
-		{"gocardless", GoCardless, good[GoCardless], "DIRECT_DEBIT", landfall.InstructionDetails{Status: "active", Scheme: "bacs", LastDigits: "11"}, ""},
-		{"gocardless cancelled", GoCardless, strings.Replace(good[GoCardless], "active", "cancelled", 1), "DIRECT_DEBIT", landfall.InstructionDetails{}, landfall.CodeInstructionInactive},
-		{"gocardless pending", GoCardless, strings.Replace(good[GoCardless], "active", "pending_submission", 1), "DIRECT_DEBIT", landfall.InstructionDetails{Status: "pending_submission", Scheme: "bacs", LastDigits: "11"}, ""},
-		{"gocardless is never a card", GoCardless, good[GoCardless], "CARD", landfall.InstructionDetails{}, landfall.CodeInstructionTypeMismatch},
-		{"a whole card number is cut", JSON, good[JSON], "CARD", landfall.InstructionDetails{Status: "active", Scheme: "visa", LastDigits: "1111", Expiry: "2031-08"}, ""},
-		{"a card number where a word belongs", JSON, strings.Replace(good[JSON], `"visa"`, `"4111-1111-1111-1111"`, 1), "CARD", landfall.InstructionDetails{Status: "active", LastDigits: "1111", Expiry: "2031-08"}, ""},
-		{"unknown kind", JSON, strings.Replace(good[JSON], `"card"`, `"voucher"`, 1), "CARD", landfall.InstructionDetails{}, landfall.CodeInstructionTypeMismatch},
-		{"ended", JSON, strings.Replace(good[JSON], `"active"`, `"ended"`, 1), "CARD", landfall.InstructionDetails{}, landfall.CodeInstructionInactive},
+		{"gocardless", GoCardless, acceptedReplies[GoCardless], "DIRECT_DEBIT", landfall.InstructionDetails{Status: "active", Scheme: "bacs", LastDigits: "11"}, ""},
+		{"gocardless cancelled", GoCardless, strings.Replace(acceptedReplies[GoCardless], "active", "cancelled", 1), "DIRECT_DEBIT", landfall.InstructionDetails{}, landfall.CodeInstructionInactive},
+		{"gocardless pending", GoCardless, strings.Replace(acceptedReplies[GoCardless], "active", "pending_submission", 1), "DIRECT_DEBIT", landfall.InstructionDetails{Status: "pending_submission", Scheme: "bacs", LastDigits: "11"}, ""},
+		{"gocardless is never a card", GoCardless, acceptedReplies[GoCardless], "CARD", landfall.InstructionDetails{}, landfall.CodeInstructionTypeMismatch},
+		{"a whole card number is cut", JSON, acceptedReplies[JSON], "CARD", landfall.InstructionDetails{Status: "active", Scheme: "visa", LastDigits: "1111", Expiry: "2031-08"}, ""},
+		{"a card number where a word belongs", JSON, strings.Replace(acceptedReplies[JSON], `"visa"`, `"4111-1111-1111-1111"`, 1), "CARD", landfall.InstructionDetails{Status: "active", LastDigits: "1111", Expiry: "2031-08"}, ""},
+		{"unknown kind", JSON, strings.Replace(acceptedReplies[JSON], `"card"`, `"voucher"`, 1), "CARD", landfall.InstructionDetails{}, landfall.CodeInstructionTypeMismatch},
+		{"ended", JSON, strings.Replace(acceptedReplies[JSON], `"active"`, `"ended"`, 1), "CARD", landfall.InstructionDetails{}, landfall.CodeInstructionInactive},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -40,7 +40,7 @@ func (r *round) settleWaiting(result *landfall.RoundResult) {
 		switch r.states[waiting.Event.ID] {
 		case finished:
 			result.Settled = append(result.Settled, waiting.Event.ID)
-		case failed:
+		case deliveryFailed:
 			outcome := r.outcomes[waiting.Event.ID]
 			waiting.Attempts++
 			waiting.Status, waiting.Reason = outcome.Status, outcome.Reason
@@ -72,7 +72,7 @@ func (r *round) settleNew(result *landfall.RoundResult, failing bool) (complete 
 			return false
 		case state == blocked:
 			delivery.Blocked, delivery.Reason = true, "waiting for an earlier event of the account"
-		case state == failed:
+		case state == deliveryFailed:
 			outcome := r.outcomes[event.ID]
 			delivery.Attempts, delivery.Status, delivery.Reason = 1, outcome.Status, outcome.Reason
 			delivery.Pause, _ = r.Schedule.After(1, 0, outcome.RetryAfter)

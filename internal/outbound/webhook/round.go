@@ -33,10 +33,10 @@ type round struct {
 type eventState uint8
 
 const (
-	notTried eventState = iota
-	finished            // delivered, or not wanted by the webhook
-	failed              // the delivery failed
-	blocked             // waits for an earlier event of its account
+	notTried       eventState = iota
+	finished                  // delivered, or not wanted by the webhook
+	deliveryFailed            // the delivery failed
+	blocked                   // waits for an earlier event of its account
 )
 
 const (
@@ -151,7 +151,7 @@ func (r *round) record(event landfall.Event, outcome Outcome) bool {
 		}
 		return true
 	}
-	r.states[event.ID], r.outcomes[event.ID], r.last = failed, outcome, outcome
+	r.states[event.ID], r.outcomes[event.ID], r.last = deliveryFailed, outcome, outcome
 	r.failures++
 	r.streak++
 	if r.streak >= firstFailureLimit<<min(r.read.Webhook.Attempts, 8) {

@@ -38,9 +38,9 @@ func appendEntries(t *testing.T, store *sqlstore.Store, times int) {
 }
 
 // runOnce runs a chainer once from start to finish.
-func runOnce(t *testing.T, store *sqlstore.Store, witness *audit.CheckpointWriter, log *slog.Logger) audit.Counts {
+func runOnce(t *testing.T, store *sqlstore.Store, writer *audit.CheckpointWriter, log *slog.Logger) audit.Counts {
 	t.Helper()
-	worker := audit.New(store, audit.Options{Log: log, Checkpoints: witness, Every: time.Hour})
+	worker := audit.New(store, audit.Options{Log: log, Checkpoints: writer, Every: time.Hour})
 	ended, end := context.WithCancel(t.Context())
 	end()
 	worker.Run(ended)
@@ -61,16 +61,16 @@ func TestCheckpointsInAFileProveTheChain(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "checkpoints")
 	var said bytes.Buffer
 	log := slog.New(slog.NewJSONHandler(&said, nil))
-	witness, err := audit.NewCheckpointWriter(key, file, log)
+	writer, err := audit.NewCheckpointWriter(key, file, log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	appendEntries(t, open1, 3)
-	if counts := runOnce(t, open1, witness, log); counts.Chained != 3 || counts.Checkpoints != 1 || counts.Failures != 0 {
+	if counts := runOnce(t, open1, writer, log); counts.Chained != 3 || counts.Checkpoints != 1 || counts.Failures != 0 {
 		t.Errorf("%+v", counts)
 	}
 	appendEntries(t, open1, 2)
-	runOnce(t, open1, witness, log)
+	runOnce(t, open1, writer, log)
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestCheckpointsInAFileProveTheChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	appendEntries(t, open1, 1)
-	runOnce(t, open1, witness, log)
+	runOnce(t, open1, writer, log)
 	spoilt, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestCheckpointsInAFileProveTheChain(t *testing.T) {
 	if err := os.WriteFile(file, []byte(longer), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	runOnce(t, open1, witness, log)
+	runOnce(t, open1, writer, log)
 	if !strings.Contains(said.String(), "audit is shorter than its last checkpoint") {
 		t.Error(said.String())
 	}
@@ -159,11 +159,11 @@ func TestCheckpointsAreFoundInALog(t *testing.T) {
 	var said bytes.Buffer
 	log := slog.New(slog.NewJSONHandler(&said, nil))
 	log.Info("something else")
-	witness, err := audit.NewCheckpointWriter(nil, "", log)
+	writer, err := audit.NewCheckpointWriter(nil, "", log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	runOnce(t, store, witness, log)
+	runOnce(t, store, writer, log)
 	found, err := audit.ReadCheckpoints(&said)
 	if err != nil || len(found) != 1 || found[0].Position != 2 {
 		t.Fatalf("%+v, %v", found, err)

@@ -136,7 +136,7 @@ func (r *Sessions) SignOut(ctx context.Context, session landfall.Session) error 
 // checkPassword asks a signed-in operator for the password again: an unattended
 // browser must not be enough to take over the account.
 func (r *Sessions) checkPassword(ctx context.Context, session landfall.Session, password string) (landfall.Operator, error) {
-	if wait := r.brake.take(session.Operator, session.Address, r.options.Clock()); wait > 0 {
+	if wait := r.limiter.take(session.Operator, session.Address, r.options.Clock()); wait > 0 {
 		return landfall.Operator{}, throttled(wait)
 	}
 	operator, err := r.find(ctx, session.Operator)

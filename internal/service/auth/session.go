@@ -25,7 +25,7 @@ type Sessions struct {
 	store     landfall.Transactor
 	options   SessionOptions
 	passwords passwords
-	brake     *loginLimiter
+	limiter   *loginLimiter
 	sessions  *cache.Cache[[32]byte, cachedSession]
 }
 
@@ -43,7 +43,7 @@ func NewSessions(store landfall.Transactor, options SessionOptions) *Sessions {
 		options.Clock = time.Now
 	}
 	return &Sessions{
-		store: store, options: options, passwords: newPasswords(), brake: newLoginLimiter(),
+		store: store, options: options, passwords: newPasswords(), limiter: newLoginLimiter(),
 		// A page makes several requests at once; an ended session is still noticed
 		// within a second.
 		sessions: cache.New[[32]byte, cachedSession](cache.Limits{TTL: limits.SessionCache, LoadTimeout: limits.CacheLoad, Size: 1000}),
@@ -74,7 +74,7 @@ const maxAgentLength = 200
 // is wrong, the error is the same and takes as long.
 func (r *Sessions) SignIn(ctx context.Context, request SignIn) (Secret, landfall.Session, error) {
 	now := r.options.Clock()
-	if wait := r.brake.take(request.Name, request.Address, now); wait > 0 {
+	if wait := r.limiter.take(request.Name, request.Address, now); wait > 0 {
 		return Secret{}, landfall.Session{}, throttled(wait)
 	}
 	operator, err := r.find(ctx, request.Name)
@@ -97,7 +97,7 @@ func (r *Sessions) SignIn(ctx context.Context, request SignIn) (Secret, landfall
 	}
 	secret, session, err := r.open(ctx, operator, request, now)
 	if err == nil {
-		r.brake.trust(request.Name, request.Address)
+		r.limiter.trust(request.Name, request.Address)
 	}
 	return secret, session, err
 }

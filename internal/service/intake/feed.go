@@ -41,7 +41,7 @@ func (s *Service) Events(ctx context.Context, who landfall.Principal, request Fe
 		return FeedPage{}, userError(err)
 	}
 	// Watch before reading, so that nothing in between is missed.
-	watch := s.tide.Watch(suppliers)
+	watch := s.watcher.Watch(suppliers)
 	defer watch.Close()
 	patience := time.NewTimer(request.Wait)
 	defer patience.Stop()
@@ -96,7 +96,7 @@ func grantedSuppliers(ctx context.Context, view landfall.View, who landfall.Prin
 // readFeed reads a page as far as the log is complete.
 func (s *Service) readFeed(ctx context.Context, who landfall.Principal, request FeedRequest) (FeedPage, error) {
 	// Before the snapshot is taken: whatever is complete by then is in it.
-	complete, err := s.tide.CompleteUpTo(ctx)
+	complete, err := s.watcher.CompleteUpTo(ctx)
 	if err != nil {
 		return FeedPage{}, err
 	}

@@ -32,7 +32,7 @@ type Options struct {
 	// Verifier asks payment vendors; nil when there are none to ask.
 	Verifier landfall.InstructionVerifier
 	// Tide watches the event log; by default the service creates its own watcher.
-	Tide *webhook.LogWatcher
+	Watcher *webhook.LogWatcher
 	// MailDelay is how long after the creation of an account its customers get a
 	// mail.
 	MailDelay time.Duration
@@ -58,7 +58,7 @@ type Service struct {
 	verifier      landfall.InstructionVerifier
 	quota         Quota
 	mailDelay     time.Duration
-	tide          *webhook.LogWatcher
+	watcher       *webhook.LogWatcher
 }
 
 // New returns a service over a store.
@@ -69,13 +69,13 @@ func New(store Store, options Options) *Service {
 	if options.Lease <= 0 {
 		options.Lease = defaultLease
 	}
-	if options.Tide == nil {
-		options.Tide = webhook.NewLogWatcher(store)
+	if options.Watcher == nil {
+		options.Watcher = webhook.NewLogWatcher(store)
 	}
 	return &Service{
 		store: store, now: options.Now, supplierCache: cache.New[grant, *landfall.Supplier](supplierCacheLimits),
 		lease: options.Lease, serviceLimit: options.ServiceLimit, files: options.Files, verifier: options.Verifier,
-		quota: options.Quota, mailDelay: options.MailDelay, tide: options.Tide,
+		quota: options.Quota, mailDelay: options.MailDelay, watcher: options.Watcher,
 	}
 }
 

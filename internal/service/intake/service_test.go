@@ -98,9 +98,9 @@ func codeOf(err error) string {
 // TestValidateEchoes expects exactly the bytes that were sent. Callers compare
 // them, and any difference would mean that something was changed.
 func TestValidateEchoes(t *testing.T) {
-	desk, _ := newTestService(t)
+	service, _ := newTestService(t)
 	sent := accountBody("1")
-	accepted, err := desk.Validate(t.Context(), ours, sent)
+	accepted, err := service.Validate(t.Context(), ours, sent)
 	if err != nil || string(accepted.Body) != string(sent) {
 		t.Errorf("got %s, %v", accepted.Body, err)
 	}
@@ -109,9 +109,9 @@ func TestValidateEchoes(t *testing.T) {
 // A supplier that is not granted is one violation among the others, identical to
 // that for a supplier that does not exist.
 func TestUnknownSupplierIsAViolation(t *testing.T) {
-	desk, _ := newTestService(t)
+	service, _ := newTestService(t)
 	for _, supplier := range []string{"T", "NONE"} {
-		_, err := desk.Validate(t.Context(), ours, []byte(`{"import_supplier":"`+supplier+`","external_account_number":"1","customers":[{}],"x":1}`))
+		_, err := service.Validate(t.Context(), ours, []byte(`{"import_supplier":"`+supplier+`","external_account_number":"1","customers":[{}],"x":1}`))
 		var known *landfall.Error
 		if !errors.As(err, &known) || known.Code != landfall.CodeAccountFailedValidation || len(known.Violations) != 2 ||
 			known.Violations[0].Attr != "import_supplier" || known.Violations[0].Code != landfall.CodeSupplierUnknown {
@@ -123,9 +123,9 @@ func TestUnknownSupplierIsAViolation(t *testing.T) {
 // TestStage stages the same document again. If a repeat counted as a new
 // revision, every retry would look like a change.
 func TestStage(t *testing.T) {
-	desk, store := newTestService(t)
+	service, store := newTestService(t)
 	ctx := t.Context()
-	stage := func(external string) (Receipt, error) { return desk.Stage(ctx, ours, accountBody(external)) }
+	stage := func(external string) (Receipt, error) { return service.Stage(ctx, ours, accountBody(external)) }
 
 	first, err := stage("1")
 	if err != nil || !first.First || first.Key != (landfall.Key{Supplier: "S", External: "1"}) {
@@ -153,7 +153,7 @@ func TestStage(t *testing.T) {
 	if _, err := stage("2"); codeOf(err) != landfall.CodeSupplierNotOngoing {
 		t.Errorf("paused: %v", err)
 	}
-	if _, err := desk.Validate(ctx, ours, accountBody("2")); err != nil {
+	if _, err := service.Validate(ctx, ours, accountBody("2")); err != nil {
 		t.Errorf("validating while paused: %v", err)
 	}
 }
@@ -185,17 +185,17 @@ func TestRefusedStagings(t *testing.T) {
 // ones. Both get the same answer; otherwise a caller could find out whose
 // customers exist.
 func TestStatusAndList(t *testing.T) {
-	desk, store := newTestService(t)
+	service, store := newTestService(t)
 	ctx := t.Context()
-	if _, err := desk.Stage(ctx, ours, accountBody("a/b")); err != nil {
+	if _, err := service.Stage(ctx, ours, accountBody("a/b")); err != nil {
 		t.Fatal(err)
 	}
-	standing, err := desk.Status(ctx, ours, landfall.Key{Supplier: "S", External: "a/b"})
+	standing, err := service.Status(ctx, ours, landfall.Key{Supplier: "S", External: "a/b"})
 	if err != nil || standing != (AccountStatus{Status: StatusUnknown}) {
 		t.Errorf("got %+v, %v", standing, err)
 	}
 	for _, key := range []landfall.Key{{Supplier: "S", External: "b"}, {Supplier: "T", External: "a/b"}, {Supplier: "NONE", External: "a/b"}} {
-		if _, err := desk.Status(ctx, ours, key); codeOf(err) != landfall.CodeAccountNotFound {
+		if _, err := service.Status(ctx, ours, key); codeOf(err) != landfall.CodeAccountNotFound {
 			t.Errorf("%v: %v", key, err)
 		}
 	}
@@ -208,7 +208,7 @@ func TestStatusAndList(t *testing.T) {
 		}
 	}
 
-	rows, err := desk.List(ctx, ours, landfall.ProcessQuery{Supplier: "S"})
+	rows, err := service.List(ctx, ours, landfall.ProcessQuery{Supplier: "S"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestStatusAndList(t *testing.T) {
 		t.Errorf("%d entries", count)
 	}
 	for _, code := range []string{"T", "NONE"} {
-		if _, err := desk.List(ctx, ours, landfall.ProcessQuery{Supplier: code}); codeOf(err) != landfall.CodeSupplierUnknown {
+		if _, err := service.List(ctx, ours, landfall.ProcessQuery{Supplier: code}); codeOf(err) != landfall.CodeSupplierUnknown {
 			t.Errorf("%s: %v", code, err)
 		}
 	}
@@ -234,8 +234,8 @@ func TestStatusAndList(t *testing.T) {
 
 // A store failure is never reported as a refusal, and its text is never shown.
 func TestTrouble(t *testing.T) {
-	desk, store := newTestService(t)
-	if _, err := desk.Validate(t.Context(), ours, accountBody("1")); err != nil {
+	service, store := newTestService(t)
+	if _, err := service.Validate(t.Context(), ours, accountBody("1")); err != nil {
 		t.Fatal(err)
 	}
 	for failure, kind := range map[error]landfall.Kind{
@@ -246,7 +246,7 @@ func TestTrouble(t *testing.T) {
 		errors.New("constraint violated: Ada Example"):  landfall.Internal,
 	} {
 		store.failure = failure
-		_, err := desk.Stage(t.Context(), ours, accountBody("1"))
+		_, err := service.Stage(t.Context(), ours, accountBody("1"))
 		var known *landfall.Error
 		if !errors.As(err, &known) || known.Kind != kind || (known.RetryAfter > 0) != (kind == landfall.Unavailable) {
 			t.Errorf("%v became %+v", failure, err)

@@ -10,12 +10,12 @@ import (
 )
 
 func TestSupplierIsAskedOnce(t *testing.T) {
-	desk, store := newTestService(t)
+	service, store := newTestService(t)
 	store.hold = make(chan struct{})
 	var callers sync.WaitGroup
 	for range 20 {
 		callers.Go(func() {
-			if found, err := desk.Supplier(t.Context(), ours, "S"); err != nil || found == nil || found.Code != "S" {
+			if found, err := service.Supplier(t.Context(), ours, "S"); err != nil || found == nil || found.Code != "S" {
 				t.Errorf("got %v, %v", found, err)
 			}
 		})
@@ -28,10 +28,10 @@ func TestSupplierIsAskedOnce(t *testing.T) {
 }
 
 func TestSupplierIsForgotten(t *testing.T) {
-	desk, store := newTestService(t)
+	service, store := newTestService(t)
 	find := func() *landfall.Supplier {
 		t.Helper()
-		found, err := desk.Supplier(t.Context(), ours, "S")
+		found, err := service.Supplier(t.Context(), ours, "S")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,13 +52,13 @@ func TestSupplierIsForgotten(t *testing.T) {
 }
 
 func TestSupplierFailureIsNotRemembered(t *testing.T) {
-	desk, store := newTestService(t)
+	service, store := newTestService(t)
 	store.failure = landfall.ErrUnavailable
-	if _, err := desk.Supplier(t.Context(), ours, "S"); !errors.Is(err, landfall.ErrUnavailable) {
+	if _, err := service.Supplier(t.Context(), ours, "S"); !errors.Is(err, landfall.ErrUnavailable) {
 		t.Fatal(err)
 	}
 	store.failure = nil
-	if found, err := desk.Supplier(t.Context(), ours, "S"); err != nil || found == nil {
+	if found, err := service.Supplier(t.Context(), ours, "S"); err != nil || found == nil {
 		t.Errorf("got %v, %v", found, err)
 	}
 }

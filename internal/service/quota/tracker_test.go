@@ -38,19 +38,19 @@ func each(t *testing.T, test func(*testing.T, landfall.Store)) {
 	}
 }
 
-// clock is a manually set clock.
-type clock struct {
+// fakeClock is a manually set clock.
+type fakeClock struct {
 	sync.Mutex
 	at time.Time
 }
 
-func (c *clock) now() time.Time { c.Lock(); defer c.Unlock(); return c.at }
+func (c *fakeClock) now() time.Time { c.Lock(); defer c.Unlock(); return c.at }
 
-func (c *clock) pass(d time.Duration) { c.Lock(); defer c.Unlock(); c.at = c.at.Add(d) }
+func (c *fakeClock) pass(d time.Duration) { c.Lock(); defer c.Unlock(); c.at = c.at.Add(d) }
 
-func noon() *clock { return &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)} }
+func noon() *fakeClock { return &fakeClock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)} }
 
-func who(organisation string, quotas landfall.Quotas) landfall.Principal {
+func principal(organisation string, quotas landfall.Quotas) landfall.Principal {
 	return landfall.Principal{Organisation: organisation, Quotas: quotas}
 }
 
@@ -80,7 +80,7 @@ func TestRequestsASecond(t *testing.T) {
 	clock := noon()
 	refused := map[[2]string]int{}
 	tracker := quota.New(nil, clock.now, func(organisation, quota string) { refused[[2]string{organisation, quota}]++ })
-	flooder, neighbour := who("Acme", landfall.Quotas{RequestsPerSecond: 10}), who("Other", landfall.Quotas{RequestsPerSecond: 10})
+	flooder, neighbour := principal("Acme", landfall.Quotas{RequestsPerSecond: 10}), principal("Other", landfall.Quotas{RequestsPerSecond: 10})
 	for range 10 {
 		if err := send(t, tracker, flooder, "", 0); err != nil {
 			t.Fatal(err)
@@ -92,7 +92,7 @@ func TestRequestsASecond(t *testing.T) {
 	if err := send(t, tracker, neighbour, "", 0); err != nil {
 		t.Errorf("the neighbour gets %v", err)
 	}
-	if err := send(t, tracker, who("Third", landfall.Quotas{}), "", 0); err != nil {
+	if err := send(t, tracker, principal("Third", landfall.Quotas{}), "", 0); err != nil {
 		t.Errorf("somebody without a quota gets %v", err)
 	}
 	clock.pass(100 * time.Millisecond)
@@ -110,7 +110,7 @@ func TestBytesADay(t *testing.T) {
 	each(t, func(t *testing.T, store landfall.Store) {
 		clock := noon()
 		servers := []*quota.Tracker{quota.New(store, clock.now, nil), quota.New(store, clock.now, nil)}
-		sender := who("Acme", landfall.Quotas{BytesPerDay: 100})
+		sender := principal("Acme", landfall.Quotas{BytesPerDay: 100})
 		good := func(what string, server int, body string, declared int64) {
 			t.Helper()
 			if err := send(t, servers[server], sender, body, declared); err != nil {
@@ -136,7 +136,7 @@ func TestBytesADay(t *testing.T) {
 		good("what is left", 1, strings.Repeat("x", 20), 20)
 		good("a request without a body", 1, "", 0)
 		keep()
-		if err := send(t, servers[0], who("Other", landfall.Quotas{BytesPerDay: 100}), strings.Repeat("x", 100), 100); err != nil {
+		if err := send(t, servers[0], principal("Other", landfall.Quotas{BytesPerDay: 100}), strings.Repeat("x", 100), 100); err != nil {
 			t.Errorf("the neighbour gets %v", err)
 		}
 		clock.pass(13 * time.Hour)
@@ -161,7 +161,7 @@ func TestBytesADay(t *testing.T) {
 // A slot that is not released would be missing until the next restart.
 func TestConcurrentCreations(t *testing.T) {
 	tracker := quota.New(nil, noon().now, nil)
-	sender := who("Acme", landfall.Quotas{ConcurrentCreations: 2})
+	sender := principal("Acme", landfall.Quotas{ConcurrentCreations: 2})
 	var ends []func()
 	for range 2 {
 		done, err := tracker.Begin(sender, 0)
@@ -172,7 +172,7 @@ func TestConcurrentCreations(t *testing.T) {
 	}
 	_, err := tracker.Begin(sender, 0)
 	refusedBy(t, err, landfall.QuotaCreations, time.Second)
-	if _, err := tracker.Begin(who("Other", landfall.Quotas{}), 0); err != nil {
+	if _, err := tracker.Begin(principal("Other", landfall.Quotas{}), 0); err != nil {
 		t.Errorf("the neighbour gets %v", err)
 	}
 	ends[0]()
@@ -185,7 +185,7 @@ func TestConcurrentCreations(t *testing.T) {
 func TestPlacesAreShared(t *testing.T) {
 	clock := noon()
 	tracker := quota.New(nil, clock.now, nil)
-	greedy, modest := who("Acme", landfall.Quotas{}), who("Other", landfall.Quotas{})
+	greedy, modest := principal("Acme", landfall.Quotas{}), principal("Other", landfall.Quotas{})
 	const places = 8
 	var ends []func()
 	take := func(who landfall.Principal) bool {

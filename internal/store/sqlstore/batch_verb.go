@@ -70,7 +70,7 @@ func (j *batchVerb[W, O]) do(ctx context.Context, key landfall.Key, weight int, 
 // not known, the supplier concerned.
 func tenant(ctx context.Context, key landfall.Key) string {
 	who := cmp.Or(landfall.OnBehalfOf(ctx), key.Supplier)
-	if landfall.Patient(ctx) {
+	if landfall.IsBackground(ctx) {
 		// Low-priority work has a queue of its own. Otherwise the single calls
 		// of an organisation would wait for its bulk work.
 		who += "\x00patient"

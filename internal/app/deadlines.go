@@ -10,32 +10,32 @@ import (
 	"landfall/internal/lib/limits"
 )
 
-// pace limits how long a caller may take to send a request and to receive its
+// bodyDeadlines limits how long a caller may take to send a request and to receive its
 // answer.
-type pace struct {
+type bodyDeadlines struct {
 	start  time.Duration // for the header and the start of the body
 	rate   int64         // bytes per second of the body; each byte read extends the deadline
 	answer time.Duration
 }
 
-// paceStep is how much of a body is read between two extensions of the deadline.
+// deadlineStep is how much of a body is read between two extensions of the deadline.
 // Most bodies are smaller and never need one.
-const paceStep = 64 << 10
+const deadlineStep = 64 << 10
 
-// noticeable is how long reading a body may take before the write deadline is
+// slowBody is how long reading a body may take before the write deadline is
 // restarted.
-const noticeable = limits.SlowBodyNotice
+const slowBody = limits.SlowBodyNotice
 
-// patient gives every request the time it needs and no more. A fixed limit would
+// withDeadlines gives every request the time it needs and no more. A fixed limit would
 // cut off a well-behaved caller with a large body on a slow connection, and still
 // give all of it to one who sends a byte a second.
-func patient(next http.Handler, pace pace) http.Handler {
+func withDeadlines(next http.Handler, deadlines bodyDeadlines) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		line := http.NewResponseController(w)
 		if r.Body == http.NoBody {
 			lift(line)
 		} else {
-			r.Body = &pacedBody{ReadCloser: r.Body, line: line, pace: pace, began: time.Now(), due: paceStep}
+			r.Body = &deadlineBody{ReadCloser: r.Body, line: line, deadlines: deadlines, began: time.Now(), due: deadlineStep}
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -46,32 +46,32 @@ func patient(next http.Handler, pace pace) http.Handler {
 // disconnected caller.
 func lift(line *http.ResponseController) { _ = line.SetReadDeadline(time.Time{}) }
 
-// pacedBody is a body that must arrive at a minimum rate. Only the time in which
+// deadlineBody is a body that must arrive at a minimum rate. Only the time in which
 // we wait for data counts: if we read slowly, as bulk does under load, the sender
 // is not penalised.
-type pacedBody struct {
+type deadlineBody struct {
 	io.ReadCloser
-	line   *http.ResponseController
-	pace   pace
-	began  time.Time
-	read   int64
-	due    int64         // the deadline is extended when read reaches it
-	asked  time.Time     // when the last Read returned
-	unused time.Duration // time between reads, when we did not wait for data
+	line      *http.ResponseController
+	deadlines bodyDeadlines
+	began     time.Time
+	read      int64
+	due       int64         // the deadline is extended when read reaches it
+	asked     time.Time     // when the last Read returned
+	unused    time.Duration // time between reads, when we did not wait for data
 
 	mu    sync.Mutex
 	endBy time.Time // zero: no earlier end than the rate requires
 }
 
-// pauseNoticed is how long a pause between reads must be to extend the deadline;
-// it is far shorter than pace.start.
-const pauseNoticed = limits.BodyPause
+// minPause is how long a pause between reads must be to extend the deadline;
+// it is far shorter than bodyDeadlines.start.
+const minPause = limits.BodyPause
 
 // Read does not count the time between reads against the caller: a caller that
 // waits for its turn is not slow.
-func (b *pacedBody) Read(into []byte) (int, error) {
+func (b *deadlineBody) Read(into []byte) (int, error) {
 	if !b.asked.IsZero() {
-		if pause := time.Since(b.asked); pause > pauseNoticed {
+		if pause := time.Since(b.asked); pause > minPause {
 			b.unused += pause
 			b.extend()
 		}
@@ -83,23 +83,23 @@ func (b *pacedBody) Read(into []byte) (int, error) {
 		lift(b.line)
 	}
 	switch {
-	case err != nil && time.Since(b.began) > noticeable:
+	case err != nil && time.Since(b.began) > slowBody:
 		// The write deadline, which also applies to a refusal, has been running
 		// since the request began.
-		_ = b.line.SetWriteDeadline(time.Now().Add(b.pace.answer))
+		_ = b.line.SetWriteDeadline(time.Now().Add(b.deadlines.answer))
 	case err == nil && b.read >= b.due:
-		b.due = b.read + paceStep
+		b.due = b.read + deadlineStep
 		b.extend()
 	}
 	return n, err
 }
 
 // extend extends the read deadline according to the bytes read.
-func (b *pacedBody) extend() {
-	bought := time.Duration(float64(b.read) / float64(b.pace.rate) * float64(time.Second))
+func (b *deadlineBody) extend() {
+	bought := time.Duration(float64(b.read) / float64(b.deadlines.rate) * float64(time.Second))
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	until := b.began.Add(b.pace.start + b.unused + bought)
+	until := b.began.Add(b.deadlines.start + b.unused + bought)
 	if !b.endBy.IsZero() && b.endBy.Before(until) {
 		until = b.endBy
 	}
@@ -107,7 +107,7 @@ func (b *pacedBody) extend() {
 }
 
 // EndBy sets a time after which reads of the body fail.
-func (b *pacedBody) EndBy(at time.Time) error {
+func (b *deadlineBody) EndBy(at time.Time) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.endBy = at

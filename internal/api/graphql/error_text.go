@@ -8,9 +8,9 @@ import (
 	gqlerrors "github.com/graph-gophers/graphql-go/errors"
 )
 
-// safeRules are the validation rules whose messages contain names of the
+// valueFreeRules are the validation rules whose messages contain names of the
 // document, but no values, so that they can be shown as hints.
-var safeRules = map[string]bool{
+var valueFreeRules = map[string]bool{
 	"FieldsOnCorrectTypeRule":       true,
 	"KnownArgumentNamesRule":        true,
 	"KnownDirectivesRule":           true,

@@ -15,7 +15,7 @@ import (
 
 // sendSlowly stages an account whose body is padded with white space, one piece
 // at a time. It returns the answer and how long it took.
-func sendSlowly(t *testing.T, r *running, length, piece int, pause time.Duration) (*http.Response, time.Duration) {
+func sendSlowly(t *testing.T, r *testServer, length, piece int, pause time.Duration) (*http.Response, time.Duration) {
 	t.Helper()
 	began := time.Now()
 	connection, err := net.Dial("tcp", strings.TrimPrefix(r.base, "http://"))
@@ -46,7 +46,7 @@ func sendSlowly(t *testing.T, r *running, length, piece int, pause time.Duration
 // A fixed read timeout used to cut off large bodies on slow connections.
 func TestALargeBodyMayTakeItsTimeWhileItKeepsComing(t *testing.T) {
 	tooltest.SkipIfShort(t)
-	r := start(t, databases["sqlite"](t), func(settings *app.Settings) {
+	r := startServer(t, databases["sqlite"](t), func(settings *app.Settings) {
 		settings.ReadTimeout, settings.WriteTimeout, settings.BodyRate = 2*time.Second, 2*time.Second, 32<<10
 	})
 	// 300 KiB at 100 KiB a second takes longer than the read timeout, and longer

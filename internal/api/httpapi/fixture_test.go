@@ -26,9 +26,9 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// house is the whole API over a real store, with two organisations that must
+// testAPI is the whole API over a real store, with two organisations that must
 // not see each other: ours is granted OURS, the other THEIRS.
-type house struct {
+type testAPI struct {
 	t      testing.TB
 	store  *sqlstore.Store
 	api    *API
@@ -43,27 +43,27 @@ type house struct {
 	hungUp     atomic.Int64 // connections that the server closed
 }
 
-func openHouse(t testing.TB, adjust ...func(*Options)) *house {
+func newTestAPI(t testing.TB, adjust ...func(*Options)) *testAPI {
 	t.Helper()
-	return houseOn(t, dbtest.SQLite(t), adjust...)
+	return newTestAPIOn(t, dbtest.SQLite(t), adjust...)
 }
 
-// opening opens a house over one of the databases.
-type opening func(adjust ...func(*Options)) *house
+// openFunc opens a house over one of the databases.
+type openFunc func(adjust ...func(*Options)) *testAPI
 
 // onBoth runs a test on both databases: how callers affect each other must not
 // depend on the database.
-func onBoth(t *testing.T, test func(t *testing.T, open opening)) {
+func onBoth(t *testing.T, test func(t *testing.T, open openFunc)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
-		test(t, func(adjust ...func(*Options)) *house { return openHouse(t, adjust...) })
+		test(t, func(adjust ...func(*Options)) *testAPI { return newTestAPI(t, adjust...) })
 	})
 	t.Run("postgres", func(t *testing.T) {
-		test(t, func(adjust ...func(*Options)) *house { return houseOn(t, dbtest.Postgres(t), adjust...) })
+		test(t, func(adjust ...func(*Options)) *testAPI { return newTestAPIOn(t, dbtest.Postgres(t), adjust...) })
 	})
 }
 
-func houseOn(t testing.TB, address string, adjust ...func(*Options)) *house {
+func newTestAPIOn(t testing.TB, address string, adjust ...func(*Options)) *testAPI {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), address, sqlstore.Options{ApplySchema: true})
 	if err != nil {
@@ -71,14 +71,14 @@ func houseOn(t testing.TB, address string, adjust ...func(*Options)) *house {
 	}
 	closeOnce := sync.OnceValue(store.Close)
 	t.Cleanup(func() { _ = closeOnce() })
-	h := &house{closeStore: closeOnce, t: t, store: store, log: &journal{}, keys: map[string]string{}, tokens: map[string]string{}}
+	h := &testAPI{closeStore: closeOnce, t: t, store: store, log: &journal{}, keys: map[string]string{}, tokens: map[string]string{}}
 	h.issuer = auth.NewIssuer(store, auth.Options{})
-	h.furnish()
+	h.addTestData()
 
 	metrics := NewMetrics("test")
-	desk := intake.New(store, intake.Options{Verifier: payvendor.New(payvendor.Options{Tries: 1})})
+	service := intake.New(store, intake.Options{Verifier: payvendor.New(payvendor.Options{Tries: 1})})
 	options := Options{
-		Answers: answer.New(desk, runservice.New(store, desk, runservice.Options{}), metrics.Count).WithBaseURL("https://landfall.example.com"), Metrics: metrics, Authenticator: auth.NewAuthenticator(store, nil),
+		Answers: answer.New(service, runservice.New(store, service, runservice.Options{}), metrics.Count).WithBaseURL("https://landfall.example.com"), Metrics: metrics, Authenticator: auth.NewAuthenticator(store, nil),
 		Token:  graphql.New(h.issuer, graphql.Options{Log: h.log.logger()}),
 		Logger: h.log.logger(), Ready: store.Ping,
 	}
@@ -98,7 +98,7 @@ func houseOn(t testing.TB, address string, adjust ...func(*Options)) *house {
 	return h
 }
 
-func (h *house) furnish() {
+func (h *testAPI) addTestData() {
 	h.t.Helper()
 	ctx := h.t.Context()
 	err := h.store.Update(ctx, func(tx landfall.Tx) error {
@@ -125,7 +125,7 @@ func (h *house) furnish() {
 }
 
 // addKey creates a key and a token for it, both stored under a name.
-func (h *house) addKey(name, organisation string, role landfall.Role) string {
+func (h *testAPI) addKey(name, organisation string, role landfall.Role) string {
 	h.t.Helper()
 	ctx := h.t.Context()
 	key, secret := auth.NewKey(organisation, role, time.Time{})
@@ -162,7 +162,7 @@ func (a reply) code() string {
 }
 
 // call sends one request with the token of a name; "" sends no token.
-func (h *house) call(who, method, path, body string, adjust ...func(*http.Request)) reply {
+func (h *testAPI) call(who, method, path, body string, adjust ...func(*http.Request)) reply {
 	h.t.Helper()
 	request, err := http.NewRequestWithContext(h.t.Context(), method, h.server.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -214,15 +214,15 @@ func creation(supplier, external string) string {
 	return string(body)
 }
 
-// posting returns the body that adds something to an account of OURS.
-func posting(external, rest string) string {
+// postingJSON returns the body that adds something to an account of OURS.
+func postingJSON(external, rest string) string {
 	return `{"import_supplier":"OURS","external_account_number":"` + external + `",` + rest + `}`
 }
 
 // create stages and creates an account.
-func (h *house) create(who, supplier, external string) {
+func (h *testAPI) create(who, supplier, external string) {
 	h.t.Helper()
-	if got := h.call(who, "POST", stagePath, account(supplier, external)); got.status != 201 {
+	if got := h.call(who, "POST", stagePath, accountJSON(supplier, external)); got.status != 201 {
 		h.t.Fatalf("staging %s: %d %s", external, got.status, got.body)
 	}
 	if got := h.call(who, "POST", processPath, creation(supplier, external)); got.status != 201 {
@@ -230,7 +230,7 @@ func (h *house) create(who, supplier, external string) {
 	}
 }
 
-func account(supplier, external string) string {
+func accountJSON(supplier, external string) string {
 	body, _ := json.Marshal(map[string]any{
 		"import_supplier": supplier, "external_account_number": external, "customers": []any{map[string]any{}},
 	})
@@ -260,7 +260,7 @@ func (j *journal) logger() *slog.Logger {
 }
 
 // callJSON posts a body with the content type of JSON, even if it is empty.
-func (h *house) callJSON(who, path, body string) reply {
+func (h *testAPI) callJSON(who, path, body string) reply {
 	h.t.Helper()
 	return h.call(who, http.MethodPost, path, body, func(r *http.Request) { r.Header.Set("Content-Type", "application/json") })
 }

@@ -43,8 +43,8 @@ func remedyFor(given answer.Answer) remedy {
 	return tell
 }
 
-// told returns the reason in an answer.
-func told(given answer.Answer) *landfall.Error {
+// errorOf returns the reason in an answer.
+func errorOf(given answer.Answer) *landfall.Error {
 	if known, is := errors.AsType[*landfall.Error](given.Cause); is {
 		return known
 	}
@@ -63,13 +63,13 @@ var errClientGone = &landfall.Error{
 }
 
 const (
-	// awayPatience is how long a request waits for the database while none of its
+	// unavailableTimeout is how long a request waits for the database while none of its
 	// lines is completed. Overload alone does not end a request, because it
 	// passes.
-	awayPatience = limits.BulkDatabaseWait
-	// fullPatience is how long a request waits while too many accounts are being
+	unavailableTimeout = limits.BulkDatabaseWait
+	// quotaTimeout is how long a request waits while too many accounts are being
 	// created at once.
-	fullPatience = limits.BulkQuotaWait
+	quotaTimeout = limits.BulkQuotaWait
 )
 
 // The pauses before a line is tried again.
@@ -89,16 +89,16 @@ func (b *backoff) pause(t *stream, given answer.Answer) *landfall.Error {
 	if b.since.IsZero() {
 		b.since, b.next = time.Now(), firstPause
 	}
-	patience := fullPatience
+	timeout := quotaTimeout
 	if given.Status == http.StatusServiceUnavailable {
-		patience = awayPatience
+		timeout = unavailableTimeout
 	}
 	since := b.since
 	if last := time.UnixMicro(t.lastDone.Load()); last.After(since) {
 		since = last // other lines are completed, so this one will be too
 	}
-	if time.Since(since) > patience {
-		return told(given)
+	if time.Since(since) > timeout {
+		return errorOf(given)
 	}
 	time.Sleep(b.next/2 + rand.N(b.next)) //nolint:gosec // only to come at another time than the others
 	b.next = min(2*b.next, longestPause)
