@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -54,7 +55,7 @@ func rekeyCommand() *cobra.Command {
 				return err
 			}
 			if err := sqlstore.Wipe(command.Context(), settings.Database); err != nil {
-				return err
+				return errors.Join(errors.New("everything is encrypted, but unencrypted data may remain in the database files"), err)
 			}
 		}
 		dropped := "No other key is needed any more."

@@ -3,7 +3,9 @@ package engine
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -28,7 +30,11 @@ func Wipe(ctx context.Context, name Name, tables ...string) error {
 		return postgresDialect.wrap(err)
 	}
 	defer func() { _ = connection.Close(context.WithoutCancel(ctx)) }() // the work is done
-	if err := waitForReaders(ctx, connection); err != nil {
+	var now string
+	if err := connection.QueryRow(ctx, `SELECT pg_current_xact_id()::xid::text`).Scan(&now); err != nil {
+		return postgresDialect.wrap(err)
+	}
+	if err := waitForReaders(ctx, connection, now); err != nil {
 		return err
 	}
 	for _, table := range tables {
@@ -36,38 +42,75 @@ func Wipe(ctx context.Context, name Name, tables ...string) error {
 			return fmt.Errorf("table %s: %w", table, postgresDialect.wrap(err))
 		}
 	}
-	return nil
+	// A standby may have reported an old reader in the meantime.
+	blockers, err := findBlockers(ctx, connection, now)
+	if err == nil && len(blockers) > 0 {
+		err = errStillSeen(blockers)
+	}
+	return err
 }
 
 // maxReaderWait is how long Wipe waits for older readers.
 const maxReaderWait = 30 * time.Second
 
-// waitForReaders waits until no transaction can still see deleted rows, because
-// those would be copied into the new files.
-func waitForReaders(ctx context.Context, connection *pgx.Conn) error {
-	var current string
-	if err := connection.QueryRow(ctx, `SELECT pg_current_xact_id()::xid::text`).Scan(&current); err != nil {
-		return postgresDialect.wrap(err)
-	}
+// maxBlockers is how many of them an error names.
+const maxBlockers = 5
+
+// waitForReaders waits until nobody on the server can see rows that were deleted
+// before a transaction id: such rows would be copied into the new files.
+func waitForReaders(ctx context.Context, connection *pgx.Conn, before string) error {
+	var blockers []string
 	for end := time.Now().Add(maxReaderWait); ; {
-		var seen bool
-		if err := connection.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_stat_activity
-			WHERE datname = current_database() AND pid <> pg_backend_pid() AND
-				greatest(age(backend_xmin), age(backend_xid)) > age(CAST($1::text AS xid)))`, current).Scan(&seen); err != nil {
-			return postgresDialect.wrap(err)
+		found, err := findBlockers(ctx, connection, before)
+		switch {
+		case err != nil && ctx.Err() != nil && len(blockers) > 0: // interrupted while it asked again
+			return errors.Join(errStillSeen(blockers), ctx.Err())
+		case err != nil || len(found) == 0:
+			return err
 		}
-		if !seen {
-			return nil
-		}
-		if time.Now().After(end) {
-			return fmt.Errorf("other transactions still see deleted rows; try again when they have ended: %w", ErrUnavailable)
+		if blockers = found; time.Now().After(end) {
+			return errStillSeen(blockers)
 		}
 		select {
 		case <-time.After(limits.LockFilePoll):
 		case <-ctx.Done():
-			return ctx.Err()
+			return errors.Join(errStillSeen(blockers), ctx.Err())
 		}
 	}
+}
+
+// errStillSeen says what keeps deleted rows in the files, so that someone can end
+// it.
+func errStillSeen(blockers []string) error {
+	rest := ""
+	if more := len(blockers) - maxBlockers; more > 0 {
+		blockers, rest = blockers[:maxBlockers], fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Errorf("deleted rows are still visible to %s%s: end these and try again: %w", strings.Join(blockers, "; "), rest, ErrUnavailable)
+}
+
+// findBlockers names everything on the server that can still see rows deleted
+// before a transaction id. A transaction of any database counts, because each
+// snapshot in ours is as old as the oldest running transaction of the whole
+// server. Prepared transactions, replication slots and standbys that report their
+// readers are in no list of connections.
+func findBlockers(ctx context.Context, connection *pgx.Conn, before string) ([]string, error) {
+	rows, err := connection.Query(ctx, `
+		SELECT 'a transaction in database ' || coalesce(a.datname, '-') || ' (process ' || a.pid || ', user ' || coalesce(a.usename, '-') ||
+			', application ' || coalesce(nullif(a.application_name, ''), '-') || ', open since ' || coalesce(to_char(a.xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), '-') || ' UTC)'
+		FROM pg_stat_activity a WHERE a.pid <> pg_backend_pid() AND a.backend_type <> 'walsender' AND
+			greatest(age(a.backend_xmin), age(a.backend_xid)) > age(CAST($1::text AS xid))
+		UNION ALL SELECT 'prepared transaction ' || p.gid || ' in database ' || p.database || ' (of ' || to_char(p.prepared AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC)'
+		FROM pg_prepared_xacts p WHERE age(p.transaction) > age(CAST($1::text AS xid))
+		UNION ALL SELECT 'a reader on standby ' || coalesce(nullif(r.application_name, ''), '-') || ' (hot_standby_feedback)'
+		FROM pg_stat_replication r WHERE age(r.backend_xmin) > age(CAST($1::text AS xid))
+		UNION ALL SELECT 'replication slot ' || s.slot_name
+		FROM pg_replication_slots s WHERE age(s.xmin) > age(CAST($1::text AS xid))`, before)
+	if err != nil {
+		return nil, postgresDialect.wrap(err)
+	}
+	blockers, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return blockers, postgresDialect.wrap(err)
 }
 
 func wipeFile(ctx context.Context, file sqliteFile) error {

@@ -10,6 +10,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/pgtest"
 )
 
 // TestAWipeWaitsForWhoeverStillReads keeps a reader open that began before the
@@ -77,5 +78,93 @@ func stillReading(t *testing.T, url string) (leave func()) {
 		if err := reader.Rollback(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestAWipeSeesTransactionsOfOtherDatabases holds transactions open in another
+// database of the same PostgreSQL server. Rows that were erased since stay in the
+// new files then, so the wipe must not report success, and must say what to end.
+func TestAWipeSeesTransactionsOfOtherDatabases(t *testing.T) {
+	t.Parallel()
+	// Prepared transactions are off by default.
+	cluster, err := pgtest.Start("max_prepared_transactions=4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cluster.Stop() })
+	const word = "Kanarienvogel"
+	const database = "neighbour"
+	url, other := cluster.URL, strings.Replace(cluster.URL, "/postgres?", "/"+database+"?", 1)
+	store := open(t, url)
+	canaryAccount(t, store, word)
+	force(t, store, `CHECKPOINT`)
+	admin, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close()
+	if _, err := admin.ExecContext(t.Context(), `CREATE DATABASE `+database); err != nil {
+		t.Fatal(err)
+	}
+	neighbour, err := sql.Open("pgx", other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer neighbour.Close()
+	run := func(text string) {
+		t.Helper()
+		if _, err := neighbour.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(`CREATE TABLE work (id bigint)`)
+	writing, err := neighbour.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := writing.ExecContext(t.Context(), `INSERT INTO work VALUES (1)`); err != nil {
+		t.Fatal(err)
+	}
+	prepared, err := neighbour.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer prepared.Close()
+	for _, text := range []string{`BEGIN`, `INSERT INTO work VALUES (2)`, `PREPARE TRANSACTION 'half done'`} {
+		if _, err := prepared.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.Update(t.Context(), func(tx landfall.Tx) error {
+		_, err := tx.Erase(t.Context(), whereClaimed)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		want, absent string
+		then         func() error
+	}{
+		{"a transaction in database " + database, "", writing.Rollback},
+		{"prepared transaction half done in database " + database, "a transaction in", func() error {
+			_, err := neighbour.ExecContext(t.Context(), `ROLLBACK PREPARED 'half done'`)
+			return err
+		}},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		err := sqlstore.Wipe(ctx, url)
+		cancel()
+		if err == nil || !strings.Contains(err.Error(), step.want) || step.absent != "" && strings.Contains(err.Error(), step.absent) {
+			t.Errorf("the wipe says %v, and %d tables still contain the word; want it to name %q", err, tablesWith(t, store, word), step.want)
+		}
+		if err := step.then(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sqlstore.Wipe(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	if left := tablesWith(t, store, word); left > 0 {
+		t.Errorf("the word is still in the files of %d tables", left)
 	}
 }
