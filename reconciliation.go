@@ -3,6 +3,7 @@ package landfall
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -215,6 +216,16 @@ type SignOff struct {
 	PageHash   [32]byte
 }
 
+// SignOffAction is the action of the audit entry that CreateSignOff needs beside
+// it, in the same transaction. Its subject is the supplier.
+const SignOffAction = "reconciliation.sign_off"
+
+// SignOffDetail returns the detail of that entry. A signed reconciliation that is
+// read is compared with it.
+func SignOffDetail(id int64, report, page [32]byte) string {
+	return fmt.Sprintf("report %d: JSON sha256 %x, HTML sha256 %x", id, report, page)
+}
+
 // ReconciliationReader reads control totals and sign-offs.
 type ReconciliationReader interface {
 	// ControlTotals returns the newest of a supplier, or ErrNotFound.
@@ -225,7 +236,7 @@ type ReconciliationReader interface {
 	// without the documents.
 	SignOffs(ctx context.Context, supplier string) ([]SignOff, error)
 	// SignOff returns one with its documents, or ErrNotFound. Documents that differ
-	// from the ones that were signed are an error.
+	// from what the audit says was signed are an error.
 	SignOff(ctx context.Context, id int64) (SignOff, error)
 	// SignedOffAt returns when each supplier was last signed off; suppliers that
 	// never were are left out.
@@ -238,6 +249,7 @@ type ReconciliationWriter interface {
 	// SetControlTotals stores new totals, which count from now on, or returns
 	// ErrNotFound when there is no such supplier. It sets SetAt.
 	SetControlTotals(ctx context.Context, supplier string, totals ControlTotals) (ControlTotals, error)
-	// CreateSignOff stores a signed reconciliation and returns its number.
+	// CreateSignOff stores a signed reconciliation and returns its number. The
+	// caller appends the audit entry that vouches for it, see SignOffDetail.
 	CreateSignOff(ctx context.Context, signed SignOff) (int64, error)
 }

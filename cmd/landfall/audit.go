@@ -166,6 +166,7 @@ func auditVerify() *cobra.Command {
 		data := map[string]any{
 			"entries": verdict.Chain.Position, "unsealed": verdict.Unchained, "checkpoints": verdict.Checkpoints,
 			"chain": verdict.Chain.Name, "hash": verdict.Chain.Hash.String(), "holds": verdict.Problem == "",
+			"end_proven": verdict.Problem == "" && verdict.Checkpoints > 0,
 		}
 		if verdict.Checkpoints > 0 {
 			data["last_checkpoint_at"], data["last_checkpoint_place"] = verdict.Last.At, verdict.Last.Position
@@ -206,7 +207,14 @@ func printVerdict(out io.Writer, verdict audit.Result) {
 	if verdict.Problem == "" {
 		fmt.Fprintln(out, "No problems found.")
 	}
+	if verdict.Checkpoints == 0 {
+		fmt.Fprintln(out, noCheckpoint)
+	}
 }
+
+// noCheckpoint says what a chain cannot prove by itself, and what to do about it.
+const noCheckpoint = "The end of the chain is not proven: no checkpoint was given. Entries that were cut off at the end, and a chain that\n" +
+	"was rewritten as a whole, are found only by comparison with checkpoints kept elsewhere: use --checkpoints FILE and see docs/audit.md."
 
 // readEvidence reads the checkpoints and the public key from files.
 func readEvidence(files []string, public string) (evidence audit.Evidence, err error) {

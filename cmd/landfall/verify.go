@@ -42,6 +42,7 @@ func verifyCommand() *cobra.Command {
 		}
 		if !asJSON {
 			fmt.Fprintf(out, "Checked %d accounts; no problems found.\n", processes)
+			fmt.Fprintln(out, "The end of the audit is not proven: compare it with checkpoints, using 'landfall audit verify --checkpoints FILE'.")
 		}
 		return nil
 	})

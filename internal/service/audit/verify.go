@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"landfall"
 )
@@ -20,6 +21,8 @@ type Result struct {
 	// Last is the last of them. Only the database vouches for later entries; a
 	// truncated checkpoint file shows in this way.
 	Last Checkpoint
+	// Backdated is how many entries are much older than the one before them.
+	Backdated int
 	// Problem is the first problem; "": none.
 	Problem  string
 	Position int64 // of the problem
@@ -31,6 +34,10 @@ type Evidence struct {
 	Checkpoints []Checkpoint
 	Public      ed25519.PublicKey // nil: signatures are not checked
 }
+
+// maxStepBack is how much older than the entry before it an entry may be.
+// Transactions get their ids and their times in different order.
+const maxStepBack = 5 * time.Minute
 
 // pageSize is how many entries are read in one transaction.
 const pageSize = 500
@@ -60,6 +67,9 @@ type verification struct {
 	checkpoints map[int64]Checkpoint
 	hash        landfall.AuditHash
 	position    int64 // position of the last checked entry
+	last        time.Time
+	backdated   landfall.AuditLink // the first one
+	step        time.Duration      // how much older it is
 }
 
 // report keeps the first problem; later ones follow from it.
@@ -117,7 +127,14 @@ func (w *verification) checkEntry(ctx context.Context, link landfall.AuditLink) 
 	if link.Position != w.position+1 {
 		return w.explainPosition(ctx, link)
 	}
-	w.position = link.Position
+	// The chain proves the order of entries, not their times. Someone who can
+	// write to the database can add an entry with any time and have it chained.
+	if step := w.last.Sub(link.At); w.position > 0 && step > maxStepBack {
+		if w.Backdated++; w.Backdated == 1 {
+			w.backdated, w.step = link, step
+		}
+	}
+	w.position, w.last = link.Position, link.At
 	w.hash = link.HashAfter(w.hash)
 	if w.hash != link.Hash {
 		w.report(w.position, link.ID, "entry %d at place %d was altered", link.ID, w.position)
@@ -190,6 +207,11 @@ func (w *verification) checkEnd(ctx context.Context) error {
 			w.report(w.position+1, 0, "the chain was cut off behind place %d, or an earlier state of the database was restored: "+
 				"the checkpoint of %s says place %d", w.position, w.checkpoints[place].At, place)
 		}
+	}
+	// Last, because the database's clock may have been set back.
+	if one := w.backdated; w.Backdated > 0 {
+		w.report(one.Position, one.ID, "entry %d at place %d is dated %s, %s before the entry in front of it: it was backdated, or the database's clock was set back",
+			one.ID, one.Position, one.At.UTC().Format(time.RFC3339), w.step.Round(time.Second))
 	}
 	return nil
 }

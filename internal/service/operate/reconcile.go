@@ -113,7 +113,7 @@ func (o *Operator) SignOff(ctx context.Context, code string, reasons map[string]
 		return landfall.SignOff{}, err
 	}
 	var signed landfall.SignOff
-	err = o.change(ctx, "reconciliation.sign_off", code, func(tx landfall.Tx) (string, error) {
+	err = o.change(ctx, landfall.SignOffAction, code, func(tx landfall.Tx) (string, error) {
 		// Lock the supplier, so that its totals do not change and nobody else
 		// signs at the same time.
 		if _, err := tx.Supplier(ctx, code); err != nil {
@@ -144,11 +144,10 @@ func (o *Operator) SignOff(ctx context.Context, code string, reasons map[string]
 		}
 		// Write both hashes to the audit as well, so that a report altered later
 		// contradicts it.
-		report, page := hex.EncodeToString(signed.ReportHash[:]), hex.EncodeToString(signed.PageHash[:])
-		return fmt.Sprintf("report %d: JSON sha256 %s, HTML sha256 %s", signed.ID, report, page),
+		return landfall.SignOffDetail(signed.ID, signed.ReportHash, signed.PageHash),
 			tx.AppendEvent(ctx, landfall.Event{
 				Type: landfall.EventSignedOff, Key: landfall.Key{Supplier: code},
-				Details: map[string]string{"report": strconv.FormatInt(signed.ID, 10), "sha256": report},
+				Details: map[string]string{"report": strconv.FormatInt(signed.ID, 10), "sha256": hex.EncodeToString(signed.ReportHash[:])},
 			})
 	})
 	return signed, err

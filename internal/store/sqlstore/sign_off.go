@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 
 	"landfall"
 )
@@ -46,8 +47,43 @@ func (v *view) SignOff(ctx context.Context, id int64) (landfall.SignOff, error) 
 	found, err := collect(ctx, v.txSession, readSignOff, signOffs+`g.report, g.page FROM sign_off g
 		JOIN supplier s ON s.id = g.supplier_id WHERE g.id = $1`, id)
 	signed, err := firstOf(found, err, landfall.ErrNotFound)
-	if err == nil && (sha256.Sum256(signed.Report) != signed.ReportHash || sha256.Sum256(signed.Page) != signed.PageHash) {
+	if err != nil {
+		return signed, err
+	}
+	if sha256.Sum256(signed.Report) != signed.ReportHash || sha256.Sum256(signed.Page) != signed.PageHash {
 		return landfall.SignOff{}, errBroken
 	}
-	return signed, err
+	if err := v.checkSignOff(ctx, &signed); err != nil {
+		return landfall.SignOff{}, err
+	}
+	return signed, nil
+}
+
+// checkSignOff compares a signed reconciliation with the audit: whoever changes
+// its row can change the hashes in that row as well. The entry must be the one
+// that was chained. Only a checkpoint reveals a whole chain that was rewritten.
+func (v *view) checkSignOff(ctx context.Context, signed *landfall.SignOff) error {
+	type evidence struct {
+		landfall.AuditLink
+		before  landfall.AuditHash
+		through int64
+	}
+	found, err := collect(ctx, v.txSession, func(scan scanner, one *evidence) error {
+		return scan(append(auditInto(&one.AuditEntry), &one.Position, hashInto{&one.Hash}, hashInto{&one.before}, &one.through)...)
+	}, auditEntry+`, coalesce(l.position, 0), coalesce(l.hash, ''), coalesce(b.hash, ''), c.through
+		FROM audit a CROSS JOIN audit_chain c LEFT JOIN audit_link l ON l.entry = a.id LEFT JOIN audit_link b ON b.position = l.position - 1
+		WHERE a.subject = $1 AND a.subject <> '' AND a.action = $2 AND a.detail = $3`,
+		signed.Supplier, landfall.SignOffAction, landfall.SignOffDetail(signed.ID, signed.ReportHash, signed.PageHash))
+	if err != nil {
+		return err
+	}
+	for _, one := range found {
+		if chained := one.Position > 0; !chained && one.ID > one.through || chained && one.HashAfter(one.before) == one.Hash {
+			return nil
+		}
+	}
+	if len(found) > 0 {
+		return fmt.Errorf("%w: the entry of the audit that has its hashes was altered", errBroken)
+	}
+	return fmt.Errorf("%w: the audit has no entry with its hashes", errBroken)
 }

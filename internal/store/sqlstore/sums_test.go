@@ -2,11 +2,13 @@ package sqlstore_test
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"landfall"
+	"landfall/internal/store/sqlstore"
 )
 
 // TestInspectionFindsWrongSums damages the sums of a supplier and the rows they
@@ -44,20 +46,13 @@ func TestSealedReportsCannotBeChanged(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store, _ := created(t, url)
 		ctx := t.Context()
-		var id int64
-		err := store.Update(ctx, func(tx landfall.Tx) (err error) {
-			id, err = tx.CreateSignOff(ctx, landfall.SignOff{Supplier: whereClaimed.Supplier, Actor: "operator:ada", Report: []byte("{}"), Page: []byte("<p>")})
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := signOff(t, store, "{}")
 		for _, change := range []string{`UPDATE sign_off SET report = '[]'`, `DELETE FROM sign_off`} {
 			if err := store.Force(ctx, change); err == nil {
 				t.Errorf("%s was done", change)
 			}
 		}
-		err = store.View(ctx, func(view landfall.View) error {
+		err := store.View(ctx, func(view landfall.View) error {
 			kept, err := view.SignOff(ctx, id)
 			if want := sha256.Sum256([]byte("{}")); string(kept.Report) != "{}" || string(kept.Page) != "<p>" || kept.ReportHash != want {
 				t.Errorf("kept %+v", kept)
@@ -77,4 +72,63 @@ func TestSealedReportsCannotBeChanged(t *testing.T) {
 			t.Errorf("found %v", found)
 		}
 	})
+}
+
+// TestReportChangedTogetherWithItsHashIsFound changes a signed report and the
+// hashes in its row, as someone who controls the database could. The audit still
+// has the hashes of the report that was signed.
+func TestReportChangedTogetherWithItsHashIsFound(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store, _ := created(t, url)
+		id := signOff(t, store, "{}")
+		drop := `DROP TRIGGER sign_off_no_update`
+		if strings.HasPrefix(url, "postgres") {
+			drop += ` ON sign_off`
+		}
+		force(t, store, drop)
+		show := func() error {
+			return store.View(t.Context(), func(view landfall.View) error {
+				_, err := view.SignOff(t.Context(), id)
+				return err
+			})
+		}
+		if err := show(); err != nil {
+			t.Fatal(err)
+		}
+		forged := sha256.Sum256([]byte("[]"))
+		if err := store.Force(t.Context(), `UPDATE sign_off SET report = '[]', report_hash = $1`, forged[:]); err != nil {
+			t.Fatal(err)
+		}
+		if err := show(); err == nil || !strings.Contains(err.Error(), "not the one that was sealed") {
+			t.Errorf("the forged report is shown: %v", err)
+		}
+		if found, _ := inspect(t, store); len(found) != 1 || !strings.Contains(found[0], "is not the one that was sealed") {
+			t.Errorf("found %v", found)
+		}
+		// The entry of the audit is changed to match, after it was chained.
+		if _, _, err := store.ChainAudit(t.Context(), landfall.Watermark{}); err != nil {
+			t.Fatal(err)
+		}
+		genuine := sha256.Sum256([]byte("{}"))
+		force(t, store, fmt.Sprintf(`UPDATE audit SET detail = replace(detail, '%x', '%x')`, genuine, forged))
+		if err := show(); err == nil || !strings.Contains(err.Error(), "audit") {
+			t.Errorf("the forged report is shown: %v", err)
+		}
+	})
+}
+
+// signOff signs a report as the operator does.
+func signOff(t *testing.T, store *sqlstore.Store, report string) (id int64) {
+	t.Helper()
+	signed := landfall.SignOff{Supplier: whereClaimed.Supplier, Actor: "operator:ada", Report: []byte(report), Page: []byte("<p>")}
+	if err := store.Update(t.Context(), func(tx landfall.Tx) (err error) {
+		if id, err = tx.CreateSignOff(t.Context(), signed); err != nil {
+			return err
+		}
+		return tx.AppendAudit(t.Context(), landfall.AuditEntry{Actor: signed.Actor, Action: landfall.SignOffAction, Subject: signed.Supplier,
+			Detail: landfall.SignOffDetail(id, sha256.Sum256(signed.Report), sha256.Sum256(signed.Page))})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return id
 }

@@ -234,3 +234,39 @@ func (f *forger) evidence() (evidence audit.Evidence) {
 	}
 	return evidence
 }
+
+// TestBackdatedEntryIsNamed adds an entry that claims to be a year old before it
+// is chained, so that the chain itself is intact.
+func TestBackdatedEntryIsNamed(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, url string) {
+		store := open(t, url)
+		add := func() {
+			t.Helper()
+			if err := store.Update(t.Context(), func(tx landfall.Tx) error {
+				return tx.AppendAudit(t.Context(), landfall.AuditEntry{Actor: "operator:ada", Action: "supplier.set", Subject: "ACME"})
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		check := func(want string) {
+			t.Helper()
+			if _, _, err := store.ChainAudit(t.Context(), landfall.Watermark{}); err != nil {
+				t.Fatal(err)
+			}
+			verdict, err := audit.Verify(t.Context(), store, audit.Evidence{})
+			if err != nil || (want == "") != (verdict.Problem == "") || !strings.Contains(verdict.Problem, want) {
+				t.Errorf("%+v, %v; want %q", verdict, err, want)
+			}
+		}
+		add()
+		add()
+		// Transactions that take a minute may write their entries out of order.
+		force(t, store, `UPDATE audit SET at = at - 60000000 WHERE id = (SELECT max(id) FROM audit)`)
+		check("")
+		add()
+		force(t, store, `UPDATE audit SET at = at - 31536000000000 WHERE id = (SELECT max(id) FROM audit)`)
+		add()
+		check("entry 3 at place 3 is dated")
+	})
+}

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"testing"
 
@@ -149,7 +150,11 @@ var reconciliations = []promiseCheck{
 			update(t, store, func(tx landfall.Tx) error {
 				id, err := tx.CreateSignOff(t.Context(), landfall.SignOff{Supplier: supplierCode, Actor: somebody, Report: []byte(text), Page: []byte("<p>" + text)})
 				ids = append(ids, id)
-				return err
+				if err != nil {
+					return err
+				}
+				return tx.AppendAudit(t.Context(), landfall.AuditEntry{Action: landfall.SignOffAction, Subject: supplierCode,
+					Detail: landfall.SignOffDetail(id, sha256.Sum256([]byte(text)), sha256.Sum256([]byte("<p>"+text)))})
 			})
 		}
 		inView(t, store, func(view landfall.View) error {
