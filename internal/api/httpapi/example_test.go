@@ -60,7 +60,7 @@ func shownExamples(t *testing.T) map[string]string {
 	return shown
 }
 
-// openDemo returns a house with the demo data that the examples use.
+// openDemo returns an API with the demo data that the examples use.
 func openDemo(t *testing.T) *testAPI {
 	t.Helper()
 	h := newTestAPI(t)

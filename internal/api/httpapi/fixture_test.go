@@ -48,7 +48,7 @@ func newTestAPI(t testing.TB, adjust ...func(*Options)) *testAPI {
 	return newTestAPIOn(t, dbtest.SQLite(t), adjust...)
 }
 
-// openFunc opens a house over one of the databases.
+// openFunc opens an API over one of the databases.
 type openFunc func(adjust ...func(*Options)) *testAPI
 
 // onBoth runs a test on both databases: how callers affect each other must not
