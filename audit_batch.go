@@ -57,15 +57,15 @@ func (a *AuditBatch) Add(by Author, action string, key Key, detail string) {
 // String returns the batch as it is stored.
 func (a *AuditBatch) String() string { return string(a.text) }
 
-// Tabs, line ends and backslashes in fields are escaped.
+// Tabs, line ends and backslashes in escapeFields are escaped.
 var (
-	fields   = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`)
-	unfields = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n")
+	escapeFields   = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`)
+	unescapeFields = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n")
 )
 
 func appendField(text []byte, field string) []byte {
 	if strings.ContainsAny(field, "\\\t\n") {
-		field = fields.Replace(field)
+		field = escapeFields.Replace(field)
 	}
 	return append(text, field...)
 }
@@ -82,7 +82,7 @@ func (e AuditEntry) Expand() []AuditEntry {
 	for line := range strings.Lines(e.Batch) {
 		parts := strings.Split(strings.TrimSuffix(line[1:], "\n"), "\t")
 		for i := range parts {
-			parts[i] = unfields.Replace(parts[i])
+			parts[i] = unescapeFields.Replace(parts[i])
 		}
 		switch {
 		case line[0] == '=' && len(parts) == 5:

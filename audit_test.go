@@ -8,7 +8,7 @@ import (
 	"landfall"
 )
 
-func TestActsComeBackAsTheyWereDone(t *testing.T) {
+func TestAuditBatchRoundTrip(t *testing.T) {
 	var acts landfall.AuditBatch
 	var want []landfall.AuditEntry
 	add := func(by landfall.Author, action string, key landfall.Key, detail string) {

@@ -8,7 +8,7 @@ import (
 )
 
 // Two decisions were once merged on the same day with the same number.
-func TestEveryDecisionHasANumberOfItsOwn(t *testing.T) {
+func TestDecisionNumbersAreUnique(t *testing.T) {
 	pages, err := os.ReadDir("docs/adr")
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +25,7 @@ func TestEveryDecisionHasANumberOfItsOwn(t *testing.T) {
 }
 
 // Two schema steps once had the same number, and no database could be opened.
-func TestEveryStepHasANumberOfItsOwn(t *testing.T) {
+func TestRepairStepNumbersAreUnique(t *testing.T) {
 	for _, folder := range []string{"internal/store/sqlstore/schema/sqlite", "internal/store/sqlstore/schema/postgres"} {
 		steps, err := os.ReadDir(folder)
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 	"landfall"
 )
 
-func TestAccountNumbersTellTypingMistakes(t *testing.T) {
+func TestAccountNumbersDetectTypingErrors(t *testing.T) {
 	for range 200 {
 		number, err := landfall.NewAccountNumber(rand.Reader)
 		if err != nil || !landfall.ValidAccountNumber(number) || len(number) != 10 {

@@ -51,9 +51,9 @@ type FailureTally struct {
 // new combination of mistakes are counted, but no repair includes them. A
 // repair of more than mostRepairs groups would be too long to be useful.
 const (
-	mostGroups  = 5_000
-	mostSets    = 20_000
-	mostRepairs = 50
+	maxGroups  = 5_000
+	maxSets    = 20_000
+	maxRepairs = 50
 )
 
 // Add counts the failure of one account.
@@ -71,7 +71,7 @@ func (t *FailureTally) Add(failure Failure) {
 	var set []rune
 	for _, place := range places {
 		number, known := t.index[place]
-		if !known && len(t.groups) >= mostGroups {
+		if !known && len(t.groups) >= maxGroups {
 			place.Attr = "*"
 			number, known = t.index[place]
 		}
@@ -92,7 +92,7 @@ func (t *FailureTally) Add(failure Failure) {
 	}
 	t.accounts++
 	slices.Sort(set)
-	if _, known := t.sets[string(set)]; known || len(t.sets) < mostSets {
+	if _, known := t.sets[string(set)]; known || len(t.sets) < maxSets {
 		t.sets[string(set)]++
 	}
 }
@@ -128,7 +128,7 @@ func (t *FailureTally) repair(wanted int) Repair {
 	} else {
 		for freed := 0; freed < wanted; {
 			best := t.bestStep(chosen)
-			if best == "" || len(chosen) > mostRepairs {
+			if best == "" || len(chosen) > maxRepairs {
 				return Repair{}
 			}
 			for _, number := range best {

@@ -50,9 +50,9 @@ func TestRepairsAreTheShortest(t *testing.T) {
 	}
 }
 
-// TestAStepIsToldOnce has one mistake behind everything: three lines that say
+// TestStepIsReportedOnce has one mistake behind everything: three lines that say
 // the same would be noise.
-func TestAStepIsToldOnce(t *testing.T) {
+func TestStepIsReportedOnce(t *testing.T) {
 	for accounts, want := range map[string]string{
 		"a": "[95]", "b": "[50 95]", "c": "[80 95]",
 	} {
@@ -69,9 +69,9 @@ func TestAStepIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestInventedMistakesStayBounded checks that a caller who invents fields
+// TestRandomMistakesAreBounded checks that a caller who invents fields
 // cannot use up the memory.
-func TestInventedMistakesStayBounded(t *testing.T) {
+func TestRandomMistakesAreBounded(t *testing.T) {
 	var many landfall.FailureTally
 	for i := range 30_000 {
 		many.Add(landfall.Failure{Violations: []landfall.Violation{

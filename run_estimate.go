@@ -24,7 +24,7 @@ func (r *Run) Estimate() (Estimate, bool) {
 }
 
 const (
-	whole = 10_000
+	fullShare = 10_000
 	// zSquared is 1.959964², in ten-thousandths: 95 % of a normal distribution.
 	zSquared = 38_415
 )
@@ -34,20 +34,20 @@ const (
 func wilson(passed, tried int64) Estimate {
 	n, s, z2 := big.NewInt(tried), big.NewInt(passed), big.NewInt(zSquared)
 	times := func(a *big.Int, b int64) *big.Int { return new(big.Int).Mul(a, big.NewInt(b)) }
-	inner := times(new(big.Int).Mul(s, new(big.Int).Sub(n, s)), 4*whole)
+	inner := times(new(big.Int).Mul(s, new(big.Int).Sub(n, s)), 4*fullShare)
 	inner.Quo(inner, n).Add(inner, z2).Mul(inner, z2)
 	root := new(big.Int).Sqrt(inner)
-	middle := new(big.Int).Add(times(s, 2*whole), z2)
-	bottom := times(new(big.Int).Add(times(n, whole), z2), 2)
+	middle := new(big.Int).Add(times(s, 2*fullShare), z2)
+	bottom := times(new(big.Int).Add(times(n, fullShare), z2), 2)
 	share := func(top *big.Int) Share {
 		// Rounded to the nearest.
-		twice := new(big.Int).Add(times(top, 2*whole), bottom)
+		twice := new(big.Int).Add(times(top, 2*fullShare), bottom)
 		return Share(twice.Quo(twice, times(bottom, 2)).Int64())
 	}
 	return Estimate{
-		Share: Share((passed*2*whole + tried) / (2 * tried)),
+		Share: Share((passed*2*fullShare + tried) / (2 * tried)),
 		Low:   max(0, share(new(big.Int).Sub(middle, root))),
-		High:  min(whole, share(new(big.Int).Add(middle, root))),
+		High:  min(fullShare, share(new(big.Int).Add(middle, root))),
 	}
 }
 

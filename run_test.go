@@ -8,7 +8,7 @@ import (
 )
 
 // The expected values come from the textbook formula in floating point.
-func TestEstimateIsWilsonsInterval(t *testing.T) {
+func TestEstimateIsWilsonInterval(t *testing.T) {
 	for _, test := range []struct {
 		passed, failed int
 		want           landfall.Estimate
@@ -95,7 +95,7 @@ func TestRunStates(t *testing.T) {
 
 // A stalled run reports for how long. One that makes progress, is paused or has
 // just started does not.
-func TestRunsSayThatTheyStandStill(t *testing.T) {
+func TestStalledRunsAreReported(t *testing.T) {
 	now := time.Now()
 	ago := func(minutes int) time.Time { return now.Add(-time.Duration(minutes) * time.Minute) }
 	for name, one := range map[string]struct {

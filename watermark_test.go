@@ -7,7 +7,7 @@ import (
 	"landfall"
 )
 
-func TestWatermarksWaitForThoseWhoWrite(t *testing.T) {
+func TestWatermarkWaitsForOpenWriters(t *testing.T) {
 	var mark landfall.Watermark
 	for i, step := range []struct {
 		last     int64

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestPlainAnswersAreReadAlike compares both parsers of an answer. Anything unusual must be left to
+// TestFastAnswerParserMatchesEncodingJSON compares both parsers of an answer. Anything unusual must be left to
 // encoding/json.
-func TestPlainAnswersAreReadAlike(t *testing.T) {
+func TestFastAnswerParserMatchesEncodingJSON(t *testing.T) {
 	for text, plain := range map[string]bool{
 		`{"line":1,"status":201,"body":{"a":"}\"]{","b":[1,{"c":null}]}}`: true,
 		`{"line":1234567890,"status":400,"body":[]}`:                      true,

@@ -57,8 +57,8 @@ func refuse(w http.ResponseWriter, status int, code string) {
 	fmt.Fprintf(w, `{"code":%q,"detail":"No.","errors":[{"code":"required","attr":"customers","detail":"Needed."}]}`, code)
 }
 
-// TestATokenThatEndedIsRenewedOnce expires a token between two calls.
-func TestATokenThatEndedIsRenewedOnce(t *testing.T) {
+// TestExpiredTokenIsRenewedOnce expires a token between two calls.
+func TestExpiredTokenIsRenewedOnce(t *testing.T) {
 	s, c := newServer(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) })
 	for range 3 {
 		if _, err := c.Validate(t.Context(), `{}`); err != nil {
@@ -74,8 +74,8 @@ func TestATokenThatEndedIsRenewedOnce(t *testing.T) {
 	}
 }
 
-// TestARefusalSaysEverything checks that no part of a refusal is lost.
-func TestARefusalSaysEverything(t *testing.T) {
+// TestErrorHasAllDetails checks that no part of a refusal is lost.
+func TestErrorHasAllDetails(t *testing.T) {
 	calls := 0
 	_, c := newServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		calls++
@@ -91,9 +91,9 @@ func TestARefusalSaysEverything(t *testing.T) {
 	}
 }
 
-// TestWhatMayPassIsRepeated makes calls fail in every temporary way. Each must succeed in the end,
+// TestTemporaryErrorsAreRetried makes calls fail in every temporary way. Each must succeed in the end,
 // except those that must not be repeated.
-func TestWhatMayPassIsRepeated(t *testing.T) {
+func TestTemporaryErrorsAreRetried(t *testing.T) {
 	hangUp := func(w http.ResponseWriter) {
 		connection, _, _ := w.(http.Hijacker).Hijack()
 		_ = connection.Close()
@@ -127,9 +127,9 @@ func TestWhatMayPassIsRepeated(t *testing.T) {
 	}
 }
 
-// TestPatienceEnds checks that the caller gets the server's error, and not a timeout, when the
+// TestRetryTimeEnds checks that the caller gets the server's error, and not a timeout, when the
 // server stays unreachable.
-func TestPatienceEnds(t *testing.T) {
+func TestRetryTimeEnds(t *testing.T) {
 	_, c := newServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, "service_unavailable")
 	})
@@ -141,8 +141,8 @@ func TestPatienceEnds(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoLandfall calls another program. Its responses must not be taken for ours.
-func TestWhatIsNoLandfall(t *testing.T) {
+// TestServerIsNotLandfall calls another program. Its responses must not be taken for ours.
+func TestServerIsNotLandfall(t *testing.T) {
 	other := httptest.NewServer(http.NotFoundHandler())
 	defer other.Close()
 	c, err := client.New(other.URL, client.WithKey("key"))
@@ -159,8 +159,8 @@ func TestWhatIsNoLandfall(t *testing.T) {
 	}
 }
 
-// TestPathsKeepTheirNames uses account numbers with special characters.
-func TestPathsKeepTheirNames(t *testing.T) {
+// TestPathsAreEscaped uses account numbers with special characters.
+func TestPathsAreEscaped(t *testing.T) {
 	var seen []string
 	_, c := newServer(t, func(w http.ResponseWriter, r *http.Request) {
 		seen = append(seen, r.URL.EscapedPath())
@@ -178,9 +178,9 @@ func TestPathsKeepTheirNames(t *testing.T) {
 	}
 }
 
-// TestListsGoFromPageToPage follows a list whose next page fails once and names another host. The
+// TestListsFollowPages follows a list whose next page fails once and names another host. The
 // token must not be sent there.
-func TestListsGoFromPageToPage(t *testing.T) {
+func TestListsFollowPages(t *testing.T) {
 	failed := false
 	_, c := newServer(t, func(w http.ResponseWriter, r *http.Request) {
 		after := r.URL.Query().Get("after")
@@ -257,18 +257,18 @@ func bulk(t *testing.T, c *client.Client, lines iter.Seq2[[]byte, error]) (answe
 	return answers, nil
 }
 
-// TestBulkAnswersComeInOrder sends more lines than any buffer can hold, so that a client that
+// TestBulkAnswersAreInOrder sends more lines than any buffer can hold, so that a client that
 // writes before it reads would block.
-func TestBulkAnswersComeInOrder(t *testing.T) {
+func TestBulkAnswersAreInOrder(t *testing.T) {
 	_, c := newServer(t, echo(1<<30, `{"summary":{"lines":%d,"complete":true}}`))
 	if answers, err := bulk(t, c, numberedLines(50_000, nil)); answers != 50_000 || err != nil {
 		t.Errorf("%d answers, %v", answers, err)
 	}
 }
 
-// TestBulkThatIsCutOffOrStopped interrupts the answers in every way. The remaining lines must not
+// TestBulkCutOffOrStopped interrupts the answers in every way. The remaining lines must not
 // be lost.
-func TestBulkThatIsCutOffOrStopped(t *testing.T) {
+func TestBulkCutOffOrStopped(t *testing.T) {
 	_, c := newServer(t, echo(10, ""))
 	if answers, err := bulk(t, c, numberedLines(20, nil)); answers != 10 || !errors.Is(err, client.ErrCutOff) {
 		t.Errorf("cut off: %d answers, %v", answers, err)

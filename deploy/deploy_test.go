@@ -35,9 +35,9 @@ func must(t *testing.T, name string, arguments ...string) string {
 	return string(output)
 }
 
-// TestUnitIsSound verifies the unit with systemd, including its security score.
+// TestUnitIsValid verifies the unit with systemd, including its security score.
 // systemd silently ignores settings that it does not know.
-func TestUnitIsSound(t *testing.T) {
+func TestUnitIsValid(t *testing.T) {
 	t.Parallel()
 	analyze := tooltest.Debian(t, "systemd-analyze", "systemd")
 	unit := strings.Replace(read(t, "systemd/landfall.service"), "/usr/local/bin/landfall", tooltest.Landfall(t), 1)
@@ -116,9 +116,9 @@ func unknownMetrics(t *testing.T, file, text string) {
 	}
 }
 
-// TestAlertsAreSound checks the alerts with promtool and requires a runbook for
+// TestAlertsAreValid checks the alerts with promtool and requires a runbook for
 // each. An alert on a renamed metric would never fire.
-func TestAlertsAreSound(t *testing.T) {
+func TestAlertsAreValid(t *testing.T) {
 	t.Parallel()
 	promtool := tooltest.Debian(t, "promtool", "prometheus")
 	must(t, promtool, "check", "rules", "prometheus/alerts.yml")
@@ -141,7 +141,7 @@ func TestAlertsAreSound(t *testing.T) {
 
 // Prometheus can parse every expression of the dashboard, and every metric in
 // it exists.
-func TestDashboardIsSound(t *testing.T) {
+func TestDashboardIsValid(t *testing.T) {
 	t.Parallel()
 	promtool := tooltest.Debian(t, "promtool", "prometheus")
 	text := read(t, "grafana/landfall.json")
@@ -175,8 +175,8 @@ func TestDashboardIsSound(t *testing.T) {
 	must(t, promtool, "check", "rules", file)
 }
 
-// TestExampleSettingsAreRight checks the example settings that operators copy.
-func TestExampleSettingsAreRight(t *testing.T) {
+// TestExampleSettingsAreValid checks the example settings that operators copy.
+func TestExampleSettingsAreValid(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(read(t, "landfall.yaml"), "/etc/landfall/db-ca.pem", tooltest.NewAuthority(t).File, 1)
 	file := filepath.Join(t.TempDir(), "landfall.yaml")

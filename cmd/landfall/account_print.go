@@ -18,7 +18,7 @@ func printAccount(out io.Writer, shown accountview.View, whole bool) {
 	if account := shown.Account; account != nil {
 		printPeople(out, account.People)
 		printSupply(out, account.SupplyPoints)
-		printBooks(out, account, whole)
+		printLedgerAndBills(out, account, whole)
 		printNotes(out, account.Notes)
 		printPayments(out, account)
 	}

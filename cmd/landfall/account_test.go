@@ -27,13 +27,13 @@ func renderAccount(shown accountview.View, whole bool) string {
 	return out.String()
 }
 
-func TestNotesCannotPlayTricks(t *testing.T) {
+func TestNotesAreEscaped(t *testing.T) {
 	if text := renderAccount(busyAccount(), false); !strings.Contains(text, `    \x1b[31mred`) || strings.Contains(text, "\x1b") {
 		t.Errorf("control characters are not escaped:\n%s", text)
 	}
 }
 
-func TestLongLedgerIsCut(t *testing.T) {
+func TestLongLedgerIsTruncated(t *testing.T) {
 	shown := busyAccount()
 	shown.Account.People.Masked = true
 	text := renderAccount(shown, false)

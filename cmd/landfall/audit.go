@@ -153,7 +153,7 @@ func auditVerify() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		verdict, err := operator.VerifyAudit(command.Context(), evidence)
+		result, err := operator.VerifyAudit(command.Context(), evidence)
 		if err != nil {
 			return err
 		}
@@ -164,23 +164,23 @@ func auditVerify() *cobra.Command {
 		}
 		// Members without a meaning are left out, so that a program can test for them.
 		data := map[string]any{
-			"entries": verdict.Chain.Position, "unsealed": verdict.Unchained, "checkpoints": verdict.Checkpoints,
-			"chain": verdict.Chain.Name, "hash": verdict.Chain.Hash.String(), "holds": verdict.Problem == "",
-			"end_proven": verdict.Problem == "" && verdict.Checkpoints > 0,
+			"entries": result.Chain.Position, "unsealed": result.Unchained, "checkpoints": result.Checkpoints,
+			"chain": result.Chain.Name, "hash": result.Chain.Hash.String(), "holds": result.Problem == "",
+			"end_proven": result.Problem == "" && result.Checkpoints > 0,
 		}
-		if verdict.Checkpoints > 0 {
-			data["last_checkpoint_at"], data["last_checkpoint_place"] = verdict.Last.At, verdict.Last.Position
+		if result.Checkpoints > 0 {
+			data["last_checkpoint_at"], data["last_checkpoint_place"] = result.Last.At, result.Last.Position
 		}
-		if verdict.Problem != "" {
-			data["wrong"], data["place"], data["entry"] = verdict.Problem, verdict.Position, verdict.Entry
+		if result.Problem != "" {
+			data["wrong"], data["place"], data["entry"] = result.Problem, result.Position, result.Entry
 		}
 		// Print the figures before returning the error, so that standard output always has the full
 		// result.
-		if err := printData(command, data, func(out io.Writer) { printVerdict(out, verdict) }); err != nil {
+		if err := printData(command, data, func(out io.Writer) { printAuditResult(out, result) }); err != nil {
 			return err
 		}
-		if verdict.Problem != "" {
-			return errors.New("the audit log is not intact: " + verdict.Problem)
+		if result.Problem != "" {
+			return errors.New("the audit log is not intact: " + result.Problem)
 		}
 		return nil
 	})
@@ -192,22 +192,22 @@ func auditVerify() *cobra.Command {
 	return command
 }
 
-// printVerdict prints what was checked.
-func printVerdict(out io.Writer, verdict audit.Result) {
-	fmt.Fprintf(out, "Chain %s: %d entries", verdict.Chain.Name, verdict.Chain.Position)
-	if verdict.Checkpoints > 0 {
+// printAuditResult prints what was checked.
+func printAuditResult(out io.Writer, result audit.Result) {
+	fmt.Fprintf(out, "Chain %s: %d entries", result.Chain.Name, result.Chain.Position)
+	if result.Checkpoints > 0 {
 		fmt.Fprintf(out, ", %d checkpoints match, the last from %s with %d entries after it",
-			verdict.Checkpoints, verdict.Last.At, verdict.Chain.Position-verdict.Last.Position)
+			result.Checkpoints, result.Last.At, result.Chain.Position-result.Last.Position)
 	}
 	// New entries are chained a little later, so a few unchained ones are normal.
-	if verdict.Unchained > 0 {
-		fmt.Fprintf(out, ", %d newer entries not chained yet", verdict.Unchained)
+	if result.Unchained > 0 {
+		fmt.Fprintf(out, ", %d newer entries not chained yet", result.Unchained)
 	}
 	fmt.Fprintln(out, ".")
-	if verdict.Problem == "" {
+	if result.Problem == "" {
 		fmt.Fprintln(out, "No problems found.")
 	}
-	if verdict.Checkpoints == 0 {
+	if result.Checkpoints == 0 {
 		fmt.Fprintln(out, noCheckpoint)
 	}
 }

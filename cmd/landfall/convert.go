@@ -48,7 +48,7 @@ func convertCommand() *cobra.Command {
 			if suggest, _ := command.Flags().GetBool("suggest"); suggest {
 				return suggestMap(command, args)
 			}
-			order, err := readConversionOrder(command, args)
+			order, err := readConvertOptions(command, args)
 			if err != nil {
 				return usageError{err}
 			}
@@ -109,8 +109,8 @@ func suggestMap(command *cobra.Command, args []string) error {
 		path, suggestion.Tables, suggestion.Open, folder)
 }
 
-// readConversionOrder reads the arguments and flags.
-func readConversionOrder(command *cobra.Command, args []string) (convert.Options, error) {
+// readConvertOptions reads the arguments and flags.
+func readConvertOptions(command *cobra.Command, args []string) (convert.Options, error) {
 	order := convert.Options{Map: args[0], Book: "book"}
 	if len(args) == 2 {
 		order.Book = args[1]
@@ -180,7 +180,7 @@ func printConversion(command *cobra.Command, folder string, result *convert.Resu
 		printTable(out, []string{"FILE", "LINES"}, rowsOf(slices.Sorted(maps.Keys(result.Lines)), func(stem string) []string {
 			return []string{stem + ".ndjson", strconv.Itoa(result.Lines[stem])}
 		}))
-		printTroubles(out, folder, result)
+		printProblems(out, folder, result)
 	})
 }
 
@@ -195,16 +195,16 @@ func printUnusedColumns(out io.Writer, result *convert.Result) {
 	}
 }
 
-// printTroubles prints the problems by kind, most frequent first. The rows are in a file.
-func printTroubles(out io.Writer, folder string, result *convert.Result) {
+// printProblems prints the problems by kind, most frequent first. The rows are in a file.
+func printProblems(out io.Writer, folder string, result *convert.Result) {
 	if result.Whole() {
 		return
 	}
 	fmt.Fprint(out, "\nRows that are not in the book:\n\n")
 	printTable(out, []string{"ROWS", "KIND", "FIRST", "COLUMN", "VALUE", "PROBLEM"},
-		rowsOf(result.Troubles[:min(maxShown, len(result.Troubles))], func(trouble convert.Trouble) []string {
-			p := trouble.First
-			return []string{strconv.Itoa(trouble.Count), string(p.Kind), p.File + ":" + strconv.Itoa(p.Line), p.Column, p.Value, p.What}
+		rowsOf(result.Troubles[:min(maxShown, len(result.Troubles))], func(problem convert.ProblemCount) []string {
+			p := problem.First
+			return []string{strconv.Itoa(problem.Count), string(p.Kind), p.File + ":" + strconv.Itoa(p.Line), p.Column, p.Value, p.What}
 		}))
 	if more := len(result.Troubles) - maxShown; more > 0 {
 		fmt.Fprintf(out, "and %d more kinds\n", more)

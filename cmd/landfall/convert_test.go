@@ -38,9 +38,9 @@ func TestConvertingPage(t *testing.T) {
 	}
 }
 
-// TestTheExampleIsTheOldSystem checks that the tables in the documentation are those that generate
+// TestExampleMatchesGeneratedTables checks that the tables in the documentation are those that generate
 // writes.
-func TestTheExampleIsTheOldSystem(t *testing.T) {
+func TestExampleMatchesGeneratedTables(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "export")
 	var out bytes.Buffer
 	if code := runMain([]string{"generate", folder, "--format", "csv", "--accounts", "6", "--seed", "3", "--supplier", "NORTH"}, &out, &out); code != exitDone {
@@ -62,8 +62,8 @@ func TestTheExampleIsTheOldSystem(t *testing.T) {
 	}
 }
 
-// TestConvertedTablesMove goes all the way: tables, book, server.
-func TestConvertedTablesMove(t *testing.T) {
+// TestConvertedTablesCanBeImported goes all the way: tables, book, server.
+func TestConvertedTablesCanBeImported(t *testing.T) {
 	m := newImportTest(t, "--accounts", "1")
 	tables := filepath.Join(t.TempDir(), "export")
 	m.book = filepath.Join(t.TempDir(), "book")

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// TestADemoLeavesNothingBehind ends demos with one signal and with many: make forwards a signal
+// TestDemoRemovesItsFiles ends demos with one signal and with many: make forwards a signal
 // that its child already got, and the second one used to kill the demo before its folder was
 // removed.
-func TestADemoLeavesNothingBehind(t *testing.T) {
+func TestDemoRemovesItsFiles(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

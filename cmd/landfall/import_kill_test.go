@@ -42,9 +42,9 @@ func onBoth(t *testing.T, test func(t *testing.T, fresh func(testing.TB) string)
 	}
 }
 
-// TestAnImportKilledAnywhereGoesOn kills an import at random times, then lets it finish, and wants
+// TestAnImportKilledAnywhereContinues kills an import at random times, then lets it finish, and wants
 // the result of a single import.
-func TestAnImportKilledAnywhereGoesOn(t *testing.T) {
+func TestAnImportKilledAnywhereContinues(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	onBoth(t, func(t *testing.T, fresh func(testing.TB) string) {
 		kills := importKills(t)

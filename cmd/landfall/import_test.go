@@ -125,9 +125,9 @@ func (m *importTest) serverState(t *testing.T) string {
 	return string(text)
 }
 
-// TestAnInterruptedImportSaysHowToGoOn presses Ctrl-C, then stops and restarts the server during an
+// TestInterruptedImportSaysHowToContinue presses Ctrl-C, then stops and restarts the server during an
 // import.
-func TestAnInterruptedImportSaysHowToGoOn(t *testing.T) {
+func TestInterruptedImportSaysHowToContinue(t *testing.T) {
 	m := newImportTest(t, "--accounts", "4000")
 	var complaint bytes.Buffer
 	attempt := m.start(t, io.Discard, &complaint)

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestCleanEscapesTricks checks that data cannot move the cursor, change colours, ring the bell or
+// TestControlCharactersAreEscaped checks that data cannot move the cursor, change colours, ring the bell or
 // reverse text.
-func TestCleanEscapesTricks(t *testing.T) {
+func TestControlCharactersAreEscaped(t *testing.T) {
 	for given, want := range map[string]string{
 		"A/1 Zoë 東京":     "A/1 Zoë 東京",
 		"a\x1b[31mb":     `a\x1b[31mb`,
@@ -23,8 +23,8 @@ func TestCleanEscapesTricks(t *testing.T) {
 	}
 }
 
-// TestHarmlessJSONMeansTheSame checks that escaped JSON has the same value.
-func TestHarmlessJSONMeansTheSame(t *testing.T) {
+// TestEscapedJSONMeansTheSame checks that escaped JSON has the same value.
+func TestEscapedJSONMeansTheSame(t *testing.T) {
 	for given, want := range map[string]string{
 		`["a b", "Zoë"]`:        `["a b", "Zoë"]`,
 		"[\"a\u009bb\u202e\"]":  `["a\u009bb\u202e"]`,

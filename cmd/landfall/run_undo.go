@@ -12,8 +12,8 @@ import (
 	"landfall/internal/service/operate"
 )
 
-// remnantEntry is an account that could not be undone, as JSON.
-type remnantEntry struct {
+// keptEntry is an account that could not be undone, as JSON.
+type keptEntry struct {
 	Supplier string `json:"import_supplier"`
 	External string `json:"external_account_number"`
 	Number   string `json:"platform_account_number,omitempty"`
@@ -48,9 +48,9 @@ func runUndo() *cobra.Command {
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		out, asJSON := command.OutOrStdout(), jsonWanted(command)
 		bar := newCommandProgress(command, "undoing")
-		watch := operate.RunUndoWatch{Progress: bar.at, Kept: func(remnant operate.KeptAccount) error {
+		watch := operate.RunUndoWatch{Progress: bar.at, Kept: func(kept operate.KeptAccount) error {
 			bar.clear() // on a terminal both streams are the same screen
-			return printRemnant(out, remnant, asJSON)
+			return printKeptAccount(out, kept, asJSON)
 		}}
 		undo, err := operator.UndoRun(command.Context(), args[0], reason, watch)
 		bar.clear()
@@ -70,14 +70,14 @@ func runUndo() *cobra.Command {
 	return command
 }
 
-// printRemnant prints why an account was kept, while others are still being undone.
-func printRemnant(out io.Writer, remnant operate.KeptAccount, asJSON bool) error {
-	entry := remnantEntry{
-		Supplier: remnant.Key.Supplier, External: remnant.Key.External, Number: remnant.Number,
-		Outcome: "kept", Reason: string(remnant.Kept),
+// printKeptAccount prints why an account was kept, while others are still being undone.
+func printKeptAccount(out io.Writer, kept operate.KeptAccount, asJSON bool) error {
+	entry := keptEntry{
+		Supplier: kept.Key.Supplier, External: kept.Key.External, Number: kept.Number,
+		Outcome: "kept", Reason: string(kept.Kept),
 	}
-	if remnant.Err != nil {
-		entry.Outcome, entry.Reason = "failed", errorText(remnant.Err)
+	if kept.Err != nil {
+		entry.Outcome, entry.Reason = "failed", errorText(kept.Err)
 	}
 	if asJSON {
 		return printLine(out, entry)

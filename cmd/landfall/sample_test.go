@@ -12,9 +12,9 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// TestSamplesWorkAsTheyStand runs the samples of the documentation twice. The second run finds
+// TestSamplesWorkUnchanged runs the samples of the documentation twice. The second run finds
 // everything already there.
-func TestSamplesWorkAsTheyStand(t *testing.T) {
+func TestSamplesWorkUnchanged(t *testing.T) {
 	text, err := os.ReadFile("../../docs/samples.md")
 	if err != nil {
 		t.Fatal(err)

@@ -83,9 +83,9 @@ func (s *serverProcess) get(t *testing.T, path string) int {
 	return answer.StatusCode
 }
 
-// TestAHangUpEndsInOrderAndWithoutErrors closes the terminal, which used to kill the server with
+// TestHangupShutsDownCleanly closes the terminal, which used to kill the server with
 // requests in progress. Health checks during shutdown used to be logged as errors.
-func TestAHangUpEndsInOrderAndWithoutErrors(t *testing.T) {
+func TestHangupShutsDownCleanly(t *testing.T) {
 	if signal.Ignored(syscall.SIGHUP) {
 		t.Skip("these tests were started with nohup, and so is every program they start: it must not hear of a hang-up")
 	}
@@ -128,9 +128,9 @@ func hangUp(t *testing.T, delay time.Duration) (status int) {
 	return status
 }
 
-// TestAClosedStandardErrorKillsNobody closes the log's reader, which used to kill the server with
+// TestClosedStandardErrorIsHarmless closes the log's reader, which used to kill the server with
 // the next line.
-func TestAClosedStandardErrorKillsNobody(t *testing.T) {
+func TestClosedStandardErrorIsHarmless(t *testing.T) {
 	s := startServer(t, "--log-level", "debug", "--shutdown-delay", "0s")
 	s.log.Close()
 	for range 5 {

@@ -82,22 +82,22 @@ func validate(command *cobra.Command, found *book.Book, settings landfall.Suppli
 	started := time.Now()
 	bar := newCommandProgress(command, "lines read")
 	reader := check.Checker{Settings: settings, Now: started, Mistake: onMistake, Progress: bar.count}
-	proof, err := reader.Check(command.Context(), found)
+	result, err := reader.Check(command.Context(), found)
 	bar.clear()
 	if err != nil {
 		return explainInterrupt(err)
 	}
-	summary := summarize(found, proof, started)
+	summary := summarize(found, result, started)
 	if writer != nil {
 		if err := writer.Finish(summary); err != nil {
 			return err
 		}
 	}
-	if err := printProof(command, proof, summary); err != nil {
+	if err := printCheckResult(command, result, summary); err != nil {
 		return err
 	}
 	// A book with valid lines that is incomplete must not be sent either.
-	if !proof.Valid() || !proof.MatchesTotals() {
+	if !result.Valid() || !result.MatchesTotals() {
 		return errSomeFailed
 	}
 	return nil
@@ -118,13 +118,13 @@ func reportMistake(writer *report.Writer, mistake check.Mistake) error {
 }
 
 // summarize builds the summary of the report.
-func summarize(found *book.Book, proof check.Result, started time.Time) report.Summary {
+func summarize(found *book.Book, result check.Result, started time.Time) report.Summary {
 	summary := report.Summary{
-		Title: "Validation report", MadeAt: started, Failures: proof.Wrong, Warnings: proof.Warnings,
+		Title: "Validation report", MadeAt: started, Failures: result.Wrong, Warnings: result.Warnings,
 	}
 	lines := 0
 	for _, kind := range book.Kinds() {
-		count, read := proof.Counts[kind]
+		count, read := result.Counts[kind]
 		if !read {
 			continue
 		}
@@ -134,35 +134,35 @@ func summarize(found *book.Book, proof check.Result, started time.Time) report.S
 		}})
 	}
 	summary.Sentence = fmt.Sprintf("All %s lines are valid.", report.Number(lines))
-	if !proof.Valid() {
-		summary.Sentence = fmt.Sprintf("%s of %s lines would be refused.", report.Number(proof.Wrong.Accounts), report.Number(lines))
+	if !result.Valid() {
+		summary.Sentence = fmt.Sprintf("%s of %s lines would be refused.", report.Number(result.Wrong.Accounts), report.Number(lines))
 	}
-	if !proof.MatchesTotals() {
+	if !result.MatchesTotals() {
 		summary.Sentence += " The book differs from its control totals."
 	}
-	summary.Totals = bookTotals(proof)
+	summary.Totals = bookTotals(result)
 	for _, file := range found.Files {
 		summary.Facts = append(summary.Facts, [2]string{file.Kind.Noun, file.Path})
 	}
 	return summary
 }
 
-// printProof prints one row per kind of file, then what to fix.
-func printProof(command *cobra.Command, proof check.Result, summary report.Summary) error {
+// printCheckResult prints one row per kind of file, then what to fix.
+func printCheckResult(command *cobra.Command, result check.Result, summary report.Summary) error {
 	return printData(command, summary.Figures(), func(out io.Writer) {
 		rows := [][]string{}
 		for _, kind := range book.Kinds() {
-			if count, read := proof.Counts[kind]; read {
+			if count, read := result.Counts[kind]; read {
 				rows = append(rows, []string{
 					kind.Stem, strconv.Itoa(count.Lines), strconv.Itoa(count.Lines - count.Wrong), strconv.Itoa(count.Wrong), strconv.Itoa(count.Warned),
 				})
 			}
 		}
 		printTable(out, []string{"KIND", "LINES", "VALID", "INVALID", "WITH WARNINGS"}, rows)
-		printTotals(out, proof, summary.Totals)
-		printGroups(out, "MISTAKE", proof.Wrong.Groups)
-		printRepairs(out, proof.Wrong.Steps())
-		printGroups(out, "WARNING", proof.Warnings.Groups)
+		printTotals(out, result, summary.Totals)
+		printGroups(out, "MISTAKE", result.Wrong.Groups)
+		printRepairs(out, result.Wrong.Steps())
+		printGroups(out, "WARNING", result.Warnings.Groups)
 	})
 }
 

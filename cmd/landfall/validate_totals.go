@@ -15,8 +15,8 @@ import (
 )
 
 // bookTotals compares the totals of a book with its control totals.
-func bookTotals(proof check.Result) (sums []report.Total) {
-	rows := proof.Rows()
+func bookTotals(result check.Result) (sums []report.Total) {
+	rows := result.Rows()
 	// The report lines of a reconciliation, with the book in place of what was created.
 	for i := range rows {
 		rows[i].Created = rows[i].Staged
@@ -33,7 +33,7 @@ func bookTotals(proof check.Result) (sums []report.Total) {
 }
 
 // printTotals prints the totals, and repeats what is missing below them.
-func printTotals(out io.Writer, proof check.Result, sums []report.Total) {
+func printTotals(out io.Writer, result check.Result, sums []report.Total) {
 	missing := []string{}
 	for _, sum := range sums {
 		if sum.Differs {
@@ -45,7 +45,7 @@ func printTotals(out io.Writer, proof check.Result, sums []report.Total) {
 		return []string{sum.Measure, sum.Unit, sum.Claimed, sum.Book, sum.Refused, sum.Missing}
 	}), 2)
 	switch {
-	case proof.Totals == nil:
+	case result.Totals == nil:
 		fmt.Fprintln(out, "Nothing to compare: the book has no control-totals.json.")
 	case len(missing) > 0:
 		fmt.Fprintf(out, "The book differs from its control totals; missing: %s.\n", strings.Join(missing, ", "))

@@ -127,8 +127,8 @@ func landfallCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// TestWorkerKeepsCommandsApart runs commands with different variables and folders in one worker.
-func TestWorkerKeepsCommandsApart(t *testing.T) {
+// TestWorkerSeparatesCommands runs commands with different variables and folders in one worker.
+func TestWorkerSeparatesCommands(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/worker", RequireExplicitExec: true, Setup: setupWorker,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"landfall": landfallCommand, "exits": exitCommand},

@@ -156,7 +156,7 @@ func TestShutdownWaitsForSlowRequests(t *testing.T) {
 
 // The read timeout ends once the request is read: a slow reader of a long list is
 // not cut off.
-func TestLongAnswersOutliveTheReadTimeout(t *testing.T) {
+func TestLongResponsesOutliveTheReadTimeout(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	r := startServer(t, databases["sqlite"](t), func(settings *app.Settings) { settings.ReadTimeout = time.Second })
 	const rows = 30000
@@ -201,7 +201,7 @@ func fill(t *testing.T, r *testServer, rows int) {
 }
 
 // If the database stays unavailable, startup fails after the configured time.
-func TestDatabaseAway(t *testing.T) {
+func TestDatabaseUnavailable(t *testing.T) {
 	settings := app.Defaults()
 	settings.Database = "postgres://nobody:hunter2@127.0.0.1:1/none"
 	settings.DatabaseWait = 300 * time.Millisecond

@@ -92,7 +92,7 @@ func TestTheLogRecoversAfterAFailedWrite(t *testing.T) {
 }
 
 // Lines that do not fit into the buffer are counted, and the count is logged.
-func TestTheLogSaysWhatItLost(t *testing.T) {
+func TestLogReportsLostLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &flaky{refuses: true}
 		log := NewLog(out, Defaults())
@@ -127,7 +127,7 @@ func TestTheLogSaysWhatItLost(t *testing.T) {
 }
 
 // A log reader that stops reading must not stop the service.
-func TestAHangingLogHoldsNobodyUp(t *testing.T) {
+func TestBlockedLogDoesNotBlockRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &flaky{hangs: make(chan struct{})}
 		log := NewLog(out, Defaults())

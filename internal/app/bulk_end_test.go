@@ -49,7 +49,7 @@ func TestStreamEndsWithTheService(t *testing.T) {
 			}
 		}()
 		w.server.URL = "http://" + address.String()
-		status, body := w.converse(t, "bulk/account-import-process/create-or-update/", "application/x-ndjson", read, func(line string) {
+		status, body := w.stream(t, "bulk/account-import-process/create-or-update/", "application/x-ndjson", read, func(line string) {
 			if strings.HasPrefix(line, `{"summary"`) {
 				over.Store(true)
 			}

@@ -29,12 +29,12 @@ var bulkKinds = []string{
 // post sends a body and returns the status and the response body.
 func (w *world) post(t *testing.T, path, media string, body io.Reader) (int, string) {
 	t.Helper()
-	return w.converse(t, path, media, body, func(string) {})
+	return w.stream(t, path, media, body, func(string) {})
 }
 
-// converse sends a body and passes every line of the answer to hear as it
+// stream sends a body and passes every line of the answer to hear as it
 // arrives.
-func (w *world) converse(t *testing.T, path, media string, body io.Reader, hear func(line string)) (status int, heard string) {
+func (w *world) stream(t *testing.T, path, media string, body io.Reader, receive func(line string)) (status int, heard string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.server.URL+"/v1/data-import/"+path, body)
 	if err != nil {
@@ -51,7 +51,7 @@ func (w *world) converse(t *testing.T, path, media string, body io.Reader, hear 
 	for lines := bufio.NewReader(answer.Body); ; {
 		line, err := lines.ReadString('\n')
 		all.WriteString(line)
-		hear(line)
+		receive(line)
 		if errors.Is(err, io.EOF) {
 			return answer.StatusCode, all.String()
 		} else if err != nil {
@@ -81,7 +81,7 @@ func TestLinesAreAnsweredAsSingleCalls(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		one := newWorld(t, database, nil)
 		other := newWorld(t, databases[strings.Split(database, ":")[0]](t), nil)
-		writer := &scribbler{rand.New(rand.NewPCG(1, 2)), accounts}
+		writer := &bodyGenerator{rand.New(rand.NewPCG(1, 2)), accounts}
 		for round, kind := range append(bulkKinds, bulkKinds[1:]...) {
 			bodies := make([]string, lines)
 			for i := range bodies {
@@ -110,13 +110,13 @@ func TestLinesAreAnsweredAsSingleCalls(t *testing.T) {
 	})
 }
 
-// scribbler generates bodies, some of them with mistakes.
-type scribbler struct {
+// bodyGenerator generates bodies, some of them with mistakes.
+type bodyGenerator struct {
 	*rand.Rand
 	accounts int
 }
 
-func (s *scribbler) body(kind string, _ int) string {
+func (s *bodyGenerator) body(kind string, _ int) string {
 	about := fmt.Sprintf(`"external_account_number":"%d"`, s.IntN(s.accounts))
 	if s.IntN(30) == 0 {
 		about = `"external_account_number":"nobody"`
@@ -162,7 +162,7 @@ func (s *scribbler) body(kind string, _ int) string {
 }
 
 // pick returns the usual value, and one time in often one of the others.
-func (s *scribbler) pick(usual string, often int, others ...string) string {
+func (s *bodyGenerator) pick(usual string, often int, others ...string) string {
 	if s.IntN(often) > 0 {
 		return usual
 	}
@@ -215,7 +215,7 @@ func TestLinesOfAnAccountKeepTheirOrder(t *testing.T) {
 
 // Creations wait for a slot where single calls are told to retry. Several
 // concurrent bulk requests leave exactly one account of each.
-func TestLinesWaitForPlaces(t *testing.T) {
+func TestLinesWaitForSlots(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		w := newWorld(t, database, func(settings *app.Settings) { settings.ConcurrencyLimit = 2 })
 		var stagings, creations []string

@@ -22,9 +22,9 @@ import (
 	"landfall/internal/test/mailtest"
 )
 
-// bird is a service in which one word replaces all personal data. It includes the
+// canaryWorld is a service in which one word replaces all personal data. It includes the
 // servers that the service talks to; some of them echo the word.
-type bird struct {
+type canaryWorld struct {
 	*testServer
 	word    string
 	sender  *webhook.Sender
@@ -33,10 +33,10 @@ type bird struct {
 	bounced atomic.Int64 // mails refused by the mail server
 }
 
-// newBird starts a service with a word.
-func newBird(t *testing.T, database, word string, log io.Writer, change func(*app.Settings)) *bird {
+// newCanaryWorld starts a service with a word.
+func newCanaryWorld(t *testing.T, database, word string, log io.Writer, change func(*app.Settings)) *canaryWorld {
 	t.Helper()
-	b := &bird{word: word}
+	b := &canaryWorld{word: word}
 	loopback, err := guard.Networks([]string{"127.0.0.0/8"})
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func newBird(t *testing.T, database, word string, log io.Writer, change func(*ap
 
 // refuseMails is a mail server that refuses every recipient and echoes the
 // address.
-func (b *bird) refuseMails(line net.Conn) {
+func (b *canaryWorld) refuseMails(line net.Conn) {
 	fmt.Fprint(line, "220 mail.example\r\n")
 	for words := bufio.NewScanner(line); words.Scan(); {
 		answer := "250 good"
@@ -76,7 +76,7 @@ func (b *bird) refuseMails(line net.Conn) {
 
 // receiver accepts events except the first, which it answers with an error that
 // contains the word.
-func (b *bird) receiver(t *testing.T) string {
+func (b *canaryWorld) receiver(t *testing.T) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(&b.events, r.Body)
 		if b.refused.Add(1) == 1 {
@@ -88,7 +88,7 @@ func (b *bird) receiver(t *testing.T) string {
 }
 
 // account returns an account with the word in every text that allows it.
-func (b *bird) account(external, more string) string {
+func (b *canaryWorld) account(external, more string) string {
 	return strings.NewReplacer("WORD", b.word, "\n", "").Replace(`{"import_supplier":"NORTH","external_account_number":"` + external + `","billing_name":"WORD",
 "billing_address":{"country":"GB","street_address":"WORD","locality":"WORD","postal_code":"WORD"},
 "customers":[{"given_name":"WORD","family_name":"WORD","title":"WORD","email":"WORD@mail.co.uk","mobile":"+447400123456","landline":"020 7946 0018","date_of_birth":"1931-02-27","metadata":[{"key":"k","value":"WORD"}]}],
@@ -101,7 +101,7 @@ func (b *bird) account(external, more string) string {
 
 // live does everything that can leave the word somewhere: every kind of request
 // with its possible outcomes, runs, events, mails, the console.
-func (b *bird) live(t *testing.T) {
+func (b *canaryWorld) live(t *testing.T) {
 	t.Helper()
 	ctx := t.Context()
 	if _, _, err := b.operator.AddWebhook(ctx, operate.WebhookRequest{Name: "hook", Organisation: "Acme", URL: b.receiver(t)}); err != nil {
@@ -149,12 +149,12 @@ func (b *bird) live(t *testing.T) {
 	if err := b.await(ctx, run.ID, string(landfall.RunFinished)); err != nil {
 		t.Fatal(err)
 	}
-	b.visit(t)
+	b.useConsole(t)
 	b.settle(t)
 }
 
-// visit uses the console pages that show personal data or accept text.
-func (b *bird) visit(t *testing.T) {
+// useConsole uses the console pages that show personal data or accept text.
+func (b *canaryWorld) useConsole(t *testing.T) {
 	t.Helper()
 	link, err := b.operator.CreateOperator(t.Context(), "ada", landfall.ConsoleOperator)
 	if err != nil {
@@ -200,7 +200,7 @@ func (b *bird) visit(t *testing.T) {
 }
 
 // settle waits until all background work is done.
-func (b *bird) settle(t *testing.T) {
+func (b *canaryWorld) settle(t *testing.T) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		found, err := b.operator.Search(t.Context(), strings.ToLower(b.word))
@@ -220,7 +220,7 @@ func (b *bird) settle(t *testing.T) {
 // them, until answers are spooled to disk; leave closes the connection. The
 // connection keeps the default buffers: with a tiny full buffer, Linux may drop
 // the other side's acknowledgements too, and then neither side makes progress.
-func (b *bird) spill(t *testing.T) (leave func()) {
+func (b *canaryWorld) spill(t *testing.T) (leave func()) {
 	t.Helper()
 	line, err := net.Dial("tcp", strings.TrimPrefix(b.base, "http://"))
 	if err != nil {
@@ -250,7 +250,7 @@ func (b *bird) spill(t *testing.T) (leave func()) {
 }
 
 // metrics returns what Prometheus would scrape.
-func (b *bird) metrics() string {
+func (b *canaryWorld) metrics() string {
 	recorder := httptest.NewRecorder()
 	b.application.Ops().ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	return recorder.Body.String()

@@ -159,16 +159,16 @@ func (w *world) serverFilesWith(t *testing.T, word string) (found []string) {
 	return found
 }
 
-// TestNothingPersonalLeavesItsPlace uses one word for all personal data. Without
+// TestPersonalDataIsOnlyStoredWhereAllowed uses one word for all personal data. Without
 // an encryption key, the word is only in the columns that docs/privacy.md names,
 // and nowhere after erasure. With a key, it is never in any column, file, log
 // line, metric, event or backup.
-func TestNothingPersonalLeavesItsPlace(t *testing.T) {
+func TestPersonalDataIsOnlyStoredWhereAllowed(t *testing.T) {
 	t.Parallel()
 	page := string(readTestFile(t, "../../docs/privacy.md"))
 	onBoth(t, func(t *testing.T, database string) {
 		word, log, folder := newWord(), &lockedBuffer{}, t.TempDir()
-		b := newBird(t, database, word, log, func(settings *app.Settings) { settings.BulkSpool = folder })
+		b := newCanaryWorld(t, database, word, log, func(settings *app.Settings) { settings.BulkSpool = folder })
 		b.live(t)
 		columns := b.columnsWith(t, word)
 		for _, name := range columns {
@@ -212,7 +212,7 @@ func TestNothingPersonalIsReadableWithAKey(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, database string) {
 		word, log, folder, key := newWord(), &lockedBuffer{}, t.TempDir(), seal.NewKeyText()
-		b := newBird(t, database, word, log, func(settings *app.Settings) { settings.EncryptionKey, settings.BulkSpool = key, folder })
+		b := newCanaryWorld(t, database, word, log, func(settings *app.Settings) { settings.EncryptionKey, settings.BulkSpool = key, folder })
 		b.live(t)
 		leave := b.spill(t)
 		if columns := b.columnsWith(t, word); len(columns) > 0 {
@@ -237,7 +237,7 @@ func TestNothingPersonalIsReadableWithAKey(t *testing.T) {
 }
 
 // quiet fails if the word is in the log, an event or a metric.
-func (b *bird) quiet(t *testing.T, log *lockedBuffer) {
+func (b *canaryWorld) quiet(t *testing.T, log *lockedBuffer) {
 	t.Helper()
 	for who, text := range map[string]string{"the log": log.String(), "an event": b.events.String(), "a metric": b.metrics()} {
 		if len(text) < 1000 {

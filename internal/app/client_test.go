@@ -24,9 +24,9 @@ func (w *world) customer(t *testing.T) *client.Client {
 	return c
 }
 
-// TestClientWalksTheMainWay makes every call of the public client against the
+// TestClientEndToEnd makes every call of the public client against the
 // real service, on both databases.
-func TestClientWalksTheMainWay(t *testing.T) {
+func TestClientEndToEnd(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		w := newWorld(t, database, nil)
 		c, ctx := w.customer(t), t.Context()
@@ -135,9 +135,9 @@ func (w *world) clientInBulk(t *testing.T, c *client.Client, order generate.Opti
 	}
 }
 
-// TestClientReadsWhatIsTold makes the calls that read: events, totals and the
+// TestClientReadsEveryField makes the calls that read: events, totals and the
 // rule book, and renews a token without the key.
-func TestClientReadsWhatIsTold(t *testing.T) {
+func TestClientReadsEveryField(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		w := newWorld(t, database, nil)
 		c, ctx := w.customer(t), t.Context()

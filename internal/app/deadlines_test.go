@@ -44,7 +44,7 @@ func sendSlowly(t *testing.T, r *testServer, length, piece int, pause time.Durat
 }
 
 // A fixed read timeout used to cut off large bodies on slow connections.
-func TestALargeBodyMayTakeItsTimeWhileItKeepsComing(t *testing.T) {
+func TestLargeBodyMayTakeLongWhileDataArrives(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	r := startServer(t, databases["sqlite"](t), func(settings *app.Settings) {
 		settings.ReadTimeout, settings.WriteTimeout, settings.BodyRate = 2*time.Second, 2*time.Second, 32<<10

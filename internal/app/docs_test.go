@@ -22,12 +22,12 @@ func TestHandbookHasAllSettings(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", declared.name, standard, declared.usage)
 	}
-	HandbookTells(t, "../../docs/operating.md", "settings", table.String())
+	CheckPageTable(t, "../../docs/operating.md", "settings", table.String())
 }
 
-// HandbookTells compares the table between two markers in a page with what the
+// CheckPageTable compares the table between two markers in a page with what the
 // code declares. LANDFALL_TEST_UPDATE=1 updates the page.
-func HandbookTells(t *testing.T, file, about, table string) {
+func CheckPageTable(t *testing.T, file, about, table string) {
 	t.Helper()
 	begin, end := "<!-- "+about+" -->\n", "<!-- /"+about+" -->"
 	text, err := os.ReadFile(file)

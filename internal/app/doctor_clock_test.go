@@ -7,7 +7,7 @@ import (
 
 // A wrong clock is reported before it causes refusals, and a slow answer is not
 // mistaken for a wrong clock.
-func TestTheDoctorHoldsClocksAgainstEachOther(t *testing.T) {
+func TestDoctorComparesClocks(t *testing.T) {
 	asked := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for name, one := range map[string]struct {
 		at, answered time.Duration // since the request was sent

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// TestPlainLinesAreThoseOfTheUsualHandler writes the same records with both
+// TestJSONLinesMatchTheStandardHandler writes the same records with both
 // handlers.
-func TestPlainLinesAreThoseOfTheUsualHandler(t *testing.T) {
+func TestJSONLinesMatchTheStandardHandler(t *testing.T) {
 	var usual, ours bytes.Buffer
 	handler := slog.NewJSONHandler(&usual, nil)
 	quick := jsonHandler{slog.NewJSONHandler(&ours, nil), &ours}

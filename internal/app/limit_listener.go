@@ -22,9 +22,9 @@ import (
 const (
 	// maxRejecting limits the rejected connections that get a response at the same time; the
 	// others are just closed.
-	maxRejecting = limits.Farewells
+	maxRejecting = limits.RefusedConnections
 	// rejectTimeout limits one of these responses.
-	rejectTimeout = limits.Farewell
+	rejectTimeout = limits.RefusedConnection
 	// warnInterval keeps repeated warnings from filling the log.
 	warnInterval = 10 * time.Second
 )

@@ -33,8 +33,8 @@ func (n *noted) count(what string) int {
 	return strings.Count(n.text.String(), what)
 }
 
-// guarded serves "hello" behind a limitListener.
-func guarded(t *testing.T, most, each int, known string) (*limitListener, *noted) {
+// serveLimited serves "hello" behind a limitListener.
+func serveLimited(t *testing.T, most, each int, known string) (*limitListener, *noted) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -55,8 +55,8 @@ func guarded(t *testing.T, most, each int, known string) (*limitListener, *noted
 	return d, log
 }
 
-// knock connects from an address of this machine and sends one request.
-func knock(t *testing.T, d *limitListener, from string) (net.Conn, *http.Response) {
+// connectFrom connects from an address of this machine and sends one request.
+func connectFrom(t *testing.T, d *limitListener, from string) (net.Conn, *http.Response) {
 	t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 	connection, err := dialer.Dial("tcp", d.Addr().String())
@@ -86,13 +86,13 @@ func wantStatus(t *testing.T, answer *http.Response, want int) {
 
 // Connections used to be accepted until memory or descriptors ran out.
 func TestConnectionsHaveALimit(t *testing.T) {
-	d, log := guarded(t, 2, 0, "")
-	first, answer := knock(t, d, "127.0.0.1")
+	d, log := serveLimited(t, 2, 0, "")
+	first, answer := connectFrom(t, d, "127.0.0.1")
 	wantStatus(t, answer, http.StatusOK)
-	_, answer = knock(t, d, "127.0.0.2")
+	_, answer = connectFrom(t, d, "127.0.0.2")
 	wantStatus(t, answer, http.StatusOK)
 	for range 5 {
-		_, answer = knock(t, d, "127.0.0.3")
+		_, answer = connectFrom(t, d, "127.0.0.3")
 		wantStatus(t, answer, http.StatusServiceUnavailable)
 	}
 	if count := log.count("the limit is reached"); count != 1 {
@@ -102,7 +102,7 @@ func TestConnectionsHaveALimit(t *testing.T) {
 	for d.count() > 1 {
 		time.Sleep(time.Millisecond)
 	}
-	_, answer = knock(t, d, "127.0.0.3")
+	_, answer = connectFrom(t, d, "127.0.0.3")
 	wantStatus(t, answer, http.StatusOK)
 	if d.rejected.Load() != 5 {
 		t.Errorf("%d were turned away", d.rejected.Load())
@@ -112,17 +112,17 @@ func TestConnectionsHaveALimit(t *testing.T) {
 // One source must not take all connections, and a proxy does not count as one
 // source.
 func TestOneSourceCannotTakeAllConnections(t *testing.T) {
-	d, log := guarded(t, 100, 2, "127.0.0.9")
+	d, log := serveLimited(t, 100, 2, "127.0.0.9")
 	for range 2 {
-		_, answer := knock(t, d, "127.0.0.1")
+		_, answer := connectFrom(t, d, "127.0.0.1")
 		wantStatus(t, answer, http.StatusOK)
 	}
-	_, answer := knock(t, d, "127.0.0.1")
+	_, answer := connectFrom(t, d, "127.0.0.1")
 	wantStatus(t, answer, http.StatusServiceUnavailable)
-	_, answer = knock(t, d, "127.0.0.2")
+	_, answer = connectFrom(t, d, "127.0.0.2")
 	wantStatus(t, answer, http.StatusOK)
 	for range 5 {
-		_, answer = knock(t, d, "127.0.0.9")
+		_, answer = connectFrom(t, d, "127.0.0.9")
 		wantStatus(t, answer, http.StatusOK)
 	}
 	if log.count("the limit of one source is reached") != 1 || log.count("caller=127.0.0.1") != 1 {
@@ -142,13 +142,13 @@ func TestNeighboursOfOneNetworkAreOneSource(t *testing.T) {
 }
 
 // Running out of descriptors used to be logged only at debug level.
-func TestRunningOutOfDescriptorsIsToldAloud(t *testing.T) {
+func TestRunningOutOfDescriptorsIsLogged(t *testing.T) {
 	var before syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
 		t.Fatal(err)
 	}
-	d, log := guarded(t, 100, 0, "")
-	first, answer := knock(t, d, "127.0.0.1")
+	d, log := serveLimited(t, 100, 0, "")
+	first, answer := connectFrom(t, d, "127.0.0.1")
 	wantStatus(t, answer, http.StatusOK)
 	waiting, err := net.Dial("tcp", d.Addr().String())
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 // Time limits are nested: the inner one expires first, so that the caller gets an
 // answer and not a closed connection.
-func TestTimeLimitsFitIntoEachOther(t *testing.T) {
+func TestTimeLimitsFit(t *testing.T) {
 	limits, settings := engine.DefaultLimits(), Defaults()
 	if inside := limits.QueueWait + limits.Transaction + limits.Commit + limits.Resolve; inside >= requestTime {
 		t.Errorf("the database may take %s of the request's %s", inside, requestTime)

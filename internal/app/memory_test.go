@@ -8,7 +8,7 @@ import (
 
 // A program that does not know its container's memory limit is killed when it
 // reaches it.
-func TestTheContainersMemoryIsKnown(t *testing.T) {
+func TestContainerMemoryIsDetected(t *testing.T) {
 	const unlimited = "9223372036854771712\n"
 	for name, test := range map[string]struct {
 		membership string

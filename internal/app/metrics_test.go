@@ -26,7 +26,7 @@ func TestHandbookHasAllMetrics(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", metric.Name, metric.Kind, strings.Join(labels, ", "), metric.Help)
 	}
-	app.HandbookTells(t, "../../docs/metrics.md", "metrics", table.String())
+	app.CheckPageTable(t, "../../docs/metrics.md", "metrics", table.String())
 }
 
 // The metrics of a supplier exist before its first account and follow its
@@ -87,7 +87,7 @@ var awaited = map[string]string{
 
 // Every metric of the catalogue exists as soon as a server answers, so that the
 // first occurrence is an increase and not the start of a series.
-func TestEveryMetricIsThereFromTheStart(t *testing.T) {
+func TestEveryMetricExistsFromTheStart(t *testing.T) {
 	r := startServer(t, dbtest.SQLite(t), nil)
 	shown := r.metrics(t)
 	for _, metric := range r.application.Catalogue() {

@@ -14,7 +14,7 @@ import (
 
 // A vendor problem that only the operator can fix is logged once, however many
 // requests meet it, with its name and cause and with no request data.
-func TestVendorTroubleIsLoggedOnce(t *testing.T) {
+func TestVendorFailureIsLoggedOnce(t *testing.T) {
 	var log lockedBuffer
 	w := newLoggedWorld(t, databases["sqlite"](t), nil, &log)
 	vendor := landfall.Vendor{Code: "STRIPE", Adapter: "stripe", SecretEnv: "VENDOR_NO_SUCH_VARIABLE"}

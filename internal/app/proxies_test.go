@@ -47,7 +47,7 @@ func TestForwardedAddressesCountOnlyFromKnownProxies(t *testing.T) {
 }
 
 // A header of maximum length costs one pass over it and no more.
-func TestALongChainOfProxiesIsWalkedOnce(t *testing.T) {
+func TestLongProxyChainIsReadOnce(t *testing.T) {
 	known, _ := parseProxies("10.0.0.0/8")
 	request := &http.Request{RemoteAddr: "10.0.0.1:1", Header: http.Header{
 		"X-Forwarded-For": {"198.51.100.1" + strings.Repeat(",10.0.0.1", 3000)}}}

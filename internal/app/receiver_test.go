@@ -23,15 +23,15 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// parcel is an event with the sender that delivers it, as the service would.
-type parcel struct {
+// testDelivery is an event with the sender that delivers it, as the service would.
+type testDelivery struct {
 	sender  *webhook.Sender
 	secrets []landfall.WebhookSecret
 	secret  string
 	event   landfall.Event
 }
 
-func newParcel(t *testing.T) *parcel {
+func newTestDelivery(t *testing.T) *testDelivery {
 	t.Helper()
 	settings := app.Defaults()
 	settings.WebhookKey, settings.BaseURL = strings.Repeat("k", 40), "https://landfall.example.com"
@@ -39,7 +39,7 @@ func newParcel(t *testing.T) *parcel {
 	if settings.WebhookNetworks, err = guard.Networks([]string{"127.0.0.0/8"}); err != nil {
 		t.Fatal(err)
 	}
-	p := &parcel{event: landfall.Event{
+	p := &testDelivery{event: landfall.Event{
 		ID: 7, Type: landfall.EventNotesCreated, Key: landfall.Key{Supplier: "NORTH", External: "10/01 “é”"},
 		AccountNumber: "A-7K2M9QXZ", At: time.Now(), Details: map[string]string{"count": "2"},
 	}}
@@ -58,7 +58,7 @@ func newParcel(t *testing.T) *parcel {
 	return p
 }
 
-func (p *parcel) send(t *testing.T, url string) webhook.Outcome {
+func (p *testDelivery) send(t *testing.T, url string) webhook.Outcome {
 	t.Helper()
 	return p.sender.Send(t.Context(), &landfall.Webhook{URL: url, Secrets: p.secrets}, p.event)
 }
@@ -101,7 +101,7 @@ func tryReceiver(t *testing.T, command *exec.Cmd) {
 	}
 	address := listener.Addr().String()
 	listener.Close()
-	p := newParcel(t)
+	p := newTestDelivery(t)
 	command.Env = append(os.Environ(), "WEBHOOK_SECRET="+p.secret, "LISTEN="+address)
 	command.Stderr = os.Stderr
 	output, err := command.StdoutPipe()
@@ -153,7 +153,7 @@ func TestPublicLibrariesVerifyDeliveries(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := make(chan []byte, 1)
-	p := newParcel(t)
+	p := newTestDelivery(t)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		headers := map[string]string{}

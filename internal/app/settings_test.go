@@ -111,7 +111,7 @@ func TestSettingsRefused(t *testing.T) {
 }
 
 // Mistakes used to be reported one at a time, one per start.
-func TestAllMistakesAreToldAtOnce(t *testing.T) {
+func TestAllMistakesAreReportedAtOnce(t *testing.T) {
 	_, err := load(t, []string{"--max-body", "much"}, map[string]string{"LANDFALL_LISTN": "x"}, "log-level: loud\nread-timeout: 1y\n")
 	if err == nil {
 		t.Fatal("nothing was refused")
@@ -124,7 +124,7 @@ func TestAllMistakesAreToldAtOnce(t *testing.T) {
 }
 
 // An overridden value is not checked: a flag fixes a wrong value in a file.
-func TestAFlagMendsAWrongLine(t *testing.T) {
+func TestFlagOverridesInvalidFileLine(t *testing.T) {
 	settings, err := load(t, []string{"--log-level", "warn"}, nil, "log-level: loud")
 	if err != nil || settings.LogLevel != slog.LevelWarn {
 		t.Errorf("got %v, %v", settings.LogLevel, err)

@@ -10,7 +10,7 @@ import (
 // The log must show what is running: which version, on which database, on which
 // addresses. It must warn of a listener that other machines can reach without
 // TLS.
-func TestTheStartLineSaysWhatRunsWhere(t *testing.T) {
+func TestStartupIsLogged(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		var log lockedBuffer
 		r := startLogged(t, database, func(settings *app.Settings) { settings.ShutdownDelay = 0 }, &log)

@@ -59,7 +59,7 @@ func (w *world) operate(t *testing.T, line string) {
 	case "ungrant": // ungrant SUPPLIER ORGANISATION
 		err = w.operator.Revoke(ctx, words[1], words[2])
 	case "imported": // imported SUPPLIER EXTERNAL NUMBER
-		w.pretend(t, landfall.Key{Supplier: words[1], External: words[2]},
+		w.setProcess(t, landfall.Key{Supplier: words[1], External: words[2]},
 			"state = 'imported', claim_token = NULL, claim_until = NULL, account_created_at = first_staged_at, account_number = '"+words[3]+"'")
 	case "open-beyond-the-calendar": // open-beyond-the-calendar SUPPLIER EXTERNAL: as accounts used to be stored
 		w.execute(t, `UPDATE account SET open_from_on = '10000-01-01', last_billed_to_on = '9999-12-31' WHERE id = `+
@@ -70,7 +70,7 @@ func (w *world) operate(t *testing.T, line string) {
 			return err
 		})
 	case "claimed": // claimed SUPPLIER EXTERNAL
-		w.pretend(t, landfall.Key{Supplier: words[1], External: words[2]},
+		w.setProcess(t, landfall.Key{Supplier: words[1], External: words[2]},
 			"state = 'claimed', claim_token = 'x', claim_until = 32503680000000000")
 	case "limit": // limit SUPPLIER NUMBER
 		limit, failed := strconv.Atoi(words[2])

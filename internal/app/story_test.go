@@ -38,12 +38,12 @@ func TestStories(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			onBoth(t, func(t *testing.T, database string) { tell(t, file, database) })
+			onBoth(t, func(t *testing.T, database string) { runStory(t, file, database) })
 		})
 	}
 }
 
-func tell(t *testing.T, file, database string) {
+func runStory(t *testing.T, file, database string) {
 	t.Helper()
 	archive, err := txtar.ParseFile(file)
 	if err != nil {

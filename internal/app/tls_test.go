@@ -42,7 +42,7 @@ func trusting(authority *tooltest.Authority, config *tls.Config, protocols ...st
 	return &http.Client{Transport: transport, Timeout: 30 * time.Second}
 }
 
-func TestCallersSpeakTLS(t *testing.T) {
+func TestTLS(t *testing.T) {
 	t.Parallel()
 	r, authority, _, _ := secured(t, nil)
 	for protocol, client := range map[string]*http.Client{
@@ -94,7 +94,7 @@ func TestPlainHTTPPromisesNoTLS(t *testing.T) {
 
 // A renewed certificate is used for the next connection, an invalid one is not,
 // and no open connection is closed.
-func TestCertificatesAreReadAgain(t *testing.T) {
+func TestCertificatesAreReloaded(t *testing.T) {
 	t.Parallel()
 	r, authority, certificate, key := secured(t, nil)
 	steady := trusting(authority, &tls.Config{})
@@ -129,7 +129,7 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 	}
 }
 
-func TestCallersShowCertificates(t *testing.T) {
+func TestClientCertificates(t *testing.T) {
 	t.Parallel()
 	callers := tooltest.NewAuthority(t)
 	r, authority, _, _ := secured(t, func(settings *app.Settings) { settings.TLS.ClientCA = callers.File })

@@ -11,9 +11,9 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// TestUndosAreCountedWhoeverDidThem undoes accounts without the server, as
+// TestUndosOfEveryActorAreCounted undoes accounts without the server, as
 // operators do, and checks the server's metrics.
-func TestUndosAreCountedWhoeverDidThem(t *testing.T) {
+func TestUndosOfEveryActorAreCounted(t *testing.T) {
 	ctx := t.Context()
 	store, err := sqlstore.Open(ctx, dbtest.SQLite(t), sqlstore.Options{ApplySchema: true})
 	if err != nil {

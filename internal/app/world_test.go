@@ -66,8 +66,8 @@ func newLoggedWorld(t *testing.T, database string, change func(*app.Settings), l
 	if err := w.open(t); err != nil {
 		t.Fatal(err)
 	}
-	w.furnish(t)
-	w.tellDays()
+	w.addTestData(t)
+	w.defineDays()
 	return w
 }
 
@@ -102,9 +102,9 @@ func (w *world) open(t *testing.T) error {
 	return nil
 }
 
-// tellDays defines the days around today for stories, in the suppliers' time
+// defineDays defines the days around today for stories, in the suppliers' time
 // zone.
-func (w *world) tellDays() {
+func (w *world) defineDays() {
 	today := calendar.DayOf(time.Now(), calendar.Zone("Europe/London"))
 	for word, offset := range map[string]int{
 		"yesterday": -1, "today": 0, "tomorrow": 1, "as far ahead as may be": 366, "too far ahead": 367,
@@ -121,7 +121,7 @@ func (w *world) nameDays(text string) string {
 	return text
 }
 
-func (w *world) furnish(t *testing.T) {
+func (w *world) addTestData(t *testing.T) {
 	t.Helper()
 	ctx := t.Context()
 	must := func(err error) {
@@ -154,8 +154,8 @@ func (w *world) furnish(t *testing.T) {
 	}
 }
 
-// pretend sets a process state directly in the database.
-func (w *world) pretend(t *testing.T, key landfall.Key, assignments string) {
+// setProcess sets a process state directly in the database.
+func (w *world) setProcess(t *testing.T, key landfall.Key, assignments string) {
 	t.Helper()
 	count := w.execute(t, `UPDATE process SET `+assignments+
 		` WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2`, key.Supplier, key.External)

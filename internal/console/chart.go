@@ -39,7 +39,7 @@ func barChart(segments []Segment) template.HTML {
 		if label.Len() > 0 {
 			label.WriteString(", ")
 		}
-		count := grouped(strconv.FormatInt(segment.Count, 10))
+		count := groupDigits(strconv.FormatInt(segment.Count, 10))
 		label.WriteString(count + " " + segment.Label)
 		// Compute ends from the running sum, so that rounding errors do not add up.
 		end := min(max(x+minWidth, drawn*barWidth/sum), barWidth)
@@ -86,7 +86,7 @@ func barTable(rows []Row) template.HTML {
 		// The bar is hidden from screen readers, which read the figure.
 		fmt.Fprintf(&out, `<tr><th scope="row">%s</th><td class="num">%s</td><td class="track"><svg class="bar" viewBox="0 0 %d 12" `+
 			`preserveAspectRatio="none" aria-hidden="true"><rect width="%d" height="12" class="fill progress"/></svg></td></tr>`,
-			template.HTMLEscapeString(row.Name), grouped(strconv.FormatInt(row.Count, 10)), barWidth, max(2, row.Count*barWidth/longest))
+			template.HTMLEscapeString(row.Name), groupDigits(strconv.FormatInt(row.Count, 10)), barWidth, max(2, row.Count*barWidth/longest))
 	}
 	out.WriteString(`</tbody></table></div>`)
 	return template.HTML(out.String()) //nolint:gosec // escaped above
@@ -119,7 +119,7 @@ func (w timeWriter) lineChart(points []Point, noun string) template.HTML {
 	out.WriteString(`<details class="figures"><summary>Show as table</summary><table><thead><tr><th>Time</th><th class="num">` +
 		template.HTMLEscapeString(noun) + `</th></tr></thead><tbody>`)
 	for _, point := range points {
-		fmt.Fprintf(&out, `<tr><td>%s</td><td class="num">%s</td></tr>`, format(point.At), grouped(strconv.FormatInt(point.Count, 10)))
+		fmt.Fprintf(&out, `<tr><td>%s</td><td class="num">%s</td></tr>`, format(point.At), groupDigits(strconv.FormatInt(point.Count, 10)))
 	}
 	out.WriteString(`</tbody></table></details>`)
 	return template.HTML(out.String()) //nolint:gosec // escaped above
@@ -160,7 +160,7 @@ func (w timeWriter) drawLine(points []Point, noun, class string, width int64) st
 		}
 		fmt.Fprintf(&path, "%d,%d ", x(point.At), y(point.Count))
 	}
-	top := grouped(strconv.FormatInt(highest, 10))
+	top := groupDigits(strconv.FormatInt(highest, 10))
 	label := fmt.Sprintf("%s over time, at most %s at %s", noun, top, format(highestAt))
 	var out strings.Builder
 	fmt.Fprintf(&out, `<svg class="line %s" viewBox="0 0 %d %d" role="img" aria-label="%s">%s`, class, width, lineHeight, template.HTMLEscapeString(label), shade.String())

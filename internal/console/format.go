@@ -19,7 +19,7 @@ func (c *Console) templateFuncs(zone *time.Location) template.FuncMap {
 	times := timeWriter{zone, c.Clock}
 	return template.FuncMap{
 		"asset": c.assets.path, "path": consolePath, "subject": subjectLink,
-		"number": formatInt, "liveCount": liveCount, "grouped": grouped, "total": formatTotal, "bytes": formatBytes,
+		"number": formatInt, "liveCount": liveCount, "grouped": groupDigits, "total": formatTotal, "bytes": formatBytes,
 		"percent": percent, "rate": formatRate, "plural": plural, "dec": func(number int) int { return number - 1 },
 		"time": times.time, "ago": times.ago, "clock": times.timeOfDay, "day": times.day, "duration": durationWords, "until": times.until,
 		"instant": times.instant,
@@ -73,9 +73,9 @@ func dict(pairs ...any) (map[string]any, error) {
 func formatInt(number any) (string, error) {
 	switch number := number.(type) {
 	case int:
-		return grouped(strconv.Itoa(number)), nil
+		return groupDigits(strconv.Itoa(number)), nil
 	case int64:
-		return grouped(strconv.FormatInt(number, 10)), nil
+		return groupDigits(strconv.FormatInt(number, 10)), nil
 	}
 	return "", fmt.Errorf("cannot write %T as a number", number)
 }
@@ -86,8 +86,8 @@ func liveCount(number any) (template.HTML, error) {
 	return template.HTML(`<span class="count">` + text + `</span>`), err //nolint:gosec // digits and commas
 }
 
-// grouped puts commas between the thousands of a decimal number.
-func grouped(digits string) string {
+// groupDigits puts commas between the thousands of a decimal number.
+func groupDigits(digits string) string {
 	sign := ""
 	if rest, negative := strings.CutPrefix(digits, "-"); negative {
 		sign, digits = "−", rest // the minus sign is as wide as a digit
@@ -108,7 +108,7 @@ func grouped(digits string) string {
 
 // formatTotal writes an amount of money: 12,204.20 GBP.
 func formatTotal(amount money.Total, currency string) string {
-	return strings.TrimSpace(grouped(amount.String()) + " " + currency)
+	return strings.TrimSpace(groupDigits(amount.String()) + " " + currency)
 }
 
 func formatBytes(bytes int64) string {
@@ -143,7 +143,7 @@ func percent(share, whole int) string {
 func formatRate(thousandths int64) string {
 	switch {
 	case thousandths >= 10_000: // tenths matter only below ten
-		return grouped(strconv.FormatInt((thousandths+500)/1000, 10))
+		return groupDigits(strconv.FormatInt((thousandths+500)/1000, 10))
 	case thousandths <= 0:
 		return "0"
 	}

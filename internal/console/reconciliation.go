@@ -76,7 +76,7 @@ func newReconciliationRow(code string, row landfall.ReconciliationRow) reconcili
 func formatValue(figure landfall.Value, currency string) string {
 	var texts []string
 	if figure.Count != nil {
-		texts = append(texts, grouped(figure.Count.Digits()))
+		texts = append(texts, groupDigits(figure.Count.Digits()))
 	}
 	if figure.Amount != nil {
 		texts = append(texts, formatTotal(*figure.Amount, currency))

@@ -74,7 +74,7 @@ type welcomePage struct {
 
 func showWelcome(r *pageRequest) (any, error) {
 	operator, err := r.console.Sessions.Invited(r.Context(), r.PathValue("link"))
-	return welcomePage{pageHead: pageHead{Title: "Welcome"}, Name: operator.Name, MinLength: auth.ShortestPassword}, err
+	return welcomePage{pageHead: pageHead{Title: "Welcome"}, Name: operator.Name, MinLength: auth.MinPasswordLength}, err
 }
 
 // acceptInvitation sets the first password and signs in.
@@ -109,7 +109,7 @@ type profilePage struct {
 }
 
 func showProfile(r *pageRequest) (any, error) {
-	page := profilePage{pageHead: pageHead{Title: "Profile"}, MinLength: auth.ShortestPassword}
+	page := profilePage{pageHead: pageHead{Title: "Profile"}, MinLength: auth.MinPasswordLength}
 	if r.me.TOTPSecret == "" {
 		page.Secret = r.formValue("secret") // the app may have it already
 		if page.Secret == "" {

@@ -11,7 +11,7 @@ import (
 )
 
 // The bill of materials is read from the program and is the same each time.
-func TestBillNamesWhatIsBuiltIn(t *testing.T) {
+func TestBillOfMaterialsListsModules(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "engine")
 	// Any program with dependencies will do. Test binaries have no module data.
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../test/pgtest/cluster")

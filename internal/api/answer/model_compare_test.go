@@ -20,7 +20,7 @@ func (m *model) forget(external string) {
 }
 
 // compare checks everything that can be read against the maps.
-func (m *model) compare(r judge) {
+func (m *model) compare(r failer) {
 	for _, external := range externals {
 		m.compareStatus(r, external, m.processes[external])
 	}
@@ -31,7 +31,7 @@ func (m *model) compare(r judge) {
 }
 
 // read decodes a verb's answer about the supplier.
-func (m *model) read(r judge, verb *answer.Verb, into any) {
+func (m *model) read(r failer, verb *answer.Verb, into any) {
 	told := m.ask(r, verb, answer.Call{Path: [2]string{m.code}})
 	if err := json.Unmarshal(told.body, into); err != nil || told.Status != http.StatusOK {
 		r.Fatalf("%s: %d %s %v", verb.Path, told.Status, told.body, err)
@@ -57,7 +57,7 @@ type shown struct {
 	} `json:"undone_accounts"`
 }
 
-func (m *model) compareStatus(r judge, external string, known *modelled) {
+func (m *model) compareStatus(r failer, external string, known *modelled) {
 	call := answer.Call{Path: [2]string{m.code, external}, Query: "detail=true"}
 	told := m.ask(r, answer.Status, call)
 	if known == nil {
@@ -100,7 +100,7 @@ type listed struct {
 	Number   *string `json:"platform_account_number"`
 }
 
-func (m *model) compareLists(r judge) {
+func (m *model) compareLists(r failer) {
 	var pending, imported, all []string
 	for _, external := range m.order {
 		switch known := m.processes[external]; {
@@ -130,7 +130,7 @@ func (m *model) compareLists(r judge) {
 	}
 }
 
-func (m *model) compareFailures(r judge) {
+func (m *model) compareFailures(r failer) {
 	newest := maps.Clone(m.refusals)
 	for external, known := range m.processes {
 		if known.failure != nil && known.failure.clock > newest[external].clock {
@@ -215,7 +215,7 @@ func (m *model) tallied() landfall.Tallies {
 	return sums
 }
 
-func (m *model) compareTallies(r judge) {
+func (m *model) compareTallies(r failer) {
 	want := m.tallied()
 	err := m.store.View(m.ctx, func(view landfall.View) error {
 		for name, count := range map[string]func() (landfall.Tallies, error){

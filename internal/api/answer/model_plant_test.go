@@ -10,24 +10,24 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// catcher is a judge that records its verdict instead of failing the test.
-type catcher struct{ verdict string }
+// failureRecorder is a judge that records its verdict instead of failing the test.
+type failureRecorder struct{ verdict string }
 
-func (c *catcher) Fatal(args ...any) { c.Fatalf("%s", fmt.Sprint(args...)) }
+func (c *failureRecorder) Fatal(args ...any) { c.Fatalf("%s", fmt.Sprint(args...)) }
 
-func (c *catcher) Fatalf(format string, args ...any) {
+func (c *failureRecorder) Fatalf(format string, args ...any) {
 	c.verdict = fmt.Sprintf(format, args...)
 	panic(c)
 }
 
 // caught returns what a comparison finds, or "" if it finds nothing.
-func caught(compare func(judge)) (verdict string) {
+func caught(compare func(failer)) (verdict string) {
 	defer func() {
-		if found, ok := recover().(*catcher); ok {
+		if found, ok := recover().(*failureRecorder); ok {
 			verdict = found.verdict
 		}
 	}()
-	compare(&catcher{})
+	compare(&failureRecorder{})
 	return ""
 }
 
@@ -49,10 +49,10 @@ func (m *model) copied() *model {
 	return &other
 }
 
-// TestModelNoticesWhatItWasNotTold performs each operation once without updating
+// TestModelDetectsUnexpectedChanges performs each operation once without updating
 // the model. A model that does not notice the difference would prove nothing.
-func TestModelNoticesWhatItWasNotTold(t *testing.T) {
-	small, rich, doomed, broken := specimens[0], specimens[1], specimens[3], specimens[4]
+func TestModelDetectsUnexpectedChanges(t *testing.T) {
+	small, rich, doomed, broken := sampleDocuments[0], sampleDocuments[1], sampleDocuments[3], sampleDocuments[4]
 	secrets := map[string]func(*model){
 		"first staging":     func(m *model) { m.stageAs(t, "é", rich) },
 		"another revision":  func(m *model) { m.stageAs(t, "1", rich) },

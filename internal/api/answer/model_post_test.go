@@ -35,7 +35,7 @@ func (m *model) post(r *rapid.T) {
 
 // postOn posts one item to an account. An item that exists already is accepted
 // and changes nothing.
-func (m *model) postOn(r judge, kind *addition, external, name string) {
+func (m *model) postOn(r failer, kind *addition, external, name string) {
 	known := m.processes[external]
 	envelope := maps.Clone(kind.things[name])
 	if kind.list != "" {

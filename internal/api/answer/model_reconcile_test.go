@@ -13,7 +13,7 @@ import (
 const claimed = 4
 
 // claim sends the control totals of the source to the service.
-func (m *model) claim(r judge) {
+func (m *model) claim(r failer) {
 	body, err := json.Marshal(map[string]any{"accounts": claimed})
 	if err != nil {
 		r.Fatal(err)
@@ -44,7 +44,7 @@ type measure struct {
 
 // compareReconciliation checks the reconciliation against the maps: every account
 // is created, pending, failed, skipped, or was never sent.
-func (m *model) compareReconciliation(r judge) {
+func (m *model) compareReconciliation(r failer) {
 	var told struct {
 		Measures []measure `json:"measures"`
 	}

@@ -20,7 +20,7 @@ func (m *model) run(r *rapid.T) {
 
 // runOf starts a run that creates the selected accounts, and applies the same to
 // the maps.
-func (m *model) runOf(r judge, selection landfall.RunSelection, dry bool) {
+func (m *model) runOf(r failer, selection landfall.RunSelection, dry bool) {
 	body, err := json.Marshal(map[string]any{
 		"import_supplier_code": m.code, "operations_team_name": team, "select": selection, "dry_run": dry,
 	})
@@ -80,7 +80,7 @@ type moved struct {
 }
 
 // await waits until a run ends.
-func (m *model) await(r judge, told said) moved {
+func (m *model) await(r failer, told said) moved {
 	deadline := time.Now().Add(time.Minute)
 	for {
 		var run moved
@@ -101,7 +101,7 @@ func (m *model) await(r judge, told said) moved {
 
 // numbersShown reads the numbers of all accounts, because a run does not report
 // them.
-func (m *model) numbersShown(r judge) map[string]string {
+func (m *model) numbersShown(r failer) map[string]string {
 	var entries []listed
 	m.read(r, answer.Imported, &entries)
 	numbers := map[string]string{}
@@ -111,7 +111,7 @@ func (m *model) numbersShown(r judge) map[string]string {
 	return numbers
 }
 
-func (m *model) compareRunFailures(r judge, id string, want []string) {
+func (m *model) compareRunFailures(r failer, id string, want []string) {
 	told := m.ask(r, answer.RunFailures, answer.Call{Path: [2]string{id}})
 	var entries []listed
 	if err := json.Unmarshal(told.body, &entries); err != nil {
@@ -135,7 +135,7 @@ func (m *model) undoRun(r *rapid.T) {
 }
 
 // undoRunOf undoes the accounts of a run that still exist.
-func (m *model) undoRunOf(r judge, run *modelledRun) {
+func (m *model) undoRunOf(r failer, run *modelledRun) {
 	left := map[string]landfall.KeptReason{}
 	undo, err := m.operator.UndoRun(m.ctx, run.id, "the model says so", operate.RunUndoWatch{Kept: func(remnant operate.KeptAccount) error {
 		left[remnant.Key.External] = remnant.Kept
@@ -158,7 +158,7 @@ func (m *model) undoRunOf(r judge, run *modelledRun) {
 		case known.account.posted:
 			want[external] = landfall.KeptHasPostings
 		default:
-			m.takeBack(known)
+			m.undoAccount(known)
 			continue
 		}
 		kept[want[external]]++

@@ -17,10 +17,10 @@ func (m *model) fails(code, at string) modelledFailure {
 }
 
 func (m *model) stage(r *rapid.T) {
-	m.stageAs(r, m.somebody(r), rapid.SampledFrom(specimens).Draw(r, "document"))
+	m.stageAs(r, m.somebody(r), rapid.SampledFrom(sampleDocuments).Draw(r, "document"))
 }
 
-func (m *model) stageAs(r judge, external string, sent *specimen) {
+func (m *model) stageAs(r failer, external string, sent *sampleDocument) {
 	known := m.processes[external]
 	told := m.ask(r, answer.Stage, answer.Call{Body: sent.document(m.code, external)})
 	refuse := func(code string, onRecord bool) {
@@ -43,7 +43,7 @@ func (m *model) stageAs(r judge, external string, sent *specimen) {
 		refuse(landfall.CodeMarkedAsSkipped, false)
 	case known == nil:
 		m.expect(r, "stage", told, http.StatusCreated, "")
-		m.processes[external] = &modelled{staged: []*specimen{sent}}
+		m.processes[external] = &modelled{staged: []*sampleDocument{sent}}
 		m.order = append(m.order, external)
 		delete(m.refusals, external)
 	default:
@@ -56,7 +56,7 @@ func (m *model) stageAs(r judge, external string, sent *specimen) {
 }
 
 // same compares the number in an answer with the account's.
-func (m *model) same(r judge, told said, known *modelled) {
+func (m *model) same(r failer, told said, known *modelled) {
 	if told.Number != known.account.number {
 		r.Fatalf("told of %s, the account is %s", told.Number, known.account.number)
 	}
@@ -66,7 +66,7 @@ func (m *model) process(r *rapid.T) { m.attempt(r, m.somebody(r), false) }
 
 func (m *model) dryRun(r *rapid.T) { m.attempt(r, m.somebody(r), true) }
 
-func (m *model) attempt(r judge, external string, dry bool) {
+func (m *model) attempt(r failer, external string, dry bool) {
 	known := m.processes[external]
 	body, err := json.Marshal(map[string]any{
 		"import_supplier_code": m.code, "external_account_number": external, "operations_team_name": team, "dry_run": dry,
@@ -102,7 +102,7 @@ func (m *model) attempt(r judge, external string, dry bool) {
 
 // create creates an account from the latest staged document. Its number must not
 // have been used before.
-func (m *model) create(r judge, known *modelled, number string) {
+func (m *model) create(r failer, known *modelled, number string) {
 	if m.retired[number] || !landfall.ValidAccountNumber(number) {
 		r.Fatalf("the number %q was given", number)
 	}
@@ -115,7 +115,7 @@ func (m *model) create(r judge, known *modelled, number string) {
 
 func (m *model) undo(r *rapid.T) { m.undoOf(r, m.somebody(r)) }
 
-func (m *model) undoOf(r judge, external string) {
+func (m *model) undoOf(r failer, external string) {
 	known := m.processes[external]
 	outcome, err := m.operator.Undo(m.ctx, m.key(external), "the model says so")
 	want := ""
@@ -134,11 +134,11 @@ func (m *model) undoOf(r judge, external string) {
 		if outcome.Number != known.account.number {
 			r.Fatalf("undid %+v, the account is %s", outcome, known.account.number)
 		}
-		m.takeBack(known)
+		m.undoAccount(known)
 	}
 }
 
-func (m *model) takeBack(known *modelled) {
+func (m *model) undoAccount(known *modelled) {
 	m.retired[known.account.number] = true
 	known.undone = append(known.undone, known.account.number)
 	if run := known.account.run; run != nil {
@@ -149,7 +149,7 @@ func (m *model) takeBack(known *modelled) {
 
 func (m *model) skip(r *rapid.T) { m.skipOf(r, m.somebody(r)) }
 
-func (m *model) skipOf(r judge, external string) {
+func (m *model) skipOf(r failer, external string) {
 	known := m.processes[external]
 	err := m.operator.Skip(m.ctx, m.key(external), "")
 	switch {
@@ -169,7 +169,7 @@ func (m *model) skipOf(r judge, external string) {
 
 func (m *model) unskip(r *rapid.T) { m.unskipOf(r, m.somebody(r)) }
 
-func (m *model) unskipOf(r judge, external string) {
+func (m *model) unskipOf(r failer, external string) {
 	known := m.processes[external]
 	err := m.operator.Unskip(m.ctx, m.key(external), "")
 	switch {

@@ -116,8 +116,8 @@ func (s *service) inspect(t *testing.T) {
 	}
 }
 
-// judge fails a sequence that went wrong.
-type judge interface {
+// failer fails a sequence that went wrong.
+type failer interface {
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 }
@@ -146,7 +146,7 @@ type modelledRun struct {
 
 // modelled is one account import process.
 type modelled struct {
-	staged  []*specimen // revisions
+	staged  []*sampleDocument // revisions
 	skipped bool
 	failure *modelledFailure
 	account *modelledAccount // nil until it is created
@@ -168,10 +168,10 @@ type modelledAccount struct {
 	posted  bool
 }
 
-func (p *modelled) current() *specimen { return p.staged[len(p.staged)-1] }
+func (p *modelled) current() *sampleDocument { return p.staged[len(p.staged)-1] }
 
 // begin creates a separate supplier for one sequence.
-func (s *service) begin(r judge, code string) *model {
+func (s *service) begin(r failer, code string) *model {
 	_, err := s.operator.CreateSupplier(s.ctx, code, operate.SupplierChange{Severities: map[string]landfall.Severity{mixed: landfall.SeverityOff}})
 	if err == nil {
 		err = s.operator.Grant(s.ctx, code, ours)
@@ -211,7 +211,7 @@ type said struct {
 }
 
 // ask makes one API call.
-func (m *model) ask(r judge, verb *answer.Verb, call answer.Call) said {
+func (m *model) ask(r failer, verb *answer.Verb, call answer.Call) said {
 	call.Who = m.who
 	given := m.api.Do(m.ctx, verb, call)
 	body := slices.Clone(given.Body)
@@ -230,7 +230,7 @@ func (m *model) ask(r judge, verb *answer.Verb, call answer.Call) said {
 }
 
 // expect compares an answer with the status and code that the model predicts.
-func (m *model) expect(r judge, what string, told said, status int, code string) {
+func (m *model) expect(r failer, what string, told said, status int, code string) {
 	if told.Status != status || told.Code != code {
 		r.Fatalf("%s: got %d %s, want %d %s\n%s", what, told.Status, told.Code, status, code, told.body)
 	}
@@ -238,7 +238,7 @@ func (m *model) expect(r judge, what string, told said, status int, code string)
 
 // refusedWith compares an operator's refusal with the code that the model
 // predicts.
-func (m *model) refusedWith(r judge, what string, err error, code string) {
+func (m *model) refusedWith(r failer, what string, err error, code string) {
 	told := ""
 	if known, ok := errors.AsType[*landfall.Error](err); ok {
 		told = known.Code

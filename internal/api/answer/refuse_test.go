@@ -16,7 +16,7 @@ func TestEveryKindHasItsStatus(t *testing.T) {
 	}
 }
 
-func TestForeignWordsAreNotShown(t *testing.T) {
+func TestForeignErrorTextIsNotShown(t *testing.T) {
 	refusal := ErrorAnswer(errors.New("pq: secret"), nil)
 	if refusal.Status != 500 || refusal.Code != landfall.CodeInternalError || strings.Contains(string(refusal.Body), "secret") {
 		t.Errorf("got %d %s", refusal.Status, refusal.Body)

@@ -10,7 +10,7 @@ import (
 )
 
 // An account that occurs twice in one call is staged and then updated.
-func TestAnAccountTwiceInOneGo(t *testing.T) {
+func TestAccountTwiceInOneBatch(t *testing.T) {
 	for name, database := range map[string]func(*testing.T) string{
 		"sqlite":   func(t *testing.T) string { return dbtest.SQLite(t) },
 		"postgres": func(t *testing.T) string { return dbtest.Postgres(t) },

@@ -13,7 +13,7 @@ import (
 )
 
 // The lines do not depend on how the body is split into reads.
-func TestLinesAreCutWhereverTheBodyBreaks(t *testing.T) {
+func TestLinesAreSplitAtAnyReadBoundary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const limit = 40
 		parts := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
@@ -61,7 +61,7 @@ func TestLinesAreCutWhereverTheBodyBreaks(t *testing.T) {
 }
 
 // A line that breaks off is not returned.
-func TestBrokenLineIsNone(t *testing.T) {
+func TestMalformedLineIsRejected(t *testing.T) {
 	gone := errors.New("the line is dead")
 	cutter := lineReader{source: io.MultiReader(strings.NewReader("{}\n{\"a\":"), iotest.ErrReader(gone)), limit: 100}
 	if line, err := cutter.next(); err != nil || string(line.text) != "{}" {
@@ -99,7 +99,7 @@ func TestLinesAreNotOverwritten(t *testing.T) {
 
 // A long line reserves a slot. A line over the limit frees it and is never
 // stored.
-func TestLongLinesAskForAPlace(t *testing.T) {
+func TestLongLinesNeedASlot(t *testing.T) {
 	taken, given := 0, 0
 	cutter := lineReader{
 		source: strings.NewReader(strings.Repeat("x", 400<<10) + "\n" + strings.Repeat("y", 64<<20) + "\nlast"), limit: 1 << 20,

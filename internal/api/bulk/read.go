@@ -20,7 +20,7 @@ const (
 	// shutdown, and without receiving a byte.
 	drainTime         = limits.BulkDrain
 	drainTimeShutdown = limits.BulkDrainAtShutdown
-	drainIdleTime     = limits.BulkDrainSilence
+	drainIdleTime     = limits.BulkDrainIdle
 )
 
 // read reads lines until the body ends or the request is stopped.
@@ -50,7 +50,7 @@ func (t *stream) read(ctx context.Context) {
 			break
 		}
 	}
-	if !t.arrivedWhole() {
+	if !t.bodyArrived() {
 		t.drain()
 	}
 }
@@ -71,8 +71,8 @@ func (t *stream) arrived(number int64, err error) {
 	t.changed.Broadcast()
 }
 
-// arrivedWhole reports whether the whole body has arrived.
-func (t *stream) arrivedWhole() bool {
+// bodyArrived reports whether the whole body has arrived.
+func (t *stream) bodyArrived() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.bodyComplete

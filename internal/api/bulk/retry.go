@@ -74,8 +74,8 @@ const (
 
 // The pauses before a line is tried again.
 const (
-	firstPause   = limits.BulkFirstRetry
-	longestPause = limits.BulkMaxRetry
+	firstPause = limits.BulkFirstRetry
+	maxPause   = limits.BulkMaxRetry
 )
 
 // backoff records since when a line has been retried, and the next pause.
@@ -101,6 +101,6 @@ func (b *backoff) pause(t *stream, given answer.Answer) *landfall.Error {
 		return errorOf(given)
 	}
 	time.Sleep(b.next/2 + rand.N(b.next)) //nolint:gosec // only to come at another time than the others
-	b.next = min(2*b.next, longestPause)
+	b.next = min(2*b.next, maxPause)
 	return t.stopping()
 }

@@ -69,7 +69,7 @@ func serve(t *testing.T, service *bulk.Service, who landfall.Principal, verb *an
 }
 
 // A panic fails only the line that caused it.
-func TestAPanicConcernsItsLineAlone(t *testing.T) {
+func TestPanicFailsOnlyItsLine(t *testing.T) {
 	var log bytes.Buffer
 	service, who := open(t, &log)
 	_, staged := serve(t, service, who, answer.Stage, strings.NewReader(`{"import_supplier":"NORTH","external_account_number":"1","customers":[{}]}`))
@@ -110,7 +110,7 @@ func (b broken) Read(into []byte) (int, error) {
 }
 
 // Lines that arrived completely are processed; an incomplete line is not.
-func TestABodyThatBreaksOff(t *testing.T) {
+func TestTruncatedBody(t *testing.T) {
 	service, who := open(t, io.Discard)
 	good := `{"import_supplier":"NORTH","external_account_number":"%d","customers":[{}]}` + "\n"
 	body := fmt.Sprintf(good, 1) + fmt.Sprintf(good, 2) + `{"import_supplier":"NORTH","external_account_number":"3","customers":[{}]}`

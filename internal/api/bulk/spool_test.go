@@ -12,7 +12,7 @@ import (
 
 // Bytes come out in the order they went in, through memory and files, whatever
 // the timing of both sides.
-func TestSpoolKeepsTheOrder(t *testing.T) {
+func TestSpoolKeepsOrder(t *testing.T) {
 	disk := newSpoolDisk(Spool{Dir: t.TempDir(), MaxBytes: 1 << 40})
 	s := newSpool(disk)
 	defer s.close()
@@ -73,7 +73,7 @@ func TestSpoolIsUnreadable(t *testing.T) {
 }
 
 // The file has no name, so that nothing is left of it whatever happens.
-func TestSpoolLeavesNothing(t *testing.T) {
+func TestSpoolRemovesItsFile(t *testing.T) {
 	folder := t.TempDir()
 	s := newSpool(newSpoolDisk(Spool{Dir: folder, MaxBytes: 1 << 40}))
 	for range 4 {
@@ -130,7 +130,7 @@ func TestFullSpool(t *testing.T) {
 
 // A timeout that fired just before put began to wait used to wake nothing, and
 // put waited forever.
-func TestPatienceEndsHoweverShort(t *testing.T) {
+func TestTimeoutEndsEvenIfShort(t *testing.T) {
 	s := newSpool(newSpoolDisk(Spool{Dir: t.TempDir(), MaxBytes: 0}))
 	defer s.close()
 	piece := make([]byte, maxMemory)
@@ -153,7 +153,7 @@ func TestPatienceEndsHoweverShort(t *testing.T) {
 }
 
 // A disk that cannot be written counts as full.
-func TestSpoolWithoutADisk(t *testing.T) {
+func TestSpoolWithoutDisk(t *testing.T) {
 	s := newSpool(newSpoolDisk(Spool{Dir: t.TempDir() + "/missing", MaxBytes: 1 << 40}))
 	defer s.close()
 	s.timeout = 20 * time.Millisecond

@@ -54,14 +54,14 @@ func newTurnLimiters(idle func() bool) *turnLimiters {
 	}
 }
 
-// atProcessors lets one organisation take turns at the processors.
-type atProcessors struct {
+// processorTurns lets one organisation take turns at the processors.
+type processorTurns struct {
 	turns        *turnLimiters
 	organisation string
 }
 
 // Enter waits for a turn.
-func (a atProcessors) Enter(ctx context.Context) (leave func()) {
+func (a processorTurns) Enter(ctx context.Context) (leave func()) {
 	limiter := a.turns.processors
 	if a.turns.idle() {
 		limiter = a.turns.all

@@ -16,12 +16,12 @@ const (
 	// authLifetime is how long an authentication is trusted. Together with the
 	// work in progress it is less than the ten seconds within which a revocation
 	// must take effect.
-	authLifetime = limits.KeyTrust
+	authLifetime = limits.KeyRecheck
 	// authTimeout is how long the check of a key may take.
 	authTimeout = limits.BulkKeyCheck
 	// idleTimeout is how long a client may neither send nor read anything while
 	// the service waits for it.
-	idleTimeout = limits.BulkSilence
+	idleTimeout = limits.BulkIdle
 )
 
 // watch stops a request when the service shuts down, the sender's key is

@@ -78,7 +78,7 @@ func TestGoodAccounts(t *testing.T) {
 	}
 }
 
-func TestMalformedBodyIsNoAccount(t *testing.T) {
+func TestMalformedBodyIsRejected(t *testing.T) {
 	for _, body := range []string{"", "null", "[]", `"x"`, smallest + "x", smallest + smallest, `{"a":1,"a":2}`, "{\"a\":\"\xff\"}"} {
 		_, err := ReadAccount(t.Context(), []byte(body))
 		var refusal *landfall.Error

@@ -205,7 +205,7 @@ func TestFieldsExist(t *testing.T) {
 	}
 }
 
-func TestRuleBookForPrograms(t *testing.T) {
+func TestRuleBookJSON(t *testing.T) {
 	var book struct {
 		Rules []struct {
 			Severity string `json:"severity"`

@@ -48,9 +48,9 @@ func TestOneMistakeIsReportedOnce(t *testing.T) {
 	}
 }
 
-// TestWhatATransactionTypeNeeds leaves out what each type requires. A charge
+// TestRequiredFieldsByTransactionType leaves out what each type requires. A charge
 // without its reason cannot be explained to the customer.
-func TestWhatATransactionTypeNeeds(t *testing.T) {
+func TestRequiredFieldsByTransactionType(t *testing.T) {
 	const list = "current_statement_transactions"
 	cases := []struct {
 		members string
@@ -114,9 +114,9 @@ func TestSumsAreSigned(t *testing.T) {
 	}
 }
 
-// TestTodayIsTheSuppliersDay uses an instant that falls on one day in London and
+// TestTodayUsesTheSuppliersTimeZone uses an instant that falls on one day in London and
 // on the next in Auckland.
-func TestTodayIsTheSuppliersDay(t *testing.T) {
+func TestTodayUsesTheSuppliersTimeZone(t *testing.T) {
 	now := time.Date(2024, 6, 15, 20, 0, 0, 0, time.UTC)
 	body := accountJSON(`"date_of_sale":"2024-06-16"`)
 	for zone, want := range map[string]int{"Europe/London": 1, "Pacific/Auckland": 0} {
@@ -192,9 +192,9 @@ func TestIdentifiersDifferVisibly(t *testing.T) {
 	}
 }
 
-// TestManyTwinsAreFound looks for duplicates in a list longer than those that are
+// TestManyDuplicatesAreFound looks for duplicates in a list longer than those that are
 // compared pair by pair.
-func TestManyTwinsAreFound(t *testing.T) {
+func TestManyDuplicatesAreFound(t *testing.T) {
 	var known seenSet[string]
 	for i := range 100 {
 		text := string(rune('a' + i))

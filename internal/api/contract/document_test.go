@@ -65,9 +65,9 @@ func TestDocumentsNameEverything(t *testing.T) {
 	}
 }
 
-// TestSchemasSayWhatTheReaderDoes checks bodies with the reader and with a
+// TestSchemasMatchTheReader checks bodies with the reader and with a
 // third-party validator against the published schema.
-func TestSchemasSayWhatTheReaderDoes(t *testing.T) {
+func TestSchemasMatchTheReader(t *testing.T) {
 	schema := accountSchema(t)
 	// The validator refuses null where any value is allowed, as OpenAPI 3.0 did.
 	large := strings.Replace(string(readTestFile(t, "large.json")), `"value": null`, `"value": 0`, 1)

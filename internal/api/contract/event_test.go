@@ -65,7 +65,7 @@ func schemaOf(t *testing.T, of landfall.EventType) *jsonschema.Schema {
 	return schema
 }
 
-func TestEventsAreWhatTheirSchemasSay(t *testing.T) {
+func TestEventsMatchTheirSchemas(t *testing.T) {
 	for _, kind := range EventKinds() {
 		schema := schemaOf(t, kind.Type)
 		valid := func(event CloudEvent) error {

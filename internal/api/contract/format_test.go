@@ -83,7 +83,7 @@ func TestPhone(t *testing.T) {
 	}
 }
 
-func TestPhoneMemoryKeepsRegionsApart(t *testing.T) {
+func TestPhoneCacheSeparatesRegions(t *testing.T) {
 	if !possiblePhones.possible("650 253 0000", "US") || possiblePhones.possible("650 253 0000", "DK") || !possiblePhones.possible("650 253 0000", "US") {
 		t.Error("the answer of one region was given for another")
 	}

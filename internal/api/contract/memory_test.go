@@ -72,7 +72,7 @@ func TestReadingTakesAtMostEightTimesTheBody(t *testing.T) {
 	}
 }
 
-func TestTooManyValuesAreRefusedAsSuch(t *testing.T) {
+func TestTooManyValuesHaveTheirOwnCode(t *testing.T) {
 	body := hostile(1 << 20)["readings of nothing"]
 	_, err := ReadAccount(t.Context(), body)
 	refusal, _ := errors.AsType[*landfall.Error](err)

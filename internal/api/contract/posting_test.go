@@ -88,7 +88,7 @@ func TestRefusedTransactionData(t *testing.T) {
 	}
 }
 
-func TestTwinsAreNamed(t *testing.T) {
+func TestDuplicatesAreNamed(t *testing.T) {
 	const one = `{"transaction_id":"1","transaction_date":"2025-01-01","amount":5,"type":"PAYMENT"}`
 	code := func(second string) string {
 		request, _ := ReadTransactions(t.Context(), []byte(`{"import_supplier":"S","external_account_number":"1","transactions":[`+one+`,`+second+`]}`))

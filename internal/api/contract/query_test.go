@@ -39,7 +39,7 @@ func TestQueryBool(t *testing.T) {
 	}
 }
 
-func TestHostileParameterNamesAreCut(t *testing.T) {
+func TestHostileParameterNamesAreTruncated(t *testing.T) {
 	_, err := QueryBool(strings.Repeat("x", 5000)+"=1", "flag", false)
 	if attr := violationsOf(t, err)[0]; len(attr) > 250 {
 		t.Errorf("%d bytes", len(attr))
@@ -67,7 +67,7 @@ func TestReadPage(t *testing.T) {
 	}
 }
 
-func TestCursorsComeBackAsTheyWent(t *testing.T) {
+func TestCursorRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cursor := landfall.ProcessCursor{
 			FirstStagedAt: time.UnixMicro(rapid.Int64Range(-1e15, 1e16).Draw(t, "at")).UTC(),

@@ -23,9 +23,9 @@ func violationsOf(t *testing.T, err error) []string {
 	return codesOf(refusal.Violations)
 }
 
-// TestBrokenJSONIsNoRequest truncates every kind of body. If half a document were
+// TestMalformedJSONIsRejected truncates every kind of body. If half a document were
 // accepted as a whole one, the account would lose its second half.
-func TestBrokenJSONIsNoRequest(t *testing.T) {
+func TestMalformedJSONIsRejected(t *testing.T) {
 	readers := map[string]func([]byte) error{
 		"process":      func(body []byte) error { _, err := ReadProcess(t.Context(), body); return err },
 		"instruction":  func(body []byte) error { _, err := ReadInstruction(t.Context(), body); return err },
@@ -41,7 +41,7 @@ func TestBrokenJSONIsNoRequest(t *testing.T) {
 }
 
 // Reading a body stops when its sender has disconnected.
-func TestReadingEndsWithItsCaller(t *testing.T) {
+func TestReadingStopsWithContext(t *testing.T) {
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	for name, read := range map[string]func([]byte) error{
@@ -199,9 +199,9 @@ func TestFirstFailingTransactionIsShown(t *testing.T) {
 	}
 }
 
-// TestTwinsAreFineWhenNothingIsCompared sends duplicates that are both to be
+// TestDuplicatesAreAllowedWithoutCheck sends duplicates that are both to be
 // added, as the caller explicitly requested.
-func TestTwinsAreFineWhenNothingIsCompared(t *testing.T) {
+func TestDuplicatesAreAllowedWithoutCheck(t *testing.T) {
 	request, _ := ReadTransactions(t.Context(), []byte(strings.Replace(twoTransactions, `"note"`, `"reason":"R","note"`, 1)))
 	verdict := request.Check(testSupplier(), testNow, false)
 	if request.Refusal(verdict) != nil {

@@ -32,7 +32,7 @@ func finds(words string, whole bool) bool {
 	})
 }
 
-func TestWhatIsTypedFindsWhatIsMeant(t *testing.T) {
+func TestSearchWordsMatchStoredTerms(t *testing.T) {
 	for _, words := range []string{
 		"lovelace", "LOVE", "ada love", "Lovelace, Ada", "zoe", "Zoë O’Hara", "ohara li", "li",
 		"ada@mail", "ADA@mail.co.uk", "ada", "07400 12", "+447400123456", "0044 7400 123456", "020 7946", "+44 20 7946 0123",
@@ -49,7 +49,7 @@ func TestWhatIsTypedFindsWhatIsMeant(t *testing.T) {
 	}
 }
 
-func TestWholeTermsAreFoundWhereBeginningsAreNot(t *testing.T) {
+func TestExactTermsAreFoundWithoutPrefix(t *testing.T) {
 	for _, words := range []string{"lovelace", "Ada Lovelace", "lovelace ada", "ada@mail.co.uk", "07400123456", "sw1y4jh", "1200023305"} {
 		if !finds(words, true) {
 			t.Errorf("%q does not find the account", words)
@@ -60,7 +60,7 @@ func TestWholeTermsAreFoundWhereBeginningsAreNot(t *testing.T) {
 	}
 }
 
-func TestTermsAreShortAndFew(t *testing.T) {
+func TestTermsAreLimited(t *testing.T) {
 	data := sought()
 	data.BillingName = strings.Repeat("ö ", 4000)
 	data.Customers[0].Email = strings.Repeat("é", 4000) + "@mail.co.uk"
@@ -78,7 +78,7 @@ func TestTermsAreShortAndFew(t *testing.T) {
 	}
 }
 
-func TestAccountNumbersAreFoundAsTheyAreSaid(t *testing.T) {
+func TestAccountNumbersAreFoundInAnyCase(t *testing.T) {
 	for words, number := range map[string]string{"a-7k3m": "A-7K3M", "A7K3M9Q2B": "A-7K3M9Q2B", "a-": "", "ADA": "A-DA", "A-7K3M9Q2BX": "", "B-7": ""} {
 		query := SearchWords(words, nil)
 		if got := strings.Join(query.Numbers, " "); got != number {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestSurvey(t *testing.T) {
+func TestScanDocument(t *testing.T) {
 	cases := []struct {
 		text  string
 		kinds []string

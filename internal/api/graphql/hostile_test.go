@@ -113,7 +113,7 @@ func (h hostile) request() *http.Request {
 // A well-formed document that does not match the schema is refused with 200 as
 // plain JSON and with 400 in the GraphQL response media type. The refusal repeats
 // nothing.
-func TestDocumentsThatDoNotFit(t *testing.T) {
+func TestUnsupportedDocuments(t *testing.T) {
 	documents := map[string]string{
 		"empty":                   `{"query":""}`,
 		"syntax":                  quoted(`mutation { obtainServiceToken(input: {apiKey: "` + canary + `"`),

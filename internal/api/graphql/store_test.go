@@ -17,9 +17,9 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// TestTheWholeWay goes from an API key to a principal and through every kind of
+// TestTokenEndToEnd goes from an API key to a principal and through every kind of
 // invalid key, over a real store.
-func TestTheWholeWay(t *testing.T) {
+func TestTokenEndToEnd(t *testing.T) {
 	store, err := sqlstore.Open(t.Context(), dbtest.SQLite(t),
 		sqlstore.Options{Server: true, ApplySchema: true})
 	if err != nil {

@@ -27,7 +27,7 @@ func (h *testAPI) lastRequest() map[string]any {
 
 // The log line of a request used to lack what one searches for: the error code,
 // the supplier and the caller. It also did not say the unit of the duration.
-func TestRequestLineSaysWhatOneSearchesFor(t *testing.T) {
+func TestRequestLogHasSearchableFields(t *testing.T) {
 	h := newTestAPI(t)
 	expect := func(wants map[string]any) {
 		t.Helper()
@@ -75,7 +75,7 @@ func TestDryRunThatPassedIsNoFailure(t *testing.T) {
 	}
 }
 
-func TestLinksNameTheAddressOfTheOperator(t *testing.T) {
+func TestLinksUseTheBaseURL(t *testing.T) {
 	h := newTestAPI(t, func(o *Options) { o.BaseURL = "https://api.example.com/landfall" })
 	h.stageMany(2)
 	got := h.call("viewer", "GET", allPath+"?limit=1", "")
@@ -84,7 +84,7 @@ func TestLinksNameTheAddressOfTheOperator(t *testing.T) {
 	}
 }
 
-func TestHeadIsAnsweredWhereGetIs(t *testing.T) {
+func TestHeadMatchesGet(t *testing.T) {
 	h := newTestAPI(t)
 	h.stageMany(3)
 	for _, path := range []string{allPath, allPath + "?limit=1", importPath + "/rules/", "/healthz", "/docs/", "/openapi.json", "/v1/graphql/?query=%7B__typename%7D"} {

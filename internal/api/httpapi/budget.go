@@ -26,8 +26,8 @@ const (
 	bodiesWaiting = limits.BodiesWaiting
 )
 
-// errCrowded is returned for a body that would wait too long.
-var errCrowded = &landfall.Error{
+// errTooManyBodies is returned for a body that would wait too long.
+var errTooManyBodies = &landfall.Error{
 	Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, RetryAfter: bodyWait,
 	Detail: "Too much is being sent to the service at once. Send the same request again shortly.",
 }
@@ -37,7 +37,7 @@ var errCrowded = &landfall.Error{
 func newBudget(total, largest int64, wait time.Duration) *budget {
 	limiter := func(bytes int64) *admission.Limiter {
 		return admission.NewLimiter(admission.Limits{
-			Capacity: bytes, Share: bytes / 2, Wait: wait, Waiting: bodiesWaiting, Refusal: errCrowded,
+			Capacity: bytes, Share: bytes / 2, Wait: wait, Waiting: bodiesWaiting, Refusal: errTooManyBodies,
 		})
 	}
 	small := max(total/4, smallBody)

@@ -21,16 +21,16 @@ func mustTake(t *testing.T, b *budget, who string, size int64) func() {
 	return memory.release
 }
 
-// TestBodiesAreBoundedInAll fills the memory for bodies with large ones. Small
+// TestBodyMemoryIsBounded fills the memory for bodies with large ones. Small
 // requests must still get through, and nothing may wait forever.
-func TestBodiesAreBoundedInAll(t *testing.T) {
+func TestBodyMemoryIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(40<<20, 10<<20, bodyWait) // 10 MiB for small bodies, 30 for large ones
 		first := mustTake(t, b, "a", 10<<20)
 		mustTake(t, b, "b", 10<<20)
 		mustTake(t, b, "c", 10<<20)
 		began := time.Now()
-		if _, err := b.reserve(t.Context(), "d", 10<<20); !errors.Is(err, errCrowded) || time.Since(began) != bodyWait {
+		if _, err := b.reserve(t.Context(), "d", 10<<20); !errors.Is(err, errTooManyBodies) || time.Since(began) != bodyWait {
 			t.Errorf("got %v after %v", err, time.Since(began))
 		}
 		// Large bodies do not make small ones wait.
@@ -79,7 +79,7 @@ func TestBodiesAreSharedFairly(t *testing.T) {
 }
 
 // A caller that leaves while waiting holds no memory.
-func TestWaitingForBytesEndsWithTheCaller(t *testing.T) {
+func TestWaitingForBodyMemoryEndsWithTheCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(1, 100<<10, bodyWait)
 		free := mustTake(t, b, "a", 100<<10)
@@ -152,7 +152,7 @@ func (b *budget) spent() int64 {
 
 // A body without a declared length used to be charged for the maximum length,
 // so a few small ones blocked everyone's large ones.
-func TestBodiesOfUnknownLengthPayAsTheyGrow(t *testing.T) {
+func TestChunkedBodiesReserveAsTheyGrow(t *testing.T) {
 	onBoth(t, func(t *testing.T, open openFunc) {
 		h := open(func(o *Options) { o.BodyMemory, o.BodyLimit = 4<<20, 1<<20 })
 		h.api.budget = newBudget(4<<20, 1<<20, 50*time.Millisecond)
@@ -186,7 +186,7 @@ func TestBodiesOfUnknownLengthPayAsTheyGrow(t *testing.T) {
 
 // Growing bodies do not wait for each other until all are refused: the one that
 // has grown most continues before a new one is admitted.
-func TestTheFurthestGrownBodyGoesOn(t *testing.T) {
+func TestLargestBodyContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(4<<20, 3<<20, bodyWait) // 3 MiB for large bodies
 		grown := func(who string, size int64) *bodyMemory {

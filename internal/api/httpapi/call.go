@@ -23,7 +23,7 @@ const (
 	// authLifetime is how long an authentication is trusted during a request.
 	// Together with writeTimeout it is less than the ten seconds within which a
 	// revocation must take effect.
-	authLifetime = limits.KeyTrust
+	authLifetime = limits.KeyRecheck
 )
 
 // bodyGracePeriod is how long a request may hold its slot while waiting for the
@@ -105,15 +105,15 @@ func (a *API) enterLarge(ctx context.Context, organisation string) (free func(),
 			leave()
 			return
 		}
-		time.AfterFunc(min(longRest*time.Since(began), longestRest), leave)
+		time.AfterFunc(min(longBodyRest*time.Since(began), maxBodyRest), leave)
 	}, nil
 }
 
 const (
-	// longRest is how long a slot stays empty after a long body, as a multiple of
+	// longBodyRest is how long a slot stays empty after a long body, as a multiple of
 	// the time the body took.
-	longRest    = 4
-	longestRest = limits.LongBodyRest
+	longBodyRest = 4
+	maxBodyRest  = limits.LongBodyRest
 )
 
 // largeBody is the length from which parsing a body takes noticeable time:

@@ -15,7 +15,7 @@ import (
 // The OpenAPI document is only useful if generators can use it. Each client is
 // generated from the checked-in document, compiled, and imports an account: it
 // stages, creates, reads and posts, without changing any amount.
-func TestGeneratedClientsMoveAnAccount(t *testing.T) {
+func TestGeneratedClientsImportAnAccount(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	description, err := filepath.Abs(checkedIn)
 	if err != nil {

@@ -55,7 +55,7 @@ func (a *API) refuse(ctx context.Context, x *exchange, refusal answer.Answer) {
 			return
 		}
 		a.Metrics.faults.WithLabelValues(refusal.Code).Inc()
-		if !deliberate(refusal.Cause) {
+		if !isExpected(refusal.Cause) {
 			a.Logger.LogAttrs(ctx, slog.LevelError, "request failed",
 				slog.String("request_id", x.id), slog.String("route", x.template()),
 				slog.String("code", refusal.Code), slog.Any("error", refusal.Cause))
@@ -104,9 +104,9 @@ func (a *API) drainBody(x *exchange) {
 	}
 }
 
-// deliberate reports whether an error is an intended refusal, such as an
+// isExpected reports whether an error is an intended refusal, such as an
 // overload response. Nothing is broken, and the access log has its code.
-func deliberate(err error) bool {
+func isExpected(err error) bool {
 	known, ours := errors.AsType[*landfall.Error](err)
 	return ours && known.Kind == landfall.Unavailable && known.Cause == nil
 }

@@ -52,11 +52,11 @@ var (
 	exampleEmptyNote = exampleViolation(landfall.CodeValidationFailed, "The request is not valid.", landfall.Violation{
 		Code: contract.CodeNoteEmpty, Attr: "notes.0.body", Detail: "A note must have a body or a document path.",
 	})
-	exampleStatementError   = exampleOwnViolation(landfall.CodeStatementExists, "statements.0.statement_id", "The account has a statement with this statement_id and other content.")
-	exampleInstructionError = exampleOwnViolation(landfall.CodeInstructionNotFound, "reference", "The payment vendor has no instruction with this reference.")
-	exampleNoRoute          = exampleError(landfall.CodeNotFound, "There is nothing at this path.")
-	exampleNotReady         = exampleError(landfall.CodeServiceUnavailable, "The service is shutting down.")
-	exampleVendorAway       = exampleError(landfall.CodeVendorUnavailable, "The payment vendor cannot be reached right now. Nothing was stored; retry the same request.")
+	exampleStatementError    = exampleOwnViolation(landfall.CodeStatementExists, "statements.0.statement_id", "The account has a statement with this statement_id and other content.")
+	exampleInstructionError  = exampleOwnViolation(landfall.CodeInstructionNotFound, "reference", "The payment vendor has no instruction with this reference.")
+	exampleNoRoute           = exampleError(landfall.CodeNotFound, "There is nothing at this path.")
+	exampleNotReady          = exampleError(landfall.CodeServiceUnavailable, "The service is shutting down.")
+	exampleVendorUnavailable = exampleError(landfall.CodeVendorUnavailable, "The payment vendor cannot be reached right now. Nothing was stored; retry the same request.")
 )
 
 // exampleTransactionError is the error for a transaction outside the open

@@ -78,7 +78,7 @@ func openDemo(t *testing.T) *testAPI {
 // The example responses of the OpenAPI document are what the service returns
 // for the example requests, sent in the order of the page, and for common
 // mistakes.
-func TestExamplesAreWhatIsAnswered(t *testing.T) {
+func TestExamplesMatchResponses(t *testing.T) {
 	h := openDemo(t)
 	shown := shownExamples(t)
 	const supplier = "DEMO_ENERGY"

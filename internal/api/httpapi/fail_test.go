@@ -13,7 +13,7 @@ import (
 
 // A client that was refused before its large body had arrived used to see a
 // broken connection instead of the response that says when to retry.
-func TestRefusalsOfLargeBodiesAreHeard(t *testing.T) {
+func TestRefusalsOfLargeBodiesAreReceived(t *testing.T) {
 	onBoth(t, func(t *testing.T, open openFunc) {
 		h := open(func(o *Options) { o.BodyMemory = 1 << 20 })
 		h.api.budget = newBudget(1<<20, h.api.BodyLimit, 50*time.Millisecond)

@@ -16,7 +16,7 @@ func (h *testAPI) withRoute(path string, page func(*API, context.Context, *excha
 	h.api.tree.add(path, &route{method: http.MethodGet, path: path, page: page})
 }
 
-func TestPanicFence(t *testing.T) {
+func TestPanicIsContained(t *testing.T) {
 	h := newTestAPI(t)
 	h.withRoute("/panic/text/", func(*API, context.Context, *exchange) error { panic("Ada Canary") })
 	h.withRoute("/panic/runtime/", func(_ *API, _ context.Context, x *exchange) error { return []error{}[len(x.params)] })
@@ -60,7 +60,7 @@ func (h *testAPI) expectAbort(path string) {
 	}
 }
 
-func TestForeignErrorsStayInside(t *testing.T) {
+func TestForeignErrorsAreNotShown(t *testing.T) {
 	h := newTestAPI(t)
 	h.withRoute("/foreign/", func(*API, context.Context, *exchange) error { return errors.New("pq: secret detail") })
 	h.withRoute("/busy/", func(*API, context.Context, *exchange) error {
@@ -113,7 +113,7 @@ func TestReadiness(t *testing.T) {
 	expect("/healthz", 200)
 }
 
-func TestDatabaseAway(t *testing.T) {
+func TestDatabaseUnavailable(t *testing.T) {
 	h := newTestAPI(t)
 	if err := h.closeStore(); err != nil {
 		t.Fatal(err)

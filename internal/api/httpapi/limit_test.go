@@ -10,7 +10,7 @@ import (
 
 // The timeout of a request used to end like a client that left: with an aborted
 // connection instead of a response.
-func TestALimitThatEndsIsTold(t *testing.T) {
+func TestExpiredRequestTimeIsReported(t *testing.T) {
 	onBoth(t, func(t *testing.T, open openFunc) {
 		h := open(func(o *Options) { o.RequestTimeout = time.Nanosecond })
 		got := h.call("importer", "POST", stagePath, accountJSON("OURS", "1"))
@@ -22,7 +22,7 @@ func TestALimitThatEndsIsTold(t *testing.T) {
 
 // Too many requests get a regular response that says when to retry. It is not a
 // server error, so the log is not flooded.
-func TestACrowdIsToldToComeBack(t *testing.T) {
+func TestOverloadIsRefusedWithRetryAfter(t *testing.T) {
 	onBoth(t, func(t *testing.T, open openFunc) {
 		h := open(func(*Options) {})
 		h.api.requests = admission.NewLimiter(admission.Limits{Capacity: 1, Wait: 10 * time.Millisecond, Refusal: errBusy})

@@ -16,7 +16,7 @@ import (
 	"landfall/internal/lib/admission"
 )
 
-func TestListsAreBoundedForEachAndInAll(t *testing.T) {
+func TestListsAreBoundedPerOrganisationAndInTotal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTenantLimiter(listsEach, listsAll, errOwnLists, errAllLists)
 		take := func(organisation string) (func(), error) {
@@ -60,7 +60,7 @@ func inUse(l *admission.Limiter) int {
 }
 
 // A list ends if the client does not read it or its key is revoked.
-func TestListsEndForWhoMayNotOrDoesNotRead(t *testing.T) {
+func TestListsEndForRevokedOrSlowReaders(t *testing.T) {
 	onBoth(t, func(t *testing.T, open openFunc) {
 		h := open(func(o *Options) { o.WriteTimeout = 200 * time.Millisecond })
 		left := make(chan error, 1)
@@ -97,7 +97,7 @@ func TestListsEndForWhoMayNotOrDoesNotRead(t *testing.T) {
 	})
 }
 
-func TestRevokedKeyIsNoticedUnderWay(t *testing.T) {
+func TestRevokedKeyEndsARunningRequest(t *testing.T) {
 	onBoth(t, func(t *testing.T, open openFunc) {
 		h := open()
 		id := h.addKey("leaver", "ours", landfall.RoleImporter)

@@ -14,7 +14,7 @@ import (
 
 // An organisation that sent only long bodies used to take all processors:
 // another one got a hundredth of its usual throughput.
-func TestLongBodiesLeaveTheProcessorsToOthers(t *testing.T) {
+func TestLongBodiesYieldProcessors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const work = 100 * time.Millisecond
 		api := &API{
@@ -54,11 +54,11 @@ func TestLongBodiesLeaveTheProcessorsToOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		took := spent(20)
-		if share := float64(busy.Load()) / float64(2*took); share > 1.0/longRest {
+		if share := float64(busy.Load()) / float64(2*took); share > 1.0/longBodyRest {
 			t.Errorf("beside another it took %.2f of its share of the processors", share)
 		}
 		leave()
-		time.Sleep(longestRest)
+		time.Sleep(maxBodyRest)
 		if left, _ := api.long.Usage(); left != 0 {
 			t.Errorf("%d turns were never given back", left)
 		}
@@ -78,7 +78,7 @@ func (p *peeking) Write(data []byte) (int, error) {
 
 // A long body used to keep its slot while its response was written: a few slow
 // readers would have blocked everyone's long bodies.
-func TestSlowReadersHoldNoTurn(t *testing.T) {
+func TestSlowReadersHoldNoSlot(t *testing.T) {
 	onBoth(t, func(t *testing.T, open openFunc) {
 		h := open()
 		body := `{"import_supplier":"OURS","external_account_number":"1","customers":[{"family_name":"A"}],"notes":[{"body":"` +

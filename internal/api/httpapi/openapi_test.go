@@ -47,7 +47,7 @@ func TestOpenAPIIsCheckedIn(t *testing.T) {
 
 // Two public linters check the checked-in document. Each disabled rule has its
 // reason beside it in api/lint.
-func TestOpenAPIPleasesTheLinters(t *testing.T) {
+func TestOpenAPIPassesLinters(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	programs := filepath.Join(tooltest.Node(t, "../../../api/lint"), "node_modules", ".bin")
 	for name, arguments := range map[string][]string{

@@ -77,7 +77,7 @@ func TestTenantMatrix(t *testing.T) {
 	h.tokens["key instead of token"] = h.keys["importer"]
 
 	for _, r := range routeTable() {
-		if r.access == publicAccess || r.bulk { // see TestLinesKnowTheirTenant
+		if r.access == publicAccess || r.bulk { // see TestLinesAreCheckedByOrganisation
 			continue
 		}
 		row, known := tenancy[r.doc.id]

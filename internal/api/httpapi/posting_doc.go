@@ -107,7 +107,7 @@ var instructionDoc = &operationDoc{
 			errorContent(exampleInstructionError), nil},
 		{http.StatusInternalServerError, "A temporary failure, such as a vendor that does not respond " +
 			"(`payment_vendor_unavailable`). Send the same request again.",
-			errorContent(exampleVendorAway),
+			errorContent(exampleVendorUnavailable),
 			[]string{"Retry-After"}},
 	},
 }

@@ -81,7 +81,7 @@ func (h *testAPI) send(path, body string, adjust ...func(*http.Request)) ([]answ
 
 // The example responses are what the service returns, sent in the order of the
 // page.
-func TestExamplesOfLinesAreWhatIsAnswered(t *testing.T) {
+func TestBulkExamplesMatchResponses(t *testing.T) {
 	h := openDemo(t)
 	shown := shownExamples(t)
 	for _, r := range routeTable() {
@@ -101,7 +101,7 @@ func TestExamplesOfLinesAreWhatIsAnswered(t *testing.T) {
 
 // A line about another organisation's supplier gets the same result as one
 // about a supplier that does not exist, like a single call.
-func TestLinesKnowTheirTenant(t *testing.T) {
+func TestLinesAreCheckedByOrganisation(t *testing.T) {
 	h := newTestAPI(t)
 	h.create("importer", "OURS", "there")
 	h.create("other", "THEIRS", "there")
@@ -133,9 +133,9 @@ func TestLinesKnowTheirTenant(t *testing.T) {
 	}
 }
 
-// TestLinesAreCutAndNumbered sends lines as they occur in files. A line number
+// TestLinesAreSplitAndNumbered sends lines as they occur in files. A line number
 // that is off by one would point to the wrong account.
-func TestLinesAreCutAndNumbered(t *testing.T) {
+func TestLinesAreSplitAndNumbered(t *testing.T) {
 	h := newTestAPI(t, func(o *Options) { o.BodyLimit = 1 << 10 })
 	long := accountJSON("OURS", strings.Repeat("x", 100)) + strings.Repeat(" ", 2<<10)
 	type want map[int64]int
@@ -168,10 +168,10 @@ func TestLinesAreCutAndNumbered(t *testing.T) {
 	}
 }
 
-// TestLinesMayBePacked sends compressed lines, complete and truncated. The end
+// TestLinesMayBeCompressed sends compressed lines, complete and truncated. The end
 // of a truncated file looks like the end of a file, and the rest would be
 // missing without notice.
-func TestLinesMayBePacked(t *testing.T) {
+func TestLinesMayBeCompressed(t *testing.T) {
 	h := newTestAPI(t)
 	var lines strings.Builder
 	for i := range 5000 {
@@ -221,7 +221,7 @@ func TestLinesMayBePacked(t *testing.T) {
 }
 
 // A small body that expands to a huge one is refused.
-func TestLinesThatSwellAreStopped(t *testing.T) {
+func TestDecompressionIsBounded(t *testing.T) {
 	h := newTestAPI(t)
 	for name, pack := range map[string]func(io.Writer) io.WriteCloser{
 		"gzip": func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
@@ -241,10 +241,10 @@ func TestLinesThatSwellAreStopped(t *testing.T) {
 	}
 }
 
-// TestOnlyLinesOfJSONAreTaken sends bodies that are not lines of JSON.
+// TestOnlyJSONLinesAreAccepted sends bodies that are not lines of JSON.
 // Otherwise each of a million lines would be refused, instead of the whole
 // request at once.
-func TestOnlyLinesOfJSONAreTaken(t *testing.T) {
+func TestOnlyJSONLinesAreAccepted(t *testing.T) {
 	h := newTestAPI(t)
 	for _, media := range []string{"application/x-ndjson", "application/jsonl", "Application/JSONL; charset=UTF-8"} {
 		got := h.call("importer", "POST", inBulkPath(validatePath), accountJSON("OURS", "1"), func(r *http.Request) { r.Header.Set("Content-Type", media) })
@@ -265,7 +265,7 @@ func TestOnlyLinesOfJSONAreTaken(t *testing.T) {
 }
 
 // Results arrive while lines are still being sent.
-func TestAnswersComeWhileLinesAreSent(t *testing.T) {
+func TestAnswersArriveWhileLinesAreSent(t *testing.T) {
 	h := newTestAPI(t)
 	read, write := io.Pipe()
 	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, h.server.URL+inBulkPath(stagePath), read)

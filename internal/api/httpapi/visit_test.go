@@ -15,7 +15,7 @@ import (
 // The reference page used to show none of its examples, and the request it
 // filled in was refused. A real browser opens and reads it, and tries every
 // call as filled in, in the order of the page.
-func TestVisitorReadsExamplesAndTriesThem(t *testing.T) {
+func TestReferencePageTriesExamples(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	browser := tooltest.Debian(t, "chromium")
 	modules := filepath.Join(tooltest.Node(t, "testdata/client/node"), "node_modules")

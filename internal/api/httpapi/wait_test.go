@@ -35,7 +35,7 @@ func withinSoon(t *testing.T, answered <-chan reply) reply {
 	}
 }
 
-func TestWhoWaitsIsToldAtOnce(t *testing.T) {
+func TestWaitingCallersGetNewEventsAtOnce(t *testing.T) {
 	h := newTestAPI(t)
 	answered := h.waitFor("viewer", "?wait=60")
 	time.Sleep(300 * time.Millisecond)
@@ -70,7 +70,7 @@ func TestRevokedWhileWaiting(t *testing.T) {
 	}
 }
 
-func TestGrantTakenAwayWhileWaiting(t *testing.T) {
+func TestGrantRevokedWhileWaiting(t *testing.T) {
 	h := newTestAPI(t)
 	answered := h.waitFor("viewer", "?wait=2")
 	time.Sleep(200 * time.Millisecond)
@@ -89,7 +89,7 @@ func TestGrantTakenAwayWhileWaiting(t *testing.T) {
 }
 
 // When the service shuts down, waiting requests get what there is.
-func TestTheEndEndsWaits(t *testing.T) {
+func TestShutdownEndsWaits(t *testing.T) {
 	h := newTestAPI(t)
 	ending := make(chan struct{})
 	h.api.Ending = ending
@@ -109,7 +109,7 @@ func (h *testAPI) waiting() int {
 
 // No organisation can use up the slots for waiting requests, and a waiting
 // request takes no slot of other requests.
-func TestWaitsAreBoundedForEachOrganisation(t *testing.T) {
+func TestWaitsAreBoundedPerOrganisation(t *testing.T) {
 	h := newTestAPI(t)
 	ending := make(chan struct{})
 	h.api.Ending = ending

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// talk sends raw bytes and returns everything that comes back until the server
+// sendRaw sends raw bytes and returns everything that comes back until the server
 // closes the connection or goes quiet.
-func (h *testAPI) talk(raw string) string {
+func (h *testAPI) sendRaw(raw string) string {
 	h.t.Helper()
 	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
 	if err != nil {
@@ -85,7 +85,7 @@ func TestRawRequests(t *testing.T) {
 				h.cutShort(t, c.raw)
 				return
 			}
-			said := h.talk(c.raw)
+			said := h.sendRaw(c.raw)
 			if !strings.Contains(c.statuses, statusOf(said)) || statusOf(said) == "" {
 				t.Fatalf("got %.200q, want %s", said, c.statuses)
 			}
@@ -127,7 +127,7 @@ func (h *testAPI) cutShort(t *testing.T, raw string) {
 
 // A bulk request whose body cannot be decompressed is answered before the body
 // was read. The next request on the same connection must not be affected.
-func TestBulkThatEndsEarlyLeavesItsConnection(t *testing.T) {
+func TestBulkThatEndsEarlyKeepsItsConnection(t *testing.T) {
 	h := newTestAPI(t)
 	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
 	if err != nil {

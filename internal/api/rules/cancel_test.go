@@ -6,7 +6,7 @@ import (
 )
 
 // Reading used to go on for seconds after the client had disconnected.
-func TestReadingStopsWhenNobodyWaits(t *testing.T) {
+func TestReadingStopsWhenCancelled(t *testing.T) {
 	gone := make(chan struct{})
 	close(gone)
 	part := `{"id":"1","any":[1,{"a":2}]}`

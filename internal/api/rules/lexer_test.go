@@ -53,7 +53,7 @@ func sameNodes(t *testing.T, want, got *Node) {
 	}
 }
 
-func TestTheQuickWayIsTakenBySoundBodiesAlone(t *testing.T) {
+func TestFastLexerAcceptsOnlyValidBodies(t *testing.T) {
 	for body, lost := range map[string]bool{
 		`{"name":"x"}`: false,
 		"{ \"name\" :\n\t\"x\" ,\r\n\"count\": 3}":                false,
@@ -122,9 +122,9 @@ func FuzzBothWays(f *testing.F) {
 	})
 }
 
-// TestSurveyFindsEveryByte puts every byte at every position of a text. Scanning
+// TestScanTraitsFindsEveryByte puts every byte at every position of a text. Scanning
 // eight bytes at a time must find the same as scanning one by one.
-func TestSurveyFindsEveryByte(t *testing.T) {
+func TestScanTraitsFindsEveryByte(t *testing.T) {
 	for length := range 40 {
 		for place := range length {
 			for c := range 256 {

@@ -23,7 +23,7 @@ func every(t *testing.T, table *Table, others ...string) {
 	}
 }
 
-func TestNamesAreFoundAtOnce(t *testing.T) {
+func TestNameIndexFindsNames(t *testing.T) {
 	full := make([]Field, 64)
 	for i := range full {
 		full[i] = Optional("field_"+strconv.Itoa(i)+strings.Repeat("x", i%7), Boolean(), "")

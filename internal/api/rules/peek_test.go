@@ -40,7 +40,7 @@ func TestPeek(t *testing.T) {
 }
 
 // Whatever else a body contains, Peek finds both members with their values.
-func TestPeekSeesWhatIsRead(t *testing.T) {
+func TestPeekMatchesRead(t *testing.T) {
 	value := rapid.Custom(func(t *rapid.T) any {
 		return rapid.SampledFrom([]any{nil, true, 1.5, "a", `"b":"x"`, "\\", []any{"a", map[string]any{"b": "}"}}, map[string]any{"a": "inner"}}).Draw(t, "value")
 	})

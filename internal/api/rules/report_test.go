@@ -68,7 +68,7 @@ func TestAtMostAHundredErrors(t *testing.T) {
 
 // A violation at the beginning of the document must come first even if a rule
 // finds it after the reader found a hundred problems further on.
-func TestTheFirstHundredAreThoseOfTheDocument(t *testing.T) {
+func TestFirstHundredErrorsAreInDocumentOrder(t *testing.T) {
 	doc, _ := thing.Read([]byte(`{"name":"x"`+unknownMembers(200)+`}`), Limits{})
 	doc.Report().Add(doc.Root().Field("name"), "first", "")
 	if got := doc.Report().Errors(); got[0].Code != "first" || len(got) != 101 {
@@ -84,7 +84,7 @@ func unknownMembers(n int) string {
 	return b.String()
 }
 
-func TestAMillionItemsBuildNoMillionNodes(t *testing.T) {
+func TestLargeListsBuildFewNodes(t *testing.T) {
 	body := []byte(`{"name":"x","words":["a"` + strings.Repeat(`,"a"`, 1_000_000) + `]}`)
 	var doc *Document
 	allocated := testing.AllocsPerRun(1, func() { doc, _ = thing.Read(body, Limits{}) })

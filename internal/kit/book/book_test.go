@@ -56,7 +56,7 @@ func TestFilesOfAFolder(t *testing.T) {
 	}
 }
 
-func TestBooksThatAreNone(t *testing.T) {
+func TestInvalidBooks(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, map[string]string{"accounts.ndjson": "{}\n", "accounts.ndjson.gz": "", "other.csv": ""})
 	for name, paths := range map[string][]string{
@@ -117,7 +117,7 @@ func TestLinesAreNumberedAsAnEditorDoes(t *testing.T) {
 	}
 }
 
-func TestALineThatNeverEnds(t *testing.T) {
+func TestEndlessLine(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, map[string]string{
 		"accounts.ndjson": "{}\n" + strings.Repeat("x", 30<<20) + "\n{\"after\":1}\n" + strings.Repeat("y", 12<<20),
@@ -138,7 +138,7 @@ func TestALineThatNeverEnds(t *testing.T) {
 	}
 }
 
-func TestAPackedFileThatBreaksOff(t *testing.T) {
+func TestTruncatedCompressedFile(t *testing.T) {
 	for _, ending := range []string{".gz", ".zst"} {
 		folder := t.TempDir()
 		file, err := book.Create(folder, book.Notes, ending)
@@ -173,7 +173,7 @@ func TestAPackedFileThatBreaksOff(t *testing.T) {
 	}
 }
 
-func TestWritingLeavesWholeFilesOnly(t *testing.T) {
+func TestWriterLeavesOnlyCompleteFiles(t *testing.T) {
 	folder := t.TempDir()
 	file, err := book.Create(folder, book.Accounts, "")
 	if err != nil {

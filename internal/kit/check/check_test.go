@@ -123,9 +123,9 @@ func TestGeneratedFaultsAreFound(t *testing.T) {
 	}
 }
 
-// TestReadingEndsWhenItMust checks that an error of the callback and a canceled context end the
+// TestReadingStopsOnErrors checks that an error of the callback and a canceled context end the
 // check.
-func TestReadingEndsWhenItMust(t *testing.T) {
+func TestReadingStopsOnErrors(t *testing.T) {
 	folder := write(t, map[string]string{"accounts.ndjson": strings.Repeat("{\n", 100_000)})
 	full := errors.New("the disk is full")
 	if _, told, err := proof(t, folder, full); !errors.Is(err, full) || len(told) != 1 {

@@ -10,9 +10,9 @@ import (
 	"landfall/internal/kit/generate"
 )
 
-// TestABookIsHeldAgainstItsTotals generates books with and without every kind of mistake and
+// TestBookIsComparedWithItsTotals generates books with and without every kind of mistake and
 // compares them with their control totals.
-func TestABookIsHeldAgainstItsTotals(t *testing.T) {
+func TestBookIsComparedWithItsTotals(t *testing.T) {
 	order := generate.Options{Accounts: 600, Seed: 3, Supplier: "N", AsOf: generate.DefaultAsOf, Vendor: "bank"}
 	printBook := func(t *testing.T, order generate.Options) string {
 		t.Helper()

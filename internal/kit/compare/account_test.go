@@ -20,9 +20,9 @@ func storedLine(t *testing.T, kind book.Kind, text string) *storedPart {
 
 const testKey = `"import_supplier":"N","external_account_number":"1"`
 
-// TestWhatComesTwiceCountsOnce adds what an account already has, in every form that the service
+// TestDuplicatesCountOnce adds what an account already has, in every form that the service
 // treats as the same.
-func TestWhatComesTwiceCountsOnce(t *testing.T) {
+func TestDuplicatesCountOnce(t *testing.T) {
 	a := &accountState{found: serverAccount{State: Missing}}
 	a.add(storedLine(t, book.Accounts, `{`+testKey+`,"customers":[{}],"transfer_balance":"10.00","notes":[{"body":"a"},{"body":"b","created_at":"2026-01-01T00:00:00Z"}],
 		"current_statement_transactions":[{"transaction_id":"t1","transaction_date":"2026-01-02","amount":"3.00","type":"PAYMENT"}]}`))
@@ -49,8 +49,8 @@ func TestWhatComesTwiceCountsOnce(t *testing.T) {
 	}
 }
 
-// TestAnAccountIsJudged compares an account of the book with every state on the server.
-func TestAnAccountIsJudged(t *testing.T) {
+// TestAccountStates compares an account of the book with every state on the server.
+func TestAccountStates(t *testing.T) {
 	there := serverAccount{State: Same, Number: "A-1", Currency: "GBP", Balance: 1000, Notes: 1}
 	for name, c := range map[string]struct {
 		told []serverAccount

@@ -2,9 +2,9 @@ package convert
 
 import "testing"
 
-// TestSparesAreFew checks that the pool is bounded and does not return batches that are far too
+// TestSpareBuffersAreBounded checks that the pool is bounded and does not return batches that are far too
 // large.
-func TestSparesAreFew(t *testing.T) {
+func TestSpareBuffersAreBounded(t *testing.T) {
 	kept := batchPool{most: 5 << 20}
 	of := func(text int) *batch { return &batch{text: make([]byte, 0, text), slots: make([]slot, 0, 16)} }
 	for range 10 {

@@ -42,7 +42,7 @@ type Result struct {
 	Tallies  []Tally        `json:"tables"`
 	Lines    map[string]int `json:"lines"` // per file of the book
 	Problems int            `json:"problems"`
-	Troubles []Trouble      `json:"troubles"`
+	Troubles []ProblemCount `json:"troubles"`
 	Spilled  int64          `json:"spilled_bytes"`
 }
 
@@ -210,7 +210,7 @@ func (x *conversion) finish(problems string) (*Result, error) {
 	if err := writeProblems(problems, x.tallies); err != nil {
 		return nil, err
 	}
-	result := &Result{Lines: x.lines, Troubles: rankTroubles(x.tallies), Spilled: x.workspace.spilled.Load()}
+	result := &Result{Lines: x.lines, Troubles: rankProblems(x.tallies), Spilled: x.workspace.spilled.Load()}
 	for _, a := range x.tallies {
 		// Losing a row silently is worse than failing.
 		if !a.tally.adds() {

@@ -279,9 +279,9 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// TestRowsThatNeverEnd checks that an open quote costs only its own line, and that a very long line
+// TestEndlessRows checks that an open quote costs only its own line, and that a very long line
 // is not kept in memory.
-func TestRowsThatNeverEnd(t *testing.T) {
+func TestEndlessRows(t *testing.T) {
 	lines, problems, _ := must(t, map[string]string{
 		"map.yaml": head + "    fill: {customers: [{family_name: NAME}]}\n",
 		"a.csv":    "NO,NAME\n1,one\n2,\"open\n3,three\n4," + strings.Repeat("x", 9<<20) + "\n5,five\n6,\"open\n7,seven\n",
@@ -296,9 +296,9 @@ func TestRowsThatNeverEnd(t *testing.T) {
 	}
 }
 
-// TestListsHaveAnEnd gives an account more rows than a request may have. They are split over
+// TestListsAreBounded gives an account more rows than a request may have. They are split over
 // several lines where possible, and otherwise reported.
-func TestListsHaveAnEnd(t *testing.T) {
+func TestListsAreBounded(t *testing.T) {
 	book, result, err := attempt(t, tableFolder(t, map[string]string{
 		"map.yaml": head + "    fill: {customers: {rows: C}}\n  C: {file: c.csv, into: A.customers, link: NO, fill: {family_name: NO}}\n  N: {file: c.csv, into: notes, account: NO, fill: {body: NO}}\n",
 		"a.csv":    "NO\n1\n",
@@ -315,8 +315,8 @@ func TestListsHaveAnEnd(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeftOfWhatFailed wants no book and no temporary folder.
-func TestNothingIsLeftOfWhatFailed(t *testing.T) {
+// TestFailedConversionLeavesNoFiles wants no book and no temporary folder.
+func TestFailedConversionLeavesNoFiles(t *testing.T) {
 	folder := tableFolder(t, map[string]string{"map.yaml": head + "    fill: {customers: [{family_name: NO}]}\n", "a.csv": "NO\n1\n"})
 	above := t.TempDir()
 	order := convert.Options{Map: filepath.Join(folder, "map.yaml"), Source: folder, Book: filepath.Join(above, "book")}
@@ -341,9 +341,9 @@ func TestNothingIsLeftOfWhatFailed(t *testing.T) {
 	}
 }
 
-// TestColumnsThatGoNowhereAreNamed has columns used by a link, by a condition and by another table,
+// TestUnusedColumnsAreNamed has columns used by a link, by a condition and by another table,
 // and one that is not used.
-func TestColumnsThatGoNowhereAreNamed(t *testing.T) {
+func TestUnusedColumnsAreNamed(t *testing.T) {
 	_, _, result := must(t, map[string]string{
 		"map.yaml": head + `    when: {STATE: {not: closed}}
     fill:

@@ -117,9 +117,9 @@ func columnFor(attr string, columns []string, taken map[int]bool) int {
 	return -1
 }
 
-// guess returns the most likely kind of a table, by its name and typical columns. On a tie, the
+// guessKind returns the most likely kind of a table, by its name and typical columns. On a tie, the
 // kind that uses more columns wins. It returns the zero value if nothing matches.
-func guess(file string, columns []string) tableKind {
+func guessKind(file string, columns []string) tableKind {
 	var best tableKind
 	most, fullest := 0, 0
 	// Suggest only passes files with an extension.

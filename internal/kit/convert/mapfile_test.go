@@ -11,9 +11,9 @@ import (
 	"landfall/internal/kit/generate"
 )
 
-// TestEverythingWrongWithAMapIsSaidAtOnce makes one mistake of each kind in one map and wants all
+// TestAllMapErrorsAreReportedAtOnce makes one mistake of each kind in one map and wants all
 // of them, with lines and suggestions.
-func TestEverythingWrongWithAMapIsSaidAtOnce(t *testing.T) {
+func TestAllMapErrorsAreReportedAtOnce(t *testing.T) {
 	_, _, err := attempt(t, tableFolder(t, map[string]string{
 		"map.yaml": `map: 1
 suplier: NORTH
@@ -58,7 +58,7 @@ tables:
 	}
 }
 
-func TestMapsThatGoInCircles(t *testing.T) {
+func TestCircularMaps(t *testing.T) {
 	for want, text := range map[string]string{
 		"the tables form a circle: A → B → A": "map: 1\nsupplier: N\ntables:\n  A: {file: a.csv, into: B.customers, link: NO, fill: {}}\n  B: {file: a.csv, into: A.customers, link: NO, fill: {}}\n",
 		"the tables form a circle: A → A":     "map: 1\nsupplier: N\ntables:\n  A: {file: a.csv, into: A.customers, link: NO, fill: {}}\n",
@@ -74,9 +74,9 @@ func TestMapsThatGoInCircles(t *testing.T) {
 	}
 }
 
-// TestASuggestedMapNeedsOnlyToBeCorrected suggests a map for the generated tables, fills in the
+// TestSuggestedMapIsUsableAfterCorrection suggests a map for the generated tables, fills in the
 // open values, and converts with it.
-func TestASuggestedMapNeedsOnlyToBeCorrected(t *testing.T) {
+func TestSuggestedMapIsUsableAfterCorrection(t *testing.T) {
 	_, tables := printed(t, generateOptions(80))
 	path := filepath.Join(tables, generate.MapName)
 	if _, err := convert.WriteSuggestion(tables, generate.MapName); err == nil {
@@ -112,9 +112,9 @@ func TestASuggestedMapNeedsOnlyToBeCorrected(t *testing.T) {
 	}
 }
 
-// TestASuggestionDoesNotPretend uses tables with meaningless names: typical columns are used, and
+// TestSuggestionMarksGuesses uses tables with meaningless names: typical columns are used, and
 // the rest is left open.
-func TestASuggestionDoesNotPretend(t *testing.T) {
+func TestSuggestionMarksGuesses(t *testing.T) {
 	folder := t.TempDir()
 	for name, text := range map[string]string{
 		"KONTEN.csv":    "KontoNr|Saldo\n1|1.234,50\n2|-7,00\n",

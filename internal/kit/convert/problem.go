@@ -66,15 +66,15 @@ func (t *Tally) adds() bool {
 	return t.Read == t.Used+t.PassedOver+t.NotReferred+t.LeftOut+t.Reported()
 }
 
-// Trouble is a problem, how often it occurs, and its first occurrence.
-type Trouble struct {
+// ProblemCount is a problem, how often it occurs, and its first occurrence.
+type ProblemCount struct {
 	Count int     `json:"count"`
 	First Problem `json:"first"`
 }
 
-// maxTroubles limits the memory for a table with many different problems; problems.csv has all of
+// maxProblemKinds limits the memory for a table with many different problems; problems.csv has all of
 // them.
-const maxTroubles = 1_000
+const maxProblemKinds = 1_000
 
 // tableTally collects the counts and problems of one table. It is used concurrently.
 type tableTally struct {
@@ -84,7 +84,7 @@ type tableTally struct {
 	file     *os.File
 	buffer   *bufio.Writer
 	out      *csv.Writer
-	troubles map[Problem]*Trouble
+	troubles map[Problem]*ProblemCount
 }
 
 // newTableTally creates the tally of a table.
@@ -92,7 +92,7 @@ func newTableTally(t *sourceTable, folder string) *tableTally {
 	return &tableTally{
 		tally:    Tally{Table: t.name, Problems: map[ProblemKind]int{}},
 		path:     filepath.Join(folder, fmt.Sprintf("problems-%d", t.number)),
-		troubles: map[Problem]*Trouble{},
+		troubles: map[Problem]*ProblemCount{},
 	}
 }
 
@@ -144,8 +144,8 @@ func (a *tableTally) problem(p Problem) error {
 	usual := Problem{Table: p.Table, Kind: p.Kind, Column: p.Column, What: p.What}
 	if trouble := a.troubles[usual]; trouble != nil {
 		trouble.Count++
-	} else if len(a.troubles) < maxTroubles {
-		a.troubles[usual] = &Trouble{1, p}
+	} else if len(a.troubles) < maxProblemKinds {
+		a.troubles[usual] = &ProblemCount{1, p}
 	}
 	return a.out.Write([]string{p.Table, p.File, strconv.Itoa(p.Line), string(p.Kind),
 		book.EscapeFormula(p.Column), book.EscapeFormula(p.Value), book.EscapeFormula(p.What)})
@@ -185,16 +185,16 @@ func writeProblems(path string, accounts []*tableTally) (err error) {
 	return out.Sync()
 }
 
-// rankTroubles returns the troubles of all tables, most frequent first.
-func rankTroubles(accounts []*tableTally) []Trouble {
-	list := []Trouble{}
+// rankProblems returns the troubles of all tables, most frequent first.
+func rankProblems(accounts []*tableTally) []ProblemCount {
+	list := []ProblemCount{}
 	for _, a := range accounts {
 		for _, trouble := range a.troubles {
 			list = append(list, *trouble)
 		}
 	}
 	// Ties are broken, so that the same tables give the same report.
-	slices.SortFunc(list, func(a, b Trouble) int {
+	slices.SortFunc(list, func(a, b ProblemCount) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.First.Table, b.First.Table),
 			cmp.Compare(a.First.File, b.First.File), cmp.Compare(a.First.Line, b.First.Line), cmp.Compare(a.First.What, b.First.What))
 	})

@@ -8,7 +8,7 @@ import (
 
 // The fast paths must give the same result as the general path.
 
-func TestUsualDaysAreTurnedAsTheyAreRead(t *testing.T) {
+func TestFastDatePathMatchesSlowPath(t *testing.T) {
 	usual, err := newPattern("DD.MM.YYYY")
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestUsualDaysAreTurnedAsTheyAreRead(t *testing.T) {
 	}
 }
 
-func TestUsualNumbersStandAsTheyAreRead(t *testing.T) {
+func TestFastNumberPathMatchesSlowPath(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	short := 0
 	for range 300_000 {

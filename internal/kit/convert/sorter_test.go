@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestABatchIsInTheOrderOfTheMerge checks that batches are sorted as the merge expects. Keys over
+// TestBatchHasMergeOrder checks that batches are sorted as the merge expects. Keys over
 // 255 bytes used to be sorted by bytes before length.
-func TestABatchIsInTheOrderOfTheMerge(t *testing.T) {
+func TestBatchHasMergeOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		var b batch
@@ -32,8 +32,8 @@ func TestABatchIsInTheOrderOfTheMerge(t *testing.T) {
 	}
 }
 
-// TestFoldedRunsLeaveTheDisk checks that merging runs needs at most twice their size on disk.
-func TestFoldedRunsLeaveTheDisk(t *testing.T) {
+// TestMergedRunsAreDeleted checks that merging runs needs at most twice their size on disk.
+func TestMergedRunsAreDeleted(t *testing.T) {
 	shared := &workspace{budget: 0, folder: t.TempDir()}
 	s := shared.newSorter()
 	const runs = 2*maxOpenRuns + 5

@@ -62,8 +62,8 @@ func FuzzBlocks(f *testing.F) {
 	})
 }
 
-// TestRowsAreThoseOfTheStandardLibrary compares the rows with encoding/csv.
-func TestRowsAreThoseOfTheStandardLibrary(t *testing.T) {
+// TestRowsMatchTheStandardLibrary compares the rows with encoding/csv.
+func TestRowsMatchTheStandardLibrary(t *testing.T) {
 	var text bytes.Buffer
 	w := csv.NewWriter(&text)
 	w.Comma = ';'

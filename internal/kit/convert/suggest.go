@@ -50,7 +50,7 @@ func Suggest(folder string) (*Suggestion, error) {
 		if err != nil {
 			return nil, err
 		}
-		t := &suggestedTable{inspection: looked, file: name, thing: guess(name, looked.columns), taken: map[int]bool{}}
+		t := &suggestedTable{inspection: looked, file: name, thing: guessKind(name, looked.columns), taken: map[int]bool{}}
 		// A point in the name would make it look like a place.
 		t.name = strings.Map(func(r rune) rune {
 			if r == '.' || r == ' ' {

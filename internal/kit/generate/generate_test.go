@@ -33,8 +33,8 @@ func north() *landfall.Supplier {
 	return &supplier
 }
 
-// TestSoundAccountsPassEveryRule checks that valid accounts get neither errors nor warnings.
-func TestSoundAccountsPassEveryRule(t *testing.T) {
+// TestFaultlessAccountsPassEveryRule checks that valid accounts get neither errors nor warnings.
+func TestFaultlessAccountsPassEveryRule(t *testing.T) {
 	for index := range 2_000 {
 		entry := order().Draw(index)
 		account, err := contract.ReadAccount(context.Background(), entry.Account)
@@ -94,8 +94,8 @@ func checkStatements(line []byte) (contract.Verdict, landfall.Figures, error) {
 	return request.Check(north(), now), request.Figures(), nil
 }
 
-// TestEveryFaultIsOne makes each mistake in every possible account and wants the rules to find it.
-func TestEveryFaultIsOne(t *testing.T) {
+// TestEveryFaultIsFound makes each mistake in every possible account and wants the rules to find it.
+func TestEveryFaultIsFound(t *testing.T) {
 	for _, kind := range generate.FaultKinds() {
 		t.Run(kind[0], func(t *testing.T) {
 			made := 0
@@ -173,8 +173,8 @@ func TestFaultsLeaveTheOthersAlone(t *testing.T) {
 	}
 }
 
-// TestOrdersThatMakeNoSense checks that invalid options are refused before anything is written.
-func TestOrdersThatMakeNoSense(t *testing.T) {
+// TestInvalidOptions checks that invalid options are refused before anything is written.
+func TestInvalidOptions(t *testing.T) {
 	for name, spoil := range map[string]func(*generate.Options){
 		"no accounts":    func(o *generate.Options) { o.Accounts = 0 },
 		"too many":       func(o *generate.Options) { o.Accounts = 8_000_001 },
@@ -216,8 +216,8 @@ func TestAccountsDiffer(t *testing.T) {
 	}
 }
 
-// TestPrintedOnAnyNumberOfCores generates a book on one core and on several.
-func TestPrintedOnAnyNumberOfCores(t *testing.T) {
+// TestOutputDoesNotDependOnCores generates a book on one core and on several.
+func TestOutputDoesNotDependOnCores(t *testing.T) {
 	var sums [][32]byte
 	for _, cores := range []int{1, 4} {
 		before := runtime.GOMAXPROCS(cores)
@@ -243,8 +243,8 @@ func TestPrintedOnAnyNumberOfCores(t *testing.T) {
 	}
 }
 
-// TestAStoppedPressLeavesNothing cancels the generation halfway.
-func TestAStoppedPressLeavesNothing(t *testing.T) {
+// TestStoppedGeneratorLeavesNoFiles cancels the generation halfway.
+func TestStoppedGeneratorLeavesNoFiles(t *testing.T) {
 	folder := t.TempDir()
 	ctx, stop := context.WithCancel(t.Context())
 	o := order()

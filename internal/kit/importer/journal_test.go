@@ -57,9 +57,9 @@ func externals(t *testing.T, j *importJournal) string {
 	return strings.Join(list, " ")
 }
 
-// TestAJournalGoesOnBehindItsLastCheckpoint ends a journal as a crash would: with uncounted
+// TestJournalContinuesAfterItsLastCheckpoint ends a journal as a crash would: with uncounted
 // failures and an incomplete line.
-func TestAJournalGoesOnBehindItsLastCheckpoint(t *testing.T) {
+func TestJournalContinuesAfterItsLastCheckpoint(t *testing.T) {
 	order := bookOf(t)
 	j := open(t, order)
 	fail(t, j, "1")
@@ -111,8 +111,8 @@ func TestTwoImportsOfOneBook(t *testing.T) {
 	}
 }
 
-// TestABookThatChangedIsNoticed changes everything that can change between two attempts.
-func TestABookThatChangedIsNoticed(t *testing.T) {
+// TestChangedBookIsDetected changes everything that can change between two attempts.
+func TestChangedBookIsDetected(t *testing.T) {
 	for name, change := range map[string]func(*testing.T, *Options){
 		"has changed": func(t *testing.T, order *Options) {
 			t.Helper()
@@ -151,8 +151,8 @@ func TestABookThatChangedIsNoticed(t *testing.T) {
 	}
 }
 
-// TestOptionsOfAnImportThatNeverBegan changes the options after an attempt that the server refused.
-func TestOptionsOfAnImportThatNeverBegan(t *testing.T) {
+// TestOptionsOfUnstartedImportCanChange changes the options after an attempt that the server refused.
+func TestOptionsOfUnstartedImportCanChange(t *testing.T) {
 	order := bookOf(t)
 	if err := open(t, order).close(); err != nil {
 		t.Fatal(err)
@@ -166,8 +166,8 @@ func TestOptionsOfAnImportThatNeverBegan(t *testing.T) {
 	}
 }
 
-// TestAFullDiskUnderTheJournal checks that what could not be written does not count.
-func TestAFullDiskUnderTheJournal(t *testing.T) {
+// TestFullDiskUnderTheJournal checks that what could not be written does not count.
+func TestFullDiskUnderTheJournal(t *testing.T) {
 	j := open(t, bookOf(t))
 	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
 	if err != nil {

@@ -54,9 +54,9 @@ func read(t *testing.T, parts ...string) string {
 	return string(text)
 }
 
-// TestFailedLinesCanBeMendedAndSentAgain wants the failed lines byte for byte, in a folder that is
+// TestFailedLinesCanBeFixedAndResent wants the failed lines byte for byte, in a folder that is
 // itself a book.
-func TestFailedLinesCanBeMendedAndSentAgain(t *testing.T) {
+func TestFailedLinesCanBeFixedAndResent(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder)
 	if text := read(t, folder, "failed", "accounts.ndjson"); text != "{\"a\": 1}\n" {
@@ -90,8 +90,8 @@ func TestTableIsSafeInASpreadsheet(t *testing.T) {
 	}
 }
 
-// TestPageRunsNothing injects markup wherever texts from a book can appear.
-func TestPageRunsNothing(t *testing.T) {
+// TestPageHasNoScripts injects markup wherever texts from a book can appear.
+func TestPageHasNoScripts(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder)
 	page := read(t, folder, "report.html")

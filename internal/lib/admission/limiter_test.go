@@ -219,7 +219,7 @@ func TestLargeRequestsAreNotPassedOver(t *testing.T) {
 
 // A request over its tenant's share gets its own error, and does not make
 // others wait.
-func TestOwnShareIsToldApart(t *testing.T) {
+func TestShareRefusalDiffersFromOverload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLimiter(Limits{Capacity: 4, Share: 2, Wait: testWait, Refusal: errBusy, ShareRefusal: errShare})
 		// A tenant that holds nothing may exceed its share once.

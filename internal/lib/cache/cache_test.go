@@ -17,7 +17,7 @@ var (
 	limits = cache.Limits{TTL: 50 * time.Millisecond, LoadTimeout: 5 * time.Second, Size: 100}
 )
 
-func TestManyCallersAskOnce(t *testing.T) {
+func TestConcurrentLookupsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := cache.New[string, int](limits)
 		var asked atomic.Int32
@@ -48,7 +48,7 @@ func TestManyCallersAskOnce(t *testing.T) {
 	})
 }
 
-func TestACallerNeedNotWait(t *testing.T) {
+func TestCallerMayStopWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := cache.New[string, int](limits)
 		slow := func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() }
@@ -72,7 +72,7 @@ func TestACallerNeedNotWait(t *testing.T) {
 	})
 }
 
-func TestWhatIsRemembered(t *testing.T) {
+func TestCacheExpires(t *testing.T) {
 	answers := cache.New[string, string](limits)
 	asked := 0
 	away := errors.New("away")
@@ -101,7 +101,7 @@ func TestWhatIsRemembered(t *testing.T) {
 	}
 }
 
-func TestMadeUpQuestionsDoNotFillTheMemory(t *testing.T) {
+func TestCacheSizeIsBounded(t *testing.T) {
 	answers := cache.New[int, bool](limits)
 	for i := range 10_000 {
 		_, _ = answers.Get(t.Context(), i, noon, func(context.Context) (bool, error) { return false, nil })
@@ -113,7 +113,7 @@ func TestMadeUpQuestionsDoNotFillTheMemory(t *testing.T) {
 
 // A panic during loading reaches only the caller that was loading; no other
 // caller waits for a value that will not come.
-func TestAPanicIsForgotten(t *testing.T) {
+func TestPanicIsNotCached(t *testing.T) {
 	answers := cache.New[string, int](limits)
 	func() {
 		defer func() { _ = recover() }()

@@ -70,7 +70,7 @@ func TestUnknownZoneIsUTC(t *testing.T) {
 	}
 }
 
-func TestDayOfIsTheZones(t *testing.T) {
+func TestDayOfUsesTheZone(t *testing.T) {
 	zone := time.FixedZone("east", 2*3600)
 	if got := DayOf(time.Date(2024, 2, 28, 23, 0, 0, 0, time.UTC), zone); got.String() != "2024-02-29" {
 		t.Error(got)

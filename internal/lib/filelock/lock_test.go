@@ -8,7 +8,7 @@ import (
 	"landfall/internal/lib/filelock"
 )
 
-func TestALockHasOneHolder(t *testing.T) {
+func TestLockIsExclusive(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	open := func() *os.File {
 		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|filelock.OpenFlags, 0o600)

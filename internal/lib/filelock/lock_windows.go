@@ -13,16 +13,16 @@ const OpenFlags = 0
 var lockFileEx = syscall.NewLazyDLL("kernel32.dll").NewProc("LockFileEx")
 
 const (
-	atOnceAndAlone = 1 | 2 // LOCKFILE_FAIL_IMMEDIATELY, LOCKFILE_EXCLUSIVE_LOCK
-	errorLocked    = syscall.Errno(33)
-	farAway        = 0x7fffffff
+	exclusiveNoWait = 1 | 2 // LOCKFILE_FAIL_IMMEDIATELY, LOCKFILE_EXCLUSIVE_LOCK
+	errorLocked     = syscall.Errno(33)
+	lockOffset      = 0x7fffffff
 )
 
 // TryLock locks a file. It returns true if another process holds the lock. It
 // locks a byte far beyond the end, so that the file can still be read.
 func TryLock(file *os.File) (taken bool, err error) {
-	where := syscall.Overlapped{OffsetHigh: farAway}
-	done, _, trouble := lockFileEx.Call(file.Fd(), atOnceAndAlone, 0, 1, 0, uintptr(unsafe.Pointer(&where)))
+	where := syscall.Overlapped{OffsetHigh: lockOffset}
+	done, _, trouble := lockFileEx.Call(file.Fd(), exclusiveNoWait, 0, 1, 0, uintptr(unsafe.Pointer(&where)))
 	if done != 0 {
 		return false, nil
 	}

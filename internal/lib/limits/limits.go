@@ -21,10 +21,10 @@ const (
 	Idle = 2 * time.Minute
 	// ListenQueue is how long connections in the listener's queue have to be accepted during a shutdown.
 	ListenQueue = 100 * time.Millisecond
-	// Farewell is how long a connection over the limit may take to read why it is refused.
-	Farewell = time.Second
-	// Farewells is how many connections over the limit are told why at once; the others are closed.
-	Farewells = 64
+	// RefusedConnection is how long a connection over the limit may take to read why it is refused.
+	RefusedConnection = time.Second
+	// RefusedConnections is how many connections over the limit are told why at once; the others are closed.
+	RefusedConnections = 64
 	// ShutdownDelay is how long the server still accepts connections after it reports that it is not ready. Setting: shutdown-delay.
 	ShutdownDelay = time.Second
 	// ShutdownGrace is how long running requests may take during a shutdown. Setting: shutdown-grace.
@@ -71,8 +71,8 @@ const (
 	ListChunk = 5 * time.Second
 	// List is how long a whole list may take.
 	List = 15 * time.Minute
-	// KeyTrust is after how long the API key of a running request is checked again.
-	KeyTrust = 3 * time.Second
+	// KeyRecheck is after how long the API key of a running request is checked again.
+	KeyRecheck = 3 * time.Second
 	// ReadyCache is how long the answer of a readiness probe is reused.
 	ReadyCache = time.Second
 	// ReadyWait is how long a readiness probe waits for the database.
@@ -103,16 +103,16 @@ const (
 	BulkDrain = time.Minute
 	// BulkDrainAtShutdown is the same during a shutdown.
 	BulkDrainAtShutdown = 8 * time.Second
-	// BulkDrainSilence is how long that waits without a byte.
-	BulkDrainSilence = 3 * time.Second
+	// BulkDrainIdle is how long that waits without a byte.
+	BulkDrainIdle = 3 * time.Second
 	// BulkSpoolWait is how long a full spool waits for a client that does not read.
 	BulkSpoolWait = 10 * time.Second
 	// BulkWatch is how often a bulk request is checked.
 	BulkWatch = 200 * time.Millisecond
 	// BulkKeyCheck is how long checking its API key may take.
 	BulkKeyCheck = 3 * time.Second
-	// BulkSilence is how long a client may neither send nor read.
-	BulkSilence = 30 * time.Second
+	// BulkIdle is how long a client may neither send nor read.
+	BulkIdle = 30 * time.Second
 )
 
 // Database.
@@ -211,12 +211,12 @@ const (
 	FileStoreRetry = 5 * time.Second
 	// Vendor is how long verifying a payment instruction may take, with retries. Setting: vendor-timeout.
 	Vendor = 10 * time.Second
-	// VendorQuestions is how many requests to one payment vendor run at once.
-	VendorQuestions = 256
-	// VendorQuestionsEach is how many of them may be of one organisation.
-	VendorQuestionsEach = 16
-	// VendorQuestionsWaiting is how many requests of one organisation may wait for that, for a quarter of Vendor at most.
-	VendorQuestionsWaiting = 64
+	// VendorRequests is how many requests to one payment vendor run at once.
+	VendorRequests = 256
+	// VendorRequestsEach is how many of them may be of one organisation.
+	VendorRequestsEach = 16
+	// VendorRequestsWaiting is how many requests of one organisation may wait for that, for a quarter of Vendor at most.
+	VendorRequestsWaiting = 64
 	// VendorPause is how long a vendor that fails is not asked.
 	VendorPause = 30 * time.Second
 	// VendorOutOfService is after how long such failures count as permanent.
@@ -271,8 +271,8 @@ const (
 	TokenSweep = 10 * time.Minute
 	// Heartbeat is how often a server records that it is running.
 	Heartbeat = 10 * time.Second
-	// AuditSeal is how often the audit log is chained.
-	AuditSeal = 500 * time.Millisecond
+	// AuditChain is how often the audit log is chained.
+	AuditChain = 500 * time.Millisecond
 	// AuditCheckpoint is how often a checkpoint of the audit log is signed. Setting: audit-every.
 	AuditCheckpoint = time.Minute
 	// SearchIndex is how often the search index is updated.

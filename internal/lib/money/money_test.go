@@ -151,7 +151,7 @@ func BenchmarkNear(b *testing.B) {
 	}
 }
 
-func TestPlainTakesExponentsAway(t *testing.T) {
+func TestPlainRemovesExponents(t *testing.T) {
 	for text, want := range map[string]string{
 		"1e-05": "0.00001", "5E1": "50", "1.5e+3": "1500", "-1.25e1": "-12.5", "123456e-2": "1234.56", "0.00012e4": "1.2", "1234567890123e-3": "1234567890.123",
 		"0e999999999999999999999": "0", "-0.0E5": "-0", "12": "12", "1.50": "1.50", "100e-2": "1.00", "1e11": "100000000000",

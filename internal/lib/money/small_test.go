@@ -58,9 +58,9 @@ func FuzzArithmetic(f *testing.F) {
 	})
 }
 
-// TestSmallDecimalsReckonLikeTheLibrary uses random numbers of every length,
+// TestSmallDecimalsMatchTheLibrary uses random numbers of every length,
 // many of them with digits that come close to an overflow.
-func TestSmallDecimalsReckonLikeTheLibrary(t *testing.T) {
+func TestSmallDecimalsMatchTheLibrary(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	draw := func() Decimal {
 		number := func(length int) string {

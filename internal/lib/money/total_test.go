@@ -23,7 +23,7 @@ func TestTotalPrintsEverything(t *testing.T) {
 	}
 }
 
-func TestTotalsThatNobodyWroteAreRefused(t *testing.T) {
+func TestMalformedTotalsAreRefused(t *testing.T) {
 	for _, text := range []string{"", "1", "1.0", "1.000", "x.00", "1,000.00", "999999999999999999999999999999999999999999.00"} {
 		if total, err := money.ParseTotal(text); err == nil {
 			t.Errorf("%q is read as %v", text, total)

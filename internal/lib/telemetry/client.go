@@ -20,7 +20,7 @@ import (
 const (
 	requestTimeout = 10 * time.Second
 	firstRetry     = 5 * time.Second
-	longestRetry   = 30 * time.Second
+	maxRetry       = 30 * time.Second
 	retryLimit     = time.Minute // for all attempts together
 	maxReply       = 64 << 10
 )
@@ -61,7 +61,7 @@ func (c *exportClient) post(ctx context.Context, target string, payload any) err
 		return err
 	}
 	deadline := time.Now().Add(retryLimit)
-	for pause := firstRetry; ; pause = min(2*pause, longestRetry) {
+	for pause := firstRetry; ; pause = min(2*pause, maxRetry) {
 		err := c.send(ctx, target, body)
 		var retry *errRetry
 		if !errors.As(err, &retry) {

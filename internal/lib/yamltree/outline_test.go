@@ -28,7 +28,7 @@ func TestLinesAndKinds(t *testing.T) {
 	}
 }
 
-func TestOutlinesThatAreRefused(t *testing.T) {
+func TestRefusedDocuments(t *testing.T) {
 	bomb := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
 	for i := range 7 {
 		last := string(rune('0' + i))

@@ -288,9 +288,9 @@ func TestBrokenBucket(t *testing.T) {
 	})
 }
 
-// TestCallerLeaves cancels a call while the store is silent. That must not
+// TestCallerDisconnects cancels a call while the store is silent. That must not
 // count as a failure of the store.
-func TestCallerLeaves(t *testing.T) {
+func TestCallerDisconnects(t *testing.T) {
 	setKeys(t, "landfall", "landfall-secret")
 	entered := make(chan struct{}, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

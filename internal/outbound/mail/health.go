@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	firstPause   = 5 * time.Second
-	longestPause = 5 * time.Minute
+	firstPause = 5 * time.Second
+	maxPause   = 5 * time.Minute
 )
 
 // serverHealth tracks whether the mail server works. While it does not, growing
@@ -44,7 +44,7 @@ func (h *serverHealth) failed() (pause time.Duration, first bool) {
 	defer h.mu.Unlock()
 	first = h.pause == 0
 	if now := time.Now(); first || !now.Before(h.until) {
-		h.pause = min(max(2*h.pause, firstPause), longestPause)
+		h.pause = min(max(2*h.pause, firstPause), maxPause)
 		h.until = now.Add(h.pause)
 	}
 	return time.Until(h.until), first

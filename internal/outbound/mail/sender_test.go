@@ -161,8 +161,8 @@ func (e *environment) states() map[string]landfall.MailRecord {
 	return found
 }
 
-// until waits for a condition.
-func (e *environment) until(what string, holds func() bool) {
+// waitUntil waits for a condition.
+func (e *environment) waitUntil(what string, holds func() bool) {
 	e.t.Helper()
 	for deadline := time.Now().Add(60 * time.Second); !holds(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -189,8 +189,8 @@ func TestServerReplies(t *testing.T) {
 		addresses := []string{"ada@a.co", "nobody@a.co", "grey@a.co", "full@a.co", "hang@a.co", "cut@a.co", "mute@a.co", "spam@a.co", "bye@a.co", "añada@bücher.co"}
 		number := e.create("1", addresses...)
 		sender, stop := e.startSender(nil)
-		e.until("all but the full one are settled", func() bool { return e.settled("full@a.co") })
-		e.until("the full one was deferred", func() bool { return e.states()["full@a.co"].Attempts > 1 })
+		e.waitUntil("all but the full one are settled", func() bool { return e.settled("full@a.co") })
+		e.waitUntil("the full one was deferred", func() bool { return e.states()["full@a.co"].Attempts > 1 })
 		stop()
 		for address, want := range map[string]landfall.MailState{
 			"ada@a.co": landfall.MailSent, "nobody@a.co": landfall.MailRefused, "grey@a.co": landfall.MailSent, "full@a.co": landfall.MailQueued,
@@ -235,7 +235,7 @@ func TestUnansweredMailIsGivenUp(t *testing.T) {
 	onEach(t, func(t *testing.T, e *environment) {
 		e.create("1", "deaf@a.co", "ada")
 		_, stop := e.startSender(func(o *mail.ClientOptions) { o.Timeout = 20 * time.Second })
-		e.until("it is given up", func() bool { return e.settled("") })
+		e.waitUntil("it is given up", func() bool { return e.settled("") })
 		stop()
 		got, mails := e.states()["deaf@a.co"], e.server.Mails()
 		if got.State != landfall.MailRefused || !got.MayHaveArrived() || !strings.HasPrefix(got.Reply, "given up after 3 attempts: ending the message") {
@@ -258,7 +258,7 @@ func TestServerFailureIsNotCounted(t *testing.T) {
 			e.create(fmt.Sprint(i), fmt.Sprintf("c%d@a.co", i))
 		}
 		sender, stop := e.startSender(func(o *mail.ClientOptions) { o.Password = "wrong" })
-		e.until("the failure is known", func() bool { return sender.Stats.ServerFailures.Load() > 0 && !sender.Healthy() })
+		e.waitUntil("the failure is known", func() bool { return sender.Stats.ServerFailures.Load() > 0 && !sender.Healthy() })
 		time.Sleep(2 * time.Second)
 		stop()
 		if failures := sender.Stats.ServerFailures.Load(); failures > 8 {
@@ -273,7 +273,7 @@ func TestServerFailureIsNotCounted(t *testing.T) {
 			t.Errorf("the log says\n%s", log)
 		}
 		_, stop = e.startSender(nil)
-		e.until("all are sent", func() bool { return e.settled("") })
+		e.waitUntil("all are sent", func() bool { return e.settled("") })
 		stop()
 		if got := len(e.server.Mails()); got != 5 {
 			t.Errorf("%d arrived", got)
@@ -287,12 +287,12 @@ func TestServerRestart(t *testing.T) {
 	onEach(t, func(t *testing.T, e *environment) {
 		sender, _ := e.startSender(nil)
 		e.create("1", "first@a.co")
-		e.until("the first is sent", func() bool { return e.settled("") })
+		e.waitUntil("the first is sent", func() bool { return e.settled("") })
 		e.server.Stop()
 		e.create("2", "second@a.co")
-		e.until("the failure is known", func() bool { return !sender.Healthy() })
+		e.waitUntil("the failure is known", func() bool { return !sender.Healthy() })
 		e.server.Restart()
-		e.until("the second is sent", func() bool { return e.settled("") })
+		e.waitUntil("the second is sent", func() bool { return e.settled("") })
 		if !sender.Healthy() || len(e.server.Mails()) != 2 {
 			t.Errorf("healthy %v, %d arrived", sender.Healthy(), len(e.server.Mails()))
 		}
@@ -309,7 +309,7 @@ func TestReplicasSendEachMailOnce(t *testing.T) {
 		for range 3 {
 			e.startSender(nil)
 		}
-		e.until("all are sent", func() bool { return e.settled("") })
+		e.waitUntil("all are sent", func() bool { return e.settled("") })
 		seen := map[string]int{}
 		for _, mail := range e.server.Mails() {
 			seen[mail.MessageID]++

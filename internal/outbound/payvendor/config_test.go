@@ -111,9 +111,9 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestNoNumbersAreKept checks that no reply of a vendor makes us store a card
+// TestCardNumbersAreNotStored checks that no reply of a vendor makes us store a card
 // or account number.
-func TestNoNumbersAreKept(t *testing.T) {
+func TestCardNumbersAreNotStored(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.StringMatching(`[0-9 .:/_-]{0,30}`), rapid.StringMatching(`[a-z]{0,5}[0-9 -]{0,30}`), rapid.String()).Draw(t, "text")
 		if got := lastDigits(text); len(got) > 4 || strings.Trim(got, "0123456789") != "" {

@@ -103,9 +103,9 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// TestOneBadAddressSpoilsAll uses a name with a public and a private address.
+// TestOneForbiddenAddressRefusesTheHost uses a name with a public and a private address.
 // It must be refused, because either address could be dialled.
-func TestOneBadAddressSpoilsAll(t *testing.T) {
+func TestOneForbiddenAddressRefusesTheHost(t *testing.T) {
 	verifier, dialled := record(t)
 	verifier.resolve = func(context.Context, string, string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("93.184.216.34"), netip.MustParseAddr("10.0.0.1")}, nil
@@ -116,9 +116,9 @@ func TestOneBadAddressSpoilsAll(t *testing.T) {
 	}
 }
 
-// TestOpenedNetworks allows one private network. Neighbouring networks and
+// TestAllowedNetworks allows one private network. Neighbouring networks and
 // link-local addresses must stay forbidden.
-func TestOpenedNetworks(t *testing.T) {
+func TestAllowedNetworks(t *testing.T) {
 	for addr, want := range map[string]string{
 		"10.20.3.4": landfall.CodeVendorUnavailable, "::ffff:10.20.3.4": landfall.CodeVendorUnavailable,
 		"10.21.3.4": landfall.CodeVendorRejected, "169.254.169.254": landfall.CodeVendorRejected,

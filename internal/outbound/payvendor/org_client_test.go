@@ -15,11 +15,11 @@ import (
 	"landfall"
 )
 
-// TestOddlySpelledReferencesAreNoTroubleOfTheVendors guards against a
+// TestInvalidReferencesDoNotCountAsVendorFailures guards against a
 // regression: a vendor that ignores case, trims or completes references replies
 // about another instruction, and ten such replies in a row opened the breaker
 // for everyone.
-func TestOddlySpelledReferencesAreNoTroubleOfTheVendors(t *testing.T) {
+func TestInvalidReferencesDoNotCountAsVendorFailures(t *testing.T) {
 	for adapter, instruction := range asked {
 		t.Run(adapter, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, acceptedReplies[adapter]) }))
@@ -68,7 +68,7 @@ func slowVerifier(fail func(context.Context) error) (*Verifier, landfall.Vendor,
 
 var oddInstruction = landfall.Instruction{Reference: "odd", Type: "CARD"}
 
-func TestWhatUpsetsAVendorIsFeltByItsSenderAlone(t *testing.T) {
+func TestVendorFailureAffectsOnlyTheSendingOrganisation(t *testing.T) {
 	for name, fail := range map[string]error{
 		"failures": down, "broken replies": badReply("x"),
 		"asked to stay away": &statusError{status: 429, retryAfter: time.Minute},
@@ -88,7 +88,7 @@ func TestWhatUpsetsAVendorIsFeltByItsSenderAlone(t *testing.T) {
 	}
 }
 
-func TestACrowdAtASlowVendorLeavesPlacesForOthers(t *testing.T) {
+func TestSlowVendorLeavesSlotsForOtherOrganisations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		verifier, vendor, fake := slowVerifier(func(ctx context.Context) error { return sleep(ctx, 9*time.Second) })
 		var crowd sync.WaitGroup
@@ -129,9 +129,9 @@ func TestACrowdAtASlowVendorLeavesPlacesForOthers(t *testing.T) {
 	})
 }
 
-// TestCallersWhoLeaveGiveTheirPlacesBack checks that a caller that cancels
+// TestCallersWhoLeaveReleaseTheirSlots checks that a caller that cancels
 // while it waits frees its slot in the queue.
-func TestCallersWhoLeaveGiveTheirPlacesBack(t *testing.T) {
+func TestCallersWhoLeaveReleaseTheirSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		verifier, vendor, _ := slowVerifier(func(ctx context.Context) error { return sleep(ctx, 9*time.Second) })
 		ctx, leave := context.WithCancel(t.Context())

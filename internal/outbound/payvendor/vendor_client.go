@@ -27,9 +27,9 @@ type result struct {
 // Limits on concurrent requests to one vendor, of all organisations and of one. One
 // organisation alone cannot reach the first limit.
 const (
-	maxConcurrent      = limits.VendorQuestions
-	maxPerOrganisation = limits.VendorQuestionsEach
-	maxQueued          = limits.VendorQuestionsWaiting // waiting requests of one organisation
+	maxConcurrent      = limits.VendorRequests
+	maxPerOrganisation = limits.VendorRequestsEach
+	maxQueued          = limits.VendorRequestsWaiting // waiting requests of one organisation
 )
 
 // vendorClient talks to one vendor. Organisations share its adapter and connections.

@@ -39,10 +39,10 @@ func scripted(options Options) (*Verifier, landfall.Vendor, *scriptedAdapter) {
 
 var down = &statusError{status: 503}
 
-// TestBreakerSparesAVendorInTrouble keeps querying a vendor that is down.
+// TestBreakerProtectsAFailingVendor keeps querying a vendor that is down.
 // Without the breaker every caller would wait for the full time limit, and the
 // vendor would be flooded with requests while it recovers.
-func TestBreakerSparesAVendorInTrouble(t *testing.T) {
+func TestBreakerProtectsAFailingVendor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var alarms []string
 		verifier, vendor, fake := scripted(Options{Tries: 1, Alarm: func(code string, err error) { alarms = append(alarms, code+": "+err.Error()) }})
@@ -94,10 +94,10 @@ func TestRefusalsDoNotTripTheBreaker(t *testing.T) {
 	}
 }
 
-// TestLongTroubleIsPersistent waits until an outage counts as persistent. If it
+// TestLongFailureIsPermanent waits until an outage counts as persistent. If it
 // did so too early, callers would stop retrying and drop instructions that
 // could have been verified a minute later.
-func TestLongTroubleIsPersistent(t *testing.T) {
+func TestLongFailureIsPermanent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		verifier, vendor, fake := scripted(Options{Tries: 1})
 		fake.err = down
@@ -130,7 +130,7 @@ func TestLongTroubleIsPersistent(t *testing.T) {
 	})
 }
 
-func TestAQuietNightIsNoProof(t *testing.T) {
+func TestIdleTimeDoesNotProveAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		verifier, vendor, fake := scripted(Options{Tries: 1})
 		fake.err = down
@@ -144,7 +144,7 @@ func TestAQuietNightIsNoProof(t *testing.T) {
 	})
 }
 
-func TestRepetition(t *testing.T) {
+func TestRetries(t *testing.T) {
 	for _, c := range []struct {
 		err   error
 		calls int
@@ -167,7 +167,7 @@ func TestRepetition(t *testing.T) {
 	}
 }
 
-func TestRetryAfterKeepsUsAway(t *testing.T) {
+func TestRetryAfterIsObeyed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		verifier, vendor, fake := scripted(Options{})
 		fake.err = &statusError{status: 429, retryAfter: time.Minute}
@@ -186,10 +186,10 @@ func TestRetryAfterKeepsUsAway(t *testing.T) {
 	})
 }
 
-// TestNewConfigurationStartsAfresh changes the configuration of a failing
+// TestNewConfigurationResetsTheBreaker changes the configuration of a failing
 // vendor, as an operator does to fix it. The failures of the old configuration
 // must not block the new one.
-func TestNewConfigurationStartsAfresh(t *testing.T) {
+func TestNewConfigurationResetsTheBreaker(t *testing.T) {
 	verifier, vendor, fake := scripted(Options{Tries: 1})
 	fake.err = down
 	for range 6 {

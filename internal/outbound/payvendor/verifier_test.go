@@ -234,9 +234,9 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// TestWhatIsKept checks what is stored of a reply. A whole card number is never
+// TestStoredDetails checks what is stored of a reply. A whole card number is never
 // stored, wherever the vendor sends it.
-func TestWhatIsKept(t *testing.T) {
+func TestStoredDetails(t *testing.T) {
 	for _, c := range []struct {
 		name, adapter, body string
 		kind                string
@@ -279,9 +279,9 @@ func TestWhatIsKept(t *testing.T) {
 	}
 }
 
-// TestCallerHangsUp cancels a call while the vendor is silent. That must not
+// TestCallerDisconnects cancels a call while the vendor is silent. That must not
 // count as a failure of the vendor.
-func TestCallerHangsUp(t *testing.T) {
+func TestCallerDisconnects(t *testing.T) {
 	entered := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		close(entered)

@@ -99,13 +99,13 @@ func (w *Dispatcher) claim(ctx context.Context, limit int) ([]landfall.WebhookCl
 }
 
 const (
-	firstPage    = 32
-	largestPage  = 512
-	smallestPage = 8
-	// Rounds faster than quickRound make pages larger, rounds slower than slowRound
+	firstPage = 32
+	maxPage   = 512
+	minPage   = 8
+	// Rounds faster than fastRound make pages larger, rounds slower than slowRound
 	// smaller, so that few events are sent again when a replica dies.
-	quickRound = 500 * time.Millisecond
-	slowRound  = 2 * time.Second
+	fastRound = 500 * time.Millisecond
+	slowRound = 2 * time.Second
 	// recordTimeout limits recording the result of a round.
 	recordTimeout = 10 * time.Second
 )
@@ -135,9 +135,9 @@ func (w *Dispatcher) serve(ctx context.Context, claim landfall.WebhookClaim) {
 		}
 		switch {
 		case result.Took > slowRound:
-			size = max(size/2, smallestPage)
-		case result.Took < quickRound:
-			size = min(2*size, largestPage)
+			size = max(size/2, minPage)
+		case result.Took < fastRound:
+			size = min(2*size, maxPage)
 		}
 	}
 }

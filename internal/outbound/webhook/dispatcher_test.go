@@ -24,7 +24,7 @@ func TestEveryReceiverGetsEverythingInOrder(t *testing.T) {
 		began := time.Now()
 		down := func() bool { return time.Since(began) < time.Second }
 		receivers := map[string]*receiver{
-			"quick": receive(t, well),
+			"quick": receive(t, acceptAll),
 			"slow": receive(t, func(string, int, int) (int, bool) {
 				time.Sleep(5 * time.Millisecond)
 				return 204, true
@@ -54,9 +54,9 @@ func TestEveryReceiverGetsEverythingInOrder(t *testing.T) {
 		}
 		_, stop := e.deliver()
 		defer stop()
-		e.happen(events, accounts)
+		e.addEvents(events, accounts)
 		for name, r := range receivers {
-			until(t, name+" has everything", func() bool { return r.arrived() == events })
+			waitUntil(t, name+" has everything", func() bool { return r.arrived() == events })
 			r.inOrder(t)
 		}
 		if repeated := receivers["quick"].count - events; repeated > 0 {
@@ -65,9 +65,9 @@ func TestEveryReceiverGetsEverythingInOrder(t *testing.T) {
 	})
 }
 
-// TestOneThatIsRefusedHoldsUpItsAccountAlone has a receiver that always refuses
+// TestRefusedEventBlocksOnlyItsAccount has a receiver that always refuses
 // one event. Only later events of the same account may wait for it.
-func TestOneThatIsRefusedHoldsUpItsAccountAlone(t *testing.T) {
+func TestRefusedEventBlocksOnlyItsAccount(t *testing.T) {
 	onBothDatabases(t, func(e *environment) {
 		var mended atomic.Bool
 		var refused atomic.Int64
@@ -81,16 +81,16 @@ func TestOneThatIsRefusedHoldsUpItsAccountAlone(t *testing.T) {
 		e.add("picky", r.URL)
 		// Stopping may leave a lease that the next dispatcher has to wait for.
 		_, stop := e.deliver(func(o *webhook.DispatcherOptions) { o.Lease = 2 * time.Second })
-		e.happen(40, 4)
-		until(t, "the others have theirs", func() bool { return r.arrived() >= 30 && refused.Load() >= 3 })
+		e.addEvents(40, 4)
+		waitUntil(t, "the others have theirs", func() bool { return r.arrived() >= 30 && refused.Load() >= 3 })
 		stop()
 		if r.arrived() != 30 {
 			t.Errorf("%d arrived", r.arrived())
 		}
 		webhooks, stop := e.deliver(func(o *webhook.DispatcherOptions) { o.Schedule.GiveUp = time.Millisecond })
 		defer stop()
-		until(t, "it is given up and those behind it go on", func() bool { return r.arrived() == 39 })
-		until(t, "it is counted", func() bool { return webhooks.Counts().Dead == 1 })
+		waitUntil(t, "it is given up and those behind it go on", func() bool { return r.arrived() == 39 })
+		waitUntil(t, "it is counted", func() bool { return webhooks.Counts().Dead == 1 })
 		mended.Store(true)
 		e.update(func(ctx context.Context, tx landfall.Tx) error {
 			dead, count, err := tx.Deliveries(ctx, "picky", landfall.DeliveryDead, 10)
@@ -102,38 +102,38 @@ func TestOneThatIsRefusedHoldsUpItsAccountAlone(t *testing.T) {
 			}
 			return err
 		})
-		until(t, "it is replayed", func() bool { return r.arrived() == 40 })
+		waitUntil(t, "it is replayed", func() bool { return r.arrived() == 40 })
 	})
 }
 
-// TestGoneIsSwitchedOff has a receiver that replies 410 Gone. Otherwise it
+// TestGoneDisablesTheWebhook has a receiver that replies 410 Gone. Otherwise it
 // would be sent events for years.
-func TestGoneIsSwitchedOff(t *testing.T) {
+func TestGoneDisablesTheWebhook(t *testing.T) {
 	onBothDatabases(t, func(e *environment) {
 		r := receive(t, func(string, int, int) (int, bool) { return http.StatusGone, false })
 		e.add("gone", r.URL)
 		webhooks, stop := e.deliver()
 		defer stop()
-		e.happen(50, 10)
-		until(t, "it is switched off", func() bool { return e.webhook("gone").State == landfall.WebhookGone })
-		until(t, "it is counted", func() bool { return webhooks.Counts().Gone == 1 }) // shortly after it is stored
+		e.addEvents(50, 10)
+		waitUntil(t, "it is switched off", func() bool { return e.webhook("gone").State == landfall.WebhookGone })
+		waitUntil(t, "it is counted", func() bool { return webhooks.Counts().Gone == 1 }) // shortly after it is stored
 		if e.webhook("gone").Position != 0 {
 			t.Errorf("%+v", e.webhook("gone"))
 		}
 	})
 }
 
-// TestWhatIsDownForGoodDiesInTheOpen has a receiver that stays down for longer
+// TestPermanentlyFailingDeliveriesBecomeDead has a receiver that stays down for longer
 // than the retry period. Its events end up in the dead list, where an operator
 // can see them, and later events still get their full retry period.
-func TestWhatIsDownForGoodDiesInTheOpen(t *testing.T) {
+func TestPermanentlyFailingDeliveriesBecomeDead(t *testing.T) {
 	onBothDatabases(t, func(e *environment) {
 		r := receive(t, func(string, int, int) (int, bool) { return 500, false })
 		e.add("down", r.URL)
 		_, stop := e.deliver(func(o *webhook.DispatcherOptions) { o.Schedule.GiveUp = 500 * time.Millisecond })
 		defer stop()
-		e.happen(100, 10)
-		until(t, "all of them are dead", func() bool {
+		e.addEvents(100, 10)
+		waitUntil(t, "all of them are dead", func() bool {
 			var count int
 			err := e.View(context.Background(), func(view landfall.View) (err error) {
 				_, count, err = view.Deliveries(context.Background(), "down", landfall.DeliveryDead, 1)
@@ -144,10 +144,10 @@ func TestWhatIsDownForGoodDiesInTheOpen(t *testing.T) {
 	})
 }
 
-// TestReceiversAreKeptAtBay sends to receivers that redirect and to one whose
+// TestReceiversAreLimited sends to receivers that redirect and to one whose
 // response never ends. Following a redirect could reach our network, and
 // reading a whole response could exhaust memory.
-func TestReceiversAreKeptAtBay(t *testing.T) {
+func TestReceiversAreLimited(t *testing.T) {
 	onBothDatabases(t, func(e *environment) {
 		var reached atomic.Int64
 		target := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
@@ -211,8 +211,8 @@ func TestRetryAfterOfReceiversIsHonoured(t *testing.T) {
 		e.add("busy", server.URL)
 		_, stop := e.deliver(func(o *webhook.DispatcherOptions) { o.Schedule.Longest = time.Hour })
 		defer stop()
-		e.happen(1, 1)
-		until(t, "it is tried again", func() bool { return second.Load() != 0 })
+		e.addEvents(1, 1)
+		waitUntil(t, "it is tried again", func() bool { return second.Load() != 0 })
 		if waited := second.Load() - first.Load(); waited < 950 {
 			t.Errorf("it was tried again after %d ms", waited)
 		}
@@ -244,7 +244,7 @@ func TestManyWebhooksDoNotStarveEachOther(t *testing.T) {
 		// There are far fewer slots than webhooks, so they have to take turns.
 		_, stop := e.deliver(func(o *webhook.DispatcherOptions) { o.Concurrency, o.Parallel = 48, 2 })
 		defer stop()
-		e.happen(events, 1)
-		until(t, "every quick one has everything", func() bool { return quick.Load() >= many/2*events })
+		e.addEvents(events, 1)
+		waitUntil(t, "every quick one has everything", func() bool { return quick.Load() >= many/2*events })
 	})
 }

@@ -84,8 +84,8 @@ func (e *environment) add(name, url string) {
 	})
 }
 
-// happen appends events of some accounts in turn, numbered per account.
-func (e *environment) happen(count, accounts int) {
+// addEvents appends events of some accounts in turn, numbered per account.
+func (e *environment) addEvents(count, accounts int) {
 	e.t.Helper()
 	for from := 0; from < count; from += 100 {
 		e.update(func(ctx context.Context, tx landfall.Tx) error {
@@ -178,7 +178,7 @@ func receive(t *testing.T, answer func(account string, number, attempt int) (sta
 	return r
 }
 
-func well(string, int, int) (int, bool) { return 200, true }
+func acceptAll(string, int, int) (int, bool) { return 200, true }
 
 func (r *receiver) arrived() int {
 	r.mu.Lock()
@@ -202,8 +202,8 @@ func (r *receiver) inOrder(t *testing.T) {
 	}
 }
 
-// until waits until a condition is true.
-func until(t *testing.T, what string, holds func() bool) {
+// waitUntil waits until a condition is true.
+func waitUntil(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {

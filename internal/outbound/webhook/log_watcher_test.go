@@ -13,52 +13,54 @@ import (
 	"landfall/internal/outbound/webhook"
 )
 
-// sea is an event log in memory, with transactions that may be open.
-type sea struct {
+// memoryLog is an event log in memory, with transactions that may be open.
+type memoryLog struct {
 	mu        sync.Mutex
 	suppliers []string // of the events 1, 2, …
 	writing   []string
 	away      bool
-	soundings atomic.Int64
+	polls     atomic.Int64
 }
 
-func (s *sea) Watermark(_ context.Context, before landfall.Watermark) (landfall.Watermark, error) {
+func (s *memoryLog) Watermark(_ context.Context, before landfall.Watermark) (landfall.Watermark, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.soundings.Add(1)
+	s.polls.Add(1)
 	if s.away {
 		return before, errors.New("away")
 	}
 	return before.Next(int64(len(s.suppliers)), s.writing), nil
 }
 
-// beach is the view of a sea. Only SuppliersWithEvents is used.
-type beach struct {
+// logView is the view of a sea. Only SuppliersWithEvents is used.
+type logView struct {
 	landfall.View
-	*sea
+	*memoryLog
 }
 
-func (s *sea) View(_ context.Context, fn func(landfall.View) error) error { return fn(beach{sea: s}) }
+func (s *memoryLog) View(_ context.Context, fn func(landfall.View) error) error {
+	return fn(logView{memoryLog: s})
+}
 
-func (s beach) SuppliersWithEvents(_ context.Context, after, upTo int64) ([]string, error) {
+func (s logView) SuppliersWithEvents(_ context.Context, after, upTo int64) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.suppliers[after:upTo], nil
 }
 
-func (s *sea) tell(suppliers ...string) {
+func (s *memoryLog) add(suppliers ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.suppliers = append(s.suppliers, suppliers...)
 }
 
-func (s *sea) write(who ...string) {
+func (s *memoryLog) write(who ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.writing = who
 }
 
-func told(w *webhook.Watch) bool {
+func wasNotified(w *webhook.Watch) bool {
 	select {
 	case <-w.News:
 		return true
@@ -67,22 +69,22 @@ func told(w *webhook.Watch) bool {
 	}
 }
 
-func TestNewsReachWhomTheyConcern(t *testing.T) {
+func TestWatchersAreWokenForTheirSuppliers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log := &sea{}
-		log.tell("A", "B", "C")
+		log := &memoryLog{}
+		log.add("A", "B", "C")
 		watcher := webhook.NewLogWatcher(log)
 		if complete, err := watcher.CompleteUpTo(t.Context()); complete != 3 || err != nil {
 			t.Errorf("settled up to %d, %v", complete, err)
 		}
 		a, both, all := watcher.Watch([]string{"A"}), watcher.Watch([]string{"A", "B"}), watcher.Watch(nil)
 		time.Sleep(time.Second)
-		if told(a) || told(both) || told(all) {
+		if wasNotified(a) || wasNotified(both) || wasNotified(all) {
 			t.Error("there were no news")
 		}
-		log.tell("B")
+		log.add("B")
 		time.Sleep(time.Second)
-		if told(a) || !told(both) || !told(all) {
+		if wasNotified(a) || !wasNotified(both) || !wasNotified(all) {
 			t.Error("the news of B did not go where they should")
 		}
 		for _, w := range []*webhook.Watch{a, both, all} {
@@ -92,31 +94,31 @@ func TestNewsReachWhomTheyConcern(t *testing.T) {
 	})
 }
 
-// TestWaitingCostsNothing checks that the database is polled about ten times a
+// TestPollingDoesNotGrowWithWatches checks that the database is polled about ten times a
 // second however many watches there are, and never without one.
-func TestWaitingCostsNothing(t *testing.T) {
+func TestPollingDoesNotGrowWithWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log := &sea{}
+		log := &memoryLog{}
 		watcher := webhook.NewLogWatcher(log)
 		time.Sleep(time.Hour)
-		if log.soundings.Load() != 0 {
-			t.Errorf("%d soundings for nobody", log.soundings.Load())
+		if log.polls.Load() != 0 {
+			t.Errorf("%d soundings for nobody", log.polls.Load())
 		}
 		var watches []*webhook.Watch
 		for range 1000 {
 			watches = append(watches, watcher.Watch([]string{"A"}))
 		}
 		time.Sleep(10 * time.Second)
-		if asked := log.soundings.Load(); asked > 200 { // for a thousand watches; the interval is partly random
+		if asked := log.polls.Load(); asked > 200 { // for a thousand watches; the interval is partly random
 			t.Errorf("%d soundings in ten seconds", asked)
 		}
 		for _, w := range watches {
 			w.Close()
 		}
 		time.Sleep(time.Second)
-		before := log.soundings.Load()
+		before := log.polls.Load()
 		time.Sleep(time.Hour)
-		if log.soundings.Load() != before {
+		if log.polls.Load() != before {
 			t.Error("it goes on when everybody has left")
 		}
 	})
@@ -124,8 +126,8 @@ func TestWaitingCostsNothing(t *testing.T) {
 
 func TestSettlingWaitsForWritersButNotForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log := &sea{}
-		log.tell("A", "A")
+		log := &memoryLog{}
+		log.add("A", "A")
 		log.write("slow")
 		watcher := webhook.NewLogWatcher(log)
 		go func() {
@@ -136,7 +138,7 @@ func TestSettlingWaitsForWritersButNotForLong(t *testing.T) {
 		if complete, err := watcher.CompleteUpTo(t.Context()); complete != 2 || err != nil || time.Since(began) > 100*time.Millisecond {
 			t.Errorf("settled up to %d after %s, %v", complete, time.Since(began), err)
 		}
-		log.tell("A")
+		log.add("A")
 		began = time.Now()
 		if complete, err := watcher.CompleteUpTo(t.Context()); complete != 2 || err != nil || time.Since(began) > 2*time.Second {
 			t.Errorf("behind one who writes for ever: %d after %s, %v", complete, time.Since(began), err)

@@ -69,7 +69,7 @@ func (s *dueList) claim(_ context.Context, most int) ([]int, error) {
 	return taken, nil
 }
 
-func TestSlowOnesHoldUpNobody(t *testing.T) {
+func TestSlowReceiversBlockNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		list := &dueList{fails: 2}
 		for i := range 100 {
@@ -107,7 +107,7 @@ func TestSlowOnesHoldUpNobody(t *testing.T) {
 	})
 }
 
-func TestNewsAreNotWaitedFor(t *testing.T) {
+func TestNewEventsAreDeliveredAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		list := &dueList{}
 		got := make(chan int, 1)

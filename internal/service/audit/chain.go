@@ -15,7 +15,7 @@ import (
 
 const (
 	// chainInterval is how often entries are chained while a server runs.
-	chainInterval = limits.AuditSeal
+	chainInterval = limits.AuditChain
 	// chainSoonTimeout is how long ChainSoon waits; longer than the transactions that
 	// may be in its way usually take.
 	chainSoonTimeout  = 2 * time.Second

@@ -178,7 +178,7 @@ func TestCheckpointsAreFoundInALog(t *testing.T) {
 	}
 }
 
-func TestKeysThatAreNoneAreRefused(t *testing.T) {
+func TestInvalidKeysAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "x", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"} {
 		if _, err := audit.ReadKey([]byte(text)); err == nil {

@@ -43,7 +43,7 @@ func TestThrottleCountsAKeyFromEverywhere(t *testing.T) {
 	}
 }
 
-func TestThrottleForgetsTheLongestUnused(t *testing.T) {
+func TestThrottleDropsTheLongestUnused(t *testing.T) {
 	throttle := newFailureLimiter(Limits{SourceBurst: 1, Remembered: 100})
 	throttle.fail("first", "", noon)
 	for i := range 1000 {

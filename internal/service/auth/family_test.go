@@ -45,7 +45,7 @@ func TestRefreshTokenUsedTwiceEndsItsFamily(t *testing.T) {
 	})
 }
 
-func TestFamiliesHaveAnEnd(t *testing.T) {
+func TestTokenFamiliesExpire(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {
 		issuer := auth.NewIssuer(w.store, auth.Options{Clock: w.now, RefreshLife: 7 * 24 * time.Hour, FamilyLife: 10 * 24 * time.Hour})
 		grant := w.mustIssue(t, issuer)
@@ -113,7 +113,7 @@ func TestTokensAMinute(t *testing.T) {
 
 // The operator sees who tried to log in, from where and with which result, and no
 // secret.
-func TestLoginsAreToldOf(t *testing.T) {
+func TestLoginsAreObserved(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {
 		var logins []auth.Login
 		issuer := auth.NewIssuer(w.store, auth.Options{

@@ -239,9 +239,9 @@ func TestRotationOverlap(t *testing.T) {
 	})
 }
 
-// TestRefreshTokenIsGoodOnce races for one refresh token on two replicas. If both
+// TestRefreshTokenIsValidOnce races for one refresh token on two replicas. If both
 // succeed, a thief could refresh alongside the owner without being noticed.
-func TestRefreshTokenIsGoodOnce(t *testing.T) {
+func TestRefreshTokenIsValidOnce(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {
 		issuers := []*auth.Issuer{w.issuer(), w.issuer()}
 		grant := w.mustIssue(t, issuers[0])
@@ -277,9 +277,9 @@ func TestRefreshTokenIsGoodOnce(t *testing.T) {
 	})
 }
 
-// TestSweepForgetsEndedTokens checks that expired tokens are deleted, and not
+// TestSweepDeletesExpiredTokens checks that expired tokens are deleted, and not
 // before they expire. Otherwise the table would grow with every login.
-func TestSweepForgetsEndedTokens(t *testing.T) {
+func TestSweepDeletesExpiredTokens(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {
 		issuer := w.issuer()
 		grant := w.mustIssue(t, issuer)
@@ -314,9 +314,9 @@ func (a away) View(context.Context, func(landfall.View) error) error { return a.
 
 func (a away) Update(context.Context, func(landfall.Tx) error) error { return a.err }
 
-// TestDatabaseAway authenticates while the database is unavailable. A caller who
+// TestDatabaseUnavailable authenticates while the database is unavailable. A caller who
 // is told that a token is invalid would discard a valid one and request another.
-func TestDatabaseAway(t *testing.T) {
+func TestDatabaseUnavailable(t *testing.T) {
 	_, key := auth.NewKey("Acme", landfall.RoleImporter, time.Time{})
 	tokens := auth.Tokens()
 	for _, cause := range []error{landfall.ErrUnavailable, landfall.ErrUnknownOutcome, context.DeadlineExceeded} {
@@ -339,9 +339,9 @@ func TestDatabaseAway(t *testing.T) {
 	}
 }
 
-// TestUsedKeysAreWrittenDown presents a token and checks that the operator sees
+// TestKeyUsesAreStored presents a token and checks that the operator sees
 // that its key is in use.
-func TestUsedKeysAreWrittenDown(t *testing.T) {
+func TestKeyUsesAreStored(t *testing.T) {
 	each(t, func(t *testing.T, w *fixture) {
 		used := func() time.Time {
 			var key landfall.APIKey

@@ -156,10 +156,10 @@ func (r *Sessions) checkPassword(ctx context.Context, session landfall.Session, 
 // hashPassword hashes a password that is long enough.
 func (r *Sessions) hashPassword(ctx context.Context, name, password string) (string, error) {
 	switch length := utf8.RuneCountInString(password); {
-	case length < ShortestPassword || length > LongestPassword:
+	case length < MinPasswordLength || length > MaxPasswordLength:
 		return "", landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(
 			"A password has %d to %d characters; this one has %d. A few words in a row are easy to remember.",
-			ShortestPassword, LongestPassword, length))
+			MinPasswordLength, MaxPasswordLength, length))
 	case password == name:
 		return "", landfall.Refuse(landfall.CodeValidationFailed, "The password must not be the name.")
 	}

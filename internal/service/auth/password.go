@@ -27,8 +27,8 @@ const (
 // The shortest and longest passwords. The upper limit keeps callers from having
 // megabytes hashed.
 const (
-	ShortestPassword = 12
-	LongestPassword  = 256
+	MinPasswordLength = 12
+	MaxPasswordLength = 256
 )
 
 // passwords hashes and checks passwords, a few at a time.
@@ -67,7 +67,7 @@ const dummyHash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAA
 
 // check reports whether a password is the one that was hashed.
 func (p passwords) check(ctx context.Context, kept, password string) (bool, error) {
-	if utf8.RuneCountInString(password) > LongestPassword {
+	if utf8.RuneCountInString(password) > MaxPasswordLength {
 		return false, nil
 	}
 	leave, err := p.enter(ctx)

@@ -44,7 +44,7 @@ func signIn(front *auth.Sessions, name, password, address string) (auth.Secret, 
 
 // Guessing is slowed down for existing and unknown names alike. The owner can
 // still log in from a source used before.
-func TestGuessingIsSlowedDownAndTheOwnerGetsIn(t *testing.T) {
+func TestGuessingIsSlowedDownWithoutLockingOutTheOwner(t *testing.T) {
 	now := time.Now()
 	var mu sync.Mutex
 	front, _ := newSessions(t, func() time.Time { mu.Lock(); defer mu.Unlock(); return now })
@@ -80,7 +80,7 @@ func TestGuessingIsSlowedDownAndTheOwnerGetsIn(t *testing.T) {
 }
 
 // A wrong password, an unknown name and a disabled operator get the same refusal.
-func TestRefusalsTellNothing(t *testing.T) {
+func TestRefusalsRevealNothing(t *testing.T) {
 	front, store := newSessions(t, nil)
 	_, wrong := signIn(front, "ada", "not the one", "10.0.0.1")
 	_, unknown := signIn(front, "nobody", longPassword, "10.0.0.1")

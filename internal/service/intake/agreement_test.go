@@ -68,7 +68,7 @@ func generate(random *rand.Rand, names []string, external string) []byte {
 // accounts are staged with all rules off, so that accounts that break a rule get
 // this far. Then the rules are either at their defaults or still off; in the
 // latter case the databases have to cope with any input.
-func TestDryRunForetellsTheRealRun(t *testing.T) {
+func TestDryRunMatchesTheRealRun(t *testing.T) {
 	accounts := 3000
 	if testing.Short() {
 		accounts = 300

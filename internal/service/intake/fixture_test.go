@@ -25,7 +25,7 @@ type fixture struct {
 	t        *testing.T
 	store    *sqlstore.Store
 	database string
-	hooks    *hooked
+	hooks    *hookedStore
 	files    *fakeFiles
 	vendor   *fakeVendor
 }
@@ -34,22 +34,22 @@ type fixture struct {
 func onBoth(t *testing.T, test func(t *testing.T, g *fixture), adjust ...func(*Options)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, onSQLite(t, adjust...)) })
-	t.Run("postgres", func(t *testing.T) { test(t, newGround(t, dbtest.Postgres(t), adjust...)) })
+	t.Run("postgres", func(t *testing.T) { test(t, newFixture(t, dbtest.Postgres(t), adjust...)) })
 }
 
 func onSQLite(t *testing.T, adjust ...func(*Options)) *fixture {
 	t.Helper()
-	return newGround(t, dbtest.SQLite(t), adjust...)
+	return newFixture(t, dbtest.SQLite(t), adjust...)
 }
 
-func newGround(t *testing.T, database string, adjust ...func(*Options)) *fixture {
+func newFixture(t *testing.T, database string, adjust ...func(*Options)) *fixture {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), database, sqlstore.Options{ApplySchema: true, AllowWeakDurability: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	g := &fixture{t: t, store: store, database: database, hooks: &hooked{Store: store}, files: &fakeFiles{}, vendor: &fakeVendor{}}
+	g := &fixture{t: t, store: store, database: database, hooks: &hookedStore{Store: store}, files: &fakeFiles{}, vendor: &fakeVendor{}}
 	updateStore(t, store, func(ctx context.Context, tx landfall.Tx) error {
 		return errors.Join(tx.CreateOrganisation(ctx, "ours"), tx.CreateSupplier(ctx, landfall.NewSupplier("S")),
 			tx.Grant(ctx, "S", "ours"), tx.CreateTeam(ctx, "Team"), tx.SaveVendor(ctx, landfall.Vendor{Code: "V", Adapter: "sandbox"}))
@@ -62,8 +62,8 @@ func newGround(t *testing.T, database string, adjust ...func(*Options)) *fixture
 	return g
 }
 
-// hooked lets a test run code between calls to the store.
-type hooked struct {
+// hookedStore lets a test run code between calls to the store.
+type hookedStore struct {
 	landfall.Store
 	beforeCreate func()
 	afterCreate  func()
@@ -71,14 +71,14 @@ type hooked struct {
 	renewed      atomic.Int32
 }
 
-func (h *hooked) Release(ctx context.Context, claim landfall.Claim, attempt landfall.Attempt) error {
+func (h *hookedStore) Release(ctx context.Context, claim landfall.Claim, attempt landfall.Attempt) error {
 	if h.failRelease != nil {
 		return h.failRelease
 	}
 	return h.Store.Release(ctx, claim, attempt)
 }
 
-func (h *hooked) Create(ctx context.Context, creation landfall.Creation) (landfall.CreateOutcome, error) {
+func (h *hookedStore) Create(ctx context.Context, creation landfall.Creation) (landfall.CreateOutcome, error) {
 	if h.beforeCreate != nil {
 		h.beforeCreate()
 	}
@@ -88,7 +88,7 @@ func (h *hooked) Create(ctx context.Context, creation landfall.Creation) (landfa
 	return h.Store.Create(ctx, creation)
 }
 
-func (h *hooked) Renew(ctx context.Context, claim landfall.Claim) error {
+func (h *hookedStore) Renew(ctx context.Context, claim landfall.Claim) error {
 	h.renewed.Add(1)
 	return h.Store.Renew(ctx, claim)
 }
@@ -192,7 +192,7 @@ func (g *fixture) account(external string) (account landfall.Account) {
 	return account
 }
 
-func (g *fixture) stands(external string) (process landfall.Process) {
+func (g *fixture) processOf(external string) (process landfall.Process) {
 	g.t.Helper()
 	g.view(func(ctx context.Context, view landfall.View) (err error) {
 		process, err = view.Process(ctx, testKey(external))

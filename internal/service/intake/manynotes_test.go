@@ -30,7 +30,7 @@ func manyNotes() string {
 
 // Comparing every note with every other one used to block the writer for twelve
 // seconds, and for a minute the second time.
-func TestManyNotesOfManyDocumentsHoldNobodyUp(t *testing.T) {
+func TestManyDocumentsDoNotBlockOthers(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		g.create("1", "")
 		body := envelope("1", `"notes":[`+manyNotes()+`]`)
@@ -55,7 +55,7 @@ func TestManyNotesOfManyDocumentsHoldNobodyUp(t *testing.T) {
 }
 
 // Notes without a body used to be stored under one digest shared by all of them.
-func TestNotesKeptBeforeTheyHadDigestsAreFound(t *testing.T) {
+func TestNotesWithoutDigestAreFound(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		g.create("1", `,"notes":[{"document_paths":[{"document_path":"a"},{"document_path":"/b"}]}]`)
 		g.execute(`UPDATE note SET digest = 0`)
@@ -80,7 +80,7 @@ func TestNoteWithAnEmptyBodyKeepsItsDocuments(t *testing.T) {
 	})
 }
 
-func TestCompleteSupplierTakesWhatComesLate(t *testing.T) {
+func TestCompleteSupplierAcceptsLatePostings(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		number := g.create("1", "")
 		g.stage("2", "")

@@ -151,10 +151,10 @@ func TestTransactionFlags(t *testing.T) {
 	})
 }
 
-// TestTransactionTwins sends one identifier twice, within a request and after a
+// TestDuplicateTransactions sends one identifier twice, within a request and after a
 // staged one. The second is either a repeat or another payment, and only the
 // caller knows which.
-func TestTransactionTwins(t *testing.T) {
+func TestDuplicateTransactions(t *testing.T) {
 	g := onSQLite(t)
 	g.create("1", `,"current_statement_transactions":[`+payment("staged", "2025-01-01")+`]`)
 	twins := payment("T", "2025-05-05") + "," + payment("T", "2025-05-05")
@@ -268,9 +268,9 @@ func TestStatementsEndToEnd(t *testing.T) {
 	})
 }
 
-// TestInstructionIsKeptOnce races with one instruction. If it were stored twice,
+// TestInstructionIsStoredOnce races with one instruction. If it were stored twice,
 // a reader of the account could debit it twice.
-func TestInstructionIsKeptOnce(t *testing.T) {
+func TestInstructionIsStoredOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		number := g.create("1", "")
 		body := func(external, reference string) []byte {

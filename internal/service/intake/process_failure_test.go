@@ -11,7 +11,7 @@ import (
 	"landfall/internal/api/contract"
 )
 
-func TestFailureIsKeptUntilItIsMended(t *testing.T) {
+func TestFailureIsKeptUntilFixed(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		g.stage("1", `,"billing_email":"a@example.com"`)
 		g.supplierIs(func(s *landfall.Supplier) {
@@ -21,7 +21,7 @@ func TestFailureIsKeptUntilItIsMended(t *testing.T) {
 			if _, err := g.process("1", dryRun); firstAttr(err) != "possible_test_email_address at billing_email" {
 				t.Errorf("dry run %v: %s", dryRun, describe(err))
 			}
-			failure := g.stands("1").Failure
+			failure := g.processOf("1").Failure
 			if failure == nil || failure.DryRun != dryRun || failure.Code != landfall.CodeAccountFailedValidation || len(failure.Violations) != 1 {
 				t.Errorf("dry run %v: kept %+v", dryRun, failure)
 			}
@@ -40,7 +40,7 @@ func TestFailureIsKeptUntilItIsMended(t *testing.T) {
 			t.Errorf("got %+v, %v", groups, err)
 		}
 		g.supplierIs(func(s *landfall.Supplier) { s.Severities = nil })
-		if _, err := g.process("1", true); codeOf(err) != landfall.CodeDryRunRolledBack || g.stands("1").Failure != nil {
+		if _, err := g.process("1", true); codeOf(err) != landfall.CodeDryRunRolledBack || g.processOf("1").Failure != nil {
 			t.Errorf("a passed dry run keeps the old failure: %s", describe(err))
 		}
 		want := []landfall.EventType{landfall.EventImportFailed, landfall.EventDryRunFailed, landfall.EventDryRunCompleted}
@@ -52,7 +52,7 @@ func TestFailureIsKeptUntilItIsMended(t *testing.T) {
 
 // A panic during processing must not leave the account locked until its lease
 // expires.
-func TestPanicGivesTheClaimBack(t *testing.T) {
+func TestPanicReleasesTheClaim(t *testing.T) {
 	g := onSQLite(t)
 	g.stage("1", "")
 	g.hooks.beforeCreate = func() { panic("broken") }
@@ -62,7 +62,7 @@ func TestPanicGivesTheClaimBack(t *testing.T) {
 		t.Error("the panic was swallowed")
 	}()
 	g.hooks.beforeCreate = nil
-	if failure := g.stands("1").Failure; failure == nil || failure.Code != landfall.CodeInternalError {
+	if failure := g.processOf("1").Failure; failure == nil || failure.Code != landfall.CodeInternalError {
 		t.Errorf("kept %+v", failure)
 	}
 	if _, err := g.process("1", false); err != nil {
@@ -71,20 +71,20 @@ func TestPanicGivesTheClaimBack(t *testing.T) {
 }
 
 // A caller that disconnects must not leave the account locked either.
-func TestLeavingGivesTheClaimBack(t *testing.T) {
+func TestDisconnectReleasesTheClaim(t *testing.T) {
 	g := onSQLite(t)
 	g.stage("1", "")
 	ctx, leave := context.WithCancel(t.Context())
 	g.hooks.beforeCreate = leave
 	_, err := g.Process(ctx, ours, contract.ProcessRequest{Key: testKey("1"), Team: "Team"})
-	if process := g.stands("1"); err != nil && process.State != landfall.Staged || err == nil && process.State != landfall.Imported {
+	if process := g.processOf("1"); err != nil && process.State != landfall.Staged || err == nil && process.State != landfall.Imported {
 		t.Errorf("answered %v, the process is %s", err, process.State)
 	}
 }
 
 // An answer that reports a failed attempt used to be sent even though the record
 // of the attempt never reached the database.
-func TestNoAnswerWithoutItsRecord(t *testing.T) {
+func TestNoResponseWithoutItsRecord(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		g.stage("1", "")
 		g.hooks.beforeCreate = func() { g.supplierIs(func(s *landfall.Supplier) { s.Status = landfall.Paused }) }

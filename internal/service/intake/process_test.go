@@ -14,8 +14,8 @@ import (
 	"landfall/internal/api/contract"
 )
 
-// wealthy contains some of everything an account can have.
-const wealthy = `,"last_statement_closing_date":"2025-03-31","last_statement_balance":-25.5,"transfer_balance":"24.50",
+// richAccount contains some of everything an account can have.
+const richAccount = `,"last_statement_closing_date":"2025-03-31","last_statement_balance":-25.5,"transfer_balance":"24.50",
 	"supply_addresses":[{"supply_address1":"12 Fisher Street","supply_points":[{"identifier":"1900","supply_type":"ELECTRICITY","supply_start_date":"2019-06-01",
 		"agreements":[{"product_code":"FIX","effective_from":"2023-04-01"}],"meters":[{"serial_number":"E1"}]}]}],
 	"historical_statement_transactions":[{"transaction_id":"H1","transaction_date":"2025-03-01","amount":25.5,"type":"CHARGE","reason":"X"}],
@@ -30,7 +30,7 @@ const wealthy = `,"last_statement_closing_date":"2025-03-31","last_statement_bal
 func TestProcessCreatesEverything(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		g.supplierIs(func(s *landfall.Supplier) { s.SendCustomerEmails = true })
-		g.stage("1", wealthy)
+		g.stage("1", richAccount)
 		outcome, err := g.process("1", false)
 		if err != nil || !landfall.ValidAccountNumber(outcome.Number) {
 			t.Fatalf("got %+v, %s", outcome, describe(err))
@@ -53,9 +53,9 @@ func TestProcessCreatesEverything(t *testing.T) {
 		if got := g.events(); len(got) != 1 || got[0] != landfall.EventImportCompleted {
 			t.Errorf("events %v", got)
 		}
-		standing, err := g.Status(t.Context(), ours, testKey("1"))
-		if err != nil || standing != (AccountStatus{StatusCompleted, outcome.Number}) {
-			t.Errorf("status %+v, %v", standing, err)
+		status, err := g.Status(t.Context(), ours, testKey("1"))
+		if err != nil || status != (AccountStatus{StatusCompleted, outcome.Number}) {
+			t.Errorf("status %+v, %v", status, err)
 		}
 		_, err = g.process("1", false)
 		var refusal *landfall.Error
@@ -107,7 +107,7 @@ func TestRefusedClaims(t *testing.T) {
 	if got := ask("S", "2", "Team"); got != landfall.CodeSupplierNotOngoing {
 		t.Errorf("paused: %s", got)
 	}
-	if failure := g.stands("2").Failure; failure != nil {
+	if failure := g.processOf("2").Failure; failure != nil {
 		t.Errorf("a refused claim is no attempt, but left %+v", failure)
 	}
 }
@@ -143,8 +143,8 @@ func TestParallelProcessCreatesOne(t *testing.T) {
 func TestDryRunLeavesOnlyTheAttempt(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		g.supplierIs(func(s *landfall.Supplier) { s.SendCustomerEmails = true })
-		g.stage("1", wealthy)
-		before, stood := g.rows(), g.stands("1")
+		g.stage("1", richAccount)
+		before, stood := g.rows(), g.processOf("1")
 		var said tally
 		race(4, func(int) { _, err := g.process("1", true); said.add(codeOf(err)) })
 		if said.counts[landfall.CodeDryRunRolledBack] != 4 {
@@ -155,7 +155,7 @@ func TestDryRunLeavesOnlyTheAttempt(t *testing.T) {
 		if !maps.Equal(before, after) {
 			t.Errorf("a dry run left something: %s", cmp.Diff(before, after))
 		}
-		if difference := cmp.Diff(stood, g.stands("1")); difference != "" {
+		if difference := cmp.Diff(stood, g.processOf("1")); difference != "" {
 			t.Error(difference)
 		}
 		for _, event := range g.events() {
@@ -204,7 +204,7 @@ func TestDryRunsBesideTheRealOne(t *testing.T) {
 // If an account is skipped during a dry run and is pending again before the
 // reason is read, the attempt was not too slow. The dry run is retried, but not
 // indefinitely.
-func TestDryRunOfAnAccountThatComesAndGoes(t *testing.T) {
+func TestDryRunOfAChangingAccount(t *testing.T) {
 	for times, want := range map[int]string{
 		maxDryRunTries - 1: landfall.CodeDryRunRolledBack, maxDryRunTries: landfall.CodeServiceUnavailable,
 	} {
@@ -233,7 +233,7 @@ func TestDryRunOfAnAccountThatComesAndGoes(t *testing.T) {
 
 // Changes between claim and creation are checked again in the creating
 // transaction.
-func TestBetweenClaimAndCreation(t *testing.T) {
+func TestChangesBetweenClaimAndCreation(t *testing.T) {
 	for name, test := range map[string]struct {
 		meanwhile func(g *fixture)
 		want      string
@@ -271,7 +271,7 @@ func TestBetweenClaimAndCreation(t *testing.T) {
 				if _, err := g.process("1", false); codeOf(err) != test.want {
 					t.Errorf("got %s, want %s", describe(err), test.want)
 				}
-				process := g.stands("1")
+				process := g.processOf("1")
 				if (process.Failure != nil) != test.fails || test.fails && process.State != landfall.Staged {
 					t.Errorf("left %+v", process)
 				}

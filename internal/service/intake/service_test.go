@@ -190,9 +190,9 @@ func TestStatusAndList(t *testing.T) {
 	if _, err := service.Stage(ctx, ours, accountBody("a/b")); err != nil {
 		t.Fatal(err)
 	}
-	standing, err := service.Status(ctx, ours, landfall.Key{Supplier: "S", External: "a/b"})
-	if err != nil || standing != (AccountStatus{Status: StatusUnknown}) {
-		t.Errorf("got %+v, %v", standing, err)
+	status, err := service.Status(ctx, ours, landfall.Key{Supplier: "S", External: "a/b"})
+	if err != nil || status != (AccountStatus{Status: StatusUnknown}) {
+		t.Errorf("got %+v, %v", status, err)
 	}
 	for _, key := range []landfall.Key{{Supplier: "S", External: "b"}, {Supplier: "T", External: "a/b"}, {Supplier: "NONE", External: "a/b"}} {
 		if _, err := service.Status(ctx, ours, key); codeOf(err) != landfall.CodeAccountNotFound {
@@ -233,7 +233,7 @@ func TestStatusAndList(t *testing.T) {
 }
 
 // A store failure is never reported as a refusal, and its text is never shown.
-func TestTrouble(t *testing.T) {
+func TestStoreFailures(t *testing.T) {
 	service, store := newTestService(t)
 	if _, err := service.Validate(t.Context(), ours, accountBody("1")); err != nil {
 		t.Fatal(err)

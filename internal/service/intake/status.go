@@ -33,7 +33,7 @@ type Detail struct {
 // StatusDetail is Status with details, from one snapshot.
 func (s *Service) StatusDetail(ctx context.Context, who landfall.Principal, key landfall.Key) (AccountStatus, Detail, error) {
 	var detail Detail
-	standing, err := s.status(ctx, who, key, func(view landfall.View, process landfall.Process) error {
+	status, err := s.status(ctx, who, key, func(view landfall.View, process landfall.Process) error {
 		detail.Process = process
 		var err error
 		if detail.Undone, err = view.UndoneAccounts(ctx, key); err != nil {
@@ -49,7 +49,7 @@ func (s *Service) StatusDetail(ctx context.Context, who landfall.Principal, key 
 	if err != nil {
 		return AccountStatus{}, Detail{}, err
 	}
-	return standing, detail, nil
+	return status, detail, nil
 }
 
 // Status returns the import status of an account. Callers cannot tell an account of

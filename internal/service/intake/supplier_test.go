@@ -9,7 +9,7 @@ import (
 	"landfall"
 )
 
-func TestSupplierIsAskedOnce(t *testing.T) {
+func TestSupplierIsLoadedOnce(t *testing.T) {
 	service, store := newTestService(t)
 	store.hold = make(chan struct{})
 	var callers sync.WaitGroup
@@ -27,7 +27,7 @@ func TestSupplierIsAskedOnce(t *testing.T) {
 	}
 }
 
-func TestSupplierIsForgotten(t *testing.T) {
+func TestSupplierCacheExpires(t *testing.T) {
 	service, store := newTestService(t)
 	find := func() *landfall.Supplier {
 		t.Helper()
@@ -51,7 +51,7 @@ func TestSupplierIsForgotten(t *testing.T) {
 	}
 }
 
-func TestSupplierFailureIsNotRemembered(t *testing.T) {
+func TestSupplierFailureIsNotCached(t *testing.T) {
 	service, store := newTestService(t)
 	store.failure = landfall.ErrUnavailable
 	if _, err := service.Supplier(t.Context(), ours, "S"); !errors.Is(err, landfall.ErrUnavailable) {

@@ -47,7 +47,7 @@ func TestInlineInstructionsAreVerified(t *testing.T) {
 		if firstAttr(err) != c.want || !errors.As(err, &refusal) || refusal.Kind != c.kind || refusal.RetryAfter != c.says.RetryAfter {
 			t.Errorf("got %s, want %s", describe(err), c.want)
 		}
-		if failure := g.stands("1").Failure; failure == nil || failure.Code != c.says.Code {
+		if failure := g.processOf("1").Failure; failure == nil || failure.Code != c.says.Code {
 			t.Errorf("kept %+v", failure)
 		}
 		if len(c.says.Violations) > 0 && strings.HasPrefix(c.says.Violations[0].Attr, "payment") {
@@ -74,8 +74,8 @@ func TestClaimIsRenewedWhileAVendorIsAsked(t *testing.T) {
 			for g.hooks.renewed.Load() < 4 && time.Now().Before(deadline) {
 				time.Sleep(5 * time.Millisecond)
 			}
-			if standing, err := g.Status(ctx, ours, testKey("1")); err != nil || standing.Status != StatusInProgress {
-				t.Errorf("status %+v, %v", standing, err)
+			if status, err := g.Status(ctx, ours, testKey("1")); err != nil || status.Status != StatusInProgress {
+				t.Errorf("status %+v, %v", status, err)
 			}
 			g.stage("meanwhile", "")
 			return nil
@@ -90,7 +90,7 @@ func TestClaimIsRenewedWhileAVendorIsAsked(t *testing.T) {
 }
 
 // If the claim is lost anyway, the call to the vendor is cancelled.
-func TestLostClaimEndsTheQuestions(t *testing.T) {
+func TestLostClaimEndsVerification(t *testing.T) {
 	g := onSQLite(t, func(o *Options) { o.Lease = 150 * time.Millisecond })
 	g.stage("1", twoInstructions)
 	g.vendor.answer = func(ctx context.Context, instruction landfall.Instruction) error {
@@ -105,7 +105,7 @@ func TestLostClaimEndsTheQuestions(t *testing.T) {
 	if !errors.As(err, &refusal) || refusal.Kind != landfall.Unavailable || refusal.RetryAfter == 0 {
 		t.Errorf("got %s", describe(err))
 	}
-	if process := g.stands("1"); process.Failure != nil || process.AccountNumber != "" {
+	if process := g.processOf("1"); process.Failure != nil || process.AccountNumber != "" {
 		t.Errorf("left %+v", process)
 	}
 }

@@ -20,16 +20,16 @@ func PostInstructions(existing, posted []landfall.Instruction) (fresh []landfall
 			fresh = append(fresh, instruction)
 			continue
 		}
-		if differences := differentWords(other, instruction); len(differences) > 0 {
+		if differences := differs(other, instruction); len(differences) > 0 {
 			return nil, i, differences
 		}
 	}
 	return fresh, -1, nil
 }
 
-// differentWords returns the names of the fields that differ. What the vendor
+// differs returns the names of the fields that differ. What the vendor
 // said is not compared, because the vendor is asked again each time.
-func differentWords(a, b landfall.Instruction) (fields []string) {
+func differs(a, b landfall.Instruction) (fields []string) {
 	if a.Type != b.Type {
 		fields = append(fields, "type")
 	}

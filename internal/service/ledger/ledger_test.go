@@ -278,7 +278,7 @@ func TestStatementsAreIdempotent(t *testing.T) {
 }
 
 // A balance that would be too large is refused and does not overflow.
-func TestBalanceStaysCountable(t *testing.T) {
+func TestBalanceStaysInRange(t *testing.T) {
 	account := landfall.AccountState{Period: landfall.Period{FromOn: day("2026-07-01")}, Balance: 999_999_999_999_999_999}
 	for signed, fails := range map[landfall.TransactionType]bool{landfall.Payment: true, landfall.Charge: false} {
 		_, _, err := ledger.PostTransactions(account, ledger.TransactionPost{

@@ -51,7 +51,7 @@ func PostTransactions(account landfall.AccountState, post TransactionPost) ([]Tr
 		}
 	}
 	if post.CheckAdded {
-		if refusal := twins(post.Transactions); refusal != nil {
+		if refusal := checkDuplicates(post.Transactions); refusal != nil {
 			return nil, landfall.Additions{}, refusal
 		}
 	}
@@ -65,15 +65,15 @@ func PostTransactions(account landfall.AccountState, post TransactionPost) ([]Tr
 		}
 		if inside := account.Period.Nearest(transaction.On, post.Today); inside != transaction.On {
 			if !post.ForceDates {
-				return nil, landfall.Additions{}, outside(i)
+				return nil, landfall.Additions{}, outsidePeriod(i)
 			}
 			transaction.OriginalOn, transaction.On = transaction.On, inside
 			transaction.Note = explain(transaction)
 			moved = append(moved, transaction)
 		}
 		book.enterAll([]landfall.Transaction{transaction}, false)
-		if book.balance > mostBalance || book.balance < -mostBalance {
-			return nil, landfall.Additions{}, beyond(i)
+		if book.balance > maxBalance || book.balance < -maxBalance {
+			return nil, landfall.Additions{}, balanceTooLarge(i)
 		}
 		results = append(results, TransactionResult{Transaction: transaction, Added: true})
 	}
@@ -84,9 +84,9 @@ func PostTransactions(account landfall.AccountState, post TransactionPost) ([]Tr
 	return results, additions, nil
 }
 
-// twins refuses a batch that contains the same transaction twice: we cannot
+// checkDuplicates refuses a batch that contains the same transaction twice: we cannot
 // guess which of the two is meant.
-func twins(transactions []landfall.Transaction) error {
+func checkDuplicates(transactions []landfall.Transaction) error {
 	seen := make(map[string]bool, len(transactions))
 	for i, transaction := range transactions {
 		if seen[transaction.ID] {
@@ -100,21 +100,21 @@ func twins(transactions []landfall.Transaction) error {
 	return nil
 }
 
-// outside refuses a date outside the open period.
-func outside(index int) error {
+// outsidePeriod refuses a date outside the open period.
+func outsidePeriod(index int) error {
 	return &RefusedError{
 		Index: index, Code: landfall.CodeOutsideOpenPeriod, Field: "transaction_date",
 		Detail: "The transaction is not within the open statement period.",
 	}
 }
 
-// mostBalance keeps balances far from the overflow of 64 bits. It is ten
+// maxBalance keeps balances far from the overflow of 64 bits. It is ten
 // thousand million million in units of the currency; a single amount is at most
 // a ten-thousandth of it.
-const mostBalance money.Amount = 1_000_000_000_000_000_000
+const maxBalance money.Amount = 1_000_000_000_000_000_000
 
-// beyond refuses a balance that is too large.
-func beyond(index int) error {
+// balanceTooLarge refuses a balance that is too large.
+func balanceTooLarge(index int) error {
 	return &RefusedError{
 		Index: index, Code: rules.CodeOutOfRange, Field: "amount",
 		Detail: "The account's balance would become larger than can be kept.",

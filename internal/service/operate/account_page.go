@@ -139,7 +139,7 @@ func (o *Operator) KeyOf(ctx context.Context, number string) (landfall.Key, erro
 // RecordReveal records that someone is about to see an account's personal data,
 // and why. Call it before showing the data.
 func (o *Operator) RecordReveal(ctx context.Context, key landfall.Key, reason string) error {
-	if err := checkLine("reason", "The reason", reason, longestReason); err != nil {
+	if err := checkLine("reason", "The reason", reason, maxReasonLength); err != nil {
 		return err
 	}
 	return o.change(ctx, "account.reveal", auditSubject(key), func(tx landfall.Tx) (string, error) {

@@ -11,9 +11,9 @@ import (
 
 // The maximum lengths of an operator's texts, in characters.
 const (
-	longestName   = 128
-	longestReason = 500
-	longestRoot   = 1024
+	maxNameLength   = 128
+	maxReasonLength = 500
+	maxRootLength   = 1024
 )
 
 // checkLine refuses a text that people cannot see, tell apart or retype: one

@@ -12,7 +12,7 @@ import (
 // ledger and the fact that it existed stay. The reason is stored in the audit,
 // so it must not contain personal data.
 func (o *Operator) Erase(ctx context.Context, key landfall.Key, reason string) (landfall.Erasure, error) {
-	if err := checkLine("reason", "The reason", reason, longestReason); err != nil {
+	if err := checkLine("reason", "The reason", reason, maxReasonLength); err != nil {
 		return landfall.Erasure{}, err
 	}
 	var erasure landfall.Erasure
@@ -37,7 +37,7 @@ func (o *Operator) Erase(ctx context.Context, key landfall.Key, reason string) (
 // ExportAccount returns everything known about a person's account, to be given
 // to that person. The export and its reason are recorded in the audit.
 func (o *Operator) ExportAccount(ctx context.Context, key landfall.Key, reason string) (AccountFacts, error) {
-	if err := checkLine("reason", "The reason", reason, longestReason); err != nil {
+	if err := checkLine("reason", "The reason", reason, maxReasonLength); err != nil {
 		return AccountFacts{}, err
 	}
 	facts, err := o.ShowAccount(ctx, key)

@@ -21,8 +21,8 @@ const (
 	// replicaSeen is how long a server counts as running after its last
 	// heartbeat.
 	replicaSeen = time.Minute
-	// mostWaiting is the number at which counting waiting mails stops.
-	mostWaiting = 10_000
+	// maxWaiting is the number at which counting waiting mails stops.
+	maxWaiting = 10_000
 )
 
 // Health returns what can be counted quickly. The argument complete is the id up
@@ -36,7 +36,7 @@ func (o *Operator) Health(ctx context.Context, complete int64) (found Health, er
 		if found.Live, err = view.LiveRuns(ctx); err != nil {
 			return err
 		}
-		if found.Mails, found.MailsBy, err = view.MailsWaiting(ctx, mostWaiting); err != nil {
+		if found.Mails, found.MailsBy, err = view.MailsWaiting(ctx, maxWaiting); err != nil {
 			return err
 		}
 		found.Webhooks, err = view.WebhookFigures(ctx, complete)

@@ -304,7 +304,7 @@ func TestAccountNumbersAreChecked(t *testing.T) {
 
 // The refusal of a mistyped supplier names the supplier, not its accounts, and
 // suggests the right code.
-func TestMistypedNamesAreBlamed(t *testing.T) {
+func TestMistypedNamesAreSuggested(t *testing.T) {
 	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
 		_, err := d.CreateSupplier(ctx, "NORTH", operate.SupplierChange{})

@@ -15,7 +15,7 @@ import (
 // CreateOrganisation creates an organisation. It can use nothing until it has a
 // key and is granted a supplier.
 func (o *Operator) CreateOrganisation(ctx context.Context, name string) error {
-	if err := checkLine("name", "The organisation's name", name, longestName); err != nil {
+	if err := checkLine("name", "The organisation's name", name, maxNameLength); err != nil {
 		return err
 	}
 	return o.change(ctx, "organisation.create", name, func(tx landfall.Tx) (string, error) {

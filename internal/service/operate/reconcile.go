@@ -101,7 +101,7 @@ func (o *Operator) ShowSignOff(ctx context.Context, id int64) (landfall.SignOff,
 // unexplained difference needs a reason, given under its name.
 func (o *Operator) SignOff(ctx context.Context, code string, reasons map[string]string) (landfall.SignOff, error) {
 	for measure, reason := range reasons {
-		if err := checkLine("reason", "The reason for "+measure, reason, longestReason); err != nil {
+		if err := checkLine("reason", "The reason for "+measure, reason, maxReasonLength); err != nil {
 			return landfall.SignOff{}, err
 		}
 	}
@@ -128,7 +128,7 @@ func (o *Operator) SignOff(ctx context.Context, code string, reasons map[string]
 				"The figures changed while they were being counted: accounts are being moved. "+
 					"Pause the supplier, or wait until nothing moves, and sign again.")
 		}
-		if err := signable(&found, reasons); err != nil {
+		if err := checkSignable(&found, reasons); err != nil {
 			return "", err
 		}
 		signed = landfall.SignOff{Supplier: code, SignedAt: found.At, Actor: o.actor}
@@ -180,9 +180,9 @@ func (o *Operator) recount(ctx context.Context, code string) (counted landfall.R
 	return counted, err
 }
 
-// signable refuses if an unexplained difference has no reason, or if a reason is
+// checkSignable refuses if an unexplained difference has no reason, or if a reason is
 // given where none is needed.
-func signable(found *landfall.Reconciliation, reasons map[string]string) error {
+func checkSignable(found *landfall.Reconciliation, reasons map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(reasons)) {
 		row, err := rowOf(found, name)
 		if err != nil {

@@ -39,10 +39,10 @@ type ReportLine struct {
 func ReportLines(found landfall.Reconciliation, reasons map[string]string) (lines []ReportLine) {
 	for _, row := range found.Rows {
 		if row.Measure.Kind != landfall.MeasureBalances {
-			lines = append(lines, reportLine(row, "count", reasons, func(value landfall.Value) string { return grouped(value.Count, false) }))
+			lines = append(lines, reportLine(row, "count", reasons, func(value landfall.Value) string { return groupDigits(value.Count, false) }))
 		}
 		if row.Measure.Currency != "" {
-			lines = append(lines, reportLine(row, row.Measure.Currency, reasons, func(value landfall.Value) string { return grouped(value.Amount, true) }))
+			lines = append(lines, reportLine(row, row.Measure.Currency, reasons, func(value landfall.Value) string { return groupDigits(value.Amount, true) }))
 		}
 	}
 	return lines
@@ -65,8 +65,8 @@ func reportLine(row landfall.ReconciliationRow, unit string, reasons map[string]
 	return line
 }
 
-// grouped formats a number with thousands separators.
-func grouped(total *money.Total, asMoney bool) string {
+// groupDigits formats a number with thousands separators.
+func groupDigits(total *money.Total, asMoney bool) string {
 	if total == nil {
 		return ""
 	}

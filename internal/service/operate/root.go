@@ -19,7 +19,7 @@ func checkRoot(root string) error {
 		return invalid("document_root", rules.CodeBlank,
 			"A supplier needs a document root of its own, or it would reach every other supplier's documents; without one given it is the supplier's code.")
 	}
-	if err := checkLine("document_root", "The document root", root, longestRoot); err != nil {
+	if err := checkLine("document_root", "The document root", root, maxRootLength); err != nil {
 		return err
 	}
 	if strings.ContainsAny(root, `\:%`) {

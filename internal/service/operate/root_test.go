@@ -42,7 +42,7 @@ func TestDocumentRootsAreApart(t *testing.T) {
 
 // Roots that were accepted earlier and would be refused today are reported, but
 // do not prevent pausing a supplier.
-func TestOldRootsAreToldOf(t *testing.T) {
+func TestOldDocumentRootsAreReported(t *testing.T) {
 	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
 		must(t, d.store.Update(ctx, func(tx landfall.Tx) error {

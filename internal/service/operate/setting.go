@@ -94,7 +94,7 @@ func differences(before, after []string) []string {
 
 // checkSupplier refuses settings that the rest of the service could not use.
 func checkSupplier(s landfall.Supplier) error {
-	if err := checkLine("name", "The name", s.Name, longestName); err != nil {
+	if err := checkLine("name", "The name", s.Name, maxNameLength); err != nil {
 		return err
 	}
 	if !slices.Contains(landfall.SupplierStatuses, s.Status) {

@@ -121,7 +121,7 @@ func (a away) View(context.Context, func(landfall.View) error) error { return a.
 
 func (a away) Update(context.Context, func(landfall.Tx) error) error { return a.err }
 
-func TestDatabaseAway(t *testing.T) {
+func TestDatabaseUnavailable(t *testing.T) {
 	for cause, part := range map[error]string{
 		landfall.ErrUnavailable:    "Nothing was changed",
 		landfall.ErrUnknownOutcome: "Look whether",

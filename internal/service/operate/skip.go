@@ -60,7 +60,7 @@ func checkReason(reason string) error {
 	if reason == "" {
 		return nil
 	}
-	return checkLine("reason", "The reason", reason, longestReason)
+	return checkLine("reason", "The reason", reason, maxReasonLength)
 }
 
 // notSkippable says why a process in this state cannot be marked.

@@ -151,7 +151,7 @@ func (o *Operator) Suppliers(ctx context.Context) ([]landfall.Supplier, error) {
 // nothing.
 func (o *Operator) Grant(ctx context.Context, code, organisation string) error {
 	return o.change(ctx, "supplier.grant", code, func(tx landfall.Tx) (string, error) {
-		if err := bothExist(ctx, tx, code, organisation); err != nil {
+		if err := checkBothExist(ctx, tx, code, organisation); err != nil {
 			return "", err
 		}
 		return "to " + organisation, tx.Grant(ctx, code, organisation)
@@ -161,7 +161,7 @@ func (o *Operator) Grant(ctx context.Context, code, organisation string) error {
 // Revoke removes a grant.
 func (o *Operator) Revoke(ctx context.Context, code, organisation string) error {
 	return o.change(ctx, "supplier.revoke", code, func(tx landfall.Tx) (string, error) {
-		if err := bothExist(ctx, tx, code, organisation); err != nil {
+		if err := checkBothExist(ctx, tx, code, organisation); err != nil {
 			return "", err
 		}
 		err := tx.Ungrant(ctx, code, organisation)
@@ -170,9 +170,9 @@ func (o *Operator) Revoke(ctx context.Context, code, organisation string) error 
 	})
 }
 
-// bothExist checks both sides of a grant, so that the refusal names the one that
+// checkBothExist checks both sides of a grant, so that the refusal names the one that
 // is missing.
-func bothExist(ctx context.Context, view landfall.View, code, organisation string) error {
+func checkBothExist(ctx context.Context, view landfall.View, code, organisation string) error {
 	if _, err := view.Supplier(ctx, code); err != nil {
 		return supplierError(ctx, view, code, err)
 	}

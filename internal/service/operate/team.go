@@ -8,7 +8,7 @@ import (
 
 // CreateTeam creates an operations team.
 func (o *Operator) CreateTeam(ctx context.Context, name string) error {
-	if err := checkLine("name", "The team's name", name, longestName); err != nil {
+	if err := checkLine("name", "The team's name", name, maxNameLength); err != nil {
 		return err
 	}
 	return o.change(ctx, "team.create", name, func(tx landfall.Tx) (string, error) {

@@ -14,7 +14,7 @@ import (
 // number, so it must not contain personal data. An account that can no longer be
 // undone is refused with the reason why it is kept.
 func (o *Operator) Undo(ctx context.Context, key landfall.Key, reason string) (landfall.UndoOutcome, error) {
-	if err := checkLine("reason", "The reason", reason, longestReason); err != nil {
+	if err := checkLine("reason", "The reason", reason, maxReasonLength); err != nil {
 		return landfall.UndoOutcome{}, err
 	}
 	outcome, err := o.store.Undo(ctx, o.undoRequest(key, reason, ""))

@@ -65,10 +65,10 @@ func (d fixture) posted(t *testing.T, externals ...string) {
 	}
 }
 
-// takenBack counts the undone accounts of supplier S. It checks that each undone
+// countUndone counts the undone accounts of supplier S. It checks that each undone
 // account has exactly one retired number and one event, and that the store is
 // consistent.
-func (d fixture) takenBack(t *testing.T, accounts int) (gone int) {
+func (d fixture) countUndone(t *testing.T, accounts int) (gone int) {
 	t.Helper()
 	for seen, err := range d.store.Inspect(t.Context()) {
 		if err != nil || seen.Finding != nil {
@@ -117,22 +117,22 @@ func TestRunUndoAnswersLost(t *testing.T) {
 		if err != nil || undo.Created != accounts || undo.Undone != accounts-4 || undo.Kept[landfall.KeptHasPostings] != 2 || undo.Failed != 2 {
 			t.Errorf("got %+v, %v", undo, err)
 		}
-		if gone := d.takenBack(t, accounts); gone != accounts-4 {
+		if gone := d.countUndone(t, accounts); gone != accounts-4 {
 			t.Errorf("%d are gone", gone)
 		}
 		undo, err = d.UndoRun(t.Context(), run.ID, "wrong book", operate.RunUndoWatch{})
 		if err != nil || undo.Undone != accounts-3 || undo.Left() != 3 || undo.Kept[landfall.KeptHasPostings] != 3 {
 			t.Errorf("repeated: %+v, %v", undo, err)
 		}
-		if gone := d.takenBack(t, accounts); gone != accounts-3 {
+		if gone := d.countUndone(t, accounts); gone != accounts-3 {
 			t.Errorf("%d are gone in the end", gone)
 		}
 	})
 }
 
-// TestRunUndoOverALyingNetwork undoes a run over a network that keeps losing
+// TestRunUndoOverUnreliableNetwork undoes a run over a network that keeps losing
 // requests to PostgreSQL and its answers, including those to commits.
-func TestRunUndoOverALyingNetwork(t *testing.T) {
+func TestRunUndoOverUnreliableNetwork(t *testing.T) {
 	t.Parallel()
 	const accounts = 120
 	server := pgtest.URL(t)
@@ -176,7 +176,7 @@ func TestRunUndoOverALyingNetwork(t *testing.T) {
 	if undo.Undone != accounts-3 || undo.Kept[landfall.KeptHasPostings] != 3 {
 		t.Errorf("got %+v", undo)
 	}
-	if gone := direct.takenBack(t, accounts); gone != accounts-3 {
+	if gone := direct.countUndone(t, accounts); gone != accounts-3 {
 		t.Errorf("%d are gone", gone)
 	}
 }

@@ -54,9 +54,9 @@ const (
 	// undoTries and undoPause bridge a short outage of the database. The undo
 	// stops after as many failures in a row as hopeless says: then the outage is
 	// a longer one.
-	undoTries = 5
-	undoPause = 200 * time.Millisecond
-	hopeless  = 16
+	undoTries       = 5
+	undoPause       = 200 * time.Millisecond
+	maxUndoFailures = 16
 )
 
 // ErrInterrupted means that long work was cancelled before it was done.
@@ -66,7 +66,7 @@ var ErrInterrupted = errors.New("interrupted; the same command goes on where it 
 // Each account is undone separately, so the undo may be interrupted at any time
 // and repeated: it continues where it stopped.
 func (o *Operator) UndoRun(ctx context.Context, id, reason string, watch RunUndoWatch) (RunUndo, error) {
-	if err := checkLine("reason", "The reason", reason, longestReason); err != nil {
+	if err := checkLine("reason", "The reason", reason, maxReasonLength); err != nil {
 		return RunUndo{}, err
 	}
 	undo := RunUndo{Run: id, Kept: map[landfall.KeptReason]int{}}
@@ -229,7 +229,7 @@ func (u *RunUndo) gather(results <-chan undoResult, done int, watch RunUndoWatch
 				u.Kept[result.outcome.Kept]++
 			}
 		}
-		if stopped == nil && inVain >= hopeless {
+		if stopped == nil && inVain >= maxUndoFailures {
 			stopped = storeError("run.undo", result.err)
 			stop()
 		}

@@ -36,7 +36,7 @@ func (d fixture) createAccount(t *testing.T, key landfall.Key) landfall.CreateOu
 	return made
 }
 
-func TestUndoIsWrittenDownAndShown(t *testing.T) {
+func TestUndoIsAuditedAndShown(t *testing.T) {
 	each(t, func(t *testing.T, d fixture) {
 		if _, err := d.CreateSupplier(t.Context(), "S", operate.SupplierChange{}); err != nil {
 			t.Fatal(err)

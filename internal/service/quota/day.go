@@ -47,7 +47,7 @@ func (k *Tracker) today(ctx context.Context, who landfall.Principal, now time.Ti
 	if raced := k.days[who.Organisation]; raced != nil && raced.date == date {
 		return raced, nil
 	}
-	if len(k.days) < mostOrganisations {
+	if len(k.days) < maxOrganisations {
 		k.days[who.Organisation] = fresh
 	}
 	return fresh, nil

@@ -13,8 +13,8 @@ import (
 	"landfall/internal/lib/admission"
 )
 
-// mostOrganisations limits the organisations that are tracked.
-const mostOrganisations = 10_000
+// maxOrganisations limits the organisations that are tracked.
+const maxOrganisations = 10_000
 
 // Tracker counts what organisations use. It is safe for concurrent use.
 type Tracker struct {
@@ -40,7 +40,7 @@ func New(store landfall.Transactor, clock func() time.Time, watch func(organisat
 	}
 	return &Tracker{
 		store: store, clock: clock, watch: watch,
-		requests: admission.NewBuckets(mostOrganisations), lines: admission.NewBuckets(mostOrganisations),
+		requests: admission.NewBuckets(maxOrganisations), lines: admission.NewBuckets(maxOrganisations),
 		days: map[string]*dayCount{}, creating: map[string]*creator{},
 	}
 }

@@ -182,7 +182,7 @@ func TestConcurrentCreations(t *testing.T) {
 }
 
 // One organisation used to take every slot of the service and keep it.
-func TestPlacesAreShared(t *testing.T) {
+func TestSlotsAreShared(t *testing.T) {
 	clock := noon()
 	tracker := quota.New(nil, clock.now, nil)
 	greedy, modest := principal("Acme", landfall.Quotas{}), principal("Other", landfall.Quotas{})

@@ -48,7 +48,7 @@ func (v *vendor) Verify(
 	return landfall.InstructionDetails{Status: "active"}, answer(ctx, instruction.Reference)
 }
 
-func (v *vendor) says(answer func(context.Context, string) error) {
+func (v *vendor) setAnswer(answer func(context.Context, string) error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.answer = answer
@@ -154,8 +154,8 @@ func (s *fixture) start(key string, plan landfall.RunPlan) landfall.Run {
 	return run
 }
 
-// until waits until a run meets a condition.
-func (s *fixture) until(id, what string, holds func(landfall.Run) bool) landfall.Run {
+// waitUntil waits until a run meets a condition.
+func (s *fixture) waitUntil(id, what string, holds func(landfall.Run) bool) landfall.Run {
 	s.t.Helper()
 	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		var run landfall.Run
@@ -177,7 +177,7 @@ func (s *fixture) until(id, what string, holds func(landfall.Run) bool) landfall
 
 func (s *fixture) finished(id string, want landfall.RunTally) landfall.Run {
 	s.t.Helper()
-	run := s.until(id, "finished", func(run landfall.Run) bool { return run.State == landfall.RunFinished })
+	run := s.waitUntil(id, "finished", func(run landfall.Run) bool { return run.State == landfall.RunFinished })
 	if run.Tally != want {
 		s.t.Errorf("the run ends with %+v, want %+v", run.Tally, want)
 	}
@@ -186,7 +186,7 @@ func (s *fixture) finished(id string, want landfall.RunTally) landfall.Run {
 
 func (s *fixture) paused(id string, reason landfall.PauseReason) landfall.Run {
 	s.t.Helper()
-	return s.until(id, "paused for "+string(reason), func(run landfall.Run) bool {
+	return s.waitUntil(id, "paused for "+string(reason), func(run landfall.Run) bool {
 		return run.State == landfall.RunPaused && run.Reason == reason
 	})
 }
@@ -203,8 +203,8 @@ func (s *fixture) setSupplier(change func(*landfall.Supplier)) {
 	})
 }
 
-// told lists the events about a supplier, or about one of its accounts.
-func (s *fixture) told(supplier, external string) (kinds []string) {
+// eventsOf lists the events about a supplier, or about one of its accounts.
+func (s *fixture) eventsOf(supplier, external string) (kinds []string) {
 	s.t.Helper()
 	err := s.store.View(s.t.Context(), func(view landfall.View) error {
 		events, err := view.Events(s.t.Context(), landfall.Key{Supplier: supplier, External: external})

@@ -13,12 +13,12 @@ import (
 // a vendor is asked about an account, no other caller may create it. Otherwise
 // the vendor would be asked twice, and its answer could apply to a different
 // document.
-func TestWhatAVendorIsAskedAboutIsHeld(t *testing.T) {
+func TestAccountsAtAVendorStayClaimed(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("A", 6, instructed)
 		var mu sync.Mutex
 		states := map[string]int{}
-		s.vendor.says(func(ctx context.Context, _ string) error {
+		s.vendor.setAnswer(func(ctx context.Context, _ string) error {
 			return s.store.View(ctx, func(view landfall.View) error {
 				mu.Lock()
 				defer mu.Unlock()

@@ -13,11 +13,11 @@ import (
 	"landfall/internal/service/intake"
 )
 
-func TestSupplierTakesItsRunAlong(t *testing.T) {
+func TestPausedSupplierPausesItsRun(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("A", 200, instructed)
 		gate := make(chan struct{})
-		s.vendor.says(func(ctx context.Context, _ string) error {
+		s.vendor.setAnswer(func(ctx context.Context, _ string) error {
 			select {
 			case <-gate:
 			case <-ctx.Done():
@@ -26,7 +26,7 @@ func TestSupplierTakesItsRunAlong(t *testing.T) {
 		})
 		s.work(2)
 		run := s.start("A1", landfall.RunPlan{Concurrency: 10})
-		s.until(run.ID, "at work", func(run landfall.Run) bool { return run.State == landfall.RunRunning })
+		s.waitUntil(run.ID, "at work", func(run landfall.Run) bool { return run.State == landfall.RunRunning })
 		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Paused })
 		close(gate)
 		stopped := s.paused(run.ID, landfall.PauseSupplierPaused)
@@ -41,7 +41,7 @@ func TestSupplierTakesItsRunAlong(t *testing.T) {
 		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Ongoing })
 		s.finished(run.ID, landfall.RunTally{Selected: 200, Succeeded: 200})
 		want := []string{"run.started", "run.paused", "run.finished"}
-		if told := s.told("A", ""); !slices.Equal(told, want) {
+		if told := s.eventsOf("A", ""); !slices.Equal(told, want) {
 			t.Errorf("told %v", told)
 		}
 	})
@@ -49,10 +49,10 @@ func TestSupplierTakesItsRunAlong(t *testing.T) {
 
 // Shutdown does not wait for a run that has work left. The workers take no more
 // work, and the remaining replicas continue the run.
-func TestTheEndComesAmidARun(t *testing.T) {
+func TestShutdownDuringARun(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("B", 200, instructed)
-		s.vendor.says(func(context.Context, string) error {
+		s.vendor.setAnswer(func(context.Context, string) error {
 			time.Sleep(100 * time.Millisecond)
 			return nil
 		})
@@ -65,7 +65,7 @@ func TestTheEndComesAmidARun(t *testing.T) {
 				defer close(ended)
 				c.Run(ctx)
 			}()
-			s.until(made.ID, "at work", func(run landfall.Run) bool { return run.State == landfall.RunRunning && run.Tally.Succeeded > 0 })
+			s.waitUntil(made.ID, "at work", func(run landfall.Run) bool { return run.State == landfall.RunRunning && run.Tally.Succeeded > 0 })
 			stop()
 			select {
 			case <-ended:
@@ -73,14 +73,14 @@ func TestTheEndComesAmidARun(t *testing.T) {
 				t.Fatal("workers go on taking from a run although the end was asked for")
 			}
 		}
-		s.vendor.says(nil)
+		s.vendor.setAnswer(nil)
 		s.work(1)
 		s.finished(made.ID, landfall.RunTally{Selected: 200, Succeeded: 200})
 	})
 }
 
 // A pause requested by a caller does not end when the supplier's pause ends.
-func TestPauseAskedForStays(t *testing.T) {
+func TestRequestedPauseStays(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("A", 5, "")
 		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Ongoing })
@@ -99,19 +99,19 @@ func TestPauseAskedForStays(t *testing.T) {
 	})
 }
 
-func TestVendorAwayIsTriedAgain(t *testing.T) {
+func TestUnavailableVendorIsRetried(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("A", 20, instructed)
-		s.vendor.says(func(context.Context, string) error { return away })
+		s.vendor.setAnswer(func(context.Context, string) error { return away })
 		s.work(1)
 		run := s.start("A1", landfall.RunPlan{})
-		s.until(run.ID, "tried", func(landfall.Run) bool { return s.runners[0].Figures().Retried >= 40 })
-		s.vendor.says(nil)
+		s.waitUntil(run.ID, "tried", func(landfall.Run) bool { return s.runners[0].Figures().Retried >= 40 })
+		s.vendor.setAnswer(nil)
 		s.finished(run.ID, landfall.RunTally{Selected: 20, Succeeded: 20})
 		// The first failure is recorded, as for a single call; the retries after it
 		// add nothing.
 		want := []string{"account_import.failed", "account_import.completed"}
-		if told := s.told("A", "0003"); !slices.Equal(told, want) {
+		if told := s.eventsOf("A", "0003"); !slices.Equal(told, want) {
 			t.Errorf("told %v", told)
 		}
 	})
@@ -148,7 +148,7 @@ func TestRevokedKeyPausesItsRun(t *testing.T) {
 	})
 }
 
-func TestGrantTakenAwayPausesRun(t *testing.T) {
+func TestRevokedGrantPausesRun(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("A", 10, "")
 		run := s.start("A1", landfall.RunPlan{})
@@ -167,7 +167,7 @@ func TestWindow(t *testing.T) {
 		began := time.Now()
 		run := s.start("A1", landfall.RunPlan{NotBefore: began.Add(600 * time.Millisecond), NotAfter: began.Add(700 * time.Millisecond)})
 		s.book("B", 1, "") // and nothing happens meanwhile
-		stopped := s.until(run.ID, "over", func(run landfall.Run) bool {
+		stopped := s.waitUntil(run.ID, "over", func(run landfall.Run) bool {
 			return run.State == landfall.RunFinished || run.State == landfall.RunPaused && run.Reason == landfall.PauseWindowOver
 		})
 		if stopped.State == landfall.RunPaused {
@@ -182,7 +182,7 @@ func TestWindow(t *testing.T) {
 	})
 }
 
-func TestOthersTakeAccountsOfARun(t *testing.T) {
+func TestOtherCallersCreateAccountsOfARun(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("A", 12, "")
 		run := s.start("A1", landfall.RunPlan{})
@@ -217,7 +217,7 @@ func TestOthersTakeAccountsOfARun(t *testing.T) {
 }
 
 // When the limits are reached, a run waits for a slot like every other caller.
-func TestFullLimitHoldsARunUp(t *testing.T) {
+func TestFullLimitDelaysARun(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *fixture) {
 		s.book("A", 8, "")
 		s.book("B", 1, "")
@@ -254,7 +254,7 @@ func shareTheWorkers(t *testing.T, interactive bool) {
 		s.book("A", moreThanASlice, instructed)
 		s.book("B", 100, "")
 		gate := make(chan struct{})
-		s.vendor.says(func(ctx context.Context, _ string) error {
+		s.vendor.setAnswer(func(ctx context.Context, _ string) error {
 			select {
 			case <-gate:
 			case <-ctx.Done():
@@ -263,7 +263,7 @@ func shareTheWorkers(t *testing.T, interactive bool) {
 		})
 		s.work(1)
 		slow := s.start("A1", landfall.RunPlan{})
-		s.until(slow.ID, "at work", func(landfall.Run) bool { return s.runners[0].Figures().Busy > 0 })
+		s.waitUntil(slow.ID, "at work", func(landfall.Run) bool { return s.runners[0].Figures().Busy > 0 })
 		quick := s.start("B1", landfall.RunPlan{})
 		s.finished(quick.ID, landfall.RunTally{Selected: 100, Succeeded: 100})
 		close(gate)
@@ -280,7 +280,7 @@ func TestPanicsAndFaultsStayWithTheirAccount(t *testing.T) {
 	onBoth(t, func(_ *testing.T, s *fixture) {
 		s.book("A", 9, instructed)
 		var once sync.Once
-		s.vendor.says(func(context.Context, string) error {
+		s.vendor.setAnswer(func(context.Context, string) error {
 			once.Do(func() { panic("a fault of ours") })
 			return nil
 		})

@@ -17,14 +17,14 @@ type KeyStore interface {
 // keyInterval is how often a server checks that its key is listed.
 const keyInterval = limits.KeyWatch
 
-// keyKeeper keeps this server's key listed. 'landfall rekey' removes keys that nothing
+// keyRecorder keeps this server's key listed. 'landfall rekey' removes keys that nothing
 // is encrypted with; a server that still encrypts with one of them must be noticed.
-type keyKeeper struct {
+type keyRecorder struct {
 	store KeyStore
 	log   *slog.Logger
 }
 
-func (k *keyKeeper) step(ctx context.Context) time.Duration {
+func (k *keyRecorder) step(ctx context.Context) time.Duration {
 	if err := k.store.RecordKey(ctx); err != nil && ctx.Err() == nil {
 		k.log.Warn("cannot check that the encryption key is on record", "error", err)
 	}

@@ -45,7 +45,7 @@ func Start(store Store, logger *slog.Logger) *Upkeep {
 	for _, job := range []func(context.Context) time.Duration{
 		(&indexer{store: store, log: logger}).step,
 		(&compactor{store: store, log: logger}).step,
-		(&keyKeeper{store: store, log: logger}).step,
+		(&keyRecorder{store: store, log: logger}).step,
 		u.purger.step,
 	} {
 		u.jobs.Go(func() { repeat(ctx, job) })

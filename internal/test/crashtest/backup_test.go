@@ -62,7 +62,7 @@ func backupUnderLoad(f *fleet, way func() copied) {
 	}
 	heir := &caller{fleet: later, history: c.history.AsOf(began)}
 	heir.quiet()
-	judge(heir, l.name)
+	checkHistory(heir, l.name)
 }
 
 // keyID is the public part of a key.

@@ -114,7 +114,7 @@ func TestFullDisk(t *testing.T) {
 			eventually(t, soon, "the service says that it is ready", func() bool { return f.ready(f.replicas[0]) == http.StatusOK })
 		}
 	})
-	f.unharmed()
+	f.checkAlive()
 }
 
 // Every fsync fails with an I/O error for a while. Everything confirmed before
@@ -133,7 +133,7 @@ func TestFailingSync(t *testing.T) {
 			t.Logf("the service takes writes again after %s", c.recovers(l))
 		}
 	})
-	f.unharmed()
+	f.checkAlive()
 }
 
 // failSyncs makes every fsync of the first server fail for a while.

@@ -77,7 +77,7 @@ func killRound(f *fleet, dice uint64, kills int) {
 	close(stop)
 	working.Wait()
 	settle(c, random)
-	judge(c, l.name)
+	checkHistory(c, l.name)
 }
 
 // settle continues where the callers stopped: it creates a third of the
@@ -122,8 +122,8 @@ func (c *caller) quiet() {
 	c.history.Quiet()
 }
 
-// judge compares the history with what is there, and that with the audit.
-func judge(c *caller, prefix string) {
+// checkHistory compares the history with what is there, and that with the audit.
+func checkHistory(c *caller, prefix string) {
 	c.t.Helper()
 	state := c.observe(prefix)
 	faults := append(crashtest.Check(c.history, state), crashtest.CheckAudit(state, c.audited())...)

@@ -85,7 +85,7 @@ func TestKilledCreationFreesItself(t *testing.T) {
 	if answer, err := c.send(f.replicas[2].address(), crashtest.Intent{Verb: crashtest.Process, Key: key}); err != nil || answer.Status != http.StatusCreated {
 		t.Errorf("the account cannot be created any more: %v %v", answer, err)
 	}
-	judge(c, "lease")
+	checkHistory(c, "lease")
 }
 
 // A replica is suspended past its leases and another one finishes its work.
@@ -127,7 +127,7 @@ func TestSuspendedReplicaIsFenced(t *testing.T) {
 	}
 	sleeper.signal(syscall.SIGCONT)
 	waiting.Wait()
-	judge(c, "sleep")
+	checkHistory(c, "sleep")
 }
 
 // A limit, of a supplier or of the service, applies to all replicas together,
@@ -192,5 +192,5 @@ func holdsLimit(t *testing.T, f *fleet) {
 	}
 	close(stop)
 	watching.Wait()
-	judge(c, "limit")
+	checkHistory(c, "limit")
 }

@@ -40,7 +40,7 @@ func TestAllDatabaseResponsesLost(t *testing.T) {
 	if slowest > wellWithin {
 		t.Errorf("a caller waited %s", slowest)
 	}
-	f.unharmed()
+	f.checkAlive()
 }
 
 // silenceLimit is how long a connection may be silent before it is closed,
@@ -69,7 +69,7 @@ func TestSilentDatabase(t *testing.T) {
 	l := newLoad("S", seedOf(t))
 	c := disturbed(f, l, 16, func(c *caller, random *rand.Rand) {
 		time.Sleep(500 * time.Millisecond)
-		line.hush()
+		line.silence()
 		began := time.Now()
 		eventually(t, soon, "the service says that it is not ready", func() bool { return f.ready(f.replicas[0]) == http.StatusServiceUnavailable })
 		var asking sync.WaitGroup
@@ -89,7 +89,7 @@ func TestSilentDatabase(t *testing.T) {
 		}
 		asking.Wait()
 		t.Logf("the silence lasts for %s", time.Since(began))
-		line.speak()
+		line.restore()
 		if took := c.recovers(l); took > silenceLimit {
 			t.Errorf("new connections work, and the service takes writes only after %s", took)
 		}
@@ -98,5 +98,5 @@ func TestSilentDatabase(t *testing.T) {
 	if slowest := c.slowest(); slowest > requestLimit+leeway {
 		t.Errorf("a caller waited %s", slowest)
 	}
-	f.unharmed()
+	f.checkAlive()
 }

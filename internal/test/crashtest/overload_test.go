@@ -70,8 +70,8 @@ func TestOverloadedServerRefusesWithRetryAfter(t *testing.T) {
 	}
 	c.recovers(l)
 	c.quiet()
-	judge(c, l.name)
-	f.unharmed()
+	checkHistory(c, l.name)
+	f.checkAlive()
 }
 
 // crowd sends a staging and returns its status and Retry-After.

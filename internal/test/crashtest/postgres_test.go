@@ -66,7 +66,7 @@ func TestPostgresKilledUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	f.unharmed()
+	f.checkAlive()
 }
 
 // disturbed runs callers while something happens, and checks the result.
@@ -81,7 +81,7 @@ func disturbed(f *fleet, l *load, callers int, disturb func(*caller, *rand.Rand)
 		disturb(c, random)
 	}()
 	settle(c, random)
-	judge(c, l.name)
+	checkHistory(c, l.name)
 	return c
 }
 
@@ -100,8 +100,8 @@ func (c *caller) recovers(l *load) time.Duration {
 	return time.Since(began)
 }
 
-// unharmed checks that no server stopped or restarted.
-func (f *fleet) unharmed() {
+// checkAlive checks that no server stopped or restarted.
+func (f *fleet) checkAlive() {
 	f.t.Helper()
 	for _, r := range f.replicas {
 		select {

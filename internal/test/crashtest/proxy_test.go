@@ -145,11 +145,11 @@ func (p *proxy) lose(meanwhile func()) {
 	p.cut()
 }
 
-// hush makes all connections silent, current and future.
-func (p *proxy) hush() { p.turn(silent, silent) }
+// silence makes all connections silent, current and future.
+func (p *proxy) silence() { p.turn(silent, silent) }
 
-// speak lets new connections work. The silent ones stay silent.
-func (p *proxy) speak() { p.turn(forwarding, forwarding) }
+// restore lets new connections work. The silent ones stay silent.
+func (p *proxy) restore() { p.turn(forwarding, forwarding) }
 
 // cut closes all connections.
 func (p *proxy) cut() {

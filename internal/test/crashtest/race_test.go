@@ -53,6 +53,6 @@ func TestOneAccountFromManyCallers(t *testing.T) {
 				t.Errorf("answers %v: want one creation and 63 refusals", answers)
 			}
 		}
-		judge(c, "race")
+		checkHistory(c, "race")
 	})
 }

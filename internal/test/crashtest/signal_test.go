@@ -23,7 +23,7 @@ func TestTerminatedUnderLoad(t *testing.T) {
 		stop := make(chan struct{})
 		var working sync.WaitGroup
 		for worker := range 8 {
-			working.Go(func() { l.insist(c, uint64(worker), stop) })
+			working.Go(func() { l.sendUntilAnswered(c, uint64(worker), stop) })
 		}
 		for _, r := range f.replicas {
 			time.Sleep(200 * time.Millisecond)
@@ -34,13 +34,13 @@ func TestTerminatedUnderLoad(t *testing.T) {
 		}
 		close(stop)
 		working.Wait()
-		judge(c, l.name)
+		checkHistory(c, l.name)
 	})
 }
 
-// insist sends every intent until there is a response. The only error it
+// sendUntilAnswered sends every intent until there is a response. The only error it
 // accepts is a refused connection.
-func (l *load) insist(c *caller, worker uint64, stop <-chan struct{}) {
+func (l *load) sendUntilAnswered(c *caller, worker uint64, stop <-chan struct{}) {
 	random := rand.New(rand.NewPCG(l.seed, worker))
 	for {
 		select {

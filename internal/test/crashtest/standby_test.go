@@ -64,7 +64,7 @@ func failover(t *testing.T) (took time.Duration) {
 	l.width = 50
 	c := disturbed(f, l, 48, func(c *caller, _ *rand.Rand) {
 		time.Sleep(time.Second)
-		line.hush()
+		line.silence()
 		time.Sleep(14 * time.Second)
 		must(primary.Kill())
 		line.cut()
@@ -72,7 +72,7 @@ func failover(t *testing.T) (took time.Duration) {
 		took = c.recovers(l)
 	})
 	t.Logf("the slowest answer took %s", c.slowest())
-	f.unharmed()
+	f.checkAlive()
 	must(primary.Restart()) // so that its data can be removed
 	return took
 }

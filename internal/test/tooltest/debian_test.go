@@ -8,7 +8,7 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-func TestSystemProgramsAreThere(t *testing.T) {
+func TestSystemProgramsExist(t *testing.T) {
 	zsh := tooltest.Debian(t, "zsh")
 	output, err := exec.CommandContext(t.Context(), zsh, "-c", "echo $ZSH_NAME").Output()
 	if err != nil || strings.TrimSpace(string(output)) != "zsh" {

@@ -9,9 +9,9 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// specimen is a document that may be staged, with its figures. The figures are
+// sampleDocument is a document that may be staged, with its figures. The figures are
 // written by hand, so that they do not depend on the service's own arithmetic.
-type specimen struct {
+type sampleDocument struct {
 	name    string
 	fields  map[string]any
 	figures landfall.Figures
@@ -21,10 +21,10 @@ type specimen struct {
 }
 
 // String returns the specimen's name, for rapid's output.
-func (s *specimen) String() string { return s.name }
+func (s *sampleDocument) String() string { return s.name }
 
 // GoString returns the specimen's name, for rapid's output.
-func (s *specimen) GoString() string { return s.name }
+func (s *sampleDocument) GoString() string { return s.name }
 
 func day(offset int) string { return time.Now().AddDate(0, 0, offset).Format(time.DateOnly) }
 
@@ -66,7 +66,7 @@ func moves(name string, figures *landfall.Figures) {
 	}
 }
 
-var specimens = []*specimen{
+var sampleDocuments = []*sampleDocument{
 	{
 		name: "small", fields: map[string]any{"customers": []any{map[string]any{}}},
 		figures: landfall.Figures{Currency: "GBP", Accounts: 1, Customers: 1},
@@ -111,7 +111,7 @@ var specimens = []*specimen{
 }
 
 // document returns the specimen as the document of an account.
-func (s *specimen) document(supplier, external string) []byte {
+func (s *sampleDocument) document(supplier, external string) []byte {
 	whole := map[string]any{
 		"import_supplier": supplier, "external_account_number": external, "last_statement_closing_date": day(-10),
 	}

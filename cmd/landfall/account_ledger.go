@@ -12,9 +12,9 @@ import (
 // lastEntries is how many ledger entries are shown without --all.
 const lastEntries = 20
 
-// printBooks prints statement periods, the ledger with its running balance, and the statements of
+// printLedgerAndBills prints statement periods, the ledger with its running balance, and the statements of
 // the old supplier.
-func printBooks(out io.Writer, account *accountview.Account, whole bool) {
+func printLedgerAndBills(out io.Writer, account *accountview.Account, whole bool) {
 	section(out, []string{"STATEMENT FROM", "TO", "BALANCE"}, rowsOf(account.Periods, func(period accountview.Period) []string {
 		until := string(period.To)
 		if period.Open {

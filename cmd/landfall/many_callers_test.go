@@ -19,26 +19,26 @@ import (
 )
 
 const (
-	crowd     = 5000
-	crowdTime = 4 * time.Second
-	mostRSS   = 512 << 20
-	calmRSS   = 320 << 20
+	manyCallers     = 5000
+	manyCallersTime = 4 * time.Second
+	maxRSS          = 512 << 20
+	idleRSS         = 320 << 20
 )
 
-// TestACrowdIsAnsweredAndForgotten sends the requests of five thousand callers, which used to delay
+// TestManyConnectionsAreServedAndReleased sends the requests of five thousand callers, which used to delay
 // every response and to keep gigabytes of memory. Each must get a response or be told to retry,
 // memory must be bounded, and it must be freed afterwards.
-func TestACrowdIsAnsweredAndForgotten(t *testing.T) {
+func TestManyConnectionsAreServedAndReleased(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a quarter of a minute")
 	}
 	s := startServer(t)
 	go io.Copy(io.Discard, s.read) // the log
-	token := s.admit(t)
+	token := s.createToken(t)
 	var served, refused, wrong atomic.Int64
 	var callers sync.WaitGroup
-	end := time.Now().Add(crowdTime)
-	for caller := range crowd {
+	end := time.Now().Add(manyCallersTime)
+	for caller := range manyCallers {
 		connection, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
 		if err != nil {
 			t.Fatal(err)
@@ -71,22 +71,22 @@ func TestACrowdIsAnsweredAndForgotten(t *testing.T) {
 	if served.Load() == 0 || wrong.Load() > 0 {
 		t.Errorf("%d served, %d with a wrong answer or none", served.Load(), wrong.Load())
 	}
-	if most > mostRSS {
+	if most > maxRSS {
 		t.Errorf("it took %d MiB", most>>20)
 	}
 	began := time.Now()
 	if status := s.get(t, "/readyz"); status != http.StatusOK || time.Since(began) > 30*time.Second {
 		t.Errorf("afterwards: %d in %s", status, time.Since(began))
 	}
-	for deadline := time.Now().Add(time.Minute); s.resident(t) > calmRSS; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); s.resident(t) > idleRSS; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it keeps %d MiB", s.resident(t)>>20)
 		}
 	}
 }
 
-// admit creates an organisation in the server's database and returns a token.
-func (s *serverProcess) admit(t *testing.T) string {
+// createToken creates an organisation in the server's database and returns a token.
+func (s *serverProcess) createToken(t *testing.T) string {
 	t.Helper()
 	key := ""
 	for _, line := range []string{"supplier create NORTH", "organisation create Acme", "supplier grant NORTH Acme", "key create Acme"} {
