@@ -84,6 +84,7 @@ type StageOutcome struct {
 	Verdict       StageVerdict
 	Revision      int
 	AccountNumber string        // with RefusedImported
+	SameDocument  bool          // with RefusedImported: the account was created from these very bytes
 	LeaseLeft     time.Duration // of the claim, with RefusedClaimed
 }
 

@@ -32,6 +32,9 @@ var ErrorBody = &Body[*landfall.Error]{
 	members: append(newCommonMembers(),
 		extraMember("external_account_number", "With `account_already_imported`."),
 		extraMember("platform_account_number", "With `account_already_imported`."),
+		extraMember("differences", "With `account_already_imported` of a staging: the attrs (at most 100, no values) in which the account sent differs "+
+			"from the record of the existing one; empty if it is the same. With `payment_instruction_already_exists`: the fields that differ.").
+			withSchema(arraySchema(stringSchema)),
 	),
 	write:   appendError,
 	example: landfall.Refuse(landfall.CodeNotFound, "There is nothing at this path."),

@@ -70,7 +70,7 @@ var responseCodes = []CodeEntry{
 	responseCode(landfall.CodeNoControlTotals, "No control totals have been set for this import supplier.", 404),
 	responseCode(landfall.CodeSupplierNotOngoing, "The operator has paused this supplier's migration (no writes are accepted) or completed it (no accounts can be staged or created).", 400),
 	responseCode(landfall.CodeProcessUnknown, "The account has not been staged.", 400),
-	responseCode(landfall.CodeAlreadyImported, "The account has already been imported. The response contains both account numbers.", 400),
+	responseCode(landfall.CodeAlreadyImported, "The account has already been imported. The response contains both account numbers and, when staging, the attrs in which the data sent differs.", 400),
 	responseCode(landfall.CodeMarkedAsSkipped, "The operator has marked this account as skipped.", 400),
 	responseCode(landfall.CodeImportInProgress, "The account is currently being created.", 400),
 	responseCode(landfall.CodeTeamUnknown, "The operations team does not exist.", 400),

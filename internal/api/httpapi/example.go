@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"slices"
 
 	"landfall"
 	"landfall/internal/api/contract"
@@ -33,6 +34,10 @@ var (
 			{Name: "external_account_number", Value: "EXT-0001"},
 			{Name: "platform_account_number", Value: "A-7K2M9QXZ"},
 		},
+	}
+	exampleImportedOther = &landfall.Error{
+		Code: exampleImported.Code, Detail: exampleImported.Detail,
+		Members: append(slices.Clone(exampleImported.Members), landfall.Member{Name: "differences", Value: []string{"customers.0.family_name"}}),
 	}
 	exampleNoAccount  = exampleError(landfall.CodeAccountNotFound, "There is no account for this import supplier and external account number.")
 	exampleNoSupplier = exampleError(landfall.CodeSupplierUnknown, "There is no import supplier with this code.")

@@ -123,9 +123,9 @@ var stageDoc = &operationDoc{
 		{http.StatusCreated, "The account was staged for the first time.", responseContent(contract.StagedBody), nil},
 		{http.StatusOK, "The staged data was replaced.", responseContent(contract.StagedBody), nil},
 		{http.StatusBadRequest, "The account violates a rule (`account_failed_validation`), has already been imported " +
-			"(`account_already_imported`, with both account numbers), is marked as skipped (`account_marked_as_skipped`), " +
+			"(`account_already_imported`, with both account numbers and the attrs in which it differs from the existing account), is marked as skipped (`account_marked_as_skipped`), " +
 			"is currently being imported (`account_import_in_progress`), or its supplier is paused or complete " +
-			"(`import_supplier_migration_not_ongoing`).", errorContent(exampleImported), nil},
+			"(`import_supplier_migration_not_ongoing`).", errorContent(exampleImportedOther), nil},
 	},
 }
 

@@ -13,14 +13,14 @@ var (
 )
 
 // importInProgress says when the account is free at the latest.
-func importInProgress(left time.Duration) error {
+func importInProgress(left time.Duration) *landfall.Error {
 	refusal := landfall.Refuse(landfall.CodeImportInProgress, "This account is being imported right now.")
 	refusal.RetryAfter = max(left, time.Second)
 	return refusal
 }
 
 // alreadyImported contains the number of the existing account.
-func alreadyImported(key landfall.Key, number string) error {
+func alreadyImported(key landfall.Key, number string) *landfall.Error {
 	refusal := landfall.Refuse(landfall.CodeAlreadyImported, "This account has already been imported.")
 	refusal.Members = []landfall.Member{
 		{Name: "external_account_number", Value: key.External},

@@ -71,12 +71,42 @@ func (s *Service) conclude(ctx context.Context, who landfall.Principal, sent *pr
 		return Receipt{}, userError(result.Err)
 	}
 	if refusal := refusedStaging(sent.key, result.StageOutcome); refusal != nil {
+		if result.Verdict == landfall.RefusedImported {
+			return Receipt{}, s.addDifferences(ctx, refusal, sent, result.StageOutcome)
+		}
 		return Receipt{}, s.refuse(ctx, who, sent.key, refusal)
 	}
 	return Receipt{
 		Key: sent.key, First: result.Verdict == landfall.StagedFirst,
 		Revision: result.Revision, Warnings: sent.warnings,
 	}, nil
+}
+
+// addDifferences adds to the refusal of an account that exists in which attrs the
+// document differs from the account's record, so that a second delivery with
+// other data is noticed. Nothing is added when the record was erased.
+func (s *Service) addDifferences(ctx context.Context, refusal *landfall.Error, sent *preparedStaging, outcome landfall.StageOutcome) error {
+	differences := []string{}
+	if !outcome.SameDocument {
+		var record landfall.StagedRevision
+		err := s.store.View(ctx, func(view landfall.View) (err error) {
+			record, err = view.Revision(ctx, sent.key, outcome.Revision)
+			return err
+		})
+		switch {
+		case err != nil:
+			return userError(err)
+		case record.Document == nil:
+			return refusal
+		}
+		found, err := contract.AccountDifferences(record.Document, sent.staging.Document)
+		if err != nil {
+			return userError(err)
+		}
+		differences = append(differences, found...)
+	}
+	refusal.Members = append(refusal.Members, landfall.Member{Name: "differences", Value: differences})
+	return refusal
 }
 
 // refuse records why an account was not staged, so that no account disappears just
@@ -102,7 +132,7 @@ func (s *Service) refuse(ctx context.Context, who landfall.Principal, key landfa
 }
 
 // refusedStaging returns why a valid document was not staged, or nil.
-func refusedStaging(key landfall.Key, outcome landfall.StageOutcome) error {
+func refusedStaging(key landfall.Key, outcome landfall.StageOutcome) *landfall.Error {
 	switch outcome.Verdict {
 	case landfall.StagedFirst, landfall.StagedAgain:
 		return nil

@@ -243,6 +243,7 @@ func (t *tx) setReasons(ctx context.Context, open *openStage, done *stageResult)
 		switch {
 		case state.String == string(landfall.Imported):
 			outcome.Verdict, outcome.AccountNumber = landfall.RefusedImported, number.String
+			outcome.SameDocument = len(hash) > 0 && t.sealer.openHash(one.key, hash) == one.wanted.Hash
 		case status != landfall.Ongoing:
 			outcome = landfall.StageOutcome{Verdict: landfall.RefusedSupplier}
 		case state.String == string(landfall.Skipped):

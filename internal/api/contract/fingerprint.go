@@ -1,0 +1,22 @@
+package contract
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"landfall/internal/api/rules"
+)
+
+// Fingerprint returns the fingerprint of an account object: the SHA-256 of its
+// canonical form (RFC 8785) in hexadecimal. White space, the order of members
+// and the spelling of strings and numbers do not change it, so that any client
+// can compute it from its own copy. Numbers are rounded to the precision of
+// ECMAScript; AccountDifferences compares them exactly.
+func Fingerprint(document []byte) (string, error) {
+	form, err := rules.Canonical(document)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(form)
+	return hex.EncodeToString(sum[:]), nil
+}
