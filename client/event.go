@@ -21,7 +21,7 @@ type Event struct {
 
 // EventQuery selects events.
 type EventQuery struct {
-	After    string        // the cursor of an earlier page; "" starts at the beginning
+	After    string        // the cursor of an earlier page with the same Supplier; "" starts at the beginning
 	Limit    int           // 0 means the server's default
 	Supplier string        // "" means all granted ones
 	Wait     time.Duration // how long to wait for an event if there is none; at most a minute

@@ -34,10 +34,20 @@ func withDeadlines(next http.Handler, deadlines bodyDeadlines) http.Handler {
 		line := http.NewResponseController(w)
 		if r.Body == http.NoBody {
 			lift(line)
-		} else {
-			r.Body = &deadlineBody{ReadCloser: r.Body, line: line, deadlines: deadlines, began: time.Now(), due: deadlineStep}
+			next.ServeHTTP(w, r)
+			return
 		}
-		next.ServeHTTP(w, r)
+		// Change a copy: net/http looks at the body of its own request before it sends
+		// the response. If it does not recognise a body that the client asks to send
+		// (Expect: 100-continue), it waits for it.
+		limited := *r
+		body := &deadlineBody{ReadCloser: r.Body, line: line, deadlines: deadlines, began: time.Now(), due: deadlineStep}
+		limited.Body = body
+		next.ServeHTTP(w, &limited)
+		if r.Header.Get("Expect") != "" && body.asked.IsZero() {
+			// The client was never asked for the body, so it need not come.
+			_ = line.SetReadDeadline(time.Now().Add(limits.UnaskedBody))
+		}
 	})
 }
 

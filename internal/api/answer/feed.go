@@ -22,7 +22,7 @@ func (a *API) events(ctx context.Context, call Call) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	told := contract.FeedPage{Next: page.Next, Events: make([]contract.CloudEvent, len(page.Events))}
+	told := contract.FeedPage{Next: page.Next, Supplier: asked.Supplier, Events: make([]contract.CloudEvent, len(page.Events))}
 	for i, event := range page.Events {
 		told.Events[i] = contract.CloudEvent{Event: event, Source: a.source}
 	}

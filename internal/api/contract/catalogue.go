@@ -126,5 +126,5 @@ var violationCodes = []CodeEntry{
 	violationCode(CodeInvalidPath, "any document path", "Not a valid path relative to the document root."),
 	violationCode(CodeUnknownParameter, "any query parameter", "The query parameter is unknown."),
 	violationCode("invalid_setting", "payment vendor settings", "Operator only: a setting is missing, unknown or invalid."),
-	violationCode(CodeInvalidCursor, "after", "The cursor is invalid. Use the value from a Link header or from `next` unchanged."),
+	violationCode(CodeInvalidCursor, "after", "The cursor is invalid, or it was given for another filter. Use the value from a Link header or from `next` unchanged, with the filter of the request that returned it."),
 }

@@ -113,8 +113,9 @@ func (m eventMember) unquoted(text string) bool {
 
 // FeedPage is a page of the feed and the cursor of the next one.
 type FeedPage struct {
-	Events []CloudEvent
-	Next   landfall.EventPosition
+	Events   []CloudEvent
+	Next     landfall.EventPosition
+	Supplier string // whose events were asked for; "" means all
 }
 
 // FeedBody is a page of events.
@@ -122,7 +123,7 @@ var FeedBody = &Body[FeedPage]{
 	name: "EventPage", doc: "A page of events in log order, and the cursor for the next page.",
 	members: []bodyMember[FeedPage]{
 		listMember("events", "Empty if there are no new events.", EventBody, func(p FeedPage) []CloudEvent { return p.Events }),
-		stringMember("next", "Cursor for the next request; pass it as `after`. Always present.", func(p FeedPage) string { return EncodeEventCursor(p.Next) }),
+		stringMember("next", "Cursor for the next request; pass it as `after` with the same `import_supplier_code`. Always present.", func(p FeedPage) string { return EncodeEventCursor(p.Next, p.Supplier) }),
 	},
 	example: FeedPage{Events: []CloudEvent{exampleEvent}, Next: exampleEvent.Position()},
 }

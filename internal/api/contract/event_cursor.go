@@ -10,43 +10,49 @@ import (
 	"landfall/internal/lib/limits"
 )
 
-// A feed cursor is one version byte, the position and time of the event as
-// varints, how far the log had been purged when the reader started (if it was),
-// and a four-byte checksum, in URL-safe base64. The time shows whether the log
-// is still the one that the cursor was made for.
+// A feed cursor is one version byte, the position and time of the event and how
+// far the log had been purged when the reader started as varints, the supplier
+// that the reader asked for (none for all), and a four-byte checksum, in URL-safe
+// base64. The time shows whether the log is still the one that the cursor was
+// made for. The supplier keeps a cursor from being used with another filter, where
+// it would skip events.
 const eventCursorVersion = 0x51
 
-// EncodeEventCursor encodes a log position for a URL.
-func EncodeEventCursor(place landfall.EventPosition) string {
+// EncodeEventCursor encodes a log position for a URL, with the supplier whose
+// events were read; "" for all.
+func EncodeEventCursor(place landfall.EventPosition, supplier string) string {
 	at := int64(0)
 	if !place.At.IsZero() {
 		at = place.At.UnixMicro()
 	}
-	raw := binary.AppendVarint(binary.AppendVarint([]byte{eventCursorVersion}, place.ID), at)
-	if place.PurgedThrough > 0 {
-		raw = binary.AppendVarint(raw, place.PurgedThrough)
+	raw := []byte{eventCursorVersion}
+	for _, number := range []int64{place.ID, at, place.PurgedThrough} {
+		raw = binary.AppendVarint(raw, number)
 	}
+	raw = append(raw, supplier...)
 	raw = binary.BigEndian.AppendUint32(raw, crc32.ChecksumIEEE(raw))
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
 // DecodeEventCursor decodes a cursor. It accepts only what EncodeEventCursor
 // returns.
-func DecodeEventCursor(text string) (landfall.EventPosition, bool) {
+func DecodeEventCursor(text string) (place landfall.EventPosition, supplier string, sound bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil || len(raw) <= cursorTail || raw[0] != eventCursorVersion {
-		return landfall.EventPosition{}, false
+		return landfall.EventPosition{}, "", false
 	}
-	var place landfall.EventPosition
-	id, length := binary.Varint(raw[1:])
-	rest := raw[1+max(length, 0) : len(raw)-cursorTail]
-	at, length := binary.Varint(rest)
-	place.PurgedThrough, _ = binary.Varint(rest[max(length, 0):])
-	if place.ID = id; at != 0 {
+	var at int64
+	rest := raw[1 : len(raw)-cursorTail]
+	for _, number := range []*int64{&place.ID, &at, &place.PurgedThrough} {
+		read, length := binary.Varint(rest)
+		*number, rest = read, rest[max(length, 0):]
+	}
+	if at != 0 {
 		place.At = time.UnixMicro(at).UTC()
 	}
+	supplier = string(rest)
 	// Accept only the canonical encoding, including the checksum.
-	return place, id >= 0 && place.PurgedThrough >= 0 && EncodeEventCursor(place) == text
+	return place, supplier, place.ID >= 0 && place.PurgedThrough >= 0 && EncodeEventCursor(place, supplier) == text
 }
 
 // FeedQuery is the query of the feed.
@@ -74,14 +80,18 @@ func ReadFeedQuery(raw string) (FeedQuery, error) {
 	if asked.Limit == 0 {
 		asked.Limit = defaultFeedLimit
 	}
-	if text, given := query.take("after"); given {
-		var sound bool
-		if asked.After, sound = DecodeEventCursor(text); !sound {
-			query.refuse("after", CodeInvalidCursor, "Use the cursor from next in an earlier response.")
-		}
-	} else {
-		asked.FromOldest = true
-	}
 	asked.Supplier, _ = query.take("import_supplier_code")
+	text, given := query.take("after")
+	asked.FromOldest = !given
+	if given {
+		place, supplier, sound := DecodeEventCursor(text)
+		switch asked.After = place; {
+		case !sound:
+			query.refuse("after", CodeInvalidCursor, "Use the cursor from next in an earlier response.")
+		case supplier != asked.Supplier:
+			query.refuse("after", CodeInvalidCursor, "This cursor was given for another import_supplier_code. "+
+				"Use it with the filter of the request that returned it.")
+		}
+	}
 	return asked, query.Err()
 }

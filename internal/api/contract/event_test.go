@@ -182,17 +182,21 @@ func TestEventsOnTheWire(t *testing.T) {
 
 func TestFeedCursors(t *testing.T) {
 	for _, place := range []landfall.EventPosition{{}, {ID: 1, At: time.UnixMicro(5).UTC()}, {ID: 1 << 60, At: time.UnixMicro(1 << 50).UTC()}, {PurgedThrough: 7}, {ID: 3, At: time.UnixMicro(5).UTC(), PurgedThrough: 1 << 60}} {
-		text := EncodeEventCursor(place)
-		if got, sound := DecodeEventCursor(text); !sound || got.ID != place.ID || got.PurgedThrough != place.PurgedThrough || !got.At.Equal(place.At) {
-			t.Errorf("%+v comes back as %+v, %v", place, got, sound)
+		filter := []string{"", "NORTH"}[place.ID&1]
+		text := EncodeEventCursor(place, filter)
+		if got, supplier, sound := DecodeEventCursor(text); !sound || supplier != filter || got.ID != place.ID || got.PurgedThrough != place.PurgedThrough || !got.At.Equal(place.At) {
+			t.Errorf("%+v comes back as %+v, %q, %v", place, got, supplier, sound)
 		}
 		for _, bad := range []string{text[1:], text + "A", text[:len(text)-1] + "!", strings.ToLower(text) + "=", EncodeCursor(landfall.ProcessCursor{External: "1"})} {
-			if _, sound := DecodeEventCursor(bad); sound {
+			if _, _, sound := DecodeEventCursor(bad); sound {
 				t.Errorf("%q is taken for a cursor", bad)
 			}
 		}
 	}
+	all, north := EncodeEventCursor(landfall.EventPosition{ID: 1}, ""), EncodeEventCursor(landfall.EventPosition{ID: 1}, "NORTH")
 	for raw, attr := range map[string]string{
+		"after=" + all: "", "after=" + north + "&import_supplier_code=NORTH": "", "after=" + north: "after",
+		"after=" + north + "&import_supplier_code=SOUTH": "after", "after=" + all + "&import_supplier_code=NORTH": "after",
 		"": "", "wait=60&limit=1000&import_supplier_code=A": "", "wait=61": "wait", "limit=0": "limit", "limit=1001": "limit", "after=x": "after", "since=1": "since",
 	} {
 		_, err := ReadFeedQuery(raw)

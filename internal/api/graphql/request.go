@@ -42,9 +42,15 @@ func readPost(r *http.Request) (request, *requestError) {
 	if r.URL.RawQuery != "" {
 		return request{}, badRequest("Send everything in the body, without a query string.")
 	}
+	errTooLarge := &requestError{http.StatusRequestEntityTooLarge, codeBadRequest, "The body is too large."}
+	// Before reading, so that a client that sent Expect: 100-continue does not send
+	// the body.
+	if r.ContentLength > maxBody {
+		return request{}, errTooLarge
+	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	if tooLarge := new(http.MaxBytesError); len(body) > maxBody || errors.As(err, &tooLarge) {
-		return request{}, &requestError{http.StatusRequestEntityTooLarge, codeBadRequest, "The body is too large."}
+		return request{}, errTooLarge
 	}
 	if err != nil {
 		return request{}, badRequest("The body is incomplete.")

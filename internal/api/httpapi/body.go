@@ -86,6 +86,7 @@ func (x *exchange) readBody(limit int64, buffer []byte, pay func(size int64) err
 	if want := int(min(max(declared, 511), initialBuffer)) + 1; cap(buffer) < want {
 		buffer = make([]byte, 0, want)
 	}
+	x.bodyBegun = true
 	for {
 		n, err := source.Read(buffer[len(buffer):cap(buffer)])
 		buffer = buffer[:len(buffer)+n]

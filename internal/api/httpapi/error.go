@@ -72,6 +72,11 @@ func (a *API) refuse(ctx context.Context, x *exchange, refusal answer.Answer) {
 	if refusal.RetryAfter > 0 {
 		header.Set("Retry-After", retryAfter(refusal.RetryAfter))
 	}
+	if !x.bodyBegun && x.request.ContentLength != 0 {
+		// net/http waits for a short body before it sends the response. A client that
+		// never sends one must not hold the connection for long.
+		_ = http.NewResponseController(x.ResponseWriter).SetReadDeadline(time.Now().Add(drainTimeout))
+	}
 	_ = x.json(refusal.Status, refusal.Body)
 	a.drainBody(x)
 }

@@ -16,16 +16,16 @@ var eventsDoc = &operationDoc{
 		"writes, and a cursor is valid on every replica and after a restart. With `wait`, the response is sent as soon as there is an event, or " +
 		"empty when the time is up.",
 	query: []parameter{
-		{name: "after", description: "`next` from an earlier response. Without it, reading starts at the oldest event.", schema: object{{"type", "string"}}},
+		{name: "after", description: "`next` from an earlier response with the same `import_supplier_code`. Without it, reading starts at the oldest event.", schema: object{{"type", "string"}}},
 		{name: "limit", description: "Maximum number of events.",
 			schema: object{{"type", "integer"}, {"minimum", 1}, {"maximum", 1000}, {"default", 100}}, example: 100},
-		{name: "import_supplier_code", description: "Only events of this supplier.", schema: object{{"type", "string"}}},
+		{name: "import_supplier_code", description: "Only events of this supplier. A cursor belongs to the filter it was given for.", schema: object{{"type", "string"}}},
 		{name: "wait", description: "Seconds to wait for an event if there is none.",
 			schema: object{{"type", "integer"}, {"minimum", 0}, {"maximum", 60}, {"default", 0}}, example: 0},
 	},
 	responses: []responseDoc{
 		{http.StatusOK, "A page of events. It is empty if there are no new events.", responseContent(contract.FeedBody), nil},
-		{http.StatusBadRequest, "A query parameter is invalid, the cursor is unknown because the database was restored " +
+		{http.StatusBadRequest, "A query parameter is invalid, the cursor was given for another filter (`invalid_cursor`), it is unknown because the database was restored " +
 			"(`event_cursor_unknown`), or events after the cursor have already been deleted (`event_cursor_too_old`).", errorContent(exampleBadLimit), nil},
 		{http.StatusNotFound, "The import supplier does not exist.", errorContent(exampleNoSupplier), nil},
 	},

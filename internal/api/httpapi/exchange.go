@@ -26,6 +26,7 @@ type exchange struct {
 	code          string    // of an error response
 	status        int       // 0 until the response has started
 	bytes         int64
+	bodyBegun     bool         // reading the body has begun
 	aborted       bool         // the connection must be aborted
 	stream        *bulk.Result // result of a bulk request
 }

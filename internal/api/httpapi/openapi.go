@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"landfall"
 )
@@ -211,15 +212,12 @@ func generalResponses(r *route) []responseDoc {
 	out = append(out, fault(http.StatusMethodNotAllowed, "method_not_allowed", "This path does not support this method.", "Allow"))
 	out = append(out, fault(http.StatusRequestHeaderFieldsTooLarge, "request_header_fields_too_large",
 		"The request has too many header fields."))
-	if r.verb != nil && r.verb.Streams {
-		out = append(out, responseDoc{http.StatusTooManyRequests, "Your organisation is reading too many lists at the same time.",
-			errorContent(errOwnLists), []string{"Retry-After"}})
+	if r.access != publicAccess {
+		out = append(out, tooMany(r))
 	}
 	if r.bulk {
 		out = append(out,
-			fault(http.StatusUnsupportedMediaType, "unsupported_media_type", "The body is not newline-delimited JSON, or its compression is not supported."),
-			responseDoc{http.StatusTooManyRequests, "Your organisation is sending too many bulk requests at the same time, or is over a quota.",
-				errorContent(errOwnStreams), []string{"Retry-After"}})
+			fault(http.StatusUnsupportedMediaType, "unsupported_media_type", "The body is not newline-delimited JSON, or its compression is not supported."))
 	}
 	if r.hasBody() {
 		out = append(out,
@@ -233,6 +231,21 @@ func generalResponses(r *route) []responseDoc {
 				"is shutting down. Send the same request again later.", "Retry-After"))
 	}
 	return out
+}
+
+// tooMany is the response to an organisation that is over a quota or a limit of
+// concurrent requests.
+func tooMany(r *route) responseDoc {
+	description, example := "Your organisation is over a quota.", landfall.OverQuota(landfall.QuotaRequests, 100, time.Second)
+	switch {
+	case r.bulk:
+		description, example = "Your organisation is sending too many bulk requests at the same time, or is over a quota.", errOwnStreams
+	case r.verb.Streams:
+		description, example = "Your organisation is reading too many lists at the same time, or is over a quota.", errOwnLists
+	case r.verb.LongPolls:
+		description, example = "Your organisation waits for events with too many requests at the same time, or is over a quota.", errOwnWaits
+	}
+	return responseDoc{http.StatusTooManyRequests, description, errorContent(example), []string{"Retry-After"}}
 }
 
 // jsonContent is a body with its schema and example.

@@ -24,7 +24,7 @@ var processDoc = &operationDoc{
 			"(`import_supplier_migration_not_ongoing`); a document is missing (`path_does_not_exist_in_file_store`); or a payment vendor rejects a " +
 			"payment instruction. A successful dry run returns `dry_run_rolled_back`.",
 			errorContent(exampleDryRun), nil},
-		{http.StatusTooManyRequests, "Too many accounts are being created at the same time.",
+		{http.StatusTooManyRequests, "Too many accounts are being created at the same time (`concurrency_limit_exceeded`), or your organisation is over a quota (`quota_exceeded`).",
 			errorContent(exampleOverLimit), []string{"Retry-After"}},
 	},
 }

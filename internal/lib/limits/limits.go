@@ -53,6 +53,8 @@ const (
 	LongBodyRest = 5 * time.Second
 	// UnreadBody is how long the rest of a refused body is read, so that the client sees the response.
 	UnreadBody = 5 * time.Second
+	// UnaskedBody is how long a connection stays open after a client that asked first (Expect: 100-continue) was refused.
+	UnaskedBody = 500 * time.Millisecond
 	// ListsEach is how many lists an organisation may read at once; over it: 429.
 	ListsEach = 8
 	// ListsAll is how many lists are sent at once; over it: 503.
