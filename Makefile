@@ -102,7 +102,7 @@ soak: go ## run all tests five times with the race detector, then hundreds of ki
 	@LANDFALL_RUN_ACCOUNTS=50000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestRunThrough ./internal/test/crashtest
 	@LANDFALL_REKEY_KILLS=50 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestRekeyIsKilled ./internal/test/crashtest
 	@IMPORT_KILLS=20 $(CLUSTER) go test -count=1 -v -timeout 60m -run 'TestAnImport' ./cmd/landfall
-	@LANDFALL_PURGE_ROWS=1000000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestAPurgeIsHardlyNoticed ./internal/store/sqlstore
+	@LANDFALL_PURGE_ROWS=1000000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestPurgeDelaysStagingLittle ./internal/store/sqlstore
 	@LANDFALL_POSTGRES_KILLS=100 go test -count=1 -v -timeout 60m -run TestPostgresKilledUnderLoad ./internal/test/crashtest
 
 vuln: go ## look for known vulnerabilities; VULNDB=file:///path uses an offline database

@@ -14,13 +14,6 @@ import (
 	"unicode/utf8"
 )
 
-// shadowing lists packages in which locals still shadow package-level names.
-// Remove a package once it is clean; add none.
-var shadowing = []string{
-	"internal/store/pack",
-	"internal/store/sqlstore",
-}
-
 // A local that shadows a package-level name makes a reader look up the wrong
 // declaration, and a line that is moved out of its function silently changes
 // its meaning.
@@ -36,7 +29,6 @@ func TestLocalsShadowNoPackageLevelName(t *testing.T) {
 			declared[key][name] = true
 		}
 	}
-	dirty := map[string]bool{}
 	for _, file := range files {
 		if file.generated {
 			continue
@@ -46,15 +38,7 @@ func TestLocalsShadowNoPackageLevelName(t *testing.T) {
 			if !shadows {
 				continue
 			}
-			dirty[file.pkg] = true
-			if !slices.Contains(shadowing, file.pkg) {
-				t.Errorf("%s: local %s shadows the package-level name %s", file.name, local.Name, local.Name)
-			}
-		}
-	}
-	for _, pkg := range shadowing {
-		if !dirty[pkg] {
-			t.Errorf("%s no longer shadows anything: remove it from shadowing in naming_test.go", pkg)
+			t.Errorf("%s: local %s shadows the package-level name %s", file.name, local.Name, local.Name)
 		}
 	}
 }
@@ -184,18 +168,9 @@ var plainUses = []string{
 	"TestTableIsSafeInASpreadsheet",
 }
 
-// metaphorsIn lists the packages that still use a metaphor, with the words.
-// Remove a word once its package is clean; add none.
-var metaphorsIn = map[string]string{
-	"internal/store/pack":      "clerk letter",
-	"internal/store/sqlstore":  "house safe wish",
-	"internal/store/storetest": "house planted",
-}
-
 // Names of files, packages and everything declared use words that a reader
 // already knows.
 func TestNamesArePlainWords(t *testing.T) {
-	found := map[string]map[string]string{}
 	note := func(file sourceFile, name string) {
 		if slices.Contains(plainUses, name) {
 			return
@@ -205,10 +180,7 @@ func TestNamesArePlainWords(t *testing.T) {
 				word = singular
 			}
 			if slices.Contains(metaphors, word) {
-				if found[file.pkg] == nil {
-					found[file.pkg] = map[string]string{}
-				}
-				found[file.pkg][word] = file.name + ": " + name
+				t.Errorf("%s: %s: use a plain word instead of %q", file.name, name, word)
 			}
 		}
 	}
@@ -219,20 +191,6 @@ func TestNamesArePlainWords(t *testing.T) {
 		note(file, strings.TrimSuffix(file.name, ".go"))
 		for _, name := range declaredNames(file.ast) {
 			note(file, name)
-		}
-	}
-	for pkg, words := range found {
-		for word, example := range words {
-			if !slices.Contains(strings.Fields(metaphorsIn[pkg]), word) {
-				t.Errorf("%s: use a plain word instead of %q", example, word)
-			}
-		}
-	}
-	for pkg, words := range metaphorsIn {
-		for _, word := range strings.Fields(words) {
-			if found[pkg][word] == "" {
-				t.Errorf("%s no longer uses %q: remove it from metaphorsIn in naming_test.go", pkg, word)
-			}
 		}
 	}
 }

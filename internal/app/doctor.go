@@ -202,7 +202,7 @@ func (d *doctor) database(ctx context.Context) {
 		return
 	}
 	d.add("database", OK, d.settings.DatabaseName()+" is writable", "")
-	if err := store.AtHome(ctx); err != nil {
+	if err := store.CheckServable(ctx); err != nil {
 		d.add("database", Problem, err.Error(), "see docs/backup.md before you serve a copy")
 	}
 	d.clock(ctx, store)

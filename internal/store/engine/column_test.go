@@ -11,10 +11,10 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// TestColumnsArriveAsTheyWere sends every kind of value in two modes, with
+// TestColumnsRoundTrip sends every kind of value in two modes, with
 // parameter types that the connection knows and without, and checks what
 // PostgreSQL received.
-func TestColumnsArriveAsTheyWere(t *testing.T) {
+func TestColumnsRoundTrip(t *testing.T) {
 	config, err := pgx.ParseConfig(pgtest.URL(t))
 	if err != nil {
 		t.Fatal(err)
@@ -52,8 +52,8 @@ func TestColumnsArriveAsTheyWere(t *testing.T) {
 	}
 }
 
-// TestColumnsTakeTheirOwnValues reads the second column of rows with two.
-func TestColumnsTakeTheirOwnValues(t *testing.T) {
+// TestColumnSelectsItsValues reads the second column of rows with two.
+func TestColumnSelectsItsValues(t *testing.T) {
 	column := Column{Rows: []any{int64(1), "a", int64(2), nil}, At: 1, Width: 2}
 	text, err := column.TextValue()
 	if got := []any{column.Index(0), column.Index(1)}; err != nil || text.String != `{"a",NULL}` || !reflect.DeepEqual(got, []any{"a", nil}) {
@@ -64,9 +64,9 @@ func TestColumnsTakeTheirOwnValues(t *testing.T) {
 	}
 }
 
-// TestColumnsAreOfOneKind checks that a value of another type is refused.
+// TestColumnRejectsMixedKinds checks that a value of another type is refused.
 // PostgreSQL would misread its bytes or fail the whole statement.
-func TestColumnsAreOfOneKind(t *testing.T) {
+func TestColumnRejectsMixedKinds(t *testing.T) {
 	kinds := pgtype.NewMap()
 	registerColumns(kinds)
 	for oid, rows := range map[uint32][]any{

@@ -14,10 +14,10 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// TestTroubleIsNamed opens databases that cannot be used. Each error names the
-// problem in a sentence and contains no secret, and only errors that may pass
-// by themselves are ErrUnavailable.
-func TestTroubleIsNamed(t *testing.T) {
+// TestConnectErrorsNameTheCause opens databases that cannot be used. Each error
+// names the problem in a sentence and contains no secret, and only errors that
+// may pass by themselves are ErrUnavailable.
+func TestConnectErrorsNameTheCause(t *testing.T) {
 	server, err := url.Parse(pgtest.URL(t))
 	if err != nil {
 		t.Fatal(err)
@@ -117,9 +117,10 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestHalfAPasswordIsNoHost uses passwords with an unescaped @ or slash. The
-// driver takes the text after the first @ for the host, and hosts are shown.
-func TestHalfAPasswordIsNoHost(t *testing.T) {
+// TestUnescapedPasswordIsNotShownAsHost uses passwords with an unescaped @ or
+// slash. The driver takes the text after the first @ for the host, and hosts
+// are shown.
+func TestUnescapedPasswordIsNotShownAsHost(t *testing.T) {
 	for _, given := range []string{"postgres://u:hu@nter2@h/d", "postgres://u:hu@nter2@h:5432/d", "postgres://u:hu/nter2@h/d"} {
 		if name, err := Parse(given); err == nil || strings.Contains(err.Error(), "nter2") {
 			t.Errorf("%s: shown %s, %v", given, name, err)
@@ -137,9 +138,9 @@ func me() string {
 	return strings.TrimSuffix(strings.TrimPrefix(name.String(), "postgres://"), "h/d")
 }
 
-// TestSweepGoesByTheDatabase sorts fresh marks of a replica whose clock is slow
+// TestSweepUsesDatabaseClock sorts fresh marks of a replica whose clock is slow
 // before old ones. The old ones must be deleted all the same.
-func TestSweepGoesByTheDatabase(t *testing.T) {
+func TestSweepUsesDatabaseClock(t *testing.T) {
 	for _, server := range []string{tempFile(t), pgtest.URL(t)} {
 		r := openTest(t, server, Options{})
 		const each = sweepBatch + 200

@@ -20,9 +20,9 @@ const (
 
 var copiedKinds = []string{"bigint", "text", "json", "boolean", "bytea"}
 
-// TestCopiedRowsArriveAsTheyWere sends every kind of value, more rows than fit
+// TestCopyRoundTrip sends every kind of value, more rows than fit
 // one piece, and a row that is longer than a piece.
-func TestCopiedRowsArriveAsTheyWere(t *testing.T) {
+func TestCopyRoundTrip(t *testing.T) {
 	r := openTest(t, pgtest.URL(t), Options{})
 	long := strings.Repeat("né", 100_000)
 	rows := []any{
@@ -136,10 +136,10 @@ func TestTablesAreCopiedTogether(t *testing.T) {
 	}
 }
 
-// TestACopyIsGivenUp cancels a copy that waits for a lock. The caller does not
+// TestCopyCancelled cancels a copy that waits for a lock. The caller does not
 // wait for the server's answer, and that answer is not mistaken for a later
 // one.
-func TestACopyIsGivenUp(t *testing.T) {
+func TestCopyCancelled(t *testing.T) {
 	// Enough connections for two concurrent transactions of this kind.
 	limits := Limits{Lock: 10 * time.Second, Statement: 12 * time.Second, Silence: time.Minute}
 	r := openTest(t, pgtest.URL(t), Options{Connections: 16, Limits: limits})
@@ -184,9 +184,9 @@ func TestACopyIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestCopiesHoldTheirKinds checks that Copy refuses a value of the wrong type,
+// TestCopyChecksKinds checks that Copy refuses a value of the wrong type,
 // and that it refuses SQLite.
-func TestCopiesHoldTheirKinds(t *testing.T) {
+func TestCopyChecksKinds(t *testing.T) {
 	for name, database := range map[string]string{"a wrong kind": pgtest.URL(t), "a file": tempFile(t)} {
 		t.Run(name, func(t *testing.T) {
 			r := openTest(t, database, Options{})

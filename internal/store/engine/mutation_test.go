@@ -20,7 +20,7 @@ var mutations = map[string]struct{ file, text, replacement, test string }{
 	},
 	"a lost commit is looked up over the connections that lost it": {
 		"postgres_commit.go", "x.end() // its locks must not block the lookup", "m.resolves = m.writes",
-		"TestEveryAnswerLost/few_connections",
+		"TestEveryResponseLost/few_connections",
 	},
 	"a locked row fails all calls of its batch": {
 		"postgres_worker.go", "	if blameless {", "	if blameless || true {", "TestLockedRow",
@@ -41,7 +41,7 @@ var mutations = map[string]struct{ file, text, replacement, test string }{
 		"sqlite_read.go", "r.limiter.Acquire(ctx, admission.Request{Tenant: tenant})", `r.limiter.Acquire(ctx, admission.Request{})`, "TestReadersTakeTurns/sqlite",
 	},
 	"a read waits as long as its disk does": {
-		"sqlite_read.go", "	return pending.wait(", "	<-pending.done\n	return pending.wait(", "TestHungDiskHoldsNoReader",
+		"sqlite_read.go", "	return pending.wait(", "	<-pending.done\n	return pending.wait(", "TestHungDiskDoesNotBlockReaders",
 	},
 }
 

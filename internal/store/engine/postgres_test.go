@@ -13,9 +13,9 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// TestEveryAnswerLost loses the answers to all commits at once, as a failover
+// TestEveryResponseLost loses the answers to all commits at once, as a failover
 // does. All outcomes are looked up concurrently, within seconds.
-func TestEveryAnswerLost(t *testing.T) {
+func TestEveryResponseLost(t *testing.T) {
 	for name, options := range map[string]Options{"usual": {}, "few connections": {Connections: 5}} {
 		t.Run(name, func(t *testing.T) {
 			if err := losing(t, options); err != nil {
@@ -252,9 +252,9 @@ func adding(t testing.TB, server string, options Options) error {
 	return nil
 }
 
-// TestRefusalRestsOnACommit checks that an update that was refused inserts a
+// TestRefusalIsCommitted checks that an update that was refused inserts a
 // mark too: what it found must be as durable as what it writes.
-func TestRefusalRestsOnACommit(t *testing.T) {
+func TestRefusalIsCommitted(t *testing.T) {
 	for _, server := range []string{tempFile(t), pgtest.URL(t)} {
 		r := openTest(t, server, Options{})
 		marks := func() (count int) {

@@ -76,9 +76,9 @@ func TestKeysKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// TestSetAsideIsNotAnswered checks that the first batch does not answer a call
+// TestDeferredCallsAreRetried checks that the first batch does not answer a call
 // that was set aside and taken by another worker.
-func TestSetAsideIsNotAnswered(t *testing.T) {
+func TestDeferredCallsAreRetried(t *testing.T) {
 	q, k := idleQueue(DefaultLimits())
 	c, other := ask(t, q, k, "t", "locked", 1), ask(t, q, k, "t", "free", 1)
 	first := q.more()

@@ -73,9 +73,9 @@ func readingBeside(t testing.TB, address string, options Options) error {
 	return nil
 }
 
-// TestHungDiskHoldsNoReader guards against a regression: a disk that hung
+// TestHungDiskDoesNotBlockReaders guards against a regression: a disk that hung
 // blocked its readers forever, despite all limits.
-func TestHungDiskHoldsNoReader(t *testing.T) {
+func TestHungDiskDoesNotBlockReaders(t *testing.T) {
 	t.Parallel()
 	if err := hanging(t, Options{}, 20*time.Second); err != nil {
 		t.Error(err)

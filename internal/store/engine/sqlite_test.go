@@ -108,8 +108,8 @@ func TestHungDisk(t *testing.T) {
 	}
 }
 
-// TestCallersLeave cancels calls at every moment.
-func TestCallersLeave(t *testing.T) {
+// TestCancelledCallers cancels calls at every moment.
+func TestCancelledCallers(t *testing.T) {
 	r := openTest(t, tempFile(t), Options{})
 	for i := range 200 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*20*time.Microsecond)
@@ -126,9 +126,9 @@ func TestCallersLeave(t *testing.T) {
 	}
 }
 
-// TestReaderIsGivenUp fails the BEGIN of a reader. That connection must not be
+// TestReaderTimesOut fails the BEGIN of a reader. That connection must not be
 // used again.
-func TestReaderIsGivenUp(t *testing.T) {
+func TestReaderTimesOut(t *testing.T) {
 	evil, name := newFaultyDriver(t)
 	r := openTest(t, tempFile(t), Options{driver: name})
 	for range 40 { // more than there are readers

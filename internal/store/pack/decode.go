@@ -17,16 +17,16 @@ func (p *pattern) decode(pressed []byte) ([]byte, error) {
 	at, end := patternLength, patternLength+int(length)
 	for at < end && !in.over() {
 		token := in.symbol(p.tokens)
-		letters := in.length(letterCounts, token>>letterShift)
-		if letters > end-at {
+		literals := in.length(literalCounts, token>>literalShift)
+		if literals > end-at {
 			return nil, errDamaged
 		}
-		for ; letters >= 4; letters -= 4 {
-			four := in.four(p.letters)
+		for ; literals >= 4; literals -= 4 {
+			four := in.four(p.literals)
 			at += copy(d.text[at:], four[:])
 		}
-		for range letters {
-			d.text[at] = in.symbol(p.letters)
+		for range literals {
+			d.text[at] = in.symbol(p.literals)
 			at++
 		}
 		if at == end {

@@ -34,10 +34,10 @@ const (
 // A token contains the class of the number of its letters, the source of the
 // copy, and the class of the copy's length.
 const (
-	letterShift = 6
-	sourceShift = 4
-	sourceMask  = 1<<2 - 1
-	copyMask    = 1<<4 - 1
+	literalShift = 6
+	sourceShift  = 4
+	sourceMask   = 1<<2 - 1
+	copyMask     = 1<<4 - 1
 )
 
 // The sources of a copy.
@@ -52,8 +52,8 @@ const (
 var sourceBits = [...]uint8{sourcePopular: 0, sourcePattern: 16, sourceNear: 8, sourceDocument: 13}
 
 var (
-	letterCounts = newScale([]int{0, 1, 3, 7}, 13)
-	copyLengths  = newScale([]int{4, 5, 6, 7, 8, 9, 10, 11, 12, 16, 24, 32, 48, 80, 144, 400}, 13)
+	literalCounts = newScale([]int{0, 1, 3, 7}, 13)
+	copyLengths   = newScale([]int{4, 5, 6, 7, 8, 9, 10, 11, 12, 16, 24, 32, 48, 80, 144, 400}, 13)
 )
 
 const (
@@ -163,16 +163,16 @@ func (p *textBuffer) same(at, from, end int) int {
 }
 
 // step writes letters and the copy after them.
-func (w *writer) step(p *pattern, letters []byte, at, from, length int) {
-	before, behind := letterCounts.of(len(letters)), copyLengths.of(length)
+func (w *writer) step(p *pattern, literals []byte, at, from, length int) {
+	before, behind := literalCounts.of(len(literals)), copyLengths.of(length)
 	source, place := p.source(at, from)
-	token, width := p.tokens.code(before<<letterShift | source<<sourceShift | behind)
-	w.write(token|uint64(len(letters)-letterCounts.bases[before])<<(width&63), width+letterCounts.extra[before]) //nolint:gosec // not negative
-	for ; len(letters) >= 4; letters = letters[4:] {
-		w.four(p.letters, [4]byte(letters))
+	token, width := p.tokens.code(before<<literalShift | source<<sourceShift | behind)
+	w.write(token|uint64(len(literals)-literalCounts.bases[before])<<(width&63), width+literalCounts.extra[before]) //nolint:gosec // not negative
+	for ; len(literals) >= 4; literals = literals[4:] {
+		w.four(p.literals, [4]byte(literals))
 	}
-	for _, letter := range letters {
-		w.write(p.letters.code(letter))
+	for _, literal := range literals {
+		w.write(p.literals.code(literal))
 	}
 	width = copyLengths.extra[behind]
 	more := uint64(length - copyLengths.bases[behind]) //nolint:gosec // not negative
@@ -185,10 +185,10 @@ func (w *writer) step(p *pattern, letters []byte, at, from, length int) {
 }
 
 // four writes four letters at once, which take at most 48 bits.
-func (w *writer) four(c *prefixCodes, letters [4]byte) {
+func (w *writer) four(c *prefixCodes, literals [4]byte) {
 	bits, count := uint64(0), uint8(0)
-	for _, letter := range letters {
-		code, width := c.code(letter)
+	for _, literal := range literals {
+		code, width := c.code(literal)
 		bits |= code << (count & 63)
 		count += width
 	}

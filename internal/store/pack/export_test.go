@@ -24,13 +24,13 @@ func MakePattern(text []byte, accounts [][]byte) []byte {
 	// Now that positions have codes, documents are encoded with other tokens.
 	// Count again.
 	s = newPattern(made).survey(accounts)
-	return slices.Concat(widths(s.tokens), widths(s.letters), widths(s.favourites), made[3*symbolCount:])
+	return slices.Concat(codeWidths(s.tokens), codeWidths(s.literals), codeWidths(s.favourites), made[3*symbolCount:])
 }
 
 // survey counts the elements of encoded documents.
 type survey struct {
-	tokens, letters, favourites [symbolCount]int
-	places                      map[int]int
+	tokens, literals, favourites [symbolCount]int
+	places                       map[int]int
 }
 
 func (p *pattern) survey(accounts [][]byte) *survey {
@@ -42,11 +42,11 @@ func (p *pattern) survey(accounts [][]byte) *survey {
 		for at < end {
 			token := in.symbol(p.tokens)
 			s.tokens[token]++
-			letters := in.length(letterCounts, token>>letterShift)
-			for range letters {
-				s.letters[in.symbol(p.letters)]++
+			literals := in.length(literalCounts, token>>literalShift)
+			for range literals {
+				s.literals[in.symbol(p.literals)]++
 			}
-			if at += letters; at == end {
+			if at += literals; at == end {
 				break
 			}
 			size := in.length(copyLengths, token&copyMask)
@@ -63,10 +63,10 @@ func (p *pattern) survey(accounts [][]byte) *survey {
 	return s
 }
 
-// widths returns the code lengths of a prefix code for symbols with these
+// codeWidths returns the code lengths of a prefix code for symbols with these
 // counts. Every symbol gets a code, and none is longer than longestCode: the
 // counts of the rarest symbols are raised until that is so.
-func widths(counts [symbolCount]int) []byte {
+func codeWidths(counts [symbolCount]int) []byte {
 	for least := 1; ; least *= 2 {
 		type group struct {
 			count   int

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// clerk generates accounts as the systems of suppliers export them: the same
+// generator generates accounts as the systems of suppliers export them: the same
 // fields in the same order, with other values in every account.
-type clerk struct{ *rand.Rand }
+type generator struct{ *rand.Rand }
 
-func newClerk(seed uint64) *clerk {
-	return &clerk{rand.New(rand.NewPCG(seed, seed))} // always the same numbers, on purpose
+func newGenerator(seed uint64) *generator {
+	return &generator{rand.New(rand.NewPCG(seed, seed))} // always the same numbers, on purpose
 }
 
 // object is a JSON object whose members keep their order.
@@ -41,12 +41,12 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return []byte(text.String()), nil
 }
 
-func (c *clerk) pick(from string) string {
+func (c *generator) pick(from string) string {
 	words := strings.Split(from, "|")
 	return words[c.IntN(len(words))]
 }
 
-func (c *clerk) digits(n int) string {
+func (c *generator) digits(n int) string {
 	text := make([]byte, n)
 	for i := range text {
 		text[i] = byte('0' + c.IntN(10))
@@ -54,13 +54,13 @@ func (c *clerk) digits(n int) string {
 	return string(text)
 }
 
-func (c *clerk) day(first, years int) string {
+func (c *generator) day(first, years int) string {
 	return fmt.Sprintf("%d-%02d-%02d", first+c.IntN(years), 1+c.IntN(12), 1+c.IntN(28))
 }
 
-func (c *clerk) money() string { return fmt.Sprintf("%d.%02d", c.IntN(400)-150, c.IntN(100)) }
+func (c *generator) money() string { return fmt.Sprintf("%d.%02d", c.IntN(400)-150, c.IntN(100)) }
 
-func (c *clerk) maybe(of int, members ...member) []member {
+func (c *generator) maybe(of int, members ...member) []member {
 	if c.IntN(of) == 0 {
 		return members
 	}
@@ -69,7 +69,7 @@ func (c *clerk) maybe(of int, members ...member) []member {
 
 // account returns one account. Half of them have a space after every colon and
 // comma, as exports from Python and hand-written ones do.
-func (c *clerk) account() []byte {
+func (c *generator) account() []byte {
 	text, err := json.Marshal(c.whole())
 	if err != nil {
 		panic(err)
@@ -80,7 +80,7 @@ func (c *clerk) account() []byte {
 	return []byte(strings.NewReplacer(`":`, `": `, `,"`, `, "`, `},{`, `}, {`).Replace(string(text)))
 }
 
-func (c *clerk) whole() object {
+func (c *generator) whole() object {
 	given, family := c.pick(givenNames), c.pick(familyNames)
 	mail := strings.ToLower(given + "." + family + "@" + c.pick(mailHosts))
 	street, town, code := c.digits(2)+" "+c.pick(streets), c.pick(towns), c.pick("SW1Y|M1|LS6|BS3|EH3|CF10|B15|NE1|L8|G12")+" "+c.digits(1)+c.pick("AB|JH|QT|ZY|LN|PR")
@@ -111,7 +111,7 @@ func (c *clerk) whole() object {
 	return append(o, c.books()...)
 }
 
-func (c *clerk) customer(given, family, mail string) object {
+func (c *generator) customer(given, family, mail string) object {
 	o := object{
 		{"given_name", given}, {"family_name", family}, {"title", c.pick("Ms|Mr|Mrs|Dr|Miss")}, {"email", mail},
 		{"mobile", "+447" + c.digits(9)}, {"landline", "020 7" + c.digits(3) + " " + c.digits(4)}, {"date_of_birth", c.day(1940, 65)},
@@ -122,7 +122,7 @@ func (c *clerk) customer(given, family, mail string) object {
 	}}, member{"consents", []object{{{"type", "TERMS_AND_CONDITIONS"}, {"value", c.pick("ACCEPTED|REJECTED|PENDING")}, {"signed_at", c.day(2018, 8) + "T10:00:00Z"}}}})...)
 }
 
-func (c *clerk) points() []object {
+func (c *generator) points() []object {
 	kinds := []string{"ELECTRICITY", "GAS", "WATER"}[:1+c.IntN(3)]
 	points := make([]object, len(kinds))
 	for i, kind := range kinds {
@@ -140,7 +140,7 @@ func (c *clerk) points() []object {
 }
 
 // books returns the charges, statements, notes and payments of an account.
-func (c *clerk) books() []member {
+func (c *generator) books() []member {
 	payment := object{
 		{"transaction_id", "P-" + c.digits(6)}, {"transaction_date", c.day(2026, 1)}, {"amount", float64(c.IntN(20000)) / 100}, {"type", "PAYMENT"},
 		{"payment_type", c.pick("DD_REGULAR_COLLECTION|DIRECT_CREDIT|DEBIT_CARD")}, {"reason", "ACCOUNT_CHARGE_PAYMENT"}, {"reference", "DD-" + c.digits(5)},

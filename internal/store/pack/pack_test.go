@@ -23,7 +23,7 @@ func sample(t testing.TB) []byte {
 	return text
 }
 
-func TestWhatIsPackedComesBackByteForByte(t *testing.T) {
+func TestPackRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		document := []byte(rapid.OneOf(rapid.String(), rapid.StringN(8100, 8200, -1), rapid.Map(rapid.String(), func(text string) string {
 			return `{"a": "` + strings.Repeat(text, 50) + `"}`
@@ -57,10 +57,10 @@ func TestAccountsBecomeMuchSmaller(t *testing.T) {
 	}
 }
 
-// TestKeptBeforeStaysReadable reads documents that were packed when the
+// TestEarlierFormatsStayReadable reads documents that were packed when the
 // dictionary and the pattern were made. Changing either would lose all stored
 // documents.
-func TestKeptBeforeStaysReadable(t *testing.T) {
+func TestEarlierFormatsStayReadable(t *testing.T) {
 	for _, name := range []string{"account-1.packed", "account-2.packed"} {
 		kept, err := os.ReadFile("testdata/" + name)
 		if err != nil {
@@ -73,9 +73,9 @@ func TestKeptBeforeStaysReadable(t *testing.T) {
 	}
 }
 
-// TestEveryLengthComesBack packs all prefixes of a document that is too long for
+// TestEveryLengthRoundTrips packs all prefixes of a document that is too long for
 // the short format, to test both formats and the border between them.
-func TestEveryLengthComesBack(t *testing.T) {
+func TestEveryLengthRoundTrips(t *testing.T) {
 	long := bytes.Repeat(sample(t), 5)
 	for length := range long {
 		kept, err := pack.Pack(long[:length])
@@ -88,10 +88,10 @@ func TestEveryLengthComesBack(t *testing.T) {
 	}
 }
 
-// TestDamageIsNoPanic changes and truncates packed documents. Whatever the
+// TestDamageDoesNotPanic changes and truncates packed documents. Whatever the
 // result, it must not be longer than a short document can be, and other
 // documents must not be affected.
-func TestDamageIsNoPanic(t *testing.T) {
+func TestDamageDoesNotPanic(t *testing.T) {
 	kept, err := pack.Pack(sample(t))
 	if err != nil {
 		t.Fatal(err)
@@ -128,9 +128,9 @@ func TestDocumentsDoNotMix(t *testing.T) {
 	var group sync.WaitGroup
 	for worker := range 8 {
 		group.Go(func() {
-			clerk := newClerk(uint64(worker))
+			accounts := newGenerator(uint64(worker))
 			for range 300 {
-				document := clerk.account()
+				document := accounts.account()
 				kept, err := pack.Pack(document)
 				if err != nil {
 					t.Error(err)

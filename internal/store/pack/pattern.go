@@ -22,11 +22,11 @@ const (
 
 // pattern is the fixed data that short documents are encoded with.
 type pattern struct {
-	tokens, letters, favourites *prefixCodes
-	favourite                   [patternLength]uint16    // by position: its number if it has a code, counted from 1
-	named                       [symbolCount]uint16      // the position of each number
-	places                      [1 << patternBits]uint16 // the position of five bytes, by their hash
-	workspaces                  sync.Pool
+	tokens, literals, favourites *prefixCodes
+	favourite                    [patternLength]uint16    // by position: its number if it has a code, counted from 1
+	named                        [symbolCount]uint16      // the position of each number
+	places                       [1 << patternBits]uint16 // the position of five bytes, by their hash
+	workspaces                   sync.Pool
 }
 
 var accountsPattern = sync.OnceValue(func() *pattern { return newPattern(accounts2) })
@@ -36,7 +36,7 @@ func newPattern(made []byte) *pattern {
 		next, made = made[:symbolCount], made[symbolCount:]
 		return next
 	}
-	p := &pattern{tokens: newCodes(part()), letters: newCodes(part()), favourites: newCodes(part())}
+	p := &pattern{tokens: newCodes(part()), literals: newCodes(part()), favourites: newCodes(part())}
 	for i := range p.named {
 		p.named[i] = binary.LittleEndian.Uint16(made[2*i:])
 		p.favourite[p.named[i]] = uint16(i) + 1

@@ -14,8 +14,8 @@ import (
 	"landfall/internal/store/pack"
 )
 
-// packed packs a text in each encoding.
-func packed(t *testing.T, text string) map[string][]byte {
+// packedStream packs a text in each encoding.
+func packedStream(t *testing.T, text string) map[string][]byte {
 	t.Helper()
 	var zipped, other bytes.Buffer
 	writer := gzip.NewWriter(&zipped)
@@ -33,7 +33,7 @@ func packed(t *testing.T, text string) map[string][]byte {
 
 func TestStreamsAreUnpackedWhileTheyArrive(t *testing.T) {
 	text := strings.Repeat("one line of many\n", 10_000)
-	for encoding, body := range packed(t, text) {
+	for encoding, body := range packedStream(t, text) {
 		reader := pack.NewReader(encoding, iotest.OneByteReader(bytes.NewReader(append(body, body...))))
 		got, err := io.ReadAll(reader)
 		reader.Close()
@@ -47,7 +47,7 @@ func TestStreamsAreUnpackedWhileTheyArrive(t *testing.T) {
 // asks for too much memory have four different errors.
 func TestStreamsThatCannotBeUnpacked(t *testing.T) {
 	gone := errors.New("the line is dead")
-	for encoding, body := range packed(t, strings.Repeat("a little of everything ", 5_000)) {
+	for encoding, body := range packedStream(t, strings.Repeat("a little of everything ", 5_000)) {
 		half := body[:len(body)/2]
 		for name, c := range map[string]struct {
 			source io.Reader
@@ -57,7 +57,7 @@ func TestStreamsThatCannotBeUnpacked(t *testing.T) {
 			"a dead line":  {io.MultiReader(bytes.NewReader(half), iotest.ErrReader(gone)), gone},
 			"other bytes":  {strings.NewReader("this is not packed at all"), pack.ErrBroken},
 			"junk behind":  {io.MultiReader(bytes.NewReader(body), strings.NewReader("junk behind it")), pack.ErrBroken},
-			"other's form": {bytes.NewReader(packed(t, "x")[map[string]string{pack.Gzip: pack.Zstd, pack.Zstd: pack.Gzip}[encoding]]), pack.ErrBroken},
+			"other's form": {bytes.NewReader(packedStream(t, "x")[map[string]string{pack.Gzip: pack.Zstd, pack.Zstd: pack.Gzip}[encoding]]), pack.ErrBroken},
 		} {
 			reader := pack.NewReader(encoding, c.source)
 			if _, err := io.Copy(io.Discard, reader); !errors.Is(err, c.want) {
@@ -82,7 +82,7 @@ func TestStreamsThatCannotBeUnpacked(t *testing.T) {
 		t.Errorf("a window of 16 MiB: %d bytes, %v", n, err)
 	}
 	reader.Close()
-	for encoding, body := range packed(t, strings.Repeat(" ", 64<<20)) {
+	for encoding, body := range packedStream(t, strings.Repeat(" ", 64<<20)) {
 		reader := pack.NewReader(encoding, bytes.NewReader(body))
 		if n, err := io.Copy(io.Discard, reader); !errors.Is(err, pack.ErrRatio) || n > 40<<20 {
 			t.Errorf("%s: %d bytes became %d, %v", encoding, len(body), n, err)

@@ -19,7 +19,7 @@ func TestGeneratedAccountsBecomeMuchSmaller(t *testing.T) {
 	if *pattern != "" {
 		train(t)
 	}
-	source := newClerk(2)
+	source := newGenerator(2)
 	sent, kept := 0, 0
 	for range 500 {
 		document := source.account()
@@ -41,7 +41,7 @@ func TestGeneratedAccountsBecomeMuchSmaller(t *testing.T) {
 
 func train(t *testing.T) {
 	t.Helper()
-	source := newClerk(1)
+	source := newGenerator(1)
 	accounts := make([][]byte, samples)
 	for i := range accounts {
 		accounts[i] = source.account()

@@ -28,10 +28,10 @@ var (
 
 const text = "zoe@example.org"
 
-// TestWhatIsSealedOpensInItsPlaceAlone tries to open a value in other locations.
+// TestSealedValueOpensOnlyInItsLocation tries to open a value in other locations.
 // If that worked, someone with write access to the database could show one
 // person's data as another's.
-func TestWhatIsSealedOpensInItsPlaceAlone(t *testing.T) {
+func TestSealedValueOpensOnlyInItsLocation(t *testing.T) {
 	v := seal.New([]seal.Key{one}, secret)
 	for name, kept := range map[string]string{
 		"sealed": v.SealText(place, text), "matched": v.MatchText(place, text), "JSON": v.SealJSON(place, text),
@@ -50,9 +50,9 @@ func TestWhatIsSealedOpensInItsPlaceAlone(t *testing.T) {
 	}
 }
 
-// TestEveryAlteredBitIsSeen flips every bit of a sealed value. An altered value
-// that still opened would go unnoticed.
-func TestEveryAlteredBitIsSeen(t *testing.T) {
+// TestEveryAlteredBitIsDetected flips every bit of a sealed value. An altered
+// value that still opened would go unnoticed.
+func TestEveryAlteredBitIsDetected(t *testing.T) {
 	v := seal.New([]seal.Key{one}, secret)
 	for _, kept := range [][]byte{v.Seal(place, []byte(text)), v.Match(place, []byte(text))} {
 		for bit := range 8 * len(kept) {
@@ -89,10 +89,10 @@ func TestKeysAreRotated(t *testing.T) {
 	}
 }
 
-// TestEqualValuesLookAlikeInOnePlaceAlone compares the sealed forms of equal
+// TestMatchedValuesAreEqualOnlyInOneLocation compares the sealed forms of equal
 // values. If they were equal in all locations, they would reveal who has the
 // same name.
-func TestEqualValuesLookAlikeInOnePlaceAlone(t *testing.T) {
+func TestMatchedValuesAreEqualOnlyInOneLocation(t *testing.T) {
 	v := seal.New([]seal.Key{one}, secret)
 	if once, again := v.SealText(place, text), v.SealText(place, text); once == again {
 		t.Error("sealed values look alike")
@@ -111,9 +111,9 @@ func TestEqualValuesLookAlikeInOnePlaceAlone(t *testing.T) {
 	}
 }
 
-// TestWhatWasNeverSealedIsGivenBack reads values written before there was a key.
-// Some of them resemble sealed ones.
-func TestWhatWasNeverSealedIsGivenBack(t *testing.T) {
+// TestPlainValuesAreReturnedUnchanged reads values written before there was a
+// key. Some of them resemble sealed ones.
+func TestPlainValuesAreReturnedUnchanged(t *testing.T) {
 	v := seal.New([]seal.Key{one}, secret)
 	for _, plain := range []string{"", text, "⟦", "⟦brackets⟧", `["a"]`, `"⟦"`} {
 		if got, err := v.OpenText(place, plain); err != nil || got != plain {
@@ -130,9 +130,9 @@ func TestWhatWasNeverSealedIsGivenBack(t *testing.T) {
 	}
 }
 
-// TestLengthIsKnownWithoutOpening computes lengths from sealed texts: lists show
+// TestLengthWithoutOpening computes lengths from sealed texts: lists show
 // them, and opening every note would cost too much.
-func TestLengthIsKnownWithoutOpening(t *testing.T) {
+func TestLengthWithoutOpening(t *testing.T) {
 	v := seal.New([]seal.Key{one}, secret)
 	for length := 1; length < 100; length++ {
 		kept := v.SealText(place, strings.Repeat("x", length))

@@ -37,7 +37,7 @@ func (v *view) account(ctx context.Context, which string, args ...any) (landfall
 	if err != nil {
 		return landfall.Account{}, err
 	}
-	for _, load := range []func(context.Context, int64, *landfall.Account) error{v.loadHouse, v.loadSupply, v.loadBooks} {
+	for _, load := range []func(context.Context, int64, *landfall.Account) error{v.loadCustomers, v.loadAddresses, v.loadLists} {
 		if err := load(ctx, id, &account); err != nil {
 			return landfall.Account{}, err
 		}
@@ -63,8 +63,8 @@ func (v *view) accountHead(ctx context.Context, which string, args ...any) (acco
 	return account, id, err
 }
 
-// loadHouse reads the customers of an account and its payment schedules.
-func (v *view) loadHouse(ctx context.Context, id int64, account *landfall.Account) (err error) {
+// loadCustomers reads the customers of an account and its payment schedules.
+func (v *view) loadCustomers(ctx context.Context, id int64, account *landfall.Account) (err error) {
 	data := &account.Data
 	data.Customers, err = collect(ctx, v.txSession, func(scan scanner, c *landfall.Customer) error {
 		var ordinal int64
@@ -84,8 +84,8 @@ func (v *view) loadHouse(ctx context.Context, id int64, account *landfall.Accoun
 	return err
 }
 
-// loadSupply reads the addresses and their supply points.
-func (v *view) loadSupply(ctx context.Context, id int64, account *landfall.Account) error {
+// loadAddresses reads the addresses and their supply points.
+func (v *view) loadAddresses(ctx context.Context, id int64, account *landfall.Account) error {
 	data := &account.Data
 	addresses, err := collect(ctx, v.txSession, func(scan scanner, a *owned[landfall.Address]) error {
 		var lines []byte
@@ -109,13 +109,13 @@ func (v *view) loadSupply(ctx context.Context, id int64, account *landfall.Accou
 		data.SupplyAddresses = append(data.SupplyAddresses, landfall.SupplyAddress{Address: address.item})
 	}
 	points, err := collect(ctx, v.txSession, func(scan scanner, p *owned[landfall.SupplyPoint]) error {
-		return scan(&p.id, &p.place, v.sealer.scan("supply_point", id, &p.place).text("identifier", &p.item.Identifier),
+		return scan(&p.id, &p.ordinal, v.sealer.scan("supply_point", id, &p.ordinal).text("identifier", &p.item.Identifier),
 			&p.item.SupplyType, dayInto{&p.item.StartOn}, dayInto{&p.item.EndOn})
 	}, `SELECT address, ordinal, identifier, supply_type, start_on, end_on FROM supply_point WHERE account_id = $1 ORDER BY ordinal`, id)
 	if err != nil {
 		return err
 	}
-	if err := v.loadPoints(ctx, id, points); err != nil {
+	if err := v.loadSupplyPoints(ctx, id, points); err != nil {
 		return err
 	}
 	for _, point := range points {
@@ -127,9 +127,9 @@ func (v *view) loadSupply(ctx context.Context, id int64, account *landfall.Accou
 	return nil
 }
 
-// loadPoints reads the agreements and meters of the supply points, which must
-// be in the order of their numbers.
-func (v *view) loadPoints(ctx context.Context, id int64, points []owned[landfall.SupplyPoint]) error {
+// loadSupplyPoints reads the agreements and meters of the supply points, which
+// must be in the order of their numbers.
+func (v *view) loadSupplyPoints(ctx context.Context, id int64, points []owned[landfall.SupplyPoint]) error {
 	agreements, err := collect(ctx, v.txSession, func(scan scanner, a *owned[landfall.Agreement]) error {
 		return scan(&a.id, &a.item.ProductCode, dayInto{&a.item.FromOn}, dayInto{&a.item.ToOn}, instantInto{&a.item.AgreedAt})
 	}, `SELECT supply_point, product_code, from_on, to_on, agreed_at
@@ -145,8 +145,8 @@ func (v *view) loadPoints(ctx context.Context, id int64, points []owned[landfall
 	}
 	meters, err := collect(ctx, v.txSession, func(scan scanner, m *owned[landfall.Meter]) error {
 		var registers []byte
-		device := v.sealer.scan("meter", id, &m.id, &m.place)
-		err := scan(&m.id, &m.place, device.text("serial_number", &m.item.SerialNumber), dayInto{&m.item.InstalledOn},
+		device := v.sealer.scan("meter", id, &m.id, &m.ordinal)
+		err := scan(&m.id, &m.ordinal, device.text("serial_number", &m.item.SerialNumber), dayInto{&m.item.InstalledOn},
 			dayInto{&m.item.RemovedOn}, device.json("registers", &registers))
 		if err != nil {
 			return err
@@ -165,23 +165,23 @@ func (v *view) loadPoints(ctx context.Context, id int64, points []owned[landfall
 	return nil
 }
 
-// loadBooks reads the statement periods, the ledger, notes, statements and
+// loadLists reads the statement periods, the ledger, notes, statements and
 // payment instructions.
-func (v *view) loadBooks(ctx context.Context, id int64, account *landfall.Account) (err error) {
+func (v *view) loadLists(ctx context.Context, id int64, account *landfall.Account) (err error) {
 	data := &account.Data
 	if err := v.loadPeriods(ctx, id, account); err != nil {
 		return err
 	}
-	if account.Ledger, err = belongings(ctx, v, v.readEntry, entryColumns+` FROM ledger_entry`, `sequence`, id); err != nil {
+	if account.Ledger, err = readList(ctx, v, v.readEntry, entryColumns+` FROM ledger_entry`, `sequence`, id); err != nil {
 		return err
 	}
-	if data.Notes, err = belongings(ctx, v, v.readNote, noteColumns+` FROM note`, `ordinal`, id); err != nil {
+	if data.Notes, err = readList(ctx, v, v.readNote, noteColumns+` FROM note`, `ordinal`, id); err != nil {
 		return err
 	}
-	if data.Statements, err = belongings(ctx, v, v.readStatement, statementColumns+` FROM historical_statement`, `ordinal`, id); err != nil {
+	if data.Statements, err = readList(ctx, v, v.readStatement, statementColumns+` FROM historical_statement`, `ordinal`, id); err != nil {
 		return err
 	}
-	data.Instructions, err = belongings(ctx, v, v.readInstruction, instructionColumns+` FROM instruction`, `ordinal`, id)
+	data.Instructions, err = readList(ctx, v, v.readInstruction, instructionColumns+` FROM instruction`, `ordinal`, id)
 	return err
 }
 
@@ -193,10 +193,10 @@ func (v *view) loadPeriods(ctx context.Context, id int64, account *landfall.Acco
 	return err
 }
 
-// belongings reads a list of an account in its own order. It uses the same read
+// readList reads a list of an account in its own order. It uses the same read
 // functions as postings, so a posting is compared with the same values that a
 // page shows.
-func belongings[T any](
+func readList[T any](
 	ctx context.Context, v *view, read func(scanner, *owned[T]) error, from, order string, id int64,
 ) ([]T, error) {
 	return collect(ctx, v.txSession, func(scan scanner, item *T) error {

@@ -17,16 +17,16 @@ type accountRows struct {
 	accounts, customers, addresses, points, agreements, meters, periods sqlset.Rows
 	entries, notes, statements, instructions, schedules, mails, events  sqlset.Rows
 	updates                                                             sqlset.Rows
-	counted                                                             tallies
-	acts                                                                landfall.AuditBatch
+	tallies                                                             tallies
+	audit                                                               landfall.AuditBatch
 	sealer                                                              *sealer // computes the digests that notes are looked up by
 }
 
 // newAccountRows returns an empty accountRows. It collects the rows of many
 // accounts, so that each table is written once regardless of their number.
-func newAccountRows(safe *sealer) *accountRows {
+func newAccountRows(seals *sealer) *accountRows {
 	return &accountRows{
-		sealer:       safe,
+		sealer:       seals,
 		accounts:     sqlset.Rows{Table: accountTable},
 		customers:    sqlset.Rows{Table: customerTable},
 		addresses:    sqlset.Rows{Table: addressTable},
@@ -41,7 +41,7 @@ func newAccountRows(safe *sealer) *accountRows {
 		schedules:    sqlset.Rows{Table: scheduleTable},
 		mails:        sqlset.Rows{Table: mailTable},
 		events:       sqlset.Rows{Table: eventTable},
-		updates:      sqlset.Rows{Table: movedTable},
+		updates:      sqlset.Rows{Table: accountUpdateTable},
 	}
 }
 
@@ -53,8 +53,9 @@ func (r *accountRows) parts() [14]*sqlset.Rows {
 	}
 }
 
-// itself returns the rows of the accounts themselves, without their events.
-func (r *accountRows) itself() []*sqlset.Rows {
+// withoutEvents returns the rows of the accounts themselves, without their
+// events.
+func (r *accountRows) withoutEvents() []*sqlset.Rows {
 	parts := r.parts()
 	return parts[:len(parts)-1]
 }
@@ -62,8 +63,8 @@ func (r *accountRows) itself() []*sqlset.Rows {
 // all returns everything to write for these accounts in one go.
 func (r *accountRows) all() []*sqlset.Rows {
 	parts := r.parts()
-	sums, deviations := r.counted.rows()
-	return append(parts[:], sums, deviations, auditRows(&r.acts), &r.updates) // updates come last because the number of changed rows is checked
+	sums, deviations := r.tallies.rows()
+	return append(parts[:], sums, deviations, auditRows(&r.audit), &r.updates) // updates come last because the number of changed rows is checked
 }
 
 var (
@@ -109,7 +110,7 @@ var (
 func (r *accountRows) account(creation *landfall.Creation) error {
 	// The key and the number of the account are not known until its process is
 	// imported. The rows are prepared before that, with placeholders for both.
-	const id = theProcess
+	const id = processPlaceholder
 	account := &creation.Account
 	data := &account.Data
 	var openFrom calendar.Day
@@ -154,13 +155,13 @@ func (r *accountRows) account(creation *landfall.Creation) error {
 	}
 	r.statement(id, 0, data.Statements, landfall.Author{})
 	r.instruction(id, 0, data.Instructions, landfall.Author{})
-	return r.eventOf(offsetFromNow(0), theNumber, landfall.Event{
-		Type: landfall.EventImportCompleted, Key: creation.Claim.Key, By: creation.By, Details: inRun(creation),
+	return r.eventOf(offsetFromNow(0), numberPlaceholder, landfall.Event{
+		Type: landfall.EventImportCompleted, Key: creation.Claim.Key, By: creation.By, Details: runDetails(creation),
 	})
 }
 
-// inRun returns the event details that name the run of a creation, if any.
-func inRun(creation *landfall.Creation) map[string]string {
+// runDetails returns the event details that name the run of a creation, if any.
+func runDetails(creation *landfall.Creation) map[string]string {
 	if creation.Run == "" {
 		return nil
 	}

@@ -97,7 +97,7 @@ var linkTable = newTable("audit_link", "position bigint", "entry bigint", "hash 
 
 // ChainAudit chains all entries up to the point where the log is complete.
 func (s *Store) ChainAudit(ctx context.Context, before landfall.Watermark) (landfall.Watermark, int, error) {
-	mark, err := s.sound(ctx, "audit", before)
+	mark, err := s.pollWatermark(ctx, "audit", before)
 	if err != nil {
 		return before, 0, err
 	}

@@ -13,52 +13,52 @@ import (
 )
 
 const (
-	// vouchedFor is how long a key is trusted after it was found valid. A
+	// keyCacheTime is how long a key is trusted after it was found valid. A
 	// revocation must take effect within ten seconds, also for work in
 	// progress.
-	vouchedFor = limits.AuthorTrust
-	// mostVouched bounds the memory. Only operators create keys, so there are
+	keyCacheTime = limits.AuthorTrust
+	// maxCachedKeys bounds the memory. Only operators create keys, so there are
 	// few.
-	mostVouched = 10_000
+	maxCachedKeys = 10_000
 )
 
 // keyCache remembers which keys were valid recently, as seen by a writing
 // transaction. Checking them in every batch would cost an extra statement.
 type keyCache struct {
-	mu   sync.Mutex
-	good map[string]time.Time // when the key was checked
+	mu      sync.Mutex
+	validAt map[string]time.Time // when the key was checked
 }
 
-// doubtful returns the keys that must be checked again, without duplicates.
-func (v *keyCache) doubtful(keys []string, now time.Time) []string {
+// unchecked returns the keys that must be checked again, without duplicates.
+func (v *keyCache) unchecked(keys []string, now time.Time) []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	var ask []string
 	for _, key := range keys {
-		if key != "" && now.Sub(v.good[key]) >= vouchedFor && !slices.Contains(ask, key) {
+		if key != "" && now.Sub(v.validAt[key]) >= keyCacheTime && !slices.Contains(ask, key) {
 			ask = append(ask, key)
 		}
 	}
 	return ask
 }
 
-// vouch records that keys were valid.
-func (v *keyCache) vouch(keys []string, now time.Time) {
+// add records that keys were valid.
+func (v *keyCache) add(keys []string, now time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.good == nil || len(v.good) > mostVouched {
-		v.good = map[string]time.Time{}
+	if v.validAt == nil || len(v.validAt) > maxCachedKeys {
+		v.validAt = map[string]time.Time{}
 	}
 	for _, key := range keys {
-		v.good[key] = now
+		v.validAt[key] = now
 	}
 }
 
 // revoked returns the keys that are no longer valid: revoked, expired, or of a
 // disabled organisation.
-func (t *tx) revoked(ctx context.Context, vouchers *keyCache, keys []string) ([]string, error) {
+func (t *tx) revoked(ctx context.Context, cache *keyCache, keys []string) ([]string, error) {
 	now := time.Now()
-	ask := vouchers.doubtful(keys, now)
+	ask := cache.unchecked(keys, now)
 	if len(ask) == 0 {
 		return nil, nil
 	}
@@ -73,7 +73,7 @@ func (t *tx) revoked(ctx context.Context, vouchers *keyCache, keys []string) ([]
 	if err != nil {
 		return nil, err
 	}
-	vouchers.vouch(slices.DeleteFunc(ask, func(key string) bool { return slices.Contains(dead, key) }), now)
+	cache.add(slices.DeleteFunc(ask, func(key string) bool { return slices.Contains(dead, key) }), now)
 	return dead, nil
 }
 
@@ -91,14 +91,14 @@ func (t *tx) CheckAuthor(ctx context.Context, author landfall.Author) error {
 // ifAuthorised runs a verb for the calls of a batch whose authors may still
 // write. The other calls get ErrRevoked, and nothing is written for them.
 func ifAuthorised[W, O any](
-	vouchers *keyCache, author func(W) landfall.Author, run func(*tx, context.Context, []*pendingCall[W, O]) error,
+	cache *keyCache, author func(W) landfall.Author, run func(*tx, context.Context, []*pendingCall[W, O]) error,
 ) func(*tx, context.Context, []*pendingCall[W, O]) error {
 	return func(t *tx, ctx context.Context, batch []*pendingCall[W, O]) error {
 		keys := make([]string, len(batch))
 		for i, one := range batch {
 			keys[i] = author(one.wanted).KeyID
 		}
-		dead, err := t.revoked(ctx, vouchers, keys)
+		dead, err := t.revoked(ctx, cache, keys)
 		if err != nil {
 			return err
 		}

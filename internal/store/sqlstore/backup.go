@@ -30,18 +30,18 @@ func Backup(
 	if err != nil {
 		return false, err
 	}
-	err = appear(file, func(half string) error {
-		if err := engine.CopyFile(ctx, name, half); err != nil {
+	err = createFile(file, func(partial string) error {
+		if err := engine.CopyFile(ctx, name, partial); err != nil {
 			return translate(err)
 		}
-		if err := engine.CheckIntegrity(ctx, half); err != nil {
+		if err := engine.CheckIntegrity(ctx, partial); err != nil {
 			return err
 		}
-		if current, err := isCurrent(ctx, half, options); err != nil || !current {
+		if current, err := isCurrent(ctx, partial, options); err != nil || !current {
 			unchecked = !current
 			return err
 		}
-		return withStore(ctx, half, options, func(store *Store) error {
+		return withStore(ctx, partial, options, func(store *Store) error {
 			if err := check(ctx, store); err != nil {
 				return err
 			}
@@ -73,14 +73,14 @@ func Restore(ctx context.Context, url, file string, options Options, prepare fun
 		}
 	}
 	options.ApplySchema = true
-	return appear(place, func(half string) error {
-		if err := duplicate(file, half); err != nil {
+	return createFile(place, func(partial string) error {
+		if err := copyFile(file, partial); err != nil {
 			return err
 		}
-		if err := engine.CheckIntegrity(ctx, half); err != nil {
+		if err := engine.CheckIntegrity(ctx, partial); err != nil {
 			return err
 		}
-		return withStore(ctx, half, options, func(store *Store) error { return prepare(ctx, store) })
+		return withStore(ctx, partial, options, func(store *Store) error { return prepare(ctx, store) })
 	})
 }
 
@@ -109,9 +109,9 @@ func withStore(ctx context.Context, file string, options Options, work func(*Sto
 	return errors.Join(work(store), store.Close())
 }
 
-// appear fills a file under a temporary name, syncs it to disk and then links
+// createFile fills a file under a temporary name, syncs it to disk and then links
 // it to its own name. It fails if that name exists.
-func appear(file string, fill func(half string) error) (err error) {
+func createFile(file string, fill func(partial string) error) (err error) {
 	taken := fmt.Errorf("%s is there already and is not overwritten", file)
 	if _, err := os.Lstat(file); err == nil {
 		return taken
@@ -120,10 +120,10 @@ func appear(file string, fill func(half string) error) (err error) {
 	if err != nil {
 		return err
 	}
-	half := made.Name()
+	partial := made.Name()
 	defer func() {
 		for _, companion := range []string{"", "-wal", "-shm", "-journal", ".lock"} {
-			_ = os.Remove(half + companion) // a missing file is fine
+			_ = os.Remove(partial + companion) // a missing file is fine
 		}
 	}()
 	// Close the file before SQLite opens it: closing it later would drop SQLite's
@@ -131,24 +131,24 @@ func appear(file string, fill func(half string) error) (err error) {
 	if err := made.Close(); err != nil {
 		return err
 	}
-	if err := fill(half); err != nil {
+	if err := fill(partial); err != nil {
 		return err
 	}
-	if err := flush(half); err != nil {
+	if err := syncPath(partial); err != nil {
 		return err
 	}
 	// A link fails if the name is taken; a rename would not.
-	switch err := os.Link(half, file); {
+	switch err := os.Link(partial, file); {
 	case errors.Is(err, fs.ErrExist):
 		return taken
 	case err != nil:
 		return err
 	}
-	return flush(filepath.Dir(file))
+	return syncPath(filepath.Dir(file))
 }
 
-// flush syncs a file or a directory to disk.
-func flush(path string) error {
+// syncPath syncs a file or a directory to disk.
+func syncPath(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
@@ -156,8 +156,8 @@ func flush(path string) error {
 	return errors.Join(file.Sync(), file.Close())
 }
 
-// duplicate copies a file over an existing one.
-func duplicate(from, to string) error {
+// copyFile copies a file over an existing one.
+func copyFile(from, to string) error {
 	source, err := os.Open(from)
 	if err != nil {
 		return err

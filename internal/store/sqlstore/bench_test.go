@@ -26,7 +26,7 @@ func twoKilobytes(number int) landfall.Staging {
 func BenchmarkStage(b *testing.B) {
 	for name, fresh := range databases {
 		b.Run(name, func(b *testing.B) {
-			store := open(b, fresh(b))
+			store := openStore(b, fresh(b))
 			if err := store.Update(b.Context(), func(tx landfall.Tx) error {
 				return tx.CreateSupplier(b.Context(), landfall.NewSupplier("BENCH"))
 			}); err != nil {
@@ -57,7 +57,7 @@ func BenchmarkList(b *testing.B) {
 	const rows = 100_000
 	for name, fresh := range databases {
 		b.Run(name, func(b *testing.B) {
-			store := open(b, fresh(b))
+			store := openStore(b, fresh(b))
 			if err := store.Update(b.Context(), func(tx landfall.Tx) error {
 				return tx.CreateSupplier(b.Context(), landfall.NewSupplier("BENCH"))
 			}); err != nil {

@@ -13,17 +13,17 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-// otherwise lists the personal columns in which a word is not readable even
-// without encryption: digests, packed documents, and a day.
-var otherwise = []string{"customer.born_on", "note.digest", "process.hash", "staging.document", "staging.hash"}
+// unreadableColumns lists the personal columns in which a word is not readable
+// even without encryption: digests, packed documents, and a day.
+var unreadableColumns = []string{"customer.born_on", "note.digest", "process.hash", "staging.document", "staging.hash"}
 
-// columnsKept returns the values of every personal column of a store that
-// whereLive has filled. An empty column is an omission of this test.
-func columnsKept(t *testing.T, store *sqlstore.Store, url string) map[string][]string {
+// storedValues returns the values of every personal column of a store that
+// writePersonalData has filled. An empty column is an omission of this test.
+func storedValues(t *testing.T, store *sqlstore.Store, url string) map[string][]string {
 	t.Helper()
 	kept := map[string][]string{}
 	for _, name := range sqlstore.PersonalColumns() {
-		values, err := store.Kept(t.Context(), strings.HasPrefix(url, "postgres"), name)
+		values, err := store.StoredValues(t.Context(), strings.HasPrefix(url, "postgres"), name)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -35,11 +35,11 @@ func columnsKept(t *testing.T, store *sqlstore.Store, url string) map[string][]s
 	return kept
 }
 
-// telltales returns what to search the raw files for: the word in upper and lower
-// case, and the values of the columns in which it is not readable.
-func telltales(word string, kept map[string][]string) []string {
+// canaryWords returns what to search the raw files for: the word in upper and
+// lower case, and the values of the columns in which it is not readable.
+func canaryWords(word string, kept map[string][]string) []string {
 	words := []string{word, strings.ToLower(word), strings.ToUpper(word)}
-	for _, name := range otherwise {
+	for _, name := range unreadableColumns {
 		for _, value := range kept[name] {
 			if bare, is := strings.CutPrefix(value, `\x`); is {
 				if raw, err := hex.DecodeString(bare); err == nil {
@@ -54,31 +54,31 @@ func telltales(word string, kept map[string][]string) []string {
 	return words
 }
 
-// TestACanaryInEveryPersonalColumn is driven by the registry: for every column
-// declared personal, whereLive must write a canary there. The canary must be
-// found in a store without encryption, and neither in an encrypted store nor
-// after an erasure.
-func TestACanaryInEveryPersonalColumn(t *testing.T) {
+// TestCanaryInEveryPersonalColumnIsErased is driven by the registry: for every
+// column declared personal, writePersonalData must write a canary there. The
+// canary must be found in a store without encryption, and neither in an
+// encrypted store nor after an erasure.
+func TestCanaryInEveryPersonalColumnIsErased(t *testing.T) {
 	t.Parallel()
 	onFiles(t, func(t *testing.T, url string) {
-		word := canary()
-		bare := open(t, url)
-		whereLive(t, bare, word)
-		readable := columnsKept(t, bare, url)
+		word := newCanary()
+		bare := openStore(t, url)
+		writePersonalData(t, bare, word)
+		readable := storedValues(t, bare, url)
 		for name, values := range readable {
-			if !slices.Contains(otherwise, name) && !strings.Contains(strings.ToLower(strings.Join(values, " ")), strings.ToLower(word)) {
+			if !slices.Contains(unreadableColumns, name) && !strings.Contains(strings.ToLower(strings.Join(values, " ")), strings.ToLower(word)) {
 				t.Errorf("%s holds %v without the canary", name, values)
 			}
 		}
-		words := telltales(word, readable)
-		if len(words) < 7 || len(inFiles(t, bare, url, words...)) == 0 {
+		words := canaryWords(word, readable)
+		if len(words) < 7 || len(databaseFilesWith(t, bare, url, words...)) == 0 {
 			t.Fatalf("searching for %q would find nothing", words)
 		}
 
 		sealedURL := databases[map[bool]string{true: "postgres", false: "sqlite"}[strings.HasPrefix(url, "postgres")]](t)
-		sealed := open(t, sealedURL, seal.NewKey())
-		whereLive(t, sealed, word)
-		for name, values := range columnsKept(t, sealed, sealedURL) {
+		sealed := openStore(t, sealedURL, seal.NewKey())
+		writePersonalData(t, sealed, word)
+		for name, values := range storedValues(t, sealed, sealedURL) {
 			for _, value := range values {
 				if strings.Contains(strings.ToLower(value), strings.ToLower(word)) || slices.Contains(readable[name], value) {
 					t.Errorf("%s holds %q although it is encrypted", name, value)
@@ -95,17 +95,17 @@ func TestACanaryInEveryPersonalColumn(t *testing.T) {
 			}
 		}
 		for _, name := range sqlstore.PersonalColumns() {
-			if left, err := bare.Kept(t.Context(), strings.HasPrefix(url, "postgres"), name); err != nil || len(left) > 0 {
+			if left, err := bare.StoredValues(t.Context(), strings.HasPrefix(url, "postgres"), name); err != nil || len(left) > 0 {
 				t.Errorf("%s still holds %v, %v", name, left, err)
 			}
 		}
-		wipedClean(t, bare, url, words...)
+		wipeUntilClean(t, bare, url, words...)
 	})
 }
 
-// TestThePrivacyPageIsComplete compares the privacy page with the registry, in
+// TestPrivacyPageListsAllColumns compares the privacy page with the registry, in
 // both directions.
-func TestThePrivacyPageIsComplete(t *testing.T) {
+func TestPrivacyPageListsAllColumns(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/privacy.md")
 	if err != nil {

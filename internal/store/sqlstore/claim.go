@@ -23,7 +23,7 @@ func (s *Store) Claim(ctx context.Context, request landfall.ClaimRequest) (landf
 			return landfall.ClaimOutcome{}, errUnstorable
 		}
 	}
-	outcome, err := s.grantedOrCounted(ctx, request)
+	outcome, err := s.claimOrCount(ctx, request)
 	if err != nil || outcome.Verdict != landfall.ClaimGranted {
 		return outcome, err
 	}
@@ -31,10 +31,10 @@ func (s *Store) Claim(ctx context.Context, request landfall.ClaimRequest) (landf
 	// A claim that cannot be used is released at once. Otherwise its lease
 	// would block the account for anyone who stages it again.
 	if purged(claim) {
-		return landfall.ClaimOutcome{Verdict: landfall.ClaimDocumentRemoved}, s.letGo(ctx, *claim)
+		return landfall.ClaimOutcome{Verdict: landfall.ClaimDocumentRemoved}, s.dropClaim(ctx, *claim)
 	}
 	if claim.Document, err = s.sealer.openDocument(claim.Key, claim.Document, claim.Hash); err != nil {
-		return landfall.ClaimOutcome{}, errors.Join(altered(claim.Key, claim.Revision, err), s.letGo(ctx, *claim))
+		return landfall.ClaimOutcome{}, errors.Join(documentError(claim.Key, claim.Revision, err), s.dropClaim(ctx, *claim))
 	}
 	return outcome, nil
 }
@@ -44,9 +44,9 @@ func (s *Store) Claim(ctx context.Context, request landfall.ClaimRequest) (landf
 // can be staged again.
 func purged(claim *landfall.Claim) bool { return claim.Hash == [32]byte{} }
 
-// grantedOrCounted claims without counting first, and counts only if there is a
+// claimOrCount claims without counting first, and counts only if there is a
 // limit.
-func (s *Store) grantedOrCounted(ctx context.Context, request landfall.ClaimRequest) (landfall.ClaimOutcome, error) {
+func (s *Store) claimOrCount(ctx context.Context, request landfall.ClaimRequest) (landfall.ClaimOutcome, error) {
 	if request.ServiceLimit == 0 {
 		joined := s.claims
 		if request.DryRun {
@@ -62,16 +62,16 @@ func (s *Store) grantedOrCounted(ctx context.Context, request landfall.ClaimRequ
 	return s.counted.do(ctx, request.Key, claimWeight, request)
 }
 
-// letGo ends a claim as if it had never been granted.
-func (s *Store) letGo(ctx context.Context, claim landfall.Claim) error {
-	return s.update(ctx, claim.Key, func(t *tx) error { return t.letGo(ctx, claim) })
+// dropClaim ends a claim as if it had never been granted.
+func (s *Store) dropClaim(ctx context.Context, claim landfall.Claim) error {
+	return s.update(ctx, claim.Key, func(t *tx) error { return t.dropClaim(ctx, claim) })
 }
 
-// letGo checks the token, so that a holder that was suspended for too long does
-// not release a claim that belongs to another by now.
-func (t *tx) letGo(ctx context.Context, claim landfall.Claim) error {
+// dropClaim checks the token, so that a holder that was suspended for too long
+// does not release a claim that belongs to another by now.
+func (t *tx) dropClaim(ctx context.Context, claim landfall.Claim) error {
 	if claim.DryRun {
-		return t.endRehearsal(ctx, claim.Token)
+		return t.endDryRunLease(ctx, claim.Token)
 	}
 	_, err := t.exec(ctx, `UPDATE process SET state = 'staged', claim_token = NULL, claim_until = NULL`+whereClaimed,
 		claim.Key.Supplier, claim.Key.External, claim.Token)
@@ -94,13 +94,13 @@ func (t *tx) claim(ctx context.Context, batch []*claimCall) error {
 	// opened. Then there is no reason for the refusal, and only those calls are
 	// tried again.
 	for range 3 {
-		if err := t.grant(ctx, grants, open, nil); err != nil {
+		if err := t.grant(ctx, grantQuery, open, nil); err != nil {
 			return err
 		}
 		if len(open.byKey) == 0 {
 			break
 		}
-		counted, err := t.refuse(ctx, open)
+		counted, err := t.refuseClaims(ctx, open)
 		if err != nil {
 			return err
 		}
@@ -131,26 +131,26 @@ func (t *tx) commitLazilyIfGranted(batch []*claimCall) {
 }
 
 const (
-	// granting claims the processes that can be claimed: the supplier is
+	// grantText claims the processes that can be claimed: the supplier is
 	// Ongoing, the team exists and the process is free. The document comes from
 	// the statement's snapshot. If the process changed while the statement
 	// waited for it, the document is missing and is read afterwards.
-	granting = `
+	grantText = `
 	UPDATE process SET state = 'claimed', claim_token = w.token, claim_until = {now} + w.lease
 	FROM wanted w JOIN supplier s ON s.code = w.supplier JOIN team m ON m.name = w.team
 	WHERE process.supplier_id = s.id AND process.external = w.external AND s.status = 'Ongoing' AND ` + whereFree
-	granted = ` RETURNING process.claim_token, process.id, process.revision,
+	grantReturning = ` RETURNING process.claim_token, process.id, process.revision,
 		process.hash, (SELECT g.document FROM staging g WHERE g.process_id = process.id AND g.revision = process.revision)`
 )
 
-// grants skips suppliers with a limit; countedGrants is for claims that were
-// counted under a lock.
+// grantQuery skips suppliers with a limit; countedGrantQuery is for claims that
+// were counted under a lock.
 var (
-	grants        = newGrants(granting + ` AND s.concurrency_limit = 0` + granted)
-	countedGrants = newGrants(granting + granted)
+	grantQuery        = newGrantQuery(grantText + ` AND s.concurrency_limit = 0` + grantReturning)
+	countedGrantQuery = newGrantQuery(grantText + grantReturning)
 )
 
-func newGrants(text string) *sqlset.Query {
+func newGrantQuery(text string) *sqlset.Query {
 	made := sqlset.NewQuery(text, "supplier text", "external text", "team text", "token text", "lease bigint")
 	return &made
 }
@@ -175,7 +175,7 @@ func (t *tx) grant(ctx context.Context, query *sqlset.Query, open *openClaim, ea
 		var process, revision int64
 		var document, hash []byte
 		if err := rows.Scan(&token, &process, &revision, &hash, &document); err != nil {
-			return t.note(err)
+			return t.fail(err)
 		}
 		one := tokens[token]
 		claim := landfall.Claim{
@@ -192,7 +192,7 @@ func (t *tx) grant(ctx context.Context, query *sqlset.Query, open *openClaim, ea
 			each(one)
 		}
 	}
-	if err := t.note(rows.Err()); err != nil {
+	if err := t.fail(rows.Err()); err != nil {
 		return err
 	}
 	// The transaction has one connection, which accepts the next query only
@@ -208,21 +208,21 @@ func (t *tx) grant(ctx context.Context, query *sqlset.Query, open *openClaim, ea
 	return nil
 }
 
-// claimReasons reads the state of the keys that were not granted.
-var claimReasons = sqlset.NewQuery(`
+// claimReasonsQuery reads the state of the keys that were not granted.
+var claimReasonsQuery = sqlset.NewQuery(`
 	SELECT w.supplier, w.external, coalesce(s.status, ''), coalesce(s.concurrency_limit, 0), m.name,
 		`+currentState+`, p.account_number, p.claim_until - {now}
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier LEFT JOIN team m ON m.name = w.team
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external`, "supplier text", "external text", "team text")
 
-// refuse sets the outcome of the open calls that cannot be granted, and returns
-// the calls whose claims must be counted first. Calls that it leaves open could
-// be granted after all.
-func (t *tx) refuse(ctx context.Context, open *openClaim) (counted []*claimCall, err error) {
+// refuseClaims sets the outcome of the open calls that cannot be granted, and
+// returns the calls whose claims must be counted first. Calls that it leaves
+// open could be granted after all.
+func (t *tx) refuseClaims(ctx context.Context, open *openClaim) (counted []*claimCall, err error) {
 	if len(open.byKey) == 0 {
 		return nil, nil
 	}
-	text, args := claimReasons.For(t.engine, open.rows(3, func(args []any, one *claimCall) []any {
+	text, args := claimReasonsQuery.For(t.engine, open.rows(3, func(args []any, one *claimCall) []any {
 		return append(args, one.key.Supplier, one.key.External, one.wanted.Team)
 	}))
 	rows, err := t.query(ctx, text, args...)
@@ -236,7 +236,7 @@ func (t *tx) refuse(ctx context.Context, open *openClaim) (counted []*claimCall,
 		var limit int64
 		var left sql.NullInt64
 		if err := rows.Scan(&supplier, &external, &status, &limit, &team, &state, &number, &left); err != nil {
-			return nil, t.note(err)
+			return nil, t.fail(err)
 		}
 		one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]
 		if one == nil {
@@ -249,7 +249,7 @@ func (t *tx) refuse(ctx context.Context, open *openClaim) (counted []*claimCall,
 			counted = append(counted, one)
 		}
 	}
-	return counted, t.note(rows.Err())
+	return counted, t.fail(rows.Err())
 }
 
 // claimVerdict returns why a process cannot be claimed; 0 means that it can.

@@ -8,9 +8,9 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// keptClaim is one claim of control totals as the database stores it. Money is
+// storedClaim is one claim of control totals as the database stores it. Money is
 // in minor units.
-type keptClaim struct {
+type storedClaim struct {
 	Measure string `json:"measure"`
 	Count   *int64 `json:"count,omitempty"`
 	Amount  *int64 `json:"amount,omitempty"`
@@ -19,7 +19,7 @@ type keptClaim struct {
 // claimText encodes claims as a list in one column, because they are set and
 // read as a whole.
 func claimText(claims map[landfall.Measure]landfall.Value) (string, error) {
-	kept := make([]keptClaim, 0, len(claims))
+	kept := make([]storedClaim, 0, len(claims))
 	number := func(total *money.Total) *int64 {
 		if total == nil {
 			return nil
@@ -29,7 +29,7 @@ func claimText(claims map[landfall.Measure]landfall.Value) (string, error) {
 		return &clamped
 	}
 	for measure, value := range claims {
-		kept = append(kept, keptClaim{measure.String(), number(value.Count), number(value.Amount)})
+		kept = append(kept, storedClaim{measure.String(), number(value.Count), number(value.Amount)})
 	}
 	text, err := json.Marshal(kept)
 	return string(text), err
@@ -38,7 +38,7 @@ func claimText(claims map[landfall.Measure]landfall.Value) (string, error) {
 // readClaims decodes claims. It distinguishes a missing claim from a claim of
 // zero.
 func readClaims(text []byte) (map[landfall.Measure]landfall.Value, error) {
-	var kept []keptClaim
+	var kept []storedClaim
 	if err := json.Unmarshal(text, &kept); err != nil {
 		return nil, err
 	}

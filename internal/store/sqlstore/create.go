@@ -14,8 +14,8 @@ import (
 
 // Short names for the calls of a batch.
 type (
-	createCall = pendingCall[*prepared, landfall.CreateOutcome]
-	openCreate = pendingCalls[*prepared, landfall.CreateOutcome]
+	createCall = pendingCall[*preparedCreation, landfall.CreateOutcome]
+	openCreate = pendingCalls[*preparedCreation, landfall.CreateOutcome]
 )
 
 // Accounts with these errors are refused, because nothing could be posted to
@@ -31,7 +31,7 @@ func (s *Store) Create(ctx context.Context, creation landfall.Creation) (landfal
 	if err := writable(account); err != nil {
 		return landfall.CreateOutcome{}, err
 	}
-	ready, err := s.prepared(&creation)
+	ready, err := s.prepareCreation(&creation)
 	if err != nil {
 		return landfall.CreateOutcome{}, err
 	}
@@ -74,7 +74,7 @@ var errCollision = fmt.Errorf("the account number is taken: %w", engine.ErrAgain
 // batch again a few times. With a million accounts one number in thirty
 // thousand is taken, so more than a few in a row mean a broken random source.
 func (s *Store) create(t *tx, ctx context.Context, batch []*createCall) error {
-	return t.create(ctx, claimed, s.draw, batch)
+	return t.create(ctx, claimedQueries, s.draw, batch)
 }
 
 // createQueries are the queries that turn processes into accounts: imports
@@ -82,7 +82,7 @@ func (s *Store) create(t *tx, ctx context.Context, batch []*createCall) error {
 // are not.
 type createQueries struct {
 	imports, reasons sqlset.Query
-	fleeting         bool // everything is rolled back, so events, sums and the audit are not written
+	rolledBack       bool // everything is rolled back, so events, sums and the audit are not written
 }
 
 // newCreateQueries builds the queries for a condition under which a process may
@@ -110,22 +110,22 @@ func newCreateQueries(condition string) createQueries {
 	}
 }
 
-// claimed imports processes whose claims are still valid. Only a claimed
+// claimedQueries imports processes whose claims are still valid. Only a claimed
 // process has a token. Checking the state as well, or leaving out the CASE,
 // would make the planner use the index of claims.
-var claimed = newCreateQueries(`CASE WHEN w.token = '' THEN ` + untouched + ` ELSE process.claim_token = w.token END`)
+var claimedQueries = newCreateQueries(`CASE WHEN w.token = '' THEN ` + whereUnchanged + ` ELSE process.claim_token = w.token END`)
 
-// untouched is the condition for writing the result of an optimistic claim: the
-// process is free, and the revision that was read is still the staged one. A
-// document that was purged or erased meanwhile has no hash.
-const untouched = whereFree + ` AND process.revision = w.revision AND length(process.hash) > 0`
+// whereUnchanged is the condition for writing the result of an optimistic
+// claim: the process is free, and the revision that was read is still the
+// staged one. A document that was purged or erased meanwhile has no hash.
+const whereUnchanged = whereFree + ` AND process.revision = w.revision AND length(process.hash) > 0`
 
 // create turns a batch of claims into accounts and sets the outcome of each
 // call.
 func (t *tx) create(ctx context.Context, how createQueries, draw func() (string, error), batch []*createCall) error {
 	open := newPendingCalls(batch)
 	rows := newAccountRows(t.sealer)
-	rows.grow(batch)
+	rows.reserve(batch)
 	// Between importing and refusing, a supplier may be opened, and a number
 	// may turn out to be retired. Then there is no reason for the refusal, and
 	// only those calls are tried again, each with another number.
@@ -143,8 +143,8 @@ func (t *tx) create(ctx context.Context, how createQueries, draw func() (string,
 				return err
 			}
 			written := rows.all()
-			if how.fleeting {
-				written = rows.itself()
+			if how.rolledBack {
+				written = rows.withoutEvents()
 			}
 			return collision(t.write(ctx, written...))
 		}
@@ -188,17 +188,17 @@ func (t *tx) importAll(
 		var failed bool
 		var sent landfall.Figures
 		if err := rows.Scan(&number, &process, &at, &supplier, &failed, figuresInto{&sent}); err != nil {
-			return t.note(err)
+			return t.fail(err)
 		}
 		one := numbers[number]
 		open.set(one, landfall.CreateOutcome{Verdict: landfall.Created, Number: number, At: moment(at)})
 		into.fill(one.wanted, process, at, number)
-		into.acts.Add(one.wanted.By, string(landfall.EventImportCompleted), one.key, number)
-		into.counted.subtract(supplier, waitingStatus(failed), sent)
-		into.counted.add(supplier, landfall.StatusCreated, one.wanted.has)
-		into.counted.deviate(supplier, one.key.External, sent, one.wanted.has)
+		into.audit.Add(one.wanted.By, string(landfall.EventImportCompleted), one.key, number)
+		into.tallies.subtract(supplier, waitingStatus(failed), sent)
+		into.tallies.add(supplier, landfall.StatusCreated, one.wanted.has)
+		into.tallies.deviate(supplier, one.key.External, sent, one.wanted.has)
 	}
-	return collision(t.note(rows.Err()))
+	return collision(t.fail(rows.Err()))
 }
 
 // collision detects a number that is taken, or that was retired at this very
@@ -228,7 +228,7 @@ func (t *tx) refuseCreation(ctx context.Context, how createQueries, open *openCr
 		var status landfall.SupplierStatus
 		var held sql.NullBool
 		if err := rows.Scan(&supplier, &external, &status, &held); err != nil {
-			return t.note(err)
+			return t.fail(err)
 		}
 		one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]
 		switch {
@@ -239,5 +239,5 @@ func (t *tx) refuseCreation(ctx context.Context, how createQueries, open *openCr
 			open.set(one, landfall.CreateOutcome{Verdict: landfall.CreateNoSupplier})
 		}
 	}
-	return t.note(rows.Err())
+	return t.fail(rows.Err())
 }

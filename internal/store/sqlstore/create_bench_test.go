@@ -12,8 +12,8 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// household is a realistic account: two people, electricity and gas.
-func household(t testing.TB) landfall.Account {
+// sampleAccount is a realistic account: two people, electricity and gas.
+func sampleAccount(t testing.TB) landfall.Account {
 	t.Helper()
 	day := func(text string) calendar.Day {
 		parsed, err := calendar.ParseDay(text)
@@ -65,8 +65,8 @@ func household(t testing.TB) landfall.Account {
 	}
 }
 
-// crowd calls work for every number up to count, from 64 callers at once.
-func crowd(b *testing.B, count int, work func(number int) error) {
+// runCallers calls work for every number up to count, from 64 callers at once.
+func runCallers(b *testing.B, count int, work func(number int) error) {
 	b.Helper()
 	var next atomic.Int64
 	var callers sync.WaitGroup
@@ -88,7 +88,7 @@ func BenchmarkCreate(b *testing.B) {
 	const team = "Migration Team"
 	for name, fresh := range databases {
 		b.Run(name, func(b *testing.B) {
-			store := open(b, fresh(b))
+			store := openStore(b, fresh(b))
 			if err := store.Update(b.Context(), func(tx landfall.Tx) error {
 				if err := tx.CreateTeam(b.Context(), team); err != nil {
 					return err
@@ -97,14 +97,14 @@ func BenchmarkCreate(b *testing.B) {
 			}); err != nil {
 				b.Fatal(err)
 			}
-			crowd(b, b.N, func(number int) error {
+			runCallers(b, b.N, func(number int) error {
 				_, err := store.Stage(b.Context(), twoKilobytes(number))
 				return err
 			})
-			account := household(b)
+			account := sampleAccount(b)
 			claims := make([]landfall.Claim, b.N+1)
 			b.ResetTimer()
-			crowd(b, b.N, func(number int) error {
+			runCallers(b, b.N, func(number int) error {
 				claimed, err := store.Claim(b.Context(), landfall.ClaimRequest{
 					Key: twoKilobytes(number).Key, Team: team, Lease: time.Minute,
 				})
@@ -115,7 +115,7 @@ func BenchmarkCreate(b *testing.B) {
 				return err
 			})
 			claiming := b.Elapsed()
-			crowd(b, b.N, func(number int) error {
+			runCallers(b, b.N, func(number int) error {
 				created, err := store.Create(b.Context(), landfall.Creation{Claim: claims[number], Account: account})
 				if err == nil && created.Verdict != landfall.Created {
 					err = fmt.Errorf("creation %d", created.Verdict)
@@ -135,28 +135,28 @@ func BenchmarkPost(b *testing.B) {
 	const accounts = 1000
 	for name, fresh := range databases {
 		b.Run(name, func(b *testing.B) {
-			store := open(b, fresh(b))
-			ready(b, store)
-			account := household(b)
-			crowd(b, accounts, func(number int) error {
+			store := openStore(b, fresh(b))
+			prepareStore(b, store)
+			account := sampleAccount(b)
+			runCallers(b, accounts, func(number int) error {
 				stageNumber(b, store, fmt.Sprint(number))
 				_, err := store.Create(b.Context(), landfall.Creation{Claim: claimNumber(b, store, fmt.Sprint(number)), Account: account})
 				return err
 			})
 			payment := account.Ledger[1].Transaction
 			b.ResetTimer()
-			crowd(b, b.N, func(number int) error {
+			runCallers(b, b.N, func(number int) error {
 				fresh := payment
 				fresh.ID = fmt.Sprint("B-", number)
 				body := fmt.Sprint("Note ", number)
 				outcome, err := store.Post(b.Context(), landfall.Posting{
 					Key: landfall.Key{Supplier: "S", External: fmt.Sprint(number%accounts + 1)}, Notes: []landfall.Note{{Body: body}}, TransactionIDs: []string{fresh.ID},
-					Decide: func(books landfall.AccountState) (landfall.Additions, error) {
+					Decide: func(state landfall.AccountState) (landfall.Additions, error) {
 						return landfall.Additions{
 							Notes: []landfall.Note{{Body: body, HasBody: true}},
 							Entries: []landfall.LedgerEntry{{
-								Sequence: books.LastSequence + 1, Kind: landfall.TransactionEntry,
-								Signed: fresh.Signed(), Balance: books.Balance + fresh.Signed(), Transaction: fresh,
+								Sequence: state.LastSequence + 1, Kind: landfall.TransactionEntry,
+								Signed: fresh.Signed(), Balance: state.Balance + fresh.Signed(), Transaction: fresh,
 							}},
 							Event: &landfall.Event{Type: landfall.EventNotesCreated},
 						}, nil

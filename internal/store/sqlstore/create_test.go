@@ -21,8 +21,8 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// ready creates a supplier, a team and staged processes.
-func ready(t testing.TB, store landfall.Store, numbers ...string) {
+// prepareStore creates a supplier, a team and staged processes.
+func prepareStore(t testing.TB, store landfall.Store, numbers ...string) {
 	t.Helper()
 	if err := store.Update(t.Context(), func(tx landfall.Tx) error {
 		if err := tx.CreateTeam(t.Context(), "T"); err != nil {
@@ -46,21 +46,21 @@ func stageNumber(t testing.TB, store landfall.Store, number string) {
 	}
 }
 
-func request(number string) landfall.ClaimRequest {
+func claimRequest(number string) landfall.ClaimRequest {
 	return landfall.ClaimRequest{Key: landfall.Key{Supplier: "S", External: number}, Team: "T", Lease: time.Minute}
 }
 
 func claimNumber(t testing.TB, store landfall.Store, number string) landfall.Claim {
 	t.Helper()
-	outcome, err := store.Claim(t.Context(), request(number))
+	outcome, err := store.Claim(t.Context(), claimRequest(number))
 	if err != nil || outcome.Verdict != landfall.ClaimGranted {
 		t.Fatalf("got %+v, %v", outcome, err)
 	}
 	return outcome.Claim
 }
 
-// tables returns the names of all tables in the schema.
-func tables(t *testing.T) []string {
+// tableNames returns the names of all tables in the schema.
+func tableNames(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("schema/sqlite/*.sql")
 	if err != nil {
@@ -86,12 +86,12 @@ func tables(t *testing.T) []string {
 // covers tables added later.
 func TestDryRunLeavesEveryTableAlone(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store := open(t, url)
-		ready(t, store, "1")
+		store := openStore(t, url)
+		prepareStore(t, store, "1")
 		mine := claimNumber(t, store, "1")
 		count := func() map[string]int {
 			rows := map[string]int{}
-			for _, table := range tables(t) {
+			for _, table := range tableNames(t) {
 				found, err := store.Count(t.Context(), `SELECT count(*) FROM `+table)
 				if err != nil {
 					t.Fatal(err)
@@ -100,7 +100,7 @@ func TestDryRunLeavesEveryTableAlone(t *testing.T) {
 			}
 			return rows
 		}
-		creation := landfall.Creation{Claim: mine, Account: household(t), Mails: []landfall.Mail{{Kind: "k", To: "a@b.co"}}}
+		creation := landfall.Creation{Claim: mine, Account: sampleAccount(t), Mails: []landfall.Mail{{Kind: "k", To: "a@b.co"}}}
 		creation.Claim.DryRun = true
 		before := count()
 		outcome, err := store.Create(t.Context(), creation)
@@ -125,16 +125,17 @@ func TestDryRunLeavesEveryTableAlone(t *testing.T) {
 	})
 }
 
-// rut returns the same bytes a given number of times, and then random ones.
-type rut struct {
-	lock sync.Mutex
-	left int // how many more times
+// fixedDigits returns the same bytes a given number of times, and then random
+// ones.
+type fixedDigits struct {
+	lock      sync.Mutex
+	remaining int // how many more times
 }
 
-func (r *rut) Read(into []byte) (int, error) {
+func (r *fixedDigits) Read(into []byte) (int, error) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	if r.left--; r.left >= 0 {
+	if r.remaining--; r.remaining >= 0 {
 		return bytes.NewReader(make([]byte, len(into))).Read(into)
 	}
 	return io.ReadFull(rand.Reader, into)
@@ -144,33 +145,33 @@ func (r *rut) Read(into []byte) (int, error) {
 // number could not be told apart.
 func TestTakenNumberIsDrawnAgain(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		source := &rut{left: 6}
+		source := &fixedDigits{remaining: 6}
 		store, err := sqlstore.Open(t.Context(), url, sqlstore.Options{ApplySchema: true, Random: source})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer store.Close()
-		ready(t, store, "1", "2", "3", "4")
+		prepareStore(t, store, "1", "2", "3", "4")
 		numbers := map[string]bool{}
 		for _, external := range []string{"1", "2"} {
-			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, external), Account: household(t)})
+			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, external), Account: sampleAccount(t)})
 			if err != nil || outcome.Verdict != landfall.Created {
 				t.Fatalf("got %+v, %v", outcome, err)
 			}
 			numbers[outcome.Number] = true
 		}
-		if len(numbers) != 2 || source.left >= 0 {
-			t.Errorf("%d different numbers, %d draws left", len(numbers), source.left)
+		if len(numbers) != 2 || source.remaining >= 0 {
+			t.Errorf("%d different numbers, %d draws left", len(numbers), source.remaining)
 		}
-		source.left = 3
+		source.remaining = 3
 		dry := claimNumber(t, store, "3")
 		dry.DryRun = true
-		outcome, err := store.Create(t.Context(), landfall.Creation{Claim: dry, Account: household(t)})
+		outcome, err := store.Create(t.Context(), landfall.Creation{Claim: dry, Account: sampleAccount(t)})
 		if err != nil || outcome.Verdict != landfall.CreateRolledBack {
 			t.Errorf("dry run: %+v, %v", outcome, err)
 		}
-		source.left = 1 << 20 // a broken source must be an error, not an endless loop
-		if outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "4"), Account: household(t)}); err == nil {
+		source.remaining = 1 << 20 // a broken source must be an error, not an endless loop
+		if outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "4"), Account: sampleAccount(t)}); err == nil {
 			t.Errorf("got %+v", outcome)
 		}
 	})
@@ -180,19 +181,19 @@ func TestTakenNumberIsDrawnAgain(t *testing.T) {
 // counted the limit by itself, it would be three times what the operator set.
 func TestClaimsAreCountedOverReplicas(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		replicas := []*sqlstore.Store{open(t, url), open(t, url), open(t, url)}
+		replicas := []*sqlstore.Store{openStore(t, url), openStore(t, url), openStore(t, url)}
 		var numbers []string
 		for number := range 63 {
 			numbers = append(numbers, fmt.Sprint(number))
 		}
-		ready(t, replicas[0], numbers...)
+		prepareStore(t, replicas[0], numbers...)
 		var one, all atomic.Int32
 		var callers sync.WaitGroup
 		for at, number := range numbers {
 			callers.Go(func() {
-				limited := request(number)
+				limited := claimRequest(number)
 				limited.ServiceLimit = 11
-				for _, asked := range []landfall.ClaimRequest{request("0"), limited} {
+				for _, asked := range []landfall.ClaimRequest{claimRequest("0"), limited} {
 					outcome, err := replicas[at%3].Claim(t.Context(), asked)
 					switch {
 					case err != nil:
@@ -213,15 +214,15 @@ func TestClaimsAreCountedOverReplicas(t *testing.T) {
 	})
 }
 
-// TestLostExchangeOfAnAccount loses each exchange with the database in turn, in
+// TestLostResponseOfCreate loses each exchange with the database in turn, in
 // each step of importing an account and posting to it. Whatever is lost, the
 // result must be true.
-func TestLostExchangeOfAnAccount(t *testing.T) {
+func TestLostResponseOfCreate(t *testing.T) {
 	server := pgtest.URL(t)
 	proxy := pgtest.NewProxy(t, server)
-	store, direct := open(t, proxy.URL), open(t, server)
-	ready(t, direct)
-	account := household(t)
+	store, direct := openStore(t, proxy.URL), openStore(t, server)
+	prepareStore(t, direct)
+	account := sampleAccount(t)
 	created := func(number string) {
 		stageNumber(t, direct, number)
 		creation := landfall.Creation{Claim: claimNumber(t, direct, number), Account: account}
@@ -238,7 +239,7 @@ func TestLostExchangeOfAnAccount(t *testing.T) {
 		"claim": {
 			func(number string) { stageNumber(t, direct, number) },
 			func(ctx context.Context, number string) (bool, error) {
-				outcome, err := store.Claim(ctx, request(number))
+				outcome, err := store.Claim(ctx, claimRequest(number))
 				return outcome.Verdict == landfall.ClaimGranted, err
 			},
 			`SELECT count(*) FROM process WHERE external = $1 AND state = 'claimed'`,
@@ -282,7 +283,7 @@ func TestLostExchangeOfAnAccount(t *testing.T) {
 		for _, lost := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, request %v", name, lost), func(t *testing.T) {
 				for n := int64(1); ; n++ {
-					if n > 2*mostRequests {
+					if n > 2*maxRequests {
 						t.Fatal("the step never ends")
 					}
 					number := fmt.Sprintf("%s %v %d", name, lost, n)

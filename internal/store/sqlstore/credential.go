@@ -25,7 +25,7 @@ func (v *view) Organisations(ctx context.Context) ([]landfall.Organisation, erro
 func (v *view) organisations(ctx context.Context, text string, args ...any) ([]landfall.Organisation, error) {
 	return collect(ctx, v.txSession, func(scan scanner, o *landfall.Organisation) error {
 		var created int64
-		err := scan(append(organisationPlaces(o), &created)...)
+		err := scan(append(organisationTargets(o), &created)...)
 		o.CreatedAt = moment(created)
 		return err
 	}, text, args...)
@@ -46,23 +46,23 @@ func (t *tx) SetOrganisationDisabled(ctx context.Context, name string, disabled 
 		`UPDATE organisation SET disabled = $2 WHERE name = $1`, name, disabled))
 }
 
-// keyColumns lists the columns in the order of keptKey.columns.
+// keyColumns lists the columns in the order of storedKey.columns.
 const keyColumns = `k.id, k.organisation, k.role, k.secret_hash, k.created_at, k.expires_at, k.revoked_at, k.used_at`
 
-// keptKey is the scan target for the columns of an API key.
-type keptKey struct {
+// storedKey is the scan target for the columns of an API key.
+type storedKey struct {
 	secret                 []byte
 	created                int64
 	expires, revoked, used sql.NullInt64
 }
 
 // columns returns the scan destinations for a row.
-func (kept *keptKey) columns(key *landfall.APIKey) []any {
+func (kept *storedKey) columns(key *landfall.APIKey) []any {
 	return []any{&key.ID, &key.Organisation, &key.Role, &kept.secret, &kept.created, &kept.expires, &kept.revoked, &kept.used}
 }
 
 // fill converts the scanned columns and sets the fields of key.
-func (kept *keptKey) fill(key *landfall.APIKey) {
+func (kept *storedKey) fill(key *landfall.APIKey) {
 	key.SecretHash, key.CreatedAt = hashOf(kept.secret), moment(kept.created)
 	key.ExpiresAt, key.RevokedAt, key.UsedAt = instant(kept.expires), instant(kept.revoked), instant(kept.used)
 }
@@ -83,7 +83,7 @@ func (v *view) Keys(ctx context.Context, organisation string) ([]landfall.APIKey
 // keys runs the queries that return API keys.
 func (v *view) keys(ctx context.Context, text string, args ...any) ([]landfall.APIKey, error) {
 	return collect(ctx, v.txSession, func(scan scanner, key *landfall.APIKey) error {
-		var kept keptKey
+		var kept storedKey
 		err := scan(kept.columns(key)...)
 		kept.fill(key)
 		return err
@@ -131,16 +131,16 @@ func (v *view) Token(ctx context.Context, hash [32]byte) (landfall.ServiceToken,
 	token := landfall.ServiceToken{Hash: hash}
 	var key landfall.APIKey
 	var organisation landfall.Organisation
-	var kept keptKey
+	var kept storedKey
 	var expires, created int64
 	var spent sql.NullInt64
-	var family keptFamily
+	var family storedFamily
 	columns := append([]any{&token.Use, &token.KeyID, &expires, &spent, &family.id, &family.ends, &family.ended}, kept.columns(&key)...)
 	err := v.one(ctx, `SELECT t.purpose, t.key_id, t.expires_at, t.spent_at, t.family, f.ends_at, f.ended_at, `+keyColumns+`,
 			`+organisationColumns+`
 		FROM service_token t JOIN api_key k ON k.id = t.key_id JOIN organisation o ON o.name = k.organisation
 			LEFT JOIN token_family f ON f.id = t.family
-		WHERE t.hash = $1`, []any{hash[:]}, append(append(columns, organisationPlaces(&organisation)...), &created))
+		WHERE t.hash = $1`, []any{hash[:]}, append(append(columns, organisationTargets(&organisation)...), &created))
 	if err != nil {
 		return landfall.ServiceToken{}, landfall.APIKey{}, landfall.Organisation{}, err
 	}

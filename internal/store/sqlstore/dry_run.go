@@ -14,13 +14,13 @@ import (
 // does it insert a row into dry_run_lease until it ends, so that the limits
 // apply to it too.
 
-// countedLook is like peek, but under the locks of the limits. Each call that
+// peekCounted is like peek, but under the locks of the limits. Each call that
 // the limits admit gets a token that counts until the attempt or its lease
 // ends.
-func (t *tx) countedLook(ctx context.Context, batch []*claimCall, found *slots) error {
+func (t *tx) peekCounted(ctx context.Context, batch []*claimCall, found *slots) error {
 	open := newPendingCalls(batch)
 	var admitted []*claimCall
-	over, err := t.lookAt(ctx, open, func(one *claimCall) bool {
+	over, err := t.answerPeeks(ctx, open, func(one *claimCall) bool {
 		if !found.admits(one) {
 			return false
 		}
@@ -51,41 +51,42 @@ func (t *tx) countedLook(ctx context.Context, batch []*claimCall, found *slots) 
 	return nil
 }
 
-// unclaimed imports processes for dry runs, even if they are claimed, because
+// dryRunQueries imports processes for dry runs, even if they are claimed, because
 // no other transaction ever sees the result.
-var unclaimed = fleeting(newCreateQueries(`process.state IN ('staged', 'claimed')`))
+var dryRunQueries = withRollback(newCreateQueries(`process.state IN ('staged', 'claimed')`))
 
-// fleeting leaves out events, sums and the audit, which do not depend on the
+// withRollback leaves out events, sums and the audit, which do not depend on the
 // content of an account. The database can only reject the account's own rows.
-func fleeting(how createQueries) createQueries {
-	how.fleeting = true
+func withRollback(how createQueries) createQueries {
+	how.rolledBack = true
 	return how
 }
 
 // dryRun runs a batch of dry runs.
 func (s *Store) dryRun(t *tx, ctx context.Context, batch []*createCall) error {
-	return t.rehearse(ctx, s.draw, batch)
+	return t.createAndRollBack(ctx, s.draw, batch)
 }
 
-// rehearse does everything that create does for a batch of dry runs, rolls it
-// back, and records in the same transaction which of them would have succeeded.
-func (t *tx) rehearse(ctx context.Context, draw func() (string, error), batch []*createCall) error {
-	const savepoint = "rehearsal"
+// createAndRollBack does everything that create does for a batch of dry runs,
+// rolls it back, and records in the same transaction which of them would have
+// succeeded.
+func (t *tx) createAndRollBack(ctx context.Context, draw func() (string, error), batch []*createCall) error {
+	const savepoint = "dry_run"
 	if _, err := t.exec(ctx, "SAVEPOINT "+savepoint); err != nil {
 		return err
 	}
-	if err := t.create(ctx, unclaimed, draw, batch); err != nil {
+	if err := t.create(ctx, dryRunQueries, draw, batch); err != nil {
 		return err
 	}
 	if _, err := t.exec(ctx, "ROLLBACK TO SAVEPOINT "+savepoint); err != nil {
 		return err
 	}
-	return t.keepRehearsals(ctx, batch)
+	return t.saveDryRuns(ctx, batch)
 }
 
-// succeeded clears the failure of a process after a successful dry run,
+// clearFailureQuery clears the failure of a process after a successful dry run,
 // provided that the revision is still the one that was tried.
-var succeeded = sqlset.NewQuery(`
+var clearFailureQuery = sqlset.NewQuery(`
 	UPDATE process SET failure = NULL, failed_at = NULL
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	WHERE process.supplier_id = s.id AND process.external = w.external AND process.revision = w.revision
@@ -93,30 +94,30 @@ var succeeded = sqlset.NewQuery(`
 	RETURNING process.supplier_id, process.figures`,
 	"supplier text", "external text", "revision bigint")
 
-// keepRehearsals records the outcomes of dry runs and ends their leases.
-func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
+// saveDryRuns records the outcomes of dry runs and ends their leases.
+func (t *tx) saveDryRuns(ctx context.Context, batch []*createCall) error {
 	passed := newPendingCalls(batch)
 	rows := newAccountRows(t.sealer)
 	for _, one := range batch {
-		if err := t.endRehearsal(ctx, one.wanted.Claim.Token); err != nil {
+		if err := t.endDryRunLease(ctx, one.wanted.Claim.Token); err != nil {
 			return err
 		}
 		if one.outcome.Verdict != landfall.Created {
 			delete(passed.byKey, one.key)
 			continue
 		}
-		event := landfall.Event{Type: landfall.EventDryRunCompleted, Key: one.key, By: one.wanted.By, Details: inRun(one.wanted.Creation)}
+		event := landfall.Event{Type: landfall.EventDryRunCompleted, Key: one.key, By: one.wanted.By, Details: runDetails(one.wanted.Creation)}
 		if err := rows.event(one.outcome.At.UnixMicro(), event); err != nil {
 			return err
 		}
-		rows.acts.Add(one.wanted.By, string(event.Type), one.key, "")
+		rows.audit.Add(one.wanted.By, string(event.Type), one.key, "")
 		one.outcome = landfall.CreateOutcome{Verdict: landfall.CreateRolledBack}
 		if one.wanted.Claim.FailedAt.IsZero() {
 			delete(passed.byKey, one.key)
 		}
 	}
 	if len(passed.byKey) > 0 {
-		text, args := succeeded.For(t.engine, passed.rows(3, func(args []any, one *createCall) []any {
+		text, args := clearFailureQuery.For(t.engine, passed.rows(3, func(args []any, one *createCall) []any {
 			return append(args, one.key.Supplier, one.key.External, int64(one.wanted.Claim.Revision))
 		}))
 		recovered, err := collect(ctx, t.txSession, func(scan scanner, one *owned[landfall.Figures]) error {
@@ -126,14 +127,14 @@ func (t *tx) keepRehearsals(ctx context.Context, batch []*createCall) error {
 			return err
 		}
 		for _, one := range recovered {
-			rows.counted.move(one.id, landfall.StatusFailed, landfall.StatusPending, one.item)
+			rows.tallies.move(one.id, landfall.StatusFailed, landfall.StatusPending, one.item)
 		}
 	}
 	return t.write(ctx, rows.all()...)
 }
 
-// endRehearsal ends the lease of a counted dry run; others have none.
-func (t *tx) endRehearsal(ctx context.Context, token string) error {
+// endDryRunLease ends the lease of a counted dry run; others have none.
+func (t *tx) endDryRunLease(ctx context.Context, token string) error {
 	if token == "" {
 		return nil
 	}

@@ -25,7 +25,7 @@ type listedKey struct {
 // openKeys sets up decryption. It starts encrypting a database that never was
 // encrypted, unless the store is read-only. It returns an error if any key that
 // values are sealed with is missing.
-func (s *Store) openKeys(ctx context.Context, keys []seal.Key, looks bool) error {
+func (s *Store) openKeys(ctx context.Context, keys []seal.Key, readOnly bool) error {
 	held, err := s.listedKeys(ctx)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (s *Store) openKeys(ctx context.Context, keys []seal.Key, looks bool) error
 	case len(missing) > 0:
 		return fmt.Errorf("%w with key %s, which is not among those given (%s): add it behind them, and run 'landfall rekey' before it is dropped",
 			ErrLocked, strings.Join(missing, " and "), keyIDs(keys))
-	case len(keys) == 0, looks && len(held) == 0:
+	case len(keys) == 0, readOnly && len(held) == 0:
 		return nil
 	}
 	secret := seal.NewSecret()
@@ -52,7 +52,7 @@ func (s *Store) openKeys(ctx context.Context, keys []seal.Key, looks bool) error
 			return fmt.Errorf("%w, and its secret does not open with key %s: %w", ErrLocked, one.id, err)
 		}
 	}
-	if !looks && !slices.ContainsFunc(held, func(one listedKey) bool { return one.id == keys[0].ID() }) {
+	if !readOnly && !slices.ContainsFunc(held, func(one listedKey) bool { return one.id == keys[0].ID() }) {
 		if err := s.listKey(ctx, keys[0], secret, len(held) == 0); err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (s *Store) listedKeys(ctx context.Context) (held []listedKey, err error) {
 func (s *Store) listKey(ctx context.Context, key seal.Key, secret seal.Secret, first bool) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		// This row, which counted claims lock, always exists.
-		if err := t.hold(ctx, `SELECT 1 FROM claim_counter held WHERE id = 1 {hold}`); err != nil {
+		if err := t.lock(ctx, `SELECT 1 FROM claim_counter held WHERE id = 1 {hold}`); err != nil {
 			return err
 		}
 		text := `INSERT INTO encryption_key (id, secret, added_at) VALUES ($1, $2, {now}) ON CONFLICT (id) DO NOTHING`

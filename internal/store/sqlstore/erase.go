@@ -26,7 +26,7 @@ var erasures = func() (texts []string) {
 		var sets []string
 		for _, column := range slices.Sorted(maps.Keys(held.columns)) {
 			if one := held.columns[column]; one.nature == naturePersonal {
-				sets = append(sets, column+` = `+one.blank)
+				sets = append(sets, column+` = `+one.erased)
 			}
 		}
 		if len(sets) > 0 {
@@ -67,7 +67,7 @@ func (t *tx) Erase(ctx context.Context, key landfall.Key) (landfall.Erasure, err
 		return erasure, err
 	}
 	// From here on, postings to the account wait; earlier ones are complete.
-	err = t.hold(ctx, `SELECT 1 FROM account held WHERE held.id = $1 {hold}`, id)
+	err = t.lock(ctx, `SELECT 1 FROM account held WHERE held.id = $1 {hold}`, id)
 	if err != nil && !errors.Is(err, landfall.ErrNotFound) {
 		return erasure, err
 	}

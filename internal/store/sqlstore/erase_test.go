@@ -18,7 +18,7 @@ import (
 func TestEveryColumnIsClassified(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, url string) {
-		columns, err := open(t, url).Columns(t.Context(), strings.HasPrefix(url, "postgres"))
+		columns, err := openStore(t, url).Columns(t.Context(), strings.HasPrefix(url, "postgres"))
 		if err != nil || len(columns) < 100 {
 			t.Fatalf("%d columns, %v", len(columns), err)
 		}
@@ -28,8 +28,8 @@ func TestEveryColumnIsClassified(t *testing.T) {
 	})
 }
 
-// bytesIn returns the files of a folder that contain a text.
-func bytesIn(t *testing.T, folder, canary string) (files []string) {
+// filesWith returns the files of a folder that contain a text.
+func filesWith(t *testing.T, folder, canary string) (files []string) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -50,8 +50,8 @@ func bytesIn(t *testing.T, folder, canary string) (files []string) {
 // canaryAccount creates an account with a word in its personal data.
 func canaryAccount(t *testing.T, store *sqlstore.Store, word string) {
 	t.Helper()
-	ready(t, store, "1")
-	creation := landfall.Creation{Claim: claimNumber(t, store, "1"), Account: household(t), Mails: []landfall.Mail{{Kind: "k", To: word + "@mail.co.uk"}}}
+	prepareStore(t, store, "1")
+	creation := landfall.Creation{Claim: claimNumber(t, store, "1"), Account: sampleAccount(t), Mails: []landfall.Mail{{Kind: "k", To: word + "@mail.co.uk"}}}
 	data := &creation.Account.Data
 	data.BillingName = word
 	for i := range data.Customers {
@@ -69,13 +69,13 @@ func TestNothingErasedIsLeftInTheFiles(t *testing.T) {
 	const word = "Kanarienvogel"
 	folder := t.TempDir()
 	url := "sqlite:" + filepath.Join(folder, "landfall.db")
-	store := open(t, url)
+	store := openStore(t, url)
 	canaryAccount(t, store, word)
-	if len(bytesIn(t, folder, word)) == 0 {
+	if len(filesWith(t, folder, word)) == 0 {
 		t.Fatal("this test would find nothing")
 	}
 	if err := store.Update(t.Context(), func(tx landfall.Tx) error {
-		_, err := tx.Erase(t.Context(), whereClaimed)
+		_, err := tx.Erase(t.Context(), testKey)
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestNothingErasedIsLeftInTheFiles(t *testing.T) {
 	if err := sqlstore.Wipe(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
-	if files := bytesIn(t, folder, word); len(files) > 0 {
+	if files := filesWith(t, folder, word); len(files) > 0 {
 		t.Errorf("the word is still in %v", files)
 	}
 	if found, _ := inspect(t, store); len(found) != 0 {
@@ -97,14 +97,14 @@ func TestNothingErasedIsLeftInTheTables(t *testing.T) {
 	t.Parallel()
 	const word = "Kanarienvogel"
 	url := databases["postgres"](t)
-	store := open(t, url)
+	store := openStore(t, url)
 	canaryAccount(t, store, word)
 	force(t, store, `CHECKPOINT`)
 	if tablesWith(t, store, word) == 0 {
 		t.Fatal("this test would find nothing")
 	}
 	if err := store.Update(t.Context(), func(tx landfall.Tx) error {
-		_, err := tx.Erase(t.Context(), whereClaimed)
+		_, err := tx.Erase(t.Context(), testKey)
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestNothingErasedIsLeftInTheTables(t *testing.T) {
 	if err := sqlstore.Wipe(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
-	wipedOut(t, store, url, word)
+	wantWiped(t, store, url, word)
 }
 
 // tablesWith counts the tables of PostgreSQL whose files contain a word.
@@ -127,10 +127,10 @@ func tablesWith(t *testing.T, store *sqlstore.Store, word string) int {
 	return len(found)
 }
 
-// wipedOut fails unless a wipe has removed a word from all files. Wipe waits for
+// wantWiped fails unless a wipe has removed a word from all files. Wipe waits for
 // readers, but some are in no list of transactions, such as a copy of the
 // database being made at the same time. It may then have to run again.
-func wipedOut(t *testing.T, store *sqlstore.Store, url, word string) {
+func wantWiped(t *testing.T, store *sqlstore.Store, url, word string) {
 	t.Helper()
 	left := tablesWith(t, store, word)
 	for end := time.Now().Add(30 * time.Second); left > 0 && time.Now().Before(end); left = tablesWith(t, store, word) {

@@ -15,16 +15,16 @@ import (
 // Watermark polls the log of events and returns the watermark after the given
 // one.
 func (s *Store) Watermark(ctx context.Context, before landfall.Watermark) (landfall.Watermark, error) {
-	return s.sound(ctx, "event", before)
+	return s.pollWatermark(ctx, "event", before)
 }
 
-// sound polls a table that only grows and returns the next watermark. A
+// pollWatermark polls a table that only grows and returns the next watermark. A
 // transaction that inserts a row locks the table before the id is drawn and
 // until its commit is visible. So the locks show which transactions may still
 // add a row below the newest one. It does not look at all transactions of the
 // server, because some are not ours and last for hours. The order matters: the
 // snapshot that shows the newest row must be older than the query of the locks.
-func (s *Store) sound(ctx context.Context, table string, before landfall.Watermark) (landfall.Watermark, error) {
+func (s *Store) pollWatermark(ctx context.Context, table string, before landfall.Watermark) (landfall.Watermark, error) {
 	var after landfall.Watermark
 	err := s.View(ctx, func(read landfall.View) error {
 		v := read.(*view) //nolint:forcetypeassert // View made it
@@ -52,13 +52,13 @@ func (s *Store) sound(ctx context.Context, table string, before landfall.Waterma
 	return after, nil
 }
 
-// loggedColumns selects the columns that are published. The author of an event
+// eventColumns selects the columns that are published. The author of an event
 // is not published.
-const loggedColumns = `SELECT e.id, e.type, e.supplier, e.external, e.account_number, e.at, e.details FROM event e`
+const eventColumns = `SELECT e.id, e.type, e.supplier, e.external, e.account_number, e.at, e.details FROM event e`
 
-// scanLogged scans loggedColumns. Deliveries, which read more columns, use it
+// scanEvent scans eventColumns. Deliveries, which read more columns, use it
 // too.
-func scanLogged(scan scanner, event *landfall.Event) error {
+func scanEvent(scan scanner, event *landfall.Event) error {
 	var at int64
 	var details []byte
 	if err := scan(&event.ID, &event.Type, &event.Key.Supplier, &event.Key.External, &event.AccountNumber, &at, &details); err != nil {
@@ -88,8 +88,8 @@ func (v *view) EventsAfter(ctx context.Context, query landfall.EventQuery) ([]la
 	}
 	var merged []landfall.Event
 	for _, supplier := range suppliers {
-		found, err := collect(ctx, v.txSession, scanLogged,
-			loggedColumns+` WHERE e.supplier = $1 AND e.id > $2 AND e.id <= $3 ORDER BY e.supplier, e.id LIMIT $4`,
+		found, err := collect(ctx, v.txSession, scanEvent,
+			eventColumns+` WHERE e.supplier = $1 AND e.id > $2 AND e.id <= $3 ORDER BY e.supplier, e.id LIMIT $4`,
 			supplier, query.After, query.UpTo, int64(query.Limit))
 		if err != nil {
 			return nil, err
@@ -103,7 +103,7 @@ func (v *view) EventsAfter(ctx context.Context, query landfall.EventQuery) ([]la
 
 // LoggedEvent returns one event by its id.
 func (v *view) LoggedEvent(ctx context.Context, id int64) (landfall.Event, error) {
-	found, err := collect(ctx, v.txSession, scanLogged, loggedColumns+` WHERE e.id = $1`, id)
+	found, err := collect(ctx, v.txSession, scanEvent, eventColumns+` WHERE e.id = $1`, id)
 	return firstOf(found, err, landfall.ErrNotFound)
 }
 

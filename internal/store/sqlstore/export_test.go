@@ -14,9 +14,9 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// Unhurried lets callers wait in the queue for as long as a busy machine needs:
-// these tests want many callers served, not refused.
-func Unhurried(options Options) Options {
+// WithLongQueue lets callers wait in the queue for as long as a busy machine
+// needs: these tests want many callers served, not refused.
+func WithLongQueue(options Options) Options {
 	options.queueTimeout = 30 * time.Second
 	return options
 }
@@ -53,7 +53,7 @@ func (s *Store) ForceRead(ctx context.Context, text string) error {
 		defer rows.Close()
 		for rows.Next() {
 		}
-		return session.note(rows.Err())
+		return session.fail(rows.Err())
 	})
 }
 
@@ -77,8 +77,9 @@ func (s *Store) Texts(ctx context.Context, text string) (found []string, err err
 // SweepMarks deletes old commit marks now.
 func (s *Store) SweepMarks(ctx context.Context) error { return s.db.DeleteOldMarks(ctx) }
 
-// Exchanges posts to an account and returns how many statements that took.
-func (s *Store) Exchanges(ctx context.Context, wanted landfall.Posting) (count int, err error) {
+// CountPostStatements posts to an account and returns how many statements that
+// took.
+func (s *Store) CountPostStatements(ctx context.Context, wanted landfall.Posting) (count int, err error) {
 	err = s.update(ctx, wanted.Key, func(t *tx) error {
 		before := t.engine.Statements()
 		mine := &postCall{key: wanted.Key, wanted: &posting{Posting: wanted}}
@@ -92,9 +93,9 @@ func (s *Store) Exchanges(ctx context.Context, wanted landfall.Posting) (count i
 	return count, err
 }
 
-// Move updates an account as a posting does that found a ledger of the given
-// length.
-func (s *Store) Move(ctx context.Context, id, length int64) error {
+// UpdateAccount updates an account as a posting does that found a ledger of the
+// given length.
+func (s *Store) UpdateAccount(ctx context.Context, id, length int64) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		rows := newAccountRows(nil)
 		rows.updates.Add(id, length, int64(0), length, int64(0), int64(0), int64(0))
@@ -118,9 +119,9 @@ func (s *Store) Plan(ctx context.Context, text string, args ...any) (plan []stri
 	return plan, err
 }
 
-// PlanOfTold is Plan for the query with which the search indexer finds accounts.
-// It runs in a long read, in which sorting is disabled.
-func (s *Store) PlanOfTold(ctx context.Context) (plan []string, err error) {
+// PlanOfCreatedEvents is Plan for the query with which the search indexer finds
+// accounts. It runs in a long read, in which sorting is disabled.
+func (s *Store) PlanOfCreatedEvents(ctx context.Context) (plan []string, err error) {
 	err = s.stream(ctx, func(v *view) error {
 		plan, err = v.plan(ctx, createdEventsText, 0, 1000, 400)
 		return err
@@ -159,7 +160,7 @@ func (s *txSession) ignore(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	return s.note(rows.Close())
+	return s.fail(rows.Close())
 }
 
 // EntriesText returns the query that looks up transactions, and its parameters
@@ -169,23 +170,23 @@ func (s *Store) EntriesText(account int64, ids ...string) (text string, args []a
 	for _, id := range ids {
 		wanted = append(wanted, account, id)
 	}
-	return s.wishText(entriesWanted, wanted)
+	return s.listQueryText(entriesWanted, wanted)
 }
 
 // NoteTexts returns the queries that look up a note on an account with many: one
 // for the first with its text, and one for those of its second.
 func (s *Store) NoteTexts(account int64, note landfall.Note) (first, timed string, firstArgs, timedArgs []any, err error) {
-	sought := (*sealer)(nil).seek([]landfall.Note{note})[0]
-	first, firstArgs, err = s.wishText(firstNotesWanted, []any{account, sought.digest})
+	sought := (*sealer)(nil).noteLookups([]landfall.Note{note})[0]
+	first, firstArgs, err = s.listQueryText(firstNotesWanted, []any{account, sought.digest})
 	if err == nil {
-		timed, timedArgs, err = s.wishText(timedNotesWanted, []any{account, sought.digest, sought.second})
+		timed, timedArgs, err = s.listQueryText(timedNotesWanted, []any{account, sought.digest, sought.second})
 	}
 	return first, timed, firstArgs, timedArgs, err
 }
 
-// wishText returns a list query and its arguments as constants, as Plan needs
-// them.
-func (s *Store) wishText(query sqlset.ListQuery, wanted []any) (text string, args []any, err error) {
+// listQueryText returns a list query and its arguments as constants, as Plan
+// needs them.
+func (s *Store) listQueryText(query sqlset.ListQuery, wanted []any) (text string, args []any, err error) {
 	err = s.View(context.Background(), func(v landfall.View) error {
 		text, args, err = query.For(v.(*view).engine, wanted)
 		return err
@@ -236,9 +237,9 @@ func laterSteps(later map[string]string) fs.FS {
 	return all
 }
 
-// Damaged damages the database, returns what an inspection finds, and undoes the
-// damage.
-func (s *Store) Damaged(ctx context.Context, damage string) (found []landfall.Finding, err error) {
+// InspectDamaged damages the database, returns what an inspection finds, and
+// undoes the damage.
+func (s *Store) InspectDamaged(ctx context.Context, damage string) (found []landfall.Finding, err error) {
 	undone := errors.New("undone")
 	err = s.update(ctx, landfall.Key{}, func(t *tx) error {
 		if _, err := t.exec(ctx, damage); err != nil {
@@ -257,11 +258,11 @@ func (s *Store) Damaged(ctx context.Context, damage string) (found []landfall.Fi
 
 // These are queries that run very often, or over many mails.
 const (
-	SendableText     = sendable
+	SendableText     = sendableText
 	DueMailsText     = dueMails
 	WaitingMailsText = waitingMails
-	ClaimableText    = claimable
-	NextInLineText   = nextInLine
+	ClaimableText    = claimableText
+	NextInLineText   = nextDeliveryText
 )
 
 // MailPage returns the query of a page of mails.
@@ -290,16 +291,16 @@ type Keyed struct {
 // the locking removed.
 func KeyedStatements() []Keyed {
 	return []Keyed{
-		{"the reasons of a staging", reasons.Arrays(), []any{"{S,S}", "{1,2}"}},
-		{"the reasons of a claim", claimReasons.Arrays(), []any{"{S,S}", "{1,2}", "{T,T}"}},
-		{"a look", peeks.Arrays(), []any{"{S,S}", "{1,2}", "{T,T}"}},
-		{"what is taken back", unheld(importedHeld.Arrays()), []any{"{S,S}", "{1,2}"}},
+		{"the reasons of a staging", stageReasonsQuery.Arrays(), []any{"{S,S}", "{1,2}"}},
+		{"the reasons of a claim", claimReasonsQuery.Arrays(), []any{"{S,S}", "{1,2}", "{T,T}"}},
+		{"a look", peekQuery.Arrays(), []any{"{S,S}", "{1,2}", "{T,T}"}},
+		{"what is taken back", withoutLock(undoLockQuery.Arrays()), []any{"{S,S}", "{1,2}"}},
 	}
 }
 
-// StandingText returns the query with which the search indexer locks accounts,
+// ImportedText returns the query with which the search indexer locks accounts,
 // given as an array, with the locking removed.
-func StandingText() string { return unheld(importedText(" = ANY ($1::bigint[])")) }
+func ImportedText() string { return withoutLock(importedText(" = ANY ($1::bigint[])")) }
 
-// unheld removes the locking from a query, so that a reader may run it.
-func unheld(text string) string { return strings.ReplaceAll(text, "{hold}", "") }
+// withoutLock removes the locking from a query, so that a reader may run it.
+func withoutLock(text string) string { return strings.ReplaceAll(text, "{hold}", "") }

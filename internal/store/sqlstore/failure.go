@@ -11,17 +11,17 @@ import (
 	"landfall"
 )
 
-// keptFailure is a failure as the database stores it.
-type keptFailure struct {
-	Code       string          `json:"code"`
-	Detail     string          `json:"detail"`
-	DryRun     bool            `json:"dry_run,omitempty"`
-	Violations []keptViolation `json:"violations,omitempty"`
+// storedFailure is a failure as the database stores it.
+type storedFailure struct {
+	Code       string            `json:"code"`
+	Detail     string            `json:"detail"`
+	DryRun     bool              `json:"dry_run,omitempty"`
+	Violations []storedViolation `json:"violations,omitempty"`
 }
 
-// keptViolation has its own JSON names, so that renaming a field of
+// storedViolation has its own JSON names, so that renaming a field of
 // landfall.Violation does not make old rows unreadable.
-type keptViolation struct {
+type storedViolation struct {
 	Code   string `json:"code"`
 	Attr   string `json:"attr"`
 	Detail string `json:"detail"`
@@ -29,9 +29,9 @@ type keptViolation struct {
 
 // failureText encodes a failure as it is stored.
 func failureText(failure landfall.Failure) (string, error) {
-	kept := keptFailure{Code: failure.Code, Detail: failure.Detail, DryRun: failure.DryRun}
+	kept := storedFailure{Code: failure.Code, Detail: failure.Detail, DryRun: failure.DryRun}
 	for _, violation := range failure.Violations {
-		kept.Violations = append(kept.Violations, keptViolation(violation))
+		kept.Violations = append(kept.Violations, storedViolation(violation))
 	}
 	text, err := json.Marshal(kept)
 	return string(text), err
@@ -42,7 +42,7 @@ func readFailure(text []byte, at sql.NullInt64) (*landfall.Failure, error) {
 	if text == nil {
 		return nil, nil
 	}
-	var kept keptFailure
+	var kept storedFailure
 	if err := json.Unmarshal(text, &kept); err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ const refusedStagings = `SELECT r.external, r.failure, r.at FROM refusal r
 func (v *view) failed(ctx context.Context, code, after string, which landfall.FailureKind, limit int) ([]landfall.FailedProcess, error) {
 	supplier, _, err := v.supplierNow(ctx, code)
 	if err != nil {
-		return nil, absentIsNone(err)
+		return nil, ignoreNotFound(err)
 	}
 	var attempts, refused []landfall.FailedProcess
 	if which != landfall.StagingRefusals {

@@ -8,9 +8,9 @@ import (
 	"landfall"
 )
 
-// TestFiguresComeBack writes figures and reads them back, also those written with
-// explicit zeros.
-func TestFiguresComeBack(t *testing.T) {
+// TestFiguresRoundTrip writes figures and reads them back, also those written
+// with explicit zeros.
+func TestFiguresRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		figures := landfall.Figures{Currency: rapid.SampledFrom([]string{"", "GBP"}).Draw(t, "currency")}
 		for _, number := range figures.Numbers() {

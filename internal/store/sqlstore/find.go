@@ -9,9 +9,9 @@ import (
 	"landfall"
 )
 
-// beyond is appended to a prefix to get the upper bound of all strings with
+// prefixEnd is appended to a prefix to get the upper bound of all strings with
 // that prefix.
-const beyond = "\U0010FFFF"
+const prefixEnd = "\U0010FFFF"
 
 const (
 	// An account is shown with one name, that of its first customer. A process
@@ -56,7 +56,7 @@ func (s *Store) Search(ctx context.Context, query landfall.SearchQuery) (landfal
 	err := s.stream(ctx, func(v *view) error {
 		f := &searchState{view: v, query: query, seen: map[landfall.Key]bool{}}
 		f.found.ExactOnly = s.terms.ExactOnly()
-		if err := v.one(ctx, behindText, nil, []any{&f.found.Unindexed}); err != nil {
+		if err := v.one(ctx, unindexedText, nil, []any{&f.found.Unindexed}); err != nil {
 			return err
 		}
 		if err := f.byNumbers(ctx); err != nil {
@@ -64,7 +64,7 @@ func (s *Store) Search(ctx context.Context, query landfall.SearchQuery) (landfal
 		}
 		for _, term := range query.Terms {
 			for _, kept := range s.terms.Encode(term) {
-				until := kept + beyond
+				until := kept + prefixEnd
 				if f.found.ExactOnly {
 					until = kept + "\x01" // no stored term continues a hash
 				}
@@ -86,14 +86,14 @@ func (s *Store) Search(ctx context.Context, query landfall.SearchQuery) (landfal
 	return found, nil
 }
 
-// behindText selects how many events the search index has not processed.
-const behindText = `SELECT (SELECT coalesce(max(id), 0) FROM event) - event_after FROM search_index`
+// unindexedText selects how many events the search index has not processed.
+const unindexedText = `SELECT (SELECT coalesce(max(id), 0) FROM event) - event_after FROM search_index`
 
 // byNumbers adds the accounts that match by account number or external number.
 // For external numbers, exact matches come first.
 func (f *searchState) byNumbers(ctx context.Context) error {
 	for _, number := range f.query.Numbers {
-		if err := f.take(ctx, landfall.ByAccountNumber, findNumbers, number, number+beyond); err != nil {
+		if err := f.take(ctx, landfall.ByAccountNumber, findNumbers, number, number+prefixEnd); err != nil {
 			return err
 		}
 	}
@@ -104,12 +104,12 @@ func (f *searchState) byNumbers(ctx context.Context) error {
 	}
 	for _, external := range f.query.Externals {
 		suppliers, err := collect(ctx, f.txSession, func(scan scanner, id *int64) error { return scan(id) },
-			suppliersWith, external, external+beyond, f.wanted())
+			suppliersWith, external, external+prefixEnd, f.wanted())
 		if err != nil {
 			return err
 		}
 		for _, supplier := range suppliers {
-			if err := f.take(ctx, landfall.ByExternalNumber, findExternals, supplier, external, external+beyond); err != nil {
+			if err := f.take(ctx, landfall.ByExternalNumber, findExternals, supplier, external, external+prefixEnd); err != nil {
 				return err
 			}
 		}
@@ -132,7 +132,7 @@ func (f *searchState) take(ctx context.Context, by landfall.TermKind, text strin
 		var id int64
 		person := f.sealer.scan("customer", &id, int64(1))
 		err := scan(&one.Key.Supplier, &one.Key.External, &one.State, &one.Failed, &number, &id,
-			f.sealer.scan("account", &id).maybe("billing_name", &bills), person.maybe("given_name", &given), person.maybe("family_name", &family))
+			f.sealer.scan("account", &id).nullText("billing_name", &bills), person.nullText("given_name", &given), person.nullText("family_name", &family))
 		one.AccountNumber, one.By = number.String, by
 		one.Name = cmp.Or(bills.String, strings.TrimSpace(given.String+" "+family.String))
 		return err

@@ -13,17 +13,17 @@ import (
 func BenchmarkEnterTerms(b *testing.B) {
 	for name, fresh := range databases {
 		b.Run(name, func(b *testing.B) {
-			store := open(b, fresh(b))
-			ready(b, store)
+			store := openStore(b, fresh(b))
+			prepareStore(b, store)
 			claims := make([]landfall.Claim, b.N+1)
-			crowd(b, b.N, func(number int) error {
+			runCallers(b, b.N, func(number int) error {
 				stageNumber(b, store, fmt.Sprint(number))
 				claims[number] = claimNumber(b, store, fmt.Sprint(number))
 				return nil
 			})
 			b.ResetTimer()
-			crowd(b, b.N, func(number int) error {
-				account := household(b)
+			runCallers(b, b.N, func(number int) error {
+				account := sampleAccount(b)
 				for i := range account.Data.Customers {
 					customer := &account.Data.Customers[i]
 					customer.FamilyName = fmt.Sprintf("%x %s", number*7919%b.N, customer.FamilyName)

@@ -57,8 +57,8 @@ func findWords(t *testing.T, store *sqlstore.Store, words string) landfall.Searc
 func TestHashedTermsAreFoundWhole(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store := openHashed(t, url, hashed{"old", "older"})
-		ready(t, store, "1")
-		if _, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: household(t)}); err != nil {
+		prepareStore(t, store, "1")
+		if _, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: sampleAccount(t)}); err != nil {
 			t.Fatal(err)
 		}
 		if step, err := store.IndexTerms(t.Context()); step.Accounts != 1 || err != nil {
@@ -90,10 +90,10 @@ func TestHashedTermsAreFoundWhole(t *testing.T) {
 // TestIndexerCatchesUp creates accounts that the indexer has not seen yet.
 func TestIndexerCatchesUp(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store := open(t, url)
-		ready(t, store, "1", "2", "3")
+		store := openStore(t, url)
+		prepareStore(t, store, "1", "2", "3")
 		for _, number := range []string{"1", "2", "3"} {
-			if _, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, number), Account: household(t)}); err != nil {
+			if _, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, number), Account: sampleAccount(t)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -113,8 +113,8 @@ func TestIndexerCatchesUp(t *testing.T) {
 // rows.
 func TestSearchesUseTheirIndexes(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store := open(t, url)
-		ready(t, store)
+		store := openStore(t, url)
+		prepareStore(t, store)
 		for _, text := range []string{
 			`INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, account_number, account_created_at)
 			SELECT s.id, 'X' || n.value, 'imported', 1, CAST('x' AS {bytes}), n.value, 1, 'A-' || n.value, 1
@@ -148,7 +148,7 @@ func TestSearchesUseTheirIndexes(t *testing.T) {
 			}
 		}
 		// The indexer looks up a few accounts among all.
-		plan, err := store.PlanOfTold(t.Context())
+		plan, err := store.PlanOfCreatedEvents(t.Context())
 		if text := strings.Join(plan, "\n"); err != nil || !strings.Contains(text, "external=") && !strings.Contains(text, "external = ") {
 			t.Errorf("entering terms: %v\n%s", err, text)
 		}

@@ -15,7 +15,7 @@ import (
 // requests of the next minute: if they scanned a whole supplier for each account,
 // a book would take hours.
 func TestFirstPlansAreGoodForManyAccounts(t *testing.T) {
-	store := open(t, pgtest.URL(t))
+	store := openStore(t, pgtest.URL(t))
 	ctx := t.Context()
 	if err := store.Update(ctx, func(tx landfall.Tx) error { return tx.CreateSupplier(ctx, landfall.NewSupplier("S")) }); err != nil {
 		t.Fatal(err)
@@ -36,8 +36,8 @@ func TestFirstPlansAreGoodForManyAccounts(t *testing.T) {
 // created: until the next analysis PostgreSQL believes that no process has a
 // number. Queries that find accounts meanwhile must not scan all those that do.
 func TestPlansAreGoodWhileABookIsCreated(t *testing.T) {
-	store := open(t, pgtest.URL(t))
-	ready(t, store)
+	store := openStore(t, pgtest.URL(t))
+	prepareStore(t, store)
 	ctx := t.Context()
 	for _, text := range []string{
 		`INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at)
@@ -50,12 +50,12 @@ func TestPlansAreGoodWhileABookIsCreated(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	told, err := store.PlanOfTold(ctx)
+	told, err := store.PlanOfCreatedEvents(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	plans := map[string][]string{"entering terms": told}
-	for _, one := range append(sqlstore.KeyedStatements(), sqlstore.Keyed{Name: "holding accounts", Text: sqlstore.StandingText(), Wanted: []any{"{1,2}"}}) {
+	for _, one := range append(sqlstore.KeyedStatements(), sqlstore.Keyed{Name: "holding accounts", Text: sqlstore.ImportedText(), Wanted: []any{"{1,2}"}}) {
 		if plans[one.Name], err = store.Plan(ctx, one.Text, one.Wanted...); err != nil {
 			t.Fatal(one.Name, err)
 		}

@@ -11,28 +11,28 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-var whereClaimed = landfall.Key{Supplier: "S", External: "1"}
+var testKey = landfall.Key{Supplier: "S", External: "1"}
 
-// stageResult opens a fresh store with one staged process.
-func stageResult(t *testing.T, url string) *sqlstore.Store {
+// openStaged opens a fresh store with one staged process.
+func openStaged(t *testing.T, url string) *sqlstore.Store {
 	t.Helper()
-	store := open(t, url)
+	store := openStore(t, url)
 	err := store.Update(t.Context(), func(tx landfall.Tx) error {
 		return tx.CreateSupplier(t.Context(), landfall.NewSupplier("S"))
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if outcome := stage(t, store, `{"a":1}`); outcome.Verdict != landfall.StagedFirst {
+	if outcome := stageDocument(t, store, `{"a":1}`); outcome.Verdict != landfall.StagedFirst {
 		t.Fatalf("got %+v", outcome)
 	}
 	return store
 }
 
-func stage(t *testing.T, store landfall.Store, document string) landfall.StageOutcome {
+func stageDocument(t *testing.T, store landfall.Store, document string) landfall.StageOutcome {
 	t.Helper()
 	outcome, err := store.Stage(t.Context(), landfall.Staging{
-		Key: whereClaimed, Document: []byte(document), Hash: sha256.Sum256([]byte(document)),
+		Key: testKey, Document: []byte(document), Hash: sha256.Sum256([]byte(document)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -53,10 +53,10 @@ func force(t *testing.T, store *sqlstore.Store, text string) {
 	}
 }
 
-func state(t *testing.T, store landfall.Store) (found landfall.Process) {
+func readProcess(t *testing.T, store landfall.Store) (found landfall.Process) {
 	t.Helper()
-	err := store.View(t.Context(), func(view landfall.View) (err error) {
-		found, err = view.Process(t.Context(), whereClaimed)
+	err := store.View(t.Context(), func(reader landfall.View) (err error) {
+		found, err = reader.Process(t.Context(), testKey)
 		return err
 	})
 	if err != nil {
@@ -65,22 +65,22 @@ func state(t *testing.T, store landfall.Store) (found landfall.Process) {
 	return found
 }
 
-// TestLiveClaimRefuses changes an account that is just being created. The new
-// data would be recorded but would not be in the account.
-func TestLiveClaimRefuses(t *testing.T) {
+// TestClaimedProcessIsNotStaged changes an account that is just being created.
+// The new data would be recorded but would not be in the account.
+func TestClaimedProcessIsNotStaged(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store := stageResult(t, url)
+		store := openStaged(t, url)
 		force(t, store, `UPDATE process SET state = 'claimed', claim_token = 'x', claim_until = {now} + 60000000`)
-		if found := state(t, store); found.State != landfall.Claimed {
+		if found := readProcess(t, store); found.State != landfall.Claimed {
 			t.Errorf("got %+v", found)
 		}
 		for _, document := range []string{`{"a":1}`, `{"a":2}`} {
-			if outcome := stage(t, store, document); outcome.Verdict != landfall.RefusedClaimed || outcome.Revision != 1 {
+			if outcome := stageDocument(t, store, document); outcome.Verdict != landfall.RefusedClaimed || outcome.Revision != 1 {
 				t.Errorf("got %+v", outcome)
 			}
 		}
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
-			found, err := tx.Skip(t.Context(), whereClaimed, "twin")
+			found, err := tx.Skip(t.Context(), testKey, "twin")
 			if found != landfall.Claimed {
 				t.Errorf("got %s", found)
 			}
@@ -89,55 +89,55 @@ func TestLiveClaimRefuses(t *testing.T) {
 		if !errors.Is(err, landfall.ErrExists) {
 			t.Errorf("got %v", err)
 		}
-		if found := list(t, store, landfall.PendingProcesses); !slices.Equal(found, []string{"1"}) {
+		if found := listNumbers(t, store, landfall.PendingProcesses); !slices.Equal(found, []string{"1"}) {
 			t.Errorf("got %v", found)
 		}
 	})
 }
 
-// TestEndedClaimIsNone finds the claim of a server that died. If it counted, the
-// account could never be created.
-func TestEndedClaimIsNone(t *testing.T) {
+// TestExpiredClaimDoesNotCount finds the claim of a server that died. If it
+// counted, the account could never be created.
+func TestExpiredClaimDoesNotCount(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store := stageResult(t, url)
+		store := openStaged(t, url)
 		ended := `UPDATE process SET state = 'claimed', claim_token = 'x', claim_until = {now} - 1000`
 		force(t, store, ended)
-		if found := state(t, store); found.State != landfall.Staged {
+		if found := readProcess(t, store); found.State != landfall.Staged {
 			t.Errorf("got %+v", found)
 		}
-		if outcome := stage(t, store, `{"a":1}`); outcome.Verdict != landfall.StagedAgain || outcome.Revision != 1 {
+		if outcome := stageDocument(t, store, `{"a":1}`); outcome.Verdict != landfall.StagedAgain || outcome.Revision != 1 {
 			t.Errorf("got %+v", outcome)
 		}
-		if outcome := stage(t, store, `{"a":2}`); outcome.Verdict != landfall.StagedAgain || outcome.Revision != 2 {
+		if outcome := stageDocument(t, store, `{"a":2}`); outcome.Verdict != landfall.StagedAgain || outcome.Revision != 2 {
 			t.Errorf("got %+v", outcome)
 		}
 		force(t, store, ended)
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
-			_, err := tx.Skip(t.Context(), whereClaimed, "twin")
+			_, err := tx.Skip(t.Context(), testKey, "twin")
 			return err
 		})
-		if err != nil || state(t, store).State != landfall.Skipped {
-			t.Errorf("got %v, %+v", err, state(t, store))
+		if err != nil || readProcess(t, store).State != landfall.Skipped {
+			t.Errorf("got %v, %+v", err, readProcess(t, store))
 		}
 	})
 }
 
-// TestImportedRefuses changes an account that exists. The staged data would never
-// be used, and the caller must be told.
-func TestImportedRefuses(t *testing.T) {
+// TestImportedProcessIsNotStaged changes an account that exists. The staged
+// data would never be used, and the caller must be told.
+func TestImportedProcessIsNotStaged(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store := stageResult(t, url)
+		store := openStaged(t, url)
 		force(t, store, `UPDATE process SET state = 'imported', account_number = 'A-1', account_created_at = {now}`)
-		found := state(t, store)
+		found := readProcess(t, store)
 		if found.State != landfall.Imported || found.AccountNumber != "A-1" || found.AccountCreatedAt.IsZero() {
 			t.Errorf("got %+v", found)
 		}
-		outcome := stage(t, store, `{"a":2}`)
+		outcome := stageDocument(t, store, `{"a":2}`)
 		if outcome != (landfall.StageOutcome{Verdict: landfall.RefusedImported, Revision: 1, AccountNumber: "A-1"}) {
 			t.Errorf("got %+v", outcome)
 		}
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
-			found, err := tx.Skip(t.Context(), whereClaimed, "twin")
+			found, err := tx.Skip(t.Context(), testKey, "twin")
 			if found != landfall.Imported {
 				t.Errorf("got %s", found)
 			}
@@ -149,7 +149,7 @@ func TestImportedRefuses(t *testing.T) {
 		for filter, want := range map[landfall.ProcessFilter][]string{
 			landfall.AllProcesses: {"1"}, landfall.ImportedProcesses: {"1"}, landfall.PendingProcesses: nil,
 		} {
-			if found := list(t, store, filter); !slices.Equal(found, want) {
+			if found := listNumbers(t, store, filter); !slices.Equal(found, want) {
 				t.Errorf("filter %d: got %v", filter, found)
 			}
 		}
@@ -161,7 +161,7 @@ func TestImportedRefuses(t *testing.T) {
 	})
 }
 
-func list(t *testing.T, store landfall.Store, filter landfall.ProcessFilter) (found []string) {
+func listNumbers(t *testing.T, store landfall.Store, filter landfall.ProcessFilter) (found []string) {
 	t.Helper()
 	for entry, err := range store.List(t.Context(), landfall.ProcessQuery{Supplier: "S", Filter: filter}) {
 		if err != nil {
@@ -175,7 +175,7 @@ func list(t *testing.T, store landfall.Store, filter landfall.ProcessFilter) (fo
 // TestViewCannotWrite bypasses the port, whose View has no methods that write.
 func TestViewCannotWrite(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store := stageResult(t, url)
+		store := openStaged(t, url)
 		if err := store.ForceRead(t.Context(), `DELETE FROM staging RETURNING process_id`); err == nil {
 			t.Error("a view deleted")
 		}
@@ -189,7 +189,7 @@ func TestViewCannotWrite(t *testing.T) {
 // up.
 func TestMarksAreSwept(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store := stageResult(t, url)
+		store := openStaged(t, url)
 		force(t, store, `UPDATE commit_mark SET at = {now} - 3600000000`)
 		if err := store.SweepMarks(t.Context()); err != nil {
 			t.Fatal(err)
@@ -207,22 +207,22 @@ func TestAlteredDocumentIsNeverUsed(t *testing.T) {
 	for name, altered := range map[string]string{"another": `{"a":2}`, "broken": "\x01{", "gone": ""} {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, url string) {
-				store := stageResult(t, url)
+				store := openStaged(t, url)
 				if err := store.Force(t.Context(), `UPDATE staging SET document = $1`, []byte(altered)); err != nil {
 					t.Fatal(err)
 				}
 				if err := store.Update(t.Context(), func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), "T") }); err != nil {
 					t.Fatal(err)
 				}
-				outcome, err := store.Claim(t.Context(), request("1"))
+				outcome, err := store.Claim(t.Context(), claimRequest("1"))
 				if err == nil || outcome.Verdict != 0 || !strings.Contains(err.Error(), `revision 1 of "1" of supplier S`) {
 					t.Errorf("got %+v, %v", outcome, err)
 				}
-				if found := state(t, store); found.State != landfall.Staged {
+				if found := readProcess(t, store); found.State != landfall.Staged {
 					t.Errorf("it is %s now", found.State)
 				}
-				if err := store.View(t.Context(), func(view landfall.View) error {
-					_, err := view.Revisions(t.Context(), whereClaimed)
+				if err := store.View(t.Context(), func(reader landfall.View) error {
+					_, err := reader.Revisions(t.Context(), testKey)
 					return err
 				}); err == nil || !strings.Contains(err.Error(), `revision 1 of "1" of supplier S`) {
 					t.Errorf("read as history: %v", err)

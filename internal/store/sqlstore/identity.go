@@ -24,7 +24,7 @@ func (s *Store) checkIdentity(ctx context.Context) error {
 		return err
 	}
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
-		was, err := t.home(ctx, here, `{hold}`)
+		was, err := t.servedFingerprint(ctx, here, `{hold}`)
 		if err != nil || here == "" || was != "" {
 			return err
 		}
@@ -33,22 +33,22 @@ func (s *Store) checkIdentity(ctx context.Context) error {
 	})
 }
 
-// AtHome returns an error if a server may not start on this database. It
+// CheckServable returns an error if a server may not start on this database. It
 // changes nothing.
-func (s *Store) AtHome(ctx context.Context) error {
+func (s *Store) CheckServable(ctx context.Context) error {
 	here, err := s.fingerprint(ctx)
 	if err != nil {
 		return err
 	}
 	return s.View(ctx, func(v landfall.View) error {
-		_, err := v.(*view).home(ctx, here, ``) //nolint:forcetypeassert // View hands out no other
+		_, err := v.(*view).servedFingerprint(ctx, here, ``) //nolint:forcetypeassert // View hands out no other
 		return err
 	})
 }
 
-// home returns the fingerprint under which the database was served before, and
-// refuses a copy.
-func (v *view) home(ctx context.Context, here, hold string) (string, error) {
+// servedFingerprint returns the fingerprint under which the database was served
+// before, and refuses a copy.
+func (v *view) servedFingerprint(ctx context.Context, here, hold string) (string, error) {
 	var was sql.NullString
 	var copied sql.NullInt64
 	if err := v.one(ctx, `SELECT fingerprint, copied_at FROM database_identity held WHERE id = 1 `+hold, nil, []any{&was, &copied}); err != nil {

@@ -82,12 +82,12 @@ func newRelease(claim landfall.Claim, attempt landfall.Attempt) (release, error)
 // the event.
 const releaseWeight = 2 << 10
 
-// releases frees the processes that claims still hold, and stores the outcome
+// releaseQuery frees the processes that claims still hold, and stores the outcome
 // of the attempt. A dry run and an optimistic claim hold nothing. Their failure
 // is stored only while the process waits with the revision that was tried. For
 // an optimistic claim, additionally no other failure may have been stored
 // since; nothing else would reveal a release that is sent twice.
-var releases = sqlset.NewQuery(`
+var releaseQuery = sqlset.NewQuery(`
 	UPDATE process SET state = CASE WHEN w.dry THEN process.state ELSE 'staged' END,
 		claim_token = CASE WHEN w.dry THEN process.claim_token END,
 		claim_until = CASE WHEN w.dry THEN process.claim_until END,
@@ -96,7 +96,7 @@ var releases = sqlset.NewQuery(`
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	WHERE process.supplier_id = s.id AND process.external = w.external AND CASE
 		WHEN w.dry THEN process.state IN ('staged', 'claimed') AND process.revision = w.revision
-		WHEN w.token = '' THEN `+untouched+` AND coalesce(process.failed_at, 0) = coalesce(w.failed, 0)
+		WHEN w.token = '' THEN `+whereUnchanged+` AND coalesce(process.failed_at, 0) = coalesce(w.failed, 0)
 		ELSE process.claim_token = w.token END
 	RETURNING (SELECT code FROM supplier WHERE id = process.supplier_id), process.external, process.supplier_id,
 		process.previously_failed, process.failed_at IS NOT NULL, process.figures`,
@@ -112,7 +112,7 @@ func (s *Store) release(t *tx, ctx context.Context, batch []*releaseCall) error 
 	}
 	for _, one := range batch {
 		if errors.Is(one.err, landfall.ErrRevoked) {
-			if err := t.letGo(ctx, one.wanted.Claim); err != nil {
+			if err := t.dropClaim(ctx, one.wanted.Claim); err != nil {
 				return err
 			}
 		}
@@ -124,10 +124,10 @@ func (s *Store) release(t *tx, ctx context.Context, batch []*releaseCall) error 
 // own outcome: a call that was fenced off stores nothing.
 func (t *tx) release(ctx context.Context, batch []*releaseCall) error {
 	open := newPendingCalls(batch)
-	text, args := releases.For(t.engine, open.rows(7, func(args []any, one *releaseCall) []any {
+	text, args := releaseQuery.For(t.engine, open.rows(7, func(args []any, one *releaseCall) []any {
 		w := one.wanted
 		return append(args, w.Key.Supplier, w.Key.External, w.Token, w.DryRun, int64(w.Revision), instantArg(w.FailedAt),
-			t.sealer.sealJSON(attemptPlace, w.failure, w.Key.Supplier, w.Key.External))
+			t.sealer.sealJSON(processFailureLocation, w.failure, w.Key.Supplier, w.Key.External))
 	}))
 	rows, err := t.returning(ctx, text, args...)
 	if err != nil {
@@ -141,32 +141,32 @@ func (t *tx) release(ctx context.Context, batch []*releaseCall) error {
 		var before, failed bool
 		var figures landfall.Figures
 		if err := rows.Scan(&key.Supplier, &key.External, &supplier, &before, &failed, figuresInto{&figures}); err != nil {
-			return t.note(err)
+			return t.fail(err)
 		}
 		open.set(open.byKey[key], struct{}{})
 		counted.move(supplier, waitingStatus(before), waitingStatus(failed), figures)
 	}
-	if err := t.note(rows.Err()); err != nil {
+	if err := t.fail(rows.Err()); err != nil {
 		return err
 	}
 	_ = rows.Close()
 	if err := t.tally(ctx, &counted); err != nil {
 		return err
 	}
-	return t.keepReleases(ctx, open)
+	return t.saveReleases(ctx, open)
 }
 
-// appended stores the events of attempts with the database's time. The rows
-// that pad a batch have no type, which excludes them.
-var appended = sqlset.NewQuery(`
+// appendEventsQuery stores the events of attempts with the database's time. The
+// rows that pad a batch have no type, which excludes them.
+var appendEventsQuery = sqlset.NewQuery(`
 	INSERT INTO event (type, supplier, external, account_number, at, details, key_id, request_id)
 	SELECT w.type, w.supplier, w.external, '', {now}, CAST(w.details AS {json}), w.key_id, w.request_id
 	FROM wanted w WHERE w.type IS NOT NULL {in order}`,
 	"type text", "supplier text", "external text", "details text", "key_id text", "request_id text")
 
-// keepReleases sets ErrFenced for the calls that were fenced off, and stores
+// saveReleases sets ErrFenced for the calls that were fenced off, and stores
 // the events of the others.
-func (t *tx) keepReleases(ctx context.Context, open *openRelease) error {
+func (t *tx) saveReleases(ctx context.Context, open *openRelease) error {
 	kept := newPendingCalls(open.batch)
 	for key, one := range open.byKey {
 		// A dry run held no claim, so it cannot be fenced off. The attempt is
@@ -180,7 +180,7 @@ func (t *tx) keepReleases(ctx context.Context, open *openRelease) error {
 		return nil
 	}
 	var failed error
-	text, args := appended.For(t.engine, kept.rows(6, func(args []any, one *releaseCall) []any {
+	text, args := appendEventsQuery.For(t.engine, kept.rows(6, func(args []any, one *releaseCall) []any {
 		event := one.wanted.event
 		details, err := json.Marshal(event.Details)
 		if err != nil {
@@ -195,12 +195,12 @@ func (t *tx) keepReleases(ctx context.Context, open *openRelease) error {
 	if _, err := t.exec(ctx, text, args...); err != nil {
 		return err
 	}
-	if err := t.keepAttempts(ctx, kept); err != nil {
+	if err := t.auditAttempts(ctx, kept); err != nil {
 		return err
 	}
 	for _, one := range kept.byKey {
 		if one.wanted.DryRun {
-			if err := t.endRehearsal(ctx, one.wanted.Token); err != nil {
+			if err := t.endDryRunLease(ctx, one.wanted.Token); err != nil {
 				return err
 			}
 		}
@@ -208,8 +208,8 @@ func (t *tx) keepReleases(ctx context.Context, open *openRelease) error {
 	return nil
 }
 
-// keepAttempts records the attempts in the audit.
-func (t *tx) keepAttempts(ctx context.Context, kept *openRelease) error {
+// auditAttempts records the attempts in the audit.
+func (t *tx) auditAttempts(ctx context.Context, kept *openRelease) error {
 	var did landfall.AuditBatch
 	for _, one := range kept.batch {
 		if kept.byKey[one.key] == one {

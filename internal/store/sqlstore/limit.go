@@ -54,14 +54,14 @@ func (t *tx) claimCounted(ctx context.Context, batch []*claimCall) error {
 			firm = append(firm, one)
 		}
 	}
-	if err := t.claimWithin(ctx, firm, found); err != nil || len(dry) == 0 {
+	if err := t.claimWithinLimits(ctx, firm, found); err != nil || len(dry) == 0 {
 		return err
 	}
-	return t.countedLook(ctx, dry, found)
+	return t.peekCounted(ctx, dry, found)
 }
 
-// claimWithin grants claims as far as the limits allow.
-func (t *tx) claimWithin(ctx context.Context, batch []*claimCall, found *slots) error {
+// claimWithinLimits grants claims as far as the limits allow.
+func (t *tx) claimWithinLimits(ctx context.Context, batch []*claimCall, found *slots) error {
 	open := newPendingCalls(batch)
 	for len(open.byKey) > 0 {
 		// Calls that are refused for another reason take no slot, so there may
@@ -78,10 +78,10 @@ func (t *tx) claimWithin(ctx context.Context, batch []*claimCall, found *slots) 
 			break
 		}
 		tried := maps.Clone(round.byKey)
-		if err := t.grant(ctx, countedGrants, round, found.take); err != nil {
+		if err := t.grant(ctx, countedGrantQuery, round, found.take); err != nil {
 			return err
 		}
-		if _, err := t.refuse(ctx, round); err != nil {
+		if _, err := t.refuseClaims(ctx, round); err != nil {
 			return err
 		}
 		for key, one := range round.byKey {
@@ -94,7 +94,7 @@ func (t *tx) claimWithin(ctx context.Context, batch []*claimCall, found *slots) 
 	}
 	// Over the limit is the last reason: an imported account is reported as
 	// imported.
-	if _, err := t.refuse(ctx, open); err != nil {
+	if _, err := t.refuseClaims(ctx, open); err != nil {
 		return err
 	}
 	for _, one := range open.byKey {

@@ -63,11 +63,11 @@ func (s *Store) List(ctx context.Context, query landfall.ProcessQuery) iter.Seq2
 		err := s.stream(ctx, func(v *view) error {
 			supplier, now, err := v.supplierNow(ctx, query.Supplier)
 			if err != nil {
-				return absentIsNone(err)
+				return ignoreNotFound(err)
 			}
 			until = min(until, now)
 			if query.Figures && query.Filter == landfall.ImportedProcesses {
-				rows, err = v.figured(ctx, supplier, from, limit, until)
+				rows, err = v.listWithFigures(ctx, supplier, from, limit, until)
 			} else {
 				rows, err = v.list(ctx, query.Filter, supplier, from, limit, until)
 			}
@@ -113,9 +113,9 @@ func inBatches[T any](limit int, next func(limit int) ([]T, error)) iter.Seq2[T,
 			// a few rows of the first batch does not, and would wait for rows
 			// that it never reads.
 			if more && ahead {
-				following = meanwhile(read)
+				following = runAsync(read)
 			}
-			taken := batch.handOver(yield)
+			taken := batch.yieldTo(yield)
 			if more && (taken || ahead) {
 				batch = following() // even if it is not wanted: the read must not outlive the list
 			}
@@ -133,8 +133,8 @@ type readBatch[T any] struct {
 	err    error
 }
 
-// handOver yields the rows and reports whether all were taken.
-func (b readBatch[T]) handOver(yield func(T, error) bool) bool {
+// yieldTo yields the rows and reports whether all were taken.
+func (b readBatch[T]) yieldTo(yield func(T, error) bool) bool {
 	for _, row := range b.rows {
 		if !yield(row, nil) {
 			return false
@@ -143,10 +143,10 @@ func (b readBatch[T]) handOver(yield func(T, error) bool) bool {
 	return true
 }
 
-// meanwhile starts work in a goroutine; result waits for it and returns its
+// runAsync starts work in a goroutine; result waits for it and returns its
 // value. A panic in the goroutine continues in the caller of result, where it
 // can be recovered.
-func meanwhile[T any](work func() T) (result func() T) {
+func runAsync[T any](work func() T) (result func() T) {
 	var given T
 	var fault any
 	done := make(chan struct{})
@@ -176,9 +176,9 @@ func (v *view) list(
 	}, lists[filter], supplier, from.FirstStagedAt.UnixMicro(), from.External, int64(limit), until)
 }
 
-// figured reads one page of imported processes with the counts and balances of
-// their accounts.
-func (v *view) figured(
+// listWithFigures reads one page of imported processes with the counts and
+// balances of their accounts.
+func (v *view) listWithFigures(
 	ctx context.Context, supplier int64, from landfall.ProcessCursor, limit int, until int64,
 ) ([]landfall.ProcessEntry, error) {
 	return collect(ctx, v.txSession, func(scan scanner, entry *landfall.ProcessEntry) error {
@@ -197,9 +197,9 @@ func (v *view) supplierNow(ctx context.Context, code string) (id, now int64, err
 	return id, now, err
 }
 
-// absentIsNone ignores ErrNotFound, so that a supplier that does not exist has
+// ignoreNotFound ignores ErrNotFound, so that a supplier that does not exist has
 // an empty list.
-func absentIsNone(err error) error {
+func ignoreNotFound(err error) error {
 	if errors.Is(err, landfall.ErrNotFound) {
 		return nil
 	}

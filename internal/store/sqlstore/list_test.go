@@ -16,10 +16,10 @@ import (
 
 const manyRows = 100_000
 
-// crowded opens a fresh store with many processes.
-func crowded(t *testing.T, url string, rows int) *sqlstore.Store {
+// openWithProcesses opens a fresh store with many processes.
+func openWithProcesses(t *testing.T, url string, rows int) *sqlstore.Store {
 	t.Helper()
-	store := stageResult(t, url)
+	store := openStaged(t, url)
 	const together = 10_000 // so that no statement takes long
 	for from := 0; from < rows; from += together {
 		force(t, store, fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT %d UNION ALL SELECT i + 1 FROM n WHERE i < %d)
@@ -34,7 +34,7 @@ func crowded(t *testing.T, url string, rows int) *sqlstore.Store {
 func TestListMemoryStaysFlat(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	onEach(t, func(t *testing.T, url string) {
-		store := crowded(t, url, manyRows)
+		store := openWithProcesses(t, url, manyRows)
 		live := func() uint64 {
 			var memory runtime.MemStats
 			runtime.GC()
@@ -63,7 +63,7 @@ func TestListMemoryStaysFlat(t *testing.T) {
 // order.
 func TestListReadSlowly(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store := crowded(t, url, 5000)
+		store := openWithProcesses(t, url, 5000)
 		count, last := 0, int64(0)
 		for entry, err := range store.List(t.Context(), landfall.ProcessQuery{Supplier: "S"}) {
 			if err != nil {
@@ -75,7 +75,7 @@ func TestListReadSlowly(t *testing.T) {
 			}
 			last = at
 			if count++; count == 10 {
-				unpinned(t, store, url)
+				wantNoTransaction(t, store, url)
 				stageNumber(t, store, "later")
 				force(t, store, `UPDATE process SET state = 'skipped', skip_reason = 'gone' WHERE external = 'N-4000'`)
 			}
@@ -89,9 +89,10 @@ func TestListReadSlowly(t *testing.T) {
 	})
 }
 
-// unpinned fails the test if a transaction is open: PostgreSQL could not clean up
-// old rows, and SQLite's write-ahead log would grow as long as it lasts.
-func unpinned(t *testing.T, store *sqlstore.Store, url string) {
+// wantNoTransaction fails the test if a transaction is open: PostgreSQL could
+// not clean up old rows, and SQLite's write-ahead log would grow as long as it
+// lasts.
+func wantNoTransaction(t *testing.T, store *sqlstore.Store, url string) {
 	t.Helper()
 	if file, is := strings.CutPrefix(url, "sqlite:"); is {
 		tool := tooltest.Debian(t, "sqlite3")
@@ -112,7 +113,7 @@ func unpinned(t *testing.T, store *sqlstore.Store, url string) {
 // that has left.
 func TestListEndsWithItsReader(t *testing.T) {
 	url := pgtest.URL(t)
-	store := crowded(t, url, manyRows)
+	store := openWithProcesses(t, url, manyRows)
 	for _, err := range store.List(t.Context(), landfall.ProcessQuery{Supplier: "S"}) {
 		if err != nil {
 			t.Fatal(err)

@@ -11,10 +11,10 @@ import (
 	"landfall"
 )
 
-// sendable selects the suppliers that may send mail and have some due. The
+// sendableText selects the suppliers that may send mail and have some due. The
 // clock is read in a subquery. Otherwise PostgreSQL would evaluate it for every
 // row and could not use the index.
-const sendable = `SELECT s.code FROM supplier s
+const sendableText = `SELECT s.code FROM supplier s
 	WHERE s.send_customer_emails = $1 AND s.status <> 'Paused' AND EXISTS (
 		SELECT 1 FROM mail m WHERE m.supplier = s.code AND m.due_at <= (SELECT {now}))`
 
@@ -22,7 +22,7 @@ const sendable = `SELECT s.code FROM supplier s
 func (s *Store) MailsDue(ctx context.Context) (due bool, err error) {
 	err = s.View(ctx, func(reader landfall.View) error {
 		v := reader.(*view) //nolint:forcetypeassert // it is this store's
-		return v.one(ctx, `SELECT EXISTS (`+sendable+`)`, []any{true}, []any{&due})
+		return v.one(ctx, `SELECT EXISTS (`+sendableText+`)`, []any{true}, []any{&due})
 	})
 	return due, err
 }
@@ -30,10 +30,10 @@ func (s *Store) MailsDue(ctx context.Context) (due bool, err error) {
 // ClaimMails claims mails for one sender. It locks the mail_sender row, so
 // claims run one after the other and the rate limit applies to all replicas
 // together.
-func (s *Store) ClaimMails(ctx context.Context, demand landfall.MailRequest) (landfall.MailBatch, error) {
+func (s *Store) ClaimMails(ctx context.Context, request landfall.MailRequest) (landfall.MailBatch, error) {
 	var supply landfall.MailBatch
 	err := s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
-		supply, err = t.takeMails(ctx, demand)
+		supply, err = t.takeMails(ctx, request)
 		return err
 	})
 	if err != nil {
@@ -44,29 +44,29 @@ func (s *Store) ClaimMails(ctx context.Context, demand landfall.MailRequest) (la
 
 // takeMails locks the one row that all replicas share, so that together they
 // keep to one rate limit.
-func (t *tx) takeMails(ctx context.Context, demand landfall.MailRequest) (landfall.MailBatch, error) {
+func (t *tx) takeMails(ctx context.Context, request landfall.MailRequest) (landfall.MailBatch, error) {
 	var freeAt, now int64
 	if err := t.one(ctx, `SELECT free_at, {now} FROM mail_sender held WHERE id = 1 {hold}`, nil, []any{&freeAt, &now}); err != nil {
 		return landfall.MailBatch{}, err
 	}
-	gap := time.Minute.Microseconds() / int64(demand.PerMinute)
+	gap := time.Minute.Microseconds() / int64(request.PerMinute)
 	// Unused capacity is kept for one second only, or for the gap between two
 	// mails if that is longer. The limit is what a mail server can take at any
 	// moment, so a backlog must not be sent in one burst.
 	freeAt = max(freeAt, now-max(gap, time.Second.Microseconds()))
-	most := min(int64(demand.Max), (now-freeAt)/gap)
+	most := min(int64(request.Max), (now-freeAt)/gap)
 	if most <= 0 {
 		return landfall.MailBatch{Wait: time.Duration(freeAt+gap-now) * time.Microsecond}, nil
 	}
-	suppliers, err := t.servedInTurn(ctx, demand.After)
+	suppliers, err := t.suppliersWithDueMail(ctx, request.After)
 	if err != nil {
 		return landfall.MailBatch{}, err
 	}
 	room := func(code string) int64 {
-		if demand.PerSupplier == 0 {
+		if request.PerSupplier == 0 {
 			return most
 		}
-		return int64(demand.PerSupplier - demand.InFlight[code])
+		return int64(request.PerSupplier - request.InFlight[code])
 	}
 	suppliers = slices.DeleteFunc(suppliers, func(code string) bool { return room(code) <= 0 })
 	var supply landfall.MailBatch
@@ -79,7 +79,7 @@ func (t *tx) takeMails(ctx context.Context, demand landfall.MailRequest) (landfa
 			break
 		}
 		share := (left + int64(len(suppliers)-i) - 1) / int64(len(suppliers)-i)
-		taken, err := t.takeMailsOf(ctx, supplier, min(share, room(supplier)), demand.Lease)
+		taken, err := t.takeMailsOf(ctx, supplier, min(share, room(supplier)), request.Lease)
 		if err != nil {
 			return landfall.MailBatch{}, err
 		}
@@ -89,11 +89,11 @@ func (t *tx) takeMails(ctx context.Context, demand landfall.MailRequest) (landfa
 	return supply, err
 }
 
-// servedInTurn lists the suppliers with due mails, beginning after the last one
-// served.
-func (t *tx) servedInTurn(ctx context.Context, last string) ([]string, error) {
+// suppliersWithDueMail lists the suppliers with due mails, beginning after the
+// last one served.
+func (t *tx) suppliersWithDueMail(ctx context.Context, last string) ([]string, error) {
 	return collect(ctx, t.txSession, func(scan scanner, code *string) error { return scan(code) },
-		sendable+` ORDER BY s.code <= $2, s.code`, true, last)
+		sendableText+` ORDER BY s.code <= $2, s.code`, true, last)
 }
 
 // dueMails selects the due mails of a supplier, the longest due first.
@@ -158,7 +158,7 @@ func (s *Store) SettleMail(ctx context.Context, result landfall.MailResult) erro
 	if result.Attempted {
 		attempt = 1
 	}
-	reply := s.sealer.sealText(replyPlace, result.Reply, result.ID)
+	reply := s.sealer.sealText(replyLocation, result.Reply, result.ID)
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		switch result.State {
 		case landfall.MailSent:

@@ -19,11 +19,12 @@ import (
 func TestModel(t *testing.T) {
 	for name, fresh := range databases {
 		t.Run(name, func(t *testing.T) {
-			store := open(t, fresh(t))
+			store := openStore(t, fresh(t))
 			ctx := t.Context()
 			story := 0
 			rapid.Check(t, func(r *rapid.T) {
-				// Each sequence of operations has its own supplier in the same database.
+				// Each sequence of operations has its own supplier in the same
+				// database.
 				story++
 				m := &model{ctx: ctx, store: store, code: fmt.Sprintf("S%d", story), status: landfall.Ongoing, processes: map[string]*modelled{}}
 				m.must(r, store.Update(ctx, func(tx landfall.Tx) error {
@@ -143,15 +144,15 @@ func (m *model) expect(r *rapid.T, err, want error) {
 func (m *model) compare(r *rapid.T) {
 	for external, known := range m.processes {
 		key := landfall.Key{Supplier: m.code, External: external}
-		m.must(r, m.store.View(m.ctx, func(view landfall.View) error {
-			found, err := view.Process(m.ctx, key)
+		m.must(r, m.store.View(m.ctx, func(reader landfall.View) error {
+			found, err := reader.Process(m.ctx, key)
 			if err != nil {
 				return err
 			}
 			if found.Revision != len(known.contents) || found.SkipReason != known.skipped {
 				r.Fatalf("%v: got %+v, want %+v", key, found, known)
 			}
-			history, err := view.Revisions(m.ctx, key)
+			history, err := reader.Revisions(m.ctx, key)
 			for at, revision := range history {
 				if !bytes.Equal(revision.Document, []byte(known.contents[at])) {
 					r.Fatalf("%v: revision %d is %s", key, at+1, revision.Document)

@@ -33,35 +33,35 @@ func (r *accountRows) note(id any, last int64, now any, notes []landfall.Note, b
 	return nil
 }
 
-// unwrittenDigest is the digest under which notes without a body used to be
+// emptyNoteDigest is the digest under which notes without a body used to be
 // stored.
-const unwrittenDigest = 0
+const emptyNoteDigest = 0
 
-// noteSought identifies a note that may be stored already.
-type noteSought struct {
+// noteLookup identifies a note that may be stored already.
+type noteLookup struct {
 	digest int64
 	second int64 // when it was made, in microseconds, cut to the second
 	timed  bool
 }
 
-// seek returns what to look for to find notes, without duplicates. For a note
-// without a body it includes the digest formerly used for those.
-func (s *sealer) seek(notes []landfall.Note) []noteSought {
-	sought := make([]noteSought, 0, len(notes)+1)
+// noteLookups returns what to look for to find notes, without duplicates. For a
+// note without a body it includes the digest formerly used for those.
+func (s *sealer) noteLookups(notes []landfall.Note) []noteLookup {
+	sought := make([]noteLookup, 0, len(notes)+1)
 	for i := range notes {
 		one := &notes[i]
 		for _, digest := range s.noteDigests(one) {
-			note := noteSought{digest: digest}
+			note := noteLookup{digest: digest}
 			if at := one.CreatedAt; !at.IsZero() {
 				note.second, note.timed = at.Unix()*1_000_000, true
 			}
 			sought = append(sought, note)
 		}
 		if one.Body == "" {
-			sought = append(sought, noteSought{digest: unwrittenDigest})
+			sought = append(sought, noteLookup{digest: emptyNoteDigest})
 		}
 	}
-	slices.SortFunc(sought, func(a, b noteSought) int {
+	slices.SortFunc(sought, func(a, b noteLookup) int {
 		return cmp.Or(cmp.Compare(a.digest, b.digest), cmp.Compare(a.second, b.second))
 	})
 	return slices.Compact(sought)

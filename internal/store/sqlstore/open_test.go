@@ -21,9 +21,9 @@ var databases = map[string]func(testing.TB) string{
 	"postgres": pgtest.URL,
 }
 
-func open(t testing.TB, url string, keys ...seal.Key) *sqlstore.Store {
+func openStore(t testing.TB, url string, keys ...seal.Key) *sqlstore.Store {
 	t.Helper()
-	store, err := sqlstore.Open(t.Context(), url, sqlstore.Unhurried(sqlstore.Options{ApplySchema: true, SearchTerms: contract.SearchTerms, Keys: keys}))
+	store, err := sqlstore.Open(t.Context(), url, sqlstore.WithLongQueue(sqlstore.Options{ApplySchema: true, SearchTerms: contract.SearchTerms, Keys: keys}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,22 +36,22 @@ func open(t testing.TB, url string, keys ...seal.Key) *sqlstore.Store {
 }
 
 func TestStorePromises(t *testing.T) {
-	promise(t, storetest.Run)
+	runSuite(t, storetest.Run)
 }
 
 // TestSealedStorePromises checks the promises that concern encrypted data on a
 // store that encrypts.
 func TestSealedStorePromises(t *testing.T) {
-	promise(t, storetest.RunSealed, seal.NewKey())
+	runSuite(t, storetest.RunSealed, seal.NewKey())
 }
 
-func promise(t *testing.T, run func(*testing.T, func(*testing.T) landfall.Store), keys ...seal.Key) {
+func runSuite(t *testing.T, run func(*testing.T, func(*testing.T) landfall.Store), keys ...seal.Key) {
 	for name, fresh := range dbtest.Fresh {
 		t.Run(name, func(t *testing.T) {
 			if name == "postgres" && len(keys) > 0 {
 				tooltest.SkipIfShort(t) // encryption does not depend on the database
 			}
-			run(t, func(t *testing.T) landfall.Store { return open(t, fresh(t), keys...) })
+			run(t, func(t *testing.T) landfall.Store { return openStore(t, fresh(t), keys...) })
 		})
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"landfall"
 )
 
-// operatorColumns are in the order of keptOperator.columns.
+// operatorColumns are in the order of storedOperator.columns.
 const operatorColumns = `o.name, o.role, o.disabled, o.password, o.totp_secret, o.totp_used, o.invitation, o.invitation_ends_at,
 	o.created_at, o.password_at, o.signed_in_at`
 
-// keptOperator receives those columns of an operator that need conversion.
-type keptOperator struct {
+// storedOperator receives those columns of an operator that need conversion.
+type storedOperator struct {
 	invitation               []byte
 	created                  int64
 	ends, password, signedIn sql.NullInt64
@@ -21,13 +21,13 @@ type keptOperator struct {
 
 // columns decrypts the TOTP secret, which is needed in the clear to check a
 // code.
-func (kept *keptOperator) columns(safe *sealer, o *landfall.Operator) []any {
+func (kept *storedOperator) columns(seals *sealer, o *landfall.Operator) []any {
 	return []any{&o.Name, &o.Role, &o.Disabled, &o.Password,
-		safe.scan("operator", &o.Name).text("totp_secret", &o.TOTPSecret), &o.TOTPUsed, &kept.invitation, &kept.ends,
+		seals.scan("operator", &o.Name).text("totp_secret", &o.TOTPSecret), &o.TOTPUsed, &kept.invitation, &kept.ends,
 		&kept.created, &kept.password, &kept.signedIn}
 }
 
-func (kept *keptOperator) fill(o *landfall.Operator) {
+func (kept *storedOperator) fill(o *landfall.Operator) {
 	o.Invitation, o.InvitationEndsAt = hashOf(kept.invitation), instant(kept.ends)
 	o.CreatedAt, o.PasswordAt, o.SignedInAt = moment(kept.created), instant(kept.password), instant(kept.signedIn)
 }
@@ -51,7 +51,7 @@ func (v *view) InvitedOperator(ctx context.Context, invitation [32]byte) (landfa
 
 func (v *view) operators(ctx context.Context, which string, args ...any) ([]landfall.Operator, error) {
 	return collect(ctx, v.txSession, func(scan scanner, operator *landfall.Operator) error {
-		var kept keptOperator
+		var kept storedOperator
 		err := scan(kept.columns(v.sealer, operator)...)
 		kept.fill(operator)
 		return err
@@ -63,7 +63,7 @@ func (t *tx) CreateOperator(ctx context.Context, o landfall.Operator) error {
 	return orIfUnchanged(landfall.ErrExists)(t.exec(ctx, `INSERT INTO operator
 			(name, role, disabled, password, totp_secret, totp_used, invitation, invitation_ends_at, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, {now}) ON CONFLICT (name) DO NOTHING`,
-		o.Name, string(o.Role), o.Disabled, o.Password, t.sealer.sealText(secondPlace, o.TOTPSecret, o.Name), o.TOTPUsed, invitationArg(o), microsArg(o.InvitationEndsAt)))
+		o.Name, string(o.Role), o.Disabled, o.Password, t.sealer.sealText(totpSecretLocation, o.TOTPSecret, o.Name), o.TOTPUsed, invitationArg(o), microsArg(o.InvitationEndsAt)))
 }
 
 // SaveOperator replaces an existing operator. It sets password_at when the
@@ -73,7 +73,7 @@ func (t *tx) SaveOperator(ctx context.Context, o landfall.Operator) error {
 			totp_used = $6, invitation = $7, invitation_ends_at = $8,
 			password_at = CASE WHEN $4 = '' THEN NULL WHEN $4 = password THEN password_at ELSE {now} END
 		WHERE name = $1`,
-		o.Name, string(o.Role), o.Disabled, o.Password, t.sealer.sealText(secondPlace, o.TOTPSecret, o.Name), o.TOTPUsed, invitationArg(o), microsArg(o.InvitationEndsAt)))
+		o.Name, string(o.Role), o.Disabled, o.Password, t.sealer.sealText(totpSecretLocation, o.TOTPSecret, o.Name), o.TOTPUsed, invitationArg(o), microsArg(o.InvitationEndsAt)))
 }
 
 // invitationArg is NULL for no invitation.
@@ -94,8 +94,8 @@ const sessionAlive = `s.ends_at > {now} AND s.seen_at > {now} - $2`
 func (v *view) Session(ctx context.Context, hash [32]byte, idle time.Duration) (landfall.Session, landfall.Operator, error) {
 	var session landfall.Session
 	var operator landfall.Operator
-	var kept keptOperator
-	var places keptSession
+	var kept storedOperator
+	var places storedSession
 	err := v.one(ctx, `SELECT `+sessionColumns+`, `+operatorColumns+` FROM operator_session s JOIN operator o ON o.name = s.operator
 		WHERE s.hash = $1 AND `+sessionAlive, []any{hash[:], idle.Microseconds()}, append(places.columns(&session), kept.columns(v.sealer, &operator)...))
 	if err != nil {
@@ -106,24 +106,24 @@ func (v *view) Session(ctx context.Context, hash [32]byte, idle time.Duration) (
 	return session, operator, nil
 }
 
-// keptSession receives those columns of a session that need conversion.
-type keptSession struct {
+// storedSession receives those columns of a session that need conversion.
+type storedSession struct {
 	hash                []byte
 	created, seen, ends int64
 }
 
-func (kept *keptSession) columns(s *landfall.Session) []any {
+func (kept *storedSession) columns(s *landfall.Session) []any {
 	return []any{&s.ID, &kept.hash, &s.Operator, &s.Address, &s.Agent, &kept.created, &kept.seen, &kept.ends}
 }
 
-func (kept *keptSession) fill(s *landfall.Session) {
+func (kept *storedSession) fill(s *landfall.Session) {
 	s.Hash, s.CreatedAt, s.SeenAt, s.EndsAt = hashOf(kept.hash), moment(kept.created), moment(kept.seen), moment(kept.ends)
 }
 
 // Sessions returns the sessions that have not ended.
 func (v *view) Sessions(ctx context.Context, operator string, idle time.Duration) ([]landfall.Session, error) {
 	return collect(ctx, v.txSession, func(scan scanner, session *landfall.Session) error {
-		var kept keptSession
+		var kept storedSession
 		err := scan(kept.columns(session)...)
 		kept.fill(session)
 		return err

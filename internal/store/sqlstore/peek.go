@@ -14,9 +14,9 @@ import (
 // something is written only if the process has not changed since. It saves two
 // versions of a row and of its entry in every index.
 
-// peeks reads the state of each process and the document its account would be
+// peekQuery reads the state of each process and the document its account would be
 // created from.
-var peeks = sqlset.NewQuery(`
+var peekQuery = sqlset.NewQuery(`
 	SELECT w.supplier, w.external, coalesce(s.status, ''), coalesce(s.concurrency_limit, 0), m.name,
 		`+currentState+`, p.account_number, p.claim_until - {now}, p.revision, p.failed_at, p.hash, g.document
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier LEFT JOIN team m ON m.name = w.team
@@ -29,7 +29,7 @@ var peeks = sqlset.NewQuery(`
 // it. A refusal depends on what was read, which must still be true at commit.
 func (t *tx) peek(ctx context.Context, batch []*claimCall) error {
 	open := newPendingCalls(batch)
-	counted, err := t.lookAt(ctx, open, func(*claimCall) bool { return false })
+	counted, err := t.answerPeeks(ctx, open, func(*claimCall) bool { return false })
 	if err != nil {
 		return err
 	}
@@ -44,10 +44,10 @@ func (t *tx) peek(ctx context.Context, batch []*claimCall) error {
 	return engine.ErrUndone
 }
 
-// lookAt answers the open calls. It returns those to which a limit applies
+// answerPeeks answers the open calls. It returns those to which a limit applies
 // unanswered, unless free reports that there is room for one.
-func (t *tx) lookAt(ctx context.Context, open *openClaim, free func(*claimCall) bool) (counted []*claimCall, err error) {
-	text, args := peeks.For(t.engine, open.rows(3, func(args []any, one *claimCall) []any {
+func (t *tx) answerPeeks(ctx context.Context, open *openClaim, free func(*claimCall) bool) (counted []*claimCall, err error) {
+	text, args := peekQuery.For(t.engine, open.rows(3, func(args []any, one *claimCall) []any {
 		return append(args, one.key.Supplier, one.key.External, one.wanted.Team)
 	}))
 	rows, err := t.query(ctx, text, args...)
@@ -62,17 +62,17 @@ func (t *tx) lookAt(ctx context.Context, open *openClaim, free func(*claimCall) 
 		var left, revision, failed sql.NullInt64
 		var hash, document []byte
 		if err := rows.Scan(&supplier, &external, &status, &limit, &team, &state, &number, &left, &revision, &failed, &hash, &document); err != nil {
-			return nil, t.note(err)
+			return nil, t.fail(err)
 		}
 		one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]
 		if one == nil {
 			continue // padding
 		}
-		standing := landfall.ProcessState(state.String)
-		if one.wanted.DryRun && standing == landfall.Claimed {
-			standing = landfall.Staged // another call is creating it, which does not prevent a dry run
+		effective := landfall.ProcessState(state.String)
+		if one.wanted.DryRun && effective == landfall.Claimed {
+			effective = landfall.Staged // another call is creating it, which does not prevent a dry run
 		}
-		if verdict := claimVerdict(status, team.Valid, standing); verdict != 0 {
+		if verdict := claimVerdict(status, team.Valid, effective); verdict != 0 {
 			open.set(one, landfall.ClaimOutcome{Verdict: verdict, AccountNumber: number.String, LeaseLeft: remaining(left)})
 			continue
 		}
@@ -85,5 +85,5 @@ func (t *tx) lookAt(ctx context.Context, open *openClaim, free func(*claimCall) 
 			Hash: t.sealer.openHash(one.key, hash), Lease: one.wanted.Lease, DryRun: one.wanted.DryRun, FailedAt: instant(failed),
 		}})
 	}
-	return counted, t.note(rows.Err())
+	return counted, t.fail(rows.Err())
 }

@@ -11,18 +11,18 @@ import "maps"
 type dataKind uint8
 
 const (
-	naturePlain    dataKind = iota // settings, states, times, counters, digests of secrets: nothing about a customer
-	identity                       // the numbers that identify an account; kept as proof that it existed
-	booked                         // money and its dates: the law requires keeping books
-	natureStaff                    // people who work here or call us: operators and organisations
-	naturePersonal                 // about a customer: erased with the account's personal data
+	naturePlain     dataKind = iota // settings, states, times, counters, digests of secrets: nothing about a customer
+	natureIdentity                  // the numbers that identify an account; kept as proof that it existed
+	natureFinancial                 // money and its dates: the law requires keeping books
+	natureStaff                     // people who work here or call us: operators and organisations
+	naturePersonal                  // about a customer: erased with the account's personal data
 )
 
 // columnRule describes what a column contains and, if that is personal, the
 // value that replaces it on erasure.
 type columnRule struct {
 	nature dataKind
-	blank  string
+	erased string
 	form   sealForm
 	row    []string // what identifies the row when a value is sealed; nil: as the table says
 }
@@ -31,10 +31,10 @@ type columnRule struct {
 type sealForm uint8
 
 const (
-	formPlain   sealForm = iota
-	formSealed           // unreadable without the key
-	formMatched          // as sealed, but equal values in one location have equal ciphertexts, so they can be looked up
-	digested             // a keyed digest is stored in its place
+	formPlain    sealForm = iota
+	formSealed            // unreadable without the key
+	formMatched           // as sealed, but equal values in one location have equal ciphertexts, so they can be looked up
+	formDigested          // a keyed digest is stored in its place
 )
 
 // tableRule describes a table and its columns.
@@ -54,29 +54,29 @@ type tableRule struct {
 }
 
 const (
-	ofAccount = `account_id = $1`
-	noText    = `''`
-	nothing   = `NULL`
+	whereAccount = `account_id = $1`
+	emptyText    = `''`
+	nullText     = `NULL`
 	// erasedFailure keeps the fact that something failed, but not why.
 	erasedFailure = `CASE WHEN failure IS NOT NULL THEN CAST('{"code":"account_erased"}' AS {json}) END`
-	noBytes       = `CAST('' AS {bytes})`
+	emptyBytes    = `CAST('' AS {bytes})`
 )
 
 // Values sealed for a process are bound to its key, which is known before the
 // process has a row.
 const (
-	ofProcess = ` JOIN process p ON p.id = held.process_id JOIN supplier s ON s.id = p.supplier_id`
-	ofKey     = ` JOIN supplier s ON s.id = held.supplier_id`
+	joinProcess  = ` JOIN process p ON p.id = held.process_id JOIN supplier s ON s.id = p.supplier_id`
+	joinSupplier = ` JOIN supplier s ON s.id = held.supplier_id`
 )
 
 var (
-	byProcess = []string{"s.code", "p.external"}
-	byKey     = []string{"s.code", "held.external"}
-	byOrdinal = []string{"account_id bigint", "ordinal bigint"}
+	processKey  = []string{"s.code", "p.external"}
+	supplierKey = []string{"s.code", "held.external"}
+	ordinalKey  = []string{"account_id bigint", "ordinal bigint"}
 )
 
-// as declares columns of one kind.
-func as(nature dataKind, names ...string) map[string]columnRule {
+// ofNature declares columns of one kind.
+func ofNature(nature dataKind, names ...string) map[string]columnRule {
 	columns := make(map[string]columnRule, len(names))
 	for _, name := range names {
 		columns[name] = columnRule{nature: nature}
@@ -84,18 +84,18 @@ func as(nature dataKind, names ...string) map[string]columnRule {
 	return columns
 }
 
-// blanked declares personal columns that are replaced by a value on erasure.
-func blanked(blank string, names ...string) map[string]columnRule {
+// erasedTo declares personal columns that are replaced by a value on erasure.
+func erasedTo(blank string, names ...string) map[string]columnRule {
 	columns := make(map[string]columnRule, len(names))
 	for _, name := range names {
-		columns[name] = columnRule{nature: naturePersonal, blank: blank, form: formSealed}
+		columns[name] = columnRule{nature: naturePersonal, erased: blank, form: formSealed}
 	}
 	return columns
 }
 
-// keptAs declares that columns are stored in another form than sealed, and
+// storedAs declares that columns are stored in another form than sealed, and
 // bound to other columns of the row.
-func keptAs(form sealForm, row []string, columns map[string]columnRule) map[string]columnRule {
+func storedAs(form sealForm, row []string, columns map[string]columnRule) map[string]columnRule {
 	for name, one := range columns {
 		one.form, one.row = form, row
 		columns[name] = one
@@ -111,84 +111,84 @@ func mergeRules(parts ...map[string]columnRule) map[string]columnRule {
 	return columns
 }
 
-// authored lists the columns that say who wrote a row.
-var authored = as(natureStaff, "key_id", "request_id")
+// authorColumns lists the columns that say who wrote a row.
+var authorColumns = ofNature(natureStaff, "key_id", "request_id")
 
 // tableRules is the registry.
 var tableRules = map[string]tableRule{
-	"process": {of: `id = $1`, key: []string{"id bigint"}, row: byKey, join: ofKey, columns: mergeRules(
-		as(naturePlain, "id", "supplier_id", "state", "revision", "first_staged_at", "staged_at", "account_created_at", "skip_reason",
+	"process": {of: `id = $1`, key: []string{"id bigint"}, row: supplierKey, join: joinSupplier, columns: mergeRules(
+		ofNature(naturePlain, "id", "supplier_id", "state", "revision", "first_staged_at", "staged_at", "account_created_at", "skip_reason",
 			"claim_token", "claim_until", "failed_at", "figures", "previous_figures", "previously_failed", "erased_at"),
-		as(identity, "external", "account_number"),
-		keptAs(formMatched, nil, blanked(noBytes, "hash")), blanked(erasedFailure, "failure"))},
-	"staging": {of: `process_id = $1`, key: []string{"process_id bigint", "revision bigint"}, row: byProcess, join: ofProcess,
-		columns: mergeRules(authored, as(naturePlain, "process_id", "revision", "staged_at", "purged_at"),
-			keptAs(formMatched, nil, blanked(noBytes, "hash")), blanked(noBytes, "document"))},
+		ofNature(natureIdentity, "external", "account_number"),
+		storedAs(formMatched, nil, erasedTo(emptyBytes, "hash")), erasedTo(erasedFailure, "failure"))},
+	"staging": {of: `process_id = $1`, key: []string{"process_id bigint", "revision bigint"}, row: processKey, join: joinProcess,
+		columns: mergeRules(authorColumns, ofNature(naturePlain, "process_id", "revision", "staged_at", "purged_at"),
+			storedAs(formMatched, nil, erasedTo(emptyBytes, "hash")), erasedTo(emptyBytes, "document"))},
 	"refusal": {of: `(supplier_id, external) = (SELECT p.supplier_id, p.external FROM process p WHERE p.id = $1)`, remove: true,
-		key: []string{"supplier_id bigint", "external text"}, row: byKey, join: ofKey,
-		columns: mergeRules(authored, as(naturePlain, "supplier_id", "at"), as(identity, "external"), blanked(nothing, "failure"))},
+		key: []string{"supplier_id bigint", "external text"}, row: supplierKey, join: joinSupplier,
+		columns: mergeRules(authorColumns, ofNature(naturePlain, "supplier_id", "at"), ofNature(natureIdentity, "external"), erasedTo(nullText, "failure"))},
 	"account": {of: `id = $1`, key: []string{"id bigint"}, columns: mergeRules(
-		as(naturePlain, "id", "revision", "team", "account_type", "ledger_length", "note_count", "statement_count", "instruction_count",
+		ofNature(naturePlain, "id", "revision", "team", "account_type", "ledger_length", "note_count", "statement_count", "instruction_count",
 			"posting_count", "run"),
-		as(booked, "currency", "last_billed_to_on", "last_statement_closing_on", "last_statement_issued_on", "next_bill_due_on",
+		ofNature(natureFinancial, "currency", "last_billed_to_on", "last_statement_closing_on", "last_statement_issued_on", "next_bill_due_on",
 			"last_statement_balance", "transfer_balance", "open_from_on", "balance"),
-		blanked(noText, "billing_name"))},
-	"customer": {of: ofAccount, key: byOrdinal, columns: mergeRules(as(naturePlain, "account_id", "ordinal", "role"),
-		blanked(noText, "given_name", "family_name", "title", "email", "mobile", "landline"), blanked(nothing, "born_on"))},
-	"address": {of: ofAccount, key: byOrdinal, columns: mergeRules(as(naturePlain, "account_id", "ordinal"),
-		blanked(`CAST('[]' AS {json})`, "lines"), blanked(noText, "locality", "postal_code", "country"))},
-	"supply_point": {of: ofAccount, key: byOrdinal, columns: mergeRules(as(naturePlain, "account_id", "ordinal", "address", "supply_type", "start_on", "end_on"),
-		blanked(noText, "identifier"))},
-	"agreement": {of: ofAccount, columns: as(naturePlain, "account_id", "supply_point", "ordinal", "product_code", "from_on", "to_on", "agreed_at")},
-	"meter": {of: ofAccount, key: []string{"account_id bigint", "supply_point bigint", "ordinal bigint"}, columns: mergeRules(as(naturePlain, "account_id", "supply_point", "ordinal", "installed_on", "removed_on"),
-		blanked(noText, "serial_number"), blanked(`CAST('[]' AS {json})`, "registers"))},
-	"statement_period": {of: ofAccount, columns: mergeRules(as(naturePlain, "account_id", "ordinal"), as(booked, "from_on", "to_on", "balance"))},
-	"ledger_entry": {of: ofAccount, key: []string{"account_id bigint", "sequence bigint"}, columns: mergeRules(authored, as(naturePlain, "account_id"),
-		as(booked, "transaction_id", "sequence", "kind", "closed", "signed", "balance", "type", "entered_on", "original_on"),
-		blanked(noText, "reason", "note"), blanked(nothing, "document"))},
-	"note": {of: ofAccount, key: []string{"account_id bigint", "digest bigint", "ordinal bigint"}, row: []string{"account_id", "ordinal"},
-		columns: mergeRules(authored, as(naturePlain, "account_id", "ordinal", "created_at", "pinned", "unpin_at"),
-			keptAs(digested, nil, blanked(`0`, "digest")), blanked(nothing, "body", "document_paths"))},
-	"historical_statement": {of: ofAccount, key: []string{"account_id bigint", "statement_id text", "ordinal bigint"}, row: []string{"account_id", "ordinal"},
-		columns: mergeRules(authored, as(naturePlain, "account_id", "ordinal"),
-			as(booked, "statement_id", "from_on", "to_on", "issued_on", "number", "gross_amount"), blanked(noText, "path"))},
-	"instruction": {of: ofAccount, key: byOrdinal, columns: mergeRules(authored,
-		as(naturePlain, "account_id", "ordinal", "vendor", "type", "valid_from_on", "for_schedules", "status", "scheme"),
-		keptAs(formMatched, []string{"account_id", "vendor"}, blanked(noText, "reference")), blanked(noText, "last_digits", "expiry"))},
-	"payment_schedule": {of: ofAccount, columns: mergeRules(as(naturePlain, "account_id", "ordinal", "trigger_type", "frequency", "day_of_month"),
-		as(booked, "start_on", "end_on", "amount", "threshold"))},
-	"mail": {of: ofAccount, key: []string{"id bigint"}, columns: mergeRules(
-		as(naturePlain, "id", "account_id", "supplier", "kind", "language", "state", "queued_at", "due_at", "settled_at", "token", "attempts", "uncertain", "purged_at"),
-		keptAs(formMatched, []string{"account_id", "kind"}, blanked(`'erased ' || CAST(id AS TEXT)`, "recipient")), blanked(noText, "reply"))},
-	"search_term": {of: ofAccount, remove: true, columns: mergeRules(as(naturePlain, "account_id"), keptAs(digested, nil, blanked(nothing, "term")))},
+		erasedTo(emptyText, "billing_name"))},
+	"customer": {of: whereAccount, key: ordinalKey, columns: mergeRules(ofNature(naturePlain, "account_id", "ordinal", "role"),
+		erasedTo(emptyText, "given_name", "family_name", "title", "email", "mobile", "landline"), erasedTo(nullText, "born_on"))},
+	"address": {of: whereAccount, key: ordinalKey, columns: mergeRules(ofNature(naturePlain, "account_id", "ordinal"),
+		erasedTo(`CAST('[]' AS {json})`, "lines"), erasedTo(emptyText, "locality", "postal_code", "country"))},
+	"supply_point": {of: whereAccount, key: ordinalKey, columns: mergeRules(ofNature(naturePlain, "account_id", "ordinal", "address", "supply_type", "start_on", "end_on"),
+		erasedTo(emptyText, "identifier"))},
+	"agreement": {of: whereAccount, columns: ofNature(naturePlain, "account_id", "supply_point", "ordinal", "product_code", "from_on", "to_on", "agreed_at")},
+	"meter": {of: whereAccount, key: []string{"account_id bigint", "supply_point bigint", "ordinal bigint"}, columns: mergeRules(ofNature(naturePlain, "account_id", "supply_point", "ordinal", "installed_on", "removed_on"),
+		erasedTo(emptyText, "serial_number"), erasedTo(`CAST('[]' AS {json})`, "registers"))},
+	"statement_period": {of: whereAccount, columns: mergeRules(ofNature(naturePlain, "account_id", "ordinal"), ofNature(natureFinancial, "from_on", "to_on", "balance"))},
+	"ledger_entry": {of: whereAccount, key: []string{"account_id bigint", "sequence bigint"}, columns: mergeRules(authorColumns, ofNature(naturePlain, "account_id"),
+		ofNature(natureFinancial, "transaction_id", "sequence", "kind", "closed", "signed", "balance", "type", "entered_on", "original_on"),
+		erasedTo(emptyText, "reason", "note"), erasedTo(nullText, "document"))},
+	"note": {of: whereAccount, key: []string{"account_id bigint", "digest bigint", "ordinal bigint"}, row: []string{"account_id", "ordinal"},
+		columns: mergeRules(authorColumns, ofNature(naturePlain, "account_id", "ordinal", "created_at", "pinned", "unpin_at"),
+			storedAs(formDigested, nil, erasedTo(`0`, "digest")), erasedTo(nullText, "body", "document_paths"))},
+	"historical_statement": {of: whereAccount, key: []string{"account_id bigint", "statement_id text", "ordinal bigint"}, row: []string{"account_id", "ordinal"},
+		columns: mergeRules(authorColumns, ofNature(naturePlain, "account_id", "ordinal"),
+			ofNature(natureFinancial, "statement_id", "from_on", "to_on", "issued_on", "number", "gross_amount"), erasedTo(emptyText, "path"))},
+	"instruction": {of: whereAccount, key: ordinalKey, columns: mergeRules(authorColumns,
+		ofNature(naturePlain, "account_id", "ordinal", "vendor", "type", "valid_from_on", "for_schedules", "status", "scheme"),
+		storedAs(formMatched, []string{"account_id", "vendor"}, erasedTo(emptyText, "reference")), erasedTo(emptyText, "last_digits", "expiry"))},
+	"payment_schedule": {of: whereAccount, columns: mergeRules(ofNature(naturePlain, "account_id", "ordinal", "trigger_type", "frequency", "day_of_month"),
+		ofNature(natureFinancial, "start_on", "end_on", "amount", "threshold"))},
+	"mail": {of: whereAccount, key: []string{"id bigint"}, columns: mergeRules(
+		ofNature(naturePlain, "id", "account_id", "supplier", "kind", "language", "state", "queued_at", "due_at", "settled_at", "token", "attempts", "uncertain", "purged_at"),
+		storedAs(formMatched, []string{"account_id", "kind"}, erasedTo(`'erased ' || CAST(id AS TEXT)`, "recipient")), erasedTo(emptyText, "reply"))},
+	"search_term": {of: whereAccount, remove: true, columns: mergeRules(ofNature(naturePlain, "account_id"), storedAs(formDigested, nil, erasedTo(nullText, "term")))},
 	"run_failure": {key: []string{"run_id bigint", "external text"},
 		of: `external = (SELECT p.external FROM process p WHERE p.id = $1)
 			AND run_id IN (SELECT r.id FROM run r JOIN process p ON p.supplier_id = r.supplier_id WHERE p.id = $1)`,
-		columns: mergeRules(as(naturePlain, "run_id", "at"), as(identity, "external"), blanked(erasedFailure, "failure"))},
+		columns: mergeRules(ofNature(naturePlain, "run_id", "at"), ofNature(natureIdentity, "external"), erasedTo(erasedFailure, "failure"))},
 
-	"undone_account": {columns: mergeRules(as(identity, "number"), as(natureStaff, "actor"),
-		as(naturePlain, "process_id", "account_created_at", "undone_at", "reason", "run_id"))},
-	"deviation": {columns: mergeRules(as(naturePlain, "id", "supplier_id", "figures"), as(identity, "external"))},
-	"event": {columns: mergeRules(as(natureStaff, "key_id", "request_id"), as(naturePlain, "id", "type", "supplier", "at", "details"),
-		as(identity, "external", "account_number"))},
-	"webhook_delivery": {columns: mergeRules(as(identity, "external"),
-		as(naturePlain, "webhook", "event_id", "supplier", "state", "attempts", "first_at", "due_at", "status", "reason"))},
-	"run_member": {columns: as(naturePlain, "run_id", "ordinal", "process_id", "outcome")},
-	"run": {columns: mergeRules(as(natureStaff, "created_key_id", "created_request_id", "key_id", "request_id"), as(identity, "cursor_external"),
-		as(naturePlain, "id", "number", "supplier_id", "team", "dry_run", "selection", "sample", "most", "at_once", "not_before", "not_after", "state",
+	"undone_account": {columns: mergeRules(ofNature(natureIdentity, "number"), ofNature(natureStaff, "actor"),
+		ofNature(naturePlain, "process_id", "account_created_at", "undone_at", "reason", "run_id"))},
+	"deviation": {columns: mergeRules(ofNature(naturePlain, "id", "supplier_id", "figures"), ofNature(natureIdentity, "external"))},
+	"event": {columns: mergeRules(ofNature(natureStaff, "key_id", "request_id"), ofNature(naturePlain, "id", "type", "supplier", "at", "details"),
+		ofNature(natureIdentity, "external", "account_number"))},
+	"webhook_delivery": {columns: mergeRules(ofNature(natureIdentity, "external"),
+		ofNature(naturePlain, "webhook", "event_id", "supplier", "state", "attempts", "first_at", "due_at", "status", "reason"))},
+	"run_member": {columns: ofNature(naturePlain, "run_id", "ordinal", "process_id", "outcome")},
+	"run": {columns: mergeRules(ofNature(natureStaff, "created_key_id", "created_request_id", "key_id", "request_id"), ofNature(natureIdentity, "cursor_external"),
+		ofNature(naturePlain, "id", "number", "supplier_id", "team", "dry_run", "selection", "sample", "most", "at_once", "not_before", "not_after", "state",
 			"cancelling", "reason", "created_at", "started_at", "ended_at", "running_since", "worked", "cutoff", "cursor_at", "seen", "selected", "chosen", "undone"))},
-	"audit": {columns: mergeRules(as(natureStaff, "actor", "source", "request_id"), as(identity, "subject", "acts"), as(naturePlain, "id", "at", "action", "detail"))},
+	"audit": {columns: mergeRules(ofNature(natureStaff, "actor", "source", "request_id"), ofNature(natureIdentity, "subject", "acts"), ofNature(naturePlain, "id", "at", "action", "detail"))},
 	// The TOTP secret, from which an operator's codes are computed, is as
 	// valuable as a key.
 	"operator": {key: []string{"name text"}, columns: mergeRules(
-		as(natureStaff, "name", "role", "disabled", "password", "totp_used", "invitation", "invitation_ends_at", "created_at", "password_at", "signed_in_at"),
-		keptAs(formSealed, nil, as(natureStaff, "totp_secret")))},
+		ofNature(natureStaff, "name", "role", "disabled", "password", "totp_used", "invitation", "invitation_ends_at", "created_at", "password_at", "signed_in_at"),
+		storedAs(formSealed, nil, ofNature(natureStaff, "totp_secret")))},
 }
 
-// impersonal lists the tables that contain nothing about any account: settings,
+// plainTables lists the tables that contain nothing about any account: settings,
 // sums, credentials and the service's own records. All their columns are plain
 // or about staff.
-var impersonal = []string{
+var plainTables = []string{
 	"organisation", "team", "supplier", "supplier_grant", "api_key", "service_token", "token_family", "commit_mark", "vendor", "vendor_grant",
 	"claim_counter", "dry_run_lease", "mail_sender", "run_slice", "tally", "control_totals", "sign_off", "webhook", "webhook_round",
 	"undo_refusal", "database_identity", "operator_session", "search_index", "audit_link", "audit_chain", "organisation_usage", "schema_step",

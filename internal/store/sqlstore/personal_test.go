@@ -29,7 +29,7 @@ func Unclassified(columns []string) (wrong []string) {
 	}
 	for _, name := range columns {
 		table, _, _ := strings.Cut(name, ".")
-		if !known[name] && !slices.Contains(impersonal, table) {
+		if !known[name] && !slices.Contains(plainTables, table) {
 			wrong = append(wrong, name+" is not classified")
 		}
 		delete(known, name)
@@ -53,9 +53,9 @@ func PersonalColumns() (names []string) {
 	return names
 }
 
-// Kept returns the distinct values of a column, bytes in hexadecimal. It leaves
-// out empty and erased values.
-func (s *Store) Kept(ctx context.Context, postgres bool, name string) (values []string, err error) {
+// StoredValues returns the distinct values of a column, bytes in hexadecimal.
+// It leaves out empty and erased values.
+func (s *Store) StoredValues(ctx context.Context, postgres bool, name string) (values []string, err error) {
 	table, column, _ := strings.Cut(name, ".")
 	value := `CASE typeof(` + column + `) WHEN 'blob' THEN '\x' || lower(hex(` + column + `)) ELSE CAST(` + column + ` AS TEXT) END`
 	if postgres {
@@ -67,14 +67,14 @@ func (s *Store) Kept(ctx context.Context, postgres bool, name string) (values []
 	}), err
 }
 
-// byHand lists the columns that are sealed by the code that writes them, because
-// their location is known before there is a row, or because they are updated
-// alone.
-var byHand = []string{"process.hash", "process.failure", "staging.hash", "staging.document", "refusal.failure", "mail.reply", "operator.totp_secret"}
+// sealedByWriter lists the columns that are sealed by the code that writes
+// them, because their location is known before there is a row, or because they
+// are updated alone.
+var sealedByWriter = []string{"process.hash", "process.failure", "staging.hash", "staging.document", "refusal.failure", "mail.reply", "operator.totp_secret"}
 
 func TestWhatIsPersonalIsSealed(t *testing.T) {
 	sealing := map[string]bool{}
-	for _, name := range byHand {
+	for _, name := range sealedByWriter {
 		sealing[name] = true
 	}
 	for _, table := range []*sqlset.Table{
@@ -107,7 +107,7 @@ func TestWhatIsPersonalIsErased(t *testing.T) {
 			if column.nature == naturePersonal && held.of == "" {
 				t.Errorf("%s.%s is personal, and nothing says whose it is", table, name)
 			}
-			if (column.nature == naturePersonal) != (column.blank != "") {
+			if (column.nature == naturePersonal) != (column.erased != "") {
 				t.Errorf("%s.%s: what is left of it?", table, name)
 			}
 		}

@@ -19,12 +19,12 @@ type (
 // posting is one call of Post, with the current state of its account.
 type posting struct {
 	landfall.Posting
-	sought   []noteSought // the notes to look up, computed before anything is locked
+	lookups  []noteLookup // the notes to look up, computed before anything is locked
 	id       int64
 	supplier int64
 	currency string
 	number   string
-	books    landfall.AccountState
+	state    landfall.AccountState
 	last     lastOrdinals
 	panicked any // what Decide panicked with; Post panics with it again in the caller
 }
@@ -39,7 +39,7 @@ func (s *Store) Post(ctx context.Context, wanted landfall.Posting) (landfall.Pos
 			return landfall.PostOutcome{}, errUnstorable
 		}
 	}
-	mine := &posting{Posting: wanted, sought: s.sealer.seek(wanted.Notes)}
+	mine := &posting{Posting: wanted, lookups: s.sealer.noteLookups(wanted.Notes)}
 	// What the posting will add is not known yet. What it looks up is a good
 	// estimate.
 	weight := 1000 * (1 + len(wanted.Notes) + len(wanted.TransactionIDs) + len(wanted.StatementIDs))
@@ -69,7 +69,7 @@ func (t *tx) post(ctx context.Context, batch []*postCall) error {
 	for _, one := range found {
 		additions, err := decide(one.wanted)
 		if err == nil {
-			err = one.wanted.enter(rows, additions)
+			err = one.wanted.addRows(rows, additions)
 		}
 		// An error refuses this posting only. The others in the batch are
 		// written.
@@ -89,23 +89,23 @@ func decide(p *posting) (additions landfall.Additions, err error) {
 			err = errPanicked
 		}
 	}()
-	return p.Decide(p.books)
+	return p.Decide(p.state)
 }
 
-// enter adds the rows of one posting and the new totals of its account. If it
+// addRows adds the rows of one posting and the new totals of its account. If it
 // returns an error, the rows are unchanged.
-func (p *posting) enter(rows *accountRows, add landfall.Additions) error {
+func (p *posting) addRows(rows *accountRows, add landfall.Additions) error {
 	if len(add.Entries)+len(add.Notes)+len(add.Statements)+len(add.Instructions) == 0 && add.Event == nil {
 		return nil
 	}
-	balance := p.books.Balance
+	balance := p.state.Balance
 	for i := range add.Entries {
 		balance += add.Entries[i].Signed
 	}
-	if err := balanced(add.Entries, p.books.LastSequence, p.books.Balance, balance); err != nil {
+	if err := balanced(add.Entries, p.state.LastSequence, p.state.Balance, balance); err != nil {
 		return err
 	}
-	now := p.books.Now.UnixMicro()
+	now := p.state.Now.UnixMicro()
 	if add.Event != nil {
 		event := *add.Event
 		event.Key, event.AccountNumber, event.By = p.Key, p.number, p.By
@@ -119,15 +119,15 @@ func (p *posting) enter(rows *accountRows, add landfall.Additions) error {
 	rows.ledger(p.id, add.Entries, p.By)
 	rows.statement(p.id, p.last.statement, add.Statements, p.By)
 	rows.instruction(p.id, p.last.instruction, add.Instructions, p.By)
-	rows.updates.Add(p.id, int64(p.books.LastSequence), int64(balance), int64(p.books.LastSequence+len(add.Entries)), p.last.note+int64(len(add.Notes)),
+	rows.updates.Add(p.id, int64(p.state.LastSequence), int64(balance), int64(p.state.LastSequence+len(add.Entries)), p.last.note+int64(len(add.Notes)),
 		p.last.statement+int64(len(add.Statements)), p.last.instruction+int64(len(add.Instructions)))
-	p.count(&rows.counted, &add)
-	rows.acts.Add(p.By, "account.post", p.Key, added(&add))
+	p.count(&rows.tallies, &add)
+	rows.audit.Add(p.By, "account.post", p.Key, describeAdditions(&add))
 	return nil
 }
 
-// added describes for the audit log what a posting added.
-func added(add *landfall.Additions) string {
+// describeAdditions describes for the audit log what a posting added.
+func describeAdditions(add *landfall.Additions) string {
 	var words []string
 	for _, part := range [...]struct {
 		count int
@@ -173,9 +173,9 @@ func balanced(entries []landfall.LedgerEntry, sequence int, before, after money.
 	return nil
 }
 
-// movedTable updates the accounts that were posted to. The ledger must still be
-// as long as it was when the account was locked.
-var movedTable = exactly(sqlset.NewChange(`UPDATE account SET balance = w.balance, ledger_length = w.ledger, note_count = w.notes,
+// accountUpdateTable updates the accounts that were posted to. The ledger must
+// still be as long as it was when the account was locked.
+var accountUpdateTable = mustChangeAll(sqlset.NewChange(`UPDATE account SET balance = w.balance, ledger_length = w.ledger, note_count = w.notes,
 		statement_count = w.statements, instruction_count = w.instructions, posting_count = account.posting_count + 1 FROM {rows}
 	WHERE account.id = w.id AND account.ledger_length = w.length`,
 	"id bigint", "length bigint", "balance bigint", "ledger bigint", "notes bigint", "statements bigint", "instructions bigint"))

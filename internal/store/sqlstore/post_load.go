@@ -37,14 +37,14 @@ func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, err
 		var now int64
 		var openFrom string
 		var p posting
-		if err := rows.Scan(&key.Supplier, &key.External, &p.id, &p.supplier, &p.currency, &p.number, &now, &openFrom, &p.books.Balance,
-			&p.books.LastSequence, &p.last.note, &p.last.statement, &p.last.instruction); err != nil {
-			return nil, t.note(err)
+		if err := rows.Scan(&key.Supplier, &key.External, &p.id, &p.supplier, &p.currency, &p.number, &now, &openFrom, &p.state.Balance,
+			&p.state.LastSequence, &p.last.note, &p.last.statement, &p.last.instruction); err != nil {
+			return nil, t.fail(err)
 		}
 		one := open.byKey[key]
-		p.Posting, p.sought = one.wanted.Posting, one.wanted.sought
-		p.books.AccountNumber, p.books.Now = p.number, moment(now)
-		if p.books.Period.FromOn, err = storedDay(openFrom); err != nil {
+		p.Posting, p.lookups = one.wanted.Posting, one.wanted.lookups
+		p.state.AccountNumber, p.state.Now = p.number, moment(now)
+		if p.state.Period.FromOn, err = storedDay(openFrom); err != nil {
 			return nil, err
 		}
 		// The batch may be retried. Replace everything that an earlier attempt
@@ -53,7 +53,7 @@ func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, err
 		open.set(one, landfall.PostOutcome{Verdict: landfall.Posted, AccountNumber: p.number})
 		found = append(found, one)
 	}
-	return found, t.note(rows.Err())
+	return found, t.fail(rows.Err())
 }
 
 // refusePosting answers postings that found no account they may add to.
@@ -90,7 +90,7 @@ func (t *tx) loadWanted(ctx context.Context, found []*postCall) error {
 	var entries, statements []any
 	for _, one := range found {
 		p := one.wanted
-		byID[p.id] = &p.books
+		byID[p.id] = &p.state
 		for _, id := range distinct(p.TransactionIDs) {
 			entries = append(entries, p.id, id)
 		}
@@ -120,13 +120,13 @@ func (t *tx) loadNotes(ctx context.Context, found []*postCall, byID map[int64]*l
 	var few, firsts, timed, unwritten []any
 	for _, one := range found {
 		p := one.wanted
-		for i, sought := range p.sought {
-			if i == 0 || sought.digest != p.sought[i-1].digest {
+		for i, sought := range p.lookups {
+			if i == 0 || sought.digest != p.lookups[i-1].digest {
 				few = append(few, p.id, sought.digest)
 			}
 			switch {
 			case p.last.note <= fewNotes:
-			case sought.digest == unwrittenDigest:
+			case sought.digest == emptyNoteDigest:
 				unwritten = append(unwritten, p.id, sought.digest)
 			case sought.timed:
 				timed = append(timed, p.id, sought.digest, sought.second)
@@ -156,7 +156,7 @@ func (t *tx) loadInstructions(ctx context.Context, found []*postCall, byID map[i
 		p := one.wanted
 		for _, instruction := range p.Instructions {
 			// References stored before there was a key are stored in the clear.
-			for _, reference := range t.sealer.references(p.id, instruction.Vendor, instruction.Reference) {
+			for _, reference := range t.sealer.referenceForms(p.id, instruction.Vendor, instruction.Reference) {
 				few = append(few, p.id, instruction.Vendor, reference)
 				if p.last.instruction > fewInstructions {
 					later = append(later, p.id, instruction.Vendor, reference)

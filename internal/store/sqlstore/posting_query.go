@@ -74,9 +74,9 @@ func newAccountQuery(text string, columns ...string) sqlset.ListQuery {
 
 // owned is an item that belongs to an account.
 type owned[T any] struct {
-	id    int64 // of the account
-	place int64 // in its list
-	item  T
+	id      int64 // of the account
+	ordinal int64 // in its list
+	item    T
 }
 
 // lookUp queries for wanted items, a list of ids and names, and gives each item
@@ -118,8 +118,8 @@ func (v *view) readEntry(scan scanner, row *owned[landfall.LedgerEntry]) error {
 func (v *view) readNote(scan scanner, row *owned[landfall.Note]) error {
 	var body sql.NullString
 	var paths []byte
-	own := v.sealer.scan("note", &row.id, &row.place)
-	if err := scan(&row.id, &row.place, own.maybe("body", &body), own.json("document_paths", &paths), instantInto{&row.item.CreatedAt}, &row.item.Pinned,
+	own := v.sealer.scan("note", &row.id, &row.ordinal)
+	if err := scan(&row.id, &row.ordinal, own.nullText("body", &body), own.json("document_paths", &paths), instantInto{&row.item.CreatedAt}, &row.item.Pinned,
 		instantInto{&row.item.UnpinAt}); err != nil {
 		return err
 	}
@@ -134,16 +134,16 @@ func (v *view) readNote(scan scanner, row *owned[landfall.Note]) error {
 // customer.
 func (v *view) readStatement(scan scanner, row *owned[landfall.Statement]) error {
 	s := &row.item
-	return scan(&row.id, &row.place, &s.ID, dayInto{&s.FromOn}, dayInto{&s.ToOn}, dayInto{&s.IssuedOn}, &s.Number, &s.GrossAmount,
-		v.sealer.scan("historical_statement", &row.id, &row.place).text("path", &s.Path))
+	return scan(&row.id, &row.ordinal, &s.ID, dayInto{&s.FromOn}, dayInto{&s.ToOn}, dayInto{&s.IssuedOn}, &s.Number, &s.GrossAmount,
+		v.sealer.scan("historical_statement", &row.id, &row.ordinal).text("path", &s.Path))
 }
 
 // readInstruction opens the reference by its vendor, since both are used to
 // look it up.
 func (v *view) readInstruction(scan scanner, row *owned[landfall.Instruction]) error {
 	i := &row.item
-	own := v.sealer.scan("instruction", &row.id, &row.place)
-	return scan(&row.id, &row.place, &i.Vendor, v.sealer.scan("instruction", &row.id, &i.Vendor).text("reference", &i.Reference), &i.Type,
+	own := v.sealer.scan("instruction", &row.id, &row.ordinal)
+	return scan(&row.id, &row.ordinal, &i.Vendor, v.sealer.scan("instruction", &row.id, &i.Vendor).text("reference", &i.Reference), &i.Type,
 		dayInto{&i.ValidFromOn}, &i.ForSchedules, &i.Details.Status, &i.Details.Scheme,
 		own.text("last_digits", &i.Details.LastDigits), own.text("expiry", &i.Details.Expiry))
 }

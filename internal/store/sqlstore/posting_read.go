@@ -10,19 +10,19 @@ import (
 // decided. It reads with the same query as Post, but locks nothing, so a read
 // does not block writers.
 func (v *view) AccountState(ctx context.Context, key landfall.Key, transactionIDs []string) (landfall.AccountState, error) {
-	var books landfall.AccountState
+	var state landfall.AccountState
 	var id, now int64
 	var openFrom string
 	err := v.one(ctx, `SELECT a.id, p.account_number, {now}, a.open_from_on, a.balance, a.ledger_length
 		FROM account a JOIN process p ON p.id = a.id JOIN supplier s ON s.id = p.supplier_id
 		WHERE s.code = $1 AND p.external = $2`, []any{key.Supplier, key.External},
-		[]any{&id, &books.AccountNumber, &now, &openFrom, &books.Balance, &books.LastSequence})
+		[]any{&id, &state.AccountNumber, &now, &openFrom, &state.Balance, &state.LastSequence})
 	if err != nil {
 		return landfall.AccountState{}, err
 	}
-	books.Now = moment(now)
-	if books.Period.FromOn, err = storedDay(openFrom); err != nil || len(transactionIDs) == 0 {
-		return books, err
+	state.Now = moment(now)
+	if state.Period.FromOn, err = storedDay(openFrom); err != nil || len(transactionIDs) == 0 {
+		return state, err
 	}
 	var wanted []any
 	for _, transaction := range distinct(transactionIDs) {
@@ -34,7 +34,7 @@ func (v *view) AccountState(ctx context.Context, key landfall.Key, transactionID
 	}
 	found, err := collect(ctx, v.txSession, v.readEntry, text, args...)
 	for _, one := range found {
-		books.Entries = append(books.Entries, one.item)
+		state.Entries = append(state.Entries, one.item)
 	}
-	return books, err
+	return state, err
 }

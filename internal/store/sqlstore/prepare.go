@@ -2,10 +2,10 @@ package sqlstore
 
 import "landfall"
 
-// prepared is a creation whose rows are complete except for the values that
-// only the transaction knows. Each caller prepares its own rows, so the shared
-// writer has little more to do than run the statements.
-type prepared struct {
+// preparedCreation is a creation whose rows are complete except for the values
+// that only the transaction knows. Each caller prepares its own rows, so the
+// shared writer has little more to do than run the statements.
+type preparedCreation struct {
 	*landfall.Creation
 	rows *accountRows
 	has  landfall.Figures // the account's totals
@@ -15,21 +15,21 @@ type prepared struct {
 type placeholder uint8
 
 const (
-	theProcess placeholder = iota // the account's key
-	theNumber
+	processPlaceholder placeholder = iota // the account's key
+	numberPlaceholder
 )
 
 // offsetFromNow is a placeholder for the time of the creation plus so many
 // microseconds.
 type offsetFromNow int64
 
-func (s *Store) prepared(creation *landfall.Creation) (*prepared, error) {
-	p := &prepared{Creation: creation, rows: newAccountRows(s.sealer), has: accountFigures(&creation.Account)}
+func (s *Store) prepareCreation(creation *landfall.Creation) (*preparedCreation, error) {
+	p := &preparedCreation{Creation: creation, rows: newAccountRows(s.sealer), has: accountFigures(&creation.Account)}
 	return p, p.rows.account(creation)
 }
 
-// grow reserves space for the rows of prepared accounts.
-func (r *accountRows) grow(batch []*createCall) {
+// reserve reserves space for the rows of prepared accounts.
+func (r *accountRows) reserve(batch []*createCall) {
 	for i, into := range r.parts() {
 		count := 0
 		for _, one := range batch {
@@ -40,7 +40,7 @@ func (r *accountRows) grow(batch []*createCall) {
 }
 
 // fill adds the rows of a prepared account and replaces the placeholders.
-func (r *accountRows) fill(p *prepared, process, at int64, number string) {
+func (r *accountRows) fill(p *preparedCreation, process, at int64, number string) {
 	var key, name any = process, number
 	into := r.parts()
 	for i, part := range p.rows.parts() {
@@ -48,7 +48,7 @@ func (r *accountRows) fill(p *prepared, process, at int64, number string) {
 		for _, value := range part.Values {
 			switch gap := value.(type) {
 			case placeholder:
-				if value = key; gap == theNumber {
+				if value = key; gap == numberPlaceholder {
 					value = name
 				}
 			case offsetFromNow:

@@ -69,14 +69,14 @@ func (v *view) Revisions(ctx context.Context, key landfall.Key) ([]landfall.Stag
 			continue
 		}
 		if r.Document, err = v.sealer.openDocument(key, r.Document, r.Hash); err != nil {
-			return nil, altered(key, r.Revision, err)
+			return nil, documentError(key, r.Revision, err)
 		}
 	}
 	return found, nil
 }
 
-// altered adds to an error the process whose document cannot be used.
-func altered(key landfall.Key, revision int, err error) error {
+// documentError adds to an error the process whose document cannot be used.
+func documentError(key landfall.Key, revision int, err error) error {
 	return fmt.Errorf("revision %d of %q of supplier %s: %w", revision, key.External, key.Supplier, err)
 }
 
@@ -98,7 +98,7 @@ func (t *tx) Skip(ctx context.Context, key landfall.Key, reason string) (landfal
 		}
 		for _, one := range marked {
 			var counted tallies
-			counted.move(one.supplier, one.standing, landfall.StatusSkipped, one.figures)
+			counted.move(one.supplier, one.status, landfall.StatusSkipped, one.figures)
 			return landfall.Skipped, t.tally(ctx, &counted)
 		}
 		found, err := t.Process(ctx, key)
@@ -158,23 +158,23 @@ func (t *tx) Unskip(ctx context.Context, key landfall.Key) error {
 	if err != nil {
 		return err
 	}
-	counted.move(back.supplier, landfall.StatusSkipped, back.standing, back.figures)
+	counted.move(back.supplier, landfall.StatusSkipped, back.status, back.figures)
 	return t.tally(ctx, &counted)
 }
 
-// stood is the status of a process, apart from marks, when a statement changed
-// it.
-type stood struct {
+// processStatus is the status of a process, apart from marks, when a statement
+// changed it.
+type processStatus struct {
 	supplier int64
-	standing landfall.AccountStatus
+	status   landfall.AccountStatus
 	figures  landfall.Figures
 }
 
 const statusColumns = `process.supplier_id, process.failed_at IS NOT NULL, process.figures`
 
-func readStatus(scan scanner, one *stood) error {
+func readStatus(scan scanner, one *processStatus) error {
 	var failed bool
 	err := scan(&one.supplier, &failed, figuresInto{&one.figures})
-	one.standing = waitingStatus(failed)
+	one.status = waitingStatus(failed)
 	return err
 }

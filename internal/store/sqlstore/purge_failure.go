@@ -14,7 +14,7 @@ import (
 // locked.
 type failureTable struct {
 	page, save string
-	place      seal.Location
+	location   seal.Location
 	table      string
 }
 
@@ -32,24 +32,24 @@ var (
 		`SELECT 0, held.external, held.failure, held.failed_at < (SELECT {now}) - $2 FROM process held
 			WHERE held.supplier_id = $1 AND held.failed_at IS NOT NULL AND held.skip_reason IS NULL
 				AND 0 = CAST($3 AS BIGINT) AND held.external > $4 ORDER BY held.external LIMIT $5`,
-		saveAttempt, attemptPlace, "process"}
+		saveAttempt, processFailureLocation, "process"}
 	skippedAttempts = failureTable{
 		`SELECT held.first_staged_at, held.external, held.failure, coalesce(held.failed_at < (SELECT {now}) - $2, FALSE) FROM process held
 			WHERE held.supplier_id = $1 AND held.skip_reason IS NOT NULL AND (held.first_staged_at, held.external) > ($3, $4)
 			ORDER BY held.first_staged_at, held.external LIMIT $5`,
-		saveAttempt, attemptPlace, "process"}
+		saveAttempt, processFailureLocation, "process"}
 	refusedBefore = failureTable{
 		`SELECT 0, held.external, held.failure, held.at < (SELECT {now}) - $2 FROM refusal held
 			WHERE held.supplier_id = $1 AND 0 = CAST($3 AS BIGINT) AND held.external > $4 ORDER BY held.external LIMIT $5`,
 		`UPDATE refusal SET failure = CAST($5 AS {json}) WHERE (supplier_id, external) IN (SELECT held.supplier_id, held.external
 			FROM refusal held WHERE held.supplier_id = $1 AND held.external = $4 AND 0 = CAST($3 AS BIGINT)
-				AND held.at < (SELECT {now}) - $2 {take})`, refusedPlace, "refusal"}
+				AND held.at < (SELECT {now}) - $2 {take})`, refusalLocation, "refusal"}
 	failedInRuns = failureTable{
 		`SELECT r.id, held.external, held.failure, held.at < (SELECT {now}) - $2 FROM run r JOIN run_failure held ON held.run_id = r.id
 			WHERE r.supplier_id = $1 AND r.id >= $3 AND (r.id > $3 OR held.external > $4) ORDER BY r.id, held.external LIMIT $5`,
 		`UPDATE run_failure SET failure = CAST($5 AS {json}) WHERE (run_id, external) IN (SELECT held.run_id, held.external
 			FROM run_failure held JOIN run r ON r.id = held.run_id WHERE r.supplier_id = $1 AND held.run_id = $3 AND held.external = $4
-				AND held.at < (SELECT {now}) - $2 {take})`, inRunPlace, "run_failure"}
+				AND held.at < (SELECT {now}) - $2 {take})`, runFailureLocation, "run_failure"}
 )
 
 // saveAttempt finds a process by its external number alone, which is unique for
@@ -102,7 +102,7 @@ func purgeFailures(kept failureTable) purgeStep {
 				gone.Failures = 0
 				for _, one := range due {
 					count, err := t.exec(ctx, kept.save, part.supplier, part.keep.Microseconds(), one.at, one.name,
-						t.sealer.sealJSON(kept.place, one.text, kept.owner(part, one.at), one.name))
+						t.sealer.sealJSON(kept.location, one.text, kept.owner(part, one.at), one.name))
 					if err != nil {
 						return err
 					}

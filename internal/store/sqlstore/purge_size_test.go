@@ -14,10 +14,10 @@ import (
 	"landfall"
 )
 
-// TestAPurgeIsHardlyNoticed purges many events while another caller stages.
+// TestPurgeDelaysStagingLittle purges many events while another caller stages.
 // LANDFALL_PURGE_ROWS sets how many: a step reads the same number of rows
 // whatever the size, so the last steps must not be slower than the first.
-func TestAPurgeIsHardlyNoticed(t *testing.T) {
+func TestPurgeDelaysStagingLittle(t *testing.T) {
 	rows := int64(1500)
 	if given := os.Getenv("LANDFALL_PURGE_ROWS"); given != "" {
 		var err error
@@ -26,8 +26,8 @@ func TestAPurgeIsHardlyNoticed(t *testing.T) {
 		}
 	}
 	onEach(t, func(t *testing.T, url string) {
-		store := open(t, url)
-		ready(t, store, "1")
+		store := openStore(t, url)
+		prepareStore(t, store, "1")
 		details := `'{}'`
 		if strings.HasPrefix(url, "postgres") {
 			details = `CAST('{}' AS JSON)`
@@ -35,7 +35,7 @@ func TestAPurgeIsHardlyNoticed(t *testing.T) {
 		for from := int64(0); from < rows; from += 10_000 {
 			if err := store.Force(t.Context(), `INSERT INTO event (type, supplier, external, account_number, at, details)
 				WITH RECURSIVE n (i) AS (SELECT CAST($1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < $2)
-				SELECT 'account_import.skipped', '`+whereClaimed.Supplier+`', CAST(i AS TEXT), '', i, `+details+` FROM n`, from, min(from+9_999, rows-1)); err != nil {
+				SELECT 'account_import.skipped', '`+testKey.Supplier+`', CAST(i AS TEXT), '', i, `+details+` FROM n`, from, min(from+9_999, rows-1)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -49,7 +49,7 @@ func TestAPurgeIsHardlyNoticed(t *testing.T) {
 			t.Fatal(err)
 		}
 		stage := func(i int) time.Duration {
-			key, text := whereClaimed, []byte(fmt.Sprintf(`{"n":%d}`, i))
+			key, text := testKey, []byte(fmt.Sprintf(`{"n":%d}`, i))
 			key.External = fmt.Sprint("beside-", i)
 			began := time.Now()
 			if _, err := store.Stage(t.Context(), landfall.Staging{Key: key, Document: text, Hash: sha256.Sum256(text)}); err != nil {
@@ -74,7 +74,7 @@ func TestAPurgeIsHardlyNoticed(t *testing.T) {
 			}
 		})
 		gone := 0
-		for order := (landfall.PurgeRequest{Supplier: whereClaimed.Supplier}); ; {
+		for order := (landfall.PurgeRequest{Supplier: testKey.Supplier}); ; {
 			began := time.Now()
 			step, err := store.Purge(t.Context(), order)
 			if err != nil {
@@ -94,8 +94,8 @@ func TestAPurgeIsHardlyNoticed(t *testing.T) {
 		}
 		t.Logf("%d events in %d steps, half of them within %s, the longest %s; staging took %s alone and %s beside them",
 			gone, len(steps), median(steps), slices.Max(steps), median(alone), median(beside))
-		half := len(steps) / 2
-		if early, late := median(slices.Clone(steps[:half])), median(slices.Clone(steps[half:])); len(steps) > 100 && late > 10*early {
+		partial := len(steps) / 2
+		if early, late := median(slices.Clone(steps[:partial])), median(slices.Clone(steps[partial:])); len(steps) > 100 && late > 10*early {
 			t.Errorf("late steps take %s, early ones %s", late, early)
 		}
 	})

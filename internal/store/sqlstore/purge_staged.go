@@ -75,7 +75,7 @@ func (t *tx) purgeDocuments(ctx context.Context, condition string, part purgePag
 		return 0, err
 	}
 	these, list = sqlset.Among(t.engine, held)
-	count, err := t.exec(ctx, `UPDATE staging SET document = `+noBytes+`, purged_at = {now} WHERE process_id`+these+` AND purged_at IS NULL`, list)
+	count, err := t.exec(ctx, `UPDATE staging SET document = `+emptyBytes+`, purged_at = {now} WHERE process_id`+these+` AND purged_at IS NULL`, list)
 	return int(count), err
 }
 
@@ -84,7 +84,7 @@ func (t *tx) purgeDocuments(ctx context.Context, condition string, part purgePag
 // nothing.
 func clearHash(ctx context.Context, t *tx, ids []int64) error {
 	these, list := sqlset.Among(t.engine, ids)
-	_, err := t.exec(ctx, `UPDATE process SET hash = `+noBytes+` WHERE id`+these, list)
+	_, err := t.exec(ctx, `UPDATE process SET hash = `+emptyBytes+` WHERE id`+these, list)
 	return err
 }
 
@@ -105,7 +105,7 @@ func failWithoutDocument(ctx context.Context, t *tx, ids []int64) error {
 		err := scan(&supplier, &before, figuresInto{&figures})
 		moved.move(supplier, waitingStatus(before), landfall.StatusFailed, figures)
 		return err
-	}, `UPDATE process SET hash = `+noBytes+`, failure = CAST($2 AS {json}), previously_failed = failed_at IS NOT NULL, failed_at = {now},
+	}, `UPDATE process SET hash = `+emptyBytes+`, failure = CAST($2 AS {json}), previously_failed = failed_at IS NOT NULL, failed_at = {now},
 			state = 'staged', claim_token = NULL, claim_until = NULL
 		WHERE id`+these+` RETURNING supplier_id, previously_failed, figures`, list, failure)
 	if err != nil {

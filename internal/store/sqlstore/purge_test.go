@@ -11,32 +11,32 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-// keepShortly sets the retention of every supplier's staged documents to almost
-// nothing.
-func keepShortly(t *testing.T, store *sqlstore.Store) {
+// setShortRetention sets the retention of every supplier's staged documents to
+// almost nothing.
+func setShortRetention(t *testing.T, store *sqlstore.Store) {
 	t.Helper()
 	if err := store.Force(t.Context(), `UPDATE supplier SET keep_staged = 1, undo_window = 0`); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestServersPurgeByTurns checks that a purge runs only when it is due, whichever
+// TestOnlyOneServerPurges checks that a purge runs only when it is due, whichever
 // server asks.
-func TestServersPurgeByTurns(t *testing.T) {
+func TestOnlyOneServerPurges(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, url string) {
-		store := open(t, url)
+		store := openStore(t, url)
 		round := func(documents int) {
 			t.Helper()
 			if gone, err := upkeep.PurgeIfDue(t.Context(), store); err != nil || gone.Documents != documents {
 				t.Errorf("%+v, %v, want %d documents", gone, err, documents)
 			}
 		}
-		ready(t, store, "1", "2")
+		prepareStore(t, store, "1", "2")
 		round(0) // nothing is old enough, and there was no purge yet
-		keepShortly(t, store)
+		setShortRetention(t, store)
 		round(2)
-		number := whereClaimed
+		number := testKey
 		number.External = "3"
 		text := []byte(`{}`)
 		if _, err := store.Stage(t.Context(), landfall.Staging{Key: number, Document: text, Hash: sha256.Sum256(text)}); err != nil {
@@ -55,14 +55,14 @@ func TestServersPurgeByTurns(t *testing.T) {
 	})
 }
 
-// TestWhatIsGoneIsToldFromWhatIsLost checks that the inspection tells purged
-// documents from lost ones.
-func TestWhatIsGoneIsToldFromWhatIsLost(t *testing.T) {
+// TestPurgedDocumentsAreNotReportedAsDamage checks that the inspection tells
+// purged documents from lost ones.
+func TestPurgedDocumentsAreNotReportedAsDamage(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, url string) {
-		store := open(t, url)
-		ready(t, store, "1", "2")
-		keepShortly(t, store)
+		store := openStore(t, url)
+		prepareStore(t, store, "1", "2")
+		setShortRetention(t, store)
 		if gone, err := upkeep.PurgeIfDue(t.Context(), store); err != nil || gone.Documents != 2 {
 			t.Fatalf("%+v, %v", gone, err)
 		}

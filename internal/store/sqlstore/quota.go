@@ -14,9 +14,9 @@ const (
 		o.tokens_per_minute, o.concurrent_creations, o.created_at`
 )
 
-// organisationPlaces returns the scan targets of organisationColumns, except
+// organisationTargets returns the scan targets of organisationColumns, except
 // for the last.
-func organisationPlaces(o *landfall.Organisation) []any {
+func organisationTargets(o *landfall.Organisation) []any {
 	q := &o.Quotas
 	return []any{&o.Name, &o.Disabled, &q.RequestsPerSecond, &q.BytesPerDay, &q.RevisionsPerAccount,
 		&q.TokensPerMinute, &q.ConcurrentCreations}

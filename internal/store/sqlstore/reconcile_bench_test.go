@@ -13,7 +13,7 @@ import (
 func BenchmarkReconcile(b *testing.B) {
 	for name, fresh := range databases {
 		b.Run(name, func(b *testing.B) {
-			store := open(b, fresh(b))
+			store := openStore(b, fresh(b))
 			if err := store.Update(b.Context(), func(tx landfall.Tx) error {
 				return tx.CreateSupplier(b.Context(), landfall.NewSupplier("BENCH"))
 			}); err != nil {
@@ -26,8 +26,8 @@ func BenchmarkReconcile(b *testing.B) {
 				b.Fatal(err)
 			}
 			ask := func() {
-				err := store.View(b.Context(), func(view landfall.View) error {
-					found, err := view.Tallies(b.Context(), "BENCH")
+				err := store.View(b.Context(), func(reader landfall.View) error {
+					found, err := reader.Tallies(b.Context(), "BENCH")
 					if got := found.Of(landfall.StatusCreated, "GBP")[landfall.AtAccounts].Count(); got != 1_000_000 {
 						b.Fatalf("%d accounts", got)
 					}

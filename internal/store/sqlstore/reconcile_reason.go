@@ -17,12 +17,12 @@ func (s *Store) Contributions(ctx context.Context, query landfall.ContributionQu
 	if query.After != nil {
 		from = *query.After
 	}
-	read := behind[query.Reason]
-	rows := inBatches(0, func(limit int) (batch []partOf, err error) {
+	read := contributionReaders[query.Reason]
+	rows := inBatches(0, func(limit int) (batch []contribution, err error) {
 		err = s.stream(ctx, func(v *view) error {
 			supplier, _, err := v.supplierNow(ctx, query.Supplier)
 			if err != nil {
-				return absentIsNone(err)
+				return ignoreNotFound(err)
 			}
 			batch, err = read(v, ctx, supplier, from, limit)
 			return err
@@ -33,17 +33,17 @@ func (s *Store) Contributions(ctx context.Context, query landfall.ContributionQu
 		}
 		return batch, err
 	})
-	return partsOf(rows, query)
+	return contributions(rows, query)
 }
 
-// partOf is an account with the figures it contributes.
-type partOf struct {
+// contribution is an account with the figures it contributes.
+type contribution struct {
 	landfall.Contribution
 	figures []landfall.Figures
 }
 
-// partsOf yields the accounts that contribute to a measure.
-func partsOf(rows iter.Seq2[partOf, error], query landfall.ContributionQuery) iter.Seq2[landfall.Contribution, error] {
+// contributions yields the accounts that contribute to a measure.
+func contributions(rows iter.Seq2[contribution, error], query landfall.ContributionQuery) iter.Seq2[landfall.Contribution, error] {
 	return func(yield func(landfall.Contribution, error) bool) {
 		count := 0
 		for row, err := range rows {
@@ -74,22 +74,22 @@ func partsOf(rows iter.Seq2[partOf, error], query landfall.ContributionQuery) it
 	}
 }
 
-// behind contains for each reason the function that reads a batch of its
-// accounts.
-var behind = map[landfall.Reason]func(*view, context.Context, int64, landfall.ProcessCursor, int) ([]partOf, error){
-	landfall.ReasonPending:      waitingBehind(pending + ` AND p.failed_at IS NULL`),
-	landfall.ReasonSkipped:      waitingBehind(whereSkipped),
-	landfall.ReasonFailed:       (*view).failedBehind,
-	landfall.ReasonOtherFigures: (*view).deviatingBehind,
+// contributionReaders contains for each reason the function that reads a batch
+// of its accounts.
+var contributionReaders = map[landfall.Reason]func(*view, context.Context, int64, landfall.ProcessCursor, int) ([]contribution, error){
+	landfall.ReasonPending:      pendingContributions(pending + ` AND p.failed_at IS NULL`),
+	landfall.ReasonSkipped:      pendingContributions(whereSkipped),
+	landfall.ReasonFailed:       (*view).failedContributions,
+	landfall.ReasonOtherFigures: (*view).deviatingContributions,
 }
 
-// waitingBehind reads processes in the order of first staging.
-func waitingBehind(condition string) func(*view, context.Context, int64, landfall.ProcessCursor, int) ([]partOf, error) {
+// pendingContributions reads processes in the order of first staging.
+func pendingContributions(condition string) func(*view, context.Context, int64, landfall.ProcessCursor, int) ([]contribution, error) {
 	text := `SELECT p.external, p.first_staged_at, p.figures FROM process p
 		WHERE p.supplier_id = $1 AND (p.first_staged_at, p.external) > ($2, $3) AND ` + condition + `
 		ORDER BY p.first_staged_at, p.external LIMIT $4`
-	return func(v *view, ctx context.Context, supplier int64, from landfall.ProcessCursor, limit int) ([]partOf, error) {
-		return collect(ctx, v.txSession, func(scan scanner, one *partOf) error {
+	return func(v *view, ctx context.Context, supplier int64, from landfall.ProcessCursor, limit int) ([]contribution, error) {
+		return collect(ctx, v.txSession, func(scan scanner, one *contribution) error {
 			figures := landfall.Figures{Accounts: 1} // for a mark without data
 			err := scan(&one.External, instantInto{&one.FirstStagedAt}, figuresInto{&figures})
 			one.figures = []landfall.Figures{figures}
@@ -98,10 +98,10 @@ func waitingBehind(condition string) func(*view, context.Context, int64, landfal
 	}
 }
 
-// failedBehind reads, sorted by number, the accounts whose attempt failed and
-// those that were refused and never staged.
-func (v *view) failedBehind(ctx context.Context, supplier int64, from landfall.ProcessCursor, limit int) ([]partOf, error) {
-	read := func(scan scanner, one *partOf) error {
+// failedContributions reads, sorted by number, the accounts whose attempt
+// failed and those that were refused and never staged.
+func (v *view) failedContributions(ctx context.Context, supplier int64, from landfall.ProcessCursor, limit int) ([]contribution, error) {
+	read := func(scan scanner, one *contribution) error {
 		figures := landfall.Figures{Accounts: 1}
 		err := scan(&one.External, figuresInto{&figures})
 		one.figures = []landfall.Figures{figures}
@@ -121,14 +121,14 @@ func (v *view) failedBehind(ctx context.Context, supplier int64, from landfall.P
 	// one of them. What is cut off here is read again after the last one that
 	// stays.
 	all := slices.Concat(failed, refused)
-	slices.SortFunc(all, func(a, b partOf) int { return cmp.Compare(a.External, b.External) })
+	slices.SortFunc(all, func(a, b contribution) int { return cmp.Compare(a.External, b.External) })
 	return all[:min(len(all), limit)], err
 }
 
-// deviatingBehind reads, sorted by number, the accounts that differ from what
-// was sent for them, with every deviation recorded for each.
-func (v *view) deviatingBehind(ctx context.Context, supplier int64, from landfall.ProcessCursor, limit int) ([]partOf, error) {
-	notes, err := collect(ctx, v.txSession, func(scan scanner, one *partOf) error {
+// deviatingContributions reads, sorted by number, the accounts that differ from
+// what was sent for them, with every deviation recorded for each.
+func (v *view) deviatingContributions(ctx context.Context, supplier int64, from landfall.ProcessCursor, limit int) ([]contribution, error) {
+	notes, err := collect(ctx, v.txSession, func(scan scanner, one *contribution) error {
 		var figures landfall.Figures
 		err := scan(&one.External, textInto{&one.AccountNumber}, figuresInto{&figures})
 		one.figures = []landfall.Figures{figures}
@@ -138,7 +138,7 @@ func (v *view) deviatingBehind(ctx context.Context, supplier int64, from landfal
 		JOIN deviation d ON d.supplier_id = $1 AND d.external = batch.external
 		JOIN process p ON p.supplier_id = $1 AND p.external = d.external ORDER BY d.external, d.id`,
 		supplier, from.External, int64(limit))
-	var accounts []partOf
+	var accounts []contribution
 	for _, one := range notes {
 		if last := len(accounts) - 1; last >= 0 && accounts[last].External == one.External {
 			accounts[last].figures = append(accounts[last].figures, one.figures...)

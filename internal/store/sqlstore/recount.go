@@ -90,11 +90,11 @@ func (v *view) Recount(ctx context.Context, code string) (landfall.Tallies, erro
 	for deviations.Next() {
 		var figures landfall.Figures
 		if err := deviations.Scan(figuresInto{&figures}); err != nil {
-			return landfall.Tallies{}, v.note(err)
+			return landfall.Tallies{}, v.fail(err)
 		}
 		found.of(supplier, landfall.StatusDeviating, figures.Currency).Add(figures)
 	}
-	if err := v.note(deviations.Err()); err != nil {
+	if err := v.fail(deviations.Err()); err != nil {
 		return landfall.Tallies{}, err
 	}
 	_ = deviations.Close()
@@ -106,11 +106,11 @@ func (v *view) Recount(ctx context.Context, code string) (landfall.Tallies, erro
 type recount map[int64]*landfall.Tallies
 
 // of returns the sums for a supplier's status and currency.
-func (r recount) of(supplier int64, standing landfall.AccountStatus, currency string) *landfall.Sums {
+func (r recount) of(supplier int64, status landfall.AccountStatus, currency string) *landfall.Sums {
 	if r[supplier] == nil {
 		r[supplier] = &landfall.Tallies{}
 	}
-	return r[supplier].Of(standing, currency)
+	return r[supplier].Of(status, currency)
 }
 
 // entriesCounted is one row of a count.
@@ -177,16 +177,16 @@ func (c *countTexts) stillWaiting(ctx context.Context, v *view, into recount, ar
 		var failed, skipped bool
 		var figures landfall.Figures
 		if err := rows.Scan(&supplier, &revision, &failed, &skipped, figuresInto{&figures}); err != nil {
-			return v.note(err)
+			return v.fail(err)
 		}
-		standing := waitingStatus(failed)
+		status := waitingStatus(failed)
 		switch {
 		case skipped && revision == 0:
-			standing, figures.Accounts = landfall.StatusUnstaged, 1
+			status, figures.Accounts = landfall.StatusUnstaged, 1
 		case skipped:
-			standing = landfall.StatusSkipped
+			status = landfall.StatusSkipped
 		}
-		into.of(supplier, standing, figures.Currency).Add(figures)
+		into.of(supplier, status, figures.Currency).Add(figures)
 	}
-	return v.note(rows.Err())
+	return v.fail(rows.Err())
 }

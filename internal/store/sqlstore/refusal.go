@@ -37,9 +37,9 @@ func (s *Store) Refuse(ctx context.Context, wanted landfall.Refusal) error {
 	return err
 }
 
-// refusals stores the refusals of a batch. An account that exists or is marked
-// as skipped is not blocked by a refusal, so none is stored.
-var refusals = sqlset.NewQuery(`
+// insertRefusalsQuery stores the refusals of a batch. An account that exists or
+// is marked as skipped is not blocked by a refusal, so none is stored.
+var insertRefusalsQuery = sqlset.NewQuery(`
 	INSERT INTO refusal (supplier_id, external, at, failure, key_id, request_id)
 	SELECT s.id, w.external, {now}, w.failure, w.key_id, w.request_id
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
@@ -52,17 +52,17 @@ var refusals = sqlset.NewQuery(`
 // refuseStaging returns no outcomes. A refusal for an unknown supplier joins no
 // row and is not stored.
 func (t *tx) refuseStaging(ctx context.Context, batch []*refusalCall) error {
-	text, args := refusals.For(t.engine, newPendingCalls(batch).rows(5, func(args []any, one *refusalCall) []any {
+	text, args := insertRefusalsQuery.For(t.engine, newPendingCalls(batch).rows(5, func(args []any, one *refusalCall) []any {
 		by := one.wanted.By
 		return append(args, one.key.Supplier, one.key.External,
-			t.sealer.sealJSON(refusedPlace, one.wanted.text, one.key.Supplier, one.key.External), textArg(by.KeyID), textArg(by.RequestID))
+			t.sealer.sealJSON(refusalLocation, one.wanted.text, one.key.Supplier, one.key.External), textArg(by.KeyID), textArg(by.RequestID))
 	}))
 	_, err := t.exec(ctx, text, args...)
 	return err
 }
 
-// forgiven deletes the refusals of accounts that are staged now.
-var forgiven = sqlset.NewQuery(`
+// deleteRefusalsQuery deletes the refusals of accounts that are staged now.
+var deleteRefusalsQuery = sqlset.NewQuery(`
 	DELETE FROM refusal WHERE (supplier_id, external) IN
 		(SELECT s.id, w.external FROM wanted w JOIN supplier s ON s.code = w.supplier)`, "supplier text", "external text")
 
@@ -74,7 +74,7 @@ func (t *tx) deleteRefusals(ctx context.Context, keys []landfall.Key) error {
 		for _, key := range part {
 			rows = append(rows, key.Supplier, key.External)
 		}
-		text, args := forgiven.For(t.engine, rows)
+		text, args := deleteRefusalsQuery.For(t.engine, rows)
 		if _, err := t.exec(ctx, text, args...); err != nil {
 			return err
 		}

@@ -73,7 +73,7 @@ func (s *Store) rekeyState(ctx context.Context) (at rekeyState, err error) {
 		var place string
 		err := t.one(ctx, `SELECT table_name, after_row, seen, encrypted, missed FROM rekey_progress WHERE id = 1 AND key_id = $1`, []any{s.sealer.Writer()},
 			[]any{&place, &after, &at.seen, &at.encrypted, &at.missed})
-		if absentIsNone(err) != nil {
+		if ignoreNotFound(err) != nil {
 			return err
 		}
 		if err == nil {
@@ -169,7 +169,7 @@ func (s *Store) Encryption(ctx context.Context) (found landfall.Encryption, err 
 		err := v.one(ctx, `SELECT key_id, table_name, seen, encrypted, missed FROM rekey_progress WHERE id = 1`, nil,
 			[]any{&step.Key, &step.Table, &step.Scanned, &step.Encrypted, &step.Changed})
 		found.Rekeying = err == nil
-		if absentIsNone(err) != nil {
+		if ignoreNotFound(err) != nil {
 			return err
 		}
 		found.HasPlaintext, err = v.hasPlainData(ctx)

@@ -50,9 +50,9 @@ func newTableRekeyer(table string, held tableRule) *tableRekeyer {
 			continue
 		}
 		column := rekeyedColumn{name: name, kind: "text"}
-		column.form, column.place = one.form, seal.NewLocation(table, name)
+		column.form, column.location = one.form, seal.NewLocation(table, name)
 		if name == "hash" {
-			column.place = hashPlace // the hash of a staging is compared with that of its process
+			column.location = hashLocation // the hash of a staging is compared with that of its process
 		}
 		switch full := table + "." + name; {
 		case slices.Contains(jsonColumns, full):
@@ -211,19 +211,19 @@ func (r *tableRekeyer) read(s *sealer, scan scanner) (row, key []any, err error)
 		for j, at := range column.known {
 			bound[j] = known[at]
 		}
-		place := column.place.In(bound...)
+		place := column.location.In(bound...)
 		if column.kind == "bytea" {
 			anew, err := s.reseal(place, column.form, bytes[i])
 			if err != nil {
-				return nil, nil, unreadable(r.table, column.name, bound, err)
+				return nil, nil, unreadableError(r.table, column.name, bound, err)
 			}
 			changed = changed || anew != nil
-			row = append(row, orElse(anew, bytes[i]), bytes[i])
+			row = append(row, firstBytes(anew, bytes[i]), bytes[i])
 			continue
 		}
 		plain, err := s.OpenText(place, texts[i].String)
 		if err != nil {
-			return nil, nil, unreadable(r.table, column.name, bound, err)
+			return nil, nil, unreadableError(r.table, column.name, bound, err)
 		}
 		opened[column.name] = plain
 		switch kept := texts[i]; {
@@ -252,9 +252,9 @@ func (r *tableRekeyer) read(s *sealer, scan scanner) (row, key []any, err error)
 	return row, key, nil
 }
 
-// orElse returns the stored value of a column that need not change, in a row
+// firstBytes returns the stored value of a column that need not change, in a row
 // that is written because of another column.
-func orElse(anew, kept []byte) []byte {
+func firstBytes(anew, kept []byte) []byte {
 	if anew == nil {
 		return kept
 	}

@@ -22,7 +22,7 @@ func (s *Store) rekeyTerms(ctx context.Context, at *rekeyState) error {
 			return err
 		}
 		these, list := sqlset.Among(v.engine, ids)
-		due, err = collect(ctx, v.txSession, number, `SELECT DISTINCT account_id FROM search_term WHERE account_id`+these+` AND `+readable, list)
+		due, err = collect(ctx, v.txSession, number, `SELECT DISTINCT account_id FROM search_term WHERE account_id`+these+` AND `+plainTermCondition, list)
 		// If no function returns an account's terms, terms in the clear are
 		// only removed. Leaving them would leave names in the database.
 		if err == nil && len(due) > 0 && s.termsOf != nil {
@@ -49,25 +49,25 @@ func (s *Store) rekeyTerms(ctx context.Context, at *rekeyState) error {
 	return nil
 }
 
-// readable is the condition for terms from before there was a key. All digests
-// begin with the same character, and no kind of term does.
-const readable = `(term < '=' OR term >= '>')`
+// plainTermCondition is the condition for terms from before there was a key.
+// All digests begin with the same character, and no kind of term does.
+const plainTermCondition = `(term < '=' OR term >= '>')`
 
 // replaceTerms replaces the terms of accounts that are stored in the clear.
 func (t *tx) replaceTerms(ctx context.Context, accounts []int64, rows []termRow) error {
 	// Since it was read, an account may have been undone or erased. Its terms
 	// must not come back afterwards.
-	standing, err := t.lockImported(ctx, rows)
+	status, err := t.lockImported(ctx, rows)
 	if err != nil {
 		return err
 	}
 	these, list := sqlset.Among(t.engine, accounts)
-	if _, err := t.exec(ctx, `DELETE FROM search_term WHERE account_id`+these+` AND `+readable, list); err != nil {
+	if _, err := t.exec(ctx, `DELETE FROM search_term WHERE account_id`+these+` AND `+plainTermCondition, list); err != nil {
 		return err
 	}
 	terms := sqlset.Rows{Table: termTable}
 	for _, row := range rows {
-		if standing[row.account] == row.number {
+		if status[row.account] == row.number {
 			terms.Add(row.account, row.term)
 		}
 	}

@@ -21,8 +21,8 @@ func newTable(name string, columns ...string) *sqlset.Table {
 	return made
 }
 
-// exactly declares a change that must find every one of its rows.
-func exactly(made *sqlset.Table) *sqlset.Table {
+// mustChangeAll declares a change that must find every one of its rows.
+func mustChangeAll(made *sqlset.Table) *sqlset.Table {
 	made.Exact = errChanged
 	return made
 }

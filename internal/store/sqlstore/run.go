@@ -71,7 +71,7 @@ func (v *view) LastRuns(ctx context.Context) ([]landfall.Run, error) {
 	return v.runs(ctx, `WHERE r.id IN (SELECT max(n.id) FROM run n GROUP BY n.supplier_id) ORDER BY r.id`)
 }
 
-// whereLive is the condition of the index of live runs.
+// writePersonalData is the condition of the index of live runs.
 const whereLive = `r.state IN ('WAITING', 'RUNNING', 'PAUSED')`
 
 // LiveRuns returns all runs that have not ended.
@@ -81,7 +81,7 @@ func (v *view) LiveRuns(ctx context.Context) ([]landfall.Run, error) {
 
 // Run locks the run with an id and returns it.
 func (t *tx) Run(ctx context.Context, id string) (landfall.Run, error) {
-	if err := t.hold(ctx, `SELECT 1 FROM run held WHERE held.number = $1 {hold}`, id); err != nil {
+	if err := t.lock(ctx, `SELECT 1 FROM run held WHERE held.number = $1 {hold}`, id); err != nil {
 		return landfall.Run{}, err
 	}
 	return t.view.Run(ctx, id)
@@ -108,7 +108,7 @@ func (t *tx) CreateRun(ctx context.Context, run landfall.Run) (landfall.Run, err
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'WAITING', $11, '', {now}, 0, $12, '', 0, 0, $11, $13, $14, $13, $14)
 			ON CONFLICT (supplier_id) WHERE state IN ('WAITING', 'RUNNING', 'PAUSED') DO NOTHING`,
 			number, supplier, p.Team, p.DryRun, string(p.Select), int64(p.Sample), int64(p.Limit), int64(p.Concurrency),
-			instantArg(p.NotBefore), instantArg(p.NotAfter), false, beforeAll, textArg(run.CreatedBy.KeyID), textArg(run.CreatedBy.RequestID))
+			instantArg(p.NotBefore), instantArg(p.NotAfter), false, minInstant, textArg(run.CreatedBy.KeyID), textArg(run.CreatedBy.RequestID))
 		if err != nil {
 			return landfall.Run{}, err
 		}
@@ -124,8 +124,8 @@ func (t *tx) CreateRun(ctx context.Context, run landfall.Run) (landfall.Run, err
 	return landfall.Run{}, landfall.ErrUnavailable
 }
 
-// beforeAll is earlier than every stored instant.
-const beforeAll = -1 << 62
+// minInstant is earlier than every stored instant.
+const minInstant = -1 << 62
 
 // SaveRun stores what the run's own methods changed. A run starts at the time
 // when choosing its accounts began.

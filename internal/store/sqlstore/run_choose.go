@@ -11,9 +11,9 @@ import (
 // chooseBatch is how many processes one step of choosing looks at.
 const chooseBatch = 4096
 
-// choosable contains for each selection the query that reads its processes
+// chooseTexts contains for each selection the query that reads its processes
 // after a cursor, in the order of a dedicated index.
-var choosable = map[landfall.RunSelection]string{
+var chooseTexts = map[landfall.RunSelection]string{
 	landfall.SelectPending: choosePending + pending + choosePendingOrder,
 	landfall.SelectUntried: choosePending + pending + ` AND p.failed_at IS NULL` + choosePendingOrder,
 	landfall.SelectFailed: `SELECT p.id, p.first_staged_at, p.external FROM process p
@@ -61,7 +61,7 @@ func (s *Store) ChooseRun(ctx context.Context, id string) (done bool, err error)
 			args = append(args, was.at)
 		}
 		found, err = collect(ctx, v.txSession, func(scan scanner, c *candidate) error { return scan(&c.id, &c.at, &c.external) },
-			choosable[was.selection], args...)
+			chooseTexts[was.selection], args...)
 		return err
 	})
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Store) ChooseRun(ctx context.Context, id string) (done bool, err error)
 	if was.chosen {
 		return true, nil
 	}
-	return s.keepChosen(ctx, was, found)
+	return s.saveChosen(ctx, was, found)
 }
 
 // choosing reads the progress of choosing a run's accounts, with the cutoff
@@ -96,10 +96,10 @@ var (
 		"refused bigint", "width bigint", "next_at bigint", "tries bigint", "done boolean")
 )
 
-// keepChosen advances the cursor and stores the chosen accounts. Only one
+// saveChosen advances the cursor and stores the chosen accounts. Only one
 // caller can advance the cursor from a position. The slices are created when
 // everything is chosen.
-func (s *Store) keepChosen(ctx context.Context, was choosing, found []candidate) (done bool, err error) {
+func (s *Store) saveChosen(ctx context.Context, was choosing, found []candidate) (done bool, err error) {
 	is := was
 	members := sqlset.Rows{Table: memberTable}
 	for _, c := range found {

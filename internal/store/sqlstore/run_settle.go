@@ -30,7 +30,7 @@ func (s *Store) SettleSlice(ctx context.Context, slice landfall.RunSlice, wanted
 		if err := writable(&one.Creation.Account); err != nil {
 			return landfall.SettleResult{}, err
 		}
-		ready, err := s.prepared(&one.Creation)
+		ready, err := s.prepareCreation(&one.Creation)
 		if err != nil {
 			return landfall.SettleResult{}, err
 		}
@@ -87,8 +87,8 @@ func (w *settlement) claims() []landfall.Claim {
 	return claims
 }
 
-// standingSlice is the state of a slice as a settlement finds it.
-type standingSlice struct {
+// lockedSlice is the state of a slice as a settlement finds it.
+type lockedSlice struct {
 	run, now int64
 	stop     bool
 }
@@ -105,7 +105,7 @@ func (s *Store) settle(ctx context.Context, t *tx, work *settlement) error {
 		// was revoked.
 		return errors.Join(t.releaseAll(ctx, work.claims()), landfall.ErrRevoked)
 	}
-	found, err := t.holdSlice(ctx, work.slice)
+	found, err := t.lockSlice(ctx, work.slice)
 	if err != nil {
 		return err
 	}
@@ -131,15 +131,15 @@ func (s *Store) settle(ctx context.Context, t *tx, work *settlement) error {
 		return err
 	}
 	work.settled.Stop = found.stop
-	return t.keepTally(ctx, work.slice, tally)
+	return t.saveOutcomes(ctx, work.slice, tally)
 }
 
-// holdSlice locks a slice. It returns ErrFenced if the slice no longer belongs
+// lockSlice locks a slice. It returns ErrFenced if the slice no longer belongs
 // to the caller.
-func (t *tx) holdSlice(ctx context.Context, slice landfall.RunSlice) (standingSlice, error) {
+func (t *tx) lockSlice(ctx context.Context, slice landfall.RunSlice) (lockedSlice, error) {
 	// Also read whether the run is to stop: its workers learn of it with their
 	// next batch and need not ask separately.
-	var found standingSlice
+	var found lockedSlice
 	err := t.one(ctx, `SELECT held.run_id, {now}, r.state <> 'RUNNING' OR r.cancelling = TRUE OR r.reason <> ''
 			OR coalesce(r.not_after < {now}, FALSE) OR s.status <> 'Ongoing'
 		FROM run_slice held JOIN run r ON r.id = held.run_id JOIN supplier s ON s.id = r.supplier_id
@@ -244,8 +244,8 @@ func (t *tx) settleFailed(ctx context.Context, work *settlement, open map[int]bo
 	return nil
 }
 
-// unclaims releases claims as if they had never been made.
-var unclaims = sqlset.NewQuery(`
+// unclaimQuery releases claims as if they had never been made.
+var unclaimQuery = sqlset.NewQuery(`
 	UPDATE process SET state = 'staged', claim_token = NULL, claim_until = NULL
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	WHERE process.supplier_id = s.id AND process.external = w.external AND process.claim_token = w.token`,
@@ -264,7 +264,7 @@ func (t *tx) releaseAll(ctx context.Context, claims []landfall.Claim) error {
 		// one decides.
 		if part[0].DryRun {
 			for _, claim := range part {
-				if err := t.endRehearsal(ctx, claim.Token); err != nil {
+				if err := t.endDryRunLease(ctx, claim.Token); err != nil {
 					return err
 				}
 			}
@@ -274,7 +274,7 @@ func (t *tx) releaseAll(ctx context.Context, claims []landfall.Claim) error {
 		for _, claim := range part {
 			rows = append(rows, claim.Key.Supplier, claim.Key.External, claim.Token)
 		}
-		text, args := unclaims.For(t.engine, rows)
+		text, args := unclaimQuery.For(t.engine, rows)
 		if _, err := t.exec(ctx, text, args...); err != nil {
 			return err
 		}

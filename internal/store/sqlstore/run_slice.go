@@ -26,7 +26,7 @@ func (s *Store) TakeSlice(ctx context.Context, request landfall.SliceRequest) (l
 		if run.State != landfall.RunRunning || run.Stopping() || run.WindowOver() {
 			return landfall.ErrNotFound
 		}
-		if err := t.narrow(ctx, &slice); err != nil {
+		if err := t.limitConcurrency(ctx, &slice); err != nil {
 			return err
 		}
 		return t.takeSlice(ctx, &slice)
@@ -37,9 +37,9 @@ func (s *Store) TakeSlice(ctx context.Context, request landfall.SliceRequest) (l
 	return slice, nil
 }
 
-// narrow limits a slice's concurrency to what the run and its supplier allow,
-// and reads the quotas of the organisation.
-func (t *tx) narrow(ctx context.Context, slice *landfall.RunSlice) error {
+// limitConcurrency limits a slice's concurrency to what the run and its
+// supplier allow, and reads the quotas of the organisation.
+func (t *tx) limitConcurrency(ctx context.Context, slice *landfall.RunSlice) error {
 	var underWay, limit int64
 	// Only slices with a current lease count as in progress; those of a dead
 	// worker do not. A supplier that is not open yields no row, and so no work.
@@ -83,12 +83,12 @@ func (t *tx) takeSlice(ctx context.Context, slice *landfall.RunSlice) error {
 	}
 	defer taken.Close()
 	if !taken.Next() {
-		return errors.Join(t.note(taken.Err()), landfall.ErrNotFound)
+		return errors.Join(t.fail(taken.Err()), landfall.ErrNotFound)
 	}
 	if err := taken.Scan(&slice.Number, &slice.Tries); err != nil {
-		return t.note(err)
+		return t.fail(err)
 	}
-	if err := t.note(taken.Close()); err != nil {
+	if err := t.fail(taken.Close()); err != nil {
 		return err
 	}
 	// The slice may have been started by a worker that died. Members it settled
@@ -157,9 +157,9 @@ func (s *Store) ClaimSlice(ctx context.Context, requests []landfall.ClaimRequest
 	return outcomes, s.unpackSlice(ctx, outcomes)
 }
 
-// mostUnpacked limits the memory for the documents of one call. Nearly all
+// maxUnpackedBytes limits the memory for the documents of one call. Nearly all
 // accounts are a thousand times smaller.
-const mostUnpacked = 32 << 20
+const maxUnpackedBytes = 32 << 20
 
 // unpackSlice gives claims their documents. If a document is not the one that
 // was staged, it is left empty: the attempt then fails, and that is recorded
@@ -174,7 +174,7 @@ func (s *Store) unpackSlice(ctx context.Context, outcomes []landfall.ClaimOutcom
 		case outcomes[i].Verdict != landfall.ClaimGranted:
 		// Check before the next document and not after it: the first one always
 		// fits, or a very large one could never be created.
-		case bytes > mostUnpacked:
+		case bytes > maxUnpackedBytes:
 			back = append(back, *claim)
 			outcomes[i] = landfall.ClaimOutcome{Verdict: landfall.ClaimOverLimit}
 		case purged(claim):
@@ -234,7 +234,7 @@ func (s *Store) RunFailures(ctx context.Context, query landfall.RunFailureQuery)
 		err = s.stream(ctx, func(v *view) (err error) {
 			var run int64
 			if err := v.one(ctx, `SELECT id FROM run WHERE number = $1`, []any{query.Run}, []any{&run}); err != nil {
-				return absentIsNone(err)
+				return ignoreNotFound(err)
 			}
 			rows, err = collect(ctx, v.txSession, v.readFailed("run_failure", run), `SELECT f.external, f.failure, f.at FROM run_failure f
 				WHERE f.run_id = $1 AND f.external > $2 ORDER BY f.external LIMIT $3`, run, after, int64(limit))

@@ -9,15 +9,15 @@ import (
 
 // runOutcomes collects the outcomes of a settlement.
 type runOutcomes struct {
-	standingSlice
+	lockedSlice
 	outcomes, failures sqlset.Rows
 	counts             map[string]int64
 }
 
 // newRunOutcomes returns an empty runOutcomes for a slice.
-func newRunOutcomes(found standingSlice) *runOutcomes {
+func newRunOutcomes(found lockedSlice) *runOutcomes {
 	return &runOutcomes{
-		standingSlice: found, outcomes: sqlset.Rows{Table: outcomeTable}, failures: sqlset.Rows{Table: runFailureTable}, counts: map[string]int64{},
+		lockedSlice: found, outcomes: sqlset.Rows{Table: outcomeTable}, failures: sqlset.Rows{Table: runFailureTable}, counts: map[string]int64{},
 	}
 }
 
@@ -29,7 +29,7 @@ func (t *runOutcomes) add(ordinal int, outcome string) {
 
 // outcomeTable sets the outcomes of members, once: a settlement that is sent
 // again finds them and adds nothing. Every row must change.
-var outcomeTable = exactly(sqlset.NewChange(`UPDATE run_member SET outcome = w.outcome FROM {rows}
+var outcomeTable = mustChangeAll(sqlset.NewChange(`UPDATE run_member SET outcome = w.outcome FROM {rows}
 	WHERE run_member.run_id = w.run AND run_member.ordinal = w.ordinal AND run_member.outcome IS NULL`,
 	"run bigint", "ordinal bigint", "outcome text"))
 
@@ -37,9 +37,9 @@ var outcomeTable = exactly(sqlset.NewChange(`UPDATE run_member SET outcome = w.o
 // themselves are removed once the accounts make progress.
 var runFailureTable = newTable("run_failure", "run_id bigint", "external text", "at bigint", "failure json")
 
-// keepTally stores the outcomes, adds them to the sums of the slice, and renews
-// its lease. A slice that is done has no holder.
-func (t *tx) keepTally(ctx context.Context, slice landfall.RunSlice, tally *runOutcomes) error {
+// saveOutcomes stores the outcomes, adds them to the sums of the slice, and
+// renews its lease. A slice that is done has no holder.
+func (t *tx) saveOutcomes(ctx context.Context, slice landfall.RunSlice, tally *runOutcomes) error {
 	if err := t.write(ctx, &tally.failures, &tally.outcomes); err != nil {
 		return err
 	}

@@ -17,9 +17,9 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// TestStepsAgree compares the two folders, which must have the same steps, and
-// the schemas they make: the same tables, columns and indexes.
-func TestStepsAgree(t *testing.T) {
+// TestSchemasOfBothDatabasesAgree compares the two folders, which must have the
+// same steps, and the schemas they make: the same tables, columns and indexes.
+func TestSchemasOfBothDatabasesAgree(t *testing.T) {
 	names := func(folder string) (names []string) {
 		paths, err := filepath.Glob(filepath.Join("schema", folder, "*.sql"))
 		if err != nil || len(paths) == 0 {
@@ -45,7 +45,7 @@ func TestStepsAgree(t *testing.T) {
 	made := map[string][]string{}
 	onEach(t, func(t *testing.T, url string) {
 		kind := path.Base(t.Name())
-		found, err := open(t, url).Texts(t.Context(), things[kind])
+		found, err := openStore(t, url).Texts(t.Context(), things[kind])
 		if err != nil || len(found) < 100 {
 			t.Fatal(found, err)
 		}
@@ -79,8 +79,8 @@ func TestSchemaStatus(t *testing.T) {
 			return count
 		}
 		if file, embedded := strings.CutPrefix(url, "sqlite:"); embedded {
-			// Reading the status creates no file, and an empty file counts as an empty
-			// database.
+			// Reading the status creates no file, and an empty file counts as
+			// an empty database.
 			if steps, err := sqlstore.SchemaStatus(t.Context(), url, sqlstore.Options{}); err == nil {
 				t.Errorf("%v of a database that is not there", steps)
 			}
@@ -112,7 +112,7 @@ func TestSchemaStatus(t *testing.T) {
 // from then on.
 func TestLaterStepIsApplied(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store, _ := created(t, url)
+		store, _ := openCreated(t, url)
 		before := accountOf(t, store)
 		if err := store.Close(); err != nil {
 			t.Fatal(err)
@@ -162,8 +162,8 @@ func openLater(t *testing.T, url string, later map[string]string) *sqlstore.Stor
 
 func accountOf(t *testing.T, store *sqlstore.Store) (account landfall.Account) {
 	t.Helper()
-	if err := store.View(t.Context(), func(view landfall.View) (err error) {
-		account, err = view.Account(t.Context(), whereClaimed)
+	if err := store.View(t.Context(), func(reader landfall.View) (err error) {
+		account, err = reader.Account(t.Context(), testKey)
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func accountOf(t *testing.T, store *sqlstore.Store) (account landfall.Account) {
 
 func TestNewerSchemaIsRefused(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store := open(t, url)
+		store := openStore(t, url)
 		if err := store.Force(t.Context(), `INSERT INTO schema_step (version_id, is_applied) VALUES (9999, TRUE)`); err != nil {
 			t.Fatal(err)
 		}
@@ -191,9 +191,9 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	})
 }
 
-// TestStartersAtOnce starts replicas, and on SQLite commands, on an empty
-// database at the same time.
-func TestStartersAtOnce(t *testing.T) {
+// TestConcurrentStartsApplySchemaOnce starts replicas, and on SQLite commands,
+// on an empty database at the same time.
+func TestConcurrentStartsApplySchemaOnce(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		var starters sync.WaitGroup
 		for range 5 {
@@ -213,7 +213,7 @@ func TestStartersAtOnce(t *testing.T) {
 	})
 }
 
-func TestForgetfulServerIsRefused(t *testing.T) {
+func TestWeakDurabilityIsRefused(t *testing.T) {
 	for _, setting := range []string{"fsync=off", "full_page_writes=off", "synchronous_commit=off"} {
 		t.Run(setting, func(t *testing.T) {
 			t.Parallel()

@@ -31,8 +31,8 @@ func (s sealedScan) text(column string, into *string) any {
 	return openColumn{s, column, func(text string) error { *into = text; return nil }}
 }
 
-// maybe scans into a nullable string.
-func (s sealedScan) maybe(column string, into *sql.NullString) any {
+// nullText scans into a nullable string.
+func (s sealedScan) nullText(column string, into *sql.NullString) any {
 	if s.sealer == nil {
 		return into
 	}
@@ -85,13 +85,13 @@ func (o openColumn) Scan(value any) error {
 	}
 	text, err := o.sealer.OpenText(seal.NewLocation(o.table, o.column).In(o.row...), kept)
 	if err != nil {
-		return unreadable(o.table, o.column, o.row, err)
+		return unreadableError(o.table, o.column, o.row, err)
 	}
 	return o.give(text)
 }
 
-// unreadable adds to an error the location of a value that cannot be opened.
-func unreadable(table, column string, row []any, err error) error {
+// unreadableError adds to an error the location of a value that cannot be opened.
+func unreadableError(table, column string, row []any, err error) error {
 	known := make([]string, len(row))
 	for i, value := range row {
 		switch value := value.(type) {

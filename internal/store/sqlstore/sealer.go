@@ -24,11 +24,11 @@ type sealer struct {
 
 // sealedColumn says how a column is sealed in rows that are written together.
 type sealedColumn struct {
-	at    int // index of the column in a row
-	place seal.Location
-	form  sealForm
-	json  bool
-	row   []int // indexes of the columns that identify the row
+	at       int // index of the column in a row
+	location seal.Location
+	form     sealForm
+	json     bool
+	row      []int // indexes of the columns that identify the row
 }
 
 // encryptedColumns returns which columns of a table are sealed. A column that
@@ -41,7 +41,7 @@ func encryptedColumns(of *sqlset.Table) (seals []sealedColumn) {
 		if one.form != formSealed && one.form != formMatched {
 			continue
 		}
-		made := sealedColumn{at: at, place: seal.NewLocation(table, name), form: one.form, json: kinds[at] == "json"}
+		made := sealedColumn{at: at, location: seal.NewLocation(table, name), form: one.form, json: kinds[at] == "json"}
 		for _, known := range tableRules[table].rowOf(one) {
 			made.row = append(made.row, slices.Index(names, known))
 		}
@@ -92,7 +92,7 @@ func (s *sealer) sealRows(p *sqlset.Rows) error {
 			for j, at := range one.row {
 				known[j] = row[at]
 			}
-			row[one.at] = s.sealColumn(one, one.place.In(known...), text)
+			row[one.at] = s.sealColumn(one, one.location.In(known...), text)
 		}
 	}
 	return nil
@@ -113,14 +113,14 @@ func (s *sealer) sealColumn(how *sealedColumn, place seal.Location, text string)
 // The locations of values that are sealed on their own. Documents and failures
 // are bound to the key of their process.
 var (
-	documentPlace  = seal.NewLocation("staging", "document")
-	hashPlace      = seal.NewLocation("process", "hash")
-	attemptPlace   = seal.NewLocation("process", "failure")
-	refusedPlace   = seal.NewLocation("refusal", "failure")
-	inRunPlace     = seal.NewLocation("run_failure", "failure")
-	secondPlace    = seal.NewLocation("operator", "totp_secret")
-	replyPlace     = seal.NewLocation("mail", "reply")
-	referencePlace = seal.NewLocation("instruction", "reference")
+	documentLocation       = seal.NewLocation("staging", "document")
+	hashLocation           = seal.NewLocation("process", "hash")
+	processFailureLocation = seal.NewLocation("process", "failure")
+	refusalLocation        = seal.NewLocation("refusal", "failure")
+	runFailureLocation     = seal.NewLocation("run_failure", "failure")
+	totpSecretLocation     = seal.NewLocation("operator", "totp_secret")
+	replyLocation          = seal.NewLocation("mail", "reply")
+	referenceLocation      = seal.NewLocation("instruction", "reference")
 )
 
 // sealDocument seals a packed document.
@@ -128,7 +128,7 @@ func (s *sealer) sealDocument(key landfall.Key, packed []byte) []byte {
 	if s == nil {
 		return packed
 	}
-	return s.Seal(documentPlace.In(key.Supplier, key.External), packed)
+	return s.Seal(documentLocation.In(key.Supplier, key.External), packed)
 }
 
 // sealHash returns the stored form of a document's hash. The same document of
@@ -137,7 +137,7 @@ func (s *sealer) sealHash(key landfall.Key, hash *[32]byte) []byte {
 	if s == nil {
 		return hash[:]
 	}
-	return s.Match(hashPlace.In(key.Supplier, key.External), hash[:])
+	return s.Match(hashLocation.In(key.Supplier, key.External), hash[:])
 }
 
 // noDocument is a hash that no document has.
@@ -149,7 +149,7 @@ func (s *sealer) openHash(key landfall.Key, kept []byte) [32]byte {
 	if s == nil || len(kept) <= sha256.Size {
 		return hashOf(kept)
 	}
-	hash, err := s.Open(hashPlace.In(key.Supplier, key.External), kept)
+	hash, err := s.Open(hashLocation.In(key.Supplier, key.External), kept)
 	if err != nil || len(hash) != sha256.Size {
 		return noDocument
 	}
@@ -159,7 +159,7 @@ func (s *sealer) openHash(key landfall.Key, kept []byte) [32]byte {
 // openDocument returns a document as it was sent.
 func (s *sealer) openDocument(key landfall.Key, kept []byte, hash [32]byte) (document []byte, err error) {
 	if s != nil {
-		if kept, err = s.Open(documentPlace.In(key.Supplier, key.External), kept); err != nil {
+		if kept, err = s.Open(documentLocation.In(key.Supplier, key.External), kept); err != nil {
 			return nil, errors.Join(errAltered, err)
 		}
 	}
@@ -204,9 +204,9 @@ func (s *sealer) noteDigests(n *landfall.Note) []int64 {
 	return []int64{int64(binary.BigEndian.Uint64(keyed[:8])), former} //nolint:gosec // likewise
 }
 
-// length returns the length of a note, from its body if that was read, or else
-// from its stored length.
-func (s *sealer) length(body string, kept int) int {
+// noteLength returns the length of a note, from its body if that was read, or
+// else from its stored length.
+func (s *sealer) noteLength(body string, kept int) int {
 	switch {
 	case s == nil:
 		return kept
@@ -216,19 +216,19 @@ func (s *sealer) length(body string, kept int) int {
 	return seal.TextLength(kept)
 }
 
-// longestNote is how many characters of a column are read for a page.
-func (s *sealer) longestNote() int64 {
+// maxNoteLength is how many characters of a column are read for a page.
+func (s *sealer) maxNoteLength() int64 {
 	if s == nil {
 		return landfall.MaxNoteBytes
 	}
 	return int64(seal.SealedLength(landfall.MaxNoteBytes))
 }
 
-// references returns the forms in which a reference of an account may be
+// referenceForms returns the forms in which a reference of an account may be
 // stored.
-func (s *sealer) references(account int64, vendor, reference string) []string {
+func (s *sealer) referenceForms(account int64, vendor, reference string) []string {
 	if s == nil || reference == "" {
 		return []string{reference}
 	}
-	return []string{s.MatchText(referencePlace.In(account, vendor), reference), reference}
+	return []string{s.MatchText(referenceLocation.In(account, vendor), reference), reference}
 }

@@ -20,12 +20,12 @@ type moved struct{ what, from, table, column, row string }
 func TestMovedValuesDoNotOpen(t *testing.T) {
 	t.Parallel()
 	onFiles(t, func(t *testing.T, url string) {
-		store := open(t, url, seal.NewKey())
-		whereLive(t, store, "word")
-		if _, err := store.Stage(t.Context(), wordy("5", "other")); err != nil {
+		store := openStore(t, url, seal.NewKey())
+		writePersonalData(t, store, "word")
+		if _, err := store.Stage(t.Context(), stagingWithWord("5", "other")); err != nil {
 			t.Fatal(err)
 		}
-		create(t, store, "5", spoken(t, "other"), "other")
+		create(t, store, "5", accountWithWord(t, "other"), "other")
 		const mine = `account_id = (SELECT id FROM process WHERE external = '1')`
 		const other = `account_id = (SELECT id FROM process WHERE external = '5')`
 		for _, one := range []moved{
@@ -38,7 +38,7 @@ func TestMovedValuesDoNotOpen(t *testing.T) {
 		} {
 			one.try(t, store)
 		}
-		whole(t, store, "word") // every value was restored, so each move was tested alone
+		checkPersonalData(t, store, "word") // every value was restored, so each move was tested alone
 		force(t, store, `UPDATE staging SET document = (SELECT g.document FROM staging g JOIN process p ON p.id = g.process_id WHERE p.external = '2')
 			WHERE process_id = (SELECT id FROM process WHERE external = '1')`)
 		if found, _ := inspect(t, store); len(found) != 1 {
@@ -61,8 +61,8 @@ func (m moved) try(t *testing.T, store *sqlstore.Store) {
 	strange, own := kept(m.from), kept(`SELECT `+m.column+` FROM `+m.table+` WHERE `+m.row)
 	force(t, store, `UPDATE `+m.table+` SET `+m.column+` = '`+strange+`' WHERE `+m.row)
 	var shown landfall.Account
-	err := store.View(t.Context(), func(view landfall.View) (err error) {
-		shown, err = view.Account(t.Context(), whereClaimed)
+	err := store.View(t.Context(), func(reader landfall.View) (err error) {
+		shown, err = reader.Account(t.Context(), testKey)
 		return err
 	})
 	if !errors.Is(err, seal.ErrAltered) {

@@ -17,12 +17,13 @@ import (
 	"landfall/internal/test/dbtest"
 )
 
-// inFiles returns the files of a database that contain one of the words.
-func inFiles(t *testing.T, store *sqlstore.Store, url string, words ...string) (found []string) {
+// databaseFilesWith returns the files of a database that contain one of the
+// words.
+func databaseFilesWith(t *testing.T, store *sqlstore.Store, url string, words ...string) (found []string) {
 	t.Helper()
 	if file, is := strings.CutPrefix(url, "sqlite:"); is {
 		for _, word := range words {
-			found = append(found, bytesIn(t, filepath.Dir(file), word)...)
+			found = append(found, filesWith(t, filepath.Dir(file), word)...)
 		}
 		return found
 	}
@@ -57,7 +58,7 @@ func onFiles(t *testing.T, test func(t *testing.T, url string)) {
 	})
 }
 
-func canary() string {
+func newCanary() string {
 	return "Kanari" + strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
 			return 'a' + r - '0'
@@ -87,30 +88,30 @@ func rekey(t *testing.T, store *sqlstore.Store) landfall.RekeyStep {
 func TestNothingSealedIsInTheFiles(t *testing.T) {
 	t.Parallel()
 	onFiles(t, func(t *testing.T, url string) {
-		word, key := canary(), seal.NewKey()
-		store := open(t, url, key)
-		whereLive(t, store, word)
-		whole(t, store, word)
-		if found := inFiles(t, store, url, word); len(found) > 0 {
+		word, key := newCanary(), seal.NewKey()
+		store := openStore(t, url, key)
+		writePersonalData(t, store, word)
+		checkPersonalData(t, store, word)
+		if found := databaseFilesWith(t, store, url, word); len(found) > 0 {
 			t.Errorf("the word is in %v", found)
 		}
 		// Check that the search finds a word that leaks.
 		force(t, store, `UPDATE customer SET title = '`+word+`'`)
-		if found := inFiles(t, store, url, word); len(found) == 0 {
+		if found := databaseFilesWith(t, store, url, word); len(found) == 0 {
 			t.Error("this test would find nothing")
 		}
 	})
 }
 
-// wipedClean wipes a database until its files contain none of the words.
+// wipeUntilClean wipes a database until its files contain none of the words.
 // PostgreSQL's write-ahead log is ignored, since it keeps earlier writes.
-func wipedClean(t *testing.T, store *sqlstore.Store, url string, words ...string) {
+func wipeUntilClean(t *testing.T, store *sqlstore.Store, url string, words ...string) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; {
 		if err := sqlstore.Wipe(t.Context(), url); err != nil {
 			t.Fatal(err)
 		}
-		left := slices.DeleteFunc(inFiles(t, store, url, words...), func(name string) bool { return strings.HasPrefix(name, "pg_wal/") })
+		left := slices.DeleteFunc(databaseFilesWith(t, store, url, words...), func(name string) bool { return strings.HasPrefix(name, "pg_wal/") })
 		if len(left) == 0 {
 			return
 		}
@@ -120,22 +121,22 @@ func wipedClean(t *testing.T, store *sqlstore.Store, url string, words ...string
 	}
 }
 
-// TestKeyComesLater fills a store without a key, continues with one, and changes
-// it.
-func TestKeyComesLater(t *testing.T) {
+// TestEncryptionTurnedOnLater fills a store without a key, continues with one,
+// and changes it.
+func TestEncryptionTurnedOnLater(t *testing.T) {
 	t.Parallel()
 	onFiles(t, func(t *testing.T, url string) {
-		word, first, second := canary(), seal.NewKey(), seal.NewKey()
-		bare := open(t, url)
-		whereLive(t, bare, word)
-		if found := inFiles(t, bare, url, word); len(found) == 0 {
+		word, first, second := newCanary(), seal.NewKey(), seal.NewKey()
+		bare := openStore(t, url)
+		writePersonalData(t, bare, word)
+		if found := databaseFilesWith(t, bare, url, word); len(found) == 0 {
 			t.Error("this test would find nothing")
 		}
 		if err := bare.Close(); err != nil {
 			t.Fatal(err)
 		}
-		store := open(t, url, first)
-		whole(t, store, word) // unsealed data is read, and existing data is found
+		store := openStore(t, url, first)
+		checkPersonalData(t, store, word) // unsealed data is read, and existing data is found
 		if found, err := store.Encryption(t.Context()); err != nil || !found.HasPlaintext {
 			t.Errorf("got %+v, %v", found, err)
 		}
@@ -143,17 +144,17 @@ func TestKeyComesLater(t *testing.T) {
 		if step.Encrypted == 0 || len(step.DroppedKeys) != 0 {
 			t.Errorf("got %+v", step)
 		}
-		whole(t, store, word)
+		checkPersonalData(t, store, word)
 		if again := rekey(t, store); again.Encrypted != 0 {
 			t.Errorf("once more %+v", again)
 		}
-		wipedClean(t, store, url, word)
+		wipeUntilClean(t, store, url, word)
 		if err := store.Close(); err != nil {
 			t.Fatal(err)
 		}
 
-		turning := open(t, url, second, first)
-		whole(t, turning, word)
+		turning := openStore(t, url, second, first)
+		checkPersonalData(t, turning, word)
 		if found, err := turning.Encryption(t.Context()); err != nil || len(found.Keys) != 2 || found.HasPlaintext {
 			t.Errorf("got %+v, %v", found, err)
 		}
@@ -166,16 +167,17 @@ func TestKeyComesLater(t *testing.T) {
 		if err := turning.Close(); err != nil {
 			t.Fatal(err)
 		}
-		whole(t, open(t, url, second), word)
+		checkPersonalData(t, openStore(t, url, second), word)
 	})
 }
 
-// TestLockedStaysLocked tries to open sealed data without the right key.
-func TestLockedStaysLocked(t *testing.T) {
+// TestEncryptedDatabaseNeedsItsKey tries to open sealed data without the right
+// key.
+func TestEncryptedDatabaseNeedsItsKey(t *testing.T) {
 	t.Parallel()
 	onFiles(t, func(t *testing.T, url string) {
 		key := seal.NewKey()
-		open(t, url, key)
+		openStore(t, url, key)
 		for name, keys := range map[string][]seal.Key{"none": nil, "wrong": {seal.NewKey()}} {
 			_, err := sqlstore.Open(t.Context(), url, sqlstore.Options{Keys: keys})
 			if !errors.Is(err, sqlstore.ErrLocked) || !strings.Contains(err.Error(), key.ID()) {
@@ -185,17 +187,17 @@ func TestLockedStaysLocked(t *testing.T) {
 	})
 }
 
-// TestRekeyBesideWriters changes the key while accounts are staged and created.
-func TestRekeyBesideWriters(t *testing.T) {
+// TestRekeyDuringWrites changes the key while accounts are staged and created.
+func TestRekeyDuringWrites(t *testing.T) {
 	t.Parallel()
 	onFiles(t, func(t *testing.T, url string) {
 		first, second := seal.NewKey(), seal.NewKey()
-		before := open(t, url, first)
-		ready(t, before)
+		before := openStore(t, url, first)
+		prepareStore(t, before)
 		const accounts = 120
 		stageAll := func(store *sqlstore.Store, from, until int) {
 			for number := from; number < until; number++ {
-				if _, err := store.Stage(t.Context(), wordy(fmt.Sprint(number), "word")); err != nil {
+				if _, err := store.Stage(t.Context(), stagingWithWord(fmt.Sprint(number), "word")); err != nil {
 					t.Error(err)
 				}
 			}
@@ -204,12 +206,12 @@ func TestRekeyBesideWriters(t *testing.T) {
 		if err := before.Close(); err != nil {
 			t.Fatal(err)
 		}
-		during := open(t, url, second, first)
+		during := openStore(t, url, second, first)
 		var writers sync.WaitGroup
 		writers.Go(func() { stageAll(during, accounts, 2*accounts) })
 		writers.Go(func() {
 			for number := range accounts / 4 {
-				create(t, during, fmt.Sprint(number), household(t), fmt.Sprint(number))
+				create(t, during, fmt.Sprint(number), sampleAccount(t), fmt.Sprint(number))
 			}
 		})
 		rekey(t, during)
@@ -218,13 +220,13 @@ func TestRekeyBesideWriters(t *testing.T) {
 		if err := during.Close(); err != nil {
 			t.Fatal(err)
 		}
-		after := open(t, url, second)
+		after := openStore(t, url, second)
 		if found, count := inspect(t, after); len(found) != 0 || count != 2*accounts {
 			t.Errorf("found %v of %d", found, count)
 		}
-		if err := after.View(t.Context(), func(view landfall.View) error {
+		if err := after.View(t.Context(), func(reader landfall.View) error {
 			for number := range accounts / 4 {
-				if _, err := view.Account(t.Context(), landfall.Key{Supplier: "S", External: fmt.Sprint(number)}); err != nil {
+				if _, err := reader.Account(t.Context(), landfall.Key{Supplier: "S", External: fmt.Sprint(number)}); err != nil {
 					return err
 				}
 			}

@@ -50,7 +50,7 @@ func (v *view) indexedAccounts(ctx context.Context, ids []int64) ([]indexedAccou
 	// rest.
 	place := func(table, column string) func(scanner, *owned[string]) error {
 		return func(scan scanner, one *owned[string]) error {
-			return scan(&one.id, &one.place, v.sealer.scan(table, &one.id, &one.place).text(column, &one.item))
+			return scan(&one.id, &one.ordinal, v.sealer.scan(table, &one.id, &one.ordinal).text(column, &one.item))
 		}
 	}
 	postcodes, err := collect(ctx, v.txSession, place("address", "postal_code"), `SELECT account_id, ordinal, postal_code FROM address WHERE account_id`+these, list)

@@ -134,13 +134,13 @@ func (t *tx) writeTerms(ctx context.Context, rows []termRow, before, after int64
 	if err != nil || now != before {
 		return false, err
 	}
-	standing, err := t.lockImported(ctx, rows)
+	status, err := t.lockImported(ctx, rows)
 	if err != nil {
 		return false, err
 	}
 	terms := sqlset.Rows{Table: termTable}
 	for _, row := range rows {
-		if standing[row.account] == row.number {
+		if status[row.account] == row.number {
 			terms.Add(row.account, row.term)
 		}
 	}
@@ -163,17 +163,17 @@ func (t *tx) lockImported(ctx context.Context, rows []termRow) (map[int64]string
 		}
 	}
 	ids = slices.Compact(ids)
-	standing := make(map[int64]string, len(ids))
+	status := make(map[int64]string, len(ids))
 	if len(ids) == 0 {
-		return standing, nil
+		return status, nil
 	}
 	these, list := sqlset.Among(t.engine, ids)
 	found, err := collect(ctx, t.txSession, func(scan scanner, one *owned[string]) error { return scan(&one.id, &one.item) },
 		importedText(these), list)
 	for _, one := range found {
-		standing[one.id] = one.item
+		status[one.id] = one.item
 	}
-	return standing, err
+	return status, err
 }
 
 // importedText filters by state and not by account number: there is an index of

@@ -35,8 +35,8 @@ func (s *txSession) one(ctx context.Context, text string, args, into []any) erro
 	return translate(s.engine.One(ctx, text, args, into))
 }
 
-// note translates a driver's error and fails the transaction with it.
-func (s *txSession) note(err error) error { return translate(s.engine.Fail(err)) }
+// fail translates a driver's error and fails the transaction with it.
+func (s *txSession) fail(err error) error { return translate(s.engine.Fail(err)) }
 
 // exec changes rows and returns how many.
 func (t *tx) exec(ctx context.Context, text string, args ...any) (int64, error) {
@@ -58,13 +58,13 @@ func storable(text string) bool { return engine.Storable(text) }
 
 // storeError is an error of the engine with the matching error of package
 // landfall.
-type storeError struct{ word, cause error }
+type storeError struct{ kind, cause error }
 
 // Error returns the engine's own text.
 func (t *storeError) Error() string { return t.cause.Error() }
 
 // Unwrap returns both errors for errors.Is.
-func (t *storeError) Unwrap() []error { return []error{t.word, t.cause} }
+func (t *storeError) Unwrap() []error { return []error{t.kind, t.cause} }
 
 // errorMap maps the engine's errors to those of package landfall, the more
 // specific ones first.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"time"
 
 	"landfall"
 )
@@ -86,4 +87,21 @@ func (v *view) checkSignOff(ctx context.Context, signed *landfall.SignOff) error
 		return fmt.Errorf("%w: the entry of the audit that has its hashes was altered", errBroken)
 	}
 	return fmt.Errorf("%w: the audit has no entry with its hashes", errBroken)
+}
+
+// SignedOffAt returns when each supplier's reconciliation was last signed off.
+func (v *view) SignedOffAt(ctx context.Context) (map[string]time.Time, error) {
+	type signed struct {
+		supplier string
+		at       int64
+	}
+	// One index lookup for each supplier, no matter how many reports it has.
+	found, err := collect(ctx, v.txSession, func(scan scanner, s *signed) error { return scan(&s.supplier, &s.at) },
+		`SELECT s.code, o.signed_at FROM supplier s JOIN sign_off o ON o.id =
+			(SELECT max(l.id) FROM sign_off l WHERE l.supplier_id = s.id)`)
+	times := make(map[string]time.Time, len(found))
+	for _, one := range found {
+		times[one.supplier] = moment(one.at)
+	}
+	return times, err
 }

@@ -22,12 +22,12 @@ func TestStagedAccountsTakeHalfOfTheirBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// SQLite's write-ahead log has a fixed size. Stage enough accounts that it does
-	// not dominate the result; a real book has even more.
+	// SQLite's write-ahead log has a fixed size. Stage enough accounts that it
+	// does not dominate the result; a real book has even more.
 	const accounts, writers = 50_000, 64
 	onEach(t, func(t *testing.T, url string) {
-		store := open(t, url)
-		ready(t, store)
+		store := openStore(t, url)
+		prepareStore(t, store)
 		var all sync.WaitGroup
 		for writer := range writers {
 			all.Go(func() {

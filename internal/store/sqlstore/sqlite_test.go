@@ -79,8 +79,8 @@ func TestBusyFileIsUnavailable(t *testing.T) {
 		if err := store.Ping(t.Context()); !errors.Is(err, landfall.ErrUnavailable) {
 			t.Errorf("got %v", err)
 		}
-		return store.View(t.Context(), func(view landfall.View) error {
-			_, err := view.Teams(t.Context()) // reading still works
+		return store.View(t.Context(), func(reader landfall.View) error {
+			_, err := reader.Teams(t.Context()) // reading still works
 			return err
 		})
 	})
@@ -128,13 +128,13 @@ func TestRestartFreesClaims(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ready(t, first, "1")
+	prepareStore(t, first, "1")
 	claimNumber(t, first, "1")
 	// A command that runs at the same time frees nothing.
-	if err := open(t, path).Close(); err != nil {
+	if err := openStore(t, path).Close(); err != nil {
 		t.Fatal(err)
 	}
-	if outcome, err := first.Claim(t.Context(), request("1")); err != nil || outcome.Verdict != landfall.ClaimTaken {
+	if outcome, err := first.Claim(t.Context(), claimRequest("1")); err != nil || outcome.Verdict != landfall.ClaimTaken {
 		t.Fatalf("got %+v, %v", outcome, err)
 	}
 	if err := first.Close(); err != nil {

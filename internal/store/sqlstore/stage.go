@@ -56,21 +56,21 @@ func (s *Store) newDocument(staging *landfall.Staging, into *stagedDocument) err
 
 var errMalformed = errors.New("the document is not JSON")
 
-// upsert stages those keys of a batch that may be staged: the supplier is
+// upsertQuery stages those keys of a batch that may be staged: the supplier is
 // Ongoing, the process is not claimed, and the content is new. It returns the
 // rows it changed; reasons explains the others. The rows keep the order of the
 // batch, so that two batches never deadlock.
-var upsert = sqlset.NewQuery(upserting+upserted, "supplier text", "external text", "hash bytea", "figures text")
+var upsertQuery = sqlset.NewQuery(upsertText+upsertReturning, "supplier text", "external text", "hash bytea", "figures text")
 
-// upsertKeyed is upsert for sealed hashes. It also recognises documents staged
-// before hashes were sealed, by their plain hash.
-var upsertKeyed = sqlset.NewQuery(upserting+` AND NOT EXISTS (SELECT 1 FROM wanted f WHERE f.external = process.external AND f.former = process.hash)`+upserted,
+// upsertSealedQuery is upsert for sealed hashes. It also recognises documents
+// staged before hashes were sealed, by their plain hash.
+var upsertSealedQuery = sqlset.NewQuery(upsertText+` AND NOT EXISTS (SELECT 1 FROM wanted f WHERE f.external = process.external AND f.former = process.hash)`+upsertReturning,
 	"supplier text", "external text", "hash bytea", "figures text", "former bytea")
 
 const (
 	// The same statement moves the former figures into previous_figures,
 	// because RETURNING returns only the new row and the sums need both.
-	upserting = `
+	upsertText = `
 	INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, figures)
 	SELECT s.id, w.external, 'staged', 1, w.hash, clock.at, clock.at, w.figures
 	FROM wanted w JOIN supplier s ON s.code = w.supplier CROSS JOIN (SELECT {now} AS at) clock
@@ -80,7 +80,7 @@ const (
 		staged_at = excluded.staged_at, claim_token = NULL, claim_until = NULL,
 		figures = excluded.figures, previous_figures = process.figures
 	WHERE ` + whereFree + ` AND process.hash <> excluded.hash`
-	upserted = ` RETURNING (SELECT code FROM supplier WHERE id = supplier_id), external, id, revision, staged_at,
+	upsertReturning = ` RETURNING (SELECT code FROM supplier WHERE id = supplier_id), external, id, revision, staged_at,
 		supplier_id, failed_at IS NOT NULL, previous_figures,
 		EXISTS (SELECT 1 FROM refusal r WHERE r.supplier_id = process.supplier_id AND r.external = process.external)`
 )
@@ -89,8 +89,8 @@ const (
 var stagingTable = newTable("staging", "process_id bigint", "revision bigint", "hash bytea", "staged_at bigint", "document bytea",
 	"key_id text", "request_id text")
 
-// reasons reads the state of the keys that upsert did not change.
-var reasons = sqlset.NewQuery(`
+// stageReasonsQuery reads the state of the keys that upsert did not change.
+var stageReasonsQuery = sqlset.NewQuery(`
 	SELECT w.supplier, w.external, coalesce(s.status, ''), `+currentState+`, p.revision, p.hash, p.account_number, p.claim_until - {now}, r.at IS NOT NULL
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external
@@ -128,7 +128,7 @@ func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
 	return err
 }
 
-// stageResult collects what has to be written for the accounts that were
+// openStaged collects what has to be written for the accounts that were
 // staged.
 type stageResult struct {
 	newProcesses  sqlset.Rows // to be copied
@@ -162,9 +162,9 @@ func (s *stageResult) write(ctx context.Context, t *tx) error {
 
 // upsert writes what may be written and removes it from open.
 func (t *tx) upsert(ctx context.Context, open *openStage, done *stageResult) error {
-	statement, width := &upsert, 4
+	statement, width := &upsertQuery, 4
 	if t.sealer != nil {
-		statement, width = &upsertKeyed, 5
+		statement, width = &upsertSealedQuery, 5
 	}
 	wanted := len(open.byKey)
 	text, args := statement.For(t.engine, open.rows(width, func(rows []any, one *stageCall) []any {
@@ -187,7 +187,7 @@ func (t *tx) upsert(ctx context.Context, open *openStage, done *stageResult) err
 		var former landfall.Figures
 		if err := rows.Scan(&key.Supplier, &key.External, &process, &revision, &at, &supplier, &failed,
 			figuresInto{&former}, &refused); err != nil {
-			return t.note(err)
+			return t.fail(err)
 		}
 		outcome := landfall.StageOutcome{Verdict: landfall.StagedAgain, Revision: int(revision)}
 		if revision == 1 {
@@ -203,19 +203,19 @@ func (t *tx) upsert(ctx context.Context, open *openStage, done *stageResult) err
 		}
 		done.add(one, process, revision, at)
 	}
-	if err := t.note(rows.Err()); err != nil {
+	if err := t.fail(rows.Err()); err != nil {
 		return err
 	}
 	if 2*first > wanted {
 		t.expected.Store(expectMixed)
 	}
-	return t.note(rows.Close())
+	return t.fail(rows.Close())
 }
 
 // setReasons sets the outcomes of keys that were not written and removes them
 // from open.
 func (t *tx) setReasons(ctx context.Context, open *openStage, done *stageResult) error {
-	text, args := reasons.For(t.engine, open.rows(2, func(rows []any, one *stageCall) []any {
+	text, args := stageReasonsQuery.For(t.engine, open.rows(2, func(rows []any, one *stageCall) []any {
 		return append(rows, one.key.Supplier, one.key.External)
 	}))
 	rows, err := t.query(ctx, text, args...)
@@ -230,7 +230,7 @@ func (t *tx) setReasons(ctx context.Context, open *openStage, done *stageResult)
 		var refused bool
 		var hash []byte
 		if err := rows.Scan(&supplier, &external, &status, &state, &revision, &hash, &number, &left, &refused); err != nil {
-			return t.note(err)
+			return t.fail(err)
 		}
 		one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]
 		if one == nil {
@@ -262,8 +262,8 @@ func (t *tx) setReasons(ctx context.Context, open *openStage, done *stageResult)
 		}
 		open.set(one, outcome)
 	}
-	if err := t.note(rows.Err()); err != nil {
+	if err := t.fail(rows.Err()); err != nil {
 		return err
 	}
-	return t.note(rows.Close())
+	return t.fail(rows.Close())
 }

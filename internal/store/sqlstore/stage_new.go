@@ -181,16 +181,16 @@ func (t *tx) addNew(ctx context.Context, open *openStage, done *stageResult, eac
 	for rows.Next() {
 		var n newAccount
 		if err := rows.Scan(&key.External, &n.process, &n.at, &n.supplier, &refused); err != nil {
-			return t.note(err)
+			return t.fail(err)
 		}
 		n.stageCall = open.byKey[key]
 		done.addNew(open, n, refused)
 		each(n)
 	}
-	if err := t.note(rows.Err()); err != nil {
+	if err := t.fail(rows.Err()); err != nil {
 		return err
 	}
-	return t.note(rows.Close())
+	return t.fail(rows.Close())
 }
 
 // soleSupplier returns the supplier of a batch if all its accounts have the

@@ -79,8 +79,8 @@ type Store struct {
 	claims        *batchVerb[landfall.ClaimRequest, landfall.ClaimOutcome]
 	peeks         *batchVerb[landfall.ClaimRequest, landfall.ClaimOutcome]
 	counted       *batchVerb[landfall.ClaimRequest, landfall.ClaimOutcome]
-	creations     *batchVerb[*prepared, landfall.CreateOutcome]
-	dryRuns       *batchVerb[*prepared, landfall.CreateOutcome]
+	creations     *batchVerb[*preparedCreation, landfall.CreateOutcome]
+	dryRuns       *batchVerb[*preparedCreation, landfall.CreateOutcome]
 	releases      *batchVerb[release, struct{}]
 	postings      *batchVerb[*posting, landfall.PostOutcome]
 	refusals      *batchVerb[refusal, struct{}]
@@ -161,7 +161,7 @@ func (s *Store) prepare(ctx context.Context, options Options) error {
 // check that their author may still write, in the transaction that writes.
 func (s *Store) declareVerbs() {
 	claimant := func(r landfall.ClaimRequest) landfall.Author { return r.By }
-	creator := func(c *prepared) landfall.Author { return c.By }
+	creator := func(c *preparedCreation) landfall.Author { return c.By }
 	s.stagings = newBatchVerb(s, ifAuthorised(&s.keys, func(d stagedDocument) landfall.Author { return d.By }, (*tx).stage))
 	s.groupStagings = newGroup(s, longestGroup, ifAuthorised(&s.keys, func(d stagedDocument) landfall.Author { return d.By }, (*tx).stage))
 	s.refusals = newBatchVerb(s, ifAuthorised(&s.keys, func(r refusal) landfall.Author { return r.By }, (*tx).refuseStaging))

@@ -15,7 +15,7 @@ import (
 // are computed from.
 func TestInspectionFindsWrongSums(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store, _ := created(t, url)
+		store, _ := openCreated(t, url)
 		if found, _ := inspect(t, store); len(found) != 0 {
 			t.Fatalf("nothing is damaged, and yet %v", found)
 		}
@@ -44,7 +44,7 @@ func TestInspectionFindsWrongSums(t *testing.T) {
 // through the port. With the guard removed, the inspection must find the change.
 func TestSealedReportsCannotBeChanged(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store, _ := created(t, url)
+		store, _ := openCreated(t, url)
 		ctx := t.Context()
 		id := signOff(t, store, "{}")
 		for _, change := range []string{`UPDATE sign_off SET report = '[]'`, `DELETE FROM sign_off`} {
@@ -52,8 +52,8 @@ func TestSealedReportsCannotBeChanged(t *testing.T) {
 				t.Errorf("%s was done", change)
 			}
 		}
-		err := store.View(ctx, func(view landfall.View) error {
-			kept, err := view.SignOff(ctx, id)
+		err := store.View(ctx, func(reader landfall.View) error {
+			kept, err := reader.SignOff(ctx, id)
 			if want := sha256.Sum256([]byte("{}")); string(kept.Report) != "{}" || string(kept.Page) != "<p>" || kept.ReportHash != want {
 				t.Errorf("kept %+v", kept)
 			}
@@ -79,7 +79,7 @@ func TestSealedReportsCannotBeChanged(t *testing.T) {
 // has the hashes of the report that was signed.
 func TestReportChangedTogetherWithItsHashIsFound(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store, _ := created(t, url)
+		store, _ := openCreated(t, url)
 		id := signOff(t, store, "{}")
 		drop := `DROP TRIGGER sign_off_no_update`
 		if strings.HasPrefix(url, "postgres") {
@@ -87,8 +87,8 @@ func TestReportChangedTogetherWithItsHashIsFound(t *testing.T) {
 		}
 		force(t, store, drop)
 		show := func() error {
-			return store.View(t.Context(), func(view landfall.View) error {
-				_, err := view.SignOff(t.Context(), id)
+			return store.View(t.Context(), func(reader landfall.View) error {
+				_, err := reader.SignOff(t.Context(), id)
 				return err
 			})
 		}
@@ -120,7 +120,7 @@ func TestReportChangedTogetherWithItsHashIsFound(t *testing.T) {
 // signOff signs a report as the operator does.
 func signOff(t *testing.T, store *sqlstore.Store, report string) (id int64) {
 	t.Helper()
-	signed := landfall.SignOff{Supplier: whereClaimed.Supplier, Actor: "operator:ada", Report: []byte(report), Page: []byte("<p>")}
+	signed := landfall.SignOff{Supplier: testKey.Supplier, Actor: "operator:ada", Report: []byte(report), Page: []byte("<p>")}
 	if err := store.Update(t.Context(), func(tx landfall.Tx) (err error) {
 		if id, err = tx.CreateSignOff(t.Context(), signed); err != nil {
 			return err

@@ -87,12 +87,12 @@ func (t *tx) LockSuppliers(ctx context.Context) error {
 	if t.engine.SingleWriter() {
 		return nil
 	}
-	_, err := t.exec(ctx, holdSuppliers)
+	_, err := t.exec(ctx, lockSuppliersText)
 	return err
 }
 
-// holdSuppliers does not block reads or locks on single suppliers.
-const holdSuppliers = `LOCK TABLE supplier IN SHARE ROW EXCLUSIVE MODE`
+// lockSuppliersText does not block reads or locks on single suppliers.
+const lockSuppliersText = `LOCK TABLE supplier IN SHARE ROW EXCLUSIVE MODE`
 
 // SaveSupplier replaces the settings of an existing supplier.
 func (t *tx) SaveSupplier(ctx context.Context, s landfall.Supplier) error {

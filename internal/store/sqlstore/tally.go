@@ -29,20 +29,20 @@ type tallyChange struct {
 }
 
 // add adds figures to a status.
-func (t *tallies) add(supplier int64, standing landfall.AccountStatus, figures landfall.Figures) {
+func (t *tallies) add(supplier int64, status landfall.AccountStatus, figures landfall.Figures) {
 	for i := range t.changes {
 		known := &t.changes[i]
-		if known.supplier == supplier && known.status == standing && known.figures.Currency == figures.Currency &&
+		if known.supplier == supplier && known.status == status && known.figures.Currency == figures.Currency &&
 			known.figures.Add(figures) {
 			return
 		}
 	}
-	t.changes = append(t.changes, tallyChange{supplier, standing, figures})
+	t.changes = append(t.changes, tallyChange{supplier, status, figures})
 }
 
 // subtract subtracts figures from a status.
-func (t *tallies) subtract(supplier int64, standing landfall.AccountStatus, figures landfall.Figures) {
-	t.add(supplier, standing, figures.Negated())
+func (t *tallies) subtract(supplier int64, status landfall.AccountStatus, figures landfall.Figures) {
+	t.add(supplier, status, figures.Negated())
 }
 
 // move moves figures from one status to another.
@@ -124,4 +124,13 @@ func (v *view) refusedAlone(ctx context.Context, supplier int64) (count int64, e
 // readTally reads one sum of a supplier.
 func readTally(scan scanner, row *tallyChange) error {
 	return scan(&row.status, figuresInto{&row.figures})
+}
+
+// DeviatingAccounts returns how many accounts differ from what was sent for
+// them.
+func (v *view) DeviatingAccounts(ctx context.Context, supplier string) (count int64, err error) {
+	err = v.one(ctx, `SELECT count(*) FROM (
+			SELECT DISTINCT d.external FROM deviation d JOIN supplier s ON s.id = d.supplier_id WHERE s.code = $1 LIMIT 10000
+		) AS known`, []any{supplier}, []any{&count})
+	return count, err
 }

@@ -26,7 +26,7 @@ var auditTables = []string{"audit", "audit_link", "audit_chain"}
 // newForger fills an audit log with gaps between its ids, as failed transactions
 // leave them, and chains it.
 func newForger(t *testing.T, url string) *forger {
-	store := open(t, url)
+	store := openStore(t, url)
 	f := &forger{t: t, store: store, random: rand.New(rand.NewPCG(7, 7))}
 	if strings.HasPrefix(url, "postgres") {
 		f.overriding = "OVERRIDING SYSTEM VALUE"
@@ -61,8 +61,8 @@ func (f *forger) force(text string, args ...any) {
 
 func (f *forger) trail() (links []landfall.AuditLink) {
 	f.t.Helper()
-	err := f.store.View(f.t.Context(), func(view landfall.View) (err error) {
-		links, err = view.AuditTrail(f.t.Context(), landfall.AuditQuery{Limit: 1000})
+	err := f.store.View(f.t.Context(), func(reader landfall.View) (err error) {
+		links, err = reader.AuditTrail(f.t.Context(), landfall.AuditQuery{Limit: 1000})
 		return err
 	})
 	if err != nil {
@@ -185,9 +185,9 @@ var forgeries = map[string]func(*forger) int64{
 	},
 }
 
-// TestTamperingIsNamed changes the audit log 200 times, in all the ways of
+// TestTamperingIsDetected changes the audit log 200 times, in all the ways of
 // forgeries, and checks that the first wrong position is reported each time.
-func TestTamperingIsNamed(t *testing.T) {
+func TestTamperingIsDetected(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, url string) {
 		f := newForger(t, url)
@@ -218,8 +218,8 @@ func TestTamperingIsNamed(t *testing.T) {
 func (f *forger) evidence() (evidence audit.Evidence) {
 	f.t.Helper()
 	var name string
-	if err := f.store.View(f.t.Context(), func(view landfall.View) error {
-		chain, err := view.AuditChain(f.t.Context())
+	if err := f.store.View(f.t.Context(), func(reader landfall.View) error {
+		chain, err := reader.AuditChain(f.t.Context())
 		name = chain.Name
 		return err
 	}); err != nil {
@@ -240,7 +240,7 @@ func (f *forger) evidence() (evidence audit.Evidence) {
 func TestBackdatedEntryIsNamed(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, url string) {
-		store := open(t, url)
+		store := openStore(t, url)
 		add := func() {
 			t.Helper()
 			if err := store.Update(t.Context(), func(tx landfall.Tx) error {

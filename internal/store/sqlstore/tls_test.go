@@ -11,10 +11,10 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// TestPostgresProvesItself checks that the connection to PostgreSQL is encrypted
-// if the URL asks for it, and that a server that cannot prove its identity gets
-// no password.
-func TestPostgresProvesItself(t *testing.T) {
+// TestPostgresTLSVerification checks that the connection to PostgreSQL is
+// encrypted if the URL asks for it, and that a server that cannot prove its
+// identity gets no password.
+func TestPostgresTLSVerification(t *testing.T) {
 	t.Parallel()
 	authority := tooltest.NewAuthority(t)
 	folder := t.TempDir()

@@ -8,14 +8,14 @@ import (
 	"landfall"
 )
 
-// keptFamily receives the columns of a token's family.
-type keptFamily struct {
+// storedFamily receives the columns of a token's family.
+type storedFamily struct {
 	id          []byte
 	ends, ended sql.NullInt64
 }
 
 // family returns the family. If its row was deleted, it had ended before.
-func (kept keptFamily) family() landfall.TokenFamily {
+func (kept storedFamily) family() landfall.TokenFamily {
 	if kept.id == nil {
 		return landfall.TokenFamily{}
 	}

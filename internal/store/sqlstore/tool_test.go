@@ -10,15 +10,15 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// TestToolsOfTheDistributionUnderstandTheFile fills a file and lets the system's
+// TestSQLiteToolReadsTheFile fills a file and lets the system's
 // sqlite3 read, dump and copy it, as operators do. To an old version, a healthy
 // file once looked corrupt and lost its accounts.
-func TestToolsOfTheDistributionUnderstandTheFile(t *testing.T) {
+func TestSQLiteToolReadsTheFile(t *testing.T) {
 	tool := tooltest.Debian(t, "sqlite3")
 	file := filepath.Join(t.TempDir(), "landfall.db")
-	store, _ := created(t, "sqlite:"+file)
+	store, _ := openCreated(t, "sqlite:"+file)
 	stageNumber(t, store, "2")
-	if _, err := store.Post(t.Context(), landfall.Posting{Key: whereClaimed, Decide: func(landfall.AccountState) (landfall.Additions, error) {
+	if _, err := store.Post(t.Context(), landfall.Posting{Key: testKey, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 		return landfall.Additions{Notes: []landfall.Note{{Body: "without documents", HasBody: true}}}, nil
 	}}); err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestToolsOfTheDistributionUnderstandTheFile(t *testing.T) {
 		t.Errorf("restoring a dump says %.300s", said)
 	}
 	sqlite(file, "", ".backup '"+copied+"'")
-	for _, table := range tables(t) {
+	for _, table := range tableNames(t) {
 		count := "SELECT count(*) FROM " + table
 		want := sqlite(file, "", count)
 		for _, other := range []string{dumped, copied} {

@@ -24,7 +24,7 @@ type undoing struct {
 	inTime  bool
 	posted  bool   // something was added to it
 	erased  bool   // its personal data is gone
-	madeIn  string // the run that created it
+	run     string // the run that created it
 }
 
 // undoWeight is a guess for the rows of an account, whose number is not known
@@ -46,14 +46,14 @@ func (s *Store) Undo(ctx context.Context, wanted landfall.UndoRequest) (landfall
 // account, against postings.
 func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
 	open := newPendingCalls(batch)
-	found, err := t.holdImported(ctx, open)
+	found, err := t.lockForUndo(ctx, open)
 	if err != nil {
 		return err
 	}
 	if err := t.undoneBefore(ctx, open); err != nil {
 		return err
 	}
-	if err := t.holdUndone(ctx, found); err != nil {
+	if err := t.lockUndoAccounts(ctx, found); err != nil {
 		return err
 	}
 	mailed, err := t.mailed(ctx, found)
@@ -65,11 +65,11 @@ func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
 	for _, one := range found {
 		// Undoing a run means the accounts that this run created. An account
 		// that was undone and created again since is not one of them.
-		if run := one.wanted.Run; run != "" && run != one.wanted.madeIn {
+		if run := one.wanted.Run; run != "" && run != one.wanted.run {
 			one.outcome = landfall.UndoOutcome{Verdict: landfall.UndoNoAccount}
 			continue
 		}
-		kept, err := t.keeps(ctx, one, mailed)
+		kept, err := t.keptReason(ctx, one, mailed)
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
 func (t *tx) countUndone(ctx context.Context, gone []*undoCall) error {
 	counts := map[string]int64{}
 	for _, one := range gone {
-		if run := one.wanted.madeIn; run != "" {
+		if run := one.wanted.run; run != "" {
 			counts[run]++
 		}
 	}
@@ -123,9 +123,9 @@ func (t *tx) countKept(ctx context.Context, times map[landfall.KeptReason]int64)
 	return nil
 }
 
-// keeps returns the reason why an account cannot be undone, if there is one.
+// keptReason returns the reason why an account cannot be undone, if there is one.
 // Mails are checked last, since queued ones are deleted with the check.
-func (t *tx) keeps(ctx context.Context, one *undoCall, mailed map[int64]bool) (landfall.KeptReason, error) {
+func (t *tx) keptReason(ctx context.Context, one *undoCall, mailed map[int64]bool) (landfall.KeptReason, error) {
 	switch {
 	case !one.wanted.inTime:
 		return landfall.KeptWindowOver, nil

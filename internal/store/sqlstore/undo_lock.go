@@ -7,19 +7,19 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// importedHeld finds the accounts of a batch by their processes and locks
+// undoLockQuery finds the accounts of a batch by their processes and locks
 // those. It filters by state and not by number, for the same reason as
 // importedText.
-var importedHeld = sqlset.NewQuery(`
+var undoLockQuery = sqlset.NewQuery(`
 	SELECT s.code, held.external, held.id, held.account_number, held.account_created_at, {now}, s.undo_window, held.erased_at IS NOT NULL
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	JOIN process held ON held.supplier_id = s.id AND held.external = w.external
 	WHERE held.state = 'imported' ORDER BY held.id {hold}`, "supplier text", "external text")
 
-// holdImported removes the accounts that exist from open. An account with
+// lockForUndo removes the accounts that exist from open. An account with
 // another number than requested is not the one that was meant.
-func (t *tx) holdImported(ctx context.Context, open *openUndo) (found []*undoCall, err error) {
-	text, args := importedHeld.For(t.engine, open.rows(2, func(args []any, one *undoCall) []any {
+func (t *tx) lockForUndo(ctx context.Context, open *openUndo) (found []*undoCall, err error) {
+	text, args := undoLockQuery.For(t.engine, open.rows(2, func(args []any, one *undoCall) []any {
 		return append(args, one.key.Supplier, one.key.External)
 	}))
 	rows, err := t.query(ctx, text, args...)
@@ -32,7 +32,7 @@ func (t *tx) holdImported(ctx context.Context, open *openUndo) (found []*undoCal
 		var window int64
 		var u undoing
 		if err := rows.Scan(&key.Supplier, &key.External, &u.id, &u.number, &u.created, &u.now, &window, &u.erased); err != nil {
-			return nil, t.note(err)
+			return nil, t.fail(err)
 		}
 		one := open.byKey[key]
 		if wanted := one.wanted.Number; wanted != "" && wanted != u.number {
@@ -44,7 +44,7 @@ func (t *tx) holdImported(ctx context.Context, open *openUndo) (found []*undoCal
 		open.set(one, landfall.UndoOutcome{})
 		found = append(found, one)
 	}
-	return found, t.note(rows.Err())
+	return found, t.fail(rows.Err())
 }
 
 // undoneBefore answers the calls without an account. The account may have been
@@ -71,9 +71,9 @@ func (t *tx) undoneBefore(ctx context.Context, open *openUndo) error {
 	return nil
 }
 
-// holdUndone locks the accounts and reads whether something was posted to them
-// and which run created them.
-func (t *tx) holdUndone(ctx context.Context, found []*undoCall) error {
+// lockUndoAccounts locks the accounts and reads whether something was posted to
+// them and which run created them.
+func (t *tx) lockUndoAccounts(ctx context.Context, found []*undoCall) error {
 	if len(found) == 0 {
 		return nil
 	}
@@ -92,12 +92,12 @@ func (t *tx) holdUndone(ctx context.Context, found []*undoCall) error {
 	for rows.Next() {
 		var id int64
 		var u undoing
-		if err := rows.Scan(&id, &u.posted, &u.madeIn); err != nil {
-			return t.note(err)
+		if err := rows.Scan(&id, &u.posted, &u.run); err != nil {
+			return t.fail(err)
 		}
-		byID[id].posted, byID[id].madeIn = u.posted, u.madeIn
+		byID[id].posted, byID[id].run = u.posted, u.run
 	}
-	return t.note(rows.Err())
+	return t.fail(rows.Err())
 }
 
 // mailed returns which accounts have mails, in any state. Most suppliers send

@@ -54,10 +54,10 @@ func (t *tx) removeUndone(ctx context.Context, gone []*undoCall) error {
 	remains, rows, entries := sqlset.Rows{Table: undoneTable}, newAccountRows(t.sealer), sqlset.Rows{Table: auditTable}
 	for _, one := range gone {
 		u := one.wanted
-		remains.Add(u.number, u.id, u.created, u.now, u.Actor, u.Reason, textArg(u.madeIn))
+		remains.Add(u.number, u.id, u.created, u.now, u.Actor, u.Reason, textArg(u.run))
 		event := landfall.Event{Type: landfall.EventUndone, Key: one.key, AccountNumber: u.number}
-		if u.madeIn != "" {
-			event.Details = map[string]string{"run": u.madeIn}
+		if u.run != "" {
+			event.Details = map[string]string{"run": u.run}
 		}
 		if err := rows.event(u.now, event); err != nil {
 			return err

@@ -12,10 +12,10 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-func takeBack(t *testing.T, store landfall.Store, external string) landfall.UndoOutcome {
+func undo(t *testing.T, store landfall.Store, external string) landfall.UndoOutcome {
 	t.Helper()
 	outcome, err := store.Undo(t.Context(), landfall.UndoRequest{
-		Key: landfall.Key{Supplier: whereClaimed.Supplier, External: external}, Actor: "operator:a", Reason: "r",
+		Key: landfall.Key{Supplier: testKey.Supplier, External: external}, Actor: "operator:a", Reason: "r",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -23,48 +23,48 @@ func takeBack(t *testing.T, store landfall.Store, external string) landfall.Undo
 	return outcome
 }
 
-// TestRetiredNumberIsNeverGivenAgain makes the source of numbers repeat itself
+// TestRetiredNumberIsNotReused makes the source of numbers repeat itself
 // after the account with that number was undone.
-func TestRetiredNumberIsNeverGivenAgain(t *testing.T) {
+func TestRetiredNumberIsNotReused(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		source := &rut{left: 1}
+		source := &fixedDigits{remaining: 1}
 		store, err := sqlstore.Open(t.Context(), url, sqlstore.Options{ApplySchema: true, Random: source})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer store.Close()
-		ready(t, store, "1", "2")
-		first, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: household(t)})
+		prepareStore(t, store, "1", "2")
+		first, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: sampleAccount(t)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if outcome := takeBack(t, store, "1"); outcome.Verdict != landfall.Undone {
+		if outcome := undo(t, store, "1"); outcome.Verdict != landfall.Undone {
 			t.Fatalf("got %+v", outcome)
 		}
 		for _, external := range []string{"1", "2"} {
-			source.left = 1
-			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, external), Account: household(t)})
+			source.remaining = 1
+			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, external), Account: sampleAccount(t)})
 			if err != nil || outcome.Verdict != landfall.Created || outcome.Number == first.Number {
 				t.Errorf("after %s was retired: %+v, %v", first.Number, outcome, err)
 			}
 		}
-		// Even if the retired numbers are lost, a number is not assigned again, since
-		// each has at most one completion event.
+		// Even if the retired numbers are lost, a number is not assigned again,
+		// since each has at most one completion event.
 		if err := store.Force(t.Context(), `DELETE FROM undone_account`); err != nil {
 			t.Fatal(err)
 		}
-		takeBack(t, store, "1")
-		source.left = 1
-		outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: household(t)})
+		undo(t, store, "1")
+		source.remaining = 1
+		outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: sampleAccount(t)})
 		if err != nil || outcome.Number == first.Number {
 			t.Errorf("without the list: %+v, %v", outcome, err)
 		}
 	})
 }
 
-// TestNothingOfAnUndoneAccountRemains checks every table that has an account
+// TestUndoDeletesAllRows checks every table that has an account
 // column, including those added later.
-func TestNothingOfAnUndoneAccountRemains(t *testing.T) {
+func TestUndoDeletesAllRows(t *testing.T) {
 	columns := map[bool]string{
 		false: `SELECT m.name FROM sqlite_schema m WHERE m.type = 'table'
 			AND EXISTS (SELECT 1 FROM pragma_table_info(m.name) c WHERE c.name = 'account_id')`,
@@ -72,9 +72,9 @@ func TestNothingOfAnUndoneAccountRemains(t *testing.T) {
 			WHERE table_schema = current_schema() AND column_name = 'account_id'`,
 	}
 	onEach(t, func(t *testing.T, url string) {
-		store := open(t, url)
-		ready(t, store, "1")
-		creation := landfall.Creation{Claim: claimNumber(t, store, "1"), Account: household(t), Mails: []landfall.Mail{{Kind: "k", To: "t"}}}
+		store := openStore(t, url)
+		prepareStore(t, store, "1")
+		creation := landfall.Creation{Claim: claimNumber(t, store, "1"), Account: sampleAccount(t), Mails: []landfall.Mail{{Kind: "k", To: "t"}}}
 		data := &creation.Account.Data
 		data.Notes, data.Statements = []landfall.Note{{Body: "n", HasBody: true}}, []landfall.Statement{{ID: "S"}}
 		data.Instructions, data.PaymentSchedules = []landfall.Instruction{{Vendor: "V"}}, []landfall.PaymentSchedule{{Trigger: "REGULAR"}}
@@ -103,7 +103,7 @@ func TestNothingOfAnUndoneAccountRemains(t *testing.T) {
 		if before := rows(); len(before) != len(tables)+1 {
 			t.Errorf("the account has rows in %v, and should have some in each of %v", before, tables)
 		}
-		if outcome := takeBack(t, store, "1"); outcome.Verdict != landfall.Undone {
+		if outcome := undo(t, store, "1"); outcome.Verdict != landfall.Undone {
 			t.Fatalf("got %+v", outcome)
 		}
 		if left := rows(); len(left) > 0 {
@@ -115,18 +115,18 @@ func TestNothingOfAnUndoneAccountRemains(t *testing.T) {
 	})
 }
 
-// TestUndoRacesOverReplicas lets different servers undo, post to and create the
-// same accounts: only the database coordinates them.
-func TestUndoRacesOverReplicas(t *testing.T) {
+// TestConcurrentUndosOnReplicas lets different servers undo, post to and create
+// the same accounts: only the database coordinates them.
+func TestConcurrentUndosOnReplicas(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		replicas := []*sqlstore.Store{open(t, url), open(t, url), open(t, url)}
+		replicas := []*sqlstore.Store{openStore(t, url), openStore(t, url), openStore(t, url)}
 		var externals []string
 		for number := range 24 {
 			externals = append(externals, fmt.Sprint(number))
 		}
-		ready(t, replicas[0], externals...)
+		prepareStore(t, replicas[0], externals...)
 		for _, external := range externals {
-			if _, err := replicas[0].Create(t.Context(), landfall.Creation{Claim: claimNumber(t, replicas[0], external), Account: household(t)}); err != nil {
+			if _, err := replicas[0].Create(t.Context(), landfall.Creation{Claim: claimNumber(t, replicas[0], external), Account: sampleAccount(t)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -139,7 +139,7 @@ func TestUndoRacesOverReplicas(t *testing.T) {
 			outcomes[external] = append(outcomes[external], what)
 		}
 		for at, external := range externals {
-			key := landfall.Key{Supplier: whereClaimed.Supplier, External: external}
+			key := landfall.Key{Supplier: testKey.Supplier, External: external}
 			for side := range 3 {
 				store := replicas[(at+side)%3]
 				all.Go(func() {
@@ -151,9 +151,9 @@ func TestUndoRacesOverReplicas(t *testing.T) {
 						say(external, map[landfall.UndoVerdict]string{landfall.Undone: "undone", landfall.UndoKept: "kept", landfall.UndoNoAccount: "none"}[outcome.Verdict])
 						return
 					}
-					outcome, err := store.Post(t.Context(), landfall.Posting{Key: key, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
+					outcome, err := store.Post(t.Context(), landfall.Posting{Key: key, Decide: func(state landfall.AccountState) (landfall.Additions, error) {
 						return landfall.Additions{Entries: []landfall.LedgerEntry{{
-							Sequence: books.LastSequence + 1, Kind: landfall.TransactionEntry, Signed: 1, Balance: books.Balance + money.Amount(1),
+							Sequence: state.LastSequence + 1, Kind: landfall.TransactionEntry, Signed: 1, Balance: state.Balance + money.Amount(1),
 							Transaction: landfall.Transaction{ID: "late", Amount: 1, Type: landfall.Payment},
 						}}}, nil
 					}})

@@ -46,7 +46,7 @@ func TestPoolerModes(t *testing.T) {
 			if strings.Contains(url, "?") {
 				glue = "&"
 			}
-			stageResult(t, url+glue+"default_query_exec_mode="+mode)
+			openStaged(t, url+glue+"default_query_exec_mode="+mode)
 		})
 	}
 }

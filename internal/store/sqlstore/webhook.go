@@ -27,7 +27,7 @@ func scanWebhook(scan scanner, webhook *landfall.Webhook, more ...any) error {
 		return err
 	}
 	webhook.CreatedAt, webhook.DueAt, webhook.FailingAt, webhook.DeliveredAt = moment(created), moment(due), instant(failing), instant(delivered)
-	var kept []keptSecret
+	var kept []storedSecret
 	err = errors.Join(json.Unmarshal(types, &webhook.Types), json.Unmarshal(suppliers, &webhook.Suppliers), json.Unmarshal(secrets, &kept))
 	for _, secret := range kept {
 		one := landfall.WebhookSecret{Salt: secret.Salt, Key: secret.Key}
@@ -39,8 +39,8 @@ func scanWebhook(scan scanner, webhook *landfall.Webhook, more ...any) error {
 	return err
 }
 
-// keptSecret is the stored form of what a secret is derived from.
-type keptSecret struct {
+// storedSecret is the stored form of what a secret is derived from.
+type storedSecret struct {
 	Salt  string `json:"salt"`
 	Key   string `json:"key"`
 	Until int64  `json:"until,omitempty"`
@@ -54,7 +54,7 @@ func (v *view) Webhook(ctx context.Context, name string) (landfall.Webhook, erro
 
 // Webhook locks the webhook with a name and returns it.
 func (t *tx) Webhook(ctx context.Context, name string) (landfall.Webhook, error) {
-	if err := t.hold(ctx, `SELECT 1 FROM webhook held WHERE held.name = $1 {hold}`, name); err != nil {
+	if err := t.lock(ctx, `SELECT 1 FROM webhook held WHERE held.name = $1 {hold}`, name); err != nil {
 		return landfall.Webhook{}, err
 	}
 	return t.view.Webhook(ctx, name)
@@ -77,9 +77,9 @@ func (v *view) webhooks(ctx context.Context, which string, args ...any) ([]landf
 
 // webhookSettings returns the columns that an operator sets.
 func webhookSettings(webhook landfall.Webhook) ([]any, error) {
-	kept := []keptSecret{}
+	kept := []storedSecret{}
 	for _, secret := range webhook.Secrets {
-		one := keptSecret{Salt: secret.Salt, Key: secret.Key}
+		one := storedSecret{Salt: secret.Salt, Key: secret.Key}
 		if !secret.Until.IsZero() {
 			one.Until = secret.Until.UnixMicro()
 		}
@@ -156,7 +156,7 @@ func (v *view) Rounds(ctx context.Context, name string, most int) ([]landfall.Ro
 		WHERE webhook = $1 ORDER BY webhook DESC, id DESC LIMIT $2`, name, int64(most))
 }
 
-// deliveryColumns begin with the event, as scanLogged reads it.
+// deliveryColumns begin with the event, as scanEvent reads it.
 const deliveryColumns = `SELECT e.id, e.type, e.supplier, e.external, e.account_number, e.at, e.details,
 	d.state, d.attempts, d.first_at, d.due_at, d.status, d.reason FROM webhook_delivery d JOIN event e ON e.id = d.event_id`
 
@@ -164,7 +164,7 @@ const deliveryColumns = `SELECT e.id, e.type, e.supplier, e.external, e.account_
 func scanDelivery(scan scanner, delivery *landfall.Delivery) error {
 	var first int64
 	var due sql.NullInt64
-	err := scanLogged(func(into ...any) error {
+	err := scanEvent(func(into ...any) error {
 		return scan(append(into, &delivery.State, &delivery.Attempts, &first, &due, &delivery.Status, &delivery.Reason)...)
 	}, &delivery.Event)
 	delivery.FirstAt, delivery.DueAt = moment(first), instant(due)

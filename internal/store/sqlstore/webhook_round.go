@@ -8,10 +8,10 @@ import (
 	"landfall"
 )
 
-// claimable selects webhooks that are due and have something to deliver, those
-// first that have waited longest. The clock is read once in a subquery and not
-// for every row, so deliveries that are not due yet are not read.
-const claimable = `SELECT held.name FROM webhook held JOIN organisation o ON o.name = held.organisation
+// claimableText selects webhooks that are due and have something to deliver,
+// those first that have waited longest. The clock is read once in a subquery
+// and not for every row, so deliveries that are not due yet are not read.
+const claimableText = `SELECT held.name FROM webhook held JOIN organisation o ON o.name = held.organisation
 	WHERE held.state = 'active' AND o.disabled = FALSE AND held.due_at <= {now} AND (held.lease_until IS NULL OR held.lease_until < {now})
 	AND (EXISTS (SELECT 1 FROM supplier_grant g JOIN supplier s ON s.id = g.supplier_id JOIN event e ON e.supplier = s.code
 			WHERE g.organisation = held.organisation AND e.id > held.position AND e.id <= $1)
@@ -29,7 +29,7 @@ func (s *Store) ClaimWebhooks(ctx context.Context, request landfall.WebhookClaim
 		if err != nil || active == 0 {
 			return err
 		}
-		found, err = collect(ctx, v.txSession, func(scan scanner, name *string) error { return scan(name) }, claimable, request.UpTo, int64(request.Most))
+		found, err = collect(ctx, v.txSession, func(scan scanner, name *string) error { return scan(name) }, claimableText, request.UpTo, int64(request.Most))
 		return err
 	})
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Store) ClaimWebhooks(ctx context.Context, request landfall.WebhookClaim
 		// Check again while claiming: another replica may have claimed some of
 		// them since. Rows that another replica has locked are skipped.
 		taken, err := collect(ctx, t.txSession, func(scan scanner, claim *landfall.WebhookClaim) error { return scan(&claim.Name) },
-			`UPDATE webhook SET lease_token = $3, lease_until = {now} + $4 WHERE name IN (`+claimable+` {take}) RETURNING name`,
+			`UPDATE webhook SET lease_token = $3, lease_until = {now} + $4 WHERE name IN (`+claimableText+` {take}) RETURNING name`,
 			request.UpTo, int64(request.Most), token, request.Lease.Microseconds())
 		for i := range taken {
 			taken[i].Token = token
@@ -58,8 +58,8 @@ func (s *Store) ClaimWebhooks(ctx context.Context, request landfall.WebhookClaim
 	return claims, active, nil
 }
 
-// mostWaiting is how many waiting deliveries are retried in one round.
-const mostWaiting = 64
+// maxRetriesPerRound is how many waiting deliveries are retried in one round.
+const maxRetriesPerRound = 64
 
 // WebhookRound reads the next events and retries for a webhook.
 func (s *Store) WebhookRound(ctx context.Context, claim landfall.WebhookClaim, upTo int64, most int) (landfall.WebhookRound, error) {
@@ -115,7 +115,7 @@ func (v *view) waiting(ctx context.Context, round *landfall.WebhookRound, suppli
 	due, err := collect(ctx, v.txSession, scanDelivery, deliveryColumns+` WHERE d.webhook = $1 AND d.due_at <= $2 AND d.state = 'waiting'
 		AND NOT EXISTS (SELECT 1 FROM webhook_delivery b WHERE b.webhook = d.webhook AND b.supplier = d.supplier AND b.external = d.external
 			AND b.state = 'waiting' AND b.event_id < d.event_id)
-		ORDER BY d.due_at LIMIT $3`, round.Webhook.Name, round.Now.UnixMicro(), int64(mostWaiting))
+		ORDER BY d.due_at LIMIT $3`, round.Webhook.Name, round.Now.UnixMicro(), int64(maxRetriesPerRound))
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (v *view) waiting(ctx context.Context, round *landfall.WebhookRound, suppli
 			round.Withdrawn = append(round.Withdrawn, delivery.Event.ID)
 		}
 	}
-	round.More = round.More || len(due) == mostWaiting
+	round.More = round.More || len(due) == maxRetriesPerRound
 	if len(round.Events) == 0 {
 		return nil
 	}
@@ -147,13 +147,13 @@ func (v *view) waiting(ctx context.Context, round *landfall.WebhookRound, suppli
 
 // The ways in which a round changes its webhook's row.
 const (
-	aftermath = `UPDATE webhook SET position = $3, due_at = {now} + $4, delivered = delivered + $5`
-	keepLease = `, lease_until = {now} + $6`
-	released  = `, lease_token = NULL, lease_until = NULL`
-	goneNow   = `, state = 'gone'`
-	troubled  = `, attempts = attempts + 1, failing_at = coalesce(failing_at, {now})`
-	well      = `, attempts = 0, failing_at = NULL, delivered_at = {now}`
-	ofClaim   = ` WHERE name = $1 AND lease_token = $2`
+	updateRound  = `UPDATE webhook SET position = $3, due_at = {now} + $4, delivered = delivered + $5`
+	setLease     = `, lease_until = {now} + $6`
+	setReleased  = `, lease_token = NULL, lease_until = NULL`
+	setGone      = `, state = 'gone'`
+	setFailing   = `, attempts = attempts + 1, failing_at = coalesce(failing_at, {now})`
+	setSucceeded = `, attempts = 0, failing_at = NULL, delivered_at = {now}`
+	whereLease   = ` WHERE name = $1 AND lease_token = $2`
 )
 
 // SaveRound stores the result of a round. Only the holder of the claim can.
@@ -161,25 +161,25 @@ func (s *Store) SaveRound(ctx context.Context, claim landfall.WebhookClaim, resu
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		// Update the webhook's row first: if the lease belongs to another
 		// sender, nothing of this round is stored.
-		text, args := aftermath, []any{claim.Name, claim.Token, result.Position, result.Pause.Microseconds(), int64(result.Delivered)}
+		text, args := updateRound, []any{claim.Name, claim.Token, result.Position, result.Pause.Microseconds(), int64(result.Delivered)}
 		switch {
 		case result.RoundFailed:
-			text += troubled
+			text += setFailing
 		case result.Delivered > 0:
-			text += well
+			text += setSucceeded
 		}
 		if result.Gone {
-			text += goneNow
+			text += setGone
 		}
 		if result.KeepClaim {
-			text, args = text+keepLease, append(args, result.Lease.Microseconds())
+			text, args = text+setLease, append(args, result.Lease.Microseconds())
 		} else {
-			text += released
+			text += setReleased
 		}
-		if err := orIfUnchanged(landfall.ErrFenced)(t.exec(ctx, text+ofClaim, args...)); err != nil {
+		if err := orIfUnchanged(landfall.ErrFenced)(t.exec(ctx, text+whereLease, args...)); err != nil {
 			return err
 		}
-		if err := t.keepDeliveries(ctx, claim.Name, result); err != nil {
+		if err := t.saveDeliveries(ctx, claim.Name, result); err != nil {
 			return err
 		}
 		if result.Gone {
@@ -190,13 +190,13 @@ func (s *Store) SaveRound(ctx context.Context, claim landfall.WebhookClaim, resu
 				return err
 			}
 		}
-		return t.keepEntry(ctx, claim.Name, result)
+		return t.saveRoundEntry(ctx, claim.Name, result)
 	})
 }
 
-// keepDeliveries stores waiting and dead deliveries, and makes the next
+// saveDeliveries stores waiting and dead deliveries, and makes the next
 // delivery due for each account that is no longer blocked.
-func (t *tx) keepDeliveries(ctx context.Context, name string, result landfall.RoundResult) error {
+func (t *tx) saveDeliveries(ctx context.Context, name string, result landfall.RoundResult) error {
 	freed := map[landfall.Key]bool{}
 	for _, event := range result.Settled {
 		gone, err := collect(ctx, t.txSession, func(scan scanner, key *landfall.Key) error { return scan(&key.Supplier, &key.External) },
@@ -234,23 +234,23 @@ func (t *tx) keepDeliveries(ctx context.Context, name string, result landfall.Ro
 	// Look only at the accounts that changed, and only at the next event of
 	// each: the cost does not depend on how many events wait after it.
 	for key := range freed {
-		if _, err := t.exec(ctx, nextInLine, name, key.Supplier, key.External); err != nil {
+		if _, err := t.exec(ctx, nextDeliveryText, name, key.Supplier, key.External); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// nextInLine makes the first waiting event of an account due.
-const nextInLine = `UPDATE webhook_delivery SET due_at = {now} WHERE webhook = $1 AND due_at IS NULL AND event_id =
+// nextDeliveryText makes the first waiting event of an account due.
+const nextDeliveryText = `UPDATE webhook_delivery SET due_at = {now} WHERE webhook = $1 AND due_at IS NULL AND event_id =
 	(SELECT b.event_id FROM webhook_delivery b WHERE b.webhook = $1 AND b.supplier = $2 AND b.external = $3 AND b.state = 'waiting'
 		ORDER BY b.webhook, b.supplier, b.external, b.event_id LIMIT 1)`
 
-// mostRounds is how many rounds of a webhook are kept.
-const mostRounds = 200
+// maxRounds is how many rounds of a webhook are kept.
+const maxRounds = 200
 
-// keepEntry stores a round in which something happened.
-func (t *tx) keepEntry(ctx context.Context, name string, result landfall.RoundResult) error {
+// saveRoundEntry stores a round in which something happened.
+func (t *tx) saveRoundEntry(ctx context.Context, name string, result landfall.RoundResult) error {
 	dead := 0
 	for i := range result.Failed {
 		if result.Failed[i].State == landfall.DeliveryDead {
@@ -266,6 +266,6 @@ func (t *tx) keepEntry(ctx context.Context, name string, result landfall.RoundRe
 		return err
 	}
 	_, err := t.exec(ctx, `DELETE FROM webhook_round WHERE webhook = $1 AND id <=
-		(SELECT id FROM webhook_round WHERE webhook = $1 ORDER BY webhook DESC, id DESC LIMIT 1 OFFSET $2)`, name, int64(mostRounds))
+		(SELECT id FROM webhook_round WHERE webhook = $1 ORDER BY webhook DESC, id DESC LIMIT 1 OFFSET $2)`, name, int64(maxRounds))
 	return err
 }

@@ -13,17 +13,17 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-// TestAWipeWaitsForWhoeverStillReads keeps a reader open that began before the
+// TestWipeWaitsForReaders keeps a reader open that began before the
 // erasure: rows that it still sees would be copied into the new files.
-func TestAWipeWaitsForWhoeverStillReads(t *testing.T) {
+func TestWipeWaitsForReaders(t *testing.T) {
 	t.Parallel()
 	const word = "Kanarienvogel"
 	onEach(t, func(t *testing.T, url string) {
-		store := open(t, url)
+		store := openStore(t, url)
 		canaryAccount(t, store, word)
-		leave := stillReading(t, url)
+		leave := holdSnapshot(t, url)
 		if err := store.Update(t.Context(), func(tx landfall.Tx) error {
-			_, err := tx.Erase(t.Context(), whereClaimed)
+			_, err := tx.Erase(t.Context(), testKey)
 			return err
 		}); err != nil {
 			t.Fatal(err)
@@ -41,18 +41,18 @@ func TestAWipeWaitsForWhoeverStillReads(t *testing.T) {
 		}
 		file, embedded := strings.CutPrefix(url, "sqlite:")
 		if embedded {
-			if files := bytesIn(t, filepath.Dir(file), word); len(files) > 0 {
+			if files := filesWith(t, filepath.Dir(file), word); len(files) > 0 {
 				t.Errorf("the word is still in %v", files)
 			}
 			return
 		}
-		wipedOut(t, store, url, word)
+		wantWiped(t, store, url, word)
 	})
 }
 
-// stillReading starts a read of the database outside the store, and returns a
+// holdSnapshot starts a read of the database outside the store, and returns a
 // function that ends it.
-func stillReading(t *testing.T, url string) (leave func()) {
+func holdSnapshot(t *testing.T, url string) (leave func()) {
 	t.Helper()
 	driver, source := "pgx", url
 	if file, embedded := strings.CutPrefix(url, "sqlite:"); embedded {
@@ -95,7 +95,7 @@ func TestAWipeSeesTransactionsOfOtherDatabases(t *testing.T) {
 	const word = "Kanarienvogel"
 	const database = "neighbour"
 	url, other := cluster.URL, strings.Replace(cluster.URL, "/postgres?", "/"+database+"?", 1)
-	store := open(t, url)
+	store := openStore(t, url)
 	canaryAccount(t, store, word)
 	force(t, store, `CHECKPOINT`)
 	admin, err := sql.Open("pgx", url)
@@ -136,7 +136,7 @@ func TestAWipeSeesTransactionsOfOtherDatabases(t *testing.T) {
 		}
 	}
 	if err := store.Update(t.Context(), func(tx landfall.Tx) error {
-		_, err := tx.Erase(t.Context(), whereClaimed)
+		_, err := tx.Erase(t.Context(), testKey)
 		return err
 	}); err != nil {
 		t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 	"landfall"
 )
 
-// trail reads the whole audit log.
-func trail(t *testing.T, store landfall.Store) (links []landfall.AuditLink, chain landfall.AuditChain) {
+// auditEntries reads the whole audit log.
+func auditEntries(t *testing.T, store landfall.Store) (links []landfall.AuditLink, chain landfall.AuditChain) {
 	t.Helper()
 	inView(t, store, func(view landfall.View) (err error) {
 		if chain, err = view.AuditChain(t.Context()); err != nil {
@@ -26,14 +26,14 @@ func trail(t *testing.T, store landfall.Store) (links []landfall.AuditLink, chai
 	return links, chain
 }
 
-// sealAll chains every entry written so far.
-func sealAll(t *testing.T, store landfall.Store) {
+// chainAll chains every entry written so far.
+func chainAll(t *testing.T, store landfall.Store) {
 	t.Helper()
 	var mark landfall.Watermark
 	var err error
 	for newest := int64(-1); mark.Complete < newest || newest < 0; newest = max(newest, mark.Newest) {
-		// Poll until every entry that was visible at the first call is complete. A
-		// single call proves nothing while others write.
+		// Poll until every entry that was visible at the first call is
+		// complete. A single call proves nothing while others write.
 		if mark, _, err = store.ChainAudit(t.Context(), mark); err != nil {
 			t.Fatalf("Seal: %v", err)
 		}
@@ -43,7 +43,7 @@ func sealAll(t *testing.T, store landfall.Store) {
 // chained fails the test unless every entry has the expected position and hash.
 func chained(t *testing.T, store landfall.Store) []landfall.AuditLink {
 	t.Helper()
-	links, chain := trail(t, store)
+	links, chain := auditEntries(t, store)
 	var hash landfall.AuditHash
 	for i, link := range links {
 		hash = link.HashAfter(hash)
@@ -57,9 +57,10 @@ func chained(t *testing.T, store landfall.Store) []landfall.AuditLink {
 	return links
 }
 
-// jot writes an entry and keeps its transaction open for a while, so that one
-// that began later can commit earlier. The chain must have a position for both.
-func jot(ctx context.Context, store landfall.Store, detail string, linger func()) error {
+// appendAuditEntry writes an entry and keeps its transaction open for a while,
+// so that one that began later can commit earlier. The chain must have a
+// position for both.
+func appendAuditEntry(ctx context.Context, store landfall.Store, detail string, linger func()) error {
 	return store.Update(ctx, func(tx landfall.Tx) error {
 		if err := tx.AppendAudit(ctx, landfall.AuditEntry{Actor: "operator:ada", Action: "a", Subject: "s", Detail: detail}); err != nil {
 			return err
@@ -108,7 +109,7 @@ var audits = []promiseCheck{
 			return landfall.Additions{Notes: []landfall.Note{{Body: "n"}}}, nil
 		}}, landfall.Posted)
 		var acts []landfall.AuditEntry
-		links, _ := trail(t, store)
+		links, _ := auditEntries(t, store)
 		for _, link := range links {
 			acts = append(acts, link.Expand()...)
 		}
@@ -127,9 +128,9 @@ var audits = []promiseCheck{
 			}
 		}
 	}},
-	// Operators have more power than any key, so their actions are recorded under a
-	// person's name. The events do not name the person: external receivers learn
-	// about the account, not about the staff.
+	// Operators have more power than any key, so their actions are recorded
+	// under a person's name. The events do not name the person: external
+	// receivers learn about the account, not about the staff.
 	{"what an operator tries is in the audit under his name", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		stage(t, store, newStaging(testKey, "x"), landfall.StagedFirst, 1)
@@ -150,7 +151,7 @@ var audits = []promiseCheck{
 			}
 		}
 		made := readProcess(t, store, testKey).AccountNumber
-		links, _ := trail(t, store)
+		links, _ := auditEntries(t, store)
 		want := [][2]string{{"account_import.failed", "x"}, {"account_import.dry_run_completed", ""}, {"account_import.completed", made}}
 		if len(links) != len(want) {
 			t.Fatalf("the audit has %+v", links)
@@ -171,8 +172,9 @@ var audits = []promiseCheck{
 			return err
 		})
 	}},
-	// Every act must be recorded, but a book of a thousand accounts must not write a
-	// thousand entries: the chain would grow faster than the data it describes.
+	// Every act must be recorded, but a book of a thousand accounts must not
+	// write a thousand entries: the chain would grow faster than the data it
+	// describes.
 	{"a batch of stagings is in the audit whole", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		by := author(t, store)
@@ -187,7 +189,7 @@ var audits = []promiseCheck{
 				t.Fatal(result.Err)
 			}
 		}
-		links, _ := trail(t, store)
+		links, _ := auditEntries(t, store)
 		acts := 0
 		for _, link := range links {
 			acts += len(link.Expand())
@@ -206,13 +208,13 @@ var audits = []promiseCheck{
 			return context.Canceled
 		})
 		wantError(t, err, context.Canceled)
-		if links, _ := trail(t, store); len(links) != 0 {
+		if links, _ := auditEntries(t, store); len(links) != 0 {
 			t.Errorf("%+v", links)
 		}
 	}},
-	// Several replicas chain entries, and writers commit in a different order than
-	// they began. A chain that used a position twice or left an entry out would look
-	// the same as a forged one.
+	// Several replicas chain entries, and writers commit in a different order
+	// than they began. A chain that used a position twice or left an entry out
+	// would look the same as a forged one.
 	{"entries are chained in order, whoever writes and seals meanwhile", func(t *testing.T, store landfall.Store) {
 		const writers, each = 16, 8
 		ended := make(chan struct{})
@@ -237,7 +239,7 @@ var audits = []promiseCheck{
 			for number := range each {
 				err := landfall.ErrOverloaded
 				for errors.Is(err, landfall.ErrOverloaded) { // nothing was written
-					err = jot(t.Context(), store, fmt.Sprintf("%d/%d", writer, number), func() { time.Sleep(rand.N(3 * time.Millisecond)) })
+					err = appendAuditEntry(t.Context(), store, fmt.Sprintf("%d/%d", writer, number), func() { time.Sleep(rand.N(3 * time.Millisecond)) })
 				}
 				if err != nil {
 					t.Errorf("writing: %v", err)
@@ -246,24 +248,25 @@ var audits = []promiseCheck{
 		})
 		close(ended)
 		sealing.Wait()
-		sealAll(t, store)
+		chainAll(t, store)
 		if links := chained(t, store); len(links) != writers*each {
 			t.Errorf("%d entries of %d", len(links), writers*each)
 		}
 	}},
-	// The late entry has the lower id and is not visible yet. Chaining only what is
-	// visible would move the chain past it, and it could never be chained.
+	// The late entry has the lower id and is not visible yet. Chaining only
+	// what is visible would move the chain past it, and it could never be
+	// chained.
 	{"an entry that commits late finds its place", func(t *testing.T, store landfall.Store) {
 		begun, release, overtaken := make(chan struct{}, 5), make(chan struct{}), make(chan struct{})
 		var both sync.WaitGroup
 		both.Go(func() {
-			if err := jot(t.Context(), store, "late", func() { begun <- struct{}{}; <-release }); err != nil {
+			if err := appendAuditEntry(t.Context(), store, "late", func() { begun <- struct{}{}; <-release }); err != nil {
 				t.Errorf("the late one: %v", err)
 			}
 		})
 		<-begun
 		both.Go(func() {
-			if err := jot(t.Context(), store, "soon", func() {}); err != nil {
+			if err := appendAuditEntry(t.Context(), store, "soon", func() {}); err != nil {
 				t.Errorf("the quick one: %v", err)
 			}
 			close(overtaken)
@@ -285,18 +288,19 @@ var audits = []promiseCheck{
 		}
 		close(release)
 		both.Wait()
-		sealAll(t, store)
+		chainAll(t, store)
 		links := chained(t, store)
 		if !slices.ContainsFunc(links, func(l landfall.AuditLink) bool { return l.Detail == "late" }) || len(links) != 2 {
 			t.Errorf("%+v", links)
 		}
 	}},
-	// An entry that is not chained yet can still be changed unnoticed, so it must be
-	// visible when chaining has stopped. The count stops at the requested limit: a
-	// backlog is largest when there is least time to count it.
+	// An entry that is not chained yet can still be changed unnoticed, so it
+	// must be visible when chaining has stopped. The count stops at the
+	// requested limit: a backlog is largest when there is least time to count
+	// it.
 	{"what is not chained yet is told", func(t *testing.T, store landfall.Store) {
 		for range 3 {
-			if err := jot(t.Context(), store, "", func() {}); err != nil {
+			if err := appendAuditEntry(t.Context(), store, "", func() {}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -310,7 +314,7 @@ var audits = []promiseCheck{
 		if found := backlog(); found.Entries != 2 || found.Age <= 0 {
 			t.Errorf("%+v, want two counted", found)
 		}
-		sealAll(t, store)
+		chainAll(t, store)
 		if found := backlog(); found != (landfall.AuditBacklog{}) {
 			t.Errorf("%+v wait after sealing", found)
 		}

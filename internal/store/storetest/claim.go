@@ -46,8 +46,8 @@ func claimFor(t *testing.T, store landfall.Store, request landfall.ClaimRequest,
 // expire waits until a claim has expired by the database's clock.
 func expire(t *testing.T, store landfall.Store, key landfall.Key) {
 	t.Helper()
-	// Poll the process instead of sleeping: only the database's clock decides when a
-	// lease has ended, and this program's clock may be ahead of it.
+	// Poll the process instead of sleeping: only the database's clock decides
+	// when a lease has ended, and this program's clock may be ahead of it.
 	for end := time.Now().Add(20 * time.Second); readProcess(t, store, key).State != landfall.Staged; {
 		if time.Now().After(end) {
 			t.Fatal("the lease never ends")
@@ -72,11 +72,11 @@ func setLimit(t *testing.T, store landfall.Store, most int) {
 // gets everything it needs with the claim, and the claim of a dead holder ends by
 // itself.
 var claimChecks = []promiseCheck{
-	// The holder of a claim creates the account from the document that came with it
-	// and does not ask again. From an older document, a customer would get an
-	// account that the supplier has corrected since. Refused callers learn how much
-	// of the lease is left, so that they know when to come back. The ten seconds of
-	// slack are for slow machines.
+	// The holder of a claim creates the account from the document that came
+	// with it and does not ask again. From an older document, a customer would
+	// get an account that the supplier has corrected since. Refused callers
+	// learn how much of the lease is left, so that they know when to come back.
+	// The ten seconds of slack are for slow machines.
 	{"a claim holds the staged document and is seen", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		stage(t, store, newStaging(testKey, "second"), landfall.StagedAgain, 2)
@@ -92,17 +92,17 @@ var claimChecks = []promiseCheck{
 		if err != nil || taken.Verdict != landfall.ClaimTaken || taken.LeaseLeft < 50*time.Second || taken.LeaseLeft > time.Minute {
 			t.Errorf("claiming it again: %+v, %v", taken, err)
 		}
-		// A revision accepted during a claim would be recorded as the newest, but the
-		// account would be created from an older one.
+		// A revision accepted during a claim would be recorded as the newest,
+		// but the account would be created from an older one.
 		outcome, err := store.Stage(t.Context(), newStaging(testKey, "third"))
 		if err != nil || outcome.Verdict != landfall.RefusedClaimed || outcome.LeaseLeft < 50*time.Second || outcome.LeaseLeft > time.Minute {
 			t.Errorf("re-staging: %+v, %v", outcome, err)
 		}
 	}},
 	// Each reason asks the caller for something else: to stage the account, to
-	// remove a skip mark, to name an existing team, or to wait for the operator. A
-	// single reason for all of them would leave people guessing, and a refusal that
-	// changed the process would make them wait.
+	// remove a skip mark, to name an existing team, or to wait for the
+	// operator. A single reason for all of them would leave people guessing,
+	// and a refusal that changed the process would make them wait.
 	{"a claim is refused with its reason", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "skipped", "staged", "done")
 		own := func(number string) landfall.ClaimRequest {
@@ -118,9 +118,9 @@ var claimChecks = []promiseCheck{
 		teamless := own("staged")
 		teamless.Team = "Nobody"
 		claimFor(t, store, teamless, landfall.ClaimNoTeam)
-		// A caller that lost the response of a creation asks again and must get the
-		// number. This also applies while the supplier is paused: otherwise it would
-		// look as if the account had never been created.
+		// A caller that lost the response of a creation asks again and must get
+		// the number. This also applies while the supplier is paused: otherwise
+		// it would look as if the account had never been created.
 		made := create(t, store, claimFor(t, store, own("done"), landfall.ClaimGranted), sampleAccount())
 		outcome, err := store.Claim(t.Context(), own("done"))
 		if err != nil || outcome.Verdict != landfall.ClaimImported || outcome.AccountNumber != made.Number {
@@ -158,10 +158,10 @@ var claimChecks = []promiseCheck{
 			t.Errorf("%d granted, %d taken", granted.Load(), taken.Load())
 		}
 	}},
-	// A replica that dies releases nothing, and one that was only suspended wakes up
-	// and goes on as if nothing had happened. The first must not block others
-	// forever, and the second must not overwrite the work of the next holder. The
-	// token tells them apart.
+	// A replica that dies releases nothing, and one that was only suspended
+	// wakes up and goes on as if nothing had happened. The first must not block
+	// others forever, and the second must not overwrite the work of the next
+	// holder. The token tells them apart.
 	{"a lease ends by the clock, and its holder is fenced off", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		short := claimRequest(testKey)
@@ -186,9 +186,9 @@ var claimChecks = []promiseCheck{
 		}
 		create(t, store, fresh, sampleAccount())
 	}},
-	// Work that takes longer than a lease depends on renewing it. The first lease is
-	// long enough for a slow machine to renew in time. The second is so long that
-	// the claim can be free only if the renewal was not stored.
+	// Work that takes longer than a lease depends on renewing it. The first
+	// lease is long enough for a slow machine to renew in time. The second is
+	// so long that the claim can be free only if the renewal was not stored.
 	{"a renewed lease lasts", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		short := claimRequest(testKey)
@@ -202,9 +202,10 @@ var claimChecks = []promiseCheck{
 			claimFor(t, store, claimRequest(testKey), landfall.ClaimTaken)
 		}
 	}},
-	// An expired lease alone does not invalidate a claim; only a new holder does.
-	// Refusing here would throw away finished work that no one else has begun. The
-	// second creation simulates a caller that lost the first response.
+	// An expired lease alone does not invalidate a claim; only a new holder
+	// does. Refusing here would throw away finished work that no one else has
+	// begun. The second creation simulates a caller that lost the first
+	// response.
 	{"a lease that ended unnoticed still creates, once", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		short := claimRequest(testKey)
@@ -217,9 +218,10 @@ var claimChecks = []promiseCheck{
 			t.Errorf("creating again: %+v, %v", outcome, err)
 		}
 	}},
-	// The failure is all that people have to correct an account, so it is read back
-	// in full, with the position of every violation. An attempt that finds nothing
-	// wrong removes it: people stop trusting a list that keeps corrected failures.
+	// The failure is all that people have to correct an account, so it is read
+	// back in full, with the position of every violation. An attempt that finds
+	// nothing wrong removes it: people stop trusting a list that keeps
+	// corrected failures.
 	{"a released claim can be claimed again and keeps its failure", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		failure := landfall.Failure{Code: "account_failed_validation", Detail: "No.", DryRun: true, Violations: []landfall.Violation{{Code: "c", Attr: "customers.0.landline", Detail: "d"}}}
@@ -233,7 +235,7 @@ var claimChecks = []promiseCheck{
 		}
 		recent(t, found.Failure.At)
 		failure.At = found.Failure.At
-		same(t, *found.Failure, failure)
+		wantEqual(t, *found.Failure, failure)
 		again := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
 		if err := store.Release(t.Context(), again, landfall.Attempt{Event: landfall.Event{Type: landfall.EventDryRunCompleted}}); err != nil {
 			t.Fatal(err)
@@ -247,13 +249,13 @@ var claimChecks = []promiseCheck{
 		}
 	}},
 	// A limit that each replica counted by itself would grow with the number of
-	// replicas. A limit that was read first and applied later would be exceeded by
-	// concurrent readers.
+	// replicas. A limit that was read first and applied later would be exceeded
+	// by concurrent readers.
 	{"claims never exceed the supplier's limit", func(t *testing.T, store landfall.Store) {
 		claimUnderLimits(t, store, 5, 0)
 	}},
-	// The supplier has no limit here, so nothing else can hold the callers back: the
-	// limit in the request must be enforced by itself.
+	// The supplier has no limit here, so nothing else can hold the callers
+	// back: the limit in the request must be enforced by itself.
 	{"claims never exceed the service's limit", func(t *testing.T, store landfall.Store) {
 		claimUnderLimits(t, store, 0, 7)
 	}},
@@ -261,8 +263,9 @@ var claimChecks = []promiseCheck{
 	{"of two limits the lower one counts", func(t *testing.T, store landfall.Store) {
 		claimUnderLimits(t, store, 3, 7)
 	}},
-	// A slot kept by a dead holder would be lost forever, and in the end no account
-	// could be created. The limit is one, so that a single lost slot shows at once.
+	// A slot kept by a dead holder would be lost forever, and in the end no
+	// account could be created. The limit is one, so that a single lost slot
+	// shows at once.
 	{"an ended lease and a released claim give their places back", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2", "3")
 		setLimit(t, store, 1)
@@ -275,8 +278,8 @@ var claimChecks = []promiseCheck{
 		expire(t, store, short.Key)
 		second := claimFor(t, store, own("2"), landfall.ClaimGranted)
 		claimFor(t, store, own("3"), landfall.ClaimOverLimit)
-		// Both answers would be true. That the account is in progress says more than
-		// that the limit is reached.
+		// Both answers would be true. That the account is in progress says more
+		// than that the limit is reached.
 		claimFor(t, store, own("2"), landfall.ClaimTaken)
 		if err := store.Release(t.Context(), second, landfall.Attempt{Event: landfall.Event{Type: landfall.EventImportFailed}}); err != nil {
 			t.Fatal(err)

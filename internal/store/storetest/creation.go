@@ -12,8 +12,8 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// on parses a day written in a case and panics on a mistake in it.
-func on(text string) calendar.Day {
+// parseDay parses a day written in a case and panics on a mistake in it.
+func parseDay(text string) calendar.Day {
 	day, err := calendar.ParseDay(text)
 	if err != nil {
 		panic(err)
@@ -34,40 +34,40 @@ func sampleAccount() landfall.Account {
 			Currency: "GBP", AccountType: "DOMESTIC", BillingName: "Zoë \"Q\" O'Hara \\ {a,b} NULL",
 			BillingAddress: landfall.Address{Lines: []string{"1 High St", "", "Lœx"}, PostalCode: "SW1Y 4JH"},
 			Customers: []landfall.Customer{
-				{GivenName: "Ada", FamilyName: "Lovelace", Title: "Ms", Email: "ada@mail.co.uk", Mobile: "+447400123456", Landline: "020 7946 0123", BornOn: on("1985-12-10"), Role: "OWNER"},
+				{GivenName: "Ada", FamilyName: "Lovelace", Title: "Ms", Email: "ada@mail.co.uk", Mobile: "+447400123456", Landline: "020 7946 0123", BornOn: parseDay("1985-12-10"), Role: "OWNER"},
 				{},
 			},
 			SupplyAddresses: []landfall.SupplyAddress{
 				{Address: landfall.Address{Lines: []string{"2 Low St"}}, SupplyPoints: []landfall.SupplyPoint{
 					{
-						Identifier: "120002", SupplyType: "ELECTRICITY", StartOn: on("2024-03-14"), EndOn: on("2027-03-14"),
-						Agreements: []landfall.Agreement{{ProductCode: "FIXED", FromOn: on("2024-03-14"), ToOn: on("2025-03-14"), AgreedAt: instant}, {ProductCode: "FLEX", FromOn: on("2025-03-14")}},
-						Meters: []landfall.Meter{{SerialNumber: "E12", InstalledOn: on("2019-05-02"), RemovedOn: on("2026-05-02"), Registers: []landfall.Register{
-							{ID: "01", Digits: 5, Readings: []landfall.Reading{{On: on("2026-06-30"), Type: "CUSTOMER", Value: value}}}, {ID: "02"},
+						Identifier: "120002", SupplyType: "ELECTRICITY", StartOn: parseDay("2024-03-14"), EndOn: parseDay("2027-03-14"),
+						Agreements: []landfall.Agreement{{ProductCode: "FIXED", FromOn: parseDay("2024-03-14"), ToOn: parseDay("2025-03-14"), AgreedAt: instant}, {ProductCode: "FLEX", FromOn: parseDay("2025-03-14")}},
+						Meters: []landfall.Meter{{SerialNumber: "E12", InstalledOn: parseDay("2019-05-02"), RemovedOn: parseDay("2026-05-02"), Registers: []landfall.Register{
+							{ID: "01", Digits: 5, Readings: []landfall.Reading{{On: parseDay("2026-06-30"), Type: "CUSTOMER", Value: value}}}, {ID: "02"},
 						}}},
 					},
-					{Identifier: "7501", SupplyType: "GAS", StartOn: on("2024-03-14"), Meters: []landfall.Meter{{SerialNumber: "G4"}}},
+					{Identifier: "7501", SupplyType: "GAS", StartOn: parseDay("2024-03-14"), Meters: []landfall.Meter{{SerialNumber: "G4"}}},
 				}},
 				{},
 				{Address: landfall.Address{Locality: "Leeds", PostalCode: "LS1", Country: "GB"}, SupplyPoints: []landfall.SupplyPoint{
-					{Identifier: "9", SupplyType: "WATER", StartOn: on("2024-03-14"), Agreements: []landfall.Agreement{{ProductCode: "W", FromOn: on("2024-03-14")}}},
+					{Identifier: "9", SupplyType: "WATER", StartOn: parseDay("2024-03-14"), Agreements: []landfall.Agreement{{ProductCode: "W", FromOn: parseDay("2024-03-14")}}},
 				}},
 			},
-			LastBilledToOn: on("2026-06-29"), LastStatementClosingOn: on("2026-06-30"), LastStatementIssuedOn: on("2026-07-03"),
-			NextBillDueOn: on("2026-10-01"), LastStatementBalance: &minus, TransferBalance: &plus,
-			Statements:       []landfall.Statement{{ID: "S2", FromOn: on("2026-05-01"), ToOn: on("2026-05-31"), IssuedOn: on("2026-06-02"), Number: "2", GrossAmount: &plus, Path: "a/b.pdf"}, {ID: "S1"}},
+			LastBilledToOn: parseDay("2026-06-29"), LastStatementClosingOn: parseDay("2026-06-30"), LastStatementIssuedOn: parseDay("2026-07-03"),
+			NextBillDueOn: parseDay("2026-10-01"), LastStatementBalance: &minus, TransferBalance: &plus,
+			Statements:       []landfall.Statement{{ID: "S2", FromOn: parseDay("2026-05-01"), ToOn: parseDay("2026-05-31"), IssuedOn: parseDay("2026-06-02"), Number: "2", GrossAmount: &plus, Path: "a/b.pdf"}, {ID: "S1"}},
 			Notes:            []landfall.Note{{Body: "Hello\nthere", HasBody: true, CreatedAt: instant, Pinned: true, UnpinAt: instant.AddDate(1, 0, 0)}, {DocumentPaths: []string{"x", "y"}, CreatedAt: instant}, {DocumentPaths: []string{"z"}, CreatedAt: instant}},
-			Instructions:     []landfall.Instruction{{Vendor: "STRIPE", Reference: "pm_1", Type: landfall.Card, ValidFromOn: on("2026-01-01"), ForSchedules: true, Details: landfall.InstructionDetails{Status: "active", Scheme: "visa", LastDigits: "4242", Expiry: "2030-01"}}},
-			PaymentSchedules: []landfall.PaymentSchedule{{StartOn: on("2026-01-01"), EndOn: on("2027-01-01"), Trigger: "REGULAR", Amount: &plus, Frequency: "MONTHLY", DayOfMonth: 3}, {Trigger: "BALANCE", Threshold: &minus}},
+			Instructions:     []landfall.Instruction{{Vendor: "STRIPE", Reference: "pm_1", Type: landfall.Card, ValidFromOn: parseDay("2026-01-01"), ForSchedules: true, Details: landfall.InstructionDetails{Status: "active", Scheme: "visa", LastDigits: "4242", Expiry: "2030-01"}}},
+			PaymentSchedules: []landfall.PaymentSchedule{{StartOn: parseDay("2026-01-01"), EndOn: parseDay("2027-01-01"), Trigger: "REGULAR", Amount: &plus, Frequency: "MONTHLY", DayOfMonth: 3}, {Trigger: "BALANCE", Threshold: &minus}},
 		},
-		Periods: []landfall.Period{{ToOn: on("2026-06-30"), Balance: -4210}, {FromOn: on("2026-07-01")}},
+		Periods: []landfall.Period{{ToOn: parseDay("2026-06-30"), Balance: -4210}, {FromOn: parseDay("2026-07-01")}},
 		Balance: 690,
 	}
 	sent := []byte(`{"transaction_id": "P-1", "amount": 50.00, "note": "a \"b\" \\ c"}`)
 	account.Ledger = []landfall.LedgerEntry{
-		{Sequence: 1, Kind: landfall.OpeningEntry, Closed: true, Signed: -4210, Balance: -4210, Transaction: landfall.Transaction{On: on("2026-06-30")}},
-		{Sequence: 2, Kind: landfall.TransactionEntry, Signed: 5000, Balance: 790, Transaction: landfall.Transaction{ID: "P-1", On: on("2026-07-05"), Amount: 5000, Type: landfall.Payment, Reason: "R", Note: "n", Document: sent, OriginalOn: on("2026-01-01")}},
-		{Sequence: 3, Kind: landfall.TransactionEntry, Signed: -100, Balance: 690, Transaction: landfall.Transaction{ID: "C-1", On: on("2026-07-06"), Amount: 100, Type: landfall.Charge, Document: sent}},
+		{Sequence: 1, Kind: landfall.OpeningEntry, Closed: true, Signed: -4210, Balance: -4210, Transaction: landfall.Transaction{On: parseDay("2026-06-30")}},
+		{Sequence: 2, Kind: landfall.TransactionEntry, Signed: 5000, Balance: 790, Transaction: landfall.Transaction{ID: "P-1", On: parseDay("2026-07-05"), Amount: 5000, Type: landfall.Payment, Reason: "R", Note: "n", Document: sent, OriginalOn: parseDay("2026-01-01")}},
+		{Sequence: 3, Kind: landfall.TransactionEntry, Signed: -100, Balance: 690, Transaction: landfall.Transaction{ID: "C-1", On: parseDay("2026-07-06"), Amount: 100, Type: landfall.Charge, Document: sent}},
 	}
 	return account
 }
@@ -94,7 +94,7 @@ func readAccount(t *testing.T, store landfall.Store, key landfall.Key) (found la
 		return err
 	})
 	balanced(t, found)
-	same(t, figures, landfall.AccountFigures{
+	wantEqual(t, figures, landfall.AccountFigures{
 		CreatedAt: found.CreatedAt, Currency: found.Data.Currency, Balance: found.Balance,
 		LedgerEntries: len(found.Ledger), Notes: len(found.Data.Notes), Statements: len(found.Data.Statements),
 	})
@@ -107,7 +107,7 @@ func readAccount(t *testing.T, store landfall.Store, key landfall.Key) (found la
 			t.Fatal(err)
 		}
 		if entry.External == key.External {
-			same(t, *entry.Figures, figures)
+			wantEqual(t, *entry.Figures, figures)
 			return found
 		}
 	}
@@ -140,8 +140,8 @@ func readEvents(t *testing.T, store landfall.Store, key landfall.Key) (found []l
 	return found
 }
 
-// same compares deeply. An empty list and nil are the same.
-func same(t *testing.T, got, want any) {
+// wantEqual compares deeply. An empty list and nil are the same.
+func wantEqual(t *testing.T, got, want any) {
 	t.Helper()
 	if difference := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.AllowUnexported(calendar.Day{}),
 		cmp.Comparer(func(a, b money.Decimal) bool { return a.String() == b.String() })); difference != "" {
@@ -152,24 +152,24 @@ func same(t *testing.T, got, want any) {
 // creations check the most important promise of a store: an account is created
 // completely and once, or not at all, and only for the holder of the claim.
 var creations = []promiseCheck{
-	// Customers are billed from this data. The account has every field filled, empty
-	// values beside others, and text with a special meaning to a database or to a
-	// list in one, so that anything a store drops or changes shows here. Read by its
-	// number it must be exactly the same account, since the number is what people
-	// have.
+	// Customers are billed from this data. The account has every field filled,
+	// empty values beside others, and text with a special meaning to a database
+	// or to a list in one, so that anything a store drops or changes shows
+	// here. Read by its number it must be exactly the same account, since the
+	// number is what people have.
 	{"an account is read back as it was written", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		made := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
 		want := sampleAccount()
 		want.Key, want.Data.Key, want.Number, want.Revision, want.Team, want.CreatedAt = testKey, testKey, made.Number, 1, teamName, made.At
-		same(t, readAccount(t, store, testKey), want)
+		wantEqual(t, readAccount(t, store, testKey), want)
 		recent(t, made.At)
 		if !landfall.ValidAccountNumber(made.Number) {
 			t.Errorf("number %q", made.Number)
 		}
 		inView(t, store, func(view landfall.View) error {
 			found, err := view.AccountByNumber(t.Context(), made.Number)
-			same(t, found, want)
+			wantEqual(t, found, want)
 			return err
 		})
 		found := readProcess(t, store, testKey)
@@ -195,18 +195,19 @@ var creations = []promiseCheck{
 			return nil
 		})
 	}},
-	// Everything but the open period may be missing. A join must not lose an account
-	// because one part has no rows.
+	// Everything but the open period may be missing. A join must not lose an
+	// account because one part has no rows.
 	{"the smallest account is an account", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
-		small := landfall.Account{Periods: []landfall.Period{{FromOn: on("2026-07-01")}}}
+		small := landfall.Account{Periods: []landfall.Period{{FromOn: parseDay("2026-07-01")}}}
 		create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), small)
 		if found := readAccount(t, store, testKey); len(found.Data.Customers) != 0 || found.Balance != 0 || len(found.Periods) != 1 {
 			t.Errorf("got %+v", found)
 		}
 	}},
-	// An account that exists but is listed as failed would be corrected and sent
-	// again for nothing, and the count of remaining accounts would never reach zero.
+	// An account that exists but is listed as failed would be corrected and
+	// sent again for nothing, and the count of remaining accounts would never
+	// reach zero.
 	{"a creation clears an earlier failure", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		fail(t, store, testKey, landfall.Failure{Code: "x"})
@@ -215,10 +216,10 @@ var creations = []promiseCheck{
 			t.Errorf("got %+v", found.Failure)
 		}
 	}},
-	// The store is the last place that can detect this: once written, a balance that
-	// is not the sum of its ledger is wrong on every bill. An account without an
-	// open period could never be posted to. The refusal keeps the claim, so the
-	// correct account can still be created with it.
+	// The store is the last place that can detect this: once written, a balance
+	// that is not the sum of its ledger is wrong on every bill. An account
+	// without an open period could never be posted to. The refusal keeps the
+	// claim, so the correct account can still be created with it.
 	{"books that do not add up are refused", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		mine := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
@@ -234,9 +235,9 @@ var creations = []promiseCheck{
 		}
 		create(t, store, mine, sampleAccount())
 	}},
-	// An operator pauses a supplier because something is going wrong, and the claims
-	// granted a moment before are exactly the ones to stop. A dry run is refused as
-	// well, or it would predict something that could not happen.
+	// An operator pauses a supplier because something is going wrong, and the
+	// claims granted a moment before are exactly the ones to stop. A dry run is
+	// refused as well, or it would predict something that could not happen.
 	{"a supplier paused after the claim refuses the creation", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		mine := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
@@ -251,8 +252,8 @@ var creations = []promiseCheck{
 			}
 		}
 		mine.DryRun = false
-		// Releasing is not creating: a holder that stops because of the pause must be
-		// able to release its claim.
+		// Releasing is not creating: a holder that stops because of the pause
+		// must be able to release its claim.
 		if err := store.Release(t.Context(), mine, landfall.Attempt{Event: landfall.Event{Type: landfall.EventImportFailed}}); err != nil {
 			t.Errorf("the claim of a paused supplier cannot be released: %v", err)
 		}

@@ -13,8 +13,8 @@ import (
 // creationRaces are creations that run at the same time as others that want the
 // same account, or want it not to exist.
 var creationRaces = []promiseCheck{
-	// A caller that gets no response sends again, and its first attempt may still be
-	// in progress. Two accounts for one customer would both be billed.
+	// A caller that gets no response sends again, and its first attempt may
+	// still be in progress. Two accounts for one customer would both be billed.
 	{"many creations with one claim make one account", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		mine := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
@@ -35,16 +35,18 @@ var creationRaces = []promiseCheck{
 		}
 		readAccount(t, store, testKey)
 	}},
-	// The mark says that an account must not be created. If both won, the operator
-	// would believe that it never will be, although the customer already has it.
-	// There are many rounds because each tests at most one order.
+	// The mark says that an account must not be created. If both won, the
+	// operator would believe that it never will be, although the customer
+	// already has it. There are many rounds because each tests at most one
+	// order.
 	{"against a skip mark exactly one wins", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		for round := range 20 {
 			own := landfall.Key{Supplier: supplierCode, External: fmt.Sprint(round)}
 			stageAny(t, store, newStaging(own, "x"))
 			short := claimRequest(own)
-			// A live claim would block the mark, and the creation would always win.
+			// A live claim would block the mark, and the creation would always
+			// win.
 			short.Lease = time.Millisecond // so that either can win
 			mine := claimFor(t, store, short, landfall.ClaimGranted)
 			expire(t, store, own)
@@ -75,16 +77,17 @@ var creationRaces = []promiseCheck{
 			}
 		}
 	}},
-	// A claim that read its document before the last staging and its revision number
-	// after it would name a revision that the account was not created from, and
-	// there would be no way to tell what the supplier had really sent. After the
-	// claim no staging is accepted, so the claim's revision must be the last one.
+	// A claim that read its document before the last staging and its revision
+	// number after it would name a revision that the account was not created
+	// from, and there would be no way to tell what the supplier had really
+	// sent. After the claim no staging is accepted, so the claim's revision
+	// must be the last one.
 	{"an account is made from one whole staged revision", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		var mine landfall.Claim
 		var last atomic.Int32
-		// Eight callers stage twenty times each while the ninth claims once, at some
-		// point in between.
+		// Eight callers stage twenty times each while the ninth claims once, at
+		// some point in between.
 		atOnce(9, func(number int) {
 			if number == 8 {
 				outcome, err := store.Claim(t.Context(), claimRequest(testKey))
@@ -123,7 +126,7 @@ var creationRaces = []promiseCheck{
 			large.Balance += 7
 			large.Ledger = append(large.Ledger, landfall.LedgerEntry{
 				Sequence: len(large.Ledger) + 1, Kind: landfall.TransactionEntry, Signed: 7, Balance: large.Balance,
-				Transaction: landfall.Transaction{ID: fmt.Sprint("T", number), On: on("2026-07-07"), Amount: 7, Type: landfall.Credit, Document: []byte(`{}`)},
+				Transaction: landfall.Transaction{ID: fmt.Sprint("T", number), On: parseDay("2026-07-07"), Amount: 7, Type: landfall.Credit, Document: []byte(`{}`)},
 			})
 		}
 		accounts["large"] = large
@@ -139,13 +142,13 @@ var creationRaces = []promiseCheck{
 			}
 		})
 		for number, given := range accounts {
-			same(t, readAccount(t, store, landfall.Key{Supplier: supplierCode, External: number}).Ledger, given.Ledger)
+			wantEqual(t, readAccount(t, store, landfall.Key{Supplier: supplierCode, External: number}).Ledger, given.Ledger)
 		}
 	}},
-	// Once the operator has the response, they rely on it, perhaps to repair data by
-	// hand. The flag is read before each creation begins, so that only creations
-	// that certainly began after the response count. Those that began before may end
-	// either way.
+	// Once the operator has the response, they rely on it, perhaps to repair
+	// data by hand. The flag is read before each creation begins, so that only
+	// creations that certainly began after the response count. Those that began
+	// before may end either way.
 	{"no account begun after a pause was answered is created", func(t *testing.T, store landfall.Store) {
 		var numbers []string
 		for number := range callerCount {

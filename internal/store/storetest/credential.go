@@ -23,8 +23,8 @@ func newToken(text string, use landfall.TokenUse, end time.Duration) landfall.Se
 	}
 }
 
-// enrol creates an organisation with the key k1 and gives it tokens.
-func enrol(t *testing.T, store landfall.Store, tokens ...landfall.ServiceToken) {
+// createTokens creates an organisation with the key k1 and gives it tokens.
+func createTokens(t *testing.T, store landfall.Store, tokens ...landfall.ServiceToken) {
 	t.Helper()
 	update(t, store, func(tx landfall.Tx) error {
 		if err := tx.CreateOrganisation(t.Context(), organisation); err != nil {
@@ -40,8 +40,8 @@ func enrol(t *testing.T, store landfall.Store, tokens ...landfall.ServiceToken) 
 // credentials are about authentication. Revoked or expired credentials are
 // refused, and no secret is stored in a usable form.
 var credentials = []promiseCheck{
-	// Disabling is the quickest way to stop an organisation, and it can be undone,
-	// so it must not lose any of the organisation's data.
+	// Disabling is the quickest way to stop an organisation, and it can be
+	// undone, so it must not lose any of the organisation's data.
 	{"an organisation is kept and can be disabled", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
 			if err := tx.CreateOrganisation(t.Context(), organisation); err != nil {
@@ -71,13 +71,13 @@ var credentials = []promiseCheck{
 			})
 		}
 	}},
-	// The role and the expiry limit a key. A key read back with more rights or a
-	// later expiry than it was given would allow what was meant to be forbidden. The
-	// expiry has microseconds, the precision of both databases.
+	// The role and the expiry limit a key. A key read back with more rights or
+	// a later expiry than it was given would allow what was meant to be
+	// forbidden. The expiry has microseconds, the precision of both databases.
 	{"a key is kept whole", func(t *testing.T, store landfall.Store) {
 		given := apiKey("k2")
 		given.Role, given.ExpiresAt = landfall.RoleViewer, time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC)
-		enrol(t, store)
+		createTokens(t, store)
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateKey(t.Context(), given) })
 		inView(t, store, func(view landfall.View) error {
 			found, err := view.Key(t.Context(), "k2")
@@ -97,7 +97,7 @@ var credentials = []promiseCheck{
 			wantError(t, tx.CreateKey(t.Context(), apiKey("k1")), landfall.ErrNotFound)
 			return nil
 		})
-		enrol(t, store)
+		createTokens(t, store)
 		update(t, store, func(tx landfall.Tx) error {
 			wantError(t, tx.CreateKey(t.Context(), apiKey("k1")), landfall.ErrExists)
 			return nil
@@ -105,7 +105,7 @@ var credentials = []promiseCheck{
 	}},
 	// An organisation must not see the keys of others.
 	{"keys are listed by organisation, oldest first", func(t *testing.T, store landfall.Store) {
-		enrol(t, store)
+		createTokens(t, store)
 		update(t, store, func(tx landfall.Tx) error {
 			if err := tx.CreateOrganisation(t.Context(), "Other"); err != nil {
 				return err
@@ -129,7 +129,7 @@ var credentials = []promiseCheck{
 	// After a theft it matters when the key was revoked. Revoking it again, to be
 	// sure, must not make it look as if it had been valid until then.
 	{"a revoked key keeps the first time", func(t *testing.T, store landfall.Store) {
-		enrol(t, store)
+		createTokens(t, store)
 		var times []time.Time
 		for range 2 {
 			update(t, store, func(tx landfall.Tx) error { return tx.RevokeKey(t.Context(), "k1") })
@@ -150,10 +150,10 @@ var credentials = []promiseCheck{
 			return nil
 		})
 	}},
-	// A rotation keeps the old key valid for a short time. A later rotation with a
-	// longer overlap must not extend a key that is about to expire.
+	// A rotation keeps the old key valid for a short time. A later rotation
+	// with a longer overlap must not extend a key that is about to expire.
 	{"a key's end only moves forward", func(t *testing.T, store landfall.Store) {
-		enrol(t, store)
+		createTokens(t, store)
 		soon, later := time.UnixMicro(2e15).UTC(), time.UnixMicro(3e15).UTC()
 		// The last time is later than the stored one and must change nothing.
 		for _, at := range []time.Time{later, soon, later} {
@@ -171,11 +171,11 @@ var credentials = []promiseCheck{
 			return nil
 		})
 	}},
-	// Every request is authenticated by this one query: a token is only as valid as
-	// its key and its organisation.
+	// Every request is authenticated by this one query: a token is only as
+	// valid as its key and its organisation.
 	{"a token is found with its key and organisation", func(t *testing.T, store landfall.Store) {
 		given := newToken("a", landfall.AccessToken, time.Hour)
-		enrol(t, store, given)
+		createTokens(t, store, given)
 		inView(t, store, func(view landfall.View) error {
 			found, owner, whose, err := view.Token(t.Context(), given.Hash)
 			if found != given || owner.ID != "k1" || owner.SecretHash != apiKey("k1").SecretHash || whose.Name != organisation {
@@ -195,13 +195,13 @@ var credentials = []promiseCheck{
 	}},
 	// A refresh token that could be used again would be as good as the key for
 	// anyone who finds it in a log. Expired tokens, tokens for another use and
-	// unknown tokens all get the same response, so that it does not reveal which of
-	// them exist.
+	// unknown tokens all get the same response, so that it does not reveal
+	// which of them exist.
 	{"a refresh token is good once", func(t *testing.T, store landfall.Store) {
 		good := newToken("good", landfall.RefreshToken, time.Hour)
 		late := newToken("late", landfall.RefreshToken, -time.Hour)
 		access := newToken("access", landfall.AccessToken, time.Hour)
-		enrol(t, store, good, late, access)
+		createTokens(t, store, good, late, access)
 		update(t, store, func(tx landfall.Tx) error {
 			if err := tx.SpendToken(t.Context(), good.Hash); err != nil {
 				return err
@@ -214,10 +214,11 @@ var credentials = []promiseCheck{
 			return err
 		})
 	}},
-	// Otherwise a thief could go on from token to token after the key was revoked.
+	// Otherwise a thief could go on from token to token after the key was
+	// revoked.
 	{"a refresh token of a revoked key is worthless", func(t *testing.T, store landfall.Store) {
 		good := newToken("good", landfall.RefreshToken, time.Hour)
-		enrol(t, store, good)
+		createTokens(t, store, good)
 		update(t, store, func(tx landfall.Tx) error {
 			if err := tx.RevokeKey(t.Context(), "k1"); err != nil {
 				return err
@@ -229,7 +230,7 @@ var credentials = []promiseCheck{
 	// Every login creates a token, so without this the table would grow forever.
 	{"expired tokens are forgotten", func(t *testing.T, store landfall.Store) {
 		old, young := newToken("old", landfall.AccessToken, -time.Hour), newToken("young", landfall.AccessToken, time.Hour)
-		enrol(t, store, old, young)
+		createTokens(t, store, old, young)
 		update(t, store, func(tx landfall.Tx) error {
 			count, err := tx.DropExpiredTokens(t.Context(), time.Now(), 10)
 			if count != 1 {
@@ -244,12 +245,12 @@ var credentials = []promiseCheck{
 			return err
 		})
 	}},
-	// After a long time without cleanup there may be millions, and one statement
-	// over all of them would block every login. The tokens are saved out of order,
-	// so that the oldest are not simply the first ones saved.
+	// After a long time without cleanup there may be millions, and one
+	// statement over all of them would block every login. The tokens are saved
+	// out of order, so that the oldest are not simply the first ones saved.
 	{"expired tokens are forgotten a few at a time, the oldest first", func(t *testing.T, store landfall.Store) {
 		oldest, older, old := newToken("a", landfall.AccessToken, -3*time.Hour), newToken("b", landfall.AccessToken, -2*time.Hour), newToken("c", landfall.AccessToken, -time.Hour)
-		enrol(t, store, older, old, oldest)
+		createTokens(t, store, older, old, oldest)
 		update(t, store, func(tx landfall.Tx) error {
 			count, err := tx.DropExpiredTokens(t.Context(), time.Now(), 2)
 			if count != 2 {

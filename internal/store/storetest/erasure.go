@@ -19,8 +19,8 @@ func erase(t *testing.T, store landfall.Store, key landfall.Key) (erasure landfa
 	return erasure
 }
 
-// said returns everything that can be read about a process, as text.
-func said(t *testing.T, store landfall.Store, key landfall.Key) string {
+// readAllText returns everything that can be read about a process, as text.
+func readAllText(t *testing.T, store landfall.Store, key landfall.Key) string {
 	t.Helper()
 	var all []any
 	inView(t, store, func(view landfall.View) error {
@@ -56,11 +56,11 @@ func said(t *testing.T, store landfall.Store, key landfall.Key) string {
 // erasures search for a canary word that was written everywhere. Every new table
 // with personal data must erase it too.
 var erasures = []promiseCheck{
-	// A person may ask for erasure, but the law also requires the books to be kept.
-	// The canary is written to the document, the people, the address, a note and a
-	// mail, and searched for in everything that can be read. Sums, numbers and
-	// states must not change, because totals that were signed off before must still
-	// add up afterwards.
+	// A person may ask for erasure, but the law also requires the books to be
+	// kept. The canary is written to the document, the people, the address, a
+	// note and a mail, and searched for in everything that can be read. Sums,
+	// numbers and states must not change, because totals that were signed off
+	// before must still add up afterwards.
 	{"of an erased account its books stay and nothing personal", func(t *testing.T, store landfall.Store) {
 		const canary = "Kanarienvogel"
 		staged(t, store)
@@ -85,18 +85,18 @@ var erasures = []promiseCheck{
 			return found
 		}
 		before := figures()
-		// Without this check the case would still pass if the canary were no longer
-		// written anywhere.
-		if !strings.Contains(said(t, store, testKey), canary) {
+		// Without this check the case would still pass if the canary were no
+		// longer written anywhere.
+		if !strings.Contains(readAllText(t, store, testKey), canary) {
 			t.Fatal("this case would find nothing")
 		}
 		if erasure := erase(t, store, testKey); erasure.Revisions != 1 || erasure.AccountNumber != made.Number || !erasure.PreviousAt.IsZero() {
 			t.Errorf("%+v", erasure)
 		}
-		if text := said(t, store, testKey); strings.Contains(text, canary) || strings.Contains(text, "Lovelace") || !strings.Contains(text, made.Number) {
+		if text := readAllText(t, store, testKey); strings.Contains(text, canary) || strings.Contains(text, "Lovelace") || !strings.Contains(text, made.Number) {
 			t.Errorf("what is left: %s", text)
 		}
-		same(t, figures(), before)
+		wantEqual(t, figures(), before)
 		found := readProcess(t, store, testKey)
 		recent(t, found.ErasedAt)
 		if found.State != landfall.Imported || found.Revision != 1 {
@@ -120,20 +120,20 @@ var erasures = []promiseCheck{
 		post(t, store, landfall.Posting{Key: testKey, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 			return landfall.Additions{Notes: []landfall.Note{{Body: canary, HasBody: true}}}, nil
 		}}, landfall.Posted)
-		if again := erase(t, store, testKey); again.PreviousAt.IsZero() || strings.Contains(said(t, store, testKey), canary) {
+		if again := erase(t, store, testKey); again.PreviousAt.IsZero() || strings.Contains(readAllText(t, store, testKey), canary) {
 			t.Errorf("%+v", again)
 		}
 	}},
-	// Suppliers send whole books again, and the person would be back with the next
-	// one: the skip mark prevents that. Nothing is erased while the account is being
-	// created, since the holder of the claim already has the document and would
-	// write it after the erasure.
+	// Suppliers send whole books again, and the person would be back with the
+	// next one: the skip mark prevents that. Nothing is erased while the
+	// account is being created, since the holder of the claim already has the
+	// document and would write it after the erasure.
 	{"an account that was never created is erased and does not come back", func(t *testing.T, store landfall.Store) {
 		const canary = "Kanarienvogel"
 		staged(t, store)
 		stage(t, store, newStaging(testKey, canary), landfall.StagedFirst, 1)
-		// There are two revisions: erasing only the newest would leave the person in
-		// the older one.
+		// There are two revisions: erasing only the newest would leave the
+		// person in the older one.
 		stage(t, store, newStaging(testKey, canary+"2"), landfall.StagedAgain, 2)
 		mine := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
@@ -141,7 +141,8 @@ var erasures = []promiseCheck{
 			return err
 		})
 		wantError(t, err, landfall.ErrExists)
-		// The text of a failure may quote the request, so it must be erased as well.
+		// The text of a failure may quote the request, so it must be erased as
+		// well.
 		failed := landfall.Attempt{Failure: &landfall.Failure{Code: "x", Detail: canary}, Event: landfall.Event{Type: landfall.EventImportFailed}}
 		if err := store.Release(t.Context(), mine, failed); err != nil {
 			t.Fatal(err)
@@ -149,7 +150,7 @@ var erasures = []promiseCheck{
 		if erasure := erase(t, store, testKey); erasure.Revisions != 2 || erasure.AccountNumber != "" {
 			t.Errorf("%+v", erasure)
 		}
-		if text := said(t, store, testKey); strings.Contains(text, canary) {
+		if text := readAllText(t, store, testKey); strings.Contains(text, canary) {
 			t.Errorf("what is left: %s", text)
 		}
 		if found := readProcess(t, store, testKey); found.State != landfall.Skipped || found.Revision != 2 {
@@ -169,9 +170,9 @@ var erasures = []promiseCheck{
 			t.Errorf("%+v", erasure)
 		}
 	}},
-	// There is no process that could carry a mark, yet something is known about the
-	// person. The second request finds nothing, and that is the answer the person is
-	// entitled to.
+	// There is no process that could carry a mark, yet something is known about
+	// the person. The second request finds nothing, and that is the answer the
+	// person is entitled to.
 	{"of an account that was only ever refused the refusal goes", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		other := landfall.Key{Supplier: supplierCode, External: "other"}
@@ -199,8 +200,8 @@ var erasures = []promiseCheck{
 		})
 		wantError(t, err, landfall.ErrNotFound)
 	}},
-	// A request with a mistyped number must not be answered as if a person had been
-	// erased.
+	// A request with a mistyped number must not be answered as if a person had
+	// been erased.
 	{"what was never staged cannot be erased", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
@@ -223,9 +224,9 @@ var erasures = []promiseCheck{
 			}
 		}
 		other := landfall.Key{Supplier: supplierCode, External: "E-2"}
-		before := said(t, store, other)
+		before := readAllText(t, store, other)
 		erase(t, store, landfall.Key{Supplier: supplierCode, External: "E-1"})
-		if said(t, store, other) != before {
+		if readAllText(t, store, other) != before {
 			t.Error("another account changed")
 		}
 	}},

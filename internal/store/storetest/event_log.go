@@ -24,13 +24,13 @@ type logFollower struct {
 // read reads all events up to the watermark. With planted set, it makes the
 // mistake of taking ids for the commit order and reads up to the newest visible
 // event.
-func (f *logFollower) read(ctx context.Context, store landfall.Store, planted bool) error {
+func (f *logFollower) read(ctx context.Context, store landfall.Store, ignoreMark bool) error {
 	var err error
 	if f.mark, err = store.Watermark(ctx, f.mark); err != nil {
 		return err
 	}
 	query := landfall.EventQuery{Suppliers: f.suppliers, UpTo: f.mark.Complete, Limit: 7}
-	if planted {
+	if ignoreMark {
 		query.UpTo = 1 << 60
 	}
 	for {
@@ -50,15 +50,17 @@ func (f *logFollower) read(ctx context.Context, store landfall.Store, planted bo
 	}
 }
 
-// tell appends an event of a supplier and gives the others time to overtake.
-func tell(ctx context.Context, store landfall.Store, key landfall.Key, number *atomic.Int64, linger func()) error {
+// appendSlowEvent appends an event of a supplier and gives the others time to
+// overtake.
+func appendSlowEvent(ctx context.Context, store landfall.Store, key landfall.Key, number *atomic.Int64, linger func()) error {
 	return store.Update(ctx, func(tx landfall.Tx) error {
 		if _, err := tx.Supplier(ctx, key.Supplier); err != nil {
 			return err
 		}
 		event := landfall.Event{Type: landfall.EventSkipped, Key: key}
 		if number != nil {
-			// Only the holder of the supplier's lock counts, so this is the commit order.
+			// Only the holder of the supplier's lock counts, so this is the
+			// commit order.
 			event.Details = map[string]string{"number": strconv.FormatInt(number.Add(1), 10)}
 		}
 		if err := tx.AppendEvent(ctx, event); err != nil {
@@ -73,21 +75,22 @@ func tell(ctx context.Context, store landfall.Store, key landfall.Key, number *a
 // several writers, ids are committed out of order, and a reader must not miss
 // any.
 var eventLogs = []promiseCheck{
-	// Receivers keep their books by events: a skipped event is an account they never
-	// hear of. The second half makes the mistake on purpose, to prove that the case
-	// detects it where it can happen at all.
+	// Receivers keep their books by events: a skipped event is an account they
+	// never hear of. The second half makes the mistake on purpose, to prove
+	// that the case detects it where it can happen at all.
 	{"an event that commits late is not skipped", func(t *testing.T, store landfall.Store) {
 		if skipped, _ := lateEvents(t, store, false); skipped != 0 {
 			t.Errorf("%d events were skipped", skipped)
 		}
-		// With several concurrent writers, a reader that goes by ids alone skips one.
+		// With several concurrent writers, a reader that goes by ids alone
+		// skips one.
 		if skipped, overtook := lateEvents(t, store, true); overtook && skipped != 1 {
 			t.Errorf("this case would not find it: %d events were skipped", skipped)
 		}
 	}},
-	// This is the same with many slow writers and many readers. Each supplier counts
-	// its own events while it is locked, so that the order of the log can be
-	// compared with the commit order.
+	// This is the same with many slow writers and many readers. Each supplier
+	// counts its own events while it is locked, so that the order of the log
+	// can be compared with the commit order.
 	{"nobody who follows the log skips an event while sixty-four write", func(t *testing.T, store landfall.Store) {
 		const writers, each = 64, 6
 		var suppliers []string
@@ -128,12 +131,12 @@ var eventLogs = []promiseCheck{
 		atOnce(writers, func(int) {
 			for range each {
 				code := suppliers[rand.IntN(len(suppliers))]
-				err := tell(t.Context(), store, landfall.Key{Supplier: code, External: "A"}, numbers[code], func() {
+				err := appendSlowEvent(t.Context(), store, landfall.Key{Supplier: code, External: "A"}, numbers[code], func() {
 					time.Sleep(rand.N(4 * time.Millisecond))
 				})
-				// An update that was refused for overload has written nothing, so no event is
-				// expected. The numbers may then have gaps, which is why only their order is
-				// compared.
+				// An update that was refused for overload has written nothing,
+				// so no event is expected. The numbers may then have gaps,
+				// which is why only their order is compared.
 				if err == nil {
 					written.Add(1)
 				}
@@ -155,9 +158,9 @@ var eventLogs = []promiseCheck{
 			}
 		}
 	}},
-	// Organisations share one log, and events that an organisation may not read must
-	// not even be counted on its page. An empty supplier list means no events, never
-	// all events.
+	// Organisations share one log, and events that an organisation may not read
+	// must not even be counted on its page. An empty supplier list means no
+	// events, never all events.
 	{"the log is read by supplier, in order and in pages", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
 			for i := range 10 {
@@ -221,9 +224,9 @@ var eventLogs = []promiseCheck{
 
 // lateEvents lets one event overtake another, and returns how many of the two are
 // never read by a reader that looked in between.
-func lateEvents(t *testing.T, store landfall.Store, planted bool) (skipped int, overtook bool) {
+func lateEvents(t *testing.T, store landfall.Store, ignoreMark bool) (skipped int, overtook bool) {
 	t.Helper()
-	mine, other := fmt.Sprintf("LATE%v", planted), fmt.Sprintf("SOON%v", planted)
+	mine, other := fmt.Sprintf("LATE%v", ignoreMark), fmt.Sprintf("SOON%v", ignoreMark)
 	update(t, store, func(tx landfall.Tx) error {
 		if err := tx.CreateSupplier(t.Context(), landfall.NewSupplier(mine)); err != nil {
 			return err
@@ -236,7 +239,7 @@ func lateEvents(t *testing.T, store landfall.Store, planted bool) (skipped int, 
 	begun, release := make(chan struct{}, 5), make(chan struct{})
 	var both sync.WaitGroup
 	both.Go(func() {
-		if err := tell(t.Context(), store, landfall.Key{Supplier: mine}, nil, func() {
+		if err := appendSlowEvent(t.Context(), store, landfall.Key{Supplier: mine}, nil, func() {
 			begun <- struct{}{}
 			<-release
 		}); err != nil {
@@ -246,7 +249,7 @@ func lateEvents(t *testing.T, store landfall.Store, planted bool) (skipped int, 
 	<-begun
 	overtaken := make(chan struct{})
 	both.Go(func() {
-		if err := tell(t.Context(), store, landfall.Key{Supplier: other}, nil, func() {}); err != nil {
+		if err := appendSlowEvent(t.Context(), store, landfall.Key{Supplier: other}, nil, func() {}); err != nil {
 			t.Errorf("the quick one: %v", err)
 		}
 		close(overtaken)
@@ -259,14 +262,14 @@ func lateEvents(t *testing.T, store landfall.Store, planted bool) (skipped int, 
 	// One poll is not enough while others write: a reader that polled only once
 	// would read nothing and could not skip anything.
 	for range 3 {
-		if err := follower.read(t.Context(), store, planted); err != nil {
+		if err := follower.read(t.Context(), store, ignoreMark); err != nil {
 			t.Fatal(err)
 		}
 	}
 	close(release)
 	both.Wait()
 	for range 3 {
-		if err := follower.read(t.Context(), store, planted); err != nil {
+		if err := follower.read(t.Context(), store, ignoreMark); err != nil {
 			t.Fatal(err)
 		}
 	}

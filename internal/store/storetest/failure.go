@@ -30,8 +30,8 @@ func refuse(t *testing.T, store landfall.Store, number, failure string) {
 	}
 }
 
-// failing lists the failed accounts, each with its step and code.
-func failing(t *testing.T, store landfall.Store, query landfall.FailureQuery) (found []string) {
+// failedNumbers lists the failed accounts, each with its step and code.
+func failedNumbers(t *testing.T, store landfall.Store, query landfall.FailureQuery) (found []string) {
 	t.Helper()
 	query.Supplier = supplierCode
 	for failed, err := range store.Failed(t.Context(), query) {
@@ -48,9 +48,9 @@ func failing(t *testing.T, store landfall.Store, query landfall.FailureQuery) (f
 // the account has succeeded, and a page of them must not shift while they are
 // being corrected.
 var failures = []promiseCheck{
-	// A staging that was refused has no process and would be forgotten between the
-	// two systems. Only codes and positions are stored: the text may quote the
-	// request, and no content of a refused document may be kept.
+	// A staging that was refused has no process and would be forgotten between
+	// the two systems. Only codes and positions are stored: the text may quote
+	// the request, and no content of a refused document may be kept.
 	{"a refused staging stays on record until the account is staged", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "2", "imported", "skipped")
 		own := func(number string) landfall.Key { return landfall.Key{Supplier: supplierCode, External: number} }
@@ -64,33 +64,33 @@ var failures = []promiseCheck{
 		}
 		// The last refusal counts: the first may have been corrected since.
 		refuse(t, store, "1", "second")
-		same(t, failing(t, store, landfall.FailureQuery{}), []string{"1 true second", "2 true first", "3 true first"})
-		same(t, failing(t, store, landfall.FailureQuery{After: "1", Limit: 1}), []string{"2 true first"})
+		wantEqual(t, failedNumbers(t, store, landfall.FailureQuery{}), []string{"1 true second", "2 true first", "3 true first"})
+		wantEqual(t, failedNumbers(t, store, landfall.FailureQuery{After: "1", Limit: 1}), []string{"2 true first"})
 		for failed := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: supplierCode, Limit: 1}) {
-			same(t, failed.Failure.Violations, []landfall.Violation{{Code: "v", Attr: "customers.0.email"}})
+			wantEqual(t, failed.Failure.Violations, []landfall.Violation{{Code: "v", Attr: "customers.0.email"}})
 		}
 		// The newer of a refusal and a failed attempt counts.
 		fail(t, store, own("2"), landfall.Failure{Code: "attempt"})
-		same(t, failing(t, store, landfall.FailureQuery{}), []string{"1 true second", "2 false attempt", "3 true first"})
+		wantEqual(t, failedNumbers(t, store, landfall.FailureQuery{}), []string{"1 true second", "2 false attempt", "3 true first"})
 		refuse(t, store, "2", "again")
-		same(t, failing(t, store, landfall.FailureQuery{}), []string{"1 true second", "2 true again", "3 true first"})
-		// Number 1 is staged for the first time, 2 with the same content, then 1 with
-		// other content.
+		wantEqual(t, failedNumbers(t, store, landfall.FailureQuery{}), []string{"1 true second", "2 true again", "3 true first"})
+		// Number 1 is staged for the first time, 2 with the same content, then
+		// 1 with other content.
 		stage(t, store, newStaging(own("1"), "good"), landfall.StagedFirst, 1)
 		stage(t, store, newStaging(own("2"), "2"), landfall.StagedAgain, 1)
-		same(t, failing(t, store, landfall.FailureQuery{}), []string{"2 false attempt", "3 true first"})
+		wantEqual(t, failedNumbers(t, store, landfall.FailureQuery{}), []string{"2 false attempt", "3 true first"})
 		refuse(t, store, "1", "third")
 		stage(t, store, newStaging(own("1"), "better"), landfall.StagedAgain, 2)
-		same(t, failing(t, store, landfall.FailureQuery{}), []string{"2 false attempt", "3 true first"})
+		wantEqual(t, failedNumbers(t, store, landfall.FailureQuery{}), []string{"2 false attempt", "3 true first"})
 	}},
-	// An unknown supplier is not an error here: the caller is refused in any case,
-	// and there is no supplier to store the reason for.
+	// An unknown supplier is not an error here: the caller is refused in any
+	// case, and there is no supplier to store the reason for.
 	{"refusals at once are kept, and of an unknown supplier none", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		atOnce(20, func(number int) {
 			refuse(t, store, fmt.Sprint(number%10), "x")
 		})
-		if found := failing(t, store, landfall.FailureQuery{}); len(found) != 10 {
+		if found := failedNumbers(t, store, landfall.FailureQuery{}); len(found) != 10 {
 			t.Errorf("%d are listed", len(found))
 		}
 		if err := store.Refuse(t.Context(), landfall.Refusal{Key: landfall.Key{Supplier: "none", External: "1"}}); err != nil {
@@ -98,9 +98,9 @@ var failures = []promiseCheck{
 		}
 	}},
 	// People correct failures by group and begin with the group that helps most
-	// accounts. So an account counts once in a group however many of its customers
-	// are wrong, and each group says how many accounts have no other failure. A
-	// skipped account needs no more work.
+	// accounts. So an account counts once in a group however many of its
+	// customers are wrong, and each group says how many accounts have no other
+	// failure. A skipped account needs no more work.
 	{"failures are listed and grouped", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "3", "1", "2", "4", "fine", "skipped")
 		violations := func(attrs ...string) landfall.Failure {
@@ -129,14 +129,14 @@ var failures = []promiseCheck{
 			listed = append(listed, failed.External+" "+failed.Failure.Code)
 			recent(t, failed.Failure.At)
 		}
-		same(t, listed, []string{
+		wantEqual(t, listed, []string{
 			"1 account_failed_validation", "2 payment_vendor_rejected", "3 account_failed_validation", "4 payment_vendor_rejected",
 		})
 		var page []string
 		for failed := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: supplierCode, After: "1", Limit: 2}) {
 			page = append(page, failed.External)
 		}
-		same(t, page, []string{"2", "3"})
+		wantEqual(t, page, []string{"2", "3"})
 		summary, err := store.FailureSummary(t.Context(), supplierCode)
 		if err != nil {
 			t.Fatal(err)
@@ -145,7 +145,7 @@ var failures = []promiseCheck{
 		rejected := landfall.FailureGroup{Code: "payment_vendor_rejected", Accounts: 2, Alone: 2}
 		mobile := landfall.FailureGroup{Code: "invalid_phone_number", Attr: "customers.*.mobile", Accounts: 1}
 		all := []landfall.FailureGroup{landline, rejected, mobile}
-		same(t, summary, landfall.FailureSummary{Accounts: 4, Groups: all, Repairs: []landfall.Repair{
+		wantEqual(t, summary, landfall.FailureSummary{Accounts: 4, Groups: all, Repairs: []landfall.Repair{
 			{Percent: 50, Accounts: 2, Groups: []landfall.FailureGroup{rejected}},
 			{Percent: 80, Accounts: 4, Groups: all}, {Percent: 95, Accounts: 4, Groups: all},
 		}})

@@ -8,14 +8,14 @@ import (
 	"landfall"
 )
 
-// abundance is a rate per minute that delays no mail.
-const abundance = 60_000
+// unlimitedRate is a rate per minute that delays no mail.
+const unlimitedRate = 60_000
 
 // mailDemand asks for more mails than any case has.
-var mailDemand = landfall.MailRequest{Max: 100, PerMinute: abundance, Lease: time.Minute}
+var mailDemand = landfall.MailRequest{Max: 100, PerMinute: unlimitedRate, Lease: time.Minute}
 
-// writing turns on mails for suppliers.
-func writing(t *testing.T, store landfall.Store, codes ...string) {
+// enableMails turns on mails for suppliers.
+func enableMails(t *testing.T, store landfall.Store, codes ...string) {
 	t.Helper()
 	for _, code := range codes {
 		update(t, store, func(tx landfall.Tx) error {
@@ -43,8 +43,8 @@ func createWithMails(t *testing.T, store landfall.Store, key landfall.Key, addre
 	return outcome
 }
 
-// take claims mails that are due.
-func take(t *testing.T, store landfall.Store, demand landfall.MailRequest) []landfall.OutgoingMail {
+// claimMails claims mails that are due.
+func claimMails(t *testing.T, store landfall.Store, demand landfall.MailRequest) []landfall.OutgoingMail {
 	t.Helper()
 	supply, err := store.ClaimMails(t.Context(), demand)
 	if err != nil {
@@ -84,17 +84,17 @@ func retract(t *testing.T, store landfall.Store, key landfall.Key) (told bool) {
 // sent once, with the data from when the account was created, or its record says
 // why it was not.
 var mailChecks = []promiseCheck{
-	// A customer who gets the same mail twice doubts both. A mail names only the
-	// people with exactly its address, ignoring case, since a mail to one member of
-	// a household must not greet another.
+	// A customer who gets the same mail twice doubts both. A mail names only
+	// the people with exactly its address, ignoring case, since a mail to one
+	// member of a household must not greet another.
 	{"a mail is taken with what it says, settled, and never taken again", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
-		writing(t, store, supplierCode)
+		enableMails(t, store, supplierCode)
 		made := createWithMails(t, store, testKey, "ADA@mail.co.uk", "other@mail.co.uk")
 		if due, err := store.MailsDue(t.Context()); !due || err != nil {
 			t.Errorf("due %v, %v", due, err)
 		}
-		taken := take(t, store, mailDemand)
+		taken := claimMails(t, store, mailDemand)
 		if len(taken) != 2 {
 			t.Fatalf("took %+v", taken)
 		}
@@ -103,13 +103,13 @@ var mailChecks = []promiseCheck{
 			mail.Language != "cy" || mail.SupplierName != supplierCode || mail.Token == "" || !mail.CreatedAt.Equal(made.At) || mail.State != landfall.MailSending {
 			t.Errorf("took %+v", mail)
 		}
-		same(t, mail.Customers, []landfall.Customer{{Title: "Ms", GivenName: "Ada", FamilyName: "Lovelace", Email: "ada@mail.co.uk"}})
+		wantEqual(t, mail.Customers, []landfall.Customer{{Title: "Ms", GivenName: "Ada", FamilyName: "Lovelace", Email: "ada@mail.co.uk"}})
 		if len(taken[1].Customers) != 0 {
 			t.Errorf("the other is for %+v", taken[1].Customers)
 		}
 		settle(t, store, mail, landfall.MailResult{State: landfall.MailSent, Reply: "250 ok"}, nil)
 		settle(t, store, taken[1], landfall.MailResult{State: landfall.MailRefused, Attempted: true, Reply: "550 no"}, nil)
-		if again := take(t, store, mailDemand); len(again) != 0 {
+		if again := claimMails(t, store, mailDemand); len(again) != 0 {
 			t.Errorf("took %+v again", again)
 		}
 		if due, err := store.MailsDue(t.Context()); due || err != nil {
@@ -123,27 +123,28 @@ var mailChecks = []promiseCheck{
 		recent(t, found[0].QueuedAt)
 		recent(t, found[1].SettledAt)
 	}},
-	// A mail server that says "later" must not be tried again at once, and a mail
-	// that is never retried is lost. An attempt that ended without a reply may have
-	// delivered the mail, and from then on the customer counts as told.
+	// A mail server that says "later" must not be tried again at once, and a
+	// mail that is never retried is lost. An attempt that ended without a reply
+	// may have delivered the mail, and from then on the customer counts as
+	// told.
 	{"a mail put off comes again when its pause has ended", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
-		writing(t, store, supplierCode)
+		enableMails(t, store, supplierCode)
 		createWithMails(t, store, testKey, "a@mail.co.uk")
-		first := take(t, store, mailDemand)[0]
+		first := claimMails(t, store, mailDemand)[0]
 		settle(t, store, first, landfall.MailResult{State: landfall.MailQueued, Pause: time.Hour, Attempted: true, Reply: "450 later"}, nil)
-		if early := take(t, store, mailDemand); len(early) != 0 {
+		if early := claimMails(t, store, mailDemand); len(early) != 0 {
 			t.Errorf("took %+v", early)
 		}
 		if found := mailsOf(t, store, testKey)[0]; found.State != landfall.MailQueued || found.Attempts != 1 || found.MayHaveArrived() || found.DueAt.Before(found.QueuedAt.Add(time.Hour)) {
 			t.Errorf("found %+v", found)
 		}
 		update(t, store, func(tx landfall.Tx) error {
-			// The operator can send it at once instead of waiting an hour, with the
-			// attempts reset.
+			// The operator can send it at once instead of waiting an hour, with
+			// the attempts reset.
 			return tx.SetMailState(t.Context(), first.ID, landfall.MailQueued, "")
 		})
-		second := take(t, store, mailDemand)
+		second := claimMails(t, store, mailDemand)
 		if len(second) != 1 || second[0].Attempts != 0 {
 			t.Fatalf("took %+v", second)
 		}
@@ -152,20 +153,21 @@ var mailChecks = []promiseCheck{
 			t.Errorf("nobody knows, and yet %+v", found)
 		}
 	}},
-	// It is unknown how far the dead sender got, so the mail is marked as uncertain.
-	// If the sender turns out to be alive, its results are ignored, except that the
-	// mail was sent: that is a fact whoever reports it, and it prevents the next
-	// sender from sending the mail again.
+	// It is unknown how far the dead sender got, so the mail is marked as
+	// uncertain. If the sender turns out to be alive, its results are ignored,
+	// except that the mail was sent: that is a fact whoever reports it, and it
+	// prevents the next sender from sending the mail again.
 	{"a mail whose sender died goes to the next, who may have told already", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
-		writing(t, store, supplierCode)
+		enableMails(t, store, supplierCode)
 		createWithMails(t, store, testKey, "a@mail.co.uk")
 		short := mailDemand
-		// The sender is as good as dead: its lease ends before it can do anything.
+		// The sender is as good as dead: its lease ends before it can do
+		// anything.
 		short.Lease = time.Millisecond
-		dead := take(t, store, short)[0]
+		dead := claimMails(t, store, short)[0]
 		time.Sleep(5 * time.Millisecond)
-		next := take(t, store, mailDemand)
+		next := claimMails(t, store, mailDemand)
 		if len(next) != 1 || next[0].ID != dead.ID || next[0].Token == dead.Token || !next[0].Uncertain {
 			t.Fatalf("took %+v", next)
 		}
@@ -177,15 +179,15 @@ var mailChecks = []promiseCheck{
 			t.Errorf("found %+v", found)
 		}
 	}},
-	// An account may be undone and created again several times until it is right,
-	// and the customer must hear of it only once. An address that was refused is not
-	// tried again. Mails that were still queued are removed with the first account
-	// and queued again with the second.
+	// An account may be undone and created again several times until it is
+	// right, and the customer must hear of it only once. An address that was
+	// refused is not tried again. Mails that were still queued are removed with
+	// the first account and queued again with the second.
 	{"an account created again tells nobody twice", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
-		writing(t, store, supplierCode)
+		enableMails(t, store, supplierCode)
 		createWithMails(t, store, testKey, "no@mail.co.uk", "waits@mail.co.uk")
-		refused := take(t, store, landfall.MailRequest{Max: 1, PerMinute: abundance, Lease: time.Minute})[0]
+		refused := claimMails(t, store, landfall.MailRequest{Max: 1, PerMinute: unlimitedRate, Lease: time.Minute})[0]
 		settle(t, store, refused, landfall.MailResult{State: landfall.MailRefused, Reply: "550"}, nil)
 		outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: testKey, Reason: "mistake"})
 		if err != nil || outcome.Verdict != landfall.Undone {
@@ -197,7 +199,7 @@ var mailChecks = []promiseCheck{
 			found[1].State != landfall.MailQueued || found[2].State != landfall.MailQueued || found[2].AccountNumber != again.Number {
 			t.Errorf("found %+v", found)
 		}
-		if taken := take(t, store, mailDemand); len(taken) != 2 {
+		if taken := claimMails(t, store, mailDemand); len(taken) != 2 {
 			t.Errorf("took %+v", taken)
 		}
 		if outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: testKey, Reason: "mistake"}); err != nil || outcome.Kept != landfall.KeptCustomersTold {
@@ -209,35 +211,35 @@ var mailChecks = []promiseCheck{
 	{"a paused supplier and one without mails send none", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		createWithMails(t, store, testKey, "a@mail.co.uk")
-		if taken := take(t, store, mailDemand); len(taken) != 0 {
+		if taken := claimMails(t, store, mailDemand); len(taken) != 0 {
 			t.Errorf("took %+v while switched off", taken)
 		}
-		writing(t, store, supplierCode)
+		enableMails(t, store, supplierCode)
 		if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
 			t.Fatal(err)
 		}
 		if due, err := store.MailsDue(t.Context()); due || err != nil {
 			t.Errorf("due %v, %v", due, err)
 		}
-		if taken := take(t, store, mailDemand); len(taken) != 0 {
+		if taken := claimMails(t, store, mailDemand); len(taken) != 0 {
 			t.Errorf("took %+v while paused", taken)
 		}
 		if err := setStatus(t.Context(), store, landfall.Complete); err != nil {
 			t.Fatal(err)
 		}
-		if taken := take(t, store, mailDemand); len(taken) != 1 {
+		if taken := claimMails(t, store, mailDemand); len(taken) != 1 {
 			t.Errorf("took %d when complete", len(taken))
 		}
 	}},
 	// The undo of an account depends on this result. Reporting "told" too often
-	// keeps accounts that could be undone. Reporting it too rarely leaves a customer
-	// with a mail about an account that does not exist.
+	// keeps accounts that could be undone. Reporting it too rarely leaves a
+	// customer with a mail about an account that does not exist.
 	{"an undo takes back what nobody was told, and nothing else", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2", "3")
-		writing(t, store, supplierCode)
+		enableMails(t, store, supplierCode)
 		waiting, sending, refused := landfall.Key{Supplier: supplierCode, External: "1"}, landfall.Key{Supplier: supplierCode, External: "2"}, landfall.Key{Supplier: supplierCode, External: "3"}
 		createWithMails(t, store, sending, "b@mail.co.uk")
-		mail := take(t, store, mailDemand)[0]
+		mail := claimMails(t, store, mailDemand)[0]
 		createWithMails(t, store, waiting, "a@mail.co.uk")
 		if retract(t, store, waiting) || len(mailsOf(t, store, waiting)) != 0 {
 			t.Errorf("left %+v", mailsOf(t, store, waiting))
@@ -250,7 +252,7 @@ var mailChecks = []promiseCheck{
 			t.Error("a mail that was sent was taken back")
 		}
 		createWithMails(t, store, refused, "c@mail.co.uk", "d@mail.co.uk")
-		taken := take(t, store, landfall.MailRequest{Max: 1, PerMinute: abundance, Lease: time.Minute})
+		taken := claimMails(t, store, landfall.MailRequest{Max: 1, PerMinute: unlimitedRate, Lease: time.Minute})
 		settle(t, store, taken[0], landfall.MailResult{State: landfall.MailRefused}, nil)
 		if retract(t, store, refused) {
 			t.Error("a refused mail told somebody")
@@ -259,23 +261,24 @@ var mailChecks = []promiseCheck{
 			t.Errorf("left %+v", left)
 		}
 	}},
-	// An operator withdraws a mail because it must not be sent, so no sender may
-	// claim it after the operator got the response. Once a sender has claimed it, it
-	// is too late, and the operator must be told. A bounce arrives long after the
-	// mail was sent, so a settled mail can still be changed.
+	// An operator withdraws a mail because it must not be sent, so no sender
+	// may claim it after the operator got the response. Once a sender has
+	// claimed it, it is too late, and the operator must be told. A bounce
+	// arrives long after the mail was sent, so a settled mail can still be
+	// changed.
 	{"the operator's decisions hold", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
-		writing(t, store, supplierCode)
+		enableMails(t, store, supplierCode)
 		createWithMails(t, store, testKey, "a@mail.co.uk", "b@mail.co.uk")
 		decide := func(id int64, state landfall.MailState, promised error) {
 			t.Helper()
 			wantError(t, store.Update(t.Context(), func(tx landfall.Tx) error { return tx.SetMailState(t.Context(), id, state, "because") }), promised)
 		}
-		held := take(t, store, landfall.MailRequest{Max: 1, PerMinute: abundance, Lease: time.Minute})[0]
+		held := claimMails(t, store, landfall.MailRequest{Max: 1, PerMinute: unlimitedRate, Lease: time.Minute})[0]
 		decide(held.ID, landfall.MailWithdrawn, landfall.ErrFenced)
 		decide(held.ID+100, landfall.MailWithdrawn, landfall.ErrNotFound)
 		decide(held.ID+1, landfall.MailWithdrawn, nil)
-		if taken := take(t, store, mailDemand); len(taken) != 0 {
+		if taken := claimMails(t, store, mailDemand); len(taken) != 0 {
 			t.Errorf("took %+v", taken)
 		}
 		settle(t, store, held, landfall.MailResult{State: landfall.MailSent}, nil)
@@ -306,8 +309,8 @@ var mailChecks = []promiseCheck{
 			return err
 		})
 	}},
-	// If several servers can send, one that promises a shorter time must not shorten
-	// what another promised.
+	// If several servers can send, one that promises a shorter time must not
+	// shorten what another promised.
 	{"mail is promised for as long as the last server said", func(t *testing.T, store landfall.Store) {
 		until := func() (until time.Time) {
 			inView(t, store, func(view landfall.View) error {

@@ -17,7 +17,7 @@ var sharedMails = []promiseCheck{
 	// Every replica may send. Two that claimed the same mail would both send it.
 	{"of many senders each mail goes to one", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
-		writing(t, store, supplierCode)
+		enableMails(t, store, supplierCode)
 		var addresses []string
 		for i := range 40 {
 			addresses = append(addresses, fmt.Sprintf("c%d@mail.co.uk", i))
@@ -26,9 +26,9 @@ var sharedMails = []promiseCheck{
 		var mu sync.Mutex
 		var taken []string
 		atOnce(callerCount, func(int) {
-			supply, err := store.ClaimMails(t.Context(), landfall.MailRequest{Max: 3, PerMinute: abundance, Lease: time.Minute})
-			// A sender that is refused for overload has claimed nothing. That is not an
-			// error here.
+			supply, err := store.ClaimMails(t.Context(), landfall.MailRequest{Max: 3, PerMinute: unlimitedRate, Lease: time.Minute})
+			// A sender that is refused for overload has claimed nothing. That
+			// is not an error here.
 			if err != nil && !errors.Is(err, landfall.ErrUnavailable) {
 				t.Error(err)
 			}
@@ -43,17 +43,17 @@ var sharedMails = []promiseCheck{
 			t.Errorf("taken %v", taken)
 		}
 	}},
-	// A mail server blocks a sender that is too fast, and then no mail is delivered.
-	// The rate limit applies to the whole service, not to each replica. The wait is
-	// returned so that senders need not keep asking.
+	// A mail server blocks a sender that is too fast, and then no mail is
+	// delivered. The rate limit applies to the whole service, not to each
+	// replica. The wait is returned so that senders need not keep asking.
 	{"all senders together keep the pace", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
-		writing(t, store, supplierCode)
+		enableMails(t, store, supplierCode)
 		createWithMails(t, store, testKey, "a@mail.co.uk", "b@mail.co.uk", "c@mail.co.uk")
-		// The rate is one a minute, so that even a slow machine asks again before the
-		// next mail is allowed.
+		// The rate is one a minute, so that even a slow machine asks again
+		// before the next mail is allowed.
 		slow := landfall.MailRequest{Max: 10, PerMinute: 1, Lease: time.Minute}
-		if taken := take(t, store, slow); len(taken) != 1 {
+		if taken := claimMails(t, store, slow); len(taken) != 1 {
 			t.Fatalf("took %d", len(taken))
 		}
 		supply, err := store.ClaimMails(t.Context(), slow)
@@ -61,32 +61,33 @@ var sharedMails = []promiseCheck{
 			t.Errorf("got %+v, %v", supply, err)
 		}
 	}},
-	// Otherwise a supplier that moves a million customers in a night would delay the
-	// mails of all others for days. Mails that a sender has already claimed count as
-	// well, or it could claim more of one supplier with each request.
+	// Otherwise a supplier that moves a million customers in a night would
+	// delay the mails of all others for days. Mails that a sender has already
+	// claimed count as well, or it could claim more of one supplier with each
+	// request.
 	{"suppliers share what is sent, and each has its turn", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2")
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateSupplier(t.Context(), landfall.NewSupplier("ZETA")) })
-		writing(t, store, supplierCode, "ZETA")
+		enableMails(t, store, supplierCode, "ZETA")
 		createWithMails(t, store, landfall.Key{Supplier: supplierCode, External: "1"}, "a@mail.co.uk", "b@mail.co.uk", "c@mail.co.uk")
 		createWithMails(t, store, landfall.Key{Supplier: supplierCode, External: "2"}, "d@mail.co.uk", "e@mail.co.uk", "f@mail.co.uk")
 		other := landfall.Key{Supplier: "ZETA", External: "1"}
 		stage(t, store, newStaging(other, "1"), landfall.StagedFirst, 1)
 		createWithMails(t, store, other, "z@mail.co.uk", "y@mail.co.uk")
-		two := take(t, store, landfall.MailRequest{Max: 2, PerMinute: abundance, Lease: time.Minute})
+		two := claimMails(t, store, landfall.MailRequest{Max: 2, PerMinute: unlimitedRate, Lease: time.Minute})
 		if len(two) != 2 || two[0].Key.Supplier != supplierCode || two[1].Key.Supplier != "ZETA" {
 			t.Errorf("took %+v", two)
 		}
-		one := take(t, store, landfall.MailRequest{Max: 1, PerMinute: abundance, Lease: time.Minute, After: supplierCode})
+		one := claimMails(t, store, landfall.MailRequest{Max: 1, PerMinute: unlimitedRate, Lease: time.Minute, After: supplierCode})
 		if len(one) != 1 || one[0].Key.Supplier != "ZETA" {
 			t.Errorf("took %+v", one)
 		}
-		few := landfall.MailRequest{Max: 5, PerMinute: abundance, Lease: time.Minute, PerSupplier: 3, InFlight: map[string]int{supplierCode: 1}}
-		if taken := take(t, store, few); len(taken) != 2 {
+		few := landfall.MailRequest{Max: 5, PerMinute: unlimitedRate, Lease: time.Minute, PerSupplier: 3, InFlight: map[string]int{supplierCode: 1}}
+		if taken := claimMails(t, store, few); len(taken) != 2 {
 			t.Errorf("took %d beside one when three are the most", len(taken))
 		}
 		few.InFlight[supplierCode] = 3
-		if taken := take(t, store, few); len(taken) != 0 {
+		if taken := claimMails(t, store, few); len(taken) != 0 {
 			t.Errorf("took %d beside three when three are the most", len(taken))
 		}
 	}},

@@ -13,9 +13,9 @@ const hour = time.Hour
 // operators are people with a password. Invitations and sessions expire when they
 // should, and single-use ones work once.
 var operators = []promiseCheck{
-	// An invitation lets a person choose a password, so it must end when it is used
-	// and when it expires. The empty invitation that every operator has afterwards
-	// must find no operator.
+	// An invitation lets a person choose a password, so it must end when it is
+	// used and when it expires. The empty invitation that every operator has
+	// afterwards must find no operator.
 	{"an operator is kept, changed and found by an invitation that has not ended", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		ada := landfall.Operator{
@@ -28,12 +28,13 @@ var operators = []promiseCheck{
 			found, err := tx.InvitedOperator(ctx, ada.Invitation)
 			recent(t, found.CreatedAt)
 			ada.CreatedAt = found.CreatedAt
-			same(t, found, ada)
+			wantEqual(t, found, ada)
 			return err
 		})
 		late := landfall.Operator{Name: "bob", Role: landfall.ConsoleSupport, Invitation: [32]byte{2}, InvitationEndsAt: time.Now().Add(-time.Minute)}
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateOperator(ctx, late) })
-		// The invitation was used: it is removed, and there is a password instead.
+		// The invitation was used: it is removed, and there is a password
+		// instead.
 		ada.Invitation, ada.InvitationEndsAt, ada.Password, ada.TOTPSecret, ada.TOTPUsed = [32]byte{}, time.Time{}, "hash", "secret", 7
 		update(t, store, func(tx landfall.Tx) error { return tx.SaveOperator(ctx, ada) })
 		inView(t, store, func(view landfall.View) error {
@@ -47,7 +48,7 @@ var operators = []promiseCheck{
 			}
 			recent(t, all[0].PasswordAt)
 			ada.PasswordAt = all[0].PasswordAt
-			same(t, all[0], ada)
+			wantEqual(t, all[0], ada)
 			return err
 		})
 		// Another field changes, and the time of the password stays.
@@ -55,13 +56,13 @@ var operators = []promiseCheck{
 		update(t, store, func(tx landfall.Tx) error { return tx.SaveOperator(ctx, ada) })
 		inView(t, store, func(view landfall.View) error {
 			found, err := view.Operator(ctx, "ada")
-			same(t, found, ada)
+			wantEqual(t, found, ada)
 			return err
 		})
 	}},
-	// A browser left open is a console that anyone can use. Each way of ending a
-	// session is tested alone. Ending all but one is for operators who have changed
-	// their password and want to stay signed in.
+	// A browser left open is a console that anyone can use. Each way of ending
+	// a session is tested alone. Ending all but one is for operators who have
+	// changed their password and want to stay signed in.
 	{"a session is over when it is ended, has lasted, or was idle", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		update(t, store, func(tx landfall.Tx) error {
@@ -94,7 +95,7 @@ var operators = []promiseCheck{
 			t.Errorf("it lasts %s", lasts)
 		}
 		one.CreatedAt, one.SeenAt, one.EndsAt = got.CreatedAt, got.SeenAt, got.EndsAt
-		same(t, got, one)
+		wantEqual(t, got, one)
 		// With an idle time of zero, every session counts as idle.
 		_, err = found(one, 0)
 		wantError(t, err, landfall.ErrNotFound)
@@ -134,8 +135,8 @@ var operators = []promiseCheck{
 		_, err = found(one, hour)
 		wantError(t, err, landfall.ErrNotFound)
 	}},
-	// Several servers may sample at once, and the curve of a run must not depend on
-	// how many there are.
+	// Several servers may sample at once, and the curve of a run must not
+	// depend on how many there are.
 	{"a run that has begun is sampled, no more often than asked", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		createSupplier(t, store)

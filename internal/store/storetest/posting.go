@@ -33,9 +33,9 @@ func post(t *testing.T, store landfall.Store, posting landfall.Posting, verdict 
 	return outcome
 }
 
-// enter returns ledger entries for transactions, appended to those of the
+// addEntries returns ledger entries for transactions, appended to those of the
 // account.
-func enter(books landfall.AccountState, transactions ...landfall.Transaction) []landfall.LedgerEntry {
+func addEntries(books landfall.AccountState, transactions ...landfall.Transaction) []landfall.LedgerEntry {
 	var entries []landfall.LedgerEntry
 	balance, sequence := books.Balance, books.LastSequence
 	for _, transaction := range transactions {
@@ -50,7 +50,7 @@ func enter(books landfall.AccountState, transactions ...landfall.Transaction) []
 
 // payment returns a transaction with a document, which is stored as it was sent.
 func payment(id string, amount money.Amount) landfall.Transaction {
-	return landfall.Transaction{ID: id, On: on("2026-07-09"), Amount: amount, Type: landfall.Payment, Document: []byte(`{"id": 1}`)}
+	return landfall.Transaction{ID: id, On: parseDay("2026-07-09"), Amount: amount, Type: landfall.Payment, Document: []byte(`{"id": 1}`)}
 }
 
 // pay adds the transactions that do not exist yet, as the endpoint does.
@@ -65,7 +65,7 @@ func pay(key landfall.Key, added *atomic.Int32, transactions ...landfall.Transac
 			return slices.ContainsFunc(books.Entries, func(entry landfall.LedgerEntry) bool { return entry.Transaction.ID == transaction.ID })
 		})
 		added.Add(int32(len(fresh)))
-		return landfall.Additions{Entries: enter(books, fresh...)}, nil
+		return landfall.Additions{Entries: addEntries(books, fresh...)}, nil
 	}
 	return posting
 }
@@ -76,10 +76,10 @@ var errDecided = errors.New("no")
 // postings add to an account under its lock: the state read to decide is still
 // current when the decision is written, whoever else posts meanwhile.
 var postings = []promiseCheck{
-	// A posting decides by the existing data, so everything it asked about must be
-	// found, however often and in whichever order it asked. Other data must not be
-	// read: an account may have years of notes, and every posting would pay for
-	// them.
+	// A posting decides by the existing data, so everything it asked about must
+	// be found, however often and in whichever order it asked. Other data must
+	// not be read: an account may have years of notes, and every posting would
+	// pay for them.
 	{"a posting sees what it asks for, and nothing else", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		given := sampleAccount()
@@ -94,8 +94,8 @@ var postings = []promiseCheck{
 		}, landfall.Posted)
 		recent(t, seen.Now)
 		seen.Now = time.Time{}
-		same(t, seen, landfall.AccountState{
-			AccountNumber: outcome.AccountNumber, Period: landfall.Period{FromOn: on("2026-07-01")}, Balance: 690, LastSequence: 3,
+		wantEqual(t, seen, landfall.AccountState{
+			AccountNumber: outcome.AccountNumber, Period: landfall.Period{FromOn: parseDay("2026-07-01")}, Balance: 690, LastSequence: 3,
 			Notes: given.Data.Notes[:2], Entries: given.Ledger[1:2], Statements: given.Data.Statements[1:], Instructions: given.Data.Instructions,
 		})
 		post(t, store, landfall.Posting{Key: testKey, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
@@ -109,9 +109,9 @@ var postings = []promiseCheck{
 			t.Errorf("events %+v", told)
 		}
 	}},
-	// When one transaction of a request is malformed, this read tells whether an
-	// earlier one would have been refused first. It must return the same state as a
-	// posting sees, and reading must never block a posting.
+	// When one transaction of a request is malformed, this read tells whether
+	// an earlier one would have been refused first. It must return the same
+	// state as a posting sees, and reading must never block a posting.
 	{"what transactions would be decided by can be read, and holds nothing", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		for _, ids := range [][]string{nil, {"P-1", "P-1", "none", ""}} {
@@ -127,7 +127,7 @@ var postings = []promiseCheck{
 			})
 			recent(t, read.Now)
 			read.Now, decided.Now = time.Time{}, time.Time{}
-			same(t, read, decided)
+			wantEqual(t, read, decided)
 		}
 		inView(t, store, func(view landfall.View) error {
 			for _, other := range []landfall.Key{{Supplier: testKey.Supplier, External: "nobody"}, {Supplier: "NOBODY", External: testKey.External}} {
@@ -138,18 +138,18 @@ var postings = []promiseCheck{
 			return nil
 		})
 	}},
-	// The order is part of the request, and each entry has the balance up to it. The
-	// new ids sort before the old ones on purpose, to detect a store that reads by
-	// id.
+	// The order is part of the request, and each entry has the balance up to
+	// it. The new ids sort before the old ones on purpose, to detect a store
+	// that reads by id.
 	{"what is posted is read back behind what was there", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		want := readAccount(t, store, testKey)
 		note := landfall.Note{Body: "New", HasBody: true, CreatedAt: time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC), DocumentPaths: []string{"p"}}
-		statement := landfall.Statement{ID: "S0", FromOn: on("2026-01-01"), ToOn: on("2026-01-31")}
+		statement := landfall.Statement{ID: "S0", FromOn: parseDay("2026-01-01"), ToOn: parseDay("2026-01-31")}
 		instruction := landfall.Instruction{Vendor: "V", Reference: "r", Type: landfall.BPay}
 		var entries []landfall.LedgerEntry
 		outcome := post(t, store, landfall.Posting{Key: testKey, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
-			entries = enter(books, payment("N-1", 1), payment("A-1", 2))
+			entries = addEntries(books, payment("N-1", 1), payment("A-1", 2))
 			return landfall.Additions{
 				Notes: []landfall.Note{note}, Entries: entries, Statements: []landfall.Statement{statement},
 				Instructions: []landfall.Instruction{instruction},
@@ -161,16 +161,16 @@ var postings = []promiseCheck{
 		want.Data.Instructions = append(want.Data.Instructions, instruction)
 		want.Ledger = append(want.Ledger, entries...)
 		want.Balance += 3
-		same(t, readAccount(t, store, testKey), want)
+		wantEqual(t, readAccount(t, store, testKey), want)
 		told := readEvents(t, store, testKey)
 		if len(told) != 2 || told[1].Type != landfall.EventNotesCreated || told[1].AccountNumber != outcome.AccountNumber || told[1].Details["count"] != "1" {
 			t.Errorf("events %+v", told)
 		}
 	}},
-	// Decide runs only for a posting that is accepted: its result for an account
-	// that cannot be posted to would be meaningless. Complete differs from Paused:
-	// payments still arrive after the last account was moved, and refusing them
-	// would refuse customers' money.
+	// Decide runs only for a posting that is accepted: its result for an
+	// account that cannot be posted to would be meaningless. Complete differs
+	// from Paused: payments still arrive after the last account was moved, and
+	// refusing them would refuse customers' money.
 	{"a posting needs an account of a supplier that is not Paused", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		decided := false
@@ -202,9 +202,9 @@ var postings = []promiseCheck{
 			t.Error("Decide was not asked")
 		}
 	}},
-	// Data that a database cannot store is noticed only during the write, when the
-	// good note and the entry before it may already be written. Neither may remain,
-	// and concurrent postings must succeed.
+	// Data that a database cannot store is noticed only during the write, when
+	// the good note and the entry before it may already be written. Neither may
+	// remain, and concurrent postings must succeed.
 	{"an unstorable posting is refused whole and alone", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, "0", "1", "2", "3")
 		atOnce(4, func(number int) {
@@ -214,7 +214,7 @@ var postings = []promiseCheck{
 				if number > 0 {
 					notes = notes[:1]
 				}
-				return landfall.Additions{Notes: notes, Entries: enter(books, payment("T", 1))}, nil
+				return landfall.Additions{Notes: notes, Entries: addEntries(books, payment("T", 1))}, nil
 			}})
 			if (err != nil) != (number == 0) {
 				t.Errorf("%d: %v", number, err)
@@ -226,8 +226,9 @@ var postings = []promiseCheck{
 			}
 		}
 	}},
-	// Equal notes are common, since systems write the same sentence again and again.
-	// A posting that read all of them would get slower with every new one.
+	// Equal notes are common, since systems write the same sentence again and
+	// again. A posting that read all of them would get slower with every new
+	// one.
 	{"of many equal notes and many instructions only what decides is read", readsLittle},
 	// An initial load of old transactions is this long. It must be all or nothing
 	// like a short one, and sending it again must find every transaction.
@@ -246,8 +247,8 @@ var postings = []promiseCheck{
 			t.Errorf("%d entries, balance %v", len(found.Ledger), found.Balance)
 		}
 	}},
-	// A fixed list of examples would miss the sum that goes wrong. The amounts are
-	// random up to the largest allowed, of both signs and every type, and
+	// A fixed list of examples would miss the sum that goes wrong. The amounts
+	// are random up to the largest allowed, of both signs and every type, and
 	// readAccount compares the sums on the way.
 	{"the balance is the ledger's sum after any postings", func(t *testing.T, store landfall.Store) {
 		numbers := []string{"a", "b", "c"}
@@ -259,11 +260,11 @@ var postings = []promiseCheck{
 			number := rapid.SampledFrom(numbers).Draw(r, "account")
 			var batch []landfall.Transaction
 			for range rapid.IntRange(0, 5).Draw(r, "transactions") {
-				// Ids are counted across all draws, because the account is reused from one
-				// draw to the next.
+				// Ids are counted across all draws, because the account is
+				// reused from one draw to the next.
 				drawn++
 				batch = append(batch, landfall.Transaction{
-					ID: fmt.Sprint("R", drawn), On: on("2026-07-09"), Type: rapid.SampledFrom(types).Draw(r, "type"),
+					ID: fmt.Sprint("R", drawn), On: parseDay("2026-07-09"), Type: rapid.SampledFrom(types).Draw(r, "type"),
 					Amount: money.Amount(rapid.Int64Range(-99_999_999_999_999, 99_999_999_999_999).Draw(r, "amount")),
 				})
 				expected[number] += batch[len(batch)-1].Signed()

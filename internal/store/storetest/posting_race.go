@@ -12,10 +12,10 @@ import (
 // postingRaces are concurrent postings: the decision or failure of one must not
 // affect the others.
 var postingRaces = []promiseCheck{
-	// Callers repeat requests that got no response. A payment booked twice is money
-	// that the customer does not have. All three kinds are posted to the same
-	// account at once, since the lock covers the account, not the kind of data
-	// added.
+	// Callers repeat requests that got no response. A payment booked twice is
+	// money that the customer does not have. All three kinds are posted to the
+	// same account at once, since the lock covers the account, not the kind of
+	// data added.
 	{"identical postings at once add once", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		var notes, transactions, instructions atomic.Int32
@@ -51,9 +51,9 @@ var postingRaces = []promiseCheck{
 			t.Errorf("%d entries, %d notes, %d instructions", len(found.Ledger), len(found.Data.Notes), len(found.Data.Instructions))
 		}
 	}},
-	// Postings that are written together may lock several accounts, and their order
-	// of arrival must not cause a deadlock. Each transaction counts once, so only
-	// one balance is right.
+	// Postings that are written together may lock several accounts, and their
+	// order of arrival must not cause a deadlock. Each transaction counts once,
+	// so only one balance is right.
 	{"postings onto overlapping accounts in any order end", func(t *testing.T, store landfall.Store) {
 		numbers := []string{"a", "b", "c", "d", "e", "f"}
 		importAccounts(t, store, numbers...)
@@ -101,7 +101,7 @@ var postingRaces = []promiseCheck{
 				}
 			case 2: // books that do not add up
 				posting.Decide = func(books landfall.AccountState) (landfall.Additions, error) {
-					entries := enter(books, payment("T", 1))
+					entries := addEntries(books, payment("T", 1))
 					entries[0].Balance++
 					return landfall.Additions{Entries: entries}, nil
 				}

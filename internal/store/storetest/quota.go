@@ -11,8 +11,9 @@ import (
 // quotas belong to an organisation and not to its keys: otherwise more keys would
 // mean a higher quota.
 var quotas = []promiseCheck{
-	// No organisation is unlimited because its quotas were never set. Quotas set to
-	// zero stay zero and do not become the defaults again: that was a decision.
+	// No organisation is unlimited because its quotas were never set. Quotas
+	// set to zero stay zero and do not become the defaults again: that was a
+	// decision.
 	{"an organisation's quotas are the default ones until they are set", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateOrganisation(ctx, organisation) })
@@ -23,7 +24,7 @@ var quotas = []promiseCheck{
 			}
 			inView(t, store, func(view landfall.View) error {
 				found, err := view.Organisation(ctx, organisation)
-				same(t, found.Quotas, wanted)
+				wantEqual(t, found.Quotas, wanted)
 				return err
 			})
 		}
@@ -41,20 +42,20 @@ var quotas = []promiseCheck{
 			})
 			return sum
 		}
-		same(t, add("2026-01-01", 5), int64(5))
+		wantEqual(t, add("2026-01-01", 5), int64(5))
 		var crowd sync.WaitGroup
 		for range 20 {
 			crowd.Go(func() { add("2026-03-01", 1<<33) })
 		}
 		crowd.Wait()
-		same(t, add("2026-03-01", 1), int64(20<<33+1))
+		wantEqual(t, add("2026-03-01", 1), int64(20<<33+1))
 		inView(t, store, func(view landfall.View) error {
 			for day, wanted := range map[string]int64{"2026-01-01": 0, "2026-03-01": 20<<33 + 1, "2026-03-02": 0} {
 				sent, err := view.BytesSent(ctx, organisation, day)
 				if err != nil {
 					return err
 				}
-				same(t, sent, wanted)
+				wantEqual(t, sent, wanted)
 			}
 			return nil
 		})
@@ -64,9 +65,10 @@ var quotas = []promiseCheck{
 // families are refresh tokens derived from one another. A refresh token that is
 // used twice was stolen, and every token derived from it ends.
 var families = []promiseCheck{
-	// A refresh token that is used a second time was stolen, but it is unknown who
-	// used it first. Ending everything derived from it certainly stops the thief and
-	// costs the owner one more login. Tokens without a family are not affected.
+	// A refresh token that is used a second time was stolen, but it is unknown
+	// who used it first. Ending everything derived from it certainly stops the
+	// thief and costs the owner one more login. Tokens without a family are not
+	// affected.
 	{"a family of tokens ends as a whole", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		ends := time.Now().Add(time.Hour).Truncate(time.Microsecond).UTC()
@@ -81,8 +83,8 @@ var families = []promiseCheck{
 				},
 				func() error { return tx.StartFamily(ctx, family) },
 				func() error {
-					// Starting a family again must not extend it: a stolen token could be kept
-					// alive.
+					// Starting a family again must not extend it: a stolen
+					// token could be kept alive.
 					return tx.StartFamily(ctx, landfall.TokenFamily{ID: family.ID, EndsAt: ends.Add(time.Hour)})
 				},
 				func() error { return tx.SaveTokens(ctx, token, lone) },
@@ -97,7 +99,7 @@ var families = []promiseCheck{
 			t.Helper()
 			inView(t, store, func(view landfall.View) error {
 				found, _, _, err := view.Token(ctx, hash)
-				same(t, found.Family, wanted)
+				wantEqual(t, found.Family, wanted)
 				return err
 			})
 		}
@@ -115,7 +117,7 @@ var families = []promiseCheck{
 			t.Helper()
 			update(t, store, func(tx landfall.Tx) error {
 				count, err := tx.DropEndedFamilies(ctx, before, 10)
-				same(t, count, wanted)
+				wantEqual(t, count, wanted)
 				return err
 			})
 		}

@@ -47,9 +47,9 @@ var races = []promiseCheck{
 			return err
 		})
 	}},
-	// Each rotation issues a secret. If two succeeded, an organisation would have a
-	// second valid key that was not requested and that it would not think of
-	// revoking.
+	// Each rotation issues a secret. If two succeeded, an organisation would
+	// have a second valid key that was not requested and that it would not
+	// think of revoking.
 	{"of many rotations of a key at once exactly one finds it in force", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
 			if err := tx.CreateOrganisation(t.Context(), "O"); err != nil {
@@ -77,9 +77,9 @@ var races = []promiseCheck{
 			return err
 		})
 	}},
-	// There is no row to lock yet, which is where databases differ most. Each caller
-	// gets a revision, and the document stored under it must be the one that caller
-	// sent.
+	// There is no row to lock yet, which is where databases differ most. Each
+	// caller gets a revision, and the document stored under it must be the one
+	// that caller sent.
 	{"of many first stagings exactly one is the first", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		outcomes := make([]landfall.StageOutcome, callerCount)
@@ -92,8 +92,8 @@ var races = []promiseCheck{
 		first := 0
 		seen := map[int]int{}
 		for number, outcome := range outcomes {
-			// Record which caller got which revision, to compare it with the stored
-			// document.
+			// Record which caller got which revision, to compare it with the
+			// stored document.
 			seen[outcome.Revision] = number
 			if outcome.Verdict == landfall.StagedFirst {
 				first++
@@ -110,9 +110,9 @@ var races = []promiseCheck{
 			}
 		}
 	}},
-	// Books overlap, and each lists its accounts in a different order: stores that
-	// lock in order of arrival deadlock here. Every book has different content, so
-	// each of them is a revision of every account.
+	// Books overlap, and each lists its accounts in a different order: stores
+	// that lock in order of arrival deadlock here. Every book has different
+	// content, so each of them is a revision of every account.
 	{"books that are staged at once lose nothing of each other", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		const books, accounts = 6, 150
@@ -189,10 +189,10 @@ var races = []promiseCheck{
 			}
 		})
 	}},
-	// This is the other side of the operator's pause: an account staged after the
-	// pause was acknowledged would be created when the supplier resumes, although
-	// the operator was told that nothing more is accepted. A staging counts only if
-	// it both began and ended within one pause.
+	// This is the other side of the operator's pause: an account staged after
+	// the pause was acknowledged would be created when the supplier resumes,
+	// although the operator was told that nothing more is accepted. A staging
+	// counts only if it both began and ended within one pause.
 	{"no staging begun after a pause was answered succeeds", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		var phase atomic.Int32 // odd: the pause was acknowledged, and its end not yet requested
@@ -226,8 +226,8 @@ var races = []promiseCheck{
 				t.Error(err)
 			}
 			phase.Add(1)
-			// Too short a pause would prove nothing: the case would pass for lack of
-			// stagings.
+			// Too short a pause would prove nothing: the case would pass for
+			// lack of stagings.
 			time.Sleep(5 * time.Millisecond) // let stagings begin during the pause
 			phase.Add(1)
 		}
@@ -265,8 +265,8 @@ var races = []promiseCheck{
 			}
 		}
 	}},
-	// The caller that sets the mark writes the event and the audit entry for it. Two
-	// winners would write two entries about one act.
+	// The caller that sets the mark writes the event and the audit entry for
+	// it. Two winners would write two entries about one act.
 	{"of many skips one wins", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		stage(t, store, newStaging(testKey, "one"), landfall.StagedFirst, 1)
@@ -290,7 +290,7 @@ var races = []promiseCheck{
 	// use it, thief and owner would both go on unnoticed.
 	{"of many spenders of a token one gets it", func(t *testing.T, store landfall.Store) {
 		good := newToken("good", landfall.RefreshToken, time.Hour)
-		enrol(t, store, good)
+		createTokens(t, store, good)
 		var spent atomic.Int32
 		atOnce(callerCount, func(int) {
 			err := store.Update(t.Context(), func(tx landfall.Tx) error { return tx.SpendToken(t.Context(), good.Hash) })
@@ -304,12 +304,12 @@ var races = []promiseCheck{
 			t.Errorf("it was spent %d times", spent.Load())
 		}
 	}},
-	// Scripts set up organisations and run again when they were interrupted, perhaps
-	// in parallel. An existing grant is what they wanted, and one Ungrant must be
-	// enough to remove it.
+	// Scripts set up organisations and run again when they were interrupted,
+	// perhaps in parallel. An existing grant is what they wanted, and one
+	// Ungrant must be enough to remove it.
 	{"many grants of the same are one", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
-		enrol(t, store)
+		createTokens(t, store)
 		atOnce(callerCount, func(int) {
 			if err := store.Update(t.Context(), func(tx landfall.Tx) error { return tx.Grant(t.Context(), supplierCode, organisation) }); err != nil {
 				t.Error(err)

@@ -32,9 +32,9 @@ func accountsBehind(t *testing.T, store landfall.Store, measure landfall.Measure
 
 // These are the measures that most cases use.
 var (
-	customers  = landfall.Measure{Kind: landfall.MeasureCustomers}
-	balances   = landfall.Measure{Kind: landfall.MeasureBalances, Currency: "GBP"}
-	ofAccounts = landfall.Measure{Kind: landfall.MeasureAccounts}
+	customers      = landfall.Measure{Kind: landfall.MeasureCustomers}
+	balances       = landfall.Measure{Kind: landfall.MeasureBalances, Currency: "GBP"}
+	accountMeasure = landfall.Measure{Kind: landfall.MeasureAccounts}
 )
 
 // reconciliations compare sums with rows: every figure has exactly the accounts
@@ -47,11 +47,11 @@ var reconciliations = []promiseCheck{
 	{"the accounts behind a figure are named", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		for i, number := range []string{"P-1", "P-2", "P-3", "F-1", "S-1"} {
-			holding(t, store, number, "{}", landfall.Figures{Currency: "GBP", Customers: int64(i), Balance: money.Amount(100 * i)})
+			stageWithFigures(t, store, number, "{}", landfall.Figures{Currency: "GBP", Customers: int64(i), Balance: money.Amount(100 * i)})
 		}
 		fail(t, store, landfall.Key{Supplier: supplierCode, External: "F-1"}, landfall.Failure{Code: "x"})
-		// It was never staged, so it has no customers and no balance, but it is still
-		// an account.
+		// It was never staged, so it has no customers and no balance, but it is
+		// still an account.
 		refuse(t, store, "F-0", "x")
 		update(t, store, func(tx landfall.Tx) error {
 			for _, number := range []string{"S-1", "S-0"} {
@@ -61,9 +61,9 @@ var reconciliations = []promiseCheck{
 			}
 			return nil
 		})
-		sent := houseFigures()
+		sent := sampleFigures()
 		sent.Notes += 3
-		holding(t, store, "A-1", "{}", sent)
+		stageWithFigures(t, store, "A-1", "{}", sent)
 		create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
 		// P-1 has no customers, so it does not contribute to them.
 		for _, c := range []struct {
@@ -73,13 +73,13 @@ var reconciliations = []promiseCheck{
 		}{
 			{customers, landfall.ReasonPending, []string{"P-2 1", "P-3 2"}},
 			{balances, landfall.ReasonPending, []string{"P-2 1.00", "P-3 2.00"}},
-			{ofAccounts, landfall.ReasonPending, []string{"P-1 1", "P-2 1", "P-3 1"}},
-			{ofAccounts, landfall.ReasonFailed, []string{"F-0 1", "F-1 1"}},
+			{accountMeasure, landfall.ReasonPending, []string{"P-1 1", "P-2 1", "P-3 1"}},
+			{accountMeasure, landfall.ReasonFailed, []string{"F-0 1", "F-1 1"}},
 			{customers, landfall.ReasonFailed, []string{"F-1 3"}},
-			{ofAccounts, landfall.ReasonSkipped, []string{"S-0 1", "S-1 1"}},
+			{accountMeasure, landfall.ReasonSkipped, []string{"S-0 1", "S-1 1"}},
 			{balances, landfall.ReasonSkipped, []string{"S-1 4.00"}},
 			{landfall.Measure{Kind: landfall.MeasureNotes}, landfall.ReasonOtherFigures, []string{"A-1 3"}},
-			{ofAccounts, landfall.ReasonOtherFigures, nil},
+			{accountMeasure, landfall.ReasonOtherFigures, nil},
 		} {
 			found, _ := accountsBehind(t, store, c.measure, c.reason, nil, 0)
 			if c.reason == landfall.ReasonSkipped && len(found) == 2 && found[0] > found[1] {
@@ -89,8 +89,8 @@ var reconciliations = []promiseCheck{
 				t.Errorf("behind %s of %s: %v, want %v", c.reason, c.measure, found, c.want)
 			}
 		}
-		first, place := accountsBehind(t, store, ofAccounts, landfall.ReasonPending, nil, 2)
-		second, _ := accountsBehind(t, store, ofAccounts, landfall.ReasonPending, &place, 2)
+		first, place := accountsBehind(t, store, accountMeasure, landfall.ReasonPending, nil, 2)
+		second, _ := accountsBehind(t, store, accountMeasure, landfall.ReasonPending, &place, 2)
 		if fmt.Sprint(first, second) != "[P-1 1 P-2 1] [P-3 1]" {
 			t.Errorf("pages %v and %v", first, second)
 		}
@@ -112,7 +112,7 @@ var reconciliations = []promiseCheck{
 		for i := range int64(3) {
 			update(t, store, func(tx landfall.Tx) error {
 				kept, err := tx.SetControlTotals(t.Context(), supplierCode, landfall.ControlTotals{By: by, Claims: map[landfall.Measure]landfall.Value{
-					ofAccounts: {Count: total(i)}, balances: {Amount: total(-i)},
+					accountMeasure: {Count: total(i)}, balances: {Amount: total(-i)},
 					{Kind: landfall.MeasureTransactions, Currency: "GBP", Type: landfall.Payment}: {Count: total(7), Amount: total(1 << 60)},
 				}})
 				recent(t, kept.SetAt)
@@ -129,7 +129,7 @@ var reconciliations = []promiseCheck{
 				t.Errorf("newest %+v of %+v", newest, former)
 			}
 			for i, totals := range former {
-				if *totals.Claims[ofAccounts].Count != money.TotalOf(int64(2-i)) || *totals.Claims[balances].Amount != money.TotalOf(int64(i-2)) || len(totals.Claims) != 3 {
+				if *totals.Claims[accountMeasure].Count != money.TotalOf(int64(2-i)) || *totals.Claims[balances].Amount != money.TotalOf(int64(i-2)) || len(totals.Claims) != 3 {
 					t.Errorf("totals %d: %+v", i, totals.Claims)
 				}
 			}
@@ -141,14 +141,14 @@ var reconciliations = []promiseCheck{
 		})
 		wantError(t, err, landfall.ErrNotFound)
 	}},
-	// A person signed these exact bytes, so they are stored and never regenerated.
-	// The list omits them, since each may be long.
+	// A person signed these exact bytes, so they are stored and never
+	// regenerated. The list omits them, since each may be long.
 	{"what was signed stays as it was", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		var ids []int64
 		for _, text := range []string{"first", "second"} {
 			update(t, store, func(tx landfall.Tx) error {
-				id, err := tx.CreateSignOff(t.Context(), landfall.SignOff{Supplier: supplierCode, Actor: somebody, Report: []byte(text), Page: []byte("<p>" + text)})
+				id, err := tx.CreateSignOff(t.Context(), landfall.SignOff{Supplier: supplierCode, Actor: undoActor, Report: []byte(text), Page: []byte("<p>" + text)})
 				ids = append(ids, id)
 				if err != nil {
 					return err
@@ -160,7 +160,7 @@ var reconciliations = []promiseCheck{
 		inView(t, store, func(view landfall.View) error {
 			for _, supplier := range []string{supplierCode, ""} {
 				listed, err := view.SignOffs(t.Context(), supplier)
-				if err != nil || len(listed) != 2 || listed[0].ID != ids[len(ids)-1] || listed[0].Report != nil || listed[0].Actor != somebody {
+				if err != nil || len(listed) != 2 || listed[0].ID != ids[len(ids)-1] || listed[0].Report != nil || listed[0].Actor != undoActor {
 					t.Errorf("listed %+v, %v", listed, err)
 				}
 			}

@@ -10,11 +10,11 @@ import (
 	"landfall"
 )
 
-// shortly is a retention that ends at once.
-const shortly = time.Microsecond
+// shortRetention is a retention that ends at once.
+const shortRetention = time.Microsecond
 
-// keeping sets the supplier's retention and undo window.
-func keeping(t *testing.T, store landfall.Store, keep landfall.Retention, window time.Duration) {
+// setRetention sets the supplier's retention and undo window.
+func setRetention(t *testing.T, store landfall.Store, keep landfall.Retention, window time.Duration) {
 	t.Helper()
 	update(t, store, func(tx landfall.Tx) error {
 		supplier, err := tx.Supplier(t.Context(), supplierCode)
@@ -41,8 +41,8 @@ func purge(t *testing.T, store landfall.Store, dryRun bool) (gone landfall.Purge
 	}
 }
 
-// holds fails unless the inspection finds nothing.
-func holds(t *testing.T, store landfall.Store) {
+// checkInspection fails unless the inspection finds nothing.
+func checkInspection(t *testing.T, store landfall.Store) {
 	t.Helper()
 	for seen, err := range store.Inspect(t.Context()) {
 		if err != nil || seen.Finding != nil {
@@ -82,9 +82,9 @@ var retentions = []promiseCheck{
 		if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) {
 			t.Errorf("%+v went that is kept for ever", gone)
 		}
-		keeping(t, store, landfall.Retention{Staged: shortly}, 0)
-		// The dry run comes first: it must count the same and leave everything for the
-		// real purge.
+		setRetention(t, store, landfall.Retention{Staged: shortRetention}, 0)
+		// The dry run comes first: it must count the same and leave everything
+		// for the real purge.
 		for _, dryRun := range []bool{true, false} {
 			if gone := purge(t, store, dryRun); gone != (landfall.PurgeCounts{Documents: 4}) {
 				t.Errorf("dry run %t: %+v", dryRun, gone)
@@ -107,29 +107,30 @@ var retentions = []promiseCheck{
 		// The purge ran while the claim was held, and must not have affected the
 		// creation.
 		create(t, store, busy, sampleAccount())
-		tallied(t, store)
-		holds(t, store)
+		checkTallies(t, store)
+		checkInspection(t, store)
 	}},
-	// Such an account is pending but can never be created, and without a failure it
-	// would not be visible why. The same content must become a new revision this
-	// time: compared by its hash alone it would be "nothing new", and the document
-	// would never come back.
+	// Such an account is pending but can never be created, and without a
+	// failure it would not be visible why. The same content must become a new
+	// revision this time: compared by its hash alone it would be "nothing new",
+	// and the document would never come back.
 	{"an account whose document is gone says so until it is staged again", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2")
 		one, two := numbered("1"), numbered("2")
 		skip(t, store, two)
-		keeping(t, store, landfall.Retention{Staged: shortly}, 0)
+		setRetention(t, store, landfall.Retention{Staged: shortRetention}, 0)
 		purge(t, store, false)
 		found := readProcess(t, store, one)
 		if found.State != landfall.Staged || found.Revision != 1 || found.Failure == nil || !strings.Contains(found.Failure.Detail, "Stage it again") {
 			t.Errorf("%+v", found)
 		}
-		same(t, failing(t, store, landfall.FailureQuery{}), []string{"1 false " + landfall.CodeProcessUnknown})
+		wantEqual(t, failedNumbers(t, store, landfall.FailureQuery{}), []string{"1 false " + landfall.CodeProcessUnknown})
 		update(t, store, func(tx landfall.Tx) error { return tx.Unskip(t.Context(), two) })
 		for _, key := range []landfall.Key{one, two} {
 			rehearsal := claimRequest(key)
 			rehearsal.DryRun = true
-			// Single claims and slices, real and dry runs use different statements.
+			// Single claims and slices, real and dry runs use different
+			// statements.
 			for _, request := range []landfall.ClaimRequest{claimRequest(key), rehearsal} {
 				claimFor(t, store, request, landfall.ClaimDocumentRemoved)
 				outcomes, err := store.ClaimSlice(t.Context(), []landfall.ClaimRequest{request})
@@ -141,38 +142,40 @@ var retentions = []promiseCheck{
 			stage(t, store, newStaging(key, key.External), landfall.StagedAgain, 2)
 			stage(t, store, newStaging(key, key.External), landfall.StagedAgain, 2)
 		}
-		// From here on everything is kept again, or the new document could be purged
-		// before it is used.
-		keeping(t, store, landfall.Retention{}, 0)
+		// From here on everything is kept again, or the new document could be
+		// purged before it is used.
+		setRetention(t, store, landfall.Retention{}, 0)
 		create(t, store, claimFor(t, store, claimRequest(one), landfall.ClaimGranted), sampleAccount())
 		if kept := readRevisions(t, store, one); len(kept) != 2 || kept[0].Document != nil || kept[1].Document == nil {
 			t.Errorf("%+v", kept)
 		}
-		tallied(t, store)
-		holds(t, store)
+		checkTallies(t, store)
+		checkInspection(t, store)
 	}},
-	// An undone account is pending again and will be created from its document. The
-	// undo window therefore keeps documents longer than their own retention.
+	// An undone account is pending again and will be created from its document.
+	// The undo window therefore keeps documents longer than their own
+	// retention.
 	{"what is not old enough, or may be needed to take an account back, stays", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "imported", "pending")
 		create(t, store, claimFor(t, store, claimRequest(numbered("imported")), landfall.ClaimGranted), sampleAccount())
 		for _, keep := range []landfall.Retention{
-			{Staged: time.Hour, Failures: time.Hour, Mails: time.Hour}, {Failures: shortly, Mails: shortly},
+			{Staged: time.Hour, Failures: time.Hour, Mails: time.Hour}, {Failures: shortRetention, Mails: shortRetention},
 		} {
-			keeping(t, store, keep, time.Hour)
+			setRetention(t, store, keep, time.Hour)
 			if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) {
 				t.Errorf("%+v: %+v", keep, gone)
 			}
 		}
-		keeping(t, store, landfall.Retention{Staged: shortly}, time.Hour)
+		setRetention(t, store, landfall.Retention{Staged: shortRetention}, time.Hour)
 		if gone := purge(t, store, true); gone != (landfall.PurgeCounts{}) {
 			t.Errorf("%+v", gone)
 		}
 		_, err := store.Purge(t.Context(), landfall.PurgeRequest{Supplier: "NONE"})
 		wantError(t, err, landfall.ErrNotFound)
 	}},
-	// The text may quote a person, the codes and positions cannot. Lists and groups
-	// of failures are built from codes, so an old failure is still listed as before.
+	// The text may quote a person, the codes and positions cannot. Lists and
+	// groups of failures are built from codes, so an old failure is still
+	// listed as before.
 	{"failures lose their words and keep their codes", func(t *testing.T, store landfall.Store) {
 		const canary = "Kanarienvogel"
 		staged(t, store, "failed", "skipped")
@@ -181,8 +184,8 @@ var retentions = []promiseCheck{
 		fail(t, store, numbered("skipped"), words)
 		skip(t, store, numbered("skipped"))
 		refuse(t, store, "refused", "y")
-		keeping(t, store, landfall.Retention{Failures: shortly}, time.Hour)
-		before := failing(t, store, landfall.FailureQuery{})
+		setRetention(t, store, landfall.Retention{Failures: shortRetention}, time.Hour)
+		before := failedNumbers(t, store, landfall.FailureQuery{})
 		for _, dryRun := range []bool{true, false} {
 			if gone := purge(t, store, dryRun); gone.Failures < 2 || gone.Documents+gone.Mails > 0 {
 				t.Errorf("dry run %t: %+v", dryRun, gone)
@@ -191,26 +194,26 @@ var retentions = []promiseCheck{
 		if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) {
 			t.Errorf("%+v went twice", gone)
 		}
-		same(t, failing(t, store, landfall.FailureQuery{}), before)
+		wantEqual(t, failedNumbers(t, store, landfall.FailureQuery{}), before)
 		for _, key := range []landfall.Key{numbered("failed"), numbered("skipped")} {
-			same(t, readProcess(t, store, key).Failure.Violations, []landfall.Violation{{Code: "v", Attr: "a.0"}})
-			if text := said(t, store, key); strings.Contains(text, canary) {
+			wantEqual(t, readProcess(t, store, key).Failure.Violations, []landfall.Violation{{Code: "v", Attr: "a.0"}})
+			if text := readAllText(t, store, key); strings.Contains(text, canary) {
 				t.Errorf("what is left: %s", text)
 			}
 		}
-		tallied(t, store)
-		holds(t, store)
+		checkTallies(t, store)
+		checkInspection(t, store)
 	}},
-	// It must stay known that a customer was told, because such an account is not
-	// undone. A reply may repeat the address, so it is deleted too. A mail that is
-	// still queued needs its address however old it is.
+	// It must stay known that a customer was told, because such an account is
+	// not undone. A reply may repeat the address, so it is deleted too. A mail
+	// that is still queued needs its address however old it is.
 	{"of old mails it is forgotten whom they went to", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
-		writing(t, store, supplierCode)
+		enableMails(t, store, supplierCode)
 		createWithMails(t, store, testKey, "a@mail.co.uk", "b@mail.co.uk")
-		sent := take(t, store, landfall.MailRequest{Max: 1, PerMinute: abundance, Lease: time.Minute})[0]
+		sent := claimMails(t, store, landfall.MailRequest{Max: 1, PerMinute: unlimitedRate, Lease: time.Minute})[0]
 		settle(t, store, sent, landfall.MailResult{State: landfall.MailSent, Reply: "250 a@mail.co.uk"}, nil)
-		keeping(t, store, landfall.Retention{Mails: shortly}, 0)
+		setRetention(t, store, landfall.Retention{Mails: shortRetention}, 0)
 		for _, dryRun := range []bool{true, false} {
 			if gone := purge(t, store, dryRun); gone != (landfall.PurgeCounts{Mails: 1}) {
 				t.Errorf("dry run %t: %+v", dryRun, gone)
@@ -224,7 +227,7 @@ var retentions = []promiseCheck{
 		if waits := found[1]; waits.To != "b@mail.co.uk" || waits.RecipientRemoved {
 			t.Errorf("%+v", waits)
 		}
-		holds(t, store)
+		checkInspection(t, store)
 	}},
 	// A purge of years of data must never block today's work, so each step is
 	// bounded and skips locked rows. Skipped rows are found the next time: in the
@@ -232,7 +235,7 @@ var retentions = []promiseCheck{
 	{"a purge goes in steps beside those who stage and create", func(t *testing.T, store landfall.Store) {
 		const many = 450 // more than two steps
 		staged(t, store)
-		keeping(t, store, landfall.Retention{Staged: shortly}, 0)
+		setRetention(t, store, landfall.Retention{Staged: shortRetention}, 0)
 		atOnce(callerCount, func(number int) {
 			for i := number; i < many; i += callerCount {
 				own := numbered(fmt.Sprint(i))
@@ -240,8 +243,8 @@ var retentions = []promiseCheck{
 					t.Error(err)
 				}
 				outcome, err := store.Claim(t.Context(), claimRequest(own))
-				// Many callers run at once, so an overloaded store is not an error in this
-				// case.
+				// Many callers run at once, so an overloaded store is not an
+				// error in this case.
 				if err != nil && !errors.Is(err, landfall.ErrUnavailable) {
 					t.Error(err)
 				}
@@ -283,7 +286,7 @@ var retentions = []promiseCheck{
 				}
 			}
 		}
-		tallied(t, store)
-		holds(t, store)
+		checkTallies(t, store)
+		checkInspection(t, store)
 	}},
 }

@@ -8,8 +8,8 @@ import (
 	"landfall"
 )
 
-// logged lists the accounts of the events that are kept, as text.
-func logged(t *testing.T, store landfall.Store) (text string) {
+// allEvents lists the accounts of the events that are kept, as text.
+func allEvents(t *testing.T, store landfall.Store) (text string) {
 	t.Helper()
 	inView(t, store, func(view landfall.View) error {
 		found, err := view.EventsAfter(t.Context(), landfall.EventQuery{Suppliers: []string{supplierCode}, UpTo: 1 << 60, Limit: 1000})
@@ -21,8 +21,9 @@ func logged(t *testing.T, store landfall.Store) (text string) {
 	return text
 }
 
-// agreed indexes all terms for search, so that only webhooks still need events.
-func agreed(t *testing.T, store landfall.Store) {
+// indexForSearch indexes all terms for search, so that only webhooks still need
+// events.
+func indexForSearch(t *testing.T, store landfall.Store) {
 	t.Helper()
 	for more := true; more; {
 		step, err := store.IndexTerms(t.Context())
@@ -32,8 +33,8 @@ func agreed(t *testing.T, store landfall.Store) {
 	}
 }
 
-// goneThrough returns the position up to which events were purged.
-func goneThrough(t *testing.T, store landfall.Store) (place landfall.EventPosition) {
+// purgedThrough returns the position up to which events were purged.
+func purgedThrough(t *testing.T, store landfall.Store) (place landfall.EventPosition) {
 	t.Helper()
 	inView(t, store, func(view landfall.View) error {
 		gone, err := view.PurgedEvents(t.Context())
@@ -43,12 +44,12 @@ func goneThrough(t *testing.T, store landfall.Store) (place landfall.EventPositi
 	return place
 }
 
-// heldBy returns the names of the webhooks that keep old events from being
-// purged.
-func heldBy(t *testing.T, store landfall.Store) (names []string) {
+// webhooksHolding returns the names of the webhooks that keep old events from
+// being purged.
+func webhooksHolding(t *testing.T, store landfall.Store) (names []string) {
 	t.Helper()
 	inView(t, store, func(view landfall.View) (err error) {
-		names, err = view.WebhooksHoldingEvents(t.Context(), supplierCode, shortly)
+		names, err = view.WebhooksHoldingEvents(t.Context(), supplierCode, shortRetention)
 		return err
 	})
 	return names
@@ -58,20 +59,20 @@ func heldBy(t *testing.T, store landfall.Store) (names []string) {
 // behind holds them back, and a reader that comes too late is told so.
 var eventRetentions = []promiseCheck{
 	// A reader that comes back after a long time must be told that it missed
-	// something, so the store must know up to where events were purged. The newest
-	// event stays so that the ids continue from it: an id that was assigned twice
-	// would hide an event from every reader.
+	// something, so the store must know up to where events were purged. The
+	// newest event stays so that the ids continue from it: an id that was
+	// assigned twice would hide an event from every reader.
 	{"events go from the beginning of the log, the newest stays, and it is known up to where", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
-		happen(t, store, "a", "b", "c", "d")
-		agreed(t, store)
+		appendEvents(t, store, "a", "b", "c", "d")
+		indexForSearch(t, store)
 		before := lastEvent(t, store)
 		// First use a retention that no event has reached: young events stay.
-		keeping(t, store, landfall.Retention{Events: time.Hour}, time.Hour)
-		if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) || goneThrough(t, store) != (landfall.EventPosition{}) {
+		setRetention(t, store, landfall.Retention{Events: time.Hour}, time.Hour)
+		if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) || purgedThrough(t, store) != (landfall.EventPosition{}) {
 			t.Errorf("%+v went that is young", gone)
 		}
-		keeping(t, store, landfall.Retention{Events: shortly}, time.Hour)
+		setRetention(t, store, landfall.Retention{Events: shortRetention}, time.Hour)
 		for _, dryRun := range []bool{true, false} {
 			if gone := purge(t, store, dryRun); gone != (landfall.PurgeCounts{Events: 3}) {
 				t.Errorf("dry run %t: %+v", dryRun, gone)
@@ -80,8 +81,8 @@ var eventRetentions = []promiseCheck{
 		if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) {
 			t.Errorf("%+v went twice", gone)
 		}
-		same(t, logged(t, store), "d")
-		if place := goneThrough(t, store); place.ID != before-1 {
+		wantEqual(t, allEvents(t, store), "d")
+		if place := purgedThrough(t, store); place.ID != before-1 {
 			t.Errorf("gone up to %+v of %d", place, before)
 		} else {
 			recent(t, place.At)
@@ -89,14 +90,15 @@ var eventRetentions = []promiseCheck{
 		if now := lastEvent(t, store); now != before {
 			t.Errorf("the log ends at %d, not at %d", now, before)
 		}
-		happen(t, store, "e")
+		appendEvents(t, store, "e")
 		if now := lastEvent(t, store); now != before+1 {
 			t.Errorf("the next event stands at %d, not at %d", now, before+1)
 		}
-		holds(t, store)
+		checkInspection(t, store)
 	}},
-	// The inspection compares accounts with their events. It must know that those
-	// were purged, or every purge would cause alarms about accounts that are fine.
+	// The inspection compares accounts with their events. It must know that
+	// those were purged, or every purge would cause alarms about accounts that
+	// are fine.
 	{"accounts and those taken back are whole without their old events", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2")
 		for _, external := range []string{"1", "2"} {
@@ -113,42 +115,42 @@ var eventRetentions = []promiseCheck{
 		if _, err := store.Undo(t.Context(), landfall.UndoRequest{Key: numbered("2"), Reason: "no"}); err != nil {
 			t.Fatal(err)
 		}
-		happen(t, store, "x")
-		agreed(t, store)
-		keeping(t, store, landfall.Retention{Events: shortly}, time.Hour)
+		appendEvents(t, store, "x")
+		indexForSearch(t, store)
+		setRetention(t, store, landfall.Retention{Events: shortRetention}, time.Hour)
 		if gone := purge(t, store, false); gone.Events < 3 {
 			t.Errorf("%+v", gone)
 		}
-		same(t, logged(t, store), "x")
-		holds(t, store)
+		wantEqual(t, allEvents(t, store), "x")
+		checkInspection(t, store)
 	}},
 	// The search index learns of new accounts only from the log. If an event were
 	// purged before it was read, its account could never be found by name.
 	{"what the search has not read yet stays", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
-		agreed(t, store)
-		happen(t, store, "a", "b", "c")
-		keeping(t, store, landfall.Retention{Events: shortly}, 0)
+		indexForSearch(t, store)
+		appendEvents(t, store, "a", "b", "c")
+		setRetention(t, store, landfall.Retention{Events: shortRetention}, 0)
 		if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) {
 			t.Errorf("%+v", gone)
 		}
-		agreed(t, store)
+		indexForSearch(t, store)
 		if gone := purge(t, store, false); gone.Events != 2 {
 			t.Errorf("%+v", gone)
 		}
 	}},
-	// A webhook that is switched off for a repair expects to continue where it was.
-	// The webhooks that hold events back are named, since an operator has to repair
-	// or remove them.
+	// A webhook that is switched off for a repair expects to continue where it
+	// was. The webhooks that hold events back are named, since an operator has
+	// to repair or remove them.
 	{"what a webhook has not received stays, switched on or not", func(t *testing.T, store landfall.Store) {
-		hooked(t, store)
-		happen(t, store, "a", "b", "c", "d")
-		agreed(t, store)
-		keeping(t, store, landfall.Retention{Events: shortly}, 0)
+		createWebhook(t, store)
+		appendEvents(t, store, "a", "b", "c", "d")
+		indexForSearch(t, store)
+		setRetention(t, store, landfall.Retention{Events: shortRetention}, 0)
 		set := func(change func(*landfall.Webhook)) {
 			t.Helper()
 			update(t, store, func(tx landfall.Tx) error {
-				webhook, err := tx.Webhook(t.Context(), hook)
+				webhook, err := tx.Webhook(t.Context(), webhookName)
 				if err != nil {
 					return err
 				}
@@ -161,7 +163,7 @@ var eventRetentions = []promiseCheck{
 			if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) {
 				t.Errorf("%s: %+v", state, gone)
 			}
-			same(t, heldBy(t, store), []string{hook})
+			wantEqual(t, webhooksHolding(t, store), []string{webhookName})
 		}
 		// The webhook receives one event, and the next two come later.
 		first := lastEvent(t, store) - 3
@@ -169,26 +171,26 @@ var eventRetentions = []promiseCheck{
 		if gone := purge(t, store, false); gone.Events != 1 {
 			t.Errorf("%+v", gone)
 		}
-		same(t, logged(t, store), "bcd")
+		wantEqual(t, allEvents(t, store), "bcd")
 		// A webhook for other suppliers needs none of these events.
 		set(func(w *landfall.Webhook) { w.Suppliers = []string{"OTHER"} })
-		same(t, len(heldBy(t, store)), 0)
+		wantEqual(t, len(webhooksHolding(t, store)), 0)
 		if gone := purge(t, store, true); gone.Events != 2 {
 			t.Errorf("%+v", gone)
 		}
 	}},
-	// The webhook's position is past these events, so the position alone would not
-	// protect them. A delivery that was given up can be replayed, which needs the
-	// event. Events between those that are held may be purged, and then the log has
-	// gaps.
+	// The webhook's position is past these events, so the position alone would
+	// not protect them. A delivery that was given up can be replayed, which
+	// needs the event. Events between those that are held may be purged, and
+	// then the log has gaps.
 	{"what waits for another attempt or was given up stays until it is received", func(t *testing.T, store landfall.Store) {
-		hooked(t, store)
-		happen(t, store, "a", "b", "c", "d", "e")
-		agreed(t, store)
-		keeping(t, store, landfall.Retention{Events: shortly}, 0)
-		mine := hookClaim(t, store)
+		createWebhook(t, store)
+		appendEvents(t, store, "a", "b", "c", "d", "e")
+		indexForSearch(t, store)
+		setRetention(t, store, landfall.Retention{Events: shortRetention}, 0)
+		mine := claimWebhook(t, store)
 		round := readRound(t, store, mine, 10)
-		keepRound(t, store, mine, landfall.RoundResult{Position: lastEvent(t, store), Delivered: 3, Failed: []landfall.Delivery{
+		saveRound(t, store, mine, landfall.RoundResult{Position: lastEvent(t, store), Delivered: 3, Failed: []landfall.Delivery{
 			{Event: round.Events[0], State: landfall.DeliveryWaiting}, {Event: round.Events[2], State: landfall.DeliveryDead},
 		}})
 		for _, dryRun := range []bool{true, false} {
@@ -196,20 +198,21 @@ var eventRetentions = []promiseCheck{
 				t.Errorf("dry run %t: %+v", dryRun, gone)
 			}
 		}
-		same(t, logged(t, store), "ace")
-		same(t, heldBy(t, store), []string{hook})
-		holds(t, store)
-		mine = hookClaim(t, store)
-		// The event that waited is still complete after the purge and can be delivered.
+		wantEqual(t, allEvents(t, store), "ace")
+		wantEqual(t, webhooksHolding(t, store), []string{webhookName})
+		checkInspection(t, store)
+		mine = claimWebhook(t, store)
+		// The event that waited is still complete after the purge and can be
+		// delivered.
 		again := readRound(t, store, mine, 10)
 		if len(again.Waiting) != 1 || again.Waiting[0].Event.Key.External != "a" {
 			t.Fatalf("%+v", again)
 		}
-		keepRound(t, store, mine, landfall.RoundResult{Position: lastEvent(t, store), Delivered: 1, Settled: []int64{again.Waiting[0].Event.ID}})
+		saveRound(t, store, mine, landfall.RoundResult{Position: lastEvent(t, store), Delivered: 1, Settled: []int64{again.Waiting[0].Event.ID}})
 		if gone := purge(t, store, false); gone.Events != 1 {
 			t.Errorf("%+v", gone)
 		}
-		same(t, logged(t, store), "ce")
+		wantEqual(t, allEvents(t, store), "ce")
 	}},
 	// There may be far more events than accounts. Each step must be short enough
 	// that writers never wait for it.
@@ -220,12 +223,12 @@ var eventRetentions = []promiseCheck{
 		for i := range names {
 			names[i] = fmt.Sprint(i)
 		}
-		happen(t, store, names...)
-		agreed(t, store)
-		keeping(t, store, landfall.Retention{Events: shortly}, 0)
+		appendEvents(t, store, names...)
+		indexForSearch(t, store)
+		setRetention(t, store, landfall.Retention{Events: shortRetention}, 0)
 		atOnce(2, func(number int) {
 			if number == 0 {
-				happen(t, store, "late")
+				appendEvents(t, store, "late")
 				return
 			}
 			steps, gone := 0, 0
@@ -244,6 +247,6 @@ var eventRetentions = []promiseCheck{
 				t.Errorf("%d went in %d steps", gone, steps)
 			}
 		})
-		same(t, lastEvent(t, store) > many, true)
+		wantEqual(t, lastEvent(t, store) > many, true)
 	}},
 }

@@ -7,16 +7,17 @@ import (
 	"landfall"
 )
 
-// felt is longer than a store may trust a key without checking it again.
-const felt = 1100 * time.Millisecond
+// revocationDelay is longer than a store may trust a key without checking it
+// again.
+const revocationDelay = 1100 * time.Millisecond
 
 // revocations take effect on requests in progress: every kind of write checks its
 // key in the transaction that writes.
 var revocations = []promiseCheck{
 	// A key is revoked because it is in the wrong hands, and requests that were
-	// accepted before may run for a long time, so checking at the start of a request
-	// is not enough. A store may cache a valid key for a second, which is why the
-	// case waits before it tries.
+	// accepted before may run for a long time, so checking at the start of a
+	// request is not enough. A store may cache a valid key for a second, which
+	// is why the case waits before it tries.
 	{"nothing is written for a key that is good no more", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		importAccounts(t, store, "posted")
@@ -50,7 +51,7 @@ var revocations = []promiseCheck{
 		}
 		update(t, store, func(tx landfall.Tx) error { return tx.RevokeKey(ctx, "revoked") })
 		update(t, store, func(tx landfall.Tx) error { return tx.ExpireKey(ctx, "ended", time.Now().Add(-time.Minute)) })
-		time.Sleep(felt)
+		time.Sleep(revocationDelay)
 		for _, id := range []string{"revoked", "ended"} {
 			for _, err := range writes(id, "late") {
 				wantError(t, err, landfall.ErrRevoked)
@@ -69,21 +70,22 @@ var revocations = []promiseCheck{
 			wantError(t, late[i], landfall.ErrRevoked)
 			wantError(t, good[i], nil)
 		}
-		same(t, readProcess(t, store, landfall.Key{Supplier: supplierCode, External: "revoked"}).Revision, 1)
-		// Disabling an organisation stops all its keys at once and can be undone. After
-		// enabling it works at once, since only positive results may be cached.
+		wantEqual(t, readProcess(t, store, landfall.Key{Supplier: supplierCode, External: "revoked"}).Revision, 1)
+		// Disabling an organisation stops all its keys at once and can be
+		// undone. After enabling it works at once, since only positive results
+		// may be cached.
 		update(t, store, func(tx landfall.Tx) error { return tx.SetOrganisationDisabled(ctx, organisation, true) })
-		time.Sleep(felt)
+		time.Sleep(revocationDelay)
 		wantError(t, writes("good", "disabled")[0], landfall.ErrRevoked)
 		update(t, store, func(tx landfall.Tx) error { return tx.SetOrganisationDisabled(ctx, organisation, false) })
 		wantError(t, writes("good", "enabled")[0], nil)
 		// The claim was not changed: an authorised caller can continue with it.
-		same(t, create(t, store, held, sampleAccount()).Verdict, landfall.Created)
+		wantEqual(t, create(t, store, held, sampleAccount()).Verdict, landfall.Created)
 	}},
-	// Everything an attempt does between its claim and its end is tried with the
-	// revoked key, and nothing of it may be recorded. The claims are released all
-	// the same: otherwise the cleanup after a theft would first have to wait for the
-	// thief's leases.
+	// Everything an attempt does between its claim and its end is tried with
+	// the revoked key, and nothing of it may be recorded. The claims are
+	// released all the same: otherwise the cleanup after a theft would first
+	// have to wait for the thief's leases.
 	{"an attempt under way when its key is revoked leaves nothing, and nobody waiting", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		staged(t, store, "claimed", "dry", "counted", "fresh")
@@ -102,7 +104,7 @@ var revocations = []promiseCheck{
 		update(t, store, func(tx landfall.Tx) error { return tx.CheckAuthor(ctx, by) })
 
 		update(t, store, func(tx landfall.Tx) error { return tx.RevokeKey(ctx, by.KeyID) })
-		time.Sleep(felt)
+		time.Sleep(revocationDelay)
 		before := map[string]landfall.Process{}
 		for _, number := range []string{"dry", "counted", "fresh"} {
 			before[number] = readProcess(t, store, own(number))
@@ -128,14 +130,14 @@ var revocations = []promiseCheck{
 		}), landfall.ErrRevoked)
 		wantError(t, store.Update(ctx, func(tx landfall.Tx) error { return tx.CheckAuthor(ctx, by) }), landfall.ErrRevoked)
 
-		same(t, failing(t, store, landfall.FailureQuery{}), []string(nil))
+		wantEqual(t, failedNumbers(t, store, landfall.FailureQuery{}), []string(nil))
 		for number, left := range before {
-			same(t, readProcess(t, store, own(number)), left)
-			same(t, len(readEvents(t, store, own(number))), 0)
+			wantEqual(t, readProcess(t, store, own(number)), left)
+			wantEqual(t, len(readEvents(t, store, own(number))), 0)
 		}
 		// The next caller does not wait for a lease or a slot of the limit.
 		next := claimRequest(own("claimed"))
 		next.ServiceLimit = 1
-		same(t, create(t, store, claimFor(t, store, next, landfall.ClaimGranted), sampleAccount()).Verdict, landfall.Created)
+		wantEqual(t, create(t, store, claimFor(t, store, next, landfall.ClaimGranted), sampleAccount()).Verdict, landfall.Created)
 	}},
 }

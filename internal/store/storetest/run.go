@@ -78,9 +78,10 @@ var runs = []promiseCheck{
 			t.Errorf("the newest of each supplier %+v", listed)
 		}
 	}},
-	// A run is announced with a number of accounts, and people sign for that number.
-	// Accounts staged later must not be added, imported or skipped ones must not be
-	// counted, and a sample must select the same accounts whoever draws it.
+	// A run is announced with a number of accounts, and people sign for that
+	// number. Accounts staged later must not be added, imported or skipped ones
+	// must not be counted, and a sample must select the same accounts whoever
+	// draws it.
 	{"a run selects what waits when it starts", func(t *testing.T, store landfall.Store) {
 		staged(t, store, accountNumbers(12)...)
 		own := func(number int) landfall.Key {
@@ -107,8 +108,8 @@ var runs = []promiseCheck{
 		} {
 			run := newRun(t, store, test.plan)
 			began := choose(t, store, run.ID)
-			// This account is staged after the selection has ended, and selecting once
-			// more must not find it.
+			// This account is staged after the selection has ended, and
+			// selecting once more must not find it.
 			stage(t, store, newStaging(landfall.Key{Supplier: supplierCode, External: "late " + run.ID}, ""), landfall.StagedFirst, 1)
 			if done, err := store.ChooseRun(t.Context(), run.ID); err != nil || !done {
 				t.Errorf("choosing what is chosen: %t, %v", done, err)
@@ -125,8 +126,8 @@ var runs = []promiseCheck{
 				t.Errorf("%+v begins as %+v", test.plan, began)
 			}
 			update(t, store, func(tx landfall.Tx) error {
-				// The next plan would select it, but all plans must begin with the same
-				// accounts.
+				// The next plan would select it, but all plans must begin with
+				// the same accounts.
 				_, err := tx.Skip(t.Context(), landfall.Key{Supplier: supplierCode, External: "late " + run.ID}, "")
 				return err
 			})
@@ -134,8 +135,8 @@ var runs = []promiseCheck{
 		}
 	}},
 	// Every replica that finds the run continues the selection where it is. An
-	// account selected twice would be counted twice, and one that each replica left
-	// to the other would never be imported.
+	// account selected twice would be counted twice, and one that each replica
+	// left to the other would never be imported.
 	{"many may choose a run's accounts at once", func(t *testing.T, store landfall.Store) {
 		staged(t, store, accountNumbers(30)...)
 		run := newRun(t, store, landfall.RunPlan{})
@@ -153,10 +154,10 @@ var runs = []promiseCheck{
 			t.Errorf("chosen %v", got)
 		}
 	}},
-	// An operator who pauses a run wants to know when it has actually stopped, which
-	// is not at the time of the request: a worker may be in the middle of its slice.
-	// The time of the pause does not count as running time, or the throughput of the
-	// run would seem lower with every pause.
+	// An operator who pauses a run wants to know when it has actually stopped,
+	// which is not at the time of the request: a worker may be in the middle of
+	// its slice. The time of the pause does not count as running time, or the
+	// throughput of the run would seem lower with every pause.
 	{"a run that stops lets nobody begin and comes to rest", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
@@ -182,15 +183,17 @@ var runs = []promiseCheck{
 		if !rest() {
 			t.Error("it does not rest")
 		}
-		// From here on the running time does not change; the sleep is there to show it.
+		// From here on the running time does not change; the sleep is there to
+		// show it.
 		paused := changeRun(t, store, run.ID, func(run *landfall.Run) { run.CompleteStop() })
 		time.Sleep(20 * time.Millisecond)
 		if later := readRun(t, store, run.ID); paused.State != landfall.RunPaused || later.RunningTime != paused.RunningTime || later.RunningTime <= 0 {
 			t.Errorf("paused %+v, later %+v", paused, later)
 		}
 		changeRun(t, store, run.ID, func(run *landfall.Run) { run.Resume() })
-		// Pausing the supplier stops a run without changing it: when the supplier
-		// resumes, so does the run, and the operator need not remember to resume it.
+		// Pausing the supplier stops a run without changing it: when the
+		// supplier resumes, so does the run, and the operator need not remember
+		// to resume it.
 		if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
 			t.Fatal(err)
 		}
@@ -200,10 +203,10 @@ var runs = []promiseCheck{
 		}
 		takeSlice(t, store, run.ID, time.Minute, 1)
 	}},
-	// A run goes on for hours after its request was answered. A key that is revoked
-	// because it was stolen must not go on creating accounts through a run that it
-	// began. The account is pending again afterwards, so that it can be claimed
-	// without waiting for a lease.
+	// A run goes on for hours after its request was answered. A key that is
+	// revoked because it was stolen must not go on creating accounts through a
+	// run that it began. The account is pending again afterwards, so that it
+	// can be claimed without waiting for a lease.
 	{"nothing of a run is written for a key that is good no more", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		staged(t, store, "a")
@@ -219,7 +222,8 @@ var runs = []promiseCheck{
 			})
 			return err
 		})
-		// The request did not name the organisation: the store looks it up by the key.
+		// The request did not name the organisation: the store looks it up by
+		// the key.
 		by := landfall.Author{Organisation: organisation, KeyID: "k", RequestID: "r"}
 		if run.CreatedBy != by || run.ActsFor != by {
 			t.Errorf("created by %+v, acts for %+v", run.CreatedBy, run.ActsFor)
@@ -228,12 +232,12 @@ var runs = []promiseCheck{
 		slice := takeSlice(t, store, run.ID, time.Minute, 1)
 		claims := claimAll(t, store, slice)
 		update(t, store, func(tx landfall.Tx) error { return tx.RevokeKey(ctx, "k") })
-		time.Sleep(felt)
+		time.Sleep(revocationDelay)
 		_, err := store.SettleSlice(ctx, slice, landfall.Settlement{Created: []landfall.RunCreation{memberCreated(slice, 0, claims[0])}})
 		wantError(t, err, landfall.ErrRevoked)
 		if state := readProcess(t, store, slice.Members[0].Key).State; state != landfall.Staged {
 			t.Errorf("the account is %s", state)
 		}
-		same(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 1})
+		wantEqual(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 1})
 	}},
 }

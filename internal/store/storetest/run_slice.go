@@ -13,16 +13,16 @@ import (
 // run.
 var runSlices = []promiseCheck{
 	// The sums of a run are what people watch, and they are added up from
-	// settlements. A worker that gets no response settles again, so the second time
-	// must neither count nor create anything. The last member has no outcome at
-	// first and is released: it must come back in the same slice, and the run is
-	// done only after it.
+	// settlements. A worker that gets no response settles again, so the second
+	// time must neither count nor create anything. The last member has no
+	// outcome at first and is released: it must come back in the same slice,
+	// and the run is done only after it.
 	{"a slice is settled once and adds up", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a", "b", "c", "d")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		slice := takeSlice(t, store, run.ID, time.Minute, 4)
-		// All members are in the slice that is held, so there is no other slice to
-		// take.
+		// All members are in the slice that is held, so there is no other slice
+		// to take.
 		noSlice(t, store, run.ID)
 		claims := claimAll(t, store, slice)
 		settlement := landfall.Settlement{
@@ -35,13 +35,13 @@ var runSlices = []promiseCheck{
 			t.Errorf("settled %+v", settled)
 		}
 		tally := landfall.RunTally{Selected: 4, Succeeded: 1, Failed: 1, Refused: 1}
-		same(t, readRun(t, store, run.ID).Tally, tally)
+		wantEqual(t, readRun(t, store, run.ID).Tally, tally)
 		// The response was lost, so the settlement is sent again.
 		settled = settleSlice(t, store, slice, settlement)
 		if settled.Created[0].Verdict != landfall.CreateFenced {
 			t.Errorf("settled again %+v", settled)
 		}
-		same(t, readRun(t, store, run.ID).Tally, tally)
+		wantEqual(t, readRun(t, store, run.ID).Tally, tally)
 		for number, state := range map[string]landfall.ProcessState{
 			"a": landfall.Imported, "b": landfall.Staged, "c": landfall.Staged, "d": landfall.Staged,
 		} {
@@ -70,7 +70,7 @@ var runSlices = []promiseCheck{
 			}
 			failed = append(failed, row.External+" "+row.Failure.Code)
 		}
-		same(t, failed, []string{"b bad"})
+		wantEqual(t, failed, []string{"b bad"})
 		var created []string
 		for key, err := range store.RunCreated(t.Context(), run.ID) {
 			if err != nil {
@@ -78,7 +78,7 @@ var runSlices = []promiseCheck{
 			}
 			created = append(created, key.External)
 		}
-		same(t, created, []string{"a", "d"})
+		wantEqual(t, created, []string{"a", "d"})
 		// The event tells its receiver which run imported the account.
 		for event := range slices.Values(readEvents(t, store, landfall.Key{Supplier: supplierCode, External: "a"})) {
 			if event.Details["run"] != run.ID {
@@ -87,8 +87,8 @@ var runSlices = []promiseCheck{
 		}
 	}},
 	// A dry run leaves no account that would tell a second settlement from the
-	// first. It is fenced because its slice is done. Counted twice, it would predict
-	// more accounts than there are.
+	// first. It is fenced because its slice is done. Counted twice, it would
+	// predict more accounts than there are.
 	{"a dry run in a run happens once", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a", "b")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{DryRun: true}).ID)
@@ -103,7 +103,7 @@ var runSlices = []promiseCheck{
 		// The slice is done, so it has no holder.
 		_, err := store.SettleSlice(t.Context(), slice, settlement)
 		wantError(t, err, landfall.ErrFenced)
-		same(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 2, Succeeded: 1, Failed: 1})
+		wantEqual(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 2, Succeeded: 1, Failed: 1})
 		for _, number := range []string{"a", "b"} {
 			if kept := readEvents(t, store, landfall.Key{Supplier: supplierCode, External: number}); len(kept) != 1 {
 				t.Errorf("%d events about %s", len(kept), number)
@@ -130,22 +130,23 @@ var runSlices = []promiseCheck{
 		slice := takeSlice(t, store, run.ID, time.Minute, 1)
 		_, err = store.SettleSlice(t.Context(), lost, settlement)
 		wantError(t, err, landfall.ErrFenced)
-		// Returning a slice that another worker holds by now is not an error, and must
-		// not delay that worker's slice for an hour.
+		// Returning a slice that another worker holds by now is not an error,
+		// and must not delay that worker's slice for an hour.
 		if err := store.ReturnSlice(t.Context(), lost, time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		if err := store.RenewSlice(t.Context(), slice, claims); err != nil {
 			t.Errorf("the holder: %v", err)
 		}
-		same(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 1})
+		wantEqual(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 1})
 		if state := readProcess(t, store, lost.Members[0].Key).State; state != landfall.Claimed {
 			t.Errorf("state %s", state)
 		}
 	}},
-	// A slice returned because a vendor or document store is down would be taken at
-	// once by the next worker, and all of them would only retry. The pauses grow
-	// with the count of tries, so the count must survive a change of worker.
+	// A slice returned because a vendor or document store is down would be
+	// taken at once by the next worker, and all of them would only retry. The
+	// pauses grow with the count of tries, so the count must survive a change
+	// of worker.
 	{"a slice left for later waits", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
@@ -159,9 +160,10 @@ var runSlices = []promiseCheck{
 			t.Errorf("tries %d", again.Tries)
 		}
 	}},
-	// The limit applies to all workers together. Seventy is not a multiple of what a
-	// worker takes, so the second gets only the rest. When the supplier's limit is
-	// lowered in the middle of a run, it applies to the next slice taken.
+	// The limit applies to all workers together. Seventy is not a multiple of
+	// what a worker takes, so the second gets only the rest. When the
+	// supplier's limit is lowered in the middle of a run, it applies to the
+	// next slice taken.
 	{"no more is under way than a run may have at once", func(t *testing.T, store landfall.Store) {
 		staged(t, store, accountNumbers(landfall.SliceSize*2+1)...)
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{Concurrency: 70}).ID)

@@ -17,23 +17,24 @@ var searches = []promiseCheck{
 	// People search for an account right after staging it and cannot wait for the
 	// search indexer.
 	{"staged accounts are found by their numbers at once", findStaged},
-	// A common name must not cost more than a rare one, and a list that is cut off
-	// silently looks complete.
+	// A common name must not cost more than a rare one, and a list that is cut
+	// off silently looks complete.
 	{"a search is as long as its limit and says that there is more", findLimited},
 	// Terms are stored in their own tables, which an undo could forget.
 	{"accounts taken back are not found", findUndone},
-	// An index that still contains the name would break the promise of the erasure.
+	// An index that still contains the name would break the promise of the
+	// erasure.
 	{"erased accounts are not found, whenever their terms are entered", findErased},
 	// An account missing from the index goes unnoticed until it is needed.
 	{"no account is left out or entered twice when several enter terms", findEnteredBySeveral},
-	// The indexer may have read the account just before it was undone, and must not
-	// write its terms afterwards.
+	// The indexer may have read the account just before it was undone, and must
+	// not write its terms afterwards.
 	{"what is taken back while terms are entered is not found", findRacedUndo},
 }
 
-// enterAll indexes the terms of all created accounts. It repeats because the log
+// indexAll indexes the terms of all created accounts. It repeats because the log
 // may not be complete at once.
-func enterAll(t *testing.T, store landfall.Store) {
+func indexAll(t *testing.T, store landfall.Store) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; {
 		if _, err := store.IndexTerms(t.Context()); err != nil {
@@ -61,8 +62,8 @@ func find(t *testing.T, store landfall.Store, query landfall.SearchQuery) landfa
 	return found
 }
 
-// called lists the external numbers found.
-func called(found landfall.SearchResult) []string {
+// foundNumbers lists the external numbers found.
+func foundNumbers(found landfall.SearchResult) []string {
 	list := []string{}
 	for _, one := range found.Accounts {
 		list = append(list, one.Key.External)
@@ -78,13 +79,13 @@ func searchFor(text string) landfall.SearchQuery {
 // finds fails unless a query finds exactly the wanted accounts.
 func finds(t *testing.T, store landfall.Store, query landfall.SearchQuery, wanted ...string) {
 	t.Helper()
-	if got := called(find(t, store, query)); !slices.Equal(got, wanted) && len(got)+len(wanted) > 0 {
+	if got := foundNumbers(find(t, store, query)); !slices.Equal(got, wanted) && len(got)+len(wanted) > 0 {
 		t.Errorf("Find(%+v) = %q, want %q", query, got, wanted)
 	}
 }
 
-// hopper returns an account different from sampleAccount.
-func hopper() landfall.Account {
+// otherAccount returns an account different from sampleAccount.
+func otherAccount() landfall.Account {
 	other := sampleAccount()
 	other.Data.BillingName = "Hopper & Sons"
 	other.Data.BillingAddress.PostalCode = "M1 1AA"
@@ -99,13 +100,13 @@ func findByEverything(t *testing.T, store landfall.Store) {
 	staged(t, store, "A-1", "A-2", "a-3")
 	outcome := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
 	second := landfall.Key{Supplier: supplierCode, External: "A-2"}
-	create(t, store, claimFor(t, store, claimRequest(second), landfall.ClaimGranted), hopper())
+	create(t, store, claimFor(t, store, claimRequest(second), landfall.ClaimGranted), otherAccount())
 	if behind := find(t, store, landfall.SearchQuery{}).Unindexed; behind == 0 {
 		t.Error("nothing was entered, and the search is not behind")
 	}
 	// It is found by its number before anything is indexed.
 	finds(t, store, landfall.SearchQuery{Numbers: []string{outcome.Number}}, "A-1")
-	enterAll(t, store)
+	indexAll(t, store)
 	term := func(kind landfall.TermKind, text string) landfall.SearchQuery {
 		return landfall.SearchQuery{Terms: []landfall.SearchTerm{{Kind: kind, Text: text}}}
 	}
@@ -149,7 +150,7 @@ func findStaged(t *testing.T, store landfall.Store) {
 	update(t, store, func(tx landfall.Tx) error { return tx.CreateSupplier(t.Context(), other) })
 	stage(t, store, newStaging(landfall.Key{Supplier: "OTHER", External: "12"}, "x"), landfall.StagedFirst, 1)
 	found := find(t, store, landfall.SearchQuery{Externals: []string{"12"}})
-	if !slices.Equal(called(found), []string{"12", "12", "123", "1234"}) || found.Accounts[1].Key.Supplier != "OTHER" {
+	if !slices.Equal(foundNumbers(found), []string{"12", "12", "123", "1234"}) || found.Accounts[1].Key.Supplier != "OTHER" {
 		t.Errorf("found %+v", found.Accounts)
 	}
 	if one := found.Accounts[0]; one.State != landfall.Staged || one.By != landfall.ByExternalNumber || one.AccountNumber != "" || one.Name != "" {
@@ -167,7 +168,7 @@ func findLimited(t *testing.T, store landfall.Store) {
 	for _, number := range list {
 		create(t, store, claimFor(t, store, claimRequest(landfall.Key{Supplier: supplierCode, External: number}), landfall.ClaimGranted), sampleAccount())
 	}
-	enterAll(t, store)
+	indexAll(t, store)
 	for _, query := range []landfall.SearchQuery{{Externals: []string{"N"}}, searchFor("ada"), {Numbers: []string{"A-"}}} {
 		query.Limit = 7
 		if found := find(t, store, query); len(found.Accounts) != 7 || !found.More {
@@ -185,7 +186,7 @@ func findLimited(t *testing.T, store landfall.Store) {
 func findUndone(t *testing.T, store landfall.Store) {
 	staged(t, store, "A-1")
 	outcome := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
-	enterAll(t, store)
+	indexAll(t, store)
 	finds(t, store, searchFor("lovelace"), "A-1")
 	undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.Undone)
 	finds(t, store, searchFor("lovelace"))
@@ -193,8 +194,8 @@ func findUndone(t *testing.T, store landfall.Store) {
 	// The process is pending, so it is still found by its external number.
 	finds(t, store, landfall.SearchQuery{Externals: []string{"A-1"}}, "A-1")
 	// Created again from other data, it is found only by the new terms.
-	create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), hopper())
-	enterAll(t, store)
+	create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), otherAccount())
+	indexAll(t, store)
 	finds(t, store, searchFor("lovelace"))
 	finds(t, store, searchFor("hopper"), "A-1")
 }
@@ -220,7 +221,7 @@ func findEnteredBySeveral(t *testing.T, store landfall.Store) {
 		own := landfall.Key{Supplier: supplierCode, External: list[number]}
 		create(t, store, claimFor(t, store, claimRequest(own), landfall.ClaimGranted), sampleAccount())
 	})
-	enterAll(t, store)
+	indexAll(t, store)
 	query := searchFor("lovelace")
 	query.Limit = 2 * count
 	if found := find(t, store, query); len(found.Accounts) != count || found.More {
@@ -248,7 +249,7 @@ func findRacedUndo(t *testing.T, store landfall.Store) {
 		}
 		undo(t, store, landfall.UndoRequest{Key: landfall.Key{Supplier: supplierCode, External: list[number]}}, landfall.Undone)
 	})
-	enterAll(t, store)
+	indexAll(t, store)
 	finds(t, store, searchFor("lovelace"))
 	for inspection, err := range store.Inspect(t.Context()) {
 		if err != nil || inspection.Finding != nil {
@@ -263,17 +264,17 @@ func findErased(t *testing.T, store landfall.Store) {
 	for _, number := range []string{"A-1", "A-2"} {
 		own := landfall.Key{Supplier: supplierCode, External: number}
 		create(t, store, claimFor(t, store, claimRequest(own), landfall.ClaimGranted), sampleAccount())
-		// The second account is erased before the indexer has read its creation in the
-		// log.
+		// The second account is erased before the indexer has read its creation
+		// in the log.
 		if number == "A-1" {
-			enterAll(t, store)
+			indexAll(t, store)
 		}
 		update(t, store, func(tx landfall.Tx) error {
 			_, err := tx.Erase(t.Context(), own)
 			return err
 		})
 	}
-	enterAll(t, store)
+	indexAll(t, store)
 	finds(t, store, searchFor("lovelace"))
 	// The existence of the account is not personal, and stays known.
 	finds(t, store, landfall.SearchQuery{Externals: []string{"A-"}}, "A-1", "A-2")

@@ -13,9 +13,9 @@ import (
 // bytes change nothing, other bytes are a new revision, and an account that can
 // no longer be staged says why.
 var stagingChecks = []promiseCheck{
-	// The process is compared as a whole: a field added by a later feature must be
-	// empty at the beginning. Both times are the same, since nothing else has been
-	// staged.
+	// The process is compared as a whole: a field added by a later feature must
+	// be empty at the beginning. Both times are the same, since nothing else
+	// has been staged.
 	{"the first staging makes a process", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		given := newStaging(testKey, "one")
@@ -30,9 +30,9 @@ var stagingChecks = []promiseCheck{
 			t.Errorf("got %+v, want %+v", found, want)
 		}
 	}},
-	// Suppliers send whole books again whenever they are in doubt. If each time made
-	// a revision, real changes could not be found among them, and a change of only
-	// the time would make untouched accounts look new.
+	// Suppliers send whole books again whenever they are in doubt. If each time
+	// made a revision, real changes could not be found among them, and a change
+	// of only the time would make untouched accounts look new.
 	{"the same content again changes nothing", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		stage(t, store, newStaging(testKey, "one"), landfall.StagedFirst, 1)
@@ -45,9 +45,9 @@ var stagingChecks = []promiseCheck{
 			t.Errorf("%d revisions", len(history))
 		}
 	}},
-	// A book of hundreds of accounts has a bad one now and then. The good ones must
-	// not be lost with it, nor get its verdict. The bad ones are far apart, so that
-	// a verdict assigned to a neighbour is noticed.
+	// A book of hundreds of accounts has a bad one now and then. The good ones
+	// must not be lost with it, nor get its verdict. The bad ones are far
+	// apart, so that a verdict assigned to a neighbour is noticed.
 	{"many at once are staged as each alone", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		at := func(number int) landfall.Key {
@@ -63,8 +63,9 @@ var stagingChecks = []promiseCheck{
 		}
 		given[foreign].Key.Supplier = "NOBODY"
 		given[broken].Key.External = "\x00"
-		// The other documents are marked as valid JSON by the caller. A store may skip
-		// checking those again; this one shows that it still checks the rest.
+		// The other documents are marked as valid JSON by the caller. A store
+		// may skip checking those again; this one shows that it still checks
+		// the rest.
 		given[unread].Document, given[unread].ValidJSON = []byte("{"), false
 		check := func(first, again landfall.StageVerdict, revision int) {
 			t.Helper()
@@ -98,9 +99,9 @@ var stagingChecks = []promiseCheck{
 		}
 	}},
 	// A long book is new for a long time, so a store may assume that the next
-	// accounts are new as well. Then one of them is not, or was refused before, or
-	// the supplier was closed. Neither the responses nor the sums may show the
-	// difference.
+	// accounts are new as well. Then one of them is not, or was refused before,
+	// or the supplier was closed. Neither the responses nor the sums may show
+	// the difference.
 	{"a long book that is not all new is staged as each alone", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		at := func(number int) landfall.Key {
@@ -132,11 +133,11 @@ var stagingChecks = []promiseCheck{
 		if err := store.Refuse(t.Context(), landfall.Refusal{Key: at(600), Failure: landfall.Failure{Code: "x"}}); err != nil {
 			t.Fatal(err)
 		}
-		if refused := tallied(t, store).Refused; refused != 1 {
+		if refused := checkTallies(t, store).Refused; refused != 1 {
 			t.Errorf("%d are refused", refused)
 		}
 		send(500, 700, "one", first)
-		found := tallied(t, store)
+		found := checkTallies(t, store)
 		if found.Refused != 0 {
 			t.Errorf("%d are refused", found.Refused)
 		}
@@ -151,8 +152,8 @@ var stagingChecks = []promiseCheck{
 	}},
 	// When a supplier and an operator disagree about what was sent, the history
 	// decides. The third content equals the first: it is compared only with the
-	// newest revision, or a supplier that goes back to earlier content would be told
-	// that nothing changed.
+	// newest revision, or a supplier that goes back to earlier content would be
+	// told that nothing changed.
 	{"other content is the next revision and the earlier one stays", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		contents := []string{"one", "two", "one"}
@@ -179,10 +180,10 @@ var stagingChecks = []promiseCheck{
 			t.Errorf("got %+v", found)
 		}
 	}},
-	// After a pause or the end of a migration nothing may change any more, not even
-	// with the existing content: a caller that was told "staged" would expect an
-	// account. When the supplier resumes, the case checks that the existing data is
-	// unchanged.
+	// After a pause or the end of a migration nothing may change any more, not
+	// even with the existing content: a caller that was told "staged" would
+	// expect an account. When the supplier resumes, the case checks that the
+	// existing data is unchanged.
 	{"a supplier that is not Ongoing refuses", func(t *testing.T, store landfall.Store) {
 		stage(t, store, newStaging(testKey, "one"), landfall.RefusedSupplier, 0)
 		createSupplier(t, store)
@@ -203,8 +204,9 @@ var stagingChecks = []promiseCheck{
 		}
 		stage(t, store, newStaging(testKey, "two"), landfall.StagedAgain, 2)
 	}},
-	// A caller that stages an existing account needs its number, not the supplier's
-	// status: the migration may be complete because all of its accounts exist.
+	// A caller that stages an existing account needs its number, not the
+	// supplier's status: the migration may be complete because all of its
+	// accounts exist.
 	{"an account that exists is told whatever the supplier's status", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		made := readAccount(t, store, testKey)
@@ -218,9 +220,9 @@ var stagingChecks = []promiseCheck{
 			}
 		}
 	}},
-	// The mark is an operator's decision, and a supplier that sends the account once
-	// more must not undo it. A second mark changes nothing: the first reason stays,
-	// since it was true when the mark was set.
+	// The mark is an operator's decision, and a supplier that sends the account
+	// once more must not undo it. A second mark changes nothing: the first
+	// reason stays, since it was true when the mark was set.
 	{"a skipped process refuses until the mark is gone", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		stage(t, store, newStaging(testKey, "one"), landfall.StagedFirst, 1)
@@ -249,10 +251,10 @@ var stagingChecks = []promiseCheck{
 		}
 		stage(t, store, newStaging(testKey, "two"), landfall.StagedAgain, 2)
 	}},
-	// Marks are often set before a supplier begins to send. The process that carries
-	// such a mark was never staged. If it outlived the mark, every list would show
-	// an account that was never sent. For the same reason, the first staging
-	// afterwards counts as the first.
+	// Marks are often set before a supplier begins to send. The process that
+	// carries such a mark was never staged. If it outlived the mark, every list
+	// would show an account that was never sent. For the same reason, the first
+	// staging afterwards counts as the first.
 	{"a number never staged can be skipped, and nothing of it remains", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		update(t, store, func(tx landfall.Tx) error {
@@ -288,8 +290,8 @@ var stagingChecks = []promiseCheck{
 			return nil
 		})
 	}},
-	// An empty history is not an error: a caller reads it together with the process,
-	// which already says that there is nothing.
+	// An empty history is not an error: a caller reads it together with the
+	// process, which already says that there is nothing.
 	{"an absent process is not found and has no history", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		inView(t, store, func(view landfall.View) error {
@@ -302,9 +304,9 @@ var stagingChecks = []promiseCheck{
 			return err
 		})
 	}},
-	// Suppliers number their accounts as they like, and most start at one. A store
-	// that ignored the supplier in a key would give one customer's account to
-	// another.
+	// Suppliers number their accounts as they like, and most start at one. A
+	// store that ignored the supplier in a key would give one customer's
+	// account to another.
 	{"the same number of two suppliers are two processes", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		update(t, store, func(tx landfall.Tx) error {
@@ -313,10 +315,10 @@ var stagingChecks = []promiseCheck{
 		stage(t, store, newStaging(testKey, "one"), landfall.StagedFirst, 1)
 		stage(t, store, newStaging(landfall.Key{Supplier: "OTHER", External: testKey.External}, "two"), landfall.StagedFirst, 1)
 	}},
-	// The hash is over the bytes, and a document that was returned differently would
-	// look as if it had been tampered with. Spaces, the order of names, 1.10 and an
-	// escaped letter are what a database that parses JSON would normalise. The
-	// document is far longer than a page of either database.
+	// The hash is over the bytes, and a document that was returned differently
+	// would look as if it had been tampered with. Spaces, the order of names,
+	// 1.10 and an escaped letter are what a database that parses JSON would
+	// normalise. The document is far longer than a page of either database.
 	{"a big document comes back byte for byte", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		given := newStaging(testKey, "x")

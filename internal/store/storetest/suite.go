@@ -24,9 +24,9 @@ type promiseCheck struct {
 // Run checks every promise, each on a fresh store.
 func Run(t *testing.T, open func(*testing.T) landfall.Store) {
 	runChecks(t, open, [][]promiseCheck{
-		searches, excerpts, surveys,
-		transactionChecks, supplierChecks, credentials, records, stagingChecks, lists, races, divergences, claimChecks, creations, creationRaces, rehearsals, postings, postingRaces,
-		failures, vendors, quotas, families, revocations, mailChecks, sharedMails, eventLogs, webhooks, runs, runSlices, looseClaims, undos, tallies, reconciliations, places, operators, audits, erasures, retentions, eventRetentions,
+		searches, accountPages, dashboardFigures,
+		transactionChecks, supplierChecks, credentials, records, stagingChecks, lists, races, databaseDifferences, claimChecks, creations, creationRaces, dryRuns, postings, postingRaces,
+		failures, vendors, quotas, families, revocations, mailChecks, sharedMails, eventLogs, webhooks, runs, runSlices, optimisticClaims, undos, tallies, reconciliations, restoredCopies, operators, audits, erasures, retentions, eventRetentions,
 	})
 }
 
@@ -34,7 +34,7 @@ func Run(t *testing.T, open func(*testing.T) landfall.Store) {
 // it.
 func RunSealed(t *testing.T, open func(*testing.T) landfall.Store) {
 	runChecks(t, open, [][]promiseCheck{
-		searches, excerpts, stagingChecks, creations, creationRaces, postings, postingRaces, failures, mailChecks, sharedMails, operators, erasures, retentions,
+		searches, accountPages, stagingChecks, creations, creationRaces, postings, postingRaces, failures, mailChecks, sharedMails, operators, erasures, retentions,
 	})
 }
 
@@ -100,8 +100,8 @@ func setStatus(ctx context.Context, store landfall.Store, status landfall.Suppli
 			return err
 		}
 		supplier.Status = status
-		// Read and save in one update: cases change the status while others work, and
-		// must not overwrite newer settings with old ones.
+		// Read and save in one update: cases change the status while others
+		// work, and must not overwrite newer settings with old ones.
 		return tx.SaveSupplier(ctx, supplier)
 	})
 }
@@ -167,8 +167,9 @@ func atOnce(times int, fn func(number int)) {
 			fn(number)
 		})
 	}
-	// By now all of them wait for this, or soon will. Started one by one, the first
-	// would often be done before the last begins, and they would not overlap.
+	// By now all of them wait for this, or soon will. Started one by one, the
+	// first would often be done before the last begins, and they would not
+	// overlap.
 	close(start)
 	all.Wait()
 }

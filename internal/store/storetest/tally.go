@@ -13,8 +13,9 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// tallied returns the tallies and compares them with a recount in the same view.
-func tallied(t *testing.T, store landfall.Store) (found landfall.Tallies) {
+// checkTallies returns the tallies and compares them with a recount in the same
+// view.
+func checkTallies(t *testing.T, store landfall.Store) (found landfall.Tallies) {
 	t.Helper()
 	inView(t, store, func(view landfall.View) (err error) {
 		if found, err = view.Tallies(t.Context(), supplierCode); err != nil {
@@ -32,8 +33,8 @@ func tallied(t *testing.T, store landfall.Store) (found landfall.Tallies) {
 	return found
 }
 
-// houseFigures returns the figures of sampleAccount.
-func houseFigures() landfall.Figures {
+// sampleFigures returns the figures of sampleAccount.
+func sampleFigures() landfall.Figures {
 	built := sampleAccount()
 	figures := landfall.Figures{
 		Currency: "GBP", Accounts: 1, Customers: 2, SupplyPoints: 3,
@@ -56,8 +57,8 @@ func sums(t *testing.T, found landfall.Tallies, standing landfall.AccountStatus,
 	}
 }
 
-// holding stages a document with the given figures.
-func holding(t *testing.T, store landfall.Store, number, content string, figures landfall.Figures) {
+// stageWithFigures stages a document with the given figures.
+func stageWithFigures(t *testing.T, store landfall.Store, number, content string, figures landfall.Figures) {
 	t.Helper()
 	staging := newStaging(landfall.Key{Supplier: supplierCode, External: number}, content)
 	staging.Figures = figures
@@ -67,36 +68,36 @@ func holding(t *testing.T, store landfall.Store, number, content string, figures
 // tallies are sums that every write updates. A write that forgot to would be
 // noticed here, whatever state it leaves an account in.
 var tallies = []promiseCheck{
-	// The sums are updated by every write instead of being counted, since counting
-	// millions of accounts takes too long. One write that forgets them makes all
-	// sums wrong from then on, so the account goes through every state and the sums
-	// are compared with a recount each time.
+	// The sums are updated by every write instead of being counted, since
+	// counting millions of accounts takes too long. One write that forgets them
+	// makes all sums wrong from then on, so the account goes through every
+	// state and the sums are compared with a recount each time.
 	{"figures follow an account wherever it goes", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
-		figures := houseFigures()
-		holding(t, store, "A-1", "{}", landfall.Figures{Currency: "EUR", Customers: 7, Balance: 5})
-		sums(t, tallied(t, store), landfall.StatusPending, 1, landfall.Figures{Currency: "EUR", Accounts: 1, Customers: 7, Balance: 5})
-		holding(t, store, "A-1", `{"other": 1}`, figures)
+		figures := sampleFigures()
+		stageWithFigures(t, store, "A-1", "{}", landfall.Figures{Currency: "EUR", Customers: 7, Balance: 5})
+		sums(t, checkTallies(t, store), landfall.StatusPending, 1, landfall.Figures{Currency: "EUR", Accounts: 1, Customers: 7, Balance: 5})
+		stageWithFigures(t, store, "A-1", `{"other": 1}`, figures)
 		// The same content once more must not be added a second time.
-		holding(t, store, "A-1", `{"other": 1}`, figures)
-		found := tallied(t, store)
+		stageWithFigures(t, store, "A-1", `{"other": 1}`, figures)
+		found := checkTallies(t, store)
 		sums(t, found, landfall.StatusPending, 1, figures)
-		// The account has changed its currency, and nothing of it may remain in the old
-		// one.
+		// The account has changed its currency, and nothing of it may remain in
+		// the old one.
 		sums(t, found, landfall.StatusPending, 0, landfall.Figures{Currency: "EUR"})
 
 		fail(t, store, testKey, landfall.Failure{Code: "x"})
 		fail(t, store, testKey, landfall.Failure{Code: "y"})
-		found = tallied(t, store)
+		found = checkTallies(t, store)
 		sums(t, found, landfall.StatusPending, 0, figures)
 		sums(t, found, landfall.StatusFailed, 1, figures)
-		holding(t, store, "A-1", `{"other": 2}`, figures)
-		sums(t, tallied(t, store), landfall.StatusFailed, 1, figures)
+		stageWithFigures(t, store, "A-1", `{"other": 2}`, figures)
+		sums(t, checkTallies(t, store), landfall.StatusFailed, 1, figures)
 
-		play(t, store, rehearse(t, store, testKey), landfall.CreateRolledBack)
-		sums(t, tallied(t, store), landfall.StatusPending, 1, figures)
-		wantError(t, store.Release(t.Context(), rehearse(t, store, testKey), failedDryly()), nil)
-		sums(t, tallied(t, store), landfall.StatusFailed, 1, figures)
+		createDryRun(t, store, claimDryRun(t, store, testKey), landfall.CreateRolledBack)
+		sums(t, checkTallies(t, store), landfall.StatusPending, 1, figures)
+		wantError(t, store.Release(t.Context(), claimDryRun(t, store, testKey), failedDryRun()), nil)
+		sums(t, checkTallies(t, store), landfall.StatusFailed, 1, figures)
 
 		for _, standing := range []landfall.AccountStatus{landfall.StatusSkipped, landfall.StatusFailed} {
 			update(t, store, func(tx landfall.Tx) error {
@@ -106,17 +107,17 @@ var tallies = []promiseCheck{
 				_, err := tx.Skip(t.Context(), testKey, "gone")
 				return err
 			})
-			sums(t, tallied(t, store), standing, 1, figures)
+			sums(t, checkTallies(t, store), standing, 1, figures)
 		}
 
 		create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
-		found = tallied(t, store)
+		found = checkTallies(t, store)
 		sums(t, found, landfall.StatusCreated, 1, figures)
 		for _, standing := range []landfall.AccountStatus{landfall.StatusFailed, landfall.StatusPending, landfall.StatusDeviating} {
 			sums(t, found, standing, 0, figures)
 		}
 		undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.Undone)
-		found = tallied(t, store)
+		found = checkTallies(t, store)
 		sums(t, found, landfall.StatusPending, 1, figures)
 		sums(t, found, landfall.StatusCreated, 0, figures)
 		create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
@@ -125,37 +126,39 @@ var tallies = []promiseCheck{
 		figures.Balance += 300
 		figures.CountTransaction(landfall.Payment, 250)
 		figures.CountTransaction(landfall.Payment, 50)
-		sums(t, tallied(t, store), landfall.StatusCreated, 1, figures)
+		sums(t, checkTallies(t, store), landfall.StatusCreated, 1, figures)
 	}},
 	// This is the difference that people must explain before they sign. Data that
 	// the service adds itself was never sent, and would look like an error if it
 	// were counted.
 	{"what an account has otherwise than it was sent is told apart", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
-		figures := houseFigures()
+		figures := sampleFigures()
 		sent := figures
 		sent.Notes, sent.Balance = figures.Notes+2, figures.Balance-100
-		holding(t, store, "A-1", "{}", sent)
+		stageWithFigures(t, store, "A-1", "{}", sent)
 		create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
-		found := tallied(t, store)
+		found := checkTallies(t, store)
 		sums(t, found, landfall.StatusCreated, 1, figures)
 		sums(t, found, landfall.StatusDeviating, 1, landfall.Figures{Currency: "GBP", Notes: 2, Balance: -100})
 		// The service added a note that was not sent.
 		post(t, store, landfall.Posting{Key: testKey, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 			return landfall.Additions{Notes: []landfall.Note{{Body: "sent"}, {Body: "own"}}, OwnNotes: 1}, nil
 		}}, landfall.Posted)
-		sums(t, tallied(t, store), landfall.StatusDeviating, 1, landfall.Figures{Currency: "GBP", Notes: 1, Balance: -100})
-		// In another currency, everything differs: all of one and nothing of the other.
-		holding(t, store, "A-2", "{}", landfall.Figures{Currency: "EUR", Customers: 2})
+		sums(t, checkTallies(t, store), landfall.StatusDeviating, 1, landfall.Figures{Currency: "GBP", Notes: 1, Balance: -100})
+		// In another currency, everything differs: all of one and nothing of
+		// the other.
+		stageWithFigures(t, store, "A-2", "{}", landfall.Figures{Currency: "EUR", Customers: 2})
 		create(t, store, claimFor(t, store, claimRequest(landfall.Key{Supplier: supplierCode, External: "A-2"}), landfall.ClaimGranted), sampleAccount())
-		sums(t, tallied(t, store), landfall.StatusDeviating, 1, landfall.Figures{Currency: "EUR", Accounts: 1, Customers: 2})
+		sums(t, checkTallies(t, store), landfall.StatusDeviating, 1, landfall.Figures{Currency: "EUR", Accounts: 1, Customers: 2})
 		undo(t, store, landfall.UndoRequest{Key: landfall.Key{Supplier: supplierCode, External: "A-2"}}, landfall.Undone)
-		found = tallied(t, store)
+		found = checkTallies(t, store)
 		sums(t, found, landfall.StatusDeviating, 1, landfall.Figures{Currency: "GBP", Notes: 1, Balance: -100})
 		sums(t, found, landfall.StatusDeviating, 0, landfall.Figures{Currency: "EUR"})
 	}},
-	// A supplier states how many accounts it has, and these are among them although
-	// they were never staged. An account refused twice is still one account.
+	// A supplier states how many accounts it has, and these are among them
+	// although they were never staged. An account refused twice is still one
+	// account.
 	{"marks without data and refusals without a staging count as accounts", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		update(t, store, func(tx landfall.Tx) error {
@@ -165,30 +168,30 @@ var tallies = []promiseCheck{
 		refuse(t, store, "R-1", "x")
 		refuse(t, store, "R-2", "x")
 		refuse(t, store, "R-2", "y")
-		found := tallied(t, store)
+		found := checkTallies(t, store)
 		sums(t, found, landfall.StatusUnstaged, 1, landfall.Figures{Accounts: 1})
 		if found.Refused != 2 {
 			t.Errorf("%d refused", found.Refused)
 		}
-		holding(t, store, "R-1", "{}", landfall.Figures{})
+		stageWithFigures(t, store, "R-1", "{}", landfall.Figures{})
 		refuse(t, store, "R-1", "x")
 		update(t, store, func(tx landfall.Tx) error { return tx.Unskip(t.Context(), testKey) })
-		found = tallied(t, store)
+		found = checkTallies(t, store)
 		sums(t, found, landfall.StatusUnstaged, 0, landfall.Figures{Accounts: 1})
 		if found.Refused != 1 {
 			t.Errorf("%d refused after one was staged", found.Refused)
 		}
 	}},
-	// Each amount fits into 64 bits, but twelve of them do not. A sum that wraps
-	// around would look like a plausible debt. Compacting adds them up once more, so
-	// the sums are read before and after.
+	// Each amount fits into 64 bits, but twelve of them do not. A sum that
+	// wraps around would look like a plausible debt. Compacting adds them up
+	// once more, so the sums are read before and after.
 	{"sums may be larger than any amount", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		huge := landfall.Figures{Currency: "GBP", Accounts: 1, Balance: money.Amount(1) << 62}
-		atOnce(12, func(number int) { holding(t, store, fmt.Sprint(number), "{}", huge) })
-		sums(t, tallied(t, store), landfall.StatusPending, 12, huge)
-		fold(t, store)
-		sums(t, tallied(t, store), landfall.StatusPending, 12, huge)
+		atOnce(12, func(number int) { stageWithFigures(t, store, fmt.Sprint(number), "{}", huge) })
+		sums(t, checkTallies(t, store), landfall.StatusPending, 12, huge)
+		compactTallies(t, store)
+		sums(t, checkTallies(t, store), landfall.StatusPending, 12, huge)
 	}},
 	// Sums of nothing are zero, and zero is what a supplier hopes to see in some
 	// places.
@@ -201,13 +204,13 @@ var tallies = []promiseCheck{
 			return nil
 		})
 	}},
-	// Sums that are right only at night, when nothing happens, could not be signed
-	// during the day.
+	// Sums that are right only at night, when nothing happens, could not be
+	// signed during the day.
 	{"tallies are exact at every moment", exactAtEveryMoment},
 }
 
-// fold compacts the store's tallies, if the store supports that.
-func fold(t *testing.T, store landfall.Store) {
+// compactTallies compacts the store's tallies, if the store supports that.
+func compactTallies(t *testing.T, store landfall.Store) {
 	t.Helper()
 	compacting, is := store.(interface {
 		LongTallies(ctx context.Context, rows int) ([]int64, error)
@@ -240,19 +243,19 @@ func exactAtEveryMoment(t *testing.T, store landfall.Store) {
 			case <-stop:
 				return
 			default:
-				tallied(t, store)
-				fold(t, store)
+				checkTallies(t, store)
+				compactTallies(t, store)
 			}
 		}
 	})
 	for caller := range callers {
 		working.Go(func() {
-			// The random sequence of each caller is fixed, so that a failure can be
-			// reproduced; the interleaving is not.
+			// The random sequence of each caller is fixed, so that a failure
+			// can be reproduced; the interleaving is not.
 			random := rand.New(rand.NewPCG(7, uint64(caller))) // the same each time
 			for range steps {
 				// An overloaded store is not an error: nothing was written.
-				if err := anything(t.Context(), store, random); err != nil && !errors.Is(err, landfall.ErrUnavailable) {
+				if err := randomStep(t.Context(), store, random); err != nil && !errors.Is(err, landfall.ErrUnavailable) {
 					t.Error(err)
 					return
 				}
@@ -262,12 +265,12 @@ func exactAtEveryMoment(t *testing.T, store landfall.Store) {
 	working.Wait()
 	close(stop)
 	watching.Wait()
-	tallied(t, store)
+	checkTallies(t, store)
 }
 
-// anything does one random thing to one of a few accounts. Losing a race is not
+// randomStep does one random thing to one of a few accounts. Losing a race is not
 // an error.
-func anything(ctx context.Context, store landfall.Store, random *rand.Rand) (err error) {
+func randomStep(ctx context.Context, store landfall.Store, random *rand.Rand) (err error) {
 	key := landfall.Key{Supplier: supplierCode, External: fmt.Sprint("N-", random.IntN(8))}
 	figures := landfall.Figures{Currency: []string{"GBP", "EUR"}[random.IntN(2)], Customers: random.Int64N(5), Balance: money.Amount(random.Int64N(1000) - 500)}
 	switch random.IntN(8) {
@@ -283,7 +286,7 @@ func anything(ctx context.Context, store landfall.Store, random *rand.Rand) (err
 			return err
 		}
 		if random.IntN(2) == 0 {
-			attempt := failedDryly()
+			attempt := failedDryRun()
 			if random.IntN(4) == 0 {
 				attempt.Failure = nil
 			}
@@ -310,7 +313,7 @@ func anything(ctx context.Context, store landfall.Store, random *rand.Rand) (err
 			err = nil
 		}
 	case 6:
-		_, err = store.Undo(ctx, landfall.UndoRequest{Key: key, Actor: somebody, Reason: why})
+		_, err = store.Undo(ctx, landfall.UndoRequest{Key: key, Actor: undoActor, Reason: undoReason})
 	case 7:
 		err = store.Refuse(ctx, landfall.Refusal{Key: key, Failure: landfall.Failure{Code: "x"}})
 	}

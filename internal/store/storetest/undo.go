@@ -10,14 +10,14 @@ import (
 
 // Every undo has a reason and an actor who answers for it.
 const (
-	why      = "the wrong tariff"
-	somebody = "operator:ada"
+	undoReason = "the wrong tariff"
+	undoActor  = "operator:ada"
 )
 
 // undo undoes an account and compares the verdict.
 func undo(t *testing.T, store landfall.Store, undoing landfall.UndoRequest, verdict landfall.UndoVerdict) landfall.UndoOutcome {
 	t.Helper()
-	undoing.Actor, undoing.Reason = somebody, why
+	undoing.Actor, undoing.Reason = undoActor, undoReason
 	outcome, err := store.Undo(t.Context(), undoing)
 	if err != nil || outcome.Verdict != verdict {
 		t.Fatalf("Undo(%v) = %+v, %v, want verdict %d", undoing.Key, outcome, err, verdict)
@@ -38,8 +38,8 @@ func setWindow(t *testing.T, store landfall.Store, window time.Duration) {
 	})
 }
 
-// undone returns the records of an account's undos.
-func undone(t *testing.T, store landfall.Store, key landfall.Key) (found []landfall.UndoneAccount) {
+// undoneAccounts returns the records of an account's undos.
+func undoneAccounts(t *testing.T, store landfall.Store, key landfall.Key) (found []landfall.UndoneAccount) {
 	t.Helper()
 	inView(t, store, func(view landfall.View) (err error) {
 		found, err = view.UndoneAccounts(t.Context(), key)
@@ -77,17 +77,17 @@ var additions = map[string]func(landfall.AccountState) landfall.Additions{
 		return landfall.Additions{Instructions: []landfall.Instruction{{Vendor: "V", Reference: "late"}}}
 	},
 	"a transaction": func(books landfall.AccountState) landfall.Additions {
-		return landfall.Additions{Entries: enter(books, payment("late", 1))}
+		return landfall.Additions{Entries: addEntries(books, payment("late", 1))}
 	},
 }
 
 // undos restore the state before an account was created. What others already know
 // about it, its number and its mails, is kept.
 var undos = []promiseCheck{
-	// A person may have written the number down before the account was undone and
-	// ask about it years later: the number must lead to when, by whom and why it was
-	// undone. The reason is for those who answer for it, and is not sent to
-	// receivers of events.
+	// A person may have written the number down before the account was undone
+	// and ask about it years later: the number must lead to when, by whom and
+	// why it was undone. The reason is for those who answer for it, and is not
+	// sent to receivers of events.
 	{"an account taken back is staged as before, and its number tells what happened", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		before := readProcess(t, store, testKey)
@@ -98,20 +98,20 @@ var undos = []promiseCheck{
 		}
 		recent(t, outcome.At)
 		wantGone(t, store, testKey, made.Number)
-		same(t, readProcess(t, store, testKey), before)
-		same(t, externals(t, store, landfall.ProcessQuery{Supplier: supplierCode, Filter: landfall.PendingProcesses}), []string{testKey.External})
-		same(t, externals(t, store, landfall.ProcessQuery{Supplier: supplierCode, Filter: landfall.ImportedProcesses}), []string(nil))
+		wantEqual(t, readProcess(t, store, testKey), before)
+		wantEqual(t, externals(t, store, landfall.ProcessQuery{Supplier: supplierCode, Filter: landfall.PendingProcesses}), []string{testKey.External})
+		wantEqual(t, externals(t, store, landfall.ProcessQuery{Supplier: supplierCode, Filter: landfall.ImportedProcesses}), []string(nil))
 		told := readEvents(t, store, testKey)
 		if len(told) != 2 || told[1].Type != landfall.EventUndone || told[1].AccountNumber != made.Number || told[1].Details["reason"] != "" {
 			t.Errorf("events %+v", told)
 		}
-		remains := landfall.UndoneAccount{Key: testKey, Number: made.Number, CreatedAt: made.At, UndoneAt: outcome.At, Actor: somebody, Reason: why}
-		same(t, undone(t, store, testKey), []landfall.UndoneAccount{remains})
+		remains := landfall.UndoneAccount{Key: testKey, Number: made.Number, CreatedAt: made.At, UndoneAt: outcome.At, Actor: undoActor, Reason: undoReason}
+		wantEqual(t, undoneAccounts(t, store, testKey), []landfall.UndoneAccount{remains})
 		inView(t, store, func(view landfall.View) error {
 			found, err := view.UndoneAccount(t.Context(), made.Number)
-			same(t, found, remains)
+			wantEqual(t, found, remains)
 			entries, err2 := view.Audit(t.Context(), testKey.Supplier+"/"+testKey.External)
-			if len(entries) != 1 || entries[0].Action != "account.undo" || entries[0].Actor != somebody || entries[0].Detail != made.Number+": "+why {
+			if len(entries) != 1 || entries[0].Action != "account.undo" || entries[0].Actor != undoActor || entries[0].Detail != made.Number+": "+undoReason {
 				t.Errorf("audit %+v", entries)
 			}
 			_, unknown := view.UndoneAccount(t.Context(), "A-00000000")
@@ -122,9 +122,10 @@ var undos = []promiseCheck{
 			return err
 		})
 	}},
-	// The second account is smaller than the first in every part. A leftover row of
-	// the first would appear on it, as an old address or a wrong charge. The number
-	// must be a new one, since the old one may be on a printed letter.
+	// The second account is smaller than the first in every part. A leftover
+	// row of the first would appear on it, as an old address or a wrong charge.
+	// The number must be a new one, since the old one may be on a printed
+	// letter.
 	{"an account taken back can be staged and created again, and nothing of the first is on it", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		first := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
@@ -140,12 +141,12 @@ var undos = []promiseCheck{
 		}
 		want := small
 		want.Key, want.Data.Key, want.Number, want.Revision, want.Team, want.CreatedAt = testKey, testKey, second.Number, 2, teamName, second.At
-		same(t, readAccount(t, store, testKey), want)
-		// Undo once more: each undo leaves a record. An undo of a run must not undo an
-		// account that was created again since.
+		wantEqual(t, readAccount(t, store, testKey), want)
+		// Undo once more: each undo leaves a record. An undo of a run must not
+		// undo an account that was created again since.
 		undo(t, store, landfall.UndoRequest{Key: testKey, Run: "none-of-these"}, landfall.UndoNoAccount)
 		undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.Undone)
-		lines := undone(t, store, testKey)
+		lines := undoneAccounts(t, store, testKey)
 		if len(lines) != 2 || lines[0].Number != first.Number || lines[1].Number != second.Number || lines[1].Run != "" {
 			t.Errorf("undone %+v", lines)
 		}
@@ -165,8 +166,8 @@ var undos = []promiseCheck{
 		undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.Undone)
 		inView(t, store, func(view landfall.View) error {
 			gone, kept, err := view.UndoFigures(t.Context())
-			same(t, gone, 1)
-			same(t, kept, map[landfall.KeptReason]int{landfall.KeptWindowOver: 1})
+			wantEqual(t, gone, 1)
+			wantEqual(t, kept, map[landfall.KeptReason]int{landfall.KeptWindowOver: 1})
 			return err
 		})
 	}},
@@ -187,12 +188,12 @@ var undos = []promiseCheck{
 			if outcome := undo(t, store, landfall.UndoRequest{Key: own}, landfall.UndoKept); outcome.Kept != landfall.KeptHasPostings {
 				t.Errorf("%s: outcome %+v", name, outcome)
 			}
-			same(t, readAccount(t, store, own), before)
-			same(t, undone(t, store, own), []landfall.UndoneAccount(nil))
+			wantEqual(t, readAccount(t, store, own), before)
+			wantEqual(t, undoneAccounts(t, store, own), []landfall.UndoneAccount(nil))
 		}
 	}},
-	// Callers repeat postings that already exist. If that alone kept the account, a
-	// mere repetition would prevent the operator's undo.
+	// Callers repeat postings that already exist. If that alone kept the
+	// account, a mere repetition would prevent the operator's undo.
 	{"a posting that added nothing keeps no account", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		post(t, store, landfall.Posting{Key: testKey, Decide: func(landfall.AccountState) (landfall.Additions, error) {
@@ -200,8 +201,8 @@ var undos = []promiseCheck{
 		}}, landfall.Posted)
 		undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.Undone)
 	}},
-	// An undo that met a claim and reset the process would let two callers create it
-	// at once, so the claim must stay unchanged.
+	// An undo that met a claim and reset the process would let two callers
+	// create it at once, so the claim must stay unchanged.
 	{"what is not imported cannot be taken back", func(t *testing.T, store landfall.Store) {
 		undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.UndoNoAccount)
 		staged(t, store, testKey.External)
@@ -240,13 +241,13 @@ var undos = []promiseCheck{
 			undo(t, store, landfall.UndoRequest{Key: landfall.Key{Supplier: supplierCode, External: external}}, landfall.Undone)
 		}
 	}},
-	// Each undo leaves a record, an event and an audit entry. Two of them would say
-	// that there were two accounts.
+	// Each undo leaves a record, an event and an audit entry. Two of them would
+	// say that there were two accounts.
 	{"of many undos at once exactly one takes an account back", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		var done, none atomic.Int32
 		atOnce(callerCount, func(int) {
-			outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: testKey, Actor: somebody, Reason: why})
+			outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: testKey, Actor: undoActor, Reason: undoReason})
 			switch {
 			case err != nil:
 				t.Error(err)
@@ -259,12 +260,12 @@ var undos = []promiseCheck{
 		if done.Load() != 1 || none.Load() != callerCount-1 {
 			t.Errorf("%d undone, %d found no account", done.Load(), none.Load())
 		}
-		same(t, len(undone(t, store, testKey)), 1)
+		wantEqual(t, len(undoneAccounts(t, store, testKey)), 1)
 	}},
-	// A run is undone account by account, by an operator who may be interrupted and
-	// start again. An account that was created again by hand no longer belongs to
-	// the run, although its key is the same. The tally of the run stays: it says
-	// what the run did.
+	// A run is undone account by account, by an operator who may be interrupted
+	// and start again. An account that was created again by hand no longer
+	// belongs to the run, although its key is the same. The tally of the run
+	// stays: it says what the run did.
 	{"the accounts of a run are taken back as such, and counted", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a", "b", "c")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
@@ -281,12 +282,12 @@ var undos = []promiseCheck{
 		undo(t, store, landfall.UndoRequest{Key: a, Run: run.ID}, landfall.UndoNoAccount)
 		create(t, store, claimFor(t, store, claimRequest(a), landfall.ClaimGranted), sampleAccount())
 		undo(t, store, landfall.UndoRequest{Key: a, Run: run.ID}, landfall.UndoNoAccount)
-		if lines := undone(t, store, b); len(lines) != 1 || lines[0].Run != run.ID {
+		if lines := undoneAccounts(t, store, b); len(lines) != 1 || lines[0].Run != run.ID {
 			t.Errorf("undone %+v", lines)
 		}
 		inView(t, store, func(view landfall.View) error {
 			count, err := view.UndoneInRun(t.Context(), run.ID)
-			same(t, count, 2)
+			wantEqual(t, count, 2)
 			return err
 		})
 		var left []string
@@ -296,27 +297,27 @@ var undos = []promiseCheck{
 			}
 			left = append(left, key.External)
 		}
-		same(t, left, []string{"c"})
-		same(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 3, Succeeded: 3})
+		wantEqual(t, left, []string{"c"})
+		wantEqual(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 3, Succeeded: 3})
 		if told := readEvents(t, store, b); told[len(told)-1].Details["run"] != run.ID {
 			t.Errorf("events %+v", told)
 		}
 	}},
-	// A customer who was told of an account cannot be untold. While a sender holds
-	// the mail it is unknown whether it was sent, so the customer counts as told. A
-	// refused mail told no one, and its record stays so that the second account does
-	// not write to that address again.
+	// A customer who was told of an account cannot be untold. While a sender
+	// holds the mail it is unknown whether it was sent, so the customer counts
+	// as told. A refused mail told no one, and its record stays so that the
+	// second account does not write to that address again.
 	{"mails that wait go with the account, and one in a sender's hands keeps it", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2", "3")
-		writing(t, store, supplierCode)
+		enableMails(t, store, supplierCode)
 		own := func(external string) landfall.Key { return landfall.Key{Supplier: supplierCode, External: external} }
 		createWithMails(t, store, own("1"), "a@mail.co.uk", "b@mail.co.uk")
 		undo(t, store, landfall.UndoRequest{Key: own("1")}, landfall.Undone)
-		if taken := take(t, store, mailDemand); len(taken) != 0 {
+		if taken := claimMails(t, store, mailDemand); len(taken) != 0 {
 			t.Fatalf("of an account that is gone somebody sends %+v", taken)
 		}
 		made := createWithMails(t, store, own("2"), "a@mail.co.uk")
-		sending := take(t, store, mailDemand)
+		sending := claimMails(t, store, mailDemand)
 		if outcome := undo(t, store, landfall.UndoRequest{Key: own("2")}, landfall.UndoKept); outcome.Kept != landfall.KeptCustomersTold {
 			t.Errorf("outcome %+v", outcome)
 		}
@@ -325,11 +326,11 @@ var undos = []promiseCheck{
 			t.Errorf("outcome %+v", outcome)
 		}
 		createWithMails(t, store, own("3"), "a@mail.co.uk")
-		sending = take(t, store, mailDemand)
+		sending = claimMails(t, store, mailDemand)
 		settle(t, store, sending[0], landfall.MailResult{State: landfall.MailRefused, Attempted: true, Reply: "550 no"}, nil)
 		undo(t, store, landfall.UndoRequest{Key: own("3")}, landfall.Undone)
-		// Created again, the account would write to the refused address if the refusal
-		// were forgotten.
+		// Created again, the account would write to the refused address if the
+		// refusal were forgotten.
 		createWithMails(t, store, own("3"), "a@mail.co.uk")
 		if left := mailsOf(t, store, own("3")); len(left) != 1 || left[0].State != landfall.MailRefused {
 			t.Errorf("after a refusal and a second creation: %+v", left)
@@ -339,11 +340,12 @@ var undos = []promiseCheck{
 	// counted with other statements than those that undo, so the two must be
 	// compared.
 	{"what an undo of a run would come to is what it comes to", undoForecast},
-	// If both won, a customer would be welcomed to an account that does not exist.
+	// If both won, a customer would be welcomed to an account that does not
+	// exist.
 	{"against a sender either the undo or the sender wins", undoAgainstSender},
 	// If both won, a payment that was confirmed as booked would be lost.
 	{"against a posting either the undo or the posting wins, and nothing is half", undoAgainstPosting},
-	// Here the two do not concern the same account: under one key, one account may
-	// be ending while its successor begins.
+	// Here the two do not concern the same account: under one key, one account
+	// may be ending while its successor begins.
 	{"accounts taken back while they are being created again are created once each time", undoAgainstCreation},
 }

@@ -11,7 +11,7 @@ import (
 // account must end in the group that was predicted.
 func undoForecast(t *testing.T, store landfall.Store) {
 	staged(t, store, "a", "b", "c", "d", "e", "f")
-	writing(t, store, supplierCode)
+	enableMails(t, store, supplierCode)
 	run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 	slice := takeSlice(t, store, run.ID, time.Minute, 6)
 	var settlement landfall.Settlement
@@ -36,9 +36,9 @@ func undoForecast(t *testing.T, store landfall.Store) {
 	})
 	one := mailDemand
 	one.Max = 1
-	// From now on the customer of d may have been told, while the mail of e is still
-	// queued.
-	take(t, store, one)
+	// From now on the customer of d may have been told, while the mail of e is
+	// still queued.
+	claimMails(t, store, one)
 	forecast := func() (found landfall.UndoForecast) {
 		inView(t, store, func(view landfall.View) (err error) {
 			// Count in parts, as for a run of a million accounts.
@@ -52,21 +52,21 @@ func undoForecast(t *testing.T, store landfall.Store) {
 		return found
 	}
 	before := forecast()
-	same(t, before, landfall.UndoForecast{Undoable: 2, AlreadyUndone: 1, Kept: map[landfall.KeptReason]int{
+	wantEqual(t, before, landfall.UndoForecast{Undoable: 2, AlreadyUndone: 1, Kept: map[landfall.KeptReason]int{
 		landfall.KeptHasPostings: 1, landfall.KeptErased: 1, landfall.KeptCustomersTold: 1,
 	}})
-	same(t, before.AllKept(), 3)
+	wantEqual(t, before.AllKept(), 3)
 	// If several reasons apply, forecast and undo must report the same one. The
 	// window is checked first.
 	setWindow(t, store, 0)
-	same(t, forecast(), landfall.UndoForecast{AlreadyUndone: 1, Kept: map[landfall.KeptReason]int{landfall.KeptWindowOver: 5}})
+	wantEqual(t, forecast(), landfall.UndoForecast{AlreadyUndone: 1, Kept: map[landfall.KeptReason]int{landfall.KeptWindowOver: 5}})
 	setWindow(t, store, time.Hour)
 	became := landfall.UndoForecast{AlreadyUndone: 1, Kept: map[landfall.KeptReason]int{}}
 	for key, err := range store.RunCreated(t.Context(), run.ID) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: key, Run: run.ID, Actor: somebody, Reason: why})
+		outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: key, Run: run.ID, Actor: undoActor, Reason: undoReason})
 		switch {
 		case err != nil:
 			t.Fatal(err)
@@ -76,11 +76,11 @@ func undoForecast(t *testing.T, store landfall.Store) {
 			became.Kept[outcome.Kept]++
 		}
 	}
-	same(t, became, before)
-	same(t, forecast().AlreadyUndone, 3)
+	wantEqual(t, became, before)
+	wantEqual(t, forecast().AlreadyUndone, 3)
 	inView(t, store, func(view landfall.View) error {
 		none, err := view.UndoForecast(t.Context(), "R-00000000", 0, 10)
-		same(t, none, landfall.UndoForecast{Kept: map[landfall.KeptReason]int{}})
+		wantEqual(t, none, landfall.UndoForecast{Kept: map[landfall.KeptReason]int{}})
 		return err
 	})
 }

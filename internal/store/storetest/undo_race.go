@@ -11,7 +11,7 @@ import (
 // withdrawn. Both sides must win now and then, or the case proves nothing.
 func undoAgainstSender(t *testing.T, store landfall.Store) {
 	createSupplier(t, store)
-	writing(t, store, supplierCode)
+	enableMails(t, store, supplierCode)
 	update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), teamName) })
 	won := map[bool]int{}
 	for number := range 30 {
@@ -23,7 +23,7 @@ func undoAgainstSender(t *testing.T, store landfall.Store) {
 		atOnce(2, func(side int) {
 			var err error
 			if side == number%2 {
-				took, err = store.Undo(t.Context(), landfall.UndoRequest{Key: own, Actor: somebody, Reason: why})
+				took, err = store.Undo(t.Context(), landfall.UndoRequest{Key: own, Actor: undoActor, Reason: undoReason})
 			} else {
 				sent, err = store.ClaimMails(t.Context(), mailDemand)
 			}
@@ -55,10 +55,10 @@ func undoAgainstPosting(t *testing.T, store landfall.Store) {
 		atOnce(2, func(side int) {
 			var err error
 			if side == number%2 {
-				took, err = store.Undo(t.Context(), landfall.UndoRequest{Key: own, Actor: somebody, Reason: why})
+				took, err = store.Undo(t.Context(), landfall.UndoRequest{Key: own, Actor: undoActor, Reason: undoReason})
 			} else {
 				posted, err = store.Post(t.Context(), landfall.Posting{Key: own, Decide: func(books landfall.AccountState) (landfall.Additions, error) {
-					return landfall.Additions{Entries: enter(books, payment("late", 1))}, nil
+					return landfall.Additions{Entries: addEntries(books, payment("late", 1))}, nil
 				}})
 			}
 			if err != nil {
@@ -70,7 +70,7 @@ func undoAgainstPosting(t *testing.T, store landfall.Store) {
 		case took.Verdict == landfall.Undone && posted.Verdict == landfall.PostNoAccount:
 			wantGone(t, store, own, made.Number)
 		case took.Kept == landfall.KeptHasPostings && posted.Verdict == landfall.Posted:
-			same(t, len(readAccount(t, store, own).Ledger), len(sampleAccount().Ledger)+1)
+			wantEqual(t, len(readAccount(t, store, own).Ledger), len(sampleAccount().Ledger)+1)
 		default:
 			t.Errorf("undo %+v, posting %+v", took, posted)
 		}
@@ -86,7 +86,7 @@ func undoAgainstCreation(t *testing.T, store landfall.Store) {
 	atOnce(8, func(side int) {
 		for range 12 {
 			if side%2 == 0 {
-				outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: testKey, Actor: somebody, Reason: why})
+				outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: testKey, Actor: undoActor, Reason: undoReason})
 				if err != nil {
 					t.Error(err)
 				}
@@ -99,7 +99,8 @@ func undoAgainstCreation(t *testing.T, store landfall.Store) {
 			if err != nil {
 				t.Error(err)
 			}
-			// Another caller has the claim, or the account exists: both are normal here.
+			// Another caller has the claim, or the account exists: both are
+			// normal here.
 			if claimed.Verdict != landfall.ClaimGranted {
 				continue
 			}
@@ -119,15 +120,15 @@ func undoAgainstCreation(t *testing.T, store landfall.Store) {
 		// The remaining account must contain nothing of the undone ones.
 		balanced(t, readAccount(t, store, testKey))
 	}
-	// A number assigned twice would make the mails of two accounts look like those of
-	// one.
-	lines, numbers := undone(t, store, testKey), map[string]bool{found.AccountNumber: true}
+	// A number assigned twice would make the mails of two accounts look like
+	// those of one.
+	lines, numbers := undoneAccounts(t, store, testKey), map[string]bool{found.AccountNumber: true}
 	for _, line := range lines {
 		if numbers[line.Number] {
 			t.Errorf("the number %s was given twice", line.Number)
 		}
 		numbers[line.Number] = true
 	}
-	same(t, len(lines), int(took.Load()))
+	wantEqual(t, len(lines), int(took.Load()))
 	t.Logf("%d made, %d taken back", made.Load(), took.Load())
 }

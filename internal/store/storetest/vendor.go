@@ -27,11 +27,11 @@ var vendors = []promiseCheck{
 					first = found
 				}
 				vendor.CreatedAt = first.CreatedAt
-				same(t, found, vendor)
+				wantEqual(t, found, vendor)
 				return err
 			})
-			// A caller that saves what it has read passes a creation time, here a wrong
-			// one.
+			// A caller that saves what it has read passes a creation time, here
+			// a wrong one.
 			vendor.CreatedAt = first.CreatedAt.AddDate(1, 0, 0) // the store decides
 		}
 		update(t, store, func(tx landfall.Tx) error {
@@ -57,8 +57,9 @@ var vendors = []promiseCheck{
 		})
 	}},
 	// With the first grant, only suppliers with a grant may use the vendor. The
-	// tricky part is the way back: when the last grant is revoked there are as few
-	// as at the beginning, and the vendor must not be open to every supplier again.
+	// tricky part is the way back: when the last grant is revoked there are as
+	// few as at the beginning, and the vendor must not be open to every
+	// supplier again.
 	{"a vendor is for every supplier until it is granted to one", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		update(t, store, func(tx landfall.Tx) error {
@@ -74,23 +75,24 @@ var vendors = []promiseCheck{
 			t.Helper()
 			inView(t, store, func(view landfall.View) error {
 				var found []string
-				// NONE is not a supplier. An open vendor does not check the supplier.
+				// NONE is not a supplier. An open vendor does not check the
+				// supplier.
 				for _, supplier := range []string{"EAST", "NONE", "WEST"} {
 					vendor, err := view.GrantedVendor(ctx, supplier, "PAY")
 					if err == nil {
 						found = append(found, supplier)
-						same(t, vendor.Code, "PAY")
+						wantEqual(t, vendor.Code, "PAY")
 					} else {
 						wantError(t, err, landfall.ErrNotFound)
 					}
 				}
 				if everybody {
-					same(t, found, []string{"EAST", "NONE", "WEST"})
+					wantEqual(t, found, []string{"EAST", "NONE", "WEST"})
 				} else {
-					same(t, found, suppliers)
+					wantEqual(t, found, suppliers)
 				}
 				grants, err := view.VendorGrants(ctx, "PAY")
-				same(t, grants, landfall.VendorGrants{AllSuppliers: everybody, Suppliers: suppliers})
+				wantEqual(t, grants, landfall.VendorGrants{AllSuppliers: everybody, Suppliers: suppliers})
 				return err
 			})
 		}
@@ -134,12 +136,13 @@ var vendors = []promiseCheck{
 		})
 		may(true)
 	}},
-	// Some decisions depend on all suppliers, and there is no single row to lock for
-	// them.
+	// Some decisions depend on all suppliers, and there is no single row to
+	// lock for them.
 	{"whoever holds the suppliers is alone with them", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
-		// Each of many callers checks whether it is the first, and creates a supplier
-		// only then. Without the lock, several would believe they are the first.
+		// Each of many callers checks whether it is the first, and creates a
+		// supplier only then. Without the lock, several would believe they are
+		// the first.
 		created := make(chan bool, 8)
 		for i := range cap(created) {
 			go func() {
@@ -166,6 +169,6 @@ var vendors = []promiseCheck{
 				count++
 			}
 		}
-		same(t, count, 1)
+		wantEqual(t, count, 1)
 	}},
 }

@@ -7,12 +7,12 @@ import (
 	"landfall"
 )
 
-// hook is the only webhook of most cases.
-const hook = "books"
+// webhookName is the only webhook of most cases.
+const webhookName = "books"
 
-// hooked creates an organisation with a supplier and a webhook that starts at the
-// beginning of the log.
-func hooked(t *testing.T, store landfall.Store) {
+// createWebhook creates an organisation with a supplier and a webhook that
+// starts at the beginning of the log.
+func createWebhook(t *testing.T, store landfall.Store) {
 	t.Helper()
 	createSupplier(t, store)
 	update(t, store, func(tx landfall.Tx) error {
@@ -23,14 +23,14 @@ func hooked(t *testing.T, store landfall.Store) {
 			return err
 		}
 		return tx.CreateWebhook(t.Context(), landfall.Webhook{
-			Name: hook, Organisation: organisation, URL: "https://receiver.example/", State: landfall.WebhookActive,
+			Name: webhookName, Organisation: organisation, URL: "https://receiver.example/", State: landfall.WebhookActive,
 			Types: []landfall.EventType{landfall.EventSkipped}, Secrets: []landfall.WebhookSecret{{Salt: "s", Key: "k"}},
 		})
 	})
 }
 
-// happen appends an event for each account.
-func happen(t *testing.T, store landfall.Store, accounts ...string) {
+// appendEvents appends an event for each account.
+func appendEvents(t *testing.T, store landfall.Store, accounts ...string) {
 	t.Helper()
 	update(t, store, func(tx landfall.Tx) error {
 		for _, external := range accounts {
@@ -53,9 +53,9 @@ func lastEvent(t *testing.T, store landfall.Store) int64 {
 	return mark.Newest
 }
 
-// claimHooks claims webhooks, as a sender does first. Every case has one active
-// webhook.
-func claimHooks(t *testing.T, store landfall.Store) []landfall.WebhookClaim {
+// claimWebhooks claims webhooks, as a sender does first. Every case has one
+// active webhook.
+func claimWebhooks(t *testing.T, store landfall.Store) []landfall.WebhookClaim {
 	t.Helper()
 	claims, active, err := store.ClaimWebhooks(t.Context(), landfall.WebhookClaimRequest{UpTo: lastEvent(t, store), Most: 10, Lease: time.Minute})
 	if err != nil || active != 1 {
@@ -64,11 +64,11 @@ func claimHooks(t *testing.T, store landfall.Store) []landfall.WebhookClaim {
 	return claims
 }
 
-// hookClaim claims the only webhook.
-func hookClaim(t *testing.T, store landfall.Store) landfall.WebhookClaim {
+// claimWebhook claims the only webhook.
+func claimWebhook(t *testing.T, store landfall.Store) landfall.WebhookClaim {
 	t.Helper()
-	claims := claimHooks(t, store)
-	if len(claims) != 1 || claims[0].Name != hook || claims[0].Token == "" {
+	claims := claimWebhooks(t, store)
+	if len(claims) != 1 || claims[0].Name != webhookName || claims[0].Token == "" {
 		t.Fatalf("claimed %+v", claims)
 	}
 	return claims[0]
@@ -84,8 +84,8 @@ func readRound(t *testing.T, store landfall.Store, claim landfall.WebhookClaim, 
 	return round
 }
 
-// keepRound saves the result of a sender's round.
-func keepRound(t *testing.T, store landfall.Store, claim landfall.WebhookClaim, result landfall.RoundResult) {
+// saveRound saves the result of a sender's round.
+func saveRound(t *testing.T, store landfall.Store, claim landfall.WebhookClaim, result landfall.RoundResult) {
 	t.Helper()
 	if err := store.SaveRound(t.Context(), claim, result); err != nil {
 		t.Fatal(err)
@@ -104,14 +104,14 @@ func deliveredAccounts(round landfall.WebhookRound) (text string) {
 // sends and whenever one dies. Events that cannot be delivered are kept and
 // shown.
 var webhooks = []promiseCheck{
-	// The old secret is kept with the new one until a given time: receivers switch
-	// at a moment of their choice, and signatures must be valid for them before and
-	// after.
+	// The old secret is kept with the new one until a given time: receivers
+	// switch at a moment of their choice, and signatures must be valid for them
+	// before and after.
 	{"webhooks are kept as they were set", func(t *testing.T, store landfall.Store) {
-		hooked(t, store)
+		createWebhook(t, store)
 		until := time.UnixMicro(1_900_000_000_000_000).UTC()
 		update(t, store, func(tx landfall.Tx) error {
-			webhook, err := tx.Webhook(t.Context(), hook)
+			webhook, err := tx.Webhook(t.Context(), webhookName)
 			if err != nil {
 				return err
 			}
@@ -121,7 +121,7 @@ var webhooks = []promiseCheck{
 			return tx.SaveWebhook(t.Context(), webhook)
 		})
 		inView(t, store, func(view landfall.View) error {
-			webhook, err := view.Webhook(t.Context(), hook)
+			webhook, err := view.Webhook(t.Context(), webhookName)
 			if err != nil {
 				return err
 			}
@@ -142,18 +142,18 @@ var webhooks = []promiseCheck{
 		update(t, store, func(tx landfall.Tx) error {
 			wantError(t, tx.SaveWebhook(t.Context(), landfall.Webhook{Name: "none", State: landfall.WebhookOff}), landfall.ErrNotFound)
 			wantError(t, tx.RemoveWebhook(t.Context(), "none"), landfall.ErrNotFound)
-			return tx.RemoveWebhook(t.Context(), hook)
+			return tx.RemoveWebhook(t.Context(), webhookName)
 		})
 	}},
-	// Two senders would deliver in parallel, and the receiver would see an account's
-	// events out of order. With nothing to deliver there is no claim, so idle
-	// webhooks cost no work.
+	// Two senders would deliver in parallel, and the receiver would see an
+	// account's events out of order. With nothing to deliver there is no claim,
+	// so idle webhooks cost no work.
 	{"a webhook is served by one, until its lease ends", func(t *testing.T, store landfall.Store) {
-		hooked(t, store)
-		if claims := claimHooks(t, store); len(claims) != 0 {
+		createWebhook(t, store)
+		if claims := claimWebhooks(t, store); len(claims) != 0 {
 			t.Error("there was nothing to deliver")
 		}
-		happen(t, store, "a")
+		appendEvents(t, store, "a")
 		ask := func(lease time.Duration) int {
 			claims, _, err := store.ClaimWebhooks(t.Context(), landfall.WebhookClaimRequest{UpTo: 1 << 40, Most: 10, Lease: lease})
 			if err != nil {
@@ -177,16 +177,16 @@ var webhooks = []promiseCheck{
 			t.Errorf("%d have the claim", sum)
 		}
 	}},
-	// An operator moves a webhook back to have events sent again. A sender in the
-	// middle of a round must not overwrite that position with its own. Saving the
-	// webhook unchanged is enough to end the claim: the store does not compare what
-	// changed.
+	// An operator moves a webhook back to have events sent again. A sender in
+	// the middle of a round must not overwrite that position with its own.
+	// Saving the webhook unchanged is enough to end the claim: the store does
+	// not compare what changed.
 	{"who lost the claim of a webhook writes nothing", func(t *testing.T, store landfall.Store) {
-		hooked(t, store)
-		happen(t, store, "a")
-		claim := hookClaim(t, store)
+		createWebhook(t, store)
+		appendEvents(t, store, "a")
+		claim := claimWebhook(t, store)
 		update(t, store, func(tx landfall.Tx) error {
-			webhook, err := tx.Webhook(t.Context(), hook)
+			webhook, err := tx.Webhook(t.Context(), webhookName)
 			if err != nil {
 				return err
 			}
@@ -196,25 +196,25 @@ var webhooks = []promiseCheck{
 		_, err := store.WebhookRound(t.Context(), claim, 1, 1)
 		wantError(t, err, landfall.ErrFenced)
 		inView(t, store, func(view landfall.View) error {
-			webhook, err := view.Webhook(t.Context(), hook)
+			webhook, err := view.Webhook(t.Context(), webhookName)
 			if webhook.Position != 0 || webhook.Delivered != 0 {
 				t.Errorf("something was written: %+v", webhook)
 			}
 			return err
 		})
 	}},
-	// An organisation that loses a grant must not receive events of that supplier's
-	// accounts, not even earlier ones. The position moves past those events all the
-	// same, or the webhook would be stuck at them forever.
+	// An organisation that loses a grant must not receive events of that
+	// supplier's accounts, not even earlier ones. The position moves past those
+	// events all the same, or the webhook would be stuck at them forever.
 	{"rounds follow the log and what is granted", func(t *testing.T, store landfall.Store) {
-		hooked(t, store)
-		happen(t, store, "a", "b", "c")
-		claim := hookClaim(t, store)
+		createWebhook(t, store)
+		appendEvents(t, store, "a", "b", "c")
+		claim := claimWebhook(t, store)
 		round := readRound(t, store, claim, 2)
 		if deliveredAccounts(round) != "ab" || round.Through != round.Events[1].ID || !round.More {
 			t.Errorf("got %+v", round)
 		}
-		keepRound(t, store, claim, landfall.RoundResult{Position: round.Through, Delivered: 2, KeepClaim: true, Lease: time.Minute, Status: 200})
+		saveRound(t, store, claim, landfall.RoundResult{Position: round.Through, Delivered: 2, KeepClaim: true, Lease: time.Minute, Status: 200})
 		if round = readRound(t, store, claim, 2); deliveredAccounts(round) != "c" || round.Through != lastEvent(t, store) || round.More {
 			t.Errorf("then got %+v", round)
 		}
@@ -222,34 +222,34 @@ var webhooks = []promiseCheck{
 		if round = readRound(t, store, claim, 2); deliveredAccounts(round) != "" || round.Through != lastEvent(t, store) {
 			t.Errorf("what was taken away is still delivered: %+v", round)
 		}
-		keepRound(t, store, claim, landfall.RoundResult{Position: round.Through})
+		saveRound(t, store, claim, landfall.RoundResult{Position: round.Through})
 		inView(t, store, func(view landfall.View) error {
-			webhook, err := view.Webhook(t.Context(), hook)
+			webhook, err := view.Webhook(t.Context(), webhookName)
 			if webhook.Delivered != 2 || webhook.DeliveredAt.IsZero() || webhook.Position != round.Through {
 				t.Errorf("got %+v", webhook)
 			}
-			entries, _ := view.Rounds(t.Context(), hook, 10)
+			entries, _ := view.Rounds(t.Context(), webhookName, 10)
 			if len(entries) != 1 || entries[0].Delivered != 2 || entries[0].Status != 200 {
 				t.Errorf("the log has %+v", entries)
 			}
 			return err
 		})
 	}},
-	// Receivers build an account's state from its events, so nothing may overtake an
-	// event that failed. Other accounts continue: one event that a receiver cannot
-	// process must not stop all of them. A delivery that was given up is kept, and a
-	// replay restarts its attempts.
+	// Receivers build an account's state from its events, so nothing may
+	// overtake an event that failed. Other accounts continue: one event that a
+	// receiver cannot process must not stop all of them. A delivery that was
+	// given up is kept, and a replay restarts its attempts.
 	{"what failed waits, and what is new of its account waits behind it", func(t *testing.T, store landfall.Store) {
-		hooked(t, store)
-		happen(t, store, "a", "b", "a")
-		claim := hookClaim(t, store)
+		createWebhook(t, store)
+		appendEvents(t, store, "a", "b", "a")
+		claim := claimWebhook(t, store)
 		round := readRound(t, store, claim, 10)
 		failed := landfall.Delivery{Event: round.Events[0], State: landfall.DeliveryWaiting, Attempts: 1, Pause: 0, Status: 500, Reason: "it answered 500"}
 		next := landfall.Delivery{Event: round.Events[2], State: landfall.DeliveryWaiting, Blocked: true}
-		keepRound(t, store, claim, landfall.RoundResult{
+		saveRound(t, store, claim, landfall.RoundResult{
 			Position: round.Through, Delivered: 1, KeepClaim: true, Lease: time.Minute, Failed: []landfall.Delivery{failed, next},
 		})
-		happen(t, store, "a", "c")
+		appendEvents(t, store, "a", "c")
 		round = readRound(t, store, claim, 10)
 		if len(round.Waiting) != 1 || round.Waiting[0].Event.ID != failed.Event.ID || round.Waiting[0].Status != 500 || deliveredAccounts(round) != "ac" ||
 			len(round.Blocked) != 1 || !round.Blocked[failed.Event.Key] {
@@ -259,19 +259,19 @@ var webhooks = []promiseCheck{
 		dead := round.Waiting[0]
 		dead.State, dead.Attempts = landfall.DeliveryDead, 2
 		behind := landfall.Delivery{Event: round.Events[0], State: landfall.DeliveryWaiting, Blocked: true}
-		keepRound(t, store, claim, landfall.RoundResult{
+		saveRound(t, store, claim, landfall.RoundResult{
 			Position: round.Through, Delivered: 1, KeepClaim: true, Lease: time.Minute, Failed: []landfall.Delivery{dead, behind},
 		})
 		round = readRound(t, store, claim, 10)
 		if len(round.Waiting) != 1 || round.Waiting[0].Event.ID != next.Event.ID {
 			t.Fatalf("then got %+v", round)
 		}
-		keepRound(t, store, claim, landfall.RoundResult{Position: round.Through, Delivered: 1, KeepClaim: true, Lease: time.Minute, Settled: []int64{next.Event.ID}})
+		saveRound(t, store, claim, landfall.RoundResult{Position: round.Through, Delivered: 1, KeepClaim: true, Lease: time.Minute, Settled: []int64{next.Event.ID}})
 		if round = readRound(t, store, claim, 10); len(round.Waiting) != 1 || round.Waiting[0].Event.ID != behind.Event.ID {
 			t.Fatalf("at last got %+v", round)
 		}
 		inView(t, store, func(view landfall.View) error {
-			died, count, err := view.Deliveries(t.Context(), hook, landfall.DeliveryDead, 10)
+			died, count, err := view.Deliveries(t.Context(), webhookName, landfall.DeliveryDead, 10)
 			if count != 1 || len(died) != 1 || died[0].Event.ID != failed.Event.ID || died[0].Attempts != 2 || !died[0].DueAt.IsZero() {
 				t.Errorf("dead are %+v", died)
 			}
@@ -282,10 +282,10 @@ var webhooks = []promiseCheck{
 			return err
 		})
 		update(t, store, func(tx landfall.Tx) error {
-			if count, err := tx.Replay(t.Context(), hook, []int64{1 << 40}); count != 0 || err != nil {
+			if count, err := tx.Replay(t.Context(), webhookName, []int64{1 << 40}); count != 0 || err != nil {
 				t.Errorf("replayed %d, %v", count, err)
 			}
-			count, err := tx.Replay(t.Context(), hook, nil)
+			count, err := tx.Replay(t.Context(), webhookName, nil)
 			if count != 1 {
 				t.Errorf("replayed %d", count)
 			}
@@ -299,25 +299,25 @@ var webhooks = []promiseCheck{
 			t.Errorf("what was taken away still waits: %+v", round)
 		}
 	}},
-	// Requests do not help a receiver that is down, and its events do not count as
-	// failed: the position stays. The start of the trouble must be known, so that
-	// people can be told.
+	// Requests do not help a receiver that is down, and its events do not count
+	// as failed: the position stays. The start of the trouble must be known, so
+	// that people can be told.
 	{"a webhook in trouble is left alone and counts how long", func(t *testing.T, store landfall.Store) {
-		hooked(t, store)
-		happen(t, store, "a")
-		claim, tries := hookClaim(t, store), 0
+		createWebhook(t, store)
+		appendEvents(t, store, "a")
+		claim, tries := claimWebhook(t, store), 0
 		for pause := 200 * time.Millisecond; ; pause *= 4 {
 			begun := time.Now()
-			keepRound(t, store, claim, landfall.RoundResult{RoundFailed: true, Pause: pause, Reason: "it refused the connection"})
+			saveRound(t, store, claim, landfall.RoundResult{RoundFailed: true, Pause: pause, Reason: "it refused the connection"})
 			tries++
-			claims := claimHooks(t, store)
+			claims := claimWebhooks(t, store)
 			if len(claims) == 0 {
 				time.Sleep(pause + 50*time.Millisecond)
-				claim = hookClaim(t, store)
+				claim = claimWebhook(t, store)
 				break
 			}
-			// On a busy machine the pause may be over by now. Then try again with a longer
-			// one.
+			// On a busy machine the pause may be over by now. Then try again
+			// with a longer one.
 			if claim = claims[0]; time.Since(begun) < pause {
 				t.Fatal("it was not left alone")
 			}
@@ -331,14 +331,14 @@ var webhooks = []promiseCheck{
 	// The receiver itself said that it will not come back. The change was not
 	// requested, so the audit must say why the webhook is off.
 	{"a webhook whose receiver is gone is switched off, and somebody is told", func(t *testing.T, store landfall.Store) {
-		hooked(t, store)
-		happen(t, store, "a")
-		keepRound(t, store, hookClaim(t, store), landfall.RoundResult{Gone: true, RoundFailed: true, Status: 410})
+		createWebhook(t, store)
+		appendEvents(t, store, "a")
+		saveRound(t, store, claimWebhook(t, store), landfall.RoundResult{Gone: true, RoundFailed: true, Status: 410})
 		if claims, active, err := store.ClaimWebhooks(t.Context(), landfall.WebhookClaimRequest{UpTo: 1 << 40, Most: 1, Lease: time.Minute}); len(claims)+active != 0 || err != nil {
 			t.Errorf("%+v, %d active, %v", claims, active, err)
 		}
 		inView(t, store, func(view landfall.View) error {
-			entries, err := view.Audit(t.Context(), hook)
+			entries, err := view.Audit(t.Context(), webhookName)
 			if len(entries) != 1 || entries[0].Action != "webhook.gone" {
 				t.Errorf("the audit has %+v", entries)
 			}
@@ -348,27 +348,27 @@ var webhooks = []promiseCheck{
 	// Nothing is sent to an organisation that may not send requests either. After
 	// enabling, it has missed nothing.
 	{"the webhooks of a disabled organisation wait", func(t *testing.T, store landfall.Store) {
-		hooked(t, store)
-		happen(t, store, "a")
+		createWebhook(t, store)
+		appendEvents(t, store, "a")
 		set := func(disabled bool) {
 			update(t, store, func(tx landfall.Tx) error { return tx.SetOrganisationDisabled(t.Context(), organisation, disabled) })
 		}
 		set(true)
-		if claims := claimHooks(t, store); len(claims) != 0 {
+		if claims := claimWebhooks(t, store); len(claims) != 0 {
 			t.Error("it was claimed")
 		}
 		// The events were not lost while the webhook could not be claimed.
 		set(false)
-		hookClaim(t, store)
+		claimWebhook(t, store)
 	}},
 	// Otherwise a webhook that always has something to deliver would be served
 	// forever, and the others would starve.
 	{"webhooks that waited longest come first", func(t *testing.T, store landfall.Store) {
-		hooked(t, store)
+		createWebhook(t, store)
 		update(t, store, func(tx landfall.Tx) error {
 			return tx.CreateWebhook(t.Context(), landfall.Webhook{Name: "a later one", Organisation: organisation, URL: "https://x.example/", State: landfall.WebhookActive})
 		})
-		happen(t, store, "a", "b", "c")
+		appendEvents(t, store, "a", "b", "c")
 		var served []string
 		for range 4 {
 			claims, _, err := store.ClaimWebhooks(t.Context(), landfall.WebhookClaimRequest{UpTo: 1 << 40, Most: 1, Lease: time.Minute})
@@ -376,7 +376,7 @@ var webhooks = []promiseCheck{
 				t.Fatalf("%+v, %v", claims, err)
 			}
 			served = append(served, claims[0].Name)
-			keepRound(t, store, claims[0], landfall.RoundResult{Position: 1})
+			saveRound(t, store, claims[0], landfall.RoundResult{Position: 1})
 		}
 		if served[0] == served[1] || served[0] != served[2] || served[1] != served[3] {
 			t.Errorf("served %q", served)

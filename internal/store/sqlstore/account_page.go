@@ -16,7 +16,7 @@ func (v *view) AccountPage(ctx context.Context, key landfall.Key, excerpt landfa
 	if err != nil {
 		return landfall.AccountPage{}, err
 	}
-	for _, load := range []func(context.Context, int64, *landfall.Account) error{v.loadHouse, v.loadSupply, v.loadPeriods} {
+	for _, load := range []func(context.Context, int64, *landfall.Account) error{v.loadCustomers, v.loadAddresses, v.loadPeriods} {
 		if err := load(ctx, id, &account); err != nil {
 			return landfall.AccountPage{}, err
 		}
@@ -26,7 +26,7 @@ func (v *view) AccountPage(ctx context.Context, key landfall.Key, excerpt landfa
 		[]any{&found.LedgerLength, &found.NoteCount, &found.StatementCount, &found.InstructionCount}); err != nil {
 		return landfall.AccountPage{}, err
 	}
-	after, before := pageOf(excerpt.EntriesBefore, excerpt.Rows, found.LedgerLength)
+	after, before := pageBounds(excerpt.EntriesBefore, excerpt.Rows, found.LedgerLength)
 	found.Ledger, err = collect(ctx, v.txSession, func(scan scanner, entry *landfall.LedgerEntry) error {
 		var row owned[landfall.LedgerEntry]
 		err := v.readEntry(scan, &row)
@@ -36,15 +36,15 @@ func (v *view) AccountPage(ctx context.Context, key landfall.Key, excerpt landfa
 	if err != nil {
 		return landfall.AccountPage{}, err
 	}
-	if err := v.excerptNotes(ctx, id, excerpt, &found); err != nil {
+	if err := v.pageNotes(ctx, id, excerpt, &found); err != nil {
 		return landfall.AccountPage{}, err
 	}
-	return found, v.excerptPapers(ctx, id, excerpt, &found)
+	return found, v.pageStatements(ctx, id, excerpt, &found)
 }
 
-// pageOf returns the exclusive bounds of a page of a list that is numbered from
-// 1.
-func pageOf(before, rows, length int) (after, until int64) {
+// pageBounds returns the exclusive bounds of a page of a list that is numbered
+// from 1.
+func pageBounds(before, rows, length int) (after, until int64) {
 	if before <= 0 || before > length+1 {
 		before = length + 1
 	}
@@ -56,50 +56,50 @@ func pageOf(before, rows, length int) (after, until int64) {
 // uses the same number.
 const indexedFrom = 200
 
-// indexed returns a condition that makes a query for rows after a position use
-// that index.
-func indexed(after int64) string {
+// indexCondition returns a condition that makes a query for rows after a
+// position use that index.
+func indexCondition(after int64) string {
 	if after >= indexedFrom {
 		return ` AND ordinal > ` + strconv.Itoa(indexedFrom)
 	}
 	return ``
 }
 
-// placedNotes selects notes, without bodies that are longer than $2.
-const placedNotes = `SELECT account_id, ordinal, CASE WHEN length(body) > $2 THEN NULL ELSE body END, document_paths, created_at, pinned, unpin_at,
+// pageNotesText selects notes, without bodies that are longer than $2.
+const pageNotesText = `SELECT account_id, ordinal, CASE WHEN length(body) > $2 THEN NULL ELSE body END, document_paths, created_at, pinned, unpin_at,
 	length(body) FROM note WHERE account_id = $1 `
 
-// excerptNotes reads notes. It leaves out long bodies and returns only their
+// pageNotes reads notes. It leaves out long bodies and returns only their
 // length, because a page of them could be a gigabyte.
-func (v *view) excerptNotes(ctx context.Context, id int64, excerpt landfall.AccountPageQuery, into *landfall.AccountPage) (err error) {
+func (v *view) pageNotes(ctx context.Context, id int64, excerpt landfall.AccountPageQuery, into *landfall.AccountPage) (err error) {
 	read := func(scan scanner, note *landfall.NumberedNote) error {
 		var row owned[landfall.Note]
 		var bytes sql.NullInt64
 		err := v.readNote(func(columns ...any) error { return scan(append(columns, &bytes)...) }, &row)
-		note.Note, note.Index, note.Bytes = row.item, int(row.place), v.sealer.length(row.item.Body, int(bytes.Int64))
+		note.Note, note.Index, note.Bytes = row.item, int(row.ordinal), v.sealer.noteLength(row.item.Body, int(bytes.Int64))
 		return err
 	}
-	into.Pinned, err = collect(ctx, v.txSession, read, placedNotes+`AND pinned = TRUE ORDER BY ordinal DESC LIMIT $3`, id, v.sealer.longestNote(), int64(excerpt.Rows))
+	into.Pinned, err = collect(ctx, v.txSession, read, pageNotesText+`AND pinned = TRUE ORDER BY ordinal DESC LIMIT $3`, id, v.sealer.maxNoteLength(), int64(excerpt.Rows))
 	if err != nil {
 		return err
 	}
-	after, before := pageOf(excerpt.NotesBefore, excerpt.Rows, into.NoteCount)
-	into.Notes, err = collect(ctx, v.txSession, read, placedNotes+`AND ordinal > $3 AND ordinal < $4`+indexed(after)+` ORDER BY ordinal DESC`,
-		id, v.sealer.longestNote(), after, before)
+	after, before := pageBounds(excerpt.NotesBefore, excerpt.Rows, into.NoteCount)
+	into.Notes, err = collect(ctx, v.txSession, read, pageNotesText+`AND ordinal > $3 AND ordinal < $4`+indexCondition(after)+` ORDER BY ordinal DESC`,
+		id, v.sealer.maxNoteLength(), after, before)
 	return err
 }
 
-// excerptPapers reads the historical statements and the payment instructions.
-func (v *view) excerptPapers(ctx context.Context, id int64, excerpt landfall.AccountPageQuery, into *landfall.AccountPage) (err error) {
-	after, before := pageOf(excerpt.StatementsBefore, excerpt.Rows, into.StatementCount)
-	statements, err := collect(ctx, v.txSession, v.readStatement, `SELECT `+statementColumns+` FROM historical_statement WHERE account_id = $1 AND ordinal > $2 AND ordinal < $3`+indexed(after)+
+// pageStatements reads the historical statements and the payment instructions.
+func (v *view) pageStatements(ctx context.Context, id int64, excerpt landfall.AccountPageQuery, into *landfall.AccountPage) (err error) {
+	after, before := pageBounds(excerpt.StatementsBefore, excerpt.Rows, into.StatementCount)
+	statements, err := collect(ctx, v.txSession, v.readStatement, `SELECT `+statementColumns+` FROM historical_statement WHERE account_id = $1 AND ordinal > $2 AND ordinal < $3`+indexCondition(after)+
 		` ORDER BY ordinal DESC`, id, after, before)
 	if err != nil {
 		return err
 	}
 	for _, one := range statements {
 		into.Data.Statements = append(into.Data.Statements, one.item)
-		into.StatementIndexes = append(into.StatementIndexes, int(one.place))
+		into.StatementIndexes = append(into.StatementIndexes, int(one.ordinal))
 	}
 	into.Data.Instructions, err = collect(ctx, v.txSession, func(scan scanner, instruction *landfall.Instruction) error {
 		var row owned[landfall.Instruction]
@@ -155,7 +155,7 @@ func (v *view) Revision(ctx context.Context, key landfall.Key, revision int) (la
 		return one, nil
 	}
 	if one.Document, err = v.sealer.openDocument(key, kept, one.Hash); err != nil {
-		return landfall.StagedRevision{}, altered(key, revision, err)
+		return landfall.StagedRevision{}, documentError(key, revision, err)
 	}
 	return one, nil
 }

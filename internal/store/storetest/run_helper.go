@@ -81,8 +81,8 @@ func claimAll(t *testing.T, store landfall.Store, slice landfall.RunSlice) []lan
 	return claimMembers(t, store, slice, false)
 }
 
-// claimLoosely claims them optimistically, without holding them.
-func claimLoosely(t *testing.T, store landfall.Store, slice landfall.RunSlice) []landfall.Claim {
+// claimOptimistically claims them optimistically, without holding them.
+func claimOptimistically(t *testing.T, store landfall.Store, slice landfall.RunSlice) []landfall.Claim {
 	t.Helper()
 	claims := claimMembers(t, store, slice, true)
 	for _, claim := range claims {

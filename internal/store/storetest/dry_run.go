@@ -9,16 +9,16 @@ import (
 	"landfall"
 )
 
-// rehearse claims a process for a dry run.
-func rehearse(t *testing.T, store landfall.Store, key landfall.Key) landfall.Claim {
+// claimDryRun claims a process for a dry run.
+func claimDryRun(t *testing.T, store landfall.Store, key landfall.Key) landfall.Claim {
 	t.Helper()
 	request := claimRequest(key)
 	request.DryRun = true
 	return claimFor(t, store, request, landfall.ClaimGranted)
 }
 
-// play makes a dry run and compares the verdict.
-func play(t *testing.T, store landfall.Store, claim landfall.Claim, verdict landfall.CreateVerdict) {
+// createDryRun makes a dry run and compares the verdict.
+func createDryRun(t *testing.T, store landfall.Store, claim landfall.Claim, verdict landfall.CreateVerdict) {
 	t.Helper()
 	outcome, err := store.Create(t.Context(), landfall.Creation{
 		Claim: claim, Account: sampleAccount(), Mails: []landfall.Mail{{Kind: "account_migrated", To: "a@b.co"}},
@@ -28,50 +28,50 @@ func play(t *testing.T, store landfall.Store, claim landfall.Claim, verdict land
 	}
 }
 
-// failedDryly is the recorded result of a dry run that found an error.
-func failedDryly() landfall.Attempt {
+// failedDryRun is the recorded result of a dry run that found an error.
+func failedDryRun() landfall.Attempt {
 	return landfall.Attempt{
 		Failure: &landfall.Failure{Code: "account_failed_validation", DryRun: true},
 		Event:   landfall.Event{Type: landfall.EventDryRunFailed},
 	}
 }
 
-// rehearsals are dry runs. They do all the work of a creation and leave only a
+// dryRuns are dry runs. They do all the work of a creation and leave only a
 // record of it. Above all, they do not block real creations.
-var rehearsals = []promiseCheck{
-	// Suppliers test a whole book this way on the real system. Anything left behind
-	// would be an account or a mail that was not wanted. The real creation still
-	// works, which shows that no claim was left either.
+var dryRuns = []promiseCheck{
+	// Suppliers test a whole book this way on the real system. Anything left
+	// behind would be an account or a mail that was not wanted. The real
+	// creation still works, which shows that no claim was left either.
 	{"a dry run leaves nothing but its record", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		before := readProcess(t, store, testKey)
-		play(t, store, rehearse(t, store, testKey), landfall.CreateRolledBack)
-		same(t, readProcess(t, store, testKey), before)
+		createDryRun(t, store, claimDryRun(t, store, testKey), landfall.CreateRolledBack)
+		wantEqual(t, readProcess(t, store, testKey), before)
 		if kept := readEvents(t, store, testKey); len(kept) != 1 || kept[0].Type != landfall.EventDryRunCompleted {
 			t.Errorf("events %+v", kept)
 		}
 		create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
 	}},
-	// A dry run is granted while a real claim is held, and neither may affect the
-	// other. Once the account exists there is nothing left to try, and the dry run
-	// is told so.
+	// A dry run is granted while a real claim is held, and neither may affect
+	// the other. Once the account exists there is nothing left to try, and the
+	// dry run is told so.
 	{"a dry run holds nobody up and waits for nobody", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		held := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
-		beside := rehearse(t, store, testKey)
+		beside := claimDryRun(t, store, testKey)
 		if !bytes.Equal(beside.Document, held.Document) || beside.Revision != held.Revision || beside.Team != teamName {
 			t.Errorf("got %+v", beside)
 		}
-		play(t, store, beside, landfall.CreateRolledBack)
+		createDryRun(t, store, beside, landfall.CreateRolledBack)
 		if state := readProcess(t, store, testKey).State; state != landfall.Claimed {
 			t.Errorf("a dry run left the claim as %s", state)
 		}
 		create(t, store, held, sampleAccount())
-		play(t, store, beside, landfall.CreateFenced)
+		createDryRun(t, store, beside, landfall.CreateFenced)
 
 		other := landfall.Key{Supplier: supplierCode, External: "other"}
 		stage(t, store, newStaging(other, "1"), landfall.StagedFirst, 1)
-		rehearse(t, store, other)
+		claimDryRun(t, store, other)
 		if state := readProcess(t, store, other).State; state != landfall.Staged {
 			t.Errorf("a dry run shows as %s", state)
 		}
@@ -82,26 +82,26 @@ var rehearsals = []promiseCheck{
 	// the correction worked.
 	{"a dry run keeps its failure until one passes", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
-		tried := rehearse(t, store, testKey)
-		if err := store.Release(t.Context(), tried, failedDryly()); err != nil {
+		tried := claimDryRun(t, store, testKey)
+		if err := store.Release(t.Context(), tried, failedDryRun()); err != nil {
 			t.Fatal(err)
 		}
 		if found := readProcess(t, store, testKey); found.Failure == nil || !found.Failure.DryRun || found.State != landfall.Staged {
 			t.Fatalf("got %+v", found)
 		}
-		play(t, store, rehearse(t, store, testKey), landfall.CreateRolledBack)
+		createDryRun(t, store, claimDryRun(t, store, testKey), landfall.CreateRolledBack)
 		if found := readProcess(t, store, testKey); found.Failure != nil {
 			t.Errorf("the failure stays: %+v", found.Failure)
 		}
 	}},
 	// The dry run found an error in a document that was replaced meanwhile. The
-	// error would be recorded on the corrected account, and people would correct it
-	// again. The attempt itself is still recorded.
+	// error would be recorded on the corrected account, and people would
+	// correct it again. The attempt itself is still recorded.
 	{"a dry run says nothing about a later revision", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
-		tried := rehearse(t, store, testKey)
+		tried := claimDryRun(t, store, testKey)
 		stage(t, store, newStaging(testKey, "mended"), landfall.StagedAgain, 2)
-		if err := store.Release(t.Context(), tried, failedDryly()); err != nil {
+		if err := store.Release(t.Context(), tried, failedDryRun()); err != nil {
 			t.Fatal(err)
 		}
 		if found := readProcess(t, store, testKey); found.Failure != nil {
@@ -111,8 +111,8 @@ var rehearsals = []promiseCheck{
 			t.Errorf("events %+v", kept)
 		}
 	}},
-	// Dry runs do all the work of a creation, so the limits must apply to them too.
-	// Each way of ending frees the slot: passing, failing and dying.
+	// Dry runs do all the work of a creation, so the limits must apply to them
+	// too. Each way of ending frees the slot: passing, failing and dying.
 	{"dry runs count toward the limits until they end", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2", "3")
 		setLimit(t, store, 2)
@@ -125,13 +125,13 @@ var rehearsals = []promiseCheck{
 		firm := claimFor(t, store, own("2", false), landfall.ClaimGranted)
 		claimFor(t, store, own("3", true), landfall.ClaimOverLimit)
 		claimFor(t, store, own("3", false), landfall.ClaimOverLimit)
-		play(t, store, first, landfall.CreateRolledBack)
+		createDryRun(t, store, first, landfall.CreateRolledBack)
 		second := claimFor(t, store, own("1", true), landfall.ClaimGranted)
 		claimFor(t, store, own("3", false), landfall.ClaimOverLimit)
 		if err := store.Renew(t.Context(), second); err != nil {
 			t.Errorf("renewing: %v", err)
 		}
-		if err := store.Release(t.Context(), second, failedDryly()); err != nil {
+		if err := store.Release(t.Context(), second, failedDryRun()); err != nil {
 			t.Fatal(err)
 		}
 		short := own("1", true)
@@ -142,8 +142,8 @@ var rehearsals = []promiseCheck{
 		claimFor(t, store, own("3", false), landfall.ClaimGranted)
 		create(t, store, firm, sampleAccount())
 	}},
-	// Dry runs take no claims from each other, so many may write about one account
-	// at once. Each one that was told it passed is recorded.
+	// Dry runs take no claims from each other, so many may write about one
+	// account at once. Each one that was told it passed is recorded.
 	{"many dry runs at once all end", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External, "2")
 		other := landfall.Key{Supplier: supplierCode, External: "2"}

@@ -7,11 +7,11 @@ import (
 	"landfall"
 )
 
-// surveys are the figures that dashboards show. They are counted without reading
-// accounts, and must equal what reading them would give.
-var surveys = []promiseCheck{
-	// The count is read before each claim, so the first count is empty: a supplier
-	// with nothing in progress is left out, not reported as zero.
+// dashboardFigures are the figures that dashboards show. They are counted
+// without reading accounts, and must equal what reading them would give.
+var dashboardFigures = []promiseCheck{
+	// The count is read before each claim, so the first count is empty: a
+	// supplier with nothing in progress is left out, not reported as zero.
 	{"claims that are alive are counted, and nothing deviates that was not touched", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "A-1", "A-2")
 		for alive, number := range []string{"A-1", "A-2"} {
@@ -28,8 +28,8 @@ var surveys = []promiseCheck{
 			claimFor(t, store, claimRequest(landfall.Key{Supplier: supplierCode, External: number}), landfall.ClaimGranted)
 		}
 	}},
-	// The newest signature counts, and a supplier without one must not appear with a
-	// time.
+	// The newest signature counts, and a supplier without one must not appear
+	// with a time.
 	{"the last signature of each supplier is told", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		told := func() (at time.Time, signed bool) {

@@ -9,12 +9,12 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-// created opens a fresh store with one account and returns the account's id.
-func created(t *testing.T, url string) (*sqlstore.Store, int64) {
+// openCreated opens a fresh store with one account and returns the account's id.
+func openCreated(t *testing.T, url string) (*sqlstore.Store, int64) {
 	t.Helper()
-	store := open(t, url)
-	ready(t, store, "1")
-	if _, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: household(t)}); err != nil {
+	store := openStore(t, url)
+	prepareStore(t, store, "1")
+	if _, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: sampleAccount(t)}); err != nil {
 		t.Fatal(err)
 	}
 	id, err := store.Count(t.Context(), `SELECT id FROM account`)
@@ -24,27 +24,27 @@ func created(t *testing.T, url string) (*sqlstore.Store, int64) {
 	return store, int64(id)
 }
 
-// TestPostingAsksTheDatabaseAHandfulOfTimes counts the statements that run while
+// TestPostingRunsFewStatements counts the statements that run while
 // an account is locked, for the largest posting that one request may contain.
-func TestPostingAsksTheDatabaseAHandfulOfTimes(t *testing.T) {
+func TestPostingRunsFewStatements(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store, _ := created(t, url)
+		store, _ := openCreated(t, url)
 		const many = 10_000
-		posting := landfall.Posting{Key: whereClaimed, TransactionIDs: make([]string, many)}
+		posting := landfall.Posting{Key: testKey, TransactionIDs: make([]string, many)}
 		for i := range many {
 			posting.TransactionIDs[i] = fmt.Sprintf("T-%d", i)
 		}
-		posting.Decide = func(books landfall.AccountState) (landfall.Additions, error) {
+		posting.Decide = func(state landfall.AccountState) (landfall.Additions, error) {
 			var add landfall.Additions
 			for i, id := range posting.TransactionIDs {
 				add.Entries = append(add.Entries, landfall.LedgerEntry{
-					Sequence: books.LastSequence + i + 1, Kind: landfall.TransactionEntry, Signed: 1,
-					Balance: books.Balance + money.Amount(i+1), Transaction: landfall.Transaction{ID: id, Amount: 1, Type: landfall.Payment},
+					Sequence: state.LastSequence + i + 1, Kind: landfall.TransactionEntry, Signed: 1,
+					Balance: state.Balance + money.Amount(i+1), Transaction: landfall.Transaction{ID: id, Amount: 1, Type: landfall.Payment},
 				})
 			}
 			return add, nil
 		}
-		count, err := store.Exchanges(t.Context(), posting)
+		count, err := store.CountPostStatements(t.Context(), posting)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,9 +55,9 @@ func TestPostingAsksTheDatabaseAHandfulOfTimes(t *testing.T) {
 	})
 }
 
-// TestSlipsAreCaughtByTheDatabase does what the code should never do, and expects
+// TestConstraintsRejectWrongRows does what the code should never do, and expects
 // the database to refuse it.
-func TestSlipsAreCaughtByTheDatabase(t *testing.T) {
+func TestConstraintsRejectWrongRows(t *testing.T) {
 	const entry = `INSERT INTO ledger_entry (account_id, transaction_id, sequence, kind, closed, signed, balance, type, entered_on, reason, note)
 		SELECT account_id, 'other', %s, kind, closed, signed, balance, type, entered_on, reason, note FROM ledger_entry WHERE sequence = 1`
 	slips := map[string]string{
@@ -67,7 +67,7 @@ func TestSlipsAreCaughtByTheDatabase(t *testing.T) {
 			SELECT type, supplier, external, account_number, at, details FROM event WHERE type = 'account_import.completed'`,
 	}
 	onEach(t, func(t *testing.T, url string) {
-		store, id := created(t, url)
+		store, id := openCreated(t, url)
 		for name, slip := range slips {
 			if store.Force(t.Context(), slip) == nil {
 				t.Errorf("%s: nothing stopped it", name)
@@ -77,21 +77,21 @@ func TestSlipsAreCaughtByTheDatabase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if store.Move(t.Context(), id, int64(length)-1) == nil {
+		if store.UpdateAccount(t.Context(), id, int64(length)-1) == nil {
 			t.Error("an account was moved from a ledger that it does not have")
 		}
-		if err := store.Move(t.Context(), id, int64(length)); err != nil {
+		if err := store.UpdateAccount(t.Context(), id, int64(length)); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-// TestNothingLosesWhatItBelongsTo tries to delete or renumber suppliers and
+// TestForeignKeysPreventOrphans tries to delete or renumber suppliers and
 // processes that staged documents belong to. PostgreSQL has no foreign key there.
-func TestNothingLosesWhatItBelongsTo(t *testing.T) {
+func TestForeignKeysPreventOrphans(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store := open(t, url)
-		ready(t, store, "1")
+		store := openStore(t, url)
+		prepareStore(t, store, "1")
 		for _, slip := range []string{
 			`DELETE FROM supplier`, `UPDATE supplier SET id = id + 1000`, `DELETE FROM process`, `UPDATE process SET id = id + 1000`,
 		} {
@@ -105,16 +105,16 @@ func TestNothingLosesWhatItBelongsTo(t *testing.T) {
 // TestPostedRowsNameTheirAuthor checks every kind of row that a posting adds.
 func TestPostedRowsNameTheirAuthor(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store, _ := created(t, url)
+		store, _ := openCreated(t, url)
 		_, err := store.Post(t.Context(), landfall.Posting{
-			Key: whereClaimed, By: landfall.Author{Organisation: "O", KeyID: "k", RequestID: "r"},
-			Decide: func(books landfall.AccountState) (landfall.Additions, error) {
+			Key: testKey, By: landfall.Author{Organisation: "O", KeyID: "k", RequestID: "r"},
+			Decide: func(state landfall.AccountState) (landfall.Additions, error) {
 				return landfall.Additions{
 					Notes:        []landfall.Note{{Body: "n", HasBody: true}},
 					Statements:   []landfall.Statement{{ID: "new"}},
 					Instructions: []landfall.Instruction{{Vendor: "V", Reference: "r"}},
 					Entries: []landfall.LedgerEntry{{
-						Sequence: books.LastSequence + 1, Kind: landfall.TransactionEntry, Signed: 1, Balance: books.Balance + 1,
+						Sequence: state.LastSequence + 1, Kind: landfall.TransactionEntry, Signed: 1, Balance: state.Balance + 1,
 						Transaction: landfall.Transaction{ID: "new", Amount: 1, Type: landfall.Payment},
 					}},
 					Event: &landfall.Event{Type: landfall.EventNotesCreated},

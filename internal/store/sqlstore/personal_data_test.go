@@ -13,9 +13,9 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-// spoken returns an account with a word in all personal data.
-func spoken(t testing.TB, word string) landfall.Account {
-	account := household(t)
+// accountWithWord returns an account with a word in all personal data.
+func accountWithWord(t testing.TB, word string) landfall.Account {
+	account := sampleAccount(t)
 	data := &account.Data
 	address := landfall.Address{Lines: []string{word}, Locality: word, PostalCode: word + "1", Country: word}
 	data.BillingName, data.BillingAddress, data.SupplyAddresses[0].Address = word, address, address
@@ -39,13 +39,13 @@ func spoken(t testing.TB, word string) landfall.Account {
 	return account
 }
 
-func wordy(number, word string) landfall.Staging {
+func stagingWithWord(number, word string) landfall.Staging {
 	text := []byte(`{"name": "` + word + `"}`)
 	return landfall.Staging{Key: landfall.Key{Supplier: "S", External: number}, Document: text, Hash: sha256.Sum256(text)}
 }
 
-// whereLive does everything with a store that writes personal data to it.
-func whereLive(t *testing.T, store *sqlstore.Store, word string) {
+// writePersonalData does everything with a store that writes personal data to it.
+func writePersonalData(t *testing.T, store *sqlstore.Store, word string) {
 	t.Helper()
 	must := func(what string, err error) {
 		t.Helper()
@@ -53,15 +53,15 @@ func whereLive(t *testing.T, store *sqlstore.Store, word string) {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
-	ready(t, store)
+	prepareStore(t, store)
 	failure := landfall.Failure{Code: "c", Detail: word, Violations: []landfall.Violation{{Code: "v", Attr: "a", Detail: word}}}
 	for _, number := range []string{"1", "2", "3"} {
-		_, err := store.Stage(t.Context(), wordy(number, word))
+		_, err := store.Stage(t.Context(), stagingWithWord(number, word))
 		must("stage", err)
 	}
 	must("refuse", store.Refuse(t.Context(), landfall.Refusal{Key: landfall.Key{Supplier: "S", External: "4"}, Failure: failure}))
 	must("fail", store.Release(t.Context(), claimNumber(t, store, "2"), landfall.Attempt{Failure: &failure, Event: landfall.Event{Type: landfall.EventImportFailed}}))
-	trial := request("3")
+	trial := claimRequest("3")
 	trial.DryRun = true
 	outcome, err := store.Claim(t.Context(), trial)
 	must("try", err)
@@ -72,13 +72,13 @@ func whereLive(t *testing.T, store *sqlstore.Store, word string) {
 			return err
 		}
 		supplier.SendCustomerEmails = true
-		if err := tx.CreateOperator(t.Context(), landfall.Operator{Name: "ada", Role: landfall.ConsoleSupport, TOTPSecret: backwards(word)}); err != nil {
+		if err := tx.CreateOperator(t.Context(), landfall.Operator{Name: "ada", Role: landfall.ConsoleSupport, TOTPSecret: reversed(word)}); err != nil {
 			return err
 		}
 		return tx.SaveSupplier(t.Context(), supplier)
 	}))
-	create(t, store, "1", spoken(t, word), word)
-	posted(t, store, word, 1)
+	create(t, store, "1", accountWithWord(t, word), word)
+	postAgain(t, store, word, 1)
 	mails, err := store.ClaimMails(t.Context(), landfall.MailRequest{Max: 10, PerMinute: 60_000, Lease: time.Minute})
 	must("take mails", err)
 	for _, mail := range mails.Mails {
@@ -139,8 +139,8 @@ func birthday(t testing.TB) calendar.Day {
 	return day
 }
 
-// backwards reverses a word, for secrets that belong to no account.
-func backwards(word string) string {
+// reversed reverses a word, for secrets that belong to no account.
+func reversed(word string) string {
 	letters := []rune(word)
 	slices.Reverse(letters)
 	return string(letters)
@@ -155,20 +155,20 @@ func create(t *testing.T, store *sqlstore.Store, number string, account landfall
 	}
 }
 
-// posted posts the same data and checks how much of it was new. It can be called
-// repeatedly, since existing data is found.
-func posted(t *testing.T, store *sqlstore.Store, word string, added int) {
+// postAgain posts the same data and checks how much of it was new. It can be
+// called repeatedly, since existing data is found.
+func postAgain(t *testing.T, store *sqlstore.Store, word string, added int) {
 	t.Helper()
 	note := landfall.Note{Body: "posted " + word, HasBody: true}
 	instruction := landfall.Instruction{Vendor: "V", Reference: "posted " + word, Type: "CARD", Details: landfall.InstructionDetails{LastDigits: word, Expiry: word}}
 	got := -1
 	outcome, err := store.Post(t.Context(), landfall.Posting{
-		Key: whereClaimed, Notes: []landfall.Note{note}, Instructions: []landfall.Instruction{instruction},
-		Decide: func(books landfall.AccountState) (add landfall.Additions, err error) {
-			if len(books.Notes) == 0 {
+		Key: testKey, Notes: []landfall.Note{note}, Instructions: []landfall.Instruction{instruction},
+		Decide: func(state landfall.AccountState) (add landfall.Additions, err error) {
+			if len(state.Notes) == 0 {
 				add.Notes = []landfall.Note{note}
 			}
-			if len(books.Instructions) == 0 {
+			if len(state.Instructions) == 0 {
 				add.Instructions = []landfall.Instruction{instruction}
 			}
 			if got = len(add.Notes); len(add.Instructions) != got {
@@ -176,7 +176,7 @@ func posted(t *testing.T, store *sqlstore.Store, word string, added int) {
 			}
 			if got > 0 {
 				add.Entries = []landfall.LedgerEntry{{
-					Sequence: books.LastSequence + 1, Kind: landfall.TransactionEntry, Signed: 1, Balance: books.Balance + 1,
+					Sequence: state.LastSequence + 1, Kind: landfall.TransactionEntry, Signed: 1, Balance: state.Balance + 1,
 					Transaction: landfall.Transaction{ID: "posted", Amount: 1, On: calendar.Last, Reason: word, Note: word, Document: []byte(`{"n":"` + word + `"}`)},
 				}}
 				add.Statements = []landfall.Statement{{ID: "posted", Path: word}}
@@ -189,15 +189,15 @@ func posted(t *testing.T, store *sqlstore.Store, word string, added int) {
 	}
 }
 
-// whole reads everything and compares it with what was written.
-func whole(t *testing.T, store *sqlstore.Store, word string) {
+// checkPersonalData reads everything and compares it with what was written.
+func checkPersonalData(t *testing.T, store *sqlstore.Store, word string) {
 	t.Helper()
-	if err := store.View(t.Context(), func(view landfall.View) error {
-		account, err := view.Account(t.Context(), whereClaimed)
+	if err := store.View(t.Context(), func(reader landfall.View) error {
+		account, err := reader.Account(t.Context(), testKey)
 		if err != nil {
 			return err
 		}
-		want := spoken(t, word)
+		want := accountWithWord(t, word)
 		for what, same := range map[string]bool{
 			"name":        account.Data.BillingName == word,
 			"customers":   fmt.Sprint(account.Data.Customers) == fmt.Sprint(want.Data.Customers),
@@ -213,16 +213,16 @@ func whole(t *testing.T, store *sqlstore.Store, word string) {
 				t.Errorf("%s: %+v", what, account)
 			}
 		}
-		revisions, err := view.Revisions(t.Context(), whereClaimed)
-		if err != nil || string(revisions[0].Document) != string(wordy("1", word).Document) || revisions[0].Hash != wordy("1", word).Hash {
+		revisions, err := reader.Revisions(t.Context(), testKey)
+		if err != nil || string(revisions[0].Document) != string(stagingWithWord("1", word).Document) || revisions[0].Hash != stagingWithWord("1", word).Hash {
 			t.Errorf("revisions: %+v, %v", revisions, err)
 		}
-		mails, err := view.MailsOf(t.Context(), whereClaimed)
+		mails, err := reader.MailsOf(t.Context(), testKey)
 		if err != nil || len(mails) != 1 || mails[0].To != word+"0@mail.co.uk" || mails[0].Reply != word {
 			t.Errorf("mails: %+v, %v", mails, err)
 		}
-		operator, err := view.Operator(t.Context(), "ada")
-		if operator.TOTPSecret != backwards(word) {
+		operator, err := reader.Operator(t.Context(), "ada")
+		if operator.TOTPSecret != reversed(word) {
 			t.Errorf("operator: %+v, %v", operator, err)
 		}
 		return err
@@ -239,10 +239,10 @@ func whole(t *testing.T, store *sqlstore.Store, word string) {
 	if failed != 3 || err != nil || len(found.Accounts) != 1 || found.Accounts[0].Name != word {
 		t.Errorf("%d failed; found %+v, %v", failed, found, err)
 	}
-	if outcome, err := store.Stage(t.Context(), wordy("2", word)); err != nil || outcome.Verdict != landfall.StagedAgain || outcome.Revision != 1 {
+	if outcome, err := store.Stage(t.Context(), stagingWithWord("2", word)); err != nil || outcome.Verdict != landfall.StagedAgain || outcome.Revision != 1 {
 		t.Errorf("staged again: %+v, %v", outcome, err)
 	}
-	posted(t, store, word, 0)
+	postAgain(t, store, word, 0)
 	if found, _ := inspect(t, store); len(found) != 0 {
 		t.Errorf("found %v", found)
 	}

@@ -10,18 +10,18 @@ import (
 	"landfall"
 )
 
-// looseClaims are about optimistic claims, with which a run creates accounts that
-// need no waiting. They do not hold the process, so the transaction that writes
-// must detect whatever happened to it meanwhile.
-var looseClaims = []promiseCheck{
-	// Every account but the first is changed in a different way between the claim
-	// and the settlement. Creating one of them anyway would lose a newer document,
-	// bring back deleted data, or create an account twice.
+// optimisticClaims are about optimistic claims, with which a run creates
+// accounts that need no waiting. They do not hold the process, so the
+// transaction that writes must detect whatever happened to it meanwhile.
+var optimisticClaims = []promiseCheck{
+	// Every account but the first is changed in a different way between the
+	// claim and the settlement. Creating one of them anyway would lose a newer
+	// document, bring back deleted data, or create an account twice.
 	{"a loose claim holds nobody off and writes only what nobody touched", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a", "created", "held", "purged", "skipped", "staged")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		slice := takeSlice(t, store, run.ID, time.Minute, 6)
-		claims := claimLoosely(t, store, slice)
+		claims := claimOptimistically(t, store, slice)
 		for _, member := range slice.Members {
 			if found := readProcess(t, store, member.Key); found.State != landfall.Staged {
 				t.Errorf("%s is %s", member.Key.External, found.State)
@@ -31,12 +31,13 @@ var looseClaims = []promiseCheck{
 		claimFor(t, store, claimRequest(numbered("held")), landfall.ClaimGranted)
 		skip(t, store, numbered("skipped"))
 		stage(t, store, newStaging(numbered("staged"), "newer"), landfall.StagedAgain, 2)
-		// The purge affects every account, so the first one is staged again afterwards.
-		keeping(t, store, landfall.Retention{Staged: shortly}, 0)
+		// The purge affects every account, so the first one is staged again
+		// afterwards.
+		setRetention(t, store, landfall.Retention{Staged: shortRetention}, 0)
 		purge(t, store, false)
-		keeping(t, store, landfall.Retention{}, 0)
+		setRetention(t, store, landfall.Retention{}, 0)
 		stage(t, store, newStaging(numbered("a"), "a"), landfall.StagedAgain, 2)
-		claims[0] = claimLoosely(t, store, landfall.RunSlice{Run: slice.Run, Members: slice.Members[:1]})[0]
+		claims[0] = claimOptimistically(t, store, landfall.RunSlice{Run: slice.Run, Members: slice.Members[:1]})[0]
 
 		var settlement landfall.Settlement
 		for i, claim := range claims {
@@ -52,36 +53,36 @@ var looseClaims = []promiseCheck{
 				t.Errorf("%s: verdict %d, want %d", slice.Members[i].Key.External, outcome.Verdict, wanted)
 			}
 		}
-		same(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 6, Succeeded: 1})
-		tallied(t, store)
-		holds(t, store)
+		wantEqual(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 6, Succeeded: 1})
+		checkTallies(t, store)
+		checkInspection(t, store)
 	}},
-	// A recorded failure describes one document. Recorded for another one, it would
-	// report an error in data that was never tried.
+	// A recorded failure describes one document. Recorded for another one, it
+	// would report an error in data that was never tried.
 	{"the failure of a loose claim is kept where nobody touched the process", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a", "b")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		slice := takeSlice(t, store, run.ID, time.Minute, 2)
-		claims := claimLoosely(t, store, slice)
+		claims := claimOptimistically(t, store, slice)
 		stage(t, store, newStaging(numbered("b"), "newer"), landfall.StagedAgain, 2)
 		settleSlice(t, store, slice, landfall.Settlement{
 			Failed: []landfall.RunFailure{memberFailed(slice, 0, claims[0]), memberFailed(slice, 1, claims[1])},
 		})
-		same(t, failing(t, store, landfall.FailureQuery{}), []string{"a false bad"})
+		wantEqual(t, failedNumbers(t, store, landfall.FailureQuery{}), []string{"a false bad"})
 		if kept := readEvents(t, store, numbered("b")); len(kept) != 0 {
 			t.Errorf("an attempt that counts for nothing is told: %+v", kept)
 		}
-		same(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 2, Failed: 1})
+		wantEqual(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 2, Failed: 1})
 		// Nothing was held, so there is nothing to release or to renew.
 		if err := store.RenewSlice(t.Context(), slice, claims[1:]); err != nil {
 			t.Error(err)
 		}
 		settleSlice(t, store, slice, landfall.Settlement{Released: claims[1:]})
-		tallied(t, store)
-		holds(t, store)
+		checkTallies(t, store)
+		checkInspection(t, store)
 	}},
-	// An expired lease does not block an optimistic claim, even if the row still has
-	// its token.
+	// An expired lease does not block an optimistic claim, even if the row
+	// still has its token.
 	{"a loose claim is refused while somebody holds the process, and no longer", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "held", "left")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
@@ -98,12 +99,12 @@ var looseClaims = []promiseCheck{
 		claimFor(t, store, short, landfall.ClaimGranted)
 		expire(t, store, numbered("left"))
 		left := landfall.RunSlice{Run: slice.Run, Members: slice.Members[1:]}
-		claims := claimLoosely(t, store, left)
+		claims := claimOptimistically(t, store, left)
 		settled := settleSlice(t, store, slice, landfall.Settlement{Created: []landfall.RunCreation{memberCreated(left, 0, claims[0])}})
 		if settled.Created[0].Verdict != landfall.Created {
 			t.Errorf("%+v", settled)
 		}
-		holds(t, store)
+		checkInspection(t, store)
 	}},
 	// A limit counts the holders of processes, so under a limit every claim must
 	// hold its process.
@@ -127,7 +128,7 @@ var looseClaims = []promiseCheck{
 		if settled.Created[0].Verdict != landfall.Created {
 			t.Errorf("%+v", settled)
 		}
-		holds(t, store)
+		checkInspection(t, store)
 	}},
 	// A failure that will be retried leaves its member open, so only the process
 	// itself shows that the failure was already recorded.
@@ -139,7 +140,7 @@ var looseClaims = []promiseCheck{
 			t.Fatal(err)
 		}
 		slice := takeSlice(t, store, run.ID, time.Minute, 2)
-		claims := claimLoosely(t, store, slice)
+		claims := claimOptimistically(t, store, slice)
 		var settlement landfall.Settlement
 		for i, claim := range claims {
 			failure := memberFailed(slice, i, claim)
@@ -154,18 +155,18 @@ var looseClaims = []promiseCheck{
 				t.Errorf("%s failed %d times, want %d", slice.Members[i].Key.External, len(told), wanted)
 			}
 		}
-		same(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 2})
-		tallied(t, store)
-		holds(t, store)
+		wantEqual(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 2})
+		checkTallies(t, store)
+		checkInspection(t, store)
 	}},
-	// Nothing is held between the claim and the settlement, so all callers meet in
-	// the database, each with its accounts in its own order. A newer document that
-	// was acknowledged must not be overridden by an account created from the older
-	// one.
-	{"loose claims, stagings, skips and single creations at once: each account is one of them", loosely},
+	// Nothing is held between the claim and the settlement, so all callers meet
+	// in the database, each with its accounts in its own order. A newer
+	// document that was acknowledged must not be overridden by an account
+	// created from the older one.
+	{"loose claims, stagings, skips and single creations at once: each account is one of them", mixOptimisticClaims},
 }
 
-func loosely(t *testing.T, store landfall.Store) {
+func mixOptimisticClaims(t *testing.T, store landfall.Store) {
 	const accounts = 60
 	staged(t, store)
 	for round := range 6 {
@@ -183,7 +184,7 @@ func loosely(t *testing.T, store landfall.Store) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		claims := claimLoosely(t, store, slice)
+		claims := claimOptimistically(t, store, slice)
 		var settlement landfall.Settlement
 		for i, claim := range claims {
 			if i%5 == 4 {
@@ -253,7 +254,7 @@ func loosely(t *testing.T, store landfall.Store) {
 		}
 		// The next round has its own run.
 		changeRun(t, store, run.ID, func(run *landfall.Run) { run.Cancel = true; run.CompleteStop() })
-		tallied(t, store)
+		checkTallies(t, store)
 	}
-	holds(t, store)
+	checkInspection(t, store)
 }

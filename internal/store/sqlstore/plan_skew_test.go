@@ -14,14 +14,14 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// visited matches what PostgreSQL reports about the rows that a part of a plan
+// readRows matches what PostgreSQL reports about the rows that a part of a plan
 // read, and about those it read and discarded.
-var visited = regexp.MustCompile(`actual time=\S+ rows=([\d.]+) loops=(\d+)|Rows Removed by [\w ]+: (\d+)`)
+var readRows = regexp.MustCompile(`actual time=\S+ rows=([\d.]+) loops=(\d+)|Rows Removed by [\w ]+: (\d+)`)
 
-// cheap fails the test unless a query reads few rows.
-func cheap(t *testing.T, store *sqlstore.Store, index, text string, args ...any) {
+// wantFewRows fails the test unless a query reads few rows.
+func wantFewRows(t *testing.T, store *sqlstore.Store, index, text string, args ...any) {
 	t.Helper()
-	plan := frugal(t, store, index, text, args...)
+	plan := wantIndex(t, store, index, text, args...)
 	for _, line := range plan {
 		if strings.HasPrefix(strings.TrimSpace(line), "SCAN") && !strings.Contains(line, "json_each") &&
 			!strings.Contains(line, "SCAN pending") && !strings.Contains(line, "SCAN imported") {
@@ -30,9 +30,9 @@ func cheap(t *testing.T, store *sqlstore.Store, index, text string, args ...any)
 	}
 }
 
-// frugal fails the test unless a query uses an index and PostgreSQL read few
+// wantIndex fails the test unless a query uses an index and PostgreSQL read few
 // rows. Small tables may be read whole. It returns the plan.
-func frugal(t *testing.T, store *sqlstore.Store, index, text string, args ...any) []string {
+func wantIndex(t *testing.T, store *sqlstore.Store, index, text string, args ...any) []string {
 	t.Helper()
 	plan, err := store.Plan(t.Context(), text, args...)
 	if err != nil {
@@ -43,7 +43,7 @@ func frugal(t *testing.T, store *sqlstore.Store, index, text string, args ...any
 		t.Errorf("the index %s is not used:\n%s", index, whole)
 	}
 	rows := 0.0
-	for _, found := range visited.FindAllStringSubmatch(whole, -1) {
+	for _, found := range readRows.FindAllStringSubmatch(whole, -1) {
 		each, _ := strconv.ParseFloat(found[1]+found[3], 64)
 		loops, _ := strconv.ParseFloat("0"+found[2], 64)
 		rows += each * max(1, loops)
@@ -54,9 +54,9 @@ func frugal(t *testing.T, store *sqlstore.Store, index, text string, args ...any
 	return plan
 }
 
-// TestPendingOfAFinishedBook lists processes with a rare state in a book where
-// nearly all have another: a list must cost only what it shows.
-func TestPendingOfAFinishedBook(t *testing.T) {
+// TestListOfPendingAfterAllWereCreated lists processes with a rare state in a
+// book where nearly all have another: a list must cost only what it shows.
+func TestListOfPendingAfterAllWereCreated(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	states := map[string]string{
 		"staged":   `'staged', NULL, NULL, NULL, NULL, NULL`,
@@ -71,7 +71,7 @@ func TestPendingOfAFinishedBook(t *testing.T) {
 	for common, columns := range states {
 		t.Run("among "+common, func(t *testing.T) {
 			onEach(t, func(t *testing.T, url string) {
-				store := stageResult(t, url)
+				store := openStaged(t, url)
 				force(t, store, fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
 					INSERT INTO process (supplier_id, external, revision, hash, first_staged_at, staged_at, state,
 						account_number, account_created_at, skip_reason, failure, failed_at)
@@ -82,25 +82,25 @@ func TestPendingOfAFinishedBook(t *testing.T) {
 					t.Fatal(err)
 				}
 				for index, filter := range lists {
-					cheap(t, store, index, sqlstore.ListText(filter), supplier, 0, "", 10, 1<<60)
+					wantFewRows(t, store, index, sqlstore.ListText(filter), supplier, 0, "", 10, 1<<60)
 				}
 				failed := "process_failed"
 				if common == "failed" {
 					failed = "process_" // where nearly all have failed, the index of all is as good
 				}
-				cheap(t, store, failed, sqlstore.FailedText, supplier, "", 10)
+				wantFewRows(t, store, failed, sqlstore.FailedText, supplier, "", 10)
 			})
 		})
 	}
 }
 
-// TestOneOrganisationDominates looks up transactions where one account has nearly
-// all entries, each under the same id.
-func TestOneOrganisationDominates(t *testing.T) {
+// TestQueriesWithOneDominantOrganisation looks up transactions where one
+// account has nearly all entries, each under the same id.
+func TestQueriesWithOneDominantOrganisation(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store := open(t, url)
-		ready(t, store, "1")
-		if _, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: household(t)}); err != nil {
+		store := openStore(t, url)
+		prepareStore(t, store, "1")
+		if _, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: sampleAccount(t)}); err != nil {
 			t.Fatal(err)
 		}
 		account, err := store.Count(t.Context(), `SELECT id FROM account`)
@@ -117,12 +117,12 @@ func TestOneOrganisationDominates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cheap(t, store, "ledger_entry", text, args...)
+		wantFewRows(t, store, "ledger_entry", text, args...)
 		var seen []landfall.LedgerEntry
 		if _, err := store.Post(t.Context(), landfall.Posting{
-			Key: whereClaimed, TransactionIDs: []string{"TWIN"},
-			Decide: func(books landfall.AccountState) (landfall.Additions, error) {
-				seen = books.Entries
+			Key: testKey, TransactionIDs: []string{"TWIN"},
+			Decide: func(state landfall.AccountState) (landfall.Additions, error) {
+				seen = state.Entries
 				return landfall.Additions{}, nil
 			},
 		}); err != nil {
@@ -134,11 +134,11 @@ func TestOneOrganisationDominates(t *testing.T) {
 	})
 }
 
-// TestEntriesOfAnUnknownLedger looks up transactions before PostgreSQL has
+// TestEntryLookupWithoutStatistics looks up transactions before PostgreSQL has
 // statistics about them. A plan made for an empty ledger went through all of an
 // account's entries for each lookup, and is used until the table is analysed.
-func TestEntriesOfAnUnknownLedger(t *testing.T) {
-	store, id := created(t, pgtest.URL(t))
+func TestEntryLookupWithoutStatistics(t *testing.T) {
+	store, id := openCreated(t, pgtest.URL(t))
 	for _, known := range []string{"", `INSERT INTO ledger_entry (account_id, transaction_id, sequence, kind, closed, signed, balance, type,
 			entered_on, reason, note)
 		SELECT a.id, 'T-' || i, i + 100, 'transaction', FALSE, 0, 0, 'PAYMENT', '2026-01-01', '', '' FROM generate_series(1, 5000) AS g (i), account a`,
@@ -162,13 +162,13 @@ func TestEntriesOfAnUnknownLedger(t *testing.T) {
 	}
 }
 
-// TestManyEqualNotes looks up a note on an account that has sixty thousand with
-// the same text: a posting must cost only what it adds.
-func TestManyEqualNotes(t *testing.T) {
+// TestNoteLookupAmongEqualNotes looks up a note on an account that has sixty
+// thousand with the same text: a posting must cost only what it adds.
+func TestNoteLookupAmongEqualNotes(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store := open(t, url)
-		ready(t, store, "1")
-		if _, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: household(t)}); err != nil {
+		store := openStore(t, url)
+		prepareStore(t, store, "1")
+		if _, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: sampleAccount(t)}); err != nil {
 			t.Fatal(err)
 		}
 		account, err := store.Count(t.Context(), `SELECT id FROM account`)
@@ -190,15 +190,15 @@ func TestManyEqualNotes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cheap(t, store, "", first, firstArgs...)
-		cheap(t, store, "note_created", timedText, timedArgs...)
+		wantFewRows(t, store, "", first, firstArgs...)
+		wantFewRows(t, store, "note_created", timedText, timedArgs...)
 		for _, at := range []time.Time{note.CreatedAt, {}} {
 			note.CreatedAt = at
 			var seen []landfall.Note
 			if _, err := store.Post(t.Context(), landfall.Posting{
-				Key: whereClaimed, Notes: []landfall.Note{note},
-				Decide: func(books landfall.AccountState) (landfall.Additions, error) {
-					seen = books.Notes
+				Key: testKey, Notes: []landfall.Note{note},
+				Decide: func(state landfall.AccountState) (landfall.Additions, error) {
+					seen = state.Notes
 					return landfall.Additions{}, nil
 				},
 			}); err != nil {
@@ -211,15 +211,15 @@ func TestManyEqualNotes(t *testing.T) {
 	})
 }
 
-// TestAFewMailsAmongMany looks for rare mails: one that is due among many that
-// were sent, and among many that are not due yet.
-func TestAFewMailsAmongMany(t *testing.T) {
+// TestDueMailsAmongManySettled looks for rare mails: one that is due among many
+// that were sent, and among many that are not due yet.
+func TestDueMailsAmongManySettled(t *testing.T) {
 	for common, columns := range map[string]string{
 		"sent": `'sent', NULL, 1`, "delayed": `'queued', 4000000000000000, NULL`, "refused": `'refused', NULL, 1`,
 	} {
 		t.Run("among "+common, func(t *testing.T) {
 			onEach(t, func(t *testing.T, url string) {
-				store, _ := created(t, url)
+				store, _ := openCreated(t, url)
 				force(t, store, `UPDATE supplier SET send_customer_emails = TRUE`)
 				force(t, store, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
 					INSERT INTO mail (account_id, supplier, kind, recipient, queued_at, state, due_at, settled_at)
@@ -228,29 +228,30 @@ func TestAFewMailsAmongMany(t *testing.T) {
 					SELECT id, 'S', 'k', 'due@b.co', 1, 'queued', 1, NULL FROM account UNION ALL
 					SELECT id, 'S', 'k', 'back@b.co', 1, 'bounced', NULL, 1 FROM account`)
 				force(t, store, `ANALYZE`)
-				frugal(t, store, "mail_due", sqlstore.SendableText, true)
+				wantIndex(t, store, "mail_due", sqlstore.SendableText, true)
 				if common == "delayed" { // none is due
 					force(t, store, `UPDATE mail SET due_at = 4000000000000000 WHERE due_at = 1`)
-					frugal(t, store, "mail_due", sqlstore.SendableText, true)
+					wantIndex(t, store, "mail_due", sqlstore.SendableText, true)
 				}
-				frugal(t, store, "mail_due", strings.ReplaceAll(sqlstore.DueMailsText, "{hold}", ""), "S", 10)
-				frugal(t, store, "mail_due", sqlstore.WaitingMailsText, 10)
+				wantIndex(t, store, "mail_due", strings.ReplaceAll(sqlstore.DueMailsText, "{hold}", ""), "S", 10)
+				wantIndex(t, store, "mail_due", sqlstore.WaitingMailsText, 10)
 				if common != "delayed" {
 					text, args := sqlstore.MailPage(landfall.MailQuery{State: landfall.MailQueued, Limit: 10})
-					frugal(t, store, "mail_state", text, args...)
+					wantIndex(t, store, "mail_state", text, args...)
 				}
 				text, args := sqlstore.MailPage(landfall.MailQuery{State: landfall.MailBounced, Limit: 10})
-				frugal(t, store, "mail_state", text, args...)
+				wantIndex(t, store, "mail_state", text, args...)
 			})
 		})
 	}
 }
 
-// TestManyDeliveriesWait looks for a webhook with work, and for the next delivery
-// of an account, among many deliveries that are not due yet.
-func TestManyDeliveriesWait(t *testing.T) {
+// TestWebhookQueriesWithManyWaitingDeliveries looks for a webhook with work,
+// and for the next delivery of an account, among many deliveries that are not
+// due yet.
+func TestWebhookQueriesWithManyWaitingDeliveries(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store := open(t, url)
+		store := openStore(t, url)
 		force(t, store, `INSERT INTO organisation (name, disabled, created_at) VALUES ('O', FALSE, 1)`)
 		force(t, store, `INSERT INTO webhook (name, organisation, url, types, suppliers, secrets, state, position, created_at, due_at)
 			VALUES ('W', 'O', '', '[]', '[]', '[]', 'active', 0, 1, 1)`)
@@ -260,8 +261,8 @@ func TestManyDeliveriesWait(t *testing.T) {
 				SELECT 'W', n.i + (SELECT count(*) FROM webhook_delivery), 'S', `+external+`, 'waiting', 1, 1, `+due+`, 500, '' FROM n`)
 		}
 		force(t, store, `ANALYZE`)
-		frugal(t, store, "webhook_delivery_due", sqlstore.ClaimableText, 1<<60, 10)
+		wantIndex(t, store, "webhook_delivery_due", sqlstore.ClaimableText, 1<<60, 10)
 		next := strings.Split(sqlstore.NextInLineText, "event_id =")[1]
-		frugal(t, store, "webhook_delivery_account", `SELECT `+next, "W", "S", "behind")
+		wantIndex(t, store, "webhook_delivery_account", `SELECT `+next, "W", "S", "behind")
 	})
 }

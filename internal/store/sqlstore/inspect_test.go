@@ -51,7 +51,7 @@ func TestInspectionFindsEveryKindOfDamage(t *testing.T) {
 		`DELETE FROM account WHERE EXISTS (SELECT 1 FROM customer)`:                             "yet rows of one",
 	}
 	onEach(t, func(t *testing.T, url string) {
-		store, _ := created(t, url)
+		store, _ := openCreated(t, url)
 		addSome(t, store)
 		if err := store.Force(t.Context(), `INSERT INTO mail (account_id, supplier, kind, recipient, queued_at, due_at)
 			SELECT id, 'S', 'k', 'a@b.co', 1, 1 FROM account`); err != nil {
@@ -61,12 +61,12 @@ func TestInspectionFindsEveryKindOfDamage(t *testing.T) {
 			t.Fatalf("nothing is damaged in %d processes, and yet %v", processes, found)
 		}
 		for damage, want := range damages {
-			found, err := store.Damaged(t.Context(), damage)
+			found, err := store.InspectDamaged(t.Context(), damage)
 			if err != nil {
 				t.Fatalf("%s: %v", damage, err)
 			}
 			if !slices.ContainsFunc(found, func(finding landfall.Finding) bool {
-				return finding.Key == whereClaimed && strings.Contains(finding.What, want)
+				return finding.Key == testKey && strings.Contains(finding.What, want)
 			}) {
 				t.Errorf("%s: found %v", damage, found)
 			}
@@ -77,7 +77,7 @@ func TestInspectionFindsEveryKindOfDamage(t *testing.T) {
 // TestInspectionFindsStuckDeliveries damages deliveries that are waiting.
 func TestInspectionFindsStuckDeliveries(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store, _ := created(t, url)
+		store, _ := openCreated(t, url)
 		force(t, store, `INSERT INTO organisation (name, disabled, created_at) VALUES ('O', FALSE, 1)`)
 		force(t, store, `INSERT INTO webhook (name, organisation, url, types, suppliers, secrets, state, position, created_at, due_at)
 			VALUES ('W', 'O', 'https://example.com/', '[]', '[]', '[]', 'active', 0, 1, 1)`)
@@ -116,7 +116,7 @@ func TestInspectionFindsStuckDeliveries(t *testing.T) {
 // addSome posts one of each kind.
 func addSome(t *testing.T, store landfall.Store) {
 	t.Helper()
-	_, err := store.Post(t.Context(), landfall.Posting{Key: whereClaimed, Decide: func(landfall.AccountState) (landfall.Additions, error) {
+	_, err := store.Post(t.Context(), landfall.Posting{Key: testKey, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 		return landfall.Additions{
 			Notes: []landfall.Note{{Body: "n", HasBody: true}}, Statements: []landfall.Statement{{ID: "new"}},
 			Instructions: []landfall.Instruction{{Vendor: "V", Reference: "r"}},
@@ -131,7 +131,7 @@ func addSome(t *testing.T, store landfall.Store) {
 // do not match its outcomes.
 func TestInspectFindsRunThatDoesNotAddUp(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		store := open(t, url)
+		store := openStore(t, url)
 		for _, text := range []string{
 			`INSERT INTO supplier (code, name, status, document_root, currency, region, time_zone, send_customer_emails, verify_documents,
 				concurrency_limit, severities, created_at) VALUES ('S', 'S', 'Ongoing', 'S', 'GBP', 'GB', 'UTC', FALSE, FALSE, 0, '{}', 0)`,

@@ -9,22 +9,22 @@ import (
 	"landfall"
 )
 
-// excerpts are about accounts that are too long for one page. Long lists are
+// accountPages are about accounts that are too long for one page. Long lists are
 // paged, and the page says what was left out.
-var excerpts = []promiseCheck{
+var accountPages = []promiseCheck{
 	// An account with years of history must open as fast as a new one.
-	{"an excerpt has the newest of every list, and pages to the oldest", excerptPages},
+	{"an excerpt has the newest of every list, and pages to the oldest", pageThroughAccount},
 	// A single note may be as long as a book and would make the page unusable.
-	{"an excerpt leaves out what is too long for a page", excerptLong},
+	{"an excerpt leaves out what is too long for a page", omitLongNotes},
 	// A refused account must not be reported as never sent.
 	{"a refusal is known until the account is staged", refusedUntilStaged},
-	// An account may be staged any number of times, so its history may be too long
-	// for a page.
+	// An account may be staged any number of times, so its history may be too
+	// long for a page.
 	{"the history of a process is read from its end", historyPages},
 }
 
-// excerpt reads a page of the account that most cases use.
-func excerpt(t *testing.T, store landfall.Store, wanted landfall.AccountPageQuery) (found landfall.AccountPage) {
+// readPage reads a page of the account that most cases use.
+func readPage(t *testing.T, store landfall.Store, wanted landfall.AccountPageQuery) (found landfall.AccountPage) {
 	t.Helper()
 	inView(t, store, func(view landfall.View) (err error) {
 		found, err = view.AccountPage(t.Context(), testKey, wanted)
@@ -33,9 +33,9 @@ func excerpt(t *testing.T, store landfall.Store, wanted landfall.AccountPageQuer
 	return found
 }
 
-// long returns an account with count notes, statements and ledger entries, enough
-// for the partial indexes that only cover long lists.
-func long(count int) landfall.Account {
+// longAccount returns an account with count notes, statements and ledger
+// entries, enough for the partial indexes that only cover long lists.
+func longAccount(count int) landfall.Account {
 	account := sampleAccount()
 	account.Data.Notes, account.Data.Statements = nil, nil
 	for i := range count {
@@ -52,17 +52,17 @@ func long(count int) landfall.Account {
 	return account
 }
 
-// excerptPages reads page after page and checks that together they are the whole
-// account, with no duplicates where pages meet.
-func excerptPages(t *testing.T, store landfall.Store) {
+// pageThroughAccount reads page after page and checks that together they are
+// the whole account, with no duplicates where pages meet.
+func pageThroughAccount(t *testing.T, store landfall.Store) {
 	const count, rows = 450, 60
 	staged(t, store, "A-1")
-	number := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), long(count)).Number
+	number := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), longAccount(count)).Number
 	// Compare the pages with an unpaged read, which other cases rely on.
 	whole := readAccount(t, store, testKey)
 	entries, notes, statements := 0, 0, 0
 	for wanted := (landfall.AccountPageQuery{Rows: rows}); ; {
-		page := excerpt(t, store, wanted)
+		page := readPage(t, store, wanted)
 		if page.Number != number || page.LedgerLength != count || page.NoteCount != count || page.StatementCount != count || len(page.Pinned) != 5 {
 			t.Fatalf("page %+v", page)
 		}
@@ -74,9 +74,9 @@ func excerptPages(t *testing.T, store landfall.Store) {
 			break
 		}
 		for i := range page.Notes {
-			same(t, page.Ledger[i], whole.Ledger[count-1-entries])
-			same(t, page.Notes[i].Note, whole.Data.Notes[count-1-notes])
-			same(t, page.Data.Statements[i], whole.Data.Statements[count-1-statements])
+			wantEqual(t, page.Ledger[i], whole.Ledger[count-1-entries])
+			wantEqual(t, page.Notes[i].Note, whole.Data.Notes[count-1-notes])
+			wantEqual(t, page.Data.Statements[i], whole.Data.Statements[count-1-statements])
 			entries, notes, statements = entries+1, notes+1, statements+1
 		}
 		last := len(page.Notes) - 1
@@ -101,14 +101,14 @@ func excerptPages(t *testing.T, store landfall.Store) {
 	})
 }
 
-// excerptLong has one note that just fits and one that does not.
-func excerptLong(t *testing.T, store landfall.Store) {
+// omitLongNotes has one note that just fits and one that does not.
+func omitLongNotes(t *testing.T, store landfall.Store) {
 	staged(t, store, "A-1")
 	account := sampleAccount()
 	body := strings.Repeat("x", landfall.MaxNoteBytes+1)
 	account.Data.Notes = []landfall.Note{{Body: body, HasBody: true, Pinned: true}, {Body: body[1:], HasBody: true}}
 	create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), account)
-	found := excerpt(t, store, landfall.AccountPageQuery{Rows: 10})
+	found := readPage(t, store, landfall.AccountPageQuery{Rows: 10})
 	if len(found.Notes) != 2 || found.Notes[0].Bytes != landfall.MaxNoteBytes || found.Notes[0].Body != body[1:] ||
 		found.Notes[1].Bytes != len(body) || found.Notes[1].Body != "" || found.Notes[1].HasBody || len(found.Pinned) != 1 || found.Pinned[0].Body != "" {
 		t.Errorf("notes of %d and %d bytes", found.Notes[0].Bytes, found.Notes[1].Bytes)
@@ -126,7 +126,7 @@ func historyPages(t *testing.T, store landfall.Store) {
 			if err := tx.AppendEvent(t.Context(), landfall.Event{Type: landfall.EventSkipped, Key: testKey}); err != nil {
 				return err
 			}
-			return tx.AppendAudit(t.Context(), landfall.AuditEntry{Actor: somebody, Action: "account.skip", Subject: supplierCode + "/A-1"})
+			return tx.AppendAudit(t.Context(), landfall.AuditEntry{Actor: undoActor, Action: "account.skip", Subject: supplierCode + "/A-1"})
 		})
 	}
 	history := func(before time.Time, limit int) (found landfall.History) {

@@ -14,15 +14,16 @@ import (
 	"landfall/internal/test/pgtest"
 )
 
-const mostRequests = 40 // more than any write below needs
+const maxRequests = 40 // more than any write below needs
 
-// TestLostExchange loses each exchange with the database in turn, for each write.
-// Whatever is lost, the result must be true and nothing may be written twice.
-func TestLostExchange(t *testing.T) {
+// TestLostResponseOfStage loses each exchange with the database in turn, for
+// each write. Whatever is lost, the result must be true and nothing may be
+// written twice.
+func TestLostResponseOfStage(t *testing.T) {
 	server := pgtest.URL(t)
 	proxy := pgtest.NewProxy(t, server)
-	store := open(t, proxy.URL)
-	direct := open(t, server)
+	store := openStore(t, proxy.URL)
+	direct := openStore(t, server)
 	update := func(fn func(landfall.Tx) error) {
 		t.Helper()
 		if err := direct.Update(t.Context(), fn); err != nil {
@@ -64,12 +65,12 @@ func TestLostExchange(t *testing.T) {
 		for _, request := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, request %v", name, request), func(t *testing.T) {
 				for n := int64(1); ; n++ {
-					if n > mostRequests {
+					if n > maxRequests {
 						t.Fatal("the write never ends")
 					}
 					id := fmt.Sprintf("%s %v %d", name, request, n)
-					// Idle connections differ in the statements they have prepared, so the
-					// number of exchanges varies.
+					// Idle connections differ in the statements they have
+					// prepared, so the number of exchanges varies.
 					proxy.Lose(n, request)
 					before := proxy.Lost()
 					err := each.write(t.Context(), id)
@@ -100,7 +101,7 @@ func TestLostExchange(t *testing.T) {
 // fails, the driver has been fixed.
 func TestAutocommitDoubles(t *testing.T) {
 	server := pgtest.URL(t)
-	direct := open(t, server)
+	direct := openStore(t, server)
 	proxy := pgtest.NewProxy(t, server)
 	db, err := sql.Open("pgx", proxy.URL)
 	if err != nil {

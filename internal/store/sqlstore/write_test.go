@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// talking lists the methods of database/sql that run SQL.
-var talking = map[string]bool{
+// queryMethods lists the methods of database/sql that run SQL.
+var queryMethods = map[string]bool{
 	"Exec": true, "ExecContext": true, "Query": true, "QueryContext": true, "QueryRow": true, "QueryRowContext": true,
 	"Prepare": true, "PrepareContext": true, "Begin": true, "BeginTx": true,
 }
 
-var changing = regexp.MustCompile(`(?i)\b(INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM)\b`)
+var writeStatement = regexp.MustCompile(`(?i)\b(INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM)\b`)
 
 // TestWritesStayInTransactions reads the source code: statements reach the
 // database only through a session, and statements that write only through methods
@@ -46,13 +46,13 @@ func TestWritesStayInTransactions(t *testing.T) {
 			if !ok {
 				return true
 			}
-			if talking[method.Sel.Name] && name != "session.go" { // every statement passes through session.go
+			if queryMethods[method.Sel.Name] && name != "session.go" { // every statement passes through session.go
 				t.Errorf("%s: %s goes past the session", set.Position(call.Pos()), method.Sel.Name)
 			}
-			if sel := method.Sel.Name; sel == "query" || sel == "one" || sel == "collect" || talking[sel] {
+			if sel := method.Sel.Name; sel == "query" || sel == "one" || sel == "collect" || queryMethods[sel] {
 				for _, argument := range call.Args {
 					ast.Inspect(argument, func(part ast.Node) bool {
-						if text, ok := part.(*ast.BasicLit); ok && text.Kind == token.STRING && changing.MatchString(text.Value) {
+						if text, ok := part.(*ast.BasicLit); ok && text.Kind == token.STRING && writeStatement.MatchString(text.Value) {
 							t.Errorf("%s: a write that is not of an update's transaction", set.Position(text.Pos()))
 						}
 						return true
@@ -64,7 +64,7 @@ func TestWritesStayInTransactions(t *testing.T) {
 			}
 			// SQL is built from constants only.
 			if method.Sel.Name == "Sprintf" {
-				if text, ok := call.Args[0].(*ast.BasicLit); ok && changing.MatchString(text.Value) {
+				if text, ok := call.Args[0].(*ast.BasicLit); ok && writeStatement.MatchString(text.Value) {
 					t.Errorf("%s: SQL built from values", set.Position(call.Pos()))
 				}
 			}

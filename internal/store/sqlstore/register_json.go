@@ -8,16 +8,16 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// keptRegister is a meter's register as stored in the database. Registers are
+// storedRegister is a meter's register as stored in the database. Registers are
 // never looked up on their own, so all registers of a meter are one document.
-type keptRegister struct {
-	ID       string        `json:"id"`
-	Digits   int           `json:"digits,omitempty"`
-	Readings []keptReading `json:"readings,omitempty"`
+type storedRegister struct {
+	ID       string          `json:"id"`
+	Digits   int             `json:"digits,omitempty"`
+	Readings []storedReading `json:"readings,omitempty"`
 }
 
-// keptReading stores a value as text, exactly as it was sent.
-type keptReading struct {
+// storedReading stores a value as text, exactly as it was sent.
+type storedReading struct {
 	On    string `json:"on"`
 	Type  string `json:"type"`
 	Value string `json:"value"`
@@ -25,11 +25,11 @@ type keptReading struct {
 
 // registerText encodes the registers of a meter for their column.
 func registerText(registers []landfall.Register) (string, error) {
-	kept := make([]keptRegister, len(registers))
+	kept := make([]storedRegister, len(registers))
 	for i, register := range registers {
-		kept[i] = keptRegister{ID: register.ID, Digits: register.Digits}
+		kept[i] = storedRegister{ID: register.ID, Digits: register.Digits}
 		for _, reading := range register.Readings {
-			kept[i].Readings = append(kept[i].Readings, keptReading{
+			kept[i].Readings = append(kept[i].Readings, storedReading{
 				On: reading.On.String(), Type: reading.Type, Value: reading.Value.String(),
 			})
 		}
@@ -40,7 +40,7 @@ func registerText(registers []landfall.Register) (string, error) {
 
 // readRegisters decodes what registerText wrote.
 func readRegisters(text []byte) ([]landfall.Register, error) {
-	var kept []keptRegister
+	var kept []storedRegister
 	if err := json.Unmarshal(text, &kept); err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func (v *view) inspect(ctx context.Context, after, last int64) ([]landfall.Findi
 	if err != nil {
 		return nil, err
 	}
-	for _, law := range laws {
+	for _, law := range invariants {
 		broken, err := collect(ctx, v.txSession, func(scan scanner, finding *landfall.Finding) error {
 			finding.What = law.broken
 			return scan(&finding.Key.Supplier, &finding.Key.External)
@@ -77,14 +77,14 @@ func (v *view) inspect(ctx context.Context, after, last int64) ([]landfall.Findi
 	return findings, nil
 }
 
-// laws are the invariants of every process, given as conditions under which
+// invariants are the invariants of every process, given as conditions under which
 // they are broken: p is the process and a its account.
-var laws = []struct{ broken, when string }{
+var invariants = []struct{ broken, when string }{
 	{"it is imported and has no account, or has an account and is not imported", `(p.state = 'imported') <> (a.id IS NOT NULL)`},
 	{"its account was made from a revision that is not there", `a.id IS NOT NULL AND NOT EXISTS
 		(SELECT 1 FROM staging g WHERE g.process_id = a.id AND g.revision = a.revision)`},
 	{"its account was completed without an event", `a.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM event e
-		WHERE e.account_number = p.account_number AND e.type = 'account_import.completed') AND ` + eventKept("p.account_created_at")},
+		WHERE e.account_number = p.account_number AND e.type = 'account_import.completed') AND ` + eventNotPurged("p.account_created_at")},
 	{"its revisions are not counted through", `p.revision <> (SELECT count(*) FROM staging g
 		WHERE g.process_id = p.id AND g.revision BETWEEN 1 AND p.revision)`},
 	{"its ledger is not as long as the account says, or has gaps", `a.ledger_length <> (SELECT count(*) FROM ledger_entry l
@@ -111,12 +111,12 @@ var laws = []struct{ broken, when string }{
 	{"it has no account, and yet rows of one", `a.id IS NULL AND (` + anyPart() + `)`},
 	{"an account of it was taken back without an event", `EXISTS (SELECT 1 FROM undone_account u WHERE u.process_id = p.id AND NOT EXISTS
 		(SELECT 1 FROM event e WHERE e.supplier = s.code AND e.external = p.external
-			AND e.type = 'account_import.undone' AND e.account_number = u.number) AND ` + eventKept("u.undone_at") + `)`},
+			AND e.type = 'account_import.undone' AND e.account_number = u.number) AND ` + eventNotPurged("u.undone_at") + `)`},
 }
 
-// eventKept is the condition that the event of an instant cannot have been
+// eventNotPurged is the condition that the event of an instant cannot have been
 // purged.
-func eventKept(at string) string {
+func eventNotPurged(at string) string {
 	return at + ` > coalesce((SELECT g.at + ` + strconv.FormatInt(clockSkew.Microseconds(), 10) + ` FROM event_purge g WHERE g.supplier = s.code), -1)`
 }
 
@@ -158,7 +158,7 @@ func (v *view) inspectDocuments(ctx context.Context, after, last int64) ([]landf
 		var own, hash, kept []byte
 		var gone bool
 		if err := rows.Scan(&key.Supplier, &key.External, &current, &own, &revision, &hash, &kept, &gone); err != nil {
-			return nil, v.note(err)
+			return nil, v.fail(err)
 		}
 		if !revision.Valid {
 			continue // the laws report it
@@ -173,5 +173,5 @@ func (v *view) inspectDocuments(ctx context.Context, after, last int64) ([]landf
 			findings = append(findings, landfall.Finding{Key: key, What: "its hash is not that of its last revision"})
 		}
 	}
-	return findings, v.note(rows.Err())
+	return findings, v.fail(rows.Err())
 }

@@ -10,12 +10,12 @@ import (
 	"landfall"
 )
 
-// divergences are cases in which the databases would behave differently unless
-// the store prevents it.
-var divergences = []promiseCheck{
-	// One database cannot store a NUL and the other stores anything. Data staged on
-	// one could not be moved to the other, so both refuse it in names, numbers and
-	// documents.
+// databaseDifferences are cases in which the databases would behave differently
+// unless the store prevents it.
+var databaseDifferences = []promiseCheck{
+	// One database cannot store a NUL and the other stores anything. Data
+	// staged on one could not be moved to the other, so both refuse it in
+	// names, numbers and documents.
 	{"a NUL or broken UTF-8 is refused everywhere", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		for _, bad := range []string{"a\x00b", "a\xffb", "a\xed\xa0\x80b"} {
@@ -61,7 +61,8 @@ var divergences = []promiseCheck{
 		}
 	}},
 	// Errors end up in logs, which many people may read and which have other
-	// retention rules than personal data. Databases often quote the offending row.
+	// retention rules than personal data. Databases often quote the offending
+	// row.
 	{"an error tells no data", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		given := newStaging(testKey, "x")
@@ -72,8 +73,8 @@ var divergences = []promiseCheck{
 		}
 	}},
 	// Databases sort by the language they were set up with. Pages that continue
-	// after a name would skip or repeat rows when the language changes or the data
-	// moves.
+	// after a name would skip or repeat rows when the language changes or the
+	// data moves.
 	{"names sort by bytes", func(t *testing.T, store landfall.Store) {
 		names := []string{"b", "B", "a b", "ab", "A", "é", "z", "Z", "_", "1", "10", "9"}
 		update(t, store, func(tx landfall.Tx) error {
@@ -122,8 +123,8 @@ var divergences = []promiseCheck{
 		})
 	}},
 	{"a fault kept quiet still undoes the update", func(t *testing.T, store landfall.Store) {
-		// One database would commit the statements before the error, the other would
-		// not.
+		// One database would commit the statements before the error, the other
+		// would not.
 		broken := landfall.NewSupplier("BROKEN")
 		broken.Status = "Nonsense"
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
@@ -144,8 +145,8 @@ var divergences = []promiseCheck{
 			return nil
 		})
 	}},
-	// Whatever a supplier sends as a number must be stored as that number, and never
-	// be interpreted as part of a statement, a placeholder or a pattern.
+	// Whatever a supplier sends as a number must be stored as that number, and
+	// never be interpreted as part of a statement, a placeholder or a pattern.
 	{"hostile text is only text", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		names := []string{`'; DROP TABLE process; --`, `" OR 1=1`, `$1`, `?`, `{now}`, `\`, `%s`, "\n", "🙂"}
