@@ -2,7 +2,9 @@ package landfall
 
 import (
 	"context"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -32,6 +34,20 @@ type Webhook struct {
 	FailingAt    time.Time // when the first of them was; zero while all is well
 	Delivered    int64     // events, ever
 	DeliveredAt  time.Time // the last time
+}
+
+// MaskedURL is the URL without its path and query, which may contain a token of
+// the receiver.
+func (w *Webhook) MaskedURL() string {
+	address, err := url.Parse(w.URL)
+	if err != nil {
+		return "…"
+	}
+	masked := address.Scheme + "://" + address.Host
+	if strings.Trim(address.Path, "/") != "" || address.RawQuery != "" || address.User != nil || address.Fragment != "" {
+		masked += "/…"
+	}
+	return masked
 }
 
 // WebhookSecret identifies a secret that deliveries are signed with. The secret

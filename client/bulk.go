@@ -115,7 +115,7 @@ func (c *Client) stream(ctx context.Context, kind Kind, query url.Values, body i
 	if err != nil {
 		return nil, err
 	}
-	if response.StatusCode >= http.StatusBadRequest {
+	if response.StatusCode >= http.StatusMultipleChoices {
 		if response.StatusCode == http.StatusUnauthorized {
 			c.tokens.invalidate(token)
 		}

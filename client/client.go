@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ type Client struct {
 	tokens    *tokenSource
 	retryTime time.Duration
 	agent     string
+	insecure  bool
 }
 
 // Option is a setting of a client.
@@ -36,14 +38,26 @@ func WithRefreshToken(refresh string, keep func(refresh string)) Option {
 }
 
 // WithHTTP replaces the HTTP client, for proxies, certificates and tests. Its Timeout should be
-// zero, because streams take long.
-func WithHTTP(below *http.Client) Option { return func(c *Client) { c.http = below } }
+// zero, because streams take long. Redirects are not followed whatever it says.
+func WithHTTP(below *http.Client) Option {
+	return func(c *Client) {
+		own := *below
+		c.http = &own
+	}
+}
 
 // WithRetryTime limits how long a call is retried. The default is 60 seconds; zero disables
 // retries.
 func WithRetryTime(duration time.Duration) Option {
 	return func(c *Client) { c.retryTime = duration }
 }
+
+// WithInsecure allows plain http to another machine. Anyone on the way can then read the API key and
+// the accounts.
+func WithInsecure() Option { return func(c *Client) { c.insecure = true } }
+
+// ErrInsecure means that the server's address is plain http on another machine.
+var ErrInsecure = errors.New("plain http would send the API key and the accounts in clear")
 
 // WithAgent sets the User-Agent, which the server logs.
 func WithAgent(name string) Option { return func(c *Client) { c.agent = name } }
@@ -75,7 +89,19 @@ func New(server string, options ...Option) (*Client, error) {
 	for _, option := range options {
 		option(c)
 	}
+	if base.Scheme == "http" && !c.insecure && !isLoopback(base.Hostname()) {
+		return nil, fmt.Errorf("%s: %w; use https, or allow plain http if nobody else is on the way", server, ErrInsecure)
+	}
+	// A redirect would send the key or the accounts to another address.
+	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return c, nil
+}
+
+// isLoopback reports whether a host is this machine. Other names are not resolved, because they may
+// resolve to something else later.
+func isLoopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.IsLoopback()
 }
 
 // apiCall is one request of the API.
@@ -127,7 +153,7 @@ func (c *Client) send(ctx context.Context, call apiCall) (*http.Response, error)
 		if err != nil {
 			return nil, err
 		}
-		if response.StatusCode < http.StatusBadRequest {
+		if response.StatusCode < http.StatusMultipleChoices {
 			return response, nil
 		}
 		refusal := readError(response)

@@ -57,6 +57,10 @@ func IsCode(err error, codes ...string) bool {
 // readError reads a refusal, which may come from a proxy.
 func readError(response *http.Response) *Error {
 	defer response.Body.Close()
+	if response.StatusCode < http.StatusBadRequest {
+		return &Error{Status: response.StatusCode, Code: "redirected", Detail: fmt.Sprintf(
+			"the server redirects to %q; nothing is sent there: use the address of the server itself", response.Header.Get("Location"))}
+	}
 	text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20)) // a partial body is enough
 	return parseError(response.StatusCode, text, response)
 }

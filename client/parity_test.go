@@ -189,7 +189,7 @@ func TestEveryCallHasAMethod(t *testing.T) {
 // answering returns a client of a server that reports every request and responds with nothing.
 func answering(t *testing.T, hear func(*http.Request)) *client.Client {
 	t.Helper()
-	c, err := client.New("http://landfall.invalid", client.WithKey("key"), client.WithRetryTime(0), client.WithHTTP(&http.Client{
+	c, err := client.New("https://landfall.invalid", client.WithKey("key"), client.WithRetryTime(0), client.WithHTTP(&http.Client{
 		Transport: transport(func(r *http.Request) (*http.Response, error) {
 			hear(r)
 			body := `{}`

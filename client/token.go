@@ -86,6 +86,9 @@ func (t *tokenSource) obtain(ctx context.Context) (string, time.Duration, error)
 	if err != nil {
 		return "", 0, err
 	}
+	if response.StatusCode >= http.StatusMultipleChoices && response.StatusCode < http.StatusBadRequest {
+		return "", 0, readError(response)
+	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
 	if err != nil {

@@ -198,3 +198,11 @@ func TestContainerFile(t *testing.T) {
 		}
 	}
 }
+
+// A core dump of the service would contain its keys and personal data.
+func TestACoreDumpWouldHoldTheKeys(t *testing.T) {
+	t.Parallel()
+	if !strings.Contains(read(t, "systemd/landfall.service"), "\nLimitCORE=0\n") {
+		t.Error("the unit allows core dumps")
+	}
+}

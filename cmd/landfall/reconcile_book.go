@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 	"landfall/client"
 	"landfall/internal/kit/book"
 	"landfall/internal/kit/compare"
+	"landfall/internal/lib/spreadsheet"
 	"landfall/internal/service/operate"
 )
 
@@ -130,30 +130,23 @@ func differencesFile(path string) (add func(compare.Finding) error, finish func(
 	if err != nil {
 		return nil, nil, err
 	}
-	rows := csv.NewWriter(file)
+	rows := spreadsheet.NewWriter(file)
 	add = func(one compare.Finding) error {
 		// A missing account has no differences, but still needs a line.
 		if len(one.Differences) == 0 {
 			one.Differences = []compare.Difference{{}}
 		}
 		for _, differs := range one.Differences {
-			err := rows.Write([]string{
-				book.EscapeFormula(one.Key.Supplier), book.EscapeFormula(one.Key.External), one.Number, string(one.State), one.Code,
-				differs.What, book.EscapeFormula(differs.Book), book.EscapeFormula(differs.Server),
-			})
+			err := rows.Write(one.Key.Supplier, one.Key.External, one.Number, string(one.State), one.Code,
+				differs.What, differs.Book, differs.Server)
 			if err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	finish = func() error {
-		rows.Flush()
-		return errors.Join(rows.Error(), file.Sync(), file.Close())
-	}
-	return add, finish, rows.Write([]string{
-		"import_supplier", "external_account_number", "platform_account_number", "state", "code", "what", "book", "server",
-	})
+	finish = func() error { return errors.Join(rows.Flush(), file.Sync(), file.Close()) }
+	return add, finish, rows.Write("import_supplier", "external_account_number", "platform_account_number", "state", "code", "what", "book", "server")
 }
 
 // comparisonData is the comparison as JSON.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 
@@ -16,6 +17,7 @@ func onServer(command *cobra.Command, work func(*cobra.Command, *client.Client, 
 	flags.String("server", "", "base URL of the server (or LANDFALL_SERVER; default http://127.0.0.1:8080)")
 	flags.String("api-key", "", "the API key; prefer LANDFALL_API_KEY, which is not visible in the process list")
 	flags.String("api-key-file", "", "file with the API key")
+	flags.Bool("insecure", false, "allow plain http to another machine; anyone on the way can read the key")
 	completeFlag(command, "server", noCompletion)
 	completeFlag(command, "api-key", noCompletion)
 	command.RunE = func(command *cobra.Command, args []string) error {
@@ -52,7 +54,14 @@ func newClient(command *cobra.Command) (*client.Client, error) {
 	if key == "" {
 		return nil, usageError{errors.New("an API key is required: set LANDFALL_API_KEY, or use --api-key-file or --api-key")}
 	}
-	server, err := client.New(address, client.WithKey(key), client.WithAgent("landfall/"+version))
+	settings := []client.Option{client.WithKey(key), client.WithAgent("landfall/" + version)}
+	if insecure, _ := command.Flags().GetBool("insecure"); insecure {
+		settings = append(settings, client.WithInsecure())
+	}
+	server, err := client.New(address, settings...)
+	if errors.Is(err, client.ErrInsecure) {
+		return nil, usageError{fmt.Errorf("%w: --insecure", err)}
+	}
 	if err != nil {
 		return nil, usageError{err}
 	}

@@ -65,6 +65,9 @@ type App struct {
 // New opens the database, updates its schema and wires everything. It waits for an
 // unavailable database as long as the settings say.
 func New(ctx context.Context, settings Settings, version string, log *Log) (*App, error) {
+	if err := settings.checkSecretFiles(); err != nil {
+		return nil, err
+	}
 	// Before the database, so that an invalid setting is reported without a wait.
 	files, err := filestore.Open(settings.Documents, filestore.Options{TimeLimit: settings.DocumentTimeout})
 	if err != nil {

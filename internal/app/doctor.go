@@ -145,7 +145,9 @@ func (d *doctor) file() {
 		return
 	}
 	folder := filepath.Dir(name.File())
-	d.checkPrivate("database file", name.File())
+	if readableByOthers(name.File()) {
+		d.add("database file", Warning, "other users can read it", "chmod 600 "+name.File())
+	}
 	// Only a write shows whether the folder is writable: permissions, read-only mounts and
 	// full disks fail in different ways.
 	probe, err := os.CreateTemp(folder, ".landfall-doctor-*")

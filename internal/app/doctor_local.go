@@ -74,22 +74,13 @@ func (d *doctor) folders() {
 
 // secrets checks the permissions of files with secrets.
 func (d *doctor) secrets() {
-	for _, secret := range []struct{ what, path string }{
-		{"private key", d.settings.TLS.Key},
-		{"encryption key", d.settings.EncryptionKeyFile},
-		{"audit key", d.settings.AuditKeyFile},
-		{"webhook key", d.settings.WebhookKeyFile},
-		{"database password", d.settings.DatabasePasswordFile},
-		{"mail password", d.settings.Mail.PasswordFile},
-	} {
-		d.checkPrivate(secret.what, secret.path)
-	}
-}
-
-// checkPrivate warns about a file that other users can read. Missing files are reported
-// elsewhere.
-func (d *doctor) checkPrivate(what, path string) {
-	if info, err := os.Stat(path); path != "" && err == nil && info.Mode().Perm()&0o077 != 0 {
-		d.add(what, Warning, "other users can read it", "chmod 600 "+path)
+	for _, file := range d.settings.secretFiles() {
+		switch {
+		case !readableByOthers(file.path):
+		case d.settings.ReadableSecrets:
+			d.add(file.what, Warning, "other users can read it", "chmod 600 "+file.path)
+		default:
+			d.add(file.what, Problem, "other users can read it, so the server does not start", "chmod 600 "+file.path)
+		}
 	}
 }

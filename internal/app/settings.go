@@ -24,6 +24,7 @@ type Settings struct { //nolint:recvcheck // it is copied where it is only read
 	DatabaseWait         time.Duration
 	Connections          int
 	WeakDatabase         bool // may lose acknowledged writes
+	ReadableSecrets      bool // by other users
 
 	BaseURL        string // public URL; "" means that of the request
 	MaxBody        int64
@@ -142,6 +143,9 @@ var serving = []setting{
 	}},
 	{"allow-weak-durability", "accept a database that may lose acknowledged writes in a power failure", func(s *Settings) settingValue {
 		return boolSetting(&s.WeakDatabase, false)
+	}},
+	{"allow-readable-secrets", "start although other users of the machine can read a key or password file", func(s *Settings) settingValue {
+		return boolSetting(&s.ReadableSecrets, false)
 	}},
 	{"max-body", "maximum size of a request body", func(s *Settings) settingValue {
 		return sizeSetting(&s.MaxBody, 10<<20, 1<<10, 1<<30)

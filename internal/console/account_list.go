@@ -175,22 +175,22 @@ func downloadAccounts(r *pageRequest) (any, error) {
 		return nil, err
 	}
 	out := r.csvWriter("accounts-" + state + ".csv")
-	_ = out.Write([]string{"import_supplier", "external_account_number", "state", "platform_account_number", "first_staged_at", "account_created_at", "failed_at", "errors"})
+	_ = out.Write("import_supplier", "external_account_number", "state", "platform_account_number", "first_staged_at", "account_created_at", "failed_at", "errors")
 	for row, err := range rows {
 		if err != nil {
 			// The status is sent already: a last line says that the file is incomplete.
-			_ = out.Write([]string{"", "", "THE LIST IS NOT COMPLETE: " + landfall.UserError("listing accounts", err).Detail})
+			_ = out.Write("", "", "THE LIST IS NOT COMPLETE: "+landfall.UserError("listing accounts", err).Detail)
 			break
 		}
 		if !row.matches(r.queryParam("code"), r.queryParam("attr")) {
 			continue
 		}
-		if out.Write(escapeFormulas(r.PathValue("supplier"), row.External, row.State, row.AccountNumber,
-			formatInstant(row.StagedAt), formatInstant(row.CreatedAt), formatInstant(row.FailedAt), row.Codes())) != nil {
+		if out.Write(r.PathValue("supplier"), row.External, row.State, row.AccountNumber,
+			formatInstant(row.StagedAt), formatInstant(row.CreatedAt), formatInstant(row.FailedAt), row.Codes()) != nil {
 			break // the reader has left
 		}
 	}
-	out.Flush()
+	_ = out.Flush() // the reader has left
 	return nil, nil //nolint:nilnil // the response is written
 }
 

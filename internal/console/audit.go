@@ -1,7 +1,6 @@
 package console
 
 import (
-	"encoding/csv"
 	"maps"
 	"net/http"
 	"net/url"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/spreadsheet"
 	"landfall/internal/service/operate"
 )
 
@@ -130,38 +130,27 @@ func downloadAudit(r *pageRequest) (any, error) {
 		return nil, err
 	}
 	out := r.csvWriter("audit.csv")
-	if err := out.Write([]string{"at", "actor", "action", "subject", "detail", "source", "request_id"}); err != nil {
+	if err := out.Write("at", "actor", "action", "subject", "detail", "source", "request_id"); err != nil {
 		return nil, nil // the reader has left
 	}
 	for link, err := range r.operator().Audit(r.Context(), wanted) {
 		if err != nil {
 			return nil, r.abortDownload(err)
 		}
-		if err := out.Write(escapeFormulas(link.At.UTC().Format(time.RFC3339Nano), link.Actor, link.Action, link.Subject, link.Detail, link.Source, link.RequestID)); err != nil {
+		if err := out.Write(link.At.UTC().Format(time.RFC3339Nano), link.Actor, link.Action, link.Subject, link.Detail, link.Source, link.RequestID); err != nil {
 			return nil, nil // the reader has left
 		}
 	}
-	out.Flush()
+	_ = out.Flush() // the reader has left
 	return nil, nil
 }
 
 // csvWriter starts the response of a CSV file.
-func (r *pageRequest) csvWriter(name string) *csv.Writer {
+func (r *pageRequest) csvWriter(name string) *spreadsheet.Writer {
 	header := r.Writer.Header()
 	header.Set("Content-Type", "text/csv; charset=utf-8")
 	header.Set("Content-Disposition", `attachment; filename="`+url.PathEscape(name)+`"`)
-	return csv.NewWriter(r.Writer)
-}
-
-// escapeFormulas keeps spreadsheets from executing data as formulas. They skip
-// leading control characters.
-func escapeFormulas(cells ...string) []string {
-	for i, cell := range cells {
-		if cell != "" && (cell[0] == '=' || cell[0] == '+' || cell[0] == '-' || cell[0] == '@' || cell[0] == '\t' || cell[0] == '\r') {
-			cells[i] = "'" + cell
-		}
-	}
-	return cells
+	return spreadsheet.NewWriter(r.Writer)
 }
 
 // abortDownload breaks the connection, so that the browser reports a failed

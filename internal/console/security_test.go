@@ -175,3 +175,29 @@ func TestHostileNamesAreEscaped(t *testing.T) {
 	_, body := visitor.get("/console/sign-in/?to=" + url.QueryEscape(`/console/"><script>alert("x")</script>`))
 	visitor.wantEscaped("sign-in", body)
 }
+
+// TestAWebhooksTokenWasShownToSupport adds a webhook whose URL contains a token. Only those who may
+// change it see the whole URL, and the audit never does.
+func TestAWebhooksTokenWasShownToSupport(t *testing.T) {
+	h := newTestConsole(t)
+	ctx := t.Context()
+	if err := h.operator().CreateOrganisation(ctx, "Acme"); err != nil {
+		t.Fatal(err)
+	}
+	const secret = "T0KEN-IN-THE-URL"
+	for name, address := range map[string]string{"path": "http://127.0.0.1:1/hooks/" + secret, "query": "http://127.0.0.1:1/?token=" + secret} {
+		if _, _, err := h.operator().AddWebhook(ctx, operate.WebhookRequest{Name: name, Organisation: "Acme", URL: address}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ada, sam := h.signedIn(landfall.ConsoleOperator), h.signedIn(landfall.ConsoleSupport)
+	for _, name := range []string{"path", "query"} {
+		ada.wantPage("/console/admin/webhooks/"+name+"/", secret)
+		if body := sam.wantPage("/console/admin/webhooks/"+name+"/", "http://127.0.0.1:1/…"); strings.Contains(body, secret) {
+			t.Errorf("support sees the token of %s", name)
+		}
+	}
+	if body := ada.wantPage("/console/admin/audit/?action=webhook.", "127.0.0.1:1/…"); strings.Contains(body, secret) {
+		t.Errorf("the audit has the token:\n%s", body)
+	}
+}

@@ -38,6 +38,10 @@ func showWebhook(r *pageRequest) (any, error) { return r.webhookPage(r.PathValue
 
 func (r *pageRequest) webhookPage(name string) (webhookPage, error) {
 	facts, err := r.operator().ShowWebhook(r.Context(), name)
+	// The URL may contain a token. Who may not change the webhook need not know it.
+	if !allows(r.me.Role, landfall.ConsoleOperator) {
+		facts.URL = facts.MaskedURL()
+	}
 	newest := int64(0)
 	if len(facts.Rounds) > 0 { // newest first
 		newest = facts.Rounds[0].At.UnixMicro()

@@ -3,6 +3,7 @@ package bulk
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -32,19 +33,27 @@ func (t *stream) read(ctx context.Context) {
 			return t.large.Acquire(ctx, admission.Request{Tenant: t.request.Who.Organisation})
 		},
 	}
-	for {
+	for blanks := 0; ; {
 		line, err := arriving.next()
+		blanks++
+		if !line.blank() {
+			blanks = 0
+		}
+		// Compressed, millions of blank lines are a small request.
+		if err == nil && blanks > limits.BulkBlankLines {
+			err = errBlankLines
+		}
 		if err != nil {
 			t.arrived(arriving.number, err)
 			break
 		}
-		if line.blank() {
-			continue
-		}
-		// The quota counts lines, not bytes. It slows the sender down instead of
-		// refusing, so no line is lost.
+		// The quota counts lines, blank ones too, not bytes. It slows the sender down
+		// instead of refusing, so no line is lost.
 		if t.request.WaitQuota != nil && t.request.WaitQuota(ctx) != nil {
 			break
+		}
+		if blanks > 0 {
+			continue
 		}
 		if !t.push(ctx, &entry{bodyLine: line}) {
 			break
@@ -101,6 +110,9 @@ func bodyError(err error) *landfall.Error {
 	}
 	return malformed("The body is incomplete. Send the lines from next_line on again.", err)
 }
+
+// errBlankLines ends a request that consists of blank lines.
+var errBlankLines = malformed(fmt.Sprintf("More than %d blank lines follow each other. Leave them out.", limits.BulkBlankLines), nil)
 
 func malformed(detail string, cause error) *landfall.Error {
 	return &landfall.Error{Kind: landfall.Invalid, Code: rules.CodeMalformedJSON, Detail: detail, Cause: cause}

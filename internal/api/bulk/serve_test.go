@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -120,4 +121,43 @@ func TestTruncatedBody(t *testing.T) {
 			`{"detail":"The body is incomplete. Send the lines from next_line on again.","code":"malformed_json","errors":[]}}}`+"\n") {
 		t.Errorf("got %+v\n%s", result, answers)
 	}
+}
+
+// TestBlankLinesSkippedTheQuota sends blank lines between others, and then more of them than anyone
+// needs.
+func TestBlankLinesSkippedTheQuota(t *testing.T) {
+	service, who := open(t, io.Discard)
+	line := `{"import_supplier":"NORTH","external_account_number":"1","customers":[{}]}` + "\n"
+	var counted atomic.Int64
+	send := func(body io.Reader) (string, bulk.Result) {
+		counted.Store(0)
+		out := &recorder{}
+		result := service.Serve(t.Context(), bulk.Request{
+			Verb: answer.Stage, Who: who, Body: body, Writer: out,
+			SetReadDeadline: func(time.Time) error { return nil }, Authenticate: func(context.Context) error { return nil },
+			WaitQuota: func(context.Context) error { counted.Add(1); return nil },
+		})
+		return out.String(), result
+	}
+	answers, result := send(strings.NewReader(line + strings.Repeat("\r\n \t\n", 500) + line + "\n"))
+	if result.Stopped != nil || result.Lines != 1003 || counted.Load() != 1003 {
+		t.Errorf("the quota counted %d lines, %+v\n%s", counted.Load(), result, answers)
+	}
+	answers, result = send(io.MultiReader(strings.NewReader(line), io.LimitReader(blanks{}, 32_500_000)))
+	if result.Stopped == nil || counted.Load() > 1002 || !strings.Contains(answers, `"next_line":1003,"error":{"detail":"More than 1000 blank lines follow each other.`) {
+		t.Errorf("the quota counted %d lines, %+v\n%s", counted.Load(), result, answers)
+	}
+	if result.Statuses[200] != 1 {
+		t.Errorf("the line before them was not answered: %+v", result)
+	}
+}
+
+// blanks is a body of blank lines.
+type blanks struct{}
+
+func (blanks) Read(into []byte) (int, error) {
+	for i := range into {
+		into[i] = '\n'
+	}
+	return len(into), nil
 }

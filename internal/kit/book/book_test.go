@@ -202,3 +202,23 @@ func TestWriterLeavesOnlyCompleteFiles(t *testing.T) {
 		t.Errorf("%d files are left, want 1", len(entries))
 	}
 }
+
+// TestAFileWasWrittenThroughALink puts a link where a file is written before it gets its name.
+func TestAFileWasWrittenThroughALink(t *testing.T) {
+	folder, target := t.TempDir(), filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(target, []byte("valuable\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, filepath.Join(folder, "accounts.ndjson.part")); err != nil {
+		t.Skip(err)
+	}
+	if err := book.WriteNamed(filepath.Join(folder, "accounts.ndjson"), []byte("{}\n")); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(target); string(text) != "valuable\n" {
+		t.Errorf("the file behind the link is now %q, %v", text, err)
+	}
+	if info, err := os.Lstat(filepath.Join(folder, "accounts.ndjson")); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("%v, %v", info, err)
+	}
+}

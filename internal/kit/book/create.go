@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"landfall/internal/store/pack"
 )
@@ -39,8 +38,7 @@ func CreateNamed(path string) (*Writer, error) {
 		}
 		return nil, err
 	}
-	// It contains customer data.
-	file, err := os.OpenFile(path+".part", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	file, err := createFresh(path + ".part")
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +52,30 @@ func CreateNamed(path string) (*Writer, error) {
 	}
 	w.out = bufio.NewWriterSize(target, blockSize)
 	return w, nil
+}
+
+// createFresh creates a file in place of a leftover. A link is removed and never followed: the
+// folder may come from another company, and its links may point anywhere.
+func createFresh(path string) (*os.File, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	// It contains customer data.
+	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+}
+
+// MakeFolder creates a folder for files of ours in a folder that may come from another company. It
+// accepts an existing folder, but not a link to one.
+func MakeFolder(path string) error {
+	err := os.Mkdir(path, 0o700)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := os.Lstat(path)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is a link or a file, where a folder is expected; remove it", path)
+	}
+	return err
 }
 
 // WriteNamed writes a small file by the same rules.
@@ -96,12 +118,4 @@ func (w *Writer) Close() error {
 // Abandon deletes an incomplete file.
 func (w *Writer) Abandon() error {
 	return errors.Join(w.file.Close(), os.Remove(w.path+".part"))
-}
-
-// EscapeFormula keeps a spreadsheet from treating a text in a CSV file as a formula.
-func EscapeFormula(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-		return "'" + text
-	}
-	return text
 }

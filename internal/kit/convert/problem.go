@@ -3,7 +3,6 @@ package convert
 import (
 	"bufio"
 	"cmp"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,7 @@ import (
 	"strconv"
 	"sync"
 
-	"landfall/internal/kit/book"
+	"landfall/internal/lib/spreadsheet"
 )
 
 // ProblemKind is the reason why a row is not in the book.
@@ -83,7 +82,7 @@ type tableTally struct {
 	path     string // of the problems, until they are put together
 	file     *os.File
 	buffer   *bufio.Writer
-	out      *csv.Writer
+	out      *spreadsheet.Writer
 	troubles map[Problem]*ProblemCount
 }
 
@@ -136,7 +135,7 @@ func (a *tableTally) problem(p Problem) error {
 			return err
 		}
 		a.file, a.buffer = file, bufio.NewWriterSize(file, 64<<10)
-		a.out = csv.NewWriter(a.buffer)
+		a.out = spreadsheet.NewWriter(a.buffer)
 	}
 	p.Table = a.tally.Table
 	a.tally.Problems[p.Kind]++
@@ -147,8 +146,7 @@ func (a *tableTally) problem(p Problem) error {
 	} else if len(a.troubles) < maxProblemKinds {
 		a.troubles[usual] = &ProblemCount{1, p}
 	}
-	return a.out.Write([]string{p.Table, p.File, strconv.Itoa(p.Line), string(p.Kind),
-		book.EscapeFormula(p.Column), book.EscapeFormula(p.Value), book.EscapeFormula(p.What)})
+	return a.out.Write(p.Table, p.File, strconv.Itoa(p.Line), string(p.Kind), p.Column, p.Value, p.What)
 }
 
 // writeProblems writes the problems of all tables into one file, if there are any.
@@ -168,8 +166,7 @@ func writeProblems(path string, accounts []*tableTally) (err error) {
 		if a.file == nil {
 			continue
 		}
-		a.out.Flush()
-		if err := errors.Join(a.out.Error(), a.buffer.Flush()); err != nil {
+		if err := errors.Join(a.out.Flush(), a.buffer.Flush()); err != nil {
 			return err
 		}
 		if _, err := a.file.Seek(0, io.SeekStart); err != nil {

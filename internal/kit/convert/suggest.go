@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"landfall/internal/api/rules"
+	"landfall/internal/kit/book"
 )
 
 // Suggestion is a first map, to be corrected by someone who knows the tables.
@@ -221,5 +222,5 @@ func WriteSuggestion(folder, name string) (*Suggestion, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s, os.WriteFile(path, []byte(s.Text), 0o600)
+	return s, book.WriteNamed(path, []byte(s.Text))
 }

@@ -3,6 +3,7 @@ package importer
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 
@@ -28,10 +29,13 @@ type failures struct {
 
 // openFailures keeps what the last checkpoint knew. Later failures are found again when that work
 // is repeated.
-func openFailures(path string, length int64) (*failures, error) {
-	file, err := openAt(path, length)
+func openFailures(folder *os.Root, length int64) (*failures, error) {
+	file, err := openOwn(folder, "failures.ndjson")
 	if err != nil {
 		return nil, err
+	}
+	if err := truncateAt(file, length); err != nil {
+		return nil, errors.Join(err, file.Close())
 	}
 	return &failures{file: file, out: bufio.NewWriter(file), size: length}, nil
 }

@@ -12,13 +12,15 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"landfall/internal/kit/book"
 )
 
 // importJournal records the progress of an import: a line per checkpoint, durable before anything
 // relies on it, and the failures so far. What came after the last checkpoint is repeated, which is
 // safe.
 type importJournal struct {
-	folder   string
+	folder   *os.Root
 	lock     *os.File
 	file     *os.File
 	failures *failures
@@ -79,14 +81,17 @@ func (e *ChangedError) Error() string {
 
 // openJournal continues the journal of a book, or starts one. A finished journal is replaced.
 func openJournal(order Options) (*importJournal, error) {
-	folder := filepath.Join(order.Folder, journalName)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	path := filepath.Join(order.Folder, journalName)
+	if err := book.MakeFolder(path); err != nil {
+		return nil, err
+	}
+	folder, err := os.OpenRoot(path)
+	if err != nil {
 		return nil, err
 	}
 	j := &importJournal{folder: folder}
-	var err error
-	if j.lock, err = lockFile(filepath.Join(folder, "lock")); err != nil {
-		return nil, err
+	if j.lock, err = lockFile(folder); err != nil {
+		return nil, errors.Join(err, folder.Close())
 	}
 	if err := j.open(order); err != nil {
 		return nil, errors.Join(err, j.close())
@@ -114,8 +119,11 @@ func (j *importJournal) open(order Options) error {
 		}
 		wanted.Book = append(wanted.Book, fingerprint{filepath.Base(path), info.Size(), info.ModTime().UnixNano()})
 	}
-	path := filepath.Join(j.folder, "journal.ndjson")
-	found, length, err := lastState(path)
+	var err error
+	if j.file, err = openOwn(j.folder, "journal.ndjson"); err != nil {
+		return err
+	}
+	found, length, err := lastState(j.file)
 	if err != nil {
 		return err
 	}
@@ -131,10 +139,10 @@ func (j *importJournal) open(order Options) error {
 	} else {
 		length = 0
 	}
-	if j.file, err = openAt(path, length); err != nil {
+	if err := truncateAt(j.file, length); err != nil {
 		return err
 	}
-	if j.failures, err = openFailures(filepath.Join(j.folder, "failures.ndjson"), j.state.Failures); err != nil {
+	if j.failures, err = openFailures(j.folder, j.state.Failures); err != nil {
 		return err
 	}
 	// Saved at once, to detect a read-only folder before anything is sent.
@@ -168,15 +176,7 @@ func (s *state) matches(wanted state) error {
 }
 
 // lastState reads the last complete checkpoint and its end. An incomplete line is ignored.
-func lastState(path string) (last *state, length int64, err error) {
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, nil
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	defer func() { _ = file.Close() }() // only read
+func lastState(file *os.File) (last *state, length int64, err error) {
 	lines := bufio.NewReader(file)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -195,15 +195,24 @@ func lastState(path string) (last *state, length int64, err error) {
 	}
 }
 
-// openAt opens a file for appending after its first bytes and truncates the rest.
-func openAt(path string, length int64) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
+// openOwn opens a file of the journal. Links are refused: a book may come from another company, and
+// a link could make the import overwrite any file of the user.
+func openOwn(folder *os.Root, name string) (*os.File, error) {
+	info, err := folder.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is a link or not a file, and was not made by an import; remove it", filepath.Join(folder.Name(), name))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	return folder.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+}
+
+// truncateAt keeps the first bytes of a file and appends after them.
+func truncateAt(file *os.File, length int64) error {
 	info, err := file.Stat()
 	if err == nil && info.Size() < length {
-		err = fmt.Errorf("%s is shorter than the journal says; start over with --restart", path)
+		err = fmt.Errorf("%s is shorter than the journal says; start over with --restart", file.Name())
 	}
 	if err == nil {
 		err = file.Truncate(length)
@@ -211,10 +220,7 @@ func openAt(path string, length int64) (*os.File, error) {
 	if err == nil {
 		_, err = file.Seek(length, io.SeekStart)
 	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return file, nil
+	return err
 }
 
 // save writes a checkpoint. Its failures are made durable first.
@@ -276,5 +282,5 @@ func (j *importJournal) close() error {
 	if j.file != nil {
 		err = errors.Join(err, j.file.Close())
 	}
-	return errors.Join(err, j.lock.Close())
+	return errors.Join(err, j.lock.Close(), j.folder.Close())
 }

@@ -178,3 +178,40 @@ func TestFullDiskUnderTheJournal(t *testing.T) {
 		t.Errorf("saved onto a full disk: %v", err)
 	}
 }
+
+// TestAnImportWroteThroughTheLinksOfABook opens the journal of a book from another company, in which
+// the journal's folder or one of its files is a link to a file of the user.
+func TestAnImportWroteThroughTheLinksOfABook(t *testing.T) {
+	for _, name := range []string{".landfall", ".landfall/lock", ".landfall/journal.ndjson", ".landfall/failures.ndjson"} {
+		t.Run(name, func(t *testing.T) {
+			order := bookOf(t)
+			valuable := t.TempDir()
+			target := valuable
+			if name != ".landfall" {
+				if err := os.Mkdir(filepath.Join(order.Folder, ".landfall"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				target = filepath.Join(valuable, "keys")
+				if err := os.WriteFile(target, []byte("valuable\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Symlink(target, filepath.Join(order.Folder, name)); err != nil {
+				t.Skip(err)
+			}
+			j, err := openJournal(order)
+			if err == nil {
+				err = j.close()
+				t.Errorf("the link %s was followed: %v", name, err)
+			} else if !strings.Contains(err.Error(), "link") {
+				t.Errorf("not a clear refusal: %v", err)
+			}
+			if entries, err := os.ReadDir(valuable); err != nil || len(entries) > 1 {
+				t.Errorf("the folder behind the link has %v, %v", entries, err)
+			}
+			if text, err := os.ReadFile(target); name != ".landfall" && string(text) != "valuable\n" {
+				t.Errorf("the file behind the link is now %q, %v", text, err)
+			}
+		})
+	}
+}

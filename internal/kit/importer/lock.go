@@ -7,10 +7,9 @@ import (
 	"landfall/internal/lib/filelock"
 )
 
-// lockFile locks a book for importing. The system releases the lock with the process. Links are not
-// followed.
-func lockFile(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|filelock.OpenFlags, 0o600)
+// lockFile locks a book for importing. The system releases the lock with the process.
+func lockFile(folder *os.Root) (*os.File, error) {
+	file, err := openOwn(folder, "lock")
 	if err != nil {
 		return nil, err
 	}

@@ -112,6 +112,10 @@ func (l failureIndex) of(kind book.Kind, file int, line book.Line) (offset int64
 func (m *Importer) report(result Result, at failureIndex) (folder string, err error) {
 	now := time.Now()
 	folder = filepath.Join(m.options.Folder, "import-"+now.UTC().Format("20060102-150405.000"))
+	// The name is new. A folder or a link that is already there was not made by an import.
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return "", err
+	}
 	writer, err := report.Begin(folder)
 	if err != nil {
 		return "", err

@@ -9,7 +9,6 @@ package report
 
 import (
 	"bufio"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +20,7 @@ import (
 
 	"landfall"
 	"landfall/internal/kit/book"
+	"landfall/internal/lib/spreadsheet"
 )
 
 // Summary is the content of a report.
@@ -84,27 +84,33 @@ type Writer struct {
 	folder string
 	file   *os.File
 	out    *bufio.Writer
-	rows   *csv.Writer
+	rows   *spreadsheet.Writer
 	failed map[book.Kind]*book.Writer
 }
 
 // Begin creates the folder of a report. An existing report is an error.
 func Begin(folder string) (*Writer, error) {
-	if err := os.MkdirAll(filepath.Join(folder, "failed"), 0o700); err != nil {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
+	}
+	if err := book.MakeFolder(filepath.Join(folder, "failed")); err != nil {
+		return nil, err
+	}
+	// Checked now, not after the work. A link with such a name counts as well.
+	for _, name := range []string{"failures.csv", "report.json", "report.html"} {
+		if _, err := os.Lstat(filepath.Join(folder, name)); !errors.Is(err, os.ErrNotExist) {
+			return nil, errors.Join(fmt.Errorf("%s has a report already; remove it or name another folder", folder), err)
+		}
 	}
 	file, err := os.OpenFile(filepath.Join(folder, "failures.csv"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		if errors.Is(err, os.ErrExist) {
-			err = fmt.Errorf("%s has a report already; remove it or name another folder", folder)
-		}
 		return nil, err
 	}
 	w := &Writer{folder: folder, file: file, out: bufio.NewWriter(file), failed: map[book.Kind]*book.Writer{}}
 	// Without a byte order mark, spreadsheets assume windows-1252.
 	_, _ = w.out.WriteString("\xef\xbb\xbf") // Flush returns the error
-	w.rows = csv.NewWriter(w.out)
-	return w, w.rows.Write([]string{"file", "line", "external_account_number", "severity", "code", "attr", "detail"})
+	w.rows = spreadsheet.NewWriter(w.out)
+	return w, w.rows.Write("file", "line", "external_account_number", "severity", "code", "attr", "detail")
 }
 
 // Fail adds a failed line with all its violations.
@@ -163,16 +169,12 @@ func (w *Writer) copyLine(kind book.Kind, line book.Line) error {
 }
 
 func (w *Writer) row(file book.File, line book.Line, external, severity string, violation landfall.Violation) error {
-	return w.rows.Write([]string{
-		book.EscapeFormula(filepath.Base(file.Path)), strconv.Itoa(line.Number), book.EscapeFormula(external), severity,
-		violation.Code, book.EscapeFormula(violation.Attr), book.EscapeFormula(violation.Detail),
-	})
+	return w.rows.Write(filepath.Base(file.Path), strconv.Itoa(line.Number), external, severity, violation.Code, violation.Attr, violation.Detail)
 }
 
 // Finish writes the page and closes all files.
 func (w *Writer) Finish(summary Summary) error {
-	w.rows.Flush()
-	err := errors.Join(w.rows.Error(), w.out.Flush(), w.file.Sync(), w.file.Close())
+	err := errors.Join(w.rows.Flush(), w.out.Flush(), w.file.Sync(), w.file.Close())
 	for _, file := range w.failed {
 		err = errors.Join(err, file.Close())
 	}
@@ -188,8 +190,8 @@ func (w *Writer) Finish(summary Summary) error {
 		return err
 	}
 	return errors.Join(
-		os.WriteFile(filepath.Join(w.folder, "report.json"), append(text, '\n'), 0o600),
-		os.WriteFile(filepath.Join(w.folder, "report.html"), html, 0o600))
+		book.WriteNamed(filepath.Join(w.folder, "report.json"), append(text, '\n')),
+		book.WriteNamed(filepath.Join(w.folder, "report.html"), html))
 }
 
 // groupJSON is a group of failures as JSON.

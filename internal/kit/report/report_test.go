@@ -114,3 +114,28 @@ func TestNothingIsOverwritten(t *testing.T) {
 		t.Errorf("a second report into the same folder: %v", err)
 	}
 }
+
+// TestAReportWroteThroughLinks lets links with the names of a report point to a file of the user.
+func TestAReportWroteThroughLinks(t *testing.T) {
+	for _, name := range []string{"failed", "failures.csv", "report.json", "report.html"} {
+		t.Run(name, func(t *testing.T) {
+			folder, valuable := t.TempDir(), t.TempDir()
+			target := filepath.Join(valuable, "keys")
+			if err := os.WriteFile(target, []byte("valuable\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if name == "failed" {
+				target = valuable
+			}
+			if err := os.Symlink(target, filepath.Join(folder, name)); err != nil {
+				t.Skip(err)
+			}
+			if writer, err := report.Begin(folder); err == nil {
+				t.Errorf("the link %s was accepted: %v", name, writer.Finish(report.Summary{}))
+			}
+			if text, err := os.ReadFile(filepath.Join(valuable, "keys")); string(text) != "valuable\n" {
+				t.Errorf("the file behind the link is now %q, %v", text, err)
+			}
+		})
+	}
+}

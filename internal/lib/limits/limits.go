@@ -101,6 +101,8 @@ const (
 	BulkLongLines = 4
 	// BulkLongLinesEach is how many of them may be of one organisation.
 	BulkLongLinesEach = 2
+	// BulkBlankLines is how many blank lines may follow each other.
+	BulkBlankLines = 1_000
 	// BulkDrain is how long the rest of a stopped request is read.
 	BulkDrain = time.Minute
 	// BulkDrainAtShutdown is the same during a shutdown.

@@ -15,7 +15,7 @@ type Fields struct {
 	Name                string   // names of all customers with this address; "" when none is known
 	Names               []string // the same, one by one
 	AccountNumber       string
-	FormerAccountNumber string
+	FormerAccountNumber string // "" when it does not look like a number
 	Supplier            string // name
 	SupplierCode        string
 	MovedOn             string // YYYY-MM-DD in the supplier's time zone
@@ -39,7 +39,7 @@ func Sample(supplier landfall.Supplier) landfall.OutgoingMail {
 // line breaks or invisible characters.
 func fieldsOf(outgoing landfall.OutgoingMail, replyTo, language string) Fields {
 	fields := Fields{
-		AccountNumber: outgoing.AccountNumber, FormerAccountNumber: singleLine(outgoing.Key.External),
+		AccountNumber: outgoing.AccountNumber, FormerAccountNumber: formerNumberOf(outgoing.Key.External),
 		Supplier: singleLine(outgoing.SupplierName), SupplierCode: outgoing.Key.Supplier,
 		MovedOn: calendar.DayOf(outgoing.CreatedAt, calendar.Zone(outgoing.TimeZone)).String(),
 		ReplyTo: replyTo, Language: language,
@@ -53,21 +53,51 @@ func fieldsOf(outgoing landfall.OutgoingMail, replyTo, language string) Fields {
 	return fields
 }
 
-// maxNameLength is the longest name, in characters, that a greeting repeats.
-const maxNameLength = 100
+// Names and numbers come from the supplier's files. Without these limits, whoever
+// writes them could write our mails: a sentence of their own, with a link or a
+// telephone number.
+const (
+	maxNameLength   = 70 // characters
+	maxNameWords    = 8
+	maxNumberLength = 40
+	maxNumberWords  = 2 // words of letters, as in NORTH-ELEC-1001
+)
 
-// linkPattern matches what mail programs turn into a link.
-var linkPattern = regexp.MustCompile(`[@:/\\]|[\pL\pN]\.\pL{2}`)
+var (
+	// nameShape has the characters of names of people and companies.
+	nameShape = regexp.MustCompile(`^[\pL\pM\pN '"‘’“”ʼ.,&()-]*$`)
+	// callPattern matches what could be a telephone number.
+	callPattern = regexp.MustCompile(`\pN([ .()-]*\pN){4}`)
+	// numberShape has the characters of account numbers.
+	numberShape = regexp.MustCompile(`^[\pL\pN]([\pL\pN _./#-]*[\pL\pN])?$`)
+	// wordPattern matches the words of letters in an account number.
+	wordPattern = regexp.MustCompile(`(^|[^\pL\pN])\pL{2,}`)
+	// domainPattern matches the dot of what mail programs turn into a link.
+	domainPattern = regexp.MustCompile(`([\pL\pN])\.(\pL{2})`)
+)
 
-// nameOf returns the name to greet a customer with, or "". Names are untrusted
-// input: one that mail programs would show as a link is left out.
+// formerNumberOf returns the account's old number as a mail may show it. A number
+// that does not look like one is left out, because it could be a sentence.
+func formerNumberOf(external string) string {
+	number := singleLine(external)
+	words := len(wordPattern.FindAllString(number, maxNumberWords+1))
+	if !numberShape.MatchString(number) || strings.Contains(number, "//") || len([]rune(number)) > maxNumberLength || words > maxNumberWords {
+		return ""
+	}
+	// 1234.AB is a number here and a link to a mail program.
+	return domainPattern.ReplaceAllString(number, "$1 . $2")
+}
+
+// nameOf returns the name to greet a customer with, or "" if it does not look like
+// one.
 func nameOf(customer landfall.Customer) string {
 	first, last := singleLine(customer.GivenName), singleLine(customer.FamilyName)
 	if first == "" && last != "" {
 		first = singleLine(customer.Title)
 	}
 	name := strings.TrimSpace(first + " " + last)
-	if linkPattern.MatchString(name) || len([]rune(name)) > maxNameLength {
+	if !nameShape.MatchString(name) || domainPattern.MatchString(name) || callPattern.MatchString(name) ||
+		len([]rune(name)) > maxNameLength || len(strings.Fields(name)) > maxNameWords {
 		return ""
 	}
 	return name
@@ -80,7 +110,7 @@ func singleLine(s string) string {
 		switch {
 		case unicode.IsSpace(r), unicode.Is(unicode.Cc, r):
 			return ' '
-		case unicode.Is(unicode.Cf, r), r == unicode.ReplacementChar:
+		case unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector), r == unicode.ReplacementChar:
 			return -1
 		}
 		return r

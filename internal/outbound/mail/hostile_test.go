@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"landfall"
 	"landfall/internal/outbound/mail"
 	"landfall/internal/test/mailtest"
 )
@@ -69,5 +70,44 @@ func TestReplyTextIsSanitized(t *testing.T) {
 	var failure *mail.SMTPError
 	if !errors.As(err, &failure) || failure.Code != 554 || len(failure.Text) > 300 || strings.ContainsAny(failure.Text, "\x1b\r\n") || !utf8.ValidString(failure.Text) {
 		t.Errorf("got %+v", failure)
+	}
+}
+
+// TestAnAccountNumberWasASentenceOfOurs puts texts into an account's old number that a customer must
+// not read as ours. What looks like a number is shown.
+func TestAnAccountNumberWasASentenceOfOurs(t *testing.T) {
+	for external, shown := range map[string]string{
+		"see https://evil.example/refund now": "", "https://evil.example": "", "http:evil.example/a": "", "//evil.example": "",
+		"evil.example/refund1": "", "www.evil1": "www . evil1", "refund@evil.example": "", "evil。example": "",
+		"closed please call 0900123": "", "please-pay-again-1": "", "1\r\nYour bank: 2": "", "1\u202e2\u200b3\ufe0f4": "1234",
+		"1001\u2028see\u2028us": "1001 see us", strings.Repeat("1", 41): "", "<a>1</a>": "", "\"1001\"": "",
+		"1001": "1001", "NORTH-ELEC-1001": "NORTH-ELEC-1001", "12 345/6.7": "12 345/6.7", "A#7_x": "A#7_x", "Ä-1": "Ä-1", "1234.AB": "1234 . AB",
+	} {
+		outgoing := mail.Sample(landfall.NewSupplier("NORTH"))
+		outgoing.Key.External = external
+		written, err := newComposer(t, "").Compose(outgoing)
+		if err != nil {
+			t.Errorf("%q: %v", external, err)
+			continue
+		}
+		line, found := "", false
+		if _, rest, is := strings.Cut(written.Text, "Your old account number:  "); is {
+			line, _, _ = strings.Cut(rest, "\n")
+			found = true
+		}
+		if line != shown || found != (shown != "") || strings.Contains(written.HTML, "old account number") != found || strings.Contains(written.HTML, "evil.example") {
+			t.Errorf("%q is shown as %q, want %q:\n%s", external, line, shown, written.HTML)
+		}
+	}
+}
+
+// TestABuiltInMailPromisedWhatNobodyKnew reads the built-in mail, which is sent before notes, payments
+// and statements may have been added.
+func TestABuiltInMailPromisedWhatNobodyKnew(t *testing.T) {
+	written := compose(t, newComposer(t, ""), "NORTH", "")
+	for _, promise := range []string{"verything", "nothing you need", "complete"} {
+		if strings.Contains(written.Text, promise) || strings.Contains(written.HTML, promise) {
+			t.Errorf("it promises %q:\n%s", promise, written.Text)
+		}
 	}
 }

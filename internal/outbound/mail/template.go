@@ -32,7 +32,7 @@ type mailTemplate struct {
 var templateFiles = []string{"subject.txt", "body.txt", "body.html"}
 
 // parseTemplate parses a template and executes it with and without a customer's
-// name. Only templates with bounded work are accepted: no nested loops, no
+// name and old number. Only templates with bounded work are accepted: no nested loops, no
 // recursion, no functions that produce text of any length.
 func parseTemplate(language string, files map[string]string) (*mailTemplate, error) {
 	template := &mailTemplate{language: language}
@@ -72,7 +72,7 @@ func parseTemplate(language string, files map[string]string) (*mailTemplate, err
 		Supplier: "Acme", SupplierCode: "ACME", MovedOn: "2026-03-01", ReplyTo: "help@example.com", Language: language,
 	}
 	withoutName := withName
-	withoutName.Name, withoutName.Names = "", nil
+	withoutName.Name, withoutName.Names, withoutName.FormerAccountNumber = "", nil, ""
 	for _, fields := range []Fields{withName, withoutName} {
 		if _, err := template.execute(fields); err != nil {
 			return nil, err

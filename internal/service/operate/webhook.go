@@ -244,9 +244,10 @@ func (o *Operator) DisableWebhook(ctx context.Context, name string) error {
 	})
 }
 
-// describeWebhook describes a webhook for the audit, without its secret.
+// describeWebhook describes a webhook for the audit, which is kept for ever, without its secret and
+// without the token that its URL may contain.
 func describeWebhook(webhook landfall.Webhook) string {
-	parts := []string{"organisation=" + webhook.Organisation, fmt.Sprintf("url=%q", webhook.URL)}
+	parts := []string{"organisation=" + webhook.Organisation, fmt.Sprintf("url=%q", webhook.MaskedURL())}
 	for _, kind := range webhook.Types {
 		parts = append(parts, "event "+string(kind))
 	}
