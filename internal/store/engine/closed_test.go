@@ -43,6 +43,6 @@ func TestClosedDatabase(t *testing.T) {
 	}
 	tell(`ALTER DATABASE "` + own + `" ALLOW_CONNECTIONS true`)
 	if err := db.works(t.Context(), "open again"); err != nil {
-		t.Errorf("it did not come back: %v", err)
+		t.Errorf("it did not recover: %v", err)
 	}
 }

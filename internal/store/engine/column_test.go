@@ -60,7 +60,7 @@ func TestColumnSelectsItsValues(t *testing.T) {
 		t.Errorf("%v, %q, %v", got, text.String, err)
 	}
 	if _, err := (Column{Rows: []any{1.5}, Width: 1}).TextValue(); err == nil {
-		t.Error("a number that no table of ours has was spelt")
+		t.Error("an unsupported value was encoded")
 	}
 }
 

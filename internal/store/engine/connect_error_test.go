@@ -77,7 +77,7 @@ func TestConnectErrorsNameTheCause(t *testing.T) {
 			db, err := Open(t.Context(), parsed, Options{Steps: steps, ApplySchema: true, Server: true, Limits: shortLimits})
 			if err == nil {
 				db.Close()
-				t.Fatal("it was opened")
+				t.Fatal("the database was opened")
 			}
 			if !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), secret) {
 				t.Errorf("it says %q", err)
@@ -172,7 +172,7 @@ func TestSweepUsesDatabaseClock(t *testing.T) {
 			t.Fatal(err)
 		}
 		if old != 0 || all < each {
-			t.Errorf("%d old ones are left of %d", old, all)
+			t.Errorf("%d old events are left of %d", old, all)
 		}
 	}
 }

@@ -118,17 +118,17 @@ func TestTablesAreCopiedTogether(t *testing.T) {
 	for range 10 { // often enough to use every connection
 		err := copied(table("fourth", int64(0)), table("second", int64(0)), table("fourth", int64(0), "fifth", int64(0)))
 		if !NotUnique(err) {
-			t.Errorf("a row that is there was %v", err)
+			t.Errorf("an existing row was %v", err)
 		}
 		err = copied(table("fourth", int64(0)), Copied{`COPY item (name) FROM STDIN (FORMAT binary)`, []string{"bytea"}, []any{[]byte{0xff}}},
 			table(long, int64(0)))
 		if err == nil || NotUnique(err) || errors.Is(err, ErrUnavailable) {
-			t.Errorf("a name that is no text was %v", err)
+			t.Errorf("a name that is not a text was %v", err)
 		}
 	}
 	for name, want := range map[string]int{"first": 1, "second": 1, "third": 1, "fourth": 0, "fifth": 0} {
 		if count, err := r.count(t.Context(), name); err != nil || count != want {
-			t.Errorf("%s is there %d times, %v", name, count, err)
+			t.Errorf("%s is stored %d times, %v", name, count, err)
 		}
 	}
 	if err := r.works(t.Context(), "afterwards"); err != nil {
@@ -166,11 +166,11 @@ func TestCopyCancelled(t *testing.T) {
 		return tx.Copy(ctx, Copied{`COPY item (name, value) FROM STDIN (FORMAT binary)`, []string{"text", "bigint"}, []any{"given up", int64(0)}})
 	})
 	if err == nil || !begun {
-		t.Errorf("it was not given up: begun %t, %v", begun, err)
+		t.Errorf("the copy did not stop: begun %t, %v", begun, err)
 	}
 	// The server itself gives up only after the whole lock timeout.
 	if took := time.Since(came); took > limits.Lock/2 {
-		t.Errorf("who left was held for %s", took)
+		t.Errorf("a cancelled caller waited for %s", took)
 	}
 	close(leave)
 	holding.Wait()
@@ -180,7 +180,7 @@ func TestCopyCancelled(t *testing.T) {
 		}
 	}
 	if count, err := r.count(t.Context(), "given up"); err != nil || count != 0 {
-		t.Errorf("it is there %d times, %v", count, err)
+		t.Errorf("stored %d times, %v", count, err)
 	}
 }
 
@@ -197,7 +197,7 @@ func TestCopyChecksKinds(t *testing.T) {
 				t.Errorf("it was %v", err)
 			}
 			if count, err := r.count(t.Context(), "a"); err != nil || count != 0 {
-				t.Errorf("it is there %d times, %v", count, err)
+				t.Errorf("stored %d times, %v", count, err)
 			}
 			if err := r.works(t.Context(), "afterwards"); err != nil {
 				t.Error(err)

@@ -77,7 +77,7 @@ func TestMutationsAreFound(t *testing.T) {
 			output, err := command.CombinedOutput()
 			switch {
 			case err == nil:
-				t.Errorf("%s did not notice:\n%s", m.test, output)
+				t.Errorf("%s did not fail:\n%s", m.test, output)
 			case !strings.Contains(string(output), "--- FAIL"):
 				t.Errorf("%s did not run:\n%s", m.test, output)
 			default:

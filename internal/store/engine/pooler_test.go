@@ -66,10 +66,10 @@ func copiedThrough(t *testing.T, r *testDB) {
 			t.Error(err)
 		}
 		if err := copied(fmt.Sprint("new ", i), fmt.Sprint("copied ", i), fmt.Sprint("new too ", i)); !NotUnique(err) {
-			t.Errorf("what is there was %v", err)
+			t.Errorf("the existing row was %v", err)
 		}
 		if count, err := r.count(t.Context(), fmt.Sprint("new too ", i)); err != nil || count != 0 {
-			t.Errorf("what was refused is there %d times, %v", count, err)
+			t.Errorf("a refused write is stored %d times, %v", count, err)
 		}
 	}
 }

@@ -59,7 +59,7 @@ func losing(t testing.TB, options Options) error {
 	case proxy.Lost() == 0:
 		return errors.New("nothing was lost")
 	case answered != 64:
-		return fmt.Errorf("only %d of 64 were told that it is there, after %s", answered, took)
+		return fmt.Errorf("only %d of 64 calls succeeded, after %s", answered, took)
 	}
 	return r.works(t.Context(), "afterwards")
 }
@@ -84,7 +84,7 @@ func loseEach(t *testing.T, write func(r *testDB, name string) error) {
 			proxy.Lose(0, false)
 			count, trouble := r.count(t.Context(), name)
 			if trouble != nil || err == nil && count != 1 || err != nil && count != 0 {
-				t.Errorf("exchange %d lost: told %v, it is there %d times, %v", n, err, count, trouble)
+				t.Errorf("exchange %d lost: got %v, stored %d times, %v", n, err, count, trouble)
 			}
 			if proxy.Lost() == before {
 				break
@@ -117,7 +117,7 @@ func TestSilentServer(t *testing.T) {
 				callers.Go(func() {
 					err := r.put(t.Context(), fmt.Sprint(i%4), fmt.Sprint("silence ", i))
 					if err != nil && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrUnknownOutcome) {
-						t.Errorf("told %v", err)
+						t.Errorf("got %v", err)
 					}
 				})
 			}
@@ -177,16 +177,16 @@ func neighbours(t testing.TB, options Options) error {
 		}
 		for range others {
 			if err := <-answers; err != nil {
-				return fmt.Errorf("a neighbour was told %w", err)
+				return fmt.Errorf("another caller got %w", err)
 			}
 		}
 		if took := time.Since(began); took > shortLimits.Lock {
-			return fmt.Errorf("the neighbours waited for %s", took)
+			return fmt.Errorf("callers of other rows waited for %s", took)
 		}
 	}
 	select {
 	case err := <-unlucky:
-		return fmt.Errorf("who waits for the row was answered before it was free: %w", err)
+		return fmt.Errorf("a caller waiting for the row was answered before it was unlocked: %w", err)
 	case err := <-operator:
 		return fmt.Errorf("the operator was answered before the row was free: %w", err)
 	default:
@@ -247,7 +247,7 @@ func adding(t testing.TB, server string, options Options) error {
 		return err
 	}
 	if count, err := r.count(t.Context(), "sum"); err != nil || count != times+1 {
-		return errors.Join(fmt.Errorf("%d of %d are there", count-1, times), err)
+		return errors.Join(fmt.Errorf("%d of %d are stored", count-1, times), err)
 	}
 	return nil
 }

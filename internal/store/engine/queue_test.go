@@ -35,7 +35,7 @@ func TestTenantsTakeTurns(t *testing.T) {
 	}
 	mine := ask(t, q, k, "modest", "one", 1000)
 	if b := q.more(); !holds(b, mine) {
-		t.Error("a crowd of another tenant was in the way")
+		t.Error("callers of another tenant were served first")
 	}
 	// A large call runs alone, and a second one waits for the other tenants'
 	// turns.
@@ -48,7 +48,7 @@ func TestTenantsTakeTurns(t *testing.T) {
 	}
 	mine = ask(t, q, k, "modest", "note", 1000)
 	if b := q.more(); !holds(b, mine) {
-		t.Error("a second heavy posting was in the way")
+		t.Error("a second large posting was in the batch")
 	}
 }
 
@@ -64,7 +64,7 @@ func TestKeysKeepTheirOrder(t *testing.T) {
 		t.Fatal("two calls of one key at the same time")
 	}
 	if !q.leave(second, true) {
-		t.Error("who waits behind another cannot leave")
+		t.Error("a call waiting for another of its key cannot be cancelled")
 	}
 	q.finish(b)
 	if b = q.more(); !holds(b, third) {
@@ -72,7 +72,7 @@ func TestKeysKeepTheirOrder(t *testing.T) {
 	}
 	q.finish(b)
 	if left := len(q.keys) + q.accounts.Len() + q.count + int(q.weight); left != 0 {
-		t.Errorf("%d traces", left)
+		t.Errorf("%d calls left", left)
 	}
 }
 
@@ -85,13 +85,13 @@ func TestDeferredCallsAreRetried(t *testing.T) {
 	q.aside(c)
 	second := q.more()
 	if !holds(second, c) || len(second.calls) != 1 {
-		t.Fatal("who was set aside does not go alone")
+		t.Fatal("a deferred call does not run alone")
 	}
 	q.finish(first)
 	<-other.done
 	select {
 	case <-c.done:
-		t.Fatal("it was answered while it was under way")
+		t.Fatal("it was answered before it was complete")
 	default:
 	}
 	q.finish(second)
@@ -114,12 +114,12 @@ func TestLongQueueRefusesAtOnce(t *testing.T) {
 		}
 	}
 	if want := int(limits.Admission/time.Second) * 100; admitted < want-5 || admitted > want+5 {
-		t.Errorf("%d were let in, %d can be served in time", admitted, want)
+		t.Errorf("%d were admitted, %d can be served in time", admitted, want)
 	}
 	ask(t, q, k, "modest", "x", 100) // another tenant's backlog is no reason to refuse
 	q.throughput.last = time.Now().Add(-2 * limits.QueueWait)
 	if err := q.enter(&Call{Tenant: "late", kind: k, done: make(chan struct{})}); !errors.Is(err, ErrOverloaded) {
-		t.Errorf("while nothing moves: %v", err)
+		t.Errorf("while nothing is processed: %v", err)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestLongQueueRefusesAtOnce(t *testing.T) {
 func TestLimitsAreNested(t *testing.T) {
 	for name, l := range map[string]Limits{"usual": DefaultLimits(), "brief": shortLimits} {
 		if sum := l.QueueWait + l.served(); sum >= l.Request {
-			t.Errorf("%s: what happens inside takes %s, a request %s", name, sum, l.Request)
+			t.Errorf("%s: the transaction takes %s, a request %s", name, sum, l.Request)
 		}
 		for i, pair := range [][2]time.Duration{
 			{l.QueueWait, l.Admission}, {l.Transaction, l.Silence}, {l.Silence, l.Statement}, {l.Statement, l.Lock}, {l.Lock, l.Connect},

@@ -62,12 +62,12 @@ func readingBeside(t testing.TB, address string, options Options) error {
 	for range 5 {
 		before := begun.Load()
 		if err := r.View(ctx, "modest", look(ctx, 0)); err != nil {
-			return fmt.Errorf("beside the greedy one: %w", err)
+			return fmt.Errorf("while another tenant is busy: %w", err)
 		}
 		if passed := begun.Load() - before; passed < greedy/4 {
 			continue
 		} else if late++; late == 3 {
-			return fmt.Errorf("%d went before the modest one, of %d who wait", passed, greedy)
+			return fmt.Errorf("%d ran before the single call, of %d waiting", passed, greedy)
 		}
 	}
 	return nil

@@ -58,14 +58,14 @@ func TestDiskStaysFull(t *testing.T) {
 		})
 		answered, err := r.crowd(t.Context(), fmt.Sprint("full ", round, " "), 64)
 		if err != nil || answered > 0 {
-			t.Fatalf("%d were told it was kept, %v", answered, err)
+			t.Fatalf("%d calls succeeded, %v", answered, err)
 		}
 		if err := r.Ping(t.Context()); !errors.Is(err, ErrUnavailable) {
-			t.Errorf("a ping says %v", err)
+			t.Errorf("Ping: %v", err)
 		}
 		evil.set(nil)
 		if answered, err := r.crowd(t.Context(), fmt.Sprint("room ", round, " "), 64); err != nil || answered != 64 {
-			t.Fatalf("with room again %d of 64, %v", answered, err)
+			t.Fatalf("after space was freed %d of 64, %v", answered, err)
 		}
 	}
 }
@@ -90,13 +90,13 @@ func TestHungDisk(t *testing.T) {
 	time.Sleep(50 * time.Millisecond)
 	began := time.Now()
 	if err := r.put(t.Context(), "b", "waiting"); !errors.Is(err, ErrOverloaded) {
-		t.Errorf("who waited was told %v", err)
+		t.Errorf("the waiting caller got %v", err)
 	}
 	if err := <-first; !errors.Is(err, ErrUnknownOutcome) {
-		t.Errorf("whose commit hangs was told %v", err)
+		t.Errorf("the caller whose commit hangs got %v", err)
 	}
 	if took := time.Since(began); took > leeway {
-		t.Errorf("they waited for %s", took)
+		t.Errorf("the callers waited for %s", took)
 	}
 	evil.set(nil)
 	close(release)
@@ -104,7 +104,7 @@ func TestHungDisk(t *testing.T) {
 		t.Error(err)
 	}
 	if count, err := r.count(t.Context(), "waiting"); err != nil || count != 0 {
-		t.Errorf("who was refused left %d, %v", count, err)
+		t.Errorf("a refused call wrote %d rows, %v", count, err)
 	}
 }
 
@@ -118,11 +118,11 @@ func TestCancelledCallers(t *testing.T) {
 		cancel()
 		count, trouble := r.count(t.Context(), name)
 		if trouble != nil || (err == nil) != (count == 1) {
-			t.Errorf("told %v, it is there %d times, %v", err, count, trouble)
+			t.Errorf("got %v, stored %d times, %v", err, count, trouble)
 		}
 	}
 	if left := r.queue.accounts.Len() + len(r.queue.keys) + r.queue.count; left != 0 {
-		t.Errorf("%d traces in the queue", left)
+		t.Errorf("%d calls left in the queue", left)
 	}
 }
 

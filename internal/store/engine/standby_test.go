@@ -41,7 +41,7 @@ func TestSilentStandby(t *testing.T) {
 	run(`SELECT pg_reload_conf()`)
 	run(`SELECT pg_sleep(0.5)`)
 	if err := r.put(t.Context(), "t", "waiting"); !errors.Is(err, ErrUnknownOutcome) {
-		t.Errorf("while the standby says nothing: %v", err)
+		t.Errorf("while the standby does not respond: %v", err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	cancelled := make(chan int)
@@ -58,7 +58,7 @@ func TestSilentStandby(t *testing.T) {
 	}()
 	for _, round := range []string{"the first time", "again"} {
 		if err := r.put(t.Context(), "t", "cancelled"); !errors.Is(err, ErrUnknownOutcome) {
-			t.Errorf("%s, its wait cancelled: %v", round, err)
+			t.Errorf("%s, with its lock wait cancelled: %v", round, err)
 		}
 		if err := r.Update(t.Context(), "t", func(*Tx) error { return errors.New("it is there") }); !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrUnknownOutcome) {
 			t.Errorf("a refusal %s: %v", round, err)
@@ -69,7 +69,7 @@ func TestSilentStandby(t *testing.T) {
 		t.Error("no wait was cancelled")
 	}
 	if count, err := r.count(t.Context(), "cancelled"); err != nil || count == 0 {
-		t.Errorf("it is there %d times, %v: then this proves nothing", count, err)
+		t.Errorf("stored %d times, %v: the test proves nothing", count, err)
 	}
 	run(`ALTER SYSTEM RESET synchronous_standby_names`)
 	run(`SELECT pg_reload_conf()`)

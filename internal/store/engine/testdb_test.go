@@ -161,13 +161,13 @@ func (r *testDB) crowd(ctx context.Context, prefix string, callers int) (answere
 		case took[i] > limit:
 			err = errors.Join(err, fmt.Errorf("caller %d waited for %s", i, took[i]))
 		case answer == nil && count != 1:
-			err = errors.Join(err, fmt.Errorf("caller %d was told it is there, and it is %d times", i, count))
+			err = errors.Join(err, fmt.Errorf("caller %d succeeded, but the write is stored %d times", i, count))
 		case answer == nil:
 			answered++
 		case errors.Is(answer, ErrUnknownOutcome):
-			err = errors.Join(err, fmt.Errorf("caller %d was told that it is not known, which can be found out", i))
+			err = errors.Join(err, fmt.Errorf("caller %d got an unknown outcome that could be resolved", i))
 		case count != 0:
-			err = errors.Join(err, fmt.Errorf("caller %d was told that nothing was done (%w), and it is there", i, answer))
+			err = errors.Join(err, fmt.Errorf("caller %d got %w, but the write is stored", i, answer))
 		}
 	}
 	return answered, err
@@ -186,7 +186,7 @@ func (r *testDB) works(ctx context.Context, name string) error {
 		}
 	}
 	if count, err := r.count(ctx, name); err != nil || count < 1 {
-		return errors.Join(fmt.Errorf("what was put afterwards is there %d times", count), err)
+		return errors.Join(fmt.Errorf("a later write is stored %d times", count), err)
 	}
 	return nil
 }

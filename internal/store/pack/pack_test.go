@@ -29,7 +29,7 @@ func TestPackRoundTrip(t *testing.T) {
 			return `{"a": "` + strings.Repeat(text, 50) + `"}`
 		})).Draw(t, "document"))
 		if len(document) > 0 && document[0] < ' ' {
-			t.Skip("no JSON begins so")
+			t.Skip("valid JSON begins like a sealed value")
 		}
 		kept, err := pack.Pack(document)
 		if err != nil {
@@ -118,7 +118,7 @@ func TestDamageIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	if back, err := pack.Unpack(kept[:len(kept)/2]); err == nil {
-		t.Errorf("half of it is %q", back)
+		t.Errorf("part of it is %q", back)
 	}
 }
 
@@ -137,7 +137,7 @@ func TestDocumentsDoNotMix(t *testing.T) {
 					return
 				}
 				if half, err := pack.Unpack(kept[:1+len(kept)/2]); err == nil {
-					t.Errorf("half of it is %q", half)
+					t.Errorf("part of it is %q", half)
 				}
 				if back, err := pack.Unpack(kept); err != nil || !bytes.Equal(back, document) {
 					t.Errorf("%q came back as %q, %v", document, back, err)

@@ -59,7 +59,7 @@ func TestEveryAlteredBitIsDetected(t *testing.T) {
 			altered := bytes.Clone(kept)
 			altered[bit/8] ^= 1 << (bit % 8)
 			if got, err := v.Open(place, altered); err == nil && string(got) == text {
-				t.Errorf("bit %d is not seen", bit)
+				t.Errorf("altered bit %d was not detected", bit)
 			}
 		}
 	}
@@ -79,13 +79,13 @@ func TestKeysAreRotated(t *testing.T) {
 		}
 	}
 	if during.IsCurrentText(old) || !during.IsCurrentText(renewed) || !before.IsCurrentText(old) || during.IsCurrentText(text) || !during.IsCurrentText("") {
-		t.Error("what is current is told wrongly")
+		t.Error("IsCurrent is wrong")
 	}
 	if _, err := after.OpenText(place, old); !errors.Is(err, seal.ErrNoKey) || !strings.Contains(err.Error(), one.ID()) {
 		t.Errorf("got %v, want the key's name", err)
 	}
 	if before.MatchText(place, text) != after.MatchText(place, text) || before.Digest("x", nil) != after.Digest("x", nil) {
-		t.Error("another key finds other things")
+		t.Error("another key has the same digest")
 	}
 }
 
@@ -95,7 +95,7 @@ func TestKeysAreRotated(t *testing.T) {
 func TestMatchedValuesAreEqualOnlyInOneLocation(t *testing.T) {
 	v := seal.New([]seal.Key{one}, secret)
 	if once, again := v.SealText(place, text), v.SealText(place, text); once == again {
-		t.Error("sealed values look alike")
+		t.Error("equal values were sealed alike")
 	}
 	kept := v.MatchText(place, text)
 	if kept != v.MatchText(place, text) {
@@ -103,11 +103,11 @@ func TestMatchedValuesAreEqualOnlyInOneLocation(t *testing.T) {
 	}
 	for _, wrong := range elsewhere {
 		if v.MatchText(wrong, text) == kept {
-			t.Error("matched values look alike elsewhere")
+			t.Error("matched values are equal in another location")
 		}
 	}
 	if seal.New([]seal.Key{one}, seal.NewSecret()).MatchText(place, text) == kept {
-		t.Error("another database finds the same")
+		t.Error("another database has the same digest")
 	}
 }
 
@@ -156,7 +156,7 @@ func TestKeysAreRead(t *testing.T) {
 	for _, wrong := range []string{"short", spelled[0] + ",", spelled[0] + "," + spelled[0], strings.Repeat("00", 32), spelled[0][1:]} {
 		_, err := seal.ReadKeys(wrong)
 		if err == nil {
-			t.Errorf("%q was taken", wrong)
+			t.Errorf("%q was accepted", wrong)
 		} else if slices.Contains(strings.Split(wrong, ","), err.Error()) || strings.Contains(err.Error(), spelled[0]) {
 			t.Errorf("the key is repeated: %v", err)
 		}
@@ -174,7 +174,7 @@ func TestSecretIsWrapped(t *testing.T) {
 		t.Error("another key opens it")
 	}
 	if _, err := seal.Unwrap(one, secret[:]); err == nil {
-		t.Error("a bare secret was taken")
+		t.Error("a plain secret was accepted")
 	}
 }
 

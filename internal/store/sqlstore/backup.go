@@ -112,7 +112,7 @@ func withStore(ctx context.Context, file string, options Options, work func(*Sto
 // createFile fills a file under a temporary name, syncs it to disk and then links
 // it to its own name. It fails if that name exists.
 func createFile(file string, fill func(partial string) error) (err error) {
-	taken := fmt.Errorf("%s is there already and is not overwritten", file)
+	taken := fmt.Errorf("%s exists already and is not overwritten", file)
 	if _, err := os.Lstat(file); err == nil {
 		return taken
 	}

@@ -28,7 +28,7 @@ func storedValues(t *testing.T, store *sqlstore.Store, url string) map[string][]
 			t.Fatalf("%s: %v", name, err)
 		}
 		if len(values) == 0 {
-			t.Errorf("nothing is in %s: let live write a canary there", name)
+			t.Errorf("%s is empty: writePersonalData must write a canary there", name)
 		}
 		kept[name] = values
 	}
@@ -67,12 +67,12 @@ func TestCanaryInEveryPersonalColumnIsErased(t *testing.T) {
 		readable := storedValues(t, bare, url)
 		for name, values := range readable {
 			if !slices.Contains(unreadableColumns, name) && !strings.Contains(strings.ToLower(strings.Join(values, " ")), strings.ToLower(word)) {
-				t.Errorf("%s holds %v without the canary", name, values)
+				t.Errorf("%s has %v without the canary", name, values)
 			}
 		}
 		words := canaryWords(word, readable)
 		if len(words) < 7 || len(databaseFilesWith(t, bare, url, words...)) == 0 {
-			t.Fatalf("searching for %q would find nothing", words)
+			t.Fatalf("the search for %q would not find it in plain data", words)
 		}
 
 		sealedURL := databases[map[bool]string{true: "postgres", false: "sqlite"}[strings.HasPrefix(url, "postgres")]](t)
@@ -81,7 +81,7 @@ func TestCanaryInEveryPersonalColumnIsErased(t *testing.T) {
 		for name, values := range storedValues(t, sealed, sealedURL) {
 			for _, value := range values {
 				if strings.Contains(strings.ToLower(value), strings.ToLower(word)) || slices.Contains(readable[name], value) {
-					t.Errorf("%s holds %q although it is encrypted", name, value)
+					t.Errorf("%s has %q in an encrypted store", name, value)
 				}
 			}
 		}
@@ -96,7 +96,7 @@ func TestCanaryInEveryPersonalColumnIsErased(t *testing.T) {
 		}
 		for _, name := range sqlstore.PersonalColumns() {
 			if left, err := bare.StoredValues(t.Context(), strings.HasPrefix(url, "postgres"), name); err != nil || len(left) > 0 {
-				t.Errorf("%s still holds %v, %v", name, left, err)
+				t.Errorf("%s still has %v, %v", name, left, err)
 			}
 		}
 		wipeUntilClean(t, bare, url, words...)

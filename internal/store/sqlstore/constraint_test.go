@@ -70,7 +70,7 @@ func TestConstraintsRejectWrongRows(t *testing.T) {
 		store, id := openCreated(t, url)
 		for name, slip := range slips {
 			if store.Force(t.Context(), slip) == nil {
-				t.Errorf("%s: nothing stopped it", name)
+				t.Errorf("%s: it was accepted", name)
 			}
 		}
 		length, err := store.Count(t.Context(), `SELECT ledger_length FROM account`)
@@ -78,7 +78,7 @@ func TestConstraintsRejectWrongRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		if store.UpdateAccount(t.Context(), id, int64(length)-1) == nil {
-			t.Error("an account was moved from a ledger that it does not have")
+			t.Error("an account with another ledger length was updated")
 		}
 		if err := store.UpdateAccount(t.Context(), id, int64(length)); err != nil {
 			t.Error(err)
@@ -96,7 +96,7 @@ func TestForeignKeysPreventOrphans(t *testing.T) {
 			`DELETE FROM supplier`, `UPDATE supplier SET id = id + 1000`, `DELETE FROM process`, `UPDATE process SET id = id + 1000`,
 		} {
 			if store.Force(t.Context(), slip) == nil {
-				t.Errorf("nothing stopped %s", slip)
+				t.Errorf("%s was accepted", slip)
 			}
 		}
 	})

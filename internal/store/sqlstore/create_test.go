@@ -209,7 +209,7 @@ func TestClaimsAreCountedOverReplicas(t *testing.T) {
 		}
 		callers.Wait()
 		if one.Load() != 1 || all.Load() != 11 {
-			t.Errorf("one process was claimed %d times, %d claims are alive", one.Load(), all.Load())
+			t.Errorf("one process was claimed %d times, with %d current claims", one.Load(), all.Load())
 		}
 	})
 }
@@ -301,7 +301,7 @@ func TestLostResponseOfCreate(t *testing.T) {
 					case err == nil && done && count == 1:
 					case errors.Is(err, landfall.ErrUnavailable) && count == 0:
 					default:
-						t.Errorf("exchange %d lost: answered %v and %v, %d there", n, done, err, count)
+						t.Errorf("exchange %d lost: got %v and %v, stored %d times", n, done, err, count)
 					}
 					if !swallowed {
 						return

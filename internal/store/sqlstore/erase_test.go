@@ -23,7 +23,7 @@ func TestEveryColumnIsClassified(t *testing.T) {
 			t.Fatalf("%d columns, %v", len(columns), err)
 		}
 		for _, wrong := range sqlstore.Unclassified(columns) {
-			t.Errorf("%s: personal.go says what columns hold", wrong)
+			t.Errorf("%s: this belongs in personal.go", wrong)
 		}
 	})
 }
@@ -72,7 +72,7 @@ func TestNothingErasedIsLeftInTheFiles(t *testing.T) {
 	store := openStore(t, url)
 	canaryAccount(t, store, word)
 	if len(filesWith(t, folder, word)) == 0 {
-		t.Fatal("this test would find nothing")
+		t.Fatal("the test would not detect the fault")
 	}
 	if err := store.Update(t.Context(), func(tx landfall.Tx) error {
 		_, err := tx.Erase(t.Context(), testKey)
@@ -101,7 +101,7 @@ func TestNothingErasedIsLeftInTheTables(t *testing.T) {
 	canaryAccount(t, store, word)
 	force(t, store, `CHECKPOINT`)
 	if tablesWith(t, store, word) == 0 {
-		t.Fatal("this test would find nothing")
+		t.Fatal("the test would not detect the fault")
 	}
 	if err := store.Update(t.Context(), func(tx landfall.Tx) error {
 		_, err := tx.Erase(t.Context(), testKey)

@@ -293,8 +293,8 @@ func KeyedStatements() []Keyed {
 	return []Keyed{
 		{"the reasons of a staging", stageReasonsQuery.Arrays(), []any{"{S,S}", "{1,2}"}},
 		{"the reasons of a claim", claimReasonsQuery.Arrays(), []any{"{S,S}", "{1,2}", "{T,T}"}},
-		{"a look", peekQuery.Arrays(), []any{"{S,S}", "{1,2}", "{T,T}"}},
-		{"what is taken back", withoutLock(undoLockQuery.Arrays()), []any{"{S,S}", "{1,2}"}},
+		{"a peek", peekQuery.Arrays(), []any{"{S,S}", "{1,2}", "{T,T}"}},
+		{"the lock of an undo", withoutLock(undoLockQuery.Arrays()), []any{"{S,S}", "{1,2}"}},
 	}
 }
 

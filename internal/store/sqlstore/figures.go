@@ -17,7 +17,7 @@ const noCurrency = "-"
 
 // errFigures means that something other than this program wrote to the
 // database.
-var errFigures = errors.New("figures that nobody wrote")
+var errFigures = errors.New("the stored figures cannot be read")
 
 // figuresText encodes figures. A zero is written as the empty string, because
 // most of the numbers are zero and every account is stored with its figures.

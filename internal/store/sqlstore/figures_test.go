@@ -27,6 +27,6 @@ func TestFiguresRoundTrip(t *testing.T) {
 		t.Errorf("got %+v, %v", back, err)
 	}
 	if _, err := readFigures("GBP 1 x"); err == nil {
-		t.Error("x is a number")
+		t.Error("x was accepted as a number")
 	}
 }

@@ -70,7 +70,7 @@ func TestHashedTermsAreFoundWhole(t *testing.T) {
 		}
 		for _, term := range terms {
 			if len(term) != 32 || strings.Contains(term, "lovelace") {
-				t.Errorf("the term %q is kept", term)
+				t.Errorf("the term %q is stored in the clear", term)
 			}
 		}
 		for _, form := range []hashed{{"old", "older"}, {"new", "old"}} {
@@ -81,7 +81,7 @@ func TestHashedTermsAreFoundWhole(t *testing.T) {
 				}
 			}
 			if found := findWords(t, store, "lovelac"); len(found.Accounts) != 0 {
-				t.Errorf("a beginning finds %+v", found)
+				t.Errorf("a prefix finds %+v", found)
 			}
 		}
 	})

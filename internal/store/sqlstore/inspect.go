@@ -80,36 +80,36 @@ func (v *view) inspect(ctx context.Context, after, last int64) ([]landfall.Findi
 // invariants are the invariants of every process, given as conditions under which
 // they are broken: p is the process and a its account.
 var invariants = []struct{ broken, when string }{
-	{"it is imported and has no account, or has an account and is not imported", `(p.state = 'imported') <> (a.id IS NOT NULL)`},
-	{"its account was made from a revision that is not there", `a.id IS NOT NULL AND NOT EXISTS
+	{"it is imported without an account, or has an account without being imported", `(p.state = 'imported') <> (a.id IS NOT NULL)`},
+	{"its account was created from a revision that does not exist", `a.id IS NOT NULL AND NOT EXISTS
 		(SELECT 1 FROM staging g WHERE g.process_id = a.id AND g.revision = a.revision)`},
-	{"its account was completed without an event", `a.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM event e
+	{"its account was created without an event", `a.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM event e
 		WHERE e.account_number = p.account_number AND e.type = 'account_import.completed') AND ` + eventNotPurged("p.account_created_at")},
-	{"its revisions are not counted through", `p.revision <> (SELECT count(*) FROM staging g
+	{"its revisions are not numbered without gaps", `p.revision <> (SELECT count(*) FROM staging g
 		WHERE g.process_id = p.id AND g.revision BETWEEN 1 AND p.revision)`},
-	{"its ledger is not as long as the account says, or has gaps", `a.ledger_length <> (SELECT count(*) FROM ledger_entry l
+	{"its ledger does not have the length stored in the account, or has gaps", `a.ledger_length <> (SELECT count(*) FROM ledger_entry l
 		WHERE l.account_id = a.id AND l.sequence BETWEEN 1 AND a.ledger_length) OR EXISTS
 		(SELECT 1 FROM ledger_entry l WHERE l.account_id = p.id AND l.sequence > coalesce(a.ledger_length, 0))`},
 	{"its balance is not the sum of its ledger", `a.balance <> (SELECT coalesce(sum(l.signed), 0) FROM ledger_entry l WHERE l.account_id = a.id)`},
-	{"an entry of its ledger does not have the sum of those before", `a.id IS NOT NULL AND EXISTS (SELECT 1 FROM
+	{"the balance of a ledger entry is not the sum up to it", `a.id IS NOT NULL AND EXISTS (SELECT 1 FROM
 		(SELECT l.balance, sum(l.signed) OVER (ORDER BY l.sequence) AS running FROM ledger_entry l WHERE l.account_id = a.id) AS entry
 		WHERE entry.balance <> entry.running)`},
-	{"it does not have as many notes as it says", countOf("note")},
-	{"it does not have as many statements as it says", countOf("historical_statement")},
-	{"it does not have as many payment instructions as it says", countOf("instruction")},
-	{"a mail waits for its customers or has reached them, and it has no account", `a.id IS NULL AND EXISTS (SELECT 1 FROM mail m
+	{"its number of notes is not the one stored in the account", countOf("note")},
+	{"its number of statements is not the one stored in the account", countOf("historical_statement")},
+	{"its number of payment instructions is not the one stored in the account", countOf("instruction")},
+	{"a mail is queued or was sent, but there is no account", `a.id IS NULL AND EXISTS (SELECT 1 FROM mail m
 		WHERE m.account_id = p.id AND m.state IN ('queued', 'sending', 'sent', 'bounced'))`},
-	{"a mail of its account stands under another supplier", `EXISTS (SELECT 1 FROM mail m WHERE m.account_id = p.id AND m.supplier <> s.code)`},
+	{"a mail of its account has another supplier", `EXISTS (SELECT 1 FROM mail m WHERE m.account_id = p.id AND m.supplier <> s.code)`},
 	{"its account has a number that was retired", `EXISTS (SELECT 1 FROM undone_account u WHERE u.number = p.account_number)`},
-	{"it was erased and could be staged or created again", `p.erased_at IS NOT NULL AND p.state NOT IN ('imported', 'skipped')`},
-	{"it was erased and has a staged document, a mail that waits or something it is found by", `p.erased_at IS NOT NULL AND (
+	{"it was erased, but could be staged or created again", `p.erased_at IS NOT NULL AND p.state NOT IN ('imported', 'skipped')`},
+	{"it was erased, but has a staged document, a queued mail or search terms", `p.erased_at IS NOT NULL AND (
 		EXISTS (SELECT 1 FROM staging g WHERE g.process_id = p.id AND g.purged_at IS NULL)
 		OR EXISTS (SELECT 1 FROM mail m WHERE m.account_id = p.id AND m.due_at IS NOT NULL)
 		OR EXISTS (SELECT 1 FROM search_term t WHERE t.account_id = p.id))`},
-	{"its document is gone, and the same could not be staged again", `length(p.hash) > 0 AND EXISTS (SELECT 1 FROM staging g
+	{"its document was purged, but the same could not be staged again", `length(p.hash) > 0 AND EXISTS (SELECT 1 FROM staging g
 		WHERE g.process_id = p.id AND g.revision = p.revision AND g.purged_at IS NOT NULL)`},
-	{"it has no account, and yet rows of one", `a.id IS NULL AND (` + anyPart() + `)`},
-	{"an account of it was taken back without an event", `EXISTS (SELECT 1 FROM undone_account u WHERE u.process_id = p.id AND NOT EXISTS
+	{"it has no account, but rows of one", `a.id IS NULL AND (` + anyPart() + `)`},
+	{"an account of it was undone without an event", `EXISTS (SELECT 1 FROM undone_account u WHERE u.process_id = p.id AND NOT EXISTS
 		(SELECT 1 FROM event e WHERE e.supplier = s.code AND e.external = p.external
 			AND e.type = 'account_import.undone' AND e.account_number = u.number) AND ` + eventNotPurged("u.undone_at") + `)`},
 }
@@ -170,7 +170,7 @@ func (v *view) inspectDocuments(ctx context.Context, after, last int64) ([]landf
 			findings = append(findings, landfall.Finding{Key: key, What: fmt.Sprintf("revision %d is not the document that was staged", revision.Int64)})
 		}
 		if revision.Int64 == current && v.sealer.openHash(key, own) != v.sealer.openHash(key, hash) {
-			findings = append(findings, landfall.Finding{Key: key, What: "its hash is not that of its last revision"})
+			findings = append(findings, landfall.Finding{Key: key, What: "its hash is not the hash of its last revision"})
 		}
 	}
 	return findings, v.fail(rows.Err())

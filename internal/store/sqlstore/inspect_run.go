@@ -52,7 +52,7 @@ func (s *Store) inspectRuns(ctx context.Context, done int, yield func(landfall.I
 				continue
 			}
 			finding := &landfall.Finding{Key: landfall.Key{Supplier: one.supplier}, What: fmt.Sprintf(
-				"the sums of part %d of run %s are not the outcomes of its accounts", one.slice, one.number)}
+				"the sums of slice %d of run %s do not match the outcomes of its accounts", one.slice, one.number)}
 			if !yield(landfall.Inspection{Processes: done, Finding: finding}, nil) {
 				return false
 			}
@@ -81,7 +81,7 @@ func (s *Store) inspectUndone(ctx context.Context, done int, yield func(landfall
 	}
 	for _, one := range found {
 		finding := &landfall.Finding{Key: landfall.Key{Supplier: one.supplier}, What: fmt.Sprintf(
-			"run %s does not say how many of its accounts were taken back", one.number)}
+			"run %s has a wrong number of undone accounts", one.number)}
 		if !yield(landfall.Inspection{Processes: done, Finding: finding}, nil) {
 			return false
 		}

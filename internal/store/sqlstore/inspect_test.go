@@ -30,25 +30,25 @@ func inspect(t *testing.T, store *sqlstore.Store) (found []string, processes int
 func TestInspectionFindsEveryKindOfDamage(t *testing.T) {
 	damages := map[string]string{
 		`UPDATE staging SET document = CAST('{"other":1}' AS {bytes})`:                          "revision 1 is not the document",
-		`UPDATE process SET hash = CAST('x' AS {bytes})`:                                        "its hash is not that of its last revision",
-		`UPDATE process SET revision = 2`:                                                       "its revisions are not counted through",
-		`DELETE FROM staging`:                                                                   "its revisions are not counted through",
-		`UPDATE account SET revision = 7`:                                                       "a revision that is not there",
+		`UPDATE process SET hash = CAST('x' AS {bytes})`:                                        "its hash is not the hash of its last revision",
+		`UPDATE process SET revision = 2`:                                                       "its revisions are not numbered without gaps",
+		`DELETE FROM staging`:                                                                   "its revisions are not numbered without gaps",
+		`UPDATE account SET revision = 7`:                                                       "a revision that does not exist",
 		`DELETE FROM event`:                                                                     "without an event",
-		`DELETE FROM account`:                                                                   "is imported and has no account",
+		`DELETE FROM account`:                                                                   "is imported without an account",
 		`UPDATE account SET balance = balance + 1`:                                              "is not the sum of its ledger",
-		`UPDATE account SET ledger_length = ledger_length + 1`:                                  "is not as long as the account says",
-		`DELETE FROM ledger_entry WHERE sequence = 1`:                                           "is not as long as the account says",
-		`UPDATE ledger_entry SET balance = balance + 1 WHERE sequence = 1`:                      "does not have the sum of those before",
-		`UPDATE account SET note_count = 0`:                                                     "as many notes",
-		`UPDATE note SET ordinal = ordinal + 5`:                                                 "as many notes",
-		`DELETE FROM historical_statement`:                                                      "as many statements",
-		`UPDATE account SET instruction_count = 9`:                                              "as many payment instructions",
-		`UPDATE mail SET supplier = 'OTHER'`:                                                    "under another supplier",
-		`DELETE FROM account WHERE id > 0`:                                                      "a mail waits for its customers",
+		`UPDATE account SET ledger_length = ledger_length + 1`:                                  "does not have the length stored",
+		`DELETE FROM ledger_entry WHERE sequence = 1`:                                           "does not have the length stored",
+		`UPDATE ledger_entry SET balance = balance + 1 WHERE sequence = 1`:                      "is not the sum up to it",
+		`UPDATE account SET note_count = 0`:                                                     "its number of notes",
+		`UPDATE note SET ordinal = ordinal + 5`:                                                 "its number of notes",
+		`DELETE FROM historical_statement`:                                                      "its number of statements",
+		`UPDATE account SET instruction_count = 9`:                                              "its number of payment instructions",
+		`UPDATE mail SET supplier = 'OTHER'`:                                                    "has another supplier",
+		`DELETE FROM account WHERE id > 0`:                                                      "a mail is queued or was sent",
 		`INSERT INTO undone_account SELECT account_number, id, 0, 0, '', '', NULL FROM process`: "a number that was retired",
-		`INSERT INTO undone_account SELECT 'A-00000000', id, 0, 0, '', '', NULL FROM process`:   "taken back without an event",
-		`DELETE FROM account WHERE EXISTS (SELECT 1 FROM customer)`:                             "yet rows of one",
+		`INSERT INTO undone_account SELECT 'A-00000000', id, 0, 0, '', '', NULL FROM process`:   "undone without an event",
+		`DELETE FROM account WHERE EXISTS (SELECT 1 FROM customer)`:                             "but rows of one",
 	}
 	onEach(t, func(t *testing.T, url string) {
 		store, _ := openCreated(t, url)
@@ -58,7 +58,7 @@ func TestInspectionFindsEveryKindOfDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 		if found, processes := inspect(t, store); len(found) != 0 || processes != 1 {
-			t.Fatalf("nothing is damaged in %d processes, and yet %v", processes, found)
+			t.Fatalf("%d undamaged processes, but the inspection found %v", processes, found)
 		}
 		for damage, want := range damages {
 			found, err := store.InspectDamaged(t.Context(), damage)
@@ -92,13 +92,13 @@ func TestInspectionFindsStuckDeliveries(t *testing.T) {
 		const first = `e.id = (SELECT min(id) FROM event)`
 		put(`e.supplier, e.external, 'waiting', 1, 1, CASE WHEN ` + first + ` THEN 5 END`)
 		if found, _ := inspect(t, store); len(found) != 0 {
-			t.Fatalf("nothing is damaged, and yet %v", found)
+			t.Fatalf("undamaged, but the inspection found %v", found)
 		}
 		for columns, want := range map[string]string{
-			`e.supplier, e.external, 'waiting', 1, 1, NULL`:                                         "waits behind nothing",
-			`e.supplier, e.external, 'dead', 1, 1, 5`:                                               "was given up",
+			`e.supplier, e.external, 'waiting', 1, 1, NULL`:                                         "waits for no other event",
+			`e.supplier, e.external, 'dead', 1, 1, 5`:                                               "is dead, but",
 			`e.supplier, 'another', 'waiting', 1, 1, CASE WHEN ` + first + ` THEN 5 END`:            "about another account",
-			`e.supplier, e.external, 'waiting', 1, 1, CASE WHEN ` + first + ` THEN NULL ELSE 5 END`: "waits behind nothing",
+			`e.supplier, e.external, 'waiting', 1, 1, CASE WHEN ` + first + ` THEN NULL ELSE 5 END`: "waits for no other event",
 		} {
 			put(columns)
 			if found, _ := inspect(t, store); !strings.Contains(strings.Join(found, "\n"), want) {
@@ -107,7 +107,7 @@ func TestInspectionFindsStuckDeliveries(t *testing.T) {
 		}
 		put(`e.supplier, e.external, 'waiting', 1, 1, CASE WHEN ` + first + ` THEN 5 END`)
 		force(t, store, `UPDATE webhook_delivery SET event_id = event_id + 1000`)
-		if found, _ := inspect(t, store); !strings.Contains(strings.Join(found, "\n"), "is not there") {
+		if found, _ := inspect(t, store); !strings.Contains(strings.Join(found, "\n"), "does not exist") {
 			t.Errorf("the event is gone: found %v", found)
 		}
 	})
@@ -156,7 +156,7 @@ func TestInspectFindsRunThatDoesNotAddUp(t *testing.T) {
 				found = append(found, inspection.Finding.What)
 			}
 		}
-		if len(found) != 1 || !strings.Contains(found[0], "part 0 of run R-1") {
+		if len(found) != 1 || !strings.Contains(found[0], "slice 0 of run R-1") {
 			t.Errorf("found %q", found)
 		}
 	})

@@ -15,12 +15,12 @@ const inspectDeliveries = 500
 // first one of an account must have a due time, because all its others wait for
 // it.
 const deliveryFaults = `SELECT d.webhook, d.event_id, d.supplier, d.external, CASE
-		WHEN e.id IS NULL AND d.state = 'waiting' THEN 'waits to be sent and is not there'
+		WHEN e.id IS NULL AND d.state = 'waiting' THEN 'is queued for delivery, but does not exist'
 		WHEN e.supplier <> d.supplier OR e.external <> d.external THEN 'is about another account than its delivery'
-		WHEN d.state = 'dead' AND d.due_at IS NOT NULL THEN 'was given up and is yet to be sent'
+		WHEN d.state = 'dead' AND d.due_at IS NOT NULL THEN 'is dead, but has a due time'
 		WHEN d.state = 'waiting' AND d.due_at IS NULL AND NOT EXISTS (SELECT 1 FROM webhook_delivery b
 			WHERE b.webhook = d.webhook AND b.supplier = d.supplier AND b.external = d.external AND b.state = 'waiting'
-				AND b.event_id < d.event_id) THEN 'waits behind nothing and will never be sent'
+				AND b.event_id < d.event_id) THEN 'waits for no other event and will never be sent'
 		ELSE '' END
 	FROM webhook_delivery d LEFT JOIN event e ON e.id = d.event_id
 	WHERE (d.webhook, d.event_id) > ($1, $2) ORDER BY d.webhook, d.event_id LIMIT $3`

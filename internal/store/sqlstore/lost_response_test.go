@@ -85,7 +85,7 @@ func TestLostResponseOfStage(t *testing.T) {
 					case errors.Is(err, landfall.ErrUnavailable) && count == 0:
 						t.Logf("exchange %d: %v", n, err)
 					default:
-						t.Errorf("exchange %d lost: answered %v, %d there", n, err, count)
+						t.Errorf("exchange %d lost: got %v, stored %d times", n, err, count)
 					}
 					if !swallowed {
 						return

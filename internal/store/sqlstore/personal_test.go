@@ -88,16 +88,16 @@ func TestWhatIsPersonalIsSealed(t *testing.T) {
 	for table, held := range tableRules {
 		for name, column := range held.columns {
 			if column.nature == naturePersonal && column.form == formPlain {
-				t.Errorf("%s.%s is personal, and could be read", table, name)
+				t.Errorf("%s.%s is personal, but not sealed", table, name)
 			}
 			if is := column.form == formSealed || column.form == formMatched; is != sealing[table+"."+name] {
-				t.Errorf("%s.%s: is it sealed where it is written?", table, name)
+				t.Errorf("%s.%s is not sealed by newTable and not listed in sealedByWriter", table, name)
 			}
 			delete(sealing, table+"."+name)
 		}
 	}
 	if len(sealing) > 0 {
-		t.Errorf("what is %v?", sealing)
+		t.Errorf("unknown value %v", sealing)
 	}
 }
 
@@ -105,10 +105,10 @@ func TestWhatIsPersonalIsErased(t *testing.T) {
 	for table, held := range tableRules {
 		for name, column := range held.columns {
 			if column.nature == naturePersonal && held.of == "" {
-				t.Errorf("%s.%s is personal, and nothing says whose it is", table, name)
+				t.Errorf("%s.%s is personal, but no condition selects its account", table, name)
 			}
 			if (column.nature == naturePersonal) != (column.erased != "") {
-				t.Errorf("%s.%s: what is left of it?", table, name)
+				t.Errorf("%s.%s has no value for erased rows", table, name)
 			}
 		}
 	}

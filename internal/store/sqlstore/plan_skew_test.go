@@ -25,7 +25,7 @@ func wantFewRows(t *testing.T, store *sqlstore.Store, index, text string, args .
 	for _, line := range plan {
 		if strings.HasPrefix(strings.TrimSpace(line), "SCAN") && !strings.Contains(line, "json_each") &&
 			!strings.Contains(line, "SCAN pending") && !strings.Contains(line, "SCAN imported") {
-			t.Errorf("everything is looked at:\n%s", strings.Join(plan, "\n"))
+			t.Errorf("all rows are read:\n%s", strings.Join(plan, "\n"))
 		}
 	}
 }
@@ -156,7 +156,7 @@ func TestEntryLookupWithoutStatistics(t *testing.T) {
 		}
 		for i, line := range plan {
 			if strings.Contains(line, "using ledger_entry_transaction") && !strings.Contains(plan[i+1], "transaction_id") {
-				t.Errorf("the index is walked:\n%s", strings.Join(plan, "\n"))
+				t.Errorf("the whole index is read:\n%s", strings.Join(plan, "\n"))
 			}
 		}
 	}

@@ -53,7 +53,7 @@ func TestPurgeDelaysStagingLittle(t *testing.T) {
 			key.External = fmt.Sprint("beside-", i)
 			began := time.Now()
 			if _, err := store.Stage(t.Context(), landfall.Staging{Key: key, Document: text, Hash: sha256.Sum256(text)}); err != nil {
-				t.Errorf("staging beside a purge: %v", err)
+				t.Errorf("staging during a purge: %v", err)
 			}
 			return time.Since(began)
 		}
@@ -90,13 +90,13 @@ func TestPurgeDelaysStagingLittle(t *testing.T) {
 		close(over)
 		work.Wait()
 		if int64(gone) < rows-1 {
-			t.Errorf("%d of %d went", gone, rows)
+			t.Errorf("%d of %d were sent", gone, rows)
 		}
 		t.Logf("%d events in %d steps, half of them within %s, the longest %s; staging took %s alone and %s beside them",
 			gone, len(steps), median(steps), slices.Max(steps), median(alone), median(beside))
 		partial := len(steps) / 2
 		if early, late := median(slices.Clone(steps[:partial])), median(slices.Clone(steps[partial:])); len(steps) > 100 && late > 10*early {
-			t.Errorf("late steps take %s, early ones %s", late, early)
+			t.Errorf("the last steps take %s, the first ones %s", late, early)
 		}
 	})
 }

@@ -85,7 +85,7 @@ func TestSchemaStatus(t *testing.T) {
 				t.Errorf("%v of a database that is not there", steps)
 			}
 			if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("asking made a file: %v", err)
+				t.Errorf("reading the status created a file: %v", err)
 			}
 			if err := os.WriteFile(file, nil, 0o600); err != nil {
 				t.Fatal(err)
@@ -96,7 +96,7 @@ func TestSchemaStatus(t *testing.T) {
 		}
 		if store, err := sqlstore.Open(t.Context(), url, sqlstore.Options{}); err == nil {
 			store.Close()
-			t.Error("an empty database was opened without leave to fill it")
+			t.Error("an empty database was opened without ApplySchema")
 		}
 		for range 2 {
 			steps, err := sqlstore.SchemaApply(t.Context(), url, sqlstore.Options{})
@@ -134,7 +134,7 @@ func TestLaterStepIsApplied(t *testing.T) {
 			"sqlite/0003_broken.sql":   "-- +goose Up\nALTER TABLE account ADD COLUMN half TEXT;\nUPDATE account SET nothing = 1;\n",
 			"postgres/0003_broken.sql": "-- +goose Up\nALTER TABLE account ADD COLUMN half TEXT;\nUPDATE account SET nothing = 1;\n",
 		}); err == nil {
-			t.Error("a broken step was applied")
+			t.Error("a failing step was applied")
 		}
 		after := openLater(t, url, later)
 		if count, err := after.Count(t.Context(), `SELECT count(*) FROM account WHERE later = billing_name`); err != nil || count != 1 {
@@ -180,7 +180,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 		newer, err := sqlstore.Open(t.Context(), url, sqlstore.Options{ApplySchema: true})
 		if err == nil {
 			newer.Close()
-			t.Fatal("it was opened")
+			t.Fatal("the database was opened")
 		}
 		if !strings.Contains(err.Error(), "9999") {
 			t.Errorf("got %v", err)
@@ -225,7 +225,7 @@ func TestWeakDurabilityIsRefused(t *testing.T) {
 			store, err := sqlstore.Open(t.Context(), cluster.URL, sqlstore.Options{ApplySchema: true})
 			if err == nil {
 				store.Close()
-				t.Fatal("it was used")
+				t.Fatal("the token was used")
 			}
 			if !strings.Contains(err.Error(), setting) {
 				t.Errorf("got %v", err)

@@ -98,7 +98,7 @@ func TestNothingSealedIsInTheFiles(t *testing.T) {
 		// Check that the search finds a word that leaks.
 		force(t, store, `UPDATE customer SET title = '`+word+`'`)
 		if found := databaseFilesWith(t, store, url, word); len(found) == 0 {
-			t.Error("this test would find nothing")
+			t.Error("the test would not detect the fault")
 		}
 	})
 }
@@ -130,7 +130,7 @@ func TestEncryptionTurnedOnLater(t *testing.T) {
 		bare := openStore(t, url)
 		writePersonalData(t, bare, word)
 		if found := databaseFilesWith(t, bare, url, word); len(found) == 0 {
-			t.Error("this test would find nothing")
+			t.Error("the test would not detect the fault")
 		}
 		if err := bare.Close(); err != nil {
 			t.Fatal(err)
@@ -146,7 +146,7 @@ func TestEncryptionTurnedOnLater(t *testing.T) {
 		}
 		checkPersonalData(t, store, word)
 		if again := rekey(t, store); again.Encrypted != 0 {
-			t.Errorf("once more %+v", again)
+			t.Errorf("the second time: %+v", again)
 		}
 		wipeUntilClean(t, store, url, word)
 		if err := store.Close(); err != nil {
@@ -159,7 +159,7 @@ func TestEncryptionTurnedOnLater(t *testing.T) {
 			t.Errorf("got %+v, %v", found, err)
 		}
 		if _, err := sqlstore.Open(t.Context(), url, sqlstore.Options{Keys: []seal.Key{second}}); !errors.Is(err, sqlstore.ErrLocked) {
-			t.Errorf("the old key is not missed: %v", err)
+			t.Errorf("opened without the old key: %v", err)
 		}
 		if step := rekey(t, turning); len(step.DroppedKeys) != 1 || step.DroppedKeys[0] != first.ID() {
 			t.Errorf("got %+v", step)

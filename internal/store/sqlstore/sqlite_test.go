@@ -99,7 +99,7 @@ func TestUnreadableFileIsRefused(t *testing.T) {
 	}
 	if store, err := sqlstore.Open(t.Context(), path, sqlstore.Options{ApplySchema: true}); err == nil {
 		store.Close()
-		t.Error("it was opened")
+		t.Error("the database was opened")
 	}
 }
 
@@ -112,7 +112,7 @@ func TestForeignFileKeepsItsMode(t *testing.T) {
 	}
 	if store, err := sqlstore.Open(t.Context(), path, sqlstore.Options{ApplySchema: true}); err == nil {
 		store.Close()
-		t.Error("it was opened")
+		t.Error("the database was opened")
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o644 {
 		t.Errorf("its mode is %v now, %v", info.Mode(), err)

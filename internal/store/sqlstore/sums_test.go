@@ -17,7 +17,7 @@ func TestInspectionFindsWrongSums(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store, _ := openCreated(t, url)
 		if found, _ := inspect(t, store); len(found) != 0 {
-			t.Fatalf("nothing is damaged, and yet %v", found)
+			t.Fatalf("undamaged, but the inspection found %v", found)
 		}
 		for _, damage := range []struct{ do, undo, want string }{
 			{`INSERT INTO tally (supplier_id, standing, figures) SELECT id, 'pending', 'GBP 0 3' FROM supplier`,
@@ -35,7 +35,7 @@ func TestInspectionFindsWrongSums(t *testing.T) {
 			force(t, store, damage.undo)
 		}
 		if found, _ := inspect(t, store); len(found) != 0 {
-			t.Errorf("everything is mended, and yet %v", found)
+			t.Errorf("everything was repaired, but the inspection found %v", found)
 		}
 	})
 }
@@ -49,7 +49,7 @@ func TestSealedReportsCannotBeChanged(t *testing.T) {
 		id := signOff(t, store, "{}")
 		for _, change := range []string{`UPDATE sign_off SET report = '[]'`, `DELETE FROM sign_off`} {
 			if err := store.Force(ctx, change); err == nil {
-				t.Errorf("%s was done", change)
+				t.Errorf("%s succeeded", change)
 			}
 		}
 		err := store.View(ctx, func(reader landfall.View) error {
@@ -100,7 +100,7 @@ func TestReportChangedTogetherWithItsHashIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := show(); err == nil || !strings.Contains(err.Error(), "not the one that was sealed") {
-			t.Errorf("the forged report is shown: %v", err)
+			t.Errorf("the altered report is returned: %v", err)
 		}
 		if found, _ := inspect(t, store); len(found) != 1 || !strings.Contains(found[0], "is not the one that was sealed") {
 			t.Errorf("found %v", found)
@@ -112,7 +112,7 @@ func TestReportChangedTogetherWithItsHashIsFound(t *testing.T) {
 		genuine := sha256.Sum256([]byte("{}"))
 		force(t, store, fmt.Sprintf(`UPDATE audit SET detail = replace(detail, '%x', '%x')`, genuine, forged))
 		if err := show(); err == nil || !strings.Contains(err.Error(), "audit") {
-			t.Errorf("the forged report is shown: %v", err)
+			t.Errorf("the altered report is returned: %v", err)
 		}
 	})
 }

@@ -43,10 +43,10 @@ func TestPostgresTLSVerification(t *testing.T) {
 		return err
 	}
 	if err := connect(authority.File, "127.0.0.1"); err != nil {
-		t.Errorf("a server that proves itself is refused: %v", err)
+		t.Errorf("a server with a valid certificate is refused: %v", err)
 	}
 	if err := connect(tooltest.NewAuthority(t).File, "127.0.0.1"); err == nil || !strings.Contains(err.Error(), "certificate") {
-		t.Errorf("a certificate of somebody else: %v", err)
+		t.Errorf("a certificate of another authority: %v", err)
 	}
 	if err := connect(authority.File, "127.0.0.2"); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("a certificate for another name: %v", err)

@@ -101,7 +101,7 @@ func TestUndoDeletesAllRows(t *testing.T) {
 			return left
 		}
 		if before := rows(); len(before) != len(tables)+1 {
-			t.Errorf("the account has rows in %v, and should have some in each of %v", before, tables)
+			t.Errorf("the account has rows in %v, want some in each of %v", before, tables)
 		}
 		if outcome := undo(t, store, "1"); outcome.Verdict != landfall.Undone {
 			t.Fatalf("got %+v", outcome)

@@ -28,7 +28,7 @@ func TestRefusedURLs(t *testing.T) {
 			store, err := sqlstore.Open(t.Context(), url, sqlstore.Options{})
 			if err == nil {
 				store.Close()
-				t.Fatal("it was opened")
+				t.Fatal("the database was opened")
 			}
 			if strings.Contains(err.Error(), secret) {
 				t.Errorf("the password is in %q", err)

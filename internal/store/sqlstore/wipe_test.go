@@ -155,7 +155,7 @@ func TestAWipeSeesTransactionsOfOtherDatabases(t *testing.T) {
 		err := sqlstore.Wipe(ctx, url)
 		cancel()
 		if err == nil || !strings.Contains(err.Error(), step.want) || step.absent != "" && strings.Contains(err.Error(), step.absent) {
-			t.Errorf("the wipe says %v, and %d tables still contain the word; want it to name %q", err, tablesWith(t, store, word), step.want)
+			t.Errorf("Wipe returned %v, and %d tables still contain the word; want an error naming %q", err, tablesWith(t, store, word), step.want)
 		}
 		if err := step.then(); err != nil {
 			t.Fatal(err)

@@ -47,13 +47,13 @@ func TestWritesStayInTransactions(t *testing.T) {
 				return true
 			}
 			if queryMethods[method.Sel.Name] && name != "session.go" { // every statement passes through session.go
-				t.Errorf("%s: %s goes past the session", set.Position(call.Pos()), method.Sel.Name)
+				t.Errorf("%s: %s bypasses the session", set.Position(call.Pos()), method.Sel.Name)
 			}
 			if sel := method.Sel.Name; sel == "query" || sel == "one" || sel == "collect" || queryMethods[sel] {
 				for _, argument := range call.Args {
 					ast.Inspect(argument, func(part ast.Node) bool {
 						if text, ok := part.(*ast.BasicLit); ok && text.Kind == token.STRING && writeStatement.MatchString(text.Value) {
-							t.Errorf("%s: a write that is not of an update's transaction", set.Position(text.Pos()))
+							t.Errorf("%s: a write outside the transaction of an update", set.Position(text.Pos()))
 						}
 						return true
 					})

@@ -13,14 +13,14 @@ import (
 // paged, and the page says what was left out.
 var accountPages = []promiseCheck{
 	// An account with years of history must open as fast as a new one.
-	{"an excerpt has the newest of every list, and pages to the oldest", pageThroughAccount},
+	{"an account page has the newest of every list, and pages lead to the oldest", pageThroughAccount},
 	// A single note may be as long as a book and would make the page unusable.
-	{"an excerpt leaves out what is too long for a page", omitLongNotes},
+	{"an account page leaves out notes that are too long", omitLongNotes},
 	// A refused account must not be reported as never sent.
-	{"a refusal is known until the account is staged", refusedUntilStaged},
+	{"a refusal can be read until the account is staged", refusedUntilStaged},
 	// An account may be staged any number of times, so its history may be too
 	// long for a page.
-	{"the history of a process is read from its end", historyPages},
+	{"the history of a process is read newest first", historyPages},
 }
 
 // readPage reads a page of the account that most cases use.

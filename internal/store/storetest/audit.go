@@ -76,7 +76,7 @@ var audits = []promiseCheck{
 	// After an incident, the audit log is the only record of what a key was used
 	// for. A staging that changed nothing leaves no entry: there is nothing to
 	// account for, and books that are sent again would bury everything else.
-	{"what organisations do is in the audit, with who, from where and in which request", func(t *testing.T, store landfall.Store) {
+	{"the audit records what organisations do, with actor, source and request", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		by := author(t, store)
 		by.Source = "192.0.2.7"
@@ -131,7 +131,7 @@ var audits = []promiseCheck{
 	// Operators have more power than any key, so their actions are recorded
 	// under a person's name. The events do not name the person: external
 	// receivers learn about the account, not about the staff.
-	{"what an operator tries is in the audit under his name", func(t *testing.T, store landfall.Store) {
+	{"the audit records what an operator tries, by name", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		stage(t, store, newStaging(testKey, "x"), landfall.StagedFirst, 1)
 		by := landfall.Author{Operator: "operator:ada", Source: "192.0.2.7"}
@@ -175,7 +175,7 @@ var audits = []promiseCheck{
 	// Every act must be recorded, but a book of a thousand accounts must not
 	// write a thousand entries: the chain would grow faster than the data it
 	// describes.
-	{"a batch of stagings is in the audit whole", func(t *testing.T, store landfall.Store) {
+	{"the audit records every staging of a batch", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		by := author(t, store)
 		var stagings []landfall.Staging
@@ -200,7 +200,7 @@ var audits = []promiseCheck{
 	}},
 	// An entry about something that did not happen is as bad as a missing one: it
 	// would make the other entries untrustworthy.
-	{"nothing of what failed is in the audit", func(t *testing.T, store landfall.Store) {
+	{"the audit does not record what failed", func(t *testing.T, store landfall.Store) {
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
 			if err := tx.AppendAudit(t.Context(), landfall.AuditEntry{Actor: "a"}); err != nil {
 				return err
@@ -215,7 +215,7 @@ var audits = []promiseCheck{
 	// Several replicas chain entries, and writers commit in a different order
 	// than they began. A chain that used a position twice or left an entry out
 	// would look the same as a forged one.
-	{"entries are chained in order, whoever writes and seals meanwhile", func(t *testing.T, store landfall.Store) {
+	{"entries are chained in order during concurrent writes and chainings", func(t *testing.T, store landfall.Store) {
 		const writers, each = 16, 8
 		ended := make(chan struct{})
 		var sealing sync.WaitGroup
@@ -256,18 +256,18 @@ var audits = []promiseCheck{
 	// The late entry has the lower id and is not visible yet. Chaining only
 	// what is visible would move the chain past it, and it could never be
 	// chained.
-	{"an entry that commits late finds its place", func(t *testing.T, store landfall.Store) {
+	{"an entry that commits late is chained in order", func(t *testing.T, store landfall.Store) {
 		begun, release, overtaken := make(chan struct{}, 5), make(chan struct{}), make(chan struct{})
 		var both sync.WaitGroup
 		both.Go(func() {
 			if err := appendAuditEntry(t.Context(), store, "late", func() { begun <- struct{}{}; <-release }); err != nil {
-				t.Errorf("the late one: %v", err)
+				t.Errorf("the first writer: %v", err)
 			}
 		})
 		<-begun
 		both.Go(func() {
 			if err := appendAuditEntry(t.Context(), store, "soon", func() {}); err != nil {
-				t.Errorf("the quick one: %v", err)
+				t.Errorf("the second writer: %v", err)
 			}
 			close(overtaken)
 		})
@@ -298,7 +298,7 @@ var audits = []promiseCheck{
 	// must be visible when chaining has stopped. The count stops at the
 	// requested limit: a backlog is largest when there is least time to count
 	// it.
-	{"what is not chained yet is told", func(t *testing.T, store landfall.Store) {
+	{"the backlog counts entries that are not chained yet", func(t *testing.T, store landfall.Store) {
 		for range 3 {
 			if err := appendAuditEntry(t.Context(), store, "", func() {}); err != nil {
 				t.Fatal(err)

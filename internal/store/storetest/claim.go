@@ -77,7 +77,7 @@ var claimChecks = []promiseCheck{
 	// get an account that the supplier has corrected since. Refused callers
 	// learn how much of the lease is left, so that they know when to come back.
 	// The ten seconds of slack are for slow machines.
-	{"a claim holds the staged document and is seen", func(t *testing.T, store landfall.Store) {
+	{"a claim returns the staged document and is visible", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		stage(t, store, newStaging(testKey, "second"), landfall.StagedAgain, 2)
 		got := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
@@ -134,13 +134,13 @@ var claimChecks = []promiseCheck{
 			t.Errorf("claim of an imported one while the supplier is paused: %+v, %v", outcome, err)
 		}
 		if state := readProcess(t, store, own("staged").Key).State; state != landfall.Staged {
-			t.Errorf("a refused claim left %s", state)
+			t.Errorf("a refused claim changed the state to %s", state)
 		}
 	}},
 	// With two holders only one account could be written, but all the work before
 	// the write would be done twice. Callers that come second are told that the
 	// process is taken and get no error: being late needs no investigation.
-	{"of many claims at once one is granted", func(t *testing.T, store landfall.Store) {
+	{"one of many concurrent claims is granted", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		var granted, taken atomic.Int32
 		atOnce(64, func(int) {
@@ -162,7 +162,7 @@ var claimChecks = []promiseCheck{
 	// wakes up and goes on as if nothing had happened. The first must not block
 	// others forever, and the second must not overwrite the work of the next
 	// holder. The token tells them apart.
-	{"a lease ends by the clock, and its holder is fenced off", func(t *testing.T, store landfall.Store) {
+	{"a lease ends by the database's clock, and its holder is fenced off", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		short := claimRequest(testKey)
 		short.Lease = 30 * time.Millisecond
@@ -182,7 +182,7 @@ var claimChecks = []promiseCheck{
 		wantError(t, store.Release(t.Context(), old, failed), landfall.ErrFenced)
 		found := readProcess(t, store, testKey)
 		if found.State != landfall.Claimed || found.Failure != nil || len(readEvents(t, store, testKey)) != 0 {
-			t.Errorf("the fenced one left %+v and %v", found, readEvents(t, store, testKey))
+			t.Errorf("the fenced caller stored %+v and %v", found, readEvents(t, store, testKey))
 		}
 		create(t, store, fresh, sampleAccount())
 	}},
@@ -206,7 +206,7 @@ var claimChecks = []promiseCheck{
 	// does. Refusing here would throw away finished work that no one else has
 	// begun. The second creation simulates a caller that lost the first
 	// response.
-	{"a lease that ended unnoticed still creates, once", func(t *testing.T, store landfall.Store) {
+	{"a claim whose ended lease nobody took still creates, once", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		short := claimRequest(testKey)
 		short.Lease = 30 * time.Millisecond
@@ -241,7 +241,7 @@ var claimChecks = []promiseCheck{
 			t.Fatal(err)
 		}
 		if found := readProcess(t, store, testKey); found.Failure != nil {
-			t.Errorf("the failure stays: %+v", found.Failure)
+			t.Errorf("the failure was not cleared: %+v", found.Failure)
 		}
 		kept := readEvents(t, store, testKey)
 		if len(kept) != 2 || kept[0].Type != landfall.EventDryRunFailed || kept[0].Details["code"] != "c" || kept[1].Type != landfall.EventDryRunCompleted {
@@ -260,13 +260,13 @@ var claimChecks = []promiseCheck{
 		claimUnderLimits(t, store, 0, 7)
 	}},
 	// An operator who lowers either limit expects fewer concurrent claims.
-	{"of two limits the lower one counts", func(t *testing.T, store landfall.Store) {
+	{"the lower of two limits applies", func(t *testing.T, store landfall.Store) {
 		claimUnderLimits(t, store, 3, 7)
 	}},
 	// A slot kept by a dead holder would be lost forever, and in the end no
 	// account could be created. The limit is one, so that a single lost slot
 	// shows at once.
-	{"an ended lease and a released claim give their places back", func(t *testing.T, store landfall.Store) {
+	{"an ended lease and a released claim free their slots", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2", "3")
 		setLimit(t, store, 1)
 		own := func(number string) landfall.ClaimRequest {

@@ -183,7 +183,7 @@ var creations = []promiseCheck{
 	}},
 	// A pending process is not an empty account. A caller that got one without an
 	// error would show a zero balance for a customer who owes money.
-	{"no account is ErrNotFound", func(t *testing.T, store landfall.Store) {
+	{"a missing account is ErrNotFound", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		inView(t, store, func(view landfall.View) error {
 			_, err := view.Account(t.Context(), testKey)
@@ -197,7 +197,7 @@ var creations = []promiseCheck{
 	}},
 	// Everything but the open period may be missing. A join must not lose an
 	// account because one part has no rows.
-	{"the smallest account is an account", func(t *testing.T, store landfall.Store) {
+	{"the smallest account can be created", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		small := landfall.Account{Periods: []landfall.Period{{FromOn: parseDay("2026-07-01")}}}
 		create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), small)
@@ -220,7 +220,7 @@ var creations = []promiseCheck{
 	// that is not the sum of its ledger is wrong on every bill. An account
 	// without an open period could never be posted to. The refusal keeps the
 	// claim, so the correct account can still be created with it.
-	{"books that do not add up are refused", func(t *testing.T, store landfall.Store) {
+	{"a ledger that does not add up is refused", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		mine := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
 		wrong := sampleAccount()

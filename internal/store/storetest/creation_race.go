@@ -39,7 +39,7 @@ var creationRaces = []promiseCheck{
 	// operator would believe that it never will be, although the customer
 	// already has it. There are many rounds because each tests at most one
 	// order.
-	{"against a skip mark exactly one wins", func(t *testing.T, store landfall.Store) {
+	{"either a creation or a concurrent skip wins", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		for round := range 20 {
 			own := landfall.Key{Supplier: supplierCode, External: fmt.Sprint(round)}
@@ -82,7 +82,7 @@ var creationRaces = []promiseCheck{
 	// from, and there would be no way to tell what the supplier had really
 	// sent. After the claim no staging is accepted, so the claim's revision
 	// must be the last one.
-	{"an account is made from one whole staged revision", func(t *testing.T, store landfall.Store) {
+	{"an account is created from one complete staged revision", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		var mine landfall.Claim
 		var last atomic.Int32
@@ -112,12 +112,12 @@ var creationRaces = []promiseCheck{
 			t.Errorf("%d stagings accepted, claim of revision %d of %d", last.Load(), mine.Revision, len(history))
 		}
 		if !bytes.Equal(mine.Document, history[mine.Revision-1].Document) {
-			t.Errorf("the claim holds another document than revision %d", mine.Revision)
+			t.Errorf("the claim has another document than revision %d", mine.Revision)
 		}
 	}},
 	// Concurrent creations may be written together. The small one must not be
 	// refused with the large one, nor get rows of its ledger.
-	{"accounts of very different sizes share a moment", func(t *testing.T, store landfall.Store) {
+	{"accounts of very different sizes are created concurrently", func(t *testing.T, store landfall.Store) {
 		const many = 10_000
 		staged(t, store, "small", "large")
 		accounts := map[string]landfall.Account{"small": sampleAccount(), "large": sampleAccount()}
@@ -149,7 +149,7 @@ var creationRaces = []promiseCheck{
 	// data by hand. The flag is read before each creation begins, so that only
 	// creations that certainly began after the response count. Those that began
 	// before may end either way.
-	{"no account begun after a pause was answered is created", func(t *testing.T, store landfall.Store) {
+	{"no account is created once a pause was acknowledged", func(t *testing.T, store landfall.Store) {
 		var numbers []string
 		for number := range callerCount {
 			numbers = append(numbers, fmt.Sprint(number))

@@ -42,7 +42,7 @@ func createTokens(t *testing.T, store landfall.Store, tokens ...landfall.Service
 var credentials = []promiseCheck{
 	// Disabling is the quickest way to stop an organisation, and it can be
 	// undone, so it must not lose any of the organisation's data.
-	{"an organisation is kept and can be disabled", func(t *testing.T, store landfall.Store) {
+	{"an organisation is stored and can be disabled", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
 			if err := tx.CreateOrganisation(t.Context(), organisation); err != nil {
 				return err
@@ -54,7 +54,7 @@ var credentials = []promiseCheck{
 			found, err := tx.Organisation(t.Context(), organisation)
 			recent(t, found.CreatedAt)
 			if found.Disabled {
-				t.Error("it is disabled from the start")
+				t.Error("it is disabled from the beginning")
 			}
 			return err
 		})
@@ -74,7 +74,7 @@ var credentials = []promiseCheck{
 	// The role and the expiry limit a key. A key read back with more rights or
 	// a later expiry than it was given would allow what was meant to be
 	// forbidden. The expiry has microseconds, the precision of both databases.
-	{"a key is kept whole", func(t *testing.T, store landfall.Store) {
+	{"a key is stored with all fields", func(t *testing.T, store landfall.Store) {
 		given := apiKey("k2")
 		given.Role, given.ExpiresAt = landfall.RoleViewer, time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC)
 		createTokens(t, store)
@@ -152,7 +152,7 @@ var credentials = []promiseCheck{
 	}},
 	// A rotation keeps the old key valid for a short time. A later rotation
 	// with a longer overlap must not extend a key that is about to expire.
-	{"a key's end only moves forward", func(t *testing.T, store landfall.Store) {
+	{"a key's expiry only moves to an earlier time", func(t *testing.T, store landfall.Store) {
 		createTokens(t, store)
 		soon, later := time.UnixMicro(2e15).UTC(), time.UnixMicro(3e15).UTC()
 		// The last time is later than the stored one and must change nothing.
@@ -197,7 +197,7 @@ var credentials = []promiseCheck{
 	// anyone who finds it in a log. Expired tokens, tokens for another use and
 	// unknown tokens all get the same response, so that it does not reveal
 	// which of them exist.
-	{"a refresh token is good once", func(t *testing.T, store landfall.Store) {
+	{"a refresh token can be used once", func(t *testing.T, store landfall.Store) {
 		good := newToken("good", landfall.RefreshToken, time.Hour)
 		late := newToken("late", landfall.RefreshToken, -time.Hour)
 		access := newToken("access", landfall.AccessToken, time.Hour)
@@ -216,7 +216,7 @@ var credentials = []promiseCheck{
 	}},
 	// Otherwise a thief could go on from token to token after the key was
 	// revoked.
-	{"a refresh token of a revoked key is worthless", func(t *testing.T, store landfall.Store) {
+	{"a refresh token of a revoked key is refused", func(t *testing.T, store landfall.Store) {
 		good := newToken("good", landfall.RefreshToken, time.Hour)
 		createTokens(t, store, good)
 		update(t, store, func(tx landfall.Tx) error {
@@ -228,13 +228,13 @@ var credentials = []promiseCheck{
 		})
 	}},
 	// Every login creates a token, so without this the table would grow forever.
-	{"expired tokens are forgotten", func(t *testing.T, store landfall.Store) {
+	{"expired tokens are deleted", func(t *testing.T, store landfall.Store) {
 		old, young := newToken("old", landfall.AccessToken, -time.Hour), newToken("young", landfall.AccessToken, time.Hour)
 		createTokens(t, store, old, young)
 		update(t, store, func(tx landfall.Tx) error {
 			count, err := tx.DropExpiredTokens(t.Context(), time.Now(), 10)
 			if count != 1 {
-				t.Errorf("%d were dropped", count)
+				t.Errorf("%d were deleted", count)
 			}
 			_, _, _, absent := tx.Token(t.Context(), old.Hash)
 			wantError(t, absent, landfall.ErrNotFound)
@@ -248,13 +248,13 @@ var credentials = []promiseCheck{
 	// After a long time without cleanup there may be millions, and one
 	// statement over all of them would block every login. The tokens are saved
 	// out of order, so that the oldest are not simply the first ones saved.
-	{"expired tokens are forgotten a few at a time, the oldest first", func(t *testing.T, store landfall.Store) {
+	{"expired tokens are deleted in limited batches, the oldest first", func(t *testing.T, store landfall.Store) {
 		oldest, older, old := newToken("a", landfall.AccessToken, -3*time.Hour), newToken("b", landfall.AccessToken, -2*time.Hour), newToken("c", landfall.AccessToken, -time.Hour)
 		createTokens(t, store, older, old, oldest)
 		update(t, store, func(tx landfall.Tx) error {
 			count, err := tx.DropExpiredTokens(t.Context(), time.Now(), 2)
 			if count != 2 {
-				t.Errorf("%d were dropped", count)
+				t.Errorf("%d were deleted", count)
 			}
 			if _, _, _, there := tx.Token(t.Context(), old.Hash); there != nil {
 				t.Error(there)

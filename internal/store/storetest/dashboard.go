@@ -12,7 +12,7 @@ import (
 var dashboardFigures = []promiseCheck{
 	// The count is read before each claim, so the first count is empty: a
 	// supplier with nothing in progress is left out, not reported as zero.
-	{"claims that are alive are counted, and nothing deviates that was not touched", func(t *testing.T, store landfall.Store) {
+	{"current claims are counted, and unchanged accounts do not deviate", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "A-1", "A-2")
 		for alive, number := range []string{"A-1", "A-2"} {
 			inView(t, store, func(view landfall.View) error {
@@ -30,7 +30,7 @@ var dashboardFigures = []promiseCheck{
 	}},
 	// The newest signature counts, and a supplier without one must not appear
 	// with a time.
-	{"the last signature of each supplier is told", func(t *testing.T, store landfall.Store) {
+	{"the last sign-off of each supplier is returned", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		told := func() (at time.Time, signed bool) {
 			inView(t, store, func(view landfall.View) error {
@@ -44,7 +44,7 @@ var dashboardFigures = []promiseCheck{
 			return at, signed
 		}
 		if _, signed := told(); signed {
-			t.Error("nobody has signed")
+			t.Error("there is a sign-off")
 		}
 		for day := range 2 {
 			when := time.Date(2026, 1, 1+day, 0, 0, 0, 0, time.UTC)

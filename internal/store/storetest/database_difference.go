@@ -20,15 +20,15 @@ var databaseDifferences = []promiseCheck{
 		createSupplier(t, store)
 		for _, bad := range []string{"a\x00b", "a\xffb", "a\xed\xa0\x80b"} {
 			if err := store.Update(t.Context(), func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), bad) }); err == nil {
-				t.Errorf("team %q was kept", bad)
+				t.Errorf("team %q was stored", bad)
 			}
 			if _, err := store.Stage(t.Context(), newStaging(landfall.Key{Supplier: supplierCode, External: bad}, "x")); err == nil {
-				t.Errorf("number %q was kept", bad)
+				t.Errorf("number %q was stored", bad)
 			}
 			given := newStaging(testKey, "x")
 			given.Document = []byte(`{"a":"` + bad + `"}`)
 			if _, err := store.Stage(t.Context(), given); err == nil {
-				t.Errorf("document with %q was kept", bad)
+				t.Errorf("a document with %q was stored", bad)
 			}
 		}
 		if found := externals(t, store, landfall.ProcessQuery{Supplier: supplierCode}); len(found) != 0 {
@@ -50,7 +50,7 @@ var databaseDifferences = []promiseCheck{
 			}
 			_, err := store.Stage(t.Context(), given)
 			if number%2 == 0 && err != nil {
-				t.Errorf("a good document beside bad ones: %v", err)
+				t.Errorf("a good document in a batch with bad ones: %v", err)
 			}
 			if number%2 == 1 && (err == nil || errors.Is(err, landfall.ErrUnavailable)) {
 				t.Errorf("%q: %v", given.Document, err)
@@ -63,7 +63,7 @@ var databaseDifferences = []promiseCheck{
 	// Errors end up in logs, which many people may read and which have other
 	// retention rules than personal data. Databases often quote the offending
 	// row.
-	{"an error tells no data", func(t *testing.T, store landfall.Store) {
+	{"an error contains no data", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		given := newStaging(testKey, "x")
 		given.Document = []byte(`{"canary": canary}`)
@@ -122,7 +122,7 @@ var databaseDifferences = []promiseCheck{
 			return nil
 		})
 	}},
-	{"a fault kept quiet still undoes the update", func(t *testing.T, store landfall.Store) {
+	{"an ignored database error still rolls the update back", func(t *testing.T, store landfall.Store) {
 		// One database would commit the statements before the error, the other
 		// would not.
 		broken := landfall.NewSupplier("BROKEN")
@@ -132,7 +132,7 @@ var databaseDifferences = []promiseCheck{
 				return err
 			}
 			if tx.CreateSupplier(t.Context(), broken) == nil {
-				t.Error("a nonsense status was kept")
+				t.Error("an invalid status was stored")
 			}
 			return nil
 		})
@@ -147,7 +147,7 @@ var databaseDifferences = []promiseCheck{
 	}},
 	// Whatever a supplier sends as a number must be stored as that number, and
 	// never be interpreted as part of a statement, a placeholder or a pattern.
-	{"hostile text is only text", func(t *testing.T, store landfall.Store) {
+	{"SQL in a text is stored as text", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		names := []string{`'; DROP TABLE process; --`, `" OR 1=1`, `$1`, `?`, `{now}`, `\`, `%s`, "\n", "🙂"}
 		fill(t, store, names...)

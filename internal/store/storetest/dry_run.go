@@ -42,7 +42,7 @@ var dryRuns = []promiseCheck{
 	// Suppliers test a whole book this way on the real system. Anything left
 	// behind would be an account or a mail that was not wanted. The real
 	// creation still works, which shows that no claim was left either.
-	{"a dry run leaves nothing but its record", func(t *testing.T, store landfall.Store) {
+	{"a dry run stores nothing but its event", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		before := readProcess(t, store, testKey)
 		createDryRun(t, store, claimDryRun(t, store, testKey), landfall.CreateRolledBack)
@@ -55,7 +55,7 @@ var dryRuns = []promiseCheck{
 	// A dry run is granted while a real claim is held, and neither may affect
 	// the other. Once the account exists there is nothing left to try, and the
 	// dry run is told so.
-	{"a dry run holds nobody up and waits for nobody", func(t *testing.T, store landfall.Store) {
+	{"a dry run neither blocks others nor waits", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		held := claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted)
 		beside := claimDryRun(t, store, testKey)
@@ -80,7 +80,7 @@ var dryRuns = []promiseCheck{
 	}},
 	// A supplier that corrects an account and tries it again wants to see whether
 	// the correction worked.
-	{"a dry run keeps its failure until one passes", func(t *testing.T, store landfall.Store) {
+	{"a dry run's failure is stored until one succeeds", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		tried := claimDryRun(t, store, testKey)
 		if err := store.Release(t.Context(), tried, failedDryRun()); err != nil {
@@ -91,13 +91,13 @@ var dryRuns = []promiseCheck{
 		}
 		createDryRun(t, store, claimDryRun(t, store, testKey), landfall.CreateRolledBack)
 		if found := readProcess(t, store, testKey); found.Failure != nil {
-			t.Errorf("the failure stays: %+v", found.Failure)
+			t.Errorf("the failure was not cleared: %+v", found.Failure)
 		}
 	}},
 	// The dry run found an error in a document that was replaced meanwhile. The
 	// error would be recorded on the corrected account, and people would
 	// correct it again. The attempt itself is still recorded.
-	{"a dry run says nothing about a later revision", func(t *testing.T, store landfall.Store) {
+	{"a dry run's failure does not apply to a later revision", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		tried := claimDryRun(t, store, testKey)
 		stage(t, store, newStaging(testKey, "mended"), landfall.StagedAgain, 2)
@@ -105,7 +105,7 @@ var dryRuns = []promiseCheck{
 			t.Fatal(err)
 		}
 		if found := readProcess(t, store, testKey); found.Failure != nil {
-			t.Errorf("the mended account has the failure %+v", found.Failure)
+			t.Errorf("the corrected account has the failure %+v", found.Failure)
 		}
 		if kept := readEvents(t, store, testKey); len(kept) != 1 || kept[0].Type != landfall.EventDryRunFailed {
 			t.Errorf("events %+v", kept)
@@ -144,7 +144,7 @@ var dryRuns = []promiseCheck{
 	}},
 	// Dry runs take no claims from each other, so many may write about one
 	// account at once. Each one that was told it passed is recorded.
-	{"many dry runs at once all end", func(t *testing.T, store landfall.Store) {
+	{"many concurrent dry runs all complete", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External, "2")
 		other := landfall.Key{Supplier: supplierCode, External: "2"}
 		var passed atomic.Int32

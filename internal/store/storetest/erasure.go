@@ -61,7 +61,7 @@ var erasures = []promiseCheck{
 	// note and a mail, and searched for in everything that can be read. Sums,
 	// numbers and states must not change, because totals that were signed off
 	// before must still add up afterwards.
-	{"of an erased account its books stay and nothing personal", func(t *testing.T, store landfall.Store) {
+	{"an erased account keeps its ledger and no personal data", func(t *testing.T, store landfall.Store) {
 		const canary = "Kanarienvogel"
 		staged(t, store)
 		stage(t, store, newStaging(testKey, canary), landfall.StagedFirst, 1)
@@ -88,13 +88,13 @@ var erasures = []promiseCheck{
 		// Without this check the case would still pass if the canary were no
 		// longer written anywhere.
 		if !strings.Contains(readAllText(t, store, testKey), canary) {
-			t.Fatal("this case would find nothing")
+			t.Fatal("the case would not detect the fault")
 		}
 		if erasure := erase(t, store, testKey); erasure.Revisions != 1 || erasure.AccountNumber != made.Number || !erasure.PreviousAt.IsZero() {
 			t.Errorf("%+v", erasure)
 		}
 		if text := readAllText(t, store, testKey); strings.Contains(text, canary) || strings.Contains(text, "Lovelace") || !strings.Contains(text, made.Number) {
-			t.Errorf("what is left: %s", text)
+			t.Errorf("left over: %s", text)
 		}
 		wantEqual(t, figures(), before)
 		found := readProcess(t, store, testKey)
@@ -128,7 +128,7 @@ var erasures = []promiseCheck{
 	// next one: the skip mark prevents that. Nothing is erased while the
 	// account is being created, since the holder of the claim already has the
 	// document and would write it after the erasure.
-	{"an account that was never created is erased and does not come back", func(t *testing.T, store landfall.Store) {
+	{"an account that was never created is erased and cannot be staged again", func(t *testing.T, store landfall.Store) {
 		const canary = "Kanarienvogel"
 		staged(t, store)
 		stage(t, store, newStaging(testKey, canary), landfall.StagedFirst, 1)
@@ -151,7 +151,7 @@ var erasures = []promiseCheck{
 			t.Errorf("%+v", erasure)
 		}
 		if text := readAllText(t, store, testKey); strings.Contains(text, canary) {
-			t.Errorf("what is left: %s", text)
+			t.Errorf("left over: %s", text)
 		}
 		if found := readProcess(t, store, testKey); found.State != landfall.Skipped || found.Revision != 2 {
 			t.Errorf("%+v", found)
@@ -173,7 +173,7 @@ var erasures = []promiseCheck{
 	// There is no process that could carry a mark, yet something is known about
 	// the person. The second request finds nothing, and that is the answer the
 	// person is entitled to.
-	{"of an account that was only ever refused the refusal goes", func(t *testing.T, store landfall.Store) {
+	{"erasing an account that was only refused deletes the refusal", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		other := landfall.Key{Supplier: supplierCode, External: "other"}
 		for _, key := range []landfall.Key{testKey, other} {
@@ -202,7 +202,7 @@ var erasures = []promiseCheck{
 	}},
 	// A request with a mistyped number must not be answered as if a person had
 	// been erased.
-	{"what was never staged cannot be erased", func(t *testing.T, store landfall.Store) {
+	{"an account that was never staged cannot be erased", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
 			_, err := tx.Erase(t.Context(), testKey)
@@ -213,7 +213,7 @@ var erasures = []promiseCheck{
 	// Data erased by mistake cannot be restored. The other accounts have the same
 	// content, so a statement that matches by content instead of key would erase
 	// them too.
-	{"erasing one account leaves the others alone", func(t *testing.T, store landfall.Store) {
+	{"erasing one account does not change the others", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		for i := range 3 {
 			own := landfall.Key{Supplier: supplierCode, External: fmt.Sprint("E-", i)}

@@ -85,13 +85,13 @@ var eventLogs = []promiseCheck{
 		// With several concurrent writers, a reader that goes by ids alone
 		// skips one.
 		if skipped, overtook := lateEvents(t, store, true); overtook && skipped != 1 {
-			t.Errorf("this case would not find it: %d events were skipped", skipped)
+			t.Errorf("the case does not detect the fault: %d events were skipped", skipped)
 		}
 	}},
 	// This is the same with many slow writers and many readers. Each supplier
 	// counts its own events while it is locked, so that the order of the log
 	// can be compared with the commit order.
-	{"nobody who follows the log skips an event while sixty-four write", func(t *testing.T, store landfall.Store) {
+	{"readers of the log skip no event while sixty-four callers write", func(t *testing.T, store landfall.Store) {
 		const writers, each = 64, 6
 		var suppliers []string
 		numbers := map[string]*atomic.Int64{}
@@ -195,10 +195,10 @@ var eventLogs = []promiseCheck{
 			wantError(t, err, landfall.ErrNotFound)
 			told, err := view.SuppliersWithEvents(t.Context(), found[3].ID, mark.Complete)
 			if len(told) != 3 {
-				t.Errorf("told of %q", told)
+				t.Errorf("reported %q", told)
 			}
 			if none, _ := view.EventsAfter(t.Context(), landfall.EventQuery{UpTo: mark.Complete, Limit: 5}); len(none) != 0 {
-				t.Error("somebody without suppliers reads events")
+				t.Error("a caller without suppliers reads events")
 			}
 			return err
 		})
@@ -243,14 +243,14 @@ func lateEvents(t *testing.T, store landfall.Store, ignoreMark bool) (skipped in
 			begun <- struct{}{}
 			<-release
 		}); err != nil {
-			t.Errorf("the late one: %v", err)
+			t.Errorf("the first writer: %v", err)
 		}
 	})
 	<-begun
 	overtaken := make(chan struct{})
 	both.Go(func() {
 		if err := appendSlowEvent(t.Context(), store, landfall.Key{Supplier: other}, nil, func() {}); err != nil {
-			t.Errorf("the quick one: %v", err)
+			t.Errorf("the second writer: %v", err)
 		}
 		close(overtaken)
 	})

@@ -51,7 +51,7 @@ var failures = []promiseCheck{
 	// A staging that was refused has no process and would be forgotten between
 	// the two systems. Only codes and positions are stored: the text may quote
 	// the request, and no content of a refused document may be kept.
-	{"a refused staging stays on record until the account is staged", func(t *testing.T, store landfall.Store) {
+	{"a refused staging is stored until the account is staged", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "2", "imported", "skipped")
 		own := func(number string) landfall.Key { return landfall.Key{Supplier: supplierCode, External: number} }
 		create(t, store, claimFor(t, store, claimRequest(own("imported")), landfall.ClaimGranted), sampleAccount())
@@ -85,7 +85,7 @@ var failures = []promiseCheck{
 	}},
 	// An unknown supplier is not an error here: the caller is refused in any
 	// case, and there is no supplier to store the reason for.
-	{"refusals at once are kept, and of an unknown supplier none", func(t *testing.T, store landfall.Store) {
+	{"concurrent refusals are stored, but none of an unknown supplier", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		atOnce(20, func(number int) {
 			refuse(t, store, fmt.Sprint(number%10), "x")

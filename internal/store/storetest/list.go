@@ -20,7 +20,7 @@ func fill(t *testing.T, store landfall.Store, numbers ...string) {
 // existed when it began exactly once.
 var lists = []promiseCheck{
 	// Authorization happens before. The list itself does not check it.
-	{"an unknown supplier is an empty list", func(t *testing.T, store landfall.Store) {
+	{"an unknown supplier has an empty list", func(t *testing.T, store landfall.Store) {
 		if found := externals(t, store, landfall.ProcessQuery{Supplier: "none"}); len(found) != 0 {
 			t.Errorf("got %v", found)
 		}
@@ -91,7 +91,7 @@ var lists = []promiseCheck{
 	}},
 	// Use page sizes that divide the list, that do not, and that are larger than it:
 	// mistakes happen where pages meet and at the end.
-	{"pages put together are the list", func(t *testing.T, store landfall.Store) {
+	{"the pages together are the list", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		var numbers []string
 		for at := range 23 {
@@ -122,7 +122,7 @@ var lists = []promiseCheck{
 	}},
 	// Readers break off all the time. If each kept its connection, there would soon
 	// be none left.
-	{"leaving a list early leaves the store usable", func(t *testing.T, store landfall.Store) {
+	{"the store stays usable after a list is left early", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		fill(t, store, "A-1", "A-2", "A-3")
 		// Losing one connection makes nothing fail, so repeat this until none would be
@@ -138,7 +138,7 @@ var lists = []promiseCheck{
 		fill(t, store, "A-4")
 	}},
 	// Otherwise a reader that stages while it reads would never reach the end.
-	{"a list is what was staged when it began", func(t *testing.T, store landfall.Store) {
+	{"a list has what was staged when it began", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		fill(t, store, "A-1", "A-2")
 		count := 0

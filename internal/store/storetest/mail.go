@@ -87,7 +87,7 @@ var mailChecks = []promiseCheck{
 	// A customer who gets the same mail twice doubts both. A mail names only
 	// the people with exactly its address, ignoring case, since a mail to one
 	// member of a household must not greet another.
-	{"a mail is taken with what it says, settled, and never taken again", func(t *testing.T, store landfall.Store) {
+	{"a mail is claimed with its data, settled, and never claimed again", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		enableMails(t, store, supplierCode)
 		made := createWithMails(t, store, testKey, "ADA@mail.co.uk", "other@mail.co.uk")
@@ -127,7 +127,7 @@ var mailChecks = []promiseCheck{
 	// mail that is never retried is lost. An attempt that ended without a reply
 	// may have delivered the mail, and from then on the customer counts as
 	// told.
-	{"a mail put off comes again when its pause has ended", func(t *testing.T, store landfall.Store) {
+	{"a postponed mail is due again after its pause", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		enableMails(t, store, supplierCode)
 		createWithMails(t, store, testKey, "a@mail.co.uk")
@@ -150,14 +150,14 @@ var mailChecks = []promiseCheck{
 		}
 		settle(t, store, second[0], landfall.MailResult{State: landfall.MailQueued, Attempted: true, Uncertain: true}, nil)
 		if found := mailsOf(t, store, testKey)[0]; !found.MayHaveArrived() {
-			t.Errorf("nobody knows, and yet %+v", found)
+			t.Errorf("nothing was indexed, but found %+v", found)
 		}
 	}},
 	// It is unknown how far the dead sender got, so the mail is marked as
 	// uncertain. If the sender turns out to be alive, its results are ignored,
 	// except that the mail was sent: that is a fact whoever reports it, and it
 	// prevents the next sender from sending the mail again.
-	{"a mail whose sender died goes to the next, who may have told already", func(t *testing.T, store landfall.Store) {
+	{"a mail whose sender died is claimed again and marked uncertain", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		enableMails(t, store, supplierCode)
 		createWithMails(t, store, testKey, "a@mail.co.uk")
@@ -183,7 +183,7 @@ var mailChecks = []promiseCheck{
 	// right, and the customer must hear of it only once. An address that was
 	// refused is not tried again. Mails that were still queued are removed with
 	// the first account and queued again with the second.
-	{"an account created again tells nobody twice", func(t *testing.T, store landfall.Store) {
+	{"an account created again mails nobody twice", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		enableMails(t, store, supplierCode)
 		createWithMails(t, store, testKey, "no@mail.co.uk", "waits@mail.co.uk")
@@ -203,7 +203,7 @@ var mailChecks = []promiseCheck{
 			t.Errorf("took %+v", taken)
 		}
 		if outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: testKey, Reason: "mistake"}); err != nil || outcome.Kept != landfall.KeptCustomersTold {
-			t.Errorf("while it is told: %+v, %v", outcome, err)
+			t.Errorf("during the mailing: %+v, %v", outcome, err)
 		}
 	}},
 	// The mails stay queued and are not lost. A complete supplier still sends its
@@ -212,7 +212,7 @@ var mailChecks = []promiseCheck{
 		staged(t, store, testKey.External)
 		createWithMails(t, store, testKey, "a@mail.co.uk")
 		if taken := claimMails(t, store, mailDemand); len(taken) != 0 {
-			t.Errorf("took %+v while switched off", taken)
+			t.Errorf("took %+v while disabled", taken)
 		}
 		enableMails(t, store, supplierCode)
 		if err := setStatus(t.Context(), store, landfall.Paused); err != nil {
@@ -234,7 +234,7 @@ var mailChecks = []promiseCheck{
 	// The undo of an account depends on this result. Reporting "told" too often
 	// keeps accounts that could be undone. Reporting it too rarely leaves a
 	// customer with a mail about an account that does not exist.
-	{"an undo takes back what nobody was told, and nothing else", func(t *testing.T, store landfall.Store) {
+	{"an undo deletes only mails that cannot have arrived", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2", "3")
 		enableMails(t, store, supplierCode)
 		waiting, sending, refused := landfall.Key{Supplier: supplierCode, External: "1"}, landfall.Key{Supplier: supplierCode, External: "2"}, landfall.Key{Supplier: supplierCode, External: "3"}
@@ -245,17 +245,17 @@ var mailChecks = []promiseCheck{
 			t.Errorf("left %+v", mailsOf(t, store, waiting))
 		}
 		if !retract(t, store, sending) {
-			t.Error("a mail being sent was taken back")
+			t.Error("a mail being sent was deleted")
 		}
 		settle(t, store, mail, landfall.MailResult{State: landfall.MailSent}, nil)
 		if !retract(t, store, sending) || len(mailsOf(t, store, sending)) != 1 {
-			t.Error("a mail that was sent was taken back")
+			t.Error("a mail that was sent was deleted")
 		}
 		createWithMails(t, store, refused, "c@mail.co.uk", "d@mail.co.uk")
 		taken := claimMails(t, store, landfall.MailRequest{Max: 1, PerMinute: unlimitedRate, Lease: time.Minute})
 		settle(t, store, taken[0], landfall.MailResult{State: landfall.MailRefused}, nil)
 		if retract(t, store, refused) {
-			t.Error("a refused mail told somebody")
+			t.Error("a refused mail counts as arrived")
 		}
 		if left := mailsOf(t, store, refused); len(left) != 1 || left[0].State != landfall.MailRefused {
 			t.Errorf("left %+v", left)
@@ -266,7 +266,7 @@ var mailChecks = []promiseCheck{
 	// claimed it, it is too late, and the operator must be told. A bounce
 	// arrives long after the mail was sent, so a settled mail can still be
 	// changed.
-	{"the operator's decisions hold", func(t *testing.T, store landfall.Store) {
+	{"an operator can cancel, retry and mark mails", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		enableMails(t, store, supplierCode)
 		createWithMails(t, store, testKey, "a@mail.co.uk", "b@mail.co.uk")
@@ -311,7 +311,7 @@ var mailChecks = []promiseCheck{
 	}},
 	// If several servers can send, one that promises a shorter time must not
 	// shorten what another promised.
-	{"mail is promised for as long as the last server said", func(t *testing.T, store landfall.Store) {
+	{"mail can be sent for as long as the last server announced", func(t *testing.T, store landfall.Store) {
 		until := func() (until time.Time) {
 			inView(t, store, func(view landfall.View) error {
 				found, err := view.MailSenderUntil(t.Context())

@@ -15,7 +15,7 @@ import (
 // that share the sending rate.
 var sharedMails = []promiseCheck{
 	// Every replica may send. Two that claimed the same mail would both send it.
-	{"of many senders each mail goes to one", func(t *testing.T, store landfall.Store) {
+	{"each mail goes to one of many senders", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		enableMails(t, store, supplierCode)
 		var addresses []string
@@ -46,7 +46,7 @@ var sharedMails = []promiseCheck{
 	// A mail server blocks a sender that is too fast, and then no mail is
 	// delivered. The rate limit applies to the whole service, not to each
 	// replica. The wait is returned so that senders need not keep asking.
-	{"all senders together keep the pace", func(t *testing.T, store landfall.Store) {
+	{"all senders together keep the rate limit", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		enableMails(t, store, supplierCode)
 		createWithMails(t, store, testKey, "a@mail.co.uk", "b@mail.co.uk", "c@mail.co.uk")
@@ -65,7 +65,7 @@ var sharedMails = []promiseCheck{
 	// delay the mails of all others for days. Mails that a sender has already
 	// claimed count as well, or it could claim more of one supplier with each
 	// request.
-	{"suppliers share what is sent, and each has its turn", func(t *testing.T, store landfall.Store) {
+	{"suppliers share the rate limit and take turns", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2")
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateSupplier(t.Context(), landfall.NewSupplier("ZETA")) })
 		enableMails(t, store, supplierCode, "ZETA")
@@ -84,11 +84,11 @@ var sharedMails = []promiseCheck{
 		}
 		few := landfall.MailRequest{Max: 5, PerMinute: unlimitedRate, Lease: time.Minute, PerSupplier: 3, InFlight: map[string]int{supplierCode: 1}}
 		if taken := claimMails(t, store, few); len(taken) != 2 {
-			t.Errorf("took %d beside one when three are the most", len(taken))
+			t.Errorf("took %d while one of at most three is in use", len(taken))
 		}
 		few.InFlight[supplierCode] = 3
 		if taken := claimMails(t, store, few); len(taken) != 0 {
-			t.Errorf("took %d beside three when three are the most", len(taken))
+			t.Errorf("took %d while three of at most three are in use", len(taken))
 		}
 	}},
 }

@@ -16,7 +16,7 @@ var operators = []promiseCheck{
 	// An invitation lets a person choose a password, so it must end when it is
 	// used and when it expires. The empty invitation that every operator has
 	// afterwards must find no operator.
-	{"an operator is kept, changed and found by an invitation that has not ended", func(t *testing.T, store landfall.Store) {
+	{"an operator is stored, changed and found by a valid invitation", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		ada := landfall.Operator{
 			Name: "ada", Role: landfall.ConsoleOperator, Invitation: [32]byte{1}, InvitationEndsAt: time.Now().Add(hour).Truncate(time.Second).UTC(),
@@ -63,7 +63,7 @@ var operators = []promiseCheck{
 	// A browser left open is a console that anyone can use. Each way of ending
 	// a session is tested alone. Ending all but one is for operators who have
 	// changed their password and want to stay signed in.
-	{"a session is over when it is ended, has lasted, or was idle", func(t *testing.T, store landfall.Store) {
+	{"a session ends when it is ended, too old, or idle", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		update(t, store, func(tx landfall.Tx) error {
 			wantError(t, tx.StartSession(ctx, landfall.Session{ID: "x", Operator: "nobody"}, hour), landfall.ErrNotFound)
@@ -92,7 +92,7 @@ var operators = []promiseCheck{
 		wantError(t, err, nil)
 		recent(t, got.SeenAt)
 		if lasts := got.EndsAt.Sub(got.CreatedAt); lasts < hour || lasts > hour+time.Minute {
-			t.Errorf("it lasts %s", lasts)
+			t.Errorf("it took %s", lasts)
 		}
 		one.CreatedAt, one.SeenAt, one.EndsAt = got.CreatedAt, got.SeenAt, got.EndsAt
 		wantEqual(t, got, one)
@@ -118,7 +118,7 @@ var operators = []promiseCheck{
 		update(t, store, func(tx landfall.Tx) error {
 			dropped, err := tx.DropEndedSessions(ctx, 10)
 			if dropped != 1 {
-				t.Errorf("%d forgotten, want 1", dropped)
+				t.Errorf("%d deleted, want 1", dropped)
 			}
 			return err
 		})
@@ -137,7 +137,7 @@ var operators = []promiseCheck{
 	}},
 	// Several servers may sample at once, and the curve of a run must not
 	// depend on how many there are.
-	{"a run that has begun is sampled, no more often than asked", func(t *testing.T, store landfall.Store) {
+	{"a started run is sampled, no more often than requested", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		createSupplier(t, store)
 		var run landfall.Run
@@ -187,7 +187,7 @@ var operators = []promiseCheck{
 	}},
 	// A server that died cannot report it; the only sign is that it has not been
 	// seen.
-	{"a server that reports itself is listed for as long as it was seen", func(t *testing.T, store landfall.Store) {
+	{"a server is listed for as long as it reports itself", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		for range 2 {
 			update(t, store, func(tx landfall.Tx) error {
@@ -206,7 +206,7 @@ var operators = []promiseCheck{
 		inView(t, store, func(view landfall.View) error {
 			found, err := view.Replicas(ctx, 0)
 			if len(found) != 0 {
-				t.Errorf("long gone: %+v", found)
+				t.Errorf("old: %+v", found)
 			}
 			return err
 		})

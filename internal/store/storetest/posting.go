@@ -80,7 +80,7 @@ var postings = []promiseCheck{
 	// be found, however often and in whichever order it asked. Other data must
 	// not be read: an account may have years of notes, and every posting would
 	// pay for them.
-	{"a posting sees what it asks for, and nothing else", func(t *testing.T, store landfall.Store) {
+	{"a posting sees exactly what it looks up", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		given := sampleAccount()
 		var seen landfall.AccountState
@@ -112,7 +112,7 @@ var postings = []promiseCheck{
 	// When one transaction of a request is malformed, this read tells whether
 	// an earlier one would have been refused first. It must return the same
 	// state as a posting sees, and reading must never block a posting.
-	{"what transactions would be decided by can be read, and holds nothing", func(t *testing.T, store landfall.Store) {
+	{"the state that decides transactions can be read without a lock", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		for _, ids := range [][]string{nil, {"P-1", "P-1", "none", ""}} {
 			var decided, read landfall.AccountState
@@ -141,7 +141,7 @@ var postings = []promiseCheck{
 	// The order is part of the request, and each entry has the balance up to
 	// it. The new ids sort before the old ones on purpose, to detect a store
 	// that reads by id.
-	{"what is posted is read back behind what was there", func(t *testing.T, store landfall.Store) {
+	{"posted items are read back after the existing ones", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		want := readAccount(t, store, testKey)
 		note := landfall.Note{Body: "New", HasBody: true, CreatedAt: time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC), DocumentPaths: []string{"p"}}
@@ -205,7 +205,7 @@ var postings = []promiseCheck{
 	// Data that a database cannot store is noticed only during the write, when
 	// the good note and the entry before it may already be written. Neither may
 	// remain, and concurrent postings must succeed.
-	{"an unstorable posting is refused whole and alone", func(t *testing.T, store landfall.Store) {
+	{"an unstorable posting is refused entirely, and no other with it", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, "0", "1", "2", "3")
 		atOnce(4, func(number int) {
 			own := landfall.Key{Supplier: supplierCode, External: fmt.Sprint(number)}
@@ -229,7 +229,7 @@ var postings = []promiseCheck{
 	// Equal notes are common, since systems write the same sentence again and
 	// again. A posting that read all of them would get slower with every new
 	// one.
-	{"of many equal notes and many instructions only what decides is read", readsLittle},
+	{"only the notes and instructions that matter are read among many", readsLittle},
 	// An initial load of old transactions is this long. It must be all or nothing
 	// like a short one, and sending it again must find every transaction.
 	{"ten thousand transactions are one posting", func(t *testing.T, store landfall.Store) {
@@ -250,7 +250,7 @@ var postings = []promiseCheck{
 	// A fixed list of examples would miss the sum that goes wrong. The amounts
 	// are random up to the largest allowed, of both signs and every type, and
 	// readAccount compares the sums on the way.
-	{"the balance is the ledger's sum after any postings", func(t *testing.T, store landfall.Store) {
+	{"the balance is the sum of the ledger after any postings", func(t *testing.T, store landfall.Store) {
 		numbers := []string{"a", "b", "c"}
 		importAccounts(t, store, numbers...)
 		types := []landfall.TransactionType{landfall.Charge, landfall.Credit, landfall.Payment, landfall.Repayment, landfall.SupplyCharge}

@@ -16,7 +16,7 @@ var postingRaces = []promiseCheck{
 	// money that the customer does not have. All three kinds are posted to the
 	// same account at once, since the lock covers the account, not the kind of
 	// data added.
-	{"identical postings at once add once", func(t *testing.T, store landfall.Store) {
+	{"identical concurrent postings add once", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		var notes, transactions, instructions atomic.Int32
 		instruction := landfall.Instruction{Vendor: "V", Reference: "r"}
@@ -54,7 +54,7 @@ var postingRaces = []promiseCheck{
 	// Postings that are written together may lock several accounts, and their
 	// order of arrival must not cause a deadlock. Each transaction counts once,
 	// so only one balance is right.
-	{"postings onto overlapping accounts in any order end", func(t *testing.T, store landfall.Store) {
+	{"postings to overlapping accounts in any order do not deadlock", func(t *testing.T, store landfall.Store) {
 		numbers := []string{"a", "b", "c", "d", "e", "f"}
 		importAccounts(t, store, numbers...)
 		var added atomic.Int32
@@ -84,7 +84,7 @@ var postingRaces = []promiseCheck{
 	// has books that do not add up, and one panics. Each caller must get its own
 	// error, and the others must never see it: they would repeat postings that
 	// succeeded.
-	{"a failing decision harms nobody else", func(t *testing.T, store landfall.Store) {
+	{"a failing decision does not affect other postings", func(t *testing.T, store landfall.Store) {
 		var numbers []string
 		for number := range callerCount {
 			numbers = append(numbers, fmt.Sprint(number))

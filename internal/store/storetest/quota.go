@@ -14,7 +14,7 @@ var quotas = []promiseCheck{
 	// No organisation is unlimited because its quotas were never set. Quotas
 	// set to zero stay zero and do not become the defaults again: that was a
 	// decision.
-	{"an organisation's quotas are the default ones until they are set", func(t *testing.T, store landfall.Store) {
+	{"an organisation has the default quotas until others are set", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateOrganisation(ctx, organisation) })
 		given := landfall.Quotas{RequestsPerSecond: 1, BytesPerDay: 1 << 40, RevisionsPerAccount: 3, TokensPerMinute: 4, ConcurrentCreations: 5}
@@ -32,7 +32,7 @@ var quotas = []promiseCheck{
 	}},
 	// All replicas count the requests of one organisation at once, and a lost
 	// addition would be a hole in the quota. The sum exceeds 32 bits on purpose.
-	{"bytes sent on a day add up, and days long gone are forgotten", func(t *testing.T, store landfall.Store) {
+	{"bytes sent on a day add up, and old days are deleted", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateOrganisation(ctx, organisation) })
 		add := func(day string, bytes int64) (sum int64) {

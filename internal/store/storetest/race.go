@@ -23,7 +23,7 @@ var races = []promiseCheck{
 	// Settings are read, changed and written back as a whole. Without a lock from
 	// read to write, a change of the name that began earlier would overwrite an
 	// operator's pause with the old status, and the import would go on.
-	{"changes of one supplier at once lose nothing", func(t *testing.T, store landfall.Store) {
+	{"concurrent changes of one supplier are not lost", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		atOnce(callerCount, func(number int) {
 			update(t, store, func(tx landfall.Tx) error {
@@ -50,7 +50,7 @@ var races = []promiseCheck{
 	// Each rotation issues a secret. If two succeeded, an organisation would
 	// have a second valid key that was not requested and that it would not
 	// think of revoking.
-	{"of many rotations of a key at once exactly one finds it in force", func(t *testing.T, store landfall.Store) {
+	{"exactly one of many concurrent rotations of a key succeeds", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
 			if err := tx.CreateOrganisation(t.Context(), "O"); err != nil {
 				return err
@@ -80,7 +80,7 @@ var races = []promiseCheck{
 	// There is no row to lock yet, which is where databases differ most. Each
 	// caller gets a revision, and the document stored under it must be the one
 	// that caller sent.
-	{"of many first stagings exactly one is the first", func(t *testing.T, store landfall.Store) {
+	{"exactly one of many concurrent first stagings is the first", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		outcomes := make([]landfall.StageOutcome, callerCount)
 		atOnce(callerCount, func(number int) {
@@ -106,14 +106,14 @@ var races = []promiseCheck{
 		}
 		for _, revision := range readRevisions(t, store, testKey) {
 			if given := newStaging(testKey, fmt.Sprint(seen[revision.Revision])); !bytes.Equal(revision.Document, given.Document) {
-				t.Errorf("revision %d holds another's document", revision.Revision)
+				t.Errorf("revision %d has the document of another", revision.Revision)
 			}
 		}
 	}},
 	// Books overlap, and each lists its accounts in a different order: stores
 	// that lock in order of arrival deadlock here. Every book has different
 	// content, so each of them is a revision of every account.
-	{"books that are staged at once lose nothing of each other", func(t *testing.T, store landfall.Store) {
+	{"concurrently staged books do not lose accounts", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		const books, accounts = 6, 150
 		var firsts [accounts]atomic.Int32
@@ -159,7 +159,7 @@ var races = []promiseCheck{
 	}},
 	// Stagings of different accounts may share a transaction. Each acknowledged
 	// staging must be stored, whatever else was in the transaction.
-	{"many keys at once are all kept", func(t *testing.T, store landfall.Store) {
+	{"many keys staged concurrently are all stored", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		atOnce(callerCount, func(number int) {
 			for at := range 20 {
@@ -175,7 +175,7 @@ var races = []promiseCheck{
 	}},
 	// Half of the callers go up and half go down. A deadlock would not be their
 	// fault, so none of them may get such an error.
-	{"overlapping keys in any order never block each other for good", func(t *testing.T, store landfall.Store) {
+	{"overlapping keys in any order do not deadlock", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		atOnce(callerCount, func(number int) {
 			for at := range 16 {
@@ -193,7 +193,7 @@ var races = []promiseCheck{
 	// the pause was acknowledged would be created when the supplier resumes,
 	// although the operator was told that nothing more is accepted. A staging
 	// counts only if it both began and ended within one pause.
-	{"no staging begun after a pause was answered succeeds", func(t *testing.T, store landfall.Store) {
+	{"no staging succeeds once a pause was acknowledged", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		var phase atomic.Int32 // odd: the pause was acknowledged, and its end not yet requested
 		stop := make(chan struct{})
@@ -213,7 +213,7 @@ var races = []promiseCheck{
 						return
 					}
 					if begun%2 == 1 && phase.Load() == begun && outcome.Verdict != landfall.RefusedSupplier {
-						t.Errorf("verdict %d in the pause", outcome.Verdict)
+						t.Errorf("verdict %d while paused", outcome.Verdict)
 					}
 				}
 			})
@@ -237,7 +237,7 @@ var races = []promiseCheck{
 	// Both orders are right. A mark on one revision and a response about another
 	// would be wrong: the supplier would believe that an account is staged which
 	// will never be created.
-	{"a skip and a staging at once: either order, nothing between", func(t *testing.T, store landfall.Store) {
+	{"a concurrent skip and staging take effect in one order or the other", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		for round := range 10 {
 			own := landfall.Key{Supplier: supplierCode, External: fmt.Sprint(round)}
@@ -267,7 +267,7 @@ var races = []promiseCheck{
 	}},
 	// The caller that sets the mark writes the event and the audit entry for
 	// it. Two winners would write two entries about one act.
-	{"of many skips one wins", func(t *testing.T, store landfall.Store) {
+	{"one of many concurrent skips wins", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		stage(t, store, newStaging(testKey, "one"), landfall.StagedFirst, 1)
 		var won atomic.Int32
@@ -288,7 +288,7 @@ var races = []promiseCheck{
 	}},
 	// A theft is noticed when a refresh token is used twice. If two callers could
 	// use it, thief and owner would both go on unnoticed.
-	{"of many spenders of a token one gets it", func(t *testing.T, store landfall.Store) {
+	{"one of many concurrent uses of a token succeeds", func(t *testing.T, store landfall.Store) {
 		good := newToken("good", landfall.RefreshToken, time.Hour)
 		createTokens(t, store, good)
 		var spent atomic.Int32
@@ -307,7 +307,7 @@ var races = []promiseCheck{
 	// Scripts set up organisations and run again when they were interrupted,
 	// perhaps in parallel. An existing grant is what they wanted, and one
 	// Ungrant must be enough to remove it.
-	{"many grants of the same are one", func(t *testing.T, store landfall.Store) {
+	{"granting the same many times is one grant", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		createTokens(t, store)
 		atOnce(callerCount, func(int) {
@@ -325,7 +325,7 @@ var races = []promiseCheck{
 	}},
 	// Concurrent updates may share a commit. An audit entry that was acknowledged
 	// but is not stored means an act without a trace.
-	{"counting updates lose none", func(t *testing.T, store landfall.Store) {
+	{"concurrent counting updates lose none", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		atOnce(callerCount, func(int) {
 			if err := store.Update(t.Context(), func(tx landfall.Tx) error {

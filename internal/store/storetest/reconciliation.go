@@ -44,7 +44,7 @@ var reconciliations = []promiseCheck{
 	// supplier. Every list must add up to its figure, so it omits accounts that
 	// contribute nothing to the measure, but includes those that were refused or
 	// marked without ever being staged.
-	{"the accounts behind a figure are named", func(t *testing.T, store landfall.Store) {
+	{"the accounts that contribute to a figure are listed", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		for i, number := range []string{"P-1", "P-2", "P-3", "F-1", "S-1"} {
 			stageWithFigures(t, store, number, "{}", landfall.Figures{Currency: "GBP", Customers: int64(i), Balance: money.Amount(100 * i)})
@@ -100,7 +100,7 @@ var reconciliations = []promiseCheck{
 	}},
 	// Suppliers correct their control totals, and afterwards it matters what they
 	// claimed before and who changed it. One amount needs more than 32 bits.
-	{"the newest control totals count, and earlier ones stay", func(t *testing.T, store landfall.Store) {
+	{"the newest control totals apply, and earlier ones are kept", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		by := author(t, store)
 		total := func(number int64) *money.Total { wide := money.TotalOf(number); return &wide }
@@ -143,7 +143,7 @@ var reconciliations = []promiseCheck{
 	}},
 	// A person signed these exact bytes, so they are stored and never
 	// regenerated. The list omits them, since each may be long.
-	{"what was signed stays as it was", func(t *testing.T, store landfall.Store) {
+	{"a sign-off does not change", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		var ids []int64
 		for _, text := range []string{"first", "second"} {

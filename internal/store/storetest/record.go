@@ -25,7 +25,7 @@ var records = []promiseCheck{
 	// When data is wrong, the first question is who sent it and with which request.
 	// Each step has its own request, so that an author taken from another step
 	// shows.
-	{"whatever is written through the API has an author", func(t *testing.T, store landfall.Store) {
+	{"everything written through the API has an author", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		by := author(t, store)
 		staging := newStaging(testKey, "x")
@@ -71,7 +71,7 @@ var records = []promiseCheck{
 		inView(t, store, func(view landfall.View) error {
 			again, err := view.Key(t.Context(), "k1")
 			if !again.UsedAt.Equal(first.UsedAt) {
-				t.Error("it was noted twice within a minute")
+				t.Error("it was recorded twice within a minute")
 			}
 			return err
 		})
@@ -79,7 +79,7 @@ var records = []promiseCheck{
 
 	// An event about the supplier has no account in its key and must not appear
 	// among the events of an account.
-	{"events about a process are kept in order", func(t *testing.T, store landfall.Store) {
+	{"events of a process are stored in order", func(t *testing.T, store landfall.Store) {
 		given := []landfall.Event{
 			{Type: landfall.EventSkipped, Key: testKey, Details: map[string]string{"reason": "twin “A”"}},
 			{Type: landfall.EventUnskipped, Key: testKey, AccountNumber: "A-12345678"},
@@ -112,7 +112,7 @@ var records = []promiseCheck{
 		})
 	}},
 	// Receivers act on events, and would act on something that never happened.
-	{"an event of a failed update is not there", func(t *testing.T, store landfall.Store) {
+	{"an event of a failed update is not stored", func(t *testing.T, store landfall.Store) {
 		wantError(t, store.Update(t.Context(), func(tx landfall.Tx) error {
 			if err := tx.AppendEvent(t.Context(), landfall.Event{Type: landfall.EventSkipped, Key: testKey}); err != nil {
 				return err
@@ -128,7 +128,7 @@ var records = []promiseCheck{
 		})
 	}},
 	// Read in another order, two acts can mean the opposite.
-	{"the audit of a subject is kept in order", func(t *testing.T, store landfall.Store) {
+	{"the audit of a subject is in order", func(t *testing.T, store landfall.Store) {
 		entries := []landfall.AuditEntry{
 			{Actor: "operator:ada", Action: "supplier.create", Subject: supplierCode, Detail: ""},
 			{Actor: "operator:bob", Action: "supplier.set", Subject: supplierCode, Detail: "status=Paused"},

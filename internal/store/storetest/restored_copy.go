@@ -14,7 +14,7 @@ var restoredCopies = []promiseCheck{
 	// Tokens that were ended after the copy was made are valid in it. All
 	// tokens are removed, since it is unknown which ones those are. The keys
 	// stay, so everyone can log in again.
-	{"a database that is put back starts without tokens", func(t *testing.T, store landfall.Store) {
+	{"a restored database starts without tokens", func(t *testing.T, store landfall.Store) {
 		createTokens(t, store, newToken("one", landfall.AccessToken, time.Hour), newToken("two", landfall.RefreshToken, time.Hour))
 		update(t, store, func(tx landfall.Tx) error {
 			ended, err := tx.EndTokens(t.Context())

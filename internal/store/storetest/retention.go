@@ -72,7 +72,7 @@ var retentions = []promiseCheck{
 	// Suppliers are promised how long personal data is kept. The hash stays, to
 	// prove what was staged. The account that is being created needs its document
 	// right now: it is old enough, but it must stay.
-	{"documents that were kept long enough go, and that they were there stays", func(t *testing.T, store landfall.Store) {
+	{"documents past their retention are removed, and their revisions stay", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "imported", "pending", "skipped", "claimed")
 		imported := numbered("imported")
 		stage(t, store, newStaging(imported, "other"), landfall.StagedAgain, 2)
@@ -91,7 +91,7 @@ var retentions = []promiseCheck{
 			}
 		}
 		if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) {
-			t.Errorf("%+v went twice", gone)
+			t.Errorf("%+v was sent twice", gone)
 		}
 		kept := readRevisions(t, store, imported)
 		if len(kept) != 2 || kept[0].Hash != newStaging(imported, "imported").Hash || kept[1].Hash != newStaging(imported, "other").Hash {
@@ -114,7 +114,7 @@ var retentions = []promiseCheck{
 	// failure it would not be visible why. The same content must become a new
 	// revision this time: compared by its hash alone it would be "nothing new",
 	// and the document would never come back.
-	{"an account whose document is gone says so until it is staged again", func(t *testing.T, store landfall.Store) {
+	{"an account whose document was purged fails until it is staged again", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2")
 		one, two := numbered("1"), numbered("2")
 		skip(t, store, two)
@@ -155,7 +155,7 @@ var retentions = []promiseCheck{
 	// An undone account is pending again and will be created from its document.
 	// The undo window therefore keeps documents longer than their own
 	// retention.
-	{"what is not old enough, or may be needed to take an account back, stays", func(t *testing.T, store landfall.Store) {
+	{"documents that are too new or needed for an undo stay", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "imported", "pending")
 		create(t, store, claimFor(t, store, claimRequest(numbered("imported")), landfall.ClaimGranted), sampleAccount())
 		for _, keep := range []landfall.Retention{
@@ -176,7 +176,7 @@ var retentions = []promiseCheck{
 	// The text may quote a person, the codes and positions cannot. Lists and
 	// groups of failures are built from codes, so an old failure is still
 	// listed as before.
-	{"failures lose their words and keep their codes", func(t *testing.T, store landfall.Store) {
+	{"old failures lose their texts and keep their codes", func(t *testing.T, store landfall.Store) {
 		const canary = "Kanarienvogel"
 		staged(t, store, "failed", "skipped")
 		words := landfall.Failure{Code: "x", Detail: canary, Violations: []landfall.Violation{{Code: "v", Attr: "a.0", Detail: canary}}}
@@ -192,13 +192,13 @@ var retentions = []promiseCheck{
 			}
 		}
 		if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) {
-			t.Errorf("%+v went twice", gone)
+			t.Errorf("%+v was sent twice", gone)
 		}
 		wantEqual(t, failedNumbers(t, store, landfall.FailureQuery{}), before)
 		for _, key := range []landfall.Key{numbered("failed"), numbered("skipped")} {
 			wantEqual(t, readProcess(t, store, key).Failure.Violations, []landfall.Violation{{Code: "v", Attr: "a.0"}})
 			if text := readAllText(t, store, key); strings.Contains(text, canary) {
-				t.Errorf("what is left: %s", text)
+				t.Errorf("left over: %s", text)
 			}
 		}
 		checkTallies(t, store)
@@ -207,7 +207,7 @@ var retentions = []promiseCheck{
 	// It must stay known that a customer was told, because such an account is
 	// not undone. A reply may repeat the address, so it is deleted too. A mail
 	// that is still queued needs its address however old it is.
-	{"of old mails it is forgotten whom they went to", func(t *testing.T, store landfall.Store) {
+	{"old mails lose their recipients", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		enableMails(t, store, supplierCode)
 		createWithMails(t, store, testKey, "a@mail.co.uk", "b@mail.co.uk")
@@ -232,7 +232,7 @@ var retentions = []promiseCheck{
 	// A purge of years of data must never block today's work, so each step is
 	// bounded and skips locked rows. Skipped rows are found the next time: in the
 	// end nothing may be left.
-	{"a purge goes in steps beside those who stage and create", func(t *testing.T, store landfall.Store) {
+	{"a purge runs in steps during stagings and creations", func(t *testing.T, store landfall.Store) {
 		const many = 450 // more than two steps
 		staged(t, store)
 		setRetention(t, store, landfall.Retention{Staged: shortRetention}, 0)

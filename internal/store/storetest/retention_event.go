@@ -62,7 +62,7 @@ var eventRetentions = []promiseCheck{
 	// something, so the store must know up to where events were purged. The
 	// newest event stays so that the ids continue from it: an id that was
 	// assigned twice would hide an event from every reader.
-	{"events go from the beginning of the log, the newest stays, and it is known up to where", func(t *testing.T, store landfall.Store) {
+	{"events are purged from the beginning of the log, up to a known position", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		appendEvents(t, store, "a", "b", "c", "d")
 		indexForSearch(t, store)
@@ -79,11 +79,11 @@ var eventRetentions = []promiseCheck{
 			}
 		}
 		if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) {
-			t.Errorf("%+v went twice", gone)
+			t.Errorf("%+v was sent twice", gone)
 		}
 		wantEqual(t, allEvents(t, store), "d")
 		if place := purgedThrough(t, store); place.ID != before-1 {
-			t.Errorf("gone up to %+v of %d", place, before)
+			t.Errorf("purged up to %+v of %d", place, before)
 		} else {
 			recent(t, place.At)
 		}
@@ -92,14 +92,14 @@ var eventRetentions = []promiseCheck{
 		}
 		appendEvents(t, store, "e")
 		if now := lastEvent(t, store); now != before+1 {
-			t.Errorf("the next event stands at %d, not at %d", now, before+1)
+			t.Errorf("the next event is at %d, not at %d", now, before+1)
 		}
 		checkInspection(t, store)
 	}},
 	// The inspection compares accounts with their events. It must know that
 	// those were purged, or every purge would cause alarms about accounts that
 	// are fine.
-	{"accounts and those taken back are whole without their old events", func(t *testing.T, store landfall.Store) {
+	{"inspection accepts accounts and undone accounts whose events were purged", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2")
 		for _, external := range []string{"1", "2"} {
 			create(t, store, claimFor(t, store, claimRequest(numbered(external)), landfall.ClaimGranted), sampleAccount())
@@ -126,7 +126,7 @@ var eventRetentions = []promiseCheck{
 	}},
 	// The search index learns of new accounts only from the log. If an event were
 	// purged before it was read, its account could never be found by name.
-	{"what the search has not read yet stays", func(t *testing.T, store landfall.Store) {
+	{"events that the search index has not read stay", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		indexForSearch(t, store)
 		appendEvents(t, store, "a", "b", "c")
@@ -142,7 +142,7 @@ var eventRetentions = []promiseCheck{
 	// A webhook that is switched off for a repair expects to continue where it
 	// was. The webhooks that hold events back are named, since an operator has
 	// to repair or remove them.
-	{"what a webhook has not received stays, switched on or not", func(t *testing.T, store landfall.Store) {
+	{"events that a webhook has not received stay, enabled or not", func(t *testing.T, store landfall.Store) {
 		createWebhook(t, store)
 		appendEvents(t, store, "a", "b", "c", "d")
 		indexForSearch(t, store)
@@ -183,7 +183,7 @@ var eventRetentions = []promiseCheck{
 	// not protect them. A delivery that was given up can be replayed, which
 	// needs the event. Events between those that are held may be purged, and
 	// then the log has gaps.
-	{"what waits for another attempt or was given up stays until it is received", func(t *testing.T, store landfall.Store) {
+	{"events with waiting or dead deliveries stay", func(t *testing.T, store landfall.Store) {
 		createWebhook(t, store)
 		appendEvents(t, store, "a", "b", "c", "d", "e")
 		indexForSearch(t, store)
@@ -216,7 +216,7 @@ var eventRetentions = []promiseCheck{
 	}},
 	// There may be far more events than accounts. Each step must be short enough
 	// that writers never wait for it.
-	{"many events go in small steps beside those who write others", func(t *testing.T, store landfall.Store) {
+	{"many events are purged in small steps during writes", func(t *testing.T, store landfall.Store) {
 		const many = 450
 		staged(t, store)
 		names := make([]string, many)
@@ -244,7 +244,7 @@ var eventRetentions = []promiseCheck{
 				order.After = step.Next
 			}
 			if steps < 2 || gone < many-1 {
-				t.Errorf("%d went in %d steps", gone, steps)
+				t.Errorf("%d were removed in %d steps", gone, steps)
 			}
 		})
 		wantEqual(t, lastEvent(t, store) > many, true)

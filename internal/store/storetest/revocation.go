@@ -18,7 +18,7 @@ var revocations = []promiseCheck{
 	// accepted before may run for a long time, so checking at the start of a
 	// request is not enough. A store may cache a valid key for a second, which
 	// is why the case waits before it tries.
-	{"nothing is written for a key that is good no more", func(t *testing.T, store landfall.Store) {
+	{"nothing is written for a key that is no longer valid", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		importAccounts(t, store, "posted")
 		created := landfall.Key{Supplier: supplierCode, External: "created"}
@@ -86,7 +86,7 @@ var revocations = []promiseCheck{
 	// the revoked key, and nothing of it may be recorded. The claims are
 	// released all the same: otherwise the cleanup after a theft would first
 	// have to wait for the thief's leases.
-	{"an attempt under way when its key is revoked leaves nothing, and nobody waiting", func(t *testing.T, store landfall.Store) {
+	{"an attempt whose key is revoked stores nothing and frees its account", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		staged(t, store, "claimed", "dry", "counted", "fresh")
 		own := func(number string) landfall.Key { return landfall.Key{Supplier: supplierCode, External: number} }

@@ -17,7 +17,7 @@ var runs = []promiseCheck{
 	// each other, and the figures of neither would show the supplier's progress.
 	// Callers that come too late get the live run, so that they can follow it
 	// without having to look it up.
-	{"of many runs of a supplier at once one is kept", func(t *testing.T, store landfall.Store) {
+	{"one of many concurrent runs of a supplier is created", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1")
 		var kept atomic.Int64
 		named := make([]string, 16)
@@ -35,10 +35,10 @@ var runs = []promiseCheck{
 			}
 		})
 		if slices.Sort(named); len(slices.Compact(named)) != 1 {
-			t.Errorf("the live run is told as %v", named)
+			t.Errorf("the live run is reported as %v", named)
 		}
 		if kept.Load() != 1 {
-			t.Errorf("%d runs were kept", kept.Load())
+			t.Errorf("%d runs were created", kept.Load())
 		}
 		var live []landfall.Run
 		inView(t, store, func(view landfall.View) (err error) {
@@ -82,7 +82,7 @@ var runs = []promiseCheck{
 	// number. Accounts staged later must not be added, imported or skipped ones
 	// must not be counted, and a sample must select the same accounts whoever
 	// draws it.
-	{"a run selects what waits when it starts", func(t *testing.T, store landfall.Store) {
+	{"a run selects what is pending when it starts", func(t *testing.T, store landfall.Store) {
 		staged(t, store, accountNumbers(12)...)
 		own := func(number int) landfall.Key {
 			return landfall.Key{Supplier: supplierCode, External: accountNumbers(12)[number]}
@@ -137,7 +137,7 @@ var runs = []promiseCheck{
 	// Every replica that finds the run continues the selection where it is. An
 	// account selected twice would be counted twice, and one that each replica
 	// left to the other would never be imported.
-	{"many may choose a run's accounts at once", func(t *testing.T, store landfall.Store) {
+	{"several servers can choose a run's accounts concurrently", func(t *testing.T, store landfall.Store) {
 		staged(t, store, accountNumbers(30)...)
 		run := newRun(t, store, landfall.RunPlan{})
 		atOnce(8, func(int) {
@@ -158,7 +158,7 @@ var runs = []promiseCheck{
 	// which is not at the time of the request: a worker may be in the middle of
 	// its slice. The time of the pause does not count as running time, or the
 	// throughput of the run would seem lower with every pause.
-	{"a run that stops lets nobody begin and comes to rest", func(t *testing.T, store landfall.Store) {
+	{"a stopping run gives out no slice and becomes idle", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		rest := func() (resting bool) {
@@ -171,7 +171,7 @@ var runs = []promiseCheck{
 		slice := takeSlice(t, store, run.ID, time.Minute, 1)
 		changeRun(t, store, run.ID, func(run *landfall.Run) { run.Pause(landfall.PauseRequested) })
 		if rest() {
-			t.Error("it rests while somebody holds a part of it")
+			t.Error("the run is idle while a slice is held")
 		}
 		if !settleSlice(t, store, slice, landfall.Settlement{}).Stop {
 			t.Error("the holder is not told to stop")
@@ -181,7 +181,7 @@ var runs = []promiseCheck{
 		}
 		noSlice(t, store, run.ID)
 		if !rest() {
-			t.Error("it does not rest")
+			t.Error("the run does not become idle")
 		}
 		// From here on the running time does not change; the sleep is there to
 		// show it.
@@ -207,7 +207,7 @@ var runs = []promiseCheck{
 	// revoked because it was stolen must not go on creating accounts through a
 	// run that it began. The account is pending again afterwards, so that it
 	// can be claimed without waiting for a lease.
-	{"nothing of a run is written for a key that is good no more", func(t *testing.T, store landfall.Store) {
+	{"a run writes nothing for a key that is no longer valid", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		staged(t, store, "a")
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateOrganisation(ctx, organisation) })

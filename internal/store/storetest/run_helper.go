@@ -87,7 +87,7 @@ func claimOptimistically(t *testing.T, store landfall.Store, slice landfall.RunS
 	claims := claimMembers(t, store, slice, true)
 	for _, claim := range claims {
 		if claim.Token != "" {
-			t.Errorf("%s is held", claim.Key.External)
+			t.Errorf("%s is claimed", claim.Key.External)
 		}
 	}
 	return claims

@@ -17,7 +17,7 @@ var optimisticClaims = []promiseCheck{
 	// Every account but the first is changed in a different way between the
 	// claim and the settlement. Creating one of them anyway would lose a newer
 	// document, bring back deleted data, or create an account twice.
-	{"a loose claim holds nobody off and writes only what nobody touched", func(t *testing.T, store landfall.Store) {
+	{"an optimistic claim blocks nobody and writes only unchanged accounts", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a", "created", "held", "purged", "skipped", "staged")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		slice := takeSlice(t, store, run.ID, time.Minute, 6)
@@ -59,7 +59,7 @@ var optimisticClaims = []promiseCheck{
 	}},
 	// A recorded failure describes one document. Recorded for another one, it
 	// would report an error in data that was never tried.
-	{"the failure of a loose claim is kept where nobody touched the process", func(t *testing.T, store landfall.Store) {
+	{"the failure of an optimistic claim is stored if the process is unchanged", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a", "b")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		slice := takeSlice(t, store, run.ID, time.Minute, 2)
@@ -70,7 +70,7 @@ var optimisticClaims = []promiseCheck{
 		})
 		wantEqual(t, failedNumbers(t, store, landfall.FailureQuery{}), []string{"a false bad"})
 		if kept := readEvents(t, store, numbered("b")); len(kept) != 0 {
-			t.Errorf("an attempt that counts for nothing is told: %+v", kept)
+			t.Errorf("an attempt without effect is recorded: %+v", kept)
 		}
 		wantEqual(t, readRun(t, store, run.ID).Tally, landfall.RunTally{Selected: 2, Failed: 1})
 		// Nothing was held, so there is nothing to release or to renew.
@@ -83,7 +83,7 @@ var optimisticClaims = []promiseCheck{
 	}},
 	// An expired lease does not block an optimistic claim, even if the row
 	// still has its token.
-	{"a loose claim is refused while somebody holds the process, and no longer", func(t *testing.T, store landfall.Store) {
+	{"an optimistic claim is refused only while the process is claimed", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "held", "left")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		slice := takeSlice(t, store, run.ID, time.Minute, 2)
@@ -108,7 +108,7 @@ var optimisticClaims = []promiseCheck{
 	}},
 	// A limit counts the holders of processes, so under a limit every claim must
 	// hold its process.
-	{"under a limit a loose claim is a firm one and counts", func(t *testing.T, store landfall.Store) {
+	{"under a limit an optimistic claim becomes a counted claim", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a", "b")
 		setLimit(t, store, 1)
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
@@ -132,7 +132,7 @@ var optimisticClaims = []promiseCheck{
 	}},
 	// A failure that will be retried leaves its member open, so only the process
 	// itself shows that the failure was already recorded.
-	{"the failure of a loose claim that is sent again is kept once", func(t *testing.T, store landfall.Store) {
+	{"the failure of an optimistic claim that is sent twice is stored once", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "new", "old")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		failed := claimFor(t, store, claimRequest(numbered("old")), landfall.ClaimGranted)
@@ -163,7 +163,7 @@ var optimisticClaims = []promiseCheck{
 	// in the database, each with its accounts in its own order. A newer
 	// document that was acknowledged must not be overridden by an account
 	// created from the older one.
-	{"loose claims, stagings, skips and single creations at once: each account is one of them", mixOptimisticClaims},
+	{"optimistic claims, stagings, skips and creations at once: one wins per account", mixOptimisticClaims},
 }
 
 func mixOptimisticClaims(t *testing.T, store landfall.Store) {

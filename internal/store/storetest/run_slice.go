@@ -17,7 +17,7 @@ var runSlices = []promiseCheck{
 	// time must neither count nor create anything. The last member has no
 	// outcome at first and is released: it must come back in the same slice,
 	// and the run is done only after it.
-	{"a slice is settled once and adds up", func(t *testing.T, store landfall.Store) {
+	{"a slice is settled once and its sums add up", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a", "b", "c", "d")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		slice := takeSlice(t, store, run.ID, time.Minute, 4)
@@ -89,7 +89,7 @@ var runSlices = []promiseCheck{
 	// A dry run leaves no account that would tell a second settlement from the
 	// first. It is fenced because its slice is done. Counted twice, it would
 	// predict more accounts than there are.
-	{"a dry run in a run happens once", func(t *testing.T, store landfall.Store) {
+	{"a dry run of a run's member is recorded once", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a", "b")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{DryRun: true}).ID)
 		slice := takeSlice(t, store, run.ID, time.Minute, 2)
@@ -116,7 +116,7 @@ var runSlices = []promiseCheck{
 	// A worker that was suspended for longer than its lease still has its claims,
 	// which have their own leases, so the token of the slice alone must stop it.
 	// This is tried while the slice is free and again when it has a new holder.
-	{"who lost a slice writes nothing for it", func(t *testing.T, store landfall.Store) {
+	{"a worker that lost a slice writes nothing", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		lost := takeSlice(t, store, run.ID, time.Millisecond, 1)
@@ -147,7 +147,7 @@ var runSlices = []promiseCheck{
 	// taken at once by the next worker, and all of them would only retry. The
 	// pauses grow with the count of tries, so the count must survive a change
 	// of worker.
-	{"a slice left for later waits", func(t *testing.T, store landfall.Store) {
+	{"a returned slice waits for its pause", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		slice := takeSlice(t, store, run.ID, time.Minute, 1)
@@ -164,7 +164,7 @@ var runSlices = []promiseCheck{
 	// what a worker takes, so the second gets only the rest. When the
 	// supplier's limit is lowered in the middle of a run, it applies to the
 	// next slice taken.
-	{"no more is under way than a run may have at once", func(t *testing.T, store landfall.Store) {
+	{"a run's concurrency limit is kept", func(t *testing.T, store landfall.Store) {
 		staged(t, store, accountNumbers(landfall.SliceSize*2+1)...)
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{Concurrency: 70}).ID)
 		first := takeSlice(t, store, run.ID, time.Minute, landfall.SliceSize)

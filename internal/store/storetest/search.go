@@ -13,23 +13,23 @@ import (
 // not be found, even if its terms are indexed only later.
 var searches = []promiseCheck{
 	// A caller on the phone knows a name or a postcode, but rarely a number.
-	{"accounts are found by everything they are called", findByEverything},
+	{"accounts are found by every term", findByEverything},
 	// People search for an account right after staging it and cannot wait for the
 	// search indexer.
 	{"staged accounts are found by their numbers at once", findStaged},
 	// A common name must not cost more than a rare one, and a list that is cut
 	// off silently looks complete.
-	{"a search is as long as its limit and says that there is more", findLimited},
+	{"a search keeps its limit and reports that there is more", findLimited},
 	// Terms are stored in their own tables, which an undo could forget.
-	{"accounts taken back are not found", findUndone},
+	{"undone accounts are not found", findUndone},
 	// An index that still contains the name would break the promise of the
 	// erasure.
-	{"erased accounts are not found, whenever their terms are entered", findErased},
+	{"erased accounts are not found, whenever they are indexed", findErased},
 	// An account missing from the index goes unnoticed until it is needed.
-	{"no account is left out or entered twice when several enter terms", findEnteredBySeveral},
+	{"concurrent indexers leave out no account and index none twice", findEnteredBySeveral},
 	// The indexer may have read the account just before it was undone, and must
 	// not write its terms afterwards.
-	{"what is taken back while terms are entered is not found", findRacedUndo},
+	{"accounts undone during indexing are not found", findRacedUndo},
 }
 
 // indexAll indexes the terms of all created accounts. It repeats because the log
@@ -44,7 +44,7 @@ func indexAll(t *testing.T, store landfall.Store) {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatal("the search stays behind")
+			t.Fatal("the search index does not catch up")
 		}
 	}
 }
@@ -102,7 +102,7 @@ func findByEverything(t *testing.T, store landfall.Store) {
 	second := landfall.Key{Supplier: supplierCode, External: "A-2"}
 	create(t, store, claimFor(t, store, claimRequest(second), landfall.ClaimGranted), otherAccount())
 	if behind := find(t, store, landfall.SearchQuery{}).Unindexed; behind == 0 {
-		t.Error("nothing was entered, and the search is not behind")
+		t.Error("nothing was indexed, and the search index is not behind")
 	}
 	// It is found by its number before anything is indexed.
 	finds(t, store, landfall.SearchQuery{Numbers: []string{outcome.Number}}, "A-1")

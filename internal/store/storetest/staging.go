@@ -16,7 +16,7 @@ var stagingChecks = []promiseCheck{
 	// The process is compared as a whole: a field added by a later feature must
 	// be empty at the beginning. Both times are the same, since nothing else
 	// has been staged.
-	{"the first staging makes a process", func(t *testing.T, store landfall.Store) {
+	{"the first staging creates a process", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		given := newStaging(testKey, "one")
 		stage(t, store, given, landfall.StagedFirst, 1)
@@ -48,7 +48,7 @@ var stagingChecks = []promiseCheck{
 	// A book of hundreds of accounts has a bad one now and then. The good ones
 	// must not be lost with it, nor get its verdict. The bad ones are far
 	// apart, so that a verdict assigned to a neighbour is noticed.
-	{"many at once are staged as each alone", func(t *testing.T, store landfall.Store) {
+	{"StageAll has the same outcomes as single stagings", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		at := func(number int) landfall.Key {
 			return landfall.Key{Supplier: supplierCode, External: fmt.Sprint(number)}
@@ -95,14 +95,14 @@ var stagingChecks = []promiseCheck{
 			t.Errorf("the history is %+v", history)
 		}
 		if got := store.StageAll(t.Context(), nil); len(got) != 0 {
-			t.Errorf("nothing is %+v", got)
+			t.Errorf("found %+v, want nothing", got)
 		}
 	}},
 	// A long book is new for a long time, so a store may assume that the next
 	// accounts are new as well. Then one of them is not, or was refused before,
 	// or the supplier was closed. Neither the responses nor the sums may show
 	// the difference.
-	{"a long book that is not all new is staged as each alone", func(t *testing.T, store landfall.Store) {
+	{"a long batch with known accounts has the same outcomes as single stagings", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		at := func(number int) landfall.Key {
 			return landfall.Key{Supplier: supplierCode, External: fmt.Sprint(number)}
@@ -154,7 +154,7 @@ var stagingChecks = []promiseCheck{
 	// decides. The third content equals the first: it is compared only with the
 	// newest revision, or a supplier that goes back to earlier content would be
 	// told that nothing changed.
-	{"other content is the next revision and the earlier one stays", func(t *testing.T, store landfall.Store) {
+	{"other content is the next revision, and the earlier one is kept", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		contents := []string{"one", "two", "one"}
 		for at, content := range contents {
@@ -207,7 +207,7 @@ var stagingChecks = []promiseCheck{
 	// A caller that stages an existing account needs its number, not the
 	// supplier's status: the migration may be complete because all of its
 	// accounts exist.
-	{"an account that exists is told whatever the supplier's status", func(t *testing.T, store landfall.Store) {
+	{"an existing account is reported whatever the supplier's status", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		made := readAccount(t, store, testKey)
 		for _, status := range []landfall.SupplierStatus{landfall.Paused, landfall.Complete} {
@@ -223,7 +223,7 @@ var stagingChecks = []promiseCheck{
 	// The mark is an operator's decision, and a supplier that sends the account
 	// once more must not undo it. A second mark changes nothing: the first
 	// reason stays, since it was true when the mark was set.
-	{"a skipped process refuses until the mark is gone", func(t *testing.T, store landfall.Store) {
+	{"a skipped process refuses stagings until it is unskipped", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		stage(t, store, newStaging(testKey, "one"), landfall.StagedFirst, 1)
 		update(t, store, func(tx landfall.Tx) error {
@@ -255,7 +255,7 @@ var stagingChecks = []promiseCheck{
 	// carries such a mark was never staged. If it outlived the mark, every list
 	// would show an account that was never sent. For the same reason, the first
 	// staging afterwards counts as the first.
-	{"a number never staged can be skipped, and nothing of it remains", func(t *testing.T, store landfall.Store) {
+	{"a number that was never staged can be skipped and unskipped", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		update(t, store, func(tx landfall.Tx) error {
 			_, err := tx.Skip(t.Context(), landfall.Key{Supplier: "NONE", External: "1"}, "twin")
@@ -319,14 +319,14 @@ var stagingChecks = []promiseCheck{
 	// would look as if it had been tampered with. Spaces, the order of names,
 	// 1.10 and an escaped letter are what a database that parses JSON would
 	// normalise. The document is far longer than a page of either database.
-	{"a big document comes back byte for byte", func(t *testing.T, store landfall.Store) {
+	{"a large document is read back byte for byte", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		given := newStaging(testKey, "x")
 		given.Document = []byte("{ \"b\":1,\n\t\"a\" : 1.10, \"long\":\"" + string(bytes.Repeat([]byte("é\\u0041"), 200_000)) + "\"}")
 		given.Hash = sha256.Sum256(given.Document)
 		stage(t, store, given, landfall.StagedFirst, 1)
 		if history := readRevisions(t, store, testKey); !bytes.Equal(history[0].Document, given.Document) {
-			t.Error("the document came back otherwise")
+			t.Error("the document was read back differently")
 		}
 	}},
 }

@@ -13,7 +13,7 @@ import (
 var supplierChecks = []promiseCheck{
 	// Every field is set to something other than its default and then back: a
 	// setting that is missing from one statement shows in one of the two.
-	{"a supplier is kept whole", func(t *testing.T, store landfall.Store) {
+	{"a supplier is stored with all fields", func(t *testing.T, store landfall.Store) {
 		given := landfall.Supplier{
 			Code: supplierCode, Name: "Acme Énergie", Status: landfall.Paused, DocumentRoot: "acme/2026", Currency: "EUR",
 			Region: "FR", TimeZone: "Europe/Paris", SendCustomerEmails: true, VerifyDocuments: true, ConcurrencyLimit: 7,
@@ -39,7 +39,7 @@ var supplierChecks = []promiseCheck{
 	}},
 	// A second creation would reset an existing supplier to the defaults in the
 	// middle of its migration.
-	{"a supplier exists once", func(t *testing.T, store landfall.Store) {
+	{"a supplier code is unique", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		wantError(t, store.Update(t.Context(), func(tx landfall.Tx) error {
 			return tx.CreateSupplier(t.Context(), landfall.NewSupplier(supplierCode))
@@ -81,7 +81,7 @@ var supplierChecks = []promiseCheck{
 	// Suppliers compete with each other. An organisation without a grant must learn
 	// neither that a supplier exists nor anything about it, so both cases return the
 	// same ErrNotFound.
-	{"a grant is seen by its organisation alone", func(t *testing.T, store landfall.Store) {
+	{"a grant is visible only to its organisation", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		update(t, store, func(tx landfall.Tx) error {
 			for _, name := range []string{organisation, "Other"} {
@@ -108,7 +108,7 @@ var supplierChecks = []promiseCheck{
 	}},
 	// Revoking a grant that does not exist is probably a mistyped name, and the
 	// intended organisation still has its grant: the caller must be told.
-	{"grants can be taken back and are listed", func(t *testing.T, store landfall.Store) {
+	{"grants can be removed and are listed", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		update(t, store, func(tx landfall.Tx) error {
 			for _, name := range []string{"b", "a", "C"} {
@@ -136,7 +136,7 @@ var supplierChecks = []promiseCheck{
 	}},
 	// A grant to a name that does not exist yet would open a supplier to whoever
 	// takes that name later.
-	{"nothing is granted to or of nobody", func(t *testing.T, store landfall.Store) {
+	{"a grant needs a supplier and an organisation", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		update(t, store, func(tx landfall.Tx) error {
 			wantError(t, tx.Grant(t.Context(), supplierCode, organisation), landfall.ErrNotFound)

@@ -72,7 +72,7 @@ var tallies = []promiseCheck{
 	// counting millions of accounts takes too long. One write that forgets them
 	// makes all sums wrong from then on, so the account goes through every
 	// state and the sums are compared with a recount each time.
-	{"figures follow an account wherever it goes", func(t *testing.T, store landfall.Store) {
+	{"an account's figures move with its status", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		figures := sampleFigures()
 		stageWithFigures(t, store, "A-1", "{}", landfall.Figures{Currency: "EUR", Customers: 7, Balance: 5})
@@ -131,7 +131,7 @@ var tallies = []promiseCheck{
 	// This is the difference that people must explain before they sign. Data that
 	// the service adds itself was never sent, and would look like an error if it
 	// were counted.
-	{"what an account has otherwise than it was sent is told apart", func(t *testing.T, store landfall.Store) {
+	{"differences between an account and what was sent are recorded", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		figures := sampleFigures()
 		sent := figures
@@ -159,7 +159,7 @@ var tallies = []promiseCheck{
 	// A supplier states how many accounts it has, and these are among them
 	// although they were never staged. An account refused twice is still one
 	// account.
-	{"marks without data and refusals without a staging count as accounts", func(t *testing.T, store landfall.Store) {
+	{"unstaged skips and refusals count as accounts", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		update(t, store, func(tx landfall.Tx) error {
 			_, err := tx.Skip(t.Context(), testKey, "gone")
@@ -185,7 +185,7 @@ var tallies = []promiseCheck{
 	// Each amount fits into 64 bits, but twelve of them do not. A sum that
 	// wraps around would look like a plausible debt. Compacting adds them up
 	// once more, so the sums are read before and after.
-	{"sums may be larger than any amount", func(t *testing.T, store landfall.Store) {
+	{"sums may exceed the largest amount", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		huge := landfall.Figures{Currency: "GBP", Accounts: 1, Balance: money.Amount(1) << 62}
 		atOnce(12, func(number int) { stageWithFigures(t, store, fmt.Sprint(number), "{}", huge) })

@@ -17,7 +17,7 @@ var errOwn = errors.New("the caller's own error")
 // snapshot, and data read for a write is still current when it is written.
 var transactionChecks = []promiseCheck{
 	// All other cases take this for granted.
-	{"an update is there afterwards", func(t *testing.T, store landfall.Store) {
+	{"an update is visible afterwards", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), "Migration") })
 		inView(t, store, func(view landfall.View) error {
 			team, err := view.Team(t.Context(), "Migration")
@@ -27,7 +27,7 @@ var transactionChecks = []promiseCheck{
 	}},
 	// Callers decide by their own errors, and half an update is a state that none of
 	// their rules expects.
-	{"a failed update leaves nothing and gives its error back", func(t *testing.T, store landfall.Store) {
+	{"a failed update stores nothing and returns its error", func(t *testing.T, store landfall.Store) {
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {
 			if err := tx.CreateTeam(t.Context(), "Migration"); err != nil {
 				return err
@@ -42,7 +42,7 @@ var transactionChecks = []promiseCheck{
 		})
 	}},
 	// Otherwise code that creates and then reads would believe that it failed.
-	{"an update reads what it wrote", func(t *testing.T, store landfall.Store) {
+	{"an update reads its own writes", func(t *testing.T, store landfall.Store) {
 		update(t, store, func(tx landfall.Tx) error {
 			if err := tx.CreateTeam(t.Context(), "Migration"); err != nil {
 				return err
@@ -53,7 +53,7 @@ var transactionChecks = []promiseCheck{
 	}},
 	// A bug in one request must not cost the others their connection or leave a lock
 	// behind. The update that follows shows that the store still works.
-	{"a panic in an update stays with its caller", func(t *testing.T, store landfall.Store) {
+	{"a panic in an update reaches its caller only", func(t *testing.T, store landfall.Store) {
 		func() {
 			defer func() {
 				if got := recover(); got != "as planned" {
@@ -76,7 +76,7 @@ var transactionChecks = []promiseCheck{
 	// Updates may share a commit to reduce disk writes. An update that fails must
 	// not make the others fail, and one that succeeds must contain nothing of those
 	// that failed.
-	{"updates at once fail alone", func(t *testing.T, store landfall.Store) {
+	{"concurrent updates fail separately", func(t *testing.T, store landfall.Store) {
 		names := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p"}
 		atOnce(len(names), func(number int) {
 			err := store.Update(t.Context(), func(tx landfall.Tx) error {
@@ -107,7 +107,7 @@ var transactionChecks = []promiseCheck{
 	}},
 	// Each of them looked and found nothing. Only the database can decide, and the
 	// loser must get ErrExists and not a driver's message.
-	{"of twins created at once one exists already", func(t *testing.T, store landfall.Store) {
+	{"one of two concurrent creations of a name is refused", func(t *testing.T, store landfall.Store) {
 		results := make([]error, 16)
 		atOnce(len(results), func(number int) {
 			results[number] = store.Update(t.Context(), func(tx landfall.Tx) error {
@@ -143,13 +143,13 @@ var transactionChecks = []promiseCheck{
 		})
 	}},
 	// Callers tell their own errors from the store's by identity.
-	{"a view's error comes back", func(t *testing.T, store landfall.Store) {
+	{"a view returns its error", func(t *testing.T, store landfall.Store) {
 		wantError(t, store.View(t.Context(), func(landfall.View) error { return errOwn }), errOwn)
 	}},
 	// A caller that has left does not read the response, so its request must have no
 	// effect. The error says that the caller left and not that the database is
 	// unavailable: that would raise alarms whenever a client closes a connection.
-	{"a caller who has left gets an error and no effect", func(t *testing.T, store landfall.Store) {
+	{"a cancelled call returns an error and has no effect", func(t *testing.T, store landfall.Store) {
 		createSupplier(t, store)
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -170,7 +170,7 @@ var transactionChecks = []promiseCheck{
 	}},
 	// The first half was already written. It must be undone, and the connection must
 	// stay usable.
-	{"leaving in the middle of an update undoes it", func(t *testing.T, store landfall.Store) {
+	{"cancelling an update rolls it back", func(t *testing.T, store landfall.Store) {
 		ctx, cancel := context.WithCancel(t.Context())
 		err := store.Update(ctx, func(tx landfall.Tx) error {
 			if err := tx.CreateTeam(ctx, "Half"); err != nil {
@@ -188,21 +188,21 @@ var transactionChecks = []promiseCheck{
 	}},
 	// Unlike a caller that has left, one that ran out of time may still be there and
 	// should retry, which is what ErrUnavailable means.
-	{"a deadline that has passed is unavailable", func(t *testing.T, store landfall.Store) {
+	{"a passed deadline is ErrUnavailable", func(t *testing.T, store landfall.Store) {
 		late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 		defer cancel()
 		wantError(t, store.Update(late, func(landfall.Tx) error { return nil }), landfall.ErrUnavailable)
 	}},
 	// The ping decides whether a replica gets requests, so it must not fail while
 	// all is well.
-	{"a ping answers", func(t *testing.T, store landfall.Store) {
+	{"a ping succeeds", func(t *testing.T, store landfall.Store) {
 		if err := store.Ping(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}},
 	// Requests still arrive during shutdown. They must be told to go elsewhere, and
 	// must neither panic nor hang.
-	{"a closed store is unavailable", func(t *testing.T, store landfall.Store) {
+	{"a closed store is ErrUnavailable", func(t *testing.T, store landfall.Store) {
 		if err := store.Close(); err != nil {
 			t.Fatal(err)
 		}

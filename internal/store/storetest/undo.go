@@ -88,7 +88,7 @@ var undos = []promiseCheck{
 	// and ask about it years later: the number must lead to when, by whom and
 	// why it was undone. The reason is for those who answer for it, and is not
 	// sent to receivers of events.
-	{"an account taken back is staged as before, and its number tells what happened", func(t *testing.T, store landfall.Store) {
+	{"an undone account is staged as before, and its number leads to the undo", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		before := readProcess(t, store, testKey)
 		made := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
@@ -126,7 +126,7 @@ var undos = []promiseCheck{
 	// row of the first would appear on it, as an old address or a wrong charge.
 	// The number must be a new one, since the old one may be on a printed
 	// letter.
-	{"an account taken back can be staged and created again, and nothing of the first is on it", func(t *testing.T, store landfall.Store) {
+	{"an undone account can be staged and created again without data of the first", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		first := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
 		undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.Undone)
@@ -137,7 +137,7 @@ var undos = []promiseCheck{
 		small.Ledger, small.Balance = small.Ledger[:1], small.Ledger[0].Balance
 		second := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), small)
 		if second.Number == first.Number {
-			t.Errorf("the number %s was given again", first.Number)
+			t.Errorf("the number %s was assigned again", first.Number)
 		}
 		want := small
 		want.Key, want.Data.Key, want.Number, want.Revision, want.Team, want.CreatedAt = testKey, testKey, second.Number, 2, teamName, second.At
@@ -194,7 +194,7 @@ var undos = []promiseCheck{
 	}},
 	// Callers repeat postings that already exist. If that alone kept the
 	// account, a mere repetition would prevent the operator's undo.
-	{"a posting that added nothing keeps no account", func(t *testing.T, store landfall.Store) {
+	{"a posting that added nothing does not prevent an undo", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		post(t, store, landfall.Posting{Key: testKey, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 			return landfall.Additions{}, nil
@@ -203,7 +203,7 @@ var undos = []promiseCheck{
 	}},
 	// An undo that met a claim and reset the process would let two callers
 	// create it at once, so the claim must stay unchanged.
-	{"what is not imported cannot be taken back", func(t *testing.T, store landfall.Store) {
+	{"only an imported account can be undone", func(t *testing.T, store landfall.Store) {
 		undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.UndoNoAccount)
 		staged(t, store, testKey.External)
 		undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.UndoNoAccount)
@@ -216,14 +216,14 @@ var undos = []promiseCheck{
 	// A caller that repeats an undo after losing the response must not undo the
 	// account that was created in the meantime. The number says which account was
 	// meant, and the returned time is that of the first undo.
-	{"an undo that names a number takes back that account alone, and tells when it did before", func(t *testing.T, store landfall.Store) {
+	{"an undo with a number undoes only that account, and reports an earlier undo", func(t *testing.T, store landfall.Store) {
 		staged(t, store, testKey.External)
 		first := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
 		undo(t, store, landfall.UndoRequest{Key: testKey, Number: "A-00000000"}, landfall.UndoNoAccount)
 		at := undo(t, store, landfall.UndoRequest{Key: testKey, Number: first.Number}, landfall.Undone).At
 		again := undo(t, store, landfall.UndoRequest{Key: testKey, Number: first.Number}, landfall.AlreadyUndone)
 		if !again.At.Equal(at) {
-			t.Errorf("undone at %v, and then it says %v", at, again.At)
+			t.Errorf("undone at %v, but later reported as %v", at, again.At)
 		}
 		create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
 		undo(t, store, landfall.UndoRequest{Key: testKey, Number: first.Number}, landfall.AlreadyUndone)
@@ -232,7 +232,7 @@ var undos = []promiseCheck{
 	}},
 	// A supplier is paused because something went wrong, which is exactly when
 	// accounts have to be undone.
-	{"the status of the supplier keeps no operator from taking back", func(t *testing.T, store landfall.Store) {
+	{"an undo does not depend on the supplier's status", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, "1", "2")
 		for external, status := range map[string]landfall.SupplierStatus{"1": landfall.Paused, "2": landfall.Complete} {
 			if err := setStatus(t.Context(), store, status); err != nil {
@@ -243,7 +243,7 @@ var undos = []promiseCheck{
 	}},
 	// Each undo leaves a record, an event and an audit entry. Two of them would
 	// say that there were two accounts.
-	{"of many undos at once exactly one takes an account back", func(t *testing.T, store landfall.Store) {
+	{"exactly one of many concurrent undos succeeds", func(t *testing.T, store landfall.Store) {
 		importAccounts(t, store, testKey.External)
 		var done, none atomic.Int32
 		atOnce(callerCount, func(int) {
@@ -266,7 +266,7 @@ var undos = []promiseCheck{
 	// and start again. An account that was created again by hand no longer
 	// belongs to the run, although its key is the same. The tally of the run
 	// stays: it says what the run did.
-	{"the accounts of a run are taken back as such, and counted", func(t *testing.T, store landfall.Store) {
+	{"undoing a run undoes its own accounts and counts them", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "a", "b", "c")
 		run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
 		slice := takeSlice(t, store, run.ID, time.Minute, 3)
@@ -307,14 +307,14 @@ var undos = []promiseCheck{
 	// holds the mail it is unknown whether it was sent, so the customer counts
 	// as told. A refused mail told no one, and its record stays so that the
 	// second account does not write to that address again.
-	{"mails that wait go with the account, and one in a sender's hands keeps it", func(t *testing.T, store landfall.Store) {
+	{"an undo deletes queued mails, and a mail being sent prevents it", func(t *testing.T, store landfall.Store) {
 		staged(t, store, "1", "2", "3")
 		enableMails(t, store, supplierCode)
 		own := func(external string) landfall.Key { return landfall.Key{Supplier: supplierCode, External: external} }
 		createWithMails(t, store, own("1"), "a@mail.co.uk", "b@mail.co.uk")
 		undo(t, store, landfall.UndoRequest{Key: own("1")}, landfall.Undone)
 		if taken := claimMails(t, store, mailDemand); len(taken) != 0 {
-			t.Fatalf("of an account that is gone somebody sends %+v", taken)
+			t.Fatalf("a mail of an undone account is being sent: %+v", taken)
 		}
 		made := createWithMails(t, store, own("2"), "a@mail.co.uk")
 		sending := claimMails(t, store, mailDemand)
@@ -339,13 +339,13 @@ var undos = []promiseCheck{
 	// People decide by the forecast whether to undo thousands of accounts. It is
 	// counted with other statements than those that undo, so the two must be
 	// compared.
-	{"what an undo of a run would come to is what it comes to", undoForecast},
+	{"the forecast of an undo equals its result", undoForecast},
 	// If both won, a customer would be welcomed to an account that does not
 	// exist.
-	{"against a sender either the undo or the sender wins", undoAgainstSender},
+	{"either an undo or a concurrent sender wins", undoAgainstSender},
 	// If both won, a payment that was confirmed as booked would be lost.
-	{"against a posting either the undo or the posting wins, and nothing is half", undoAgainstPosting},
+	{"either an undo or a concurrent posting wins entirely", undoAgainstPosting},
 	// Here the two do not concern the same account: under one key, one account
 	// may be ending while its successor begins.
-	{"accounts taken back while they are being created again are created once each time", undoAgainstCreation},
+	{"concurrent undos and creations create an account once at a time", undoAgainstCreation},
 }

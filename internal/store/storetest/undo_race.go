@@ -75,7 +75,7 @@ func undoAgainstPosting(t *testing.T, store landfall.Store) {
 			t.Errorf("undo %+v, posting %+v", took, posted)
 		}
 	}
-	t.Logf("undone %d, posted onto %d", won[true], won[false])
+	t.Logf("undone %d, posted to %d", won[true], won[false])
 }
 
 // undoAgainstCreation lets one side create what the other undoes, again and
@@ -114,7 +114,7 @@ func undoAgainstCreation(t *testing.T, store landfall.Store) {
 	left := made.Load() - took.Load()
 	found := readProcess(t, store, testKey)
 	if left != 0 && left != 1 || (left == 1) != (found.State == landfall.Imported) {
-		t.Errorf("%d made, %d taken back, and the process is %s", made.Load(), took.Load(), found.State)
+		t.Errorf("%d created, %d undone, and the process is %s", made.Load(), took.Load(), found.State)
 	}
 	if left == 1 {
 		// The remaining account must contain nothing of the undone ones.
@@ -125,10 +125,10 @@ func undoAgainstCreation(t *testing.T, store landfall.Store) {
 	lines, numbers := undoneAccounts(t, store, testKey), map[string]bool{found.AccountNumber: true}
 	for _, line := range lines {
 		if numbers[line.Number] {
-			t.Errorf("the number %s was given twice", line.Number)
+			t.Errorf("the number %s was assigned twice", line.Number)
 		}
 		numbers[line.Number] = true
 	}
 	wantEqual(t, len(lines), int(took.Load()))
-	t.Logf("%d made, %d taken back", made.Load(), took.Load())
+	t.Logf("%d created, %d undone", made.Load(), took.Load())
 }

@@ -11,7 +11,7 @@ import (
 var vendors = []promiseCheck{
 	// Payment instructions are verified with this vendor, so nothing may be mixed
 	// up. The store sets the creation time, whatever the caller passes.
-	{"a vendor is kept, replaced and removed", func(t *testing.T, store landfall.Store) {
+	{"a vendor is stored, replaced and removed", func(t *testing.T, store landfall.Store) {
 		vendor := landfall.Vendor{
 			Code: "STRIPE_EU", Adapter: "stripe", BaseURL: "https://x", SecretEnv: "KEY",
 			Networks: []string{"10.0.0.0/8"}, Settings: map[string]string{"a": "b"},
@@ -60,7 +60,7 @@ var vendors = []promiseCheck{
 	// tricky part is the way back: when the last grant is revoked there are as
 	// few as at the beginning, and the vendor must not be open to every
 	// supplier again.
-	{"a vendor is for every supplier until it is granted to one", func(t *testing.T, store landfall.Store) {
+	{"every supplier may use a vendor until it is granted to one", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		update(t, store, func(tx landfall.Tx) error {
 			for _, supplier := range []string{"EAST", "WEST"} {
@@ -138,7 +138,7 @@ var vendors = []promiseCheck{
 	}},
 	// Some decisions depend on all suppliers, and there is no single row to
 	// lock for them.
-	{"whoever holds the suppliers is alone with them", func(t *testing.T, store landfall.Store) {
+	{"only one transaction locks the suppliers", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		// Each of many callers checks whether it is the first, and creates a
 		// supplier only then. Without the lock, several would believe they are

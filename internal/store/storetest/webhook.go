@@ -107,7 +107,7 @@ var webhooks = []promiseCheck{
 	// The old secret is kept with the new one until a given time: receivers
 	// switch at a moment of their choice, and signatures must be valid for them
 	// before and after.
-	{"webhooks are kept as they were set", func(t *testing.T, store landfall.Store) {
+	{"webhooks are stored as set", func(t *testing.T, store landfall.Store) {
 		createWebhook(t, store)
 		until := time.UnixMicro(1_900_000_000_000_000).UTC()
 		update(t, store, func(tx landfall.Tx) error {
@@ -133,7 +133,7 @@ var webhooks = []promiseCheck{
 			all, err := view.Webhooks(t.Context(), "")
 			some, err2 := view.Webhooks(t.Context(), "nobody")
 			if len(all) != 1 || len(some) != 0 || err2 != nil {
-				t.Errorf("%d of all, %d of nobody", len(all), len(some))
+				t.Errorf("%d of all, %d of an unknown organisation", len(all), len(some))
 			}
 			_, err3 := view.Webhook(t.Context(), "none")
 			wantError(t, err3, landfall.ErrNotFound)
@@ -148,7 +148,7 @@ var webhooks = []promiseCheck{
 	// Two senders would deliver in parallel, and the receiver would see an
 	// account's events out of order. With nothing to deliver there is no claim,
 	// so idle webhooks cost no work.
-	{"a webhook is served by one, until its lease ends", func(t *testing.T, store landfall.Store) {
+	{"a webhook is claimed by one sender until its lease ends", func(t *testing.T, store landfall.Store) {
 		createWebhook(t, store)
 		if claims := claimWebhooks(t, store); len(claims) != 0 {
 			t.Error("there was nothing to deliver")
@@ -181,7 +181,7 @@ var webhooks = []promiseCheck{
 	// the middle of a round must not overwrite that position with its own.
 	// Saving the webhook unchanged is enough to end the claim: the store does
 	// not compare what changed.
-	{"who lost the claim of a webhook writes nothing", func(t *testing.T, store landfall.Store) {
+	{"a sender that lost its claim writes nothing", func(t *testing.T, store landfall.Store) {
 		createWebhook(t, store)
 		appendEvents(t, store, "a")
 		claim := claimWebhook(t, store)
@@ -206,7 +206,7 @@ var webhooks = []promiseCheck{
 	// An organisation that loses a grant must not receive events of that
 	// supplier's accounts, not even earlier ones. The position moves past those
 	// events all the same, or the webhook would be stuck at them forever.
-	{"rounds follow the log and what is granted", func(t *testing.T, store landfall.Store) {
+	{"rounds follow the log and the grants", func(t *testing.T, store landfall.Store) {
 		createWebhook(t, store)
 		appendEvents(t, store, "a", "b", "c")
 		claim := claimWebhook(t, store)
@@ -220,7 +220,7 @@ var webhooks = []promiseCheck{
 		}
 		update(t, store, func(tx landfall.Tx) error { return tx.Ungrant(t.Context(), supplierCode, organisation) })
 		if round = readRound(t, store, claim, 2); deliveredAccounts(round) != "" || round.Through != lastEvent(t, store) {
-			t.Errorf("what was taken away is still delivered: %+v", round)
+			t.Errorf("an event without a grant is still delivered: %+v", round)
 		}
 		saveRound(t, store, claim, landfall.RoundResult{Position: round.Through})
 		inView(t, store, func(view landfall.View) error {
@@ -239,7 +239,7 @@ var webhooks = []promiseCheck{
 	// overtake an event that failed. Other accounts continue: one event that a
 	// receiver cannot process must not stop all of them. A delivery that was
 	// given up is kept, and a replay restarts its attempts.
-	{"what failed waits, and what is new of its account waits behind it", func(t *testing.T, store landfall.Store) {
+	{"a failed delivery waits, and later ones of its account wait for it", func(t *testing.T, store landfall.Store) {
 		createWebhook(t, store)
 		appendEvents(t, store, "a", "b", "a")
 		claim := claimWebhook(t, store)
@@ -268,7 +268,7 @@ var webhooks = []promiseCheck{
 		}
 		saveRound(t, store, claim, landfall.RoundResult{Position: round.Through, Delivered: 1, KeepClaim: true, Lease: time.Minute, Settled: []int64{next.Event.ID}})
 		if round = readRound(t, store, claim, 10); len(round.Waiting) != 1 || round.Waiting[0].Event.ID != behind.Event.ID {
-			t.Fatalf("at last got %+v", round)
+			t.Fatalf("in the end got %+v", round)
 		}
 		inView(t, store, func(view landfall.View) error {
 			died, count, err := view.Deliveries(t.Context(), webhookName, landfall.DeliveryDead, 10)
@@ -296,13 +296,13 @@ var webhooks = []promiseCheck{
 		}
 		update(t, store, func(tx landfall.Tx) error { return tx.Ungrant(t.Context(), supplierCode, organisation) })
 		if round = readRound(t, store, claim, 10); len(round.Waiting) != 0 || len(round.Withdrawn) != 1 {
-			t.Errorf("what was taken away still waits: %+v", round)
+			t.Errorf("a delivery without a grant still waits: %+v", round)
 		}
 	}},
 	// Requests do not help a receiver that is down, and its events do not count
 	// as failed: the position stays. The start of the trouble must be known, so
 	// that people can be told.
-	{"a webhook in trouble is left alone and counts how long", func(t *testing.T, store landfall.Store) {
+	{"a failing webhook pauses and records since when it fails", func(t *testing.T, store landfall.Store) {
 		createWebhook(t, store)
 		appendEvents(t, store, "a")
 		claim, tries := claimWebhook(t, store), 0
@@ -319,7 +319,7 @@ var webhooks = []promiseCheck{
 			// On a busy machine the pause may be over by now. Then try again
 			// with a longer one.
 			if claim = claims[0]; time.Since(begun) < pause {
-				t.Fatal("it was not left alone")
+				t.Fatal("the webhook was claimed during its pause")
 			}
 		}
 		round := readRound(t, store, claim, 10)
@@ -330,7 +330,7 @@ var webhooks = []promiseCheck{
 	}},
 	// The receiver itself said that it will not come back. The change was not
 	// requested, so the audit must say why the webhook is off.
-	{"a webhook whose receiver is gone is switched off, and somebody is told", func(t *testing.T, store landfall.Store) {
+	{"a webhook whose receiver is gone is disabled and audited", func(t *testing.T, store landfall.Store) {
 		createWebhook(t, store)
 		appendEvents(t, store, "a")
 		saveRound(t, store, claimWebhook(t, store), landfall.RoundResult{Gone: true, RoundFailed: true, Status: 410})
@@ -347,7 +347,7 @@ var webhooks = []promiseCheck{
 	}},
 	// Nothing is sent to an organisation that may not send requests either. After
 	// enabling, it has missed nothing.
-	{"the webhooks of a disabled organisation wait", func(t *testing.T, store landfall.Store) {
+	{"webhooks of a disabled organisation are not claimed", func(t *testing.T, store landfall.Store) {
 		createWebhook(t, store)
 		appendEvents(t, store, "a")
 		set := func(disabled bool) {
@@ -363,7 +363,7 @@ var webhooks = []promiseCheck{
 	}},
 	// Otherwise a webhook that always has something to deliver would be served
 	// forever, and the others would starve.
-	{"webhooks that waited longest come first", func(t *testing.T, store landfall.Store) {
+	{"the webhooks that waited longest are claimed first", func(t *testing.T, store landfall.Store) {
 		createWebhook(t, store)
 		update(t, store, func(tx landfall.Tx) error {
 			return tx.CreateWebhook(t.Context(), landfall.Webhook{Name: "a later one", Organisation: organisation, URL: "https://x.example/", State: landfall.WebhookActive})
