@@ -154,13 +154,13 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 func (a *App) readings() []httpapi.FuncMetric {
 	own := []httpapi.FuncMetric{
 		{Name: "landfall_log_lines_lost_total", Help: "Log lines that could not be written.", Counts: true, Read: a.log.Lost},
-		{Name: "landfall_connections", Help: "Connections of callers that are open now.",
+		{Name: "landfall_connections", Help: "Connections that are open now.",
 			Read: a.listenerMetric(func(d *limitListener) int64 { return int64(d.count()) })},
-		{Name: "landfall_connections_refused_total", Help: "Callers turned away because too many connections were open.", Counts: true,
+		{Name: "landfall_connections_refused_total", Help: "Connections refused because too many were open.", Counts: true,
 			Read: a.listenerMetric(func(d *limitListener) int64 { return d.rejected.Load() })},
-		{Name: "landfall_accept_failures_total", Help: "Times a caller waited outside because file descriptors had run out.", Counts: true,
+		{Name: "landfall_accept_failures_total", Help: "Times accepting a connection failed because file descriptors had run out.", Counts: true,
 			Read: a.listenerMetric(func(d *limitListener) int64 { return d.acceptFailures.Load() })},
-		{Name: "landfall_tls_certificate_expiry_timestamp_seconds", Help: "When the certificate that callers are shown ends; 0 without TLS.",
+		{Name: "landfall_tls_certificate_expiry_timestamp_seconds", Help: "When the TLS certificate expires; 0 without TLS.",
 			Read: a.certificateEnd},
 	}
 	return slices.Concat(own, a.logins.readings(), a.mailReadings(), a.runReadings(), a.undoReadings(), a.webhookReadings(), a.auditReadings())

@@ -100,9 +100,9 @@ func (a *App) auditReadings() []httpapi.FuncMetric {
 	return []httpapi.FuncMetric{
 		{Name: "landfall_audit_entries_sealed_total", Help: "Audit entries that this replica chained.", Counts: true,
 			Read: count(func(c audit.Counts) int64 { return c.Chained })},
-		{Name: "landfall_audit_checkpoints_total", Help: "Checkpoints of the audit that this replica kept.", Counts: true,
+		{Name: "landfall_audit_checkpoints_total", Help: "Audit checkpoints that this replica wrote.", Counts: true,
 			Read: count(func(c audit.Counts) int64 { return c.Checkpoints })},
-		{Name: "landfall_audit_failures_total", Help: "Times that entries could not be chained or a checkpoint not be kept.", Counts: true,
+		{Name: "landfall_audit_failures_total", Help: "Times that entries could not be chained or a checkpoint could not be written.", Counts: true,
 			Read: count(func(c audit.Counts) int64 { return c.Failures })},
 		{Name: "landfall_audit_unsealed_entries", Help: "Audit entries that are not chained yet, counted up to ten thousand.",
 			Read: waiting(func(b landfall.AuditBacklog) float64 { return float64(b.Entries) })},

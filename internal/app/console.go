@@ -45,15 +45,15 @@ func (a *App) health(ctx context.Context) []console.HealthItem {
 	// Without the database no other figure would be current, so only this is
 	// shown.
 	if err := a.store.Ping(ctx); err != nil {
-		return []console.HealthItem{{Group: "Database", Name: "writing", State: "away", Help: "The database does not take writes. The log says why."}}
+		return []console.HealthItem{{Group: "Database", Name: "writing", State: "away", Help: "The database does not accept writes. See the log."}}
 	}
 	complete, err := a.logWatcher.CompleteUpTo(ctx)
 	if err != nil {
-		return []console.HealthItem{{Group: "Database", Name: "reading", State: "away", Help: "The database does not answer. The log says why."}}
+		return []console.HealthItem{{Group: "Database", Name: "reading", State: "away", Help: "The database does not respond. See the log."}}
 	}
 	found, err := operate.New(a.store, operate.Options{Actor: "operator:console"}).Health(ctx, complete)
 	if err != nil {
-		return []console.HealthItem{{Group: "Database", Name: "reading", State: "away", Help: "The database does not answer. The log says why."}}
+		return []console.HealthItem{{Group: "Database", Name: "reading", State: "away", Help: "The database does not respond. See the log."}}
 	}
 	signs := []console.HealthItem{
 		{Group: "Database", Name: "writing", State: "ready", Value: a.settings.DatabaseName()},
@@ -68,9 +68,9 @@ func (a *App) health(ctx context.Context) []console.HealthItem {
 		console.HealthItem{Group: "Queue", Name: "live runs", Value: strconv.Itoa(len(found.Live)), Help: "waiting, running or paused"},
 		console.HealthItem{Group: "Queue", Name: "workers busy", Value: strconv.FormatInt(figures.Busy, 10), Help: "of this replica, with accounts of runs"},
 		console.HealthItem{Group: "Deliveries", Name: "webhooks active", Value: strconv.Itoa(found.Webhooks.Active)},
-		console.HealthItem{Group: "Deliveries", Name: "webhooks failing", Value: strconv.Itoa(found.Webhooks.Failing), State: trouble(found.Webhooks.Failing), Help: "their receivers are in trouble; what is due waits"},
-		console.HealthItem{Group: "Deliveries", Name: "events waiting", Value: strconv.Itoa(found.Webhooks.Waiting), Help: "failed at least once and are tried again"},
-		console.HealthItem{Group: "Deliveries", Name: "events given up", Value: strconv.Itoa(found.Webhooks.Dead), State: trouble(found.Webhooks.Dead), Help: "can be tried again on the page of their webhook"},
+		console.HealthItem{Group: "Deliveries", Name: "webhooks failing", Value: strconv.Itoa(found.Webhooks.Failing), State: trouble(found.Webhooks.Failing), Help: "their receivers fail; deliveries wait"},
+		console.HealthItem{Group: "Deliveries", Name: "events waiting", Value: strconv.Itoa(found.Webhooks.Waiting), Help: "failed at least once and are retried"},
+		console.HealthItem{Group: "Deliveries", Name: "events given up", Value: strconv.Itoa(found.Webhooks.Dead), State: trouble(found.Webhooks.Dead), Help: "can be retried on the page of their webhook"},
 		console.HealthItem{Group: "Deliveries", Name: "mails waiting", Value: strconv.Itoa(found.Mails), Help: "to customers, queued or being sent"},
 	)
 	return signs
@@ -101,7 +101,7 @@ func (a *App) beat(ctx context.Context) {
 	operator := operate.New(a.store, operate.Options{Actor: "operator:console"})
 	for {
 		if err := operator.Heartbeat(ctx, self, beatEvery/2); err != nil && ctx.Err() == nil {
-			a.log.Debug("this server could not report itself", "error", err)
+			a.log.Debug("cannot record that this server is running", "error", err)
 		}
 		select {
 		case <-time.After(beatEvery):

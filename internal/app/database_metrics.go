@@ -160,7 +160,7 @@ func (a *App) databaseMetrics() []httpapi.LabelledMetric {
 	}
 	return append([]httpapi.LabelledMetric{
 		{Name: "landfall_supplier_accounts", Labels: []string{"supplier", "standing"},
-			Help: "Accounts of a supplier by how they stand: pending, failed, skipped, imported, or refused when only a refused staging is known. The same on every server.",
+			Help: "Accounts of a supplier by status: pending, failed, skipped, imported, or refused if only a refused staging is known. The same on every server.",
 			Read: func(report func(float64, ...string)) {
 				for supplier, counts := range s.read().accounts {
 					for standing, count := range counts {
@@ -169,10 +169,10 @@ func (a *App) databaseMetrics() []httpapi.LabelledMetric {
 				}
 			}},
 		{Name: "landfall_supplier_deviating_accounts", Labels: []string{"supplier"},
-			Help: "Accounts whose ledger or contents are not what was sent for them.",
+			Help: "Accounts whose ledger or contents differ from what was sent for them.",
 			Read: each(func(s migrationStats) map[string]int64 { return s.deviating })},
 		{Name: "landfall_supplier_signed_off_timestamp_seconds", Labels: []string{"supplier"},
-			Help: "When the reconciliation of a supplier was signed off last; suppliers that never were are left out.",
+			Help: "When the reconciliation of a supplier was last signed off; suppliers without one are left out.",
 			Read: each(func(s migrationStats) map[string]int64 { return s.signed })},
 		{Name: "landfall_run_remaining_accounts", Labels: []string{"supplier"},
 			Help: "Accounts that a supplier's run still has to create.",
@@ -189,7 +189,7 @@ func (a *App) databaseMetrics() []httpapi.LabelledMetric {
 				}
 			}},
 		{Name: "landfall_vendor_breakers_open", Labels: []string{"vendor"},
-			Help: "Organisations for whom a payment vendor is not asked because it was in trouble.",
+			Help: "Organisations for which a payment vendor is not called because it failed.",
 			Read: func(report func(float64, ...string)) {
 				// The metrics are declared before the vendors exist.
 				if a.vendors == nil {
@@ -225,17 +225,17 @@ func (a *App) engineMetrics() []httpapi.LabelledMetric {
 		}
 	}
 	return []httpapi.LabelledMetric{
-		{Name: "landfall_database_connections_max", Labels: []string{"pool"}, Help: "Most connections of this server to the database, by what they are for.",
+		{Name: "landfall_database_connections_max", Labels: []string{"pool"}, Help: "Maximum connections of this server to the database, by purpose.",
 			Read: pools(func(p engine.PoolStats) int { return p.Size })},
 		{Name: "landfall_database_connections_busy", Labels: []string{"pool"}, Help: "Connections in use now.",
 			Read: pools(func(p engine.PoolStats) int { return p.InUse })},
-		{Name: "landfall_database_calls_inside", Help: "Calls that wait for their turn to write or are being written.",
+		{Name: "landfall_database_calls_inside", Help: "Calls that wait to be written or are being written.",
 			Read: one(func(f engine.Stats) float64 { return float64(f.Active) })},
 		{Name: "landfall_database_calls_refused_total", Counts: true, Help: "Calls refused because they would have waited too long.",
 			Read: one(func(f engine.Stats) float64 { return float64(f.Refused) })},
-		{Name: "landfall_database_batched_calls_total", Counts: true, Help: "Calls that were written; divided by the batches it is how many share a transaction.",
+		{Name: "landfall_database_batched_calls_total", Counts: true, Help: "Calls that were written; divided by the number of batches, how many share a transaction.",
 			Read: one(func(f engine.Stats) float64 { return float64(f.Calls) })},
-		{Name: "landfall_database_batches_total", Counts: true, Labels: []string{"up_to"}, Help: "Batches of calls that were written together, by size: up to so many calls, and more than the class before.",
+		{Name: "landfall_database_batches_total", Counts: true, Labels: []string{"up_to"}, Help: "Batches of calls that were written together, by size: up to this many calls, and more than the next smaller size.",
 			Read: func(report func(float64, ...string)) {
 				for class, count := range figures().Batches {
 					report(float64(count), strconv.Itoa(engine.BatchSizes[class]))

@@ -24,7 +24,7 @@ func (s Settings) EncryptionKeys() ([]seal.Key, error) {
 		return keys, nil
 	}
 	if s.EncryptionKey != "" {
-		return nil, errors.New("settings encryption-key and encryption-key-file are both given: which one?")
+		return nil, errors.New("set either encryption-key or encryption-key-file, not both")
 	}
 	text, err := os.ReadFile(s.EncryptionKeyFile)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s Settings) EncryptionKeys() ([]seal.Key, error) {
 	case len(text) > maxKeyFile:
 		return nil, fmt.Errorf("setting encryption-key-file: %s is too long for keys", s.EncryptionKeyFile)
 	case len(lines) == 0:
-		return nil, fmt.Errorf("setting encryption-key-file: %s holds no key", s.EncryptionKeyFile)
+		return nil, fmt.Errorf("setting encryption-key-file: %s contains no key", s.EncryptionKeyFile)
 	}
 	keys, err := seal.ReadKeys(strings.Join(lines, ","))
 	if err != nil {

@@ -72,18 +72,18 @@ func (a *App) mailReadings() []httpapi.FuncMetric {
 		return httpapi.FuncMetric{Name: name, Help: help, Counts: true, Read: func() float64 { return float64(read()) }}
 	}
 	return []httpapi.FuncMetric{
-		total("landfall_mails_sent_total", "E-mails that the mail server took.", stats.Sent.Load),
-		total("landfall_mails_refused_total", "E-mails that were refused for good or given up.", stats.Refused.Load),
-		total("landfall_mails_put_off_total", "Attempts that the mail server put off.", stats.Deferred.Load),
-		total("landfall_mails_unanswered_total", "Attempts of which nobody knows whether the mail server took the e-mail.", stats.Unanswered.Load),
-		total("landfall_mail_server_troubles_total", "Times the mail server could not be used at all.", stats.ServerFailures.Load),
-		{Name: "landfall_mail_server_up", Help: "1 when the mail server could be used the last time.", Read: func() float64 {
+		total("landfall_mails_sent_total", "E-mails that the mail server accepted.", stats.Sent.Load),
+		total("landfall_mails_refused_total", "E-mails that were refused or given up.", stats.Refused.Load),
+		total("landfall_mails_put_off_total", "Attempts that the mail server deferred.", stats.Deferred.Load),
+		total("landfall_mails_unanswered_total", "Attempts after which it is unknown whether the mail server accepted the e-mail.", stats.Unanswered.Load),
+		total("landfall_mail_server_troubles_total", "Times the mail server could not be used.", stats.ServerFailures.Load),
+		{Name: "landfall_mail_server_up", Help: "1 if the last use of the mail server succeeded.", Read: func() float64 {
 			if a.mail.Healthy() {
 				return 1
 			}
 			return 0
 		}},
-		{Name: "landfall_mails_waiting", Help: "E-mails of all replicas that wait, counted up to 10000.",
+		{Name: "landfall_mails_waiting", Help: "E-mails of all replicas that are queued, counted up to 10000.",
 			Read: func() float64 { return float64(stats.Waiting.Load()) }},
 		{Name: "landfall_mails_oldest_seconds", Help: "How long the oldest of them has been waiting.",
 			Read: func() float64 { return stats.OldestAge().Seconds() }},

@@ -23,7 +23,7 @@ func (s *Settings) applyPassword() error {
 	s.DatabasePassword = ""
 	if s.DatabasePasswordFile != "" {
 		if password != "" {
-			return errors.New("settings database-password and database-password-file are both given: which one?")
+			return errors.New("set either database-password or database-password-file, not both")
 		}
 		var err error
 		if password, err = readPassword(s.DatabasePasswordFile); err != nil {
@@ -56,7 +56,7 @@ func readPassword(path string) (string, error) {
 	}
 	line, _, _ := strings.Cut(string(content[:n]), "\n")
 	if line = strings.TrimSuffix(line, "\r"); line == "" || n == maxPasswordFile {
-		return "", fmt.Errorf("%s holds no password in its first line", path)
+		return "", fmt.Errorf("%s has no password in its first line", path)
 	}
 	return line, nil
 }

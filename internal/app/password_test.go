@@ -111,13 +111,13 @@ func TestDatabasePasswordsThatContradict(t *testing.T) {
 		config    string
 		want      string
 	}{
-		"twice":          {[]string{"--database", postgres, "--database-password-file", file}, variable, "", "both given"},
+		"twice":          {[]string{"--database", postgres, "--database-password-file", file}, variable, "", "not both"},
 		"in the address": {[]string{"--database", "postgres://l:hunter2@127.0.0.1:1/l"}, variable, "", "set twice"},
 		"as a parameter": {[]string{"--database", postgres + "?password=hunter2"}, variable, "", "set twice"},
 		"among words":    {[]string{"--database", "host=h password = hunter2"}, variable, "", "set twice"},
 		"for a file":     {[]string{"--database", "sqlite:x.db"}, variable, "", "which takes none"},
 		"no such file":   {[]string{"--database", postgres, "--database-password-file", file + "x"}, nil, "", "setting database-password-file: open"},
-		"an empty line":  {[]string{"--database", postgres, "--database-password-file", empty}, nil, "", "holds no password"},
+		"an empty line":  {[]string{"--database", postgres, "--database-password-file", empty}, nil, "", "has no password"},
 		"in the config":  {nil, nil, "database-password: hunter2", "secrets are not allowed in the settings file"},
 	} {
 		t.Run(name, func(t *testing.T) {

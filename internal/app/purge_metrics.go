@@ -15,7 +15,7 @@ func (a *App) purgeMetrics(s *statsReader) []httpapi.LabelledMetric {
 	}
 	return []httpapi.LabelledMetric{
 		{Name: "landfall_purged_total", Counts: true, Labels: []string{"kind"},
-			Help: "What this server has taken away because it was kept long enough: documents, failures (their words), mails (their addresses), events.",
+			Help: "What this server has purged after its retention: documents, failures (their texts), mails (their addresses), events.",
 			Read: func(report func(float64, ...string)) {
 				gone := figures().Removed
 				for kind, count := range map[string]int{
@@ -24,14 +24,14 @@ func (a *App) purgeMetrics(s *statsReader) []httpapi.LabelledMetric {
 					report(float64(count), kind)
 				}
 			}},
-		{Name: "landfall_purge_steps_total", Counts: true, Help: "Steps of purges that this server has taken, each of a few hundred rows at most.",
+		{Name: "landfall_purge_steps_total", Counts: true, Help: "Purge steps of this server, each of a few hundred rows at most.",
 			Read: one(func(f landfall.PurgeFigures) float64 { return float64(f.Steps) })},
-		{Name: "landfall_purge_step_seconds_total", Counts: true, Help: "Time those steps took; the rests between them are not in it.",
+		{Name: "landfall_purge_step_seconds_total", Counts: true, Help: "Time those steps took, without the pauses between them.",
 			Read: one(func(f landfall.PurgeFigures) float64 { return f.Took.Seconds() })},
-		{Name: "landfall_purge_longest_step_seconds", Help: "How long the longest of them took.",
+		{Name: "landfall_purge_longest_step_seconds", Help: "Duration of the longest of them.",
 			Read: one(func(f landfall.PurgeFigures) float64 { return f.Longest.Seconds() })},
 		{Name: "landfall_purge_ended_timestamp_seconds",
-			Help: "When servers last went through everything that is kept for a time, to the end; 0 is never. Left out where everything is kept for ever.",
+			Help: "When servers last completed a purge; 0 is never. Left out if nothing has a retention.",
 			Read: func(report func(float64, ...string)) {
 				if found := s.read(); found.purges {
 					report(float64(found.purged))

@@ -23,13 +23,13 @@ func (a *App) runReadings() []httpapi.FuncMetric {
 			func(f run.Figures) int64 { return f.Live }),
 		reading("landfall_run_workers_busy", "Workers of this replica that are creating a run's accounts.", false,
 			func(f run.Figures) int64 { return f.Busy }),
-		reading("landfall_run_accounts_succeeded_total", "Accounts that runs have created or rehearsed here.", true,
+		reading("landfall_run_accounts_succeeded_total", "Accounts that runs have created or dry-run on this replica.", true,
 			func(f run.Figures) int64 { return f.Succeeded }),
-		reading("landfall_run_accounts_failed_total", "Accounts of runs that failed here for their data.", true,
+		reading("landfall_run_accounts_failed_total", "Accounts of runs that failed on this replica because of their data.", true,
 			func(f run.Figures) int64 { return f.Failed }),
-		reading("landfall_run_accounts_refused_total", "Accounts of runs that others had taken or that were skipped.", true,
+		reading("landfall_run_accounts_refused_total", "Accounts of runs that were skipped or taken by another caller.", true,
 			func(f run.Figures) int64 { return f.Refused }),
-		reading("landfall_run_accounts_retried_total", "Times an account of a run was left for another try.", true,
+		reading("landfall_run_accounts_retried_total", "Times an account of a run was left for a later attempt.", true,
 			func(f run.Figures) int64 { return f.Retried }),
 	}
 }

@@ -66,7 +66,7 @@ func TestSettingsRefused(t *testing.T) {
 		"unknown in the file":   {config: "log-level: info\nlistn: x", want: `landfall.yaml, line 2): did you mean listen?`},
 		"nested in the file":    {config: "log:\n  level: x", want: "setting log: settings are not nested: did you mean log-level? ("},
 		"nested and unlike any": {config: "ship:\n  sails: x", want: "setting ship: settings are not nested ("},
-		"twice in the file":     {config: "listen: 127.0.0.1:1\nlisten: 127.0.0.1:2", want: "listen stands in line 1 already"},
+		"twice in the file":     {config: "listen: 127.0.0.1:1\nlisten: 127.0.0.1:2", want: "listen is already in line 1"},
 		"wrong in the file":     {config: "\nlog-level: loud", want: "landfall.yaml, line 2)"},
 		"a list in the file":    {config: "- listen", want: "landfall.yaml, line 1: want lines such as"},
 		"two documents":         {config: "listen: 127.0.0.1:1\n---\n", want: "more than one document"},

@@ -21,7 +21,7 @@ func (a *App) logStartup() {
 	}
 	fields := []any{slog.String("version", a.version), slog.String("database", a.settings.DatabaseName())}
 	if a.ops != nil {
-		a.warnAboutPlainText("ops-listen", a.ops.address(), "everybody who can reach it can read metrics and profiles")
+		a.warnAboutPlainText("ops-listen", a.ops.address(), "everyone who can reach it can read metrics and profiles")
 		fields = append(fields, slog.String("ops_address", a.ops.address().String()))
 	}
 	if a.mail != nil {

@@ -43,7 +43,7 @@ func (w *world) operate(t *testing.T, line string) {
 		if refused, ok := errors.AsType[*landfall.Error](err); ok && refused.Code == words[3] {
 			err = nil
 		} else if err == nil {
-			err = errors.New("it was taken back")
+			err = errors.New("the account was undone")
 		}
 	case "undo-window": // undo-window SUPPLIER HOURS
 		var hours int

@@ -62,7 +62,7 @@ func (a *App) undoReadings() []httpapi.FuncMetric {
 	readings := make([]httpapi.FuncMetric, len(outcomes))
 	for i, outcome := range outcomes {
 		readings[i] = httpapi.FuncMetric{
-			Name: "landfall_account_undos_total", Help: "Accounts that somebody wanted to take back, by what became of them.",
+			Name: "landfall_account_undos_total", Help: "Undo requests for accounts, by outcome.",
 			Labels: map[string]string{"outcome": outcome}, Counts: true, Read: func() float64 { return figures.read(outcome) },
 		}
 	}

@@ -19,7 +19,7 @@ func (s Settings) webhookKeys() (webhook.Keys, error) {
 	text := s.WebhookKey
 	if s.WebhookKeyFile != "" {
 		if text != "" {
-			return webhook.Keys{}, errors.New("settings webhook-key and webhook-key-file are both given: which one?")
+			return webhook.Keys{}, errors.New("set either webhook-key or webhook-key-file, not both")
 		}
 		var err error
 		if text, err = readPassword(s.WebhookKeyFile); err != nil {
@@ -83,25 +83,25 @@ func (a *App) webhookReadings() []httpapi.FuncMetric {
 		}
 	}
 	return []httpapi.FuncMetric{
-		{Name: "landfall_webhook_events_delivered_total", Help: "Events that receivers of webhooks took.", Counts: true,
+		{Name: "landfall_webhook_events_delivered_total", Help: "Events that webhook receivers accepted.", Counts: true,
 			Read: count(func(c webhook.Counts) int64 { return c.Delivered })},
-		{Name: "landfall_webhook_events_failed_total", Help: "Deliveries that failed and wait to be tried again.", Counts: true,
+		{Name: "landfall_webhook_events_failed_total", Help: "Deliveries that failed and will be retried.", Counts: true,
 			Read: count(func(c webhook.Counts) int64 { return c.Failed })},
 		{Name: "landfall_webhook_events_given_up_total", Help: "Deliveries that were given up.", Counts: true,
 			Read: count(func(c webhook.Counts) int64 { return c.Dead })},
-		{Name: "landfall_webhooks_switched_off_total", Help: "Webhooks whose receiver answered that it is gone.", Counts: true,
+		{Name: "landfall_webhooks_switched_off_total", Help: "Webhooks whose receiver answered 410 Gone.", Counts: true,
 			Read: count(func(c webhook.Counts) int64 { return c.Gone })},
 		{Name: "landfall_webhooks_active", Help: "Webhooks that events are delivered to.",
 			Read: ask(func(f landfall.WebhookFigures) float64 { return float64(f.Active) })},
-		{Name: "landfall_webhooks_failing", Help: "Webhooks whose receiver is in trouble.",
+		{Name: "landfall_webhooks_failing", Help: "Webhooks whose receiver fails.",
 			Read: ask(func(f landfall.WebhookFigures) float64 { return float64(f.Failing) })},
-		{Name: "landfall_webhooks_gone", Help: "Webhooks that were switched off because their receiver is gone.",
+		{Name: "landfall_webhooks_gone", Help: "Webhooks that were disabled because their receiver is gone.",
 			Read: ask(func(f landfall.WebhookFigures) float64 { return float64(f.Gone) })},
-		{Name: "landfall_webhook_deliveries_waiting", Help: "Deliveries that failed and wait for another attempt.",
+		{Name: "landfall_webhook_deliveries_waiting", Help: "Deliveries that failed and wait for a retry.",
 			Read: ask(func(f landfall.WebhookFigures) float64 { return float64(f.Waiting) })},
 		{Name: "landfall_webhook_deliveries_dead", Help: "Deliveries that were given up and not replayed.",
 			Read: ask(func(f landfall.WebhookFigures) float64 { return float64(f.Dead) })},
-		{Name: "landfall_webhook_lag_seconds", Help: "Age of the oldest event that some webhook has not been offered yet.",
+		{Name: "landfall_webhook_lag_seconds", Help: "Age of the oldest event that has not been sent to some webhook yet.",
 			Read: ask(func(f landfall.WebhookFigures) float64 {
 				if f.Oldest.IsZero() {
 					return 0

@@ -97,7 +97,7 @@ func (w *testWorld) seedAdmin() {
 		return []HealthItem{
 			{Group: "Database", Name: "writing", State: "ready", Value: "SQLite"}, {Group: "Database", Name: "answered", Value: "in 1.2 ms", Help: "the figures of this page, from one snapshot"},
 			{Group: "Replicas", Name: "import-1", State: "ready", Value: "version 1.0.0", Help: "started 2026-11-16 08:12:40 UTC, seen 12:04:10"},
-			{Group: "Deliveries", Name: "webhooks failing", Value: "0", State: "good", Help: "their receivers are in trouble; what is due waits"},
+			{Group: "Deliveries", Name: "webhooks failing", Value: "0", State: "good", Help: "their receivers fail; deliveries wait"},
 		}
 	}
 	document, err := json.Marshal(map[string]any{

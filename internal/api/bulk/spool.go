@@ -32,7 +32,7 @@ const (
 )
 
 // errSpoolFull means that the client reads nothing and there is no more room.
-var errSpoolFull = errors.New("the answers that nobody reads are too many")
+var errSpoolFull = errors.New("too many results wait to be read")
 
 // spoolDisk counts the bytes in the files of all spools.
 type spoolDisk struct {

@@ -73,7 +73,7 @@ var errInput = errors.New("exactly one of apiKey and refreshToken must be given"
 func (r *root) ObtainServiceToken(ctx context.Context, given tokenArgs) (*serviceToken, error) {
 	visit, _ := ctx.Value(requestStateKey{}).(*requestState)
 	if visit == nil || visit.tokenRequested.Swap(true) {
-		return nil, errors.New("a second token was asked for in one request")
+		return nil, errors.New("a request can obtain only one token")
 	}
 	var grant auth.Grant
 	var err error

@@ -107,9 +107,9 @@ func (c charset) reader(file io.Reader) (io.Reader, error) {
 		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Reader(source), nil
 	// As UTF-8 such a file would be refused value by value.
 	case c == utf8Charset && marked:
-		return nil, errors.New("it is UTF-16: say encoding: utf-16")
+		return nil, errors.New("it is UTF-16: set encoding: utf-16")
 	case bytes.HasPrefix(begin, markUTF8) && c != utf8Charset:
-		return nil, errors.New("it begins with the byte order mark of UTF-8: say encoding: utf-8")
+		return nil, errors.New("it begins with the byte order mark of UTF-8: set encoding: utf-8")
 	case bytes.HasPrefix(begin, markUTF8):
 		_, _ = source.Discard(3)
 	}

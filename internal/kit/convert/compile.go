@@ -53,12 +53,12 @@ func readPlan(ctx context.Context, path, folder string) (*plan, error) {
 	}
 	p := &plan{}
 	if version, line := c.text(root, "map"); version != "1" {
-		c.errorf(line, "a map begins with map: 1, which is the form it is written in")
+		c.errorf(line, "a map must begin with map: 1, the version of its format")
 	}
 	var line int
 	// A suggested map says CHOOSE here until someone has chosen.
 	if p.supplier, line = c.text(root, "supplier"); p.supplier == "" || p.supplier == chooseMark {
-		c.errorf(line, "supplier is needed: the code of the import supplier whose accounts these are")
+		c.errorf(line, "supplier is required: the code of the import supplier of these accounts")
 	}
 	usual := defaultDialect()
 	if source := root.Find("source"); source != nil && source.Kind != yamltree.Null && c.group(source, "source", dialectSettings...) {
@@ -91,7 +91,7 @@ var (
 func (c *mapCompiler) tablesOf(root *yamltree.Node, usual dialect) {
 	tables := root.Find("tables")
 	if tables == nil || tables.Kind != yamltree.Mapping || len(tables.Members) == 0 {
-		c.errorf(root.Line, "tables is needed: the tables of the old system by their names")
+		c.errorf(root.Line, "tables is required: the tables of the old system by name")
 		return
 	}
 	for _, member := range tables.Members {
@@ -99,7 +99,7 @@ func (c *mapCompiler) tablesOf(root *yamltree.Node, usual dialect) {
 		// Such a name would be ambiguous: places are written as TABLE.attr or as a file of the
 		// book.
 		if strings.Contains(t.name, ".") || slices.Contains(rootStems(), t.name) {
-			c.errorf(t.line, "a table must not be called %s: that is the name of a place, or has a point in it", t.name)
+			c.errorf(t.line, "a table must not be called %s: the name is reserved or contains a dot", t.name)
 		}
 		if !c.group(member.Node, "table "+t.name, slices.Concat(tableSettings, placeSettings, dialectSettings)...) {
 			continue
@@ -120,7 +120,7 @@ func (c *mapCompiler) tablesOf(root *yamltree.Node, usual dialect) {
 func (c *mapCompiler) into(t *sourceTable) {
 	node := t.node.Find("into")
 	if node == nil {
-		c.errorf(t.line, "into is needed: where the rows of %s go, such as accounts or ACCOUNT.customers", t.name)
+		c.errorf(t.line, "into is required: where the rows of %s go, such as accounts or ACCOUNT.customers", t.name)
 		return
 	}
 	if node.Kind != yamltree.List {
@@ -164,7 +164,7 @@ func (c *mapCompiler) place(t *sourceTable, node, name *yamltree.Node) {
 			p.orphans = true
 		case "report":
 		default:
-			c.errorf(kept.Line, "orphans is keep or report")
+			c.errorf(kept.Line, "orphans must be keep or report")
 		}
 	}
 	p.strict = !c.flag(node, "optional") && !c.flag(t.node, "optional")
@@ -200,7 +200,7 @@ func (c *mapCompiler) root(t *sourceTable, p *place, stem string, account *yamlt
 		return
 	}
 	if account == nil {
-		c.errorf(p.line, "account is needed: the column with the number of the account")
+		c.errorf(p.line, "account is required: the column with the number of the account")
 		return
 	}
 	p.key = []*expression{c.expression(t, account, nil)}
@@ -225,7 +225,7 @@ func (c *mapCompiler) linkTo(t *sourceTable, p *place, node *yamltree.Node) {
 	var own, theirs []string
 	switch {
 	case node == nil:
-		c.errorf(p.line, "link is needed: the column that %s and %s share, or {own: theirs}", t.name, p.parent.name)
+		c.errorf(p.line, "link is required: the column that %s and %s share, or {own: theirs}", t.name, p.parent.name)
 		return
 	case node.Kind == yamltree.Mapping:
 		for _, member := range node.Members {
@@ -252,7 +252,7 @@ func (c *mapCompiler) linkTo(t *sourceTable, p *place, node *yamltree.Node) {
 			// A list is written in one join. Rows linked by other columns would arrive in another
 			// one.
 			if !slices.Contains(p.parent.groups[at].places, other) {
-				c.errorf(p.line, "%s and %s go into the same list and must be linked by the same columns of %s", other.table.name, t.name, p.parent.name)
+				c.errorf(p.line, "%s and %s fill the same list, so they must be linked by the same columns of %s", other.table.name, t.name, p.parent.name)
 			}
 			p.mark = other.mark // their rows are in one list
 		}

@@ -141,7 +141,7 @@ func (c *mapCompiler) transforms(node *yamltree.Node, v *expression) {
 		number, err := strconv.Atoi(part)
 		at, _ := c.text(node, "split")
 		if err != nil || number == 0 || at == "" {
-			c.errorf(line, "part is a number from 1, or from -1 backwards, and needs split to say where the text is cut")
+			c.errorf(line, "part must be a number such as 1 (the first) or -1 (the last), and needs split")
 			return
 		}
 		v.text = partText(v.text, at, number)
@@ -188,7 +188,7 @@ func (c *mapCompiler) formats(t *sourceTable, node *yamltree.Node, v *expression
 	if digits, line := c.text(node, "minor_units"); digits != "" {
 		number, err := strconv.Atoi(digits)
 		if err != nil || number < 0 || number > 10 {
-			c.errorf(line, "minor_units is how many of the last digits are decimals: 2 for cents")
+			c.errorf(line, "minor_units must be the number of decimal digits: 2 for cents")
 		} else {
 			v.numbers.minor = number
 		}
@@ -198,7 +198,7 @@ func (c *mapCompiler) formats(t *sourceTable, node *yamltree.Node, v *expression
 	case "reversed":
 		v.numbers.reversed = true
 	default:
-		c.errorf(line, "sign is same or reversed")
+		c.errorf(line, "sign must be same or reversed")
 	}
 	if when := node.Find("negative_when"); when != nil {
 		v.minus = c.tests(t, when)

@@ -25,7 +25,7 @@ func (c *mapCompiler) compileFills() {
 				node = t.node.Find("fill")
 			}
 			if node == nil || node.Kind != yamltree.Mapping {
-				c.errorf(p.line, "fill is needed: which columns of %s fill which attrs", t.name)
+				c.errorf(p.line, "fill is required: which columns of %s fill which attrs", t.name)
 				continue
 			}
 			f := &fillCompiler{mapCompiler: c, place: p, open: map[string]*place{}}
@@ -158,7 +158,7 @@ func (f *fillCompiler) rows(m *objectMember, node *yamltree.Node, path string) {
 	name, line := f.text(node, "rows")
 	holder := f.open[path]
 	if holder == nil || holder.table.name != name {
-		f.errorf(line, "table %s does not go into %s.%s; say so in its into", name, f.place.table.name, path)
+		f.errorf(line, "table %s does not go into %s.%s; add it to its into", name, f.place.table.name, path)
 		return
 	}
 	delete(f.open, path)

@@ -119,7 +119,7 @@ func (p *fileWriter) writeRow(t *sourceTable, e *sortEntry, counts []int, text [
 	case !known && !p.placeOf(t).orphans:
 		return p.reject(t, e.at, counts, Problem{
 			Kind: Orphan, Column: p.column(t), Value: shortenKey(e.key),
-			What: "this account is not in the book; say orphans: keep if it already exists on the platform",
+			What: "this account is not in the book; set orphans: keep if it already exists on the platform",
 		})
 	case p.stem == book.Instructions.Stem:
 		// Each instruction is a line of its own.
@@ -135,7 +135,7 @@ func (p *fileWriter) account(t *sourceTable, key []byte, at uint64, counts []int
 	// Rows are sorted, so duplicates follow each other.
 	if p.begun && bytes.Equal(key, p.last) {
 		return p.reject(t, at, counts, Problem{
-			Kind: Duplicate, Column: p.column(t), Value: shortenKey(key), What: "there is a row of this account already",
+			Kind: Duplicate, Column: p.column(t), Value: shortenKey(key), What: "there is already a row of this account",
 		})
 	}
 	p.begun, p.last = true, append(p.last[:0], key...)

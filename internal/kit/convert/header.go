@@ -15,7 +15,7 @@ func (c *mapCompiler) files(t *sourceTable) {
 	node := t.node.Find("file")
 	names := c.texts(node, "file")
 	if len(names) == 0 {
-		c.errorf(t.line, "file is needed: the file of table %s", t.name)
+		c.errorf(t.line, "file is required: the file of table %s", t.name)
 	}
 	for _, name := range names {
 		found, err := filepath.Glob(filepath.Join(c.folder, name))

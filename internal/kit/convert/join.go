@@ -136,7 +136,7 @@ func (a *joiner) checkReferences(e *sortEntry, l *pendingRow) error {
 		l.bad = true
 		return a.reject(a.table, e.at, l.counts, Problem{
 			Kind: Missing, Column: strings.Join(a.group.linked, ", "), Value: shortenKey(e.key),
-			What: "there is no such row in " + c.place.table.name + "; say optional: true there if there need not be",
+			What: "there is no such row in " + c.place.table.name + "; set optional: true there if the row may be missing",
 		})
 	}
 	return nil
@@ -201,7 +201,7 @@ func (a *joiner) addRow(c *cursor, text []byte) error {
 	}
 	// This limits what one place adds. The fileWriter checks the whole line again.
 	if c.rows >= most || len(c.text)+len(text) > maxLine {
-		what := "there is one already for the same row of " + a.table.name
+		what := "there is already one for the same row of " + a.table.name
 		if most > 1 {
 			what = "there are more of them for one row of " + a.table.name + " than can be sent"
 		}

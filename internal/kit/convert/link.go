@@ -77,7 +77,7 @@ func (c *mapCompiler) settle(p *place) bool {
 		case outer == nil:
 			outer = of.object
 		case outer != of.object:
-			c.errorf(p.line, "rows of %s become different things, so that nothing can be said to go into all of them; give the table a second name", p.parent.name)
+			c.errorf(p.line, "rows of %s are used in different places, so nothing can go into all of them; define the table twice under different names", p.parent.name)
 			// Setting an object avoids reporting it again; broken keeps it from being filled.
 			p.object, p.broken = outer, true
 			return true

@@ -42,7 +42,7 @@ tables:
 	}
 	all := strings.Join(wrong.Wrong, "\n")
 	for _, want := range []string{
-		":2: there is no setting suplier in a map. Did you mean supplier?", ": supplier is needed",
+		":2: there is no setting suplier in a map. Did you mean supplier?", ": supplier is required",
 		":3: there is no encoding windows1252. Did you mean windows-1252", `:3: dates: "DD.MM.JJJJ" contains "J"`, ":3: unknown zone Mars",
 		":8: there is no column NUMBER in a.csv", ":10: there is no attr customer in accounts. Did you mean customers",
 		":11: P is translated into DOMESTICK, which must be one of DOMESTIC, BUSINESS", ":12: there is no column BAL in a.csv", ":12: minor_units",
@@ -63,7 +63,7 @@ func TestCircularMaps(t *testing.T) {
 		"the tables form a circle: A → B → A": "map: 1\nsupplier: N\ntables:\n  A: {file: a.csv, into: B.customers, link: NO, fill: {}}\n  B: {file: a.csv, into: A.customers, link: NO, fill: {}}\n",
 		"the tables form a circle: A → A":     "map: 1\nsupplier: N\ntables:\n  A: {file: a.csv, into: A.customers, link: NO, fill: {}}\n",
 		"contains itself":                     "map: 1\ntables: &t\n  A: *t\n",
-		"begins with map: 1":                  "map: 2\nsupplier: N\ntables: {}\n",
+		"must begin with map: 1":                  "map: 2\nsupplier: N\ntables: {}\n",
 		"a map must have members":             "- map\n",
 		"did not find":                        "map: [1\n",
 	} {

@@ -99,7 +99,7 @@ func (r *currentRow) missing(m *objectMember) {
 		column = m.value.column
 	}
 	r.lacking = !r.failed
-	r.fail(Unconvertible, column, nil, m.attr+" is required and there is nothing for it; give it a default, or leave the row out with when")
+	r.fail(Unconvertible, column, nil, m.attr+" is required but empty; set a default, or exclude the row with when")
 }
 
 // object writes an object from the same row. If no value came from the row, missing attrs in it are

@@ -25,12 +25,12 @@ func Schema() []byte {
 		"description": "Which column of an old system's tables fills which attr of a book.",
 		"required":    []string{"map", "supplier", "tables"}, "additionalProperties": false,
 		"properties": jsonObject{
-			"map":            withDescription(jsonObject{"enum": []any{1, "1"}}, "The form the map is written in."),
+			"map":            withDescription(jsonObject{"enum": []any{1, "1"}}, "The version of the map format."),
 			"supplier":       withDescription(text, "The code of the import supplier, in every line."),
-			"source":         withDescription(jsonObject{"type": "object", "properties": dialectSchema(texts), "additionalProperties": false}, "How the tables are written, unless one says otherwise."),
+			"source":         withDescription(jsonObject{"type": "object", "properties": dialectSchema(texts), "additionalProperties": false}, "The format of the tables; a table can override it."),
 			"values":         withDescription(jsonObject{"type": "object", "additionalProperties": translations}, "Translations by name, for attrs that share one."),
 			"tables":         withDescription(jsonObject{"type": "object", "minProperties": 1, "additionalProperties": ref("table")}, "The tables by a name of your choosing."),
-			"control_totals": withDescription(jsonObject{"type": "object"}, "What the source says it has, as control-totals.json has it."),
+			"control_totals": withDescription(jsonObject{"type": "object"}, "The totals of the source, as in control-totals.json."),
 		},
 		"$defs": jsonObject{
 			"table": tableSchema(texts), "place": placeSchema(texts), "attr": attrSchema(texts), "fill": fillSchema(), "condition": conditionSchema(texts),
@@ -67,15 +67,15 @@ func enumOf(words ...string) jsonObject { return jsonObject{"enum": words} }
 func dialectSchema(texts jsonObject) jsonObject {
 	letter := jsonObject{"type": "string"}
 	return jsonObject{
-		"encoding":  withDescription(jsonObject{"enum": charsets}, "How characters are written as bytes. UTF-16 has a byte order mark."),
-		"delimiter": withDescription(letter, "What stands between fields: one character, or tab."),
-		"quote":     withDescription(letter, "What stands round texts with delimiters or line ends in them: one character, or none."),
-		"decimal":   withDescription(letter, "What stands before decimals."),
-		"grouping":  withDescription(letter, "What stands between thousands: one character, or none."),
-		"dates":     withDescription(texts, "How days are written: with YYYY, YY, MM, M, MON (Jan or January), DD and D."),
-		"datetimes": withDescription(texts, "How instants are written: as days, with hh, h, mm and ss."),
-		"zone":      withDescription(jsonObject{"type": "string"}, "The zone whose clocks show them, such as Europe/London."),
-		"empty":     withDescription(texts, "Words that stand for nothing, such as NULL or 00.00.0000."),
+		"encoding":  withDescription(jsonObject{"enum": charsets}, "The character encoding. UTF-16 needs a byte order mark."),
+		"delimiter": withDescription(letter, "The delimiter between fields: one character, or tab."),
+		"quote":     withDescription(letter, "The quote around texts that contain delimiters or line ends: one character, or none."),
+		"decimal":   withDescription(letter, "The decimal mark."),
+		"grouping":  withDescription(letter, "The mark between thousands: one character, or none."),
+		"dates":     withDescription(texts, "The format of dates: YYYY, YY, MM, M, MON (Jan or January), DD and D."),
+		"datetimes": withDescription(texts, "The format of times: as for dates, with hh, h, mm and ss."),
+		"zone":      withDescription(jsonObject{"type": "string"}, "The time zone of these times, such as Europe/London."),
+		"empty":     withDescription(texts, "Words that mean an empty value, such as NULL or 00.00.0000."),
 	}
 }
 
@@ -84,10 +84,10 @@ func placeSettingsSchema(_ jsonObject) jsonObject {
 	return jsonObject{
 		"account":  withDescription(ref("attr"), "The column with the number of the account, for a file of the book."),
 		"link":     withDescription(jsonObject{"oneOf": []any{jsonObject{"type": "string"}, jsonObject{"type": "array", "items": jsonObject{"type": "string"}}, jsonObject{"type": "object", "additionalProperties": jsonObject{"type": "string"}}}}, "The columns by which rows belong to a row of the other table; {own: theirs} where they are called differently."),
-		"when":     withDescription(ref("condition"), "Only rows of which this holds."),
+		"when":     withDescription(ref("condition"), "Only rows that meet this condition."),
 		"fill":     withDescription(ref("fill"), "Which columns fill which attrs."),
-		"optional": withDescription(jsonObject{"type": "boolean"}, "There need not be such a row for every row that refers to one."),
-		"orphans":  withDescription(enumOf("keep", "report"), "What becomes of rows for accounts that are not in the book."),
+		"optional": withDescription(jsonObject{"type": "boolean"}, "A row that refers to this table need not find one."),
+		"orphans":  withDescription(enumOf("keep", "report"), "What happens to rows for accounts that are not in the book."),
 	}
 }
 
@@ -115,23 +115,23 @@ func tableSchema(texts jsonObject) jsonObject {
 func attrSchema(texts jsonObject) jsonObject {
 	text, several := jsonObject{"type": "string"}, jsonObject{"type": "array", "items": ref("attr")}
 	properties := jsonObject{
-		"column": withDescription(text, "The column."), "constant": withDescription(scalar, "The same for every row."),
-		"join": withDescription(several, "Several put together, those that are empty left out."), "with": withDescription(text, "What stands between them; a blank if nothing is said."),
+		"column": withDescription(text, "The column."), "constant": withDescription(scalar, "The same value for every row."),
+		"join": withDescription(several, "Several values joined; empty ones are left out."), "with": withDescription(text, "The text between them; a space by default."),
 		"first": withDescription(several, "The first that is not empty."),
-		"trim":  withDescription(scalar, "no keeps the blanks round a text."), "strip": withDescription(text, "Characters to take away in front, such as 0."),
-		"split": withDescription(text, "Where the text is cut."), "part": withDescription(jsonObject{"type": []string{"integer", "string"}}, "Which part of it, from 1, or from -1 backwards."),
-		"upper": withDescription(scalar, "In capitals."), "lower": withDescription(scalar, "In small letters."),
+		"trim":  withDescription(scalar, "no keeps the spaces around a text."), "strip": withDescription(text, "Characters to remove at the start, such as 0."),
+		"split": withDescription(text, "Where to split the text."), "part": withDescription(jsonObject{"type": []string{"integer", "string"}}, "Which part to take: 1 is the first, -1 the last."),
+		"upper": withDescription(scalar, "In capitals."), "lower": withDescription(scalar, "Converts to lower case."),
 		"values":        jsonObject{"description": "What each code means, or the name of a table of values.", "oneOf": []any{text, translations}},
-		"otherwise":     withDescription(scalar, "What a code without a translation becomes; keep leaves it as it is."),
-		"default":       withDescription(scalar, "What stands for nothing."),
-		"dates":         withDescription(texts, "How this one is written."),
-		"zone":          withDescription(text, "The zone of this one."),
-		"decimal":       withDescription(text, "What stands before the decimals of this one."),
-		"grouping":      withDescription(text, "What stands between the thousands of this one."),
+		"otherwise":     withDescription(scalar, "The value of a code without a translation; keep leaves it unchanged."),
+		"default":       withDescription(scalar, "The value if it is empty."),
+		"dates":         withDescription(texts, "The format of this date or time."),
+		"zone":          withDescription(text, "The time zone of this time."),
+		"decimal":       withDescription(text, "The decimal mark of this number."),
+		"grouping":      withDescription(text, "The mark between thousands of this number."),
 		"minor_units":   withDescription(jsonObject{"type": []string{"integer", "string"}}, "How many of the last digits are decimals: 2 for cents."),
-		"sign":          withDescription(enumOf("same", "reversed"), "reversed where a debit is positive in the old system."),
-		"negative_when": withDescription(ref("condition"), "The number is negative where this holds."),
-		"when":          withDescription(ref("condition"), "Only where this holds."),
+		"sign":          withDescription(enumOf("same", "reversed"), "reversed if a debit is positive in the old system."),
+		"negative_when": withDescription(ref("condition"), "The number is negative if this condition is met."),
+		"when":          withDescription(ref("condition"), "Only if this condition is met."),
 	}
 	return jsonObject{"oneOf": []any{
 		withDescription(text, "A column, or =constant."),
@@ -142,7 +142,7 @@ func attrSchema(texts jsonObject) jsonObject {
 // conditionSchema describes a condition.
 func conditionSchema(texts jsonObject) jsonObject {
 	return jsonObject{
-		"type": "object", "minProperties": 1, "description": "Columns and what they must be; all of it at once. Nothing means empty.",
+		"type": "object", "minProperties": 1, "description": "Columns and their required values; all must match. No value means empty.",
 		"additionalProperties": jsonObject{"anyOf": []any{scalar, texts, jsonObject{
 			"type": "object", "additionalProperties": false,
 			"properties": jsonObject{"is": texts, "not": texts, "empty": jsonObject{"type": "boolean"}},

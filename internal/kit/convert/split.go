@@ -145,12 +145,12 @@ func (s *splitter) skip() (block, error) {
 	given := block{line: s.line}
 	if end := bytes.IndexByte(s.text, '\n') + 1; end > 0 || errors.Is(s.ended, io.EOF) {
 		if s.openQuotes++; s.openQuotes > maxOpenQuotes {
-			return block{}, fmt.Errorf("line %d: this is unclosed quote number %d; if the table does not quote its texts, say quote: none", s.line, s.openQuotes)
+			return block{}, fmt.Errorf("line %d: this is unclosed quote number %d; if the table does not quote its texts, set quote: none", s.line, s.openQuotes)
 		}
 		if end == 0 {
 			end = len(s.text)
 		}
-		given.wrong = "a quote is not closed; double the quotes within a text, or say quote: none"
+		given.wrong = "a quote is not closed; double the quotes within a text, or set quote: none"
 		// Only the beginning is shown. It is copied, because the buffer is reused.
 		given.text = bytes.Clone(s.text[:min(end, 1<<10)])
 		s.text = append(s.buffer(len(s.text)-end), s.text[end:]...)

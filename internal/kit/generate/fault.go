@@ -41,7 +41,7 @@ var faultKinds = map[string]faultKind{
 		h.account.Balance = pence(d.between(100_000, 900_000)).String()
 		return true
 	}},
-	"customer": {"nobody is on the account", func(_ *random, h *household) bool {
+	"customer": {"the account has no customer", func(_ *random, h *household) bool {
 		had := len(h.account.Customers) > 0
 		h.account.Customers = []customer{}
 		return had
@@ -53,7 +53,7 @@ var faultKinds = map[string]faultKind{
 		h.account.MistypedMember = h.account.Type
 		return true
 	}},
-	"future": {"sold at the end of time", func(_ *random, h *household) bool {
+	"future": {"a date of sale in the far future", func(_ *random, h *household) bool {
 		h.account.SoldOn = "2999-12-31"
 		return true
 	}},
@@ -61,7 +61,7 @@ var faultKinds = map[string]faultKind{
 		h.account.LastBalance = pence(d.between(100_000, 900_000)).String()
 		return true
 	}},
-	"phone": {"a phone number that nobody can have", func(d *random, h *household) bool {
+	"phone": {"a phone number that cannot exist", func(d *random, h *household) bool {
 		return onCustomer(h, func(c *customer) { c.Mobile = "07700 900" + d.digits(9) })
 	}},
 	"point": {"the same supply point twice", func(_ *random, h *household) bool {

@@ -35,7 +35,7 @@ func TestRefusedDocuments(t *testing.T) {
 		bomb += "a" + string(rune('1'+i)) + ": &a" + string(rune('1'+i)) + " [*a" + last + strings.Repeat(", *a"+last, 9) + "]\n"
 	}
 	for want, text := range map[string]string{
-		"line 3: a stands in line 1 already": "a: 1\nb: 2\na: 3\n",
+		"line 3: a is already in line 1": "a: 1\nb: 2\na: 3\n",
 		"contains itself":                    "a: &a\n  b: *a\n",
 		"once its references":                bomb,
 		"more than one document":             "a: 1\n---\nb: 2\n",

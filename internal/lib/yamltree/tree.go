@@ -65,7 +65,7 @@ func Read(from io.Reader) (*Node, error) {
 	}
 	// A second document would be ignored silently.
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("it holds more than one document")
+		return nil, errors.New("it contains more than one document")
 	}
 	r := reader{open: map[*yaml.Node]bool{}}
 	return r.read(document.Content[0])
@@ -119,10 +119,10 @@ func (r *reader) members(node *Node, from *yaml.Node) error {
 	for i := 0; i+1 < len(from.Content); i += 2 {
 		name := from.Content[i]
 		if name.Kind != yaml.ScalarNode {
-			return fmt.Errorf("line %d: a name must be a plain text", name.Line)
+			return fmt.Errorf("line %d: a name must be plain text", name.Line)
 		}
 		if first := lines[name.Value]; first > 0 {
-			return fmt.Errorf("line %d: %s stands in line %d already", name.Line, name.Value, first)
+			return fmt.Errorf("line %d: %s is already in line %d", name.Line, name.Value, first)
 		}
 		lines[name.Value] = name.Line
 		read, err := r.read(from.Content[i+1])

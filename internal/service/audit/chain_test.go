@@ -105,7 +105,7 @@ func TestCheckpointsInAFileProveTheChain(t *testing.T) {
 	two = found[1]
 	two.Hash = strings.Repeat("0", 64)
 	verdict, err = audit.Verify(t.Context(), open1, audit.Evidence{Checkpoints: append(found[:2:2], two)})
-	if err != nil || !strings.Contains(verdict.Problem, "contradict each other about place 5") {
+	if err != nil || !strings.Contains(verdict.Problem, "contradict each other about position 5") {
 		t.Errorf("%+v, %v", verdict, err)
 	}
 	// A forged checkpoint is reported, and so is one from another database.

@@ -80,7 +80,7 @@ func ReadCheckpoints(from io.Reader) ([]Checkpoint, error) {
 			continue
 		}
 		if err != nil || line.Chain == "" || line.Position < 1 || line.Hash == "" {
-			return nil, fmt.Errorf("line %d is no checkpoint", number)
+			return nil, fmt.Errorf("line %d is not a checkpoint", number)
 		}
 		found = append(found, line.Checkpoint)
 	}

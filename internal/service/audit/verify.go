@@ -85,11 +85,11 @@ func (w *verification) checkCheckpoints(evidence Evidence) {
 	for _, one := range evidence.Checkpoints {
 		switch before, twice := w.checkpoints[one.Position]; {
 		case evidence.Public != nil && !one.SignedBy(evidence.Public):
-			w.report(one.Position, 0, "the checkpoint of %s for place %d is not signed with this key", one.At, one.Position)
+			w.report(one.Position, 0, "the checkpoint of %s for position %d is not signed with this key", one.At, one.Position)
 		case one.Chain != w.Chain.Name:
-			w.report(one.Position, 0, "the checkpoint of %s is of another chain, %s; this one is %s", one.At, one.Chain, w.Chain.Name)
+			w.report(one.Position, 0, "the checkpoint of %s belongs to another chain: it names %s, and this chain is %s", one.At, one.Chain, w.Chain.Name)
 		case twice && before.Hash != one.Hash:
-			w.report(one.Position, 0, "the checkpoints of %s and %s contradict each other about place %d", before.At, one.At, one.Position)
+			w.report(one.Position, 0, "the checkpoints of %s and %s contradict each other about position %d", before.At, one.At, one.Position)
 		}
 		w.checkpoints[one.Position] = one
 	}
@@ -137,13 +137,13 @@ func (w *verification) checkEntry(ctx context.Context, link landfall.AuditLink) 
 	w.position, w.last = link.Position, link.At
 	w.hash = link.HashAfter(w.hash)
 	if w.hash != link.Hash {
-		w.report(w.position, link.ID, "entry %d at place %d was altered", link.ID, w.position)
+		w.report(w.position, link.ID, "entry %d at position %d was changed", link.ID, w.position)
 		return nil
 	}
 	if one, has := w.checkpoints[w.position]; has {
 		if one.Hash != w.hash.String() {
-			w.report(w.position, link.ID, "place %d does not have the hash that the checkpoint of %s says: "+
-				"the chain was written anew from there or from an earlier place", w.position, one.At)
+			w.report(w.position, link.ID, "position %d does not have the hash of the checkpoint of %s: "+
+				"the chain was rewritten from there or from an earlier position", w.position, one.At)
 			return nil
 		}
 		w.Checkpoints++
@@ -160,17 +160,17 @@ func (w *verification) explainPosition(ctx context.Context, link landfall.AuditL
 	case err != nil:
 		return err
 	case id == 0 && link.Position == 0 && next <= w.Chain.Position:
-		w.report(next, link.ID, "entry %d has lost its link at place %d, or was put in for the one that had it", link.ID, next)
+		w.report(next, link.ID, "entry %d has no link at position %d, or replaced the entry that had it", link.ID, next)
 	case id == 0 && link.Position == 0:
-		w.report(next, link.ID, "entry %d was put in: it is older than the end of the chain and has no place in it", link.ID)
+		w.report(next, link.ID, "entry %d was inserted: it is older than the end of the chain and is not in it", link.ID)
 	case id == 0:
-		w.report(next, link.ID, "the entry at place %d was removed together with its link", next)
+		w.report(next, link.ID, "the entry at position %d was removed together with its link", next)
 	case !there:
-		w.report(next, id, "entry %d at place %d was removed", id, next)
+		w.report(next, id, "entry %d at position %d was removed", id, next)
 	case link.Position == 0:
-		w.report(next, link.ID, "entry %d was put in: it has no place in the chain", link.ID)
+		w.report(next, link.ID, "entry %d was inserted: it is not in the chain", link.ID)
 	default:
-		w.report(next, link.ID, "entries were swapped: entry %d stands at place %d, and entry %d at place %d", link.ID, link.Position, id, next)
+		w.report(next, link.ID, "entries were swapped: entry %d is at position %d, and entry %d at position %d", link.ID, link.Position, id, next)
 	}
 	return nil
 }
@@ -198,19 +198,19 @@ func (w *verification) checkEnd(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w.report(w.position+1, id, "the chain was cut off behind place %d: it had %d entries", w.position, w.Chain.Position)
+		w.report(w.position+1, id, "the chain was truncated after position %d: it had %d entries", w.position, w.Chain.Position)
 	case w.position > w.Chain.Position || w.hash != w.Chain.Hash:
-		w.report(w.Chain.Position, 0, "the end of the chain was altered: it says place %d, and the last one is %d", w.Chain.Position, w.position)
+		w.report(w.Chain.Position, 0, "the end of the chain was changed: it says position %d, and the last entry has %d", w.Chain.Position, w.position)
 	}
 	for _, place := range slices.Sorted(maps.Keys(w.checkpoints)) {
 		if place > w.position {
-			w.report(w.position+1, 0, "the chain was cut off behind place %d, or an earlier state of the database was restored: "+
-				"the checkpoint of %s says place %d", w.position, w.checkpoints[place].At, place)
+			w.report(w.position+1, 0, "the chain was truncated after position %d, or an earlier state of the database was restored: "+
+				"the checkpoint of %s says position %d", w.position, w.checkpoints[place].At, place)
 		}
 	}
 	// Last, because the database's clock may have been set back.
 	if one := w.backdated; w.Backdated > 0 {
-		w.report(one.Position, one.ID, "entry %d at place %d is dated %s, %s before the entry in front of it: it was backdated, or the database's clock was set back",
+		w.report(one.Position, one.ID, "entry %d at position %d is dated %s, %s before the previous entry: it was backdated, or the database's clock was set back",
 			one.ID, one.Position, one.At.UTC().Format(time.RFC3339), w.step.Round(time.Second))
 	}
 	return nil

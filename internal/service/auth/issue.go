@@ -100,7 +100,7 @@ func (i *Issuer) Issue(ctx context.Context, source, apiKey string) (grant Grant,
 		return Grant{}, i.refuse(source, login.KeyID, now)
 	}
 	if err != nil {
-		return Grant{}, landfall.UserError("keeping service tokens", err)
+		return Grant{}, landfall.UserError("storing service tokens", err)
 	}
 	return grant, nil
 }

@@ -26,7 +26,7 @@ func NewInvitation() (Secret, [32]byte) {
 // existed.
 var errNoInvitation = &landfall.Error{
 	Kind: landfall.NotFound, Code: landfall.CodeNotFound,
-	Detail: "This link has been used or is over. Ask an operator for a new one: landfall operator reset NAME",
+	Detail: "This link has been used or has expired. Ask an operator for a new one: landfall operator reset NAME",
 }
 
 // Invited returns the operator that an invitation is for.
@@ -148,7 +148,7 @@ func (r *Sessions) checkPassword(ctx context.Context, session landfall.Session, 
 		return landfall.Operator{}, landfall.UserError("checking a password", err)
 	}
 	if !right {
-		return landfall.Operator{}, landfall.Refuse(landfall.CodeValidationFailed, "The password you have now is not right.")
+		return landfall.Operator{}, landfall.Refuse(landfall.CodeValidationFailed, "Your current password is not right.")
 	}
 	return operator, nil
 }
@@ -158,10 +158,10 @@ func (r *Sessions) hashPassword(ctx context.Context, name, password string) (str
 	switch length := utf8.RuneCountInString(password); {
 	case length < MinPasswordLength || length > MaxPasswordLength:
 		return "", landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(
-			"A password has %d to %d characters; this one has %d. A few words in a row are easy to remember.",
+			"A password must have %d to %d characters; this one has %d. Several words are easy to remember.",
 			MinPasswordLength, MaxPasswordLength, length))
 	case password == name:
-		return "", landfall.Refuse(landfall.CodeValidationFailed, "The password must not be the name.")
+		return "", landfall.Refuse(landfall.CodeValidationFailed, "The password must not be your name.")
 	}
 	hash, err := r.passwords.hash(ctx, password)
 	if err != nil {

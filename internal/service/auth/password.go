@@ -78,10 +78,10 @@ func (p passwords) check(ctx context.Context, kept, password string) (bool, erro
 	var memory, passes uint32
 	parts := strings.Split(kept, "$")
 	if len(parts) != 6 || parts[1] != "argon2id" {
-		return false, errors.New("a password is kept in a form that is not known")
+		return false, errors.New("a stored password has an unknown format")
 	}
 	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=1", &memory, &passes); err != nil || memory > 1<<20 || passes == 0 || passes > 64 {
-		return false, errors.New("a password is kept with costs that are not known")
+		return false, errors.New("a stored password has unknown cost parameters")
 	}
 	salt, err := base64.RawStdEncoding.DecodeString(parts[4])
 	if err != nil {

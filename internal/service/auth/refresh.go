@@ -31,7 +31,7 @@ func (i *Issuer) Refresh(ctx context.Context, source, refreshToken string) (gran
 	case errors.Is(err, errReused):
 		login.Reused = true
 		if err := i.store.Update(ctx, func(tx landfall.Tx) error { return tx.EndFamily(ctx, token.Family.ID) }); err != nil {
-			return Grant{}, landfall.UserError("ending a family of tokens", err)
+			return Grant{}, landfall.UserError("ending a token family", err)
 		}
 		return Grant{}, i.refuse(source, "", now)
 	case errors.Is(err, landfall.ErrNotFound):

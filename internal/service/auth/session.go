@@ -64,7 +64,7 @@ type SignIn struct {
 // ErrTOTPNeeded means that the password is right and a code is required.
 var ErrTOTPNeeded = &landfall.Error{
 	Kind: landfall.Unauthenticated, Code: landfall.CodeNotAuthenticated,
-	Detail: "Type the code that your authenticator app shows.",
+	Detail: "Enter the code from your authenticator app.",
 }
 
 // maxAgentLength limits the stored User-Agent.

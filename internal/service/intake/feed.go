@@ -141,7 +141,7 @@ func checkCursor(ctx context.Context, view landfall.View, place landfall.EventPo
 			return landfall.Refuse(landfall.CodeEventCursorTooOld, fmt.Sprintf(
 				"Events after this cursor were removed because their retention period has ended: those of import supplier %s up to %s. "+
 					"Start again without a cursor, at the oldest stored event, and use the lists of accounts for what happened in between. "+
-					"Events that come again have the same ids.", supplier, purged.At.UTC().Format(time.RFC3339)))
+					"Repeated events have the same ids.", supplier, purged.At.UTC().Format(time.RFC3339)))
 		}
 	}
 	if place.ID == 0 {

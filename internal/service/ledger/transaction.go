@@ -117,7 +117,7 @@ const maxBalance money.Amount = 1_000_000_000_000_000_000
 func balanceTooLarge(index int) error {
 	return &RefusedError{
 		Index: index, Code: rules.CodeOutOfRange, Field: "amount",
-		Detail: "The account's balance would become larger than can be kept.",
+		Detail: "The account's balance would be too large.",
 	}
 }
 

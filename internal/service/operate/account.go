@@ -45,7 +45,7 @@ func (o *Operator) ShowAccountByNumber(ctx context.Context, number string) (Acco
 	if !landfall.ValidAccountNumber(number) {
 		return AccountFacts{}, landfall.Refuse(landfall.CodeAccountNotFound,
 			"This is not an account number, or a character of it is mistyped. "+
-				"Account numbers look like A-7K3M9Q2B; for any other, give the supplier and the external number.")
+				"Account numbers look like A-7K3M9Q2B; for other numbers, give the supplier and the external number.")
 	}
 	var facts AccountFacts
 	err := o.view(ctx, "account.show", func(view landfall.View) error {
@@ -94,7 +94,7 @@ func numberError(ctx context.Context, view landfall.UndoReader, number string) e
 	if err != nil {
 		return err
 	}
-	return notFound(landfall.CodeAccountNotFound, "The account %s was taken back at %s by %s: %s. It was %q of supplier %s.",
+	return notFound(landfall.CodeAccountNotFound, "Account %s was undone at %s by %s: %s. It was %q of supplier %s.",
 		number, calendar.FormatInstant(gone.UndoneAt), gone.Actor, gone.Reason, gone.Key.External, gone.Key.Supplier)
 }
 

@@ -27,7 +27,7 @@ func checkLine(attr, what, text string, longest int) error {
 	case count > longest:
 		return invalid(attr, rules.CodeMaxLength, "%s has %d characters; at most %d are allowed.", what, count, longest)
 	case strings.TrimSpace(text) != text:
-		return invalid(attr, rules.CodeInvalidCharacters, "%s must not begin or end with a blank.", what)
+		return invalid(attr, rules.CodeInvalidCharacters, "%s must not begin or end with a space.", what)
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return invalid(attr, rules.CodeInvalidCharacters, "%s must not contain control or invisible characters.", what)
 	}
@@ -37,5 +37,5 @@ func checkLine(attr, what, text string, longest int) error {
 // suggestion names the known words that may have been meant, and the command
 // that lists them all.
 func suggestion(word string, known []string, listing string) string {
-	return strings.TrimSpace(spelling.Hint(word, known) + " See them all with: " + listing)
+	return strings.TrimSpace(spelling.Hint(word, known) + " List them with: " + listing)
 }

@@ -26,7 +26,7 @@ func (o *Operator) CreateKey(ctx context.Context, request KeyRequest) (landfall.
 	}
 	if request.Life < 0 {
 		return landfall.APIKey{}, auth.Secret{}, invalid("expires", rules.CodeOutOfRange,
-			"A key cannot expire in the past; leave the expiry out for a key that stays.")
+			"A key cannot expire in the past. Omit the expiry for a key that does not expire.")
 	}
 	key, text := auth.NewKey(request.Organisation, request.Role, o.end(request.Life))
 	err := o.change(ctx, "key.create", key.ID, func(tx landfall.Tx) (string, error) {
@@ -83,7 +83,7 @@ func (o *Operator) RotateKey(ctx context.Context, id string, overlap time.Durati
 		}
 		if !old.RevokedAt.IsZero() || !old.ExpiresAt.IsZero() && !now.Before(old.ExpiresAt) {
 			return "", landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(
-				"Key %s is revoked or has expired. Make a new one with: key create %q", id, old.Organisation))
+				"Key %s is revoked or has expired. Create a new one with: key create %q", id, old.Organisation))
 		}
 		var life time.Duration
 		if !old.ExpiresAt.IsZero() {
@@ -119,7 +119,7 @@ func (o *Operator) end(life time.Duration) time.Time {
 // noKey suggests no similar id: ids are random, and a guess could name a key of
 // another organisation.
 func noKey(id string) *landfall.Error {
-	return notFound(landfall.CodeNotFound, "There is no key %q. See which there are with: key list", id)
+	return notFound(landfall.CodeNotFound, "There is no key %q. List the keys with: key list", id)
 }
 
 // describe describes a key in one line for the audit, without its secret.

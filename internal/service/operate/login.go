@@ -34,7 +34,7 @@ func (o *Operator) CreateOperator(ctx context.Context, name string, role landfal
 	made := landfall.Operator{Name: name, Role: role, Invitation: hash, InvitationEndsAt: o.clock().Add(invitationLife).UTC()}
 	err := o.change(ctx, "operator.create", name, func(tx landfall.Tx) (string, error) {
 		return "role=" + string(role), replaceError(tx.CreateOperator(ctx, made), landfall.ErrExists,
-			nameTaken("There is already an operator %q. Give a new link with: operator reset %s", name, name))
+			nameTaken("There is already an operator %q. Create a new link with: operator reset %s", name, name))
 	})
 	return secret, err
 }
@@ -88,7 +88,7 @@ func (o *Operator) ResetOperator(ctx context.Context, name string) (auth.Secret,
 	err := o.alterOperator(ctx, "operator.reset", name, func(tx landfall.Tx, operator *landfall.Operator) (string, error) {
 		if operator.Disabled {
 			return "", landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(
-				"Operator %q is disabled. Let him in first with: operator enable %s", name, name))
+				"Operator %q is disabled. Enable the operator first with: operator enable %s", name, name))
 		}
 		operator.Password, operator.TOTPSecret, operator.TOTPUsed = "", "", 0
 		operator.Invitation, operator.InvitationEndsAt = hash, o.clock().Add(invitationLife).UTC()
@@ -125,7 +125,7 @@ func (o *Operator) Sessions(ctx context.Context, idle time.Duration) (sessions [
 // EndSession ends one session.
 func (o *Operator) EndSession(ctx context.Context, id string) error {
 	return o.change(ctx, "session.end", id, func(tx landfall.Tx) (string, error) {
-		return "", replaceError(tx.EndSession(ctx, id), landfall.ErrNotFound, notFound(landfall.CodeNotFound, "There is no session %q; it may be over.", id))
+		return "", replaceError(tx.EndSession(ctx, id), landfall.ErrNotFound, notFound(landfall.CodeNotFound, "There is no session %q; it may have ended.", id))
 	})
 }
 

@@ -25,8 +25,8 @@ func (o *Operator) checkMailSender(ctx context.Context, view landfall.MailReader
 		return err
 	}
 	return landfall.Refuse(landfall.CodeValidationFailed,
-		"No server of this database sends e-mails. Give them the setting smtp-server and start one, "+
-			"or give this command their settings (LANDFALL_SMTP_SERVER, LANDFALL_MAIL_FROM); then switch it on.")
+		"No server of this database sends e-mails. Start a server with the setting smtp-server, "+
+			"or give this command the same settings (LANDFALL_SMTP_SERVER, LANDFALL_MAIL_FROM), and try again.")
 }
 
 // mailPage is how many mails are read or changed in one transaction.
@@ -86,7 +86,7 @@ func findMail(ctx context.Context, view landfall.MailReader, name string) (landf
 	id, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || id <= 0 {
 		return landfall.MailRecord{}, invalid("mail", rules.CodeInvalidType,
-			"A mail is named by its number, as mail list shows it, or by the Message-ID of its message.")
+			"Give the number of a mail, as mail list shows it, or its Message-ID.")
 	}
 	found, err := view.Mail(ctx, id)
 	// Another database may have another mail with this number. A Message-ID also
@@ -94,7 +94,7 @@ func findMail(ctx context.Context, view landfall.MailReader, name string) (landf
 	if err == nil && named && !strings.EqualFold(account, found.AccountNumber) {
 		err = landfall.ErrNotFound
 	}
-	return found, replaceError(err, landfall.ErrNotFound, notFound(landfall.CodeNotFound, "There is no mail %q. See them with: mail list", name))
+	return found, replaceError(err, landfall.ErrNotFound, notFound(landfall.CodeNotFound, "There is no mail %q. List the mails with: mail list", name))
 }
 
 // mailDecision is something an operator can do with a mail.
@@ -110,13 +110,13 @@ type mailDecision struct {
 var (
 	retrying = mailDecision{"mail.retry", landfall.MailQueued,
 		[]landfall.MailState{landfall.MailQueued, landfall.MailRefused, landfall.MailWithdrawn, landfall.MailBounced},
-		"it was sent, and no account is written to twice; if it came back, say so first: mail bounced"}
+		"it was sent, and no customer gets the same mail twice; if it bounced, record that first with: mail bounced"}
 	withdrawing = mailDecision{"mail.withdraw", landfall.MailWithdrawn,
 		[]landfall.MailState{landfall.MailQueued, landfall.MailRefused},
-		"only a mail that waits or was refused can be withdrawn"}
+		"only a queued or refused mail can be withdrawn"}
 	bouncing = mailDecision{"mail.bounced", landfall.MailBounced,
 		[]landfall.MailState{landfall.MailSent, landfall.MailBounced},
-		"only a mail that was sent can come back"}
+		"only a mail that was sent can bounce"}
 )
 
 // RetryMail queues a mail again, due at once and with all its attempts.
@@ -152,17 +152,17 @@ func (o *Operator) decide(ctx context.Context, wanted mailDecision, name, reason
 		if !slices.Contains(wanted.from, found.State) {
 			not := wanted.not
 			if found.State == landfall.MailSending {
-				not = "it is being sent right now; look again in a few minutes"
+				not = "it is being sent right now; try again in a few minutes"
 			}
 			return "", landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("Mail %d is %s: %s.", found.ID, found.State, not))
 		}
 		if wanted.state == landfall.MailQueued && found.AccountNumber == "" {
 			return "", landfall.Refuse(landfall.CodeValidationFailed,
-				fmt.Sprintf("The account of mail %d was undone, so there is nothing to tell.", found.ID))
+				fmt.Sprintf("The account of mail %d was undone, so the mail is not sent.", found.ID))
 		}
 		if wanted.state == landfall.MailQueued && found.RecipientRemoved {
 			return "", landfall.Refuse(landfall.CodeValidationFailed,
-				fmt.Sprintf("It is not known any more whom mail %d is for: that was purged or erased.", found.ID))
+				fmt.Sprintf("The recipient of mail %d was purged or erased.", found.ID))
 		}
 		if err := tx.SetMailState(ctx, found.ID, wanted.state, reason); err != nil {
 			return "", err
@@ -200,7 +200,7 @@ func (o *Operator) decideAll(ctx context.Context, wanted mailDecision, supplier 
 	if _, err := o.ShowSupplier(ctx, supplier); err != nil {
 		return 0, err
 	}
-	noMore := errors.New("all were seen")
+	noMore := errors.New("all were processed")
 	for count, after := 0, int64(0); ; {
 		done, last := 0, int64(0)
 		err := o.change(ctx, wanted.action, supplier, func(tx landfall.Tx) (string, error) {

@@ -124,7 +124,7 @@ func storeError(doing string, err error) error {
 	told := landfall.UserError(doing, err)
 	switch {
 	case errors.Is(err, landfall.ErrUnknownOutcome):
-		told.Detail = "The database went away during the change. Look whether it took effect before trying again."
+		told.Detail = "The database became unreachable during the change. Check whether the change took effect before you try again."
 	case errors.Is(err, landfall.ErrUnavailable):
 		told.Detail = "The database cannot be reached or is too busy. Nothing was changed; try again."
 	case told.Kind == landfall.Internal:

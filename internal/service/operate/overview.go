@@ -57,7 +57,7 @@ func (o *Operator) Overview(ctx context.Context) (all Overview, err error) {
 
 // SupplierState returns the state of one supplier.
 func (o *Operator) SupplierState(ctx context.Context, code string) (stand SupplierState, err error) {
-	err = o.view(ctx, "supplier.stand", func(view landfall.View) error {
+	err = o.view(ctx, "supplier.state", func(view landfall.View) error {
 		supplier, err := view.Supplier(ctx, code)
 		if err != nil {
 			return supplierError(ctx, view, code, err)

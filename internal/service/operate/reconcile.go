@@ -49,7 +49,7 @@ func (o *Operator) ContributionsAfter(
 		return nil, err
 	}
 	if !slices.Contains(landfall.Reasons, landfall.Reason(reason)) {
-		return nil, invalid("reason", rules.CodeInvalidChoice, "There is no reason %q. It is one of: pending, failed, skipped, other_figures.", reason)
+		return nil, invalid("reason", rules.CodeInvalidChoice, "There is no reason %q. Use one of: pending, failed, skipped, other_figures.", reason)
 	}
 	rows := o.store.Contributions(ctx, landfall.ContributionQuery{Supplier: code, Measure: row.Measure, Reason: landfall.Reason(reason), After: after})
 	return userErrors("reconcile", rows), nil
@@ -66,7 +66,7 @@ func rowOf(found *landfall.Reconciliation, name string) (landfall.Reconciliation
 	for i, row := range found.Rows {
 		known[i] = row.Measure.String()
 	}
-	return landfall.ReconciliationRow{}, invalid("measure", rules.CodeInvalidChoice, "There is no measure %q. It is one of: %s.",
+	return landfall.ReconciliationRow{}, invalid("measure", rules.CodeInvalidChoice, "There is no measure %q. Use one of: %s.",
 		name, strings.Join(known, ", "))
 }
 
@@ -91,7 +91,7 @@ func (o *Operator) ShowSignOff(ctx context.Context, id int64) (landfall.SignOff,
 	err := o.view(ctx, "reconcile show", func(view landfall.View) (err error) {
 		found, err = view.SignOff(ctx, id)
 		return replaceError(err, landfall.ErrNotFound, notFound(landfall.CodeNotFound,
-			"There is no signed reconciliation %d. See them all with: reconcile reports", id))
+			"There is no signed reconciliation %d. List them with: reconcile reports", id))
 	})
 	return found, err
 }
@@ -125,8 +125,8 @@ func (o *Operator) SignOff(ctx context.Context, code string, reasons map[string]
 		}
 		if !slices.EqualFunc(found.Rows, counted.Rows, landfall.ReconciliationRow.Equal) {
 			return "", landfall.Refuse(landfall.CodeValidationFailed,
-				"The figures changed while they were being counted: accounts are being moved. "+
-					"Pause the supplier, or wait until nothing moves, and sign again.")
+				"The figures changed while they were counted, because accounts are being imported. "+
+					"Pause the supplier, or wait until the import ends, and sign again.")
 		}
 		if err := checkSignable(&found, reasons); err != nil {
 			return "", err
@@ -166,13 +166,13 @@ func (o *Operator) recount(ctx context.Context, code string) (counted landfall.R
 			return err
 		}
 		if wrong := kept.Differences(&anew); len(wrong) > 0 {
-			return landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("What is kept of supplier %s is not what its rows come to: "+
-				"%s (%d differences). Nothing can be signed; 'landfall verify' says more.", code, wrong[0], len(wrong)))
+			return landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("The stored sums of supplier %s do not match its rows: "+
+				"%s (%d differences). Nothing can be signed; 'landfall verify' shows details.", code, wrong[0], len(wrong)))
 		}
 		totals, err := view.ControlTotals(ctx, code)
 		if errors.Is(err, landfall.ErrNotFound) {
 			return landfall.Refuse(landfall.CodeNoControlTotals, fmt.Sprintf(
-				"Nothing can be signed: nobody has said what the source of supplier %s has. Set its control totals first.", code))
+				"Nothing can be signed: supplier %s has no control totals. Set them first.", code))
 		}
 		counted = landfall.Reconcile(code, &anew, &totals)
 		return err
@@ -189,7 +189,7 @@ func checkSignable(found *landfall.Reconciliation, reasons map[string]string) er
 			return err
 		}
 		if row.Unexplained().Zero() {
-			return invalid("reason", rules.CodeInvalidChoice, "Nothing of %s is unexplained, so it needs no reason.", name)
+			return invalid("reason", rules.CodeInvalidChoice, "%s has nothing unexplained, so it needs no reason.", name)
 		}
 	}
 	var open []string
@@ -202,5 +202,5 @@ func checkSignable(found *landfall.Reconciliation, reasons map[string]string) er
 		return nil
 	}
 	return landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("Not everything is explained: %s. Give a reason for each, as in "+
-		"--reason %s=\"closed before the migration\", or find out what is missing.", strings.Join(open, ", "), open[0]))
+		"--reason %s=\"closed before the migration\", or find what is missing.", strings.Join(open, ", "), open[0]))
 }

@@ -13,7 +13,7 @@ import (
 // errNoKeys is returned for a rekey without a key.
 var errNoKeys = &landfall.Error{
 	Code: landfall.CodeValidationFailed, Kind: landfall.Invalid,
-	Detail: "Nothing is encrypted: give a key with the setting encryption-key-file or encryption-key. 'landfall rekey --new-key' makes one.",
+	Detail: "Nothing is encrypted: give a key with the setting encryption-key-file or encryption-key. 'landfall rekey --new-key' creates one.",
 }
 
 // Rekey encrypts all personal data with the current key. It works in small steps
@@ -31,14 +31,14 @@ func (o *Operator) Rekey(ctx context.Context, told func(landfall.RekeyStep)) (la
 			return step, storeError("encryption.rekey", err)
 		}
 		if first {
-			if err := o.auditRekey(ctx, "begun or gone on with key "+step.Key); err != nil {
+			if err := o.auditRekey(ctx, "started or continued with key "+step.Key); err != nil {
 				return step, err
 			}
 		}
 		if told(step); step.Done {
 			detail := fmt.Sprintf("done with key %s: %d of %d rows", step.Key, step.Encrypted, step.Scanned)
 			if len(step.DroppedKeys) > 0 {
-				detail += ", no more needed: " + strings.Join(step.DroppedKeys, ", ")
+				detail += ", no longer needed: " + strings.Join(step.DroppedKeys, ", ")
 			}
 			return step, o.auditRekey(ctx, detail)
 		}

@@ -17,19 +17,19 @@ import (
 func checkRoot(root string) error {
 	if trimRoot(root) == "" {
 		return invalid("document_root", rules.CodeBlank,
-			"A supplier needs a document root of its own, or it would reach every other supplier's documents; without one given it is the supplier's code.")
+			"A supplier needs its own document root; otherwise it could read the documents of all other suppliers. The default is the supplier's code.")
 	}
 	if err := checkLine("document_root", "The document root", root, maxRootLength); err != nil {
 		return err
 	}
 	if strings.ContainsAny(root, `\:%`) {
 		return invalid("document_root", contract.CodeInvalidPath,
-			"The document root is a folder inside the service's bucket, such as imports/acme/; '\\', ':' and '%%' are not allowed.")
+			"The document root must be a folder inside the service's bucket, such as imports/acme/, without '\\', ':' and '%%'.")
 	}
 	inner := strings.TrimSuffix(strings.TrimPrefix(root, "/"), "/")
 	for segment := range strings.SplitSeq(inner, "/") {
 		if segment == "" || segment == "." || segment == ".." {
-			return invalid("document_root", contract.CodeInvalidPath, "The document root must not have empty, '.' or '..' parts.")
+			return invalid("document_root", contract.CodeInvalidPath, "The document root must not have empty, '.' or '..' segments.")
 		}
 	}
 	return nil
@@ -80,15 +80,15 @@ func overlaps(supplier landfall.Supplier, others []landfall.Supplier) []string {
 		case theirs == "/":
 			continue // it has no root and reaches nothing
 		case mine == theirs:
-			relation = "is that of"
+			relation = "is the same as that of"
 		case strings.HasPrefix(mine, theirs):
-			relation = "lies inside that of"
+			relation = "is inside that of"
 		case strings.HasPrefix(theirs, mine):
-			relation = "lies around that of"
+			relation = "contains that of"
 		default:
 			continue
 		}
-		words = append(words, fmt.Sprintf("The document root %q of import supplier %q %s %q (%q): each would reach the other's documents.",
+		words = append(words, fmt.Sprintf("The document root %q of import supplier %q %s %q (%q): each supplier could read the other's documents.",
 			supplier.DocumentRoot, supplier.Code, relation, other.Code, other.DocumentRoot))
 	}
 	return words

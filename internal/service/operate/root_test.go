@@ -23,12 +23,12 @@ func TestDocumentRootsAreApart(t *testing.T) {
 		same(t, "the default root", made.DocumentRoot, "NORTH")
 		must(t, second(d.CreateSupplier(ctx, "SOUTH", rootChange("imports/south/"))))
 		for _, empty := range []string{"", "/", "//"} {
-			refusal(t, "an empty root", second(d.CreateSupplier(ctx, "EAST", rootChange(empty))), landfall.CodeValidationFailed, "of its own")
-			refusal(t, "an emptied root", second(d.SetSupplier(ctx, "NORTH", rootChange(empty))), landfall.CodeValidationFailed, "of its own")
+			refusal(t, "an empty root", second(d.CreateSupplier(ctx, "EAST", rootChange(empty))), landfall.CodeValidationFailed, "its own document root")
+			refusal(t, "an emptied root", second(d.SetSupplier(ctx, "NORTH", rootChange(empty))), landfall.CodeValidationFailed, "its own document root")
 		}
 		for taken, words := range map[string]string{
-			"NORTH": "is that of", "/NORTH/": "is that of", "north": "is that of", "imports/south": "is that of",
-			"NORTH/2026": "lies inside", "imports/South/old": "lies inside", "imports": "lies around", "/imports/": "lies around",
+			"NORTH": "is the same as that of", "/NORTH/": "is the same as that of", "north": "is the same as that of", "imports/south": "is the same as that of",
+			"NORTH/2026": "is inside", "imports/South/old": "is inside", "imports": "contains that of", "/imports/": "contains that of",
 		} {
 			refusal(t, "root "+taken, second(d.CreateSupplier(ctx, "EAST", rootChange(taken))), landfall.CodeValidationFailed, words, "--document-root")
 		}
@@ -36,7 +36,7 @@ func TestDocumentRootsAreApart(t *testing.T) {
 		refusal(t, "a code in other letters", second(d.CreateSupplier(ctx, "North", operate.SupplierChange{})), landfall.CodeValidationFailed, "NORTH")
 		must(t, second(d.CreateSupplier(ctx, "North", rootChange("north-2"))), second(d.CreateSupplier(ctx, "NORTH-EVIL", operate.SupplierChange{})))
 		must(t, second(d.SetSupplier(ctx, "NORTH", rootChange("NORTH/deeper"))), second(d.SetSupplier(ctx, "NORTH", rootChange("NORTH"))))
-		refusal(t, "a set root", second(d.SetSupplier(ctx, "SOUTH", rootChange("NORTH/x"))), landfall.CodeValidationFailed, "lies inside")
+		refusal(t, "a set root", second(d.SetSupplier(ctx, "SOUTH", rootChange("NORTH/x"))), landfall.CodeValidationFailed, "is inside")
 	})
 }
 

@@ -35,7 +35,7 @@ func (o *Operator) StartRun(ctx context.Context, plan landfall.RunPlan) (landfal
 			return "", landfall.Refuse(landfall.CodeRunActive, fmt.Sprintf("Run %s of this supplier has not ended. Cancel it or wait for it.", run.ID))
 		// This rolls the transaction back, and the new run with it.
 		case err == nil && run.WindowOver():
-			return "", invalid("not_after", rules.CodeOutOfRange, "The end of the window has passed already.")
+			return "", invalid("not_after", rules.CodeOutOfRange, "The end of the window has already passed.")
 		}
 		return describeRun(run), err
 	})
@@ -48,11 +48,11 @@ func checkPlan(plan landfall.RunPlan) error {
 	case !slices.Contains(landfall.RunSelections, plan.Select):
 		return invalid("select", rules.CodeInvalidChoice, "Selection %q is not known; use one of %s.", string(plan.Select), join(landfall.RunSelections))
 	case plan.Sample < 0 || plan.Sample == 1 || plan.Sample > maxQuota:
-		return invalid("sample", rules.CodeOutOfRange, "A sample is every second account at least: 2 to %d, or 0 for all.", maxQuota)
+		return invalid("sample", rules.CodeOutOfRange, "The sample must be 2 to %d, or 0 for all accounts.", maxQuota)
 	case plan.Limit < 0:
-		return invalid("limit", rules.CodeOutOfRange, "The limit is 1 or more, or 0 for none.")
+		return invalid("limit", rules.CodeOutOfRange, "The limit must be 1 or more, or 0 for none.")
 	case plan.Concurrency < 0 || plan.Concurrency > 10_000:
-		return invalid("at_once", rules.CodeOutOfRange, "Accounts created at once are 1 to 10000, or 0 to leave it to the service.")
+		return invalid("at_once", rules.CodeOutOfRange, "The number of accounts created at once must be 1 to 10000, or 0 to let the service decide.")
 	case !plan.NotAfter.IsZero() && !plan.NotAfter.After(plan.NotBefore):
 		return invalid("not_after", rules.CodeOutOfRange, "The window ends before it begins.")
 	}

@@ -121,12 +121,12 @@ func checkSupplier(s landfall.Supplier) error {
 	}
 	if s.UndoWindow < 0 || s.UndoWindow > maxUndoWindow {
 		return invalid("undo_window", rules.CodeOutOfRange,
-			"The undo window must be between 0 (nothing is taken back) and 3650d, not %s.", s.UndoWindow)
+			"The undo window must be between 0 (no undo) and 3650d, not %s.", s.UndoWindow)
 	}
 	for _, kept := range retentionSettings(s.Retention) {
 		if kept.length < 0 || kept.length > maxUndoWindow || kept.length > 0 && kept.length < minRetention {
 			return invalid(kept.setting, rules.CodeOutOfRange,
-				"%s can be kept for 1h to 3650d, or for ever (0), not for %s.", kept.what, kept.length)
+				"%s can be kept for 1h to 3650d, or forever (0), not for %s.", kept.what, kept.length)
 		}
 	}
 	return nil
@@ -146,7 +146,7 @@ type retentionSetting struct {
 func retentionSettings(retention landfall.Retention) []retentionSetting {
 	return []retentionSetting{
 		{"keep_staged", "Staged documents", retention.Staged},
-		{"keep_failures", "The words of failures", retention.Failures},
+		{"keep_failures", "The texts of failures", retention.Failures},
 		{"keep_mails", "The addresses of mails", retention.Mails},
 		{"keep_events", "Events", retention.Events},
 	}
@@ -163,7 +163,7 @@ var severities = []landfall.Severity{landfall.SeverityError, landfall.SeverityWa
 func (o *Operator) checkRule(code string, severity landfall.Severity) error {
 	if _, known := slices.BinarySearch(o.rules, code); !known {
 		return invalid("rule", rules.CodeInvalidChoice,
-			"There is no rule %q whose severity could be set. %s", code, suggestion(code, o.rules, "rules"))
+			"There is no rule %q with a severity. %s", code, suggestion(code, o.rules, "rules"))
 	}
 	if severity != "" && !slices.Contains(severities, severity) {
 		return invalid("rule", rules.CodeInvalidChoice,

@@ -45,7 +45,7 @@ func TestSettingsRefused(t *testing.T) {
 		"severity":          {change{Severities: map[string]landfall.Severity{"incorrect_tax_amount": "fatal"}}, "rule", "error, warning, off"},
 		"rule mistyped":     {change{Severities: map[string]landfall.Severity{"incorrect_tax_amout": "off"}}, "rule", "Did you mean incorrect_tax_amount?"},
 		"part of a rule":    {change{Severities: map[string]landfall.Severity{"line_item": "off"}}, "rule", "incorrect_line_item_net_amount"},
-		"no such rule":      {change{Severities: map[string]landfall.Severity{"zzz": "off"}}, "rule", "See them all with: rules"},
+		"no such rule":      {change{Severities: map[string]landfall.Severity{"zzz": "off"}}, "rule", "List them with: rules"},
 	}
 	each(t, func(t *testing.T, d fixture) {
 		ctx := t.Context()
@@ -124,7 +124,7 @@ func (a away) Update(context.Context, func(landfall.Tx) error) error { return a.
 func TestDatabaseUnavailable(t *testing.T) {
 	for cause, part := range map[error]string{
 		landfall.ErrUnavailable:    "Nothing was changed",
-		landfall.ErrUnknownOutcome: "Look whether",
+		landfall.ErrUnknownOutcome: "Check whether",
 	} {
 		operator := operate.New(away{err: cause}, operate.Options{Actor: actor, Clock: time.Now})
 		refusal(t, "change", operator.CreateTeam(t.Context(), "Team"), landfall.CodeServiceUnavailable, part)

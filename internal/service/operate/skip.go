@@ -18,8 +18,8 @@ func (o *Operator) Skip(ctx context.Context, key landfall.Key, reason string) er
 		return err
 	}
 	if !contract.ValidExternalNumber(key.External) {
-		return invalid("external_account_number", rules.CodeInvalidCharacters, "No account can have this external account number: "+
-			"it has 1 to 128 characters, none of them a control character, and no blank at its ends.")
+		return invalid("external_account_number", rules.CodeInvalidCharacters, "The external account number is not valid: "+
+			"it must have 1 to 128 characters, no control characters, and no spaces at the ends.")
 	}
 	return o.change(ctx, "account.skip", auditSubject(key), func(tx landfall.Tx) (string, error) {
 		state, err := tx.Skip(ctx, key, reason)
@@ -45,11 +45,11 @@ func (o *Operator) Unskip(ctx context.Context, key landfall.Key, reason string) 
 			return "", processError(ctx, tx, key, err)
 		}
 		if !process.ErasedAt.IsZero() {
-			return "", landfall.Refuse(landfall.CodeErased, "What is personal of the account was erased; it stays marked for good.")
+			return "", landfall.Refuse(landfall.CodeErased, "The account's personal data was erased, so it stays marked as skipped.")
 		}
 		if err := tx.Unskip(ctx, key); err != nil {
 			return "", replaceError(err, landfall.ErrNotFound, landfall.Refuse(landfall.CodeValidationFailed,
-				"The account is not marked as skipped, so there is no mark to take away."))
+				"The account is not marked as skipped."))
 		}
 		return reason, tx.AppendEvent(ctx, landfall.Event{Type: landfall.EventUnskipped, Key: key})
 	})
@@ -68,12 +68,12 @@ func notSkippable(state landfall.ProcessState) *landfall.Error {
 	switch state {
 	case landfall.Imported:
 		return landfall.Refuse(landfall.CodeAlreadyImported,
-			"The account was imported already; it is too late to skip it.")
+			"The account was already imported and cannot be skipped.")
 	case landfall.Claimed:
 		return landfall.Refuse(landfall.CodeImportInProgress,
 			"The account is being created right now. Try again when that attempt has ended.")
 	}
-	return landfall.Refuse(landfall.CodeMarkedAsSkipped, "The account is marked as skipped already.")
+	return landfall.Refuse(landfall.CodeMarkedAsSkipped, "The account is already marked as skipped.")
 }
 
 // auditSubject returns the name of a process in the audit.

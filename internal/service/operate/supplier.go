@@ -166,7 +166,7 @@ func (o *Operator) Revoke(ctx context.Context, code, organisation string) error 
 		}
 		err := tx.Ungrant(ctx, code, organisation)
 		return "from " + organisation, replaceError(err, landfall.ErrNotFound, notFound(landfall.CodeNotFound,
-			"Organisation %q was not granted the import supplier %q, so there is nothing to take back.", organisation, code))
+			"Organisation %q has no grant for import supplier %q, so there is nothing to revoke.", organisation, code))
 	})
 }
 

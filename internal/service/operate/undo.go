@@ -42,9 +42,9 @@ func (o *Operator) undoRequest(key landfall.Key, reason, run string) landfall.Un
 var keptDetails = map[landfall.KeptReason]string{
 	landfall.KeptWindowOver: "The account is kept: it was created longer ago than the supplier's undo window. " +
 		"See it with: supplier show; change it with: supplier set --undo-window",
-	landfall.KeptHasPostings:   "The account is kept: something was added to it since it was created.",
-	landfall.KeptErased:        "The account is kept: what is personal of it was erased, so there is nothing that it could be staged from.",
-	landfall.KeptCustomersTold: "The account is kept: a mail about it was sent to its customers, or is being sent.",
+	landfall.KeptHasPostings:   "The account is kept: something was added to it after it was created.",
+	landfall.KeptErased:        "The account is kept: its personal data was erased, so it cannot be staged again.",
+	landfall.KeptCustomersTold: "The account is kept: its customers were sent a mail about it, or one is being sent.",
 }
 
 // nothingToUndo says why there is no account to undo. If the answer to an
@@ -58,9 +58,9 @@ func (o *Operator) nothingToUndo(ctx context.Context, key landfall.Key) error {
 		if err != nil {
 			return err
 		}
-		detail := "The account was not created so far, so there is nothing to take back."
+		detail := "The account has not been created, so there is nothing to undo."
 		if last := len(before) - 1; last >= 0 {
-			detail = fmt.Sprintf("There is nothing to take back: the account %s was taken back at %s and not created again.",
+			detail = fmt.Sprintf("There is nothing to undo: account %s was undone at %s and not created again.",
 				before[last].Number, calendar.FormatInstant(before[last].UndoneAt))
 		}
 		return landfall.Refuse(landfall.CodeAccountNotFound, detail)

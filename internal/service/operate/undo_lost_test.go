@@ -159,7 +159,7 @@ func TestRunUndoOverUnreliableNetwork(t *testing.T) {
 	var undo operate.RunUndo
 	for attempt := 0; undo.Undone+undo.Left() != accounts || undo.Failed > 0; attempt++ {
 		if attempt == 20 {
-			t.Fatalf("the run is not taken back: %+v", undo)
+			t.Fatalf("the run is not undone: %+v", undo)
 		}
 		var err error
 		if undo, err = lied.UndoRun(t.Context(), run.ID, "wrong book", operate.RunUndoWatch{}); err != nil {

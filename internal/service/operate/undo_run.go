@@ -60,7 +60,7 @@ const (
 )
 
 // ErrInterrupted means that long work was cancelled before it was done.
-var ErrInterrupted = errors.New("interrupted; the same command goes on where it was")
+var ErrInterrupted = errors.New("interrupted; run the same command again to continue")
 
 // UndoRun undoes all accounts that a run created, as far as they can be undone.
 // Each account is undone separately, so the undo may be interrupted at any time
@@ -144,7 +144,7 @@ func (o *Operator) ForecastUndo(ctx context.Context, run landfall.Run, progress 
 func undoable(run landfall.Run) error {
 	switch {
 	case run.Plan.DryRun:
-		return landfall.Refuse(landfall.CodeValidationFailed, "The run was a dry run: it created nothing that could be taken back.")
+		return landfall.Refuse(landfall.CodeValidationFailed, "The run was a dry run: it created nothing that could be undone.")
 	case !run.State.Ended():
 		return landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(
 			"The run is %s and may create more accounts. Cancel it first, or wait until it has ended.", run.State))

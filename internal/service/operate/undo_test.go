@@ -82,7 +82,7 @@ func TestUndoIsAuditedAndShown(t *testing.T) {
 		if err != nil || shown.Account != nil || len(shown.Undone) != 1 || shown.Undone[0].Reason != "the wrong one" {
 			t.Errorf("shown %+v, %v", shown, err)
 		}
-		if _, err := d.ShowAccountByNumber(t.Context(), made.Number); err == nil || !strings.Contains(err.Error(), "taken back") ||
+		if _, err := d.ShowAccountByNumber(t.Context(), made.Number); err == nil || !strings.Contains(err.Error(), "was undone") ||
 			!strings.Contains(err.Error(), `"1" of supplier S`) {
 			t.Errorf("by its number: %v", err)
 		}

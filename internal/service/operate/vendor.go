@@ -55,10 +55,10 @@ func (o *Operator) RevokeVendor(ctx context.Context, code, supplier string) erro
 		}
 		if grants.AllSuppliers {
 			return "", landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(
-				"Payment vendor %q is open to every supplier. Grant it to those who may use it, and it is closed to the others: vendor grant %s SUPPLIER", code, code))
+				"Every supplier can use payment vendor %q. To limit it, grant it to the suppliers that may use it: vendor grant %s SUPPLIER", code, code))
 		}
 		return "from " + supplier, replaceError(tx.UngrantVendor(ctx, code, supplier), landfall.ErrNotFound, notFound(landfall.CodeNotFound,
-			"Payment vendor %q was not granted to import supplier %q, so there is nothing to take back.", code, supplier))
+			"Payment vendor %q has no grant for import supplier %q, so there is nothing to revoke.", code, supplier))
 	})
 }
 
@@ -128,7 +128,7 @@ func (o *Operator) CheckVendor(ctx context.Context, code string, instruction lan
 		return landfall.InstructionDetails{}, invalid("type", rules.CodeInvalidChoice, "The types are %s.", strings.Join(landfall.InstructionTypes, ", "))
 	}
 	if o.vendors == nil {
-		return landfall.InstructionDetails{}, landfall.Refuse(landfall.CodeValidationFailed, "Payment vendors are asked by a running service only.")
+		return landfall.InstructionDetails{}, landfall.Refuse(landfall.CodeValidationFailed, "Only a running server asks payment vendors.")
 	}
 	var vendor landfall.Vendor
 	err := o.change(ctx, "vendor.check", code, func(tx landfall.Tx) (_ string, err error) {

@@ -22,7 +22,7 @@ func (o *Operator) Verify(ctx context.Context, each func(landfall.Finding) error
 	}
 	audit, err := o.VerifyAudit(ctx, audit.Evidence{})
 	if err == nil && audit.Problem != "" {
-		err = each(landfall.Finding{What: "the audit does not hold: " + audit.Problem})
+		err = each(landfall.Finding{What: "the audit log is not intact: " + audit.Problem})
 	}
 	return processes, err
 }

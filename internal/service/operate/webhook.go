@@ -58,7 +58,7 @@ func (o *Operator) AddWebhook(ctx context.Context, request WebhookRequest) (land
 			}
 		}
 		return describeWebhook(webhook), replaceError(tx.CreateWebhook(ctx, webhook), landfall.ErrExists,
-			nameTaken("There is a webhook %q already. Remove it first, or choose another name.", webhook.Name))
+			nameTaken("There is already a webhook %q. Remove it first, or choose another name.", webhook.Name))
 	})
 	if err != nil {
 		return landfall.Webhook{}, "", err
@@ -72,10 +72,10 @@ func (o *Operator) checkWebhook(request WebhookRequest) (landfall.Webhook, error
 		Name: request.Name, Organisation: request.Organisation, URL: request.URL, Suppliers: request.Suppliers, State: landfall.WebhookActive,
 	}
 	if !webhookName.MatchString(request.Name) {
-		return webhook, invalid("name", rules.CodeInvalidCharacters, "A webhook's name is up to 64 letters, digits and _ . -, beginning with a letter or digit.")
+		return webhook, invalid("name", rules.CodeInvalidCharacters, "A webhook's name must have 1 to 64 letters, digits, '_', '.' or '-' and begin with a letter or digit.")
 	}
 	if o.sender == nil {
-		return webhook, errors.New("this program delivers nothing")
+		return webhook, errors.New("this program does not deliver events")
 	}
 	if err := o.sender.CheckURL(request.URL); err != nil {
 		return webhook, invalid("url", "invalid_setting", "The address cannot be used: %v. See the settings webhook-networks and webhook-plain-http.", err)
@@ -206,7 +206,7 @@ func (o *Operator) RotateWebhook(ctx context.Context, name string, overlap time.
 		former := webhook.Secrets[0]
 		former.Until = o.clock().Add(overlap).UTC()
 		webhook.Secrets = []landfall.WebhookSecret{secret, former}
-		return "the former secret is good until " + former.Until.Format(time.RFC3339), nil
+		return "the previous secret is valid until " + former.Until.Format(time.RFC3339), nil
 	})
 	if err != nil {
 		return "", err
@@ -232,7 +232,7 @@ func (o *Operator) EnableWebhook(ctx context.Context, name string, fromNow bool)
 			webhook.Position = max(end, webhook.Position)
 			return "from now on", nil
 		}
-		return "from where it was", nil
+		return "from its last position", nil
 	})
 }
 

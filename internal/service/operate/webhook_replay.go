@@ -19,7 +19,7 @@ func (o *Operator) ReplayDead(ctx context.Context, name string, ids []string) (i
 	for _, id := range ids {
 		place, ok := contract.ParseEventID(id)
 		if !ok {
-			return 0, invalid("event", rules.CodeInvalidCharacters, "%q is no id of an event; take it from: webhook show %s", id, name)
+			return 0, invalid("event", rules.CodeInvalidCharacters, "%q is not the id of an event; see: webhook show %s", id, name)
 		}
 		events = append(events, place)
 	}

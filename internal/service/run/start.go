@@ -54,7 +54,7 @@ func (r *Runner) Start(ctx context.Context, who landfall.Principal, plan landfal
 // refuseWindow refuses a run that could never begin.
 func refuseWindow() error {
 	refusal := landfall.Refuse(landfall.CodeValidationFailed, "The request is not valid.")
-	refusal.Violations = []landfall.Violation{{Code: rules.CodeOutOfRange, Attr: "not_after", Detail: "This time has passed already."}}
+	refusal.Violations = []landfall.Violation{{Code: rules.CodeOutOfRange, Attr: "not_after", Detail: "This time has already passed."}}
 	return refusal
 }
 
