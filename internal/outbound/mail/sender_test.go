@@ -1,12 +1,15 @@
 package mail_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
 	"crypto/x509"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"os"
 	"strings"
 	"sync"
@@ -319,6 +322,60 @@ func TestReplicasSendEachMailOnce(t *testing.T) {
 		}
 		if len(seen) != count {
 			t.Errorf("%d arrived", len(seen))
+		}
+	})
+}
+
+// TestErasureDuringAMail erases an account while the mail server has its message and
+// has not answered yet. The late answer names the address; it must not be stored.
+func TestErasureDuringAMail(t *testing.T) {
+	onEach(t, func(t *testing.T, e *environment) {
+		const address = "late@a.co"
+		received, answer := make(chan struct{}), make(chan struct{})
+		fake := mailtest.Fake(t, func(connection net.Conn) {
+			lines := bufio.NewScanner(connection)
+			say := func(text string) { _, _ = io.WriteString(connection, text+"\r\n") }
+			say("220 mail")
+			for inMessage := false; lines.Scan(); {
+				switch command := lines.Text(); {
+				case inMessage && command != ".":
+				case inMessage:
+					close(received)
+					<-answer
+					inMessage = false
+					say("250 2.0.0 delivered to <" + address + ">")
+				case strings.HasPrefix(command, "EHLO"):
+					say("250-mail\r\n250 8BITMIME")
+				case command == "DATA":
+					inMessage = true
+					say("354 go on")
+				case command == "QUIT":
+					say("221 bye")
+					return
+				default:
+					say("250 ok")
+				}
+			}
+		})
+		e.create("1", address)
+		sender, stop := e.startSender(func(o *mail.ClientOptions) {
+			o.Server, o.Mode, o.User, o.Password = fake, mail.NoTLS, "", ""
+		})
+		<-received
+		err := e.store.Update(t.Context(), func(tx landfall.Tx) error {
+			_, err := tx.Erase(t.Context(), landfall.Key{Supplier: supplier, External: "1"})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		close(answer)
+		e.waitUntil("the mail is settled", func() bool { return sender.Stats.Sent.Load() == 1 })
+		stop()
+		for address, mail := range e.states() {
+			if mail.State != landfall.MailSent || mail.Reply != "" || !mail.RecipientRemoved || strings.Contains(address, "a.co") {
+				t.Errorf("the erased account has %+v", mail)
+			}
 		}
 	})
 }

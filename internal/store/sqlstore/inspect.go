@@ -108,6 +108,9 @@ var invariants = []struct{ broken, when string }{
 		OR EXISTS (SELECT 1 FROM search_term t WHERE t.account_id = p.id))`},
 	{"its document was purged, but the same could not be staged again", `length(p.hash) > 0 AND EXISTS (SELECT 1 FROM staging g
 		WHERE g.process_id = p.id AND g.revision = p.revision AND g.purged_at IS NOT NULL)`},
+	{"its document was purged, but that is not listed as a failure", `p.state = 'staged' AND p.revision > 0 AND length(p.hash) = 0 AND p.failed_at IS NULL`},
+	{"it was erased, but has a reply of the mail server", `p.erased_at IS NOT NULL AND EXISTS (SELECT 1 FROM mail m
+		WHERE m.account_id = p.id AND m.state = 'sent' AND m.reply <> '')`},
 	{"it has no account, but rows of one", `a.id IS NULL AND (` + anyPart() + `)`},
 	{"an account of it was undone without an event", `EXISTS (SELECT 1 FROM undone_account u WHERE u.process_id = p.id AND NOT EXISTS
 		(SELECT 1 FROM event e WHERE e.supplier = s.code AND e.external = p.external

@@ -49,6 +49,7 @@ func TestInspectionFindsEveryKindOfDamage(t *testing.T) {
 		`INSERT INTO undone_account SELECT account_number, id, 0, 0, '', '', NULL FROM process`: "a number that was retired",
 		`INSERT INTO undone_account SELECT 'A-00000000', id, 0, 0, '', '', NULL FROM process`:   "undone without an event",
 		`DELETE FROM account WHERE EXISTS (SELECT 1 FROM customer)`:                             "but rows of one",
+		`UPDATE process SET state = 'staged', account_number = NULL, account_created_at = NULL, hash = CAST('' AS {bytes})`: "not listed as a failure",
 	}
 	onEach(t, func(t *testing.T, url string) {
 		store, _ := openCreated(t, url)
@@ -70,6 +71,11 @@ func TestInspectionFindsEveryKindOfDamage(t *testing.T) {
 			}) {
 				t.Errorf("%s: found %v", damage, found)
 			}
+		}
+		force(t, store, `UPDATE process SET erased_at = 1`)
+		force(t, store, `UPDATE mail SET state = 'sent', due_at = NULL, settled_at = 1, purged_at = 1, reply = '250 a@b.co'`)
+		if found, _ := inspect(t, store); !strings.Contains(strings.Join(found, "\n"), "has a reply of the mail server") {
+			t.Errorf("an erased account with a reply: found %v", found)
 		}
 	})
 }

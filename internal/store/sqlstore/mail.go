@@ -162,9 +162,11 @@ func (s *Store) SettleMail(ctx context.Context, result landfall.MailResult) erro
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		switch result.State {
 		case landfall.MailSent:
-			// The mail was sent, even if another sender has claimed it since.
+			// The mail was sent, even if another sender has claimed it since. The reply
+			// may name the address, so it is dropped if the account was erased meanwhile.
 			return orIfUnchanged(landfall.ErrFenced)(t.exec(ctx, `UPDATE mail SET state = 'sent', settled_at = {now}, due_at = NULL, token = NULL,
-				attempts = attempts + 1, uncertain = FALSE, reply = $2 WHERE id = $1 AND state <> 'sent'`, result.ID, reply))
+				attempts = attempts + 1, uncertain = FALSE, reply = CASE WHEN purged_at IS NULL THEN $2 ELSE '' END
+				WHERE id = $1 AND state <> 'sent'`, result.ID, reply))
 		case landfall.MailRefused:
 			return orIfUnchanged(landfall.ErrFenced)(t.exec(ctx, `UPDATE mail SET state = 'refused', settled_at = {now}, due_at = NULL, token = NULL,
 				attempts = attempts + $3, uncertain = (uncertain OR $4), reply = $5 WHERE id = $1 AND token = $2`,

@@ -159,7 +159,16 @@ func (t *tx) Unskip(ctx context.Context, key landfall.Key) error {
 		return err
 	}
 	counted.move(back.supplier, landfall.StatusSkipped, back.status, back.figures)
-	return t.tally(ctx, &counted)
+	if err := t.tally(ctx, &counted); err != nil {
+		return err
+	}
+	// Its document may have been purged while it was skipped.
+	empty, err := collect(ctx, t.txSession, func(scan scanner, id *int64) error { return scan(id) },
+		`SELECT id FROM process WHERE supplier_id = $1 AND external = $2 AND length(hash) = 0`, back.supplier, key.External)
+	if err != nil || len(empty) == 0 {
+		return err
+	}
+	return failWithoutDocument(ctx, t, empty)
 }
 
 // processStatus is the status of a process, apart from marks, when a statement

@@ -170,6 +170,7 @@ var erasures = []promiseCheck{
 			t.Errorf("%+v", erasure)
 		}
 	}},
+	{"a late reply of the mail server is not stored in an erased account", lateReplyAfterErasure},
 	// There is no process that could carry a mark, yet something is known about
 	// the person. The second request finds nothing, and that is the answer the
 	// person is entitled to.

@@ -110,6 +110,8 @@ var retentions = []promiseCheck{
 		checkTallies(t, store)
 		checkInspection(t, store)
 	}},
+	{"an account whose document was purged is not undone", documentGoneIsNotUndone},
+	{"an account that is unskipped without a document fails", unskippedWithoutDocument},
 	// Such an account is pending but can never be created, and without a
 	// failure it would not be visible why. The same content must become a new
 	// revision this time: compared by its hash alone it would be "nothing new",
