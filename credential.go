@@ -70,9 +70,13 @@ type Principal struct {
 	RequestID    string // set by the HTTP layer
 	Source       string // the client's address, set by the HTTP layer
 	Quotas       Quotas // of the organisation
+	Priority     Priority
 	// Operator is who acts when no organisation does, as the audit names them.
 	Operator string
 }
+
+// Caller returns for whom a store works when the principal asks.
+func (p Principal) Caller() Caller { return Caller{p.Organisation, p.Priority} }
 
 // Author returns the author that is stored with what the caller writes.
 func (p Principal) Author() Author {

@@ -20,7 +20,7 @@ type Importer interface {
 	// StageAll is Stage for many documents of different accounts. Each is stored
 	// or refused as if it had been sent alone, and all together cost little more
 	// than a few.
-	StageAll(ctx context.Context, stagings []Staging) []StageResult
+	StageAll(ctx context.Context, stagings []Staging, turn Turn) []StageResult
 
 	// Refuse records why a staging was refused, only its codes and attributes,
 	// until the account is staged; the last refusal counts. Nothing is recorded

@@ -7,10 +7,10 @@ import "context"
 //
 // Every method returns ErrUnavailable when the database cannot be reached, is
 // too busy or too slow, and never shows a driver's text. ErrOverloaded comes
-// with it when so much work was waiting that nothing was tried. Organisations
-// (OnBehalf) take turns, so that none blocks another. Times that order or
-// expire things come from the database's clock, so that replicas with wrong
-// clocks agree.
+// with it when so much work was waiting that nothing was tried. Callers
+// (For) take turns, so that none blocks another. Times that order or expire
+// things come from the database's clock, so that replicas with wrong clocks
+// agree.
 type Store interface {
 	Transactor
 	Importer
@@ -24,6 +24,9 @@ type Store interface {
 	AuditChainer
 	WebhookQueue
 	Searcher
+
+	// For returns the same store for work of a caller.
+	For(caller Caller) Store
 
 	// Ping checks that the database answers and can be written to.
 	Ping(ctx context.Context) error

@@ -3,6 +3,7 @@ package answer
 import (
 	"context"
 
+	"landfall"
 	"landfall/internal/api/contract"
 	"landfall/internal/service/intake"
 )
@@ -59,7 +60,7 @@ func (a *API) stage(ctx context.Context, call Call) (Answer, error) {
 
 // stageBatch is stage for lines of a bulk request, which have the same query and
 // are written together. Each line has its own answer or error.
-func (a *API) stageBatch(ctx context.Context, calls []Call) ([]Answer, []error) {
+func (a *API) stageBatch(ctx context.Context, calls []Call, turn landfall.Turn) ([]Answer, []error) {
 	answers, errs := make([]Answer, len(calls)), make([]error, len(calls))
 	warn, err := contract.QueryBool(calls[0].Query, includeWarnings, false)
 	if err != nil {
@@ -72,7 +73,7 @@ func (a *API) stageBatch(ctx context.Context, calls []Call) ([]Answer, []error) 
 	for i, call := range calls {
 		handed[i] = intake.StageItem{Who: call.Who, Body: call.Body}
 	}
-	a.service.StageAll(ctx, handed)
+	a.service.StageAll(ctx, handed, turn)
 	for i := range handed {
 		if errs[i] = handed[i].Err; errs[i] == nil {
 			answers[i] = stagedAnswer(handed[i].Receipt, warn, calls[i].Scratch)

@@ -65,7 +65,7 @@ type Verb struct {
 	supplierField string
 	run           func(*API, context.Context, Call) (Answer, error)
 	// runBatch runs many calls faster than one by one; nil if there is no such way.
-	runBatch func(*API, context.Context, []Call) ([]Answer, []error)
+	runBatch func(*API, context.Context, []Call, landfall.Turn) ([]Answer, []error)
 	// refuse changes the form of errors; nil keeps them.
 	refuse func(*landfall.Error) *landfall.Error
 }
@@ -118,7 +118,7 @@ const (
 
 // Do runs one call. Errors become answers, too.
 func (a *API) Do(ctx context.Context, verb *Verb, call Call) Answer {
-	ctx, about := intake.WithAbout(landfall.OnBehalf(ctx, call.Who.Organisation))
+	ctx, about := intake.WithAbout(ctx)
 	answer, err := verb.run(a, ctx, call)
 	if err != nil {
 		answer = a.Refuse(verb, err)
@@ -134,9 +134,9 @@ func (v *Verb) Batches() bool { return v.runBatch != nil }
 
 // DoBatch runs calls of one organisation with the same query, as if Do ran each
 // in turn. A second call for the same account runs by itself after the others.
-// The verb must support Batches.
-func (a *API) DoBatch(ctx context.Context, verb *Verb, calls []Call) []Answer {
-	answers, errs := verb.runBatch(a, landfall.OnBehalf(ctx, calls[0].Who.Organisation), calls)
+// Work that needs a processor waits for the turn. The verb must support Batches.
+func (a *API) DoBatch(ctx context.Context, verb *Verb, calls []Call, turn landfall.Turn) []Answer {
+	answers, errs := verb.runBatch(a, ctx, calls, turn)
 	for i, err := range errs {
 		if err == nil {
 			a.count(verb, outcomeOf(verb, answers[i]))

@@ -25,7 +25,7 @@ func TestAccountTwiceInOneBatch(t *testing.T) {
 					`{"import_supplier":"S","external_account_number":%q,"customers":[{}],"notes":[{"body":"%d"}]}`, external, len(calls))})
 			}
 			var got []int
-			for _, told := range s.api.DoBatch(t.Context(), answer.Stage, calls) {
+			for _, told := range s.api.DoBatch(t.Context(), answer.Stage, calls, nil) {
 				got = append(got, told.Status)
 				if told.Cause != nil || told.Supplier != "S" {
 					t.Errorf("%+v", told)

@@ -105,7 +105,7 @@ type Result struct {
 func (s *Service) Serve(ctx context.Context, request Request) Result {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
-	ctx = landfall.InBackground(ctx, processorTurns{s.turns, request.Who.Organisation})
+	request.Who.Priority = landfall.BulkPriority
 	t := newStream(s, request)
 	defer t.spool.close()
 	t.running.Go(func() { t.collect() })

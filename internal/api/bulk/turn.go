@@ -54,19 +54,13 @@ func newTurnLimiters(idle func() bool) *turnLimiters {
 	}
 }
 
-// processorTurns lets one organisation take turns at the processors.
-type processorTurns struct {
-	turns        *turnLimiters
-	organisation string
-}
-
-// Enter waits for a turn.
-func (a processorTurns) Enter(ctx context.Context) (leave func()) {
-	limiter := a.turns.processors
-	if a.turns.idle() {
-		limiter = a.turns.all
+// processorTurn waits for a turn of the organisation at the processors.
+func (t *stream) processorTurn(ctx context.Context) (leave func()) {
+	limiter := t.turns.processors
+	if t.turns.idle() {
+		limiter = t.turns.all
 	}
-	leave, err := limiter.Acquire(ctx, admission.Request{Tenant: a.organisation})
+	leave, err := limiter.Acquire(ctx, admission.Request{Tenant: t.request.Who.Organisation})
 	if err != nil {
 		return func() {} // it is over, and will be noticed
 	}

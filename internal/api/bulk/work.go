@@ -198,7 +198,7 @@ func (w *worker) attemptBatch(ctx context.Context, lines []*entry) (answers []an
 			answers, ok = nil, false
 		}
 	}()
-	return w.Answers.DoBatch(ctx, w.request.Verb, w.calls), true
+	return w.Answers.DoBatch(ctx, w.request.Verb, w.calls, w.processorTurn), true
 }
 
 // attempt tries one line. Its answer is the same as if the line were a single

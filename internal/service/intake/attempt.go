@@ -74,7 +74,7 @@ func (a *Attempt) explainLoss(ctx context.Context) error {
 	var process landfall.Process
 	// An Update, not a View: the answer that the account exists is a promise, and
 	// only a commit of its own makes it as durable as the account.
-	err := a.service.store.Update(ctx, func(tx landfall.Tx) (err error) {
+	err := a.service.store.For(a.who.Caller()).Update(ctx, func(tx landfall.Tx) (err error) {
 		process, err = tx.Process(ctx, a.Claim.Key)
 		return err
 	})
@@ -114,7 +114,7 @@ func (a *Attempt) create(ctx context.Context) (landfall.CreateOutcome, error) {
 	if err != nil {
 		return landfall.CreateOutcome{}, err
 	}
-	outcome, err := a.service.store.Create(ctx, creation)
+	outcome, err := a.service.store.For(a.who.Caller()).Create(ctx, creation)
 	if err != nil {
 		return landfall.CreateOutcome{}, err
 	}
@@ -207,7 +207,7 @@ func (a *Attempt) release(ctx context.Context, reason error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
-	return a.service.store.Release(ctx, a.Claim, a.Failed(reason))
+	return a.service.store.For(a.who.Caller()).Release(ctx, a.Claim, a.Failed(reason))
 }
 
 // Failed returns what is recorded of an attempt that ended without an account.

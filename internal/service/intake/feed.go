@@ -73,7 +73,7 @@ func (s *Service) Events(ctx context.Context, who landfall.Principal, request Fe
 // or one.
 func (s *Service) granted(ctx context.Context, who landfall.Principal, only string) ([]string, error) {
 	var suppliers []string
-	err := s.store.View(ctx, func(view landfall.View) (err error) {
+	err := s.store.For(who.Caller()).View(ctx, func(view landfall.View) (err error) {
 		suppliers, err = grantedSuppliers(ctx, view, who, only)
 		return err
 	})
@@ -102,7 +102,7 @@ func (s *Service) readFeed(ctx context.Context, who landfall.Principal, request 
 	}
 	var found []landfall.Event
 	next := request.After
-	err = s.store.View(ctx, func(view landfall.View) error {
+	err = s.store.For(who.Caller()).View(ctx, func(view landfall.View) error {
 		suppliers, err := grantedSuppliers(ctx, view, who, request.Supplier)
 		if err != nil {
 			return err

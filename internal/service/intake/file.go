@@ -27,7 +27,7 @@ var errNoFileStore = &landfall.Error{
 // supplier, it refuses without asking the file store; the writing transaction
 // checks that again.
 func (s *Service) checkPosted(
-	ctx context.Context, supplier landfall.Supplier, key landfall.Key, files []attrFile, absent error,
+	ctx context.Context, who landfall.Principal, supplier landfall.Supplier, key landfall.Key, files []attrFile, absent error,
 ) error {
 	if !supplier.VerifyDocuments || len(files) == 0 {
 		return nil
@@ -36,7 +36,7 @@ func (s *Service) checkPosted(
 		return ErrSupplierNotOngoing
 	}
 	var process landfall.Process
-	err := s.store.View(ctx, func(view landfall.View) (err error) {
+	err := s.store.For(who.Caller()).View(ctx, func(view landfall.View) (err error) {
 		process, err = view.Process(ctx, key)
 		return err
 	})

@@ -71,6 +71,9 @@ type hookedStore struct {
 	renewed      atomic.Int32
 }
 
+// For returns the same store for every caller.
+func (s *hookedStore) For(landfall.Caller) landfall.Store { return s }
+
 func (h *hookedStore) Release(ctx context.Context, claim landfall.Claim, attempt landfall.Attempt) error {
 	if h.failRelease != nil {
 		return h.failRelease

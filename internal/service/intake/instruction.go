@@ -59,7 +59,7 @@ func (s *Service) postInstruction(
 	ctx context.Context, who landfall.Principal, key landfall.Key, instruction landfall.Instruction, keep bool,
 ) (number string, known bool, err error) {
 	posted := []landfall.Instruction{instruction}
-	number, err = s.post(ctx, landfall.Posting{
+	number, err = s.post(ctx, who, landfall.Posting{
 		Key: key, By: who.Author(), Instructions: posted,
 		Decide: func(account landfall.AccountState) (landfall.Additions, error) {
 			fresh, conflict, differences := ledger.PostInstructions(account.Instructions, posted)
@@ -95,7 +95,7 @@ func (s *Service) verify(ctx context.Context, who landfall.Principal, supplier s
 		return landfall.InstructionDetails{}, landfall.RefuseVendor()
 	}
 	var vendor landfall.Vendor
-	err := s.store.View(ctx, func(view landfall.View) error {
+	err := s.store.For(who.Caller()).View(ctx, func(view landfall.View) error {
 		var err error
 		vendor, err = view.GrantedVendor(ctx, supplier, instruction.Vendor)
 		return err

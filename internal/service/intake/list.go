@@ -16,7 +16,7 @@ func (s *Service) List(
 	if err := s.RequireSupplier(ctx, who, query.Supplier); err != nil {
 		return nil, err
 	}
-	return UserErrors(s.store.List(ctx, query)), nil
+	return UserErrors(s.store.For(who.Caller()).List(ctx, query)), nil
 }
 
 // Failed streams the failed accounts of a supplier, each with the reason.
@@ -24,7 +24,7 @@ func (s *Service) Failed(ctx context.Context, who landfall.Principal, query land
 	if err := s.RequireSupplier(ctx, who, query.Supplier); err != nil {
 		return nil, err
 	}
-	return UserErrors(s.store.Failed(ctx, query)), nil
+	return UserErrors(s.store.For(who.Caller()).Failed(ctx, query)), nil
 }
 
 // ErrorSummary groups those reasons, so that a migration team sees how many
@@ -33,7 +33,7 @@ func (s *Service) ErrorSummary(ctx context.Context, who landfall.Principal, code
 	if err := s.RequireSupplier(ctx, who, code); err != nil {
 		return landfall.FailureSummary{}, err
 	}
-	summary, err := s.store.FailureSummary(ctx, code)
+	summary, err := s.store.For(who.Caller()).FailureSummary(ctx, code)
 	if err != nil {
 		return landfall.FailureSummary{}, userError(err)
 	}

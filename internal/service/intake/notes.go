@@ -35,12 +35,12 @@ func (s *Service) PostNotes(ctx context.Context, who landfall.Principal, body []
 		return NotesReceipt{}, errAccountNotFound
 	}
 	notes := request.Notes()
-	if err := s.checkPosted(ctx, *supplier, request.Key(), notePaths(notes), errAccountNotFound); err != nil {
+	if err := s.checkPosted(ctx, who, *supplier, request.Key(), notePaths(notes), errAccountNotFound); err != nil {
 		return NotesReceipt{}, err
 	}
 	receipt := NotesReceipt{Request: request, Warnings: verdict.Warnings}
 	prepared := ledger.PrepareNotes(notes)
-	_, err = s.post(ctx, landfall.Posting{
+	_, err = s.post(ctx, who, landfall.Posting{
 		Key: request.Key(), By: who.Author(), Notes: notes,
 		Decide: func(account landfall.AccountState) (landfall.Additions, error) {
 			results, fresh := prepared.Onto(account.Notes, account.Now)

@@ -10,8 +10,8 @@ import (
 
 // post adds something to an existing account. Without an account it returns absent,
 // because that error differs between the endpoints.
-func (s *Service) post(ctx context.Context, posting landfall.Posting, absent error) (string, error) {
-	outcome, err := s.store.Post(ctx, posting)
+func (s *Service) post(ctx context.Context, who landfall.Principal, posting landfall.Posting, absent error) (string, error) {
+	outcome, err := s.store.For(who.Caller()).Post(ctx, posting)
 	if err != nil {
 		return "", userError(err)
 	}

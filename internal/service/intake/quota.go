@@ -35,7 +35,7 @@ func (s *Service) checkRevisionQuota(ctx context.Context, who landfall.Principal
 		return nil
 	}
 	var process landfall.Process
-	err := s.store.View(ctx, func(view landfall.View) (err error) {
+	err := s.store.For(who.Caller()).View(ctx, func(view landfall.View) (err error) {
 		process, err = view.Process(ctx, account.Key())
 		return err
 	})

@@ -22,7 +22,7 @@ func (s *Service) SetControlTotals(ctx context.Context, who landfall.Principal, 
 	}
 	totals.By = who.Author()
 	var kept landfall.ControlTotals
-	err = s.store.Update(ctx, func(tx landfall.Tx) (err error) {
+	err = s.store.For(who.Caller()).Update(ctx, func(tx landfall.Tx) (err error) {
 		if err := tx.CheckAuthor(ctx, totals.By); err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (s *Service) ControlTotals(ctx context.Context, who landfall.Principal, cod
 		return landfall.ControlTotals{}, err
 	}
 	var totals landfall.ControlTotals
-	err := s.store.View(ctx, func(view landfall.View) (err error) {
+	err := s.store.For(who.Caller()).View(ctx, func(view landfall.View) (err error) {
 		totals, err = view.ControlTotals(ctx, code)
 		return err
 	})
@@ -78,7 +78,7 @@ func (s *Service) Reconcile(ctx context.Context, who landfall.Principal, code st
 		return landfall.Reconciliation{}, err
 	}
 	var found landfall.Reconciliation
-	err := s.store.View(ctx, func(view landfall.View) (err error) {
+	err := s.store.For(who.Caller()).View(ctx, func(view landfall.View) (err error) {
 		found, err = landfall.LoadReconciliation(ctx, view, code)
 		return err
 	})
@@ -93,5 +93,5 @@ func (s *Service) Contributions(ctx context.Context, who landfall.Principal, que
 	if err := s.RequireSupplier(ctx, who, query.Supplier); err != nil {
 		return nil, err
 	}
-	return UserErrors(s.store.Contributions(ctx, query)), nil
+	return UserErrors(s.store.For(who.Caller()).Contributions(ctx, query)), nil
 }

@@ -44,6 +44,7 @@ type Store interface {
 	landfall.Importer
 	landfall.Lister
 	landfall.EventLog
+	For(caller landfall.Caller) landfall.Store
 }
 
 // Service implements the operations of the API. Its only state is a short-lived

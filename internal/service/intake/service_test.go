@@ -52,6 +52,9 @@ type countingStore struct {
 	now time.Time
 }
 
+// For returns the same store for every caller.
+func (s *countingStore) For(landfall.Caller) landfall.Store { return s }
+
 func (w *countingStore) View(ctx context.Context, fn func(landfall.View) error) error {
 	w.views.Add(1)
 	if w.hold != nil {

@@ -25,7 +25,7 @@ func (s *Service) Stage(ctx context.Context, who landfall.Principal, body []byte
 	if err := s.prepare(ctx, who, body, &sent); err != nil {
 		return Receipt{}, s.refuse(ctx, who, sent.key, err)
 	}
-	outcome, err := s.store.Stage(ctx, sent.staging)
+	outcome, err := s.store.For(who.Caller()).Stage(ctx, sent.staging)
 	return s.conclude(ctx, who, &sent, landfall.StageResult{StageOutcome: outcome, Err: err})
 }
 
@@ -72,7 +72,7 @@ func (s *Service) conclude(ctx context.Context, who landfall.Principal, sent *pr
 	}
 	if refusal := refusedStaging(sent.key, result.StageOutcome); refusal != nil {
 		if result.Verdict == landfall.RefusedImported {
-			return Receipt{}, s.addDifferences(ctx, refusal, sent, result.StageOutcome)
+			return Receipt{}, s.addDifferences(ctx, who, refusal, sent, result.StageOutcome)
 		}
 		return Receipt{}, s.refuse(ctx, who, sent.key, refusal)
 	}
@@ -85,11 +85,13 @@ func (s *Service) conclude(ctx context.Context, who landfall.Principal, sent *pr
 // addDifferences adds to the refusal of an account that exists in which attrs the
 // document differs from the account's record, so that a second delivery with
 // other data is noticed. Nothing is added when the record was erased.
-func (s *Service) addDifferences(ctx context.Context, refusal *landfall.Error, sent *preparedStaging, outcome landfall.StageOutcome) error {
+func (s *Service) addDifferences(
+	ctx context.Context, who landfall.Principal, refusal *landfall.Error, sent *preparedStaging, outcome landfall.StageOutcome,
+) error {
 	differences := []string{}
 	if !outcome.SameDocument {
 		var record landfall.StagedRevision
-		err := s.store.View(ctx, func(view landfall.View) (err error) {
+		err := s.store.For(who.Caller()).View(ctx, func(view landfall.View) (err error) {
 			record, err = view.Revision(ctx, sent.key, outcome.Revision)
 			return err
 		})
@@ -121,7 +123,7 @@ func (s *Service) refuse(ctx context.Context, who landfall.Principal, key landfa
 	case landfall.CodeAlreadyImported, landfall.CodeMarkedAsSkipped:
 		return reason // neither is caused by the data
 	}
-	err := s.store.Refuse(ctx, landfall.Refusal{
+	err := s.store.For(who.Caller()).Refuse(ctx, landfall.Refusal{
 		Key: key, By: who.Author(),
 		Failure: landfall.Failure{Code: refusal.Code, Detail: refusal.Detail, Violations: refusal.Violations},
 	})

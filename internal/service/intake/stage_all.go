@@ -20,9 +20,13 @@ type StageItem struct {
 
 // StageAll stages accounts, each as Stage would, and fills in their results. They
 // are staged together; an account that occurs again is staged by itself after the
-// others, in order. The bodies must not change afterwards.
-func (s *Service) StageAll(ctx context.Context, handed []StageItem) {
-	sent := s.readAll(ctx, handed)
+// others, in order. They are of one caller. Reading and packing them waits for the
+// turn. The bodies must not change afterwards.
+func (s *Service) StageAll(ctx context.Context, handed []StageItem, turn landfall.Turn) {
+	if len(handed) == 0 {
+		return
+	}
+	sent := s.readAll(ctx, handed, turn)
 	// Refusals are recorded concurrently, so that they share transactions.
 	var refused sync.WaitGroup
 	for i := range handed {
@@ -30,7 +34,7 @@ func (s *Service) StageAll(ctx context.Context, handed []StageItem) {
 			refused.Go(one.recovering(func() { one.Err = s.refuse(ctx, one.Who, sent.read[i].key, one.Err) }))
 		}
 	}
-	for at, result := range s.store.StageAll(ctx, sent.stagings) {
+	for at, result := range s.store.For(handed[0].Who.Caller()).StageAll(ctx, sent.stagings, turn) {
 		i := sent.indexes[at]
 		one := &handed[i]
 		conclude := func() { one.Receipt, one.Err = s.conclude(ctx, one.Who, &sent.read[i], result) }
@@ -55,12 +59,12 @@ type stageBatch struct {
 }
 
 // readAll reads the items and prepares their stagings.
-func (s *Service) readAll(ctx context.Context, handed []StageItem) stageBatch {
+func (s *Service) readAll(ctx context.Context, handed []StageItem, turn landfall.Turn) stageBatch {
 	sent := stageBatch{
 		read: make([]preparedStaging, len(handed)), stagings: make([]landfall.Staging, 0, len(handed)), indexes: make([]int, 0, len(handed)),
 	}
 	seen := make(map[landfall.Key]bool, len(handed))
-	defer landfall.Turn(ctx)()
+	defer turn.Wait(ctx)()
 	noted, about := WithAbout(ctx)
 	for i := range handed {
 		one := &handed[i]

@@ -28,7 +28,7 @@ func TestStageAllKeepsTheOrderOfOneAccount(t *testing.T) {
 				receipt, err := g.Stage(t.Context(), ours, document(alone, rest))
 				want = append(want, g.outcome(receipt, err))
 			}
-			g.StageAll(t.Context(), handed)
+			g.StageAll(t.Context(), handed, nil)
 			var got []string
 			for _, one := range handed {
 				got = append(got, g.outcome(one.Receipt, one.Err))

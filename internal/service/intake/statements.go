@@ -30,7 +30,7 @@ func (s *Service) PostStatements(ctx context.Context, who landfall.Principal, bo
 	key, posted := request.Key(), request.Statements()
 	// Release before Decide is passed on: it may still run after the caller has left.
 	request.Release()
-	if err := s.checkPosted(ctx, *supplier, key, statementPaths(posted), errNoAccount); err != nil {
+	if err := s.checkPosted(ctx, who, *supplier, key, statementPaths(posted), errNoAccount); err != nil {
 		return Accepted{}, err
 	}
 	ids := make([]string, len(posted))
@@ -38,7 +38,7 @@ func (s *Service) PostStatements(ctx context.Context, who landfall.Principal, bo
 		ids[i] = statement.ID
 	}
 	added := 0
-	_, err = s.post(ctx, landfall.Posting{
+	_, err = s.post(ctx, who, landfall.Posting{
 		Key: key, By: who.Author(), StatementIDs: ids,
 		Decide: func(account landfall.AccountState) (landfall.Additions, error) {
 			fresh, conflict := ledger.PostStatements(account.Statements, posted)

@@ -70,7 +70,7 @@ func (s *Service) status(
 		return AccountStatus{}, errAccountNotFound
 	}
 	var process landfall.Process
-	err = s.store.View(ctx, func(view landfall.View) (err error) {
+	err = s.store.For(who.Caller()).View(ctx, func(view landfall.View) (err error) {
 		if process, err = view.Process(ctx, key); err != nil {
 			return err
 		}

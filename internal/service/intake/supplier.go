@@ -25,7 +25,7 @@ func (s *Service) Supplier(ctx context.Context, who landfall.Principal, code str
 	key := grant{who.Organisation, strings.Clone(code)}
 	supplier, err := s.supplierCache.Get(ctx, key, s.now(), func(ctx context.Context) (*landfall.Supplier, error) {
 		var found landfall.Supplier
-		err := s.store.View(ctx, func(view landfall.View) (err error) {
+		err := s.store.For(who.Caller()).View(ctx, func(view landfall.View) (err error) {
 			found, err = SupplierFor(ctx, view, key.organisation, key.code)
 			return err
 		})

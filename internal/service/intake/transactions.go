@@ -58,7 +58,7 @@ func (s *Service) PostTransactions(
 		additions.Event = additionEvent(landfall.EventTransactionsCreated, request.Key(), len(additions.Entries))
 		return additions, err
 	}
-	if _, err := s.post(ctx, posting.Posting, errNoAccount); err != nil {
+	if _, err := s.post(ctx, who, posting.Posting, errNoAccount); err != nil {
 		return TransactionsReceipt{}, err
 	}
 	// Release only after success: after an error Decide may still be running and use
@@ -107,7 +107,7 @@ func (s *Service) refuseEarlier(
 	}
 	posting := transactionPosting(who, *supplier, request.Key(), request.Before(index), flags)
 	var account landfall.AccountState
-	if s.store.View(ctx, func(view landfall.View) (err error) {
+	if s.store.For(who.Caller()).View(ctx, func(view landfall.View) (err error) {
 		account, err = view.AccountState(ctx, posting.Key, posting.TransactionIDs)
 		return err
 	}) != nil {

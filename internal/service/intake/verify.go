@@ -86,7 +86,7 @@ func (a *Attempt) keepClaim(ctx context.Context) (context.Context, func()) {
 				return
 			case <-every.C:
 			}
-			if err := a.service.store.Renew(ctx, a.Claim); errors.Is(err, landfall.ErrFenced) {
+			if err := a.service.store.For(a.who.Caller()).Renew(ctx, a.Claim); errors.Is(err, landfall.ErrFenced) {
 				cancel(landfall.ErrFenced)
 				return
 			}

@@ -32,8 +32,13 @@ func NeedsAdvance(ctx context.Context, view landfall.View, run landfall.Run) (bo
 // and finishes when each of them has an outcome. Any number of replicas may call
 // it.
 func (r *Runner) AdvanceRun(ctx context.Context, id string) (landfall.Run, error) {
+	return r.advance(ctx, r.store, id)
+}
+
+// advance is AdvanceRun on the store for a caller.
+func (r *Runner) advance(ctx context.Context, store landfall.Transactor, id string) (landfall.Run, error) {
 	var run landfall.Run
-	err := r.store.Update(ctx, func(tx landfall.Tx) (err error) {
+	err := store.Update(ctx, func(tx landfall.Tx) (err error) {
 		if run, err = tx.Run(ctx, id); err != nil || run.State.Ended() {
 			return err
 		}

@@ -35,6 +35,7 @@ const maxInternalTries = 5
 type batch struct {
 	progress
 	runner   *Runner
+	store    landfall.Store // for the organisation of the run
 	who      landfall.Principal
 	supplier landfall.Supplier
 	slice    landfall.RunSlice
@@ -58,7 +59,7 @@ func (r *Runner) createBatch(ctx context.Context, slice landfall.RunSlice, membe
 	run := slice.Run
 	who := landfall.Principal{
 		Organisation: run.ActsFor.Organisation, KeyID: run.ActsFor.KeyID, RequestID: run.ActsFor.RequestID,
-		Role: landfall.RoleImporter, Quotas: slice.Quotas,
+		Role: landfall.RoleImporter, Quotas: slice.Quotas, Priority: landfall.RunPriority,
 	}
 	supplier, err := r.intake.Supplier(ctx, who, run.Plan.Supplier)
 	if err != nil {
@@ -70,7 +71,7 @@ func (r *Runner) createBatch(ctx context.Context, slice landfall.RunSlice, membe
 	// A run counts against the quota of its organisation as single calls do.
 	admitted, done := r.beginCreations(who, len(members))
 	defer done()
-	b := &batch{runner: r, who: who, supplier: *supplier, slice: slice}
+	b := &batch{runner: r, store: r.store.For(who.Caller()), who: who, supplier: *supplier, slice: slice}
 	b.untouched = slices.Clone(members[admitted:])
 	if err := b.claim(ctx, members[:admitted]); err != nil {
 		return progress{}, err
@@ -113,7 +114,7 @@ func (b *batch) claim(ctx context.Context, members []landfall.RunMember) error {
 	for i, member := range members {
 		requests[i] = b.request(member.Key, true)
 	}
-	outcomes, err := b.runner.store.ClaimSlice(ctx, requests)
+	outcomes, err := b.store.ClaimSlice(ctx, requests)
 	if err != nil {
 		return err
 	}
@@ -204,7 +205,7 @@ func (b *batch) hold(ctx context.Context, verifying []*try) error {
 			open, requests = append(open, t), append(requests, b.request(t.Claim.Key, false))
 		}
 	}
-	outcomes, err := b.runner.store.ClaimSlice(ctx, requests)
+	outcomes, err := b.store.ClaimSlice(ctx, requests)
 	if err != nil {
 		return err
 	}
@@ -265,7 +266,7 @@ func (b *batch) renew(ctx context.Context, cancel context.CancelCauseFunc) {
 		case <-every.C:
 		}
 		// Any other error may pass before the leases end.
-		if err := b.runner.store.RenewSlice(ctx, b.slice, claims); errors.Is(err, landfall.ErrFenced) {
+		if err := b.store.RenewSlice(ctx, b.slice, claims); errors.Is(err, landfall.ErrFenced) {
 			cancel(landfall.ErrFenced)
 			return
 		}

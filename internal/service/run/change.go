@@ -73,7 +73,7 @@ func (r *Runner) change(
 	ctx context.Context, who landfall.Principal, action, id string, apply func(landfall.Tx, *landfall.Run) error,
 ) (landfall.Run, error) {
 	var run landfall.Run
-	err := r.store.Update(ctx, func(tx landfall.Tx) (err error) {
+	err := r.store.For(who.Caller()).Update(ctx, func(tx landfall.Tx) (err error) {
 		if err := tx.CheckAuthor(ctx, who.Author()); err != nil {
 			return err
 		}

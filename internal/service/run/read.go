@@ -18,7 +18,7 @@ var (
 // Get returns a run of a supplier that the caller was granted.
 func (r *Runner) Get(ctx context.Context, who landfall.Principal, id string) (landfall.Run, error) {
 	var run landfall.Run
-	err := r.store.View(ctx, func(view landfall.View) (err error) {
+	err := r.store.For(who.Caller()).View(ctx, func(view landfall.View) (err error) {
 		run, err = grantedRun(ctx, view, who, id)
 		return err
 	})
@@ -58,7 +58,7 @@ func (r *Runner) List(ctx context.Context, who landfall.Principal, query landfal
 				page.Limit = min(left, pageSize)
 			}
 			var runs []landfall.Run
-			err := r.store.View(ctx, func(view landfall.View) (err error) {
+			err := r.store.For(who.Caller()).View(ctx, func(view landfall.View) (err error) {
 				runs, err = view.Runs(ctx, page)
 				return err
 			})
@@ -86,5 +86,5 @@ func (r *Runner) Failures(
 	if _, err := r.Get(ctx, who, query.Run); err != nil {
 		return nil, err
 	}
-	return intake.UserErrors(r.store.RunFailures(ctx, query)), nil
+	return intake.UserErrors(r.store.For(who.Caller()).RunFailures(ctx, query)), nil
 }

@@ -45,6 +45,7 @@ const (
 type Store interface {
 	landfall.Transactor
 	landfall.RunQueue
+	For(caller landfall.Caller) landfall.Store
 }
 
 // Runner starts, advances and works on runs.
@@ -139,7 +140,7 @@ func (r *Runner) poll(ctx context.Context) {
 	for i := range runs {
 		run := &runs[i]
 		if advance[i] {
-			advanced, err := r.AdvanceRun(onBehalf(ctx, run.ActsFor.Organisation), run.ID)
+			advanced, err := r.advance(ctx, r.storeFor(run.ActsFor.Organisation), run.ID)
 			if err != nil {
 				continue // the next poll tries again
 			}
@@ -212,7 +213,7 @@ func (r *Runner) choose(ctx context.Context, run landfall.Run) {
 			r.Wake()
 		}()
 		for ctx.Err() == nil {
-			done, err := r.store.ChooseRun(onBehalf(ctx, run.ActsFor.Organisation), run.ID)
+			done, err := r.storeFor(run.ActsFor.Organisation).ChooseRun(ctx, run.ID)
 			if err != nil {
 				r.log.Warn("cannot choose the accounts of a run; trying again", "run", run.ID, "error", err)
 				sleep(ctx, pollInterval)
@@ -236,10 +237,10 @@ func (r *Runner) stopped(ctx context.Context, id string) bool {
 	return err != nil || stopped
 }
 
-// onBehalf makes the runs of an organisation take turns with everything else,
-// including the organisation's own interactive calls.
-func onBehalf(ctx context.Context, organisation string) context.Context {
-	return landfall.OnBehalf(ctx, organisation+"\x00runs")
+// storeFor returns the store for the runs of an organisation, which take turns
+// with everything else, including the organisation's own interactive calls.
+func (r *Runner) storeFor(organisation string) landfall.Store {
+	return r.store.For(landfall.Caller{Organisation: organisation, Priority: landfall.RunPriority})
 }
 
 // sleep waits for a duration or until the context ends.

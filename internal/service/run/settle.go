@@ -58,7 +58,7 @@ func transient(err error) bool {
 func (b *batch) send(ctx context.Context, settlement landfall.Settlement) (landfall.SettleResult, error) {
 	end := time.Now().Add(b.shorterLease())
 	for pause := firstSettlePause; ; pause = min(2*pause, maxSettlePause) {
-		settled, err := b.runner.store.SettleSlice(ctx, b.slice, settlement)
+		settled, err := b.store.SettleSlice(ctx, b.slice, settlement)
 		if err == nil || !transient(err) || time.Now().Add(pause).After(end) {
 			return settled, err
 		}

@@ -13,7 +13,7 @@ import (
 // background.
 func (r *Runner) Start(ctx context.Context, who landfall.Principal, plan landfall.RunPlan) (landfall.Run, error) {
 	var run landfall.Run
-	err := r.store.Update(ctx, func(tx landfall.Tx) error {
+	err := r.store.For(who.Caller()).Update(ctx, func(tx landfall.Tx) error {
 		if err := tx.CheckAuthor(ctx, who.Author()); err != nil {
 			return err
 		}

@@ -122,14 +122,14 @@ func (r *Runner) leave(run *activeRun, empty bool) {
 
 // workOnSlice takes a slice of a run and works on it.
 func (r *Runner) workOnSlice(ctx context.Context, run *activeRun) error {
-	slice, err := r.store.TakeSlice(onBehalf(ctx, run.organisation), landfall.SliceRequest{Run: run.id, Lease: r.lease, Concurrency: batchSize})
+	slice, err := r.storeFor(run.organisation).TakeSlice(ctx, landfall.SliceRequest{Run: run.id, Lease: r.lease, Concurrency: batchSize})
 	if err != nil {
 		return err
 	}
 	r.busy.Add(1)
 	defer r.busy.Add(-1)
 	// A batch that has begun is finished even when the program is asked to stop.
-	graceful, cancel := context.WithCancel(onBehalf(context.WithoutCancel(ctx), slice.Run.ActsFor.Organisation))
+	graceful, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(shutdownGrace, cancel) })()
 	postpone, err := r.createSlice(ctx, graceful, slice)
@@ -145,7 +145,7 @@ func (r *Runner) workOnSlice(ctx context.Context, run *activeRun) error {
 func (r *Runner) returnSlice(ctx context.Context, slice landfall.RunSlice, postpone time.Duration) error {
 	began := time.Now()
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, maxRetryPause) {
-		err := r.store.ReturnSlice(ctx, slice, postpone)
+		err := r.storeFor(slice.Run.ActsFor.Organisation).ReturnSlice(ctx, slice, postpone)
 		if err == nil || ctx.Err() != nil || time.Since(began) > r.lease {
 			return err
 		}
@@ -214,7 +214,7 @@ func (r *Runner) pauseOn(ctx context.Context, slice landfall.RunSlice, err error
 	default:
 		return
 	}
-	err = r.store.Update(ctx, func(tx landfall.Tx) error {
+	err = r.storeFor(slice.Run.ActsFor.Organisation).Update(ctx, func(tx landfall.Tx) error {
 		run, err := tx.Run(ctx, slice.Run.ID)
 		if err != nil {
 			return err

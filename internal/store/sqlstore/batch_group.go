@@ -43,7 +43,7 @@ func newGroup[W, O any](s *Store, most int, run func(*tx, context.Context, []*pe
 
 // runGroup passes requests to the engine together and returns the outcome of
 // each.
-func runGroup[W, O any](ctx context.Context, kind *engine.Kind, weight int, keys []landfall.Key, requests []W) ([]O, error) {
+func runGroup[W, O any](ctx context.Context, kind *engine.Kind, tenant string, weight int, keys []landfall.Key, requests []W) ([]O, error) {
 	mine := &group[W, O]{calls: make([]*pendingCall[W, O], len(requests))}
 	for i, wanted := range requests {
 		mine.calls[i] = &pendingCall[W, O]{key: keys[i], wanted: wanted}
@@ -51,7 +51,7 @@ func runGroup[W, O any](ctx context.Context, kind *engine.Kind, weight int, keys
 	order := slices.Clone(mine.calls)
 	// All transactions use the same order, so that two workers never deadlock.
 	slices.SortFunc(mine.calls, func(a, b *pendingCall[W, O]) int { return compareKeys(a.key, b.key) })
-	err := kind.Do(ctx, &engine.Call{Tenant: tenant(ctx, keys[0]), Weight: weight * len(requests), Work: mine})
+	err := kind.Do(ctx, &engine.Call{Tenant: tenant, Weight: weight * len(requests), Work: mine})
 	if err != nil {
 		return nil, translate(err)
 	}

@@ -51,11 +51,11 @@ func runBatch[W, O any](s *Store, run func(*tx, context.Context, []*pendingCall[
 }
 
 // do passes a call to the engine and waits for its outcome.
-func (j *batchVerb[W, O]) do(ctx context.Context, key landfall.Key, weight int, wanted W) (O, error) {
+func (j *batchVerb[W, O]) do(ctx context.Context, tenant string, key landfall.Key, weight int, wanted W) (O, error) {
 	var none O
 	mine := &pendingCall[W, O]{key: key, wanted: wanted}
 	err := j.kind.Do(ctx, &engine.Call{
-		Tenant: tenant(ctx, key), Key: key.Supplier + "\x00" + key.External, Weight: weight, Work: mine,
+		Tenant: tenant, Key: key.Supplier + "\x00" + key.External, Weight: weight, Work: mine,
 	})
 	if err != nil {
 		return none, translate(err)
@@ -64,18 +64,6 @@ func (j *batchVerb[W, O]) do(ctx context.Context, key landfall.Key, weight int, 
 		return none, mine.err
 	}
 	return mine.outcome, nil
-}
-
-// tenant returns whose work it is: the organisation that asks or, if that is
-// not known, the supplier concerned.
-func tenant(ctx context.Context, key landfall.Key) string {
-	who := cmp.Or(landfall.OnBehalfOf(ctx), key.Supplier)
-	if landfall.IsBackground(ctx) {
-		// Low-priority work has a queue of its own. Otherwise the single calls
-		// of an organisation would wait for its bulk work.
-		who += "\x00patient"
-	}
-	return who
 }
 
 // compareKeys is the order in which all transactions lock rows. Two

@@ -52,14 +52,14 @@ func (s *Store) claimOrCount(ctx context.Context, request landfall.ClaimRequest)
 		if request.DryRun {
 			joined = s.peeks
 		}
-		outcome, err := joined.do(ctx, request.Key, claimWeight, request)
+		outcome, err := joined.do(ctx, s.tenant(request.Key), request.Key, claimWeight, request)
 		if err != nil || outcome.Verdict != claimMustCount {
 			return outcome, err
 		}
 	}
 	// Counted claims wait for locks that others hold until they commit, so they
 	// must not hold a process meanwhile.
-	return s.counted.do(ctx, request.Key, claimWeight, request)
+	return s.counted.do(ctx, s.tenant(request.Key), request.Key, claimWeight, request)
 }
 
 // dropClaim ends a claim as if it had never been granted.

@@ -39,7 +39,7 @@ func (s *Store) Create(ctx context.Context, creation landfall.Creation) (landfal
 	if creation.Claim.DryRun {
 		joined = s.dryRuns
 	}
-	return joined.do(ctx, creation.Claim.Key, creationWeight(account), ready)
+	return joined.do(ctx, s.tenant(creation.Claim.Key), creation.Claim.Key, creationWeight(account), ready)
 }
 
 // writable returns an error if nothing could be posted to the account.

@@ -218,7 +218,7 @@ func OpenLater(ctx context.Context, url string, later map[string]string) (*Store
 	if err != nil {
 		return nil, err
 	}
-	return &Store{db: db}, nil
+	return &Store{shared: &shared{db: db}}, nil
 }
 
 func laterSteps(later map[string]string) fs.FS {

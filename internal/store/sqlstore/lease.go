@@ -58,7 +58,7 @@ type (
 func (s *Store) Release(ctx context.Context, claim landfall.Claim, attempt landfall.Attempt) error {
 	ended, err := newRelease(claim, attempt)
 	if err == nil {
-		_, err = s.releases.do(ctx, claim.Key, releaseWeight, ended)
+		_, err = s.releases.do(ctx, s.tenant(claim.Key), claim.Key, releaseWeight, ended)
 	}
 	return err
 }

@@ -43,7 +43,7 @@ func (s *Store) Post(ctx context.Context, wanted landfall.Posting) (landfall.Pos
 	// What the posting will add is not known yet. What it looks up is a good
 	// estimate.
 	weight := 1000 * (1 + len(wanted.Notes) + len(wanted.TransactionIDs) + len(wanted.StatementIDs))
-	outcome, err := s.postings.do(ctx, wanted.Key, weight, mine)
+	outcome, err := s.postings.do(ctx, s.tenant(wanted.Key), wanted.Key, weight, mine)
 	if mine.panicked != nil {
 		panic(mine.panicked)
 	}

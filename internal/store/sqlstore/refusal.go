@@ -33,7 +33,7 @@ func (s *Store) Refuse(ctx context.Context, wanted landfall.Refusal) error {
 			return errUnstorable
 		}
 	}
-	_, err = s.refusals.do(ctx, wanted.Key, len(text), refusal{wanted, text})
+	_, err = s.refusals.do(ctx, s.tenant(wanted.Key), wanted.Key, len(text), refusal{wanted, text})
 	return err
 }
 

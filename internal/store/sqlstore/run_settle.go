@@ -45,7 +45,7 @@ func (s *Store) SettleSlice(ctx context.Context, slice landfall.RunSlice, wanted
 		mine.releases[one.Ordinal] = &releaseCall{key: one.Claim.Key, wanted: ended}
 	}
 	err := s.settlements.Do(ctx, &engine.Call{
-		Tenant: tenant(ctx, landfall.Key{Supplier: slice.Run.Plan.Supplier}), Weight: weight, Work: mine,
+		Tenant: s.tenant(landfall.Key{Supplier: slice.Run.Plan.Supplier}), Weight: weight, Work: mine,
 	})
 	if err == nil {
 		err = mine.err

@@ -196,13 +196,13 @@ func (s *Store) unpackSlice(ctx context.Context, outcomes []landfall.ClaimOutcom
 // of different callers wait for each other.
 func (s *Store) claimGroup(ctx context.Context, keys []landfall.Key, requests []landfall.ClaimRequest) ([]landfall.ClaimOutcome, error) {
 	if requests[0].ServiceLimit > 0 {
-		return runGroup[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, s.groupCounted, claimWeight, keys, requests)
+		return runGroup[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, s.groupCounted, s.tenant(keys[0]), claimWeight, keys, requests)
 	}
 	kind := s.groupClaims
 	if requests[0].DryRun || requests[0].Optimistic {
 		kind = s.groupPeeks
 	}
-	outcomes, err := runGroup[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, kind, claimWeight, keys, requests)
+	outcomes, err := runGroup[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, kind, s.tenant(keys[0]), claimWeight, keys, requests)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ func (s *Store) claimGroup(ctx context.Context, keys []landfall.Key, requests []
 	if len(counted) == 0 {
 		return outcomes, nil
 	}
-	more, err := runGroup[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, s.groupCounted, claimWeight, countedKeys, counted)
+	more, err := runGroup[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, s.groupCounted, s.tenant(countedKeys[0]), claimWeight, countedKeys, counted)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func (s *Store) Stage(ctx context.Context, staging landfall.Staging) (landfall.S
 	if err := s.newDocument(&staging, &wanted); err != nil {
 		return landfall.StageOutcome{}, err
 	}
-	return s.stagings.do(ctx, staging.Key, len(wanted.kept), wanted)
+	return s.stagings.do(ctx, s.tenant(staging.Key), staging.Key, len(wanted.kept), wanted)
 }
 
 // newDocument checks, packs and seals a staging. It runs in the caller, before

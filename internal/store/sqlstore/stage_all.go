@@ -10,12 +10,12 @@ import (
 )
 
 // StageAll stores many documents durably. Each succeeds or fails on its own.
-func (s *Store) StageAll(ctx context.Context, stagings []landfall.Staging) []landfall.StageResult {
+func (s *Store) StageAll(ctx context.Context, stagings []landfall.Staging, turn landfall.Turn) []landfall.StageResult {
 	results := make([]landfall.StageResult, len(stagings))
 	mine := &group[stagedDocument, landfall.StageOutcome]{calls: make([]*stageCall, 0, len(stagings))}
 	calls, order := make([]stageCall, len(stagings)), make([]*stageCall, len(stagings))
 	weight := 0
-	leave := landfall.Turn(ctx)
+	leave := turn.Wait(ctx)
 	for i := range stagings {
 		one := &calls[i]
 		if results[i].Err = s.newDocument(&stagings[i], &one.wanted); results[i].Err == nil {
@@ -30,7 +30,7 @@ func (s *Store) StageAll(ctx context.Context, stagings []landfall.Staging) []lan
 	}
 	// Use the same order everywhere, so that two batches never deadlock.
 	slices.SortFunc(mine.calls, func(a, b *stageCall) int { return compareKeys(a.key, b.key) })
-	err := s.groupStagings.Do(ctx, &engine.Call{Tenant: tenant(ctx, mine.calls[0].key), Weight: weight, Work: mine})
+	err := s.groupStagings.Do(ctx, &engine.Call{Tenant: s.tenant(mine.calls[0].key), Weight: weight, Work: mine})
 	for i, one := range order {
 		switch {
 		case one == nil:
@@ -43,7 +43,7 @@ func (s *Store) StageAll(ctx context.Context, stagings []landfall.Staging) []lan
 		default:
 			// One of them made the batch fail, and nothing was stored. Try each
 			// on its own.
-			results[i].StageOutcome, results[i].Err = s.stagings.do(ctx, one.key, len(one.wanted.kept), one.wanted)
+			results[i].StageOutcome, results[i].Err = s.stagings.do(ctx, s.tenant(one.key), one.key, len(one.wanted.kept), one.wanted)
 		}
 	}
 	return results

@@ -4,6 +4,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"io"
@@ -71,8 +72,14 @@ func (o Options) engine() engine.Options {
 	}
 }
 
-// Store is a landfall.Store over one database.
+// Store is a landfall.Store over one database, for one caller.
 type Store struct {
+	*shared
+	caller landfall.Caller
+}
+
+// shared is what the stores of all callers have in common.
+type shared struct {
 	db            *engine.DB
 	stagings      *batchVerb[stagedDocument, landfall.StageOutcome]
 	groupStagings *engine.Kind // many stagings of one caller
@@ -117,10 +124,10 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	if err != nil {
 		return nil, translate(err)
 	}
-	store := &Store{
+	store := &Store{shared: &shared{
 		db: db, draw: func() (string, error) { return landfall.NewAccountNumber(options.Random) },
 		terms: options.Terms, termsOf: options.SearchTerms,
-	}
+	}}
 	// Open the keys before anything is read or written. A missing key must be
 	// detected here, and not by the first caller whose account cannot be
 	// opened.
@@ -179,13 +186,22 @@ func (s *Store) declareVerbs() {
 	s.undos = newBatchVerb(s, (*tx).undo) // an operator has no key
 }
 
+// For returns the store for a caller.
+func (s *Store) For(caller landfall.Caller) landfall.Store { return &Store{s.shared, caller} }
+
+// tenant names the queue for work of the store's caller. Without an
+// organisation it is the queue of the supplier concerned.
+func (s *Store) tenant(key landfall.Key) string {
+	return s.caller.Priority.String() + "/" + cmp.Or(s.caller.Organisation, key.Supplier)
+}
+
 // view and tx wrap the engine's transaction.
 func (s *Store) view(t *engine.Tx) *view { return &view{&txSession{t, s.sealer, &s.expected}} }
 func (s *Store) tx(t *engine.Tx) *tx     { return &tx{*s.view(t)} }
 
 // View runs fn on one consistent snapshot.
 func (s *Store) View(ctx context.Context, fn func(landfall.View) error) error {
-	return translate(s.db.View(ctx, tenant(ctx, landfall.Key{}), func(t *engine.Tx) error { return fn(s.view(t)) }))
+	return translate(s.db.View(ctx, s.tenant(landfall.Key{}), func(t *engine.Tx) error { return fn(s.view(t)) }))
 }
 
 // Update runs fn in one transaction and commits it durably.
@@ -195,12 +211,12 @@ func (s *Store) Update(ctx context.Context, fn func(landfall.Tx) error) error {
 
 // update is Update for a tenant, which the key determines.
 func (s *Store) update(ctx context.Context, key landfall.Key, fn func(*tx) error) error {
-	return translate(s.db.Update(ctx, tenant(ctx, key), func(t *engine.Tx) error { return fn(s.tx(t)) }))
+	return translate(s.db.Update(ctx, s.tenant(key), func(t *engine.Tx) error { return fn(s.tx(t)) }))
 }
 
 // stream runs a read that may take long.
 func (s *Store) stream(ctx context.Context, fn func(*view) error) error {
-	return translate(s.db.Stream(ctx, tenant(ctx, landfall.Key{}), func(t *engine.Tx) error { return fn(s.view(t)) }))
+	return translate(s.db.Stream(ctx, s.tenant(landfall.Key{}), func(t *engine.Tx) error { return fn(s.view(t)) }))
 }
 
 // Figures returns the engine's statistics.

@@ -39,7 +39,7 @@ func (s *Store) Undo(ctx context.Context, wanted landfall.UndoRequest) (landfall
 			return landfall.UndoOutcome{}, errUnstorable
 		}
 	}
-	return s.undos.do(ctx, wanted.Key, undoWeight, &undoing{UndoRequest: wanted})
+	return s.undos.do(ctx, s.tenant(wanted.Key), wanted.Key, undoWeight, &undoing{UndoRequest: wanted})
 }
 
 // undo undoes a batch of accounts and sets the outcome of each. It decides only

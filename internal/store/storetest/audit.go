@@ -184,7 +184,7 @@ var audits = []promiseCheck{
 			one.By = by
 			stagings = append(stagings, one)
 		}
-		for _, result := range store.StageAll(t.Context(), stagings) {
+		for _, result := range store.StageAll(t.Context(), stagings, nil) {
 			if result.Err != nil {
 				t.Fatal(result.Err)
 			}

@@ -123,7 +123,7 @@ var races = []promiseCheck{
 				account := (i*7 + number*31) % accounts // each in a different order
 				book = append(book, newStaging(landfall.Key{Supplier: supplierCode, External: fmt.Sprint(account)}, fmt.Sprint(number)))
 			}
-			for i, result := range store.StageAll(t.Context(), book) {
+			for i, result := range store.StageAll(t.Context(), book, nil) {
 				if result.Err != nil {
 					t.Error(result.Err)
 				}

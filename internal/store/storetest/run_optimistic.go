@@ -174,7 +174,7 @@ func mixOptimisticClaims(t *testing.T, store landfall.Store) {
 		for i := range accounts {
 			book = append(book, newStaging(numbered(fmt.Sprintf("%d-%02d", round, i)), "first"))
 		}
-		for _, result := range store.StageAll(t.Context(), book) {
+		for _, result := range store.StageAll(t.Context(), book, nil) {
 			if result.Err != nil {
 				t.Fatal(result.Err)
 			}
@@ -208,7 +208,7 @@ func mixOptimisticClaims(t *testing.T, store landfall.Store) {
 				for _, one := range slices.Backward(book[:accounts*2/3]) {
 					newer = append(newer, newStaging(one.Key, "newer"))
 				}
-				for i, result := range store.StageAll(t.Context(), newer) {
+				for i, result := range store.StageAll(t.Context(), newer, nil) {
 					if result.Err != nil {
 						t.Error(result.Err)
 					}

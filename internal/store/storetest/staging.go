@@ -69,7 +69,7 @@ var stagingChecks = []promiseCheck{
 		given[unread].Document, given[unread].ValidJSON = []byte("{"), false
 		check := func(first, again landfall.StageVerdict, revision int) {
 			t.Helper()
-			for i, result := range store.StageAll(t.Context(), given) {
+			for i, result := range store.StageAll(t.Context(), given, nil) {
 				want := landfall.StageOutcome{Verdict: first, Revision: revision}
 				switch i {
 				case known:
@@ -94,7 +94,7 @@ var stagingChecks = []promiseCheck{
 		if history := readRevisions(t, store, at(known)); len(history) != 2 || !bytes.Equal(history[1].Document, given[known].Document) {
 			t.Errorf("the history is %+v", history)
 		}
-		if got := store.StageAll(t.Context(), nil); len(got) != 0 {
+		if got := store.StageAll(t.Context(), nil, nil); len(got) != 0 {
 			t.Errorf("found %+v, want nothing", got)
 		}
 	}},
@@ -113,7 +113,7 @@ var stagingChecks = []promiseCheck{
 			for i := from; i < to; i++ {
 				given = append(given, newStaging(at(i), content))
 			}
-			for i, result := range store.StageAll(t.Context(), given) {
+			for i, result := range store.StageAll(t.Context(), given, nil) {
 				if result.Err != nil || result.StageOutcome != want(from+i) {
 					t.Errorf("number %d: %+v, want %+v", from+i, result, want(from+i))
 				}
