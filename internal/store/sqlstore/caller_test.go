@@ -16,7 +16,7 @@ func TestCallersHaveQueuesOfTheirOwn(t *testing.T) {
 		for _, priority := range []landfall.Priority{landfall.Interactive, landfall.BulkPriority, landfall.RunPriority} {
 			caller := landfall.Caller{Organisation: organisation, Priority: priority}
 			queue := store.For(caller).(*Store).tenant(key)
-			if other, shared := seen[queue]; shared {
+			if other, taken := seen[queue]; taken {
 				t.Errorf("%+v and %+v share the queue %q", caller, other, queue)
 			}
 			seen[queue] = caller
