@@ -119,6 +119,7 @@ type Account struct {
 	Key       Key
 	Revision  int // of the staged document it was made from
 	Team      string
+	Packs     []string  // under which its document was accepted
 	CreatedAt time.Time // set by the store
 	Data      AccountData
 	Periods   []Period

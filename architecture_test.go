@@ -25,7 +25,7 @@ var layers = []struct {
 	{"libraries that know nothing of accounts", []string{
 		"internal/lib/admission", "internal/lib/cache", "internal/lib/calendar", "internal/lib/filelock", "internal/lib/limits", "internal/lib/money",
 		"internal/lib/spelling", "internal/lib/spreadsheet", "internal/lib/telemetry", "internal/lib/yamltree",
-		"internal/api/rules",
+		"internal/api/rules", "internal/api/pack",
 		"internal/store/engine", "internal/store/pack", "internal/store/seal",
 		"internal/outbound/guard",
 	}},
@@ -63,6 +63,7 @@ var layers = []struct {
 // sameLayer lists the imports that are allowed within a layer.
 var sameLayer = map[string][]string{
 	"internal/api/rules":      {"internal/lib/money", "internal/lib/calendar", "internal/lib/spelling"},
+	"internal/api/pack":       {"internal/lib/limits", "internal/lib/spelling", "internal/lib/yamltree"},
 	"internal/outbound/guard": {"internal/lib/limits"},
 	"internal/store/engine":   {"internal/lib/admission", "internal/lib/filelock", "internal/lib/limits"},
 	"internal/api/answer":     {"internal/service/run"},

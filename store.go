@@ -77,6 +77,7 @@ type View interface {
 	OperatorReader
 	ReplicaReader
 	PurgeReader
+	PackReader
 }
 
 // Tx is everything that can be read and written in one transaction.
@@ -96,6 +97,7 @@ type Tx interface {
 	OperatorWriter
 	ReplicaWriter
 	RestoreWriter
+	PackWriter
 }
 
 // RestoreWriter prepares a database that was restored from a copy. A store

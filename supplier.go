@@ -44,6 +44,7 @@ type Supplier struct {
 	UndoWindow         time.Duration // how long after its creation an account can be undone; 0 means never
 	Retention          Retention
 	Severities         map[string]Severity // overrides of the default severities
+	Packs              []string            // names of packs, such as gb-energy@1
 	CreatedAt          time.Time
 }
 

@@ -95,6 +95,7 @@ var (
 	})
 	organisationNames = fromDatabase((*operate.Operator).Organisations, func(o landfall.Organisation) (string, string) { return o.Name, "" })
 	operatorNames     = fromDatabase((*operate.Operator).Operators, func(o landfall.Operator) (string, string) { return o.Name, string(o.Role) })
+	packNames         = fromDatabase((*operate.Operator).Packs, func(p operate.PackFacts) (string, string) { return p.Name(), p.Description })
 	vendorCodes       = fromDatabase((*operate.Operator).Vendors, func(v operate.VendorFacts) (string, string) { return v.Code, v.Adapter })
 	webhookNames      = fromDatabase(func(o *operate.Operator, ctx context.Context) ([]landfall.Webhook, error) { return o.Webhooks(ctx, "") },
 		func(w landfall.Webhook) (string, string) { return w.Name, w.Organisation + ", " + string(w.State) })

@@ -71,6 +71,8 @@ func supplierChange(verb, short, done string, change supplierVerb) *cobra.Comman
 	flags.String("keep-events", "", "how long events are kept after every webhook has received them, such as 90d; 0 means forever (default)")
 	flags.Bool("verify-documents", false, "check in the document store whether documents exist")
 	flags.Bool("send-customer-emails", false, "send customers an e-mail when their account has been created")
+	flags.StringArray("pack", nil, "NAME@VERSION of a pack of fields that accounts may have, or none; can be repeated; replaces the present ones")
+	completeFlag(command, "pack", packNames)
 	flags.StringArrayVar(&rules, "rule", nil, "RULE=error, warning, off or default; can be repeated")
 	completeFlag(command, "status", oneOf(string(landfall.Ongoing), string(landfall.Paused), string(landfall.Complete)))
 	completeFlag(command, "rule", ruleSeverities)
@@ -117,6 +119,13 @@ func readSupplierChange(command *cobra.Command, rules []string) (operate.Supplie
 	// The operator checks the value.
 	if status := text("status"); status != nil {
 		change.Status = (*landfall.SupplierStatus)(status)
+	}
+	if flags.Changed("pack") {
+		packs, _ := flags.GetStringArray("pack")
+		if slices.Equal(packs, []string{"none"}) {
+			packs = []string{}
+		}
+		change.Packs = &packs
 	}
 	if flags.Changed("concurrency-limit") {
 		limit, _ := flags.GetInt("concurrency-limit")
@@ -173,6 +182,7 @@ type supplierEntry struct {
 	KeepEvents         string                       `json:"keep_events"`
 	VerifyDocuments    bool                         `json:"verify_documents"`
 	SendCustomerEmails bool                         `json:"send_customer_emails"`
+	Packs              []string                     `json:"packs"`
 	Rules              map[string]landfall.Severity `json:"rules"`
 	CreatedAt          *string                      `json:"created_at,omitempty"`
 	Grantees           []string                     `json:"organisations,omitempty"` // only in show
@@ -185,7 +195,7 @@ func newSupplierEntry(supplier landfall.Supplier) supplierEntry {
 		ConcurrencyLimit: supplier.ConcurrencyLimit, UndoWindow: formatDuration(supplier.UndoWindow), VerifyDocuments: supplier.VerifyDocuments,
 		KeepStaged: formatRetention(supplier.Retention.Staged), KeepFailures: formatRetention(supplier.Retention.Failures), KeepMails: formatRetention(supplier.Retention.Mails),
 		KeepEvents:         formatRetention(supplier.Retention.Events),
-		SendCustomerEmails: supplier.SendCustomerEmails, Rules: supplier.Severities, CreatedAt: timeOrNull(supplier.CreatedAt),
+		SendCustomerEmails: supplier.SendCustomerEmails, Packs: append([]string{}, supplier.Packs...), Rules: supplier.Severities, CreatedAt: timeOrNull(supplier.CreatedAt),
 	}
 }
 
@@ -233,7 +243,7 @@ func printSupplier(out io.Writer, entry supplierEntry) {
 		"keep staged documents", entry.KeepStaged, "keep texts of failures", entry.KeepFailures, "keep recipients of mails", entry.KeepMails,
 		"keep events", entry.KeepEvents,
 		"verify documents", yesNo(entry.VerifyDocuments), "send customer e-mails", yesNo(entry.SendCustomerEmails),
-		"created", formatCell(entry.CreatedAt), "organisations", strings.Join(entry.Grantees, ", "))
+		"packs", strings.Join(entry.Packs, " "), "created", formatCell(entry.CreatedAt), "organisations", strings.Join(entry.Grantees, ", "))
 	// Only severities that differ from the default are stored.
 	for _, code := range slices.Sorted(maps.Keys(entry.Rules)) {
 		printFields(out, "rule "+code, string(entry.Rules[code]))

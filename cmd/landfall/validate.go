@@ -23,7 +23,7 @@ var errSomeFailed = errors.New("some items failed")
 // validateCommand checks files without a server. The rules depend on a few settings of the import
 // supplier, which are flags here.
 func validateCommand() *cobra.Command {
-	var rules []string
+	var rules, packs []string
 	command := &cobra.Command{
 		Use: "validate PATH...", Short: "Check a book, or some of its files, without a server", Args: checkArguments(cobra.MinimumNArgs(1)),
 		Long: "Check a book (a folder with accounts.ndjson, notes.ndjson and so on) or some of its\n" +
@@ -40,8 +40,12 @@ func validateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			schema, err := openPacks(packs)
+			if err != nil {
+				return err
+			}
 			// Imagine validates the settings without a database.
-			settings, err := operate.New(nil, operate.Options{Rules: contract.RuleCodes()}).PreviewSupplier(change)
+			settings, err := operate.New(nil, operate.Options{Rules: contract.RuleCodes()}).PreviewSupplier(change, schema)
 			if err != nil {
 				return err
 			}
@@ -50,7 +54,7 @@ func validateCommand() *cobra.Command {
 				return usageError{err}
 			}
 			warnOthers(command, found)
-			return validate(command, found, settings)
+			return validate(command, found, settings, schema)
 		},
 	}
 	flags := command.Flags()
@@ -58,6 +62,7 @@ func validateCommand() *cobra.Command {
 	flags.String("region", "", "the supplier's region, ISO 3166, for phone numbers and postcodes (default GB)")
 	flags.String("time-zone", "", "the supplier's time zone, which decides which day it is (default Europe/London)")
 	flags.StringArrayVar(&rules, "rule", nil, "RULE=error, warning, off or default; can be repeated")
+	packFlag(command, &packs)
 	flags.String("report", "", "write the failed lines, a table and a page to this folder")
 	completeFlag(command, "rule", ruleSeverities)
 	for _, name := range []string{"currency", "region", "time-zone"} {
@@ -67,7 +72,7 @@ func validateCommand() *cobra.Command {
 }
 
 // validate checks the book and prints the result.
-func validate(command *cobra.Command, found *book.Book, settings landfall.Supplier) error {
+func validate(command *cobra.Command, found *book.Book, settings landfall.Supplier, schema *contract.Schema) error {
 	onMistake := discardMistake
 	folder, _ := command.Flags().GetString("report")
 	var writer *report.Writer
@@ -81,7 +86,7 @@ func validate(command *cobra.Command, found *book.Book, settings landfall.Suppli
 	}
 	started := time.Now()
 	bar := newCommandProgress(command, "lines read")
-	reader := check.Checker{Settings: settings, Now: started, Mistake: onMistake, Progress: bar.count}
+	reader := check.Checker{Settings: settings, Schema: schema, Now: started, Mistake: onMistake, Progress: bar.count}
 	result, err := reader.Check(command.Context(), found)
 	bar.clear()
 	if err != nil {

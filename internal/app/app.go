@@ -140,6 +140,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		Ending:         app.shutdown,
 		Metrics:        metrics,
 		Console:        pages,
+		Schema:         service.SupplierSchema,
 		Spool:          bulk.Spool{Dir: settings.BulkSpool, MaxBytes: settings.BulkSpoolSize},
 	})
 	app.upkeep = upkeep.Start(store, log.Logger)

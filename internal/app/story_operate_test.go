@@ -30,6 +30,9 @@ func (w *world) operate(t *testing.T, line string) {
 	case "rule": // rule SUPPLIER RULE SEVERITY
 		_, err = w.operator.SetSupplier(ctx, words[1], operate.SupplierChange{
 			Severities: map[string]landfall.Severity{words[2]: landfall.Severity(words[3])}})
+	case "packs": // packs SUPPLIER NAME...
+		packs := words[2:]
+		_, err = w.operator.SetSupplier(ctx, words[1], operate.SupplierChange{Packs: &packs})
 	case "skip", "unskip": // skip SUPPLIER EXTERNAL
 		verb := w.operator.Skip
 		if words[0] == "unskip" {

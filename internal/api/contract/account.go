@@ -14,17 +14,23 @@ import (
 type Account struct {
 	body     []byte
 	document *rules.Document
+	schema   *Schema
 }
 
 // ReadAccount reads the body of validate and stage. It returns an error only if
 // the body is not a strict JSON object or the caller has disconnected; Check
 // reports everything else at once. The body must not be modified afterwards.
 func ReadAccount(ctx context.Context, body []byte) (*Account, error) {
-	document, err := readDocument(ctx, accountTable, body)
+	return plainSchema.ReadAccount(ctx, body)
+}
+
+// ReadAccount reads an account with the fields of the supplier's packs.
+func (s *Schema) ReadAccount(ctx context.Context, body []byte) (*Account, error) {
+	document, err := readDocument(ctx, s.account, body)
 	if err != nil {
 		return nil, err
 	}
-	return &Account{body: body, document: document}, nil
+	return &Account{body: body, document: document, schema: s}, nil
 }
 
 // Key returns the account's key as far as it could be read.
@@ -50,6 +56,7 @@ func (a *Account) Check(supplier *landfall.Supplier, now time.Time) Verdict {
 	c := newChecker(a.document, supplier, now)
 	c.checkSupplier(root, supplier)
 	c.account(root)
+	c.packs(a.schema, root)
 	return c.verdict(landfall.CodeAccountFailedValidation, detailAccount)
 }
 
@@ -85,7 +92,7 @@ func readDocument(ctx context.Context, table *rules.Table, body []byte) (*rules.
 	refusal := landfall.Refuse(fault.Code, fault.Detail)
 	if fault.Code == rules.CodeMaxItems { // valid JSON so far, but too many values
 		refusal = landfall.Refuse(landfall.CodeValidationFailed, detailRequest)
-		if table == accountTable {
+		if table.Name == accountTable.Name {
 			refusal = landfall.Refuse(landfall.CodeAccountFailedValidation, detailAccount)
 		}
 	}

@@ -1,6 +1,8 @@
 package contract
 
 import (
+	"slices"
+
 	"landfall"
 	"landfall/internal/api/rules"
 )
@@ -11,13 +13,13 @@ import (
 func bindSupplyAddress(n *rules.Node) landfall.SupplyAddress {
 	return landfall.SupplyAddress{
 		Address:      bindAddress(n, &supplyAddressNames),
-		SupplyPoints: bindList(n.Field("supply_points"), bindSupplyPoint),
+		SupplyPoints: bindNodes(pointsOf(n), bindSupplyPoint),
 	}
 }
 
 func bindSupplyPoint(n *rules.Node) landfall.SupplyPoint {
 	return landfall.SupplyPoint{
-		Identifier: n.Field("identifier").Text(),
+		Identifier: either(n, "identifier", "mpxn").Text(),
 		SupplyType: n.Field("supply_type").Text(),
 		StartOn:    n.Field("supply_start_date").Day(),
 		EndOn:      n.Field("supply_end_date").Day(),
@@ -28,7 +30,7 @@ func bindSupplyPoint(n *rules.Node) landfall.SupplyPoint {
 
 func bindAgreement(n *rules.Node) landfall.Agreement {
 	return landfall.Agreement{
-		ProductCode: n.Field("product_code").Text(),
+		ProductCode: either(n, "product_code", "tariff_code").Text(),
 		FromOn:      n.Field("effective_from").Day(),
 		ToOn:        n.Field("effective_to").Day(),
 		AgreedAt:    n.Field("agreed_at").Instant(),
@@ -37,11 +39,27 @@ func bindAgreement(n *rules.Node) landfall.Agreement {
 
 func bindMeter(n *rules.Node) landfall.Meter {
 	return landfall.Meter{
-		SerialNumber: n.Field("serial_number").Text(),
+		SerialNumber: either(n, "serial_number", "meter_serial_number").Text(),
 		InstalledOn:  n.Field("installed_on").Day(),
 		RemovedOn:    n.Field("removed_on").Day(),
-		Registers:    bindList(n.Field("registers"), bindRegister),
+		Registers:    bindRegisters(n),
 	}
+}
+
+// bindRegisters returns the registers of a meter. Packs have readings beside the
+// registers; each belongs to the register that it names.
+func bindRegisters(n *rules.Node) []landfall.Register {
+	registers := bindList(n.Field("registers"), bindRegister)
+	for _, reading := range n.Field("transfer_readings").Items() {
+		id := reading.Field("register_id").Text()
+		at := slices.IndexFunc(registers, func(r landfall.Register) bool { return r.ID == id })
+		if at < 0 {
+			at = len(registers)
+			registers = append(registers, landfall.Register{ID: id, Digits: int(n.Field("gas_number_of_digits").Int())})
+		}
+		registers[at].Readings = append(registers[at].Readings, bindReading(reading))
+	}
+	return registers
 }
 
 func bindRegister(n *rules.Node) landfall.Register {
@@ -132,7 +150,7 @@ func bindPaymentSchedule(n *rules.Node) landfall.PaymentSchedule {
 	return landfall.PaymentSchedule{
 		StartOn:    n.Field("start_date").Day(),
 		EndOn:      n.Field("end_date").Day(),
-		Trigger:    n.Field("trigger").Text(),
+		Trigger:    scheduleTrigger(n),
 		Amount:     amountOf(n.Field("amount")),
 		Frequency:  n.Field("frequency").Text(),
 		DayOfMonth: int(n.Field("day_of_month").Int()),

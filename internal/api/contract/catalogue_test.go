@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"landfall/internal/api/pack"
 )
 
 // sources parses every Go file of the program, except tests and packages that
@@ -167,6 +169,17 @@ func TestFieldsExist(t *testing.T) {
 				if field.Doc == "" || !strings.HasSuffix(field.Doc, ".") {
 					t.Errorf("%s.%s has no sentence of documentation", each.Name, field.Name)
 				}
+			}
+		}
+	}
+	for _, name := range pack.BuiltinNames() {
+		schema, err := OpenSchema([]string{name}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, each := range reachable(schema.account) {
+			for _, field := range each.Fields {
+				declared[field.Name] = true
 			}
 		}
 	}

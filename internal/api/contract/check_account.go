@@ -28,12 +28,13 @@ func (c *checker) account(root *rules.Node) {
 // occupier requires customers unless the occupier is unknown.
 func (c *checker) occupier(root *rules.Node) {
 	customers, unknown := root.Field("customers"), root.Field("unknown_occupier")
-	if !customers.Valid() || unknown.Present() && !unknown.Valid() {
+	if customers.Present() && !customers.Valid() || unknown.Present() && !unknown.Valid() {
 		return
 	}
 	switch some := len(customers.Items()) > 0; {
+	case !customers.Present() && c.requires(root, "customers"): // reported already
 	case !some && !unknown.Bool():
-		c.violate(CodeCustomersRequired, customers)
+		c.violateField(CodeCustomersRequired, root, "customers")
 	case some && unknown.Bool():
 		c.violate(CodeCustomerWithUnknownOccupier, customers)
 	}
@@ -43,7 +44,7 @@ func (c *checker) occupier(root *rules.Node) {
 // its customers.
 func (c *checker) accountKind(root *rules.Node) {
 	given := root.Field("account_type")
-	domestic := !given.Present() || given.Text() == "DOMESTIC"
+	domestic := !given.Present() || strings.HasPrefix(given.Text(), "DOMESTIC")
 	if domestic {
 		for _, name := range []string{"business_type", "company_number"} {
 			if field := root.Field(name); field.Text() != "" {
@@ -149,15 +150,26 @@ func (c *checker) references(root *rules.Node) {
 	}
 }
 
-// books checks transactions, closing dates and balances.
+// books checks transactions, closing dates and balances of the account and of
+// its ledgers, if a pack has them.
 func (c *checker) books(root *rules.Node) {
+	var known seenSet[string]
+	c.ledger(root, root, "transfer_balance", &known)
+	for _, ledger := range root.Field("ledgers").Items() {
+		c.ledger(root, ledger, "ledger_balance", &known)
+	}
+	c.ledgerBalances(root)
+}
+
+// ledger checks the transactions, the closing date and the balances of an account
+// or of one of its ledgers.
+func (c *checker) ledger(account, root *rules.Node, balance string, known *seenSet[string]) {
 	historical := root.Field("historical_statement_transactions")
 	current := root.Field("current_statement_transactions")
-	var known seenSet[string]
-	c.transactions(historical, &known)
-	c.transactions(current, &known)
+	c.transactions(historical, known)
+	c.transactions(current, known)
 
-	closing, billedTo := root.Field("last_statement_closing_date"), root.Field("last_billed_to_date")
+	closing, billedTo := root.Field("last_statement_closing_date"), account.Field("last_billed_to_date")
 	if len(historical.Items()) > 0 && !closing.Present() && !billedTo.Present() {
 		c.violate(CodeHistoricalWithoutClosing, historical)
 	}
@@ -166,7 +178,7 @@ func (c *checker) books(root *rules.Node) {
 		c.notInFuture(transaction.Field("transaction_date"))
 	}
 
-	last, transfer := root.Field("last_statement_balance"), root.Field("transfer_balance")
+	last, transfer := root.Field("last_statement_balance"), root.Field(balance)
 	if sum, sound := signedSum(historical); sound && len(historical.Items()) > 0 && last.Valid() && sum != last.Amount() {
 		c.violateWith(CodeHistoricalBalance, last, mismatch("They add up to", sum, "the balance is", last.Amount(), last.Amount()-sum))
 	}

@@ -125,7 +125,7 @@ func (c *checker) statements(list *rules.Node) {
 		c.period(statement, "bill_period_from_date", "bill_period_to_date")
 		c.path(statement.Field("statement_path"))
 	}
-	c.overlap(CodeStatementOverlap, spans(list, "bill_period_from_date", "bill_period_to_date"))
+	c.overlap(CodeStatementOverlap, spans(list.Items(), "bill_period_from_date", "bill_period_to_date"))
 }
 
 // instructions requires unique pairs of vendor and reference.
@@ -143,16 +143,41 @@ func (c *checker) instructions(list *rules.Node) {
 func (c *checker) paymentSchedules(list *rules.Node) {
 	for _, schedule := range list.Items() {
 		c.period(schedule, "start_date", "end_date")
-		switch schedule.Field("trigger").Text() {
+		if !schedule.Field("trigger").Present() && c.requires(schedule, "trigger") {
+			continue // reported already
+		}
+		switch scheduleTrigger(schedule) {
 		case "REGULAR":
 			c.scheduleNeeds(schedule, "amount", CodeScheduleAmount)
 			c.scheduleNeeds(schedule, "frequency", CodeScheduleFrequency)
-			c.scheduleNeeds(schedule, "day_of_month", CodeScheduleDay)
+			if !slices.Contains(weekly, schedule.Field("frequency").Text()) {
+				c.scheduleNeeds(schedule, "day_of_month", CodeScheduleDay)
+			}
 		case "BALANCE":
 			c.scheduleNeeds(schedule, "balance_threshold", CodeScheduleThreshold)
 		}
 	}
-	c.overlap(CodeScheduleOverlap, spans(list, "start_date", "end_date"))
+	c.scheduleOverlaps(list)
+}
+
+// weekly are the frequencies that count weeks, so that they have no day of the
+// month.
+var weekly = []string{"WEEKLY", "FORTNIGHTLY", "FOUR_WEEKLY"}
+
+// scheduleOverlaps compares the schedules of the same ledger. Repayment of debt is
+// collected beside the regular payment.
+func (c *checker) scheduleOverlaps(list *rules.Node) {
+	if len(list.Items()) < 2 {
+		return
+	}
+	groups := map[stringPair][]*rules.Node{}
+	for _, schedule := range list.Items() {
+		group := stringPair{schedule.Field("ledger_code").Text(), schedule.Field("is_debt_repayment_plan").Text()}
+		groups[group] = append(groups[group], schedule)
+	}
+	for _, group := range groups {
+		c.overlap(CodeScheduleOverlap, spans(group, "start_date", "end_date"))
+	}
 }
 
 // scheduleNeeds requires a field that only some triggers have.
@@ -169,12 +194,12 @@ type span struct {
 }
 
 // spans returns the valid periods of a list, sorted by their first day.
-func spans(list *rules.Node, from, to string) []span {
-	if len(list.Items()) < 2 {
+func spans(list []*rules.Node, from, to string) []span {
+	if len(list) < 2 {
 		return nil
 	}
-	sound := make([]span, 0, len(list.Items()))
-	for _, n := range list.Items() {
+	sound := make([]span, 0, len(list))
+	for _, n := range list {
 		start, end := n.Field(from), n.Field(to)
 		if !start.Valid() || end.Present() && (!end.Valid() || end.Day().Before(start.Day())) {
 			continue

@@ -19,8 +19,8 @@ func (c *checker) supplyAddresses(list *rules.Node) {
 				c.violate(CodeDuplicateSupplyAddresses, address)
 			}
 		}
-		for _, point := range address.Field("supply_points").Items() {
-			if identifier := point.Field("identifier"); !addPair(&points, point.Field("supply_type"), identifier) {
+		for _, point := range pointsOf(address) {
+			if identifier := either(point, "identifier", "mpxn"); !addPair(&points, point.Field("supply_type"), identifier) {
 				c.violate(CodeDuplicateSupplyPoints, identifier)
 			}
 			c.supplyPoint(point)
@@ -45,7 +45,7 @@ func (c *checker) supplyPoint(n *rules.Node) {
 // agreements requires the agreements of a supply point to follow each other. The
 // end of an agreement is exclusive: the next one starts on that day.
 func (c *checker) agreements(list *rules.Node) {
-	sorted := spans(list, "effective_from", "effective_to")
+	sorted := spans(list.Items(), "effective_from", "effective_to")
 	for i := 1; i < len(sorted); i++ {
 		reached, next := sorted[i-1].to, sorted[i]
 		switch {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"landfall/internal/api/pack"
 )
 
 var update = flag.Bool("update", false, "write the generated documents again")
@@ -37,6 +39,10 @@ func TestDocumentsAreCurrent(t *testing.T) {
 func generatedDocuments(t *testing.T) map[string]string {
 	t.Helper()
 	documents := map[string]string{"errors.md": ErrorsMarkdown(), "account.md": AccountMarkdown(), "event-types.md": EventsMarkdown()}
+	for _, name := range pack.BuiltinNames() {
+		code, _, _ := pack.SplitName(name)
+		documents["packs/"+code+".md"] = packMarkdown(t, name)
+	}
 	for _, kind := range EventKinds() {
 		schema, ok := EventSchema(string(kind.Type))
 		if !ok {

@@ -23,18 +23,17 @@ func (a *Account) Figures(currency string) landfall.Figures {
 		figures.Currency = own
 	}
 	for _, place := range root.Field("supply_addresses").Items() {
-		figures.SupplyPoints += int64(len(place.Field("supply_points").Items()))
+		figures.SupplyPoints += int64(len(pointsOf(place)))
 	}
-	historical := countTransactions(root.Field("historical_statement_transactions"), &figures)
-	current := countTransactions(root.Field("current_statement_transactions"), &figures)
-	figures.Balance = landfall.OpeningBalance(amountOf(root.Field("transfer_balance")),
-		amountOf(root.Field("last_statement_balance")), historical, current)
+	historical := countTransactions(transactionsOf(root, "historical_statement_transactions"), &figures)
+	current := countTransactions(transactionsOf(root, "current_statement_transactions"), &figures)
+	figures.Balance = landfall.OpeningBalance(transferBalance(root), lastBalance(root), historical, current)
 	return figures
 }
 
 // countTransactions counts a list and returns its effect on the balance.
-func countTransactions(list *rules.Node, into *landfall.Figures) (signed money.Amount) {
-	for _, item := range list.Items() {
+func countTransactions(list []*rules.Node, into *landfall.Figures) (signed money.Amount) {
+	for _, item := range list {
 		transaction := landfall.Transaction{
 			Type: landfall.TransactionType(item.Field("type").Text()), Amount: item.Field("amount").Amount(),
 		}
@@ -57,7 +56,7 @@ func (r *StatementsRequest) Figures() landfall.Figures {
 // Figures counts what the request would add to its account, in the account's
 // currency.
 func (r *TransactionsRequest) Figures() (figures landfall.Figures) {
-	figures.Balance = countTransactions(r.list("transactions"), &figures)
+	figures.Balance = countTransactions(r.list("transactions").Items(), &figures)
 	return figures
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"testing"
 
 	"landfall/internal/api/rules"
 )
@@ -120,6 +121,9 @@ func typeText(typ *rules.Type) string {
 	case rules.ShapeAmount:
 		return "amount, 2 decimals"
 	case rules.ShapeDecimal:
+		if typ.Digits > 0 {
+			return fmt.Sprintf("decimal, up to %d digits and %d decimals", typ.Digits, typ.Places)
+		}
 		return "decimal, up to 10 decimals"
 	case rules.ShapeDate:
 		return "date"
@@ -130,7 +134,71 @@ func typeText(typ *rules.Type) string {
 	case rules.ShapeList:
 		return fmt.Sprintf("list of %d to %d: %s", typ.Min, typ.Max, typeText(typ.Item))
 	}
+	if typ.Object {
+		return "any JSON object"
+	}
 	return "any JSON"
+}
+
+// packMarkdown returns the page of a built-in pack.
+func packMarkdown(t *testing.T, name string) string {
+	t.Helper()
+	schema, err := OpenSchema([]string{name}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := schema.packs[0]
+	var page strings.Builder
+	fmt.Fprintf(&page, "%s# Pack %s\n\n%s See [packs.md](../packs.md) for how to use it. `landfall pack show %s --example` prints an account "+
+		"in which every field is filled.\n", generated, name, source.Description, name)
+	tables := reachable(schema.account)
+	for _, table := range tables {
+		own := schema.fields[table]
+		if own == nil {
+			continue
+		}
+		fmt.Fprintf(&page, "\n## %s\n\n", table.Name)
+		if packTables[table.Name] != nil {
+			fmt.Fprintf(&page, "Fields added to [%s](../account.md#%s).", table.Name, strings.ToLower(table.Name))
+		} else {
+			page.WriteString(table.Doc)
+		}
+		if table.Open {
+			page.WriteString(" Other fields are kept unchecked.")
+		}
+		page.WriteString("\n\n| field | required | type | meaning |\n|---|---|---|---|\n")
+		for _, field := range table.Fields {
+			if !own[field.Name] {
+				continue
+			}
+			required := ""
+			if field.Required {
+				required = "yes"
+			}
+			fmt.Fprintf(&page, "| `%s` | %s | %s | %s |\n", field.Name, required, packTypeText(&field.Type), escaped(field.Doc))
+		}
+	}
+	page.WriteString("\n## Rules\n\n| code | severity | object | fields | meaning |\n|---|---|---|---|---|\n")
+	for _, rule := range source.Rules {
+		severity, meaning := rule.Severity, rule.Description
+		if known := ruleIndex[rule.Code]; known != nil {
+			severity = string(known.Severity)
+			if meaning == "" {
+				meaning = known.Meaning
+			}
+		}
+		fmt.Fprintf(&page, "| `%s` | %s | %s | `%s` | %s |\n", rule.Code, severity, rule.Object, strings.Join(rule.Fields, "`, `"), escaped(meaning))
+	}
+	return page.String()
+}
+
+// packTypeText links documented objects to their page.
+func packTypeText(typ *rules.Type) string {
+	text := typeText(typ)
+	if table := tableOf(typ); table != nil && packTables[table.Name] != nil {
+		text = strings.Replace(text, "](#", "](../account.md#", 1)
+	}
+	return text
 }
 
 // textType describes a string type. It lists allowed values first, because

@@ -61,8 +61,8 @@ var paymentScheduleTable = rules.NewTable("PaymentSchedule", "When payments are 
 	rules.Optional("end_date", rules.Date(), "Last day of the schedule. Leave it out if the schedule has no end."),
 	rules.Required("trigger", rules.Choice("REGULAR", "BILL", "BALANCE"), "What triggers a collection."),
 	rules.Optional("amount", rules.Amount(), "Amount to collect. Required for REGULAR."),
-	rules.Optional("frequency", rules.Choice("WEEKLY", "MONTHLY", "QUARTERLY", "ANNUAL"), "How often to collect. Required for REGULAR."),
-	rules.Optional("day_of_month", rules.Integer(1, 28), "Day of the month to collect on. Required for REGULAR."),
+	rules.Optional("frequency", rules.Choice("WEEKLY", "FORTNIGHTLY", "FOUR_WEEKLY", "MONTHLY", "QUARTERLY", "HALF_YEARLY", "ANNUAL"), "How often to collect. Required for REGULAR."),
+	rules.Optional("day_of_month", rules.Integer(1, 28), "Day of the month to collect on. Required for REGULAR, unless the frequency counts weeks."),
 	rules.Optional("balance_threshold", rules.Amount(), "Balance that triggers a collection. Required for BALANCE."),
 )
 

@@ -32,13 +32,17 @@ var answerBodies = []Answer{
 
 // Schemas describes all request and response bodies and the objects inside them
 // as JSON Schema by name, for the components of an OpenAPI 3.1 document.
-func Schemas() map[string]any {
+func Schemas() map[string]any { return plainSchema.Schemas() }
+
+// Schemas is like the function Schemas, with the fields of packs.
+func (s *Schema) Schemas() map[string]any {
 	schemas := rules.NumberSchemas()
 	schemas["Severity"] = severitySchema
 	for _, body := range answerBodies {
 		schemas[body.Name()] = body.Schema()
 	}
-	for _, table := range requestTables {
+	// The tables with packs come last and replace those without.
+	for _, table := range append(slices.Clone(requestTables), s.account, s.transactions) {
 		for _, each := range reachable(table) {
 			schemas[each.Name] = each.Schema(func(nested *rules.Table) string {
 				return "#/components/schemas/" + nested.Name

@@ -21,16 +21,24 @@ const (
 )
 
 // TransactionsRequest adds transactions to an account.
-type TransactionsRequest struct{ accountRequest }
+type TransactionsRequest struct {
+	accountRequest
+	schema *Schema
+}
 
 // ReadTransactions reads the body of a transactions request. It returns an error
 // only if the body is not a strict JSON object.
 func ReadTransactions(ctx context.Context, body []byte) (*TransactionsRequest, error) {
-	envelope, err := readAccountRequest(ctx, transactionsTable, body)
+	return plainSchema.ReadTransactions(ctx, body)
+}
+
+// ReadTransactions reads transactions with the fields of the supplier's packs.
+func (s *Schema) ReadTransactions(ctx context.Context, body []byte) (*TransactionsRequest, error) {
+	envelope, err := readAccountRequest(ctx, s.transactions, body)
 	if err != nil {
 		return nil, err
 	}
-	return &TransactionsRequest{envelope}, nil
+	return &TransactionsRequest{envelope, s}, nil
 }
 
 // Check reports everything that is wrong with the payload. Duplicates within the
@@ -42,6 +50,7 @@ func (r *TransactionsRequest) Check(supplier *landfall.Supplier, now time.Time, 
 		known = new(seenSet[string])
 	}
 	c.transactions(r.list("transactions"), known)
+	c.packs(r.schema, r.document.Root())
 	return c.verdict(landfall.CodeValidationFailed, detailRequest)
 }
 

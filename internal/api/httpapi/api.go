@@ -15,6 +15,7 @@ import (
 	"landfall"
 	"landfall/internal/api/answer"
 	"landfall/internal/api/bulk"
+	"landfall/internal/api/contract"
 	"landfall/internal/lib/admission"
 	"landfall/internal/lib/limits"
 )
@@ -61,6 +62,9 @@ type Options struct {
 	Metrics        *Metrics                        // nil: its own
 	Spool          bulk.Spool                      // where unread bulk responses are stored
 	Console        http.Handler                    // everything under /console/; nil: no console
+	// Schema returns the fields of a supplier that the caller may use, packs included,
+	// or nil; nil: packs are not served.
+	Schema func(ctx context.Context, who landfall.Principal, supplier string) (*contract.Schema, error)
 	// Trace starts the span of a request and returns the function that ends it; nil:
 	// no tracing.
 	Trace func(ctx context.Context, r *http.Request, id string) (context.Context, func(method, template string, status int, code string))
@@ -255,6 +259,9 @@ func (a *API) authenticate(ctx context.Context, x *exchange) error {
 	x.who = who
 	// The audit log records the request and its origin with the caller.
 	x.who.RequestID, x.who.Source = x.id, a.ClientAddress(x.request).String()
+	if x.route.verb == nil {
+		return nil // a page that every key may read
+	}
 	return x.route.verb.Authorize(who)
 }
 

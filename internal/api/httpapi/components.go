@@ -9,8 +9,8 @@ import (
 
 // bodySchemas describes the request and response bodies of all routes and their
 // parts.
-func bodySchemas() object {
-	all := contract.Schemas()
+func bodySchemas(schema *contract.Schema) object {
+	all := schema.Schemas()
 	var out object
 	var add func(name string)
 	add = func(name string) {
@@ -52,13 +52,13 @@ func bodySchemas() object {
 var schemaReference = regexp.MustCompile(`"#/components/schemas/(\w+)"`)
 
 // components are the parts that several routes share.
-func components() object {
+func components(schema *contract.Schema) object {
 	header := func(description string, schema object) object {
 		return object{{"description", description}, {"schema", schema}}
 	}
 	text := object{{"type", "string"}}
 	return object{
-		{"schemas", slices.Concat(tokenSchemas(), streamSchemas(), bodySchemas())},
+		{"schemas", slices.Concat(tokenSchemas(), streamSchemas(), bodySchemas(schema))},
 		{"headers", object{
 			{"Allow", header("Methods supported by this path.", text)},
 			{"Location", header("Path with a trailing slash.", text)},

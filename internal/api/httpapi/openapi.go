@@ -6,21 +6,26 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"landfall"
+	"landfall/internal/api/contract"
 )
 
 //go:generate go test -run TestOpenAPIIsCheckedIn -update .
 
 // OpenAPI returns the OpenAPI 3.1 document, generated from the route table and
 // the payload tables.
-func OpenAPI() []byte {
+func OpenAPI() []byte { return OpenAPIOf(contract.PlainSchema()) }
+
+// OpenAPIOf returns the document with the fields of packs.
+func OpenAPIOf(schema *contract.Schema) []byte {
 	// An error here is a mistake in the tables, which a test finds.
-	raw, err := marshal(buildDocument())
+	raw, err := marshal(buildDocument(schema))
 	if err != nil {
 		panic("httpapi: the reference cannot be written: " + err.Error())
 	}
@@ -39,8 +44,39 @@ func (a *API) openAPI(_ context.Context, x *exchange) error {
 	return x.json(http.StatusOK, a.description())
 }
 
+// supplierOpenAPI serves the document with the fields of a supplier's packs.
+func (a *API) supplierOpenAPI(ctx context.Context, x *exchange) error {
+	values, _ := url.ParseQuery(x.query)
+	code := values.Get("import_supplier_code")
+	if code == "" {
+		return missingParameter("import_supplier_code")
+	}
+	schema, err := a.Schema(ctx, x.who, code)
+	if err != nil {
+		return landfall.UserError("openapi", err)
+	}
+	if schema == nil {
+		return errSupplierUnknown
+	}
+	x.Header().Set("Cache-Control", "no-store")
+	return x.json(http.StatusOK, OpenAPIOf(schema))
+}
+
+// errSupplierUnknown is returned for suppliers that do not exist and for those of
+// other organisations.
+var errSupplierUnknown = &landfall.Error{
+	Kind: landfall.NotFound, Code: landfall.CodeSupplierUnknown, Detail: "There is no import supplier with this code.",
+}
+
+// missingParameter refuses a request without a query parameter that it needs.
+func missingParameter(name string) error {
+	refusal := landfall.Refuse(landfall.CodeValidationFailed, "The request is not valid.")
+	refusal.Violations = []landfall.Violation{{Code: "required", Attr: name, Detail: "This parameter is required."}}
+	return refusal
+}
+
 // buildDocument assembles the OpenAPI document.
-func buildDocument() object {
+func buildDocument(schema *contract.Schema) object {
 	return object{
 		{"openapi", "3.1.0"},
 		{"info", object{
@@ -72,7 +108,7 @@ func buildDocument() object {
 		}},
 		{"security", []object{{{"token", []string{}}}}},
 		{"paths", paths()},
-		{"components", components()},
+		{"components", components(schema)},
 	}
 }
 
@@ -238,6 +274,7 @@ func generalResponses(r *route) []responseDoc {
 func tooMany(r *route) responseDoc {
 	description, example := "Your organisation is over a quota.", landfall.OverQuota(landfall.QuotaRequests, 100, time.Second)
 	switch {
+	case r.verb == nil:
 	case r.bulk:
 		description, example = "Your organisation is sending too many bulk requests at the same time, or is over a quota.", errOwnStreams
 	case r.verb.Streams:

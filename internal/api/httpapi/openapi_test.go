@@ -179,6 +179,9 @@ func TestAnswersMatchOpenAPI(t *testing.T) {
 		{"", "GET", "/healthz", "", 200},
 		{"", "GET", "/readyz", "", 200},
 		{"", "GET", "/openapi.json", "", 200},
+		{"viewer", "GET", "/v1/openapi.json?import_supplier_code=OURS", "", 200},
+		{"viewer", "GET", "/v1/openapi.json?import_supplier_code=NONE", "", 404},
+		{"viewer", "GET", "/v1/openapi.json", "", 400},
 	} {
 		c.path = h.ofRun(c.path)
 		got := h.call(c.who, c.method, c.path, c.body, linesWhere(c.path))

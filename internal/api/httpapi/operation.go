@@ -239,6 +239,17 @@ var readyDoc = &operationDoc{
 	},
 }
 
+var supplierOpenAPIDoc = &operationDoc{
+	id: "supplierOpenapi", tag: tagReference, summary: "Get the OpenAPI document of one supplier",
+	description: "The OpenAPI document of this service with the fields of the packs that the operator has set for the supplier.",
+	query: []parameter{{name: "import_supplier_code", description: "Code of the import supplier.", schema: object{{"type", "string"}},
+		example: "DEMO_ENERGY", required: true}},
+	responses: []responseDoc{
+		{http.StatusOK, "The document.", &mediaContent{schema: "OpenAPI", example: nil}, nil},
+		{http.StatusNotFound, "There is no such supplier.", errorContent(errSupplierUnknown), nil},
+	},
+}
+
 var openAPIDoc = &operationDoc{
 	id: "openapi", tag: tagReference, summary: "Get this OpenAPI document",
 	description: "The OpenAPI document of this service. No token is required.",

@@ -27,6 +27,7 @@ var tenancy = map[string]struct {
 		{"statement_id":"1","bill_period_from_date":"2026-01-01","bill_period_to_date":"2026-01-31"}]}`, 201, true},
 	"createPaymentInstruction": {instructionPath, `{"import_supplier":"{S}","external_account_number":"there",
 		"vendor":"SANDBOX","reference":"pm_1","type":"CARD"}`, 201, true},
+	"supplierOpenapi":               {"/v1/openapi.json?import_supplier_code={S}", "", 200, true},
 	"failedAccountImportProcesses":  {importPath + "/failed-account-import-processes/{S}/", "", 200, true},
 	"errorSummary":                  {importPath + "/error-summary/{S}/", "", 200, true},
 	"accountTransferStatus":         {importPath + "/account-transfer-status/{S}/there/", "", 200, true},

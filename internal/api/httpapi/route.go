@@ -87,6 +87,7 @@ func routeTable() []*route {
 		{method: http.MethodGet, path: "/healthz", page: (*API).healthz, doc: healthDoc},
 		{method: http.MethodGet, path: "/readyz", page: (*API).readyz, doc: readyDoc},
 		{method: http.MethodGet, path: "/openapi.json", page: (*API).openAPI, doc: openAPIDoc},
+		{method: http.MethodGet, path: "/v1/openapi.json", access: readAccess, page: (*API).supplierOpenAPI, doc: supplierOpenAPIDoc},
 		{method: http.MethodGet, path: "/docs/", page: (*API).docsPage},
 		{method: http.MethodGet, path: "/docs/{file}", page: (*API).docsFile},
 		{method: http.MethodGet, path: "/", page: (*API).index},

@@ -67,7 +67,7 @@ func TestReferencePageTriesExamples(t *testing.T) {
 			t.Errorf("%s as it is filled in: %d, want %d\n%s", id, call.Status, want, call.Filled)
 		case r.hasBody() && r.doc.tag != tagRuns && r.doc.tag != tagProof && !strings.Contains(call.Filled, "EXT-0001"):
 			t.Errorf("%s is filled in with %s", id, call.Filled)
-		case r.access != publicAccess && !hint.MatchString(call.Answers):
+		case r.access != publicAccess && r.doc != supplierOpenAPIDoc && !hint.MatchString(call.Answers):
 			t.Errorf("%s shows no example: %s", id, strings.Join(strings.Fields(call.Answers), " "))
 		}
 		for _, made := range []string{`"string"`, "AAAAAA"} {

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"math/bits"
+	"slices"
 	"sync"
 )
 
@@ -78,6 +79,13 @@ func (s *arena) children(parent, last *Node, count int) *[]*Node {
 	s.pointers = s.pointers[:from+count]
 	kids := s.pointers[from : from+count : from+count]
 	object, given := parent.typ.Shape == ShapeObject, uint64(parent.value) //nolint:gosec // the bits
+	if object && len(parent.typ.Table.Fields) > manyFields {
+		for i := range kids {
+			kids[i] = last
+			last, last.parent = last.parent, parent
+		}
+		slices.SortFunc(kids, func(a, b *Node) int { return int(a.index) - int(b.index) })
+	}
 	for last != nil {
 		place := int(last.index)
 		if object {

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"math/bits"
+	"slices"
 	"strconv"
 	"time"
 
@@ -42,7 +43,7 @@ type Node struct {
 	parent     *Node // while the parent is being read: the previous sibling
 	typ        *Type
 	children   *[]*Node // items as sent, or members in table order; nil if there are none
-	value      int64    // of a number, boolean, date or datetime; for an object one bit per field that is present
+	value      int64    // of a number, boolean, date or datetime; for an object with few fields one bit per field that is present
 	start, end int32    // position of the value's JSON in the text
 	index      int32    // of the field in the parent's table, or of the item
 	places     uint8    // decimal places of a decimal stored in value
@@ -74,11 +75,24 @@ func (n *Node) Field(name string) *Node {
 	if i < 0 {
 		return absent
 	}
+	if len(n.typ.Table.Fields) > manyFields {
+		return n.search(i)
+	}
 	given, its := uint64(n.value), uint64(1)<<(i&63) //nolint:gosec // the bits
 	if given&its == 0 {
 		return absent
 	}
 	return (*n.children)[bits.OnesCount64(given&(its-1))]
+}
+
+// search finds the member of an object with many fields. Members are in table
+// order.
+func (n *Node) search(field int) *Node {
+	at, found := slices.BinarySearchFunc(*n.children, field, func(member *Node, field int) int { return int(member.index) - field })
+	if !found {
+		return absent
+	}
+	return (*n.children)[at]
 }
 
 // Items returns the items of a list.
@@ -190,4 +204,28 @@ func (n *Node) plain() string {
 		return raw[1 : len(raw)-1]
 	}
 	return unescape(raw)
+}
+
+// Table returns the table of an object, or nil for any other value.
+func (n *Node) Table() *Table {
+	if n.typ.Shape != ShapeObject {
+		return nil
+	}
+	return n.typ.Table
+}
+
+// Compare compares two dates or two datetimes. It is negative if n is earlier. A
+// date and a datetime compare by day.
+func (n *Node) Compare(other *Node) int {
+	if n.typ.Shape == ShapeDatetime && other.typ.Shape == ShapeDatetime {
+		return n.Instant().Compare(other.Instant())
+	}
+	return n.day().Compare(other.day())
+}
+
+func (n *Node) day() calendar.Day {
+	if n.typ.Shape == ShapeDatetime {
+		return calendar.DayOf(n.Instant(), time.UTC)
+	}
+	return n.Day()
 }

@@ -47,7 +47,22 @@ func (r *reader) number(node *Node, kind jsontext.Kind) {
 		if err == nil {
 			err = node.count(digits)
 		}
+		if node.typ.Digits > 0 && err == nil {
+			r.digitsOf(node)
+			return
+		}
 		r.decimal(node, err, "Must have at most 10 decimal places.")
+	}
+}
+
+// digitsOf checks a decimal that has limits of its own.
+func (r *reader) digitsOf(node *Node) {
+	digits, places := node.Decimal().Digits()
+	switch {
+	case places > node.typ.Places:
+		r.reject(node, CodeMaxDecimalPlaces, "Must have at most "+plural(node.typ.Places, "decimal place")+".")
+	case digits > node.typ.Digits:
+		r.reject(node, CodeOutOfRange, "Must have at most "+plural(node.typ.Digits, "digit")+" before the decimal point.")
 	}
 }
 

@@ -46,7 +46,7 @@ func (t *Table) Schema(ref func(*Table) string) map[string]any {
 			required = append(required, field.Name)
 		}
 	}
-	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": t.Open}
 	if len(required) > 0 {
 		schema["required"] = required
 	}
@@ -68,6 +68,9 @@ func (typ *Type) schema(ref func(*Table) string) map[string]any {
 	case ShapeAmount:
 		return map[string]any{"$ref": ref(moneyTable)}
 	case ShapeDecimal:
+		if typ.Digits > 0 {
+			return exactSchema(typ.Digits, typ.Places, "An exact number")
+		}
 		return map[string]any{"$ref": ref(decimalTable)}
 	case ShapeDate:
 		return map[string]any{"type": "string", "format": "date"}
@@ -77,6 +80,9 @@ func (typ *Type) schema(ref func(*Table) string) map[string]any {
 		return map[string]any{"$ref": ref(typ.Table)}
 	case ShapeList:
 		return typ.listSchema(ref)
+	}
+	if typ.Object {
+		return map[string]any{"type": "object"}
 	}
 	return map[string]any{}
 }
@@ -130,21 +136,21 @@ var moneyTable, decimalTable = &Table{Name: "Money"}, &Table{Name: "Decimal"}
 // NumberSchemas describes the exact numbers that tables refer to, by name.
 func NumberSchemas() map[string]any {
 	return map[string]any{
-		moneyTable.Name:   numberSchema(2, "Money"),
-		decimalTable.Name: numberSchema(10, "An exact number"),
+		moneyTable.Name:   exactSchema(12, 2, "Money"),
+		decimalTable.Name: exactSchema(12, 10, "An exact number"),
 	}
 }
 
-// numberSchema describes an exact decimal as a string or a number. The pattern
+// exactSchema describes an exact decimal as a string or a number. The pattern
 // applies to the string. JSON Schema cannot limit the digits of a number; its
 // format keeps generators from using single precision.
-func numberSchema(places int, noun string) map[string]any {
-	n := strconv.Itoa(places)
+func exactSchema(digits, places int, noun string) map[string]any {
+	d, n, most := strconv.Itoa(digits), strconv.Itoa(places), strconv.Itoa(digits-1)
 	return map[string]any{
-		"description": noun + " with at most 12 digits before the decimal point and " + n + " decimal places, as a string or a number. " +
+		"description": noun + " with at most " + d + " digits before the decimal point and " + n + " decimal places, as a string or a number. " +
 			"A string must not contain an exponent.",
 		"anyOf": []any{
-			map[string]any{"type": "string", "pattern": `^-?(0|[1-9][0-9]{0,11})(\.[0-9]{1,` + n + `}0*)?$`},
+			map[string]any{"type": "string", "pattern": `^-?(0|[1-9][0-9]{0,` + most + `})(\.[0-9]{1,` + n + `}0*)?$`},
 			map[string]any{"type": "number", "format": "double"},
 		},
 	}

@@ -8,6 +8,9 @@ type Table struct {
 	Name   string // used in the JSON Schema and the documentation
 	Doc    string
 	Fields []Field
+	// Open accepts fields that are not declared. They are kept unchecked, like
+	// AnyJSON.
+	Open bool
 
 	index       map[string]int
 	lookup      *nameIndex // same as index, but faster; nil if the names have no perfect hash
@@ -25,10 +28,17 @@ type Field struct {
 	Doc      string
 }
 
+// MaxFields is how many fields an object may declare. manyFields is how many of
+// them a node counts in its bits.
+const (
+	MaxFields  = 255
+	manyFields = 64
+)
+
 // NewTable declares an object. It panics if a name is declared twice.
 func NewTable(name, doc string, fields ...Field) *Table {
 	table := &Table{Name: name, Doc: doc, Fields: fields, index: make(map[string]int, len(fields))}
-	if len(fields) > 64 {
+	if len(fields) > MaxFields {
 		panic("rules: " + name + " has more fields than an object's reader counts")
 	}
 	for i, field := range fields {
@@ -92,10 +102,13 @@ type Type struct {
 	Min       int      // items of a list; 1 for a string that must not be blank
 	Multiline bool     // the string may contain tab, line feed and carriage return
 	Low, High int64    // of an integer, inclusive
+	Digits    int      // of a decimal before the decimal point; 0 means the usual limit
+	Places    int      // of a decimal after the decimal point, if Digits is set
 	Choices   []string // the allowed strings, if limited
 	Format    *Format  // an additional check of a string
 	Table     *Table   // of an object
 	Item      *Type    // of a list
+	Object    bool     // any JSON must be an object
 }
 
 // Format is a named check of a string with its own code.
@@ -154,6 +167,12 @@ func Amount() Type { return Type{Shape: ShapeAmount} }
 // Decimal is an exact number with at most ten decimals.
 func Decimal() Type { return Type{Shape: ShapeDecimal} }
 
+// DecimalOf is an exact number with at most the given digits before and after
+// the decimal point.
+func DecimalOf(digits, places int) Type {
+	return Type{Shape: ShapeDecimal, Digits: digits, Places: places}
+}
+
 // Date is a calendar day.
 func Date() Type { return Type{Shape: ShapeDate} }
 
@@ -170,3 +189,6 @@ func List(least, most int, item Type) Type {
 
 // AnyJSON is any value, kept unchanged.
 func AnyJSON() Type { return Type{Shape: ShapeAny} }
+
+// AnyObject is any JSON object, kept unchanged.
+func AnyObject() Type { return Type{Shape: ShapeAny, Object: true} }

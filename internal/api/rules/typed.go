@@ -48,7 +48,7 @@ func (r *reader) object(node *Node) bool {
 	}
 	table := node.typ.Table
 	var unknown nameSet
-	var given uint64 // one bit per field seen
+	var given [(MaxFields + 63) / 64]uint64 // one bit per field seen
 	var last *Node
 	count, next := 0, 0
 	for r.lexer.peek() != '}' {
@@ -65,10 +65,10 @@ func (r *reader) object(node *Node) bool {
 				continue
 			}
 		}
-		if given&(1<<i) != 0 {
+		if given[i>>6]&(1<<(i&63)) != 0 {
 			return r.duplicateField()
 		}
-		given |= 1 << i
+		given[i>>6] |= 1 << (i & 63)
 		next = i + 1
 		member := r.child(last, i, &table.Fields[i].Type)
 		if member == nil || !r.value(member, table.Fields[i].Required) {
@@ -81,10 +81,10 @@ func (r *reader) object(node *Node) bool {
 		return false
 	}
 	r.dropNames(&unknown)
-	node.value = int64(given)
+	node.value = int64(given[0]) //nolint:gosec // the bits
 	node.children = r.arena.children(node, last, count)
 	for _, i := range table.required {
-		if given&(1<<i) == 0 {
+		if given[i>>6]&(1<<(i&63)) == 0 {
 			r.rejectMissing(node, table.Fields[i].Name)
 		}
 	}

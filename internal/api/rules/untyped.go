@@ -16,6 +16,9 @@ func (r *reader) any(node *Node) bool {
 			return false
 		}
 		r.controls(node.start, node.end)
+		if node.typ.Object && kind != 'n' {
+			r.reject(node, CodeInvalidType, typeDetails[ShapeObject])
+		}
 		return true
 	}
 	before := r.offset()
@@ -26,6 +29,9 @@ func (r *reader) any(node *Node) bool {
 	// Only a colon or comma and white space can precede the value.
 	for node.start = before; strings.IndexByte(" \t\r\n:,", r.doc.text[node.start]) >= 0; {
 		node.start++
+	}
+	if node.typ.Object && kind == '[' {
+		r.reject(node, CodeInvalidType, typeDetails[ShapeObject])
 	}
 	return true
 }
@@ -89,6 +95,7 @@ func (r *reader) unknownField(table *Table, name string, offset int32) bool {
 	case r.doc.report.full():
 	case r.special && !allowedCharacters(name, false):
 		r.rejectHere(offset, CodeInvalidCharacters, detailCharacters)
+	case table.Open:
 	default:
 		r.rejectHere(offset, CodeUnknownField, unknownFieldDetail(name, table.names))
 	}

@@ -53,6 +53,7 @@ func (p Result) Valid() bool { return p.Wrong.Accounts == 0 }
 // Checker checks books for a supplier with certain settings, at a certain time.
 type Checker struct {
 	Settings landfall.Supplier // its code is ignored
+	Schema   *contract.Schema  // the fields, packs included; nil: those of suppliers without packs
 	Now      time.Time
 	// Mistake is called for every line with errors or warnings, in order. An error ends the check.
 	Mistake func(Mistake) error
@@ -88,6 +89,9 @@ type location struct {
 // Check checks a book on all cores and reports its mistakes in order.
 func (r *Checker) Check(ctx context.Context, of *book.Book) (Result, error) {
 	r.known = map[accountHash]location{}
+	if r.Schema == nil {
+		r.Schema = contract.PlainSchema()
+	}
 	r.result = Result{Counts: map[book.Kind]Count{}}
 	r.hasAccounts = len(of.Of(book.Accounts)) > 0
 	r.currencies = []string{r.Settings.Currency}
@@ -202,7 +206,7 @@ func (r *Checker) checkLine(ctx context.Context, kind book.Kind, line book.Line)
 		read.figures = unreadableFigures(kind)
 		return read
 	}
-	verdict := checkers[kind](ctx, line.Text, &r.Settings, r.Now)
+	verdict := checkers[kind](ctx, r.Schema, line.Text, &r.Settings, r.Now)
 	read.key, read.figures, read.warnings = verdict.key, verdict.figures, verdict.warnings
 	read.readable = contract.ValidExternalNumber(read.key.External) && read.key.Supplier != ""
 	if refusal, ok := errors.AsType[*landfall.Error](verdict.err); ok {

@@ -19,18 +19,18 @@ type lineVerdict struct {
 }
 
 // checkFunc parses and checks one line.
-type checkFunc func(ctx context.Context, body []byte, settings *landfall.Supplier, now time.Time) lineVerdict
+type checkFunc func(ctx context.Context, schema *contract.Schema, body []byte, settings *landfall.Supplier, now time.Time) lineVerdict
 
 var checkers = map[book.Kind]checkFunc{
-	book.Accounts: func(ctx context.Context, body []byte, settings *landfall.Supplier, now time.Time) lineVerdict {
-		account, err := contract.ReadAccount(ctx, body)
+	book.Accounts: func(ctx context.Context, schema *contract.Schema, body []byte, settings *landfall.Supplier, now time.Time) lineVerdict {
+		account, err := schema.ReadAccount(ctx, body)
 		if err != nil {
 			return lineVerdict{figures: unreadableFigures(book.Accounts), err: err}
 		}
 		defer account.Release()
 		return newLineVerdict(account.Key(), account.Figures(settings.Currency), account.Check(settings, now))
 	},
-	book.Notes: func(ctx context.Context, body []byte, settings *landfall.Supplier, now time.Time) lineVerdict {
+	book.Notes: func(ctx context.Context, _ *contract.Schema, body []byte, settings *landfall.Supplier, now time.Time) lineVerdict {
 		request, err := contract.ReadNotes(ctx, body)
 		if err != nil {
 			return lineVerdict{err: err}
@@ -38,15 +38,15 @@ var checkers = map[book.Kind]checkFunc{
 		defer request.Release()
 		return newLineVerdict(request.Key(), request.Figures(), request.Check(settings, now))
 	},
-	book.Transactions: func(ctx context.Context, body []byte, settings *landfall.Supplier, now time.Time) lineVerdict {
-		request, err := contract.ReadTransactions(ctx, body)
+	book.Transactions: func(ctx context.Context, schema *contract.Schema, body []byte, settings *landfall.Supplier, now time.Time) lineVerdict {
+		request, err := schema.ReadTransactions(ctx, body)
 		if err != nil {
 			return lineVerdict{err: err}
 		}
 		defer request.Release()
 		return newLineVerdict(request.Key(), request.Figures(), request.Check(settings, now, true))
 	},
-	book.Statements: func(ctx context.Context, body []byte, settings *landfall.Supplier, now time.Time) lineVerdict {
+	book.Statements: func(ctx context.Context, _ *contract.Schema, body []byte, settings *landfall.Supplier, now time.Time) lineVerdict {
 		request, err := contract.ReadStatements(ctx, body)
 		if err != nil {
 			return lineVerdict{err: err}
@@ -54,7 +54,7 @@ var checkers = map[book.Kind]checkFunc{
 		defer request.Release()
 		return newLineVerdict(request.Key(), request.Figures(), request.Check(settings, now))
 	},
-	book.Instructions: func(ctx context.Context, body []byte, _ *landfall.Supplier, _ time.Time) lineVerdict {
+	book.Instructions: func(ctx context.Context, _ *contract.Schema, body []byte, _ *landfall.Supplier, _ time.Time) lineVerdict {
 		request, err := contract.ReadInstruction(ctx, body)
 		return lineVerdict{key: request.Key, figures: landfall.Figures{Instructions: 1}, err: err}
 	},

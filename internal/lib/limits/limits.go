@@ -332,3 +332,27 @@ const (
 	// MailGiveUp is after how long a mail is given up.
 	MailGiveUp = 72 * time.Hour
 )
+
+// Packs of fields.
+const (
+	// PackBytes is how large the file of a pack may be.
+	PackBytes = 512 << 10
+	// PackObjects is how many objects a pack may declare.
+	PackObjects = 300
+	// PackFields is how many fields a pack may declare.
+	PackFields = 3000
+	// PackRules is how many rules a pack may have.
+	PackRules = 500
+	// PackChoices is how many choices a field may have.
+	PackChoices = 1000
+	// PackText is the length of a text without a length of its own, and the longest that may be declared.
+	PackText = 20_000
+	// PackLine is the length of a line without a length of its own.
+	PackLine = 255
+	// PackItems is how many items a list of a pack may have.
+	PackItems = 10_000
+	// PackInteger is the largest integer of a field without limits of its own.
+	PackInteger = 1_000_000_000_000_000
+	// PacksPerSupplier is how many packs a supplier may use.
+	PacksPerSupplier = 8
+)

@@ -123,3 +123,13 @@ func (d Decimal) value() decimal.Decimal {
 }
 
 func fromLibrary(value decimal.Decimal) Decimal { return Decimal{result: &value, large: true} }
+
+// Digits returns how many digits a decimal has before the decimal point and how
+// many after it, without leading and trailing zeros.
+func (d Decimal) Digits() (before, after int) {
+	n, _ := split(d.String()) // it was parsed once already
+	if n.whole == "0" {
+		n.whole = ""
+	}
+	return len(n.whole), significant(n.fraction)
+}

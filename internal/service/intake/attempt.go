@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/api/contract"
 	"landfall/internal/lib/calendar"
 	"landfall/internal/lib/limits"
 	"landfall/internal/service/ledger"
@@ -134,7 +133,11 @@ func (a *Attempt) create(ctx context.Context) (landfall.CreateOutcome, error) {
 // Check applies the rules to the staged data again: the rules or their
 // severities may be newer than the staging.
 func (a *Attempt) Check(ctx context.Context, now time.Time) (landfall.AccountData, error) {
-	account, err := contract.ReadAccount(ctx, a.Claim.Document)
+	schema, err := a.service.schema(ctx, &a.supplier)
+	if err != nil {
+		return landfall.AccountData{}, userError(err)
+	}
+	account, err := schema.ReadAccount(ctx, a.Claim.Document)
 	if err != nil {
 		return landfall.AccountData{}, err
 	}
@@ -168,7 +171,7 @@ func (a *Attempt) Creation(data landfall.AccountData, now time.Time) (landfall.C
 	creation := landfall.Creation{
 		Claim: a.Claim, By: a.who.Author(), Run: a.run,
 		Account: landfall.Account{
-			Key: a.Claim.Key, Revision: a.Claim.Revision, Team: a.Claim.Team, Data: data,
+			Key: a.Claim.Key, Revision: a.Claim.Revision, Team: a.Claim.Team, Packs: a.supplier.Packs, Data: data,
 			Periods: periods, Ledger: entries, Balance: balance,
 		},
 	}

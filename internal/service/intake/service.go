@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/api/contract"
 	"landfall/internal/lib/cache"
 	"landfall/internal/lib/limits"
 	"landfall/internal/outbound/webhook"
@@ -48,11 +49,13 @@ type Store interface {
 }
 
 // Service implements the operations of the API. Its only state is a short-lived
-// cache of suppliers, so any number of replicas may run.
+// cache of suppliers and the tables of their packs, so any number of replicas may
+// run.
 type Service struct {
 	store         Store
 	now           func() time.Time
 	supplierCache *cache.Cache[grant, *landfall.Supplier]
+	schemaCache   *cache.Cache[string, *contract.Schema]
 	lease         time.Duration
 	serviceLimit  int
 	files         landfall.FileStore
@@ -75,7 +78,8 @@ func New(store Store, options Options) *Service {
 	}
 	return &Service{
 		store: store, now: options.Now, supplierCache: cache.New[grant, *landfall.Supplier](supplierCacheLimits),
-		lease: options.Lease, serviceLimit: options.ServiceLimit, files: options.Files, verifier: options.Verifier,
+		schemaCache: cache.New[string, *contract.Schema](schemaCacheLimits),
+		lease:       options.Lease, serviceLimit: options.ServiceLimit, files: options.Files, verifier: options.Verifier,
 		quota: options.Quota, mailDelay: options.MailDelay, watcher: options.Watcher,
 	}
 }

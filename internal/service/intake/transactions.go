@@ -36,6 +36,16 @@ func (s *Service) PostTransactions(
 	if err != nil {
 		return TransactionsReceipt{}, userError(err)
 	}
+	if supplier != nil && len(supplier.Packs) > 0 {
+		schema, err := s.schema(ctx, supplier)
+		if err != nil {
+			return TransactionsReceipt{}, userError(err)
+		}
+		request.Release()
+		if request, err = schema.ReadTransactions(ctx, body); err != nil {
+			return TransactionsReceipt{}, err
+		}
+	}
 	verdict := request.Check(supplier, s.now(), flags.CheckAdded)
 	if refusal := request.Refusal(verdict); refusal != nil {
 		if earlier := s.refuseEarlier(ctx, who, supplier, request, verdict, flags); earlier != nil {

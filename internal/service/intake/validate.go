@@ -43,6 +43,17 @@ func (s *Service) read(ctx context.Context, who landfall.Principal, body []byte)
 	if err != nil {
 		return checked{}, userError(err)
 	}
+	if supplier != nil && len(supplier.Packs) > 0 {
+		// The supplier is known only now, so the body is read again with its packs.
+		schema, err := s.schema(ctx, supplier)
+		if err != nil {
+			return checked{}, userError(err)
+		}
+		account.Release()
+		if account, err = schema.ReadAccount(ctx, body); err != nil {
+			return checked{}, err
+		}
+	}
 	verdict := account.Check(supplier, s.now())
 	if err := verdict.Err(); err != nil {
 		if supplier == nil {

@@ -23,7 +23,7 @@ func checkCode(code string) error {
 
 // apply applies a change to a supplier, or refuses all of it. It returns the
 // settings that changed, for the audit.
-func (o *Operator) apply(supplier *landfall.Supplier, change SupplierChange) ([]string, error) {
+func (o *Operator) apply(supplier *landfall.Supplier, change SupplierChange, schema *contract.Schema) ([]string, error) {
 	// Work on a copy, including the map: a refused change leaves the caller's
 	// supplier as it was.
 	next := *supplier
@@ -45,8 +45,9 @@ func (o *Operator) apply(supplier *landfall.Supplier, change SupplierChange) ([]
 	setIfGiven(&next.Retention.Events, change.KeepEvents)
 	setIfGiven(&next.VerifyDocuments, change.VerifyDocuments)
 	setIfGiven(&next.SendCustomerEmails, change.SendCustomerEmails)
+	setIfGiven(&next.Packs, change.Packs)
 	for code, severity := range change.Severities {
-		if err := o.checkRule(code, severity); err != nil {
+		if err := o.checkRule(code, severity, schema.RuleCodes()); err != nil {
 			return nil, err
 		}
 		if next.Severities[code] = severity; severity == "" {
@@ -160,8 +161,8 @@ const maxUndoWindow = 3650 * 24 * time.Hour
 var severities = []landfall.Severity{landfall.SeverityError, landfall.SeverityWarning, landfall.SeverityOff}
 
 // checkRule refuses an unknown rule and an unknown severity.
-func (o *Operator) checkRule(code string, severity landfall.Severity) error {
-	if _, known := slices.BinarySearch(o.rules, code); !known {
+func (o *Operator) checkRule(code string, severity landfall.Severity, ofPacks []string) error {
+	if _, known := slices.BinarySearch(o.rules, code); !known && !slices.Contains(ofPacks, code) {
 		return invalid("rule", rules.CodeInvalidChoice,
 			"There is no rule %q with a severity. %s", code, suggestion(code, o.rules, "rules"))
 	}

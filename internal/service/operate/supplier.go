@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/api/contract"
 )
 
 // SupplierChange is a change of a supplier's settings. A nil field leaves the
@@ -28,6 +29,7 @@ type SupplierChange struct {
 	KeepEvents         *time.Duration
 	VerifyDocuments    *bool
 	SendCustomerEmails *bool
+	Packs              *[]string // names of packs; they replace the present ones
 	// Severities are the rules to set; the others keep their severity. An empty
 	// severity resets a rule to its default.
 	Severities map[string]landfall.Severity
@@ -44,11 +46,16 @@ func (o *Operator) CreateSupplier(ctx context.Context, code string, change Suppl
 	if err := checkCode(code); err != nil {
 		return landfall.Supplier{}, err
 	}
-	supplier := landfall.NewSupplier(code)
-	if _, err := o.apply(&supplier, change); err != nil {
-		return landfall.Supplier{}, err
-	}
+	var supplier landfall.Supplier
 	err := o.change(ctx, "supplier.create", code, func(tx landfall.Tx) (string, error) {
+		supplier = landfall.NewSupplier(code)
+		schema, err := packSchema(ctx, tx, supplier, change)
+		if err != nil {
+			return "", err
+		}
+		if _, err := o.apply(&supplier, change, schema); err != nil {
+			return "", err
+		}
 		if err := tx.LockSuppliers(ctx); err != nil {
 			return "", err
 		}
@@ -58,7 +65,7 @@ func (o *Operator) CreateSupplier(ctx context.Context, code string, change Suppl
 		if err := o.checkMailSender(ctx, tx, false, supplier); err != nil {
 			return "", err
 		}
-		err := tx.CreateSupplier(ctx, supplier)
+		err = tx.CreateSupplier(ctx, supplier)
 		return strings.Join(settings(supplier), ", "), replaceError(err, landfall.ErrExists,
 			nameTaken("There is already an import supplier %q. Change it with: supplier set %s", code, code))
 	})
@@ -67,9 +74,9 @@ func (o *Operator) CreateSupplier(ctx context.Context, code string, change Suppl
 
 // PreviewSupplier returns a supplier with the defaults and the given settings,
 // checked as for creation. It is for work without a database.
-func (o *Operator) PreviewSupplier(change SupplierChange) (landfall.Supplier, error) {
+func (o *Operator) PreviewSupplier(change SupplierChange, schema *contract.Schema) (landfall.Supplier, error) {
 	supplier := landfall.NewSupplier("IMAGINED")
-	_, err := o.apply(&supplier, change)
+	_, err := o.apply(&supplier, change, schema)
 	return supplier, err
 }
 
@@ -91,7 +98,11 @@ func (o *Operator) SetSupplier(ctx context.Context, code string, change Supplier
 			return "", supplierError(ctx, tx, code, err)
 		}
 		before, mailed := supplier.Status, supplier.SendCustomerEmails
-		changed, err := o.apply(&supplier, change)
+		schema, err := packSchema(ctx, tx, supplier, change)
+		if err != nil {
+			return "", err
+		}
+		changed, err := o.apply(&supplier, change, schema)
 		if err != nil {
 			return "", err
 		}
@@ -189,6 +200,9 @@ func settings(s landfall.Supplier) []string {
 		"undo_window=" + s.UndoWindow.String(),
 		fmt.Sprintf("verify_documents=%t", s.VerifyDocuments),
 		fmt.Sprintf("send_customer_emails=%t", s.SendCustomerEmails),
+	}
+	if len(s.Packs) > 0 {
+		parts = append(parts, "packs="+strings.Join(s.Packs, " "))
 	}
 	// No entry means kept for ever, the default.
 	for _, kept := range retentionSettings(s.Retention) {

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"landfall"
 )
@@ -48,18 +49,22 @@ func (v *view) account(ctx context.Context, which string, args ...any) (landfall
 // accountHead reads an account without its lists.
 func (v *view) accountHead(ctx context.Context, which string, args ...any) (account landfall.Account, id int64, err error) {
 	data := &account.Data
+	var packs string
 	err = v.one(ctx, `SELECT a.id, s.code, p.external, p.account_number, p.account_created_at, a.revision, a.team,
 			a.account_type, a.currency, a.billing_name, a.last_billed_to_on, a.last_statement_closing_on,
-			a.last_statement_issued_on, a.next_bill_due_on, a.last_statement_balance, a.transfer_balance, a.balance
+			a.last_statement_issued_on, a.next_bill_due_on, a.last_statement_balance, a.transfer_balance, a.balance, a.packs
 		FROM account a JOIN process p ON p.id = a.id JOIN supplier s ON s.id = p.supplier_id WHERE `+which, args,
 		[]any{
 			&id, &account.Key.Supplier, &account.Key.External, &account.Number, instantInto{&account.CreatedAt},
 			&account.Revision, &account.Team, &data.AccountType, &data.Currency,
 			v.sealer.scan("account", &id).text("billing_name", &data.BillingName),
 			dayInto{&data.LastBilledToOn}, dayInto{&data.LastStatementClosingOn}, dayInto{&data.LastStatementIssuedOn},
-			dayInto{&data.NextBillDueOn}, &data.LastStatementBalance, &data.TransferBalance, &account.Balance,
+			dayInto{&data.NextBillDueOn}, &data.LastStatementBalance, &data.TransferBalance, &account.Balance, &packs,
 		})
 	data.Key = account.Key
+	if packs != "" {
+		account.Packs = strings.Fields(packs)
+	}
 	return account, id, err
 }
 

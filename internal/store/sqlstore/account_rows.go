@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"landfall"
@@ -72,7 +73,7 @@ var (
 		"billing_name text", "last_billed_to_on text", "last_statement_closing_on text", "last_statement_issued_on text",
 		"next_bill_due_on text", "last_statement_balance bigint", "transfer_balance bigint", "open_from_on text",
 		"balance bigint", "ledger_length bigint", "note_count bigint", "statement_count bigint", "instruction_count bigint",
-		"run text")
+		"run text", "packs text")
 	customerTable = newTable("customer", "account_id bigint", "ordinal bigint", "given_name text", "family_name text",
 		"title text", "email text", "mobile text", "landline text", "born_on text", "role text")
 	addressTable = newTable("address", "account_id bigint", "ordinal bigint", "lines json", "locality text",
@@ -130,7 +131,7 @@ func (r *accountRows) account(creation *landfall.Creation) error {
 		int64(account.Balance), int64(len(account.Ledger)),
 		// The lengths of the lists are stored for the same reason: a posting
 		// can continue the numbering without counting.
-		int64(len(data.Notes)), int64(len(data.Statements)), int64(len(data.Instructions)), textArg(creation.Run))
+		int64(len(data.Notes)), int64(len(data.Statements)), int64(len(data.Instructions)), textArg(creation.Run), strings.Join(account.Packs, " "))
 	r.customers.Grow(len(data.Customers))
 	for i := range data.Customers {
 		c := &data.Customers[i]

@@ -25,7 +25,7 @@ type promiseCheck struct {
 func Run(t *testing.T, open func(*testing.T) landfall.Store) {
 	runChecks(t, open, [][]promiseCheck{
 		searches, accountPages, dashboardFigures,
-		transactionChecks, supplierChecks, credentials, records, stagingChecks, lists, races, databaseDifferences, claimChecks, creations, creationRaces, dryRuns, postings, postingRaces,
+		transactionChecks, supplierChecks, packChecks, credentials, records, stagingChecks, lists, races, databaseDifferences, claimChecks, creations, creationRaces, dryRuns, postings, postingRaces,
 		failures, vendors, quotas, families, revocations, mailChecks, sharedMails, eventLogs, webhooks, runs, runSlices, optimisticClaims, undos, tallies, reconciliations, restoredCopies, operators, audits, erasures, retentions, eventRetentions,
 	})
 }

@@ -84,7 +84,18 @@ CREATE TABLE supplier (
     keep_staged          BIGINT NOT NULL DEFAULT 0 CHECK (keep_staged >= 0),
     keep_failures        BIGINT NOT NULL DEFAULT 0 CHECK (keep_failures >= 0),
     keep_mails           BIGINT NOT NULL DEFAULT 0 CHECK (keep_mails >= 0),
-    keep_events          BIGINT NOT NULL DEFAULT 0 CHECK (keep_events >= 0)
+    keep_events          BIGINT NOT NULL DEFAULT 0 CHECK (keep_events >= 0),
+    packs                TEXT NOT NULL DEFAULT '' -- names such as gb-energy@1, separated by spaces
+);
+
+-- Files that declare more fields for the accounts of the suppliers that use them. A
+-- version never changes.
+CREATE TABLE pack (
+    code       TEXT COLLATE "C" NOT NULL,
+    version    INTEGER NOT NULL,
+    text       BYTEA NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (code, version)
 );
 
 CREATE TABLE supplier_grant (
@@ -229,7 +240,8 @@ CREATE TABLE account (
     statement_count           BIGINT NOT NULL,
     instruction_count         BIGINT NOT NULL,
     run                       TEXT COLLATE "C", -- the run that created it; NULL: none
-    posting_count             BIGINT NOT NULL DEFAULT 0 -- an account can be undone only while this is 0
+    posting_count             BIGINT NOT NULL DEFAULT 0, -- an account can be undone only while this is 0
+    packs                     TEXT NOT NULL DEFAULT '' -- under which the document was accepted
 ) WITH (fillfactor = 85);
 
 -- The tables below have no foreign key to account. Their rows are only written

@@ -83,8 +83,19 @@ CREATE TABLE supplier (
     keep_staged          INTEGER NOT NULL DEFAULT 0 CHECK (keep_staged >= 0),
     keep_failures        INTEGER NOT NULL DEFAULT 0 CHECK (keep_failures >= 0),
     keep_mails           INTEGER NOT NULL DEFAULT 0 CHECK (keep_mails >= 0),
-    keep_events          INTEGER NOT NULL DEFAULT 0 CHECK (keep_events >= 0)
+    keep_events          INTEGER NOT NULL DEFAULT 0 CHECK (keep_events >= 0),
+    packs                TEXT NOT NULL DEFAULT '' -- names such as gb-energy@1, separated by spaces
 ) STRICT;
+
+-- Files that declare more fields for the accounts of the suppliers that use them. A
+-- version never changes.
+CREATE TABLE pack (
+    code       TEXT NOT NULL,
+    version    INTEGER NOT NULL,
+    text       BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (code, version)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE supplier_grant (
     supplier_id  INTEGER NOT NULL REFERENCES supplier (id),
@@ -221,7 +232,8 @@ CREATE TABLE account (
     statement_count           INTEGER NOT NULL,
     instruction_count         INTEGER NOT NULL,
     run                       TEXT, -- the run that created it; NULL: none
-    posting_count             INTEGER NOT NULL DEFAULT 0 -- an account can be undone only while this is 0
+    posting_count             INTEGER NOT NULL DEFAULT 0, -- an account can be undone only while this is 0
+    packs                     TEXT NOT NULL DEFAULT '' -- under which the document was accepted
 ) STRICT;
 
 -- The tables below have no foreign key to account. Their rows are only written
