@@ -19,8 +19,12 @@ type Role string
 // The roles.
 const (
 	RoleImporter Role = "importer" // reads and writes
-	RoleViewer   Role = "viewer"   // reads
+	RoleViewer   Role = "viewer"   // reads statuses and lists
+	RoleReader   Role = "reader"   // is a viewer that also reads whole accounts
 )
+
+// Roles lists all roles.
+var Roles = []Role{RoleImporter, RoleViewer, RoleReader}
 
 // APIKey is an organisation's credential. The secret is shown once, when the key
 // is created; only its hash is stored.

@@ -53,6 +53,10 @@ type Lister interface {
 	// their AccountFigures.
 	List(ctx context.Context, query ProcessQuery) iter.Seq2[ProcessEntry, error]
 
+	// WholeAccounts streams a supplier's created accounts with their records, in
+	// the order of the list of imported accounts. Each is consistent in itself.
+	WholeAccounts(ctx context.Context, query WholeAccountQuery) iter.Seq2[WholeAccount, error]
+
 	// Failed streams every failed account of a supplier by external number, with its
 	// last failed attempt, dry runs included, or its last refused staging, whichever
 	// is newer. Skipped accounts are left out.

@@ -65,6 +65,7 @@ type View interface {
 	CredentialReader
 	TeamReader
 	AccountReader
+	WholeAccountReader
 	UndoReader
 	VendorReader
 	MailReader

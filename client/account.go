@@ -110,6 +110,7 @@ type Status struct {
 	LedgerEntries int       `json:"ledger_entries"`
 	Notes         int       `json:"notes"`
 	Statements    int       `json:"statements"`
+	Fingerprint   string    `json:"fingerprint"` // of the record of a created account
 }
 
 // Failure is why an account was refused or could not be created.

@@ -102,17 +102,24 @@ func fetchPage[Row any](ctx context.Context, c *Client, call apiCall) (rows []Ro
 		if err := json.Unmarshal(text, &rows); err != nil {
 			return fmt.Errorf("cannot parse the server's list: %w", err)
 		}
-		if found := nextLink.FindStringSubmatch(response.Header.Get("Link")); found != nil {
-			// Only the query is used, because the server may have another address for itself.
-			target, err := url.Parse(found[1])
-			if err != nil {
-				return fmt.Errorf("cannot parse the link to the next page: %w", err)
-			}
-			next = target.Query()
-		}
-		return nil
+		next, err = nextPage(response)
+		return err
 	})
 	return rows, next, err
+}
+
+// nextPage returns the query for the next page, nil on the last page.
+func nextPage(response *http.Response) (url.Values, error) {
+	found := nextLink.FindStringSubmatch(response.Header.Get("Link"))
+	if found == nil {
+		return nil, nil
+	}
+	// Only the query is used, because the server may have another address for itself.
+	target, err := url.Parse(found[1])
+	if err != nil {
+		return nil, fmt.Errorf("cannot parse the link to the next page: %w", err)
+	}
+	return target.Query(), nil
 }
 
 // Summary groups the failures of a supplier.

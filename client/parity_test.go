@@ -66,6 +66,13 @@ var methods = map[string]func(context.Context, *client.Client) error{
 		_, err := c.Status(ctx, "x", "x")
 		return err
 	},
+	"GET /v1/data-import/accounts/{}/{}/": func(ctx context.Context, c *client.Client) error {
+		_, err := c.Account(ctx, "x", "x")
+		return err
+	},
+	"GET /v1/data-import/accounts/{}/": func(ctx context.Context, c *client.Client) error {
+		return first(c.Accounts(ctx, "x", client.AccountQuery{}))
+	},
 	"GET /v1/data-import/all-account-import-processes/{}/":      func(ctx context.Context, c *client.Client) error { return first(c.All(ctx, "x")) },
 	"GET /v1/data-import/pending-account-import-processes/{}/":  func(ctx context.Context, c *client.Client) error { return first(c.Pending(ctx, "x")) },
 	"GET /v1/data-import/imported-account-import-processes/{}/": func(ctx context.Context, c *client.Client) error { return first(c.ImportedFigures(ctx, "x")) },

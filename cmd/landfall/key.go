@@ -38,9 +38,9 @@ func keyCreate() *cobra.Command {
 		}
 		return printNewKey(command, key, secret)
 	})
-	command.Flags().StringVar(&role, "role", string(landfall.RoleImporter), "what the key allows: importer or viewer")
+	command.Flags().StringVar(&role, "role", string(landfall.RoleImporter), "what the key allows: importer, viewer or reader")
 	command.Flags().StringVar(&expires, "expires", "", "how long the key is valid, such as 90d; empty means no expiry")
-	completeFlag(command, "role", oneOf(string(landfall.RoleImporter), string(landfall.RoleViewer)))
+	completeFlag(command, "role", oneOf(string(landfall.RoleImporter), string(landfall.RoleViewer), string(landfall.RoleReader)))
 	completeFlag(command, "expires", oneOf("30d", "90d", "365d"))
 	return command
 }

@@ -142,9 +142,11 @@ func (w *world) addTestData(t *testing.T) {
 	must(w.operator.CreateTeam(ctx, "Migration Team"))
 	must(w.operator.SetVendor(ctx, landfall.Vendor{Code: "SANDBOX", Adapter: payvendor.Sandbox}))
 	for word, request := range map[string]operate.KeyRequest{
-		"":        {Organisation: "Acme", Role: landfall.RoleImporter},
-		"viewer ": {Organisation: "Acme", Role: landfall.RoleViewer},
-		"other ":  {Organisation: "Other", Role: landfall.RoleImporter},
+		"":              {Organisation: "Acme", Role: landfall.RoleImporter},
+		"viewer ":       {Organisation: "Acme", Role: landfall.RoleViewer},
+		"reader ":       {Organisation: "Acme", Role: landfall.RoleReader},
+		"other ":        {Organisation: "Other", Role: landfall.RoleImporter},
+		"other reader ": {Organisation: "Other", Role: landfall.RoleReader},
 	} {
 		key, secret, err := w.operator.CreateKey(ctx, request)
 		must(err)

@@ -37,6 +37,7 @@ type Answer struct {
 	// Pieces sends a long body piece by piece instead of Body. An error before the
 	// first piece can still be reported to the caller.
 	Pieces func(send Send) error
+	Lines  bool // the body is newline-delimited JSON
 
 	Next       string        // query of the next page; "" if there is none
 	RetryAfter time.Duration // 0: none
@@ -59,6 +60,9 @@ type Verb struct {
 	BodyOptional bool // the body may be left out, or be {}
 	Streams      bool // may be long: sent in pieces, without the usual timeout
 	LongPolls    bool // may wait for an event
+	// ReadsPersonal says that the answer contains whole accounts. It requires a key
+	// that may read them.
+	ReadsPersonal bool
 
 	// supplierField is the body field with the supplier, for verbs that change an
 	// account.

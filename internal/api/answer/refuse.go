@@ -43,6 +43,12 @@ var errReadOnlyKey = &landfall.Error{
 	Detail: "This API key is read-only.",
 }
 
+// errNotReader is returned to a key that may not read whole accounts.
+var errNotReader = &landfall.Error{
+	Kind: landfall.Forbidden, Code: landfall.CodePermissionDenied,
+	Detail: "Reading whole accounts needs an API key with the role reader.",
+}
+
 // TooLarge is the error for a body over the limit.
 func TooLarge(limit int64) error {
 	return &landfall.Error{
@@ -55,6 +61,9 @@ func TooLarge(limit int64) error {
 func (v *Verb) Authorize(who landfall.Principal) error {
 	if v.Writes && who.Role != landfall.RoleImporter {
 		return errReadOnlyKey
+	}
+	if v.ReadsPersonal && who.Role != landfall.RoleReader {
+		return errNotReader
 	}
 	return nil
 }

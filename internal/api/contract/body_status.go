@@ -11,6 +11,7 @@ type TransferStatus struct {
 	Status, Number string
 	Process        *landfall.Process        // nil: details not requested
 	Figures        *landfall.AccountFigures // nil: details not requested, or no account
+	Fingerprint    string                   // of the record; "" without one
 	Undone         []landfall.UndoneAccount // accounts undone before, if requested
 }
 
@@ -51,6 +52,8 @@ var StatusBody = &Body[TransferStatus]{
 		intMember("notes", "With `detail`, if the account exists.", func(s TransferStatus) int { return s.Figures.Notes }).onlyIf(TransferStatus.created),
 		intMember("statements", "With `detail`, if the account exists.", func(s TransferStatus) int { return s.Figures.Statements }).
 			onlyIf(TransferStatus.created),
+		nullableString("fingerprint", "With `detail`, if the account exists: SHA-256 of the canonical form (RFC 8785) of its record. Null if the record was erased.",
+			func(s TransferStatus) (string, bool) { return s.Fingerprint, s.Fingerprint != "" }).onlyIf(TransferStatus.created),
 		listMember("undone_accounts", "With `detail`, if the account was undone before: earlier account numbers, oldest first.", undoneBody,
 			func(s TransferStatus) []landfall.UndoneAccount { return s.Undone }).onlyIf(TransferStatus.hasUndone),
 	},

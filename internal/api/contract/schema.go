@@ -25,7 +25,7 @@ var answerBodies = []Answer{
 	ErrorBody, ViolationBody, TransactionErrorBody, ValidatedBody, StagedBody, CreatedBody, StatusBody, failureBody, undoneBody, AllBody, ProcessBody,
 	NotesBody, NoteBody, TransactionsBody, TransactionBody, StatementsBody, InstructionBody,
 	FailedListBody, FailedBody, SummaryBody, repairBody, FailureGroupBody, RuleBookBody, ruleBody, codeBody, HealthBody,
-	FeedBody, EventBody, EventTypesBody, eventTypeBody, RunBody, RunsBody,
+	FeedBody, EventBody, WholeAccountBody, openPeriodBody, LedgerEntryBody, WholeNoteBody, WholeStatementBody, WholeInstructionBody, EventTypesBody, eventTypeBody, RunBody, RunsBody,
 	ControlTotalsBody, currencyTotalsBody, transactionTotalsBody,
 	ReconciliationOrBehind, ReconciliationBody, reconciliationRowBody, explainedBody, valueBody, BehindListBody, BehindBody,
 }

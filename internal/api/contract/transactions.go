@@ -195,6 +195,7 @@ func AppendTransaction(dst []byte, transaction landfall.Transaction) []byte {
 	if fault != nil {
 		return append(dst, "null"...) // it was read before, so this cannot be
 	}
+	defer document.Release()
 	moved := !transaction.OriginalOn.IsZero()
 	dst = append(dst, '{')
 	for _, field := range transactionTable.Fields {

@@ -78,6 +78,7 @@ type API struct {
 	requests    *admission.Limiter
 	long        *admission.Limiter // of requests with long bodies
 	lists       *admission.Limiter
+	accounts    *admission.Limiter // of streams of whole accounts
 	waits       *admission.Limiter // of requests that wait for events
 	bulk        *bulk.Service
 	streams     *admission.Limiter // of bulk requests
@@ -122,6 +123,7 @@ func New(options Options) *API {
 		budget: newBudget(options.BodyMemory, options.BodyLimit, bodyWait), requests: newRequestLimiter(options.MaxInFlight), long: newLongLimiter(),
 		lists: newTenantLimiter(listsEach, listsAll, errOwnLists, errAllLists),
 	}
+	api.accounts = newTenantLimiter(limits.AccountStreamsEach, limits.AccountStreamsAll, errOwnLists, errAllLists)
 	api.waits = newTenantLimiter(waitsEach, waitsAll, errOwnWaits, errAllWaits)
 	api.streams = newTenantLimiter(streamsEach, streamsAll, errOwnStreams, errAllStreams)
 	api.bulk = bulk.New(bulk.Options{

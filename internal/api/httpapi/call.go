@@ -131,7 +131,11 @@ func (a *API) do(ctx context.Context, verb *answer.Verb, call answer.Call, leave
 // callList responds with a list. Lists have their own limiter, because they are
 // active for as long as they are read.
 func (a *API) callList(ctx context.Context, x *exchange) error {
-	free, err := a.lists.Acquire(ctx, admission.Request{Tenant: x.who.Organisation})
+	limiter := a.lists
+	if x.route.verb.ReadsPersonal {
+		limiter = a.accounts
+	}
+	free, err := limiter.Acquire(ctx, admission.Request{Tenant: x.who.Organisation})
 	if err != nil {
 		return err
 	}
@@ -200,6 +204,9 @@ func (a *API) send(ctx context.Context, x *exchange, answer answer.Answer) error
 	if answer.Next != "" {
 		x.Header().Set("Link", a.nextPage(x, answer.Next))
 	}
+	if answer.Lines {
+		x.media = typeLines
+	}
 	if answer.Pieces == nil {
 		return x.json(answer.Status, answer.Body)
 	}
@@ -255,7 +262,7 @@ func (a *API) sendPiece(ctx context.Context, x *exchange, status int, piece []by
 
 // startJSON starts a response of unknown length.
 func (x *exchange) startJSON(status int) {
-	x.Header()["Content-Type"] = typeJSON
+	x.Header()["Content-Type"] = x.mediaType()
 	x.WriteHeader(status)
 }
 

@@ -29,6 +29,15 @@ type exchange struct {
 	bodyBegun     bool         // reading the body has begun
 	aborted       bool         // the connection must be aborted
 	stream        *bulk.Result // result of a bulk request
+	media         []string     // type of the response; nil: JSON
+}
+
+// mediaType returns the type of the response.
+func (x *exchange) mediaType() []string {
+	if x.media == nil {
+		return typeJSON
+	}
+	return x.media
 }
 
 // WriteHeader records the status.
@@ -57,7 +66,7 @@ func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 // client is gone; the access log has the number of bytes.
 func (x *exchange) json(status int, body []byte) error {
 	header := x.Header()
-	header["Content-Type"] = typeJSON
+	header["Content-Type"] = x.mediaType()
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	x.WriteHeader(status)
 	_, _ = x.Write(body)

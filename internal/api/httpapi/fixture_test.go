@@ -122,6 +122,7 @@ func (h *testAPI) addTestData() {
 	}
 	h.addKey("importer", "ours", landfall.RoleImporter)
 	h.addKey("viewer", "ours", landfall.RoleViewer)
+	h.addKey("reader", "ours", landfall.RoleReader)
 	h.addKey("other", "theirs", landfall.RoleImporter)
 }
 

@@ -100,6 +100,7 @@ func buildDocument(schema *contract.Schema) object {
 			{{"name", tagPosting}, {"description", "Add notes, transactions, statements and payment instructions to an imported account."}},
 			{{"name", tagBulk}, {"description", "Send many calls of one kind in one request: one JSON object per line in, one result per line out."}},
 			{{"name", tagStatus}, {"description", "Import status of one account or of all accounts of a supplier."}},
+			{{"name", tagAccounts}, {"description", "Read accounts with all of their data, including personal data."}},
 			{{"name", tagEvents}, {"description", "Read events in order, or wait for new ones."}},
 			{{"name", tagRuns}, {"description", "Let the service create a supplier's accounts in the background."}},
 			{{"name", tagProof}, {"description", "Prove that everything arrived: compare what the source system claims with what exists."}},
@@ -244,6 +245,9 @@ func generalResponses(r *route) []responseDoc {
 	}
 	if r.access == writeAccess {
 		out = append(out, fault(http.StatusForbidden, "permission_denied", "This API key is read-only."))
+	}
+	if r.access == personalAccess {
+		out = append(out, fault(http.StatusForbidden, "permission_denied", "Reading whole accounts needs an API key with the role reader."))
 	}
 	out = append(out, fault(http.StatusMethodNotAllowed, "method_not_allowed", "This path does not support this method.", "Allow"))
 	out = append(out, fault(http.StatusRequestHeaderFieldsTooLarge, "request_header_fields_too_large",

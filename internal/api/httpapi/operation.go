@@ -47,6 +47,7 @@ const (
 	tagImport    = "Account import"
 	tagStatus    = "Migration status"
 	tagBulk      = "Bulk"
+	tagAccounts  = "Whole accounts"
 	tagToken     = "Authentication"
 	tagProof     = "Reconciliation"
 	tagReference = "Reference"

@@ -30,6 +30,7 @@ const (
 	publicAccess access = iota // anybody
 	readAccess                 // any valid token
 	writeAccess                // a token of an importer key
+	personalAccess             // a token of a reader key
 )
 
 const (
@@ -62,6 +63,8 @@ func routeTable() []*route {
 		stream(answer.Statements, statementsDoc),
 		stream(answer.Instruction, instructionDoc),
 		getRoute(answer.Status, accountParams, statusDoc),
+		getRoute(answer.WholeAccount, accountParams, wholeAccountDoc),
+		getRoute(answer.WholeAccounts, supplierParam, wholeAccountsDoc),
 		getRoute(answer.All, supplierParam, allDoc),
 		getRoute(answer.Pending, supplierParam, pendingDoc),
 		getRoute(answer.Imported, supplierParam, importedDoc),
@@ -122,6 +125,9 @@ func getRoute(verb *answer.Verb, values string, doc *operationDoc) *route {
 	r := &route{method: http.MethodGet, path: importPath + "/" + verb.Path + "/" + values, access: readAccess, verb: verb, doc: doc}
 	if verb.Writes {
 		r.access = writeAccess
+	}
+	if verb.ReadsPersonal {
+		r.access = personalAccess
 	}
 	return r
 }

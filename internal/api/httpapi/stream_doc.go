@@ -60,6 +60,10 @@ func streamSchemas() object {
 			{"type", "string"},
 			{"description", "One JSON object per line, terminated by LF or CR LF."},
 		}},
+		{"WholeAccountLines", object{
+			{"type", "string"},
+			{"description", "One `WholeAccount` per line."},
+		}},
 		{"BulkAnswers", object{
 			{"type", "string"},
 			{"description", "One JSON object per line: `{\"line\":N,\"status\":S,\"body\":…}` for each line of the request, and finally " +

@@ -48,7 +48,11 @@ func TestEveryOperationOverAQuotaIsDescribed(t *testing.T) {
 		if r.method != http.MethodGet {
 			body = "{}"
 		}
-		got := h.call("importer", r.method, path, body, linesWhere(path))
+		who := "importer"
+		if r.access == personalAccess {
+			who = "reader"
+		}
+		got := h.call(who, r.method, path, body, linesWhere(path))
 		if got.status != http.StatusTooManyRequests || got.code() != landfall.CodeQuotaExceeded || got.header.Get("Retry-After") == "" {
 			t.Errorf("%s %s: %d %s", r.method, path, got.status, got.body)
 			continue

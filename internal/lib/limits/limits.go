@@ -59,6 +59,10 @@ const (
 	ListsEach = 8
 	// ListsAll is how many lists are sent at once; over it: 503.
 	ListsAll = 64
+	// AccountStreamsEach is how many streams of whole accounts an organisation may read at once; over it: 429.
+	AccountStreamsEach = 2
+	// AccountStreamsAll is how many streams of whole accounts are sent at once; over it: 503.
+	AccountStreamsAll = 16
 	// EventWaitsEach is how many requests of an organisation may wait for events; over it: 429.
 	EventWaitsEach = 32
 	// EventWaitsAll is how many requests may wait for events; over it: 503.

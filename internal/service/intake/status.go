@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"landfall"
+	"landfall/internal/api/contract"
 )
 
 // ImportStatus is the status of an account import, as on the wire.
@@ -27,12 +28,16 @@ type AccountStatus struct {
 type Detail struct {
 	Process landfall.Process
 	Figures *landfall.AccountFigures // nil until the account exists
-	Undone  []landfall.UndoneAccount // undone accounts, oldest first
+	// Fingerprint is the fingerprint of the account's record; "" until the account
+	// exists and when the record was erased.
+	Fingerprint string
+	Undone      []landfall.UndoneAccount // undone accounts, oldest first
 }
 
 // StatusDetail is Status with details, from one snapshot.
 func (s *Service) StatusDetail(ctx context.Context, who landfall.Principal, key landfall.Key) (AccountStatus, Detail, error) {
 	var detail Detail
+	var record []byte
 	status, err := s.status(ctx, who, key, func(view landfall.View, process landfall.Process) error {
 		detail.Process = process
 		var err error
@@ -44,10 +49,20 @@ func (s *Service) StatusDetail(ctx context.Context, who landfall.Principal, key 
 		}
 		figures, err := view.AccountFigures(ctx, key)
 		detail.Figures = &figures
+		if err != nil {
+			return err
+		}
+		revision, err := view.Revision(ctx, key, process.Revision)
+		record = revision.Document
 		return err
 	})
 	if err != nil {
 		return AccountStatus{}, Detail{}, err
+	}
+	if record != nil {
+		if detail.Fingerprint, err = contract.Fingerprint(record); err != nil {
+			return AccountStatus{}, Detail{}, userError(err)
+		}
 	}
 	return status, detail, nil
 }

@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"landfall"
@@ -20,9 +21,9 @@ type KeyRequest struct {
 // CreateKey creates an API key. Its text is shown only once, because only a hash
 // is stored.
 func (o *Operator) CreateKey(ctx context.Context, request KeyRequest) (landfall.APIKey, auth.Secret, error) {
-	if request.Role != landfall.RoleImporter && request.Role != landfall.RoleViewer {
+	if !slices.Contains(landfall.Roles, request.Role) {
 		return landfall.APIKey{}, auth.Secret{}, invalid("role", rules.CodeInvalidChoice,
-			"Role %q is not known; use importer (reads and writes) or viewer (reads).", string(request.Role))
+			"Role %q is not known; use importer (reads and writes), viewer (reads statuses and lists) or reader (also reads whole accounts).", string(request.Role))
 	}
 	if request.Life < 0 {
 		return landfall.APIKey{}, auth.Secret{}, invalid("expires", rules.CodeOutOfRange,

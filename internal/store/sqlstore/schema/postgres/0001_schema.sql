@@ -29,7 +29,7 @@ CREATE TABLE organisation_usage (
 CREATE TABLE api_key (
     id           TEXT COLLATE "C" PRIMARY KEY,
     organisation TEXT COLLATE "C" NOT NULL REFERENCES organisation (name),
-    role         TEXT NOT NULL CHECK (role IN ('importer', 'viewer')),
+    role         TEXT NOT NULL CHECK (role IN ('importer', 'viewer', 'reader')),
     secret_hash  BYTEA NOT NULL,
     created_at   BIGINT NOT NULL,
     expires_at   BIGINT,

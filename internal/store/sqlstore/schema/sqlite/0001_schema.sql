@@ -28,7 +28,7 @@ CREATE TABLE organisation_usage (
 CREATE TABLE api_key (
     id           TEXT PRIMARY KEY,
     organisation TEXT NOT NULL REFERENCES organisation (name),
-    role         TEXT NOT NULL CHECK (role IN ('importer', 'viewer')),
+    role         TEXT NOT NULL CHECK (role IN ('importer', 'viewer', 'reader')),
     secret_hash  BLOB NOT NULL,
     created_at   INTEGER NOT NULL,
     expires_at   INTEGER,

@@ -1,0 +1,154 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// Account is a whole account: its record and what the server holds now.
+type Account struct {
+	Supplier    string          `json:"import_supplier"`
+	External    string          `json:"external_account_number"`
+	Number      string          `json:"platform_account_number"`
+	CreatedAt   time.Time       `json:"created_at"`
+	Revision    int             `json:"revision"`
+	Fingerprint string          `json:"fingerprint"` // "" when the record was erased
+	Data        json.RawMessage `json:"data"`        // the account object as accepted; null when it was erased
+	ErasedAt    time.Time       `json:"erased_at"`   // zero: it was not
+	Balance     string          `json:"balance"`     // positive when the customer is in credit
+	Currency    string          `json:"currency"`
+	OpenPeriod  struct {
+		From string `json:"from_date"`
+	} `json:"open_period"`
+	Delivery     string               `json:"delivery"` // NONE: it has no target
+	Ledger       []LedgerEntry        `json:"ledger"`
+	Notes        []AccountNote        `json:"notes"`
+	Statements   []AccountStatement   `json:"statements"`
+	Instructions []AccountInstruction `json:"payment_instructions"`
+}
+
+// LedgerEntry is one change of the balance of an account.
+type LedgerEntry struct {
+	Sequence    int             `json:"sequence"`
+	Kind        string          `json:"kind"` // OPENING or TRANSACTION
+	Closed      bool            `json:"closed"`
+	Date        string          `json:"date"`
+	Amount      string          `json:"amount"` // positive in the customer's favour
+	Balance     string          `json:"balance"`
+	Transaction json.RawMessage `json:"transaction"` // null for an opening entry
+}
+
+// AccountNote is a note on an account.
+type AccountNote struct {
+	CreatedAt time.Time `json:"created_at"`
+	Body      string    `json:"body"`
+	Documents []struct {
+		Path string `json:"document_path"`
+	} `json:"document_paths"`
+	Pinned  bool      `json:"is_pinned"`
+	UnpinAt time.Time `json:"unpin_at"`
+}
+
+// AccountStatement is a historical statement of an account.
+type AccountStatement struct {
+	ID          string `json:"statement_id"`
+	From        string `json:"bill_period_from_date"`
+	To          string `json:"bill_period_to_date"`
+	Issued      string `json:"issued_date"`
+	Number      string `json:"number"`
+	GrossAmount string `json:"gross_amount"`
+	Path        string `json:"statement_path"`
+}
+
+// AccountInstruction is a payment instruction of an account, with what its vendor reported.
+type AccountInstruction struct {
+	Vendor       string `json:"vendor"`
+	Reference    string `json:"reference"`
+	Type         string `json:"type"`
+	ValidFrom    string `json:"valid_from"`
+	ForSchedules bool   `json:"use_for_scheduled_payments"`
+	Status       string `json:"status"`
+	Scheme       string `json:"scheme"`
+	LastDigits   string `json:"last_digits"`
+	Expiry       string `json:"expiry"`
+}
+
+// Account returns one whole account. It needs an API key with the role reader.
+func (c *Client) Account(ctx context.Context, supplier, external string) (Account, error) {
+	var account Account
+	err := c.get(ctx, apiPath("accounts", supplier, external), nil, &account)
+	return account, err
+}
+
+// AccountQuery selects whole accounts.
+type AccountQuery struct {
+	// ChangedSince is a cursor of the event feed: only accounts with events after it. "" means all.
+	ChangedSince string
+}
+
+// accountPage is how many whole accounts one request asks for.
+const accountPage = 500
+
+// Accounts streams the whole accounts of a supplier in the order of first staging. It needs an API
+// key with the role reader. Pages are requested as needed; a page that is cut off is requested
+// again.
+func (c *Client) Accounts(ctx context.Context, supplier string, query AccountQuery) iter.Seq2[Account, error] {
+	return func(yield func(Account, error) bool) {
+		next := url.Values{"limit": {strconv.Itoa(accountPage)}}
+		if query.ChangedSince != "" {
+			next.Set("changed_since", query.ChangedSince)
+		}
+		for next != nil {
+			taken, ended := 0, false
+			following := url.Values(nil)
+			err := c.retry(ctx, false, func() (err error) {
+				following, err = c.readAccounts(ctx, apiCall{method: http.MethodGet, path: apiPath("accounts", supplier), query: next},
+					taken, func(account Account) bool {
+						taken++
+						ended = !yield(account, nil)
+						return !ended
+					})
+				return err
+			})
+			if ended {
+				return
+			}
+			if err != nil {
+				yield(Account{}, err)
+				return
+			}
+			next = following
+		}
+	}
+}
+
+// readAccounts reads one page line by line, without the accounts that were read before, and returns
+// the query for the next page, nil on the last one.
+func (c *Client) readAccounts(ctx context.Context, call apiCall, skip int, each func(Account) bool) (next url.Values, err error) {
+	response, err := c.send(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	decoder := json.NewDecoder(response.Body)
+	for i := 0; ; i++ {
+		var account Account
+		switch err := decoder.Decode(&account); {
+		case errors.Is(err, io.EOF):
+			return nextPage(response)
+		case err != nil:
+			return nil, fmt.Errorf("cannot read the server's accounts: %w", err)
+		}
+		if i >= skip && !each(account) {
+			return nil, nil
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"landfall"
+)
+
+// reads returns the audit entries about reading whole accounts.
+func (h *testAPI) reads() (found []string) {
+	h.t.Helper()
+	ctx := h.t.Context()
+	if err := h.store.View(ctx, func(view landfall.View) error {
+		trail, err := view.AuditTrail(ctx, landfall.AuditQuery{Limit: 1000})
+		for _, entry := range trail {
+			if strings.HasPrefix(entry.Action, "account.read") {
+				if entry.RequestID == "" || entry.Source == "" || !strings.HasPrefix(entry.Actor, "key:") {
+					h.t.Errorf("the entry does not say who read: %+v", entry)
+				}
+				found = append(found, entry.Action+" "+entry.Subject+" "+entry.Detail)
+			}
+		}
+		return err
+	}); err != nil {
+		h.t.Fatal(err)
+	}
+	return found
+}
+
+// Reading personal data leaves an audit entry; a stream leaves one with its
+// count, also when it was cut off.
+func TestReadsOfWholeAccountsAreAudited(t *testing.T) {
+	h := newTestAPI(t)
+	for i := range 3 {
+		h.create("importer", "OURS", fmt.Sprint("A", i))
+	}
+	const accounts = importPath + "/accounts/OURS/"
+	for path, status := range map[string]int{accounts + "A1/": 200, accounts + "nobody/": 404, accounts: 200, accounts + "?limit=2": 200} {
+		if got := h.call("reader", "GET", path, ""); got.status != status {
+			t.Errorf("%s: %d %s", path, got.status, got.body)
+		}
+	}
+	if got := h.call("viewer", "GET", accounts, ""); got.status != 403 {
+		t.Errorf("viewer: %d", got.status)
+	}
+	got := strings.Join(h.reads(), "\n")
+	for _, want := range []string{"account.read OURS/A1 A-", "account.read_all OURS 3 accounts", "account.read_all OURS 2 accounts"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in the audit:\n%s", want, got)
+		}
+	}
+	if count := strings.Count(got, "account.read"); count != 3 {
+		t.Errorf("%d entries:\n%s", count, got)
+	}
+}
+
+// A caller that leaves in the middle has read something too.
+func TestStreamsOfWholeAccountsThatAreCutOffAreAudited(t *testing.T) {
+	h := newTestAPI(t)
+	h.create("importer", "OURS", "A0")
+	for i := range 40 {
+		body := fmt.Sprintf(`{"import_supplier":"OURS","external_account_number":"A0","notes":[{"body":"%d %s"}]}`, i, strings.Repeat("x", 19_000))
+		if got := h.call("importer", "POST", notesPath, body); got.status != 201 {
+			t.Fatal(got.status, got.body)
+		}
+	}
+	for range 50 {
+		h.create("importer", "OURS", fmt.Sprint("B", time.Now().UnixNano()))
+	}
+	request, _ := http.NewRequestWithContext(t.Context(), "GET", h.server.URL+importPath+"/accounts/OURS/", nil)
+	request.Header.Set("Authorization", "Token "+h.tokens["reader"])
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(response.Body, make([]byte, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	http.DefaultClient.CloseIdleConnections()
+	for end := time.Now().Add(30 * time.Second); len(h.reads()) == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the stream is not in the audit")
+		}
+	}
+}
+
+// An account with long lists is sent in pieces and is still one JSON object
+// with everything in it.
+func TestLongWholeAccountIsComplete(t *testing.T) {
+	h := newTestAPI(t)
+	h.create("importer", "OURS", "A0")
+	const count = 450
+	for from := 0; from < count; from += 50 {
+		var notes []string
+		for i := range 50 {
+			notes = append(notes, fmt.Sprintf(`{"body":"note %d %s"}`, from+i, strings.Repeat("x", 10_000)))
+		}
+		body := `{"import_supplier":"OURS","external_account_number":"A0","notes":[` + strings.Join(notes, ",") + `]}`
+		if got := h.call("importer", "POST", notesPath, body); got.status != 201 {
+			t.Fatal(got.status, got.body)
+		}
+	}
+	for _, path := range []string{importPath + "/accounts/OURS/A0/", importPath + "/accounts/OURS/"} {
+		got := h.call("reader", "GET", path, "")
+		var account struct {
+			Notes []struct{ Body string }
+		}
+		if err := json.Unmarshal([]byte(got.body), &account); err != nil {
+			t.Fatal(err)
+		}
+		if got.status != 200 || len(account.Notes) != count {
+			t.Fatalf("%s: %d with %d notes", path, got.status, len(account.Notes))
+		}
+		for i, note := range account.Notes {
+			if !strings.HasPrefix(note.Body, fmt.Sprintf("note %d x", i)) {
+				t.Fatalf("note %d is %.20s", i, note.Body)
+			}
+		}
+	}
+}
