@@ -10,6 +10,7 @@ type ClaimRequest struct {
 	Lease        time.Duration
 	ServiceLimit int  // claims of the whole service at once; 0 means no limit
 	DryRun       bool // block no other claim: the process stays as it is
+	Limited      bool // the supplier is known to have a limit, which saves asking first
 	Optimistic   bool // do not hold the process unless a limit has to be counted: the result is written soon
 	By           Author
 }

@@ -133,6 +133,16 @@ func (a *API) Do(ctx context.Context, verb *Verb, call Call) Answer {
 	return answer
 }
 
+// WaitForPlace waits until a line of a bulk request should be tried, if it
+// creates an account of a supplier with a concurrency limit. The returned
+// function gives the place back.
+func (a *API) WaitForPlace(ctx context.Context, verb *Verb, who landfall.Principal, supplier string) (leave func()) {
+	if verb != Process {
+		return func() {}
+	}
+	return a.service.WaitForPlace(ctx, who, supplier)
+}
+
 // Batches reports whether the verb supports DoBatch.
 func (v *Verb) Batches() bool { return v.runBatch != nil }
 

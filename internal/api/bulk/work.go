@@ -30,9 +30,12 @@ func (t *stream) work(ctx context.Context) {
 	w := worker{stream: t, ctx: ctx, cancel: func() {}}
 	defer func() { w.cancel() }()
 	for w.take() {
+		// Before a turn, so that lines of other suppliers have it meanwhile.
+		leave := t.Answers.WaitForPlace(ctx, t.request.Verb, t.request.Who, w.lines[0].key.Supplier)
 		for len(w.lines) > 0 {
 			t.inTurn(ctx, len(w.lines) > 1 || t.request.Verb.Batches(), w.do)
 		}
+		leave()
 	}
 }
 

@@ -167,6 +167,8 @@ const (
 	ConflictRetry = 10 * time.Millisecond
 	// LockFilePoll is how often a lock that another process holds is tried again.
 	LockFilePoll = 50 * time.Millisecond
+	// CountRetry is the pause before a claim under a concurrency limit is counted again, while another transaction counts.
+	CountRetry = 4 * time.Millisecond
 	// AuthorTrust is how long the store trusts that the author of a write has not been revoked.
 	AuthorTrust = time.Second
 )

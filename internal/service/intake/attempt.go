@@ -16,7 +16,10 @@ import (
 
 // releaseTimeout limits the release of a claim, which is tried even when the
 // caller has gone. If it fails, the process is free when the lease ends.
-const releaseTimeout = limits.ReleaseClaim
+const (
+	releaseTimeout = limits.ReleaseClaim
+	releaseRetry   = 100 * time.Millisecond
+)
 
 // Attempt is one try to create one account, holding its claim.
 type Attempt struct {
@@ -210,7 +213,20 @@ func (a *Attempt) release(ctx context.Context, reason error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
-	return a.service.store.For(a.who.Caller()).Release(ctx, a.Claim, a.Failed(reason))
+	failed := a.Failed(reason)
+	for {
+		err := a.service.store.For(a.who.Caller()).Release(ctx, a.Claim, failed)
+		// Nothing was tried. A claim that stays would be in the way until its lease
+		// ends, of this account and of others under the limit.
+		if !errors.Is(err, landfall.ErrOverloaded) {
+			return err
+		}
+		select {
+		case <-time.After(releaseRetry):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // Failed returns what is recorded of an attempt that ended without an account.

@@ -70,7 +70,9 @@ func (s *Service) ProcessAs(ctx context.Context, actor, source string, request c
 func (s *Service) processOnce(
 	ctx context.Context, who landfall.Principal, request contract.ProcessRequest, supplier landfall.Supplier,
 ) (Created, error) {
-	claimed, err := s.store.For(who.Caller()).Claim(ctx, s.ClaimRequest(who, request.Key, request.Team, request.DryRun))
+	wanted := s.ClaimRequest(who, request.Key, request.Team, request.DryRun)
+	wanted.Limited = supplier.ConcurrencyLimit > 0
+	claimed, err := s.store.For(who.Caller()).Claim(ctx, wanted)
 	if err != nil {
 		return Created{}, userError(err)
 	}

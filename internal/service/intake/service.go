@@ -49,8 +49,8 @@ type Store interface {
 }
 
 // Service implements the operations of the API. Its only state is a short-lived
-// cache of suppliers and the tables of their packs, so any number of replicas may
-// run.
+// cache of suppliers, the tables of their packs and who waits for a place under
+// their limits, so any number of replicas may run.
 type Service struct {
 	store         Store
 	now           func() time.Time
@@ -63,6 +63,7 @@ type Service struct {
 	quota         Quota
 	mailDelay     time.Duration
 	watcher       *webhook.LogWatcher
+	places        places
 }
 
 // New returns a service over a store.

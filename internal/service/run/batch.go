@@ -103,7 +103,7 @@ func (r *Runner) beginCreations(who landfall.Principal, limit int) (count int, d
 // request returns the request to claim one member.
 func (b *batch) request(key landfall.Key, optimistic bool) landfall.ClaimRequest {
 	request := b.runner.intake.ClaimRequest(b.who, key, b.slice.Run.Plan.Team, b.slice.Run.Plan.DryRun)
-	request.Optimistic = optimistic
+	request.Optimistic, request.Limited = optimistic, b.supplier.ConcurrencyLimit > 0
 	return request
 }
 

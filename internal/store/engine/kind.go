@@ -74,6 +74,17 @@ func (db *DB) NewGroupKind(run func(context.Context, *Tx, []*Call) error) *Kind 
 	return db.newKind(run, c.groups, c.groupBatches)
 }
 
+// NewSerialKind is NewKind for work whose batches all need the same lock: only
+// one of them runs at a time.
+func (db *DB) NewSerialKind(run func(context.Context, *Tx, []*Call) error) *Kind {
+	return db.newKind(run, MaxBatch, 1)
+}
+
+// NewSerialGroupKind is NewSerialKind for calls that are already batches.
+func (db *DB) NewSerialGroupKind(run func(context.Context, *Tx, []*Call) error) *Kind {
+	return db.newKind(run, db.backend.concurrency().groups, 1)
+}
+
 func (db *DB) newKind(run func(context.Context, *Tx, []*Call) error, maxCalls, maxBatches int) *Kind {
 	return db.queue.newKind(
 		&Kind{run: run, maxCalls: maxCalls, maxBatches: maxBatches},

@@ -15,4 +15,7 @@ func init() {
 		func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) {
 			return time.Now().UnixMicro(), nil
 		})
+	// There is one writer, so nobody else holds a lock.
+	sqlite.MustRegisterScalarFunction("try_lock", 2,
+		func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) { return int64(1), nil })
 }

@@ -19,8 +19,11 @@ const longestGroup = 512
 
 // newGroup declares a batch verb for callers that bring whole batches. With
 // arrays, one statement handles up to most requests.
-func newGroup[W, O any](s *Store, most int, run func(*tx, context.Context, []*pendingCall[W, O]) error) *engine.Kind {
-	return s.db.NewGroupKind(func(ctx context.Context, t *engine.Tx, calls []*engine.Call) error {
+func newGroup[W, O any](
+	s *Store, declare func(func(context.Context, *engine.Tx, []*engine.Call) error) *engine.Kind,
+	most int, run func(*tx, context.Context, []*pendingCall[W, O]) error,
+) *engine.Kind {
+	return declare(func(ctx context.Context, t *engine.Tx, calls []*engine.Call) error {
 		undone, size := true, sqlset.MaxBatch
 		if t.Arrays() {
 			size = most

@@ -36,6 +36,12 @@ func newLongBatchVerb[W, O any](s *Store, run func(*tx, context.Context, []*pend
 	return &batchVerb[W, O]{s.db.NewLargeKind(runBatch(s, run))}
 }
 
+// newSerialBatchVerb is like newBatchVerb for verbs whose batches need the same
+// lock, so that only one runs at a time.
+func newSerialBatchVerb[W, O any](s *Store, run func(*tx, context.Context, []*pendingCall[W, O]) error) *batchVerb[W, O] {
+	return &batchVerb[W, O]{s.db.NewSerialKind(runBatch(s, run))}
+}
+
 // runBatch returns the function that the engine calls to run a verb.
 func runBatch[W, O any](s *Store, run func(*tx, context.Context, []*pendingCall[W, O]) error) func(context.Context, *engine.Tx, []*engine.Call) error {
 	return func(ctx context.Context, t *engine.Tx, calls []*engine.Call) error {

@@ -5,8 +5,11 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
+	mathrand "math/rand/v2"
+	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 	"landfall/internal/store/sqlset"
 )
 
@@ -47,7 +50,7 @@ func purged(claim *landfall.Claim) bool { return claim.Hash == [32]byte{} }
 // claimOrCount claims without counting first, and counts only if there is a
 // limit.
 func (s *Store) claimOrCount(ctx context.Context, request landfall.ClaimRequest) (landfall.ClaimOutcome, error) {
-	if request.ServiceLimit == 0 {
+	if request.ServiceLimit == 0 && !request.Limited {
 		joined := s.claims
 		if request.DryRun {
 			joined = s.peeks
@@ -57,9 +60,32 @@ func (s *Store) claimOrCount(ctx context.Context, request landfall.ClaimRequest)
 			return outcome, err
 		}
 	}
-	// Counted claims wait for locks that others hold until they commit, so they
-	// must not hold a process meanwhile.
-	return s.counted.do(ctx, s.tenant(request.Key), request.Key, claimWeight, request)
+	var outcome landfall.ClaimOutcome
+	err := whileBusy(ctx, func() (busy bool, err error) {
+		outcome, err = s.counted.do(ctx, s.tenant(request.Key), request.Key, claimWeight, request)
+		return outcome.Verdict == claimMustWait, err
+	})
+	return outcome, err
+}
+
+// whileBusy repeats a try as long as another transaction counts the same
+// claims, which takes a moment. It gives up after the time that a call may wait
+// for its turn.
+func whileBusy(ctx context.Context, try func() (busy bool, err error)) error {
+	for began := time.Now(); ; {
+		busy, err := try()
+		if err != nil || !busy {
+			return err
+		}
+		if time.Since(began) > limits.QueueWait {
+			return landfall.ErrOverloaded
+		}
+		select {
+		case <-time.After(limits.CountRetry/2 + mathrand.N(limits.CountRetry)): //nolint:gosec // only to come at another time than the others
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // dropClaim ends a claim as if it had never been granted.
@@ -79,8 +105,12 @@ func (t *tx) dropClaim(ctx context.Context, claim landfall.Claim) error {
 }
 
 // claimMustCount is the verdict on a claim whose supplier has a limit: only
-// s.counted can grant it. It never leaves this package.
-const claimMustCount landfall.ClaimVerdict = 255
+// s.counted can grant it. claimMustWait is the verdict on one that another
+// transaction keeps from being counted. Neither leaves this package.
+const (
+	claimMustCount landfall.ClaimVerdict = 255 - iota
+	claimMustWait
+)
 
 // claimWeight is an estimate of the size of the document that a claim reads.
 const claimWeight = 4 << 10
@@ -94,7 +124,7 @@ func (t *tx) claim(ctx context.Context, batch []*claimCall) error {
 	// opened. Then there is no reason for the refusal, and only those calls are
 	// tried again.
 	for range 3 {
-		if err := t.grant(ctx, grantQuery, open, nil); err != nil {
+		if err := t.grant(ctx, grantQuery, open); err != nil {
 			return err
 		}
 		if len(open.byKey) == 0 {
@@ -119,11 +149,11 @@ func (t *tx) claim(ctx context.Context, batch []*claimCall) error {
 }
 
 // commitLazilyIfGranted makes the commit not wait for the disk if the batch
-// contains only granted claims. Any other answer depends on what was read,
-// which must stay true.
+// contains only claims that were granted or found no slot. Any other answer
+// depends on what was read, which must stay true.
 func (t *tx) commitLazilyIfGranted(batch []*claimCall) {
 	for _, one := range batch {
-		if one.outcome.Verdict != landfall.ClaimGranted {
+		if one.outcome.Verdict != landfall.ClaimGranted && one.outcome.Verdict != landfall.ClaimOverLimit {
 			return
 		}
 	}
@@ -143,26 +173,38 @@ const (
 		process.hash, (SELECT g.document FROM staging g WHERE g.process_id = process.id AND g.revision = process.revision)`
 )
 
-// grantQuery skips suppliers with a limit; countedGrantQuery is for claims that
-// were counted under a lock.
+// grantQuery skips suppliers with a limit. countedGrantQuery is for transactions that
+// hold the locks of the limits: it grants a call if there is a slot for it after
+// the calls before it, which have lower places.
 var (
 	grantQuery        = newGrantQuery(grantText + ` AND s.concurrency_limit = 0` + grantReturning)
-	countedGrantQuery = newGrantQuery(grantText + grantReturning)
+	countedGrantQuery = newGrantQuery(grantText + `
+		AND (s.concurrency_limit = 0 OR s.concurrency_limit >= w.place
+			+ (SELECT count(*) FROM process c WHERE c.supplier_id = s.id AND c.state = 'claimed' AND c.claim_until > {now})
+			+ (SELECT count(*) FROM dry_run_lease d WHERE d.supplier_id = s.id AND d.until > {now}))
+		AND (w.most = 0 OR w.most >= w.place_of_all
+			+ (SELECT count(*) FROM process c WHERE c.state = 'claimed' AND c.claim_until > {now})
+			+ (SELECT count(*) FROM dry_run_lease d WHERE d.until > {now}))` + grantReturning)
 )
 
 func newGrantQuery(text string) *sqlset.Query {
-	made := sqlset.NewQuery(text, "supplier text", "external text", "team text", "token text", "lease bigint")
+	made := sqlset.NewQuery(text, "supplier text", "external text", "team text", "token text", "lease bigint",
+		"place bigint", "most bigint", "place_of_all bigint")
 	return &made
 }
 
 // grant claims the processes of the open calls that can be claimed, and sets
 // the outcome of those calls.
-func (t *tx) grant(ctx context.Context, query *sqlset.Query, open *openClaim, each func(*claimCall)) error {
+func (t *tx) grant(ctx context.Context, query *sqlset.Query, open *openClaim) error {
 	tokens := make(map[string]*claimCall, len(open.byKey))
-	text, args := query.For(t.engine, open.rows(5, func(args []any, one *claimCall) []any {
+	places, all := map[string]int64{}, int64(0)
+	text, args := query.For(t.engine, open.rows(query.Width(), func(args []any, one *claimCall) []any {
 		token := rand.Text()
 		tokens[token] = one
-		return append(args, one.key.Supplier, one.key.External, one.wanted.Team, token, one.wanted.Lease.Microseconds())
+		places[one.key.Supplier]++
+		all++
+		return append(args, one.key.Supplier, one.key.External, one.wanted.Team, token, one.wanted.Lease.Microseconds(),
+			places[one.key.Supplier], int64(one.wanted.ServiceLimit), all)
 	}))
 	rows, err := t.returning(ctx, text, args...)
 	if err != nil {
@@ -188,9 +230,6 @@ func (t *tx) grant(ctx context.Context, query *sqlset.Query, open *openClaim, ea
 			claim.Document = document
 		}
 		open.set(one, landfall.ClaimOutcome{Verdict: landfall.ClaimGranted, Claim: claim})
-		if each != nil {
-			each(one)
-		}
 	}
 	if err := t.fail(rows.Err()); err != nil {
 		return err

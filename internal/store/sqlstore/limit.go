@@ -2,16 +2,18 @@ package sqlstore
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"landfall"
+	"landfall/internal/store/engine"
+	"landfall/internal/store/sqlset"
 )
 
 // slots counts the live claims against their limits.
 type slots struct {
 	service  int64                 // live claims of the whole service
 	supplier map[string]claimLimit // by code, for suppliers with a limit
+	locked   map[string]bool       // by code, whether this transaction may count; "" is the service
 }
 
 // claimLimit is the limit of a supplier and the number of its live claims.
@@ -36,66 +38,56 @@ func (s *slots) take(one *claimCall) {
 	}
 }
 
-// claimCounted grants claims under limits. All transactions that count the same
-// claims wait for the same lock, and see under it what the previous one
-// granted.
+// claimCounted grants claims under limits. Transactions that count the same
+// claims run one after the other, and each sees what the previous one granted.
+// None waits for another inside the database, where it would keep a connection
+// from others: its calls come back.
 func (t *tx) claimCounted(ctx context.Context, batch []*claimCall) error {
-	// All transactions take the locks in the order of the supplier codes.
-	slices.SortFunc(batch, func(a, b *claimCall) int { return compareKeys(a.key, b.key) })
-	found, err := t.countClaims(ctx, batch)
+	found, err := t.lockLimits(ctx, batch)
 	if err != nil {
 		return err
 	}
 	var firm, dry []*claimCall
 	for _, one := range batch {
-		if one.wanted.DryRun {
+		switch {
+		case found.busy(one):
+			one.outcome, one.err = landfall.ClaimOutcome{Verdict: claimMustWait}, nil
+		case one.wanted.DryRun:
 			dry = append(dry, one)
-		} else {
+		default:
 			firm = append(firm, one)
 		}
 	}
-	if err := t.claimWithinLimits(ctx, firm, found); err != nil || len(dry) == 0 {
+	if len(firm)+len(dry) == 0 {
+		return engine.ErrUndone
+	}
+	if err := t.claimWithinLimits(ctx, firm); err != nil || len(dry) == 0 {
+		return err
+	}
+	if err := t.countClaims(ctx, found); err != nil {
 		return err
 	}
 	return t.peekCounted(ctx, dry, found)
 }
 
 // claimWithinLimits grants claims as far as the limits allow.
-func (t *tx) claimWithinLimits(ctx context.Context, batch []*claimCall, found *slots) error {
+func (t *tx) claimWithinLimits(ctx context.Context, batch []*claimCall) error {
 	open := newPendingCalls(batch)
-	for len(open.byKey) > 0 {
-		// Calls that are refused for another reason take no slot, so there may
-		// be another round.
-		planned := slots{service: found.service, supplier: maps.Clone(found.supplier)}
-		round := &openClaim{batch: batch, byKey: map[landfall.Key]*claimCall{}}
-		for _, one := range batch {
-			if open.byKey[one.key] == one && planned.admits(one) {
-				planned.take(one)
-				round.byKey[one.key] = one
-			}
+	// Calls that are refused for another reason take no slot, so there may be
+	// another round.
+	for round := 1; len(open.byKey) > 0 && round <= 3; round++ {
+		if err := t.grant(ctx, countedGrantQuery, open); err != nil {
+			return err
 		}
-		if len(round.byKey) == 0 {
+		left := len(open.byKey)
+		// Over the limit is the last reason: an imported account is reported as
+		// imported.
+		if _, err := t.refuseClaims(ctx, open); err != nil {
+			return err
+		}
+		if len(open.byKey) == left {
 			break
 		}
-		tried := maps.Clone(round.byKey)
-		if err := t.grant(ctx, countedGrantQuery, round, found.take); err != nil {
-			return err
-		}
-		if _, err := t.refuseClaims(ctx, round); err != nil {
-			return err
-		}
-		for key, one := range round.byKey {
-			// The process became free at this very moment; report that it was
-			// taken.
-			one.outcome = landfall.ClaimOutcome{Verdict: landfall.ClaimTaken}
-			delete(round.byKey, key)
-		}
-		maps.DeleteFunc(open.byKey, func(key landfall.Key, _ *claimCall) bool { return tried[key] != nil })
-	}
-	// Over the limit is the last reason: an imported account is reported as
-	// imported.
-	if _, err := t.refuseClaims(ctx, open); err != nil {
-		return err
 	}
 	for _, one := range open.byKey {
 		one.outcome = landfall.ClaimOutcome{Verdict: landfall.ClaimOverLimit}
@@ -104,31 +96,54 @@ func (t *tx) claimWithinLimits(ctx context.Context, batch []*claimCall, found *s
 	return nil
 }
 
-// countClaims takes the locks, always in the same order, and counts.
-func (t *tx) countClaims(ctx context.Context, batch []*claimCall) (*slots, error) {
-	if slices.ContainsFunc(batch, func(one *claimCall) bool { return one.wanted.ServiceLimit > 0 }) {
-		var id int64
-		if err := t.one(ctx, `SELECT held.id FROM claim_counter held {hold}`, nil, []any{&id}); err != nil {
-			return nil, err
+// limitLocks reads the limits of suppliers and tries to lock each supplier that
+// has one. The row without a name is for the limit of the whole service. The
+// first number keeps these locks apart from others.
+var limitLocks = sqlset.NewQuery(`
+	SELECT s.code, s.concurrency_limit, s.concurrency_limit = 0 OR {try_lock}(1668047213, CAST(s.id AS INTEGER))
+	FROM wanted w JOIN supplier s ON s.code = w.supplier
+	UNION ALL SELECT w.supplier, 0, {try_lock}(1668047213, 0) FROM wanted w WHERE w.supplier = ''`, "supplier text")
+
+// lockLimits locks the limits that the calls of a batch count against.
+func (t *tx) lockLimits(ctx context.Context, batch []*claimCall) (*slots, error) {
+	found := &slots{supplier: map[string]claimLimit{}, locked: map[string]bool{}}
+	var codes []string
+	for _, one := range batch {
+		codes = append(codes, one.key.Supplier)
+		if one.wanted.ServiceLimit > 0 {
+			codes = append(codes, "")
 		}
 	}
-	found := &slots{supplier: map[string]claimLimit{}}
-	codes := map[string]bool{}
-	for _, one := range batch { // sorted by code
-		code := one.key.Supplier
-		if codes[code] {
-			continue
-		}
-		codes[code] = true
-		held, err := collect(ctx, t.txSession, func(scan scanner, limit *int64) error { return scan(limit) },
-			`SELECT held.concurrency_limit FROM supplier held WHERE held.code = $1 {hold}`, code)
-		if err != nil {
-			return nil, err
-		}
-		if len(held) > 0 && held[0] > 0 {
-			found.supplier[code] = claimLimit{limit: held[0]}
-		}
+	slices.Sort(codes)
+	var rows []any
+	for _, code := range slices.Compact(codes) {
+		rows = append(rows, code)
 	}
+	text, args := limitLocks.For(t.engine, rows)
+	type lock struct {
+		code  string
+		limit int64
+		taken bool
+	}
+	locks, err := collect(ctx, t.txSession, func(scan scanner, l *lock) error { return scan(&l.code, &l.limit, &l.taken) }, text, args...)
+	for _, l := range locks {
+		if l.limit > 0 {
+			found.supplier[l.code] = claimLimit{limit: l.limit}
+		}
+		found.locked[l.code] = l.taken
+	}
+	return found, err
+}
+
+// busy reports whether another transaction counts the same claims right now.
+func (s *slots) busy(one *claimCall) bool {
+	taken, known := s.locked[one.key.Supplier]
+	return known && !taken || one.wanted.ServiceLimit > 0 && !s.locked[""]
+}
+
+// countClaims counts live claims. It must be a statement after the one that
+// took the locks, or it would not see what the previous holder granted.
+func (t *tx) countClaims(ctx context.Context, found *slots) error {
 	type count struct {
 		code string
 		live int64
@@ -147,5 +162,5 @@ func (t *tx) countClaims(ctx context.Context, batch []*claimCall) (*slots, error
 			found.supplier[c.code] = supplier
 		}
 	}
-	return found, err
+	return err
 }

@@ -195,36 +195,44 @@ func (s *Store) unpackSlice(ctx context.Context, outcomes []landfall.ClaimOutcom
 // claimGroup counts only where there is a limit, because counting makes claims
 // of different callers wait for each other.
 func (s *Store) claimGroup(ctx context.Context, keys []landfall.Key, requests []landfall.ClaimRequest) ([]landfall.ClaimOutcome, error) {
-	if requests[0].ServiceLimit > 0 {
-		return runGroup[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, s.groupCounted, s.tenant(keys[0]), claimWeight, keys, requests)
-	}
-	kind := s.groupClaims
-	if requests[0].DryRun || requests[0].Optimistic {
-		kind = s.groupPeeks
-	}
-	outcomes, err := runGroup[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, kind, s.tenant(keys[0]), claimWeight, keys, requests)
-	if err != nil {
-		return nil, err
-	}
-	var places []int
-	var counted []landfall.ClaimRequest
-	var countedKeys []landfall.Key
-	for i, outcome := range outcomes {
-		if outcome.Verdict == claimMustCount {
-			places, counted, countedKeys = append(places, i), append(counted, requests[i]), append(countedKeys, keys[i])
+	var outcomes []landfall.ClaimOutcome
+	if requests[0].ServiceLimit > 0 || requests[0].Limited {
+		outcomes = slices.Repeat([]landfall.ClaimOutcome{{Verdict: claimMustCount}}, len(requests))
+	} else {
+		kind := s.groupClaims
+		if requests[0].DryRun || requests[0].Optimistic {
+			kind = s.groupPeeks
+		}
+		var err error
+		if outcomes, err = runGroup[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, kind, s.tenant(keys[0]), claimWeight, keys, requests); err != nil {
+			return nil, err
 		}
 	}
-	if len(counted) == 0 {
-		return outcomes, nil
-	}
-	more, err := runGroup[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, s.groupCounted, s.tenant(countedKeys[0]), claimWeight, countedKeys, counted)
-	if err != nil {
-		return nil, err
-	}
-	for i, outcome := range more {
-		outcomes[places[i]] = outcome
-	}
-	return outcomes, nil
+	return outcomes, s.countRest(ctx, keys, requests, outcomes)
+}
+
+// countRest claims under limits what has to be counted, and replaces those
+// outcomes.
+func (s *Store) countRest(ctx context.Context, keys []landfall.Key, requests []landfall.ClaimRequest, outcomes []landfall.ClaimOutcome) error {
+	return whileBusy(ctx, func() (busy bool, err error) {
+		var places []int
+		var counted []landfall.ClaimRequest
+		var countedKeys []landfall.Key
+		for i, outcome := range outcomes {
+			if outcome.Verdict == claimMustCount || outcome.Verdict == claimMustWait {
+				places, counted, countedKeys = append(places, i), append(counted, requests[i]), append(countedKeys, keys[i])
+			}
+		}
+		if len(counted) == 0 {
+			return false, nil
+		}
+		more, err := runGroup[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, s.groupCounted, s.tenant(countedKeys[0]), claimWeight, countedKeys, counted)
+		for i, outcome := range more {
+			outcomes[places[i]] = outcome
+			busy = busy || outcome.Verdict == claimMustWait
+		}
+		return busy, err
+	})
 }
 
 // RunFailures streams the accounts that failed in a run.

@@ -170,18 +170,18 @@ func (s *Store) declareVerbs() {
 	claimant := func(r landfall.ClaimRequest) landfall.Author { return r.By }
 	creator := func(c *preparedCreation) landfall.Author { return c.By }
 	s.stagings = newBatchVerb(s, ifAuthorised(&s.keys, func(d stagedDocument) landfall.Author { return d.By }, (*tx).stage))
-	s.groupStagings = newGroup(s, longestGroup, ifAuthorised(&s.keys, func(d stagedDocument) landfall.Author { return d.By }, (*tx).stage))
+	s.groupStagings = newGroup(s, s.db.NewGroupKind, longestGroup, ifAuthorised(&s.keys, func(d stagedDocument) landfall.Author { return d.By }, (*tx).stage))
 	s.refusals = newBatchVerb(s, ifAuthorised(&s.keys, func(r refusal) landfall.Author { return r.By }, (*tx).refuseStaging))
 	s.claims = newBatchVerb(s, ifAuthorised(&s.keys, claimant, (*tx).claim))
 	s.peeks = newBatchVerb(s, ifAuthorised(&s.keys, claimant, (*tx).peek))
-	s.counted = newBatchVerb(s, ifAuthorised(&s.keys, claimant, (*tx).claimCounted))
+	s.counted = newSerialBatchVerb(s, ifAuthorised(&s.keys, claimant, (*tx).claimCounted))
 	s.creations = newBatchVerb(s, ifAuthorised(&s.keys, creator, s.create))
 	s.dryRuns = newBatchVerb(s, ifAuthorised(&s.keys, creator, s.dryRun))
 	s.releases = newBatchVerb(s, s.release)
 	s.postings = newLongBatchVerb(s, ifAuthorised(&s.keys, func(p *posting) landfall.Author { return p.By }, (*tx).post))
-	s.groupClaims = newGroup(s, sqlset.MaxBatch, ifAuthorised(&s.keys, claimant, (*tx).claim))
-	s.groupPeeks = newGroup(s, longestGroup, ifAuthorised(&s.keys, claimant, (*tx).peek))
-	s.groupCounted = newGroup(s, sqlset.MaxBatch, ifAuthorised(&s.keys, claimant, (*tx).claimCounted))
+	s.groupClaims = newGroup(s, s.db.NewGroupKind, sqlset.MaxBatch, ifAuthorised(&s.keys, claimant, (*tx).claim))
+	s.groupPeeks = newGroup(s, s.db.NewGroupKind, longestGroup, ifAuthorised(&s.keys, claimant, (*tx).peek))
+	s.groupCounted = newGroup(s, s.db.NewSerialGroupKind, sqlset.MaxBatch, ifAuthorised(&s.keys, claimant, (*tx).claimCounted))
 	s.settlements = s.db.NewKind(s.settleAll)
 	s.undos = newBatchVerb(s, (*tx).undo) // an operator has no key
 }

@@ -9,11 +9,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // Proxy forwards connections to a PostgreSQL server and injects faults: it loses
-// one request or response, loses the responses to all commits, or stops
-// forwarding.
+// one request or response, loses the responses to all commits, delays every
+// round trip, or stops forwarding.
 type Proxy struct {
 	URL    string
 	target string
@@ -23,6 +24,7 @@ type Proxy struct {
 	commits atomic.Bool  // lose the response to every commit
 	mute    atomic.Bool  // forward nothing on any connection, new ones included
 	lost    atomic.Int64
+	delay   atomic.Int64 // of every round trip, in nanoseconds
 
 	lock        sync.Mutex
 	connections map[*proxied]bool
@@ -96,6 +98,9 @@ func (p *Proxy) Freeze() {
 // accepted.
 func (p *Proxy) Mute(on bool) { p.mute.Store(on) }
 
+// Delay makes every round trip longer, as if the server were far away.
+func (p *Proxy) Delay(trip time.Duration) { p.delay.Store(int64(trip)) }
+
 // Cut closes every connection.
 func (p *Proxy) Cut() {
 	p.lock.Lock()
@@ -160,6 +165,9 @@ func (p *Proxy) responses(c *proxied) {
 				return
 			}
 			continue
+		}
+		if message[0] == 'Z' {
+			time.Sleep(time.Duration(p.delay.Load()))
 		}
 		if _, err := c.client.Write(message); err != nil {
 			return
