@@ -13,8 +13,8 @@ import (
 	"landfall/internal/store/sqlstore"
 )
 
-// limited opens a store with staged accounts under a concurrency limit.
-func limited(t *testing.T, url string, limit, accounts int) (*sqlstore.Store, []landfall.ClaimRequest) {
+// openLimited opens a store with staged accounts under a concurrency limit.
+func openLimited(t *testing.T, url string, limit, accounts int) (*sqlstore.Store, []landfall.ClaimRequest) {
 	t.Helper()
 	store := openStore(t, url)
 	supplier := landfall.NewSupplier("S")
@@ -44,7 +44,7 @@ func limited(t *testing.T, url string, limit, accounts int) (*sqlstore.Store, []
 // everybody wait.
 func TestClaimsUnderALimitWaitForNoRow(t *testing.T) {
 	url := databases["postgres"](t)
-	store, requests := limited(t, url, 2, 3)
+	store, requests := openLimited(t, url, 2, 3)
 	other := openStore(t, url)
 	err := other.Update(t.Context(), func(tx landfall.Tx) error {
 		if _, err := tx.Supplier(t.Context(), "S"); err != nil {
@@ -69,7 +69,7 @@ func TestClaimsUnderALimitWaitForNoRow(t *testing.T) {
 func TestReplicasShareALimit(t *testing.T) {
 	const limit, accounts, replicas = 5, 60, 3
 	url := databases["postgres"](t)
-	store, requests := limited(t, url, limit, accounts)
+	store, requests := openLimited(t, url, limit, accounts)
 	stores := []*sqlstore.Store{store}
 	for range replicas - 1 {
 		stores = append(stores, openStore(t, url))

@@ -200,7 +200,7 @@ CREATE TABLE refusal (
     PRIMARY KEY (supplier_id, external)
 ) WITH (fillfactor = 85);
 
--- Locking this single row serialises counting the claims of the whole service.
+-- Locking this single row serialises adding the first encryption key.
 CREATE TABLE claim_counter (
     id BIGINT PRIMARY KEY CHECK (id = 1)
 );

@@ -194,7 +194,7 @@ CREATE TABLE refusal (
     PRIMARY KEY (supplier_id, external)
 ) STRICT, WITHOUT ROWID;
 
--- Locking this single row serialises counting the claims of the whole service.
+-- Locking this single row serialises adding the first encryption key.
 CREATE TABLE claim_counter (
     id INTEGER PRIMARY KEY CHECK (id = 1)
 ) STRICT;
