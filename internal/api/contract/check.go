@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"strings"
 	"time"
 
 	"landfall"
@@ -128,6 +129,30 @@ func (c *checker) email(address *rules.Node) {
 	if text := address.Text(); text != "" && testEmail(text) {
 		c.violate(CodeTestEmail, address)
 	}
+}
+
+// identifier detects numbers that a spreadsheet has written with an exponent.
+func (c *checker) identifier(node *rules.Node) {
+	if text := node.Text(); scientific(text) {
+		c.violate(CodeScientificNotation, node)
+	}
+}
+
+// scientific reports whether a text is a number such as 1.06257E+12.
+func scientific(text string) bool {
+	at := strings.IndexByte(text, 'E')
+	if at < 1 || at+2 > len(text) {
+		return false
+	}
+	mantissa, exponent := text[:at], strings.TrimPrefix(text[at+1:], "+")
+	if whole, fraction, point := strings.Cut(mantissa, "."); point && len(whole) == 1 && digits(whole) && digits(fraction) {
+		return digits(exponent)
+	}
+	return false
+}
+
+func digits(text string) bool {
+	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 
 // path refuses the empty path. The table accepts it, so that it gets the same

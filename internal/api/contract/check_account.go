@@ -10,6 +10,7 @@ import (
 
 // account applies all cross-field rules of an account.
 func (c *checker) account(root *rules.Node) {
+	c.identifier(root.Field("external_account_number"))
 	c.occupier(root)
 	c.accountKind(root)
 	c.billing(root)
@@ -23,6 +24,7 @@ func (c *checker) account(root *rules.Node) {
 	c.notes(root.Field("notes"))
 	c.instructions(root.Field("payment_instructions"))
 	c.paymentSchedules(root.Field("payment_schedules"))
+	c.decimals(root, root.Field("currency").Text())
 }
 
 // occupier requires customers unless the occupier is unknown.
@@ -52,8 +54,16 @@ func (c *checker) accountKind(root *rules.Node) {
 			}
 		}
 	}
+	var people, documents seenSet[string]
+	several := len(root.Field("customers").Items()) > 1
 	for _, customer := range root.Field("customers").Items() {
 		c.customer(customer, domestic)
+		if several && customer.Valid() {
+			id := customer.Field("user_identifier").Text()
+			if twice := id != "" && !people.add(id); !documents.add(customer.Raw()) || twice {
+				c.violate(CodeDuplicateCustomers, customer)
+			}
+		}
 	}
 }
 
@@ -144,6 +154,7 @@ func (c *checker) consents(n *rules.Node) {
 func (c *checker) references(root *rules.Node) {
 	var known seenSet[stringPair]
 	for _, reference := range root.Field("references").Items() {
+		c.identifier(reference.Field("value"))
 		if !addPair(&known, reference.Field("namespace"), reference.Field("value")) {
 			c.violate(CodeDuplicateReferences, reference)
 		}

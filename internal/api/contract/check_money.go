@@ -14,6 +14,7 @@ import (
 // known already; nil skips that check.
 func (c *checker) transactions(list *rules.Node, known *seenSet[string]) {
 	for _, transaction := range list.Items() {
+		c.identifier(transaction.Field("transaction_id"))
 		if known != nil {
 			c.checkUnseen(known, landfall.CodeDuplicateTransactions, transaction.Field("transaction_id"))
 		}
@@ -121,6 +122,9 @@ func signedAmount(n *rules.Node) money.Amount {
 // statements checks historical statements.
 func (c *checker) statements(list *rules.Node) {
 	c.unique(CodeDuplicateStatements, list, "statement_id")
+	for _, statement := range list.Items() {
+		c.identifier(statement.Field("statement_id"))
+	}
 	for _, statement := range list.Items() {
 		c.period(statement, "bill_period_from_date", "bill_period_to_date")
 		c.path(statement.Field("statement_path"))

@@ -20,6 +20,7 @@ func (c *checker) supplyAddresses(list *rules.Node) {
 			}
 		}
 		for _, point := range pointsOf(address) {
+			c.identifier(either(point, "identifier", "mpxn"))
 			if identifier := either(point, "identifier", "mpxn"); !addPair(&points, point.Field("supply_type"), identifier) {
 				c.violate(CodeDuplicateSupplyPoints, identifier)
 			}
@@ -39,6 +40,7 @@ func (c *checker) supplyPoint(n *rules.Node) {
 	c.agreements(agreements)
 	for _, meter := range n.Field("meters").Items() {
 		c.period(meter, "installed_on", "removed_on")
+		c.identifier(either(meter, "serial_number", "meter_serial_number"))
 	}
 }
 

@@ -24,19 +24,19 @@ var (
 		Name: "code", Code: rules.CodeInvalidCharacters,
 		Detail:  "Use letters, digits and _ . : / - only, and start with a letter or digit.",
 		Pattern: `^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$`,
-		Check:   func(text string) bool { return asciiToken(text, "_.:/-") },
+		Check:   func(text string) bool { return asciiToken(text, "_.:/-") }, Integers: true,
 	})
 	externalNumberText = rules.Formatted(maxExternal, &rules.Format{
 		Name: "external account number", Code: rules.CodeInvalidCharacters,
 		Detail: detailIdentifier,
-		Check:  ValidExternalNumber,
+		Check:  ValidExternalNumber, Integers: true,
 	})
 	// identifierText is for identifiers that prevent duplicate transactions and
 	// bills: invisible characters must not make two of them differ.
 	identifierText = rules.Formatted(maxExternal, &rules.Format{
 		Name: "identifier", Code: rules.CodeInvalidCharacters,
 		Detail: detailIdentifier,
-		Check:  ValidExternalNumber,
+		Check:  ValidExternalNumber, Integers: true,
 	})
 	currencyText = rules.Formatted(3, &rules.Format{
 		Name: "currency", Code: rules.CodeInvalidChoice,

@@ -133,6 +133,7 @@ func ReadStatements(ctx context.Context, body []byte) (*StatementsRequest, error
 func (r *StatementsRequest) Check(supplier *landfall.Supplier, now time.Time) Verdict {
 	c := newChecker(r.document, supplier, now)
 	c.statements(r.list("statements"))
+	c.decimals(r.document.Root(), "")
 	return c.verdict(landfall.CodeValidationFailed, detailRequest)
 }
 

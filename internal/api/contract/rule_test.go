@@ -45,6 +45,9 @@ var ruleCases = []struct {
 	{CodeCustomerWithUnknownOccupier, "customers", `"unknown_occupier":true`, `"unknown_occupier":false`},
 	{CodeFamilyNameRequired, "customers.0.family_name", `"customers":[{"given_name":"Ada"}]`, `"customers":[{}],"account_type":"BUSINESS"`},
 	{CodeFamilyNameRequired, "customers.1.family_name", `"customers":[{"family_name":"B"},{"family_name":" "}]`, `"customers":[{"family_name":"B"}],"account_type":"DOMESTIC"`},
+	{CodeDuplicateCustomers, "customers.1", `"customers":[{"family_name":"B","user_identifier":"7"},{"family_name":"C","user_identifier":"7"}]`, `"customers":[{"family_name":"B","user_identifier":"7"},{"family_name":"B","user_identifier":"8"}]`},
+	{CodeDuplicateCustomers, "customers.1", `"customers":[{"family_name":"B"},{"family_name":"B"}]`, `"customers":[{"family_name":"B"},{"family_name":"C"}]`},
+	{CodeScientificNotation, "references.0.value", `"references":[{"namespace":"a","value":"1.06257E+12"}]`, `"references":[{"namespace":"a","value":"1.06257e+12x"},{"namespace":"a","value":"12E12"}]`},
 	{CodeBusinessFields, "business_type", `"business_type":"BAKERY"`, `"business_type":"BAKERY","account_type":"BUSINESS"`},
 	{CodeBusinessFields, "company_number", `"account_type":"DOMESTIC","company_number":"1"`, `"company_number":""`},
 	{CodeCurrencyMismatch, "currency", `"currency":"EUR"`, `"currency":"GBP"`},
@@ -198,4 +201,42 @@ func strictSupplier(code string, severity landfall.Severity) *landfall.Supplier 
 		supplier.Severities[code] = severity
 	}
 	return supplier
+}
+
+func TestAmountsOfACurrencyWithoutDecimalsAreWhole(t *testing.T) {
+	body := accountJSON(`"transfer_balance":"12.34","current_statement_transactions":[{"transaction_id":"1","transaction_date":"2024-05-01","amount":"5.50","type":"PAYMENT"}]`)
+	yen := landfall.NewSupplier("S")
+	yen.Currency = "JPY"
+	found := map[string]bool{}
+	for _, violation := range mustRead(t, body).Check(&yen, testNow).Errors {
+		found[violation.Code+" "+violation.Attr] = true
+	}
+	for _, want := range []string{"max_decimal_places transfer_balance", "max_decimal_places current_statement_transactions.0.amount"} {
+		if !found[want] {
+			t.Errorf("no %s in %v", want, found)
+		}
+	}
+	whole := accountJSON(`"transfer_balance":"12.00","payment_schedules":[]`)
+	if errs := mustRead(t, whole).Check(&yen, testNow).Errors; len(errs) > 0 {
+		t.Errorf("a whole amount is refused: %v", errs)
+	}
+}
+
+func TestIdentifiersMayBeIntegers(t *testing.T) {
+	body := `{"import_supplier":"S","external_account_number":1001,"customers":[{}],"references":[{"namespace":"old","value":77}],
+		"supply_addresses":[{"supply_points":[{"identifier":1200012345678,"supply_type":"GAS","supply_start_date":"2020-01-01"}]}]}`
+	account := mustRead(t, body)
+	supplier := landfall.NewSupplier("S")
+	if errs := account.Check(&supplier, testNow).Errors; len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	if key := account.Key(); key.External != "1001" || account.Data().SupplyAddresses[0].SupplyPoints[0].Identifier != "1200012345678" {
+		t.Errorf("the key is %+v", key)
+	}
+	for _, wrong := range []string{"-1", "1.5", "1e3", "true"} {
+		account := mustRead(t, `{"import_supplier":"S","external_account_number":`+wrong+`,"customers":[{}]}`)
+		if errs := account.Check(&supplier, testNow).Errors; len(errs) != 1 || errs[0].Code != "invalid_type" {
+			t.Errorf("%s: %v", wrong, errs)
+		}
+	}
 }

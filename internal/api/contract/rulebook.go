@@ -21,6 +21,8 @@ const (
 	CodeSupplyAddressTwice          = "supply_address_given_twice"
 	CodeInvalidPostcode             = "invalid_postcode"
 	CodeDuplicateMetadata           = "metadata_has_duplicate_keys"
+	CodeDuplicateCustomers          = "duplicate_customers"
+	CodeScientificNotation          = "identifier_in_scientific_notation"
 	CodeDuplicateReferences         = "duplicate_references"
 	CodeDuplicateConsents           = "duplicate_consents"
 	CodeDuplicateSupplyAddresses    = "duplicate_supply_addresses"
@@ -65,6 +67,7 @@ var ruleBook = []Rule{
 	{CodeCustomersRequired, asError, "customers", "An account must have a customer unless the occupier is unknown."},
 	{CodeCustomerWithUnknownOccupier, asError, "customers", "An account with an unknown occupier must not have customers."},
 	{CodeFamilyNameRequired, asWarning, "customers.*.family_name", "A customer of a domestic account should have a family name."},
+	{CodeDuplicateCustomers, asWarning, "customers.*", "The customer is given twice: the same user_identifier, or the same data."},
 	{CodeBusinessFields, asError, "business_type, company_number", "Business fields are only allowed on business accounts."},
 	{CodeCurrencyMismatch, asError, "currency", "The currency differs from the import supplier's currency."},
 	{CodeBillingAddressTwice, asError, "billing_address", "Specify the billing address as lines or as an object, not both."},
@@ -75,6 +78,7 @@ var ruleBook = []Rule{
 	{CodeDuplicateConsents, asError, "consents.*.type, customers.*.consents.*.type", "A consent type must be unique within its list."},
 	{CodeDuplicateSupplyAddresses, asError, "supply_addresses.*", "Supply addresses must be unique."},
 	{CodeDuplicateSupplyPoints, asError, "supply_addresses.*.supply_points.*.identifier", "Supply points must be unique by supply type and identifier."},
+	{CodeScientificNotation, asWarning, "external_account_number, identifier of a supply point, serial_number of a meter, references.*.value, transaction_id, statement_id", "This looks like a number that a spreadsheet has shortened, such as 1.06257E+12. Its last digits may be lost."},
 	{CodeStartAfterEnd, asError, "the start date of every period", "The start date is after the end date."},
 	{CodeAgreementOverlap, asError, "supply_addresses.*.supply_points.*.agreements.*.effective_from", "Agreements of a supply point must not overlap."},
 	{CodeAgreementGap, asWarning, "supply_addresses.*.supply_points.*.agreements.*.effective_from", "There is a gap between two agreements of a supply point."},

@@ -50,6 +50,7 @@ func (r *TransactionsRequest) Check(supplier *landfall.Supplier, now time.Time, 
 		known = new(seenSet[string])
 	}
 	c.transactions(r.list("transactions"), known)
+	c.decimals(r.document.Root(), "")
 	c.packs(r.schema, r.document.Root())
 	return c.verdict(landfall.CodeValidationFailed, detailRequest)
 }

@@ -118,6 +118,9 @@ func nameEquals(raw []byte, word string) bool {
 }
 
 func stringValue(raw []byte) (string, bool) {
+	if len(raw) > 0 && isInteger(string(raw)) {
+		return string(raw), true // as the reader accepts it
+	}
 	if len(raw) < 2 || raw[0] != '"' {
 		return "", false
 	}

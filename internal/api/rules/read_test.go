@@ -82,7 +82,9 @@ func TestShape(t *testing.T) {
 		{"one four-byte character too many", `{"name":"😀😀😀😀😀😀"}`, "max_length name"},
 		{"length after escapes", `{"name":"\u00e9\u00e9\u00e9\u00e9\u00e9"}`, ""},
 		{"surrogate pair is one character", `{"name":"\ud83d\ude00\ud83d\ude00\ud83d\ude00\ud83d\ude00\ud83d\ude00"}`, ""},
-		{"number for text", `{"name":1}`, "invalid_type name"},
+		{"number for text", `{"name":1.5}`, "invalid_type name"},
+		{"integer for text", `{"name":1}`, ""},
+		{"integer that is too long", `{"name":123456}`, "max_length name"},
 		{"object for text", `{"name":{"a":1}}`, "invalid_type name"},
 		{"list for text", `{"name":["a"]}`, "invalid_type name"},
 

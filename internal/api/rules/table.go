@@ -121,6 +121,8 @@ type Format struct {
 	// Controls makes control characters fail this format, with its code. U+0000 is
 	// invalid_characters everywhere.
 	Controls bool
+	// Integers accepts a JSON integer and reads its digits as the string.
+	Integers bool
 	// NonEmpty makes an empty required value fail with this format's code instead of
 	// blank.
 	NonEmpty bool

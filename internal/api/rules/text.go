@@ -31,11 +31,12 @@ var typeDetails = [...]string{
 
 // text checks a string and reports only its first violation.
 func (r *reader) text(node *Node, kind jsontext.Kind) {
-	if kind != '"' {
+	typ := node.typ
+	if kind != '"' && !(kind == '0' && typ.acceptsInteger() && isInteger(node.plain())) {
 		r.reject(node, CodeInvalidType, typeDetails[ShapeText])
 		return
 	}
-	typ, text := node.typ, r.unquote(node)
+	text := r.unquote(node)
 	switch {
 	case r.special && typ.Format != nil && typ.Format.Controls && !allowedCharacters(text, false) && strings.IndexByte(text, 0) < 0:
 		r.reject(node, typ.Format.Code, typ.Format.Detail)
@@ -52,6 +53,22 @@ func (r *reader) text(node *Node, kind jsontext.Kind) {
 	case typ.Format != nil && !typ.Format.Check(text):
 		r.reject(node, typ.Format.Code, typ.Format.Detail)
 	}
+}
+
+// acceptsInteger reports whether a string may be written as a JSON integer. Exports
+// write identifiers of digits that way, and no digit is lost.
+func (typ *Type) acceptsInteger() bool {
+	return !typ.Multiline && typ.Choices == nil && (typ.Format == nil || typ.Format.Integers)
+}
+
+// isInteger reports whether a JSON number has digits only.
+func isInteger(raw string) bool {
+	for i := range len(raw) {
+		if raw[i] < '0' || raw[i] > '9' {
+			return false
+		}
+	}
+	return true
 }
 
 // unquote returns the contents of a string and records whether it has escapes.
