@@ -1,5 +1,7 @@
 package landfall
 
+import "landfall/internal/lib/limits"
+
 // AccountPageQuery asks for an account with one page of each long list: the
 // newest rows before a position. Zero means the end of the list.
 type AccountPageQuery struct {
@@ -11,7 +13,7 @@ type AccountPageQuery struct {
 
 // MaxNoteBytes is the size up to which a page includes the body of a note. Read
 // the whole account to get a longer one.
-const MaxNoteBytes = 64 << 10
+const MaxNoteBytes = limits.ConsoleNote
 
 // AccountPage is an account with pages of its long lists, the newest first.
 type AccountPage struct {

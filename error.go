@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 // Kind is the category of an Error; the HTTP layer turns it into a status.
@@ -104,10 +106,6 @@ var (
 	ErrFenced = errors.New("claim lost")
 )
 
-// retryAfter is how long callers should wait when the database is unavailable or
-// too busy: long enough to relieve it, short enough not to delay a migration.
-const retryAfter = 2 * time.Second
-
 // UserError turns an error into one that a caller may see; operation is for the
 // log. An *Error stays as it is. An unknown outcome is reported like an
 // unavailable database and never as a refusal: sending the same request again is
@@ -122,7 +120,7 @@ func UserError(operation string, err error) *Error {
 	case errors.Is(err, ErrUnavailable), errors.Is(err, ErrUnknownOutcome),
 		errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return &Error{
-			Kind: Unavailable, Code: CodeServiceUnavailable, RetryAfter: retryAfter,
+			Kind: Unavailable, Code: CodeServiceUnavailable, RetryAfter: limits.DatabaseRetry,
 			Detail: "The service cannot do this right now. Send the same request again later.",
 			Cause:  fmt.Errorf("%s: %w", operation, err),
 		}

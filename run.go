@@ -3,6 +3,8 @@ package landfall
 import (
 	"context"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 // RunState is the state of a run, as on the wire.
@@ -109,10 +111,6 @@ type RunSample struct {
 	Done  int
 }
 
-// stalledAfter is how long a run may finish nothing before it counts as stalled. A
-// single account may take a while; a minute of all workers is too long.
-const stalledAfter = time.Minute
-
 // StalledFor is how long a running run has finished nothing, according to its
 // samples; 0 while it makes progress.
 func (r *Run) StalledFor(samples []RunSample) time.Duration {
@@ -123,7 +121,7 @@ func (r *Run) StalledFor(samples []RunSample) time.Duration {
 	for i := len(samples) - 1; i >= 0 && samples[i].Done == r.Tally.Done() && samples[i].State == RunRunning; i-- {
 		since = samples[i].At
 	}
-	if length := r.ReadAt.Sub(since); length >= stalledAfter {
+	if length := r.ReadAt.Sub(since); length >= limits.RunStalled {
 		return length
 	}
 	return 0

@@ -3,6 +3,8 @@ package landfall
 import (
 	"context"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 // SupplierStatus is whether a supplier's migration accepts writes.
@@ -53,7 +55,7 @@ func NewSupplier(code string) Supplier {
 	return Supplier{
 		Code: code, Name: code, Status: Ongoing, DocumentRoot: code,
 		Currency: "GBP", Region: "GB", TimeZone: "Europe/London",
-		UndoWindow: 72 * time.Hour, Severities: map[string]Severity{},
+		UndoWindow: limits.UndoWindow, Severities: map[string]Severity{},
 	}
 }
 

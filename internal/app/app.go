@@ -204,7 +204,7 @@ func openStore(ctx context.Context, settings Settings, log *Log) (*sqlstore.Stor
 		return nil, SettingError{err}
 	}
 	deadline := time.Now().Add(settings.DatabaseWait)
-	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+	for pause := limits.DatabaseOpenRetry; ; pause = min(2*pause, limits.DatabaseOpenMaxRetry) {
 		store, err := sqlstore.Open(ctx, settings.Database, sqlstore.Options{
 			Server: true, ApplySchema: true, AllowWeakDurability: settings.WeakDatabase,
 			Connections: settings.Connections, Logger: log.Logger,

@@ -15,9 +15,9 @@ const (
 	// flushSize is how much is written without waiting.
 	flushSize = 64 << 10
 	// maxBuffered limits the memory while lines cannot be written.
-	maxBuffered = 4 << 20
+	maxBuffered = limits.LogMemory
 	// closeTimeout limits the wait for a blocked writer at shutdown.
-	closeTimeout = time.Second
+	closeTimeout = limits.LogShutdown
 )
 
 // asyncWriter collects log lines and writes them together, because a system call per request

@@ -10,6 +10,7 @@ import (
 
 	"landfall"
 	"landfall/internal/api/httpapi"
+	"landfall/internal/lib/limits"
 	"landfall/internal/service/audit"
 )
 
@@ -72,8 +73,8 @@ func (a *App) auditReadings() []httpapi.FuncMetric {
 		return func() float64 {
 			mu.Lock()
 			defer mu.Unlock()
-			if time.Since(read) > metricsMaxAge {
-				ctx, cancel := context.WithTimeout(context.Background(), metricsMaxAge)
+			if time.Since(read) > limits.MetricsAge {
+				ctx, cancel := context.WithTimeout(context.Background(), limits.MetricsAge)
 				defer cancel()
 				var found landfall.AuditBacklog
 				if err := a.store.View(ctx, func(view landfall.View) (err error) {

@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,6 +24,29 @@ func TestHandbookHasAllSettings(t *testing.T) {
 		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", declared.name, standard, declared.usage)
 	}
 	CheckPageTable(t, "../../docs/operating.md", "settings", table.String())
+}
+
+// The page of limits names the settings that change them. audit-every was named
+// there after it had become audit-checkpoint-every.
+func TestLimitsNameExistingSettings(t *testing.T) {
+	page, err := os.ReadFile("../../docs/limits.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for line := range strings.Lines(string(page)) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 5 || !strings.Contains(cells[3], "`") {
+			continue
+		}
+		named++
+		if name := strings.Trim(cells[3], " `"); !slices.Contains(settingNames(), name) {
+			t.Errorf("docs/limits.md names the setting %q, which does not exist", name)
+		}
+	}
+	if named < 20 {
+		t.Errorf("only %d limits have a setting: has the table changed?", named)
+	}
 }
 
 // CheckPageTable compares the table between two markers in a page with what the

@@ -9,9 +9,9 @@ import (
 	"landfall/internal/store/seal"
 )
 
-// maxKeyFile limits how long a key file may be, in case another file was named by
+// maxKeyFileSize limits how long a key file may be, in case another file was named by
 // mistake.
-const maxKeyFile = 64 << 10
+const maxKeyFileSize = 64 << 10
 
 // EncryptionKeys reads the keys that encrypt personal data. The first one
 // encrypts; without keys nothing is encrypted. Errors never repeat a value.
@@ -39,7 +39,7 @@ func (s Settings) EncryptionKeys() ([]seal.Key, error) {
 		}
 	}
 	switch {
-	case len(text) > maxKeyFile:
+	case len(text) > maxKeyFileSize:
 		return nil, fmt.Errorf("setting encryption-key-file: %s is too long for keys", s.EncryptionKeyFile)
 	case len(lines) == 0:
 		return nil, fmt.Errorf("setting encryption-key-file: %s contains no key", s.EncryptionKeyFile)

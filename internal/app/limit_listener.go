@@ -26,7 +26,7 @@ const (
 	// rejectTimeout limits one of these responses.
 	rejectTimeout = limits.RefusedConnection
 	// warnInterval keeps repeated warnings from filling the log.
-	warnInterval = 10 * time.Second
+	warnInterval = limits.RefusalWarning
 )
 
 // limitListener limits the open connections in total and per source, because a connection
@@ -169,7 +169,7 @@ func (d *limitListener) reject(caller *net.TCPConn) {
 		defer func() { _ = caller.Close() }() // the caller may have closed it
 		_ = caller.SetDeadline(time.Now().Add(rejectTimeout))
 		if _, err := caller.Write(rejection); err == nil && caller.CloseWrite() == nil {
-			_, _ = io.CopyN(io.Discard, caller, 64<<10)
+			_, _ = io.CopyN(io.Discard, caller, limits.HeaderBytes)
 		}
 	}()
 }

@@ -9,8 +9,8 @@ import (
 	"landfall/internal/store/engine"
 )
 
-// maxPasswordFile limits what is read, in case another file was named by mistake.
-const maxPasswordFile = 4 << 10
+// maxPasswordFileSize limits what is read, in case another file was named by mistake.
+const maxPasswordFileSize = 4 << 10
 
 // applyPassword adds the password from a variable or a file to the database's
 // address, where the driver looks for it. Errors never repeat a value. Without
@@ -49,13 +49,13 @@ func readPassword(path string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	content := make([]byte, maxPasswordFile)
+	content := make([]byte, maxPasswordFileSize)
 	n, err := file.Read(content)
 	if err != nil && n == 0 {
 		return "", fmt.Errorf("%s cannot be read or is empty", path)
 	}
 	line, _, _ := strings.Cut(string(content[:n]), "\n")
-	if line = strings.TrimSuffix(line, "\r"); line == "" || n == maxPasswordFile {
+	if line = strings.TrimSuffix(line, "\r"); line == "" || n == maxPasswordFileSize {
 		return "", fmt.Errorf("%s has no password in its first line", path)
 	}
 	return line, nil

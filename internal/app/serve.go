@@ -16,7 +16,7 @@ import (
 const (
 	headerTimeout = limits.Header
 	// net/http adds 4 KiB to the limit.
-	headerLimit = 32<<10 - 4<<10
+	headerLimit = limits.HeaderBytes - 4096
 )
 
 // httpServer is one listener with its handler.

@@ -148,10 +148,10 @@ var serving = []setting{
 		return boolSetting(&s.ReadableSecrets, false)
 	}},
 	{"max-body", "maximum size of a request body", func(s *Settings) settingValue {
-		return sizeSetting(&s.MaxBody, 10<<20, 1<<10, 1<<30)
+		return sizeSetting(&s.MaxBody, limits.Body, 1<<10, 1<<30)
 	}},
 	{"body-memory", "memory for request bodies; when it is full, requests wait briefly and then get 503", func(s *Settings) settingValue {
-		return sizeSetting(&s.BodyMemory, 48<<20, 1<<20, 1<<40)
+		return sizeSetting(&s.BodyMemory, limits.BodyMemory, 1<<20, 1<<40)
 	}},
 	{"memory-limit", "soft memory limit: auto means 352MiB or 80 % of a smaller container, off means none", func(s *Settings) settingValue {
 		return memorySetting(&s.MemoryLimit)
@@ -160,13 +160,13 @@ var serving = []setting{
 		return countSetting(&s.MaxRequests, httpapi.DefaultMaxInFlight, 1, 100_000)
 	}},
 	{"max-connections", "maximum open connections; fewer if there are not enough file descriptors", func(s *Settings) settingValue {
-		return countSetting(&s.MaxConnections, 16384, 1, 1_000_000)
+		return countSetting(&s.MaxConnections, limits.Connections, 1, 1_000_000)
 	}},
 	{"max-connections-per-source", "maximum connections from one IPv4 address or IPv6 /64 network, except trusted proxies; 0 means no limit", func(s *Settings) settingValue {
-		return countSetting(&s.MaxPerSource, 8192, 0, 1_000_000)
+		return countSetting(&s.MaxPerSource, limits.ConnectionsPerSource, 0, 1_000_000)
 	}},
 	{"body-rate", "minimum bytes per second at which a large body may take longer than read-timeout", func(s *Settings) settingValue {
-		return sizeSetting(&s.BodyRate, 32<<10, 1<<10, 1<<30)
+		return sizeSetting(&s.BodyRate, limits.BodyRate, 1<<10, 1<<30)
 	}},
 	{"read-timeout", "time to send a request; a large body gets more while data arrives", func(s *Settings) settingValue {
 		return durationSetting(&s.ReadTimeout, limits.Read, time.Second, time.Hour)
@@ -181,7 +181,7 @@ var serving = []setting{
 		return textSetting(&s.BulkSpool, "", optional(anything))
 	}},
 	{"bulk-spool-size", "maximum size of such responses on disk; beyond it requests wait, and end early if nobody reads", func(s *Settings) settingValue {
-		return sizeSetting(&s.BulkSpoolSize, 4<<30, 0, 1<<50)
+		return sizeSetting(&s.BulkSpoolSize, limits.BulkSpool, 0, 1<<50)
 	}},
 	{"shutdown-delay", "time to keep serving as not ready at shutdown, so that load balancers notice", func(s *Settings) settingValue {
 		return durationSetting(&s.ShutdownDelay, limits.ShutdownDelay, 0, time.Minute)

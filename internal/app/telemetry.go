@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"landfall/internal/lib/limits"
 	"landfall/internal/lib/telemetry"
 )
 
@@ -53,7 +54,7 @@ func (a *App) startTelemetry() (err error) {
 }
 
 // telemetryGrace is how long the shutdown waits for the last traces and metrics.
-const telemetryGrace = 3 * time.Second
+const telemetryGrace = limits.TelemetryShutdown
 
 // closeTelemetry sends the last traces and metrics for a limited time, so that an
 // unavailable collector does not delay the shutdown.

@@ -7,6 +7,7 @@ import (
 
 	"landfall"
 	"landfall/internal/api/httpapi"
+	"landfall/internal/lib/limits"
 )
 
 // undoFigures caches how many undos there were. Operators undo accounts without
@@ -21,8 +22,8 @@ type undoFigures struct {
 // The figures are rarely needed and cost a query each, so they may be a little
 // old, and the query has a short timeout.
 const (
-	undoFiguresAge  = 10 * time.Second
-	undoFiguresWait = 2 * time.Second
+	undoFiguresAge  = limits.MetricsAge
+	undoFiguresWait = limits.MetricsRead
 	undoneOutcome   = "undone"
 )
 

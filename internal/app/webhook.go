@@ -11,6 +11,7 @@ import (
 	"landfall/internal/api/answer"
 	"landfall/internal/api/contract"
 	"landfall/internal/api/httpapi"
+	"landfall/internal/lib/limits"
 	"landfall/internal/outbound/webhook"
 )
 
@@ -49,9 +50,6 @@ func NewSender(settings Settings) (*webhook.Sender, error) {
 	}), nil
 }
 
-// metricsMaxAge is how old cached webhook figures may be when metrics are read.
-const metricsMaxAge = 5 * time.Second
-
 // webhookReadings returns the metrics about webhooks: the work of this replica,
 // and the backlog of all replicas.
 func (a *App) webhookReadings() []httpapi.FuncMetric {
@@ -62,7 +60,7 @@ func (a *App) webhookReadings() []httpapi.FuncMetric {
 		return func() float64 {
 			mu.Lock()
 			defer mu.Unlock()
-			if time.Since(read) > metricsMaxAge {
+			if time.Since(read) > limits.MetricsAge {
 				if found, err := a.webhookStats(); err == nil {
 					figures = found
 				}
@@ -113,7 +111,7 @@ func (a *App) webhookReadings() []httpapi.FuncMetric {
 
 // webhookStats reads the state of the webhooks from the database.
 func (a *App) webhookStats() (landfall.WebhookFigures, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), metricsMaxAge)
+	ctx, cancel := context.WithTimeout(context.Background(), limits.MetricsAge)
 	defer cancel()
 	complete, err := a.logWatcher.CompleteUpTo(ctx)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 	"landfall/internal/lib/spreadsheet"
 	"landfall/internal/service/operate"
 )
@@ -28,7 +29,7 @@ const (
 	// firstAuditScan is how many entries a page scans for a filter, to be fast. A
 	// longer scan is limited by auditTimeout.
 	firstAuditScan = 3_000
-	auditTimeout   = 5 * time.Second
+	auditTimeout   = limits.ConsoleAudit
 	// maxNewEntries limits how many new entries are scanned to count them.
 	maxNewEntries = 1_000
 )

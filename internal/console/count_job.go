@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 // countJob is a count that checks very many accounts one by one: what undoing a
@@ -39,9 +40,9 @@ const (
 	maxCounts = 100
 	// defaultCountWait is how long a page waits for a count before it shows the
 	// progress: enough for a few thousand accounts.
-	defaultCountWait = 50 * time.Millisecond
+	defaultCountWait = limits.ConsoleCountWait
 	// countMaxAge is how long a result may be shown.
-	countMaxAge = time.Minute
+	countMaxAge = limits.ConsoleCountAge
 )
 
 func newCountJobs[T any](showPrevious bool) *countJobs[T] {

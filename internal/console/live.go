@@ -12,6 +12,7 @@ import (
 
 	"landfall"
 	"landfall/internal/lib/cache"
+	"landfall/internal/lib/limits"
 	"landfall/internal/service/operate"
 )
 
@@ -31,12 +32,12 @@ type liveKey struct {
 
 const (
 	// liveMaxAge is how old the figures of a live page may be.
-	liveMaxAge = 900 * time.Millisecond
+	liveMaxAge = limits.ConsoleLiveAge
 	// liveInterval is how often a live page is updated.
-	liveInterval = time.Second
+	liveInterval = limits.ConsoleLive
 	// streamLifetime ends a stream, to drop viewers who left silently. Browsers
 	// reconnect by themselves.
-	streamLifetime = 10 * time.Minute
+	streamLifetime = limits.ConsoleStream
 	// maxStreams limits the streams of a replica, and maxSessionStreams those of one
 	// session, so that nobody can take them all.
 	maxStreams        = 200
@@ -44,10 +45,10 @@ const (
 )
 
 func newLiveCache(c *Console) *liveCache {
-	limits := cache.Limits{TTL: liveMaxAge, LoadTimeout: 10 * time.Second, Size: 4}
-	l := &liveCache{console: c, overview: cache.New[string, operate.Overview](limits)}
-	limits.Size = maxStreams
-	l.rendered = cache.New[liveKey, liveParts](limits)
+	bounds := cache.Limits{TTL: liveMaxAge, LoadTimeout: limits.CacheLoad, Size: 4}
+	l := &liveCache{console: c, overview: cache.New[string, operate.Overview](bounds)}
+	bounds.Size = maxStreams
+	l.rendered = cache.New[liveKey, liveParts](bounds)
 	return l
 }
 

@@ -42,7 +42,7 @@ func TestReconciliationIsSignedOff(t *testing.T) {
 			}
 		}
 	}
-	signs(url.Values{"confirm": {"NORTH"}}, http.StatusBadRequest, `role="alert"`, "nobody has said what the source of supplier NORTH has")
+	signs(url.Values{"confirm": {"NORTH"}}, http.StatusBadRequest, `role="alert"`, "supplier NORTH has no control totals")
 	// One account is created, one is staged, and the third is missing.
 	_, err = service.SetControlTotals(ctx, acme, "NORTH", []byte(`{"accounts": 3, "customers": 2}`))
 	must(err)

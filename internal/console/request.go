@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 	"landfall/internal/service/operate"
 )
 
@@ -36,7 +37,7 @@ func (r *pageRequest) operator() *operate.Operator {
 func (r *pageRequest) actor() string { return "operator:" + r.me.Name }
 
 // maxFormBytes limits the size of a form.
-const maxFormBytes = 64 << 10
+const maxFormBytes = limits.ConsoleForm
 
 // errNotSignedIn redirects to the sign-in page.
 var errNotSignedIn = errors.New("not signed in")

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+
+	"landfall/internal/lib/limits"
 )
 
 const (
@@ -12,7 +14,7 @@ const (
 	chunkSize = 256 << 10
 	// maxUsualLine is the length above which a line needs a slot of the limiter
 	// for large lines.
-	maxUsualLine = 128 << 10
+	maxUsualLine = limits.BulkLongLine
 )
 
 // lineReader splits a body into lines. A line ends with LF or CR LF; the last

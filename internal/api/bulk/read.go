@@ -138,7 +138,7 @@ func (t *stream) drain() {
 	if t.Draining() {
 		long = drainTimeShutdown
 	}
-	scratch := make([]byte, 64<<10)
+	scratch := make([]byte, pieceSize)
 	for until := time.Now().Add(long); time.Now().Before(until) && !t.isClientGone(); {
 		soon := time.Now().Add(drainIdleTime)
 		if soon.After(until) {

@@ -25,7 +25,7 @@ type Spool struct {
 
 const (
 	// maxMemory is how much of the response of one request waits in memory.
-	maxMemory = 1 << 20
+	maxMemory = limits.BulkResults
 	// spoolTimeout is how long a full spool waits for a client that reads
 	// nothing.
 	spoolTimeout = limits.BulkSpoolWait

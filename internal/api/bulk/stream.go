@@ -9,13 +9,14 @@ import (
 
 	"landfall"
 	"landfall/internal/api/answer"
+	"landfall/internal/lib/limits"
 )
 
 const (
 	// maxLines and maxBytes limit the lines of a request that are in progress at
 	// once. Nothing more is read beyond that.
 	maxLines = 3072
-	maxBytes = 6 << 20
+	maxBytes = limits.BulkBytes
 	// defaultWorkers is how many workers a request has. Nearly all of them wait
 	// for the database, which combines the work of many: the number is two of its
 	// largest batches.

@@ -229,8 +229,8 @@ func (t *stream) panicked(ctx context.Context, e *entry, fault any) {
 // reuse returns the memory of an answer for the next one, if it is the worker's
 // own.
 func reuse(scratch, body, sent []byte) []byte {
-	const most = 16 << 10 // there are hundreds of workers
-	if cap(body) > cap(scratch) && cap(body) <= most && !sameBytes(body, sent) {
+	const maxSize = 16 << 10 // there are hundreds of workers
+	if cap(body) > cap(scratch) && cap(body) <= maxSize && !sameBytes(body, sent) {
 		return body[:0]
 	}
 	return scratch

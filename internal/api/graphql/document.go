@@ -3,19 +3,21 @@ package graphql
 import (
 	"strings"
 	"text/scanner"
+
+	"landfall/internal/lib/limits"
 )
 
 // limits limit a GraphQL document. Obtaining a token needs about forty tokens.
 // introspectionLimits allow the usual introspection query of GraphQL tools.
-type limits struct {
+type documentLimits struct {
 	length, tokens, depth int
 }
 
 // Documents are checked before they are parsed, because the parser has no limits
 // of its own.
 var (
-	defaultLimits       = limits{length: 8 << 10, tokens: 250, depth: 8}
-	introspectionLimits = limits{length: 16 << 10, tokens: 1000, depth: 32}
+	defaultLimits       = documentLimits{length: limits.GraphQLDocument, tokens: 250, depth: 8}
+	introspectionLimits = documentLimits{length: limits.GraphQLIntrospection, tokens: 1000, depth: 32}
 )
 
 // documentInfo is what the tokens of a document tell about it, without building
@@ -46,7 +48,7 @@ func (o documentInfo) operationKind(name string) string {
 // scanDocument scans a document, or says which limit it exceeds. It splits
 // tokens exactly as the GraphQL library does. Other errors are left to the
 // library.
-func scanDocument(text string, limit limits) (documentInfo, string) {
+func scanDocument(text string, limit documentLimits) (documentInfo, string) {
 	var found documentInfo
 	if len(text) > limit.length {
 		return found, "The document is too long."

@@ -24,7 +24,7 @@ type Options struct {
 type handler struct {
 	schema  *graphql.Schema
 	options Options
-	limits  limits
+	limits  documentLimits
 }
 
 // New returns the handler of the token mutation. It ignores the path.

@@ -10,10 +10,11 @@ import (
 	"strings"
 
 	"landfall/internal/api/rules"
+	"landfall/internal/lib/limits"
 )
 
 // maxBody limits a request: the document and its variables.
-const maxBody = 64 << 10
+const maxBody = limits.GraphQLBody
 
 // request is a GraphQL request by POST or GET.
 type request struct {

@@ -22,8 +22,8 @@ import (
 
 // Defaults of Options.
 const (
-	DefaultBodyLimit      = 10 << 20
-	DefaultBodyMemory     = 48 << 20
+	DefaultBodyLimit      = limits.Body
+	DefaultBodyMemory     = limits.BodyMemory
 	DefaultRequestTimeout = limits.Request
 )
 

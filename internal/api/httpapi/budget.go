@@ -19,7 +19,7 @@ type budget struct{ small, large *admission.Limiter }
 
 const (
 	// smallBody is the largest body that counts as small.
-	smallBody = 64 << 10
+	smallBody = limits.SmallBody
 	// bodyWait is how long a body waits for memory.
 	bodyWait = limits.BodyWait
 	// bodiesWaiting is how many bodies may wait, small and large each.

@@ -119,7 +119,7 @@ const (
 // largeBody is the length from which parsing a body takes noticeable time:
 // thousands of short requests take as long as one of the largest. Such bodies
 // have their own limiter.
-const largeBody = 32 << 10
+const largeBody = limits.LongBody
 
 // do runs a call and releases its slot, whatever happens: a client that reads
 // slowly needs none.

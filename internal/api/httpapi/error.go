@@ -82,11 +82,11 @@ func (a *API) refuse(ctx context.Context, x *exchange, refusal answer.Answer) {
 }
 
 const (
-	// serverDrain is how much of an unread body net/http itself reads and discards
+	// serverDrainSize is how much of an unread body net/http itself reads and discards
 	// after the response.
-	serverDrain = 256 << 10
+	serverDrainSize = 256 << 10
 	// maxAnonymousDrain is how much is read from an unauthenticated client.
-	maxAnonymousDrain = 1 << 20
+	maxAnonymousDrain = limits.UnreadAnonymousBody
 	// drainTimeout is how long that may take.
 	drainTimeout = limits.UnreadBody
 )
@@ -96,7 +96,7 @@ const (
 // would see a broken connection instead of the response.
 func (a *API) drainBody(x *exchange) {
 	length := x.request.ContentLength
-	if length >= 0 && length <= serverDrain || x.request.Header.Get("Expect") != "" {
+	if length >= 0 && length <= serverDrainSize || x.request.Header.Get("Expect") != "" {
 		return
 	}
 	most := a.BodyLimit

@@ -63,7 +63,7 @@ func TestCircularMaps(t *testing.T) {
 		"the tables form a circle: A → B → A": "map: 1\nsupplier: N\ntables:\n  A: {file: a.csv, into: B.customers, link: NO, fill: {}}\n  B: {file: a.csv, into: A.customers, link: NO, fill: {}}\n",
 		"the tables form a circle: A → A":     "map: 1\nsupplier: N\ntables:\n  A: {file: a.csv, into: A.customers, link: NO, fill: {}}\n",
 		"contains itself":                     "map: 1\ntables: &t\n  A: *t\n",
-		"must begin with map: 1":                  "map: 2\nsupplier: N\ntables: {}\n",
+		"must begin with map: 1":              "map: 2\nsupplier: N\ntables: {}\n",
 		"a map must have members":             "- map\n",
 		"did not find":                        "map: [1\n",
 	} {

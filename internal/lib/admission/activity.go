@@ -3,14 +3,16 @@ package admission
 import (
 	"sync/atomic"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 const (
 	// recentActivity is how long after a call another one is expected.
-	recentActivity = 2 * time.Second
+	recentActivity = limits.BulkActivity
 	// idleActivity is how long after the last call the machine counts as idle. The
 	// next call may then wait ten milliseconds longer.
-	idleActivity = 30 * time.Second
+	idleActivity = limits.BulkIdleMachine
 )
 
 // Activity records when interactive calls arrive, so that background work can

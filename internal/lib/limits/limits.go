@@ -33,6 +33,14 @@ const (
 	SlowBodyNotice = 500 * time.Millisecond
 	// BodyPause is how long the server may not read from a body before that time is added to the client's.
 	BodyPause = time.Second
+	// RefusalWarning is how often refused connections are logged.
+	RefusalWarning = 10 * time.Second
+	// Connections is how many connections may be open. Setting: max-connections.
+	Connections = 16384
+	// ConnectionsPerSource is how many of them may be of one address. Setting: max-connections-per-source.
+	ConnectionsPerSource = 8192
+	// HeaderBytes is the longest request header.
+	HeaderBytes = 32 << 10
 )
 
 // Requests.
@@ -83,6 +91,26 @@ const (
 	ReadyCache = time.Second
 	// ReadyWait is how long a readiness probe waits for the database.
 	ReadyWait = 2 * time.Second
+	// DatabaseRetry is the Retry-After when the database is unavailable or too busy: long enough to relieve it, short enough not to delay a migration.
+	DatabaseRetry = 2 * time.Second
+	// Body is the largest request body, and the longest line of a bulk request. Setting: max-body.
+	Body = 10 << 20
+	// BodyMemory is the memory for request bodies. Setting: body-memory.
+	BodyMemory = 48 << 20
+	// BodyRate is how many bytes of a large body must arrive in a second. Setting: body-rate.
+	BodyRate = 32 << 10
+	// SmallBody is the largest body that counts as small when memory is shared.
+	SmallBody = 64 << 10
+	// LongBody is the length from which bodies have a limiter of their own, because parsing them takes noticeable time.
+	LongBody = 32 << 10
+	// UnreadAnonymousBody is how much of a refused body is read from a client without a valid token.
+	UnreadAnonymousBody = 1 << 20
+	// GraphQLBody is the largest GraphQL request.
+	GraphQLBody = 64 << 10
+	// GraphQLDocument is the longest GraphQL document.
+	GraphQLDocument = 8 << 10
+	// GraphQLIntrospection is the same where introspection is allowed.
+	GraphQLIntrospection = 16 << 10
 )
 
 // Bulk requests.
@@ -121,6 +149,18 @@ const (
 	BulkKeyCheck = 3 * time.Second
 	// BulkIdle is how long a client may neither send nor read.
 	BulkIdle = 30 * time.Second
+	// BulkActivity is how long after a single call another one is expected.
+	BulkActivity = 2 * time.Second
+	// BulkIdleMachine is how long after the last single call bulk requests and runs may use all processors.
+	BulkIdleMachine = 30 * time.Second
+	// BulkSpool is how many bytes of results that clients have not read are stored on disk. Setting: bulk-spool-size.
+	BulkSpool = 4 << 30
+	// BulkResults is how many bytes of results of one request wait in memory.
+	BulkResults = 1 << 20
+	// BulkBytes is how many bytes of lines of one request are in progress at once.
+	BulkBytes = 6 << 20
+	// BulkLongLine is the length from which a line counts as long.
+	BulkLongLine = 128 << 10
 )
 
 // Database.
@@ -171,6 +211,10 @@ const (
 	CountRetry = 4 * time.Millisecond
 	// AuthorTrust is how long the store trusts that the author of a write has not been revoked.
 	AuthorTrust = time.Second
+	// DatabaseOpenRetry is the pause before opening the database is tried again at the start; it doubles each time.
+	DatabaseOpenRetry = 100 * time.Millisecond
+	// DatabaseOpenMaxRetry is the longest such pause.
+	DatabaseOpenMaxRetry = 2 * time.Second
 )
 
 // Sign-in and API keys.
@@ -203,6 +247,18 @@ const (
 	ConsoleSession = 12 * time.Hour
 	// Invitation is how long an invitation to the console is valid.
 	Invitation = 72 * time.Hour
+	// SignInsPerSource is how many attempts to sign in to the console one address may make at once; over it: 429.
+	SignInsPerSource = 20
+	// SignInPerSourceEvery is after how long it may make one more.
+	SignInPerSourceEvery = 3 * time.Second
+	// SignInsPerPair is how many attempts one address may make for one name.
+	SignInsPerPair = 10
+	// SignInPerPairEvery is after how long it may make one more.
+	SignInPerPairEvery = 10 * time.Second
+	// SignInsPerName is how many attempts may be made for one name from addresses where it has not signed in before.
+	SignInsPerName = 30
+	// SignInPerNameEvery is after how long one more may be made.
+	SignInPerNameEvery = 10 * time.Second
 )
 
 // Creating accounts.
@@ -239,104 +295,28 @@ const (
 	VendorMaxRetryAfter = 5 * time.Minute
 	// OutboundConnect is how long connecting to any other server may take.
 	OutboundConnect = 3 * time.Second
-)
-
-// Runs.
-const (
-	// RunPoll is how often a server looks for runs, unless it is told of one.
-	RunPoll = 500 * time.Millisecond
-	// RunLease is how long a slice of a run stays with a worker that does not report. Setting: claim-lease.
-	RunLease = time.Minute
-	// RunTimeSlice is how long a worker stays with a slice.
-	RunTimeSlice = 2 * time.Second
-	// RunYield is the longest that runs rest after a batch while single calls arrive.
-	RunYield = 50 * time.Millisecond
-	// RunTurn is after how long a slow batch lets the next one start while single calls arrive.
-	RunTurn = 100 * time.Millisecond
-	// RunQuotaPause is how long a worker waits where quotas are used up.
-	RunQuotaPause = 250 * time.Millisecond
-	// RunEmpty is how long a run without free slices is not asked again.
-	RunEmpty = 200 * time.Millisecond
-	// RunFirstRetry is the pause after a slice whose accounts failed; it doubles each time.
-	RunFirstRetry = time.Second
-	// RunMaxRetry is the longest such pause.
-	RunMaxRetry = time.Minute
-	// RunDatabaseRetry is the longest pause of a worker while the database is unavailable.
-	RunDatabaseRetry = time.Second
-	// RunShutdown is how long running batches may take during a shutdown.
-	RunShutdown = 10 * time.Second
-	// RunStopWait is how long a request to stop a run waits for running batches.
-	RunStopWait = 5 * time.Second
-)
-
-// Background tasks.
-const (
-	// QuotaFlush is how often the bytes that organisations sent are stored.
-	QuotaFlush = 5 * time.Second
-	// KeyUseFlush is how often the last use of API keys is stored.
-	KeyUseFlush = time.Minute
-	// LastFlush is how long storing both may take at shutdown.
-	LastFlush = 5 * time.Second
-	// TokenSweep is how often expired tokens are deleted.
-	TokenSweep = 10 * time.Minute
-	// Heartbeat is how often a server records that it is running.
-	Heartbeat = 10 * time.Second
-	// AuditChain is how often the audit log is chained.
-	AuditChain = 500 * time.Millisecond
-	// AuditCheckpoint is how often a checkpoint of the audit log is signed. Setting: audit-every.
-	AuditCheckpoint = time.Minute
-	// SearchIndex is how often the search index is updated.
-	SearchIndex = 2 * time.Second
-	// CounterFold is how often counters are summed up.
-	CounterFold = 2 * time.Second
-	// Purge is how often data past its retention is deleted.
-	Purge = 6 * time.Hour
-	// PurgePoll is how often a server looks whether a purge is due.
-	PurgePoll = time.Minute
-	// PurgeLease is how long a purge stays with a server that does not report.
-	PurgeLease = 5 * time.Minute
-	// KeyWatch is how often a server looks for new encryption keys.
-	KeyWatch = 20 * time.Second
-	// UsageKept is how long daily usage is kept.
-	UsageKept = 35 * 24 * time.Hour
-	// RunSamples is how long the progress samples of runs are kept.
-	RunSamples = 30 * 24 * time.Hour
-	// MetricsAge is how old the figures of the database in the metrics may be.
-	MetricsAge = 10 * time.Second
-	// MetricsRead is how long reading them may take.
-	MetricsRead = 5 * time.Second
-	// CertificatePoll is how often the TLS certificate files are checked for changes.
-	CertificatePoll = time.Second
-	// ConsolePage is how long a page of the console may take.
-	ConsolePage = 20 * time.Second
-	// LogFlush is how often buffered log lines are written.
-	LogFlush = 100 * time.Millisecond
-)
-
-// Webhooks and mail.
-const (
-	// Webhook is how long a delivery may take. Setting: webhook-timeout.
-	Webhook = 10 * time.Second
-	// WebhookLease is how long deliveries stay with a server that does not report. Setting: webhook-lease.
-	WebhookLease = time.Minute
-	// WebhookFirstRetry is the pause after the first failed delivery; it grows each time.
-	WebhookFirstRetry = 5 * time.Second
-	// WebhookMaxRetry is the longest such pause, and the longest Retry-After that is obeyed.
-	WebhookMaxRetry = 4 * time.Hour
-	// WebhookGiveUp is after how long a delivery is given up.
-	WebhookGiveUp = 72 * time.Hour
-	// EventPoll is how often the event log is read for new events.
-	EventPoll = 100 * time.Millisecond
-	// Mail is how long sending a mail may take. Setting: mail-timeout.
-	Mail = 30 * time.Second
-	// MailPoll is how often a server looks for mails that are due.
-	MailPoll = time.Second
-	// MailFirstRetry is the pause after a mail could not be sent; it grows each time.
-	MailFirstRetry = time.Minute
-	// MailMaxRetry is the longest such pause.
-	MailMaxRetry = 4 * time.Hour
-	// MailGiveUp is after how long a mail is given up.
-	MailGiveUp = 72 * time.Hour
+	// UndoWindow is how long after its creation an account can be undone, unless the supplier's settings say otherwise.
+	UndoWindow = 72 * time.Hour
+	// VendorBusyRetry is the Retry-After when an organisation has too many requests to a vendor.
+	VendorBusyRetry = time.Second
+	// VendorFailureWindow is the time over which failures of a vendor are counted.
+	VendorFailureWindow = time.Minute
+	// VendorBankAccount is how long reading the last digits of a bank account may take; they are optional.
+	VendorBankAccount = 2 * time.Second
+	// VendorReply is how much of a reply of a vendor is read.
+	VendorReply = 256 << 10
+	// BucketCheck is how long a bucket is assumed to exist after a check.
+	BucketCheck = time.Minute
+	// OutboundIdle is how long an unused connection to any other server stays open.
+	OutboundIdle = time.Minute
+	// OutboundKeepAlive is how often TCP checks an idle connection to any other server.
+	OutboundKeepAlive = 30 * time.Second
+	// OutboundHeader is the longest response header of any other server.
+	OutboundHeader = 64 << 10
+	// UndoRetry is the pause before an account of a run is undone again after a failure.
+	UndoRetry = 200 * time.Millisecond
+	// MaxUndoWindow is the longest undo window and retention that can be set.
+	MaxUndoWindow = 3650 * 24 * time.Hour
 )
 
 // Packs of fields.

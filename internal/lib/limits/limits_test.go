@@ -55,20 +55,25 @@ func (clock) Import(string) (*types.Package, error) {
 func render(t *testing.T) string {
 	t.Helper()
 	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, "limits.go", nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
+	var parsed []*ast.File
+	var declarations []ast.Decl
+	for _, name := range []string{"limits.go", "background.go"} {
+		file, err := parser.ParseFile(files, name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed, declarations = append(parsed, file), append(declarations, file.Decls...)
 	}
 	info := &types.Info{Defs: map[*ast.Ident]types.Object{}}
 	config := types.Config{Importer: clock{}}
-	if _, err := config.Check("limits", files, []*ast.File{file}, info); err != nil {
+	if _, err := config.Check("limits", files, parsed, info); err != nil {
 		t.Fatal(err)
 	}
 	var text strings.Builder
 	text.WriteString("# Limits\n\nEvery limit and duration that a request or a background task of the server meets. " +
 		"The code takes its values from `internal/lib/limits`, from which this page is generated (`make generate`). " +
 		"A limit with a setting can be changed ([operating.md](operating.md)).\n")
-	for _, declaration := range file.Decls {
+	for _, declaration := range declarations {
 		group, ok := declaration.(*ast.GenDecl)
 		if !ok || group.Tok != token.CONST {
 			continue
@@ -87,20 +92,25 @@ func render(t *testing.T) string {
 			if setting = strings.TrimSuffix(setting, "."); setting != "" {
 				setting = "`" + setting + "`"
 			}
-			fmt.Fprintf(&text, "| %s | %s | %s | %s |\n", name.Name, value(t, info.Defs[name]), setting, strings.TrimSuffix(about, "."))
+			fmt.Fprintf(&text, "| %s | %s | %s | %s |\n", name.Name, value(t, declared, info.Defs[name]), setting, strings.TrimSuffix(about, "."))
 		}
 	}
 	return text.String()
 }
 
-// value writes a duration with its unit and a number as it is.
-func value(t *testing.T, object types.Object) string {
+// value writes a duration or a size with its unit, and a number as it is. A size
+// is a number that is declared with a shift.
+func value(t *testing.T, spec *ast.ValueSpec, object types.Object) string {
 	t.Helper()
 	declared, ok := object.(*types.Const)
 	if !ok {
 		t.Fatalf("%v is no constant", object)
 	}
 	number, _ := constant.Int64Val(declared.Val())
+	if shift, is := spec.Values[0].(*ast.BinaryExpr); is && shift.Op == token.SHL {
+		unit := map[string]string{"10": "KiB", "20": "MiB", "30": "GiB"}[shift.Y.(*ast.BasicLit).Value]
+		return fmt.Sprintf("%s %s", shift.X.(*ast.BasicLit).Value, unit)
+	}
 	if declared.Type().String() != "time.Duration" {
 		return fmt.Sprint(number)
 	}

@@ -14,15 +14,17 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 // Limits of one export. The SDK limits the whole export with its context as well.
 const (
-	requestTimeout = 10 * time.Second
-	firstRetry     = 5 * time.Second
-	maxRetry       = 30 * time.Second
-	retryLimit     = time.Minute // for all attempts together
-	maxReply       = 64 << 10
+	requestTimeout = limits.TelemetryRequest
+	firstRetry     = limits.TelemetryFirstRetry
+	maxRetry       = limits.TelemetryMaxRetry
+	retryLimit     = limits.TelemetryGiveUp // for all attempts together
+	maxReply       = limits.TelemetryReply
 )
 
 // exportClient posts OTLP/HTTP requests in the JSON encoding. The official exporters use
@@ -37,10 +39,10 @@ func newClient(headers map[string]string) *exportClient {
 		Timeout: requestTimeout,
 		Transport: &http.Transport{
 			Proxy:               http.ProxyFromEnvironment,
-			DialContext:         (&net.Dialer{Timeout: requestTimeout, KeepAlive: 30 * time.Second}).DialContext,
+			DialContext:         (&net.Dialer{Timeout: requestTimeout, KeepAlive: limits.OutboundKeepAlive}).DialContext,
 			ForceAttemptHTTP2:   true,
 			MaxIdleConnsPerHost: 2,
-			IdleConnTimeout:     90 * time.Second,
+			IdleConnTimeout:     limits.OutboundIdle,
 			TLSHandshakeTimeout: requestTimeout,
 		},
 	}}

@@ -24,6 +24,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"landfall/internal/lib/limits"
 )
 
 // Options configures what is sent where.
@@ -118,7 +120,7 @@ func parseHeaders(list string) (map[string]string, error) {
 }
 
 // warnInterval keeps an unavailable collector from filling the log.
-const warnInterval = time.Minute
+const warnInterval = limits.TelemetryWarning
 
 // errorLogger logs export errors.
 type errorLogger struct {

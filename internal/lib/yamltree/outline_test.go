@@ -36,11 +36,11 @@ func TestRefusedDocuments(t *testing.T) {
 	}
 	for want, text := range map[string]string{
 		"line 3: a is already in line 1": "a: 1\nb: 2\na: 3\n",
-		"contains itself":                    "a: &a\n  b: *a\n",
-		"once its references":                bomb,
-		"more than one document":             "a: 1\n---\nb: 2\n",
-		"did not find":                       "a: [1\nb: 2\n",
-		"plain text":                         "? [a]\n: 1\n",
+		"contains itself":                "a: &a\n  b: *a\n",
+		"once its references":            bomb,
+		"more than one document":         "a: 1\n---\nb: 2\n",
+		"did not find":                   "a: [1\nb: 2\n",
+		"plain text":                     "? [a]\n: 1\n",
 	} {
 		if _, err := yamltree.Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q: %v", want, err)

@@ -14,6 +14,8 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/minio/minio-go/v7/pkg/s3utils"
+
+	"landfall/internal/lib/limits"
 )
 
 // bucket is a backend for S3-compatible stores.
@@ -27,7 +29,7 @@ type bucket struct {
 const maxKeyLength = 1024
 
 // seenValid is how long a bucket is assumed to exist after a check.
-const seenValid = time.Minute
+const seenValid = limits.BucketCheck
 
 // openBucket parses s3://bucket?endpoint=…&region=…&credentials=….
 func openBucket(target *url.URL) (backend, error) {
@@ -69,8 +71,8 @@ func openBucket(target *url.URL) (backend, error) {
 		Creds: keys, Secure: server.Scheme == "https", Region: region, MaxRetries: 2,
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, DisableCompression: true,
-			MaxIdleConnsPerHost: 32, MaxConnsPerHost: 64, IdleConnTimeout: time.Minute,
-			TLSHandshakeTimeout: 3 * time.Second, MaxResponseHeaderBytes: 64 << 10,
+			MaxIdleConnsPerHost: 32, MaxConnsPerHost: 64, IdleConnTimeout: limits.OutboundIdle,
+			TLSHandshakeTimeout: limits.OutboundConnect, MaxResponseHeaderBytes: limits.OutboundHeader,
 		},
 	})
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
-	"time"
 
 	"landfall/internal/lib/limits"
 )
@@ -77,7 +76,7 @@ func (g *Dialer) DialContext(ctx context.Context, network, address string) (net.
 		lookup = net.DefaultResolver.LookupNetIP
 	}
 	if dial == nil {
-		dial = (&net.Dialer{Timeout: ConnectTimeout, KeepAlive: 30 * time.Second}).DialContext
+		dial = (&net.Dialer{Timeout: ConnectTimeout, KeepAlive: limits.OutboundKeepAlive}).DialContext
 	}
 	addrs, err := lookup(ctx, "ip", host)
 	if err != nil {
@@ -108,9 +107,9 @@ func (g *Dialer) Transport(maxPerHost int, roots *x509.CertPool) *http.Transport
 		TLSHandshakeTimeout:    ConnectTimeout,
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
-		MaxResponseHeaderBytes: 64 << 10,
+		MaxResponseHeaderBytes: limits.OutboundHeader,
 		MaxIdleConnsPerHost:    8,
 		MaxConnsPerHost:        maxPerHost,
-		IdleConnTimeout:        time.Minute,
+		IdleConnTimeout:        limits.OutboundIdle,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 // send makes one attempt and records the result.
@@ -106,7 +107,7 @@ func (s *Sender) serverFailed(failure *SMTPError) landfall.MailResult {
 func (s *Sender) settle(ctx context.Context, mail landfall.OutgoingMail, result landfall.MailResult) {
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
 	defer cancel()
-	pause := 100 * time.Millisecond
+	pause := limits.RecordRetry
 	for {
 		err := s.Store.SettleMail(limited, result)
 		switch {
@@ -125,7 +126,7 @@ func (s *Sender) settle(ctx context.Context, mail landfall.OutgoingMail, result 
 		case <-time.After(pause):
 		case <-limited.Done():
 		}
-		pause = min(2*pause, 5*time.Second)
+		pause = min(2*pause, limits.RecordMaxRetry)
 	}
 }
 

@@ -10,11 +10,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 // Limits on what a server may send.
 const (
-	maxLineLength = 4 << 10 // RFC 5321 allows 512
+	maxLineLength = limits.MailReplyLine // RFC 5321 allows 512
 	maxReplyLines = 100
 )
 

@@ -3,11 +3,13 @@ package mail
 import (
 	"sync"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 const (
-	firstPause = 5 * time.Second
-	maxPause   = 5 * time.Minute
+	firstPause = limits.MailServerRetry
+	maxPause   = limits.MailServerMaxRetry
 )
 
 // serverHealth tracks whether the mail server works. While it does not, growing

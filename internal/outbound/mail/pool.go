@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 const (
@@ -12,7 +14,7 @@ const (
 	maxMailsPerSession = 100
 	// maxIdle is how long an unused session stays open. Servers close idle sessions
 	// after minutes, and until then they use up a connection.
-	maxIdle = 10 * time.Second
+	maxIdle = limits.MailIdle
 )
 
 // sessionPool keeps sessions with the mail server for the next mail.

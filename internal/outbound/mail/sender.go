@@ -19,12 +19,12 @@ import (
 
 // Intervals and limits that do not depend on the settings.
 const (
-	shutdownGrace    = 10 * time.Second // for a mail that is being sent when the program stops
-	settleLimit      = 30 * time.Second // for recording a result while the database is unavailable
-	pollInterval     = limits.MailPoll  // between checks for mails that are due
-	countInterval    = 15 * time.Second // between counts of waiting mails
-	announceInterval = time.Hour        // between records that this server sends mail
-	announceValid    = 26 * time.Hour   // how long such a record is valid
+	shutdownGrace    = limits.MailShutdown      // for a mail that is being sent when the program stops
+	settleLimit      = limits.MailRecord        // for recording a result while the database is unavailable
+	pollInterval     = limits.MailPoll          // between checks for mails that are due
+	countInterval    = limits.MailCount         // between counts of waiting mails
+	announceInterval = limits.MailAnnounce      // between records that this server sends mail
+	announceValid    = limits.MailAnnounceValid // how long such a record is valid
 )
 
 // retries says when a deferred mail is tried again. Greylisting lasts some minutes,

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 // Session is an open connection to the server that sends one message after the
@@ -27,7 +29,7 @@ type Session struct {
 func (s *Session) Usable() bool { return !s.closed }
 
 // quitTimeout limits the wait for the reply to QUIT.
-const quitTimeout = time.Second
+const quitTimeout = limits.MailQuit
 
 // Close sends QUIT and closes the connection.
 func (s *Session) Close() {

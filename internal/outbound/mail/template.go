@@ -11,13 +11,15 @@ import (
 	text "text/template"
 	"text/template/parse"
 	"unicode/utf8"
+
+	"landfall/internal/lib/limits"
 )
 
 // Operators write templates, but a mistake in one must not exhaust memory.
 const (
-	maxTemplateSize  = 128 << 10 // bytes of a file
-	maxBodySize      = 256 << 10 // bytes of an executed template
-	maxSubjectLength = 200       // characters
+	maxTemplateSize  = limits.MailTemplate // bytes of a file
+	maxBodySize      = limits.MailBody     // bytes of an executed template
+	maxSubjectLength = 200                 // characters
 )
 
 // mailTemplate is a message in one language.

@@ -13,6 +13,7 @@ import (
 	"github.com/sony/gobreaker/v2"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 	"landfall/internal/outbound/guard"
 )
 
@@ -134,7 +135,7 @@ func (c *orgClient) publicError(err error) error {
 	case errors.Is(err, gobreaker.ErrOpenState), errors.Is(err, gobreaker.ErrTooManyRequests):
 		unavailable.RetryAfter = c.options.BreakerPause
 	case errors.Is(err, errBusy):
-		unavailable.RetryAfter = time.Second
+		unavailable.RetryAfter = limits.VendorBusyRetry
 		unavailable.Detail = "Your organisation has too many requests to this payment vendor in progress. Nothing was stored; retry the same request."
 	}
 	return unavailable

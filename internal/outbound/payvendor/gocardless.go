@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 // goCardless queries GoCardless. A reference is the id of a mandate, MD….
@@ -15,9 +15,6 @@ type goCardless struct {
 	api    apiClient
 	active []string
 }
-
-// bankAccountTimeout limits the request for the last digits of the bank account, which are optional.
-const bankAccountTimeout = 2 * time.Second
 
 // readGoCardless reads the settings. By default a mandate that is being submitted counts
 // as active, because GoCardless accepts payments for it.
@@ -59,7 +56,7 @@ func (v goCardless) accountEnding(ctx context.Context, account string) string {
 	if !isValidReference(account) {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, bankAccountTimeout)
+	ctx, cancel := context.WithTimeout(ctx, limits.VendorBankAccount)
 	defer cancel()
 	reply, err := v.api.get(ctx, "/customer_bank_accounts/"+url.PathEscape(account))
 	if err != nil {

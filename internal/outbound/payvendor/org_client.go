@@ -43,7 +43,7 @@ func newOrgClient(target *vendorClient, organisation string) *orgClient {
 	c.breaker = gobreaker.NewCircuitBreaker[result](gobreaker.Settings{
 		Name:        target.vendor.Code,
 		MaxRequests: 1,
-		Interval:    time.Minute,
+		Interval:    limits.VendorFailureWindow,
 		Timeout:     target.options.BreakerPause,
 		ReadyToTrip: func(counts gobreaker.Counts) bool {
 			return counts.ConsecutiveFailures >= 5 ||

@@ -10,7 +10,7 @@ import (
 )
 
 // maxReplySize is far more than any instruction needs, in bytes.
-const maxReplySize = 256 << 10
+const maxReplySize = limits.VendorReply
 
 // maxRetryAfter limits the Retry-After of a vendor.
 const maxRetryAfter = limits.VendorMaxRetryAfter

@@ -50,10 +50,10 @@ func NewDispatcher(store Store, options DispatcherOptions) *Dispatcher {
 		options.Lease = limits.WebhookLease
 	}
 	if options.TimeSlice <= 0 {
-		options.TimeSlice = 5 * time.Second
+		options.TimeSlice = limits.WebhookTimeSlice
 	}
 	if options.PollInterval <= 0 {
-		options.PollInterval = 2 * time.Second
+		options.PollInterval = limits.WebhookPoll
 	}
 	if options.Concurrency <= 0 {
 		options.Concurrency = 256
@@ -104,10 +104,10 @@ const (
 	minPage   = 8
 	// Rounds faster than fastRound make pages larger, rounds slower than slowRound
 	// smaller, so that few events are sent again when a replica dies.
-	fastRound = 500 * time.Millisecond
-	slowRound = 2 * time.Second
+	fastRound = limits.WebhookFastRound
+	slowRound = limits.WebhookSlowRound
 	// recordTimeout limits recording the result of a round.
-	recordTimeout = 10 * time.Second
+	recordTimeout = limits.WebhookRecord
 )
 
 // serve delivers to one webhook, round after round, until nothing is left or its time

@@ -20,15 +20,15 @@ const (
 	// watchInterval is the interval between polls while there are watches.
 	watchInterval = limits.EventPoll
 	// requestInterval is the interval while CompleteUpTo is waiting.
-	requestInterval = 5 * time.Millisecond
+	requestInterval = limits.EventRequestPoll
 	// writerLimit is how long CompleteUpTo waits for open transactions. After that it
 	// returns what is complete without them.
-	writerLimit = time.Second
+	writerLimit = limits.EventWriters
 	// maxScanned is how many new events are checked for their suppliers. When there are
 	// more, all watches are notified.
 	maxScanned = 50_000
 	// pollTimeout limits one poll.
-	pollTimeout = 5 * time.Second
+	pollTimeout = limits.EventRead
 )
 
 // LogWatcher polls how far the event log is complete, once for all users in

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 // Pool claims work that is due and processes a limited number of items at the same
@@ -86,7 +88,7 @@ func (c *Pool[T]) wait(ctx context.Context, failed int) bool {
 	pause := c.PollInterval/2 + rand.N(c.PollInterval/2+1) //nolint:gosec // only spreads the replicas
 	wake := c.wakeChannel()
 	if failed > 0 {
-		pause, wake = min(time.Duration(failed)*time.Second, 10*time.Second), nil // waking does not help an unavailable database
+		pause, wake = min(time.Duration(failed)*limits.ClaimRetry, limits.ClaimMaxRetry), nil // waking does not help an unavailable database
 	}
 	timer := time.NewTimer(pause)
 	defer timer.Stop()

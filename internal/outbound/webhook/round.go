@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 // round delivers one page of events to one webhook. Events of the same account are
@@ -42,7 +43,7 @@ const (
 const (
 	// roundLimit is how long a round starts new deliveries. Including the last one it
 	// stays far below the lease.
-	roundLimit = 10 * time.Second
+	roundLimit = limits.WebhookRound
 	// firstFailureLimit is how many failures in a row mean that the receiver is down.
 	// It doubles after every pause, so that a few events that always fail do not hide
 	// that the receiver accepts all others.

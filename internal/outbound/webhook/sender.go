@@ -80,7 +80,7 @@ func (o Outcome) Gone() bool { return o.Status == http.StatusGone }
 const (
 	// maxReplySize is how much of a response is read. Its content does not matter, but
 	// the connection can be reused only after it was read.
-	maxReplySize = 64 << 10
+	maxReplySize = limits.WebhookReply
 	// maxRetryAfter limits how long a receiver can delay the next attempt.
 	maxRetryAfter = limits.WebhookMaxRetry
 )

@@ -18,10 +18,10 @@ const (
 	chainInterval = limits.AuditChain
 	// chainSoonTimeout is how long ChainSoon waits; longer than the transactions that
 	// may be in its way usually take.
-	chainSoonTimeout  = 2 * time.Second
-	chainSoonInterval = 10 * time.Millisecond
+	chainSoonTimeout  = limits.AuditChainWait
+	chainSoonInterval = limits.AuditChainPoll
 	// roundTimeout limits one round of a Chainer.
-	roundTimeout = 10 * time.Second
+	roundTimeout = limits.AuditRound
 )
 
 // ChainSoon chains entries that were just written. If it fails, a server or the

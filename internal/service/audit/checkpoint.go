@@ -66,7 +66,8 @@ const checkpointMessage = "audit checkpoint"
 func ReadCheckpoints(from io.Reader) ([]Checkpoint, error) {
 	var found []Checkpoint
 	lines := bufio.NewScanner(from)
-	lines.Buffer(nil, 1<<20)
+	const maxLineSize = 1 << 20
+	lines.Buffer(nil, maxLineSize)
 	for number := 1; lines.Scan(); number++ {
 		if len(lines.Bytes()) == 0 {
 			continue

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 // Result is the result of a verification.
@@ -37,7 +38,7 @@ type Evidence struct {
 
 // maxStepBack is how much older than the entry before it an entry may be.
 // Transactions get their ids and their times in different order.
-const maxStepBack = 5 * time.Minute
+const maxStepBack = limits.AuditClockStep
 
 // pageSize is how many entries are read in one transaction.
 const pageSize = 500

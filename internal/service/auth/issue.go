@@ -15,7 +15,7 @@ import (
 // still finds them, and in batches, so that no caller waits for thousands of
 // deletes.
 const (
-	sweepGrace = time.Hour
+	sweepGrace = limits.TokenGrace
 	sweepBatch = 5000
 )
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"landfall/internal/lib/admission"
+	"landfall/internal/lib/limits"
 )
 
 // loginLimiter limits password attempts by address, by name and address, and by
@@ -27,9 +28,9 @@ func newLoginLimiter() *loginLimiter {
 
 // The limits: a burst of attempts, and one more after each interval.
 var (
-	ofSource = admission.Rate{Burst: 20, Every: 3 * time.Second}
-	ofPair   = admission.Rate{Burst: 10, Every: 10 * time.Second}
-	ofName   = admission.Rate{Burst: 30, Every: 10 * time.Second}
+	ofSource = admission.Rate{Burst: limits.SignInsPerSource, Every: limits.SignInPerSourceEvery}
+	ofPair   = admission.Rate{Burst: limits.SignInsPerPair, Every: limits.SignInPerPairEvery}
+	ofName   = admission.Rate{Burst: limits.SignInsPerName, Every: limits.SignInPerNameEvery}
 )
 
 // take counts an attempt and returns how long to wait; zero allows it.

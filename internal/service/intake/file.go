@@ -3,10 +3,10 @@ package intake
 import (
 	"context"
 	"errors"
-	"time"
 
 	"landfall"
 	"landfall/internal/api/rules"
+	"landfall/internal/lib/limits"
 )
 
 // attrFile is the path of a file and its attr in the request.
@@ -18,7 +18,7 @@ const maxMissing = 100
 // errNoFileStore is returned when files must be verified but no file store is
 // configured.
 var errNoFileStore = &landfall.Error{
-	Kind: landfall.Unavailable, Code: landfall.CodeFileStoreUnavailable, RetryAfter: 2 * time.Second,
+	Kind: landfall.Unavailable, Code: landfall.CodeFileStoreUnavailable, RetryAfter: limits.FileStoreRetry,
 	Detail: "The documents cannot be verified now. Send the same request again later.",
 	Cause:  errors.New("no file store is configured"),
 }

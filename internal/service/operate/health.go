@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 // Health describes the whole service, as far as the database knows.
@@ -20,7 +21,7 @@ type Health struct {
 const (
 	// replicaSeen is how long a server counts as running after its last
 	// heartbeat.
-	replicaSeen = time.Minute
+	replicaSeen = limits.ReplicaSeen
 	// maxWaiting is the number at which counting waiting mails stops.
 	maxWaiting = 10_000
 )

@@ -10,6 +10,7 @@ import (
 	"landfall"
 	"landfall/internal/api/contract"
 	"landfall/internal/api/rules"
+	"landfall/internal/lib/limits"
 )
 
 // checkCode refuses a supplier code that cannot be part of a path.
@@ -134,7 +135,7 @@ func checkSupplier(s landfall.Supplier) error {
 }
 
 // minRetention is the shortest retention. Anything shorter is a typing error.
-const minRetention = time.Hour
+const minRetention = limits.MinRetention
 
 // retentionSetting is one of a supplier's retention periods.
 type retentionSetting struct {
@@ -154,7 +155,7 @@ func retentionSettings(retention landfall.Retention) []retentionSetting {
 }
 
 // maxUndoWindow is ten years. Anything longer is a typing error.
-const maxUndoWindow = 3650 * 24 * time.Hour
+const maxUndoWindow = limits.MaxUndoWindow
 
 // severities are the ones an operator can set for a rule. All other rules use
 // the defaults of the rule book.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 	"landfall/internal/service/audit"
 )
 
@@ -55,7 +56,7 @@ const (
 	// stops after as many failures in a row as hopeless says: then the outage is
 	// a longer one.
 	undoTries       = 5
-	undoPause       = 200 * time.Millisecond
+	undoPause       = limits.UndoRetry
 	maxUndoFailures = 16
 )
 

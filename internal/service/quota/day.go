@@ -89,5 +89,6 @@ func (k *Tracker) flush(ctx context.Context, day *dayCount) error {
 
 // untilTomorrow is how long the day lasts, by UTC.
 func untilTomorrow(now time.Time) time.Duration {
-	return now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(now)
+	const day = 24 * time.Hour
+	return now.UTC().Truncate(day).Add(day).Sub(now)
 }

@@ -13,7 +13,7 @@ const (
 	// stopTimeout is how long Pause and Cancel wait until the accounts in progress
 	// are created. After that they return the run as it is, and it stops by itself.
 	stopTimeout      = limits.RunStopWait
-	stopPollInterval = 50 * time.Millisecond
+	stopPollInterval = limits.RunStopPoll
 )
 
 // Pause stops a run for now. Accounts in progress are finished first.

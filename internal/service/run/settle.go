@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 // A settlement is sent again after firstSettlePause, and then less and less
 // often.
 const (
-	firstSettlePause = 100 * time.Millisecond
-	maxSettlePause   = 5 * time.Second
+	firstSettlePause = limits.RecordRetry
+	maxSettlePause   = limits.RecordMaxRetry
 )
 
 // settle writes a settlement and counts it. When the database is available but

@@ -15,7 +15,7 @@ const (
 	// more, because fewer of their tables have enough rows to be copied.
 	batchSize = 256
 	// maxBatchBytes limits the stored size of a batch's documents.
-	maxBatchBytes = 4 << 20
+	maxBatchBytes = limits.RunBatchBytes
 	// timeSlice is how long a worker stays with a slice before it looks for
 	// another run.
 	timeSlice = limits.RunTimeSlice
@@ -51,7 +51,7 @@ func (r *Runner) work(ctx context.Context) {
 		}
 		// The database is unavailable or busy: retry less and less often, but often
 		// enough to make progress when it comes and goes.
-		retryPause = min(max(2*retryPause, 100*time.Millisecond), maxRetryPause)
+		retryPause = min(max(2*retryPause, limits.RecordRetry), maxRetryPause)
 		sleep(ctx, retryPause)
 	}
 }
@@ -144,7 +144,7 @@ func (r *Runner) workOnSlice(ctx context.Context, run *activeRun) error {
 // no worker could take the slice until its lease ends.
 func (r *Runner) returnSlice(ctx context.Context, slice landfall.RunSlice, postpone time.Duration) error {
 	began := time.Now()
-	for wait := 100 * time.Millisecond; ; wait = min(2*wait, maxRetryPause) {
+	for wait := limits.RecordRetry; ; wait = min(2*wait, maxRetryPause) {
 		err := r.storeFor(slice.Run.ActsFor.Organisation).ReturnSlice(ctx, slice, postpone)
 		if err == nil || ctx.Err() != nil || time.Since(began) > r.lease {
 			return err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 // Store is what upkeep asks of a store.
@@ -23,9 +24,9 @@ type Store interface {
 
 const (
 	// startDelay lets a server start before background work begins.
-	startDelay = time.Second
+	startDelay = limits.UpkeepDelay
 	// maxPause is the longest pause between two steps.
-	maxPause = 5 * time.Second
+	maxPause = limits.UpkeepMaxRest
 	// Between two steps a job pauses a multiple of the time the last step took. While
 	// callers are at work it uses at most a twentieth of the writer's time.
 	pauseBusy, pauseIdle = 19, 1
