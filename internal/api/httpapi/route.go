@@ -27,10 +27,10 @@ type route struct {
 type access uint8
 
 const (
-	publicAccess access = iota // anybody
-	readAccess                 // any valid token
-	writeAccess                // a token of an importer key
-	personalAccess             // a token of a reader key
+	publicAccess   access = iota // anybody
+	readAccess                   // any valid token
+	writeAccess                  // a token of an importer key
+	personalAccess               // a token of a reader key
 )
 
 const (

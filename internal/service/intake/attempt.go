@@ -18,7 +18,7 @@ import (
 // caller has gone. If it fails, the process is free when the lease ends.
 const (
 	releaseTimeout = limits.ReleaseClaim
-	releaseRetry   = 100 * time.Millisecond
+	releaseRetry   = limits.RecordRetry
 )
 
 // Attempt is one try to create one account, holding its claim.
