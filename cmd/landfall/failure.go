@@ -13,6 +13,7 @@ import (
 
 	"landfall"
 	"landfall/internal/api/contract"
+	"landfall/internal/kit/report"
 	"landfall/internal/service/operate"
 )
 
@@ -107,7 +108,7 @@ func accountErrors() *cobra.Command {
 		}
 		return printData(command, json.RawMessage(contract.SummaryBody.Append(nil, summary)), func(out io.Writer) {
 			printTable(out, []string{"ACCOUNTS", "ALONE", "CODE", "WHERE"}, rowsOf(summary.Groups, groupRow))
-			printRepairs(out, summary.Steps())
+			printRepairs(out, summary)
 		})
 	})
 }
@@ -118,13 +119,15 @@ func groupRow(group landfall.FailureGroup) []string {
 }
 
 // printRepairs names the mistakes to fix for most of the accounts.
-func printRepairs(out io.Writer, repairs []landfall.Repair) {
+func printRepairs(out io.Writer, summary landfall.FailureSummary) {
+	repairs := summary.Steps()
 	for _, repair := range repairs {
 		names := make([]string, len(repair.Groups))
 		for i, group := range repair.Groups {
 			names[i] = strings.TrimSpace(escapeText(group.Code) + " " + escapeText(group.Attr))
 		}
-		fmt.Fprintf(out, "\n%d %% of the accounts (%d): fix %s", repair.Percent, repair.Accounts, strings.Join(names, ", "))
+		fmt.Fprintf(out, "\nFix %s and %d of %d pass (%s).", strings.Join(names, ", "),
+			repair.Accounts, summary.Accounts, report.Percent(repair.Accounts, summary.Accounts))
 	}
 	if len(repairs) > 0 {
 		fmt.Fprintln(out)

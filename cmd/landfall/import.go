@@ -147,7 +147,7 @@ func printImport(command *cobra.Command, result importer.Result) error {
 		}
 		printTable(out, []string{"PHASE", "LINES", "DONE", "ALREADY THERE", "FAILED", "NOT REACHED"}, rows)
 		printGroups(out, "MISTAKE", result.Failures.Groups)
-		printRepairs(out, result.Failures.Steps())
+		printRepairs(out, result.Failures)
 		fmt.Fprintf(out, "\nReport: %s\n", escapeText(filepath.Join(result.Folder, "report.html")))
 		if result.Failed() {
 			fmt.Fprintf(out, "Fix the files in %s and import that folder.\n", escapeText(filepath.Join(result.Folder, "failed")))

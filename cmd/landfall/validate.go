@@ -166,7 +166,7 @@ func printCheckResult(command *cobra.Command, result check.Result, summary repor
 		printTable(out, []string{"KIND", "LINES", "VALID", "INVALID", "WITH WARNINGS"}, rows)
 		printTotals(out, result, summary.Totals)
 		printGroups(out, "MISTAKE", result.Wrong.Groups)
-		printRepairs(out, result.Wrong.Steps())
+		printRepairs(out, result.Wrong)
 		printGroups(out, "WARNING", result.Warnings.Groups)
 	})
 }

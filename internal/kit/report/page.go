@@ -16,7 +16,7 @@ import (
 var pageText string
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"number": Number, "percent": percent, "barWidth": barWidth, "describe": describePart,
+	"number": Number, "percent": Percent, "barWidth": barWidth, "describe": describePart,
 	"rowNumber": func(i int) int { return i + 1 }, "groupNumbers": groupNumbers, "maxAccounts": maxAccounts,
 	"parts": func(attr string) []string { return strings.Split(attr, ".") },
 }).Parse(pageText))
@@ -41,8 +41,8 @@ func Number(count int) string {
 	return strings.Join(append([]string{text}, parts...), ",")
 }
 
-// percent never rounds to 0 or 100.
-func percent(count, whole int) string {
+// Percent returns a share, which never rounds to 0 or 100.
+func Percent(count, whole int) string {
 	if whole == 0 {
 		return "0 %"
 	}
@@ -66,7 +66,7 @@ func barWidth(count, whole int) string {
 
 // describePart describes a part in words, also for screen readers.
 func describePart(part Part, bar Bar) string {
-	return Number(part.Count) + " " + part.Name + " (" + percent(part.Count, bar.Whole()) + ")"
+	return Number(part.Count) + " " + part.Name + " (" + Percent(part.Count, bar.Whole()) + ")"
 }
 
 // maxAccounts is the value of the longest bar in a table.
