@@ -73,6 +73,7 @@ type Principal struct {
 	Role         Role
 	RequestID    string // set by the HTTP layer
 	Source       string // the client's address, set by the HTTP layer
+	Delivery     string // that the request belongs to, set by the HTTP layer; "" when it named none
 	Quotas       Quotas // of the organisation
 	Priority     Priority
 	// Operator is who acts when no organisation does, as the audit names them.
@@ -84,7 +85,7 @@ func (p Principal) Caller() Caller { return Caller{p.Organisation, p.Priority} }
 
 // Author returns the author that is stored with what the caller writes.
 func (p Principal) Author() Author {
-	return Author{Organisation: p.Organisation, KeyID: p.KeyID, RequestID: p.RequestID, Source: p.Source, Operator: p.Operator}
+	return Author{Organisation: p.Organisation, KeyID: p.KeyID, RequestID: p.RequestID, Source: p.Source, Operator: p.Operator, Delivery: p.Delivery}
 }
 
 // Audit returns the audit entry for a change in the name of a key.
@@ -103,6 +104,7 @@ type Author struct {
 	RequestID    string
 	Source       string // the client's address; stored in the audit only
 	Operator     string // "operator:<login>" when no key acts; stored in the audit only
+	Delivery     string // that the request belongs to; stored with staged accounts
 }
 
 // IsOperator reports whether the author is an operator and not a caller of the

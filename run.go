@@ -2,6 +2,9 @@ package landfall
 
 import (
 	"context"
+	"reflect"
+	"strconv"
+	"strings"
 	"time"
 
 	"landfall/internal/lib/limits"
@@ -41,15 +44,57 @@ var RunSelections = []RunSelection{SelectPending, SelectFailed, SelectUntried}
 
 // RunPlan is what a run is asked to do.
 type RunPlan struct {
-	Supplier    string // import supplier code
-	Team        string
-	DryRun      bool
-	Select      RunSelection
-	Sample      int // every Nth account of the selection; 0 means all
-	Limit       int // at most this many accounts; 0 means all
-	Concurrency int // accounts created at once, over all replicas; 0 lets the service decide
-	NotBefore   time.Time
-	NotAfter    time.Time
+	Supplier string // import supplier code
+	Team     string
+	DryRun   bool
+	Select   RunSelection
+	// The next three narrow the selection further.
+	Delivery     string   // only accounts staged by it; "" means by any
+	Codes        []string // only accounts that last failed with one of these codes; none means all
+	Accounts     []string // only these external account numbers; none means all. A stored run does not return them
+	AccountCount int      // how many Accounts were listed; set by the store
+	Sample       int      // every Nth account of the selection; 0 means all
+	Limit        int      // at most this many accounts; 0 means all
+	Concurrency  int      // accounts created at once, over all replicas; 0 lets the service decide
+	NotBefore    time.Time
+	NotAfter     time.Time
+}
+
+// Narrowed reports whether the plan has more conditions than its Select.
+func (p *RunPlan) Narrowed() bool {
+	return p.Delivery != "" || len(p.Codes) > 0 || len(p.Accounts)+p.AccountCount > 0
+}
+
+// SelectionText describes the selection for the audit.
+func (p *RunPlan) SelectionText() string {
+	text := "select=" + string(p.Select)
+	if p.Delivery != "" {
+		text += ", delivery=" + p.Delivery
+	}
+	if p.AccountCount > 0 {
+		text += ", accounts=" + strconv.Itoa(p.AccountCount)
+	}
+	if len(p.Codes) > 0 {
+		text += ", codes=" + strings.Join(p.Codes, "+")
+	}
+	return text
+}
+
+// MaxDelivery is the length of the longest id of a delivery.
+const MaxDelivery = 64
+
+// ValidDelivery reports whether a text can be the id of a delivery: up to 64
+// letters, digits and . _ -.
+func ValidDelivery(id string) bool {
+	if id == "" || len(id) > MaxDelivery {
+		return false
+	}
+	for _, b := range []byte(id) {
+		if (b < 'a' || b > 'z') && (b < 'A' || b > 'Z') && (b < '0' || b > '9') && b != '.' && b != '_' && b != '-' {
+			return false
+		}
+	}
+	return true
 }
 
 // PauseReason is why a run is paused or about to be.
@@ -103,6 +148,9 @@ type Run struct {
 	// started the run, or resumed it last.
 	ActsFor Author
 }
+
+// Equal reports whether nothing differs between two states of a run.
+func (r *Run) Equal(other Run) bool { return reflect.DeepEqual(*r, other) }
 
 // RunSample is the progress of a run at a moment.
 type RunSample struct {

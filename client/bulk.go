@@ -107,8 +107,7 @@ func (c *Client) stream(ctx context.Context, kind Kind, query url.Values, body i
 		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/x-ndjson")
-	request.Header.Set("Authorization", "Token "+token)
-	request.Header.Set("User-Agent", c.agent)
+	c.setHeaders(request.Header, token)
 	// Let the server refuse before a million lines are sent.
 	request.Header.Set("Expect", "100-continue")
 	response, err := c.http.Do(request)

@@ -22,6 +22,26 @@ type Client struct {
 	retryTime time.Duration
 	agent     string
 	insecure  bool
+	delivery  string
+}
+
+// WithDelivery returns a client whose calls name a delivery: up to 64 letters, digits and . _ -. Runs
+// can be limited to what a delivery staged. Both clients share their tokens.
+func (c *Client) WithDelivery(id string) *Client {
+	named := *c
+	named.delivery = id
+	return &named
+}
+
+// setHeaders sets what every call sends.
+func (c *Client) setHeaders(header http.Header, token string) {
+	if token != "" {
+		header.Set("Authorization", "Token "+token)
+	}
+	if c.delivery != "" {
+		header.Set("Landfall-Delivery", c.delivery)
+	}
+	header.Set("User-Agent", c.agent)
 }
 
 // Option is a setting of a client.
@@ -181,10 +201,7 @@ func (c *Client) request(ctx context.Context, call apiCall, token string) (*http
 	if call.body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	if token != "" {
-		request.Header.Set("Authorization", "Token "+token)
-	}
-	request.Header.Set("User-Agent", c.agent)
+	c.setHeaders(request.Header, token)
 	return request, nil
 }
 

@@ -15,12 +15,49 @@ type RunPlan struct {
 	Supplier  string     `json:"import_supplier_code"`
 	Team      string     `json:"operations_team_name"`
 	DryRun    bool       `json:"dry_run,omitempty"`
-	Select    string     `json:"select,omitempty"` // pending, failed or untried; pending when empty
+	Select    Selection  `json:"select,omitzero"`
 	Sample    int        `json:"sample,omitempty"` // every Nth
 	Limit     int        `json:"limit,omitempty"`
 	AtOnce    int        `json:"at_once,omitempty"`
 	NotBefore *time.Time `json:"not_before,omitempty"`
 	NotAfter  *time.Time `json:"not_after,omitempty"`
+}
+
+// Selection is which of a supplier's staged accounts a run takes. All conditions must hold; the zero
+// value selects all staged accounts.
+type Selection struct {
+	State    string   `json:"state,omitempty"`    // pending, failed or untried; pending when empty
+	Delivery string   `json:"delivery,omitempty"` // only accounts staged by it
+	Accounts []string `json:"accounts,omitempty"` // only these external account numbers; at most 100,000
+	Codes    []string `json:"codes,omitempty"`    // only accounts that last failed with one of these codes
+	// AccountCount is how many Accounts a run was started with. Runs do not repeat them.
+	AccountCount int `json:"account_count,omitempty"`
+}
+
+// IsZero reports whether the selection is the default.
+func (s Selection) IsZero() bool {
+	return s.State == "" && s.Delivery == "" && len(s.Accounts) == 0 && len(s.Codes) == 0 && s.AccountCount == 0
+}
+
+// selectionObject has the JSON form of an object.
+type selectionObject Selection
+
+// MarshalJSON writes a text if there is only a state.
+func (s Selection) MarshalJSON() ([]byte, error) {
+	rest := s
+	if rest.State = ""; rest.IsZero() {
+		return json.Marshal(s.State)
+	}
+	return json.Marshal(selectionObject(s))
+}
+
+// UnmarshalJSON reads both forms.
+func (s *Selection) UnmarshalJSON(text []byte) error {
+	*s = Selection{}
+	if len(text) > 0 && text[0] == '"' {
+		return json.Unmarshal(text, &s.State)
+	}
+	return json.Unmarshal(text, (*selectionObject)(s))
 }
 
 // Run is a run and its progress.

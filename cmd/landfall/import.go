@@ -66,6 +66,7 @@ func importCommand() *cobra.Command {
 	flags.IntVar(&order.Sample, "sample", 0, "create only every Nth account")
 	flags.StringVar(&only, "only", "", "failed: create only accounts whose last attempt failed")
 	flags.BoolVar(&order.StageOnly, "stage-only", false, "stage the accounts and do nothing else")
+	flags.BoolVar(&order.AllStaged, "all-staged", false, "create everything the suppliers have staged, not only the accounts of this book")
 	flags.BoolVar(&order.Restart, "restart", false, "start over, ignoring the journal of an earlier import of this book")
 	completeFlag(command, "only", oneOf("failed"))
 	for _, name := range []string{"team", "supplier", "sample"} {

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,7 +31,7 @@ func runCommand() *cobra.Command {
 // runStart starts a run and optionally watches it until it ends.
 func runStart() *cobra.Command {
 	var plan client.RunPlan
-	var notBefore, notAfter string
+	var notBefore, notAfter, listFile string
 	var watching bool
 	command := onServer(&cobra.Command{
 		Use: "start SUPPLIER TEAM", Short: "Create a supplier's staged accounts, or test creating them", Args: checkArguments(cobra.ExactArgs(2)),
@@ -48,6 +50,11 @@ func runStart() *cobra.Command {
 		if plan.NotAfter, err = parseTimeFlag("not-after", notAfter); err != nil {
 			return err
 		}
+		if listFile != "" {
+			if plan.Select.Accounts, err = readAccountList(listFile); err != nil {
+				return usageError{err}
+			}
+		}
 		// An error after this line does not end the run.
 		run, err := server.StartRun(command.Context(), plan)
 		if err != nil {
@@ -62,7 +69,10 @@ func runStart() *cobra.Command {
 	}))
 	flags := command.Flags()
 	flags.BoolVar(&plan.DryRun, "dry-run", false, "do everything and roll it back")
-	flags.StringVar(&plan.Select, "select", "", "which accounts: pending (all that are staged), failed or untried")
+	flags.StringVar(&plan.Select.State, "select", "", "which accounts: pending (all that are staged), failed or untried")
+	flags.StringVar(&plan.Select.Delivery, "delivery", "", "only accounts staged by this delivery")
+	flags.StringVar(&listFile, "accounts", "", "only the accounts in this file, one external account number per line")
+	flags.StringSliceVar(&plan.Select.Codes, "code", nil, "only accounts that last failed with this code; can be repeated")
 	flags.IntVar(&plan.Sample, "sample", 0, "test every Nth account")
 	flags.IntVar(&plan.Limit, "limit", 0, "maximum number of accounts")
 	flags.IntVar(&plan.AtOnce, "at-once", 0, "number of accounts to create in parallel (default: the server decides)")
@@ -70,7 +80,28 @@ func runStart() *cobra.Command {
 	flags.StringVar(&notAfter, "not-after", "", "when the run pauses if it has not ended")
 	flags.BoolVar(&watching, "watch", false, "watch the run until it ends")
 	completeFlag(command, "select", oneOf("pending", "failed", "untried"))
+	completeFlag(command, "delivery", noCompletion)
+	completeFlag(command, "code", noCompletion)
 	return command
+}
+
+// readAccountList reads external account numbers, one per line.
+func readAccountList(path string) ([]string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
+		if line = strings.TrimSpace(line); line != "" {
+			list = append(list, line)
+		}
+	}
+	// Otherwise the run would take every account.
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s has no account numbers", path)
+	}
+	return list, nil
 }
 
 // parseTimeFlag reads an optional time.

@@ -1,9 +1,11 @@
 package contract
 
 import (
+	"strconv"
 	"time"
 
 	"landfall"
+	"landfall/internal/api/rules"
 )
 
 // RunBody describes a run.
@@ -14,7 +16,8 @@ var RunBody = &Body[landfall.Run]{
 		stringMember("import_supplier_code", "", func(r landfall.Run) string { return r.Plan.Supplier }),
 		stringMember("operations_team_name", "", func(r landfall.Run) string { return r.Plan.Team }),
 		boolMember("dry_run", "", func(r landfall.Run) bool { return r.Plan.DryRun }),
-		stringMember("select", "", func(r landfall.Run) string { return string(r.Plan.Select) }).withSchema(enumSchema(selections()...)),
+		rawMember("select", "As in the request: a text, or an object if it was narrowed. Instead of the `accounts` it says how many there were.",
+			selectionSchema, runSelection),
 		nullableInt("sample", "Every Nth account; null for all.", func(r landfall.Run) int { return r.Plan.Sample }),
 		nullableInt("limit", "Maximum number of accounts; null for all.", func(r landfall.Run) int { return r.Plan.Limit }),
 		nullableInt("at_once", "Maximum number of accounts processed at the same time; null if the service decides.", func(r landfall.Run) int { return r.Plan.Concurrency }),
@@ -89,6 +92,44 @@ func nullableInt[T any](name, doc string, get func(T) int) bodyMember[T] {
 		return write(dst, value)
 	}
 	return member
+}
+
+// selectionSchema describes the two forms of a selection.
+var selectionSchema = map[string]any{"oneOf": []any{
+	map[string]any{"type": "string", "enum": selections()},
+	map[string]any{
+		"type": "object", "additionalProperties": false, "required": []string{"state"},
+		"properties": map[string]any{
+			"state":         map[string]any{"type": "string", "enum": selections()},
+			"delivery":      map[string]any{"type": "string"},
+			"account_count": map[string]any{"type": "integer"},
+			"codes":         map[string]any{"type": "array", "items": map[string]any{"type": "string"}},
+		},
+	},
+}}
+
+// runSelection writes the selection of a run. A list of accounts is not repeated,
+// because it may be long.
+func runSelection(r landfall.Run) []byte {
+	plan := r.Plan
+	if !plan.Narrowed() {
+		return rules.AppendString(nil, string(plan.Select))
+	}
+	dst := rules.AppendString([]byte(`{"state":`), string(plan.Select))
+	if plan.Delivery != "" {
+		dst = rules.AppendString(append(dst, `,"delivery":`...), plan.Delivery)
+	}
+	if plan.AccountCount > 0 {
+		dst = strconv.AppendInt(append(dst, `,"account_count":`...), int64(plan.AccountCount), 10)
+	}
+	if len(plan.Codes) > 0 {
+		dst = append(dst, `,"codes":[`...)
+		for _, code := range plan.Codes {
+			dst = rules.AppendString(rules.AppendComma(dst), code)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
 }
 
 // runRate writes the throughput with three decimals, without a binary float;

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"time"
@@ -18,14 +19,62 @@ var runTable = rules.NewTable("RunRequest", "Starts a run that creates a supplie
 	rules.Required("import_supplier_code", rules.NonEmpty(maxSupplier), supplierDoc),
 	rules.Required("operations_team_name", rules.NonEmpty(maxTeamName), "Name of the team that will look after the accounts. The team must exist."),
 	rules.Optional("dry_run", rules.Boolean(), dryRunDoc),
-	rules.Optional("select", rules.Choice(selections()...), "Which accounts to process: pending (all staged accounts), failed (the last attempt "+
-		"failed) or untried (no recorded failure). Defaults to pending."),
+	rules.Optional("select", rules.ChoiceOr(selectionTable, selections()...), "Which accounts to process: pending (all staged accounts), failed (the last attempt "+
+		"failed) or untried (no recorded failure), or an object that narrows this down. Defaults to pending."),
 	rules.Optional("sample", rules.Integer(1, maxRunNumber), "Process every Nth account, in staging order. Defaults to all."),
 	rules.Optional("limit", rules.Integer(1, maxRunNumber), "Maximum number of accounts. Defaults to all."),
 	rules.Optional("at_once", rules.Integer(1, 10_000), "Maximum number of accounts processed at the same time across all replicas. By default the service decides."),
 	rules.Optional("not_before", rules.Datetime(), "Earliest start time. Defaults to now."),
 	rules.Optional("not_after", rules.Datetime(), "Time at which the run pauses if it has not finished. Defaults to never."),
 )
+
+const (
+	// maxListed limits how many accounts a run can be given by number.
+	maxListed = 100_000
+	// maxCodes is more than there are codes.
+	maxCodes = 1_000
+)
+
+// selectionTable declares the object that selects accounts.
+var selectionTable = rules.NewTable("RunSelection", "Which staged accounts to process. All conditions must hold; at least one is needed.",
+	rules.Optional("state", rules.Choice(selections()...), "pending (all staged accounts), failed or untried. Defaults to pending."),
+	rules.Optional("delivery", rules.Formatted(landfall.MaxDelivery, deliveryFormat), "Only accounts staged by this delivery: the `Landfall-Delivery` header of the request that staged them last."),
+	rules.Optional("accounts", rules.List(1, maxListed, rules.NonEmpty(maxExternal)), "Only these external account numbers. Numbers that are not staged are ignored."),
+	rules.Optional("codes", rules.List(1, maxCodes, rules.NonEmpty(maxCodeName)), "Only accounts whose last attempt failed with one of these codes, or with a violation that has one."),
+)
+
+// maxCodeName limits a code; the catalogue has shorter ones.
+const maxCodeName = 100
+
+// deliveryFormat is the form of the id of a delivery.
+var deliveryFormat = &rules.Format{
+	Name: "delivery", Code: rules.CodeInvalidCharacters, Detail: "Use up to 64 letters, digits and . _ -.", Pattern: `^[A-Za-z0-9._-]+$`,
+	Check: landfall.ValidDelivery,
+}
+
+// readSelection reads the selection of a run, in either form.
+func readSelection(node *rules.Node, plan *landfall.RunPlan) error {
+	plan.Select = landfall.RunSelection(cmp.Or(node.Text(), node.Field("state").Text(), string(landfall.SelectPending)))
+	plan.Delivery = node.Field("delivery").Text()
+	for _, code := range node.Field("codes").Items() {
+		plan.Codes = append(plan.Codes, code.Text())
+	}
+	listed := map[string]bool{}
+	for _, account := range node.Field("accounts").Items() {
+		if external := account.Text(); !listed[external] {
+			listed[external] = true
+			plan.Accounts = append(plan.Accounts, external)
+		}
+	}
+	// An empty object would select everything, which nobody means by it.
+	if node.Present() && node.Text() == "" && !node.Field("state").Present() && plan.Delivery == "" && len(plan.Codes) == 0 && len(plan.Accounts) == 0 {
+		return &landfall.Error{
+			Kind: landfall.Invalid, Code: landfall.CodeValidationFailed, Detail: detailRequest,
+			Violations: []landfall.Violation{{Code: rules.CodeRequired, Attr: "select", Detail: "Name a state, a delivery, accounts or codes."}},
+		}
+	}
+	return nil
+}
 
 // selections lists which accounts a run may select.
 func selections() []string {
@@ -46,14 +95,14 @@ func ReadRun(ctx context.Context, body []byte) (landfall.RunPlan, error) {
 	root := document.Root()
 	plan := landfall.RunPlan{
 		Supplier: root.Field("import_supplier_code").Text(), Team: root.Field("operations_team_name").Text(),
-		DryRun: root.Field("dry_run").Bool(), Select: landfall.RunSelection(root.Field("select").Text()),
+		DryRun: root.Field("dry_run").Bool(),
 		Sample: int(root.Field("sample").Int()), Limit: int(root.Field("limit").Int()), Concurrency: int(root.Field("at_once").Int()),
 		NotBefore: root.Field("not_before").Instant(), NotAfter: root.Field("not_after").Instant(),
 	}
-	if plan.Select == "" {
-		plan.Select = landfall.SelectPending
-	}
 	if err := shapeError(document); err != nil {
+		return landfall.RunPlan{}, err
+	}
+	if err := readSelection(root.Field("select"), &plan); err != nil {
 		return landfall.RunPlan{}, err
 	}
 	if !plan.NotAfter.IsZero() && !plan.NotAfter.After(plan.NotBefore) {

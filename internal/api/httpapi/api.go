@@ -264,7 +264,11 @@ func (a *API) authenticate(ctx context.Context, x *exchange) error {
 	if x.route.verb == nil {
 		return nil // a page that every key may read
 	}
-	return x.route.verb.Authorize(who)
+	if err := x.route.verb.Authorize(who); err != nil {
+		return err
+	}
+	x.who.Delivery, err = readDelivery(x.request.Header)
+	return err
 }
 
 // applyQuota enforces the quotas of the caller's organisation.

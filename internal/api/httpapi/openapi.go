@@ -185,6 +185,9 @@ func describeParameters(r *route) []object {
 		}
 		out = append(out, append(named, p.rest()...))
 	}
+	if takesDelivery(r) {
+		out = append(out, append(object{{"name", deliveryParameter.name}, {"in", "header"}}, deliveryParameter.rest()...))
+	}
 	return out
 }
 

@@ -17,6 +17,9 @@ func (t *Table) walk(prefix string, visit func(path string, field Field)) {
 		for typ.Shape == ShapeList {
 			path, typ = path+".*", *typ.Item
 		}
+		if typ.Or != nil {
+			typ = *typ.Or
+		}
 		if typ.Shape == ShapeObject {
 			typ.Table.walk(path+".", visit)
 		}
@@ -60,6 +63,9 @@ func (t *Table) Schema(ref func(*Table) string) map[string]any {
 func (typ *Type) schema(ref func(*Table) string) map[string]any {
 	switch typ.Shape {
 	case ShapeText:
+		if typ.Or != nil {
+			return map[string]any{"oneOf": []any{typ.textSchema(), typ.Or.schema(ref)}}
+		}
 		return typ.textSchema()
 	case ShapeBoolean:
 		return map[string]any{"type": "boolean"}
@@ -167,6 +173,8 @@ func orNull(schema map[string]any) {
 		if ref, is := schema["$ref"]; is {
 			delete(schema, "$ref")
 			schema["oneOf"] = []any{map[string]any{"$ref": ref}, map[string]any{"type": "null"}}
+		} else if forms, is := schema["oneOf"].([]any); is {
+			schema["oneOf"] = append(forms, map[string]any{"type": "null"})
 		}
 		return
 	}

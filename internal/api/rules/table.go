@@ -109,6 +109,7 @@ type Type struct {
 	Table     *Table   // of an object
 	Item      *Type    // of a list
 	Object    bool     // any JSON must be an object
+	Or        *Type    // an object that may be given instead of a string
 }
 
 // Format is a named check of a string with its own code.
@@ -156,6 +157,13 @@ func OrEmpty(typ Type) Type {
 
 // Choice is one of a fixed set of strings.
 func Choice(choices ...string) Type { return Type{Shape: ShapeText, Min: 1, Choices: choices} }
+
+// ChoiceOr is one of a fixed set of strings, or an object.
+func ChoiceOr(table *Table, choices ...string) Type {
+	typ, object := Choice(choices...), Object(table)
+	typ.Or = &object
+	return typ
+}
 
 // Boolean is true or false.
 func Boolean() Type { return Type{Shape: ShapeBoolean} }

@@ -3,6 +3,9 @@ package rules
 // value reads the value of a field or item.
 func (r *reader) value(node *Node, required bool) bool {
 	kind := r.lexer.peek()
+	if kind == '{' && node.typ.Or != nil {
+		node.typ = node.typ.Or
+	}
 	switch shape := node.typ.Shape; {
 	case shape == ShapeAny:
 		return r.any(node)

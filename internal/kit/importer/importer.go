@@ -24,6 +24,7 @@ type Options struct {
 	Sample     int  // only every Nth account; 0 means all
 	OnlyFailed bool // create only accounts whose last attempt failed
 	StageOnly  bool // do not create accounts
+	AllStaged  bool // create everything that the suppliers have staged, not only this book
 	Restart    bool // ignore the journal of an earlier import
 	Watched    bool // someone watches, so count the lines first
 }
@@ -80,7 +81,7 @@ func New(server *client.Client, order Options, watcher Watcher) (*Importer, erro
 	if err != nil {
 		return nil, err
 	}
-	m := &Importer{client: server, options: order, watcher: watcher, journal: opened, failureCounts: map[[2]string]int{}, failed: accountSet{}}
+	m := &Importer{client: server.WithDelivery(opened.state.Delivery), options: order, watcher: watcher, journal: opened, failureCounts: map[[2]string]int{}, failed: accountSet{}}
 	// Earlier failures count again, and their postings are not sent either.
 	return m, opened.failures.each(0, func(one failure, _ int64) error {
 		m.countFailure(one)
@@ -94,6 +95,9 @@ func (m *Importer) Close() error { return m.journal.close() }
 // Run imports the book, continuing an earlier attempt, and returns the result. After an error the
 // journal has the progress.
 func (m *Importer) Run(ctx context.Context) (Result, error) {
+	if err := m.reachServer(ctx); err != nil {
+		return Result{}, err
+	}
 	if err := m.sendKind(ctx, book.Accounts); err != nil {
 		return Result{}, err
 	}

@@ -3,6 +3,8 @@ package importer
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,7 +37,9 @@ type state struct {
 	Phases   map[Phase]phaseState `json:"phases"`
 	Runs     []string             `json:"runs"`      // IDs, in the order of Supplier
 	Counted  int                  `json:"gathered"`  // how many of the runs are counted
-	Supplier []string             `json:"suppliers"` // codes named by the accounts
+	Supplier []string             `json:"suppliers"` // codes of the accounts that were staged or exist
+	Staged   map[string]int       `json:"staged"`    // how many accounts were staged, by supplier
+	Delivery string               `json:"delivery"`  // id of the book on the server
 	Failures int64                `json:"failures"`  // size of the failures file
 	Finished bool                 `json:"finished"`
 }
@@ -48,6 +52,7 @@ type options struct {
 	Sample     int    `json:"sample"`
 	OnlyFailed bool   `json:"only_failed"`
 	StageOnly  bool   `json:"stage_only"`
+	AllStaged  bool   `json:"all_staged"`
 }
 
 // phaseState is the progress of a phase.
@@ -102,8 +107,8 @@ func openJournal(order Options) (*importJournal, error) {
 // open compares the options with the journal before truncating anything, so that a refused import
 // leaves the journal unchanged.
 func (j *importJournal) open(order Options) error {
-	wanted := state{Phases: map[Phase]phaseState{}, Mode: options{
-		order.Supplier, order.Team, order.DryRun, order.Sample, order.OnlyFailed, order.StageOnly,
+	wanted := state{Phases: map[Phase]phaseState{}, Staged: map[string]int{}, Mode: options{
+		order.Supplier, order.Team, order.DryRun, order.Sample, order.OnlyFailed, order.StageOnly, order.AllStaged,
 	}}
 	paths := make([]string, 0, len(order.Book.Files)+1)
 	for _, file := range order.Book.Files {
@@ -120,6 +125,9 @@ func (j *importJournal) open(order Options) error {
 		wanted.Book = append(wanted.Book, fingerprint{filepath.Base(path), info.Size(), info.ModTime().UnixNano()})
 	}
 	var err error
+	if wanted.Delivery, err = deliveryOf(wanted.Book); err != nil {
+		return err
+	}
 	if j.file, err = openOwn(j.folder, "journal.ndjson"); err != nil {
 		return err
 	}
@@ -128,10 +136,7 @@ func (j *importJournal) open(order Options) error {
 		return err
 	}
 	j.state = wanted
-	if found != nil && !found.Finished && !order.Restart {
-		if !found.begun() {
-			found.Mode = wanted.Mode
-		}
+	if found != nil && !found.Finished && !order.Restart && found.begun() {
 		if err := found.matches(wanted); err != nil {
 			return err
 		}
@@ -149,7 +154,16 @@ func (j *importJournal) open(order Options) error {
 	return j.save()
 }
 
-// begun reports whether an import achieved anything. Otherwise its options do not matter.
+// deliveryOf returns the id of a book on the server. It is the same whenever the same files are
+// imported, so that a second import finds the accounts of the first.
+func deliveryOf(files []fingerprint) (string, error) {
+	text, err := json.Marshal(files)
+	sum := sha256.Sum256(text)
+	return "book-" + hex.EncodeToString(sum[:10]), err
+}
+
+// begun reports whether an import achieved anything. Otherwise its book and its options do not
+// matter.
 func (s *state) begun() bool {
 	for _, progress := range s.Phases {
 		if progress.Over || progress.Tally.Lines > 0 {
@@ -263,8 +277,14 @@ func (j *importJournal) finish(name Phase, progress phaseState) error {
 	return j.save()
 }
 
-// addSupplier records the supplier of a line.
-func (j *importJournal) addSupplier(supplier string) {
+// addSupplier records the supplier of an account that was staged or exists.
+func (j *importJournal) addSupplier(supplier string, staged bool) {
+	if staged {
+		if j.state.Staged == nil {
+			j.state.Staged = map[string]int{}
+		}
+		j.state.Staged[supplier]++
+	}
 	if supplier != "" && !slices.Contains(j.state.Supplier, supplier) && len(j.state.Supplier) < maxSuppliers {
 		j.state.Supplier = append(j.state.Supplier, supplier)
 	}

@@ -199,6 +199,9 @@ func (m *Importer) summary(result Result, now time.Time) report.Summary {
 		summary.Facts = append(summary.Facts, [2]string{file.Kind.Noun, file.Path})
 	}
 	for i, id := range m.journal.state.Runs {
+		if id == "" || i >= len(m.journal.state.Supplier) {
+			continue // no run was possible
+		}
 		summary.Facts = append(summary.Facts, [2]string{"run of " + m.journal.state.Supplier[i], id})
 	}
 	return summary

@@ -22,8 +22,17 @@ const (
 	maxServerAbsence = 10 * time.Minute
 	// maxFirstAbsence applies until the server has responded once: the address is more likely
 	// wrong.
-	maxFirstAbsence = 30 * time.Second
+	maxFirstAbsence = 3 * time.Second
 )
+
+// reachServer obtains a token. Other calls are retried for longer, which does not help if the server
+// was never there.
+func (m *Importer) reachServer(ctx context.Context) error {
+	return m.retry(ctx, func(ctx context.Context) (bool, error) {
+		_, err := m.client.Token(ctx)
+		return err == nil, err
+	})
+}
 
 // retry retries temporary errors with growing pauses, as long as there is progress now and then.
 func (m *Importer) retry(ctx context.Context, try func(context.Context) (further bool, err error)) error {

@@ -2,10 +2,13 @@ package importer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"landfall"
 	"landfall/client"
+	"landfall/internal/api/rules"
 	"landfall/internal/kit/book"
 )
 
@@ -35,6 +38,9 @@ func (m *Importer) createAccounts(ctx context.Context) error {
 func (m *Importer) createSupplier(ctx context.Context, index int, supplier string) error {
 	if len(m.journal.state.Runs) == index {
 		id, err := m.startRun(ctx, supplier)
+		if refusal, refused := errors.AsType[*client.Error](err); refused && client.IsCode(err, landfall.CodeSupplierUnknown, landfall.CodeSupplierNotOngoing) {
+			return m.failSupplier(supplier, failureOf(refusal))
+		}
 		if err != nil {
 			return err
 		}
@@ -51,26 +57,112 @@ func (m *Importer) createSupplier(ctx context.Context, index int, supplier strin
 	return m.recordRun(ctx, supplier, run)
 }
 
-// startRun starts a run. If one is active, it is used instead: it creates what was staged, and
-// there cannot be another.
-func (m *Importer) startRun(ctx context.Context, supplier string) (id string, err error) {
+// failSupplier records that no account of a supplier can be created, because it was paused since
+// they were staged. Their lines fail like any other, and the other suppliers go on.
+func (m *Importer) failSupplier(supplier string, refused *landfall.Failure) error {
+	m.watcher.Notice("no account of " + supplier + " can be created: " + refused.Detail)
+	progress := m.journal.state.Phases[PhaseRun]
+	for i, file := range m.options.Book.Of(book.Accounts) {
+		for line, err := range file.Lines() {
+			if err != nil {
+				return err
+			}
+			code, external, _ := rules.Peek(line.Text, "import_supplier", "external_account_number")
+			if code != supplier || m.failed.has(code, external) {
+				continue
+			}
+			one := failure{Kind: book.Accounts.Stem, File: i, Line: line.Number, Supplier: code, External: external, Failure: *refused}
+			if err := m.recordFailure(one); err != nil {
+				return err
+			}
+			m.countFailure(one)
+			progress.Tally.Lines++
+			progress.Tally.Failed++
+		}
+	}
+	m.journal.state.Phases[PhaseRun] = progress
+	m.journal.state.Runs = append(m.journal.state.Runs, "")
+	m.journal.state.Counted++
+	return m.journal.save()
+}
+
+// plan is the run of a supplier: over the accounts of this book, or over everything staged.
+func (m *Importer) plan(supplier string) client.RunPlan {
 	plan := client.RunPlan{Supplier: supplier, Team: m.options.Team, DryRun: m.options.DryRun, Sample: m.options.Sample}
 	if m.options.OnlyFailed {
-		plan.Select = "failed"
+		plan.Select.State = "failed"
 	}
-	err = m.retry(ctx, func(ctx context.Context) (bool, error) {
-		run, err := m.client.StartRun(ctx, plan)
-		id = run.ID
-		if other, is := client.ActiveRun(err); is {
-			m.watcher.Notice(fmt.Sprintf("run %s of %s is already active; watching it", other, supplier))
-			id, err = other, nil
+	if !m.options.AllStaged {
+		plan.Select.Delivery = m.journal.state.Delivery
+	}
+	return plan
+}
+
+// startRun starts the run of a supplier. If another run is active, it waits for that, because there
+// cannot be two.
+func (m *Importer) startRun(ctx context.Context, supplier string) (id string, err error) {
+	m.noticeOthers(ctx, supplier)
+	plan := m.plan(supplier)
+	for id == "" && err == nil {
+		active := ""
+		err = m.retry(ctx, func(ctx context.Context) (bool, error) {
+			run, err := m.client.StartRun(ctx, plan)
+			id = run.ID
+			if other, is := client.ActiveRun(err); is {
+				active, err = other, nil
+			}
+			return false, err
+		})
+		if err == nil && active != "" {
+			id, err = m.joinRun(ctx, supplier, active)
 		}
-		return false, err
-	})
+	}
 	if err != nil {
 		err = fmt.Errorf("cannot start a run of %s for team %s: %w", supplier, m.options.Team, err)
 	}
 	return id, err
+}
+
+// joinRun uses an active run if it creates what this import wants, as after a lost response.
+// Otherwise it waits until that run has ended and returns "".
+func (m *Importer) joinRun(ctx context.Context, supplier, active string) (id string, err error) {
+	var other client.Run
+	err = m.retry(ctx, func(ctx context.Context) (bool, error) {
+		other, err = m.client.Run(ctx, active)
+		return err == nil, err
+	})
+	if err != nil || other.Ended() {
+		return "", err
+	}
+	if m.options.AllStaged || other.Select.Delivery == m.journal.state.Delivery {
+		m.watcher.Notice(fmt.Sprintf("run %s of %s is already active; watching it", active, supplier))
+		return active, nil
+	}
+	m.watcher.Notice(fmt.Sprintf("run %s of %s is active; waiting until it ends", active, supplier))
+	_, err = m.watchRun(ctx, active)
+	return "", err
+}
+
+// noticeOthers says how many accounts of a supplier are staged that are not in this book, and what
+// happens to them. It is only a notice, so a failure to count them stops nothing.
+func (m *Importer) noticeOthers(ctx context.Context, supplier string) {
+	found, err := m.client.Reconciliation(ctx, supplier)
+	if err != nil {
+		return
+	}
+	waiting := 0
+	for _, measure := range found.Measures {
+		for _, reason := range []string{"pending", "failed"} {
+			if count := measure.Explained[reason].Count; measure.Name == "accounts" && count != nil {
+				waiting += int(*count)
+			}
+		}
+	}
+	if others := waiting - m.journal.state.Staged[supplier]; others > 0 && m.options.AllStaged {
+		m.watcher.Notice(fmt.Sprintf("%d other accounts of %s are staged and will be created as well", others, supplier))
+	} else if others > 0 {
+		m.watcher.Notice(fmt.Sprintf("%d other accounts of %s are staged; they are left alone (--all-staged creates them too)", others, supplier))
+	}
 }
 
 // A run is polled at growing intervals, but often again near its end, because everything else waits

@@ -171,10 +171,11 @@ func (s *fileSender) settleUnsent(one queuedLine) error {
 
 // settleAnswered settles a line with its answer.
 func (s *fileSender) settleAnswered(one queuedLine, answer client.Answer) error {
-	if s.kind == book.Accounts {
-		s.journal.addSupplier(one.supplier)
-	}
 	what, failed := outcomeOf(s.kind, answer)
+	// A supplier that accepts nothing needs no run.
+	if s.kind == book.Accounts && what != outcomeFailed {
+		s.journal.addSupplier(one.supplier, what == outcomeDone)
+	}
 	if what == outcomeFailed && failed.Code == landfall.CodeAccountNotFound && s.partial() {
 		what, failed = outcomeUnsent, nil // its account was not to be created
 	}

@@ -63,7 +63,7 @@ func checkPlan(plan landfall.RunPlan) error {
 // which accounts it touches.
 func describeRun(run landfall.Run) string {
 	plan := run.Plan
-	return fmt.Sprintf("run %s, team=%q, select=%s, dry_run=%t, sample=%d, limit=%d", run.ID, plan.Team, plan.Select, plan.DryRun, plan.Sample, plan.Limit)
+	return fmt.Sprintf("run %s, team=%q, %s, dry_run=%t, sample=%d, limit=%d", run.ID, plan.Team, plan.SelectionText(), plan.DryRun, plan.Sample, plan.Limit)
 }
 
 // PauseRun pauses a run. Accounts being created are finished first.

@@ -15,7 +15,7 @@ func NeedsAdvance(ctx context.Context, view landfall.View, run landfall.Run) (bo
 		return false, err
 	}
 	switch {
-	case expected != run,
+	case !expected.Equal(run),
 		run.Stopping() && run.State != landfall.RunPaused,
 		run.Cancel,
 		run.State == landfall.RunWaiting && run.Chosen && run.Due():
@@ -47,7 +47,7 @@ func (r *Runner) advance(ctx context.Context, store landfall.Transactor, id stri
 			return err
 		}
 		event, err := nextState(ctx, tx, &run)
-		if err != nil || run == before {
+		if err != nil || run.Equal(before) {
 			return err
 		}
 		if err := tx.SaveRun(ctx, run); err != nil || event == nil {

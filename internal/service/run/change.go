@@ -81,7 +81,7 @@ func (r *Runner) change(
 			return err
 		}
 		before := run
-		if err := apply(tx, &run); err != nil || run == before {
+		if err := apply(tx, &run); err != nil || run.Equal(before) {
 			return err
 		}
 		if err := tx.SaveRun(ctx, run); err != nil {

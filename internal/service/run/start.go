@@ -41,7 +41,7 @@ func (r *Runner) Start(ctx context.Context, who landfall.Principal, plan landfal
 		if err != nil {
 			return err
 		}
-		return tx.AppendAudit(ctx, who.Audit("run.start", run.ID, plan.Supplier))
+		return tx.AppendAudit(ctx, who.Audit("run.start", run.ID, plan.Supplier+", "+run.Plan.SelectionText()))
 	})
 	if err != nil {
 		return landfall.Run{}, userError(err)

@@ -118,7 +118,7 @@ var authorColumns = ofNature(natureStaff, "key_id", "request_id")
 var tableRules = map[string]tableRule{
 	"process": {of: `id = $1`, key: []string{"id bigint"}, row: supplierKey, join: joinSupplier, columns: mergeRules(
 		ofNature(naturePlain, "id", "supplier_id", "state", "revision", "first_staged_at", "staged_at", "account_created_at", "skip_reason",
-			"claim_token", "claim_until", "failed_at", "figures", "previous_figures", "previously_failed", "erased_at"),
+			"claim_token", "claim_until", "failed_at", "figures", "previous_figures", "previously_failed", "erased_at", "delivery"),
 		ofNature(natureIdentity, "external", "account_number"),
 		storedAs(formMatched, nil, erasedTo(emptyBytes, "hash")), erasedTo(erasedFailure, "failure"))},
 	"staging": {of: `process_id = $1`, key: []string{"process_id bigint", "revision bigint"}, row: processKey, join: joinProcess,
@@ -176,8 +176,10 @@ var tableRules = map[string]tableRule{
 	"run_member": {columns: ofNature(naturePlain, "run_id", "ordinal", "process_id", "outcome")},
 	"run": {columns: mergeRules(ofNature(natureStaff, "created_key_id", "created_request_id", "key_id", "request_id"), ofNature(natureIdentity, "cursor_external"),
 		ofNature(naturePlain, "id", "number", "supplier_id", "team", "dry_run", "selection", "sample", "most", "at_once", "not_before", "not_after", "state",
-			"cancelling", "reason", "created_at", "started_at", "ended_at", "running_since", "worked", "cutoff", "cursor_at", "seen", "selected", "chosen", "undone"))},
-	"audit": {columns: mergeRules(ofNature(natureStaff, "actor", "source", "request_id"), ofNature(natureIdentity, "subject", "acts"), ofNature(naturePlain, "id", "at", "action", "detail"))},
+			"cancelling", "reason", "created_at", "started_at", "ended_at", "running_since", "worked", "cutoff", "cursor_at", "seen", "selected", "chosen", "undone",
+			"delivery", "codes", "listed"))},
+	"run_listed": {columns: mergeRules(ofNature(naturePlain, "run_id"), ofNature(natureIdentity, "external"))},
+	"audit":      {columns: mergeRules(ofNature(natureStaff, "actor", "source", "request_id"), ofNature(natureIdentity, "subject", "acts"), ofNature(naturePlain, "id", "at", "action", "detail"))},
 	// The TOTP secret, from which an operator's codes are computed, is as
 	// valuable as a key.
 	"operator": {key: []string{"name text"}, columns: mergeRules(

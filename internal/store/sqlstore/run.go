@@ -3,11 +3,13 @@ package sqlstore
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"landfall"
+	"landfall/internal/store/sqlset"
 )
 
 // runs reads the current state of runs. The sums are those of the slices, and
@@ -18,7 +20,7 @@ const runs = `SELECT r.number, s.code, r.team, r.dry_run, r.selection, r.sample,
 		r.state, r.cancelling, r.reason, r.chosen, r.selected,
 		(SELECT sum(l.succeeded) || ' ' || sum(l.failed) || ' ' || sum(l.refused) FROM run_slice l WHERE l.run_id = r.id),
 		r.worked + coalesce(clock.at - r.running_since, 0), r.created_at, r.started_at, r.ended_at, clock.at,
-		r.created_key_id, r.created_request_id, c.organisation, r.key_id, r.request_id, k.organisation
+		r.created_key_id, r.created_request_id, c.organisation, r.key_id, r.request_id, k.organisation, r.delivery, r.codes, r.listed
 	FROM run r JOIN supplier s ON s.id = r.supplier_id CROSS JOIN (SELECT {now} AS at) clock
 	LEFT JOIN api_key c ON c.id = r.created_key_id LEFT JOIN api_key k ON k.id = r.key_id `
 
@@ -26,13 +28,18 @@ func (v *view) runs(ctx context.Context, which string, args ...any) ([]landfall.
 	return collect(ctx, v.txSession, func(scan scanner, run *landfall.Run) error {
 		p, t := &run.Plan, &run.Tally
 		var worked int64
+		var codes string
 		err := scan(&run.ID, &p.Supplier, &p.Team, &p.DryRun, &p.Select, &p.Sample, &p.Limit, &p.Concurrency,
 			instantInto{&p.NotBefore}, instantInto{&p.NotAfter}, &run.State, &run.Cancel, &run.Reason, &run.Chosen, &t.Selected,
 			tallyInto{t}, &worked, instantInto{&run.CreatedAt}, instantInto{&run.StartedAt},
 			instantInto{&run.EndedAt}, instantInto{&run.ReadAt},
 			textInto{&run.CreatedBy.KeyID}, textInto{&run.CreatedBy.RequestID}, textInto{&run.CreatedBy.Organisation},
-			textInto{&run.ActsFor.KeyID}, textInto{&run.ActsFor.RequestID}, textInto{&run.ActsFor.Organisation})
+			textInto{&run.ActsFor.KeyID}, textInto{&run.ActsFor.RequestID}, textInto{&run.ActsFor.Organisation},
+			&p.Delivery, &codes, &p.AccountCount)
 		run.RunningTime = time.Duration(worked) * time.Microsecond
+		if err == nil {
+			err = json.Unmarshal([]byte(codes), &p.Codes)
+		}
 		return err
 	}, runs+which, args...)
 }
@@ -99,20 +106,28 @@ func (t *tx) CreateRun(ctx context.Context, run landfall.Run) (landfall.Run, err
 	if err != nil {
 		return landfall.Run{}, err
 	}
+	codes, err := codesText(p.Codes)
+	if err != nil {
+		return landfall.Run{}, err
+	}
 	// The live run may end between the two statements. Then another try
 	// succeeds.
 	for range 3 {
 		count, err := t.exec(ctx, `INSERT INTO run (number, supplier_id, team, dry_run, selection, sample, most, at_once,
 				not_before, not_after, state, cancelling, reason, created_at, worked, cursor_at, cursor_external, seen, selected,
-				chosen, created_key_id, created_request_id, key_id, request_id)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'WAITING', $11, '', {now}, 0, $12, '', 0, 0, $11, $13, $14, $13, $14)
+				chosen, created_key_id, created_request_id, key_id, request_id, delivery, codes, listed)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'WAITING', $11, '', {now}, 0, $12, '', 0, 0, $11, $13, $14, $13, $14, $15, $16, $17)
 			ON CONFLICT (supplier_id) WHERE state IN ('WAITING', 'RUNNING', 'PAUSED') DO NOTHING`,
 			number, supplier, p.Team, p.DryRun, string(p.Select), int64(p.Sample), int64(p.Limit), int64(p.Concurrency),
-			instantArg(p.NotBefore), instantArg(p.NotAfter), false, minInstant, textArg(run.CreatedBy.KeyID), textArg(run.CreatedBy.RequestID))
+			instantArg(p.NotBefore), instantArg(p.NotAfter), false, minInstant, textArg(run.CreatedBy.KeyID), textArg(run.CreatedBy.RequestID),
+			p.Delivery, codes, int64(len(p.Accounts)))
 		if err != nil {
 			return landfall.Run{}, err
 		}
 		if count > 0 {
+			if err := t.listAccounts(ctx, number, p.Accounts); err != nil {
+				return landfall.Run{}, err
+			}
 			return t.view.Run(ctx, number)
 		}
 		found, err := t.runs(ctx, `WHERE r.supplier_id = $1 AND `+whereLive, supplier)
@@ -124,12 +139,47 @@ func (t *tx) CreateRun(ctx context.Context, run landfall.Run) (landfall.Run, err
 	return landfall.Run{}, landfall.ErrUnavailable
 }
 
+// listedTable contains the accounts that a run may choose from.
+var listedTable = newTable("run_listed", "run_id bigint", "external text").SkipExisting("run_id, external")
+
+// listAccounts stores the accounts that a run may choose from.
+func (t *tx) listAccounts(ctx context.Context, number string, externals []string) error {
+	if len(externals) == 0 {
+		return nil
+	}
+	run, err := t.runKey(ctx, number)
+	if err != nil {
+		return err
+	}
+	rows := sqlset.Rows{Table: listedTable}
+	rows.Grow(len(externals))
+	for _, external := range externals {
+		rows.Add(run, external)
+	}
+	return t.write(ctx, &rows)
+}
+
+// codesText encodes the codes of a selection.
+func codesText(codes []string) (string, error) {
+	if len(codes) == 0 {
+		return "[]", nil
+	}
+	text, err := json.Marshal(codes)
+	return string(text), err
+}
+
 // minInstant is earlier than every stored instant.
 const minInstant = -1 << 62
 
 // SaveRun stores what the run's own methods changed. A run starts at the time
 // when choosing its accounts began.
 func (t *tx) SaveRun(ctx context.Context, run landfall.Run) error {
+	// A run that was cancelled early has not used its list.
+	if run.State.Ended() && run.Plan.AccountCount > 0 {
+		if _, err := t.exec(ctx, `DELETE FROM run_listed WHERE run_id = (SELECT id FROM run WHERE number = $1)`, run.ID); err != nil {
+			return err
+		}
+	}
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE run SET state = $2, cancelling = $3, reason = $4,
 			not_after = $5, key_id = $6, request_id = $7,
 			started_at = CASE WHEN $2 = 'RUNNING' THEN coalesce(started_at, cutoff) ELSE started_at END,

@@ -60,25 +60,25 @@ var errMalformed = errors.New("the document is not JSON")
 // Ongoing, the process is not claimed, and the content is new. It returns the
 // rows it changed; reasons explains the others. The rows keep the order of the
 // batch, so that two batches never deadlock.
-var upsertQuery = sqlset.NewQuery(upsertText+upsertReturning, "supplier text", "external text", "hash bytea", "figures text")
+var upsertQuery = sqlset.NewQuery(upsertText+upsertReturning, "supplier text", "external text", "hash bytea", "figures text", "delivery text")
 
 // upsertSealedQuery is upsert for sealed hashes. It also recognises documents
 // staged before hashes were sealed, by their plain hash.
 var upsertSealedQuery = sqlset.NewQuery(upsertText+` AND NOT EXISTS (SELECT 1 FROM wanted f WHERE f.external = process.external AND f.former = process.hash)`+upsertReturning,
-	"supplier text", "external text", "hash bytea", "figures text", "former bytea")
+	"supplier text", "external text", "hash bytea", "figures text", "delivery text", "former bytea")
 
 const (
 	// The same statement moves the former figures into previous_figures,
 	// because RETURNING returns only the new row and the sums need both.
 	upsertText = `
-	INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, figures)
-	SELECT s.id, w.external, 'staged', 1, w.hash, clock.at, clock.at, w.figures
+	INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, figures, delivery)
+	SELECT s.id, w.external, 'staged', 1, w.hash, clock.at, clock.at, w.figures, nullif(w.delivery, '')
 	FROM wanted w JOIN supplier s ON s.code = w.supplier CROSS JOIN (SELECT {now} AS at) clock
 	WHERE s.status = 'Ongoing' {in order}
 	ON CONFLICT (supplier_id, external) DO UPDATE
 	SET state = 'staged', revision = process.revision + 1, hash = excluded.hash,
 		staged_at = excluded.staged_at, claim_token = NULL, claim_until = NULL,
-		figures = excluded.figures, previous_figures = process.figures
+		figures = excluded.figures, previous_figures = process.figures, delivery = excluded.delivery
 	WHERE ` + whereFree + ` AND process.hash <> excluded.hash`
 	upsertReturning = ` RETURNING (SELECT code FROM supplier WHERE id = supplier_id), external, id, revision, staged_at,
 		supplier_id, failed_at IS NOT NULL, previous_figures,
@@ -91,7 +91,7 @@ var stagingTable = newTable("staging", "process_id bigint", "revision bigint", "
 
 // stageReasonsQuery reads the state of the keys that upsert did not change.
 var stageReasonsQuery = sqlset.NewQuery(`
-	SELECT w.supplier, w.external, coalesce(s.status, ''), `+currentState+`, p.revision, p.hash, p.account_number, p.claim_until - {now}, r.at IS NOT NULL
+	SELECT w.supplier, w.external, coalesce(s.status, ''), `+currentState+`, p.revision, p.hash, p.account_number, p.claim_until - {now}, r.at IS NOT NULL, p.id, coalesce(p.delivery, '')
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external
 	LEFT JOIN refusal r ON r.supplier_id = s.id AND r.external = w.external`,
@@ -100,7 +100,7 @@ var stageReasonsQuery = sqlset.NewQuery(`
 // stage stages different keys, in order, and sets their outcomes.
 func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
 	open := newPendingCalls(batch)
-	done := stageResult{newProcesses: sqlset.Rows{Table: newProcessTable}, documents: sqlset.Rows{Table: stagingTable}}
+	done := stageResult{newProcesses: sqlset.Rows{Table: newProcessTable}, documents: sqlset.Rows{Table: stagingTable}, redelivered: sqlset.Rows{Table: redeliveredTable}}
 	done.documents.Grow(len(batch))
 	if err := t.stageNew(ctx, open, &done); err != nil {
 		return err
@@ -136,6 +136,7 @@ type stageResult struct {
 	documents     sqlset.Rows
 	tallies       tallies
 	audit         landfall.AuditBatch
+	redelivered   sqlset.Rows    // unchanged accounts that another delivery contains as well
 	refusedBefore []landfall.Key // accounts with a stored refusal
 }
 
@@ -157,18 +158,25 @@ func (s *stageResult) write(ctx context.Context, t *tx) error {
 			return err
 		}
 	}
+	if err := t.write(ctx, &s.redelivered); err != nil {
+		return err
+	}
 	return t.deleteRefusals(ctx, s.refusedBefore)
 }
 
+// redeliveredTable moves unchanged accounts to the delivery that contains them now.
+var redeliveredTable = sqlset.NewChange(`UPDATE process SET delivery = w.delivery FROM {rows} WHERE process.id = w.process`,
+	"process bigint", "delivery text")
+
 // upsert writes what may be written and removes it from open.
 func (t *tx) upsert(ctx context.Context, open *openStage, done *stageResult) error {
-	statement, width := &upsertQuery, 4
+	statement, width := &upsertQuery, 5
 	if t.sealer != nil {
-		statement, width = &upsertSealedQuery, 5
+		statement, width = &upsertSealedQuery, 6
 	}
 	wanted := len(open.byKey)
 	text, args := statement.For(t.engine, open.rows(width, func(rows []any, one *stageCall) []any {
-		rows = append(rows, one.key.Supplier, one.key.External, one.wanted.hash, one.wanted.figures)
+		rows = append(rows, one.key.Supplier, one.key.External, one.wanted.hash, one.wanted.figures, one.wanted.By.Delivery)
 		if t.sealer != nil {
 			rows = append(rows, one.wanted.Hash[:])
 		}
@@ -226,10 +234,11 @@ func (t *tx) setReasons(ctx context.Context, open *openStage, done *stageResult)
 	for rows.Next() {
 		var supplier, external, state, number sql.NullString
 		var status landfall.SupplierStatus
-		var revision, left sql.NullInt64
+		var revision, left, process sql.NullInt64
 		var refused bool
 		var hash []byte
-		if err := rows.Scan(&supplier, &external, &status, &state, &revision, &hash, &number, &left, &refused); err != nil {
+		var delivery string
+		if err := rows.Scan(&supplier, &external, &status, &state, &revision, &hash, &number, &left, &refused, &process, &delivery); err != nil {
 			return t.fail(err)
 		}
 		one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]
@@ -254,6 +263,9 @@ func (t *tx) setReasons(ctx context.Context, open *openStage, done *stageResult)
 			// There is no new revision. But sending the current document again
 			// supersedes a refusal made in between.
 			outcome.Verdict = landfall.StagedAgain
+			if by := one.wanted.By.Delivery; by != "" && by != delivery {
+				done.redelivered.Add(process.Int64, by)
+			}
 			if refused {
 				done.refusedBefore = append(done.refusedBefore, one.key)
 			}

@@ -29,9 +29,9 @@ const (
 // accounts of a supplier for each row. The clock is read once.
 const insertNewText = `
 	WITH clock AS MATERIALIZED (SELECT {now} AS at)
-	INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, figures)
-	SELECT s.id, w.external, 'staged', 1, w.hash, (SELECT at FROM clock), (SELECT at FROM clock), w.figures
-	FROM unnest($2::text[], $3::bytea[], $4::text[]) WITH ORDINALITY w (external, hash, figures, place)
+	INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, figures, delivery)
+	SELECT s.id, w.external, 'staged', 1, w.hash, (SELECT at FROM clock), (SELECT at FROM clock), w.figures, nullif(w.delivery, '')
+	FROM unnest($2::text[], $3::bytea[], $4::text[], $5::text[]) WITH ORDINALITY w (external, hash, figures, delivery, place)
 	JOIN supplier s ON s.code = $1
 	WHERE s.status = 'Ongoing' AND (SELECT p.id FROM process p WHERE p.supplier_id = s.id AND p.external = w.external) IS NULL
 	ORDER BY w.place
@@ -59,7 +59,7 @@ const (
 
 // newProcessTable contains the processes of new accounts, written by COPY.
 var newProcessTable = sqlset.NewCopyTable("process", "id bigint", "supplier_id bigint", "external text", "state text", "revision bigint",
-	"hash bytea", "first_staged_at bigint", "staged_at bigint", "figures text")
+	"hash bytea", "first_staged_at bigint", "staged_at bigint", "figures text", "delivery text")
 
 // stageNew stages new accounts, where a separate statement is worth it, and
 // removes them from open. The rest is left to upsert.
@@ -108,11 +108,12 @@ func (t *tx) expect(before int32, fresh, all int) {
 
 // insertNew inserts the new accounts with one statement.
 func (t *tx) insertNew(ctx context.Context, open *openStage, done *stageResult, supplier string) error {
-	externals, hashes, figures := make([]string, len(open.batch)), make([][]byte, len(open.batch)), make([]string, len(open.batch))
+	count := len(open.batch)
+	externals, hashes, figures, deliveries := make([]string, count), make([][]byte, count), make([]string, count), make([]string, count)
 	for i, one := range open.batch {
-		externals[i], hashes[i], figures[i] = one.key.External, one.wanted.hash, one.wanted.figures
+		externals[i], hashes[i], figures[i], deliveries[i] = one.key.External, one.wanted.hash, one.wanted.figures, one.wanted.By.Delivery
 	}
-	return t.addNew(ctx, open, done, func(newAccount) {}, insertNewText, supplier, externals, hashes, figures)
+	return t.addNew(ctx, open, done, func(newAccount) {}, insertNewText, supplier, externals, hashes, figures, deliveries)
 }
 
 // copyNew checks which accounts are new and adds those to be copied.
@@ -155,7 +156,8 @@ type newAccount struct {
 // addProcess adds the process of a new account.
 func (s *stageResult) addProcess(n newAccount) {
 	s.at = n.at
-	s.newProcesses.Add(n.process, n.supplier, n.key.External, string(landfall.Staged), int64(1), n.wanted.hash, n.at, n.at, n.wanted.figures)
+	s.newProcesses.Add(n.process, n.supplier, n.key.External, string(landfall.Staged), int64(1), n.wanted.hash, n.at, n.at, n.wanted.figures,
+		textArg(n.wanted.By.Delivery))
 }
 
 // addNew records a new account.

@@ -134,6 +134,67 @@ var runs = []promiseCheck{
 			changeRun(t, store, run.ID, func(run *landfall.Run) { run.Cancel = true; run.CompleteStop() })
 		}
 	}},
+	// A run over one delivery must not create what others staged, and one over
+	// listed accounts or codes only those. The conditions can be combined.
+	{"a run selects by delivery, list and code", func(t *testing.T, store landfall.Store) {
+		staged(t, store)
+		all := accountNumbers(12)
+		own := func(number int) landfall.Key { return landfall.Key{Supplier: supplierCode, External: all[number]} }
+		deliver := func(number int, delivery, content string, verdict landfall.StageVerdict, revision int) {
+			staging := newStaging(own(number), content)
+			staging.By.Delivery = delivery
+			stage(t, store, staging, verdict, revision)
+		}
+		for number := range 12 {
+			deliver(number, map[bool]string{true: "one", false: "two"}[number < 8], "", landfall.StagedFirst, 1)
+		}
+		deliver(0, "two", "", landfall.StagedAgain, 1) // unchanged, but now in another delivery
+		deliver(1, "two", "other", landfall.StagedAgain, 2)
+		deliver(2, "", "", landfall.StagedAgain, 1)      // unchanged, and in no delivery: stays where it was
+		deliver(3, "", "other", landfall.StagedAgain, 2) // changed by a request without a delivery
+		create(t, store, claimFor(t, store, claimRequest(own(7)), landfall.ClaimGranted), sampleAccount())
+		update(t, store, func(tx landfall.Tx) error {
+			_, err := tx.Skip(t.Context(), own(11), "no")
+			return err
+		})
+		fail(t, store, own(4), landfall.Failure{Code: "bad"})
+		fail(t, store, own(5), landfall.Failure{Code: "account_failed_validation", Violations: []landfall.Violation{{Code: "phone", Attr: "a"}, {Code: "zip", Attr: "b"}}})
+		fail(t, store, own(8), landfall.Failure{Code: "account_failed_validation", Violations: []landfall.Violation{{Code: "zip", Attr: "b"}}})
+		for _, test := range []struct {
+			plan landfall.RunPlan
+			want []int
+		}{
+			{landfall.RunPlan{Delivery: "one"}, []int{2, 4, 5, 6}},
+			{landfall.RunPlan{Delivery: "two"}, []int{0, 1, 8, 9, 10}},
+			{landfall.RunPlan{Delivery: "none"}, nil},
+			{landfall.RunPlan{Delivery: "one", Select: landfall.SelectFailed}, []int{4, 5}},
+			{landfall.RunPlan{Delivery: "two", Select: landfall.SelectUntried, Sample: 2}, []int{0, 9}},
+			{landfall.RunPlan{Codes: []string{"bad"}}, []int{4}},
+			{landfall.RunPlan{Codes: []string{"zip", "other"}}, []int{5, 8}},
+			{landfall.RunPlan{Codes: []string{"account_failed_validation"}, Delivery: "two"}, []int{8}},
+			{landfall.RunPlan{Accounts: []string{all[9], "nobody", all[3], all[9], all[7], all[11]}}, []int{3, 9}},
+			{landfall.RunPlan{Accounts: []string{all[4], all[8], all[9]}, Delivery: "two", Codes: []string{"zip"}}, []int{8}},
+			{landfall.RunPlan{Accounts: all, Limit: 2, Sample: 3}, []int{0, 3}},
+		} {
+			run := newRun(t, store, test.plan)
+			if run.Plan.Delivery != test.plan.Delivery || !slices.Equal(run.Plan.Codes, test.plan.Codes) || run.Plan.AccountCount != len(test.plan.Accounts) {
+				t.Errorf("%+v is stored as %+v", test.plan, run.Plan)
+			}
+			began := choose(t, store, run.ID)
+			var want []string
+			for _, number := range test.want {
+				want = append(want, own(number).External)
+			}
+			if began.Tally.Selected != len(want) {
+				t.Errorf("%+v selects %d accounts, want %v", test.plan, began.Tally.Selected, want)
+			} else if len(want) > 0 {
+				if got := memberNumbers(takeSlice(t, store, run.ID, time.Minute, len(want))); !slices.Equal(got, want) {
+					t.Errorf("%+v selects %v, want %v", test.plan, got, want)
+				}
+			}
+			changeRun(t, store, run.ID, func(run *landfall.Run) { run.Cancel = true; run.CompleteStop() })
+		}
+	}},
 	// Every replica that finds the run continues the selection where it is. An
 	// account selected twice would be counted twice, and one that each replica
 	// left to the other would never be imported.

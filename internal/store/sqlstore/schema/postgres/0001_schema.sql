@@ -154,6 +154,7 @@ CREATE TABLE process (
     previous_figures   TEXT,
     previously_failed  BOOLEAN,
     erased_at          BIGINT,
+    delivery           TEXT COLLATE "C", -- named by the request that staged it last
     UNIQUE (supplier_id, external),
     CHECK ((state = 'imported') = (account_number IS NOT NULL)),
     CHECK ((state = 'imported') = (account_created_at IS NOT NULL)),
@@ -170,6 +171,9 @@ CREATE INDEX process_pending ON process (supplier_id, first_staged_at, external)
 CREATE INDEX process_imported ON process (supplier_id, first_staged_at, external) WHERE account_number IS NOT NULL;
 CREATE INDEX process_skipped ON process (supplier_id, first_staged_at, external) WHERE skip_reason IS NOT NULL;
 CREATE INDEX process_failed ON process (supplier_id, external) WHERE failed_at IS NOT NULL AND skip_reason IS NULL;
+-- For runs over one delivery.
+CREATE INDEX process_delivery ON process (supplier_id, delivery, external)
+    WHERE delivery IS NOT NULL AND account_number IS NULL AND skip_reason IS NULL;
 
 -- The document is compressed by the service, so the database must not try again. key_id and
 -- request_id say which API key wrote a row, in which request; an API key is never
@@ -456,10 +460,20 @@ CREATE TABLE run (
     created_request_id TEXT,
     key_id             TEXT COLLATE "C", -- on whose behalf it continues
     request_id         TEXT,
-    undone             BIGINT NOT NULL DEFAULT 0 -- accounts undone; counting them on each read would be slow
+    undone             BIGINT NOT NULL DEFAULT 0, -- accounts undone; counting them on each read would be slow
+    delivery           TEXT NOT NULL DEFAULT '', -- only accounts staged by it; empty: by any
+    codes              TEXT NOT NULL DEFAULT '[]', -- only accounts that last failed with one of them, as JSON; none: all
+    listed             BIGINT NOT NULL DEFAULT 0 -- only the accounts in run_listed, this many; 0: all
 );
 CREATE UNIQUE INDEX run_live ON run (supplier_id) WHERE state IN ('WAITING', 'RUNNING', 'PAUSED');
 CREATE INDEX run_list ON run (supplier_id, id);
+
+-- The accounts that a run may choose from, until they are chosen.
+CREATE TABLE run_listed (
+    run_id   BIGINT NOT NULL,
+    external TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (run_id, external)
+);
 
 -- The accounts of a run and their outcomes. An outcome is written in the transaction
 -- that makes it true, by the worker that holds the slice.
