@@ -60,6 +60,9 @@ func reachable(table *rules.Table) []*rules.Table {
 		for typ.Shape == rules.ShapeList {
 			typ = typ.Item
 		}
+		if typ.Or != nil {
+			typ = typ.Or
+		}
 		if typ.Shape == rules.ShapeObject && !slices.Contains(found, typ.Table) {
 			found = append(found, typ.Table)
 		}
