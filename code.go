@@ -37,7 +37,6 @@ const (
 	CodeHasPostings           = "has_postings"
 	CodeCustomersTold         = "customers_were_told"
 	CodeErased                = "account_erased"
-	CodeDocumentGone          = "document_gone"
 	CodeEventCursorUnknown    = "event_cursor_unknown"
 	CodeEventCursorTooOld     = "event_cursor_too_old"
 

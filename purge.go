@@ -7,7 +7,10 @@ import (
 
 // Retention is how long a supplier's data is kept; 0 means forever.
 type Retention struct {
-	Staged   time.Duration // documents, after the account was created or, without one, after the last staging or attempt
+	// Staged is for documents that are no account's record: superseded ones, after
+	// the account was created, and those of accounts that do not exist, after they
+	// were last staged, tried or undone.
+	Staged   time.Duration
 	Failures time.Duration // the texts of failures; their codes, attributes and times stay
 	Mails    time.Duration // the recipient of a mail and the mail server's reply, after the mail was settled
 	Events   time.Duration // the log of events, as far as every webhook has received them

@@ -36,11 +36,10 @@ const (
 	KeptHasPostings   KeptReason = CodeHasPostings   // something was added to it since
 	KeptCustomersTold KeptReason = CodeCustomersTold // a mail about it was sent, or is being sent
 	KeptErased        KeptReason = CodeErased        // there is nothing left to stage it from
-	KeptDocumentGone  KeptReason = CodeDocumentGone  // likewise: its staged document was purged
 )
 
 // KeptReasons lists the reasons in the order they are checked.
-var KeptReasons = []KeptReason{KeptWindowOver, KeptHasPostings, KeptErased, KeptDocumentGone, KeptCustomersTold}
+var KeptReasons = []KeptReason{KeptWindowOver, KeptHasPostings, KeptErased, KeptCustomersTold}
 
 // UndoOutcome is the answer to one UndoRequest.
 type UndoOutcome struct {

@@ -65,7 +65,7 @@ func supplierChange(verb, short, done string, change supplierVerb) *cobra.Comman
 	flags.String("time-zone", "", "time zone that decides which day it is (default Europe/London)")
 	flags.Int("concurrency-limit", 0, "accounts created at the same time; 0 means no limit")
 	flags.String("undo-window", "", "how long after its creation an account can be undone, such as 72h or 14d; 0 means never (default 72h)")
-	flags.String("keep-staged", "", "how long staged documents are kept after the account was created, or after the last staging, such as 90d; 0 means forever (default)")
+	flags.String("keep-staged", "", "how long staged documents are kept that no account was created from, such as 90d; 0 means forever (default)")
 	flags.String("keep-failures", "", "how long the texts of failures are kept, such as 90d; 0 means forever (default)")
 	flags.String("keep-mails", "", "how long the recipients of settled mails are kept, such as 90d; 0 means forever (default)")
 	flags.String("keep-events", "", "how long events are kept after every webhook has received them, such as 90d; 0 means forever (default)")

@@ -15,8 +15,8 @@ func accountUndo() *cobra.Command {
 			"as before. This is possible within the supplier's undo window, as long as nothing was\n" +
 			"added to the account and its customers were not notified. Otherwise the account is\n" +
 			"kept, the error code is the reason (window_over, has_postings, account_erased,\n" +
-			"document_gone, customers_were_told) and the exit code is 1. A caller that still\n" +
-			"processes the supplier's accounts may create it again at once: pause the supplier first.",
+			"customers_were_told) and the exit code is 1. A caller that still processes the\n" +
+			"supplier's accounts may create it again at once: pause the supplier first.",
 		Example: "  landfall account undo NORTH 1001 --reason 'wrong tariff in the export'",
 	}, func(command *cobra.Command, operator *operate.Operator, key landfall.Key, reason string) error {
 		// No confirmation, unlike erase: the staged data is kept, and the account can be created

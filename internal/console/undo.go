@@ -33,7 +33,6 @@ func (u undoJob) KeptRows() []Row { return keptRows(u.Kept) }
 var keptLabels = map[landfall.KeptReason]string{
 	landfall.KeptWindowOver: "undo window is over", landfall.KeptHasPostings: "something was added",
 	landfall.KeptCustomersTold: "customer was notified", landfall.KeptErased: "personal data was erased",
-	landfall.KeptDocumentGone: "staged document was removed",
 }
 
 // keptRows keeps the order of the reasons, so that rows do not move on a live page.

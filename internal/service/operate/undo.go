@@ -44,7 +44,6 @@ var keptDetails = map[landfall.KeptReason]string{
 		"See it with: supplier show; change it with: supplier set --undo-window",
 	landfall.KeptHasPostings:   "The account is kept: something was added to it after it was created.",
 	landfall.KeptErased:        "The account is kept: its personal data was erased, so it cannot be staged again.",
-	landfall.KeptDocumentGone:  "The account is kept: its staged document was removed after its retention period, so it could not be created again.",
 	landfall.KeptCustomersTold: "The account is kept: its customers were sent a mail about it, or one is being sent.",
 }
 

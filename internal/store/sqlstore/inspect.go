@@ -83,6 +83,8 @@ var invariants = []struct{ broken, when string }{
 	{"it is imported without an account, or has an account without being imported", `(p.state = 'imported') <> (a.id IS NOT NULL)`},
 	{"its account was created from a revision that does not exist", `a.id IS NOT NULL AND NOT EXISTS
 		(SELECT 1 FROM staging g WHERE g.process_id = a.id AND g.revision = a.revision)`},
+	{"its account has no record: the document it was created from is gone", `a.id IS NOT NULL AND p.erased_at IS NULL AND EXISTS
+		(SELECT 1 FROM staging g WHERE g.process_id = a.id AND g.revision = a.revision AND g.purged_at IS NOT NULL)`},
 	{"its account was created without an event", `a.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM event e
 		WHERE e.account_number = p.account_number AND e.type = 'account_import.completed') AND ` + eventNotPurged("p.account_created_at")},
 	{"its revisions are not numbered without gaps", `p.revision <> (SELECT count(*) FROM staging g

@@ -36,6 +36,7 @@ func TestInspectionFindsEveryKindOfDamage(t *testing.T) {
 		`UPDATE account SET revision = 7`:                                                       "a revision that does not exist",
 		`DELETE FROM event`:                                                                     "without an event",
 		`DELETE FROM account`:                                                                   "is imported without an account",
+		`UPDATE staging SET document = CAST('' AS {bytes}), purged_at = 1`:                      "has no record",
 		`UPDATE account SET balance = balance + 1`:                                              "is not the sum of its ledger",
 		`UPDATE account SET ledger_length = ledger_length + 1`:                                  "does not have the length stored",
 		`DELETE FROM ledger_entry WHERE sequence = 1`:                                           "does not have the length stored",

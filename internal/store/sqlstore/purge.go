@@ -34,9 +34,9 @@ type purgeStep func(context.Context, *Store, purgePage) (gone landfall.PurgeCoun
 
 // purgeIndexes lists all indexes, in the order in which they are walked.
 var purgeIndexes = []purgeIndex{
-	{keepStaged, purgeStaged(`held.account_number IS NOT NULL`, clearHash)},
-	{keepStaged, purgeStaged(`held.account_number IS NULL AND held.skip_reason IS NULL`, failWithoutDocument)},
-	{keepStaged, purgeStaged(`held.skip_reason IS NOT NULL`, clearHash)},
+	{keepStaged, purgeStaged(stagedPurge{condition: `held.account_number IS NOT NULL`, due: supersededLong, documents: superseded})},
+	{keepStaged, purgeStaged(stagedPurge{condition: `held.account_number IS NULL AND held.skip_reason IS NULL`, due: withoutAccount, forget: failWithoutDocument})},
+	{keepStaged, purgeStaged(stagedPurge{condition: `held.skip_reason IS NOT NULL`, due: withoutAccount, forget: clearHash})},
 	{keepFailures, purgeFailures(failedAttempts)},
 	{keepFailures, purgeFailures(skippedAttempts)},
 	{keepFailures, purgeFailures(refusedBefore)},

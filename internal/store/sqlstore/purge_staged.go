@@ -7,22 +7,37 @@ import (
 	"landfall/internal/store/sqlset"
 )
 
-// pastRetention is the condition that the documents of a process are no longer
-// needed: there are some, the account is not being created, and it was created,
-// or last staged or tried, longer ago than $2.
-const pastRetention = `length(held.hash) > 0 AND (held.state <> 'claimed' OR held.claim_until <= {now})
-	AND CASE WHEN held.account_number IS NOT NULL THEN held.account_created_at
-		WHEN held.failed_at > held.staged_at THEN held.failed_at ELSE held.staged_at END < (SELECT {now}) - $2`
+// stagedPurge says which documents of the processes under a condition are
+// removed.
+type stagedPurge struct {
+	condition string // of the index that is walked
+	due       string // the documents are no longer needed
+	documents string // which of them
+	// forget clears the hashes of locked processes, and does what else is
+	// necessary when their documents are removed.
+	forget func(ctx context.Context, t *tx, ids []int64) error
+}
 
-// purgeHook clears the hashes of locked processes, and does what else is
-// necessary when their documents are removed.
-type purgeHook func(ctx context.Context, t *tx, ids []int64) error
+const (
+	// withoutAccount is the condition that the documents of a process without
+	// an account are no longer needed: there are some, the account is not being
+	// created, and it was staged, tried or undone longer ago than $2.
+	withoutAccount = `length(held.hash) > 0 AND (held.state <> 'claimed' OR held.claim_until <= {now})
+		AND CASE WHEN held.failed_at > held.staged_at THEN held.failed_at ELSE held.staged_at END < (SELECT {now}) - $2
+		AND NOT EXISTS (SELECT 1 FROM undone_account u WHERE u.process_id = held.id AND u.undone_at >= (SELECT {now}) - $2)`
+	// supersededLong is the condition that an account was created longer ago
+	// than $2 and has documents that were superseded before that. The document
+	// it was created from is its record and stays.
+	supersededLong = `held.revision > 1 AND held.account_created_at < (SELECT {now}) - $2 AND EXISTS (SELECT 1 FROM staging g
+		WHERE g.process_id = held.id AND g.revision < held.revision AND g.purged_at IS NULL)`
+	superseded = ` AND revision < (SELECT p.revision FROM process p WHERE p.id = staging.process_id)`
+)
 
 // purgeStaged walks the index of the processes under a condition. It is in the
 // order of first staging, so recently staged processes are not read.
-func purgeStaged(condition string, forget purgeHook) purgeStep {
-	page := `SELECT held.id, held.first_staged_at, held.external, ` + pastRetention + ` FROM process held
-		WHERE held.supplier_id = $1 AND ` + condition + ` AND (held.first_staged_at, held.external) > ($3, $4)
+func purgeStaged(which stagedPurge) purgeStep {
+	page := `SELECT held.id, held.first_staged_at, held.external, ` + which.due + ` FROM process held
+		WHERE held.supplier_id = $1 AND ` + which.condition + ` AND (held.first_staged_at, held.external) > ($3, $4)
 			AND held.first_staged_at < (SELECT {now}) - $2
 		ORDER BY held.first_staged_at, held.external LIMIT $5`
 	return func(ctx context.Context, s *Store, part purgePage) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
@@ -45,14 +60,14 @@ func purgeStaged(condition string, forget purgeHook) purgeStep {
 				return err
 			}
 			these, list := sqlset.Among(v.engine, due)
-			return v.one(ctx, `SELECT count(*) FROM staging WHERE process_id`+these+` AND purged_at IS NULL`, []any{list}, []any{&gone.Documents})
+			return v.one(ctx, `SELECT count(*) FROM staging WHERE process_id`+these+` AND purged_at IS NULL`+which.documents, []any{list}, []any{&gone.Documents})
 		})
 		if err != nil {
 			return landfall.PurgeCounts{}, landfall.PurgeCursor{}, false, err
 		}
 		if len(due) > 0 && !part.dry {
 			err = s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
-				gone.Documents, err = t.purgeDocuments(ctx, condition, part, due, forget)
+				gone.Documents, err = t.purgeDocuments(ctx, which, part, due)
 				return err
 			})
 		}
@@ -63,19 +78,21 @@ func purgeStaged(condition string, forget purgeHook) purgeStep {
 // purgeDocuments removes the documents of processes that are not locked. A
 // concurrent staging or claim of one of them waits, and finds it without a
 // hash.
-func (t *tx) purgeDocuments(ctx context.Context, condition string, part purgePage, due []int64, forget purgeHook) (int, error) {
+func (t *tx) purgeDocuments(ctx context.Context, which stagedPurge, part purgePage, due []int64) (int, error) {
 	these, list := sqlset.Among(t.engine, due)
 	held, err := collect(ctx, t.txSession, func(scan scanner, id *int64) error { return scan(id) },
-		`SELECT held.id FROM process held WHERE held.id`+these+` AND `+condition+` AND `+pastRetention+` ORDER BY held.id {take}`,
+		`SELECT held.id FROM process held WHERE held.id`+these+` AND `+which.condition+` AND `+which.due+` ORDER BY held.id {take}`,
 		list, part.keep.Microseconds())
 	if err != nil || len(held) == 0 {
 		return 0, err
 	}
-	if err := forget(ctx, t, held); err != nil {
-		return 0, err
+	if which.forget != nil {
+		if err := which.forget(ctx, t, held); err != nil {
+			return 0, err
+		}
 	}
 	these, list = sqlset.Among(t.engine, held)
-	count, err := t.exec(ctx, `UPDATE staging SET document = `+emptyBytes+`, purged_at = {now} WHERE process_id`+these+` AND purged_at IS NULL`, list)
+	count, err := t.exec(ctx, `UPDATE staging SET document = `+emptyBytes+`, purged_at = {now} WHERE process_id`+these+` AND purged_at IS NULL`+which.documents, list)
 	return int(count), err
 }
 

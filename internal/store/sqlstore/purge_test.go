@@ -55,6 +55,40 @@ func TestOnlyOneServerPurges(t *testing.T) {
 	})
 }
 
+// TestUndoneAccountKeepsItsDocument undoes an account that was staged longer ago
+// than documents are kept. The undo counts as the last touch: otherwise the next
+// purge would remove the document that the account is to be created from again.
+func TestUndoneAccountKeepsItsDocument(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, url string) {
+		store := openStore(t, url)
+		prepareStore(t, store, "1", "2")
+		if _, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: sampleAccount(t)}); err != nil {
+			t.Fatal(err)
+		}
+		force(t, store, `UPDATE process SET first_staged_at = first_staged_at - 8640000000000, staged_at = staged_at - 8640000000000`)
+		force(t, store, `UPDATE supplier SET keep_staged = 7776000000000`)
+		if outcome := undo(t, store, "1"); outcome.Verdict != landfall.Undone {
+			t.Fatalf("got %+v", outcome)
+		}
+		purged := func(want int) {
+			t.Helper()
+			force(t, store, `UPDATE purge_schedule SET due_at = {now} - 1`)
+			if gone, err := upkeep.PurgeIfDue(t.Context(), store); err != nil || gone.Documents != want {
+				t.Errorf("%+v, %v, want %d", gone, err, want)
+			}
+		}
+		purged(1) // of the other account
+		claim := claimNumber(t, store, "1")
+		if len(claim.Document) == 0 {
+			t.Errorf("%+v", claim)
+		}
+		force(t, store, `UPDATE process SET state = 'staged', claim_token = NULL, claim_until = NULL`)
+		force(t, store, `UPDATE undone_account SET undone_at = undone_at - 8640000000000`)
+		purged(1)
+	})
+}
+
 // TestPurgedDocumentsAreNotReportedAsDamage checks that the inspection tells
 // purged documents from lost ones.
 func TestPurgedDocumentsAreNotReportedAsDamage(t *testing.T) {

@@ -24,7 +24,6 @@ type undoing struct {
 	inTime  bool
 	posted  bool   // something was added to it
 	erased  bool   // its personal data is gone
-	empty   bool   // its staged document is gone
 	run     string // the run that created it
 }
 
@@ -134,8 +133,6 @@ func (t *tx) keptReason(ctx context.Context, one *undoCall, mailed map[int64]boo
 		return landfall.KeptHasPostings, nil
 	case one.wanted.erased:
 		return landfall.KeptErased, nil
-	case one.wanted.empty:
-		return landfall.KeptDocumentGone, nil
 	case mailed[one.wanted.id]:
 		told, err := t.RetractMails(ctx, one.key)
 		if told {

@@ -11,8 +11,7 @@ import (
 // those. It filters by state and not by number, for the same reason as
 // importedText.
 var undoLockQuery = sqlset.NewQuery(`
-	SELECT s.code, held.external, held.id, held.account_number, held.account_created_at, {now}, s.undo_window, held.erased_at IS NOT NULL,
-		length(held.hash) = 0
+	SELECT s.code, held.external, held.id, held.account_number, held.account_created_at, {now}, s.undo_window, held.erased_at IS NOT NULL
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	JOIN process held ON held.supplier_id = s.id AND held.external = w.external
 	WHERE held.state = 'imported' ORDER BY held.id {hold}`, "supplier text", "external text")
@@ -32,7 +31,7 @@ func (t *tx) lockForUndo(ctx context.Context, open *openUndo) (found []*undoCall
 		var key landfall.Key
 		var window int64
 		var u undoing
-		if err := rows.Scan(&key.Supplier, &key.External, &u.id, &u.number, &u.created, &u.now, &window, &u.erased, &u.empty); err != nil {
+		if err := rows.Scan(&key.Supplier, &key.External, &u.id, &u.number, &u.created, &u.now, &window, &u.erased); err != nil {
 			return nil, t.fail(err)
 		}
 		one := open.byKey[key]

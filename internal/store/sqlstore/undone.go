@@ -51,7 +51,6 @@ func (v *view) UndoForecast(ctx context.Context, run string, from, most int) (la
 				WHEN (SELECT {now}) - p.account_created_at > s.undo_window THEN '`+string(landfall.KeptWindowOver)+`'
 				WHEN a.posting_count > 0 THEN '`+string(landfall.KeptHasPostings)+`'
 				WHEN p.erased_at IS NOT NULL THEN '`+string(landfall.KeptErased)+`'
-				WHEN length(p.hash) = 0 THEN '`+string(landfall.KeptDocumentGone)+`'
 				WHEN EXISTS (SELECT 1 FROM mail l WHERE l.account_id = a.id AND (l.uncertain OR l.state IN ('sending', 'sent', 'bounced')))
 					THEN '`+string(landfall.KeptCustomersTold)+`'
 				ELSE '' END AS kept

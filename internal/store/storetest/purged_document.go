@@ -3,43 +3,27 @@ package storetest
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"landfall"
 )
 
-// documentGoneIsNotUndone raises the undo window after a document was purged.
-// Undoing the account used to delete it and left nothing to create it from.
-func documentGoneIsNotUndone(t *testing.T, store landfall.Store) {
+// recordIsNeverPurged purges everything that may be purged, again and again.
+func recordIsNeverPurged(t *testing.T, store landfall.Store) {
 	staged(t, store, "1")
-	enableMails(t, store, supplierCode)
-	run := choose(t, store, newRun(t, store, landfall.RunPlan{}).ID)
-	slice := takeSlice(t, store, run.ID, time.Minute, 1)
-	one := memberCreated(slice, 0, claimAll(t, store, slice)[0])
-	one.Creation.Mails = []landfall.Mail{{Kind: landfall.MailMigrated, To: "ada@mail.co.uk"}}
-	settleSlice(t, store, slice, landfall.Settlement{Created: []landfall.RunCreation{one}})
-	setRetention(t, store, landfall.Retention{Staged: shortRetention}, 0)
-	if gone := purge(t, store, false); gone != (landfall.PurgeCounts{Documents: 1}) {
-		t.Fatalf("%+v", gone)
+	create(t, store, claimFor(t, store, claimRequest(numbered("1")), landfall.ClaimGranted), sampleAccount())
+	setRetention(t, store, landfall.Retention{Staged: shortRetention, Failures: shortRetention, Mails: shortRetention}, 0)
+	for range 2 {
+		if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) {
+			t.Errorf("%+v", gone)
+		}
 	}
-	setWindow(t, store, time.Hour)
-	inView(t, store, func(view landfall.View) error {
-		forecast, err := view.UndoForecast(t.Context(), run.ID, 0, 10)
-		wantEqual(t, forecast, landfall.UndoForecast{Kept: map[landfall.KeptReason]int{landfall.KeptDocumentGone: 1}})
-		return err
-	})
-	outcome := undo(t, store, landfall.UndoRequest{Key: numbered("1")}, landfall.UndoKept)
-	if outcome.Kept != landfall.KeptDocumentGone || outcome.Number == "" {
-		t.Errorf("%+v", outcome)
-	}
-	if found := readProcess(t, store, numbered("1")); found.State != landfall.Imported {
+	if found := readWholeAccount(t, store, numbered("1")); string(found.Record) != string(newStaging(numbered("1"), "1").Document) {
 		t.Errorf("%+v", found)
 	}
-	// Its mail is still queued: nothing of the account was changed.
-	if mails := mailsOf(t, store, numbered("1")); len(mails) != 1 || mails[0].State != landfall.MailQueued {
-		t.Errorf("%+v", mails)
+	outcome, err := store.Stage(t.Context(), newStaging(numbered("1"), "1"))
+	if err != nil || outcome.Verdict != landfall.RefusedImported || !outcome.SameDocument {
+		t.Errorf("%+v, %v", outcome, err)
 	}
-	checkTallies(t, store)
 	checkInspection(t, store)
 }
 
