@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ type mapCompiler struct {
 	context context.Context //nolint:containedctx // of the one call that reads the map
 	folder  string
 	named   map[string]map[string]string
+	schema  *contract.Schema // the attrs, those of packs included
 	tables  []*sourceTable
 }
 
@@ -33,7 +35,7 @@ func rootStems() (list []string) {
 const totalsStem = "control-totals"
 
 // mapSettings are the top-level settings of a map.
-var mapSettings = []string{"map", "supplier", "source", "values", "tables", "control_totals"}
+var mapSettings = []string{"map", "supplier", "packs", "source", "values", "tables", "control_totals"}
 
 // readPlan reads a map and looks for its tables in the folder. It returns a *MapError with all
 // mistakes, unless the map cannot be read at all.
@@ -60,6 +62,7 @@ func readPlan(ctx context.Context, path, folder string) (*plan, error) {
 	if p.supplier, line = c.text(root, "supplier"); p.supplier == "" || p.supplier == chooseMark {
 		c.errorf(line, "supplier is required: the code of the import supplier of these accounts")
 	}
+	c.packs(root.Find("packs"))
 	usual := defaultDialect()
 	if source := root.Find("source"); source != nil && source.Kind != yamltree.Null && c.group(source, "source", dialectSettings...) {
 		usual = c.dialect(source, usual)
@@ -191,10 +194,35 @@ func (c *mapCompiler) place(t *sourceTable, node, name *yamltree.Node) {
 	c.linkTo(t, p, own("link"))
 }
 
+// packs reads the packs whose attrs the map can fill: names of built-in packs, or files beside the
+// map.
+func (c *mapCompiler) packs(node *yamltree.Node) {
+	c.schema = contract.PlainSchema()
+	if node == nil || node.Kind == yamltree.Null {
+		return
+	}
+	var names []string
+	for _, item := range node.Items {
+		names = append(names, item.Text)
+	}
+	if len(names) == 0 {
+		c.errorf(node.Line, "packs must be a list, such as [gb-energy@1, own-fields.yaml]")
+		return
+	}
+	schema, err := contract.OpenSchema(names, func(name string) ([]byte, error) {
+		return os.ReadFile(filepath.Join(filepath.Dir(c.path), name))
+	})
+	if err != nil {
+		c.errorf(node.Line, "packs: %s", err)
+		return
+	}
+	c.schema = schema
+}
+
 // root reads a place that is a file of the book.
 func (c *mapCompiler) root(t *sourceTable, p *place, stem string, account *yamltree.Node) {
 	p.stem = stem
-	p.object = contract.BookTable(stem)
+	p.object = c.schema.BookTable(stem)
 	// Control totals belong to no account, so there is no key.
 	if stem == totalsStem {
 		return

@@ -138,3 +138,39 @@ func TestSuggestionMarksGuesses(t *testing.T) {
 		t.Errorf("something was taken for notes:\n%s", suggestion.Text)
 	}
 }
+
+func TestMapsFillTheFieldsOfPacks(t *testing.T) {
+	tables := func(packs string) map[string]string {
+		return map[string]string{
+			"map.yaml": "map: 1\nsupplier: NORTH\n" + packs + `tables:
+  A:
+    file: a.csv
+    into: accounts
+    account: NO
+    fill:
+      customers: {family_name: NAME}
+      dunning_path: {path_name: PATH}
+      loyalty_number: CARD
+  P: {file: p.csv, into: A.supply_addresses, link: NO, fill: {supply_address1: STREET, meter_points: {identifier: MPAN, mpid: SUPPLIER, supply_type: {constant: ELECTRICITY}, supply_start_date: FROM}}}
+`,
+			"own.yaml": "pack: own\nversion: 1\nadd:\n  Account:\n    loyalty_number: line 12\n",
+			"a.csv":    "NO,NAME,PATH,CARD\n1,Doe,SOFT,L-1\n", "p.csv": "NO,STREET,MPAN,SUPPLIER,FROM\n1,1 High Street,1200,ABCD,2020-01-01\n",
+		}
+	}
+	if _, _, err := attempt(t, tableFolder(t, tables(""))); err == nil || !strings.Contains(err.Error(), "there is no attr dunning_path") {
+		t.Errorf("without packs: %v", err)
+	}
+	if _, _, err := attempt(t, tableFolder(t, tables("packs: [gb-energy@2]\n"))); err == nil || !strings.Contains(err.Error(), ":3: packs:") {
+		t.Errorf("an unknown pack: %v", err)
+	}
+	folder, _, err := attempt(t, tableFolder(t, tables("packs: [gb-energy@1, own.yaml]\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "accounts.ndjson"))
+	for _, want := range []string{`"dunning_path":{"path_name":"SOFT"}`, `"loyalty_number":"L-1"`, `"meter_points":[{"identifier":"1200"`} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %s in %s (%v)", want, text, err)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"landfall/internal/api/contract"
+	"landfall/internal/api/pack"
 	"landfall/internal/api/rules"
 	"landfall/internal/kit/book"
 )
@@ -27,13 +28,14 @@ func Schema() []byte {
 		"properties": jsonObject{
 			"map":            withDescription(jsonObject{"enum": []any{1, "1"}}, "The version of the map format."),
 			"supplier":       withDescription(text, "The code of the import supplier, in every line."),
+			"packs":          withDescription(jsonObject{"type": "array", "items": text, "minItems": 1}, "Packs whose attrs the map fills: NAME@VERSION of a built-in one, or a file beside the map."),
 			"source":         withDescription(jsonObject{"type": "object", "properties": dialectSchema(texts), "additionalProperties": false}, "The format of the tables; a table can override it."),
 			"values":         withDescription(jsonObject{"type": "object", "additionalProperties": translations}, "Translations by name, for attrs that share one."),
 			"tables":         withDescription(jsonObject{"type": "object", "minProperties": 1, "additionalProperties": ref("table")}, "The tables by a name of your choosing."),
 			"control_totals": withDescription(jsonObject{"type": "object"}, "The totals of the source, as in control-totals.json."),
 		},
 		"$defs": jsonObject{
-			"table": tableSchema(texts), "place": placeSchema(texts), "attr": attrSchema(texts), "fill": fillSchema(), "condition": conditionSchema(texts),
+			"table": tableSchema(texts), "place": placeSchema(texts), "attr": attrSchema(texts), "fill": fillSchema(), "value": valueSchema, "condition": conditionSchema(texts),
 		},
 	}
 	encoded, err := json.MarshalIndent(schema, "", "  ")
@@ -150,6 +152,13 @@ func conditionSchema(texts jsonObject) jsonObject {
 	}
 }
 
+// valueSchema is what an attr can be filled with.
+var valueSchema = jsonObject{"anyOf": []any{
+	ref("attr"), ref("fill"),
+	jsonObject{"type": "array", "items": jsonObject{"anyOf": []any{ref("attr"), ref("fill")}}},
+	jsonObject{"type": "object", "properties": jsonObject{"rows": jsonObject{"type": "string"}}, "required": []string{"rows"}, "additionalProperties": false},
+}}
+
 // fillSchema lists all attrs with their descriptions. Which of them an object has depends on its
 // place.
 func fillSchema() jsonObject {
@@ -161,14 +170,19 @@ func fillSchema() jsonObject {
 			}
 		})
 	}
+	for _, name := range pack.BuiltinNames() {
+		schema, err := contract.OpenSchema([]string{name}, nil)
+		if err != nil {
+			panic(err) // a test reads them all
+		}
+		schema.BookTable("accounts").Walk(func(_ string, field rules.Field) {
+			docs[field.Name] = append(docs[field.Name], field.Doc)
+		})
+	}
 	properties := jsonObject{}
 	for name, texts := range docs {
 		// An attr may differ between objects. Editors show one description, so the first is used.
-		properties[name] = jsonObject{"description": texts[0], "anyOf": []any{
-			ref("attr"), ref("fill"),
-			jsonObject{"type": "array", "items": jsonObject{"anyOf": []any{ref("attr"), ref("fill")}}},
-			jsonObject{"type": "object", "properties": jsonObject{"rows": jsonObject{"type": "string"}}, "required": []string{"rows"}, "additionalProperties": false},
-		}}
+		properties[name] = withDescription(ref("value"), texts[0])
 	}
 	return jsonObject{"type": "object", "properties": properties, "additionalProperties": false}
 }
