@@ -106,6 +106,7 @@ var owners = map[string]string{
 	"golang.org/x/crypto":                 "internal/service/auth",
 	"github.com/graph-gophers/graphql-go": "internal/api/graphql",
 	"github.com/minio/minio-go/v7":        "internal/outbound/filestore",
+	"github.com/boombuler/barcode":        "internal/console",
 	"github.com/cenkalti/backoff/v5":      "internal/outbound/payvendor",
 	"github.com/sony/gobreaker/v2":        "internal/outbound/payvendor",
 	"github.com/prometheus/client_golang": "internal/api/httpapi",

@@ -13,7 +13,7 @@ import (
 type AuditEntry struct {
 	ID        int64
 	At        time.Time
-	Actor     string // "operator:<login>", "key:<id>", or "service" for what the service did itself
+	Actor     string // "operator:<login>" in the console, "shell:<login>" on the command line, "key:<id>", or "service" for what the service did itself
 	Action    string // "supplier.set", "key.revoke", …
 	Subject   string // the name of the thing changed
 	Detail    string

@@ -28,6 +28,15 @@ type Operator struct {
 	TOTPSecret string
 	// TOTPUsed is the last accepted code, so that none is accepted twice.
 	TOTPUsed int64
+	// TOTPFailures counts wrong codes since the last right one, and TOTPFailedAt is
+	// when the last of them came.
+	TOTPFailures int
+	TOTPFailedAt time.Time
+	// Pending is a second factor that is not confirmed yet.
+	Pending PendingTOTP
+	// RecoveryCodes are the hashes of the codes that replace a lost second factor,
+	// once each.
+	RecoveryCodes [][32]byte
 	// Invitation is the hash of the link to choose a password; zero when there is
 	// none.
 	Invitation       [32]byte
@@ -39,6 +48,21 @@ type Operator struct {
 
 // Invited reports whether there is a link to choose a password.
 func (o *Operator) Invited() bool { return o.Invitation != [32]byte{} }
+
+// PendingTOTP is the secret of a second factor that no code has confirmed yet.
+type PendingTOTP struct {
+	Secret  string // "" when there is none
+	Session string // id of the session that asked for it and may confirm it
+	EndsAt  time.Time
+}
+
+// Device is a browser in which an operator has signed in. It proves nothing, but its
+// sign-ins do not wait behind those of unknown callers.
+type Device struct {
+	Hash     [32]byte // of the secret in the browser's cookie
+	Operator string
+	Network  string // where it was used last
+}
 
 // Session is an operator signed in with one browser.
 type Session struct {
@@ -61,6 +85,8 @@ type OperatorReader interface {
 	// InvitedOperator returns the operator whose invitation has a hash and has not
 	// expired by the database's clock, or ErrNotFound.
 	InvitedOperator(ctx context.Context, invitation [32]byte) (Operator, error)
+	// Devices returns the browsers in which an operator has signed in.
+	Devices(ctx context.Context, operator string) ([]Device, error)
 	// Session returns the session whose secret has a hash, with its operator.
 	// ErrNotFound when there is none, when it is over by the database's clock, or
 	// when it was idle for longer than the given time.
@@ -77,6 +103,11 @@ type OperatorWriter interface {
 	CreateOperator(ctx context.Context, operator Operator) error
 	// SaveOperator replaces an existing one, or returns ErrNotFound.
 	SaveOperator(ctx context.Context, operator Operator) error
+	// SaveDevice stores a browser or where it was used last. It forgets all but the
+	// most recently used ones of its operator, so many of them.
+	SaveDevice(ctx context.Context, device Device, most int) error
+	// DropDevices forgets all browsers of an operator.
+	DropDevices(ctx context.Context, operator string) error
 	// StartSession stores a new session for a duration and records that its
 	// operator has signed in. It sets the times.
 	StartSession(ctx context.Context, session Session, length time.Duration) error

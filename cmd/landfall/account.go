@@ -80,7 +80,7 @@ func accountShow() *cobra.Command {
 		return printData(command, shown, func(out io.Writer) { printAccount(out, shown, whole) })
 	})
 	flags := command.Flags()
-	flags.BoolVar(&options.Personal, "personal", false, "show names, addresses, note texts and transactions as they were sent")
+	flags.BoolVar(&options.Personal, "personal", false, "show names, addresses, supply points, documents, note texts and transactions as they were sent")
 	flags.BoolVar(&options.Staged, "document", false, "print the staged data too, including personal data")
 	flags.BoolVar(&whole, "all", false, "show the whole ledger, not only the latest entries")
 	return command

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -86,20 +88,25 @@ func explainNoFile(err error, instead string) error {
 func restoreCommand() *cobra.Command {
 	var keep, revoke bool
 	var list string
+	var operators []string
 	command := &cobra.Command{
 		Use: "restore [FILE] --keep-keys | --revoke-keys | --revoked LIST", Args: checkArguments(cobra.MaximumNArgs(1)),
-		Short: "Restore a backup, without the API keys that were revoked since",
+		Short: "Restore a backup, without the API keys and operators that were removed since",
 		Long: "Restore a backup of a SQLite database to the place given by --database, where no\n" +
 			"database may exist yet. Without FILE, prepare a PostgreSQL database that its own tools\n" +
 			"have restored. A backup does not know which API keys were revoked after it was made.\n" +
 			"All tokens end, and you choose which keys end: none (--keep-keys), all (--revoke-keys),\n" +
-			"or those in a LIST: one ID per line, or the output of 'landfall key list --json'.",
+			"or those in a LIST: one ID per line, or the output of 'landfall key list --json'.\n" +
+			"Nor does it know which operators were disabled since. All their sessions, links and\n" +
+			"recovery codes end. Name those who may still sign in with --keep-operators; the others\n" +
+			"are disabled until 'landfall operator enable'.",
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
 	}
 	addSettings(command, databaseSettings...)
 	command.Flags().BoolVar(&keep, "keep-keys", false, "keep all keys; none was revoked since the backup")
 	command.Flags().BoolVar(&revoke, "revoke-keys", false, "revoke all keys; create new ones afterwards")
 	command.Flags().StringVar(&list, "revoked", "", "file with the keys that were revoked or expired since; - for standard input")
+	command.Flags().StringSliceVar(&operators, "keep-operators", nil, "names of the operators who may still sign in, separated by commas; all for all of them")
 	_ = command.MarkFlagFilename("revoked") // cannot fail: the flag exists
 	command.RunE = func(command *cobra.Command, args []string) error {
 		// Check everything that can be wrong before touching a file.
@@ -119,10 +126,14 @@ func restoreCommand() *cobra.Command {
 				return usageError{err}
 			}
 		}
+		kept := operate.OperatorsToKeep{Names: operators}
+		if slices.Equal(operators, []string{operate.AllOperators}) {
+			kept = operate.OperatorsToKeep{All: true}
+		}
 		// Decided before the database can be used.
 		var done operate.RestoreResult
 		admit := func(ctx context.Context, store landfall.Store) (err error) {
-			done, err = operate.New(store, operate.Options{Actor: currentActor(), Source: hostname()}).Restore(ctx, fate)
+			done, err = operate.New(store, operate.Options{Actor: currentActor(), Source: hostname()}).Restore(ctx, fate, kept)
 			return err
 		}
 		if err := restoreDatabase(command.Context(), settings, args, admit); err != nil {
@@ -161,6 +172,14 @@ func restoreDatabase(ctx context.Context, settings app.Settings, args []string, 
 	return errors.Join(admit(ctx, store), store.Close())
 }
 
+// nameList writes names in one line.
+func nameList(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
 // printRestored lists the keys that are still valid, for the operator to review.
 func printRestored(command *cobra.Command, database string, done operate.RestoreResult) error {
 	valid := rowsOf(done.Good, newKeyEntry)
@@ -169,8 +188,13 @@ func printRestored(command *cobra.Command, database string, done operate.Restore
 		Tokens   int        `json:"tokens_ended"`
 		Revoked  []string   `json:"keys_revoked"`
 		Good     []keyEntry `json:"keys_good"`
-	}{database, done.Tokens, append([]string{}, done.Revoked...), valid}, func(out io.Writer) {
+		Disabled []string   `json:"operators_disabled"`
+		Kept     []string   `json:"operators_kept"`
+	}{database, done.Tokens, append([]string{}, done.Revoked...), valid, append([]string{}, done.Disabled...), append([]string{}, done.Kept...)}, func(out io.Writer) {
 		fmt.Fprintf(out, "%s is ready to be served. %d tokens ended, %d keys revoked. Valid keys:\n", escapeText(database), done.Tokens, len(done.Revoked))
 		printColumns(out, valid)
+		if len(done.Disabled)+len(done.Kept) > 0 {
+			fmt.Fprintf(out, "Operators who can sign in: %s. Disabled: %s.\n", nameList(done.Kept), nameList(done.Disabled))
+		}
 	})
 }

@@ -132,12 +132,13 @@ func openStore(ctx context.Context, settings app.Settings, timeout time.Duration
 	return store, nil
 }
 
-// currentActor is the actor in the audit log: the operator's login on this machine.
+// currentActor is the actor in the audit log: the login on this machine. An operator of the console
+// with the same name is someone else.
 func currentActor() string {
 	if account, err := user.Current(); err == nil && account.Username != "" {
-		return "operator:" + account.Username
+		return "shell:" + account.Username
 	}
-	return "operator:unknown"
+	return "shell:unknown"
 }
 
 // hostname is where the audit log says a command was run.

@@ -42,6 +42,7 @@ type App struct {
 	gate       *auth.Authenticator
 	quota      *quota.Tracker
 	logins     *logins
+	signIns    *signIns
 	vendors    *payvendor.Verifier
 	mail       *mail.Sender // nil when no mail server is configured
 	runs       *run.Runner
@@ -85,7 +86,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	// Otherwise the first phone number would wait for its tables to load.
 	contract.WarmUp()
 	app := &App{settings: settings, version: version, log: log, store: store, shutdown: make(chan struct{}), files: files,
-		logWatcher: webhook.NewLogWatcher(store), sender: sender, logins: newLogins(log.Logger)}
+		logWatcher: webhook.NewLogWatcher(store), sender: sender, logins: newLogins(log.Logger), signIns: newSignIns(log.Logger)}
 	if err := app.openMail(ctx); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -99,7 +100,9 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		AccessLife: settings.AccessTokenLife, RefreshLife: settings.RefreshTokenLife, FamilyLife: settings.LoginLife,
 		Watch: app.logins.watch,
 	})
-	app.sessions = auth.NewSessions(store, auth.SessionOptions{Idle: settings.ConsoleIdle, Length: settings.ConsoleSession})
+	app.sessions = auth.NewSessions(store, auth.SessionOptions{
+		Idle: settings.ConsoleIdle, Length: settings.ConsoleSession, SecondFactor: settings.SecondFactor, Watch: app.signIns.watch,
+	})
 	app.quota = quota.New(store, time.Now, metrics.CountQuotaRefusal)
 	app.gate = auth.NewAuthenticator(store, time.Now)
 	app.vendors = payvendor.New(payvendor.Options{
@@ -164,7 +167,7 @@ func (a *App) readings() []httpapi.FuncMetric {
 		{Name: "landfall_tls_certificate_expiry_timestamp_seconds", Help: "When the TLS certificate expires; 0 without TLS.",
 			Read: a.certificateEnd},
 	}
-	return slices.Concat(own, a.logins.readings(), a.mailReadings(), a.runReadings(), a.undoReadings(), a.webhookReadings(), a.auditReadings())
+	return slices.Concat(own, a.logins.readings(), a.signIns.readings(), a.mailReadings(), a.runReadings(), a.undoReadings(), a.webhookReadings(), a.auditReadings())
 }
 
 // listenerMetric returns a metric of the main listener, once it exists.

@@ -37,7 +37,7 @@ func (a *App) deleteExpired(ctx context.Context) {
 // keyUseInterval is the precision of the last use of a key.
 const keyUseInterval = limits.KeyUseFlush
 
-// recordKeyUses records which keys were used, at intervals and at shutdown. A write for every
+// recordKeyUses records which keys were used and how many sign-ins were refused, at intervals and at shutdown. A write for every
 // request would cost more than the request.
 func (a *App) recordKeyUses(ctx context.Context) {
 	for ended := false; !ended; {
@@ -50,6 +50,9 @@ func (a *App) recordKeyUses(ctx context.Context) {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), keyUseTimeout)
 		if err := a.gate.SaveKeyUses(last); err != nil {
 			a.log.Warn("cannot record key uses; will retry", "error", err)
+		}
+		if err := a.sessions.SaveRefusals(last, ended); err != nil {
+			a.log.Warn("cannot record refused console sign-ins", "error", err)
 		}
 		cancel()
 	}

@@ -32,6 +32,7 @@ func (a *App) openConsole(service *intake.Service) {
 		Logger:        a.log.Logger,
 		ClientAddress: a.settings.Proxies.client,
 		Encrypted:     a.settings.Proxies.encrypted,
+		KnownProxy:    a.settings.Proxies.forwarded,
 		BaseURL:       a.settings.BaseURL,
 		Shutdown:      a.shutdown,
 		WakeRuns:      func() { a.runs.Wake() },
@@ -51,7 +52,7 @@ func (a *App) health(ctx context.Context) []console.HealthItem {
 	if err != nil {
 		return []console.HealthItem{{Group: "Database", Name: "reading", State: "away", Help: "The database does not respond. See the log."}}
 	}
-	found, err := operate.New(a.store, operate.Options{Actor: "operator:console"}).Health(ctx, complete)
+	found, err := operate.New(a.store, operate.Options{Actor: "service"}).Health(ctx, complete)
 	if err != nil {
 		return []console.HealthItem{{Group: "Database", Name: "reading", State: "away", Help: "The database does not respond. See the log."}}
 	}
@@ -98,7 +99,7 @@ func (a *App) beat(ctx context.Context) {
 	// The id is new for every start: two servers on one host differ, and so does a
 	// restarted server.
 	self := landfall.Replica{ID: rand.Text(), Host: host, Version: a.version}
-	operator := operate.New(a.store, operate.Options{Actor: "operator:console"})
+	operator := operate.New(a.store, operate.Options{Actor: "service"})
 	for {
 		if err := operator.Heartbeat(ctx, self, beatEvery/2); err != nil && ctx.Err() == nil {
 			a.log.Debug("cannot record that this server is running", "error", err)

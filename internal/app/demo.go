@@ -72,7 +72,7 @@ func NewDemo(ctx context.Context, settings Settings, version string, log *Log) (
 // populate creates what a first request needs with the commands of an operator, so that
 // the audit log is complete.
 func (d *Demo) populate(ctx context.Context) error {
-	operator := operate.New(d.store, operate.Options{Actor: "operator:demo"})
+	operator := operate.New(d.store, operate.Options{Actor: "shell:demo"})
 	name := "Demo Energy"
 	if _, err := operator.CreateSupplier(ctx, demoSupplier, operate.SupplierChange{Name: &name}); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (d *Demo) populate(ctx context.Context) error {
 	}
 	// Accept the invitation now, so that the user can sign in at once.
 	d.login = "look-" + strings.ToLower(rand.Text()[:12])
-	if _, err := d.sessions.Accept(ctx, link.Reveal(), d.login); err != nil {
+	if _, err := d.sessions.Accept(ctx, auth.Origin{}, link.Reveal(), d.login); err != nil {
 		return err
 	}
 	_, d.key, err = operator.CreateKey(ctx, operate.KeyRequest{Organisation: demoOrganisation, Role: landfall.RoleImporter})

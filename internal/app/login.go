@@ -71,3 +71,48 @@ func (l *logins) readings() []httpapi.FuncMetric {
 	}
 	return readings
 }
+
+// signIns logs and counts sign-ins to the console.
+type signIns struct {
+	log    *slog.Logger
+	counts map[auth.SignInOutcome]*atomic.Int64
+}
+
+// newSignIns starts every outcome at zero, as newLogins does.
+func newSignIns(log *slog.Logger) *signIns {
+	s := &signIns{log: log, counts: map[auth.SignInOutcome]*atomic.Int64{}}
+	for _, outcome := range auth.SignInOutcomes {
+		s.counts[outcome] = new(atomic.Int64)
+	}
+	return s
+}
+
+// watch is called for every sign-in. A wrong code after a right password is the most
+// serious refusal: somebody may know the password.
+func (s *signIns) watch(attempt auth.Attempt) {
+	s.counts[attempt.Outcome].Add(1)
+	level, message := slog.LevelWarn, "console sign-in refused"
+	if attempt.Outcome == auth.SignInGranted {
+		level, message = slog.LevelInfo, "console sign-in"
+	}
+	s.log.LogAttrs(context.Background(), level, message,
+		slog.String("outcome", string(attempt.Outcome)), slog.String("operator", attempt.Operator), slog.String("address", attempt.Address),
+		slog.Bool("known", attempt.Known))
+}
+
+// readings returns the metrics.
+func (s *signIns) readings() []httpapi.FuncMetric {
+	help := map[auth.SignInOutcome]string{
+		auth.SignInGranted: "were granted", auth.SignInRefused: "had a wrong name or password", auth.SignInWrongCode: "had the right password and a wrong code",
+		auth.SignInSlowed: "came too fast and were not checked", auth.SignInUnavailable: "failed because of the database",
+	}
+	var readings []httpapi.FuncMetric
+	for _, outcome := range auth.SignInOutcomes {
+		count := s.counts[outcome]
+		readings = append(readings, httpapi.FuncMetric{
+			Name: "landfall_console_sign_ins_" + string(outcome) + "_total", Help: "Sign-ins to the console that " + help[outcome] + ".",
+			Counts: true, Read: func() float64 { return float64(count.Load()) },
+		})
+	}
+	return readings
+}

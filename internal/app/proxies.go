@@ -80,10 +80,13 @@ func (p trustedProxies) client(r *http.Request) netip.Addr {
 	return address
 }
 
+// forwarded reports whether a request came from a known proxy.
+func (p trustedProxies) forwarded(r *http.Request) bool { return p.has(parsePeer(r.RemoteAddr)) }
+
 // encrypted reports whether a request used TLS: to us, or to a known proxy that
 // reports it.
 func (p trustedProxies) encrypted(r *http.Request) bool {
-	return r.TLS != nil || p.has(parsePeer(r.RemoteAddr)) && r.Header.Get("X-Forwarded-Proto") == "https"
+	return r.TLS != nil || p.forwarded(r) && r.Header.Get("X-Forwarded-Proto") == "https"
 }
 
 // cutLast cuts off the part after the last comma of a list.

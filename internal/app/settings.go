@@ -71,6 +71,7 @@ type Settings struct { //nolint:recvcheck // it is copied where it is only read
 	Console        bool
 	ConsoleIdle    time.Duration
 	ConsoleSession time.Duration
+	SecondFactor   bool // every operator of the console needs one
 
 	Mail MailSettings
 	TLS  TLSSettings
@@ -260,6 +261,9 @@ var serving = []setting{
 	}},
 	{"console-session", "maximum lifetime of a console session", func(s *Settings) settingValue {
 		return durationSetting(&s.ConsoleSession, limits.ConsoleSession, time.Minute, 30*day)
+	}},
+	{"require-second-factor", "let operators use the console only with two-factor authentication; those without it can only set it up", func(s *Settings) settingValue {
+		return boolSetting(&s.SecondFactor, false)
 	}},
 	{"log-format", "log format: json or text", func(s *Settings) settingValue {
 		return textSetting(&s.LogFormat, "json", choice("json", "text"))

@@ -85,7 +85,8 @@ func processAccount(r *pageRequest) (any, error) {
 func (r *pageRequest) attempt(dryRun bool) (intake.Created, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), attemptTimeout)
 	defer cancel()
-	created, err := r.console.Intake.ProcessAs(ctx, r.actor(), r.console.ClientAddress(r.Request).String(),
+	from := r.origin()
+	created, err := r.console.Intake.ProcessAs(ctx, landfall.Principal{Operator: r.actor(), Source: from.Address, RequestID: from.RequestID},
 		contract.ProcessRequest{Key: r.accountKey(), Team: r.formValue("team"), DryRun: dryRun})
 	if refusal, known := errors.AsType[*landfall.Error](err); known {
 		// The account's last failure lists the violations already. Others may hold

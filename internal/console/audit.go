@@ -45,7 +45,7 @@ func (r *pageRequest) auditFilter() (operate.AuditFilter, error) {
 		// Links have exact times. The form has dates, in the reader's zone.
 		at, err := time.Parse(time.RFC3339Nano, text)
 		if err != nil {
-			if at, err = time.ParseInLocation(time.DateOnly, text, r.location()); err != nil {
+			if at, err = time.ParseInLocation(time.DateOnly, text, r.zone()); err != nil {
 				return wanted, landfall.Refuse(landfall.CodeValidationFailed, "Write dates as 2026-11-16.")
 			}
 			if name == "until" {

@@ -108,14 +108,14 @@ const (
 )
 
 // lineChart draws figures over time with a table of them.
-func (w timeWriter) lineChart(points []Point, noun string) template.HTML {
+func lineChart(points []Point, noun string) template.HTML {
 	if len(points) < 2 {
 		return ""
 	}
-	format := w.timeFormat(points[len(points)-1].At.Sub(points[0].At))
+	format := chartTime(points[len(points)-1].At.Sub(points[0].At))
 	var out strings.Builder
-	out.WriteString(w.drawLine(points, noun, "wide", lineWidth))
-	out.WriteString(w.drawLine(points, noun, "slim", phoneWidth))
+	out.WriteString(drawLine(points, noun, "wide", lineWidth))
+	out.WriteString(drawLine(points, noun, "slim", phoneWidth))
 	out.WriteString(`<details class="figures"><summary>Show as table</summary><table><thead><tr><th>Time</th><th class="num">` +
 		template.HTMLEscapeString(noun) + `</th></tr></thead><tbody>`)
 	for _, point := range points {
@@ -125,17 +125,17 @@ func (w timeWriter) lineChart(points []Point, noun string) template.HTML {
 	return template.HTML(out.String()) //nolint:gosec // escaped above
 }
 
-// timeFormat writes times of a chart, with seconds if it spans few minutes.
-func (w timeWriter) timeFormat(span time.Duration) func(time.Time) string {
-	layout := "15:04"
+// chartTime writes times of a chart, with seconds if it spans few minutes.
+func chartTime(span time.Duration) func(time.Time) string {
+	how := byte(asMinutes)
 	if span < 10*time.Minute {
-		layout = "15:04:05"
+		how = asSeconds
 	}
-	return func(at time.Time) string { return at.In(w.zone).Format(layout) }
+	return func(at time.Time) string { return markTime(at, how) }
 }
 
 // drawLine draws the figures with pauses shaded and the highest figure labelled.
-func (w timeWriter) drawLine(points []Point, noun, class string, width int64) string {
+func drawLine(points []Point, noun, class string, width int64) string {
 	first, last := points[0].At, points[len(points)-1].At
 	highest, highestAt := int64(1), points[0].At
 	for _, point := range points {
@@ -144,7 +144,7 @@ func (w timeWriter) drawLine(points []Point, noun, class string, width int64) st
 		}
 	}
 	span := max(last.Sub(first), time.Second) // it is divided by
-	format := w.timeFormat(span)
+	format := chartTime(span)
 	x := func(at time.Time) int64 {
 		// Divide first: nanoseconds of many months times the width would overflow.
 		// Adding one keeps the last point inside the frame.
@@ -161,9 +161,9 @@ func (w timeWriter) drawLine(points []Point, noun, class string, width int64) st
 		fmt.Fprintf(&path, "%d,%d ", x(point.At), y(point.Count))
 	}
 	top := groupDigits(strconv.FormatInt(highest, 10))
-	label := fmt.Sprintf("%s over time, at most %s at %s", noun, top, format(highestAt))
+	label := fmt.Sprintf("%s over time, at most %s at %s", template.HTMLEscapeString(noun), top, format(highestAt))
 	var out strings.Builder
-	fmt.Fprintf(&out, `<svg class="line %s" viewBox="0 0 %d %d" role="img" aria-label="%s">%s`, class, width, lineHeight, template.HTMLEscapeString(label), shade.String())
+	fmt.Fprintf(&out, `<svg class="line %s" viewBox="0 0 %d %d" role="img" aria-label="%s">%s`, class, width, lineHeight, label, shade.String())
 	fmt.Fprintf(&out, `<line x1="%d" y1="%d" x2="%d" y2="%d" class="axis"/>`, lineLeft, y(0), width-8, y(0))
 	fmt.Fprintf(&out, `<text x="%d" y="%d" class="label end">0</text><text x="%d" y="%d" class="label end">%s</text>`,
 		lineLeft-6, y(0)+4, lineLeft-6, y(highest)+4, top)

@@ -13,7 +13,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"sync"
 	"time"
 
 	"landfall"
@@ -40,9 +39,12 @@ type Options struct {
 	// Encrypted reports whether a request came over TLS, here or at a known
 	// proxy; nil: only here.
 	Encrypted func(*http.Request) bool
-	BaseURL   string          // the public address, without a trailing slash; "": the request's host
-	Shutdown  <-chan struct{} // closed when live streams must end; nil: never
-	WakeRuns  func()          // tells the runner that runs have work; nil: it polls
+	// KnownProxy reports whether a request came through a known proxy; nil: there is
+	// none.
+	KnownProxy func(*http.Request) bool
+	BaseURL    string          // the public address, without a trailing slash; "": the request's host
+	Shutdown   <-chan struct{} // closed when live streams must end; nil: never
+	WakeRuns   func()          // tells the runner that runs have work; nil: it polls
 	// Health returns the health of the service; nil: unknown.
 	Health func(ctx context.Context) []HealthItem
 	// VendorHealth returns the recent health of a payment vendor; nil: unknown.
@@ -64,8 +66,8 @@ type Console struct {
 	failureSummaries *countJobs[landfall.FailureSummary] // by supplier
 	countWait        time.Duration                       // how long a page waits for a count
 
-	mu        sync.Mutex
-	templates map[string]*template.Template // by time zone
+	views *template.Template
+	zones zoneCache
 }
 
 // New returns a console.
@@ -79,6 +81,9 @@ func New(options Options) *Console {
 	if options.Encrypted == nil {
 		options.Encrypted = func(r *http.Request) bool { return r.TLS != nil }
 	}
+	if options.KnownProxy == nil {
+		options.KnownProxy = func(*http.Request) bool { return false }
+	}
 	if options.Clock == nil {
 		options.Clock = time.Now
 	}
@@ -87,10 +92,11 @@ func New(options Options) *Console {
 	}
 	c := &Console{
 		Options: options, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(), assets: loadAssets(),
-		templates: map[string]*template.Template{}, undoJobs: newUndoJobs(), streams: streamLimiter{bySession: map[string]int{}},
+		zones: zoneCache{loaded: map[string]*time.Location{}}, undoJobs: newUndoJobs(), streams: streamLimiter{bySession: map[string]int{}},
 		undoForecasts: newCountJobs[landfall.UndoForecast](false), failureSummaries: newCountJobs[landfall.FailureSummary](true),
 		countWait: defaultCountWait,
 	}
+	c.views = c.parseViews()
 	c.live = newLiveCache(c)
 	if options.BaseURL != "" {
 		// A proxy may call us under another name than the browser does.
@@ -116,7 +122,8 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// The mux would answer unknown paths itself, in plain text and without our layout.
-	if _, pattern := c.mux.Handler(r); pattern == "" {
+	// A path that no database can store names nothing.
+	if _, pattern := c.mux.Handler(r); pattern == "" || !isText(r.URL.Path) {
 		c.notFound(w, r)
 		return
 	}
@@ -154,6 +161,10 @@ func (c *Console) handler(page route) http.Handler {
 			r = r.WithContext(limited)
 		}
 		req := &pageRequest{Request: r, Writer: w, console: c, route: page}
+		if !areTexts(r.URL.Query()) {
+			req.fail(errNotText)
+			return
+		}
 		if err := req.authenticate(); err != nil {
 			req.fail(err)
 			return

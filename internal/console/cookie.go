@@ -14,6 +14,7 @@ import (
 // that prefix is not available, and only the machine itself may use the console.
 const (
 	sessionName = "landfall_session"
+	deviceName  = "landfall_device"
 	flashName   = "landfall_flash"
 	themeName   = "landfall_theme"
 	zoneName    = "landfall_zone"
@@ -38,7 +39,17 @@ func (c *Console) reachable(r *http.Request) bool {
 	}
 	address, err := netip.ParseAddr(host)
 	local := host == "localhost" || err == nil && address.IsLoopback()
-	return local && c.ClientAddress(r).IsLoopback()
+	// Behind a proxy on this machine that nobody configured, everybody has the
+	// machine's address.
+	return local && c.ClientAddress(r).IsLoopback() && (c.KnownProxy(r) || !isForwarded(r))
+}
+
+// forwardHeaders are the headers by which a proxy says that somebody else is behind it.
+var forwardHeaders = []string{"X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Forwarded", "Via"}
+
+// isForwarded reports whether a request came through a proxy.
+func isForwarded(r *http.Request) bool {
+	return slices.ContainsFunc(forwardHeaders, func(name string) bool { return len(r.Header[name]) > 0 })
 }
 
 // cookieName keeps cookies of plain HTTP and of TLS apart.
@@ -50,6 +61,15 @@ func (c *Console) cookieName(r *http.Request, name string) string {
 }
 
 func (r *pageRequest) sessionCookie() string { return r.console.cookieName(r.Request, sessionName) }
+
+// sessionSecret is the secret in the session cookie, or "".
+func (r *pageRequest) sessionSecret() string {
+	cookie, err := r.Cookie(r.sessionCookie())
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
+}
 
 // setCookie sets a cookie for some time; 0 means until the browser closes, and a
 // negative time deletes it.
@@ -93,26 +113,12 @@ func (r *pageRequest) theme() string {
 	return cookie.Value
 }
 
-// zone is the name of the reader's time zone as the browser reports it, or UTC.
-func (r *pageRequest) zone() string {
+// zone is the reader's time zone as the browser reports it, or UTC.
+func (r *pageRequest) zone() *time.Location {
 	// The script sets this cookie, so it has no prefix.
 	cookie, err := r.Cookie(zoneName)
-	// "Local" would be this host's zone. The length is limited because the name is
-	// looked up on disk.
-	if err != nil || len(cookie.Value) > 64 || cookie.Value == "Local" || cookie.Value == "" {
-		return "UTC"
-	}
-	if _, err := time.LoadLocation(cookie.Value); err != nil {
-		return "UTC"
-	}
-	return cookie.Value
-}
-
-// location is the reader's time zone.
-func (r *pageRequest) location() *time.Location {
-	location, err := time.LoadLocation(r.zone())
 	if err != nil {
 		return time.UTC
 	}
-	return location
+	return r.console.zones.find(cookie.Value)
 }

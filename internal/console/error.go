@@ -38,8 +38,12 @@ var errorTitles = map[landfall.Kind]string{
 
 // fail shows an error as a page.
 func (r *pageRequest) fail(err error) {
-	if errors.Is(err, errNotSignedIn) {
+	switch {
+	case errors.Is(err, errNotSignedIn):
 		r.redirectToSignIn()
+		return
+	case errors.Is(err, errNoSecondFactor):
+		r.redirectTo(consolePath("me"), http.StatusForbidden)
 		return
 	}
 	// The page shows the detail, which is written for readers. The cause is logged.
@@ -62,10 +66,15 @@ func (r *pageRequest) redirectToSignIn() {
 	if r.Method == http.MethodGet && r.URL.Path != Root {
 		to += "?to=" + url.QueryEscape(r.URL.RequestURI())
 	}
+	r.redirectTo(to, http.StatusUnauthorized)
+}
+
+// redirectTo sends the reader to another page. A script gets a status instead.
+func (r *pageRequest) redirectTo(to string, status int) {
 	if r.Header.Get("Hx-Request") != "" {
-		// htmx would insert the sign-in page into the current one.
+		// htmx would insert the other page into the current one.
 		r.Writer.Header().Set("Hx-Redirect", to)
-		r.Writer.WriteHeader(http.StatusUnauthorized)
+		r.Writer.WriteHeader(status)
 		return
 	}
 	http.Redirect(r.Writer, r.Request, to, http.StatusSeeOther)

@@ -7,16 +7,15 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"landfall"
 	"landfall/internal/api/contract"
 	"landfall/internal/lib/money"
 )
 
-// templateFuncs are the functions of the views, for readers in one time zone.
-func (c *Console) templateFuncs(zone *time.Location) template.FuncMap {
-	times := timeWriter{zone, c.Clock}
+// templateFuncs are the functions of the views.
+func (c *Console) templateFuncs() template.FuncMap {
+	times := timeWriter{c.Clock}
 	return template.FuncMap{
 		"asset": c.assets.path, "path": consolePath, "subject": subjectLink,
 		"number": formatInt, "liveCount": liveCount, "grouped": groupDigits, "total": formatTotal, "bytes": formatBytes,
@@ -25,7 +24,7 @@ func (c *Console) templateFuncs(zone *time.Location) template.FuncMap {
 		"instant": times.instant,
 		"state":   stateBadge, "label": stateLabel, "meaning": contract.Meaning, "selection": selectionLabel,
 		"dict": dict, "list": func(items ...string) []string { return items },
-		"barChart": barChart, "barTable": barTable, "lineChart": times.lineChart,
+		"barChart": barChart, "qrCode": qrCode, "barTable": barTable, "lineChart": lineChart,
 	}
 }
 

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +54,7 @@ func newLiveCache(c *Console) *liveCache {
 // summaries returns the state of all suppliers.
 func (l *liveCache) summaries(ctx context.Context) (operate.Overview, error) {
 	return l.overview.Get(ctx, "", l.console.Clock(), func(ctx context.Context) (operate.Overview, error) {
-		return l.console.OperatorFor("operator:console").Overview(ctx)
+		return l.console.OperatorFor("service").Overview(ctx)
 	})
 }
 
@@ -155,7 +154,7 @@ func (r *pageRequest) stream(handle handlerFunc, view string) error {
 		if err != nil {
 			return nil // signed out
 		}
-		if _, _, err := r.console.Sessions.Identify(r.Context(), cookie.Value); err != nil {
+		if _, _, err := r.console.Sessions.IdentifyLive(r.Context(), cookie.Value); err != nil {
 			return nil // the session has ended
 		}
 	}
@@ -164,7 +163,7 @@ func (r *pageRequest) stream(handle handlerFunc, view string) error {
 // parts renders the parts of a page that change, once for all viewers who see
 // the same.
 func (r *pageRequest) parts(handle handlerFunc, view string) (liveParts, error) {
-	key := liveKey{r.URL.RequestURI(), r.zone(), r.me.Role}
+	key := liveKey{r.URL.RequestURI(), r.zone().String(), r.me.Role}
 	return r.console.live.rendered.Get(r.Context(), key, r.console.Clock(), func(ctx context.Context) (liveParts, error) {
 		limited, cancel := context.WithTimeout(ctx, pageTimeout)
 		defer cancel()
@@ -176,9 +175,8 @@ func (r *pageRequest) parts(handle handlerFunc, view string) (liveParts, error) 
 		if err != nil {
 			return nil, err
 		}
-		var out bytes.Buffer
-		err = r.console.render(&out, r.zone(), view, shared.data(page), true)
-		return splitParts(out.String()), err
+		text, err := r.console.render(r.zone(), view, shared.data(page), true)
+		return splitParts(text), err
 	})
 }
 

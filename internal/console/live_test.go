@@ -34,7 +34,7 @@ func seedManySuppliers(t testing.TB, h *testConsole) *atomic.Int64 {
 	}
 	asked, as := &atomic.Int64{}, h.console.OperatorFor
 	h.console.OperatorFor = func(actor string) *operate.Operator {
-		if actor == "operator:console" { // the shared overview
+		if actor == "service" { // the shared overview
 			asked.Add(1)
 		}
 		return as(actor)

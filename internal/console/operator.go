@@ -50,14 +50,32 @@ func createOperator(r *pageRequest) (any, error) {
 	return r.showInvitation(name, secret.Reveal())
 }
 
-// resetOperator creates a new link and no password, which only its owner may know.
+// resetPage asks for a confirmation before a sign-in is reset.
+type resetPage struct {
+	pageHead
+	Name string
+}
+
+func showReset(r *pageRequest) (any, error) {
+	head := adminHead("Reset sign-in", "operators")
+	return resetPage{pageHead: head, Name: r.PathValue("name")}, nil
+}
+
+// resetOperator creates no link: whoever sees it could become the other operator. It
+// wants the reader's own password, so that an unattended browser is not enough.
 func resetOperator(r *pageRequest) (any, error) {
 	name := r.PathValue("name")
-	secret, err := r.operator().ResetOperator(r.Context(), name)
-	if err != nil {
+	if err := r.requireConfirmation(name); err != nil {
 		return nil, err
 	}
-	return r.showInvitation(name, secret.Reveal())
+	if _, err := r.console.Sessions.Prove(r.Context(), r.owner()); err != nil {
+		return nil, err
+	}
+	return redirect{
+		consolePath("admin", "operators"),
+		"Sign-in of " + name + " reset: password and two-factor authentication are removed, and all sessions have ended. " +
+			"Whoever runs the server can give " + name + " a new link.",
+	}, r.operator().ClearSignIn(r.Context(), name)
 }
 
 // disableOperator refuses to disable oneself: nobody might be left to undo it.
@@ -76,8 +94,10 @@ func enableOperator(r *pageRequest) (any, error) {
 
 func operatorRoutes() []route {
 	list := get("admin/operators/", listOperators, "operators")
+	reset := get("admin/operators/{name}/reset/", showReset, "operator-reset")
+	reset.role = landfall.ConsoleOperator
 	return []route{
-		list, post("admin/operators/", createOperator, list), post("admin/operators/{name}/reset/", resetOperator, list),
+		list, post("admin/operators/", createOperator, list), reset, post("admin/operators/{name}/reset/", resetOperator, reset),
 		post("admin/operators/{name}/disable/", disableOperator, list), post("admin/operators/{name}/enable/", enableOperator, list),
 		post("admin/sessions/{session}/end/", action(pathTo("admin", "operators"), "Session ended.", withName("session", (*operate.Operator).EndSession)), list),
 	}

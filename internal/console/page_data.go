@@ -28,7 +28,7 @@ type pageData struct {
 
 func (r *pageRequest) data(page any) *pageData {
 	data := &pageData{
-		Page: page, Me: r.me, Session: r.session, CurrentPath: r.URL.Path, Theme: r.theme(), Zone: r.zone(),
+		Page: page, Me: r.me, Session: r.session, CurrentPath: r.URL.Path, Theme: r.theme(), Zone: r.zone().String(),
 		Error: r.formError, SearchQuery: r.queryParam("q"), Insecure: !r.console.encrypted(r.Request), request: r,
 	}
 	if titled, is := page.(interface{ head() pageHead }); is {

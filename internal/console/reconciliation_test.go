@@ -29,7 +29,7 @@ func TestReconciliationIsSignedOff(t *testing.T) {
 		_, err := service.Stage(ctx, acme, fmt.Appendf(nil, `{"import_supplier":"NORTH","external_account_number":"%d","customers":[{}]}`, external))
 		must(err)
 	}
-	_, err := service.ProcessAs(ctx, "operator:test", "", contract.ProcessRequest{Key: landfall.Key{Supplier: "NORTH", External: "0"}, Team: "Night Team"})
+	_, err := service.ProcessAs(ctx, landfall.Principal{Operator: "operator:test"}, contract.ProcessRequest{Key: landfall.Key{Supplier: "NORTH", External: "0"}, Team: "Night Team"})
 	must(err)
 	ada := h.signedIn(landfall.ConsoleOperator)
 	const path = "/console/suppliers/NORTH/reconciliation/"

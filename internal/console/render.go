@@ -3,52 +3,64 @@ package console
 import (
 	"bytes"
 	"html/template"
-	"io"
+	"sync"
 	"time"
 	_ "time/tzdata" // for hosts without a time zone database
 )
 
-// maxZones limits the number of cached template sets. The browser names the zone,
-// and each set takes memory.
-const maxZones = 24
-
-// templateFor returns the templates for a time zone. Template functions format
-// times, so each zone has its own set.
-func (c *Console) templateFor(zone string) (*template.Template, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if set := c.templates[zone]; set != nil {
-		return set, nil
-	}
-	location, err := time.LoadLocation(zone)
-	if err != nil {
-		location = time.UTC
-	}
-	// Parse under the lock, so that concurrent requests do not parse the same set.
-	set, err := template.New("").Funcs(c.templateFuncs(location)).ParseFS(embedded, "views/*.html")
-	if err != nil {
-		return nil, err
-	}
-	if len(c.templates) >= maxZones {
-		clear(c.templates)
-	}
-	c.templates[zone] = set
-	return set, nil
+// parseViews parses the views, once for all readers.
+func (c *Console) parseViews() *template.Template {
+	return template.Must(template.New("").Funcs(c.templateFuncs()).ParseFS(embedded, "views/*.html"))
 }
 
-// render executes a view, and unless it is partial the layout around it.
-func (c *Console) render(out io.Writer, zone, view string, data *pageData, partial bool) error {
-	set, err := c.templateFor(zone)
+// render executes a view for a reader in a time zone, and unless it is partial the
+// layout around it.
+func (c *Console) render(zone *time.Location, view string, data *pageData, partial bool) (string, error) {
+	var content, page bytes.Buffer
+	if err := c.views.ExecuteTemplate(&content, view, data); err != nil {
+		return "", err
+	}
+	if !partial {
+		data.Content = template.HTML(content.Bytes()) //nolint:gosec // escaped by the template
+		if err := c.views.ExecuteTemplate(&page, "layout", data); err != nil {
+			return "", err
+		}
+		content = page
+	}
+	return expandTimes(content.String(), zone, c.Clock()), nil
+}
+
+// maxZones limits the cached time zones, whose names browsers send. There are fewer
+// than that.
+const maxZones = 1000
+
+// zoneCache holds the time zones in use: loading one reads files.
+type zoneCache struct {
+	mu     sync.Mutex
+	loaded map[string]*time.Location
+}
+
+// find returns the time zone with a name, or UTC.
+func (z *zoneCache) find(name string) *time.Location {
+	z.mu.Lock()
+	found := z.loaded[name]
+	z.mu.Unlock()
+	if found != nil {
+		return found
+	}
+	// "Local" would be this host's zone. The length is limited because the name is
+	// looked up on disk.
+	if name == "" || name == "Local" || len(name) > 64 {
+		return time.UTC
+	}
+	found, err := time.LoadLocation(name)
 	if err != nil {
-		return err
+		return time.UTC
 	}
-	if partial {
-		return set.ExecuteTemplate(out, view, data)
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if len(z.loaded) < maxZones {
+		z.loaded[name] = found
 	}
-	var content bytes.Buffer
-	if err := set.ExecuteTemplate(&content, view, data); err != nil {
-		return err
-	}
-	data.Content = template.HTML(content.Bytes()) //nolint:gosec // escaped by the template
-	return set.ExecuteTemplate(out, "layout", data)
+	return found
 }

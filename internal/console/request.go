@@ -1,18 +1,21 @@
 package console
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"landfall"
 	"landfall/internal/lib/limits"
+	"landfall/internal/service/auth"
 	"landfall/internal/service/operate"
 )
 
@@ -30,7 +33,13 @@ type pageRequest struct {
 
 // operator returns the operator's actions under the name of the signed-in person.
 func (r *pageRequest) operator() *operate.Operator {
-	return r.console.OperatorFor(r.actor()).WithSource(r.console.ClientAddress(r.Request).String())
+	from := r.origin()
+	return r.console.OperatorFor(r.actor()).WithRequest(from.Address, from.RequestID)
+}
+
+// origin is where the request comes from, and the id that the server gave it.
+func (r *pageRequest) origin() auth.Origin {
+	return auth.Origin{Address: r.console.ClientAddress(r.Request).String(), RequestID: r.Writer.Header().Get("X-Request-Id")}
 }
 
 // actor is the name that the audit records.
@@ -39,13 +48,36 @@ func (r *pageRequest) actor() string { return "operator:" + r.me.Name }
 // maxFormBytes limits the size of a form.
 const maxFormBytes = limits.ConsoleForm
 
-// errNotSignedIn redirects to the sign-in page.
-var errNotSignedIn = errors.New("not signed in")
+// errNotSignedIn redirects to the sign-in page, and errNoSecondFactor to the profile.
+var (
+	errNotSignedIn    = errors.New("not signed in")
+	errNoSecondFactor = errors.New("no second factor")
+)
+
+// errNotText refuses input that no database can store.
+var errNotText = landfall.Refuse(landfall.CodeValidationFailed, "The address or the form contains characters that are not text. Go back and type it again.")
+
+// isText reports whether a text is valid UTF-8 without NUL.
+func isText(text string) bool { return utf8.ValidString(text) && !strings.Contains(text, "\x00") }
+
+// areTexts reports whether all names and values are text.
+func areTexts(values url.Values) bool {
+	for name, all := range values {
+		if !isText(name) || slices.ContainsFunc(all, func(one string) bool { return !isText(one) }) {
+			return false
+		}
+	}
+	return true
+}
 
 // authenticate finds the session, checks the role and reads the form.
 func (r *pageRequest) authenticate() error {
 	if cookie, err := r.Cookie(r.sessionCookie()); err == nil {
-		operator, session, err := r.console.Sessions.Identify(r.Context(), cookie.Value)
+		identify := r.console.Sessions.Identify
+		if r.route.streaming { // the page updates itself: nobody needs to be there
+			identify = r.console.Sessions.IdentifyLive
+		}
+		operator, session, err := identify(r.Context(), cookie.Value)
 		known, _ := errors.AsType[*landfall.Error](err)
 		switch {
 		case err == nil:
@@ -60,6 +92,8 @@ func (r *pageRequest) authenticate() error {
 	case r.route.public:
 	case r.me.Name == "":
 		return errNotSignedIn
+	case r.console.Sessions.NeedsSecondFactor(r.me) && !r.route.setUp:
+		return errNoSecondFactor
 	case !allows(r.me.Role, r.route.role):
 		return &landfall.Error{Kind: landfall.Forbidden, Code: landfall.CodePermissionDenied,
 			Detail: "Your role (" + string(r.me.Role) + ") is read only. Ask an operator to do this."}
@@ -74,6 +108,9 @@ func (r *pageRequest) authenticate() error {
 	}
 	// PostForm and not Form: a query parameter must never count as form input.
 	r.form = r.PostForm
+	if !areTexts(r.form) {
+		return errNotText
+	}
 	return nil
 }
 
@@ -110,15 +147,15 @@ func (r *pageRequest) respond() {
 // renderPage renders a view, with the layout unless the route is a partial one.
 func (r *pageRequest) renderPage(status int, view string, page any) {
 	// Render into memory: the view may fail, and the status is sent with the first byte.
-	var body bytes.Buffer
-	if err := r.console.render(&body, r.zone(), view, r.data(page), r.route.partial); err != nil {
+	body, err := r.console.render(r.zone(), view, r.data(page), r.route.partial)
+	if err != nil {
 		r.console.Logger.ErrorContext(r.Context(), "cannot render console page", "view", view, "error", err)
 		r.plainText(http.StatusInternalServerError, "Cannot show this page. See the log.")
 		return
 	}
 	r.Writer.Header().Set("Content-Type", "text/html; charset=utf-8")
 	r.Writer.WriteHeader(status)
-	_, _ = r.Writer.Write(body.Bytes()) // the reader may have left
+	_, _ = io.WriteString(r.Writer, body) // the reader may have left
 }
 
 // plainText answers without a template.
@@ -172,7 +209,7 @@ func (r *pageRequest) formTime(name string) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02T15:04:05"} {
-		if at, err := time.ParseInLocation(layout, text, r.location()); err == nil {
+		if at, err := time.ParseInLocation(layout, text, r.zone()); err == nil {
 			return at.UTC(), nil
 		}
 	}

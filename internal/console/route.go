@@ -27,6 +27,7 @@ type route struct {
 	partial    bool // render the view without the layout
 	streaming  bool // no time limit
 	public     bool // no sign-in needed
+	setUp      bool // also for people who must set up a second factor first
 }
 
 func (p route) pattern() string {
@@ -125,7 +126,7 @@ func (h pageHead) withTabs(current string, base []string, tabs [][2]string) page
 
 // routes lists every page and action of the console.
 func routes() []route {
-	return slices.Concat(signInRoutes(), overviewRoutes(), supplierRoutes(), runRoutes(), adminRoutes(), searchRoutes(), accountRoutes(), listRoutes())
+	return slices.Concat(signInRoutes(), profileRoutes(), overviewRoutes(), supplierRoutes(), runRoutes(), adminRoutes(), searchRoutes(), accountRoutes(), listRoutes())
 }
 
 // Paths returns the path of everything that a signed-in person can read, with

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 	"landfall/internal/service/auth"
 )
 
@@ -47,18 +48,22 @@ func signIn(r *pageRequest) (any, error) {
 }
 
 func (r *pageRequest) startSession(request auth.SignIn, to string) (any, error) {
-	request.Address, request.Agent = r.console.ClientAddress(r.Request).String(), r.UserAgent()
-	secret, _, err := r.console.Sessions.SignIn(r.Context(), request)
+	request.Origin, request.Agent = r.origin(), r.UserAgent()
+	if cookie, err := r.Cookie(r.console.cookieName(r.Request, deviceName)); err == nil {
+		request.Device = cookie.Value
+	}
+	in, err := r.console.Sessions.SignIn(r.Context(), request)
 	if err != nil {
 		return nil, err
 	}
-	r.setCookie(sessionName, secret.Reveal(), 0)
+	r.setCookie(sessionName, in.Secret.Reveal(), 0)
+	r.setCookie(deviceName, in.Device.Reveal(), limits.Device)
 	return redirect{to: to}, nil
 }
 
 func signOut(r *pageRequest) (any, error) {
 	// End the session in the database first: the cookie may have been copied.
-	if err := r.console.Sessions.SignOut(r.Context(), r.session); err != nil {
+	if err := r.console.Sessions.SignOut(r.Context(), r.origin(), r.session); err != nil {
 		return nil, err
 	}
 	r.setCookie(sessionName, "", -time.Second)
@@ -72,19 +77,32 @@ type welcomePage struct {
 	MinLength int
 }
 
+// errOwnSession refuses a link in the session of somebody else, who must not become
+// its owner by mistake or on purpose.
+var errOwnSession = &landfall.Error{
+	Kind: landfall.Forbidden, Code: landfall.CodePermissionDenied,
+	Detail: "You are signed in, and this link is for somebody who is not. Its owner has to open it in their own browser.",
+}
+
 func showWelcome(r *pageRequest) (any, error) {
+	if r.me.Name != "" {
+		return nil, errOwnSession
+	}
 	operator, err := r.console.Sessions.Invited(r.Context(), r.PathValue("link"))
 	return welcomePage{pageHead: pageHead{Title: "Welcome"}, Name: operator.Name, MinLength: auth.MinPasswordLength}, err
 }
 
 // acceptInvitation sets the first password and signs in.
 func acceptInvitation(r *pageRequest) (any, error) {
+	if r.me.Name != "" {
+		return nil, errOwnSession
+	}
 	// Compare the passwords first: the link works only once.
 	password, err := r.newPassword()
 	if err != nil {
 		return nil, err
 	}
-	operator, err := r.console.Sessions.Accept(r.Context(), r.PathValue("link"), password)
+	operator, err := r.console.Sessions.Accept(r.Context(), r.origin(), r.PathValue("link"), password)
 	if err != nil {
 		return nil, err
 	}
@@ -100,42 +118,6 @@ func (r *pageRequest) newPassword() (string, error) {
 	return password, nil
 }
 
-// profilePage shows how the reader signs in.
-type profilePage struct {
-	pageHead
-	MinLength int
-	Secret    string // for two-factor authentication that is not on yet
-	TOTPLink  string // the same for an authenticator app
-}
-
-func showProfile(r *pageRequest) (any, error) {
-	page := profilePage{pageHead: pageHead{Title: "Profile"}, MinLength: auth.MinPasswordLength}
-	if r.me.TOTPSecret == "" {
-		page.Secret = r.formValue("secret") // the app may have it already
-		if page.Secret == "" {
-			page.Secret = auth.NewTOTPSecret()
-		}
-		page.TOTPLink = auth.TOTPURL(r.me.Name, page.Secret)
-	}
-	return page, nil
-}
-
-func changePassword(r *pageRequest) error {
-	password, err := r.newPassword()
-	if err != nil {
-		return err
-	}
-	return r.console.Sessions.ChangePassword(r.Context(), r.session, r.form.Get("old"), password)
-}
-
-func enableTOTP(r *pageRequest) error {
-	return r.console.Sessions.EnableTOTP(r.Context(), r.session, r.formValue("secret"), r.formValue("code"))
-}
-
-func disableTOTP(r *pageRequest) error {
-	return r.console.Sessions.DisableTOTP(r.Context(), r.session, r.form.Get("password"))
-}
-
 // chooseTheme remembers whether pages are light or dark.
 func chooseTheme(r *pageRequest) (any, error) {
 	const year = 365 * 24 * time.Hour
@@ -148,29 +130,15 @@ func chooseTheme(r *pageRequest) (any, error) {
 	return redirect{to: localPath(r.formValue("to"))}, nil
 }
 
-// signInRoutes are for everybody, whatever their role.
+// signInRoutes need no sign-in.
 func signInRoutes() []route {
-	profile := get("me/", showProfile, "profile")
-	own := func(path string, handle handlerFunc) route {
-		changed := post(path, handle, profile)
-		changed.role = landfall.ConsoleSupport
-		return changed
-	}
 	public := func(path string, show, submit handlerFunc, view string) []route {
 		page := route{path: path, handle: show, view: view, public: true}
 		form := post(path, submit, page)
 		form.public, form.role = true, ""
 		return []route{page, form}
 	}
-	leave := own("sign-out/", signOut)
-	leave.formHandle = nil // there is no form to go back to
-	to := pathTo("me")
-	all := []route{
-		profile, leave, own("me/password/", action(to, "Password changed. Your other sessions have ended.", changePassword)),
-		own("me/second/", action(to, "Two-factor authentication is on. If you lose the app, an operator has to reset your sign-in.", enableTOTP)),
-		own("me/second/off/", action(to, "Two-factor authentication is off.", disableTOTP)),
-		{method: http.MethodPost, path: "theme/", handle: chooseTheme, public: true},
-	}
+	all := []route{{method: http.MethodPost, path: "theme/", handle: chooseTheme, public: true}}
 	all = append(all, public("sign-in/", showSignIn, signIn, "sign-in")...)
 	return append(all, public("welcome/{link}/", showWelcome, acceptInvitation, "welcome")...)
 }

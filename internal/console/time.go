@@ -3,34 +3,76 @@ package console
 import (
 	"fmt"
 	"html/template"
+	"strconv"
+	"strings"
 	"time"
 
 	"landfall/internal/lib/calendar"
 )
 
-// timeWriter formats times for readers in one time zone.
-type timeWriter struct {
-	zone *time.Location
-	now  func() time.Time
-}
+// timeWriter formats times. The views are parsed once for all readers, so times whose
+// text depends on the reader's time zone are written as marks, which expandTimes
+// replaces.
+type timeWriter struct{ now func() time.Time }
 
 const never = `<span class="quiet">never</span>`
 
-// time writes a time, with UTC on hover: today's without the date, this year's
-// without the year.
-func (w timeWriter) time(at time.Time) template.HTML {
-	if at.IsZero() {
-		return never
+// How a time is written.
+const (
+	asTime    = 't' // today's without the date, this year's without the year
+	asMinutes = 'm' // 15:04
+	asSeconds = 's' // 15:04:05
+	asDay     = 'd' // 2 Jan 2006
+)
+
+// timeMark encloses a time that is not written yet. No data can contain it: the
+// templates replace it in what they escape.
+const timeMark = "\x00"
+
+func markTime(at time.Time, how byte) string {
+	return timeMark + string(how) + strconv.FormatInt(at.UnixMicro(), 10) + timeMark
+}
+
+// expandTimes writes the marked times of a page for a reader.
+func expandTimes(page string, zone *time.Location, now time.Time) string {
+	var out strings.Builder
+	out.Grow(len(page))
+	now = now.In(zone)
+	for {
+		before, rest, found := strings.Cut(page, timeMark)
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		mark, after, _ := strings.Cut(rest, timeMark)
+		if micros, err := strconv.ParseInt(mark[min(1, len(mark)):], 10, 64); err == nil {
+			out.WriteString(formatTime(mark[0], time.UnixMicro(micros).In(zone), now))
+		}
+		page = after
 	}
-	local, now := at.In(w.zone), w.now().In(w.zone)
+}
+
+func formatTime(how byte, local, now time.Time) string {
 	layout := "2 Jan 2006, 15:04"
 	switch {
-	case local.Format(time.DateOnly) == now.Format(time.DateOnly):
+	case how == asMinutes:
+		layout = "15:04"
+	case how == asDay:
+		layout = "2 Jan 2006"
+	case how == asSeconds || local.Format(time.DateOnly) == now.Format(time.DateOnly):
 		layout = "15:04:05"
 	case local.Year() == now.Year():
 		layout = "2 Jan, 15:04"
 	}
-	return timeElement(at, local.Format(layout))
+	return local.Format(layout)
+}
+
+// time writes a time, with UTC on hover.
+func (w timeWriter) time(at time.Time) template.HTML {
+	if at.IsZero() {
+		return never
+	}
+	return timeElement(at, markTime(at, asTime))
 }
 
 // timeOfDay writes hours and minutes.
@@ -38,7 +80,7 @@ func (w timeWriter) timeOfDay(at time.Time) template.HTML {
 	if at.IsZero() {
 		return ""
 	}
-	return timeElement(at, at.In(w.zone).Format("15:04"))
+	return timeElement(at, markTime(at, asMinutes))
 }
 
 // day writes the date of a time.
@@ -46,7 +88,7 @@ func (w timeWriter) day(at time.Time) template.HTML {
 	if at.IsZero() {
 		return never
 	}
-	return timeElement(at, at.In(w.zone).Format("2 Jan 2006"))
+	return timeElement(at, markTime(at, asDay))
 }
 
 // ago writes how far away a time is: "3 minutes ago".
@@ -62,7 +104,7 @@ func (w timeWriter) until(at time.Time) template.HTML {
 	if at.IsZero() {
 		return ""
 	}
-	return timeElement(at, distance(at.Sub(w.now()))+", at "+at.In(w.zone).Format("15:04"))
+	return timeElement(at, distance(at.Sub(w.now()))+", at "+markTime(at, asMinutes))
 }
 
 // instant writes a time that an account view has formatted already.

@@ -59,3 +59,18 @@ func MaskAll(text string) string {
 
 // dots writes at most maxMaskLength dots.
 func dots(count int) string { return strings.Repeat(maskDot, min(max(count, 0), maxMaskLength)) }
+
+// number leaves the last three characters of an identifier, which a caller can read
+// from a bill or a meter and which tells two of an account apart.
+func (o Options) number(number string) string {
+	const shown = 3
+	letters := []rune(number)
+	switch {
+	// Three characters would be much of a short number.
+	case o.Personal || len(letters) < 3*shown:
+		return o.mask(MaskAll)(number)
+	case o.PartialMasks:
+		return dots(6) + " " + string(letters[len(letters)-shown:])
+	}
+	return hiddenMask + string(letters[len(letters)-shown:])
+}

@@ -59,10 +59,11 @@ func compareNotes(x, y landfall.Note, now time.Time) int {
 	return 1
 }
 
-// locate returns the URL of a document, or its path.
+// locate returns the URL of a document, or its path. Both often contain a name or an
+// address.
 func (o Options) locate(path string) string {
-	if path == "" || o.DocumentURL == nil {
-		return path
+	if !o.Personal || path == "" || o.DocumentURL == nil {
+		return o.mask(MaskAll)(path)
 	}
 	if location := o.DocumentURL(path); location != "" {
 		return location

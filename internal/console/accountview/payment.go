@@ -13,8 +13,7 @@ type Statement struct {
 	Document string     `json:"document,omitempty"`
 }
 
-// Instruction is a payment instruction with the details from its vendor, which
-// contain nothing that must be masked.
+// Instruction is a payment instruction with the details from its vendor.
 type Instruction struct {
 	Vendor       string     `json:"vendor"`
 	Reference    string     `json:"reference"`
@@ -42,9 +41,10 @@ func newStatement(s landfall.Statement, options Options) Statement {
 	return Statement{s.ID, formatDay(s.FromOn), formatDay(s.ToOn), formatDay(s.IssuedOn), s.Number, formatAmount(s.GrossAmount), options.locate(s.Path)}
 }
 
-func newInstruction(i landfall.Instruction) Instruction {
-	return Instruction{i.Vendor, i.Reference, i.Type, formatDay(i.ValidFromOn), i.ForSchedules,
-		i.Details.Status, i.Details.Scheme, i.Details.LastDigits, i.Details.Expiry}
+func newInstruction(i landfall.Instruction, options Options) Instruction {
+	all := options.mask(MaskAll)
+	return Instruction{i.Vendor, options.number(i.Reference), i.Type, formatDay(i.ValidFromOn), i.ForSchedules,
+		i.Details.Status, i.Details.Scheme, all(i.Details.LastDigits), all(i.Details.Expiry)}
 }
 
 // newSchedule leaves missing amounts empty.

@@ -41,21 +41,23 @@ func (c Customer) Name() string {
 	return strings.Join(strings.Fields(c.Title+" "+c.GivenName+" "+c.FamilyName), " ")
 }
 
-// newPeople is the only place that decides which personal data is shown.
-func newPeople(data landfall.AccountData, options Options) People {
-	masked := func(partly func(string) string) func(string) string {
-		return func(text string) string {
-			switch {
-			case text == "" || options.Personal:
-				return text
-			case options.PartialMasks:
-				return partly(text)
-			}
-			return hiddenMask
+// mask is the only place that decides which personal data is shown. It returns how a
+// value is written, if a part of it may be shown to recognise a caller.
+func (o Options) mask(partly func(string) string) func(string) string {
+	return func(text string) string {
+		switch {
+		case text == "" || o.Personal:
+			return text
+		case o.PartialMasks:
+			return partly(text)
 		}
+		return hiddenMask
 	}
-	all, name, email, phone := masked(MaskAll), masked(MaskName), masked(MaskEmail), masked(MaskPhone)
-	title := masked(func(string) string { return "" }) // leave only the initials
+}
+
+func newPeople(data landfall.AccountData, options Options) People {
+	all, name, email, phone := options.mask(MaskAll), options.mask(MaskName), options.mask(MaskEmail), options.mask(MaskPhone)
+	title := options.mask(func(string) string { return "" }) // leave only the initials
 	return People{
 		Masked:      !options.Personal,
 		BillingName: name(data.BillingName), BillingAddress: all(addressLine(data.BillingAddress)),

@@ -44,14 +44,15 @@ type Reading struct {
 }
 
 // newSupplyPoints lists the supply points of all addresses.
-func newSupplyPoints(addresses []landfall.SupplyAddress) []SupplyPoint {
+func newSupplyPoints(addresses []landfall.SupplyAddress, options Options) []SupplyPoint {
 	points := []SupplyPoint{}
 	for i, address := range addresses {
 		for _, point := range address.SupplyPoints {
 			points = append(points, SupplyPoint{
-				Address: i + 1, Identifier: point.Identifier, SupplyType: point.SupplyType,
+				Address: i + 1, Identifier: options.number(point.Identifier), SupplyType: point.SupplyType,
 				From: formatDay(point.StartOn), To: formatDay(point.EndOn),
-				Agreements: convert(point.Agreements, newAgreement), Meters: convert(point.Meters, newMeter),
+				Agreements: convert(point.Agreements, newAgreement),
+				Meters:     convert(point.Meters, func(m landfall.Meter) Meter { return newMeter(m, options) }),
 			})
 		}
 	}
@@ -62,13 +63,15 @@ func newAgreement(a landfall.Agreement) Agreement {
 	return Agreement{a.ProductCode, formatDay(a.FromOn), formatDay(a.ToOn), formatInstant(a.AgreedAt)}
 }
 
-func newMeter(m landfall.Meter) Meter {
-	return Meter{m.SerialNumber, formatDay(m.InstalledOn), formatDay(m.RemovedOn), convert(m.Registers, newRegister)}
+func newMeter(m landfall.Meter, options Options) Meter {
+	return Meter{options.number(m.SerialNumber), formatDay(m.InstalledOn), formatDay(m.RemovedOn), convert(m.Registers, func(r landfall.Register) Register {
+		return newRegister(r, options)
+	})}
 }
 
 // newRegister writes readings exactly as they were sent.
-func newRegister(r landfall.Register) Register {
-	return Register{r.ID, r.Digits, convert(r.Readings, func(reading landfall.Reading) Reading {
+func newRegister(r landfall.Register, options Options) Register {
+	return Register{options.mask(MaskAll)(r.ID), r.Digits, convert(r.Readings, func(reading landfall.Reading) Reading {
 		return Reading{formatDay(reading.On), reading.Type, reading.Value.String()}
 	})}
 }

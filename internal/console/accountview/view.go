@@ -24,7 +24,7 @@ type Facts struct {
 
 // Options say how much to show.
 type Options struct {
-	Personal     bool                     // show customers, addresses and notes
+	Personal     bool                     // show what is about a customer
 	Staged       bool                     // include the staged documents with all personal data
 	PartialMasks bool                     // leave initials and endings, so that a caller can be recognised
 	DocumentURL  func(path string) string // URL of a document; nil or "" leaves the path
@@ -96,12 +96,12 @@ func newAccount(made *landfall.Account, options Options) *Account {
 		Revision: made.Revision, Team: made.Team, Currency: data.Currency,
 		Balance: made.Balance.String(), BalanceText: SignedBalance(made.Balance, data.Currency),
 		CustomerCount: len(data.Customers), People: newPeople(data, options),
-		SupplyPoints: newSupplyPoints(data.SupplyAddresses),
+		SupplyPoints: newSupplyPoints(data.SupplyAddresses, options),
 		Periods:      convert(made.Periods, newPeriod),
 		Ledger:       convert(made.Ledger, func(e landfall.LedgerEntry) Entry { return newEntry(e, options.Personal) }),
 		Notes:        newNotes(data.Notes, options),
 		Statements:   convert(data.Statements, func(s landfall.Statement) Statement { return newStatement(s, options) }),
-		Instructions: convert(data.Instructions, newInstruction),
+		Instructions: convert(data.Instructions, func(i landfall.Instruction) Instruction { return newInstruction(i, options) }),
 		Schedules:    convert(data.PaymentSchedules, newSchedule),
 	}
 }

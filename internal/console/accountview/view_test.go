@@ -136,7 +136,7 @@ func TestPersonalDataIsMasked(t *testing.T) {
 
 // JSON has null for missing values and text for money.
 func TestViewJSON(t *testing.T) {
-	shown := accountview.New(testFacts(t), accountview.Options{Now: now, DocumentURL: func(path string) string {
+	shown := accountview.New(testFacts(t), accountview.Options{Now: now, Personal: true, DocumentURL: func(path string) string {
 		if path == "elsewhere" {
 			return ""
 		}

@@ -221,7 +221,7 @@ const (
 const (
 	// KeyCache is how long a checked API key is cached.
 	KeyCache = 50 * time.Millisecond
-	// SessionCache is how long a console session is cached.
+	// SessionCache is how long the console session of a live page is cached. Other pages look it up every time.
 	SessionCache = 500 * time.Millisecond
 	// CacheLoad is how long loading a cached value may take.
 	CacheLoad = 5 * time.Second
@@ -235,6 +235,40 @@ const (
 	FailedKeysPerKey = 10
 	// FailedKeyPerKeyEvery is after how long one more may be sent.
 	FailedKeyPerKeyEvery = 6 * time.Second
+	// FailedKeysPerSite is how many invalid API keys an IPv6 /48 network may send at once.
+	FailedKeysPerSite = 80
+	// FailedKeyPerSiteEvery is after how long it may send one more.
+	FailedKeyPerSiteEvery = time.Second
+	// SignInsPerSource is how many sign-ins to the console one IPv4 address or IPv6 /64 network may try at once; over it: 429. Operators at an address or in a browser that they used before do not count.
+	SignInsPerSource = 20
+	// SignInPerSourceEvery is after how long it may try once more.
+	SignInPerSourceEvery = 3 * time.Second
+	// SignInsPerSite is how many an IPv6 /48 network may try at once.
+	SignInsPerSite = 80
+	// SignInPerSiteEvery is after how long it may try once more.
+	SignInPerSiteEvery = time.Second
+	// SignInsPerName is how many may be tried at once with one name, from addresses where that operator is not known.
+	SignInsPerName = 30
+	// SignInsPerPair is how many may be tried at once with one name from one address, or in one browser.
+	SignInsPerPair = 10
+	// SignInEvery is after how long one more may be tried with a name.
+	SignInEvery = 10 * time.Second
+	// PasswordWait is how long a sign-in waits for its password to be checked; then it is refused with 429. One password of operators who are known and one of others is checked at a time.
+	PasswordWait = 5 * time.Second
+	// PasswordsWaiting is how many sign-ins may wait for that, of operators who are known and of others.
+	PasswordsWaiting = 64
+	// WrongCodes is how many wrong codes of a second factor are accepted before the next one has to wait. A right password is needed to try.
+	WrongCodes = 5
+	// CodePause is how long codes are refused after one more wrong code; it doubles each time.
+	CodePause = time.Minute
+	// LongestCodePause is the longest such pause.
+	LongestCodePause = 12 * time.Hour
+	// PendingSecondFactor is how long a new second factor can be confirmed.
+	PendingSecondFactor = 10 * time.Minute
+	// Device is how long a browser is remembered in which an operator signed in.
+	Device = 180 * 24 * time.Hour
+	// RefusedSignIns is the time within which refused sign-ins of one operator are one entry of the audit.
+	RefusedSignIns = 10 * time.Minute
 	// AccessToken is how long an access token is valid. Setting: access-token-life.
 	AccessToken = time.Hour
 	// RefreshToken is how long a refresh token is valid. Setting: refresh-token-life.
@@ -247,18 +281,6 @@ const (
 	ConsoleSession = 12 * time.Hour
 	// Invitation is how long an invitation to the console is valid.
 	Invitation = 72 * time.Hour
-	// SignInsPerSource is how many attempts to sign in to the console one address may make at once; over it: 429.
-	SignInsPerSource = 20
-	// SignInPerSourceEvery is after how long it may make one more.
-	SignInPerSourceEvery = 3 * time.Second
-	// SignInsPerPair is how many attempts one address may make for one name.
-	SignInsPerPair = 10
-	// SignInPerPairEvery is after how long it may make one more.
-	SignInPerPairEvery = 10 * time.Second
-	// SignInsPerName is how many attempts may be made for one name from addresses where it has not signed in before.
-	SignInsPerName = 30
-	// SignInPerNameEvery is after how long one more may be made.
-	SignInPerNameEvery = 10 * time.Second
 )
 
 // Creating accounts.

@@ -34,21 +34,28 @@ func setDefault[N int | time.Duration](setting *N, fallback N) {
 	}
 }
 
-// failureLimiter counts failures by address and by key id.
+// failureLimiter counts failures by network and by key id.
 type failureLimiter struct {
-	limits        Limits
-	sources, keys *admission.Buckets
+	limits               Limits
+	sources, sites, keys *admission.Buckets
 }
 
 func newFailureLimiter(limits Limits) *failureLimiter {
 	limits = limits.withDefaults()
-	return &failureLimiter{limits: limits, sources: admission.NewBuckets(limits.Remembered), keys: admission.NewBuckets(limits.Remembered)}
+	return &failureLimiter{
+		limits: limits, sources: admission.NewBuckets(limits.Remembered), sites: admission.NewBuckets(limits.Remembered),
+		keys: admission.NewBuckets(limits.Remembered),
+	}
 }
 
 // fail counts a failure and returns how long the caller must wait; zero while it is
 // within the limits. An empty key id is not counted.
 func (t *failureLimiter) fail(source, keyID string, now time.Time) time.Duration {
-	wait := t.sources.Take(network(source), admission.Rate{Burst: t.limits.SourceBurst, Every: t.limits.SourceEvery}, now)
+	host := network(source)
+	wait := t.sources.Take(host, admission.Rate{Burst: t.limits.SourceBurst, Every: t.limits.SourceEvery}, now)
+	if around := site(source); around != host {
+		wait = max(wait, t.sites.Take(around, admission.Rate{Burst: limits.FailedKeysPerSite, Every: limits.FailedKeyPerSiteEvery}, now))
+	}
 	if keyID != "" {
 		wait = max(wait, t.keys.Take(keyID, admission.Rate{Burst: t.limits.KeyBurst, Every: t.limits.KeyEvery}, now))
 	}
@@ -57,7 +64,13 @@ func (t *failureLimiter) fail(source, keyID string, now time.Time) time.Duration
 
 // network returns what counts as one source: an IPv4 address, or the /64 network of
 // an IPv6 address, which a single host may use freely.
-func network(source string) string {
+func network(source string) string { return prefixOfSource(source, 64) }
+
+// site returns the /48 network of an IPv6 address, which is what a provider gives to
+// one customer, or an IPv4 address.
+func site(source string) string { return prefixOfSource(source, 48) }
+
+func prefixOfSource(source string, bits int) string {
 	if pair, err := netip.ParseAddrPort(source); err == nil {
 		source = pair.Addr().String()
 	}
@@ -67,7 +80,7 @@ func network(source string) string {
 	}
 	address = address.Unmap().WithZone("")
 	if address.Is6() {
-		if prefix, err := address.Prefix(64); err == nil {
+		if prefix, err := address.Prefix(bits); err == nil {
 			return prefix.String()
 		}
 	}

@@ -11,17 +11,19 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
+
+	"landfall"
+	"landfall/internal/lib/admission"
+	"landfall/internal/lib/limits"
 )
 
 // The cost of checking a password: 19 MiB and two passes, the recommended minimum
-// for argon2id. At most passwordsAtOnce are checked at a time, so that guessing
-// cannot use up memory or processors.
+// for argon2id.
 const (
-	passwordMemory  = 19 << 10 // KiB
-	passwordPasses  = 2
-	passwordLength  = 32
-	passwordSalt    = 16
-	passwordsAtOnce = 2
+	passwordMemory = 19 << 10 // KiB
+	passwordPasses = 2
+	passwordLength = 32
+	passwordSalt   = 16
 )
 
 // The shortest and longest passwords. The upper limit keeps callers from having
@@ -31,25 +33,41 @@ const (
 	MaxPasswordLength = 256
 )
 
-// passwords hashes and checks passwords, a few at a time.
-type passwords struct{ turns chan struct{} }
+// passwords hashes and checks passwords, one at a time in each of two queues, so that
+// guessing cannot use up memory or processors. In each queue, tenants take turns:
+// networks among unknown callers, operators among known ones.
+type passwords struct{ unknown, known *admission.Limiter }
 
-func newPasswords() passwords { return passwords{make(chan struct{}, passwordsAtOnce)} }
+func newPasswords() passwords {
+	queue := admission.Limits{
+		Capacity: 1, Wait: limits.PasswordWait, Waiting: limits.PasswordsWaiting, TenantWaiting: limits.PasswordsWaiting / 16,
+		Refusal: &landfall.Error{
+			Kind: landfall.TooMany, Code: landfall.CodeTooManyRequests, RetryAfter: limits.PasswordWait,
+			Detail: "Too many people are signing in. Wait a few seconds and try again.",
+		},
+	}
+	return passwords{unknown: admission.NewLimiter(queue), known: admission.NewLimiter(queue)}
+}
+
+// turn is a place in one of the queues.
+type turn struct {
+	known  bool
+	tenant string
+}
 
 // enter waits for a turn.
-func (p passwords) enter(ctx context.Context) (leave func(), err error) {
-	select {
-	case p.turns <- struct{}{}:
-		return func() { <-p.turns }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+func (p passwords) enter(ctx context.Context, in turn) (leave func(), err error) {
+	queue := p.unknown
+	if in.known {
+		queue = p.known
 	}
+	return queue.Acquire(ctx, admission.Request{Tenant: in.tenant})
 }
 
 // hash returns what is stored of a password: the algorithm and its parameters, the
 // salt and the hash.
-func (p passwords) hash(ctx context.Context, password string) (string, error) {
-	leave, err := p.enter(ctx)
+func (p passwords) hash(ctx context.Context, in turn, password string) (string, error) {
+	leave, err := p.enter(ctx, in)
 	if err != nil {
 		return "", err
 	}
@@ -66,11 +84,11 @@ func (p passwords) hash(ctx context.Context, password string) (string, error) {
 const dummyHash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
 // check reports whether a password is the one that was hashed.
-func (p passwords) check(ctx context.Context, kept, password string) (bool, error) {
+func (p passwords) check(ctx context.Context, in turn, kept, password string) (bool, error) {
 	if utf8.RuneCountInString(password) > MaxPasswordLength {
 		return false, nil
 	}
-	leave, err := p.enter(ctx)
+	leave, err := p.enter(ctx, in)
 	if err != nil {
 		return false, err
 	}

@@ -3,7 +3,6 @@ package auth
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -15,9 +14,11 @@ import (
 
 // SessionOptions are the settings of Sessions; zero values mean the defaults.
 type SessionOptions struct {
-	Idle   time.Duration    // how long an unused session lasts; an hour
-	Length time.Duration    // how long a session lasts at most; 12 hours
-	Clock  func() time.Time // time.Now
+	Idle         time.Duration    // how long an unused session lasts; an hour
+	Length       time.Duration    // how long a session lasts at most; 12 hours
+	SecondFactor bool             // every operator needs a second factor
+	Clock        func() time.Time // time.Now
+	Watch        func(Attempt)    // called for every sign-in; must not block
 }
 
 // Sessions signs operators in to the console and identifies them.
@@ -26,6 +27,7 @@ type Sessions struct {
 	options   SessionOptions
 	passwords passwords
 	limiter   *loginLimiter
+	refusals  *refusalLog
 	sessions  *cache.Cache[[32]byte, cachedSession]
 }
 
@@ -42,10 +44,11 @@ func NewSessions(store landfall.Transactor, options SessionOptions) *Sessions {
 	if options.Clock == nil {
 		options.Clock = time.Now
 	}
+	if options.Watch == nil {
+		options.Watch = func(Attempt) {}
+	}
 	return &Sessions{
-		store: store, options: options, passwords: newPasswords(), limiter: newLoginLimiter(),
-		// A page makes several requests at once; an ended session is still noticed
-		// within a second.
+		store: store, options: options, passwords: newPasswords(), limiter: newLoginLimiter(), refusals: newRefusalLog(store),
 		sessions: cache.New[[32]byte, cachedSession](cache.Limits{TTL: limits.SessionCache, LoadTimeout: limits.CacheLoad, Size: 1000}),
 	}
 }
@@ -53,78 +56,114 @@ func NewSessions(store landfall.Transactor, options SessionOptions) *Sessions {
 // Idle returns how long an unused session lasts.
 func (r *Sessions) Idle() time.Duration { return r.options.Idle }
 
+// Origin is where a request comes from, for the audit.
+type Origin struct{ Address, RequestID string }
+
 // SignIn is an attempt to sign in.
 type SignIn struct {
+	Origin
 	Name, Password string
-	Code           string // of the second factor
-	Address        string
+	Code           string // of the second factor, or a recovery code
+	Device         string // the secret that an earlier sign-in left in the browser
 	Agent          string
+}
+
+// SignedIn is a new session. Its secrets are for cookies of the browser.
+type SignedIn struct {
+	Secret  Secret
+	Device  Secret
+	Session landfall.Session
 }
 
 // ErrTOTPNeeded means that the password is right and a code is required.
 var ErrTOTPNeeded = &landfall.Error{
 	Kind: landfall.Unauthenticated, Code: landfall.CodeNotAuthenticated,
-	Detail: "Enter the code from your authenticator app.",
+	Detail: "Enter the code from your authenticator app, or a recovery code.",
 }
 
 // maxAgentLength limits the stored User-Agent.
 const maxAgentLength = 200
 
-// SignIn opens a session and returns the secret for the browser's cookie. Whatever
-// is wrong, the error is the same and takes as long.
-func (r *Sessions) SignIn(ctx context.Context, request SignIn) (Secret, landfall.Session, error) {
+// maxDevices is how many browsers of an operator are remembered.
+const maxDevices = 20
+
+// SignIn opens a session. Whatever is wrong, the error is the same and takes as long.
+func (r *Sessions) SignIn(ctx context.Context, request SignIn) (signedIn SignedIn, err error) {
 	now := r.options.Clock()
-	if wait := r.limiter.take(request.Name, request.Address, now); wait > 0 {
-		return Secret{}, landfall.Session{}, throttled(wait)
-	}
-	operator, err := r.find(ctx, request.Name)
+	attempt := Attempt{Address: request.Address}
+	defer func() { r.report(attempt, request.Origin, err, now) }()
+	operator, knownBy, err := r.find(ctx, request)
 	if err != nil {
-		return Secret{}, landfall.Session{}, err
+		return SignedIn{}, err
+	}
+	attempt.Operator, attempt.Known = operator.Name, knownBy != ""
+	if wait := r.limiter.take(request.Name, request.Address, knownBy, now); wait > 0 {
+		return SignedIn{}, throttled(wait)
 	}
 	kept := operator.Password
 	if kept == "" || operator.Disabled {
 		kept = dummyHash
 	}
-	right, err := r.passwords.check(ctx, kept, request.Password)
+	in := turn{known: attempt.Known, tenant: operator.Name}
+	if !in.known {
+		in.tenant = site(request.Address)
+	}
+	right, err := r.passwords.check(ctx, in, kept, request.Password)
 	if err != nil {
-		return Secret{}, landfall.Session{}, landfall.UserError("checking a password", err)
+		return SignedIn{}, landfall.UserError("checking a password", err)
 	}
 	if !right || kept == dummyHash {
-		return Secret{}, landfall.Session{}, wrongPassword()
+		return SignedIn{}, wrongPassword()
 	}
 	if operator.TOTPSecret != "" && strings.TrimSpace(request.Code) == "" {
-		return Secret{}, landfall.Session{}, ErrTOTPNeeded
+		return SignedIn{}, ErrTOTPNeeded
 	}
-	secret, session, err := r.open(ctx, operator, request, now)
-	if err == nil {
-		r.limiter.trust(request.Name, request.Address)
-	}
-	return secret, session, err
+	attempt.CodeGiven = operator.TOTPSecret != ""
+	return r.open(ctx, operator, request, now)
 }
 
-// find returns the operator with a name, or one without a password.
-func (r *Sessions) find(ctx context.Context, name string) (operator landfall.Operator, err error) {
+// find returns the operator with a name, or one without a name, and by what they are
+// known: their browser, or the network of one of their browsers.
+func (r *Sessions) find(ctx context.Context, request SignIn) (operator landfall.Operator, knownBy string, err error) {
+	var devices []landfall.Device
 	err = r.store.View(ctx, func(view landfall.View) (err error) {
-		operator, err = view.Operator(ctx, name)
+		// An unknown name runs the same queries.
+		if operator, err = view.Operator(ctx, request.Name); err != nil && !errors.Is(err, landfall.ErrNotFound) {
+			return err
+		}
+		devices, err = view.Devices(ctx, request.Name)
 		return err
 	})
-	switch {
-	case errors.Is(err, landfall.ErrNotFound):
-		return landfall.Operator{}, nil
-	case err != nil:
-		return landfall.Operator{}, landfall.UserError("looking up an operator", err)
+	if err != nil {
+		return landfall.Operator{}, "", landfall.UserError("looking up an operator", err)
 	}
-	return operator, nil
+	from, shown := network(request.Address), digest(request.Device)
+	for _, device := range devices {
+		switch {
+		// A browser is named by its hash, so that others at its address cannot use up
+		// its attempts.
+		case device.Hash == shown:
+			return operator, string(shown[:]), nil
+		case device.Network == from:
+			knownBy = from
+		}
+	}
+	return operator, knownBy, nil
 }
 
 // open starts a session after the password was checked, if the code of the second
-// factor is right too. A code works only once, even for concurrent sign-ins.
-func (r *Sessions) open(ctx context.Context, checked landfall.Operator, request SignIn, now time.Time) (Secret, landfall.Session, error) {
-	text := random(secretLength)
+// factor is right too.
+func (r *Sessions) open(ctx context.Context, checked landfall.Operator, request SignIn, now time.Time) (SignedIn, error) {
+	text, browser := random(secretLength), request.Device
+	if len(browser) != secretLength || !inAlphabet(browser) {
+		browser = random(secretLength)
+	}
 	session := landfall.Session{
 		ID: random(10), Hash: digest(text), Operator: checked.Name,
 		Address: request.Address, Agent: truncate(request.Agent, maxAgentLength),
 	}
+	device := landfall.Device{Hash: digest(browser), Operator: checked.Name, Network: network(request.Address)}
+	var refusal error
 	err := r.store.Update(ctx, func(tx landfall.Tx) error {
 		operator, err := tx.Operator(ctx, checked.Name)
 		if err != nil {
@@ -133,60 +172,75 @@ func (r *Sessions) open(ctx context.Context, checked landfall.Operator, request 
 		if operator.Disabled || operator.Password != checked.Password {
 			return wrongPassword()
 		}
-		if operator.TOTPSecret != "" {
-			step, right := checkTOTP(operator.TOTPSecret, request.Code, operator.TOTPUsed, now)
-			if !right {
-				return wrongCode()
-			}
-			operator.TOTPUsed = step
-			if err := tx.SaveOperator(ctx, operator); err != nil {
-				return err
-			}
+		// A wrong code is counted, so this transaction must commit.
+		if refusal, err = r.checkCode(ctx, tx, &operator, request.Origin, request.Code, now); err != nil || refusal != nil {
+			return err
 		}
 		if err := tx.StartSession(ctx, session, r.options.Length); err != nil {
 			return err
 		}
-		return tx.AppendAudit(ctx, landfall.AuditEntry{
-			Actor: "operator:" + operator.Name, Action: "session.start", Subject: operator.Name,
-			Detail: fmt.Sprintf("session %s from %s", session.ID, session.Address),
-		})
+		if err := tx.SaveDevice(ctx, device, maxDevices); err != nil {
+			return err
+		}
+		return tx.AppendAudit(ctx, entry(operator.Name, request.Origin, "session.start", "session "+session.ID))
 	})
-	if err != nil {
-		return Secret{}, landfall.Session{}, landfall.UserError("opening a session", err)
+	if err == nil {
+		err = refusal
 	}
-	return Secret{text}, session, nil
+	if err != nil {
+		return SignedIn{}, landfall.UserError("opening a session", err)
+	}
+	return SignedIn{Secret{text}, Secret{browser}, session}, nil
+}
+
+// entry is what the audit records of an operator's own sign-in.
+func entry(operator string, from Origin, action, detail string) landfall.AuditEntry {
+	return landfall.AuditEntry{
+		Actor: "operator:" + operator, Action: action, Subject: operator, Detail: detail, Source: from.Address, RequestID: from.RequestID,
+	}
 }
 
 // Identify returns the operator and session of a browser's secret, and records
 // that the session is in use. A disabled operator has no sessions.
 func (r *Sessions) Identify(ctx context.Context, text string) (landfall.Operator, landfall.Session, error) {
-	if len(text) != secretLength || !inAlphabet(text) {
-		return landfall.Operator{}, landfall.Session{}, missing()
-	}
-	hash, now := digest(text), r.options.Clock()
-	found, err := r.sessions.Get(ctx, hash, now, func(ctx context.Context) (found cachedSession, err error) {
-		err = r.store.View(ctx, func(view landfall.View) (err error) {
-			found.session, found.operator, err = view.Session(ctx, hash, r.options.Idle)
-			return err
-		})
-		if errors.Is(err, landfall.ErrNotFound) {
-			return cachedSession{}, nil
-		}
-		return found, err
-	})
+	found, err := r.lookUp(ctx, text)
 	if err != nil {
-		return landfall.Operator{}, landfall.Session{}, landfall.UserError("looking up a session", err)
+		return landfall.Operator{}, landfall.Session{}, err
 	}
-	if found.session.ID == "" || found.operator.Disabled {
-		return landfall.Operator{}, landfall.Session{}, missing()
-	}
-	if now.Sub(found.session.SeenAt) > time.Minute {
+	if r.options.Clock().Sub(found.session.SeenAt) > time.Minute {
 		// An error here is ignored: a page must work while the database is read-only.
 		if err := r.store.Update(ctx, func(tx landfall.Tx) error { return tx.TouchSession(ctx, found.session.ID) }); err != nil {
 			return found.operator, found.session, nil //nolint:nilerr // the next page records it
 		}
 	}
 	return found.operator, found.session, nil
+}
+
+// IdentifyLive is Identify for a page that updates itself. It does not count as use of
+// the session, and notices the end of the session with a delay of half a second.
+func (r *Sessions) IdentifyLive(ctx context.Context, text string) (landfall.Operator, landfall.Session, error) {
+	found, err := r.sessions.Get(ctx, digest(text), r.options.Clock(), func(ctx context.Context) (cachedSession, error) {
+		return r.lookUp(ctx, text)
+	})
+	return found.operator, found.session, err
+}
+
+// lookUp reads a session every time, so that every replica refuses one that has ended.
+func (r *Sessions) lookUp(ctx context.Context, text string) (found cachedSession, err error) {
+	if len(text) != secretLength || !inAlphabet(text) {
+		return cachedSession{}, missing()
+	}
+	err = r.store.View(ctx, func(view landfall.View) (err error) {
+		found.session, found.operator, err = view.Session(ctx, digest(text), r.options.Idle)
+		return err
+	})
+	switch {
+	case errors.Is(err, landfall.ErrNotFound) || err == nil && found.operator.Disabled:
+		return cachedSession{}, missing()
+	case err != nil:
+		return cachedSession{}, landfall.UserError("looking up a session", err)
+	}
+	return found, nil
 }
 
 // Sweep deletes sessions that are over.
@@ -211,11 +265,5 @@ func truncate(text string, longest int) string {
 func wrongPassword() *landfall.Error {
 	refusal := refused()
 	refusal.Detail = "The name or the password is not right."
-	return refusal
-}
-
-func wrongCode() *landfall.Error {
-	refusal := refused()
-	refusal.Detail = "The code is not right, or was used before. Wait for the next one."
 	return refusal
 }

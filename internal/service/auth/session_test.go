@@ -31,15 +31,15 @@ func newSessions(t *testing.T, clock func() time.Time) (*auth.Sessions, landfall
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := front.Accept(t.Context(), link.Reveal(), longPassword); err != nil {
+	if _, err := front.Accept(t.Context(), auth.Origin{Address: "10.9.9.9"}, link.Reveal(), longPassword); err != nil {
 		t.Fatal(err)
 	}
 	return front, store
 }
 
 func signIn(front *auth.Sessions, name, password, address string) (auth.Secret, error) {
-	secret, _, err := front.SignIn(context.Background(), auth.SignIn{Name: name, Password: password, Address: address})
-	return secret, err
+	in, err := front.SignIn(context.Background(), auth.SignIn{Origin: auth.Origin{Address: address}, Name: name, Password: password})
+	return in.Secret, err
 }
 
 // Guessing is slowed down for existing and unknown names alike. The owner can
@@ -121,10 +121,10 @@ func TestChangedPasswordEndsOtherSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := front.ChangePassword(t.Context(), session, "not the one", "another long password"); err == nil {
+	if err := front.ChangePassword(t.Context(), auth.Origin{}, session, "not the one", "another long password"); err == nil {
 		t.Error("changed without the old password")
 	}
-	if err := front.ChangePassword(t.Context(), session, longPassword, "another long password"); err != nil {
+	if err := front.ChangePassword(t.Context(), auth.Origin{}, session, longPassword, "another long password"); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := front.Identify(t.Context(), here.Reveal()); err != nil {

@@ -17,15 +17,17 @@ import (
 const (
 	totpStep   = 30 * time.Second
 	totpDigits = 6
+	// totpSecretBytes is the length of a secret. A shorter one is never right.
+	totpSecretBytes = 20
 	// totpSkew is how many steps a clock may be off.
 	totpSkew = 1
 )
 
 var totpAlphabet = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// NewTOTPSecret creates the secret of a second factor.
-func NewTOTPSecret() string {
-	secret := make([]byte, 20)
+// newTOTPSecret creates the secret of a second factor, of 160 bits.
+func newTOTPSecret() string {
+	secret := make([]byte, totpSecretBytes)
 	_, _ = rand.Read(secret) // never fails
 	return totpAlphabet.EncodeToString(secret)
 }
@@ -42,7 +44,7 @@ func TOTPURL(name, secret string) string {
 func checkTOTP(secret, code string, last int64, now time.Time) (step int64, right bool) {
 	key, err := totpAlphabet.DecodeString(secret)
 	code = strings.ReplaceAll(strings.TrimSpace(code), " ", "")
-	if err != nil || len(code) != totpDigits {
+	if err != nil || len(key) < totpSecretBytes || len(code) != totpDigits {
 		return 0, false
 	}
 	current := now.Unix() / int64(totpStep/time.Second)

@@ -19,7 +19,7 @@ func TestSecondFactorComputesTheCodesOfItsStandard(t *testing.T) {
 
 // A code is valid in its own 30-second step and the adjacent ones, and only once.
 func TestSecondFactorTakesACodeOnce(t *testing.T) {
-	secret, now := NewTOTPSecret(), time.Unix(1_700_000_000, 0)
+	secret, now := newTOTPSecret(), time.Unix(1_700_000_000, 0)
 	key, err := totpAlphabet.DecodeString(secret)
 	if err != nil {
 		t.Fatal(err)

@@ -58,8 +58,8 @@ func (s *Service) Process(ctx context.Context, who landfall.Principal, request c
 // ProcessAs is Process for an operator: it needs no grant, and the audit names
 // the operator. The limits are the same. A dry run that passes is not an error
 // here; it creates nothing, so there is no number.
-func (s *Service) ProcessAs(ctx context.Context, actor, source string, request contract.ProcessRequest) (Created, error) {
-	created, err := s.Process(ctx, landfall.Principal{Operator: actor, Source: source}, request)
+func (s *Service) ProcessAs(ctx context.Context, operator landfall.Principal, request contract.ProcessRequest) (Created, error) {
+	created, err := s.Process(ctx, operator, request)
 	if errors.Is(err, errDryRun) {
 		return Created{}, nil
 	}

@@ -296,7 +296,7 @@ func (g *fixture) loseClaim() {
 func TestOperatorsProcessInTheirOwnName(t *testing.T) {
 	onBoth(t, func(t *testing.T, g *fixture) {
 		process := func(dryRun bool) (Created, error) {
-			return g.ProcessAs(t.Context(), "operator:ada", "192.0.2.7", contract.ProcessRequest{Key: testKey("1"), Team: "Team", DryRun: dryRun})
+			return g.ProcessAs(t.Context(), landfall.Principal{Operator: "operator:ada", Source: "192.0.2.7"}, contract.ProcessRequest{Key: testKey("1"), Team: "Team", DryRun: dryRun})
 		}
 		if _, err := process(true); codeOf(err) != landfall.CodeProcessUnknown {
 			t.Errorf("before it is staged: %s", describe(err))

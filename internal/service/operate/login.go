@@ -17,6 +17,9 @@ import (
 // invitationLife is how long a link to choose a password is valid.
 const invitationLife = limits.Invitation
 
+// AllOperators is the word for every operator, and nobody's name.
+const AllOperators = "all"
+
 // maxLoginLength is the maximum length of an operator's name.
 const maxLoginLength = 32
 
@@ -49,6 +52,13 @@ func checkLogin(name string) error {
 	}) {
 		return invalid("name", rules.CodeInvalidCharacters, "An operator's name has lower-case letters, digits, '.', '-', '_' or '@'.")
 	}
+	switch {
+	// The name is a part of paths, where dots alone have a meaning.
+	case strings.ContainsAny(name[:1], ".-_@"):
+		return invalid("name", rules.CodeInvalidCharacters, "An operator's name starts with a letter or a digit.")
+	case name == AllOperators:
+		return invalid("name", rules.CodeInvalidChoice, "The name %q stands for all operators in 'landfall restore'. Choose another.", name)
+	}
 	return nil
 }
 
@@ -64,13 +74,26 @@ func (o *Operator) Operators(ctx context.Context) (operators []landfall.Operator
 // DisableOperator locks an operator out at once and ends all their sessions.
 func (o *Operator) DisableOperator(ctx context.Context, name string) error {
 	return o.alterOperator(ctx, "operator.disable", name, func(tx landfall.Tx, operator *landfall.Operator) (string, error) {
-		// End an unused link too. Otherwise it would work again once the
-		// operator is enabled.
-		operator.Disabled = true
-		operator.Invitation, operator.InvitationEndsAt = [32]byte{}, time.Time{}
-		ended, err := tx.EndSessions(ctx, name, "")
-		return fmt.Sprintf("%d sessions ended", ended), err
+		return o.disable(ctx, tx, operator)
 	})
+}
+
+// disable also ends an unused link. Otherwise it would work again once the operator
+// is enabled.
+func (o *Operator) disable(ctx context.Context, tx landfall.Tx, operator *landfall.Operator) (string, error) {
+	operator.Disabled = true
+	operator.Invitation, operator.InvitationEndsAt = [32]byte{}, time.Time{}
+	return o.endSessions(ctx, tx, operator)
+}
+
+// endSessions ends all sessions of an operator and forgets their browsers.
+func (o *Operator) endSessions(ctx context.Context, tx landfall.Tx, operator *landfall.Operator) (string, error) {
+	operator.Pending = landfall.PendingTOTP{}
+	if err := tx.DropDevices(ctx, operator.Name); err != nil {
+		return "", err
+	}
+	ended, err := tx.EndSessions(ctx, operator.Name, "")
+	return fmt.Sprintf("%d sessions ended", ended), err
 }
 
 // EnableOperator lets a disabled operator sign in again.
@@ -82,7 +105,8 @@ func (o *Operator) EnableOperator(ctx context.Context, name string) error {
 }
 
 // ResetOperator removes the password and the second factor of an operator who
-// lost them, and returns the secret of a new link.
+// lost them, and returns the secret of a new link. Whoever has the link can become
+// that operator, so only the command line hands it out.
 func (o *Operator) ResetOperator(ctx context.Context, name string) (auth.Secret, error) {
 	secret, hash := auth.NewInvitation()
 	err := o.alterOperator(ctx, "operator.reset", name, func(tx landfall.Tx, operator *landfall.Operator) (string, error) {
@@ -90,12 +114,27 @@ func (o *Operator) ResetOperator(ctx context.Context, name string) (auth.Secret,
 			return "", landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(
 				"Operator %q is disabled. Enable the operator first with: operator enable %s", name, name))
 		}
-		operator.Password, operator.TOTPSecret, operator.TOTPUsed = "", "", 0
 		operator.Invitation, operator.InvitationEndsAt = hash, o.clock().Add(invitationLife).UTC()
-		ended, err := tx.EndSessions(ctx, name, "")
-		return fmt.Sprintf("%d sessions ended", ended), err
+		detail, err := o.clearSignIn(ctx, tx, operator)
+		return detail + ", new link", err
 	})
 	return secret, err
+}
+
+// ClearSignIn removes the password, the second factor and any link of an operator, and
+// makes no new link.
+func (o *Operator) ClearSignIn(ctx context.Context, name string) error {
+	return o.alterOperator(ctx, "operator.reset", name, func(tx landfall.Tx, operator *landfall.Operator) (string, error) {
+		operator.Invitation, operator.InvitationEndsAt = [32]byte{}, time.Time{}
+		detail, err := o.clearSignIn(ctx, tx, operator)
+		return detail + ", no link", err
+	})
+}
+
+func (o *Operator) clearSignIn(ctx context.Context, tx landfall.Tx, operator *landfall.Operator) (string, error) {
+	operator.Password, operator.TOTPSecret, operator.TOTPUsed, operator.RecoveryCodes = "", "", 0, nil
+	operator.TOTPFailures, operator.TOTPFailedAt = 0, time.Time{}
+	return o.endSessions(ctx, tx, operator)
 }
 
 // alterOperator changes an existing operator.

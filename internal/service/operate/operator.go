@@ -14,7 +14,7 @@ import (
 
 // Options configure an Operator.
 type Options struct {
-	Actor string // who makes the changes: "operator:<login>"
+	Actor string // who makes the changes: "operator:<login>" in the console, "shell:<login>" on the command line
 	// Source is the host or address the operator works from, and RequestID is
 	// the id of a console request. Both are stored in the audit.
 	Source, RequestID string
@@ -80,10 +80,11 @@ func New(store Store, options Options) *Operator {
 	}
 }
 
-// WithSource returns a copy of the operator that records another source address.
-func (o *Operator) WithSource(source string) *Operator {
+// WithRequest returns a copy of the operator that records another source address and
+// the id of a request.
+func (o *Operator) WithRequest(source, id string) *Operator {
 	there := *o
-	there.source = source
+	there.source, there.request = source, id
 	return &there
 }
 

@@ -3,31 +3,37 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"landfall"
 )
 
 // operatorColumns are in the order of storedOperator.columns.
-const operatorColumns = `o.name, o.role, o.disabled, o.password, o.totp_secret, o.totp_used, o.invitation, o.invitation_ends_at,
-	o.created_at, o.password_at, o.signed_in_at`
+const operatorColumns = `o.name, o.role, o.disabled, o.password, o.totp_secret, o.totp_used, o.totp_failures, o.totp_failed_at,
+	o.pending_secret, o.pending_session, o.pending_ends_at, o.recovery_codes, o.invitation, o.invitation_ends_at, o.created_at, o.password_at, o.signed_in_at`
 
 // storedOperator receives those columns of an operator that need conversion.
 type storedOperator struct {
-	invitation               []byte
-	created                  int64
-	ends, password, signedIn sql.NullInt64
+	invitation, recovery                      []byte
+	created                                   int64
+	failed, pending, ends, password, signedIn sql.NullInt64
 }
 
-// columns decrypts the TOTP secret, which is needed in the clear to check a
+// columns decrypts the TOTP secrets, which are needed in the clear to check a
 // code.
 func (kept *storedOperator) columns(seals *sealer, o *landfall.Operator) []any {
-	return []any{&o.Name, &o.Role, &o.Disabled, &o.Password,
-		seals.scan("operator", &o.Name).text("totp_secret", &o.TOTPSecret), &o.TOTPUsed, &kept.invitation, &kept.ends,
+	row := seals.scan("operator", &o.Name)
+	return []any{&o.Name, &o.Role, &o.Disabled, &o.Password, row.text("totp_secret", &o.TOTPSecret), &o.TOTPUsed, &o.TOTPFailures, &kept.failed,
+		row.text("pending_secret", &o.Pending.Secret), &o.Pending.Session, &kept.pending, &kept.recovery, &kept.invitation, &kept.ends,
 		&kept.created, &kept.password, &kept.signedIn}
 }
 
 func (kept *storedOperator) fill(o *landfall.Operator) {
+	o.TOTPFailedAt, o.Pending.EndsAt = instant(kept.failed), instant(kept.pending)
+	for hash := range slices.Chunk(kept.recovery, len(o.Invitation)) {
+		o.RecoveryCodes = append(o.RecoveryCodes, hashOf(hash))
+	}
 	o.Invitation, o.InvitationEndsAt = hashOf(kept.invitation), instant(kept.ends)
 	o.CreatedAt, o.PasswordAt, o.SignedInAt = moment(kept.created), instant(kept.password), instant(kept.signedIn)
 }
@@ -61,19 +67,32 @@ func (v *view) operators(ctx context.Context, which string, args ...any) ([]land
 // CreateOperator stores a new operator.
 func (t *tx) CreateOperator(ctx context.Context, o landfall.Operator) error {
 	return orIfUnchanged(landfall.ErrExists)(t.exec(ctx, `INSERT INTO operator
-			(name, role, disabled, password, totp_secret, totp_used, invitation, invitation_ends_at, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, {now}) ON CONFLICT (name) DO NOTHING`,
-		o.Name, string(o.Role), o.Disabled, o.Password, t.sealer.sealText(totpSecretLocation, o.TOTPSecret, o.Name), o.TOTPUsed, invitationArg(o), microsArg(o.InvitationEndsAt)))
+			(name, role, disabled, password, totp_secret, totp_used, totp_failures, totp_failed_at, pending_secret, pending_session, pending_ends_at,
+			recovery_codes, invitation, invitation_ends_at, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, {now}) ON CONFLICT (name) DO NOTHING`, t.operatorArgs(o)...))
 }
 
 // SaveOperator replaces an existing operator. It sets password_at when the
 // password changes.
 func (t *tx) SaveOperator(ctx context.Context, o landfall.Operator) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE operator SET role = $2, disabled = $3, password = $4, totp_secret = $5,
-			totp_used = $6, invitation = $7, invitation_ends_at = $8,
+			totp_used = $6, totp_failures = $7, totp_failed_at = $8, pending_secret = $9, pending_session = $10, pending_ends_at = $11,
+			recovery_codes = $12, invitation = $13, invitation_ends_at = $14,
 			password_at = CASE WHEN $4 = '' THEN NULL WHEN $4 = password THEN password_at ELSE {now} END
-		WHERE name = $1`,
-		o.Name, string(o.Role), o.Disabled, o.Password, t.sealer.sealText(totpSecretLocation, o.TOTPSecret, o.Name), o.TOTPUsed, invitationArg(o), microsArg(o.InvitationEndsAt)))
+		WHERE name = $1`, t.operatorArgs(o)...))
+}
+
+// operatorArgs returns the columns that are set from outside.
+func (t *tx) operatorArgs(o landfall.Operator) []any {
+	recovery := []byte{}
+	for _, hash := range o.RecoveryCodes {
+		recovery = append(recovery, hash[:]...)
+	}
+	return []any{
+		o.Name, string(o.Role), o.Disabled, o.Password, t.sealer.sealText(totpSecretLocation, o.TOTPSecret, o.Name), o.TOTPUsed,
+		int64(o.TOTPFailures), microsArg(o.TOTPFailedAt), t.sealer.sealText(pendingSecretLocation, o.Pending.Secret, o.Name), o.Pending.Session,
+		microsArg(o.Pending.EndsAt), recovery, invitationArg(o), microsArg(o.InvitationEndsAt),
+	}
 }
 
 // invitationArg is NULL for no invitation.
@@ -82,6 +101,34 @@ func invitationArg(o landfall.Operator) any {
 		return nil
 	}
 	return o.Invitation[:]
+}
+
+// Devices returns the browsers in which an operator has signed in.
+func (v *view) Devices(ctx context.Context, operator string) ([]landfall.Device, error) {
+	return collect(ctx, v.txSession, func(scan scanner, device *landfall.Device) error {
+		var hash []byte
+		err := scan(&hash, &device.Operator, &device.Network)
+		device.Hash = hashOf(hash)
+		return err
+	}, `SELECT hash, operator, network FROM operator_device WHERE operator = $1`, operator)
+}
+
+// SaveDevice stores a browser and forgets the ones unused for longest.
+func (t *tx) SaveDevice(ctx context.Context, device landfall.Device, most int) error {
+	if _, err := t.exec(ctx, `INSERT INTO operator_device (hash, operator, network, seen_at) VALUES ($1, $2, $3, {now})
+		ON CONFLICT (operator, hash) DO UPDATE SET network = excluded.network, seen_at = excluded.seen_at`,
+		device.Hash[:], device.Operator, device.Network); err != nil {
+		return err
+	}
+	_, err := t.exec(ctx, `DELETE FROM operator_device WHERE operator = $1 AND hash NOT IN
+		(SELECT hash FROM operator_device WHERE operator = $1 ORDER BY seen_at DESC, hash LIMIT $2)`, device.Operator, int64(most))
+	return err
+}
+
+// DropDevices forgets all browsers of an operator.
+func (t *tx) DropDevices(ctx context.Context, operator string) error {
+	_, err := t.exec(ctx, `DELETE FROM operator_device WHERE operator = $1`, operator)
+	return err
 }
 
 const sessionColumns = `s.id, s.hash, s.operator, s.address, s.agent, s.created_at, s.seen_at, s.ends_at`

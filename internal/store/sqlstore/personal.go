@@ -183,8 +183,9 @@ var tableRules = map[string]tableRule{
 	// The TOTP secret, from which an operator's codes are computed, is as
 	// valuable as a key.
 	"operator": {key: []string{"name text"}, columns: mergeRules(
-		ofNature(natureStaff, "name", "role", "disabled", "password", "totp_used", "invitation", "invitation_ends_at", "created_at", "password_at", "signed_in_at"),
-		storedAs(formSealed, nil, ofNature(natureStaff, "totp_secret")))},
+		ofNature(natureStaff, "name", "role", "disabled", "password", "totp_used", "totp_failures", "totp_failed_at", "pending_session", "pending_ends_at",
+			"recovery_codes", "invitation", "invitation_ends_at", "created_at", "password_at", "signed_in_at"),
+		storedAs(formSealed, nil, ofNature(natureStaff, "totp_secret", "pending_secret")))},
 }
 
 // plainTables lists the tables that contain nothing about any account: settings,
@@ -193,6 +194,6 @@ var tableRules = map[string]tableRule{
 var plainTables = []string{
 	"organisation", "team", "supplier", "supplier_grant", "api_key", "service_token", "token_family", "commit_mark", "vendor", "vendor_grant",
 	"claim_counter", "dry_run_lease", "mail_sender", "run_slice", "tally", "control_totals", "sign_off", "webhook", "webhook_round",
-	"undo_refusal", "database_identity", "operator_session", "search_index", "audit_link", "audit_chain", "organisation_usage", "schema_step",
+	"undo_refusal", "database_identity", "operator_session", "operator_device", "search_index", "audit_link", "audit_chain", "organisation_usage", "schema_step",
 	"run_sample", "replica", "purge_schedule", "event_purge", "encryption_key", "rekey_progress",
 }

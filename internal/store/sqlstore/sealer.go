@@ -119,6 +119,7 @@ var (
 	refusalLocation        = seal.NewLocation("refusal", "failure")
 	runFailureLocation     = seal.NewLocation("run_failure", "failure")
 	totpSecretLocation     = seal.NewLocation("operator", "totp_secret")
+	pendingSecretLocation  = seal.NewLocation("operator", "pending_secret")
 	replyLocation          = seal.NewLocation("mail", "reply")
 	referenceLocation      = seal.NewLocation("instruction", "reference")
 )

@@ -36,6 +36,9 @@ var operators = []promiseCheck{
 		// The invitation was used: it is removed, and there is a password
 		// instead.
 		ada.Invitation, ada.InvitationEndsAt, ada.Password, ada.TOTPSecret, ada.TOTPUsed = [32]byte{}, time.Time{}, "hash", "secret", 7
+		ada.TOTPFailures, ada.TOTPFailedAt = 3, time.Now().Truncate(time.Second).UTC()
+		ada.Pending = landfall.PendingTOTP{Secret: "next", Session: "session", EndsAt: time.Now().Add(hour).Truncate(time.Second).UTC()}
+		ada.RecoveryCodes = [][32]byte{{4}, {5}}
 		update(t, store, func(tx landfall.Tx) error { return tx.SaveOperator(ctx, ada) })
 		inView(t, store, func(view landfall.View) error {
 			for _, invitation := range [][32]byte{{1}, {2}, {}} {
@@ -134,6 +137,39 @@ var operators = []promiseCheck{
 		update(t, store, func(tx landfall.Tx) error { return tx.EndSession(ctx, one.ID) })
 		_, err = found(one, hour)
 		wantError(t, err, landfall.ErrNotFound)
+	}},
+	// A sign-in from a remembered browser does not wait behind unknown callers. Only a few
+	// are remembered, so that sign-ins do not fill the table.
+	{"the last used browsers of an operator are remembered", func(t *testing.T, store landfall.Store) {
+		ctx := t.Context()
+		device := func(operator string, hash byte, network string) landfall.Device {
+			return landfall.Device{Hash: [32]byte{hash}, Operator: operator, Network: network}
+		}
+		devices := func(operator string) map[landfall.Device]bool {
+			found := map[landfall.Device]bool{}
+			inView(t, store, func(view landfall.View) error {
+				all, err := view.Devices(ctx, operator)
+				for _, one := range all {
+					found[one] = true
+				}
+				return err
+			})
+			return found
+		}
+		for _, name := range []string{"ada", "bob"} {
+			update(t, store, func(tx landfall.Tx) error {
+				return tx.CreateOperator(ctx, landfall.Operator{Name: name, Role: landfall.ConsoleOperator})
+			})
+			for _, one := range []landfall.Device{device(name, 1, "a"), device(name, 2, "b"), device(name, 1, "c"), device(name, 3, "d")} {
+				update(t, store, func(tx landfall.Tx) error { return tx.SaveDevice(ctx, one, 2) })
+			}
+		}
+		wantEqual(t, devices("ada"), map[landfall.Device]bool{device("ada", 1, "c"): true, device("ada", 3, "d"): true})
+		wantEqual(t, devices("nobody"), map[landfall.Device]bool{})
+		update(t, store, func(tx landfall.Tx) error { return tx.DropDevices(ctx, "ada") })
+		if len(devices("ada")) != 0 || len(devices("bob")) != 2 {
+			t.Errorf("ada has %v, bob has %v", devices("ada"), devices("bob"))
+		}
 	}},
 	// Several servers may sample at once, and the curve of a run must not
 	// depend on how many there are.

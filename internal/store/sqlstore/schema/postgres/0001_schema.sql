@@ -764,8 +764,14 @@ CREATE TABLE operator (
     role               TEXT NOT NULL CHECK (role IN ('operator', 'support')),
     disabled           BOOLEAN NOT NULL,
     password           TEXT NOT NULL,
-    totp_secret             TEXT NOT NULL,
+    totp_secret        TEXT NOT NULL,
     totp_used          BIGINT NOT NULL,
+    totp_failures      BIGINT NOT NULL,
+    totp_failed_at     BIGINT,
+    pending_secret     TEXT NOT NULL, -- of a second factor that is not confirmed yet
+    pending_session    TEXT NOT NULL,
+    pending_ends_at    BIGINT,
+    recovery_codes     BYTEA NOT NULL, -- hashes of 32 bytes, one after the other
     invitation         BYTEA,
     invitation_ends_at BIGINT,
     created_at         BIGINT NOT NULL,
@@ -787,6 +793,15 @@ CREATE TABLE operator_session (
 );
 CREATE INDEX operator_session_operator ON operator_session (operator);
 CREATE INDEX operator_session_end ON operator_session (ends_at);
+
+-- Browsers in which operators have signed in.
+CREATE TABLE operator_device (
+    operator TEXT COLLATE "C" NOT NULL REFERENCES operator (name),
+    hash     BYTEA NOT NULL,
+    network  TEXT NOT NULL,
+    seen_at  BIGINT NOT NULL,
+    PRIMARY KEY (operator, hash)
+);
 
 -- ---- The database itself ---------------------------------------------------
 

@@ -757,8 +757,14 @@ CREATE TABLE operator (
     role               TEXT NOT NULL CHECK (role IN ('operator', 'support')),
     disabled           INTEGER NOT NULL CHECK (disabled IN (0, 1)),
     password           TEXT NOT NULL,
-    totp_secret             TEXT NOT NULL,
+    totp_secret        TEXT NOT NULL,
     totp_used          INTEGER NOT NULL,
+    totp_failures      INTEGER NOT NULL,
+    totp_failed_at     INTEGER,
+    pending_secret     TEXT NOT NULL, -- of a second factor that is not confirmed yet
+    pending_session    TEXT NOT NULL,
+    pending_ends_at    INTEGER,
+    recovery_codes     BLOB NOT NULL, -- hashes of 32 bytes, one after the other
     invitation         BLOB,
     invitation_ends_at INTEGER,
     created_at         INTEGER NOT NULL,
@@ -780,6 +786,15 @@ CREATE TABLE operator_session (
 ) STRICT;
 CREATE INDEX operator_session_operator ON operator_session (operator);
 CREATE INDEX operator_session_end ON operator_session (ends_at);
+
+-- Browsers in which operators have signed in.
+CREATE TABLE operator_device (
+    operator TEXT NOT NULL REFERENCES operator (name),
+    hash     BLOB NOT NULL,
+    network  TEXT NOT NULL,
+    seen_at  INTEGER NOT NULL,
+    PRIMARY KEY (operator, hash)
+) STRICT, WITHOUT ROWID;
 
 -- ---- The database itself ---------------------------------------------------
 
