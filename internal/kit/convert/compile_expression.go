@@ -18,7 +18,7 @@ var valueSettings = []string{
 
 // expression compiles a value. typ is the type of the attr it fills, or nil for plain text.
 func (c *mapCompiler) expression(t *sourceTable, node *yamltree.Node, typ *rules.Type) *expression {
-	v := &expression{column: -1, typ: typ, numbers: t.dialect.numbers, zone: t.dialect.zone}
+	v := &expression{column: -1, typ: typ, numbers: t.dialect.numbers, times: t.dialect.times}
 	// Empty until set, so that a map with mistakes can be read to its end.
 	v.text = func(*currentRow) []byte { return nil }
 	v.quoted = typ != nil && typ.Shape != rules.ShapeBoolean && typ.Shape != rules.ShapeInteger
@@ -206,7 +206,7 @@ func (c *mapCompiler) formats(t *sourceTable, node *yamltree.Node, v *expression
 	v.days = c.patterns(node, "dates", v.days)
 	if node.Find("zone") != nil {
 		// dialect already reads and checks zones.
-		v.zone = c.dialect(&yamltree.Node{Kind: yamltree.Mapping, Line: node.Line, Members: []yamltree.Member{{Name: "zone", Node: node.Find("zone")}}}, t.dialect).zone
+		v.times.zone = c.dialect(&yamltree.Node{Kind: yamltree.Mapping, Line: node.Line, Members: []yamltree.Member{{Name: "zone", Node: node.Find("zone")}}}, t.dialect).times.zone
 	}
 }
 

@@ -373,3 +373,44 @@ func TestUnusedColumnsAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestALocalTimeWasResolvedInSilence converts times that do not exist, exist twice or leave the
+// calendar in UTC. Each is reported unless the map decides.
+func TestALocalTimeWasResolvedInSilence(t *testing.T) {
+	for _, test := range []struct{ zone, changes, local, want, problem string }{
+		{"Europe/London", "", "31.03.2024 00:59:59", "2024-03-31T00:59:59Z", ""},
+		{"Europe/London", "", "31.03.2024 01:30:00", "", "does not exist in Europe/London"},
+		{"Europe/London", "earlier", "31.03.2024 01:30:00", "2024-03-31T00:30:00Z", ""},
+		{"Europe/London", "later", "31.03.2024 01:30:00", "2024-03-31T01:30:00Z", ""},
+		{"Europe/London", "", "31.03.2024 02:00:00", "2024-03-31T01:00:00Z", ""},
+		{"Europe/London", "", "27.10.2024 00:59:59", "2024-10-26T23:59:59Z", ""},
+		{"Europe/London", "", "27.10.2024 01:30:00", "", "exists twice in Europe/London"},
+		{"Europe/London", "earlier", "27.10.2024 01:30:00", "2024-10-27T00:30:00Z", ""},
+		{"Europe/London", "later", "27.10.2024 01:30:00", "2024-10-27T01:30:00Z", ""},
+		{"Europe/London", "", "27.10.2024 02:00:00", "2024-10-27T02:00:00Z", ""},
+		{"Pacific/Apia", "", "30.12.2011 12:00:00", "", "does not exist in Pacific/Apia"},
+		{"America/New_York", "", "31.12.9999 18:59:59", "9999-12-31T23:59:59Z", ""},
+		{"America/New_York", "", "31.12.9999 23:59:59", "", "out of range"},
+		{"Asia/Tokyo", "", "01.01.0001 00:00:00", "", "out of range"},
+		{"UTC", "", "31.12.9999 23:59:59", "9999-12-31T23:59:59Z", ""},
+	} {
+		dialect := "source: {datetimes: 'DD.MM.YYYY hh:mm:ss', zone: " + test.zone
+		if test.changes != "" {
+			dialect += ", clock_changes: " + test.changes
+		}
+		book, result, err := attempt(t, tableFolder(t, map[string]string{
+			"a.csv":    "NO,AT\n1," + test.local + "\n",
+			"map.yaml": "map: 1\nsupplier: NORTH\n" + dialect + "}\ntables:\n  N: {file: a.csv, into: notes, account: NO, fill: {body: =x, created_at: AT}}\n",
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, problems := linesOf(t, book, "notes"), problemsOf(t, book)
+		switch {
+		case test.problem == "" && (len(problems) > 0 || len(lines) != 1 || !strings.Contains(lines[0], `"`+test.want+`"`)):
+			t.Errorf("%s in %s (%s): %v, %v", test.local, test.zone, test.changes, lines, problems)
+		case test.problem != "" && (len(lines) != 0 || len(problems) != 1 || !strings.Contains(problems[0][6], test.problem) || result.Tallies[0].Used != 0):
+			t.Errorf("%s in %s is used: %v, %v", test.local, test.zone, lines, problems)
+		}
+	}
+}

@@ -13,20 +13,21 @@ type dialect struct {
 	delimiter, quote byte
 	numbers          numberFormat
 	days, instants   []*datePattern
-	zone             *time.Location
+	times            localTimes
 	empty            []string // words that mean an empty value
 }
 
 // dialectSettings are the settings of a dialect, in source for all tables or in a single table.
 var dialectSettings = []string{
-	"encoding", "delimiter", "quote", "decimal", "grouping", "dates", "datetimes", "zone", "empty",
+	"encoding", "delimiter", "quote", "decimal", "grouping", "dates", "datetimes", "zone", "clock_changes", "empty",
 }
 
 // defaultDialect applies unless the map says otherwise.
 func defaultDialect() dialect {
 	day, _ := newPattern("YYYY-MM-DD")
 	return dialect{
-		charset: utf8Charset, delimiter: ',', quote: '"', numbers: numberFormat{decimal: '.'}, days: []*datePattern{day}, zone: time.UTC,
+		charset: utf8Charset, delimiter: ',', quote: '"', numbers: numberFormat{decimal: '.'}, days: []*datePattern{day},
+		times: localTimes{time.UTC, clockReport},
 	}
 }
 
@@ -45,8 +46,9 @@ func (m *mapReader) dialect(node *yamltree.Node, d dialect) dialect {
 			m.errorf(line, "unknown zone %s; write it as Europe/London", name)
 			zone = time.UTC
 		}
-		d.zone = zone
+		d.times.zone = zone
 	}
+	d.times.changes = m.word(node, "clock_changes", d.times.changes, clockChoices)
 	if words := node.Find("empty"); words != nil {
 		d.empty = m.texts(words, "empty")
 	}

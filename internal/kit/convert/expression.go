@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-	"time"
 
 	"landfall/internal/api/rules"
 )
@@ -20,7 +19,7 @@ type expression struct {
 	text    func(r *currentRow) []byte // nil or empty means no value
 	typ     *rules.Type                // nil if only the text is needed, as in a link
 	days    []*datePattern
-	zone    *time.Location
+	times   localTimes
 	numbers numberFormat
 	minus   []test // makes a number negative
 
@@ -111,7 +110,11 @@ func (v *expression) moment(dst []byte, r *currentRow, text []byte) []byte {
 		if v.typ.Shape == rules.ShapeDate {
 			return at.appendDay(dst)
 		}
-		return at.appendInstant(dst, v.zone)
+		instant, problem := v.times.appendInstant(dst, at)
+		if problem != "" {
+			r.fail(Unconvertible, v.column, text, problem)
+		}
+		return instant
 	}
 	r.fail(Unconvertible, v.column, text, "it is not a date in the format "+patternNames(v.days)+"; see dates, and empty for words that mean no date")
 	return dst

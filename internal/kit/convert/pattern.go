@@ -3,7 +3,6 @@ package convert
 import (
 	"fmt"
 	"strings"
-	"time"
 )
 
 // datePattern is a date or time format such as DD.MM.YYYY. Other characters must match literally.
@@ -198,14 +197,4 @@ func (at dateTime) real() bool {
 func (at dateTime) appendDay(dst []byte) []byte {
 	return append(dst, byte('0'+at.year/1000), byte('0'+at.year/100%10), byte('0'+at.year/10%10), byte('0'+at.year%10),
 		'-', byte('0'+at.month/10), byte('0'+at.month%10), '-', byte('0'+at.day/10), byte('0'+at.day%10))
-}
-
-// appendInstant appends a local time of the zone as UTC.
-func (at dateTime) appendInstant(dst []byte, zone *time.Location) []byte {
-	if zone != time.UTC {
-		utc := time.Date(at.year, time.Month(at.month), at.day, at.hour, at.minute, at.second, 0, zone).UTC()
-		at = dateTime{utc.Year(), int(utc.Month()), utc.Day(), utc.Hour(), utc.Minute(), utc.Second()}
-	}
-	return append(at.appendDay(dst), 'T', byte('0'+at.hour/10), byte('0'+at.hour%10), ':',
-		byte('0'+at.minute/10), byte('0'+at.minute%10), ':', byte('0'+at.second/10), byte('0'+at.second%10), 'Z')
 }

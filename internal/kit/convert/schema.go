@@ -69,15 +69,16 @@ func enumOf(words ...string) jsonObject { return jsonObject{"enum": words} }
 func dialectSchema(texts jsonObject) jsonObject {
 	letter := jsonObject{"type": "string"}
 	return jsonObject{
-		"encoding":  withDescription(jsonObject{"enum": charsets}, "The character encoding. UTF-16 needs a byte order mark."),
-		"delimiter": withDescription(letter, "The delimiter between fields: one character, or tab."),
-		"quote":     withDescription(letter, "The quote around texts that contain delimiters or line ends: one character, or none."),
-		"decimal":   withDescription(letter, "The decimal mark."),
-		"grouping":  withDescription(letter, "The mark between thousands: one character, or none."),
-		"dates":     withDescription(texts, "The format of dates: YYYY, YY, MM, M, MON (Jan or January), DD and D."),
-		"datetimes": withDescription(texts, "The format of times: as for dates, with hh, h, mm and ss."),
-		"zone":      withDescription(jsonObject{"type": "string"}, "The time zone of these times, such as Europe/London."),
-		"empty":     withDescription(texts, "Words that mean an empty value, such as NULL or 00.00.0000."),
+		"encoding":      withDescription(jsonObject{"enum": charsets}, "The character encoding. UTF-16 needs a byte order mark."),
+		"delimiter":     withDescription(letter, "The delimiter between fields: one character, or tab."),
+		"quote":         withDescription(letter, "The quote around texts that contain delimiters or line ends: one character, or none."),
+		"decimal":       withDescription(letter, "The decimal mark."),
+		"grouping":      withDescription(letter, "The mark between thousands: one character, or none."),
+		"dates":         withDescription(texts, "The format of dates: YYYY, YY, MM, M, MON (Jan or January), DD and D."),
+		"datetimes":     withDescription(texts, "The format of times: as for dates, with hh, h, mm and ss."),
+		"zone":          withDescription(jsonObject{"type": "string"}, "The time zone of these times, such as Europe/London."),
+		"clock_changes": withDescription(jsonObject{"enum": clockChoices}, "What to do with times that do not exist or exist twice, because the clock was changed: report them, or take the earlier or later instant."),
+		"empty":         withDescription(texts, "Words that mean an empty value, such as NULL or 00.00.0000."),
 	}
 }
 
