@@ -184,6 +184,40 @@ func (r *Run) WindowOver() bool { return !r.Plan.NotAfter.IsZero() && r.ReadAt.A
 // Stopping reports whether no worker may start anything for a run.
 func (r *Run) Stopping() bool { return r.Cancel || r.Reason != "" || r.State.Ended() }
 
+// ErrRunEnded refuses a change of a run that has ended or is being cancelled: it
+// finishes the accounts it has started, but cannot be brought back.
+var ErrRunEnded = Refuse(CodeRunEnded, "This run has ended.")
+
+// RequestPause asks for a pause on behalf of a caller or operator.
+func (r *Run) RequestPause() error {
+	if r.State.Ended() || r.Cancel {
+		return ErrRunEnded
+	}
+	r.Pause(PauseRequested)
+	return nil
+}
+
+// RequestCancel asks for the end of a run. Asking again changes nothing.
+func (r *Run) RequestCancel() error {
+	if r.State == RunFinished {
+		return ErrRunEnded
+	}
+	r.Cancel = true
+	return nil
+}
+
+// RequestResume ends a pause, in the name of an author from now on. The key that
+// started the run is not kept: if it was revoked, the run would stop again.
+func (r *Run) RequestResume(author Author) error {
+	if r.State.Ended() || r.Cancel {
+		return ErrRunEnded
+	}
+	if r.Reason != "" {
+		r.ResumeFor(author)
+	}
+	return nil
+}
+
 // Pause asks for a pause; it begins when the accounts in progress are finished. A
 // caller's request overrides a reason that would end by itself.
 func (r *Run) Pause(reason PauseReason) {

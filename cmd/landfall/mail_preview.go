@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,39 +75,19 @@ func mailPreview() *cobra.Command {
 	return command
 }
 
-// previewMail returns the mail to preview: an invented one, or that of a real account. Customers
-// are named only on request.
+// previewMail returns the mail to preview: an invented one, or that of a real account.
 func previewMail(ctx context.Context, operator *operate.Operator, supplier, account, language string, personal bool) (landfall.OutgoingMail, error) {
 	found, err := operator.ShowSupplier(ctx, supplier)
 	if err != nil {
 		return landfall.OutgoingMail{}, err
 	}
 	outgoing := mail.Sample(found.Supplier)
-	outgoing.Language = language
-	if account == sampleAccount {
-		return outgoing, nil
-	}
-	facts, err := operator.ShowAccount(ctx, landfall.Key{Supplier: supplier, External: account})
-	if err != nil {
-		return landfall.OutgoingMail{}, err
-	}
-	if facts.Account == nil {
-		return landfall.OutgoingMail{}, landfall.Refuse(landfall.CodeAccountNotFound,
-			fmt.Sprintf("Account %s of %s has not been imported yet, so there is no mail to preview.", account, supplier))
-	}
-	outgoing.Key, outgoing.AccountNumber, outgoing.CreatedAt = facts.Process.Key, facts.Account.Number, facts.Account.CreatedAt
-	// Without names the mail uses the greeting for unknown names.
-	outgoing.Customers = nil
-	if personal {
-		// A mail goes to one person only.
-		outgoing.Customers = facts.Account.Data.Customers[:min(1, len(facts.Account.Data.Customers))]
-	}
-	if len(facts.Mails) > 0 {
-		outgoing.ID, outgoing.QueuedAt = facts.Mails[0].ID, facts.Mails[0].QueuedAt
-		if language == "" {
-			outgoing.Language = facts.Mails[0].Language
+	if account != sampleAccount {
+		if outgoing, err = operator.PreviewMail(ctx, outgoing, account, personal); err != nil {
+			return landfall.OutgoingMail{}, err
 		}
 	}
+	outgoing.Language = cmp.Or(language, outgoing.Language)
 	return outgoing, nil
 }
 

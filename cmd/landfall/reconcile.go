@@ -57,7 +57,7 @@ func reconcileCommand() *cobra.Command {
 
 // printReconciliation prints the comparison, and repeats what is unexplained below it.
 func printReconciliation(out io.Writer, found landfall.Reconciliation) {
-	lines := operate.ReportLines(found, nil)
+	lines := contract.ReportLines(found, nil)
 	heading := []string{"MEASURE", "UNIT", "CLAIMED", "STAGED", "CREATED", "DIFFERENCE", "PENDING", "FAILED", "SKIPPED", "OTHER FIGURES", "UNEXPLAINED"}
 	rows, open := [][]string{}, []string{}
 	for _, line := range lines {

@@ -7,16 +7,15 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"landfall"
 	"landfall/client"
+	"landfall/internal/api/contract"
 	"landfall/internal/kit/book"
 	"landfall/internal/kit/compare"
 	"landfall/internal/lib/spreadsheet"
-	"landfall/internal/service/operate"
 )
 
 // withBookArguments lets reconcile also take the files of a book, which it compares with a server.
@@ -66,12 +65,7 @@ func isBook(command *cobra.Command, args []string) bool {
 			return false
 		}
 	}
-	for _, argument := range args {
-		if _, err := os.Stat(argument); err == nil || strings.ContainsRune(argument, os.PathSeparator) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(args, book.IsPath)
 }
 
 // maxListed limits the accounts in the JSON output; the file of differences has all of them.
@@ -197,6 +191,6 @@ func comparisonData(result compare.Result, named []compare.Finding) any {
 }
 
 // totalsLines compares the totals of a supplier. Claimed is the book's figure.
-func totalsLines(s *compare.Supplier) []operate.ReportLine {
-	return operate.ReportLines(landfall.Reconciliation{Rows: s.Rows()}, nil)
+func totalsLines(s *compare.Supplier) []contract.ReportLine {
+	return contract.ReportLines(landfall.Reconciliation{Rows: s.Rows()}, nil)
 }

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"landfall/internal/api/contract"
 	"landfall/internal/kit/compare"
 	"landfall/internal/kit/report"
-	"landfall/internal/service/operate"
 )
 
 // claimsState describes how the control totals of the book and the server relate.
@@ -64,7 +64,7 @@ func printSupplierTotals(out io.Writer, s *compare.Supplier) {
 		fmt.Fprintf(out, "The server has no import supplier %s, or this key has no access to it.\n", escapeText(s.Code))
 		return
 	}
-	printNumbers(out, []string{s.Code, "UNIT", "BOOK", "SERVER", "DIFFERENCE"}, rowsOf(totalsLines(s), func(line operate.ReportLine) []string {
+	printNumbers(out, []string{s.Code, "UNIT", "BOOK", "SERVER", "DIFFERENCE"}, rowsOf(totalsLines(s), func(line contract.ReportLine) []string {
 		return []string{line.Measure, line.Unit, line.Claimed, line.Created, line.Difference}
 	}), 2)
 	switch claimsState(s.Claims) {

@@ -3,7 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -114,7 +114,6 @@ func readSupplierChange(command *cobra.Command, rules []string) (operate.Supplie
 		Name: text("name"), DocumentRoot: text("document-root"), Currency: text("currency"),
 		Region: text("region"), TimeZone: text("time-zone"),
 		VerifyDocuments: toggle("verify-documents"), SendCustomerEmails: toggle("send-customer-emails"),
-		Severities: map[string]landfall.Severity{},
 	}
 	// The operator checks the value.
 	if status := text("status"); status != nil {
@@ -122,10 +121,7 @@ func readSupplierChange(command *cobra.Command, rules []string) (operate.Supplie
 	}
 	if flags.Changed("pack") {
 		packs, _ := flags.GetStringArray("pack")
-		if slices.Equal(packs, []string{"none"}) {
-			packs = []string{}
-		}
-		change.Packs = &packs
+		change.SetPacks(packs)
 	}
 	if flags.Changed("concurrency-limit") {
 		limit, _ := flags.GetInt("concurrency-limit")
@@ -144,14 +140,9 @@ func readSupplierChange(command *cobra.Command, rules []string) (operate.Supplie
 		}
 	}
 	for _, rule := range rules {
-		code, severity, ok := strings.Cut(rule, "=")
-		if !ok || severity == "" {
-			return change, usageError{errors.New("--rule: want RULE=error, warning, off or default")}
+		if err := change.SetRule(rule); err != nil {
+			return change, usageError{fmt.Errorf("--rule: %w", err)}
 		}
-		if severity == "default" {
-			severity = ""
-		}
-		change.Severities[code] = landfall.Severity(severity)
 	}
 	return change, nil
 }

@@ -82,7 +82,7 @@ func validate(command *cobra.Command, found *book.Book, settings landfall.Suppli
 		if writer, err = report.Begin(folder); err != nil {
 			return usageError{err}
 		}
-		onMistake = func(mistake check.Mistake) error { return reportMistake(writer, mistake) }
+		onMistake = func(mistake check.Mistake) error { return mistake.Report(writer) }
 	}
 	started := time.Now()
 	bar := newCommandProgress(command, "lines read")
@@ -92,7 +92,7 @@ func validate(command *cobra.Command, found *book.Book, settings landfall.Suppli
 	if err != nil {
 		return explainInterrupt(err)
 	}
-	summary := summarize(found, result, started)
+	summary := result.Summary(found, started)
 	if writer != nil {
 		if err := writer.Finish(summary); err != nil {
 			return err
@@ -110,47 +110,6 @@ func validate(command *cobra.Command, found *book.Book, settings landfall.Suppli
 
 // discardMistake is used without --report.
 func discardMistake(check.Mistake) error { return nil }
-
-// reportMistake writes a failed line to the report.
-func reportMistake(writer *report.Writer, mistake check.Mistake) error {
-	// Lines with only warnings are valid and need no fix.
-	if mistake.Wrong() {
-		if err := writer.Fail(mistake.File, mistake.Line, mistake.External, mistake.Failure); err != nil {
-			return err
-		}
-	}
-	return writer.Warn(mistake.File, mistake.Line, mistake.External, mistake.Warnings)
-}
-
-// summarize builds the summary of the report.
-func summarize(found *book.Book, result check.Result, started time.Time) report.Summary {
-	summary := report.Summary{
-		Title: "Validation report", MadeAt: started, Failures: result.Wrong, Warnings: result.Warnings,
-	}
-	lines := 0
-	for _, kind := range book.Kinds() {
-		count, read := result.Counts[kind]
-		if !read {
-			continue
-		}
-		lines += count.Lines
-		summary.Bars = append(summary.Bars, report.Bar{Name: kind.Stem, Parts: []report.Part{
-			{Name: "valid", Count: count.Lines - count.Wrong, Tone: report.Good}, {Name: "invalid", Count: count.Wrong, Tone: report.Bad},
-		}})
-	}
-	summary.Sentence = fmt.Sprintf("All %s lines are valid.", report.Number(lines))
-	if !result.Valid() {
-		summary.Sentence = fmt.Sprintf("%s of %s lines would be refused.", report.Number(result.Wrong.Accounts), report.Number(lines))
-	}
-	if !result.MatchesTotals() {
-		summary.Sentence += " The book differs from its control totals."
-	}
-	summary.Totals = bookTotals(result)
-	for _, file := range found.Files {
-		summary.Facts = append(summary.Facts, [2]string{file.Kind.Noun, file.Path})
-	}
-	return summary
-}
 
 // printCheckResult prints one row per kind of file, then what to fix.
 func printCheckResult(command *cobra.Command, result check.Result, summary report.Summary) error {

@@ -5,32 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
-	"landfall"
 	"landfall/internal/kit/check"
 	"landfall/internal/kit/report"
-	"landfall/internal/service/operate"
 )
-
-// bookTotals compares the totals of a book with its control totals.
-func bookTotals(result check.Result) (sums []report.Total) {
-	rows := result.Rows()
-	// The report lines of a reconciliation, with the book in place of what was created.
-	for i := range rows {
-		rows[i].Created = rows[i].Staged
-	}
-	refused := slices.Index(landfall.Reasons, landfall.ReasonFailed)
-	for _, line := range operate.ReportLines(landfall.Reconciliation{Rows: rows}, nil) {
-		// A difference of zero may have any number of decimals.
-		sums = append(sums, report.Total{
-			Measure: line.Measure, Unit: line.Unit, Claimed: line.Claimed, Book: line.Created, Refused: line.Explained[refused], Missing: line.Difference,
-			Differs: strings.Trim(line.Difference, "0.") != "",
-		})
-	}
-	return sums
-}
 
 // printTotals prints the totals, and repeats what is missing below them.
 func printTotals(out io.Writer, result check.Result, sums []report.Total) {

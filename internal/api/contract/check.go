@@ -145,13 +145,13 @@ func scientific(text string) bool {
 		return false
 	}
 	mantissa, exponent := text[:at], strings.TrimPrefix(text[at+1:], "+")
-	if whole, fraction, point := strings.Cut(mantissa, "."); point && len(whole) == 1 && digits(whole) && digits(fraction) {
-		return digits(exponent)
+	if whole, fraction, point := strings.Cut(mantissa, "."); point && len(whole) == 1 && allDigits(whole) && allDigits(fraction) {
+		return allDigits(exponent)
 	}
 	return false
 }
 
-func digits(text string) bool {
+func allDigits(text string) bool {
 	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 

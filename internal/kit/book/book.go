@@ -69,6 +69,13 @@ func (b *Book) Of(kind Kind) []File {
 	return list
 }
 
+// IsPath reports whether a word names a file or folder and not, for example, a
+// supplier.
+func IsPath(word string) bool {
+	_, err := os.Stat(word)
+	return err == nil || strings.ContainsRune(word, os.PathSeparator)
+}
+
 // Open finds the files of a book in folders or among the named files. A named file with another
 // name is an error; in a folder it is listed in Others, to reveal a mistyped name.
 func Open(paths ...string) (*Book, error) {

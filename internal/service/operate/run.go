@@ -68,49 +68,33 @@ func describeRun(run landfall.Run) string {
 
 // PauseRun pauses a run. Accounts being created are finished first.
 func (o *Operator) PauseRun(ctx context.Context, id string) (landfall.Run, error) {
-	return o.changeRun(ctx, "run.pause", id, func(_ landfall.Tx, run *landfall.Run) error {
-		run.Pause(landfall.PauseRequested)
-		return nil
-	})
+	return o.changeRun(ctx, "run.pause", id, func(_ landfall.Tx, run *landfall.Run) error { return run.RequestPause() })
 }
 
-// ResumeRun continues a paused run, from now on in the operator's name. If its
-// window is over, the window no longer applies: an operator has looked at the
-// run.
+// ResumeRun continues a paused run, from now on in the operator's name.
 func (o *Operator) ResumeRun(ctx context.Context, id string) (landfall.Run, error) {
 	return o.changeRun(ctx, "run.resume", id, func(tx landfall.Tx, run *landfall.Run) error {
-		supplier, err := tx.Supplier(ctx, run.Plan.Supplier)
-		if err != nil {
+		if err := run.RequestResume(landfall.Author{}); err != nil {
 			return err
 		}
-		if supplier.Status != landfall.Ongoing {
-			return landfall.Refuse(landfall.CodeSupplierNotOngoing, fmt.Sprintf("%s is %s. Set it to Ongoing first.", supplier.Code, supplier.Status))
+		supplier, err := tx.Supplier(ctx, run.Plan.Supplier)
+		if err == nil && supplier.Status != landfall.Ongoing {
+			err = landfall.Refuse(landfall.CodeSupplierNotOngoing, fmt.Sprintf("%s is %s. Set it to Ongoing first.", supplier.Code, supplier.Status))
 		}
-		// Do not keep the key that started the run: if it was revoked, the run
-		// would stop again.
-		run.ResumeFor(landfall.Author{})
-		return nil
+		return err
 	})
 }
 
 // CancelRun ends a run for good. Accounts being created are finished first.
 func (o *Operator) CancelRun(ctx context.Context, id string) (landfall.Run, error) {
-	return o.changeRun(ctx, "run.cancel", id, func(_ landfall.Tx, run *landfall.Run) error {
-		run.Cancel = true
-		return nil
-	})
+	return o.changeRun(ctx, "run.cancel", id, func(_ landfall.Tx, run *landfall.Run) error { return run.RequestCancel() })
 }
 
-// changeRun changes a run that has not ended.
+// changeRun changes a run.
 func (o *Operator) changeRun(ctx context.Context, action, id string, how func(landfall.Tx, *landfall.Run) error) (run landfall.Run, err error) {
 	err = o.change(ctx, action, id, func(tx landfall.Tx) (string, error) {
 		if run, err = tx.Run(ctx, id); err != nil {
 			return "", replaceError(err, landfall.ErrNotFound, noRun(id))
-		}
-		// A run that is being cancelled cannot be changed either: it still
-		// finishes the accounts it has started, but it cannot be brought back.
-		if run.State.Ended() || run.Cancel {
-			return "", landfall.Refuse(landfall.CodeRunEnded, "This run has ended.")
 		}
 		if err := how(tx, &run); err != nil {
 			return "", err

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -33,6 +34,31 @@ type SupplierChange struct {
 	// Severities are the rules to set; the others keep their severity. An empty
 	// severity resets a rule to its default.
 	Severities map[string]landfall.Severity
+}
+
+// SetRule adds the severity of a rule, written as RULE=SEVERITY; default means that
+// of the rule book.
+func (c *SupplierChange) SetRule(text string) error {
+	code, severity, ok := strings.Cut(text, "=")
+	if !ok || severity == "" {
+		return errors.New("want RULE=error, warning, off or default")
+	}
+	if severity == "default" {
+		severity = ""
+	}
+	if c.Severities == nil {
+		c.Severities = map[string]landfall.Severity{}
+	}
+	c.Severities[code] = landfall.Severity(severity)
+	return nil
+}
+
+// SetPacks sets the packs of the supplier; the name none means no packs.
+func (c *SupplierChange) SetPacks(names []string) {
+	if slices.Equal(names, []string{"none"}) {
+		names = []string{}
+	}
+	c.Packs = &names
 }
 
 // SupplierFacts is everything an operator sees about a supplier.

@@ -18,13 +18,7 @@ const (
 
 // Pause stops a run for now. Accounts in progress are finished first.
 func (r *Runner) Pause(ctx context.Context, who landfall.Principal, id string) (landfall.Run, error) {
-	run, err := r.change(ctx, who, "run.pause", id, func(_ landfall.Tx, run *landfall.Run) error {
-		if run.State.Ended() || run.Cancel {
-			return errEnded
-		}
-		run.Pause(landfall.PauseRequested)
-		return nil
-	})
+	run, err := r.change(ctx, who, "run.pause", id, func(_ landfall.Tx, run *landfall.Run) error { return run.RequestPause() })
 	if err != nil {
 		return landfall.Run{}, err
 	}
@@ -33,13 +27,7 @@ func (r *Runner) Pause(ctx context.Context, who landfall.Principal, id string) (
 
 // Cancel ends a run for good. Accounts in progress are finished first.
 func (r *Runner) Cancel(ctx context.Context, who landfall.Principal, id string) (landfall.Run, error) {
-	run, err := r.change(ctx, who, "run.cancel", id, func(_ landfall.Tx, run *landfall.Run) error {
-		if run.State == landfall.RunFinished {
-			return errEnded
-		}
-		run.Cancel = true
-		return nil
-	})
+	run, err := r.change(ctx, who, "run.cancel", id, func(_ landfall.Tx, run *landfall.Run) error { return run.RequestCancel() })
 	if err != nil {
 		return landfall.Run{}, err
 	}
@@ -49,8 +37,8 @@ func (r *Runner) Cancel(ctx context.Context, who landfall.Principal, id string) 
 // Resume continues a paused run, from now on in the name of the caller.
 func (r *Runner) Resume(ctx context.Context, who landfall.Principal, id string) (landfall.Run, error) {
 	run, err := r.change(ctx, who, "run.resume", id, func(tx landfall.Tx, run *landfall.Run) error {
-		if run.State.Ended() || run.Cancel {
-			return errEnded
+		if err := run.RequestResume(who.Author()); err != nil {
+			return err
 		}
 		supplier, err := tx.Supplier(ctx, run.Plan.Supplier)
 		if err != nil {
@@ -58,9 +46,6 @@ func (r *Runner) Resume(ctx context.Context, who landfall.Principal, id string) 
 		}
 		if supplier.Status != landfall.Ongoing {
 			return intake.ErrSupplierNotOngoing
-		}
-		if run.Reason != "" {
-			run.ResumeFor(who.Author())
 		}
 		return nil
 	})

@@ -10,10 +10,7 @@ import (
 )
 
 // Callers cannot tell another organisation's run from one that does not exist.
-var (
-	errUnknown = &landfall.Error{Kind: landfall.NotFound, Code: landfall.CodeRunNotFound, Detail: "There is no run with this id."}
-	errEnded   = landfall.Refuse(landfall.CodeRunEnded, "This run has ended.")
-)
+var errUnknown = &landfall.Error{Kind: landfall.NotFound, Code: landfall.CodeRunNotFound, Detail: "There is no run with this id."}
 
 // Get returns a run of a supplier that the caller was granted.
 func (r *Runner) Get(ctx context.Context, who landfall.Principal, id string) (landfall.Run, error) {
