@@ -20,7 +20,8 @@ func verifyCommand() *cobra.Command {
 		Annotations: map[string]string{longRunning: "yes"},
 		Use:         "verify", Short: "Check the consistency of everything in the database", Args: checkArguments(cobra.NoArgs),
 		Long: "Check everything in the database that can be checked: staged documents against their\n" +
-			"hashes, revisions, ledgers against balances and lengths, counters and states. It\n" +
+			"hashes, revisions, ledgers against balances and lengths, counters and states. Every\n" +
+			"account is derived from its record again and compared with what is stored. It\n" +
 			"changes nothing and can run next to a server. Problems are listed one per line (with\n" +
 			"--json one object per line), and the exit code is then 1.",
 	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
+	"landfall"
 	"landfall/client"
 	"landfall/internal/api/contract"
 	"landfall/internal/app"
@@ -109,4 +111,59 @@ func (w *world) purgeAndCompare(t *testing.T, sent map[string][]byte) {
 	if count != len(sent) {
 		t.Errorf("%d accounts of %d", count, len(sent))
 	}
+}
+
+// verify said that everything held whatever the rows of an account said. It
+// derives each account from its record again and names what differs.
+func TestVerifyNamesWhatDiffersFromTheRecord(t *testing.T) {
+	onBoth(t, func(t *testing.T, database string) {
+		w := newWorld(t, database, nil)
+		sent := w.createFull(t)
+		c := w.customer(t)
+		for external := range sent {
+			note := fmt.Sprintf(`{"import_supplier":"NORTH","external_account_number":%q,"notes":[{"body":"added later"}]}`, external)
+			if _, err := c.AddNotes(t.Context(), note); err != nil {
+				t.Fatal(err)
+			}
+		}
+		findings := func() (found []string) {
+			t.Helper()
+			if _, err := w.operator.Verify(t.Context(), func(finding landfall.Finding) error {
+				found = append(found, finding.Key.External+": "+finding.What)
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			return found
+		}
+		if found := findings(); len(found) > 0 {
+			t.Fatalf("nothing was changed, and verify found %v", found)
+		}
+		const account = ` account_id = (SELECT id FROM process WHERE external = 'Kunde Nr. 4711/ß')`
+		for _, change := range []struct{ statement, back, want string }{
+			{`UPDATE customer SET family_name = family_name || 'x' WHERE ordinal = 1 AND`, `UPDATE customer SET family_name = substr(family_name, 1, length(family_name) - 1) WHERE ordinal = 1 AND`, "customers.0.family_name"},
+			{`UPDATE address SET locality = locality || 'x' WHERE ordinal = 1 AND`, `UPDATE address SET locality = substr(locality, 1, length(locality) - 1) WHERE ordinal = 1 AND`, "supply_addresses.0.address.locality"},
+			{`UPDATE supply_point SET identifier = identifier || '1' WHERE ordinal = 1 AND`, `UPDATE supply_point SET identifier = substr(identifier, 1, length(identifier) - 1) WHERE ordinal = 1 AND`, "supply_addresses.0.supply_points.0.identifier"},
+			{`UPDATE agreement SET product_code = product_code || 'x' WHERE ordinal = 1 AND`, `UPDATE agreement SET product_code = substr(product_code, 1, length(product_code) - 1) WHERE ordinal = 1 AND`, "agreements.0.product_code"},
+			{`UPDATE meter SET serial_number = serial_number || 'x' WHERE ordinal = 1 AND`, `UPDATE meter SET serial_number = substr(serial_number, 1, length(serial_number) - 1) WHERE ordinal = 1 AND`, "meters.0.serial_number"},
+			{`UPDATE note SET body = body || 'x' WHERE ordinal = 1 AND`, `UPDATE note SET body = substr(body, 1, length(body) - 1) WHERE ordinal = 1 AND`, "notes.0.body"},
+			{`UPDATE historical_statement SET number = number || 'x' WHERE ordinal = 1 AND`, `UPDATE historical_statement SET number = substr(number, 1, length(number) - 1) WHERE ordinal = 1 AND`, "statements.0.number"},
+			{`UPDATE payment_schedule SET frequency = frequency || 'x' WHERE ordinal = 1 AND`, `UPDATE payment_schedule SET frequency = substr(frequency, 1, length(frequency) - 1) WHERE ordinal = 1 AND`, "payment_schedules.0.frequency"},
+			{`UPDATE ledger_entry SET reason = reason || 'x' WHERE sequence = 1 AND`, `UPDATE ledger_entry SET reason = substr(reason, 1, length(reason) - 1) WHERE sequence = 1 AND`, "ledger.0.transaction.reason"},
+			{`UPDATE statement_period SET balance = balance + 1 WHERE ordinal = 1 AND`, `UPDATE statement_period SET balance = balance - 1 WHERE ordinal = 1 AND`, "periods.0.balance"},
+		} {
+			if rows := w.execute(t, change.statement+account); rows == 0 {
+				t.Errorf("%s changed nothing", change.statement)
+				continue
+			}
+			found := strings.Join(findings(), "\n")
+			if !strings.Contains(found, "Kunde Nr. 4711/ß: ") || !strings.Contains(found, change.want+" is not what the record") {
+				t.Errorf("%s: found %s", change.statement, found)
+			}
+			w.execute(t, change.back+account)
+		}
+		if found := findings(); len(found) > 0 {
+			t.Errorf("everything was put back, and verify found %v", found)
+		}
+	})
 }

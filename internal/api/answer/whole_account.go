@@ -33,7 +33,7 @@ func (a *API) wholeAccount(ctx context.Context, call Call) (Answer, error) {
 		return Answer{Status: statusOK, Body: contract.WholeAccountBody.Append(call.Scratch[:0], whole)}, nil
 	}
 	return Answer{Status: statusOK, Pieces: func(send Send) error {
-		body, err := contract.AppendWholeAccount(call.Scratch[:0], &whole, a.pieces(ctx, send))
+		body, err := contract.AppendWholeAccount(call.Scratch[:0], &whole, a.pieces(ctx, call.Who, send))
 		if err != nil {
 			return err
 		}
@@ -42,12 +42,12 @@ func (a *API) wholeAccount(ctx context.Context, call Call) (Answer, error) {
 }
 
 // pieces sends what is written of a whole account.
-func (a *API) pieces(ctx context.Context, send Send) contract.Pieces {
+func (a *API) pieces(ctx context.Context, who landfall.Principal, send Send) contract.Pieces {
 	return contract.Pieces{
 		Size:  pieceSize,
 		Flush: func(written []byte) ([]byte, error) { return written[:0], send(written, false) },
 		More: func(query landfall.AccountListsQuery) (landfall.AccountLists, error) {
-			return a.service.AccountLists(ctx, query)
+			return a.service.AccountLists(ctx, who, query)
 		},
 	}
 }
@@ -83,7 +83,7 @@ func (a *API) sendWhole(ctx context.Context, call Call, accounts iter.Seq2[landf
 			_ = a.service.AuditStream(ctx, call.Who, call.Path[0], count)
 		}
 	}()
-	pieces := a.pieces(ctx, send)
+	pieces := a.pieces(ctx, call.Who, send)
 	body := call.Scratch[:0]
 	for account, err := range accounts {
 		if err != nil {

@@ -29,7 +29,12 @@ func Differences(earlier, later []byte) []string {
 // same instant in another time zone. null means the same as leaving a field out,
 // and so does "" where it is not a value. Lists are compared item by item.
 func AccountDifferences(earlier, later []byte) ([]string, error) {
-	return tableDifferences(accountTable, earlier, later)
+	return plainSchema.AccountDifferences(earlier, later)
+}
+
+// AccountDifferences compares the fields of the supplier's packs, too.
+func (s *Schema) AccountDifferences(earlier, later []byte) ([]string, error) {
+	return tableDifferences(s.account, earlier, later)
 }
 
 // errUnreadable is returned for a document that is not a JSON object.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/lib/calendar"
 	"landfall/internal/lib/limits"
 	"landfall/internal/service/ledger"
 )
@@ -156,30 +155,20 @@ func (a *Attempt) Check(ctx context.Context, now time.Time) (landfall.AccountDat
 // Creation builds the account that is written. Data that was staged with the
 // account is treated like data that is posted later.
 func (a *Attempt) Creation(data landfall.AccountData, now time.Time) (landfall.Creation, error) {
-	if data.Currency == "" {
-		data.Currency = a.supplier.Currency
+	account, conflict := ledger.NewAccount(data, a.supplier, now)
+	switch {
+	case conflict.Statement >= 0:
+		return landfall.Creation{}, refuseStatement(conflict.Statement)
+	case conflict.Instruction >= 0:
+		return landfall.Creation{}, refuseInstruction(fmt.Sprintf("payment_instructions.%d.", conflict.Instruction), conflict.Fields)
 	}
-	periods, entries, balance := ledger.Open(data, calendar.DayOf(now, calendar.Zone(a.supplier.TimeZone)))
-	_, data.Notes = ledger.PrepareNotes(data.Notes).Onto(nil, now)
-	fresh, conflict := ledger.PostStatements(nil, data.Statements)
-	if conflict >= 0 {
-		return landfall.Creation{}, refuseStatement(conflict)
-	}
-	data.Statements = fresh
-	instructions, conflict, differences := ledger.PostInstructions(nil, data.Instructions)
-	if conflict >= 0 {
-		return landfall.Creation{}, refuseInstruction(fmt.Sprintf("payment_instructions.%d.", conflict), differences)
-	}
-	data.Instructions = instructions
+	account.Key, account.Revision, account.Team, account.Packs = a.Claim.Key, a.Claim.Revision, a.Claim.Team, a.supplier.Packs
 	creation := landfall.Creation{
 		Claim: a.Claim, By: a.who.Author(), Run: a.run,
-		Account: landfall.Account{
-			Key: a.Claim.Key, Revision: a.Claim.Revision, Team: a.Claim.Team, Packs: a.supplier.Packs, Data: data,
-			Periods: periods, Ledger: entries, Balance: balance,
-		},
+		Account: account,
 	}
 	if a.supplier.SendCustomerEmails {
-		creation.Mails = migrationMails(data, a.service.mailDelay)
+		creation.Mails = migrationMails(account.Data, a.service.mailDelay)
 	}
 	return creation, nil
 }

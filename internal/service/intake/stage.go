@@ -101,7 +101,14 @@ func (s *Service) addDifferences(
 		case record.Document == nil:
 			return refusal
 		}
-		found, err := contract.AccountDifferences(record.Document, sent.staging.Document)
+		schema, err := s.SupplierSchema(ctx, who, sent.key.Supplier)
+		if err != nil {
+			return userError(err)
+		}
+		if schema == nil { // the grant was revoked just now
+			return refusal
+		}
+		found, err := schema.AccountDifferences(record.Document, sent.staging.Document)
 		if err != nil {
 			return userError(err)
 		}

@@ -21,7 +21,7 @@ func (s *Service) WholeAccount(ctx context.Context, who landfall.Principal, key 
 		return landfall.WholeAccount{}, errAccountNotFound
 	}
 	var account landfall.WholeAccount
-	err = s.store.View(ctx, func(view landfall.View) (err error) {
+	err = s.store.For(who.Caller()).View(ctx, func(view landfall.View) (err error) {
 		account, err = view.WholeAccount(ctx, key)
 		return err
 	})
@@ -29,7 +29,7 @@ func (s *Service) WholeAccount(ctx context.Context, who landfall.Principal, key 
 		return landfall.WholeAccount{}, errAccountNotFound
 	}
 	if err == nil {
-		err = s.auditRead(ctx, who.Audit("account.read", key.Supplier+"/"+key.External, account.Number))
+		err = s.auditRead(ctx, who, who.Audit("account.read", key.Supplier+"/"+key.External, account.Number))
 	}
 	if err != nil {
 		return landfall.WholeAccount{}, userError(err)
@@ -48,7 +48,7 @@ func (s *Service) WholeAccounts(
 		return nil, nil, err
 	}
 	query.ChangedAfter = since.ID
-	err = s.store.View(ctx, func(view landfall.View) (err error) {
+	err = s.store.For(who.Caller()).View(ctx, func(view landfall.View) (err error) {
 		if query.Changed {
 			gone, err := view.PurgedEvents(ctx)
 			if err != nil {
@@ -69,15 +69,15 @@ func (s *Service) WholeAccounts(
 		return nil, nil, userError(err)
 	}
 	query.UpTo = end
-	return UserErrors(s.store.WholeAccounts(ctx, query)), end, nil
+	return UserErrors(s.store.For(who.Caller()).WholeAccounts(ctx, query)), end, nil
 }
 
 // AccountLists reads the rest of the lists of an account that is being sent. An
 // account that was undone meanwhile is an error: what was sent of it is no
 // longer true.
-func (s *Service) AccountLists(ctx context.Context, query landfall.AccountListsQuery) (landfall.AccountLists, error) {
+func (s *Service) AccountLists(ctx context.Context, who landfall.Principal, query landfall.AccountListsQuery) (landfall.AccountLists, error) {
 	var lists landfall.AccountLists
-	err := s.store.View(ctx, func(view landfall.View) (err error) {
+	err := s.store.For(who.Caller()).View(ctx, func(view landfall.View) (err error) {
 		lists, err = view.AccountLists(ctx, query)
 		return err
 	})
@@ -92,13 +92,13 @@ func (s *Service) AccountLists(ctx context.Context, query landfall.AccountListsQ
 func (s *Service) AuditStream(ctx context.Context, who landfall.Principal, supplier string, count int) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limits.ReleaseClaim)
 	defer cancel()
-	if err := s.auditRead(ctx, who.Audit("account.read_all", supplier, fmt.Sprintf("%d accounts", count))); err != nil {
+	if err := s.auditRead(ctx, who, who.Audit("account.read_all", supplier, fmt.Sprintf("%d accounts", count))); err != nil {
 		return userError(err)
 	}
 	return nil
 }
 
 // auditRead commits an audit entry about a read.
-func (s *Service) auditRead(ctx context.Context, entry landfall.AuditEntry) error {
-	return s.store.Update(ctx, func(tx landfall.Tx) error { return tx.AppendAudit(ctx, entry) })
+func (s *Service) auditRead(ctx context.Context, who landfall.Principal, entry landfall.AuditEntry) error {
+	return s.store.For(who.Caller()).Update(ctx, func(tx landfall.Tx) error { return tx.AppendAudit(ctx, entry) })
 }

@@ -20,6 +20,9 @@ func (o *Operator) Verify(ctx context.Context, each func(landfall.Finding) error
 			return processes, storeError("verify", err)
 		}
 	}
+	if err := o.verifyRecords(ctx, each); err != nil {
+		return processes, err
+	}
 	audit, err := o.VerifyAudit(ctx, audit.Evidence{})
 	if err == nil && audit.Problem != "" {
 		err = each(landfall.Finding{What: "the audit log is not intact: " + audit.Problem})
