@@ -43,4 +43,5 @@ const (
 	CodeRunActive   = "run_already_active"
 	CodeRunNotFound = "run_not_found"
 	CodeRunEnded    = "run_already_ended"
+	CodeRunPurged   = "run_details_removed"
 )

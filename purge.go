@@ -14,14 +14,15 @@ type Retention struct {
 	Failures time.Duration // the texts of failures; their codes, attributes and times stay
 	Mails    time.Duration // the recipient of a mail and the mail server's reply, after the mail was settled
 	Events   time.Duration // the log of events, as far as every webhook has received them
+	Runs     time.Duration // the accounts of a run and their failures, after it ended; the run and its totals stay
 }
 
 // Forever reports whether everything is kept forever.
 func (r Retention) Forever() bool { return r == Retention{} }
 
 // EffectiveRetention returns the retention of a supplier with what undoing an account
-// needs: its document, to create it again, and its mails, so that none is sent twice,
-// are kept at least as long as it can be undone.
+// needs: its document, to create it again, its mails, so that none is sent twice, and
+// the list of its run are kept at least as long as it can be undone.
 func (s Supplier) EffectiveRetention() Retention {
 	r := s.Retention
 	if r.Staged > 0 {
@@ -29,6 +30,9 @@ func (s Supplier) EffectiveRetention() Retention {
 	}
 	if r.Mails > 0 {
 		r.Mails = max(r.Mails, s.UndoWindow)
+	}
+	if r.Runs > 0 {
+		r.Runs = max(r.Runs, s.UndoWindow)
 	}
 	return r
 }
@@ -39,6 +43,8 @@ type PurgeFigures struct {
 	Steps   int64
 	Took    time.Duration // all steps together
 	Longest time.Duration // the longest one
+	// Unreadable counts the rows that could not be read, in every purge again.
+	Unreadable int64
 }
 
 // PurgeRequest asks for one step of a purge.
@@ -60,11 +66,22 @@ type PurgeStep struct {
 	Removed PurgeCounts // or would be removed by a dry run
 	Next    PurgeCursor
 	Done    bool // nothing is left
+	// Unreadable are rows that could not be read, for example because they are
+	// damaged. They are left as they are, and the purge goes on.
+	Unreadable []UnreadableRow
+}
+
+// UnreadableRow is a row that a purge could not read.
+type UnreadableRow struct {
+	Key      Key
+	Location string // table and column
+	FoundAt  time.Time
 }
 
 // PurgeCounts counts what was removed.
 type PurgeCounts struct {
 	Documents, Failures, Mails, Events int
+	Runs                               int // whose details were removed
 }
 
 // Add adds other counts.
@@ -73,6 +90,7 @@ func (c *PurgeCounts) Add(more PurgeCounts) {
 	c.Failures += more.Failures
 	c.Mails += more.Mails
 	c.Events += more.Events
+	c.Runs += more.Runs
 }
 
 // DocumentRemoved tells a user that the staged document of an account was purged.
@@ -82,9 +100,10 @@ const DocumentRemoved = "The staged document was removed because its retention p
 type Purger interface {
 	// Purge examines a few hundred rows of a supplier, starting behind a cursor,
 	// and removes what was kept longer than the supplier's retention: staged
-	// documents, the texts of failures, and the recipients of mails. Hashes,
-	// revisions, codes, states and times stay, and so does what an account that
-	// can still be undone would need. Rows that another transaction has locked
+	// documents, the texts of failures, the recipients of mails, and the accounts
+	// of ended runs. Hashes, revisions, codes, states, times and totals stay, and
+	// so does what an account that can still be undone would need. A row that
+	// cannot be read is reported and left as it is. Rows that another transaction has locked
 	// are left for another time. A dry run removes nothing. ErrNotFound when
 	// there is no such supplier.
 	Purge(ctx context.Context, request PurgeRequest) (PurgeStep, error)
@@ -95,4 +114,7 @@ type PurgeReader interface {
 	// PurgeEnded returns when servers last completed a purge of everything; zero
 	// when they never did.
 	PurgeEnded(ctx context.Context) (time.Time, error)
+	// UnreadableRows returns up to limit rows that the last purge of their supplier
+	// could not read.
+	UnreadableRows(ctx context.Context, limit int) ([]UnreadableRow, error)
 }

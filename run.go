@@ -142,6 +142,7 @@ type Run struct {
 	CreatedAt   time.Time
 	StartedAt   time.Time // zero until then; everything staged by then is selected
 	EndedAt     time.Time // zero until then
+	PurgedAt    time.Time // when its accounts and failures were removed; zero while they are kept
 	ReadAt      time.Time // by the database's clock: the rest is as it was then
 	CreatedBy   Author
 	// ActsFor is the author in whose name accounts are created: the one who
@@ -279,6 +280,9 @@ func (r *Run) Start() *Event {
 	r.State = RunRunning
 	return r.event(EventRunStarted)
 }
+
+// ErrRunPurged refuses to list the accounts of a run that were purged.
+var ErrRunPurged = Refuse(CodeRunPurged, "The accounts of this run were removed because their retention period has ended. The run and its totals are kept.")
 
 // RunReader reads runs.
 type RunReader interface {

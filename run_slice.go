@@ -136,6 +136,7 @@ type RunQueue interface {
 
 	// RunFailures streams the accounts that failed in a run with the failure they
 	// had then, by external number.
+	// It ends with ErrRunPurged when they were purged.
 	RunFailures(ctx context.Context, query RunFailureQuery) iter.Seq2[FailedProcess, error]
 
 	// RunCreated streams the keys of the accounts that a run created and that still

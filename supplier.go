@@ -55,7 +55,7 @@ func NewSupplier(code string) Supplier {
 	return Supplier{
 		Code: code, Name: code, Status: Ongoing, DocumentRoot: code,
 		Currency: "GBP", Region: "GB", TimeZone: "Europe/London",
-		UndoWindow: limits.UndoWindow, Severities: map[string]Severity{},
+		UndoWindow: limits.UndoWindow, Retention: Retention{Runs: limits.KeepRuns}, Severities: map[string]Severity{},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"landfall"
@@ -209,6 +210,7 @@ func (d *doctor) database(ctx context.Context) {
 	}
 	d.clock(ctx, store)
 	d.encryption(ctx, store)
+	d.unreadable(ctx, store)
 	d.vendors(ctx, store)
 }
 
@@ -228,6 +230,31 @@ func (d *doctor) encryption(ctx context.Context, store landfall.Store) {
 	default:
 		d.add("encryption", OK, "everything is encrypted with key "+found.WriteKey+"; no other key is needed", "")
 	}
+}
+
+// shownUnreadable is how many unreadable rows are named.
+const shownUnreadable = 20
+
+// unreadable names the rows that the last purge could not read.
+func (d *doctor) unreadable(ctx context.Context, store landfall.Transactor) {
+	var rows []landfall.UnreadableRow
+	err := store.View(ctx, func(view landfall.View) (err error) {
+		rows, err = view.UnreadableRows(ctx, shownUnreadable)
+		return err
+	})
+	if err != nil {
+		d.add("retention", Problem, err.Error(), "")
+		return
+	}
+	if len(rows) == 0 {
+		return
+	}
+	names := make([]string, len(rows))
+	for i, row := range rows {
+		names[i] = fmt.Sprintf("%s/%s (%s)", row.Key.Supplier, row.Key.External, row.Location)
+	}
+	d.add("retention", Problem, "the last purge could not read: "+strings.Join(names, ", "),
+		"these rows are kept past their retention; run 'landfall verify', check the encryption keys, or erase the accounts")
 }
 
 // vendors queries every payment vendor for an instruction that does not exist; "not found"

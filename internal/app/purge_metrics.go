@@ -15,11 +15,11 @@ func (a *App) purgeMetrics(s *statsReader) []httpapi.LabelledMetric {
 	}
 	return []httpapi.LabelledMetric{
 		{Name: "landfall_purged_total", Counts: true, Labels: []string{"kind"},
-			Help: "What this server has purged after its retention: documents, failures (their texts), mails (their addresses), events.",
+			Help: "What this server has purged after its retention: documents, failures (their texts), mails (their addresses), events, runs (their accounts).",
 			Read: func(report func(float64, ...string)) {
 				gone := figures().Removed
 				for kind, count := range map[string]int{
-					"documents": gone.Documents, "failures": gone.Failures, "mails": gone.Mails, "events": gone.Events,
+					"documents": gone.Documents, "failures": gone.Failures, "mails": gone.Mails, "events": gone.Events, "runs": gone.Runs,
 				} {
 					report(float64(count), kind)
 				}
@@ -30,6 +30,8 @@ func (a *App) purgeMetrics(s *statsReader) []httpapi.LabelledMetric {
 			Read: one(func(f landfall.PurgeFigures) float64 { return f.Took.Seconds() })},
 		{Name: "landfall_purge_longest_step_seconds", Help: "Duration of the longest of them.",
 			Read: one(func(f landfall.PurgeFigures) float64 { return f.Longest.Seconds() })},
+		{Name: "landfall_purge_unreadable_total", Counts: true, Help: "Rows that this server could not read while purging; the log and 'landfall doctor' name them.",
+			Read: one(func(f landfall.PurgeFigures) float64 { return float64(f.Unreadable) })},
 		{Name: "landfall_purge_ended_timestamp_seconds",
 			Help: "When servers last completed a purge; 0 is never. Left out if nothing has a retention.",
 			Read: func(report func(float64, ...string)) {

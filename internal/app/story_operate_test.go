@@ -123,6 +123,9 @@ func (w *world) operate(t *testing.T, line string) {
 		if _, err = w.application.Store().IndexTerms(ctx); err == nil {
 			_, err = w.operator.Purge(ctx, words[1], false)
 		}
+	case "purge-runs": // purge-runs SUPPLIER: the accounts of all ended runs
+		w.execute(t, `UPDATE supplier SET keep_runs = 1, undo_window = 0`)
+		_, err = w.operator.Purge(ctx, words[1], false)
 	case "await": // await RUN STATE [REASON], where an answer named the run
 		err = w.await(ctx, w.words[words[1]], words[2:]...)
 	case "restart": // restart KEY… : with those encryption keys; the first one encrypts

@@ -120,6 +120,7 @@ func (s settingsPage) RetentionRows() []retentionRow {
 		{"keep_failures", "Keep failure messages", "codes and fields stay; such as 90d, 0 = forever", s.Retention.Failures},
 		{"keep_mails", "Keep email addresses", "after an email was sent or failed permanently; such as 90d, 0 = forever", s.Retention.Mails},
 		{"keep_events", "Keep events", "after every webhook received them; such as 180d, 0 = forever", s.Retention.Events},
+		{"keep_runs", "Keep the accounts of runs", "after a run has ended; the run and its totals stay; such as 90d, 0 = forever", s.Retention.Runs},
 	}
 }
 
@@ -139,7 +140,7 @@ func setSupplier(r *pageRequest) error {
 	}
 	for name, field := range map[string]**time.Duration{
 		"undo_window": &change.UndoWindow, "keep_staged": &change.KeepStaged, "keep_failures": &change.KeepFailures,
-		"keep_mails": &change.KeepMails, "keep_events": &change.KeepEvents,
+		"keep_mails": &change.KeepMails, "keep_events": &change.KeepEvents, "keep_runs": &change.KeepRuns,
 	} {
 		length, err := r.formDuration(name)
 		if err != nil {

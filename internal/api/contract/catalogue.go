@@ -82,6 +82,7 @@ var responseCodes = []CodeEntry{
 		"Start again without a cursor at the oldest event, and use the account lists to find out what happened in between.", 400),
 	responseCode(landfall.CodeRunActive, "The supplier already has an active run; `id` identifies it.", 400),
 	responseCode(landfall.CodeRunNotFound, "The run does not exist, or its supplier is not granted to your organisation.", 404),
+	responseCode(landfall.CodeRunPurged, "The accounts and failures of the run were removed because their retention period ended. The run and its totals are kept.", 400),
 	responseCode(landfall.CodeRunEnded, "The run has already finished or been cancelled.", 400),
 	responseCode(landfall.CodeAccountNotFound, "The account does not exist: it was not staged or has not been imported yet.", 400, 404),
 	responseCode(landfall.CodeWindowOver, "Operator only: the account was created too long ago to be undone.", 400),

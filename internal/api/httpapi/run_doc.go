@@ -76,7 +76,8 @@ var runFailuresDoc = &operationDoc{
 	query:       paging,
 	responses: []responseDoc{
 		{http.StatusOK, "The list.", responseContent(contract.FailedListBody), []string{"Link"}},
-		{http.StatusBadRequest, "A query parameter is invalid.", errorContent(exampleBadLimit), nil},
+		{http.StatusBadRequest, "A query parameter is invalid, or the failures were removed because their retention period ended " +
+			"(`run_details_removed`).", errorContent(exampleBadLimit), nil},
 		{http.StatusNotFound, "The run does not exist.", errorContent(exampleNoRun), nil},
 	},
 }

@@ -151,7 +151,7 @@ func TestSupplierLife(t *testing.T) {
 			t.Errorf("listed %+v", listed)
 		}
 		same(t, "audit", d.audit(t, "ACME"), []string{
-			`supplier.create: name="Acme, Ltd", status=Ongoing, document_root="imports/acme/", currency=GBP, region=GB, time_zone=Europe/London, concurrency_limit=0, undo_window=72h0m0s, verify_documents=false, send_customer_emails=false`,
+			`supplier.create: name="Acme, Ltd", status=Ongoing, document_root="imports/acme/", currency=GBP, region=GB, time_zone=Europe/London, concurrency_limit=0, undo_window=72h0m0s, verify_documents=false, send_customer_emails=false, keep_runs=2160h0m0s`,
 			`supplier.set: status=Paused, currency=EUR, region=DE, time_zone=Europe/Berlin, concurrency_limit=3, verify_documents=true, send_customer_emails=true, rule incorrect_tax_amount=error`,
 			`supplier.set: name="Acme", rule incorrect_tax_amount=default`,
 		})

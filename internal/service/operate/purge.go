@@ -13,6 +13,8 @@ type PurgeResult struct {
 	Supplier landfall.Supplier
 	Gone     landfall.PurgeCounts
 	HeldBy   []string // webhooks that have not received old events, which are kept for them
+	// Unreadable are rows that could not be read and were left as they are.
+	Unreadable []landfall.UnreadableRow
 }
 
 // purgePause is how long to pause between two steps, as a multiple of the time
@@ -30,10 +32,11 @@ func (o *Operator) Purge(ctx context.Context, code string, dryRun bool) ([]Purge
 	}
 	found := make([]PurgeResult, len(suppliers))
 	for i, supplier := range suppliers {
-		gone, err := o.purge(ctx, supplier.Code, dryRun)
-		found[i] = PurgeResult{Supplier: supplier, Gone: gone}
+		gone, unreadable, err := o.purge(ctx, supplier.Code, dryRun)
+		found[i] = PurgeResult{Supplier: supplier, Gone: gone, Unreadable: unreadable}
 		if gone != (landfall.PurgeCounts{}) && !dryRun {
-			detail := fmt.Sprintf("%d documents, %d failures, %d mails, %d events", gone.Documents, gone.Failures, gone.Mails, gone.Events)
+			detail := fmt.Sprintf("%d documents, %d failures, %d mails, %d events, %d runs",
+				gone.Documents, gone.Failures, gone.Mails, gone.Events, gone.Runs)
 			if wrote := o.change(ctx, "supplier.purge", supplier.Code, func(landfall.Tx) (string, error) { return detail, nil }); err == nil {
 				err = wrote
 			}
@@ -80,20 +83,21 @@ func (o *Operator) purgeable(ctx context.Context, code string) ([]landfall.Suppl
 
 // purge runs small steps until nothing is left to do. It pauses between them so
 // that staging is hardly slowed down.
-func (o *Operator) purge(ctx context.Context, code string, dryRun bool) (gone landfall.PurgeCounts, err error) {
+func (o *Operator) purge(ctx context.Context, code string, dryRun bool) (gone landfall.PurgeCounts, unreadable []landfall.UnreadableRow, err error) {
 	for order := (landfall.PurgeRequest{Supplier: code, DryRun: dryRun}); ; {
 		began := time.Now()
 		step, err := o.store.Purge(ctx, order)
 		if err != nil {
-			return gone, storeError("supplier.purge", err)
+			return gone, unreadable, storeError("supplier.purge", err)
 		}
+		unreadable = append(unreadable, step.Unreadable...)
 		if gone.Add(step.Removed); step.Done {
-			return gone, nil
+			return gone, unreadable, nil
 		}
 		order.After = step.Next
 		select {
 		case <-ctx.Done():
-			return gone, ctx.Err()
+			return gone, unreadable, ctx.Err()
 		case <-time.After(min(time.Second, purgePause*time.Since(began))):
 		}
 	}

@@ -140,7 +140,7 @@ func (o *Operator) ShowRun(ctx context.Context, id string, failures int) (facts 
 		facts.Still = facts.StalledFor(facts.Samples)
 		return err
 	})
-	if err != nil || failures == 0 || facts.Tally.Failed == 0 {
+	if err != nil || failures == 0 || facts.Tally.Failed == 0 || !facts.PurgedAt.IsZero() {
 		return facts, err
 	}
 	for failed, err := range o.store.RunFailures(ctx, landfall.RunFailureQuery{Run: id, Limit: failures}) {

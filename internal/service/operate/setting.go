@@ -44,6 +44,7 @@ func (o *Operator) apply(supplier *landfall.Supplier, change SupplierChange, sch
 	setIfGiven(&next.Retention.Failures, change.KeepFailures)
 	setIfGiven(&next.Retention.Mails, change.KeepMails)
 	setIfGiven(&next.Retention.Events, change.KeepEvents)
+	setIfGiven(&next.Retention.Runs, change.KeepRuns)
 	setIfGiven(&next.VerifyDocuments, change.VerifyDocuments)
 	setIfGiven(&next.SendCustomerEmails, change.SendCustomerEmails)
 	setIfGiven(&next.Packs, change.Packs)
@@ -151,6 +152,7 @@ func retentionSettings(retention landfall.Retention) []retentionSetting {
 		{"keep_failures", "The texts of failures", retention.Failures},
 		{"keep_mails", "The addresses of mails", retention.Mails},
 		{"keep_events", "Events", retention.Events},
+		{"keep_runs", "The accounts of runs", retention.Runs},
 	}
 }
 

@@ -28,6 +28,7 @@ type SupplierChange struct {
 	KeepFailures       *time.Duration
 	KeepMails          *time.Duration
 	KeepEvents         *time.Duration
+	KeepRuns           *time.Duration
 	VerifyDocuments    *bool
 	SendCustomerEmails *bool
 	Packs              *[]string // names of packs; they replace the present ones

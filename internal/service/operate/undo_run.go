@@ -149,6 +149,8 @@ func undoable(run landfall.Run) error {
 	case !run.State.Ended():
 		return landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(
 			"The run is %s and may create more accounts. Cancel it first, or wait until it has ended.", run.State))
+	case !run.PurgedAt.IsZero():
+		return landfall.ErrRunPurged
 	}
 	return nil
 }

@@ -2,6 +2,8 @@ package upkeep
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -52,10 +54,11 @@ func (p *purger) figures() landfall.PurgeFigures {
 	return p.sum
 }
 
-func (p *purger) count(removed landfall.PurgeCounts, took time.Duration) {
+func (p *purger) count(step landfall.PurgeStep, took time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.sum.Removed.Add(removed)
+	p.sum.Removed.Add(step.Removed)
+	p.sum.Unreadable += int64(len(step.Unreadable))
 	p.sum.Steps++
 	p.sum.Took += took
 	p.sum.Longest = max(p.sum.Longest, took)
@@ -67,14 +70,14 @@ func (p *purger) step(ctx context.Context) time.Duration {
 		p.log.Warn("purge failed; data is kept past its retention", "error", err)
 	}
 	if removed != (landfall.PurgeCounts{}) {
-		p.log.Info("purged", "documents", removed.Documents, "failures", removed.Failures, "mails", removed.Mails, "events", removed.Events)
+		p.log.Info("purged", "documents", removed.Documents, "failures", removed.Failures, "mails", removed.Mails, "events", removed.Events, "runs", removed.Runs)
 	}
 	return purgeCheck
 }
 
 // PurgeIfDue purges all suppliers if a purge is due and no other server has it.
 func PurgeIfDue(ctx context.Context, store PurgeStore) (landfall.PurgeCounts, error) {
-	return (&purger{store: store}).purge(ctx)
+	return (&purger{store: store, log: slog.New(slog.DiscardHandler)}).purge(ctx)
 }
 
 // purge pauses between its steps far longer than they take: there is no hurry.
@@ -90,23 +93,29 @@ func (p *purger) purge(ctx context.Context) (removed landfall.PurgeCounts, err e
 		return removed, err
 	}
 	renewed, failed := time.Now(), 0
+	var failures []error
 	for _, supplier := range suppliers {
+		failed = 0
 		for request := (landfall.PurgeRequest{Supplier: supplier}); ; {
 			began := time.Now()
 			step, err := p.store.Purge(ctx, request)
 			took := time.Since(began)
-			p.count(step.Removed, took)
+			p.count(step, took)
+			p.warnUnreadable(step.Unreadable)
 			pause := min(maxPause, pauseBusy*took)
 			switch failed++; {
-			case err != nil && failed == purgeTries:
+			case err != nil && failed == purgeTries && errors.Is(err, landfall.ErrUnavailable):
 				return removed, err // once the lease has ended, a server starts over
+			case err != nil && failed == purgeTries:
+				// Only this supplier is affected. The others are purged all the same.
+				failures = append(failures, fmt.Errorf("supplier %s: %w", supplier, err))
 			case err != nil:
 				pause = maxPause
 			default:
 				removed.Add(step.Removed)
 				request.After, failed = step.Next, 0
 			}
-			if err == nil && step.Done {
+			if err == nil && step.Done || failed == purgeTries {
 				break
 			}
 			if time.Since(renewed) > purgeLease/4 {
@@ -120,7 +129,17 @@ func (p *purger) purge(ctx context.Context) (removed landfall.PurgeCounts, err e
 			}
 		}
 	}
+	if len(failures) > 0 {
+		return removed, errors.Join(failures...) // once the lease has ended, a server tries again
+	}
 	return removed, p.store.EndPurge(ctx, purgeInterval)
+}
+
+// warnUnreadable logs rows that could not be read.
+func (p *purger) warnUnreadable(rows []landfall.UnreadableRow) {
+	for _, row := range rows {
+		p.log.Warn("cannot read a row; it is kept past its retention", "supplier", row.Key.Supplier, "account", row.Key.External, "location", row.Location)
+	}
 }
 
 // suppliers returns the suppliers that do not keep everything forever.

@@ -1,9 +1,11 @@
 package upkeep_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,6 +24,9 @@ type fakeStore struct {
 	purges    []landfall.PurgeRequest
 	failures  int // how many of the next purge steps fail
 	ended     int
+	codes     []string // the suppliers with a limited retention; none: PURGES
+	broken    string   // the supplier whose purge always fails
+	damaged   []landfall.UnreadableRow
 }
 
 func (s *fakeStore) IndexTerms(context.Context) (step landfall.IndexStep, err error) {
@@ -46,7 +51,7 @@ func (s *fakeStore) RecordKey(context.Context) error {
 }
 
 func (s *fakeStore) View(_ context.Context, fn func(landfall.View) error) error {
-	return fn(suppliers{})
+	return fn(suppliers{codes: s.codes})
 }
 func (s *fakeStore) Update(context.Context, func(landfall.Tx) error) error { return nil }
 func (s *fakeStore) PurgeDue(context.Context) (bool, error)                { return s.due, nil }
@@ -68,14 +73,26 @@ func (s *fakeStore) Purge(_ context.Context, request landfall.PurgeRequest) (lan
 		s.failures--
 		return landfall.PurgeStep{}, errors.New("the database is busy")
 	}
+	if request.Supplier == s.broken {
+		return landfall.PurgeStep{}, errors.New("the index is damaged")
+	}
 	next := landfall.PurgeCursor{Lane: request.After.Lane + 1}
-	return landfall.PurgeStep{Removed: landfall.PurgeCounts{Documents: 1}, Next: next, Done: next.Lane == 2}, nil
+	return landfall.PurgeStep{Removed: landfall.PurgeCounts{Documents: 1}, Next: next, Done: next.Lane == 2, Unreadable: s.damaged}, nil
 }
 
 // suppliers is a view with two suppliers, one of which has unlimited retention.
-type suppliers struct{ landfall.View }
+type suppliers struct {
+	landfall.View
+	codes []string
+}
 
-func (suppliers) Suppliers(context.Context) ([]landfall.Supplier, error) {
+func (s suppliers) Suppliers(context.Context) (all []landfall.Supplier, err error) {
+	for _, code := range s.codes {
+		all = append(all, landfall.Supplier{Code: code, Retention: landfall.Retention{Staged: time.Hour}})
+	}
+	if all != nil {
+		return all, nil
+	}
 	return []landfall.Supplier{{Code: "KEEPS"}, {Code: "PURGES", Retention: landfall.Retention{Staged: time.Hour}}}, nil
 }
 
@@ -116,6 +133,37 @@ func TestPurgeThatKeepsFailingEnds(t *testing.T) {
 		store := &fakeStore{due: true, failures: 100}
 		if _, err := upkeep.PurgeIfDue(t.Context(), store); err == nil || len(store.purges) != 10 || store.ended != 0 {
 			t.Errorf("got %v after %d steps", err, len(store.purges))
+		}
+	})
+}
+
+// A supplier whose purge kept failing used to stop the purge of all that follow.
+func TestPurgeGoesOnBehindASupplierThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &fakeStore{due: true, codes: []string{"A", "B", "C"}, broken: "B"}
+		removed, err := upkeep.PurgeIfDue(t.Context(), store)
+		if err == nil || !strings.Contains(err.Error(), "supplier B: the index is damaged") || store.ended != 0 {
+			t.Errorf("got %v, ended %d", err, store.ended)
+		}
+		if last := store.purges[len(store.purges)-1]; removed.Documents != 4 || last.Supplier != "C" {
+			t.Errorf("removed %+v, last %+v", removed, last)
+		}
+	})
+}
+
+// The log named neither the supplier nor the account of a row that could not be
+// read.
+func TestPurgeNamesRowsThatCannotBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		store := &fakeStore{due: true, damaged: []landfall.UnreadableRow{
+			{Key: landfall.Key{Supplier: "PURGES", External: "1001"}, Location: "process.failure"},
+		}}
+		running := upkeep.Start(store, slog.New(slog.NewTextHandler(&log, nil)))
+		time.Sleep(3 * time.Minute)
+		running.Close()
+		if !strings.Contains(log.String(), "supplier=PURGES account=1001 location=process.failure") || store.ended != 1 || running.PurgeFigures().Unreadable != 2 {
+			t.Errorf("%d purges ended, figures %+v\n%s", store.ended, running.PurgeFigures(), log.String())
 		}
 	})
 }

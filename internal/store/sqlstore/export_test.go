@@ -304,3 +304,34 @@ func ImportedText() string { return withoutLock(importedText(" = ANY ($1::bigint
 
 // withoutLock removes the locking from a query, so that a reader may run it.
 func withoutLock(text string) string { return strings.ReplaceAll(text, "{hold}", "") }
+
+// PurgePage is the query of one page of a purge, with arguments, and the alias of
+// the table that it walks.
+type PurgePage struct {
+	Name, Text, Alias string
+	Args              []any
+}
+
+// PurgePages returns the queries of all pages of a purge.
+func PurgePages() []PurgePage {
+	one, keep, name, limit := int64(1), int64(1), "", int64(purgeBatch)
+	pages := []PurgePage{
+		{"mails", settledMails, "held", []any{"S", keep, one, one, limit}},
+		{"events", loggedPage, "e", []any{"S", keep, one, one, limit}},
+		{"ended runs", endedRuns, "r", []any{one, keep, one, limit}},
+		{"purged runs", purgedRun, "r", []any{one, one}},
+		{"failures of purged runs", runFailureRows.page, "d", []any{one, name, limit}},
+		{"lists of purged runs", runListedRows.page, "d", []any{one, name, limit}},
+		{"members of purged runs", runMemberRows.page, "d", []any{one, one, limit}},
+		{"slices of purged runs", runSliceRows.page, "d", []any{one, one, limit}},
+	}
+	for _, documents := range []stagedPurge{
+		{condition: importedStaged, due: supersededLong}, {condition: pendingStaged, due: withoutAccount}, {condition: skippedStaged, due: withoutAccount},
+	} {
+		pages = append(pages, PurgePage{"documents where " + documents.condition, documents.page(), "held", []any{one, keep, one, name, limit}})
+	}
+	for _, table := range []failureTable{failedAttempts, skippedAttempts, refusedBefore, failedInRuns} {
+		pages = append(pages, PurgePage{"failures in " + table.table, table.page, "held", []any{one, keep, one, name, limit}})
+	}
+	return pages
+}

@@ -43,7 +43,8 @@ func (s *Store) Inspect(ctx context.Context) iter.Seq2[landfall.Inspection, erro
 				}
 			}
 			if count == 0 {
-				if s.inspectRuns(ctx, done, yield) && s.inspectUndone(ctx, done, yield) && s.inspectWebhooks(ctx, done, yield) {
+				if s.inspectRuns(ctx, done, yield) && s.inspectUndone(ctx, done, yield) && s.inspectWebhooks(ctx, done, yield) &&
+					s.inspectFailures(ctx, done, yield) {
 					s.inspectSums(ctx, done, yield)
 				}
 				return

@@ -17,7 +17,7 @@ const sliceSums = `SELECT s.code, r.number, l.run_id, l.slice,
 		AND l.failed = (SELECT count(*) ` + ofSlice + ` AND m.outcome = 'failed')
 		AND l.refused = (SELECT count(*) ` + ofSlice + ` AND m.outcome = 'refused')
 	FROM run_slice l JOIN run r ON r.id = l.run_id JOIN supplier s ON s.id = r.supplier_id
-	WHERE (l.run_id, l.slice) > ($1, $2) ORDER BY l.run_id, l.slice LIMIT $3`
+	WHERE (l.run_id, l.slice) > ($1, $2) AND r.purged_at IS NULL ORDER BY l.run_id, l.slice LIMIT $3`
 
 // The next line does not compile unless a slice has 512 members.
 var _ = [1]struct{}{}[landfall.SliceSize-512]

@@ -40,7 +40,7 @@ type oldEvents struct {
 // purgeEvents removes events from the beginning of a supplier's log up to the
 // first that is too new or still needed. So the only gap is at the beginning,
 // and one position tells every reader of the log whether it missed something.
-func purgeEvents(ctx context.Context, s *Store, part purgePage) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
+func purgeEvents(ctx context.Context, s *Store, part *purgePage) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
 	var old oldEvents
 	err = s.stream(ctx, func(v *view) (err error) {
 		old, err = v.oldEvents(ctx, part)
@@ -59,7 +59,7 @@ func purgeEvents(ctx context.Context, s *Store, part purgePage) (gone landfall.P
 	return gone, landfall.PurgeCursor{Number: old.last}, old.more, err
 }
 
-func (v *view) oldEvents(ctx context.Context, part purgePage) (old oldEvents, err error) {
+func (v *view) oldEvents(ctx context.Context, part *purgePage) (old oldEvents, err error) {
 	upTo, err := v.neededEvents(ctx, part.code)
 	if err != nil {
 		return oldEvents{}, err

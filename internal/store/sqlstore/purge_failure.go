@@ -9,7 +9,9 @@ import (
 )
 
 // failureTable describes where failures are stored. page selects those of
-// supplier $1 after the cursor ($3, $4), with whether each is older than $2.
+// supplier $1 after the cursor ($3, $4), with whether each is older than $2. The
+// failures of runs are walked one run after the other: a page that spans runs
+// could not start in an index, and would read all rows before it again.
 // save replaces the one at a cursor by $5, if it is still that old and not
 // locked.
 type failureTable struct {
@@ -20,7 +22,7 @@ type failureTable struct {
 
 // owner returns what a failure belongs to besides its account: the supplier, or
 // the run whose id the page returns.
-func (f failureTable) owner(part purgePage, run int64) any {
+func (f failureTable) owner(part *purgePage, run int64) any {
 	if f.table == "run_failure" {
 		return run
 	}
@@ -45,8 +47,8 @@ var (
 			FROM refusal held WHERE held.supplier_id = $1 AND held.external = $4 AND 0 = CAST($3 AS BIGINT)
 				AND held.at < (SELECT {now}) - $2 {take})`, refusalLocation, "refusal"}
 	failedInRuns = failureTable{
-		`SELECT r.id, held.external, held.failure, held.at < (SELECT {now}) - $2 FROM run r JOIN run_failure held ON held.run_id = r.id
-			WHERE r.supplier_id = $1 AND r.id >= $3 AND (r.id > $3 OR held.external > $4) ORDER BY r.id, held.external LIMIT $5`,
+		`SELECT held.run_id, held.external, held.failure, held.at < (SELECT {now}) - $2 FROM run_failure held
+			WHERE CAST($1 AS BIGINT) > 0 AND held.run_id = $3 AND held.external > $4 ORDER BY held.run_id, held.external LIMIT $5`,
 		`UPDATE run_failure SET failure = CAST($5 AS {json}) WHERE (run_id, external) IN (SELECT held.run_id, held.external
 			FROM run_failure held JOIN run r ON r.id = held.run_id WHERE r.supplier_id = $1 AND held.run_id = $3 AND held.external = $4
 				AND held.at < (SELECT {now}) - $2 {take})`, runFailureLocation, "run_failure"}
@@ -66,11 +68,21 @@ type strippedFailure struct {
 // purgeFailures removes the texts of failures, because they repeat what was
 // sent. Codes and field paths stay.
 func purgeFailures(kept failureTable) purgeStep {
-	return func(ctx context.Context, s *Store, part purgePage) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
+	return func(ctx context.Context, s *Store, part *purgePage) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
 		var due []strippedFailure
-		looked := 0
+		looked, from := 0, part.from
 		err = s.stream(ctx, func(v *view) error {
-			due, looked = nil, 0
+			due, looked, from, part.unreadable = nil, 0, part.from, nil
+			if kept.table == "run_failure" {
+				run, err := v.nextRun(ctx, part.supplier, part.from.At)
+				if err != nil || run == 0 {
+					from.At = 0
+					return err
+				}
+				if run != part.from.At {
+					from = landfall.PurgeCursor{At: run}
+				}
+			}
 			_, err := collect(ctx, v.txSession, func(scan scanner, _ *struct{}) error {
 				var failure []byte
 				var old bool
@@ -78,17 +90,25 @@ func purgeFailures(kept failureTable) purgeStep {
 				if err := scan(&next.At, &next.Name, &sealed, &old); err != nil {
 					return err
 				}
-				err := v.sealer.scan(kept.table, kept.owner(part, next.At), next.Name).open("failure", sealed, &failure)
-				if err != nil {
-					return err
-				}
 				looked++
-				text, had, err := stripFailure(failure)
+				err := v.sealer.scan(kept.table, kept.owner(part, next.At), next.Name).open("failure", sealed, &failure)
+				var text string
+				var had bool
+				if err == nil {
+					text, had, err = stripFailure(failure)
+				}
+				if err != nil {
+					// It must not stop the purge of everything behind it.
+					part.unreadable = append(part.unreadable, landfall.UnreadableRow{
+						Key: landfall.Key{Supplier: part.code, External: next.Name}, Location: kept.table + ".failure",
+					})
+					return nil
+				}
 				if old && had {
 					due = append(due, strippedFailure{next.At, next.Name, text})
 				}
-				return err
-			}, kept.page, part.supplier, part.keep.Microseconds(), part.from.At, part.from.Name, int64(purgeBatch))
+				return nil
+			}, kept.page, part.supplier, part.keep.Microseconds(), from.At, from.Name, int64(purgeBatch))
 			return err
 		})
 		if err != nil {
@@ -111,8 +131,18 @@ func purgeFailures(kept failureTable) purgeStep {
 				return nil
 			})
 		}
+		if kept.table == "run_failure" && looked < purgeBatch {
+			return gone, landfall.PurgeCursor{At: from.At + 1}, from.At > 0, err
+		}
 		return gone, next, looked == purgeBatch, err
 	}
+}
+
+// nextRun returns the first run of a supplier from an id on; 0 if there is none.
+func (v *view) nextRun(ctx context.Context, supplier, from int64) (run int64, err error) {
+	err = v.one(ctx, `SELECT r.id FROM run r WHERE r.supplier_id = $1 AND r.id >= $2 ORDER BY r.supplier_id, r.id LIMIT 1`,
+		[]any{supplier, from}, []any{&run})
+	return run, ignoreNotFound(err)
 }
 
 // stripFailure returns a failure without its texts and reports whether it had

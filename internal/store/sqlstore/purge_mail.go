@@ -17,7 +17,7 @@ const settledMails = `SELECT held.id, held.settled_at FROM mail held
 // purgeMails removes the recipients of mails and what the mail server replied.
 // That a mail existed, when, and what became of it stays, so that nobody is
 // mailed twice.
-func purgeMails(ctx context.Context, s *Store, part purgePage) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
+func purgeMails(ctx context.Context, s *Store, part *purgePage) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
 	var due []int64
 	err = s.stream(ctx, func(v *view) (err error) {
 		due, err = collect(ctx, v.txSession, func(scan scanner, id *int64) error {

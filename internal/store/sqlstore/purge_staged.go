@@ -33,14 +33,26 @@ const (
 	superseded = ` AND revision < (SELECT p.revision FROM process p WHERE p.id = staging.process_id)`
 )
 
-// purgeStaged walks the index of the processes under a condition. It is in the
+// The conditions of the indexes of processes.
+const (
+	importedStaged = `held.account_number IS NOT NULL`
+	pendingStaged  = `held.account_number IS NULL AND held.skip_reason IS NULL`
+	skippedStaged  = `held.skip_reason IS NOT NULL`
+)
+
+// page walks the index of the processes under a condition. It is in the
 // order of first staging, so recently staged processes are not read.
-func purgeStaged(which stagedPurge) purgeStep {
-	page := `SELECT held.id, held.first_staged_at, held.external, ` + which.due + ` FROM process held
-		WHERE held.supplier_id = $1 AND ` + which.condition + ` AND (held.first_staged_at, held.external) > ($3, $4)
+func (p stagedPurge) page() string {
+	return `SELECT held.id, held.first_staged_at, held.external, ` + p.due + ` FROM process held
+		WHERE held.supplier_id = $1 AND ` + p.condition + ` AND (held.first_staged_at, held.external) > ($3, $4)
 			AND held.first_staged_at < (SELECT {now}) - $2
 		ORDER BY held.first_staged_at, held.external LIMIT $5`
-	return func(ctx context.Context, s *Store, part purgePage) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
+}
+
+// purgeStaged purges the documents of the processes under a condition.
+func purgeStaged(which stagedPurge) purgeStep {
+	page := which.page()
+	return func(ctx context.Context, s *Store, part *purgePage) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
 		var due []int64
 		looked := 0
 		err = s.stream(ctx, func(v *view) error {
@@ -78,7 +90,7 @@ func purgeStaged(which stagedPurge) purgeStep {
 // purgeDocuments removes the documents of processes that are not locked. A
 // concurrent staging or claim of one of them waits, and finds it without a
 // hash.
-func (t *tx) purgeDocuments(ctx context.Context, which stagedPurge, part purgePage, due []int64) (int, error) {
+func (t *tx) purgeDocuments(ctx context.Context, which stagedPurge, part *purgePage, due []int64) (int, error) {
 	these, list := sqlset.Among(t.engine, due)
 	held, err := collect(ctx, t.txSession, func(scan scanner, id *int64) error { return scan(id) },
 		`SELECT held.id FROM process held WHERE held.id`+these+` AND `+which.condition+` AND `+which.due+` ORDER BY held.id {take}`,

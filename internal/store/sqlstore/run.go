@@ -18,8 +18,9 @@ import (
 // therefore returned as one text.
 const runs = `SELECT r.number, s.code, r.team, r.dry_run, r.selection, r.sample, r.most, r.at_once, r.not_before, r.not_after,
 		r.state, r.cancelling, r.reason, r.chosen, r.selected,
-		(SELECT sum(l.succeeded) || ' ' || sum(l.failed) || ' ' || sum(l.refused) FROM run_slice l WHERE l.run_id = r.id),
-		r.worked + coalesce(clock.at - r.running_since, 0), r.created_at, r.started_at, r.ended_at, clock.at,
+		(SELECT (r.purged_succeeded + coalesce(sum(l.succeeded), 0)) || ' ' || (r.purged_failed + coalesce(sum(l.failed), 0)) || ' ' ||
+			(r.purged_refused + coalesce(sum(l.refused), 0)) FROM run_slice l WHERE l.run_id = r.id),
+		r.worked + coalesce(clock.at - r.running_since, 0), r.created_at, r.started_at, r.ended_at, r.purged_at, clock.at,
 		r.created_key_id, r.created_request_id, c.organisation, r.key_id, r.request_id, k.organisation, r.delivery, r.codes, r.listed
 	FROM run r JOIN supplier s ON s.id = r.supplier_id CROSS JOIN (SELECT {now} AS at) clock
 	LEFT JOIN api_key c ON c.id = r.created_key_id LEFT JOIN api_key k ON k.id = r.key_id `
@@ -32,7 +33,7 @@ func (v *view) runs(ctx context.Context, which string, args ...any) ([]landfall.
 		err := scan(&run.ID, &p.Supplier, &p.Team, &p.DryRun, &p.Select, &p.Sample, &p.Limit, &p.Concurrency,
 			instantInto{&p.NotBefore}, instantInto{&p.NotAfter}, &run.State, &run.Cancel, &run.Reason, &run.Chosen, &t.Selected,
 			tallyInto{t}, &worked, instantInto{&run.CreatedAt}, instantInto{&run.StartedAt},
-			instantInto{&run.EndedAt}, instantInto{&run.ReadAt},
+			instantInto{&run.EndedAt}, instantInto{&run.PurgedAt}, instantInto{&run.ReadAt},
 			textInto{&run.CreatedBy.KeyID}, textInto{&run.CreatedBy.RequestID}, textInto{&run.CreatedBy.Organisation},
 			textInto{&run.ActsFor.KeyID}, textInto{&run.ActsFor.RequestID}, textInto{&run.ActsFor.Organisation},
 			&p.Delivery, &codes, &p.AccountCount)
@@ -44,8 +45,7 @@ func (v *view) runs(ctx context.Context, which string, args ...any) ([]landfall.
 	}, runs+which, args...)
 }
 
-// tallyInto reads the three sums of a run. The column is NULL before the run
-// has slices.
+// tallyInto reads the three sums of a run.
 type tallyInto struct{ tally *landfall.RunTally }
 
 // Scan implements sql.Scanner.

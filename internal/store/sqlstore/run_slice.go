@@ -241,8 +241,13 @@ func (s *Store) RunFailures(ctx context.Context, query landfall.RunFailureQuery)
 	return inBatches(query.Limit, func(limit int) (rows []landfall.FailedProcess, err error) {
 		err = s.stream(ctx, func(v *view) (err error) {
 			var run int64
-			if err := v.one(ctx, `SELECT id FROM run WHERE number = $1`, []any{query.Run}, []any{&run}); err != nil {
+			var gone bool
+			if err := v.one(ctx, `SELECT id, purged_at IS NOT NULL FROM run WHERE number = $1`, []any{query.Run}, []any{&run, &gone}); err != nil {
 				return ignoreNotFound(err)
+			}
+			// Check on every page: a part of the list must not pass for all of it.
+			if gone {
+				return landfall.ErrRunPurged
 			}
 			rows, err = collect(ctx, v.txSession, v.readFailed("run_failure", run), `SELECT f.external, f.failure, f.at FROM run_failure f
 				WHERE f.run_id = $1 AND f.external > $2 ORDER BY f.external LIMIT $3`, run, after, int64(limit))

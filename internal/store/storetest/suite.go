@@ -26,7 +26,7 @@ func Run(t *testing.T, open func(*testing.T) landfall.Store) {
 	runChecks(t, open, [][]promiseCheck{
 		searches, accountPages, wholeAccounts, dashboardFigures,
 		transactionChecks, supplierChecks, packChecks, credentials, records, stagingChecks, lists, races, databaseDifferences, claimChecks, creations, creationRaces, dryRuns, postings, postingRaces,
-		failures, vendors, quotas, families, revocations, mailChecks, sharedMails, eventLogs, webhooks, runs, runSlices, optimisticClaims, undos, tallies, reconciliations, restoredCopies, operators, audits, erasures, retentions, eventRetentions,
+		failures, vendors, quotas, families, revocations, mailChecks, sharedMails, eventLogs, webhooks, runs, runSlices, optimisticClaims, undos, tallies, reconciliations, restoredCopies, operators, audits, erasures, retentions, runRetentions, eventRetentions,
 	})
 }
 

@@ -84,6 +84,7 @@ CREATE TABLE supplier (
     keep_failures        INTEGER NOT NULL DEFAULT 0 CHECK (keep_failures >= 0),
     keep_mails           INTEGER NOT NULL DEFAULT 0 CHECK (keep_mails >= 0),
     keep_events          INTEGER NOT NULL DEFAULT 0 CHECK (keep_events >= 0),
+    keep_runs            INTEGER NOT NULL DEFAULT 0 CHECK (keep_runs >= 0),
     packs                TEXT NOT NULL DEFAULT '' -- names such as gb-energy@1, separated by spaces
 ) STRICT;
 
@@ -455,7 +456,13 @@ CREATE TABLE run (
     undone             INTEGER NOT NULL DEFAULT 0, -- accounts undone; counting them on each read would be slow
     delivery           TEXT NOT NULL DEFAULT '', -- only accounts staged by it; empty: by any
     codes              TEXT NOT NULL DEFAULT '[]', -- only accounts that last failed with one of them, as JSON; none: all
-    listed             INTEGER NOT NULL DEFAULT 0 -- only the accounts in run_listed, this many; 0: all
+    listed             INTEGER NOT NULL DEFAULT 0, -- only the accounts in run_listed, this many; 0: all
+    -- When its members, slices and failures were purged, or began to be, and the sums
+    -- of the slices that are gone.
+    purged_at          INTEGER,
+    purged_succeeded   INTEGER NOT NULL DEFAULT 0,
+    purged_failed      INTEGER NOT NULL DEFAULT 0,
+    purged_refused     INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE UNIQUE INDEX run_live ON run (supplier_id) WHERE state IN ('WAITING', 'RUNNING', 'PAUSED');
 CREATE INDEX run_list ON run (supplier_id, id);
@@ -833,6 +840,15 @@ CREATE TABLE purge_schedule (
     ended_at INTEGER
 ) STRICT;
 INSERT INTO purge_schedule (id, due_at) VALUES (1, 0);
+
+-- Rows that the last purge of their supplier could not read and left as they were.
+CREATE TABLE unreadable_row (
+    supplier TEXT NOT NULL,
+    external TEXT NOT NULL,
+    location TEXT NOT NULL, -- table and column
+    found_at INTEGER NOT NULL,
+    PRIMARY KEY (supplier, external, location)
+) STRICT, WITHOUT ROWID;
 
 -- The encryption keys in use, by name. Each has encrypted the database's secret, which
 -- keyed digests and equality lookups depend on: without one of these keys the database
