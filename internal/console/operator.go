@@ -65,6 +65,9 @@ func showReset(r *pageRequest) (any, error) {
 // wants the reader's own password, so that an unattended browser is not enough.
 func resetOperator(r *pageRequest) (any, error) {
 	name := r.PathValue("name")
+	if name == r.me.Name {
+		return nil, landfall.Refuse(landfall.CodeValidationFailed, "You cannot reset your own sign-in. Change your password or your authenticator under Profile.")
+	}
 	if err := r.requireConfirmation(name); err != nil {
 		return nil, err
 	}

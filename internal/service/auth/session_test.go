@@ -3,6 +3,8 @@ package auth_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -135,5 +137,57 @@ func TestChangedPasswordEndsOtherSessions(t *testing.T) {
 	}
 	if _, err := signIn(front, "ada", longPassword, "10.0.0.1"); err == nil {
 		t.Error("the old password still works")
+	}
+}
+
+// The audit has the first refusal at once and the number of the others later, however
+// many there are, and no name that is not an operator's.
+func TestRefusedSignInsAreCountedInTheAudit(t *testing.T) {
+	front, store := newSessions(t, nil)
+	const guesses = 25
+	for i := range guesses {
+		for _, name := range []string{"ada", "not an operator"} {
+			if _, err := signIn(front, name, "guess", fmt.Sprintf("192.0.2.%d", i)); err == nil {
+				t.Fatal("signed in with a guess")
+			}
+		}
+	}
+	if err := front.SaveRefusals(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	if err := front.SaveRefusals(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	entries := func() (found []string) {
+		if err := store.View(t.Context(), func(view landfall.View) error {
+			links, err := view.AuditTrail(t.Context(), landfall.AuditQuery{Limit: 100})
+			for _, link := range links {
+				if link.Action == "session.refuse" {
+					found = append(found, link.Subject+": "+link.Detail)
+				}
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	// The first ones are written in the background.
+	for end := time.Now().Add(20 * time.Second); len(entries()) < 4 && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	found := entries()
+	for _, subject := range []string{"ada: ", "unknown name: "} {
+		first, summary := false, false
+		for _, one := range found {
+			first = first || strings.HasPrefix(one, subject) && !strings.Contains(one, "more")
+			summary = summary || strings.HasPrefix(one, subject) && strings.Contains(one, fmt.Sprintf("; %d more since", guesses-1)) && strings.Contains(one, "from 24 networks")
+		}
+		if !first || !summary {
+			t.Errorf("%sthe audit has %q", subject, found)
+		}
+	}
+	if len(found) != 4 {
+		t.Errorf("%d refusals left %q", 2*guesses, found)
 	}
 }

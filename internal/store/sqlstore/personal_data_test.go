@@ -72,7 +72,7 @@ func writePersonalData(t *testing.T, store *sqlstore.Store, word string) {
 			return err
 		}
 		supplier.SendCustomerEmails = true
-		if err := tx.CreateOperator(t.Context(), landfall.Operator{Name: "ada", Role: landfall.ConsoleSupport, TOTPSecret: reversed(word)}); err != nil {
+		if err := tx.CreateOperator(t.Context(), landfall.Operator{Name: "ada", Role: landfall.ConsoleSupport, TOTPSecret: reversed(word), Pending: landfall.PendingTOTP{Secret: reversed(word)}}); err != nil {
 			return err
 		}
 		return tx.SaveSupplier(t.Context(), supplier)
@@ -222,7 +222,7 @@ func checkPersonalData(t *testing.T, store *sqlstore.Store, word string) {
 			t.Errorf("mails: %+v, %v", mails, err)
 		}
 		operator, err := reader.Operator(t.Context(), "ada")
-		if operator.TOTPSecret != reversed(word) {
+		if operator.TOTPSecret != reversed(word) || operator.Pending.Secret != reversed(word) {
 			t.Errorf("operator: %+v, %v", operator, err)
 		}
 		return err

@@ -6,6 +6,7 @@
 import { chromium } from "playwright-core";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { createHmac } from "node:crypto";
 
 const [executablePath, server, invitation, support, password, list, folder] = process.argv.slice(2);
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -44,6 +45,41 @@ check("the name is forgotten after a wrong password", await page.locator("input[
 await page.locator("input[name=password]").fill(password);
 await page.locator("button.primary").click();
 await page.waitForURL(/suppliers\/EAST\/runs/);
+
+// Two-factor authentication: set it up, sign in with a code, turn it off with a recovery code.
+await page.goto(server + "/console/me/");
+await page.locator("form[action$='/second/'] input[name=password]").fill(password);
+await page.getByRole("button", { name: "Set up" }).click();
+await page.locator("svg.qr").waitFor();
+await inspect(page, "/console/me/second/");
+const secret = await page.locator("code.secret").innerText();
+await page.locator("input[name=code]").fill(totp(secret, -1));
+await page.getByRole("button", { name: "Turn on" }).click();
+await page.locator("ul.codes li").first().waitFor();
+await inspect(page, "/console/me/second/confirm/");
+const recovery = await page.locator("ul.codes li").allInnerTexts();
+check("there are no ten recovery codes", recovery.length === 10);
+await page.getByRole("link", { name: "Done" }).click();
+await inspect(page, "/console/me/on/");
+await page.locator("details.user-menu summary").click();
+await page.getByRole("button", { name: "Sign out" }).click();
+await page.locator("input[name=name]").fill("ada");
+await page.locator("input[name=password]").fill(password);
+await page.locator("button.primary").click();
+await page.locator("input[name=code]").waitFor();
+await inspect(page, "/console/sign-in/code/");
+await page.locator("input[name=password]").fill(password);
+await page.locator("input[name=code]").fill(totp(secret, 0));
+await page.locator("button.primary").click();
+await page.waitForURL(server + "/console/");
+await page.goto(server + "/console/me/");
+await page.locator("form[action$='/second/'] input[name=password]").fill(password);
+await page.locator("form[action$='/second/'] input[name=code]").fill(recovery[0]);
+await page.getByRole("button", { name: "Turn off" }).click();
+await page.getByText("Two-factor authentication is off.").waitFor();
+await page.goto(server + "/console/admin/operators/sam/reset/");
+await inspect(page, "/console/admin/operators/sam/reset/");
+await page.goto(server + "/console/suppliers/EAST/runs/");
 
 // A run: start it, wait for its end without a reload, undo it. The form is open
 // because there was no run yet.
@@ -171,6 +207,16 @@ console.log(JSON.stringify(wrong));
 await browser.close();
 
 function name(path) { return path.replace("/console/", "").replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "") || "overview"; }
+
+// totp computes the code of a secret, some steps of 30 seconds from now.
+function totp(secret, steps) {
+  const bits = [...secret].map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0")).join("");
+  const key = Buffer.from(bits.match(/.{8}/g).map((byte) => parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + steps));
+  const hash = createHmac("sha1", key).update(counter).digest();
+  return String((hash.readUInt32BE(hash.at(-1) & 15) & 0x7fffffff) % 1_000_000).padStart(6, "0");
+}
 
 // enter accepts an invitation.
 async function enter(page) {
