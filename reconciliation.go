@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"landfall/internal/lib/money"
@@ -226,11 +227,36 @@ func SignOffDetail(id int64, report, page [32]byte) string {
 	return fmt.Sprintf("report %d: JSON sha256 %x, HTML sha256 %x", id, report, page)
 }
 
+// MaxTotalsHistory is how many control totals of a supplier are listed.
+const MaxTotalsHistory = 1_000
+
+// maxClaimsText limits what the audit says about control totals.
+const maxClaimsText = 2_000
+
+// Text describes the totals for the audit: accounts=3, balances.GBP=12.50.
+func (c *ControlTotals) Text() string {
+	var parts []string
+	for measure, value := range c.Claims {
+		if value.Count != nil {
+			parts = append(parts, measure.String()+"="+value.Count.Digits())
+		}
+		if value.Amount != nil {
+			parts = append(parts, measure.String()+"="+value.Amount.String())
+		}
+	}
+	slices.Sort(parts)
+	text := strings.Join(parts, ", ")
+	if len(text) > maxClaimsText {
+		text = text[:strings.LastIndex(text[:maxClaimsText], ", ")] + ", …"
+	}
+	return text
+}
+
 // ReconciliationReader reads control totals and sign-offs.
 type ReconciliationReader interface {
 	// ControlTotals returns the newest of a supplier, or ErrNotFound.
 	ControlTotals(ctx context.Context, supplier string) (ControlTotals, error)
-	// ControlTotalsHistory returns all there ever were, newest first.
+	// ControlTotalsHistory returns the newest MaxTotalsHistory ones, newest first.
 	ControlTotalsHistory(ctx context.Context, supplier string) ([]ControlTotals, error)
 	// SignOffs returns the sign-offs of a supplier, or of all with "", newest first,
 	// without the documents.

@@ -101,6 +101,10 @@ var methods = map[string]func(context.Context, *client.Client) error{
 		_, err := c.ControlTotals(ctx, "x")
 		return err
 	},
+	"GET /v1/data-import/reconciliation/{}/sign-offs/": func(ctx context.Context, c *client.Client) error {
+		_, err := c.SignOffs(ctx, "x")
+		return err
+	},
 	"GET /v1/data-import/reconciliation/{}/": func(ctx context.Context, c *client.Client) error {
 		_, err := c.Reconciliation(ctx, "x")
 		return err

@@ -60,6 +60,29 @@ func (c *Client) ControlTotals(ctx context.Context, supplier string) (StoredTota
 	return kept, err
 }
 
+// ControlTotalsHistory returns the control totals that were ever set, newest first; at most 1,000.
+func (c *Client) ControlTotalsHistory(ctx context.Context, supplier string) ([]StoredTotals, error) {
+	var history []StoredTotals
+	err := c.get(ctx, apiPath("control-totals", supplier), url.Values{"history": {"true"}}, &history)
+	return history, err
+}
+
+// SignOff is a reconciliation that an operator signed off.
+type SignOff struct {
+	ID         int       `json:"id"`
+	Supplier   string    `json:"import_supplier"`
+	SignedAt   time.Time `json:"signed_at"`
+	ReportHash string    `json:"report_sha256"` // of the report in JSON
+	PageHash   string    `json:"page_sha256"`   // of the same report in HTML
+}
+
+// SignOffs returns the signed-off reconciliations of a supplier, newest first.
+func (c *Client) SignOffs(ctx context.Context, supplier string) ([]SignOff, error) {
+	var signed []SignOff
+	err := c.get(ctx, apiPath("reconciliation", supplier, "sign-offs"), nil, &signed)
+	return signed, err
+}
+
 // Reconciliation compares control totals with what was sent and what exists, all at one point in
 // time.
 type Reconciliation struct {

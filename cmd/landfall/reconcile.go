@@ -51,7 +51,7 @@ func reconcileCommand() *cobra.Command {
 	command.Flags().StringVar(&measure, "measure", "", "list the accounts behind a figure of this measure; requires --reason")
 	command.Flags().StringVar(&reason, "reason", "", "which figure: pending, failed, skipped or other_figures")
 	completeFlag(command, "reason", oneOf("pending", "failed", "skipped", "other_figures"))
-	command.AddCommand(reconcileSign(), reconcileReports(), reconcileShow())
+	command.AddCommand(reconcileSign(), reconcileReports(), reconcileShow(), reconcileTotals())
 	return withBookArguments(command)
 }
 
@@ -130,6 +130,24 @@ func newSignOffEntry(signed landfall.SignOff) signOffEntry {
 		signed.ID, signed.Supplier, formatTime(signed.SignedAt), signed.Actor,
 		hex.EncodeToString(signed.ReportHash[:]), hex.EncodeToString(signed.PageHash[:]),
 	}
+}
+
+// reconcileTotals lists the control totals that were ever set.
+func reconcileTotals() *cobra.Command {
+	return onDatabase(&cobra.Command{
+		Use: "totals SUPPLIER", Short: "Show the control totals of a supplier, newest first", Args: checkArguments(cobra.ExactArgs(1)),
+		ValidArgsFunction: completeArguments(supplierCodes),
+	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
+		history, err := operator.ControlTotalsHistory(command.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		return printData(command, json.RawMessage(contract.ControlTotalsHistoryBody.Append(nil, history)), func(out io.Writer) {
+			printTable(out, []string{"SET", "BY", "TOTALS"}, rowsOf(history, func(totals landfall.ControlTotals) []string {
+				return []string{formatTime(totals.SetAt), totals.By.Organisation, totals.Text()}
+			}))
+		})
+	})
 }
 
 // reconcileSign signs off a reconciliation in which every difference is explained or has a written

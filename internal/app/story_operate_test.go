@@ -146,6 +146,9 @@ func (w *world) operate(t *testing.T, line string) {
 	case "find": // find NUMBER… : WORDS: the search finds exactly those accounts
 		externals, sought, _ := strings.Cut(strings.TrimPrefix(line, "find"), ":")
 		err = w.find(ctx, strings.Fields(externals), strings.TrimSpace(sought))
+	case "sign-off": // sign-off SUPPLIER MEASURE=REASON
+		measure, reason, _ := strings.Cut(words[2], "=")
+		_, err = w.operator.SignOff(ctx, words[1], map[string]string{measure: reason})
 	case "wait": // so that the next staging is later by every clock
 	default:
 		t.Fatalf("the operator knows no %q", words[0])

@@ -17,6 +17,8 @@ var (
 	// Reconciliation compares control totals with what exists, or lists the accounts
 	// that contribute to a figure.
 	Reconciliation = &Verb{Path: "reconciliation", Streams: true, run: (*API).reconciliation}
+	// SignOffs lists signed reconciliations.
+	SignOffs = &Verb{Path: "reconciliation/sign-offs", run: (*API).signOffs}
 )
 
 // setTotals replaces all totals at once: a mix of two days would match neither.
@@ -33,14 +35,34 @@ func (a *API) setTotals(ctx context.Context, call Call) (Answer, error) {
 
 // totals returns the control totals.
 func (a *API) totals(ctx context.Context, call Call) (Answer, error) {
-	if err := rejectQuery(call); err != nil {
+	everything, err := contract.QueryBool(call.Query, "history", false)
+	if err != nil {
 		return Answer{}, err
+	}
+	if everything {
+		history, err := a.service.ControlTotalsHistory(ctx, call.Who, call.Path[0])
+		if err != nil {
+			return Answer{}, err
+		}
+		return Answer{Status: statusOK, Body: contract.ControlTotalsHistoryBody.Append(call.Scratch[:0], history)}, nil
 	}
 	totals, err := a.service.ControlTotals(ctx, call.Who, call.Path[0])
 	if err != nil {
 		return Answer{}, err
 	}
 	return Answer{Status: statusOK, Body: contract.ControlTotalsBody.Append(call.Scratch[:0], totals)}, nil
+}
+
+// signOffs lists the signed reconciliations of a supplier.
+func (a *API) signOffs(ctx context.Context, call Call) (Answer, error) {
+	if err := rejectQuery(call); err != nil {
+		return Answer{}, err
+	}
+	signed, err := a.service.SignOffs(ctx, call.Who, call.Path[0])
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Status: statusOK, Body: contract.SignOffsBody.Append(call.Scratch[:0], signed)}, nil
 }
 
 // reconciliation returns the comparison, or the accounts of one figure.

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -108,4 +109,24 @@ func valueMembers[T any](get func(T) landfall.Value) []bodyMember[T] {
 		stringMember("amount", "Money with two decimals.", func(of T) string { return get(of).Amount.String() }).
 			onlyIf(func(of T) bool { return get(of).Amount != nil }),
 	}
+}
+
+// ControlTotalsHistoryBody is a list of control totals.
+var ControlTotalsHistoryBody = &List[landfall.ControlTotals]{name: "ControlTotalsHistory", items: ControlTotalsBody}
+
+// TotalsOrHistory is the response of the control totals endpoint: the latest
+// totals, or with history all of them.
+var TotalsOrHistory Answer = totalsOrHistory{}
+
+type totalsOrHistory struct{}
+
+// Name returns the schema name.
+func (totalsOrHistory) Name() string { return "ControlTotalsOrHistory" }
+
+// Example returns the latest totals.
+func (totalsOrHistory) Example() json.RawMessage { return ControlTotalsBody.Example() }
+
+// Schema says that it is one of the two.
+func (totalsOrHistory) Schema() map[string]any {
+	return map[string]any{"oneOf": []any{schemaRef(ControlTotalsBody.name), schemaRef(ControlTotalsHistoryBody.name)}}
 }

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"encoding/hex"
 	"slices"
 	"time"
 
@@ -55,3 +56,19 @@ var signedRowBody = &Body[signedRow]{
 		onlyIf(func(row signedRow) bool { return row.reason != "" })),
 	example: signedRow{ReconciliationRow: exampleReconciliation().Rows[0]},
 }
+
+// signOffBody is a signed reconciliation in a list.
+var signOffBody = &Body[landfall.SignOff]{
+	name: "SignOff", doc: "A reconciliation that an operator signed off. The report itself is with the operator; its hash is in the audit.",
+	members: []bodyMember[landfall.SignOff]{
+		intMember("id", "Number of the report.", func(s landfall.SignOff) int { return int(s.ID) }),
+		stringMember("import_supplier", "", func(s landfall.SignOff) string { return s.Supplier }),
+		timeMember("signed_at", "", func(s landfall.SignOff) time.Time { return s.SignedAt }),
+		stringMember("report_sha256", "SHA-256 of the report in JSON.", func(s landfall.SignOff) string { return hex.EncodeToString(s.ReportHash[:]) }),
+		stringMember("page_sha256", "SHA-256 of the same report in HTML.", func(s landfall.SignOff) string { return hex.EncodeToString(s.PageHash[:]) }),
+	},
+	example: landfall.SignOff{ID: 1, Supplier: exampleSupplier, SignedAt: exampleInstant},
+}
+
+// SignOffsBody is the list of signed reconciliations.
+var SignOffsBody = &List[landfall.SignOff]{name: "SignOffList", items: signOffBody}

@@ -29,14 +29,14 @@ var controlTotalsTable = rules.NewTable("ControlTotals", "Totals from the source
 
 var currencyTotalsTable = rules.NewTable("CurrencyTotals", "Totals from the source system in one currency.",
 	rules.Required("currency", currencyText, "ISO 4217 code."),
-	rules.Optional("balances", rules.Amount(), "Sum of all account balances. Positive means the customers are in credit."),
+	rules.Optional("balances", rules.Sum(), "Sum of all account balances. Positive means the customers are in credit."),
 	rules.Optional("transactions", rules.List(0, len(landfall.TransactionTypes), rules.Object(transactionTotalsTable)), "Transaction totals, once per type."),
 )
 
 var transactionTotalsTable = rules.NewTable("TransactionTotals", "Totals from the source system for one type of transaction.",
 	rules.Required("type", transactionTypes, "Type of transaction."),
 	rules.Optional("count", claimedCount, "Number of transactions."),
-	rules.Optional("amount", rules.Amount(), "Sum of the amounts as sent: a charge of 10.00 counts as 10.00."),
+	rules.Optional("amount", rules.Sum(), "Sum of the amounts as sent: a charge of 10.00 counts as 10.00."),
 )
 
 // claimedKinds are the fields that are measures of their own.
@@ -117,6 +117,6 @@ func totalOf(node *rules.Node) *money.Total {
 	if !node.Valid() {
 		return nil
 	}
-	total := money.TotalOf(int64(node.Amount()))
+	total := node.Sum()
 	return &total
 }

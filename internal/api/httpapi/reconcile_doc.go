@@ -22,11 +22,25 @@ var setTotalsDoc = &operationDoc{
 
 var totalsDoc = &operationDoc{
 	id: "controlTotals", tag: tagProof, summary: "Get the control totals of a supplier",
-	description: "The current control totals, with who set them and when.",
+	description: "The current control totals, with who set them and when. With `history`, a list of all that were set, newest first; at most 1,000.",
+	query: []parameter{{
+		name: "history", description: "Lists earlier totals as well.", schema: object{{"type", "boolean"}, {"default", false}}, example: true,
+	}},
 	responses: []responseDoc{
-		{http.StatusOK, "The totals.", responseContent(contract.ControlTotalsBody), nil},
+		{http.StatusOK, "The totals or, with `history`, a list.", responseContent(contract.TotalsOrHistory), nil},
+		{http.StatusBadRequest, "A query parameter is invalid.", errorContent(exampleBadLimit), nil},
 		{http.StatusNotFound, "The import supplier does not exist, or its control totals have not been set (`control_totals_not_set`).",
 			errorContent(exampleNoSupplier), nil},
+	},
+}
+
+var signOffsDoc = &operationDoc{
+	id: "signOffs", tag: tagProof, summary: "List the signed-off reconciliations of a supplier",
+	description: "Newest first. An operator signs a reconciliation off when every difference is explained. The report is kept unchanged; " +
+		"compare the copy you were given with its hash.",
+	responses: []responseDoc{
+		{http.StatusOK, "The list.", responseContent(contract.SignOffsBody), nil},
+		{http.StatusNotFound, "The import supplier does not exist.", errorContent(exampleNoSupplier), nil},
 	},
 }
 

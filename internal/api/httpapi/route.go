@@ -74,6 +74,7 @@ func routeTable() []*route {
 		put(answer.SetTotals, supplierParam, setTotalsDoc),
 		getRoute(answer.Totals, supplierParam, totalsDoc),
 		getRoute(answer.Reconciliation, supplierParam, reconciliationDoc),
+		{method: http.MethodGet, path: "/v1/data-import/reconciliation/" + supplierParam + "sign-offs/", access: readAccess, verb: answer.SignOffs, doc: signOffsDoc},
 		getRoute(answer.Rules, "", rulesDoc),
 		{method: http.MethodGet, path: contract.EventSchemas, page: (*API).eventTypes, doc: eventTypesDoc},
 		{method: http.MethodGet, path: contract.EventSchemas + "{event_type}/", page: (*API).eventSchema, doc: eventSchemaDoc},

@@ -128,6 +128,16 @@ func (n *Node) Int() int64 { return n.valueOf(ShapeInteger) }
 // Amount returns an amount of money.
 func (n *Node) Amount() money.Amount { return money.Amount(n.valueOf(ShapeAmount)) }
 
+// Sum returns a sum of money.
+func (n *Node) Sum() money.Total {
+	digits, err := n.digits()
+	if !n.Valid() || err != nil {
+		return money.Total{}
+	}
+	sum, _ := money.ParseSum(digits) // it was parsed before
+	return sum
+}
+
 // Decimal returns an exact number that keeps its digits. It also works for
 // amounts.
 func (n *Node) Decimal() money.Decimal {

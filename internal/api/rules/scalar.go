@@ -36,7 +36,9 @@ func (r *reader) number(node *Node, kind jsontext.Kind) {
 		r.integer(node)
 	case ShapeAmount:
 		digits, err := r.digits(node)
-		if err == nil {
+		if err == nil && node.typ.Digits > 0 {
+			_, err = money.ParseSum(digits)
+		} else if err == nil {
 			var amount money.Amount
 			amount, err = money.ParseAmount(digits)
 			node.value = int64(amount)
@@ -101,7 +103,7 @@ func (r *reader) decimal(node *Node, err error, places string) {
 	case errors.Is(err, money.ErrPlaces):
 		r.reject(node, CodeMaxDecimalPlaces, places)
 	case errors.Is(err, money.ErrRange):
-		r.reject(node, CodeOutOfRange, "Must have at most 12 digits before the decimal point.")
+		r.reject(node, CodeOutOfRange, "Must have at most "+strconv.Itoa(max(node.typ.Digits, 12))+" digits before the decimal point.")
 	default:
 		r.reject(node, CodeInvalidDecimal, "Must be a decimal number. In a string, exponents are not allowed.")
 	}

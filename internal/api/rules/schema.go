@@ -72,6 +72,9 @@ func (typ *Type) schema(ref func(*Table) string) map[string]any {
 	case ShapeInteger:
 		return map[string]any{"type": "integer", "minimum": typ.Low, "maximum": typ.High}
 	case ShapeAmount:
+		if typ.Digits > 0 {
+			return exactSchema(typ.Digits, 2, "A sum of money")
+		}
 		return map[string]any{"$ref": ref(moneyTable)}
 	case ShapeDecimal:
 		if typ.Digits > 0 {

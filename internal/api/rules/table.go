@@ -3,6 +3,8 @@
 // its documentation.
 package rules
 
+import "landfall/internal/lib/money"
+
 // Table declares the fields of a JSON object. Other fields are refused.
 type Table struct {
 	Name   string // used in the JSON Schema and the documentation
@@ -173,6 +175,9 @@ func Integer(low, high int64) Type { return Type{Shape: ShapeInteger, Low: low, 
 
 // Amount is money with at most two decimals.
 func Amount() Type { return Type{Shape: ShapeAmount} }
+
+// Sum is a sum of money with at most 18 digits before the point and two decimals.
+func Sum() Type { return Type{Shape: ShapeAmount, Digits: money.MaxSumDigits} }
 
 // Decimal is an exact number with at most ten decimals.
 func Decimal() Type { return Type{Shape: ShapeDecimal} }

@@ -32,7 +32,10 @@ type parsedNumber struct {
 // 1e20000000 must not become millions of digits. The grammar is that of JSON
 // without exponents, which Plain removes: no plus sign, no leading zeros, and
 // digits on both sides of the point.
-func split(text string) (parsedNumber, error) {
+func split(text string) (parsedNumber, error) { return splitTo(text, maxWhole) }
+
+// splitTo is split with another limit of digits before the point.
+func splitTo(text string, most int) (parsedNumber, error) {
 	var n parsedNumber
 	if text != "" && text[0] == '-' {
 		n.negative, text = true, text[1:]
@@ -44,7 +47,7 @@ func split(text string) (parsedNumber, error) {
 		return n, ErrSyntax
 	case len(n.whole) > 1 && n.whole[0] == '0':
 		return n, ErrSyntax
-	case len(n.whole) > maxWhole:
+	case len(n.whole) > most:
 		return n, ErrRange
 	case len(text) > maxLength:
 		return n, ErrPlaces

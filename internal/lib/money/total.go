@@ -86,6 +86,26 @@ func ParseTotal(text string) (Total, error) {
 	return Total{high: new(big.Int).Rsh(number, 64).Int64(), low: low.Uint64()}, nil
 }
 
+// MaxSumDigits is how many digits a sum may have before its decimal point.
+const MaxSumDigits = 18
+
+// ParseSum reads a sum of amounts as ParseAmount reads an amount, with up to
+// MaxSumDigits digits before the decimal point.
+func ParseSum(text string) (Total, error) {
+	n, err := splitTo(text, MaxSumDigits)
+	if err != nil {
+		return Total{}, err
+	}
+	if significant(n.fraction) > amountPlaces {
+		return Total{}, ErrPlaces
+	}
+	sign := ""
+	if n.negative {
+		sign = "-"
+	}
+	return ParseTotal(sign + n.whole + "." + (n.fraction + "00")[:amountPlaces])
+}
+
 // Digits writes a total of counts.
 func (t Total) Digits() string { return t.number().String() }
 

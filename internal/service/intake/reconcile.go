@@ -39,7 +39,7 @@ func (s *Service) SetControlTotals(ctx context.Context, who landfall.Principal, 
 		if kept, err = tx.SetControlTotals(ctx, code, totals); err != nil {
 			return err
 		}
-		return tx.AppendAudit(ctx, who.Audit("control_totals.set", code, ""))
+		return tx.AppendAudit(ctx, who.Audit("control_totals.set", code, totals.Text()))
 	})
 	if err != nil {
 		return landfall.ControlTotals{}, userError(err)
@@ -63,6 +63,36 @@ func (s *Service) ControlTotals(ctx context.Context, who landfall.Principal, cod
 		return totals, userError(err)
 	}
 	return totals, nil
+}
+
+// ControlTotalsHistory returns the totals that were ever set, newest first.
+func (s *Service) ControlTotalsHistory(ctx context.Context, who landfall.Principal, code string) (history []landfall.ControlTotals, err error) {
+	if err := s.RequireSupplier(ctx, who, code); err != nil {
+		return nil, err
+	}
+	err = s.store.For(who.Caller()).View(ctx, func(view landfall.View) (err error) {
+		history, err = view.ControlTotalsHistory(ctx, code)
+		return err
+	})
+	if err != nil {
+		return nil, userError(err)
+	}
+	return history, nil
+}
+
+// SignOffs returns the signed reconciliations of a supplier, newest first.
+func (s *Service) SignOffs(ctx context.Context, who landfall.Principal, code string) (signed []landfall.SignOff, err error) {
+	if err := s.RequireSupplier(ctx, who, code); err != nil {
+		return nil, err
+	}
+	err = s.store.For(who.Caller()).View(ctx, func(view landfall.View) (err error) {
+		signed, err = view.SignOffs(ctx, code)
+		return err
+	})
+	if err != nil {
+		return nil, userError(err)
+	}
+	return signed, nil
 }
 
 // errNoControlTotals differs from totals of zero, which are totals too.

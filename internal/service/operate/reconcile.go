@@ -70,6 +70,18 @@ func rowOf(found *landfall.Reconciliation, name string) (landfall.Reconciliation
 		name, strings.Join(known, ", "))
 }
 
+// ControlTotalsHistory returns the control totals of a supplier, newest first.
+func (o *Operator) ControlTotalsHistory(ctx context.Context, code string) (history []landfall.ControlTotals, err error) {
+	err = o.view(ctx, "reconcile.totals", func(view landfall.View) (err error) {
+		if _, err := view.Supplier(ctx, code); err != nil {
+			return supplierError(ctx, view, code, err)
+		}
+		history, err = view.ControlTotalsHistory(ctx, code)
+		return err
+	})
+	return history, err
+}
+
 // SignOffs returns the sign-offs of a supplier, or of all suppliers with "".
 func (o *Operator) SignOffs(ctx context.Context, code string) ([]landfall.SignOff, error) {
 	var found []landfall.SignOff

@@ -8,28 +8,29 @@ import (
 	"landfall/internal/lib/money"
 )
 
-// storedClaim is one claim of control totals as the database stores it. Money is
-// in minor units.
+// storedClaim is one claim of control totals as the database stores it. Sums of
+// money are texts, because they may be larger than an integer column.
 type storedClaim struct {
-	Measure string `json:"measure"`
-	Count   *int64 `json:"count,omitempty"`
-	Amount  *int64 `json:"amount,omitempty"`
+	Measure string  `json:"measure"`
+	Count   *int64  `json:"count,omitempty"`
+	Amount  *string `json:"amount,omitempty"`
 }
 
 // claimText encodes claims as a list in one column, because they are set and
 // read as a whole.
 func claimText(claims map[landfall.Measure]landfall.Value) (string, error) {
 	kept := make([]storedClaim, 0, len(claims))
-	number := func(total *money.Total) *int64 {
-		if total == nil {
-			return nil
-		}
-		// A total can be larger than a column can store.
-		clamped := total.Clamp()
-		return &clamped
-	}
 	for measure, value := range claims {
-		kept = append(kept, storedClaim{measure.String(), number(value.Count), number(value.Amount)})
+		claim := storedClaim{Measure: measure.String()}
+		if value.Count != nil {
+			count := value.Count.Clamp()
+			claim.Count = &count
+		}
+		if value.Amount != nil {
+			amount := value.Amount.String()
+			claim.Amount = &amount
+		}
+		kept = append(kept, claim)
 	}
 	text, err := json.Marshal(kept)
 	return string(text), err
@@ -42,20 +43,27 @@ func readClaims(text []byte) (map[landfall.Measure]landfall.Value, error) {
 	if err := json.Unmarshal(text, &kept); err != nil {
 		return nil, err
 	}
-	total := func(number *int64) *money.Total {
-		if number == nil {
-			return nil
-		}
-		wide := money.TotalOf(*number)
-		return &wide
-	}
 	claims := make(map[landfall.Measure]landfall.Value, len(kept))
 	for _, claim := range kept {
 		// Skip a measure of another version: the other claims can still be
 		// compared.
-		if measure, known := landfall.ParseMeasure(claim.Measure); known {
-			claims[measure] = landfall.Value{Count: total(claim.Count), Amount: total(claim.Amount)}
+		measure, known := landfall.ParseMeasure(claim.Measure)
+		if !known {
+			continue
 		}
+		var value landfall.Value
+		if claim.Count != nil {
+			count := money.TotalOf(*claim.Count)
+			value.Count = &count
+		}
+		if claim.Amount != nil {
+			amount, err := money.ParseTotal(*claim.Amount)
+			if err != nil {
+				return nil, err
+			}
+			value.Amount = &amount
+		}
+		claims[measure] = value
 	}
 	return claims, nil
 }
@@ -98,7 +106,7 @@ func (v *view) ControlTotals(ctx context.Context, code string) (landfall.Control
 	return firstOf(found, err, landfall.ErrNotFound)
 }
 
-// ControlTotalsHistory returns all totals of a supplier, newest first.
+// ControlTotalsHistory returns the newest totals of a supplier, newest first.
 func (v *view) ControlTotalsHistory(ctx context.Context, code string) ([]landfall.ControlTotals, error) {
-	return collect(ctx, v.txSession, readTotals, controlTotals, code)
+	return collect(ctx, v.txSession, readTotals, controlTotals+` LIMIT $2`, code, int64(landfall.MaxTotalsHistory))
 }
