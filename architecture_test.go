@@ -24,7 +24,7 @@ var layers = []struct {
 }{
 	{"libraries that know nothing of accounts", []string{
 		"internal/lib/admission", "internal/lib/cache", "internal/lib/calendar", "internal/lib/filelock", "internal/lib/limits", "internal/lib/money",
-		"internal/lib/spelling", "internal/lib/spreadsheet", "internal/lib/telemetry", "internal/lib/yamltree",
+		"internal/lib/spelling", "internal/lib/spreadsheet", "internal/lib/telemetry", "internal/lib/worker", "internal/lib/yamltree",
 		"internal/api/rules", "internal/api/pack",
 		"internal/store/engine", "internal/store/pack", "internal/store/seal",
 		"internal/outbound/guard",
@@ -66,6 +66,7 @@ var sameLayer = map[string][]string{
 	"internal/api/pack":       {"internal/lib/limits", "internal/lib/spelling", "internal/lib/yamltree"},
 	"internal/lib/admission":  {"internal/lib/limits"},
 	"internal/lib/telemetry":  {"internal/lib/limits"},
+	"internal/lib/worker":     {"internal/lib/limits"},
 	"internal/outbound/guard": {"internal/lib/limits"},
 	"internal/store/engine":   {"internal/lib/admission", "internal/lib/filelock", "internal/lib/limits"},
 	"internal/api/answer":     {"internal/service/run"},
@@ -218,6 +219,18 @@ func TestEveryPackageHasALayer(t *testing.T) {
 		}
 		if i > 0 && listed[i-1] == pkg {
 			t.Errorf("%s is listed twice", pkg)
+		}
+	}
+}
+
+// A reader looks for a package in docs/architecture.md first.
+func TestArchitecturePageListsEveryPackage(t *testing.T) {
+	page := readRootFile(t, "docs/architecture.md")
+	for _, layer := range layers {
+		for _, pkg := range layer.packages {
+			if name := strings.TrimPrefix(pkg, "internal/"); pkg != "." && !strings.Contains(page, "`"+name+"`") && !strings.Contains(page, name+"/ ") {
+				t.Errorf("docs/architecture.md does not list %s", name)
+			}
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 	"landfall"
 	"landfall/internal/lib/limits"
-	"landfall/internal/outbound/webhook"
+	"landfall/internal/lib/worker"
 )
 
 // Intervals and limits that do not depend on the settings.
@@ -29,7 +29,7 @@ const (
 
 // retries says when a deferred mail is tried again. Greylisting lasts some minutes,
 // a full mailbox may last days.
-var retries = webhook.Schedule{First: limits.MailFirstRetry, Longest: limits.MailMaxRetry, GiveUp: limits.MailGiveUp}
+var retries = worker.Schedule{First: limits.MailFirstRetry, Longest: limits.MailMaxRetry, GiveUp: limits.MailGiveUp}
 
 const (
 	// maxAttempts take about three days.
@@ -69,7 +69,7 @@ type Store interface {
 type Sender struct {
 	SenderOptions
 	Stats    Stats
-	pool     *webhook.Pool[landfall.OutgoingMail]
+	pool     *worker.Pool[landfall.OutgoingMail]
 	sessions sessionPool
 	health   serverHealth
 
@@ -98,7 +98,7 @@ func (s *Stats) OldestAge() time.Duration {
 func NewSender(options SenderOptions) *Sender {
 	s := &Sender{SenderOptions: options, sending: map[string]int{}}
 	s.sessions.connect = options.Client.Connect
-	s.pool = &webhook.Pool[landfall.OutgoingMail]{
+	s.pool = &worker.Pool[landfall.OutgoingMail]{
 		Name: "mail", Concurrency: options.Concurrent, PollInterval: pollInterval, Claim: s.claim, Do: s.send, Log: options.Log,
 	}
 	return s

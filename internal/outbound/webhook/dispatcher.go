@@ -1,3 +1,12 @@
+// Package webhook delivers committed events to webhooks, at least once. Any
+// replica can claim a webhook under a lease. Failed deliveries are retried with
+// growing pauses that survive restarts; after three days they go to a list that
+// an operator can read and replay.
+//
+// All state is in the database, so a killed process loses nothing. A waiting
+// row has the time when it is due and the number of attempts. A replica that
+// claims it gets a lease by the database's clock and a token, and only the
+// holder of the token can record the result.
 package webhook
 
 import (
@@ -9,6 +18,7 @@ import (
 
 	"landfall"
 	"landfall/internal/lib/limits"
+	"landfall/internal/lib/worker"
 )
 
 // DispatcherOptions configures a Dispatcher; zero values mean the defaults.
@@ -16,12 +26,12 @@ type DispatcherOptions struct {
 	Sender       *Sender
 	Watcher      *LogWatcher
 	Log          *slog.Logger
-	Schedule     Schedule      // default ThreeDays
-	Lease        time.Duration // of a webhook; default one minute
-	TimeSlice    time.Duration // how long one webhook is served before others; default 5 seconds
-	PollInterval time.Duration // between claims; default 2 seconds
-	Concurrency  int           // webhooks served at the same time; default 256
-	Parallel     int           // deliveries of one webhook at the same time; default 8
+	Schedule     worker.Schedule // default threeDays
+	Lease        time.Duration   // of a webhook; default one minute
+	TimeSlice    time.Duration   // how long one webhook is served before others; default 5 seconds
+	PollInterval time.Duration   // between claims; default 2 seconds
+	Concurrency  int             // webhooks served at the same time; default 256
+	Parallel     int             // deliveries of one webhook at the same time; default 8
 }
 
 // Store is the part of the store that a Dispatcher uses.
@@ -35,16 +45,20 @@ type Store interface {
 type Dispatcher struct {
 	DispatcherOptions
 	store Store
-	pool  *Pool[landfall.WebhookClaim]
+	pool  *worker.Pool[landfall.WebhookClaim]
 	watch *Watch // while there is an active webhook
 
 	delivered, failed, died, gone atomic.Int64
 }
 
+// threeDays is the schedule of webhooks: about thirty attempts, first after seconds and
+// finally every four hours.
+var threeDays = worker.Schedule{First: limits.WebhookFirstRetry, Longest: limits.WebhookMaxRetry, GiveUp: limits.WebhookGiveUp}
+
 // NewDispatcher returns a dispatcher over a store.
 func NewDispatcher(store Store, options DispatcherOptions) *Dispatcher {
-	if options.Schedule == (Schedule{}) {
-		options.Schedule = ThreeDays
+	if options.Schedule == (worker.Schedule{}) {
+		options.Schedule = threeDays
 	}
 	if options.Lease <= 0 {
 		options.Lease = limits.WebhookLease
@@ -62,7 +76,7 @@ func NewDispatcher(store Store, options DispatcherOptions) *Dispatcher {
 		options.Parallel = 8
 	}
 	w := &Dispatcher{DispatcherOptions: options, store: store}
-	w.pool = &Pool[landfall.WebhookClaim]{
+	w.pool = &worker.Pool[landfall.WebhookClaim]{
 		Name: "webhooks", Concurrency: options.Concurrency, PollInterval: options.PollInterval, Claim: w.claim, Do: w.serve, Log: options.Log,
 	}
 	return w

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/worker"
 	"landfall/internal/outbound/webhook"
 	"landfall/internal/store/sqlstore"
 	"landfall/internal/test/dbtest"
@@ -108,7 +109,7 @@ func (e *environment) addEvents(count, accounts int) {
 func (e *environment) deliver(adjust ...func(*webhook.DispatcherOptions)) (*webhook.Dispatcher, func()) {
 	options := webhook.DispatcherOptions{
 		Sender: e.sender, Watcher: webhook.NewLogWatcher(e.Store), Log: slog.New(slog.DiscardHandler), PollInterval: 50 * time.Millisecond,
-		Schedule: webhook.Schedule{First: 20 * time.Millisecond, Longest: 200 * time.Millisecond, GiveUp: time.Minute},
+		Schedule: worker.Schedule{First: 20 * time.Millisecond, Longest: 200 * time.Millisecond, GiveUp: time.Minute},
 	}
 	for _, change := range adjust {
 		change(&options)

@@ -1,4 +1,7 @@
-package webhook
+// Package worker processes items that are claimed from a database under a lease:
+// a pool of workers, and the pauses between attempts that fail. Webhooks and mails
+// use it.
+package worker
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package webhook_test
+package worker_test
 
 import (
 	"context"
@@ -10,11 +10,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"landfall/internal/outbound/webhook"
+	"landfall/internal/lib/limits"
+	"landfall/internal/lib/worker"
 )
 
 func TestPausesGrowAndEnd(t *testing.T) {
-	schedule := webhook.ThreeDays
+	schedule := worker.Schedule{First: limits.WebhookFirstRetry, Longest: limits.WebhookMaxRetry, GiveUp: limits.WebhookGiveUp}
 	var since, last time.Duration
 	attempts := 0
 	for again := true; again; {
@@ -37,7 +38,7 @@ func TestPausesGrowAndEnd(t *testing.T) {
 }
 
 func TestRetryAfterIsHonoured(t *testing.T) {
-	schedule := webhook.ThreeDays
+	schedule := worker.Schedule{First: limits.WebhookFirstRetry, Longest: limits.WebhookMaxRetry, GiveUp: limits.WebhookGiveUp}
 	if pause, _ := schedule.After(1, 0, time.Minute); pause != time.Minute {
 		t.Errorf("asked for a minute, waits %s", pause)
 	}
@@ -76,7 +77,7 @@ func TestSlowReceiversBlockNobody(t *testing.T) {
 			list.due = append(list.due, i)
 		}
 		var done, most, under atomic.Int64
-		pool := &webhook.Pool[int]{
+		pool := &worker.Pool[int]{
 			Concurrency: 4, PollInterval: time.Minute, Claim: list.claim, Log: slog.New(slog.DiscardHandler),
 			Do: func(_ context.Context, one int) {
 				most.Store(max(most.Load(), under.Add(1)))
@@ -111,7 +112,7 @@ func TestNewEventsAreDeliveredAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		list := &dueList{}
 		got := make(chan int, 1)
-		pool := &webhook.Pool[int]{
+		pool := &worker.Pool[int]{
 			Concurrency: 1, PollInterval: time.Hour, Claim: list.claim, Log: slog.New(slog.DiscardHandler),
 			Do: func(_ context.Context, one int) { got <- one },
 		}

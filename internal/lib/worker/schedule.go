@@ -1,19 +1,8 @@
-// Package webhook delivers committed events to webhooks, at least once. Any
-// replica can claim a webhook under a lease. Failed deliveries are retried with
-// growing pauses that survive restarts; after three days they go to a list that
-// an operator can read and replay.
-//
-// All state is in the database, so a killed process loses nothing. A waiting
-// row has the time when it is due and the number of attempts. A replica that
-// claims it gets a lease by the database's clock and a token, and only the
-// holder of the token can record the result.
-package webhook
+package worker
 
 import (
 	"math/rand/v2"
 	"time"
-
-	"landfall/internal/lib/limits"
 )
 
 // Schedule says when a failed attempt is retried. Pauses double from First to Longest.
@@ -24,10 +13,6 @@ type Schedule struct {
 	Longest time.Duration
 	GiveUp  time.Duration
 }
-
-// ThreeDays is the schedule of webhooks: about thirty attempts, first after seconds and
-// finally every four hours.
-var ThreeDays = Schedule{First: limits.WebhookFirstRetry, Longest: limits.WebhookMaxRetry, GiveUp: limits.WebhookGiveUp}
 
 // After returns the pause after a number of failed attempts, the first of which was
 // since ago. A longer Retry-After of the other side is honoured, up to the longest
