@@ -12,8 +12,8 @@ type Encryption struct {
 	// Rekeying is set while everything is encrypted again; Progress is how far that is.
 	Rekeying bool
 	Progress RekeyStep
-	// HasPlaintext is set when something may be stored unencrypted, from before there
-	// was a key.
+	// HasPlaintext is set until everything was encrypted once. Until then values
+	// from before there was a key are accepted, and afterwards they are refused.
 	HasPlaintext bool
 }
 
@@ -26,6 +26,14 @@ type RekeyStep struct {
 	Changed     int64    // rows that changed meanwhile and need another round
 	Done        bool     // nothing is left to do
 	DroppedKeys []string // keys that are no longer needed
+	// Waiting are the hosts of running servers that write with another key or with
+	// none. Nothing was done, because they would undo it.
+	Waiting []string
+	// Problems name values that were left as they are: those that do not open, and
+	// those in the clear in a database in which everything was encrypted.
+	Problems []string
+	// Unreadable counts the values that do not open. With any, no key is dropped.
+	Unreadable int64
 }
 
 // Rekeyer encrypts personal data with the current key where it is encrypted with
@@ -36,6 +44,11 @@ type Rekeyer interface {
 	// interrupted round continues where it was. When a whole round finds nothing
 	// left to do, the other keys are dropped. ErrNotFound when there are no keys.
 	Rekey(ctx context.Context) (RekeyStep, error)
+
+	// AcceptPlain accepts unencrypted values again after everything was encrypted,
+	// so that the next Rekey encrypts them. ErrNotFound when there are no keys,
+	// ErrExists while keys are being changed.
+	AcceptPlain(ctx context.Context) error
 
 	// Encryption returns which keys are in use.
 	Encryption(ctx context.Context) (Encryption, error)

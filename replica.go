@@ -25,4 +25,6 @@ type ReplicaWriter interface {
 	// TouchReplica records that a server is up, and deletes those not seen for a
 	// day.
 	TouchReplica(ctx context.Context, replica Replica) error
+	// RemoveReplica records that a server has stopped.
+	RemoveReplica(ctx context.Context, id string) error
 }

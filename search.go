@@ -42,7 +42,8 @@ type SearchTerm struct {
 // stores keyed hashes.
 type TermEncoder interface {
 	// Encode returns the encodings of a term: first the one that is written now, then
-	// those of earlier keys that may still be stored.
+	// those of earlier keys that may still be stored. It returns nothing for a term
+	// that is not indexed.
 	Encode(term SearchTerm) []string
 	// ExactOnly reports whether terms are found by the whole text only, because
 	// prefixes of hashes mean nothing.

@@ -79,6 +79,7 @@ type View interface {
 	ReplicaReader
 	PurgeReader
 	PackReader
+	ScrubReader
 }
 
 // Tx is everything that can be read and written in one transaction.

@@ -111,6 +111,7 @@ func storeOptions(settings app.Settings, timeout time.Duration) (sqlstore.Option
 	}
 	return sqlstore.Options{
 		Keys: keys, AllowWeakDurability: settings.WeakDatabase, Connections: 2, SearchTerms: contract.SearchTerms, TransactionTimeout: timeout,
+		WithoutNames: !settings.EncryptedNames,
 	}, nil
 }
 

@@ -20,9 +20,11 @@ func verifyCommand() *cobra.Command {
 		Annotations: map[string]string{longRunning: "yes"},
 		Use:         "verify", Short: "Check the consistency of everything in the database", Args: checkArguments(cobra.NoArgs),
 		Long: "Check everything in the database that can be checked: staged documents against their\n" +
-			"hashes, revisions, ledgers against balances and lengths, counters and states. Every\n" +
-			"account is derived from its record again and compared with what is stored. It\n" +
-			"changes nothing and can run next to a server. Problems are listed one per line (with\n" +
+			"hashes, encrypted values, revisions, ledgers against balances and lengths, counters,\n" +
+			"states, signed reports, the audit, and the files of the database as far as it can check\n" +
+			"them itself. Every account is derived from its record again and compared with what is\n" +
+			"stored. Servers do most of this slowly in the background. It changes nothing and can\n" +
+			"run next to a server. Problems are listed one per line (with\n" +
 			"--json one object per line), and the exit code is then 1.",
 	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {
 		out, asJSON := command.OutOrStdout(), jsonWanted(command)

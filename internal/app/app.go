@@ -146,7 +146,10 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		Schema:         service.SupplierSchema,
 		Spool:          bulk.Spool{Dir: settings.BulkSpool, MaxBytes: settings.BulkSpoolSize},
 	})
-	app.upkeep = upkeep.Start(store, log.Logger)
+	app.upkeep = upkeep.Start(store, log.Logger, func(ctx context.Context, pause func(context.Context, time.Duration) error) (string, error) {
+		result, err := audit.Verify(ctx, store, audit.Evidence{Pause: pause})
+		return result.Problem, err
+	})
 	if err := app.startTelemetry(); err != nil {
 		app.upkeep.Close()
 		return nil, errors.Join(err, store.Close())
@@ -211,7 +214,7 @@ func openStore(ctx context.Context, settings Settings, log *Log) (*sqlstore.Stor
 		store, err := sqlstore.Open(ctx, settings.Database, sqlstore.Options{
 			Server: true, ApplySchema: true, AllowWeakDurability: settings.WeakDatabase,
 			Connections: settings.Connections, Logger: log.Logger,
-			SearchTerms: contract.SearchTerms, Keys: keys,
+			SearchTerms: contract.SearchTerms, Keys: keys, WithoutNames: !settings.EncryptedNames,
 		})
 		switch {
 		case err == nil:

@@ -107,6 +107,12 @@ func (a *App) beat(ctx context.Context) {
 		select {
 		case <-time.After(beatEvery):
 		case <-ctx.Done():
+			// A server that is gone must not delay a change of the encryption key.
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), limits.LastFlush)
+			defer cancel()
+			if err := operator.Farewell(last, self); err != nil {
+				a.log.Debug("this server could not report its end", "error", err)
+			}
 			return
 		}
 	}

@@ -47,6 +47,7 @@ type migrationStats struct {
 	signed    map[string]int64 // when, in seconds since 1970
 	purges    bool             // some supplier has a retention period
 	purged    int64            // when the last complete purge ended, in seconds since 1970
+	scrub     landfall.ScrubStatus
 }
 
 // read returns the latest stats, or the previous ones if the database is
@@ -133,6 +134,9 @@ func readStats(ctx context.Context, view landfall.View) (migrationStats, error) 
 		// before 1970.
 		found.purged = max(0, ended.Unix())
 	}
+	if found.scrub, err = view.ScrubStatus(ctx); err != nil {
+		return found, err
+	}
 	live, err := view.LiveRuns(ctx)
 	if err != nil {
 		return found, err
@@ -199,7 +203,7 @@ func (a *App) databaseMetrics() []httpapi.LabelledMetric {
 					report(float64(open), vendor)
 				}
 			}},
-	}, append(a.purgeMetrics(s), a.engineMetrics()...)...)
+	}, append(append(a.purgeMetrics(s), scrubMetrics(s)...), a.engineMetrics()...)...)
 }
 
 // engineStore is a store that reports the statistics of its engine. They are not

@@ -177,7 +177,8 @@ func (d *doctor) database(ctx context.Context) {
 	if err != nil {
 		return // reported with the settings
 	}
-	options := sqlstore.Options{Keys: keys, ReadOnly: true, AllowWeakDurability: d.settings.WeakDatabase, Connections: 2, SearchTerms: contract.SearchTerms}
+	options := sqlstore.Options{Keys: keys, ReadOnly: true, AllowWeakDurability: d.settings.WeakDatabase, Connections: 2,
+		SearchTerms: contract.SearchTerms, WithoutNames: !d.settings.EncryptedNames}
 	steps, err := sqlstore.SchemaStatus(ctx, d.settings.Database, options)
 	if err != nil {
 		d.add("database", Problem, err.Error(), "check that it is running, the address and the user's permissions; 'landfall schema apply' creates a new one")
@@ -211,11 +212,12 @@ func (d *doctor) database(ctx context.Context) {
 	d.clock(ctx, store)
 	d.encryption(ctx, store)
 	d.unreadable(ctx, store)
+	d.scrub(ctx, store)
 	d.vendors(ctx, store)
 }
 
 // encryption checks which keys are still needed.
-func (d *doctor) encryption(ctx context.Context, store landfall.Store) {
+func (d *doctor) encryption(ctx context.Context, store *sqlstore.Store) {
 	found, err := store.Encryption(ctx)
 	switch {
 	case err != nil:
@@ -229,6 +231,53 @@ func (d *doctor) encryption(ctx context.Context, store landfall.Store) {
 			"run 'landfall rekey'; keep all keys until it is done")
 	default:
 		d.add("encryption", OK, "everything is encrypted with key "+found.WriteKey+"; no other key is needed", "")
+	}
+	if err == nil && found.WriteKey != "" {
+		d.sealed(ctx, store)
+	}
+}
+
+// scrub reports what servers found when they checked the stored data.
+func (d *doctor) scrub(ctx context.Context, store landfall.Transactor) {
+	var found landfall.ScrubStatus
+	err := store.View(ctx, func(view landfall.View) (err error) {
+		found, err = view.ScrubStatus(ctx)
+		return err
+	})
+	ended := "no server has checked all stored data yet"
+	if !found.EndedAt.IsZero() {
+		ended = "all stored data was last checked on " + found.EndedAt.UTC().Format(time.RFC3339)
+	}
+	switch {
+	case err != nil:
+		d.add("stored data", Problem, err.Error(), "")
+	case found.Findings > 0:
+		one := found.Examples[0]
+		d.add("stored data", Problem, fmt.Sprintf("%d findings, such as %s %s: %s", found.Findings, one.Key.Supplier, one.Key.External, one.What),
+			"run 'landfall verify', and see docs/alarms.md#landfalldatadamaged")
+	default:
+		d.add("stored data", OK, ended, "")
+	}
+}
+
+// sealedRows is how many rows of each table the doctor looks at.
+const sealedRows = 2000
+
+// sealed opens encrypted values, as far as that is quick.
+func (d *doctor) sealed(ctx context.Context, store *sqlstore.Store) {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	found, all, err := store.InspectSealed(ctx, sealedRows)
+	switch {
+	case len(found) > 0:
+		d.add("encrypted values", Problem, fmt.Sprintf("%d values cannot be trusted, such as %s", len(found), found[0].What),
+			"someone changed the database, or a server without the key wrote to it; 'landfall verify' names all of them")
+	case err != nil:
+		d.add("encrypted values", Warning, err.Error(), "run 'landfall verify'")
+	case !all:
+		d.add("encrypted values", OK, fmt.Sprintf("the first %d rows of each table are genuine; 'landfall verify' checks all", sealedRows), "")
+	default:
+		d.add("encrypted values", OK, "all of them are genuine", "")
 	}
 }
 

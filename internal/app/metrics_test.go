@@ -79,6 +79,7 @@ func (r *testServer) metrics(t *testing.T) string {
 // awaited lists metrics that exist only after something has happened, with that
 // condition. Alerts on them test for presence.
 var awaited = map[string]string{
+	"landfall_scrub_ended_timestamp_seconds":         "all stored data was checked once",
 	"landfall_supplier_signed_off_timestamp_seconds": "a reconciliation was signed off",
 	"landfall_vendor_breakers_open":                  "a vendor was asked",
 	"landfall_vendor_request_duration_seconds":       "a vendor was asked",

@@ -41,3 +41,18 @@ func (a *App) purgeMetrics(s *statsReader) []httpapi.LabelledMetric {
 			}},
 	}
 }
+
+// scrubMetrics returns the metrics about checking the stored data.
+func scrubMetrics(s *statsReader) []httpapi.LabelledMetric {
+	return []httpapi.LabelledMetric{
+		{Name: "landfall_scrub_ended_timestamp_seconds",
+			Help: "When servers last checked all stored data to the end. Left out until the first time.",
+			Read: func(report func(float64, ...string)) {
+				if ended := s.read().scrub.EndedAt; !ended.IsZero() {
+					report(float64(ended.Unix()))
+				}
+			}},
+		{Name: "landfall_scrub_findings", Help: "Damage found in the stored data by the last whole check or the one in progress.",
+			Read: func(report func(float64, ...string)) { report(float64(s.read().scrub.Findings)) }},
+	}
+}

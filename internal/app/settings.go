@@ -58,6 +58,7 @@ type Settings struct { //nolint:recvcheck // it is copied where it is only read
 
 	EncryptionKey     string // or the file below
 	EncryptionKeyFile string
+	EncryptedNames    bool // names and postcodes are found although they are encrypted
 
 	AuditKeyFile     string
 	AuditCheckpoints string // "": the log, when there is a key
@@ -231,6 +232,9 @@ var serving = []setting{
 	}},
 	{"encryption-key-file", "file with encryption keys, one per line, the one that encrypts first", func(s *Settings) settingValue {
 		return textSetting(&s.EncryptionKeyFile, "", optional(anything))
+	}},
+	{"encrypted-name-search", "find accounts by names and postcodes when personal data is encrypted; their keyed digests show how often each name occurs; run landfall rekey after changing it", func(s *Settings) settingValue {
+		return boolSetting(&s.EncryptedNames, true)
 	}},
 	{"audit-key-file", "file with the key that signs audit checkpoints, from landfall audit key; empty for unsigned checkpoints", func(s *Settings) settingValue {
 		return textSetting(&s.AuditKeyFile, "", optional(anything))

@@ -62,6 +62,10 @@ const (
 	PurgePoll = time.Minute
 	// PurgeLease is how long a purge stays with a server that does not report.
 	PurgeLease = 5 * time.Minute
+	// Scrub is how long after checking all stored data a server begins again.
+	Scrub = 24 * time.Hour
+	// ScrubPause is the shortest pause between two steps of that.
+	ScrubPause = 250 * time.Millisecond
 	// KeyWatch is how often a server looks for new encryption keys.
 	KeyWatch = 20 * time.Second
 	// UsageKept is how long daily usage is kept.

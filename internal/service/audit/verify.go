@@ -34,6 +34,9 @@ type Result struct {
 type Evidence struct {
 	Checkpoints []Checkpoint
 	Public      ed25519.PublicKey // nil: signatures are not checked
+	// Pause is called after each page with the time that took, for a verification
+	// that is in no hurry; nil: no pauses.
+	Pause func(ctx context.Context, took time.Duration) error
 }
 
 // maxStepBack is how much older than the entry before it an entry may be.
@@ -46,7 +49,7 @@ const pageSize = 500
 // Verify checks the chain and reports the first position where it was changed. It
 // writes nothing and may run beside a server.
 func Verify(ctx context.Context, store landfall.Transactor, evidence Evidence) (Result, error) {
-	w := &verification{store: store, checkpoints: map[int64]Checkpoint{}}
+	w := &verification{store: store, checkpoints: map[int64]Checkpoint{}, pause: evidence.Pause}
 	if err := store.View(ctx, func(view landfall.View) (err error) {
 		w.Chain, err = view.AuditChain(ctx)
 		return err
@@ -66,6 +69,7 @@ type verification struct {
 	Result
 	store       landfall.Transactor
 	checkpoints map[int64]Checkpoint
+	pause       func(context.Context, time.Duration) error
 	hash        landfall.AuditHash
 	position    int64 // position of the last checked entry
 	last        time.Time
@@ -101,6 +105,7 @@ func (w *verification) checkCheckpoints(evidence Evidence) {
 func (w *verification) checkEntries(ctx context.Context) error {
 	for after := int64(math.MinInt64); w.Problem == ""; {
 		var page []landfall.AuditLink
+		began := time.Now()
 		if err := w.store.View(ctx, func(view landfall.View) (err error) {
 			page, err = view.AuditTrail(ctx, landfall.AuditQuery{After: after, Limit: pageSize})
 			return err
@@ -118,6 +123,11 @@ func (w *verification) checkEntries(ctx context.Context) error {
 		}
 		if len(page) < pageSize {
 			return w.checkEnd(ctx)
+		}
+		if w.pause != nil {
+			if err := w.pause(ctx, time.Since(began)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

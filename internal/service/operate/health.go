@@ -57,3 +57,8 @@ func (o *Operator) Heartbeat(ctx context.Context, self landfall.Replica, every t
 		return tx.SampleRuns(ctx, every)
 	}))
 }
+
+// Farewell records that a server has stopped.
+func (o *Operator) Farewell(ctx context.Context, self landfall.Replica) error {
+	return storeError("farewell", o.store.Update(ctx, func(tx landfall.Tx) error { return tx.RemoveReplica(ctx, self.ID) }))
+}

@@ -21,6 +21,7 @@ var errNoKeys = &landfall.Error{
 // continues where it stopped. When it is done, the other keys are no longer
 // needed.
 func (o *Operator) Rekey(ctx context.Context, told func(landfall.RekeyStep)) (landfall.RekeyStep, error) {
+	waited := time.Duration(0)
 	for first := true; ; first = false {
 		began := time.Now()
 		step, err := o.store.Rekey(ctx)
@@ -29,6 +30,17 @@ func (o *Operator) Rekey(ctx context.Context, told func(landfall.RekeyStep)) (la
 			return step, errNoKeys
 		case err != nil:
 			return step, storeError("encryption.rekey", err)
+		case len(step.Waiting) > 0 && waited >= replicaSeen:
+			return step, landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("Servers on %s write with another encryption key, or with none. "+
+				"Restart them with the key %s first, then run this again.", strings.Join(step.Waiting, ", "), step.Key))
+		case len(step.Waiting) > 0:
+			// It may have stopped a moment ago without saying so.
+			told(step)
+			if err := pause(ctx, time.Second); err != nil {
+				return step, err
+			}
+			waited += time.Second
+			continue
 		}
 		if first {
 			if err := o.auditRekey(ctx, "started or continued with key "+step.Key); err != nil {
@@ -40,14 +52,38 @@ func (o *Operator) Rekey(ctx context.Context, told func(landfall.RekeyStep)) (la
 			if len(step.DroppedKeys) > 0 {
 				detail += ", no longer needed: " + strings.Join(step.DroppedKeys, ", ")
 			}
+			if step.Unreadable > 0 {
+				detail += fmt.Sprintf(", %d values do not open", step.Unreadable)
+			}
 			return step, o.auditRekey(ctx, detail)
 		}
-		select {
-		case <-ctx.Done():
-			return step, ctx.Err()
-		case <-time.After(min(time.Second, purgePause*time.Since(began))):
+		if err := pause(ctx, min(time.Second, purgePause*time.Since(began))); err != nil {
+			return step, err
 		}
 	}
+}
+
+func pause(ctx context.Context, length time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(length):
+		return nil
+	}
+}
+
+// AcceptPlaintext accepts unencrypted values that were written after everything
+// had been encrypted, so that the next rekey encrypts them.
+func (o *Operator) AcceptPlaintext(ctx context.Context) error {
+	switch err := o.store.AcceptPlain(ctx); {
+	case errors.Is(err, landfall.ErrNotFound):
+		return errNoKeys
+	case errors.Is(err, landfall.ErrExists):
+		return landfall.Refuse(landfall.CodeValidationFailed, "The encryption key is being changed. Finish that with 'landfall rekey' first.")
+	case err != nil:
+		return storeError("encryption.rekey", err)
+	}
+	return o.auditRekey(ctx, "unencrypted values are accepted until everything is encrypted again")
 }
 
 // auditRekey records a rekey in the audit. The entry has a transaction of its

@@ -1,6 +1,6 @@
 // Package upkeep does the background work of a server: it indexes new accounts for
-// the search, purges data past its retention, compacts tallies, and keeps the
-// encryption key on record. It decides what is done when; the store only executes
+// the search, purges data past its retention, compacts tallies, keeps the
+// encryption key on record, and checks the stored data for damage. It decides what is done when; the store only executes
 // one bounded step at a time, so that no caller waits long behind it.
 package upkeep
 
@@ -20,6 +20,7 @@ type Store interface {
 	PurgeStore
 	TallyStore
 	KeyStore
+	ScrubStore
 }
 
 const (
@@ -40,13 +41,14 @@ type Upkeep struct {
 }
 
 // Start starts all jobs. They end with Close.
-func Start(store Store, logger *slog.Logger) *Upkeep {
+func Start(store Store, logger *slog.Logger, check AuditCheck) *Upkeep {
 	ctx, cancel := context.WithCancel(context.Background())
 	u := &Upkeep{cancel: cancel, purger: purger{store: store, log: logger}}
 	for _, job := range []func(context.Context) time.Duration{
 		(&indexer{store: store, log: logger}).step,
 		(&compactor{store: store, log: logger}).step,
 		(&keyRecorder{store: store, log: logger}).step,
+		(&scrubber{store: store, log: logger, audit: check}).step,
 		u.purger.step,
 	} {
 		u.jobs.Go(func() { repeat(ctx, job) })

@@ -27,6 +27,35 @@ type fakeStore struct {
 	codes     []string // the suppliers with a limited retention; none: PURGES
 	broken    string   // the supplier whose purge always fails
 	damaged   []landfall.UnreadableRow
+
+	inspections   []landfall.InspectionStep // the results of the next inspection steps
+	brokenSteps   int                       // how many of them fail first
+	inspectedAt   []time.Time
+	scrubs        []landfall.ScrubState
+	scrubsDone    int
+	scrubPosition landfall.ScrubState
+}
+
+func (s *fakeStore) StartScrub(context.Context, time.Duration) (landfall.ScrubState, bool, error) {
+	return s.scrubPosition, len(s.inspections) > 0, nil
+}
+
+func (s *fakeStore) SaveScrub(_ context.Context, state landfall.ScrubState, _ time.Duration, done bool) error {
+	if s.scrubs = append(s.scrubs, state); done {
+		s.scrubsDone++
+	}
+	return nil
+}
+
+func (s *fakeStore) InspectStep(_ context.Context, from landfall.InspectionPosition) (landfall.InspectionStep, error) {
+	s.inspectedAt = append(s.inspectedAt, time.Now())
+	step := s.inspections[0]
+	if s.brokenSteps > 0 {
+		s.brokenSteps--
+		return landfall.InspectionStep{Next: step.Next}, errors.New("the database is busy")
+	}
+	s.inspections = s.inspections[1:]
+	return step, nil
 }
 
 func (s *fakeStore) IndexTerms(context.Context) (step landfall.IndexStep, err error) {
@@ -80,6 +109,11 @@ func (s *fakeStore) Purge(_ context.Context, request landfall.PurgeRequest) (lan
 	return landfall.PurgeStep{Removed: landfall.PurgeCounts{Documents: 1}, Next: next, Done: next.Lane == 2, Unreadable: s.damaged}, nil
 }
 
+// soundAudit finds nothing wrong with the audit.
+func soundAudit(context.Context, func(context.Context, time.Duration) error) (string, error) {
+	return "", nil
+}
+
 // suppliers is a view with two suppliers, one of which has unlimited retention.
 type suppliers struct {
 	landfall.View
@@ -99,7 +133,7 @@ func (s suppliers) Suppliers(context.Context) (all []landfall.Supplier, err erro
 func TestIndexerYieldsWhileAccountsAreCreated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &fakeStore{steps: []landfall.IndexStep{{More: true, Newest: 1}, {More: true, Newest: 1}, {}}}
-		running := upkeep.Start(store, slog.New(slog.DiscardHandler))
+		running := upkeep.Start(store, slog.New(slog.DiscardHandler), soundAudit)
 		time.Sleep(2 * time.Second)
 		running.Close()
 		if len(store.indexedAt) != 3 {
@@ -118,7 +152,7 @@ func TestIndexerYieldsWhileAccountsAreCreated(t *testing.T) {
 func TestPurgeRetriesAStepAndContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &fakeStore{due: true, failures: 3}
-		running := upkeep.Start(store, slog.New(slog.DiscardHandler))
+		running := upkeep.Start(store, slog.New(slog.DiscardHandler), soundAudit)
 		time.Sleep(3 * time.Minute)
 		running.Close()
 		figures := running.PurgeFigures()
@@ -159,11 +193,33 @@ func TestPurgeNamesRowsThatCannotBeRead(t *testing.T) {
 		store := &fakeStore{due: true, damaged: []landfall.UnreadableRow{
 			{Key: landfall.Key{Supplier: "PURGES", External: "1001"}, Location: "process.failure"},
 		}}
-		running := upkeep.Start(store, slog.New(slog.NewTextHandler(&log, nil)))
+		running := upkeep.Start(store, slog.New(slog.NewTextHandler(&log, nil)), soundAudit)
 		time.Sleep(3 * time.Minute)
 		running.Close()
 		if !strings.Contains(log.String(), "supplier=PURGES account=1001 location=process.failure") || store.ended != 1 || running.PurgeFigures().Unreadable != 2 {
 			t.Errorf("%d purges ended, figures %+v\n%s", store.ended, running.PurgeFigures(), log.String())
+		}
+	})
+}
+
+func TestScrubIsSlowAndRemembersWhatItFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		damage := landfall.Finding{Key: landfall.Key{Supplier: "S", External: "1"}, What: "it is damaged"}
+		store := &fakeStore{brokenSteps: 2}
+		for range 100 {
+			store.inspections = append(store.inspections, landfall.InspectionStep{Next: landfall.InspectionPosition{Stage: "accounts", After: "1"}, Findings: []landfall.Finding{damage}})
+		}
+		store.inspections = append(store.inspections, landfall.InspectionStep{Done: true})
+		began := time.Now()
+		if err := upkeep.ScrubIfDue(t.Context(), store, slog.New(slog.DiscardHandler), soundAudit); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took < 25*time.Second {
+			t.Errorf("103 steps took only %v", took)
+		}
+		last := store.scrubs[len(store.scrubs)-1]
+		if store.scrubsDone != 1 || len(store.scrubs) < 3 || last.Findings != 100 || len(last.Examples) != 20 || last.Examples[0] != damage {
+			t.Errorf("%d saved, %d done, the last %d findings, %d examples", len(store.scrubs), store.scrubsDone, last.Findings, len(last.Examples))
 		}
 	})
 }

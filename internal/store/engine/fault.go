@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"strconv"
+	"strings"
 )
 
 // faultKind classifies errors of a database.
@@ -98,6 +100,16 @@ func errorCode(err error) string {
 		return found.code
 	}
 	return ""
+}
+
+// Damaged reports whether the database says that its own data is damaged.
+func Damaged(err error) bool {
+	number := errorCode(err)
+	if len(number) == 5 { // a SQLSTATE; XX is data corrupted, index corrupted or internal error
+		return strings.HasPrefix(number, "XX")
+	}
+	code, _ := strconv.Atoi(number)
+	return code&0xff == sqliteCorrupt
 }
 
 // NotUnique reports whether a write violated a unique constraint.

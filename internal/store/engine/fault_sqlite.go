@@ -27,6 +27,8 @@ const (
 	sqliteNoDB  = "26"
 	sqliteCant  = "14"
 	interrupted = 9
+
+	sqliteCorrupt = 11
 )
 
 func classifySQLite(err error) Fault {

@@ -12,12 +12,21 @@ import (
 // Key is one of the operator's encryption keys.
 type Key [32]byte
 
-// Secret is the random secret of one database. It is stored in the database,
+// Secret is a random value that belongs to one database. It is stored there,
 // sealed.
 type Secret [32]byte
 
+// Record is what a database stores about its encryption, sealed with each key in
+// use, so that nobody without a key can change it.
+type Record struct {
+	Secret Secret
+	// Whole says that everything is encrypted. Before, values from the time
+	// without a key are accepted.
+	Whole bool
+}
+
 // id returns the name of the key, which every value sealed with it contains.
-func (k Key) id() [idSize]byte { return [idSize]byte(derive(k[:], "landfall vault name 1")) }
+func (k Key) id() [idSize]byte { return [idSize]byte(derive(k[:], nil, "landfall vault name 1")) }
 
 // ID returns the name of the key in hexadecimal. It reveals nothing about the
 // key.
@@ -94,21 +103,22 @@ func weak(key Key) bool {
 // NewSecret returns a new random secret.
 func NewSecret() Secret { return Secret(NewKey()) }
 
-// Wrap seals a database's secret with a key.
-func Wrap(key Key, secret Secret) []byte {
-	return New([]Key{key}, Secret{}).Seal(secretPlace, secret[:])
+// Wrap seals a record with a key.
+func Wrap(key Key, record Record) []byte {
+	text := append(record.Secret[:], 0)
+	if record.Whole {
+		text[len(Secret{})] = 1
+	}
+	return New([]Key{key}, Secret{}).Seal(recordPlace, text)
 }
 
-// Unwrap opens a secret that Wrap sealed.
-func Unwrap(key Key, kept []byte) (Secret, error) {
-	if FormOf(kept) != Sealed {
-		return Secret{}, ErrAltered
+// Unwrap opens a record that Wrap sealed.
+func Unwrap(key Key, kept []byte) (Record, error) {
+	text, err := New([]Key{key}, Secret{}).open(recordPlace, kept)
+	if err != nil || len(text) != len(Secret{})+1 {
+		return Record{}, errors.Join(ErrAltered, err)
 	}
-	secret, err := New([]Key{key}, Secret{}).Open(secretPlace, kept)
-	if err != nil || len(secret) != len(Secret{}) {
-		return Secret{}, errors.Join(ErrAltered, err)
-	}
-	return Secret(secret), nil
+	return Record{Secret(text[:len(Secret{})]), text[len(Secret{})] == 1}, nil
 }
 
-var secretPlace = NewLocation("encryption_key", "secret")
+var recordPlace = NewLocation("encryption_key", "record")

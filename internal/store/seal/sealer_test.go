@@ -2,6 +2,7 @@ package seal_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"slices"
@@ -34,7 +35,7 @@ const text = "zoe@example.org"
 func TestSealedValueOpensOnlyInItsLocation(t *testing.T) {
 	v := seal.New([]seal.Key{one}, secret)
 	for name, kept := range map[string]string{
-		"sealed": v.SealText(place, text), "matched": v.MatchText(place, text), "JSON": v.SealJSON(place, text),
+		"sealed": v.SealText(place, text), "matched": v.MatchText(place, text), "JSON": strings.Trim(v.SealJSON(place, text), `"`),
 	} {
 		if strings.Contains(kept, "zoe") {
 			t.Errorf("%s: %s can be read", name, kept)
@@ -84,8 +85,18 @@ func TestKeysAreRotated(t *testing.T) {
 	if _, err := after.OpenText(place, old); !errors.Is(err, seal.ErrNoKey) || !strings.Contains(err.Error(), one.ID()) {
 		t.Errorf("got %v, want the key's name", err)
 	}
-	if before.MatchText(place, text) != after.MatchText(place, text) || before.Digest("x", nil) != after.Digest("x", nil) {
-		t.Error("another key has the same digest")
+	// What is looked up has another form under each key, and both are known while
+	// both keys are.
+	forms := during.MatchTexts(place, text)
+	if len(forms) != 2 || forms[0] != after.MatchText(place, text) || forms[1] != before.MatchText(place, text) || forms[0] == forms[1] {
+		t.Errorf("got %q", forms)
+	}
+	digests := during.Digests("x", nil)
+	if len(digests) != 2 || digests[0] != after.Digests("x", nil)[0] || digests[1] != before.Digests("x", nil)[0] || digests[0] == digests[1] {
+		t.Errorf("got %v", digests)
+	}
+	if got, err := before.OpenText(place, forms[0]); !errors.Is(err, seal.ErrNoKey) {
+		t.Errorf("the old key opens %q, %v", got, err)
 	}
 }
 
@@ -111,18 +122,39 @@ func TestMatchedValuesAreEqualOnlyInOneLocation(t *testing.T) {
 	}
 }
 
-// TestPlainValuesAreReturnedUnchanged reads values written before there was a
-// key. Some of them resemble sealed ones.
+// TestPlainValuesAreReturnedUnchanged reads values written before there was a key.
+// Some of them resemble sealed ones. Once everything is sealed, all are refused.
 func TestPlainValuesAreReturnedUnchanged(t *testing.T) {
-	v := seal.New([]seal.Key{one}, secret)
-	for _, plain := range []string{"", text, "⟦", "⟦brackets⟧", `["a"]`, `"⟦"`} {
-		if got, err := v.OpenText(place, plain); err != nil || got != plain {
+	v, strict := seal.New([]seal.Key{one}, secret), seal.New([]seal.Key{one}, secret)
+	strict.RefusePlain()
+	lookalike := v.SealText(place, text)
+	for _, plain := range []string{"", text, "⟦", "⟦~", "⟦brackets⟧", `["a"]`, `"⟦"`, lookalike, `"` + lookalike + `"`} {
+		kept := seal.PlainText(plain)
+		if got, err := seal.ReadPlain(kept); err != nil || got != plain {
+			t.Errorf("%q: read %q, %v", plain, got, err)
+		}
+		if got, err := v.OpenText(place, kept); err != nil || got != plain {
+			t.Errorf("%q: got %q, %v", plain, got, err)
+		}
+		if got, err := strict.OpenText(place, kept); plain != "" && !errors.Is(err, seal.ErrPlain) {
 			t.Errorf("%q: got %q, %v", plain, got, err)
 		}
 	}
 	for _, plain := range [][]byte{nil, {1, 2}, []byte(`{"a":1}`)} {
 		if got, err := v.Open(place, plain); err != nil || !bytes.Equal(got, plain) {
 			t.Errorf("%q: got %q, %v", plain, got, err)
+		}
+		if got, err := strict.Open(place, plain); plain != nil && !errors.Is(err, seal.ErrPlain) {
+			t.Errorf("%q: got %q, %v", plain, got, err)
+		}
+	}
+	// What has the form of a sealed value is never taken for a text.
+	for _, damaged := range []string{"⟦", "⟦x", "⟦brackets⟧", lookalike[:len(lookalike)-4], "⟦" + base64.RawURLEncoding.EncodeToString([]byte{0xE1, 1, 2})} {
+		if got, err := v.OpenText(place, damaged); !errors.Is(err, seal.ErrAltered) {
+			t.Errorf("%q: got %q, %v", damaged, got, err)
+		}
+		if _, err := seal.ReadPlain(damaged); !errors.Is(err, seal.ErrNoKey) {
+			t.Errorf("%q: %v", damaged, err)
 		}
 	}
 	if v.SealText(place, "") != "" || v.MatchText(place, "") != "" {
@@ -166,8 +198,9 @@ func TestKeysAreRead(t *testing.T) {
 // TestSecretIsWrapped seals the database's secret with a key. Without that key,
 // Unwrap must return an error.
 func TestSecretIsWrapped(t *testing.T) {
-	kept := seal.Wrap(one, secret)
-	if got, err := seal.Unwrap(one, kept); err != nil || got != secret {
+	record := seal.Record{Secret: secret, Whole: true}
+	kept := seal.Wrap(one, record)
+	if got, err := seal.Unwrap(one, kept); err != nil || got != record {
 		t.Errorf("got %v", err)
 	}
 	if _, err := seal.Unwrap(other, kept); err == nil {

@@ -5,11 +5,37 @@ import (
 	"strings"
 )
 
-// A text column cannot store arbitrary bytes. There a sealed value is written as
-// mark and base64, and in a JSON column as a JSON string of that.
-const mark = "⟦"
+// A text column cannot store arbitrary bytes. There a sealed value is mark and
+// base64. A text in the clear that begins with mark is stored with plainMark in
+// front of it, whether there is a key or not, so that no text can pass for a
+// sealed value. In a JSON column a sealed value is a JSON string, and values in
+// the clear are objects and arrays.
+const (
+	mark      = "⟦"
+	plainMark = mark + "~" // no character of base64
+)
 
 var spelling = base64.RawURLEncoding
+
+// PlainText returns a text as it is stored without a key.
+func PlainText(text string) string {
+	if strings.HasPrefix(text, mark) {
+		return plainMark + text
+	}
+	return text
+}
+
+// ReadPlain returns a text that was stored without a key. It returns ErrNoKey if
+// the text is sealed.
+func ReadPlain(kept string) (string, error) {
+	if !strings.HasPrefix(kept, mark) {
+		return kept, nil
+	}
+	if text, plain := strings.CutPrefix(kept, plainMark); plain {
+		return text, nil
+	}
+	return "", ErrNoKey
+}
 
 // SealText is Seal for a text column. An empty text stays empty: that a value is
 // unknown is no secret.
@@ -21,11 +47,18 @@ func (v *Sealer) SealText(place Location, text string) string {
 }
 
 // MatchText is Match for a text column.
-func (v *Sealer) MatchText(place Location, text string) string {
+func (v *Sealer) MatchText(place Location, text string) string { return v.MatchTexts(place, text)[0] }
+
+// MatchTexts is Matches for a text column.
+func (v *Sealer) MatchTexts(place Location, text string) []string {
 	if text == "" {
-		return ""
+		return []string{""}
 	}
-	return spell(v.Match(place, []byte(text)))
+	var all []string
+	for _, kept := range v.Matches(place, []byte(text)) {
+		all = append(all, spell(kept))
+	}
+	return all
 }
 
 // SealJSON is Seal for a JSON column.
@@ -33,20 +66,53 @@ func (v *Sealer) SealJSON(place Location, text string) string {
 	return `"` + spell(v.Seal(place, []byte(text))) + `"`
 }
 
-// OpenText returns a value that was sealed as text or JSON. Any other text is
-// returned as it is.
+// OpenText opens a value of a text column, as Open does.
 func (v *Sealer) OpenText(place Location, kept string) (string, error) {
-	sealed := read(kept)
-	if sealed == nil {
-		return kept, nil
+	if plain, err := ReadPlain(kept); err == nil {
+		return v.plain(plain)
 	}
-	text, err := v.Open(place, sealed) //nolint:gosec // the nonce is no constant: it stands in front of what was sealed with it
+	return v.openSpelled(place, kept)
+}
+
+// OpenJSON opens a value of a JSON column, as Open does.
+func (v *Sealer) OpenJSON(place Location, kept string) (string, error) {
+	if !strings.HasPrefix(kept, `"`) {
+		return v.plain(kept)
+	}
+	return v.openSpelled(place, strings.TrimSuffix(kept[1:], `"`))
+}
+
+// plain returns a text in the clear, unless such texts are refused.
+func (v *Sealer) plain(text string) (string, error) {
+	if v.whole.Load() && text != "" {
+		return "", ErrPlain
+	}
+	return text, nil
+}
+
+// openSpelled opens a text that must be sealed.
+func (v *Sealer) openSpelled(place Location, kept string) (string, error) {
+	sealed, err := unspell(kept)
+	if err != nil {
+		return "", err
+	}
+	text, err := v.open(place, sealed) //nolint:gosec // the nonce is no constant: it stands in front of what was sealed with it
 	return string(text), err
 }
 
-// IsCurrentText is IsCurrent for a text or JSON column. An empty text is always
-// current.
-func (v *Sealer) IsCurrentText(kept string) bool { return kept == "" || v.IsCurrent(read(kept)) }
+// IsCurrentText is IsCurrent for a text column, IsCurrentJSON for a JSON column.
+func (v *Sealer) IsCurrentText(kept string) bool {
+	if kept == "" {
+		return true
+	}
+	sealed, err := unspell(kept)
+	return err == nil && len(sealed) > 0 && v.IsCurrent(sealed)
+}
+
+// IsCurrentJSON is IsCurrent for a JSON column.
+func (v *Sealer) IsCurrentJSON(kept string) bool {
+	return kept == "" || strings.HasPrefix(kept, `"`) && v.IsCurrentText(strings.Trim(kept, `"`))
+}
 
 // TextLength returns how many bytes were sealed in a text of so many characters.
 func TextLength(characters int) int {
@@ -59,19 +125,12 @@ func SealedLength(bytes int) int { return 1 + spelling.EncodedLen(overhead+bytes
 
 func spell(sealed []byte) string { return mark + spelling.EncodeToString(sealed) }
 
-// read returns the sealed value that a text contains, or nil if it contains
-// none.
-func read(kept string) []byte {
-	kept = strings.TrimSuffix(strings.TrimPrefix(kept, `"`), `"`)
-	if !strings.HasPrefix(kept, mark) {
-		return nil
+// unspell returns the sealed value that a text contains.
+func unspell(kept string) ([]byte, error) {
+	text, marked := strings.CutPrefix(kept, mark)
+	sealed, err := spelling.DecodeString(text)
+	if !marked || err != nil {
+		return nil, ErrAltered
 	}
-	sealed, err := spelling.DecodeString(kept[len(mark):])
-	if err != nil || FormOf(sealed) == Bare {
-		return nil
-	}
-	return sealed
+	return sealed, nil
 }
-
-// IsSealed reports whether a value of any kind of column is sealed.
-func (v *Sealer) IsSealed(kept []byte) bool { return FormOf(kept) != Bare || read(string(kept)) != nil }

@@ -4,57 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"iter"
 	"strconv"
 	"strings"
 
 	"landfall"
 )
-
-// inspectBatch is how many processes are inspected in one transaction.
-const inspectBatch = 200
-
-// Inspect checks everything that can be checked, one batch of processes at a
-// time, each in a short transaction.
-func (s *Store) Inspect(ctx context.Context) iter.Seq2[landfall.Inspection, error] {
-	return func(yield func(landfall.Inspection, error) bool) {
-		after, done := int64(0), 0
-		for {
-			var found []landfall.Finding
-			var last, count int64
-			err := s.View(ctx, func(reader landfall.View) (err error) {
-				v := reader.(*view) //nolint:forcetypeassert // it is this store's
-				if err := v.one(ctx, `SELECT coalesce(max(id), 0), count(*) FROM
-					(SELECT id FROM process WHERE id > $1 ORDER BY id LIMIT $2) AS batch`,
-					[]any{after, int64(inspectBatch)}, []any{&last, &count}); err != nil || count == 0 {
-					return err
-				}
-				found, err = v.inspect(ctx, after, last)
-				return err
-			})
-			if err != nil {
-				yield(landfall.Inspection{Processes: done}, err)
-				return
-			}
-			after, done = last, done+int(count)
-			for i := range found {
-				if !yield(landfall.Inspection{Processes: done, Finding: &found[i]}, nil) {
-					return
-				}
-			}
-			if count == 0 {
-				if s.inspectRuns(ctx, done, yield) && s.inspectUndone(ctx, done, yield) && s.inspectWebhooks(ctx, done, yield) &&
-					s.inspectFailures(ctx, done, yield) {
-					s.inspectSums(ctx, done, yield)
-				}
-				return
-			}
-			if !yield(landfall.Inspection{Processes: done}, nil) {
-				return
-			}
-		}
-	}
-}
 
 // inspect checks a range of processes, so that no snapshot stays open for
 // hours.

@@ -8,30 +8,24 @@ import (
 	"landfall"
 )
 
-// inspectSums compares the stored sums of every supplier with its rows, and
-// checks that signed reconciliations are unchanged. Each supplier is checked in
-// one snapshot, so that concurrent changes do not matter.
-func (s *Store) inspectSums(ctx context.Context, done int, yield func(landfall.Inspection, error) bool) {
-	var suppliers []landfall.Supplier
-	err := s.View(ctx, func(reader landfall.View) (err error) {
-		suppliers, err = reader.Suppliers(ctx)
-		return err
-	})
-	for i := 0; err == nil && i < len(suppliers); i++ {
-		var found []landfall.Finding
-		err = s.View(ctx, func(reader landfall.View) (err error) {
-			found, err = inspectSupplier(ctx, reader, suppliers[i].Code)
-			return err
-		})
-		for j := range found {
-			if !yield(landfall.Inspection{Processes: done, Finding: &found[j]}, nil) {
-				return
+// inspectSums compares the stored sums of the next supplier with its rows, and
+// checks that its signed reconciliations are unchanged. It does so in one
+// snapshot, so that concurrent changes do not matter.
+func inspectSums(ctx context.Context, s *Store, after string) (part inspectPart, err error) {
+	err = s.View(ctx, func(reader landfall.View) error {
+		part = inspectPart{}
+		suppliers, err := reader.Suppliers(ctx)
+		for _, supplier := range suppliers {
+			if supplier.Code > after && (part.next == "" || supplier.Code < part.next) {
+				part.next = supplier.Code
 			}
 		}
-	}
-	if err != nil {
-		yield(landfall.Inspection{Processes: done}, err)
-	}
+		if err == nil && part.next != "" {
+			part.findings, err = inspectSupplier(ctx, reader, part.next)
+		}
+		return err
+	})
+	return part, err
 }
 
 // inspectSupplier counts all rows of a supplier and compares the result with

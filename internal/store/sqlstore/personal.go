@@ -5,7 +5,10 @@ package sqlstore
 // its statements from it, so a column declared personal is erased. A test
 // compares docs/privacy.md with it.
 
-import "maps"
+import (
+	"maps"
+	"strings"
+)
 
 // dataKind says what kind of data a column contains.
 type dataKind uint8
@@ -58,9 +61,24 @@ const (
 	emptyText    = `''`
 	nullText     = `NULL`
 	// erasedFailure keeps the fact that something failed, but not why.
-	erasedFailure = `CASE WHEN failure IS NOT NULL THEN CAST('{"code":"account_erased"}' AS {json}) END`
+	erasedFailure = `CASE WHEN failure IS NOT NULL THEN CAST('` + erasedText + `' AS {json}) END`
+	erasedText    = `{"code":"account_erased"}`
 	emptyBytes    = `CAST('' AS {bytes})`
 )
+
+// isBlank reports whether a value is what erasure or retention leaves in place of
+// a personal one. Such a value says nothing, and it is stored in the clear.
+func isBlank(table, column, kept string) bool {
+	switch table + "." + column {
+	case "mail.recipient":
+		return strings.HasPrefix(kept, "erased ") || strings.HasPrefix(kept, "gone ")
+	case "process.failure", "refusal.failure", "run_failure.failure":
+		return kept == erasedText || kept == documentGone
+	case "address.lines", "meter.registers":
+		return kept == "[]"
+	}
+	return kept == ""
+}
 
 // Values sealed for a process are bound to its key, which is known before the
 // process has a row.
@@ -129,7 +147,7 @@ var tableRules = map[string]tableRule{
 		columns: mergeRules(authorColumns, ofNature(naturePlain, "supplier_id", "at"), ofNature(natureIdentity, "external"), erasedTo(nullText, "failure"))},
 	"account": {of: `id = $1`, key: []string{"id bigint"}, columns: mergeRules(
 		ofNature(naturePlain, "id", "revision", "team", "account_type", "ledger_length", "note_count", "statement_count", "instruction_count",
-			"posting_count", "run"),
+			"posting_count", "run", "packs"),
 		ofNature(natureFinancial, "currency", "last_billed_to_on", "last_statement_closing_on", "last_statement_issued_on", "next_bill_due_on",
 			"last_statement_balance", "transfer_balance", "open_from_on", "balance"),
 		erasedTo(emptyText, "billing_name"))},
@@ -196,5 +214,5 @@ var plainTables = []string{
 	"organisation", "team", "supplier", "supplier_grant", "api_key", "service_token", "token_family", "commit_mark", "vendor", "vendor_grant",
 	"claim_counter", "dry_run_lease", "mail_sender", "run_slice", "tally", "control_totals", "sign_off", "webhook", "webhook_round",
 	"undo_refusal", "database_identity", "operator_session", "operator_device", "search_index", "audit_link", "audit_chain", "organisation_usage", "schema_step",
-	"run_sample", "replica", "purge_schedule", "event_purge", "encryption_key", "rekey_progress",
+	"run_sample", "replica", "purge_schedule", "event_purge", "encryption_key", "rekey_progress", "scrub", "pack",
 }

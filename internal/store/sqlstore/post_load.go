@@ -88,14 +88,21 @@ func (t *tx) refusePosting(ctx context.Context, open *openPost) error {
 func (t *tx) loadWanted(ctx context.Context, found []*postCall) error {
 	byID := make(map[int64]*landfall.AccountState, len(found))
 	var entries, statements []any
+	keyed := false // whether something is looked up by a keyed digest
 	for _, one := range found {
 		p := one.wanted
 		byID[p.id] = &p.state
+		keyed = keyed || len(p.lookups)+len(p.Instructions) > 0
 		for _, id := range distinct(p.TransactionIDs) {
 			entries = append(entries, p.id, id)
 		}
 		for _, id := range distinct(p.StatementIDs) {
 			statements = append(statements, p.id, id)
+		}
+	}
+	if keyed {
+		if err := t.checkKeys(ctx); err != nil {
+			return err
 		}
 	}
 	if err := lookUp(ctx, t, entriesWanted, entries, t.readEntry, func(id int64, entry landfall.LedgerEntry) {

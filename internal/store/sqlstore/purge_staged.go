@@ -117,17 +117,22 @@ func clearHash(ctx context.Context, t *tx, ids []int64) error {
 	return err
 }
 
+// documentGone is that failure. It says nothing personal and is never sealed.
+var documentGone = func() string {
+	text, err := failureText(landfall.Failure{Code: landfall.CodeProcessUnknown, Detail: landfall.DocumentRemoved})
+	if err != nil {
+		panic(err) // it is a constant
+	}
+	return text
+}()
+
 // failWithoutDocument is for accounts that were never created. Each fails
 // because its document is missing, so that it appears wherever failures are
 // listed.
 func failWithoutDocument(ctx context.Context, t *tx, ids []int64) error {
-	failure, err := failureText(landfall.Failure{Code: landfall.CodeProcessUnknown, Detail: landfall.DocumentRemoved})
-	if err != nil {
-		return err
-	}
 	these, list := sqlset.Among(t.engine, ids)
 	var moved tallies
-	_, err = collect(ctx, t.txSession, func(scan scanner, _ *struct{}) error {
+	_, err := collect(ctx, t.txSession, func(scan scanner, _ *struct{}) error {
 		var supplier int64
 		var before bool
 		var figures landfall.Figures
@@ -136,7 +141,7 @@ func failWithoutDocument(ctx context.Context, t *tx, ids []int64) error {
 		return err
 	}, `UPDATE process SET hash = `+emptyBytes+`, failure = CAST($2 AS {json}), previously_failed = failed_at IS NOT NULL, failed_at = {now},
 			state = 'staged', claim_token = NULL, claim_until = NULL
-		WHERE id`+these+` RETURNING supplier_id, previously_failed, figures`, list, failure)
+		WHERE id`+these+` RETURNING supplier_id, previously_failed, figures`, list, documentGone)
 	if err != nil {
 		return err
 	}

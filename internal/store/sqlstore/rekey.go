@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"landfall"
+	"landfall/internal/lib/limits"
+	"landfall/internal/store/seal"
 )
 
 // rekeyBatch is how many rows one step looks at. On SQLite all other writers
@@ -20,6 +22,8 @@ type rekeyState struct {
 	table                   int // index in rekeyTables
 	after                   []any
 	seen, encrypted, missed int64
+	unreadable              int64
+	problems                []string // of this step
 }
 
 // Rekey runs one step. It reads without locks and writes a row only if it is
@@ -33,37 +37,64 @@ func (s *Store) Rekey(ctx context.Context) (landfall.RekeyStep, error) {
 	if err != nil {
 		return landfall.RekeyStep{}, err
 	}
-	before := at
-	if at.table < len(rekeyTables) {
+	// A server that writes with another key, or without one, could write rows
+	// that this round has passed already.
+	step := landfall.RekeyStep{Key: s.sealer.Writer(), Table: tableName(at.table), Scanned: at.seen, Encrypted: at.encrypted, Changed: at.missed}
+	if at.table == 0 && len(at.after) == 0 || at.table > len(rekeyTables) {
+		if step.Waiting, err = s.otherWriters(ctx); err != nil || len(step.Waiting) > 0 {
+			return step, err
+		}
+	}
+	switch {
+	case at.table < len(rekeyTables):
 		err = s.rekeyTable(ctx, rekeyTables[at.table], &at)
-	} else {
+	case at.table == len(rekeyTables):
 		err = s.rekeyTerms(ctx, &at)
+	default:
+		step.Done, step.Unreadable = true, at.unreadable
+		step.DroppedKeys, err = s.endRekey(ctx, at.unreadable == 0)
+		return step, err
 	}
 	if err != nil {
 		return landfall.RekeyStep{}, err
 	}
-	step := landfall.RekeyStep{Key: s.sealer.Writer(), Table: tableName(before.table), Scanned: at.seen, Encrypted: at.encrypted, Changed: at.missed}
-	if at.table <= len(rekeyTables) {
-		return step, s.saveRekeyState(ctx, at)
-	}
+	step.Scanned, step.Encrypted, step.Changed, step.Problems = at.seen, at.encrypted, at.missed, at.problems
 	// Some rows changed while the round passed them. Another round looks at
 	// them again. No former key may be dropped until a round misses nothing.
-	if at.missed > 0 {
-		return step, s.saveRekeyState(ctx, rekeyState{seen: at.seen, encrypted: at.encrypted})
+	if at.table > len(rekeyTables) && at.missed > 0 {
+		at = rekeyState{seen: at.seen, encrypted: at.encrypted}
 	}
-	step.Done = true
-	step.DroppedKeys, err = s.endRekey(ctx)
-	return step, err
+	return step, s.saveRekeyState(ctx, at)
 }
+
+// otherWriters returns the hosts of running servers that do not write with the
+// key of this store.
+func (s *Store) otherWriters(ctx context.Context) (hosts []string, err error) {
+	err = s.stream(ctx, func(v *view) error {
+		hosts, err = collect(ctx, v.txSession, func(scan scanner, host *string) error { return scan(host) },
+			`SELECT DISTINCT host FROM replica WHERE key_id <> $1 AND seen_at > (SELECT {now}) - $2 ORDER BY host`, s.sealer.Writer(), replicaSeen.Microseconds())
+		return err
+	})
+	return hosts, err
+}
+
+// replicaSeen is how long a server counts as running after its last heartbeat.
+const replicaSeen = 3 * limits.Heartbeat
 
 // tableName returns the name under which progress in a table is stored. Unlike
 // indexes, names stay valid when a later version adds a table.
 func tableName(place int) string {
-	if place < len(rekeyTables) {
+	switch {
+	case place < len(rekeyTables):
 		return rekeyTables[place].table
+	case place == len(rekeyTables):
+		return "search_term"
 	}
-	return "search_term"
+	return rekeyEnd
 }
+
+// rekeyEnd is the name of the state after the last table.
+const rekeyEnd = "end"
 
 // rekeyState reads the progress. A new key starts from the beginning.
 func (s *Store) rekeyState(ctx context.Context) (at rekeyState, err error) {
@@ -71,8 +102,8 @@ func (s *Store) rekeyState(ctx context.Context) (at rekeyState, err error) {
 		at = rekeyState{}
 		var after []byte
 		var place string
-		err := t.one(ctx, `SELECT table_name, after_row, seen, encrypted, missed FROM rekey_progress WHERE id = 1 AND key_id = $1`, []any{s.sealer.Writer()},
-			[]any{&place, &after, &at.seen, &at.encrypted, &at.missed})
+		err := t.one(ctx, `SELECT table_name, after_row, seen, encrypted, missed, unreadable FROM rekey_progress WHERE id = 1 AND key_id = $1`, []any{s.sealer.Writer()},
+			[]any{&place, &after, &at.seen, &at.encrypted, &at.missed, &at.unreadable})
 		if ignoreNotFound(err) != nil {
 			return err
 		}
@@ -81,6 +112,8 @@ func (s *Store) rekeyState(ctx context.Context) (at rekeyState, err error) {
 			switch {
 			case place == "search_term":
 				at.table = len(rekeyTables)
+			case place == rekeyEnd:
+				at.table = len(rekeyTables) + 1
 			case at.table < 0:
 				// The table belongs to another version. Begin with the first
 				// row of the first table, since its keys mean nothing in ours.
@@ -93,8 +126,8 @@ func (s *Store) rekeyState(ctx context.Context) (at rekeyState, err error) {
 		if _, err := t.exec(ctx, `DELETE FROM rekey_progress`); err != nil {
 			return err
 		}
-		_, err = t.exec(ctx, `INSERT INTO rekey_progress (id, key_id, table_name, after_row, seen, encrypted, missed, started_at)
-			VALUES (1, $1, $2, CAST('[]' AS {json}), 0, 0, 0, {now})`, s.sealer.Writer(), rekeyTables[0].table)
+		_, err = t.exec(ctx, `INSERT INTO rekey_progress (id, key_id, table_name, after_row, seen, encrypted, missed, unreadable, started_at)
+			VALUES (1, $1, $2, CAST('[]' AS {json}), 0, 0, 0, 0, {now})`, s.sealer.Writer(), rekeyTables[0].table)
 		return err
 	})
 	return at, err
@@ -134,24 +167,57 @@ func (s *Store) saveRekeyState(ctx context.Context, at rekeyState) error {
 		return err
 	}
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
-		_, err := t.exec(ctx, `UPDATE rekey_progress SET table_name = $1, after_row = CAST($2 AS {json}), seen = $3, encrypted = $4, missed = $5 WHERE id = 1`,
-			tableName(at.table), string(after), at.seen, at.encrypted, at.missed)
+		_, err := t.exec(ctx, `UPDATE rekey_progress SET table_name = $1, after_row = CAST($2 AS {json}), seen = $3, encrypted = $4, missed = $5, unreadable = $6 WHERE id = 1`,
+			tableName(at.table), string(after), at.seen, at.encrypted, at.missed, at.unreadable)
 		return err
 	})
 }
 
-// endRekey deletes the keys that no longer seal anything.
-func (s *Store) endRekey(ctx context.Context) (dropped []string, err error) {
+// endRekey deletes the keys that no longer seal anything, and records that
+// everything is encrypted. If some values do not open, it does neither: what is
+// wrong with them may still be repaired.
+func (s *Store) endRekey(ctx context.Context, whole bool) (dropped []string, err error) {
 	err = s.update(ctx, landfall.Key{}, func(t *tx) error {
-		dropped, err = collect(ctx, t.txSession, func(scan scanner, id *string) error { return scan(id) },
-			`DELETE FROM encryption_key WHERE id <> $1 RETURNING id`, s.sealer.Writer())
-		if err != nil {
-			return err
+		if dropped = nil; whole {
+			record := seal.Wrap(s.key, seal.Record{Secret: s.sealer.secret, Whole: true})
+			if _, err := t.exec(ctx, `UPDATE encryption_key SET record = $2 WHERE id = $1`, s.sealer.Writer(), record); err != nil {
+				return err
+			}
+			dropped, err = collect(ctx, t.txSession, func(scan scanner, id *string) error { return scan(id) },
+				`DELETE FROM encryption_key WHERE id <> $1 RETURNING id`, s.sealer.Writer())
+			if err != nil {
+				return err
+			}
 		}
-		_, err = t.exec(ctx, `DELETE FROM rekey_progress`)
+		_, err := t.exec(ctx, `DELETE FROM rekey_progress`)
 		return err
 	})
+	if err == nil && whole {
+		s.sealer.RefusePlain()
+	}
 	return dropped, err
+}
+
+// AcceptPlain accepts values in the clear again, so that the next rekey encrypts
+// them.
+func (s *Store) AcceptPlain(ctx context.Context) error {
+	if s.sealer == nil {
+		return landfall.ErrNotFound
+	}
+	held, err := s.listedKeys(ctx)
+	if err == nil && len(held) > 1 {
+		return landfall.ErrExists // finish the change of keys first
+	}
+	if err == nil {
+		err = s.update(ctx, landfall.Key{}, func(t *tx) error {
+			_, err := t.exec(ctx, `UPDATE encryption_key SET record = $2 WHERE id = $1`, s.sealer.Writer(), seal.Wrap(s.key, seal.Record{Secret: s.sealer.secret}))
+			return err
+		})
+	}
+	if err == nil {
+		s.sealer.AcceptPlain()
+	}
+	return err
 }
 
 // Encryption returns the keys in use and the progress of re-encryption.
@@ -172,30 +238,10 @@ func (s *Store) Encryption(ctx context.Context) (found landfall.Encryption, err 
 		if ignoreNotFound(err) != nil {
 			return err
 		}
-		found.HasPlaintext, err = v.hasPlainData(ctx)
-		return err
+		return nil
 	})
+	found.HasPlaintext = !s.sealer.RefusesPlain()
 	return found, err
-}
-
-// hasPlainData reports whether the oldest document or customer is stored in the
-// clear. Rows from before there was a key are older than all others.
-func (v *view) hasPlainData(ctx context.Context) (bool, error) {
-	for _, text := range []string{
-		`SELECT g.document FROM staging g WHERE g.purged_at IS NULL ORDER BY g.process_id, g.revision LIMIT 1`,
-		`SELECT c.family_name FROM customer c WHERE c.family_name <> '' ORDER BY c.account_id, c.ordinal LIMIT 1`,
-	} {
-		found, err := collect(ctx, v.txSession, func(scan scanner, kept *[]byte) error { return scan(kept) }, text)
-		if err != nil {
-			return false, err
-		}
-		for _, kept := range found {
-			if len(kept) > 0 && !v.sealer.IsSealed(kept) {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
 }
 
 // rekeyTables lists the tables with sealed columns, sorted by name.

@@ -2,8 +2,10 @@ package sqlstore
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -122,28 +124,17 @@ func (r *tableRekeyer) write(held tableRule, names []string) {
 // rekeyTable runs one step along a table.
 func (s *Store) rekeyTable(ctx context.Context, r *tableRekeyer, at *rekeyState) error {
 	var due []any
-	count, more := int64(0), false
-	err := s.stream(ctx, func(v *view) error {
-		due, count = nil, 0
-		looked, last := int64(0), at.after
-		text, args := strings.Replace(r.page, "{behind}", "", 1), []any{int64(rekeyBatch)}
-		if len(at.after) > 0 {
-			text, args = strings.Replace(r.page, "{behind}", r.behind, 1), append(args, at.after...)
-		}
-		_, err := collect(ctx, v.txSession, func(scan scanner, _ *struct{}) error {
-			row, key, err := r.read(s.sealer, scan)
-			if looked++; row != nil {
-				due, count = append(due, row...), count+1
-			}
-			last = key
-			return err
-		}, text, args...)
-		at.seen, at.after, more = at.seen+looked, last, looked == rekeyBatch
+	more := false
+	now := *at
+	err := s.stream(ctx, func(v *view) (err error) {
+		now = *at
+		due, more, err = r.readPage(ctx, v, &now)
 		return err
 	})
 	if err != nil {
 		return err
 	}
+	*at = now
 	width := r.save.Width()
 	// Reading blocked nobody. Write in parts as short as what callers write,
 	// since both wait in the same queue.
@@ -170,25 +161,40 @@ func (s *Store) rekeyTable(ctx context.Context, r *tableRekeyer, at *rekeyState)
 	return nil
 }
 
+// readPage reads the next rows. It returns those to write instead, and whether
+// there are more.
+func (r *tableRekeyer) readPage(ctx context.Context, v *view, at *rekeyState) (due []any, more bool, err error) {
+	text, args := strings.Replace(r.page, "{behind}", "", 1), []any{int64(rekeyBatch)}
+	if len(at.after) > 0 {
+		text, args = strings.Replace(r.page, "{behind}", r.behind, 1), append(args, at.after...)
+	}
+	looked := int64(0)
+	_, err = collect(ctx, v.txSession, func(scan scanner, _ *struct{}) error {
+		row, key, err := r.read(v.sealer, scan, at)
+		due, at.after = append(due, row...), key
+		looked++
+		return err
+	}, text, args...)
+	at.seen += looked
+	return due, looked == rekeyBatch, err
+}
+
 // read reads a row. It returns the row to write instead, or nil if nothing has
-// to change, and the key of the row.
-func (r *tableRekeyer) read(s *sealer, scan scanner) (row, key []any, err error) {
+// to change, and the key of the row. Values that do not open, or are in the clear
+// where that is refused, stay as they are: it names them in the state.
+func (r *tableRekeyer) read(s *sealer, scan scanner, at *rekeyState) (row, key []any, err error) {
 	names := 0
 	for _, column := range r.columns {
 		names = max(names, slices.Max(column.known)+1)
 	}
 	values := make([]any, r.keys+names)
-	texts, bytes := make([]sql.NullString, len(r.columns)), make([][]byte, len(r.columns))
+	kept := make([]sealedValue, len(r.columns))
 	var into []any
 	for i := range values {
 		into = append(into, &values[i])
 	}
 	for i, column := range r.columns {
-		if column.kind == "bytea" {
-			into = append(into, &bytes[i])
-		} else {
-			into = append(into, &texts[i])
-		}
+		into = append(into, kept[i].into(column.kind))
 	}
 	if err := scan(into...); err != nil {
 		return nil, nil, err
@@ -211,31 +217,23 @@ func (r *tableRekeyer) read(s *sealer, scan scanner) (row, key []any, err error)
 		for j, at := range column.known {
 			bound[j] = known[at]
 		}
-		place := column.location.In(bound...)
-		if column.kind == "bytea" {
-			anew, err := s.reseal(place, column.form, bytes[i])
-			if err != nil {
-				return nil, nil, unreadableError(r.table, column.name, bound, err)
+		anew, plain, err := s.reseal(r.table, &column, column.location.In(bound...), kept[i])
+		switch {
+		case errors.Is(err, seal.ErrPlain), errors.Is(err, seal.ErrAltered):
+			if errors.Is(err, seal.ErrAltered) {
+				at.unreadable++
 			}
-			changed = changed || anew != nil
-			row = append(row, firstBytes(anew, bytes[i]), bytes[i])
-			continue
-		}
-		plain, err := s.OpenText(place, texts[i].String)
-		if err != nil {
+			at.problems = append(at.problems, unreadableError(r.table, column.name, bound, err).Error())
+		case err != nil:
 			return nil, nil, unreadableError(r.table, column.name, bound, err)
-		}
-		opened[column.name] = plain
-		switch kept := texts[i]; {
-		case !kept.Valid:
-			row = append(row, nil, nil)
-		// The statement writes all columns of a row, so a value that is current
-		// is written back unchanged.
-		case s.IsCurrentText(kept.String):
-			row = append(row, kept.String, kept.String)
 		default:
-			changed = true
-			row = append(row, s.sealColumn(&column.sealedColumn, place, plain), kept.String)
+			opened[column.name] = plain
+		}
+		changed = changed || anew != nil
+		// The statement writes all columns of a row, so a value that need not
+		// change is written back unchanged.
+		if row = append(row, anew, kept[i].value()); anew == nil {
+			row[len(row)-2] = kept[i].value()
 		}
 	}
 	if r.table == "note" {
@@ -252,43 +250,91 @@ func (r *tableRekeyer) read(s *sealer, scan scanner) (row, key []any, err error)
 	return row, key, nil
 }
 
-// firstBytes returns the stored value of a column that need not change, in a row
-// that is written because of another column.
-func firstBytes(anew, kept []byte) []byte {
-	if anew == nil {
-		return kept
-	}
-	return anew
+// sealedValue is the stored value of a column.
+type sealedValue struct {
+	text    sql.NullString
+	bytes   []byte
+	isBytes bool
 }
 
-// reseal seals bytes that are not sealed with the current key and form. It
-// returns nil if they are.
-func (s *sealer) reseal(place seal.Location, form sealForm, kept []byte) ([]byte, error) {
-	// A hash that is longer than a bare one is sealed already.
-	if len(kept) == 0 || form == formMatched && len(kept) > 32 || form == formSealed && s.IsCurrent(kept) {
-		return nil, nil
+// into returns where to scan a column of a kind.
+func (v *sealedValue) into(kind string) any {
+	if v.isBytes = kind == "bytea"; v.isBytes {
+		return &v.bytes
 	}
-	if form == formMatched {
-		return s.Match(place, kept), nil
+	return &v.text
+}
+
+// value returns the value as a statement takes it.
+func (v *sealedValue) value() any {
+	switch {
+	case v.isBytes:
+		return v.bytes
+	case v.text.Valid:
+		return v.text.String
 	}
-	plain, err := s.Open(place, kept)
-	if err != nil {
-		return nil, err
+	return nil
+}
+
+// reseal opens a stored value and seals it again, unless it is sealed with the
+// current key. Then the new value is nil.
+func (s *sealer) reseal(table string, column *rekeyedColumn, place seal.Location, kept sealedValue) (anew any, plain string, err error) {
+	if kept.isBytes {
+		return s.resealBytes(column, place, kept.bytes)
 	}
-	return s.Seal(place, plain), nil
+	text := kept.text.String
+	if !kept.text.Valid || text == "" {
+		return nil, "", nil
+	}
+	if plain, err = s.openText(table, column.name, column.json, place, text); err != nil {
+		return nil, "", err
+	}
+	current := s.IsCurrentText(text)
+	if column.json {
+		current = s.IsCurrentJSON(text)
+	}
+	if current || isBlank(table, column.name, text) {
+		return nil, plain, nil
+	}
+	return s.sealColumn(&column.sealedColumn, place, plain), plain, nil
+}
+
+// resealBytes is reseal for documents and hashes.
+func (s *sealer) resealBytes(column *rekeyedColumn, place seal.Location, kept []byte) (anew any, plain string, err error) {
+	if len(kept) == 0 {
+		return nil, "", nil
+	}
+	if column.form == formMatched {
+		value, err := s.openHashIn(place, kept)
+		if err != nil || len(kept) != sha256.Size && s.IsCurrent(kept) {
+			return nil, "", err
+		}
+		return s.Match(place, value), "", nil
+	}
+	value, err := s.Open(place, kept)
+	if err != nil || s.IsCurrent(kept) {
+		return nil, "", err
+	}
+	return s.Seal(place, value), "", nil
 }
 
 // newDigest returns the digest under which a note is stored today, given its
 // stored digest.
 func (s *sealer) newDigest(digest any, opened map[string]string) (any, error) {
-	note := landfall.Note{Body: opened["body"]}
+	body, readable := opened["body"]
+	if _, both := opened["document_paths"]; !readable || !both {
+		return digest, nil
+	}
+	note := landfall.Note{Body: body}
 	if paths := opened["document_paths"]; paths != "" {
 		if err := json.Unmarshal([]byte(paths), &note.DocumentPaths); err != nil {
 			return nil, err
 		}
 	}
-	if digests := s.noteDigests(&note); digest == digests[1] {
-		return digests[0], nil
+	for i, one := range s.noteDigests(&note) {
+		if i > 0 && digest == one {
+			return s.noteDigests(&note)[0], nil
+		}
 	}
 	return digest, nil
 }

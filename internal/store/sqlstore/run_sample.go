@@ -62,10 +62,20 @@ func (v *view) Replicas(ctx context.Context, within time.Duration) ([]landfall.R
 
 // TouchReplica records that a server is alive.
 func (t *tx) TouchReplica(ctx context.Context, replica landfall.Replica) error {
-	if _, err := t.exec(ctx, `INSERT INTO replica (id, host, version, started_at, seen_at) VALUES ($1, $2, $3, {now}, {now})
-		ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`, replica.ID, replica.Host, replica.Version); err != nil {
+	key := ""
+	if t.sealer != nil {
+		key = t.sealer.Writer()
+	}
+	if _, err := t.exec(ctx, `INSERT INTO replica (id, host, version, started_at, seen_at, key_id) VALUES ($1, $2, $3, {now}, {now}, $4)
+		ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`, replica.ID, replica.Host, replica.Version, key); err != nil {
 		return err
 	}
 	_, err := t.exec(ctx, `DELETE FROM replica WHERE seen_at < (SELECT {now}) - 86400000000`)
+	return err
+}
+
+// RemoveReplica records that a server has stopped.
+func (t *tx) RemoveReplica(ctx context.Context, id string) error {
+	_, err := t.exec(ctx, `DELETE FROM replica WHERE id = $1`, id)
 	return err
 }

@@ -26,17 +26,43 @@ func (s *sealer) scan(table string, row ...any) sealedScan { return sealedScan{s
 // text scans into a string.
 func (s sealedScan) text(column string, into *string) any {
 	if s.sealer == nil {
-		return into
+		return (*plainInto)(into)
 	}
-	return openColumn{s, column, func(text string) error { *into = text; return nil }}
+	return openColumn{s, column, false, func(text string) error { *into = text; return nil }}
+}
+
+// plainInto scans a text that was stored without a key.
+type plainInto string
+
+// Scan implements sql.Scanner.
+func (i *plainInto) Scan(value any) error {
+	var kept sql.NullString
+	if err := kept.Scan(value); err != nil {
+		return err
+	}
+	text, err := seal.ReadPlain(kept.String)
+	if err != nil {
+		return &engine.UnreadableError{Cause: err}
+	}
+	*i = plainInto(text)
+	return nil
 }
 
 // nullText scans into a nullable string.
 func (s sealedScan) nullText(column string, into *sql.NullString) any {
 	if s.sealer == nil {
-		return into
+		return (*plainMaybe)(into)
 	}
-	return openColumn{s, column, func(text string) error { *into = sql.NullString{String: text, Valid: true}; return nil }}
+	return openColumn{s, column, false, func(text string) error { *into = sql.NullString{String: text, Valid: true}; return nil }}
+}
+
+// plainMaybe is plainInto for a nullable text.
+type plainMaybe sql.NullString
+
+// Scan implements sql.Scanner.
+func (i *plainMaybe) Scan(value any) error {
+	i.Valid = value != nil
+	return (*plainInto)(&i.String).Scan(value)
 }
 
 // json scans into the bytes of a JSON text, which are nil for NULL.
@@ -44,7 +70,7 @@ func (s sealedScan) json(column string, into *[]byte) any {
 	if s.sealer == nil {
 		return into
 	}
-	return openColumn{s, column, func(text string) error { *into = []byte(text); return nil }}
+	return openColumn{s, column, true, func(text string) error { *into = []byte(text); return nil }}
 }
 
 // open opens a JSON text that was scanned already.
@@ -52,7 +78,7 @@ func (s sealedScan) open(column string, kept []byte, into *[]byte) error {
 	if *into = kept; s.sealer == nil || kept == nil {
 		return nil
 	}
-	return openColumn{s, column, func(text string) error { *into = []byte(text); return nil }}.Scan(kept)
+	return openColumn{s, column, true, func(text string) error { *into = []byte(text); return nil }}.Scan(kept)
 }
 
 // day scans into a day.
@@ -60,13 +86,14 @@ func (s sealedScan) day(column string, into *calendar.Day) any {
 	if s.sealer == nil {
 		return dayInto{into}
 	}
-	return openColumn{s, column, func(text string) error { return dayInto{into}.Scan(text) }}
+	return openColumn{s, column, false, func(text string) error { return dayInto{into}.Scan(text) }}
 }
 
 // openColumn is a scan target that opens a column's value.
 type openColumn struct {
 	sealedScan
 	column string
+	isJSON bool
 	give   func(string) error
 }
 
@@ -83,7 +110,7 @@ func (o openColumn) Scan(value any) error {
 	default:
 		return fmt.Errorf("%s.%s holds a %T", o.table, o.column, value)
 	}
-	text, err := o.sealer.OpenText(seal.NewLocation(o.table, o.column).In(o.row...), kept)
+	text, err := o.sealer.openText(o.table, o.column, o.isJSON, seal.NewLocation(o.table, o.column).In(o.row...), kept)
 	if err != nil {
 		return unreadableError(o.table, o.column, o.row, err)
 	}

@@ -15,11 +15,12 @@ import (
 )
 
 // sealer seals the columns that the registry declares personal when they are
-// written, and opens them when they are read. A nil sealer leaves everything
-// unchanged and costs nothing.
+// written, and opens them when they are read. A nil sealer stores everything in
+// the clear.
 type sealer struct {
 	*seal.Sealer
-	secret seal.Secret // of the database
+	secret    seal.Secret // of the database
+	withNames bool        // whether names are indexed for the search
 }
 
 // sealedColumn says how a column is sealed in rows that are written together.
@@ -70,14 +71,22 @@ func (h tableRule) rowOf(one columnRule) []string {
 // sealRows seals rows that are about to be written. It also refuses texts that
 // could not be stored in the clear: that must not depend on a key.
 func (s *sealer) sealRows(p *sqlset.Rows) error {
-	if s == nil {
-		return nil
-	}
 	seals := sealedColumns[p.Table]
 	if len(seals) == 0 {
 		return nil
 	}
 	width := p.Width()
+	if s == nil {
+		for row := range slices.Chunk(p.Values, width) {
+			for i := range seals {
+				// No text may pass for a sealed one later.
+				if text, is := row[seals[i].at].(string); is && !seals[i].json {
+					row[seals[i].at] = seal.PlainText(text)
+				}
+			}
+		}
+		return nil
+	}
 	for row := range slices.Chunk(p.Values, width) {
 		for i := range seals {
 			one := &seals[i]
@@ -144,17 +153,40 @@ func (s *sealer) sealHash(key landfall.Key, hash *[32]byte) []byte {
 // noDocument is a hash that no document has.
 var noDocument = [32]byte(slices.Repeat([]byte{0xFF}, 32))
 
+// hashForms returns the stored forms of a hash other than the one that sealHash
+// returns: those of the other keys, and the one from before there was a key. If
+// that is refused, a form that no hash has takes its place.
+func (s *sealer) hashForms(key landfall.Key, hash *[32]byte) [][]byte {
+	forms := s.Matches(hashLocation.In(key.Supplier, key.External), hash[:])[1:]
+	if s.RefusesPlain() {
+		return append(forms, []byte{0})
+	}
+	return append(forms, hash[:])
+}
+
 // openHash returns the hash that sealHash stored. An altered hash becomes one
 // that matches nothing, so that only its own document is affected.
 func (s *sealer) openHash(key landfall.Key, kept []byte) [32]byte {
-	if s == nil || len(kept) <= sha256.Size {
+	if s == nil || len(kept) == 0 {
 		return hashOf(kept)
 	}
-	hash, err := s.Open(hashLocation.In(key.Supplier, key.External), kept)
+	hash, err := s.openHashIn(hashLocation.In(key.Supplier, key.External), kept)
 	if err != nil || len(hash) != sha256.Size {
 		return noDocument
 	}
 	return [32]byte(hash)
+}
+
+// openHashIn opens a hash. Its length says whether it is sealed: its bytes can be
+// any.
+func (s *sealer) openHashIn(place seal.Location, kept []byte) ([]byte, error) {
+	switch {
+	case len(kept) != sha256.Size:
+		return s.Open(place, kept)
+	case s.RefusesPlain():
+		return nil, seal.ErrPlain
+	}
+	return kept, nil
 }
 
 // openDocument returns a document as it was sent.
@@ -184,35 +216,39 @@ func (s *sealer) sealJSON(place seal.Location, text any, row ...any) any {
 // sealText seals a text that is not part of a set of rows.
 func (s *sealer) sealText(place seal.Location, text string, row ...any) string {
 	if s == nil {
-		return text
+		return seal.PlainText(text)
 	}
 	return s.SealText(place.In(row...), text)
 }
 
-// noteDigests returns the digest under which a note is indexed, and then the
-// one used before there was a key. A digest is the beginning of the note's
-// fingerprint, or of a keyed digest of the fingerprint. Equal digests of
-// different notes do little harm, since the full fingerprints are compared
-// afterwards: anyone who spent years to find a pair could at most have one of
-// the notes twice on their own account.
+// noteDigests returns the digest under which a note is indexed, then those of the
+// other keys, and the one used before there was a key, unless nothing is left from
+// that time. A digest is the beginning of the note's fingerprint, or of a keyed
+// digest of the fingerprint. Equal digests of different notes do little harm,
+// since the full fingerprints are compared afterwards: anyone who spent years to
+// find a pair could at most have one of the notes twice on their own account.
 func (s *sealer) noteDigests(n *landfall.Note) []int64 {
 	fingerprint := n.Fingerprint()
-	former := int64(binary.BigEndian.Uint64(fingerprint[:8])) //nolint:gosec // the bits of an int64
-	if s == nil {
-		return []int64{former}
+	var digests []int64
+	if s != nil {
+		for _, keyed := range s.Digests("note", fingerprint[:]) {
+			digests = append(digests, int64(binary.BigEndian.Uint64(keyed.Sum[:8]))) //nolint:gosec // the bits of an int64
+		}
+		if s.RefusesPlain() {
+			return digests
+		}
 	}
-	keyed := s.Digest("note", fingerprint[:])
-	return []int64{int64(binary.BigEndian.Uint64(keyed[:8])), former} //nolint:gosec // likewise
+	return append(digests, int64(binary.BigEndian.Uint64(fingerprint[:8]))) //nolint:gosec // likewise
 }
 
 // noteLength returns the length of a note, from its body if that was read, or
 // else from its stored length.
 func (s *sealer) noteLength(body string, kept int) int {
 	switch {
-	case s == nil:
-		return kept
 	case body != "":
 		return utf8.RuneCountInString(body)
+	case s == nil:
+		return kept
 	}
 	return seal.TextLength(kept)
 }
@@ -228,8 +264,27 @@ func (s *sealer) maxNoteLength() int64 {
 // referenceForms returns the forms in which a reference of an account may be
 // stored.
 func (s *sealer) referenceForms(account int64, vendor, reference string) []string {
+	plain := seal.PlainText(reference)
 	if s == nil || reference == "" {
-		return []string{reference}
+		return []string{plain}
 	}
-	return []string{s.MatchText(referenceLocation.In(account, vendor), reference), reference}
+	forms := s.MatchTexts(referenceLocation.In(account, vendor), reference)
+	if s.RefusesPlain() {
+		return forms
+	}
+	return append(forms, plain)
+}
+
+// openText opens a value of a text or JSON column. What erasure and retention
+// leave behind is never sealed.
+func (s *sealer) openText(table, column string, json bool, place seal.Location, kept string) (text string, err error) {
+	if json {
+		text, err = s.OpenJSON(place, kept)
+	} else {
+		text, err = s.OpenText(place, kept)
+	}
+	if errors.Is(err, seal.ErrPlain) && isBlank(table, column, kept) {
+		return kept, nil
+	}
+	return text, err
 }

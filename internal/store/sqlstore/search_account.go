@@ -2,8 +2,10 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 
 	"landfall"
+	"landfall/internal/store/engine"
 	"landfall/internal/store/sqlset"
 )
 
@@ -75,6 +77,31 @@ func (v *view) indexedAccounts(ctx context.Context, ids []int64) ([]indexedAccou
 	return batch, nil
 }
 
+// readableAccounts is indexedAccounts without the accounts that contain a value
+// that cannot be read. Those are found by their numbers only, and do not stop the
+// others from being indexed.
+func (s *Store) readableAccounts(ctx context.Context, ids []int64) (batch []indexedAccount, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	err = s.stream(ctx, func(v *view) (err error) {
+		batch, err = v.indexedAccounts(ctx, ids)
+		return err
+	})
+	if _, broken := errors.AsType[*engine.UnreadableError](err); !broken {
+		return batch, err
+	}
+	if len(ids) == 1 {
+		return nil, nil
+	}
+	half := len(ids) / 2
+	if batch, err = s.readableAccounts(ctx, ids[:half]); err != nil {
+		return nil, err
+	}
+	rest, err := s.readableAccounts(ctx, ids[half:])
+	return append(batch, rest...), err
+}
+
 // termRow is one term of an account, with the number the account had when it
 // was read.
 type termRow struct {
@@ -91,8 +118,8 @@ func (s *Store) termRows(batch []indexedAccount) []termRow {
 		for _, term := range s.termsOf(&one.data, one.region, s.terms.ExactOnly()) {
 			// A term that a database would refuse is left out. The account is
 			// found by its other terms, and the indexer does not get stuck.
-			if kept := s.terms.Encode(term)[0]; storable(kept) {
-				rows = append(rows, termRow{one.id, one.number, kept})
+			if forms := s.terms.Encode(term); len(forms) > 0 && storable(forms[0]) {
+				rows = append(rows, termRow{one.id, one.number, forms[0]})
 			}
 		}
 	}

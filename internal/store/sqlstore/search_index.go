@@ -34,6 +34,7 @@ func (s *Store) IndexTerms(ctx context.Context) (step landfall.IndexStep, err er
 	}
 	step.Newest = s.logged.Newest
 	var before, after int64 // the last event whose account is indexed
+	var ids []int64
 	var batch []indexedAccount
 	err = s.stream(ctx, func(v *view) error {
 		if before, err = v.indexState(ctx, ``); err != nil {
@@ -42,13 +43,12 @@ func (s *Store) IndexTerms(ctx context.Context) (step landfall.IndexStep, err er
 		// Stop at the watermark: a transaction that has not committed yet may
 		// add an event with a lower id, which the indexer would never come back
 		// to.
-		var ids []int64
 		ids, after, err = v.newAccounts(ctx, before, s.logged.Complete)
-		if err == nil && len(ids) > 0 {
-			batch, err = v.indexedAccounts(ctx, ids)
-		}
 		return err
 	})
+	if err == nil && after != before {
+		batch, err = s.readableAccounts(ctx, ids)
+	}
 	if err != nil || after == before {
 		return step, err
 	}

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"strconv"
+	"strings"
+	"sync"
 
 	"landfall"
 	"landfall/internal/api/rules"
@@ -62,10 +64,25 @@ var errMalformed = errors.New("the document is not JSON")
 // batch, so that two batches never deadlock.
 var upsertQuery = sqlset.NewQuery(upsertText+upsertReturning, "supplier text", "external text", "hash bytea", "figures text", "delivery text")
 
-// upsertSealedQuery is upsert for sealed hashes. It also recognises documents
-// staged before hashes were sealed, by their plain hash.
-var upsertSealedQuery = sqlset.NewQuery(upsertText+` AND NOT EXISTS (SELECT 1 FROM wanted f WHERE f.external = process.external AND f.former = process.hash)`+upsertReturning,
-	"supplier text", "external text", "hash bytea", "figures text", "delivery text", "former bytea")
+// upsertSealedQuery is upsert for sealed hashes. It also recognises documents whose
+// hashes were sealed with one of the other keys, or staged before there was one,
+// by that many other forms of their hash.
+func upsertSealedQuery(forms int) *sqlset.Query {
+	if made, ok := sealedUpserts.Load(forms); ok {
+		return made.(*sqlset.Query) //nolint:forcetypeassert // nothing else is put there
+	}
+	columns, same := []string{"supplier text", "external text", "hash bytea", "figures text", "delivery text"}, make([]string, forms)
+	for i := range forms {
+		name := "former" + strconv.Itoa(i)
+		columns, same[i] = append(columns, name+" bytea"), "f."+name
+	}
+	made := sqlset.NewQuery(upsertText+` AND NOT EXISTS (SELECT 1 FROM wanted f WHERE f.external = process.external
+		AND process.hash IN (`+strings.Join(same, ", ")+`))`+upsertReturning, columns...)
+	sealedUpserts.Store(forms, &made)
+	return &made
+}
+
+var sealedUpserts sync.Map // number of forms to *sqlset.Query
 
 const (
 	// The same statement moves the former figures into previous_figures,
@@ -172,13 +189,15 @@ var redeliveredTable = sqlset.NewChange(`UPDATE process SET delivery = w.deliver
 func (t *tx) upsert(ctx context.Context, open *openStage, done *stageResult) error {
 	statement, width := &upsertQuery, 5
 	if t.sealer != nil {
-		statement, width = &upsertSealedQuery, 6
+		statement, width = upsertSealedQuery(t.sealer.Keys()), 5+t.sealer.Keys()
 	}
 	wanted := len(open.byKey)
 	text, args := statement.For(t.engine, open.rows(width, func(rows []any, one *stageCall) []any {
 		rows = append(rows, one.key.Supplier, one.key.External, one.wanted.hash, one.wanted.figures, one.wanted.By.Delivery)
 		if t.sealer != nil {
-			rows = append(rows, one.wanted.Hash[:])
+			for _, form := range t.sealer.hashForms(one.key, &one.wanted.Hash) {
+				rows = append(rows, form)
+			}
 		}
 		return rows
 	}))

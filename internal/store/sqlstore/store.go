@@ -55,6 +55,9 @@ type Options struct {
 	// database written with keys opens only with those keys. Without any key,
 	// personal data is stored in the clear.
 	Keys []seal.Key
+	// WithoutNames leaves names and postcodes out of the search while personal
+	// data is encrypted: equal digests show how often each occurs.
+	WithoutNames bool
 	// ReadOnly says that the database is only read: opening it with keys does
 	// not turn on encryption.
 	ReadOnly bool
@@ -131,7 +134,7 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	// Open the keys before anything is read or written. A missing key must be
 	// detected here, and not by the first caller whose account cannot be
 	// opened.
-	if err := store.openKeys(ctx, options.Keys, options.ReadOnly); err != nil {
+	if err := store.openKeys(ctx, options.Keys, options.ReadOnly, !options.WithoutNames); err != nil {
 		_ = db.Close() // the first error is the one to return
 		return nil, err
 	}

@@ -267,6 +267,6 @@ func TestBackdatedEntryIsNamed(t *testing.T) {
 		add()
 		force(t, store, `UPDATE audit SET at = at - 31536000000000 WHERE id = (SELECT max(id) FROM audit)`)
 		add()
-		check("entry 3 at place 3 is dated")
+		check("entry 3 at position 3 is dated")
 	})
 }

@@ -2,6 +2,7 @@ package crashtest_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -16,10 +17,24 @@ import (
 
 // lock restarts the replicas with encryption keys. The first key encrypts.
 func (f *fleet) lock(keys ...string) {
-	f.keys = strings.Join(keys, ",")
 	for _, r := range f.replicas {
 		r.kill()
 	}
+	// A rekey waits until killed servers are no longer believed to run.
+	store := f.open()
+	if err := store.Update(f.t.Context(), func(tx landfall.Tx) error {
+		known, err := tx.Replicas(f.t.Context(), time.Hour)
+		for _, server := range known {
+			err = errors.Join(err, tx.RemoveReplica(f.t.Context(), server.ID))
+		}
+		return err
+	}); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		f.t.Fatal(err)
+	}
+	f.keys = strings.Join(keys, ",")
 	for _, r := range f.replicas {
 		r.start()
 	}

@@ -836,7 +836,8 @@ CREATE TABLE replica (
     host       TEXT NOT NULL,
     version    TEXT NOT NULL,
     started_at BIGINT NOT NULL,
-    seen_at    BIGINT NOT NULL
+    seen_at    BIGINT NOT NULL,
+    key_id     TEXT NOT NULL DEFAULT '' -- encryption key that it writes with; '': none
 );
 
 -- When the next purge is due, and when the last one completed. A server that purges
@@ -857,12 +858,25 @@ CREATE TABLE unreadable_row (
     PRIMARY KEY (supplier, external, location)
 );
 
--- The encryption keys in use, by name. Each has encrypted the database's secret, which
--- keyed digests and equality lookups depend on: without one of these keys the database
--- cannot be opened. A row is deleted when nothing is encrypted with its key any more.
+-- The pass that checks all data in the background: when it is due, how far it is, and
+-- what the last whole one found. A server that works on it moves due_at ahead.
+CREATE TABLE scrub (
+    id       BIGINT PRIMARY KEY CHECK (id = 1),
+    due_at   BIGINT NOT NULL,
+    state    JSON NOT NULL,
+    result   JSON NOT NULL,
+    ended_at BIGINT
+);
+INSERT INTO scrub (id, due_at, state, result) VALUES (1, 0, '{}', '{}');
+
+-- The encryption keys in use, by name. record is sealed with the key: it has a random
+-- value that all keys of this database are derived with, and says whether everything is
+-- encrypted, so that values in the clear are refused. Without one of these keys the
+-- database cannot be opened. A row is deleted when nothing is encrypted with its key any
+-- more.
 CREATE TABLE encryption_key (
     id       TEXT COLLATE "C" PRIMARY KEY,
-    secret   BYTEA NOT NULL,
+    record   BYTEA NOT NULL,
     added_at BIGINT NOT NULL
 );
 
@@ -875,6 +889,7 @@ CREATE TABLE rekey_progress (
     seen       BIGINT NOT NULL,
     encrypted  BIGINT NOT NULL,
     missed     BIGINT NOT NULL, -- rows that changed meanwhile
+    unreadable BIGINT NOT NULL, -- values that do not open
     started_at BIGINT NOT NULL
 );
 

@@ -829,7 +829,8 @@ CREATE TABLE replica (
     host       TEXT NOT NULL,
     version    TEXT NOT NULL,
     started_at INTEGER NOT NULL,
-    seen_at    INTEGER NOT NULL
+    seen_at    INTEGER NOT NULL,
+    key_id     TEXT NOT NULL DEFAULT '' -- encryption key that it writes with; '': none
 ) STRICT;
 
 -- When the next purge is due, and when the last one completed. A server that purges
@@ -850,12 +851,25 @@ CREATE TABLE unreadable_row (
     PRIMARY KEY (supplier, external, location)
 ) STRICT, WITHOUT ROWID;
 
--- The encryption keys in use, by name. Each has encrypted the database's secret, which
--- keyed digests and equality lookups depend on: without one of these keys the database
--- cannot be opened. A row is deleted when nothing is encrypted with its key any more.
+-- The pass that checks all data in the background: when it is due, how far it is, and
+-- what the last whole one found. A server that works on it moves due_at ahead.
+CREATE TABLE scrub (
+    id       INTEGER PRIMARY KEY CHECK (id = 1),
+    due_at   INTEGER NOT NULL,
+    state    TEXT NOT NULL,
+    result   TEXT NOT NULL,
+    ended_at INTEGER
+) STRICT;
+INSERT INTO scrub (id, due_at, state, result) VALUES (1, 0, '{}', '{}');
+
+-- The encryption keys in use, by name. record is sealed with the key: it has a random
+-- value that all keys of this database are derived with, and says whether everything is
+-- encrypted, so that values in the clear are refused. Without one of these keys the
+-- database cannot be opened. A row is deleted when nothing is encrypted with its key any
+-- more.
 CREATE TABLE encryption_key (
     id       TEXT PRIMARY KEY,
-    secret   BLOB NOT NULL,
+    record   BLOB NOT NULL,
     added_at INTEGER NOT NULL
 ) STRICT;
 
@@ -868,5 +882,6 @@ CREATE TABLE rekey_progress (
     seen       INTEGER NOT NULL,
     encrypted  INTEGER NOT NULL,
     missed     INTEGER NOT NULL, -- rows that changed meanwhile
+    unreadable INTEGER NOT NULL, -- values that do not open
     started_at INTEGER NOT NULL
 ) STRICT;

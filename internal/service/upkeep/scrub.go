@@ -1,0 +1,125 @@
+package upkeep
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"landfall"
+	"landfall/internal/lib/limits"
+)
+
+// ScrubStore is a store that checks its data step by step. All servers share one
+// schedule and one position.
+type ScrubStore interface {
+	landfall.Transactor
+	// InspectStep checks a few hundred rows, or a part of a file.
+	InspectStep(ctx context.Context, from landfall.InspectionPosition) (landfall.InspectionStep, error)
+	// StartScrub continues a pass that is due, or begins one. It reports false when
+	// none is due: another server has it, or the last one is recent.
+	StartScrub(ctx context.Context, lease time.Duration) (landfall.ScrubState, bool, error)
+	// SaveScrub stores how far a pass is, and renews the lease. A pass that is done
+	// is followed by the next one after that time.
+	SaveScrub(ctx context.Context, state landfall.ScrubState, lease time.Duration, done bool) error
+}
+
+const (
+	// scrubInterval is the time between two passes.
+	scrubInterval = limits.Scrub
+	// scrubCheck is how often a server asks whether a pass is due.
+	scrubCheck = limits.PurgePoll
+	// scrubLease is how long a pass may be silent before another server takes over.
+	scrubLease = limits.PurgeLease
+	// scrubPause is the shortest pause between two steps, which limits the pace
+	// however fast the database is.
+	scrubPause = limits.ScrubPause
+	// scrubTries is how often a step that fails is tried, until the pass goes on
+	// behind it.
+	scrubTries = 5
+	// scrubSave is how often the position is stored.
+	scrubSave = 10 * time.Second
+	// maxExamples is how many findings are stored. All are logged.
+	maxExamples = 20
+)
+
+// AuditCheck verifies the audit, calling pause with the time that each part took,
+// and returns what is wrong, or "".
+type AuditCheck func(ctx context.Context, pause func(ctx context.Context, took time.Duration) error) (problem string, err error)
+
+// scrubber reads everything that can be checked, slowly and again and again, so
+// that damage is noticed before someone needs the data.
+type scrubber struct {
+	store ScrubStore
+	log   *slog.Logger
+	audit AuditCheck
+	state landfall.ScrubState
+	saved time.Time
+}
+
+func (s *scrubber) step(ctx context.Context) time.Duration {
+	if err := s.pass(ctx); err != nil && ctx.Err() == nil {
+		s.log.Warn("checking the stored data was interrupted", "stage", s.state.Position.Stage, "error", err)
+	}
+	return scrubCheck
+}
+
+// ScrubIfDue checks everything if that is due, with the usual pauses.
+func ScrubIfDue(ctx context.Context, store ScrubStore, log *slog.Logger, check AuditCheck) error {
+	return (&scrubber{store: store, log: log, audit: check}).pass(ctx)
+}
+
+// pass checks everything once, from where the last server stopped.
+func (s *scrubber) pass(ctx context.Context) error {
+	state, mine, err := s.store.StartScrub(ctx, scrubLease)
+	if err != nil || !mine {
+		return err
+	}
+	s.state, s.saved = state, time.Now()
+	for failed, done := 0, false; !done; {
+		began := time.Now()
+		step, err := s.store.InspectStep(ctx, s.state.Position)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		s.note(step.Findings)
+		switch failed++; {
+		case err == nil:
+			s.state.Position, done, failed = step.Next, step.Done, 0
+		case failed == scrubTries:
+			s.log.Error("a part of the stored data could not be checked", "stage", s.state.Position.Stage, "after", s.state.Position.After, "error", err)
+			s.state.Position, done, failed = step.Next, step.Done, 0
+		}
+		if err := s.rest(ctx, time.Since(began)); err != nil {
+			return err
+		}
+	}
+	problem, err := s.audit(ctx, s.rest)
+	if err != nil {
+		return err
+	}
+	if problem != "" {
+		s.note([]landfall.Finding{{What: "the audit does not hold: " + problem}})
+	}
+	return s.store.SaveScrub(ctx, s.state, scrubInterval, true)
+}
+
+// note counts, logs and remembers what was found.
+func (s *scrubber) note(findings []landfall.Finding) {
+	for _, one := range findings {
+		s.log.Error("stored data is damaged", "import_supplier", one.Key.Supplier, "external_account_number", one.Key.External, "finding", one.What)
+		if s.state.Findings++; len(s.state.Examples) < maxExamples {
+			s.state.Examples = append(s.state.Examples, one)
+		}
+	}
+}
+
+// rest pauses after a step, and stores the position from time to time.
+func (s *scrubber) rest(ctx context.Context, took time.Duration) error {
+	if time.Since(s.saved) > scrubSave {
+		if err := s.store.SaveScrub(ctx, s.state, scrubLease, false); err != nil {
+			return err
+		}
+		s.saved = time.Now()
+	}
+	return wait(ctx, min(maxPause, max(scrubPause, pauseBusy*took)))
+}
