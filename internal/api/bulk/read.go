@@ -105,6 +105,8 @@ func bodyError(err error) *landfall.Error {
 		}
 	case errors.Is(err, pack.ErrBroken):
 		return malformed("The body cannot be decompressed from next_line on. Check the Content-Encoding and compress it again.", err)
+	case errors.Is(err, pack.ErrTrailing):
+		return malformed("There are other bytes behind the end of the compressed body. All lines before them were read. Send further lines, from next_line on, without those bytes.", err)
 	case errors.Is(err, pack.ErrTruncated):
 		return malformed("The compressed body is truncated. Compress and send the lines from next_line on again.", err)
 	}

@@ -201,6 +201,12 @@ func TestLinesMayBeCompressed(t *testing.T) {
 			!strings.Contains(summary.Summary.Error.Detail, "truncated") {
 			t.Errorf("half of it in %s: %+v", encoding, summary.Summary)
 		}
+		// It used to be called truncated, and was compressed and sent again for nothing.
+		answers, summary = h.send(validatePath, body+"junk", func(r *http.Request) { r.Header.Set("Content-Encoding", encoding) })
+		if len(answers) != 5000 || summary.Summary.Complete || summary.Summary.NextLine != 5001 ||
+			!strings.Contains(summary.Summary.Error.Detail, "behind the end") {
+			t.Errorf("junk behind it in %s: %+v", encoding, summary.Summary)
+		}
 	}
 	var wide bytes.Buffer
 	if packer, err = zstd.NewWriter(&wide, zstd.WithWindowSize(16<<20)); err != nil {

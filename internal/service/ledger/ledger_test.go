@@ -105,6 +105,25 @@ func TestPeriodsOpenTheDayAfterTheLastStatement(t *testing.T) {
 	}
 }
 
+// Without a closing date there is no closed period, if the supplier lowers the
+// rule that requires one. Historical transactions were entered as closed all the
+// same, into a period that does not exist.
+func TestNothingIsClosedWithoutAClosedPeriod(t *testing.T) {
+	data := landfall.AccountData{
+		HistoricalTransactions: []landfall.Transaction{transaction("h", landfall.Charge, 500, "2025-03-04")},
+		CurrentTransactions:    []landfall.Transaction{transaction("c", landfall.Payment, 200, "2026-05-02")},
+	}
+	periods, entries, balance := ledger.Open(data, today)
+	if len(periods) != 1 || periods[0].FromOn != day("2025-03-04") || balance != -300 {
+		t.Errorf("periods %+v, balance %d", periods, balance)
+	}
+	for _, entry := range entries {
+		if entry.Closed {
+			t.Errorf("%+v is closed", entry)
+		}
+	}
+}
+
 // TestNoteRuleIsAsymmetric compares notes with and without a time in both
 // orders: the one that was there first decides.
 func TestNoteRuleIsAsymmetric(t *testing.T) {
@@ -286,6 +305,21 @@ func TestBalanceStaysInRange(t *testing.T) {
 		var refusal *ledger.RefusedError
 		if errors.As(err, &refusal) != fails || fails && refusal.Field != "amount" {
 			t.Errorf("%s: %v", signed, err)
+		}
+	}
+}
+
+// Twenty thousand transactions can open an account with a balance beyond the
+// largest one. Every posting was refused then, also one that reduces it.
+func TestPostingThatReducesATooLargeBalanceIsAccepted(t *testing.T) {
+	for _, balance := range []money.Amount{1_500_000_000_000_000_000, -1_500_000_000_000_000_000} {
+		account := landfall.AccountState{Period: landfall.Period{FromOn: day("2026-07-01")}, Balance: balance}
+		for kind, reduces := range map[landfall.TransactionType]bool{landfall.Payment: balance < 0, landfall.Charge: balance > 0} {
+			_, additions, err := ledger.PostTransactions(account, ledger.TransactionPost{
+				Today: today, Transactions: []landfall.Transaction{transaction("T", kind, 2, "2026-07-02")}})
+			if (err == nil) != reduces || reduces && len(additions.Entries) != 1 {
+				t.Errorf("%s on %d: %v", kind, balance, err)
+			}
 		}
 	}
 }

@@ -31,7 +31,9 @@ func Open(data landfall.AccountData, today calendar.Day) ([]landfall.Period, []l
 			Transaction: landfall.Transaction{On: on},
 		})
 	}
-	book.enterAll(data.HistoricalTransactions, true)
+	// Without a closing date no period is closed, and neither is anything in it. A
+	// supplier may allow that by a rule's severity.
+	book.enterAll(data.HistoricalTransactions, !closedOn.IsZero())
 	closing := book.balance
 	book.enterAll(data.CurrentTransactions, false)
 
@@ -55,9 +57,11 @@ func firstOpenDay(data landfall.AccountData, today calendar.Day) calendar.Day {
 			}
 		}
 	}
-	for _, transaction := range data.CurrentTransactions {
-		if transaction.On.Before(first) {
-			first = transaction.On
+	for _, transactions := range [][]landfall.Transaction{data.HistoricalTransactions, data.CurrentTransactions} {
+		for _, transaction := range transactions {
+			if transaction.On.Before(first) {
+				first = transaction.On
+			}
 		}
 	}
 	return first

@@ -71,8 +71,10 @@ func PostTransactions(account landfall.AccountState, post TransactionPost) ([]Tr
 			transaction.Note = explain(transaction)
 			moved = append(moved, transaction)
 		}
+		before := book.balance
 		book.enterAll([]landfall.Transaction{transaction}, false)
-		if book.balance > maxBalance || book.balance < -maxBalance {
+		// What reduces a balance that is too large already is welcome.
+		if now := book.balance; now > maxBalance && now > before || now < -maxBalance && now < before {
 			return nil, landfall.Additions{}, balanceTooLarge(i)
 		}
 		results = append(results, TransactionResult{Transaction: transaction, Added: true})

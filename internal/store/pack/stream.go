@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -35,6 +36,9 @@ var ErrBroken = errors.New("the stream cannot be unpacked")
 
 // ErrTruncated is returned for a stream that ends too early.
 var ErrTruncated = errors.New("the packed stream broke off")
+
+// ErrTrailing is returned for a stream that is followed by other bytes.
+var ErrTrailing = errors.New("other bytes follow the packed stream")
 
 // ErrWindow is returned for a valid stream that asks for more memory than
 // allowed.
@@ -73,9 +77,11 @@ func (r *Reader) Read(into []byte) (int, error) {
 
 func (r *Reader) open() error {
 	if r.encoding == Gzip {
-		opened, err := gzip.NewReader(&r.packed)
+		source := bufio.NewReader(&r.packed)
+		opened, err := gzip.NewReader(source)
 		if err == nil {
-			r.decoder = opened
+			opened.Multistream(false)
+			r.decoder = &gzipMembers{opened, source}
 		}
 		return err
 	}
@@ -96,12 +102,51 @@ func (r *Reader) classify(err error) error {
 		return r.packed.failed
 	case err == io.EOF: //nolint:errorlint // likewise
 		return err
+	case errors.Is(err, ErrTrailing):
+		return err
+	case errors.Is(err, zstd.ErrMagicMismatch) && r.unpacked > 0:
+		return ErrTrailing
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return ErrTruncated
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		return ErrWindow
 	}
 	return fmt.Errorf("%w: %w", ErrBroken, err)
+}
+
+// gzipMembers reads the members of a gzip stream one after the other. The gzip
+// package does too, but takes whatever follows the last one for a member that is
+// damaged or broken off.
+type gzipMembers struct {
+	*gzip.Reader
+	source *bufio.Reader
+}
+
+// gzipMagic is what every member begins with.
+const gzipMagic = "\x1f\x8b"
+
+// Read reads unpacked data.
+func (g *gzipMembers) Read(into []byte) (int, error) {
+	for {
+		n, err := g.Reader.Read(into)
+		if n > 0 && err == io.EOF { //nolint:errorlint // as readers are told to give it
+			return n, nil // the next Read begins the next member
+		}
+		if err != io.EOF { //nolint:errorlint // likewise
+			return n, err
+		}
+		start, err := g.source.Peek(len(gzipMagic))
+		if len(start) == 0 {
+			return 0, err
+		}
+		if string(start) != gzipMagic {
+			return 0, ErrTrailing
+		}
+		if err := g.Reset(g.source); err != nil {
+			return 0, err
+		}
+		g.Multistream(false)
+	}
 }
 
 // Close releases the memory.

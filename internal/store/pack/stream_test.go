@@ -43,8 +43,8 @@ func TestStreamsAreUnpackedWhileTheyArrive(t *testing.T) {
 	}
 }
 
-// A truncated stream, an invalid one, one that expands too much and one that
-// asks for too much memory have four different errors.
+// A truncated stream, an invalid one, one with bytes behind its end, one that
+// expands too much and one that asks for too much memory have different errors.
 func TestStreamsThatCannotBeUnpacked(t *testing.T) {
 	gone := errors.New("the line is dead")
 	for encoding, body := range packedStream(t, strings.Repeat("a little of everything ", 5_000)) {
@@ -53,11 +53,12 @@ func TestStreamsThatCannotBeUnpacked(t *testing.T) {
 			source io.Reader
 			want   error
 		}{
-			"half of it":   {bytes.NewReader(half), pack.ErrTruncated},
-			"a dead line":  {io.MultiReader(bytes.NewReader(half), iotest.ErrReader(gone)), gone},
-			"other bytes":  {strings.NewReader("this is not packed at all"), pack.ErrBroken},
-			"junk behind":  {io.MultiReader(bytes.NewReader(body), strings.NewReader("junk behind it")), pack.ErrBroken},
-			"other's form": {bytes.NewReader(packedStream(t, "x")[map[string]string{pack.Gzip: pack.Zstd, pack.Zstd: pack.Gzip}[encoding]]), pack.ErrBroken},
+			"half of it":    {bytes.NewReader(half), pack.ErrTruncated},
+			"a dead line":   {io.MultiReader(bytes.NewReader(half), iotest.ErrReader(gone)), gone},
+			"other bytes":   {strings.NewReader("this is not packed at all"), pack.ErrBroken},
+			"junk behind":   {io.MultiReader(bytes.NewReader(body), strings.NewReader("junk behind it")), pack.ErrTrailing},
+			"a byte behind": {io.MultiReader(bytes.NewReader(body), strings.NewReader("\n")), map[string]error{pack.Gzip: pack.ErrTrailing, pack.Zstd: pack.ErrTruncated}[encoding]},
+			"other's form":  {bytes.NewReader(packedStream(t, "x")[map[string]string{pack.Gzip: pack.Zstd, pack.Zstd: pack.Gzip}[encoding]]), pack.ErrBroken},
 		} {
 			reader := pack.NewReader(encoding, c.source)
 			if _, err := io.Copy(io.Discard, reader); !errors.Is(err, c.want) {
