@@ -26,7 +26,7 @@ var answerBodies = []Answer{
 	NotesBody, NoteBody, TransactionsBody, TransactionBody, StatementsBody, InstructionBody,
 	FailedListBody, FailedBody, SummaryBody, repairBody, FailureGroupBody, RuleBookBody, ruleBody, codeBody, HealthBody,
 	FeedBody, EventBody, WholeAccountBody, openPeriodBody, LedgerEntryBody, WholeNoteBody, WholeStatementBody, WholeInstructionBody, EventTypesBody, eventTypeBody, RunBody, RunsBody,
-	ControlTotalsBody, currencyTotalsBody, transactionTotalsBody,
+	TotalsOrHistory, ControlTotalsHistoryBody, ControlTotalsBody, currencyTotalsBody, transactionTotalsBody, SignOffsBody, signOffBody,
 	ReconciliationOrBehind, ReconciliationBody, reconciliationRowBody, explainedBody, valueBody, BehindListBody, BehindBody,
 }
 

@@ -132,6 +132,7 @@ func TestExamplesMatchResponses(t *testing.T) {
 		{"setControlTotals 400", "importer", "PUT", importPath + "/control-totals/" + supplier + "/", `{"accounts":-1}`},
 		{"setControlTotals 404", "importer", "PUT", importPath + "/control-totals/NONE/", shown["setControlTotals"]},
 		{"controlTotals 200", "viewer", "GET", importPath + "/control-totals/" + supplier + "/", ""},
+		{"signOffs 200", "viewer", "GET", importPath + "/reconciliation/" + supplier + "/sign-offs/", ""},
 		{"reconciliation 200", "viewer", "GET", importPath + "/reconciliation/" + supplier + "/", ""},
 		{"reconciliation 400", "viewer", "GET", importPath + "/reconciliation/" + supplier + "/?measure=accounts&reason=failed&limit=0", ""},
 		{"reconciliation 404", "viewer", "GET", importPath + "/reconciliation/NONE/", ""},

@@ -159,6 +159,8 @@ func TestAnswersMatchOpenAPI(t *testing.T) {
 		{"importer", "PUT", importPath + "/control-totals/OURS/", `{"accounts":1.5}`, 400},
 		{"viewer", "PUT", importPath + "/control-totals/OURS/", contract.ExampleControlTotals, 403},
 		{"viewer", "GET", importPath + "/control-totals/OURS/", "", 200},
+		{"viewer", "GET", importPath + "/control-totals/OURS/?history=true", "", 200},
+		{"viewer", "GET", importPath + "/reconciliation/OURS/sign-offs/", "", 200},
 		{"viewer", "GET", importPath + "/reconciliation/OURS/", "", 200},
 		{"viewer", "GET", importPath + "/reconciliation/OURS/?measure=accounts&reason=pending", "", 200},
 		{"viewer", "GET", importPath + "/reconciliation/OURS/?measure=accounts", "", 400},

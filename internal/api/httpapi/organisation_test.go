@@ -49,6 +49,7 @@ var tenancy = map[string]struct {
 	"runFailures":      {runsPath + "{R}/failures/", "", 200, true},
 	"setControlTotals": {importPath + "/control-totals/{S}/", `{"accounts":2}`, 200, true},
 	"controlTotals":    {importPath + "/control-totals/{S}/", "", 200, true},
+	"signOffs":         {importPath + "/reconciliation/{S}/sign-offs/", "", 200, true},
 	"reconciliation":   {importPath + "/reconciliation/{S}/", "", 200, true},
 }
 
