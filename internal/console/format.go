@@ -85,24 +85,10 @@ func liveCount(number any) (template.HTML, error) {
 	return template.HTML(`<span class="count">` + text + `</span>`), err //nolint:gosec // digits and commas
 }
 
-// groupDigits puts commas between the thousands of a decimal number.
+// groupDigits puts commas between the thousands of a decimal number. The minus
+// sign is as wide as a digit.
 func groupDigits(digits string) string {
-	sign := ""
-	if rest, negative := strings.CutPrefix(digits, "-"); negative {
-		sign, digits = "−", rest // the minus sign is as wide as a digit
-	}
-	whole, fraction, hasFraction := strings.Cut(digits, ".")
-	var out strings.Builder
-	for i, digit := range whole {
-		if i > 0 && (len(whole)-i)%3 == 0 {
-			out.WriteByte(',')
-		}
-		out.WriteRune(digit)
-	}
-	if hasFraction {
-		out.WriteString("." + fraction)
-	}
-	return sign + out.String()
+	return strings.Replace(money.GroupDigits(digits), "-", "−", 1)
 }
 
 // formatTotal writes an amount of money: 12,204.20 GBP.

@@ -1,8 +1,6 @@
 package contract
 
 import (
-	"context"
-
 	"landfall"
 	"landfall/internal/api/rules"
 	"landfall/internal/lib/money"
@@ -58,14 +56,4 @@ func (r *StatementsRequest) Figures() landfall.Figures {
 func (r *TransactionsRequest) Figures() (figures landfall.Figures) {
 	figures.Balance = countTransactions(r.list("transactions").Items(), &figures)
 	return figures
-}
-
-// DocumentFigures counts what a stored document consists of. If the document
-// cannot be read, it counts as one account.
-func DocumentFigures(document []byte, currency string) landfall.Figures {
-	account, err := ReadAccount(context.Background(), document)
-	if err != nil {
-		return landfall.Figures{Currency: currency, Accounts: 1}
-	}
-	return account.Figures(currency)
 }

@@ -26,10 +26,10 @@ type ReportLine struct {
 func ReportLines(found landfall.Reconciliation, reasons map[string]string) (lines []ReportLine) {
 	for _, row := range found.Rows {
 		if row.Measure.Kind != landfall.MeasureBalances {
-			lines = append(lines, reportLine(row, "count", reasons, func(value landfall.Value) string { return groupDigits(value.Count, false) }))
+			lines = append(lines, reportLine(row, "count", reasons, func(value landfall.Value) string { return groupTotal(value.Count, false) }))
 		}
 		if row.Measure.Currency != "" {
-			lines = append(lines, reportLine(row, row.Measure.Currency, reasons, func(value landfall.Value) string { return groupDigits(value.Amount, true) }))
+			lines = append(lines, reportLine(row, row.Measure.Currency, reasons, func(value landfall.Value) string { return groupTotal(value.Amount, true) }))
 		}
 	}
 	return lines
@@ -52,24 +52,13 @@ func reportLine(row landfall.ReconciliationRow, unit string, reasons map[string]
 	return line
 }
 
-// groupDigits formats a number with thousands separators.
-func groupDigits(total *money.Total, asMoney bool) string {
-	if total == nil {
+// groupTotal formats a count or an amount with thousands separators.
+func groupTotal(total *money.Total, asMoney bool) string {
+	switch {
+	case total == nil:
 		return ""
+	case asMoney:
+		return money.GroupDigits(total.String())
 	}
-	text, fraction := total.String(), ""
-	if asMoney {
-		text, fraction, _ = strings.Cut(text, ".")
-		fraction = "." + fraction
-	} else {
-		text = total.Digits()
-	}
-	sign := ""
-	if strings.HasPrefix(text, "-") {
-		sign, text = "-", text[1:]
-	}
-	for at := len(text) - 3; at > 0; at -= 3 {
-		text = text[:at] + "," + text[at:]
-	}
-	return sign + text + fraction
+	return money.GroupDigits(total.Digits())
 }

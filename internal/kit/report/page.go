@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"landfall"
+	"landfall/internal/lib/money"
 )
 
 //go:embed page.html
@@ -32,13 +33,7 @@ func Page(summary Summary) ([]byte, error) {
 
 // Number formats a count with thousands separators.
 func Number(count int) string {
-	text := strconv.Itoa(count)
-	var parts []string
-	for len(text) > 3 {
-		parts = append([]string{text[len(text)-3:]}, parts...)
-		text = text[:len(text)-3]
-	}
-	return strings.Join(append([]string{text}, parts...), ",")
+	return money.GroupDigits(strconv.Itoa(count))
 }
 
 // Percent returns a share, which never rounds to 0 or 100.
