@@ -24,11 +24,13 @@ var literalLimits = map[string]string{
 	"internal/app/memory.go": "tuning of the garbage collector",
 	"internal/app/doctor.go": "thresholds of a command", "internal/app/doctor_clock.go": "likewise", "internal/app/doctor_local.go": "likewise",
 	"internal/console/time.go": "writes durations in words", "internal/console/chart.go": "likewise",
-	"internal/console/accountview":           "how much of a document is compared for a page",
-	"internal/api/contract/body_run.go":      "example data",
-	"internal/api/rules/lexer.go":            "chooses between two ways to read the same",
-	"internal/outbound/payvendor/sandbox.go": "simulated delays",
-	"internal/service/auth/totp.go":          "RFC 6238", "internal/service/auth/password.go": "parameters of a hash",
+	"internal/console/accountview":               "how much of a document is compared for a page",
+	"internal/api/contract/body_run.go":          "example data",
+	"internal/api/rules/lexer.go":                "chooses between two ways to read the same",
+	"internal/outbound/payvendor/sandbox.go":     "simulated delays",
+	"internal/service/operate/verify_compare.go": "days around midnight",
+	"internal/service/operate/verify_record.go":  "likewise",
+	"internal/service/auth/totp.go":              "RFC 6238", "internal/service/auth/password.go": "parameters of a hash",
 }
 
 // bufferNames are parts of constant names that say how much is handled at once,
