@@ -3,6 +3,7 @@ package storetest
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"landfall"
 )
@@ -24,6 +25,21 @@ func recordIsNeverPurged(t *testing.T, store landfall.Store) {
 	if err != nil || outcome.Verdict != landfall.RefusedImported || !outcome.SameDocument {
 		t.Errorf("%+v, %v", outcome, err)
 	}
+	checkInspection(t, store)
+}
+
+// undoneAfterAPurge raises the undo window after a purge. Undoing the account used to
+// leave nothing to create it from: the purge had removed its document.
+func undoneAfterAPurge(t *testing.T, store landfall.Store) {
+	staged(t, store, "1")
+	create(t, store, claimFor(t, store, claimRequest(numbered("1")), landfall.ClaimGranted), sampleAccount())
+	setRetention(t, store, landfall.Retention{Staged: shortRetention}, 0)
+	purge(t, store, false)
+	setRetention(t, store, landfall.Retention{}, time.Hour)
+	undo(t, store, landfall.UndoRequest{Key: numbered("1")}, landfall.Undone)
+	again := claimFor(t, store, claimRequest(numbered("1")), landfall.ClaimGranted)
+	create(t, store, again, sampleAccount())
+	checkTallies(t, store)
 	checkInspection(t, store)
 }
 

@@ -111,6 +111,7 @@ var retentions = []promiseCheck{
 	}},
 	// No documented field may exist only until a purge.
 	{"the record of a created account is never purged", recordIsNeverPurged},
+	{"an account that is undone after a purge can be created again", undoneAfterAPurge},
 	{"an account that is unskipped without a document fails", unskippedWithoutDocument},
 	// Such an account is pending but can never be created, and without a
 	// failure it would not be visible why. The same content must become a new
