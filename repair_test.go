@@ -46,7 +46,7 @@ func TestRepairsAreTheShortest(t *testing.T) {
 		t.Errorf("got %+v", summary)
 	}
 	if got := repairs(tally(nil)); len(got) != 0 {
-		t.Errorf("nobody failed, and yet %v", got)
+		t.Errorf("no account failed, got %v", got)
 	}
 }
 

@@ -82,7 +82,7 @@ func TestComposeFile(t *testing.T) {
 		}
 		for _, other := range texts(members["depends_on"]) {
 			if !slices.Contains(names, other) {
-				t.Errorf("%s waits for %s, which is nobody", name, other)
+				t.Errorf("%s waits for %s, which does not exist", name, other)
 			}
 		}
 		for _, volume := range texts(members["volumes"]) {
@@ -111,7 +111,7 @@ func TestComposeFile(t *testing.T) {
 func composeReplicas(t *testing.T, services *yamltree.Node) {
 	t.Helper()
 	if health := service(t, services, "database")["healthcheck"]; health == nil || len(texts(health.Find("test"))) < 2 {
-		t.Error("nobody learns when the database is ready")
+		t.Error("the database has no health check")
 	}
 	for _, name := range []string{"landfall-1", "landfall-2"} {
 		members := service(t, services, name)

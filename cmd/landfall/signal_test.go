@@ -95,7 +95,7 @@ func TestHangupShutsDownCleanly(t *testing.T) {
 			return
 		}
 	}
-	t.Error("nobody was told of the end")
+	t.Error("the end was not reported")
 }
 
 // hangUp sends a hang-up and returns the last status of the readiness check.

@@ -44,7 +44,7 @@ func validateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			// Imagine validates the settings without a database.
+			// PreviewSupplier validates the settings without a database.
 			settings, err := operate.New(nil, operate.Options{Rules: contract.RuleCodes()}).PreviewSupplier(change, schema)
 			if err != nil {
 				return err

@@ -62,7 +62,7 @@ func TestLinesUnderASupplierLimit(t *testing.T) {
 				w.createByLines(t, w.stageMany(t, "O", one.lines))
 				close(stopped)
 				if refused := <-others; refused != "" {
-					t.Errorf("another supplier was told %s", refused)
+					t.Errorf("another supplier got %s", refused)
 				}
 			})
 		}

@@ -248,7 +248,7 @@ func TestClientWithoutTheKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		if kept == refresh || kept == "" {
-			t.Fatal("a refresh token is good once, and the next one was not told")
+			t.Fatal("a refresh token is valid once, and the next one was not returned")
 		}
 		refresh = kept
 	}

@@ -80,7 +80,7 @@ func wantStatus(t *testing.T, answer *http.Response, want int) {
 	}
 	if want == http.StatusServiceUnavailable &&
 		(answer.Header.Get("Retry-After") != "1" || !answer.Close || !strings.Contains(string(body), `"code":"service_unavailable"`)) {
-		t.Errorf("turned away with %v %s", answer.Header, body)
+		t.Errorf("refused with %v %s", answer.Header, body)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestConnectionsHaveALimit(t *testing.T) {
 	_, answer = connectFrom(t, d, "127.0.0.3")
 	wantStatus(t, answer, http.StatusOK)
 	if d.rejected.Load() != 5 {
-		t.Errorf("%d were turned away", d.rejected.Load())
+		t.Errorf("%d were refused", d.rejected.Load())
 	}
 }
 
@@ -197,7 +197,7 @@ func TestRunningOutOfDescriptorsIsLogged(t *testing.T) {
 	time.Sleep(100 * time.Millisecond) // more attempts, but no more log lines
 	release()
 	if received := log.count("out of file descriptors"); received != 1 || log.count("level=ERROR") != 1 {
-		t.Errorf("it was told %d times: %s", received, log.text.String())
+		t.Errorf("it was logged %d times: %s", received, log.text.String())
 	}
 	if d.acceptFailures.Load() < 2 {
 		t.Errorf("%d failures were counted", d.acceptFailures.Load())

@@ -81,14 +81,14 @@ func TestDatabasePasswordsNeedNoCommandLine(t *testing.T) {
 				t.Fatal(err)
 			}
 			if settings.passwordInFlag {
-				t.Error("a password is said to stand on the command line")
+				t.Error("a password on the command line is reported, but there is none")
 			}
 			_, err = New(t.Context(), settings, "test", &Log{Logger: slog.New(slog.DiscardHandler)})
 			if err == nil || strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("the end of it: %v", err)
 			}
 			if got := <-received; got != password {
-				t.Errorf("the server was told %q", got)
+				t.Errorf("the server received %q", got)
 			}
 		})
 	}

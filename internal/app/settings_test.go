@@ -118,7 +118,7 @@ func TestAllMistakesAreReportedAtOnce(t *testing.T) {
 	}
 	for _, want := range []string{"flag --max-body", "variable LANDFALL_LISTN", "line 1", "line 2"} {
 		if strings.Count(err.Error(), want) != 1 {
-			t.Errorf("%q is not told once:\n%v", want, err)
+			t.Errorf("%q is not reported once:\n%v", want, err)
 		}
 	}
 }

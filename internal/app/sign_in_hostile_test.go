@@ -222,7 +222,7 @@ func TestLivePageKeptASessionAlive(t *testing.T) {
 			t.Errorf("a live page moved the last use from %s to %s", before, now)
 		}
 		if ada.get(""); !seen().After(before) {
-			t.Error("a page that somebody opened does not count as use")
+			t.Error("an opened page does not count as use")
 		}
 	})
 }

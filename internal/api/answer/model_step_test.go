@@ -58,7 +58,7 @@ func (m *model) stageAs(r failer, external string, sent *sampleDocument) {
 // same compares the number in an answer with the account's.
 func (m *model) same(r failer, told said, known *modelled) {
 	if told.Number != known.account.number {
-		r.Fatalf("told of %s, the account is %s", told.Number, known.account.number)
+		r.Fatalf("got %s, the account is %s", told.Number, known.account.number)
 	}
 }
 

@@ -83,7 +83,7 @@ func TestRefusedTransactionData(t *testing.T) {
 		}
 		refusal := request.Refusal(request.Check(nil, testNow, true))
 		if got := string(ErrorBody.Append(nil, refusal)); !strings.Contains(got, `"transaction_data":`+want+`,"error_detail":"`) {
-			t.Errorf("%s came back as %s", sent, got)
+			t.Errorf("%s was returned as %s", sent, got)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func TestBodiesAreSharedFairly(t *testing.T) {
 		}
 		frees[0]()
 		if first := <-served; first != "newcomer" {
-			t.Errorf("%s was served before somebody who holds nothing", first)
+			t.Errorf("%s was served before a caller that holds nothing", first)
 		}
 		frees[1]()
 		<-served
@@ -86,7 +86,7 @@ func TestWaitingForBodyMemoryEndsWithTheCaller(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		go cancel()
 		if _, err := b.reserve(ctx, "b", 100<<10); err == nil {
-			t.Error("somebody who left was served")
+			t.Error("a caller that left was served")
 		}
 		free()
 		mustTake(t, b, "c", 100<<10)()
@@ -140,7 +140,7 @@ func TestSlowBodiesAreRefusedWhenThereAreTooMany(t *testing.T) {
 			t.Errorf("a small body: %d %s", got.status, got.body)
 		}
 		if strings.Contains(h.log.String(), `"level":"ERROR"`) {
-			t.Error("telling a crowd to come back is logged as a fault")
+			t.Error("refusing many callers is logged as an error")
 		}
 	})
 }
@@ -217,7 +217,7 @@ func TestLargestBodyContinues(t *testing.T) {
 		near.release()
 		synctest.Wait()
 		if len(served) == 0 || <-served != "far" {
-			t.Error("the furthest grown body does not go on")
+			t.Error("the largest body does not continue")
 		}
 		far.release()
 		time.Sleep(bodyWait)

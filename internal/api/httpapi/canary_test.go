@@ -129,7 +129,7 @@ func TestCanary(t *testing.T) {
 	for place, text := range places {
 		for _, word := range append([]string{canary}, h.secrets()...) {
 			if at := strings.Index(text, word); at >= 0 {
-				t.Errorf("the %s gives away %q: …%s…", place, word, text[max(0, at-200):min(len(text), at+100)])
+				t.Errorf("the %s reveals %q: …%s…", place, word, text[max(0, at-200):min(len(text), at+100)])
 			}
 		}
 	}

@@ -175,7 +175,7 @@ func TestExamplesMatchResponses(t *testing.T) {
 		}
 	}
 	if len(untold) > 0 {
-		t.Errorf("nobody looked whether these are answered: %v", untold)
+		t.Errorf("these responses are not tested: %v", untold)
 	}
 }
 

@@ -35,7 +35,7 @@ func TestListsAreBoundedPerOrganisationAndInTotal(t *testing.T) {
 			t.Errorf("got %v after %v", err, time.Since(began))
 		}
 		if free, err := take("theirs"); err != nil {
-			t.Errorf("somebody else is kept away: %v", err)
+			t.Errorf("another organisation is refused: %v", err)
 		} else {
 			free()
 		}
@@ -114,10 +114,10 @@ func TestRevokedKeyEndsARunningRequest(t *testing.T) {
 		time.Sleep(60 * time.Millisecond)
 		x.authenticated = x.authenticated.Add(-authLifetime)
 		if err := h.api.reauthenticate(ctx, x); err == nil {
-			t.Error("a revoked key goes on")
+			t.Error("a revoked key still works")
 		}
 		if authLifetime+writeTimeout >= 10*time.Second {
-			t.Error("a list goes on for longer than ten seconds after the revocation")
+			t.Error("a list continues for more than ten seconds after the revocation")
 		}
 	})
 }

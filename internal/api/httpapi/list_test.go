@@ -157,7 +157,7 @@ func TestClientLeavesList(t *testing.T) {
 			t.Errorf("the query was not left: %v", err)
 		}
 	case <-time.After(soon):
-		t.Fatal("the query goes on for nobody")
+		t.Fatal("the query continues after its caller left")
 	}
 }
 

@@ -91,7 +91,7 @@ func TestEveryParameterIsExplained(t *testing.T) {
 		}
 		for _, name := range names {
 			if r.doc != nil && pathParameters[name[1]].description == "" {
-				t.Errorf("%s: nobody explains %s", r.path, name[1])
+				t.Errorf("%s: %s is not explained", r.path, name[1])
 			}
 		}
 	}

@@ -93,7 +93,7 @@ func TestRawRequests(t *testing.T) {
 				t.Errorf("%d answers to one request: %.400q", n, said)
 			}
 			if strings.Contains(said, "100 Continue") {
-				t.Error("the client was told to send a body that is refused")
+				t.Error("the client was asked to send a body that is refused")
 			}
 			if c.form {
 				_, body, _ := strings.Cut(said, "\r\n\r\n")

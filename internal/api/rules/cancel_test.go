@@ -22,7 +22,7 @@ func TestReadingStopsWhenCancelled(t *testing.T) {
 			t.Errorf("%s: %+v", what, fault)
 		}
 		if _, fault := thing.Read([]byte(body), Limits{}); fault == nil || fault.Detail == detailCancelled {
-			t.Errorf("%s, with somebody waiting: %+v", what, fault)
+			t.Errorf("%s, while a caller waits: %+v", what, fault)
 		}
 	}
 	if document, fault := thing.Read([]byte(`{"name":"a"}`), Limits{Done: gone}); document == nil {

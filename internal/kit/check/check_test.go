@@ -81,7 +81,7 @@ func TestEveryLineIsAccountedFor(t *testing.T) {
 		"payment-instructions.ndjson:1 1 invalid_choice",
 	}
 	if strings.Join(told, "\n") != strings.Join(want, "\n") {
-		t.Errorf("told:\n%s\nwant:\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
+		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
 	}
 	for kind, count := range map[book.Kind]check.Count{
 		book.Accounts: {Lines: 7, Wrong: 4}, book.Notes: {Lines: 3, Wrong: 1, Warned: 1}, book.Transactions: {Lines: 1},
@@ -129,7 +129,7 @@ func TestReadingStopsOnErrors(t *testing.T) {
 	folder := write(t, map[string]string{"accounts.ndjson": strings.Repeat("{\n", 100_000)})
 	full := errors.New("the disk is full")
 	if _, told, err := proof(t, folder, full); !errors.Is(err, full) || len(told) != 1 {
-		t.Errorf("%d mistakes told, then %v", len(told), err)
+		t.Errorf("%d mistakes reported, then %v", len(told), err)
 	}
 	found, err := book.Open(folder)
 	if err != nil {

@@ -30,7 +30,7 @@ func TestBookIsComparedWithItsTotals(t *testing.T) {
 	folder := printBook(t, order)
 	spoiled, _, err := proof(t, folder, nil)
 	if err != nil || spoiled.MatchesTotals() {
-		t.Fatalf("%v: nobody noticed", err)
+		t.Fatalf("%v: not detected", err)
 	}
 	accounts := spoiled.Rows()[0]
 	missing, lines := check.Missing(accounts).Count.Count(), accounts.Staged.Count.Count()
@@ -41,7 +41,7 @@ func TestBookIsComparedWithItsTotals(t *testing.T) {
 		t.Fatal(err)
 	}
 	if unsaid, _, err := proof(t, folder, nil); err != nil || unsaid.Totals != nil || !unsaid.MatchesTotals() {
-		t.Errorf("%v: what nobody says is not contradicted: %+v", err, unsaid.Totals)
+		t.Errorf("%v: absent totals must not differ: %+v", err, unsaid.Totals)
 	}
 }
 

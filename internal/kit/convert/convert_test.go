@@ -369,7 +369,7 @@ func TestUnusedColumnsAreNamed(t *testing.T) {
 			want = "COUNTY"
 		}
 		if got := strings.Join(tally.Unused, " "); got != want {
-			t.Errorf("of %s nobody uses %q, want %q", tally.Table, got, want)
+			t.Errorf("unused columns of %s: %q, want %q", tally.Table, got, want)
 		}
 	}
 }

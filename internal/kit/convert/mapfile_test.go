@@ -50,7 +50,7 @@ tables:
 		":16: there is no place accunts. Did you mean accounts", ":17: twice.csv has two columns X", "none.csv: it is empty",
 	} {
 		if !strings.Contains(all, want) {
-			t.Errorf("nobody said %q", want)
+			t.Errorf("missing: %q", want)
 		}
 	}
 	if len(wrong.Wrong) != 16 || t.Failed() {
@@ -95,7 +95,7 @@ func TestSuggestedMapIsUsableAfterCorrection(t *testing.T) {
 		}
 	}
 	if _, _, err := attempt(t, tables); err == nil {
-		t.Error("it converts although somebody has to choose")
+		t.Error("it converts although a choice is open")
 	}
 	corrected := strings.NewReplacer("supplier: CHOOSE", "supplier: NORTH", "B: CHOOSE, P: CHOOSE", "B: BUSINESS, P: DOMESTIC", "E: CHOOSE, L: CHOOSE", "E: ONLINE, L: PRINT",
 		"C: CHOOSE, D: CHOOSE, P: CHOOSE, S: CHOOSE", "C: CREDIT, D: CHARGE, P: PAYMENT, S: SUPPLY_CHARGE",

@@ -63,6 +63,6 @@ func TestFastNumberPathMatchesSlowPath(t *testing.T) {
 		}
 	}
 	if short < 10_000 {
-		t.Errorf("only %d numbers stood as they were", short)
+		t.Errorf("only %d numbers were copied unchanged", short)
 	}
 }

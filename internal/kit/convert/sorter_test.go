@@ -26,7 +26,7 @@ func TestBatchHasMergeOrder(t *testing.T) {
 		for i := 1; i < len(b.slots); i++ {
 			before, here := b.entry(i-1), b.entry(i)
 			if before.compare(&here) > 0 {
-				t.Fatalf("%d bytes %.12q… stand before %d bytes %.12q…", len(before.key), before.key, len(here.key), here.key)
+				t.Fatalf("%d bytes %.12q… sorted before %d bytes %.12q…", len(before.key), before.key, len(here.key), here.key)
 			}
 		}
 	}
@@ -59,7 +59,7 @@ func TestMergedRunsAreDeleted(t *testing.T) {
 	count := uint64(0)
 	for e := m.next(); e != nil; e = m.next() {
 		if got := binary.BigEndian.Uint64(e.key); got != count {
-			t.Fatalf("key %d stands at %d", got, count)
+			t.Fatalf("key %d is at %d", got, count)
 		}
 		count++
 	}

@@ -129,7 +129,7 @@ func TestEveryFaultIsFound(t *testing.T) {
 					}
 				default:
 					if account.Check(north(), now).Err() == nil {
-						t.Fatalf("nobody noticed: %s", entry.Account)
+						t.Fatalf("not detected: %s", entry.Account)
 					}
 				}
 			}

@@ -79,7 +79,7 @@ func TestJournalContinuesAfterItsLastCheckpoint(t *testing.T) {
 
 	j = open(t, order)
 	if got := j.state.Phases["accounts"]; !got.Over || got.Tally.Lines != 7 {
-		t.Errorf("the journal goes on from %+v", got)
+		t.Errorf("the journal continues from %+v", got)
 	}
 	if got := externals(t, j); got != "1" {
 		t.Errorf("failures %q, want only the one that was counted", got)

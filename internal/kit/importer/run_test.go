@@ -51,7 +51,7 @@ func TestFailuresOfARunAreCountedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !broke.Load() || seen["wrong"] != 3 {
-		t.Errorf("broke off: %v; the watcher was told of %d failures, want 3", broke.Load(), seen["wrong"])
+		t.Errorf("broke off: %v; the watcher got %d failures, want 3", broke.Load(), seen["wrong"])
 	}
 	if kept := externals(t, m.journal); kept != "1 2 3" {
 		t.Errorf("kept %q", kept)

@@ -281,7 +281,7 @@ func TestBrokenBucket(t *testing.T) {
 			}
 		})
 	}
-	t.Run("nobody there", func(t *testing.T) {
+	t.Run("unreachable", func(t *testing.T) {
 		if got := check(t, open(t, "s3://documents?endpoint=http://127.0.0.1:1"), "north", canary+".pdf"); got != unknown {
 			t.Errorf("got %q", got)
 		}

@@ -100,11 +100,11 @@ func TestSlowVendorLeavesSlotsForOtherOrganisations(t *testing.T) {
 				if err != nil {
 					busy.Add(1)
 					if code := codeOf(t, err); code != landfall.CodeVendorUnavailable {
-						t.Errorf("one of the crowd gets %q", code)
+						t.Errorf("a request of the busy organisation gets %q", code)
 					}
 				}
 				if took := time.Since(began); took > 10*time.Second {
-					t.Errorf("one of the crowd waited %v", took)
+					t.Errorf("a request of the busy organisation waited %v", took)
 				}
 			})
 		}
@@ -120,11 +120,11 @@ func TestSlowVendorLeavesSlotsForOtherOrganisations(t *testing.T) {
 			t.Errorf("%d questions were under way at once", most)
 		}
 		if busy.Load() != 200-maxPerOrganisation {
-			t.Errorf("%d of 200 were sent away", busy.Load())
+			t.Errorf("%d of 200 were refused", busy.Load())
 		}
 		// Not being admitted is not a failure of the vendor.
 		if err := second(verifier.Verify(t.Context(), "Attacker", vendor, asked[JSON])); err != nil {
-			t.Errorf("afterwards the crowd's organisation gets %v", err)
+			t.Errorf("afterwards the busy organisation gets %v", err)
 		}
 	})
 }

@@ -121,7 +121,7 @@ func TestLongFailureIsPermanent(t *testing.T) {
 		fake.err = nil
 		time.Sleep(31 * time.Second)
 		if code := ask(); code != "" {
-			t.Fatalf("%q after the vendor came back", code)
+			t.Fatalf("%q after the vendor recovered", code)
 		}
 		fake.err = down
 		if code := ask(); code != landfall.CodeVendorUnavailable {

@@ -102,7 +102,7 @@ func TestPollingDoesNotGrowWithWatches(t *testing.T) {
 		watcher := webhook.NewLogWatcher(log)
 		time.Sleep(time.Hour)
 		if log.polls.Load() != 0 {
-			t.Errorf("%d soundings for nobody", log.polls.Load())
+			t.Errorf("%d polls without a watch", log.polls.Load())
 		}
 		var watches []*webhook.Watch
 		for range 1000 {
@@ -119,7 +119,7 @@ func TestPollingDoesNotGrowWithWatches(t *testing.T) {
 		before := log.polls.Load()
 		time.Sleep(time.Hour)
 		if log.polls.Load() != before {
-			t.Error("it goes on when everybody has left")
+			t.Error("it continues without watches")
 		}
 	})
 }
@@ -147,7 +147,7 @@ func TestSettlingWaitsForWritersButNotForLong(t *testing.T) {
 		log.away = true
 		log.mu.Unlock()
 		if _, err := watcher.CompleteUpTo(t.Context()); err == nil {
-			t.Error("a database that is away was not noticed")
+			t.Error("an unavailable database was not noticed")
 		}
 		time.Sleep(time.Second) // until the loop has ended
 	})

@@ -71,7 +71,7 @@ func TestGuessingIsSlowedDownWithoutLockingOutTheOwner(t *testing.T) {
 		t.Error("a stranger got in while the name was being guessed")
 	}
 	if _, err := signIn(front, "ada", longPassword, "10.0.0.1"); err != nil {
-		t.Errorf("the owner was held up: %v", err)
+		t.Errorf("the owner was delayed: %v", err)
 	}
 	mu.Lock()
 	now = now.Add(time.Minute)
@@ -104,7 +104,7 @@ func TestRefusalsRevealNothing(t *testing.T) {
 		}
 	}
 	if _, _, err := front.Identify(t.Context(), secret.Reveal()); err == nil {
-		t.Error("somebody shut out is still in")
+		t.Error("a disabled operator is still signed in")
 	}
 }
 
@@ -133,7 +133,7 @@ func TestChangedPasswordEndsOtherSessions(t *testing.T) {
 		t.Errorf("the session that changed it ended: %v", err)
 	}
 	if _, _, err := front.Identify(t.Context(), there.Reveal()); err == nil {
-		t.Error("another session goes on")
+		t.Error("another session still works")
 	}
 	if _, err := signIn(front, "ada", longPassword, "10.0.0.1"); err == nil {
 		t.Error("the old password still works")

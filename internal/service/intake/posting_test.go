@@ -199,7 +199,7 @@ func TestTransactionsAreAllOrNothing(t *testing.T) {
 			t.Errorf("something is left: %s", difference)
 		}
 		if got := g.postTransactions("1", body, TransactionFlags{true, true}); strings.Count(got, "added") != 499 || strings.Count(got, "moved") != 1 {
-			t.Errorf("mended: %.60s", got)
+			t.Errorf("fixed: %.60s", got)
 		}
 	})
 }
@@ -285,7 +285,7 @@ func TestInstructionIsStoredOnce(t *testing.T) {
 			added.Add(int64(receipt.Added))
 		})
 		if added.Load() != 1 {
-			t.Errorf("%d were told that it is new", added.Load())
+			t.Errorf("%d got that it is new", added.Load())
 		}
 		kept := g.account("1").Data.Instructions
 		if len(kept) != 1 || kept[0].Details.LastDigits != "4242" || g.rows()["event"] != 2 {
@@ -310,7 +310,7 @@ func TestInstructionIsStoredOnce(t *testing.T) {
 		_, err := g.PostInstruction(t.Context(), ours, body("1", "other"))
 		var refusal *landfall.Error
 		if !errors.As(err, &refusal) || refusal.Kind != landfall.UpstreamUnavailable || refusal.Code != landfall.CodeVendorUnavailable || refusal.RetryAfter == 0 {
-			t.Errorf("vendor away: %s", describe(err))
+			t.Errorf("vendor unavailable: %s", describe(err))
 		}
 	})
 }

@@ -307,7 +307,7 @@ func TestOperatorsProcessInTheirOwnName(t *testing.T) {
 			return &landfall.Error{Kind: landfall.UpstreamUnavailable, Code: landfall.CodeVendorUnavailable, Detail: "Away."}
 		}
 		if _, err := process(true); codeOf(err) != landfall.CodeVendorUnavailable {
-			t.Errorf("the vendor is away: %s", describe(err))
+			t.Errorf("the vendor is unavailable: %s", describe(err))
 		}
 		g.vendor.answer = nil
 		if created, err := process(true); err != nil || created.Number != "" {

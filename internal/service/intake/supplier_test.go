@@ -47,7 +47,7 @@ func TestSupplierCacheExpires(t *testing.T) {
 	}
 	store.advance(1)
 	if find() != nil {
-		t.Error("a supplier is used after its grant was taken away")
+		t.Error("a supplier is used after its grant was revoked")
 	}
 }
 

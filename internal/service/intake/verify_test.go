@@ -132,7 +132,7 @@ func TestDocumentsAreVerified(t *testing.T) {
 	}
 	g.files.away = true
 	if _, err := g.process("1", false); !errors.As(err, &refusal) || refusal.Kind != landfall.Unavailable || refusal.Code != landfall.CodeFileStoreUnavailable {
-		t.Errorf("away: %s", describe(err))
+		t.Errorf("unavailable: %s", describe(err))
 	}
 	g.files.away, g.files.missing = false, ""
 	if _, err := g.process("1", false); err != nil {

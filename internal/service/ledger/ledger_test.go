@@ -274,7 +274,7 @@ func TestTransactionsAddedBefore(t *testing.T) {
 				t.Errorf("%d added, want %d", len(additions.Entries), test.added)
 			}
 			if test.fails == "" && test.check && (results[0].Transaction.Amount != old.Amount || string(results[0].Sent) != `{"amount":7}`) {
-				t.Errorf("told %+v, want what the account has", results[0])
+				t.Errorf("got %+v, want what the account has", results[0])
 			}
 		})
 	}

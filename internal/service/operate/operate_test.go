@@ -242,7 +242,7 @@ func TestSkipMarks(t *testing.T) {
 		}
 		must(t, d.Unskip(ctx, key, "opened again"))
 		if verdict := stage(); verdict != landfall.StagedAgain {
-			t.Errorf("staging after the mark was taken away: %d", verdict)
+			t.Errorf("staging after the mark was removed: %d", verdict)
 		}
 		var types []landfall.EventType
 		for _, event := range d.events(t, key) {

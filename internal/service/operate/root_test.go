@@ -83,7 +83,7 @@ func TestTwoSuppliersCannotTakeOneRootAtOnce(t *testing.T) {
 			t.Errorf("%d suppliers: %v (%v)", len(suppliers), troubles, results)
 		}
 		if len(suppliers) == 0 {
-			t.Errorf("nobody got it: %v", results)
+			t.Errorf("no change succeeded: %v", results)
 		}
 	})
 }

@@ -53,8 +53,8 @@ const (
 	// transactions; with more of them, others would wait longer.
 	undosAtOnce = 8
 	// undoTries and undoPause bridge a short outage of the database. The undo
-	// stops after as many failures in a row as hopeless says: then the outage is
-	// a longer one.
+	// stops after maxUndoFailures failures in a row: then the outage is a longer
+	// one.
 	undoTries       = 5
 	undoPause       = limits.UndoRetry
 	maxUndoFailures = 16

@@ -68,7 +68,7 @@ func (d fixture) ranThrough(t *testing.T, supplier string, count int) landfall.R
 		d.settle(t, slice)
 	}
 	if _, err := d.UndoRun(ctx, run.ID, "too early", operate.RunUndoWatch{}); err == nil {
-		t.Error("a run that goes on was undone")
+		t.Error("a running run was undone")
 	}
 	change(func(run *landfall.Run) { run.Finish() })
 	return run

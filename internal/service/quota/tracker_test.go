@@ -93,14 +93,14 @@ func TestRequestsASecond(t *testing.T) {
 		t.Errorf("the neighbour gets %v", err)
 	}
 	if err := send(t, tracker, principal("Third", landfall.Quotas{}), "", 0); err != nil {
-		t.Errorf("somebody without a quota gets %v", err)
+		t.Errorf("an organisation without a quota gets %v", err)
 	}
 	clock.pass(100 * time.Millisecond)
 	if err := send(t, tracker, flooder, "", 0); err != nil {
 		t.Errorf("after waiting: %v", err)
 	}
 	if len(refused) != 1 || refused[[2]string{"Acme", landfall.QuotaRequests}] != 100 {
-		t.Errorf("told of the refusals %v", refused)
+		t.Errorf("refusals: %v", refused)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestSlotsAreShared(t *testing.T) {
 	// An organisation alone may use all slots.
 	for range places {
 		if !take(greedy) {
-			t.Fatal("refused although nobody else wants a place")
+			t.Fatal("refused although no other organisation waits")
 		}
 	}
 	// As soon as another organisation wants slots, the first gets no new ones
@@ -226,7 +226,7 @@ func TestSlotsAreShared(t *testing.T) {
 	clock.pass(6 * time.Second)
 	for range 4 {
 		if !take(greedy) {
-			t.Error("a place nobody wants stays empty")
+			t.Error("a free slot stays empty")
 		}
 	}
 }

@@ -36,13 +36,13 @@ func TestPausedSupplierPausesItsRun(t *testing.T) {
 		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Complete })
 		time.Sleep(100 * time.Millisecond)
 		if later := s.paused(run.ID, landfall.PauseSupplierPaused); later.Tally != stopped.Tally {
-			t.Errorf("a paused run goes on: %+v, then %+v", stopped.Tally, later.Tally)
+			t.Errorf("a paused run continues: %+v, then %+v", stopped.Tally, later.Tally)
 		}
 		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Ongoing })
 		s.finished(run.ID, landfall.RunTally{Selected: 200, Succeeded: 200})
 		want := []string{"run.started", "run.paused", "run.finished"}
 		if told := s.eventsOf("A", ""); !slices.Equal(told, want) {
-			t.Errorf("told %v", told)
+			t.Errorf("events: %v", told)
 		}
 	})
 }
@@ -70,7 +70,7 @@ func TestShutdownDuringARun(t *testing.T) {
 			select {
 			case <-ended:
 			case <-time.After(30 * time.Second):
-				t.Fatal("workers go on taking from a run although the end was asked for")
+				t.Fatal("workers take more accounts of a run after it was cancelled")
 			}
 		}
 		s.vendor.setAnswer(nil)
@@ -112,7 +112,7 @@ func TestUnavailableVendorIsRetried(t *testing.T) {
 		// add nothing.
 		want := []string{"account_import.failed", "account_import.completed"}
 		if told := s.eventsOf("A", "0003"); !slices.Equal(told, want) {
-			t.Errorf("told %v", told)
+			t.Errorf("events: %v", told)
 		}
 	})
 }

@@ -79,7 +79,7 @@ func TestKilledCreationFreesItself(t *testing.T) {
 	g.open()
 	waiting.Wait()
 	if got := f.shows(f.replicas[1], key); got != inProgress && time.Since(killed) < longLease/2 { // the lease was renewed before
-		t.Errorf("status is %s as soon as the creator is dead: nobody can know that", got)
+		t.Errorf("status is %s as soon as the creator was killed, which cannot be known yet", got)
 	}
 	eventually(t, longLease+soon, "the account is free again", func() bool { return f.shows(f.replicas[2], key) != inProgress })
 	if answer, err := c.send(f.replicas[2].address(), crashtest.Intent{Verb: crashtest.Process, Key: key}); err != nil || answer.Status != http.StatusCreated {
@@ -112,7 +112,7 @@ func TestSuspendedReplicaIsFenced(t *testing.T) {
 		eventually(t, soon, key.External+" is claimed", func() bool { return f.shows(other, key) == inProgress })
 	}
 	if n := g.count(heldUp); n == 0 || n >= len(fillers) {
-		t.Fatalf("%d creations stand before the gate, want some of %d", n, len(fillers))
+		t.Fatalf("%d creations wait at the gate, want some of %d", n, len(fillers))
 	}
 	sleeper.signal(syscall.SIGSTOP)
 	g.open()

@@ -25,7 +25,7 @@ func TestFailoverAfterStandbyStopsResponding(t *testing.T) {
 			return
 		}
 		if attempt == 2 {
-			t.Fatalf("writes go on %s after the promotion, not within %s", took, resumes)
+			t.Fatalf("writes resume %s after the promotion, not within %s", took, resumes)
 		}
 	}
 }
