@@ -41,9 +41,12 @@ type Operator struct {
 	// none.
 	Invitation       [32]byte
 	InvitationEndsAt time.Time
-	CreatedAt        time.Time
-	PasswordAt       time.Time // when the password was chosen; zero until then
-	SignedInAt       time.Time // the last time; zero until then
+	// InvitedBy is who created the operator or reset the sign-in last, as the audit
+	// names them.
+	InvitedBy  string
+	CreatedAt  time.Time
+	PasswordAt time.Time // when the password was chosen; zero until then
+	SignedInAt time.Time // the last time; zero until then
 }
 
 // Invited reports whether there is a link to choose a password.

@@ -281,6 +281,9 @@ func TestResetShowedTheLinkToWhoeverClicked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if _, body := w.browser(t).get("welcome/" + link.Reveal() + "/"); !strings.Contains(body, "reset, by ada and test") {
+			t.Errorf("sam is not told who reset the sign-in:\n%s", body)
+		}
 		form := url.Values{"password": {"another long password"}, "again": {"another long password"}}
 		if status, body := ada.post("welcome/"+link.Reveal()+"/", form); status == http.StatusOK || w.findOperator(t, "sam").Password != "" {
 			t.Errorf("ada used the link of sam: %d\n%s", status, body)

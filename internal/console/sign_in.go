@@ -74,6 +74,7 @@ func signOut(r *pageRequest) (any, error) {
 type welcomePage struct {
 	pageHead
 	Name      string
+	InvitedBy string // who made the link or reset the sign-in before
 	MinLength int
 }
 
@@ -89,7 +90,19 @@ func showWelcome(r *pageRequest) (any, error) {
 		return nil, errOwnSession
 	}
 	operator, err := r.console.Sessions.Invited(r.Context(), r.PathValue("link"))
-	return welcomePage{pageHead: pageHead{Title: "Welcome"}, Name: operator.Name, MinLength: auth.MinPasswordLength}, err
+	return welcomePage{pageHead: pageHead{Title: "Welcome"}, Name: operator.Name, InvitedBy: actorNames(operator.InvitedBy), MinLength: auth.MinPasswordLength}, err
+}
+
+// actorNames writes actors of the audit for people: "ada", "root via command line".
+func actorNames(actors string) string {
+	names := strings.Fields(actors)
+	for i, actor := range names {
+		if login, ok := strings.CutPrefix(actor, "shell:"); ok {
+			names[i] = login + " via command line"
+		}
+		names[i] = strings.TrimPrefix(names[i], "operator:")
+	}
+	return strings.Join(names, " and ")
 }
 
 // acceptInvitation sets the first password and signs in.

@@ -61,7 +61,7 @@ func (r *Sessions) Accept(ctx context.Context, from Origin, text, password strin
 		if err := tx.SaveDevice(ctx, device, maxDevices); err != nil {
 			return err
 		}
-		return r.save(ctx, tx, operator, "", entry(operator.Name, from, "operator.password", "chosen by invitation"))
+		return r.save(ctx, tx, operator, "", entry(operator.Name, from, "operator.password", "chosen by invitation of "+operator.InvitedBy))
 	})
 	return operator, invitationFault(err)
 }

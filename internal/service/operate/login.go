@@ -34,7 +34,7 @@ func (o *Operator) CreateOperator(ctx context.Context, name string, role landfal
 			"Role %q is not known; use operator (reads and acts) or support (reads).", string(role))
 	}
 	secret, hash := auth.NewInvitation()
-	made := landfall.Operator{Name: name, Role: role, Invitation: hash, InvitationEndsAt: o.clock().Add(invitationLife).UTC()}
+	made := landfall.Operator{Name: name, Role: role, Invitation: hash, InvitationEndsAt: o.clock().Add(invitationLife).UTC(), InvitedBy: o.actor}
 	err := o.change(ctx, "operator.create", name, func(tx landfall.Tx) (string, error) {
 		return "role=" + string(role), replaceError(tx.CreateOperator(ctx, made), landfall.ErrExists,
 			nameTaken("There is already an operator %q. Create a new link with: operator reset %s", name, name))
@@ -114,7 +114,12 @@ func (o *Operator) ResetOperator(ctx context.Context, name string) (auth.Secret,
 			return "", landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf(
 				"Operator %q is disabled. Enable the operator first with: operator enable %s", name, name))
 		}
-		operator.Invitation, operator.InvitationEndsAt = hash, o.clock().Add(invitationLife).UTC()
+		// Who reset it in the console, without a link, must stay known.
+		by := o.actor
+		if operator.Password == "" && !operator.Invited() && operator.InvitedBy != "" && operator.InvitedBy != by {
+			by = operator.InvitedBy + " " + by
+		}
+		operator.Invitation, operator.InvitationEndsAt, operator.InvitedBy = hash, o.clock().Add(invitationLife).UTC(), by
 		detail, err := o.clearSignIn(ctx, tx, operator)
 		return detail + ", new link", err
 	})
@@ -125,7 +130,7 @@ func (o *Operator) ResetOperator(ctx context.Context, name string) (auth.Secret,
 // makes no new link.
 func (o *Operator) ClearSignIn(ctx context.Context, name string) error {
 	return o.alterOperator(ctx, "operator.reset", name, func(tx landfall.Tx, operator *landfall.Operator) (string, error) {
-		operator.Invitation, operator.InvitationEndsAt = [32]byte{}, time.Time{}
+		operator.Invitation, operator.InvitationEndsAt, operator.InvitedBy = [32]byte{}, time.Time{}, o.actor
 		detail, err := o.clearSignIn(ctx, tx, operator)
 		return detail + ", no link", err
 	})

@@ -203,7 +203,7 @@ var tableRules = map[string]tableRule{
 	// valuable as a key.
 	"operator": {key: []string{"name text"}, columns: mergeRules(
 		ofNature(natureStaff, "name", "role", "disabled", "password", "totp_used", "totp_failures", "totp_failed_at", "pending_session", "pending_ends_at",
-			"recovery_codes", "invitation", "invitation_ends_at", "created_at", "password_at", "signed_in_at"),
+			"recovery_codes", "invitation", "invitation_ends_at", "invited_by", "created_at", "password_at", "signed_in_at"),
 		storedAs(formSealed, nil, ofNature(natureStaff, "totp_secret", "pending_secret")))},
 }
 

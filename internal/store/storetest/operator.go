@@ -19,7 +19,7 @@ var operators = []promiseCheck{
 	{"an operator is stored, changed and found by a valid invitation", func(t *testing.T, store landfall.Store) {
 		ctx := t.Context()
 		ada := landfall.Operator{
-			Name: "ada", Role: landfall.ConsoleOperator, Invitation: [32]byte{1}, InvitationEndsAt: time.Now().Add(hour).Truncate(time.Second).UTC(),
+			Name: "ada", Role: landfall.ConsoleOperator, Invitation: [32]byte{1}, InvitationEndsAt: time.Now().Add(hour).Truncate(time.Second).UTC(), InvitedBy: "shell:root",
 		}
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateOperator(ctx, ada) })
 		update(t, store, func(tx landfall.Tx) error {

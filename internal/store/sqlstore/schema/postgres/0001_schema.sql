@@ -781,6 +781,7 @@ CREATE TABLE operator (
     recovery_codes     BYTEA NOT NULL, -- hashes of 32 bytes, one after the other
     invitation         BYTEA,
     invitation_ends_at BIGINT,
+    invited_by         TEXT NOT NULL,
     created_at         BIGINT NOT NULL,
     password_at        BIGINT,
     signed_in_at       BIGINT,

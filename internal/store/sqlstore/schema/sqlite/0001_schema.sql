@@ -774,6 +774,7 @@ CREATE TABLE operator (
     recovery_codes     BLOB NOT NULL, -- hashes of 32 bytes, one after the other
     invitation         BLOB,
     invitation_ends_at INTEGER,
+    invited_by         TEXT NOT NULL,
     created_at         INTEGER NOT NULL,
     password_at        INTEGER,
     signed_in_at       INTEGER,
