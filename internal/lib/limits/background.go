@@ -66,6 +66,8 @@ const (
 	Scrub = 24 * time.Hour
 	// ScrubPause is the shortest pause between two steps of that.
 	ScrubPause = 250 * time.Millisecond
+	// ScrubSave is how often the position of that is stored.
+	ScrubSave = 10 * time.Second
 	// KeyWatch is how often a server looks for new encryption keys.
 	KeyWatch = 20 * time.Second
 	// UsageKept is how long daily usage is kept.

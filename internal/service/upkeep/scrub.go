@@ -37,7 +37,7 @@ const (
 	// behind it.
 	scrubTries = 5
 	// scrubSave is how often the position is stored.
-	scrubSave = 10 * time.Second
+	scrubSave = limits.ScrubSave
 	// maxExamples is how many findings are stored. All are logged.
 	maxExamples = 20
 )
