@@ -18,7 +18,7 @@ var auditedCommands = map[string]string{
 	"mail bounced": "mail.bounced", "mail retry": "mail.retry", "mail withdraw": "mail.withdraw",
 	"operator create": "operator.create", "operator disable": "operator.disable", "operator enable": "operator.enable",
 	"operator reset": "operator.reset", "organisation create": "organisation.create", "organisation disable": "organisation.disable",
-	"organisation enable": "organisation.enable", "organisation set": "organisation.set", "purge": "supplier.purge", "rekey": "encryption.rekey",
+	"organisation enable": "organisation.enable", "organisation set": "organisation.set", "pack add": "pack.add", "purge": "supplier.purge", "rekey": "encryption.rekey",
 	"reconcile sign-off": "reconciliation.sign_off", "restore": "database.restore", "run start": "run.start", "run pause": "run.pause",
 	"run resume": "run.resume", "run cancel": "run.cancel", "run undo": "run.undo", "supplier create": "supplier.create",
 	"supplier grant": "supplier.grant", "supplier revoke": "supplier.revoke", "supplier set": "supplier.set", "team create": "team.create",
@@ -32,7 +32,7 @@ var auditedCommands = map[string]string{
 var unauditedCommands = []string{
 	"account errors", "account failed", "account find", "account show", "audit export", "audit key", "audit list", "audit verify", "backup",
 	"config check", "convert", "demo", "doctor", "generate", "import", "key list", "mail list", "mail preview", "mail show", "mail test", "man", "openapi",
-	"operator list", "organisation list", "organisation show", "reconcile reports", "reconcile totals", "reconcile show", "rules", "run list", "run show",
+	"operator list", "organisation list", "organisation show", "pack check", "pack list", "pack show", "reconcile reports", "reconcile totals", "reconcile show", "rules", "run list", "run show",
 	"schema apply", "schema status", "serve", "supplier list", "supplier show", "team list", "validate", "vendor list", "verify", "version",
 	"webhook list", "webhook log", "webhook show", "webhook test",
 }
