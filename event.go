@@ -79,6 +79,9 @@ type EventLog interface {
 
 // EventReader reads the log of events.
 type EventReader interface {
+	// Instance returns the random name of this installation, which its events have
+	// in their source when the service has no base URL.
+	Instance(ctx context.Context) (string, error)
 	// Events returns the events about one process, oldest first.
 	Events(ctx context.Context, key Key) ([]Event, error)
 	// EventsAfter returns events in the order of the log, with their ids.

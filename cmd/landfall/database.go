@@ -30,7 +30,11 @@ func onDatabase(command *cobra.Command, work func(*cobra.Command, *operate.Opera
 			return err
 		}
 		// Created for every command, so that a wrong setting is always reported as wrong usage.
-		sender, err := app.NewSender(settings)
+		source, err := app.EventSource(command.Context(), settings, store)
+		if err != nil {
+			return err
+		}
+		sender, err := app.NewSender(settings, source)
 		if err != nil {
 			return usageError{err}
 		}

@@ -78,7 +78,11 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	if err != nil {
 		return nil, err
 	}
-	sender, err := NewSender(settings)
+	source, err := EventSource(ctx, settings, store)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	sender, err := NewSender(settings, source)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -123,7 +127,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		pages = app.console
 	}
 	app.api = httpapi.New(httpapi.Options{
-		Answers:       answer.New(service, app.runs, metrics.Count).WithBaseURL(settings.BaseURL),
+		Answers:       answer.New(service, app.runs, metrics.Count).WithSource(source),
 		Authenticator: app.gate,
 		Quota:         app.quota,
 		Token: graphql.New(app.issuer, graphql.Options{

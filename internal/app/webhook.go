@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/api/answer"
 	"landfall/internal/api/contract"
 	"landfall/internal/api/httpapi"
 	"landfall/internal/lib/limits"
@@ -34,14 +33,23 @@ func (s Settings) webhookKeys() (webhook.Keys, error) {
 	return keys, nil
 }
 
+// EventSource returns the source of the service's events.
+func EventSource(ctx context.Context, settings Settings, store landfall.Store) (source string, err error) {
+	err = store.View(ctx, func(view landfall.View) error {
+		instance, err := view.Instance(ctx)
+		source = contract.EventSource(settings.BaseURL, instance)
+		return err
+	})
+	return source, err
+}
+
 // NewSender creates the webhook sender, for the server and for an operator who
 // tests a webhook.
-func NewSender(settings Settings) (*webhook.Sender, error) {
+func NewSender(settings Settings, source string) (*webhook.Sender, error) {
 	keys, err := settings.webhookKeys()
 	if err != nil {
 		return nil, SettingError{err}
 	}
-	source := answer.EventSource(settings.BaseURL)
 	return webhook.NewSender(webhook.SenderOptions{
 		Keys: keys, Networks: settings.WebhookNetworks, PlainHTTP: settings.WebhookPlainHTTP, TimeLimit: settings.WebhookTimeout,
 		Encode: func(event landfall.Event) (string, []byte) {

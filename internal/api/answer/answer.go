@@ -5,7 +5,6 @@
 package answer
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -102,15 +101,11 @@ func New(service *intake.Service, runs *run.Runner, count func(verb *Verb, outco
 	return &API{service: service, runs: runs, count: count, source: contract.UnnamedSource}
 }
 
-// WithBaseURL sets the public address of the service, which events have as their
-// source.
-func (a *API) WithBaseURL(base string) *API {
-	a.source = EventSource(base)
+// WithSource sets the source of events.
+func (a *API) WithSource(source string) *API {
+	a.source = source
 	return a
 }
-
-// EventSource returns the source of events for a base URL, which may be empty.
-func EventSource(base string) string { return cmp.Or(base, contract.UnnamedSource) }
 
 // Outcomes of successful calls.
 const (

@@ -14,11 +14,21 @@ import (
 // CloudEvent is an event as sent: CloudEvents 1.0 in structured JSON.
 type CloudEvent struct {
 	landfall.Event
-	Source string // address of the service, or UnnamedSource
+	Source string // address of the service, or UnnamedSource and its instance
 }
 
-// UnnamedSource is the source of a service without a configured base URL.
-const UnnamedSource = "urn:landfall"
+// UnnamedSource begins the source of a service without a configured base URL. The
+// name of the installation follows.
+const UnnamedSource = "urn:landfall:"
+
+// EventSource returns the source of events: the base URL, or without one the
+// instance.
+func EventSource(base, instance string) string {
+	if base != "" {
+		return base
+	}
+	return UnnamedSource + instance
+}
 
 // EventID identifies an event permanently: its position in the log and its time.
 // With the time, a database restored from a backup does not reuse ids.
@@ -44,7 +54,7 @@ var EventBody = &Body[CloudEvent]{
 		stringMember("specversion", "", func(CloudEvent) string { return "1.0" }).withSchema(enumSchema("1.0")),
 		stringMember("id", "Unique id. It stays the same when the event is delivered again, so use it to detect duplicates.",
 			func(e CloudEvent) string { return EventID(e.Event) }),
-		stringMember("source", "Address of the service.", func(e CloudEvent) string { return e.Source }).
+		stringMember("source", "Address of the service. Without a configured base URL, `urn:landfall:` and a name that differs for every installation.", func(e CloudEvent) string { return e.Source }).
 			withSchema(map[string]any{"type": "string", "format": "uri-reference"}),
 		stringMember("type", "Type of the event.", func(e CloudEvent) string { return string(e.Type) }),
 		stringMember("subject", "Subject of the event: `supplier/external_account_number`, or only the supplier. Supplier codes contain no slash.", CloudEvent.subject),
@@ -52,7 +62,7 @@ var EventBody = &Body[CloudEvent]{
 		stringMember("datacontenttype", "", func(CloudEvent) string { return "application/json" }).withSchema(enumSchema("application/json")),
 		stringMember("dataschema", "Address of the JSON Schema of this type, if the service has a configured base URL.", func(e CloudEvent) string {
 			return e.Source + EventSchemas + string(e.Type) + "/"
-		}).withSchema(map[string]any{"type": "string", "format": "uri"}).onlyIf(func(e CloudEvent) bool { return e.Source != UnnamedSource }),
+		}).withSchema(map[string]any{"type": "string", "format": "uri"}).onlyIf(func(e CloudEvent) bool { return !strings.HasPrefix(e.Source, UnnamedSource) }),
 		{
 			name: "data", doc: "Event data, depending on the type. Ignore members you do not know; new ones may be added.", schema: anyObjectSchema,
 			write: func(dst []byte, e CloudEvent) []byte { return e.appendData(dst) },

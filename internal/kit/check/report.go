@@ -35,6 +35,10 @@ func (r Result) Summary(found *book.Book, started time.Time) report.Summary {
 			continue
 		}
 		lines += count.Lines
+		if summary.Counts == nil {
+			summary.Counts = map[string]any{}
+		}
+		summary.Counts[kind.Stem] = map[string]int{"lines": count.Lines, "valid": count.Lines - count.Wrong, "invalid": count.Wrong}
 		summary.Bars = append(summary.Bars, report.Bar{Name: kind.Stem, Parts: []report.Part{
 			{Name: "valid", Count: count.Lines - count.Wrong, Tone: report.Good}, {Name: "invalid", Count: count.Wrong, Tone: report.Bad},
 		}})

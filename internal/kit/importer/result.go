@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"landfall"
@@ -173,7 +174,10 @@ func (m *Importer) reportUnsent(writer *report.Writer, kind book.Kind, file book
 
 // summary builds the summary of the report.
 func (m *Importer) summary(result Result, now time.Time) report.Summary {
-	summary := report.Summary{Title: "Import report", MadeAt: now, Failures: result.Failures}
+	summary := report.Summary{Title: "Import report", MadeAt: now, Failures: result.Failures, Counts: map[string]any{}}
+	for name, tally := range result.Tallies {
+		summary.Counts[strings.ReplaceAll(string(name), " ", "_")] = tally
+	}
 	for _, name := range Phases() {
 		tally, known := result.Tallies[name]
 		if !known || tally.Lines == 0 {

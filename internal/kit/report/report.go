@@ -29,8 +29,10 @@ type Summary struct {
 	Sentence string      `json:"sentence"` // the result in one sentence
 	MadeAt   time.Time   `json:"made_at"`
 	Facts    [][2]string `json:"facts"` // names and values
-	Bars     []Bar       `json:"bars"`
-	Totals   []Total     `json:"sums,omitempty"`
+	Bars     []Bar       `json:"-"`     // of the page
+	// Counts are the figures behind the bars, by name, for programs.
+	Counts map[string]any `json:"totals"`
+	Totals []Total        `json:"sums,omitempty"`
 
 	Failures landfall.FailureSummary `json:"-"`
 	Warnings landfall.FailureSummary `json:"-"`

@@ -59,7 +59,8 @@ func (r *Runner) createBatch(ctx context.Context, slice landfall.RunSlice, membe
 	run := slice.Run
 	who := landfall.Principal{
 		Organisation: run.ActsFor.Organisation, KeyID: run.ActsFor.KeyID, RequestID: run.ActsFor.RequestID,
-		Role: landfall.RoleImporter, Quotas: slice.Quotas, Priority: landfall.RunPriority,
+		Source: "run:" + run.ID, // the service itself, not an address
+		Role:   landfall.RoleImporter, Quotas: slice.Quotas, Priority: landfall.RunPriority,
 	}
 	supplier, err := r.intake.Supplier(ctx, who, run.Plan.Supplier)
 	if err != nil {

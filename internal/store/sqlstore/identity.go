@@ -110,3 +110,9 @@ func (s *Store) Clock(ctx context.Context) (at time.Time, err error) {
 	err = s.stream(ctx, func(v *view) error { return v.one(ctx, `SELECT {now}`, nil, []any{&micros}) })
 	return moment(micros), err
 }
+
+// Instance returns the random name of this installation.
+func (v *view) Instance(ctx context.Context) (name string, err error) {
+	err = v.one(ctx, `SELECT instance FROM database_identity WHERE id = 1`, nil, []any{&name})
+	return name, err
+}

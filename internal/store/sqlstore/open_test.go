@@ -55,3 +55,31 @@ func runSuite(t *testing.T, run func(*testing.T, func(*testing.T) landfall.Store
 		})
 	}
 }
+
+// TestTwoInstallationsHadTheSameSource creates two databases from nothing. Their events must not look
+// as if they came from one service.
+func TestTwoInstallationsHadTheSameSource(t *testing.T) {
+	for kind, fresh := range databases {
+		t.Run(kind, func(t *testing.T) {
+			names := map[string]bool{}
+			for range 2 {
+				store := openStore(t, fresh(t))
+				for range 2 { // the name stays
+					if err := store.View(t.Context(), func(view landfall.View) error {
+						name, err := view.Instance(t.Context())
+						if len(name) != 16 {
+							t.Errorf("an installation is called %q", name)
+						}
+						names[name] = true
+						return err
+					}); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if len(names) != 2 {
+				t.Errorf("two installations are called %v", names)
+			}
+		})
+	}
+}

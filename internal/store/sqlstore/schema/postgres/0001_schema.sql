@@ -827,7 +827,8 @@ CREATE INDEX commit_mark_at ON commit_mark (at);
 CREATE TABLE database_identity (
     id          BIGINT PRIMARY KEY CHECK (id = 1),
     fingerprint TEXT, -- of the server and the database in it; NULL until a server has used it
-    copied_at   BIGINT -- set in a backup; NULL in the original
+    copied_at   BIGINT, -- set in a backup; NULL in the original
+    instance    TEXT NOT NULL DEFAULT substr(replace(gen_random_uuid()::text, '-', ''), 1, 16) -- names this installation in its events
 );
 INSERT INTO database_identity (id) VALUES (1);
 

@@ -820,7 +820,8 @@ CREATE INDEX commit_mark_at ON commit_mark (at);
 CREATE TABLE database_identity (
     id          INTEGER PRIMARY KEY CHECK (id = 1),
     fingerprint TEXT, -- of the server and the database in it; NULL until a server has used it
-    copied_at   INTEGER -- set in a backup; NULL in the original
+    copied_at   INTEGER, -- set in a backup; NULL in the original
+    instance    TEXT NOT NULL DEFAULT (lower(hex(randomblob(8)))) -- names this installation in its events
 ) STRICT;
 INSERT INTO database_identity (id) VALUES (1);
 
