@@ -87,12 +87,18 @@ type AuditQuery struct {
 // AuditChainer chains audit entries. Writers do not chain: a chain that grows in
 // every transaction would make all transactions wait for each other.
 type AuditChainer interface {
-	// ChainAudit gives entries a position in the chain, in the order of their ids,
-	// once it is certain that no older entry is still to come. It returns how many
-	// it chained. When several replicas chain at once, one does and the others do
-	// nothing. It takes a watermark of the audit and returns the next one, as
-	// EventLog.Watermark does.
-	ChainAudit(ctx context.Context, before Watermark) (after Watermark, chained int, err error)
+	// ChainAudit gives some entries a position in the chain, in the order of
+	// their ids, once it is certain that no older entry is still to come. When
+	// several replicas chain at once, one does and the others do nothing. It takes
+	// a watermark of the audit and returns the next one, as EventLog.Watermark
+	// does.
+	ChainAudit(ctx context.Context, before Watermark) (after Watermark, step ChainStep, err error)
+}
+
+// ChainStep is the result of one call of ChainAudit.
+type ChainStep struct {
+	Chained int  // entries
+	More    bool // more entries can be chained now
 }
 
 // AuditReader reads the audit.

@@ -1,6 +1,7 @@
 package landfall
 
 import (
+	"cmp"
 	"context"
 	"time"
 )
@@ -10,6 +11,11 @@ import (
 type Key struct {
 	Supplier string // import supplier code
 	External string // external account number
+}
+
+// Compare orders keys by supplier, then by external number.
+func (k Key) Compare(other Key) int {
+	return cmp.Or(cmp.Compare(k.Supplier, other.Supplier), cmp.Compare(k.External, other.External))
 }
 
 // ProcessState is the state of an account import process.

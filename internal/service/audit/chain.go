@@ -33,7 +33,7 @@ func ChainSoon(ctx context.Context, store landfall.AuditChainer) {
 	var newest int64
 	for {
 		var err error
-		if mark, _, err = store.ChainAudit(ctx, mark); err != nil {
+		if mark, _, err = chainAll(ctx, store, mark); err != nil {
 			return
 		}
 		// Wait only for the entries of the first round: others keep writing, and
@@ -48,6 +48,17 @@ func ChainSoon(ctx context.Context, store landfall.AuditChainer) {
 		case <-time.After(chainSoonInterval):
 		case <-ctx.Done():
 			return
+		}
+	}
+}
+
+// chainAll chains all entries that can be chained now, and returns how many.
+func chainAll(ctx context.Context, store landfall.AuditChainer, mark landfall.Watermark) (landfall.Watermark, int, error) {
+	for chained := 0; ; {
+		after, step, err := store.ChainAudit(ctx, mark)
+		mark, chained = after, chained+step.Chained
+		if err != nil || !step.More {
+			return mark, chained, err
 		}
 	}
 }
@@ -105,9 +116,9 @@ func (n *Chainer) Run(ctx context.Context) {
 			ended = true
 		}
 		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), roundTimeout)
-		after, sealed, err := n.store.ChainAudit(work, mark)
+		after, chained, err := chainAll(work, n.store, mark)
 		mark = after
-		n.chained.Add(int64(sealed))
+		n.chained.Add(int64(chained))
 		if err != nil {
 			n.failed.Add(1)
 			// Log only the first failure: there are two rounds per second.

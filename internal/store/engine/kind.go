@@ -25,7 +25,7 @@ type Kind struct {
 // Call is one caller's work on its way through the queue.
 type Call struct {
 	Tenant string // whose work it is; tenants take turns
-	Key    string // calls with the same key run one after the other, in order; "" has no order
+	Key    any    // comparable; calls with the same key run one after the other, in order; nil has no order
 	Weight int    // in bytes, roughly
 	Work   any    // what the kind's function reads and fills in
 

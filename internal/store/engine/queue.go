@@ -33,7 +33,7 @@ type queue struct {
 // keyed names a key of one kind of work.
 type keyed struct {
 	kind *Kind
-	key  string
+	key  any
 }
 
 // newQueue returns a queue without work or workers.
@@ -76,7 +76,7 @@ func (q *queue) enter(c *Call) error {
 	}
 	q.active++
 	q.addWaiting(c)
-	if c.Key != "" {
+	if c.Key != nil {
 		// Calls with the same key form a chain. Only the head is queued, so a
 		// batch never holds two of them and their order is kept.
 		at := keyed{c.kind, c.Key}
@@ -159,7 +159,7 @@ func (q *queue) depart(c *Call) {
 
 // advance queues the next call of a key.
 func (q *queue) advance(c *Call) {
-	if c.Key == "" {
+	if c.Key == nil {
 		return
 	}
 	next := c.next

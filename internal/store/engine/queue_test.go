@@ -17,7 +17,10 @@ func idleQueue(limits Limits) (*queue, *Kind) {
 
 func ask(t *testing.T, q *queue, k *Kind, tenant, key string, weight int) *Call {
 	t.Helper()
-	c := &Call{Tenant: tenant, Key: key, Weight: weight, kind: k, done: make(chan struct{})}
+	c := &Call{Tenant: tenant, Weight: weight, kind: k, done: make(chan struct{})}
+	if key != "" {
+		c.Key = key
+	}
 	if err := q.enter(c); err != nil {
 		t.Fatal(err)
 	}

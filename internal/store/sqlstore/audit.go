@@ -95,43 +95,41 @@ const chainBatch = 500
 // linkTable is the table of the chain's links.
 var linkTable = newTable("audit_link", "position bigint", "entry bigint", "hash text")
 
-// ChainAudit chains all entries up to the point where the log is complete.
-func (s *Store) ChainAudit(ctx context.Context, before landfall.Watermark) (landfall.Watermark, int, error) {
+// ChainAudit chains the next entries, at most up to the point where the log is
+// complete.
+func (s *Store) ChainAudit(ctx context.Context, before landfall.Watermark) (landfall.Watermark, landfall.ChainStep, error) {
 	mark, err := s.pollWatermark(ctx, "audit", before)
 	if err != nil {
-		return before, 0, err
+		return before, landfall.ChainStep{}, err
 	}
-	for all := 0; ; {
-		var chain landfall.AuditChain
-		err := s.View(ctx, func(read landfall.View) (err error) {
-			chain, err = read.AuditChain(ctx)
-			return err
-		})
-		if err != nil || chain.Through >= mark.Complete {
-			return mark, all, err // usually there is nothing to do, and nothing is written
-		}
-		sealed := 0
-		err = s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
-			sealed, err = t.chain(ctx, mark.Complete)
-			return err
-		})
-		all += max(sealed, 0)
-		if err != nil || sealed < chainBatch {
-			return mark, all, err
-		}
+	var chain landfall.AuditChain
+	err = s.View(ctx, func(read landfall.View) (err error) {
+		chain, err = read.AuditChain(ctx)
+		return err
+	})
+	if err != nil || chain.Through >= mark.Complete {
+		return mark, landfall.ChainStep{}, err // usually there is nothing to do, and nothing is written
 	}
+	chained := 0
+	err = s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
+		chained, err = t.chain(ctx, mark.Complete)
+		return err
+	})
+	if err != nil {
+		return mark, landfall.ChainStep{}, err
+	}
+	return mark, landfall.ChainStep{Chained: chained, More: chained == chainBatch}, nil
 }
 
 // chain adds the next entries up to an id to the chain. It does not wait: if
-// another transaction has locked the chain, that one does the work and chain
-// returns -1.
+// another transaction has locked the chain, that one does the work.
 func (t *tx) chain(ctx context.Context, upTo int64) (int, error) {
 	var place, through int64
 	var hash landfall.AuditHash
 	err := t.one(ctx, `SELECT held.position, held.hash, held.through FROM audit_chain held WHERE held.id = 1 {take}`, nil,
 		[]any{&place, hashInto{&hash}, &through})
 	if errors.Is(err, landfall.ErrNotFound) {
-		return -1, nil
+		return 0, nil
 	} else if err != nil {
 		return 0, err
 	}

@@ -91,24 +91,24 @@ func (t *tx) CheckAuthor(ctx context.Context, author landfall.Author) error {
 // ifAuthorised runs a verb for the calls of a batch whose authors may still
 // write. The other calls get ErrRevoked, and nothing is written for them.
 func ifAuthorised[W, O any](
-	cache *keyCache, author func(W) landfall.Author, run func(*tx, context.Context, []*pendingCall[W, O]) error,
-) func(*tx, context.Context, []*pendingCall[W, O]) error {
+	cache *keyCache, author func(W) landfall.Author, work batchWork[W, O],
+) batchWork[W, O] {
 	return func(t *tx, ctx context.Context, batch []*pendingCall[W, O]) error {
 		keys := make([]string, len(batch))
 		for i, one := range batch {
-			keys[i] = author(one.wanted).KeyID
+			keys[i] = author(one.Wanted).KeyID
 		}
 		dead, err := t.revoked(ctx, cache, keys)
 		if err != nil {
 			return err
 		}
 		if len(dead) == 0 {
-			return run(t, ctx, batch)
+			return work(t, ctx, batch)
 		}
 		var alive []*pendingCall[W, O]
 		for i, one := range batch {
 			if slices.Contains(dead, keys[i]) {
-				one.err = landfall.ErrRevoked
+				one.Err = landfall.ErrRevoked
 			} else {
 				alive = append(alive, one)
 			}
@@ -116,6 +116,6 @@ func ifAuthorised[W, O any](
 		if len(alive) == 0 {
 			return nil
 		}
-		return run(t, ctx, alive)
+		return work(t, ctx, alive)
 	}
 }

@@ -55,14 +55,14 @@ func (s *Store) claimOrCount(ctx context.Context, request landfall.ClaimRequest)
 		if request.DryRun {
 			joined = s.peeks
 		}
-		outcome, err := joined.do(ctx, s.tenant(request.Key), request.Key, claimWeight, request)
+		outcome, err := runVerb(ctx, s, joined, request.Key, claimWeight, request)
 		if err != nil || outcome.Verdict != claimMustCount {
 			return outcome, err
 		}
 	}
 	var outcome landfall.ClaimOutcome
 	err := whileBusy(ctx, func() (busy bool, err error) {
-		outcome, err = s.counted.do(ctx, s.tenant(request.Key), request.Key, claimWeight, request)
+		outcome, err = runVerb(ctx, s, s.counted, request.Key, claimWeight, request)
 		return outcome.Verdict == claimMustWait, err
 	})
 	return outcome, err
@@ -119,7 +119,7 @@ const claimWeight = 4 << 10
 // granted claim, the process is simply free again. So the commit waits for the
 // disk only if a caller was told the state of a process.
 func (t *tx) claim(ctx context.Context, batch []*claimCall) error {
-	open := newPendingCalls(batch)
+	open := sqlset.NewPending(batch)
 	// Between granting and refusing, a lease may end or a supplier may be
 	// opened. Then there is no reason for the refusal, and only those calls are
 	// tried again.
@@ -127,7 +127,7 @@ func (t *tx) claim(ctx context.Context, batch []*claimCall) error {
 		if err := t.grant(ctx, grantQuery, open); err != nil {
 			return err
 		}
-		if len(open.byKey) == 0 {
+		if len(open.ByKey) == 0 {
 			break
 		}
 		counted, err := t.refuseClaims(ctx, open)
@@ -135,13 +135,13 @@ func (t *tx) claim(ctx context.Context, batch []*claimCall) error {
 			return err
 		}
 		for _, one := range counted {
-			open.set(one, landfall.ClaimOutcome{Verdict: claimMustCount})
+			open.Set(one, landfall.ClaimOutcome{Verdict: claimMustCount})
 		}
-		if len(open.byKey) == 0 {
+		if len(open.ByKey) == 0 {
 			break
 		}
 	}
-	if len(open.byKey) > 0 {
+	if len(open.ByKey) > 0 {
 		return landfall.ErrUnavailable
 	}
 	t.commitLazilyIfGranted(batch)
@@ -153,7 +153,7 @@ func (t *tx) claim(ctx context.Context, batch []*claimCall) error {
 // depends on what was read, which must stay true.
 func (t *tx) commitLazilyIfGranted(batch []*claimCall) {
 	for _, one := range batch {
-		if one.outcome.Verdict != landfall.ClaimGranted && one.outcome.Verdict != landfall.ClaimOverLimit {
+		if one.Outcome.Verdict != landfall.ClaimGranted && one.Outcome.Verdict != landfall.ClaimOverLimit {
 			return
 		}
 	}
@@ -196,15 +196,15 @@ func newGrantQuery(text string) *sqlset.Query {
 // grant claims the processes of the open calls that can be claimed, and sets
 // the outcome of those calls.
 func (t *tx) grant(ctx context.Context, query *sqlset.Query, open *openClaim) error {
-	tokens := make(map[string]*claimCall, len(open.byKey))
+	tokens := make(map[string]*claimCall, len(open.ByKey))
 	places, all := map[string]int64{}, int64(0)
-	text, args := query.For(t.engine, open.rows(query.Width(), func(args []any, one *claimCall) []any {
+	text, args := query.For(t.engine, open.Rows(query.Width(), func(args []any, one *claimCall) []any {
 		token := rand.Text()
 		tokens[token] = one
-		places[one.key.Supplier]++
+		places[one.Key.Supplier]++
 		all++
-		return append(args, one.key.Supplier, one.key.External, one.wanted.Team, token, one.wanted.Lease.Microseconds(),
-			places[one.key.Supplier], int64(one.wanted.ServiceLimit), all)
+		return append(args, one.Key.Supplier, one.Key.External, one.Wanted.Team, token, one.Wanted.Lease.Microseconds(),
+			places[one.Key.Supplier], int64(one.Wanted.ServiceLimit), all)
 	}))
 	rows, err := t.returning(ctx, text, args...)
 	if err != nil {
@@ -221,15 +221,15 @@ func (t *tx) grant(ctx context.Context, query *sqlset.Query, open *openClaim) er
 		}
 		one := tokens[token]
 		claim := landfall.Claim{
-			Key: one.key, Token: token, Team: one.wanted.Team, Revision: int(revision), Lease: one.wanted.Lease,
-			Hash: t.sealer.openHash(one.key, hash),
+			Key: one.Key, Token: token, Team: one.Wanted.Team, Revision: int(revision), Lease: one.Wanted.Lease,
+			Hash: t.sealer.openHash(one.Key, hash),
 		}
 		if document == nil {
 			missing[process] = one
 		} else {
 			claim.Document = document
 		}
-		open.set(one, landfall.ClaimOutcome{Verdict: landfall.ClaimGranted, Claim: claim})
+		open.Set(one, landfall.ClaimOutcome{Verdict: landfall.ClaimGranted, Claim: claim})
 	}
 	if err := t.fail(rows.Err()); err != nil {
 		return err
@@ -238,7 +238,7 @@ func (t *tx) grant(ctx context.Context, query *sqlset.Query, open *openClaim) er
 	// after these rows are closed.
 	_ = rows.Close()
 	for process, one := range missing {
-		claim := &one.outcome.Claim
+		claim := &one.Outcome.Claim
 		if err := t.one(ctx, `SELECT document FROM staging WHERE process_id = $1 AND revision = $2`,
 			[]any{process, int64(claim.Revision)}, []any{&claim.Document}); err != nil {
 			return err
@@ -258,11 +258,11 @@ var claimReasonsQuery = sqlset.NewQuery(`
 // returns the calls whose claims must be counted first. Calls that it leaves
 // open could be granted after all.
 func (t *tx) refuseClaims(ctx context.Context, open *openClaim) (counted []*claimCall, err error) {
-	if len(open.byKey) == 0 {
+	if len(open.ByKey) == 0 {
 		return nil, nil
 	}
-	text, args := claimReasonsQuery.For(t.engine, open.rows(3, func(args []any, one *claimCall) []any {
-		return append(args, one.key.Supplier, one.key.External, one.wanted.Team)
+	text, args := claimReasonsQuery.For(t.engine, open.Rows(3, func(args []any, one *claimCall) []any {
+		return append(args, one.Key.Supplier, one.Key.External, one.Wanted.Team)
 	}))
 	rows, err := t.query(ctx, text, args...)
 	if err != nil {
@@ -277,13 +277,13 @@ func (t *tx) refuseClaims(ctx context.Context, open *openClaim) (counted []*clai
 		if err := rows.Scan(&supplier, &external, &status, &limit, &team, &state, &number, &left); err != nil {
 			return nil, t.fail(err)
 		}
-		one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]
+		one := open.ByKey[landfall.Key{Supplier: supplier.String, External: external.String}]
 		if one == nil {
 			continue // padding
 		}
 		switch verdict := claimVerdict(status, team.Valid, landfall.ProcessState(state.String)); {
 		case verdict != 0:
-			open.set(one, landfall.ClaimOutcome{Verdict: verdict, AccountNumber: number.String, LeaseLeft: remaining(left)})
+			open.Set(one, landfall.ClaimOutcome{Verdict: verdict, AccountNumber: number.String, LeaseLeft: remaining(left)})
 		case limit > 0:
 			counted = append(counted, one)
 		}

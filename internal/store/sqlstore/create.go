@@ -39,7 +39,7 @@ func (s *Store) Create(ctx context.Context, creation landfall.Creation) (landfal
 	if creation.Claim.DryRun {
 		joined = s.dryRuns
 	}
-	return joined.do(ctx, s.tenant(creation.Claim.Key), creation.Claim.Key, creationWeight(account), ready)
+	return runVerb(ctx, s, joined, creation.Claim.Key, creationWeight(account), ready)
 }
 
 // writable returns an error if nothing could be posted to the account.
@@ -123,7 +123,7 @@ const whereUnchanged = whereFree + ` AND process.revision = w.revision AND lengt
 // create turns a batch of claims into accounts and sets the outcome of each
 // call.
 func (t *tx) create(ctx context.Context, how createQueries, draw func() (string, error), batch []*createCall) error {
-	open := newPendingCalls(batch)
+	open := sqlset.NewPending(batch)
 	rows := newAccountRows(t.sealer)
 	rows.reserve(batch)
 	// Between importing and refusing, a supplier may be opened, and a number
@@ -133,12 +133,12 @@ func (t *tx) create(ctx context.Context, how createQueries, draw func() (string,
 		if err := t.importAll(ctx, how, draw, open, rows); err != nil {
 			return err
 		}
-		if len(open.byKey) > 0 {
+		if len(open.ByKey) > 0 {
 			if err := t.refuseCreation(ctx, how, open); err != nil {
 				return err
 			}
 		}
-		if len(open.byKey) == 0 {
+		if len(open.ByKey) == 0 {
 			if err := t.skipQueuedBefore(ctx, &rows.mails); err != nil {
 				return err
 			}
@@ -157,9 +157,9 @@ func (t *tx) create(ctx context.Context, how createQueries, draw func() (string,
 func (t *tx) importAll(
 	ctx context.Context, how createQueries, draw func() (string, error), open *openCreate, into *accountRows,
 ) error {
-	numbers := make(map[string]*createCall, len(open.byKey))
+	numbers := make(map[string]*createCall, len(open.ByKey))
 	var failed error
-	wanted := open.rows(5, func(args []any, one *createCall) []any {
+	wanted := open.Rows(5, func(args []any, one *createCall) []any {
 		number, err := draw()
 		if err != nil {
 			failed = err
@@ -170,8 +170,8 @@ func (t *tx) importAll(
 			failed = errCollision
 		}
 		numbers[number] = one
-		claim := &one.wanted.Claim
-		return append(args, one.key.Supplier, one.key.External, claim.Token, int64(claim.Revision), number)
+		claim := &one.Wanted.Claim
+		return append(args, one.Key.Supplier, one.Key.External, claim.Token, int64(claim.Revision), number)
 	})
 	if failed != nil {
 		return failed
@@ -191,12 +191,12 @@ func (t *tx) importAll(
 			return t.fail(err)
 		}
 		one := numbers[number]
-		open.set(one, landfall.CreateOutcome{Verdict: landfall.Created, Number: number, At: moment(at)})
-		into.fill(one.wanted, process, at, number)
-		into.audit.Add(one.wanted.By, string(landfall.EventImportCompleted), one.key, number)
+		open.Set(one, landfall.CreateOutcome{Verdict: landfall.Created, Number: number, At: moment(at)})
+		into.fill(one.Wanted, process, at, number)
+		into.audit.Add(one.Wanted.By, string(landfall.EventImportCompleted), one.Key, number)
 		into.tallies.subtract(supplier, waitingStatus(failed), sent)
-		into.tallies.add(supplier, landfall.StatusCreated, one.wanted.has)
-		into.tallies.deviate(supplier, one.key.External, sent, one.wanted.has)
+		into.tallies.add(supplier, landfall.StatusCreated, one.Wanted.has)
+		into.tallies.deviate(supplier, one.Key.External, sent, one.Wanted.has)
 	}
 	return collision(t.fail(rows.Err()))
 }
@@ -214,9 +214,9 @@ func collision(err error) error {
 // afterwards, because asking first would cost every call a query that hardly
 // any needs.
 func (t *tx) refuseCreation(ctx context.Context, how createQueries, open *openCreate) error {
-	text, args := how.reasons.For(t.engine, open.rows(4, func(args []any, one *createCall) []any {
-		claim := &one.wanted.Claim
-		return append(args, one.key.Supplier, one.key.External, claim.Token, int64(claim.Revision))
+	text, args := how.reasons.For(t.engine, open.Rows(4, func(args []any, one *createCall) []any {
+		claim := &one.Wanted.Claim
+		return append(args, one.Key.Supplier, one.Key.External, claim.Token, int64(claim.Revision))
 	}))
 	rows, err := t.query(ctx, text, args...)
 	if err != nil {
@@ -230,13 +230,13 @@ func (t *tx) refuseCreation(ctx context.Context, how createQueries, open *openCr
 		if err := rows.Scan(&supplier, &external, &status, &held); err != nil {
 			return t.fail(err)
 		}
-		one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]
+		one := open.ByKey[landfall.Key{Supplier: supplier.String, External: external.String}]
 		switch {
 		case one == nil: // padding
 		case !held.Bool:
-			open.set(one, landfall.CreateOutcome{Verdict: landfall.CreateFenced})
+			open.Set(one, landfall.CreateOutcome{Verdict: landfall.CreateFenced})
 		case status != landfall.Ongoing:
-			open.set(one, landfall.CreateOutcome{Verdict: landfall.CreateNoSupplier})
+			open.Set(one, landfall.CreateOutcome{Verdict: landfall.CreateNoSupplier})
 		}
 	}
 	return t.fail(rows.Err())

@@ -18,7 +18,7 @@ import (
 // the limits admit gets a token that counts until the attempt or its lease
 // ends.
 func (t *tx) peekCounted(ctx context.Context, batch []*claimCall, found *slots) error {
-	open := newPendingCalls(batch)
+	open := sqlset.NewPending(batch)
 	var admitted []*claimCall
 	over, err := t.answerPeeks(ctx, open, func(one *claimCall) bool {
 		if !found.admits(one) {
@@ -32,7 +32,7 @@ func (t *tx) peekCounted(ctx context.Context, batch []*claimCall, found *slots) 
 		return err
 	}
 	for _, one := range over {
-		open.set(one, landfall.ClaimOutcome{Verdict: landfall.ClaimOverLimit})
+		open.Set(one, landfall.ClaimOutcome{Verdict: landfall.ClaimOverLimit})
 	}
 	// Delete the leases of dry runs that never finished. Every batch of counted
 	// dry runs does this, so the table never has more than a few rows.
@@ -40,11 +40,11 @@ func (t *tx) peekCounted(ctx context.Context, batch []*claimCall, found *slots) 
 		return err
 	}
 	for _, one := range admitted {
-		claim := &one.outcome.Claim
+		claim := &one.Outcome.Claim
 		claim.Token = rand.Text()
 		if _, err := t.exec(ctx, `INSERT INTO dry_run_lease (token, supplier_id, until)
 			SELECT $1, id, {now} + $2 FROM supplier WHERE code = $3`,
-			claim.Token, claim.Lease.Microseconds(), one.key.Supplier); err != nil {
+			claim.Token, claim.Lease.Microseconds(), one.Key.Supplier); err != nil {
 			return err
 		}
 	}
@@ -96,29 +96,29 @@ var clearFailureQuery = sqlset.NewQuery(`
 
 // saveDryRuns records the outcomes of dry runs and ends their leases.
 func (t *tx) saveDryRuns(ctx context.Context, batch []*createCall) error {
-	passed := newPendingCalls(batch)
+	passed := sqlset.NewPending(batch)
 	rows := newAccountRows(t.sealer)
 	for _, one := range batch {
-		if err := t.endDryRunLease(ctx, one.wanted.Claim.Token); err != nil {
+		if err := t.endDryRunLease(ctx, one.Wanted.Claim.Token); err != nil {
 			return err
 		}
-		if one.outcome.Verdict != landfall.Created {
-			delete(passed.byKey, one.key)
+		if one.Outcome.Verdict != landfall.Created {
+			delete(passed.ByKey, one.Key)
 			continue
 		}
-		event := landfall.Event{Type: landfall.EventDryRunCompleted, Key: one.key, By: one.wanted.By, Details: runDetails(one.wanted.Creation)}
-		if err := rows.event(one.outcome.At.UnixMicro(), event); err != nil {
+		event := landfall.Event{Type: landfall.EventDryRunCompleted, Key: one.Key, By: one.Wanted.By, Details: runDetails(one.Wanted.Creation)}
+		if err := rows.event(one.Outcome.At.UnixMicro(), event); err != nil {
 			return err
 		}
-		rows.audit.Add(one.wanted.By, string(event.Type), one.key, "")
-		one.outcome = landfall.CreateOutcome{Verdict: landfall.CreateRolledBack}
-		if one.wanted.Claim.FailedAt.IsZero() {
-			delete(passed.byKey, one.key)
+		rows.audit.Add(one.Wanted.By, string(event.Type), one.Key, "")
+		one.Outcome = landfall.CreateOutcome{Verdict: landfall.CreateRolledBack}
+		if one.Wanted.Claim.FailedAt.IsZero() {
+			delete(passed.ByKey, one.Key)
 		}
 	}
-	if len(passed.byKey) > 0 {
-		text, args := clearFailureQuery.For(t.engine, passed.rows(3, func(args []any, one *createCall) []any {
-			return append(args, one.key.Supplier, one.key.External, int64(one.wanted.Claim.Revision))
+	if len(passed.ByKey) > 0 {
+		text, args := clearFailureQuery.For(t.engine, passed.Rows(3, func(args []any, one *createCall) []any {
+			return append(args, one.Key.Supplier, one.Key.External, int64(one.Wanted.Claim.Revision))
 		}))
 		recovered, err := collect(ctx, t.txSession, func(scan scanner, one *owned[landfall.Figures]) error {
 			return scan(&one.id, figuresInto{&one.item})

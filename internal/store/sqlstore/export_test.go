@@ -82,11 +82,11 @@ func (s *Store) SweepMarks(ctx context.Context) error { return s.db.DeleteOldMar
 func (s *Store) CountPostStatements(ctx context.Context, wanted landfall.Posting) (count int, err error) {
 	err = s.update(ctx, wanted.Key, func(t *tx) error {
 		before := t.engine.Statements()
-		mine := &postCall{key: wanted.Key, wanted: &posting{Posting: wanted}}
+		mine := &postCall{Key: wanted.Key, Wanted: &posting{Posting: wanted}}
 		err := t.post(ctx, []*postCall{mine})
 		count = t.engine.Statements() - before
 		if err == nil {
-			err = mine.err
+			err = mine.Err
 		}
 		return err
 	})

@@ -58,7 +58,7 @@ type (
 func (s *Store) Release(ctx context.Context, claim landfall.Claim, attempt landfall.Attempt) error {
 	ended, err := newRelease(claim, attempt)
 	if err == nil {
-		_, err = s.releases.do(ctx, s.tenant(claim.Key), claim.Key, releaseWeight, ended)
+		_, err = runVerb(ctx, s, s.releases, claim.Key, releaseWeight, ended)
 	}
 	return err
 }
@@ -111,8 +111,8 @@ func (s *Store) release(t *tx, ctx context.Context, batch []*releaseCall) error 
 		return err
 	}
 	for _, one := range batch {
-		if errors.Is(one.err, landfall.ErrRevoked) {
-			if err := t.dropClaim(ctx, one.wanted.Claim); err != nil {
+		if errors.Is(one.Err, landfall.ErrRevoked) {
+			if err := t.dropClaim(ctx, one.Wanted.Claim); err != nil {
 				return err
 			}
 		}
@@ -123,9 +123,9 @@ func (s *Store) release(t *tx, ctx context.Context, batch []*releaseCall) error 
 // release ends the claims of authors that may still write. Each call has its
 // own outcome: a call that was fenced off stores nothing.
 func (t *tx) release(ctx context.Context, batch []*releaseCall) error {
-	open := newPendingCalls(batch)
-	text, args := releaseQuery.For(t.engine, open.rows(7, func(args []any, one *releaseCall) []any {
-		w := one.wanted
+	open := sqlset.NewPending(batch)
+	text, args := releaseQuery.For(t.engine, open.Rows(7, func(args []any, one *releaseCall) []any {
+		w := one.Wanted
 		return append(args, w.Key.Supplier, w.Key.External, w.Token, w.DryRun, int64(w.Revision), instantArg(w.FailedAt),
 			t.sealer.sealJSON(processFailureLocation, w.failure, w.Key.Supplier, w.Key.External))
 	}))
@@ -143,7 +143,7 @@ func (t *tx) release(ctx context.Context, batch []*releaseCall) error {
 		if err := rows.Scan(&key.Supplier, &key.External, &supplier, &before, &failed, figuresInto{&figures}); err != nil {
 			return t.fail(err)
 		}
-		open.set(open.byKey[key], struct{}{})
+		open.Set(open.ByKey[key], struct{}{})
 		counted.move(supplier, waitingStatus(before), waitingStatus(failed), figures)
 	}
 	if err := t.fail(rows.Err()); err != nil {
@@ -167,21 +167,21 @@ var appendEventsQuery = sqlset.NewQuery(`
 // saveReleases sets ErrFenced for the calls that were fenced off, and stores
 // the events of the others.
 func (t *tx) saveReleases(ctx context.Context, open *openRelease) error {
-	kept := newPendingCalls(open.batch)
-	for key, one := range open.byKey {
+	kept := sqlset.NewPending(open.Batch)
+	for key, one := range open.ByKey {
 		// A dry run held no claim, so it cannot be fenced off. The attempt is
 		// recorded even if its process has moved on.
-		if !one.wanted.DryRun {
-			one.err = landfall.ErrFenced
-			delete(kept.byKey, key)
+		if !one.Wanted.DryRun {
+			one.Err = landfall.ErrFenced
+			delete(kept.ByKey, key)
 		}
 	}
-	if len(kept.byKey) == 0 {
+	if len(kept.ByKey) == 0 {
 		return nil
 	}
 	var failed error
-	text, args := appendEventsQuery.For(t.engine, kept.rows(6, func(args []any, one *releaseCall) []any {
-		event := one.wanted.event
+	text, args := appendEventsQuery.For(t.engine, kept.Rows(6, func(args []any, one *releaseCall) []any {
+		event := one.Wanted.event
 		details, err := json.Marshal(event.Details)
 		if err != nil {
 			failed = err
@@ -198,9 +198,9 @@ func (t *tx) saveReleases(ctx context.Context, open *openRelease) error {
 	if err := t.auditAttempts(ctx, kept); err != nil {
 		return err
 	}
-	for _, one := range kept.byKey {
-		if one.wanted.DryRun {
-			if err := t.endDryRunLease(ctx, one.wanted.Token); err != nil {
+	for _, one := range kept.ByKey {
+		if one.Wanted.DryRun {
+			if err := t.endDryRunLease(ctx, one.Wanted.Token); err != nil {
 				return err
 			}
 		}
@@ -211,10 +211,10 @@ func (t *tx) saveReleases(ctx context.Context, open *openRelease) error {
 // auditAttempts records the attempts in the audit.
 func (t *tx) auditAttempts(ctx context.Context, kept *openRelease) error {
 	var did landfall.AuditBatch
-	for _, one := range kept.batch {
-		if kept.byKey[one.key] == one {
-			event := one.wanted.event
-			did.Add(event.By, string(event.Type), one.key, event.Details["code"])
+	for _, one := range kept.Batch {
+		if kept.ByKey[one.Key] == one {
+			event := one.Wanted.event
+			did.Add(event.By, string(event.Type), one.Key, event.Details["code"])
 		}
 	}
 	return t.write(ctx, auditRows(&did))

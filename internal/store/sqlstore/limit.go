@@ -21,10 +21,10 @@ type claimLimit struct{ limit, live int64 }
 
 // admits reports whether a call can still be granted.
 func (s *slots) admits(one *claimCall) bool {
-	if limit := int64(one.wanted.ServiceLimit); limit > 0 && s.service >= limit {
+	if limit := int64(one.Wanted.ServiceLimit); limit > 0 && s.service >= limit {
 		return false
 	}
-	supplier, limited := s.supplier[one.key.Supplier]
+	supplier, limited := s.supplier[one.Key.Supplier]
 	return !limited || supplier.live < supplier.limit
 }
 
@@ -32,9 +32,9 @@ func (s *slots) admits(one *claimCall) bool {
 // it.
 func (s *slots) take(one *claimCall) {
 	s.service++
-	if supplier, limited := s.supplier[one.key.Supplier]; limited {
+	if supplier, limited := s.supplier[one.Key.Supplier]; limited {
 		supplier.live++
-		s.supplier[one.key.Supplier] = supplier
+		s.supplier[one.Key.Supplier] = supplier
 	}
 }
 
@@ -51,8 +51,8 @@ func (t *tx) claimCounted(ctx context.Context, batch []*claimCall) error {
 	for _, one := range batch {
 		switch {
 		case found.busy(one):
-			one.outcome, one.err = landfall.ClaimOutcome{Verdict: claimMustWait}, nil
-		case one.wanted.DryRun:
+			one.Outcome, one.Err = landfall.ClaimOutcome{Verdict: claimMustWait}, nil
+		case one.Wanted.DryRun:
 			dry = append(dry, one)
 		default:
 			firm = append(firm, one)
@@ -72,25 +72,25 @@ func (t *tx) claimCounted(ctx context.Context, batch []*claimCall) error {
 
 // claimWithinLimits grants claims as far as the limits allow.
 func (t *tx) claimWithinLimits(ctx context.Context, batch []*claimCall) error {
-	open := newPendingCalls(batch)
+	open := sqlset.NewPending(batch)
 	// Calls that are refused for another reason take no slot, so there may be
 	// another round.
-	for round := 1; len(open.byKey) > 0 && round <= 3; round++ {
+	for round := 1; len(open.ByKey) > 0 && round <= 3; round++ {
 		if err := t.grant(ctx, countedGrantQuery, open); err != nil {
 			return err
 		}
-		left := len(open.byKey)
+		left := len(open.ByKey)
 		// Over the limit is the last reason: an imported account is reported as
 		// imported.
 		if _, err := t.refuseClaims(ctx, open); err != nil {
 			return err
 		}
-		if len(open.byKey) == left {
+		if len(open.ByKey) == left {
 			break
 		}
 	}
-	for _, one := range open.byKey {
-		one.outcome = landfall.ClaimOutcome{Verdict: landfall.ClaimOverLimit}
+	for _, one := range open.ByKey {
+		one.Outcome = landfall.ClaimOutcome{Verdict: landfall.ClaimOverLimit}
 	}
 	t.commitLazilyIfGranted(batch)
 	return nil
@@ -109,8 +109,8 @@ func (t *tx) lockLimits(ctx context.Context, batch []*claimCall) (*slots, error)
 	found := &slots{supplier: map[string]claimLimit{}, locked: map[string]bool{}}
 	var codes []string
 	for _, one := range batch {
-		codes = append(codes, one.key.Supplier)
-		if one.wanted.ServiceLimit > 0 {
+		codes = append(codes, one.Key.Supplier)
+		if one.Wanted.ServiceLimit > 0 {
 			codes = append(codes, "")
 		}
 	}
@@ -137,8 +137,8 @@ func (t *tx) lockLimits(ctx context.Context, batch []*claimCall) (*slots, error)
 
 // busy reports whether another transaction counts the same claims right now.
 func (s *slots) busy(one *claimCall) bool {
-	taken, known := s.locked[one.key.Supplier]
-	return known && !taken || one.wanted.ServiceLimit > 0 && !s.locked[""]
+	taken, known := s.locked[one.Key.Supplier]
+	return known && !taken || one.Wanted.ServiceLimit > 0 && !s.locked[""]
 }
 
 // countClaims counts live claims. It must be a statement after the one that

@@ -28,16 +28,16 @@ var peekQuery = sqlset.NewQuery(`
 // count. A granted call is promised nothing, so there is nothing to commit for
 // it. A refusal depends on what was read, which must still be true at commit.
 func (t *tx) peek(ctx context.Context, batch []*claimCall) error {
-	open := newPendingCalls(batch)
+	open := sqlset.NewPending(batch)
 	counted, err := t.answerPeeks(ctx, open, func(*claimCall) bool { return false })
 	if err != nil {
 		return err
 	}
 	for _, one := range counted {
-		open.set(one, landfall.ClaimOutcome{Verdict: claimMustCount})
+		open.Set(one, landfall.ClaimOutcome{Verdict: claimMustCount})
 	}
 	for _, one := range batch {
-		if one.outcome.Verdict != landfall.ClaimGranted && one.outcome.Verdict != claimMustCount {
+		if one.Outcome.Verdict != landfall.ClaimGranted && one.Outcome.Verdict != claimMustCount {
 			return nil
 		}
 	}
@@ -47,8 +47,8 @@ func (t *tx) peek(ctx context.Context, batch []*claimCall) error {
 // answerPeeks answers the open calls. It returns those to which a limit applies
 // unanswered, unless free reports that there is room for one.
 func (t *tx) answerPeeks(ctx context.Context, open *openClaim, free func(*claimCall) bool) (counted []*claimCall, err error) {
-	text, args := peekQuery.For(t.engine, open.rows(3, func(args []any, one *claimCall) []any {
-		return append(args, one.key.Supplier, one.key.External, one.wanted.Team)
+	text, args := peekQuery.For(t.engine, open.Rows(3, func(args []any, one *claimCall) []any {
+		return append(args, one.Key.Supplier, one.Key.External, one.Wanted.Team)
 	}))
 	rows, err := t.query(ctx, text, args...)
 	if err != nil {
@@ -64,25 +64,25 @@ func (t *tx) answerPeeks(ctx context.Context, open *openClaim, free func(*claimC
 		if err := rows.Scan(&supplier, &external, &status, &limit, &team, &state, &number, &left, &revision, &failed, &hash, &document); err != nil {
 			return nil, t.fail(err)
 		}
-		one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]
+		one := open.ByKey[landfall.Key{Supplier: supplier.String, External: external.String}]
 		if one == nil {
 			continue // padding
 		}
 		effective := landfall.ProcessState(state.String)
-		if one.wanted.DryRun && effective == landfall.Claimed {
+		if one.Wanted.DryRun && effective == landfall.Claimed {
 			effective = landfall.Staged // another call is creating it, which does not prevent a dry run
 		}
 		if verdict := claimVerdict(status, team.Valid, effective); verdict != 0 {
-			open.set(one, landfall.ClaimOutcome{Verdict: verdict, AccountNumber: number.String, LeaseLeft: remaining(left)})
+			open.Set(one, landfall.ClaimOutcome{Verdict: verdict, AccountNumber: number.String, LeaseLeft: remaining(left)})
 			continue
 		}
-		if (limit > 0 || one.wanted.ServiceLimit > 0) && !free(one) {
+		if (limit > 0 || one.Wanted.ServiceLimit > 0) && !free(one) {
 			counted = append(counted, one)
 			continue
 		}
-		open.set(one, landfall.ClaimOutcome{Verdict: landfall.ClaimGranted, Claim: landfall.Claim{
-			Key: one.key, Team: one.wanted.Team, Revision: int(revision.Int64), Document: document,
-			Hash: t.sealer.openHash(one.key, hash), Lease: one.wanted.Lease, DryRun: one.wanted.DryRun, FailedAt: instant(failed),
+		open.Set(one, landfall.ClaimOutcome{Verdict: landfall.ClaimGranted, Claim: landfall.Claim{
+			Key: one.Key, Team: one.Wanted.Team, Revision: int(revision.Int64), Document: document,
+			Hash: t.sealer.openHash(one.Key, hash), Lease: one.Wanted.Lease, DryRun: one.Wanted.DryRun, FailedAt: instant(failed),
 		}})
 	}
 	return counted, t.fail(rows.Err())

@@ -43,7 +43,7 @@ func (s *Store) Post(ctx context.Context, wanted landfall.Posting) (landfall.Pos
 	// What the posting will add is not known yet. What it looks up is a good
 	// estimate.
 	weight := 1000 * (1 + len(wanted.Notes) + len(wanted.TransactionIDs) + len(wanted.StatementIDs))
-	outcome, err := s.postings.do(ctx, s.tenant(wanted.Key), wanted.Key, weight, mine)
+	outcome, err := runVerb(ctx, s, s.postings, wanted.Key, weight, mine)
 	if mine.panicked != nil {
 		panic(mine.panicked)
 	}
@@ -52,12 +52,12 @@ func (s *Store) Post(ctx context.Context, wanted landfall.Posting) (landfall.Pos
 
 // post runs a batch of postings to different accounts.
 func (t *tx) post(ctx context.Context, batch []*postCall) error {
-	open := newPendingCalls(batch)
+	open := sqlset.NewPending(batch)
 	found, err := t.lockAccounts(ctx, open)
 	if err != nil {
 		return err
 	}
-	if len(open.byKey) > 0 {
+	if len(open.ByKey) > 0 {
 		if err := t.refusePosting(ctx, open); err != nil {
 			return err
 		}
@@ -67,13 +67,13 @@ func (t *tx) post(ctx context.Context, batch []*postCall) error {
 	}
 	rows := newAccountRows(t.sealer)
 	for _, one := range found {
-		additions, err := decide(one.wanted)
+		additions, err := decide(one.Wanted)
 		if err == nil {
-			err = one.wanted.addRows(rows, additions)
+			err = one.Wanted.addRows(rows, additions)
 		}
 		// An error refuses this posting only. The others in the batch are
 		// written.
-		one.err = err
+		one.Err = err
 	}
 	return t.write(ctx, rows.all()...)
 }

@@ -23,8 +23,8 @@ var lockedAccounts = sqlset.NewQuery(`
 // ledger length, and the last ordinal of each list, after which new rows are
 // numbered. Postings without an account stay open; refusePosting answers them.
 func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, error) {
-	text, args := lockedAccounts.For(t.engine, open.rows(2, func(args []any, one *postCall) []any {
-		return append(args, one.key.Supplier, one.key.External)
+	text, args := lockedAccounts.For(t.engine, open.Rows(2, func(args []any, one *postCall) []any {
+		return append(args, one.Key.Supplier, one.Key.External)
 	}))
 	rows, err := t.query(ctx, text, args...)
 	if err != nil {
@@ -41,16 +41,16 @@ func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, err
 			&p.state.LastSequence, &p.last.note, &p.last.statement, &p.last.instruction); err != nil {
 			return nil, t.fail(err)
 		}
-		one := open.byKey[key]
-		p.Posting, p.lookups = one.wanted.Posting, one.wanted.lookups
+		one := open.ByKey[key]
+		p.Posting, p.lookups = one.Wanted.Posting, one.Wanted.lookups
 		p.state.AccountNumber, p.state.Now = p.number, moment(now)
 		if p.state.Period.FromOn, err = storedDay(openFrom); err != nil {
 			return nil, err
 		}
 		// The batch may be retried. Replace everything that an earlier attempt
 		// found.
-		*one.wanted = p
-		open.set(one, landfall.PostOutcome{Verdict: landfall.Posted, AccountNumber: p.number})
+		*one.Wanted = p
+		open.Set(one, landfall.PostOutcome{Verdict: landfall.Posted, AccountNumber: p.number})
 		found = append(found, one)
 	}
 	return found, t.fail(rows.Err())
@@ -60,11 +60,11 @@ func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, err
 func (t *tx) refusePosting(ctx context.Context, open *openPost) error {
 	// A batch is often for one supplier. Ask for each supplier only once.
 	takes := map[string]bool{}
-	for _, one := range open.batch {
-		if open.byKey[one.key] != one {
+	for _, one := range open.Batch {
+		if open.ByKey[one.Key] != one {
 			continue
 		}
-		code := one.key.Supplier
+		code := one.Key.Supplier
 		if _, asked := takes[code]; !asked {
 			open, err := collect(ctx, t.txSession, func(scan scanner, code *string) error { return scan(code) },
 				`SELECT code FROM supplier WHERE code = $1 AND status <> 'Paused'`, code)
@@ -79,7 +79,7 @@ func (t *tx) refusePosting(ctx context.Context, open *openPost) error {
 		if takes[code] {
 			verdict = landfall.PostNoAccount
 		}
-		open.set(one, landfall.PostOutcome{Verdict: verdict})
+		open.Set(one, landfall.PostOutcome{Verdict: verdict})
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (t *tx) loadWanted(ctx context.Context, found []*postCall) error {
 	var entries, statements []any
 	keyed := false // whether something is looked up by a keyed digest
 	for _, one := range found {
-		p := one.wanted
+		p := one.Wanted
 		byID[p.id] = &p.state
 		keyed = keyed || len(p.lookups)+len(p.Instructions) > 0
 		for _, id := range distinct(p.TransactionIDs) {
@@ -126,7 +126,7 @@ func (t *tx) loadWanted(ctx context.Context, found []*postCall) error {
 func (t *tx) loadNotes(ctx context.Context, found []*postCall, byID map[int64]*landfall.AccountState) error {
 	var few, firsts, timed, unwritten []any
 	for _, one := range found {
-		p := one.wanted
+		p := one.Wanted
 		for i, sought := range p.lookups {
 			if i == 0 || sought.digest != p.lookups[i-1].digest {
 				few = append(few, p.id, sought.digest)
@@ -160,7 +160,7 @@ func (t *tx) loadNotes(ctx context.Context, found []*postCall, byID map[int64]*l
 func (t *tx) loadInstructions(ctx context.Context, found []*postCall, byID map[int64]*landfall.AccountState) error {
 	var few, later []any
 	for _, one := range found {
-		p := one.wanted
+		p := one.Wanted
 		for _, instruction := range p.Instructions {
 			// References stored before there was a key are stored in the clear.
 			for _, reference := range t.sealer.referenceForms(p.id, instruction.Vendor, instruction.Reference) {

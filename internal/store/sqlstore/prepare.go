@@ -33,7 +33,7 @@ func (r *accountRows) reserve(batch []*createCall) {
 	for i, into := range r.parts() {
 		count := 0
 		for _, one := range batch {
-			count += len(one.wanted.rows.parts()[i].Values)
+			count += len(one.Wanted.rows.parts()[i].Values)
 		}
 		into.Grow(count / into.Width())
 	}

@@ -33,7 +33,7 @@ func (s *Store) Refuse(ctx context.Context, wanted landfall.Refusal) error {
 			return errUnstorable
 		}
 	}
-	_, err = s.refusals.do(ctx, s.tenant(wanted.Key), wanted.Key, len(text), refusal{wanted, text})
+	_, err = runVerb(ctx, s, s.refusals, wanted.Key, len(text), refusal{wanted, text})
 	return err
 }
 
@@ -52,10 +52,10 @@ var insertRefusalsQuery = sqlset.NewQuery(`
 // refuseStaging returns no outcomes. A refusal for an unknown supplier joins no
 // row and is not stored.
 func (t *tx) refuseStaging(ctx context.Context, batch []*refusalCall) error {
-	text, args := insertRefusalsQuery.For(t.engine, newPendingCalls(batch).rows(5, func(args []any, one *refusalCall) []any {
-		by := one.wanted.By
-		return append(args, one.key.Supplier, one.key.External,
-			t.sealer.sealJSON(refusalLocation, one.wanted.text, one.key.Supplier, one.key.External), textArg(by.KeyID), textArg(by.RequestID))
+	text, args := insertRefusalsQuery.For(t.engine, sqlset.NewPending(batch).Rows(5, func(args []any, one *refusalCall) []any {
+		by := one.Wanted.By
+		return append(args, one.Key.Supplier, one.Key.External,
+			t.sealer.sealJSON(refusalLocation, one.Wanted.text, one.Key.Supplier, one.Key.External), textArg(by.KeyID), textArg(by.RequestID))
 	}))
 	_, err := t.exec(ctx, text, args...)
 	return err

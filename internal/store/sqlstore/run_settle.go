@@ -35,14 +35,14 @@ func (s *Store) SettleSlice(ctx context.Context, slice landfall.RunSlice, wanted
 			return landfall.SettleResult{}, err
 		}
 		weight += creationWeight(&one.Creation.Account)
-		mine.creates[one.Ordinal] = &createCall{key: one.Creation.Claim.Key, wanted: ready}
+		mine.creates[one.Ordinal] = &createCall{Key: one.Creation.Claim.Key, Wanted: ready}
 	}
 	for _, one := range wanted.Failed {
 		ended, err := newRelease(one.Claim, one.Attempt)
 		if err != nil {
 			return landfall.SettleResult{}, err
 		}
-		mine.releases[one.Ordinal] = &releaseCall{key: one.Claim.Key, wanted: ended}
+		mine.releases[one.Ordinal] = &releaseCall{Key: one.Claim.Key, Wanted: ended}
 	}
 	err := s.settlements.Do(ctx, &engine.Call{
 		Tenant: s.tenant(landfall.Key{Supplier: slice.Run.Plan.Supplier}), Weight: weight, Work: mine,
@@ -187,28 +187,24 @@ func (s *Store) settleCreated(ctx context.Context, t *tx, work *settlement, open
 		call := work.creates[one.Ordinal]
 		// A member that has an outcome is not created again. Reset the outcome,
 		// so that one from an earlier try is not mistaken for this one.
-		call.outcome = landfall.CreateOutcome{Verdict: landfall.CreateFenced}
+		call.Outcome = landfall.CreateOutcome{Verdict: landfall.CreateFenced}
 		if open[one.Ordinal] {
 			batch = append(batch, call)
 		}
 	}
-	slices.SortFunc(batch, func(a, b *createCall) int { return compareKeys(a.key, b.key) })
-	together := sqlset.MaxBatch
-	if t.engine.Arrays() {
-		together = longestGroup
-	}
+	sqlset.SortCalls(batch)
 	create := s.create
 	if work.slice.Run.Plan.DryRun {
 		create = s.dryRun
 	}
-	for part := range slices.Chunk(batch, together) {
+	for part := range slices.Chunk(batch, sqlset.BatchSize(t.engine, sqlset.MaxGroup)) {
 		if err := create(t, ctx, part); err != nil {
 			return err
 		}
 	}
 	work.settled.Created = make([]landfall.CreateOutcome, len(work.wanted.Created))
 	for i, one := range work.wanted.Created {
-		outcome := work.creates[one.Ordinal].outcome
+		outcome := work.creates[one.Ordinal].Outcome
 		work.settled.Created[i] = outcome
 		if outcome.Verdict == landfall.Created || outcome.Verdict == landfall.CreateRolledBack {
 			tally.add(one.Ordinal, "succeeded")
@@ -226,7 +222,7 @@ func (t *tx) settleFailed(ctx context.Context, work *settlement, open map[int]bo
 			batch = append(batch, work.releases[one.Ordinal])
 		}
 	}
-	slices.SortFunc(batch, func(a, b *releaseCall) int { return compareKeys(a.key, b.key) })
+	sqlset.SortCalls(batch)
 	for part := range slices.Chunk(batch, sqlset.MaxBatch) {
 		if err := t.release(ctx, part); err != nil {
 			return err
@@ -235,11 +231,11 @@ func (t *tx) settleFailed(ctx context.Context, work *settlement, open map[int]bo
 	for _, one := range work.wanted.Failed {
 		call := work.releases[one.Ordinal]
 		// A failure that will be retried is no outcome: the member stays open.
-		if !open[one.Ordinal] || !one.Final || call.err != nil {
+		if !open[one.Ordinal] || !one.Final || call.Err != nil {
 			continue
 		}
 		tally.add(one.Ordinal, "failed")
-		tally.failures.Add(tally.run, one.Claim.Key.External, tally.now, call.wanted.failure)
+		tally.failures.Add(tally.run, one.Claim.Key.External, tally.now, call.Wanted.failure)
 	}
 	return nil
 }
@@ -258,7 +254,7 @@ func withoutToken(claim landfall.Claim) bool { return claim.Token == "" }
 // does.
 func (t *tx) releaseAll(ctx context.Context, claims []landfall.Claim) error {
 	claims = slices.DeleteFunc(slices.Clone(claims), withoutToken)
-	slices.SortFunc(claims, func(a, b landfall.Claim) int { return compareKeys(a.Key, b.Key) })
+	slices.SortFunc(claims, func(a, b landfall.Claim) int { return a.Key.Compare(b.Key) })
 	for part := range slices.Chunk(claims, sqlset.MaxBatch) {
 		// Either all claims of a run are for a dry run or none, so the first
 		// one decides.

@@ -204,7 +204,7 @@ func (s *Store) claimGroup(ctx context.Context, keys []landfall.Key, requests []
 			kind = s.groupPeeks
 		}
 		var err error
-		if outcomes, err = runGroup[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, kind, s.tenant(keys[0]), claimWeight, keys, requests); err != nil {
+		if outcomes, err = runGroup(ctx, s, kind, keys, claimWeight, requests); err != nil {
 			return nil, err
 		}
 	}
@@ -226,7 +226,7 @@ func (s *Store) countRest(ctx context.Context, keys []landfall.Key, requests []l
 		if len(counted) == 0 {
 			return false, nil
 		}
-		more, err := runGroup[landfall.ClaimRequest, landfall.ClaimOutcome](ctx, s.groupCounted, s.tenant(countedKeys[0]), claimWeight, countedKeys, counted)
+		more, err := runGroup(ctx, s, s.groupCounted, countedKeys, claimWeight, counted)
 		for i, outcome := range more {
 			outcomes[places[i]] = outcome
 			busy = busy || outcome.Verdict == claimMustWait

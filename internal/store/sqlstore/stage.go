@@ -33,7 +33,7 @@ func (s *Store) Stage(ctx context.Context, staging landfall.Staging) (landfall.S
 	if err := s.newDocument(&staging, &wanted); err != nil {
 		return landfall.StageOutcome{}, err
 	}
-	return s.stagings.do(ctx, s.tenant(staging.Key), staging.Key, len(wanted.kept), wanted)
+	return runVerb(ctx, s, s.stagings, staging.Key, len(wanted.kept), wanted)
 }
 
 // newDocument checks, packs and seals a staging. It runs in the caller, before
@@ -116,7 +116,7 @@ var stageReasonsQuery = sqlset.NewQuery(`
 
 // stage stages different keys, in order, and sets their outcomes.
 func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
-	open := newPendingCalls(batch)
+	open := sqlset.NewPending(batch)
 	done := stageResult{newProcesses: sqlset.Rows{Table: newProcessTable}, documents: sqlset.Rows{Table: stagingTable}, redelivered: sqlset.Rows{Table: redeliveredTable}}
 	done.documents.Grow(len(batch))
 	if err := t.stageNew(ctx, open, &done); err != nil {
@@ -125,14 +125,14 @@ func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
 	// Between the two statements a lease may end or a supplier be opened. Then
 	// the state read does not explain the refusal, and only those keys are
 	// tried again.
-	for tries := 0; len(open.byKey) > 0; tries++ {
+	for tries := 0; len(open.ByKey) > 0; tries++ {
 		if tries == 3 {
 			return landfall.ErrUnavailable
 		}
 		if err := t.upsert(ctx, open, &done); err != nil {
 			return err
 		}
-		if len(open.byKey) > 0 {
+		if len(open.ByKey) > 0 {
 			if err := t.setReasons(ctx, open, &done); err != nil {
 				return err
 			}
@@ -159,8 +159,8 @@ type stageResult struct {
 
 // add records one staged account.
 func (s *stageResult) add(one *stageCall, process, revision, at int64) {
-	s.audit.Add(one.wanted.By, "account.stage", one.key, "revision "+strconv.FormatInt(revision, 10))
-	s.documents.Add(process, revision, one.wanted.hash, at, one.wanted.kept, textArg(one.wanted.By.KeyID), textArg(one.wanted.By.RequestID))
+	s.audit.Add(one.Wanted.By, "account.stage", one.Key, "revision "+strconv.FormatInt(revision, 10))
+	s.documents.Add(process, revision, one.Wanted.hash, at, one.Wanted.kept, textArg(one.Wanted.By.KeyID), textArg(one.Wanted.By.RequestID))
 }
 
 // write writes everything that was collected.
@@ -191,11 +191,11 @@ func (t *tx) upsert(ctx context.Context, open *openStage, done *stageResult) err
 	if t.sealer != nil {
 		statement, width = upsertSealedQuery(t.sealer.Keys()), 5+t.sealer.Keys()
 	}
-	wanted := len(open.byKey)
-	text, args := statement.For(t.engine, open.rows(width, func(rows []any, one *stageCall) []any {
-		rows = append(rows, one.key.Supplier, one.key.External, one.wanted.hash, one.wanted.figures, one.wanted.By.Delivery)
+	wanted := len(open.ByKey)
+	text, args := statement.For(t.engine, open.Rows(width, func(rows []any, one *stageCall) []any {
+		rows = append(rows, one.Key.Supplier, one.Key.External, one.Wanted.hash, one.Wanted.figures, one.Wanted.By.Delivery)
 		if t.sealer != nil {
-			for _, form := range t.sealer.hashForms(one.key, &one.wanted.Hash) {
+			for _, form := range t.sealer.hashForms(one.Key, &one.Wanted.Hash) {
 				rows = append(rows, form)
 			}
 		}
@@ -221,12 +221,12 @@ func (t *tx) upsert(ctx context.Context, open *openStage, done *stageResult) err
 			outcome.Verdict = landfall.StagedFirst
 			first++
 		}
-		one := open.byKey[key]
-		open.set(one, outcome)
+		one := open.ByKey[key]
+		open.Set(one, outcome)
 		done.tallies.subtract(supplier, waitingStatus(failed), former)
-		done.tallies.add(supplier, waitingStatus(failed), one.wanted.Figures)
+		done.tallies.add(supplier, waitingStatus(failed), one.Wanted.Figures)
 		if refused {
-			done.refusedBefore = append(done.refusedBefore, one.key)
+			done.refusedBefore = append(done.refusedBefore, one.Key)
 		}
 		done.add(one, process, revision, at)
 	}
@@ -242,8 +242,8 @@ func (t *tx) upsert(ctx context.Context, open *openStage, done *stageResult) err
 // setReasons sets the outcomes of keys that were not written and removes them
 // from open.
 func (t *tx) setReasons(ctx context.Context, open *openStage, done *stageResult) error {
-	text, args := stageReasonsQuery.For(t.engine, open.rows(2, func(rows []any, one *stageCall) []any {
-		return append(rows, one.key.Supplier, one.key.External)
+	text, args := stageReasonsQuery.For(t.engine, open.Rows(2, func(rows []any, one *stageCall) []any {
+		return append(rows, one.Key.Supplier, one.Key.External)
 	}))
 	rows, err := t.query(ctx, text, args...)
 	if err != nil {
@@ -260,7 +260,7 @@ func (t *tx) setReasons(ctx context.Context, open *openStage, done *stageResult)
 		if err := rows.Scan(&supplier, &external, &status, &state, &revision, &hash, &number, &left, &refused, &process, &delivery); err != nil {
 			return t.fail(err)
 		}
-		one := open.byKey[landfall.Key{Supplier: supplier.String, External: external.String}]
+		one := open.ByKey[landfall.Key{Supplier: supplier.String, External: external.String}]
 		if one == nil {
 			continue // padding
 		}
@@ -271,27 +271,27 @@ func (t *tx) setReasons(ctx context.Context, open *openStage, done *stageResult)
 		switch {
 		case state.String == string(landfall.Imported):
 			outcome.Verdict, outcome.AccountNumber = landfall.RefusedImported, number.String
-			outcome.SameDocument = len(hash) > 0 && t.sealer.openHash(one.key, hash) == one.wanted.Hash
+			outcome.SameDocument = len(hash) > 0 && t.sealer.openHash(one.Key, hash) == one.Wanted.Hash
 		case status != landfall.Ongoing:
 			outcome = landfall.StageOutcome{Verdict: landfall.RefusedSupplier}
 		case state.String == string(landfall.Skipped):
 			outcome.Verdict = landfall.RefusedSkipped
 		case state.String == string(landfall.Claimed):
 			outcome.Verdict, outcome.LeaseLeft = landfall.RefusedClaimed, remaining(left)
-		case state.Valid && len(hash) > 0 && t.sealer.openHash(one.key, hash) == one.wanted.Hash:
+		case state.Valid && len(hash) > 0 && t.sealer.openHash(one.Key, hash) == one.Wanted.Hash:
 			// There is no new revision. But sending the current document again
 			// supersedes a refusal made in between.
 			outcome.Verdict = landfall.StagedAgain
-			if by := one.wanted.By.Delivery; by != "" && by != delivery {
+			if by := one.Wanted.By.Delivery; by != "" && by != delivery {
 				done.redelivered.Add(process.Int64, by)
 			}
 			if refused {
-				done.refusedBefore = append(done.refusedBefore, one.key)
+				done.refusedBefore = append(done.refusedBefore, one.Key)
 			}
 		default:
 			continue // it could be written now: try again
 		}
-		open.set(one, outcome)
+		open.Set(one, outcome)
 	}
 	if err := t.fail(rows.Err()); err != nil {
 		return err

@@ -64,14 +64,14 @@ var newProcessTable = sqlset.NewCopyTable("process", "id bigint", "supplier_id b
 // stageNew stages new accounts, where a separate statement is worth it, and
 // removes them from open. The rest is left to upsert.
 func (t *tx) stageNew(ctx context.Context, open *openStage, done *stageResult) error {
-	supplier, one := soleSupplier(open.batch)
+	supplier, one := soleSupplier(open.Batch)
 	expected := t.expected.Load()
 	if !one || !t.engine.Arrays() || expected == expectKnown {
 		return nil
 	}
 	var err error
 	switch {
-	case len(open.batch) < sqlset.MinCopy:
+	case len(open.Batch) < sqlset.MinCopy:
 		err = t.retryIfNotNew(t.insertNew(ctx, open, done, supplier))
 	case expected == expectNew:
 		err = t.copyAllNew(ctx, open, done, supplier)
@@ -79,7 +79,7 @@ func (t *tx) stageNew(ctx context.Context, open *openStage, done *stageResult) e
 		err = t.copyNew(ctx, open, done, supplier)
 	}
 	if err == nil {
-		t.expect(expected, len(done.documents.Values)/done.documents.Width(), len(open.batch))
+		t.expect(expected, len(done.documents.Values)/done.documents.Width(), len(open.Batch))
 	}
 	return err
 }
@@ -108,28 +108,28 @@ func (t *tx) expect(before int32, fresh, all int) {
 
 // insertNew inserts the new accounts with one statement.
 func (t *tx) insertNew(ctx context.Context, open *openStage, done *stageResult, supplier string) error {
-	count := len(open.batch)
+	count := len(open.Batch)
 	externals, hashes, figures, deliveries := make([]string, count), make([][]byte, count), make([]string, count), make([]string, count)
-	for i, one := range open.batch {
-		externals[i], hashes[i], figures[i], deliveries[i] = one.key.External, one.wanted.hash, one.wanted.figures, one.wanted.By.Delivery
+	for i, one := range open.Batch {
+		externals[i], hashes[i], figures[i], deliveries[i] = one.Key.External, one.Wanted.hash, one.Wanted.figures, one.Wanted.By.Delivery
 	}
 	return t.addNew(ctx, open, done, func(newAccount) {}, insertNewText, supplier, externals, hashes, figures, deliveries)
 }
 
 // copyNew checks which accounts are new and adds those to be copied.
 func (t *tx) copyNew(ctx context.Context, open *openStage, done *stageResult, supplier string) error {
-	externals := make([]string, len(open.batch))
-	for i, one := range open.batch {
-		externals[i] = one.key.External
+	externals := make([]string, len(open.Batch))
+	for i, one := range open.Batch {
+		externals[i] = one.Key.External
 	}
-	done.newProcesses.Grow(len(open.batch))
+	done.newProcesses.Grow(len(open.Batch))
 	return t.addNew(ctx, open, done, done.addProcess, findNewText, supplier, externals)
 }
 
 // copyAllNew adds all accounts to be copied, without a check.
 func (t *tx) copyAllNew(ctx context.Context, open *openStage, done *stageResult, supplier string) error {
 	keys, err := collect(ctx, t.txSession, func(scan scanner, n *newAccount) error { return scan(&n.process, &n.at, &n.supplier) },
-		reserveIDsText, supplier, int64(len(open.batch)))
+		reserveIDsText, supplier, int64(len(open.Batch)))
 	if err != nil {
 		return err
 	}
@@ -138,8 +138,8 @@ func (t *tx) copyAllNew(ctx context.Context, open *openStage, done *stageResult,
 	if len(keys) == 0 {
 		return t.copyNew(ctx, open, done, supplier)
 	}
-	done.newProcesses.Grow(len(open.batch))
-	for i, one := range open.batch {
+	done.newProcesses.Grow(len(open.Batch))
+	for i, one := range open.Batch {
 		keys[i].stageCall = one
 		done.addNew(open, keys[i], false)
 		done.addProcess(keys[i])
@@ -156,16 +156,16 @@ type newAccount struct {
 // addProcess adds the process of a new account.
 func (s *stageResult) addProcess(n newAccount) {
 	s.at = n.at
-	s.newProcesses.Add(n.process, n.supplier, n.key.External, string(landfall.Staged), int64(1), n.wanted.hash, n.at, n.at, n.wanted.figures,
-		textArg(n.wanted.By.Delivery))
+	s.newProcesses.Add(n.process, n.supplier, n.Key.External, string(landfall.Staged), int64(1), n.Wanted.hash, n.at, n.at, n.Wanted.figures,
+		textArg(n.Wanted.By.Delivery))
 }
 
 // addNew records a new account.
 func (s *stageResult) addNew(open *openStage, n newAccount, refused bool) {
-	open.set(n.stageCall, landfall.StageOutcome{Verdict: landfall.StagedFirst, Revision: 1})
-	s.tallies.add(n.supplier, landfall.StatusPending, n.wanted.Figures)
+	open.Set(n.stageCall, landfall.StageOutcome{Verdict: landfall.StagedFirst, Revision: 1})
+	s.tallies.add(n.supplier, landfall.StatusPending, n.Wanted.Figures)
 	if refused {
-		s.refusedBefore = append(s.refusedBefore, n.key)
+		s.refusedBefore = append(s.refusedBefore, n.Key)
 	}
 	s.add(n.stageCall, n.process, 1, n.at)
 }
@@ -185,7 +185,7 @@ func (t *tx) addNew(ctx context.Context, open *openStage, done *stageResult, eac
 		if err := rows.Scan(&key.External, &n.process, &n.at, &n.supplier, &refused); err != nil {
 			return t.fail(err)
 		}
-		n.stageCall = open.byKey[key]
+		n.stageCall = open.ByKey[key]
 		done.addNew(open, n, refused)
 		each(n)
 	}
@@ -198,9 +198,9 @@ func (t *tx) addNew(ctx context.Context, open *openStage, done *stageResult, eac
 // soleSupplier returns the supplier of a batch if all its accounts have the
 // same one.
 func soleSupplier(batch []*stageCall) (string, bool) {
-	first := batch[0].key.Supplier
+	first := batch[0].Key.Supplier
 	for _, one := range batch[1:] {
-		if one.key.Supplier != first {
+		if one.Key.Supplier != first {
 			return "", false
 		}
 	}

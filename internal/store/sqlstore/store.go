@@ -84,19 +84,20 @@ type Store struct {
 // shared is what the stores of all callers have in common.
 type shared struct {
 	db            *engine.DB
-	stagings      *batchVerb[stagedDocument, landfall.StageOutcome]
-	groupStagings *engine.Kind // many stagings of one caller
-	claims        *batchVerb[landfall.ClaimRequest, landfall.ClaimOutcome]
-	peeks         *batchVerb[landfall.ClaimRequest, landfall.ClaimOutcome]
-	counted       *batchVerb[landfall.ClaimRequest, landfall.ClaimOutcome]
-	creations     *batchVerb[*preparedCreation, landfall.CreateOutcome]
-	dryRuns       *batchVerb[*preparedCreation, landfall.CreateOutcome]
-	releases      *batchVerb[release, struct{}]
-	postings      *batchVerb[*posting, landfall.PostOutcome]
-	refusals      *batchVerb[refusal, struct{}]
-	undos         *batchVerb[*undoing, landfall.UndoOutcome]
+	stagings      *verb[stagedDocument, landfall.StageOutcome]
+	groupStagings *group[stagedDocument, landfall.StageOutcome] // many stagings of one caller
+	claims        *verb[landfall.ClaimRequest, landfall.ClaimOutcome]
+	peeks         *verb[landfall.ClaimRequest, landfall.ClaimOutcome]
+	counted       *verb[landfall.ClaimRequest, landfall.ClaimOutcome]
+	creations     *verb[*preparedCreation, landfall.CreateOutcome]
+	dryRuns       *verb[*preparedCreation, landfall.CreateOutcome]
+	releases      *verb[release, struct{}]
+	postings      *verb[*posting, landfall.PostOutcome]
+	refusals      *verb[refusal, struct{}]
+	undos         *verb[*undoing, landfall.UndoOutcome]
 	// The same for runs, which bring whole batches.
-	groupClaims, groupPeeks, groupCounted, settlements *engine.Kind
+	groupClaims, groupPeeks, groupCounted *group[landfall.ClaimRequest, landfall.ClaimOutcome]
+	settlements                           *engine.Kind
 
 	sealer   *sealer                // nil if nothing is encrypted
 	key      seal.Key               // encrypts what is written, if encryption is on
@@ -172,21 +173,21 @@ func (s *Store) prepare(ctx context.Context, options Options) error {
 func (s *Store) declareVerbs() {
 	claimant := func(r landfall.ClaimRequest) landfall.Author { return r.By }
 	creator := func(c *preparedCreation) landfall.Author { return c.By }
-	s.stagings = newBatchVerb(s, ifAuthorised(&s.keys, func(d stagedDocument) landfall.Author { return d.By }, (*tx).stage))
-	s.groupStagings = newGroup(s, s.db.NewGroupKind, longestGroup, ifAuthorised(&s.keys, func(d stagedDocument) landfall.Author { return d.By }, (*tx).stage))
-	s.refusals = newBatchVerb(s, ifAuthorised(&s.keys, func(r refusal) landfall.Author { return r.By }, (*tx).refuseStaging))
-	s.claims = newBatchVerb(s, ifAuthorised(&s.keys, claimant, (*tx).claim))
-	s.peeks = newBatchVerb(s, ifAuthorised(&s.keys, claimant, (*tx).peek))
-	s.counted = newSerialBatchVerb(s, ifAuthorised(&s.keys, claimant, (*tx).claimCounted))
-	s.creations = newBatchVerb(s, ifAuthorised(&s.keys, creator, s.create))
-	s.dryRuns = newBatchVerb(s, ifAuthorised(&s.keys, creator, s.dryRun))
-	s.releases = newBatchVerb(s, s.release)
-	s.postings = newLongBatchVerb(s, ifAuthorised(&s.keys, func(p *posting) landfall.Author { return p.By }, (*tx).post))
-	s.groupClaims = newGroup(s, s.db.NewGroupKind, sqlset.MaxBatch, ifAuthorised(&s.keys, claimant, (*tx).claim))
-	s.groupPeeks = newGroup(s, s.db.NewGroupKind, longestGroup, ifAuthorised(&s.keys, claimant, (*tx).peek))
-	s.groupCounted = newGroup(s, s.db.NewSerialGroupKind, sqlset.MaxBatch, ifAuthorised(&s.keys, claimant, (*tx).claimCounted))
+	s.stagings = sqlset.NewVerb(s.db.NewKind, onTx(s, ifAuthorised(&s.keys, func(d stagedDocument) landfall.Author { return d.By }, (*tx).stage)))
+	s.groupStagings = sqlset.NewGroup(s.db.NewGroupKind, sqlset.MaxGroup, onTx(s, ifAuthorised(&s.keys, func(d stagedDocument) landfall.Author { return d.By }, (*tx).stage)))
+	s.refusals = sqlset.NewVerb(s.db.NewKind, onTx(s, ifAuthorised(&s.keys, func(r refusal) landfall.Author { return r.By }, (*tx).refuseStaging)))
+	s.claims = sqlset.NewVerb(s.db.NewKind, onTx(s, ifAuthorised(&s.keys, claimant, (*tx).claim)))
+	s.peeks = sqlset.NewVerb(s.db.NewKind, onTx(s, ifAuthorised(&s.keys, claimant, (*tx).peek)))
+	s.counted = sqlset.NewVerb(s.db.NewSerialKind, onTx(s, ifAuthorised(&s.keys, claimant, (*tx).claimCounted)))
+	s.creations = sqlset.NewVerb(s.db.NewKind, onTx(s, ifAuthorised(&s.keys, creator, s.create)))
+	s.dryRuns = sqlset.NewVerb(s.db.NewKind, onTx(s, ifAuthorised(&s.keys, creator, s.dryRun)))
+	s.releases = sqlset.NewVerb(s.db.NewKind, onTx(s, s.release))
+	s.postings = sqlset.NewVerb(s.db.NewLargeKind, onTx(s, ifAuthorised(&s.keys, func(p *posting) landfall.Author { return p.By }, (*tx).post)))
+	s.groupClaims = sqlset.NewGroup(s.db.NewGroupKind, sqlset.MaxBatch, onTx(s, ifAuthorised(&s.keys, claimant, (*tx).claim)))
+	s.groupPeeks = sqlset.NewGroup(s.db.NewGroupKind, sqlset.MaxGroup, onTx(s, ifAuthorised(&s.keys, claimant, (*tx).peek)))
+	s.groupCounted = sqlset.NewGroup(s.db.NewSerialGroupKind, sqlset.MaxBatch, onTx(s, ifAuthorised(&s.keys, claimant, (*tx).claimCounted)))
 	s.settlements = s.db.NewKind(s.settleAll)
-	s.undos = newBatchVerb(s, (*tx).undo) // an operator has no key
+	s.undos = sqlset.NewVerb(s.db.NewKind, onTx(s, (*tx).undo)) // an operator has no key
 }
 
 // For returns the store for a caller.

@@ -42,8 +42,8 @@ func newForger(t *testing.T, url string) *forger {
 		}
 	}
 	f.force(`DELETE FROM audit WHERE id % 3 = 0`)
-	if _, sealed, err := store.ChainAudit(t.Context(), landfall.Watermark{}); err != nil || sealed != 40 {
-		t.Fatalf("%d sealed, %v", sealed, err)
+	if _, step, err := store.ChainAudit(t.Context(), landfall.Watermark{}); err != nil || step != (landfall.ChainStep{Chained: 40}) {
+		t.Fatalf("%+v, %v", step, err)
 	}
 	for _, table := range auditTables {
 		f.force(`CREATE TABLE kept_` + table + ` AS SELECT * FROM ` + table)

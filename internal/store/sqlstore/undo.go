@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"landfall"
+	"landfall/internal/store/sqlset"
 )
 
 // Short names for the calls of a batch.
@@ -38,14 +39,14 @@ func (s *Store) Undo(ctx context.Context, wanted landfall.UndoRequest) (landfall
 			return landfall.UndoOutcome{}, errUnstorable
 		}
 	}
-	return s.undos.do(ctx, s.tenant(wanted.Key), wanted.Key, undoWeight, &undoing{UndoRequest: wanted})
+	return runVerb(ctx, s, s.undos, wanted.Key, undoWeight, &undoing{UndoRequest: wanted})
 }
 
 // undo undoes a batch of accounts and sets the outcome of each. It decides only
 // after locking the process, against staging, creation and other undos, and the
 // account, against postings.
 func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
-	open := newPendingCalls(batch)
+	open := sqlset.NewPending(batch)
 	found, err := t.lockForUndo(ctx, open)
 	if err != nil {
 		return err
@@ -65,17 +66,17 @@ func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
 	for _, one := range found {
 		// Undoing a run means the accounts that this run created. An account
 		// that was undone and created again since is not one of them.
-		if run := one.wanted.Run; run != "" && run != one.wanted.run {
-			one.outcome = landfall.UndoOutcome{Verdict: landfall.UndoNoAccount}
+		if run := one.Wanted.Run; run != "" && run != one.Wanted.run {
+			one.Outcome = landfall.UndoOutcome{Verdict: landfall.UndoNoAccount}
 			continue
 		}
 		kept, err := t.keptReason(ctx, one, mailed)
 		if err != nil {
 			return err
 		}
-		one.outcome = landfall.UndoOutcome{Verdict: landfall.UndoKept, Number: one.wanted.number, Kept: kept}
+		one.Outcome = landfall.UndoOutcome{Verdict: landfall.UndoKept, Number: one.Wanted.number, Kept: kept}
 		if kept == "" {
-			one.outcome = landfall.UndoOutcome{Verdict: landfall.Undone, Number: one.wanted.number, At: moment(one.wanted.now)}
+			one.Outcome = landfall.UndoOutcome{Verdict: landfall.Undone, Number: one.Wanted.number, At: moment(one.Wanted.now)}
 			gone = append(gone, one)
 		} else {
 			times[kept]++
@@ -96,7 +97,7 @@ func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
 func (t *tx) countUndone(ctx context.Context, gone []*undoCall) error {
 	counts := map[string]int64{}
 	for _, one := range gone {
-		if run := one.wanted.run; run != "" {
+		if run := one.Wanted.run; run != "" {
 			counts[run]++
 		}
 	}
@@ -127,14 +128,14 @@ func (t *tx) countKept(ctx context.Context, times map[landfall.KeptReason]int64)
 // Mails are checked last, since queued ones are deleted with the check.
 func (t *tx) keptReason(ctx context.Context, one *undoCall, mailed map[int64]bool) (landfall.KeptReason, error) {
 	switch {
-	case !one.wanted.inTime:
+	case !one.Wanted.inTime:
 		return landfall.KeptWindowOver, nil
-	case one.wanted.posted:
+	case one.Wanted.posted:
 		return landfall.KeptHasPostings, nil
-	case one.wanted.erased:
+	case one.Wanted.erased:
 		return landfall.KeptErased, nil
-	case mailed[one.wanted.id]:
-		told, err := t.RetractMails(ctx, one.key)
+	case mailed[one.Wanted.id]:
+		told, err := t.RetractMails(ctx, one.Key)
 		if told {
 			return landfall.KeptCustomersTold, err
 		}

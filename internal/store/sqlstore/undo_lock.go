@@ -19,8 +19,8 @@ var undoLockQuery = sqlset.NewQuery(`
 // lockForUndo removes the accounts that exist from open. An account with
 // another number than requested is not the one that was meant.
 func (t *tx) lockForUndo(ctx context.Context, open *openUndo) (found []*undoCall, err error) {
-	text, args := undoLockQuery.For(t.engine, open.rows(2, func(args []any, one *undoCall) []any {
-		return append(args, one.key.Supplier, one.key.External)
+	text, args := undoLockQuery.For(t.engine, open.Rows(2, func(args []any, one *undoCall) []any {
+		return append(args, one.Key.Supplier, one.Key.External)
 	}))
 	rows, err := t.query(ctx, text, args...)
 	if err != nil {
@@ -34,14 +34,14 @@ func (t *tx) lockForUndo(ctx context.Context, open *openUndo) (found []*undoCall
 		if err := rows.Scan(&key.Supplier, &key.External, &u.id, &u.number, &u.created, &u.now, &window, &u.erased); err != nil {
 			return nil, t.fail(err)
 		}
-		one := open.byKey[key]
-		if wanted := one.wanted.Number; wanted != "" && wanted != u.number {
+		one := open.ByKey[key]
+		if wanted := one.Wanted.Number; wanted != "" && wanted != u.number {
 			continue
 		}
-		u.UndoRequest, u.inTime = one.wanted.UndoRequest, u.now-u.created <= window
+		u.UndoRequest, u.inTime = one.Wanted.UndoRequest, u.now-u.created <= window
 		// A batch may be retried, and decides by what it finds then.
-		*one.wanted = u
-		open.set(one, landfall.UndoOutcome{})
+		*one.Wanted = u
+		open.Set(one, landfall.UndoOutcome{})
 		found = append(found, one)
 	}
 	return found, t.fail(rows.Err())
@@ -50,15 +50,15 @@ func (t *tx) lockForUndo(ctx context.Context, open *openUndo) (found []*undoCall
 // undoneBefore answers the calls without an account. The account may have been
 // undone already, by an undo that was interrupted.
 func (t *tx) undoneBefore(ctx context.Context, open *openUndo) error {
-	for _, one := range open.batch {
-		if open.byKey[one.key] != one {
+	for _, one := range open.Batch {
+		if open.ByKey[one.Key] != one {
 			continue
 		}
 		outcome := landfall.UndoOutcome{Verdict: landfall.UndoNoAccount}
-		if number := one.wanted.Number; number != "" {
+		if number := one.Wanted.Number; number != "" {
 			before, err := collect(ctx, t.txSession, func(scan scanner, at *int64) error { return scan(at) },
 				`SELECT u.undone_at FROM undone_account u JOIN process p ON p.id = u.process_id JOIN supplier s ON s.id = p.supplier_id
-				WHERE u.number = $1 AND s.code = $2 AND p.external = $3`, number, one.key.Supplier, one.key.External)
+				WHERE u.number = $1 AND s.code = $2 AND p.external = $3`, number, one.Key.Supplier, one.Key.External)
 			if err != nil {
 				return err
 			}
@@ -66,7 +66,7 @@ func (t *tx) undoneBefore(ctx context.Context, open *openUndo) error {
 				outcome = landfall.UndoOutcome{Verdict: landfall.AlreadyUndone, Number: number, At: moment(before[0])}
 			}
 		}
-		open.set(one, outcome)
+		open.Set(one, outcome)
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func (t *tx) lockUndoAccounts(ctx context.Context, found []*undoCall) error {
 	}
 	byID := make(map[int64]*undoing, len(found))
 	for _, one := range found {
-		byID[one.wanted.id] = one.wanted
+		byID[one.Wanted.id] = one.Wanted
 	}
 	// Lock in the same order as postings do.
 	these, list := sqlset.Among(t.engine, idsOf(found))
@@ -120,7 +120,7 @@ func (t *tx) mailed(ctx context.Context, found []*undoCall) (map[int64]bool, err
 func idsOf(found []*undoCall) []int64 {
 	ids := make([]int64, len(found))
 	for i, one := range found {
-		ids[i] = one.wanted.id
+		ids[i] = one.Wanted.id
 	}
 	return ids
 }

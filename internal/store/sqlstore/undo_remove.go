@@ -53,9 +53,9 @@ func (t *tx) removeUndone(ctx context.Context, gone []*undoCall) error {
 	}
 	remains, rows, entries := sqlset.Rows{Table: undoneTable}, newAccountRows(t.sealer), sqlset.Rows{Table: auditTable}
 	for _, one := range gone {
-		u := one.wanted
+		u := one.Wanted
 		remains.Add(u.number, u.id, u.created, u.now, u.Actor, u.Reason, textArg(u.run))
-		event := landfall.Event{Type: landfall.EventUndone, Key: one.key, AccountNumber: u.number}
+		event := landfall.Event{Type: landfall.EventUndone, Key: one.Key, AccountNumber: u.number}
 		if u.run != "" {
 			event.Details = map[string]string{"run": u.run}
 		}
@@ -63,7 +63,7 @@ func (t *tx) removeUndone(ctx context.Context, gone []*undoCall) error {
 			return err
 		}
 		addAudit(&entries, landfall.AuditEntry{
-			Actor: u.Actor, Action: "account.undo", Subject: one.key.Supplier + "/" + one.key.External, Detail: u.number + ": " + u.Reason,
+			Actor: u.Actor, Action: "account.undo", Subject: one.Key.Supplier + "/" + one.Key.External, Detail: u.number + ": " + u.Reason,
 			Source: u.Source, RequestID: u.RequestID,
 		})
 	}

@@ -30,12 +30,13 @@ func auditEntries(t *testing.T, store landfall.Store) (links []landfall.AuditLin
 func chainAll(t *testing.T, store landfall.Store) {
 	t.Helper()
 	var mark landfall.Watermark
+	var step landfall.ChainStep
 	var err error
-	for newest := int64(-1); mark.Complete < newest || newest < 0; newest = max(newest, mark.Newest) {
+	for newest := int64(-1); mark.Complete < newest || newest < 0 || step.More; newest = max(newest, mark.Newest) {
 		// Poll until every entry that was visible at the first call is
 		// complete. A single call proves nothing while others write.
-		if mark, _, err = store.ChainAudit(t.Context(), mark); err != nil {
-			t.Fatalf("Seal: %v", err)
+		if mark, step, err = store.ChainAudit(t.Context(), mark); err != nil {
+			t.Fatalf("ChainAudit: %v", err)
 		}
 	}
 }
@@ -224,7 +225,7 @@ var audits = []promiseCheck{
 				for mark := (landfall.Watermark{}); ; time.Sleep(time.Millisecond) {
 					var err error
 					if mark, _, err = store.ChainAudit(t.Context(), mark); err != nil {
-						t.Errorf("Seal: %v", err)
+						t.Errorf("ChainAudit: %v", err)
 						return
 					}
 					select {
@@ -293,6 +294,32 @@ var audits = []promiseCheck{
 		if !slices.ContainsFunc(links, func(l landfall.AuditLink) bool { return l.Detail == "late" }) || len(links) != 2 {
 			t.Errorf("%+v", links)
 		}
+	}},
+	// After an hour without a chainer there may be a million entries. One call
+	// must not take as long as all of them.
+	{"a long backlog is chained in steps", func(t *testing.T, store landfall.Store) {
+		const count = 1100
+		update(t, store, func(tx landfall.Tx) error {
+			for range count {
+				if err := tx.AppendAudit(t.Context(), landfall.AuditEntry{Actor: "service", Action: "test"}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		var mark landfall.Watermark
+		total, steps := 0, 0
+		for more := true; more || mark.Complete < mark.Newest; steps++ {
+			after, step, err := store.ChainAudit(t.Context(), mark)
+			if err != nil || step.More && step.Chained == 0 {
+				t.Fatalf("ChainAudit: %+v, %v", step, err)
+			}
+			mark, more, total = after, step.More, total+step.Chained
+		}
+		if total != count || steps < 2 {
+			t.Errorf("%d entries were chained in %d steps, want %d in several", total, steps, count)
+		}
+		chained(t, store)
 	}},
 	// An entry that is not chained yet can still be changed unnoticed, so it
 	// must be visible when chaining has stopped. The count stops at the
