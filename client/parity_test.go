@@ -141,6 +141,10 @@ var methods = map[string]func(context.Context, *client.Client) error{
 	},
 	"GET /healthz": func(ctx context.Context, c *client.Client) error { return c.Alive(ctx) },
 	"GET /readyz":  func(ctx context.Context, c *client.Client) error { return c.Ready(ctx) },
+	"GET /v1/openapi.json": func(ctx context.Context, c *client.Client) error {
+		_, err := c.SupplierOpenAPI(ctx, "S")
+		return err
+	},
 	"GET /openapi.json": func(ctx context.Context, c *client.Client) error {
 		_, err := c.OpenAPI(ctx)
 		return err

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"net/url"
 )
 
 // RuleBook lists all rules and codes.
@@ -39,6 +40,13 @@ func (c *Client) Rules(ctx context.Context) (RuleBook, error) {
 func (c *Client) OpenAPI(ctx context.Context) (json.RawMessage, error) {
 	var document json.RawMessage
 	err := c.get(ctx, "/openapi.json", nil, &document)
+	return document, err
+}
+
+// SupplierOpenAPI returns the API description with the fields of a supplier's packs.
+func (c *Client) SupplierOpenAPI(ctx context.Context, supplier string) (json.RawMessage, error) {
+	var document json.RawMessage
+	err := c.get(ctx, "/v1/openapi.json", url.Values{"import_supplier_code": {supplier}}, &document)
 	return document, err
 }
 

@@ -41,7 +41,7 @@ func TestMistakesAreReportedWithTheirLine(t *testing.T) {
 		"A contains itself through":                                  "pack: own\nversion: 1\nobjects:\n  A: {fields: {b: B}}\n  B: {fields: {a: list of A}}\n",
 		"unknown kind \"fromto\". A kind is one of":                  "pack: own\nversion: 1\nrules:\n  - {code: x, kind: fromto, object: A, fields: [a, b]}\n",
 		"exactly 2 for from_to":                                      "pack: own\nversion: 1\nrules:\n  - {code: x, kind: from_to, object: A, fields: [a]}\n",
-		"line 2: pack stands":                                        "pack: own\npack: own\n",
+		"line 2: pack is already in line 1":                          "pack: own\npack: own\n",
 		"a pack may have at most":                                    "pack: own\n" + strings.Repeat("# remark\n", 80_000),
 	} {
 		_, err := pack.Read([]byte(text))

@@ -33,8 +33,15 @@ func TestOnlyOneServerPurges(t *testing.T) {
 			}
 		}
 		prepareStore(t, store, "1", "2")
-		round(0) // nothing is old enough, and there was no purge yet
+		due := func() {
+			t.Helper()
+			if err := store.Force(t.Context(), `UPDATE purge_schedule SET due_at = {now} - 1`); err != nil {
+				t.Fatal(err)
+			}
+		}
+		round(0) // nothing is old enough
 		setShortRetention(t, store)
+		due()
 		round(2)
 		number := testKey
 		number.External = "3"
@@ -48,9 +55,7 @@ func TestOnlyOneServerPurges(t *testing.T) {
 			t.Fatal(err)
 		}
 		round(0)
-		if err := store.Force(t.Context(), `UPDATE purge_schedule SET due_at = {now} - 1`); err != nil {
-			t.Fatal(err)
-		}
+		due()
 		round(1)
 	})
 }
