@@ -26,6 +26,7 @@ import (
 	"landfall/internal/service/audit"
 	"landfall/internal/service/auth"
 	"landfall/internal/service/intake"
+	"landfall/internal/service/operate"
 	"landfall/internal/service/quota"
 	"landfall/internal/service/run"
 	"landfall/internal/service/upkeep"
@@ -150,9 +151,16 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		Schema:         service.SupplierSchema,
 		Spool:          bulk.Spool{Dir: settings.BulkSpool, MaxBytes: settings.BulkSpoolSize},
 	})
-	app.upkeep = upkeep.Start(store, log.Logger, func(ctx context.Context, pause func(context.Context, time.Duration) error) (string, error) {
+	app.upkeep = upkeep.Start(store, log.Logger, func(ctx context.Context, pause func(context.Context, time.Duration) error, note func(landfall.Finding)) error {
+		operator := operate.New(store, operate.Options{Actor: "service"})
+		if err := operator.VerifyRecords(ctx, func(one landfall.Finding) error { note(one); return nil }, pause); err != nil {
+			return err
+		}
 		result, err := audit.Verify(ctx, store, audit.Evidence{Pause: pause})
-		return result.Problem, err
+		if err == nil && result.Problem != "" {
+			note(landfall.Finding{What: "the audit log is not intact: " + result.Problem})
+		}
+		return err
 	})
 	if err := app.startTelemetry(); err != nil {
 		app.upkeep.Close()

@@ -36,7 +36,7 @@ func (o *Operator) Rekey(ctx context.Context, told func(landfall.RekeyStep)) (la
 		case len(step.Waiting) > 0:
 			// It may have stopped a moment ago without saying so.
 			told(step)
-			if err := pause(ctx, time.Second); err != nil {
+			if err := sleep(ctx, time.Second); err != nil {
 				return step, err
 			}
 			waited += time.Second
@@ -57,13 +57,13 @@ func (o *Operator) Rekey(ctx context.Context, told func(landfall.RekeyStep)) (la
 			}
 			return step, o.auditRekey(ctx, detail)
 		}
-		if err := pause(ctx, min(time.Second, purgePause*time.Since(began))); err != nil {
+		if err := sleep(ctx, min(time.Second, purgePause*time.Since(began))); err != nil {
 			return step, err
 		}
 	}
 }
 
-func pause(ctx context.Context, length time.Duration) error {
+func sleep(ctx context.Context, length time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

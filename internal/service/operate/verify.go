@@ -20,7 +20,7 @@ func (o *Operator) Verify(ctx context.Context, each func(landfall.Finding) error
 			return processes, storeError("verify", err)
 		}
 	}
-	if err := o.verifyRecords(ctx, each); err != nil {
+	if err := o.VerifyRecords(ctx, each, nil); err != nil {
 		return processes, err
 	}
 	audit, err := o.VerifyAudit(ctx, audit.Evidence{})

@@ -11,10 +11,15 @@ import (
 	"landfall/internal/service/ledger"
 )
 
-// verifyRecords derives every account from its record again and compares the
+// recordsAtOnce is how many accounts are compared between two pauses.
+const recordsAtOnce = 50
+
+// VerifyRecords derives every account from its record again and compares the
 // result with the rows of the account. It reads one account at a time, so memory
 // does not grow with their number.
-func (o *Operator) verifyRecords(ctx context.Context, each func(landfall.Finding) error) error {
+// An account that cannot be read is a finding. After every few accounts it calls
+// pause, if that is not nil, with the time they took.
+func (o *Operator) VerifyRecords(ctx context.Context, each func(landfall.Finding) error, pause func(ctx context.Context, took time.Duration) error) error {
 	var suppliers []landfall.Supplier
 	if err := o.view(ctx, "verify", func(view landfall.View) (err error) {
 		suppliers, err = view.Suppliers(ctx)
@@ -22,6 +27,7 @@ func (o *Operator) verifyRecords(ctx context.Context, each func(landfall.Finding
 	}); err != nil {
 		return err
 	}
+	began, checked := time.Now(), 0
 	for _, supplier := range suppliers {
 		for entry, err := range o.store.List(ctx, landfall.ProcessQuery{Supplier: supplier.Code, Filter: landfall.ImportedProcesses}) {
 			if err != nil {
@@ -29,8 +35,19 @@ func (o *Operator) verifyRecords(ctx context.Context, each func(landfall.Finding
 			}
 			key := landfall.Key{Supplier: supplier.Code, External: entry.External}
 			found, err := o.verifyRecord(ctx, supplier, key)
-			if err != nil {
+			switch {
+			case err != nil && (ctx.Err() != nil || errors.Is(err, landfall.ErrUnavailable)):
 				return err
+			case err != nil:
+				if err := each(landfall.Finding{Key: key, What: "the account cannot be read: " + err.Error()}); err != nil {
+					return err
+				}
+			}
+			if checked++; pause != nil && checked%recordsAtOnce == 0 {
+				if err := pause(ctx, time.Since(began)); err != nil {
+					return err
+				}
+				began = time.Now()
 			}
 			for _, attr := range found {
 				if err := each(landfall.Finding{Key: key, What: attr + " is not what the record of the account says"}); err != nil {

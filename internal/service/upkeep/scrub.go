@@ -42,16 +42,16 @@ const (
 	maxExamples = 20
 )
 
-// AuditCheck verifies the audit, calling pause with the time that each part took,
-// and returns what is wrong, or "".
-type AuditCheck func(ctx context.Context, pause func(ctx context.Context, took time.Duration) error) (problem string, err error)
+// FurtherCheck checks what the store cannot check by itself. It calls pause with the
+// time that each part took, and note with what is wrong.
+type FurtherCheck func(ctx context.Context, pause func(ctx context.Context, took time.Duration) error, note func(landfall.Finding)) error
 
 // scrubber reads everything that can be checked, slowly and again and again, so
 // that damage is noticed before someone needs the data.
 type scrubber struct {
 	store ScrubStore
 	log   *slog.Logger
-	audit AuditCheck
+	check FurtherCheck
 	state landfall.ScrubState
 	saved time.Time
 }
@@ -64,8 +64,8 @@ func (s *scrubber) step(ctx context.Context) time.Duration {
 }
 
 // ScrubIfDue checks everything if that is due, with the usual pauses.
-func ScrubIfDue(ctx context.Context, store ScrubStore, log *slog.Logger, check AuditCheck) error {
-	return (&scrubber{store: store, log: log, audit: check}).pass(ctx)
+func ScrubIfDue(ctx context.Context, store ScrubStore, log *slog.Logger, check FurtherCheck) error {
+	return (&scrubber{store: store, log: log, check: check}).pass(ctx)
 }
 
 // pass checks everything once, from where the last server stopped.
@@ -93,12 +93,8 @@ func (s *scrubber) pass(ctx context.Context) error {
 			return err
 		}
 	}
-	problem, err := s.audit(ctx, s.rest)
-	if err != nil {
+	if err := s.check(ctx, s.rest, func(one landfall.Finding) { s.note([]landfall.Finding{one}) }); err != nil {
 		return err
-	}
-	if problem != "" {
-		s.note([]landfall.Finding{{What: "the audit does not hold: " + problem}})
 	}
 	return s.store.SaveScrub(ctx, s.state, scrubInterval, true)
 }

@@ -41,14 +41,14 @@ type Upkeep struct {
 }
 
 // Start starts all jobs. They end with Close.
-func Start(store Store, logger *slog.Logger, check AuditCheck) *Upkeep {
+func Start(store Store, logger *slog.Logger, check FurtherCheck) *Upkeep {
 	ctx, cancel := context.WithCancel(context.Background())
 	u := &Upkeep{cancel: cancel, purger: purger{store: store, log: logger}}
 	for _, job := range []func(context.Context) time.Duration{
 		(&indexer{store: store, log: logger}).step,
 		(&compactor{store: store, log: logger}).step,
 		(&keyRecorder{store: store, log: logger}).step,
-		(&scrubber{store: store, log: logger, audit: check}).step,
+		(&scrubber{store: store, log: logger, check: check}).step,
 		u.purger.step,
 	} {
 		u.jobs.Go(func() { repeat(ctx, job) })

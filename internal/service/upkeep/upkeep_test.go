@@ -109,9 +109,9 @@ func (s *fakeStore) Purge(_ context.Context, request landfall.PurgeRequest) (lan
 	return landfall.PurgeStep{Removed: landfall.PurgeCounts{Documents: 1}, Next: next, Done: next.Lane == 2, Unreadable: s.damaged}, nil
 }
 
-// soundAudit finds nothing wrong with the audit.
-func soundAudit(context.Context, func(context.Context, time.Duration) error) (string, error) {
-	return "", nil
+// findNothing checks nothing further.
+func findNothing(context.Context, func(context.Context, time.Duration) error, func(landfall.Finding)) error {
+	return nil
 }
 
 // suppliers is a view with two suppliers, one of which has unlimited retention.
@@ -133,7 +133,7 @@ func (s suppliers) Suppliers(context.Context) (all []landfall.Supplier, err erro
 func TestIndexerYieldsWhileAccountsAreCreated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &fakeStore{steps: []landfall.IndexStep{{More: true, Newest: 1}, {More: true, Newest: 1}, {}}}
-		running := upkeep.Start(store, slog.New(slog.DiscardHandler), soundAudit)
+		running := upkeep.Start(store, slog.New(slog.DiscardHandler), findNothing)
 		time.Sleep(2 * time.Second)
 		running.Close()
 		if len(store.indexedAt) != 3 {
@@ -152,7 +152,7 @@ func TestIndexerYieldsWhileAccountsAreCreated(t *testing.T) {
 func TestPurgeRetriesAStepAndContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &fakeStore{due: true, failures: 3}
-		running := upkeep.Start(store, slog.New(slog.DiscardHandler), soundAudit)
+		running := upkeep.Start(store, slog.New(slog.DiscardHandler), findNothing)
 		time.Sleep(3 * time.Minute)
 		running.Close()
 		figures := running.PurgeFigures()
@@ -193,7 +193,7 @@ func TestPurgeNamesRowsThatCannotBeRead(t *testing.T) {
 		store := &fakeStore{due: true, damaged: []landfall.UnreadableRow{
 			{Key: landfall.Key{Supplier: "PURGES", External: "1001"}, Location: "process.failure"},
 		}}
-		running := upkeep.Start(store, slog.New(slog.NewTextHandler(&log, nil)), soundAudit)
+		running := upkeep.Start(store, slog.New(slog.NewTextHandler(&log, nil)), findNothing)
 		time.Sleep(3 * time.Minute)
 		running.Close()
 		if !strings.Contains(log.String(), "supplier=PURGES account=1001 location=process.failure") || store.ended != 1 || running.PurgeFigures().Unreadable != 2 {
@@ -211,7 +211,7 @@ func TestScrubIsSlowAndRemembersWhatItFound(t *testing.T) {
 		}
 		store.inspections = append(store.inspections, landfall.InspectionStep{Done: true})
 		began := time.Now()
-		if err := upkeep.ScrubIfDue(t.Context(), store, slog.New(slog.DiscardHandler), soundAudit); err != nil {
+		if err := upkeep.ScrubIfDue(t.Context(), store, slog.New(slog.DiscardHandler), findNothing); err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(began); took < 25*time.Second {
