@@ -24,6 +24,7 @@ type Store interface {
 	AuditChainer
 	WebhookQueue
 	Searcher
+	ClockKeeper
 
 	// For returns the same store for work of a caller.
 	For(caller Caller) Store

@@ -172,6 +172,8 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 // readings returns the metrics of the process.
 func (a *App) readings() []httpapi.FuncMetric {
 	own := []httpapi.FuncMetric{
+		{Name: "landfall_clock_jumps_total", Help: "Times this server noticed that the database's clock jumped by more than a minute.", Counts: true,
+			Read: func() float64 { return float64(a.upkeep.ClockJumps()) }},
 		{Name: "landfall_log_lines_lost_total", Help: "Log lines that could not be written.", Counts: true, Read: a.log.Lost},
 		{Name: "landfall_connections", Help: "Connections that are open now.",
 			Read: a.listenerMetric(func(d *limitListener) int64 { return int64(d.count()) })},

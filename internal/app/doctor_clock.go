@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"landfall"
+	"landfall/internal/lib/limits"
 	"landfall/internal/store/engine"
 )
 
@@ -20,10 +22,12 @@ const (
 // clockStore is a store that returns its time.
 type clockStore interface {
 	Clock(ctx context.Context) (time.Time, error)
+	LastClockJump(ctx context.Context) (landfall.ClockJump, error)
 }
 
 // clock compares the database's clock with this machine's.
 func (d *doctor) clock(ctx context.Context, database clockStore) {
+	d.clockJump(ctx, database)
 	if name, err := engine.Parse(d.settings.Database); err == nil && name.File() != "" {
 		d.add("clock", OK, "a SQLite database uses this machine's clock", "")
 		return
@@ -36,6 +40,25 @@ func (d *doctor) clock(ctx context.Context, database clockStore) {
 	}
 	verdict, finding, advice := clockStatus(clockSkew(at, asked, time.Now()))
 	d.add("clock", verdict, finding, advice)
+}
+
+// jumpShown is how long the doctor mentions a jump of the clock.
+const jumpShown = 7 * 24 * time.Hour
+
+// clockJump mentions a recent jump of the database's clock.
+func (d *doctor) clockJump(ctx context.Context, database clockStore) {
+	now, err := database.Clock(ctx)
+	jump, failed := database.LastClockJump(ctx)
+	if err != nil || failed != nil || jump.By.Abs() < limits.ClockReport || now.Sub(jump.At).Abs() > jumpShown {
+		return
+	}
+	way := "ahead"
+	if jump.By < 0 {
+		way = "back"
+	}
+	d.add("clock", Warning, fmt.Sprintf("the database's clock was set %s by %s, noticed at %s by the new time",
+		way, jump.By.Abs().Round(time.Second), jump.At.UTC().Format(time.RFC3339)),
+		"find out what set the clock of the database's machine; see docs/operating.md")
 }
 
 // clockSkew returns how far a clock is off that was read between two times of ours. A slow

@@ -48,6 +48,12 @@ const (
 	TokenSweep = 10 * time.Minute
 	// Heartbeat is how often a server records that it is running.
 	Heartbeat = 10 * time.Second
+	// ClockCheck is how often a server looks whether the database's clock was set.
+	ClockCheck = 5 * time.Second
+	// ClockSlack is how far the clock may be set back before leases and pauses move back with it.
+	ClockSlack = 10 * time.Second
+	// ClockReport is how far the clock must jump to be reported.
+	ClockReport = time.Minute
 	// AuditChain is how often the audit log is chained.
 	AuditChain = 500 * time.Millisecond
 	// AuditCheckpoint is how often a checkpoint of the audit log is signed. Setting: audit-checkpoint-every.

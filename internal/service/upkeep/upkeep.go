@@ -1,7 +1,7 @@
 // Package upkeep does the background work of a server: it indexes new accounts for
 // the search, purges data past its retention, compacts tallies, keeps the
-// encryption key on record, and checks the stored data for damage. It decides what is done when; the store only executes
-// one bounded step at a time, so that no caller waits long behind it.
+// encryption key on record, checks the stored data for damage, and watches the
+// clock. It decides what is done when; the store only executes one bounded step at a time, so that no caller waits long behind it.
 package upkeep
 
 import (
@@ -21,6 +21,7 @@ type Store interface {
 	TallyStore
 	KeyStore
 	ScrubStore
+	landfall.ClockKeeper
 }
 
 const (
@@ -38,18 +39,20 @@ type Upkeep struct {
 	cancel context.CancelFunc
 	jobs   sync.WaitGroup
 	purger purger
+	clock  clockKeeper
 }
 
 // Start starts all jobs. They end with Close.
 func Start(store Store, logger *slog.Logger, check FurtherCheck) *Upkeep {
 	ctx, cancel := context.WithCancel(context.Background())
-	u := &Upkeep{cancel: cancel, purger: purger{store: store, log: logger}}
+	u := &Upkeep{cancel: cancel, purger: purger{store: store, log: logger}, clock: clockKeeper{store: store, log: logger}}
 	for _, job := range []func(context.Context) time.Duration{
 		(&indexer{store: store, log: logger}).step,
 		(&compactor{store: store, log: logger}).step,
 		(&keyRecorder{store: store, log: logger}).step,
 		(&scrubber{store: store, log: logger, check: check}).step,
 		u.purger.step,
+		u.clock.step,
 	} {
 		u.jobs.Go(func() { repeat(ctx, job) })
 	}
@@ -75,6 +78,9 @@ func wait(ctx context.Context, pause time.Duration) error {
 
 // PurgeFigures returns what this server has purged since it started.
 func (u *Upkeep) PurgeFigures() landfall.PurgeFigures { return u.purger.figures() }
+
+// ClockJumps returns how many jumps of the database's clock this server noticed.
+func (u *Upkeep) ClockJumps() int64 { return u.clock.jumps.Load() }
 
 // Close stops all jobs and waits for them. It must be called before the store is
 // closed, because the jobs write.

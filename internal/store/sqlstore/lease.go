@@ -231,6 +231,9 @@ func (s *Store) freeClaims(ctx context.Context) error {
 		if _, err := t.exec(ctx, `UPDATE mail SET due_at = {now} WHERE due_at IS NOT NULL AND state = 'sending'`); err != nil {
 			return err
 		}
+		if _, err := t.exec(ctx, `UPDATE webhook SET lease_token = NULL, lease_until = NULL WHERE lease_token IS NOT NULL`); err != nil {
+			return err
+		}
 		if _, err := t.exec(ctx, `UPDATE run_slice SET token = NULL, until = NULL WHERE token IS NOT NULL AND done = FALSE`); err != nil {
 			return err
 		}

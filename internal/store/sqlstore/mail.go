@@ -53,7 +53,7 @@ func (t *tx) takeMails(ctx context.Context, request landfall.MailRequest) (landf
 	// Unused capacity is kept for one second only, or for the gap between two
 	// mails if that is longer. The limit is what a mail server can take at any
 	// moment, so a backlog must not be sent in one burst.
-	freeAt = max(freeAt, now-max(gap, time.Second.Microseconds()))
+	freeAt = min(max(freeAt, now-max(gap, time.Second.Microseconds())), now) // the clock may have been set back
 	most := min(int64(request.Max), (now-freeAt)/gap)
 	if most <= 0 {
 		return landfall.MailBatch{Wait: time.Duration(freeAt+gap-now) * time.Microsecond}, nil

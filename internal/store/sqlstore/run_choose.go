@@ -124,19 +124,21 @@ func (s *Store) ChooseRun(ctx context.Context, id string) (done bool, err error)
 func (v *view) choosing(ctx context.Context, id string) (choosing, error) {
 	var c choosing
 	var cutoff sql.NullInt64
-	var now int64
+	var now, staged int64
 	var codes string
 	err := v.one(ctx, `SELECT r.id, r.supplier_id, r.selection, r.sample, r.most, r.cutoff, r.cursor_at, r.cursor_external, r.seen,
-			r.selected, r.chosen, {now}, s.code, r.delivery, r.codes, r.listed
+			r.selected, r.chosen, {now}, coalesce((SELECT max(p.first_staged_at) FROM process p
+				WHERE p.supplier_id = r.supplier_id AND `+pending+`), 0), s.code, r.delivery, r.codes, r.listed
 			FROM run r JOIN supplier s ON s.id = r.supplier_id WHERE r.number = $1`, []any{id},
-		[]any{&c.run, &c.supplier, &c.selection, &c.sample, &c.most, &cutoff, &c.at, &c.external, &c.seen, &c.selected, &c.chosen, &now,
+		[]any{&c.run, &c.supplier, &c.selection, &c.sample, &c.most, &cutoff, &c.at, &c.external, &c.seen, &c.selected, &c.chosen, &now, &staged,
 			&c.code, &c.delivery, &codes, &c.listed})
 	if err == nil {
 		err = json.Unmarshal([]byte(codes), &c.codes)
 	}
 	// The first step sets the cutoff for all. Without it, choosing would never
-	// end while a supplier keeps staging.
-	if c.cutoff = now; cutoff.Valid {
+	// end while a supplier keeps staging. If the clock was set back, accounts were
+	// staged later than now.
+	if c.cutoff = max(now, staged); cutoff.Valid {
 		c.cutoff = cutoff.Int64
 	}
 	return c, err

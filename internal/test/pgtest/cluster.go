@@ -24,6 +24,7 @@ type Cluster struct {
 	URL        string // of the administrator
 	dir        string
 	arguments  []string // of the supervisor script
+	env        []string // of the server, besides that of this process
 	attributes *syscall.SysProcAttr
 	input      io.WriteCloser // of the supervisor; closing it stops the server
 	supervisor *exec.Cmd
@@ -60,7 +61,10 @@ wait "$server"
 
 // Start runs a new cluster. Extra settings such as "fsync=off" override the
 // default ones.
-func Start(extra ...string) (*Cluster, error) {
+func Start(extra ...string) (*Cluster, error) { return startWith(nil, extra) }
+
+// startWith is Start with more environment variables.
+func startWith(env, extra []string) (*Cluster, error) {
 	bin, err := binaries()
 	if err != nil {
 		return nil, err
@@ -72,7 +76,7 @@ func Start(extra ...string) (*Cluster, error) {
 	// Another process may take the free port before the server binds it.
 	for range 3 {
 		var cluster *Cluster
-		if cluster, err = launch(bin, attributes, extra); err == nil {
+		if cluster, err = launch(bin, attributes, env, extra); err == nil {
 			return cluster, nil
 		}
 	}
@@ -146,7 +150,7 @@ func initialise(bin string, attributes *syscall.SysProcAttr) (dir, password stri
 
 // launch starts the server under a supervisor that stops it with this process,
 // because a test that is killed runs no cleanup.
-func launch(bin string, attributes *syscall.SysProcAttr, extra []string) (*Cluster, error) {
+func launch(bin string, attributes *syscall.SysProcAttr, env, extra []string) (*Cluster, error) {
 	port, err := freePort()
 	if err != nil {
 		return nil, err
@@ -161,7 +165,7 @@ func launch(bin string, attributes *syscall.SysProcAttr, extra []string) (*Clust
 	}
 	cluster := &Cluster{
 		URL: fmt.Sprintf("postgres://postgres:%s@127.0.0.1:%s/postgres?sslmode=disable", password, port),
-		dir: dir, arguments: arguments, attributes: attributes,
+		dir: dir, arguments: arguments, env: env, attributes: attributes,
 	}
 	if err := cluster.start(); err != nil {
 		return nil, err
@@ -177,7 +181,7 @@ func launch(bin string, attributes *syscall.SysProcAttr, extra []string) (*Clust
 // start starts the server on its data.
 func (c *Cluster) start() error {
 	supervisor := exec.Command("/bin/sh", c.arguments...)
-	supervisor.Dir, supervisor.SysProcAttr = c.dir, c.attributes
+	supervisor.Dir, supervisor.SysProcAttr, supervisor.Env = c.dir, c.attributes, append(os.Environ(), c.env...)
 	input, err := supervisor.StdinPipe()
 	if err != nil {
 		return err

@@ -35,6 +35,23 @@ func Debian(t testing.TB, program string, packages ...string) string {
 	return path
 }
 
+// DebianFile returns the path of a file of a Debian package, such as a library.
+// Otherwise it is like Debian. The pattern is that of filepath.Glob.
+func DebianFile(t testing.TB, pattern, pack string) string {
+	t.Helper()
+	for again := true; ; again = false {
+		if found, _ := filepath.Glob(pattern); len(found) > 0 {
+			return found[0]
+		}
+		if !again {
+			missingf(t, "%s was installed but has no file %s", pack, pattern)
+		}
+		if err := Install(pack); err != nil {
+			missingf(t, "%s is missing: %v", pattern, err)
+		}
+	}
+}
+
 // Install installs Debian packages. Test processes run in parallel, so a lock
 // makes them install one after the other.
 func Install(packages ...string) error {

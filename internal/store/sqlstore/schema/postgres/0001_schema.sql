@@ -832,6 +832,18 @@ CREATE TABLE database_identity (
 );
 INSERT INTO database_identity (id) VALUES (1);
 
+-- When a server last looked at the database's clock, and the last jump that was
+-- noticed. After the clock was set back, the instants in the tables are moved back
+-- table by table; moved counts the tables that are done.
+CREATE TABLE database_clock (
+    id        BIGINT PRIMARY KEY CHECK (id = 1),
+    seen_at   BIGINT NOT NULL,
+    jumped_at BIGINT,
+    jump      BIGINT NOT NULL, -- negative: it was set back
+    moved     BIGINT NOT NULL
+);
+INSERT INTO database_clock (id, seen_at, jump, moved) VALUES (1, 0, 0, 1000);
+
 -- The servers that use this database, as they report themselves.
 CREATE TABLE replica (
     id         TEXT COLLATE "C" PRIMARY KEY,

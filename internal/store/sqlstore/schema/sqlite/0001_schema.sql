@@ -825,6 +825,18 @@ CREATE TABLE database_identity (
 ) STRICT;
 INSERT INTO database_identity (id) VALUES (1);
 
+-- When a server last looked at the database's clock, and the last jump that was
+-- noticed. After the clock was set back, the instants in the tables are moved back
+-- table by table; moved counts the tables that are done.
+CREATE TABLE database_clock (
+    id        INTEGER PRIMARY KEY CHECK (id = 1),
+    seen_at   INTEGER NOT NULL,
+    jumped_at INTEGER,
+    jump      INTEGER NOT NULL, -- negative: it was set back
+    moved     INTEGER NOT NULL
+) STRICT;
+INSERT INTO database_clock (id, seen_at, jump, moved) VALUES (1, 0, 0, 1000);
+
 -- The servers that use this database, as they report themselves.
 CREATE TABLE replica (
     id         TEXT PRIMARY KEY,
