@@ -73,6 +73,8 @@ func applyStop(ctx context.Context, view landfall.SupplierReader, run *landfall.
 	switch {
 	case err != nil:
 		return err
+	case reason != "" && temporary[run.Reason]:
+		run.Reason = reason // the former reason may be over
 	case reason != "":
 		run.Pause(reason)
 	case temporary[run.Reason]:

@@ -34,8 +34,7 @@ func TestPausedSupplierPausesItsRun(t *testing.T) {
 			t.Error("nothing was left to be paused")
 		}
 		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Complete })
-		time.Sleep(100 * time.Millisecond)
-		if later := s.paused(run.ID, landfall.PauseSupplierPaused); later.Tally != stopped.Tally {
+		if later := s.paused(run.ID, landfall.PauseSupplierComplete); later.Tally != stopped.Tally {
 			t.Errorf("a paused run continues: %+v, then %+v", stopped.Tally, later.Tally)
 		}
 		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Ongoing })
@@ -44,6 +43,21 @@ func TestPausedSupplierPausesItsRun(t *testing.T) {
 		if told := s.eventsOf("A", ""); !slices.Equal(told, want) {
 			t.Errorf("events: %v", told)
 		}
+	})
+}
+
+// The reason of a pause once stayed when it was over: the window of the run had
+// ended while its supplier was paused.
+func TestAReasonThatIsOverIsReplaced(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *fixture) {
+		s.book("A", 20, "")
+		made := s.start("A1", landfall.RunPlan{NotAfter: time.Now().Add(time.Second)})
+		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Paused })
+		s.work(1)
+		s.paused(made.ID, landfall.PauseSupplierPaused)
+		s.waitUntil(made.ID, "after its window", func(run landfall.Run) bool { return run.WindowOver() })
+		s.setSupplier(func(supplier *landfall.Supplier) { supplier.Status = landfall.Ongoing })
+		s.paused(made.ID, landfall.PauseWindowOver)
 	})
 }
 
