@@ -55,12 +55,18 @@ func TestNothingWaitsForAClockThatWasSetBack(t *testing.T) {
 			`INSERT INTO mail (account_id, supplier, kind, recipient, queued_at, state, due_at) VALUES (1, 'S', 'migrated', 'x', 1, 'queued', {now} + 60000000)`,
 			`UPDATE mail_sender SET free_at = {now}, open_until = {now} + 60000000`,
 			`UPDATE purge_schedule SET due_at = {now} + 60000000`,
-			`INSERT INTO operator (name, role, disabled, password, totp_secret, totp_used, created_at) VALUES ('o', 'operator', FALSE, '', '', 0, 1)`,
-			`INSERT INTO operator_session (hash, id, operator, address, agent, created_at, seen_at, ends_at)
-				VALUES (CAST('x' AS {bytes}), 'i', 'o', '', '', 1, {now}, {now} + 60000000)`,
 			`INSERT INTO replica (id, host, version, started_at, seen_at) VALUES ('r', 'h', 'v', 1, {now})`,
 		} {
 			force(t, store, text)
+		}
+		err := store.Update(t.Context(), func(tx landfall.Tx) error {
+			if err := tx.CreateOperator(t.Context(), landfall.Operator{Name: "o", Role: landfall.ConsoleOperator}); err != nil {
+				return err
+			}
+			return tx.StartSession(t.Context(), landfall.Session{ID: "i", Operator: "o"}, time.Minute)
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 		setBack(t, store, time.Hour)
 		// Of several servers one moves the instants.
