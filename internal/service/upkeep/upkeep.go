@@ -1,7 +1,8 @@
 // Package upkeep does the background work of a server: it indexes new accounts for
 // the search, purges data past its retention, compacts tallies, keeps the
 // encryption key on record, checks the stored data for damage, and watches the
-// clock. It decides what is done when; the store only executes one bounded step at a time, so that no caller waits long behind it.
+// clock. It decides what is done when; the store only executes one bounded step
+// at a time, so that no caller waits long behind it.
 package upkeep
 
 import (

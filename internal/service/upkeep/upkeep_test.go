@@ -16,6 +16,7 @@ import (
 
 // fakeStore counts the steps it is asked to do.
 type fakeStore struct {
+	fakeClock
 	steps     []landfall.IndexStep // the results of the next index steps
 	indexedAt []time.Time
 	compacted []int64
