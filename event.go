@@ -21,6 +21,7 @@ const (
 	EventTransactionsCreated   EventType = "post_import.transactions_created"
 	EventStatementsCreated     EventType = "post_import.statements_created"
 	EventInstructionCreated    EventType = "post_import.payment_instruction_created"
+	EventPostingFailed         EventType = "post_import.failed"
 	EventSupplierStatusChanged EventType = "import_supplier.status_changed"
 	EventRunStarted            EventType = "run.started"
 	EventRunPaused             EventType = "run.paused"

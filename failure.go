@@ -1,6 +1,9 @@
 package landfall
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 // Refusal is a refused staging of a known account.
 type Refusal struct {
@@ -9,7 +12,30 @@ type Refusal struct {
 	By      Author
 }
 
-// FailedProcess is an account with its newest failure.
+// PostingKind is a kind of posting, as it is named on the wire.
+type PostingKind string
+
+// The kinds of posting.
+const (
+	PostingNotes        PostingKind = "NOTES"
+	PostingInstruction  PostingKind = "PAYMENT_INSTRUCTION"
+	PostingStatements   PostingKind = "STATEMENTS"
+	PostingTransactions PostingKind = "TRANSACTIONS"
+)
+
+// PostingKinds lists the kinds in the order in which they are listed.
+var PostingKinds = []PostingKind{PostingNotes, PostingInstruction, PostingStatements, PostingTransactions}
+
+// PostingRefusal is a refused posting to an account that exists.
+type PostingRefusal struct {
+	Key     Key
+	Kind    PostingKind
+	Failure Failure
+	By      Author
+}
+
+// FailedProcess is an account with its newest failure. An account that exists has
+// one for each kind of posting that was refused last.
 type FailedProcess struct {
 	External string
 	Failure  Failure
@@ -23,14 +49,52 @@ const (
 	AnyFailure      FailureKind = iota
 	AttemptFailures             // accounts that were staged and could not be created
 	StagingRefusals             // accounts whose staging was refused
+	PostingRefusals             // accounts to which something could not be added
 )
 
 // FailureQuery asks for failures in the order of external numbers.
 type FailureQuery struct {
 	Supplier string
 	After    string // start behind this external number; "" starts at the beginning
-	Limit    int    // 0 means all
-	Which    FailureKind
+	// AfterPosting is the kind of the last failure of that number, if it was a
+	// refused posting; then the other kinds of the number follow.
+	AfterPosting PostingKind
+	Limit        int // 0 means all
+	Which        FailureKind
+}
+
+// OnePerAccount joins the failures of each account into one, so that an account
+// with several refused postings is counted once. The rows are in the order of
+// external numbers.
+func OnePerAccount(rows iter.Seq2[FailedProcess, error]) iter.Seq2[FailedProcess, error] {
+	return func(yield func(FailedProcess, error) bool) {
+		var joined *FailedProcess
+		for row, err := range rows {
+			switch {
+			case err != nil:
+				yield(FailedProcess{}, err)
+				return
+			case joined != nil && joined.External == row.External:
+				joined.Failure.Violations = append(joined.Failure.places(), row.Failure.places()...)
+				continue
+			case joined != nil && !yield(*joined, nil):
+				return
+			}
+			joined = &row
+		}
+		if joined != nil {
+			yield(*joined, nil)
+		}
+	}
+}
+
+// places returns the violations of a failure; one without any is a violation
+// itself.
+func (f *Failure) places() []Violation {
+	if len(f.Violations) == 0 {
+		return []Violation{{Code: f.Code}}
+	}
+	return f.Violations
 }
 
 // FailureGroup counts the failures with the same code and attribute.

@@ -69,6 +69,12 @@ type Importer interface {
 	// supplier still accepts late postings for its accounts.
 	Post(ctx context.Context, posting Posting) (PostOutcome, error)
 
+	// RefusePosting records why a posting to an account was refused, only its codes
+	// and attributes, until a posting of that kind is accepted; the last refusal of
+	// each kind counts. It appends an event in the same transaction. Nothing is
+	// recorded when there is no account.
+	RefusePosting(ctx context.Context, refusal PostingRefusal) error
+
 	// Undo removes an account and everything on it, including mails that no
 	// sender has claimed. Its number is retired and never assigned again, and its
 	// process is staged as before; the event and the audit entry are written in

@@ -59,7 +59,8 @@ type Lister interface {
 
 	// Failed streams every failed account of a supplier by external number, with its
 	// last failed attempt, dry runs included, or its last refused staging, whichever
-	// is newer. Skipped accounts are left out.
+	// is newer. Skipped accounts are left out. Accounts that exist are in it with the
+	// last refusal of each kind of posting.
 	Failed(ctx context.Context, query FailureQuery) iter.Seq2[FailedProcess, error]
 
 	// FailureSummary groups what Failed streams by code and attribute. A failure

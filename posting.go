@@ -14,8 +14,9 @@ import (
 // This way the rules about duplicates and periods are written once, outside the
 // database, and still hold when postings race.
 type Posting struct {
-	Key Key
-	By  Author
+	Key  Key
+	Kind PostingKind
+	By   Author
 
 	// What Decide needs.
 	Notes          []Note   // the notes with the fingerprint of one of these
@@ -48,6 +49,7 @@ type Additions struct {
 	Statements   []Statement
 	Instructions []Instruction
 	Event        *Event // nil when nothing changed
+	Undecided    bool   // nothing was accepted yet: an earlier refusal stays on record
 	OwnNotes     int    // how many of the notes the service wrote itself
 }
 

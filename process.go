@@ -53,7 +53,8 @@ type Failure struct {
 	Detail     string
 	Violations []Violation
 	DryRun     bool
-	AtStaging  bool // the staging was refused
+	AtStaging  bool        // the staging was refused
+	Posting    PostingKind // the posting that was refused; "": none
 }
 
 // Staging is one account document as the supplier sent it, ready to be stored.

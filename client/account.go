@@ -116,7 +116,7 @@ type Status struct {
 // Failure is why an account was refused or could not be created.
 type Failure struct {
 	External   string      `json:"external_account_number"` // in lists
-	At         string      `json:"at"`                      // in lists: STAGING, PROCESS or DRY_RUN
+	At         string      `json:"at"`                      // in lists: STAGING, PROCESS, DRY_RUN, NOTES, TRANSACTIONS, STATEMENTS or PAYMENT_INSTRUCTION
 	FailedAt   time.Time   `json:"failed_at"`
 	DryRun     bool        `json:"dry_run"`
 	Code       string      `json:"code"`

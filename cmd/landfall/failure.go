@@ -55,6 +55,8 @@ func printFailed(out io.Writer, failed landfall.FailedProcess, _ bool) error {
 	failure := failed.Failure
 	at := ""
 	switch {
+	case failure.Posting != "":
+		at = " (" + strings.ToLower(strings.ReplaceAll(string(failure.Posting), "_", " ")) + ")"
 	case failure.AtStaging:
 		at = " (staging)"
 	case failure.DryRun:

@@ -23,8 +23,11 @@ type accountRow struct {
 
 func failedRow(one landfall.FailedProcess) accountRow {
 	row := accountRow{External: one.External, State: "failed", FailedAt: one.Failure.At, Failure: &one.Failure}
-	if one.Failure.AtStaging {
+	switch {
+	case one.Failure.AtStaging:
 		row.State = "refused"
+	case one.Failure.Posting != "":
+		row.State = "imported"
 	}
 	return row
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -137,7 +138,7 @@ func (a *API) failed(ctx context.Context, call Call) (Answer, error) {
 	}
 	query := landfall.FailureQuery{Supplier: call.Path[0]}
 	if page.After != nil {
-		query.After = page.After.External
+		query.After, query.AfterPosting = page.After.External, postingAt(page.After.FirstStagedAt)
 	}
 	if page.Limit > 0 {
 		query.Limit = page.Limit + 1
@@ -155,9 +156,19 @@ func failures(call Call, rows iter.Seq2[landfall.FailedProcess, error], limit in
 		return Stream(call, rows, contract.FailedBody), nil
 	}
 	return writePage(call, rows, limit, contract.FailedBody, func(last landfall.FailedProcess) string {
-		// The position is only the number.
-		return nextQuery(limit, landfall.ProcessCursor{FirstStagedAt: time.UnixMicro(0), External: last.External})
+		// The position is the number and the kind of posting, if any.
+		kind := slices.Index(landfall.PostingKinds, last.Failure.Posting) + 1
+		return nextQuery(limit, landfall.ProcessCursor{FirstStagedAt: time.UnixMicro(int64(kind)), External: last.External})
 	})
+}
+
+// postingAt returns the kind of posting that a position of the list of failures
+// contains in place of a time.
+func postingAt(place time.Time) landfall.PostingKind {
+	if kind := place.UnixMicro() - 1; kind >= 0 && kind < int64(len(landfall.PostingKinds)) {
+		return landfall.PostingKinds[kind]
+	}
+	return ""
 }
 
 // summary groups failures by code.

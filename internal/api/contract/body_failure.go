@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -13,11 +14,12 @@ var FailedBody = &Body[landfall.FailedProcess]{
 	name: "FailedProcess", doc: "An account whose import failed, and why.",
 	members: []bodyMember[landfall.FailedProcess]{
 		stringMember("external_account_number", "", func(f landfall.FailedProcess) string { return f.External }),
-		stringMember("at", "Step that failed: staging the account, creating it, or a dry run.", failedStep).withSchema(enumSchema("STAGING", "PROCESS", "DRY_RUN")),
+		stringMember("at", "What failed: staging the account, creating it, a dry run, or adding something to it.", failedStep).
+			withSchema(enumSchema("STAGING", "PROCESS", "DRY_RUN", "NOTES", "TRANSACTIONS", "STATEMENTS", "PAYMENT_INSTRUCTION")),
 		timeMember("failed_at", "", func(f landfall.FailedProcess) time.Time { return f.Failure.At }),
 		boolMember("dry_run", "Whether the attempt was a dry run.", func(f landfall.FailedProcess) bool { return f.Failure.DryRun }),
 		stringMember("code", "", func(f landfall.FailedProcess) string { return f.Failure.Code }),
-		stringMember("detail", "", func(f landfall.FailedProcess) string { return f.Failure.Detail }),
+		stringMember("detail", "", func(f landfall.FailedProcess) string { return cmp.Or(f.Failure.Detail, Meaning(f.Failure.Code)) }),
 		listMember("errors", "", ViolationBody, withMeanings),
 	},
 	example: landfall.FailedProcess{External: "EXT-0002", Failure: landfall.Failure{
@@ -57,6 +59,8 @@ var meanings = sync.OnceValue(func() map[string]string {
 // failedStep returns the step that failed, as written on the wire.
 func failedStep(f landfall.FailedProcess) string {
 	switch {
+	case f.Failure.Posting != "":
+		return string(f.Failure.Posting)
 	case f.Failure.AtStaging:
 		return "STAGING"
 	case f.Failure.DryRun:

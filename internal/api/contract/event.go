@@ -76,6 +76,9 @@ var eventKinds = []EventKind{
 	{landfall.EventTransactionsCreated, "Transactions were added to an account.", true, true, []eventMember{addedDetail}},
 	{landfall.EventStatementsCreated, "Historical statements were added to an account.", true, true, []eventMember{addedDetail}},
 	{landfall.EventInstructionCreated, "A payment instruction was added to an account.", true, true, []eventMember{addedDetail}},
+	{landfall.EventPostingFailed, "Something could not be added to an account.", true, true, []eventMember{
+		textDetail("at", "What could not be added: `NOTES`, `TRANSACTIONS`, `STATEMENTS` or `PAYMENT_INSTRUCTION`.", "TRANSACTIONS"), codeDetail,
+	}},
 	{landfall.EventSupplierStatusChanged, "The operator changed the status of an import supplier.", false, false, []eventMember{
 		textDetail("from", "Previous status.", "Ongoing"), textDetail("to", "New status.", "Paused"),
 	}},

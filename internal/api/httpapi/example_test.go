@@ -133,6 +133,11 @@ func TestExamplesMatchResponses(t *testing.T) {
 		{"allAccountImportProcesses 400", "viewer", "GET", importPath + "/all-account-import-processes/" + supplier + "/?limit=0", ""},
 		{"allAccountImportProcesses 404", "viewer", "GET", importPath + "/all-account-import-processes/NONE/", ""},
 		{"pendingAccountImportProcesses 200", "viewer", "GET", importPath + "/pending-account-import-processes/" + supplier + "/", ""},
+		// What is accepted is no longer listed as a failure.
+		{"", "importer", "POST", notesPath, shown["createNotes"]},
+		{"", "importer", "POST", transactionsPath, shown["createTransactions"]},
+		{"", "importer", "POST", statementsPath, shown["createHistoricalStatements"]},
+		{"", "importer", "POST", instructionPath, shown["createPaymentInstruction"]},
 		{"failedAccountImportProcesses 200", "viewer", "GET", importPath + "/failed-account-import-processes/" + supplier + "/", ""},
 		{"failedAccountImportProcesses 404", "viewer", "GET", importPath + "/failed-account-import-processes/NONE/", ""},
 		{"errorSummary 200", "viewer", "GET", importPath + "/error-summary/" + supplier + "/", ""},

@@ -19,8 +19,10 @@ type InstructionReceipt struct {
 // PostInstruction verifies a payment instruction with its vendor and adds it to an
 // imported account. The vendor is asked before the transaction, so that a slow
 // vendor holds no lock. The same instruction is stored once.
-func (s *Service) PostInstruction(ctx context.Context, who landfall.Principal, body []byte) (InstructionReceipt, error) {
+func (s *Service) PostInstruction(ctx context.Context, who landfall.Principal, body []byte) (_ InstructionReceipt, err error) {
 	request, err := contract.ReadInstruction(ctx, body)
+	key := request.Key
+	defer func() { err = s.refusePosting(ctx, who, key, landfall.PostingInstruction, err) }()
 	if err != nil {
 		return InstructionReceipt{}, err
 	}
@@ -60,7 +62,7 @@ func (s *Service) postInstruction(
 ) (number string, known bool, err error) {
 	posted := []landfall.Instruction{instruction}
 	number, err = s.post(ctx, who, landfall.Posting{
-		Key: key, By: who.Author(), Instructions: posted,
+		Kind: landfall.PostingInstruction, Key: key, By: who.Author(), Instructions: posted,
 		Decide: func(account landfall.AccountState) (landfall.Additions, error) {
 			fresh, conflict, differences := ledger.PostInstructions(account.Instructions, posted)
 			known = conflict < 0 && len(fresh) == 0
@@ -68,7 +70,7 @@ func (s *Service) postInstruction(
 			case conflict >= 0:
 				return landfall.Additions{}, refuseInstruction("", differences)
 			case known, !keep:
-				return landfall.Additions{}, nil
+				return landfall.Additions{Undecided: !known}, nil
 			}
 			return landfall.Additions{Instructions: fresh, Event: additionEvent(landfall.EventInstructionCreated, key, len(fresh))}, nil
 		},

@@ -18,11 +18,13 @@ type NotesReceipt struct {
 
 // PostNotes adds notes to an imported account. Duplicates are detected in the
 // writing transaction.
-func (s *Service) PostNotes(ctx context.Context, who landfall.Principal, body []byte) (NotesReceipt, error) {
+func (s *Service) PostNotes(ctx context.Context, who landfall.Principal, body []byte) (_ NotesReceipt, err error) {
 	request, err := contract.ReadNotes(ctx, body)
 	if err != nil {
 		return NotesReceipt{}, err
 	}
+	key := request.Key()
+	defer func() { err = s.refusePosting(ctx, who, key, landfall.PostingNotes, err) }()
 	supplier, err := s.Supplier(ctx, who, request.Key().Supplier)
 	if err != nil {
 		return NotesReceipt{}, userError(err)
@@ -41,7 +43,7 @@ func (s *Service) PostNotes(ctx context.Context, who landfall.Principal, body []
 	receipt := NotesReceipt{Request: request, Warnings: verdict.Warnings}
 	prepared := ledger.PrepareNotes(notes)
 	_, err = s.post(ctx, who, landfall.Posting{
-		Key: request.Key(), By: who.Author(), Notes: notes,
+		Kind: landfall.PostingNotes, Key: request.Key(), By: who.Author(), Notes: notes,
 		Decide: func(account landfall.AccountState) (landfall.Additions, error) {
 			results, fresh := prepared.Onto(account.Notes, account.Now)
 			receipt.Results = results

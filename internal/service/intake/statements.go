@@ -11,11 +11,13 @@ import (
 
 // PostStatements adds historical statements to an imported account. Sending
 // one again unchanged is accepted and changes nothing.
-func (s *Service) PostStatements(ctx context.Context, who landfall.Principal, body []byte) (Accepted, error) {
+func (s *Service) PostStatements(ctx context.Context, who landfall.Principal, body []byte) (_ Accepted, err error) {
 	request, err := contract.ReadStatements(ctx, body)
 	if err != nil {
 		return Accepted{}, err
 	}
+	key := request.Key()
+	defer func() { err = s.refusePosting(ctx, who, key, landfall.PostingStatements, err) }()
 	supplier, err := s.Supplier(ctx, who, request.Key().Supplier)
 	if err != nil {
 		return Accepted{}, userError(err)
@@ -27,7 +29,7 @@ func (s *Service) PostStatements(ctx context.Context, who landfall.Principal, bo
 	if supplier == nil {
 		return Accepted{}, errNoAccount
 	}
-	key, posted := request.Key(), request.Statements()
+	posted := request.Statements()
 	// Release before Decide is passed on: it may still run after the caller has left.
 	request.Release()
 	if err := s.checkPosted(ctx, who, *supplier, key, statementPaths(posted), errNoAccount); err != nil {
@@ -39,7 +41,7 @@ func (s *Service) PostStatements(ctx context.Context, who landfall.Principal, bo
 	}
 	added := 0
 	_, err = s.post(ctx, who, landfall.Posting{
-		Key: key, By: who.Author(), StatementIDs: ids,
+		Kind: landfall.PostingStatements, Key: key, By: who.Author(), StatementIDs: ids,
 		Decide: func(account landfall.AccountState) (landfall.Additions, error) {
 			fresh, conflict := ledger.PostStatements(account.Statements, posted)
 			if conflict >= 0 {

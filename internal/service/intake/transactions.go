@@ -27,11 +27,13 @@ type TransactionsReceipt struct {
 // commit.
 func (s *Service) PostTransactions(
 	ctx context.Context, who landfall.Principal, body []byte, flags TransactionFlags,
-) (TransactionsReceipt, error) {
+) (_ TransactionsReceipt, err error) {
 	request, err := contract.ReadTransactions(ctx, body)
 	if err != nil {
 		return TransactionsReceipt{}, err
 	}
+	key := request.Key()
+	defer func() { err = s.refusePosting(ctx, who, key, landfall.PostingTransactions, err) }()
 	supplier, err := s.Supplier(ctx, who, request.Key().Supplier)
 	if err != nil {
 		return TransactionsReceipt{}, userError(err)
@@ -88,7 +90,7 @@ type transactionPost struct {
 func transactionPosting(
 	who landfall.Principal, supplier landfall.Supplier, key landfall.Key, posted []landfall.Transaction, flags TransactionFlags,
 ) transactionPost {
-	posting := landfall.Posting{Key: key, By: who.Author()}
+	posting := landfall.Posting{Kind: landfall.PostingTransactions, Key: key, By: who.Author()}
 	if flags.CheckAdded {
 		posting.TransactionIDs = make([]string, len(posted))
 		for i, transaction := range posted {

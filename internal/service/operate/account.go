@@ -125,8 +125,8 @@ func (o *Operator) FailureSummary(ctx context.Context, code string, progress fun
 	looked := 0
 	// Read each kind separately: a query for both would read half of the rows
 	// twice.
-	for _, which := range []landfall.FailureKind{landfall.AttemptFailures, landfall.StagingRefusals} {
-		for failed, err := range o.store.Failed(ctx, landfall.FailureQuery{Supplier: code, Which: which}) {
+	for _, which := range []landfall.FailureKind{landfall.AttemptFailures, landfall.StagingRefusals, landfall.PostingRefusals} {
+		for failed, err := range landfall.OnePerAccount(o.store.Failed(ctx, landfall.FailureQuery{Supplier: code, Which: which})) {
 			if err != nil {
 				return landfall.FailureSummary{}, storeError("account.errors", err)
 			}

@@ -134,7 +134,7 @@ func derivedLike(data landfall.AccountData, supplier landfall.Supplier, stored l
 		data.Currency = stored.Data.Currency
 	}
 	var first landfall.Account
-	for i, shift := range []time.Duration{0, -24 * time.Hour, 24 * time.Hour} {
+	for i, shift := range []time.Duration{0, -clockTolerance, clockTolerance} {
 		now := stored.CreatedAt.Add(shift)
 		derived, _ := ledger.NewAccount(data, supplier, now)
 		derived.CreatedAt = now

@@ -55,18 +55,19 @@ func readFailure(text []byte, at sql.NullInt64) (*landfall.Failure, error) {
 
 // Failed streams every process of a supplier whose last attempt failed.
 func (s *Store) Failed(ctx context.Context, query landfall.FailureQuery) iter.Seq2[landfall.FailedProcess, error] {
-	after := query.After
+	after := query
 	return inBatches(query.Limit, func(limit int) ([]landfall.FailedProcess, error) {
 		var rows []landfall.FailedProcess
 		err := s.stream(ctx, func(v *view) (err error) {
-			rows, err = v.failed(ctx, query.Supplier, after, query.Which, limit)
+			rows, err = v.failed(ctx, after, limit)
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
 		if len(rows) > 0 {
-			after = rows[len(rows)-1].External
+			last := &rows[len(rows)-1]
+			after.After, after.AfterPosting = last.External, last.Failure.Posting
 		}
 		return rows, nil
 	})
@@ -87,26 +88,43 @@ const refusedStagings = `SELECT r.external, r.failure, r.at FROM refusal r
 			AND (p.account_number IS NOT NULL OR p.skip_reason IS NOT NULL OR p.failed_at >= r.at))
 	ORDER BY r.external LIMIT $3`
 
-// failed merges failed attempts and refused stagings into one list in the order
-// of their numbers. Each query returns up to limit rows, so no page misses any.
-func (v *view) failed(ctx context.Context, code, after string, which landfall.FailureKind, limit int) ([]landfall.FailedProcess, error) {
-	supplier, _, err := v.supplierNow(ctx, code)
+// failed merges failed attempts, refused stagings and refused postings into one
+// list in the order of their numbers. Each query returns up to limit rows, so no
+// page misses any.
+func (v *view) failed(ctx context.Context, query landfall.FailureQuery, limit int) ([]landfall.FailedProcess, error) {
+	supplier, _, err := v.supplierNow(ctx, query.Supplier)
 	if err != nil {
 		return nil, ignoreNotFound(err)
 	}
-	var attempts, refused []landfall.FailedProcess
-	if which != landfall.StagingRefusals {
-		if attempts, err = collect(ctx, v.txSession, v.readFailed("process", code), failedProcesses, supplier, after, int64(limit)); err != nil {
+	wants := func(kind landfall.FailureKind) bool { return query.Which == landfall.AnyFailure || query.Which == kind }
+	var attempts, refused, postings []landfall.FailedProcess
+	if wants(landfall.AttemptFailures) {
+		if attempts, err = collect(ctx, v.txSession, v.readFailed("process", query.Supplier), failedProcesses, supplier, query.After, int64(limit)); err != nil {
 			return nil, err
 		}
 	}
-	if which != landfall.AttemptFailures {
-		refused, err = collect(ctx, v.txSession, v.readFailed("refusal", code), refusedStagings, supplier, after, int64(limit))
+	if wants(landfall.StagingRefusals) {
+		if refused, err = collect(ctx, v.txSession, v.readFailed("refusal", query.Supplier), refusedStagings, supplier, query.After, int64(limit)); err != nil {
+			return nil, err
+		}
 	}
 	for i := range refused {
 		refused[i].Failure.AtStaging = true
 	}
-	return mergeFailures(attempts, refused, limit), err
+	if wants(landfall.PostingRefusals) {
+		// Without a kind every posting of the number was listed or there is none.
+		kind := string(query.AfterPosting)
+		if kind == "" {
+			kind = "\U0010ffff"
+		}
+		if query.After == "" {
+			kind = ""
+		}
+		if postings, err = collect(ctx, v.txSession, v.readRefusedPosting(query.Supplier), refusedPostings, supplier, query.After, int64(limit), kind); err != nil {
+			return nil, err
+		}
+	}
+	return mergeFailures(limit, attempts, refused, postings), nil
 }
 
 // readFailed returns a function that scans the failures of a table that belong
@@ -126,11 +144,13 @@ func (v *view) readFailed(table string, owner any) func(scanner, *landfall.Faile
 	}
 }
 
-// mergeFailures merges two lists in the order of their numbers. No account is
-// in both.
-func mergeFailures(some, others []landfall.FailedProcess, limit int) []landfall.FailedProcess {
-	all := slices.Concat(some, others)
-	slices.SortFunc(all, func(a, b landfall.FailedProcess) int { return cmp.Compare(a.External, b.External) })
+// mergeFailures merges lists in the order of their numbers and kinds. An account
+// has an attempt, a refused staging or refused postings.
+func mergeFailures(limit int, parts ...[]landfall.FailedProcess) []landfall.FailedProcess {
+	all := slices.Concat(parts...)
+	slices.SortStableFunc(all, func(a, b landfall.FailedProcess) int {
+		return cmp.Or(cmp.Compare(a.External, b.External), cmp.Compare(a.Failure.Posting, b.Failure.Posting))
+	})
 	return all[:min(len(all), limit)]
 }
 
@@ -139,8 +159,8 @@ func mergeFailures(some, others []landfall.FailedProcess, limit int) []landfall.
 // read half of the rows twice.
 func (s *Store) FailureSummary(ctx context.Context, supplier string) (landfall.FailureSummary, error) {
 	var tally landfall.FailureTally
-	for _, which := range []landfall.FailureKind{landfall.AttemptFailures, landfall.StagingRefusals} {
-		for failed, err := range s.Failed(ctx, landfall.FailureQuery{Supplier: supplier, Which: which}) {
+	for _, which := range []landfall.FailureKind{landfall.AttemptFailures, landfall.StagingRefusals, landfall.PostingRefusals} {
+		for failed, err := range landfall.OnePerAccount(s.Failed(ctx, landfall.FailureQuery{Supplier: supplier, Which: which})) {
 			if err != nil {
 				return landfall.FailureSummary{}, err
 			}

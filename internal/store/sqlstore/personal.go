@@ -145,6 +145,9 @@ var tableRules = map[string]tableRule{
 	"refusal": {of: `(supplier_id, external) = (SELECT p.supplier_id, p.external FROM process p WHERE p.id = $1)`, remove: true,
 		key: []string{"supplier_id bigint", "external text"}, row: supplierKey, join: joinSupplier,
 		columns: mergeRules(authorColumns, ofNature(naturePlain, "supplier_id", "at"), ofNature(natureIdentity, "external"), erasedTo(nullText, "failure"))},
+	"posting_refusal": {of: whereAccount, remove: true, key: []string{"supplier_id bigint", "external text", "kind text"}, row: supplierKey, join: joinSupplier,
+		columns: mergeRules(authorColumns, ofNature(naturePlain, "supplier_id", "kind", "account_id", "at"), ofNature(natureIdentity, "external"),
+			erasedTo(nullText, "failure"))},
 	"account": {of: `id = $1`, key: []string{"id bigint"}, columns: mergeRules(
 		ofNature(naturePlain, "id", "revision", "team", "account_type", "ledger_length", "note_count", "statement_count", "instruction_count",
 			"posting_count", "run", "packs"),

@@ -79,6 +79,8 @@ func writePersonalData(t *testing.T, store *sqlstore.Store, word string) {
 	}))
 	create(t, store, "1", accountWithWord(t, word), word)
 	postAgain(t, store, word, 1)
+	must("refuse a posting", store.RefusePosting(t.Context(), landfall.PostingRefusal{Key: landfall.Key{Supplier: "S", External: "1"}, Kind: landfall.PostingStatements,
+		Failure: landfall.Failure{Code: "c", Violations: []landfall.Violation{{Code: "unknown_field", Attr: "statements.0." + word}}}})) // a sender's own field
 	mails, err := store.ClaimMails(t.Context(), landfall.MailRequest{Max: 10, PerMinute: 60_000, Lease: time.Minute})
 	must("take mails", err)
 	for _, mail := range mails.Mails {
@@ -231,12 +233,16 @@ func checkPersonalData(t *testing.T, store *sqlstore.Store, word string) {
 	}
 	failed := 0
 	for one, err := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: "S"}) {
-		if failed++; err != nil || one.Failure.Detail != word {
+		told := one.Failure.Detail
+		if one.Failure.Posting != "" {
+			told = strings.TrimPrefix(one.Failure.Violations[0].Attr, "statements.0.")
+		}
+		if failed++; err != nil || told != word {
 			t.Errorf("failure %+v, %v", one, err)
 		}
 	}
 	found, err := store.Search(t.Context(), landfall.SearchQuery{Limit: 5, Terms: []landfall.SearchTerm{{Kind: landfall.TermName, Text: strings.ToLower(word)}}})
-	if failed != 3 || err != nil || len(found.Accounts) != 1 || found.Accounts[0].Name != word {
+	if failed != 4 || err != nil || len(found.Accounts) != 1 || found.Accounts[0].Name != word {
 		t.Errorf("%d failed; found %+v, %v", failed, found, err)
 	}
 	if outcome, err := store.Stage(t.Context(), stagingWithWord("2", word)); err != nil || outcome.Verdict != landfall.StagedAgain || outcome.Revision != 1 {

@@ -26,7 +26,8 @@ type posting struct {
 	number   string
 	state    landfall.AccountState
 	last     lastOrdinals
-	panicked any // what Decide panicked with; Post panics with it again in the caller
+	refused  bool // a posting was refused before
+	panicked any  // what Decide panicked with; Post panics with it again in the caller
 }
 
 // lastOrdinals are the last ordinals assigned on an account.
@@ -70,6 +71,11 @@ func (t *tx) post(ctx context.Context, batch []*postCall) error {
 		additions, err := decide(one.Wanted)
 		if err == nil {
 			err = one.Wanted.addRows(rows, additions)
+		}
+		if err == nil && one.Wanted.refused && !additions.Undecided {
+			if err := t.deletePostingRefusal(ctx, one.Wanted); err != nil {
+				return err
+			}
 		}
 		// An error refuses this posting only. The others in the batch are
 		// written.

@@ -36,7 +36,7 @@ type rekeyedColumn struct {
 // their hashes.
 var (
 	jsonColumns = []string{"address.lines", "meter.registers", "ledger_entry.document", "note.document_paths",
-		"process.failure", "refusal.failure", "run_failure.failure"}
+		"process.failure", "refusal.failure", "posting_refusal.failure", "run_failure.failure"}
 	byteColumns = []string{"process.hash", "staging.hash", "staging.document"}
 )
 

@@ -84,6 +84,9 @@ func TestUndoDeletesAllRows(t *testing.T) {
 		if _, err := store.IndexTerms(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		if err := store.RefusePosting(t.Context(), landfall.PostingRefusal{Key: creation.Claim.Key, Kind: landfall.PostingNotes, Failure: landfall.Failure{Code: "c"}}); err != nil {
+			t.Fatal(err)
+		}
 		tables, err := store.Texts(t.Context(), columns[strings.HasPrefix(url, "postgres")])
 		if err != nil {
 			t.Fatal(err)

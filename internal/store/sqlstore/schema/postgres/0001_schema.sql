@@ -205,6 +205,22 @@ CREATE TABLE refusal (
     PRIMARY KEY (supplier_id, external)
 ) WITH (fillfactor = 85);
 
+-- The last refused posting of each kind to an account that exists: codes and paths, no
+-- values. The row is deleted when a posting of the kind is accepted. It is not in
+-- refusal, which every staging looks at.
+CREATE TABLE posting_refusal (
+    supplier_id BIGINT NOT NULL,
+    external    TEXT COLLATE "C" NOT NULL,
+    kind        TEXT COLLATE "C" NOT NULL CHECK (kind IN ('NOTES', 'PAYMENT_INSTRUCTION', 'STATEMENTS', 'TRANSACTIONS')),
+    account_id  BIGINT NOT NULL,
+    at          BIGINT NOT NULL,
+    failure     JSON NOT NULL,
+    key_id      TEXT COLLATE "C",
+    request_id  TEXT,
+    PRIMARY KEY (supplier_id, external, kind)
+);
+CREATE INDEX posting_refusal_account ON posting_refusal (account_id);
+
 -- Locking this single row serialises adding the first encryption key.
 CREATE TABLE claim_counter (
     id BIGINT PRIMARY KEY CHECK (id = 1)

@@ -199,6 +199,22 @@ CREATE TABLE refusal (
     PRIMARY KEY (supplier_id, external)
 ) STRICT, WITHOUT ROWID;
 
+-- The last refused posting of each kind to an account that exists: codes and paths, no
+-- values. The row is deleted when a posting of the kind is accepted. It is not in
+-- refusal, which every staging looks at.
+CREATE TABLE posting_refusal (
+    supplier_id INTEGER NOT NULL,
+    external    TEXT NOT NULL,
+    kind        TEXT NOT NULL CHECK (kind IN ('NOTES', 'PAYMENT_INSTRUCTION', 'STATEMENTS', 'TRANSACTIONS')),
+    account_id  INTEGER NOT NULL,
+    at          INTEGER NOT NULL,
+    failure     TEXT NOT NULL CHECK (json_valid(failure)),
+    key_id      TEXT,
+    request_id  TEXT,
+    PRIMARY KEY (supplier_id, external, kind)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX posting_refusal_account ON posting_refusal (account_id);
+
 -- Locking this single row serialises adding the first encryption key.
 CREATE TABLE claim_counter (
     id INTEGER PRIMARY KEY CHECK (id = 1)

@@ -1,0 +1,86 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"landfall"
+)
+
+// RefusePosting records why a posting was refused, with its event. The account
+// is locked, so that it is not undone meanwhile.
+func (s *Store) RefusePosting(ctx context.Context, wanted landfall.PostingRefusal) error {
+	// Without details: what is wrong with a value may reveal something about it.
+	kept := landfall.Failure{Code: wanted.Failure.Code}
+	for _, violation := range wanted.Failure.Violations {
+		kept.Violations = append(kept.Violations, landfall.Violation{Code: violation.Code, Attr: violation.Attr})
+	}
+	text, err := failureText(kept)
+	if err != nil {
+		return err
+	}
+	key, by := wanted.Key, wanted.By
+	for _, text := range []string{key.Supplier, key.External, text} {
+		if !storable(text) {
+			return errUnstorable
+		}
+	}
+	return s.update(ctx, key, func(t *tx) error {
+		if err := t.CheckAuthor(ctx, by); err != nil {
+			return err
+		}
+		var id, supplier int64
+		var number string
+		err := t.one(ctx, `SELECT held.id, s.id, p.account_number FROM supplier s JOIN process p ON p.supplier_id = s.id
+			JOIN account held ON held.id = p.id WHERE s.code = $1 AND p.external = $2 {hold}`,
+			[]any{key.Supplier, key.External}, []any{&id, &supplier, &number})
+		if errors.Is(err, landfall.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := t.exec(ctx, `INSERT INTO posting_refusal (supplier_id, external, kind, account_id, at, failure, key_id, request_id)
+			VALUES ($1, $2, $3, $4, {now}, CAST($5 AS {json}), $6, $7)
+			ON CONFLICT (supplier_id, external, kind) DO UPDATE
+			SET at = excluded.at, failure = excluded.failure, key_id = excluded.key_id, request_id = excluded.request_id`,
+			supplier, key.External, string(wanted.Kind), id, t.sealer.sealJSON(postingRefusalLocation, text, key.Supplier, key.External),
+			textArg(by.KeyID), textArg(by.RequestID)); err != nil {
+			return err
+		}
+		return t.AppendEvent(ctx, landfall.Event{
+			Type: landfall.EventPostingFailed, Key: key, AccountNumber: number, By: by,
+			Details: map[string]string{"at": string(wanted.Kind), "code": wanted.Failure.Code},
+		})
+	})
+}
+
+// deletePostingRefusal deletes the refusal of the kind of a posting that is
+// accepted. It runs only for accounts that have refusals.
+func (t *tx) deletePostingRefusal(ctx context.Context, p *posting) error {
+	_, err := t.exec(ctx, `DELETE FROM posting_refusal WHERE account_id = $1 AND kind = $2`, p.id, string(p.Kind))
+	return err
+}
+
+// refusedPostings is in the order of the primary key.
+const refusedPostings = `SELECT r.external, r.failure, r.at, r.kind FROM posting_refusal r
+	WHERE r.supplier_id = $1 AND (r.external, r.kind) > ($2, $4) ORDER BY r.external, r.kind LIMIT $3`
+
+// readRefusedPosting scans a refused posting of a supplier.
+func (v *view) readRefusedPosting(code string) func(scanner, *landfall.FailedProcess) error {
+	return func(scan scanner, failed *landfall.FailedProcess) error {
+		var text []byte
+		var at sql.NullInt64
+		var kind string
+		if err := scan(&failed.External, v.sealer.scan("posting_refusal", code, &failed.External).json("failure", &text), &at, &kind); err != nil {
+			return err
+		}
+		failure, err := readFailure(text, at)
+		if err == nil {
+			failed.Failure = *failure
+			failed.Failure.Posting = landfall.PostingKind(kind)
+		}
+		return err
+	}
+}
