@@ -12,9 +12,9 @@ import (
 // txSession wraps the engine's transaction. It translates the engine's errors
 // into those of package landfall.
 type txSession struct {
-	engine   *engine.Tx
-	sealer   *sealer
-	expected *atomic.Int32 // what is likely to be staged next
+	engine  *engine.Tx
+	sealer  *sealer
+	checked *atomic.Int32 // how many large batches stage checks for known accounts
 }
 
 // view reads within one transaction.

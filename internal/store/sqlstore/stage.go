@@ -233,9 +233,7 @@ func (t *tx) upsert(ctx context.Context, open *openStage, done *stageResult) err
 	if err := t.fail(rows.Err()); err != nil {
 		return err
 	}
-	if 2*first > wanted {
-		t.expected.Store(expectMixed)
-	}
+	t.checkNext(first, wanted)
 	return t.fail(rows.Close())
 }
 

@@ -99,11 +99,11 @@ type shared struct {
 	groupClaims, groupPeeks, groupCounted *group[landfall.ClaimRequest, landfall.ClaimOutcome]
 	settlements                           *engine.Kind
 
-	sealer   *sealer                // nil if nothing is encrypted
-	key      seal.Key               // encrypts what is written, if encryption is on
-	keys     keyCache               // remembers which API keys were valid recently
-	expected atomic.Int32           // expectKnown, expectNew or up to expectMixed
-	draw     func() (string, error) // returns a new account number
+	sealer  *sealer                // nil if nothing is encrypted
+	key     seal.Key               // encrypts what is written, if encryption is on
+	keys    keyCache               // remembers which API keys were valid recently
+	checked atomic.Int32           // how many large batches stage checks for known accounts
+	draw    func() (string, error) // returns a new account number
 
 	terms    landfall.TermEncoder
 	termsOf  func(data *landfall.AccountData, region string, whole bool) []landfall.SearchTerm
@@ -200,7 +200,7 @@ func (s *Store) tenant(key landfall.Key) string {
 }
 
 // view and tx wrap the engine's transaction.
-func (s *Store) view(t *engine.Tx) *view { return &view{&txSession{t, s.sealer, &s.expected}} }
+func (s *Store) view(t *engine.Tx) *view { return &view{&txSession{t, s.sealer, &s.checked}} }
 func (s *Store) tx(t *engine.Tx) *tx     { return &tx{*s.view(t)} }
 
 // View runs fn on one consistent snapshot.
