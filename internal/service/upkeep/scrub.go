@@ -42,16 +42,16 @@ const (
 	maxExamples = 20
 )
 
-// FurtherCheck checks what the store cannot check by itself. It calls pause with the
+// ExtraCheck checks what the store cannot check by itself. It calls pause with the
 // time that each part took, and note with what is wrong.
-type FurtherCheck func(ctx context.Context, pause func(ctx context.Context, took time.Duration) error, note func(landfall.Finding)) error
+type ExtraCheck func(ctx context.Context, pause func(ctx context.Context, took time.Duration) error, note func(landfall.Finding)) error
 
 // scrubber reads everything that can be checked, slowly and again and again, so
 // that damage is noticed before someone needs the data.
 type scrubber struct {
 	store ScrubStore
 	log   *slog.Logger
-	check FurtherCheck
+	check ExtraCheck
 	state landfall.ScrubState
 	saved time.Time
 }
@@ -64,7 +64,7 @@ func (s *scrubber) step(ctx context.Context) time.Duration {
 }
 
 // ScrubIfDue checks everything if that is due, with the usual pauses.
-func ScrubIfDue(ctx context.Context, store ScrubStore, log *slog.Logger, check FurtherCheck) error {
+func ScrubIfDue(ctx context.Context, store ScrubStore, log *slog.Logger, check ExtraCheck) error {
 	return (&scrubber{store: store, log: log, check: check}).pass(ctx)
 }
 

@@ -44,7 +44,7 @@ type Upkeep struct {
 }
 
 // Start starts all jobs. They end with Close.
-func Start(store Store, logger *slog.Logger, check FurtherCheck) *Upkeep {
+func Start(store Store, logger *slog.Logger, check ExtraCheck) *Upkeep {
 	ctx, cancel := context.WithCancel(context.Background())
 	u := &Upkeep{cancel: cancel, purger: purger{store: store, log: logger}, clock: clockKeeper{store: store, log: logger}}
 	for _, job := range []func(context.Context) time.Duration{
