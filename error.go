@@ -95,6 +95,9 @@ var (
 	// ErrOverloaded means that too much work is waiting for the database. Nothing
 	// was tried. It is ErrUnavailable too.
 	ErrOverloaded = errors.New("too much work is waiting for the database")
+	// ErrDiskFull means that the disk of the database is full. It is
+	// ErrUnavailable too.
+	ErrDiskFull = errors.New("the disk of the database is full")
 	// ErrUnknownOutcome means that the answer to a commit was lost, and looking up
 	// the outcome failed too. It must never be shown as a refusal.
 	ErrUnknownOutcome = errors.New("outcome of the commit is unknown")

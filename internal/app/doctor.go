@@ -70,7 +70,8 @@ type doctor struct {
 
 // add reports a diagnosis immediately, because the next check may take seconds.
 func (d *doctor) add(what string, verdict Status, finding, advice string) {
-	d.report(Diagnosis{what, verdict, finding, advice})
+	// The text of several errors has a line for each.
+	d.report(Diagnosis{what, verdict, strings.ReplaceAll(finding, "\n", "; "), advice})
 }
 
 // checkTimeout limits one check.

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -32,9 +33,12 @@ func (a *API) readyz(ctx context.Context, x *exchange) error {
 		return x.json(http.StatusServiceUnavailable, contract.ErrorBody.Append(nil, errShuttingDown))
 	}
 	if err := a.ready.cached(ctx); err != nil {
+		detail := "The database is unavailable."
+		if errors.Is(err, landfall.ErrDiskFull) {
+			detail = "The disk of the database is full."
+		}
 		return &landfall.Error{
-			Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable,
-			Detail: "The database is unavailable.", RetryAfter: readyCacheTime, Cause: err,
+			Kind: landfall.Unavailable, Code: landfall.CodeServiceUnavailable, Detail: detail, RetryAfter: readyCacheTime, Cause: err,
 		}
 	}
 	return x.json(http.StatusOK, contract.HealthBody.Append(nil, "ready"))

@@ -126,6 +126,8 @@ func storeError(doing string, err error) error {
 	switch {
 	case errors.Is(err, landfall.ErrUnknownOutcome):
 		told.Detail = "The database became unreachable during the change. Check whether the change took effect before you try again."
+	case errors.Is(err, landfall.ErrDiskFull):
+		told.Detail = "The disk of the database is full. Nothing was changed; free some space and try again."
 	case errors.Is(err, landfall.ErrUnavailable):
 		told.Detail = "The database cannot be reached or is too busy. Nothing was changed; try again."
 	case told.Kind == landfall.Internal:

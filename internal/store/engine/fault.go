@@ -51,6 +51,9 @@ func (f *Fault) Error() string {
 // SQLITE_FULL, and its error when not even the index of the log fits.
 var diskFullCodes = map[string]bool{"53100": true, "13": true, "4874": true}
 
+// DiskFull reports whether an error says that the disk of the database is full.
+func DiskFull(err error) bool { return diskFullCodes[errorCode(err)] }
+
 // Unwrap returns the sentinel error.
 func (f *Fault) Unwrap() error { return f.cause }
 

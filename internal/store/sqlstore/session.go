@@ -90,6 +90,8 @@ func translate(err error) error {
 			return landfall.ErrNotFound
 		case errors.Is(word.outside, landfall.ErrOverloaded):
 			return &storeError{errors.Join(landfall.ErrOverloaded, landfall.ErrUnavailable), err}
+		case engine.DiskFull(err):
+			return &storeError{errors.Join(landfall.ErrDiskFull, word.outside), err}
 		}
 		return &storeError{word.outside, err}
 	}

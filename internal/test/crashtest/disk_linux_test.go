@@ -109,6 +109,10 @@ func TestFullDisk(t *testing.T) {
 			time.Sleep(500 * time.Millisecond)
 			d.fill(2 * time.Second)
 			eventually(t, soon, "the service says that it is not ready", func() bool { return f.ready(f.replicas[0]) == http.StatusServiceUnavailable })
+			eventually(t, soon, "the service says that the disk is full", func() bool {
+				_, body := f.readiness(f.replicas[0])
+				return strings.Contains(body, "The disk of the database is full.")
+			})
 			d.empty()
 			t.Logf("the service takes writes again after %s", c.recovers(l))
 			eventually(t, soon, "the service says that it is ready", func() bool { return f.ready(f.replicas[0]) == http.StatusOK })

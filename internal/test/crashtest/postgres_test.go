@@ -115,9 +115,16 @@ func (f *fleet) checkAlive() {
 // ready returns the status of a server's readiness endpoint.
 func (f *fleet) ready(r *replica) int {
 	f.t.Helper()
-	status, _, err := f.request(http.MethodGet, r.address(), "/readyz", nil)
+	status, _ := f.readiness(r)
+	return status
+}
+
+// readiness returns what a server answers to a probe.
+func (f *fleet) readiness(r *replica) (status int, body string) {
+	f.t.Helper()
+	status, answer, err := f.request(http.MethodGet, r.address(), "/readyz", nil)
 	if err != nil {
 		f.t.Error(err)
 	}
-	return status
+	return status, string(answer)
 }
