@@ -41,6 +41,7 @@ type Supplier struct {
 	Region             string // ISO 3166, for phone numbers and postcodes
 	TimeZone           string // decides what "today" is
 	SendCustomerEmails bool
+	MailDelay          time.Duration // between the creation of an account and its e-mail, at least
 	VerifyDocuments    bool
 	ConcurrencyLimit   int           // 0 means none
 	UndoWindow         time.Duration // how long after its creation an account can be undone; 0 means never

@@ -70,6 +70,7 @@ func supplierChange(verb, short, done string, change supplierVerb) *cobra.Comman
 	flags.String("keep-mails", "", "how long the recipients of settled mails are kept, such as 90d; 0 means forever (default)")
 	flags.String("keep-events", "", "how long events are kept after every webhook has received them, such as 90d; 0 means forever (default)")
 	flags.String("keep-runs", "", "how long the accounts and failures of a run are kept after it has ended; its totals stay; 0 means forever (default 90d)")
+	flags.String("mail-delay", "", "how long after the creation of an account its e-mail is sent, such as 3d, so that notes and payments come first; at least the server's mail-delay (default 0)")
 	flags.Bool("verify-documents", false, "check in the document store whether documents exist")
 	flags.Bool("send-customer-emails", false, "send customers an e-mail when their account has been created")
 	flags.StringArray("pack", nil, "NAME@VERSION of a pack of fields that accounts may have, or none; can be repeated; replaces the present ones")
@@ -78,7 +79,7 @@ func supplierChange(verb, short, done string, change supplierVerb) *cobra.Comman
 	completeFlag(command, "status", oneOf(string(landfall.Ongoing), string(landfall.Paused), string(landfall.Complete)))
 	completeFlag(command, "rule", ruleSeverities)
 	for _, name := range []string{"name", "document-root", "currency", "region", "time-zone", "concurrency-limit", "undo-window", "keep-staged", "keep-failures", "keep-mails",
-		"keep-events", "keep-runs"} {
+		"keep-events", "keep-runs", "mail-delay"} {
 		completeFlag(command, name, noCompletion)
 	}
 	return command
@@ -130,7 +131,7 @@ func readSupplierChange(command *cobra.Command, rules []string) (operate.Supplie
 	}
 	for flag, into := range map[string]**time.Duration{
 		"undo-window": &change.UndoWindow, "keep-staged": &change.KeepStaged,
-		"keep-failures": &change.KeepFailures, "keep-mails": &change.KeepMails, "keep-events": &change.KeepEvents, "keep-runs": &change.KeepRuns,
+		"keep-failures": &change.KeepFailures, "keep-mails": &change.KeepMails, "keep-events": &change.KeepEvents, "keep-runs": &change.KeepRuns, "mail-delay": &change.MailDelay,
 	} {
 		if value := text(flag); value != nil {
 			parsed, err := parseDurationFlag(flag, cmp.Or(*value, "?")) // empty is not a duration here
@@ -173,6 +174,7 @@ type supplierEntry struct {
 	KeepMails          string                       `json:"keep_mails"`
 	KeepEvents         string                       `json:"keep_events"`
 	KeepRuns           string                       `json:"keep_runs"`
+	MailDelay          string                       `json:"mail_delay"`
 	VerifyDocuments    bool                         `json:"verify_documents"`
 	SendCustomerEmails bool                         `json:"send_customer_emails"`
 	Packs              []string                     `json:"packs"`
@@ -187,7 +189,7 @@ func newSupplierEntry(supplier landfall.Supplier) supplierEntry {
 		Currency: supplier.Currency, Region: supplier.Region, TimeZone: supplier.TimeZone,
 		ConcurrencyLimit: supplier.ConcurrencyLimit, UndoWindow: formatDuration(supplier.UndoWindow), VerifyDocuments: supplier.VerifyDocuments,
 		KeepStaged: formatRetention(supplier.Retention.Staged), KeepFailures: formatRetention(supplier.Retention.Failures), KeepMails: formatRetention(supplier.Retention.Mails),
-		KeepEvents: formatRetention(supplier.Retention.Events), KeepRuns: formatRetention(supplier.Retention.Runs),
+		KeepEvents: formatRetention(supplier.Retention.Events), KeepRuns: formatRetention(supplier.Retention.Runs), MailDelay: formatDuration(supplier.MailDelay),
 		SendCustomerEmails: supplier.SendCustomerEmails, Packs: append([]string{}, supplier.Packs...), Rules: supplier.Severities, CreatedAt: timeOrNull(supplier.CreatedAt),
 	}
 }
@@ -234,7 +236,7 @@ func printSupplier(out io.Writer, entry supplierEntry) {
 		"document root", entry.DocumentRoot, "currency", entry.Currency, "region", entry.Region,
 		"time zone", entry.TimeZone, "concurrency limit", limit, "undo window", entry.UndoWindow,
 		"keep staged documents", entry.KeepStaged, "keep texts of failures", entry.KeepFailures, "keep recipients of mails", entry.KeepMails,
-		"keep events", entry.KeepEvents, "keep accounts of runs", entry.KeepRuns,
+		"keep events", entry.KeepEvents, "keep accounts of runs", entry.KeepRuns, "delay of e-mails", entry.MailDelay,
 		"verify documents", yesNo(entry.VerifyDocuments), "send customer e-mails", yesNo(entry.SendCustomerEmails),
 		"packs", strings.Join(entry.Packs, " "), "created", formatCell(entry.CreatedAt), "organisations", strings.Join(entry.Grantees, ", "))
 	// Only severities that differ from the default are stored.

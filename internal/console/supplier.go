@@ -104,6 +104,9 @@ func showSettings(r *pageRequest) (any, error) {
 // UndoWindowInput is the undo window as people type it.
 func (s settingsPage) UndoWindowInput() string { return durationInput(s.UndoWindow) }
 
+// MailDelayInput is the delay of e-mails as people type it.
+func (s settingsPage) MailDelayInput() string { return durationInput(s.MailDelay) }
+
 // retentionRow is how long something is kept.
 type retentionRow struct {
 	Name, Label, Help string
@@ -140,7 +143,7 @@ func setSupplier(r *pageRequest) error {
 	}
 	for name, field := range map[string]**time.Duration{
 		"undo_window": &change.UndoWindow, "keep_staged": &change.KeepStaged, "keep_failures": &change.KeepFailures,
-		"keep_mails": &change.KeepMails, "keep_events": &change.KeepEvents, "keep_runs": &change.KeepRuns,
+		"keep_mails": &change.KeepMails, "keep_events": &change.KeepEvents, "keep_runs": &change.KeepRuns, "mail_delay": &change.MailDelay,
 	} {
 		length, err := r.formDuration(name)
 		if err != nil {

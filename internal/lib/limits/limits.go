@@ -319,6 +319,8 @@ const (
 	OutboundConnect = 3 * time.Second
 	// UndoWindow is how long after its creation an account can be undone, unless the supplier's settings say otherwise.
 	UndoWindow = 72 * time.Hour
+	// LongestMailDelay is the longest delay between the creation of an account and its e-mail.
+	LongestMailDelay = 90 * 24 * time.Hour
 	// KeepRuns is how long the accounts and failures of a run are kept after it has ended, unless its supplier says otherwise.
 	KeepRuns = 90 * 24 * time.Hour
 	// VendorBusyRetry is the Retry-After when an organisation has too many requests to a vendor.

@@ -168,7 +168,7 @@ func (a *Attempt) Creation(data landfall.AccountData, now time.Time) (landfall.C
 		Account: account,
 	}
 	if a.supplier.SendCustomerEmails {
-		creation.Mails = migrationMails(account.Data, a.service.mailDelay)
+		creation.Mails = migrationMails(account.Data, max(a.service.mailDelay, a.supplier.MailDelay))
 	}
 	return creation, nil
 }

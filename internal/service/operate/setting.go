@@ -45,6 +45,7 @@ func (o *Operator) apply(supplier *landfall.Supplier, change SupplierChange, sch
 	setIfGiven(&next.Retention.Mails, change.KeepMails)
 	setIfGiven(&next.Retention.Events, change.KeepEvents)
 	setIfGiven(&next.Retention.Runs, change.KeepRuns)
+	setIfGiven(&next.MailDelay, change.MailDelay)
 	setIfGiven(&next.VerifyDocuments, change.VerifyDocuments)
 	setIfGiven(&next.SendCustomerEmails, change.SendCustomerEmails)
 	setIfGiven(&next.Packs, change.Packs)
@@ -125,6 +126,9 @@ func checkSupplier(s landfall.Supplier) error {
 	if s.UndoWindow < 0 || s.UndoWindow > maxUndoWindow {
 		return invalid("undo_window", rules.CodeOutOfRange,
 			"The undo window must be between 0 (no undo) and 3650d, not %s.", s.UndoWindow)
+	}
+	if s.MailDelay < 0 || s.MailDelay > limits.LongestMailDelay {
+		return invalid("mail_delay", rules.CodeOutOfRange, "The delay of e-mails must be between 0 and %s, not %s.", limits.LongestMailDelay, s.MailDelay)
 	}
 	for _, kept := range retentionSettings(s.Retention) {
 		if kept.length < 0 || kept.length > maxUndoWindow || kept.length > 0 && kept.length < minRetention {

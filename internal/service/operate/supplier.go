@@ -29,6 +29,7 @@ type SupplierChange struct {
 	KeepMails          *time.Duration
 	KeepEvents         *time.Duration
 	KeepRuns           *time.Duration
+	MailDelay          *time.Duration
 	VerifyDocuments    *bool
 	SendCustomerEmails *bool
 	Packs              *[]string // names of packs; they replace the present ones
@@ -227,6 +228,9 @@ func settings(s landfall.Supplier) []string {
 		"undo_window=" + s.UndoWindow.String(),
 		fmt.Sprintf("verify_documents=%t", s.VerifyDocuments),
 		fmt.Sprintf("send_customer_emails=%t", s.SendCustomerEmails),
+	}
+	if s.MailDelay > 0 {
+		parts = append(parts, "mail_delay="+s.MailDelay.String())
 	}
 	if len(s.Packs) > 0 {
 		parts = append(parts, "packs="+strings.Join(s.Packs, " "))
