@@ -1,5 +1,7 @@
 package convert
 
+import "landfall/internal/kit/book"
+
 // batcher collects entries for a sorter until there are enough for a batch.
 type batcher struct {
 	sorter *sorter
@@ -70,5 +72,20 @@ func (a *joiner) send(e *sortEntry, l *pendingRow) error {
 	}
 	b := a.batchers[l.place].open(e.at, key)
 	b.text = a.fill(appendCounts(p.begin(b.text), l.counts), l.text, true)
+	return a.batchers[l.place].close()
+}
+
+// sendBad sends the number of an account whose row was reported. Other bad rows end here.
+func (a *joiner) sendBad(e *sortEntry, l *pendingRow) error {
+	p, key := a.table.places[l.place], l.keys[0]
+	switch {
+	case p.stem != book.Accounts.Stem:
+		return nil
+	case p.sorter == nil:
+		return a.direct.badAccount(a.table, key, e.at)
+	}
+	b := a.batchers[l.place].open(e.at, key)
+	clear(l.counts)
+	b.text = append(appendCounts(p.begin(b.text), l.counts), badMark...)
 	return a.batchers[l.place].close()
 }

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,13 +13,13 @@ import (
 
 // valueSettings are the settings of an attr in a map.
 var valueSettings = []string{
-	"column", "constant", "join", "with", "first", "trim", "strip", "split", "part", "upper", "lower", "values", "otherwise", "default",
-	"dates", "zone", "decimal", "grouping", "minor_units", "sign", "negative_when", "when",
+	"column", "constant", "join", "with", "first", "sum", "product", "trim", "extract", "remove", "strip", "split", "part", "upper", "lower", "values", "otherwise", "default",
+	"dates", "century", "days", "zone", "decimal", "grouping", "signs", "currency", "minor_units", "round", "sign", "negative_when", "mixed_formats", "when",
 }
 
 // expression compiles a value. typ is the type of the attr it fills, or nil for plain text.
 func (c *mapCompiler) expression(t *sourceTable, node *yamltree.Node, typ *rules.Type) *expression {
-	v := &expression{column: -1, typ: typ, numbers: t.dialect.numbers, times: t.dialect.times}
+	v := &expression{column: -1, typ: typ, numbers: t.dialect.numbers, times: t.dialect.times, rounded: -1, keepMixed: t.dialect.keepMixed}
 	// Empty until set, so that a map with mistakes can be read to its end.
 	v.text = func(*currentRow) []byte { return nil }
 	v.quoted = typ != nil && typ.Shape != rules.ShapeBoolean && typ.Shape != rules.ShapeInteger
@@ -93,13 +94,15 @@ func (c *mapCompiler) structured(t *sourceTable, node *yamltree.Node, v *express
 			v.text = joinedText(parts, between)
 		case "first":
 			v.text = firstText(c.several(t, member.Node, v))
+		case "sum", "product":
+			c.arithmetic(t, node, member, v)
 		default:
 			continue
 		}
 		sources++
 	}
 	if sources != 1 {
-		c.errorf(node.Line, "an attr has exactly one of column, constant, join and first")
+		c.errorf(node.Line, "an attr has exactly one of column, constant, join, first, sum and product")
 		return
 	}
 	// The steps are applied in a fixed order: values are translated after cutting and changing
@@ -134,6 +137,21 @@ func (c *mapCompiler) several(t *sourceTable, node *yamltree.Node, v *expression
 
 // transforms adds the steps that change the text, in order.
 func (c *mapCompiler) transforms(node *yamltree.Node, v *expression) {
+	keep, instead := false, (*string)(nil)
+	if otherwise := node.Find("otherwise"); otherwise != nil {
+		text, _ := c.text(node, "otherwise")
+		if text == "keep" {
+			keep = true
+		} else {
+			instead = &text
+		}
+	}
+	if pattern := c.regexp(node, "extract"); pattern != nil {
+		v.text = extractedText(v.text, v.column, pattern, instead, keep)
+	}
+	if pattern := c.regexp(node, "remove"); pattern != nil {
+		v.text = removedText(v.text, pattern)
+	}
 	if leading, _ := c.text(node, "strip"); leading != "" {
 		v.text = strippedText(v.text, leading)
 	}
@@ -153,15 +171,6 @@ func (c *mapCompiler) transforms(node *yamltree.Node, v *expression) {
 		v.text = casedText(v.text, bytes.ToLower)
 	}
 	if given := node.Find("values"); given != nil {
-		keep, instead := false, (*string)(nil)
-		if otherwise := node.Find("otherwise"); otherwise != nil {
-			text, _ := c.text(node, "otherwise")
-			if text == "keep" {
-				keep = true
-			} else {
-				instead = &text
-			}
-		}
 		table := c.values(given)
 		c.checkChoices(given, v.typ, table)
 		v.letters = map[byte][]byte{}
@@ -185,6 +194,23 @@ func (c *mapCompiler) transforms(node *yamltree.Node, v *expression) {
 // formats adds how numbers and dates of this attr are written.
 func (c *mapCompiler) formats(t *sourceTable, node *yamltree.Node, v *expression) {
 	v.numbers = c.figure(node, v.numbers)
+	v.keepMixed = c.mixed(node, v.keepMixed)
+	if digits, line := c.text(node, "round"); digits != "" {
+		number, err := strconv.Atoi(digits)
+		if err != nil || number < 0 || number > 10 {
+			c.errorf(line, "round must be the number of decimals to round to, such as 2")
+		} else {
+			v.rounded = number
+		}
+	}
+	if days, line := c.text(node, "days"); days != "" {
+		number, err := strconv.Atoi(days)
+		if err != nil || number < -maxShift || number > maxShift {
+			c.errorf(line, "days must be the number of days to add, such as +1 or -1")
+		} else {
+			v.shift = number
+		}
+	}
 	if digits, line := c.text(node, "minor_units"); digits != "" {
 		number, err := strconv.Atoi(digits)
 		if err != nil || number < 0 || number > 10 {
@@ -192,6 +218,11 @@ func (c *mapCompiler) formats(t *sourceTable, node *yamltree.Node, v *expression
 		} else {
 			v.numbers.minor = number
 		}
+	}
+	if v.computed {
+		// The parts were read as they are written; their result is written as JSON.
+		v.text = scaledText(v.text, v.numbers.minor)
+		v.numbers, v.keepMixed = numberFormat{decimal: '.'}, true
 	}
 	switch sign, line := c.text(node, "sign"); sign {
 	case "", "same":
@@ -203,7 +234,7 @@ func (c *mapCompiler) formats(t *sourceTable, node *yamltree.Node, v *expression
 	if when := node.Find("negative_when"); when != nil {
 		v.minus = c.tests(t, when)
 	}
-	v.days = c.patterns(node, "dates", v.days)
+	v.days = c.century(node, c.patterns(node, "dates", v.days))
 	if node.Find("zone") != nil {
 		// dialect already reads and checks zones.
 		v.times.zone = c.dialect(&yamltree.Node{Kind: yamltree.Mapping, Line: node.Line, Members: []yamltree.Member{{Name: "zone", Node: node.Find("zone")}}}, t.dialect).times.zone
@@ -222,7 +253,9 @@ func (c *mapCompiler) tests(t *sourceTable, node *yamltree.Node) (list []test) {
 		case yamltree.Null:
 			one.empty = 1
 		case yamltree.Mapping:
-			c.group(member.Node, "a condition", "is", "not", "empty")
+			c.group(member.Node, "a condition", testSettings...)
+			one.matches = c.regexp(member.Node, "matches")
+			one.bounds = c.bounds(t, member.Node, one.column)
 			one.is, one.not = c.texts(member.Node.Find("is"), "is"), c.texts(member.Node.Find("not"), "not")
 			if member.Node.Find("empty") != nil {
 				one.empty = -1
@@ -239,6 +272,74 @@ func (c *mapCompiler) tests(t *sourceTable, node *yamltree.Node) (list []test) {
 		}
 	}
 	return list
+}
+
+// maxShift is the most days that can be added to a date: a hundred years.
+const maxShift = 36_525
+
+// testSettings are the settings of a condition on a column.
+var testSettings = []string{"is", "not", "empty", "matches", "above", "at_least", "below", "at_most"}
+
+// namedPatterns are regular expressions that are hard to get right.
+var namedPatterns = map[string]string{
+	"gb-postcode": `\b(?i:[A-Z]{1,2}[0-9][A-Z0-9]? *[0-9][A-Z]{2}|GIR *0AA)\b`,
+}
+
+// regexp reads a regular expression, or the name of one.
+func (c *mapCompiler) regexp(node *yamltree.Node, name string) *regexp.Regexp {
+	text, line := c.text(node, name)
+	if text == "" {
+		return nil
+	}
+	if named, known := namedPatterns[text]; known {
+		text = named
+	}
+	pattern, err := regexp.Compile(text)
+	if err != nil {
+		c.errorf(line, "%s is not a regular expression: %s", name, err)
+		return nil
+	}
+	return pattern
+}
+
+// bounds compiles the comparisons of a condition, with dates or with numbers.
+func (c *mapCompiler) bounds(t *sourceTable, node *yamltree.Node, column int) (list []bound) {
+	for _, name := range []string{"above", "at_least", "below", "at_most"} {
+		text, line := c.text(node, name)
+		if text == "" {
+			continue
+		}
+		one := bound{name: name, of: &expression{
+			column: column, numbers: t.dialect.numbers, times: t.dialect.times, rounded: -1, keepMixed: t.dialect.keepMixed,
+			days: slices.Concat(t.dialect.days, t.dialect.instants),
+		}}
+		if at, is := isoDay.read([]byte(text)); is {
+			one.day = at
+		} else if number, is := parseExact([]byte(text)); is {
+			one.number = number
+		} else {
+			c.errorf(line, "%s must be a number such as 12.50, or a date such as 2026-12-31", name)
+			continue
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// arithmetic compiles the sum or the product of several values.
+func (c *mapCompiler) arithmetic(t *sourceTable, node *yamltree.Node, member yamltree.Member, v *expression) {
+	parts := c.several(t, member.Node, v)
+	written := c.figure(node, v.numbers)
+	for _, part := range parts {
+		switch {
+		case part.fixed:
+			part.numbers = numberFormat{decimal: '.'}
+		case part.direct: // how the attr says that numbers are written
+			part.numbers = written
+		}
+	}
+	v.text = arithmeticText(parts, member.Name == "product")
+	v.computed = true
 }
 
 // cutPart returns the text before a separator and the rest.

@@ -72,15 +72,34 @@ type conversion struct {
 	closing       sync.WaitGroup // files of the book being closed
 	closeErr      error          // the first error while closing them
 	read, whole   int64
+	met           [][]byte // by table and column: which readings of numbers and dates occurred
 }
 
 // Convert converts tables into a book. It returns a *MapError if the map is wrong. Rows with
 // problems are not an error; the result describes them.
-func Convert(ctx context.Context, order Options) (result *Result, err error) {
+func Convert(ctx context.Context, order Options) (*Result, error) {
+	result, mixed, err := convertOnce(ctx, order, nil)
+	// Which columns are mixed is known only after reading them. This is rare, so the tables are read
+	// again then, instead of twice always.
+	if err == nil && mixed != nil {
+		result, _, err = convertOnce(ctx, order, mixed)
+	}
+	return result, err
+}
+
+// mixedColumns are columns in which numbers or dates contradict each other, by table.
+type mixedColumns map[string]map[int]bool
+
+// convertOnce converts. If there are mixed columns that it was not given, it returns them and no
+// result, because values that it took there may be wrong.
+func convertOnce(ctx context.Context, order Options, known mixedColumns) (result *Result, mixed mixedColumns, err error) {
 	// The map is read first, so that a mistake in it leaves nothing behind.
 	p, err := readPlan(ctx, order.Map, order.Source)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	for _, t := range p.tables {
+		t.mixed = known[t.name]
 	}
 	x := &conversion{
 		plan: p, context: ctx, options: order, roots: map[string]*sorter{}, lines: map[string]int{},
@@ -88,7 +107,7 @@ func Convert(ctx context.Context, order Options) (result *Result, err error) {
 	}
 	lock, err := claimFolder(order.Book)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	x.partFolder = lock.Name()
 	defer func() {
@@ -100,34 +119,71 @@ func Convert(ctx context.Context, order Options) (result *Result, err error) {
 	aside := filepath.Join(x.partFolder, "conversion")
 	spill := filepath.Join(x.partFolder, "spill")
 	if err := errors.Join(os.Mkdir(aside, 0o700), os.Mkdir(spill, 0o700)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	x.workspace = &workspace{budget: max(order.Memory, minMemory), folder: spill}
 	// Unused batches do not count as held, so the pool is kept small.
 	x.workspace.pool.most = x.workspace.budget / 4
 	x.code = appendText(nil, []byte(p.supplier))
 	if err := x.prepare(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := x.convert(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if mixed := x.mixedColumns(); known == nil && mixed != nil {
+		return nil, mixed, nil
 	}
 	if result, err = x.finish(filepath.Join(aside, "problems.csv")); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	// This folder also holds the problems of each table, so it is removed last.
 	if err := os.RemoveAll(spill); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := writeReport(filepath.Join(aside, "report.json"), result); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return result, publishBook(x.partFolder, order.Book)
+	return result, nil, publishBook(x.partFolder, order.Book)
+}
+
+// addMet adds which readings occurred in a block of a table. Only the one goroutine that collects the
+// blocks of the table calls it.
+func (x *conversion) addMet(t *sourceTable, met []byte) {
+	for column, what := range met {
+		x.met[t.number][column] |= what
+	}
+}
+
+// mixedColumns returns the columns with a doubtful value and one that contradicts the map, or nil.
+// Tables with the same file share their columns.
+func (x *conversion) mixedColumns() (mixed mixedColumns) {
+	for _, t := range x.tables {
+		for column := range t.columns {
+			met := byte(0)
+			for _, other := range x.tables {
+				if slices.Equal(t.paths, other.paths) && column < len(x.met[other.number]) {
+					met |= x.met[other.number][column]
+				}
+			}
+			if met == metBoth {
+				if mixed == nil {
+					mixed = mixedColumns{}
+				}
+				if mixed[t.name] == nil {
+					mixed[t.name] = map[int]bool{}
+				}
+				mixed[t.name][column] = true
+			}
+		}
+	}
+	return mixed
 }
 
 // prepare creates the sorters and tallies.
 func (x *conversion) prepare() error {
 	x.stages = make([][]*sorter, len(x.tables))
+	x.met = make([][]byte, len(x.tables))
 	// From here on tables are looked up by number. The plan had them in dependency order.
 	slices.SortFunc(x.tables, func(a, b *sourceTable) int { return a.number - b.number })
 	rooted := map[string]int{}
@@ -148,6 +204,7 @@ func (x *conversion) prepare() error {
 			}
 			t.bytes += info.Size()
 		}
+		x.met[t.number] = make([]byte, len(t.columns))
 		x.whole += t.bytes
 		x.tallies = append(x.tallies, account)
 		t.orderGroups()

@@ -117,6 +117,28 @@ func TestExpressions(t *testing.T) {
 		"reversed nothing":  {"transfer_balance: {column: X, minor_units: 2, sign: reversed}", "X", "000", `"transfer_balance":"0.00"`},
 		"grouped":           {"transfer_balance: {column: X, decimal: ',', grouping: '.'}", "X", `"1.234,56-"`, `"transfer_balance":"-1234.56"`},
 		"a sign beside":     {"transfer_balance: {column: X, negative_when: {S: D}}", "X,S", "12.5,D", `"transfer_balance":"-12.5"`},
+		"parentheses":       {"transfer_balance: X", "X", "(12.50)", `"transfer_balance":"-12.50"`},
+		"a sign word":       {"transfer_balance: {column: X, signs: {CR: plus, DR: minus}}", "X", "29.65DR", `"transfer_balance":"-29.65"`},
+		"its other word":    {"transfer_balance: {column: X, signs: {CR: plus, DR: minus}, sign: reversed}", "X", "29.65 Cr", `"transfer_balance":"-29.65"`},
+		"a currency":        {"transfer_balance: {column: X, currency: ['£', GBP], grouping: ','}", "X", `"£1,234.50-"`, `"transfer_balance":"-1234.50"`},
+		"a sum":             {"transfer_balance: {sum: [X, Y, Z]}", "X,Y,Z", "1.05,,-2.5", `"transfer_balance":"-1.45"`},
+		"a sum of cents":    {"transfer_balance: {sum: [X, Y], minor_units: 2, sign: reversed}", "X,Y", "105,3", `"transfer_balance":"-1.08"`},
+		"a product":         {"transfer_balance: {product: [X, Y], round: 2}", "X,Y", "3.5,-0.1271", `"transfer_balance":"-0.44"`},
+		"a product, comma":  {"transfer_balance: {product: [X, =0.5], decimal: ','}", "X", `"12,5"`, `"transfer_balance":"6.25"`},
+		"no product":        {"transfer_balance: {product: [X, Y]}", "X,Y", "3.5,", ``},
+		"rounded":           {"transfer_balance: {column: X, round: 2}", "X", "0.005", `"transfer_balance":"0.01"`},
+		"a day later":       {"date_of_sale: {column: X, days: +1}", "X", "2024-02-28", `"date_of_sale":"2024-02-29"`},
+		"a day earlier":     {"date_of_sale: {column: X, dates: DD.MM.YYYY, days: -1}", "X", "01.01.2024", `"date_of_sale":"2023-12-31"`},
+		"matches":           {"billing_name: {column: X, when: {Y: {matches: '^A[0-9]+$'}}}", "X,Y", "n,A12", `"billing_name":"n"`},
+		"does not match":    {"billing_name: {column: X, when: {Y: {matches: '^A[0-9]+$'}}}", "X,Y", "n,B12", ``},
+		"above":             {"billing_name: {column: X, when: {Y: {above: 9.99, at_most: '10'}}}", "X,Y", "n,10.00", `"billing_name":"n"`},
+		"not above":         {"billing_name: {column: X, when: {Y: {above: 9.99}}}", "X,Y", "n,9.99", ``},
+		"below, and empty":  {"billing_name: {column: X, when: {Y: {below: 5}}}", "X,Y", "n,", ``},
+		"a date from":       {"billing_name: {column: X, when: {Y: {at_least: 2024-01-01, below: 2025-01-01}}}", "X,Y", "n,2024-12-31", `"billing_name":"n"`},
+		"extracted":         {"billing_postcode: {column: X, extract: gb-postcode}", "X", `"12 High Street, Leeds ls1 1aa"`, `"billing_postcode":"ls1 1aa"`},
+		"removed":           {"billing_address2: {column: X, remove: gb-postcode, split: ',', part: 2}", "X", `"12 High Street, Leeds LS1 1AA"`, `"billing_address2":"Leeds"`},
+		"a group":           {"billing_name: {column: X, extract: '^([^,]+),'}", "X", `"Smith, J"`, `"billing_name":"Smith"`},
+		"otherwise, kept":   {"billing_name: {column: X, extract: '^([^,]+),', otherwise: keep}", "X", `Smith`, `"billing_name":"Smith"`},
 		"yes":               {"unknown_occupier: X", "X", "Y", `"unknown_occupier":true`},
 		"a whole number":    {"account_billing_options: {period_start_day: X}", "X", "07", `"account_billing_options":{"period_start_day":7}`},
 		"an empty object":   {"account_billing_options: {period_start_day: X, period_length: =MONTHLY}", "X", "", ``},
@@ -166,7 +188,8 @@ func TestRowsThatCannotBeConverted(t *testing.T) {
 			"8,x,,,P,more\n" +
 			"9,\"x\"y,,,P\n" +
 			",x,,,P\n" +
-			"1,again,,,P\n" +
+			"14,once,,,P\n" +
+			"14,again,,,P\n" +
 			"11,\"two\nlines\",,abc,P\n" +
 			"\r\n" +
 			"12,last,,,P",
@@ -177,7 +200,8 @@ func TestRowsThatCannotBeConverted(t *testing.T) {
 	want := [][]string{
 		{"3", "unconvertible", "SOLD", "31.02.2003"}, {"4", "unconvertible", "BAL", "1.234"}, {"5", "unconvertible", "KIND", "X"},
 		{"6", "unconvertible", "NAME", "\ufffd"}, {"7", "unconvertible", "NAME", "a\x00b"}, {"8", "malformed", "", "7"}, {"9", "malformed", "", "8"},
-		{"10", "malformed", "", "9"}, {"11", "unconvertible", "NO", ""}, {"13", "unconvertible", "BAL", "abc"}, {"12", "duplicate", "NO", "1"},
+		{"10", "malformed", "", "9"}, {"11", "unconvertible", "NO", ""}, {"14", "unconvertible", "BAL", "abc"},
+		{"12", "duplicate", "NO", "14"}, {"13", "duplicate", "NO", "14"},
 	}
 	if len(problems) != len(want) {
 		t.Fatalf("%d problems: %q", len(problems), problems)
@@ -187,7 +211,7 @@ func TestRowsThatCannotBeConverted(t *testing.T) {
 			t.Errorf("problem %q, want %q", got, one)
 		}
 	}
-	if tally := result.Tallies[0]; tally.Read != 13 || tally.Used != 2 || tally.Reported() != 11 {
+	if tally := result.Tallies[0]; tally.Read != 14 || tally.Used != 2 || tally.Reported() != 12 {
 		t.Errorf("tally %+v", tally)
 	}
 }

@@ -1,6 +1,8 @@
 package convert
 
 import (
+	"strconv"
+	"strings"
 	"time"
 	_ "time/tzdata" // zones must be known on hosts without a zone database
 
@@ -14,13 +16,17 @@ type dialect struct {
 	numbers          numberFormat
 	days, instants   []*datePattern
 	times            localTimes
+	keepMixed        bool     // values that can be read in two ways are read as the map says
 	empty            []string // words that mean an empty value
 }
 
 // dialectSettings are the settings of a dialect, in source for all tables or in a single table.
 var dialectSettings = []string{
-	"encoding", "delimiter", "quote", "decimal", "grouping", "dates", "datetimes", "zone", "clock_changes", "empty",
+	"encoding", "delimiter", "quote", "decimal", "grouping", "signs", "currency", "dates", "datetimes", "century", "zone", "clock_changes", "mixed_formats", "empty",
 }
+
+// mixedChoices are the values of the setting mixed_formats.
+var mixedChoices = []string{"report", "keep"}
 
 // defaultDialect applies unless the map says otherwise.
 func defaultDialect() dialect {
@@ -37,8 +43,9 @@ func (m *mapReader) dialect(node *yamltree.Node, d dialect) dialect {
 	d.delimiter = m.letter(node, "delimiter", d.delimiter, map[string]byte{"tab": '\t', "comma": ',', "semicolon": ';', "pipe": '|'})
 	d.quote = m.letter(node, "quote", d.quote, map[string]byte{"none": 0, "no": 0})
 	d.numbers = m.figure(node, d.numbers)
-	d.days = m.patterns(node, "dates", d.days)
-	d.instants = m.patterns(node, "datetimes", d.instants)
+	d.days = m.century(node, m.patterns(node, "dates", d.days))
+	d.instants = m.century(node, m.patterns(node, "datetimes", d.instants))
+	d.keepMixed = m.mixed(node, d.keepMixed)
 	if name, line := m.text(node, "zone"); name != "" {
 		zone, err := time.LoadLocation(name)
 		// Local would mean a different time on every machine.
@@ -60,13 +67,74 @@ func (m *mapReader) dialect(node *yamltree.Node, d dialect) dialect {
 
 // figure reads how numbers are written. The two marks must differ, or 1.234 would be ambiguous.
 func (m *mapReader) figure(node *yamltree.Node, f numberFormat) numberFormat {
-	none := map[string]byte{"none": 0, "": 0}
+	none := map[string]byte{"none": 0, "": 0, "space": ' '}
 	f.decimal = m.letter(node, "decimal", f.decimal, nil)
 	f.grouping = m.letter(node, "grouping", f.grouping, none)
 	if f.decimal == f.grouping {
 		m.errorf(node.Line, "decimal and grouping must differ")
 	}
+	if words := node.Find("currency"); words != nil {
+		f.currencies = m.words(words, "currency")
+	}
+	if words := node.Find("signs"); words != nil {
+		f.signs = m.signs(words)
+	}
 	return f
+}
+
+// words reads texts that may stand beside a number. Without digits and marks they cannot be a part of
+// it.
+func (m *mapReader) words(node *yamltree.Node, what string) (list []string) {
+	for _, word := range m.texts(node, what) {
+		if word = strings.TrimSpace(word); word == "" || strings.ContainsAny(word, "0123456789.,+-()") {
+			m.errorf(node.Line, "%s must be words without digits and marks, such as £ or GBP", what)
+			continue
+		}
+		list = append(list, word)
+	}
+	return list
+}
+
+// signs reads the words that say whether a number is negative.
+func (m *mapReader) signs(node *yamltree.Node) (list []signWord) {
+	if node.Kind != yamltree.Mapping {
+		m.errorf(node.Line, "signs must be words and what they mean, such as {CR: plus, DR: minus}")
+		return nil
+	}
+	for _, member := range node.Members {
+		for _, word := range m.words(&yamltree.Node{Kind: yamltree.Scalar, Line: member.Line, Text: member.Name}, "signs") {
+			meaning := m.word(node, member.Name, "", []string{"plus", "minus", "+", "-"})
+			list = append(list, signWord{word, meaning == "minus" || meaning == "-"})
+		}
+	}
+	return list
+}
+
+// century reads what two-digit years mean: a pivot, or past for dates that are never in the future.
+func (m *mapReader) century(node *yamltree.Node, patterns []*datePattern) []*datePattern {
+	text, line := m.text(node, "century")
+	if text == "" {
+		return patterns
+	}
+	pivot, today := 100, dateTime{}
+	if text == "past" {
+		now := time.Now().UTC()
+		today = dateTime{year: now.Year(), month: int(now.Month()), day: now.Day()}
+	} else if number, err := strconv.Atoi(text); err == nil && number >= 0 && number <= 100 {
+		pivot = number
+	} else {
+		m.errorf(line, "century must be past, or the first two-digit year of the last century, such as 50: 49 is then 2049, and 50 is 1950")
+	}
+	var list []*datePattern
+	for _, one := range patterns {
+		list = append(list, one.inCentury(pivot, today))
+	}
+	return list
+}
+
+// mixed reads whether values that can be read in two ways are kept in a column that has both.
+func (m *mapReader) mixed(node *yamltree.Node, usual bool) bool {
+	return m.word(node, "mixed_formats", map[bool]string{true: "keep", false: "report"}[usual], mixedChoices) == "keep"
 }
 
 // patterns reads the formats of dates or times. The first that matches is used.
@@ -77,6 +145,10 @@ func (m *mapReader) patterns(node *yamltree.Node, name string, usual []*datePatt
 	}
 	var list []*datePattern
 	for _, text := range m.texts(given, name) {
+		if text == chooseMark {
+			m.errorf(given.Line, "%s says %s: decide how to read them", name, chooseMark)
+			continue
+		}
 		parsed, err := newPattern(text)
 		if err != nil {
 			m.errorf(given.Line, "%s: %s", name, err)

@@ -8,6 +8,13 @@ import (
 	"landfall/internal/api/rules"
 )
 
+// What is reported about a value that can be read in two ways, in a column with values of both kinds.
+const (
+	mixedNumbers = "it can be a number with thousands or one with decimals, and this column has numbers of both kinds; " + mixedRemedy
+	mixedDates   = "it can be read as another date with day, month or year exchanged, and this column has dates of both kinds; " + mixedRemedy
+	mixedRemedy  = "correct the others, or set mixed_formats: keep to read it as the map says"
+)
+
 // expression is how one attr is computed from a row, compiled once.
 type expression struct {
 	fixed   bool // the same for every row
@@ -16,12 +23,17 @@ type expression struct {
 	allowed bool // all possible values are valid choices
 	column  int  // named in problems, or -1
 
+	computed  bool // a sum or a product
+	keepMixed bool // numbers and dates that can be read in two ways are read as the map says
+
 	text    func(r *currentRow) []byte // nil or empty means no value
 	typ     *rules.Type                // nil if only the text is needed, as in a link
 	days    []*datePattern
 	times   localTimes
 	numbers numberFormat
 	minus   []test // makes a number negative
+	shift   int    // days added to a date
+	rounded int    // decimals to round to, or -1
 
 	letters map[byte][]byte // translations of one-letter codes
 }
@@ -75,15 +87,25 @@ func (v *expression) body(dst []byte, r *currentRow, text []byte) []byte {
 func (v *expression) number(dst []byte, r *currentRow, text []byte) []byte {
 	number := v.numbers.read(dst, text, len(v.minus) > 0 && r.passes(v.minus))
 	if number == nil {
-		r.fail(Unconvertible, v.column, text, fmt.Sprintf("it is not a number with the decimal mark %q; see decimal and grouping", v.numbers.decimal))
+		if v.numbers.contradicts(text) {
+			r.note(v.column, metOther)
+		}
+		r.fail(Unconvertible, v.column, text, v.numbers.whyNot(text))
 		return dst
+	}
+	if v.numbers.doubtful(text) && r.doubt(v) {
+		r.fail(Unconvertible, v.column, text, mixedNumbers)
+	}
+	if v.rounded >= 0 {
+		number = roundNumber(number, len(dst), v.rounded)
 	}
 	return number
 }
 
-// decimal appends a number with a maximum number of decimals. Money is never rounded.
+// decimal appends a number with a maximum number of decimals. Nothing is rounded unless the map says
+// so.
 func (v *expression) decimal(dst []byte, r *currentRow, text []byte, places int) []byte {
-	if len(v.minus) == 0 {
+	if len(v.minus) == 0 && v.rounded < 0 {
 		if number, is := v.numbers.copyNumber(dst, text, places); is {
 			return number
 		}
@@ -95,29 +117,64 @@ func (v *expression) decimal(dst []byte, r *currentRow, text []byte, places int)
 	return number
 }
 
-// moment appends a date or datetime, using the first pattern that matches.
+// moment appends a date or datetime.
 func (v *expression) moment(dst []byte, r *currentRow, text []byte) []byte {
-	for _, format := range v.days {
-		if v.typ.Shape == rules.ShapeDate {
-			if day, usual := format.turn(dst, text); usual {
-				return day
+	if v.typ.Shape == rules.ShapeDate && len(v.days) == 1 && v.shift == 0 {
+		if day, usual := v.days[0].turn(dst, text); usual {
+			if turnedIsDoubtful(text) && r.doubt(v) {
+				r.fail(Unconvertible, v.column, text, mixedDates)
+			}
+			return day
+		}
+	}
+	at, ok := v.dateTime(r, text)
+	if !ok {
+		return dst
+	}
+	if v.shift != 0 {
+		if at = at.add(v.shift); at.year < 1 || at.year > 9999 {
+			r.fail(Unconvertible, v.column, text, "its year is not between 1 and 9999 after adding days")
+			return dst
+		}
+	}
+	if v.typ.Shape == rules.ShapeDate {
+		return at.appendDay(dst)
+	}
+	instant, problem := v.times.appendInstant(dst, at)
+	if problem != "" {
+		r.fail(Unconvertible, v.column, text, problem)
+	}
+	return instant
+}
+
+// dateTime reads a date. It reports a text that several formats read as different dates.
+func (v *expression) dateTime(r *currentRow, text []byte) (at dateTime, ok bool) {
+	var format *datePattern
+	for _, one := range v.days {
+		other, reads := one.read(text)
+		switch {
+		case !reads:
+		case !ok:
+			format, at, ok = one, other, true
+		case at != other:
+			r.fail(Unconvertible, v.column, text, fmt.Sprintf("it is %s in the format %s and %s in the format %s; give its column one of them, with a condition if necessary",
+				at.appendDay(nil), format.text, other.appendDay(nil), one.text))
+			return at, false
+		}
+	}
+	if !ok {
+		for _, one := range v.days {
+			if one.contradicts(text) {
+				r.note(v.column, metOther)
 			}
 		}
-		at, ok := format.read(text)
-		if !ok {
-			continue
-		}
-		if v.typ.Shape == rules.ShapeDate {
-			return at.appendDay(dst)
-		}
-		instant, problem := v.times.appendInstant(dst, at)
-		if problem != "" {
-			r.fail(Unconvertible, v.column, text, problem)
-		}
-		return instant
+		r.fail(Unconvertible, v.column, text, "it is not a date in the format "+patternNames(v.days)+"; see dates, and empty for words that mean no date")
+		return at, false
 	}
-	r.fail(Unconvertible, v.column, text, "it is not a date in the format "+patternNames(v.days)+"; see dates, and empty for words that mean no date")
-	return dst
+	if format.doubtful(text, at) && r.doubt(v) {
+		r.fail(Unconvertible, v.column, text, mixedDates)
+	}
+	return at, true
 }
 
 // patternNames lists patterns for a message.

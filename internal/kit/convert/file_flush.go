@@ -74,7 +74,7 @@ func (p *fileWriter) countUsed(t *sourceTable, counts []int) {
 
 // flush reports the counts and closes the file in the background.
 func (p *fileWriter) flush() error {
-	if err := p.flushLine(); err != nil {
+	if err := errors.Join(p.release(), p.flushLine()); err != nil {
 		return err
 	}
 	// Reported once at the end, to avoid a lock per row.

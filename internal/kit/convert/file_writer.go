@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"sync"
 
 	"landfall/internal/kit/book"
@@ -24,8 +25,19 @@ type fileWriter struct {
 	items int
 	known *runReader // the accounts of the book, sorted
 	ended bool
+	held  heldAccount // the last account, until the next number shows that it has one row
 
 	used [][]int // rows in the book, by table, of itself and of those below it
+}
+
+// heldAccount is an account whose line is at the end of the text, but not counted yet.
+type heldAccount struct {
+	table  *sourceTable
+	at     uint64
+	counts []int
+	begin  int  // where its line begins
+	bad    bool // its row was already reported
+	reused bool // another row has its number
 }
 
 // newFileWriter creates the writer of one file.
@@ -108,14 +120,22 @@ func (p *fileWriter) writeAll(ctx context.Context, s *sorter) error {
 func (p *fileWriter) writeRow(t *sourceTable, e *sortEntry, counts []int, text []byte) error {
 	switch p.stem {
 	case book.Accounts.Stem:
+		if bytes.Equal(text, badMark) {
+			return p.badAccount(t, e.key, e.at)
+		}
 		return p.account(t, e.key, e.at, counts, func(dst []byte) []byte { return append(dst, text...) })
 	case totalsStem:
 		return p.total(t, e.at, counts, text)
 	}
-	known, err := p.inBook(e.key)
+	known, reused, err := p.inBook(e.key)
 	switch {
 	case err != nil:
 		return err
+	case reused:
+		// Nobody knows which of the accounts it belongs to.
+		p.tallies[t.number].leaveOut(1)
+		p.countLeftOut(t, counts)
+		return nil
 	case !known && !p.placeOf(t).orphans:
 		return p.reject(t, e.at, counts, Problem{
 			Kind: Orphan, Column: p.column(t), Value: shortenKey(e.key),
@@ -130,24 +150,91 @@ func (p *fileWriter) writeRow(t *sourceTable, e *sortEntry, counts []int, text [
 	return p.item(t, e.key, counts, text)
 }
 
-// account writes an account, once.
+// account writes an account. Of several rows with the same number none is written: they can be
+// different households, and nobody knows which rows of other tables belong to which.
 func (p *fileWriter) account(t *sourceTable, key []byte, at uint64, counts []int, members func([]byte) []byte) error {
-	// Rows are sorted, so duplicates follow each other.
+	// Rows are sorted, so those of one number follow each other.
+	again, err := p.hold(t, key, at, counts)
+	switch {
+	case err != nil:
+		return err
+	case again:
+		return p.rejectReused(t, at, counts, p.held.table, p.held.at)
+	}
+	p.text = closeObject(members(p.open(p.text, key)))
+	return nil
+}
+
+// badAccount takes note of a row that was reported. Another row with its number is not written
+// either, or it would get the customers of both.
+func (p *fileWriter) badAccount(t *sourceTable, key []byte, at uint64) error {
+	if len(key) == 0 {
+		return nil
+	}
+	again, err := p.hold(t, key, at, nil)
+	p.held.bad = p.held.bad || !again
+	return err
+}
+
+// hold begins with another row. If it has the number of the held account, that one is reported, and
+// hold returns true.
+func (p *fileWriter) hold(t *sourceTable, key []byte, at uint64, counts []int) (again bool, err error) {
 	if p.begun && bytes.Equal(key, p.last) {
-		return p.reject(t, at, counts, Problem{
-			Kind: Duplicate, Column: p.column(t), Value: shortenKey(key), What: "there is already a row of this account",
-		})
+		if h := &p.held; !h.reused {
+			h.reused = true
+			p.text = p.text[:h.begin]
+			if !h.bad {
+				return true, p.rejectReused(h.table, h.at, h.counts, t, at)
+			}
+		}
+		return true, nil
+	}
+	if err := p.release(); err != nil {
+		return false, err
 	}
 	p.begun, p.last = true, append(p.last[:0], key...)
-	begin := len(p.text)
-	p.text = closeObject(members(p.open(p.text, key)))
-	// Only here is the length of the whole line known.
-	if len(p.text)-begin > maxLine {
-		p.text = p.text[:begin]
-		return p.reject(t, at, counts, Problem{
-			Kind: Surplus, Column: p.column(t), Value: shortenKey(key), What: "the account is too long to be sent",
-		})
+	p.held = heldAccount{table: t, at: at, counts: append(p.held.counts[:0], counts...), begin: len(p.text)}
+	return false, nil
+}
+
+// rejectReused reports a row whose account number another row has too.
+func (p *fileWriter) rejectReused(t *sourceTable, at uint64, counts []int, other *sourceTable, otherAt uint64) error {
+	file, line := other.file(otherAt)
+	return p.reject(t, at, counts, Problem{
+		Kind: Duplicate, Column: p.column(t), Value: shortenKey(p.last),
+		where: fmt.Sprintf("%s:%d ", file, line),
+		What:  "has the same account number, so neither is in the book; if the number was reused, join it with another column, or if rows are repeated, see distinct and several",
+	})
+}
+
+// release ends the account that is held: no other row has its number.
+func (p *fileWriter) release() error {
+	h := &p.held
+	if h.table == nil {
+		return nil
 	}
+	entry := sortEntry{key: p.last}
+	switch {
+	case h.reused:
+		entry.payload = reusedMark
+	case h.bad:
+		h.table = nil
+		return nil
+	// Only here is the length of the whole line known.
+	case len(p.text)-h.begin > maxLine:
+		p.text = p.text[:h.begin]
+		if err := p.reject(h.table, h.at, h.counts, Problem{
+			Kind: Surplus, Column: p.column(h.table), Value: shortenKey(p.last), What: "the account is too long to be sent",
+		}); err != nil {
+			return err
+		}
+		h.table = nil
+		return nil
+	default:
+		p.countUsed(h.table, h.counts)
+		p.text = append(p.text, '\n')
+	}
+	h.table = nil
 	// The numbers are written to disk, because a set in memory would grow with the book.
 	if p.numbers == nil {
 		run, err := p.workspace.createRun()
@@ -156,13 +243,17 @@ func (p *fileWriter) account(t *sourceTable, key []byte, at uint64, counts []int
 		}
 		p.numbers = run
 	}
-	if err := p.numbers.write(&sortEntry{key: key}); err != nil {
+	if err := p.numbers.write(&entry); err != nil {
 		return err
 	}
-	p.countUsed(t, counts)
-	p.text = append(p.text, '\n')
 	return p.flushFull()
 }
+
+// badMark is the text of an account whose row was reported. No members begin with this byte.
+var badMark = []byte{1}
+
+// reusedMark follows the number of an account that several rows have.
+var reusedMark = []byte{1}
 
 // open begins a line with the supplier and the account.
 func (p *fileWriter) open(dst, account []byte) []byte {
@@ -188,23 +279,24 @@ func (p *fileWriter) item(t *sourceTable, key []byte, counts []int, text []byte)
 	return nil
 }
 
-// inBook reports whether an account is in the book. Keys come sorted. A map without accounts adds
-// to existing ones.
-func (p *fileWriter) inBook(key []byte) (bool, error) {
+// inBook reports whether an account is in the book, or is not because several rows have its number.
+// Keys come sorted. A map without accounts adds to existing ones.
+func (p *fileWriter) inBook(key []byte) (known, reused bool, err error) {
 	// If the map creates accounts but none was created, nothing can belong to one.
 	if !p.makesAccounts || p.known == nil {
-		return !p.makesAccounts, nil
+		return !p.makesAccounts, false, nil
 	}
 	for !p.ended {
 		switch order := compareKeys(p.known.entry().key, key); {
 		case order == 0:
-			return true, nil
+			reused = len(p.known.entry().payload) > 0
+			return !reused, reused, nil
 		case order > 0:
-			return false, nil
+			return false, false, nil
 		}
 		p.ended = !p.known.next()
 	}
-	return false, p.known.err()
+	return false, false, p.known.err()
 }
 
 // placeOf returns the place of a table in this file.

@@ -138,12 +138,15 @@ func (s *inspection) values(column int) (list []string) {
 	return list
 }
 
-// dayPatterns are the date formats that can be suggested. The day comes first where both are
-// possible, because most systems that write 03/04/2001 are not American.
+// dayPatterns are the date formats that can be suggested. If several fit all values of a column, it
+// is left open.
 var dayPatterns = []string{
 	"YYYY-MM-DD", "DD.MM.YYYY", "DD/MM/YYYY", "MM/DD/YYYY", "DD-MM-YYYY", "YYYYMMDD", "YYYY/MM/DD", "DD.MM.YY", "DD/MM/YY", "DD-MON-YYYY", "DD-MON-YY",
-	"D.M.YYYY", "D/M/YYYY",
+	"D.M.YYYY", "D/M/YYYY", "M/D/YYYY", "MM-DD-YYYY", "MM/DD/YY", "DD-MM-YY", "YY-MM-DD",
 }
+
+// compactPatterns are formats that account numbers have too, so they are suggested only for dates.
+var compactPatterns = []string{"YYMMDD", "DDMMYY"}
 
 // clockPatterns are the time formats after a date.
 var clockPatterns = []string{" hh:mm:ss", "Thh:mm:ss", " hh:mm", "Thh:mm:ssZ"}
@@ -154,14 +157,16 @@ func findDayPattern(values []string) string {
 }
 
 // findInstantPattern returns the datetime format of a column, or "".
-func findInstantPattern(values []string) string {
-	var all []string
+func findInstantPattern(values []string) string { return firstPattern(instantPatterns(), values) }
+
+// instantPatterns are the datetime formats that can be suggested.
+func instantPatterns() (all []string) {
 	for _, day := range dayPatterns {
 		for _, clock := range clockPatterns {
 			all = append(all, day+clock)
 		}
 	}
-	return firstPattern(all, values)
+	return all
 }
 
 // firstPattern returns the first pattern that fits every value.
@@ -169,47 +174,27 @@ func firstPattern(texts, values []string) string {
 	if len(values) == 0 {
 		return ""
 	}
-next:
 	for _, text := range texts {
-		parsed, err := newPattern(text)
-		if err != nil {
-			continue
+		if _, fits := readAll(text, values); fits {
+			return text
 		}
-		for _, one := range values {
-			// A year such as 0201 means the wrong pattern. 0001 may stand for no date.
-			if at, ok := parsed.read([]byte(one)); !ok || at.year < 1850 && at.year > 1 {
-				continue next
-			}
-		}
-		return text
 	}
 	return ""
 }
 
-// decimalMarks reports whether the numbers of a column can be read with a decimal comma, or with a
-// decimal point.
-func decimalMarks(values []string) (comma, point bool) {
-	comma, point = len(values) > 0, len(values) > 0
-	// Integers fit both and decide nothing.
-	marked := false
-	for _, number := range values {
-		digits := strings.Trim(number, "-+")
-		marked = marked || strings.ContainsAny(digits, ",.")
-		commas, points := numberFormat{decimal: ',', grouping: '.'}, numberFormat{decimal: '.', grouping: ','}
-		comma = comma && commas.read(nil, []byte(number), false) != nil && groupsAreWhole(digits, '.', ',')
-		point = point && points.read(nil, []byte(number), false) != nil && groupsAreWhole(digits, ',', '.')
+// readAll reads all values with a pattern. It returns false if the pattern does not fit one.
+func readAll(pattern string, values []string) (dates []dateTime, fits bool) {
+	parsed, err := newPattern(pattern)
+	if err != nil {
+		return nil, false
 	}
-	return comma && marked, point && marked
-}
-
-// groupsAreWhole reports whether thousands separators are in the right positions.
-func groupsAreWhole(digits string, grouping, decimal byte) bool {
-	whole, _, _ := strings.Cut(digits, string(decimal))
-	groups := strings.Split(whole, string(grouping))
-	for _, digitGroup := range groups[1:] {
-		if len(digitGroup) != 3 {
-			return false
+	for _, one := range values {
+		// A year such as 0201 means the wrong pattern. 0001 may stand for no date.
+		at, ok := parsed.read([]byte(one))
+		if !ok || at.year < 1850 && at.year > 1 {
+			return nil, false
 		}
+		dates = append(dates, at)
 	}
-	return true
+	return dates, true
 }

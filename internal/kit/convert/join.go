@@ -109,7 +109,7 @@ func (a *joiner) addParent(e *sortEntry) error {
 	// they would be reported as orphans.
 	if l.bad {
 		if a.stage == len(a.table.groups)-1 {
-			return nil // no further group refers to it
+			return a.sendBad(e, l) // no further group refers to it
 		}
 		return a.send(e, l)
 	}

@@ -154,6 +154,10 @@ func (m *mapReader) letter(of *yamltree.Node, name string, usual byte, names map
 	if c, known := names[strings.ToLower(text)]; known {
 		return c
 	}
+	if text == chooseMark {
+		m.errorf(line, "%s says %s: decide what it is", name, chooseMark)
+		return usual
+	}
 	// A line end cannot separate fields.
 	if len(text) != 1 || text[0] >= 0x80 || text[0] == '\n' || text[0] == '\r' {
 		m.errorf(line, "%s must be one character", name)

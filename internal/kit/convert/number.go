@@ -1,16 +1,39 @@
 package convert
 
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
 // numberFormat describes how a table writes numbers. Digits are copied and never computed with, so
 // nothing is rounded.
 type numberFormat struct {
-	decimal  byte // decimal mark
-	grouping byte // thousands separator, or 0
-	minor    int  // how many of the last digits are decimals: 2 for cents
-	reversed bool // debits are positive
+	decimal    byte       // decimal mark
+	grouping   byte       // thousands separator, or 0; a space also means a no-break space
+	minor      int        // how many of the last digits are decimals: 2 for cents
+	reversed   bool       // debits are positive
+	signs      []signWord // texts beside a number that say its sign, such as CR
+	currencies []string   // texts beside a number that name its currency
+}
+
+// signWord is a text such as CR, and whether it makes a number negative.
+type signWord struct {
+	text     string
+	negative bool
 }
 
 // maxDigits is more than any number of a book may have.
 const maxDigits = 40
+
+// figure is a number that was parsed: its digits and how many of them come before the decimal mark.
+type figure struct {
+	digits [maxDigits]byte
+	count  int
+	point  int
+	marked bool // it has a decimal mark
+}
 
 // read converts a number to JSON: an optional minus, digits, a point and decimals. negative inverts
 // the sign, as reversed does. It returns nil if text is not a number.
@@ -21,35 +44,190 @@ func (f *numberFormat) read(dst, text []byte, negative bool) []byte {
 		}
 		return append(append(append(dst, text[:plain]...), '.'), text[plain:]...)
 	}
-	var digits [maxDigits]byte
-	count, point := 0, -1
-	signed := false
-	for i, c := range text {
-		switch {
-		case c-'0' <= 9:
-			if count == maxDigits {
-				return nil
-			}
-			digits[count] = c
-			count++
-		case (c == '-' || c == '+') && !signed && (i == 0 || i == len(text)-1): // some systems write 12,50-
-			signed = true
-			negative = negative != (c == '-')
-		case c == f.decimal && point < 0:
-			point = count
-		// The positions of thousands separators are not checked.
-		case c == f.grouping && f.grouping != 0 && point < 0 && count > 0:
-		default:
-			return nil
-		}
-	}
-	if count == 0 {
+	core, minus := f.strip(text)
+	var n figure
+	// In minor units, a decimal mark shows that the number is in another unit.
+	if !n.parse(core, f.decimal, f.grouping) || n.marked && f.minor > 0 {
 		return nil
 	}
-	if point < 0 {
-		point = count
+	return f.write(dst, n.digits[:n.count], n.point-f.minor, (negative != minus) != f.reversed)
+}
+
+// strip removes what may stand around the digits, each at most once: a sign or a sign word, a
+// currency, and parentheses, which mean a negative number. What is left over is not a number.
+func (f *numberFormat) strip(text []byte) (core []byte, negative bool) {
+	signed, priced := false, false
+	if len(text) > 2 && text[0] == '(' && text[len(text)-1] == ')' {
+		text, signed, negative = trimBlanks(text[1:len(text)-1]), true, true
 	}
-	return f.write(dst, digits[:count], point-f.minor, negative != f.reversed)
+	for len(text) > 0 {
+		rest := text
+		if !signed {
+			switch first, last := text[0], text[len(text)-1]; {
+			case first == '-' || first == '+':
+				signed, negative, rest = true, first == '-', text[1:]
+			case last == '-' || last == '+': // some systems write 12,50-
+				signed, negative, rest = true, last == '-', text[:len(text)-1]
+			default:
+				for _, word := range f.signs {
+					if cut, found := cutWord(text, word.text); found {
+						signed, negative, rest = true, word.negative, cut
+						break
+					}
+				}
+			}
+		}
+		if len(rest) == len(text) && !priced {
+			for _, word := range f.currencies {
+				if cut, found := cutWord(text, word); found {
+					priced, rest = true, cut
+					break
+				}
+			}
+		}
+		if len(rest) == len(text) {
+			break
+		}
+		// Blanks separate a word from the digits. A sign stands beside them, or beside a word.
+		text = trimBlanks(rest)
+	}
+	return text, negative
+}
+
+// cutWord removes a word from the start or the end of a text, in any case of its letters.
+func cutWord(text []byte, word string) (rest []byte, found bool) {
+	length := len(word)
+	switch {
+	case len(text) < length:
+		return text, false
+	case strings.EqualFold(string(text[:length]), word):
+		return text[length:], true
+	case strings.EqualFold(string(text[len(text)-length:]), word):
+		return text[:len(text)-length], true
+	}
+	return text, false
+}
+
+// parse reads digits with an optional decimal mark and optional thousands separators. The first
+// group has one to three digits and does not begin with a zero; every other group has exactly
+// three. Otherwise 29.65 with a decimal comma would be 2965.
+func (n *figure) parse(text []byte, decimal, grouping byte) bool {
+	n.count, n.point, n.marked = 0, -1, false
+	group, groups := 0, 0
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		size := 0
+		if grouping != 0 && c-'0' > 9 {
+			size = separatorSize(text[i:], grouping)
+		}
+		switch {
+		case c-'0' <= 9:
+			if n.count == maxDigits {
+				return false
+			}
+			n.digits[n.count] = c
+			n.count++
+			group++
+		case c == decimal && !n.marked:
+			if groups > 0 && group != 3 {
+				return false
+			}
+			n.point, n.marked = n.count, true
+		case size > 0 && !n.marked:
+			if groups == 0 && (group < 1 || group > 3 || n.digits[0] == '0') || groups > 0 && group != 3 {
+				return false
+			}
+			groups, group = groups+1, 0
+			i += size - 1
+		default:
+			return false
+		}
+	}
+	if n.count == 0 || !n.marked && groups > 0 && group != 3 {
+		return false
+	}
+	if !n.marked {
+		n.point = n.count
+	}
+	return true
+}
+
+// separatorSize returns the length of the thousands separator at the start of a text, or 0.
+func separatorSize(text []byte, grouping byte) int {
+	if text[0] == grouping {
+		return 1
+	}
+	if grouping == ' ' && text[0] >= utf8.RuneSelf {
+		switch r, size := utf8.DecodeRune(text); r {
+		case '\u00a0', '\u2009', '\u202f':
+			return size
+		}
+	}
+	return 0
+}
+
+// reading is how the marks of a number can be understood.
+type reading uint8
+
+// The readings. 1.234 is a decimal number in England and a thousand in Germany.
+const (
+	unmarkedReading reading = iota // no mark, or not a number
+	pointReading                   // only with a decimal point: 29.65, 1,234.5
+	commaReading                   // only with a decimal comma: 29,65, 1.234,5, 1.234.567
+	eitherReading                  // with both, as different numbers: 1.234
+)
+
+// readingOf determines how a number can be understood, whatever the map says.
+func (f *numberFormat) readingOf(text []byte) reading {
+	core, _ := f.strip(text)
+	if !bytes.ContainsAny(core, ".,") {
+		return unmarkedReading
+	}
+	var n figure
+	point := n.parse(core, '.', ',')
+	comma := n.parse(core, ',', '.')
+	// 1'234.50 and 1 234,50
+	if grouping := f.grouping; grouping != 0 && grouping != '.' && grouping != ',' {
+		point, comma = point || n.parse(core, '.', grouping), comma || n.parse(core, ',', grouping)
+	}
+	switch {
+	case point && comma:
+		return eitherReading
+	case point:
+		return pointReading
+	case comma:
+		return commaReading
+	}
+	return unmarkedReading
+}
+
+// contradicts reports whether a number can only be understood with the other decimal mark.
+func (f *numberFormat) contradicts(text []byte) bool {
+	is := f.readingOf(text)
+	return is == pointReading && f.decimal == ',' || is == commaReading && f.decimal == '.'
+}
+
+// doubtful reports whether a number has another meaning with the other decimal mark.
+func (f *numberFormat) doubtful(text []byte) bool {
+	return bytes.ContainsAny(text, ".,") && (f.decimal == '.' || f.decimal == ',') && f.readingOf(text) == eitherReading
+}
+
+// whyNot explains why a text is not a number, and what to do.
+func (f *numberFormat) whyNot(text []byte) string {
+	core, _ := f.strip(text)
+	var n figure
+	switch {
+	case f.minor > 0 && n.parse(core, f.decimal, f.grouping):
+		return "it has a decimal mark, and minor_units is for numbers without one; set minor_units only for the rows in minor units"
+	case f.contradicts(text):
+		return fmt.Sprintf("it is not a number with the decimal mark %q, but it is one with the other; see decimal and grouping, which each attr can set", f.decimal)
+	case n.parse(core, f.decimal, '.'), n.parse(core, f.decimal, ','), n.parse(core, f.decimal, ' '), n.parse(core, f.decimal, '\''):
+		return "it has thousands separators; see grouping"
+	}
+	if word := bytes.Trim(core, "0123456789.,' \u00a0\u202f+-()"); len(word) > 0 && len(word) < len(core) && bytes.Count(core, word) == 1 {
+		return fmt.Sprintf("it is not a number because of %s; see signs for words such as CR, and currency for currencies", shorten(word))
+	}
+	return fmt.Sprintf("it is not a number with the decimal mark %q; see decimal and grouping", f.decimal)
 }
 
 // copyNumber appends a number that only needs another decimal mark to be valid JSON, with at most
@@ -79,6 +257,10 @@ func (f *numberFormat) copyNumber(dst, text []byte, places int) ([]byte, bool) {
 	// JSON does not allow .5, 5. and 05; the general path rewrites them. With places -1, as for
 	// integers, no decimal mark is allowed.
 	if point == 0 || point == len(text)-1 || text[0] == '0' && point > 1 || len(text)-point-1 > places {
+		return dst, false
+	}
+	// 1.234 may be a thousand: the general path decides.
+	if len(text)-point == 4 && point <= 3 {
 		return dst, false
 	}
 	from := len(dst)

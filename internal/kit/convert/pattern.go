@@ -1,8 +1,11 @@
 package convert
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 )
 
 // datePattern is a date or time format such as DD.MM.YYYY. Other characters must match literally.
@@ -11,6 +14,10 @@ type datePattern struct {
 	parts []patternPart
 	clock bool // it includes a time
 	fixed bool // DD.MM.YYYY with any separator, the usual case
+
+	pivot  int            // two-digit years below it are in this century
+	today  dateTime       // with century: past, the day of the conversion; otherwise zero
+	others []*datePattern // the same with day, month or year exchanged
 }
 
 // patternPart is one piece of a pattern.
@@ -35,7 +42,16 @@ var tokens = []struct {
 
 // newPattern parses a pattern.
 func newPattern(text string) (*datePattern, error) {
-	p := &datePattern{text: text}
+	p, err := parsePattern(text)
+	if err == nil {
+		p.exchange()
+	}
+	return p, err
+}
+
+// parsePattern parses a pattern without the patterns it can be confused with.
+func parsePattern(text string) (*datePattern, error) {
+	p := &datePattern{text: text, pivot: centuryPivot}
 	have := map[byte]bool{}
 	for rest := text; rest != ""; {
 		found := false
@@ -72,6 +88,49 @@ func newPattern(text string) (*datePattern, error) {
 	p.clock = have['h']
 	p.fixed = len(p.parts) == 5 && strings.HasPrefix(text, "DD") && strings.HasSuffix(text, "YYYY") && text[3:5] == "MM" && text[2] == text[5]
 	return p, nil
+}
+
+// exchange adds the patterns that people confuse with this one: 03/04/05 can begin with the day, the
+// month or the year.
+func (p *datePattern) exchange() {
+	for _, pair := range []string{"DM", "DY"} {
+		one, other := p.find(pair[0]), p.find(pair[1])
+		// A month may be a name, and a year of four digits is no day.
+		if one < 0 || other < 0 || p.parts[one].max != p.parts[other].max {
+			continue
+		}
+		changed := &datePattern{text: p.text, clock: p.clock, pivot: p.pivot, parts: slices.Clone(p.parts)}
+		changed.parts[one], changed.parts[other] = p.parts[other], p.parts[one]
+		p.others = append(p.others, changed)
+	}
+}
+
+// find returns the position of a part, or -1.
+func (p *datePattern) find(what byte) int {
+	return slices.IndexFunc(p.parts, func(part patternPart) bool { return part.what == what })
+}
+
+// contradicts reports whether a text is a date only with day, month or year exchanged.
+func (p *datePattern) contradicts(text []byte) bool {
+	return slices.ContainsFunc(p.others, func(other *datePattern) bool { _, ok := other.read(text); return ok })
+}
+
+// doubtful reports whether a text that was read is another date with day, month or year exchanged.
+func (p *datePattern) doubtful(text []byte, at dateTime) bool {
+	return slices.ContainsFunc(p.others, func(other *datePattern) bool { read, ok := other.read(text); return ok && read != at })
+}
+
+// inCentury returns the pattern with another rule for two-digit years.
+func (p *datePattern) inCentury(pivot int, today dateTime) *datePattern {
+	if p.parts[p.find('Y')].max > 2 {
+		return p
+	}
+	changed := *p
+	changed.pivot, changed.today, changed.others = pivot, today, nil
+	for _, other := range p.others {
+		changed.others = append(changed.others, other.inCentury(pivot, today))
+	}
+	return &changed
 }
 
 // dateTime is a parsed date and time.
@@ -127,10 +186,31 @@ func (p *datePattern) read(text []byte) (at dateTime, ok bool) {
 		if digits < part.min {
 			return at, false
 		}
+		// Two digits: the map says which century they mean.
+		if part.what == 'Y' && part.max == 2 {
+			if value += 1900; value < 1900+p.pivot {
+				value += 100
+			}
+		}
 		at.set(part, value)
+	}
+	if p.today.year > 0 && at.compareDay(p.today) > 0 {
+		at.year -= 100
 	}
 	// Trailing text means another format: a date must not be read from a datetime.
 	return at, i == len(text) && at.real()
+}
+
+// compareDay compares two dates without their times.
+func (at dateTime) compareDay(other dateTime) int {
+	return cmp.Or(cmp.Compare(at.year, other.year), cmp.Compare(at.month, other.month), cmp.Compare(at.day, other.day))
+}
+
+// add adds days.
+func (at dateTime) add(days int) dateTime {
+	moved := time.Date(at.year, time.Month(at.month), at.day+days, 0, 0, 0, 0, time.UTC)
+	at.year, at.month, at.day = moved.Year(), int(moved.Month()), moved.Day()
+	return at
 }
 
 // turn converts a date in the usual format to YYYY-MM-DD by moving its digits. It returns false for
@@ -148,15 +228,15 @@ func (p *datePattern) turn(dst, text []byte) ([]byte, bool) {
 	return append(dst, text[6], text[7], text[8], text[9], '-', text[3], text[4], '-', text[0], text[1]), true
 }
 
+// turnedIsDoubtful is doubtful for a date that was turned: its day can be a month.
+func turnedIsDoubtful(text []byte) bool {
+	return (text[0]-'0')*10+text[1]-'0' <= 12 && (text[0] != text[3] || text[1] != text[4])
+}
+
 // set stores a parsed number.
 func (at *dateTime) set(part *patternPart, value int) {
 	switch part.what {
 	case 'Y':
-		if part.max == 2 {
-			if value += 1900; value < 1900+centuryPivot {
-				value += 100
-			}
-		}
 		at.year = value
 	case 'M':
 		at.month = value

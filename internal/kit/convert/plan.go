@@ -27,6 +27,7 @@ type sourceTable struct {
 	headed  bool         // the first line of its files names the columns
 	unread  bool         // its files could not be read, which was reported
 	dialect dialect
+	mixed   map[int]bool   // columns with numbers or dates that contradict each other
 	places  []*place       // a row goes to the first one whose condition holds
 	groups  []*linkGroup   // the tables whose rows belong to its rows
 	below   []*sourceTable // all tables whose rows can be inside its objects

@@ -37,6 +37,8 @@ type Problem struct {
 	Column string      `json:"column,omitempty"`
 	Value  string      `json:"value,omitempty"`
 	What   string      `json:"what"`
+
+	where string // what differs between rows with the same problem; it becomes the beginning of What
 }
 
 // Tally counts the rows of a table. Read is the sum of all others.
@@ -141,6 +143,7 @@ func (a *tableTally) problem(p Problem) error {
 	a.tally.Problems[p.Kind]++
 	// Without file, line and value, rows with the same mistake are grouped.
 	usual := Problem{Table: p.Table, Kind: p.Kind, Column: p.Column, What: p.What}
+	p.What, p.where = p.where+p.What, ""
 	if trouble := a.troubles[usual]; trouble != nil {
 		trouble.Count++
 	} else if len(a.troubles) < maxProblemKinds {

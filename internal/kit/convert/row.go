@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"regexp"
 	"unicode/utf8"
 )
 
@@ -14,6 +15,31 @@ type currentRow struct {
 	failed  bool
 	lacking bool    // only because a required value is empty
 	problem Problem // the first one
+	met     []byte  // by column: which readings of numbers and dates occurred
+}
+
+// What occurs in a column, as bits.
+const (
+	metDoubtful = 1 << iota // a number or date that can be read in two ways
+	metOther                // one that can only be read in another way than the map says
+	metBoth     = metDoubtful | metOther
+)
+
+// note records what occurs in a column.
+func (r *currentRow) note(column int, what byte) {
+	if column >= 0 && column < len(r.met) {
+		r.met[column] |= what
+	}
+}
+
+// doubt records a value that can be read in two ways. It reports whether it must be refused,
+// because both ways occur in its column.
+func (r *currentRow) doubt(v *expression) bool {
+	if v.keepMixed || v.column < 0 {
+		return false
+	}
+	r.note(v.column, metDoubtful)
+	return r.table.mixed[v.column]
 }
 
 // begin starts with another row and reuses the memory.
@@ -102,6 +128,9 @@ type test struct {
 	is     []string // one of these; empty means anything
 	not    []string // none of these
 	empty  int8     // 1: must be empty, -1: must not be
+
+	matches *regexp.Regexp
+	bounds  []bound
 }
 
 // passes reports whether all conditions hold.
@@ -111,6 +140,14 @@ func (r *currentRow) passes(tests []test) bool {
 		text := r.cell(t.column, true)
 		if t.empty > 0 && len(text) > 0 || t.empty < 0 && len(text) == 0 || contains(t.not, text) || len(t.is) > 0 && !contains(t.is, text) {
 			return false
+		}
+		if t.matches != nil && !t.matches.Match(text) {
+			return false
+		}
+		for k := range t.bounds {
+			if !t.bounds[k].holds(r, text) {
+				return false
+			}
 		}
 	}
 	return true

@@ -7,6 +7,8 @@ import (
 	"io"
 	"path/filepath"
 	"runtime"
+
+	"landfall/internal/kit/book"
 )
 
 // scannedBlock is the result of scanning one block of a table.
@@ -15,6 +17,7 @@ type scannedBlock struct {
 	problems []Problem
 	read     int
 	passed   int
+	met      []byte // by column: which readings occurred
 	size     int
 	err      error
 }
@@ -44,6 +47,7 @@ func (x *conversion) scan(ctx context.Context, t *sourceTable) error {
 			return done.err
 		}
 		account.read(done.read, done.passed)
+		x.addMet(t, done.met)
 		for _, problem := range done.problems {
 			if err := account.problem(problem); err != nil {
 				return err
@@ -149,7 +153,8 @@ func (w *worker) scan(x *conversion, t *sourceTable, b block, file int, header b
 	for _, target := range x.targets(t) {
 		out.batches = append(out.batches, target.batch())
 	}
-	w.row.table = t
+	out.met = make([]byte, len(t.columns))
+	w.row.table, w.row.met = t, out.met
 	w.rows.delimiter, w.rows.quote = t.dialect.delimiter, t.dialect.quote
 	w.rows.reset(b)
 	simple := w.rows.simple()
@@ -216,10 +221,14 @@ func (w *worker) convert(t *sourceTable, at uint64, batches []*batch) bool {
 		b := batches[p.index]
 		b.open(at, w.key)
 		b.text, _ = r.write(p.begin(b.text), p.members)
-		if r.failed {
-			b.drop()
-		} else {
+		switch {
+		case !r.failed:
 			b.close()
+		case p.stem == book.Accounts.Stem:
+			b.text = append(p.begin(b.text[:b.payload]), badMark...)
+			b.close()
+		default:
+			b.drop()
 		}
 		return true
 	}

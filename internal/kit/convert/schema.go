@@ -36,6 +36,7 @@ func Schema() []byte {
 		},
 		"$defs": jsonObject{
 			"table": tableSchema(texts), "place": placeSchema(texts), "attr": attrSchema(texts), "fill": fillSchema(), "value": valueSchema, "condition": conditionSchema(texts),
+			"signs": jsonObject{"type": "object", "additionalProperties": enumOf("plus", "minus", "+", "-")},
 		},
 	}
 	encoded, err := json.MarshalIndent(schema, "", "  ")
@@ -74,13 +75,25 @@ func dialectSchema(texts jsonObject) jsonObject {
 		"quote":         withDescription(letter, "The quote around texts that contain delimiters or line ends: one character, or none."),
 		"decimal":       withDescription(letter, "The decimal mark."),
 		"grouping":      withDescription(letter, "The mark between thousands: one character, or none."),
+		"signs":         withDescription(ref("signs"), signsText),
+		"currency":      withDescription(texts, currencyText),
 		"dates":         withDescription(texts, "The format of dates: YYYY, YY, MM, M, MON (Jan or January), DD and D."),
+		"century":       withDescription(jsonObject{"type": []string{"integer", "string"}}, centuryText),
+		"mixed_formats": withDescription(jsonObject{"enum": mixedChoices}, mixedText),
 		"datetimes":     withDescription(texts, "The format of times: as for dates, with hh, h, mm and ss."),
 		"zone":          withDescription(jsonObject{"type": "string"}, "The time zone of these times, such as Europe/London."),
 		"clock_changes": withDescription(jsonObject{"enum": clockChoices}, "What to do with times that do not exist or exist twice, because the clock was changed: report them, or take the earlier or later instant."),
 		"empty":         withDescription(texts, "Words that mean an empty value, such as NULL or 00.00.0000."),
 	}
 }
+
+// The descriptions of settings that a dialect and an attr have.
+const (
+	signsText    = "Words beside numbers that say their sign, such as {CR: plus, DR: minus}."
+	currencyText = "Currencies beside numbers, such as £ or GBP."
+	centuryText  = "What two-digit years mean: past if the dates are never in the future, or the first year of the last century, such as 50."
+	mixedText    = "What to do with numbers and dates that can be read in two ways, in a column that has both: report them, or keep them as the map says."
+)
 
 // placeSettingsSchema describes the settings of tables and places.
 func placeSettingsSchema(_ jsonObject) jsonObject {
@@ -120,15 +133,24 @@ func attrSchema(texts jsonObject) jsonObject {
 	properties := jsonObject{
 		"column": withDescription(text, "The column."), "constant": withDescription(scalar, "The same value for every row."),
 		"join": withDescription(several, "Several values joined; empty ones are left out."), "with": withDescription(text, "The text between them; a space by default."),
-		"first": withDescription(several, "The first that is not empty."),
-		"trim":  withDescription(scalar, "no keeps the spaces around a text."), "strip": withDescription(text, "Characters to remove at the start, such as 0."),
+		"first": withDescription(several, "The first that is not empty."), "sum": withDescription(several, "The sum of several numbers; empty ones are left out."),
+		"product": withDescription(several, "The product of several numbers."),
+		"extract": withDescription(text, "A regular expression: the text becomes its first group, or all that it finds. gb-postcode finds a postcode."),
+		"remove":  withDescription(text, "A regular expression: what it finds is removed."),
+		"trim":    withDescription(scalar, "no keeps the spaces around a text."), "strip": withDescription(text, "Characters to remove at the start, such as 0."),
 		"split": withDescription(text, "Where to split the text."), "part": withDescription(jsonObject{"type": []string{"integer", "string"}}, "Which part to take: 1 is the first, -1 the last."),
 		"upper": withDescription(scalar, "In capitals."), "lower": withDescription(scalar, "Converts to lower case."),
 		"values":        jsonObject{"description": "What each code means, or the name of a table of values.", "oneOf": []any{text, translations}},
-		"otherwise":     withDescription(scalar, "The value of a code without a translation; keep leaves it unchanged."),
+		"otherwise":     withDescription(scalar, "The value of a code without a translation, or of a text in which extract finds nothing; keep leaves it unchanged."),
 		"default":       withDescription(scalar, "The value if it is empty."),
 		"dates":         withDescription(texts, "The format of this date or time."),
+		"century":       withDescription(jsonObject{"type": []string{"integer", "string"}}, centuryText),
+		"days":          withDescription(jsonObject{"type": []string{"integer", "string"}}, "Days to add to the date: +1 if the end is inclusive in the old system and not here."),
 		"zone":          withDescription(text, "The time zone of this time."),
+		"signs":         withDescription(ref("signs"), signsText),
+		"currency":      withDescription(texts, currencyText),
+		"round":         withDescription(jsonObject{"type": []string{"integer", "string"}}, "The number of decimals to round to, half away from zero. Nothing is rounded without it."),
+		"mixed_formats": withDescription(jsonObject{"enum": mixedChoices}, mixedText),
 		"decimal":       withDescription(text, "The decimal mark of this number."),
 		"grouping":      withDescription(text, "The mark between thousands of this number."),
 		"minor_units":   withDescription(jsonObject{"type": []string{"integer", "string"}}, "How many of the last digits are decimals: 2 for cents."),
@@ -148,10 +170,17 @@ func conditionSchema(texts jsonObject) jsonObject {
 		"type": "object", "minProperties": 1, "description": "Columns and their required values; all must match. No value means empty.",
 		"additionalProperties": jsonObject{"anyOf": []any{scalar, texts, jsonObject{
 			"type": "object", "additionalProperties": false,
-			"properties": jsonObject{"is": texts, "not": texts, "empty": jsonObject{"type": "boolean"}},
+			"properties": jsonObject{
+				"is": texts, "not": texts, "empty": jsonObject{"type": "boolean"},
+				"matches": withDescription(jsonObject{"type": "string"}, "A regular expression that the text must match."),
+				"above":   boundSchema, "at_least": boundSchema, "below": boundSchema, "at_most": boundSchema,
+			},
 		}}},
 	}
 }
+
+// boundSchema describes a comparison.
+var boundSchema = jsonObject{"type": []string{"string", "number"}, "description": "A number such as 12.50, or a date such as 2026-12-31."}
 
 // valueSchema is what an attr can be filled with.
 var valueSchema = jsonObject{"anyOf": []any{

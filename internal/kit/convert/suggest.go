@@ -35,6 +35,7 @@ type suggestedTable struct {
 	days       string
 	comma      bool
 	grouped    bool // numbers have thousands separators
+	numbers    bool // there are numbers with a decimal mark
 	instants   string
 }
 
@@ -77,21 +78,32 @@ func Suggest(folder string) (*Suggestion, error) {
 // inspectFormats guesses how the table writes dates and numbers.
 func (t *suggestedTable) inspectFormats() {
 	days, instants, commas, points := map[string]int{}, map[string]int{}, 0, 0
+	grouped := map[byte]bool{}
 	for i := range t.columns {
 		values := t.values(i)
-		days[findDayPattern(values)]++
-		instants[findInstantPattern(values)]++
-		comma, point := decimalMarks(values)
-		if comma && !point {
+		if day := findDayPattern(values); day != "" {
+			if len(confusable(dayPatterns, day, values)) == 0 {
+				days[day]++
+			}
+			continue
+		}
+		if instant := findInstantPattern(values); instant != "" {
+			if len(confusable(instantPatterns(), instant, values)) == 0 {
+				instants[instant]++
+			}
+			continue
+		}
+		style := numberStyleOf(values)
+		switch style.decimal {
+		case ',':
 			commas++
-			t.grouped = t.grouped || slices.ContainsFunc(values, func(value string) bool { return strings.Contains(value, ".") })
-		}
-		if point && !comma && findDayPattern(values) == "" {
+		case '.':
 			points++
-			t.grouped = t.grouped || slices.ContainsFunc(values, func(value string) bool { return strings.Contains(value, ",") })
 		}
+		grouped[style.decimal] = grouped[style.decimal] || style.grouping != 0
 	}
-	t.days, t.instants, t.comma = mostFrequent(days), mostFrequent(instants), commas > points
+	t.days, t.instants, t.comma, t.numbers = mostFrequent(days), mostFrequent(instants), commas > points, commas+points > 0
+	t.grouped = t.comma && grouped[','] || !t.comma && grouped['.']
 }
 
 // mostFrequent returns the most frequent non-empty text.

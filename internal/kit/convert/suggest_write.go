@@ -2,6 +2,7 @@ package convert
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -81,7 +82,10 @@ func (w *mapWriter) usualTable() *suggestedTable {
 		if all.instants == "" {
 			all.instants = t.instants
 		}
-		all.comma, all.grouped = all.comma || t.comma, all.grouped || t.grouped
+		// The other tables say where they differ.
+		if !all.numbers && t.numbers {
+			all.comma, all.grouped, all.numbers = t.comma, t.grouped, true
+		}
 		if all.charset == utf8Charset && t.charset == windows1252 {
 			all.charset = t.charset // ASCII is valid in both
 		}
@@ -250,17 +254,17 @@ func (w *mapWriter) attr(depth int, t *suggestedTable, field rules.Field, column
 			settings = append(settings, "values: {"+strings.Join(pairs, ", ")+"}")
 			remark = "one of " + strings.Join(typ.Choices, ", ")
 		}
-	case typ.Shape == rules.ShapeAmount || typ.Shape == rules.ShapeDecimal && strings.Contains(field.Name, "amount"):
-		if t.wholeNumbers(column) {
+	case typ.Shape == rules.ShapeAmount || typ.Shape == rules.ShapeDecimal:
+		if t.wholeNumbers(column) && (typ.Shape == rules.ShapeAmount || strings.Contains(field.Name, "amount")) {
 			settings = append(settings, "minor_units: 2")
 			remark = "integers: cents? Is a debit negative? Otherwise sign: reversed"
+		} else {
+			settings, remark = w.numberSettings(t.values(column))
 		}
 	case typ.Shape == rules.ShapeDate:
-		if days := findDayPattern(t.values(column)); days != "" && days != w.usual.days {
-			settings = append(settings, "dates: "+days)
-		} else if days == "" && len(t.values(column)) > 0 {
-			remark = "these do not look like dates"
-		}
+		settings, remark = w.dateSettings(t.values(column), slices.Concat(dayPatterns, compactPatterns), w.usual.days)
+	case typ.Shape == rules.ShapeDatetime:
+		settings, remark = w.dateSettings(t.values(column), instantPatterns(), w.usual.instants)
 	}
 	if len(settings) == 0 {
 		w.line(depth, field.Name+": "+quoted(name), remark)

@@ -1,6 +1,9 @@
 package convert
 
-import "bytes"
+import (
+	"bytes"
+	"regexp"
+)
 
 // columnText reads a column.
 func columnText(column int, trim bool) func(*currentRow) []byte {
@@ -138,5 +141,41 @@ func conditionalText(of func(*currentRow) []byte, when []test) func(*currentRow)
 			return nil
 		}
 		return of(r)
+	}
+}
+
+// extractedText returns what a regular expression finds: its first group, or all of it. A text that
+// does not match is an error, unless the map says what to do.
+func extractedText(of func(*currentRow) []byte, column int, pattern *regexp.Regexp, otherwise *string, keep bool) func(*currentRow) []byte {
+	return func(r *currentRow) []byte {
+		text := of(r)
+		if len(text) == 0 {
+			return nil
+		}
+		found := pattern.FindSubmatch(text)
+		switch {
+		case len(found) > 1:
+			return trimBlanks(found[1])
+		case len(found) == 1:
+			return trimBlanks(found[0])
+		case keep:
+			return text
+		case otherwise != nil:
+			return []byte(*otherwise)
+		}
+		r.fail(Unconvertible, column, text, "extract finds nothing in it; correct the pattern, or set otherwise")
+		return nil
+	}
+}
+
+// removedText returns a text without what a regular expression finds, and without separators that are
+// left at the ends.
+func removedText(of func(*currentRow) []byte, pattern *regexp.Regexp) func(*currentRow) []byte {
+	return func(r *currentRow) []byte {
+		text := of(r)
+		if !pattern.Match(text) {
+			return text
+		}
+		return bytes.Trim(pattern.ReplaceAll(text, nil), " \t,;")
 	}
 }
