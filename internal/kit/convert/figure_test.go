@@ -101,7 +101,7 @@ func TestEveryFigureIsRightOrRefused(t *testing.T) {
 
 func TestThousandsSeparatorsArePlacedByThrees(t *testing.T) {
 	german, english := numberFormat{decimal: ',', grouping: '.'}, numberFormat{decimal: '.', grouping: ','}
-	for _, test := range []struct {
+	for _, one := range []struct {
 		format     numberFormat
 		text, want string
 	}{
@@ -130,11 +130,11 @@ func TestThousandsSeparatorsArePlacedByThrees(t *testing.T) {
 		{numberFormat{decimal: '.', currencies: []string{"£"}}, "-£12.50", "-12.50"},
 		{numberFormat{decimal: '.', currencies: []string{"£"}}, "(£ 12.50)", "-12.50"},
 	} {
-		if got := test.format.read(nil, []byte(test.text), false); string(got) != test.want {
-			t.Errorf("%q is read as %q, want %q", test.text, got, test.want)
+		if got := one.format.read(nil, []byte(one.text), false); string(got) != one.want {
+			t.Errorf("%q is read as %q, want %q", one.text, got, one.want)
 		}
-		if test.want == "" && test.format.whyNot([]byte(test.text)) == "" {
-			t.Errorf("%q is refused without a reason", test.text)
+		if one.want == "" && one.format.whyNot([]byte(one.text)) == "" {
+			t.Errorf("%q is refused without a reason", one.text)
 		}
 	}
 }

@@ -166,19 +166,19 @@ func separatorSize(text []byte, grouping byte) int {
 	return 0
 }
 
-// reading is how the marks of a number can be understood.
-type reading uint8
+// markReading is how the marks of a number can be understood.
+type markReading uint8
 
 // The readings. 1.234 is a decimal number in England and a thousand in Germany.
 const (
-	unmarkedReading reading = iota // no mark, or not a number
-	pointReading                   // only with a decimal point: 29.65, 1,234.5
-	commaReading                   // only with a decimal comma: 29,65, 1.234,5, 1.234.567
-	eitherReading                  // with both, as different numbers: 1.234
+	unmarkedReading markReading = iota // no mark, or not a number
+	pointReading                       // only with a decimal point: 29.65, 1,234.5
+	commaReading                       // only with a decimal comma: 29,65, 1.234,5, 1.234.567
+	eitherReading                      // with both, as different numbers: 1.234
 )
 
 // readingOf determines how a number can be understood, whatever the map says.
-func (f *numberFormat) readingOf(text []byte) reading {
+func (f *numberFormat) readingOf(text []byte) markReading {
 	core, _ := f.strip(text)
 	if !bytes.ContainsAny(core, ".,") {
 		return unmarkedReading

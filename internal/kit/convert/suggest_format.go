@@ -25,7 +25,7 @@ var commonWords = numberFormat{
 
 // numberStyleOf determines how numbers are written. Values that are not numbers decide nothing.
 func numberStyleOf(values []string) (style numberStyle) {
-	counts := map[reading]int{}
+	counts := map[markReading]int{}
 	groups := map[byte]bool{}
 	for _, value := range values {
 		f := commonWords
