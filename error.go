@@ -122,10 +122,13 @@ func UserError(operation string, err error) *Error {
 		return &Error{Kind: Unauthenticated, Code: CodeAuthenticationFailed, Detail: "The credentials are not valid."}
 	case errors.Is(err, ErrUnavailable), errors.Is(err, ErrUnknownOutcome),
 		errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		detail := "The service cannot do this right now. Send the same request again later."
+		if errors.Is(err, ErrDiskFull) {
+			detail = "The disk of the database is full, so nothing can be written. Send the same request again when there is space."
+		}
 		return &Error{
-			Kind: Unavailable, Code: CodeServiceUnavailable, RetryAfter: limits.DatabaseRetry,
-			Detail: "The service cannot do this right now. Send the same request again later.",
-			Cause:  fmt.Errorf("%s: %w", operation, err),
+			Kind: Unavailable, Code: CodeServiceUnavailable, RetryAfter: limits.DatabaseRetry, Detail: detail,
+			Cause: fmt.Errorf("%s: %w", operation, err),
 		}
 	}
 	return &Error{

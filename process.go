@@ -157,6 +157,10 @@ type ProcessWriter interface {
 	// Unskip removes the mark; ErrNotFound when there is none. A process that was
 	// never staged is deleted with it.
 	Unskip(ctx context.Context, key Key) error
+	// FreeClaim ends the claim on an account that is being created; ErrNotFound
+	// when there is none. What the holder writes afterwards is refused with
+	// ErrFenced.
+	FreeClaim(ctx context.Context, key Key) error
 	// Erase deletes the personal data of an account for good: staged documents,
 	// people, addresses, free text, mails and search terms. Its numbers, its ledger
 	// and the fact that it existed stay. An account that was never created is marked

@@ -18,10 +18,11 @@ func accountCommand() *cobra.Command {
 		accountShow(), accountDiff(), accountFind(), accountFailed(), accountErrors(),
 		accountMark("skip", "Mark an account so that it is neither staged nor created", "marked as skipped", (*operate.Operator).Skip),
 		accountMark("unskip", "Remove the skip mark from an account", "no longer marked as skipped", (*operate.Operator).Unskip),
+		accountMark("release", "Free an account from a claim whose holder is gone", "no longer claimed", (*operate.Operator).Release),
 		accountUndo(), accountErase(), accountExport())
 }
 
-// accountMark makes the commands that set and remove the skip mark.
+// accountMark makes the commands that set and remove a mark or a claim.
 func accountMark(verb, short, done string, mark func(*operate.Operator, context.Context, landfall.Key, string) error) *cobra.Command {
 	var reason string
 	command := changeCommand("account."+verb, &cobra.Command{

@@ -13,7 +13,7 @@ import (
 // auditedCommands are the commands that change the database, with their audit action, which a
 // script checks.
 var auditedCommands = map[string]string{
-	"account erase": "account.erase", "account export": "account.export", "account skip": "account.skip", "account undo": "account.undo",
+	"account erase": "account.erase", "account export": "account.export", "account release": "account.release", "account skip": "account.skip", "account undo": "account.undo",
 	"account unskip": "account.unskip", "key create": "key.create", "key revoke": "key.revoke", "key rotate": "key.rotate",
 	"mail bounced": "mail.bounced", "mail retry": "mail.retry", "mail withdraw": "mail.withdraw",
 	"operator create": "operator.create", "operator disable": "operator.disable", "operator enable": "operator.enable",

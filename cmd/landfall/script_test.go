@@ -1,13 +1,17 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"landfall"
+	"landfall/internal/store/sqlstore"
 	"landfall/internal/test/pgtest"
 )
 
@@ -62,8 +66,24 @@ func TestScripts(t *testing.T) {
 				},
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
 					"landfall": landfallCommand, "exits": exitCommand, "capture": captureCommand, "mailserver": mailserverCommand(t),
+					"claim": claimCommand,
 				},
 			})
 		})
+	}
+}
+
+// claimCommand claims an account for an hour, like a server that is then removed.
+func claimCommand(ts *testscript.TestScript, _ bool, args []string) {
+	ctx := context.Background()
+	store, err := sqlstore.Open(ctx, ts.Getenv("LANDFALL_DATABASE"), sqlstore.Options{})
+	ts.Check(err)
+	defer store.Close()
+	outcome, err := store.Claim(ctx, landfall.ClaimRequest{
+		Key: landfall.Key{Supplier: args[0], External: args[1]}, Team: args[2], Lease: time.Hour,
+	})
+	ts.Check(err)
+	if outcome.Verdict != landfall.ClaimGranted {
+		ts.Fatalf("the claim was not granted: %+v", outcome)
 	}
 }

@@ -75,7 +75,7 @@ func (a *API) refuse(ctx context.Context, x *exchange, refusal answer.Answer) {
 	if !x.bodyBegun && x.request.ContentLength != 0 {
 		// net/http waits for a short body before it sends the response. A client that
 		// never sends one must not hold the connection for long.
-		_ = http.NewResponseController(x.ResponseWriter).SetReadDeadline(time.Now().Add(drainTimeout))
+		_ = http.NewResponseController(x.ResponseWriter).SetReadDeadline(time.Now().Add(x.drainTimeout()))
 	}
 	_ = x.json(refusal.Status, refusal.Body)
 	a.drainBody(x)
@@ -87,9 +87,17 @@ const (
 	serverDrainSize = 256 << 10
 	// maxAnonymousDrain is how much is read from an unauthenticated client.
 	maxAnonymousDrain = limits.UnreadAnonymousBody
-	// drainTimeout is how long that may take.
-	drainTimeout = limits.UnreadBody
 )
+
+// drainTimeout is how long reading the rest of a refused body may take. On a busy
+// machine a client may need seconds until it has sent its body and looks for the
+// response.
+func (x *exchange) drainTimeout() time.Duration {
+	if x.who.KeyID == "" {
+		return limits.UnreadAnonymousTime
+	}
+	return limits.UnreadBody
+}
 
 // drainBody reads and discards the rest of a large body after the error response
 // was written. Closing a connection with unread data resets it, and the client
@@ -104,7 +112,7 @@ func (a *API) drainBody(x *exchange) {
 		most = min(most, maxAnonymousDrain)
 	}
 	line := http.NewResponseController(x.ResponseWriter)
-	if line.Flush() == nil && line.SetReadDeadline(time.Now().Add(drainTimeout)) == nil {
+	if line.Flush() == nil && line.SetReadDeadline(time.Now().Add(x.drainTimeout())) == nil {
 		_, _ = io.CopyN(io.Discard, x.request.Body, most)
 	}
 }

@@ -60,7 +60,8 @@ var eventSentences = map[landfall.EventType]string{
 // auditSentences describe what operators did.
 var auditSentences = map[string]string{
 	"account.reveal": "Personal data revealed", "account.export": "All data exported", "account.erase": "Personal data erased",
-	"account.skip": eventSentences[landfall.EventSkipped], "account.unskip": eventSentences[landfall.EventUnskipped], "account.undo": eventSentences[landfall.EventUndone],
+	"account.release": "Claim freed",
+	"account.skip":    eventSentences[landfall.EventSkipped], "account.unskip": eventSentences[landfall.EventUnskipped], "account.undo": eventSentences[landfall.EventUndone],
 }
 
 // eventsOfActions are the events of audited actions. Other actions have the name of

@@ -60,7 +60,9 @@ const (
 	// LongBodyRest is the longest that the limit for long bodies stays reserved after one, while other organisations are active.
 	LongBodyRest = 5 * time.Second
 	// UnreadBody is how long the rest of a refused body is read, so that the client sees the response.
-	UnreadBody = 5 * time.Second
+	UnreadBody = 20 * time.Second
+	// UnreadAnonymousTime is the same for an unauthenticated client.
+	UnreadAnonymousTime = 5 * time.Second
 	// UnaskedBody is how long a connection stays open after a client that asked first (Expect: 100-continue) was refused.
 	UnaskedBody = 500 * time.Millisecond
 	// ListsEach is how many lists an organisation may read at once; over it: 429.
@@ -176,9 +178,9 @@ const (
 	// Transaction is how long a transaction may take before its commit, with all repetitions, and a read from SQLite.
 	Transaction = 12 * time.Second
 	// Commit is how long to wait for the answer to a commit. A commit is never cancelled: then its outcome is looked up.
-	Commit = 6 * time.Second
+	Commit = 3 * time.Second
 	// CommitLookup is how long looking up a lost commit may take; then its outcome is unknown.
-	CommitLookup = 6 * time.Second
+	CommitLookup = 2 * time.Second
 	// CommitLookupRetry is the pause between two attempts of that.
 	CommitLookupRetry = 100 * time.Millisecond
 	// CommitMarks is how long the marks are kept by which commits are looked up.

@@ -125,3 +125,11 @@ func value(t *testing.T, spec *ast.ValueSpec, object types.Object) string {
 	}
 	return length.String()
 }
+
+// While a synchronous standby is silent, a caller used to wait 14 seconds for an
+// answer.
+func TestSilentStandbyIsAnsweredWithinSevenSeconds(t *testing.T) {
+	if longest := QueueWait + Commit + CommitLookup; longest > 7*time.Second {
+		t.Errorf("a caller may wait %s", longest)
+	}
+}

@@ -55,6 +55,23 @@ func (o *Operator) Unskip(ctx context.Context, key landfall.Key, reason string) 
 	})
 }
 
+// Release frees an account from a claim, for when its holder is known to be gone
+// and its lease has long to go. A holder that still works cannot create the
+// account any more and its caller is asked to try again, so nothing is created
+// twice. The reason is optional and stored in the audit.
+func (o *Operator) Release(ctx context.Context, key landfall.Key, reason string) error {
+	if err := checkReason(reason); err != nil {
+		return err
+	}
+	return o.change(ctx, "account.release", auditSubject(key), func(tx landfall.Tx) (string, error) {
+		if _, err := tx.Process(ctx, key); err != nil {
+			return "", processError(ctx, tx, key, err)
+		}
+		return reason, replaceError(tx.FreeClaim(ctx, key), landfall.ErrNotFound, landfall.Refuse(landfall.CodeValidationFailed,
+			"The account is not being created, so there is no claim to free."))
+	})
+}
+
 // checkReason accepts an empty reason, but not a blank one.
 func checkReason(reason string) error {
 	if reason == "" {

@@ -24,6 +24,9 @@ type Options struct {
 	// ApplySchema upgrades an older schema; without it an older schema is
 	// refused. A newer one is always refused.
 	ApplySchema bool
+	// First is written before anything else, in a transaction of its own, if the
+	// database is a file. While it fails, all writes fail with its error.
+	First func(context.Context, *Tx) error
 	// AllowWeakDurability accepts a database that may lose committed writes in a
 	// power cut. It is for trials.
 	AllowWeakDurability bool

@@ -80,7 +80,12 @@ func lockFile(ctx context.Context, database, purpose string) (*fileLock, error) 
 		}
 	}
 	lock := &fileLock{file}
-	return lock, lock.write(purpose)
+	// A full disk must not keep a server from starting: the content only says
+	// who holds the lock.
+	if err := lock.write(purpose); err != nil && !errors.Is(err, syscall.ENOSPC) {
+		return nil, errors.Join(err, file.Close())
+	}
+	return lock, nil
 }
 
 // write records who holds the lock and what for.

@@ -11,7 +11,19 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+
+	"modernc.org/sqlite"
 )
+
+func init() { sqlite.RegisterConnectionHook(keepLog) } //nolint:gochecknoinits // the driver has no other place for it
+
+// keepLog keeps the files -wal and -shm when the last connection closes. SQLite
+// cannot read a database without them, and on a full disk it could not create
+// them again.
+func keepLog(conn sqlite.ExecQuerierContext, _ string) error {
+	_, err := conn.(sqlite.FileControl).FileControlPersistWAL("main", 1) //nolint:forcetypeassert // the driver's connections have it
+	return err
+}
 
 // sqliteFile is the file name of a SQLite database.
 type sqliteFile string
@@ -144,6 +156,9 @@ func (f sqliteFile) address(options Options, may access) (string, error) {
 		"busy_timeout(" + strconv.FormatInt(options.Limits.Lock.Milliseconds(), 10) + ")",
 		"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)",
 		"trusted_schema(OFF)", "cell_size_check(ON)", "mmap_size(0)",
+		// The log stays when the last connection closes (see keepLog). With a
+		// limit it is emptied then.
+		"journal_size_limit(67108864)",
 	}
 	if may == readWriteAccess {
 		// Keep what a savepoint would restore in memory; a temporary file costs a

@@ -14,8 +14,9 @@ import (
 type sqliteWriter struct {
 	options    Options
 	connect    func(context.Context) (*sqliteConn, error)
-	handle     *sqliteConn // nil: to be opened again after a fault
-	mustCommit bool        // an answer of this group depends on its commit
+	handle     *sqliteConn                      // nil: to be opened again after a fault
+	first      func(context.Context, *Tx) error // nil: done
+	mustCommit bool                             // an answer of this group depends on its commit
 	done       chan struct{}
 }
 
@@ -28,7 +29,7 @@ const (
 // newSQLiteWriter starts with a connection that is known to work, and opens
 // later ones itself.
 func newSQLiteWriter(options Options, connect func(context.Context) (*sqliteConn, error), first *sqliteConn) *sqliteWriter {
-	return &sqliteWriter{options: options, connect: connect, handle: first, done: make(chan struct{})}
+	return &sqliteWriter{options: options, connect: connect, handle: first, first: options.First, done: make(chan struct{})}
 }
 
 // run serves the queue until that closes. SQLite has one writer at a time: a
@@ -50,7 +51,10 @@ func (w *sqliteWriter) run(q *queue) {
 func (w *sqliteWriter) group(q *queue, b *callBatch) {
 	began := time.Now()
 	w.mustCommit = false
-	err := w.begin()
+	err := w.writeFirst()
+	if err == nil {
+		err = w.begin()
+	}
 	var served []*callBatch
 	calls, weight := 0, int64(0)
 	for b != nil {
@@ -86,6 +90,19 @@ func (w *sqliteWriter) group(q *queue, b *callBatch) {
 		}
 		q.finish(b)
 	}
+}
+
+// writeFirst writes what has to be written before anything else.
+func (w *sqliteWriter) writeFirst() error {
+	if w.first == nil {
+		return nil
+	}
+	ctx := context.Background()
+	if err := w.alone(ctx, func(t *Tx) error { return w.first(ctx, t) }); err != nil {
+		return err
+	}
+	w.first = nil
+	return nil
 }
 
 // begin begins a transaction. A connection that cannot is closed, unless

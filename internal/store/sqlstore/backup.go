@@ -63,14 +63,12 @@ func Restore(ctx context.Context, url, file string, options Options, prepare fun
 	if place == "" {
 		return ErrNoFile
 	}
-	if _, err := os.Lstat(file + "-wal"); err == nil {
+	if hasLog(file) {
 		return fmt.Errorf("%s has a -wal file beside it: it is a database in use or a copy by other means, and not all of it is in one file", file)
 	}
-	// SQLite would take files left by another database for ours.
-	for _, companion := range []string{"-wal", "-shm"} {
-		if _, err := os.Lstat(place + companion); err == nil {
-			return fmt.Errorf("%s%s is left of another database: move it away first", place, companion)
-		}
+	// SQLite would take the log of another database for ours.
+	if hasLog(place) {
+		return fmt.Errorf("%s-wal is left of another database: move it away first", place)
 	}
 	options.ApplySchema = true
 	return createFile(place, func(partial string) error {
@@ -82,6 +80,13 @@ func Restore(ctx context.Context, url, file string, options Options, prepare fun
 		}
 		return withStore(ctx, partial, options, func(store *Store) error { return prepare(ctx, store) })
 	})
+}
+
+// hasLog reports whether a database has a write-ahead log. An empty one, which a
+// closed database keeps, contains nothing.
+func hasLog(file string) bool {
+	info, err := os.Lstat(file + "-wal")
+	return err == nil && (info.Size() > 0 || !info.Mode().IsRegular())
 }
 
 // isCurrent reports whether a file has the schema that this program uses.

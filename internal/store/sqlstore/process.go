@@ -116,6 +116,14 @@ func (t *tx) Skip(ctx context.Context, key landfall.Key, reason string) (landfal
 	return "", landfall.ErrUnavailable
 }
 
+// FreeClaim ends a claim whose lease has not ended. The claim's token goes with
+// it, so its holder can no longer create the account.
+func (t *tx) FreeClaim(ctx context.Context, key landfall.Key) error {
+	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE process SET state = 'staged', claim_token = NULL, claim_until = NULL
+		WHERE supplier_id = (SELECT id FROM supplier WHERE code = $1) AND external = $2 AND state = 'claimed' AND claim_until > {now}`,
+		key.Supplier, key.External))
+}
+
 // skipUnstaged marks a number under which nothing was staged so far; its
 // process has revision 0. It reports whether it set the mark: the account may
 // have been staged concurrently.

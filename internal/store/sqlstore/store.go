@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"io"
 	"log/slog"
 	"sync"
@@ -124,14 +125,24 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	if options.Random == nil {
 		options.Random = rand.Reader
 	}
-	db, err := engine.Open(ctx, name, options.engine())
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	store := &Store{shared: &shared{
+		draw:  func() (string, error) { return landfall.NewAccountNumber(options.Random) },
+		terms: options.Terms, termsOf: options.SearchTerms,
+	}}
+	opening := options.engine()
+	// On SQLite a server is alone with its file. On PostgreSQL other replicas
+	// may have claims of their own, which end with their leases.
+	if options.Server {
+		opening.First = func(ctx context.Context, t *engine.Tx) error { return store.tx(t).freeClaims(ctx) }
+	}
+	db, err := engine.Open(ctx, name, opening)
 	if err != nil {
 		return nil, translate(err)
 	}
-	store := &Store{shared: &shared{
-		db: db, draw: func() (string, error) { return landfall.NewAccountNumber(options.Random) },
-		terms: options.Terms, termsOf: options.SearchTerms,
-	}}
+	store.db = db
 	// Open the keys before anything is read or written. A missing key must be
 	// detected here, and not by the first caller whose account cannot be
 	// opened.
@@ -155,17 +166,13 @@ func (s *Store) prepare(ctx context.Context, options Options) error {
 	if !options.Server {
 		return nil
 	}
-	if err := s.checkIdentity(ctx); err != nil {
-		return err
+	err := s.checkIdentity(ctx)
+	if errors.Is(err, landfall.ErrDiskFull) {
+		// Reads still work, and the next start can store the fingerprint.
+		options.Logger.Warn("the disk of the database is full; only reads are served until there is space")
+		return s.CheckServable(ctx)
 	}
-	// On SQLite a server is alone with its file. On PostgreSQL other replicas
-	// may have claims of their own, which end with their leases.
-	if s.db.Embedded() {
-		if err := s.freeClaims(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // declareVerbs declares the verbs that run in batches for many callers. All

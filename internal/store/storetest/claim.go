@@ -99,6 +99,20 @@ var claimChecks = []promiseCheck{
 			t.Errorf("re-staging: %+v, %v", outcome, err)
 		}
 	}},
+	{"a freed claim can be granted again, and its holder cannot create the account", func(t *testing.T, store landfall.Store) {
+		staged(t, store, "1")
+		key := landfall.Key{Supplier: supplierCode, External: "1"}
+		first := claimFor(t, store, claimRequest(key), landfall.ClaimGranted)
+		update(t, store, func(tx landfall.Tx) error { return tx.FreeClaim(t.Context(), key) })
+		wantError(t, store.Update(t.Context(), func(tx landfall.Tx) error { return tx.FreeClaim(t.Context(), key) }), landfall.ErrNotFound)
+		second := claimFor(t, store, claimRequest(key), landfall.ClaimGranted)
+		wantError(t, store.Renew(t.Context(), first), landfall.ErrFenced)
+		outcome, err := store.Create(t.Context(), landfall.Creation{Claim: first, Account: sampleAccount()})
+		if err != nil || outcome.Verdict != landfall.CreateFenced {
+			t.Errorf("creating with the freed claim: %+v, %v", outcome, err)
+		}
+		create(t, store, second, sampleAccount())
+	}},
 	// Each reason asks the caller for something else: to stage the account, to
 	// remove a skip mark, to name an existing team, or to wait for the
 	// operator. A single reason for all of them would leave people guessing,

@@ -1,6 +1,7 @@
 package crashtest_test
 
 import (
+	cryptorand "crypto/rand"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"landfall"
+	"landfall/internal/test/pgtest"
 	"landfall/internal/test/tooltest"
 )
 
@@ -119,6 +122,97 @@ func TestFullDisk(t *testing.T) {
 		}
 	})
 	f.checkAlive()
+}
+
+// A server that starts on a full disk serves reads, says why it refuses writes,
+// and takes them again as soon as there is space. It used to give up after 30
+// seconds.
+func TestStartOnFullDisk(t *testing.T) {
+	tooltest.SkipIfShort(t)
+	if !alone(t) {
+		return
+	}
+	for name, end := range map[string]func(*replica){"stopped": func(r *replica) { r.terminate() }, "killed": (*replica).kill} {
+		t.Run("sqlite/"+name, func(t *testing.T) {
+			d := newDisk(t)
+			startFull(t, d, "sqlite:"+filepath.Join(d.folder, "landfall.db"), end)
+		})
+		t.Run("postgres/"+name, func(t *testing.T) {
+			d := newDisk(t)
+			startFull(t, d, d.postgres(), end)
+		})
+	}
+}
+
+// startFull ends a server, fills its disk, and starts it again.
+func startFull(t *testing.T, d *disk, database string, end func(*replica)) {
+	f := newFleet(t, database, 1)
+	server := f.replicas[0]
+	f.createFullAccount("before")
+	key := landfall.Key{Supplier: supplier, External: "before"}
+	end(server)
+	d.fill(300 * time.Millisecond)
+	server.start()
+	if status, _ := f.status(key); status != "COMPLETED" {
+		t.Errorf("the status of an account is %q", status)
+	}
+	stage := func() (int, string) {
+		body := `{"import_supplier":"` + supplier + `","external_account_number":"` + strconv.FormatInt(time.Now().UnixNano(), 10) +
+			`","billing_name":"Ada","customers":[{"family_name":"Lovelace"}],"billing_address":{"country":"GB","street_address":"` + cryptorand.Text() + `"}}`
+		status, answer, err := f.request(http.MethodPost, server.address(), imports+"/account-import-process/create-or-update/", []byte(body))
+		if err != nil {
+			t.Error(err)
+		}
+		return status, string(answer)
+	}
+	// The database may have space left in its files for some writes.
+	eventually(t, soon, "a write is refused because the disk is full", func() bool {
+		status, answer := stage()
+		return status == http.StatusServiceUnavailable && strings.Contains(answer, "disk of the database is full")
+	})
+	if status, _ := f.status(key); status != "COMPLETED" {
+		t.Errorf("the status of an account is %q while the disk is full", status)
+	}
+	d.empty()
+	eventually(t, soon, "a write succeeds when there is space", func() bool {
+		status, answer := stage()
+		if status != http.StatusCreated && status != http.StatusServiceUnavailable {
+			t.Fatalf("staging: %d %s", status, answer)
+		}
+		return status == http.StatusCreated
+	})
+	eventually(t, soon, "the service is ready", func() bool { return f.ready(server) == http.StatusOK })
+	f.checkAlive()
+}
+
+// postgres returns a database whose tables are on the disk, while the log of its
+// server is elsewhere.
+func (d *disk) postgres() string {
+	d.t.Helper()
+	cluster, err := pgtest.Start()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { cluster.Stop() })
+	made := filepath.Dir(d.folder)
+	for _, folder := range []string{made, filepath.Dir(made)} {
+		if err := os.Chmod(folder, 0o711); err != nil { // the server runs as another user
+			d.t.Fatal(err)
+		}
+	}
+	if err := pgtest.ChownToServer(d.folder); err != nil {
+		d.t.Fatal(err)
+	}
+	url, err := cluster.Database("small")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, statement := range []string{`CREATE TABLESPACE small LOCATION '` + d.folder + `'`, `ALTER DATABASE small SET TABLESPACE small`} {
+		if err := cluster.Execute(statement); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	return url
 }
 
 // Every fsync fails with an I/O error for a while. Everything confirmed before
