@@ -194,8 +194,8 @@ func (d *disk) postgres() string {
 		d.t.Fatal(err)
 	}
 	d.t.Cleanup(func() { cluster.Stop() })
-	made := filepath.Dir(d.folder)
-	for _, folder := range []string{made, filepath.Dir(made)} {
+	parent := filepath.Dir(d.folder)
+	for _, folder := range []string{parent, filepath.Dir(parent)} {
 		if err := os.Chmod(folder, 0o711); err != nil { // the server runs as another user
 			d.t.Fatal(err)
 		}
