@@ -27,6 +27,10 @@ type AccountPage struct {
 	InstructionCount int
 }
 
+// ExtraTooLong replaces the fields that packs add to a note or statement on a page
+// if they are longer than MaxNoteBytes.
+const ExtraTooLong = "{}"
+
 // NumberedNote is a note with its index among the notes of the account.
 type NumberedNote struct {
 	Note

@@ -15,6 +15,8 @@ type Note struct {
 	CreatedAt     time.Time // zero: not sent; the time of creation counts
 	Pinned        bool
 	UnpinAt       time.Time // zero: stays pinned
+	ExternalID    string    // of the source system; "" when none
+	Extra         string    // JSON object of the fields that packs add; "" when none
 }
 
 // PinnedAt reports whether the note is pinned at an instant.
@@ -22,10 +24,14 @@ func (n Note) PinnedAt(now time.Time) bool {
 	return n.Pinned && (n.UnpinAt.IsZero() || now.Before(n.UnpinAt))
 }
 
-// Fingerprint identifies a note: by its body or, when it has none, by the set of
-// its documents, because otherwise all notes without a body would be the same. A
-// leading slash in a path is ignored.
+// Fingerprint identifies a note: by its identifier in the source system; without
+// one, by its body; without a body, by the set of its documents, because
+// otherwise all notes without a body would be the same. A leading slash in a path
+// is ignored.
 func (n Note) Fingerprint() [32]byte {
+	if n.ExternalID != "" {
+		return sha256.Sum256([]byte("\x00\x00" + n.ExternalID))
+	}
 	if n.Body != "" {
 		return sha256.Sum256([]byte(n.Body))
 	}

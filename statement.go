@@ -14,4 +14,5 @@ type Statement struct {
 	Number      string
 	GrossAmount *money.Amount
 	Path        string // of the PDF under the supplier's document root; "" when none
+	Extra       string // JSON object of the fields that packs add; "" when none
 }

@@ -10,6 +10,7 @@ import (
 type PostedNote struct {
 	Status      string   `json:"status"` // NOTE_CREATION_SUCCESS or NOTE_ALREADY_EXISTS
 	Body        string   `json:"body"`
+	ExternalID  string   `json:"external_id"`
 	Differences []string `json:"differences"` // fields that differ on the account
 }
 
@@ -29,6 +30,8 @@ type TransactionOptions struct {
 	// OpenPeriodOnly refuses transactions dated outside the open statement period. Otherwise they
 	// are moved into it, and a note on the account says so.
 	OpenPeriodOnly bool
+	// DryRun only says what would be added.
+	DryRun bool
 }
 
 func (o TransactionOptions) query() url.Values {
@@ -38,6 +41,9 @@ func (o TransactionOptions) query() url.Values {
 	}
 	if o.OpenPeriodOnly {
 		query.Set("force_add_to_current_statement", "false")
+	}
+	if o.DryRun {
+		query.Set("dry_run", "true")
 	}
 	return query
 }

@@ -55,6 +55,9 @@ type AccountNote struct {
 	} `json:"document_paths"`
 	Pinned  bool      `json:"is_pinned"`
 	UnpinAt time.Time `json:"unpin_at"`
+
+	ExternalID string          `json:"external_id"`
+	PackFields json.RawMessage `json:"pack_fields"` // of the supplier's packs, as sent
 }
 
 // AccountStatement is a historical statement of an account.
@@ -66,6 +69,8 @@ type AccountStatement struct {
 	Number      string `json:"number"`
 	GrossAmount string `json:"gross_amount"`
 	Path        string `json:"statement_path"`
+
+	PackFields json.RawMessage `json:"pack_fields"` // of the supplier's packs, as sent
 }
 
 // AccountInstruction is a payment instruction of an account, with what its vendor reported.

@@ -37,6 +37,9 @@ func printLedgerAndBills(out io.Writer, account *accountview.Account, whole bool
 		rowsOf(account.Statements, func(s accountview.Statement) []string {
 			return []string{s.ID, string(s.From), string(s.To), string(s.IssuedOn), s.Number, string(s.Gross), s.Document}
 		}))
+	for _, statement := range account.Statements {
+		printPackFields(out, statement.ID+": ", statement.PackFields)
+	}
 }
 
 // printLedger prints the ledger and, below it, why dates were moved.
@@ -71,7 +74,7 @@ func printLedger(out io.Writer, entries []accountview.Entry, personal bool) {
 // printNotes lists the notes. Note texts are printed below each note if they may be shown.
 func printNotes(out io.Writer, notes []accountview.Note) {
 	// The view is already sorted, with currently pinned notes first.
-	heading := []string{"NOTE", "PINNED", "TEXT", "DOCUMENTS"}
+	heading := []string{"NOTE", "PINNED", "TEXT", "DOCUMENTS", "EXTERNAL ID"}
 	rows, personal := [][]string{}, false
 	for _, note := range notes {
 		pinned, size := "", ""
@@ -84,7 +87,7 @@ func printNotes(out io.Writer, notes []accountview.Note) {
 		if note.Characters > 0 {
 			size = strconv.Itoa(note.Characters) + " characters"
 		}
-		rows = append(rows, []string{string(note.CreatedAt), pinned, size, strings.Join(note.Documents, " ")})
+		rows = append(rows, []string{string(note.CreatedAt), pinned, size, strings.Join(note.Documents, " "), note.ExternalID})
 		personal = personal || note.Body != nil
 	}
 	if !personal {
@@ -98,6 +101,14 @@ func printNotes(out io.Writer, notes []accountview.Note) {
 				fmt.Fprintln(out, "    "+escapeText(strings.TrimRight(line, "\r\n")))
 			}
 		}
+		printPackFields(out, "    ", notes[i].PackFields)
+	}
+}
+
+// printPackFields prints the fields that packs add to a note or statement.
+func printPackFields(out io.Writer, before string, fields accountview.Extra) {
+	if len(fields) > 0 {
+		fmt.Fprintln(out, escapeText(before+"fields of packs: "+fields.String()))
 	}
 }
 

@@ -30,6 +30,8 @@ func (w *world) operate(t *testing.T, line string) {
 	case "rule": // rule SUPPLIER RULE SEVERITY
 		_, err = w.operator.SetSupplier(ctx, words[1], operate.SupplierChange{
 			Severities: map[string]landfall.Severity{words[2]: landfall.Severity(words[3])}})
+	case "pack": // pack TEXT: adds a pack
+		_, err = w.operator.AddPack(ctx, []byte(strings.TrimPrefix(line, "pack ")))
 	case "packs": // packs SUPPLIER NAME...
 		packs := words[2:]
 		_, err = w.operator.SetSupplier(ctx, words[1], operate.SupplierChange{Packs: &packs})

@@ -49,6 +49,7 @@ func (a *API) transactions(ctx context.Context, call Call) (Answer, error) {
 	flags := intake.TransactionFlags{
 		CheckAdded: query.Bool("check_previously_added", true),
 		ForceDates: query.Bool("force_add_to_current_statement", true),
+		DryRun:     query.Bool("dry_run", false),
 	}
 	warn := query.Bool(includeWarnings, false)
 	if err := query.Err(); err != nil {
@@ -60,15 +61,19 @@ func (a *API) transactions(ctx context.Context, call Call) (Answer, error) {
 	}
 	posted := contract.PostedTransactions{
 		Results:         make([]contract.PostedTransaction, len(receipt.Results)),
-		IncludeWarnings: warn, Warnings: receipt.Warnings,
+		IncludeWarnings: warn, Warnings: receipt.Warnings, DryRun: flags.DryRun,
+	}
+	status := statusCreated
+	if flags.DryRun {
+		status = statusOK
 	}
 	for i, result := range receipt.Results {
 		posted.Results[i] = contract.PostedTransaction{Transaction: result.Transaction, Added: result.Added}
 		if !result.Added {
-			posted.Results[i].Differences = contract.Differences(result.Transaction.Document, result.Sent)
+			posted.Results[i].Differences = receipt.Schema.TransactionDifferences(result.Transaction.Document, result.Sent)
 		}
 	}
-	return Answer{Status: statusCreated, Body: contract.TransactionsBody.Append(call.Scratch[:0], posted)}, nil
+	return Answer{Status: status, Body: contract.TransactionsBody.Append(call.Scratch[:0], posted)}, nil
 }
 
 // includeAdded is the flag that adds the number of new items.

@@ -118,6 +118,7 @@ func bindStatement(n *rules.Node) landfall.Statement {
 		Number:      n.Field("number").Text(),
 		GrossAmount: amountOf(n.Field("gross_amount")),
 		Path:        n.Field("statement_path").Text(),
+		Extra:       extraOf(n, statementTable),
 	}
 }
 
@@ -131,6 +132,8 @@ func bindNote(n *rules.Node) landfall.Note {
 		CreatedAt:     n.Field("created_at").Instant(),
 		Pinned:        n.Field("is_pinned").Bool(),
 		UnpinAt:       n.Field("unpin_at").Instant(),
+		ExternalID:    n.Field("external_id").Text(),
+		Extra:         extraOf(n, noteTable),
 	}
 }
 

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -36,10 +37,17 @@ func (r *NotesRequest) Posted(index int, createdAt time.Time, had *landfall.Note
 }
 
 // noteDifferences returns the fields that were sent and differ from the existing
-// note. Notes are matched by their body, so without this, different documents
-// would be lost silently.
+// note. Notes are matched by their external_id or body, so without this,
+// different documents would be lost silently.
 func noteDifferences(sent *rules.Node, had landfall.Note) []string {
 	var found []string
+	// Only a note with an external_id can differ in what identifies other notes.
+	if body := sent.Field("body"); body.Present() && body.Text() != had.Body {
+		found = append(found, "body")
+	}
+	if created := sent.Field("created_at"); created.Present() && !created.Instant().Equal(had.CreatedAt) {
+		found = append(found, "created_at")
+	}
 	if sent.Field("document_paths").Present() && !bindNote(sent).SameDocuments(had) {
 		found = append(found, "document_paths")
 	}
@@ -49,7 +57,7 @@ func noteDifferences(sent *rules.Node, had landfall.Note) []string {
 	if unpin := sent.Field("unpin_at"); unpin.Present() && !unpin.Instant().Equal(had.UnpinAt) {
 		found = append(found, "unpin_at")
 	}
-	return found
+	return append(found, extraDifferences(sent, noteTable, had.Extra)...)
 }
 
 // WithWarnings adds those warnings of the request that are about this note. A
@@ -79,6 +87,9 @@ var NoteBody = &Body[PostedNote]{
 		noteMember("is_pinned", booleanSchema),
 		timeMember("unpin_at", "Included if sent.", func(n PostedNote) time.Time { return n.sent.Field("unpin_at").Instant() }).
 			onlyIf(func(n PostedNote) bool { return n.sent.Field("unpin_at").Present() }),
+		stringMember("external_id", "Included if sent.", func(n PostedNote) string { return n.sent.Field("external_id").Text() }).
+			onlyIf(func(n PostedNote) bool { return n.sent.Field("external_id").Text() != "" }),
+		packFieldsMember(func(n PostedNote) string { return extraOf(n.sent, noteTable) }),
 		differencesMember("note", func(n PostedNote) []string { return n.differs }),
 		warningsMember(func(n PostedNote) ([]landfall.Violation, bool) { return n.warnings, n.includeWarnings }),
 	},
@@ -146,6 +157,7 @@ var TransactionBody = &Body[PostedTransaction]{
 // PostedTransactions is the result for all transactions of a request.
 type PostedTransactions struct {
 	Results         []PostedTransaction
+	DryRun          bool
 	IncludeWarnings bool
 	Warnings        []landfall.Violation
 }
@@ -155,9 +167,16 @@ var TransactionsBody = &Body[PostedTransactions]{
 	name: "TransactionResults", doc: "Results for the transactions.",
 	members: []bodyMember[PostedTransactions]{
 		listMember("results", "", TransactionBody, func(t PostedTransactions) []PostedTransaction { return t.Results }),
+		boolMember("dry_run", "Present and true for a dry run: nothing was added.", func(t PostedTransactions) bool { return t.DryRun }).
+			onlyIf(func(t PostedTransactions) bool { return t.DryRun }),
 		warningsMember(func(t PostedTransactions) ([]landfall.Violation, bool) { return t.Warnings, t.IncludeWarnings }),
 	},
 	example: PostedTransactions{Results: []PostedTransaction{TransactionBody.example}},
+}
+
+// ExampleTransactionsDryRun is the response to a dry run.
+func ExampleTransactionsDryRun() json.RawMessage {
+	return TransactionsBody.Append(nil, PostedTransactions{Results: TransactionsBody.example.Results, DryRun: true})
 }
 
 // StatementsBody is the response to adding historical statements.

@@ -78,13 +78,18 @@ func appendRecord(dst []byte, w WholeAccount) []byte {
 	from := len(dst)
 	dst = append(dst, w.Record...)
 	if w.OneLine {
-		for i, c := range dst[from:] {
-			if c == '\n' || c == '\r' {
-				dst[from+i] = ' '
-			}
-		}
+		joinLines(dst[from:])
 	}
 	return dst
+}
+
+// joinLines replaces the line breaks of JSON by spaces.
+func joinLines(written []byte) {
+	for i, c := range written {
+		if c == '\n' || c == '\r' {
+			written[i] = ' '
+		}
+	}
 }
 
 // openPeriodBody is the open statement period.
@@ -161,6 +166,9 @@ var WholeNoteBody = &Body[landfall.Note]{
 		},
 		boolMember("is_pinned", "", func(n landfall.Note) bool { return n.Pinned }),
 		timeMember("unpin_at", "Null if the note stays pinned.", func(n landfall.Note) time.Time { return n.UnpinAt }).withSchema(nullableTimeSchema),
+		stringMember("external_id", "Only if the note has one.", func(n landfall.Note) string { return n.ExternalID }).
+			onlyIf(func(n landfall.Note) bool { return n.ExternalID != "" }),
+		packFieldsMember(func(n landfall.Note) string { return n.Extra }),
 	},
 	example: exampleRequest(ReadNotes, ExampleNotes).Notes()[0],
 }
@@ -181,6 +189,7 @@ var WholeStatementBody = &Body[landfall.Statement]{
 			return s.GrossAmount.String(), true
 		}),
 		stringMember("statement_path", "", func(s landfall.Statement) string { return s.Path }),
+		packFieldsMember(func(s landfall.Statement) string { return s.Extra }),
 	},
 	example: exampleRequest(ReadStatements, ExampleStatements).Statements()[0],
 }
@@ -202,6 +211,12 @@ var WholeInstructionBody = &Body[landfall.Instruction]{
 	example: landfall.Instruction{Vendor: "SANDBOX", Reference: exampleReference, Type: "CARD", Details: landfall.InstructionDetails{
 		Status: "active", Scheme: "sandbox", LastDigits: "5653", Expiry: "2035-12",
 	}},
+}
+
+// packFieldsMember has the fields that packs add to an object.
+func packFieldsMember[T any](get func(T) string) bodyMember[T] {
+	return rawMember("pack_fields", "Fields of the supplier's packs, as sent. Only if there are any.", anyObjectSchema, func(value T) []byte { return []byte(get(value)) }).
+		onlyIf(func(value T) bool { return get(value) != "" })
 }
 
 // dateSchema and nullableDateSchema describe a calendar day.

@@ -11,15 +11,20 @@ import (
 // MaxDifferences is how many differing attrs are listed at most.
 const MaxDifferences = 100
 
-// Differences returns the dotted paths of the fields in which two transactions
-// differ. Both are documents as sent. Values are compared by meaning: 5 and 5.00
-// are equal, and the order of fields does not matter.
-func Differences(earlier, later []byte) []string {
-	found, err := tableDifferences(transactionTable, earlier, later)
+// TransactionDifferences returns the dotted paths of the fields in which two
+// transactions differ. Both are documents as sent. Values are compared by
+// meaning: 5 and 5.00 are equal, and the order of fields does not matter.
+func (s *Schema) TransactionDifferences(earlier, later []byte) []string {
+	found, err := tableDifferences(s.transaction(), earlier, later)
 	if err != nil {
 		return nil // both were read before, so this cannot happen
 	}
 	return found
+}
+
+// transaction returns the table of a transaction, with the fields of packs.
+func (s *Schema) transaction() *rules.Table {
+	return fieldOf(s.transactions, "transactions").Type.Item.Table
 }
 
 // AccountDifferences returns the dotted paths of the fields in which two account

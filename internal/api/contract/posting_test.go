@@ -39,7 +39,7 @@ func TestDifferences(t *testing.T) {
 			if c.change[0] != "" && !strings.Contains(one, c.change[0]) {
 				t.Fatalf("%s changes nothing", c.change[0])
 			}
-			got := Differences([]byte(one), []byte(strings.Replace(one, c.change[0], c.change[1], 1)))
+			got := PlainSchema().TransactionDifferences([]byte(one), []byte(strings.Replace(one, c.change[0], c.change[1], 1)))
 			if difference := cmp.Diff(c.want, got); difference != "" {
 				t.Error(difference)
 			}
@@ -169,7 +169,7 @@ func TestFailureAnswers(t *testing.T) {
 func postedJSON(transaction landfall.Transaction, added bool, existing []byte) []byte {
 	result := PostedTransaction{Transaction: transaction, Added: added}
 	if !added {
-		result.Differences = Differences(existing, transaction.Document)
+		result.Differences = PlainSchema().TransactionDifferences(existing, transaction.Document)
 	}
 	return TransactionBody.Append(nil, result)
 }

@@ -94,16 +94,24 @@ func (r *accountRequest) Body() []byte { return r.body }
 func (r *accountRequest) list(name string) *rules.Node { return r.document.Root().Field(name) }
 
 // NotesRequest adds notes to an account.
-type NotesRequest struct{ accountRequest }
+type NotesRequest struct {
+	accountRequest
+	schema *Schema
+}
 
 // ReadNotes reads the body of a notes request. It returns an error only if the
 // body is not a strict JSON object.
 func ReadNotes(ctx context.Context, body []byte) (*NotesRequest, error) {
-	envelope, err := readAccountRequest(ctx, notesTable, body)
+	return plainSchema.ReadNotes(ctx, body)
+}
+
+// ReadNotes reads notes with the fields of the supplier's packs.
+func (s *Schema) ReadNotes(ctx context.Context, body []byte) (*NotesRequest, error) {
+	envelope, err := readAccountRequest(ctx, s.notes, body)
 	if err != nil {
 		return nil, err
 	}
-	return &NotesRequest{envelope}, nil
+	return &NotesRequest{envelope, s}, nil
 }
 
 // Check reports everything that is wrong with the payload. A nil supplier means
@@ -111,6 +119,7 @@ func ReadNotes(ctx context.Context, body []byte) (*NotesRequest, error) {
 func (r *NotesRequest) Check(supplier *landfall.Supplier, now time.Time) Verdict {
 	c := newChecker(r.document, supplier, now)
 	c.notes(r.list("notes"))
+	c.packs(r.schema, r.document.Root())
 	return c.verdict(landfall.CodeValidationFailed, detailRequest)
 }
 
@@ -118,15 +127,23 @@ func (r *NotesRequest) Check(supplier *landfall.Supplier, now time.Time) Verdict
 func (r *NotesRequest) Notes() []landfall.Note { return bindList(r.list("notes"), bindNote) }
 
 // StatementsRequest adds historical statements to an account.
-type StatementsRequest struct{ accountRequest }
+type StatementsRequest struct {
+	accountRequest
+	schema *Schema
+}
 
 // ReadStatements reads the body of a statements request, like ReadNotes.
 func ReadStatements(ctx context.Context, body []byte) (*StatementsRequest, error) {
-	envelope, err := readAccountRequest(ctx, statementsTable, body)
+	return plainSchema.ReadStatements(ctx, body)
+}
+
+// ReadStatements reads statements with the fields of the supplier's packs.
+func (s *Schema) ReadStatements(ctx context.Context, body []byte) (*StatementsRequest, error) {
+	envelope, err := readAccountRequest(ctx, s.statements, body)
 	if err != nil {
 		return nil, err
 	}
-	return &StatementsRequest{envelope}, nil
+	return &StatementsRequest{envelope, s}, nil
 }
 
 // Check reports everything that is wrong with the payload.
@@ -134,6 +151,7 @@ func (r *StatementsRequest) Check(supplier *landfall.Supplier, now time.Time) Ve
 	c := newChecker(r.document, supplier, now)
 	c.statements(r.list("statements"))
 	c.decimals(r.document.Root(), "")
+	c.packs(r.schema, r.document.Root())
 	return c.verdict(landfall.CodeValidationFailed, detailRequest)
 }
 

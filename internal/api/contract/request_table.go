@@ -8,6 +8,7 @@ var noteTable = rules.NewTable("Note", "A note on an account for support staff."
 	rules.Optional("created_at", rules.Datetime(), "When the note was written. Defaults to the time of the import."),
 	rules.Optional("is_pinned", rules.Boolean(), "Pins the note to the top of the account's support page."),
 	rules.Optional("unpin_at", rules.Datetime(), "When to unpin the note."),
+	rules.Optional("external_id", identifierText, "Identifier of the note in the source system. A note with the external_id of an existing note is that note, whatever its body."),
 )
 
 var documentPathTable = rules.NewTable("DocumentPath", "A document in the file store.",

@@ -16,7 +16,9 @@ import (
 type Schema struct {
 	packs        []*pack.Pack
 	account      *rules.Table
+	notes        *rules.Table
 	transactions *rules.Table
+	statements   *rules.Table
 
 	checks map[*rules.Table]*packChecks     // tables with rules of a pack
 	leads  map[*rules.Table]bool            // tables with such a table at or below them
@@ -26,7 +28,7 @@ type Schema struct {
 
 // plainSchema has no packs.
 var plainSchema = &Schema{
-	account: accountTable, transactions: transactionsTable,
+	account: accountTable, notes: notesTable, transactions: transactionsTable, statements: statementsTable,
 }
 
 // PlainSchema is the schema of suppliers without packs.
@@ -51,12 +53,13 @@ func NewSchema(packs ...*pack.Pack) (*Schema, error) {
 	}
 	m.collect(packs)
 	s := m.schema
-	s.account, s.transactions = m.merge(accountTable), m.merge(transactionsTable)
+	s.account = m.merge(accountTable)
+	s.notes, s.transactions, s.statements = m.merge(notesTable), m.merge(transactionsTable), m.merge(statementsTable)
 	m.attachRules(packs)
 	if len(m.problems) > 0 {
 		return nil, m.problems
 	}
-	for _, table := range []*rules.Table{s.account, s.transactions} {
+	for _, table := range []*rules.Table{s.account, s.notes, s.transactions, s.statements} {
 		find(table, s.leads, func(table *rules.Table) bool { return s.checks[table] != nil })
 		find(table, s.holds, func(table *rules.Table) bool { return s.fields[table] != nil })
 	}

@@ -188,9 +188,9 @@ func transactionIndex(attr string) int {
 }
 
 // AppendTransaction writes transaction_data: the fields that were sent, in
-// documented order, and the amount as a string with two decimals. If the date
-// was moved, it has the new date, the original date and the note with the
-// explanation.
+// documented order, then those of packs, and the amount as a string with two
+// decimals. If the date was moved, it has the new date, the original date and the
+// note with the explanation.
 func AppendTransaction(dst []byte, transaction landfall.Transaction) []byte {
 	document, fault := transactionTable.Read(transaction.Document, rules.Limits{})
 	if fault != nil {
@@ -198,6 +198,7 @@ func AppendTransaction(dst []byte, transaction landfall.Transaction) []byte {
 	}
 	defer document.Release()
 	moved := !transaction.OriginalOn.IsZero()
+	from := len(dst)
 	dst = append(dst, '{')
 	for _, field := range transactionTable.Fields {
 		sent := document.Root().Field(field.Name)
@@ -212,8 +213,12 @@ func AppendTransaction(dst []byte, transaction landfall.Transaction) []byte {
 			dst = append(rules.AppendName(dst, field.Name), sent.Raw()...)
 		}
 	}
+	if document.Report().Failed() { // it has fields of a pack
+		dst = appendOthers(dst, transaction.Document, transactionTable)
+	}
 	if moved {
 		dst = rules.AppendText(dst, "original_transaction_date", transaction.OriginalOn.String())
 	}
+	joinLines(dst[from:])
 	return append(dst, '}')
 }

@@ -67,10 +67,10 @@ func (p *requestError) response() response {
 // render converts the library's response. The library's messages repeat parts of
 // the document and of variables, which may be a key, so none of them is passed
 // on.
-func (h *handler) render(from *graphql.Response, modern bool) (answer response, cause error) {
+func (h *handler) render(document string, from *graphql.Response, modern bool) (answer response, cause error) {
 	answer = response{status: http.StatusOK, Data: from.Data}
 	for _, found := range from.Errors {
-		entry, status := h.describeError(found)
+		entry, status := h.describeError(document, found)
 		entry.Locations, entry.Path = found.Locations, found.Path
 		answer.Errors = append(answer.Errors, entry)
 		answer.status = max(answer.status, status)
@@ -96,7 +96,7 @@ var errOverQuota = &landfall.Error{Code: landfall.CodeQuotaExceeded}
 
 // describeError returns the entry for an error of the library and the HTTP
 // status it requires.
-func (h *handler) describeError(found *gqlerrors.QueryError) (responseError, int) {
+func (h *handler) describeError(document string, found *gqlerrors.QueryError) (responseError, int) {
 	switch err := found.ResolverError; {
 	case errors.Is(err, errInput):
 		return newResponseError(codeAuthenticationFailed, "Specify exactly one of apiKey and refreshToken."), http.StatusOK
@@ -114,7 +114,7 @@ func (h *handler) describeError(found *gqlerrors.QueryError) (responseError, int
 		if h.options.Introspection && valueFreeRules[found.Rule] {
 			message = maskSecrets(found.Message)
 		}
-		return newResponseError(codeValidationFailed, message), http.StatusOK
+		return newResponseError(codeValidationFailed, message+hint(document)), http.StatusOK
 	}
 	return newResponseError(codeValidationFailed, "The document cannot be executed."), http.StatusOK
 }

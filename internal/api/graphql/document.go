@@ -26,6 +26,7 @@ type documentInfo struct {
 	operations    []operation
 	tokenFields   int  // how often the mutation is used
 	leadingString bool // a definition starts with a string, which hides its kind
+	introspects   bool // it asks for the schema
 }
 
 // operation is one operation of a document.
@@ -63,6 +64,7 @@ func scanDocument(text string, limit documentLimits) (documentInfo, string) {
 		if count > limit.tokens {
 			return found, "The document has too many parts."
 		}
+		found.introspects = found.introspects || depth > 0 && token == "__schema"
 		switch {
 		case token == "{" || token == "(" || token == "[":
 			// A selection set without a keyword is the short form of a query.

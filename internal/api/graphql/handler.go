@@ -91,6 +91,11 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, mediaType strin
 	}
 	found, broken := scanDocument(asked.document, h.limits)
 	switch kind := found.operationKind(asked.operation); {
+	case found.introspects && !h.options.Introspection:
+		refusal = &requestError{http.StatusOK, codeValidationFailed, introspectionOff}
+		if mediaType == responseType {
+			refusal.status = http.StatusBadRequest
+		}
 	case broken != "":
 		refusal = badRequest(broken)
 	case found.leadingString && r.Method == http.MethodGet:
@@ -110,7 +115,7 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, mediaType strin
 	// counts as having requested one already.
 	visit := &requestState{source: h.options.Source(r)}
 	visit.tokenRequested.Store(r.Method == http.MethodGet)
-	answer, cause := h.render(h.execute(context.WithValue(r.Context(), requestStateKey{}, visit), asked), mediaType == responseType)
+	answer, cause := h.render(asked.document, h.execute(context.WithValue(r.Context(), requestStateKey{}, visit), asked), mediaType == responseType)
 	if cause != nil {
 		h.options.Log.ErrorContext(r.Context(), "cannot issue service token", "error", cause)
 	}

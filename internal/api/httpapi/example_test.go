@@ -113,6 +113,7 @@ func TestExamplesMatchResponses(t *testing.T) {
 		{"createNotes 201", "importer", "POST", notesPath, shown["createNotes"]},
 		{"createNotes 400", "importer", "POST", notesPath, `{"import_supplier":"DEMO_ENERGY","external_account_number":"EXT-0001","notes":[{}]}`},
 		{"createNotes 404", "importer", "POST", notesPath, in("createNotes", "EXT-0001", "nobody")},
+		{"createTransactions 200", "importer", "POST", transactionsPath + "?dry_run=true", shown["createTransactions"]},
 		{"createTransactions 201", "importer", "POST", transactionsPath + "?force_add_to_current_statement=true", shown["createTransactions"]},
 		{"createTransactions 400", "importer", "POST", transactionsPath + "?force_add_to_current_statement=false",
 			`{"import_supplier":"DEMO_ENERGY","external_account_number":"EXT-0001","transactions":[` + past + `]}`},

@@ -62,11 +62,17 @@ var transactionsDoc = &operationDoc{
 				"note and pins a note to the account. With `false`, such a transaction is refused.",
 			schema: object{{"type", "boolean"}, {"default", true}}, example: true,
 		},
+		{
+			name: "dry_run", description: "Says what would be added, with status 200, and adds nothing.",
+			schema: object{{"type", "boolean"}, {"default", false}}, example: false,
+		},
 		includeWarnings,
 	},
 	request: requestContent("TransactionsRequest", contract.ExampleTransactions),
 	responses: []responseDoc{
 		{http.StatusCreated, "One result for each transaction.", responseContent(contract.TransactionsBody), nil},
+		{http.StatusOK, "A dry run: one result for each transaction as it would be. Nothing was added.",
+			&mediaContent{schema: contract.TransactionsBody.Name(), example: contract.ExampleTransactionsDryRun()}, nil},
 		{http.StatusBadRequest, "Nothing was added. `transaction_data` has the first transaction that failed. It violates a rule " +
 			"(`validation_failed`, `duplicate_transaction_ids`) or is outside the open statement period " +
 			"(`transaction_outside_open_statement_period`). If no single transaction is at fault, the account has not been imported " +

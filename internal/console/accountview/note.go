@@ -1,6 +1,7 @@
 package accountview
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -18,7 +19,9 @@ type Note struct {
 	Characters int        `json:"characters"`
 	Body       *string    `json:"body,omitempty"` // personal
 	Documents  []string   `json:"documents"`
-	TooLong    bool       `json:"-"` // too long for a page
+	ExternalID string     `json:"external_id,omitempty"`
+	PackFields Extra      `json:"pack_fields,omitempty"` // personal
+	TooLong    bool       `json:"-"`                     // too long for a page
 }
 
 // newNotes returns pinned notes first, then the newest.
@@ -38,6 +41,7 @@ func newNote(n landfall.NumberedNote, options Options) Note {
 	shown := Note{
 		CreatedAt: formatInstant(n.CreatedAt), Pinned: n.Pinned, PinnedNow: n.PinnedAt(options.Now), UnpinAt: formatInstant(n.UnpinAt),
 		Characters: utf8.RuneCountInString(n.Body), Documents: convert(n.DocumentPaths, options.locate),
+		ExternalID: n.ExternalID, PackFields: options.extra(n.Extra),
 	}
 	if n.Bytes > len(n.Body) {
 		shown.Characters, shown.TooLong = n.Bytes, true
@@ -46,6 +50,34 @@ func newNote(n landfall.NumberedNote, options Options) Note {
 		shown.Body = &n.Body
 	}
 	return shown
+}
+
+// Extra is the JSON of the fields that packs add to an object.
+type Extra json.RawMessage
+
+// MarshalJSON writes the fields.
+func (e Extra) MarshalJSON() ([]byte, error) { return e, nil }
+
+// String returns the JSON, or what is to be said instead of it.
+func (e Extra) String() string {
+	switch string(e) {
+	case hiddenExtra:
+		return "hidden"
+	case landfall.ExtraTooLong:
+		return "too long to show here"
+	}
+	return string(e)
+}
+
+// hiddenExtra replaces fields that may be personal.
+const hiddenExtra = `"hidden"`
+
+// extra returns the fields of packs, which may be personal.
+func (o Options) extra(fields string) Extra {
+	if fields == "" || o.Personal {
+		return Extra(fields)
+	}
+	return Extra(hiddenExtra)
 }
 
 // compareNotes sorts pinned notes first, then by time.

@@ -11,6 +11,8 @@ type Statement struct {
 	Number   string     `json:"number,omitempty"`
 	Gross    NullString `json:"gross_amount"`
 	Document string     `json:"document,omitempty"`
+
+	PackFields Extra `json:"pack_fields,omitempty"` // personal
 }
 
 // Instruction is a payment instruction with the details from its vendor.
@@ -38,7 +40,7 @@ type Schedule struct {
 }
 
 func newStatement(s landfall.Statement, options Options) Statement {
-	return Statement{s.ID, formatDay(s.FromOn), formatDay(s.ToOn), formatDay(s.IssuedOn), s.Number, formatAmount(s.GrossAmount), options.locate(s.Path)}
+	return Statement{s.ID, formatDay(s.FromOn), formatDay(s.ToOn), formatDay(s.IssuedOn), s.Number, formatAmount(s.GrossAmount), options.locate(s.Path), options.extra(s.Extra)}
 }
 
 func newInstruction(i landfall.Instruction, options Options) Instruction {

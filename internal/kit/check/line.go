@@ -30,8 +30,8 @@ var checkers = map[book.Kind]checkFunc{
 		defer account.Release()
 		return newLineVerdict(account.Key(), account.Figures(settings.Currency), account.Check(settings, now))
 	},
-	book.Notes: func(ctx context.Context, _ *contract.Schema, body []byte, settings *landfall.Supplier, now time.Time) lineVerdict {
-		request, err := contract.ReadNotes(ctx, body)
+	book.Notes: func(ctx context.Context, schema *contract.Schema, body []byte, settings *landfall.Supplier, now time.Time) lineVerdict {
+		request, err := schema.ReadNotes(ctx, body)
 		if err != nil {
 			return lineVerdict{err: err}
 		}
@@ -46,8 +46,8 @@ var checkers = map[book.Kind]checkFunc{
 		defer request.Release()
 		return newLineVerdict(request.Key(), request.Figures(), request.Check(settings, now, true))
 	},
-	book.Statements: func(ctx context.Context, _ *contract.Schema, body []byte, settings *landfall.Supplier, now time.Time) lineVerdict {
-		request, err := contract.ReadStatements(ctx, body)
+	book.Statements: func(ctx context.Context, schema *contract.Schema, body []byte, settings *landfall.Supplier, now time.Time) lineVerdict {
+		request, err := schema.ReadStatements(ctx, body)
 		if err != nil {
 			return lineVerdict{err: err}
 		}

@@ -90,7 +90,7 @@ func TestCompleteSupplierAcceptsLatePostings(t *testing.T) {
 		_, created := g.process("2", false)
 		for name, got := range map[string][2]string{
 			"notes":        {g.postNotes("1", `{"body":"X"}`), "created"},
-			"transactions": {g.postTransactions("1", payment("T", "2025-05-05"), TransactionFlags{true, true}), "added"},
+			"transactions": {g.postTransactions("1", payment("T", "2025-05-05"), TransactionFlags{CheckAdded: true, ForceDates: true}), "added"},
 			"statements":   {codeOf(statements), "<nil>"}, "instruction": {codeOf(instruction), "<nil>"},
 			"creation": {codeOf(created), landfall.CodeSupplierNotOngoing},
 		} {

@@ -29,6 +29,16 @@ func (s *Service) PostNotes(ctx context.Context, who landfall.Principal, body []
 	if err != nil {
 		return NotesReceipt{}, userError(err)
 	}
+	if supplier != nil && len(supplier.Packs) > 0 {
+		schema, err := s.schema(ctx, supplier)
+		if err != nil {
+			return NotesReceipt{}, userError(err)
+		}
+		request.Release()
+		if request, err = schema.ReadNotes(ctx, body); err != nil {
+			return NotesReceipt{}, err
+		}
+	}
 	verdict := request.Check(supplier, s.now())
 	if err := verdict.Err(); err != nil {
 		return NotesReceipt{}, err

@@ -186,7 +186,7 @@ func TestTransactionsAreAllOrNothing(t *testing.T) {
 			batch = append(batch, payment(fmt.Sprint(i), day))
 		}
 		body := strings.Join(batch, ",")
-		if got := g.postTransactions("1", body, TransactionFlags{true, true}); got != "invalid_date at transactions.250.transaction_date" {
+		if got := g.postTransactions("1", body, TransactionFlags{CheckAdded: true, ForceDates: true}); got != "invalid_date at transactions.250.transaction_date" {
 			t.Errorf("got %s", got)
 		}
 		body = strings.ReplaceAll(strings.ReplaceAll(body, "2019-06-06", "2025-06-06"), "2019-02-30", "2019-02-28")
@@ -199,7 +199,7 @@ func TestTransactionsAreAllOrNothing(t *testing.T) {
 		if difference := cmp.Diff(before, g.rows()); difference != "" {
 			t.Errorf("something is left: %s", difference)
 		}
-		if got := g.postTransactions("1", body, TransactionFlags{true, true}); strings.Count(got, "added") != 499 || strings.Count(got, "moved") != 1 {
+		if got := g.postTransactions("1", body, TransactionFlags{CheckAdded: true, ForceDates: true}); strings.Count(got, "added") != 499 || strings.Count(got, "moved") != 1 {
 			t.Errorf("fixed: %.60s", got)
 		}
 	})
@@ -216,7 +216,7 @@ func TestParallelTransactions(t *testing.T) {
 			if i%2 == 1 {
 				first, second = second, first
 			}
-			for word := range strings.FieldsSeq(g.postTransactions("1", first+","+second, TransactionFlags{true, true})) {
+			for word := range strings.FieldsSeq(g.postTransactions("1", first+","+second, TransactionFlags{CheckAdded: true, ForceDates: true})) {
 				said.add(word)
 			}
 		})
@@ -328,7 +328,7 @@ func TestPausedSupplierTakesNothing(t *testing.T) {
 	_, instruction := g.PostInstruction(t.Context(), ours, envelope("1", `"vendor":"V","type":"CARD","reference":"r"`))
 	for name, got := range map[string]string{
 		"notes":        g.postNotes("1", `{"body":"X"}`),
-		"transactions": g.postTransactions("1", payment("T", "2025-05-05"), TransactionFlags{true, true}),
+		"transactions": g.postTransactions("1", payment("T", "2025-05-05"), TransactionFlags{CheckAdded: true, ForceDates: true}),
 		"statements":   codeOf(statements), "instruction": codeOf(instruction),
 	} {
 		if got != landfall.CodeSupplierNotOngoing {

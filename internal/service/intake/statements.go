@@ -22,6 +22,16 @@ func (s *Service) PostStatements(ctx context.Context, who landfall.Principal, bo
 	if err != nil {
 		return Accepted{}, userError(err)
 	}
+	if supplier != nil && len(supplier.Packs) > 0 {
+		schema, err := s.schema(ctx, supplier)
+		if err != nil {
+			return Accepted{}, userError(err)
+		}
+		request.Release()
+		if request, err = schema.ReadStatements(ctx, body); err != nil {
+			return Accepted{}, err
+		}
+	}
 	verdict := request.Check(supplier, s.now())
 	if err := verdict.Err(); err != nil {
 		return Accepted{}, err

@@ -14,10 +14,12 @@ import (
 type TransactionFlags struct {
 	CheckAdded bool // skip transactions added before
 	ForceDates bool // move dates into the open statement period
+	DryRun     bool // only say what would be added
 }
 
 // TransactionsReceipt is the results of posted transactions.
 type TransactionsReceipt struct {
+	Schema   *contract.Schema // what the request was read with
 	Results  []ledger.TransactionResult
 	Warnings []landfall.Violation
 }
@@ -32,15 +34,18 @@ func (s *Service) PostTransactions(
 	if err != nil {
 		return TransactionsReceipt{}, err
 	}
-	key := request.Key()
-	defer func() { err = s.refusePosting(ctx, who, key, landfall.PostingTransactions, err) }()
+	key, schema := request.Key(), contract.PlainSchema()
+	defer func() {
+		if !flags.DryRun {
+			err = s.refusePosting(ctx, who, key, landfall.PostingTransactions, err)
+		}
+	}()
 	supplier, err := s.Supplier(ctx, who, request.Key().Supplier)
 	if err != nil {
 		return TransactionsReceipt{}, userError(err)
 	}
 	if supplier != nil && len(supplier.Packs) > 0 {
-		schema, err := s.schema(ctx, supplier)
-		if err != nil {
+		if schema, err = s.schema(ctx, supplier); err != nil {
 			return TransactionsReceipt{}, userError(err)
 		}
 		request.Release()
@@ -58,7 +63,7 @@ func (s *Service) PostTransactions(
 	if supplier == nil {
 		return TransactionsReceipt{}, errNoAccount
 	}
-	receipt := TransactionsReceipt{Warnings: verdict.Warnings}
+	receipt := TransactionsReceipt{Schema: schema, Warnings: verdict.Warnings}
 	posting := transactionPosting(who, *supplier, request.Key(), request.Transactions(), flags)
 	decide := posting.decide
 	posting.Decide = func(account landfall.AccountState) (landfall.Additions, error) {
@@ -70,13 +75,38 @@ func (s *Service) PostTransactions(
 		additions.Event = additionEvent(landfall.EventTransactionsCreated, request.Key(), len(additions.Entries))
 		return additions, err
 	}
-	if _, err := s.post(ctx, who, posting.Posting, errNoAccount); err != nil {
+	if flags.DryRun {
+		err = s.dryRun(ctx, who, supplier, posting.Posting)
+	} else {
+		_, err = s.post(ctx, who, posting.Posting, errNoAccount)
+	}
+	if err != nil {
 		return TransactionsReceipt{}, err
 	}
 	// Release only after success: after an error Decide may still be running and use
 	// the request.
 	request.Release()
 	return receipt, nil
+}
+
+// dryRun decides about transactions like post, but only reads the account.
+func (s *Service) dryRun(ctx context.Context, who landfall.Principal, supplier *landfall.Supplier, posting landfall.Posting) error {
+	if supplier.Status == landfall.Paused {
+		return ErrSupplierNotOngoing
+	}
+	var account landfall.AccountState
+	err := s.store.For(who.Caller()).View(ctx, func(view landfall.View) (err error) {
+		account, err = view.AccountState(ctx, posting.Key, posting.TransactionIDs)
+		return err
+	})
+	if errors.Is(err, landfall.ErrNotFound) {
+		return errNoAccount
+	}
+	if err != nil {
+		return userError(err)
+	}
+	_, err = posting.Decide(account)
+	return err
 }
 
 // transactionPost is a posting of transactions with its decision function.

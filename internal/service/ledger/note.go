@@ -34,7 +34,7 @@ func PrepareNotes(notes []landfall.Note) NotePost {
 
 // Onto decides which of the notes are new to an account with the existing ones.
 // A note exists already if another has the same fingerprint and, if the posted
-// note has a time, the same time. This rule is not symmetric: a note without a
+// note has a time, the same time. With an external_id the time does not matter. This rule is not symmetric: a note without a
 // time matches any time. So no unique index can express it, and order matters.
 // Earlier notes of the same post count too.
 func (p NotePost) Onto(existing []landfall.Note, now time.Time) ([]NoteResult, []landfall.Note) {
@@ -45,7 +45,11 @@ func (p NotePost) Onto(existing []landfall.Note, now time.Time) ([]NoteResult, [
 	results := make([]NoteResult, 0, len(p.notes))
 	var fresh []landfall.Note
 	for i, note := range p.notes {
-		had := known.find(p.prints[i], note.CreatedAt)
+		at := note.CreatedAt
+		if note.ExternalID != "" {
+			at = time.Time{}
+		}
+		had := known.find(p.prints[i], at)
 		switch {
 		case had != nil:
 			note.CreatedAt = had.CreatedAt

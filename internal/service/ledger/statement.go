@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"landfall"
+	"landfall/internal/api/rules"
 )
 
 // PostStatements decides which of the posted statements are new. A repeat of an
@@ -37,7 +38,11 @@ func sameStatement(a, b landfall.Statement) bool {
 	if a.GrossAmount != nil && *a.GrossAmount != *b.GrossAmount {
 		return false
 	}
+	if a.Extra != b.Extra && !rules.SameJSON(a.Extra, b.Extra) {
+		return false
+	}
 	a.GrossAmount, b.GrossAmount = nil, nil
+	a.Extra, b.Extra = "", ""
 	// A leading slash makes no difference.
 	a.Path, b.Path = strings.TrimPrefix(a.Path, "/"), strings.TrimPrefix(b.Path, "/")
 	return a == b

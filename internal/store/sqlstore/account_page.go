@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"strings"
 
 	"landfall"
 )
@@ -65,9 +66,13 @@ func indexCondition(after int64) string {
 	return ``
 }
 
+// pageExtraText selects the fields of packs, unless they are longer than $2, and
+// whether there are any.
+const pageExtraText = `CASE WHEN length(CAST(extra AS TEXT)) > $2 THEN NULL ELSE extra END, extra IS NOT NULL`
+
 // pageNotesText selects notes, without bodies that are longer than $2.
 const pageNotesText = `SELECT account_id, ordinal, CASE WHEN length(body) > $2 THEN NULL ELSE body END, document_paths, created_at, pinned, unpin_at,
-	length(body) FROM note WHERE account_id = $1 `
+	` + pageExtraText + `, length(body) FROM note WHERE account_id = $1 `
 
 // pageNotes reads notes. It leaves out long bodies and returns only their
 // length, because a page of them could be a gigabyte.
@@ -75,7 +80,11 @@ func (v *view) pageNotes(ctx context.Context, id int64, excerpt landfall.Account
 	read := func(scan scanner, note *landfall.NumberedNote) error {
 		var row owned[landfall.Note]
 		var bytes sql.NullInt64
-		err := v.readNote(func(columns ...any) error { return scan(append(columns, &bytes)...) }, &row)
+		var hasExtra bool
+		err := v.readNote(func(columns ...any) error { return scan(append(columns, &hasExtra, &bytes)...) }, &row)
+		if hasExtra && row.item.Extra == "" && row.item.ExternalID == "" {
+			row.item.Extra = landfall.ExtraTooLong
+		}
 		note.Note, note.Index, note.Bytes = row.item, int(row.ordinal), v.sealer.noteLength(row.item.Body, int(bytes.Int64))
 		return err
 	}
@@ -92,8 +101,17 @@ func (v *view) pageNotes(ctx context.Context, id int64, excerpt landfall.Account
 // pageStatements reads the historical statements and the payment instructions.
 func (v *view) pageStatements(ctx context.Context, id int64, excerpt landfall.AccountPageQuery, into *landfall.AccountPage) (err error) {
 	after, before := pageBounds(excerpt.StatementsBefore, excerpt.Rows, into.StatementCount)
-	statements, err := collect(ctx, v.txSession, v.readStatement, `SELECT `+statementColumns+` FROM historical_statement WHERE account_id = $1 AND ordinal > $2 AND ordinal < $3`+indexCondition(after)+
-		` ORDER BY ordinal DESC`, id, after, before)
+	read := func(scan scanner, row *owned[landfall.Statement]) error {
+		var hasExtra bool
+		err := v.readStatement(func(columns ...any) error { return scan(append(columns, &hasExtra)...) }, row)
+		if hasExtra && row.item.Extra == "" {
+			row.item.Extra = landfall.ExtraTooLong
+		}
+		return err
+	}
+	statements, err := collect(ctx, v.txSession, read, `SELECT `+strings.TrimSuffix(statementColumns, "extra")+pageExtraText+
+		` FROM historical_statement WHERE account_id = $1 AND ordinal > $3 AND ordinal < $4`+indexCondition(after)+
+		` ORDER BY ordinal DESC`, id, v.sealer.maxNoteLength(), after, before)
 	if err != nil {
 		return err
 	}

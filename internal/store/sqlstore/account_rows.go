@@ -90,10 +90,10 @@ var (
 		"closed boolean", "signed bigint", "balance bigint", "type text", "entered_on text", "original_on text",
 		"reason text", "note text", "document json", "key_id text", "request_id text")
 	noteTable = newTable("note", "account_id bigint", "digest bigint", "ordinal bigint", "body text",
-		"document_paths json", "created_at bigint", "pinned boolean", "unpin_at bigint", "key_id text", "request_id text")
+		"document_paths json", "created_at bigint", "pinned boolean", "unpin_at bigint", "extra json", "key_id text", "request_id text")
 	statementTable = newTable("historical_statement", "account_id bigint", "statement_id text", "ordinal bigint",
 		"from_on text", "to_on text", "issued_on text", "number text", "gross_amount bigint", "path text",
-		"key_id text", "request_id text")
+		"extra json", "key_id text", "request_id text")
 	instructionTable = newTable("instruction", "account_id bigint", "ordinal bigint", "vendor text", "reference text",
 		"type text", "valid_from_on text", "for_schedules boolean", "status text", "scheme text", "last_digits text", "expiry text",
 		"key_id text", "request_id text")
@@ -238,7 +238,7 @@ func (r *accountRows) statement(id any, last int64, statements []landfall.Statem
 	for i := range statements {
 		s := &statements[i]
 		r.statements.Add(id, s.ID, last+int64(i+1), dayArg(s.FromOn), dayArg(s.ToOn), dayArg(s.IssuedOn), s.Number, amountArg(s.GrossAmount), s.Path,
-			textArg(by.KeyID), textArg(by.RequestID))
+			textArg(s.Extra), textArg(by.KeyID), textArg(by.RequestID))
 	}
 }
 

@@ -27,10 +27,40 @@ func (r *accountRows) note(id any, last int64, now any, notes []landfall.Note, b
 		if !n.CreatedAt.IsZero() {
 			created = n.CreatedAt.UnixMicro()
 		}
+		extra, err := noteExtra(n)
+		if err != nil {
+			return err
+		}
 		r.notes.Add(id, r.sealer.noteDigests(n)[0], last+int64(i+1), body, paths, created, n.Pinned, instantArg(n.UnpinAt),
-			textArg(by.KeyID), textArg(by.RequestID))
+			extra, textArg(by.KeyID), textArg(by.RequestID))
 	}
 	return nil
+}
+
+// storedExtra is the JSON of what a note has besides its columns.
+type storedExtra struct {
+	ExternalID string          `json:"external_id,omitempty"`
+	Fields     json.RawMessage `json:"fields,omitempty"` // of packs
+}
+
+// noteExtra returns what readExtra reads; nil is NULL.
+func noteExtra(n *landfall.Note) (any, error) {
+	if n.ExternalID == "" && n.Extra == "" {
+		return nil, nil
+	}
+	text, err := json.Marshal(storedExtra{n.ExternalID, json.RawMessage(n.Extra)})
+	return string(text), err
+}
+
+// readExtra adds what noteExtra returned to a note.
+func readExtra(stored []byte, n *landfall.Note) error {
+	if len(stored) == 0 {
+		return nil
+	}
+	var extra storedExtra
+	err := json.Unmarshal(stored, &extra)
+	n.ExternalID, n.Extra = extra.ExternalID, string(extra.Fields)
+	return err
 }
 
 // emptyNoteDigest is the digest under which notes without a body used to be
@@ -52,12 +82,12 @@ func (s *sealer) noteLookups(notes []landfall.Note) []noteLookup {
 		one := &notes[i]
 		for _, digest := range s.noteDigests(one) {
 			note := noteLookup{digest: digest}
-			if at := one.CreatedAt; !at.IsZero() {
+			if at := one.CreatedAt; !at.IsZero() && one.ExternalID == "" {
 				note.second, note.timed = at.Unix()*1_000_000, true
 			}
 			sought = append(sought, note)
 		}
-		if one.Body == "" {
+		if one.Body == "" && one.ExternalID == "" {
 			sought = append(sought, noteLookup{digest: emptyNoteDigest})
 		}
 	}

@@ -33,8 +33,8 @@ func accountWithWord(t testing.TB, word string) landfall.Account {
 	}
 	entry := &account.Ledger[1].Transaction
 	entry.Reason, entry.Note, entry.Document = word, word, []byte(`{"note":"`+word+`"}`)
-	data.Notes = []landfall.Note{{Body: strings.Repeat(word+" ", 500), HasBody: true}, {DocumentPaths: []string{word + "/a.pdf"}}}
-	data.Statements = []landfall.Statement{{ID: "S-1", Path: word + ".pdf"}}
+	data.Notes = []landfall.Note{{Body: strings.Repeat(word+" ", 500), HasBody: true}, {DocumentPaths: []string{word + "/a.pdf"}, Extra: `{"field":"` + word + `"}`}}
+	data.Statements = []landfall.Statement{{ID: "S-1", Path: word + ".pdf", Extra: `{"field":"` + word + `"}`}}
 	data.Instructions = []landfall.Instruction{{Vendor: "V", Reference: word, Type: "CARD", Details: landfall.InstructionDetails{LastDigits: word, Expiry: word}}}
 	return account
 }

@@ -16,8 +16,8 @@ import (
 const (
 	entryColumns = `account_id, transaction_id, sequence, kind, closed, signed, balance, type, entered_on, original_on,
 		reason, note, document`
-	noteColumns        = `account_id, ordinal, body, document_paths, created_at, pinned, unpin_at`
-	statementColumns   = `account_id, ordinal, statement_id, from_on, to_on, issued_on, number, gross_amount, path`
+	noteColumns        = `account_id, ordinal, body, document_paths, created_at, pinned, unpin_at, extra`
+	statementColumns   = `account_id, ordinal, statement_id, from_on, to_on, issued_on, number, gross_amount, path, extra`
 	instructionColumns = `account_id, ordinal, vendor, reference, type, valid_from_on, for_schedules, status, scheme, last_digits, expiry`
 )
 
@@ -117,10 +117,13 @@ func (v *view) readEntry(scan scanner, row *owned[landfall.LedgerEntry]) error {
 // readNote distinguishes a note without a body from one whose body is empty.
 func (v *view) readNote(scan scanner, row *owned[landfall.Note]) error {
 	var body sql.NullString
-	var paths []byte
+	var paths, extra []byte
 	own := v.sealer.scan("note", &row.id, &row.ordinal)
 	if err := scan(&row.id, &row.ordinal, own.nullText("body", &body), own.json("document_paths", &paths), instantInto{&row.item.CreatedAt}, &row.item.Pinned,
-		instantInto{&row.item.UnpinAt}); err != nil {
+		instantInto{&row.item.UnpinAt}, own.json("extra", &extra)); err != nil {
+		return err
+	}
+	if err := readExtra(extra, &row.item); err != nil {
 		return err
 	}
 	row.item.Body, row.item.HasBody = body.String, body.String != ""
@@ -134,8 +137,12 @@ func (v *view) readNote(scan scanner, row *owned[landfall.Note]) error {
 // customer.
 func (v *view) readStatement(scan scanner, row *owned[landfall.Statement]) error {
 	s := &row.item
-	return scan(&row.id, &row.ordinal, &s.ID, dayInto{&s.FromOn}, dayInto{&s.ToOn}, dayInto{&s.IssuedOn}, &s.Number, &s.GrossAmount,
-		v.sealer.scan("historical_statement", &row.id, &row.ordinal).text("path", &s.Path))
+	own := v.sealer.scan("historical_statement", &row.id, &row.ordinal)
+	var extra []byte
+	err := scan(&row.id, &row.ordinal, &s.ID, dayInto{&s.FromOn}, dayInto{&s.ToOn}, dayInto{&s.IssuedOn}, &s.Number, &s.GrossAmount,
+		own.text("path", &s.Path), own.json("extra", &extra))
+	s.Extra = string(extra)
+	return err
 }
 
 // readInstruction opens the reference by its vendor, since both are used to

@@ -35,7 +35,7 @@ type rekeyedColumn struct {
 // jsonColumns are the columns that contain JSON. byteColumns are documents and
 // their hashes.
 var (
-	jsonColumns = []string{"address.lines", "meter.registers", "ledger_entry.document", "note.document_paths",
+	jsonColumns = []string{"address.lines", "meter.registers", "ledger_entry.document", "note.document_paths", "note.extra", "historical_statement.extra",
 		"process.failure", "refusal.failure", "posting_refusal.failure", "run_failure.failure"}
 	byteColumns = []string{"process.hash", "staging.hash", "staging.document"}
 )
@@ -322,10 +322,15 @@ func (s *sealer) resealBytes(column *rekeyedColumn, place seal.Location, kept []
 // stored digest.
 func (s *sealer) newDigest(digest any, opened map[string]string) (any, error) {
 	body, readable := opened["body"]
-	if _, both := opened["document_paths"]; !readable || !both {
-		return digest, nil
-	}
 	note := landfall.Note{Body: body}
+	_, hasPaths := opened["document_paths"]
+	if extra, all := opened["extra"]; !readable || !hasPaths || !all {
+		return digest, nil
+	} else if extra != "" {
+		if err := readExtra([]byte(extra), &note); err != nil {
+			return nil, err
+		}
+	}
 	if paths := opened["document_paths"]; paths != "" {
 		if err := json.Unmarshal([]byte(paths), &note.DocumentPaths); err != nil {
 			return nil, err

@@ -368,6 +368,7 @@ CREATE TABLE note (
     created_at     BIGINT NOT NULL,
     pinned         BOOLEAN NOT NULL,
     unpin_at       BIGINT,
+    extra          JSON, -- fields without a column; NULL: none
     key_id         TEXT COLLATE "C",
     request_id     TEXT,
     PRIMARY KEY (account_id, digest, ordinal)
@@ -386,6 +387,7 @@ CREATE TABLE historical_statement (
     number       TEXT NOT NULL,
     gross_amount BIGINT,
     path         TEXT NOT NULL,
+    extra        JSON, -- fields without a column; NULL: none
     key_id       TEXT COLLATE "C",
     request_id   TEXT,
     PRIMARY KEY (account_id, statement_id, ordinal)

@@ -360,6 +360,7 @@ CREATE TABLE note (
     created_at     INTEGER NOT NULL,
     pinned         INTEGER NOT NULL CHECK (pinned IN (0, 1)),
     unpin_at       INTEGER,
+    extra          TEXT CHECK (extra IS NULL OR json_valid(extra)), -- fields without a column; NULL: none
     key_id         TEXT,
     request_id     TEXT,
     PRIMARY KEY (account_id, digest, ordinal)
@@ -378,6 +379,7 @@ CREATE TABLE historical_statement (
     number       TEXT NOT NULL,
     gross_amount INTEGER,
     path         TEXT NOT NULL,
+    extra        TEXT CHECK (extra IS NULL OR json_valid(extra)), -- fields without a column; NULL: none
     key_id       TEXT,
     request_id   TEXT,
     PRIMARY KEY (account_id, statement_id, ordinal)
