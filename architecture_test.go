@@ -24,7 +24,7 @@ var layers = []struct {
 }{
 	{"libraries that know nothing of accounts", []string{
 		"internal/lib/admission", "internal/lib/cache", "internal/lib/calendar", "internal/lib/filelock", "internal/lib/limits", "internal/lib/money",
-		"internal/lib/spelling", "internal/lib/spreadsheet", "internal/lib/telemetry", "internal/lib/worker", "internal/lib/yamltree",
+		"internal/lib/spelling", "internal/lib/spreadsheet", "internal/lib/telemetry", "internal/lib/worker", "internal/lib/xlsx", "internal/lib/yamltree",
 		"internal/api/rules", "internal/api/pack",
 		"internal/store/engine", "internal/store/pack", "internal/store/seal",
 		"internal/outbound/guard",

@@ -12,6 +12,7 @@ import (
 // into internal/lib/limits, with the reason.
 var literalLimits = map[string]string{
 	"internal/lib/limits":      "the table itself",
+	"internal/lib/xlsx":        "limits of a file format, which a tool beside the caller's files reads",
 	"bench":                    "measures the service",
 	"client":                   "a public package that runs in the caller's program; its options say what they default to",
 	"cmd/landfall":             "how often a terminal is redrawn, and how long a command waits for a server",

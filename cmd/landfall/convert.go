@@ -22,10 +22,10 @@ import (
 // database.
 func convertCommand() *cobra.Command {
 	command := &cobra.Command{
-		Use: "convert MAP|FOLDER [BOOK]", Short: "Convert an old system's CSV tables into a book", Args: checkArguments(cobra.MaximumNArgs(2)),
-		Long: "Convert the CSV tables of an old system into a book (named book by default). A map\n" +
-			"says which column of which table fills which attr. The map is a file, or map.yaml in\n" +
-			"the folder with the tables; with --map the tables can be in any folder. Every row is\n" +
+		Use: "convert MAP|FOLDER [BOOK]", Short: "Convert an old system's tables into a book", Args: checkArguments(cobra.MaximumNArgs(2)),
+		Long: "Convert the tables of an old system (CSV, Excel or fixed-width files) into a book\n" +
+			"(named book by default). A map says which column of which table fills which attr.\n" +
+			"The map is a file, or map.yaml in the folder with the tables; with --map the tables can be in any folder. Every row is\n" +
 			"accounted for: it is in the book, passed over as the map says, or reported with its\n" +
 			"file, line, column and value. The exit code is 1 if rows had to be left out;\n" +
 			"conversion/problems.csv in the book lists them all.",
@@ -85,10 +85,12 @@ func convertCommand() *cobra.Command {
 	flags.Bool("schema", false, "print the JSON Schema of maps, for editors")
 	flags.String("map", "", "file with the map; FOLDER is then the folder of the tables")
 	flags.String("source", "", "folder of the tables (default: the folder of the map)")
+	flags.String("filter", "", "program that rewrites each file: it gets the table and the file as arguments and the file as input")
 	flags.String("memory", "256", "MiB of memory for rows before they are sorted on disk")
 	completeFlag(command, "memory", noCompletion)
 	_ = command.MarkFlagFilename("map", "yaml", "yml") // cannot fail: the flags exist
 	_ = command.MarkFlagDirname("source")
+	_ = command.MarkFlagFilename("filter")
 	return command
 }
 
@@ -116,6 +118,7 @@ func readConvertOptions(command *cobra.Command, args []string) (convert.Options,
 		order.Book = args[1]
 	}
 	order.Source, _ = command.Flags().GetString("source")
+	order.Filter, _ = command.Flags().GetString("filter")
 	if named, _ := command.Flags().GetString("map"); named != "" {
 		if order.Source != "" {
 			return order, errors.New("--source cannot be combined with --map FOLDER; leave one out")
@@ -168,12 +171,17 @@ func printMapErrors(command *cobra.Command, wrong *convert.MapError) error {
 func printConversion(command *cobra.Command, folder string, result *convert.Result) error {
 	data := map[string]any{"book": folder, "result": result}
 	return printData(command, data, func(out io.Writer) {
-		printTable(out, []string{"TABLE", "FILE", "READ", "USED", "PASSED OVER", "LEFT OUT", "REPORTED"},
+		titles := []string{"TABLE", "FILE", "READ", "USED", "PASSED OVER", "LEFT OUT", "REPORTED"}
+		if result.Acknowledged > 0 {
+			titles = append(titles, "ACKNOWLEDGED")
+		}
+		printTable(out, titles,
 			rowsOf(result.Tallies, func(tally convert.Tally) []string {
-				return []string{
+				row := []string{
 					tally.Table, strings.Join(tally.Files, " "), strconv.Itoa(tally.Read), strconv.Itoa(tally.Used),
 					strconv.Itoa(tally.PassedOver + tally.NotReferred), strconv.Itoa(tally.LeftOut), strconv.Itoa(tally.Reported()),
 				}
+				return append(row, strconv.Itoa(tally.Acknowledged))[:len(titles)]
 			}))
 		printUnusedColumns(out, result)
 		fmt.Fprintf(out, "\nIn %s:\n\n", escapeText(folder))
@@ -197,17 +205,34 @@ func printUnusedColumns(out io.Writer, result *convert.Result) {
 
 // printProblems prints the problems by kind, most frequent first. The rows are in a file.
 func printProblems(out io.Writer, folder string, result *convert.Result) {
-	if result.Whole() {
+	var open, acknowledged []convert.ProblemCount
+	for _, problem := range result.Troubles {
+		if problem.First.Acknowledged {
+			acknowledged = append(acknowledged, problem)
+		} else {
+			open = append(open, problem)
+		}
+	}
+	printProblemTable(out, "Rows that are not in the book:", open)
+	printProblemTable(out, "Rows that are not in the book, as the map says:", acknowledged)
+	if len(result.Troubles) == 0 {
 		return
 	}
-	fmt.Fprint(out, "\nRows that are not in the book:\n\n")
+	fmt.Fprintf(out, "\nAll of them are listed in %s.\n", escapeText(filepath.Join(folder, "conversion", "problems.csv")))
+}
+
+// printProblemTable prints the most frequent problems, if there are any.
+func printProblemTable(out io.Writer, title string, problems []convert.ProblemCount) {
+	if len(problems) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "\n%s\n\n", title)
 	printTable(out, []string{"ROWS", "KIND", "FIRST", "COLUMN", "VALUE", "PROBLEM"},
-		rowsOf(result.Troubles[:min(maxShown, len(result.Troubles))], func(problem convert.ProblemCount) []string {
+		rowsOf(problems[:min(maxShown, len(problems))], func(problem convert.ProblemCount) []string {
 			p := problem.First
 			return []string{strconv.Itoa(problem.Count), string(p.Kind), p.File + ":" + strconv.Itoa(p.Line), p.Column, p.Value, p.What}
 		}))
-	if more := len(result.Troubles) - maxShown; more > 0 {
+	if more := len(problems) - maxShown; more > 0 {
 		fmt.Fprintf(out, "and %d more kinds\n", more)
 	}
-	fmt.Fprintf(out, "\nAll of them are listed in %s.\n", escapeText(filepath.Join(folder, "conversion", "problems.csv")))
 }

@@ -18,6 +18,7 @@ type mapCompiler struct {
 	*mapReader
 	context context.Context //nolint:containedctx // of the one call that reads the map
 	folder  string
+	filter  string
 	named   map[string]map[string]string
 	schema  *contract.Schema // the attrs, those of packs included
 	tables  []*sourceTable
@@ -39,13 +40,13 @@ var mapSettings = []string{"map", "supplier", "packs", "source", "values", "tabl
 
 // readPlan reads a map and looks for its tables in the folder. It returns a *MapError with all
 // mistakes, unless the map cannot be read at all.
-func readPlan(ctx context.Context, path, folder string) (*plan, error) {
+func readPlan(ctx context.Context, path, folder, filter string) (*plan, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }() // only read
-	c := &mapCompiler{mapReader: &mapReader{path: path}, context: ctx, folder: folder, named: map[string]map[string]string{}}
+	c := &mapCompiler{mapReader: &mapReader{path: path}, context: ctx, folder: folder, filter: filter, named: map[string]map[string]string{}}
 	root, err := yamltree.Read(file)
 	if err != nil {
 		return nil, &MapError{path, []string{path + ": " + err.Error()}}
@@ -86,8 +87,8 @@ func readPlan(ctx context.Context, path, folder string) (*plan, error) {
 // tableSettings are the settings of a table besides its dialect. placeSettings can also be given
 // for each place.
 var (
-	tableSettings = []string{"file", "columns", "into"}
-	placeSettings = []string{"account", "link", "when", "fill", "optional", "orphans"}
+	tableSettings = []string{"file", "sheet", "header", "columns", "fixed", "skip", "distinct", "into"}
+	placeSettings = []string{"account", "link", "when", "fill", "several", "optional", "orphans"}
 )
 
 // tablesOf reads the tables and their places.
@@ -162,13 +163,19 @@ func (c *mapCompiler) place(t *sourceTable, node, name *yamltree.Node) {
 		p.when = append(c.tests(t, all), p.when...)
 	}
 	if kept := own("orphans"); kept != nil {
-		switch kept.Text {
-		case "keep":
+		switch {
+		case kept.Kind == yamltree.Mapping && c.group(kept, "orphans", "drop"):
+			if p.drop, _ = c.text(kept, "drop"); strings.TrimSpace(p.drop) == "" {
+				c.errorf(kept.Line, "orphans: {drop: …} needs a reason, which the report repeats")
+			}
+		case kept.Text == "keep":
 			p.orphans = true
-		case "report":
-		default:
-			c.errorf(kept.Line, "orphans must be keep or report")
+		case kept.Text != "report":
+			c.errorf(kept.Line, "orphans must be keep, report, or {drop: the reason why these rows are not needed}")
 		}
+	}
+	if node := own("several"); node != nil {
+		p.several = c.several(t, node)
 	}
 	p.strict = !c.flag(node, "optional") && !c.flag(t.node, "optional")
 	t.places = append(t.places, p)

@@ -90,10 +90,10 @@ func (c *mapCompiler) structured(t *sourceTable, node *yamltree.Node, v *express
 			if node.Find("with") == nil {
 				between = " "
 			}
-			parts := c.several(t, member.Node, v)
+			parts := c.parts(t, member.Node, v)
 			v.text = joinedText(parts, between)
 		case "first":
-			v.text = firstText(c.several(t, member.Node, v))
+			v.text = firstText(c.parts(t, member.Node, v))
 		case "sum", "product":
 			c.arithmetic(t, node, member, v)
 		default:
@@ -116,8 +116,8 @@ func (c *mapCompiler) structured(t *sourceTable, node *yamltree.Node, v *express
 	}
 }
 
-// several compiles a list of columns and constants.
-func (c *mapCompiler) several(t *sourceTable, node *yamltree.Node, v *expression) (parts []*expression) {
+// parts compiles a list of columns and constants.
+func (c *mapCompiler) parts(t *sourceTable, node *yamltree.Node, v *expression) (parts []*expression) {
 	if node.Kind != yamltree.List || len(node.Items) == 0 {
 		c.errorf(node.Line, "this must be a list of columns or =constants")
 		return nil
@@ -235,6 +235,12 @@ func (c *mapCompiler) formats(t *sourceTable, node *yamltree.Node, v *expression
 		v.minus = c.tests(t, when)
 	}
 	v.days = c.century(node, c.patterns(node, "dates", v.days))
+	if t.layout.workbook {
+		v.days = withCellDates(v.days)
+		if node.Find("decimal") != nil {
+			c.errorf(node.Line, "decimal of a workbook is set for the whole table, because numbers of cells are written with it")
+		}
+	}
 	if node.Find("zone") != nil {
 		// dialect already reads and checks zones.
 		v.times.zone = c.dialect(&yamltree.Node{Kind: yamltree.Mapping, Line: node.Line, Members: []yamltree.Member{{Name: "zone", Node: node.Find("zone")}}}, t.dialect).times.zone
@@ -328,7 +334,7 @@ func (c *mapCompiler) bounds(t *sourceTable, node *yamltree.Node, column int) (l
 
 // arithmetic compiles the sum or the product of several values.
 func (c *mapCompiler) arithmetic(t *sourceTable, node *yamltree.Node, member yamltree.Member, v *expression) {
-	parts := c.several(t, member.Node, v)
+	parts := c.parts(t, member.Node, v)
 	written := c.figure(node, v.numbers)
 	for _, part := range parts {
 		switch {

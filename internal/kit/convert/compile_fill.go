@@ -39,6 +39,9 @@ func (c *mapCompiler) compileFills() {
 				preset = []string{"import_supplier", "external_account_number"}
 			}
 			p.members = f.members(node, p.object, "", preset)
+			if p.several.how == sumOfRows && !p.summable() {
+				c.errorf(p.line, "several: sum is for rows that add plain attrs to one object of another table")
+			}
 			// Anything left has no position among the members, and its rows would be lost.
 			for _, holder := range t.holders {
 				if f.open[holder.path] == holder && holder.mode != asMembers && !holder.broken {

@@ -26,6 +26,7 @@ type Options struct {
 	Map    string // path of the map
 	Source string // folder of the tables
 	Book   string // folder of the book, which must not exist yet
+	Filter string // program that rewrites each file of a table, or ""
 	Memory int64  // bytes of rows in memory before they are sorted on disk
 	// Progress is called now and then with the bytes read and the total.
 	Progress func(done, whole int64)
@@ -42,8 +43,10 @@ type Result struct {
 	Tallies  []Tally        `json:"tables"`
 	Lines    map[string]int `json:"lines"` // per file of the book
 	Problems int            `json:"problems"`
-	Troubles []ProblemCount `json:"troubles"`
-	Spilled  int64          `json:"spilled_bytes"`
+	// Acknowledged counts the rows that are reported, but that the map says are not needed.
+	Acknowledged int            `json:"acknowledged,omitempty"`
+	Troubles     []ProblemCount `json:"troubles"`
+	Spilled      int64          `json:"spilled_bytes"`
 }
 
 // Whole reports whether no row had a problem.
@@ -94,7 +97,7 @@ type mixedColumns map[string]map[int]bool
 // result, because values that it took there may be wrong.
 func convertOnce(ctx context.Context, order Options, known mixedColumns) (result *Result, mixed mixedColumns, err error) {
 	// The map is read first, so that a mistake in it leaves nothing behind.
-	p, err := readPlan(ctx, order.Map, order.Source)
+	p, err := readPlan(ctx, order.Map, order.Source, order.Filter)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -274,6 +277,7 @@ func (x *conversion) finish(problems string) (*Result, error) {
 			return nil, fmt.Errorf("internal error: the rows of %s do not add up: %+v", a.tally.Table, a.tally)
 		}
 		result.Problems += a.tally.Reported()
+		result.Acknowledged += a.tally.Acknowledged
 		result.Tallies = append(result.Tallies, a.tally)
 	}
 	return result, nil
@@ -301,6 +305,6 @@ func (x *conversion) advance(bytes int) {
 	defer x.mutex.Unlock()
 	x.read += int64(bytes)
 	if x.options.Progress != nil {
-		x.options.Progress(x.read, x.whole)
+		x.options.Progress(min(x.read, x.whole), x.whole) // a workbook is longer when it is unpacked
 	}
 }

@@ -18,11 +18,15 @@ type dialect struct {
 	times            localTimes
 	keepMixed        bool     // values that can be read in two ways are read as the map says
 	empty            []string // words that mean an empty value
+	escape           byte     // the character before special characters, or 0
 }
+
+// detectedDelimiter is the delimiter of files that show it.
+const detectedDelimiter = 1
 
 // dialectSettings are the settings of a dialect, in source for all tables or in a single table.
 var dialectSettings = []string{
-	"encoding", "delimiter", "quote", "decimal", "grouping", "signs", "currency", "dates", "datetimes", "century", "zone", "clock_changes", "mixed_formats", "empty",
+	"encoding", "delimiter", "quote", "escape", "decimal", "grouping", "signs", "currency", "dates", "datetimes", "century", "zone", "clock_changes", "mixed_formats", "empty",
 }
 
 // mixedChoices are the values of the setting mixed_formats.
@@ -40,8 +44,9 @@ func defaultDialect() dialect {
 // dialect reads the settings of a dialect on top of the given one.
 func (m *mapReader) dialect(node *yamltree.Node, d dialect) dialect {
 	d.charset = charset(m.word(node, "encoding", string(d.charset), charsets))
-	d.delimiter = m.letter(node, "delimiter", d.delimiter, map[string]byte{"tab": '\t', "comma": ',', "semicolon": ';', "pipe": '|'})
+	d.delimiter = m.letter(node, "delimiter", d.delimiter, map[string]byte{"tab": '\t', "comma": ',', "semicolon": ';', "pipe": '|', "detect": detectedDelimiter})
 	d.quote = m.letter(node, "quote", d.quote, map[string]byte{"none": 0, "no": 0})
+	d.escape = m.letter(node, "escape", d.escape, map[string]byte{"none": 0, "backslash": '\\'})
 	d.numbers = m.figure(node, d.numbers)
 	d.days = m.century(node, m.patterns(node, "dates", d.days))
 	d.instants = m.century(node, m.patterns(node, "datetimes", d.instants))

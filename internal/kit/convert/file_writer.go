@@ -137,10 +137,10 @@ func (p *fileWriter) writeRow(t *sourceTable, e *sortEntry, counts []int, text [
 		p.countLeftOut(t, counts)
 		return nil
 	case !known && !p.placeOf(t).orphans:
-		return p.reject(t, e.at, counts, Problem{
+		return p.reject(t, e.at, counts, p.placeOf(t).orphan(Problem{
 			Kind: Orphan, Column: p.column(t), Value: shortenKey(e.key),
 			What: "this account is not in the book; set orphans: keep if it already exists on the platform",
-		})
+		}))
 	case p.stem == book.Instructions.Stem:
 		// Each instruction is a line of its own.
 		p.text = append(closeObject(append(p.open(p.text, e.key), text...)), '\n')

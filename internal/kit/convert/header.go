@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -34,15 +35,19 @@ func (c *mapCompiler) files(t *sourceTable) {
 		t.columns, t.headed = c.texts(given, "columns"), false
 	}
 	t.unread = len(t.paths) == 0
+	c.layout(t)
 	// All files are opened now, so that mistakes are found before anything is converted.
 	for _, path := range t.paths {
-		columns, err := t.header(path)
+		columns, err := t.header(c.context, path)
 		switch {
 		case err != nil:
 			t.unread = true
 			c.errorf(node.Line, "%s: %s", path, err)
 		case t.columns == nil:
 			t.columns = columns
+			if other := c.betterDelimiter(t, path); len(columns) == 1 && other != t.dialect.delimiter {
+				c.errorf(node.Line, "%s has one column with the delimiter %q; it seems to be %q: set delimiter, or delimiter: detect", path, t.dialect.delimiter, other)
+			}
 		case given != nil && len(columns) != len(t.columns):
 			c.errorf(given.Line, "%s has %d columns, and columns names %d", path, len(columns), len(t.columns))
 		case t.headed && !slices.Equal(columns, t.columns):
@@ -60,22 +65,9 @@ func fileNames(folder string) (names []string) {
 	return names
 }
 
-// open opens a file of the table for reading.
-func (t *sourceTable) open(path string) (*splitter, io.Closer, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	source, err := t.dialect.charset.reader(file)
-	if err != nil {
-		return nil, nil, errors.Join(err, file.Close())
-	}
-	return newSplitter(source, t.dialect.delimiter, t.dialect.quote), file, nil
-}
-
 // header reads the first row of a file.
-func (t *sourceTable) header(path string) ([]string, error) {
-	split, file, err := t.open(path)
+func (t *sourceTable) header(ctx context.Context, path string) ([]string, error) {
+	split, file, err := t.open(ctx, path)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +26,9 @@ const inspectBytes = 256 << 10
 
 // inspectFile inspects the beginning of a file.
 func inspectFile(path string) (*inspection, error) {
+	if isWorkbook(path) {
+		return inspectWorkbook(path)
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -54,6 +58,24 @@ func inspectFile(path string) (*inspection, error) {
 		return nil, fmt.Errorf("%s is empty", path)
 	}
 	s.delimiter = detectDelimiter(text)
+	s.read(text)
+	return s, nil
+}
+
+// inspectWorkbook inspects the beginning of the first sheet of a workbook.
+func inspectWorkbook(path string) (*inspection, error) {
+	t := &sourceTable{headed: true, dialect: defaultDialect(), layout: layout{workbook: true}}
+	text, err := t.beginning(context.Background(), path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, fmt.Errorf("%s is empty", path)
+	}
+	if len(text) == inspectBytes { // the last row is probably incomplete
+		text = text[:bytes.LastIndexByte(text, '\n')+1]
+	}
+	s := &inspection{charset: utf8Charset, quote: '"', delimiter: ','}
 	s.read(text)
 	return s, nil
 }

@@ -200,6 +200,9 @@ func (a *joiner) addRow(c *cursor, text []byte) error {
 		most = c.place.most
 	}
 	// This limits what one place adds. The fileWriter checks the whole line again.
+	if c.place.several.how == sumOfRows && c.rows > 0 && len(text) <= maxLine {
+		return a.addSum(c, text)
+	}
 	if c.rows >= most || len(c.text)+len(text) > maxLine {
 		what := "there is already one for the same row of " + a.table.name
 		if most > 1 {
@@ -232,10 +235,10 @@ func (a *joiner) reportOrphan(c *cursor) error {
 		a.countLeftOut(p.table, c.load.counts)
 		return nil
 	}
-	return a.reject(p.table, c.now.at, c.load.counts, Problem{
+	return a.reject(p.table, c.now.at, c.load.counts, p.orphan(Problem{
 		Kind: Orphan, Column: strings.Join(p.linked, ", "), Value: shortenKey(c.now.key),
 		What: "there is no such row in " + a.table.name,
-	})
+	}))
 }
 
 // finish ends the last key. All remaining rows are orphans.

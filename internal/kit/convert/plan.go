@@ -21,12 +21,15 @@ type sourceTable struct {
 	line    int
 	number  int // index in the plan
 	paths   []string
+	unique  bool  // rows that are repeated are dropped
 	bytes   int64 // total size of its files
 	columns []string
 	named   map[int]bool // columns used by the map
 	headed  bool         // the first line of its files names the columns
 	unread  bool         // its files could not be read, which was reported
 	dialect dialect
+	layout  layout
+	dropped droppedRows    // rows that the map drops because of other rows
 	mixed   map[int]bool   // columns with numbers or dates that contradict each other
 	places  []*place       // a row goes to the first one whose condition holds
 	groups  []*linkGroup   // the tables whose rows belong to its rows
@@ -103,6 +106,8 @@ type place struct {
 	name    []byte // of the attr, with quotes and colon
 	strict  bool   // a parent must not refer to a missing row
 	orphans bool   // rows for accounts that are not in the book are kept
+	drop    string // why rows without an account or a parent are dropped, or ""
+	several rowChoice
 	object  *rules.Table
 	broken  bool // already reported as wrong
 

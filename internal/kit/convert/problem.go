@@ -26,6 +26,7 @@ const (
 	Missing       ProblemKind = "missing"       // it refers to a missing row
 	Duplicate     ProblemKind = "duplicate"     // the account already exists
 	Surplus       ProblemKind = "surplus"       // more rows than a list can have
+	Repeated      ProblemKind = "repeated"      // the same row comes before it
 )
 
 // Problem is a row that is not in the book, with the reason.
@@ -37,6 +38,8 @@ type Problem struct {
 	Column string      `json:"column,omitempty"`
 	Value  string      `json:"value,omitempty"`
 	What   string      `json:"what"`
+	// Acknowledged is true if the map says that the row is not needed.
+	Acknowledged bool `json:"acknowledged,omitempty"`
 
 	where string // what differs between rows with the same problem; it becomes the beginning of What
 }
@@ -51,7 +54,9 @@ type Tally struct {
 	NotReferred int                 `json:"not_referred"` // rows with further members that nothing refers to
 	LeftOut     int                 `json:"left_out"`     // belong to a row with a problem
 	Problems    map[ProblemKind]int `json:"problems"`
-	Unused      []string            `json:"unused_columns,omitempty"` // not used by the map
+
+	Acknowledged int      `json:"acknowledged,omitempty"`   // reported, but not needed, as the map says
+	Unused       []string `json:"unused_columns,omitempty"` // not used by the map
 }
 
 // Reported counts the rows with a problem of their own.
@@ -64,7 +69,7 @@ func (t *Tally) Reported() (sum int) {
 
 // adds reports whether every row is accounted for.
 func (t *Tally) adds() bool {
-	return t.Read == t.Used+t.PassedOver+t.NotReferred+t.LeftOut+t.Reported()
+	return t.Read == t.Used+t.PassedOver+t.NotReferred+t.LeftOut+t.Acknowledged+t.Reported()
 }
 
 // ProblemCount is a problem, how often it occurs, and its first occurrence.
@@ -140,9 +145,13 @@ func (a *tableTally) problem(p Problem) error {
 		a.out = spreadsheet.NewWriter(a.buffer)
 	}
 	p.Table = a.tally.Table
-	a.tally.Problems[p.Kind]++
+	if p.Acknowledged {
+		a.tally.Acknowledged++
+	} else {
+		a.tally.Problems[p.Kind]++
+	}
 	// Without file, line and value, rows with the same mistake are grouped.
-	usual := Problem{Table: p.Table, Kind: p.Kind, Column: p.Column, What: p.What}
+	usual := Problem{Table: p.Table, Kind: p.Kind, Column: p.Column, What: p.What, Acknowledged: p.Acknowledged}
 	p.What, p.where = p.where+p.What, ""
 	if trouble := a.troubles[usual]; trouble != nil {
 		trouble.Count++

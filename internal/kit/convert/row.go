@@ -81,6 +81,11 @@ func (r *currentRow) cell(column int, trim bool) []byte {
 	if len(text) == 0 {
 		return nil
 	}
+	if r.table.layout.marked() {
+		if text = r.markedCell(column, text); len(text) == 0 {
+			return nil
+		}
+	}
 	if trim && (text[0] <= ' ' || text[len(text)-1] <= ' ') {
 		text = trimBlanks(text)
 	}

@@ -27,6 +27,9 @@ type scannedBlock struct {
 func (x *conversion) scan(ctx context.Context, t *sourceTable) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	if err := x.choose(ctx, t); err != nil {
+		return err
+	}
 	// Each block has a channel of its own, in file order, so that rows and problems keep their
 	// order.
 	turns := make(chan chan scannedBlock, runtime.GOMAXPROCS(0))
@@ -92,7 +95,7 @@ func (x *conversion) scanFile(ctx context.Context, t *sourceTable, number int, p
 		send(turn)
 		return false
 	}
-	split, file, err := t.open(path)
+	split, file, err := t.open(ctx, path)
 	if err != nil {
 		return fail(err)
 	}
@@ -129,6 +132,7 @@ type worker struct {
 	rows records
 	key  []byte
 	ends []int // end offsets of the keys in key
+	rank []byte
 
 	parent pendingRow
 }
@@ -167,6 +171,13 @@ func (w *worker) scan(x *conversion, t *sourceTable, b block, file int, header b
 	}
 	for next() {
 		out.read++
+		if t.skips(w.rows.fields) {
+			out.passed++
+			continue
+		}
+		if t.dropped.has(file, w.rows.at) {
+			continue // counted when it was dropped
+		}
 		if wrong := w.checkShape(t); wrong != "" {
 			report(w.rows.at, Problem{Kind: Malformed, Value: shorten(w.rows.fields[0]), What: wrong})
 			continue
@@ -211,6 +222,9 @@ func (w *worker) convert(t *sourceTable, at uint64, batches []*batch) bool {
 		// it.
 		if len(p.when) > 0 && !r.passes(p.when) {
 			continue
+		}
+		if p.several.by != nil {
+			w.rank = p.several.rank(w.rank[:0], r) // reports a value that cannot be read
 		}
 		if len(t.groups) > 0 {
 			w.convertParent(t, p, at, batches[0])

@@ -71,8 +71,9 @@ func dialectSchema(texts jsonObject) jsonObject {
 	letter := jsonObject{"type": "string"}
 	return jsonObject{
 		"encoding":      withDescription(jsonObject{"enum": charsets}, "The character encoding. UTF-16 needs a byte order mark."),
-		"delimiter":     withDescription(letter, "The delimiter between fields: one character, or tab."),
+		"delimiter":     withDescription(letter, "The delimiter between fields: one character, tab, or detect."),
 		"quote":         withDescription(letter, "The quote around texts that contain delimiters or line ends: one character, or none."),
+		"escape":        withDescription(letter, "The character before special characters, as MySQL writes them: backslash, or none."),
 		"decimal":       withDescription(letter, "The decimal mark."),
 		"grouping":      withDescription(letter, "The mark between thousands: one character, or none."),
 		"signs":         withDescription(ref("signs"), signsText),
@@ -103,9 +104,22 @@ func placeSettingsSchema(_ jsonObject) jsonObject {
 		"when":     withDescription(ref("condition"), "Only rows that meet this condition."),
 		"fill":     withDescription(ref("fill"), "Which columns fill which attrs."),
 		"optional": withDescription(jsonObject{"type": "boolean"}, "A row that refers to this table need not find one."),
-		"orphans":  withDescription(enumOf("keep", "report"), "What happens to rows for accounts that are not in the book."),
+		"several":  withDescription(severalSchema, "Which of several rows for the same account or link is used: the first, the last, the newest, or all added up."),
+		"orphans":  withDescription(jsonObject{"anyOf": []any{enumOf("keep", "report"), dropSchema}}, "What happens to rows for accounts or links that do not exist: report them, keep them, or drop them for a reason."),
 	}
 }
+
+// severalSchema and dropSchema describe two settings of places.
+var (
+	severalSchema = func() jsonObject {
+		columns := jsonObject{}
+		for _, how := range columnChoices {
+			columns[how] = ref("attr")
+		}
+		return jsonObject{"anyOf": []any{enumOf(severalChoices...), jsonObject{"type": "object", "properties": columns, "additionalProperties": false, "minProperties": 1, "maxProperties": 1}}}
+	}()
+	dropSchema = jsonObject{"type": "object", "properties": jsonObject{"drop": jsonObject{"type": "string"}}, "required": []string{"drop"}, "additionalProperties": false}
+)
 
 // placeSchema describes one of several places.
 func placeSchema(texts jsonObject) jsonObject {
@@ -121,7 +135,12 @@ const placeText = "Where rows go: accounts, notes, transactions, statements, pay
 func tableSchema(texts jsonObject) jsonObject {
 	properties := placeSettingsSchema(texts)
 	maps.Copy(properties, dialectSchema(texts))
-	properties["file"] = withDescription(texts, "The file, a pattern such as LEDGER-*.CSV, or a list of them.")
+	properties["file"] = withDescription(texts, "The file, a pattern such as LEDGER-*.CSV, or a list of them. An Excel workbook ends with .xlsx.")
+	properties["sheet"] = withDescription(jsonObject{"type": "string"}, "The sheet of a workbook; the first one by default.")
+	properties["header"] = withDescription(jsonObject{"type": []string{"integer", "string"}}, "The line with the column names, if it is not the first one.")
+	properties["fixed"] = withDescription(jsonObject{"type": "object", "minProperties": 1, "additionalProperties": jsonObject{"type": []string{"integer", "string"}}}, "The columns of lines without delimiters and their positions, such as {ACCT: 1-8, NAME: 9-40}.")
+	properties["skip"] = withDescription(texts, "Regular expressions for lines that are not rows, such as the last line with totals.")
+	properties["distinct"] = withDescription(scalar, "Rows that are repeated are used once.")
 	properties["columns"] = withDescription(texts, "The names of the columns, for files whose first line does not have them.")
 	properties["into"] = jsonObject{"description": placeText, "oneOf": []any{jsonObject{"type": "string"}, jsonObject{"type": "array", "items": ref("place")}}}
 	return jsonObject{"type": "object", "properties": properties, "required": []string{"file", "into"}, "additionalProperties": false}

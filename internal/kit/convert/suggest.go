@@ -44,7 +44,7 @@ func Suggest(folder string) (*Suggestion, error) {
 	var tables []*suggestedTable
 	for _, name := range fileNames(folder) {
 		switch strings.ToLower(filepath.Ext(name)) {
-		case ".csv", ".txt", ".tsv":
+		case ".csv", ".txt", ".tsv", ".xlsx", ".xlsm":
 		default:
 			continue
 		}
@@ -65,7 +65,7 @@ func Suggest(folder string) (*Suggestion, error) {
 		tables = append(tables, t)
 	}
 	if len(tables) == 0 {
-		return nil, fmt.Errorf("%s has no tables: files that end with .csv, .tsv or .txt", folder)
+		return nil, fmt.Errorf("%s has no tables: files that end with .csv, .tsv, .txt or .xlsx", folder)
 	}
 	if len(tables) > 500 {
 		return nil, fmt.Errorf("%s has more than 500 tables; put those that matter into a folder of their own", folder)

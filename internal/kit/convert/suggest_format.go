@@ -79,14 +79,14 @@ func (s *numberStyle) addWords(value string) {
 	}
 }
 
-// numberSettings returns the settings of a number, where they differ from those of most tables.
-func (w *mapWriter) numberSettings(values []string) (settings []string, remark string) {
+// numberSettings returns the settings of a number, where they differ from those of a table.
+func (w *mapWriter) numberSettings(values []string, of *suggestedTable) (settings []string, remark string) {
 	style := numberStyleOf(values)
 	usual, grouping := byte('.'), byte(0)
-	if w.usual.comma {
+	if of.comma {
 		usual = ','
 	}
-	if w.usual.grouped {
+	if of.grouped {
 		grouping = map[byte]byte{'.': ',', ',': '.'}[usual]
 	}
 	switch {

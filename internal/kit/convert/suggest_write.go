@@ -119,7 +119,13 @@ func (w *mapWriter) table(t *suggestedTable) {
 		w.line(1, t.name+":", "probably "+t.thing.name)
 	}
 	w.line(2, "file: "+quoted(t.file), "")
-	if t.delimiter != w.usual.delimiter {
+	if isWorkbook(t.file) {
+		// A workbook has its own way to write numbers, for the whole table.
+		if t.numbers && t.comma != w.usual.comma {
+			w.line(2, fmt.Sprintf("decimal: %q", map[bool]string{true: ",", false: "."}[t.comma]), "")
+			w.line(2, fmt.Sprintf("grouping: %q", map[bool]string{true: ".", false: ","}[t.comma]), "")
+		}
+	} else if t.delimiter != w.usual.delimiter {
 		w.line(2, "delimiter: "+strconv.Quote(string(t.delimiter)), "")
 	}
 	// A table detected as UTF-8 may be plain ASCII, which needs no setting.
@@ -259,7 +265,11 @@ func (w *mapWriter) attr(depth int, t *suggestedTable, field rules.Field, column
 			settings = append(settings, "minor_units: 2")
 			remark = "integers: cents? Is a debit negative? Otherwise sign: reversed"
 		} else {
-			settings, remark = w.numberSettings(t.values(column))
+			usual := w.usual
+			if isWorkbook(t.file) {
+				usual = t
+			}
+			settings, remark = w.numberSettings(t.values(column), usual)
 		}
 	case typ.Shape == rules.ShapeDate:
 		settings, remark = w.dateSettings(t.values(column), slices.Concat(dayPatterns, compactPatterns), w.usual.days)

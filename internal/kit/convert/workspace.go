@@ -35,6 +35,13 @@ func (r *workspace) newSorter() *sorter {
 	return s
 }
 
+// addSorter creates a sorter while others are in use.
+func (r *workspace) addSorter() *sorter {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.newSorter()
+}
+
 // makeRoom moves the largest sorters to disk until the rest fits. Sorters being read are not moved.
 // A sorter may always hold a sixteenth, so that it does not write tiny runs.
 func (r *workspace) makeRoom() error {
