@@ -37,14 +37,17 @@ func (s *service) stage(ctx context.Context, numbers *counter, count int64) erro
 
 // processing processes staged accounts after a first one, each once.
 func (s *service) processing(first, count int64, dryRun bool) load {
-	l := s.load(processPath, func(n int64, dst []byte) []byte {
-		dst = append(dst, `{"import_supplier_code":"`+supplier+`","operations_team_name":"Bench Team","external_account_number":"EXT-`...)
-		dst = strconv.AppendInt(dst, accountOffset+first+n, 10)
-		return append(dst, `","dry_run":`+strconv.FormatBool(dryRun)+`}`...)
-	})
+	l := s.load(processPath, func(n int64, dst []byte) []byte { return processBody(first+n, dryRun, dst) })
 	l.most = count
 	if dryRun {
 		l.want = "400" // rolled back
 	}
 	return l
+}
+
+// processBody appends the request that creates an account.
+func processBody(number int64, dryRun bool, dst []byte) []byte {
+	dst = append(dst, `{"import_supplier_code":"`+supplier+`","operations_team_name":"Bench Team","external_account_number":"EXT-`...)
+	dst = strconv.AppendInt(dst, accountOffset+number, 10)
+	return append(dst, `","dry_run":`+strconv.FormatBool(dryRun)+`}`...)
 }

@@ -36,9 +36,9 @@ type newDatabase func(name string) func(context.Context, *harness) (string, erro
 
 // measureFlood returns the ratio of good responses under overload to the best
 // rate. The text has the other figures.
-func measureFlood(name string, databases newDatabase) func(context.Context, plan, *harness) (measured, error) {
+func measureFlood(name string, databases newDatabase, polite bool) func(context.Context, plan, *harness) (measured, error) {
 	return func(ctx context.Context, p plan, m *harness) (measured, error) {
-		f, err := m.flood(ctx, p, name, databases)
+		f, err := m.flood(ctx, p, name, databases, polite)
 		if err != nil {
 			return measured{}, err
 		}
@@ -55,7 +55,7 @@ func measureFlood(name string, databases newDatabase) func(context.Context, plan
 // measureFloodMemory returns the peak memory of the server meanwhile.
 func measureFloodMemory(name string, databases newDatabase) func(context.Context, plan, *harness) (measured, error) {
 	return func(ctx context.Context, p plan, m *harness) (measured, error) {
-		f, err := m.flood(ctx, p, name, databases)
+		f, err := m.flood(ctx, p, name, databases, true)
 		if err != nil {
 			return measured{}, err
 		}
@@ -69,7 +69,7 @@ func measureFloodMemory(name string, databases newDatabase) func(context.Context
 // after an overload to that before.
 func measureAfterFlood(name string, databases newDatabase) func(context.Context, plan, *harness) (measured, error) {
 	return func(ctx context.Context, p plan, m *harness) (measured, error) {
-		f, err := m.flood(ctx, p, name, databases)
+		f, err := m.flood(ctx, p, name, databases, true)
 		if err != nil {
 			return measured{}, err
 		}
@@ -86,7 +86,10 @@ func (f *flood) meanwhile() string {
 }
 
 // flood overloads a server and keeps the result for all measurements.
-func (m *harness) flood(ctx context.Context, p plan, name string, databases newDatabase) (*flood, error) {
+func (m *harness) flood(ctx context.Context, p plan, name string, databases newDatabase, polite bool) (*flood, error) {
+	if !polite {
+		name += "-impolite"
+	}
 	if f := m.floods[name]; f != nil {
 		return f, nil
 	}
@@ -109,7 +112,7 @@ func (m *harness) flood(ctx context.Context, p plan, name string, databases newD
 	}
 	// Three times as long as usual, because callers that are refused need time
 	// to retry.
-	f.rise(ctx, s, numbers, 3*p.length)
+	f.rise(ctx, s, numbers, 3*p.length, polite)
 	if f.afterward, after, err = s.usual(ctx, p, numbers, twin); err != nil {
 		return nil, err
 	}
@@ -150,8 +153,9 @@ func (s *service) usual(ctx context.Context, p plan, numbers *counter, twin *ser
 }
 
 // rise sends from all callers at once. A refused caller retries after
-// Retry-After, plus or minus half. Others send the next request at once.
-func (f *flood) rise(ctx context.Context, s *service, numbers *counter, length time.Duration) {
+// Retry-After, plus or minus half, if it is polite. Others send the next request
+// at once.
+func (f *flood) rise(ctx context.Context, s *service, numbers *counter, length time.Duration, polite bool) {
 	ctx, stop := context.WithTimeout(ctx, length)
 	defer stop()
 	next := post(stagePath, s.token, numbers.account)
@@ -161,7 +165,7 @@ func (f *flood) rise(ctx context.Context, s *service, numbers *counter, length t
 	for range callersInFlood {
 		callers.Go(func() {
 			for ctx.Err() == nil {
-				err := converse(ctx, s.address, next, func(answer response, took time.Duration) {
+				err := converse(ctx, s.address, polite, next, func(answer response, took time.Duration) {
 					mutex.Lock()
 					defer mutex.Unlock()
 					// A refusal with Retry-After is correct. A good response
@@ -192,7 +196,7 @@ func (f *flood) rise(ctx context.Context, s *service, numbers *counter, length t
 }
 
 // converse sends one request after the other over a connection.
-func converse(ctx context.Context, address string, next func(int64, []byte) []byte, heard func(response, time.Duration)) error {
+func converse(ctx context.Context, address string, polite bool, next func(int64, []byte) []byte, heard func(response, time.Duration)) error {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return err
@@ -214,7 +218,7 @@ func converse(ctx context.Context, address string, next func(int64, []byte) []by
 			return err
 		}
 		heard(answer, time.Since(began))
-		if answer.retry > 0 {
+		if answer.retry > 0 && polite {
 			pause(ctx, time.Duration(answer.retry)*time.Second)
 		}
 	}

@@ -206,6 +206,7 @@ func (a *API) serve(ctx context.Context, x *exchange) error {
 	if countFields(x.request.Header) > maxHeaderFields {
 		return errTooManyFields
 	}
+	a.holdEarlyRetry(ctx, x)
 	// This comes before the route tree, because the console has its own routes and
 	// no tokens.
 	if a.Console != nil && (x.path == consoleRoot || strings.HasPrefix(x.path, consoleRoot+"/")) {

@@ -71,6 +71,7 @@ func (a *API) refuse(ctx context.Context, x *exchange, refusal answer.Answer) {
 	}
 	if refusal.RetryAfter > 0 {
 		header.Set("Retry-After", retryAfter(refusal.RetryAfter))
+		noteRetry(ctx, refusal.RetryAfter)
 	}
 	if !x.bodyBegun && x.request.ContentLength != 0 {
 		// net/http waits for a short body before it sends the response. A client that

@@ -51,6 +51,8 @@ const (
 	RequestSpare = 5 * time.Second
 	// RequestWait is how long a request waits to be admitted; then it is refused with 503.
 	RequestWait = time.Second
+	// EarlyRetryHold is how long a client that ignores Retry-After waits for its next answer on the same connection, at most.
+	EarlyRetryHold = time.Second
 	// BodyGrace is how long an admitted request waits for its body; then it is counted again when the body has arrived.
 	BodyGrace = 200 * time.Millisecond
 	// BodyWait is how long a body waits for memory; then the request is refused with 503.

@@ -72,6 +72,9 @@ func (r *Runner) createBatch(ctx context.Context, slice landfall.RunSlice, membe
 	// A run counts against the quota of its organisation as single calls do.
 	admitted, done := r.beginCreations(who, len(members))
 	defer done()
+	if limit := supplier.ConcurrencyLimit; limit > 0 {
+		admitted = min(admitted, limit) // more cannot be claimed at once
+	}
 	b := &batch{runner: r, store: r.store.For(who.Caller()), who: who, supplier: *supplier, slice: slice}
 	b.untouched = slices.Clone(members[admitted:])
 	if err := b.claim(ctx, members[:admitted]); err != nil {

@@ -176,7 +176,9 @@ func (r *Runner) createSlice(ctx, graceful context.Context, slice landfall.RunSl
 		}
 		postponed, wait = postponed+done.postponed, max(wait, done.wait)
 		open = append(done.untouched, open[size:]...)
-		if limited = len(done.untouched) > 0; limited {
+		limited = len(done.untouched) > 0
+		// The limit is used up by others.
+		if len(done.untouched) == size {
 			sleep(ctx, limitPause)
 		}
 	}
