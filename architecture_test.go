@@ -47,7 +47,7 @@ var layers = []struct {
 	{"callers of use cases", []string{
 		"internal/api/answer", "internal/api/graphql",
 		"internal/service/run",
-		"internal/kit/compare", "internal/kit/importer",
+		"internal/kit/compare", "internal/kit/export", "internal/kit/importer",
 	}},
 	{"what a client of the server connects to", []string{
 		"internal/api/bulk", "internal/api/httpapi",
@@ -97,6 +97,7 @@ var testPackages = []string{
 var owners = map[string]string{
 	"github.com/go-json-experiment/json":  "internal/api/rules",
 	"github.com/klauspost/compress":       "internal/store/pack",
+	"github.com/parquet-go/parquet-go":    "internal/kit/export",
 	"github.com/shopspring/decimal":       "internal/lib/money",
 	"github.com/nyaruka/phonenumbers":     "internal/api/contract",
 	"golang.org/x/text":                   "internal/api/contract",

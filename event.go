@@ -89,6 +89,8 @@ type EventReader interface {
 	EventsAfter(ctx context.Context, query EventQuery) ([]Event, error)
 	// LoggedEvent returns one event by its id, or ErrNotFound.
 	LoggedEvent(ctx context.Context, id int64) (Event, error)
+	// LastEvent returns the last event of a supplier up to an id, or ErrNotFound.
+	LastEvent(ctx context.Context, supplier string, upTo int64) (Event, error)
 	// SuppliersWithEvents returns the suppliers that have events after one id and
 	// up to another.
 	SuppliersWithEvents(ctx context.Context, after, upTo int64) ([]string, error)

@@ -52,3 +52,7 @@ func (n Note) documents() []string {
 	slices.Sort(paths)
 	return slices.Compact(paths)
 }
+
+// MovedNoteStart is how the body of a note starts that the service itself adds
+// when it moved transactions into the open statement period.
+const MovedNoteStart = "Imported transactions were moved into the open statement period:"

@@ -39,6 +39,7 @@ type Answer struct {
 	Lines  bool // the body is newline-delimited JSON
 
 	Next       string        // query of the next page; "" if there is none
+	Cursor     string        // of the feed: what happened up to there is in the body; "" if none
 	RetryAfter time.Duration // 0: none
 
 	Supplier string // supplier of the call, for the log

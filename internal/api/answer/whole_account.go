@@ -3,6 +3,7 @@ package answer
 import (
 	"context"
 	"iter"
+	"net/url"
 
 	"landfall"
 	"landfall/internal/api/contract"
@@ -60,27 +61,30 @@ func (a *API) wholeAccounts(ctx context.Context, call Call) (Answer, error) {
 		return Answer{}, err
 	}
 	query := landfall.WholeAccountQuery{Supplier: call.Path[0], After: asked.After, Changed: asked.ChangedSince != ""}
-	accounts, end, err := a.service.WholeAccounts(ctx, call.Who, query, asked.Since, asked.Limit)
+	stream, err := a.service.WholeAccounts(ctx, call.Who, query, asked.Since, asked.Limit)
 	if err != nil {
 		return Answer{}, err
 	}
-	answer := Answer{Status: statusOK, Lines: true}
-	if end != nil {
-		answer.Next = nextQuery(asked.Limit, *end)
+	answer := Answer{Status: statusOK, Lines: true, Cursor: contract.EncodeEventCursor(stream.Seen, call.Path[0])}
+	if stream.End != nil {
+		answer.Next = nextQuery(asked.Limit, *stream.End)
 		if asked.ChangedSince != "" {
 			answer.Next += "&changed_since=" + asked.ChangedSince
 		}
+		if asked.Reason != "" {
+			answer.Next += "&reason=" + url.QueryEscape(asked.Reason)
+		}
 	}
-	answer.Pieces = func(send Send) error { return a.sendWhole(ctx, call, accounts, send) }
+	answer.Pieces = func(send Send) error { return a.sendWhole(ctx, call, asked.Reason, stream.Accounts, send) }
 	return answer, nil
 }
 
 // sendWhole sends accounts as lines.
-func (a *API) sendWhole(ctx context.Context, call Call, accounts iter.Seq2[landfall.WholeAccount, error], send Send) (err error) {
+func (a *API) sendWhole(ctx context.Context, call Call, reason string, accounts iter.Seq2[landfall.WholeAccount, error], send Send) (err error) {
 	count, recorded := 0, false
 	defer func() {
 		if !recorded { // cut off: record what was sent so far
-			_ = a.service.AuditStream(ctx, call.Who, call.Path[0], count)
+			_ = a.service.AuditStream(ctx, call.Who, call.Path[0], count, reason)
 		}
 	}()
 	pieces := a.pieces(ctx, call.Who, send)
@@ -109,7 +113,7 @@ func (a *API) sendWhole(ctx context.Context, call Call, accounts iter.Seq2[landf
 		}
 	}
 	recorded = true
-	if err := a.service.AuditStream(ctx, call.Who, call.Path[0], count); err != nil {
+	if err := a.service.AuditStream(ctx, call.Who, call.Path[0], count, reason); err != nil {
 		return err
 	}
 	return send(body, true)

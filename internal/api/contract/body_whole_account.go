@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"bytes"
 	"slices"
 	"time"
 
@@ -83,11 +84,16 @@ func appendRecord(dst []byte, w WholeAccount) []byte {
 	return dst
 }
 
-// joinLines replaces the line breaks of JSON by spaces.
-func joinLines(written []byte) {
-	for i, c := range written {
-		if c == '\n' || c == '\r' {
-			written[i] = ' '
+// joinLines replaces line breaks by spaces.
+func joinLines(text []byte) {
+	for _, lineBreak := range []byte{'\n', '\r'} {
+		for at := 0; ; {
+			next := bytes.IndexByte(text[at:], lineBreak)
+			if next < 0 {
+				break
+			}
+			at += next
+			text[at] = ' '
 		}
 	}
 }
@@ -129,6 +135,12 @@ var LedgerEntryBody = &Body[landfall.LedgerEntry]{
 				return AppendTransaction(dst, e.Transaction)
 			},
 		},
+		bodyMember[landfall.LedgerEntry]{
+			name: "sent", doc: "The transaction as it was sent. Only if its date was moved.", schema: anyObjectSchema,
+			write: func(dst []byte, e landfall.LedgerEntry) []byte { return append(dst, e.Transaction.Document...) },
+		}.onlyIf(func(e landfall.LedgerEntry) bool {
+			return !e.Transaction.OriginalOn.IsZero() && e.Transaction.Document != nil
+		}),
 	},
 	example: landfall.LedgerEntry{
 		Sequence: 1, Kind: landfall.TransactionEntry, Signed: 5250, Balance: 5250,

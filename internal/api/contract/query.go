@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"landfall"
 	"landfall/internal/api/rules"
@@ -81,6 +83,16 @@ func (q *Query) Cursor(name string) *landfall.ProcessCursor {
 		return nil
 	}
 	return &cursor
+}
+
+// Line reads one line of text; "" if it is not given.
+func (q *Query) Line(name string, most int) string {
+	text, _ := q.take(name)
+	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > most || strings.ContainsFunc(text, unicode.IsControl) {
+		q.refuse(name, rules.CodeInvalidCharacters, "Must be one line of at most "+strconv.Itoa(most)+" characters.")
+		return ""
+	}
+	return text
 }
 
 // Measure reads the name of a measure.

@@ -10,6 +10,7 @@ type WholeAccountQuery struct {
 	ListPage
 	ChangedSince string                 // as sent; "": all accounts
 	Since        landfall.EventPosition // the same as a position in the log of events
+	Reason       string                 // for the audit
 }
 
 // ReadWholeAccountQuery reads the query of the stream of a supplier's whole
@@ -24,8 +25,12 @@ func ReadWholeAccountQuery(raw, supplier string) (asked WholeAccountQuery, err e
 			query.refuse("changed_since", CodeInvalidCursor, "Use the cursor from next in a response of the event feed, with this supplier or all of them.")
 		}
 	}
+	asked.Reason = query.Line("reason", maxReadReason)
 	return asked, query.Err()
 }
+
+// maxReadReason is how many characters the reason of a read may have.
+const maxReadReason = 200
 
 // Pieces sends a body piece by piece.
 type Pieces struct {
@@ -103,7 +108,11 @@ func writeWholeList[Item any](
 		if written > 0 {
 			dst = append(dst, ',')
 		}
+		from := len(dst)
 		dst = body.Append(dst, items[0])
+		if w.account.OneLine {
+			joinLines(dst[from:]) // transactions are written as they were sent
+		}
 		items, written = items[1:], written+1
 		if len(dst) >= w.pieces.Size {
 			if dst, err = w.pieces.Flush(dst); err != nil {

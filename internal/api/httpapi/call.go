@@ -204,6 +204,9 @@ func (a *API) send(ctx context.Context, x *exchange, answer answer.Answer) error
 	if answer.Next != "" {
 		x.Header().Set("Link", a.nextPage(x, answer.Next))
 	}
+	if answer.Cursor != "" {
+		x.Header().Set(cursorHeader, answer.Cursor)
+	}
 	if answer.Lines {
 		x.media = typeLines
 	}

@@ -63,6 +63,7 @@ func components(schema *contract.Schema) object {
 			{"Allow", header("Methods supported by this path.", text)},
 			{"Location", header("Path with a trailing slash.", text)},
 			{"Link", header("URL of the next page: `<…>; rel=\"next\"`. Not present on the last page or without `limit`.", text)},
+			{cursorHeader, header("Cursor of the event feed: everything that happened up to there is in the response.", text)},
 			{"Retry-After", header("Seconds to wait.", object{{"type", "integer"}})},
 			{"WWW-Authenticate", header("Always `Token`.", text)},
 		}},

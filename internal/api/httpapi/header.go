@@ -41,6 +41,9 @@ func readDelivery(header http.Header) (string, error) {
 	return "", refusal
 }
 
+// cursorHeader has a cursor of the event feed.
+const cursorHeader = "Landfall-Cursor"
+
 // takesDelivery reports whether a route stores the delivery.
 func takesDelivery(r *route) bool { return r.verb == answer.Stage }
 

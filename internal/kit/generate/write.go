@@ -69,7 +69,7 @@ func (o Options) WriteBook(ctx context.Context, folder, ending string, progress 
 			printed.Lines[kind] = made.lines[i]
 		}
 	}
-	return printed, book.WriteNamed(totals, formatTotals(made.source))
+	return printed, book.WriteNamed(totals, book.FormatTotals(made.source))
 }
 
 // WriteTables writes the same book as tables of the old system, and the map that converts them.
@@ -93,7 +93,7 @@ func (o Options) WriteTables(ctx context.Context, folder string, progress func(a
 		printed.Rows[filepath.Base(path)] = made.lines[i] - 1
 	}
 	// Indented JSON is valid YAML.
-	totals := strings.ReplaceAll(strings.TrimSpace(string(formatTotals(made.source))), "\n", "\n  ")
+	totals := strings.ReplaceAll(strings.TrimSpace(string(book.FormatTotals(made.source))), "\n", "\n  ")
 	return printed, book.WriteNamed(filepath.Join(folder, MapName), []byte(o.Map()+"\n# The control totals of the old system.\ncontrol_totals:\n  "+totals+"\n"))
 }
 

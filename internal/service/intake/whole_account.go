@@ -37,39 +37,61 @@ func (s *Service) WholeAccount(ctx context.Context, who landfall.Principal, key 
 	return account, nil
 }
 
+// AccountStream is a stream of whole accounts.
+type AccountStream struct {
+	Accounts iter.Seq2[landfall.WholeAccount, error]
+	End      *landfall.ProcessCursor // where a page ends; nil: there are no more accounts
+	// Seen is a position in the log of events. What happened up to there is in
+	// the accounts.
+	Seen landfall.EventPosition
+}
+
 // WholeAccounts streams the whole accounts of a supplier, all of them or those
 // that changed since an event. With a limit it streams about that many, and
 // returns where they end if there are more. The caller has to call AuditStream at
 // the end.
 func (s *Service) WholeAccounts(
 	ctx context.Context, who landfall.Principal, query landfall.WholeAccountQuery, since landfall.EventPosition, limit int,
-) (accounts iter.Seq2[landfall.WholeAccount, error], end *landfall.ProcessCursor, err error) {
+) (stream AccountStream, err error) {
 	if err := s.RequireSupplier(ctx, who, query.Supplier); err != nil {
-		return nil, nil, err
+		return AccountStream{}, err
+	}
+	// Before the accounts are read: whatever is complete by then is in them.
+	complete, err := s.watcher.CompleteUpTo(ctx)
+	if err != nil {
+		return AccountStream{}, userError(err)
 	}
 	query.ChangedAfter = since.ID
 	err = s.store.For(who.Caller()).View(ctx, func(view landfall.View) (err error) {
+		gone, err := view.PurgedEvents(ctx)
+		if err != nil {
+			return err
+		}
 		if query.Changed {
-			gone, err := view.PurgedEvents(ctx)
-			if err != nil {
-				return err
-			}
 			if err := checkCursor(ctx, view, since, []string{query.Supplier}, gone); err != nil {
 				return err
 			}
 		}
+		last, err := view.LastEvent(ctx, query.Supplier, complete)
+		if err != nil && !errors.Is(err, landfall.ErrNotFound) {
+			return err
+		}
+		stream.Seen = last.Position()
+		stream.Seen.PurgedThrough = latestPurged(gone).ID
 		if limit > 0 {
 			// The page is streamed up to this account, so that one which is created
 			// meanwhile moves no other account from page to page.
-			end, err = view.WholeAccountPage(ctx, query, limit)
+			stream.End, err = view.WholeAccountPage(ctx, query, limit)
+			return err
 		}
-		return err
+		return nil
 	})
 	if err != nil {
-		return nil, nil, userError(err)
+		return AccountStream{}, userError(err)
 	}
-	query.UpTo = end
-	return UserErrors(s.store.For(who.Caller()).WholeAccounts(ctx, query)), end, nil
+	query.UpTo = stream.End
+	stream.Accounts = UserErrors(s.store.For(who.Caller()).WholeAccounts(ctx, query))
+	return stream, nil
 }
 
 // AccountLists reads the rest of the lists of an account that is being sent. An
@@ -87,12 +109,16 @@ func (s *Service) AccountLists(ctx context.Context, who landfall.Principal, quer
 	return lists, nil
 }
 
-// AuditStream records how many whole accounts were sent in one request. It is
-// recorded even if the caller has left.
-func (s *Service) AuditStream(ctx context.Context, who landfall.Principal, supplier string, count int) error {
+// AuditStream records how many whole accounts were sent in one request, and why
+// if the caller said so. It is recorded even if the caller has left.
+func (s *Service) AuditStream(ctx context.Context, who landfall.Principal, supplier string, count int, reason string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limits.ReleaseClaim)
 	defer cancel()
-	if err := s.auditRead(ctx, who, who.Audit("account.read_all", supplier, fmt.Sprintf("%d accounts", count))); err != nil {
+	detail := fmt.Sprintf("%d accounts", count)
+	if reason != "" {
+		detail += ": " + reason
+	}
+	if err := s.auditRead(ctx, who, who.Audit("account.read_all", supplier, detail)); err != nil {
 		return userError(err)
 	}
 	return nil

@@ -140,7 +140,7 @@ const namedInNote = 50
 // movedNote returns the pinned note about all transactions that a request moved.
 func movedNote(moved []landfall.Transaction, now time.Time) landfall.Note {
 	var body strings.Builder
-	body.WriteString("Imported transactions were moved into the open statement period:")
+	body.WriteString(landfall.MovedNoteStart)
 	for i, transaction := range moved {
 		if i == namedInNote {
 			fmt.Fprintf(&body, "\nand %d more", len(moved)-i)

@@ -107,6 +107,13 @@ func (v *view) LoggedEvent(ctx context.Context, id int64) (landfall.Event, error
 	return firstOf(found, err, landfall.ErrNotFound)
 }
 
+// LastEvent returns the last event of a supplier up to an id.
+func (v *view) LastEvent(ctx context.Context, supplier string, upTo int64) (landfall.Event, error) {
+	found, err := collect(ctx, v.txSession, scanEvent, eventColumns+` WHERE e.supplier = $1 AND e.id <= $2
+		ORDER BY e.supplier DESC, e.id DESC LIMIT 1`, supplier, upTo)
+	return firstOf(found, err, landfall.ErrNotFound)
+}
+
 // SuppliersWithEvents returns the codes of the suppliers with events in a range
 // of the log.
 func (v *view) SuppliersWithEvents(ctx context.Context, after, upTo int64) ([]string, error) {
