@@ -101,6 +101,8 @@ type AccountQuery struct {
 	After string
 	// Limit is the number of accounts of a page of AccountLines. Accounts ignores it.
 	Limit int
+	// NoFingerprints leaves the fingerprints out, which is faster.
+	NoFingerprints bool
 	// Reason is why you read the accounts, for the server's audit.
 	Reason string
 }
@@ -112,6 +114,9 @@ func (q AccountQuery) values() url.Values {
 		if text != "" {
 			values.Set(name, text)
 		}
+	}
+	if q.NoFingerprints {
+		values.Set("fingerprint", "false")
 	}
 	if q.Limit > 0 {
 		values.Set("limit", strconv.Itoa(q.Limit))

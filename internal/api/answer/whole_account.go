@@ -26,7 +26,7 @@ func (a *API) wholeAccount(ctx context.Context, call Call) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	whole, err := contract.NewWholeAccount(account, false)
+	whole, err := contract.NewWholeAccount(account)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -71,20 +71,23 @@ func (a *API) wholeAccounts(ctx context.Context, call Call) (Answer, error) {
 		if asked.ChangedSince != "" {
 			answer.Next += "&changed_since=" + asked.ChangedSince
 		}
+		if !asked.Fingerprint {
+			answer.Next += "&fingerprint=false"
+		}
 		if asked.Reason != "" {
 			answer.Next += "&reason=" + url.QueryEscape(asked.Reason)
 		}
 	}
-	answer.Pieces = func(send Send) error { return a.sendWhole(ctx, call, asked.Reason, stream.Accounts, send) }
+	answer.Pieces = func(send Send) error { return a.sendWhole(ctx, call, asked, stream.Accounts, send) }
 	return answer, nil
 }
 
 // sendWhole sends accounts as lines.
-func (a *API) sendWhole(ctx context.Context, call Call, reason string, accounts iter.Seq2[landfall.WholeAccount, error], send Send) (err error) {
+func (a *API) sendWhole(ctx context.Context, call Call, asked contract.WholeAccountQuery, accounts iter.Seq2[landfall.WholeAccount, error], send Send) (err error) {
 	count, recorded := 0, false
 	defer func() {
 		if !recorded { // cut off: record what was sent so far
-			_ = a.service.AuditStream(ctx, call.Who, call.Path[0], count, reason)
+			_ = a.service.AuditStream(ctx, call.Who, call.Path[0], count, asked.Reason)
 		}
 	}()
 	pieces := a.pieces(ctx, call.Who, send)
@@ -94,10 +97,13 @@ func (a *API) sendWhole(ctx context.Context, call Call, reason string, accounts 
 			return err
 		}
 		count++
-		whole, err := contract.NewWholeAccount(account, true)
-		if err != nil {
-			return err
+		whole := contract.WholeAccount{WholeAccount: account, NoFingerprint: true}
+		if asked.Fingerprint {
+			if whole, err = contract.NewWholeAccount(account); err != nil {
+				return err
+			}
 		}
+		whole.OneLine = true
 		if body, err = contract.AppendWholeAccount(body, &whole, pieces); err != nil {
 			return err
 		}
@@ -113,7 +119,7 @@ func (a *API) sendWhole(ctx context.Context, call Call, reason string, accounts 
 		}
 	}
 	recorded = true
-	if err := a.service.AuditStream(ctx, call.Who, call.Path[0], count, reason); err != nil {
+	if err := a.service.AuditStream(ctx, call.Who, call.Path[0], count, asked.Reason); err != nil {
 		return err
 	}
 	return send(body, true)

@@ -16,11 +16,13 @@ type WholeAccount struct {
 	Fingerprint string // "" without a record
 	// OneLine writes the record without line breaks, for NDJSON.
 	OneLine bool
+	// NoFingerprint leaves the fingerprint out.
+	NoFingerprint bool
 }
 
 // NewWholeAccount adds the fingerprint to an account.
-func NewWholeAccount(account landfall.WholeAccount, oneLine bool) (WholeAccount, error) {
-	whole := WholeAccount{WholeAccount: account, OneLine: oneLine}
+func NewWholeAccount(account landfall.WholeAccount) (WholeAccount, error) {
+	whole := WholeAccount{WholeAccount: account}
 	if account.Record == nil {
 		return whole, nil
 	}
@@ -51,7 +53,8 @@ var wholeHead = []bodyMember[WholeAccount]{
 	timeMember("created_at", "When the account was created.", func(w WholeAccount) time.Time { return w.CreatedAt }),
 	intMember("revision", "Revision of the staged data that the account was created from.", func(w WholeAccount) int { return w.Revision }),
 	nullableString("fingerprint", "SHA-256 of the canonical form (RFC 8785) of `data`, in hexadecimal. Null if the record was erased.",
-		func(w WholeAccount) (string, bool) { return w.Fingerprint, w.Fingerprint != "" }),
+		func(w WholeAccount) (string, bool) { return w.Fingerprint, w.Fingerprint != "" }).
+		onlyIf(func(w WholeAccount) bool { return !w.NoFingerprint }),
 	{
 		name: "data", doc: "The record: the account object as it was accepted. Null if it was erased.",
 		schema: map[string]any{"oneOf": []any{anyObjectSchema, map[string]any{"type": "null"}}},
@@ -131,6 +134,8 @@ var LedgerEntryBody = &Body[landfall.LedgerEntry]{
 					return append(dst, "null"...)
 				case e.Transaction.Document == nil:
 					return appendBooked(dst, e.Transaction)
+				case e.Transaction.OriginalOn.IsZero():
+					return rules.AppendReplaced(dst, e.Transaction.Document, "amount", `"`+e.Transaction.Amount.String()+`"`)
 				}
 				return AppendTransaction(dst, e.Transaction)
 			},
@@ -258,7 +263,7 @@ func exampleWholeAccount() WholeAccount {
 			Statements: []landfall.Statement{WholeStatementBody.example}, Instructions: []landfall.Instruction{WholeInstructionBody.example},
 		},
 		Lengths: landfall.ListLengths{Entries: 1, Notes: 1, Statements: 1, Instructions: 1},
-	}, false)
+	})
 	if err != nil {
 		panic("contract: the example account has no fingerprint: " + err.Error())
 	}

@@ -11,6 +11,7 @@ type WholeAccountQuery struct {
 	ChangedSince string                 // as sent; "": all accounts
 	Since        landfall.EventPosition // the same as a position in the log of events
 	Reason       string                 // for the audit
+	Fingerprint  bool                   // write the fingerprints
 }
 
 // ReadWholeAccountQuery reads the query of the stream of a supplier's whole
@@ -25,7 +26,7 @@ func ReadWholeAccountQuery(raw, supplier string) (asked WholeAccountQuery, err e
 			query.refuse("changed_since", CodeInvalidCursor, "Use the cursor from next in a response of the event feed, with this supplier or all of them.")
 		}
 	}
-	asked.Reason = query.Line("reason", maxReadReason)
+	asked.Reason, asked.Fingerprint = query.Line("reason", maxReadReason), query.Bool("fingerprint", true)
 	return asked, query.Err()
 }
 

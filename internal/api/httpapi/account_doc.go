@@ -30,6 +30,10 @@ var wholeAccountsDoc = &operationDoc{
 			"something was added. Accounts that were undone since are not in the stream; the feed has their events.",
 		schema: object{{"type", "string"}},
 	}, parameter{
+		name:        "fingerprint",
+		description: "`false` leaves the fingerprints out, which makes the stream faster.",
+		schema:      object{{"type", "boolean"}, {"default", true}},
+	}, parameter{
 		name: "reason", description: "Why you read the accounts, for the audit: one line of at most 200 characters.",
 		schema: object{{"type", "string"}, {"maxLength", 200}}, example: "monthly copy for the data team",
 	}),

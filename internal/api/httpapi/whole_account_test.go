@@ -125,3 +125,61 @@ func TestLongWholeAccountIsComplete(t *testing.T) {
 		}
 	}
 }
+
+// Line breaks inside a document must not break the lines of the stream, also those inside its
+// transactions.
+func TestWholeAccountsAreOneLineEach(t *testing.T) {
+	h := newTestAPI(t)
+	body := "{\r\n\"import_supplier\": \"OURS\",\n \"external_account_number\": \"A0\", \"customers\": [\n{}\n],\n\"current_statement_transactions\": [{" +
+		"\"transaction_id\": \"1\", \"transaction_date\": \"2026-01-31\",\n\"amount\": 5, \"type\": \"SUPPLY_CHARGE\", \"product_code\": \"P\", \"reference\": null,\n\"line_items\": [\n{" +
+		"\"rate_band\": \"A\", \"start_date\": \"2026-01-01\", \"end_date\": \"2026-01-31\",\r\n\"number_of_units\": 1, \"net_amount\": 5}\n]\n}]}"
+	if got := h.call("importer", "POST", stagePath, body); got.status != 201 {
+		t.Fatal(got.status, got.body)
+	}
+	if got := h.call("importer", "POST", processPath, creation("OURS", "A0")); got.status != 201 {
+		t.Fatal(got.status, got.body)
+	}
+	got := h.call("reader", "GET", importPath+"/accounts/OURS/?fingerprint=false", "")
+	if strings.Count(got.body, "\n") != 1 || !json.Valid([]byte(got.body)) || strings.Contains(got.body, "fingerprint") {
+		t.Errorf("%q", got.body)
+	}
+	// The transaction is as in the response to adding it: without null, and with a normal amount.
+	var account struct {
+		Ledger []struct{ Transaction map[string]any }
+	}
+	if err := json.Unmarshal([]byte(got.body), &account); err != nil {
+		t.Fatal(err)
+	}
+	transaction := account.Ledger[0].Transaction
+	if _, given := transaction["reference"]; given || transaction["amount"] != "5.00" || len(transaction) != 6 {
+		t.Errorf("%v", transaction)
+	}
+}
+
+// The cursor of a stream is one of the feed: reading what changed since returns what changed since.
+func TestCursorOfWholeAccounts(t *testing.T) {
+	h := newTestAPI(t)
+	const accounts = importPath + "/accounts/OURS/"
+	for i, want := range []int{0, 0, 1, 2} {
+		first := h.call("reader", "GET", accounts+"?limit=1&reason=a+nightly+copy", "")
+		cursor := first.header.Get("Landfall-Cursor")
+		if first.status != 200 || cursor == "" {
+			t.Fatal(first.status, first.body, first.header)
+		}
+		for n := range want {
+			h.create("importer", "OURS", fmt.Sprint("A", i, n))
+		}
+		got := h.call("reader", "GET", accounts+"?changed_since="+cursor, "")
+		if got.status != 200 || strings.Count(got.body, "\n") != want {
+			t.Errorf("%d %s, want %d accounts", got.status, got.body, want)
+		}
+	}
+	if got := strings.Join(h.reads(), "\n"); !strings.Contains(got, "account.read_all OURS 1 accounts: a nightly copy") {
+		t.Errorf("the reason is not in the audit:\n%s", got)
+	}
+	for _, reason := range []string{"two%0Alines", strings.Repeat("x", 201), "%ff"} {
+		if got := h.call("reader", "GET", accounts+"?reason="+reason, ""); got.status != 400 || !strings.Contains(got.body, `"attr":"reason"`) {
+			t.Errorf("%.20s: %d %s", reason, got.status, got.body)
+		}
+	}
+}

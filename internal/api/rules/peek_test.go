@@ -64,3 +64,19 @@ func FuzzPeek(f *testing.F) {
 	f.Add([]byte(`{"a":"1","x":[{"\\":"\""}],"b":"2"}`))
 	f.Fuzz(func(_ *testing.T, body []byte) { Peek(body, "a", "b") })
 }
+
+// One member is replaced, those that are null are left out, and the rest stays as it is.
+func TestAppendReplaced(t *testing.T) {
+	for object, want := range map[string]string{
+		`{}`:                               `{}`,
+		` { "a" : 1 } `:                    `{"a":X}`,
+		`{"b":[1, {"a":2}],"a":"x","c":0}`: `{"b":[1, {"a":2}],"a":X,"c":0}`,
+		`{"b":null,"a":1,"c": null }`:      `{"a":X}`,
+		`{"\u0061":1,"b":"}{,\"a\":"}`:     `{"\u0061":X,"b":"}{,\"a\":"}`,
+		"{\"b\":true\n,\t\"c\":-1.5e3\r}":  `{"b":true,"c":-1.5e3}`,
+	} {
+		if got := string(AppendReplaced([]byte("["), []byte(object), "a", "X")); got != "["+want {
+			t.Errorf("%s became %s, want %s", object, got, want)
+		}
+	}
+}

@@ -45,6 +45,9 @@ func Kinds() []Kind { return []Kind{Accounts, Notes, Transactions, Statements, I
 // TotalsName is the file with the control totals.
 const TotalsName = "control-totals.json"
 
+// ManifestName is the file that describes how a book was exported. It is no part of the book.
+const ManifestName = "export.json"
+
 // File is one file of a book.
 type File struct {
 	Path string
@@ -143,6 +146,9 @@ func (b *Book) add(path string) bool {
 	name := filepath.Base(path)
 	if name == TotalsName {
 		b.Totals = path
+		return true
+	}
+	if name == ManifestName {
 		return true
 	}
 	stem, _ := compression(name)

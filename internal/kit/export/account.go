@@ -14,9 +14,9 @@ var accountLists = map[string]bool{"ledger": true, "notes": true, "statements": 
 // memory does not depend on how much an account has.
 type accountReader interface {
 	// begin is called with everything before the lists.
-	begin(head *value) error
+	begin(head *jsonValue) error
 	// item is called with each item of a list, numbered from 0.
-	item(list string, number int, item *value) error
+	item(list string, number int, item *jsonValue) error
 	endList(list string, items int) error
 	end() error
 }
@@ -40,7 +40,7 @@ func readAccount(decoder *json.Decoder, reader accountReader) error {
 	if _, err := decoder.Token(); err != nil {
 		return err
 	}
-	var head value
+	var head jsonValue
 	begun := false
 	begin := func() error {
 		if begun {

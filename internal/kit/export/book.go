@@ -36,11 +36,11 @@ const (
 	bodyBytes = 1 << 20
 )
 
-func newBookSink(order Options, hide *pseudonyms, j *journal) sink {
+func newBookSink(order Options, hide *pseudonyms, j *journal) accountSink {
 	return &bookSink{journal: j, hide: hide, record: order.Schema.BookTable("accounts")}
 }
 
-func (s *bookSink) add(p *page) (leftOut int, err error) {
+func (s *bookSink) add(p *accountPage) (leftOut int, err error) {
 	s.leftOut = 0
 	err = readAccounts(p.reader(), s)
 	return s.leftOut, err
@@ -72,7 +72,7 @@ func (s *bookSink) write(kind book.Kind, line []byte) error {
 }
 
 // begin writes the record of an account.
-func (s *bookSink) begin(head *value) error {
+func (s *bookSink) begin(head *jsonValue) error {
 	data := head.member("data")
 	s.erased = data.null()
 	if s.erased {
@@ -100,9 +100,9 @@ func (s *bookSink) begin(head *value) error {
 }
 
 // identify records what the record itself has, so that it is not written again as a posting.
-func (s *bookSink) identify(data *value) {
+func (s *bookSink) identify(data *jsonValue) {
 	s.known, s.notes = map[string]int{}, len(data.member("notes").items)
-	for _, of := range append([]value{*data}, data.member("ledgers").items...) {
+	for _, of := range append([]jsonValue{*data}, data.member("ledgers").items...) {
 		for _, list := range []string{"historical_statement_transactions", "current_statement_transactions"} {
 			for i := range of.member(list).items {
 				s.known["transaction "+of.member(list).items[i].member("transaction_id").plain()]++
@@ -122,13 +122,13 @@ func (s *bookSink) identify(data *value) {
 	}
 }
 
-func instructionIdentity(from *value) string {
+func instructionIdentity(from *jsonValue) string {
 	return "instruction " + from.member("vendor").plain() + " " + from.member("reference").plain()
 }
 
 // noteIdentity is what the service recognises a note by: its text or its documents, and the time if
 // one was given.
-func noteIdentity(note *value, withTime bool) string {
+func noteIdentity(note *jsonValue, withTime bool) string {
 	id := "note " + note.member("body").plain()
 	if id == "note " {
 		paths := []string{}
@@ -155,7 +155,7 @@ func (s *bookSink) take(identity string) bool {
 }
 
 // item writes an item that was added after the account was created.
-func (s *bookSink) item(list string, number int, item *value) error {
+func (s *bookSink) item(list string, number int, item *jsonValue) error {
 	if s.erased {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (s *bookSink) item(list string, number int, item *value) error {
 }
 
 // ledgerEntry writes a transaction as it was sent.
-func (s *bookSink) ledgerEntry(entry *value) error {
+func (s *bookSink) ledgerEntry(entry *jsonValue) error {
 	transaction := entry.member("transaction")
 	if transaction.null() {
 		return nil // an opening entry, which the other service makes again
@@ -206,7 +206,7 @@ func (s *bookSink) ledgerEntry(entry *value) error {
 }
 
 // post adds an item to the body of a call.
-func (s *bookSink) post(kind book.Kind, list string, item *value) error {
+func (s *bookSink) post(kind book.Kind, list string, item *jsonValue) error {
 	if s.items == 0 {
 		s.body = append(rules.AppendName(s.address(s.body[:0]), list), '[')
 	}
@@ -238,7 +238,7 @@ func (s *bookSink) address(dst []byte) []byte {
 }
 
 // instruction writes a payment instruction, without what its vendor reported.
-func (s *bookSink) instruction(item *value) error {
+func (s *bookSink) instruction(item *jsonValue) error {
 	body := s.address(s.body[:0])
 	if s.hide != nil {
 		hidden := parseValue(s.hide.object(nil, s.hide.lists["payment_instructions"], item))

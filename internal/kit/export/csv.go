@@ -11,7 +11,7 @@ import (
 type csvWriter struct {
 	journal *journal
 	layout  *layout
-	files   map[*table]*csvFile
+	files   map[*tableLayout]*csvFile
 }
 
 type csvFile struct {
@@ -22,7 +22,7 @@ type csvFile struct {
 
 // begin creates the files with their headings.
 func (w *csvWriter) begin(l *layout) error {
-	w.layout, w.files = l, map[*table]*csvFile{}
+	w.layout, w.files = l, map[*tableLayout]*csvFile{}
 	for _, t := range l.tables {
 		file, err := w.journal.file(t.name + ".csv")
 		if err != nil {
@@ -46,7 +46,7 @@ func (w *csvWriter) begin(l *layout) error {
 
 // row writes a row. Texts are guarded, so that a spreadsheet does not execute them; numbers and dates
 // cannot be formulas.
-func (w *csvWriter) row(t *table, row []cell) error {
+func (w *csvWriter) row(t *tableLayout, row []cell) error {
 	one := w.files[t]
 	for i := range row {
 		text := row[i].text

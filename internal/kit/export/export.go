@@ -61,10 +61,10 @@ const checkpointPause = time.Second
 // maxOutage is how long an export waits for a server that does not answer.
 const maxOutage = 10 * time.Minute
 
-// sink writes accounts in a format.
-type sink interface {
+// accountSink writes accounts in a format.
+type accountSink interface {
 	// add adds the accounts of a page and returns how many were left out.
-	add(*page) (leftOut int, err error)
+	add(*accountPage) (leftOut int, err error)
 	// checkpoint makes everything durable that was added. It reports false if the format cannot do that
 	// at this point.
 	checkpoint() (bool, error)
@@ -82,7 +82,7 @@ func Run(ctx context.Context, server *client.Client, order Options) (result Resu
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, j.close()) }()
-	e := &exporter{server: server, order: order, journal: j}
+	e := &exporter{server: server, order: order, journal: j, saved: time.Now()}
 	if e.sink, err = newSink(order, j); err != nil {
 		return Result{}, err
 	}
@@ -95,7 +95,7 @@ func Run(ctx context.Context, server *client.Client, order Options) (result Resu
 	return j.finish()
 }
 
-func newSink(order Options, j *journal) (sink, error) {
+func newSink(order Options, j *journal) (accountSink, error) {
 	var hide *pseudonyms
 	if order.Key != nil {
 		hide = newPseudonyms(order.Key, order.Schema)
@@ -117,7 +117,8 @@ type exporter struct {
 	server  *client.Client
 	order   Options
 	journal *journal
-	sink    sink
+	sink    accountSink
+	saved   time.Time // the last checkpoint
 }
 
 // copyAll copies all pages after the position of the journal. When a page is cut off, it continues
@@ -155,9 +156,11 @@ func (e *exporter) copyAll(ctx context.Context) error {
 func (e *exporter) copyPages(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	state, saved := &e.journal.state, time.Now()
+	state := &e.journal.state
 	fetch := &fetcher{server: e.server, supplier: e.order.Supplier, folder: e.journal.folder, query: client.AccountQuery{
 		ChangedSince: e.order.ChangedSince, After: state.After, Limit: pageAccounts, Reason: e.order.Reason,
+		// Computing them takes a third of the server's time. Tables have a column for them.
+		NoFingerprints: e.order.Format == NDJSON || e.order.Format == Book,
 	}}
 	for page, err := range fetch.pages(ctx) {
 		if err != nil {
@@ -173,13 +176,13 @@ func (e *exporter) copyPages(ctx context.Context) error {
 		}
 		state.After, state.Accounts, state.LeftOut, state.Read = page.next, state.Accounts+page.accounts, state.LeftOut+leftOut, page.next == ""
 		e.order.Progress(state.Accounts)
-		if time.Since(saved) < checkpointPause && !state.Read {
+		if time.Since(e.saved) < checkpointPause && !state.Read {
 			continue
 		}
 		if err := e.checkpoint(); err != nil {
 			return notTemporary{err}
 		}
-		saved = time.Now()
+		e.saved = time.Now()
 	}
 	return nil
 }

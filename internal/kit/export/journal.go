@@ -26,8 +26,6 @@ const (
 	stateName   = "export.json"
 	// partEnding is the ending of a file that is not complete.
 	partEnding = ".part"
-	// ManifestName is the file that describes a complete export.
-	ManifestName = "export.json"
 )
 
 // Errors of a folder that cannot be exported into. The user has to decide.
@@ -36,8 +34,8 @@ var (
 	ErrChanged = errors.New("an export into this folder was interrupted, and its options were others; use the same options, or start over with --restart")
 )
 
-// state is the progress of an export. It is durable after the files it describes.
-type state struct {
+// progress is the progress of an export. It is durable after the files it describes.
+type progress struct {
 	Options  string                       `json:"options"` // digest
 	After    string                       `json:"after"`   // where the next page starts
 	Read     bool                         `json:"read"`    // all pages are read
@@ -63,7 +61,7 @@ type journal struct {
 	order  Options
 	folder *os.Root // of the journal
 	lock   *os.File
-	state  state
+	state  progress
 	files  map[string]*growingFile
 }
 
@@ -112,7 +110,7 @@ func (j *journal) load() error {
 		if err := json.Unmarshal(text, &j.state); err != nil {
 			return fmt.Errorf("%s: %w; start over with --restart", filepath.Join(j.folder.Name(), stateName), err)
 		}
-		if _, err := os.Lstat(filepath.Join(j.path, ManifestName)); err == nil && !j.order.Restart {
+		if _, err := os.Lstat(filepath.Join(j.path, book.ManifestName)); err == nil && !j.order.Restart {
 			return fmt.Errorf("%s has a complete export; name another folder, or start over with --restart", j.path)
 		}
 	}
@@ -122,7 +120,7 @@ func (j *journal) load() error {
 		if err := j.removeFiles(); err != nil {
 			return err
 		}
-		j.state = state{Options: digest, Files: map[string]fileState{}, Totals: map[string]*landfall.Figures{}}
+		j.state = progress{Options: digest, Files: map[string]fileState{}, Totals: map[string]*landfall.Figures{}}
 		return j.save() // at once, to detect a folder that cannot be written to
 	case j.state.Options != digest:
 		return ErrChanged
@@ -147,7 +145,7 @@ func (j *journal) removePages() {
 
 // removeFiles removes the files of an earlier export, and no others.
 func (j *journal) removeFiles() error {
-	names := []string{ManifestName, descriptionName, book.TotalsName}
+	names := []string{book.ManifestName, descriptionName, book.TotalsName}
 	for name := range j.state.Files {
 		names = append(names, name, name+partEnding)
 	}
@@ -285,7 +283,7 @@ func (j *journal) finish() (Result, error) {
 		return Result{}, err
 	}
 	// Written last: without it an export is not complete.
-	return result, writeDurably(j.path, ManifestName, append(text, '\n'))
+	return result, writeDurably(j.path, book.ManifestName, append(text, '\n'))
 }
 
 // manifest describes a complete export.

@@ -3,7 +3,6 @@ package export
 import (
 	"io"
 
-	"landfall/internal/api/contract"
 	"landfall/internal/api/rules"
 )
 
@@ -19,9 +18,9 @@ type lineSink struct {
 	line    []byte
 }
 
-func newLineSink(hide *pseudonyms, j *journal) sink { return &lineSink{journal: j, hide: hide} }
+func newLineSink(hide *pseudonyms, j *journal) accountSink { return &lineSink{journal: j, hide: hide} }
 
-func (s *lineSink) add(p *page) (leftOut int, err error) {
+func (s *lineSink) add(p *accountPage) (leftOut int, err error) {
 	if s.out == nil {
 		if s.out, err = s.journal.file(linesName); err != nil {
 			return 0, err
@@ -43,7 +42,7 @@ func (s *lineSink) finish() error {
 }
 
 // begin writes an account up to its lists.
-func (s *lineSink) begin(head *value) error {
+func (s *lineSink) begin(head *jsonValue) error {
 	s.line = append(s.line[:0], '{')
 	data := s.hide.object(nil, s.hide.schema.BookTable("accounts"), head.member("data"))
 	for i := range head.members {
@@ -52,14 +51,6 @@ func (s *lineSink) begin(head *value) error {
 		switch one.name {
 		case "data":
 			s.line = append(s.line, data...)
-		case "fingerprint":
-			// That of the data would allow to recognise it.
-			fingerprint, err := contract.Fingerprint(data)
-			if one.value.null() || err != nil {
-				s.line = append(s.line, "null"...)
-				continue
-			}
-			s.line = rules.AppendString(s.line, fingerprint)
 		default:
 			s.line = append(s.line, one.value.text...)
 		}
@@ -67,7 +58,7 @@ func (s *lineSink) begin(head *value) error {
 	return nil
 }
 
-func (s *lineSink) item(list string, number int, item *value) error {
+func (s *lineSink) item(list string, number int, item *jsonValue) error {
 	if number == 0 {
 		s.line = append(rules.AppendName(s.line, list), '[')
 	} else {

@@ -23,8 +23,8 @@ const (
 	pagesAhead = 1
 )
 
-// page is a complete page of whole accounts, one per line.
-type page struct {
+// accountPage is a complete page of whole accounts, one per line.
+type accountPage struct {
 	accounts int
 	next     string // where the next page starts; "" if this is the last one
 	cursor   string
@@ -34,7 +34,7 @@ type page struct {
 }
 
 // reader reads the page from its beginning.
-func (p *page) reader() io.Reader {
+func (p *accountPage) reader() io.Reader {
 	if p.file == nil {
 		return bytes.NewReader(p.memory)
 	}
@@ -42,7 +42,7 @@ func (p *page) reader() io.Reader {
 }
 
 // release frees the memory of the page.
-func (p *page) release() {
+func (p *accountPage) release() {
 	p.giveBack(p.memory)
 	if p.file != nil {
 		_ = p.file.Close() // it was read
@@ -61,14 +61,14 @@ type fetcher struct {
 
 // fetched is a page that is being read.
 type fetched struct {
-	page *page
+	page *accountPage
 	err  error
 }
 
 // pages returns all pages in order. The next page is requested as soon as the server said where it
 // starts, so that the server reads it while this one arrives. It ends with the first error.
-func (f *fetcher) pages(ctx context.Context) iter.Seq2[*page, error] {
-	return func(yield func(*page, error) bool) {
+func (f *fetcher) pages(ctx context.Context) iter.Seq2[*accountPage, error] {
+	return func(yield func(*accountPage, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		f.buffers = make(chan []byte, pagesAhead+2)
 		waiting := make(chan chan fetched, pagesAhead)
@@ -120,9 +120,9 @@ func (f *fetcher) request(ctx context.Context, waiting chan<- chan fetched) {
 }
 
 // read reads a whole page.
-func (f *fetcher) read(lines *client.AccountLines) (_ *page, err error) {
+func (f *fetcher) read(lines *client.AccountLines) (_ *accountPage, err error) {
 	defer lines.Close()
-	p := &page{next: lines.Next, cursor: lines.Cursor, giveBack: f.keepBuffer}
+	p := &accountPage{next: lines.Next, cursor: lines.Cursor, giveBack: f.keepBuffer}
 	select {
 	case p.memory = <-f.buffers:
 	default:

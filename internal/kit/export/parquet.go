@@ -31,8 +31,8 @@ const (
 type parquetWriter struct {
 	journal  *journal
 	layout   *layout
-	schemas  map[*table]*parquet.Schema
-	open     map[*table]*parquetFile
+	schemas  map[*tableLayout]*parquet.Schema
+	open     map[*tableLayout]*parquetFile
 	accounts int // in the current part
 }
 
@@ -44,7 +44,7 @@ type parquetFile struct {
 }
 
 func (w *parquetWriter) begin(l *layout) error {
-	w.layout, w.open, w.schemas = l, map[*table]*parquetFile{}, map[*table]*parquet.Schema{}
+	w.layout, w.open, w.schemas = l, map[*tableLayout]*parquetFile{}, map[*tableLayout]*parquet.Schema{}
 	for _, t := range l.tables {
 		w.schemas[t] = newParquetSchema(t)
 	}
@@ -60,7 +60,7 @@ type orderedGroup struct {
 func (g orderedGroup) Fields() []parquet.Field { return g.fields }
 
 // newParquetSchema makes the schema of a table. Every column may be empty.
-func newParquetSchema(t *table) *parquet.Schema {
+func newParquetSchema(t *tableLayout) *parquet.Schema {
 	group := parquet.Group{}
 	position := map[string]int{}
 	for i := range t.columns {
@@ -93,7 +93,7 @@ func parquetNode(typ *rules.Type) parquet.Node {
 }
 
 // writer returns the file of a table in the current part.
-func (w *parquetWriter) writer(t *table) (*parquetFile, error) {
+func (w *parquetWriter) writer(t *tableLayout) (*parquetFile, error) {
 	if one := w.open[t]; one != nil {
 		return one, nil
 	}
@@ -108,7 +108,7 @@ func (w *parquetWriter) writer(t *table) (*parquetFile, error) {
 	return one, nil
 }
 
-func (w *parquetWriter) row(t *table, row []cell) error {
+func (w *parquetWriter) row(t *tableLayout, row []cell) error {
 	one, err := w.writer(t)
 	if err != nil {
 		return err

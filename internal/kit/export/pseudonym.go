@@ -45,8 +45,8 @@ var keptFormats = map[string]bool{
 	"code": true, "currency": true, "country": true, "language": true, "external account number": true, "identifier": true,
 }
 
-// object writes an object of a table with pseudonyms. Without a table every text is replaced.
-func (p *pseudonyms) object(dst []byte, table *rules.Table, from *value) []byte {
+// objectTarget writes an object of a table with pseudonyms.
+func (p *pseudonyms) object(dst []byte, table *rules.Table, from *jsonValue) []byte {
 	if !from.isObject() {
 		return p.unknown(dst, from)
 	}
@@ -76,8 +76,8 @@ func findField(table *rules.Table, name string) *rules.Field {
 	return nil
 }
 
-// field writes the value of a field.
-func (p *pseudonyms) field(dst []byte, name string, typ *rules.Type, from *value) []byte {
+// fieldTarget writes the value of a field.
+func (p *pseudonyms) field(dst []byte, name string, typ *rules.Type, from *jsonValue) []byte {
 	switch {
 	case from.null():
 		return append(dst, "null"...)
@@ -124,8 +124,9 @@ func (p *pseudonyms) text(name string, typ *rules.Type, text string) string {
 	return pseudonym
 }
 
-// unknown writes a value that no table describes. Its texts are replaced, its numbers stay.
-func (p *pseudonyms) unknown(dst []byte, from *value) []byte {
+// unknown writes a value that no table describes. Texts are replaced, and objects as a whole, because
+// the names of their members may be names of people. Numbers stay.
+func (p *pseudonyms) unknown(dst []byte, from *jsonValue) []byte {
 	switch {
 	case from.isString():
 		if text := from.plain(); text != "" {
@@ -139,7 +140,7 @@ func (p *pseudonyms) unknown(dst []byte, from *value) []byte {
 		}
 		return append(dst, ']')
 	case from.isObject():
-		return p.object(dst, nil, from)
+		return rules.AppendString(dst, p.of(string(from.text)))
 	case from.null():
 		return append(dst, "null"...)
 	}

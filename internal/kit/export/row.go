@@ -21,8 +21,8 @@ type cell struct {
 // tableWriter writes rows.
 type tableWriter interface {
 	begin(*layout) error
-	row(*table, []cell) error
-	// page is called behind every page.
+	row(*tableLayout, []cell) error
+	// accountPage is called behind every page.
 	page(accounts int) error
 	checkpoint() (bool, error)
 	finish() error
@@ -40,7 +40,7 @@ type tableSink struct {
 	positions          []cell // of the lists around the current object
 }
 
-func newTableSink(schema *contract.Schema, hide *pseudonyms, out tableWriter) sink {
+func newTableSink(schema *contract.Schema, hide *pseudonyms, out tableWriter) accountSink {
 	return &tableSink{layout: newLayout(schema), hide: hide, out: out, record: schema.BookTable("accounts")}
 }
 
@@ -52,7 +52,7 @@ func (s *tableSink) start() error {
 	return s.out.begin(s.layout)
 }
 
-func (s *tableSink) add(p *page) (leftOut int, err error) {
+func (s *tableSink) add(p *accountPage) (leftOut int, err error) {
 	if err := s.start(); err != nil {
 		return 0, err
 	}
@@ -72,7 +72,7 @@ func (s *tableSink) finish() error {
 }
 
 // begin writes the row of an account and everything in its record.
-func (s *tableSink) begin(head *value) error {
+func (s *tableSink) begin(head *jsonValue) error {
 	s.supplier = cell{set: true, text: head.member("import_supplier").plain()}
 	s.external = cell{set: true, text: head.member("external_account_number").plain()}
 	s.positions = s.positions[:0]
@@ -88,8 +88,8 @@ func (s *tableSink) begin(head *value) error {
 }
 
 // hidden replaces the record by one with pseudonyms, and its fingerprint.
-func (s *tableSink) hidden(head *value) *value {
-	changed := value{members: append([]member{}, head.members...)}
+func (s *tableSink) hidden(head *jsonValue) *jsonValue {
+	changed := jsonValue{members: append([]member{}, head.members...)}
 	for i := range changed.members {
 		one := &changed.members[i]
 		switch {
@@ -97,13 +97,13 @@ func (s *tableSink) hidden(head *value) *value {
 		case one.name == "data":
 			one.value = parseValue(s.hide.object(nil, s.record, &one.value))
 		case one.name == "fingerprint":
-			one.value = value{} // it would allow to recognise the data
+			one.value = jsonValue{} // it would allow to recognise the data
 		}
 	}
 	return &changed
 }
 
-func (s *tableSink) item(name string, number int, item *value) error {
+func (s *tableSink) item(name string, number int, item *jsonValue) error {
 	if s.hide != nil {
 		changed := parseValue(s.hide.object(nil, s.hide.lists[name], item))
 		item = &changed
@@ -115,7 +115,7 @@ func (s *tableSink) endList(string, int) error { return nil }
 func (s *tableSink) end() error                { return nil }
 
 // object puts the members of an object into a row, and writes the rows of its lists.
-func (s *tableSink) object(in *table, at *object, row []cell, attr string, from *value) error {
+func (s *tableSink) object(in *tableLayout, at *objectTarget, row []cell, attr string, from *jsonValue) error {
 	for i := range from.members {
 		one := &from.members[i]
 		if one.value.null() {
@@ -133,7 +133,7 @@ func (s *tableSink) object(in *table, at *object, row []cell, attr string, from 
 }
 
 // member puts one value where its field belongs. What fits nowhere is in the table of other values.
-func (s *tableSink) member(in *table, to *field, row []cell, path string, from *value) error {
+func (s *tableSink) member(in *tableLayout, to *fieldTarget, row []cell, path string, from *jsonValue) error {
 	switch {
 	case to == nil:
 	case to.skip:
@@ -161,7 +161,7 @@ func (s *tableSink) member(in *table, to *field, row []cell, path string, from *
 }
 
 // listItem writes the row of an item.
-func (s *tableSink) listItem(in *list, path string, number int, item *value) error {
+func (s *tableSink) listItem(in *listTarget, path string, number int, item *jsonValue) error {
 	row := make([]cell, len(in.table.columns))
 	row[0], row[1] = s.supplier, s.external
 	s.positions = append(s.positions, numberCell(int64(number)+1))
@@ -190,7 +190,7 @@ func numberCell(number int64) cell {
 }
 
 // newCell converts a value to the type of a column. It reports false if the value does not fit.
-func newCell(typ *rules.Type, from *value) (cell, bool) {
+func newCell(typ *rules.Type, from *jsonValue) (cell, bool) {
 	if typ.Shape == rules.ShapeAny {
 		return textCell(string(from.text)), true
 	}
@@ -209,7 +209,7 @@ func newCell(typ *rules.Type, from *value) (cell, bool) {
 }
 
 // parseNumber returns the number of a value and how CSV writes it.
-func parseNumber(typ *rules.Type, from *value, text string) (number int64, written string, err error) {
+func parseNumber(typ *rules.Type, from *jsonValue, text string) (number int64, written string, err error) {
 	switch typ.Shape {
 	case rules.ShapeBoolean:
 		value, err := strconv.ParseBool(text)

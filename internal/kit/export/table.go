@@ -8,60 +8,60 @@ import (
 	"landfall/internal/api/rules"
 )
 
-// table is a table of the export.
-type table struct {
+// tableLayout is a table of the export.
+type tableLayout struct {
 	name    string
 	doc     string
-	columns []column
+	columns []columnLayout
 	keys    int // columns that say which row of which account it is
 }
 
-// column is a column of a table, with the type and description of its field.
-type column struct {
+// columnLayout is a column of a table, with the type and description of its field.
+type columnLayout struct {
 	name string
 	doc  string
 	typ  rules.Type
 }
 
 // add adds a column. Its name is changed if there is one of that name.
-func (t *table) add(name, doc string, typ *rules.Type) {
-	for slices.ContainsFunc(t.columns, func(c column) bool { return c.name == name }) {
+func (t *tableLayout) add(name, doc string, typ *rules.Type) {
+	for slices.ContainsFunc(t.columns, func(c columnLayout) bool { return c.name == name }) {
 		name += "_2"
 	}
 	of := *typ
 	if typ.Or != nil {
 		of = rules.AnyJSON() // a word or an object
 	}
-	t.columns = append(t.columns, column{name, doc, of})
+	t.columns = append(t.columns, columnLayout{name, doc, of})
 }
 
 // layout says which field of a whole account is in which column of which table.
 type layout struct {
-	tables []*table // accounts first
-	head   *object  // of a whole account
-	lists  map[string]*list
-	others *table // what fits no column
+	tables []*tableLayout // accounts first
+	head   *objectTarget  // of a whole account
+	lists  map[string]*listTarget
+	others *tableLayout // what fits no column
 }
 
-// object says where the members of an object are written.
-type object struct {
-	fields map[string]*field
+// objectTarget says where the members of an object are written.
+type objectTarget struct {
+	fields map[string]*fieldTarget
 }
 
-// field says where a value is written: one of the three.
-type field struct {
-	column int     // in the table of the object
-	object *object // in the same table
-	list   *list   // in another table
-	skip   bool    // it is written elsewhere
+// fieldTarget says where a value is written: one of the three.
+type fieldTarget struct {
+	column int           // in the table of the object
+	object *objectTarget // in the same table
+	list   *listTarget   // in another table
+	skip   bool          // it is written elsewhere
 }
 
-// list says where the items of a list are written.
-type list struct {
-	table  *table
-	item   *object // nil if the items are no objects: then they are in the last column
-	parent *list   // the list that the list is in, or nil
-	depth  int     // how many lists it is in, with itself
+// listTarget says where the items of a list are written.
+type listTarget struct {
+	table  *tableLayout
+	item   *objectTarget // nil if the items are no objects: then they are in the last column
+	parent *listTarget   // the list that the list is in, or nil
+	depth  int           // how many lists it is in, with itself
 }
 
 // listTables returns what the items of the lists of a whole account consist of.
@@ -125,8 +125,8 @@ var inLists = map[string]bool{
 
 // newLayout makes the tables from the fields of the account object.
 func newLayout(schema *contract.Schema) *layout {
-	accounts := &table{name: "accounts", doc: "The created accounts.", keys: 2}
-	l := &layout{tables: []*table{accounts}, lists: map[string]*list{}}
+	accounts := &tableLayout{name: "accounts", doc: "The created accounts.", keys: 2}
+	l := &layout{tables: []*tableLayout{accounts}, lists: map[string]*listTarget{}}
 	b := &builder{layout: l}
 	l.head = b.object(accounts, nil, "", headFields(schema))
 	lists := listTables(schema)
@@ -135,8 +135,8 @@ func newLayout(schema *contract.Schema) *layout {
 		l.lists[name] = b.list(nil, name, lists[name].Doc, &items)
 	}
 	b.build()
-	l.others = &table{name: "other_values", doc: "Values for which no other table has a column, such as fields of packs that were not named.", columns: append(keyColumns(nil),
-		column{"attr", "Where the value is in the whole account.", rules.Line(0)}, column{"value", "The value.", rules.AnyJSON()})}
+	l.others = &tableLayout{name: "other_values", doc: "Values for which no other table has a column, such as fields of packs that were not named.", columns: append(keyColumns(nil),
+		columnLayout{"attr", "Where the value is in the whole account.", rules.Line(0)}, columnLayout{"value", "The value.", rules.AnyJSON()})}
 	l.others.keys = len(l.others.columns) - 2
 	l.tables = append(l.tables, l.others)
 	return l
@@ -158,20 +158,24 @@ func (b *builder) build() {
 }
 
 // object adds the fields of an object to a table.
-func (b *builder) object(in *table, parent *list, prefix string, fields []rules.Field) *object {
-	o := &object{fields: map[string]*field{}}
+func (b *builder) object(in *tableLayout, parent *listTarget, prefix string, fields []rules.Field) *objectTarget {
+	o := &objectTarget{fields: map[string]*fieldTarget{}}
 	for i := range fields {
 		name, typ := fields[i].Name, &fields[i].Type
 		whole := columnName(prefix, name)
 		switch {
 		case in.name == "accounts" && prefix == "" && name == "data":
-			o.fields[name] = &field{object: b.record(in, typ.Table)}
+			o.fields[name] = &fieldTarget{object: b.record(in, typ.Table)}
+		case name == "sent": // much the same as the transaction beside it
+			o.fields[name] = &fieldTarget{column: len(in.columns)}
+			whole := rules.AnyJSON()
+			in.add(name, fields[i].Doc, &whole)
 		case typ.Shape == rules.ShapeObject:
-			o.fields[name] = &field{object: b.object(in, parent, whole, typ.Table.Fields)}
+			o.fields[name] = &fieldTarget{object: b.object(in, parent, whole, typ.Table.Fields)}
 		case typ.Shape == rules.ShapeList:
-			o.fields[name] = &field{list: b.list(parent, name, fields[i].Doc, typ)}
+			o.fields[name] = &fieldTarget{list: b.list(parent, name, fields[i].Doc, typ)}
 		default:
-			o.fields[name] = &field{column: len(in.columns)}
+			o.fields[name] = &fieldTarget{column: len(in.columns)}
 			in.add(whole, fields[i].Doc, typ)
 		}
 	}
@@ -179,11 +183,11 @@ func (b *builder) object(in *table, parent *list, prefix string, fields []rules.
 }
 
 // record adds the fields of the account object to the table of accounts.
-func (b *builder) record(in *table, record *rules.Table) *object {
+func (b *builder) record(in *tableLayout, record *rules.Table) *objectTarget {
 	fields := slices.DeleteFunc(slices.Clone(record.Fields), func(f rules.Field) bool { return inLists[f.Name] })
 	o := b.object(in, nil, "", fields)
 	for name := range inLists {
-		o.fields[name] = &field{skip: true}
+		o.fields[name] = &fieldTarget{skip: true}
 	}
 	return o
 }
@@ -197,33 +201,33 @@ func columnName(prefix, name string) string {
 }
 
 // list makes a table for the items of a list.
-func (b *builder) list(parent *list, name, doc string, typ *rules.Type) *list {
-	of := &list{parent: parent, depth: 1}
+func (b *builder) list(parent *listTarget, name, doc string, typ *rules.Type) *listTarget {
+	of := &listTarget{parent: parent, depth: 1}
 	if parent != nil {
 		of.depth = parent.depth + 1
 	}
 	b.todo = append(b.todo, func() {
-		of.table = &table{name: b.tableName(parent, name), doc: doc, columns: keyColumns(parent)}
-		of.table.columns = append(of.table.columns, column{"position", "Position in the list, starting at 1.", rules.Integer(1, 1<<53)})
+		of.table = &tableLayout{name: b.tableName(parent, name), doc: doc, columns: keyColumns(parent)}
+		of.table.columns = append(of.table.columns, columnLayout{"position", "Position in the list, starting at 1.", rules.Integer(1, 1<<53)})
 		of.table.keys = len(of.table.columns)
 		b.layout.tables = append(b.layout.tables, of.table)
 		if typ.Item.Shape == rules.ShapeObject {
 			of.item = b.object(of.table, of, "", typ.Item.Table.Fields)
 			return
 		}
-		of.table.columns = append(of.table.columns, column{"value", doc, *typ.Item})
+		of.table.columns = append(of.table.columns, columnLayout{"value", doc, *typ.Item})
 	})
 	return of
 }
 
 // keyColumns identify the account and the item that a list is in.
-func keyColumns(parent *list) []column {
-	columns := []column{
+func keyColumns(parent *listTarget) []columnLayout {
+	columns := []columnLayout{
 		{"import_supplier", "Code of the import supplier.", rules.Line(0)},
 		{"external_account_number", "Account number in the source system.", rules.Line(0)},
 	}
 	for in := parent; in != nil; in = in.parent {
-		columns = slices.Insert(columns, 2, column{
+		columns = slices.Insert(columns, 2, columnLayout{
 			in.table.name + "_position", "Position of the item of " + in.table.name + " that the row belongs to.", rules.Integer(1, 1<<53),
 		})
 	}
@@ -231,9 +235,9 @@ func keyColumns(parent *list) []column {
 }
 
 // tableName is the name of a list, with that of the list it is in if another table has it.
-func (b *builder) tableName(parent *list, name string) string {
+func (b *builder) tableName(parent *listTarget, name string) string {
 	taken := func(name string) bool {
-		return slices.ContainsFunc(b.layout.tables, func(t *table) bool { return t.name == name })
+		return slices.ContainsFunc(b.layout.tables, func(t *tableLayout) bool { return t.name == name })
 	}
 	if parent != nil && taken(name) {
 		name = parent.table.name + "_" + name

@@ -5,43 +5,43 @@ import (
 	"encoding/json"
 )
 
-// value is a JSON value. Its text is known to be valid.
-type value struct {
-	text    []byte   // without white space around it
-	members []member // of an object
-	items   []value  // of a list
+// jsonValue is a JSON value. Its text is known to be valid.
+type jsonValue struct {
+	text    []byte      // without white space around it
+	members []member    // of an object
+	items   []jsonValue // of a list
 }
 
 type member struct {
 	name  string
-	value value
+	value jsonValue
 }
 
 // parseValue parses a text that was validated before.
-func parseValue(text []byte) value {
+func parseValue(text []byte) jsonValue {
 	p := parser{text: text}
 	return p.value()
 }
 
 // member returns a member of an object, or a value that is null.
-func (v *value) member(name string) *value {
+func (v *jsonValue) member(name string) *jsonValue {
 	for i := range v.members {
 		if v.members[i].name == name {
 			return &v.members[i].value
 		}
 	}
-	return &value{}
+	return &jsonValue{}
 }
 
 // null reports whether there is no value.
-func (v *value) null() bool { return len(v.text) == 0 || v.text[0] == 'n' }
+func (v *jsonValue) null() bool { return len(v.text) == 0 || v.text[0] == 'n' }
 
-func (v *value) isObject() bool { return len(v.text) > 0 && v.text[0] == '{' }
-func (v *value) isList() bool   { return len(v.text) > 0 && v.text[0] == '[' }
-func (v *value) isString() bool { return len(v.text) > 0 && v.text[0] == '"' }
+func (v *jsonValue) isObject() bool { return len(v.text) > 0 && v.text[0] == '{' }
+func (v *jsonValue) isList() bool   { return len(v.text) > 0 && v.text[0] == '[' }
+func (v *jsonValue) isString() bool { return len(v.text) > 0 && v.text[0] == '"' }
 
 // plain returns a string without quotes and escapes, "" for null, and anything else as it is written.
-func (v *value) plain() string {
+func (v *jsonValue) plain() string {
 	switch {
 	case v.null():
 		return ""
@@ -79,7 +79,7 @@ func (p *parser) next() byte {
 	return 0
 }
 
-func (p *parser) value() (v value) {
+func (p *parser) value() (v jsonValue) {
 	first := p.next()
 	start := p.at
 	switch first {

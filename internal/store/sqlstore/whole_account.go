@@ -13,7 +13,7 @@ import (
 
 const (
 	// wholeBatch is how many whole accounts are read at a time.
-	wholeBatch = 200
+	wholeBatch = 400
 	// wholeBytes is how much of them is read at a time, not counting the last
 	// row.
 	wholeBytes = 2 << 20

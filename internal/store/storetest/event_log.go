@@ -193,6 +193,12 @@ var eventLogs = []promiseCheck{
 			}
 			_, err = view.LoggedEvent(t.Context(), mark.Complete+1)
 			wantError(t, err, landfall.ErrNotFound)
+			// The last event of one supplier, whatever the others did since.
+			if last, err := view.LastEvent(t.Context(), "A", found[3].ID); err != nil || last.Key.Supplier != "A" || last.ID > found[3].ID {
+				t.Errorf("%+v, %v", last, err)
+			}
+			_, err = view.LastEvent(t.Context(), "none", mark.Complete)
+			wantError(t, err, landfall.ErrNotFound)
 			told, err := view.SuppliersWithEvents(t.Context(), found[3].ID, mark.Complete)
 			if len(told) != 3 {
 				t.Errorf("reported %q", told)
