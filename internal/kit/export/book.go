@@ -126,9 +126,12 @@ func instructionIdentity(from *jsonValue) string {
 	return "instruction " + from.member("vendor").plain() + " " + from.member("reference").plain()
 }
 
-// noteIdentity is what the service recognises a note by: its text or its documents, and the time if
-// one was given.
+// noteIdentity is what the service recognises a note by: its external_id, or its text or its documents
+// and the time if one was given.
 func noteIdentity(note *jsonValue, withTime bool) string {
+	if id := note.member("external_id").plain(); id != "" {
+		return "note with id " + id
+	}
 	id := "note " + note.member("body").plain()
 	if id == "note " {
 		paths := []string{}
