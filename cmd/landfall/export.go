@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,7 +43,7 @@ func exportCommand() *cobra.Command {
 			return usageError{errors.New("--to is required: the folder for the files")}
 		case strings.TrimSpace(order.Reason) == "":
 			return usageError{errors.New("--reason is required: why you export the accounts, for the audit")}
-		case !oneOfWords(format, export.Formats()):
+		case !slices.Contains(export.Formats(), format):
 			return usageError{fmt.Errorf("--format: want one of %s", strings.Join(export.Formats(), ", "))}
 		}
 		var err error
@@ -68,15 +69,6 @@ func exportCommand() *cobra.Command {
 		completeFlag(command, name, noCompletion)
 	}
 	return command
-}
-
-func oneOfWords(word string, words []string) bool {
-	for _, one := range words {
-		if one == word {
-			return true
-		}
-	}
-	return false
 }
 
 // minPseudonymKey is the least length of the secret: a short one could be guessed, and with it the
@@ -120,6 +112,8 @@ func exportAccounts(command *cobra.Command, server *client.Client, order export.
 		return errors.New("interrupted; run the same command again to continue")
 	case client.IsCode(err, "permission_denied"):
 		return fmt.Errorf("%w; the export needs an API key with the role reader", err)
+	case order.ChangedSince != "" && client.IsCode(err, "validation_failed"):
+		return fmt.Errorf("%w; --changed-since takes the cursor that an earlier export printed", err)
 	case err != nil:
 		return classifyServerError(err)
 	}
