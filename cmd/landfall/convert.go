@@ -29,7 +29,8 @@ func convertCommand() *cobra.Command {
 			"accounted for: it is in the book, passed over as the map says, or reported with its\n" +
 			"file, line, column and value. The exit code is 1 if rows had to be left out;\n" +
 			"conversion/problems.csv in the book lists them all.",
-		Example: "  landfall convert --suggest export       write export/map.yaml for you to correct\n" +
+		Example: "  landfall convert --profile export       look at the tables first\n" +
+			"  landfall convert --suggest export       write export/map.yaml for you to correct\n" +
 			"  landfall convert export\n" +
 			"  landfall convert --map north.yaml /srv/export book-north",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -45,8 +46,20 @@ func convertCommand() *cobra.Command {
 			if len(args) == 0 {
 				return usageError{errors.New("name a map or a folder; see landfall convert --help")}
 			}
-			if suggest, _ := command.Flags().GetBool("suggest"); suggest {
+			suggest, _ := command.Flags().GetBool("suggest")
+			profile, _ := command.Flags().GetBool("profile")
+			for flag, other := range map[string]string{"like": "suggest", "examples": "suggest", "html": "profile"} {
+				if wanted, _ := command.Flags().GetBool(other); command.Flags().Changed(flag) && !wanted {
+					return usageError{fmt.Errorf("--%s needs --%s", flag, other)}
+				}
+			}
+			switch {
+			case suggest && profile:
+				return usageError{errors.New("--suggest cannot be combined with --profile")}
+			case suggest:
 				return suggestMap(command, args)
+			case profile:
+				return profileTables(command, args)
 			}
 			order, err := readConvertOptions(command, args)
 			if err != nil {
@@ -82,6 +95,10 @@ func convertCommand() *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.Bool("suggest", false, "write a first map for the tables of a folder, for you to correct")
+	flags.Bool("profile", false, "describe the columns of all tables of a folder, and what looks wrong in them")
+	flags.String("html", "", "with --profile: also write the profile as an HTML page")
+	flags.String("like", "", "with --suggest: a map for similar tables, to learn from")
+	flags.String("examples", "", "with --suggest: a file with finished accounts, one JSON object per line, to learn from")
 	flags.Bool("schema", false, "print the JSON Schema of maps, for editors")
 	flags.String("map", "", "file with the map; FOLDER is then the folder of the tables")
 	flags.String("source", "", "folder of the tables (default: the folder of the map)")
@@ -89,6 +106,9 @@ func convertCommand() *cobra.Command {
 	flags.String("memory", "256", "MiB of memory for rows before they are sorted on disk")
 	completeFlag(command, "memory", noCompletion)
 	_ = command.MarkFlagFilename("map", "yaml", "yml") // cannot fail: the flags exist
+	_ = command.MarkFlagFilename("like", "yaml", "yml")
+	_ = command.MarkFlagFilename("html", "html")
+	_ = command.MarkFlagFilename("examples", "ndjson", "json")
 	_ = command.MarkFlagDirname("source")
 	_ = command.MarkFlagFilename("filter")
 	return command
@@ -99,16 +119,18 @@ func suggestMap(command *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return usageError{errors.New("--suggest takes one folder of tables")}
 	}
-	folder := args[0]
+	order := convert.SuggestOptions{Folder: args[0]}
+	order.Like, _ = command.Flags().GetString("like")
+	order.Examples, _ = command.Flags().GetString("examples")
 	// An existing map is not overwritten: someone may have corrected it.
-	suggestion, err := convert.WriteSuggestion(folder, generate.MapName)
+	suggestion, err := convert.WriteSuggestion(command.Context(), generate.MapName, order)
 	if err != nil {
 		return usageError{err}
 	}
-	path := filepath.Join(folder, generate.MapName)
+	path := filepath.Join(order.Folder, generate.MapName)
 	data := map[string]any{"map": path, "tables": suggestion.Tables, "open": suggestion.Open}
 	return printDone(command, data, "Wrote %s for %d tables. Replace the %d values marked CHOOSE, review the rest, then run: landfall convert %s",
-		path, suggestion.Tables, suggestion.Open, folder)
+		path, suggestion.Tables, suggestion.Open, order.Folder)
 }
 
 // readConvertOptions reads the arguments and flags.

@@ -18,7 +18,8 @@ type inspection struct {
 	delimiter byte
 	quote     byte
 	columns   []string
-	rows      [][]string // the first rows, in UTF-8
+	rows      [][]string      // the first rows, in UTF-8
+	empty     map[string]bool // the words in them that mean an empty value
 }
 
 // inspectBytes is how much of a file is inspected.
@@ -41,7 +42,7 @@ func inspectFile(path string) (*inspection, error) {
 		return nil, err
 	}
 	begin = begin[:n]
-	s := &inspection{charset: detectCharset(begin), quote: '"'}
+	s := &inspection{charset: detectCharset(begin), quote: '"', empty: map[string]bool{}}
 	source, err := s.charset.reader(bytes.NewReader(begin))
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func inspectWorkbook(path string) (*inspection, error) {
 	if len(text) == inspectBytes { // the last row is probably incomplete
 		text = text[:bytes.LastIndexByte(text, '\n')+1]
 	}
-	s := &inspection{charset: utf8Charset, quote: '"', delimiter: ','}
+	s := &inspection{charset: utf8Charset, quote: '"', delimiter: ',', empty: map[string]bool{}}
 	s.read(text)
 	return s, nil
 }
@@ -153,8 +154,12 @@ func (s *inspection) read(text []byte) {
 // values returns the non-empty values of a column.
 func (s *inspection) values(column int) (list []string) {
 	for _, cells := range s.rows {
-		if cells[column] != "" {
-			list = append(list, cells[column])
+		switch value := cells[column]; {
+		case value == "":
+		case isNullWord(value):
+			s.empty[value] = true
+		default:
+			list = append(list, value)
 		}
 	}
 	return list

@@ -79,13 +79,13 @@ func TestCircularMaps(t *testing.T) {
 func TestSuggestedMapIsUsableAfterCorrection(t *testing.T) {
 	_, tables := printed(t, generateOptions(80))
 	path := filepath.Join(tables, generate.MapName)
-	if _, err := convert.WriteSuggestion(tables, generate.MapName); err == nil {
+	if _, err := convert.WriteSuggestion(t.Context(), generate.MapName, convert.SuggestOptions{Folder: tables}); err == nil {
 		t.Fatal("a map was overwritten")
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	suggestion, err := convert.WriteSuggestion(tables, generate.MapName)
+	suggestion, err := convert.WriteSuggestion(t.Context(), generate.MapName, convert.SuggestOptions{Folder: tables})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,6 +99,10 @@ func TestSuggestedMapIsUsableAfterCorrection(t *testing.T) {
 	}
 	corrected := strings.NewReplacer("supplier: CHOOSE", "supplier: NORTH", "B: CHOOSE, P: CHOOSE", "B: BUSINESS, P: DOMESTIC", "E: CHOOSE, L: CHOOSE", "E: ONLINE, L: PRINT",
 		"C: CHOOSE, D: CHOOSE, P: CHOOSE, S: CHOOSE", "C: CREDIT, D: CHARGE, P: PAYMENT, S: SUPPLY_CHARGE",
+		"minor_units: CHOOSE", "minor_units: 2", "sign: CHOOSE", "sign: reversed", "supply_address1: CHOOSE", "supply_address1: STREET",
+		"E: CHOOSE, G: CHOOSE", "E: ELECTRICITY, G: GAS", "C: CHOOSE, E: CHOOSE, R: CHOOSE, S: CHOOSE", "C: CUSTOMER, E: ESTIMATE, R: ROUTINE, S: SMART",
+		"\"1\": CHOOSE, \"2\": CHOOSE, \"3\": CHOOSE", "\"1\": LARGE_PRINT, \"2\": BRAILLE, \"3\": SPOKEN", "M: CHOOSE, Q: CHOOSE", "M: MONTHLY, Q: QUARTERLY",
+		"trigger: CHOOSE", "trigger: =REGULAR", "vendor: CHOOSE", "vendor: =acme", "type: CHOOSE", "type: =DIRECT_DEBIT",
 		"into: LEDGER.line_items", "into: LEDGER.line_items\n    when: {KIND: L}").Replace(suggestion.Text)
 	if err := os.WriteFile(path, []byte(corrected), 0o600); err != nil {
 		t.Fatal(err)
@@ -119,17 +123,17 @@ func TestSuggestionMarksGuesses(t *testing.T) {
 	for name, text := range map[string]string{
 		"KONTEN.csv":    "KontoNr|Saldo\n1|1.234,50\n2|-7,00\n",
 		"BUCHUNGEN.csv": "BuchNr|KontoNr|Betrag|Text\nB1|1|12,50|Rate\n",
-		"TARIFE.csv":    "ZpId|Von|Bis\nZ1|01/03/2024|\n",
+		"XYZ.csv":       "Q1|Q2|Q3\nZ1|01/03/2024|\n",
 	} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	suggestion, err := convert.Suggest(folder)
+	suggestion, err := convert.Suggest(t.Context(), convert.SuggestOptions{Folder: folder})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`decimal: ","`, `grouping: "."`, "probably transactions", "unknown content", "into: CHOOSE", "# not used: ZpId"} {
+	for _, want := range []string{`decimal: ","`, `grouping: "."`, "probably transactions", "unknown content", "into: CHOOSE", "# not used: Q1"} {
 		if !strings.Contains(suggestion.Text, want) {
 			t.Errorf("no %q in\n%s", want, suggestion.Text)
 		}

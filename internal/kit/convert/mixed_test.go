@@ -76,12 +76,12 @@ func TestSuggestionAsksAboutFiguresAndDatesThatCanBeReadTwoWays(t *testing.T) {
 		"payments.csv": "AccountNo;TransNo;Amount;Date\n1;1;12,50;31/12/2001\n2;2;29.65;30/12/2001\n",
 		"bills.csv":    "AccountNo;BillNo;Gross;Issued\n1;1;£1.234,50;31/12/2001\n2;2;12,00;30/12/2001\n",
 	})
-	suggestion, err := convert.Suggest(folder)
+	suggestion, err := convert.Suggest(t.Context(), convert.SuggestOptions{Folder: folder})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"transfer_balance: {column: Balance, decimal: CHOOSE}", "last_statement_balance: LastBalance", "date_of_sale: {column: Sold, dates: CHOOSE}",
+		"transfer_balance: {column: Balance, decimal: CHOOSE, sign: CHOOSE}", "last_statement_balance: {column: LastBalance, sign: CHOOSE}", "date_of_sale: {column: Sold, dates: CHOOSE}",
 		"last_statement_issue_date: Issued", "amount: {column: Amount, decimal: CHOOSE}", `gross_amount: {column: Gross, decimal: ",", grouping: ".", currency: ["£"]}`,
 	} {
 		if !strings.Contains(suggestion.Text, want) {

@@ -64,7 +64,7 @@ func TestWorkbooksAreTables(t *testing.T) {
 	if len(problems) != 1 || problems[0][2] != "9" || problems[0][5] != "#REF!" || result.Tallies[0].Read != 4 {
 		t.Errorf("%q %+v", problems, result.Tallies[0])
 	}
-	suggestion, err := convert.Suggest(tableFolder(t, map[string]string{"accounts.xlsx": files["a.xlsx"]}))
+	suggestion, err := convert.Suggest(t.Context(), convert.SuggestOptions{Folder: tableFolder(t, map[string]string{"accounts.xlsx": files["a.xlsx"]})})
 	if err != nil || !strings.Contains(suggestion.Text, "file: accounts.xlsx") {
 		t.Errorf("%+v %v", suggestion, err)
 	}

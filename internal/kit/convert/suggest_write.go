@@ -11,19 +11,27 @@ import (
 
 // mapWriter writes a suggested map with a comment wherever something was guessed.
 type mapWriter struct {
-	tables []*suggestedTable
-	text   strings.Builder
-	usual  *suggestedTable // how most tables are written
-	open   int
+	tables  []*suggestedTable
+	kinds   []*tableKind
+	learned *learnedAttrs
+	text    strings.Builder
+	usual   *suggestedTable // how most tables are written
+	open    int
 }
 
 // line writes a line with an optional comment.
 func (w *mapWriter) line(depth int, text, remark string) {
 	text = strings.Repeat("  ", depth) + text
 	if remark != "" {
-		text = fmt.Sprintf("%-50s # %s", text, remark)
+		text = fmt.Sprintf("%-50s # %s", text, strings.Map(oneLine, remark))
 	}
 	w.text.WriteString(strings.TrimRight(text, " ") + "\n")
+}
+
+// choose writes something that a person has to decide.
+func (w *mapWriter) choose(depth int, name, remark string) {
+	w.open++
+	w.line(depth, name+": "+chooseMark, remark)
 }
 
 // write starts with the settings of most tables, so that a table lists only what differs. The
@@ -35,8 +43,10 @@ func (w *mapWriter) write() *Suggestion {
 	w.line(0, "# See docs/converting.md. Instead of a column, an attr can also be", "")
 	w.line(0, "# =constant or {column: …, values: {A: B}, default: …, minor_units: 2, dates: …}.", "")
 	w.line(0, "map: 1", "")
-	w.open++
-	w.line(0, "supplier: "+chooseMark, "the code of the import supplier, as the operator of the service created it")
+	w.choose(0, "supplier", "the code of the import supplier, as the operator of the service created it")
+	for _, text := range w.learned.head {
+		w.line(0, text, "")
+	}
 	w.line(0, "", "")
 	w.line(0, "source:", "how the tables are written")
 	for _, setting := range w.usual.settings() {
@@ -45,15 +55,40 @@ func (w *mapWriter) write() *Suggestion {
 	if w.usual.days == "" {
 		w.line(1, "# dates: DD.MM.YYYY", "no dates were found")
 	}
+	if words := w.emptyWords(); len(words) > 0 {
+		w.line(1, "empty: ["+strings.Join(words, ", ")+"]", "these mean that there is no value")
+	}
 	w.line(0, "", "")
 	w.line(0, "tables:", "")
 	for i, t := range w.tables {
 		if i > 0 {
 			w.line(0, "", "")
 		}
-		w.table(t)
+		if !t.copied {
+			w.table(t)
+		}
+		for i, lines := range t.copies {
+			if i > 0 || !t.copied {
+				w.line(0, "", "")
+			}
+			for _, text := range lines {
+				w.line(1, text, "")
+			}
+		}
 	}
 	return &Suggestion{Text: w.text.String(), Tables: len(w.tables), Open: w.open}
+}
+
+// emptyWords lists the words of the tables that mean an empty value.
+func (w *mapWriter) emptyWords() (list []string) {
+	for _, words := range [][]string{nullWords, zeroDates} {
+		for _, word := range words {
+			if slices.ContainsFunc(w.tables, func(t *suggestedTable) bool { return t.empty[word] }) {
+				list = append(list, strconv.Quote(word))
+			}
+		}
+	}
+	return list
 }
 
 // usualTable has the settings that most tables share.
@@ -113,10 +148,10 @@ func (t *suggestedTable) settings() []string {
 
 // table writes one table.
 func (w *mapWriter) table(t *suggestedTable) {
-	if t.unclear() {
+	if t.placement == nil {
 		w.line(1, t.name+":", "unknown content; remove it if you do not need it")
 	} else {
-		w.line(1, t.name+":", "probably "+t.thing.name)
+		w.line(1, t.name+":", "probably "+t.placement.kind.name)
 	}
 	w.line(2, "file: "+quoted(t.file), "")
 	if isWorkbook(t.file) {
@@ -133,154 +168,302 @@ func (w *mapWriter) table(t *suggestedTable) {
 		w.line(2, "encoding: "+string(t.charset), "")
 	}
 	switch {
+	case t.placement == nil:
+		w.choose(2, "into", "accounts, notes, transactions, statements, payment-instructions, or TABLE.attr with a link")
 	case t.parent != nil:
-		w.line(2, "into: "+t.parent.name+"."+t.thing.path, "")
-		link := t.link()
-		w.countOpen(link)
-		w.line(2, "link: "+quoted(link), "the column that is also in "+t.parent.name+"; {own: theirs} if the names differ")
-	case t.thing.stem != "":
-		w.line(2, "into: "+t.thing.stem, w.intoRemark(t))
-		account := chooseMark
-		if t.account >= 0 {
-			account = t.columns[t.account]
-			t.taken[t.account] = true
+		remark := ""
+		if t.placement.kind.name == "transactions" {
+			remark = "or historical_statement_transactions, with conditions"
 		}
-		w.countOpen(account)
-		w.line(2, "account: "+quoted(account), "the column with the number of the account")
-	case t.unclear():
-		w.open++
-		w.line(2, "into: "+chooseMark, "accounts, notes, transactions, statements, payment-instructions, or TABLE.attr with a link")
+		w.line(2, "into: "+t.parent.name+"."+t.path(), remark)
+		w.link(t)
+	case t.placement.kind.stem != "":
+		w.line(2, "into: "+t.placement.kind.stem, w.intoRemark(t))
+		w.accountLine(t)
 	default:
-		w.open++
-		w.line(2, "into: "+chooseMark, "no table of "+t.thing.parent+" was found that it could belong to")
+		w.choose(2, "into", "no table of "+t.placement.kind.parent.name+" was found that it could belong to")
 	}
 	w.line(2, "fill:", "")
-	w.fill(t)
+	if t.placement != nil {
+		w.object(t, t.placement.kind, 3, "")
+	}
+	w.unused(t)
+}
+
+// link writes how rows belong to those of another table.
+func (w *mapWriter) link(t *suggestedTable) {
+	if t.link == nil {
+		w.choose(2, "link", "no column has the values of one column of "+t.parent.name+"; {own: theirs} if the names differ")
+		return
+	}
+	own, theirs := t.columns[t.link.own], t.parent.columns[t.link.theirs]
+	text := quoted(own)
+	if own != theirs {
+		text = "{" + quoted(own) + ": " + quoted(theirs) + "}"
+	}
+	remark := "its values are in " + t.parent.name
+	if t.link.missing > 0 {
+		remark = fmt.Sprintf("%d of %d values are not in %s", t.link.missing, t.link.compared, t.parent.name)
+	}
+	w.line(2, "link: "+text, remark)
+}
+
+// accountLine writes the column with the account number.
+func (w *mapWriter) accountLine(t *suggestedTable) {
+	if t.account < 0 {
+		w.choose(2, "account", "the column with the number of the account")
+		return
+	}
+	remark := "the column with the number of the account"
+	if repeated := t.sketches[t.account].repeated(); repeated > 0 && t.placement.kind.name == "accounts" {
+		remark = fmt.Sprintf("%d numbers occur more than once; such accounts are reported", repeated)
+	}
+	w.line(2, "account: "+quoted(t.columns[t.account]), remark)
 }
 
 // intoRemark mentions an alternative that no column shows: transactions can be part of their
 // account.
 func (w *mapWriter) intoRemark(t *suggestedTable) string {
-	if t.thing.name == "transactions" {
+	if t.placement.kind.name == "transactions" {
 		return "or ACCOUNT.historical_statement_transactions and current_…, with conditions"
 	}
 	return ""
 }
 
-// countOpen counts what is left open.
-func (w *mapWriter) countOpen(text string) {
-	if text == chooseMark {
-		w.open++
+// object writes the attrs of one kind, then the parts inside it. first starts its first line: "- " in
+// a list.
+func (w *mapWriter) object(t *suggestedTable, kind *tableKind, depth int, first string) {
+	p := t.placement
+	start := func() string {
+		text := first
+		if first != "" {
+			first = "  "
+		}
+		return text
+	}
+	for _, field := range kind.object.Fields {
+		s := p.slotOf(kind, field.Name)
+		switch {
+		case s != nil && len(p.open[s]) > 0:
+			w.choose(depth, start()+field.Name, w.either(t, s))
+		case s != nil:
+			w.attr(depth, start(), t, p.placed[s])
+		case w.learned.constant(t, kind, field.Name) != "":
+			w.line(depth, start()+field.Name+": "+w.learned.constant(t, kind, field.Name), "as in the other map")
+		case field.Required && field.Type.Shape < rules.ShapeObject && field.Name != "import_supplier" && field.Name != "external_account_number":
+			w.choose(depth, start()+field.Name, w.required(t, kind, field))
+		}
+	}
+	for _, inner := range w.kinds {
+		if inner.parent != kind {
+			continue
+		}
+		child := w.childThrough(t, inner)
+		switch {
+		case child != nil && child.placement.kind == inner && kind == p.kind: // added by default
+		case child != nil && child.placement.kind == inner:
+			w.line(depth, start()+inner.attr+": {rows: "+child.name+"}", "")
+		case child != nil || p.has(inner):
+			w.line(depth, start()+inner.attr+":", "")
+			pad := depth + 1
+			if first != "" {
+				pad++
+			}
+			if address := p.slotOf(p.kind, "billing_address1"); inner.name == "addresses" && !p.has(inner) && address != nil {
+				w.choose(pad, "- supply_address1", t.columns[p.placed[address].column]+", if the billing address is the supply address")
+				w.object(t, inner, pad, "  ")
+				continue
+			}
+			if inner.single {
+				w.object(t, inner, pad, "")
+			} else {
+				w.object(t, inner, pad, "- ")
+			}
+		case inner.name == "customers" && kind == p.kind:
+			w.choose(depth, start()+"customers", "required: no table of customers was found; fill them here as - family_name: …")
+		}
 	}
 }
 
-// fill writes the attrs with a column, the required ones, and unused columns.
-func (w *mapWriter) fill(t *suggestedTable) {
-	for _, field := range t.fields() {
-		// The first two come from account and supplier; objects have tables of their own.
-		if field.Name == "import_supplier" || field.Name == "external_account_number" || field.Type.Shape >= rules.ShapeObject {
-			continue
-		}
-		column := columnFor(field.Name, t.columns, t.taken)
-		switch {
-		case column >= 0:
-			t.taken[column] = true
-			w.attr(3, t, field, column)
-		case needed(field):
-			w.open++
-			w.line(3, field.Name+": "+chooseMark, "required: "+field.Doc)
+// childThrough returns the table whose rows go into a kind or something inside it.
+func (w *mapWriter) childThrough(t *suggestedTable, kind *tableKind) *suggestedTable {
+	for _, child := range t.children {
+		if child.placement.kind == kind || child.placement.kind.isInside(kind) {
+			return child
 		}
 	}
-	if t.thing.name == "accounts" {
-		w.supplyAddress(t)
+	return nil
+}
+
+// slotOf returns the slot of a placed attr, or nil.
+func (p *placement) slotOf(kind *tableKind, attr string) *attrSlot {
+	for s := range p.placed {
+		if s.kind == kind && s.field.Name == attr {
+			return s
+		}
+	}
+	return nil
+}
+
+// either names the columns that fit an attr equally well.
+func (w *mapWriter) either(t *suggestedTable, s *attrSlot) string {
+	names := []string{t.columns[t.placement.placed[s].column]}
+	for _, m := range t.placement.open[s] {
+		names = append(names, t.columns[m.column])
+	}
+	return "one of the columns " + strings.Join(names, ", ")
+}
+
+// required describes an attr that must be filled, and what may fill it.
+func (w *mapWriter) required(t *suggestedTable, kind *tableKind, field rules.Field) string {
+	remark := "required: " + field.Doc
+	for column, m := range t.placement.hints {
+		if m.slot.kind == kind && m.slot.field.Name == field.Name {
+			return remark + " Perhaps " + t.columns[column] + "."
+		}
+	}
+	return remark
+}
+
+// unused lists the columns that were not placed.
+func (w *mapWriter) unused(t *suggestedTable) {
+	used := map[int]bool{}
+	for column := range t.keys {
+		used[column] = true
+	}
+	if t.placement != nil {
+		for s, m := range t.placement.placed {
+			used[m.column] = true
+			for _, other := range t.placement.open[s] {
+				used[other.column] = true
+			}
+		}
 	}
 	for i, column := range t.columns {
-		if !t.taken[i] && column != "" && (t.parent == nil || column != t.link()) {
-			remark := ""
-			if codes := t.codes(i); codes != nil && len(codes) < 8 {
-				remark = " (" + strings.Join(codes, ", ") + ")"
-			}
-			w.line(3, "# not used: "+strings.Map(oneLine, column+remark), "")
-		}
-	}
-}
-
-// fields returns the attrs that the table could fill.
-func (t *suggestedTable) fields() []rules.Field {
-	if t.unclear() {
-		return nil
-	}
-	return t.thing.object.Fields
-}
-
-// supplyAddress writes the address of an account whose supply points have none.
-func (w *mapWriter) supplyAddress(t *suggestedTable) {
-	customers := false
-	for _, child := range t.children {
-		customers = customers || child.thing.name == "customers"
-		if child.thing.path != "supply_addresses.supply_points" {
+		if used[i] || column == "" {
 			continue
 		}
-		w.line(3, "supply_addresses:", "the address of the account, if it is the supply address")
-		first := "- "
-		for _, attr := range []string{"supply_address1", "supply_address2", "supply_postcode"} {
-			if column := columnFor(attr, t.columns, nil); column >= 0 {
-				w.line(4, first+attr+": "+quoted(t.columns[column]), "")
-				first = "  "
+		remark := ""
+		if codes := t.codes(i); codes != nil && len(codes) < 8 {
+			remark = " (" + strings.Join(codes, ", ") + ")"
+		}
+		if t.placement != nil {
+			if m, known := t.placement.hints[i]; known {
+				remark += ", perhaps " + m.slot.field.Name
 			}
 		}
-		w.line(4, first+"supply_points: {rows: "+child.name+"}", "")
-	}
-	if !customers {
-		w.open++
-		w.line(3, "customers: "+chooseMark, "required: no table of customers was found; fill them here as - family_name: …")
+		w.line(3, "# not used: "+strings.Map(oneLine, column+remark), "")
 	}
 }
 
 // attr writes one attr.
-func (w *mapWriter) attr(depth int, t *suggestedTable, field rules.Field, column int) {
-	name := t.columns[column]
-	var settings []string
-	remark := ""
-	typ := field.Type
+func (w *mapWriter) attr(depth int, first string, t *suggestedTable, m match) {
+	field, name := m.slot.field, t.columns[m.column]
+	if m.text != "" {
+		w.line(depth, first+field.Name+": "+m.text, "")
+		return
+	}
+	var settings, remarks []string
+	open := func(name, remark string) {
+		w.open++
+		settings, remarks = append(settings, name+": "+chooseMark), append(remarks, remark)
+	}
+	add := func(more []string, remark string) {
+		if settings = append(settings, more...); remark != "" {
+			remarks = append(remarks, remark)
+		}
+	}
+	typ, style := field.Type, t.styles[m.column]
 	switch {
-	case typ.Choices != nil:
-		if codes := t.codes(column); codes != nil && !chosen(codes, typ.Choices) {
-			var pairs []string
-			for _, code := range codes {
-				to := chooseMark
-				for _, allowed := range typ.Choices {
-					if allowed == code {
-						to = allowed
-					}
-				}
-				w.countOpen(to)
-				pairs = append(pairs, quoted(code)+": "+to)
+	case typ.Choices != nil || field.Name == "supply_type":
+		if codes := t.codes(m.column); codes != nil && (typ.Choices == nil || !chosen(codes, typ.Choices)) {
+			if text := w.translation(codes, field); text != "" {
+				settings = append(settings, text)
 			}
-			settings = append(settings, "values: {"+strings.Join(pairs, ", ")+"}")
-			remark = "one of " + strings.Join(typ.Choices, ", ")
+			if typ.Choices != nil {
+				remarks = append(remarks, "one of "+strings.Join(typ.Choices, ", "))
+			}
 		}
 	case typ.Shape == rules.ShapeAmount || typ.Shape == rules.ShapeDecimal:
-		if t.wholeNumbers(column) && (typ.Shape == rules.ShapeAmount || strings.Contains(field.Name, "amount")) {
-			settings = append(settings, "minor_units: 2")
-			remark = "integers: cents? Is a debit negative? Otherwise sign: reversed"
-		} else {
+		money := typ.Shape == rules.ShapeAmount || strings.Contains(field.Name, "amount")
+		switch {
+		case !style.wholes || !money:
 			usual := w.usual
 			if isWorkbook(t.file) {
 				usual = t
 			}
-			settings, remark = w.numberSettings(t.values(column), usual)
+			add(w.numberSettings(t.values(m.column), usual))
+		case slices.Contains(t.names[m.column][0], "pence"):
+			settings = append(settings, "minor_units: 2")
+		default:
+			open("minor_units", "2 if these are cents, 0 if not")
+		}
+		// A word such as CR says what the sign means.
+		if strings.HasSuffix(field.Name, "balance") && style.filled > 0 && len(numberStyleOf(t.values(m.column)).signs) == 0 {
+			open("sign", "same if a credit is positive, reversed if a debit is")
 		}
 	case typ.Shape == rules.ShapeDate:
-		settings, remark = w.dateSettings(t.values(column), slices.Concat(dayPatterns, compactPatterns), w.usual.days)
+		add(w.dateSettings(t.values(m.column), slices.Concat(dayPatterns, compactPatterns), w.usual.days))
 	case typ.Shape == rules.ShapeDatetime:
-		settings, remark = w.dateSettings(t.values(column), instantPatterns(), w.usual.instants)
+		add(w.dateSettings(t.values(m.column), instantPatterns(), w.usual.instants))
 	}
 	if len(settings) == 0 {
-		w.line(depth, field.Name+": "+quoted(name), remark)
+		w.line(depth, first+field.Name+": "+quoted(name), strings.Join(remarks, "; "))
 		return
 	}
-	w.line(depth, field.Name+": {column: "+quoted(name)+", "+strings.Join(settings, ", ")+"}", remark)
+	w.line(depth, first+field.Name+": {column: "+quoted(name)+", "+strings.Join(settings, ", ")+"}", strings.Join(remarks, "; "))
+}
+
+// codeWords are codes whose meaning is certain, by the value they stand for.
+var codeWords = map[string]string{
+	"DOMESTIC":    "domestic residential household privathaushalt domestico doméstico domestique particulier",
+	"BUSINESS":    "business commercial gewerbe empresa entreprise company",
+	"ELECTRICITY": "electricity elec electric strom luz electricite électricité electricidad",
+	"GAS":         "gas gaz",
+	"WATER":       "water wasser eau agua",
+	"ONLINE":      "online email e-mail paperless", "PRINT": "print letter post paper",
+	"DIRECT_DEBIT": "direct_debit directdebit dd", "CARD": "card",
+}
+
+// translation writes what codes mean. What is not certain is left open.
+func (w *mapWriter) translation(codes []string, field rules.Field) string {
+	var pairs []string
+	same := true
+	for _, code := range codes {
+		to := chooseMark
+		if field.Type.Choices == nil && len(code) > 3 && code == strings.ToUpper(code) && !strings.ContainsAny(code, " ") {
+			to = code
+		}
+		for _, allowed := range field.Type.Choices {
+			if strings.EqualFold(strings.ReplaceAll(code, " ", "_"), allowed) {
+				to = allowed
+			}
+		}
+		for allowed, words := range codeWords {
+			if (field.Type.Choices == nil || slices.Contains(field.Type.Choices, allowed)) && slices.Contains(strings.Fields(words), strings.ToLower(code)) {
+				to = allowed
+			}
+		}
+		if to == chooseMark {
+			w.open++
+		}
+		same = same && to == code
+		pairs = append(pairs, quoted(code)+": "+to)
+	}
+	if same {
+		return ""
+	}
+	return "values: {" + strings.Join(pairs, ", ") + "}"
+}
+
+// chosen reports whether codes are already valid choices of an attr.
+func chosen(codes, choices []string) bool {
+	for _, code := range codes {
+		if !slices.Contains(choices, code) {
+			return false
+		}
+	}
+	return true
 }
 
 // quoted quotes a text if YAML would not read it as that text.

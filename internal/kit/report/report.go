@@ -33,6 +33,7 @@ type Summary struct {
 	// Counts are the figures behind the bars, by name, for programs.
 	Counts map[string]any `json:"totals"`
 	Totals []Total        `json:"sums,omitempty"`
+	Tables []Table        `json:"-"` // further tables of the page
 
 	Failures landfall.FailureSummary `json:"-"`
 	Warnings landfall.FailureSummary `json:"-"`
@@ -47,6 +48,14 @@ type Total struct {
 	Refused string `json:"refused"` // the part on lines that would be refused
 	Missing string `json:"missing"` // claimed minus book
 	Differs bool   `json:"differs"`
+}
+
+// Table is a table of the page.
+type Table struct {
+	Title   string
+	Remark  string
+	Columns []string
+	Rows    [][]string
 }
 
 // Bar is a bar of parts, such as the accounts of a book.

@@ -1,0 +1,281 @@
+package convert_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"landfall/internal/kit/convert"
+	"landfall/internal/kit/generate"
+	"landfall/internal/lib/yamltree"
+)
+
+// TestSuggestionsForManyStyles measures how many columns of ten styles of exports a suggested map
+// places as a person would. The styles in testdata/styles/untuned were written before the dictionary
+// and were not looked at while it was made.
+func TestSuggestionsForManyStyles(t *testing.T) {
+	for group, want := range map[string]float64{"tuned": 0.95, "untuned": 0.85} {
+		t.Run(group, func(t *testing.T) {
+			paths, err := filepath.Glob(filepath.Join("testdata", "styles", group, "*.txtar"))
+			if err != nil || len(paths) < 5 {
+				t.Fatal(paths, err)
+			}
+			right, wrong, all := 0, 0, 0
+			for _, path := range paths {
+				r, w, n := placedRight(t, path)
+				t.Logf("%s: %d of %d columns right, %d wrong", path, r, n, w)
+				right, wrong, all = right+r, wrong+w, all+n
+			}
+			t.Logf("%.1f %% right, %.1f %% wrong, the rest left open", 100*float64(right)/float64(all), 100*float64(wrong)/float64(all))
+			if share := float64(right) / float64(all); share < want {
+				t.Errorf("%.3f of the columns are placed right, want %.2f", share, want)
+			}
+		})
+	}
+}
+
+// placedRight compares a suggestion with the truth of a style.
+func placedRight(t *testing.T, path string) (right, wrong, all int) {
+	archive, err := txtar.ParseFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	truth := map[string]map[string]string{}
+	for _, file := range archive.Files {
+		if file.Name != "truth" {
+			if err := os.WriteFile(filepath.Join(folder, file.Name), file.Data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		for line := range strings.Lines(string(file.Data)) {
+			name, columns, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			truth[name] = map[string]string{}
+			for column := range strings.SplitSeq(columns, ", ") {
+				at := strings.LastIndexByte(column, '=')
+				truth[name][column[:at]] = column[at+1:]
+			}
+		}
+	}
+	suggestion, err := convert.Suggest(t.Context(), convert.SuggestOptions{Folder: folder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	placed := columnsPlaced(t, suggestion.Text)
+	for _, file := range slices.Sorted(maps.Keys(truth)) {
+		for _, column := range slices.Sorted(maps.Keys(truth[file])) {
+			want, got := strings.Split(truth[file][column], "|"), placed[file][column]
+			if len(got) == 0 {
+				got = []string{"-"}
+			}
+			all++
+			switch {
+			case slices.ContainsFunc(got, func(one string) bool { return slices.Contains(want, one) }):
+				right++
+			case got[0] == "-":
+				t.Logf("  open: %s %s: want %v", file, column, want)
+			default:
+				wrong++
+				t.Logf("  wrong: %s %s is %v, want %v", file, column, got, want)
+			}
+		}
+	}
+	return right, wrong, all
+}
+
+// columnsPlaced reads from a map which attrs each column fills, by file.
+func columnsPlaced(t *testing.T, text string) map[string]map[string][]string {
+	root, err := yamltree.Read(strings.NewReader(text))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	placed := map[string]map[string][]string{}
+	kinds := map[string]string{}
+	for _, table := range root.Find("tables").Members {
+		into := table.Node.Find("into").Text
+		kind := into
+		if _, path, inner := strings.Cut(into, "."); inner {
+			kind = path
+		}
+		kinds[table.Name] = kind
+		columns := map[string][]string{}
+		placed[table.Node.Find("file").Text] = columns
+		if account := table.Node.Find("account"); account != nil {
+			columns[account.Text] = append(columns[account.Text], "account")
+		}
+		if link := table.Node.Find("link"); link != nil {
+			columns[link.Text] = append(columns[link.Text], "link")
+			for _, member := range link.Members {
+				columns[member.Name] = append(columns[member.Name], "link")
+			}
+		}
+		if fill := table.Node.Find("fill"); fill != nil {
+			addPlaced(columns, shortKind(kind), fill)
+		}
+	}
+	return placed
+}
+
+// shortKind is the name of a place in the truth.
+func shortKind(path string) string {
+	name := path[strings.LastIndexByte(path, '.')+1:]
+	switch name {
+	case "accounts":
+		return ""
+	case "transfer_readings":
+		return "readings."
+	case "payment-instructions", "payment_instructions":
+		return "instructions."
+	case "current_statement_transactions":
+		return "transactions."
+	}
+	return name + "."
+}
+
+func addPlaced(columns map[string][]string, kind string, fill *yamltree.Node) {
+	for _, item := range fill.Items {
+		addPlaced(columns, kind, item)
+	}
+	for _, member := range fill.Members {
+		switch node := member.Node; {
+		case node.Kind == yamltree.Scalar:
+			columns[node.Text] = append(columns[node.Text], kind+member.Name)
+		case node.Find("column") != nil:
+			columns[node.Find("column").Text] = append(columns[node.Find("column").Text], kind+member.Name)
+		case node.Find("rows") == nil:
+			addPlaced(columns, shortKind(member.Name), node)
+		}
+	}
+}
+
+// TestSuggestionLearnsFromAnotherMap suggests a map like one that was corrected before. Only the
+// supplier is left open, and the book is the same.
+func TestSuggestionLearnsFromAnotherMap(t *testing.T) {
+	_, tables := printed(t, generateOptions(40))
+	path := filepath.Join(tables, generate.MapName)
+	old := filepath.Join(t.TempDir(), "old.yaml")
+	if err := os.Rename(path, old); err != nil {
+		t.Fatal(err)
+	}
+	order := convert.SuggestOptions{Folder: tables, Like: old}
+	suggestion, err := convert.WriteSuggestion(t.Context(), generate.MapName, order)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if suggestion.Open != 1 {
+		t.Errorf("%d values are open in\n%s", suggestion.Open, suggestion.Text)
+	}
+	fill(t, path, "supplier: CHOOSE", "supplier: NORTH")
+	book, result, err := attempt(t, tables)
+	if err != nil || !result.Whole() || len(linesOf(t, book, "accounts")) != 40 {
+		t.Fatalf("%v %+v\n%s", err, result, suggestion.Text)
+	}
+	// A renamed column: the rest of the table is still known.
+	fill(t, filepath.Join(tables, "ACCOUNT.CSV"), "LANG", "LANGUAGE")
+	if suggestion, err = convert.Suggest(t.Context(), order); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"transfer_balance: {column: BALANCE, minor_units: 2, sign: reversed}", "language_preference: LANGUAGE", "account_type: {column: KIND, values: {P: DOMESTIC, B: BUSINESS}}",
+	} {
+		if !strings.Contains(suggestion.Text, want) {
+			t.Errorf("no %q in\n%s", want, suggestion.Text)
+		}
+	}
+}
+
+// TestSuggestionLearnsFromExamples gives the columns of two tables names that mean nothing. A few
+// finished accounts say what they are.
+func TestSuggestionLearnsFromExamples(t *testing.T) {
+	_, tables := printed(t, generateOptions(60))
+	book, _, err := attempt(t, tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := filepath.Join(t.TempDir(), "examples.ndjson")
+	lines := strings.SplitAfter(readFile(t, filepath.Join(book, "accounts.ndjson")), "\n")
+	if err := os.WriteFile(examples, []byte(strings.Join(lines[:20], "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(tables, generate.MapName)); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]string{}
+	for _, file := range []string{"ACCOUNT.CSV", "CUSTOMER.CSV"} {
+		path := filepath.Join(tables, file)
+		header, rows, _ := strings.Cut(readFile(t, path), "\n")
+		var columns []string
+		for i, column := range strings.Split(strings.TrimSpace(header), ";") {
+			columns = append(columns, fmt.Sprintf("X%d", i+1))
+			names[file+"."+column] = columns[i]
+		}
+		if err := os.WriteFile(path, []byte(strings.Join(columns, ";")+"\n"+rows), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	suggestion, err := convert.Suggest(t.Context(), convert.SuggestOptions{Folder: tables, Examples: examples})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"account: " + names["ACCOUNT.CSV.ACCT_NO"] + " ",
+		"billing_name: " + names["ACCOUNT.CSV.NAME"], "billing_postcode: " + names["ACCOUNT.CSV.POSTCODE"], "date_of_sale: " + names["ACCOUNT.CSV.SOLD"],
+		"transfer_balance: {column: " + names["ACCOUNT.CSV.BALANCE"] + ", minor_units: 2, sign: reversed}",
+		"account_type: {column: " + names["ACCOUNT.CSV.KIND"] + ", values: {B: BUSINESS, P: DOMESTIC}}",
+		"given_name: " + names["CUSTOMER.CSV.FORENAME"], "family_name: " + names["CUSTOMER.CSV.SURNAME"], "mobile: " + names["CUSTOMER.CSV.MOBILE"],
+	} {
+		if !strings.Contains(suggestion.Text, want+"\n") && !strings.Contains(suggestion.Text, want+" ") && !strings.HasSuffix(want, " ") || !strings.Contains(suggestion.Text, want) {
+			t.Errorf("no %q in\n%s", want, suggestion.Text)
+		}
+	}
+	if _, err := convert.Suggest(t.Context(), convert.SuggestOptions{Folder: tables, Examples: filepath.Join(tables, "NOTE.CSV")}); err == nil || !strings.Contains(err.Error(), "NOTE.CSV:1: not a JSON object") {
+		t.Errorf("a file without accounts: %v", err)
+	}
+}
+
+// TestSuggestionFindsKeysByValues uses tables whose key columns share no name.
+func TestSuggestionFindsKeysByValues(t *testing.T) {
+	folder := tableFolder(t, map[string]string{
+		"accounts.csv":  "Account No,Owner,Balance\nA1,P7001,1.50\nA2,P7002,2.25\n",
+		"customers.csv": "Code1,First Name,Last Name\nP7001,Ann,Lee\nP7002,Bob,Ray\n",
+		"payments.csv":  "Payment Id,Konto Wert,Amount,Date\nX1,A1,5.00,2025-01-31\nX2,A2,6.00,2025-02-28\n",
+		"notes.csv":     "Other,Note\nZ1,Hello there\n",
+	})
+	suggestion, err := convert.Suggest(t.Context(), convert.SuggestOptions{Folder: folder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"link: {Code1: Owner}", `account: "Konto Wert"`, "account: CHOOSE", "into: notes"} {
+		if !strings.Contains(suggestion.Text, want) {
+			t.Errorf("no %q in\n%s", want, suggestion.Text)
+		}
+	}
+}
+
+// fill replaces a text in a file.
+func fill(t *testing.T, path, from, to string) {
+	t.Helper()
+	text := readFile(t, path)
+	if !strings.Contains(text, from) {
+		t.Fatalf("no %q in %s", from, path)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(text, from, to, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

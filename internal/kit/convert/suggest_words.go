@@ -1,0 +1,300 @@
+package convert
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// dictionary lists how old systems write the words of column and table names. Each line starts with
+// the plain words that the others stand for.
+const dictionary = `
+account: acct acc accno acctno acnt accts accounts konto konten kontonr compte comptes cuenta cuentas conto rekening vkonto vertragskonto customeraccount cacct
+account number: vkont acctnum accountref
+account name: vkbez
+account type: vktyp
+number: no num nbr nr numb nummer numero id identifier ident key nro seq sequence uid numeroid
+reference: ref refno referenz referencia
+customer: cust customers client clients cliente clientes kunde kunden cus titular titulares holder holders owner person persons people personne contact contacts party parties partner consumer subscriber abonne member kontakt ansprechpartner
+customer number: gpart geschaeftspartner buspartner
+title: titles titel anrede civilite tratamiento titre
+salutation: salut saluto
+first: frst fst given fore vor prenom
+first name: fname forename forenames firstname givenname givennames vorname vornamen nombre nombrepila christianname
+last: lst sur family
+last name: sname lname surname lastname familyname nachname familienname apellido apellidos nomfamille famname
+name: nm nam names bezeichnung bez nom fullname
+birth: born geburt geburts nacimiento naissance birthdate bday dob geb birthday gebdat birthdt dateofbirth
+email: emailaddress smtp courriel correo mel emailadr eml
+mobile: mob mobil mobl cell cellular handy movil portable gsm
+phone: tel telephone telefon telefono phon fon ph phones landline tlf telno phonno
+home: hm privat private fixe fijo festnetz domicile hme house
+address: addr adr add adresse direccion address addrs anschrift domicilio
+line: ln ligne linea zeile lin
+street: str strasse strase rue calle via strt road
+city: town ort stadt ville poblacion ciudad localidad suburb locality municipio municipality commune
+county: region provincia province state bundesland departement prov cnty
+postcode: pcode postalcode zip zipcode plz cp pc postleitzahl pstcd postcd postcodes
+country: land pays pais ctry cntry
+mailing: mail postal correspondence korrespondenz post corr
+electronic: electronico electronique
+balance: bal saldo solde kontostand balances outstanding
+amount: amt amnt betrag montant importe betrw dmbtr wrbtr monto amounts sum summe wert valor
+currency: ccy waers devise moneda waehrung wahrung currencyiso curry
+current: curr cur aktuell actuel actual
+bill: bills billed billing statement statements stmt stmnt invoice invoices inv rechnung rechnungen facture factures factura facturas fact facturation facturacion abrechnung bl bll
+issue: issued emission emision ausgestellt print
+closing: closed close cierre cloture
+period: prd periode periodo per zeitraum
+start: from begin began begun beg von ab debut desde inicio strt alta started commence commencement beginn
+end: to until bis fin hasta baja ended ende stop finish expiry expires thru through
+date: on dt dat datum fecha day tag jour dte dates
+time: zeit hora heure tm timestamp ts datetime
+type: typ types tipo art kind class category cat klasse tipologia
+code: cd cde codigo
+last: previous prev prior letzte derniere dernier ultima ultimo
+next: nxt naechste prochaine proxima
+due: faellig echeance vencimiento
+language: lang sprache langue idioma lng
+preference: pref prefs preferred
+communication: comm comms correspond
+channel: chan kanal canal
+sale: sales sold verkauf vente venta
+company: firma organisation organization org societe empresa
+payment: payments pay paid pmt pymt pmnt zahlung zahlungen paiement paiements pago pagos receipt receipts rcpt zahl received
+method: by mthd means mode how zahlweg forma
+transaction: txn trx trans tran transactions txns fintran booking bookings buchung buchungen posting postings ledger journal entry entries ecriture ecritures movimiento movimientos movement movements buch financial
+transaction number: opbel belegnr belegnummer
+transaction date: budat buchdat buchungsdatum buchungsdat
+transaction type: blart hvorg
+description: desc descr narr narrative text txt libelle concepto optxt sgtxt details detail remark remarks bemerkung texto memo particulars
+note: notes nota notas notiz notizen comment comments kommentar commentaire
+pinned: sticky pin
+created: create written entered erstellt angelegt crdate logged
+user: staff agent operator
+supply: sup sply service serv srv svc suministro suministros fourniture lieferung versorgung
+point: pt points pnt connection connections lieferstelle livraison installation anlage anschluss delivery
+market point number: mpan mprn mpxn nmi mirn pdl prm pce cups zaehlpunkt zahlpunkt malo marktlokation melo messlokation mpancore zpid zpnr esiid pod udc ean
+supply table: ever sps spt
+premise: prem premises property properties prop site sites verbrauchsstelle vstelle objekt local
+fuel: commodity energy energie energia sparte utility util elec electricity gas division fueltype medium
+tariff: tarif tarife tarifs tarifa tarifas trf product prod produit producto produkt plan productcode rateplan tariftyp tariffs
+agreement: agreements agr contract contracts contr cntr vertrag vertraege contrat contrats contrato contratos
+meter: mtr meters zaehler zahler geraet compteur compteurs contador contadores device equipment equi mtrs met
+value: val
+serial: ser sn gernr geraetenr seriennr serie geraetenummer
+register: reg registers zaehlwerk zw dial rgstr regstr
+register number: zwnummer zwnr
+reading: read reads readings rdg ablesung ablesungen zaehlerstand zahlerstand stand lectura lecturas releve releves index zwstand rd
+reading date: adat adatum ablesedatum abldat
+reading type: ablesart istablart ablart
+digits: dgts stellen dials
+install: installed inst einbau instal pose instalacion
+install date: einbdat instdt
+remove: removed removal rem rmv ausbau depose retirada
+remove date: ausbdat
+move: moved moving
+move in: einzug movein occupied occupation occupancy since einz
+move out: auszug moveout auszdat vacated
+move in date: einzdat
+schedule: schedules sched schd instalment instalments installment installments ratenplan plans
+direct debit: dd dds directdebit lastschrift sepa prelevement domiciliacion autopay
+mandate: mandat mandates mandato instruction instructions
+bank: bnk
+vendor: provider processor gateway psp
+frequency: freq frequenz frequence frecuencia interval
+month: mth monat mois mes monthly
+total: tot ttc gesamt brutto gross grs
+net: netto
+tax: vat gst mwst tva iva steuer
+quantity: qty menge units unit cantidad quantite usage consumption verbrauch kwh
+price: preis prix precio unitprice
+rate: band satz taux
+item: items position positions detalle
+reason: rsn grund motif motivo
+role: rolle rol
+status: stat sts estado statut state_code
+open: offen
+document: doc file filename pdf path datei fichier archivo dokument
+company number: abn siret siren nif cif ust crn companyno
+pence: p cents cent c minor
+of: de la le les du des del di da und and or y et for the a an is der die das l d s
+paperless: ebill ebilling
+letter: letters
+created user: createdby
+`
+
+// noiseWords say little about a column.
+var noiseWords = strings.Fields("of code electronic value valid data ext extract export tbl table pence info iso")
+
+// dictionaryWords looks up the parts of names in the dictionary.
+var dictionaryWords = sync.OnceValue(func() map[string][]string {
+	known := map[string][]string{}
+	for line := range strings.Lines(dictionary) {
+		plain, others, _ := strings.Cut(strings.TrimSpace(line), ":")
+		stands := strings.Fields(plain)
+		for _, word := range stands {
+			if _, is := known[word]; !is {
+				known[word] = []string{word}
+			}
+		}
+		for _, other := range strings.Fields(others) {
+			if _, is := known[other]; !is {
+				known[other] = stands
+			}
+		}
+	}
+	return known
+})
+
+// plainLetters replaces letters that are more than a letter with an accent.
+var plainLetters = strings.NewReplacer("ß", "ss", "№", "No ")
+
+// nameParts splits a name into its parts: at punctuation, at digits, and where capitals begin.
+func nameParts(name string) (parts []string) {
+	// Salesforce marks its users' own fields so.
+	for _, suffix := range []string{"__c", "__r"} {
+		name = strings.TrimSuffix(name, suffix)
+	}
+	name = plainLetters.Replace(name)
+	var part []rune
+	flush := func() {
+		if len(part) > 0 {
+			parts = append(parts, strings.ToLower(string(part)))
+			part = part[:0]
+		}
+	}
+	letters := []rune(norm.NFKD.String(name))
+	for i, r := range letters {
+		switch {
+		case unicode.Is(unicode.Mn, r): // an accent
+			continue
+		case r == '\'' || r == '’' || r == '.' && (i < 2 || !unicode.IsLetter(letters[i-2])): // Customer's, D.O.B.
+			continue
+		case r == '#':
+			flush()
+			parts = append(parts, "number")
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			flush()
+		default:
+			if len(part) > 0 {
+				last := part[len(part)-1]
+				next := i+1 < len(letters) && unicode.IsLower(letters[i+1])
+				if unicode.IsDigit(r) != unicode.IsDigit(last) || unicode.IsUpper(r) && (unicode.IsLower(last) || next && unicode.IsUpper(last) && len(part) > 1) {
+					flush()
+				}
+			}
+			part = append(part, r)
+		}
+	}
+	flush()
+	return parts
+}
+
+// nameWords returns the plain words of a name.
+func nameWords(name string) (list []string) {
+	known := dictionaryWords()
+	parts := nameParts(name)
+	// A name may be in the dictionary as a whole: e-mail, first name.
+	if whole, is := known[strings.Join(parts, "")]; is && len(parts) > 1 && len(strings.Join(parts, "")) > 3 {
+		return whole
+	}
+	for _, part := range parts {
+		switch stands, is := known[part]; {
+		case is:
+			list = append(list, stands...)
+		case unicode.IsDigit(rune(part[0])):
+			list = append(list, strings.TrimLeft(part, "0"))
+		default:
+			if split := splitCompound(part); split != nil {
+				list = append(list, split...)
+			} else {
+				list = append(list, part)
+			}
+		}
+	}
+	return joinPhrases(list)
+}
+
+// phrases are words that mean something else together.
+var phrases = []struct {
+	from []string
+	to   string
+}{
+	{[]string{"mailing", "code"}, "postcode"}, {[]string{"code", "mailing"}, "postcode"},
+	{[]string{"home", "number"}, "number"}, {[]string{"e", "mailing"}, "email"}, {[]string{"email", "address"}, "email"},
+	{[]string{"email", "electronic"}, "email"}, {[]string{"address", "mailing", "electronic"}, "email"},
+	{[]string{"date", "time"}, "time"}, {[]string{"date", "of", "time"}, "time"},
+	{[]string{"birth", "date"}, "birth"}, {[]string{"date", "birth"}, "birth"}, {[]string{"date", "of", "birth"}, "birth"},
+	{[]string{"number", "1"}, "1"}, {[]string{"number", "2"}, "2"}, {[]string{"line", "number"}, "line"},
+}
+
+// joinPhrases replaces words that belong together.
+func joinPhrases(list []string) []string {
+	for _, phrase := range phrases {
+		for i := 0; i+len(phrase.from) <= len(list); i++ {
+			if slices.Equal(list[i:i+len(phrase.from)], phrase.from) {
+				list = slices.Concat(list[:i], []string{phrase.to}, list[i+len(phrase.from):])
+			}
+		}
+	}
+	return list
+}
+
+// shortWords are the words of two letters that a name without separators may contain.
+var shortWords = []string{"dt", "no", "nr", "id", "cd", "in", "bl", "st", "to", "hm"}
+
+// splitCompound splits a name without separators, such as CUSTACCT, LASTBLDT or Kundennummer, into as
+// few known words as possible. It returns nil if the words do not cover the name.
+func splitCompound(name string) []string {
+	if len(name) < 4 || len(name) > 40 {
+		return nil
+	}
+	known := dictionaryWords()
+	type step struct{ pieces, from int }
+	best := make([]step, len(name)+1)
+	for i := range best {
+		best[i] = step{len(name) + 1, -1}
+	}
+	best[0].pieces = 0
+	for end := 2; end <= len(name); end++ {
+		for from := range end - 1 {
+			piece := name[from:end]
+			if best[from].pieces > len(name) {
+				continue
+			}
+			// German joins words with an s.
+			if from > 0 && len(piece) > 4 && piece[0] == 's' && known[piece] == nil {
+				piece = piece[1:]
+			}
+			if known[piece] == nil && piece != "st" || len(piece) < 3 && !slices.Contains(shortWords, piece) {
+				continue
+			}
+			if pieces := best[from].pieces + 1; pieces < best[end].pieces {
+				best[end] = step{pieces, from}
+			}
+		}
+	}
+	if best[len(name)].pieces > 4 {
+		return nil
+	}
+	var list []string
+	for end := len(name); end > 0; end = best[end].from {
+		piece := name[best[end].from:end]
+		stands := known[piece]
+		switch {
+		case piece == "st":
+			stands = []string{"start"}
+		case stands == nil:
+			stands = known[piece[1:]]
+		}
+		list = append(slices.Clone(stands), list...)
+	}
+	return list
+}
+
+// plainName makes names comparable.
+func plainName(name string) string { return strings.Join(nameParts(name), "") }
