@@ -253,9 +253,9 @@ func mostFrequent(counts map[string]int) string {
 	return best
 }
 
-// codes returns the values of a column that seems to contain codes.
-func (s *inspection) codes(column int) []string {
-	seen, values := map[string]bool{}, s.values(column)
+// codesAmong returns the different values of a column if they seem to be codes.
+func codesAmong(values []string) []string {
+	seen := map[string]bool{}
 	for _, value := range values {
 		seen[value] = true
 	}

@@ -231,6 +231,9 @@ func (l *learnedAttrs) learnAttr(g *guesser, examples []*exampleAccount, rows ma
 
 // explain returns how a column gives the values of an attr in all examples, or "".
 func (t *suggestedTable) explain(examples []*exampleAccount, rows []exampleRow, column int, id string, field rules.Field) string {
+	if len(rows) == 0 {
+		return ""
+	}
 	given := make([][]string, len(examples))
 	for _, row := range rows {
 		if row.cells[column] != "" {
@@ -276,7 +279,7 @@ func (t *suggestedTable) ways(column int, field rules.Field) (list []exampleWay)
 	switch field.Type.Shape {
 	case rules.ShapeAmount, rules.ShapeDecimal, rules.ShapeInteger:
 		mark := byte('.')
-		if numberStyleOf(t.values(column)).decimal == ',' {
+		if t.styles[column].comma {
 			mark = ','
 		}
 		for _, minor := range []int{0, 2} {
@@ -342,7 +345,7 @@ func sameNumber(a, b string) bool {
 // explainCodes returns a translation of the codes of a column if each code always means the same and
 // at least two codes differ.
 func (t *suggestedTable) explainCodes(examples []*exampleAccount, given [][]string, column int, id string, field rules.Field) string {
-	if shape := field.Type.Shape; shape != rules.ShapeText && shape != rules.ShapeBoolean || t.codes(column) == nil {
+	if shape := field.Type.Shape; shape != rules.ShapeText && shape != rules.ShapeBoolean || t.styles[column].codes == nil {
 		return ""
 	}
 	means, back := map[string]string{}, map[string]string{}
@@ -364,7 +367,7 @@ func (t *suggestedTable) explainCodes(examples []*exampleAccount, given [][]stri
 		return ""
 	}
 	var pairs []string
-	for _, code := range t.codes(column) {
+	for _, code := range t.styles[column].codes {
 		to, known := means[code]
 		if !known {
 			to = chooseMark

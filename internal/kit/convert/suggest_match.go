@@ -44,6 +44,8 @@ type columnStyle struct {
 	compact          bool // dates without separators, or numbers
 	longest          int
 	currencies       bool
+	comma            bool     // a decimal comma
+	codes            []string // the values, if they seem to be codes
 }
 
 var (
@@ -71,6 +73,8 @@ func (s *inspection) style(column int) (style columnStyle) {
 	style.emails = all(func(value string) bool { return strings.Contains(value, "@") })
 	style.phones = all(phoneLook.MatchString)
 	style.currencies = all(currencyLook.MatchString)
+	style.comma = style.numbers && numberStyleOf(values).decimal == ','
+	style.codes = codesAmong(values)
 	return style
 }
 

@@ -344,7 +344,7 @@ func (w *mapWriter) unused(t *suggestedTable) {
 			continue
 		}
 		remark := ""
-		if codes := t.codes(i); codes != nil && len(codes) < 8 {
+		if codes := t.styles[i].codes; codes != nil && len(codes) < 8 {
 			remark = " (" + strings.Join(codes, ", ") + ")"
 		}
 		if t.placement != nil {
@@ -376,7 +376,7 @@ func (w *mapWriter) attr(depth int, first string, t *suggestedTable, m match) {
 	typ, style := field.Type, t.styles[m.column]
 	switch {
 	case typ.Choices != nil || field.Name == "supply_type":
-		if codes := t.codes(m.column); codes != nil && (typ.Choices == nil || !chosen(codes, typ.Choices)) {
+		if codes := t.styles[m.column].codes; codes != nil && (typ.Choices == nil || !chosen(codes, typ.Choices)) {
 			if text := w.translation(codes, field); text != "" {
 				settings = append(settings, text)
 			}
