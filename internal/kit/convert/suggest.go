@@ -113,7 +113,7 @@ func isTable(name string) bool {
 }
 
 // readSuggested inspects one table, and reads up to a number of bytes of it. row may be nil.
-func readSuggested(ctx context.Context, folder, name string, bound int64, row func(t *suggestedTable, line int, fields [][]byte)) (*suggestedTable, error) {
+func readSuggested(ctx context.Context, folder, name string, most int64, row func(t *suggestedTable, line int, fields [][]byte)) (*suggestedTable, error) {
 	looked, err := inspectFile(filepath.Join(folder, name))
 	if err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func readSuggested(ctx context.Context, folder, name string, bound int64, row fu
 	t.readNames()
 	t.inspectFormats()
 	t.sketches = make([]sketch, len(t.columns))
-	return t, t.eachRow(ctx, filepath.Join(folder, name), bound, func(line int, fields [][]byte) {
+	return t, t.eachRow(ctx, filepath.Join(folder, name), most, func(line int, fields [][]byte) {
 		if len(fields) == len(t.columns) {
 			for i, field := range fields {
 				if text := trimBlanks(field); len(text) > 0 && !isNullWord(string(text)) {
@@ -147,7 +147,7 @@ func readSuggested(ctx context.Context, folder, name string, bound int64, row fu
 }
 
 // eachRow reads the rows of a table up to a number of bytes. Rows that cannot be read have no fields.
-func (s *inspection) eachRow(ctx context.Context, path string, bound int64, row func(line int, fields [][]byte)) error {
+func (s *inspection) eachRow(ctx context.Context, path string, most int64, row func(line int, fields [][]byte)) error {
 	table := &sourceTable{headed: true, dialect: defaultDialect(), layout: layout{workbook: isWorkbook(path)}}
 	table.dialect.charset, table.dialect.delimiter, table.dialect.quote = s.charset, s.delimiter, s.quote
 	split, file, err := table.open(ctx, path)
@@ -164,7 +164,7 @@ func (s *inspection) eachRow(ctx context.Context, path string, bound int64, row 
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		if bound -= int64(len(part.text)); bound < 0 {
+		if most -= int64(len(part.text)); most < 0 {
 			return nil
 		}
 		if part.wrong != "" {

@@ -122,21 +122,21 @@ func (l *learnedAttrs) readTable(table *learnedTable, node, tables *yamltree.Nod
 	if into := node.Find("into"); into != nil && into.Kind == yamltree.List {
 		places = into.Items
 	}
-	for _, place := range places {
-		at := place.Find("place")
+	for _, target := range places {
+		at := target.Find("place")
 		if at == nil {
-			at = place.Find("into")
+			at = target.Find("into")
 		}
 		kind := l.kindAt(at, tables, 0)
 		if table.kind == nil {
 			table.kind = kind
 		}
-		if place != node {
-			table.columns = append(table.columns, columnsIn(place.Find("account"))...)
-			table.columns = append(table.columns, linkColumns(place.Find("link"))...)
-			table.columns = append(table.columns, conditionColumns(place.Find("when"))...)
+		if target != node {
+			table.columns = append(table.columns, columnsIn(target.Find("account"))...)
+			table.columns = append(table.columns, linkColumns(target.Find("link"))...)
+			table.columns = append(table.columns, conditionColumns(target.Find("when"))...)
 		}
-		fill := place.Find("fill")
+		fill := target.Find("fill")
 		if fill == nil {
 			fill = node.Find("fill")
 		}
@@ -147,16 +147,16 @@ func (l *learnedAttrs) readTable(table *learnedTable, node, tables *yamltree.Nod
 }
 
 // kindAt returns the kind of a place, or nil.
-func (l *learnedAttrs) kindAt(place, tables *yamltree.Node, depth int) *tableKind {
-	if place == nil || place.Kind != yamltree.Scalar || depth > len(tables.Members) {
+func (l *learnedAttrs) kindAt(target, tables *yamltree.Node, depth int) *tableKind {
+	if target == nil || target.Kind != yamltree.Scalar || depth > len(tables.Members) {
 		return nil
 	}
 	for _, kind := range l.kinds {
-		if kind.stem != "" && kind.stem == place.Text {
+		if kind.stem != "" && kind.stem == target.Text {
 			return kind
 		}
 	}
-	name, path, _ := strings.Cut(place.Text, ".")
+	name, path, _ := strings.Cut(target.Text, ".")
 	outer := tables.Find(name)
 	if outer == nil {
 		return nil

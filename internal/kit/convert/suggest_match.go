@@ -161,9 +161,9 @@ func matchName(names [][]string, kind *tableKind, attr string, context []string)
 	return score, length
 }
 
-// slots returns the attrs that the rows of a table of a kind could fill. Parts that have a table of
+// attrSlots returns the attrs that the rows of a table of a kind could fill. Parts that have a table of
 // their own are left out.
-func slots(kinds []*tableKind, kind *tableKind, covered func(*tableKind) bool) (list []*attrSlot) {
+func attrSlots(kinds []*tableKind, kind *tableKind, covered func(*tableKind) bool) (list []*attrSlot) {
 	add := func(of *tableKind, depth int) {
 		for _, field := range of.object.Fields {
 			// The first two come from account and supplier. Lists of objects are kinds.
@@ -232,7 +232,7 @@ type placement struct {
 // place places the columns of a table, each at most once. A part of the rows needs one of its typical
 // attrs.
 func (t *suggestedTable) place(kinds []*tableKind, kind *tableKind, covered func(*tableKind) bool) *placement {
-	all := slots(kinds, kind, covered)
+	all := attrSlots(kinds, kind, covered)
 	dropped := map[*tableKind]bool{}
 	for {
 		p := t.assign(kind, t.matches(slices.DeleteFunc(slices.Clone(all), func(s *attrSlot) bool { return dropped[s.kind] })))

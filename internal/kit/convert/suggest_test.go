@@ -172,13 +172,13 @@ func TestSuggestionLearnsFromAnotherMap(t *testing.T) {
 	if suggestion.Open != 1 {
 		t.Errorf("%d values are open in\n%s", suggestion.Open, suggestion.Text)
 	}
-	fill(t, path, "supplier: CHOOSE", "supplier: NORTH")
+	replaceText(t, path, "supplier: CHOOSE", "supplier: NORTH")
 	book, result, err := attempt(t, tables)
 	if err != nil || !result.Whole() || len(linesOf(t, book, "accounts")) != 40 {
 		t.Fatalf("%v %+v\n%s", err, result, suggestion.Text)
 	}
 	// A renamed column: the rest of the table is still known.
-	fill(t, filepath.Join(tables, "ACCOUNT.CSV"), "LANG", "LANGUAGE")
+	replaceText(t, filepath.Join(tables, "ACCOUNT.CSV"), "LANG", "LANGUAGE")
 	if suggestion, err = convert.Suggest(t.Context(), order); err != nil {
 		t.Fatal(err)
 	}
@@ -259,8 +259,8 @@ func TestSuggestionFindsKeysByValues(t *testing.T) {
 	}
 }
 
-// fill replaces a text in a file.
-func fill(t *testing.T, path, from, to string) {
+// replaceText replaces a text in a file.
+func replaceText(t *testing.T, path, from, to string) {
 	t.Helper()
 	text := readFile(t, path)
 	if !strings.Contains(text, from) {

@@ -150,8 +150,8 @@ var dictionaryWords = sync.OnceValue(func() map[string][]string {
 	return known
 })
 
-// plainLetters replaces letters that are more than a letter with an accent.
-var plainLetters = strings.NewReplacer("ß", "ss", "№", "No ")
+// foldedRunes replaces letters that are more than a letter with an accent.
+var foldedRunes = strings.NewReplacer("ß", "ss", "№", "No ")
 
 // nameParts splits a name into its parts: at punctuation, at digits, and where capitals begin.
 func nameParts(name string) (parts []string) {
@@ -159,7 +159,7 @@ func nameParts(name string) (parts []string) {
 	for _, suffix := range []string{"__c", "__r"} {
 		name = strings.TrimSuffix(name, suffix)
 	}
-	name = plainLetters.Replace(name)
+	name = foldedRunes.Replace(name)
 	var part []rune
 	flush := func() {
 		if len(part) > 0 {
