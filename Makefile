@@ -11,7 +11,7 @@ TOOL := go tool -modfile=tools/go.mod
 # Runs a command with one private PostgreSQL for all its test processes.
 CLUSTER := go run ./internal/test/pgtest/cluster
 
-.PHONY: help demo build release reproducible man test proofs eighteen check lint generate verify screenshots bench profile soak vuln clean go
+.PHONY: help demo build release reproducible man test proofs eighteen check lint generate verify screenshots bench profile kills soak vuln clean go
 
 help: ## show this list
 	@echo "Landfall. Start with 'make demo'. Run 'make check' before you send a change."
@@ -95,9 +95,19 @@ PROFILED := stage-postgres,stage-sqlite,bulk-stage-postgres,bulk-stage-sqlite,pr
 profile: go ## write the CPU profile that releases are compiled with, cmd/landfall/landfall.pgo
 	@$(BENCH) && bin/bench -length 8s -rounds 1 -only $(PROFILED) -profile cmd/landfall/landfall.pgo
 
-soak: go ## run all tests five times with the race detector, then hundreds of kills; takes hours
+# Kills in pieces of 250, on SQLite and PostgreSQL in turn. A failed piece is repeated
+# with LANDFALL_SEED set to its seed.
+SOAK_KILLS ?= 10000
+
+kills: go ## kill servers under load 10,000 times, in pieces; SOAK_KILLS=500 does fewer
+	@for ((done = 0; done < $(SOAK_KILLS); done += 250)); do \
+		database=$$( ((done / 250 % 2)) && echo postgres || echo sqlite); seed=$${LANDFALL_SEED:-$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}; \
+		echo "250 kills on $$database with LANDFALL_SEED=$$seed, after $$done"; \
+		LANDFALL_SEED=$$seed LANDFALL_KILL_CYCLES=250 $(CLUSTER) go test -count=1 -timeout 60m -run "TestKilledUnderLoad/$$database" ./internal/test/crashtest; \
+	done
+
+soak: go kills ## run 10,000 kills, all tests five times with the race detector, and the longest proofs; takes hours
 	@CGO_ENABLED=1 $(CLUSTER) go test -race -shuffle=on -count=5 -timeout 60m ./...
-	@LANDFALL_KILL_CYCLES=500 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestKilledUnderLoad ./internal/test/crashtest
 	@LANDFALL_WEBHOOK_EVENTS=20000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestWebhooksSurviveKills ./internal/test/crashtest
 	@LANDFALL_RUN_ACCOUNTS=50000 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestRunThrough ./internal/test/crashtest
 	@LANDFALL_REKEY_KILLS=50 $(CLUSTER) go test -count=1 -v -timeout 60m -run TestRekeyIsKilled ./internal/test/crashtest

@@ -4,13 +4,21 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"landfall"
 	"landfall/internal/app"
+	"landfall/internal/outbound/guard"
+	"landfall/internal/outbound/webhook"
+	"landfall/internal/service/auth"
+	"landfall/internal/service/operate"
 	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/mailtest"
 	"landfall/internal/test/pgtest"
 	"landfall/internal/test/tooltest"
 )
@@ -28,7 +36,32 @@ func TestTheDatabasesClockIsSetBackAndAhead(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log lockedBuffer
-	r := startLogged(t, url, func(settings *app.Settings) { settings.ClaimLease = 2 * time.Second }, &log)
+	var delivered atomic.Int64
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { delivered.Add(1) }))
+	defer receiver.Close()
+	mails := mailtest.Start(t, "plain")
+	loopback, err := guard.Networks([]string{"127.0.0.0/8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sender *webhook.Sender
+	r := startLogged(t, url, func(settings *app.Settings) {
+		settings.ClaimLease = 2 * time.Second
+		settings.WebhookKey, settings.WebhookNetworks, settings.WebhookPlainHTTP = strings.Repeat("k", 40), loopback, true
+		settings.Mail.Server, settings.Mail.TLS, settings.Mail.From, settings.Mail.Delay = mails.Address, "none", "us@landfall.example", time.Second
+		if sender, err = app.NewSender(*settings, "urn:landfall:test"); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(sender.Close)
+	}, &log)
+	operator := operate.New(r.application.Store(), operate.Options{Actor: "operator:test", Sender: sender, SendsMail: true})
+	if _, _, err := operator.AddWebhook(t.Context(), operate.WebhookRequest{Name: "hook", Organisation: "Acme", URL: receiver.URL}); err != nil {
+		t.Fatal(err)
+	}
+	on := true
+	if _, err := operator.SetSupplier(t.Context(), "NORTH", operate.SupplierChange{SendCustomerEmails: &on}); err != nil {
+		t.Fatal(err)
+	}
 	r.stageMany(t, "A", 20)
 	// The holder of this claim is dead.
 	held, err := r.application.Store().Claim(t.Context(), landfall.ClaimRequest{
@@ -59,6 +92,37 @@ func TestTheDatabasesClockIsSetBackAndAhead(t *testing.T) {
 		}
 		if open := r.execute(t, `SELECT 1 FROM process WHERE state <> 'imported'`); open > 0 {
 			t.Errorf("after the jump to %s, %d accounts were not created", offset, open)
+		}
+		await(t, fmt.Sprintf("after the jump to %s every event is delivered", offset), func() bool {
+			return delivered.Load() >= r.execute(t, `SELECT 1 FROM event WHERE supplier = 'NORTH'`)
+		})
+		address := fmt.Sprintf("ada%d@mail.co.uk", i)
+		number := fmt.Sprintf("M%d", i)
+		for _, call := range [][2]string{
+			{"create-or-update", `{"import_supplier":"NORTH","external_account_number":"` + number + `","customers":[{"family_name":"Lovelace","email":"` + address + `"}]}`},
+			{"process", `{"import_supplier_code":"NORTH","external_account_number":"` + number + `","operations_team_name":"Migration Team"}`},
+		} {
+			if status, answer := r.post(t, "account-import-process/"+call[0]+"/", "application/json", strings.NewReader(call[1])); status != http.StatusCreated {
+				t.Fatalf("%s: %d %s", call[0], status, answer)
+			}
+		}
+		await(t, fmt.Sprintf("after the jump to %s a mail arrives", offset), func() bool {
+			return slices.ContainsFunc(mails.Mails(), func(one mailtest.Received) bool { return slices.Contains(one.EnvelopeTo, address) })
+		})
+		if late := r.execute(t, `SELECT 1 FROM purge_schedule WHERE due_at > (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + 7 * 3600000000`); late > 0 {
+			t.Errorf("after the jump to %s the purge waits for longer than its interval", offset)
+		}
+		// The token of before the jump works, and so does a new one.
+		answer, err := http.DefaultClient.Do(r.request(http.MethodGet, "/v1/data-import/account-transfer-status/NORTH/"+number+"/", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			t.Errorf("after the jump to %s the old token is answered %d", offset, answer.StatusCode)
+		}
+		if _, err := auth.NewIssuer(r.application.Store(), auth.Options{}).Issue(t.Context(), "here", r.words["key"]); err != nil {
+			t.Errorf("after the jump to %s: %v", offset, err)
 		}
 	}
 	jump, err := r.application.Store().LastClockJump(t.Context())
