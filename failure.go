@@ -23,6 +23,11 @@ const (
 	PostingTransactions PostingKind = "TRANSACTIONS"
 )
 
+// PostingAccount stands for another delivery of an account that exists and
+// differs. The last one is on record with the attrs that differ. It is no failed
+// posting: lists of failures do not have it.
+const PostingAccount PostingKind = "ACCOUNT"
+
 // PostingKinds lists the kinds in the order in which they are listed.
 var PostingKinds = []PostingKind{PostingNotes, PostingInstruction, PostingStatements, PostingTransactions}
 

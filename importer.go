@@ -72,7 +72,8 @@ type Importer interface {
 	// RefusePosting records why a posting to an account was refused, only its codes
 	// and attributes, until a posting of that kind is accepted; the last refusal of
 	// each kind counts. It appends an event in the same transaction. Nothing is
-	// recorded when there is no account.
+	// recorded when there is no account. A refusal of the kind PostingAccount has no
+	// event and is not listed among failures.
 	RefusePosting(ctx context.Context, refusal PostingRefusal) error
 
 	// Undo removes an account and everything on it, including mails that no

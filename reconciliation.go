@@ -28,11 +28,12 @@ const (
 	ReasonPending      Reason = "pending"       // staged, waiting to be created
 	ReasonFailed       Reason = "failed"        // its last attempt failed, or its staging was refused and nothing is staged
 	ReasonSkipped      Reason = "skipped"       // the operator marked it
+	ReasonMovedDates   Reason = "moved_dates"   // notes that the service added, about dates that it moved
 	ReasonOtherFigures Reason = "other_figures" // created with other figures than were sent
 )
 
 // Reasons lists all reasons.
-var Reasons = []Reason{ReasonPending, ReasonFailed, ReasonSkipped, ReasonOtherFigures}
+var Reasons = []Reason{ReasonPending, ReasonFailed, ReasonSkipped, ReasonMovedDates, ReasonOtherFigures}
 
 // ReconciliationRow compares one measure.
 //
@@ -151,7 +152,7 @@ func compare(measure Measure, tallies *Tallies, claims map[Measure]Value) Reconc
 		Measure: measure, Claimed: claims[measure], Created: of(StatusCreated),
 		Explained: map[Reason]Value{
 			ReasonPending: of(StatusPending), ReasonFailed: of(StatusFailed),
-			ReasonSkipped: of(StatusSkipped), ReasonOtherFigures: of(StatusDeviating),
+			ReasonSkipped: of(StatusSkipped), ReasonMovedDates: of(StatusOwnNotes), ReasonOtherFigures: of(StatusDeviating),
 		},
 	}
 	row.Staged = row.Created
@@ -167,6 +168,7 @@ func compare(measure Measure, tallies *Tallies, claims map[Measure]Value) Reconc
 	case MeasureBalances:
 		// An account with other figures exists all the same.
 		row.Explained[ReasonOtherFigures] = Value{Amount: row.Explained[ReasonOtherFigures].Amount}
+		row.Explained[ReasonMovedDates] = Value{Amount: row.Explained[ReasonMovedDates].Amount}
 	}
 	return row
 }

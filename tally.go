@@ -25,6 +25,7 @@ const (
 	StatusUnstaged  AccountStatus = "unstaged"  // marked to be skipped, and never staged
 	StatusCreated   AccountStatus = "created"   // an account exists
 	StatusDeviating AccountStatus = "deviating" // the difference between what was sent for existing accounts and what they have
+	StatusOwnNotes  AccountStatus = "own_notes" // the part of it that is notes the service added, about dates that it moved
 )
 
 // Sums is figures added up over any number of accounts, without overflow.
@@ -88,7 +89,7 @@ var numberNames = func() (names [FigureCount]string) {
 // Differences returns a sentence for each difference between the tallies and a
 // recount.
 func (t *Tallies) Differences(counted *Tallies) (sentences []string) {
-	for _, standing := range []AccountStatus{StatusPending, StatusFailed, StatusSkipped, StatusUnstaged, StatusCreated, StatusDeviating} {
+	for _, standing := range []AccountStatus{StatusPending, StatusFailed, StatusSkipped, StatusUnstaged, StatusCreated, StatusDeviating, StatusOwnNotes} {
 		currencies := map[string]bool{}
 		for _, some := range []*Tallies{t, counted} {
 			for currency := range some.Sums[standing] {

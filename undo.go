@@ -94,6 +94,8 @@ type UndoReader interface {
 	UndoneAccount(ctx context.Context, number string) (UndoneAccount, error)
 	// UndoneAccounts returns the undone accounts of a process, oldest first.
 	UndoneAccounts(ctx context.Context, key Key) ([]UndoneAccount, error)
+	// UndoneOf returns how often an account of a supplier was undone.
+	UndoneOf(ctx context.Context, supplier string) (int, error)
 	// UndoneInRun returns how many of the accounts that a run created were undone.
 	UndoneInRun(ctx context.Context, run string) (int, error)
 	// UndoForecast returns what Undo would answer now for accounts that a run

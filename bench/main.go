@@ -42,13 +42,14 @@ func main() {
 	book := flag.Int("book", 10_000, "accounts of the book that is moved")
 	long := flag.Int64("run", 250_000, "accounts of the long run")
 	rows := flag.Int("rows", 1_000_000, "rows of the long list")
+	whole := flag.Int("whole", 100_000, "accounts of the stream of whole accounts")
 	write := flag.String("write", "", "page whose table is written from this run, which must be a whole one")
 	profile := flag.String("profile", "", "file that a profile of the measured servers is written to, for the compiler; figures are worse meanwhile")
 	only := flag.String("only", "", "comma-separated names of the measurements to run; all by default")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := runMeasurements(ctx, plan{length: *length, rounds: *rounds, rows: *rows, book: *book, run: *long, only: *only, page: *write, profile: *profile})
+	err := runMeasurements(ctx, plan{length: *length, rounds: *rounds, rows: *rows, book: *book, whole: *whole, run: *long, only: *only, page: *write, profile: *profile})
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -62,6 +63,7 @@ type plan struct {
 	rounds  int
 	rows    int
 	book    int
+	whole   int
 	run     int64 // long enough to show throughput that falls with the length
 	only    string
 	page    string
@@ -141,6 +143,7 @@ var measurements = []measurement{
 	{"convert", "a program that only parses the same CSV with `encoding/csv`, on all cores", 0.5, measureConvert},
 	{"list", "`psql` copying the same rows", 0.5, measureList},
 	{"list-memory-mib", "memory above idle for a million rows", 64, measureListMemory},
+	{"whole-accounts", "`psql` copying the same bytes", 0.5, measureWhole},
 	{"reconciliation-ms-postgres", "1,000 ms with a million accounts", 1000, served(fresh("reconciliation"), measureReconciliation)},
 	{"reconciliation-ms-sqlite", "1,000 ms with a million accounts", 1000, served(sqliteFile("reconciliation"), measureReconciliation)},
 	{"console-page-ms", "100 ms for the slowest page with a million accounts on SQLite", 100, measureConsole},

@@ -99,7 +99,7 @@ type Measure struct {
 	Staged      Value            `json:"staged"`
 	Created     Value            `json:"created"`
 	Difference  Value            `json:"difference"`
-	Explained   map[string]Value `json:"explained"` // by reason: pending, failed, skipped, other_figures
+	Explained   map[string]Value `json:"explained"` // by reason: pending, failed, skipped, moved_dates, other_figures
 	Unexplained Value            `json:"unexplained"`
 }
 
@@ -124,7 +124,7 @@ type Behind struct {
 }
 
 // AccountsBehind lists the accounts behind a figure of a reconciliation: those of a measure that
-// are pending, failed, skipped or have other_figures.
+// are pending, failed or skipped, have notes about moved_dates, or have other_figures.
 func (c *Client) AccountsBehind(ctx context.Context, supplier, measure, reason string) iter.Seq2[Behind, error] {
 	return pages[Behind](ctx, c, apiPath("reconciliation", supplier), url.Values{"measure": {measure}, "reason": {reason}})
 }

@@ -11,11 +11,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"landfall/internal/api/contract"
 	"landfall/internal/kit/convert"
 	"landfall/internal/kit/generate"
+	"landfall/internal/kit/report"
 )
 
 // convertCommand converts the tables of an old system into a book. It needs neither a server nor a
@@ -81,6 +84,9 @@ func convertCommand() *cobra.Command {
 				return usageError{printMapErrors(command, wrong)}
 			}
 			if err != nil {
+				return err
+			}
+			if err := writeOrigin(order, result); err != nil {
 				return err
 			}
 			if err := printConversion(command, order.Book, result); err != nil {
@@ -172,6 +178,33 @@ func readConvertOptions(command *cobra.Command, args []string) (convert.Options,
 	}
 	order.Memory = mebibytes << 20
 	return order, nil
+}
+
+// writeOrigin writes into the book which tables and which map it was made from, for the sign-off.
+func writeOrigin(order convert.Options, result *convert.Result) error {
+	origin := contract.Origin{Program: programName(), MadeAt: time.Now().UTC()}
+	used, err := report.HashFile(order.Map)
+	if err != nil {
+		return err
+	}
+	origin.Map = &used
+	hashed := map[string]bool{}
+	for _, tally := range result.Tallies {
+		origin.RowsRead += tally.Read
+		origin.RowsLeftOut += tally.LeftOut + tally.Reported()
+		for _, path := range tally.Paths {
+			if hashed[path] {
+				continue
+			}
+			hashed[path] = true
+			file, err := report.HashFile(path)
+			if err != nil {
+				return err
+			}
+			origin.Tables = append(origin.Tables, file)
+		}
+	}
+	return report.WriteOrigin(order.Book, origin)
 }
 
 // printMapErrors prints everything that is wrong with a map, one line each.

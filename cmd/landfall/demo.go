@@ -104,7 +104,7 @@ func importDemoBook(ctx context.Context, command *cobra.Command, demo *app.Demo,
 		return err
 	}
 	watcher := newImportWatcher(command)
-	moving, err := importer.New(server, importer.Options{Book: found, Folder: folder, Team: info.Team, Watched: true}, watcher)
+	moving, err := importer.New(server, importer.Options{Book: found, Folder: folder, Team: info.Team, Program: programName(), Watched: true}, watcher)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func printNextSteps(out io.Writer, demo *app.Demo, info app.DemoInfo, folder str
 	steps := [][2]string{
 		{"Prepare a second terminal (bash or zsh)", fmt.Sprintf("export LANDFALL_SERVER=%s LANDFALL_API_KEY=%s LANDFALL_DATABASE=%s",
 			info.Base, info.Key, app.Quote(info.Database))},
-		{"Compare the book with the server", run + " reconcile " + app.Quote(folder)},
+		{"Compare the book with the server, with a key that can read whole accounts", "LANDFALL_API_KEY=" + info.ReaderKey + " " + run + " reconcile " + app.Quote(folder)},
 		{"List why accounts failed", run + " account errors " + info.Supplier},
 		{"Show an account as support sees it", run + " account show " + info.Supplier + " A-1000001"},
 		{"Check the book without a server", run + " validate " + app.Quote(folder)},

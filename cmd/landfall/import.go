@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,12 +17,13 @@ import (
 	"landfall/internal/kit/book"
 	"landfall/internal/kit/check"
 	"landfall/internal/kit/importer"
+	"landfall/internal/kit/report"
 )
 
 // importCommand imports a book. It only uses the API, as any integrator does.
 func importCommand() *cobra.Command {
 	order := importer.Options{}
-	only := ""
+	only, skipChecks := "", false
 	command := onServer(&cobra.Command{
 		Use: "import PATH...", Short: "Import a book of accounts into a server", Args: checkArguments(cobra.MinimumNArgs(1)),
 		Long: "Import a book (a folder with accounts.ndjson, notes.ndjson and so on) into a server:\n" +
@@ -30,7 +32,11 @@ func importCommand() *cobra.Command {
 			"A journal next to the book records the progress: an import interrupted by Ctrl-C, a\n" +
 			"crash or an unreachable server continues when you run the same command again. Failed\n" +
 			"lines are written to a folder with the report; fix the files in its failed/ folder\n" +
-			"and import that folder. The exit code is 1 if some lines failed.",
+			"and import that folder. Accounts that exist are compared with the book and never\n" +
+			"changed. The exit code is 1 if some lines failed or some accounts differ.\n\n" +
+			"Before anything is sent, the book is checked as a whole: no account may be in it\n" +
+			"twice, and it must have as many accounts as its control totals say. --skip-checks sends\n" +
+			"it all the same.",
 		Example: "  landfall import book --team 'Migration Team'\n" +
 			"  landfall import book --team 'Migration Team' --dry-run --sample 100\n" +
 			"  landfall import book/import-20260701-093000.000/failed --team 'Migration Team'",
@@ -55,8 +61,13 @@ func importCommand() *cobra.Command {
 		if _, err := check.ReadTotals(command.Context(), found); err != nil {
 			return usageError{err}
 		}
+		if !skipChecks {
+			if err := checkBook(command, found); err != nil {
+				return err
+			}
+		}
 		// The journal belongs to the first path.
-		order.Book, order.OnlyFailed, order.Folder = found, only == "failed", folderOf(paths[0])
+		order.Book, order.OnlyFailed, order.Folder, order.Program = found, only == "failed", folderOf(paths[0]), programName()
 		return importBook(command, server, order)
 	})
 	flags := command.Flags()
@@ -68,11 +79,25 @@ func importCommand() *cobra.Command {
 	flags.BoolVar(&order.StageOnly, "stage-only", false, "stage the accounts and do nothing else")
 	flags.BoolVar(&order.AllStaged, "all-staged", false, "create everything the suppliers have staged, not only the accounts of this book")
 	flags.BoolVar(&order.Restart, "restart", false, "start over, ignoring the journal of an earlier import of this book")
+	flags.BoolVar(&skipChecks, "skip-checks", false, "send the book without checking it as a whole first")
 	completeFlag(command, "only", oneOf("failed"))
 	for _, name := range []string{"team", "supplier", "sample"} {
 		completeFlag(command, name, noCompletion)
 	}
 	return command
+}
+
+// checkBook refuses a book that is not consistent, before anything is sent. The server checks the
+// lines themselves.
+func checkBook(command *cobra.Command, found *book.Book) error {
+	bar := newCommandProgress(command, "lines checked")
+	problems, err := check.Whole(command.Context(), found, bar.count)
+	bar.clear()
+	if err != nil || len(problems) == 0 {
+		return explainInterrupt(err)
+	}
+	return usageError{fmt.Errorf("the book is not consistent, so nothing was sent: %s. Fix the book, or send it all the same with --skip-checks",
+		escapeText(strings.Join(problems, "; ")))}
 }
 
 // warnOthers warns about files that were ignored, in case a name was mistyped.
@@ -124,15 +149,18 @@ func importBook(command *cobra.Command, server *client.Client, order importer.Op
 	if err := printImport(command, result); err != nil {
 		return err
 	}
-	if result.Failed() {
+	switch {
+	case result.Failed():
 		return errSomeFailed
+	case result.Differs() > 0:
+		return errDiffers
 	}
 	return nil
 }
 
 // printImport prints the totals, what to fix, and where the report is.
 func printImport(command *cobra.Command, result importer.Result) error {
-	data := map[string]any{"tallies": result.Tallies, "failed": result.Failures.Accounts, "report": result.Folder}
+	data := map[string]any{"tallies": result.Tallies, "failed": result.Failures.Accounts, "differs": result.Differs(), "report": result.Folder}
 	return printData(command, data, func(out io.Writer) {
 		rows := [][]string{}
 		for _, phase := range importer.Phases() {
@@ -143,13 +171,17 @@ func printImport(command *cobra.Command, result importer.Result) error {
 			}
 			rows = append(rows, []string{
 				string(phase), strconv.Itoa(tally.Lines), strconv.Itoa(tally.Done), strconv.Itoa(tally.Existing),
-				strconv.Itoa(tally.Failed), strconv.Itoa(tally.NotReached),
+				strconv.Itoa(tally.Differs), strconv.Itoa(tally.Failed), strconv.Itoa(tally.NotReached),
 			})
 		}
-		printTable(out, []string{"PHASE", "LINES", "DONE", "ALREADY THERE", "FAILED", "NOT REACHED"}, rows)
+		printTable(out, []string{"PHASE", "LINES", "DONE", "ALREADY THERE", "DIFFERS", "FAILED", "NOT REACHED"}, rows)
 		printGroups(out, "MISTAKE", result.Failures.Groups)
 		printRepairs(out, result.Failures)
 		fmt.Fprintf(out, "\nReport: %s\n", escapeText(filepath.Join(result.Folder, "report.html")))
+		if count := result.Differs(); count > 0 {
+			fmt.Fprintf(out, "%s accounts exist and differ from the book. They were not changed. See %s.\n",
+				report.Number(count), escapeText(filepath.Join(result.Folder, "differences.csv")))
+		}
 		if result.Failed() {
 			fmt.Fprintf(out, "Fix the files in %s and import that folder.\n", escapeText(filepath.Join(result.Folder, "failed")))
 		}

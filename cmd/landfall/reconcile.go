@@ -13,6 +13,7 @@ import (
 
 	"landfall"
 	"landfall/internal/api/contract"
+	"landfall/internal/kit/report"
 	"landfall/internal/service/operate"
 )
 
@@ -28,7 +29,11 @@ func reconcileCommand() *cobra.Command {
 			"difference is claimed minus created. The columns after it show which accounts explain\n" +
 			"it; --measure with --reason lists them.\n\n" +
 			"With the folder or the files of a book, over the API of a server: compare the book\n" +
-			"with the server, account by account and in totals. The exit code is 1 if they differ.\n" +
+			"with the server: every account with all its fields, every note, transaction,\n" +
+			"statement and payment instruction, and the totals. This needs an API key with the role\n" +
+			"reader; --figures-only compares balances and counts with any key. The attrs that\n" +
+			"differ are printed, and their values written with --differences. The exit code is 1\n" +
+			"if they differ.\n" +
 			"If a folder has the name of a supplier, write ./ before the folder.",
 		Example: "  landfall reconcile book --server https://landfall.example --api-key-file key\n" +
 			"  landfall reconcile NORTH\n" +
@@ -49,8 +54,8 @@ func reconcileCommand() *cobra.Command {
 		})
 	})
 	command.Flags().StringVar(&measure, "measure", "", "list the accounts behind a figure of this measure; requires --reason")
-	command.Flags().StringVar(&reason, "reason", "", "which figure: pending, failed, skipped or other_figures")
-	completeFlag(command, "reason", oneOf("pending", "failed", "skipped", "other_figures"))
+	command.Flags().StringVar(&reason, "reason", "", "which figure: pending, failed, skipped, moved_dates or other_figures")
+	completeFlag(command, "reason", oneOf("pending", "failed", "skipped", "moved_dates", "other_figures"))
 	command.AddCommand(reconcileSign(), reconcileReports(), reconcileShow(), reconcileTotals())
 	return withBookArguments(command)
 }
@@ -58,7 +63,7 @@ func reconcileCommand() *cobra.Command {
 // printReconciliation prints the comparison, and repeats what is unexplained below it.
 func printReconciliation(out io.Writer, found landfall.Reconciliation) {
 	lines := contract.ReportLines(found, nil)
-	heading := []string{"MEASURE", "UNIT", "CLAIMED", "STAGED", "CREATED", "DIFFERENCE", "PENDING", "FAILED", "SKIPPED", "OTHER FIGURES", "UNEXPLAINED"}
+	heading := []string{"MEASURE", "UNIT", "CLAIMED", "STAGED", "CREATED", "DIFFERENCE", "PENDING", "FAILED", "SKIPPED", "MOVED DATES", "OTHER FIGURES", "UNEXPLAINED"}
 	rows, open := [][]string{}, []string{}
 	for _, line := range lines {
 		rows = append(rows, append(append([]string{line.Measure, line.Unit, line.Claimed, line.Staged, line.Created, line.Difference},
@@ -153,7 +158,7 @@ func reconcileTotals() *cobra.Command {
 // reconcileSign signs off a reconciliation in which every difference is explained or has a written
 // reason.
 func reconcileSign() *cobra.Command {
-	var reasons []string
+	var reasons, books []string
 	command := onDatabase(&cobra.Command{
 		Annotations: map[string]string{longRunning: "yes"},
 		Use:         "sign-off SUPPLIER", Short: "Sign off a reconciliation once everything is explained",
@@ -161,7 +166,12 @@ func reconcileSign() *cobra.Command {
 		Long: "Recompute all figures from the ledgers and the other rows, compare them with the\n" +
 			"control totals, and sign the result: it is stored as JSON and as a printable page, its\n" +
 			"SHA-256 is recorded in the audit log, and it never changes. Everything unexplained\n" +
-			"needs a written reason.",
+			"needs a written reason.\n\n" +
+			"The report has the chain of custody: for each book named with --book the SHA-256 of its\n" +
+			"files, of the tables and the map it was converted from, the rows left out, the lines\n" +
+			"fixed, the reports of its imports, the versions of the programs, and how many accounts\n" +
+			"were undone.",
+		Example: "  landfall reconcile sign-off NORTH --book book --book book/import-20260701-093000.000/failed",
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
 		// A measure named twice would silently keep only the last reason.
 		written := map[string]string{}
@@ -172,7 +182,15 @@ func reconcileSign() *cobra.Command {
 			}
 			written[measure] = reason
 		}
-		signed, err := operator.SignOff(command.Context(), args[0], written)
+		custody := contract.Custody{Program: programName()}
+		for _, folder := range books {
+			one, err := report.Custody(folder)
+			if err != nil {
+				return usageError{err}
+			}
+			custody.Books = append(custody.Books, one)
+		}
+		signed, err := operator.SignOff(command.Context(), args[0], written, custody)
 		if err != nil {
 			return err
 		}
@@ -181,6 +199,8 @@ func reconcileSign() *cobra.Command {
 			entry.ID, entry.ReportHash, entry.ID)
 	})
 	command.Flags().StringArrayVar(&reasons, "reason", nil, "MEASURE=TEXT: why something is unexplained; kept forever, no personal data")
+	command.Flags().StringArrayVar(&books, "book", nil, "folder of a book that was imported, for the chain of custody; can be repeated")
+	_ = command.MarkFlagDirname("book") // cannot fail: the flag exists
 	return command
 }
 

@@ -37,7 +37,8 @@ func withBookArguments(command *cobra.Command) *cobra.Command {
 	flags := command.Flags()
 	flags.BoolVar(&order.Part, "part", false, "the book is only a part of the supplier's accounts; further accounts on the server are no difference")
 	flags.StringVar(&order.Currency, "currency", "GBP", "currency of accounts in the book without one")
-	flags.StringVar(&file, "differences", "", "write every account that differs into this CSV file")
+	flags.StringVar(&file, "differences", "", "write every difference with its values into this CSV file; it contains personal data")
+	flags.BoolVar(&order.FiguresOnly, "figures-only", false, "compare balances and counts, not every field and posting; works with an API key of any role")
 	flags.BoolVar(&order.SetTotals, "set-totals", false, "first set the control totals of the book on the server")
 	completeFlag(command, "currency", noCompletion)
 	command.RunE = func(command *cobra.Command, args []string) error {
@@ -45,7 +46,7 @@ func withBookArguments(command *cobra.Command) *cobra.Command {
 			return onBook(command, args)
 		}
 		// Flags for books are refused and not ignored: the user means a book that does not exist.
-		for _, name := range []string{"server", "api-key", "api-key-file", "part", "currency", "differences", "set-totals"} {
+		for _, name := range []string{"server", "api-key", "api-key-file", "part", "currency", "differences", "figures-only", "set-totals"} {
 			if flags.Changed(name) {
 				return usageError{fmt.Errorf("--%s is only for books, and there is no file or folder %s", name, escapeText(args[0]))}
 			}
@@ -86,7 +87,9 @@ func reconcileBook(command *cobra.Command, server *client.Client, order compare.
 	order.Found = func(one compare.Finding) error {
 		// Limited to bound memory.
 		if len(named) < maxListed {
-			named = append(named, one)
+			short := one
+			short.Differences = slices.Clone(one.Differences[:min(maxShown, len(one.Differences))])
+			named = append(named, short)
 		}
 		return out(one)
 	}
@@ -97,6 +100,9 @@ func reconcileBook(command *cobra.Command, server *client.Client, order compare.
 	}
 	result, err := compare.Compare(command.Context(), server, order)
 	bar.clear()
+	if errors.Is(err, compare.ErrRole) {
+		return errors.Join(usageError{err}, finish())
+	}
 	// Findings arrive unsorted.
 	slices.SortStableFunc(named, func(a, b compare.Finding) int { return cmp.Compare(a.Key.External, b.Key.External) })
 	if err = errors.Join(err, finish()); err != nil {
@@ -132,7 +138,7 @@ func differencesFile(path string) (add func(compare.Finding) error, finish func(
 		}
 		for _, differs := range one.Differences {
 			err := rows.Write(one.Key.Supplier, one.Key.External, one.Number, string(one.State), one.Code,
-				differs.What, differs.Book, differs.Server)
+				differs.Attr, differs.Book, differs.Server, differs.At)
 			if err != nil {
 				return err
 			}
@@ -140,15 +146,17 @@ func differencesFile(path string) (add func(compare.Finding) error, finish func(
 		return nil
 	}
 	finish = func() error { return errors.Join(rows.Flush(), file.Sync(), file.Close()) }
-	return add, finish, rows.Write("import_supplier", "external_account_number", "platform_account_number", "state", "code", "what", "book", "server")
+	return add, finish, rows.Write("import_supplier", "external_account_number", "platform_account_number", "state", "code", "attr", "book", "server", "at")
 }
 
 // comparisonData is the comparison as JSON.
 func comparisonData(result compare.Result, named []compare.Finding) any {
+	// Only figures have their values here: others may be personal.
 	type difference struct {
-		What   string `json:"what"`
-		Book   string `json:"book"`
-		Server string `json:"server"`
+		Attr   string `json:"attr"`
+		At     string `json:"at,omitempty"`
+		Book   string `json:"book,omitempty"`
+		Server string `json:"server,omitempty"`
 	}
 	type account struct {
 		Supplier    string       `json:"import_supplier"`
@@ -162,7 +170,11 @@ func comparisonData(result compare.Result, named []compare.Finding) any {
 	for _, one := range named {
 		entry := account{one.Key.Supplier, one.Key.External, one.Number, string(one.State), one.Code, []difference{}}
 		for _, differs := range one.Differences {
-			entry.Differences = append(entry.Differences, difference(differs))
+			shown := difference{Attr: differs.Attr, At: differs.At}
+			if differs.Figure {
+				shown.Book, shown.Server = differs.Book, differs.Server
+			}
+			entry.Differences = append(entry.Differences, shown)
 		}
 		accounts = append(accounts, entry)
 	}

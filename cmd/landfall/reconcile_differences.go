@@ -27,7 +27,8 @@ func claimsState(claims compare.Claims) string {
 // stateMeanings explain the states to people.
 var stateMeanings = map[compare.State]string{
 	compare.Same: "on the server, as in the book", compare.Other: "on the server; the server reports what it changed",
-	compare.Differs: "on the server, with other figures", compare.Staged: "sent, waiting to be created", compare.Failed: "sent, could not be created",
+	compare.Erased:  "on the server; its personal data was erased",
+	compare.Differs: "on the server, and differs from the book", compare.Staged: "sent, waiting to be created", compare.Failed: "sent, could not be created",
 	compare.Refused: "sent and refused", compare.Skipped: "marked as skipped", compare.Missing: "not on the server",
 	compare.Extra: "on the server, not in the book",
 }
@@ -83,7 +84,11 @@ func printFindings(out io.Writer, named []compare.Finding, result compare.Result
 	for _, one := range named[:min(maxShown, len(named))] {
 		var differences []string
 		for _, differs := range one.Differences {
-			differences = append(differences, differs.What+" is "+differs.Book+" in the book, "+differs.Server+" on the server")
+			text := differs.Attr
+			if differs.Figure {
+				text += " is " + differs.Book + " in the book, " + differs.Server + " on the server"
+			}
+			differences = append(differences, text)
 		}
 		why := strings.TrimSpace(one.Code + " " + strings.Join(differences, "; "))
 		rows = append(rows, []string{one.Key.External, string(one.State), why})

@@ -92,7 +92,7 @@ func validate(command *cobra.Command, found *book.Book, settings landfall.Suppli
 	if err != nil {
 		return explainInterrupt(err)
 	}
-	summary := result.Summary(found, started)
+	summary := result.Summary(found, programName(), started)
 	if writer != nil {
 		if err := writer.Finish(summary); err != nil {
 			return err

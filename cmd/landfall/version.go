@@ -11,6 +11,9 @@ import (
 // version is set by the build.
 var version = "development"
 
+// programName is the program in reports.
+func programName() string { return "landfall " + version }
+
 // versionCommand prints more than --version with --json.
 func versionCommand() *cobra.Command {
 	return &cobra.Command{

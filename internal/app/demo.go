@@ -36,6 +36,7 @@ type Demo struct {
 	*App
 	folder      string
 	key         auth.Secret
+	readerKey   auth.Secret
 	base        string
 	login       string // the console password
 	stopSignals func() // undoes removeOnSecondSignal
@@ -98,7 +99,10 @@ func (d *Demo) populate(ctx context.Context) error {
 	if _, err := d.sessions.Accept(ctx, auth.Origin{}, link.Reveal(), d.login); err != nil {
 		return err
 	}
-	_, d.key, err = operator.CreateKey(ctx, operate.KeyRequest{Organisation: demoOrganisation, Role: landfall.RoleImporter})
+	if _, d.key, err = operator.CreateKey(ctx, operate.KeyRequest{Organisation: demoOrganisation, Role: landfall.RoleImporter}); err != nil {
+		return err
+	}
+	_, d.readerKey, err = operator.CreateKey(ctx, operate.KeyRequest{Organisation: demoOrganisation, Role: landfall.RoleReader})
 	return err
 }
 
@@ -134,13 +138,14 @@ func (d *Demo) Tour(out io.Writer, program string) error {
 // DemoInfo describes a demo.
 type DemoInfo struct {
 	Base, Key, Supplier, Team, Vendor string
+	ReaderKey                         string // reads whole accounts
 	Database                          string // for the operator's commands
 	Folder                            string // deleted by Close
 }
 
 // Info returns the description of the demo.
 func (d *Demo) Info() DemoInfo {
-	return DemoInfo{d.base, d.key.Reveal(), demoSupplier, demoTeam, demoVendor, d.settings.Database, d.folder}
+	return DemoInfo{d.base, d.key.Reveal(), demoSupplier, demoTeam, demoVendor, d.readerKey.Reveal(), d.settings.Database, d.folder}
 }
 
 // Close stops the demo and deletes its data.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/api/contract"
 	"landfall/internal/service/operate"
 	"landfall/internal/store/seal"
 )
@@ -150,7 +151,7 @@ func (w *world) operate(t *testing.T, line string) {
 		err = w.find(ctx, strings.Fields(externals), strings.TrimSpace(sought))
 	case "sign-off": // sign-off SUPPLIER MEASURE=REASON
 		measure, reason, _ := strings.Cut(words[2], "=")
-		_, err = w.operator.SignOff(ctx, words[1], map[string]string{measure: reason})
+		_, err = w.operator.SignOff(ctx, words[1], map[string]string{measure: reason}, contract.Custody{})
 	case "wait": // so that the next staging is later by every clock
 	default:
 		t.Fatalf("the operator knows no %q", words[0])

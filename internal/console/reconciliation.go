@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"landfall"
+	"landfall/internal/api/contract"
 )
 
 // reconciliationPage compares control totals with what is there.
@@ -33,7 +34,8 @@ type reconciliationRow struct {
 type explanation struct{ Label, Value, Path string }
 
 var reasonLabels = map[landfall.Reason]string{
-	landfall.ReasonPending: "pending", landfall.ReasonFailed: "failed", landfall.ReasonSkipped: "skipped", landfall.ReasonOtherFigures: "different",
+	landfall.ReasonPending: "pending", landfall.ReasonFailed: "failed", landfall.ReasonSkipped: "skipped", landfall.ReasonMovedDates: "moved dates",
+	landfall.ReasonOtherFigures: "different",
 }
 
 func showReconciliation(r *pageRequest) (any, error) {
@@ -138,7 +140,7 @@ func signOff(r *pageRequest) (any, error) {
 			reasons[measure] = r.formValue(name)
 		}
 	}
-	report, err := r.operator().SignOff(r.Context(), code, reasons)
+	report, err := r.operator().SignOff(r.Context(), code, reasons, contract.Custody{})
 	return redirect{consolePath("suppliers", code, "reconciliation"), fmt.Sprintf("Report %d sealed. It cannot be changed.", report.ID)}, err
 }
 

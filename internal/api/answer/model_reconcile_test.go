@@ -37,6 +37,7 @@ type measure struct {
 		Pending value `json:"pending"`
 		Failed  value `json:"failed"`
 		Skipped value `json:"skipped"`
+		Moved   value `json:"moved_dates"`
 		Other   value `json:"other_figures"`
 	} `json:"explained"`
 	Unexplained value `json:"unexplained"`

@@ -66,6 +66,7 @@ var explainedBody = &Body[landfall.ReconciliationRow]{
 		reasonMember(landfall.ReasonPending, "Accounts that are staged and not yet processed."),
 		reasonMember(landfall.ReasonFailed, "Accounts whose last attempt failed, or that were never successfully staged."),
 		reasonMember(landfall.ReasonSkipped, "Accounts marked as skipped by the operator."),
+		reasonMember(landfall.ReasonMovedDates, "Notes that the service added itself, about transactions whose dates it moved. They were not sent, so they are negative."),
 		reasonMember(landfall.ReasonOtherFigures, "For accounts that exist: what was sent but is not on the account, minus what is on the account but was not sent."),
 	},
 	example: exampleReconciliation().Rows[0],

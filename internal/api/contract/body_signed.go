@@ -13,6 +13,7 @@ type Signed struct {
 	landfall.Reconciliation
 	Actor   string
 	Reasons map[string]string // by name of the measure
+	Custody Custody
 }
 
 // signedRow is a row with the reason for its unexplained part.
@@ -36,6 +37,15 @@ var SignedBody = &Body[Signed]{
 			}
 			return rows
 		}),
+		{
+			name: "custody", doc: "The chain of custody.", schema: anyObjectSchema,
+			write: func(dst []byte, s Signed) []byte {
+				if s.Custody.Books == nil {
+					s.Custody.Books = []BookCustody{}
+				}
+				return appendAny(dst, s.Custody)
+			},
+		},
 	},
 	example: Signed{Reconciliation: exampleReconciliation(), Actor: "operator:ada"},
 }

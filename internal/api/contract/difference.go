@@ -1,8 +1,11 @@
 package contract
 
 import (
+	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"landfall/internal/api/rules"
@@ -42,37 +45,147 @@ func (s *Schema) AccountDifferences(earlier, later []byte) ([]string, error) {
 	return tableDifferences(s.account, earlier, later)
 }
 
+// Difference is a field in which two documents differ.
+type Difference struct {
+	Attr           string
+	Earlier, Later string // text of a single value, else JSON, at most maxShownValue bytes; "" if absent
+}
+
+// CompareAccounts returns the fields in which two account objects differ, like
+// AccountDifferences, with their values. It also compares fields that it does not
+// know, because it does not know which packs the supplier uses.
+func CompareAccounts(earlier, later []byte) ([]Difference, error) {
+	return compareDocuments(plainSchema.account, earlier, later, true)
+}
+
+// CompareTransactions compares two transactions in the same way. The second one
+// is as the service returns it, so it may have the date before it was moved.
+func CompareTransactions(earlier, later []byte) ([]Difference, error) {
+	found, err := compareDocuments(transactionTable, earlier, later, true)
+	return slices.DeleteFunc(found, func(one Difference) bool { return one.Attr == "original_transaction_date" }), err
+}
+
 // errUnreadable is returned for a document that is not a JSON object.
 var errUnreadable = errors.New("the document is not a readable JSON object")
 
-// tableDifferences compares two objects of a table.
-func tableDifferences(table *rules.Table, earlier, later []byte) ([]string, error) {
-	a, broken := table.Read(earlier, rules.Limits{})
+// tableDifferences compares two objects of a table and returns the attrs that
+// differ.
+func tableDifferences(table *rules.Table, earlier, later []byte) (attrs []string, err error) {
+	found, err := compareDocuments(table, earlier, later, false)
+	for _, one := range found {
+		attrs = append(attrs, one.Attr)
+	}
+	return attrs, err
+}
+
+// compareDocuments compares two objects of a table.
+func compareDocuments(table *rules.Table, earlier, later []byte, unknown bool) ([]Difference, error) {
+	limits := rules.Limits{}
+	if unknown {
+		limits.Violations = maxUnknownFields
+	}
+	a, broken := table.Read(earlier, limits)
 	if broken != nil {
 		return nil, errUnreadable
 	}
 	defer a.Release()
-	b, broken := table.Read(later, rules.Limits{})
+	b, broken := table.Read(later, limits)
 	if broken != nil {
 		return nil, errUnreadable
 	}
 	defer b.Release()
 	var c comparison
 	c.objects("", table, a.Root(), b.Root())
+	if unknown {
+		c.unknownFields(a, b, earlier, later)
+	}
 	return c.found, nil
 }
 
-// comparison collects the paths of what differs.
-type comparison struct{ found []string }
+// comparison collects what differs.
+type comparison struct{ found []Difference }
 
-// add adds a path, unless there are enough.
-func (c *comparison) add(path string) {
+// add adds a field, unless there are enough.
+func (c *comparison) add(path string, a, b *rules.Node) {
 	if !c.full() {
-		c.found = append(c.found, path)
+		c.found = append(c.found, Difference{path, shownValue(a), shownValue(b)})
 	}
 }
 
 func (c *comparison) full() bool { return len(c.found) >= MaxDifferences }
+
+// maxShownValue limits the values of differences.
+const maxShownValue = 1_000
+
+// shownValue returns the text of a value, or its JSON if it has parts.
+func shownValue(n *rules.Node) string {
+	text := n.Text()
+	if text == "" {
+		text = n.Raw()
+	}
+	return shortened(text)
+}
+
+func shortened(text string) string {
+	if len(text) <= maxShownValue {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxShownValue], "") + "…"
+}
+
+// maxUnknownFields is more than the packs of one account fill.
+const maxUnknownFields = 10_000
+
+// unknownFields compares the fields that the table does not declare.
+func (c *comparison) unknownFields(a, b *rules.Document, earlier, later []byte) {
+	compared := map[string]bool{}
+	for _, document := range []*rules.Document{a, b} {
+		for _, violation := range document.Report().Errors() {
+			attr := violation.Attr
+			if violation.Code != rules.CodeUnknownField || compared[attr] || c.full() {
+				continue
+			}
+			compared[attr] = true
+			if x, y := rawAt(earlier, attr), rawAt(later, attr); !rules.SameJSON(x, y) {
+				c.found = append(c.found, Difference{attr, shortened(x), shortened(y)})
+			}
+		}
+	}
+}
+
+// ValueAt returns the value of an attr in a document: the text of a string, else
+// JSON; "" if there is none.
+func ValueAt(document []byte, attr string) string {
+	raw := rawAt(document, attr)
+	var text string
+	if json.Unmarshal([]byte(raw), &text) == nil {
+		raw = text
+	}
+	return shortened(raw)
+}
+
+// rawAt returns the JSON at a dotted path; "" if there is none, or null.
+func rawAt(document json.RawMessage, attr string) string {
+	for name := range strings.SplitSeq(attr, ".") {
+		var list []json.RawMessage
+		var object map[string]json.RawMessage
+		if at, err := strconv.Atoi(name); err == nil && json.Unmarshal(document, &list) == nil {
+			if at >= len(list) {
+				return ""
+			}
+			document = list[at]
+			continue
+		}
+		if json.Unmarshal(document, &object) != nil {
+			return ""
+		}
+		document = object[name]
+	}
+	if string(document) == "null" {
+		return ""
+	}
+	return string(document)
+}
 
 // objects compares the declared fields of two objects.
 func (c *comparison) objects(prefix string, table *rules.Table, a, b *rules.Node) {
@@ -97,7 +210,7 @@ func (c *comparison) values(path string, typ *rules.Type, a, b *rules.Node) {
 	case a.Valid() && b.Valid() && typ.Shape == rules.ShapeList:
 		c.lists(path, typ.Item, a.Items(), b.Items())
 	case !sameScalar(typ, a, b):
-		c.add(path)
+		c.add(path, a, b)
 	}
 }
 
@@ -141,10 +254,13 @@ func sameInstant(a, b string) bool {
 func (c *comparison) lists(path string, typ *rules.Type, a, b []*rules.Node) {
 	for i := 0; i < max(len(a), len(b)) && !c.full(); i++ {
 		item := path + "." + strconv.Itoa(i)
-		if i >= len(a) || i >= len(b) {
-			c.add(item)
-			continue
+		switch {
+		case i >= len(a):
+			c.add(item, &rules.Node{}, b[i])
+		case i >= len(b):
+			c.add(item, a[i], &rules.Node{})
+		default:
+			c.values(item, typ, a[i], b[i])
 		}
-		c.values(item, typ, a[i], b[i])
 	}
 }

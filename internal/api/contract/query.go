@@ -111,7 +111,7 @@ func (q *Query) Measure(name string) (measure landfall.Measure, given bool) {
 func (q *Query) Reason(name string) (reason landfall.Reason, given bool) {
 	text, given := q.take(name)
 	if reason = landfall.Reason(text); given && !slices.Contains(landfall.Reasons, reason) {
-		q.refuse(name, rules.CodeInvalidChoice, "Must be one of: pending, failed, skipped, other_figures.")
+		q.refuse(name, rules.CodeInvalidChoice, "Must be one of: pending, failed, skipped, moved_dates, other_figures.")
 	}
 	return reason, given
 }

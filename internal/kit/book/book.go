@@ -7,6 +7,7 @@
 //	statements.ndjson
 //	payment-instructions.ndjson
 //	control-totals.json           the totals of the source
+//	origin.json                   where the book comes from
 //
 // Every kind can have several files (accounts-001.ndjson), each compressed (.gz, .zst) or not.
 package book
@@ -47,6 +48,9 @@ const TotalsName = "control-totals.json"
 
 // ManifestName is the file that describes how a book was exported. It is no part of the book.
 const ManifestName = "export.json"
+
+// OriginName is the file that says where a book comes from. It is no part of the book.
+const OriginName = "origin.json"
 
 // File is one file of a book.
 type File struct {
@@ -148,7 +152,7 @@ func (b *Book) add(path string) bool {
 		b.Totals = path
 		return true
 	}
-	if name == ManifestName {
+	if name == ManifestName || name == OriginName {
 		return true
 	}
 	stem, _ := compression(name)

@@ -24,9 +24,9 @@ func (m Mistake) Report(writer *report.Writer) error {
 }
 
 // Summary returns the summary of a report about the book.
-func (r Result) Summary(found *book.Book, started time.Time) report.Summary {
+func (r Result) Summary(found *book.Book, program string, started time.Time) report.Summary {
 	summary := report.Summary{
-		Title: "Validation report", MadeAt: started, Failures: r.Wrong, Warnings: r.Warnings,
+		Title: "Validation report", Program: program, MadeAt: started, Failures: r.Wrong, Warnings: r.Warnings,
 	}
 	lines := 0
 	for _, kind := range book.Kinds() {

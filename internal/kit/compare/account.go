@@ -14,13 +14,15 @@ type accountState struct {
 	notes       map[uint64]map[int64]bool // by fingerprint and creation time
 	found       serverAccount
 	deviation   deviation
+	lines       []*storedPart // with their texts, unless only figures are compared
 }
 
 // add adds a line of the book. A later line of an account replaces an earlier one, as on the
 // server; duplicate items count once.
 func (a *accountState) add(p *storedPart) {
 	if p.Account {
-		a.timesInBook++ // books are read accounts first
+		a.lines = nil // books are read accounts first, so these are earlier lines of the account itself
+		a.timesInBook++
 		a.figures, a.known, a.notes = landfall.Figures{Currency: p.Currency}, nil, nil
 		for i, number := range a.figures.Numbers() {
 			*number = p.Numbers[i]
@@ -30,9 +32,11 @@ func (a *accountState) add(p *storedPart) {
 		for _, one := range p.Items {
 			a.isNew(one)
 		}
+		a.lines = append(a.lines, p)
 		return
 	}
 	a.posted = true
+	a.lines = append(a.lines, p)
 	for _, one := range p.Items {
 		if !a.isNew(one) {
 			continue
@@ -114,7 +118,7 @@ func (a *accountState) state() (state State, differences []Difference) {
 func (a *accountState) compare(less deviation) (list []Difference) {
 	differ := func(what, book, server string) {
 		if book != server {
-			list = append(list, Difference{what, book, server})
+			list = append(list, Difference{Attr: what, Book: book, Server: server, Figure: true})
 		}
 	}
 	there := &a.found
@@ -129,10 +133,10 @@ func (a *accountState) compare(less deviation) (list []Difference) {
 func (a *accountState) postedState() (State, []Difference) {
 	var list []Difference
 	if a.found.Notes < a.figures.Notes {
-		list = append(list, Difference{"notes", formatCount(a.figures.Notes), formatCount(a.found.Notes)})
+		list = append(list, Difference{Attr: "notes", Book: formatCount(a.figures.Notes), Server: formatCount(a.found.Notes), Figure: true})
 	}
 	if a.found.Statements < a.figures.Statements {
-		list = append(list, Difference{"statements", formatCount(a.figures.Statements), formatCount(a.found.Statements)})
+		list = append(list, Difference{Attr: "statements", Book: formatCount(a.figures.Statements), Server: formatCount(a.found.Statements), Figure: true})
 	}
 	if len(list) > 0 {
 		return Differs, list

@@ -1,5 +1,6 @@
-// Package compare compares a book with a server over the API, account by account and in totals:
-// accounts that are missing, extra, waiting, failed, or differ from what was sent.
+// Package compare compares a book with a server over the API: every account with all its fields,
+// every note, transaction, statement and payment instruction, and the totals. It finds accounts that
+// are missing, extra, waiting, failed, or differ from what was sent.
 //
 // Neither the book nor the server's lists are held in memory as a whole.
 package compare
@@ -14,6 +15,7 @@ import (
 	"landfall"
 	"landfall/client"
 	"landfall/internal/kit/book"
+	"landfall/internal/store/pack"
 )
 
 // State is the state of a book's account on the server.
@@ -21,9 +23,10 @@ type State string
 
 // The states.
 const (
-	Same    State = "same"          // it exists with the figures of the book
+	Same    State = "same"          // it exists as in the book
 	Other   State = "other figures" // it exists, and the server reports the differences itself
-	Differs State = "differs"       // it exists with other figures
+	Erased  State = "erased"        // it exists, and its personal data was erased, so only figures are left
+	Differs State = "differs"       // it exists and differs from the book
 	Staged  State = "staged"        // it is waiting to be created
 	Failed  State = "failed"        // its last attempt failed
 	Refused State = "refused"       // its last staging was refused
@@ -34,7 +37,7 @@ const (
 
 // States returns all states in the order of display.
 func States() []State {
-	return []State{Same, Other, Differs, Staged, Failed, Refused, Skipped, Missing, Extra}
+	return []State{Same, Other, Erased, Differs, Staged, Failed, Refused, Skipped, Missing, Extra}
 }
 
 // Options says what to compare.
@@ -44,6 +47,9 @@ type Options struct {
 	// Part means that the book is only a part of the supplier's accounts, so further accounts on
 	// the server are expected.
 	Part bool
+	// FiguresOnly compares the balance and the numbers of notes and statements of each account, not
+	// its fields and postings. This needs no API key that can read whole accounts.
+	FiguresOnly bool
 	// SetTotals first sets the control totals of the book on the server.
 	SetTotals bool
 	// Found is called for every account that is not the same.
@@ -62,7 +68,13 @@ type Finding struct {
 }
 
 // Difference is a value that differs between the book and the server.
-type Difference struct{ What, Book, Server string }
+type Difference struct {
+	Attr   string // in its line of the book, such as customers.0.family_name; or the name of a figure
+	Book   string // "" if the book does not have it
+	Server string // "" if the server does not have it
+	At     string // file and line of the book; "" for a figure, and for what only the server has
+	Figure bool   // a figure, which is not personal
+}
 
 // Result is the result of a comparison.
 type Result struct {
@@ -76,7 +88,7 @@ type Result struct {
 // the book is a part, no others.
 func (r Result) Agrees() bool {
 	for state, count := range r.Accounts {
-		if state != Same && state != Other && count > 0 {
+		if state != Same && state != Other && state != Erased && count > 0 {
 			return false
 		}
 	}
@@ -86,10 +98,13 @@ func (r Result) Agrees() bool {
 // Compare compares a book with a server. Accounts should not be imported meanwhile, or they may be
 // reported in their old or new state.
 func Compare(ctx context.Context, server *client.Client, order Options) (result Result, err error) {
-	heaps, err := newPartitions()
-	if err != nil {
-		return result, err
+	if !order.FiguresOnly {
+		// Fail early: reading the book may take minutes. The account need not exist.
+		if _, err := server.Account(ctx, "-", "-"); client.IsCode(err, landfall.CodePermissionDenied) {
+			return result, ErrRole
+		}
 	}
+	heaps := newPartitions(order.FiguresOnly)
 	defer func() { err = errors.Join(err, heaps.close()) }()
 	c := &comparison{options: order, server: server, partitions: heaps, result: Result{Accounts: map[State]int{}}}
 	if err := c.readBook(ctx); err != nil {
@@ -106,8 +121,8 @@ func Compare(ctx context.Context, server *client.Client, order Options) (result 
 		}
 	}
 	// Both sides are partitioned now.
-	for at := range partitionCount {
-		if err := c.comparePartition(at); err != nil {
+	for at := range heaps.parts {
+		if err := c.comparePartition(ctx, at); err != nil {
 			return result, err
 		}
 	}
@@ -128,9 +143,9 @@ const maxSuppliers = 100
 
 // readBook adds every line to the partition of its account.
 func (c *comparison) readBook(ctx context.Context) error {
-	for _, file := range c.options.Book.Files {
+	for number, file := range c.options.Book.Files {
 		take := func(ctx context.Context, line book.Line) bookLine {
-			return parseLine(ctx, file.Kind, line, c.options.Currency)
+			return c.parseLine(ctx, number, file.Kind, line)
 		}
 		for block, err := range book.Map(ctx, file, take) {
 			if err != nil {
@@ -148,8 +163,21 @@ func (c *comparison) readBook(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// parseLine parses a line, and keeps its text unless only figures are compared.
+func (c *comparison) parseLine(ctx context.Context, file int, kind book.Kind, line book.Line) bookLine {
+	p := parseLine(ctx, kind, line, c.options.Currency)
+	if p.readable && !c.options.FiguresOnly {
+		p.file, p.line = file, line.Number
+		p.text, p.err = pack.Pack(line.Text)
+	}
+	return p
+}
+
 // addLine counts a line that cannot be parsed; 'landfall validate' says what is wrong with it.
 func (c *comparison) addLine(p *bookLine) error {
+	if p.err != nil {
+		return p.err
+	}
 	if !p.readable {
 		c.result.Unreadable++
 		return nil
@@ -173,7 +201,7 @@ func (c *comparison) supplier(code string) *Supplier {
 }
 
 // comparePartition compares the accounts of one partition.
-func (c *comparison) comparePartition(at int) error {
+func (c *comparison) comparePartition(ctx context.Context, at int) error {
 	accounts := map[landfall.Key]*accountState{}
 	var order []landfall.Key // findings are reported in reading order
 	err := c.partitions.each(at, func(one partitionRecord) {
@@ -194,7 +222,7 @@ func (c *comparison) comparePartition(at int) error {
 		return err
 	}
 	for _, key := range order {
-		if err := c.finishAccount(key, accounts[key]); err != nil {
+		if err := c.finishAccount(ctx, key, accounts[key]); err != nil {
 			return err
 		}
 	}
@@ -202,14 +230,17 @@ func (c *comparison) comparePartition(at int) error {
 }
 
 // finishAccount counts an account and reports it unless it is the same.
-func (c *comparison) finishAccount(key landfall.Key, a *accountState) error {
+func (c *comparison) finishAccount(ctx context.Context, key landfall.Key, a *accountState) error {
 	if a.timesInBook > 1 {
 		c.result.Duplicates++
 	}
 	if a.timesInBook > 0 {
 		c.supplier(key.Supplier).tallies.Of(landfall.StatusCreated, a.figures.Currency).Add(a.figures)
 	}
-	state, differences := a.state()
+	state, differences, err := c.accountState(ctx, a)
+	if err != nil {
+		return fmt.Errorf("account %s: %w", key.External, err)
+	}
 	// If the book is a part, further accounts do not count.
 	if state == Extra && c.options.Part {
 		return nil
@@ -219,6 +250,36 @@ func (c *comparison) finishAccount(key landfall.Key, a *accountState) error {
 		return nil
 	}
 	return c.options.Found(Finding{key, a.found.Number, state, a.found.Code, differences})
+}
+
+// accountState compares both sides of an account, in every field if both are known.
+func (c *comparison) accountState(ctx context.Context, a *accountState) (State, []Difference, error) {
+	if a.found.State != Same || a.found.Whole == nil || a.timesInBook == 0 && !a.posted {
+		state, differences := a.state()
+		return state, differences, nil
+	}
+	whole, err := openWhole(c.options.Book, a)
+	if err != nil {
+		return "", nil, err
+	}
+	// Without a record there is nothing to compare with.
+	if !whole.there.ErasedAt.IsZero() {
+		return Erased, nil, nil
+	}
+	if err := whole.compare(ctx); err != nil {
+		return "", nil, err
+	}
+	if len(whole.differs) > 0 {
+		return Differs, whole.differs, nil
+	}
+	state, differences := a.state()
+	if state == Same && len(whole.explained) > 0 {
+		state = Other
+	}
+	if state == Other {
+		differences = append(differences, whole.explained...)
+	}
+	return state, differences, nil
 }
 
 // formatCount formats a number as the server does, to compare it as text.

@@ -17,6 +17,11 @@ type bookLine struct {
 	readable bool
 	figures  landfall.Figures // of the account itself
 	items    []lineItem       // what may occur twice, here and in later lines
+
+	// Unless only figures are compared: the line and where it is.
+	file, line int
+	text       []byte // packed
+	err        error  // of packing
 }
 
 // lineItem is something that a server stores once, however often it is sent.
@@ -94,7 +99,8 @@ func (p *bookLine) notes(list []landfall.Note) {
 	for _, note := range list {
 		fingerprint := note.Fingerprint()
 		one := lineItem{kind: itemNote, id: binary.BigEndian.Uint64(fingerprint[:])}
-		if !note.CreatedAt.IsZero() {
+		// With an identifier, the time does not matter.
+		if !note.CreatedAt.IsZero() && note.ExternalID == "" {
 			one.at = note.CreatedAt.Unix()
 		}
 		p.items = append(p.items, one)
@@ -136,7 +142,7 @@ func (p *bookLine) instructions(list ...landfall.Instruction) {
 
 // stored returns the line as it is stored on disk.
 func (p *bookLine) stored() *storedPart {
-	kept := &storedPart{Account: p.account, Currency: p.figures.Currency}
+	kept := &storedPart{Account: p.account, Currency: p.figures.Currency, File: p.file, Line: p.line, Text: p.text}
 	if p.account {
 		for _, number := range p.figures.Numbers() {
 			kept.Numbers = append(kept.Numbers, *number)

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/gob"
 	"errors"
 	"io"
@@ -11,8 +12,12 @@ import (
 // Comparing two long lists in different orders would need memory for one of them. Instead both are
 // partitioned on disk by account, and only one partition at a time is in memory.
 
-// partitionCount keeps partitions small for a book of millions, and the number of open files low.
-const partitionCount = 64
+// How many partitions there are: enough to keep them small for a book of millions, and few enough
+// open files. Whole accounts are longer than figures.
+const (
+	figurePartitions = 64
+	wholePartitions  = 256
+)
 
 // partitionRecord is something that the book or the server says about an account.
 type partitionRecord struct {
@@ -27,6 +32,9 @@ type storedPart struct {
 	Currency string
 	Numbers  []int64
 	Items    []storedItem
+	File     int    // index in the book
+	Line     int    // from 1
+	Text     []byte // packed; nil if only figures are compared
 }
 
 // storedItem is an item on disk: only numbers, which gob encodes compactly.
@@ -37,48 +45,70 @@ type storedItem struct {
 	Amount, Signed int64
 }
 
-// partitions are deleted files, so that nothing is left behind.
+// partitions are kept in memory while they are short, and then in files.
 type partitions struct {
-	files [partitionCount]*os.File
-	out   [partitionCount]*bufio.Writer
-	put   [partitionCount]*gob.Encoder
+	parts []partition
 }
 
-// newPartitions deletes each file as soon as it is open, because a killed process would leave
-// customer data behind.
-func newPartitions() (*partitions, error) {
-	h := &partitions{}
-	for i := range h.files {
-		file, err := os.CreateTemp("", "landfall-reconcile-")
-		if err != nil {
-			return nil, errors.Join(err, h.close())
-		}
-		h.files[i] = file
-		if err := os.Remove(file.Name()); err != nil {
-			return nil, errors.Join(err, h.close())
-		}
-		h.out[i] = bufio.NewWriterSize(file, 16<<10)
-		// Each partition needs its own encoder to be readable by itself.
-		h.put[i] = gob.NewEncoder(h.out[i])
+// partition is a file and what is not yet written to it.
+type partition struct {
+	file   *os.File // nil while everything fits into memory
+	buffer bytes.Buffer
+	put    *gob.Encoder // each partition needs its own to be readable by itself
+}
+
+// maxBuffer is how much of a partition is in memory.
+const maxBuffer = 16 << 10
+
+func newPartitions(figuresOnly bool) *partitions {
+	count := wholePartitions
+	if figuresOnly {
+		count = figurePartitions
 	}
-	return h, nil
+	h := &partitions{parts: make([]partition, count)}
+	for i := range h.parts {
+		h.parts[i].put = gob.NewEncoder(&h.parts[i].buffer)
+	}
+	return h
 }
 
 // add adds a record to the partition of its account.
 func (h *partitions) add(one partitionRecord) error {
-	at := hash64(one.Supplier+"\x00"+one.External) % partitionCount
-	return h.put[at].Encode(one)
+	part := &h.parts[hash64(one.Supplier+"\x00"+one.External)%uint64(len(h.parts))]
+	if err := part.put.Encode(one); err != nil || part.buffer.Len() < maxBuffer {
+		return err
+	}
+	return part.flush()
+}
+
+// flush writes the buffer to the file. The file is deleted as soon as it is open, because a killed
+// process would leave customer data behind.
+func (p *partition) flush() error {
+	if p.file == nil {
+		file, err := os.CreateTemp("", "landfall-reconcile-")
+		if err != nil {
+			return err
+		}
+		p.file = file
+		if err := os.Remove(file.Name()); err != nil {
+			return err
+		}
+	}
+	_, err := p.buffer.WriteTo(p.file)
+	return err
 }
 
 // each calls see for the records of one partition, in order.
 func (h *partitions) each(at int, see func(partitionRecord)) error {
-	if err := h.out[at].Flush(); err != nil {
-		return err
+	part := &h.parts[at]
+	var records io.Reader = bytes.NewReader(part.buffer.Bytes())
+	if part.file != nil {
+		if _, err := part.file.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		records = bufio.NewReaderSize(io.MultiReader(part.file, records), 256<<10)
 	}
-	if _, err := h.files[at].Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	in := gob.NewDecoder(bufio.NewReaderSize(h.files[at], 256<<10))
+	in := gob.NewDecoder(records)
 	for {
 		var one partitionRecord
 		err := in.Decode(&one)
@@ -94,8 +124,8 @@ func (h *partitions) each(at int, see func(partitionRecord)) error {
 
 // close closes the files, which deletes them.
 func (h *partitions) close() (err error) {
-	for _, file := range h.files {
-		if file != nil {
+	for i := range h.parts {
+		if file := h.parts[i].file; file != nil {
 			err = errors.Join(err, file.Close())
 		}
 	}

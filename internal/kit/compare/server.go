@@ -2,11 +2,14 @@ package compare
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"iter"
 
 	"landfall"
 	"landfall/client"
 	"landfall/internal/lib/money"
+	"landfall/internal/store/pack"
 )
 
 // serverAccount is what the server says about an account.
@@ -17,6 +20,7 @@ type serverAccount struct {
 	Balance, Notes, Statements int64
 	OnlyDeviation              bool // it only contains a deviation
 	Deviation                  deviation
+	Whole                      []byte // the whole account as packed JSON; nil if only figures are compared
 }
 
 // precedence decides which of two states counts: an existing account exists, and a failed one also
@@ -66,7 +70,7 @@ func (c *comparison) readServer(ctx context.Context, s *Supplier) error {
 			func(one client.Behind) (string, serverAccount) { return one.External, serverAccount{State: Skipped} })
 	}
 	if err == nil {
-		err = addRows(c, s, c.server.ImportedFigures(ctx, s.Code), importedAccount)
+		err = c.readAccounts(ctx, s)
 	}
 	if err == nil {
 		err = c.deviations(ctx, s, compared)
@@ -79,6 +83,35 @@ func (c *comparison) readServer(ctx context.Context, s *Supplier) error {
 		return err
 	}
 	return s.addTotals(ctx, c.options.Book, len(c.result.Suppliers) == 1, compared)
+}
+
+// ErrRole is returned if the API key cannot read whole accounts.
+var ErrRole = errors.New("comparing every field needs an API key with the role reader; " +
+	"with another key, compare balances and counts with --figures-only")
+
+// readAccounts reads the existing accounts: all of each, or its figures.
+func (c *comparison) readAccounts(ctx context.Context, s *Supplier) error {
+	if c.options.FiguresOnly {
+		return addRows(c, s, c.server.ImportedFigures(ctx, s.Code), importedAccount)
+	}
+	var failed error
+	err := addRows(c, s, c.server.Accounts(ctx, s.Code, client.AccountQuery{}), func(one client.Account) (string, serverAccount) {
+		found := serverAccount{
+			State: Same, Number: one.Number, Currency: one.Currency, Notes: int64(len(one.Notes)), Statements: int64(len(one.Statements)),
+		}
+		balance, _ := money.ParseAmount(one.Balance) // in the server's own format
+		found.Balance = int64(balance)
+		text, err := json.Marshal(one)
+		if err == nil {
+			found.Whole, err = pack.Pack(text)
+		}
+		failed = errors.Join(failed, err)
+		return one.External, found
+	})
+	if client.IsCode(err, landfall.CodePermissionDenied) {
+		return ErrRole
+	}
+	return errors.Join(err, failed)
 }
 
 // importedAccount converts one entry of the server's list. Whether it is the same is decided when
@@ -110,12 +143,14 @@ func (c *comparison) deviations(ctx context.Context, s *Supplier, compared clien
 		if of == nil {
 			continue
 		}
-		err := addRows(c, s, c.server.AccountsBehind(ctx, s.Code, measure.Name, string(landfall.ReasonOtherFigures)),
-			func(one client.Behind) (string, serverAccount) {
-				return one.External, serverAccount{OnlyDeviation: true, Deviation: of(one.Value)}
-			})
-		if err != nil {
-			return err
+		for _, reason := range []landfall.Reason{landfall.ReasonMovedDates, landfall.ReasonOtherFigures} {
+			err := addRows(c, s, c.server.AccountsBehind(ctx, s.Code, measure.Name, string(reason)),
+				func(one client.Behind) (string, serverAccount) {
+					return one.External, serverAccount{OnlyDeviation: true, Deviation: of(one.Value)}
+				})
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil

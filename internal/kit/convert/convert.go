@@ -201,6 +201,7 @@ func (x *conversion) prepare() error {
 		account.tally.Unused = x.unused(t)
 		for _, path := range t.paths {
 			account.tally.Files = append(account.tally.Files, filepath.Base(path))
+			account.tally.Paths = append(account.tally.Paths, path)
 			info, err := os.Stat(path)
 			if err != nil {
 				return err

@@ -48,6 +48,7 @@ type Problem struct {
 type Tally struct {
 	Table       string              `json:"table"`
 	Files       []string            `json:"files"`
+	Paths       []string            `json:"-"` // of the files
 	Read        int                 `json:"read"`
 	Used        int                 `json:"used"`
 	PassedOver  int                 `json:"passed_over"`  // no condition of the map matches them

@@ -10,7 +10,7 @@ import (
 	"landfall"
 )
 
-// failure is a line, or an account of the run, that failed.
+// failure is a line, or an account of the run, that failed, or an account that exists and differs.
 type failure struct {
 	Kind     string           `json:"kind"`           // stem of the file
 	File     int              `json:"file"`           // index among the files of its kind
@@ -18,6 +18,7 @@ type failure struct {
 	Supplier string           `json:"supplier,omitempty"`
 	External string           `json:"external,omitempty"`
 	Failure  landfall.Failure `json:"failure"`
+	Differs  bool             `json:"differs,omitempty"` // not failed: the violations are the attrs that differ
 }
 
 // failures stores failures in a file, because all lines of a book may fail.

@@ -19,6 +19,7 @@ type Options struct {
 	Folder   string // folder of the journal and the report
 	Supplier string // import supplier of the run; "" means those named in the book
 	Team     string // operations team of the created accounts
+	Program  string // name and version of this program, for the report
 
 	DryRun     bool // create nothing
 	Sample     int  // only every Nth account; 0 means all
@@ -46,6 +47,7 @@ type Tally struct {
 	Lines      int `json:"lines"`
 	Done       int `json:"done"`
 	Existing   int `json:"already_there"`
+	Differs    int `json:"differs"` // accounts that exist and differ from the book
 	Failed     int `json:"failed"`
 	NotReached int `json:"not_reached"`
 }

@@ -17,10 +17,11 @@ import (
 type lineOutcome int
 
 const (
-	outcomeDone   lineOutcome = iota
-	outcomeThere              // it already existed
-	outcomeFailed             // until it is fixed
-	outcomeUnsent             // its account does not exist
+	outcomeDone    lineOutcome = iota
+	outcomeThere               // it already existed
+	outcomeDiffers             // the account exists and differs from the line
+	outcomeFailed              // until it is fixed
+	outcomeUnsent              // its account does not exist
 )
 
 // outcomeOf reads an answer. What already existed is not a failure: usually it is from an
@@ -28,7 +29,7 @@ const (
 func outcomeOf(kind book.Kind, answer client.Answer) (lineOutcome, *landfall.Failure) {
 	if refusal, failed := errors.AsType[*client.Error](answer.Err()); failed {
 		if refusal.Code == landfall.CodeAlreadyImported {
-			return outcomeThere, nil
+			return existingAccount(answer.Body)
 		}
 		return outcomeFailed, failureOf(refusal)
 	}
@@ -46,6 +47,22 @@ func outcomeOf(kind book.Kind, answer client.Answer) (lineOutcome, *landfall.Fai
 		return outcomeThere, nil
 	}
 	return outcomeDone, nil
+}
+
+// existingAccount tells an account that exists as in the book from one that differs. The server
+// names the attrs; without a list, the account's personal data was erased.
+func existingAccount(body json.RawMessage) (lineOutcome, *landfall.Failure) {
+	var refused struct {
+		Differences []string `json:"differences"`
+	}
+	if json.Unmarshal(body, &refused) != nil || len(refused.Differences) == 0 {
+		return outcomeThere, nil
+	}
+	differs := &landfall.Failure{Code: landfall.CodeAlreadyImported}
+	for _, attr := range refused.Differences {
+		differs.Violations = append(differs.Violations, landfall.Violation{Attr: attr})
+	}
+	return outcomeDiffers, differs
 }
 
 // queryFor is the query of a line's call. Notes and transactions always say whether they existed;

@@ -25,6 +25,9 @@ type Result struct {
 // Failed reports whether something failed.
 func (r Result) Failed() bool { return r.Failures.Accounts > 0 }
 
+// Differs returns how many accounts exist and differ from the book.
+func (r Result) Differs() int { return r.Tallies[phaseOf(book.Accounts)].Differs }
+
 // result collects the result, writes the report, and finishes the journal.
 func (m *Importer) result() (Result, error) {
 	result := Result{Tallies: map[Phase]Tally{}}
@@ -37,7 +40,9 @@ func (m *Importer) result() (Result, error) {
 	var tally landfall.FailureTally
 	at := failureIndex{lines: map[lineRef]int64{}, accounts: map[[16]byte]int64{}}
 	if err := m.journal.failures.each(0, func(one failure, offset int64) error {
-		tally.Add(check.WithoutPosition(one.Failure))
+		if !one.Differs {
+			tally.Add(check.WithoutPosition(one.Failure))
+		}
 		at.put(one, offset)
 		return nil
 	}); err != nil {
@@ -152,7 +157,12 @@ func (m *Importer) reportFile(writer *report.Writer, at failureIndex, kind book.
 		if err != nil {
 			return err
 		}
-		if err := writer.Fail(file, line, one.External, one.Failure); err != nil {
+		if one.Differs {
+			err = writer.Differs(file, line, one.External, one.Failure.Violations)
+		} else {
+			err = writer.Fail(file, line, one.External, one.Failure)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -174,7 +184,7 @@ func (m *Importer) reportUnsent(writer *report.Writer, kind book.Kind, file book
 
 // summary builds the summary of the report.
 func (m *Importer) summary(result Result, now time.Time) report.Summary {
-	summary := report.Summary{Title: "Import report", MadeAt: now, Failures: result.Failures, Counts: map[string]any{}}
+	summary := report.Summary{Title: "Import report", Program: m.options.Program, MadeAt: now, Failures: result.Failures, Counts: map[string]any{}}
 	for name, tally := range result.Tallies {
 		summary.Counts[strings.ReplaceAll(string(name), " ", "_")] = tally
 	}
@@ -184,6 +194,9 @@ func (m *Importer) summary(result Result, now time.Time) report.Summary {
 			continue
 		}
 		words := [2]string{"done", "already there"}
+		if tally.Differs > 0 {
+			words[1] = "already there, the same"
+		}
 		if name == PhaseRun {
 			words = [2]string{"created", "processed by others or skipped"}
 			if m.options.DryRun {
@@ -192,12 +205,18 @@ func (m *Importer) summary(result Result, now time.Time) report.Summary {
 		}
 		summary.Bars = append(summary.Bars, report.Bar{Name: string(name), Parts: []report.Part{
 			{Name: words[0], Count: tally.Done, Tone: report.Good}, {Name: words[1], Count: tally.Existing, Tone: report.Quiet},
-			{Name: "failed", Count: tally.Failed, Tone: report.Bad}, {Name: "not reached", Count: tally.NotReached, Tone: report.Fair},
+			{Name: "already there, but different", Count: tally.Differs, Tone: report.Bad}, {Name: "failed", Count: tally.Failed, Tone: report.Bad}, {Name: "not reached", Count: tally.NotReached, Tone: report.Fair},
 		}})
 	}
 	summary.Sentence = "Everything was imported."
 	if result.Failed() {
 		summary.Sentence = report.Number(result.Failures.Accounts) + " failed."
+	}
+	if count := result.Differs(); count > 0 {
+		if !result.Failed() {
+			summary.Sentence = "Nothing failed."
+		}
+		summary.Sentence += " " + report.Number(count) + " accounts exist and differ from the book: see differences.csv."
 	}
 	for _, file := range m.options.Book.Files {
 		summary.Facts = append(summary.Facts, [2]string{file.Kind.Noun, file.Path})

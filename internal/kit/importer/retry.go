@@ -111,6 +111,10 @@ const maxFailureKinds = 1000
 
 // countFailure counts a failure by kind, and remembers its account.
 func (m *Importer) countFailure(one failure) {
+	// What the book adds to an account that differs is still sent.
+	if one.Differs {
+		return
+	}
 	if one.Kind == book.Accounts.Stem {
 		m.failed.add(one.Supplier, one.External)
 	}

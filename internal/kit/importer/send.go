@@ -199,10 +199,15 @@ func (s *fileSender) settle(one queuedLine, what lineOutcome, failed *landfall.F
 		tally.Existing++
 	case outcomeUnsent:
 		tally.NotReached++
-	case outcomeFailed:
-		tally.Failed++
+	case outcomeFailed, outcomeDiffers:
 		why := failure{
 			Kind: s.kind.Stem, File: s.progress.File, Line: one.line, Supplier: one.supplier, External: one.external, Failure: *failed,
+			Differs: what == outcomeDiffers,
+		}
+		if why.Differs {
+			tally.Differs++
+		} else {
+			tally.Failed++
 		}
 		if err := s.recordFailure(why); err != nil {
 			return err

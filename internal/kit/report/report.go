@@ -3,6 +3,7 @@
 //
 //	failed/accounts.ndjson …   the failed lines, unchanged
 //	failures.csv               a row for each error
+//	differences.csv            a row for each attr in which an account that exists differs, if any
 //	report.html                self-contained, without scripts
 //	report.json                the figures as JSON
 package report
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/api/contract"
 	"landfall/internal/kit/book"
 	"landfall/internal/lib/spreadsheet"
 )
@@ -28,8 +30,9 @@ type Summary struct {
 	Title    string      `json:"title"`
 	Sentence string      `json:"sentence"` // the result in one sentence
 	MadeAt   time.Time   `json:"made_at"`
-	Facts    [][2]string `json:"facts"` // names and values
-	Bars     []Bar       `json:"-"`     // of the page
+	Program  string      `json:"program"` // name and version
+	Facts    [][2]string `json:"facts"`   // names and values
+	Bars     []Bar       `json:"-"`       // of the page
 	// Counts are the figures behind the bars, by name, for programs.
 	Counts map[string]any `json:"totals"`
 	Totals []Total        `json:"sums,omitempty"`
@@ -37,6 +40,8 @@ type Summary struct {
 
 	Failures landfall.FailureSummary `json:"-"`
 	Warnings landfall.FailureSummary `json:"-"`
+	// Differences counts the attrs in which accounts that exist differ. Finish sets it.
+	Differences landfall.FailureSummary `json:"-"`
 }
 
 // Total compares a book with its control totals by one measure.
@@ -97,6 +102,10 @@ type Writer struct {
 	out    *bufio.Writer
 	rows   *spreadsheet.Writer
 	failed map[book.Kind]*book.Writer
+
+	differences *spreadsheet.Writer // nil until there are some
+	differsFile *os.File
+	differs     landfall.FailureTally // by attr
 }
 
 // Begin creates the folder of a report. An existing report is an error.
@@ -108,7 +117,7 @@ func Begin(folder string) (*Writer, error) {
 		return nil, err
 	}
 	// Checked now, not after the work. A link with such a name counts as well.
-	for _, name := range []string{"failures.csv", "report.json", "report.html"} {
+	for _, name := range []string{"failures.csv", "differences.csv", "report.json", "report.html"} {
 		if _, err := os.Lstat(filepath.Join(folder, name)); !errors.Is(err, os.ErrNotExist) {
 			return nil, errors.Join(fmt.Errorf("%s has a report already; remove it or name another folder", folder), err)
 		}
@@ -146,6 +155,29 @@ func (w *Writer) NotSent(file book.File, line book.Line, external string) error 
 		return err
 	}
 	return w.row(file, line, external, "not sent", landfall.Violation{Code: CodeAccountFailed, Detail: "Its account failed, so it was not sent."})
+}
+
+// Differs adds an account that exists and differs from its line: the attrs that differ, with their
+// values in the book. The values on the server are not known.
+func (w *Writer) Differs(file book.File, line book.Line, external string, attrs []landfall.Violation) error {
+	if w.differences == nil {
+		opened, err := os.OpenFile(filepath.Join(w.folder, "differences.csv"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		w.differsFile, w.differences = opened, spreadsheet.NewWriter(opened)
+		if err := w.differences.Write("file", "line", "external_account_number", "attr", "book"); err != nil {
+			return err
+		}
+	}
+	w.differs.Add(landfall.Failure{Violations: attrs})
+	for _, one := range attrs {
+		err := w.differences.Write(filepath.Base(file.Path), strconv.Itoa(line.Number), external, one.Attr, contract.ValueAt(line.Text, one.Attr))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CodeAccountFailed is the code of a line that was not sent.
@@ -186,9 +218,19 @@ func (w *Writer) row(file book.File, line book.Line, external, severity string, 
 // Finish writes the page and closes all files.
 func (w *Writer) Finish(summary Summary) error {
 	err := errors.Join(w.rows.Flush(), w.out.Flush(), w.file.Sync(), w.file.Close())
+	lines := 0
 	for _, file := range w.failed {
+		lines += file.Lines
 		err = errors.Join(err, file.Close())
 	}
+	if lines > 0 {
+		err = errors.Join(err, WriteOrigin(filepath.Join(w.folder, "failed"),
+			contract.Origin{Program: summary.Program, MadeAt: summary.MadeAt, FailedLines: lines}))
+	}
+	if w.differences != nil {
+		err = errors.Join(err, w.differences.Flush(), w.differsFile.Sync(), w.differsFile.Close())
+	}
+	summary.Differences = w.differs.Summary()
 	if err != nil {
 		return err
 	}
@@ -213,6 +255,12 @@ type groupJSON struct {
 	Alone    int    `json:"alone"`
 }
 
+// attrJSON is an attr in which accounts differ.
+type attrJSON struct {
+	Attr     string `json:"attr"`
+	Accounts int    `json:"accounts"`
+}
+
 // Figures returns the summary as JSON data.
 func (summary Summary) Figures() any {
 	groups := func(of []landfall.FailureGroup) []groupJSON {
@@ -222,9 +270,14 @@ func (summary Summary) Figures() any {
 		}
 		return list
 	}
+	attrs := []attrJSON{}
+	for _, one := range summary.Differences.Groups {
+		attrs = append(attrs, attrJSON{one.Attr, one.Accounts})
+	}
 	return struct {
 		Summary
 		Failures []groupJSON `json:"failures"`
 		Warnings []groupJSON `json:"warnings"`
-	}{summary, groups(summary.Failures.Groups), groups(summary.Warnings.Groups)}
+		Differs  []attrJSON  `json:"differences"`
+	}{summary, groups(summary.Failures.Groups), groups(summary.Warnings.Groups), attrs}
 }

@@ -113,9 +113,30 @@ func (s *Service) addDifferences(
 			return userError(err)
 		}
 		differences = append(differences, found...)
+		if err := s.recordDifferences(ctx, who, sent.key, found); err != nil {
+			return err
+		}
 	}
 	refusal.Members = append(refusal.Members, landfall.Member{Name: "differences", Value: differences})
 	return refusal
+}
+
+// recordDifferences records in which attrs the account was delivered again, so
+// that a changed delivery is seen even if nobody reads the response. If that
+// fails, the caller gets that error and sends the account again.
+func (s *Service) recordDifferences(ctx context.Context, who landfall.Principal, key landfall.Key, attrs []string) error {
+	if len(attrs) == 0 {
+		return nil
+	}
+	failure := landfall.Failure{Code: landfall.CodeAlreadyImported}
+	for _, attr := range attrs {
+		failure.Violations = append(failure.Violations, landfall.Violation{Code: landfall.CodeAlreadyImported, Attr: attr})
+	}
+	err := s.store.For(who.Caller()).RefusePosting(ctx, landfall.PostingRefusal{Key: key, Kind: landfall.PostingAccount, By: who.Author(), Failure: failure})
+	if err != nil {
+		return userError(err)
+	}
+	return nil
 }
 
 // refuse records why an account was not staged, so that no account disappears just

@@ -49,7 +49,7 @@ func (o *Operator) ContributionsAfter(
 		return nil, err
 	}
 	if !slices.Contains(landfall.Reasons, landfall.Reason(reason)) {
-		return nil, invalid("reason", rules.CodeInvalidChoice, "There is no reason %q. Use one of: pending, failed, skipped, other_figures.", reason)
+		return nil, invalid("reason", rules.CodeInvalidChoice, "There is no reason %q. Use one of: pending, failed, skipped, moved_dates, other_figures.", reason)
 	}
 	rows := o.store.Contributions(ctx, landfall.ContributionQuery{Supplier: code, Measure: row.Measure, Reason: landfall.Reason(reason), After: after})
 	return userErrors("reconcile", rows), nil
@@ -110,8 +110,9 @@ func (o *Operator) ShowSignOff(ctx context.Context, id int64) (landfall.SignOff,
 
 // SignOff signs a reconciliation. First it recounts everything from the ledgers
 // and other rows; the result must equal the stored sums. Each measure with an
-// unexplained difference needs a reason, given under its name.
-func (o *Operator) SignOff(ctx context.Context, code string, reasons map[string]string) (landfall.SignOff, error) {
+// unexplained difference needs a reason, given under its name. The versions of
+// the servers and the undone accounts are added to the custody.
+func (o *Operator) SignOff(ctx context.Context, code string, reasons map[string]string, custody contract.Custody) (landfall.SignOff, error) {
 	for measure, reason := range reasons {
 		if err := checkLine("reason", "The reason for "+measure, reason, maxReasonLength); err != nil {
 			return landfall.SignOff{}, err
@@ -143,8 +144,11 @@ func (o *Operator) SignOff(ctx context.Context, code string, reasons map[string]
 		if err := checkSignable(&found, reasons); err != nil {
 			return "", err
 		}
+		if err := o.completeCustody(ctx, tx, code, &custody); err != nil {
+			return "", err
+		}
 		signed = landfall.SignOff{Supplier: code, SignedAt: found.At, Actor: o.actor}
-		sealed := contract.Signed{Reconciliation: found, Actor: o.actor, Reasons: reasons}
+		sealed := contract.Signed{Reconciliation: found, Actor: o.actor, Reasons: reasons, Custody: custody}
 		signed.Report = contract.SignedBody.Append(nil, sealed)
 		signed.ReportHash = sha256.Sum256(signed.Report)
 		if signed.Page, err = reportPage(sealed, signed.ReportHash); err != nil {
@@ -163,6 +167,22 @@ func (o *Operator) SignOff(ctx context.Context, code string, reasons map[string]
 			})
 	})
 	return signed, err
+}
+
+// completeCustody adds what the database knows to the chain of custody.
+func (o *Operator) completeCustody(ctx context.Context, view landfall.View, code string, custody *contract.Custody) (err error) {
+	if custody.Undone, err = view.UndoneOf(ctx, code); err != nil {
+		return err
+	}
+	servers, err := view.Replicas(ctx, replicaSeen)
+	custody.Servers = []string{} // may run again
+	for _, one := range servers {
+		if !slices.Contains(custody.Servers, one.Version) {
+			custody.Servers = append(custody.Servers, one.Version)
+		}
+	}
+	slices.Sort(custody.Servers)
+	return err
 }
 
 // recount reconciles from the rows themselves, and refuses if the result differs

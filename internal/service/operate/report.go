@@ -30,7 +30,7 @@ func reportPage(signed contract.Signed, hash [32]byte) ([]byte, error) {
 	err := reportTemplate.Execute(&written, map[string]any{
 		"Supplier": signed.Supplier, "SignedAt": calendar.FormatInstant(signed.At), "SignedBy": signed.Actor,
 		"TotalsAt": calendar.FormatInstant(signed.Totals.SetAt), "TotalsBy": signed.Totals.By.Organisation,
-		"Hash": hex.EncodeToString(hash[:]), "Reasons": reasons, "Lines": contract.ReportLines(signed.Reconciliation, signed.Reasons),
+		"Hash": hex.EncodeToString(hash[:]), "Reasons": reasons, "Custody": signed.Custody, "Lines": contract.ReportLines(signed.Reconciliation, signed.Reasons),
 	})
 	return written.Bytes(), err
 }

@@ -8,8 +8,9 @@ import (
 	"landfall"
 )
 
-// RefusePosting records why a posting was refused, with its event. The account
-// is locked, so that it is not undone meanwhile.
+// RefusePosting records why a posting was refused, with its event, or in which
+// attrs another delivery of the account differs, without one. The account is
+// locked, so that it is not undone meanwhile.
 func (s *Store) RefusePosting(ctx context.Context, wanted landfall.PostingRefusal) error {
 	// Without details: what is wrong with a value may reveal something about it.
 	kept := landfall.Failure{Code: wanted.Failure.Code}
@@ -46,7 +47,7 @@ func (s *Store) RefusePosting(ctx context.Context, wanted landfall.PostingRefusa
 			ON CONFLICT (supplier_id, external, kind) DO UPDATE
 			SET at = excluded.at, failure = excluded.failure, key_id = excluded.key_id, request_id = excluded.request_id`,
 			supplier, key.External, string(wanted.Kind), id, t.sealer.sealJSON(postingRefusalLocation, text, key.Supplier, key.External),
-			textArg(by.KeyID), textArg(by.RequestID)); err != nil {
+			textArg(by.KeyID), textArg(by.RequestID)); err != nil || wanted.Kind == landfall.PostingAccount {
 			return err
 		}
 		return t.AppendEvent(ctx, landfall.Event{
@@ -65,7 +66,7 @@ func (t *tx) deletePostingRefusal(ctx context.Context, p *posting) error {
 
 // refusedPostings is in the order of the primary key.
 const refusedPostings = `SELECT r.external, r.failure, r.at, r.kind FROM posting_refusal r
-	WHERE r.supplier_id = $1 AND (r.external, r.kind) > ($2, $4) ORDER BY r.external, r.kind LIMIT $3`
+	WHERE r.supplier_id = $1 AND (r.external, r.kind) > ($2, $4) AND r.kind <> '` + string(landfall.PostingAccount) + `' ORDER BY r.external, r.kind LIMIT $3`
 
 // readRefusedPosting scans a refused posting of a supplier.
 func (v *view) readRefusedPosting(code string) func(scanner, *landfall.FailedProcess) error {

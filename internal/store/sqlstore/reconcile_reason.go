@@ -80,7 +80,8 @@ var contributionReaders = map[landfall.Reason]func(*view, context.Context, int64
 	landfall.ReasonPending:      pendingContributions(pending + ` AND p.failed_at IS NULL`),
 	landfall.ReasonSkipped:      pendingContributions(whereSkipped),
 	landfall.ReasonFailed:       (*view).failedContributions,
-	landfall.ReasonOtherFigures: (*view).deviatingContributions,
+	landfall.ReasonMovedDates:   deviatingContributions(landfall.StatusOwnNotes),
+	landfall.ReasonOtherFigures: deviatingContributions(landfall.StatusDeviating),
 }
 
 // pendingContributions reads processes in the order of first staging.
@@ -126,25 +127,29 @@ func (v *view) failedContributions(ctx context.Context, supplier int64, from lan
 }
 
 // deviatingContributions reads, sorted by number, the accounts that differ from
-// what was sent for them, with every deviation recorded for each.
-func (v *view) deviatingContributions(ctx context.Context, supplier int64, from landfall.ProcessCursor, limit int) ([]contribution, error) {
-	notes, err := collect(ctx, v.txSession, func(scan scanner, one *contribution) error {
-		var figures landfall.Figures
-		err := scan(&one.External, textInto{&one.AccountNumber}, figuresInto{&figures})
-		one.figures = []landfall.Figures{figures}
-		return err
-	}, `SELECT d.external, p.account_number, d.figures FROM
-			(SELECT DISTINCT external FROM deviation WHERE supplier_id = $1 AND external > $2 ORDER BY external LIMIT $3) AS batch
-		JOIN deviation d ON d.supplier_id = $1 AND d.external = batch.external
-		JOIN process p ON p.supplier_id = $1 AND p.external = d.external ORDER BY d.external, d.id`,
-		supplier, from.External, int64(limit))
-	var accounts []contribution
-	for _, one := range notes {
-		if last := len(accounts) - 1; last >= 0 && accounts[last].External == one.External {
-			accounts[last].figures = append(accounts[last].figures, one.figures...)
-		} else {
-			accounts = append(accounts, one)
+// what was sent for them, with every deviation of a status.
+func deviatingContributions(status landfall.AccountStatus) func(*view, context.Context, int64, landfall.ProcessCursor, int) ([]contribution, error) {
+	return func(v *view, ctx context.Context, supplier int64, from landfall.ProcessCursor, limit int) ([]contribution, error) {
+		deviations, err := collect(ctx, v.txSession, func(scan scanner, one *contribution) error {
+			var figures landfall.Figures
+			err := scan(&one.External, textInto{&one.AccountNumber}, figuresInto{&figures})
+			if deviationStatus(figures) == status {
+				one.figures = []landfall.Figures{figures}
+			}
+			return err
+		}, `SELECT d.external, p.account_number, d.figures FROM
+				(SELECT DISTINCT external FROM deviation WHERE supplier_id = $1 AND external > $2 ORDER BY external LIMIT $3) AS batch
+			JOIN deviation d ON d.supplier_id = $1 AND d.external = batch.external
+			JOIN process p ON p.supplier_id = $1 AND p.external = d.external ORDER BY d.external, d.id`,
+			supplier, from.External, int64(limit))
+		var accounts []contribution
+		for _, one := range deviations {
+			if last := len(accounts) - 1; last >= 0 && accounts[last].External == one.External {
+				accounts[last].figures = append(accounts[last].figures, one.figures...)
+			} else {
+				accounts = append(accounts, one)
+			}
 		}
+		return accounts, err
 	}
-	return accounts, err
 }

@@ -92,7 +92,7 @@ func (v *view) Recount(ctx context.Context, code string) (landfall.Tallies, erro
 		if err := deviations.Scan(figuresInto{&figures}); err != nil {
 			return landfall.Tallies{}, v.fail(err)
 		}
-		found.of(supplier, landfall.StatusDeviating, figures.Currency).Add(figures)
+		found.of(supplier, deviationStatus(figures), figures.Currency).Add(figures)
 	}
 	if err := v.fail(deviations.Err()); err != nil {
 		return landfall.Tallies{}, err

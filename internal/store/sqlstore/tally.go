@@ -57,10 +57,20 @@ func (t *tallies) move(supplier int64, from, to landfall.AccountStatus, figures 
 // it.
 func (t *tallies) deviate(supplier int64, external string, sent, has landfall.Figures) {
 	for _, figures := range sent.Differences(has) {
-		t.add(supplier, landfall.StatusDeviating, figures)
+		t.add(supplier, deviationStatus(figures), figures)
 		t.deviations.Table = deviationTable
 		t.deviations.Add(supplier, external, figuresText(figures))
 	}
+}
+
+// deviationStatus returns the status under which a deviation counts. Notes that
+// were not sent, and nothing else, are the service's own.
+func deviationStatus(figures landfall.Figures) landfall.AccountStatus {
+	own := figures.Notes < 0
+	if figures.Notes = 0; own && figures.Empty() {
+		return landfall.StatusOwnNotes
+	}
+	return landfall.StatusDeviating
 }
 
 // rows returns the rows to write.

@@ -42,7 +42,7 @@ func (t *tx) restorePending(ctx context.Context, processes ...int64) error {
 		return err
 	}
 	for _, one := range deviated {
-		changes.subtract(one.id, landfall.StatusDeviating, one.item)
+		changes.subtract(one.id, deviationStatus(one.item), one.item)
 	}
 	return t.tally(ctx, &changes)
 }

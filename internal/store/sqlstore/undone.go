@@ -26,6 +26,13 @@ func (v *view) UndoneAccounts(ctx context.Context, key landfall.Key) ([]landfall
 		key.Supplier, key.External)
 }
 
+// UndoneOf returns how often an account of a supplier was undone.
+func (v *view) UndoneOf(ctx context.Context, supplier string) (count int, err error) {
+	err = v.one(ctx, `SELECT count(*) FROM undone_account u JOIN process p ON p.id = u.process_id JOIN supplier s ON s.id = p.supplier_id
+		WHERE s.code = $1`, []any{supplier}, []any{&count})
+	return count, err
+}
+
 // UndoneInRun returns how many accounts of a run were undone. It reads the
 // counter of the run.
 func (v *view) UndoneInRun(ctx context.Context, run string) (count int, err error) {

@@ -60,6 +60,7 @@ func refusedPostings(t *testing.T, store landfall.Store) {
 		refusePosting(t, store, numbered("1"), kind, "y")
 	}
 	refusePosting(t, store, numbered("2"), landfall.PostingNotes, "z")
+	refusePosting(t, store, numbered("1"), landfall.PostingAccount, "not a failed posting")
 	wantEqual(t, refusedKinds(t, store), []string{
 		"1 NOTES y", "1 PAYMENT_INSTRUCTION y", "1 STATEMENTS y", "1 TRANSACTIONS y", "2 NOTES z",
 	})

@@ -145,7 +145,9 @@ var tallies = []promiseCheck{
 		post(t, store, landfall.Posting{Key: testKey, Decide: func(landfall.AccountState) (landfall.Additions, error) {
 			return landfall.Additions{Notes: []landfall.Note{{Body: "sent"}, {Body: "own"}}, OwnNotes: 1}, nil
 		}}, landfall.Posted)
-		sums(t, checkTallies(t, store), landfall.StatusDeviating, 1, landfall.Figures{Currency: "GBP", Notes: 1, Balance: -100})
+		found = checkTallies(t, store)
+		sums(t, found, landfall.StatusDeviating, 1, landfall.Figures{Currency: "GBP", Notes: 2, Balance: -100})
+		sums(t, found, landfall.StatusOwnNotes, 1, landfall.Figures{Currency: "GBP", Notes: -1})
 		// In another currency, everything differs: all of one and nothing of
 		// the other.
 		stageWithFigures(t, store, "A-2", "{}", landfall.Figures{Currency: "EUR", Customers: 2})
@@ -153,7 +155,8 @@ var tallies = []promiseCheck{
 		sums(t, checkTallies(t, store), landfall.StatusDeviating, 1, landfall.Figures{Currency: "EUR", Accounts: 1, Customers: 2})
 		undo(t, store, landfall.UndoRequest{Key: landfall.Key{Supplier: supplierCode, External: "A-2"}}, landfall.Undone)
 		found = checkTallies(t, store)
-		sums(t, found, landfall.StatusDeviating, 1, landfall.Figures{Currency: "GBP", Notes: 1, Balance: -100})
+		sums(t, found, landfall.StatusDeviating, 1, landfall.Figures{Currency: "GBP", Notes: 2, Balance: -100})
+		sums(t, found, landfall.StatusOwnNotes, 1, landfall.Figures{Currency: "GBP", Notes: -1})
 		sums(t, found, landfall.StatusDeviating, 0, landfall.Figures{Currency: "EUR"})
 	}},
 	// A supplier states how many accounts it has, and these are among them

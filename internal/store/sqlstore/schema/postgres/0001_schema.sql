@@ -212,7 +212,7 @@ CREATE TABLE refusal (
 CREATE TABLE posting_refusal (
     supplier_id BIGINT NOT NULL,
     external    TEXT COLLATE "C" NOT NULL,
-    kind        TEXT COLLATE "C" NOT NULL CHECK (kind IN ('NOTES', 'PAYMENT_INSTRUCTION', 'STATEMENTS', 'TRANSACTIONS')),
+    kind        TEXT COLLATE "C" NOT NULL CHECK (kind IN ('ACCOUNT', 'NOTES', 'PAYMENT_INSTRUCTION', 'STATEMENTS', 'TRANSACTIONS')),
     account_id  BIGINT NOT NULL,
     at          BIGINT NOT NULL,
     failure     JSON NOT NULL,
@@ -558,7 +558,7 @@ CREATE TABLE run_sample (
 CREATE TABLE tally (
     id          BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     supplier_id BIGINT NOT NULL,
-    standing    TEXT NOT NULL CHECK (standing IN ('pending', 'failed', 'skipped', 'unstaged', 'created', 'deviating')),
+    standing    TEXT NOT NULL CHECK (standing IN ('pending', 'failed', 'skipped', 'unstaged', 'created', 'deviating', 'own_notes')),
     figures     TEXT NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 CREATE INDEX tally_supplier ON tally (supplier_id, id);

@@ -206,7 +206,7 @@ CREATE TABLE refusal (
 CREATE TABLE posting_refusal (
     supplier_id INTEGER NOT NULL,
     external    TEXT NOT NULL,
-    kind        TEXT NOT NULL CHECK (kind IN ('NOTES', 'PAYMENT_INSTRUCTION', 'STATEMENTS', 'TRANSACTIONS')),
+    kind        TEXT NOT NULL CHECK (kind IN ('ACCOUNT', 'NOTES', 'PAYMENT_INSTRUCTION', 'STATEMENTS', 'TRANSACTIONS')),
     account_id  INTEGER NOT NULL,
     at          INTEGER NOT NULL,
     failure     TEXT NOT NULL CHECK (json_valid(failure)),
@@ -550,7 +550,7 @@ CREATE TABLE run_sample (
 CREATE TABLE tally (
     id          INTEGER PRIMARY KEY,
     supplier_id INTEGER NOT NULL,
-    standing    TEXT NOT NULL CHECK (standing IN ('pending', 'failed', 'skipped', 'unstaged', 'created', 'deviating')),
+    standing    TEXT NOT NULL CHECK (standing IN ('pending', 'failed', 'skipped', 'unstaged', 'created', 'deviating', 'own_notes')),
     figures     TEXT NOT NULL
 ) STRICT;
 CREATE INDEX tally_supplier ON tally (supplier_id, id);
