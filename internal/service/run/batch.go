@@ -49,6 +49,9 @@ type try struct {
 	ordinal  int
 	creation landfall.Creation
 	reason   error // why there is no creation
+	// unrecorded says that the account has no failure of the time of this run. It
+	// is only known of claims that hold nothing.
+	unrecorded bool
 }
 
 // createBatch creates some members of a slice as intake.Process creates one:
@@ -127,8 +130,9 @@ func (b *batch) claim(ctx context.Context, members []landfall.RunMember) error {
 		switch outcome.Verdict {
 		case landfall.ClaimGranted:
 			b.tries = append(b.tries, &try{
-				ordinal: members[i].Ordinal,
-				Attempt: b.runner.intake.NewAttempt(b.who, b.supplier, outcome.Claim, b.slice.Run.ID),
+				ordinal:    members[i].Ordinal,
+				unrecorded: outcome.Claim.Token == "" && outcome.Claim.FailedAt.Before(b.slice.Run.CreatedAt),
+				Attempt:    b.runner.intake.NewAttempt(b.who, b.supplier, outcome.Claim, b.slice.Run.ID),
 			})
 		case landfall.ClaimImported, landfall.ClaimSkipped, landfall.ClaimNotStaged, landfall.ClaimDocumentRemoved:
 			b.refusals = append(b.refusals, members[i].Ordinal)
@@ -144,6 +148,8 @@ func (b *batch) claim(ctx context.Context, members []landfall.RunMember) error {
 			noTeam = true
 		}
 	}
+	// All members have the same team, so no claim of this batch was granted that
+	// would have to be released.
 	if noTeam {
 		return errTeamGone
 	}
@@ -297,8 +303,13 @@ func (b *batch) settlement() landfall.Settlement {
 }
 
 // fail decides what a failed try leaves behind. Invalid data is the account's
-// outcome. Another reason is recorded the first time, as a single call records
-// it, and the account is tried again.
+// outcome. Another reason is recorded unless the account already has a failure
+// of the time of this run, as a single call records it, and the account is tried
+// again.
+//
+// Tries are counted for the slice and not for each account. So an account whose
+// first internal error comes after five passes over its slice is given up at
+// once. It is listed as failed and can be part of the next run.
 func (b *batch) fail(out *landfall.Settlement, t *try) {
 	shown := userError(t.reason)
 	internal := shown.Kind == landfall.Internal // no waiting is known to help against it
@@ -310,7 +321,7 @@ func (b *batch) fail(out *landfall.Settlement, t *try) {
 		out.Released = append(out.Released, t.Claim)
 	case shown.Kind == landfall.Invalid || b.slice.Tries >= maxInternalTries && internal:
 		out.Failed = append(out.Failed, landfall.RunFailure{Ordinal: t.ordinal, Claim: t.Claim, Attempt: t.Failed(t.reason), Final: true})
-	case b.slice.Tries == 0:
+	case b.slice.Tries == 0, t.unrecorded:
 		out.Failed = append(out.Failed, landfall.RunFailure{Ordinal: t.ordinal, Claim: t.Claim, Attempt: t.Failed(t.reason)})
 	default:
 		out.Released = append(out.Released, t.Claim)

@@ -230,6 +230,44 @@ func TestOtherCallersCreateAccountsOfARun(t *testing.T) {
 	})
 }
 
+// The failure of an account that is first tried on a later pass over its slice
+// left no failure and no event.
+func TestFailureOnALaterPassIsRecorded(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *fixture) {
+		s.book("A", 2, instructed)
+		// The second account is not tried on the first pass.
+		held, err := s.store.Claim(t.Context(), landfall.ClaimRequest{
+			Key: landfall.Key{Supplier: "A", External: "0001"}, Team: team, Lease: time.Second,
+		})
+		if err != nil || held.Verdict != landfall.ClaimGranted {
+			t.Fatal(held, err)
+		}
+		failed := func(external string) int {
+			count := 0
+			for _, kind := range s.eventsOf("A", external) {
+				if kind == string(landfall.EventImportFailed) {
+					count++
+				}
+			}
+			return count
+		}
+		s.vendor.setAnswer(func(context.Context, string) error {
+			if failed("0000") > 0 && failed("0001") > 0 {
+				return nil
+			}
+			return away
+		})
+		s.work(1)
+		run := s.start("A1", landfall.RunPlan{})
+		s.finished(run.ID, landfall.RunTally{Selected: 2, Succeeded: 2})
+		for _, external := range []string{"0000", "0001"} {
+			if got := failed(external); got != 1 {
+				t.Errorf("account %s has %d failures on record: %v", external, got, s.eventsOf("A", external))
+			}
+		}
+	})
+}
+
 // When the limits are reached, a run waits for a slot like every other caller.
 func TestFullLimitDelaysARun(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *fixture) {

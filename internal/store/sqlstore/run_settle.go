@@ -57,7 +57,11 @@ func (s *Store) SettleSlice(ctx context.Context, slice landfall.RunSlice, wanted
 }
 
 // settleAll writes the settlements of one transaction. Their slices are
-// different.
+// different. Each locks its slice first, then the accounts that it creates, those
+// that failed and those that it releases, each group in the order of their keys.
+// A staging of the same accounts in the same moment can therefore deadlock with
+// it on PostgreSQL. PostgreSQL ends one of the two after a second and the engine
+// runs it again.
 func (s *Store) settleAll(ctx context.Context, et *engine.Tx, calls []*engine.Call) error {
 	t := s.tx(et)
 	for _, one := range calls {

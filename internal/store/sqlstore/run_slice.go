@@ -124,6 +124,8 @@ func (s *Store) ReturnSlice(ctx context.Context, slice landfall.RunSlice, pause 
 
 // RenewSlice renews the leases of a slice and of claims.
 func (s *Store) RenewSlice(ctx context.Context, slice landfall.RunSlice, claims []landfall.Claim) error {
+	// In the order in which stagings lock them.
+	claims = slices.SortedFunc(slices.Values(claims), func(a, b landfall.Claim) int { return a.Key.Compare(b.Key) })
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		if err := orIfUnchanged(landfall.ErrFenced)(t.exec(ctx, `UPDATE run_slice SET until = {now} + $4`+whereSlice,
 			slice.Run.ID, int64(slice.Number), slice.Token, slice.Lease.Microseconds())); err != nil {
