@@ -382,3 +382,51 @@ func TestReconcileNamesExactlyTheChangedAttr(t *testing.T) {
 		}
 	})
 }
+
+// What the service changes itself is explained and no difference: it moves old dates into the open
+// period, and adds a note about that. An erased account cannot be compared.
+func TestReconcileExplainsMovedDatesAndErasures(t *testing.T) {
+	onBoth(t, func(t *testing.T, database string) {
+		w := newWorld(t, database, nil)
+		object := func(text string) map[string]any { return decodeObject(t, []byte(text)) }
+		lines := []bookLine{
+			{book.Accounts, object(`{"import_supplier":"NORTH","external_account_number":"1","customers":[{}],"last_statement_closing_date":"2024-03-31"}`)},
+			{book.Accounts, object(`{"import_supplier":"NORTH","external_account_number":"2","customers":[{"family_name":"A"}]}`)},
+			{book.Transactions, object(`{"import_supplier":"NORTH","external_account_number":"1","transactions":[
+				{"transaction_id":"T","transaction_date":"2019-01-01","amount":"5.00","type":"PAYMENT","note":"by post"}]}`)},
+		}
+		w.importFull(t, lines)
+		if _, err := w.operator.Erase(t.Context(), landfall.Key{Supplier: "NORTH", External: "2"}, "asked for"); err != nil {
+			t.Fatal(err)
+		}
+		folder := t.TempDir()
+		at := writeLines(t, folder, lines)
+		result, findings := reconcileBook(t, w.reader(t), folder)
+		if !result.Agrees() || findings["1"].State != compare.Other || findings["2"].State != compare.Erased {
+			t.Errorf("%+v, %+v", result, findings)
+		}
+		var attrs []string
+		for _, one := range findings["1"].Differences {
+			attrs = append(attrs, one.Attr)
+		}
+		if want := []string{"notes", "transactions.0.transaction_date", "transactions.0.note", "notes"}; !slices.Equal(attrs, want) {
+			t.Errorf("explained are %v, want %v", attrs, want)
+		}
+		compared, err := w.reader(t).Reconciliation(t.Context(), "NORTH")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, measure := range compared.Measures {
+			if measure.Name == "notes" && (*measure.Explained["moved_dates"].Count != -1 || *measure.Explained["other_figures"].Count != 0) {
+				t.Errorf("%+v", measure)
+			}
+		}
+		// Another date than the one before the move differs.
+		lines[2].object["transactions"].([]any)[0].(map[string]any)["transaction_date"] = "2019-01-02"
+		writeLines(t, folder, lines)
+		if _, findings := reconcileBook(t, w.reader(t), folder); findings["1"].State != compare.Differs || len(findings["1"].Differences) != 1 ||
+			findings["1"].Differences[0].Attr != "transactions.0.transaction_date" || findings["1"].Differences[0].At != at[2] {
+			t.Errorf("%+v", findings["1"])
+		}
+	})
+}

@@ -34,6 +34,7 @@ type item struct {
 	identity string // what makes it the same item, together with the time of a note
 	name     string // identity for people
 	used     bool   // on the server: it belongs to an item of the book or the record
+	repeated bool   // the server's item belongs to an earlier item, too
 
 	fields    []field        // unless it is a transaction
 	note      *landfall.Note // if it is one
@@ -91,6 +92,7 @@ func (i *item) differences(there *item, created time.Time) (found []Difference) 
 	}
 	add := func(name, book, server string) {
 		switch {
+		case book == "" && i.repeated: // the earlier item had it
 		case book == server, sameDocuments && strings.HasPrefix(name, "document_paths."):
 		case name == "created_at" && book == "" && !there.note.CreatedAt.Before(created.Truncate(time.Second)):
 			// The default: the server used its own time.

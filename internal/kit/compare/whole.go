@@ -45,7 +45,7 @@ func (w *wholeComparison) compare(ctx context.Context) error {
 	defer record.Release()
 	w.items = newServerItems(&w.there)
 	data := record.Data()
-	w.match(recordItems(w.there.Data, &data))
+	w.addMissing(w.match(recordItems(w.there.Data, &data)))
 	var posted []*item
 	whole := false
 	for _, line := range w.lines {
@@ -100,7 +100,7 @@ func (w *wholeComparison) match(items []*item) (missing []*item) {
 				missing = append(missing, one)
 				continue
 			}
-			there.used = true
+			one.repeated, there.used = there.used, true
 			w.compareItems(one, there)
 		}
 	}

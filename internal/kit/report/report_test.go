@@ -117,7 +117,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 
 // TestAReportWroteThroughLinks lets links with the names of a report point to a file of the user.
 func TestAReportWroteThroughLinks(t *testing.T) {
-	for _, name := range []string{"failed", "failures.csv", "report.json", "report.html"} {
+	for _, name := range []string{"failed", "failures.csv", "differences.csv", "report.json", "report.html"} {
 		t.Run(name, func(t *testing.T) {
 			folder, valuable := t.TempDir(), t.TempDir()
 			target := filepath.Join(valuable, "keys")
