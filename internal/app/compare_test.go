@@ -441,3 +441,31 @@ func TestReconcileExplainsMovedDatesAndErasures(t *testing.T) {
 		}
 	})
 }
+
+// Another delivery of an account that exists is compared with its record. If it differs, it is on
+// record until another one does, and the list of failures does not have it.
+func TestADeliveryThatDiffersIsOnRecord(t *testing.T) {
+	onBoth(t, func(t *testing.T, database string) {
+		w := newWorld(t, database, nil)
+		const account = `{"import_supplier":"NORTH","external_account_number":"1","customers":[{"family_name":"A"}]}`
+		w.importFull(t, []bookLine{{book.Accounts, decodeObject(t, []byte(account))}})
+		onRecord := func() int64 {
+			return w.execute(t, `UPDATE posting_refusal SET key_id = key_id WHERE kind = 'ACCOUNT'`)
+		}
+		c := w.customer(t)
+		for _, delivery := range []struct {
+			document string
+			kept     int64
+		}{{account, 0}, {strings.Replace(account, `"A"`, `"B"`, 1), 1}, {strings.Replace(account, `"A"`, `"C"`, 1), 1}} {
+			if _, err := c.Stage(t.Context(), delivery.document); !client.IsCode(err, landfall.CodeAlreadyImported) {
+				t.Fatalf("%s: %v", delivery.document, err)
+			}
+			if kept := onRecord(); kept != delivery.kept {
+				t.Errorf("%s: %d on record, want %d", delivery.document, kept, delivery.kept)
+			}
+		}
+		for failure, err := range c.Failures(t.Context(), "NORTH") {
+			t.Errorf("%+v, %v", failure, err)
+		}
+	})
+}
