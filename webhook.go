@@ -25,6 +25,7 @@ type Webhook struct {
 	URL          string
 	Types        []EventType // none: every type
 	Suppliers    []string    // none: every supplier the organisation is granted
+	IncludeData  bool        // events carry the whole account
 	Secrets      []WebhookSecret
 	State        WebhookState
 	Position     int64     // the last event that was processed

@@ -34,7 +34,7 @@ func onDatabase(command *cobra.Command, work func(*cobra.Command, *operate.Opera
 		if err != nil {
 			return err
 		}
-		sender, err := app.NewSender(settings, source)
+		sender, err := app.NewSender(settings, source, store)
 		if err != nil {
 			return usageError{err}
 		}

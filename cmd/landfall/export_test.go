@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -395,4 +396,77 @@ func TestRefusedExports(t *testing.T) {
 	if err := command.Run(); err == nil || !strings.Contains(command.Stderr.(*bytes.Buffer).String(), "role reader") {
 		t.Errorf("%v %s", err, command.Stderr)
 	}
+}
+
+// A webhook with --include-data gets the whole account, unless it is too large for an event; others
+// get numbers only.
+func TestWebhooksCarryWholeAccounts(t *testing.T) {
+	tooltest.SkipIfShort(t)
+	t.Setenv("LANDFALL_WEBHOOK_KEY", strings.Repeat("k", 40))
+	t.Setenv("LANDFALL_WEBHOOK_NETWORKS", "127.0.0.0/8")
+	t.Setenv("LANDFALL_WEBHOOK_PLAIN_HTTP", "true")
+	onBoth(t, func(t *testing.T, fresh func(testing.TB) string) {
+		m := newImportTestOn(t, fresh(t), nil, "--accounts", "1")
+		m.book = t.TempDir()
+		notes := strings.TrimSuffix(strings.Repeat(`{"body":"`+strings.Repeat("x", 1000)+` %"},`, 300), ",")
+		for i := range 300 {
+			notes = strings.Replace(notes, "%", strconv.Itoa(i), 1)
+		}
+		const account = `{"import_supplier":"NORTH","customers":[{"family_name":"Lovelace"}],"external_account_number":`
+		if err := os.WriteFile(filepath.Join(m.book, "accounts.ndjson"), []byte(account+`"small"}`+"\n"+account+`"large/1","notes":[`+notes+`]}`+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		type event struct {
+			hook string
+			Data struct {
+				Account *struct {
+					Number string `json:"platform_account_number"`
+					Data   struct {
+						Customers []struct {
+							Name string `json:"family_name"`
+						}
+					}
+				}
+				TooLarge bool   `json:"account_too_large"`
+				URL      string `json:"account_url"`
+			}
+			Subject string
+		}
+		events := make(chan event, 100)
+		receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			got := event{hook: r.URL.Path}
+			body, _ := io.ReadAll(r.Body)
+			if err := json.Unmarshal(body, &got); err != nil {
+				t.Error(err)
+			}
+			if got.hook == "/plain" && bytes.Contains(body, []byte("Lovelace")) {
+				t.Errorf("a webhook without accounts got %s", body)
+			}
+			events <- got
+		}))
+		t.Cleanup(receiver.Close)
+		m.command(t, "webhook", "add", "whole", "Acme", receiver.URL+"/whole", "--event", "account_import.completed", "--include-data")
+		m.command(t, "webhook", "add", "plain", "Acme", receiver.URL+"/plain", "--event", "account_import.completed")
+		m.finish(t)
+		for range 4 {
+			got := <-events
+			account := got.Data.Account
+			switch got.hook + " " + got.Subject {
+			case "/whole NORTH/small":
+				if account == nil || account.Number == "" || len(account.Data.Customers) != 1 || account.Data.Customers[0].Name != "Lovelace" || got.Data.TooLarge {
+					t.Errorf("%+v", got)
+				}
+			case "/whole NORTH/large/1":
+				if account != nil || !got.Data.TooLarge || got.Data.URL != "/v1/data-import/accounts/NORTH/large%2F1/" {
+					t.Errorf("%+v", got)
+				}
+			case "/plain NORTH/small", "/plain NORTH/large/1":
+				if account != nil || got.Data.TooLarge {
+					t.Errorf("%+v", got)
+				}
+			default:
+				t.Errorf("%+v", got)
+			}
+		}
+	})
 }

@@ -42,6 +42,7 @@ func webhookAdd() *cobra.Command {
 	flags.StringArrayVar(&request.Types, "event", nil, "type of event to deliver (default: all); can be repeated")
 	flags.StringArrayVar(&request.Suppliers, "supplier", nil, "supplier whose events to deliver (default: all granted ones); can be repeated")
 	flags.BoolVar(&request.FromStart, "from-start", false, "also deliver all past events")
+	flags.BoolVar(&request.IncludeData, "include-data", false, "send the whole account with every event about a created account; the receiver gets personal data")
 	completeFlag(command, "event", oneOf(eventTypes()...))
 	completeFlag(command, "supplier", supplierCodes)
 	return command

@@ -23,6 +23,7 @@ type webhookEntry struct {
 	Filter       string   `json:"-" table:"ONLY"` // suppliers and events
 	Events       []string `json:"events"`         // empty: all
 	Suppliers    []string `json:"suppliers"`      // empty: all granted
+	IncludeData  bool     `json:"include_data"`
 	Position     int64    `json:"position"`
 	Delivered    int64    `json:"delivered" table:"DELIVERED"`
 	DeliveredAt  *string  `json:"delivered_at" table:"LAST"`
@@ -37,7 +38,7 @@ func newWebhookEntry(webhook landfall.Webhook) webhookEntry {
 	entry := webhookEntry{
 		Name: webhook.Name, Organisation: webhook.Organisation, State: string(webhook.State), URL: webhook.URL,
 		Events:    rowsOf(webhook.Types, func(kind landfall.EventType) string { return string(kind) }),
-		Suppliers: append([]string{}, webhook.Suppliers...), Position: webhook.Position, Delivered: webhook.Delivered,
+		Suppliers: append([]string{}, webhook.Suppliers...), IncludeData: webhook.IncludeData, Position: webhook.Position, Delivered: webhook.Delivered,
 		DeliveredAt: timeOrNull(webhook.DeliveredAt), FailingAt: timeOrNull(webhook.FailingAt), Attempts: webhook.Attempts,
 		DueAt: timeOrNull(webhook.DueAt), CreatedAt: timeOrNull(webhook.CreatedAt),
 	}
@@ -88,6 +89,9 @@ func webhookShow() *cobra.Command {
 		return printData(command, data, func(out io.Writer) {
 			fmt.Fprintf(out, "%s of %q: %s\n", escapeText(facts.Name), escapeText(facts.Organisation), facts.State)
 			fmt.Fprintf(out, "  url        %s\n", escapeText(facts.URL))
+			if facts.IncludeData {
+				fmt.Fprintln(out, "  data       whole accounts")
+			}
 			if data.Filter != "" {
 				fmt.Fprintf(out, "  only       %s\n", escapeText(data.Filter))
 			}

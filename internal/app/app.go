@@ -83,7 +83,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	sender, err := NewSender(settings, source)
+	sender, err := NewSender(settings, source, store)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}

@@ -45,7 +45,7 @@ func newCanaryWorld(t *testing.T, database, word string, log io.Writer, change f
 		settings.WebhookKey, settings.WebhookNetworks, settings.WebhookPlainHTTP = strings.Repeat("k", 40), loopback, true
 		settings.Mail.Server, settings.Mail.TLS, settings.Mail.From = mailtest.Fake(t, b.refuseMails), "none", "us@landfall.example"
 		change(settings)
-		if b.sender, err = app.NewSender(*settings, "urn:landfall:test"); err != nil {
+		if b.sender, err = app.NewSender(*settings, "urn:landfall:test", nil); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(b.sender.Close)

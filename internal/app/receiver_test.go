@@ -43,7 +43,7 @@ func newTestDelivery(t *testing.T) *testDelivery {
 		ID: 7, Type: landfall.EventNotesCreated, Key: landfall.Key{Supplier: "NORTH", External: "10/01 “é”"},
 		AccountNumber: "A-7K2M9QXZ", At: time.Now(), Details: map[string]string{"count": "2"},
 	}}
-	if p.sender, err = app.NewSender(settings, "urn:landfall:test"); err != nil {
+	if p.sender, err = app.NewSender(settings, "urn:landfall:test", nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.sender.Close)

@@ -44,18 +44,40 @@ func EventSource(ctx context.Context, settings Settings, store landfall.Store) (
 }
 
 // NewSender creates the webhook sender, for the server and for an operator who
-// tests a webhook.
-func NewSender(settings Settings, source string) (*webhook.Sender, error) {
+// tests a webhook. Without a store, events cannot carry accounts.
+func NewSender(settings Settings, source string, store landfall.Store) (*webhook.Sender, error) {
 	keys, err := settings.webhookKeys()
 	if err != nil {
 		return nil, SettingError{err}
 	}
 	return webhook.NewSender(webhook.SenderOptions{
 		Keys: keys, Networks: settings.WebhookNetworks, PlainHTTP: settings.WebhookPlainHTTP, TimeLimit: settings.WebhookTimeout,
-		Encode: func(event landfall.Event) (string, []byte) {
-			return contract.EventID(event), contract.EventBody.Append(nil, contract.CloudEvent{Event: event, Source: source})
+		Encode: func(event landfall.Event, account []byte) (string, []byte) {
+			return contract.EventID(event), contract.EventBody.Append(nil, contract.CloudEvent{Event: event, Source: source, Account: account})
 		},
+		Account: func(ctx context.Context, event landfall.Event) ([]byte, error) { return eventAccount(ctx, store, event, settings.BaseURL) },
 	}), nil
+}
+
+// eventAccount returns the account of an event as it is now. Nothing of it is
+// stored with the event.
+func eventAccount(ctx context.Context, store landfall.Store, event landfall.Event, base string) (members []byte, err error) {
+	if event.AccountNumber == "" {
+		return nil, nil // there was no account yet
+	}
+	err = store.View(ctx, func(view landfall.View) error {
+		account, err := view.WholeAccount(ctx, event.Key)
+		if errors.Is(err, landfall.ErrNotFound) {
+			members = contract.NoEventAccount()
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		members, err = contract.EventAccount(account, base)
+		return err
+	})
+	return members, err
 }
 
 // webhookReadings returns the metrics about webhooks: the work of this replica,

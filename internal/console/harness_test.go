@@ -52,7 +52,7 @@ func testConsoleOver(t testing.TB, store landfall.Store) *testConsole {
 	}
 	h := &testConsole{t: t, store: store, sender: webhook.NewSender(webhook.SenderOptions{
 		Keys: keys, PlainHTTP: true, Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
-		Encode: func(event landfall.Event) (string, []byte) { return contract.EventID(event), []byte("{}") },
+		Encode: func(event landfall.Event, _ []byte) (string, []byte) { return contract.EventID(event), []byte("{}") },
 	})}
 	t.Cleanup(h.sender.Close)
 	h.console = New(Options{

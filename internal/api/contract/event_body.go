@@ -2,6 +2,7 @@ package contract
 
 import (
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,13 +10,36 @@ import (
 
 	"landfall"
 	"landfall/internal/api/rules"
+	"landfall/internal/lib/limits"
 )
 
 // CloudEvent is an event as sent: CloudEvents 1.0 in structured JSON.
 type CloudEvent struct {
 	landfall.Event
 	Source string // address of the service, or UnnamedSource and its instance
+	// Account are the members of the data that carry the whole account, from
+	// EventAccount; nil if it is not included.
+	Account []byte
 }
+
+// EventAccount returns the members of an event's data that carry a whole account.
+// A long account is not sent: the members say so and where to read it.
+func EventAccount(account landfall.WholeAccount, base string) ([]byte, error) {
+	if account.Lists.Lengths() == account.Lengths {
+		whole, err := NewWholeAccount(account)
+		if err != nil {
+			return nil, err
+		}
+		if text := WholeAccountBody.Append([]byte(`"account":`), whole); len(text) <= limits.WebhookAccount {
+			return text, nil
+		}
+	}
+	address := base + "/v1/data-import/accounts/" + url.PathEscape(account.Key.Supplier) + "/" + url.PathEscape(account.Key.External) + "/"
+	return rules.AppendString([]byte(`"account_too_large":true,"account_url":`), address), nil
+}
+
+// NoEventAccount returns the members about an account that no longer exists.
+func NoEventAccount() []byte { return []byte(`"account":null`) }
 
 // UnnamedSource begins the source of a service without a configured base URL. The
 // name of the installation follows.
@@ -92,6 +116,9 @@ func (e CloudEvent) appendData(dst []byte) []byte {
 	kind := eventKind(e.Type)
 	for _, name := range slices.Sorted(maps.Keys(e.Details)) {
 		dst = appendDetail(rules.AppendName(dst, name), kind, name, e.Details[name])
+	}
+	if e.Account != nil {
+		dst = append(append(dst, ','), e.Account...)
 	}
 	return append(dst, '}')
 }

@@ -18,6 +18,12 @@ func (k EventKind) Schema() map[string]any {
 	if k.number {
 		data["platform_account_number"] = withDescription(stringSchema, "Number of the account on the platform.")
 		required = append(required, "platform_account_number")
+		data["account"] = map[string]any{
+			"type": []string{"object", "null"}, "description": "The whole account as it is when the event is delivered, as `GET /v1/data-import/accounts/<supplier>/<external account number>/` " +
+				"returns it. Null if it no longer exists. Only for webhooks that include it.",
+		}
+		data["account_too_large"] = withDescription(booleanSchema, "True if the account is too large for an event. Then `account_url` says where to read it.")
+		data["account_url"] = withDescription(stringSchema, "Address of the account, if it is too large.")
 	}
 	for _, member := range k.members {
 		data[member.name] = withDescription(member.schema, member.doc)

@@ -170,6 +170,8 @@ const (
 	WebhookRound = 10 * time.Second
 	// WebhookReply is how much of a response is read, so that its connection can be reused.
 	WebhookReply = 64 << 10
+	// WebhookAccount is how long an account may be in an event of a webhook that includes it; over it: its address.
+	WebhookAccount = 256 << 10
 	// EventRequestPoll is how often the event log is read while a request waits for it to be complete.
 	EventRequestPoll = 5 * time.Millisecond
 	// EventWriters is how long such a request waits for open transactions; then it gets what is complete without them.

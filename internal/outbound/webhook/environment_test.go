@@ -50,7 +50,7 @@ func onBothDatabases(t *testing.T, test func(*environment)) {
 			}
 			e := &environment{Store: store, t: t, sender: webhook.NewSender(webhook.SenderOptions{
 				Keys: keys, Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, TimeLimit: 30 * time.Second,
-				Encode: func(event landfall.Event) (string, []byte) {
+				Encode: func(event landfall.Event, _ []byte) (string, []byte) {
 					return strconv.FormatInt(event.ID, 10), fmt.Appendf(nil, "%s %s", event.Key.External, event.Details["n"])
 				},
 			})}

@@ -19,13 +19,17 @@ import (
 	"landfall/internal/outbound/guard"
 )
 
-// Encoder returns the body and the id of an event.
-type Encoder func(event landfall.Event) (id string, body []byte)
+// Encoder returns the body and the id of an event. Members of its data about the
+// account are nil unless the webhook includes them.
+type Encoder func(event landfall.Event, account []byte) (id string, body []byte)
 
 // SenderOptions configures a Sender.
 type SenderOptions struct {
-	Keys      Keys
-	Encode    Encoder
+	Keys   Keys
+	Encode Encoder
+	// Account returns the members of an event's data that carry the whole account,
+	// for webhooks that include it.
+	Account   func(ctx context.Context, event landfall.Event) ([]byte, error)
 	Networks  []netip.Prefix // private networks where receivers are allowed
 	PlainHTTP bool           // allow receivers without TLS
 	TimeLimit time.Duration  // of one delivery; default 10 seconds
@@ -98,7 +102,14 @@ func (s *Sender) send(ctx context.Context, webhook *landfall.Webhook, event land
 	if err := s.CheckURL(webhook.URL); err != nil {
 		return Outcome{Reason: "the URL is not allowed: " + err.Error()}
 	}
-	id, body := s.Encode(event)
+	var account []byte
+	if webhook.IncludeData && s.Account != nil {
+		var err error
+		if account, err = s.Account(ctx, event); err != nil {
+			return Outcome{Reason: "the account could not be read"}
+		}
+	}
+	id, body := s.Encode(event, account)
 	now := time.Now()
 	signature, err := s.Keys.sign(webhook.Secrets, id, now, body)
 	if err != nil {

@@ -20,6 +20,7 @@ type WebhookRequest struct {
 	Name, Organisation, URL string
 	Types, Suppliers        []string // none: all
 	FromStart               bool     // deliver earlier events, too
+	IncludeData             bool     // events carry the whole account
 }
 
 // webhookName is narrow because names are typed in commands and used as metric
@@ -70,6 +71,7 @@ func (o *Operator) AddWebhook(ctx context.Context, request WebhookRequest) (land
 func (o *Operator) checkWebhook(request WebhookRequest) (landfall.Webhook, error) {
 	webhook := landfall.Webhook{
 		Name: request.Name, Organisation: request.Organisation, URL: request.URL, Suppliers: request.Suppliers, State: landfall.WebhookActive,
+		IncludeData: request.IncludeData,
 	}
 	if !webhookName.MatchString(request.Name) {
 		return webhook, invalid("name", rules.CodeInvalidCharacters, "A webhook's name must have 1 to 64 letters, digits, '_', '.' or '-' and begin with a letter or digit.")
@@ -253,6 +255,9 @@ func describeWebhook(webhook landfall.Webhook) string {
 	}
 	for _, code := range webhook.Suppliers {
 		parts = append(parts, "supplier "+code)
+	}
+	if webhook.IncludeData {
+		parts = append(parts, "with whole accounts")
 	}
 	return strings.Join(parts, ", ")
 }

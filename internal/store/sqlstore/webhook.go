@@ -12,7 +12,7 @@ import (
 
 // webhookColumns are in the order of scanWebhook.
 const webhookColumns = `SELECT w.name, w.organisation, w.url, w.types, w.suppliers, w.secrets, w.state, w.position, w.created_at, w.due_at,
-	w.attempts, w.failing_at, w.delivered, w.delivered_at`
+	w.attempts, w.failing_at, w.delivered, w.delivered_at, w.include_data`
 
 // scanWebhook scans a webhook and any further columns of the query.
 func scanWebhook(scan scanner, webhook *landfall.Webhook, more ...any) error {
@@ -21,7 +21,7 @@ func scanWebhook(scan scanner, webhook *landfall.Webhook, more ...any) error {
 	var failing, delivered sql.NullInt64
 	err := scan(append([]any{
 		&webhook.Name, &webhook.Organisation, &webhook.URL, &types, &suppliers, &secrets, &webhook.State, &webhook.Position, &created, &due,
-		&webhook.Attempts, &failing, &webhook.Delivered, &delivered,
+		&webhook.Attempts, &failing, &webhook.Delivered, &delivered, &webhook.IncludeData,
 	}, more...)...)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func webhookSettings(webhook landfall.Webhook) ([]any, error) {
 	suppliers, suppliersErr := json.Marshal(append([]string{}, webhook.Suppliers...))
 	secrets, secretsErr := json.Marshal(kept)
 	return []any{
-		webhook.Name, webhook.URL, string(types), string(suppliers), string(secrets), string(webhook.State), webhook.Position,
+		webhook.Name, webhook.URL, string(types), string(suppliers), string(secrets), string(webhook.State), webhook.Position, webhook.IncludeData,
 	}, errors.Join(typesErr, suppliersErr, secretsErr)
 }
 
@@ -103,8 +103,8 @@ func (t *tx) CreateWebhook(ctx context.Context, webhook landfall.Webhook) error 
 	// If the name is taken, no row changes. A failed INSERT would abort the
 	// transaction on PostgreSQL, with everything else in it.
 	return orIfUnchanged(landfall.ErrExists)(t.exec(ctx, `INSERT INTO webhook
-		(name, url, types, suppliers, secrets, state, position, organisation, created_at, due_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, {now}, {now}) ON CONFLICT (name) DO NOTHING`, append(settings, webhook.Organisation)...))
+		(name, url, types, suppliers, secrets, state, position, include_data, organisation, created_at, due_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, {now}, {now}) ON CONFLICT (name) DO NOTHING`, append(settings, webhook.Organisation)...))
 }
 
 // SaveWebhook replaces the settings of a webhook and ends its claim.
@@ -116,7 +116,7 @@ func (t *tx) SaveWebhook(ctx context.Context, webhook landfall.Webhook) error {
 	// Fence off a sender that is delivering right now: by saving its round it
 	// would reset the position.
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE webhook SET url = $2, types = $3, suppliers = $4, secrets = $5, state = $6,
-		position = $7, due_at = {now}, attempts = 0, failing_at = NULL, lease_token = NULL, lease_until = NULL WHERE name = $1`, settings...))
+		position = $7, include_data = $8, due_at = {now}, attempts = 0, failing_at = NULL, lease_token = NULL, lease_until = NULL WHERE name = $1`, settings...))
 }
 
 // RemoveWebhook deletes a webhook with everything about it.

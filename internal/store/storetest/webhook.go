@@ -117,6 +117,7 @@ var webhooks = []promiseCheck{
 			}
 			wantError(t, tx.CreateWebhook(t.Context(), webhook), landfall.ErrExists)
 			webhook.URL, webhook.Suppliers, webhook.Types, webhook.Position = "https://other.example/", []string{supplierCode}, nil, 7
+			webhook.IncludeData = true
 			webhook.Secrets = append([]landfall.WebhookSecret{{Salt: "n", Key: "k2"}}, landfall.WebhookSecret{Salt: "s", Key: "k", Until: until})
 			return tx.SaveWebhook(t.Context(), webhook)
 		})
@@ -126,7 +127,7 @@ var webhooks = []promiseCheck{
 				return err
 			}
 			recent(t, webhook.CreatedAt)
-			if webhook.URL != "https://other.example/" || len(webhook.Suppliers) != 1 || len(webhook.Types) != 0 || webhook.Position != 7 ||
+			if webhook.URL != "https://other.example/" || len(webhook.Suppliers) != 1 || len(webhook.Types) != 0 || webhook.Position != 7 || !webhook.IncludeData ||
 				len(webhook.Secrets) != 2 || webhook.Secrets[0].Salt != "n" || !webhook.Secrets[0].Until.IsZero() || !webhook.Secrets[1].Until.Equal(until) {
 				t.Errorf("got %+v", webhook)
 			}

@@ -640,6 +640,7 @@ CREATE TABLE webhook (
     url          TEXT NOT NULL,
     types        JSON NOT NULL,
     suppliers    JSON NOT NULL,
+    include_data BOOLEAN NOT NULL, -- events carry the whole account
     secrets      JSON NOT NULL, -- the inputs the secrets are derived from, not the secrets
     state        TEXT NOT NULL CHECK (state IN ('active', 'gone', 'off')),
     position     BIGINT NOT NULL, -- the last event that was handled

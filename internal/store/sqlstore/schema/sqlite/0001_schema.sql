@@ -635,6 +635,7 @@ CREATE TABLE webhook (
     url          TEXT NOT NULL,
     types        TEXT NOT NULL CHECK (json_valid(types)),
     suppliers    TEXT NOT NULL CHECK (json_valid(suppliers)),
+    include_data INTEGER NOT NULL CHECK (include_data IN (0, 1)), -- events carry the whole account
     secrets      TEXT NOT NULL CHECK (json_valid(secrets)), -- the inputs the secrets are derived from, not the secrets
     state        TEXT NOT NULL CHECK (state IN ('active', 'gone', 'off')),
     position     INTEGER NOT NULL, -- the last event that was handled
