@@ -49,7 +49,7 @@ func TestTheDatabasesClockIsSetBackAndAhead(t *testing.T) {
 		settings.ClaimLease = 2 * time.Second
 		settings.WebhookKey, settings.WebhookNetworks, settings.WebhookPlainHTTP = strings.Repeat("k", 40), loopback, true
 		settings.Mail.Server, settings.Mail.TLS, settings.Mail.From, settings.Mail.Delay = mails.Address, "none", "us@landfall.example", time.Second
-		if sender, err = app.NewSender(*settings, "urn:landfall:test"); err != nil {
+		if sender, err = app.NewSender(*settings, "urn:landfall:test", nil); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(sender.Close)
