@@ -19,7 +19,7 @@ import (
 )
 
 // databaseSettings are the settings of every command that opens the database.
-var databaseSettings = []string{"database", "database-password-file", "allow-weak-durability", "encryption-key-file"}
+var databaseSettings = []string{"database", "database-password-file", "database-password-command", "allow-weak-durability", "encryption-key-file"}
 
 // onDatabase completes a command that works on the database directly, as an operator. Some commands
 // take further settings.

@@ -227,7 +227,7 @@ func openStore(ctx context.Context, settings Settings, log *Log) (*sqlstore.Stor
 	for pause := limits.DatabaseOpenRetry; ; pause = min(2*pause, limits.DatabaseOpenMaxRetry) {
 		store, err := sqlstore.Open(ctx, settings.Database, sqlstore.Options{
 			Server: true, ApplySchema: true, AllowWeakDurability: settings.WeakDatabase,
-			Connections: settings.Connections, Logger: log.Logger,
+			Password: settings.currentPassword(), Connections: settings.Connections, Logger: log.Logger,
 			SearchTerms: contract.SearchTerms, Keys: keys, WithoutNames: !settings.EncryptedNames,
 		})
 		switch {

@@ -1,11 +1,16 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"runtime"
 	"strings"
+	"time"
 
+	"landfall/internal/lib/limits"
 	"landfall/internal/store/engine"
 )
 
@@ -16,18 +21,23 @@ const maxPasswordFileSize = 4 << 10
 // address, where the driver looks for it. Errors never repeat a value. Without
 // either, the driver itself uses PGPASSWORD and PGPASSFILE.
 func (s *Settings) applyPassword() error {
-	if s.DatabasePassword == "" && s.DatabasePasswordFile == "" {
-		return nil
-	}
-	password := s.DatabasePassword
+	password, ways := s.DatabasePassword, 0
 	s.DatabasePassword = ""
-	if s.DatabasePasswordFile != "" {
-		if password != "" {
-			return errors.New("set either database-password or database-password-file, not both")
+	for _, way := range []string{password, s.DatabasePasswordFile, s.DatabasePasswordCommand} {
+		if way != "" {
+			ways++
 		}
+	}
+	switch {
+	case ways == 0:
+		return nil
+	case ways > 1:
+		return errors.New("set only one of database-password, database-password-file and database-password-command")
+	}
+	if ask := s.currentPassword(); ask != nil {
 		var err error
-		if password, err = readPassword(s.DatabasePasswordFile); err != nil {
-			return fmt.Errorf("setting database-password-file: %w", err)
+		if password, err = ask(context.Background()); err != nil {
+			return err
 		}
 	}
 	name, err := engine.Parse(s.Database)
@@ -39,6 +49,46 @@ func (s *Settings) applyPassword() error {
 		s.Database = unlocked
 	}
 	return err
+}
+
+// currentPassword returns a function that reads the file or runs the command that
+// has the database's password, for every new connection; nil if there is neither.
+func (s *Settings) currentPassword() func(context.Context) (string, error) {
+	switch {
+	case s.DatabasePasswordFile != "":
+		return func(context.Context) (string, error) {
+			password, err := readPassword(s.DatabasePasswordFile)
+			return password, settingErr("database-password-file", err)
+		}
+	case s.DatabasePasswordCommand != "":
+		return func(ctx context.Context) (string, error) {
+			password, err := runPasswordCommand(ctx, s.DatabasePasswordCommand)
+			return password, settingErr("database-password-command", err)
+		}
+	}
+	return nil
+}
+
+// runPasswordCommand returns the first line that a command prints. Its errors
+// contain nothing of what it printed.
+func runPasswordCommand(ctx context.Context, command string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, limits.PasswordCommand)
+	defer cancel()
+	shell := []string{"sh", "-c"}
+	if runtime.GOOS == "windows" {
+		shell = []string{"cmd", "/c"}
+	}
+	process := exec.CommandContext(ctx, shell[0], shell[1], command) //nolint:gosec // the operator's own setting
+	process.WaitDelay = time.Second
+	output, err := process.Output()
+	if err != nil {
+		return "", fmt.Errorf("the command failed: %w", err)
+	}
+	line, _, _ := strings.Cut(string(output), "\n")
+	if line = strings.TrimSuffix(line, "\r"); line == "" || len(line) > maxPasswordFileSize {
+		return "", errors.New("the command printed no password in its first line")
+	}
+	return line, nil
 }
 
 // readPassword returns the first line of a file, as other programs do, because

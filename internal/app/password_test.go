@@ -111,7 +111,7 @@ func TestDatabasePasswordsThatContradict(t *testing.T) {
 		config    string
 		want      string
 	}{
-		"twice":          {[]string{"--database", postgres, "--database-password-file", file}, variable, "", "not both"},
+		"twice":          {[]string{"--database", postgres, "--database-password-file", file}, variable, "", "set only one of"},
 		"in the address": {[]string{"--database", "postgres://l:hunter2@127.0.0.1:1/l"}, variable, "", "set twice"},
 		"as a parameter": {[]string{"--database", postgres + "?password=hunter2"}, variable, "", "set twice"},
 		"among words":    {[]string{"--database", "host=h password = hunter2"}, variable, "", "set twice"},

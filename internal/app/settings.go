@@ -21,10 +21,12 @@ type Settings struct { //nolint:recvcheck // it is copied where it is only read
 	// At most one of these is set.
 	DatabasePassword     string
 	DatabasePasswordFile string
-	DatabaseWait         time.Duration
-	Connections          int
-	WeakDatabase         bool // may lose acknowledged writes
-	ReadableSecrets      bool // by other users
+	// DatabasePasswordCommand prints the password.
+	DatabasePasswordCommand string
+	DatabaseWait            time.Duration
+	Connections             int
+	WeakDatabase            bool // may lose acknowledged writes
+	ReadableSecrets         bool // by other users
 
 	BaseURL        string // public URL; "" means that of the request
 	MaxBody        int64
@@ -133,6 +135,9 @@ var serving = []setting{
 	}},
 	{"database-password-file", "file whose first line is the database's password, when its address has none", func(s *Settings) settingValue {
 		return textSetting(&s.DatabasePasswordFile, "", optional(anything))
+	}},
+	{"database-password-command", "command that prints the database's password, for passwords that change", func(s *Settings) settingValue {
+		return textSetting(&s.DatabasePasswordCommand, "", optional(anything))
 	}},
 	{"database-password", "the password; only as an environment variable", func(s *Settings) settingValue {
 		return secretSetting(&s.DatabasePassword)

@@ -62,6 +62,8 @@ const (
 	SearchIndex = 2 * time.Second
 	// CounterFold is how often counters are summed up.
 	CounterFold = 2 * time.Second
+	// PasswordCommand is how long the command that prints the database's password may take.
+	PasswordCommand = 10 * time.Second
 	// Purge is how often data past its retention is deleted.
 	Purge = 6 * time.Hour
 	// PurgePoll is how often a server looks whether a purge is due.

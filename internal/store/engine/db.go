@@ -30,6 +30,9 @@ type Options struct {
 	// AllowWeakDurability accepts a database that may lose committed writes in a
 	// power cut. It is for trials.
 	AllowWeakDurability bool
+	// Password returns the password of a PostgreSQL server for a new connection.
+	// nil means that the database's name contains it.
+	Password func(context.Context) (string, error)
 	// Connections limits the connections to a PostgreSQL server.
 	Connections int
 	// Limits are the time limits; zero values mean the defaults.

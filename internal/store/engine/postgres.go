@@ -44,7 +44,7 @@ func (p *postgresServer) open(ctx context.Context, options Options) (backend, er
 		readLimiter: newReadLimiter(reads, options), listLimiter: newReadLimiter(max(1, reads-2), options),
 	}
 	m.session = sessionSettings(options.Limits)
-	config, accepted, err := negotiate(ctx, config, options.Limits, m.session)
+	config, accepted, err := negotiate(ctx, config, options, m.session)
 	if err != nil {
 		return nil, err
 	}
@@ -52,9 +52,9 @@ func (p *postgresServer) open(ctx context.Context, options Options) (backend, er
 		m.session = nil
 	}
 	shared := &generation{} // all pools lead to the same server
-	m.writes = newPGPool(config, options.Limits, shared, writes)
-	m.reads = newPGPool(config, options.Limits, shared, reads)
-	m.resolves = newPGPool(config, options.Limits, shared, settles)
+	m.writes = newPGPool(config, options, shared, writes)
+	m.reads = newPGPool(config, options, shared, reads)
+	m.resolves = newPGPool(config, options, shared, settles)
 	if err := m.check(ctx); err != nil {
 		return nil, errors.Join(err, m.close())
 	}

@@ -19,6 +19,7 @@ import (
 // connections that no longer answer.
 type pgPool struct {
 	config     *pgx.ConnConfig
+	password   func(context.Context) (string, error) // nil: that of config
 	limits     Limits
 	slots      chan struct{}
 	lock       sync.Mutex
@@ -46,8 +47,8 @@ type pgConn struct {
 }
 
 // newPGPool returns an empty pool. Connections are opened on demand.
-func newPGPool(config *pgx.ConnConfig, limits Limits, of *generation, size int) *pgPool {
-	return &pgPool{config: config, limits: limits, generation: of, slots: make(chan struct{}, size)}
+func newPGPool(config *pgx.ConnConfig, options Options, of *generation, size int) *pgPool {
+	return &pgPool{config: config, password: options.Password, limits: options.Limits, generation: of, slots: make(chan struct{}, size)}
 }
 
 var errCommitting = errors.New("a commit cannot be cancelled")
@@ -78,6 +79,9 @@ func (p *pgPool) connect(ctx context.Context) (*pgConn, error) {
 			c.warned.Store(true)
 		}
 	}
+	if err := setPassword(ctx, p.password, config); err != nil {
+		return nil, err
+	}
 	var err error
 	if c.Conn, err = pgx.ConnectConfig(ctx, config); err != nil {
 		return nil, err
@@ -85,6 +89,15 @@ func (p *pgPool) connect(ctx context.Context) (*pgConn, error) {
 	registerColumns(c.TypeMap())
 	c.up.Store(true)
 	return c, nil
+}
+
+// setPassword asks for the password, so that one that was changed is used for the
+// next connection.
+func setPassword(ctx context.Context, password func(context.Context) (string, error), config *pgx.ConnConfig) (err error) {
+	if password != nil {
+		config.Password, err = password(ctx)
+	}
+	return err
 }
 
 // get waits for a slot and returns a connection, preferably one that was used

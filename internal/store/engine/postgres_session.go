@@ -37,7 +37,7 @@ func sessionSettings(limits Limits) []setting {
 // starts, and returns the configuration to use. A pooler in between may refuse or
 // ignore them; then every transaction sets them, which costs no round trip but
 // some work.
-func negotiate(ctx context.Context, config *pgx.ConnConfig, limits Limits, settings []setting) (*pgx.ConnConfig, bool, error) {
+func negotiate(ctx context.Context, config *pgx.ConnConfig, options Options, settings []setting) (*pgx.ConnConfig, bool, error) {
 	config = config.Copy()
 	if _, ok := config.RuntimeParams["application_name"]; !ok {
 		config.RuntimeParams["application_name"] = "landfall"
@@ -46,14 +46,14 @@ func negotiate(ctx context.Context, config *pgx.ConnConfig, limits Limits, setti
 	for _, s := range settings {
 		direct.RuntimeParams[s.name] = s.value
 	}
-	held, err := checkSettings(ctx, newPGPool(direct, limits, &generation{}, 1), settings)
+	held, err := checkSettings(ctx, newPGPool(direct, options, &generation{}, 1), settings)
 	if err == nil && held {
 		return direct, true, nil
 	}
 	if err != nil && !startRefused(err) {
 		return nil, false, connectError(err)
 	}
-	if _, err = checkSettings(ctx, newPGPool(config, limits, &generation{}, 1), nil); err != nil {
+	if _, err = checkSettings(ctx, newPGPool(config, options, &generation{}, 1), nil); err != nil {
 		return nil, false, connectError(err)
 	}
 	return config, false, nil

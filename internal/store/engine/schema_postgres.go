@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
@@ -36,11 +37,14 @@ func (p *postgresServer) schema(ctx context.Context, options Options, _ bool) (*
 	}
 	limited := config.Copy()
 	limited.RuntimeParams["lock_timeout"] = milliseconds(options.Limits.Lock)
-	db := stdlib.OpenDB(*limited)
+	password := stdlib.OptionBeforeConnect(func(ctx context.Context, config *pgx.ConnConfig) error {
+		return setPassword(ctx, options.Password, config)
+	})
+	db := stdlib.OpenDB(*limited, password)
 	err := db.PingContext(ctx)
 	if startRefused(err) {
 		_ = db.Close()
-		db = stdlib.OpenDB(*config)
+		db = stdlib.OpenDB(*config, password)
 		err = db.PingContext(ctx)
 	}
 	if err != nil {

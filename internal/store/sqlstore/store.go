@@ -32,6 +32,9 @@ type Options struct {
 	// AllowWeakDurability accepts a database that may lose acknowledged writes
 	// in a power cut. It is for trying things out.
 	AllowWeakDurability bool
+	// Password returns the password of PostgreSQL for a new connection; nil means
+	// that the URL contains it.
+	Password func(context.Context) (string, error)
 	// Connections is the maximum number of connections to PostgreSQL.
 	Connections int
 	// LockTimeout limits a wait for another transaction or, on SQLite, for
@@ -72,7 +75,7 @@ func (o Options) engine() engine.Options {
 	limits := engine.Limits{Lock: o.LockTimeout, Transaction: o.TransactionTimeout, QueueWait: o.queueTimeout, Admission: o.queueTimeout}
 	return engine.Options{
 		Steps: schemaSteps(), Server: o.Server, ApplySchema: o.ApplySchema, AllowWeakDurability: o.AllowWeakDurability,
-		Connections: o.Connections, Limits: limits, Logger: o.Logger,
+		Password: o.Password, Connections: o.Connections, Limits: limits, Logger: o.Logger,
 	}
 }
 
