@@ -66,7 +66,8 @@ type Creation struct {
 	Account Account
 	Mails   []Mail
 	By      Author
-	Run     string // the run that creates it; "" for none
+	Run     string       // the run that creates it; "" for none
+	Unique  []Identifier // the account is refused when another account has one of them
 }
 
 // CreateVerdict is the result of a Creation.
@@ -78,13 +79,15 @@ const (
 	CreateRolledBack               // a dry run that would have succeeded
 	CreateFenced                   // the claim was lost, or the process is no longer staged
 	CreateNoSupplier               // the supplier is no longer Ongoing
+	CreateDuplicate                // another account has one of the unique identifiers
 )
 
 // CreateOutcome is the answer to one Creation.
 type CreateOutcome struct {
-	Verdict CreateVerdict
-	Number  string
-	At      time.Time
+	Verdict   CreateVerdict
+	Number    string
+	At        time.Time
+	Conflicts []Conflict // with CreateDuplicate
 }
 
 // Attempt is the record of a claim that ended without an account.

@@ -67,6 +67,11 @@ type Lister interface {
 	// without violations counts by its own code.
 	FailureSummary(ctx context.Context, supplier string) (FailureSummary, error)
 
+	// Duplicates streams the pairs of accounts that share an identifier at the same
+	// time, of which at least one is of the supplier. Which accounts are compared is
+	// described at DuplicateReader.
+	Duplicates(ctx context.Context, query DuplicateQuery) iter.Seq2[Duplicate, error]
+
 	// Contributions streams the accounts that make up a figure of a reconciliation:
 	// pending and skipped ones in the order of first staging, others by external
 	// number. An account that contributes nothing to the measure is left out.

@@ -23,6 +23,7 @@ type Posting struct {
 	TransactionIDs []string // the ledger entries with these transaction ids
 	StatementIDs   []string
 	Instructions   []Instruction // by vendor and reference
+	Unique         []Identifier  // the accounts that exist and have one of these
 
 	// Decide may run more than once and must have no side effects. When it returns
 	// an error, nothing is written and the posting ends with that error.
@@ -40,6 +41,7 @@ type AccountState struct {
 	Entries       []LedgerEntry
 	Statements    []Statement
 	Instructions  []Instruction
+	Conflicts     []Conflict // about the unique identifiers
 }
 
 // Additions is what a posting adds. Either all of it is written or nothing.

@@ -65,6 +65,9 @@ type Staging struct {
 	By        Author
 	Figures   Figures // the totals of the document
 	ValidJSON bool    // the caller has parsed it, and it is valid JSON
+	// Identifiers are those of the document. One that is unique refuses the staging
+	// when another account has it.
+	Identifiers []Identifier
 }
 
 // StageVerdict is the result of a Staging.
@@ -72,12 +75,13 @@ type StageVerdict uint8
 
 // The verdicts. The refusals leave everything as it was.
 const (
-	StagedFirst     StageVerdict = iota + 1 // a new process
-	StagedAgain                             // a known process; a new revision when the content differs
-	RefusedImported                         // an account exists
-	RefusedSkipped                          // the operator marked it
-	RefusedClaimed                          // the account is being created right now
-	RefusedSupplier                         // the supplier is not Ongoing, or does not exist
+	StagedFirst      StageVerdict = iota + 1 // a new process
+	StagedAgain                              // a known process; a new revision when the content differs
+	RefusedImported                          // an account exists
+	RefusedSkipped                           // the operator marked it
+	RefusedClaimed                           // the account is being created right now
+	RefusedSupplier                          // the supplier is not Ongoing, or does not exist
+	RefusedDuplicate                         // another account has one of the unique identifiers
 )
 
 // StageResult is the answer to one Staging of many.
@@ -93,6 +97,7 @@ type StageOutcome struct {
 	AccountNumber string        // with RefusedImported
 	SameDocument  bool          // with RefusedImported: the account was created from these very bytes
 	LeaseLeft     time.Duration // of the claim, with RefusedClaimed
+	Conflicts     []Conflict    // with RefusedDuplicate
 }
 
 // StagedRevision is one entry of a process's staging history.

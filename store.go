@@ -66,6 +66,7 @@ type View interface {
 	CredentialReader
 	TeamReader
 	AccountReader
+	DuplicateReader
 	WholeAccountReader
 	UndoReader
 	VendorReader

@@ -58,6 +58,25 @@ func (c *Client) Failures(ctx context.Context, supplier string) iter.Seq2[Failur
 	return pages[Failure](ctx, c, apiPath("failed-account-import-processes", supplier), nil)
 }
 
+// Duplicate is a pair of accounts that share a supply point, a payment instruction, a reference or
+// a number.
+type Duplicate struct {
+	Rule               string  `json:"rule"`
+	Type               string  `json:"type"` // supply type, vendor or namespace
+	IdentifierEndsWith string  `json:"identifier_ends_with"`
+	External           string  `json:"external_account_number"`
+	Number             *string `json:"platform_account_number"`
+	OtherSupplier      *string `json:"other_import_supplier"` // nil without access to it
+	OtherExternal      *string `json:"other_external_account_number"`
+	OtherNumber        *string `json:"other_platform_account_number"`
+}
+
+// Duplicates lists the pairs of accounts that share something that should belong to one account
+// only.
+func (c *Client) Duplicates(ctx context.Context, supplier string) iter.Seq2[Duplicate, error] {
+	return pages[Duplicate](ctx, c, apiPath("duplicate-accounts", supplier), nil)
+}
+
 // pageSize is how many rows one request asks for.
 const pageSize = 1000
 

@@ -15,7 +15,7 @@ import (
 // accountCommand groups the commands for single accounts and for a supplier's failed accounts.
 func accountCommand() *cobra.Command {
 	return commandGroup("account", "Show and change account import processes and accounts",
-		accountShow(), accountDiff(), accountFind(), accountFailed(), accountErrors(),
+		accountShow(), accountDiff(), accountFind(), accountFailed(), accountErrors(), accountDuplicates(),
 		accountMark("skip", "Mark an account so that it is neither staged nor created", "marked as skipped", (*operate.Operator).Skip),
 		accountMark("unskip", "Remove the skip mark from an account", "no longer marked as skipped", (*operate.Operator).Unskip),
 		accountMark("release", "Free an account from a claim whose holder is gone", "no longer claimed", (*operate.Operator).Release),

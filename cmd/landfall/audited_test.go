@@ -30,7 +30,7 @@ var auditedCommands = map[string]string{
 // unauditedCommands change nothing that is audited, or let servers do it, which write the audit
 // entry themselves.
 var unauditedCommands = []string{
-	"account diff", "account errors", "account failed", "account find", "account show", "audit export", "audit key", "audit list", "audit verify", "backup",
+	"account diff", "account duplicates", "account errors", "account failed", "account find", "account show", "audit export", "audit key", "audit list", "audit verify", "backup",
 	"config check", "convert", "demo", "doctor", "export", "generate", "import", "key list", "mail list", "mail preview", "mail show", "mail test", "man", "openapi",
 	"operator list", "organisation list", "organisation show", "pack check", "pack list", "pack show", "reconcile reports", "reconcile totals", "reconcile show", "rules", "run list", "run show",
 	"schema apply", "schema status", "serve", "supplier list", "supplier show", "team list", "validate", "vendor list", "verify", "version",

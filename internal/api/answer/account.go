@@ -52,6 +52,9 @@ func (a *API) stage(ctx context.Context, call Call) (Answer, error) {
 		return Answer{}, err
 	}
 	receipt, err := a.service.Stage(ctx, call.Who, call.Body)
+	if err == nil && warn {
+		err = a.service.WarnOfOthers(ctx, call.Who, &receipt)
+	}
 	if err != nil {
 		return Answer{}, err
 	}
@@ -74,6 +77,9 @@ func (a *API) stageBatch(ctx context.Context, calls []Call, turn landfall.Turn) 
 		handed[i] = intake.StageItem{Who: call.Who, Body: call.Body}
 	}
 	a.service.StageAll(ctx, handed, turn)
+	if warn {
+		a.service.WarnAllOfOthers(ctx, handed)
+	}
 	for i := range handed {
 		if errs[i] = handed[i].Err; errs[i] == nil {
 			answers[i] = stagedAnswer(handed[i].Receipt, warn, calls[i].Scratch)
@@ -104,6 +110,9 @@ func (a *API) process(ctx context.Context, call Call) (Answer, error) {
 		return Answer{}, err
 	}
 	created, err := a.service.Process(ctx, call.Who, request)
+	if err == nil && warn {
+		err = a.service.WarnCreatedOfOthers(ctx, call.Who, request.Key, &created)
+	}
 	if err != nil {
 		return Answer{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -25,6 +26,8 @@ var (
 	Failed = &Verb{Path: "failed-account-import-processes", Streams: true, run: (*API).failed}
 	// Summary groups failures.
 	Summary = &Verb{Path: "error-summary", run: (*API).summary}
+	// Duplicates lists pairs of accounts that share an identifier.
+	Duplicates = &Verb{Path: "duplicate-accounts", Streams: true, run: (*API).duplicates}
 	// Rules lists the rules and error codes.
 	Rules = &Verb{Path: "rules", run: (*API).rules}
 )
@@ -181,6 +184,35 @@ func (a *API) summary(ctx context.Context, call Call) (Answer, error) {
 		return Answer{}, err
 	}
 	return Answer{Status: statusOK, Body: contract.SummaryBody.Append(call.Scratch[:0], summary)}, nil
+}
+
+// duplicates reads one more pair than requested, to know whether there is a next
+// page.
+func (a *API) duplicates(ctx context.Context, call Call) (Answer, error) {
+	supplier, err := a.service.Supplier(ctx, call.Who, call.Path[0])
+	if err != nil {
+		return Answer{}, err
+	}
+	if supplier == nil {
+		return Answer{}, a.service.RequireSupplier(ctx, call.Who, call.Path[0])
+	}
+	query, err := contract.ReadDuplicates(call.Query, supplier)
+	if err != nil {
+		return Answer{}, err
+	}
+	limit := query.Limit
+	if limit == 0 {
+		return Stream(call, a.service.Duplicates(ctx, call.Who, query), contract.DuplicateBody), nil
+	}
+	query.Limit++
+	values, err := url.ParseQuery(call.Query)
+	if err != nil {
+		return Answer{}, err
+	}
+	return writePage(call, a.service.Duplicates(ctx, call.Who, query), limit, contract.DuplicateBody, func(last landfall.Duplicate) string {
+		values.Set("after", contract.EncodeDuplicateCursor(last.Cursor, query.Kinds))
+		return values.Encode()
+	})
 }
 
 // rules returns the rules and error codes, which never change while the program

@@ -102,9 +102,12 @@ func (a *API) instruction(ctx context.Context, call Call) (Answer, error) {
 		return Answer{}, err
 	}
 	receipt, err := a.service.PostInstruction(ctx, call.Who, call.Body)
+	if err == nil && warn {
+		err = a.service.WarnInstructionOfOthers(ctx, call.Who, &receipt)
+	}
 	if err != nil {
 		return Answer{}, err
 	}
 	return Answer{Status: statusCreated, Body: contract.InstructionBody.Append(call.Scratch[:0],
-		contract.PostedInstruction{Number: receipt.AccountNumber, Reference: receipt.Reference, IncludeAdded: count, Added: receipt.Added, IncludeWarnings: warn})}, nil
+		contract.PostedInstruction{Number: receipt.AccountNumber, Reference: receipt.Reference, IncludeAdded: count, Added: receipt.Added, IncludeWarnings: warn, Warnings: receipt.Warnings})}, nil
 }

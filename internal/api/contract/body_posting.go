@@ -195,7 +195,8 @@ type PostedInstruction struct {
 	Number, Reference string
 	IncludeAdded      bool // the caller asked whether it was new
 	Added             int
-	IncludeWarnings   bool // though no rule warns about an instruction yet
+	IncludeWarnings   bool
+	Warnings          []landfall.Violation
 }
 
 // InstructionBody is the response to adding a payment instruction.
@@ -205,7 +206,7 @@ var InstructionBody = &Body[PostedInstruction]{
 		stringMember("platform_account_number", accountNumberDoc, func(k PostedInstruction) string { return k.Number }),
 		stringMember("reference", "Reference of the instruction at the vendor.", func(k PostedInstruction) string { return k.Reference }),
 		addedMember(func(k PostedInstruction) (int, bool) { return k.Added, k.IncludeAdded }),
-		warningsMember(func(k PostedInstruction) ([]landfall.Violation, bool) { return nil, k.IncludeWarnings }),
+		warningsMember(func(k PostedInstruction) ([]landfall.Violation, bool) { return k.Warnings, k.IncludeWarnings }),
 	},
 	example: PostedInstruction{Number: exampleNumber, Reference: exampleReference},
 }

@@ -106,6 +106,10 @@ var ruleBook = []Rule{
 	{CodeItemsSum, asWarning, "amount of a transaction", "Line items and taxes do not add up to the amount."},
 	{CodeUnits, asOff, "line_items.*.units of a transaction", "units should be an opening and a closing reading."},
 	{CodePhoneNotAssigned, asOff, "any phone number", "The phone number is possible but not assigned."},
+	{CodeSupplyPointElsewhere, asWarning, "supply_addresses.*.supply_points.*.identifier", "Another account has this supply point at the same time."},
+	{CodeInstructionElsewhere, asWarning, "payment_instructions.*.reference, reference of a payment instruction", "Another account has this payment instruction."},
+	{CodeReferenceElsewhere, asOff, "references.*.value", "Another account has this reference."},
+	{CodeNumberElsewhere, asOff, "external_account_number", "Another import supplier has an account with this number."},
 	{CodeTestEmail, asWarning, "any email address", "This looks like a test email address."},
 }
 

@@ -131,6 +131,21 @@ var failedDoc = &operationDoc{
 	},
 }
 
+var duplicatesDoc = &operationDoc{
+	id: "duplicateAccounts", tag: tagStatus, summary: "List pairs of accounts that share an identifier",
+	description: "Each entry is two accounts that exist or are staged and have the same supply point, payment instruction, reference or number at the same " +
+		"time. At least one of them is of the supplier; the other one may be of another supplier that has an organisation in common with it. Only the " +
+		"rules that are not off for the supplier are listed, or the one that you ask for.",
+	query: append([]parameter{{
+		name: "rule", description: "Only pairs that break this rule, even if it is off.", schema: object{{"type", "string"}, {"enum", contract.AcrossCodes()}},
+	}}, paging...),
+	responses: []responseDoc{
+		{http.StatusOK, "The list.", responseContent(contract.DuplicateListBody), []string{"Link"}},
+		{http.StatusBadRequest, "A query parameter is invalid.", errorContent(exampleBadLimit), nil},
+		{http.StatusNotFound, "The import supplier does not exist.", errorContent(exampleNoSupplier), nil},
+	},
+}
+
 var summaryDoc = &operationDoc{
 	id: "errorSummary", tag: tagStatus, summary: "Summarise why accounts of a supplier fail",
 	description: "Failures grouped by code and path, most frequent first, and the smallest sets of groups to fix that free 50, " +

@@ -70,6 +70,7 @@ func routeTable() []*route {
 		getRoute(answer.Imported, supplierParam, importedDoc),
 		getRoute(answer.Failed, supplierParam, failedDoc),
 		getRoute(answer.Summary, supplierParam, summaryDoc),
+		getRoute(answer.Duplicates, supplierParam, duplicatesDoc),
 		getRoute(answer.Events, "", eventsDoc),
 		put(answer.SetTotals, supplierParam, setTotalsDoc),
 		getRoute(answer.Totals, supplierParam, totalsDoc),

@@ -28,6 +28,8 @@ type Attempt struct {
 	supplier landfall.Supplier
 	warnings []landfall.Violation // of the rules about the staged data
 	run      string               // "" for none
+
+	identifiers []landfall.Identifier // that other accounts may have
 }
 
 // NewAttempt returns an attempt to create the account of a claim, in a run or
@@ -58,7 +60,7 @@ func (a *Attempt) finish(ctx context.Context) (created Created, err error) {
 	if reason != nil {
 		return Created{}, a.explain(ctx, reason)
 	}
-	return Created{outcome, a.warnings}, nil
+	return Created{outcome, a.warnings, a.identifiers}, nil
 }
 
 // explain turns the reason why an attempt ended into what its caller sees.
@@ -128,6 +130,8 @@ func (a *Attempt) create(ctx context.Context) (landfall.CreateOutcome, error) {
 		return landfall.CreateOutcome{}, landfall.ErrFenced
 	case landfall.CreateNoSupplier:
 		return landfall.CreateOutcome{}, ErrSupplierNotOngoing
+	case landfall.CreateDuplicate:
+		return landfall.CreateOutcome{}, a.RefuseConflicts(ctx, outcome.Conflicts)
 	}
 	return landfall.CreateOutcome{}, fmt.Errorf("unknown create verdict %d", outcome.Verdict)
 }
@@ -148,7 +152,7 @@ func (a *Attempt) Check(ctx context.Context, now time.Time) (landfall.AccountDat
 	if err := verdict.Err(); err != nil {
 		return landfall.AccountData{}, err
 	}
-	a.warnings = verdict.Warnings
+	a.warnings, a.identifiers = verdict.Warnings, account.Identifiers(&a.supplier)
 	return account.Data(), nil
 }
 
@@ -166,6 +170,11 @@ func (a *Attempt) Creation(data landfall.AccountData, now time.Time) (landfall.C
 	creation := landfall.Creation{
 		Claim: a.Claim, By: a.who.Author(), Run: a.run,
 		Account: account,
+	}
+	for _, one := range a.identifiers {
+		if one.Unique {
+			creation.Unique = append(creation.Unique, one)
+		}
 	}
 	if a.supplier.SendCustomerEmails {
 		creation.Mails = migrationMails(account.Data, max(a.service.mailDelay, a.supplier.MailDelay))
@@ -230,6 +239,6 @@ func (a *Attempt) Failed(reason error) landfall.Attempt {
 		failed.Details["run"] = a.run
 	}
 	return landfall.Attempt{Event: failed, By: a.who.Author(), Failure: &landfall.Failure{
-		Code: shown.Code, Detail: shown.Detail, Violations: shown.Violations, DryRun: a.Claim.DryRun,
+		Code: shown.Code, Detail: shown.Detail, Violations: withoutOthers(shown.Violations), DryRun: a.Claim.DryRun,
 	}}
 }

@@ -14,6 +14,9 @@ type InstructionReceipt struct {
 	AccountNumber string
 	Reference     string
 	Added         int // 0 when the account had it already
+	Warnings      []landfall.Violation
+
+	found landfall.ConflictQuery // what other accounts may have
 }
 
 // PostInstruction verifies a payment instruction with its vendor and adds it to an
@@ -36,11 +39,12 @@ func (s *Service) PostInstruction(ctx context.Context, who landfall.Principal, b
 	// Without an account, with a paused supplier or for a known instruction the vendor
 	// is not asked.
 	instruction := request.Instruction
-	number, known, err := s.postInstruction(ctx, who, request.Key, instruction, false)
+	unique := contract.UniqueInstruction(supplier, instruction)
+	number, known, err := s.postInstruction(ctx, who, request.Key, instruction, unique, false)
 	added := 0
 	if err == nil && !known {
 		if instruction.Details, err = s.verify(ctx, who, request.Key.Supplier, instruction); err == nil {
-			number, known, err = s.postInstruction(ctx, who, request.Key, instruction, true)
+			number, known, err = s.postInstruction(ctx, who, request.Key, instruction, unique, true)
 		}
 		// Another request may have added it while the vendor was asked.
 		if !known {
@@ -50,7 +54,10 @@ func (s *Service) PostInstruction(ctx context.Context, who landfall.Principal, b
 	if err != nil {
 		return InstructionReceipt{}, err
 	}
-	return InstructionReceipt{AccountNumber: number, Reference: instruction.Reference, Added: added}, nil
+	return InstructionReceipt{
+		AccountNumber: number, Reference: instruction.Reference, Added: added,
+		found: landfall.ConflictQuery{Key: request.Key, Identifiers: []landfall.Identifier{contract.InstructionIdentifier(instruction)}},
+	}, nil
 }
 
 // postInstruction checks whether an account has an instruction and, with keep, adds
@@ -58,25 +65,38 @@ func (s *Service) PostInstruction(ctx context.Context, who landfall.Principal, b
 // dropped silently. The check is a posting too, although it adds nothing: the
 // answer that the instruction exists is a promise and needs a commit of its own.
 func (s *Service) postInstruction(
-	ctx context.Context, who landfall.Principal, key landfall.Key, instruction landfall.Instruction, keep bool,
+	ctx context.Context, who landfall.Principal, key landfall.Key, instruction landfall.Instruction, unique []landfall.Identifier, keep bool,
 ) (number string, known bool, err error) {
 	posted := []landfall.Instruction{instruction}
+	var others []landfall.Conflict
 	number, err = s.post(ctx, who, landfall.Posting{
-		Kind: landfall.PostingInstruction, Key: key, By: who.Author(), Instructions: posted,
+		Kind: landfall.PostingInstruction, Key: key, By: who.Author(), Instructions: posted, Unique: unique,
 		Decide: func(account landfall.AccountState) (landfall.Additions, error) {
 			fresh, conflict, differences := ledger.PostInstructions(account.Instructions, posted)
-			known = conflict < 0 && len(fresh) == 0
+			known, others = conflict < 0 && len(fresh) == 0, account.Conflicts
 			switch {
 			case conflict >= 0:
 				return landfall.Additions{}, refuseInstruction("", differences)
+			case !known && len(others) > 0:
+				return landfall.Additions{}, errOnAnother
 			case known, !keep:
 				return landfall.Additions{Undecided: !known}, nil
 			}
 			return landfall.Additions{Instructions: fresh, Event: additionEvent(landfall.EventInstructionCreated, key, len(fresh))}, nil
 		},
 	}, errNoAccount)
+	if errors.Is(err, errOnAnother) {
+		refusal, err := s.refuseConflicts(ctx, who, landfall.CodeValidationFailed, others)
+		if err != nil {
+			return "", false, err
+		}
+		return "", false, refusal
+	}
 	return number, known, err
 }
+
+// errOnAnother ends a posting whose instruction another account has.
+var errOnAnother = landfall.Refuse(landfall.CodeValidationFailed, contract.Meaning(contract.CodeInstructionElsewhere))
 
 // refuseInstruction refuses an instruction that exists with other values.
 func refuseInstruction(prefix string, differences []string) error {

@@ -27,6 +27,28 @@ func (s *Service) Failed(ctx context.Context, who landfall.Principal, query land
 	return UserErrors(s.store.For(who.Caller()).Failed(ctx, query)), nil
 }
 
+// Duplicates streams the pairs of accounts that share an identifier. An account of a
+// supplier that the caller may not use is not named.
+func (s *Service) Duplicates(ctx context.Context, who landfall.Principal, query landfall.DuplicateQuery) iter.Seq2[landfall.Duplicate, error] {
+	pairs := UserErrors(s.store.For(who.Caller()).Duplicates(ctx, query))
+	return func(yield func(landfall.Duplicate, error) bool) {
+		for pair, err := range pairs {
+			if err == nil {
+				visible := false
+				if visible, err = s.maySee(ctx, who, pair.Supplier); err != nil {
+					err = userError(err)
+				}
+				if !visible {
+					pair.Supplier, pair.Second = "", landfall.ProcessEntry{}
+				}
+			}
+			if !yield(pair, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // ErrorSummary groups those reasons, so that a migration team sees how many
 // accounts each mistake affects.
 func (s *Service) ErrorSummary(ctx context.Context, who landfall.Principal, code string) (landfall.FailureSummary, error) {

@@ -22,6 +22,8 @@ const maxDryRunTries = 3
 type Created struct {
 	landfall.CreateOutcome
 	Warnings []landfall.Violation // about the staged data
+
+	identifiers []landfall.Identifier // that other accounts may have
 }
 
 // Process creates an account from the staged data: it claims the process, checks

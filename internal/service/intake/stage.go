@@ -15,6 +15,8 @@ type Receipt struct {
 	First    bool // staged for the first time
 	Revision int
 	Warnings []landfall.Violation
+
+	identifiers []landfall.Identifier // that other accounts may have
 }
 
 // Stage checks one account with the rules of Validate and stores it. The store
@@ -63,12 +65,20 @@ func (s *Service) staging(who landfall.Principal, read checked, into *landfall.S
 	account := read.account
 	into.Key, into.Document, into.Hash, into.By = account.Key(), account.Body(), account.Hash(), who.Author()
 	into.Figures, into.ValidJSON = account.Figures(read.supplier.Currency), true
+	into.Identifiers = account.Identifiers(read.supplier)
 }
 
 // conclude turns the store's result into a receipt or a refusal.
 func (s *Service) conclude(ctx context.Context, who landfall.Principal, sent *preparedStaging, result landfall.StageResult) (Receipt, error) {
 	if result.Err != nil {
 		return Receipt{}, userError(result.Err)
+	}
+	if result.Verdict == landfall.RefusedDuplicate {
+		refusal, err := s.refuseConflicts(ctx, who, landfall.CodeAccountFailedValidation, result.Conflicts)
+		if err != nil {
+			return Receipt{}, err
+		}
+		return Receipt{}, s.refuse(ctx, who, sent.key, refusal)
 	}
 	if refusal := refusedStaging(sent.key, result.StageOutcome); refusal != nil {
 		if result.Verdict == landfall.RefusedImported {
@@ -78,7 +88,7 @@ func (s *Service) conclude(ctx context.Context, who landfall.Principal, sent *pr
 	}
 	return Receipt{
 		Key: sent.key, First: result.Verdict == landfall.StagedFirst,
-		Revision: result.Revision, Warnings: sent.warnings,
+		Revision: result.Revision, Warnings: sent.warnings, identifiers: sent.staging.Identifiers,
 	}, nil
 }
 

@@ -38,7 +38,7 @@ func (s *Service) StageAll(ctx context.Context, handed []StageItem, turn landfal
 		i := sent.indexes[at]
 		one := &handed[i]
 		conclude := func() { one.Receipt, one.Err = s.conclude(ctx, one.Who, &sent.read[i], result) }
-		if result.Err == nil && refusedStaging(sent.read[i].key, result.StageOutcome) != nil {
+		if result.Err == nil && (result.Verdict == landfall.RefusedDuplicate || refusedStaging(sent.read[i].key, result.StageOutcome) != nil) {
 			refused.Go(one.recovering(conclude))
 		} else {
 			conclude()

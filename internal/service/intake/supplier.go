@@ -23,10 +23,19 @@ type grant struct{ organisation, code string }
 func (s *Service) Supplier(ctx context.Context, who landfall.Principal, code string) (*landfall.Supplier, error) {
 	// The code is a substring of the whole request, which the cache must not retain.
 	key := grant{who.Organisation, strings.Clone(code)}
-	supplier, err := s.supplierCache.Get(ctx, key, s.now(), func(ctx context.Context) (*landfall.Supplier, error) {
+	supplier, err := s.supplierCache.Get(ctx, key, s.now(), s.loadSupplier(who, key.code))
+	if supplier != nil {
+		NoteSupplier(ctx, supplier.Code)
+	}
+	return supplier, err
+}
+
+// loadSupplier returns the function that reads a supplier for the cache.
+func (s *Service) loadSupplier(who landfall.Principal, code string) func(context.Context) (*landfall.Supplier, error) {
+	return func(ctx context.Context) (*landfall.Supplier, error) {
 		var found landfall.Supplier
 		err := s.store.For(who.Caller()).View(ctx, func(view landfall.View) (err error) {
-			found, err = SupplierFor(ctx, view, key.organisation, key.code)
+			found, err = SupplierFor(ctx, view, who.Organisation, code)
 			return err
 		})
 		if errors.Is(err, landfall.ErrNotFound) {
@@ -36,11 +45,7 @@ func (s *Service) Supplier(ctx context.Context, who landfall.Principal, code str
 			return nil, err
 		}
 		return &found, nil
-	})
-	if supplier != nil {
-		NoteSupplier(ctx, supplier.Code)
 	}
-	return supplier, err
 }
 
 // RequireSupplier refuses a supplier that the caller may not use.

@@ -3,9 +3,12 @@ package operate
 import (
 	"context"
 	"errors"
+	"iter"
 	"strings"
 
 	"landfall"
+	"landfall/internal/api/contract"
+	"landfall/internal/api/rules"
 	"landfall/internal/lib/calendar"
 )
 
@@ -141,3 +144,21 @@ func (o *Operator) FailureSummary(ctx context.Context, code string, progress fun
 
 // progressEvery is how many accounts are read between two calls of progress.
 const progressEvery = 1_000
+
+// Duplicates returns the pairs of accounts that share an identifier, of the rules
+// that are not off for the supplier, or of one rule.
+func (o *Operator) Duplicates(ctx context.Context, code, rule string, query landfall.DuplicateQuery) (iter.Seq2[landfall.Duplicate, error], error) {
+	supplier, err := o.ShowSupplier(ctx, code)
+	if err != nil {
+		return nil, err
+	}
+	query.Supplier, query.Kinds = code, contract.ActiveKinds(&supplier.Supplier)
+	if rule != "" {
+		kind, known := contract.AcrossKind(rule)
+		if !known {
+			return nil, invalid("rule", rules.CodeInvalidChoice, "Must be one of: %s.", strings.Join(contract.AcrossCodes(), ", "))
+		}
+		query.Kinds = []landfall.IdentifierKind{kind}
+	}
+	return userErrors("account.duplicates", o.store.Duplicates(ctx, query)), nil
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"landfall"
@@ -70,6 +71,7 @@ type recordedAccount struct {
 func (o *Operator) verifyRecord(ctx context.Context, supplier landfall.Supplier, key landfall.Key) (found []string, err error) {
 	var stored recordedAccount
 	var derived landfall.Account
+	var identifiers, wanted []landfall.Identifier
 	err = o.view(ctx, "verify", func(view landfall.View) error {
 		whole, err := view.WholeAccount(ctx, key)
 		if err != nil || whole.Record == nil {
@@ -90,6 +92,10 @@ func (o *Operator) verifyRecord(ctx context.Context, supplier landfall.Supplier,
 		defer account.Release()
 		stored = recordedAccount{page.Account, whole.Record}
 		derived = derivedLike(account.Data(), supplier, page.Account)
+		wanted = account.Identifiers(&supplier)
+		if identifiers, err = view.Identifiers(ctx, key); err != nil {
+			return err
+		}
 		return stored.loadLists(ctx, view, whole, derived)
 	})
 	switch {
@@ -100,7 +106,34 @@ func (o *Operator) verifyRecord(ctx context.Context, supplier landfall.Supplier,
 	case stored.record == nil: // erased
 		return nil, nil
 	}
-	return compareDerived(&stored.Account, &derived), nil
+	return append(compareDerived(&stored.Account, &derived), compareIdentifiers(identifiers, wanted)...), nil
+}
+
+// compareIdentifiers returns what differs between the stored identifiers of an
+// account and those of its record. Payment instructions may have been added later.
+func compareIdentifiers(stored, wanted []landfall.Identifier) (found []string) {
+	count := map[landfall.Identifier]int{}
+	bare := func(one landfall.Identifier) landfall.Identifier {
+		one.Attr, one.Unique = "", false
+		return one
+	}
+	for _, one := range wanted {
+		if one.Kind != landfall.IdentifierExternalNumber {
+			count[bare(one)]--
+		}
+	}
+	for _, one := range stored {
+		count[bare(one)]++
+	}
+	for _, kind := range landfall.IdentifierKinds {
+		for one, difference := range count {
+			if one.Kind == kind && (difference < 0 || difference > 0 && kind != landfall.IdentifierInstruction) {
+				found = append(found, "the index of each "+strings.ReplaceAll(string(kind), "_", " "))
+				break
+			}
+		}
+	}
+	return found
 }
 
 // loadLists reads as much of the lists as came from the record.

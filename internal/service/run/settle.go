@@ -75,6 +75,7 @@ func (b *batch) send(ctx context.Context, settlement landfall.Settlement) (landf
 // created after all stay open, and their claims are released.
 func (b *batch) countSettled(ctx context.Context, settlement landfall.Settlement, settled landfall.SettleResult) error {
 	var unused []landfall.Claim
+	var refused landfall.Settlement
 	for i, outcome := range settled.Created {
 		switch outcome.Verdict {
 		case landfall.Created, landfall.CreateRolledBack:
@@ -82,6 +83,8 @@ func (b *batch) countSettled(ctx context.Context, settlement landfall.Settlement
 		case landfall.CreateNoSupplier:
 			b.stop = true
 			unused = append(unused, settlement.Created[i].Creation.Claim)
+		case landfall.CreateDuplicate:
+			b.refuse(ctx, &refused, settlement.Created[i].Ordinal, outcome.Conflicts)
 		default:
 			b.postpone(0) // the claim was lost
 		}
@@ -96,9 +99,24 @@ func (b *batch) countSettled(ctx context.Context, settlement landfall.Settlement
 	b.postponed += len(settlement.Released)
 	b.refused += len(settlement.Refused)
 	b.stop = b.stop || settled.Stop
-	if len(unused) == 0 {
+	if len(unused) > 0 {
+		if _, err := b.send(ctx, landfall.Settlement{Released: unused}); err != nil {
+			return err
+		}
+	}
+	if len(refused.Failed)+len(refused.Released) == 0 {
 		return nil
 	}
-	_, err := b.send(ctx, landfall.Settlement{Released: unused})
-	return err
+	return b.settle(ctx, refused)
+}
+
+// refuse adds a member to a settlement whose account was not created because
+// another account has one of its identifiers.
+func (b *batch) refuse(ctx context.Context, into *landfall.Settlement, ordinal int, conflicts []landfall.Conflict) {
+	for _, t := range b.tries {
+		if t.ordinal == ordinal {
+			t.reason = t.RefuseConflicts(ctx, conflicts)
+			b.fail(into, t)
+		}
+	}
 }

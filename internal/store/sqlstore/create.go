@@ -123,6 +123,34 @@ const whereUnchanged = whereFree + ` AND process.revision = w.revision AND lengt
 // create turns a batch of claims into accounts and sets the outcome of each
 // call.
 func (t *tx) create(ctx context.Context, how createQueries, draw func() (string, error), batch []*createCall) error {
+	divided, err := divide(ctx, t, batch, func(p *preparedCreation) []landfall.Identifier { return p.Unique },
+		divisionRule{lock: !how.rolledBack, alone: how.rolledBack})
+	if err != nil {
+		return err
+	}
+	if len(divided.refused) > 0 {
+		// The claim may be lost, which comes first.
+		open := sqlset.NewPending(divided.refused)
+		if err := t.refuseCreation(ctx, how, open); err != nil {
+			return err
+		}
+		for key, one := range open.ByKey {
+			one.Outcome = landfall.CreateOutcome{Verdict: landfall.CreateDuplicate, Conflicts: divided.conflicts[key]}
+		}
+	}
+	if len(divided.now) > 0 {
+		if err := t.createAll(ctx, how, draw, divided.now); err != nil {
+			return err
+		}
+	}
+	if len(divided.later) == 0 {
+		return nil
+	}
+	return t.create(ctx, how, draw, divided.later)
+}
+
+// createAll creates a batch without conflicts.
+func (t *tx) createAll(ctx context.Context, how createQueries, draw func() (string, error), batch []*createCall) error {
 	open := sqlset.NewPending(batch)
 	rows := newAccountRows(t.sealer)
 	rows.reserve(batch)

@@ -3,6 +3,7 @@ package sqlstore_test
 import (
 	"crypto/sha256"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -133,7 +134,7 @@ func TestImportedProcessIsNotStaged(t *testing.T) {
 			t.Errorf("got %+v", found)
 		}
 		outcome := stageDocument(t, store, `{"a":2}`)
-		if outcome != (landfall.StageOutcome{Verdict: landfall.RefusedImported, Revision: 1, AccountNumber: "A-1"}) {
+		if !reflect.DeepEqual(outcome, landfall.StageOutcome{Verdict: landfall.RefusedImported, Revision: 1, AccountNumber: "A-1"}) {
 			t.Errorf("got %+v", outcome)
 		}
 		err := store.Update(t.Context(), func(tx landfall.Tx) error {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -84,7 +85,7 @@ func (m *model) stage(r *rapid.T) {
 		}
 		want = landfall.StageOutcome{Verdict: landfall.StagedAgain, Revision: len(known.contents)}
 	}
-	if got != want {
+	if !reflect.DeepEqual(got, want) {
 		r.Fatalf("stage %v: got %+v, want %+v", key, got, want)
 	}
 }

@@ -41,7 +41,8 @@ func accountWithWord(t testing.TB, word string) landfall.Account {
 
 func stagingWithWord(number, word string) landfall.Staging {
 	text := []byte(`{"name": "` + word + `"}`)
-	return landfall.Staging{Key: landfall.Key{Supplier: "S", External: number}, Document: text, Hash: sha256.Sum256(text)}
+	return landfall.Staging{Key: landfall.Key{Supplier: "S", External: number}, Document: text, Hash: sha256.Sum256(text),
+		Identifiers: []landfall.Identifier{{Kind: landfall.IdentifierSupplyPoint, Space: "GAS", Value: word}}}
 }
 
 // writePersonalData does everything with a store that writes personal data to it.

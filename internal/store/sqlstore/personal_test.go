@@ -78,7 +78,7 @@ func TestWhatIsPersonalIsSealed(t *testing.T) {
 		sealing[name] = true
 	}
 	for _, table := range []*sqlset.Table{
-		accountTable, customerTable, addressTable, pointTable, meterTable, entryTable, noteTable, statementTable, instructionTable, mailTable, runFailureTable,
+		accountTable, customerTable, addressTable, pointTable, meterTable, entryTable, noteTable, statementTable, instructionTable, mailTable, runFailureTable, identifierTable,
 	} {
 		columns, _ := table.Columns()
 		for _, seal := range sealedColumns[table] {

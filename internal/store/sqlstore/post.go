@@ -66,8 +66,16 @@ func (t *tx) post(ctx context.Context, batch []*postCall) error {
 	if err := t.loadWanted(ctx, found); err != nil {
 		return err
 	}
+	waiting, err := t.findConflicts(ctx, found)
+	if err != nil {
+		return err
+	}
 	rows := newAccountRows(t.sealer)
 	for _, one := range found {
+		if waiting[one] {
+			one.Err = landfall.ErrUnavailable
+			continue
+		}
 		additions, err := decide(one.Wanted)
 		if err == nil {
 			err = one.Wanted.addRows(rows, additions)
@@ -82,6 +90,24 @@ func (t *tx) post(ctx context.Context, batch []*postCall) error {
 		one.Err = err
 	}
 	return t.write(ctx, rows.all()...)
+}
+
+// findConflicts finds the accounts that have a unique identifier of a posting. It
+// returns the postings that have to be sent again, because another one of the batch
+// adds the same identifier.
+func (t *tx) findConflicts(ctx context.Context, found []*postCall) (waiting map[*postCall]bool, err error) {
+	divided, err := divide(ctx, t, found, func(p *posting) []landfall.Identifier { return p.Unique }, divisionRule{lock: true})
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range divided.refused {
+		one.Wanted.state.Conflicts = divided.conflicts[one.Key]
+	}
+	waiting = make(map[*postCall]bool, len(divided.later))
+	for _, one := range divided.later {
+		waiting[one] = true
+	}
+	return waiting, nil
 }
 
 var errPanicked = errors.New("the posting panicked")
@@ -125,6 +151,12 @@ func (p *posting) addRows(rows *accountRows, add landfall.Additions) error {
 	rows.ledger(p.id, add.Entries, p.By)
 	rows.statement(p.id, p.last.statement, add.Statements, p.By)
 	rows.instruction(p.id, p.last.instruction, add.Instructions, p.By)
+	for i := range add.Instructions {
+		one := &add.Instructions[i]
+		// Those of the document have the numbers from 1.
+		rows.sealer.addIdentifier(&rows.identifiers, p.id, p.supplier, -p.last.instruction-int64(i+1),
+			&landfall.Identifier{Kind: landfall.IdentifierInstruction, Space: one.Vendor, Value: one.Reference})
+	}
 	rows.updates.Add(p.id, int64(p.state.LastSequence), int64(balance), int64(p.state.LastSequence+len(add.Entries)), p.last.note+int64(len(add.Notes)),
 		p.last.statement+int64(len(add.Statements)), p.last.instruction+int64(len(add.Instructions)))
 	p.count(&rows.tallies, &add)

@@ -113,8 +113,10 @@ func (t *tx) purgeDocuments(ctx context.Context, which stagedPurge, part *purgeP
 // nothing.
 func clearHash(ctx context.Context, t *tx, ids []int64) error {
 	these, list := sqlset.Among(t.engine, ids)
-	_, err := t.exec(ctx, `UPDATE process SET hash = `+emptyBytes+` WHERE id`+these, list)
-	return err
+	if _, err := t.exec(ctx, `UPDATE process SET hash = `+emptyBytes+` WHERE id`+these, list); err != nil {
+		return err
+	}
+	return t.deleteIdentifiers(ctx, ids)
 }
 
 // documentGone is that failure. It says nothing personal and is never sealed.
@@ -143,6 +145,9 @@ func failWithoutDocument(ctx context.Context, t *tx, ids []int64) error {
 			state = 'staged', claim_token = NULL, claim_until = NULL
 		WHERE id`+these+` RETURNING supplier_id, previously_failed, figures`, list, documentGone)
 	if err != nil {
+		return err
+	}
+	if err := t.deleteIdentifiers(ctx, ids); err != nil {
 		return err
 	}
 	return t.tally(ctx, &moved)

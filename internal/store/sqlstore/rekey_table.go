@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -111,15 +112,19 @@ func (r *tableRekeyer) write(held tableRule, names []string) {
 		}
 		read, sets = append(read, kept), append(sets, column.name+" = "+wanted)
 	}
-	// A note also has a digest of its content. A digest from before there was a
-	// key could be guessed, so it is replaced along with the text.
-	if r.table == "note" {
+	// A digest from before there was a key could be guessed, so it is replaced along
+	// with the text.
+	if r.hasDigest() {
 		columns, sets = append(columns, "new_digest bigint"), append(sets, "digest = w.new_digest")
 	}
 	r.page = `SELECT ` + strings.Join(read, ", ") + ` FROM ` + r.table + ` held` + held.join + `{behind} ORDER BY ` + strings.Join(keys, ", ") + ` LIMIT $1`
 	r.behind = ` WHERE (` + strings.Join(keys, ", ") + `) > (` + strings.Join(marks, ", ") + `)`
 	r.save = sqlset.NewQuery(` UPDATE `+r.table+` SET `+strings.Join(sets, ", ")+` FROM wanted w WHERE `+strings.Join(same, " AND "), columns...)
 }
+
+// hasDigest reports whether the rows of the table also have a digest of their
+// content.
+func (r *tableRekeyer) hasDigest() bool { return r.table == "note" || r.table == "account_identifier" }
 
 // rekeyTable runs one step along a table.
 func (s *Store) rekeyTable(ctx context.Context, r *tableRekeyer, at *rekeyState) error {
@@ -235,6 +240,10 @@ func (r *tableRekeyer) read(s *sealer, scan scanner, at *rekeyState) (row, key [
 		if row = append(row, anew, kept[i].value()); anew == nil {
 			row[len(row)-2] = kept[i].value()
 		}
+	}
+	if r.hasDigest() && r.table != "note" {
+		// It is stored together with the value, so it changes with that alone.
+		row = append(row, s.identifierDigests(landfall.IdentifierKind(fmt.Sprint(key[1])), opened["value"])[0])
 	}
 	if r.table == "note" {
 		digest, err := s.newDigest(key[1], opened)

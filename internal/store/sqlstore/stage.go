@@ -116,8 +116,48 @@ var stageReasonsQuery = sqlset.NewQuery(`
 
 // stage stages different keys, in order, and sets their outcomes.
 func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
+	divided, err := divide(ctx, t, batch, func(d stagedDocument) []landfall.Identifier { return d.Identifiers }, divisionRule{staged: true})
+	if err != nil {
+		return err
+	}
+	if err := t.refuseDuplicates(ctx, divided.refused, divided.conflicts); err != nil {
+		return err
+	}
+	if len(divided.now) > 0 {
+		if err := t.stageAll(ctx, divided.now); err != nil {
+			return err
+		}
+	}
+	if len(divided.later) == 0 {
+		return nil
+	}
+	return t.stage(ctx, divided.later)
+}
+
+// refuseDuplicates sets the outcomes of documents with identifiers that other
+// accounts have. Any other reason to refuse one comes first.
+func (t *tx) refuseDuplicates(ctx context.Context, refused []*stageCall, conflicts map[landfall.Key][]landfall.Conflict) error {
+	if len(refused) == 0 {
+		return nil
+	}
+	open := sqlset.NewPending(refused)
+	var unchanged stageResult
+	if err := t.setReasons(ctx, open, &unchanged); err != nil {
+		return err
+	}
+	for _, one := range refused {
+		if open.ByKey[one.Key] != nil || one.Outcome.Verdict == landfall.StagedAgain {
+			one.Outcome = landfall.StageOutcome{Verdict: landfall.RefusedDuplicate, Conflicts: conflicts[one.Key]}
+		}
+	}
+	return nil
+}
+
+// stageAll stages a batch without conflicts.
+func (t *tx) stageAll(ctx context.Context, batch []*stageCall) error {
 	open := sqlset.NewPending(batch)
-	done := stageResult{newProcesses: sqlset.Rows{Table: newProcessTable}, documents: sqlset.Rows{Table: stagingTable}, redelivered: sqlset.Rows{Table: redeliveredTable}}
+	done := stageResult{newProcesses: sqlset.Rows{Table: newProcessTable}, documents: sqlset.Rows{Table: stagingTable},
+		identifiers: sqlset.Rows{Table: identifierTable}, redelivered: sqlset.Rows{Table: redeliveredTable}, sealer: t.sealer}
 	done.documents.Grow(len(batch))
 	if err := t.stageNew(ctx, open, &done); err != nil {
 		return err
@@ -151,6 +191,9 @@ type stageResult struct {
 	newProcesses  sqlset.Rows // to be copied
 	at            int64       // their time, 0 if there are none
 	documents     sqlset.Rows
+	identifiers   sqlset.Rows
+	restaged      []int64 // processes whose former identifiers are deleted
+	sealer        *sealer
 	tallies       tallies
 	audit         landfall.AuditBatch
 	redelivered   sqlset.Rows    // unchanged accounts that another delivery contains as well
@@ -158,20 +201,27 @@ type stageResult struct {
 }
 
 // add records one staged account.
-func (s *stageResult) add(one *stageCall, process, revision, at int64) {
+func (s *stageResult) add(one *stageCall, process, supplier, revision, at int64) {
+	if revision > 1 {
+		s.restaged = append(s.restaged, process)
+	}
+	s.sealer.addIdentifiers(&s.identifiers, process, supplier, one.Wanted.Identifiers)
 	s.audit.Add(one.Wanted.By, "account.stage", one.Key, "revision "+strconv.FormatInt(revision, 10))
 	s.documents.Add(process, revision, one.Wanted.hash, at, one.Wanted.kept, textArg(one.Wanted.By.KeyID), textArg(one.Wanted.By.RequestID))
 }
 
 // write writes everything that was collected.
 func (s *stageResult) write(ctx context.Context, t *tx) error {
+	if err := t.deleteIdentifiers(ctx, s.restaged); err != nil {
+		return err
+	}
 	if len(s.documents.Values) > 0 {
 		sums, _ := s.tallies.rows()
 		acts := auditRows(&s.audit)
 		if s.at > 0 {
 			acts = withTime(acts, s.at)
 		}
-		if err := t.write(ctx, &s.newProcesses, &s.documents, sums, acts); err != nil {
+		if err := t.write(ctx, &s.newProcesses, &s.documents, &s.identifiers, sums, acts); err != nil {
 			return err
 		}
 	}
@@ -228,7 +278,7 @@ func (t *tx) upsert(ctx context.Context, open *openStage, done *stageResult) err
 		if refused {
 			done.refusedBefore = append(done.refusedBefore, one.Key)
 		}
-		done.add(one, process, revision, at)
+		done.add(one, process, supplier, revision, at)
 	}
 	if err := t.fail(rows.Err()); err != nil {
 		return err

@@ -81,7 +81,7 @@ func (s *stageResult) addNew(open *openStage, n newAccount) {
 	s.newProcesses.Add(n.process, n.supplier, n.Key.External, string(landfall.Staged), int64(1), n.Wanted.hash, n.at, n.at, n.Wanted.figures,
 		textArg(n.Wanted.By.Delivery))
 	s.tallies.add(n.supplier, landfall.StatusPending, n.Wanted.Figures)
-	s.add(n.stageCall, n.process, 1, n.at)
+	s.add(n.stageCall, n.process, n.supplier, 1, n.at)
 }
 
 // soleSupplier returns the supplier of a batch if all its accounts have the

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"reflect"
 	"testing"
 
 	"landfall"
@@ -84,7 +85,7 @@ var stagingChecks = []promiseCheck{
 					}
 					continue
 				}
-				if result.Err != nil || result.StageOutcome != want {
+				if result.Err != nil || !reflect.DeepEqual(result.StageOutcome, want) {
 					t.Errorf("number %d: %+v, want %+v", i, result, want)
 				}
 			}
@@ -114,7 +115,7 @@ var stagingChecks = []promiseCheck{
 				given = append(given, newStaging(at(i), content))
 			}
 			for i, result := range store.StageAll(t.Context(), given, nil) {
-				if result.Err != nil || result.StageOutcome != want(from+i) {
+				if result.Err != nil || !reflect.DeepEqual(result.StageOutcome, want(from+i)) {
 					t.Errorf("number %d: %+v, want %+v", from+i, result, want(from+i))
 				}
 			}

@@ -193,6 +193,24 @@ CREATE TABLE staging (
 ) WITH (toast_tuple_target = 8160);
 ALTER TABLE staging ALTER COLUMN document SET STORAGE EXTERNAL;
 
+-- What should belong to one account only: the supply points, payment instructions
+-- and references of the staged or created document, and instructions posted later.
+-- Accounts that share one are found by its digest. There is no foreign key: the rows
+-- are written and deleted together with the document. Creations of accounts with a
+-- common identifier lock its rows.
+CREATE TABLE account_identifier (
+    process_id  BIGINT NOT NULL,
+    kind        TEXT COLLATE "C" NOT NULL CHECK (kind IN ('supply_point', 'payment_instruction', 'reference')),
+    ordinal     BIGINT NOT NULL,
+    supplier_id BIGINT NOT NULL,
+    digest      BIGINT NOT NULL, -- of kind and value
+    value       TEXT NOT NULL,
+    from_on     TEXT COLLATE "C", -- NULL: since ever
+    to_on       TEXT COLLATE "C", -- the last day; NULL: for ever
+    PRIMARY KEY (process_id, kind, ordinal)
+);
+CREATE INDEX account_identifier_digest ON account_identifier (supplier_id, digest, process_id);
+
 -- The last refused staging of an account: codes and paths, no values. The row is
 -- deleted when the account is staged. At most one row per account, so that refused
 -- requests cannot fill the disk.

@@ -187,6 +187,24 @@ CREATE TABLE staging (
     PRIMARY KEY (process_id, revision)
 ) STRICT;
 
+-- What should belong to one account only: the supply points, payment instructions
+-- and references of the staged or created document, and instructions posted later.
+-- Accounts that share one are found by its digest. There is no foreign key: the rows
+-- are written and deleted together with the document. Creations of accounts with a
+-- common identifier lock its rows.
+CREATE TABLE account_identifier (
+    process_id  INTEGER NOT NULL,
+    kind        TEXT NOT NULL CHECK (kind IN ('supply_point', 'payment_instruction', 'reference')),
+    ordinal     INTEGER NOT NULL,
+    supplier_id INTEGER NOT NULL,
+    digest      INTEGER NOT NULL, -- of kind and value
+    value       TEXT NOT NULL,
+    from_on     TEXT, -- NULL: since ever
+    to_on       TEXT, -- the last day; NULL: for ever
+    PRIMARY KEY (process_id, kind, ordinal)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX account_identifier_digest ON account_identifier (supplier_id, digest, process_id);
+
 -- The last refused staging of an account: codes and paths, no values. The row is
 -- deleted when the account is staged. At most one row per account, so that refused
 -- requests cannot fill the disk.

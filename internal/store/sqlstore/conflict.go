@@ -1,0 +1,321 @@
+package sqlstore
+
+import (
+	"context"
+
+	"landfall"
+	"landfall/internal/store/sqlset"
+)
+
+// maxSharers is how many accounts of one supplier with the same identifier are
+// compared. So many have it only by mistake, and comparing all would make every
+// further account slower.
+const maxSharers = 1000
+
+// scopeText selects the suppliers whose accounts are compared with those of a
+// supplier: all that have an organisation in common with it, and itself.
+const scopeText = `SELECT s.id, s.id FROM supplier s WHERE s.code = $1
+	UNION SELECT a.supplier_id, b.supplier_id FROM supplier s JOIN supplier_grant a ON a.supplier_id = s.id
+		JOIN supplier_grant b ON b.organisation = a.organisation WHERE s.code = $1
+	ORDER BY 2`
+
+// supplierScope is a supplier and those it is compared with.
+type supplierScope struct {
+	own    int64
+	others []int64 // the supplier itself included
+}
+
+// scopeOf reads the scope of a supplier. It has no suppliers when there is no
+// such supplier.
+func (v *view) scopeOf(ctx context.Context, code string) (scope supplierScope, err error) {
+	scope.others, err = collect(ctx, v.txSession, func(scan scanner, id *int64) error { return scan(&scope.own, id) }, scopeText, code)
+	return scope, err
+}
+
+// conflictsOf returns the query for the other accounts that have an identifier.
+// The condition limits which accounts count.
+func conflictsOf(condition string) sqlset.ListQuery {
+	return sqlset.NewListQuery(`
+		SELECT f.n, s.code, p.external, p.account_number IS NOT NULL
+		FROM (SELECT w.n AS n, (SELECT held.id FROM (SELECT i.process_id, i.from_on, i.to_on FROM account_identifier i
+				WHERE i.supplier_id = w.supplier AND i.digest = w.digest ORDER BY i.process_id LIMIT `+maxSharersText+`) i
+			JOIN process held ON held.id = i.process_id
+			WHERE coalesce(i.from_on, '`+firstDay+`') <= w.to_on AND coalesce(i.to_on, '`+lastDay+`') >= w.from_on
+				AND (held.supplier_id <> w.own OR held.external <> w.external) AND `+condition+` LIMIT 1) AS other
+			FROM {wanted}) f
+		JOIN process p ON p.id = f.other JOIN supplier s ON s.id = p.supplier_id ORDER BY f.n`,
+		"n bigint", "own bigint", "external text", "supplier bigint", "digest bigint", "from_on text", "to_on text")
+}
+
+// numberConflictsOf is conflictsOf for external account numbers.
+func numberConflictsOf(condition string) sqlset.ListQuery {
+	return sqlset.NewListQuery(`
+		SELECT w.n, s.code, held.external, held.account_number IS NOT NULL
+		FROM {wanted} JOIN process held ON held.supplier_id = w.supplier AND held.external = w.external AND `+condition+`
+		JOIN supplier s ON s.id = held.supplier_id ORDER BY w.n`,
+		"n bigint", "external text", "supplier bigint")
+}
+
+const (
+	maxSharersText = "1000"
+	existing       = `held.account_number IS NOT NULL`
+	notSkipped     = `held.account_number IS NULL AND held.skip_reason IS NULL`
+)
+
+// The queries for accounts that exist, and for those that are staged.
+var (
+	createdConflicts       = conflictsOf(existing)
+	stagedConflicts        = conflictsOf(notSkipped)
+	createdNumberConflicts = numberConflictsOf(existing)
+	stagedNumberConflicts  = numberConflictsOf(notSkipped)
+)
+
+// lockIdentifiersQuery locks the rows of all accounts that have one of the
+// identifiers. Two creations with a common identifier lock the same rows in the
+// same order, so the later one sees what the earlier one created. On SQLite there
+// is one writer, and nothing to lock.
+var lockIdentifiersQuery = sqlset.NewListQuery(`
+	SELECT held.process_id FROM {wanted} JOIN account_identifier held ON held.supplier_id = w.supplier AND held.digest = w.digest
+	ORDER BY held.supplier_id, held.digest, held.process_id LIMIT 100000 {hold}`,
+	"supplier bigint", "digest bigint")
+
+// lockNumbersQuery does the same for external account numbers.
+var lockNumbersQuery = sqlset.NewListQuery(`
+	SELECT held.id FROM {wanted} JOIN process held ON held.supplier_id = w.supplier AND held.external = w.external
+	ORDER BY held.external, held.supplier_id {hold}`,
+	"supplier bigint", "external text")
+
+// conflictSearch looks for other accounts with the identifiers of some accounts.
+type conflictSearch struct {
+	rows, numbers      []any // for the queries
+	locks, numberLocks []any
+	identifiers        []landfall.Identifier
+	owners             []int // of the identifiers: index of the account
+	scopes             map[string]supplierScope
+}
+
+// add adds the identifiers of an account that are wanted.
+func (c *conflictSearch) add(ctx context.Context, v *view, account int, key landfall.Key, identifiers []landfall.Identifier, wanted func(*landfall.Identifier) bool) error {
+	for i := range identifiers {
+		one := &identifiers[i]
+		if !wanted(one) {
+			continue
+		}
+		scope, known := c.scopes[key.Supplier]
+		if !known {
+			var err error
+			if scope, err = v.scopeOf(ctx, key.Supplier); err != nil {
+				return err
+			}
+			if c.scopes == nil {
+				c.scopes = map[string]supplierScope{}
+			}
+			c.scopes[key.Supplier] = scope
+		}
+		n := int64(len(c.identifiers))
+		c.identifiers, c.owners = append(c.identifiers, *one), append(c.owners, account)
+		if one.Kind == landfall.IdentifierExternalNumber {
+			for _, supplier := range scope.others {
+				c.numberLocks = append(c.numberLocks, supplier, key.External)
+				if supplier != scope.own {
+					c.numbers = append(c.numbers, n, key.External, supplier)
+				}
+			}
+			continue
+		}
+		for _, digest := range v.sealer.identifierDigests(one.Kind, one.Text()) {
+			for _, supplier := range scope.others {
+				c.rows = append(c.rows, n, scope.own, key.External, supplier, digest, dayOr(one.FromOn, firstDay), dayOr(one.ToOn, lastDay))
+				c.locks = append(c.locks, supplier, digest)
+			}
+		}
+	}
+	return nil
+}
+
+// lock locks the identifiers until the transaction ends.
+func (c *conflictSearch) lock(ctx context.Context, t *tx) error {
+	if !t.engine.Arrays() {
+		return nil
+	}
+	for _, part := range []struct {
+		query *sqlset.ListQuery
+		rows  []any
+	}{{&lockNumbersQuery, c.numberLocks}, {&lockIdentifiersQuery, c.locks}} {
+		if len(part.rows) == 0 {
+			continue
+		}
+		text, args, err := part.query.For(t.engine, part.rows)
+		if err != nil {
+			return err
+		}
+		if _, err := collect(ctx, t.txSession, func(scan scanner, id *int64) error { return scan(id) }, text, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find adds what the queries find to the conflicts of the accounts, one for each
+// identifier.
+func (c *conflictSearch) find(ctx context.Context, v *view, identifiers, numbers *sqlset.ListQuery, into func(account int, conflict landfall.Conflict)) error {
+	found := map[int64]bool{}
+	for _, part := range []struct {
+		query *sqlset.ListQuery
+		rows  []any
+	}{{identifiers, c.rows}, {numbers, c.numbers}} {
+		if len(part.rows) == 0 {
+			continue
+		}
+		text, args, err := part.query.For(v.engine, part.rows)
+		if err != nil {
+			return err
+		}
+		_, err = collect(ctx, v.txSession, func(scan scanner, _ *struct{}) error {
+			var n int64
+			var conflict landfall.Conflict
+			if err := scan(&n, &conflict.Other.Supplier, &conflict.Other.External, &conflict.Created); err != nil || found[n] {
+				return err
+			}
+			found[n] = true
+			conflict.Identifier = c.identifiers[n]
+			into(c.owners[n], conflict)
+			return nil
+		}, text, args...)
+		if err != nil {
+			return err
+		}
+	}
+	// What was found is not looked for again.
+	c.drop(found)
+	return nil
+}
+
+// drop removes identifiers from the search.
+func (c *conflictSearch) drop(found map[int64]bool) {
+	if len(found) == 0 {
+		return
+	}
+	keep := func(rows []any, width int) []any {
+		kept := rows[:0]
+		for at := 0; at < len(rows); at += width {
+			if n, _ := rows[at].(int64); !found[n] {
+				kept = append(kept, rows[at:at+width]...)
+			}
+		}
+		return kept
+	}
+	c.rows, c.numbers = keep(c.rows, 7), keep(c.numbers, 3)
+}
+
+// isUnique selects the identifiers that refuse an account.
+func isUnique(one *landfall.Identifier) bool { return one.Unique }
+
+// anyIdentifier selects all identifiers.
+func anyIdentifier(*landfall.Identifier) bool { return true }
+
+// Conflicts returns which identifiers other accounts have too.
+func (v *view) Conflicts(ctx context.Context, queries []landfall.ConflictQuery) ([][]landfall.Conflict, error) {
+	var search conflictSearch
+	for i, query := range queries {
+		if err := search.add(ctx, v, i, query.Key, query.Identifiers, anyIdentifier); err != nil {
+			return nil, err
+		}
+	}
+	found := make([][]landfall.Conflict, len(queries))
+	into := func(account int, conflict landfall.Conflict) { found[account] = append(found[account], conflict) }
+	if err := search.find(ctx, v, &createdConflicts, &createdNumberConflicts, into); err != nil {
+		return nil, err
+	}
+	return found, search.find(ctx, v, &stagedConflicts, &stagedNumberConflicts, into)
+}
+
+// batchIdentifiers are the identifiers of the accounts of a batch.
+type batchIdentifiers map[string][]*landfall.Identifier
+
+// add adds the identifiers of an account, unless one of them is unique and an
+// earlier account has it. Then it returns false: the account has to wait until the
+// earlier one is written.
+func (b batchIdentifiers) add(identifiers []landfall.Identifier) bool {
+	for i := range identifiers {
+		one := &identifiers[i]
+		if !one.Unique {
+			continue
+		}
+		for _, other := range b[batchName(one)] {
+			if one.Overlaps(other) {
+				return false
+			}
+		}
+	}
+	for i := range identifiers {
+		one := &identifiers[i]
+		if name := batchName(one); len(b[name]) < maxSharers {
+			b[name] = append(b[name], one)
+		}
+	}
+	return true
+}
+
+func batchName(one *landfall.Identifier) string { return string(one.Kind) + "\x00" + one.Text() }
+
+// dividedBatch is a batch of calls by what their unique identifiers allow.
+type dividedBatch[W, O any] struct {
+	refused   []*pendingCall[W, O] // another account has one
+	conflicts map[landfall.Key][]landfall.Conflict
+	now       []*pendingCall[W, O] // can be written
+	later     []*pendingCall[W, O] // have to wait for an earlier call of the batch
+}
+
+// divide divides a batch. Without unique identifiers it costs nothing.
+func divide[W, O any](ctx context.Context, t *tx, batch []*pendingCall[W, O], identifiers func(W) []landfall.Identifier, how divisionRule) (
+	d dividedBatch[W, O], err error,
+) {
+	var search conflictSearch
+	for i, one := range batch {
+		if err := search.add(ctx, &t.view, i, one.Key, identifiers(one.Wanted), isUnique); err != nil {
+			return d, err
+		}
+	}
+	if len(search.identifiers) == 0 {
+		d.now = batch
+		return d, nil
+	}
+	d.conflicts = map[landfall.Key][]landfall.Conflict{}
+	into := func(account int, conflict landfall.Conflict) {
+		key := batch[account].Key
+		d.conflicts[key] = append(d.conflicts[key], conflict)
+	}
+	if how.lock {
+		if err := search.lock(ctx, t); err != nil {
+			return d, err
+		}
+	}
+	if err := search.find(ctx, &t.view, &createdConflicts, &createdNumberConflicts, into); err != nil {
+		return d, err
+	}
+	if how.staged {
+		if err := search.find(ctx, &t.view, &stagedConflicts, &stagedNumberConflicts, into); err != nil {
+			return d, err
+		}
+	}
+	earlier := batchIdentifiers{}
+	for _, one := range batch {
+		switch {
+		case len(d.conflicts[one.Key]) > 0:
+			d.refused = append(d.refused, one)
+		case how.alone || earlier.add(identifiers(one.Wanted)):
+			d.now = append(d.now, one)
+		default:
+			d.later = append(d.later, one)
+		}
+	}
+	return d, nil
+}
+
+// divisionRule says what counts as a conflict.
+type divisionRule struct {
+	lock   bool // lock the identifiers, against concurrent creations
+	staged bool // accounts that are only staged count too
+	alone  bool // the calls of the batch do not count: all are rolled back
+}
