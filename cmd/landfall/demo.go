@@ -17,6 +17,7 @@ import (
 	"landfall/internal/kit/book"
 	"landfall/internal/kit/generate"
 	"landfall/internal/kit/importer"
+	"landfall/internal/kit/report"
 )
 
 // demoCommand imports a generated book into a temporary server.
@@ -55,7 +56,9 @@ func demoCommand() *cobra.Command {
 
 // runDemo starts the server, imports the book, and keeps serving.
 func runDemo(ctx context.Context, command *cobra.Command, settings app.Settings, accounts int) error {
-	log := app.NewLog(command.ErrOrStderr(), settings)
+	// Log lines and the progress of the import share the terminal.
+	output := &sharedOutput{out: command.ErrOrStderr()}
+	log := app.NewLog(output, settings)
 	defer log.Close()
 	app.FitMemory(settings, log.Logger)
 	demo, err := app.NewDemo(ctx, settings, version, log)
@@ -66,7 +69,7 @@ func runDemo(ctx context.Context, command *cobra.Command, settings app.Settings,
 	// Buffered, because the server may end after nobody waits for it.
 	served := make(chan error, 1)
 	go func() { served <- demo.Run(ctx) }()
-	err = importDemoBook(ctx, command, demo, accounts)
+	err = importDemoBook(ctx, command, demo, accounts, output)
 	if err != nil {
 		stop() // there is nothing to look at
 	}
@@ -80,7 +83,7 @@ func runDemo(ctx context.Context, command *cobra.Command, settings app.Settings,
 }
 
 // importDemoBook generates the book, imports it, and prints what to do next.
-func importDemoBook(ctx context.Context, command *cobra.Command, demo *app.Demo, accounts int) error {
+func importDemoBook(ctx context.Context, command *cobra.Command, demo *app.Demo, accounts int, output *sharedOutput) error {
 	out := command.OutOrStdout()
 	info := demo.Info()
 	folder := filepath.Join(info.Folder, "book")
@@ -90,11 +93,7 @@ func importDemoBook(ctx context.Context, command *cobra.Command, demo *app.Demo,
 	if err != nil {
 		return err
 	}
-	faulty := 0
-	for _, count := range printed.Faults {
-		faulty += count
-	}
-	fmt.Fprintf(out, "Generated a book of %d accounts, %d of them with a mistake. Importing it:\n\n", accounts, faulty)
+	fmt.Fprintf(out, "%s Importing it:\n\n", describeDemoBook(accounts, printed.Faults))
 	found, err := book.Open(folder)
 	if err != nil {
 		return err
@@ -104,6 +103,7 @@ func importDemoBook(ctx context.Context, command *cobra.Command, demo *app.Demo,
 		return err
 	}
 	watcher := newImportWatcher(command)
+	watcher.share(output)
 	moving, err := importer.New(server, importer.Options{Book: found, Folder: folder, Team: info.Team, Program: programName(), Watched: true}, watcher)
 	if err != nil {
 		return err
@@ -117,12 +117,39 @@ func importDemoBook(ctx context.Context, command *cobra.Command, demo *app.Demo,
 	if err := printImport(command, result); err != nil {
 		return err
 	}
+	fmt.Fprintf(out, "\n%s\n", explainDemoFigures(accounts, result))
 	return printNextSteps(out, demo, info, folder, result)
 }
 
+// describeDemoBook says how many accounts have a mistake, and what becomes of them.
+func describeDemoBook(accounts int, faults map[string]int) string {
+	faulty := 0
+	for _, count := range faults {
+		faulty += count
+	}
+	lost, same, orphans := faults["lost"], faults["number"], faults["orphan"]
+	return fmt.Sprintf("Generated a book of %s accounts, %s of them with a mistake: %s left out of the book, %s with the number of the account before, "+
+		"%s whose note names an unknown account, and %s that the server will refuse.",
+		report.Number(accounts), report.Number(faulty), report.Number(lost), report.Number(same), report.Number(orphans), report.Number(faulty-lost-same-orphans))
+}
+
+// explainDemoFigures shows how the figures of the table add up to the accounts of the book.
+func explainDemoFigures(accounts int, result importer.Result) string {
+	lines, run := result.Tallies["accounts"], result.Tallies[importer.PhaseRun]
+	return fmt.Sprintf("How this adds up: %s accounts − %s left out = %s lines. %s lines − %s refused = %s staged. "+
+		"%s staged − %s with a number that was staged before = %s in the run.",
+		report.Number(accounts), report.Number(accounts-lines.Lines), report.Number(lines.Lines),
+		report.Number(lines.Lines), report.Number(lines.Failed), report.Number(lines.Done),
+		report.Number(lines.Done), report.Number(lines.Done-run.Lines), report.Number(run.Lines))
+}
+
+// demoPrefix starts the account numbers of the old system, so that nobody takes them for those of the
+// platform, which start with A-.
+const demoPrefix = "OLD-"
+
 // demoBook is a book with typical mistakes of old systems.
 func demoBook(accounts int, supplier, vendor string) generate.Options {
-	order := generate.Options{Accounts: accounts, Seed: 1, Supplier: supplier, AsOf: generate.DefaultAsOf, Vendor: vendor}
+	order := generate.Options{Accounts: accounts, Seed: 1, Supplier: supplier, AsOf: generate.DefaultAsOf, Vendor: vendor, Prefix: demoPrefix}
 	// A few of each kind, so that the report shows every kind and most accounts can still be
 	// created.
 	for _, kind := range generate.FaultKinds() {
@@ -155,7 +182,7 @@ func printNextSteps(out io.Writer, demo *app.Demo, info app.DemoInfo, folder str
 			info.Base, info.Key, app.Quote(info.Database))},
 		{"Compare the book with the server, with a key that can read whole accounts", "LANDFALL_API_KEY=" + info.ReaderKey + " " + run + " reconcile " + app.Quote(folder)},
 		{"List why accounts failed", run + " account errors " + info.Supplier},
-		{"Show an account as support sees it", run + " account show " + info.Supplier + " A-1000001"},
+		{"Show an account as support sees it", run + " account show " + info.Supplier + " " + demoPrefix + "1000001"},
 		{"Check the book without a server", run + " validate " + app.Quote(folder)},
 		{"Fix the lines in failed/, then import them again", run + " import " + app.Quote(filepath.Join(result.Folder, "failed")) +
 			" --team " + app.Quote(info.Team)},

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"landfall/internal/kit/importer"
+	"landfall/internal/kit/report"
 )
 
 // importWatcher prints the progress of an import to standard error: bars on a terminal, plain lines
@@ -22,6 +23,8 @@ type importWatcher struct {
 	total    int
 	printed  time.Time
 	started  time.Time
+	first    int  // what was done when the phase began
+	counted  bool // first is known
 }
 
 // newImportWatcher chooses the form of the output.
@@ -40,7 +43,7 @@ func (w *importWatcher) Begin(phase importer.Phase, total int) {
 	}
 	// The clock starts with the phase; the total may become known later.
 	if phase != w.phase {
-		w.started, w.printed = time.Now(), time.Now()
+		w.started, w.printed, w.counted = time.Now(), time.Now(), false
 		w.print("begin", map[string]any{"phase": phase}, "%s …", phase)
 	}
 	// A new bar would start at zero again.
@@ -59,14 +62,21 @@ func (w *importWatcher) newBar(phase importer.Phase, total int) *progressbar.Pro
 	}
 	// Fits into sixty columns; a longer line would wrap.
 	return progressbar.NewOptions(total,
-		progressbar.OptionSetWriter(w.out), progressbar.OptionSetDescription(fmt.Sprintf("%-12s", phase)),
-		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(""), progressbar.OptionSetWidth(24),
+		progressbar.OptionSetWriter(w.out), progressbar.OptionSetDescription(fmt.Sprintf("%-12s %9s", phase, "")),
+		progressbar.OptionShowCount(), progressbar.OptionSetWidth(24),
 		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetPredictTime(true), progressbar.OptionUseANSICodes(true))
 }
 
 // Progress updates the bar, or prints a line now and then.
 func (w *importWatcher) Progress(phase importer.Phase, done, failed int) {
+	// An import that continues has done something before.
+	if !w.counted {
+		w.first, w.counted = done, true
+	}
 	if w.bar != nil {
+		if rate := w.rate(done); rate != "" {
+			w.bar.Describe(fmt.Sprintf("%-12s %9s", phase, rate))
+		}
 		_ = w.bar.Set(done) // keep going if the terminal is gone
 		return
 	}
@@ -74,9 +84,24 @@ func (w *importWatcher) Progress(phase importer.Phase, done, failed int) {
 		return
 	}
 	w.printed = time.Now()
-	rate := float64(done) / time.Since(w.started).Seconds()
 	w.print("progress", map[string]any{"phase": phase, "done": done, "failed": failed, "whole": w.total},
-		"%s: %d done, %d failed, %.0f per second", phase, done, failed, rate)
+		"%s: %d done, %d failed, %s", phase, done, failed, w.rate(done))
+}
+
+// rate returns how much is done per second. It means nothing in the first second.
+func (w *importWatcher) rate(done int) string {
+	elapsed := time.Since(w.started)
+	if elapsed < time.Second {
+		return ""
+	}
+	return report.Number(int(float64(done-w.first)/elapsed.Seconds())) + "/s"
+}
+
+// share writes the progress to an output that others write to as well.
+func (w *importWatcher) share(output *sharedOutput) {
+	if w.terminal {
+		w.out = output.bar()
+	}
 }
 
 // Failure prints a kind of failure when its count is a power of ten.

@@ -203,3 +203,7 @@ func (b *Book) checkDuplicates() error {
 
 // At formats a position as compilers do.
 func (f File) At(line int) string { return fmt.Sprintf("%s:%d", f.Path, line) }
+
+// UnusedName is the name of a file in the folder conversion of a book: the columns of the old system's
+// accounts that no attr is filled from.
+const UnusedName = "unused.csv"

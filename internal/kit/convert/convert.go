@@ -144,7 +144,7 @@ func convertOnce(ctx context.Context, order Options, known mixedColumns) (result
 	if err := os.RemoveAll(spill); err != nil {
 		return nil, nil, err
 	}
-	if err := writeReport(filepath.Join(aside, "report.json"), result); err != nil {
+	if err := errors.Join(writeReport(filepath.Join(aside, "report.json"), result), x.writeUnused(ctx, aside)); err != nil {
 		return nil, nil, err
 	}
 	return result, nil, publishBook(x.partFolder, order.Book)

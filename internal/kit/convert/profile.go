@@ -104,6 +104,10 @@ func ProfileTables(ctx context.Context, folder string) (*Profile, error) {
 		for i, column := range columns {
 			described := column.describe(t.columns[i], &t.sketches[i])
 			one.Columns = append(one.Columns, described)
+			if repeated, kept := t.sketches[i].repeated(), len(t.sketches[i].queue); column.empty == 0 && repeated > 0 && repeated*20 <= kept && t.keyLike(i) && kept > 20 {
+				what := "values that occur more than once, while nearly all differ"
+				one.Columns[i].Suspicious = append(one.Columns[i].Suspicious, ValueReport{What: what, Count: repeated})
+			}
 			if column.filled > 0 && column.empty == 0 && one.Rows > 1 && t.sketches[i].repeated() == 0 && t.keyLike(i) {
 				one.Keys = append(one.Keys, t.columns[i])
 			}
@@ -125,8 +129,12 @@ func (p *Profile) findLinks(tables []*suggestedTable) {
 			if t == other {
 				continue
 			}
-			keys := p.Tables[i].Keys
-			link := t.findLink(other, func(theirs int) bool { return slices.Contains(keys, other.columns[theirs]) })
+			rows := p.Tables[i].Rows
+			// Nearly every row must differ. A few numbers that occur twice are a mistake.
+			link := t.findLink(other, func(theirs int) bool {
+				s := &other.sketches[theirs]
+				return rows > 1 && s.repeated()*5 <= len(s.queue) && s.distinct()*2 >= rows
+			})
 			// Of two tables with the same key, the smaller refers to the larger.
 			if link == nil || slices.Contains(p.keysOf(t.file), t.columns[link.own]) && t.sketches[link.own].distinct() > other.sketches[link.theirs].distinct() {
 				continue

@@ -175,7 +175,7 @@ func (o Options) chooseFault(d *random, h *household, index int) (string, landfa
 		if index == 0 {
 			return "", figures
 		}
-		h.account.External = accountNumber(index - 1)
+		h.account.External = o.accountNumber(index - 1)
 	}
 	return kind, figures
 }

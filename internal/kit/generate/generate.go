@@ -22,6 +22,7 @@ type Options struct {
 	AsOf     calendar.Day // date of the export; nothing is later
 	Vendor   string       // payment vendor; without one there are no payment instructions
 	Faults   []Fault
+	Prefix   string // of account numbers; "" means A-
 }
 
 // DefaultAsOf is fixed, so that a book does not change overnight.

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -22,7 +23,9 @@ type household struct {
 }
 
 // accountNumber returns the number of the account at an index of the book.
-func accountNumber(index int) string { return fmt.Sprintf("A-%07d", 1_000_001+index) }
+func (o Options) accountNumber(index int) string {
+	return fmt.Sprintf("%s%07d", cmp.Or(o.Prefix, "A-"), 1_000_001+index)
+}
 
 // household draws a valid account.
 func (o Options) household(d *random, index int) *household {
@@ -32,7 +35,7 @@ func (o Options) household(d *random, index int) *household {
 	h.since = h.closed.AddDays(-d.between(200, 3_000))
 	at := newHome(d)
 	h.account = account{
-		Supplier: o.Supplier, External: accountNumber(index), Type: "DOMESTIC", Currency: "GBP",
+		Supplier: o.Supplier, External: o.accountNumber(index), Type: "DOMESTIC", Currency: "GBP",
 		Line1: at.line, Line2: at.town, Postcode: at.postcode, Communication: "ONLINE",
 		SoldOn: h.since.AddDays(-d.between(5, 40)).String(),
 	}

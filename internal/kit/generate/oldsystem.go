@@ -72,7 +72,7 @@ func (o Options) DrawTables(index int) (rows [][]byte, fault string, figures lan
 	h := o.household(d, index)
 	fault, figures = o.chooseFault(d, h, index)
 	// A wrong number is only in the account's own table. All other rows use the right one.
-	t := &tables{rows: make([][]byte, len(oldTables)), own: accountNumber(index)}
+	t := &tables{rows: make([][]byte, len(oldTables)), own: o.accountNumber(index)}
 	if fault == "lost" {
 		return t.rows, fault, figures
 	}

@@ -105,13 +105,13 @@ func (m *Importer) Run(ctx context.Context) (Result, error) {
 	}
 	// Without created accounts there is nothing to add notes and the like to.
 	if m.options.StageOnly {
-		return m.result()
+		return m.result(ctx)
 	}
 	if err := m.createAccounts(ctx); err != nil {
 		return Result{}, err
 	}
 	if m.options.DryRun {
-		return m.result()
+		return m.result(ctx)
 	}
 	for _, kind := range book.Kinds()[1:] {
 		if err := m.sendKind(ctx, kind); err != nil {
@@ -121,5 +121,5 @@ func (m *Importer) Run(ctx context.Context) (Result, error) {
 	if err := m.setTotals(ctx); err != nil {
 		return Result{}, err
 	}
-	return m.result()
+	return m.result(ctx)
 }

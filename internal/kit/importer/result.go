@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -29,7 +30,7 @@ func (r Result) Failed() bool { return r.Failures.Accounts > 0 }
 func (r Result) Differs() int { return r.Tallies[phaseOf(book.Accounts)].Differs }
 
 // result collects the result, writes the report, and finishes the journal.
-func (m *Importer) result() (Result, error) {
+func (m *Importer) result(ctx context.Context) (Result, error) {
 	result := Result{Tallies: map[Phase]Tally{}}
 	for name, progress := range m.journal.state.Phases {
 		result.Tallies[name] = progress.Tally
@@ -49,7 +50,15 @@ func (m *Importer) result() (Result, error) {
 		return Result{}, err
 	}
 	result.Failures = tally.Summary()
+	// Asked before the report, which need not be written again if the server is gone.
+	numbers, err := m.platformNumbers(ctx)
+	if err != nil {
+		return Result{}, err
+	}
 	folder, err := m.report(result, at)
+	if err == nil {
+		err = m.writeResults(folder, at, numbers)
+	}
 	if err != nil {
 		return Result{}, err
 	}

@@ -158,7 +158,8 @@ func (m *Importer) noticeOthers(ctx context.Context, supplier string) {
 			}
 		}
 	}
-	if others := waiting - m.journal.state.Staged[supplier]; others > 0 && m.options.AllStaged {
+	// Accounts of this book that were refused may be known from before, and count as failed there.
+	if others := waiting - m.journal.state.Staged[supplier] - len(m.failed); others > 0 && m.options.AllStaged {
 		m.watcher.Notice(fmt.Sprintf("%d other accounts of %s are staged and will be created as well", others, supplier))
 	} else if others > 0 {
 		m.watcher.Notice(fmt.Sprintf("%d other accounts of %s are staged; they are left alone (--all-staged creates them too)", others, supplier))
