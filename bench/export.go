@@ -61,7 +61,7 @@ func measureExport(
 // measureExportMemory returns the peak memory of an export in MiB: that of the
 // command and how far that of the server rose above idle, whichever is more.
 func measureExportMemory(ctx context.Context, p plan, m *harness) (measured, error) {
-	s, key, err := m.exportable(ctx, p, fresh("export-memory"))
+	s, key, err := m.exportable(ctx, p, fresh("export_memory"))
 	if err != nil {
 		return measured{}, err
 	}

@@ -107,7 +107,7 @@ func TestAnExportedBookImportsWithoutDifference(t *testing.T) {
 				}
 			}
 			t.Setenv("LANDFALL_SERVER", other.base)
-			t.Setenv("LANDFALL_API_KEY", other.key)
+			t.Setenv("LANDFALL_API_KEY", strings.TrimSpace(other.command(t, "key", "create", "Acme", "--role", "reader")))
 			var out, complaint bytes.Buffer
 			if code := runMain([]string{"reconcile", folder}, &out, &complaint); code != exitDone ||
 				!strings.Contains(out.String(), "The control totals on the server match those of the book.\n") {
