@@ -363,7 +363,7 @@ func (g *guesser) bestKind(t *suggestedTable, but *tableKind) (best *placement, 
 			if s.kind == kind {
 				own += m.score
 			} else {
-				own += 0.4 * m.score
+				own += 0.5 * m.score
 			}
 		}
 		anchored := p.anchored(kind)
@@ -386,7 +386,7 @@ func fileWords(file string) []string {
 	stem := strings.TrimSuffix(file, filepath.Ext(file))
 	words := nameWords(stem)
 	for _, part := range nameParts(stem) {
-		for _, short := range []string{strings.TrimSuffix(part, "s"), part[min(2, len(part)):], part[min(3, len(part)):], part[min(4, len(part)):]} {
+		for _, short := range []string{strings.TrimSuffix(part, "s"), strings.TrimSuffix(part, "e"), strings.TrimSuffix(part, "en"), part[min(2, len(part)):], part[min(3, len(part)):], part[min(4, len(part)):]} {
 			if len(short) >= 3 {
 				words = append(words, dictionaryWords()[short]...)
 			}

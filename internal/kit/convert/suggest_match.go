@@ -28,7 +28,7 @@ type match struct {
 
 const (
 	// placedFrom is the score from which a column is placed. Below it, the column is only mentioned.
-	placedFrom = 0.6
+	placedFrom = 0.7
 	// mentionedFrom is the score from which a column is mentioned.
 	mentionedFrom = 0.4
 	// tied is how close two scores are that decide nothing.
@@ -204,7 +204,7 @@ func (t *suggestedTable) matches(all []*attrSlot) (list []match) {
 			score *= t.styles[column].fits(s.field) * math.Pow(0.985, float64(s.depth))
 			// Values that are e-mail addresses need no name.
 			if t.styles[column].emails && s.field.Name == "email" {
-				score = max(score, 0.7*math.Pow(0.985, float64(s.depth)))
+				score = max(score, 0.75*math.Pow(0.985, float64(s.depth)))
 			}
 			if score >= mentionedFrom {
 				list = append(list, match{s, column, score, words, ""})

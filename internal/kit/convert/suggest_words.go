@@ -12,12 +12,12 @@ import (
 // dictionary lists how old systems write the words of column and table names. Each line starts with
 // the plain words that the others stand for.
 const dictionary = `
-account: acct acc accno acctno acnt accts accounts konto konten kontonr compte comptes cuenta cuentas conto rekening vkonto vertragskonto customeraccount cacct
+account: ac acct acc accno acctno acnt accts accounts konto konten kontonr compte comptes cuenta cuentas conto rekening vkonto vertragskonto customeraccount cacct
 account number: vkont acctnum accountref
 account name: vkbez
 account type: vktyp
 number: no num nbr nr numb nummer numero id identifier ident key nro seq sequence uid numeroid
-reference: ref refno referenz referencia
+reference: verwendungszweck ref refno referenz referencia
 customer: cust customers client clients cliente clientes kunde kunden cus titular titulares holder holders owner person persons people personne contact contacts party parties partner consumer subscriber abonne member kontakt ansprechpartner
 customer number: gpart geschaeftspartner buspartner
 title: titles titel anrede civilite tratamiento titre
@@ -41,7 +41,7 @@ postcode: pcode postalcode zip zipcode plz cp pc postleitzahl pstcd postcd postc
 country: land pays pais ctry cntry
 mailing: mail postal correspondence korrespondenz post corr
 electronic: electronico electronique
-balance: bal saldo solde kontostand balances outstanding
+balance: os bal saldo solde kontostand balances outstanding
 amount: amt amnt betrag montant importe betrw dmbtr wrbtr monto amounts sum summe wert valor
 currency: ccy waers devise moneda waehrung wahrung currencyiso curry
 current: curr cur aktuell actuel actual
@@ -55,7 +55,7 @@ date: on dt dat datum fecha day tag jour dte dates
 time: zeit hora heure tm timestamp ts datetime
 type: typ types tipo art kind class category cat klasse tipologia
 code: cd cde codigo
-last: previous prev prior letzte derniere dernier ultima ultimo
+last: letzter previous prev prior letzte derniere dernier ultima ultimo
 next: nxt naechste prochaine proxima
 due: faellig echeance vencimiento
 language: lang sprache langue idioma lng
@@ -65,8 +65,8 @@ channel: chan kanal canal
 sale: sales sold verkauf vente venta
 company: firma organisation organization org societe empresa
 payment: payments pay paid pmt pymt pmnt zahlung zahlungen paiement paiements pago pagos receipt receipts rcpt zahl received
-method: by mthd means mode how zahlweg forma
-transaction: txn trx trans tran transactions txns fintran booking bookings buchung buchungen posting postings ledger journal entry entries ecriture ecritures movimiento movimientos movement movements buch financial
+method: meth by mthd means mode how zahlweg forma
+transaction: led txn trx trans tran transactions txns fintran booking bookings buchung buchungen posting postings ledger journal entry entries ecriture ecritures movimiento movimientos movement movements buch financial
 transaction number: opbel belegnr belegnummer
 transaction date: budat buchdat buchungsdatum buchungsdat
 transaction type: blart hvorg
@@ -75,9 +75,9 @@ note: notes nota notas notiz notizen comment comments kommentar commentaire
 pinned: sticky pin
 created: create written entered erstellt angelegt crdate logged
 user: staff agent operator
-supply: sup sply service serv srv svc suministro suministros fourniture lieferung versorgung
+supply: sup supp liefer sply service serv srv svc suministro suministros fourniture lieferung versorgung
 point: pt points pnt connection connections lieferstelle livraison installation anlage anschluss delivery
-market point number: mpan mprn mpxn nmi mirn pdl prm pce cups zaehlpunkt zahlpunkt malo marktlokation melo messlokation mpancore zpid zpnr esiid pod udc ean
+market point number: spid mpan mprn mpxn nmi mirn pdl prm pce cups zaehlpunkt zahlpunkt malo marktlokation melo messlokation mpancore zpid zpnr esiid pod udc ean
 supply table: ever sps spt
 premise: prem premises property properties prop site sites verbrauchsstelle vstelle objekt local
 fuel: commodity energy energie energia sparte utility util elec electricity gas division fueltype medium
@@ -85,6 +85,7 @@ tariff: tarif tarife tarifs tarifa tarifas trf product prod produit producto pro
 agreement: agreements agr contract contracts contr cntr vertrag vertraege contrat contrats contrato contratos
 meter: mtr meters zaehler zahler geraet compteur compteurs contador contadores device equipment equi mtrs met
 value: val
+source: src
 serial: ser sn gernr geraetenr seriennr serie geraetenummer
 register: reg registers zaehlwerk zw dial rgstr regstr
 register number: zwnummer zwnr
@@ -267,7 +268,7 @@ func splitCompound(name string) []string {
 				continue
 			}
 			// German joins words with an s.
-			if from > 0 && len(piece) > 4 && piece[0] == 's' && known[piece] == nil {
+			if from > 0 && len(piece) > 3 && piece[0] == 's' && known[piece] == nil {
 				piece = piece[1:]
 			}
 			if known[piece] == nil && piece != "st" || len(piece) < 3 && !slices.Contains(shortWords, piece) {
@@ -289,7 +290,7 @@ func splitCompound(name string) []string {
 		case piece == "st":
 			stands = []string{"start"}
 		case stands == nil:
-			stands = known[piece[1:]]
+			stands = known[piece[1:]] // after the s of a compound
 		}
 		list = append(slices.Clone(stands), list...)
 	}
