@@ -35,8 +35,9 @@ func importCommand() *cobra.Command {
 			"and import that folder. Accounts that exist are compared with the book and never\n" +
 			"changed. The exit code is 1 if some lines failed or some accounts differ.\n\n" +
 			"Before anything is sent, the book is checked as a whole: no account may be in it\n" +
-			"twice, and it must have as many accounts as its control totals say. --skip-checks sends\n" +
-			"it all the same.",
+			"twice, and it must have as many accounts as its control totals say. The server is asked\n" +
+			"whether it knows the suppliers, the team, the payment vendors and the fields of the\n" +
+			"book. --skip-checks sends the book all the same.",
 		Example: "  landfall import book --team 'Migration Team'\n" +
 			"  landfall import book --team 'Migration Team' --dry-run --sample 100\n" +
 			"  landfall import book/import-20260701-093000.000/failed --team 'Migration Team'",
@@ -61,13 +62,16 @@ func importCommand() *cobra.Command {
 		if _, err := check.ReadTotals(command.Context(), found); err != nil {
 			return usageError{err}
 		}
+		// The journal belongs to the first path.
+		order.Book, order.OnlyFailed, order.Folder, order.Program = found, only == "failed", folderOf(paths[0]), programName()
 		if !skipChecks {
 			if err := checkBook(command, found); err != nil {
 				return err
 			}
+			if err := preflight(command, server, order); err != nil {
+				return err
+			}
 		}
-		// The journal belongs to the first path.
-		order.Book, order.OnlyFailed, order.Folder, order.Program = found, only == "failed", folderOf(paths[0]), programName()
 		return importBook(command, server, order)
 	})
 	flags := command.Flags()
@@ -79,7 +83,7 @@ func importCommand() *cobra.Command {
 	flags.BoolVar(&order.StageOnly, "stage-only", false, "stage the accounts and do nothing else")
 	flags.BoolVar(&order.AllStaged, "all-staged", false, "create everything the suppliers have staged, not only the accounts of this book")
 	flags.BoolVar(&order.Restart, "restart", false, "start over, ignoring the journal of an earlier import of this book")
-	flags.BoolVar(&skipChecks, "skip-checks", false, "send the book without checking it as a whole first")
+	flags.BoolVar(&skipChecks, "skip-checks", false, "send the book without checking it, and whether the server takes it, first")
 	completeFlag(command, "only", oneOf("failed"))
 	for _, name := range []string{"team", "supplier", "sample"} {
 		completeFlag(command, name, noCompletion)

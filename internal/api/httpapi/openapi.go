@@ -23,9 +23,12 @@ import (
 func OpenAPI() []byte { return OpenAPIOf(contract.PlainSchema()) }
 
 // OpenAPIOf returns the document with the fields of packs.
-func OpenAPIOf(schema *contract.Schema) []byte {
+func OpenAPIOf(schema *contract.Schema) []byte { return formatDocument(buildDocument(schema)) }
+
+// formatDocument writes a document with indentation.
+func formatDocument(document object) []byte {
 	// An error here is a mistake in the tables, which a test finds.
-	raw, err := marshal(buildDocument(schema))
+	raw, err := marshal(document)
 	if err != nil {
 		panic("httpapi: the reference cannot be written: " + err.Error())
 	}
@@ -58,8 +61,12 @@ func (a *API) supplierOpenAPI(ctx context.Context, x *exchange) error {
 	if schema == nil {
 		return errSupplierUnknown
 	}
+	vendors, err := a.Vendors(ctx, x.who, code)
+	if err != nil {
+		return landfall.UserError("openapi", err)
+	}
 	x.Header().Set("Cache-Control", "no-store")
-	return x.json(http.StatusOK, OpenAPIOf(schema))
+	return x.json(http.StatusOK, formatDocument(append(buildDocument(schema), member{"x-payment-vendors", vendors})))
 }
 
 // errSupplierUnknown is returned for suppliers that do not exist and for those of

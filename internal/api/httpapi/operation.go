@@ -242,7 +242,8 @@ var readyDoc = &operationDoc{
 
 var supplierOpenAPIDoc = &operationDoc{
 	id: "supplierOpenapi", tag: tagReference, summary: "Get the OpenAPI document of one supplier",
-	description: "The OpenAPI document of this service with the fields of the packs that the operator has set for the supplier.",
+	description: "The OpenAPI document of this service with the fields of the packs that the operator has set for the supplier. " +
+		"`x-payment-vendors` lists the codes of the payment vendors that the supplier may use.",
 	query: []parameter{{name: "import_supplier_code", description: "Code of the import supplier.", schema: object{{"type", "string"}},
 		example: "DEMO_ENERGY", required: true}},
 	responses: []responseDoc{

@@ -49,7 +49,8 @@ func TestWorkbooksAreTables(t *testing.T) {
 			`<row r="4"><c r="A4"/></row>`+
 			`<row r="7"><c r="A7"><v>2</v></c><c r="B7" t="inlineStr"><is><t>b</t></is></c><c r="C7" s="2"><v>45293</v></c><c r="D7" t="inlineStr"><is><t>1.234,50</t></is></c></row>`+
 			`<row r="8"><c r="A8"><v>3</v></c><c r="B8" t="inlineStr"><is><t>c</t></is></c><c r="C8" t="inlineStr"><is><t>25/12/2023</t></is></c></row>`+
-			`<row r="9"><c r="A9"><v>4</v></c><c r="B9" t="e"><v>#REF!</v></c></row>`),
+			`<row r="9"><c r="A9"><v>4</v></c><c r="B9" t="e"><v>#REF!</v></c></row>`+
+			`<row r="10"><c r="A10"><v>5</v></c><c r="B10" t="str"><f>B9</f><v>e</v></c><c r="D10" t="str"><f>D9+1</f></c></row>`),
 	}
 	lines, problems, result := must(t, files)
 	for i, want := range []string{
@@ -61,7 +62,7 @@ func TestWorkbooksAreTables(t *testing.T) {
 			t.Fatalf("%q, want %s; %q", lines, want, problems)
 		}
 	}
-	if len(problems) != 1 || problems[0][2] != "9" || problems[0][5] != "#REF!" || result.Tallies[0].Read != 4 {
+	if len(problems) != 2 || problems[0][2] != "9" || problems[0][5] != "#REF!" || problems[1][4] != "BAL" || result.Tallies[0].Read != 5 {
 		t.Errorf("%q %+v", problems, result.Tallies[0])
 	}
 	suggestion, err := convert.Suggest(t.Context(), convert.SuggestOptions{Folder: tableFolder(t, map[string]string{"accounts.xlsx": files["a.xlsx"]})})

@@ -112,7 +112,7 @@ func columnOf(name string) (column int) {
 // cell reads one cell.
 func (r *Rows) cell(element xml.StartElement) (cell Cell, err error) {
 	var value strings.Builder
-	inValue, formula := false, false
+	inValue, formula, stored := false, false, false
 	for {
 		token, err := r.part.next()
 		if err != nil {
@@ -122,7 +122,7 @@ func (r *Rows) cell(element xml.StartElement) (cell Cell, err error) {
 		case xml.StartElement:
 			switch token.Name.Local {
 			case "v":
-				inValue = true
+				inValue, stored = true, true
 			case "f":
 				formula = true
 			case "is":
@@ -141,7 +141,8 @@ func (r *Rows) cell(element xml.StartElement) (cell Cell, err error) {
 			case "v":
 				inValue = false
 			case "c":
-				if formula && value.Len() == 0 && attr(element, "t") != "str" {
+				// The result can be an empty text, which is stored.
+				if formula && !stored {
 					return Cell{Error, "a formula without a stored result"}, nil
 				}
 				return r.workbook.convert(attr(element, "t"), attr(element, "s"), value.String())
