@@ -38,6 +38,7 @@ type Supplier struct {
 	Status             SupplierStatus
 	DocumentRoot       string // never empty: otherwise a supplier could reach the documents of others
 	Currency           string // ISO 4217
+	StatementAmounts   AmountUnit
 	Region             string // ISO 3166, for phone numbers and postcodes
 	TimeZone           string // decides what "today" is
 	SendCustomerEmails bool
@@ -55,7 +56,7 @@ type Supplier struct {
 func NewSupplier(code string) Supplier {
 	return Supplier{
 		Code: code, Name: code, Status: Ongoing, DocumentRoot: code,
-		Currency: "GBP", Region: "GB", TimeZone: "Europe/London",
+		Currency: "GBP", StatementAmounts: MajorUnits, Region: "GB", TimeZone: "Europe/London",
 		UndoWindow: limits.UndoWindow, Retention: Retention{Runs: limits.KeepRuns}, Severities: map[string]Severity{},
 	}
 }
@@ -90,3 +91,13 @@ type SupplierWriter interface {
 	// Ungrant revokes a grant; ErrNotFound when there was none.
 	Ungrant(ctx context.Context, code, organisation string) error
 }
+
+// AmountUnit is the unit in which a supplier sends the amounts of historical
+// statements.
+type AmountUnit string
+
+// The units: pounds or pence, for example.
+const (
+	MajorUnits AmountUnit = "major"
+	MinorUnits AmountUnit = "minor"
+)

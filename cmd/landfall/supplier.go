@@ -63,6 +63,7 @@ func supplierChange(verb, short, done string, change supplierVerb) *cobra.Comman
 	flags.String("currency", "", "ISO 4217 code (default GBP)")
 	flags.String("region", "", "ISO 3166 code, for phone numbers and postcodes (default GB)")
 	flags.String("time-zone", "", "time zone that decides which day it is (default Europe/London)")
+	flags.String("statement-amounts", "", "unit of gross_amount of historical statements: major (pounds) or minor (pence) (default major)")
 	flags.Int("concurrency-limit", 0, "accounts created at the same time; 0 means no limit")
 	flags.String("undo-window", "", "how long after its creation an account can be undone, such as 72h or 14d; 0 means never (default 72h)")
 	flags.String("keep-staged", "", "how long staged documents are kept that no account was created from, such as 90d; 0 means forever (default)")
@@ -78,7 +79,7 @@ func supplierChange(verb, short, done string, change supplierVerb) *cobra.Comman
 	flags.StringArrayVar(&rules, "rule", nil, "RULE=error, warning, off or default; can be repeated")
 	completeFlag(command, "status", oneOf(string(landfall.Ongoing), string(landfall.Paused), string(landfall.Complete)))
 	completeFlag(command, "rule", ruleSeverities)
-	for _, name := range []string{"name", "document-root", "currency", "region", "time-zone", "concurrency-limit", "undo-window", "keep-staged", "keep-failures", "keep-mails",
+	for _, name := range []string{"name", "document-root", "currency", "statement-amounts", "region", "time-zone", "concurrency-limit", "undo-window", "keep-staged", "keep-failures", "keep-mails",
 		"keep-events", "keep-runs", "mail-delay"} {
 		completeFlag(command, name, noCompletion)
 	}
@@ -121,6 +122,7 @@ func readSupplierChange(command *cobra.Command, rules []string) (operate.Supplie
 	if status := text("status"); status != nil {
 		change.Status = (*landfall.SupplierStatus)(status)
 	}
+	change.StatementAmounts = (*landfall.AmountUnit)(text("statement-amounts"))
 	if flags.Changed("pack") {
 		packs, _ := flags.GetStringArray("pack")
 		change.SetPacks(packs)
@@ -164,6 +166,7 @@ type supplierEntry struct {
 	Status             landfall.SupplierStatus      `json:"status" table:"STATUS"`
 	DocumentRoot       string                       `json:"document_root"`
 	Currency           string                       `json:"currency" table:"CURRENCY"`
+	StatementAmounts   string                       `json:"statement_amounts"`
 	Region             string                       `json:"region" table:"REGION"`
 	TimeZone           string                       `json:"time_zone" table:"TIME ZONE"`
 	Name               string                       `json:"name" table:"NAME"`
@@ -186,7 +189,7 @@ type supplierEntry struct {
 func newSupplierEntry(supplier landfall.Supplier) supplierEntry {
 	return supplierEntry{
 		Code: supplier.Code, Name: supplier.Name, Status: supplier.Status, DocumentRoot: supplier.DocumentRoot,
-		Currency: supplier.Currency, Region: supplier.Region, TimeZone: supplier.TimeZone,
+		Currency: supplier.Currency, StatementAmounts: string(supplier.StatementAmounts), Region: supplier.Region, TimeZone: supplier.TimeZone,
 		ConcurrencyLimit: supplier.ConcurrencyLimit, UndoWindow: formatDuration(supplier.UndoWindow), VerifyDocuments: supplier.VerifyDocuments,
 		KeepStaged: formatRetention(supplier.Retention.Staged), KeepFailures: formatRetention(supplier.Retention.Failures), KeepMails: formatRetention(supplier.Retention.Mails),
 		KeepEvents: formatRetention(supplier.Retention.Events), KeepRuns: formatRetention(supplier.Retention.Runs), MailDelay: formatDuration(supplier.MailDelay),
@@ -233,7 +236,7 @@ func printSupplier(out io.Writer, entry supplierEntry) {
 	}
 	printFields(out,
 		"code", entry.Code, "name", entry.Name, "status", string(entry.Status),
-		"document root", entry.DocumentRoot, "currency", entry.Currency, "region", entry.Region,
+		"document root", entry.DocumentRoot, "currency", entry.Currency, "amounts of statements", entry.StatementAmounts+" units", "region", entry.Region,
 		"time zone", entry.TimeZone, "concurrency limit", limit, "undo window", entry.UndoWindow,
 		"keep staged documents", entry.KeepStaged, "keep texts of failures", entry.KeepFailures, "keep recipients of mails", entry.KeepMails,
 		"keep events", entry.KeepEvents, "keep accounts of runs", entry.KeepRuns, "delay of e-mails", entry.MailDelay,

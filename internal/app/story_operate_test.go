@@ -31,6 +31,9 @@ func (w *world) operate(t *testing.T, line string) {
 	case "rule": // rule SUPPLIER RULE SEVERITY
 		_, err = w.operator.SetSupplier(ctx, words[1], operate.SupplierChange{
 			Severities: map[string]landfall.Severity{words[2]: landfall.Severity(words[3])}})
+	case "currency": // currency SUPPLIER CODE UNIT-OF-STATEMENTS
+		unit := landfall.AmountUnit(words[3])
+		_, err = w.operator.SetSupplier(ctx, words[1], operate.SupplierChange{Currency: &words[2], StatementAmounts: &unit})
 	case "pack": // pack TEXT: adds a pack
 		_, err = w.operator.AddPack(ctx, []byte(strings.TrimPrefix(line, "pack ")))
 	case "packs": // packs SUPPLIER NAME...

@@ -56,7 +56,7 @@ func seedAccounts(h *testConsole) landfall.Key {
 		return day
 	}
 	account := landfall.Account{
-		Balance: 40,
+		Balance: 400,
 		Data: landfall.AccountData{
 			Currency: "GBP", BillingName: "Ada Lovelace " + scriptTag,
 			Customers:  []landfall.Customer{{GivenName: "Ada", FamilyName: "Lovelace", Title: "Ms", Email: "ada@mail.co.uk", Mobile: "+447400123456"}, {FamilyName: rightToLeft}},
@@ -73,8 +73,8 @@ func seedAccounts(h *testConsole) landfall.Key {
 			}},
 		},
 		Periods: []landfall.Period{{FromOn: on("2026-07-01")}},
-		Ledger: []landfall.LedgerEntry{{Sequence: 1, Kind: landfall.TransactionEntry, Signed: 40, Balance: 40, Transaction: landfall.Transaction{
-			ID: "P-1" + scriptTag, On: on("2026-07-01"), OriginalOn: on("2026-01-05"), Amount: 40, Type: landfall.Payment, Note: "secret of Ada",
+		Ledger: []landfall.LedgerEntry{{Sequence: 1, Kind: landfall.TransactionEntry, Signed: 400, Balance: 400, Transaction: landfall.Transaction{
+			ID: "P-1" + scriptTag, On: on("2026-07-01"), OriginalOn: on("2026-01-05"), Amount: 400, Type: landfall.Payment, Note: "secret of Ada",
 		}}},
 	}
 	outcome, err := h.store.Create(ctx, landfall.Creation{Claim: claim("1"), Account: account})

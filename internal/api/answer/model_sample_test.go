@@ -57,12 +57,12 @@ func moves(name string, figures *landfall.Figures) {
 	switch name {
 	case "t0":
 		figures.Transactions[atPayment].Count++
-		figures.Transactions[atPayment].Amount += 525
-		figures.Balance += 525
+		figures.Transactions[atPayment].Amount += 5250
+		figures.Balance += 5250
 	case "t1":
 		figures.Transactions[atCharge].Count++
-		figures.Transactions[atCharge].Amount += 200
-		figures.Balance -= 200
+		figures.Transactions[atCharge].Amount += 2000
+		figures.Balance -= 2000
 	}
 }
 
@@ -78,9 +78,9 @@ var sampleDocuments = []*sampleDocument{
 			"statements": []any{statementsSent["s0"]}, "payment_instructions": []any{instructionsSent["i0"]},
 		},
 		figures: landfall.Figures{
-			Currency: "GBP", Accounts: 1, Customers: 2, Notes: 1, Statements: 1, Instructions: 1, Balance: 1000,
+			Currency: "GBP", Accounts: 1, Customers: 2, Notes: 1, Statements: 1, Instructions: 1, Balance: 10_000,
 			Transactions: func() (sums [len(landfall.TransactionTypes)]landfall.TransactionFigures) {
-				sums[atPayment] = landfall.TransactionFigures{Count: 1, Amount: 525}
+				sums[atPayment] = landfall.TransactionFigures{Count: 1, Amount: 5250}
 				return sums
 			}(),
 		},
@@ -92,9 +92,9 @@ var sampleDocuments = []*sampleDocument{
 			"current_statement_transactions": []any{transactionsSent["t1"]},
 		},
 		figures: landfall.Figures{
-			Currency: "EUR", Accounts: 1, Customers: 1, Balance: -550,
+			Currency: "EUR", Accounts: 1, Customers: 1, Balance: -5500,
 			Transactions: func() (sums [len(landfall.TransactionTypes)]landfall.TransactionFigures) {
-				sums[atCharge] = landfall.TransactionFigures{Count: 1, Amount: 200}
+				sums[atCharge] = landfall.TransactionFigures{Count: 1, Amount: 2000}
 				return sums
 			}(),
 		},
@@ -105,7 +105,7 @@ var sampleDocuments = []*sampleDocument{
 			"customers": []any{map[string]any{}}, "transfer_balance": 7,
 			"payment_instructions": []any{map[string]any{"vendor": vendor, "reference": "NOT_FOUND", "type": "CARD"}},
 		},
-		figures: landfall.Figures{Currency: "GBP", Accounts: 1, Customers: 1, Instructions: 1, Balance: money.Amount(700)},
+		figures: landfall.Figures{Currency: "GBP", Accounts: 1, Customers: 1, Instructions: 1, Balance: money.Amount(7000)},
 	},
 	{name: "broken", broken: true, fields: map[string]any{"customers": []any{map[string]any{}}, "transfer_balance": "1.234"}},
 }

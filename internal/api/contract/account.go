@@ -55,7 +55,7 @@ func (a *Account) Check(supplier *landfall.Supplier, now time.Time) Verdict {
 	root := a.document.Root()
 	c := newChecker(a.document, supplier, now)
 	c.checkSupplier(root, supplier)
-	c.account(root)
+	c.account(a.document)
 	c.packs(a.schema, root)
 	return c.verdict(landfall.CodeAccountFailedValidation, detailAccount)
 }

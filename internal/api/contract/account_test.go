@@ -134,7 +134,7 @@ func TestDataOfTheLargeAccount(t *testing.T) {
 	for _, transaction := range data.HistoricalTransactions {
 		historical += transaction.Signed()
 	}
-	if historical != *data.LastStatementBalance || historical != -8950 {
+	if historical != *data.LastStatementBalance || historical != -89_500 {
 		t.Errorf("historical sum %v, balance %v", historical, data.LastStatementBalance)
 	}
 	reading := data.SupplyAddresses[0].SupplyPoints[0].Meters[1].Registers[0].Readings[0]
@@ -149,7 +149,7 @@ func TestDataOfTheLargeAccount(t *testing.T) {
 		t.Errorf("first note %+v", notes[0])
 	}
 	schedule := data.PaymentSchedules[2]
-	if schedule.DayOfMonth != 28 || *schedule.Amount != 5000 || !schedule.EndOn.IsZero() {
+	if schedule.DayOfMonth != 28 || *schedule.Amount != 50_000 || !schedule.EndOn.IsZero() {
 		t.Errorf("schedule %+v", schedule)
 	}
 	if got := string(data.CurrentTransactions[1].Document); got[0] != '{' || !strings.Contains(got, `"10.00"`) {

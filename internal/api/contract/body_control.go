@@ -106,7 +106,7 @@ func valueMembers[T any](get func(T) landfall.Value) []bodyMember[T] {
 		bodyMember[T]{name: "count", schema: integerSchema, write: func(dst []byte, of T) []byte {
 			return strconv.AppendInt(dst, get(of).Count.Count(), 10)
 		}}.onlyIf(func(of T) bool { return get(of).Count != nil }),
-		stringMember("amount", "Money with two decimals.", func(of T) string { return get(of).Amount.String() }).
+		stringMember("amount", "Money with two decimals, or three if it has them.", func(of T) string { return get(of).Amount.String() }).
 			onlyIf(func(of T) bool { return get(of).Amount != nil }),
 	}
 }

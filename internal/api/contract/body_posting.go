@@ -144,7 +144,7 @@ var TransactionBody = &Body[PostedTransaction]{
 		}).withSchema(enumSchema(TransactionAdded, TransactionAlreadyExists)),
 		{
 			name: "transaction_data", schema: anyObjectSchema,
-			doc: "The transaction as sent, with its amount as a string with two decimals.",
+			doc: "The transaction as sent, with its amount as a string.",
 			write: func(dst []byte, t PostedTransaction) []byte {
 				return AppendTransaction(dst, t.Transaction)
 			},

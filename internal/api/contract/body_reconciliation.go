@@ -29,8 +29,8 @@ var ReconciliationBody = &Body[landfall.Reconciliation]{
 // one that failed.
 func exampleReconciliation() landfall.Reconciliation {
 	tallies, totals := landfall.Tallies{At: exampleInstant}, exampleTotals()
-	created := landfall.Figures{Accounts: 1, Customers: 1, Notes: 1, Statements: 1, Instructions: 1, Balance: 5250}
-	created.CountTransaction(landfall.Payment, 5250)
+	created := landfall.Figures{Accounts: 1, Customers: 1, Notes: 1, Statements: 1, Instructions: 1, Balance: 52_500}
+	created.CountTransaction(landfall.Payment, 52_500)
 	tallies.Of(landfall.StatusCreated, "GBP").Add(created)
 	tallies.Of(landfall.StatusFailed, "GBP").Add(landfall.Figures{Accounts: 1, Customers: 1, Instructions: 1})
 	return landfall.Reconcile(exampleSupplier, &tallies, &totals)

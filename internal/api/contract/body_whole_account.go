@@ -148,7 +148,7 @@ var LedgerEntryBody = &Body[landfall.LedgerEntry]{
 		}),
 	},
 	example: landfall.LedgerEntry{
-		Sequence: 1, Kind: landfall.TransactionEntry, Signed: 5250, Balance: 5250,
+		Sequence: 1, Kind: landfall.TransactionEntry, Signed: 52_500, Balance: 52_500,
 		Transaction: exampleRequest(ReadTransactions, ExampleTransactions).Transactions()[0],
 	},
 }
@@ -257,7 +257,7 @@ func dayMember[T any](name, doc string, get func(T) calendar.Day) bodyMember[T] 
 func exampleWholeAccount() WholeAccount {
 	whole, err := NewWholeAccount(landfall.WholeAccount{
 		Key: landfall.Key{Supplier: exampleSupplier, External: exampleExternal}, Number: exampleNumber, CreatedAt: exampleInstant,
-		Revision: 1, Record: []byte(ExampleAccount), Currency: "GBP", Balance: 5250, OpenFromOn: openPeriodBody.example,
+		Revision: 1, Record: []byte(ExampleAccount), Currency: "GBP", Balance: 52_500, OpenFromOn: openPeriodBody.example,
 		Lists: landfall.AccountLists{
 			Entries: []landfall.LedgerEntry{LedgerEntryBody.example}, Notes: []landfall.Note{WholeNoteBody.example},
 			Statements: []landfall.Statement{WholeStatementBody.example}, Instructions: []landfall.Instruction{WholeInstructionBody.example},

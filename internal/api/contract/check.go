@@ -17,6 +17,8 @@ type checker struct {
 	supplierKnown bool              // whether the settings belong to the supplier
 	now           time.Time
 	today         calendar.Day // in the supplier's time zone
+	currency      string       // of the amounts
+	places        int          // decimal places of the currency
 }
 
 // defaultSupplier has the settings that apply to an unknown supplier.
@@ -30,6 +32,7 @@ func newChecker(document *rules.Document, supplier *landfall.Supplier, now time.
 		c.supplier = *supplier
 	}
 	c.today = calendar.DayOf(now, calendar.Zone(c.supplier.TimeZone))
+	c.withCurrency("")
 	return c
 }
 

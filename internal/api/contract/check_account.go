@@ -9,7 +9,9 @@ import (
 )
 
 // account applies all cross-field rules of an account.
-func (c *checker) account(root *rules.Node) {
+func (c *checker) account(document *rules.Document) {
+	root := document.Root()
+	c.withCurrency(root.Field("currency").Text())
 	c.identifier(root.Field("external_account_number"))
 	c.occupier(root)
 	c.accountKind(root)
@@ -24,7 +26,7 @@ func (c *checker) account(root *rules.Node) {
 	c.notes(root.Field("notes"))
 	c.instructions(root.Field("payment_instructions"))
 	c.paymentSchedules(root.Field("payment_schedules"))
-	c.decimals(root, root.Field("currency").Text())
+	c.decimals(document)
 }
 
 // occupier requires customers unless the occupier is unknown.
@@ -170,6 +172,11 @@ func (c *checker) books(root *rules.Node) {
 		c.ledger(root, ledger, "ledger_balance", &known)
 	}
 	c.ledgerBalances(root)
+	lists := []*rules.Node{root.Field("historical_statement_transactions"), root.Field("current_statement_transactions")}
+	for _, ledger := range root.Field("ledgers").Items() {
+		lists = append(lists, ledger.Field("historical_statement_transactions"), ledger.Field("current_statement_transactions"))
+	}
+	c.sums(lists...)
 }
 
 // ledger checks the transactions, the closing date and the balances of an account

@@ -2,26 +2,38 @@ package contract
 
 import (
 	"cmp"
+	"strconv"
 
 	"landfall/internal/api/rules"
+	"landfall/internal/lib/money"
 )
 
-// decimals refuses amounts with decimal places in a currency that has none: 12.34
-// yen is a mistake, or an amount in another currency. The currency is the
-// supplier's unless the account has its own.
-func (c *checker) decimals(root *rules.Node, own string) {
-	currency := cmp.Or(own, c.supplier.Currency)
-	if withoutDecimals[currency] {
-		c.wholeAmounts(root, "Amounts in "+currency+" have no decimal places.")
-	}
+// withCurrency says how many decimals amounts have: those of the account's
+// currency, if it has its own, otherwise of the supplier's.
+func (c *checker) withCurrency(own string) {
+	c.currency = cmp.Or(own, c.supplier.Currency)
+	c.places = money.Places(c.currency)
 }
 
-// wholeAmounts checks every amount of an object.
-func (c *checker) wholeAmounts(n *rules.Node, detail string) {
+// decimals refuses amounts with more decimal places than the currency has: 12.34
+// yen is a mistake, or an amount in another currency.
+func (c *checker) decimals(document *rules.Document) {
+	if c.places >= 3 || c.places == 2 && !document.HasThousandths() {
+		return
+	}
+	detail := "Must have at most 2 decimal places."
+	if c.places != 2 {
+		detail = "Amounts in " + c.currency + " have no decimal places."
+	}
+	c.amountsFit(document.Root(), detail)
+}
+
+// amountsFit checks every amount of an object.
+func (c *checker) amountsFit(n *rules.Node, detail string) {
 	table := n.Table()
 	if table == nil {
 		for _, item := range n.Items() {
-			c.wholeAmounts(item, detail)
+			c.amountsFit(item, detail)
 		}
 		return
 	}
@@ -29,12 +41,28 @@ func (c *checker) wholeAmounts(n *rules.Node, detail string) {
 		field := n.Field(table.Fields[i].Name)
 		switch table.Fields[i].Type.Shape {
 		case rules.ShapeAmount:
-			if field.Valid() && field.Amount()%100 != 0 {
+			if field.Valid() && !field.Amount().Fits(c.places) {
 				c.report.Add(field, rules.CodeMaxDecimalPlaces, detail)
 			}
 		case rules.ShapeObject, rules.ShapeList:
 			if field.Valid() {
-				c.wholeAmounts(field, detail)
+				c.amountsFit(field, detail)
+			}
+		}
+	}
+}
+
+// sums refuses transactions whose amounts add up to more than a balance can be.
+func (c *checker) sums(lists ...*rules.Node) {
+	var total money.Total
+	for _, list := range lists {
+		for _, item := range list.Items() {
+			amount := item.Field("amount").Amount()
+			total = total.Plus(money.TotalOf(int64(max(amount, -amount))))
+			if total.Clamp() > int64(money.MaxSum) {
+				c.report.Add(item.Field("amount"), rules.CodeOutOfRange,
+					"The amounts up to here add up to more than "+strconv.FormatInt(int64(money.MaxSum/money.Unit), 10)+".")
+				return
 			}
 		}
 	}

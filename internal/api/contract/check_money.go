@@ -68,7 +68,7 @@ func (c *checker) items(n *rules.Node) {
 		sound = sound && value.Valid()
 		sum = sum.Add(value.Decimal())
 	}
-	if rounded, err := sum.Round(); sound && len(lines.Items()) > 0 && (err != nil || rounded != amount.Amount()) {
+	if rounded, err := sum.Round(c.places); sound && len(lines.Items()) > 0 && (err != nil || rounded != amount.Amount()) {
 		c.violateWith(CodeItemsSum, amount, mismatch("They add up to", sum, "the amount is", amount.Decimal(), amount.Decimal().Sub(sum)))
 	}
 }
@@ -79,7 +79,7 @@ func (c *checker) lineItem(n *rules.Node) {
 	price, count, net := n.Field("price_per_unit"), n.Field("number_of_units"), n.Field("net_amount")
 	if price.Valid() && count.Valid() && net.Valid() {
 		product := price.Decimal().Mul(count.Decimal())
-		if !product.Near(net.Decimal(), minorUnit) {
+		if !product.Near(net.Decimal(), money.MinorUnit(c.places)) {
 			c.violateWith(CodeLineItemNet, net, mismatch("The product is", product, "the net amount is", net.Decimal(), net.Decimal().Sub(product)))
 		}
 	}
@@ -97,7 +97,7 @@ func (c *checker) taxItem(n *rules.Node) {
 	}
 	product := value.Decimal().Mul(rate.Decimal())
 	off := product.Sub(amount.Decimal())
-	if off.Compare(minorUnit.Decimal()) >= 0 || off.Compare((-minorUnit).Decimal()) <= 0 {
+	if unit := money.MinorUnit(c.places); off.Compare(unit.Decimal()) >= 0 || off.Compare((-unit).Decimal()) <= 0 {
 		c.violateWith(CodeTaxAmount, amount, mismatch("The product is", product, "the tax is", amount.Decimal(), amount.Decimal().Sub(product)))
 	}
 }
@@ -107,9 +107,6 @@ func (c *checker) taxItem(n *rules.Node) {
 func mismatch(computed string, a fmt.Stringer, given string, b, difference fmt.Stringer) string {
 	return fmt.Sprintf(" %s %s, %s %s, a difference of %s.", computed, a, given, b, difference)
 }
-
-// minorUnit is the smallest amount; rounded sums may differ by it.
-const minorUnit = money.Amount(1)
 
 // signedAmount returns the effect of a transaction on the balance.
 func signedAmount(n *rules.Node) money.Amount {
@@ -128,6 +125,10 @@ func (c *checker) statements(list *rules.Node) {
 	for _, statement := range list.Items() {
 		c.period(statement, "bill_period_from_date", "bill_period_to_date")
 		c.path(statement.Field("statement_path"))
+		gross := statement.Field("gross_amount")
+		if c.supplier.StatementAmounts == landfall.MinorUnits && gross.Valid() && gross.Amount()%money.Unit != 0 {
+			c.report.Add(gross, rules.CodeMaxDecimalPlaces, "Must be a whole number of minor units, such as cents: the supplier sends the amounts of statements in them.")
+		}
 	}
 	c.overlap(CodeStatementOverlap, spans(list.Items(), "bill_period_from_date", "bill_period_to_date"))
 }

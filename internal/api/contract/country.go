@@ -31,9 +31,6 @@ func ValidCountry(text string) bool { return countrySet[text] }
 // ValidCurrency reports whether text is a current ISO 4217 code.
 func ValidCurrency(text string) bool { return currencySet[text] }
 
-// withoutDecimals are the currencies of ISO 4217 that have no minor unit.
-var withoutDecimals = setOf("BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF")
-
 // setOf returns the words of a text as a set.
 func setOf(words string) map[string]bool {
 	set := make(map[string]bool)

@@ -88,7 +88,7 @@ func TestSchemasMatchTheReader(t *testing.T) {
 		accountJSON(`"account_type":"CHURCH"`):                                                              false,
 		accountJSON(`"document_accessibility":""`):                                                          true,
 		accountJSON(`"business_type":"two words"`):                                                          false,
-		accountJSON(`"transfer_balance":"1.234"`):                                                           false,
+		accountJSON(`"transfer_balance":"1.2345"`):                                                          false,
 		accountJSON(`"transfer_balance":"1.23"`):                                                            true,
 		accountJSON(`"transfer_balance":true`):                                                              false,
 		accountJSON(`"account_billing_options":{"period_start_day":29}`):                                    false,

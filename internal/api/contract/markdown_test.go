@@ -63,12 +63,12 @@ const decisions = `
 - **Postcode**: checked only for the region GB, in upper or lower case, with or without a space.
 - **Document path**: relative to the document root. The rules apply to the path as sent and after
   percent-decoding. Segments that end with a dot, a leading ` + "`~`" + ` and invisible characters are not allowed either.
-- **Amounts** have at most 2 decimals, **decimals** at most 10; both can be a JSON number or a string. Only a number may have an exponent.
+- **Amounts** have at most as many decimals as the currency (2 in GBP, 0 in JPY, 3 in KWD), **decimals** at most 10; both can be a JSON number or a string. Only a number may have an exponent.
 - **Query parameters**: flags are ` + "`true`, `false`, `1` or `0`" + `. Duplicate and unknown parameters are
   refused, because silently ignoring a misspelled flag could do the opposite of what you intended.
 - **Content hash** of a staged document: SHA-256 of its bytes as sent. Different formatting is a different revision.
 - **Sums**: PAYMENT and CREDIT increase the balance; CHARGE, SUPPLY_CHARGE and REPAYMENT decrease it. A line item may be off by one
-  minor unit and a tax by less than one. The sum of all items must match exactly after rounding to two decimals.
+  minor unit and a tax by less than one. The sum of all items must match exactly after rounding to the decimals of the currency.
 - **Pinned notes**: ` + "`unpin_at`" + ` is compared with ` + "`created_at`" + ` only when both are given.
 `
 
@@ -119,7 +119,7 @@ func typeText(typ *rules.Type) string {
 	case rules.ShapeInteger:
 		return fmt.Sprintf("integer, %d to %d", typ.Low, typ.High)
 	case rules.ShapeAmount:
-		return "amount, 2 decimals"
+		return "amount"
 	case rules.ShapeDecimal:
 		if typ.Digits > 0 {
 			return fmt.Sprintf("decimal, up to %d digits and %d decimals", typ.Digits, typ.Places)

@@ -49,7 +49,7 @@ func TestDifferences(t *testing.T) {
 
 func TestTransactionResults(t *testing.T) {
 	sent := landfall.Transaction{
-		Amount: 500, Document: []byte(`{ "type":"CHARGE","amount":5,"transaction_id":"1","transaction_date":"2020-01-01","reason":"R" }`),
+		Amount: 5000, Document: []byte(`{ "type":"CHARGE","amount":5,"transaction_id":"1","transaction_date":"2020-01-01","reason":"R" }`),
 	}
 	moved := sent
 	moved.OriginalOn, _ = calendar.ParseDay("2020-01-01")

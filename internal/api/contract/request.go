@@ -150,7 +150,7 @@ func (s *Schema) ReadStatements(ctx context.Context, body []byte) (*StatementsRe
 func (r *StatementsRequest) Check(supplier *landfall.Supplier, now time.Time) Verdict {
 	c := newChecker(r.document, supplier, now)
 	c.statements(r.list("statements"))
-	c.decimals(r.document.Root(), "")
+	c.decimals(r.document)
 	c.packs(r.schema, r.document.Root())
 	return c.verdict(landfall.CodeValidationFailed, detailRequest)
 }

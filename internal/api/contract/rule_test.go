@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -238,6 +239,46 @@ func TestIdentifiersMayBeIntegers(t *testing.T) {
 		account := mustRead(t, `{"import_supplier":"S","external_account_number":`+wrong+`,"customers":[{}]}`)
 		if errs := account.Check(&supplier, testNow).Errors; len(errs) != 1 || errs[0].Code != "invalid_type" {
 			t.Errorf("%s: %v", wrong, errs)
+		}
+	}
+}
+
+func TestTheCurrencyDecidesHowManyDecimalsAnAmountHas(t *testing.T) {
+	body := func(amount string) string {
+		return `{"import_supplier":"S","external_account_number":"1","customers":[{"family_name":"Doe"}],"transfer_balance":"` + amount + `","current_statement_transactions":[
+			{"transaction_id":"T","transaction_date":"2024-01-01","amount":"` + amount + `","type":"CREDIT","reason":"R","tax_items":[{"amount":"` + amount + `","tax_type":"VAT","value_taxed":1,"rate":1,"unit_type":"X"}]}]}`
+	}
+	for _, c := range []struct {
+		currency, amount string
+		errors           int
+	}{{"GBP", "1.23", 0}, {"GBP", "1.230", 0}, {"GBP", "1.234", 3}, {"KWD", "1.234", 0}, {"KWD", "1.2345", 3}, {"JPY", "1", 0}, {"JPY", "1.2", 3}} {
+		supplier := landfall.NewSupplier("S")
+		supplier.Currency = c.currency
+		errs := mustRead(t, body(c.amount)).Check(&supplier, testNow).Errors
+		for _, violation := range errs {
+			if violation.Code != "max_decimal_places" {
+				t.Errorf("%s %s: %+v", c.currency, c.amount, violation)
+			}
+		}
+		if len(errs) != c.errors {
+			t.Errorf("%s %s: %d errors, want %d: %+v", c.currency, c.amount, len(errs), c.errors, errs)
+		}
+	}
+}
+
+func TestAmountsThatAddUpToMoreThanABalanceAreRefused(t *testing.T) {
+	transactions := make([]string, 1002)
+	for i := range transactions {
+		transactions[i] = fmt.Sprintf(`{"transaction_id":"T%d","transaction_date":"2024-01-01","amount":"999999999999.99","type":"PAYMENT"}`, i)
+	}
+	for count, refused := range map[int]bool{1000: false, 1002: true} {
+		request, err := ReadTransactions(t.Context(), []byte(`{"import_supplier":"S","external_account_number":"1","transactions":[`+strings.Join(transactions[:count], ",")+`]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		supplier := landfall.NewSupplier("S")
+		if errs := request.Check(&supplier, testNow, true).Errors; (len(errs) == 1 && errs[0].Code == "out_of_range" && errs[0].Attr == "transactions.1000.amount") != refused || !refused && len(errs) > 0 {
+			t.Errorf("%d transactions: %+v", count, errs)
 		}
 	}
 }

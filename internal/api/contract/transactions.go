@@ -50,7 +50,8 @@ func (r *TransactionsRequest) Check(supplier *landfall.Supplier, now time.Time, 
 		known = new(seenSet[string])
 	}
 	c.transactions(r.list("transactions"), known)
-	c.decimals(r.document.Root(), "")
+	c.decimals(r.document)
+	c.sums(r.list("transactions"))
 	c.packs(r.schema, r.document.Root())
 	return c.verdict(landfall.CodeValidationFailed, detailRequest)
 }

@@ -35,7 +35,7 @@ func TestGeneratedClientsImportAnAccount(t *testing.T) {
 				account, err = view.AccountByNumber(t.Context(), strings.TrimSpace(string(output)))
 				return err
 			})
-			if want := money.Amount(3 * 1234567_89); err != nil || account.Balance != want {
+			if want := money.Amount(3 * 1234567_890); err != nil || account.Balance != want {
 				t.Errorf("the balance is %s, want %s; %v", account.Balance, want, err)
 			}
 		})

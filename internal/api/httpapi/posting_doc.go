@@ -48,7 +48,7 @@ var notesDoc = &operationDoc{
 
 var transactionsDoc = &operationDoc{
 	id: "createTransactions", tag: tagPosting, summary: "Add transactions to an imported account",
-	description: "Either all transactions are added or none. Amounts are returned as strings with two decimals. If the date of a transaction was moved, " +
+	description: "Either all transactions are added or none. Amounts are returned as strings with two decimals, or three if they have them. If the date of a transaction was moved, " +
 		"`original_transaction_date` has the original date. For a transaction that already existed, `differences` lists the fields that differ.",
 	query: []parameter{
 		{

@@ -17,7 +17,13 @@ type Document struct {
 	root   *Node
 	report Report
 	arena  *arena // holds the nodes
+
+	thousandths bool // some amount has three decimals
 }
+
+// HasThousandths reports whether an amount has three decimals, which few currencies
+// have.
+func (d *Document) HasThousandths() bool { return d.thousandths }
 
 // Release makes the memory of the document and its nodes available for reuse.
 // Neither may be used afterwards; strings and reported violations stay valid.

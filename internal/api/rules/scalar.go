@@ -43,7 +43,8 @@ func (r *reader) number(node *Node, kind jsontext.Kind) {
 			amount, err = money.ParseAmount(digits)
 			node.value = int64(amount)
 		}
-		r.decimal(node, err, "Must have at most 2 decimal places.")
+		r.doc.thousandths = r.doc.thousandths || node.value%10 != 0
+		r.decimal(node, err, "Must have at most 2 decimal places, or 3 in a currency that has three.")
 	case ShapeDecimal:
 		digits, err := r.digits(node)
 		if err == nil {

@@ -73,7 +73,7 @@ func (typ *Type) schema(ref func(*Table) string) map[string]any {
 		return map[string]any{"type": "integer", "minimum": typ.Low, "maximum": typ.High}
 	case ShapeAmount:
 		if typ.Digits > 0 {
-			return exactSchema(typ.Digits, 2, "A sum of money")
+			return exactSchema(typ.Digits, 3, "A sum of money")
 		}
 		return map[string]any{"$ref": ref(moneyTable)}
 	case ShapeDecimal:
@@ -145,7 +145,7 @@ var moneyTable, decimalTable = &Table{Name: "Money"}, &Table{Name: "Decimal"}
 // NumberSchemas describes the exact numbers that tables refer to, by name.
 func NumberSchemas() map[string]any {
 	return map[string]any{
-		moneyTable.Name:   exactSchema(12, 2, "Money"),
+		moneyTable.Name:   exactSchema(12, 3, "Money"),
 		decimalTable.Name: exactSchema(12, 10, "An exact number"),
 	}
 }

@@ -88,7 +88,7 @@ const (
 	ShapeText Shape = iota + 1
 	ShapeBoolean
 	ShapeInteger
-	ShapeAmount   // money: two decimals, number or string
+	ShapeAmount   // money: up to three decimals, number or string
 	ShapeDecimal  // up to ten decimals, number or string
 	ShapeDate     // YYYY-MM-DD
 	ShapeDatetime // RFC 3339 with a time zone
@@ -173,10 +173,10 @@ func Boolean() Type { return Type{Shape: ShapeBoolean} }
 // Integer is a whole number from low to high, inclusive.
 func Integer(low, high int64) Type { return Type{Shape: ShapeInteger, Low: low, High: high} }
 
-// Amount is money with at most two decimals.
+// Amount is money with at most three decimals; the currency decides.
 func Amount() Type { return Type{Shape: ShapeAmount} }
 
-// Sum is a sum of money with at most 18 digits before the point and two decimals.
+// Sum is a sum of money with at most 18 digits before the point and three decimals.
 func Sum() Type { return Type{Shape: ShapeAmount, Digits: money.MaxSumDigits} }
 
 // Decimal is an exact number with at most ten decimals.

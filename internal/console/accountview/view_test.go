@@ -30,7 +30,7 @@ func on(t *testing.T, text string) calendar.Day {
 func testFacts(t *testing.T) accountview.Facts {
 	t.Helper()
 	hours := func(n int) time.Time { return now.Add(time.Duration(n) * time.Hour) }
-	gross := money.Amount(4210)
+	gross := money.Amount(42100)
 	return accountview.Facts{
 		Process: landfall.Process{
 			Key: landfall.Key{Supplier: "NORTH", External: "1001"}, State: landfall.Imported,
@@ -39,7 +39,7 @@ func testFacts(t *testing.T) accountview.Facts {
 		Revisions: []landfall.StagedRevision{{Revision: 1, Document: []byte(`{"family_name":"Lovelace"}`)}, {Revision: 2, Document: []byte(`{}`)}},
 		Events:    []landfall.Event{{Type: landfall.EventImportCompleted, At: hours(-5)}},
 		Account: &landfall.Account{
-			Number: "A-00000000", Revision: 2, Team: "Movers", Balance: -750,
+			Number: "A-00000000", Revision: 2, Team: "Movers", Balance: -7500,
 			Data: landfall.AccountData{
 				Currency: "GBP", BillingName: "Ada Lovelace",
 				Customers:       []landfall.Customer{{GivenName: "Ada", FamilyName: "Lovelace", Email: "ada@example.org", Role: "OWNER"}, {}},
@@ -55,7 +55,7 @@ func testFacts(t *testing.T) accountview.Facts {
 			Periods: []landfall.Period{{ToOn: on(t, "2024-03-31")}, {FromOn: on(t, "2024-04-01")}},
 			Ledger: []landfall.LedgerEntry{
 				{Sequence: 1, Kind: landfall.OpeningEntry, Closed: true, Transaction: landfall.Transaction{On: on(t, "2024-03-31")}},
-				{Sequence: 2, Kind: landfall.TransactionEntry, Signed: -750, Balance: -750, Transaction: landfall.Transaction{
+				{Sequence: 2, Kind: landfall.TransactionEntry, Signed: -7500, Balance: -7500, Transaction: landfall.Transaction{
 					ID: "C-1", Type: landfall.Charge, Reason: "IMPORTED_CHARGE", Note: "Ada was told", Document: []byte(`{"note":"Ada was told"}`),
 					On: on(t, "2024-04-01"), OriginalOn: on(t, "2024-03-15"),
 				}},
@@ -79,7 +79,7 @@ func TestNotesArePinnedFirst(t *testing.T) {
 
 func TestSignedBalance(t *testing.T) {
 	for amount, want := range map[money.Amount]string{
-		1: "0.01 GBP, in the customer's favour", -4210: "-42.10 GBP, the customer owes it", 0: "0.00 GBP",
+		10: "0.01 GBP, in the customer's favour", -42100: "-42.10 GBP, the customer owes it", 0: "0.00 GBP",
 	} {
 		if got := accountview.SignedBalance(amount, "GBP"); got != want {
 			t.Errorf("Balance(%d) = %q, want %q", amount, got, want)

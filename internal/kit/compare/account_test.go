@@ -41,9 +41,9 @@ func TestDuplicatesCountOnce(t *testing.T) {
 		a.add(storedLine(t, book.Statements, `{`+testKey+`,"statements":[{"statement_id":"s","bill_period_from_date":"2026-01-01","bill_period_to_date":"2026-01-31"}]}`))
 		a.add(storedLine(t, book.Instructions, `{`+testKey+`,"vendor":"v","reference":"r","type":"CARD"}`))
 	}
-	want := landfall.Figures{Currency: "GBP", Accounts: 1, Customers: 1, Notes: 4, Statements: 1, Instructions: 1, Balance: 600}
-	want.CountTransaction(landfall.Payment, 300)
-	want.CountTransaction(landfall.Charge, 400)
+	want := landfall.Figures{Currency: "GBP", Accounts: 1, Customers: 1, Notes: 4, Statements: 1, Instructions: 1, Balance: 6000}
+	want.CountTransaction(landfall.Payment, 3000)
+	want.CountTransaction(landfall.Charge, 4000)
 	if a.figures != want {
 		t.Errorf("it comes to %+v, want %+v", a.figures, want)
 	}
@@ -51,7 +51,7 @@ func TestDuplicatesCountOnce(t *testing.T) {
 
 // TestAccountStates compares an account of the book with every state on the server.
 func TestAccountStates(t *testing.T) {
-	there := serverAccount{State: Same, Number: "A-1", Currency: "GBP", Balance: 1000, Notes: 1}
+	there := serverAccount{State: Same, Number: "A-1", Currency: "GBP", Balance: 10_000, Notes: 1}
 	for name, c := range map[string]struct {
 		told []serverAccount
 		want State
@@ -63,12 +63,12 @@ func TestAccountStates(t *testing.T) {
 		"failed and waiting":     {[]serverAccount{{State: Failed, Code: "x"}, {State: Staged}}, Failed, "[]"},
 		"refused, then imported": {[]serverAccount{{State: Refused}, there}, Same, "[]"},
 		"skipped":                {[]serverAccount{{State: Skipped}, {State: Failed}}, Skipped, "[]"},
-		"another balance": {[]serverAccount{{State: Same, Currency: "GBP", Balance: 999, Notes: 1}}, Differs,
+		"another balance": {[]serverAccount{{State: Same, Currency: "GBP", Balance: 9990, Notes: 1}}, Differs,
 			"[balance 10.00 9.99]"},
 		"a note more, of the server's own": {[]serverAccount{
-			{State: Same, Currency: "GBP", Balance: 1000, Notes: 2}, {OnlyDeviation: true, Deviation: deviation{Notes: -1}},
+			{State: Same, Currency: "GBP", Balance: 10_000, Notes: 2}, {OnlyDeviation: true, Deviation: deviation{Notes: -1}},
 		}, Other, "[notes 1 2]"},
-		"a note more, of nobody": {[]serverAccount{{State: Same, Currency: "GBP", Balance: 1000, Notes: 2}}, Differs, "[notes 1 2]"},
+		"a note more, of nobody": {[]serverAccount{{State: Same, Currency: "GBP", Balance: 10_000, Notes: 2}}, Differs, "[notes 1 2]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := &accountState{found: serverAccount{State: Missing}}

@@ -85,13 +85,13 @@ func (d Decimal) Compare(other Decimal) int {
 	return d.value().Cmp(other.value())
 }
 
-// Round returns the nearest amount, with halves rounded away from zero as on a
-// bill. It returns ErrRange if the value is too large.
-func (d Decimal) Round() (Amount, error) {
-	if rounded, fits := d.small.round(); fits && !d.large {
+// Round returns the nearest amount with a number of decimals, with halves rounded
+// away from zero as on a bill. It returns ErrRange if the value is too large.
+func (d Decimal) Round(places int) (Amount, error) {
+	if rounded, fits := d.small.round(places); fits && !d.large {
 		return rounded, nil
 	}
-	minor := d.value().Round(amountPlaces).Shift(amountPlaces)
+	minor := d.value().Round(int32(places)).Shift(amountPlaces) //nolint:gosec // at most three
 	if minor.Abs().Cmp(largestAmount) > 0 {
 		return 0, ErrRange
 	}

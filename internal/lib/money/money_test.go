@@ -19,7 +19,8 @@ func TestParseAmount(t *testing.T) {
 		{"0.29", "0.29", nil}, {"1.10", "1.10", nil}, {"1.500", "1.50", nil}, {"0.07", "0.07", nil},
 		{"999999999999.99", "999999999999.99", nil}, {"-999999999999.99", "-999999999999.99", nil},
 		{"1000000000000", "", ErrRange}, {"-1000000000000.00", "", ErrRange}, {strings.Repeat("9", 100), "", ErrRange},
-		{"10.005", "", ErrPlaces}, {"0.125", "", ErrPlaces}, {"0.001", "", ErrPlaces}, {"0." + strings.Repeat("0", 100), "", ErrPlaces},
+		{"10.005", "10.005", nil}, {"0.125", "0.125", nil}, {"-0.001", "-0.001", nil}, {"1.2340", "1.234", nil}, {"999999999999.999", "999999999999.999", nil},
+		{"10.0005", "", ErrPlaces}, {"0.1234", "", ErrPlaces}, {"0." + strings.Repeat("0", 100), "", ErrPlaces},
 		{"", "", ErrSyntax}, {"-", "", ErrSyntax}, {"+1", "", ErrSyntax}, {".5", "", ErrSyntax}, {"5.", "", ErrSyntax}, {"01", "", ErrSyntax},
 		{"-01", "", ErrSyntax}, {"00", "", ErrSyntax}, {"--1", "", ErrSyntax}, {"1.2.3", "", ErrSyntax}, {"0x10", "", ErrSyntax},
 		{"1e2", "", ErrSyntax}, {"1E2", "", ErrSyntax}, {"1e400", "", ErrSyntax}, {"1e20000000", "", ErrSyntax}, {"NaN", "", ErrSyntax},
@@ -79,24 +80,46 @@ func TestRoundGoesAwayFromZero(t *testing.T) {
 	for text, want := range map[string]string{
 		"0.005": "0.01", "-0.005": "-0.01", "0.0049999999": "0.00", "-0.0049999999": "0.00", "1.115": "1.12", "2.675": "2.68", "7": "7.00",
 	} {
-		if got, err := decimalOf(t, text).Round(); err != nil || got.String() != want {
+		if got, err := decimalOf(t, text).Round(2); err != nil || got.String() != want {
 			t.Errorf("%s: got %s, want %s (%v)", text, got, want, err)
 		}
 	}
 	large := decimalOf(t, "999999999999")
-	if _, err := large.Mul(large).Round(); !errors.Is(err, ErrRange) {
+	if _, err := large.Mul(large).Round(2); !errors.Is(err, ErrRange) {
 		t.Errorf("a product beyond all amounts gave %v", err)
+	}
+}
+
+func TestTheCurrencyDecidesTheDecimals(t *testing.T) {
+	for currency, want := range map[string]struct{ rounded, unit, fromMinor string }{
+		"GBP": {"1.24", "0.01", "19.99"}, "KWD": {"1.235", "0.001", "1.999"}, "JPY": {"1.00", "1.00", "1999.00"},
+	} {
+		places := Places(currency)
+		rounded, err := decimalOf(t, "1.2349").Round(places)
+		if err == nil && currency == "GBP" {
+			rounded, err = decimalOf(t, "1.235").Round(places)
+		}
+		minor, whole := FromMinor(1999*Unit, places)
+		if err != nil || rounded.String() != want.rounded || MinorUnit(places).String() != want.unit || !whole || minor.String() != want.fromMinor {
+			t.Errorf("%s: %s, %s, %s (%v)", currency, rounded, MinorUnit(places), minor, err)
+		}
+		if !MinorUnit(places).Fits(places) || places > 0 && MinorUnit(places).Fits(places-1) {
+			t.Errorf("%s: which amounts fit is wrong", currency)
+		}
+	}
+	if _, whole := FromMinor(Unit/2, 2); whole {
+		t.Error("half a penny is a whole number of pence")
 	}
 }
 
 func TestNear(t *testing.T) {
 	price, units := decimalOf(t, "0.2853"), decimalOf(t, "123.4") // 35.20602
-	for net, want := range map[Amount]bool{3519: false, 3520: true, 3521: true, 3522: false} {
-		if got := price.Mul(units).Near(net.Decimal(), 1); got != want {
+	for net, want := range map[Amount]bool{35190: false, 35200: true, 35210: true, 35220: false} {
+		if got := price.Mul(units).Near(net.Decimal(), MinorUnit(2)); got != want {
 			t.Errorf("35.20602 near %s: %v", net, got)
 		}
 	}
-	if !decimalOf(t, "35.21").Near(Amount(3520).Decimal(), 1) || decimalOf(t, "35.2100000001").Near(Amount(3520).Decimal(), 1) {
+	if !decimalOf(t, "35.21").Near(Amount(35200).Decimal(), MinorUnit(2)) || decimalOf(t, "35.2100000001").Near(Amount(35200).Decimal(), MinorUnit(2)) {
 		t.Error("the tolerance itself is not the border")
 	}
 }
@@ -122,7 +145,7 @@ func FuzzParse(f *testing.F) {
 		if again, ok := new(big.Rat).SetString(d.Add(Decimal{}).String()); !ok || again.Cmp(exact) != 0 {
 			t.Fatalf("%q computes as %s", text, d.Add(Decimal{}))
 		}
-		if errAmount == nil && new(big.Rat).SetFrac64(int64(amount), 100).Cmp(exact) != 0 {
+		if errAmount == nil && new(big.Rat).SetFrac64(int64(amount), int64(Unit)).Cmp(exact) != 0 {
 			t.Fatalf("%q was read as %s", text, amount)
 		}
 		if again, err := ParseAmount(amount.String()); err != nil || again != amount {
@@ -145,7 +168,7 @@ func BenchmarkNear(b *testing.B) {
 	units, _ := ParseDecimal("123.4")
 	b.ReportAllocs()
 	for b.Loop() {
-		if !price.Mul(units).Near(Amount(3521).Decimal(), 1) {
+		if !price.Mul(units).Near(Amount(35210).Decimal(), MinorUnit(2)) {
 			b.Fatal("not near")
 		}
 	}

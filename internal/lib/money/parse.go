@@ -18,7 +18,7 @@ const (
 	maxLength     = 64 // of the whole text; longer than any real number
 	maxExponent   = 64 // likewise
 	maxWhole      = 12 // digits before the decimal point
-	amountPlaces  = 2
+	amountPlaces  = 3  // the most that a currency has
 	decimalPlaces = 10
 )
 

@@ -110,13 +110,14 @@ func (s small) sub(other small) (small, bool) {
 	return s.add(other)
 }
 
-// round returns the nearest amount, with halves rounded away from zero.
-func (s small) round() (Amount, bool) {
-	if s.places <= amountPlaces {
+// round returns the nearest amount with a number of decimals, with halves rounded
+// away from zero.
+func (s small) round(places int) (Amount, bool) {
+	if int(s.places) <= places {
 		count, fits := mulInt64(s.count, powers[amountPlaces-s.places])
 		return Amount(count), fits
 	}
-	power := powers[s.places-amountPlaces]
+	power := powers[int(s.places)-places]
 	whole, rest := s.count/power, s.count%power
 	switch half := power / 2; {
 	case rest >= half:
@@ -124,5 +125,6 @@ func (s small) round() (Amount, bool) {
 	case rest <= -half:
 		whole--
 	}
-	return Amount(whole), true
+	count, fits := mulInt64(whole, powers[amountPlaces-places])
+	return Amount(count), fits
 }

@@ -25,8 +25,8 @@ func sameAsTheLibrary(t *testing.T, a, b Decimal) {
 		if quick.String() != exactly.String() || quick.Compare(exactly) != 0 {
 			t.Fatalf("%s %s %s is %s, the library says %s", a, operation, b, quick, exactly)
 		}
-		round, err := quick.Round()
-		wanted, wantedErr := exactly.Round()
+		round, err := quick.Round(2)
+		wanted, wantedErr := exactly.Round(2)
 		if round != wanted || !errors.Is(err, wantedErr) {
 			t.Fatalf("%s is rounded to %s (%v), by the library to %s (%v)", quick, round, err, wanted, wantedErr)
 		}

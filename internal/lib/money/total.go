@@ -59,7 +59,7 @@ func (t Total) Clamp() int64 {
 // Count returns a total of counts, which always fits.
 func (t Total) Count() int64 { return int64(t.low) } //nolint:gosec // see above
 
-// String writes a total of amounts with two decimals.
+// String writes a total of amounts with two decimals, or three if it has them.
 func (t Total) String() string {
 	digits := t.number()
 	sign := ""
@@ -72,12 +72,15 @@ func (t Total) String() string {
 		text = "0" + text
 	}
 	point := len(text) - amountPlaces
-	return sign + text[:point] + "." + text[point:]
+	return sign + text[:point] + "." + strings.TrimSuffix(text[point:], "0")
 }
 
 // ParseTotal reads the format of String.
 func ParseTotal(text string) (Total, error) {
 	whole, fraction, pointed := strings.Cut(text, ".")
+	if len(fraction) == amountPlaces-1 {
+		fraction += "0"
+	}
 	number, sound := new(big.Int).SetString(whole+fraction, 10)
 	if !pointed || len(fraction) != amountPlaces || !sound || number.BitLen() > 120 {
 		return Total{}, ErrSyntax
@@ -103,7 +106,7 @@ func ParseSum(text string) (Total, error) {
 	if n.negative {
 		sign = "-"
 	}
-	return ParseTotal(sign + n.whole + "." + (n.fraction + "00")[:amountPlaces])
+	return ParseTotal(sign + n.whole + "." + (n.fraction + "000")[:amountPlaces])
 }
 
 // Digits writes a total of counts.

@@ -1,8 +1,10 @@
 package money_test
 
 import (
+	"fmt"
 	"math"
 	"math/big"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -12,7 +14,7 @@ import (
 
 func TestTotalPrintsEverything(t *testing.T) {
 	for number, want := range map[int64]string{
-		0: "0.00", 5: "0.05", -5: "-0.05", 100: "1.00", -1234: "-12.34", math.MaxInt64: "92233720368547758.07",
+		0: "0.00", 5: "0.005", 50: "0.05", -50: "-0.05", 1000: "1.00", -12340: "-12.34", -12345: "-12.345", math.MaxInt64: "9223372036854775.807",
 	} {
 		if got := money.TotalOf(number).String(); got != want {
 			t.Errorf("%d is %s, not %s", number, got, want)
@@ -24,7 +26,7 @@ func TestTotalPrintsEverything(t *testing.T) {
 }
 
 func TestMalformedTotalsAreRefused(t *testing.T) {
-	for _, text := range []string{"", "1", "1.0", "1.000", "x.00", "1,000.00", "999999999999999999999999999999999999999999.00"} {
+	for _, text := range []string{"", "1", "1.0", "1.0000", "x.00", "1,000.00", "999999999999999999999999999999999999999999.00"} {
 		if total, err := money.ParseTotal(text); err == nil {
 			t.Errorf("%q is read as %v", text, total)
 		}
@@ -46,8 +48,8 @@ func TestTotalsBeyondAmounts(t *testing.T) {
 			}
 		}
 		minor := new(big.Int).Abs(want)
-		whole, cents := new(big.Int).QuoRem(minor, big.NewInt(100), new(big.Int))
-		text := whole.String() + "." + string(rune('0'+cents.Int64()/10)) + string(rune('0'+cents.Int64()%10))
+		whole, rest := new(big.Int).QuoRem(minor, big.NewInt(1000), new(big.Int))
+		text := whole.String() + "." + strings.TrimSuffix(fmt.Sprintf("%03d", rest.Int64()), "0")
 		if want.Sign() < 0 {
 			text = "-" + text
 		}

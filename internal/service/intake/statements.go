@@ -39,7 +39,7 @@ func (s *Service) PostStatements(ctx context.Context, who landfall.Principal, bo
 	if supplier == nil {
 		return Accepted{}, errNoAccount
 	}
-	posted := request.Statements()
+	posted := ledger.InUnits(request.Statements(), supplier.StatementAmounts, supplier.Currency)
 	// Release before Decide is passed on: it may still run after the caller has left.
 	request.Release()
 	if err := s.checkPosted(ctx, who, *supplier, key, statementPaths(posted), errNoAccount); err != nil {

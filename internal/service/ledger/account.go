@@ -25,6 +25,7 @@ func NewAccount(data landfall.AccountData, supplier landfall.Supplier, now time.
 	}
 	account := landfall.Account{Key: data.Key}
 	account.Periods, account.Ledger, account.Balance = Open(data, calendar.DayOf(now, calendar.Zone(supplier.TimeZone)))
+	data.Statements = InUnits(data.Statements, supplier.StatementAmounts, data.Currency)
 	_, data.Notes = PrepareNotes(data.Notes).Onto(nil, now)
 	if data.Statements, conflict.Statement = PostStatements(nil, data.Statements); conflict.Statement >= 0 {
 		return account, conflict

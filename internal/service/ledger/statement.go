@@ -1,11 +1,29 @@
 package ledger
 
 import (
+	"slices"
 	"strings"
 
 	"landfall"
 	"landfall/internal/api/rules"
+	"landfall/internal/lib/money"
 )
+
+// InUnits returns statements with their amounts in units of the currency. Some
+// suppliers send them in minor units.
+func InUnits(statements []landfall.Statement, unit landfall.AmountUnit, currency string) []landfall.Statement {
+	if unit != landfall.MinorUnits {
+		return statements
+	}
+	statements = slices.Clone(statements)
+	for i := range statements {
+		if gross := statements[i].GrossAmount; gross != nil {
+			amount, _ := money.FromMinor(*gross, money.Places(currency)) // the rules refuse fractions
+			statements[i].GrossAmount = &amount
+		}
+	}
+	return statements
+}
 
 // PostStatements decides which of the posted statements are new. A repeat of an
 // existing statement changes nothing. The second result is the index of the

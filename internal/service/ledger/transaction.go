@@ -110,10 +110,8 @@ func outsidePeriod(index int) error {
 	}
 }
 
-// maxBalance keeps balances far from the overflow of 64 bits. It is ten
-// thousand million million in units of the currency; a single amount is at most
-// a ten-thousandth of it.
-const maxBalance money.Amount = 1_000_000_000_000_000_000
+// maxBalance keeps balances far from the overflow of 64 bits.
+const maxBalance = money.MaxSum
 
 // balanceTooLarge refuses a balance that is too large.
 func balanceTooLarge(index int) error {

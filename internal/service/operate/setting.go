@@ -36,6 +36,7 @@ func (o *Operator) apply(supplier *landfall.Supplier, change SupplierChange, sch
 	setIfGiven(&next.Status, change.Status)
 	setIfGiven(&next.DocumentRoot, change.DocumentRoot)
 	setIfGiven(&next.Currency, change.Currency)
+	setIfGiven(&next.StatementAmounts, change.StatementAmounts)
 	setIfGiven(&next.Region, change.Region)
 	setIfGiven(&next.TimeZone, change.TimeZone)
 	setIfGiven(&next.ConcurrencyLimit, change.ConcurrencyLimit)
@@ -118,6 +119,9 @@ func checkSupplier(s landfall.Supplier) error {
 	if _, err := time.LoadLocation(s.TimeZone); err != nil || s.TimeZone == "" || s.TimeZone == "Local" {
 		return invalid("time_zone", rules.CodeInvalidChoice,
 			"Time zone %q is not known; use a name of the IANA database such as Europe/London.", s.TimeZone)
+	}
+	if s.StatementAmounts != landfall.MajorUnits && s.StatementAmounts != landfall.MinorUnits {
+		return invalid("statement_amounts", rules.CodeInvalidChoice, "The amounts of statements are in major or in minor units, not %q.", s.StatementAmounts)
 	}
 	if s.ConcurrencyLimit < 0 {
 		return invalid("concurrency_limit", rules.CodeOutOfRange,

@@ -20,6 +20,7 @@ type SupplierChange struct {
 	Status             *landfall.SupplierStatus
 	DocumentRoot       *string
 	Currency           *string
+	StatementAmounts   *landfall.AmountUnit
 	Region             *string
 	TimeZone           *string
 	ConcurrencyLimit   *int
@@ -228,6 +229,9 @@ func settings(s landfall.Supplier) []string {
 		"undo_window=" + s.UndoWindow.String(),
 		fmt.Sprintf("verify_documents=%t", s.VerifyDocuments),
 		fmt.Sprintf("send_customer_emails=%t", s.SendCustomerEmails),
+	}
+	if s.StatementAmounts != landfall.MajorUnits {
+		parts = append(parts, "statement_amounts="+string(s.StatementAmounts))
 	}
 	if s.MailDelay > 0 {
 		parts = append(parts, "mail_delay="+s.MailDelay.String())

@@ -293,7 +293,7 @@ func instantArg(when time.Time) any {
 	return when.UnixMicro()
 }
 
-// amountArg returns an amount in whole minor units, because the databases have
+// amountArg returns an amount in thousandths, because the databases have
 // no decimal type that both read alike; nil is NULL.
 func amountArg(of *money.Amount) any {
 	if of == nil {

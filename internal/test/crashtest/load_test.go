@@ -103,7 +103,7 @@ func (l *load) intent(random *rand.Rand) crashtest.Intent {
 }
 
 func randomAmount(random *rand.Rand) money.Amount {
-	amount := money.Amount(1 + random.Int64N(50000))
+	amount := 10 * money.Amount(1+random.Int64N(50000))
 	if random.IntN(2) == 0 {
 		return -amount
 	}

@@ -85,6 +85,7 @@ CREATE TABLE supplier (
     keep_mails           INTEGER NOT NULL DEFAULT 0 CHECK (keep_mails >= 0),
     keep_events          INTEGER NOT NULL DEFAULT 0 CHECK (keep_events >= 0),
     keep_runs            INTEGER NOT NULL DEFAULT 0 CHECK (keep_runs >= 0),
+    statement_amounts    TEXT NOT NULL DEFAULT 'major' CHECK (statement_amounts IN ('major', 'minor')),
     mail_delay           INTEGER NOT NULL DEFAULT 0 CHECK (mail_delay >= 0),
     packs                TEXT NOT NULL DEFAULT '' -- names such as gb-energy@1, separated by spaces
 ) STRICT;
