@@ -285,7 +285,7 @@ func TestDuckDBReadsAnExport(t *testing.T) {
 		t.Fatalf("%v: %s", err, output)
 	}
 	accounts := found["accounts"][0]
-	if accounts["rows"] != "300" || accounts["amount"] != "DECIMAL(18,2)" || accounts["instant"] != "TIMESTAMP WITH TIME ZONE" || accounts["day"] != "DATE" {
+	if accounts["rows"] != "300" || accounts["amount"] != "DECIMAL(18,3)" || accounts["instant"] != "TIMESTAMP WITH TIME ZONE" || accounts["day"] != "DATE" {
 		t.Errorf("accounts %v", accounts)
 	}
 	if !strings.Contains(e.totals(t), `"amount":"`+accounts["balances"]+`"`) || found["ledger"][0]["balances"] != accounts["balances"] {

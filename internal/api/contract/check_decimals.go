@@ -21,11 +21,18 @@ func (c *checker) decimals(document *rules.Document) {
 	if c.places >= 3 || c.places == 2 && !document.HasThousandths() {
 		return
 	}
-	detail := "Must have at most 2 decimal places."
-	if c.places != 2 {
-		detail = "Amounts in " + c.currency + " have no decimal places."
+	c.amountsFit(document.Root(), tooManyDecimals(c.currency))
+}
+
+// tooManyDecimals is the detail of an amount that its currency cannot have.
+func tooManyDecimals(currency string) string {
+	switch money.Places(currency) {
+	case 0:
+		return "Amounts in " + currency + " have no decimal places."
+	case 2:
+		return "Must have at most 2 decimal places."
 	}
-	c.amountsFit(document.Root(), detail)
+	return "Must have at most 3 decimal places."
 }
 
 // amountsFit checks every amount of an object.

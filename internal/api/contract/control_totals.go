@@ -67,6 +67,7 @@ func ReadControlTotals(ctx context.Context, body []byte) (landfall.ControlTotals
 			twice = append(twice, duplicateClaim(fmt.Sprintf("currencies.%d.currency", i)))
 		}
 		currencies[name] = true
+		checkPlaces(document, in.Field("balances"), name)
 		if balances := in.Field("balances"); balances.Valid() {
 			totals.Claims[landfall.Measure{Kind: landfall.MeasureBalances, Currency: name}] = landfall.Value{Amount: totalOf(balances)}
 		}
@@ -77,6 +78,7 @@ func ReadControlTotals(ctx context.Context, body []byte) (landfall.ControlTotals
 				twice = append(twice, duplicateClaim(fmt.Sprintf("currencies.%d.transactions.%d.type", i, j)))
 			}
 			types[kind] = true
+			checkPlaces(document, of.Field("amount"), name)
 			value := landfall.Value{Count: countOf(of.Field("count")), Amount: totalOf(of.Field("amount"))}
 			// Naming a type without a value does not claim that there is none of it.
 			if value.Known() {
@@ -95,6 +97,13 @@ func ReadControlTotals(ctx context.Context, body []byte) (landfall.ControlTotals
 		return totals, &landfall.Error{Kind: landfall.Invalid, Code: landfall.CodeValidationFailed, Detail: detailRequest, Violations: twice}
 	}
 	return totals, nil
+}
+
+// checkPlaces refuses a sum with more decimals than its currency has.
+func checkPlaces(document *rules.Document, sum *rules.Node, currency string) {
+	if places := money.Places(currency); sum.Valid() && !sum.Sum().Fits(places) {
+		document.Report().Add(sum, rules.CodeMaxDecimalPlaces, tooManyDecimals(currency))
+	}
 }
 
 // duplicateClaim refuses a second claim about the same thing: it is unclear

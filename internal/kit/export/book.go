@@ -214,6 +214,7 @@ func (s *bookSink) post(kind book.Kind, list string, item *jsonValue) error {
 		s.body = append(rules.AppendName(s.address(s.body[:0]), list), '[')
 	}
 	s.body = rules.AppendComma(s.body)
+	item = unfold(item)
 	if s.hide != nil {
 		tables := map[string]*rules.Table{"transactions": findField(s.hide.lists["ledger"], "sent").Type.Table, "notes": s.hide.lists["notes"], "statements": s.hide.lists["statements"]}
 		s.body = s.hide.object(s.body, tables[list], item)
@@ -224,6 +225,22 @@ func (s *bookSink) post(kind book.Kind, list string, item *jsonValue) error {
 		return nil
 	}
 	return s.endBody(kind)
+}
+
+// unfold puts the fields of packs among the others, where they were when they were sent.
+func unfold(item *jsonValue) *jsonValue {
+	fields := item.member("pack_fields")
+	if fields.null() {
+		return item
+	}
+	text := []byte{'{'}
+	for _, one := range slices.Concat(item.members, fields.members) {
+		if one.name != "pack_fields" {
+			text = append(rules.AppendName(text, one.name), one.value.text...)
+		}
+	}
+	unfolded := parseValue(append(text, '}'))
+	return &unfolded
 }
 
 // endBody writes the body of a call.

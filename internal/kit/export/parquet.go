@@ -21,10 +21,10 @@ const (
 	pageBytes = 64 << 10
 )
 
-// Decimals have 12 digits before and 10 after the decimal point, amounts of money 16 and 2.
+// Decimals have 12 digits before and 10 after the decimal point, amounts of money 15 and 3.
 const (
 	decimalPrecision, decimalScale, decimalBytes = 22, 10, 16
-	amountPrecision, amountScale                 = 18, 2
+	amountPrecision, amountScale                 = 18, 3
 )
 
 // parquetWriter writes Parquet files: one per table and part.

@@ -75,6 +75,13 @@ func (t Total) String() string {
 	return sign + text[:point] + "." + strings.TrimSuffix(text[point:], "0")
 }
 
+// Fits reports whether a total of amounts has at most the given number of
+// decimals.
+func (t Total) Fits(places int) bool {
+	unit := big.NewInt(int64(MinorUnit(places)))
+	return unit.Rem(t.number(), unit).Sign() == 0
+}
+
 // ParseTotal reads the format of String.
 func ParseTotal(text string) (Total, error) {
 	whole, fraction, pointed := strings.Cut(text, ".")
