@@ -96,7 +96,7 @@ func TestNothingIsLeftOutOfTables(t *testing.T) {
 	if name := out.text(t, "customers", 0, "given_name"); name != "Ada" {
 		t.Errorf("given name %q", name)
 	}
-	if amount := out.rows["ledger"][0][7]; amount.number != -500 {
+	if amount := out.rows["ledger"][0][7]; amount.number != -5000 {
 		t.Errorf("amount %+v", amount)
 	}
 }

@@ -18,7 +18,7 @@ var supplierChecks = []promiseCheck{
 		given := landfall.Supplier{
 			Code: supplierCode, Name: "Acme Énergie", Status: landfall.Paused, DocumentRoot: "acme/2026", Currency: "EUR",
 			Region: "FR", TimeZone: "Europe/Paris", SendCustomerEmails: true, VerifyDocuments: true, ConcurrencyLimit: 7,
-			Packs: []string{"gb-energy@1", "own@3"}, MailDelay: 3 * time.Hour,
+			Packs: []string{"gb-energy@1", "own@3"}, MailDelay: 3 * time.Hour, StatementAmounts: landfall.MinorUnits,
 			Severities: map[string]landfall.Severity{"some_rule": landfall.SeverityWarning},
 		}
 		update(t, store, func(tx landfall.Tx) error { return tx.CreateSupplier(t.Context(), given) })
@@ -36,7 +36,7 @@ var supplierChecks = []promiseCheck{
 		compare()
 		given.Name, given.Status, given.SendCustomerEmails, given.VerifyDocuments = "Acme", landfall.Complete, false, false
 		given.DocumentRoot, given.ConcurrencyLimit, given.Severities = "", 0, map[string]landfall.Severity{}
-		given.Packs, given.MailDelay = nil, 0
+		given.Packs, given.MailDelay, given.StatementAmounts = nil, 0, landfall.MajorUnits
 		update(t, store, func(tx landfall.Tx) error { return tx.SaveSupplier(t.Context(), given) })
 		compare()
 	}},
