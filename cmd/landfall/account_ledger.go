@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,7 +75,11 @@ func printLedger(out io.Writer, entries []accountview.Entry, personal bool) {
 // printNotes lists the notes. Note texts are printed below each note if they may be shown.
 func printNotes(out io.Writer, notes []accountview.Note) {
 	// The view is already sorted, with currently pinned notes first.
-	heading := []string{"NOTE", "PINNED", "TEXT", "DOCUMENTS", "EXTERNAL ID"}
+	heading := []string{"NOTE", "PINNED", "TEXT", "DOCUMENTS"}
+	identified := slices.ContainsFunc(notes, func(note accountview.Note) bool { return note.ExternalID != "" })
+	if identified {
+		heading = append(heading, "EXTERNAL ID")
+	}
 	rows, personal := [][]string{}, false
 	for _, note := range notes {
 		pinned, size := "", ""
@@ -87,7 +92,10 @@ func printNotes(out io.Writer, notes []accountview.Note) {
 		if note.Characters > 0 {
 			size = strconv.Itoa(note.Characters) + " characters"
 		}
-		rows = append(rows, []string{string(note.CreatedAt), pinned, size, strings.Join(note.Documents, " "), note.ExternalID})
+		rows = append(rows, []string{string(note.CreatedAt), pinned, size, strings.Join(note.Documents, " ")})
+		if identified {
+			rows[len(rows)-1] = append(rows[len(rows)-1], note.ExternalID)
+		}
 		personal = personal || note.Body != nil
 	}
 	if !personal {
