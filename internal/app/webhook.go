@@ -55,7 +55,9 @@ func NewSender(settings Settings, source string, store landfall.Store) (*webhook
 		Encode: func(event landfall.Event, account []byte) (string, []byte) {
 			return contract.EventID(event), contract.EventBody.Append(nil, contract.CloudEvent{Event: event, Source: source, Account: account})
 		},
-		Account: func(ctx context.Context, event landfall.Event) ([]byte, error) { return eventAccount(ctx, store, event, settings.BaseURL) },
+		Account: func(ctx context.Context, event landfall.Event) ([]byte, error) {
+			return eventAccount(ctx, store, event, settings.BaseURL)
+		},
 	}), nil
 }
 

@@ -138,6 +138,8 @@ func New(options Options) *API {
 		Read: func() float64 { return float64(api.bulk.Spooled()) },
 	})
 	api.ready.check = options.Ready
+	options.Metrics.addFunc(FuncMetric{Name: "landfall_ready", Help: "1 while the server can handle requests, as /readyz says.", Read: api.isReady})
+	options.Metrics.addFunc(FuncMetric{Name: "landfall_database_up", Help: "1 while the database can be written to.", Read: api.databaseUp})
 	for _, r := range routeTable() {
 		api.tree.add(r.path, r)
 	}

@@ -93,8 +93,12 @@ const (
 	KeyRecheck = 3 * time.Second
 	// ReadyCache is how long the answer of a readiness probe is reused.
 	ReadyCache = time.Second
-	// ReadyWait is how long a readiness probe waits for the database.
+	// ReadyWait is how long the check behind a readiness probe waits for the database.
 	ReadyWait = 2 * time.Second
+	// ReadyAnswer is how long a readiness probe waits for that check; then the answer is that the database does not respond.
+	ReadyAnswer = 900 * time.Millisecond
+	// ReadyProof is how long a commit proves that the database works while too much is waiting for another one.
+	ReadyProof = 5 * time.Second
 	// DatabaseRetry is the Retry-After when the database is unavailable or too busy: long enough to relieve it, short enough not to delay a migration.
 	DatabaseRetry = 2 * time.Second
 	// Body is the largest request body, and the longest line of a bulk request. Setting: max-body.

@@ -11,23 +11,25 @@ import (
 // the order of an admission.Queue: the one that was served least comes next.
 // Calls with the same key keep their order and never run at the same time.
 type queue struct {
-	limits     Limits
-	lock       sync.Mutex
-	changed    *sync.Cond // there is new work, or work that a worker may now take
-	accounts   admission.Accounts
-	kinds      []*Kind
-	keys       map[keyed]*Call // the last call of each key that has not ended
-	weight     int64           // of everything that waits
-	count      int             // calls that wait
-	active     int             // calls that wait or run
-	peak       int             // the most of them recently
-	lastDone   time.Time       // when a batch ended
-	gathering  bool            // a worker waits for more calls to arrive
-	throughput throughput
-	refused    int64 // calls that would have waited too long
-	batches    [len(BatchSizes)]int64
-	calls      int64 // in all of them
-	closed     bool
+	limits   Limits
+	lock     sync.Mutex
+	changed  *sync.Cond // there is new work, or work that a worker may now take
+	accounts admission.Accounts
+	kinds    []*Kind
+	keys     map[keyed]*Call // the last call of each key that has not ended
+	weight   int64           // of everything that waits
+	count    int             // calls that wait
+	active   int             // calls that wait or run
+	peak     int             // the most of them recently
+	lastDone time.Time       // when a batch ended
+	// lastSuccess is when a batch ended in which a call succeeded.
+	lastSuccess time.Time
+	gathering   bool // a worker waits for more calls to arrive
+	throughput  throughput
+	refused     int64 // calls that would have waited too long
+	batches     [len(BatchSizes)]int64
+	calls       int64 // in all of them
+	closed      bool
 }
 
 // keyed names a key of one kind of work.

@@ -80,6 +80,9 @@ func (q *queue) finish(b *callBatch) {
 	q.countBatch(len(b.calls))
 	q.lastDone = time.Now()
 	for _, c := range b.calls {
+		if c.err == nil {
+			q.lastSuccess = q.lastDone
+		}
 		if c.batch == b { // and not in another one by now
 			q.end(c)
 		}

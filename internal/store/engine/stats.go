@@ -1,6 +1,9 @@
 package engine
 
-import "os"
+import (
+	"os"
+	"time"
+)
 
 // BatchSizes are the upper bounds of the classes in which batches are counted.
 var BatchSizes = [...]int{1, 2, 4, 8, 16, 32, MaxBatch, maxLargeBatch}
@@ -20,13 +23,15 @@ type Stats struct {
 	Calls   int64 // in all batches together
 	Pools   []PoolStats
 	Log     int64 // bytes of the write-ahead log beside a file
+	// LastSuccess is when a call was last committed; zero when none was yet.
+	LastSuccess time.Time
 }
 
 // Stats reads the stats, without asking the database.
 func (db *DB) Stats() Stats {
 	db.queue.lock.Lock()
 	figures := Stats{
-		Active: db.queue.active, Refused: db.queue.refused, Batches: db.queue.batches, Calls: db.queue.calls,
+		Active: db.queue.active, Refused: db.queue.refused, Batches: db.queue.batches, Calls: db.queue.calls, LastSuccess: db.queue.lastSuccess,
 	}
 	db.queue.lock.Unlock()
 	figures.Pools, figures.Log = db.backend.stats()
