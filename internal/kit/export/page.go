@@ -15,7 +15,7 @@ import (
 
 const (
 	// pageAccounts is how many accounts one request asks for.
-	pageAccounts = 2000
+	pageAccounts = 1000
 	// pageMemory is how much of a page is kept in memory. The rest of a longer one is kept in a file.
 	pageMemory = 16 << 20
 	// pagesAhead is how many pages are requested while one is written. A server sends two streams to an
