@@ -162,7 +162,7 @@ type columnCounter struct {
 	comma         bool
 	filled, empty int
 	longest       int
-	atLongest     int
+	atLongest     []string // a few different values of that length
 	spaces        bool
 	min, max      extreme
 	patterns      map[string]*ValueCount
@@ -216,7 +216,7 @@ func newCounters(t *suggestedTable) (list []*columnCounter) {
 		case c.format != nil:
 		case most(func(value string) bool { return strings.Trim(value, "-+0123456789") == "" }):
 			c.kind = "integer"
-		case most(numberLook.MatchString):
+		case most(func(value string) bool { _, is := plainNumber(value, t.comma); return is }):
 			c.kind, c.comma = "number", t.comma
 		case most(func(value string) bool { return strings.Contains(value, "@") }):
 			c.kind = "email"
@@ -242,9 +242,9 @@ func (c *columnCounter) add(t *suggestedTable, line int, field []byte) {
 	c.filled++
 	switch length := len([]rune(text)); {
 	case length > c.longest:
-		c.longest, c.atLongest = length, 1
-	case length == c.longest:
-		c.atLongest++
+		c.longest, c.atLongest = length, []string{text}
+	case length == c.longest && len(c.atLongest) < maxShownValues && !slices.Contains(c.atLongest, text):
+		c.atLongest = append(c.atLongest, text)
 	}
 	c.spaces = c.spaces || strings.Contains(text, " ")
 	c.count(text)
@@ -294,23 +294,30 @@ func (c *columnCounter) order(text string, line int) (order float64, fits bool) 
 		}
 		return float64(((at.year*100+at.month)*100+at.day)*86_400 + at.hour*3_600 + at.minute*60 + at.second), true
 	case "integer", "number":
-		plain := strings.Trim(text, " £$€()CRDcrd")
-		if c.comma {
-			plain = strings.ReplaceAll(strings.ReplaceAll(plain, ".", ""), ",", ".")
-		} else {
-			plain = strings.ReplaceAll(plain, ",", "")
-		}
-		if short, trailing := strings.CutSuffix(plain, "-"); trailing {
-			plain = "-" + short
-		}
-		number, err := strconv.ParseFloat(plain, 64)
-		if err != nil {
+		number, is := plainNumber(text, c.comma)
+		if !is {
 			c.report("not a number", text, line)
 			return 0, false
 		}
 		return number, true
 	}
 	return 0, true
+}
+
+// plainNumber reads a number for comparison only. A number with spaces in it is more often a telephone
+// number.
+func plainNumber(text string, comma bool) (number float64, is bool) {
+	plain := strings.Trim(text, " £$€()CRDcrd")
+	if comma {
+		plain = strings.ReplaceAll(strings.ReplaceAll(plain, ".", ""), ",", ".")
+	} else {
+		plain = strings.ReplaceAll(plain, ",", "")
+	}
+	if short, trailing := strings.CutSuffix(plain, "-"); trailing {
+		plain = "-" + short
+	}
+	number, err := strconv.ParseFloat(plain, 64)
+	return number, err == nil
 }
 
 // count counts the pattern of a value.
@@ -410,14 +417,15 @@ func (c *columnCounter) describe(name string, s *sketch) ColumnProfile {
 	})
 	// A value unlike nearly all others is often a mistake.
 	for _, one := range p.Patterns {
-		if c.filled >= 200 && len(p.Patterns) <= 20 && one.Count*500 <= c.filled {
+		if c.kind == "text" && !c.spaces && c.filled >= 200 && len(p.Patterns) <= 10 && one.Count*500 <= c.filled {
 			c.reports["rare pattern "+one.Pattern] = &ValueReport{"rare pattern " + one.Pattern, one.Count, one.Example, 0}
 		}
 	}
 	p.Patterns = p.Patterns[:min(len(p.Patterns), maxShownValues)]
-	if c.kind == "text" && c.spaces && c.longest >= 15 && c.atLongest >= 3 && c.atLongest*50 >= c.filled {
-		what := "may be cut off at " + strconv.Itoa(c.longest) + " characters"
-		c.reports[what] = &ValueReport{what, c.atLongest, "", 0}
+	// Different texts of the greatest length were probably longer.
+	if c.kind == "text" && c.spaces && c.longest >= 15 && len(c.atLongest) == maxShownValues {
+		what := "several end at " + strconv.Itoa(c.longest) + " characters, and may be cut off"
+		c.reports[what] = &ValueReport{what, len(c.atLongest), shorten([]byte(c.atLongest[0])), 0}
 	}
 	c.outliers()
 	for _, one := range c.reports {
