@@ -28,7 +28,8 @@ func validateCommand() *cobra.Command {
 		Use: "validate PATH...", Short: "Check a book, or some of its files, without a server", Args: checkArguments(cobra.MinimumNArgs(1)),
 		Long: "Check a book (a folder with accounts.ndjson, notes.ndjson and so on) or some of its\n" +
 			"files, without a server, with the rules and messages of the service. It also finds\n" +
-			"duplicate accounts and compares the book with its control-totals.json. It cannot check\n" +
+			"duplicate accounts and accounts that share a supply point or payment instruction, and\n" +
+			"compares the book with its control-totals.json. It cannot check\n" +
 			"what only the service knows: whether the import supplier exists, what was imported\n" +
 			"before, and what payment vendors and document stores would say. With --report, the\n" +
 			"failed lines, a CSV table and an HTML page are written to a folder. The exit code is 1\n" +

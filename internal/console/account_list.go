@@ -209,6 +209,7 @@ func listRoutes() []route {
 	reconciliation := get(base+"reconciliation/", showReconciliation, "reconciliation")
 	return []route{
 		get(base+"accounts/", showAccounts, "accounts"), liveRoute(base+"accounts/live", showNewAccounts, "new-rows"), download,
+		get(base+"duplicates/", showDuplicates, "duplicates"),
 		get(base+"failures/", showFailures, "failures"), liveRoute(base+"failures/live", showFailures, "failures-live"), reconciliation,
 		get(base+"reconciliation/accounts/", showDifference, "difference"),
 		get(base+"reconciliation/signed/{id}/", downloadSignOff, ""),

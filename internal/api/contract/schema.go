@@ -24,7 +24,7 @@ type Answer interface {
 var answerBodies = []Answer{
 	ErrorBody, ViolationBody, TransactionErrorBody, ValidatedBody, StagedBody, CreatedBody, StatusBody, failureBody, undoneBody, AllBody, ProcessBody,
 	NotesBody, NoteBody, TransactionsBody, TransactionBody, StatementsBody, InstructionBody,
-	FailedListBody, FailedBody, SummaryBody, repairBody, FailureGroupBody, RuleBookBody, ruleBody, codeBody, HealthBody,
+	FailedListBody, FailedBody, DuplicateListBody, DuplicateBody, SummaryBody, repairBody, FailureGroupBody, RuleBookBody, ruleBody, codeBody, HealthBody,
 	FeedBody, EventBody, WholeAccountBody, openPeriodBody, LedgerEntryBody, WholeNoteBody, WholeStatementBody, WholeInstructionBody, EventTypesBody, eventTypeBody, RunBody, RunsBody,
 	TotalsOrHistory, ControlTotalsHistoryBody, ControlTotalsBody, currencyTotalsBody, transactionTotalsBody, SignOffsBody, signOffBody,
 	ReconciliationOrBehind, ReconciliationBody, reconciliationRowBody, explainedBody, valueBody, BehindListBody, BehindBody,

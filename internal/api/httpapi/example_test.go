@@ -141,6 +141,7 @@ func TestExamplesMatchResponses(t *testing.T) {
 		{"", "importer", "POST", instructionPath, shown["createPaymentInstruction"]},
 		{"failedAccountImportProcesses 200", "viewer", "GET", importPath + "/failed-account-import-processes/" + supplier + "/", ""},
 		{"failedAccountImportProcesses 404", "viewer", "GET", importPath + "/failed-account-import-processes/NONE/", ""},
+		{"duplicateAccounts 404", "viewer", "GET", importPath + "/duplicate-accounts/NONE/", ""},
 		{"errorSummary 200", "viewer", "GET", importPath + "/error-summary/" + supplier + "/", ""},
 		{"errorSummary 404", "viewer", "GET", importPath + "/error-summary/NONE/", ""},
 		{"controlTotals 404", "viewer", "GET", importPath + "/control-totals/NONE/", ""},
@@ -185,7 +186,7 @@ func TestExamplesMatchResponses(t *testing.T) {
 	var untold []string
 	for name := range shown {
 		if operation, status, response := strings.Cut(name, " "); response && !told[name] && status < "401" &&
-			!slices.Contains([]string{"obtainServiceToken", "queryTokenSchema", "ruleBook", "eventTypes", "eventSchema", "runFailures", "cancelRun"}, operation) &&
+			!slices.Contains([]string{"obtainServiceToken", "queryTokenSchema", "ruleBook", "eventTypes", "eventSchema", "runFailures", "cancelRun", "duplicateAccounts"}, operation) &&
 			!strings.HasPrefix(operation, "bulk") && !general(shown[name]) {
 			untold = append(untold, name)
 		}

@@ -144,6 +144,8 @@ func TestAnswersMatchOpenAPI(t *testing.T) {
 		{"viewer", "GET", failedPath, "", 200},
 		{"viewer", "GET", importPath + "/failed-account-import-processes/NONE/", "", 404},
 		{"viewer", "GET", summaryPath, "", 200},
+		{"viewer", "GET", importPath + "/duplicate-accounts/OURS/?limit=1", "", 200},
+		{"viewer", "GET", importPath + "/duplicate-accounts/NONE/", "", 404},
 		{"viewer", "GET", importPath + "/error-summary/NONE/", "", 404},
 		{"viewer", "GET", importPath + "/account-transfer-status/OURS/EXT-0001/", "", 200},
 		{"viewer", "GET", importPath + "/account-transfer-status/OURS/nobody/", "", 404},

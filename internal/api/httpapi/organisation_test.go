@@ -29,6 +29,7 @@ var tenancy = map[string]struct {
 		"vendor":"SANDBOX","reference":"pm_1","type":"CARD"}`, 201, true},
 	"supplierOpenapi":               {"/v1/openapi.json?import_supplier_code={S}", "", 200, true},
 	"failedAccountImportProcesses":  {importPath + "/failed-account-import-processes/{S}/", "", 200, true},
+	"duplicateAccounts":             {importPath + "/duplicate-accounts/{S}/", "", 200, true},
 	"errorSummary":                  {importPath + "/error-summary/{S}/", "", 200, true},
 	"getAccount":                    {importPath + "/accounts/{S}/there/", "", 200, true},
 	"streamAccounts":                {importPath + "/accounts/{S}/", "", 200, true},

@@ -5,6 +5,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -67,6 +68,9 @@ type Checker struct {
 	tallies     landfall.Tallies
 	result      Result
 	lines       int
+	identifiers identifierSorter
+	sortLimit   int             // 0: sortMemory
+	shared      map[[2]int]bool // files and lines that share an identifier
 
 	currencies []string // of the accounts, by index
 }
@@ -89,6 +93,8 @@ type location struct {
 // Check checks a book on all cores and reports its mistakes in order.
 func (r *Checker) Check(ctx context.Context, of *book.Book) (Result, error) {
 	r.known = map[accountHash]location{}
+	r.identifiers, r.shared = identifierSorter{limit: cmp.Or(r.sortLimit, sortMemory)}, map[[2]int]bool{}
+	defer r.identifiers.close()
 	if r.Schema == nil {
 		r.Schema = contract.PlainSchema()
 	}
@@ -104,6 +110,9 @@ func (r *Checker) Check(ctx context.Context, of *book.Book) (Result, error) {
 			return Result{}, err
 		}
 	}
+	if err := r.checkAcross(of); err != nil {
+		return Result{}, err
+	}
 	r.result.Wrong, r.result.Warnings = r.wrong.Summary(), r.warnings.Summary()
 	r.result.Totals, r.result.tallies = totals, r.tallies
 	return r.result, nil
@@ -117,6 +126,8 @@ type checkedLine struct {
 	failure  landfall.Failure
 	warnings []landfall.Violation
 	figures  landfall.Figures // what it brings
+
+	identifiers []landfall.Identifier // that other accounts may have
 }
 
 // checkFile checks one file: single lines on all cores, then the rest line by line.
@@ -156,6 +167,11 @@ func (r *Checker) addLine(of *book.Book, number int, file book.File, read checke
 		r.warnings.Add(landfall.Failure{Violations: read.warnings})
 	}
 	r.result.Counts[file.Kind] = count
+	if !mistake.Wrong() {
+		if err := r.collectIdentifiers(number, read); err != nil {
+			return err
+		}
+	}
 	if mistake.Wrong() || len(read.warnings) > 0 {
 		return r.Mistake(mistake)
 	}
@@ -207,7 +223,7 @@ func (r *Checker) checkLine(ctx context.Context, kind book.Kind, line book.Line)
 		return read
 	}
 	verdict := checkers[kind](ctx, r.Schema, line.Text, &r.Settings, r.Now)
-	read.key, read.figures, read.warnings = verdict.key, verdict.figures, verdict.warnings
+	read.key, read.figures, read.warnings, read.identifiers = verdict.key, verdict.figures, verdict.warnings, verdict.identifiers
 	read.readable = contract.ValidExternalNumber(read.key.External) && read.key.Supplier != ""
 	if refusal, ok := errors.AsType[*landfall.Error](verdict.err); ok {
 		read.failure = landfall.Failure{Code: refusal.Code, Detail: refusal.Detail, Violations: refusal.Violations}

@@ -16,6 +16,8 @@ type lineVerdict struct {
 	figures  landfall.Figures
 	warnings []landfall.Violation
 	err      error
+
+	identifiers []landfall.Identifier
 }
 
 // checkFunc parses and checks one line.
@@ -28,7 +30,9 @@ var checkers = map[book.Kind]checkFunc{
 			return lineVerdict{figures: unreadableFigures(book.Accounts), err: err}
 		}
 		defer account.Release()
-		return newLineVerdict(account.Key(), account.Figures(settings.Currency), account.Check(settings, now))
+		verdict := newLineVerdict(account.Key(), account.Figures(settings.Currency), account.Check(settings, now))
+		verdict.identifiers = account.Identifiers(settings)
+		return verdict
 	},
 	book.Notes: func(ctx context.Context, schema *contract.Schema, body []byte, settings *landfall.Supplier, now time.Time) lineVerdict {
 		request, err := schema.ReadNotes(ctx, body)
@@ -56,7 +60,8 @@ var checkers = map[book.Kind]checkFunc{
 	},
 	book.Instructions: func(ctx context.Context, _ *contract.Schema, body []byte, _ *landfall.Supplier, _ time.Time) lineVerdict {
 		request, err := contract.ReadInstruction(ctx, body)
-		return lineVerdict{key: request.Key, figures: landfall.Figures{Instructions: 1}, err: err}
+		return lineVerdict{key: request.Key, figures: landfall.Figures{Instructions: 1}, err: err,
+			identifiers: []landfall.Identifier{contract.InstructionIdentifier(request.Instruction)}}
 	},
 }
 

@@ -1,0 +1,51 @@
+package console
+
+import (
+	"landfall"
+	"landfall/internal/api/contract"
+)
+
+// duplicatesPage lists pairs of accounts that share an identifier.
+type duplicatesPage struct {
+	pageHead
+	Code  string
+	Rule  string
+	Rules []string
+	Pairs []landfall.Duplicate
+	More  bool
+}
+
+// maxDuplicates is the number of pairs that a page shows. The command line lists
+// all.
+const maxDuplicates = 200
+
+func showDuplicates(r *pageRequest) (any, error) {
+	code, rule := r.PathValue("supplier"), r.URL.Query().Get("rule")
+	page := duplicatesPage{pageHead: supplierHead(code, code+": shared identifiers", "failures"), Code: code, Rule: rule, Rules: contract.AcrossCodes()}
+	page.Wide = true
+	pairs, err := r.operator().Duplicates(r.Context(), code, rule, landfall.DuplicateQuery{Limit: maxDuplicates + 1})
+	if err != nil {
+		return nil, err
+	}
+	for pair, err := range pairs {
+		if err != nil {
+			return nil, err
+		}
+		page.Pairs = append(page.Pairs, pair)
+	}
+	if page.More = len(page.Pairs) > maxDuplicates; page.More {
+		page.Pairs = page.Pairs[:maxDuplicates]
+	}
+	return page, nil
+}
+
+// RuleOf returns the rule that a pair breaks.
+func (duplicatesPage) RuleOf(pair landfall.Duplicate) string {
+	code, _ := contract.AcrossRule(pair.Identifier.Kind, &landfall.Supplier{})
+	return code
+}
+
+// EndOf returns the end of a pair's identifier, which is personal as a whole.
+func (duplicatesPage) EndOf(pair landfall.Duplicate) string {
+	return contract.LastThree(pair.Identifier.Value)
+}
