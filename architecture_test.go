@@ -27,7 +27,7 @@ var layers = []struct {
 		"internal/lib/spelling", "internal/lib/spreadsheet", "internal/lib/telemetry", "internal/lib/worker", "internal/lib/xlsx", "internal/lib/yamltree",
 		"internal/api/rules", "internal/api/pack",
 		"internal/store/engine", "internal/store/pack", "internal/store/seal",
-		"internal/outbound/guard",
+		"internal/outbound/guard", "internal/outbound/shape",
 	}},
 	{"sets of rows over the engine", []string{"internal/store/sqlset"}},
 	{"the domain: nouns, ports and errors", []string{"."}},
@@ -35,7 +35,7 @@ var layers = []struct {
 		"internal/api/contract",
 		"internal/service/audit", "internal/service/auth", "internal/service/ledger", "internal/service/quota", "internal/service/upkeep",
 		"internal/store/sqlstore",
-		"internal/outbound/filestore", "internal/outbound/payvendor", "internal/outbound/webhook",
+		"internal/outbound/filestore", "internal/outbound/payvendor", "internal/outbound/delivery", "internal/outbound/webhook", "internal/outbound/target",
 		"internal/kit/book", "client",
 	}},
 	{"use cases", []string{
@@ -62,16 +62,19 @@ var layers = []struct {
 
 // sameLayer lists the imports that are allowed within a layer.
 var sameLayer = map[string][]string{
-	"internal/api/rules":      {"internal/lib/money", "internal/lib/calendar", "internal/lib/spelling"},
-	"internal/api/pack":       {"internal/lib/limits", "internal/lib/spelling", "internal/lib/yamltree"},
-	"internal/lib/admission":  {"internal/lib/limits"},
-	"internal/lib/telemetry":  {"internal/lib/limits"},
-	"internal/lib/worker":     {"internal/lib/limits"},
-	"internal/outbound/guard": {"internal/lib/limits"},
-	"internal/store/engine":   {"internal/lib/admission", "internal/lib/filelock", "internal/lib/limits"},
-	"internal/api/answer":     {"internal/service/run"},
-	"internal/kit/check":      {"internal/kit/report"}, // writes its result as a report
-	"internal/api/httpapi":    {"internal/api/bulk"},   // serves bulk requests as one of its routes
+	"internal/api/rules":        {"internal/lib/money", "internal/lib/calendar", "internal/lib/spelling"},
+	"internal/api/pack":         {"internal/lib/limits", "internal/lib/spelling", "internal/lib/yamltree"},
+	"internal/lib/admission":    {"internal/lib/limits"},
+	"internal/lib/telemetry":    {"internal/lib/limits"},
+	"internal/lib/worker":       {"internal/lib/limits"},
+	"internal/outbound/guard":   {"internal/lib/limits"},
+	"internal/outbound/shape":   {"internal/lib/limits"},
+	"internal/outbound/webhook": {"internal/outbound/delivery"},
+	"internal/outbound/target":  {"internal/outbound/delivery"},
+	"internal/store/engine":     {"internal/lib/admission", "internal/lib/filelock", "internal/lib/limits"},
+	"internal/api/answer":       {"internal/service/run"},
+	"internal/kit/check":        {"internal/kit/report"}, // writes its result as a report
+	"internal/api/httpapi":      {"internal/api/bulk"},   // serves bulk requests as one of its routes
 }
 
 // forbidden lists imports that the layers would allow but the design does not.
@@ -112,6 +115,7 @@ var owners = map[string]string{
 	"github.com/boombuler/barcode":        "internal/console",
 	"github.com/cenkalti/backoff/v5":      "internal/outbound/payvendor",
 	"github.com/sony/gobreaker/v2":        "internal/outbound/payvendor",
+	"github.com/itchyny/gojq":             "internal/outbound/shape",
 	"github.com/prometheus/client_golang": "internal/api/httpapi",
 	"go.yaml.in/yaml/v3":                  "internal/lib/yamltree",
 	"github.com/spf13/cobra":              "cmd/landfall",

@@ -17,6 +17,8 @@ const (
 	EventSkipped               EventType = "account_import.skipped"
 	EventUnskipped             EventType = "account_import.unskipped"
 	EventUndone                EventType = "account_import.undone"
+	EventDelivered             EventType = "account_import.delivered"
+	EventDeliveryRefused       EventType = "account_import.delivery_refused"
 	EventNotesCreated          EventType = "post_import.notes_created"
 	EventTransactionsCreated   EventType = "post_import.transactions_created"
 	EventStatementsCreated     EventType = "post_import.statements_created"

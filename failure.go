@@ -21,6 +21,8 @@ const (
 	PostingInstruction  PostingKind = "PAYMENT_INSTRUCTION"
 	PostingStatements   PostingKind = "STATEMENTS"
 	PostingTransactions PostingKind = "TRANSACTIONS"
+	// PostingTarget is no posting: the target refused the account or something of it.
+	PostingTarget PostingKind = "TARGET"
 )
 
 // PostingAccount stands for another delivery of an account that exists and
@@ -29,7 +31,7 @@ const (
 const PostingAccount PostingKind = "ACCOUNT"
 
 // PostingKinds lists the kinds in the order in which they are listed.
-var PostingKinds = []PostingKind{PostingNotes, PostingInstruction, PostingStatements, PostingTransactions}
+var PostingKinds = []PostingKind{PostingNotes, PostingInstruction, PostingStatements, PostingTarget, PostingTransactions}
 
 // PostingRefusal is a refused posting to an account that exists.
 type PostingRefusal struct {
@@ -54,7 +56,7 @@ const (
 	AnyFailure      FailureKind = iota
 	AttemptFailures             // accounts that were staged and could not be created
 	StagingRefusals             // accounts whose staging was refused
-	PostingRefusals             // accounts to which something could not be added
+	PostingRefusals             // accounts to which something could not be added, or that a target refused
 )
 
 // FailureQuery asks for failures in the order of external numbers.

@@ -46,6 +46,7 @@ type ReconciliationRow struct {
 	Claimed   Value
 	Staged    Value
 	Created   Value
+	Delivered *Value // what the target has received; nil while it has received nothing
 	Explained map[Reason]Value
 }
 
@@ -71,7 +72,8 @@ func (r ReconciliationRow) Unexplained() Value {
 // Equal reports whether two rows are the same.
 func (r ReconciliationRow) Equal(other ReconciliationRow) bool {
 	return r.Measure == other.Measure && r.Claimed.Equal(other.Claimed) && r.Staged.Equal(other.Staged) &&
-		r.Created.Equal(other.Created) && maps.EqualFunc(r.Explained, other.Explained, Value.Equal)
+		r.Created.Equal(other.Created) && (r.Delivered == nil) == (other.Delivered == nil) &&
+		(r.Delivered == nil || r.Delivered.Equal(*other.Delivered)) && maps.EqualFunc(r.Explained, other.Explained, Value.Equal)
 }
 
 // Reconciliation compares all measures of a supplier at one moment.
@@ -154,6 +156,10 @@ func compare(measure Measure, tallies *Tallies, claims map[Measure]Value) Reconc
 			ReasonPending: of(StatusPending), ReasonFailed: of(StatusFailed),
 			ReasonSkipped: of(StatusSkipped), ReasonMovedDates: of(StatusOwnNotes), ReasonOtherFigures: of(StatusDeviating),
 		},
+	}
+	if len(tallies.Sums[StatusDelivered]) > 0 {
+		delivered := of(StatusDelivered)
+		row.Delivered = &delivered
 	}
 	row.Staged = row.Created
 	for _, reason := range Reasons {

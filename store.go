@@ -23,6 +23,7 @@ type Store interface {
 	EventLog
 	AuditChainer
 	WebhookQueue
+	TargetQueue
 	Searcher
 	ClockKeeper
 
@@ -74,6 +75,7 @@ type View interface {
 	EventReader
 	AuditReader
 	WebhookReader
+	TargetReader
 	RunReader
 	TallyReader
 	ReconciliationReader
@@ -95,6 +97,7 @@ type Tx interface {
 	AuditWriter
 	VendorWriter
 	WebhookWriter
+	TargetWriter
 	ReconciliationWriter
 	MailWriter
 	RunWriter

@@ -49,6 +49,7 @@ type Supplier struct {
 	Retention          Retention
 	Severities         map[string]Severity // overrides of the default severities
 	Packs              []string            // names of packs, such as gb-energy@1
+	Target             string              // the target that accounts are delivered to; "": none
 	CreatedAt          time.Time
 }
 

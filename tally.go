@@ -13,7 +13,8 @@ import (
 )
 
 // AccountStatus is the status under which an account counts in the totals of a
-// supplier. Every known account has exactly one.
+// supplier. Every known account has exactly one
+// of them, and deviating and delivered count besides.
 type AccountStatus string
 
 // The statuses. The figures of a staged document count under the first three,
@@ -26,6 +27,7 @@ const (
 	StatusCreated   AccountStatus = "created"   // an account exists
 	StatusDeviating AccountStatus = "deviating" // the difference between what was sent for existing accounts and what they have
 	StatusOwnNotes  AccountStatus = "own_notes" // the part of it that is notes the service added, about dates that it moved
+	StatusDelivered AccountStatus = "delivered" // what targets have received of existing accounts
 )
 
 // Sums is figures added up over any number of accounts, without overflow.
@@ -89,7 +91,7 @@ var numberNames = func() (names [FigureCount]string) {
 // Differences returns a sentence for each difference between the tallies and a
 // recount.
 func (t *Tallies) Differences(counted *Tallies) (sentences []string) {
-	for _, standing := range []AccountStatus{StatusPending, StatusFailed, StatusSkipped, StatusUnstaged, StatusCreated, StatusDeviating, StatusOwnNotes} {
+	for _, standing := range []AccountStatus{StatusPending, StatusFailed, StatusSkipped, StatusUnstaged, StatusCreated, StatusDeviating, StatusOwnNotes, StatusDelivered} {
 		currencies := map[string]bool{}
 		for _, some := range []*Tallies{t, counted} {
 			for currency := range some.Sums[standing] {

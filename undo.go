@@ -12,6 +12,8 @@ type UndoRequest struct {
 	Number string // only the account with this number; "" means any
 	Reason string
 	Run    string // only an account that was created in this run; "" means any
+	// TakenBack says that the account was deleted at its target after HoldDeliveries.
+	TakenBack bool
 
 	Actor, Source, RequestID string // for the audit
 }
@@ -36,10 +38,11 @@ const (
 	KeptHasPostings   KeptReason = CodeHasPostings   // something was added to it since
 	KeptCustomersTold KeptReason = CodeCustomersTold // a mail about it was sent, or is being sent
 	KeptErased        KeptReason = CodeErased        // there is nothing left to stage it from
+	KeptDelivered     KeptReason = CodeDelivered     // it was delivered to a target, or may have been
 )
 
 // KeptReasons lists the reasons in the order they are checked.
-var KeptReasons = []KeptReason{KeptWindowOver, KeptHasPostings, KeptErased, KeptCustomersTold}
+var KeptReasons = []KeptReason{KeptWindowOver, KeptHasPostings, KeptErased, KeptCustomersTold, KeptDelivered}
 
 // UndoOutcome is the answer to one UndoRequest.
 type UndoOutcome struct {

@@ -39,8 +39,10 @@ type Webhook struct {
 
 // MaskedURL is the URL without its path and query, which may contain a token of
 // the receiver.
-func (w *Webhook) MaskedURL() string {
-	address, err := url.Parse(w.URL)
+func (w *Webhook) MaskedURL() string { return maskedURL(w.URL) }
+
+func maskedURL(text string) string {
+	address, err := url.Parse(text)
 	if err != nil {
 		return "…"
 	}

@@ -20,7 +20,8 @@ type WholeAccount struct {
 	ErasedAt      time.Time // zero: it was not
 	Currency      string
 	Balance       money.Amount
-	OpenFromOn    calendar.Day // the first day of the open statement period
+	OpenFromOn    calendar.Day        // the first day of the open statement period
+	Delivery      TargetDeliveryState // the worst of its deliveries; "": there are none
 	// Lists has the beginning of each list, as much as fits into memory for many
 	// accounts at once. Lengths says how long the lists are.
 	Lists   AccountLists

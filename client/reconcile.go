@@ -98,6 +98,7 @@ type Measure struct {
 	Claimed     Value            `json:"claimed"`
 	Staged      Value            `json:"staged"`
 	Created     Value            `json:"created"`
+	Delivered   *Value           `json:"delivered"` // what the target has received; nil: nothing
 	Difference  Value            `json:"difference"`
 	Explained   map[string]Value `json:"explained"` // by reason: pending, failed, skipped, moved_dates, other_figures
 	Unexplained Value            `json:"unexplained"`

@@ -22,6 +22,9 @@ var auditedCommands = map[string]string{
 	"reconcile sign-off": "reconciliation.sign_off", "restore": "database.restore", "run start": "run.start", "run pause": "run.pause",
 	"run resume": "run.resume", "run cancel": "run.cancel", "run undo": "run.undo", "supplier create": "supplier.create",
 	"supplier grant": "supplier.grant", "supplier revoke": "supplier.revoke", "supplier set": "supplier.set", "team create": "team.create",
+	"delivery confirm": "delivery.confirm", "delivery restart": "delivery.restart", "delivery retry": "target.replay",
+	"target backfill": "target.backfill", "target pause": "target.pause", "target remove": "target.remove", "target replay": "target.replay",
+	"target resume": "target.resume", "target rotate": "target.rotate", "target set": "target.set",
 	"vendor grant": "vendor.grant", "vendor remove": "vendor.remove", "vendor revoke": "vendor.revoke", "vendor set": "vendor.set",
 	"webhook add": "webhook.add", "webhook disable": "webhook.disable", "webhook enable": "webhook.enable", "webhook remove": "webhook.remove",
 	"webhook replay": "webhook.replay", "webhook rotate": "webhook.rotate",
@@ -31,9 +34,9 @@ var auditedCommands = map[string]string{
 // entry themselves.
 var unauditedCommands = []string{
 	"account diff", "account duplicates", "account errors", "account failed", "account find", "account show", "audit export", "audit key", "audit list", "audit verify", "backup",
-	"config check", "convert", "demo", "doctor", "export", "generate", "import", "key list", "mail list", "mail preview", "mail show", "mail test", "man", "openapi",
+	"config check", "convert", "delivery list", "delivery show", "demo", "doctor", "export", "generate", "import", "key list", "mail list", "mail preview", "mail show", "mail test", "man", "openapi",
 	"operator list", "organisation list", "organisation show", "pack check", "pack list", "pack show", "reconcile reports", "reconcile totals", "reconcile show", "rules", "run list", "run show",
-	"schema apply", "schema status", "serve", "supplier list", "supplier show", "team list", "validate", "vendor list", "verify", "version",
+	"schema apply", "schema status", "serve", "supplier list", "supplier show", "target check", "target list", "target serve", "target show", "target test", "team list", "validate", "vendor list", "verify", "version",
 	"webhook list", "webhook log", "webhook show", "webhook test",
 }
 

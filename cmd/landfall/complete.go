@@ -99,6 +99,10 @@ var (
 	vendorCodes       = fromDatabase((*operate.Operator).Vendors, func(v operate.VendorFacts) (string, string) { return v.Code, v.Adapter })
 	webhookNames      = fromDatabase(func(o *operate.Operator, ctx context.Context) ([]landfall.Webhook, error) { return o.Webhooks(ctx, "") },
 		func(w landfall.Webhook) (string, string) { return w.Name, w.Organisation + ", " + string(w.State) })
+	targetCodes = fromDatabase(func(o *operate.Operator, ctx context.Context) ([]landfall.TargetFigures, error) {
+		return o.Targets(ctx)
+	},
+		func(f landfall.TargetFigures) (string, string) { return f.Target.Code, string(f.Target.State) })
 	keyIDs = fromDatabase(func(o *operate.Operator, ctx context.Context) ([]landfall.APIKey, error) { return o.Keys(ctx, "") },
 		func(k landfall.APIKey) (string, string) { return k.ID, k.Organisation + ", " + string(k.Role) })
 )

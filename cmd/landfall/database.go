@@ -39,8 +39,13 @@ func onDatabase(command *cobra.Command, work func(*cobra.Command, *operate.Opera
 			return usageError{err}
 		}
 		defer sender.Close()
+		targets, err := app.NewTargetSender(settings)
+		if err != nil {
+			return usageError{err}
+		}
+		defer targets.Close()
 		return work(command, operate.New(store, operate.Options{
-			Actor: currentActor(), Source: hostname(), Rules: contract.RuleCodes(), SecretVariables: settings.VendorSecrets, Sender: sender, SendsMail: settings.Mail.Server != "",
+			Actor: currentActor(), Source: hostname(), Rules: contract.RuleCodes(), SecretVariables: settings.VendorSecrets, Sender: sender, Targets: targets, SendsMail: settings.Mail.Server != "",
 		}), args)
 	}, further...)
 }

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"landfall/internal/outbound/shape"
 )
 
 // main calls runMain, which takes its environment as arguments so that tests can call it.
@@ -19,6 +21,11 @@ func main() {
 
 // runMain runs a command line and returns the exit code.
 func runMain(args []string, stdout, stderr io.Writer) int {
+	// A process of its own for the jq programs of targets.
+	if len(args) == 1 && args[0] == shape.WorkerArgument {
+		shape.Work(os.Stdin, stdout)
+		return exitDone
+	}
 	// The first signal ends the work in order. The next one ends the program at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -67,7 +74,7 @@ func newRoot(args []string) *cobra.Command {
 	})
 	root.AddCommand(
 		serveCommand(), demoCommand(), supplierCommand(), teamCommand(), organisationCommand(), keyCommand(),
-		operatorCommand(), accountCommand(), runCommand(), auditCommand(), mailCommand(), vendorCommand(), packCommand(), webhookCommand(),
+		operatorCommand(), accountCommand(), runCommand(), auditCommand(), mailCommand(), vendorCommand(), packCommand(), webhookCommand(), targetCommand(), deliveryCommand(),
 		schemaCommand(), verifyCommand(), purgeCommand(), rekeyCommand(), backupCommand(), restoreCommand(), configCommand(), doctorCommand(), validateCommand(), importCommand(), exportCommand(), generateCommand(), convertCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(),
 	)
 	// Created now, so that its arguments can be checked like those of the others.

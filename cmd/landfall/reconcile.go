@@ -63,11 +63,20 @@ func reconcileCommand() *cobra.Command {
 // printReconciliation prints the comparison, and repeats what is unexplained below it.
 func printReconciliation(out io.Writer, found landfall.Reconciliation) {
 	lines := contract.ReportLines(found, nil)
-	heading := []string{"MEASURE", "UNIT", "CLAIMED", "STAGED", "CREATED", "DIFFERENCE", "PENDING", "FAILED", "SKIPPED", "MOVED DATES", "OTHER FIGURES", "UNEXPLAINED"}
+	heading := []string{"MEASURE", "UNIT", "CLAIMED", "STAGED", "CREATED"}
+	// Most suppliers have no target.
+	delivered := len(found.Rows) > 0 && found.Rows[0].Delivered != nil
+	if delivered {
+		heading = append(heading, "DELIVERED")
+	}
+	heading = append(heading, "DIFFERENCE", "PENDING", "FAILED", "SKIPPED", "MOVED DATES", "OTHER FIGURES", "UNEXPLAINED")
 	rows, open := [][]string{}, []string{}
 	for _, line := range lines {
-		rows = append(rows, append(append([]string{line.Measure, line.Unit, line.Claimed, line.Staged, line.Created, line.Difference},
-			line.Explained...), line.Unexplained))
+		row := []string{line.Measure, line.Unit, line.Claimed, line.Staged, line.Created}
+		if delivered {
+			row = append(row, line.Delivered)
+		}
+		rows = append(rows, append(append(append(row, line.Difference), line.Explained...), line.Unexplained))
 		if line.Open {
 			open = append(open, line.Measure+" "+line.Unexplained)
 		}

@@ -76,6 +76,8 @@ func supplierChange(verb, short, done string, change supplierVerb) *cobra.Comman
 	flags.Bool("send-customer-emails", false, "send customers an e-mail when their account has been created")
 	flags.StringArray("pack", nil, "NAME@VERSION of a pack of fields that accounts may have, or none; can be repeated; replaces the present ones")
 	completeFlag(command, "pack", packNames)
+	flags.String("target", "", "code of the target that created accounts are delivered to, or none (default none)")
+	completeFlag(command, "target", targetCodes)
 	flags.StringArrayVar(&rules, "rule", nil, "RULE=error, warning, off or default; can be repeated")
 	completeFlag(command, "status", oneOf(string(landfall.Ongoing), string(landfall.Paused), string(landfall.Complete)))
 	completeFlag(command, "rule", ruleSeverities)
@@ -123,6 +125,12 @@ func readSupplierChange(command *cobra.Command, rules []string) (operate.Supplie
 		change.Status = (*landfall.SupplierStatus)(status)
 	}
 	change.StatementAmounts = (*landfall.AmountUnit)(text("statement-amounts"))
+	if code := text("target"); code != nil {
+		if *code == "none" {
+			*code = ""
+		}
+		change.Target = code
+	}
 	if flags.Changed("pack") {
 		packs, _ := flags.GetStringArray("pack")
 		change.SetPacks(packs)
@@ -181,6 +189,7 @@ type supplierEntry struct {
 	VerifyDocuments    bool                         `json:"verify_documents"`
 	SendCustomerEmails bool                         `json:"send_customer_emails"`
 	Packs              []string                     `json:"packs"`
+	Target             string                       `json:"target,omitempty"`
 	Rules              map[string]landfall.Severity `json:"rules"`
 	CreatedAt          *string                      `json:"created_at,omitempty"`
 	Grantees           []string                     `json:"organisations,omitempty"` // only in show
@@ -193,7 +202,7 @@ func newSupplierEntry(supplier landfall.Supplier) supplierEntry {
 		ConcurrencyLimit: supplier.ConcurrencyLimit, UndoWindow: formatDuration(supplier.UndoWindow), VerifyDocuments: supplier.VerifyDocuments,
 		KeepStaged: formatRetention(supplier.Retention.Staged), KeepFailures: formatRetention(supplier.Retention.Failures), KeepMails: formatRetention(supplier.Retention.Mails),
 		KeepEvents: formatRetention(supplier.Retention.Events), KeepRuns: formatRetention(supplier.Retention.Runs), MailDelay: formatDuration(supplier.MailDelay),
-		SendCustomerEmails: supplier.SendCustomerEmails, Packs: append([]string{}, supplier.Packs...), Rules: supplier.Severities, CreatedAt: timeOrNull(supplier.CreatedAt),
+		SendCustomerEmails: supplier.SendCustomerEmails, Packs: append([]string{}, supplier.Packs...), Target: supplier.Target, Rules: supplier.Severities, CreatedAt: timeOrNull(supplier.CreatedAt),
 	}
 }
 
@@ -241,7 +250,7 @@ func printSupplier(out io.Writer, entry supplierEntry) {
 		"keep staged documents", entry.KeepStaged, "keep texts of failures", entry.KeepFailures, "keep recipients of mails", entry.KeepMails,
 		"keep events", entry.KeepEvents, "keep accounts of runs", entry.KeepRuns, "delay of e-mails", entry.MailDelay,
 		"verify documents", yesNo(entry.VerifyDocuments), "send customer e-mails", yesNo(entry.SendCustomerEmails),
-		"packs", strings.Join(entry.Packs, " "), "created", formatCell(entry.CreatedAt), "organisations", strings.Join(entry.Grantees, ", "))
+		"packs", strings.Join(entry.Packs, " "), "target", entry.Target, "created", formatCell(entry.CreatedAt), "organisations", strings.Join(entry.Grantees, ", "))
 	// Only severities that differ from the default are stored.
 	for _, code := range slices.Sorted(maps.Keys(entry.Rules)) {
 		printFields(out, "rule "+code, string(entry.Rules[code]))

@@ -22,6 +22,7 @@ import (
 	"landfall/internal/outbound/filestore"
 	"landfall/internal/outbound/mail"
 	"landfall/internal/outbound/payvendor"
+	"landfall/internal/outbound/target"
 	"landfall/internal/outbound/webhook"
 	"landfall/internal/service/audit"
 	"landfall/internal/service/auth"
@@ -50,6 +51,8 @@ type App struct {
 	logWatcher *webhook.LogWatcher
 	sender     *webhook.Sender
 	webhooks   *webhook.Dispatcher
+	targets    *target.Sender
+	deliveries *target.Dispatcher
 	console    *console.Console // nil when off
 	files      landfall.FileStore
 	sessions   *auth.Sessions
@@ -87,11 +90,15 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
+	targets, err := NewTargetSender(settings)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
 	warnAboutDocumentRoots(ctx, store, log.Logger)
 	// Otherwise the first phone number would wait for its tables to load.
 	contract.WarmUp()
 	app := &App{settings: settings, version: version, log: log, store: store, shutdown: make(chan struct{}), files: files,
-		logWatcher: webhook.NewLogWatcher(store), sender: sender, logins: newLogins(log.Logger), signIns: newSignIns(log.Logger)}
+		logWatcher: webhook.NewLogWatcher(store), sender: sender, targets: targets, logins: newLogins(log.Logger), signIns: newSignIns(log.Logger)}
 	if err := app.openMail(ctx); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -114,6 +121,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		TimeLimit: settings.VendorTimeout, SecretVariables: settings.VendorSecrets, Alarm: app.alarm, Observe: metrics.ObserveVendor,
 	})
 	app.webhooks = webhook.NewDispatcher(store, webhook.DispatcherOptions{Sender: sender, Watcher: app.logWatcher, Log: log.Logger, Lease: settings.WebhookLease})
+	app.deliveries = target.NewDispatcher(store, target.DispatcherOptions{Sender: targets, Log: log.Logger, Lease: settings.WebhookLease})
 	interactive := new(admission.Activity)
 	service := intake.New(store, intake.Options{
 		Lease: settings.ClaimLease, ServiceLimit: settings.ConcurrencyLimit,
@@ -185,7 +193,7 @@ func (a *App) readings() []httpapi.FuncMetric {
 		{Name: "landfall_tls_certificate_expiry_timestamp_seconds", Help: "When the TLS certificate expires; 0 without TLS.",
 			Read: a.certificateEnd},
 	}
-	return slices.Concat(own, a.logins.readings(), a.signIns.readings(), a.mailReadings(), a.runReadings(), a.undoReadings(), a.webhookReadings(), a.auditReadings())
+	return slices.Concat(own, a.logins.readings(), a.signIns.readings(), a.mailReadings(), a.runReadings(), a.undoReadings(), a.webhookReadings(), a.targetReadings(), a.auditReadings())
 }
 
 // listenerMetric returns a metric of the main listener, once it exists.
@@ -268,6 +276,7 @@ func (a *App) Close() error {
 	a.closeTelemetry()
 	a.vendors.Close()
 	a.sender.Close()
+	a.targets.Close()
 	a.upkeep.Close()
 	return a.store.Close()
 }

@@ -22,7 +22,7 @@ func (a *App) openConsole(service *intake.Service) {
 	a.console = console.New(console.Options{
 		OperatorFor: func(actor string) *operate.Operator {
 			return operate.New(a.store, operate.Options{
-				Actor: actor, Rules: contract.RuleCodes(), SecretVariables: a.settings.VendorSecrets, SendsMail: a.settings.Mail.Server != "", Sender: a.sender,
+				Actor: actor, Rules: contract.RuleCodes(), SecretVariables: a.settings.VendorSecrets, SendsMail: a.settings.Mail.Server != "", Sender: a.sender, Targets: a.targets,
 				Verifier: a.vendors,
 			})
 		},

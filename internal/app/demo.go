@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +17,9 @@ import (
 	_ "embed"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 	"landfall/internal/outbound/payvendor"
+	"landfall/internal/outbound/target"
 	"landfall/internal/service/auth"
 	"landfall/internal/service/operate"
 )
@@ -26,6 +30,7 @@ const (
 	demoSupplier     = "DEMO_ENERGY"
 	demoTeam         = "Migration Team"
 	demoVendor       = "SANDBOX"
+	demoTarget       = "BILLING"
 
 	// DemoLogin is the console user of a demo.
 	DemoLogin = "demo"
@@ -34,12 +39,15 @@ const (
 // Demo is a server with a temporary database and sample data.
 type Demo struct {
 	*App
-	folder      string
-	key         auth.Secret
-	readerKey   auth.Secret
-	base        string
-	login       string // the console password
-	stopSignals func() // undoes removeOnSecondSignal
+	folder       string
+	key          auth.Secret
+	readerKey    auth.Secret
+	base         string
+	login        string // the console password
+	target       *http.Server
+	targetFolder *os.Root
+	targetURL    string
+	stopSignals  func() // undoes removeOnSecondSignal
 }
 
 // NewDemo creates a demo. If the default address is in use, it takes a free port.
@@ -51,9 +59,15 @@ func NewDemo(ctx context.Context, settings Settings, version string, log *Log) (
 	demo := &Demo{folder: folder, stopSignals: removeOnSecondSignal(folder)}
 	settings.Database = "sqlite:" + filepath.Join(folder, "demo.db")
 	settings.Introspection = true // people explore a demo
+	// Accounts are delivered to a small target on this machine.
+	settings.WebhookKey, settings.WebhookKeyFile, settings.WebhookPlainHTTP = rand.Text()+rand.Text(), "", true
+	settings.WebhookNetworks = append(settings.WebhookNetworks, netip.MustParsePrefix("127.0.0.0/8"))
 	if demo.App, err = New(ctx, settings, version, log); err != nil {
 		defer demo.stopSignals()
 		return nil, errors.Join(err, os.RemoveAll(folder))
+	}
+	if err := demo.startTarget(ctx); err != nil {
+		return nil, errors.Join(err, demo.Close())
 	}
 	if err := demo.populate(ctx); err != nil {
 		return nil, errors.Join(err, demo.Close())
@@ -70,12 +84,36 @@ func NewDemo(ctx context.Context, settings Settings, version string, log *Log) (
 	return demo, nil
 }
 
+// startTarget starts a small target that stores accounts in a folder of the demo.
+func (d *Demo) startTarget(ctx context.Context) error {
+	folder := filepath.Join(d.folder, "target")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return errors.Join(err, root.Close())
+	}
+	d.target = &http.Server{Handler: target.NewServer(target.ServerOptions{Folder: root}), ReadHeaderTimeout: limits.Target}
+	d.targetFolder, d.targetURL = root, "http://"+listener.Addr().String()
+	go func() { _ = d.target.Serve(listener) }() // it ends with the demo
+	return nil
+}
+
 // populate creates what a first request needs with the commands of an operator, so that
 // the audit log is complete.
 func (d *Demo) populate(ctx context.Context) error {
-	operator := operate.New(d.store, operate.Options{Actor: "shell:demo"})
-	name := "Demo Energy"
-	if _, err := operator.CreateSupplier(ctx, demoSupplier, operate.SupplierChange{Name: &name}); err != nil {
+	operator := operate.New(d.store, operate.Options{Actor: "shell:demo", Sender: d.sender, Targets: d.targets})
+	back := true
+	if _, _, err := operator.SetTarget(ctx, demoTarget, operate.TargetChange{URL: &d.targetURL, TakesBack: &back}); err != nil {
+		return err
+	}
+	name, to := "Demo Energy", demoTarget
+	if _, err := operator.CreateSupplier(ctx, demoSupplier, operate.SupplierChange{Name: &name, Target: &to}); err != nil {
 		return err
 	}
 	if err := operator.CreateOrganisation(ctx, demoOrganisation); err != nil {
@@ -151,7 +189,11 @@ func (d *Demo) Info() DemoInfo {
 // Close stops the demo and deletes its data.
 func (d *Demo) Close() error {
 	defer d.stopSignals()
-	return errors.Join(d.App.Close(), os.RemoveAll(d.folder))
+	err := d.App.Close()
+	if d.target != nil {
+		err = errors.Join(err, d.target.Close(), d.targetFolder.Close())
+	}
+	return errors.Join(err, os.RemoveAll(d.folder))
 }
 
 // connectAddress returns an address to connect to, for a listener on all addresses.

@@ -18,6 +18,7 @@ import (
 
 	"landfall"
 	"landfall/internal/app"
+	"landfall/internal/outbound/delivery"
 	"landfall/internal/outbound/guard"
 	"landfall/internal/outbound/webhook"
 	"landfall/internal/test/tooltest"
@@ -58,7 +59,7 @@ func newTestDelivery(t *testing.T) *testDelivery {
 	return p
 }
 
-func (p *testDelivery) send(t *testing.T, url string) webhook.Outcome {
+func (p *testDelivery) send(t *testing.T, url string) delivery.Outcome {
 	t.Helper()
 	return p.sender.Send(t.Context(), &landfall.Webhook{URL: url, Secrets: p.secrets}, p.event)
 }

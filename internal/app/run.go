@@ -68,6 +68,7 @@ func (a *App) Run(ctx context.Context) error {
 		running.Go(func() { a.mail.Run(chores) })
 	}
 	running.Go(func() { a.webhooks.Run(chores) })
+	running.Go(func() { a.deliveries.Run(chores) })
 	running.Go(func() { a.chainer.Run(chores) })
 	// Stop the background tasks and wait for them before the database is closed.
 	defer running.Wait()

@@ -11,24 +11,27 @@ import (
 	"landfall/internal/api/contract"
 	"landfall/internal/api/httpapi"
 	"landfall/internal/lib/limits"
+	"landfall/internal/outbound/delivery"
+	"landfall/internal/outbound/shape"
+	"landfall/internal/outbound/target"
 	"landfall/internal/outbound/webhook"
 )
 
 // webhookKeys reads the keys from which the webhooks' secrets are derived.
-func (s Settings) webhookKeys() (webhook.Keys, error) {
+func (s Settings) webhookKeys() (delivery.Keys, error) {
 	text := s.WebhookKey
 	if s.WebhookKeyFile != "" {
 		if text != "" {
-			return webhook.Keys{}, errors.New("set either webhook-key or webhook-key-file, not both")
+			return delivery.Keys{}, errors.New("set either webhook-key or webhook-key-file, not both")
 		}
 		var err error
 		if text, err = readPassword(s.WebhookKeyFile); err != nil {
-			return webhook.Keys{}, fmt.Errorf("setting webhook-key-file: %w", err)
+			return delivery.Keys{}, fmt.Errorf("setting webhook-key-file: %w", err)
 		}
 	}
-	keys, err := webhook.ReadKeys(text)
+	keys, err := delivery.ReadKeys(text)
 	if err != nil {
-		return webhook.Keys{}, fmt.Errorf("setting webhook-key: %w", err)
+		return delivery.Keys{}, fmt.Errorf("setting webhook-key: %w", err)
 	}
 	return keys, nil
 }
@@ -51,7 +54,9 @@ func NewSender(settings Settings, source string, store landfall.Store) (*webhook
 		return nil, SettingError{err}
 	}
 	return webhook.NewSender(webhook.SenderOptions{
-		Keys: keys, Networks: settings.WebhookNetworks, PlainHTTP: settings.WebhookPlainHTTP, TimeLimit: settings.WebhookTimeout,
+		ClientOptions: delivery.ClientOptions{
+			Keys: keys, Networks: settings.WebhookNetworks, PlainHTTP: settings.WebhookPlainHTTP, TimeLimit: settings.WebhookTimeout,
+		},
 		Encode: func(event landfall.Event, account []byte) (string, []byte) {
 			return contract.EventID(event), contract.EventBody.Append(nil, contract.CloudEvent{Event: event, Source: source, Account: account})
 		},
@@ -80,6 +85,20 @@ func eventAccount(ctx context.Context, store landfall.Store, event landfall.Even
 		return err
 	})
 	return members, err
+}
+
+// NewTargetSender creates what sends to targets, for the server and for an operator who
+// tests a target or undoes an account. Targets are in the same networks as the
+// receivers of webhooks.
+func NewTargetSender(settings Settings) (*target.Sender, error) {
+	keys, err := settings.webhookKeys()
+	if err != nil {
+		return nil, SettingError{err}
+	}
+	return target.NewSender(target.SenderOptions{
+		ClientOptions: delivery.ClientOptions{Keys: keys, Networks: settings.WebhookNetworks, PlainHTTP: settings.WebhookPlainHTTP},
+		Encode:        contract.EncodeDelivery, Shapes: shape.NewPool(shape.Self),
+	}), nil
 }
 
 // webhookReadings returns the metrics about webhooks: the work of this replica,

@@ -15,6 +15,7 @@ const accountPageRows = 50
 // accountPage shows one account.
 type accountPage struct {
 	pageHead
+	Deliveries []landfall.TargetDelivery // to a target
 	accountview.Page
 	Key        landfall.Key
 	Name       string // of the supplier
@@ -62,8 +63,15 @@ func (r *pageRequest) accountPage(key landfall.Key, personal bool) (any, error) 
 		pageHead: pageHead{Title: key.External, Wide: true, Breadcrumbs: []breadcrumb{
 			{"Suppliers", Root}, {key.Supplier, consolePath("suppliers", key.Supplier)}, {"Accounts", consolePath("suppliers", key.Supplier, "accounts")},
 		}},
-		Page: accountview.NewPage(accountview.PageFacts(facts), accountPageRows, options),
-		Key:  key, Name: facts.Supplier.Name, ErasedAt: facts.Process.ErasedAt, Revealed: personal,
+		Page:       accountview.NewPage(accountview.PageFacts(facts), accountPageRows, options),
+		Deliveries: facts.Deliveries,
+		Key:        key, Name: facts.Supplier.Name, ErasedAt: facts.Process.ErasedAt, Revealed: personal,
+	}
+	for i := range page.Deliveries {
+		// What a target says about an account may be personal.
+		if !personal {
+			page.Deliveries[i].Reply = ""
+		}
 	}
 	if page.AccountNumber != "" {
 		page.Title = string(page.AccountNumber)

@@ -10,7 +10,7 @@ import (
 // the page's path.
 func adminHead(title, current string) pageHead {
 	return pageHead{Title: title}.withTabs(current, []string{"admin"}, [][2]string{
-		{"Health", ""}, {"Organisations", "organisations"}, {"Teams", "teams"}, {"Vendors", "vendors"}, {"Webhooks", "webhooks"},
+		{"Health", ""}, {"Organisations", "organisations"}, {"Teams", "teams"}, {"Vendors", "vendors"}, {"Webhooks", "webhooks"}, {"Targets", "targets"},
 		{"Operators", "operators"}, {"Audit", "audit"},
 	})
 }
@@ -86,5 +86,5 @@ func adminRoutes() []route {
 	return slices.Concat([]route{
 		get("admin/", showHealth, "health"), teams, post("admin/teams/", createTeam, teams),
 		get("admin/audit/", showAudit, "audit"), liveRoute("admin/audit/live", showNewAuditEntries, "new-rows"), download,
-	}, organisationRoutes(), vendorRoutes(), webhookRoutes(), operatorRoutes())
+	}, organisationRoutes(), vendorRoutes(), webhookRoutes(), targetRoutes(), operatorRoutes())
 }

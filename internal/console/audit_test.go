@@ -61,6 +61,8 @@ func TestEveryActionIsAudited(t *testing.T) {
 	sessions, err := operator.Sessions(ctx, w.console.Sessions.Idle())
 	must(err)
 	ada := w.signedIn(landfall.ConsoleOperator)
+	w.saveTarget("T")
+	target := []string{"{target}", "T"}
 
 	north, acmes, vendor, hook := []string{"{supplier}", "NORTH"}, []string{"{organisation}", "Acme"}, []string{"{vendor}", "V"}, []string{"{webhook}", "w"}
 	account := func(external string) []string { return append(north, "{external}", external) }
@@ -83,6 +85,7 @@ func TestEveryActionIsAudited(t *testing.T) {
 		{"admin/webhooks/", nil, url.Values{"name": {"w"}, "organisation": {"Acme"}, "url": {receiver.URL}}},
 		{"admin/webhooks/{webhook}/test/", hook, nil}, {"admin/webhooks/{webhook}/replay/", hook, nil},
 		{"admin/webhooks/{webhook}/disable/", hook, nil}, {"admin/webhooks/{webhook}/enable/", hook, nil}, {"admin/webhooks/{webhook}/remove/", hook, confirm("w")},
+		{"admin/targets/{target}/pause/", target, nil}, {"admin/targets/{target}/resume/", target, nil}, {"admin/targets/{target}/replay/", target, nil},
 		{"admin/operators/", nil, url.Values{"name": {"cora"}, "role": {"support"}}}, {"admin/operators/{name}/reset/", []string{"{name}", "cora"}, url.Values{"confirm": {"cora"}, "password": {testPassword}}},
 		{"admin/operators/{name}/disable/", []string{"{name}", "cora"}, nil}, {"admin/operators/{name}/enable/", []string{"{name}", "cora"}, nil},
 		{"admin/sessions/{session}/end/", []string{"{session}", sessions[0].ID}, nil},

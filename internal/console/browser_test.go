@@ -71,7 +71,7 @@ func (w *testWorld) paths() []string {
 		w.t.Fatal(err)
 	}
 	values := strings.NewReplacer("{supplier}", "NORTH", "{external}", "A-1000003", "{account}", "A-1000003", "{run}", runs[0].ID, "{organisation}", "Acme",
-		"{vendor}", "SANDBOX", "{webhook}", "billing")
+		"{vendor}", "SANDBOX", "{webhook}", "billing", "{target}", "BILLING")
 	var paths []string
 	for _, page := range routes() {
 		path := Root + values.Replace(page.path)

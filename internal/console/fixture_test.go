@@ -71,6 +71,16 @@ func newTestWorld(t *testing.T) *testWorld {
 // hostileAccount is an account full of hostile text.
 var hostileAccount = landfall.Key{Supplier: "NORTH", External: "spite"}
 
+// saveTarget creates a target.
+func (h *testConsole) saveTarget(code string) {
+	h.t.Helper()
+	if err := h.store.Update(h.t.Context(), func(tx landfall.Tx) error {
+		return tx.SaveTarget(h.t.Context(), landfall.Target{Code: code, URL: "https://target.example", AtOnce: 4, State: landfall.TargetActive})
+	}); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
 // seedAdmin creates a webhook, vendors, keys and an account full of hostile text.
 func (w *testWorld) seedAdmin() {
 	w.t.Helper()
@@ -85,6 +95,7 @@ func (w *testWorld) seedAdmin() {
 		}
 	}
 	must(err)
+	w.saveTarget("BILLING")
 	must(operator.SetVendor(ctx, landfall.Vendor{Code: "SANDBOX", Adapter: "sandbox"}))
 	must(operator.SetVendor(ctx, landfall.Vendor{Code: "STRIPE", Adapter: "stripe", SecretEnv: "VENDOR_STRIPE_KEY"}))
 	must(operator.GrantVendor(ctx, "STRIPE", "NORTH"))

@@ -154,7 +154,7 @@ var stateLabels = map[string]string{
 
 // stateClasses are the CSS classes of state labels. Others have a neutral colour.
 var stateClasses = map[string]string{
-	"imported": "imported", "all imported": "imported", "finished": "imported", "Ongoing": "imported", "active": "imported",
+	"imported": "imported", "all imported": "imported", "finished": "imported", "Ongoing": "imported", "active": "imported", "delivered": "imported",
 	"reconciled": "imported", "good": "imported", "sent": "imported", "ready": "imported",
 	"in progress": "progress", "running": "progress",
 	"staged": "staged", "waiting": "staged", "off": "staged", "disabled": "staged", "Complete": "staged", "queued": "staged", "invited": "staged",

@@ -13,6 +13,7 @@ import (
 
 	"landfall"
 	"landfall/internal/api/contract"
+	"landfall/internal/outbound/delivery"
 	"landfall/internal/outbound/webhook"
 	"landfall/internal/service/auth"
 	"landfall/internal/service/intake"
@@ -46,13 +47,13 @@ func newTestConsole(t testing.TB) *testConsole {
 // testConsoleOver serves a console over a store.
 func testConsoleOver(t testing.TB, store landfall.Store) *testConsole {
 	t.Helper()
-	keys, err := webhook.ReadKeys(strings.Repeat("a key for these tests ", 3))
+	keys, err := delivery.ReadKeys(strings.Repeat("a key for these tests ", 3))
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := &testConsole{t: t, store: store, sender: webhook.NewSender(webhook.SenderOptions{
-		Keys: keys, PlainHTTP: true, Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
-		Encode: func(event landfall.Event, _ []byte) (string, []byte) { return contract.EventID(event), []byte("{}") },
+		ClientOptions: delivery.ClientOptions{Keys: keys, PlainHTTP: true, Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
+		Encode:        func(event landfall.Event, _ []byte) (string, []byte) { return contract.EventID(event), []byte("{}") },
 	})}
 	t.Cleanup(h.sender.Close)
 	h.console = New(Options{

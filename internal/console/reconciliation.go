@@ -15,17 +15,19 @@ import (
 // reconciliationPage compares control totals with what is there.
 type reconciliationPage struct {
 	pageHead
-	Code        string
-	Result      landfall.Reconciliation
-	Rows        []reconciliationRow
-	SignOffs    []landfall.SignOff
-	Unexplained []reconciliationRow // each needs a reason to be signed off
+	Code         string
+	Result       landfall.Reconciliation
+	Rows         []reconciliationRow
+	SignOffs     []landfall.SignOff
+	HasDelivered bool                // the supplier's target has received something
+	Unexplained  []reconciliationRow // each needs a reason to be signed off
 }
 
 // reconciliationRow is one measure, formatted.
 type reconciliationRow struct {
 	Measure                                           string
 	Claimed, Staged, Created, Difference, Unexplained string
+	Delivered                                         string
 	Reasons                                           []explanation
 	Agrees                                            bool
 }
@@ -49,6 +51,7 @@ func showReconciliation(r *pageRequest) (any, error) {
 	for _, one := range result.Rows {
 		row := newReconciliationRow(code, one)
 		page.Rows = append(page.Rows, row)
+		page.HasDelivered = page.HasDelivered || one.Delivered != nil
 		if !one.Unexplained().Zero() {
 			page.Unexplained = append(page.Unexplained, row)
 		}
@@ -64,6 +67,9 @@ func newReconciliationRow(code string, row landfall.ReconciliationRow) reconcili
 		Difference: formatValue(row.Difference(), currency), Unexplained: formatValue(row.Unexplained(), currency),
 		// A figure that nobody claimed does not agree with anything.
 		Agrees: row.Claimed.Known() && row.Difference().Zero(),
+	}
+	if row.Delivered != nil {
+		formatted.Delivered = formatValue(*row.Delivered, currency)
 	}
 	for _, reason := range landfall.Reasons {
 		if share := row.Explained[reason]; share.Known() && !share.Zero() {

@@ -156,7 +156,7 @@ func TestHostileNamesAreEscaped(t *testing.T) {
 	must(err)
 	must(operator.RecordReveal(ctx, landfall.Key{Supplier: "NORTH", External: "1"}, "why "+scriptTag))
 	ada := h.signedIn(landfall.ConsoleOperator)
-	values := strings.NewReplacer("{supplier}", "NORTH", "{external}", "1", "{run}", run.ID, "{organisation}", "Acme", "{vendor}", "SANDBOX", "{webhook}", "billing")
+	values := strings.NewReplacer("{supplier}", "NORTH", "{external}", "1", "{run}", run.ID, "{organisation}", "Acme", "{vendor}", "SANDBOX", "{webhook}", "billing", "{target}", "BILLING")
 	for _, path := range Paths() {
 		path = values.Replace(path)
 		if strings.Contains(path, "{") || strings.HasSuffix(path, ".csv") {

@@ -54,7 +54,7 @@ func (a *API) status(ctx context.Context, call Call) (Answer, error) {
 	}
 	return Answer{Status: statusOK, Body: contract.StatusBody.Append(call.Scratch[:0], contract.TransferStatus{
 		Status: string(standing.Status), Number: standing.AccountNumber, Process: &detail.Process, Figures: detail.Figures,
-		Fingerprint: detail.Fingerprint, Undone: detail.Undone,
+		Fingerprint: detail.Fingerprint, Delivery: detail.Delivery, Undone: detail.Undone,
 	})}, nil
 }
 

@@ -14,8 +14,8 @@ var FailedBody = &Body[landfall.FailedProcess]{
 	name: "FailedProcess", doc: "An account whose import failed, and why.",
 	members: []bodyMember[landfall.FailedProcess]{
 		stringMember("external_account_number", "", func(f landfall.FailedProcess) string { return f.External }),
-		stringMember("at", "What failed: staging the account, creating it, a dry run, or adding something to it.", failedStep).
-			withSchema(enumSchema("STAGING", "PROCESS", "DRY_RUN", "NOTES", "TRANSACTIONS", "STATEMENTS", "PAYMENT_INSTRUCTION")),
+		stringMember("at", "What failed: staging the account, creating it, a dry run, adding something to it, or delivering it to its target.", failedStep).
+			withSchema(enumSchema("STAGING", "PROCESS", "DRY_RUN", "NOTES", "TRANSACTIONS", "STATEMENTS", "PAYMENT_INSTRUCTION", "TARGET")),
 		timeMember("failed_at", "", func(f landfall.FailedProcess) time.Time { return f.Failure.At }),
 		boolMember("dry_run", "Whether the attempt was a dry run.", func(f landfall.FailedProcess) bool { return f.Failure.DryRun }),
 		stringMember("code", "", func(f landfall.FailedProcess) string { return f.Failure.Code }),

@@ -49,6 +49,9 @@ var reconciliationRowBody = &Body[landfall.ReconciliationRow]{
 			func(r landfall.ReconciliationRow) landfall.Value { return r.Staged }),
 		valueMember("created", "What exists, according to the ledgers and other records of the accounts.",
 			func(r landfall.ReconciliationRow) landfall.Value { return r.Created }),
+		valueMember("delivered", "What the target of the supplier has received. Only if it has received something.", func(r landfall.ReconciliationRow) landfall.Value {
+			return *r.Delivered
+		}).onlyIf(func(r landfall.ReconciliationRow) bool { return r.Delivered != nil }),
 		valueMember("difference", "`claimed` minus `created`.", landfall.ReconciliationRow.Difference),
 		{
 			name: "explained", doc: "Part of the difference that is caused by known accounts.", schema: schemaRef(explainedBody.name),

@@ -55,10 +55,14 @@ var signedRowBody = &Body[signedRow]{
 	name: "SignedMeasure", doc: "One measure of a signed-off reconciliation.",
 	members: append(slices.Collect(func(yield func(bodyMember[signedRow]) bool) {
 		for _, of := range reconciliationRowBody.members {
-			if !yield(bodyMember[signedRow]{
+			member := bodyMember[signedRow]{
 				name: of.name, doc: of.doc, schema: of.schema,
 				write: func(dst []byte, row signedRow) []byte { return of.write(dst, row.ReconciliationRow) },
-			}) {
+			}
+			if of.present != nil {
+				member.present = func(row signedRow) bool { return of.present(row.ReconciliationRow) }
+			}
+			if !yield(member) {
 				return
 			}
 		}

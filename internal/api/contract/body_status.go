@@ -12,6 +12,7 @@ type TransferStatus struct {
 	Process        *landfall.Process        // nil: details not requested
 	Figures        *landfall.AccountFigures // nil: details not requested, or no account
 	Fingerprint    string                   // of the record; "" without one
+	Delivery       landfall.AccountDelivery
 	Undone         []landfall.UndoneAccount // accounts undone before, if requested
 }
 
@@ -54,6 +55,10 @@ var StatusBody = &Body[TransferStatus]{
 			onlyIf(TransferStatus.created),
 		nullableString("fingerprint", "With `detail`, if the account exists: SHA-256 of the canonical form (RFC 8785) of its record. Null if the record was erased.",
 			func(s TransferStatus) (string, bool) { return s.Fingerprint, s.Fingerprint != "" }).onlyIf(TransferStatus.created),
+		stringMember("delivery", "With `detail`, if the account exists: how far its delivery to a target is. `NONE` means that it has no target.",
+			func(s TransferStatus) string { return DeliveryState(s.Delivery.State) }).withSchema(enumSchema(deliveryStates...)).onlyIf(TransferStatus.created),
+		stringMember("target_id", "With `detail`: the target's name for the account, if it gave one.", func(s TransferStatus) string { return s.Delivery.TargetID }).
+			onlyIf(func(s TransferStatus) bool { return s.Delivery.TargetID != "" }),
 		listMember("undone_accounts", "With `detail`, if the account was undone before: earlier account numbers, oldest first.", undoneBody,
 			func(s TransferStatus) []landfall.UndoneAccount { return s.Undone }).onlyIf(TransferStatus.hasUndone),
 	},

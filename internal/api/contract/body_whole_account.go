@@ -14,6 +14,7 @@ import (
 type WholeAccount struct {
 	landfall.WholeAccount
 	Fingerprint string // "" without a record
+	Delivery    string // how far its delivery to a target is
 	// OneLine writes the record without line breaks, for NDJSON.
 	OneLine bool
 	// NoFingerprint leaves the fingerprint out.
@@ -22,7 +23,7 @@ type WholeAccount struct {
 
 // NewWholeAccount adds the fingerprint to an account.
 func NewWholeAccount(account landfall.WholeAccount) (WholeAccount, error) {
-	whole := WholeAccount{WholeAccount: account}
+	whole := WholeAccount{WholeAccount: account, Delivery: DeliveryState(account.Delivery)}
 	if account.Record == nil {
 		return whole, nil
 	}
@@ -69,7 +70,7 @@ var wholeHead = []bodyMember[WholeAccount]{
 		write: func(dst []byte, w WholeAccount) []byte { return openPeriodBody.Append(dst, w.OpenFromOn) },
 	},
 	stringMember("delivery", "Whether the account was delivered to a target system. `NONE` means that it has no target.",
-		func(WholeAccount) string { return "NONE" }).withSchema(enumSchema("NONE")),
+		func(w WholeAccount) string { return w.Delivery }).withSchema(enumSchema(deliveryStates...)),
 }
 
 // appendRecord writes the record as it was sent. In a line of NDJSON line breaks

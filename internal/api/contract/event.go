@@ -62,6 +62,12 @@ var runDetails = []eventMember{
 	flagDetail("dry_run", "True for a dry run."), textDetail("reason", "Why the run paused or ended, unless it finished by itself.", "operator").optional(),
 }
 
+// deliveryDetails are the details of every event about a delivery to a target.
+var deliveryDetails = []eventMember{
+	textDetail("target", "Code of the target.", "BILLING"),
+	textDetail("kind", "What was delivered: `account`, `notes`, `transactions`, `statements` or `payment-instructions`.", "account"),
+}
+
 // eventKinds lists every event type. A test compares it with the constants of
 // the root package.
 var eventKinds = []EventKind{
@@ -72,6 +78,9 @@ var eventKinds = []EventKind{
 	{landfall.EventSkipped, "The operator marked an account as skipped.", true, false, nil},
 	{landfall.EventUnskipped, "The operator removed the skipped mark from an account.", true, false, nil},
 	{landfall.EventUndone, "The operator undid an account: it is staged again, and its number is retired.", true, true, []eventMember{runDetail}},
+	{landfall.EventDelivered, "An account was delivered to its target, and the target has it.", true, true, append(deliveryDetails[:2:2],
+		textDetail("target_id", "The target's name for the account, if it gave one.", "T-1").optional())},
+	{landfall.EventDeliveryRefused, "A target refused an account, or what was added to it.", true, true, deliveryDetails},
 	{landfall.EventNotesCreated, "Notes were added to an account.", true, true, []eventMember{addedDetail}},
 	{landfall.EventTransactionsCreated, "Transactions were added to an account.", true, true, []eventMember{addedDetail}},
 	{landfall.EventStatementsCreated, "Historical statements were added to an account.", true, true, []eventMember{addedDetail}},

@@ -15,6 +15,7 @@ type ReportLine struct {
 	Claimed     string // "" if nothing was claimed; the same goes for Difference and Unexplained
 	Staged      string
 	Created     string
+	Delivered   string // "" if the target has received nothing
 	Difference  string
 	Explained   []string // in the order of landfall.Reasons
 	Unexplained string
@@ -41,6 +42,9 @@ func reportLine(row landfall.ReconciliationRow, unit string, reasons map[string]
 	line := ReportLine{
 		Measure: row.Measure.String(), Unit: unit, Claimed: write(row.Claimed), Staged: write(row.Staged), Created: write(row.Created),
 		Difference: write(row.Difference()), Unexplained: write(row.Unexplained()),
+	}
+	if row.Delivered != nil {
+		line.Delivered = write(*row.Delivered)
 	}
 	for _, reason := range landfall.Reasons {
 		line.Explained = append(line.Explained, write(row.Explained[reason]))

@@ -10,7 +10,7 @@ import (
 // requestTables are the request bodies of all endpoints.
 var requestTables = []*rules.Table{
 	accountTable, processTable, notesTable, transactionsTable, statementsTable, instructionTable, runTable,
-	controlTotalsTable,
+	controlTotalsTable, confirmationTable, refusalTable,
 }
 
 // Answer is a declared response body.
@@ -25,7 +25,7 @@ var answerBodies = []Answer{
 	ErrorBody, ViolationBody, TransactionErrorBody, ValidatedBody, StagedBody, CreatedBody, StatusBody, failureBody, undoneBody, AllBody, ProcessBody,
 	NotesBody, NoteBody, TransactionsBody, TransactionBody, StatementsBody, InstructionBody,
 	FailedListBody, FailedBody, DuplicateListBody, DuplicateBody, SummaryBody, repairBody, FailureGroupBody, RuleBookBody, ruleBody, codeBody, HealthBody,
-	FeedBody, EventBody, WholeAccountBody, openPeriodBody, LedgerEntryBody, WholeNoteBody, WholeStatementBody, WholeInstructionBody, EventTypesBody, eventTypeBody, RunBody, RunsBody,
+	FeedBody, EventBody, WholeAccountBody, openPeriodBody, LedgerEntryBody, WholeNoteBody, WholeStatementBody, WholeInstructionBody, EventTypesBody, eventTypeBody, RunBody, RunsBody, DeliveryBody,
 	TotalsOrHistory, ControlTotalsHistoryBody, ControlTotalsBody, currencyTotalsBody, transactionTotalsBody, SignOffsBody, signOffBody,
 	ReconciliationOrBehind, ReconciliationBody, reconciliationRowBody, explainedBody, valueBody, BehindListBody, BehindBody,
 }

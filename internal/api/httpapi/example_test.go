@@ -186,7 +186,7 @@ func TestExamplesMatchResponses(t *testing.T) {
 	var untold []string
 	for name := range shown {
 		if operation, status, response := strings.Cut(name, " "); response && !told[name] && status < "401" &&
-			!slices.Contains([]string{"obtainServiceToken", "queryTokenSchema", "ruleBook", "eventTypes", "eventSchema", "runFailures", "cancelRun", "duplicateAccounts"}, operation) &&
+			!slices.Contains([]string{"obtainServiceToken", "queryTokenSchema", "ruleBook", "eventTypes", "eventSchema", "runFailures", "cancelRun", "confirmDelivery", "refuseDelivery", "duplicateAccounts"}, operation) &&
 			!strings.HasPrefix(operation, "bulk") && !general(shown[name]) {
 			untold = append(untold, name)
 		}

@@ -111,6 +111,7 @@ func buildDocument(schema *contract.Schema) object {
 			{{"name", tagEvents}, {"description", "Read events in order, or wait for new ones."}},
 			{{"name", tagRuns}, {"description", "Let the service create a supplier's accounts in the background."}},
 			{{"name", tagProof}, {"description", "Prove that everything arrived: compare what the source system claims with what exists."}},
+			{{"name", tagTargets}, {"description", "Calls of a target, the system that accounts are delivered to."}},
 			{{"name", tagReference}, {"description", "Rules, error codes and this document."}},
 			{{"name", tagOperation}, {"description", "Health checks for the operator."}},
 		}},

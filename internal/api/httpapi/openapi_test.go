@@ -185,6 +185,8 @@ func TestAnswersMatchOpenAPI(t *testing.T) {
 		{"importer", "POST", runsPath + "{run}/cancel/", "{}", 200},
 		{"importer", "POST", runsPath + "{run}/resume/", "", 400},
 		{"importer", "POST", runsPath + "R-00000000/cancel/", "", 404},
+		{"importer", "POST", deliveriesPath + "1-abc/confirm/", "", 404},
+		{"importer", "POST", deliveriesPath + "1-abc/refuse/", `{"reason":"unknown tariff"}`, 404},
 		{"", "POST", "/v1/graphql/", `{"query":"mutation{obtainServiceToken(input:{apiKey:\"x\"}){token}}"}`, 200},
 		{"", "POST", "/v1/graphql/", `{"query":"mutation{"}`, 0},
 		{"", "GET", "/v1/graphql/?query=%7B__typename%7D", "", 200},

@@ -96,6 +96,10 @@ var pathParameters = map[string]parameter{
 		description: "Id of the run.",
 		schema:      object{{"type", "string"}}, example: "R-7K2M9QXZ",
 	},
+	"delivery_id": {
+		description: "Id of the delivery: the `Idempotency-Key` of its request.",
+		schema:      object{{"type", "string"}}, example: "1042-hga1g4gfv4",
+	},
 	"external_account_number": {
 		description: "Account number in the source system, percent-encoded once. Write a slash as `%2F`.",
 		schema:      object{{"type", "string"}}, example: "EXT-0001",

@@ -36,6 +36,8 @@ const (
 const (
 	importPath = "/v1/data-import"
 	runsPath   = importPath + "/runs/"
+
+	deliveriesPath = importPath + "/deliveries/"
 )
 
 // The names of values in paths.
@@ -43,6 +45,7 @@ const (
 	supplierParam = "{import_supplier_code}/"
 	accountParams = supplierParam + "{external_account_number}/"
 	runParam      = "{run_id}/"
+	deliveryParam = "{delivery_id}/"
 )
 
 // routeTable is the route table, in the order of the documentation.
@@ -86,6 +89,8 @@ func routeTable() []*route {
 		{method: http.MethodPost, path: runsPath + runParam + "resume/", access: writeAccess, verb: answer.ResumeRun, doc: resumeRunDoc},
 		{method: http.MethodPost, path: runsPath + runParam + "cancel/", access: writeAccess, verb: answer.CancelRun, doc: cancelRunDoc},
 		{method: http.MethodGet, path: runsPath + runParam + "failures/", access: readAccess, verb: answer.RunFailures, doc: runFailuresDoc},
+		{method: http.MethodPost, path: deliveriesPath + deliveryParam + "confirm/", access: writeAccess, verb: answer.ConfirmDelivery, doc: confirmDeliveryDoc},
+		{method: http.MethodPost, path: deliveriesPath + deliveryParam + "refuse/", access: writeAccess, verb: answer.RefuseDelivery, doc: refuseDeliveryDoc},
 		{method: http.MethodPost, path: "/v1/graphql/", page: (*API).token, doc: tokenDoc},
 		{method: http.MethodGet, path: "/v1/graphql/", page: (*API).token, doc: tokenQueryDoc},
 

@@ -11,13 +11,14 @@ import (
 
 // PageFacts is the stored part of an account that a page shows.
 type PageFacts struct {
-	Process  landfall.Process
-	Supplier landfall.Supplier
-	Account  *landfall.AccountPage
-	Undone   []landfall.UndoneAccount
-	Mails    []landfall.MailRecord
-	History  landfall.History
-	Old, New *landfall.StagedRevision
+	Process    landfall.Process
+	Supplier   landfall.Supplier
+	Account    *landfall.AccountPage
+	Undone     []landfall.UndoneAccount
+	Mails      []landfall.MailRecord
+	Deliveries []landfall.TargetDelivery // shown by the page itself
+	History    landfall.History
+	Old, New   *landfall.StagedRevision
 }
 
 // Page is an account on one page. Long lists have their newest rows only.

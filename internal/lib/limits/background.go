@@ -210,6 +210,46 @@ const (
 	MailBody = 256 << 10
 )
 
+// Targets.
+const (
+	// Target is how long a request to a target may take.
+	Target = 30 * time.Second
+	// TargetPoll is how often a server looks for deliveries to targets.
+	TargetPoll = 500 * time.Millisecond
+	// TargetLease is how long deliveries to a target stay with a server that does not report.
+	TargetLease = time.Minute
+	// TargetFirstRetry is the pause after the first failed delivery; it grows each time.
+	TargetFirstRetry = 2 * time.Second
+	// TargetMaxRetry is the longest such pause. A delivery is never given up.
+	TargetMaxRetry = 5 * time.Minute
+	// TargetReply is how much of what a target says about a refusal is kept.
+	TargetReply = 500
+	// TargetSignature is how old a signature may be for the target that comes with the program.
+	TargetSignature = 5 * time.Minute
+	// TargetTakeBack is how long an undo waits for deliveries of the account that are under way.
+	TargetTakeBack = 90 * time.Second
+	// TargetTakeBackPoll is how often it looks.
+	TargetTakeBackPoll = 50 * time.Millisecond
+	// ShapeTime is how long a jq program may take for one document.
+	ShapeTime = 2 * time.Second
+	// ShapeStart is how long its process may take to start or end.
+	ShapeStart = 5 * time.Second
+	// ShapePoll is how often it checks its limits.
+	ShapePoll = 5 * time.Millisecond
+	// ShapeMemory is how many bytes it may use.
+	ShapeMemory = 384 << 20
+	// ShapeRuntime is how many bytes its process needs besides.
+	ShapeRuntime = 256 << 20
+	// ShapeStack is how many bytes of stack it may use.
+	ShapeStack = 64 << 20
+	// ShapeOutput is how many bytes it may give.
+	ShapeOutput = 32 << 20
+	// ShapeFrame is how many bytes it may get, and how many the target that comes with the program reads.
+	ShapeFrame = 64 << 20
+	// ShapeProgram is the longest jq program.
+	ShapeProgram = 64 << 10
+)
+
 // The console.
 const (
 	// ConsoleLiveAge is how old the figures of a live page may be.

@@ -19,6 +19,7 @@ import (
 	"landfall"
 	"landfall/internal/lib/limits"
 	"landfall/internal/lib/worker"
+	"landfall/internal/outbound/delivery"
 )
 
 // DispatcherOptions configures a Dispatcher; zero values mean the defaults.
@@ -112,48 +113,31 @@ func (w *Dispatcher) claim(ctx context.Context, limit int) ([]landfall.WebhookCl
 	return claims, nil
 }
 
-const (
-	firstPage = 32
-	maxPage   = 512
-	minPage   = 8
-	// Rounds faster than fastRound make pages larger, rounds slower than slowRound
-	// smaller, so that few events are sent again when a replica dies.
-	fastRound = limits.WebhookFastRound
-	slowRound = limits.WebhookSlowRound
-	// recordTimeout limits recording the result of a round.
-	recordTimeout = limits.WebhookRecord
-)
+// recordTimeout limits recording the result of a round.
+const recordTimeout = limits.WebhookRecord
 
 // serve delivers to one webhook, round after round, until nothing is left or its time
 // slice ends.
 func (w *Dispatcher) serve(ctx context.Context, claim landfall.WebhookClaim) {
 	ends := time.Now().Add(w.TimeSlice)
 	arrived := map[int64]bool{} // after the position, in this time slice
-	for size := firstPage; ; {
+	delivery.Serve(func(page int) (time.Duration, bool) {
 		complete, err := w.Watcher.CompleteUpTo(ctx)
 		if err != nil {
-			return // the lease expires
+			return 0, false // the lease expires
 		}
-		read, err := w.store.WebhookRound(ctx, claim, complete, size)
+		read, err := w.store.WebhookRound(ctx, claim, complete, page)
 		if err != nil {
 			if !errors.Is(err, landfall.ErrFenced) && ctx.Err() == nil {
 				w.Log.Warn("cannot serve webhook", "webhook", claim.Name, "error", err)
 			}
-			return
+			return 0, false
 		}
 		result := newRound(w, &read, arrived).run(ctx)
 		result.Lease = w.Lease
 		result.KeepClaim = result.KeepClaim && time.Now().Before(ends) && ctx.Err() == nil
-		if !w.record(ctx, claim, &read, result) || !result.KeepClaim {
-			return
-		}
-		switch {
-		case result.Took > slowRound:
-			size = max(size/2, minPage)
-		case result.Took < fastRound:
-			size = min(2*size, maxPage)
-		}
-	}
+		return result.Took, w.record(ctx, claim, &read, result) && result.KeepClaim
+	})
 }
 
 // record records the result of a round, also during a shutdown.

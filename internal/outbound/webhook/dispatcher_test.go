@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/outbound/delivery"
 	"landfall/internal/outbound/webhook"
 )
 
@@ -162,7 +163,7 @@ func TestReceiversAreLimited(t *testing.T) {
 			}
 		}))
 		t.Cleanup(endless.Close)
-		send := func(url string) webhook.Outcome {
+		send := func(url string) delivery.Outcome {
 			secret, _ := e.sender.Keys.New()
 			return e.sender.Send(t.Context(), &landfall.Webhook{URL: url, Secrets: []landfall.WebhookSecret{secret}}, landfall.Event{ID: 1})
 		}

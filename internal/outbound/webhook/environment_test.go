@@ -17,6 +17,7 @@ import (
 
 	"landfall"
 	"landfall/internal/lib/worker"
+	"landfall/internal/outbound/delivery"
 	"landfall/internal/outbound/webhook"
 	"landfall/internal/store/sqlstore"
 	"landfall/internal/test/dbtest"
@@ -44,12 +45,14 @@ func onBothDatabases(t *testing.T, test func(*environment)) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = store.Close() })
-			keys, err := webhook.ReadKeys(operatorsKey)
+			keys, err := delivery.ReadKeys(operatorsKey)
 			if err != nil {
 				t.Fatal(err)
 			}
 			e := &environment{Store: store, t: t, sender: webhook.NewSender(webhook.SenderOptions{
-				Keys: keys, Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, TimeLimit: 30 * time.Second,
+				ClientOptions: delivery.ClientOptions{
+					Keys: keys, Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, TimeLimit: 30 * time.Second,
+				},
 				Encode: func(event landfall.Event, _ []byte) (string, []byte) {
 					return strconv.FormatInt(event.ID, 10), fmt.Appendf(nil, "%s %s", event.Key.External, event.Details["n"])
 				},

@@ -11,13 +11,13 @@ import (
 // follows. When other events were delivered, only the failed ones are the problem: they
 // get rows of their own, and the others go on.
 func (r *round) result() landfall.RoundResult {
-	failing := r.gone || r.receiverDown || r.failures > 0 && r.delivered == 0
+	failing := r.summary.ReceiverFailing()
 	result := landfall.RoundResult{
-		Delivered: r.delivered, RoundFailed: failing, Gone: r.gone, Status: r.last.Status, Reason: r.last.Reason,
-		Settled: r.read.Withdrawn, Pause: r.retryAfter, Took: time.Since(r.began),
+		Delivered: r.summary.Delivered, RoundFailed: failing, Gone: r.summary.Gone, Status: r.summary.Last.Status, Reason: r.summary.Last.Reason,
+		Settled: r.read.Withdrawn, Pause: r.summary.RetryAfter, Took: r.summary.Took,
 	}
 	if failing {
-		result.Pause, _ = r.Schedule.After(r.read.Webhook.Attempts+1, 0, r.retryAfter)
+		result.Pause, _ = r.Schedule.After(r.read.Webhook.Attempts+1, 0, r.summary.RetryAfter)
 	}
 	r.settleWaiting(&result)
 	complete := r.settleNew(&result, failing)
@@ -66,7 +66,7 @@ func (r *round) settleNew(result *landfall.RoundResult, failing bool) (complete 
 		case state == blocked && r.read.Blocked[event.Key]:
 			delivery.Blocked, delivery.Reason = true, "waiting for an earlier event of the account"
 		case failing && r.expired(event):
-			delivery.State, delivery.Reason, delivery.Status = landfall.DeliveryDead, r.last.Reason, r.last.Status
+			delivery.State, delivery.Reason, delivery.Status = landfall.DeliveryDead, r.summary.Last.Reason, r.summary.Last.Status
 			delivery.Attempts = r.read.Webhook.Attempts + 1
 		case failing || state == notTried:
 			return false

@@ -31,6 +31,7 @@ type Detail struct {
 	// Fingerprint is the fingerprint of the account's record; "" until the account
 	// exists and when the record was erased.
 	Fingerprint string
+	Delivery    landfall.AccountDelivery
 	Undone      []landfall.UndoneAccount // undone accounts, oldest first
 }
 
@@ -50,6 +51,9 @@ func (s *Service) StatusDetail(ctx context.Context, who landfall.Principal, key 
 		figures, err := view.AccountFigures(ctx, key)
 		detail.Figures = &figures
 		if err != nil {
+			return err
+		}
+		if detail.Delivery, err = view.AccountDelivery(ctx, key); err != nil {
 			return err
 		}
 		revision, err := view.Revision(ctx, key, process.Revision)

@@ -25,8 +25,10 @@ type AccountPage struct {
 	Account  *landfall.AccountPage // nil until it is created
 	Undone   []landfall.UndoneAccount
 	Mails    []landfall.MailRecord
-	History  landfall.History
-	Old, New *landfall.StagedRevision // to compare; nil if there is none
+	// Deliveries are those to a target, oldest first, the first maxShown.
+	Deliveries []landfall.TargetDelivery
+	History    landfall.History
+	Old, New   *landfall.StagedRevision // to compare; nil if there is none
 }
 
 // Refused is the state shown for an account whose staging was refused and that
@@ -79,6 +81,9 @@ func (s *AccountPage) load(ctx context.Context, view landfall.View, key landfall
 		return err
 	}
 	if s.Undone, err = view.UndoneAccounts(ctx, key); err != nil {
+		return err
+	}
+	if s.Deliveries, err = view.TargetDeliveries(ctx, landfall.TargetDeliveryQuery{Key: &key, Limit: maxShown}); err != nil {
 		return err
 	}
 	if s.Mails, err = view.MailsOf(ctx, key); err != nil {

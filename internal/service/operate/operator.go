@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/outbound/target"
 	"landfall/internal/outbound/webhook"
 	"landfall/internal/service/audit"
 )
@@ -31,6 +32,9 @@ type Options struct {
 	// Sender delivers to webhooks; nil if none are added or tested.
 	Sender *webhook.Sender
 
+	// Targets sends to targets; nil if none are used.
+	Targets *target.Sender
+
 	// Verifier asks payment vendors; nil if none are asked.
 	Verifier landfall.InstructionVerifier
 }
@@ -48,6 +52,7 @@ type Store interface {
 	landfall.Searcher
 	landfall.EventLog
 	landfall.AuditChainer
+	landfall.TargetQueue
 }
 
 // Operator does what one operator asks for, and records it under that operator's
@@ -62,6 +67,7 @@ type Operator struct {
 	secrets []string
 	mails   bool
 	sender  *webhook.Sender
+	targets *target.Sender
 	vendors landfall.InstructionVerifier
 }
 
@@ -76,7 +82,7 @@ func New(store Store, options Options) *Operator {
 	slices.Sort(rules)
 	return &Operator{
 		store: store, actor: options.Actor, source: options.Source, request: options.RequestID, rules: rules, clock: options.Clock,
-		secrets: options.SecretVariables, mails: options.SendsMail, sender: options.Sender, vendors: options.Verifier,
+		secrets: options.SecretVariables, mails: options.SendsMail, sender: options.Sender, targets: options.Targets, vendors: options.Verifier,
 	}
 }
 

@@ -50,6 +50,7 @@ func (o *Operator) apply(supplier *landfall.Supplier, change SupplierChange, sch
 	setIfGiven(&next.VerifyDocuments, change.VerifyDocuments)
 	setIfGiven(&next.SendCustomerEmails, change.SendCustomerEmails)
 	setIfGiven(&next.Packs, change.Packs)
+	setIfGiven(&next.Target, change.Target)
 	for code, severity := range change.Severities {
 		if err := o.checkRule(code, severity, schema.RuleCodes()); err != nil {
 			return nil, err

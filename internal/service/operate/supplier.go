@@ -33,6 +33,7 @@ type SupplierChange struct {
 	MailDelay          *time.Duration
 	VerifyDocuments    *bool
 	SendCustomerEmails *bool
+	Target             *string   // code of a target; "" for none
 	Packs              *[]string // names of packs; they replace the present ones
 	// Severities are the rules to set; the others keep their severity. An empty
 	// severity resets a rule to its default.
@@ -94,6 +95,9 @@ func (o *Operator) CreateSupplier(ctx context.Context, code string, change Suppl
 		if err := o.checkMailSender(ctx, tx, false, supplier); err != nil {
 			return "", err
 		}
+		if err := checkTarget(ctx, tx, change); err != nil {
+			return "", err
+		}
 		err = tx.CreateSupplier(ctx, supplier)
 		return strings.Join(settings(supplier), ", "), replaceError(err, landfall.ErrExists,
 			nameTaken("There is already an import supplier %q. Change it with: supplier set %s", code, code))
@@ -142,6 +146,9 @@ func (o *Operator) SetSupplier(ctx context.Context, code string, change Supplier
 			if err := checkRootFree(ctx, tx, supplier); err != nil {
 				return "", err
 			}
+		}
+		if err := checkTarget(ctx, tx, change); err != nil {
+			return "", err
 		}
 		if err := tx.SaveSupplier(ctx, supplier); err != nil {
 			return "", err
@@ -232,6 +239,9 @@ func settings(s landfall.Supplier) []string {
 	}
 	if s.StatementAmounts != landfall.MajorUnits {
 		parts = append(parts, "statement_amounts="+string(s.StatementAmounts))
+	}
+	if s.Target != "" {
+		parts = append(parts, "target="+s.Target)
 	}
 	if s.MailDelay > 0 {
 		parts = append(parts, "mail_delay="+s.MailDelay.String())

@@ -17,7 +17,7 @@ func (o *Operator) Undo(ctx context.Context, key landfall.Key, reason string) (l
 	if err := checkLine("reason", "The reason", reason, maxReasonLength); err != nil {
 		return landfall.UndoOutcome{}, err
 	}
-	outcome, err := o.store.Undo(ctx, o.undoRequest(key, reason, ""))
+	outcome, err := o.undoAccount(ctx, o.undoRequest(key, reason, ""))
 	if err == nil && outcome.Verdict == landfall.Undone {
 		audit.ChainSoon(ctx, o.store)
 	}
@@ -42,8 +42,10 @@ func (o *Operator) undoRequest(key landfall.Key, reason, run string) landfall.Un
 var keptDetails = map[landfall.KeptReason]string{
 	landfall.KeptWindowOver: "The account is kept: it was created longer ago than the supplier's undo window. " +
 		"See it with: supplier show; change it with: supplier set --undo-window",
-	landfall.KeptHasPostings:   "The account is kept: something was added to it after it was created.",
-	landfall.KeptErased:        "The account is kept: its personal data was erased, so it cannot be staged again.",
+	landfall.KeptHasPostings: "The account is kept: something was added to it after it was created.",
+	landfall.KeptErased:      "The account is kept: its personal data was erased, so it cannot be staged again.",
+	landfall.KeptDelivered: "The account is kept: it was delivered to its target, or a delivery is under way, and the target does not take accounts back. " +
+		"See: landfall target show",
 	landfall.KeptCustomersTold: "The account is kept: its customers were sent a mail about it, or one is being sent.",
 }
 

@@ -260,7 +260,7 @@ func (o *Operator) undoOne(ctx context.Context, undoing landfall.UndoRequest) (o
 		}
 		// An undo with an unknown outcome is simply repeated: if the account is
 		// gone, the store finds none of this run.
-		if outcome, err = o.store.Undo(ctx, undoing); err == nil || ctx.Err() != nil {
+		if outcome, err = o.undoAccount(ctx, undoing); err == nil || ctx.Err() != nil {
 			break
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"landfall"
 	"landfall/internal/api/contract"
 	"landfall/internal/api/rules"
+	"landfall/internal/outbound/delivery"
 	"landfall/internal/outbound/webhook"
 )
 
@@ -98,7 +99,7 @@ func (o *Operator) checkWebhook(request WebhookRequest) (landfall.Webhook, error
 // newSecret creates a secret and returns it with its text for the receiver.
 func (o *Operator) newSecret() (landfall.WebhookSecret, string, error) {
 	if o.sender == nil {
-		return landfall.WebhookSecret{}, "", webhook.ErrNoKey
+		return landfall.WebhookSecret{}, "", delivery.ErrNoKey
 	}
 	secret, err := o.sender.Keys.New()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"landfall"
 	"landfall/internal/api/contract"
 	"landfall/internal/api/rules"
-	"landfall/internal/outbound/webhook"
+	"landfall/internal/outbound/delivery"
 )
 
 // ReplayDead retries dead deliveries: those of the events with the given ids, or
@@ -77,18 +77,18 @@ func purgedSince(ctx context.Context, tx landfall.Tx, webhook landfall.Webhook, 
 }
 
 // TestWebhook sends a test event from this process and returns the result.
-func (o *Operator) TestWebhook(ctx context.Context, name string) (webhook.Outcome, error) {
+func (o *Operator) TestWebhook(ctx context.Context, name string) (delivery.Outcome, error) {
 	facts, err := o.ShowWebhook(ctx, name)
 	if err != nil {
-		return webhook.Outcome{}, err
+		return delivery.Outcome{}, err
 	}
 	if o.sender == nil {
-		return webhook.Outcome{}, webhook.ErrNoKey
+		return delivery.Outcome{}, delivery.ErrNoKey
 	}
 	// The event is sent to another party in the operator's name, so audit it
 	// first.
 	if err := o.change(ctx, "webhook.test", name, func(landfall.Tx) (string, error) { return "", nil }); err != nil {
-		return webhook.Outcome{}, err
+		return delivery.Outcome{}, err
 	}
 	now := o.clock().UTC()
 	return o.sender.Send(ctx, &facts.Webhook, landfall.Event{

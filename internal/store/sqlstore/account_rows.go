@@ -17,7 +17,7 @@ import (
 type accountRows struct {
 	accounts, customers, addresses, points, agreements, meters, periods sqlset.Rows
 	entries, notes, statements, instructions, schedules, mails, events  sqlset.Rows
-	identifiers, updates                                                sqlset.Rows
+	deliveries, identifiers, updates                                    sqlset.Rows
 	tallies                                                             tallies
 	audit                                                               landfall.AuditBatch
 	sealer                                                              *sealer // computes the digests that notes are looked up by
@@ -43,6 +43,7 @@ func newAccountRows(seals *sealer) *accountRows {
 		mails:        sqlset.Rows{Table: mailTable},
 		events:       sqlset.Rows{Table: eventTable},
 		identifiers:  sqlset.Rows{Table: identifierTable},
+		deliveries:   sqlset.Rows{Table: targetDeliveryTable},
 		updates:      sqlset.Rows{Table: accountUpdateTable},
 	}
 }
@@ -66,7 +67,7 @@ func (r *accountRows) withoutEvents() []*sqlset.Rows {
 func (r *accountRows) all() []*sqlset.Rows {
 	parts := r.parts()
 	sums, deviations := r.tallies.rows()
-	return append(parts[:], sums, deviations, &r.identifiers, auditRows(&r.audit), &r.updates) // updates come last because the number of changed rows is checked
+	return append(parts[:], &r.deliveries, sums, deviations, &r.identifiers, auditRows(&r.audit), &r.updates) // updates come last because the number of changed rows is checked
 }
 
 var (

@@ -100,7 +100,7 @@ func newCreateQueries(condition string) createQueries {
 			WHERE process.supplier_id = s.id AND process.external = w.external AND `+condition+` AND s.status = 'Ongoing'
 				AND NOT EXISTS (SELECT 1 FROM undone_account u WHERE u.number = w.number)
 			RETURNING process.account_number, process.id, process.account_created_at, process.supplier_id,
-				process.previously_failed, process.figures`,
+				process.previously_failed, process.figures, (SELECT t.target FROM supplier t WHERE t.id = process.supplier_id)`,
 			"supplier text", "external text", "token text", "revision bigint", "number text"),
 		reasons: sqlset.NewQuery(`
 			SELECT w.supplier, w.external, coalesce(s.status, ''), `+condition+`
@@ -211,16 +211,19 @@ func (t *tx) importAll(
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var number string
+		var number, target string
 		var process, at, supplier int64
 		var failed bool
 		var sent landfall.Figures
-		if err := rows.Scan(&number, &process, &at, &supplier, &failed, figuresInto{&sent}); err != nil {
+		if err := rows.Scan(&number, &process, &at, &supplier, &failed, figuresInto{&sent}, textInto{&target}); err != nil {
 			return t.fail(err)
 		}
 		one := numbers[number]
 		open.Set(one, landfall.CreateOutcome{Verdict: landfall.Created, Number: number, At: moment(at)})
 		into.fill(one.Wanted, process, at, number)
+		if target != "" {
+			into.deliverAccount(target, process, supplier, one.Key.External, at, one.Wanted)
+		}
 		into.audit.Add(one.Wanted.By, string(landfall.EventImportCompleted), one.Key, number)
 		into.tallies.subtract(supplier, waitingStatus(failed), sent)
 		into.tallies.add(supplier, landfall.StatusCreated, one.Wanted.has)

@@ -261,9 +261,11 @@ const (
 	SendableText     = sendableText
 	DueMailsText     = dueMails
 	WaitingMailsText = waitingMails
-	ClaimableText    = claimableText
 	NextInLineText   = nextDeliveryText
 )
+
+// ClaimableText is the query for webhooks that are due.
+var ClaimableText = webhookTable.claimable + ` LIMIT $2`
 
 // MailPage returns the query of a page of mails.
 func MailPage(query landfall.MailQuery) (text string, args []any) {

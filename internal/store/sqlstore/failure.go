@@ -124,7 +124,31 @@ func (v *view) failed(ctx context.Context, query landfall.FailureQuery, limit in
 			return nil, err
 		}
 	}
-	return mergeFailures(limit, attempts, refused, postings), nil
+	var deliveries []landfall.FailedProcess
+	if wants(landfall.PostingRefusals) {
+		// Where the last row was a refusal that is listed before this one, the account
+		// itself follows.
+		from := `>`
+		if query.AfterPosting != "" && query.AfterPosting < landfall.PostingTarget {
+			from = `>=`
+		}
+		if deliveries, err = collect(ctx, v.txSession, readRefusedDelivery, refusedDeliveries(from), supplier, query.After, int64(limit)); err != nil {
+			return nil, err
+		}
+	}
+	return mergeFailures(limit, attempts, refused, postings, deliveries), nil
+}
+
+// refusedDeliveries selects the accounts with deliveries that a target refused.
+func refusedDeliveries(from string) string {
+	return `SELECT d.external, max(d.settled_at) FROM target_delivery d WHERE d.supplier_id = $1 AND d.external ` + from + ` $2
+		AND d.state = 'refused' GROUP BY d.external ORDER BY d.external LIMIT $3`
+}
+
+// readRefusedDelivery leaves out what the target said, which may be personal.
+func readRefusedDelivery(scan scanner, failed *landfall.FailedProcess) error {
+	failed.Failure.Code, failed.Failure.Posting = landfall.CodeDeliveryRefused, landfall.PostingTarget
+	return scan(&failed.External, instantInto{&failed.Failure.At})
 }
 
 // readFailed returns a function that scans the failures of a table that belong

@@ -228,6 +228,7 @@ func (t *tx) freeClaims(ctx context.Context) error {
 		`DELETE FROM dry_run_lease`,
 		`UPDATE mail SET due_at = {now} WHERE due_at IS NOT NULL AND state = 'sending'`,
 		`UPDATE webhook SET lease_token = NULL, lease_until = NULL WHERE lease_token IS NOT NULL`,
+		`UPDATE target SET uncertain_at = {now}, lease_token = NULL, lease_until = NULL WHERE lease_token IS NOT NULL`,
 		`UPDATE run_slice SET token = NULL, until = NULL WHERE token IS NOT NULL AND done = FALSE`,
 		`UPDATE process SET state = 'staged', claim_token = NULL, claim_until = NULL WHERE state = 'claimed'`,
 	} {

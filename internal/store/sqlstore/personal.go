@@ -197,6 +197,9 @@ var tableRules = map[string]tableRule{
 		ofNature(natureIdentity, "external", "account_number"))},
 	"webhook_delivery": {columns: mergeRules(ofNature(natureIdentity, "external"),
 		ofNature(naturePlain, "webhook", "event_id", "supplier", "state", "attempts", "first_at", "due_at", "status", "reason"))},
+	"target_delivery": {of: whereAccount, key: []string{"id bigint"}, columns: mergeRules(ofNature(natureIdentity, "external", "target_id"),
+		ofNature(naturePlain, "id", "target", "account_id", "supplier_id", "kind", "items", "at", "state", "held", "due_at", "attempts", "status", "settled_at", "hold_rounds"),
+		ofNature(natureFinancial, "figures"), erasedTo(emptyText, "reply"))},
 	"unreadable_row": {columns: mergeRules(ofNature(naturePlain, "supplier", "location", "found_at"), ofNature(natureIdentity, "external"))},
 	"run_member":     {columns: ofNature(naturePlain, "run_id", "ordinal", "process_id", "outcome")},
 	"run": {columns: mergeRules(ofNature(natureStaff, "created_key_id", "created_request_id", "key_id", "request_id"), ofNature(natureIdentity, "cursor_external"),
@@ -218,7 +221,7 @@ var tableRules = map[string]tableRule{
 // or about staff.
 var plainTables = []string{
 	"organisation", "team", "supplier", "supplier_grant", "api_key", "service_token", "token_family", "commit_mark", "vendor", "vendor_grant",
-	"claim_counter", "dry_run_lease", "mail_sender", "run_slice", "tally", "control_totals", "sign_off", "webhook", "webhook_round",
+	"claim_counter", "dry_run_lease", "mail_sender", "run_slice", "tally", "control_totals", "sign_off", "webhook", "webhook_round", "target",
 	"undo_refusal", "database_identity", "operator_session", "operator_device", "search_index", "audit_link", "audit_chain", "organisation_usage", "schema_step",
 	"run_sample", "replica", "database_clock", "purge_schedule", "event_purge", "encryption_key", "rekey_progress", "scrub", "pack",
 }

@@ -2,6 +2,7 @@ package sqlstore_test
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,6 +83,7 @@ func writePersonalData(t *testing.T, store *sqlstore.Store, word string) {
 	postAgain(t, store, word, 1)
 	must("refuse a posting", store.RefusePosting(t.Context(), landfall.PostingRefusal{Key: landfall.Key{Supplier: "S", External: "1"}, Kind: landfall.PostingStatements,
 		Failure: landfall.Failure{Code: "c", Violations: []landfall.Violation{{Code: "unknown_field", Attr: "statements.0." + word}}}})) // a sender's own field
+	refuseDelivery(t, store, word)
 	mails, err := store.ClaimMails(t.Context(), landfall.MailRequest{Max: 10, PerMinute: 60_000, Lease: time.Minute})
 	must("take mails", err)
 	for _, mail := range mails.Mails {
@@ -252,5 +254,37 @@ func checkPersonalData(t *testing.T, store *sqlstore.Store, word string) {
 	postAgain(t, store, word, 0)
 	if found, _ := inspect(t, store); len(found) != 0 {
 		t.Errorf("found %v", found)
+	}
+}
+
+// refuseDelivery lets a target refuse account 1 with a word.
+func refuseDelivery(t *testing.T, store *sqlstore.Store, word string) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(store.Update(t.Context(), func(tx landfall.Tx) error {
+		if err := tx.SaveTarget(t.Context(), landfall.Target{Code: "T", URL: "https://t.example", AtOnce: 1, State: landfall.TargetActive}); err != nil {
+			return err
+		}
+		supplier, err := tx.Supplier(t.Context(), "S")
+		supplier.Target = "T"
+		return errors.Join(err, tx.SaveSupplier(t.Context(), supplier))
+	}))
+	_, err := store.RestartDeliveries(t.Context(), landfall.Key{Supplier: "S", External: "1"}, 1)
+	must(err)
+	claims, err := store.ClaimTargets(t.Context(), 1, time.Minute)
+	must(err)
+	for _, claim := range claims {
+		round, err := store.TargetRound(t.Context(), claim, 10)
+		must(err)
+		result := landfall.TargetRoundResult{}
+		for i := range round.Chains {
+			result.Results = append(result.Results, landfall.TargetResult{Delivery: &round.Chains[i][0], State: landfall.TargetRefused, Reply: word})
+		}
+		must(store.SaveTargetRound(t.Context(), claim, result))
 	}
 }

@@ -26,8 +26,9 @@ type posting struct {
 	number   string
 	state    landfall.AccountState
 	last     lastOrdinals
-	refused  bool // a posting was refused before
-	panicked any  // what Decide panicked with; Post panics with it again in the caller
+	refused  bool   // a posting was refused before
+	target   string // that the account is delivered to; "": none
+	panicked any    // what Decide panicked with; Post panics with it again in the caller
 }
 
 // lastOrdinals are the last ordinals assigned on an account.
@@ -159,6 +160,9 @@ func (p *posting) addRows(rows *accountRows, add landfall.Additions) error {
 	}
 	rows.updates.Add(p.id, int64(p.state.LastSequence), int64(balance), int64(p.state.LastSequence+len(add.Entries)), p.last.note+int64(len(add.Notes)),
 		p.last.statement+int64(len(add.Statements)), p.last.instruction+int64(len(add.Instructions)))
+	if p.target != "" {
+		rows.deliverPosting(p, &add, now)
+	}
 	p.count(&rows.tallies, &add)
 	rows.audit.Add(p.By, "account.post", p.Key, describeAdditions(&add))
 	return nil

@@ -78,6 +78,9 @@ func (v *view) Recount(ctx context.Context, code string) (landfall.Tallies, erro
 		if err = ofSupplier.created(ctx, v, found, after, after+recountBatch, supplier); err == nil {
 			err = ofSupplier.stillWaiting(ctx, v, found, after, after+recountBatch, supplier)
 		}
+		if err == nil {
+			err = v.countDelivered(ctx, found, after, after+recountBatch, supplier)
+		}
 	}
 	if err != nil {
 		return landfall.Tallies{}, err
@@ -100,6 +103,25 @@ func (v *view) Recount(ctx context.Context, code string) (landfall.Tallies, erro
 	_ = deviations.Close()
 	found[supplier].Refused, err = v.refusedAlone(ctx, supplier)
 	return *found[supplier], err
+}
+
+// countDelivered counts what targets have received.
+func (v *view) countDelivered(ctx context.Context, into recount, args ...any) error {
+	rows, err := v.query(ctx, `SELECT d.supplier_id, d.figures FROM target_delivery d
+		WHERE d.account_id > $1 AND d.account_id <= $2 AND d.supplier_id = $3 AND d.state = 'delivered'`, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var supplier int64
+		var figures landfall.Figures
+		if err := rows.Scan(&supplier, figuresInto{&figures}); err != nil {
+			return v.fail(err)
+		}
+		into.of(supplier, landfall.StatusDelivered, figures.Currency).Add(figures)
+	}
+	return v.fail(rows.Err())
 }
 
 // recount contains the totals of each supplier, counted from all rows.

@@ -131,6 +131,7 @@ var (
 	totpSecretLocation     = seal.NewLocation("operator", "totp_secret")
 	pendingSecretLocation  = seal.NewLocation("operator", "pending_secret")
 	replyLocation          = seal.NewLocation("mail", "reply")
+	targetReplyLocation    = seal.NewLocation("target_delivery", "reply")
 	referenceLocation      = seal.NewLocation("instruction", "reference")
 )
 

@@ -219,6 +219,11 @@ func (s *Store) View(ctx context.Context, fn func(landfall.View) error) error {
 	return translate(s.db.View(ctx, s.tenant(landfall.Key{}), func(t *engine.Tx) error { return fn(s.view(t)) }))
 }
 
+// read is View for this package.
+func (s *Store) read(ctx context.Context, fn func(*view) error) error {
+	return translate(s.db.View(ctx, s.tenant(landfall.Key{}), func(t *engine.Tx) error { return fn(s.view(t)) }))
+}
+
 // Update runs fn in one transaction and commits it durably.
 func (s *Store) Update(ctx context.Context, fn func(landfall.Tx) error) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error { return fn(t) })

@@ -12,7 +12,7 @@ import (
 // supplierColumns are in the order in which suppliers scans them.
 const supplierColumns = `s.code, s.name, s.status, s.document_root, s.currency, s.region, s.time_zone,
 	s.send_customer_emails, s.verify_documents, s.concurrency_limit, s.undo_window, s.keep_staged, s.keep_failures, s.keep_mails,
-	s.keep_events, s.keep_runs, s.mail_delay, s.statement_amounts, s.severities, s.packs, s.created_at`
+	s.keep_events, s.keep_runs, s.mail_delay, s.statement_amounts, s.severities, s.packs, s.target, s.created_at`
 
 // Supplier returns the supplier with a code.
 func (v *view) Supplier(ctx context.Context, code string) (landfall.Supplier, error) {
@@ -50,7 +50,7 @@ func (v *view) suppliers(ctx context.Context, text string, args ...any) ([]landf
 		var packs string
 		var created, window, staged, failures, mails, events, keepRunsFor, mailDelay int64
 		err := scan(&s.Code, &s.Name, &s.Status, &s.DocumentRoot, &s.Currency, &s.Region, &s.TimeZone,
-			&s.SendCustomerEmails, &s.VerifyDocuments, &s.ConcurrencyLimit, &window, &staged, &failures, &mails, &events, &keepRunsFor, &mailDelay, &s.StatementAmounts, &severities, &packs, &created)
+			&s.SendCustomerEmails, &s.VerifyDocuments, &s.ConcurrencyLimit, &window, &staged, &failures, &mails, &events, &keepRunsFor, &mailDelay, &s.StatementAmounts, &severities, &packs, textInto{&s.Target}, &created)
 		if err != nil {
 			return err
 		}
@@ -80,13 +80,13 @@ func (t *tx) CreateSupplier(ctx context.Context, s landfall.Supplier) error {
 	}
 	return orIfUnchanged(landfall.ErrExists)(t.exec(ctx, `INSERT INTO supplier (code, name, status, document_root, currency, region, time_zone,
 			send_customer_emails, verify_documents, concurrency_limit, severities, undo_window, keep_staged, keep_failures, keep_mails,
-			keep_events, packs, keep_runs, mail_delay, statement_amounts, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, {now})
+			keep_events, packs, keep_runs, mail_delay, statement_amounts, target, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, {now})
 		ON CONFLICT (code) DO NOTHING`,
 		s.Code, s.Name, string(s.Status), s.DocumentRoot, s.Currency, s.Region, s.TimeZone,
 		s.SendCustomerEmails, s.VerifyDocuments, s.ConcurrencyLimit, severities, s.UndoWindow.Microseconds(),
 		s.Retention.Staged.Microseconds(), s.Retention.Failures.Microseconds(), s.Retention.Mails.Microseconds(), s.Retention.Events.Microseconds(), strings.Join(s.Packs, " "),
-		s.Retention.Runs.Microseconds(), s.MailDelay.Microseconds(), string(s.StatementAmounts)))
+		s.Retention.Runs.Microseconds(), s.MailDelay.Microseconds(), string(s.StatementAmounts), textArg(s.Target)))
 }
 
 // LockSuppliers waits for a transaction that is changing suppliers and blocks
@@ -111,12 +111,12 @@ func (t *tx) SaveSupplier(ctx context.Context, s landfall.Supplier) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE supplier SET name = $2, status = $3, document_root = $4,
 			currency = $5, region = $6, time_zone = $7, send_customer_emails = $8, verify_documents = $9,
 			concurrency_limit = $10, severities = $11, undo_window = $12, keep_staged = $13, keep_failures = $14, keep_mails = $15, keep_events = $16,
-			packs = $17, keep_runs = $18, mail_delay = $19, statement_amounts = $20
+			packs = $17, keep_runs = $18, mail_delay = $19, statement_amounts = $20, target = $21
 		WHERE code = $1`,
 		s.Code, s.Name, string(s.Status), s.DocumentRoot, s.Currency, s.Region, s.TimeZone,
 		s.SendCustomerEmails, s.VerifyDocuments, s.ConcurrencyLimit, severities, s.UndoWindow.Microseconds(),
 		s.Retention.Staged.Microseconds(), s.Retention.Failures.Microseconds(), s.Retention.Mails.Microseconds(), s.Retention.Events.Microseconds(), strings.Join(s.Packs, " "),
-		s.Retention.Runs.Microseconds(), s.MailDelay.Microseconds(), string(s.StatementAmounts)))
+		s.Retention.Runs.Microseconds(), s.MailDelay.Microseconds(), string(s.StatementAmounts), textArg(s.Target)))
 }
 
 // durationOf converts stored microseconds to a duration.

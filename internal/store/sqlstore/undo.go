@@ -61,6 +61,10 @@ func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
 	if err != nil {
 		return err
 	}
+	delivered, err := t.withDeliveries(ctx, found)
+	if err != nil {
+		return err
+	}
 	var gone []*undoCall
 	times := map[landfall.KeptReason]int64{}
 	for _, one := range found {
@@ -70,7 +74,7 @@ func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
 			one.Outcome = landfall.UndoOutcome{Verdict: landfall.UndoNoAccount}
 			continue
 		}
-		kept, err := t.keptReason(ctx, one, mailed)
+		kept, err := t.keptReason(ctx, one, mailed, delivered)
 		if err != nil {
 			return err
 		}
@@ -125,8 +129,9 @@ func (t *tx) countKept(ctx context.Context, times map[landfall.KeptReason]int64)
 }
 
 // keptReason returns the reason why an account cannot be undone, if there is one.
-// Mails are checked last, since queued ones are deleted with the check.
-func (t *tx) keptReason(ctx context.Context, one *undoCall, mailed map[int64]bool) (landfall.KeptReason, error) {
+// An account is taken back from its target only if nothing else keeps it. Mails are
+// checked last, since queued ones are deleted with the check.
+func (t *tx) keptReason(ctx context.Context, one *undoCall, mailed, delivered map[int64]bool) (landfall.KeptReason, error) {
 	switch {
 	case !one.Wanted.inTime:
 		return landfall.KeptWindowOver, nil
@@ -134,6 +139,12 @@ func (t *tx) keptReason(ctx context.Context, one *undoCall, mailed map[int64]boo
 		return landfall.KeptHasPostings, nil
 	case one.Wanted.erased:
 		return landfall.KeptErased, nil
+	case delivered[one.Wanted.id]:
+		mails, err := t.MailsOf(ctx, one.Key)
+		if slices.ContainsFunc(mails, func(mail landfall.MailRecord) bool { return mail.MayHaveArrived() }) {
+			return landfall.KeptCustomersTold, err
+		}
+		return landfall.KeptDelivered, err
 	case mailed[one.Wanted.id]:
 		told, err := t.RetractMails(ctx, one.Key)
 		if told {

@@ -87,6 +87,10 @@ func TestUndoDeletesAllRows(t *testing.T) {
 		if err := store.RefusePosting(t.Context(), landfall.PostingRefusal{Key: creation.Claim.Key, Kind: landfall.PostingNotes, Failure: landfall.Failure{Code: "c"}}); err != nil {
 			t.Fatal(err)
 		}
+		if err := store.Force(t.Context(), `INSERT INTO target_delivery (target, account_id, supplier_id, external, kind, items, figures, at, held, hold_rounds)
+			SELECT 'T', p.id, p.supplier_id, p.external, 'account', '', '-', 1, TRUE, 0 FROM process p`); err != nil {
+			t.Fatal(err)
+		}
 		tables, err := store.Texts(t.Context(), columns[strings.HasPrefix(url, "postgres")])
 		if err != nil {
 			t.Fatal(err)
@@ -106,8 +110,9 @@ func TestUndoDeletesAllRows(t *testing.T) {
 		if before := rows(); len(before) != len(tables)+1 {
 			t.Errorf("the account has rows in %v, want some in each of %v", before, tables)
 		}
-		if outcome := undo(t, store, "1"); outcome.Verdict != landfall.Undone {
-			t.Fatalf("got %+v", outcome)
+		if outcome, err := store.Undo(t.Context(), landfall.UndoRequest{Key: creation.Claim.Key, Actor: "operator:a", Reason: "r", TakenBack: true}); err != nil ||
+			outcome.Verdict != landfall.Undone {
+			t.Fatalf("got %+v, %v", outcome, err)
 		}
 		if left := rows(); len(left) > 0 {
 			t.Errorf("rows are left in %v", left)

@@ -60,6 +60,8 @@ func (v *view) UndoForecast(ctx context.Context, run string, from, most int) (la
 				WHEN p.erased_at IS NOT NULL THEN '`+string(landfall.KeptErased)+`'
 				WHEN EXISTS (SELECT 1 FROM mail l WHERE l.account_id = a.id AND (l.uncertain OR l.state IN ('sending', 'sent', 'bounced')))
 					THEN '`+string(landfall.KeptCustomersTold)+`'
+				WHEN EXISTS (SELECT 1 FROM target_delivery d JOIN target t ON t.code = d.target WHERE d.account_id = a.id
+					AND t.takes_back = FALSE AND `+maybeSent+`) THEN '`+string(landfall.KeptDelivered)+`'
 				ELSE '' END AS kept
 			FROM run r JOIN supplier s ON s.id = r.supplier_id JOIN run_member m ON m.run_id = r.id AND m.outcome = 'succeeded'
 			JOIN process p ON p.id = m.process_id LEFT JOIN account a ON a.id = m.process_id AND a.run = r.number

@@ -27,16 +27,8 @@ func scanWebhook(scan scanner, webhook *landfall.Webhook, more ...any) error {
 		return err
 	}
 	webhook.CreatedAt, webhook.DueAt, webhook.FailingAt, webhook.DeliveredAt = moment(created), moment(due), instant(failing), instant(delivered)
-	var kept []storedSecret
-	err = errors.Join(json.Unmarshal(types, &webhook.Types), json.Unmarshal(suppliers, &webhook.Suppliers), json.Unmarshal(secrets, &kept))
-	for _, secret := range kept {
-		one := landfall.WebhookSecret{Salt: secret.Salt, Key: secret.Key}
-		if secret.Until != 0 {
-			one.Until = time.UnixMicro(secret.Until).UTC()
-		}
-		webhook.Secrets = append(webhook.Secrets, one)
-	}
-	return err
+	webhook.Secrets, err = readSecrets(secrets)
+	return errors.Join(err, json.Unmarshal(types, &webhook.Types), json.Unmarshal(suppliers, &webhook.Suppliers))
 }
 
 // storedSecret is the stored form of what a secret is derived from.
@@ -77,20 +69,12 @@ func (v *view) webhooks(ctx context.Context, which string, args ...any) ([]landf
 
 // webhookSettings returns the columns that an operator sets.
 func webhookSettings(webhook landfall.Webhook) ([]any, error) {
-	kept := []storedSecret{}
-	for _, secret := range webhook.Secrets {
-		one := storedSecret{Salt: secret.Salt, Key: secret.Key}
-		if !secret.Until.IsZero() {
-			one.Until = secret.Until.UnixMicro()
-		}
-		kept = append(kept, one)
-	}
 	// Copy into non-nil slices, because JSON encodes nil slices as null.
 	types, typesErr := json.Marshal(append([]landfall.EventType{}, webhook.Types...))
 	suppliers, suppliersErr := json.Marshal(append([]string{}, webhook.Suppliers...))
-	secrets, secretsErr := json.Marshal(kept)
+	secrets, secretsErr := secretsText(webhook.Secrets)
 	return []any{
-		webhook.Name, webhook.URL, string(types), string(suppliers), string(secrets), string(webhook.State), webhook.Position, webhook.IncludeData,
+		webhook.Name, webhook.URL, string(types), string(suppliers), secrets, string(webhook.State), webhook.Position, webhook.IncludeData,
 	}, errors.Join(typesErr, suppliersErr, secretsErr)
 }
 

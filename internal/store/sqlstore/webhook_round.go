@@ -2,58 +2,37 @@ package sqlstore
 
 import (
 	"context"
-	"crypto/rand"
 	"slices"
 
 	"landfall"
 )
 
-// claimableText selects webhooks that are due and have something to deliver,
-// those first that have waited longest. The clock is read once in a subquery
-// and not for every row, so deliveries that are not due yet are not read.
-const claimableText = `SELECT held.name FROM webhook held JOIN organisation o ON o.name = held.organisation
+// webhookTable claims webhooks that are due and have something to deliver, those
+// first that have waited longest. The clock is read once in a subquery and not for
+// every row, so deliveries that are not due yet are not read.
+var webhookTable = receiverTable{name: "webhook", key: "name", claimable: `SELECT held.name FROM webhook held JOIN organisation o ON o.name = held.organisation
 	WHERE held.state = 'active' AND o.disabled = FALSE AND held.due_at <= {now} AND (held.lease_until IS NULL OR held.lease_until < {now})
 	AND (EXISTS (SELECT 1 FROM supplier_grant g JOIN supplier s ON s.id = g.supplier_id JOIN event e ON e.supplier = s.code
 			WHERE g.organisation = held.organisation AND e.id > held.position AND e.id <= $1)
 		OR EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.webhook = held.name AND d.due_at <= (SELECT {now})))
-	ORDER BY held.due_at, held.name LIMIT $2`
+	ORDER BY held.due_at, held.name`}
 
-// ClaimWebhooks claims webhooks to deliver to. Most of the time there are none,
-// and finding that out writes nothing.
+// ClaimWebhooks claims webhooks to deliver to.
 func (s *Store) ClaimWebhooks(ctx context.Context, request landfall.WebhookClaimRequest) ([]landfall.WebhookClaim, int, error) {
 	var active int
-	var found []string
-	err := s.View(ctx, func(read landfall.View) error {
-		v := read.(*view) //nolint:forcetypeassert // View made it
-		err := v.one(ctx, `SELECT count(*) FROM webhook WHERE state = 'active'`, nil, []any{&active})
-		if err != nil || active == 0 {
-			return err
-		}
-		found, err = collect(ctx, v.txSession, func(scan scanner, name *string) error { return scan(name) }, claimableText, request.UpTo, int64(request.Most))
-		return err
+	err := s.read(ctx, func(v *view) error {
+		return v.one(ctx, `SELECT count(*) FROM webhook WHERE state = 'active'`, nil, []any{&active})
 	})
+	if err != nil || active == 0 {
+		return nil, 0, err
+	}
+	names, token, err := s.claimReceivers(ctx, webhookTable, request.Most, request.Lease, request.UpTo)
 	if err != nil {
 		return nil, 0, err
 	}
-	if len(found) == 0 {
-		return nil, active, nil
-	}
-	token := rand.Text()
-	var claims []landfall.WebhookClaim
-	err = s.update(ctx, landfall.Key{}, func(t *tx) error {
-		// Check again while claiming: another replica may have claimed some of
-		// them since. Rows that another replica has locked are skipped.
-		taken, err := collect(ctx, t.txSession, func(scan scanner, claim *landfall.WebhookClaim) error { return scan(&claim.Name) },
-			`UPDATE webhook SET lease_token = $3, lease_until = {now} + $4 WHERE name IN (`+claimableText+` {take}) RETURNING name`,
-			request.UpTo, int64(request.Most), token, request.Lease.Microseconds())
-		for i := range taken {
-			taken[i].Token = token
-		}
-		claims = taken
-		return err
-	})
-	if err != nil {
-		return nil, 0, err
+	claims := make([]landfall.WebhookClaim, len(names))
+	for i, name := range names {
+		claims[i] = landfall.WebhookClaim{Name: name, Token: token}
 	}
 	return claims, active, nil
 }
@@ -145,38 +124,19 @@ func (v *view) waiting(ctx context.Context, round *landfall.WebhookRound, suppli
 	return err
 }
 
-// The ways in which a round changes its webhook's row.
-const (
-	updateRound  = `UPDATE webhook SET position = $3, due_at = {now} + $4, delivered = delivered + $5`
-	setLease     = `, lease_until = {now} + $6`
-	setReleased  = `, lease_token = NULL, lease_until = NULL`
-	setGone      = `, state = 'gone'`
-	setFailing   = `, attempts = attempts + 1, failing_at = coalesce(failing_at, {now})`
-	setSucceeded = `, attempts = 0, failing_at = NULL, delivered_at = {now}`
-	whereLease   = ` WHERE name = $1 AND lease_token = $2`
-)
-
 // SaveRound stores the result of a round. Only the holder of the claim can.
 func (s *Store) SaveRound(ctx context.Context, claim landfall.WebhookClaim, result landfall.RoundResult) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		// Update the webhook's row first: if the lease belongs to another
 		// sender, nothing of this round is stored.
-		text, args := updateRound, []any{claim.Name, claim.Token, result.Position, result.Pause.Microseconds(), int64(result.Delivered)}
-		switch {
-		case result.RoundFailed:
-			text += setFailing
-		case result.Delivered > 0:
-			text += setSucceeded
-		}
+		also := `, position = $6`
 		if result.Gone {
-			text += setGone
+			also += `, state = 'gone'`
 		}
-		if result.KeepClaim {
-			text, args = text+setLease, append(args, result.Lease.Microseconds())
-		} else {
-			text += setReleased
-		}
-		if err := orIfUnchanged(landfall.ErrFenced)(t.exec(ctx, text+whereLease, args...)); err != nil {
+		if err := t.saveReceiver(ctx, webhookTable, receiverRound{
+			key: claim.Name, token: claim.Token, pause: result.Pause, delivered: result.Delivered, failed: result.RoundFailed,
+			keepClaim: result.KeepClaim, lease: result.Lease, also: also, args: []any{result.Position},
+		}); err != nil {
 			return err
 		}
 		if err := t.saveDeliveries(ctx, claim.Name, result); err != nil {

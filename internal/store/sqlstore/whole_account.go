@@ -34,7 +34,7 @@ type wholeHead struct {
 // headColumns are the columns of a wholeHead, of process p, account a and
 // revision g.
 const headColumns = `SELECT p.id, p.external, p.account_number, p.account_created_at, p.first_staged_at, p.erased_at, a.revision, a.currency,
-	a.balance, a.open_from_on, a.ledger_length, a.note_count, a.statement_count, a.instruction_count, g.hash, length(g.document)`
+	a.balance, a.open_from_on, a.ledger_length, a.note_count, a.statement_count, a.instruction_count, g.hash, length(g.document), ` + worstDelivery
 
 const headTables = ` JOIN account a ON a.id = p.id JOIN staging g ON g.process_id = a.id AND g.revision = a.revision`
 
@@ -85,7 +85,7 @@ func readHead(supplier string) func(scanner, *wholeHead) error {
 		var openFrom string
 		if err := scan(&h.id, &h.Key.External, &h.Number, instantInto{&h.CreatedAt}, instantInto{&h.FirstStagedAt}, instantInto{&h.ErasedAt},
 			&h.Revision, &h.Currency, &h.Balance, &openFrom, &h.Lengths.Entries, &h.Lengths.Notes, &h.Lengths.Statements,
-			&h.Lengths.Instructions, &h.hash, &h.size); err != nil {
+			&h.Lengths.Instructions, &h.hash, &h.size, &h.Delivery); err != nil {
 			return err
 		}
 		var err error

@@ -26,7 +26,7 @@ func Run(t *testing.T, open func(*testing.T) landfall.Store) {
 	runChecks(t, open, [][]promiseCheck{
 		searches, accountPages, wholeAccounts, dashboardFigures,
 		transactionChecks, supplierChecks, packChecks, credentials, records, stagingChecks, identifierChecks, lists, races, databaseDifferences, claimChecks, creations, creationRaces, dryRuns, postings, postingRefusals, postingRaces,
-		failures, vendors, quotas, families, revocations, mailChecks, sharedMails, eventLogs, webhooks, runs, runSlices, optimisticClaims, undos, tallies, reconciliations, restoredCopies, operators, audits, erasures, retentions, runRetentions, eventRetentions,
+		failures, vendors, quotas, families, revocations, mailChecks, sharedMails, eventLogs, webhooks, targets, runs, runSlices, optimisticClaims, undos, tallies, reconciliations, restoredCopies, operators, audits, erasures, retentions, runRetentions, eventRetentions,
 	})
 }
 
@@ -34,7 +34,7 @@ func Run(t *testing.T, open func(*testing.T) landfall.Store) {
 // it.
 func RunSealed(t *testing.T, open func(*testing.T) landfall.Store) {
 	runChecks(t, open, [][]promiseCheck{
-		searches, accountPages, wholeAccounts, stagingChecks, identifierChecks, creations, creationRaces, postings, postingRefusals, postingRaces, failures, mailChecks, sharedMails, operators, erasures, retentions,
+		searches, accountPages, wholeAccounts, stagingChecks, identifierChecks, creations, creationRaces, postings, postingRefusals, postingRaces, failures, mailChecks, sharedMails, targets, operators, erasures, retentions,
 	})
 }
 

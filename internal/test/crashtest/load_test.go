@@ -202,7 +202,7 @@ func transactions(movements []crashtest.Movement) []map[string]any {
 		}
 		list[i] = map[string]any{
 			"transaction_id": movement.ID, "transaction_date": on, "type": kind, "reason": "IMPORTED_" + kind,
-			"amount": json.Number(amount.String()),
+			"amount": json.Number(fmt.Sprintf("%d.%02d", amount/100, amount%100)),
 		}
 	}
 	return list

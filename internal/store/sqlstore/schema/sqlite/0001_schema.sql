@@ -87,7 +87,8 @@ CREATE TABLE supplier (
     keep_runs            INTEGER NOT NULL DEFAULT 0 CHECK (keep_runs >= 0),
     statement_amounts    TEXT NOT NULL DEFAULT 'major' CHECK (statement_amounts IN ('major', 'minor')),
     mail_delay           INTEGER NOT NULL DEFAULT 0 CHECK (mail_delay >= 0),
-    packs                TEXT NOT NULL DEFAULT '' -- names such as gb-energy@1, separated by spaces
+    packs                TEXT NOT NULL DEFAULT '', -- names such as gb-energy@1, separated by spaces
+    target               TEXT -- the system that accounts are delivered to; NULL: none
 ) STRICT;
 
 -- Files that declare more fields for the accounts of the suppliers that use them. A
@@ -569,7 +570,7 @@ CREATE TABLE run_sample (
 CREATE TABLE tally (
     id          INTEGER PRIMARY KEY,
     supplier_id INTEGER NOT NULL,
-    standing    TEXT NOT NULL CHECK (standing IN ('pending', 'failed', 'skipped', 'unstaged', 'created', 'deviating', 'own_notes')),
+    standing    TEXT NOT NULL CHECK (standing IN ('pending', 'failed', 'skipped', 'unstaged', 'created', 'deviating', 'own_notes', 'delivered')),
     figures     TEXT NOT NULL
 ) STRICT;
 CREATE INDEX tally_supplier ON tally (supplier_id, id);
@@ -702,6 +703,62 @@ CREATE TABLE webhook_round (
     took      INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX webhook_round_webhook ON webhook_round (webhook, id);
+
+-- ---- Targets ---------------------------------------------------------------
+
+-- The systems that accounts are delivered to. lease_until is kept when the operator
+-- ends a claim, because requests of its holder may still be under way until then.
+CREATE TABLE target (
+    code         TEXT PRIMARY KEY,
+    url          TEXT NOT NULL,
+    secrets      TEXT NOT NULL CHECK (json_valid(secrets)), -- the inputs the secrets are derived from, not the secrets
+    secret_env   TEXT NOT NULL,
+    shape        TEXT NOT NULL, -- a jq program; '': none
+    at_once      INTEGER NOT NULL CHECK (at_once > 0),
+    takes_back   INTEGER NOT NULL CHECK (takes_back IN (0, 1)),
+    state        TEXT NOT NULL CHECK (state IN ('active', 'paused')),
+    created_at   INTEGER NOT NULL,
+    due_at       INTEGER NOT NULL,
+    attempts     INTEGER NOT NULL DEFAULT 0,
+    failing_at   INTEGER,
+    status       INTEGER NOT NULL DEFAULT 0,
+    reason       TEXT NOT NULL DEFAULT '',
+    delivered    INTEGER NOT NULL DEFAULT 0,
+    delivered_at INTEGER,
+    rounds       INTEGER NOT NULL DEFAULT 0, -- how many rounds were saved
+    uncertain_at INTEGER, -- when a claim was last taken over from a holder that had not reported
+    lease_token  TEXT,
+    lease_until  INTEGER
+) STRICT;
+
+-- What is to be delivered to a target, in the order of its account. A row is written
+-- in the transaction that creates the account or posts to it. It is open until it is
+-- delivered, and the later ones of the account wait for it.
+CREATE TABLE target_delivery (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    target      TEXT NOT NULL,
+    account_id  INTEGER NOT NULL,
+    supplier_id INTEGER NOT NULL,
+    external    TEXT NOT NULL,
+    kind        TEXT NOT NULL CHECK (kind IN ('account', 'notes', 'transactions', 'statements', 'payment-instructions')),
+    items       TEXT NOT NULL, -- which items of the account's lists it has
+    figures     TEXT NOT NULL,
+    at          INTEGER NOT NULL,
+    state       TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'pending', 'delivered', 'refused')),
+    held        INTEGER NOT NULL DEFAULT 0 CHECK (held IN (0, 1)), -- the account is being taken back
+    due_at      INTEGER, -- NULL: settled, held or waiting behind another one
+    attempts    INTEGER NOT NULL DEFAULT 0,
+    status      INTEGER NOT NULL DEFAULT 0,
+    reply       TEXT NOT NULL DEFAULT '', -- what the target said, or why it was not reached
+    target_id   TEXT NOT NULL DEFAULT '',
+    settled_at  INTEGER,
+    hold_rounds INTEGER, -- the rounds of the target when it was held
+    CHECK (due_at IS NULL OR state = 'waiting')
+) STRICT;
+CREATE INDEX target_delivery_due ON target_delivery (target, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX target_delivery_account ON target_delivery (account_id, id);
+CREATE INDEX target_delivery_state ON target_delivery (target, state, id) WHERE state IN ('refused', 'pending');
+CREATE INDEX target_delivery_refused ON target_delivery (supplier_id, external, id) WHERE state = 'refused';
 
 -- ---- Mail to customers -----------------------------------------------------
 

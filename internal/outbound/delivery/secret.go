@@ -1,4 +1,4 @@
-package webhook
+package delivery
 
 import (
 	"crypto/hmac"
@@ -15,7 +15,7 @@ import (
 	"landfall"
 )
 
-// Keys are the operator's keys from which the secrets of webhooks are derived. The
+// Keys are the operator's keys from which the secrets of webhooks and targets are derived. The
 // first is used for new secrets. A secret is a digest of a key and a salt in the
 // database, so neither of them alone is enough to sign.
 type Keys struct{ keys []string }
@@ -69,7 +69,7 @@ func (k Keys) derive(secret landfall.WebhookSecret) ([]byte, error) {
 	if len(k.keys) == 0 {
 		return nil, ErrNoKey
 	}
-	return nil, fmt.Errorf("the secret of the webhook was derived from key %s, which is not set: add that key after a comma, or rotate the secret", secret.Key)
+	return nil, fmt.Errorf("the secret was derived from key %s, which is not set: add that key after a comma, or rotate the secret", secret.Key)
 }
 
 // Reveal returns a secret in the form that receivers get.
@@ -78,13 +78,31 @@ func (k Keys) Reveal(secret landfall.WebhookSecret) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "whsec_" + base64.StdEncoding.EncodeToString(raw), nil
+	return secretPrefix + base64.StdEncoding.EncodeToString(raw), nil
+}
+
+// secretPrefix begins a secret that is written in base64.
+const secretPrefix = "whsec_"
+
+// ParseSecret returns the bytes of a secret as Reveal writes it; any other text is
+// taken as it is.
+func ParseSecret(text string) ([]byte, error) {
+	if encoded, is := strings.CutPrefix(text, secretPrefix); is {
+		return base64.StdEncoding.DecodeString(encoded)
+	}
+	if text == "" {
+		return nil, errors.New("the secret is empty")
+	}
+	return []byte(text), nil
 }
 
 // sign returns the signatures of a message by every valid secret, in the format of
 // Standard Webhooks.
-func (k Keys) sign(secrets []landfall.WebhookSecret, id string, at time.Time, body []byte) (string, error) {
+func (k Keys) sign(secrets []landfall.WebhookSecret, own []byte, id string, at time.Time, body []byte) (string, error) {
 	var signatures []string
+	if own != nil {
+		signatures = append(signatures, Sign(own, id, at, body))
+	}
 	for _, secret := range secrets {
 		if !secret.Until.IsZero() && at.After(secret.Until) {
 			continue
@@ -93,13 +111,18 @@ func (k Keys) sign(secrets []landfall.WebhookSecret, id string, at time.Time, bo
 		if err != nil {
 			return "", err
 		}
-		digest := hmac.New(sha256.New, raw)
-		digest.Write([]byte(id + "." + strconv.FormatInt(at.Unix(), 10) + "."))
-		digest.Write(body)
-		signatures = append(signatures, "v1,"+base64.StdEncoding.EncodeToString(digest.Sum(nil)))
+		signatures = append(signatures, Sign(raw, id, at, body))
 	}
 	if len(signatures) == 0 {
-		return "", errors.New("the webhook has no secret")
+		return "", errors.New("there is no secret to sign with")
 	}
 	return strings.Join(signatures, " "), nil
+}
+
+// Sign returns the signature of a message by one secret.
+func Sign(secret []byte, id string, at time.Time, body []byte) string {
+	digest := hmac.New(sha256.New, secret)
+	digest.Write([]byte(id + "." + strconv.FormatInt(at.Unix(), 10) + "."))
+	digest.Write(body)
+	return "v1," + base64.StdEncoding.EncodeToString(digest.Sum(nil))
 }
