@@ -211,17 +211,12 @@ func (c *mapCompiler) formats(t *sourceTable, node *yamltree.Node, v *expression
 			v.shift = number
 		}
 	}
-	if digits, line := c.text(node, "minor_units"); digits != "" {
-		number, err := strconv.Atoi(digits)
-		if err != nil || number < 0 || number > 10 {
-			c.errorf(line, "minor_units must be the number of decimal digits: 2 for cents")
-		} else {
-			v.numbers.minor = number
-		}
-	}
+	v.numbers.minor = c.minorUnits(node, v.numbers.minor)
 	if v.computed {
 		// The parts were read as they are written; their result is written as JSON.
-		v.text = scaledText(v.text, v.numbers.minor)
+		if node.Find("product") != nil {
+			v.text = scaledText(v.text, v.numbers.minor)
+		}
 		v.numbers, v.keepMixed = numberFormat{decimal: '.'}, true
 	}
 	switch sign, line := c.text(node, "sign"); sign {
@@ -332,6 +327,20 @@ func (c *mapCompiler) bounds(t *sourceTable, node *yamltree.Node, column int) (l
 	return list
 }
 
+// minorUnits reads minor_units.
+func (c *mapCompiler) minorUnits(node *yamltree.Node, otherwise int) int {
+	digits, line := c.text(node, "minor_units")
+	if digits == "" {
+		return otherwise
+	}
+	number, err := strconv.Atoi(digits)
+	if err != nil || number < 0 || number > 10 {
+		c.errorf(line, "minor_units must be the number of decimal digits: 2 for cents")
+		return otherwise
+	}
+	return number
+}
+
 // arithmetic compiles the sum or the product of several values.
 func (c *mapCompiler) arithmetic(t *sourceTable, node *yamltree.Node, member yamltree.Member, v *expression) {
 	parts := c.parts(t, member.Node, v)
@@ -342,6 +351,11 @@ func (c *mapCompiler) arithmetic(t *sourceTable, node *yamltree.Node, member yam
 			part.numbers = numberFormat{decimal: '.'}
 		case part.direct: // how the attr says that numbers are written
 			part.numbers = written
+		}
+		// Every part of a sum is in minor units, so one with a decimal mark is
+		// refused. A product has them once, whatever its parts are.
+		if member.Name == "sum" && part.numbers.minor == 0 {
+			part.numbers.minor = c.minorUnits(node, 0)
 		}
 	}
 	v.text = arithmeticText(parts, member.Name == "product")
