@@ -104,7 +104,7 @@ type Author struct {
 	RequestID    string
 	Source       string // the client's address; stored in the audit only
 	Operator     string // "operator:<login>" or "shell:<login>" when no key acts; stored in the audit only
-	Delivery     string // that the request belongs to; stored with staged accounts
+	Delivery     string // that the request belongs to; stored with staged accounts and postings
 }
 
 // IsOperator reports whether the author is an operator and not a caller of the

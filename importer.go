@@ -77,11 +77,13 @@ type Importer interface {
 	RefusePosting(ctx context.Context, refusal PostingRefusal) error
 
 	// Undo removes an account and everything on it, including mails that no
-	// sender has claimed. Its number is retired and never assigned again, and its
-	// process is staged as before; the event and the audit entry are written in
-	// the same transaction. It does so only within the supplier's undo window by
-	// the database's clock, while nothing was added to the account and no
-	// customer was notified; otherwise the account is kept and nothing changes.
+	// sender has claimed. Its process is staged as before and keeps the number: the
+	// account has it again when it is created again, and no other account gets it.
+	// The event and the audit entry are written in the same transaction. It does so
+	// only within the supplier's undo window by the database's clock, while
+	// everything that was added to the account came with the delivery that staged it
+	// (unless AllPostings) and no customer was notified; otherwise the account is
+	// kept and nothing changes.
 	// Against a posting, a mail being sent or another undo exactly one wins. The
 	// supplier's status does not matter, because only operators undo.
 	Undo(ctx context.Context, request UndoRequest) (UndoOutcome, error)

@@ -146,6 +146,9 @@ type ProcessReader interface {
 	// StagingRefusal returns why the last staging of an account was refused, while
 	// nothing was staged since, or ErrNotFound.
 	StagingRefusal(ctx context.Context, key Key) (Failure, error)
+	// RefusedPostings returns why postings to an account were refused: the last
+	// refusal of each kind, while no posting of the kind was accepted since.
+	RefusedPostings(ctx context.Context, key Key) ([]Failure, error)
 	// History returns what happened to a process before an instant, the newest of
 	// each kind first.
 	History(ctx context.Context, query HistoryQuery) (History, error)

@@ -60,10 +60,10 @@ type WholeAccountQuery struct {
 // AccountListsQuery asks for a part of the lists of an account: the items after
 // some and up to others.
 type AccountListsQuery struct {
-	Key    Key
-	Number string // of the account; another one under the same key is not meant
-	After  ListLengths
-	UpTo   ListLengths
+	Key       Key
+	CreatedAt time.Time // of the account; one that was created after an undo is not meant
+	After     ListLengths
+	UpTo      ListLengths
 }
 
 // WholeAccountReader reads whole accounts.

@@ -36,13 +36,13 @@ func seedConsole(ctx context.Context, db *sql.DB, accounts int) error {
 		text  string
 		count int
 	}{
-		{`INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, account_number, account_created_at, failed_at, failure) ` + numbers +
+		{`INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, number, account_number, account_created_at, failed_at, failure) ` + numbers +
 			`SELECT 1, 'OLD-' || i, CASE WHEN i % 5 = 0 THEN 'staged' ELSE 'imported' END, 1, x'00', i, i,
-				CASE WHEN i % 5 = 0 THEN NULL ELSE 'O-' || i END, CASE WHEN i % 5 = 0 THEN NULL ELSE ` + now + ` END,
+				CASE WHEN i % 5 = 0 THEN 'U-' || i ELSE 'O-' || i END, CASE WHEN i % 5 = 0 THEN NULL ELSE 'O-' || i END, CASE WHEN i % 5 = 0 THEN NULL ELSE ` + now + ` END,
 				CASE WHEN i % 50 = 0 THEN ` + now + ` END, CASE WHEN i % 50 = 0 THEN ` + consoleFailure + ` END FROM n`, accounts},
 		{`INSERT INTO refusal (supplier_id, external, at, failure) ` + numbers + `SELECT 1, 'REF-' || i, ` + now + `, ` + consoleFailure + ` FROM n`, accounts / 50},
-		{`INSERT INTO account (id, ` + rawRows[0].columns + `, run, posting_count)
-			SELECT id, ` + rawRows[0].values + `, '` + consoleRun + `', id % 100 = 0 FROM process WHERE state = 'imported' AND $1 > 0`, accounts},
+		{`INSERT INTO account (id, ` + rawRows[0].columns + `, run, posting_count, other_posting_count)
+			SELECT id, ` + rawRows[0].values + `, '` + consoleRun + `', id % 100 = 0, id % 100 = 0 FROM process WHERE state = 'imported' AND $1 > 0`, accounts},
 		{`INSERT INTO customer (account_id, ` + rawRows[1].columns + `) SELECT id, ` + rawRows[1].values + ` FROM account WHERE $1 > 0`, accounts},
 		{`INSERT INTO search_term (account_id, term) SELECT id, 'nlovelace' || id FROM account WHERE $1 > 0`, accounts},
 		{runColumns + fmt.Sprintf(aRun, 1, consoleRun) + `, ` + fmt.Sprintf(aRun, 2, undoneRun), accounts},
@@ -54,7 +54,7 @@ func seedConsole(ctx context.Context, db *sql.DB, accounts int) error {
 			FROM run_member WHERE $1 > 0 GROUP BY 1, 2`, accounts},
 		{`INSERT INTO run_failure (run_id, external, at, failure) SELECT 1, external, failed_at, failure FROM process WHERE failed_at IS NOT NULL AND $1 > 0`, accounts},
 		{`INSERT INTO undone_account (number, process_id, account_created_at, undone_at, actor, reason, run_id)
-			SELECT 'U-' || id, id, 1, 2, 'operator:bench', 'the wrong book', '` + undoneRun + `' FROM process WHERE $1 > 0`, accounts},
+			SELECT number, id, 1, 2, 'operator:bench', 'the wrong book', '` + undoneRun + `' FROM process WHERE $1 > 0`, accounts},
 		{`INSERT INTO event (type, supplier, external, account_number, at, details)
 			SELECT 'account_import.completed', '` + supplier + `', external, account_number, account_created_at, '{}' FROM process WHERE state = 'imported' AND $1 > 0`, accounts},
 		{`INSERT INTO audit (at, actor, action, subject, detail) ` + numbers +

@@ -35,8 +35,8 @@ func measureGrown(ctx context.Context, p plan, m *harness) (measured, error) {
 // grow inserts accounts that look as if they had been created long ago.
 func (m *harness) grow(ctx context.Context, database string, accounts int) error {
 	statements := []string{
-		`INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, account_number, account_created_at)
-			SELECT (SELECT id FROM supplier), 'OLD-' || n, 'imported', 1, '\x00', n, n, 'O-' || n, n FROM generate_series(1, ` + strconv.Itoa(accounts) + `) n`,
+		`INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, number, account_number, account_created_at)
+			SELECT (SELECT id FROM supplier), 'OLD-' || n, 'imported', 1, '\x00', n, n, 'O-' || n, 'O-' || n, n FROM generate_series(1, ` + strconv.Itoa(accounts) + `) n`,
 		`INSERT INTO staging (process_id, revision, hash, staged_at, document) SELECT id, 1, hash, 1, '{}' FROM process`,
 	}
 	for _, row := range rawRows {

@@ -113,8 +113,8 @@ func (s *service) create(ctx context.Context, numbers *counter, count int64) (sa
 // prepareBare prepares the statements that write one account. Each has the
 // number as its parameter.
 func prepareBare(ctx context.Context, db *sql.DB) ([]*sql.Stmt, error) {
-	texts := []string{`INSERT INTO process (id, supplier_id, external, state, revision, hash, first_staged_at, staged_at, account_number, account_created_at)
-		VALUES ($1, 1, 'EXT-' || $1, 'imported', 1, x'00', 1, 1, 'A-' || $1, 1)`}
+	texts := []string{`INSERT INTO process (id, supplier_id, external, state, revision, hash, first_staged_at, staged_at, number, account_number, account_created_at)
+		VALUES ($1, 1, 'EXT-' || $1, 'imported', 1, x'00', 1, 1, 'A-' || $1, 'A-' || $1, 1)`}
 	// The rows come from the same table as those for pgbench, so that all
 	// comparisons write the same account.
 	for _, row := range rawRows {

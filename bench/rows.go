@@ -49,7 +49,7 @@ func rawCreations(count int) string {
 // PostgreSQL.
 func rawStatement(which string) string {
 	var script strings.Builder
-	fmt.Fprintf(&script, `WITH p AS (UPDATE process SET state = 'imported', account_number = 'R-' || id, account_created_at = 1
+	fmt.Fprintf(&script, `WITH p AS (UPDATE process SET state = 'imported', number = 'R-' || id, account_number = 'R-' || id, account_created_at = 1
 	WHERE %s RETURNING id)`, which)
 	// Each row in its own WITH clause, so that one statement and one round trip
 	// write all of them.

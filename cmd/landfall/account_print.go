@@ -50,6 +50,12 @@ func printHead(out io.Writer, shown accountview.View) {
 			pairs = append(pairs, "", violation.Attr+": "+violation.Code)
 		}
 	}
+	for _, refused := range shown.RefusedPostings {
+		pairs = append(pairs, "refused "+strings.ToLower(refused.Posting), string(refused.At)+" "+refused.Code)
+		for _, violation := range refused.Errors {
+			pairs = append(pairs, "", violation.Attr+": "+violation.Code)
+		}
+	}
 	printFields(out, pairs...)
 }
 

@@ -36,19 +36,28 @@ type undoSummary struct {
 // large.
 func runUndo() *cobra.Command {
 	var reason string
+	var flags undoFlags
 	command := onDatabase(&cobra.Command{
 		Use: "undo ID", Short: "Undo the accounts that a run created", Args: checkArguments(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeArguments(noCompletion),
-		Long: "Undo the accounts that a run created, each as account undo does. Accounts that can no\n" +
-			"longer be undone are kept and listed with the reason, one per line (with --json one\n" +
-			"object per line, and the summary last). You can interrupt the command and run it\n" +
-			"again: it continues and ends with the same figures. The run must have ended. The exit\n" +
-			"code is 1 if accounts are left.",
-		Example: "  landfall run undo R-7K3M9Q2B --reason 'wrong tariffs in the export'",
+		Long: "Undo the accounts that a run created, each as account undo does, with what came with\n" +
+			"the same delivery. Accounts that can no longer be undone are kept and listed with the\n" +
+			"reason, one per line (with --json one object per line, and the summary last). You can\n" +
+			"interrupt the command and run it again: it continues and ends with the same figures.\n" +
+			"The run must have ended. The exit code is 1 if accounts are left.",
+		Example: "  landfall run undo R-7K3M9Q2B --preview\n" +
+			"  landfall run undo R-7K3M9Q2B --reason 'wrong tariffs in the export'",
 	}, func(command *cobra.Command, operator *operate.Operator, args []string) error {
+		if flags.preview {
+			return previewRunUndo(command, operator, args[0], flags.folder != "")
+		}
+		archive, err := flags.archive()
+		if err != nil {
+			return err
+		}
 		out, asJSON := command.OutOrStdout(), jsonWanted(command)
 		bar := newCommandProgress(command, "undoing")
-		watch := operate.RunUndoWatch{Progress: bar.at, Kept: func(kept operate.KeptAccount) error {
+		watch := operate.RunUndoWatch{Progress: bar.at, Archive: archive, Kept: func(kept operate.KeptAccount) error {
 			bar.clear() // on a terminal both streams are the same screen
 			return printKeptAccount(out, kept, asJSON)
 		}}
@@ -67,7 +76,55 @@ func runUndo() *cobra.Command {
 		return nil
 	})
 	command.Flags().StringVar(&reason, "reason", "", reasonUsage+" (required)")
+	flags.add(command)
 	return command
+}
+
+// previewRunUndo prints what the undo of a run would do: each account that would be kept, and the
+// totals.
+func previewRunUndo(command *cobra.Command, operator *operate.Operator, id string, allPostings bool) error {
+	run, err := operator.UndoableRun(command.Context(), id)
+	if err != nil {
+		return err
+	}
+	out, asJSON := command.OutOrStdout(), jsonWanted(command)
+	bar := newCommandProgress(command, "counting")
+	forecast, err := operator.ForecastUndo(command.Context(), run, allPostings, operate.ForecastWatch{
+		Progress: bar.at,
+		Kept: func(kept landfall.KeptAccount) error {
+			bar.clear()
+			if asJSON {
+				return printLine(out, keptEntry{kept.Key.Supplier, kept.Key.External, kept.Number, "kept", string(kept.Reason)})
+			}
+			_, err := fmt.Fprintf(out, "%s  kept  %s\n", escapeText(kept.Key.External), keptText(kept))
+			return err
+		},
+	})
+	bar.clear()
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printLine(out, map[string]any{"preview": newForecastEntry(id, forecast)})
+	}
+	parts := []string{fmt.Sprintf("Run %s: %d of %d accounts would be undone, %d kept, %d already undone", id, forecast.Undoable, run.Tally.Succeeded,
+		forecast.AllKept(), forecast.AlreadyUndone)}
+	parts = append(parts, reasonTexts(forecast.Kept)...)
+	if forecast.Undoable > 0 {
+		parts = append(parts, "removed: "+contentText(forecast.Removed))
+	}
+	_, err = fmt.Fprintln(out, escapeText(strings.Join(parts, "; "))+".")
+	return err
+}
+
+// reasonTexts counts kept accounts by reason.
+func reasonTexts(kept map[landfall.KeptReason]int) (texts []string) {
+	for _, because := range landfall.KeptReasons {
+		if count := kept[because]; count > 0 {
+			texts = append(texts, fmt.Sprintf("%s: %d", because, count))
+		}
+	}
+	return texts
 }
 
 // printKeptAccount prints why an account was kept, while others are still being undone.
@@ -96,11 +153,7 @@ func printUndo(out io.Writer, undo operate.RunUndo, complete, asJSON bool) error
 		return printLine(out, map[string]any{"summary": summary})
 	}
 	parts := []string{fmt.Sprintf("Run %s: %d of %d accounts undone, %d kept, %d failed", undo.Run, undo.Undone, undo.Created, summary.Kept, undo.Failed)}
-	for _, because := range landfall.KeptReasons {
-		if count := undo.Kept[because]; count > 0 {
-			parts = append(parts, fmt.Sprintf("%s: %d", because, count))
-		}
-	}
+	parts = append(parts, reasonTexts(undo.Kept)...)
 	_, err := fmt.Fprintln(out, escapeText(strings.Join(parts, "; "))+".")
 	return err
 }

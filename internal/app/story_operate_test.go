@@ -69,7 +69,7 @@ func (w *world) operate(t *testing.T, line string) {
 		err = w.operator.Revoke(ctx, words[1], words[2])
 	case "imported": // imported SUPPLIER EXTERNAL NUMBER
 		w.setProcess(t, landfall.Key{Supplier: words[1], External: words[2]},
-			"state = 'imported', claim_token = NULL, claim_until = NULL, account_created_at = first_staged_at, account_number = '"+words[3]+"'")
+			"state = 'imported', claim_token = NULL, claim_until = NULL, account_created_at = first_staged_at, number = '"+words[3]+"', account_number = '"+words[3]+"'")
 	case "open-beyond-the-calendar": // open-beyond-the-calendar SUPPLIER EXTERNAL: as accounts used to be stored
 		w.execute(t, `UPDATE account SET open_from_on = '10000-01-01', last_billed_to_on = '9999-12-31' WHERE id = `+
 			`(SELECT p.id FROM process p JOIN supplier s ON s.id = p.supplier_id WHERE s.code = $1 AND p.external = $2)`, words[1], words[2])

@@ -22,6 +22,7 @@ type accountPage struct {
 	ErasedAt   time.Time
 	Revealed   bool
 	CreateForm createForm
+	Undo       undoForecast // of an account that exists, for people who may undo it
 }
 
 // accountKey is the account in the path.
@@ -78,6 +79,13 @@ func (r *pageRequest) accountPage(key landfall.Key, personal bool) (any, error) 
 	}
 	if allows(r.me.Role, landfall.ConsoleOperator) && (facts.Process.State == landfall.Staged || facts.Process.State == landfall.Claimed) {
 		page.CreateForm, err = r.createForm(facts.Supplier)
+	}
+	if allows(r.me.Role, landfall.ConsoleOperator) && facts.Account != nil {
+		forecast, err := r.operator().ForecastUndoOf(r.Context(), key, false)
+		if err != nil {
+			return nil, err
+		}
+		page.Undo = undoForecast{forecast, forecast.KeptAccounts}
 	}
 	return page, err
 }

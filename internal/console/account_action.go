@@ -30,7 +30,7 @@ func undoAccount(r *pageRequest) (any, error) {
 		return nil, err
 	}
 	outcome, err := r.operator().Undo(r.Context(), r.accountKey(), r.formValue("reason"))
-	return redirect{accountPath(r.accountKey()), fmt.Sprintf("Account %s undone. Its number is retired; the staged data is kept.", outcome.Number)}, err
+	return redirect{accountPath(r.accountKey()), fmt.Sprintf("Account %s undone. It is staged again and keeps its number.", outcome.Number)}, err
 }
 
 // createForm is what people need to know before they create an account.

@@ -159,7 +159,7 @@ func TestOperatorsActOnAccounts(t *testing.T) {
 		!strings.Contains(body, "Type NORTH to confirm") || !strings.Contains(body, `value="the wrong tariff"`) {
 		t.Errorf("undone without being confirmed: %d\n%s", status, body)
 	}
-	if status, body := ada.post(path+"1/undo/", url.Values{"reason": {"the wrong tariff"}, "confirm": {"NORTH"}}); status != http.StatusOK || !strings.Contains(body, " undone. Its number is retired") {
+	if status, body := ada.post(path+"1/undo/", url.Values{"reason": {"the wrong tariff"}, "confirm": {"NORTH"}}); status != http.StatusOK || !strings.Contains(body, " undone. It is staged again and keeps its number") {
 		t.Errorf("undo: %d\n%s", status, body)
 	}
 	ada.wantPage(path+"1/", "staged", "Account undone: A-", "the wrong tariff", "operator:ada")

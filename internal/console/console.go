@@ -62,7 +62,7 @@ type Console struct {
 	streams  streamLimiter
 	undoJobs *undoJobs
 
-	undoForecasts    *countJobs[landfall.UndoForecast]   // by run
+	undoForecasts    *countJobs[undoForecast]            // by run
 	failureSummaries *countJobs[landfall.FailureSummary] // by supplier
 	countWait        time.Duration                       // how long a page waits for a count
 
@@ -93,7 +93,7 @@ func New(options Options) *Console {
 	c := &Console{
 		Options: options, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(), assets: loadAssets(),
 		zones: zoneCache{loaded: map[string]*time.Location{}}, undoJobs: newUndoJobs(), streams: streamLimiter{bySession: map[string]int{}},
-		undoForecasts: newCountJobs[landfall.UndoForecast](false), failureSummaries: newCountJobs[landfall.FailureSummary](true),
+		undoForecasts: newCountJobs[undoForecast](false), failureSummaries: newCountJobs[landfall.FailureSummary](true),
 		countWait: defaultCountWait,
 	}
 	c.views = c.parseViews()

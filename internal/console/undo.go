@@ -2,11 +2,14 @@ package console
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"landfall"
+	"landfall/internal/console/accountview"
 	"landfall/internal/service/operate"
 )
 
@@ -31,7 +34,7 @@ func (u undoJob) AllKept() int { return landfall.UndoForecast{Kept: u.Kept}.AllK
 func (u undoJob) KeptRows() []Row { return keptRows(u.Kept) }
 
 var keptLabels = map[landfall.KeptReason]string{
-	landfall.KeptWindowOver: "undo window is over", landfall.KeptHasPostings: "something was added",
+	landfall.KeptWindowOver: "undo window is over", landfall.KeptHasPostings: "something else was added",
 	landfall.KeptCustomersTold: "customer was notified", landfall.KeptErased: "personal data was erased",
 }
 
@@ -45,16 +48,41 @@ func keptRows(kept map[landfall.KeptReason]int) (rows []Row) {
 	return rows
 }
 
+// undoForecast is what an undo would do.
+type undoForecast struct {
+	landfall.UndoForecast
+	Examples []landfall.KeptAccount // the first accounts that would be kept
+}
+
+// maxKeptExamples is how many of the accounts that would be kept a page lists.
+const maxKeptExamples = 20
+
+// KeptRows counts the accounts that would be kept by reason.
+func (f undoForecast) KeptRows() []Row { return keptRows(f.Kept) }
+
+// Balances is the sum of the balances that would be removed, by currency.
+func (f undoForecast) Balances() (texts []string) {
+	for _, currency := range slices.Sorted(maps.Keys(f.Removed.Balances)) {
+		texts = append(texts, accountview.Money(f.Removed.Balances[currency], currency))
+	}
+	return texts
+}
+
+// Reason says why an account would be kept.
+func (f undoForecast) Reason(kept landfall.KeptAccount) string {
+	if kept.Reason != landfall.KeptHasPostings {
+		return keptLabels[kept.Reason]
+	}
+	return fmt.Sprintf("%s: %d that did not come with its delivery", keptLabels[kept.Reason], kept.OtherPostings)
+}
+
 // undoPage shows what undoing a run would do.
 type undoPage struct {
 	pageHead
 	landfall.Run
-	Forecast countJob[landfall.UndoForecast]
+	Forecast countJob[undoForecast]
 	Window   time.Duration
 }
-
-// KeptRows counts the accounts that would be kept by reason.
-func (u undoPage) KeptRows() []Row { return keptRows(u.Forecast.Result.Kept) }
 
 func showUndo(r *pageRequest) (any, error) {
 	run, err := r.operator().UndoableRun(r.Context(), r.PathValue("run"))
@@ -65,8 +93,15 @@ func showUndo(r *pageRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	forecast := r.console.undoForecasts.get(r, run.ID, run.Tally.Selected, func(ctx context.Context, progress func(done, total int)) (landfall.UndoForecast, error) {
-		return r.operator().ForecastUndo(ctx, run, progress)
+	forecast := r.console.undoForecasts.get(r, run.ID, run.Tally.Selected, func(ctx context.Context, progress func(done, total int)) (undoForecast, error) {
+		var examples []landfall.KeptAccount
+		forecast, err := r.operator().ForecastUndo(ctx, run, false, operate.ForecastWatch{Progress: progress, Kept: func(kept landfall.KeptAccount) error {
+			if len(examples) < maxKeptExamples {
+				examples = append(examples, kept)
+			}
+			return nil
+		}})
+		return undoForecast{forecast, examples}, err
 	})
 	return undoPage{
 		pageHead: pageHead{Title: "Undo run " + run.ID, Breadcrumbs: append(runBreadcrumbs(run), breadcrumb{"Run " + run.ID, consolePath("runs", run.ID)})},

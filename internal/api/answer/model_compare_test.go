@@ -141,11 +141,29 @@ func (m *model) compareFailures(r failer) {
 		}
 	}
 	var want []string
-	groups := map[string]int{}
-	for _, external := range slices.Sorted(maps.Keys(newest)) {
-		failure := newest[external]
-		want = append(want, external+" "+failure.at+" "+failure.code)
+	accounts, groups := len(newest), map[string]int{}
+	for _, failure := range newest {
 		groups[failure.code]++
+	}
+	for _, known := range m.processes {
+		if known.account != nil && len(known.account.refused) > 0 {
+			accounts++
+			groups[landfall.CodeSupplierNotOngoing]++
+		}
+	}
+	names := maps.Clone(newest)
+	for external := range m.processes {
+		names[external] = newest[external]
+	}
+	for _, external := range slices.Sorted(maps.Keys(names)) {
+		if failure, failed := newest[external]; failed {
+			want = append(want, external+" "+failure.at+" "+failure.code)
+		}
+		for _, kind := range landfall.PostingKinds {
+			if known := m.processes[external]; known != nil && known.account != nil && known.account.refused[kind] {
+				want = append(want, external+" "+string(kind)+" "+landfall.CodeSupplierNotOngoing)
+			}
+		}
 	}
 	var failed []struct {
 		External string `json:"external_account_number"`
@@ -173,8 +191,8 @@ func (m *model) compareFailures(r failer) {
 		} `json:"repairs"`
 	}
 	m.read(r, answer.Summary, &summary)
-	if summary.Accounts != len(newest) || len(summary.Groups) != len(groups) {
-		r.Fatalf("the summary is %+v, want %d accounts in %v", summary, len(newest), groups)
+	if summary.Accounts != accounts || len(summary.Groups) != len(groups) {
+		r.Fatalf("the summary is %+v, want %d accounts in %v", summary, accounts, groups)
 	}
 	for _, group := range summary.Groups {
 		// The violation in a broken document has its own code; each account has

@@ -41,7 +41,7 @@ func (m *model) copied() *model {
 		process.staged, process.undone = slices.Clone(known.staged), slices.Clone(known.undone)
 		if known.account != nil {
 			account := *known.account
-			account.has = maps.Clone(account.has)
+			account.has, account.refused = maps.Clone(account.has), maps.Clone(account.refused)
 			process.account = &account
 		}
 		other.processes[external] = &process
@@ -68,7 +68,7 @@ func TestModelDetectsUnexpectedChanges(t *testing.T) {
 		"undo of a run":     func(m *model) { m.undoRunOf(t, m.ran[0]) },
 	}
 	for _, kind := range additions {
-		secrets[kind.name] = func(m *model) { m.postOn(t, kind, "2", slices.Max(slices.Collect(maps.Keys(kind.things)))) }
+		secrets[kind.name] = func(m *model) { m.postOn(t, kind, "2", slices.Max(slices.Collect(maps.Keys(kind.things))), "other") }
 	}
 	s := serve(t, dbtest.SQLite(t))
 	stories := 0

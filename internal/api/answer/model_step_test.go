@@ -100,14 +100,14 @@ func (m *model) attempt(r failer, external string, dry bool) {
 	}
 }
 
-// create creates an account from the latest staged document. Its number must not
-// have been used before.
+// create creates an account from the latest staged document. Its number is the one
+// it had before, or one that no account ever had.
 func (m *model) create(r failer, known *modelled, number string) {
-	if m.retired[number] || !landfall.ValidAccountNumber(number) {
+	if len(known.undone) > 0 && number != known.undone[0] || len(known.undone) == 0 && m.retired[number] || !landfall.ValidAccountNumber(number) {
 		r.Fatalf("the number %q was given", number)
 	}
 	known.failure = nil
-	known.account = &modelledAccount{number: number, figures: known.current().figures, has: map[string]bool{}}
+	known.account = &modelledAccount{number: number, figures: known.current().figures, has: map[string]bool{}, refused: map[landfall.PostingKind]bool{}}
 	for _, thing := range known.current().inline {
 		known.account.has[thing] = true
 	}

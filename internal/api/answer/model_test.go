@@ -1,6 +1,7 @@
 package answer_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -116,6 +117,9 @@ func (s *service) inspect(t *testing.T) {
 	}
 }
 
+// ownDelivery stages every account.
+const ownDelivery = "own"
+
 // failer fails a sequence that went wrong.
 type failer interface {
 	Fatal(args ...any)
@@ -165,7 +169,8 @@ type modelledAccount struct {
 	run     *modelledRun // the run that created it, or nil
 	figures landfall.Figures
 	has     map[string]bool // notes, transactions, statements, instructions by kind and name
-	posted  bool
+	posted  bool            // something was added that did not come with its delivery
+	refused map[landfall.PostingKind]bool
 }
 
 func (p *modelled) current() *sampleDocument { return p.staged[len(p.staged)-1] }
@@ -212,7 +217,9 @@ type said struct {
 
 // ask makes one API call.
 func (m *model) ask(r failer, verb *answer.Verb, call answer.Call) said {
+	delivery := cmp.Or(call.Who.Delivery, ownDelivery)
 	call.Who = m.who
+	call.Who.Delivery = delivery
 	given := m.api.Do(m.ctx, verb, call)
 	body := slices.Clone(given.Body)
 	if given.Pieces != nil {

@@ -59,7 +59,7 @@ var StatusBody = &Body[TransferStatus]{
 			func(s TransferStatus) string { return DeliveryState(s.Delivery.State) }).withSchema(enumSchema(deliveryStates...)).onlyIf(TransferStatus.created),
 		stringMember("target_id", "With `detail`: the target's name for the account, if it gave one.", func(s TransferStatus) string { return s.Delivery.TargetID }).
 			onlyIf(func(s TransferStatus) bool { return s.Delivery.TargetID != "" }),
-		listMember("undone_accounts", "With `detail`, if the account was undone before: earlier account numbers, oldest first.", undoneBody,
+		listMember("undone_accounts", "With `detail`, if the account was undone before: each time, oldest first.", undoneBody,
 			func(s TransferStatus) []landfall.UndoneAccount { return s.Undone }).onlyIf(TransferStatus.hasUndone),
 	},
 	example: TransferStatus{Status: "COMPLETED", Number: exampleNumber},
@@ -93,7 +93,7 @@ func (s TransferStatus) state() string {
 
 // undoneBody is an undone account. The reason is only for the operator.
 var undoneBody = &Body[landfall.UndoneAccount]{
-	name: "UndoneAccount", doc: "An account that the operator undid. Its number is never reused.",
+	name: "UndoneAccount", doc: "An account that the operator undid. It has the same number when it is created again.",
 	members: []bodyMember[landfall.UndoneAccount]{
 		stringMember("platform_account_number", "", func(u landfall.UndoneAccount) string { return u.Number }),
 		timeMember("account_created_at", "", func(u landfall.UndoneAccount) time.Time { return u.CreatedAt }),

@@ -73,9 +73,8 @@ var wholeHead = []bodyMember[WholeAccount]{
 		func(w WholeAccount) string { return w.Delivery }).withSchema(enumSchema(deliveryStates...)),
 }
 
-// appendRecord writes the record as it was sent. In a line of NDJSON line breaks
-// become spaces: outside strings they mean the same, and inside JSON strings
-// there are none.
+// appendRecord writes the record as it was sent, in a line of NDJSON without line
+// breaks.
 func appendRecord(dst []byte, w WholeAccount) []byte {
 	if w.Record == nil {
 		return append(dst, "null"...)

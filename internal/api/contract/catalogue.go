@@ -86,7 +86,7 @@ var responseCodes = []CodeEntry{
 	responseCode(landfall.CodeRunEnded, "The run has already finished or been cancelled.", 400),
 	responseCode(landfall.CodeAccountNotFound, "The account does not exist: it was not staged or has not been imported yet.", 400, 404),
 	responseCode(landfall.CodeWindowOver, "Operator only: the account was created too long ago to be undone.", 400),
-	responseCode(landfall.CodeHasPostings, "Operator only: the account cannot be undone because something was added to it.", 400),
+	responseCode(landfall.CodeHasPostings, "Operator only: the account cannot be undone because something was added to it that did not come with its delivery.", 400),
 	responseCode(landfall.CodeCustomersTold, "Operator only: the account cannot be undone because an email about it was sent or is being sent.", 400),
 	responseCode(landfall.CodeDeliveryRefused, "In lists of failures: the target refused the account or something that was added to it. The operator sees its reason.", 200),
 	responseCode(landfall.CodeDeliveryNotPending, "The delivery cannot be confirmed or refused because it is not pending.", 400),

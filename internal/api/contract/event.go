@@ -77,7 +77,7 @@ var eventKinds = []EventKind{
 	{landfall.EventDryRunFailed, "A dry run failed: the account cannot be created.", true, false, []eventMember{codeDetail, runDetail}},
 	{landfall.EventSkipped, "The operator marked an account as skipped.", true, false, nil},
 	{landfall.EventUnskipped, "The operator removed the skipped mark from an account.", true, false, nil},
-	{landfall.EventUndone, "The operator undid an account: it is staged again, and its number is retired.", true, true, []eventMember{runDetail}},
+	{landfall.EventUndone, "The operator undid an account: it is staged again. Created again, it has the same number.", true, true, []eventMember{runDetail}},
 	{landfall.EventDelivered, "An account was delivered to its target, and the target has it.", true, true, append(deliveryDetails[:2:2],
 		textDetail("target_id", "The target's name for the account, if it gave one.", "T-1").optional())},
 	{landfall.EventDeliveryRefused, "A target refused an account, or what was added to it.", true, true, deliveryDetails},

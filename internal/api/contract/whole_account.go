@@ -96,7 +96,7 @@ func writeWholeList[Item any](
 	dst = append(rules.AppendString(append(dst, ','), name), ':', '[')
 	for written := 0; written < length; {
 		if len(items) == 0 {
-			query := landfall.AccountListsQuery{Key: w.account.Key, Number: w.account.Number, After: w.account.Lengths, UpTo: w.account.Lengths}
+			query := landfall.AccountListsQuery{Key: w.account.Key, CreatedAt: w.account.CreatedAt, After: w.account.Lengths, UpTo: w.account.Lengths}
 			*position(&query) = written
 			lists, err := w.pieces.More(query)
 			if err != nil {

@@ -45,12 +45,19 @@ func readDelivery(header http.Header) (string, error) {
 const cursorHeader = "Landfall-Cursor"
 
 // takesDelivery reports whether a route stores the delivery.
-func takesDelivery(r *route) bool { return r.verb == answer.Stage }
+func takesDelivery(r *route) bool {
+	switch r.verb {
+	case answer.Stage, answer.Notes, answer.Transactions, answer.Statements, answer.Instruction:
+		return true
+	}
+	return false
+}
 
 // deliveryParameter describes the header.
 var deliveryParameter = parameter{
 	name: deliveryHeader,
 	description: "Id of the delivery that the request belongs to, such as one book or one night's export. A run can be limited to the accounts " +
-		"that a delivery staged last.",
+		"that a delivery staged last. When an account is undone, what the same delivery added to it is undone with it; an addition of " +
+		"another delivery, or of none, keeps the account.",
 	schema: object{{"type", "string"}, {"pattern", "^[A-Za-z0-9._-]{1,64}$"}}, example: "north-2026-11-21",
 }

@@ -9,13 +9,22 @@ import (
 	"landfall/internal/lib/calendar"
 )
 
-// Failure is why the last attempt failed.
+// Failure is why the last attempt failed, or why a posting was refused.
 type Failure struct {
-	At     NullString  `json:"at"`
-	Code   string      `json:"code"`
-	Detail string      `json:"detail"`
-	DryRun bool        `json:"dry_run"`
-	Errors []Violation `json:"errors"`
+	At      NullString  `json:"at"`
+	Posting string      `json:"posting,omitempty"` // its kind, as in the list of failures
+	Code    string      `json:"code"`
+	Detail  string      `json:"detail"`
+	DryRun  bool        `json:"dry_run"`
+	Errors  []Violation `json:"errors"`
+}
+
+// PostingLabel names what was refused, for people.
+func (f Failure) PostingLabel() string {
+	return map[string]string{
+		string(landfall.PostingNotes): "Notes", string(landfall.PostingTransactions): "Transactions",
+		string(landfall.PostingStatements): "Statements", string(landfall.PostingInstruction): "A payment instruction",
+	}[f.Posting]
 }
 
 // Violation is one error in a field, as in the API.
@@ -45,7 +54,7 @@ type Event struct {
 	By      *Author           `json:"by,omitempty"`
 }
 
-// UndoneAccount is an account that was created and undone. Its number is retired.
+// UndoneAccount is an account that was created and undone.
 type UndoneAccount struct {
 	AccountNumber string     `json:"platform_account_number"`
 	CreatedAt     NullString `json:"account_created_at"`
@@ -66,7 +75,7 @@ func newFailure(f *landfall.Failure) *Failure {
 	if f == nil {
 		return nil
 	}
-	return &Failure{formatInstant(f.At), f.Code, f.Detail, f.DryRun, convert(f.Violations, func(v landfall.Violation) Violation {
+	return &Failure{formatInstant(f.At), string(f.Posting), f.Code, f.Detail, f.DryRun, convert(f.Violations, func(v landfall.Violation) Violation {
 		return Violation{v.Detail, v.Code, v.Attr}
 	})}
 }

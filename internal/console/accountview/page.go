@@ -15,6 +15,7 @@ type PageFacts struct {
 	Supplier   landfall.Supplier
 	Account    *landfall.AccountPage
 	Undone     []landfall.UndoneAccount
+	Refused    []landfall.Failure // postings
 	Mails      []landfall.MailRecord
 	Deliveries []landfall.TargetDelivery // shown by the page itself
 	History    landfall.History
@@ -48,7 +49,7 @@ func NewPage(facts PageFacts, rows int, options Options) Page {
 		options.Now = time.Now()
 	}
 	options.PartialMasks = true
-	all := Facts{Process: facts.Process, Supplier: facts.Supplier, Mails: facts.Mails, Undone: facts.Undone}
+	all := Facts{Process: facts.Process, Supplier: facts.Supplier, Mails: facts.Mails, Undone: facts.Undone, Refused: facts.Refused}
 	page := Page{StateLabel: State(facts.Process.State, facts.Process.Failure != nil)}
 	if made := facts.Account; made != nil {
 		shown := made.Account

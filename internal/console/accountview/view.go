@@ -20,6 +20,7 @@ type Facts struct {
 	Mails     []landfall.MailRecord
 	Account   *landfall.Account // nil until there is one
 	Undone    []landfall.UndoneAccount
+	Refused   []landfall.Failure // postings
 }
 
 // Options say how much to show.
@@ -40,6 +41,7 @@ type View struct {
 	AccountCreatedAt NullString      `json:"account_created_at"`
 	SkipReason       string          `json:"skip_reason,omitempty"`
 	Failure          *Failure        `json:"last_failure,omitempty"`
+	RefusedPostings  []Failure       `json:"refused_postings,omitempty"`
 	Account          *Account        `json:"account,omitempty"`
 	UndoneAccounts   []UndoneAccount `json:"undone_accounts,omitempty"`
 	Revisions        []Revision      `json:"revisions"`
@@ -75,7 +77,8 @@ func New(facts Facts, options Options) View {
 		Supplier: process.Key.Supplier, External: process.Key.External, State: string(process.State),
 		AccountNumber: NullString(process.AccountNumber), AccountCreatedAt: formatInstant(process.AccountCreatedAt),
 		SkipReason: process.SkipReason, Failure: newFailure(process.Failure),
-		UndoneAccounts: convert(facts.Undone, newUndoneAccount), Events: convert(facts.Events, newEvent),
+		RefusedPostings: convert(facts.Refused, func(f landfall.Failure) Failure { return *newFailure(&f) }),
+		UndoneAccounts:  convert(facts.Undone, newUndoneAccount), Events: convert(facts.Events, newEvent),
 		Mails: convert(facts.Mails, func(m landfall.MailRecord) Mail { return NewMail(m, options.Personal) }),
 	}
 	made := 0

@@ -22,6 +22,7 @@ type AccountFacts struct {
 	Mails     []landfall.MailRecord
 	Account   *landfall.Account // nil until it is created
 	Undone    []landfall.UndoneAccount
+	Refused   []landfall.Failure // postings
 }
 
 // ShowAccount returns everything known about an external account.
@@ -78,6 +79,9 @@ func (f *AccountFacts) load(ctx context.Context, view landfall.View, key landfal
 		return err
 	}
 	if f.Undone, err = view.UndoneAccounts(ctx, key); err != nil {
+		return err
+	}
+	if f.Refused, err = view.RefusedPostings(ctx, key); err != nil {
 		return err
 	}
 	if f.Events, err = view.Events(ctx, key); err != nil {

@@ -24,6 +24,7 @@ type AccountPage struct {
 	Supplier landfall.Supplier
 	Account  *landfall.AccountPage // nil until it is created
 	Undone   []landfall.UndoneAccount
+	Refused  []landfall.Failure // postings
 	Mails    []landfall.MailRecord
 	// Deliveries are those to a target, oldest first, the first maxShown.
 	Deliveries []landfall.TargetDelivery
@@ -84,6 +85,9 @@ func (s *AccountPage) load(ctx context.Context, view landfall.View, key landfall
 		return err
 	}
 	if s.Deliveries, err = view.TargetDeliveries(ctx, landfall.TargetDeliveryQuery{Key: &key, Limit: maxShown}); err != nil {
+		return err
+	}
+	if s.Refused, err = view.RefusedPostings(ctx, key); err != nil {
 		return err
 	}
 	if s.Mails, err = view.MailsOf(ctx, key); err != nil {

@@ -46,6 +46,9 @@ type KeptAccount struct {
 type RunUndoWatch struct {
 	Kept     func(KeptAccount) error // an error stops the undo
 	Progress func(done, of int)
+	// Archive saves postings. Without one, postings that did not come with the
+	// delivery of their account keep it.
+	Archive PostingArchive
 }
 
 const (
@@ -120,22 +123,35 @@ func (o *Operator) UndoableRun(ctx context.Context, id string) (run landfall.Run
 // enough that a run of a million does not hold others up.
 const forecastStep = 5_000
 
+// ForecastWatch observes the forecast of an undo.
+type ForecastWatch struct {
+	Progress func(looked, of int)             // after every step
+	Kept     func(landfall.KeptAccount) error // an error stops the forecast; nil: not wanted
+}
+
 // ForecastUndo returns what the undo of a run would do. It examines every
 // account that the run created, so that an operator can decide by figures and
-// not by rules. For a very large run it takes seconds; progress is called after
-// every step.
-func (o *Operator) ForecastUndo(ctx context.Context, run landfall.Run, progress func(looked, of int)) (landfall.UndoForecast, error) {
+// not by rules. For a very large run it takes seconds.
+func (o *Operator) ForecastUndo(ctx context.Context, run landfall.Run, allPostings bool, watch ForecastWatch) (landfall.UndoForecast, error) {
 	all := landfall.UndoForecast{Kept: map[landfall.KeptReason]int{}}
 	for from := 0; from < run.Tally.Selected; from += forecastStep {
 		var part landfall.UndoForecast
 		if err := o.view(ctx, "run.undo", func(view landfall.View) (err error) {
-			part, err = view.UndoForecast(ctx, run.ID, from, forecastStep)
+			part, err = view.UndoForecast(ctx, landfall.UndoForecastQuery{Run: run.ID, From: from, Limit: forecastStep, AllPostings: allPostings})
 			return err
 		}); err != nil {
 			return landfall.UndoForecast{}, err
 		}
 		all = all.Plus(part)
-		progress(min(from+forecastStep, run.Tally.Selected), run.Tally.Selected)
+		for _, kept := range part.KeptAccounts {
+			if watch.Kept == nil {
+				break
+			}
+			if err := watch.Kept(kept); err != nil {
+				return landfall.UndoForecast{}, err
+			}
+		}
+		watch.Progress(min(from+forecastStep, run.Tally.Selected), run.Tally.Selected)
 	}
 	return all, nil
 }
@@ -166,32 +182,30 @@ type undoResult struct {
 func (o *Operator) undoAll(ctx context.Context, undo *RunUndo, reason string, done int, watch RunUndoWatch) error {
 	working, stop := context.WithCancel(ctx)
 	defer stop()
-	// The channels are unbuffered: a worker has every key that was handed out,
+	// The channels are unbuffered: a worker has every task that was handed out,
 	// so stopping waits only for those.
-	keys, results := make(chan landfall.Key), make(chan undoResult)
-	// listed needs no lock: it is written before keys is closed and read after
-	// the workers have ended, and they end only after keys is closed.
+	tasks, results := make(chan undoTask), make(chan undoResult)
+	// listed needs no lock: it is written before tasks is closed and read after
+	// the workers have ended, and they end only after tasks is closed.
 	var listed error
 	go func() {
-		defer close(keys)
-		for key, err := range o.store.RunCreated(working, undo.Run) {
-			if err != nil {
-				listed = storeError("run.undo", err)
-				return
-			}
-			select {
-			case keys <- key:
-			case <-working.Done():
-				return
-			}
+		defer close(tasks)
+		if err := o.handOut(working, undo.Run, reason, watch.Archive, tasks); err != nil {
+			listed = undoError("run.undo", err)
 		}
 	}()
 	var workers sync.WaitGroup
 	for range undosAtOnce {
 		workers.Go(func() {
-			for key := range keys {
-				outcome, err := o.undoOne(working, o.undoRequest(key, reason, undo.Run))
-				results <- undoResult{key, outcome, err}
+			for task := range tasks {
+				outcome, err := o.undoOne(working, task.UndoRequest)
+				if task.done(outcome) {
+					continue
+				}
+				if outcome.Verdict == landfall.UndoUnsaved {
+					outcome.Verdict, outcome.Kept = landfall.UndoKept, landfall.KeptHasPostings
+				}
+				results <- undoResult{task.Key, outcome, err}
 			}
 		})
 	}

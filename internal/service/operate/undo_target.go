@@ -25,7 +25,7 @@ func (o *Operator) undoAccount(ctx context.Context, request landfall.UndoRequest
 	}
 	request.TakenBack = true
 	again, err := o.store.Undo(ctx, request)
-	if err == nil && again.Verdict == landfall.UndoKept {
+	if err == nil && (again.Verdict == landfall.UndoKept || again.Verdict == landfall.UndoUnsaved) {
 		// Something else keeps it by now. The target gets it again, as it is now.
 		if deleted {
 			_, err = o.store.RestartDeliveries(ctx, request.Key, 1)

@@ -144,7 +144,7 @@ func (a *recordedAccount) loadLists(ctx context.Context, view landfall.View, who
 	}
 	var read landfall.AccountLists
 	for read.Lengths() != wanted {
-		more, err := view.AccountLists(ctx, landfall.AccountListsQuery{Key: whole.Key, Number: whole.Number, After: read.Lengths(), UpTo: wanted})
+		more, err := view.AccountLists(ctx, landfall.AccountListsQuery{Key: whole.Key, CreatedAt: whole.CreatedAt, After: read.Lengths(), UpTo: wanted})
 		if err != nil {
 			return err
 		}

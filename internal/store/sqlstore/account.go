@@ -27,7 +27,7 @@ func (v *view) AccountFigures(ctx context.Context, key landfall.Key) (landfall.A
 
 // AccountByNumber returns the account with a number.
 func (v *view) AccountByNumber(ctx context.Context, number string) (landfall.Account, error) {
-	return v.account(ctx, `p.account_number = $1`, number)
+	return v.account(ctx, `p.number = $1 AND p.state = 'imported'`, number)
 }
 
 // account reads all parts in the snapshot of its view, so that they are

@@ -130,7 +130,7 @@ func (v *view) pageStatements(ctx context.Context, id int64, excerpt landfall.Ac
 
 // KeyByNumber returns the key of the account with a number.
 func (v *view) KeyByNumber(ctx context.Context, number string) (key landfall.Key, err error) {
-	err = v.one(ctx, `SELECT s.code, p.external FROM process p JOIN supplier s ON s.id = p.supplier_id WHERE p.account_number = $1`,
+	err = v.one(ctx, `SELECT s.code, p.external FROM process p JOIN supplier s ON s.id = p.supplier_id WHERE p.number = $1 AND p.state = 'imported'`,
 		[]any{number}, []any{&key.Supplier, &key.External})
 	return key, err
 }

@@ -90,15 +90,15 @@ var (
 		"balance bigint")
 	entryTable = newTable("ledger_entry", "account_id bigint", "transaction_id text", "sequence bigint", "kind text",
 		"closed boolean", "signed bigint", "balance bigint", "type text", "entered_on text", "original_on text",
-		"reason text", "note text", "document json", "key_id text", "request_id text")
+		"reason text", "note text", "document json", "key_id text", "request_id text", "delivery text")
 	noteTable = newTable("note", "account_id bigint", "digest bigint", "ordinal bigint", "body text",
-		"document_paths json", "created_at bigint", "pinned boolean", "unpin_at bigint", "extra json", "key_id text", "request_id text")
+		"document_paths json", "created_at bigint", "pinned boolean", "unpin_at bigint", "extra json", "key_id text", "request_id text", "delivery text")
 	statementTable = newTable("historical_statement", "account_id bigint", "statement_id text", "ordinal bigint",
 		"from_on text", "to_on text", "issued_on text", "number text", "gross_amount bigint", "path text",
-		"extra json", "key_id text", "request_id text")
+		"extra json", "key_id text", "request_id text", "delivery text")
 	instructionTable = newTable("instruction", "account_id bigint", "ordinal bigint", "vendor text", "reference text",
 		"type text", "valid_from_on text", "for_schedules boolean", "status text", "scheme text", "last_digits text", "expiry text",
-		"key_id text", "request_id text")
+		"key_id text", "request_id text", "delivery text")
 	scheduleTable = newTable("payment_schedule", "account_id bigint", "ordinal bigint", "start_on text", "end_on text",
 		"trigger_type text", "amount bigint", "frequency text", "day_of_month bigint", "threshold bigint")
 	// A mail that was sent, refused or withdrawn before an undo stays
@@ -152,12 +152,12 @@ func (r *accountRows) account(creation *landfall.Creation) error {
 	}
 	// The rows name no author: all of them were written by the author of the
 	// import.
-	r.ledger(id, account.Ledger, landfall.Author{})
-	if err := r.note(id, 0, offsetFromNow(0), data.Notes, landfall.Author{}); err != nil {
+	r.ledger(id, account.Ledger, rowAuthor{})
+	if err := r.note(id, 0, offsetFromNow(0), data.Notes, rowAuthor{}); err != nil {
 		return err
 	}
-	r.statement(id, 0, data.Statements, landfall.Author{})
-	r.instruction(id, 0, data.Instructions, landfall.Author{})
+	r.statement(id, 0, data.Statements, rowAuthor{})
+	r.instruction(id, 0, data.Instructions, rowAuthor{})
 	return r.eventOf(offsetFromNow(0), numberPlaceholder, landfall.Event{
 		Type: landfall.EventImportCompleted, Key: creation.Claim.Key, By: creation.By, Details: runDetails(creation),
 	})
@@ -219,8 +219,17 @@ func (r *accountRows) address(id any, ordinal int64, address *landfall.Address) 
 	return nil
 }
 
+// rowAuthor says who posted a row, in which request and with which delivery. All
+// of it is nil for rows that came with the account.
+type rowAuthor struct{ keyID, requestID, delivery any }
+
+// postedBy is the rowAuthor of a posting.
+func postedBy(by landfall.Author) rowAuthor {
+	return rowAuthor{textArg(by.KeyID), textArg(by.RequestID), by.Delivery}
+}
+
 // ledger adds ledger entries, each with the document that was sent for it.
-func (r *accountRows) ledger(id any, entries []landfall.LedgerEntry, by landfall.Author) {
+func (r *accountRows) ledger(id any, entries []landfall.LedgerEntry, by rowAuthor) {
 	r.entries.Grow(len(entries))
 	for i := range entries {
 		e := &entries[i]
@@ -230,26 +239,26 @@ func (r *accountRows) ledger(id any, entries []landfall.LedgerEntry, by landfall
 		}
 		r.entries.Add(id, e.Transaction.ID, int64(e.Sequence), string(e.Kind), e.Closed, int64(e.Signed), int64(e.Balance),
 			string(e.Transaction.Type), e.Transaction.On.String(), dayArg(e.Transaction.OriginalOn),
-			e.Transaction.Reason, e.Transaction.Note, document, textArg(by.KeyID), textArg(by.RequestID))
+			e.Transaction.Reason, e.Transaction.Note, document, by.keyID, by.requestID, by.delivery)
 	}
 }
 
 // statement adds statements, numbered after the existing ones.
-func (r *accountRows) statement(id any, last int64, statements []landfall.Statement, by landfall.Author) {
+func (r *accountRows) statement(id any, last int64, statements []landfall.Statement, by rowAuthor) {
 	r.statements.Grow(len(statements))
 	for i := range statements {
 		s := &statements[i]
 		r.statements.Add(id, s.ID, last+int64(i+1), dayArg(s.FromOn), dayArg(s.ToOn), dayArg(s.IssuedOn), s.Number, amountArg(s.GrossAmount), s.Path,
-			textArg(s.Extra), textArg(by.KeyID), textArg(by.RequestID))
+			textArg(s.Extra), by.keyID, by.requestID, by.delivery)
 	}
 }
 
 // instruction adds payment instructions, numbered after the existing ones.
-func (r *accountRows) instruction(id any, last int64, instructions []landfall.Instruction, by landfall.Author) {
+func (r *accountRows) instruction(id any, last int64, instructions []landfall.Instruction, by rowAuthor) {
 	for i := range instructions {
 		n := &instructions[i]
 		r.instructions.Add(id, last+int64(i+1), n.Vendor, n.Reference, n.Type, dayArg(n.ValidFromOn), n.ForSchedules,
-			n.Details.Status, n.Details.Scheme, n.Details.LastDigits, n.Details.Expiry, textArg(by.KeyID), textArg(by.RequestID))
+			n.Details.Status, n.Details.Scheme, n.Details.LastDigits, n.Details.Expiry, by.keyID, by.requestID, by.delivery)
 	}
 }
 

@@ -63,8 +63,9 @@ func TestConstraintsRejectWrongRows(t *testing.T) {
 	slips := map[string]string{
 		"a place in the ledger given twice": fmt.Sprintf(entry, `sequence`),
 		"a place before the first":          fmt.Sprintf(entry, `0`),
-		"an account completed twice": `INSERT INTO event (type, supplier, external, account_number, at, details)
-			SELECT type, supplier, external, account_number, at, details FROM event WHERE type = 'account_import.completed'`,
+		"a number given to a second account": `INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, number)
+			SELECT supplier_id, 'other', 'staged', 1, hash, 1, 1, number FROM process`,
+		"an account with another number than its own": `UPDATE process SET account_number = 'A-00000000'`,
 	}
 	onEach(t, func(t *testing.T, url string) {
 		store, id := openCreated(t, url)

@@ -93,12 +93,12 @@ func newCreateQueries(condition string) createQueries {
 		// to remember whether it had failed before; the tallies are moved from
 		// that status.
 		imports: sqlset.NewQuery(`
-			UPDATE process SET state = 'imported', account_number = w.number, account_created_at = {now},
+			UPDATE process SET state = 'imported', number = coalesce(process.number, w.number),
+				account_number = coalesce(process.number, w.number), account_created_at = {now},
 				claim_token = NULL, claim_until = NULL, failure = NULL, failed_at = NULL,
 				previously_failed = process.failed_at IS NOT NULL
 			FROM wanted w JOIN supplier s ON s.code = w.supplier
 			WHERE process.supplier_id = s.id AND process.external = w.external AND `+condition+` AND s.status = 'Ongoing'
-				AND NOT EXISTS (SELECT 1 FROM undone_account u WHERE u.number = w.number)
 			RETURNING process.account_number, process.id, process.account_created_at, process.supplier_id,
 				process.previously_failed, process.figures, (SELECT t.target FROM supplier t WHERE t.id = process.supplier_id)`,
 			"supplier text", "external text", "token text", "revision bigint", "number text"),
@@ -154,9 +154,8 @@ func (t *tx) createAll(ctx context.Context, how createQueries, draw func() (stri
 	open := sqlset.NewPending(batch)
 	rows := newAccountRows(t.sealer)
 	rows.reserve(batch)
-	// Between importing and refusing, a supplier may be opened, and a number
-	// may turn out to be retired. Then there is no reason for the refusal, and
-	// only those calls are tried again, each with another number.
+	// Between importing and refusing, a supplier may be opened. Then there is no
+	// reason for the refusal, and only those calls are tried again.
 	for range 3 {
 		if err := t.importAll(ctx, how, draw, open, rows); err != nil {
 			return err
@@ -193,7 +192,8 @@ func (t *tx) importAll(
 			failed = err
 		}
 		// The returned rows are matched by number. A duplicate would give one
-		// caller the account of another.
+		// caller the account of another. Only an account that was undone before
+		// returns a number that was not drawn.
 		if numbers[number] != nil {
 			failed = errCollision
 		}
@@ -210,30 +210,59 @@ func (t *tx) importAll(
 		return collision(err)
 	}
 	defer rows.Close()
+	var again []importedRow
 	for rows.Next() {
-		var number, target string
-		var process, at, supplier int64
-		var failed bool
-		var sent landfall.Figures
-		if err := rows.Scan(&number, &process, &at, &supplier, &failed, figuresInto{&sent}, textInto{&target}); err != nil {
+		var row importedRow
+		if err := rows.Scan(&row.number, &row.process, &row.at, &row.supplier, &row.failed, figuresInto{&row.sent}, textInto{&row.target}); err != nil {
 			return t.fail(err)
 		}
-		one := numbers[number]
-		open.Set(one, landfall.CreateOutcome{Verdict: landfall.Created, Number: number, At: moment(at)})
-		into.fill(one.Wanted, process, at, number)
-		if target != "" {
-			into.deliverAccount(target, process, supplier, one.Key.External, at, one.Wanted)
+		if one := numbers[row.number]; one != nil {
+			row.created(open, one, into)
+		} else {
+			again = append(again, row)
 		}
-		into.audit.Add(one.Wanted.By, string(landfall.EventImportCompleted), one.Key, number)
-		into.tallies.subtract(supplier, waitingStatus(failed), sent)
-		into.tallies.add(supplier, landfall.StatusCreated, one.Wanted.has)
-		into.tallies.deviate(supplier, one.Key.External, sent, one.Wanted.has)
 	}
-	return collision(t.fail(rows.Err()))
+	if err := collision(t.fail(rows.Err())); err != nil || len(again) == 0 {
+		return err
+	}
+	// The transaction has one connection, which accepts the next query only
+	// after these rows are closed.
+	_ = rows.Close()
+	for _, row := range again {
+		var key landfall.Key
+		if err := t.one(ctx, `SELECT s.code, p.external FROM process p JOIN supplier s ON s.id = p.supplier_id WHERE p.id = $1`,
+			[]any{row.process}, []any{&key.Supplier, &key.External}); err != nil {
+			return err
+		}
+		row.created(open, open.ByKey[key], into)
+	}
+	return nil
 }
 
-// collision detects a number that is taken, or that was retired at this very
-// moment. Nothing else that must be unique changes when a process is imported.
+// importedRow is a process that became an account.
+type importedRow struct {
+	number                string
+	target                string // that it is delivered to; "" for none
+	process, at, supplier int64
+	failed                bool // before
+	sent                  landfall.Figures
+}
+
+// created sets the outcome of a creation and adds the rows of its account.
+func (r *importedRow) created(open *openCreate, one *createCall, into *accountRows) {
+	open.Set(one, landfall.CreateOutcome{Verdict: landfall.Created, Number: r.number, At: moment(r.at)})
+	into.fill(one.Wanted, r.process, r.at, r.number)
+	if r.target != "" {
+		into.deliverAccount(r.target, r.process, r.supplier, one.Key.External, r.at, one.Wanted)
+	}
+	into.audit.Add(one.Wanted.By, string(landfall.EventImportCompleted), one.Key, r.number)
+	into.tallies.subtract(r.supplier, waitingStatus(r.failed), r.sent)
+	into.tallies.add(r.supplier, landfall.StatusCreated, one.Wanted.has)
+	into.tallies.deviate(r.supplier, one.Key.External, r.sent, one.Wanted.has)
+}
+
+// collision detects a number that belongs to another process, now or before an
+// undo. Nothing else that must be unique changes when a process is imported.
 func collision(err error) error {
 	if engine.NotUnique(err) {
 		return errors.Join(errCollision, err)

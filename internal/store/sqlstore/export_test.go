@@ -98,7 +98,7 @@ func (s *Store) CountPostStatements(ctx context.Context, wanted landfall.Posting
 func (s *Store) UpdateAccount(ctx context.Context, id, length int64) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		rows := newAccountRows(nil)
-		rows.updates.Add(id, length, int64(0), length, int64(0), int64(0), int64(0))
+		rows.updates.Add(id, length, int64(0), length, int64(0), int64(0), int64(0), int64(0))
 		return t.write(ctx, rows.all()...)
 	})
 }

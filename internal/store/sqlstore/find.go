@@ -26,8 +26,8 @@ const (
 // does not exist yet has a NULL number; excluding NULL explicitly lets both
 // databases use the index.
 const (
-	findNumbers = foundFrom + `WHERE p.account_number IS NOT NULL AND p.account_number >= $1 AND p.account_number < $2
-		ORDER BY p.account_number LIMIT $3`
+	findNumbers = foundFrom + `WHERE p.number IS NOT NULL AND p.number >= $1 AND p.number < $2 AND p.state = 'imported'
+		ORDER BY p.number LIMIT $3`
 	// The few suppliers come first, and only the one matching account of each
 	// is read. CROSS JOIN keeps SQLite from swapping the two tables.
 	findExternal = foundColumns + `FROM supplier s CROSS JOIN process p` + foundNames +

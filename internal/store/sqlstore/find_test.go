@@ -116,8 +116,8 @@ func TestSearchesUseTheirIndexes(t *testing.T) {
 		store := openStore(t, url)
 		prepareStore(t, store)
 		for _, text := range []string{
-			`INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, account_number, account_created_at)
-			SELECT s.id, 'X' || n.value, 'imported', 1, CAST('x' AS {bytes}), n.value, 1, 'A-' || n.value, 1
+			`INSERT INTO process (supplier_id, external, state, revision, hash, first_staged_at, staged_at, number, account_number, account_created_at)
+			SELECT s.id, 'X' || n.value, 'imported', 1, CAST('x' AS {bytes}), n.value, 1, 'A-' || n.value, 'A-' || n.value, 1
 			FROM supplier s, {numbers} n`,
 			`INSERT INTO account (id, revision, team, account_type, currency, billing_name, open_from_on, balance, ledger_length, note_count,
 				statement_count, instruction_count) SELECT id, 1, 'T', '', 'GBP', 'x', '2026-01-01', 0, 0, 0, 0, 0 FROM process`,
@@ -130,9 +130,9 @@ func TestSearchesUseTheirIndexes(t *testing.T) {
 			}
 		}
 		for index, query := range map[string][]any{
-			"process_account_number": {sqlstore.FindNumbersText, "A-1234", "A-1234\U0010FFFF", 40},
-			"search_term_found":      {sqlstore.FindTermsText, "nlovelace12", "nlovelace12\U0010FFFF", 40},
-			"supplier_id":            {sqlstore.FindExternalsText, 1, "X12", "X12\U0010FFFF", 40},
+			"process_number":    {sqlstore.FindNumbersText, "A-1234", "A-1234\U0010FFFF", 40},
+			"search_term_found": {sqlstore.FindTermsText, "nlovelace12", "nlovelace12\U0010FFFF", 40},
+			"supplier_id":       {sqlstore.FindExternalsText, 1, "X12", "X12\U0010FFFF", 40},
 			"process_supplier_id_external_key|(supplier_id=? AND external=?)": {sqlstore.FindExternalText, "X12", 40},
 			"process_supplier_id_external_key|sqlite_autoindex_process_1":     {sqlstore.SuppliersWithText, "X12", "X12\U0010FFFF", 40},
 		} {

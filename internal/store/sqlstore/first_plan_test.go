@@ -61,7 +61,7 @@ func TestPlansAreGoodWhileABookIsCreated(t *testing.T) {
 		}
 	}
 	for name, plan := range plans {
-		if text := strings.Join(plan, "\n"); strings.Contains(text, "process_imported") || strings.Contains(text, "process_account_number") ||
+		if text := strings.Join(plan, "\n"); strings.Contains(text, "process_imported") || strings.Contains(text, "process_number") ||
 			!strings.Contains(text, "process_pkey") && !strings.Contains(text, "external = ") {
 			t.Errorf("%s goes through all accounts:\n%s", name, text)
 		}

@@ -41,7 +41,7 @@ var invariants = []struct{ broken, when string }{
 	{"its account has no record: the document it was created from is gone", `a.id IS NOT NULL AND p.erased_at IS NULL AND EXISTS
 		(SELECT 1 FROM staging g WHERE g.process_id = a.id AND g.revision = a.revision AND g.purged_at IS NOT NULL)`},
 	{"its account was created without an event", `a.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM event e
-		WHERE e.account_number = p.account_number AND e.type = 'account_import.completed') AND ` + eventNotPurged("p.account_created_at")},
+		WHERE e.supplier = s.code AND e.external = p.external AND e.account_number = p.account_number AND e.type = 'account_import.completed') AND ` + eventNotPurged("p.account_created_at")},
 	{"its revisions are not numbered without gaps", `p.revision <> (SELECT count(*) FROM staging g
 		WHERE g.process_id = p.id AND g.revision BETWEEN 1 AND p.revision)`},
 	{"its ledger does not have the length stored in the account, or has gaps", `a.ledger_length <> (SELECT count(*) FROM ledger_entry l
@@ -57,7 +57,10 @@ var invariants = []struct{ broken, when string }{
 	{"a mail is queued or was sent, but there is no account", `a.id IS NULL AND EXISTS (SELECT 1 FROM mail m
 		WHERE m.account_id = p.id AND m.state IN ('queued', 'sending', 'sent', 'bounced'))`},
 	{"a mail of its account has another supplier", `EXISTS (SELECT 1 FROM mail m WHERE m.account_id = p.id AND m.supplier <> s.code)`},
-	{"its account has a number that was retired", `EXISTS (SELECT 1 FROM undone_account u WHERE u.number = p.account_number)`},
+	{"its account does not have the number that belongs to it", `p.account_number IS NOT NULL AND (p.number IS NULL OR p.number <> p.account_number)`},
+	{"an undone account of it had another number", `EXISTS (SELECT 1 FROM undone_account u
+		WHERE u.process_id = p.id AND (p.number IS NULL OR p.number <> u.number))`},
+	{"its account has fewer postings than postings of other deliveries", `a.other_posting_count > a.posting_count`},
 	{"it was erased, but could be staged or created again", `p.erased_at IS NOT NULL AND p.state NOT IN ('imported', 'skipped')`},
 	{"it was erased, but has a staged document, a queued mail or search terms", `p.erased_at IS NOT NULL AND (
 		EXISTS (SELECT 1 FROM staging g WHERE g.process_id = p.id AND g.purged_at IS NULL)

@@ -9,7 +9,7 @@ import (
 )
 
 // note adds notes after the last one. A note without a time was made now.
-func (r *accountRows) note(id any, last int64, now any, notes []landfall.Note, by landfall.Author) error {
+func (r *accountRows) note(id any, last int64, now any, notes []landfall.Note, by rowAuthor) error {
 	for i := range notes {
 		n := &notes[i]
 		var body, paths any
@@ -32,7 +32,7 @@ func (r *accountRows) note(id any, last int64, now any, notes []landfall.Note, b
 			return err
 		}
 		r.notes.Add(id, r.sealer.noteDigests(n)[0], last+int64(i+1), body, paths, created, n.Pinned, instantArg(n.UnpinAt),
-			extra, textArg(by.KeyID), textArg(by.RequestID))
+			extra, by.keyID, by.requestID, by.delivery)
 	}
 	return nil
 }

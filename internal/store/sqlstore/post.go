@@ -24,6 +24,7 @@ type posting struct {
 	supplier int64
 	currency string
 	number   string
+	delivery string // that staged the account
 	state    landfall.AccountState
 	last     lastOrdinals
 	refused  bool   // a posting was refused before
@@ -146,20 +147,31 @@ func (p *posting) addRows(rows *accountRows, add landfall.Additions) error {
 			return err
 		}
 	}
-	if err := rows.note(p.id, p.last.note, now, add.Notes, p.By); err != nil {
+	by := postedBy(p.By)
+	// The service's own notes are the last ones. Nobody posted them: whoever
+	// sends the posting again gets them again.
+	sent := len(add.Notes) - add.OwnNotes
+	if err := rows.note(p.id, p.last.note, now, add.Notes[:sent], by); err != nil {
 		return err
 	}
-	rows.ledger(p.id, add.Entries, p.By)
-	rows.statement(p.id, p.last.statement, add.Statements, p.By)
-	rows.instruction(p.id, p.last.instruction, add.Instructions, p.By)
+	if err := rows.note(p.id, p.last.note+int64(sent), now, add.Notes[sent:], rowAuthor{by.keyID, by.requestID, nil}); err != nil {
+		return err
+	}
+	rows.ledger(p.id, add.Entries, by)
+	rows.statement(p.id, p.last.statement, add.Statements, by)
+	rows.instruction(p.id, p.last.instruction, add.Instructions, by)
 	for i := range add.Instructions {
 		one := &add.Instructions[i]
 		// Those of the document have the numbers from 1.
 		rows.sealer.addIdentifier(&rows.identifiers, p.id, p.supplier, -p.last.instruction-int64(i+1),
 			&landfall.Identifier{Kind: landfall.IdentifierInstruction, Space: one.Vendor, Value: one.Reference})
 	}
+	other := int64(1)
+	if p.By.Delivery != "" && p.By.Delivery == p.delivery {
+		other = 0
+	}
 	rows.updates.Add(p.id, int64(p.state.LastSequence), int64(balance), int64(p.state.LastSequence+len(add.Entries)), p.last.note+int64(len(add.Notes)),
-		p.last.statement+int64(len(add.Statements)), p.last.instruction+int64(len(add.Instructions)))
+		p.last.statement+int64(len(add.Statements)), p.last.instruction+int64(len(add.Instructions)), other)
 	if p.target != "" {
 		rows.deliverPosting(p, &add, now)
 	}
@@ -218,6 +230,7 @@ func balanced(entries []landfall.LedgerEntry, sequence int, before, after money.
 // accountUpdateTable updates the accounts that were posted to. The ledger must
 // still be as long as it was when the account was locked.
 var accountUpdateTable = mustChangeAll(sqlset.NewChange(`UPDATE account SET balance = w.balance, ledger_length = w.ledger, note_count = w.notes,
-		statement_count = w.statements, instruction_count = w.instructions, posting_count = account.posting_count + 1 FROM {rows}
+		statement_count = w.statements, instruction_count = w.instructions, posting_count = account.posting_count + 1,
+		other_posting_count = account.other_posting_count + w.other FROM {rows}
 	WHERE account.id = w.id AND account.ledger_length = w.length`,
-	"id bigint", "length bigint", "balance bigint", "ledger bigint", "notes bigint", "statements bigint", "instructions bigint"))
+	"id bigint", "length bigint", "balance bigint", "ledger bigint", "notes bigint", "statements bigint", "instructions bigint", "other bigint"))

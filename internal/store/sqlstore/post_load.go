@@ -11,7 +11,7 @@ import (
 // lockedAccounts finds the accounts of a batch and locks them, always in the
 // same order to prevent deadlocks.
 var lockedAccounts = sqlset.NewQuery(`
-	SELECT s.code, p.external, held.id, s.id, held.currency, p.account_number, {now}, held.open_from_on, held.balance, held.ledger_length,
+	SELECT s.code, p.external, held.id, s.id, held.currency, p.account_number, coalesce(p.delivery, ''), {now}, held.open_from_on, held.balance, held.ledger_length,
 		held.note_count, held.statement_count, held.instruction_count,
 		EXISTS (SELECT 1 FROM posting_refusal r WHERE r.account_id = held.id),
 		(SELECT d.target FROM target_delivery d JOIN target t ON t.code = d.target WHERE d.account_id = held.id ORDER BY d.account_id, d.id LIMIT 1)
@@ -39,7 +39,7 @@ func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, err
 		var now int64
 		var openFrom string
 		var p posting
-		if err := rows.Scan(&key.Supplier, &key.External, &p.id, &p.supplier, &p.currency, &p.number, &now, &openFrom, &p.state.Balance,
+		if err := rows.Scan(&key.Supplier, &key.External, &p.id, &p.supplier, &p.currency, &p.number, &p.delivery, &now, &openFrom, &p.state.Balance,
 			&p.state.LastSequence, &p.last.note, &p.last.statement, &p.last.instruction, &p.refused, textInto{&p.target}); err != nil {
 			return nil, t.fail(err)
 		}

@@ -85,3 +85,15 @@ func (v *view) readRefusedPosting(code string) func(scanner, *landfall.FailedPro
 		return err
 	}
 }
+
+// RefusedPostings returns the refused postings of an account.
+func (v *view) RefusedPostings(ctx context.Context, key landfall.Key) ([]landfall.Failure, error) {
+	read := v.readRefusedPosting(key.Supplier)
+	return collect(ctx, v.txSession, func(scan scanner, failure *landfall.Failure) error {
+		var one landfall.FailedProcess
+		err := read(scan, &one)
+		*failure = one.Failure
+		return err
+	}, `SELECT r.external, r.failure, r.at, r.kind FROM posting_refusal r JOIN supplier s ON s.id = r.supplier_id
+		WHERE s.code = $1 AND r.external = $2 ORDER BY r.kind`, key.Supplier, key.External)
+}

@@ -113,7 +113,7 @@ func (t *tx) replaceTerms(ctx context.Context, accounts []int64, rows []termRow)
 	}
 	terms := sqlset.Rows{Table: termTable}
 	for _, row := range rows {
-		if status[row.account] == row.number {
+		if status[row.account] == row.created {
 			terms.Add(row.account, row.term)
 		}
 	}

@@ -11,10 +11,10 @@ import (
 
 // indexedAccount is an account with the data by which it is found.
 type indexedAccount struct {
-	id     int64
-	number string
-	region string
-	data   landfall.AccountData
+	id      int64
+	created int64
+	region  string
+	data    landfall.AccountData
 }
 
 // indexedAccounts reads the data by which accounts are found, for all of them
@@ -22,8 +22,8 @@ type indexedAccount struct {
 func (v *view) indexedAccounts(ctx context.Context, ids []int64) ([]indexedAccount, error) {
 	these, list := sqlset.Among(v.engine, ids)
 	batch, err := collect(ctx, v.txSession, func(scan scanner, one *indexedAccount) error {
-		return scan(&one.id, &one.number, &one.region, v.sealer.scan("account", &one.id).text("billing_name", &one.data.BillingName))
-	}, `SELECT a.id, p.account_number, s.region, a.billing_name FROM account a JOIN process p ON p.id = a.id
+		return scan(&one.id, &one.created, &one.region, v.sealer.scan("account", &one.id).text("billing_name", &one.data.BillingName))
+	}, `SELECT a.id, p.account_created_at, s.region, a.billing_name FROM account a JOIN process p ON p.id = a.id
 		JOIN supplier s ON s.id = p.supplier_id WHERE a.id`+these+` ORDER BY a.id`, list)
 	if err != nil {
 		return nil, err
@@ -102,11 +102,11 @@ func (s *Store) readableAccounts(ctx context.Context, ids []int64) (batch []inde
 	return append(batch, rest...), err
 }
 
-// termRow is one term of an account, with the number the account had when it
-// was read.
+// termRow is one term of an account. The instant of its creation tells the account
+// that was read from one that was created after an undo.
 type termRow struct {
-	account      int64
-	number, term string
+	account, created int64
+	term             string
 }
 
 // termRows returns the rows of a batch in the order in which they are looked
@@ -119,7 +119,7 @@ func (s *Store) termRows(batch []indexedAccount) []termRow {
 			// A term that a database would refuse is left out. The account is
 			// found by its other terms, and the indexer does not get stuck.
 			if forms := s.terms.Encode(term); len(forms) > 0 && storable(forms[0]) {
-				rows = append(rows, termRow{one.id, one.number, forms[0]})
+				rows = append(rows, termRow{one.id, one.created, forms[0]})
 			}
 		}
 	}

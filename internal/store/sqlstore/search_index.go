@@ -107,8 +107,8 @@ func (v *view) newAccounts(ctx context.Context, before, complete int64) (ids []i
 		var id sql.NullInt64
 		var number sql.NullString
 		err := scan(event, &kind, &told, &id, &number)
-		// A different number belongs to another account, which has an event of
-		// its own.
+		// An account that was undone and created again is indexed by its first
+		// event, and once more by its second, which adds nothing.
 		if err == nil && kind == landfall.EventImportCompleted && number.Valid && number.String == told {
 			ids = append(ids, id.Int64)
 		}
@@ -124,7 +124,7 @@ func (v *view) newAccounts(ctx context.Context, before, complete int64) (ids []i
 		after = max(after, complete)
 	}
 	slices.Sort(ids)
-	return ids, after, nil
+	return slices.Compact(ids), after, nil
 }
 
 // writeTerms writes terms and, with the last part of a batch, the new position.
@@ -140,7 +140,7 @@ func (t *tx) writeTerms(ctx context.Context, rows []termRow, before, after int64
 	}
 	terms := sqlset.Rows{Table: termTable}
 	for _, row := range rows {
-		if status[row.account] == row.number {
+		if status[row.account] == row.created {
 			terms.Add(row.account, row.term)
 		}
 	}
@@ -153,9 +153,10 @@ func (t *tx) writeTerms(ctx context.Context, rows []termRow, before, after int64
 	return true, err
 }
 
-// lockImported locks the processes of accounts and returns their numbers, so
-// that no account is undone or erased between reading and writing.
-func (t *tx) lockImported(ctx context.Context, rows []termRow) (map[int64]string, error) {
+// lockImported locks the processes of accounts and returns when the accounts were
+// created, so that no account is undone, created again or erased between reading
+// and writing.
+func (t *tx) lockImported(ctx context.Context, rows []termRow) (map[int64]int64, error) {
 	var ids []int64
 	for _, row := range rows {
 		if len(ids) == 0 || ids[len(ids)-1] != row.account {
@@ -163,12 +164,12 @@ func (t *tx) lockImported(ctx context.Context, rows []termRow) (map[int64]string
 		}
 	}
 	ids = slices.Compact(ids)
-	status := make(map[int64]string, len(ids))
+	status := make(map[int64]int64, len(ids))
 	if len(ids) == 0 {
 		return status, nil
 	}
 	these, list := sqlset.Among(t.engine, ids)
-	found, err := collect(ctx, t.txSession, func(scan scanner, one *owned[string]) error { return scan(&one.id, &one.item) },
+	found, err := collect(ctx, t.txSession, func(scan scanner, one *owned[int64]) error { return scan(&one.id, &one.item) },
 		importedText(these), list)
 	for _, one := range found {
 		status[one.id] = one.item
@@ -179,6 +180,6 @@ func (t *tx) lockImported(ctx context.Context, rows []termRow) (map[int64]string
 // importedText filters by state and not by account number: there is an index of
 // all processes with a number, and PostgreSQL would sometimes choose it.
 func importedText(among string) string {
-	return `SELECT held.id, held.account_number FROM process held
+	return `SELECT held.id, held.account_created_at FROM process held
 		WHERE held.id` + among + ` AND held.state = 'imported' AND held.erased_at IS NULL ORDER BY held.id {hold}`
 }

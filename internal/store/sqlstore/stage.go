@@ -231,8 +231,10 @@ func (s *stageResult) write(ctx context.Context, t *tx) error {
 	return t.deleteRefusals(ctx, s.refusedBefore)
 }
 
-// redeliveredTable moves unchanged accounts to the delivery that contains them now.
-var redeliveredTable = sqlset.NewChange(`UPDATE process SET delivery = w.delivery FROM {rows} WHERE process.id = w.process`,
+// redeliveredTable moves unchanged accounts to the delivery that contains them now. An account
+// that was created meanwhile keeps its delivery, by which its postings are told apart.
+var redeliveredTable = sqlset.NewChange(`UPDATE process SET delivery = w.delivery FROM {rows}
+	WHERE process.id = w.process AND process.state <> 'imported'`,
 	"process bigint", "delivery text")
 
 // upsert writes what may be written and removes it from open.

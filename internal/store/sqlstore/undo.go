@@ -23,7 +23,8 @@ type undoing struct {
 	created int64
 	now     int64
 	inTime  bool
-	posted  bool   // something was added to it
+	posted  int    // postings since it was created
+	others  int    // those that did not come with its delivery
 	erased  bool   // its personal data is gone
 	run     string // the run that created it
 }
@@ -34,7 +35,7 @@ const undoWeight = 64 << 10
 
 // Undo undoes the creation of an account.
 func (s *Store) Undo(ctx context.Context, wanted landfall.UndoRequest) (landfall.UndoOutcome, error) {
-	for _, text := range []string{wanted.Key.Supplier, wanted.Key.External, wanted.Number, wanted.Actor, wanted.Reason, wanted.Run} {
+	for _, text := range []string{wanted.Key.Supplier, wanted.Key.External, wanted.Actor, wanted.Reason, wanted.Run} {
 		if !storable(text) {
 			return landfall.UndoOutcome{}, errUnstorable
 		}
@@ -51,8 +52,8 @@ func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
 	if err != nil {
 		return err
 	}
-	if err := t.undoneBefore(ctx, open); err != nil {
-		return err
+	for _, one := range open.ByKey {
+		open.Set(one, landfall.UndoOutcome{Verdict: landfall.UndoNoAccount})
 	}
 	if err := t.lockUndoAccounts(ctx, found); err != nil {
 		return err
@@ -72,6 +73,10 @@ func (t *tx) undo(ctx context.Context, batch []*undoCall) error {
 		// that was undone and created again since is not one of them.
 		if run := one.Wanted.Run; run != "" && run != one.Wanted.run {
 			one.Outcome = landfall.UndoOutcome{Verdict: landfall.UndoNoAccount}
+			continue
+		}
+		if u := one.Wanted; u.AllPostings && u.Saved != u.posted {
+			one.Outcome = landfall.UndoOutcome{Verdict: landfall.UndoUnsaved, Number: u.number}
 			continue
 		}
 		kept, err := t.keptReason(ctx, one, mailed, delivered)
@@ -135,7 +140,7 @@ func (t *tx) keptReason(ctx context.Context, one *undoCall, mailed, delivered ma
 	switch {
 	case !one.Wanted.inTime:
 		return landfall.KeptWindowOver, nil
-	case one.Wanted.posted:
+	case one.Wanted.others > 0 && !one.Wanted.AllPostings:
 		return landfall.KeptHasPostings, nil
 	case one.Wanted.erased:
 		return landfall.KeptErased, nil

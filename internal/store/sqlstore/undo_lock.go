@@ -16,8 +16,7 @@ var undoLockQuery = sqlset.NewQuery(`
 	JOIN process held ON held.supplier_id = s.id AND held.external = w.external
 	WHERE held.state = 'imported' ORDER BY held.id {hold}`, "supplier text", "external text")
 
-// lockForUndo removes the accounts that exist from open. An account with
-// another number than requested is not the one that was meant.
+// lockForUndo removes the accounts that exist from open.
 func (t *tx) lockForUndo(ctx context.Context, open *openUndo) (found []*undoCall, err error) {
 	text, args := undoLockQuery.For(t.engine, open.Rows(2, func(args []any, one *undoCall) []any {
 		return append(args, one.Key.Supplier, one.Key.External)
@@ -35,9 +34,6 @@ func (t *tx) lockForUndo(ctx context.Context, open *openUndo) (found []*undoCall
 			return nil, t.fail(err)
 		}
 		one := open.ByKey[key]
-		if wanted := one.Wanted.Number; wanted != "" && wanted != u.number {
-			continue
-		}
 		u.UndoRequest, u.inTime = one.Wanted.UndoRequest, u.now-u.created <= window
 		// A batch may be retried, and decides by what it finds then.
 		*one.Wanted = u
@@ -47,32 +43,8 @@ func (t *tx) lockForUndo(ctx context.Context, open *openUndo) (found []*undoCall
 	return found, t.fail(rows.Err())
 }
 
-// undoneBefore answers the calls without an account. The account may have been
-// undone already, by an undo that was interrupted.
-func (t *tx) undoneBefore(ctx context.Context, open *openUndo) error {
-	for _, one := range open.Batch {
-		if open.ByKey[one.Key] != one {
-			continue
-		}
-		outcome := landfall.UndoOutcome{Verdict: landfall.UndoNoAccount}
-		if number := one.Wanted.Number; number != "" {
-			before, err := collect(ctx, t.txSession, func(scan scanner, at *int64) error { return scan(at) },
-				`SELECT u.undone_at FROM undone_account u JOIN process p ON p.id = u.process_id JOIN supplier s ON s.id = p.supplier_id
-				WHERE u.number = $1 AND s.code = $2 AND p.external = $3`, number, one.Key.Supplier, one.Key.External)
-			if err != nil {
-				return err
-			}
-			if len(before) > 0 {
-				outcome = landfall.UndoOutcome{Verdict: landfall.AlreadyUndone, Number: number, At: moment(before[0])}
-			}
-		}
-		open.Set(one, outcome)
-	}
-	return nil
-}
-
-// lockUndoAccounts locks the accounts and reads whether something was posted to
-// them and which run created them.
+// lockUndoAccounts locks the accounts and reads how much was posted to them and
+// which run created them.
 func (t *tx) lockUndoAccounts(ctx context.Context, found []*undoCall) error {
 	if len(found) == 0 {
 		return nil
@@ -83,7 +55,7 @@ func (t *tx) lockUndoAccounts(ctx context.Context, found []*undoCall) error {
 	}
 	// Lock in the same order as postings do.
 	these, list := sqlset.Among(t.engine, idsOf(found))
-	rows, err := t.query(ctx, `SELECT held.id, held.posting_count > 0, coalesce(held.run, '')
+	rows, err := t.query(ctx, `SELECT held.id, held.posting_count, held.other_posting_count, coalesce(held.run, '')
 		FROM account held WHERE held.id`+these+` ORDER BY held.id {hold}`, list)
 	if err != nil {
 		return err
@@ -92,10 +64,10 @@ func (t *tx) lockUndoAccounts(ctx context.Context, found []*undoCall) error {
 	for rows.Next() {
 		var id int64
 		var u undoing
-		if err := rows.Scan(&id, &u.posted, &u.run); err != nil {
+		if err := rows.Scan(&id, &u.posted, &u.others, &u.run); err != nil {
 			return t.fail(err)
 		}
-		byID[id].posted, byID[id].run = u.posted, u.run
+		byID[id].posted, byID[id].others, byID[id].run = u.posted, u.others, u.run
 	}
 	return t.fail(rows.Err())
 }

@@ -43,6 +43,10 @@ func (t *tx) removeUndone(ctx context.Context, gone []*undoCall) error {
 			return err
 		}
 	}
+	// The identifiers of the staged document stay, those of postings go.
+	if _, err := t.exec(ctx, `DELETE FROM account_identifier WHERE process_id`+these+` AND ordinal < 0`, list); err != nil {
+		return err
+	}
 	// The processes return to the state they had before the import.
 	count, err := t.exec(ctx, `UPDATE process SET state = 'staged', account_number = NULL, account_created_at = NULL
 		WHERE id`+these+` AND state = 'imported'`, list)

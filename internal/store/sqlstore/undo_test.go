@@ -23,9 +23,10 @@ func undo(t *testing.T, store landfall.Store, external string) landfall.UndoOutc
 	return outcome
 }
 
-// TestRetiredNumberIsNotReused makes the source of numbers repeat itself
-// after the account with that number was undone.
-func TestRetiredNumberIsNotReused(t *testing.T) {
+// TestNumberBelongsToItsAccountForEver makes the source of numbers repeat itself
+// after the account with that number was undone: the account has its number again
+// when it is created again, and no other account gets it.
+func TestNumberBelongsToItsAccountForEver(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		source := &fixedDigits{remaining: 1}
 		store, err := sqlstore.Open(t.Context(), url, sqlstore.Options{ApplySchema: true, Random: source})
@@ -34,30 +35,39 @@ func TestRetiredNumberIsNotReused(t *testing.T) {
 		}
 		defer store.Close()
 		prepareStore(t, store, "1", "2")
-		first, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: sampleAccount(t)})
-		if err != nil {
-			t.Fatal(err)
+		created := func(external string) landfall.CreateOutcome {
+			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, external), Account: sampleAccount(t)})
+			if err != nil || outcome.Verdict != landfall.Created {
+				t.Fatalf("got %+v, %v", outcome, err)
+			}
+			return outcome
 		}
+		first := created("1")
 		if outcome := undo(t, store, "1"); outcome.Verdict != landfall.Undone {
 			t.Fatalf("got %+v", outcome)
 		}
-		for _, external := range []string{"1", "2"} {
-			source.remaining = 1
-			outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, external), Account: sampleAccount(t)})
-			if err != nil || outcome.Verdict != landfall.Created || outcome.Number == first.Number {
-				t.Errorf("after %s was retired: %+v, %v", first.Number, outcome, err)
-			}
+		source.remaining = 1
+		if other := created("2"); other.Number == first.Number {
+			t.Errorf("another account has the number %s", first.Number)
 		}
-		// Even if the retired numbers are lost, a number is not assigned again,
-		// since each has at most one completion event.
-		if err := store.Force(t.Context(), `DELETE FROM undone_account`); err != nil {
+		// A dry run consumes nothing, and an account keeps its number however
+		// often it is undone.
+		dry := claimNumber(t, store, "1")
+		dry.DryRun = true
+		if outcome, err := store.Create(t.Context(), landfall.Creation{Claim: dry, Account: sampleAccount(t)}); err != nil || outcome.Verdict != landfall.CreateRolledBack {
+			t.Errorf("dry run: %+v, %v", outcome, err)
+		}
+		if err := store.Force(t.Context(), `UPDATE process SET state = 'staged', claim_token = NULL, claim_until = NULL WHERE external = '1'`); err != nil {
 			t.Fatal(err)
 		}
-		undo(t, store, "1")
-		source.remaining = 1
-		outcome, err := store.Create(t.Context(), landfall.Creation{Claim: claimNumber(t, store, "1"), Account: sampleAccount(t)})
-		if err != nil || outcome.Number == first.Number {
-			t.Errorf("without the list: %+v, %v", outcome, err)
+		for range 3 {
+			if again := created("1"); again.Number != first.Number {
+				t.Errorf("the account %s was created again as %s", first.Number, again.Number)
+			}
+			undo(t, store, "1")
+		}
+		if found, _ := inspect(t, store); len(found) != 0 {
+			t.Errorf("found %v", found)
 		}
 	})
 }

@@ -310,7 +310,7 @@ func bytesOf(item any) int {
 func (v *view) AccountLists(ctx context.Context, query landfall.AccountListsQuery) (found landfall.AccountLists, err error) {
 	var id int64
 	if err := v.one(ctx, `SELECT p.id FROM process p JOIN supplier s ON s.id = p.supplier_id
-		WHERE s.code = $1 AND p.external = $2 AND p.account_number = $3`, []any{query.Key.Supplier, query.Key.External, query.Number},
+		WHERE s.code = $1 AND p.external = $2 AND p.account_created_at = $3`, []any{query.Key.Supplier, query.Key.External, query.CreatedAt.UnixMicro()},
 		[]any{&id}); err != nil {
 		return landfall.AccountLists{}, err
 	}

@@ -64,7 +64,7 @@ func readLongWhole(t *testing.T, store landfall.Store) {
 	for i := range account.Data.Notes {
 		account.Data.Notes[i].Body += strings.Repeat("x", 19_000)
 	}
-	number := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), account).Number
+	createdAt := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), account).At
 	full, found := readAccount(t, store, testKey), readWholeAccount(t, store, testKey)
 	if found.Lengths != (landfall.ListLengths{Entries: count, Notes: count, Statements: count, Instructions: 1}) {
 		t.Errorf("lengths %+v", found.Lengths)
@@ -76,7 +76,7 @@ func readLongWhole(t *testing.T, store landfall.Store) {
 	for read.Lengths() != found.Lengths {
 		var more landfall.AccountLists
 		inView(t, store, func(view landfall.View) (err error) {
-			more, err = view.AccountLists(t.Context(), landfall.AccountListsQuery{Key: testKey, Number: number, After: read.Lengths(), UpTo: found.Lengths})
+			more, err = view.AccountLists(t.Context(), landfall.AccountListsQuery{Key: testKey, CreatedAt: createdAt, After: read.Lengths(), UpTo: found.Lengths})
 			return err
 		})
 		if parts++; more.Lengths() == (landfall.ListLengths{}) || parts > 100 {
@@ -89,7 +89,7 @@ func readLongWhole(t *testing.T, store landfall.Store) {
 		Entries: full.Ledger, Notes: full.Data.Notes, Statements: full.Data.Statements, Instructions: full.Data.Instructions,
 	})
 	err := store.View(t.Context(), func(view landfall.View) error {
-		_, err := view.AccountLists(t.Context(), landfall.AccountListsQuery{Key: testKey, Number: "A-00000000", UpTo: found.Lengths})
+		_, err := view.AccountLists(t.Context(), landfall.AccountListsQuery{Key: testKey, CreatedAt: createdAt.Add(time.Second), UpTo: found.Lengths})
 		return err
 	})
 	wantError(t, err, landfall.ErrNotFound)

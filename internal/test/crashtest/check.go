@@ -32,10 +32,10 @@ func Check(history *History, state State) []string {
 		}
 		c.check()
 		faults = append(faults, c.faults...)
-		// Includes the numbers of undone accounts: they must never be used
-		// again.
+		// Includes the numbers of undone accounts: no other account must ever
+		// have them.
 		for _, number := range c.numbers() {
-			if other, taken := numbers[number]; taken {
+			if other, taken := numbers[number]; taken && other != key {
 				faults = append(faults, fmt.Sprintf("%s and %s share the number %s", other.External, key.External, number))
 			}
 			numbers[number] = key
@@ -86,13 +86,20 @@ func (c *checker) check() {
 	c.marks()
 }
 
-// of returns the entries of a verb.
+// of returns the entries of a verb. A posting that an undo may have taken back is
+// as uncertain as one without a response.
 func (c *checker) of(verb Verb) []*Entry {
 	var chosen []*Entry
 	for _, entry := range c.entries {
-		if entry.Verb == verb {
-			chosen = append(chosen, entry)
+		if entry.Verb != verb {
+			continue
 		}
+		if entry.Own && entry.done() && c.firstUndo(entry) != never {
+			uncertain := *entry
+			uncertain.Answer = nil
+			entry = &uncertain
+		}
+		chosen = append(chosen, entry)
 	}
 	return chosen
 }

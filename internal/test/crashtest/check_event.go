@@ -10,6 +10,9 @@ import (
 func (c *checker) events() {
 	items := map[landfall.EventType]int{}
 	for _, event := range c.found.Events {
+		if event.Type == landfall.EventUndone {
+			clear(items) // what was posted by then is gone
+		}
 		if n, err := strconv.Atoi(event.Details["count"]); err == nil {
 			items[event.Type] += n
 		}

@@ -21,8 +21,8 @@ var (
 )
 
 const (
-	firstNumber, otherNumber  = "A-00000001", "A-00000002"
-	firstUndone, secondUndone = "A-00000003", "A-00000004"
+	firstNumber, otherNumber = "A-00000001", "A-00000002"
+	undoneNumber             = "A-00000003"
 )
 
 // story is a history and what was found after it. The correct story has no
@@ -173,10 +173,11 @@ func correctStory() *story {
 		undone: {
 			Status: "UNKNOWN", All: []string{""}, Pending: []string{""}, Revisions: revisionsOf("rash"),
 			Process: &landfall.Process{State: landfall.Staged},
-			Undone:  []landfall.UndoneAccount{{Number: firstUndone, Reason: "undo"}, {Number: secondUndone, Reason: "undo"}},
+			Undone:  []landfall.UndoneAccount{{Number: undoneNumber, Reason: "undo"}, {Number: undoneNumber, Reason: "undo"}},
 			Events: []landfall.Event{
-				{Type: landfall.EventImportCompleted, AccountNumber: firstUndone}, {Type: landfall.EventUndone, AccountNumber: firstUndone},
-				{Type: landfall.EventImportCompleted, AccountNumber: secondUndone}, {Type: landfall.EventUndone, AccountNumber: secondUndone},
+				{Type: landfall.EventImportCompleted, AccountNumber: undoneNumber}, event(landfall.EventNotesCreated, 1),
+				{Type: landfall.EventUndone, AccountNumber: undoneNumber},
+				{Type: landfall.EventImportCompleted, AccountNumber: undoneNumber}, {Type: landfall.EventUndone, AccountNumber: undoneNumber},
 			},
 			Refusal: landfall.CodeAccountFailedValidation,
 		},
@@ -194,14 +195,17 @@ func storyOfUndo(s *story) {
 	s.say(takeBack, answered(http.StatusBadRequest, landfall.CodeProcessUnknown, ""))
 	s.say(stagingOf(undone, "rash"), answered(http.StatusCreated, "", ""))
 	create := crashtest.Intent{Verb: crashtest.Process, Key: undone}
-	s.say(create, answered(http.StatusCreated, "", firstUndone))
-	s.say(noteOn(undone, "too late"), nil) // it never happened
-	s.say(takeBack, nil)                   // it happened
+	s.say(create, answered(http.StatusCreated, "", undoneNumber))
+	own := noteOn(undone, "own")
+	own.Own = true
+	s.say(own, answered(http.StatusCreated, "", "", true)) // it is undone with the account
+	s.say(noteOn(undone, "too late"), nil)                 // it never happened
+	s.say(takeBack, nil)                                   // it happened
 	s.say(takeBack, answered(http.StatusBadRequest, landfall.CodeAccountNotFound, ""))
 	s.history.Quiet()
 	s.say(create, nil) // it happened
-	s.say(stagingOf(undone, "rash"), answered(http.StatusBadRequest, landfall.CodeAlreadyImported, secondUndone))
-	s.say(takeBack, answered(http.StatusOK, "", secondUndone))
+	s.say(stagingOf(undone, "rash"), answered(http.StatusBadRequest, landfall.CodeAlreadyImported, undoneNumber))
+	s.say(takeBack, answered(http.StatusOK, "", undoneNumber))
 	s.say(noteOn(undone, "much too late"), answered(http.StatusNotFound, landfall.CodeAccountNotFound, ""))
 	s.history.Quiet()
 	wrong = stagingOf(undone, "worse")

@@ -22,46 +22,53 @@ func (c *checker) numbers() []string {
 	return numbers
 }
 
-// retired reports whether a number belonged to an undone account. No other
-// account may have it.
-func (c *checker) retired(number string) bool {
-	return slices.ContainsFunc(c.found.Undone, func(u landfall.UndoneAccount) bool { return u.Number == number })
-}
-
-// undos checks that every undo was requested and reported correctly, and that
-// no account was undone after something was added to it.
+// undos checks that every undo was requested and reported correctly, and that no
+// account was undone after something was added to it from elsewhere.
 func (c *checker) undos() {
-	told, open := map[string]int{}, 0
+	told, open := 0, 0
 	for _, entry := range c.of(Undo) {
 		switch {
 		case entry.done():
-			told[entry.Answer.Number]++
-			if !c.retired(entry.Answer.Number) {
-				c.faultf("account %s was undone, and its number is not retired", entry.Answer.Number)
+			told++
+			if !slices.Contains(c.numbers(), entry.Answer.Number) {
+				c.faultf("account %s was undone, and that is not on record", entry.Answer.Number)
 			}
 		case entry.open():
 			open++
-		case entry.refused(landfall.CodeHasPostings) && c.found.Account == nil:
+		case !entry.refused(landfall.CodeHasPostings):
+		case c.found.Account == nil:
 			c.faultf("was kept because something was added, and there is no account")
+		case !slices.ContainsFunc(c.entries, (*Entry).fromElsewhere):
+			c.faultf("was kept because something was added, and only its own delivery added something")
 		}
 	}
-	for number, operators := range told {
-		if operators > 1 {
-			c.faultf("%d operators were told that they undid %s", operators, number)
-		}
+	if told > len(c.found.Undone) {
+		c.faultf("%d operators were told that they undid it, and it was undone %d times", told, len(c.found.Undone))
+	}
+	// An undo that no response mentions must be one whose response was lost.
+	if len(c.found.Undone)-told > open {
+		c.faultf("an account was undone and nobody asked for it")
 	}
 	for _, undone := range c.found.Undone {
-		// An undo that no response mentions must be one whose response was
-		// lost.
-		if told[undone.Number] == 0 {
-			open--
-		}
 		if undone.Reason != string(Undo) {
 			c.faultf("account %s was undone with reason %q", undone.Number, undone.Reason)
 		}
 	}
-	if open < 0 {
-		c.faultf("an account was undone and nobody asked for it")
+	for _, number := range c.numbers() {
+		if number != c.numbers()[0] {
+			c.faultf("had the number %s and then %s", c.numbers()[0], number)
+		}
+	}
+}
+
+// fromElsewhere reports whether a request may have added something that an undo
+// does not take back.
+func (e *Entry) fromElsewhere() bool {
+	switch e.Verb {
+	case PostNotes, PostTransactions, PostStatements, PostInstruction:
+		return !e.Own && !e.refused()
+	default:
+		return false
 	}
 }
 
@@ -107,24 +114,18 @@ func (c *checker) existed(entry *Entry) bool {
 }
 
 // lasting reports whether a response is about the account that exists at the
-// end: something was added to it, which prevents an undo, or the number
-// matches.
+// end: something was added to it that prevents an undo, or nothing was undone.
 func (c *checker) lasting(entry *Entry) bool {
-	if !c.existed(entry) {
-		return false
-	}
-	switch entry.Verb {
-	case PostNotes, PostTransactions, PostStatements, PostInstruction:
-		return true
-	default:
-		return entry.Answer.Number != "" && !c.retired(entry.Answer.Number)
-	}
+	return c.existed(entry) && (entry.fromElsewhere() || len(c.found.Undone) == 0)
 }
 
 // firstUndo returns the instant from which an undo may have removed the account
 // that a response is about. Until then every response must mention it.
 func (c *checker) firstUndo(imported *Entry) int {
 	begin := never
+	if len(c.found.Undone) == 0 {
+		return begin
+	}
 	for _, entry := range c.of(Undo) {
 		// A refused undo removed nothing, and one that was over before this
 		// request removed an earlier account.

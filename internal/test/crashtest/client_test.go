@@ -20,11 +20,19 @@ const imports = "/v1/data-import"
 
 // request sends one HTTP request.
 func (f *fleet) request(method, base, path string, body []byte) (status int, answer []byte, err error) {
+	return f.requestFor("", method, base, path, body)
+}
+
+// requestFor sends a request that names a delivery.
+func (f *fleet) requestFor(delivery, method, base, path string, body []byte) (status int, answer []byte, err error) {
 	request, err := http.NewRequest(method, base+path, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
+	if delivery != "" {
+		request.Header.Set("Landfall-Delivery", delivery)
+	}
 	if f.token != "" {
 		request.Header.Set("Authorization", "Token "+f.token)
 	}
@@ -82,7 +90,7 @@ func (c *caller) send(base string, intent crashtest.Intent) (crashtest.Answer, e
 	path, body := wire(intent)
 	entry := c.history.Begin(intent)
 	defer c.waited(time.Now())
-	status, text, err := c.request(http.MethodPost, base, path, body)
+	status, text, err := c.requestFor(intent.Delivery, http.MethodPost, base, path, body)
 	if err != nil {
 		return crashtest.Answer{}, err
 	}

@@ -11,8 +11,9 @@
 //     ledger;
 //   - every attempt with a response has its record, and so has every staging that
 //     was refused;
-//   - an undo removes an account as a whole, never one to which something was
-//     added, and its number is never used again.
+//   - an undo removes an account as a whole, with what its own delivery added,
+//     and never one to which something else was added; its number stays with the
+//     account for ever.
 //
 // The checker does not know how a run was disturbed, so it serves tests of kills,
 // signals, races and anything else. Only tests use it.

@@ -41,6 +41,8 @@ type Intent struct {
 	Statements   []string   // identifiers: posted, or inline in the document
 	Instructions []string   // references: posted, or inline in the document
 	Unchecked    bool       // added again even when already present
+	Delivery     string     // that the request names
+	Own          bool       // posted with the delivery that staged the account, so an undo takes it back
 	Broken       bool       // breaks a rule, so all of it must be refused
 	Doomed       bool       // names an instruction that its vendor does not know, so every attempt must fail
 }
@@ -145,6 +147,22 @@ func (h *History) Keys() []landfall.Key {
 		}
 	}
 	return keys
+}
+
+// Added says whether something was added.
+type Added struct{ Sure, Possible bool }
+
+// AddedFromElsewhere returns whether something was added to an account that did
+// not come with its delivery.
+func (h *History) AddedFromElsewhere(key landfall.Key) (added Added) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	for _, entry := range h.entries {
+		if entry.Key == key && entry.fromElsewhere() {
+			added.Possible, added.Sure = true, added.Sure || entry.done()
+		}
+	}
+	return added
 }
 
 // Tally counts the outcomes of the requests of a verb.

@@ -184,29 +184,41 @@ func TestCheckerFindsEveryInjectedFault(t *testing.T) {
 			s.state.Found[refused].Revisions = revisionsOf("mended")
 		}, "the refusal before it is still on record"},
 
-		"undo without its number": {func(s *story, _, _ *crashtest.Found) {
-			s.state.Found[undone].Undone = s.state.Found[undone].Undone[:1]
-		}, "undone, and its number is not retired"},
+		"undo not on record": {func(s *story, _, _ *crashtest.Found) {
+			s.state.Found[undone].Undone = nil
+		}, "was undone, and that is not on record"},
 		"undo nobody asked for": {func(_ *story, m, _ *crashtest.Found) {
 			m.Undone = []landfall.UndoneAccount{{Number: otherNumber, Reason: "undo"}}
 		}, "undone and nobody asked for it"},
 		"undo told to two": {func(s *story, _, _ *crashtest.Found) {
-			s.say(takeBack, answered(http.StatusOK, "", secondUndone))
-		}, "2 operators were told that they undid"},
+			s.say(takeBack, answered(http.StatusOK, "", undoneNumber))
+			s.say(takeBack, answered(http.StatusOK, "", undoneNumber))
+		}, "3 operators were told that they undid it, and it was undone 2 times"},
+		"another number after an undo": {func(s *story, _, _ *crashtest.Found) {
+			s.state.Found[undone].Undone[1].Number = otherNumber
+		}, "had the number " + undoneNumber + " and then " + otherNumber},
+		"kept for what its own delivery added": {func(s *story, m, _ *crashtest.Found) {
+			account := *m.Account
+			account.Number = undoneNumber
+			s.state.Found[undone].Account = &account
+			s.history = crashtest.History{}
+			own := noteOn(undone, "own")
+			own.Own = true
+			s.say(own, answered(http.StatusCreated, "", "", true))
+			s.say(takeBack, answered(http.StatusBadRequest, landfall.CodeHasPostings, ""))
+		}, "and only its own delivery added something"},
 		"undo for another reason": {func(s *story, _, _ *crashtest.Found) { s.state.Found[undone].Undone[0].Reason = "other" }, `undone with reason "other"`},
 		"undo without an event":   {func(s *story, _, _ *crashtest.Found) { dropEvents(s.state.Found[undone], landfall.EventUndone) }, "0 events tell of 2 accounts that were undone"},
 		"completed over another": {func(s *story, _, _ *crashtest.Found) {
 			events := s.state.Found[undone].Events
-			events[1], events[2] = events[2], events[1]
+			events[2], events[3] = events[3], events[2]
 		}, "completed while there was one"},
-		"retired number given again": {func(s *story, _, _ *crashtest.Found) {
+		"number of an undone account given to another": {func(s *story, _, _ *crashtest.Found) {
 			s.state.Found[undone].Undone[0].Number = firstNumber
 		}, "share the number " + firstNumber},
-		"account under a retired number": {func(s *story, m, _ *crashtest.Found) {
-			account := *m.Account
-			account.Number = firstUndone
-			s.state.Found[undone].Account = &account
-		}, "share the number " + firstUndone},
+		"account under the number of an undone one": {func(_ *story, m, _ *crashtest.Found) {
+			m.Account.Number = undoneNumber
+		}, "share the number " + undoneNumber},
 		"mails of an undone account": {func(s *story, _, _ *crashtest.Found) { s.state.Found[undone].Mails = 1 }, "for the customers of no account"},
 		"added to and gone": {func(s *story, _, _ *crashtest.Found) {
 			s.say(noteOn(undone, "answered"), answered(http.StatusCreated, "", "", true))

@@ -45,6 +45,9 @@ func (l *load) texts(what string, count int) []string {
 	return list
 }
 
+// ownDelivery stages every account.
+const ownDelivery = "book"
+
 // requestsPerAccount is the number of requests after which a new account replaces
 // the oldest one in use.
 const requestsPerAccount = 20
@@ -58,12 +61,13 @@ func (l *load) key(random *rand.Rand) landfall.Key {
 func (l *load) intent(random *rand.Rand) crashtest.Intent {
 	intent := crashtest.Intent{Key: l.key(random)}
 	draw := random.IntN(100)
-	// Nothing is added to every third account, so that it can be undone.
-	if untouched := intent.Key.External[len(intent.Key.External)-1]%3 == 0; untouched && draw >= 60 {
-		if draw = random.IntN(60); random.IntN(3) == 0 {
+	// Only its own delivery adds to every third account, so that it can be undone.
+	if intent.Key.External[len(intent.Key.External)-1]%3 == 0 && draw >= 60 {
+		if random.IntN(4) == 0 {
 			intent.Verb = crashtest.Undo
 			return intent
 		}
+		intent.Delivery, intent.Own = ownDelivery, true
 	}
 	switch {
 	case draw < 33:
@@ -124,7 +128,7 @@ var outcomes = []outcome{creatable, creatable, creatable, creatable, creatable, 
 
 // staging generates an account with at least one of everything.
 func (l *load) staging(key landfall.Key, random *rand.Rand, wanted outcome) crashtest.Intent {
-	intent := crashtest.Intent{Verb: crashtest.Stage, Key: key, Name: l.text("name"), Customers: 1 + random.IntN(3)}
+	intent := crashtest.Intent{Verb: crashtest.Stage, Key: key, Name: l.text("name"), Customers: 1 + random.IntN(3), Delivery: ownDelivery}
 	customers := make([]map[string]any, intent.Customers)
 	for i := range customers {
 		customers[i] = map[string]any{"given_name": "Ada", "family_name": "Byron", "email": fmt.Sprintf("c%d@landfall.dev", i)}
@@ -202,7 +206,7 @@ func transactions(movements []crashtest.Movement) []map[string]any {
 		}
 		list[i] = map[string]any{
 			"transaction_id": movement.ID, "transaction_date": on, "type": kind, "reason": "IMPORTED_" + kind,
-			"amount": json.Number(fmt.Sprintf("%d.%02d", amount/100, amount%100)),
+			"amount": json.Number(fmt.Sprintf("%d.%02d", amount/1000, amount%1000/10)),
 		}
 	}
 	return list

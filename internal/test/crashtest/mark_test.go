@@ -28,7 +28,7 @@ func (c *caller) mark(intent crashtest.Intent) (crashtest.Answer, error) {
 	output, err := command.CombinedOutput()
 	var exit *exec.ExitError
 	var said struct {
-		Number string `json:"retired_account_number"`
+		Number string `json:"platform_account_number"`
 		Error  struct {
 			Code string `json:"code"`
 		} `json:"error"`

@@ -147,7 +147,8 @@ CREATE TABLE process (
     hash               BYTEA NOT NULL,
     first_staged_at    BIGINT NOT NULL,
     staged_at          BIGINT NOT NULL,
-    account_number     TEXT COLLATE "C",
+    number             TEXT COLLATE "C", -- assigned with the first creation, for ever
+    account_number     TEXT COLLATE "C", -- the same while there is an account, else NULL
     account_created_at BIGINT,
     skip_reason        TEXT,
     claim_token        TEXT,
@@ -161,12 +162,15 @@ CREATE TABLE process (
     delivery           TEXT COLLATE "C", -- named by the request that staged it last
     UNIQUE (supplier_id, external),
     CHECK ((state = 'imported') = (account_number IS NOT NULL)),
+    CHECK (account_number IS NULL OR account_number = number),
     CHECK ((state = 'imported') = (account_created_at IS NOT NULL)),
     CHECK ((state = 'skipped') = (skip_reason IS NOT NULL)),
     CHECK ((state = 'claimed') = (claim_token IS NOT NULL)),
     CHECK ((state = 'claimed') = (claim_until IS NOT NULL))
 ) WITH (fillfactor = 95);
-CREATE UNIQUE INDEX process_account_number ON process (account_number) WHERE account_number IS NOT NULL;
+-- A number may have been quoted in letters and contracts. An account that is undone and
+-- created again has the number it had before, and no other account ever gets it.
+CREATE UNIQUE INDEX process_number ON process (number) WHERE number IS NOT NULL;
 CREATE INDEX process_claimed ON process (supplier_id) WHERE state = 'claimed';
 -- Each list has an index of only its own rows, so that a list costs what it returns:
 -- one pending account among a million imported ones is the first entry of its index.
@@ -282,7 +286,8 @@ CREATE TABLE account (
     statement_count           BIGINT NOT NULL,
     instruction_count         BIGINT NOT NULL,
     run                       TEXT COLLATE "C", -- the run that created it; NULL: none
-    posting_count             BIGINT NOT NULL DEFAULT 0, -- an account can be undone only while this is 0
+    posting_count             BIGINT NOT NULL DEFAULT 0, -- postings since it was created
+    other_posting_count       BIGINT NOT NULL DEFAULT 0, -- those that did not come with the delivery it was staged by
     packs                     TEXT NOT NULL DEFAULT '' -- under which the document was accepted
 ) WITH (fillfactor = 85);
 
@@ -373,6 +378,7 @@ CREATE TABLE ledger_entry (
     document       JSON, -- the transaction as it was sent
     key_id         TEXT COLLATE "C",
     request_id     TEXT,
+    delivery       TEXT COLLATE "C", -- named by the posting, empty if it named none; NULL: the row came with the account
     PRIMARY KEY (account_id, sequence)
 );
 CREATE INDEX ledger_entry_transaction ON ledger_entry (account_id, transaction_id, sequence);
@@ -391,6 +397,7 @@ CREATE TABLE note (
     extra          JSON, -- fields without a column; NULL: none
     key_id         TEXT COLLATE "C",
     request_id     TEXT,
+    delivery       TEXT COLLATE "C",
     PRIMARY KEY (account_id, digest, ordinal)
 );
 CREATE INDEX note_page ON note (account_id, ordinal) WHERE ordinal > 200;
@@ -410,6 +417,7 @@ CREATE TABLE historical_statement (
     extra        JSON, -- fields without a column; NULL: none
     key_id       TEXT COLLATE "C",
     request_id   TEXT,
+    delivery     TEXT COLLATE "C",
     PRIMARY KEY (account_id, statement_id, ordinal)
 );
 CREATE INDEX historical_statement_page ON historical_statement (account_id, ordinal) WHERE ordinal > 200;
@@ -429,6 +437,7 @@ CREATE TABLE instruction (
     expiry        TEXT NOT NULL,
     key_id        TEXT COLLATE "C",
     request_id    TEXT,
+    delivery      TEXT COLLATE "C",
     PRIMARY KEY (account_id, ordinal)
 );
 CREATE INDEX instruction_reference ON instruction (account_id, vendor, reference) WHERE ordinal > 16;
@@ -446,10 +455,11 @@ CREATE TABLE payment_schedule (
     PRIMARY KEY (account_id, ordinal)
 );
 
--- What is left of an account that was undone. Its number may have been quoted in
--- letters and contracts, so it is never used again.
+-- What is left of an account that was undone. An account that was created and undone
+-- several times has several rows, all with the same number.
 CREATE TABLE undone_account (
-    number             TEXT COLLATE "C" PRIMARY KEY,
+    id                 BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    number             TEXT COLLATE "C" NOT NULL,
     process_id         BIGINT NOT NULL REFERENCES process (id),
     account_created_at BIGINT NOT NULL,
     undone_at          BIGINT NOT NULL,
@@ -457,7 +467,8 @@ CREATE TABLE undone_account (
     reason             TEXT NOT NULL,
     run_id             TEXT COLLATE "C" -- number of the run that had created the account
 );
-CREATE INDEX undone_account_process ON undone_account (process_id, undone_at);
+CREATE INDEX undone_account_number ON undone_account (number, id);
+CREATE INDEX undone_account_process ON undone_account (process_id, id);
 CREATE INDEX undone_account_run ON undone_account (run_id) WHERE run_id IS NOT NULL;
 
 -- How often an undo was refused, by reason.
@@ -641,8 +652,6 @@ CREATE TABLE event (
 );
 CREATE INDEX event_process ON event (supplier, external, id);
 CREATE INDEX event_supplier ON event (supplier, id);
--- An account is completed only once.
-CREATE UNIQUE INDEX event_completed ON event (account_number) WHERE type = 'account_import.completed';
 
 -- The last purged event of a supplier and the latest time among the purged ones.
 -- A reader whose cursor is older is told that it has missed events.
