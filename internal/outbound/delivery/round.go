@@ -9,6 +9,7 @@ package delivery
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"time"
 
@@ -49,6 +50,7 @@ type Round[T any] struct {
 type Summary struct {
 	Delivered  int
 	Failures   int
+	Unanswered int  // failures that say nothing about the delivery
 	Down       bool // too many deliveries in a row failed
 	Gone       bool
 	RetryAfter time.Duration // the longest that was asked for
@@ -56,10 +58,21 @@ type Summary struct {
 	Took       time.Duration
 }
 
-// ReceiverFailing reports whether the receiver as a whole is failing: nothing was
-// delivered, or too many deliveries in a row failed.
+// ReceiverFailing reports whether the receiver as a whole is failing: too many
+// deliveries in a row failed, or nothing was delivered and the receiver did not
+// answer. A receiver that answers, but with an error, may have trouble with that
+// one delivery. Deliveries of other accounts must not wait for it.
 func (s *Summary) ReceiverFailing() bool {
-	return s.Gone || s.Down || s.Failures > 0 && s.Delivered == 0
+	return s.Gone || s.Down || s.Unanswered > 0 && s.Delivered == 0
+}
+
+// unanswered reports whether an outcome says that the receiver is away or busy.
+func (o Outcome) unanswered() bool {
+	switch o.Status {
+	case 0, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return o.RetryAfter > 0
 }
 
 const (
@@ -135,6 +148,9 @@ func (r *Round[T]) record(item T, outcome Outcome, verdict Verdict, rest []T) bo
 	default:
 		s.Last = outcome
 		s.Failures++
+		if outcome.unanswered() {
+			s.Unanswered++
+		}
 		r.streak++
 		if r.streak >= firstFailureLimit<<min(r.Attempts, 8) {
 			r.stopping, s.Down = true, true

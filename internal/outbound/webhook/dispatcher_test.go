@@ -107,6 +107,31 @@ func TestRefusedEventBlocksOnlyItsAccount(t *testing.T) {
 	})
 }
 
+// An event that a quiet receiver always refuses held back the events of other
+// accounts for as long as the growing pause of the whole webhook.
+func TestRefusedEventDoesNotHoldUpAQuietReceiver(t *testing.T) {
+	onBothDatabases(t, func(e *environment) {
+		var refused atomic.Int64
+		r := receive(t, func(account string, _, _ int) (int, bool) {
+			if account == "acc0" {
+				refused.Add(1)
+				return 500, false
+			}
+			return 200, true
+		})
+		e.add("quiet", r.URL)
+		// A pause of the whole webhook would be longer than the test.
+		_, stop := e.deliver(func(o *webhook.DispatcherOptions) {
+			o.Schedule.First, o.Schedule.Longest, o.Schedule.GiveUp = time.Hour, time.Hour, 24*time.Hour
+		})
+		defer stop()
+		e.addEvents(1, 1)
+		waitUntil(t, "it is refused", func() bool { return refused.Load() > 0 })
+		e.addEvents(2, 2)
+		waitUntil(t, "the event of the other account arrives", func() bool { return r.arrived() == 1 })
+	})
+}
+
 // TestGoneDisablesTheWebhook has a receiver that replies 410 Gone. Otherwise it
 // would be sent events for years.
 func TestGoneDisablesTheWebhook(t *testing.T) {
