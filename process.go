@@ -147,7 +147,8 @@ type ProcessReader interface {
 	// nothing was staged since, or ErrNotFound.
 	StagingRefusal(ctx context.Context, key Key) (Failure, error)
 	// RefusedPostings returns why postings to an account were refused: the last
-	// refusal of each kind, while no posting of the kind was accepted since.
+	// refusal of each kind, while no posting of the kind was accepted since. The kind
+	// PostingAccount is the last delivery of the account that differed.
 	RefusedPostings(ctx context.Context, key Key) ([]Failure, error)
 	// History returns what happened to a process before an instant, the newest of
 	// each kind first.

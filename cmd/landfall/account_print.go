@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"landfall"
 	"landfall/internal/console/accountview"
 )
 
@@ -51,6 +52,13 @@ func printHead(out io.Writer, shown accountview.View) {
 		}
 	}
 	for _, refused := range shown.RefusedPostings {
+		if refused.Posting == string(landfall.PostingAccount) {
+			pairs = append(pairs, "delivered again", string(refused.At)+", with other values; not changed")
+			for _, violation := range refused.Errors {
+				pairs = append(pairs, "", violation.Attr)
+			}
+			continue
+		}
 		pairs = append(pairs, "refused "+strings.ToLower(refused.Posting), string(refused.At)+" "+refused.Code)
 		for _, violation := range refused.Errors {
 			pairs = append(pairs, "", violation.Attr+": "+violation.Code)

@@ -464,6 +464,11 @@ func TestADeliveryThatDiffersIsOnRecord(t *testing.T) {
 				t.Errorf("%s: %d on record, want %d", delivery.document, kept, delivery.kept)
 			}
 		}
+		facts, err := w.operator.ShowAccount(t.Context(), landfall.Key{Supplier: "NORTH", External: "1"})
+		if err != nil || len(facts.Refused) != 1 || facts.Refused[0].Posting != landfall.PostingAccount ||
+			len(facts.Refused[0].Violations) != 1 || facts.Refused[0].Violations[0].Attr != "customers.0.family_name" {
+			t.Errorf("%+v, %v", facts.Refused, err)
+		}
 		for failure, err := range c.Failures(t.Context(), "NORTH") {
 			t.Errorf("%+v, %v", failure, err)
 		}

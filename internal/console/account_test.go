@@ -149,6 +149,19 @@ func TestRefusedAccountExplainsItsCodes(t *testing.T) {
 	h.signedIn(landfall.ConsoleSupport).wantPage("/console/accounts/NORTH/9/", "refused", "date_of_sale", "Must not be in the future.")
 }
 
+// The page of an account names the attrs in which it was delivered again with other values.
+func TestAccountDeliveredAgainNamesWhatDiffers(t *testing.T) {
+	h := newTestConsole(t)
+	seedAccounts(h)
+	if err := h.store.RefusePosting(t.Context(), landfall.PostingRefusal{
+		Key: landfall.Key{Supplier: "NORTH", External: "1"}, Kind: landfall.PostingAccount,
+		Failure: landfall.Failure{Code: landfall.CodeAlreadyImported, Violations: []landfall.Violation{{Code: landfall.CodeAlreadyImported, Attr: "customers.0.family_name"}}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	h.signedIn(landfall.ConsoleSupport).wantPage("/console/accounts/NORTH/1/", "The account was delivered again", "<code>customers.0.family_name</code>", "It was not changed.")
+}
+
 // TestOperatorsActOnAccounts undoes and erases accounts, with a wrong confirmation first.
 func TestOperatorsActOnAccounts(t *testing.T) {
 	h := newTestConsole(t)
