@@ -135,6 +135,15 @@ var methods = map[string]func(context.Context, *client.Client) error{
 		return err
 	},
 	"GET /v1/data-import/runs/{}/failures/": func(ctx context.Context, c *client.Client) error { return first(c.RunFailures(ctx, "x")) },
+	"POST /v1/data-import/deliveries/{}/confirm/": func(ctx context.Context, c *client.Client) error {
+		_, err := c.ConfirmDelivery(ctx, "x", "T-1")
+		return err
+	},
+	"POST /v1/data-import/deliveries/{}/refuse/": func(ctx context.Context, c *client.Client) error {
+		_, err := c.RefuseDelivery(ctx, "x", "unknown tariff")
+		return err
+	},
+	"GET /v1/data-import/duplicate-accounts/{}/": func(ctx context.Context, c *client.Client) error { return first(c.Duplicates(ctx, "x")) },
 	"POST /v1/graphql/": func(ctx context.Context, c *client.Client) error {
 		_, err := c.Token(ctx)
 		return err

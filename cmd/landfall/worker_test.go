@@ -39,6 +39,11 @@ const workerName = "landfall-worker"
 // runWorker runs commands until its input ends. It uses files of its own, so that commands see an
 // empty standard input.
 func runWorker() {
+	// A command starts its own program, which is the worker, for a jq program.
+	if len(os.Args) > 1 {
+		runMain(os.Args[1:], os.Stdout, os.Stderr)
+		return
+	}
 	requests, responses := gob.NewDecoder(os.NewFile(3, "requests")), gob.NewEncoder(os.NewFile(4, "responses"))
 	for {
 		var request workerRequest

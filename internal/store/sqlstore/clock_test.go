@@ -47,8 +47,8 @@ func TestNothingWaitsForAClockThatWasSetBack(t *testing.T) {
 				cursor_at, cursor_external, seen, selected, chosen) SELECT 'r', id, 'T', FALSE, 'pending', 0, 0, 0, 'RUNNING', FALSE, '', 1, 0, 0, '', 0, 1, TRUE FROM supplier`,
 			`INSERT INTO run_slice (run_id, slice, size, succeeded, failed, refused, token, until, width, next_at, tries, done)
 				SELECT id, 0, 1, 0, 0, 0, 'x', {now} + 60000000, 1, {now} + 60000000, 1, FALSE FROM run`,
-			`INSERT INTO webhook (name, organisation, url, types, suppliers, secrets, state, position, created_at, due_at, lease_token, lease_until)
-				VALUES ('w', 'O', 'https://example.com', '[]', '[]', '[]', 'active', 0, 1, {now} + 60000000, 'x', {now} + 60000000)`,
+			`INSERT INTO webhook (name, organisation, url, types, suppliers, include_data, secrets, state, position, created_at, due_at, lease_token, lease_until)
+				VALUES ('w', 'O', 'https://example.com', '[]', '[]', FALSE, '[]', 'active', 0, 1, {now} + 60000000, 'x', {now} + 60000000)`,
 			`INSERT INTO event (type, supplier, external, account_number, at, details) VALUES ('x', 'S', '1', '', 1, '{}')`,
 			`INSERT INTO webhook_delivery (webhook, event_id, supplier, external, state, attempts, first_at, due_at, status, reason)
 				SELECT 'w', id, 'S', '1', 'waiting', 1, 1, {now} + 60000000, 500, 'x' FROM event`,

@@ -89,8 +89,8 @@ func TestInspectionFindsStuckDeliveries(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store, _ := openCreated(t, url)
 		force(t, store, `INSERT INTO organisation (name, disabled, created_at) VALUES ('O', FALSE, 1)`)
-		force(t, store, `INSERT INTO webhook (name, organisation, url, types, suppliers, secrets, state, position, created_at, due_at)
-			VALUES ('W', 'O', 'https://example.com/', '[]', '[]', '[]', 'active', 0, 1, 1)`)
+		force(t, store, `INSERT INTO webhook (name, organisation, url, types, suppliers, include_data, secrets, state, position, created_at, due_at)
+			VALUES ('W', 'O', 'https://example.com/', '[]', '[]', FALSE, '[]', 'active', 0, 1, 1)`)
 		force(t, store, `INSERT INTO event (type, supplier, external, account_number, at, details)
 			SELECT 'post_import.notes_created', supplier, external, account_number, at, details FROM event`)
 		put := func(columns string) {

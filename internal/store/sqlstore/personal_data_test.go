@@ -236,6 +236,9 @@ func checkPersonalData(t *testing.T, store *sqlstore.Store, word string) {
 	}
 	failed := 0
 	for one, err := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: "S"}) {
+		if one.Failure.Posting == landfall.PostingTarget {
+			continue // it leaves out what the target said
+		}
 		told := one.Failure.Detail
 		if one.Failure.Posting != "" {
 			told = strings.TrimPrefix(one.Failure.Violations[0].Attr, "statements.0.")

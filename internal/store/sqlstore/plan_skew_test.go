@@ -253,8 +253,8 @@ func TestWebhookQueriesWithManyWaitingDeliveries(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		store := openStore(t, url)
 		force(t, store, `INSERT INTO organisation (name, disabled, created_at) VALUES ('O', FALSE, 1)`)
-		force(t, store, `INSERT INTO webhook (name, organisation, url, types, suppliers, secrets, state, position, created_at, due_at)
-			VALUES ('W', 'O', '', '[]', '[]', '[]', 'active', 0, 1, 1)`)
+		force(t, store, `INSERT INTO webhook (name, organisation, url, types, suppliers, include_data, secrets, state, position, created_at, due_at)
+			VALUES ('W', 'O', '', '[]', '[]', FALSE, '[]', 'active', 0, 1, 1)`)
 		for external, due := range map[string]string{"'behind'": "NULL", "CAST(n.i AS TEXT)": "4000000000000000"} {
 			force(t, store, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
 				INSERT INTO webhook_delivery (webhook, event_id, supplier, external, state, attempts, first_at, due_at, status, reason)

@@ -47,7 +47,7 @@ var reconciliations = []promiseCheck{
 	{"the accounts that contribute to a figure are listed", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		for i, number := range []string{"P-1", "P-2", "P-3", "F-1", "S-1"} {
-			stageWithFigures(t, store, number, "{}", landfall.Figures{Currency: "GBP", Customers: int64(i), Balance: money.Amount(100 * i)})
+			stageWithFigures(t, store, number, "{}", landfall.Figures{Currency: "GBP", Customers: int64(i), Balance: money.Amount(1000 * i)})
 		}
 		fail(t, store, landfall.Key{Supplier: supplierCode, External: "F-1"}, landfall.Failure{Code: "x"})
 		// It was never staged, so it has no customers and no balance, but it is
