@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +16,10 @@ import (
 
 	"landfall"
 	"landfall/internal/api/contract"
+	"landfall/internal/app"
+	"landfall/internal/outbound/delivery"
+	"landfall/internal/outbound/guard"
+	"landfall/internal/outbound/target"
 	"landfall/internal/service/operate"
 	"landfall/internal/store/seal"
 )
@@ -155,6 +161,10 @@ func (w *world) operate(t *testing.T, line string) {
 	case "sign-off": // sign-off SUPPLIER MEASURE=REASON
 		measure, reason, _ := strings.Cut(words[2], "=")
 		_, err = w.operator.SignOff(ctx, words[1], map[string]string{measure: reason}, contract.Custody{})
+	case "target": // target CODE SUPPLIER: the supplier delivers to a target that leaves everything pending
+		w.startTarget(t, words[1], words[2])
+	case "deliveries": // deliveries SUPPLIER EXTERNAL STATE…: waits until its deliveries are in these states
+		err = w.awaitDeliveries(ctx, landfall.Key{Supplier: words[1], External: words[2]}, words[3:])
 	case "wait": // so that the next staging is later by every clock
 	default:
 		t.Fatalf("the operator knows no %q", words[0])
@@ -222,6 +232,80 @@ func (w *world) await(ctx context.Context, id string, state ...string) error {
 		}
 		if time.Now().After(end) {
 			return fmt.Errorf("the run stays %s %s: %+v", run.State, run.Reason, run.Tally)
+		}
+	}
+}
+
+// startTarget starts a target that leaves deliveries pending, and delivers to it until
+// the test ends.
+func (w *world) startTarget(t *testing.T, code, supplier string) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := os.OpenRoot(t.TempDir())
+	must(err)
+	t.Cleanup(func() { _ = root.Close() })
+	settings := w.settings
+	settings.WebhookKey, settings.WebhookPlainHTTP = strings.Repeat("k", 40), true
+	settings.WebhookNetworks, err = guard.Networks([]string{"127.0.0.0/8"})
+	must(err)
+	signer, err := app.NewSender(settings, "urn:landfall:test", w.application.Store())
+	must(err)
+	t.Cleanup(signer.Close)
+	sender, err := app.NewTargetSender(settings)
+	must(err)
+	t.Cleanup(sender.Close)
+	w.operator = operate.New(w.application.Store(), operate.Options{Actor: "operator:test", Sender: signer, Targets: sender})
+
+	server := httptest.NewUnstartedServer(nil)
+	address := "http://" + server.Listener.Addr().String()
+	_, text, err := w.operator.SetTarget(t.Context(), code, operate.TargetChange{URL: &address})
+	must(err)
+	secret, err := delivery.ParseSecret(text)
+	must(err)
+	server.Config.Handler = target.NewServer(target.ServerOptions{Folder: root, Secret: secret, Pending: true})
+	server.Start()
+	t.Cleanup(server.Close)
+	_, err = w.operator.SetSupplier(t.Context(), supplier, operate.SupplierChange{Target: &code})
+	must(err)
+
+	dispatcher := target.NewDispatcher(w.application.Store(), target.DispatcherOptions{
+		Sender: sender, Log: slog.New(slog.NewTextHandler(w.log, nil)), PollInterval: 20 * time.Millisecond,
+	})
+	running, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		dispatcher.Run(running)
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-ended
+	})
+}
+
+// awaitDeliveries waits until the deliveries of an account are in the given states, oldest
+// first. Requests refer to them as {delivery EXTERNAL NUMBER}, counted from 1.
+func (w *world) awaitDeliveries(ctx context.Context, key landfall.Key, want []string) error {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		found, err := w.operator.Deliveries(ctx, landfall.TargetDeliveryQuery{Key: &key, Limit: 100})
+		if err != nil {
+			return err
+		}
+		var states []string
+		for i, one := range found {
+			states = append(states, string(one.State))
+			w.words[fmt.Sprintf("delivery %s %d", key.External, i+1)] = contract.DeliveryID(one.ID, one.At)
+		}
+		if slices.Equal(states, want) {
+			return nil
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("the deliveries stay %v", states)
 		}
 	}
 }
