@@ -88,7 +88,7 @@ var responseCodes = []CodeEntry{
 	responseCode(landfall.CodeWindowOver, "Operator only: the account was created too long ago to be undone.", 400),
 	responseCode(landfall.CodeHasPostings, "Operator only: the account cannot be undone because something was added to it that did not come with its delivery.", 400),
 	responseCode(landfall.CodeCustomersTold, "Operator only: the account cannot be undone because an email about it was sent or is being sent.", 400),
-	responseCode(landfall.CodeDeliveryRefused, "In lists of failures: the target refused the account or something that was added to it. The operator sees its reason.", 200),
+	responseCode(landfall.CodeDeliveryRefused, "The target refused the account or something that was added to it. The operator sees its reason.", 200),
 	responseCode(landfall.CodeDeliveryNotPending, "The delivery cannot be confirmed or refused because it is not pending.", 400),
 	responseCode(landfall.CodeDelivered, "Operator only: the account cannot be undone because it was delivered to its target, or a delivery is under way.", 400),
 	responseCode(landfall.CodeErased, "Operator only: the account's personal data was erased, so it cannot be undone or staged again. "+
