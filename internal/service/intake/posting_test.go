@@ -144,7 +144,7 @@ func TestTransactionFlags(t *testing.T) {
 						pinned++
 					}
 				}
-				if len(account.Ledger) != c.entries || pinned != c.pinned || int(account.Balance) != 100*c.entries {
+				if len(account.Ledger) != c.entries || pinned != c.pinned || int(account.Balance) != 1000*c.entries {
 					t.Errorf("%d entries, %d pinned notes, balance %v", len(account.Ledger), pinned, account.Balance)
 				}
 			})
@@ -221,7 +221,7 @@ func TestParallelTransactions(t *testing.T) {
 			}
 		})
 		account := g.account("1")
-		if said.counts["added"] != 2 || said.counts["exists"] != 62 || len(account.Ledger) != 2 || account.Balance != 200 {
+		if said.counts["added"] != 2 || said.counts["exists"] != 62 || len(account.Ledger) != 2 || account.Balance != 2000 {
 			t.Errorf("got %v, balance %v", said.counts, account.Balance)
 		}
 	})
@@ -260,7 +260,7 @@ func TestStatementsEndToEnd(t *testing.T) {
 				t.Errorf("%s: got %s, want %s", step.statements, got, step.want)
 			}
 		}
-		if kept := g.account("1").Data.Statements; len(kept) != 1 || *kept[0].GrossAmount != 500 {
+		if kept := g.account("1").Data.Statements; len(kept) != 1 || *kept[0].GrossAmount != 5000 {
 			t.Errorf("kept %+v", kept)
 		}
 		// Created, added to, and refused once: what does not exist has no failures.

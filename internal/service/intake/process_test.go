@@ -36,7 +36,7 @@ func TestProcessCreatesEverything(t *testing.T) {
 			t.Fatalf("got %+v, %s", outcome, describe(err))
 		}
 		account := g.account("1")
-		if account.Number != outcome.Number || account.Balance != 2450 || account.Team != "Team" || account.Revision != 1 {
+		if account.Number != outcome.Number || account.Balance != 24500 || account.Team != "Team" || account.Revision != 1 {
 			t.Errorf("got %+v", account)
 		}
 		var ledger []string
