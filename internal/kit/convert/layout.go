@@ -80,7 +80,7 @@ func (c *mapCompiler) betterDelimiter(t *sourceTable, path string) byte {
 	}
 	begin, err := t.beginning(c.context, path)
 	if err != nil {
-		return t.dialect.delimiter // whoever reads the file reports it
+		return t.dialect.delimiter // reading the file reports it
 	}
 	return detectDelimiter(begin)
 }

@@ -97,7 +97,7 @@ func (t *sourceTable) source(ctx context.Context, path string) (io.Reader, io.Cl
 	lines := bufio.NewReaderSize(&endReader{bufio.NewReaderSize(source, 64<<10)}, 64<<10)
 	for range t.layout.header - 1 {
 		if _, err := readLine(lines); err != nil {
-			break // whoever reads the header reports an empty table
+			break // reading the header reports an empty table
 		}
 	}
 	switch {

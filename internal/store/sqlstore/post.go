@@ -148,8 +148,8 @@ func (p *posting) addRows(rows *accountRows, add landfall.Additions) error {
 		}
 	}
 	by := postedBy(p.By)
-	// The service's own notes are the last ones. Nobody posted them: whoever
-	// sends the posting again gets them again.
+	// The service's own notes are the last ones. Nobody posted them: sending the
+	// posting again adds them again.
 	sent := len(add.Notes) - add.OwnNotes
 	if err := rows.note(p.id, p.last.note, now, add.Notes[:sent], by); err != nil {
 		return err

@@ -203,8 +203,8 @@ var targets = []promiseCheck{
 		}
 		wantSums(t, store, 2)
 	}},
-	// The target will say later what became of it. Whoever may not see the account may
-	// not decide about it.
+	// The target will say later what became of it. A caller that may not see the
+	// account may not decide about it.
 	{"a pending delivery is confirmed or refused once", func(t *testing.T, store landfall.Store) {
 		withTarget(t, store, false, "a")
 		key := landfall.Key{Supplier: supplierCode, External: "a"}
