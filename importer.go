@@ -73,7 +73,8 @@ type Importer interface {
 	// and attributes, until a posting of that kind is accepted; the last refusal of
 	// each kind counts. It appends an event in the same transaction. Nothing is
 	// recorded when there is no account. A refusal of the kind PostingAccount has no
-	// event and is not listed among failures.
+	// event and is not listed among failures; without violations it deletes the one
+	// on record.
 	RefusePosting(ctx context.Context, refusal PostingRefusal) error
 
 	// Undo removes an account and everything on it, including mails that no

@@ -96,6 +96,7 @@ type StageOutcome struct {
 	Revision      int
 	AccountNumber string        // with RefusedImported
 	SameDocument  bool          // with RefusedImported: the account was created from these very bytes
+	Differed      bool          // with RefusedImported: an earlier delivery differed, and that is still on record
 	LeaseLeft     time.Duration // of the claim, with RefusedClaimed
 	Conflicts     []Conflict    // with RefusedDuplicate
 }

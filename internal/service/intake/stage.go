@@ -123,7 +123,9 @@ func (s *Service) addDifferences(
 			return userError(err)
 		}
 		differences = append(differences, found...)
-		if err := s.recordDifferences(ctx, who, sent.key, found); err != nil {
+	}
+	if len(differences) > 0 || outcome.Differed {
+		if err := s.recordDifferences(ctx, who, sent.key, differences); err != nil {
 			return err
 		}
 	}
@@ -132,12 +134,10 @@ func (s *Service) addDifferences(
 }
 
 // recordDifferences records in which attrs the account was delivered again, so
-// that a changed delivery is seen even if nobody reads the response. If that
-// fails, the caller gets that error and sends the account again.
+// that a changed delivery is seen even if nobody reads the response. Without attrs
+// it clears what is on record. If that fails, the caller gets that error and sends
+// the account again.
 func (s *Service) recordDifferences(ctx context.Context, who landfall.Principal, key landfall.Key, attrs []string) error {
-	if len(attrs) == 0 {
-		return nil
-	}
 	failure := landfall.Failure{Code: landfall.CodeAlreadyImported}
 	for _, attr := range attrs {
 		failure.Violations = append(failure.Violations, landfall.Violation{Code: landfall.CodeAlreadyImported, Attr: attr})

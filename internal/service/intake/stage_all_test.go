@@ -71,3 +71,44 @@ func (g *fixture) left(external string) (said string) {
 	})
 	return said
 }
+
+// A difference is on record until the account is delivered as it is, in any form,
+// by itself or later in the same call.
+func TestSameDeliveryClearsTheDifference(t *testing.T) {
+	onBoth(t, func(t *testing.T, g *fixture) {
+		const same, inOtherWords, other = `,"transfer_balance":12.5`, `, "transfer_balance": "12.50"`, `,"transfer_balance":13`
+		g.stage("1", same)
+		if _, err := g.process("1", false); err != nil {
+			t.Fatal(err)
+		}
+		deliver := func(want int, rests ...string) {
+			t.Helper()
+			var items []StageItem
+			for _, rest := range rests {
+				items = append(items, StageItem{Who: ours, Body: fmt.Appendf(nil, `{"import_supplier":"S","external_account_number":"1","customers":[{}]%s}`, rest)})
+			}
+			g.StageAll(t.Context(), items, nil)
+			for _, item := range items {
+				if codeOf(item.Err) != landfall.CodeAlreadyImported {
+					t.Errorf("%v", item.Err)
+				}
+			}
+			g.view(func(ctx context.Context, view landfall.View) error {
+				refused, err := view.RefusedPostings(ctx, testKey("1"))
+				if len(refused) != want {
+					t.Errorf("after %q: %+v on record", rests, refused)
+				}
+				return err
+			})
+		}
+		deliver(0, same)
+		deliver(1, other)
+		deliver(1, other)
+		deliver(0, same)
+		deliver(1, other)
+		deliver(0, inOtherWords)
+		deliver(0, other, same)
+		deliver(1, same, other)
+		deliver(0, other, inOtherWords)
+	})
+}

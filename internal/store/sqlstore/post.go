@@ -83,7 +83,7 @@ func (t *tx) post(ctx context.Context, batch []*postCall) error {
 			err = one.Wanted.addRows(rows, additions)
 		}
 		if err == nil && one.Wanted.refused && !additions.Undecided {
-			if err := t.deletePostingRefusal(ctx, one.Wanted); err != nil {
+			if err := t.deletePostingRefusal(ctx, one.Wanted.id, one.Wanted.Kind); err != nil {
 				return err
 			}
 		}

@@ -42,6 +42,9 @@ func (s *Store) RefusePosting(ctx context.Context, wanted landfall.PostingRefusa
 		if err != nil {
 			return err
 		}
+		if wanted.Kind == landfall.PostingAccount && len(kept.Violations) == 0 {
+			return t.deletePostingRefusal(ctx, id, wanted.Kind)
+		}
 		if _, err := t.exec(ctx, `INSERT INTO posting_refusal (supplier_id, external, kind, account_id, at, failure, key_id, request_id)
 			VALUES ($1, $2, $3, $4, {now}, CAST($5 AS {json}), $6, $7)
 			ON CONFLICT (supplier_id, external, kind) DO UPDATE
@@ -57,10 +60,10 @@ func (s *Store) RefusePosting(ctx context.Context, wanted landfall.PostingRefusa
 	})
 }
 
-// deletePostingRefusal deletes the refusal of the kind of a posting that is
-// accepted. It runs only for accounts that have refusals.
-func (t *tx) deletePostingRefusal(ctx context.Context, p *posting) error {
-	_, err := t.exec(ctx, `DELETE FROM posting_refusal WHERE account_id = $1 AND kind = $2`, p.id, string(p.Kind))
+// deletePostingRefusal deletes what is on record about one kind of posting of an
+// account.
+func (t *tx) deletePostingRefusal(ctx context.Context, account int64, kind landfall.PostingKind) error {
+	_, err := t.exec(ctx, `DELETE FROM posting_refusal WHERE account_id = $1 AND kind = $2`, account, string(kind))
 	return err
 }
 

@@ -108,7 +108,8 @@ var stagingTable = newTable("staging", "process_id bigint", "revision bigint", "
 
 // stageReasonsQuery reads the state of the keys that upsert did not change.
 var stageReasonsQuery = sqlset.NewQuery(`
-	SELECT w.supplier, w.external, coalesce(s.status, ''), `+currentState+`, p.revision, p.hash, p.account_number, p.claim_until - {now}, r.at IS NOT NULL, p.id, coalesce(p.delivery, '')
+	SELECT w.supplier, w.external, coalesce(s.status, ''), `+currentState+`, p.revision, p.hash, p.account_number, p.claim_until - {now}, r.at IS NOT NULL, p.id, coalesce(p.delivery, ''),
+		EXISTS (SELECT 1 FROM posting_refusal d WHERE d.supplier_id = s.id AND d.external = w.external AND d.kind = '`+string(landfall.PostingAccount)+`')
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external
 	LEFT JOIN refusal r ON r.supplier_id = s.id AND r.external = w.external`,
@@ -304,10 +305,10 @@ func (t *tx) setReasons(ctx context.Context, open *openStage, done *stageResult)
 		var supplier, external, state, number sql.NullString
 		var status landfall.SupplierStatus
 		var revision, left, process sql.NullInt64
-		var refused bool
+		var refused, differed bool
 		var hash []byte
 		var delivery string
-		if err := rows.Scan(&supplier, &external, &status, &state, &revision, &hash, &number, &left, &refused, &process, &delivery); err != nil {
+		if err := rows.Scan(&supplier, &external, &status, &state, &revision, &hash, &number, &left, &refused, &process, &delivery, &differed); err != nil {
 			return t.fail(err)
 		}
 		one := open.ByKey[landfall.Key{Supplier: supplier.String, External: external.String}]
@@ -320,7 +321,7 @@ func (t *tx) setReasons(ctx context.Context, open *openStage, done *stageResult)
 		outcome := landfall.StageOutcome{Revision: int(revision.Int64)}
 		switch {
 		case state.String == string(landfall.Imported):
-			outcome.Verdict, outcome.AccountNumber = landfall.RefusedImported, number.String
+			outcome.Verdict, outcome.AccountNumber, outcome.Differed = landfall.RefusedImported, number.String, differed
 			outcome.SameDocument = len(hash) > 0 && t.sealer.openHash(one.Key, hash) == one.Wanted.Hash
 		case status != landfall.Ongoing:
 			outcome = landfall.StageOutcome{Verdict: landfall.RefusedSupplier}

@@ -13,6 +13,7 @@ var postingRefusals = []promiseCheck{
 	// must be on record until it is there.
 	{"the last refusal of each kind of posting is known until one is accepted", refusedPostings},
 	{"a refused posting of an account that does not exist leaves nothing", refusedWithoutAccount},
+	{"a difference is on record until the account is delivered without one", recordedDifference},
 	{"an undone or erased account has no refused postings", refusedThenUndone},
 }
 
@@ -111,6 +112,40 @@ func refusedWithoutAccount(t *testing.T, store landfall.Store) {
 	if found := refusedKinds(t, store); len(found) > 0 {
 		t.Errorf("%v", found)
 	}
+}
+
+func recordedDifference(t *testing.T, store landfall.Store) {
+	createSupplier(t, store)
+	update(t, store, func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), teamName) })
+	stage(t, store, newStaging(testKey, "one"), landfall.StagedFirst, 1)
+	create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
+	refusePosting(t, store, testKey, landfall.PostingNotes, "x")
+	want := func(differed bool, kinds ...landfall.PostingKind) {
+		t.Helper()
+		for _, content := range []string{"one", "other"} {
+			outcome, err := store.Stage(t.Context(), newStaging(testKey, content))
+			if err != nil || outcome.Verdict != landfall.RefusedImported || outcome.Differed != differed {
+				t.Errorf("%s: %+v, %v", content, outcome, err)
+			}
+		}
+		var found []landfall.PostingKind
+		inView(t, store, func(view landfall.View) error {
+			refused, err := view.RefusedPostings(t.Context(), testKey)
+			for _, one := range refused {
+				found = append(found, one.Posting)
+			}
+			return err
+		})
+		wantEqual(t, found, kinds)
+	}
+	want(false, landfall.PostingNotes)
+	refusePosting(t, store, testKey, landfall.PostingAccount, "x")
+	want(true, landfall.PostingAccount, landfall.PostingNotes)
+	if err := store.RefusePosting(t.Context(), landfall.PostingRefusal{Key: testKey, Kind: landfall.PostingAccount}); err != nil {
+		t.Error(err)
+	}
+	want(false, landfall.PostingNotes)
+	checkInspection(t, store)
 }
 
 func refusedThenUndone(t *testing.T, store landfall.Store) {
