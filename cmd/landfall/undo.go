@@ -44,7 +44,7 @@ func accountUndo() *cobra.Command {
 			"created again. This is possible within the supplier's undo window, as long as nothing\n" +
 			"was added to the account from elsewhere and its customers were not notified. Otherwise\n" +
 			"the account is kept, the error code is the reason (window_over, has_postings,\n" +
-			"account_erased, customers_were_told) and the exit code is 1. A caller that still\n" +
+			"account_erased, customers_were_told, delivered) and the exit code is 1. A caller that still\n" +
 			"processes the supplier's accounts may create it again at once: pause the supplier\n" +
 			"first.",
 		Example: "  landfall account undo NORTH 1001 --preview\n" +

@@ -145,7 +145,7 @@ func (w *testWorld) stage(supplier string, accounts int, faulty bool) {
 			order.Faults = append(order.Faults, generate.Fault{Kind: kind[0], Share: 0.01})
 		}
 	}
-	caller := landfall.Principal{Organisation: "Acme", Role: landfall.RoleImporter}
+	caller := landfall.Principal{Organisation: "Acme", Role: landfall.RoleImporter, Delivery: "book"}
 	for index := range accounts {
 		response := w.api.Do(w.t.Context(), answer.Stage, answer.Call{Who: caller, Body: order.Draw(index).Account})
 		if response.Status >= http.StatusInternalServerError {

@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/calendar"
 )
 
 // The undo page shows what would happen, to support as well.
@@ -48,6 +50,55 @@ func TestUndoShowsForecast(t *testing.T) {
 		}
 		if time.Now().After(end) {
 			t.Fatal("the undo did not end")
+		}
+	}
+}
+
+// Before an undo, the pages show what would be removed, and why an account is kept
+// to which something was added from elsewhere.
+func TestUndoShowsWhatIsRemoved(t *testing.T) {
+	w := newTestConsole(t).withRunner()
+	w.seedBasics()
+	if err := w.operator().Grant(t.Context(), "NORTH", "Acme"); err != nil {
+		t.Fatal(err)
+	}
+	w.stage("NORTH", 3, false)
+	run := w.runLimited("NORTH", 0, landfall.RunFinished)
+	keys := map[bool]landfall.Key{}
+	for key, err := range w.store.RunCreated(t.Context(), run.ID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		foreign := len(keys) == 0
+		if len(keys) == 2 {
+			continue
+		}
+		keys[foreign] = key
+		if _, err := w.store.Post(t.Context(), landfall.Posting{
+			Key: key, Kind: landfall.PostingStatements, By: landfall.Author{Delivery: map[bool]string{true: "another", false: "book"}[foreign]},
+			Decide: func(landfall.AccountState) (landfall.Additions, error) {
+				return landfall.Additions{Statements: []landfall.Statement{{ID: "B1", FromOn: calendar.Date(2024, 1, 1), ToOn: calendar.Date(2024, 1, 31)}}}, nil
+			},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ada := w.signedIn(landfall.ConsoleOperator)
+	kept, path := keys[true].External, "/console/runs/"+run.ID+"/undo/"
+	const reason = "something else was added: 1 that did not come with its delivery"
+	body := ada.wantPage(path, "<b>2</b><span>will be undone", "<b>1</b><span>will be kept", "What will be removed", "<dt>Balances</dt>", "<bdi>"+kept+"</bdi>", reason)
+	if statements := regexp.MustCompile(`<dt>Statements</dt>\s*<dd>1</dd>`); !statements.MatchString(body) {
+		t.Errorf("the statements of the undone accounts are not shown:\n%s", body)
+	}
+	ada.wantPage("/console/accounts/NORTH/"+kept+"/", "This account cannot be undone: "+reason+".")
+	own := "/console/accounts/NORTH/" + keys[false].External + "/"
+	ada.wantPage(own, "Undo account</button>", "<dt>Payment instructions</dt>")
+	if status, body := ada.post(own+"undo/", url.Values{"reason": {"x"}, "confirm": {"NORTH"}}); status != http.StatusOK || !strings.Contains(body, "It is staged again") {
+		t.Errorf("undo: %d\n%s", status, body)
+	}
+	for _, one := range landfall.KeptReasons {
+		if keptLabels[one] == "" {
+			t.Errorf("no page can say why an account is kept: %s", one)
 		}
 	}
 }
