@@ -19,6 +19,7 @@ import (
 	"landfall/internal/api/contract"
 	"landfall/internal/api/rules"
 	"landfall/internal/kit/book"
+	"landfall/internal/kit/importer"
 )
 
 // undoArchive saves postings in a folder, in files that can be imported again. The files of a part
@@ -41,7 +42,7 @@ var archiveKinds = map[landfall.PostingKind]book.Kind{
 var archivedName = regexp.MustCompile(`^[a-z-]+-undone-([0-9]{6})\.ndjson(\.part)?$`)
 
 // openUndoArchive opens a folder for postings, and creates it if necessary. It may contain what an
-// earlier undo saved, but nothing else.
+// earlier undo saved, but nothing else, and must not have been imported since.
 func openUndoArchive(folder string) (*undoArchive, error) {
 	if err := book.MakeFolder(folder); err != nil {
 		return nil, err
@@ -50,15 +51,21 @@ func openUndoArchive(folder string) (*undoArchive, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Checked first, so that nothing is done to a folder that is used for something else.
+	for _, entry := range entries {
+		switch name := entry.Name(); {
+		case importer.IsTrace(name):
+			return nil, fmt.Errorf("%s was imported: it contains %s. What is added to it now would not be imported with the rest; name a new folder", folder, name)
+		case name[0] != '.' && !archivedName.MatchString(name):
+			return nil, fmt.Errorf("%s contains %s, which is not from an undo; name an empty or a new folder", folder, name)
+		}
+	}
 	a := &undoArchive{folder: folder}
 	for _, entry := range entries {
 		name := entry.Name()
-		if name[0] == '.' {
-			continue
-		}
 		found := archivedName.FindStringSubmatch(name)
 		if found == nil {
-			return nil, fmt.Errorf("%s contains %s, which is not from an undo; name an empty or a new folder", folder, name)
+			continue
 		}
 		if found[2] != "" { // an interrupted undo left it; it saves the same again
 			if err := os.Remove(filepath.Join(folder, name)); err != nil {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"landfall/internal/kit/book"
@@ -72,6 +73,15 @@ type fingerprint struct {
 
 // journalName is a hidden folder in the book.
 const journalName = ".landfall"
+
+// reportPrefix begins the names of the folders with reports.
+const reportPrefix = "import-"
+
+// IsTrace reports whether an entry of a folder was left by an import of that folder: its journal or
+// a report.
+func IsTrace(name string) bool {
+	return name == journalName || strings.HasPrefix(name, reportPrefix)
+}
 
 // ErrBusy means that another process is importing this book.
 var ErrBusy = errors.New("another import of this book is running")

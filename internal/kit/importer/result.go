@@ -126,7 +126,7 @@ func (l failureIndex) of(kind book.Kind, file int, line book.Line) (offset int64
 // report writes the report into a new folder for each import.
 func (m *Importer) report(result Result, at failureIndex) (folder string, err error) {
 	now := time.Now()
-	folder = filepath.Join(m.options.Folder, "import-"+now.UTC().Format("20060102-150405.000"))
+	folder = filepath.Join(m.options.Folder, reportPrefix+now.UTC().Format("20060102-150405.000"))
 	// The name is new. A folder or a link that is already there was not made by an import.
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return "", err
