@@ -107,7 +107,7 @@ func deliverAccounts(f *fleet, accounts int, disturb func() error) {
 	go func() {
 		defer close(written)
 		for from := 0; from < accounts; from += 20 {
-			f.sendAccounts(from, min(from+20, accounts))
+			f.sendAccounts(supplier, from, min(from+20, accounts))
 			created.Store(int64(min(from+20, accounts)))
 		}
 	}()
@@ -117,7 +117,7 @@ func deliverAccounts(f *fleet, accounts int, disturb func() error) {
 		case <-written:
 			if f.allDelivered() {
 				t.Logf("%d accounts, %d kills", accounts, kills)
-				f.compareTarget(small.folder, accounts)
+				f.compareTarget(supplier, small.stored(), accounts)
 				return
 			}
 		default:
@@ -145,7 +145,7 @@ func deliverAccounts(f *fleet, accounts int, disturb func() error) {
 
 // sendAccounts creates accounts with postings in bulk, and repeats each step until
 // every line is answered as done.
-func (f *fleet) sendAccounts(from, to int) {
+func (f *fleet) sendAccounts(supplier string, from, to int) {
 	const notes, payments = 2, 2
 	steps := []struct {
 		kind string
@@ -227,12 +227,13 @@ func (f *fleet) allDelivered() (all bool) {
 	return err == nil && all
 }
 
-// compareTarget compares what the target stored with the deliveries of each account.
-func (f *fleet) compareTarget(folder string, accounts int) {
-	t := f.t
+// stored returns the keys that the target stored by number, in the order in which they
+// took effect.
+func (s *smallTarget) stored() map[string][]string {
+	t := s.t
 	t.Helper()
-	stored := map[string][]string{} // keys by number, in the order in which they took effect
-	err := filepath.WalkDir(folder, func(name string, entry os.DirEntry, err error) error {
+	stored := map[string][]string{}
+	err := filepath.WalkDir(s.folder, func(name string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".json") {
 			return err
 		}
@@ -262,6 +263,14 @@ func (f *fleet) compareTarget(folder string, accounts int) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return stored
+}
+
+// compareTarget compares what the target stored, keys by number, with the deliveries of
+// each account.
+func (f *fleet) compareTarget(supplier string, stored map[string][]string, accounts int) {
+	t := f.t
+	t.Helper()
 	store := f.open()
 	defer store.Close()
 	if err := store.View(t.Context(), func(view landfall.View) error {
