@@ -2,6 +2,7 @@ package landfall
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -86,6 +87,32 @@ type TargetDelivery struct {
 	Account *WholeAccount
 	Lists   AccountLists
 	Problem string // why there is nothing to deliver; "": there is
+}
+
+// WaitsFor says for people what has to happen before a delivery goes on; "": nothing,
+// or only its time.
+func (d *TargetDelivery) WaitsFor() string {
+	switch {
+	case d.State == TargetDelivered:
+		return ""
+	case d.Held:
+		return "the undo of the account, which stopped its deliveries: repeat the undo, or deliver the account again with: delivery restart"
+	case d.State == TargetPending:
+		return "the target, which has it and will confirm or refuse it"
+	case d.State == TargetRefused:
+		return "an operator: send it again, or confirm it"
+	case d.DueAt.IsZero():
+		return "an earlier delivery of the account"
+	}
+	return ""
+}
+
+// Undecided says why a delivery cannot be confirmed or refused.
+func (d *TargetDelivery) Undecided(allowed string) string {
+	if d.Held {
+		return "The deliveries of the account are stopped, because it is being undone."
+	}
+	return "The delivery is " + strings.ToUpper(string(d.State)) + ". Only a " + allowed + "."
 }
 
 // TargetClaim is the sole right to deliver to a target during a lease.

@@ -266,13 +266,14 @@ type targetDeliveryEntry struct {
 	CreatedAt *string `json:"created_at"`
 	DueAt     *string `json:"due_at" table:"NEXT"`
 	SettledAt *string `json:"settled_at"`
+	WaitsFor  string  `json:"waits_for"`
 }
 
 func newTargetDeliveryEntry(d landfall.TargetDelivery) targetDeliveryEntry {
 	return targetDeliveryEntry{
 		ID: deliveryID(d), Target: d.Target, Supplier: d.Key.Supplier, External: d.Key.External, Number: d.Number, Kind: string(d.Kind),
 		State: string(d.State), Attempts: d.Attempts, Status: d.Status, Reply: d.Reply, TargetID: d.TargetID, CreatedAt: timeOrNull(d.At),
-		DueAt: timeOrNull(d.DueAt), SettledAt: timeOrNull(d.SettledAt),
+		DueAt: timeOrNull(d.DueAt), SettledAt: timeOrNull(d.SettledAt), WaitsFor: d.WaitsFor(),
 	}
 }
 
@@ -332,7 +333,12 @@ func deliveryShow() *cobra.Command {
 			return err
 		}
 		entry := newTargetDeliveryEntry(found)
-		return printData(command, entry, func(out io.Writer) { printColumns(out, []targetDeliveryEntry{entry}) })
+		return printData(command, entry, func(out io.Writer) {
+			printColumns(out, []targetDeliveryEntry{entry})
+			if entry.WaitsFor != "" {
+				fmt.Fprintf(out, "\nIt waits for %s.\n", entry.WaitsFor)
+			}
+		})
 	})
 }
 
@@ -348,6 +354,9 @@ func deliveryRetry() *cobra.Command {
 		count, err := operator.RetryDeliveries(command.Context(), found.Target, []string{id})
 		if err != nil {
 			return err
+		}
+		if found.Held {
+			return fmt.Errorf("the delivery waits for %s", found.WaitsFor())
 		}
 		if count == 0 {
 			return fmt.Errorf("the delivery is %s; only a refused one can be sent again", found.State)

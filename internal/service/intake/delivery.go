@@ -34,11 +34,12 @@ func (s *Service) SettleDelivery(ctx context.Context, who landfall.Principal, id
 		switch {
 		case found.ID == 0:
 			return landfall.TargetDelivery{}, errNoDelivery
-		case found.State == state:
+		case found.State == state && (settled.TargetID == "" || settled.TargetID == found.TargetID):
 			return found, nil // it was decided like this before
+		case found.State == state && !found.Held:
+			return landfall.TargetDelivery{}, landfall.Refuse(landfall.CodeDeliveryNotPending, "The delivery was confirmed before with another target_id, which is kept.")
 		}
-		return landfall.TargetDelivery{}, landfall.Refuse(landfall.CodeDeliveryNotPending,
-			"The delivery is "+contract.DeliveryState(found.State)+". Only a pending delivery can be confirmed or refused.")
+		return landfall.TargetDelivery{}, landfall.Refuse(landfall.CodeDeliveryNotPending, found.Undecided("pending delivery can be confirmed or refused"))
 	}
 	if err != nil {
 		return landfall.TargetDelivery{}, userError(err)

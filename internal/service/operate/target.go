@@ -355,8 +355,8 @@ func (o *Operator) ConfirmDelivery(ctx context.Context, id string) error {
 	now, err := o.store.SettleDelivery(ctx, landfall.TargetSettlement{
 		ID: found.ID, At: found.At, From: []landfall.TargetDeliveryState{landfall.TargetPending, landfall.TargetRefused}, State: landfall.TargetDelivered,
 	})
-	if errors.Is(err, landfall.ErrNotFound) && now.State != landfall.TargetDelivered {
-		return landfall.Refuse(landfall.CodeDeliveryNotPending, "The delivery is "+contract.DeliveryState(now.State)+". Only a pending or refused one can be confirmed.")
+	if errors.Is(err, landfall.ErrNotFound) && (now.Held || now.State != landfall.TargetDelivered) {
+		return landfall.Refuse(landfall.CodeDeliveryNotPending, now.Undecided("pending or refused one can be confirmed"))
 	}
 	if errors.Is(err, landfall.ErrNotFound) {
 		return nil

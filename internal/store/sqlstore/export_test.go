@@ -320,6 +320,7 @@ func PurgePages() []PurgePage {
 	pages := []PurgePage{
 		{"mails", settledMails, "held", []any{"S", keep, one, one, limit}},
 		{"events", loggedPage, "e", []any{"S", keep, one, one, limit}},
+		{"refused deliveries", refusedPage, "held", []any{one, keep, name, one, limit}},
 		{"ended runs", endedRuns, "r", []any{one, keep, one, limit}},
 		{"purged runs", purgedRun, "r", []any{one, one}},
 		{"failures of purged runs", runFailureRows.page, "d", []any{one, name, limit}},

@@ -72,6 +72,14 @@ var invariants = []struct{ broken, when string }{
 	{"it was erased, but has a reply of the mail server", `p.erased_at IS NOT NULL AND EXISTS (SELECT 1 FROM mail m
 		WHERE m.account_id = p.id AND m.state = 'sent' AND m.reply <> '')`},
 	{"it has no account, but rows of one", `a.id IS NULL AND (` + anyPart() + `)`},
+	{"a delivery of it waits for no other one and will never be sent", `EXISTS (SELECT 1 FROM target_delivery d
+		WHERE d.account_id = p.id AND d.state = 'waiting' AND d.due_at IS NULL AND d.held = FALSE AND NOT EXISTS
+			(SELECT 1 FROM target_delivery b WHERE b.account_id = p.id AND b.id < d.id AND ` + openDelivery + `))`},
+	{"a delivery of it waits for a target that does not exist", `EXISTS (SELECT 1 FROM target_delivery d
+		WHERE d.account_id = p.id AND d.state <> 'delivered' AND NOT EXISTS (SELECT 1 FROM target t WHERE t.code = d.target))`},
+	{"its account was created for a target, but has no delivery", `a.id IS NOT NULL AND s.target IS NOT NULL
+		AND p.account_created_at > s.target_at + ` + strconv.FormatInt(clockSkew.Microseconds(), 10) + `
+		AND NOT EXISTS (SELECT 1 FROM target_delivery d WHERE d.account_id = p.id)`},
 	{"an account of it was undone without an event", `EXISTS (SELECT 1 FROM undone_account u WHERE u.process_id = p.id AND NOT EXISTS
 		(SELECT 1 FROM event e WHERE e.supplier = s.code AND e.external = p.external
 			AND e.type = 'account_import.undone' AND e.account_number = u.number) AND ` + eventNotPurged("u.undone_at") + `)`},

@@ -123,6 +123,37 @@ func TestInspectionFindsStuckDeliveries(t *testing.T) {
 	})
 }
 
+// TestInspectionFindsStuckDeliveriesToTargets damages deliveries to a target.
+func TestInspectionFindsStuckDeliveriesToTargets(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store, _ := openCreated(t, url)
+		addSome(t, store)
+		force(t, store, `INSERT INTO target (code, url, secrets, secret_env, shape, at_once, takes_back, state, created_at, due_at)
+			VALUES ('B', 'https://example.com/', '[]', '', '', 4, FALSE, 'active', 1, 1)`)
+		force(t, store, `UPDATE supplier SET target = 'B', target_at = 1`)
+		if found, _ := inspect(t, store); !strings.Contains(strings.Join(found, "\n"), "created for a target, but has no delivery") {
+			t.Errorf("without a delivery: found %v", found)
+		}
+		for _, due := range []string{"5", "NULL"} {
+			force(t, store, `INSERT INTO target_delivery (target, account_id, supplier_id, external, kind, items, figures, at, due_at)
+				SELECT 'B', p.id, p.supplier_id, p.external, 'account', '0 0 0 0', '', 1, `+due+` FROM process p`)
+		}
+		if found, _ := inspect(t, store); len(found) != 0 {
+			t.Fatalf("undamaged, but the inspection found %v", found)
+		}
+		for damage, want := range map[string]string{
+			`UPDATE target_delivery SET due_at = NULL`:                                               "will never be sent",
+			`UPDATE target_delivery SET state = 'delivered', due_at = NULL WHERE due_at IS NOT NULL`: "will never be sent",
+			`DELETE FROM target`: "a target that does not exist",
+		} {
+			found, err := store.InspectDamaged(t.Context(), damage)
+			if err != nil || !slices.ContainsFunc(found, func(finding landfall.Finding) bool { return strings.Contains(finding.What, want) }) {
+				t.Errorf("%s: found %v, %v", damage, found, err)
+			}
+		}
+	})
+}
+
 // addSome posts one of each kind.
 func addSome(t *testing.T, store landfall.Store) {
 	t.Helper()

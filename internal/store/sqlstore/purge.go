@@ -43,6 +43,7 @@ var purgeIndexes = []purgeIndex{
 	{keepFailures, purgeFailures(skippedAttempts)},
 	{keepFailures, purgeFailures(refusedBefore)},
 	{keepFailures, purgeFailures(failedInRuns)},
+	{keepFailures, purgeReplies},
 	{keepRuns, markRuns},
 	{keepRuns, purgeRunRows(runFailureRows)},
 	{keepRuns, purgeRunRows(runListedRows)},

@@ -80,8 +80,8 @@ func (t *tx) CreateSupplier(ctx context.Context, s landfall.Supplier) error {
 	}
 	return orIfUnchanged(landfall.ErrExists)(t.exec(ctx, `INSERT INTO supplier (code, name, status, document_root, currency, region, time_zone,
 			send_customer_emails, verify_documents, concurrency_limit, severities, undo_window, keep_staged, keep_failures, keep_mails,
-			keep_events, packs, keep_runs, mail_delay, statement_amounts, target, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, {now})
+			keep_events, packs, keep_runs, mail_delay, statement_amounts, target, created_at, target_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, {now}, CASE WHEN CAST($21 AS TEXT) IS NOT NULL THEN {now} END)
 		ON CONFLICT (code) DO NOTHING`,
 		s.Code, s.Name, string(s.Status), s.DocumentRoot, s.Currency, s.Region, s.TimeZone,
 		s.SendCustomerEmails, s.VerifyDocuments, s.ConcurrencyLimit, severities, s.UndoWindow.Microseconds(),
@@ -111,7 +111,8 @@ func (t *tx) SaveSupplier(ctx context.Context, s landfall.Supplier) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE supplier SET name = $2, status = $3, document_root = $4,
 			currency = $5, region = $6, time_zone = $7, send_customer_emails = $8, verify_documents = $9,
 			concurrency_limit = $10, severities = $11, undo_window = $12, keep_staged = $13, keep_failures = $14, keep_mails = $15, keep_events = $16,
-			packs = $17, keep_runs = $18, mail_delay = $19, statement_amounts = $20, target = $21
+			packs = $17, keep_runs = $18, mail_delay = $19, statement_amounts = $20, target = $21,
+			target_at = CASE WHEN coalesce(target, '') = coalesce(CAST($21 AS TEXT), '') THEN target_at ELSE {now} END
 		WHERE code = $1`,
 		s.Code, s.Name, string(s.Status), s.DocumentRoot, s.Currency, s.Region, s.TimeZone,
 		s.SendCustomerEmails, s.VerifyDocuments, s.ConcurrencyLimit, severities, s.UndoWindow.Microseconds(),

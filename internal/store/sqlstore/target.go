@@ -196,9 +196,11 @@ const worstDelivery = `coalesce((SELECT CASE max(CASE d.state WHEN 'refused' THE
 	WHEN 4 THEN 'refused' WHEN 3 THEN 'pending' WHEN 2 THEN 'waiting' WHEN 1 THEN 'delivered' END
 	FROM target_delivery d WHERE d.account_id = p.id), '')`
 
-// AccountDelivery returns how far the deliveries of an account are.
+// AccountDelivery returns how far the deliveries of an account are. The name of the
+// account at the target is the first that it gave: what it says about later postings
+// is theirs.
 func (v *view) AccountDelivery(ctx context.Context, key landfall.Key) (found landfall.AccountDelivery, err error) {
-	err = v.one(ctx, `SELECT `+worstDelivery+`, coalesce((SELECT max(d.target_id) FROM target_delivery d WHERE d.account_id = p.id), ''),
+	err = v.one(ctx, `SELECT `+worstDelivery+`, coalesce((SELECT d.target_id FROM target_delivery d WHERE d.account_id = p.id AND d.target_id <> '' ORDER BY d.id LIMIT 1), ''),
 		coalesce((SELECT max(d.target) FROM target_delivery d WHERE d.account_id = p.id), '')
 		FROM process p JOIN supplier s ON s.id = p.supplier_id WHERE s.code = $1 AND p.external = $2`,
 		[]any{key.Supplier, key.External}, []any{&found.State, &found.TargetID, &found.Target})

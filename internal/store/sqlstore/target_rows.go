@@ -9,7 +9,7 @@ import (
 // targetDeliveryTable is written together with what is delivered. Every delivery is
 // due at once; a round finds out which of them have to wait for others.
 var targetDeliveryTable = newTable("target_delivery", "target text", "account_id bigint", "supplier_id bigint", "external text", "kind text",
-	"items text", "figures text", "at bigint", "due_at bigint")
+	"items text", "figures text", "at bigint", "due_at bigint", "target_id text")
 
 // deliverAccount adds the delivery of a created account.
 func (r *accountRows) deliverAccount(target string, id, supplier int64, external string, at int64, made *preparedCreation) {
@@ -17,7 +17,7 @@ func (r *accountRows) deliverAccount(target string, id, supplier int64, external
 	r.deliveries.Add(target, id, supplier, external, string(landfall.DeliverAccount), accountItems(landfall.ListLengths{
 		Entries: len(account.Ledger), Notes: len(account.Data.Notes), Statements: len(account.Data.Statements),
 		Instructions: len(account.Data.Instructions),
-	}), figuresText(made.has), at, at)
+	}), figuresText(made.has), at, at, "")
 }
 
 // deliverPosting adds a delivery for each list that a posting adds to. Its account
@@ -42,7 +42,7 @@ func (r *accountRows) deliverPosting(p *posting, add *landfall.Additions, at int
 			part.figures.CountEntries(add.Entries)
 		}
 		r.deliveries.Add(p.target, p.id, p.supplier, p.Key.External, string(part.kind), fmt.Sprint(part.last, " ", part.last+int64(part.count)),
-			figuresText(part.figures), at, at)
+			figuresText(part.figures), at, at, "")
 	}
 }
 

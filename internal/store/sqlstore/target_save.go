@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -14,7 +15,7 @@ import (
 // was undone meanwhile has none any more.
 var settleQuery = sqlset.NewQuery(`
 	UPDATE target_delivery SET state = w.state, due_at = NULL, attempts = target_delivery.attempts + 1, status = w.status,
-		reply = w.reply, target_id = w.target_id, settled_at = {now}
+		reply = w.reply, target_id = CASE WHEN w.target_id = '' THEN target_delivery.target_id ELSE w.target_id END, settled_at = {now}
 	FROM wanted w WHERE target_delivery.id = w.id
 	RETURNING target_delivery.id, target_delivery.account_id, target_delivery.supplier_id, target_delivery.figures, {now}`,
 	"id bigint", "state text", "status bigint", "reply text", "target_id text")
@@ -114,6 +115,9 @@ func (t *tx) settleDeliveries(ctx context.Context, some []any, byID map[int64]*l
 			if one.TargetID != "" {
 				event.Details["target_id"] = one.TargetID
 			}
+			if d.TargetID != "" && one.TargetID != "" && d.TargetID != one.TargetID {
+				event.Details["former_target_id"] = d.TargetID
+			}
 		case landfall.TargetRefused:
 			event.Type = landfall.EventDeliveryRefused
 		default:
@@ -156,17 +160,15 @@ func (s *Store) SettleDelivery(ctx context.Context, wanted landfall.TargetSettle
 		if !slices.Contains(wanted.From, found.State) || found.Held {
 			return landfall.ErrNotFound
 		}
-		if wanted.TargetID == "" {
-			wanted.TargetID = found.TargetID
-		}
-		found.State, found.Reply, found.TargetID = wanted.State, wanted.Reply, wanted.TargetID
+		before := found
+		found.State, found.Reply, found.TargetID = wanted.State, wanted.Reply, cmp.Or(wanted.TargetID, found.TargetID)
 		var did landfall.AuditBatch
 		did.Add(wanted.By, "delivery."+strings.ToLower(string(wanted.State)), found.Key, string(found.Kind))
 		if err := t.write(ctx, auditRows(&did)); err != nil {
 			return err
 		}
 		return t.saveResults(ctx, []landfall.TargetResult{{
-			Delivery: &found, State: wanted.State, Status: found.Status, Reply: wanted.Reply, TargetID: wanted.TargetID,
+			Delivery: &before, State: wanted.State, Status: found.Status, Reply: wanted.Reply, TargetID: found.TargetID,
 		}}, nil)
 	})
 	return found, err

@@ -101,7 +101,8 @@ func (t *tx) undeliver(ctx context.Context, ids []int64) error {
 }
 
 // restartable selects accounts of a supplier with what a delivery of them needs.
-const restartable = `SELECT p.id, p.external, a.ledger_length, a.note_count, a.statement_count, a.instruction_count, {now}
+const restartable = `SELECT p.id, p.external, a.ledger_length, a.note_count, a.statement_count, a.instruction_count, {now},
+		coalesce((SELECT d.target_id FROM target_delivery d WHERE d.account_id = p.id AND d.target_id <> '' ORDER BY d.id LIMIT 1), '')
 	FROM process p JOIN account held ON held.id = p.id JOIN account a ON a.id = p.id WHERE p.supplier_id = $1`
 
 // RestartDeliveries delivers whole accounts as they are now.
@@ -121,6 +122,7 @@ func (s *Store) RestartDeliveries(ctx context.Context, key landfall.Key, limit i
 		type account struct {
 			id, now  int64
 			external string
+			targetID string
 			lengths  landfall.ListLengths
 		}
 		which, args := ` AND NOT EXISTS (SELECT 1 FROM target_delivery d WHERE d.account_id = p.id) ORDER BY p.id LIMIT $2 {hold}`, []any{supplier, int64(limit)}
@@ -128,7 +130,7 @@ func (s *Store) RestartDeliveries(ctx context.Context, key landfall.Key, limit i
 			which, args = ` AND p.external = $2 {hold}`, []any{supplier, key.External}
 		}
 		found, err := collect(ctx, t.txSession, func(scan scanner, a *account) error {
-			return scan(&a.id, &a.external, &a.lengths.Entries, &a.lengths.Notes, &a.lengths.Statements, &a.lengths.Instructions, &a.now)
+			return scan(&a.id, &a.external, &a.lengths.Entries, &a.lengths.Notes, &a.lengths.Statements, &a.lengths.Instructions, &a.now, &a.targetID)
 		}, restartable+which, args...)
 		if err != nil {
 			return err
@@ -153,7 +155,7 @@ func (s *Store) RestartDeliveries(ctx context.Context, key landfall.Key, limit i
 		}
 		rows := sqlset.Rows{Table: targetDeliveryTable}
 		for _, one := range found {
-			rows.Add(target, one.id, supplier, one.external, string(landfall.DeliverAccount), accountItems(one.lengths), figuresText(figures[one.id]), one.now, one.now)
+			rows.Add(target, one.id, supplier, one.external, string(landfall.DeliverAccount), accountItems(one.lengths), figuresText(figures[one.id]), one.now, one.now, one.targetID)
 		}
 		return t.write(ctx, &rows)
 	})

@@ -331,4 +331,78 @@ var targets = []promiseCheck{
 			return nil
 		})
 	}},
+	// A target may answer a posting with the name of the posting.
+	{"an account keeps the first name that its target gave, also when it is delivered again", func(t *testing.T, store landfall.Store) {
+		withTarget(t, store, false, "a")
+		key := numbered("a")
+		postNote(t, store, key, "new")
+		for _, step := range []struct{ account, note, want string }{
+			{"T-1", "N-1", "T-1"},
+			{"", "", "T-1"},
+			{"T-2", "", "T-2"},
+		} {
+			claim := claimTarget(t, store)
+			round := targetRound(t, store, claim)
+			result := landfall.TargetRoundResult{}
+			for i := range round.Chains[0] {
+				one := &round.Chains[0][i]
+				name := step.account
+				if one.Kind == landfall.DeliverNotes {
+					name = step.note
+				}
+				result.Results = append(result.Results, landfall.TargetResult{Delivery: one, State: landfall.TargetDelivered, TargetID: name})
+			}
+			if err := store.SaveTargetRound(t.Context(), claim, result); err != nil {
+				t.Fatal(err)
+			}
+			if got := accountDelivery(t, store, key); got.TargetID != step.want || got.State != landfall.TargetDelivered {
+				t.Errorf("after %+v: got %+v", step, got)
+			}
+			if _, err := store.RestartDeliveries(t.Context(), key, 1); err != nil {
+				t.Fatal(err)
+			}
+			if got := accountDelivery(t, store, key); got.TargetID != step.want || got.State != landfall.TargetWaiting {
+				t.Errorf("delivered again after %+v: got %+v", step, got)
+			}
+		}
+		inView(t, store, func(view landfall.View) error {
+			events, err := view.Events(t.Context(), key)
+			var changed []string
+			for _, event := range events {
+				if former := event.Details["former_target_id"]; former != "" {
+					changed = append(changed, former+" to "+event.Details["target_id"])
+				}
+			}
+			if len(changed) != 1 || changed[0] != "T-1 to T-2" {
+				t.Errorf("the events say that the name changed from %q", changed)
+			}
+			return err
+		})
+	}},
+	// A target may repeat in its refusal what was sent.
+	{"what a target said is purged like other failures, and the refusal stays", func(t *testing.T, store landfall.Store) {
+		withTarget(t, store, false, "a", "b")
+		claim := claimTarget(t, store)
+		settleAll(t, store, claim, targetRound(t, store, claim), landfall.TargetRefused, false)
+		if gone := purge(t, store, false); gone.Failures != 0 {
+			t.Errorf("without a retention %+v were purged", gone)
+		}
+		setRetention(t, store, landfall.Retention{Failures: shortRetention}, 0)
+		time.Sleep(2 * time.Millisecond)
+		for _, step := range []struct {
+			dryRun bool
+			want   int
+		}{{true, 2}, {false, 2}, {false, 0}} {
+			if gone := purge(t, store, step.dryRun); gone.Failures != step.want {
+				t.Errorf("purged %+v, want %+v", gone, step)
+			}
+		}
+		inView(t, store, func(view landfall.View) error {
+			found, err := view.TargetDeliveries(t.Context(), landfall.TargetDeliveryQuery{Target: targetCode, State: landfall.TargetRefused, Limit: 10})
+			if len(found) != 2 || found[0].Reply != "" || found[1].Reply != "" {
+				t.Errorf("got %+v", found)
+			}
+			return err
+		})
+	}},
 }

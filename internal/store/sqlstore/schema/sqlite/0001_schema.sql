@@ -88,7 +88,8 @@ CREATE TABLE supplier (
     statement_amounts    TEXT NOT NULL DEFAULT 'major' CHECK (statement_amounts IN ('major', 'minor')),
     mail_delay           INTEGER NOT NULL DEFAULT 0 CHECK (mail_delay >= 0),
     packs                TEXT NOT NULL DEFAULT '', -- names such as gb-energy@1, separated by spaces
-    target               TEXT -- the system that accounts are delivered to; NULL: none
+    target               TEXT, -- the system that accounts are delivered to; NULL: none
+    target_at            INTEGER -- since when
 ) STRICT;
 
 -- Files that declare more fields for the accounts of the suppliers that use them. A
