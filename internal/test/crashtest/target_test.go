@@ -145,29 +145,29 @@ func deliverAccounts(f *fleet, accounts int, disturb func() error) {
 
 // sendAccounts creates accounts with postings in bulk, and repeats each step until
 // every line is answered as done.
-func (f *fleet) sendAccounts(supplier string, from, to int) {
+func (f *fleet) sendAccounts(of string, from, to int) {
 	const notes, payments = 2, 2
 	steps := []struct {
 		kind string
 		line func(external string) []string
 	}{
 		{"account-import-process/create-or-update", func(external string) []string {
-			return []string{fmt.Sprintf(`{"import_supplier":%q,"external_account_number":%q,"customers":[{"family_name":"Lovelace"}]}`, supplier, external)}
+			return []string{fmt.Sprintf(`{"import_supplier":%q,"external_account_number":%q,"customers":[{"family_name":"Lovelace"}]}`, of, external)}
 		}},
 		{"account-import-process/process", func(external string) []string {
-			return []string{fmt.Sprintf(`{"import_supplier_code":%q,"external_account_number":%q,"operations_team_name":%q}`, supplier, external, team)}
+			return []string{fmt.Sprintf(`{"import_supplier_code":%q,"external_account_number":%q,"operations_team_name":%q}`, of, external, team)}
 		}},
 		{"notes/create", func(external string) (lines []string) {
 			for n := range notes {
 				lines = append(lines, fmt.Sprintf(`{"import_supplier":%q,"external_account_number":%q,"notes":[{"body":"note %d","created_at":"2026-01-0%dT00:00:00Z"}]}`,
-					supplier, external, n, n+1))
+					of, external, n, n+1))
 			}
 			return lines
 		}},
 		{"transactions/create", func(external string) (lines []string) {
 			for n := range payments {
 				lines = append(lines, fmt.Sprintf(`{"import_supplier":%q,"external_account_number":%q,"transactions":[{"transaction_id":"%s-%d","transaction_date":"2026-02-01","amount":"1.00","type":"PAYMENT"}]}`,
-					supplier, external, external, n))
+					of, external, external, n))
 			}
 			return lines
 		}},
@@ -268,14 +268,14 @@ func (s *smallTarget) stored() map[string][]string {
 
 // compareTarget compares what the target stored, keys by number, with the deliveries of
 // each account.
-func (f *fleet) compareTarget(supplier string, stored map[string][]string, accounts int) {
+func (f *fleet) compareTarget(of string, stored map[string][]string, accounts int) {
 	t := f.t
 	t.Helper()
 	store := f.open()
 	defer store.Close()
 	if err := store.View(t.Context(), func(view landfall.View) error {
 		for number := range accounts {
-			key := landfall.Key{Supplier: supplier, External: fmt.Sprintf("T-%06d", number)}
+			key := landfall.Key{Supplier: of, External: fmt.Sprintf("T-%06d", number)}
 			found, err := view.TargetDeliveries(t.Context(), landfall.TargetDeliveryQuery{Key: &key, Limit: 100})
 			if err != nil {
 				return err
@@ -293,11 +293,11 @@ func (f *fleet) compareTarget(supplier string, stored map[string][]string, accou
 				t.Errorf("%s: the target has %v, the service says %v", key.External, stored[found[0].Number], want)
 			}
 		}
-		kept, err := view.Tallies(t.Context(), supplier)
+		kept, err := view.Tallies(t.Context(), of)
 		if err != nil {
 			return err
 		}
-		counted, err := view.Recount(t.Context(), supplier)
+		counted, err := view.Recount(t.Context(), of)
 		if wrong := kept.Differences(&counted); len(wrong) > 0 {
 			t.Errorf("sums differ: %v", wrong)
 		}
