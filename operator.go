@@ -5,23 +5,14 @@ import (
 	"time"
 )
 
-// OperatorRole is what an operator may do in the console.
-type OperatorRole string
-
-// The roles. Support can only read; an operator can change things too.
-const (
-	ConsoleOperator OperatorRole = "operator"
-	ConsoleSupport  OperatorRole = "support"
-)
-
-// OperatorRoles lists the roles, the more powerful first.
-var OperatorRoles = []OperatorRole{ConsoleOperator, ConsoleSupport}
-
 // Operator is a person who can sign in to the console.
 type Operator struct {
-	Name     string
-	Role     OperatorRole
-	Disabled bool
+	Name string
+	// Role is the role in the administration and at suppliers without one in
+	// SupplierRoles; "" when there is none.
+	Role          OperatorRole
+	SupplierRoles map[string]OperatorRole // by supplier code
+	Disabled      bool
 	// Password is the password hash; "" until the operator has chosen a password.
 	Password string
 	// TOTPSecret is the secret of the second factor; "" when there is none.

@@ -89,6 +89,11 @@ type View interface {
 // Tx is everything that can be read and written in one transaction.
 type Tx interface {
 	View
+	Writer
+}
+
+// Writer is everything that can be written.
+type Writer interface {
 	SupplierWriter
 	ProcessWriter
 	CredentialWriter

@@ -16,7 +16,7 @@ import (
 // passwords.
 func operatorCommand() *cobra.Command {
 	return commandGroup("operator", "Manage people who sign in to the console",
-		operatorCreate(), operatorList(), operatorReset(),
+		operatorCreate(), operatorList(), operatorReset(), operatorRole(),
 		operatorSet("disable", "Disable an operator and end all their sessions", "Disabled operator %q and ended all their sessions.",
 			(*operate.Operator).DisableOperator),
 		operatorSet("enable", "Allow a disabled operator to sign in again", "Operator %q can sign in again.", (*operate.Operator).EnableOperator))
@@ -34,8 +34,36 @@ func operatorCreate() *cobra.Command {
 		}
 		return printInvitation(command, args[0], link)
 	}, "base-url")
-	command.Flags().StringVar(&role, "role", string(landfall.ConsoleOperator), "what the operator can do: operator (read and change) or support (read)")
-	completeFlag(command, "role", oneOf(string(landfall.ConsoleOperator), string(landfall.ConsoleSupport)))
+	command.Flags().StringVar(&role, "role", string(landfall.ConsoleAdministrator), "what the operator can do: administrator, operator, support, auditor or none")
+	completeFlag(command, "role", oneOf(roleNames()...))
+	return command
+}
+
+func roleNames() []string {
+	names := []string{string(landfall.NoRole)}
+	for _, role := range landfall.OperatorRoles {
+		names = append(names, string(role))
+	}
+	return names
+}
+
+// operatorRole changes a role, everywhere or at one supplier.
+func operatorRole() *cobra.Command {
+	var supplier string
+	command := changeCommand("operator.role", &cobra.Command{
+		Use: "role NAME ROLE", Short: "Change what an operator can do: administrator, operator, support, auditor or none",
+		Long: "Change what an operator can do, everywhere or with --supplier at one supplier. The role \"none\" with --supplier takes away the " +
+			"access to that supplier, and \"default\" removes its own role.",
+		ValidArgsFunction: completeArguments(operatorNames, oneOf(append(roleNames(), "default")...)),
+	}, "name role", func(operator *operate.Operator, ctx context.Context, args []string) error {
+		role := landfall.OperatorRole(args[1])
+		if args[1] == "default" && supplier != "" {
+			role = ""
+		}
+		return operator.SetRoles(ctx, args[0], map[string]landfall.OperatorRole{supplier: role})
+	}, "Operator %q now has the role %s.")
+	command.Flags().StringVar(&supplier, "supplier", "", "change the role at this supplier only")
+	completeFlag(command, "supplier", supplierCodes)
 	return command
 }
 
@@ -75,6 +103,7 @@ func printInvitation(command *cobra.Command, name string, link auth.Secret) erro
 type operatorEntry struct {
 	Name         string  `json:"name" table:"NAME"`
 	Role         string  `json:"role" table:"ROLE"`
+	Suppliers    string  `json:"supplier_roles" table:"AT SUPPLIERS"`
 	Disabled     bool    `json:"disabled" table:"DISABLED"`
 	Invited      bool    `json:"invited" table:"INVITED"`
 	SecondFactor bool    `json:"second_factor" table:"SECOND FACTOR"`
@@ -92,7 +121,7 @@ func operatorList() *cobra.Command {
 			return err
 		}
 		return printList(command, rowsOf(found, func(o landfall.Operator) operatorEntry {
-			return operatorEntry{o.Name, string(o.Role), o.Disabled, o.Invited(), o.TOTPSecret != "", formatTime(o.CreatedAt), timeOrNull(o.SignedInAt)}
+			return operatorEntry{o.Name, string(o.Role), landfall.FormatSupplierRoles(o.SupplierRoles), o.Disabled, o.Invited(), o.TOTPSecret != "", formatTime(o.CreatedAt), timeOrNull(o.SignedInAt)}
 		}))
 	})
 }

@@ -156,7 +156,7 @@ func (b *canaryWorld) live(t *testing.T) {
 // useConsole uses the console pages that show personal data or accept text.
 func (b *canaryWorld) useConsole(t *testing.T) {
 	t.Helper()
-	link, err := b.operator.CreateOperator(t.Context(), "ada", landfall.ConsoleOperator)
+	link, err := b.operator.CreateOperator(t.Context(), "ada", landfall.ConsoleAdministrator)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -128,7 +128,7 @@ func (d *Demo) populate(ctx context.Context) error {
 	if err := operator.SetVendor(ctx, landfall.Vendor{Code: demoVendor, Adapter: payvendor.Sandbox}); err != nil {
 		return err
 	}
-	link, err := operator.CreateOperator(ctx, DemoLogin, landfall.ConsoleOperator)
+	link, err := operator.CreateOperator(ctx, DemoLogin, landfall.ConsoleAdministrator)
 	if err != nil {
 		return err
 	}

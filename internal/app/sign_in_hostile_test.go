@@ -62,7 +62,7 @@ func TestManySignInsKeptAKnownOperatorOut(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	onBoth(t, func(t *testing.T, database string) {
 		w := newWorld(t, database, trustLocalProxy)
-		link, err := w.operator.CreateOperator(t.Context(), "ada", landfall.ConsoleOperator)
+		link, err := w.operator.CreateOperator(t.Context(), "ada", landfall.ConsoleAdministrator)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestUnstorableTextWasAnInternalError(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		var log lockedBuffer
 		w := newLoggedWorld(t, database, nil, &log)
-		ada := w.operatorBrowser(t, "ada", landfall.ConsoleOperator)
+		ada := w.operatorBrowser(t, "ada", landfall.ConsoleAdministrator)
 		for _, b := range []*visitor{w.browser(t), ada} {
 			for _, bad := range []string{"a%00b", "a%ffb", "%c3%28"} {
 				text, _ := url.PathUnescape(bad)
@@ -187,7 +187,7 @@ func TestRotatingZonesSlowedEverybody(t *testing.T) {
 func TestLivePageKeptASessionAlive(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		w := newWorld(t, database, nil)
-		ada := w.operatorBrowser(t, "ada", landfall.ConsoleOperator)
+		ada := w.operatorBrowser(t, "ada", landfall.ConsoleAdministrator)
 		const old = `UPDATE operator_session SET seen_at = seen_at - 600000000`
 		seen := func() time.Time {
 			var sessions []landfall.Session
@@ -231,7 +231,7 @@ func TestLivePageKeptASessionAlive(t *testing.T) {
 func TestSignedOutCookieWorkedForAMoment(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		w := newWorld(t, database, nil)
-		ada := w.operatorBrowser(t, "ada", landfall.ConsoleOperator)
+		ada := w.operatorBrowser(t, "ada", landfall.ConsoleAdministrator)
 		home, _ := url.Parse(w.server.URL)
 		copied := ada.client.Jar.Cookies(home)
 		ada.get("") // it is cached now, if it ever is

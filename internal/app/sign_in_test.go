@@ -164,7 +164,7 @@ func (b *visitor) startSecondFactor(form url.Values) string {
 func TestSessionAloneChangedTheSecondFactor(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		w := newWorld(t, database, nil)
-		ada := w.operatorBrowser(t, "ada", landfall.ConsoleOperator)
+		ada := w.operatorBrowser(t, "ada", landfall.ConsoleAdministrator)
 		chosen := "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 		for what, form := range map[string]url.Values{
 			"the browser's secret": {"secret": {chosen}, "code": {totp(t, chosen, 0)}}, "an empty secret": {"secret": {""}, "code": {totp(t, "", 0)}},
@@ -251,7 +251,7 @@ func TestSessionAloneChangedTheSecondFactor(t *testing.T) {
 func TestResetShowedTheLinkToWhoeverClicked(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		w := newWorld(t, database, nil)
-		ada, sam := w.operatorBrowser(t, "ada", landfall.ConsoleOperator), w.operatorBrowser(t, "sam", landfall.ConsoleSupport)
+		ada, sam := w.operatorBrowser(t, "ada", landfall.ConsoleAdministrator), w.operatorBrowser(t, "sam", landfall.ConsoleSupport)
 		for what, form := range map[string]url.Values{
 			"one click": nil, "the name only": {"confirm": {"sam"}}, "a wrong name": {"confirm": {"sma"}, "password": {goodPassword}},
 			"a wrong password": {"confirm": {"sam"}, "password": {"not the one at all"}},
@@ -299,7 +299,7 @@ func TestRefusedSignInsLeftNoTrace(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		var log lockedBuffer
 		w := newLoggedWorld(t, database, nil, &log)
-		w.operatorBrowser(t, "ada", landfall.ConsoleOperator)
+		w.operatorBrowser(t, "ada", landfall.ConsoleAdministrator)
 		guesser := w.browser(t)
 		const typed = "a-password-typed-as-name"
 		for i := range 40 {
@@ -334,7 +334,7 @@ func TestRefusedSignInsLeftNoTrace(t *testing.T) {
 func TestCommonPasswordsWereAccepted(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		w := newWorld(t, database, nil)
-		link, err := w.operator.CreateOperator(t.Context(), "adalovelace", landfall.ConsoleOperator)
+		link, err := w.operator.CreateOperator(t.Context(), "adalovelace", landfall.ConsoleAdministrator)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -353,7 +353,7 @@ func TestCommonPasswordsWereAccepted(t *testing.T) {
 func TestSecondFactorCouldNotBeCompulsory(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		w := newWorld(t, database, requireSecondFactor)
-		ada := w.operatorBrowser(t, "ada", landfall.ConsoleOperator)
+		ada := w.operatorBrowser(t, "ada", landfall.ConsoleAdministrator)
 		for _, path := range []string{"", "suppliers/NORTH/", "admin/operators/", "live?once=1"} {
 			if _, body := ada.get(path); strings.Contains(body, "NORTH") || !strings.Contains(body, "me/second/") {
 				t.Errorf("%s without a second factor:\n%s", path, body)
@@ -377,7 +377,7 @@ func TestSecondFactorCouldNotBeCompulsory(t *testing.T) {
 func TestGuessingACodeTookTenSeconds(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		w := newWorld(t, database, nil)
-		ada := w.operatorBrowser(t, "ada", landfall.ConsoleOperator)
+		ada := w.operatorBrowser(t, "ada", landfall.ConsoleAdministrator)
 		secret := ada.startSecondFactor(url.Values{"password": {goodPassword}})
 		ada.post("me/second/confirm/", url.Values{"code": {totp(t, secret, -1)}})
 		for range 5 {
@@ -405,7 +405,7 @@ func TestGuessingACodeTookTenSeconds(t *testing.T) {
 func TestConsoleAuditLackedSourceAndRequestID(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		w := newWorld(t, database, nil)
-		ada := w.operatorBrowser(t, "ada", landfall.ConsoleOperator)
+		ada := w.operatorBrowser(t, "ada", landfall.ConsoleAdministrator)
 		ada.header.Set("X-Request-Id", "seen-by-the-proxy")
 		ada.post("admin/teams/", url.Values{"name": {"Night"}})
 		ada.post("me/password/", url.Values{"old": {goodPassword}, "password": {"another long password"}, "again": {"another long password"}})

@@ -77,10 +77,10 @@ func (r *pageRequest) accountPage(key landfall.Key, personal bool) (any, error) 
 	if page.AccountNumber != "" {
 		page.Title = string(page.AccountNumber)
 	}
-	if allows(r.me.Role, landfall.ConsoleOperator) && (facts.Process.State == landfall.Staged || facts.Process.State == landfall.Claimed) {
+	if r.me.May(landfall.MayAct, key.Supplier) && (facts.Process.State == landfall.Staged || facts.Process.State == landfall.Claimed) {
 		page.CreateForm, err = r.createForm(facts.Supplier)
 	}
-	if allows(r.me.Role, landfall.ConsoleOperator) && facts.Account != nil {
+	if r.me.May(landfall.MayAct, key.Supplier) && facts.Account != nil {
 		forecast, err := r.operator().ForecastUndoOf(r.Context(), key, false)
 		if err != nil {
 			return nil, err
@@ -103,9 +103,8 @@ func accountRoutes() []route {
 	const base = "accounts/{supplier}/{external}/"
 	account := get(base, showAccount, "account")
 	// Revealing is a POST, because it is audited and must not be triggered by
-	// another site. Support may do it too.
-	reveal := post(base+"reveal/", revealAccount, account)
-	reveal.role = landfall.ConsoleSupport
+	// another site. Support may do it too, auditors may not.
+	reveal := post(base+"reveal/", revealAccount, account).requiring(landfall.MayReveal)
 	to := pathTo("accounts", "{supplier}", "{external}")
 	change := func(name string, handle handlerFunc) route { return post(base+name+"/", handle, account) }
 	return []route{

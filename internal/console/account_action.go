@@ -83,6 +83,9 @@ func processAccount(r *pageRequest) (any, error) {
 
 // attempt tries to create an account under the name of the signed-in person.
 func (r *pageRequest) attempt(dryRun bool) (intake.Created, error) {
+	if err := r.operator().Permit(landfall.MayAct, r.accountKey().Supplier); err != nil {
+		return intake.Created{}, err
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), attemptTimeout)
 	defer cancel()
 	from := r.origin()

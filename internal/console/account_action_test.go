@@ -33,7 +33,7 @@ func TestOperatorsCreateAccounts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ada := h.signedIn(landfall.ConsoleOperator)
+	ada := h.signedIn(landfall.ConsoleAdministrator)
 	const path = "/console/accounts/NORTH/"
 	team, sure := url.Values{"team": {"Movers"}}, url.Values{"team": {"Movers"}, "confirm": {"yes"}}
 	wantPost := func(name string, form url.Values, status int, texts ...string) {

@@ -166,7 +166,7 @@ func TestAccountDeliveredAgainNamesWhatDiffers(t *testing.T) {
 func TestOperatorsActOnAccounts(t *testing.T) {
 	h := newTestConsole(t)
 	seedAccounts(h)
-	ada := h.signedIn(landfall.ConsoleOperator)
+	ada := h.signedIn(landfall.ConsoleAdministrator)
 	const path = "/console/accounts/NORTH/"
 	if status, body := ada.post(path+"1/undo/", url.Values{"reason": {"the wrong tariff"}, "confirm": {"SOUTH"}}); status != http.StatusBadRequest ||
 		!strings.Contains(body, "Type NORTH to confirm") || !strings.Contains(body, `value="the wrong tariff"`) {
@@ -234,7 +234,7 @@ func TestSearchFindsAccounts(t *testing.T) {
 func TestListsShowTheirAccounts(t *testing.T) {
 	h := newTestConsole(t)
 	seedAccounts(h)
-	ada := h.signedIn(landfall.ConsoleOperator)
+	ada := h.signedIn(landfall.ConsoleAdministrator)
 	const path = "/console/suppliers/NORTH/"
 	for state, wanted := range map[string]string{"all": ">1<", "pending": ">3<", "imported": ">1<", "failed": ">2<", "skipped": ">4<"} {
 		body := ada.wantPage(path+"accounts/?state="+state, wanted, "accounts.csv?state="+state)

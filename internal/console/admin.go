@@ -41,6 +41,9 @@ type healthGroup struct {
 }
 
 func showHealth(r *pageRequest) (any, error) {
+	if err := r.operator().Permit(landfall.MayInspect, ""); err != nil {
+		return nil, err
+	}
 	page := healthPage{pageHead: adminHead("Health", "")}
 	if r.console.Health == nil {
 		return page, nil
@@ -78,13 +81,14 @@ func without(suppliers []landfall.Supplier, codes []string) []landfall.Supplier 
 	return slices.DeleteFunc(suppliers, func(one landfall.Supplier) bool { return slices.Contains(codes, one.Code) })
 }
 
-// adminRoutes can be read by everybody; only operators can act.
+// adminRoutes are for people with a role everywhere; only administrators can act.
 func adminRoutes() []route {
 	teams := get("admin/teams/", listTeams, "teams")
 	download := get("admin/audit.csv", downloadAudit, "")
 	download.streaming = true
 	return slices.Concat([]route{
 		get("admin/", showHealth, "health"), teams, post("admin/teams/", createTeam, teams),
-		get("admin/audit/", showAudit, "audit"), liveRoute("admin/audit/live", showNewAuditEntries, "new-rows"), download,
+		get("admin/audit/", showAudit, "audit").requiring(landfall.MayAudit),
+		liveRoute("admin/audit/live", showNewAuditEntries, "new-rows").requiring(landfall.MayAudit), download.requiring(landfall.MayAudit),
 	}, organisationRoutes(), vendorRoutes(), webhookRoutes(), targetRoutes(), operatorRoutes())
 }

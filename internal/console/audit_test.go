@@ -60,7 +60,7 @@ func TestEveryActionIsAudited(t *testing.T) {
 	w.signedInAs("bob", landfall.ConsoleSupport)
 	sessions, err := operator.Sessions(ctx, w.console.Sessions.Idle())
 	must(err)
-	ada := w.signedIn(landfall.ConsoleOperator)
+	ada := w.signedIn(landfall.ConsoleAdministrator)
 	w.saveTarget("T")
 	target := []string{"{target}", "T"}
 

@@ -22,7 +22,7 @@ func TestPeopleUseTheConsole(t *testing.T) {
 	browser := tooltest.Debian(t, "chromium")
 	modules := filepath.Join(tooltest.Node(t, "testdata/browser"), "node_modules")
 	w := newTestWorld(t)
-	link, err := w.operator().CreateOperator(t.Context(), "ada", landfall.ConsoleOperator)
+	link, err := w.operator().CreateOperator(t.Context(), "ada", landfall.ConsoleAdministrator)
 	if err != nil {
 		t.Fatal(err)
 	}

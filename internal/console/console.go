@@ -172,8 +172,3 @@ func (c *Console) handler(page route) http.Handler {
 		req.respond()
 	})
 }
-
-// allows reports whether a role has the permissions of another one.
-func allows(role, required landfall.OperatorRole) bool {
-	return required == "" || role == required || role == landfall.ConsoleOperator
-}

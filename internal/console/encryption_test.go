@@ -34,7 +34,7 @@ func TestEveryPageWithEncryption(t *testing.T) {
 	if _, err := store.IndexTerms(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	ada := h.signedIn(landfall.ConsoleOperator)
+	ada := h.signedIn(landfall.ConsoleAdministrator)
 	values := strings.NewReplacer("{supplier}", "NORTH", "{external}", "1", "{run}", run.ID, "{organisation}", "Acme")
 	for _, path := range Paths() {
 		path = values.Replace(path)

@@ -26,7 +26,7 @@ type liveCache struct {
 // liveKey is everything that decides what a live page looks like.
 type liveKey struct {
 	path, zone string
-	role       landfall.OperatorRole
+	access     string // what the reader may do
 }
 
 const (
@@ -51,11 +51,19 @@ func newLiveCache(c *Console) *liveCache {
 	return l
 }
 
-// summaries returns the state of all suppliers.
-func (l *liveCache) summaries(ctx context.Context) (operate.Overview, error) {
-	return l.overview.Get(ctx, "", l.console.Clock(), func(ctx context.Context) (operate.Overview, error) {
+// summaries returns the state of the suppliers that a person may see.
+func (l *liveCache) summaries(ctx context.Context, person landfall.Operator) (operate.Overview, error) {
+	all, err := l.overview.Get(ctx, "", l.console.Clock(), func(ctx context.Context) (operate.Overview, error) {
 		return l.console.OperatorFor("service").Overview(ctx)
 	})
+	seen := all
+	seen.Suppliers = nil
+	for _, supplier := range all.Suppliers {
+		if person.May(landfall.MayRead, supplier.Code) {
+			seen.Suppliers = append(seen.Suppliers, supplier)
+		}
+	}
+	return seen, err
 }
 
 // streamLimiter counts open streams by session.
@@ -154,8 +162,11 @@ func (r *pageRequest) stream(handle handlerFunc, view string) error {
 		if err != nil {
 			return nil // signed out
 		}
-		if _, _, err := r.console.Sessions.IdentifyLive(r.Context(), cookie.Value); err != nil {
+		if r.me, _, err = r.console.Sessions.IdentifyLive(r.Context(), cookie.Value); err != nil {
 			return nil // the session has ended
+		}
+		if r.route.needs != 0 && r.operator().Permit(r.route.needs, r.PathValue("supplier")) != nil {
+			return nil // the role was taken away
 		}
 	}
 }
@@ -163,7 +174,7 @@ func (r *pageRequest) stream(handle handlerFunc, view string) error {
 // parts renders the parts of a page that change, once for all viewers who see
 // the same.
 func (r *pageRequest) parts(handle handlerFunc, view string) (liveParts, error) {
-	key := liveKey{r.URL.RequestURI(), r.zone().String(), r.me.Role}
+	key := liveKey{r.URL.RequestURI(), r.zone().String(), r.me.Access()}
 	return r.console.live.rendered.Get(r.Context(), key, r.console.Clock(), func(ctx context.Context) (liveParts, error) {
 		limited, cancel := context.WithTimeout(ctx, pageTimeout)
 		defer cancel()

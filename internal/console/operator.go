@@ -1,6 +1,8 @@
 package console
 
 import (
+	"strings"
+
 	"landfall"
 	"landfall/internal/service/operate"
 )
@@ -50,6 +52,36 @@ func createOperator(r *pageRequest) (any, error) {
 	return r.showInvitation(name, secret.Reveal())
 }
 
+// rolesPage changes what an operator may do.
+type rolesPage struct {
+	pageHead
+	landfall.Operator
+	Suppliers []landfall.Supplier
+}
+
+func showRoles(r *pageRequest) (any, error) {
+	page := rolesPage{pageHead: adminHead("Roles of "+r.PathValue("name"), "operators").withParent("Operators", "operators")}
+	var err error
+	if page.Operator, err = r.operator().ShowOperator(r.Context(), r.PathValue("name")); err != nil {
+		return nil, err
+	}
+	page.Suppliers, err = r.operator().Suppliers(r.Context())
+	return page, err
+}
+
+// RoleAtSupplier is the role that an operator has at a supplier and not everywhere.
+func (p rolesPage) RoleAtSupplier(code string) string { return string(p.SupplierRoles[code]) }
+
+func setRoles(r *pageRequest) error {
+	roles := map[string]landfall.OperatorRole{"": landfall.OperatorRole(r.formValue("role"))}
+	for name := range r.form {
+		if supplier, is := strings.CutPrefix(name, "role."); is {
+			roles[supplier] = landfall.OperatorRole(r.formValue(name))
+		}
+	}
+	return r.operator().SetRoles(r.Context(), r.PathValue("name"), roles)
+}
+
 // resetPage asks for a confirmation before a sign-in is reset.
 type resetPage struct {
 	pageHead
@@ -96,10 +128,11 @@ func enableOperator(r *pageRequest) (any, error) {
 }
 
 func operatorRoutes() []route {
-	list := get("admin/operators/", listOperators, "operators")
-	reset := get("admin/operators/{name}/reset/", showReset, "operator-reset")
-	reset.role = landfall.ConsoleOperator
+	list := get("admin/operators/", listOperators, "operators").requiring(landfall.MaySeePeople)
+	reset := get("admin/operators/{name}/reset/", showReset, "operator-reset").requiring(landfall.MayAdminister)
+	roles := get("admin/operators/{name}/roles/", showRoles, "operator-roles").requiring(landfall.MayAdminister)
 	return []route{
+		roles, post("admin/operators/{name}/roles/", action(pathTo("admin", "operators"), "Roles changed.", setRoles), roles),
 		list, post("admin/operators/", createOperator, list), reset, post("admin/operators/{name}/reset/", resetOperator, reset),
 		post("admin/operators/{name}/disable/", disableOperator, list), post("admin/operators/{name}/enable/", enableOperator, list),
 		post("admin/sessions/{session}/end/", action(pathTo("admin", "operators"), "Session ended.", withName("session", (*operate.Operator).EndSession)), list),

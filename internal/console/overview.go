@@ -77,7 +77,7 @@ func (s supplierSummary) sortOrder() int {
 }
 
 func showOverview(r *pageRequest) (any, error) {
-	overview, err := r.console.live.summaries(r.Context())
+	overview, err := r.console.live.summaries(r.Context(), r.me)
 	if err != nil {
 		return nil, err
 	}
@@ -107,5 +107,6 @@ func showOverview(r *pageRequest) (any, error) {
 }
 
 func overviewRoutes() []route {
-	return []route{get("", showOverview, "overview"), liveRoute("live", showOverview, "overview-live")}
+	// People without a role see no supplier.
+	return []route{get("", showOverview, "overview").requiring(0), liveRoute("live", showOverview, "overview-live").requiring(0)}
 }

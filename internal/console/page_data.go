@@ -41,8 +41,33 @@ func (r *pageRequest) data(page any) *pageData {
 	return data
 }
 
-// CanAct reports whether the reader may change things.
-func (d *pageData) CanAct() bool { return allows(d.Me.Role, landfall.ConsoleOperator) }
+// CanAct reports whether the reader may change what the page is about: a supplier, or
+// the administration.
+func (d *pageData) CanAct() bool {
+	if isAdmin(d.request.route.path) {
+		return d.May("administer")
+	}
+	return d.Me.May(landfall.MayAct, d.supplier())
+}
+
+// CanReveal reports whether the reader may see personal data of the page's supplier.
+func (d *pageData) CanReveal() bool { return d.Me.May(landfall.MayReveal, d.supplier()) }
+
+// supplier is the supplier that the page is about; "" when it is about none or many.
+func (d *pageData) supplier() string {
+	if about, is := d.Page.(interface{ aboutSupplier() string }); is {
+		return about.aboutSupplier()
+	}
+	return d.request.PathValue("supplier")
+}
+
+// May reports whether the reader may inspect or administer the service, read its audit
+// or see its people.
+func (d *pageData) May(what string) bool {
+	return d.Me.May(map[string]landfall.Permission{
+		"inspect": landfall.MayInspect, "administer": landfall.MayAdminister, "audit": landfall.MayAudit, "people": landfall.MaySeePeople,
+	}[what], "")
+}
 
 // refused reports whether the page shows a form again that was refused. A form
 // that was accepted is shown as it was saved, not as it was typed.

@@ -91,11 +91,11 @@ func disableTOTP(r *pageRequest) error {
 
 // profileRoutes are for everybody about themselves, whatever their role.
 func profileRoutes() []route {
-	profile := get("me/", showProfile, "profile")
+	profile := get("me/", showProfile, "profile").requiring(0)
 	profile.setUp = true
 	own := func(path string, handle handlerFunc) route {
 		changed := post(path, handle, profile)
-		changed.role, changed.setUp = landfall.ConsoleSupport, true
+		changed.needs, changed.setUp = 0, true
 		return changed
 	}
 	leave := own("sign-out/", signOut)

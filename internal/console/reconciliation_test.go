@@ -31,7 +31,7 @@ func TestReconciliationIsSignedOff(t *testing.T) {
 	}
 	_, err := service.ProcessAs(ctx, landfall.Principal{Operator: "operator:test"}, contract.ProcessRequest{Key: landfall.Key{Supplier: "NORTH", External: "0"}, Team: "Night Team"})
 	must(err)
-	ada := h.signedIn(landfall.ConsoleOperator)
+	ada := h.signedIn(landfall.ConsoleAdministrator)
 	const path = "/console/suppliers/NORTH/reconciliation/"
 	signs := func(form url.Values, status int, says ...string) {
 		t.Helper()

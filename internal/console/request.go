@@ -31,10 +31,11 @@ type pageRequest struct {
 	formError *landfall.Error // why the action was refused
 }
 
-// operator returns the operator's actions under the name of the signed-in person.
+// operator returns the operator's actions under the name of the signed-in person and
+// with their permissions.
 func (r *pageRequest) operator() *operate.Operator {
 	from := r.origin()
-	return r.console.OperatorFor(r.actor()).WithRequest(from.Address, from.RequestID)
+	return r.console.OperatorFor(r.actor()).WithRequest(from.Address, from.RequestID).For(r.me)
 }
 
 // origin is where the request comes from, and the id that the server gave it.
@@ -94,9 +95,11 @@ func (r *pageRequest) authenticate() error {
 		return errNotSignedIn
 	case r.console.Sessions.NeedsSecondFactor(r.me) && !r.route.setUp:
 		return errNoSecondFactor
-	case !allows(r.me.Role, r.route.role):
-		return &landfall.Error{Kind: landfall.Forbidden, Code: landfall.CodePermissionDenied,
-			Detail: "Your role (" + string(r.me.Role) + ") is read only. Ask an operator to do this."}
+	case r.route.needs != 0:
+		// The operator's actions check again what exactly is read and changed.
+		if err := r.operator().Permit(r.route.needs, r.PathValue("supplier")); err != nil {
+			return err
+		}
 	}
 	if r.Method != http.MethodPost {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 
 	"landfall"
 	"landfall/internal/service/operate"
@@ -15,9 +16,9 @@ type handlerFunc func(*pageRequest) (any, error)
 
 // route is one page or action.
 type route struct {
-	method string // "" is GET
-	path   string // below Root; a trailing slash matters
-	role   landfall.OperatorRole
+	method string              // "" is GET
+	path   string              // below Root; a trailing slash matters
+	needs  landfall.Permission // 0: only a sign-in
 	handle handlerFunc
 	view   string
 	// formHandle and formView are the page that holds the form of an action. A
@@ -43,17 +44,35 @@ func (p route) pattern() string {
 	return method + " " + Root + p.path + end
 }
 
-// get is a page for everybody who is signed in.
+// isAdmin reports whether a path is below the administration.
+func isAdmin(path string) bool { return strings.HasPrefix(path, "admin/") }
+
+// get is a page for everybody who may read, or inspect the administration.
 func get(path string, handle handlerFunc, view string) route {
-	return route{path: path, role: landfall.ConsoleSupport, handle: handle, view: view}
+	page := route{path: path, needs: landfall.MayRead, handle: handle, view: view}
+	if isAdmin(path) {
+		page.needs = landfall.MayInspect
+	}
+	return page
 }
 
-// post is an action for operators. Its form is on another page.
+// requiring returns a page with another permission.
+func (p route) requiring(permission landfall.Permission) route {
+	p.needs = permission
+	return p
+}
+
+// post is an action for operators, or in the administration for administrators. Its
+// form is on another page.
 func post(path string, handle handlerFunc, form route) route {
-	return route{
-		method: http.MethodPost, path: path, role: landfall.ConsoleOperator, handle: handle,
+	act := route{
+		method: http.MethodPost, path: path, needs: landfall.MayAct, handle: handle,
 		view: form.view, formHandle: form.handle, formView: form.view,
 	}
+	if isAdmin(path) {
+		act.needs = landfall.MayAdminister
+	}
+	return act
 }
 
 // action is a handler that does something and then shows a message on a page.

@@ -32,7 +32,7 @@ func TestEveryPageRenders(t *testing.T) {
 		if furnished {
 			h.seedBasics()
 		}
-		for name, role := range map[string]landfall.OperatorRole{"ada": landfall.ConsoleOperator, "sam": landfall.ConsoleSupport} {
+		for name, role := range map[string]landfall.OperatorRole{"ada": landfall.ConsoleAdministrator, "sam": landfall.ConsoleSupport} {
 			if furnished {
 				name += "-later"
 			}
@@ -59,7 +59,7 @@ func TestEveryPageRenders(t *testing.T) {
 func TestActionsAreAuditedByName(t *testing.T) {
 	h := newTestConsole(t)
 	h.seedBasics()
-	ada := h.signedIn(landfall.ConsoleOperator)
+	ada := h.signedIn(landfall.ConsoleAdministrator)
 	for _, act := range []struct {
 		path    string
 		form    url.Values
@@ -100,7 +100,7 @@ func TestActionsAreAuditedByName(t *testing.T) {
 func TestRefusedFormsKeepInput(t *testing.T) {
 	h := newTestConsole(t)
 	h.seedBasics()
-	ada := h.signedIn(landfall.ConsoleOperator)
+	ada := h.signedIn(landfall.ConsoleAdministrator)
 	for _, act := range []struct {
 		path        string
 		form        url.Values
@@ -122,7 +122,7 @@ func TestRefusedFormsKeepInput(t *testing.T) {
 // Unknown paths are not found, but a missing trailing slash is added.
 func TestUnknownPages(t *testing.T) {
 	h := newTestConsole(t)
-	ada := h.signedIn(landfall.ConsoleOperator)
+	ada := h.signedIn(landfall.ConsoleAdministrator)
 	for _, path := range []string{"nowhere/", "suppliers/NONE/", "runs/R-0/", "admin/organisations/None/", "assets/none.css"} {
 		if status, body := ada.get(Root + path); status != http.StatusNotFound {
 			t.Errorf("%s: %d\n%s", path, status, body)
@@ -135,7 +135,7 @@ func TestUnknownPages(t *testing.T) {
 func TestOverviewStreams(t *testing.T) {
 	h := newTestConsole(t)
 	h.seedBasics()
-	ada := h.signedIn(landfall.ConsoleOperator)
+	ada := h.signedIn(landfall.ConsoleAdministrator)
 	ada.wantPage("/console/live?once=1", `id="s-NORTH"`)
 	answer, err := ada.client.Get(h.server.URL + "/console/live")
 	if err != nil {

@@ -18,6 +18,8 @@ type runPage struct {
 	PauseText  string
 }
 
+func (p runPage) aboutSupplier() string { return p.Plan.Supplier }
+
 // maxRunFailures is how many failures the page of a run shows.
 const maxRunFailures = 20
 

@@ -34,7 +34,7 @@ func TestUndoShowsForecast(t *testing.T) {
 	if strings.Contains(body, "<form method=\"post\" action=\""+path) {
 		t.Error("support is offered to undo")
 	}
-	ada := w.signedIn(landfall.ConsoleOperator)
+	ada := w.signedIn(landfall.ConsoleAdministrator)
 	ada.wantPage("/console/runs/"+run.ID+"/", `href="`+path+`"`)
 	ada.wantPage(path, "Undo 2 accounts, keep 1")
 	if status, body := ada.post(path, url.Values{"reason": {"the wrong book"}, "confirm": {"SOUTH"}}); status != http.StatusBadRequest ||
@@ -118,7 +118,7 @@ func TestLongCountsRunInTheBackground(t *testing.T) {
 	for range maxRunningCounts { // two other counts are running
 		w.console.undoForecasts.slots <- struct{}{}
 	}
-	ada, sam := w.signedIn(landfall.ConsoleOperator), w.signedIn(landfall.ConsoleSupport)
+	ada, sam := w.signedIn(landfall.ConsoleAdministrator), w.signedIn(landfall.ConsoleSupport)
 	ada.wantPage(path, "0 of 3 checked", "<progress ", `data-live="`+path+`live"`)
 	body := sam.wantPage(path, "Counting accounts")
 	if strings.Contains(body, "will be undone") {

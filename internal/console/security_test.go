@@ -17,7 +17,7 @@ import (
 // Every action refuses requests from other sites.
 func TestActionsRefuseOtherSites(t *testing.T) {
 	h := newTestConsole(t)
-	ada := h.signedIn(landfall.ConsoleOperator)
+	ada := h.signedIn(landfall.ConsoleAdministrator)
 	for _, page := range routes() {
 		if page.method != http.MethodPost {
 			continue
@@ -36,7 +36,7 @@ func TestActionsRefuseOtherSites(t *testing.T) {
 // Signing in creates a new session, even if an attacker set a cookie before.
 func TestSessionFixationIsPrevented(t *testing.T) {
 	h := newTestConsole(t)
-	h.signedIn(landfall.ConsoleOperator)
+	h.signedIn(landfall.ConsoleAdministrator)
 	const foreign = "planted-by-somebody-else-0123456789"
 	victim := h.anonymous()
 	home, _ := url.Parse(h.server.URL)
@@ -56,7 +56,7 @@ func TestSessionFixationIsPrevented(t *testing.T) {
 func TestStreamsEndWithTheSession(t *testing.T) {
 	h := newTestConsole(t)
 	h.seedBasics()
-	ada := h.signedIn(landfall.ConsoleOperator)
+	ada := h.signedIn(landfall.ConsoleAdministrator)
 	answer, err := ada.client.Get(h.server.URL + "/console/live")
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestStreamsAreLimited(t *testing.T) {
 		t.Errorf("when all have left there are %+v", w.bySession)
 	}
 	h := newTestConsole(t)
-	ada := h.signedIn(landfall.ConsoleOperator)
+	ada := h.signedIn(landfall.ConsoleAdministrator)
 	h.console.streams.total = maxStreams
 	if status, body := ada.get("/console/live"); status != http.StatusServiceUnavailable || !strings.Contains(body, "polls instead") {
 		t.Errorf("one more: %d %s", status, body)
@@ -116,7 +116,7 @@ func TestStreamsAreLimited(t *testing.T) {
 func TestLongAddresses(t *testing.T) {
 	h := newTestConsole(t)
 	seedAccounts(h)
-	ada := h.signedIn(landfall.ConsoleOperator)
+	ada := h.signedIn(landfall.ConsoleAdministrator)
 	long := strings.Repeat("x", 200_000)
 	for _, path := range []string{
 		"search/?q=", "search/found/?q=", "suppliers/NORTH/accounts/?state=failed&code=", "suppliers/NORTH/accounts/?after=", "admin/audit/?subject=",
@@ -155,7 +155,7 @@ func TestHostileNamesAreEscaped(t *testing.T) {
 	run, err := operator.StartRun(ctx, landfall.RunPlan{Supplier: "NORTH", Team: "T " + scriptTag, Select: landfall.SelectPending})
 	must(err)
 	must(operator.RecordReveal(ctx, landfall.Key{Supplier: "NORTH", External: "1"}, "why "+scriptTag))
-	ada := h.signedIn(landfall.ConsoleOperator)
+	ada := h.signedIn(landfall.ConsoleAdministrator)
 	values := strings.NewReplacer("{supplier}", "NORTH", "{external}", "1", "{run}", run.ID, "{organisation}", "Acme", "{vendor}", "SANDBOX", "{webhook}", "billing", "{target}", "BILLING")
 	for _, path := range Paths() {
 		path = values.Replace(path)
@@ -190,7 +190,7 @@ func TestAWebhooksTokenWasShownToSupport(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ada, sam := h.signedIn(landfall.ConsoleOperator), h.signedIn(landfall.ConsoleSupport)
+	ada, sam := h.signedIn(landfall.ConsoleAdministrator), h.signedIn(landfall.ConsoleSupport)
 	for _, name := range []string{"path", "query"} {
 		ada.wantPage("/console/admin/webhooks/"+name+"/", secret)
 		if body := sam.wantPage("/console/admin/webhooks/"+name+"/", "http://127.0.0.1:1/…"); strings.Contains(body, secret) {

@@ -148,7 +148,7 @@ func signInRoutes() []route {
 	public := func(path string, show, submit handlerFunc, view string) []route {
 		page := route{path: path, handle: show, view: view, public: true}
 		form := post(path, submit, page)
-		form.public, form.role = true, ""
+		form.public, form.needs = true, 0
 		return []route{page, form}
 	}
 	all := []route{{method: http.MethodPost, path: "theme/", handle: chooseTheme, public: true}}

@@ -11,7 +11,7 @@ import (
 
 func TestInvitation(t *testing.T) {
 	h := newTestConsole(t)
-	link, err := h.operator().CreateOperator(t.Context(), "ada", landfall.ConsoleOperator)
+	link, err := h.operator().CreateOperator(t.Context(), "ada", landfall.ConsoleAdministrator)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,20 +42,6 @@ func TestInvitation(t *testing.T) {
 	}
 	if status, body := ada.post("/console/sign-in/", url.Values{"name": {"ada"}, "password": {testPassword}, "to": {"/console/me/"}}); status != http.StatusOK || !strings.Contains(body, "This session") {
 		t.Errorf("%d\n%s", status, body)
-	}
-}
-
-func TestSupportCannotAct(t *testing.T) {
-	h := newTestConsole(t)
-	sam := h.signedIn(landfall.ConsoleSupport)
-	sam.wantPage("/console/", "(support)")
-	for _, page := range routes() {
-		if page.method != http.MethodPost || page.role != landfall.ConsoleOperator {
-			continue
-		}
-		if status, body := sam.post(Root+fillPath(page.path), nil); status != http.StatusForbidden {
-			t.Errorf("support can %s: %d\n%s", page.path, status, body)
-		}
 	}
 }
 
@@ -91,7 +77,7 @@ func TestPagesRequireSignIn(t *testing.T) {
 
 func TestSecurityHeaders(t *testing.T) {
 	h := newTestConsole(t)
-	ada := h.signedIn(landfall.ConsoleOperator)
+	ada := h.signedIn(landfall.ConsoleAdministrator)
 	request, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, h.server.URL+"/console/sign-out/", nil)
 	request.Header.Set("Sec-Fetch-Site", "cross-site")
 	request.Header.Set("Origin", "https://evil.example")

@@ -38,7 +38,7 @@ func showTarget(r *pageRequest) (any, error) {
 		return nil, err
 	}
 	// The URL may contain a token. Who may not change the target need not know it.
-	if !allows(r.me.Role, landfall.ConsoleOperator) {
+	if !r.me.May(landfall.MayAdminister, "") {
 		page.Target.URL = page.Target.MaskedURL()
 	}
 	if page.Shown = r.URL.Query().Get("state"); page.Shown == "" {
@@ -49,7 +49,7 @@ func showTarget(r *pageRequest) (any, error) {
 	})
 	for i := range page.Deliveries {
 		// What a target says about an account may be personal.
-		if !allows(r.me.Role, landfall.ConsoleOperator) {
+		if !r.me.May(landfall.MayAdminister, "") {
 			page.Deliveries[i].Reply = ""
 		}
 	}

@@ -85,6 +85,8 @@ type undoPage struct {
 	Window   time.Duration
 }
 
+func (p undoPage) aboutSupplier() string { return p.Plan.Supplier }
+
 func showUndo(r *pageRequest) (any, error) {
 	run, err := r.operator().UndoableRun(r.Context(), r.PathValue("run"))
 	if err != nil {

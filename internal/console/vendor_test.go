@@ -31,7 +31,7 @@ func TestVendors(t *testing.T) {
 		return operate.New(h.store, operate.Options{Actor: actor, Verifier: verifier})
 	}
 	h.console.VendorHealth = func(string) string { return "refused by vendor" }
-	ada := h.signedIn(landfall.ConsoleOperator)
+	ada := h.signedIn(landfall.ConsoleAdministrator)
 	wantPost := func(path string, input url.Values, status int, texts ...string) {
 		t.Helper()
 		got, body := ada.post("/console/admin/vendors/"+path, input)

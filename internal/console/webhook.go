@@ -39,7 +39,7 @@ func showWebhook(r *pageRequest) (any, error) { return r.webhookPage(r.PathValue
 func (r *pageRequest) webhookPage(name string) (webhookPage, error) {
 	facts, err := r.operator().ShowWebhook(r.Context(), name)
 	// The URL may contain a token. Who may not change the webhook need not know it.
-	if !allows(r.me.Role, landfall.ConsoleOperator) {
+	if !r.me.May(landfall.MayAdminister, "") {
 		facts.URL = facts.MaskedURL()
 	}
 	newest := int64(0)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -29,9 +28,11 @@ func (o *Operator) CreateOperator(ctx context.Context, name string, role landfal
 	if err := checkLogin(name); err != nil {
 		return auth.Secret{}, err
 	}
-	if !slices.Contains(landfall.OperatorRoles, role) {
-		return auth.Secret{}, invalid("role", rules.CodeInvalidChoice,
-			"Role %q is not known; use operator (reads and acts) or support (reads).", string(role))
+	if err := checkRole(role); err != nil {
+		return auth.Secret{}, err
+	}
+	if role == landfall.NoRole {
+		role = ""
 	}
 	secret, hash := auth.NewInvitation()
 	made := landfall.Operator{Name: name, Role: role, Invitation: hash, InvitationEndsAt: o.clock().Add(invitationLife).UTC(), InvitedBy: o.actor}
@@ -69,6 +70,15 @@ func (o *Operator) Operators(ctx context.Context) (operators []landfall.Operator
 		return err
 	})
 	return operators, err
+}
+
+// ShowOperator returns the operator with a name.
+func (o *Operator) ShowOperator(ctx context.Context, name string) (operator landfall.Operator, err error) {
+	err = o.view(ctx, "operator.show", func(view landfall.View) (err error) {
+		operator, err = view.Operator(ctx, name)
+		return operatorError(ctx, view, name, err)
+	})
+	return operator, err
 }
 
 // DisableOperator locks an operator out at once and ends all their sessions.

@@ -69,6 +69,7 @@ type Operator struct {
 	sender  *webhook.Sender
 	targets *target.Sender
 	vendors landfall.InstructionVerifier
+	person  *landfall.Operator // whose permissions apply; nil: everything is permitted
 }
 
 // New returns an operator over a store.
@@ -97,6 +98,9 @@ func (o *Operator) WithRequest(source, id string) *Operator {
 // change runs a change and writes its audit entry in the same transaction.
 func (o *Operator) change(ctx context.Context, action, subject string, fn func(landfall.Tx) (detail string, err error)) error {
 	err := o.store.Update(ctx, func(tx landfall.Tx) error {
+		if err := o.permitChange(ctx, tx, action, subject); err != nil {
+			return err
+		}
 		detail, err := fn(tx)
 		if err != nil {
 			return err
@@ -118,6 +122,9 @@ func (o *Operator) entry(action, subject, detail string) landfall.AuditEntry {
 
 // view reads from one snapshot.
 func (o *Operator) view(ctx context.Context, doing string, fn func(landfall.View) error) error {
+	if err := o.permitView(doing); err != nil {
+		return err
+	}
 	return storeError(doing, o.store.View(ctx, fn))
 }
 

@@ -10,11 +10,12 @@ import (
 )
 
 // operatorColumns are in the order of storedOperator.columns.
-const operatorColumns = `o.name, o.role, o.disabled, o.password, o.totp_secret, o.totp_used, o.totp_failures, o.totp_failed_at,
+const operatorColumns = `o.name, o.role, o.supplier_roles, o.disabled, o.password, o.totp_secret, o.totp_used, o.totp_failures, o.totp_failed_at,
 	o.pending_secret, o.pending_session, o.pending_ends_at, o.recovery_codes, o.invitation, o.invitation_ends_at, o.invited_by, o.created_at, o.password_at, o.signed_in_at`
 
 // storedOperator receives those columns of an operator that need conversion.
 type storedOperator struct {
+	roles                                     string
 	invitation, recovery                      []byte
 	created                                   int64
 	failed, pending, ends, password, signedIn sql.NullInt64
@@ -24,18 +25,20 @@ type storedOperator struct {
 // code.
 func (kept *storedOperator) columns(seals *sealer, o *landfall.Operator) []any {
 	row := seals.scan("operator", &o.Name)
-	return []any{&o.Name, &o.Role, &o.Disabled, &o.Password, row.text("totp_secret", &o.TOTPSecret), &o.TOTPUsed, &o.TOTPFailures, &kept.failed,
+	return []any{&o.Name, &o.Role, &kept.roles, &o.Disabled, &o.Password, row.text("totp_secret", &o.TOTPSecret), &o.TOTPUsed, &o.TOTPFailures, &kept.failed,
 		row.text("pending_secret", &o.Pending.Secret), &o.Pending.Session, &kept.pending, &kept.recovery, &kept.invitation, &kept.ends, &o.InvitedBy,
 		&kept.created, &kept.password, &kept.signedIn}
 }
 
-func (kept *storedOperator) fill(o *landfall.Operator) {
+func (kept *storedOperator) fill(o *landfall.Operator) (err error) {
 	o.TOTPFailedAt, o.Pending.EndsAt = instant(kept.failed), instant(kept.pending)
 	for hash := range slices.Chunk(kept.recovery, len(o.Invitation)) {
 		o.RecoveryCodes = append(o.RecoveryCodes, hashOf(hash))
 	}
 	o.Invitation, o.InvitationEndsAt = hashOf(kept.invitation), instant(kept.ends)
 	o.CreatedAt, o.PasswordAt, o.SignedInAt = moment(kept.created), instant(kept.password), instant(kept.signedIn)
+	o.SupplierRoles, err = landfall.ParseSupplierRoles(kept.roles)
+	return err
 }
 
 // Operator returns the operator with a name.
@@ -58,9 +61,10 @@ func (v *view) InvitedOperator(ctx context.Context, invitation [32]byte) (landfa
 func (v *view) operators(ctx context.Context, which string, args ...any) ([]landfall.Operator, error) {
 	return collect(ctx, v.txSession, func(scan scanner, operator *landfall.Operator) error {
 		var kept storedOperator
-		err := scan(kept.columns(v.sealer, operator)...)
-		kept.fill(operator)
-		return err
+		if err := scan(kept.columns(v.sealer, operator)...); err != nil {
+			return err
+		}
+		return kept.fill(operator)
 	}, `SELECT `+operatorColumns+` FROM operator o `+which, args...)
 }
 
@@ -68,8 +72,8 @@ func (v *view) operators(ctx context.Context, which string, args ...any) ([]land
 func (t *tx) CreateOperator(ctx context.Context, o landfall.Operator) error {
 	return orIfUnchanged(landfall.ErrExists)(t.exec(ctx, `INSERT INTO operator
 			(name, role, disabled, password, totp_secret, totp_used, totp_failures, totp_failed_at, pending_secret, pending_session, pending_ends_at,
-			recovery_codes, invitation, invitation_ends_at, invited_by, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, {now}) ON CONFLICT (name) DO NOTHING`, t.operatorArgs(o)...))
+			recovery_codes, invitation, invitation_ends_at, invited_by, supplier_roles, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, {now}) ON CONFLICT (name) DO NOTHING`, t.operatorArgs(o)...))
 }
 
 // SaveOperator replaces an existing operator. It sets password_at when the
@@ -77,7 +81,7 @@ func (t *tx) CreateOperator(ctx context.Context, o landfall.Operator) error {
 func (t *tx) SaveOperator(ctx context.Context, o landfall.Operator) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE operator SET role = $2, disabled = $3, password = $4, totp_secret = $5,
 			totp_used = $6, totp_failures = $7, totp_failed_at = $8, pending_secret = $9, pending_session = $10, pending_ends_at = $11,
-			recovery_codes = $12, invitation = $13, invitation_ends_at = $14, invited_by = $15,
+			recovery_codes = $12, invitation = $13, invitation_ends_at = $14, invited_by = $15, supplier_roles = $16,
 			password_at = CASE WHEN $4 = '' THEN NULL WHEN $4 = password THEN password_at ELSE {now} END
 		WHERE name = $1`, t.operatorArgs(o)...))
 }
@@ -92,6 +96,7 @@ func (t *tx) operatorArgs(o landfall.Operator) []any {
 		o.Name, string(o.Role), o.Disabled, o.Password, t.sealer.sealText(totpSecretLocation, o.TOTPSecret, o.Name), o.TOTPUsed,
 		int64(o.TOTPFailures), microsArg(o.TOTPFailedAt), t.sealer.sealText(pendingSecretLocation, o.Pending.Secret, o.Name), o.Pending.Session,
 		microsArg(o.Pending.EndsAt), recovery, invitationArg(o), microsArg(o.InvitationEndsAt), o.InvitedBy,
+		landfall.FormatSupplierRoles(o.SupplierRoles),
 	}
 }
 
@@ -149,8 +154,7 @@ func (v *view) Session(ctx context.Context, hash [32]byte, idle time.Duration) (
 		return landfall.Session{}, landfall.Operator{}, err
 	}
 	places.fill(&session)
-	kept.fill(&operator)
-	return session, operator, nil
+	return session, operator, kept.fill(&operator)
 }
 
 // storedSession receives those columns of a session that need conversion.

@@ -874,7 +874,8 @@ INSERT INTO search_index (id, event_after) VALUES (1, 0);
 -- Secrets are stored as hashes, except the TOTP secret, which codes are computed from.
 CREATE TABLE operator (
     name               TEXT COLLATE "C" PRIMARY KEY,
-    role               TEXT NOT NULL CHECK (role IN ('operator', 'support')),
+    role               TEXT NOT NULL CHECK (role IN ('administrator', 'operator', 'support', 'auditor', '')),
+    supplier_roles     TEXT NOT NULL, -- NORTH=support SOUTH=operator
     disabled           BOOLEAN NOT NULL,
     password           TEXT NOT NULL,
     totp_secret        TEXT NOT NULL,
