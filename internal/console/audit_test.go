@@ -87,6 +87,7 @@ func TestEveryActionIsAudited(t *testing.T) {
 		{"admin/webhooks/{webhook}/disable/", hook, nil}, {"admin/webhooks/{webhook}/enable/", hook, nil}, {"admin/webhooks/{webhook}/remove/", hook, confirm("w")},
 		{"admin/targets/{target}/pause/", target, nil}, {"admin/targets/{target}/resume/", target, nil}, {"admin/targets/{target}/replay/", target, nil},
 		{"admin/operators/", nil, url.Values{"name": {"cora"}, "role": {"support"}}}, {"admin/operators/{name}/reset/", []string{"{name}", "cora"}, url.Values{"confirm": {"cora"}, "password": {testPassword}}},
+		{"admin/operators/{name}/roles/", []string{"{name}", "cora"}, url.Values{"role": {"operator"}}},
 		{"admin/operators/{name}/disable/", []string{"{name}", "cora"}, nil}, {"admin/operators/{name}/enable/", []string{"{name}", "cora"}, nil},
 		{"admin/sessions/{session}/end/", []string{"{session}", sessions[0].ID}, nil},
 		{"accounts/{supplier}/{external}/reveal/", account("1"), confirm("")}, {"accounts/{supplier}/{external}/dry-run/", account("1"), confirm("")},

@@ -161,7 +161,7 @@ func TestAuditAndWebhooksReportNewRows(t *testing.T) {
 	if _, _, err := h.operator().AddWebhook(t.Context(), operate.WebhookRequest{Name: "billing", Organisation: "Acme", URL: receiver.URL}); err != nil {
 		t.Fatal(err)
 	}
-	sam := h.signedIn(landfall.ConsoleSupport)
+	sam := h.signedIn(landfall.ConsoleAuditor)
 	source := func(page string) string {
 		t.Helper()
 		body := sam.wantPage(page, `id="new-rows"`, `data-count="0"`)

@@ -32,7 +32,7 @@ func TestEveryPageRenders(t *testing.T) {
 		if furnished {
 			h.seedBasics()
 		}
-		for name, role := range map[string]landfall.OperatorRole{"ada": landfall.ConsoleAdministrator, "sam": landfall.ConsoleSupport} {
+		for name, role := range map[string]landfall.OperatorRole{"ada": landfall.ConsoleAdministrator, "olga": landfall.ConsoleAuditor} {
 			if furnished {
 				name += "-later"
 			}
