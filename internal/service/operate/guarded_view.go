@@ -49,8 +49,8 @@ func (g guardedView) Revisions(ctx context.Context, key landfall.Key) ([]landfal
 	return guarded(g.read(key.Supplier), func() ([]landfall.StagedRevision, error) { return g.View.Revisions(ctx, key) })
 }
 
-func (g guardedView) Revision(ctx context.Context, key landfall.Key, revision int) (landfall.StagedRevision, error) {
-	return guarded(g.read(key.Supplier), func() (landfall.StagedRevision, error) { return g.View.Revision(ctx, key, revision) })
+func (g guardedView) Revision(ctx context.Context, key landfall.Key, number int) (landfall.StagedRevision, error) {
+	return guarded(g.read(key.Supplier), func() (landfall.StagedRevision, error) { return g.View.Revision(ctx, key, number) })
 }
 
 func (g guardedView) StagingRefusal(ctx context.Context, key landfall.Key) (landfall.Failure, error) {
