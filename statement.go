@@ -13,6 +13,7 @@ type Statement struct {
 	IssuedOn    calendar.Day
 	Number      string
 	GrossAmount *money.Amount
-	Path        string // of the PDF under the supplier's document root; "" when none
-	Extra       string // JSON object of the fields that packs add; "" when none
+	SentAmount  *money.Amount // GrossAmount as it was sent, if that was in minor units
+	Path        string        // of the PDF under the supplier's document root; "" when none
+	Extra       string        // JSON object of the fields that packs add; "" when none
 }

@@ -78,6 +78,17 @@ func (t *Tallies) Of(standing AccountStatus, currency string) *Sums {
 	return sums
 }
 
+// Accounts returns how many accounts have one of some statuses.
+func (t *Tallies) Accounts(statuses ...AccountStatus) int64 {
+	var count money.Total
+	for _, status := range statuses {
+		for _, sums := range t.Sums[status] {
+			count = count.Plus(sums[AtAccounts])
+		}
+	}
+	return count.Clamp()
+}
+
 // numberNames are the names of the numbers of Figures, by index.
 var numberNames = func() (names [FigureCount]string) {
 	copy(names[:], []string{"accounts", "customers", "supply points", "notes", "statements", "payment instructions", "balances"})

@@ -68,6 +68,7 @@ type AccountStatement struct {
 	Issued      string `json:"issued_date"`
 	Number      string `json:"number"`
 	GrossAmount string `json:"gross_amount"`
+	SentAmount  string `json:"gross_amount_sent,omitempty"` // as it was sent, if in minor units; "" otherwise
 	Path        string `json:"statement_path"`
 
 	PackFields json.RawMessage `json:"pack_fields"` // of the supplier's packs, as sent

@@ -205,6 +205,8 @@ var WholeStatementBody = &Body[landfall.Statement]{
 			}
 			return s.GrossAmount.String(), true
 		}),
+		stringMember("gross_amount_sent", "`gross_amount` as it was sent. Only if the supplier sends it in minor units.", func(s landfall.Statement) string { return s.SentAmount.String() }).
+			onlyIf(func(s landfall.Statement) bool { return s.SentAmount != nil }),
 		stringMember("statement_path", "", func(s landfall.Statement) string { return s.Path }),
 		packFieldsMember(func(s landfall.Statement) string { return s.Extra }),
 	},

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -76,8 +77,8 @@ func appendPostedStatement(dst []byte, statement *landfall.Statement) []byte {
 	if statement.Number != "" {
 		dst = rules.AppendText(dst, "number", statement.Number)
 	}
-	if statement.GrossAmount != nil {
-		dst = rules.AppendText(dst, "gross_amount", statement.GrossAmount.String())
+	if sent := cmp.Or(statement.SentAmount, statement.GrossAmount); sent != nil {
+		dst = rules.AppendText(dst, "gross_amount", sent.String())
 	}
 	if statement.Path != "" {
 		dst = rules.AppendText(dst, "statement_path", statement.Path)

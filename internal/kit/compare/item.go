@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -136,7 +137,7 @@ func transactionItem(id string, document []byte) *item {
 func statementItem(s client.AccountStatement) *item {
 	return &item{list: listStatements, identity: s.ID, name: s.ID, fields: []field{
 		{"statement_id", s.ID}, {"bill_period_from_date", s.From}, {"bill_period_to_date", s.To}, {"issued_date", s.Issued},
-		{"number", s.Number}, {"gross_amount", s.GrossAmount}, {"statement_path", strings.TrimPrefix(s.Path, "/")},
+		{"number", s.Number}, {"gross_amount", cmp.Or(s.SentAmount, s.GrossAmount)}, {"statement_path", strings.TrimPrefix(s.Path, "/")},
 	}}
 }
 

@@ -214,7 +214,7 @@ func (s *bookSink) post(kind book.Kind, list string, item *jsonValue) error {
 		s.body = append(rules.AppendName(s.address(s.body[:0]), list), '[')
 	}
 	s.body = rules.AppendComma(s.body)
-	item = unfold(item)
+	item = asSent(item)
 	if s.hide != nil {
 		tables := map[string]*rules.Table{"transactions": findField(s.hide.lists["ledger"], "sent").Type.Table, "notes": s.hide.lists["notes"], "statements": s.hide.lists["statements"]}
 		s.body = s.hide.object(s.body, tables[list], item)
@@ -227,17 +227,22 @@ func (s *bookSink) post(kind book.Kind, list string, item *jsonValue) error {
 	return s.endBody(kind)
 }
 
-// unfold puts the fields of packs among the others, where they were when they were sent.
-func unfold(item *jsonValue) *jsonValue {
-	fields := item.member("pack_fields")
-	if fields.null() {
+// asSent restores what was sent: the fields of packs are among the others, and the amount of a
+// statement has the supplier's unit.
+func asSent(item *jsonValue) *jsonValue {
+	fields, amount := item.member("pack_fields"), item.member(sentAmount)
+	if fields.null() && amount.null() {
 		return item
 	}
 	text := []byte{'{'}
 	for _, one := range slices.Concat(item.members, fields.members) {
-		if one.name != "pack_fields" {
-			text = append(rules.AppendName(text, one.name), one.value.text...)
+		switch {
+		case one.name == "pack_fields", one.name == sentAmount:
+			continue
+		case one.name == "gross_amount" && !amount.null():
+			one.value = *amount
 		}
+		text = append(rules.AppendName(text, one.name), one.value.text...)
 	}
 	unfolded := parseValue(append(text, '}'))
 	return &unfolded

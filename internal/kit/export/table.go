@@ -64,14 +64,20 @@ type listTarget struct {
 	depth  int           // how many lists it is in, with itself
 }
 
+// sentAmount is the amount of a statement as it was sent.
+const sentAmount = "gross_amount_sent"
+
 // listTables returns what the items of the lists of a whole account consist of.
 func listTables(schema *contract.Schema) map[string]*rules.Table {
 	itemOf := func(file, list string) *rules.Table { return findField(schema.BookTable(file), list).Type.Item.Table }
 	transaction := itemOf("transactions", "transactions")
 	booked := rules.NewTable(transaction.Name, transaction.Doc, append(slices.Clone(transaction.Fields),
 		rules.Optional("original_transaction_date", rules.Date(), "Date of the transaction before it was moved into the open statement period."))...)
+	statement := itemOf("statements", "statements")
 	return map[string]*rules.Table{
-		"notes": itemOf("notes", "notes"), "statements": itemOf("statements", "statements"),
+		"notes": itemOf("notes", "notes"),
+		"statements": rules.NewTable(statement.Name, statement.Doc, append(slices.Clone(statement.Fields),
+			rules.Optional(sentAmount, rules.Amount(), "The amount as it was sent, if that was in minor units."))...),
 		"ledger": rules.NewTable("LedgerEntry", "One change of the balance of an account.",
 			rules.Required("sequence", rules.Integer(1, 1<<53), "Position in the ledger, starting at 1."),
 			rules.Required("kind", rules.Choice("OPENING", "TRANSACTION"), "OPENING is the part of the opening balance that no transaction explains."),

@@ -10,7 +10,7 @@ import (
 )
 
 // InUnits returns statements with their amounts in units of the currency. Some
-// suppliers send them in minor units.
+// suppliers send them in minor units, and read them again as they sent them.
 func InUnits(statements []landfall.Statement, unit landfall.AmountUnit, currency string) []landfall.Statement {
 	if unit != landfall.MinorUnits {
 		return statements
@@ -19,7 +19,7 @@ func InUnits(statements []landfall.Statement, unit landfall.AmountUnit, currency
 	for i := range statements {
 		if gross := statements[i].GrossAmount; gross != nil {
 			amount, _ := money.FromMinor(*gross, money.Places(currency)) // the rules refuse fractions
-			statements[i].GrossAmount = &amount
+			statements[i].GrossAmount, statements[i].SentAmount = &amount, gross
 		}
 	}
 	return statements
@@ -70,6 +70,7 @@ func sameStatement(a, b landfall.Statement) bool {
 		return false
 	}
 	a.GrossAmount, b.GrossAmount = nil, nil
+	a.SentAmount, b.SentAmount = nil, nil
 	a.Extra, b.Extra = "", ""
 	// A leading slash makes no difference.
 	a.Path, b.Path = strings.TrimPrefix(a.Path, "/"), strings.TrimPrefix(b.Path, "/")

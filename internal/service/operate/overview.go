@@ -150,14 +150,8 @@ func (s *SupplierState) count(ctx context.Context, view landfall.View) error {
 		return err
 	}
 	found := landfall.Reconcile(s.Code, &tallies, totals)
-	of := func(standing landfall.AccountStatus) (accounts int64) {
-		for _, sums := range tallies.Sums[standing] {
-			accounts += sums[landfall.AtAccounts].Count()
-		}
-		return accounts
-	}
-	s.Staged, s.Failed, s.Refused, s.Imported = of(landfall.StatusPending), of(landfall.StatusFailed), tallies.Refused, of(landfall.StatusCreated)
-	s.Skipped = of(landfall.StatusSkipped) + of(landfall.StatusUnstaged)
+	s.Staged, s.Failed, s.Refused = tallies.Accounts(landfall.StatusPending), tallies.Accounts(landfall.StatusFailed), tallies.Refused
+	s.Imported, s.Skipped = tallies.Accounts(landfall.StatusCreated), tallies.Accounts(landfall.StatusSkipped, landfall.StatusUnstaged)
 	// Accounts being created are still counted as staged or failed.
 	s.InProgress = min(s.InProgress, s.Staged+s.Failed)
 	if s.Staged -= s.InProgress; s.Staged < 0 {

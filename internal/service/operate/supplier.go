@@ -11,6 +11,7 @@ import (
 
 	"landfall"
 	"landfall/internal/api/contract"
+	"landfall/internal/api/rules"
 )
 
 // SupplierChange is a change of a supplier's settings. A nil field leaves the
@@ -131,6 +132,9 @@ func (o *Operator) SetSupplier(ctx context.Context, code string, change Supplier
 			return "", supplierError(ctx, tx, code, err)
 		}
 		before, mailed := supplier.Status, supplier.SendCustomerEmails
+		if err := checkMoney(ctx, tx, supplier, change); err != nil {
+			return "", err
+		}
 		schema, err := packSchema(ctx, tx, supplier, change)
 		if err != nil {
 			return "", err
@@ -167,6 +171,31 @@ func (o *Operator) SetSupplier(ctx context.Context, code string, change Supplier
 		return landfall.Supplier{}, err
 	}
 	return supplier, nil
+}
+
+// checkMoney refuses to change what the amounts of existing accounts mean. Staged documents are
+// checked again when their accounts are created, but were counted in the currency.
+func checkMoney(ctx context.Context, tx landfall.Tx, supplier landfall.Supplier, change SupplierChange) error {
+	currency := change.Currency != nil && *change.Currency != supplier.Currency
+	unit := change.StatementAmounts != nil && *change.StatementAmounts != supplier.StatementAmounts
+	if !currency && !unit {
+		return nil
+	}
+	found, err := tx.Tallies(ctx, supplier.Code)
+	if err != nil {
+		return err
+	}
+	created := found.Accounts(landfall.StatusCreated)
+	staged := found.Accounts(landfall.StatusPending, landfall.StatusFailed, landfall.StatusSkipped)
+	switch {
+	case unit && created > 0:
+		return invalid("statement_amounts", rules.CodeInvalidChoice, "The unit of the amounts of statements cannot change: import supplier %s has %d created accounts. "+
+			"Create another import supplier for accounts with another unit.", supplier.Code, created)
+	case currency && created+staged > 0:
+		return invalid("currency", rules.CodeInvalidChoice, "The currency cannot change: import supplier %s has %d staged and %d created accounts. "+
+			"Create another import supplier for accounts in another currency.", supplier.Code, staged, created)
+	}
+	return nil
 }
 
 // ShowSupplier returns a supplier and the organisations that may use it.

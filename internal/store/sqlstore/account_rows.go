@@ -94,7 +94,7 @@ var (
 	noteTable = newTable("note", "account_id bigint", "digest bigint", "ordinal bigint", "body text",
 		"document_paths json", "created_at bigint", "pinned boolean", "unpin_at bigint", "extra json", "key_id text", "request_id text", "delivery text")
 	statementTable = newTable("historical_statement", "account_id bigint", "statement_id text", "ordinal bigint",
-		"from_on text", "to_on text", "issued_on text", "number text", "gross_amount bigint", "path text",
+		"from_on text", "to_on text", "issued_on text", "number text", "gross_amount bigint", "sent_amount bigint", "path text",
 		"extra json", "key_id text", "request_id text", "delivery text")
 	instructionTable = newTable("instruction", "account_id bigint", "ordinal bigint", "vendor text", "reference text",
 		"type text", "valid_from_on text", "for_schedules boolean", "status text", "scheme text", "last_digits text", "expiry text",
@@ -248,7 +248,7 @@ func (r *accountRows) statement(id any, last int64, statements []landfall.Statem
 	r.statements.Grow(len(statements))
 	for i := range statements {
 		s := &statements[i]
-		r.statements.Add(id, s.ID, last+int64(i+1), dayArg(s.FromOn), dayArg(s.ToOn), dayArg(s.IssuedOn), s.Number, amountArg(s.GrossAmount), s.Path,
+		r.statements.Add(id, s.ID, last+int64(i+1), dayArg(s.FromOn), dayArg(s.ToOn), dayArg(s.IssuedOn), s.Number, amountArg(s.GrossAmount), amountArg(s.SentAmount), s.Path,
 			textArg(s.Extra), by.keyID, by.requestID, by.delivery)
 	}
 }

@@ -175,7 +175,7 @@ var tableRules = map[string]tableRule{
 			storedAs(formDigested, nil, erasedTo(`0`, "digest")), erasedTo(nullText, "body", "document_paths", "extra"))},
 	"historical_statement": {of: whereAccount, key: []string{"account_id bigint", "statement_id text", "ordinal bigint"}, row: []string{"account_id", "ordinal"},
 		columns: mergeRules(authorColumns, ofNature(naturePlain, "account_id", "ordinal", "delivery"),
-			ofNature(natureFinancial, "statement_id", "from_on", "to_on", "issued_on", "number", "gross_amount"), erasedTo(emptyText, "path"), erasedTo(nullText, "extra"))},
+			ofNature(natureFinancial, "statement_id", "from_on", "to_on", "issued_on", "number", "gross_amount", "sent_amount"), erasedTo(emptyText, "path"), erasedTo(nullText, "extra"))},
 	"instruction": {of: whereAccount, key: ordinalKey, columns: mergeRules(authorColumns,
 		ofNature(naturePlain, "account_id", "ordinal", "vendor", "type", "valid_from_on", "for_schedules", "status", "scheme", "delivery"),
 		storedAs(formMatched, []string{"account_id", "vendor"}, erasedTo(emptyText, "reference")), erasedTo(emptyText, "last_digits", "expiry"))},

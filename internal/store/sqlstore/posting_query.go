@@ -17,7 +17,7 @@ const (
 	entryColumns = `account_id, transaction_id, sequence, kind, closed, signed, balance, type, entered_on, original_on,
 		reason, note, document`
 	noteColumns        = `account_id, ordinal, body, document_paths, created_at, pinned, unpin_at, extra`
-	statementColumns   = `account_id, ordinal, statement_id, from_on, to_on, issued_on, number, gross_amount, path, extra`
+	statementColumns   = `account_id, ordinal, statement_id, from_on, to_on, issued_on, number, gross_amount, sent_amount, path, extra`
 	instructionColumns = `account_id, ordinal, vendor, reference, type, valid_from_on, for_schedules, status, scheme, last_digits, expiry`
 )
 
@@ -139,7 +139,7 @@ func (v *view) readStatement(scan scanner, row *owned[landfall.Statement]) error
 	s := &row.item
 	own := v.sealer.scan("historical_statement", &row.id, &row.ordinal)
 	var extra []byte
-	err := scan(&row.id, &row.ordinal, &s.ID, dayInto{&s.FromOn}, dayInto{&s.ToOn}, dayInto{&s.IssuedOn}, &s.Number, &s.GrossAmount,
+	err := scan(&row.id, &row.ordinal, &s.ID, dayInto{&s.FromOn}, dayInto{&s.ToOn}, dayInto{&s.IssuedOn}, &s.Number, &s.GrossAmount, &s.SentAmount,
 		own.text("path", &s.Path), own.json("extra", &extra))
 	s.Extra = string(extra)
 	return err

@@ -55,7 +55,7 @@ func sampleAccount() landfall.Account {
 			},
 			LastBilledToOn: parseDay("2026-06-29"), LastStatementClosingOn: parseDay("2026-06-30"), LastStatementIssuedOn: parseDay("2026-07-03"),
 			NextBillDueOn: parseDay("2026-10-01"), LastStatementBalance: &minus, TransferBalance: &plus,
-			Statements:       []landfall.Statement{{ID: "S2", FromOn: parseDay("2026-05-01"), ToOn: parseDay("2026-05-31"), IssuedOn: parseDay("2026-06-02"), Number: "2", GrossAmount: &plus, Path: "a/b.pdf", Extra: `{"batch":1.50}`}, {ID: "S1"}},
+			Statements:       []landfall.Statement{{ID: "S2", FromOn: parseDay("2026-05-01"), ToOn: parseDay("2026-05-31"), IssuedOn: parseDay("2026-06-02"), Number: "2", GrossAmount: &plus, SentAmount: &minus, Path: "a/b.pdf", Extra: `{"batch":1.50}`}, {ID: "S1"}},
 			Notes:            []landfall.Note{{Body: "Hello\nthere", HasBody: true, CreatedAt: instant, Pinned: true, UnpinAt: instant.AddDate(1, 0, 0)}, {DocumentPaths: []string{"x", "y"}, CreatedAt: instant}, {DocumentPaths: []string{"z"}, CreatedAt: instant, ExternalID: "N\"1", Extra: `{"call":{"minutes":1.0}}`}},
 			Instructions:     []landfall.Instruction{{Vendor: "STRIPE", Reference: "pm_1", Type: landfall.Card, ValidFromOn: parseDay("2026-01-01"), ForSchedules: true, Details: landfall.InstructionDetails{Status: "active", Scheme: "visa", LastDigits: "4242", Expiry: "2030-01"}}},
 			PaymentSchedules: []landfall.PaymentSchedule{{StartOn: parseDay("2026-01-01"), EndOn: parseDay("2027-01-01"), Trigger: "REGULAR", Amount: &plus, Frequency: "MONTHLY", DayOfMonth: 3}, {Trigger: "BALANCE", Threshold: &minus}},

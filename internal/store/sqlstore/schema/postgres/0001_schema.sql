@@ -414,6 +414,7 @@ CREATE TABLE historical_statement (
     issued_on    TEXT,
     number       TEXT NOT NULL,
     gross_amount BIGINT,
+    sent_amount  BIGINT, -- gross_amount as it was sent, if that was in minor units
     path         TEXT NOT NULL,
     extra        JSON, -- fields without a column; NULL: none
     key_id       TEXT COLLATE "C",

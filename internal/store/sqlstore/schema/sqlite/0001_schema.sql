@@ -406,6 +406,7 @@ CREATE TABLE historical_statement (
     issued_on    TEXT,
     number       TEXT NOT NULL,
     gross_amount INTEGER,
+    sent_amount  INTEGER, -- gross_amount as it was sent, if that was in minor units
     path         TEXT NOT NULL,
     extra        TEXT CHECK (extra IS NULL OR json_valid(extra)), -- fields without a column; NULL: none
     key_id       TEXT,
