@@ -152,7 +152,7 @@ func demoBook(accounts int, supplier, vendor string) generate.Options {
 	order := generate.Options{Accounts: accounts, Seed: 1, Supplier: supplier, AsOf: generate.DefaultAsOf, Vendor: vendor, Prefix: demoPrefix}
 	// A few of each kind, so that the report shows every kind and most accounts can still be
 	// created.
-	for _, kind := range generate.FaultKinds() {
+	for _, kind := range generate.CommonFaultKinds(false) {
 		order.Faults = append(order.Faults, generate.Fault{Kind: kind[0], Share: 0.003})
 	}
 	return order

@@ -19,7 +19,7 @@ import (
 // generateCommand generates a book for trying out and measuring. It needs neither a server nor a
 // database.
 func generateCommand() *cobra.Command {
-	var faults []string
+	var faults, packs []string
 	order := generate.Options{AsOf: generate.DefaultAsOf}
 	command := &cobra.Command{
 		Use: "generate [FOLDER]", Short: "Generate a realistic book of accounts for tests and benchmarks", Args: checkArguments(cobra.MaximumNArgs(1)),
@@ -29,8 +29,9 @@ func generateCommand() *cobra.Command {
 			"every machine. The phone numbers and e-mail addresses belong to nobody.\n\n" +
 			"Faults: " + faultHelp(),
 		Example: "  landfall generate --accounts 5000 --faults 3%\n" +
-			"  landfall generate big --accounts 1000000 --seed 7 --pack zst\n" +
+			"  landfall generate big --accounts 1000000 --seed 7 --compress zst\n" +
 			"  landfall generate --accounts 1000 --fault phone=5% --fault balance=1%\n" +
+			"  landfall generate --pack gb-energy@1         with fields of a pack\n" +
 			"  landfall generate export --format csv        tables for landfall convert",
 		RunE: func(command *cobra.Command, args []string) error {
 			folder := "book"
@@ -41,10 +42,19 @@ func generateCommand() *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
+			format, _ := command.Flags().GetString("format")
+			if len(packs) > 0 && format == "csv" {
+				return usageError{errors.New("--pack cannot be combined with --format csv: the tables have no columns for the fields of packs")}
+			}
+			if len(packs) > 0 {
+				if order.Schema, err = openPacks(packs); err != nil {
+					return err
+				}
+			}
 			bar := newCommandProgress(command, "accounts generated")
 			progress := func(done int) { bar.at(done, order.Accounts) }
 			// Tables are input for convert.
-			if format, _ := command.Flags().GetString("format"); format == "csv" {
+			if format == "csv" {
 				printed, err := order.WriteTables(command.Context(), folder, progress)
 				bar.clear()
 				if err != nil {
@@ -66,11 +76,12 @@ func generateCommand() *cobra.Command {
 	flags.StringVar(&order.Supplier, "supplier", "DEMO_ENERGY", "code of the import supplier in every line")
 	flags.StringVar(&order.Vendor, "vendor", "", "code of a payment vendor; without one there are no payment instructions")
 	flags.String("as-of", order.AsOf.String(), "date of the old system's export; nothing is later")
-	flags.String("faults", "", "share of accounts with a mistake of any kind, such as 3%")
+	flags.String("faults", "", "share of accounts with a mistake of any kind that the service refuses, such as 3%")
 	flags.StringArrayVar(&faults, "fault", nil, "KIND=SHARE of one kind of mistake; can be repeated")
-	flags.String("pack", "", "compress the files: gz or zst")
+	flags.String("compress", "", "compress the files: gz or zst")
+	packFlag(command, &packs)
 	flags.String("format", "ndjson", "ndjson, or csv for the tables of an imaginary old system with their map")
-	completeFlag(command, "pack", oneOf("gz", "zst"))
+	completeFlag(command, "compress", oneOf("gz", "zst"))
 	completeFlag(command, "format", oneOf("ndjson", "csv"))
 	for _, name := range []string{"accounts", "seed", "supplier", "vendor", "as-of", "faults", "fault"} {
 		completeFlag(command, name, noCompletion)
@@ -94,19 +105,19 @@ func readGenerateFlags(command *cobra.Command, order *generate.Options, faults [
 	if order.AsOf, err = calendar.ParseDay(day); err != nil {
 		return "", fmt.Errorf("--as-of %s: want a date such as %s", day, generate.DefaultAsOf)
 	}
-	switch packed, _ := flags.GetString("pack"); packed {
+	switch packed, _ := flags.GetString("compress"); packed {
 	case "":
 	case "gz", "zst":
 		ending = "." + packed
 	default:
-		return "", fmt.Errorf("--pack %s: want gz or zst", packed)
+		return "", fmt.Errorf("--compress %s: want gz or zst", packed)
 	}
 	format, _ := flags.GetString("format")
 	switch {
 	case format != "ndjson" && format != "csv":
 		return "", fmt.Errorf("--format %s: want ndjson or csv", format)
 	case format == "csv" && ending != "":
-		return "", errors.New("--pack cannot be combined with --format csv")
+		return "", errors.New("--compress cannot be combined with --format csv")
 	}
 	// Both --fault and --faults may be given.
 	for _, fault := range faults {
@@ -125,11 +136,7 @@ func readGenerateFlags(command *cobra.Command, order *generate.Options, faults [
 		if err != nil {
 			return "", err
 		}
-		// Some mistakes cannot be made in tables.
-		kinds := generate.FaultKinds()
-		if format == "csv" {
-			kinds = generate.TableFaultKinds()
-		}
+		kinds := generate.CommonFaultKinds(format == "csv")
 		for _, kind := range kinds {
 			// The share is of accounts with any mistake, so it is divided among the kinds.
 			order.Faults = append(order.Faults, generate.Fault{Kind: kind[0], Share: share / float64(len(kinds))})

@@ -60,13 +60,14 @@ func validateCommand() *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.String("currency", "", "the supplier's currency, ISO 4217 (default GBP)")
+	flags.String("statement-amounts", "", "unit of gross_amount of historical statements: major (pounds) or minor (pence) (default major)")
 	flags.String("region", "", "the supplier's region, ISO 3166, for phone numbers and postcodes (default GB)")
 	flags.String("time-zone", "", "the supplier's time zone, which decides which day it is (default Europe/London)")
 	flags.StringArrayVar(&rules, "rule", nil, "RULE=error, warning, off or default; can be repeated")
 	packFlag(command, &packs)
 	flags.String("report", "", "write the failed lines, a table and a page to this folder")
 	completeFlag(command, "rule", ruleSeverities)
-	for _, name := range []string{"currency", "region", "time-zone"} {
+	for _, name := range []string{"currency", "region", "statement-amounts", "time-zone"} {
 		completeFlag(command, name, noCompletion)
 	}
 	return command

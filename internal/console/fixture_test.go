@@ -141,7 +141,7 @@ func (w *testWorld) stage(supplier string, accounts int, faulty bool) {
 	w.t.Helper()
 	order := generate.Options{Accounts: accounts, Seed: 7, Supplier: supplier, AsOf: generate.DefaultAsOf}
 	if faulty {
-		for _, kind := range generate.FaultKinds() {
+		for _, kind := range generate.CommonFaultKinds(false) {
 			order.Faults = append(order.Faults, generate.Fault{Kind: kind[0], Share: 0.01})
 		}
 	}

@@ -1,15 +1,12 @@
 package check
 
 import (
-	"bufio"
-	"bytes"
-	"container/heap"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
-	"io"
-	"os"
-	"slices"
+	"errors"
+	"fmt"
+	"iter"
 
 	"landfall"
 	"landfall/internal/api/contract"
@@ -23,8 +20,6 @@ const (
 	// maxSharers is how many accounts with the same identifier are compared with each
 	// other, as in the service.
 	maxSharers = 1000
-	// recordOverhead is what a record costs beside its bytes.
-	recordOverhead = 24
 )
 
 // sharedRecord is an identifier of a line.
@@ -38,152 +33,6 @@ type sharedRecord struct {
 	Warned     bool   // the line has a warning already
 }
 
-// identifierSorter sorts identifiers, so that equal ones follow each other. It needs a
-// fixed amount of memory.
-type identifierSorter struct {
-	limit   int
-	size    int
-	records [][]byte
-	files   []*os.File
-}
-
-// add adds an identifier of a line.
-func (s *identifierSorter) add(one *landfall.Identifier, record sharedRecord) error {
-	name := sha256.Sum256([]byte(string(one.Kind) + "\x00" + one.Text()))
-	record.Kind, record.Attr = one.Kind, one.Attr
-	if !one.FromOn.IsZero() {
-		record.From = one.FromOn.String()
-	}
-	if !one.ToOn.IsZero() {
-		record.To = one.ToOn.String()
-	}
-	text, err := json.Marshal(record)
-	if err != nil {
-		return err
-	}
-	line := append(name[:16:16], text...)
-	s.records = append(s.records, line)
-	if s.size += len(line) + recordOverhead; s.size < s.limit {
-		return nil
-	}
-	return s.spill()
-}
-
-// spill writes what is in memory to a temporary file.
-func (s *identifierSorter) spill() error {
-	slices.SortFunc(s.records, bytes.Compare)
-	file, err := os.CreateTemp("", "landfall-identifiers-")
-	if err != nil {
-		return err
-	}
-	s.files = append(s.files, file)
-	// The file disappears with the process, also if that is killed. Where an open file
-	// cannot be removed, close removes it.
-	_ = os.Remove(file.Name())
-	out := bufio.NewWriter(file)
-	for _, record := range s.records {
-		if _, err := out.Write(binary.AppendUvarint(nil, uint64(len(record)))); err != nil {
-			return err
-		}
-		if _, err := out.Write(record); err != nil {
-			return err
-		}
-	}
-	s.records, s.size = nil, 0
-	return out.Flush()
-}
-
-// close removes the temporary files.
-func (s *identifierSorter) close() {
-	for _, file := range s.files {
-		_ = file.Close()
-		_ = os.Remove(file.Name())
-	}
-}
-
-// recordSource is a sorted sequence of records.
-type recordSource struct {
-	next []byte
-	read func() ([]byte, error)
-}
-
-// recordHeap returns the least record of several sources.
-type recordHeap []*recordSource
-
-func (h recordHeap) Len() int           { return len(h) }
-func (h recordHeap) Less(i, j int) bool { return bytes.Compare(h[i].next, h[j].next) < 0 }
-func (h recordHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *recordHeap) Push(x any)        { *h = append(*h, x.(*recordSource)) } //nolint:forcetypeassert // the heap has nothing else
-func (h *recordHeap) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
-}
-
-// merge calls each with all records in order.
-func (s *identifierSorter) merge(each func(name [16]byte, record sharedRecord) error) error {
-	slices.SortFunc(s.records, bytes.Compare)
-	left := s.records
-	var sources recordHeap
-	push := func(read func() ([]byte, error)) error {
-		next, err := read()
-		if next != nil {
-			heap.Push(&sources, &recordSource{next, read})
-		}
-		return err
-	}
-	if err := push(func() ([]byte, error) {
-		if len(left) == 0 {
-			return nil, nil
-		}
-		next := left[0]
-		left = left[1:]
-		return next, nil
-	}); err != nil {
-		return err
-	}
-	for _, file := range s.files {
-		if _, err := file.Seek(0, io.SeekStart); err != nil {
-			return err
-		}
-		in := bufio.NewReader(file)
-		if err := push(func() ([]byte, error) {
-			length, err := binary.ReadUvarint(in)
-			if err == io.EOF { //nolint:errorlint // ReadUvarint returns it as it is
-				return nil, nil
-			}
-			if err != nil {
-				return nil, err
-			}
-			record := make([]byte, length)
-			_, err = io.ReadFull(in, record)
-			return record, err
-		}); err != nil {
-			return err
-		}
-	}
-	for len(sources) > 0 {
-		source := sources[0]
-		var record sharedRecord
-		if err := json.Unmarshal(source.next[16:], &record); err != nil {
-			return err
-		}
-		if err := each([16]byte(source.next), record); err != nil {
-			return err
-		}
-		next, err := source.read()
-		if err != nil {
-			return err
-		}
-		if source.next = next; next == nil {
-			heap.Pop(&sources)
-		} else {
-			heap.Fix(&sources, 0)
-		}
-	}
-	return nil
-}
-
 // overlaps reports whether two accounts have an identifier at the same time.
 func (r *sharedRecord) overlaps(other *sharedRecord) bool {
 	before := func(to, from string) bool { return to != "" && from != "" && to < from }
@@ -193,14 +42,21 @@ func (r *sharedRecord) overlaps(other *sharedRecord) bool {
 	return !before(r.To, other.From) && !before(other.To, r.From)
 }
 
-// checkAcross reports the accounts of the book that share an identifier, each with
-// the other one. Both accounts of a pair are named.
-func (r *Checker) checkAcross(of *book.Book) error {
-	var name [16]byte
+// checkAcross finds the accounts of the book that share an identifier, each with the other one.
+// Both accounts of a pair are named.
+func (r *Checker) checkAcross(ctx context.Context, of *book.Book) error {
+	var name sortKey
 	var group []sharedRecord
 	told := map[int]bool{} // of the group
-	report := func(one, other *sharedRecord) error { return r.addShared(of, one, other) }
-	return r.identifiers.merge(func(next [16]byte, record sharedRecord) error {
+	found := recordSorter[sharedMistake]{limit: r.identifiers.limit}
+	defer found.close()
+	report := func(one, other *sharedRecord) error {
+		var key sortKey
+		binary.BigEndian.PutUint64(key[:8], uint64(one.File)) //nolint:gosec // a number of files
+		binary.BigEndian.PutUint64(key[8:], uint64(one.Line)) //nolint:gosec // a number of lines
+		return found.add(key, r.newShared(of, one, other))
+	}
+	err := r.identifiers.merge(func(next sortKey, record sharedRecord) error {
 		if next != name {
 			name, group = next, group[:0]
 			clear(told)
@@ -226,36 +82,116 @@ func (r *Checker) checkAcross(of *book.Book) error {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return r.reportShared(ctx, of, &found)
 }
 
-// addShared counts and reports a line that shares an identifier with another line. The
-// text of the line is not in memory any more, so it is only listed in the table.
-func (r *Checker) addShared(of *book.Book, one, other *sharedRecord) error {
+// sharedMistake is what is wrong with a line that shares an identifier with another line.
+type sharedMistake struct {
+	File, Line int
+	External   string
+	Warned     bool // the line has a warning already
+	Error      bool
+	Violation  landfall.Violation
+}
+
+func (r *Checker) newShared(of *book.Book, one, other *sharedRecord) sharedMistake {
 	code, severity := contract.AcrossRule(one.Kind, &r.Settings)
-	violations := []landfall.Violation{{
+	return sharedMistake{one.File, one.Line, one.External, one.Warned, severity == landfall.SeverityError, landfall.Violation{
 		Attr: one.Attr, Code: code,
 		Detail: contract.Meaning(code) + " It is account " + other.External + " at " + of.Files[other.File].At(other.Line) + ".",
 	}}
-	file := of.Files[one.File]
-	mistake := Mistake{File: file, Line: book.Line{Number: one.Line, TooLong: true}, External: one.External, Warnings: violations}
-	count := r.result.Counts[file.Kind]
-	first := !r.shared[[2]int{one.File, one.Line}]
-	r.shared[[2]int{one.File, one.Line}] = true
-	if severity == landfall.SeverityError {
-		mistake.Warnings = nil
-		mistake.Failure = landfall.Failure{Code: landfall.CodeAccountFailedValidation, Detail: "The account data is not valid.", Violations: violations}
-		if first {
-			count.Wrong++
+}
+
+// reportShared reports the lines that share an identifier, in the order of the book. The texts of
+// the lines are not in memory any more, so files with lines that are refused are read again.
+func (r *Checker) reportShared(ctx context.Context, of *book.Book, found *recordSorter[sharedMistake]) error {
+	var line []sharedMistake // all mistakes of one line
+	texts := &lineFinder{book: of}
+	defer texts.close()
+	flush := func() error {
+		if len(line) == 0 {
+			return nil
 		}
+		defer func() { line = line[:0] }()
+		return r.addShared(ctx, of.Files[line[0].File], line, texts)
+	}
+	err := found.merge(func(_ sortKey, one sharedMistake) error {
+		if len(line) > 0 && (line[0].File != one.File || line[0].Line != one.Line) {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		line = append(line, one)
+		return ctx.Err()
+	})
+	return errors.Join(err, flush())
+}
+
+// addShared counts and reports one line.
+func (r *Checker) addShared(ctx context.Context, file book.File, found []sharedMistake, texts *lineFinder) error {
+	mistake := Mistake{File: file, Line: book.Line{Number: found[0].Line}, External: found[0].External}
+	for _, one := range found {
+		if one.Error {
+			mistake.Failure.Violations = append(mistake.Failure.Violations, one.Violation)
+		} else {
+			mistake.Warnings = append(mistake.Warnings, one.Violation)
+		}
+	}
+	count := r.result.Counts[file.Kind]
+	if len(mistake.Failure.Violations) > 0 {
+		mistake.Failure.Code, mistake.Failure.Detail = landfall.CodeAccountFailedValidation, "The account data is not valid."
+		var err error
+		if mistake.Line, err = texts.find(found[0].File, found[0].Line); err != nil {
+			return err
+		}
+		r.refuseFigures(r.checkLine(ctx, file.Kind, mistake.Line))
+		count.Wrong++
 		r.wrong.Add(mistake.Failure)
-	} else {
-		if first && !one.Warned {
+	}
+	if len(mistake.Warnings) > 0 {
+		if !found[0].Warned {
 			count.Warned++
 		}
-		r.warnings.Add(landfall.Failure{Violations: violations})
+		r.warnings.Add(landfall.Failure{Violations: mistake.Warnings})
 	}
 	r.result.Counts[file.Kind] = count
 	return r.Mistake(mistake)
+}
+
+// lineFinder returns lines of a book in its order.
+type lineFinder struct {
+	book *book.Book
+	file int
+	next func() (book.Line, error, bool)
+	stop func()
+}
+
+func (f *lineFinder) find(file, number int) (book.Line, error) {
+	if f.next == nil || f.file != file {
+		f.close()
+		f.file = file
+		f.next, f.stop = iter.Pull2(f.book.Files[file].Lines())
+	}
+	for {
+		line, err, more := f.next()
+		switch {
+		case err != nil:
+			return line, err
+		case !more:
+			return line, fmt.Errorf("%s has become shorter while it was read", f.book.Files[file].Path)
+		case line.Number == number:
+			return line, nil
+		}
+	}
+}
+
+func (f *lineFinder) close() {
+	if f.stop != nil {
+		f.stop()
+	}
 }
 
 // collectIdentifiers keeps the identifiers of a valid line. Payment instructions may be
@@ -266,9 +202,17 @@ func (r *Checker) collectIdentifiers(number int, read checkedLine) error {
 		if _, severity := contract.AcrossRule(one.Kind, &r.Settings); severity == landfall.SeverityOff {
 			continue
 		}
-		if err := r.identifiers.add(one, sharedRecord{
-			File: number, Line: read.line.Number, Supplier: read.key.Supplier, External: read.key.External, Warned: len(read.warnings) > 0,
-		}); err != nil {
+		record := sharedRecord{
+			File: number, Line: read.line.Number, Supplier: read.key.Supplier, External: read.key.External, Kind: one.Kind, Attr: one.Attr, Warned: len(read.warnings) > 0,
+		}
+		if !one.FromOn.IsZero() {
+			record.From = one.FromOn.String()
+		}
+		if !one.ToOn.IsZero() {
+			record.To = one.ToOn.String()
+		}
+		name := sha256.Sum256([]byte(string(one.Kind) + "\x00" + one.Text()))
+		if err := r.identifiers.add(sortKey(name[:16]), record); err != nil {
 			return err
 		}
 	}

@@ -60,8 +60,17 @@ func TestSharedIdentifiersOfABookAreFound(t *testing.T) {
 			settings := landfall.NewSupplier("N")
 			settings.Severities = map[string]landfall.Severity{contract.CodeSupplyPointElsewhere: severity, contract.CodeInstructionElsewhere: severity}
 			var told []string
+			reported := map[string]bool{}
 			reader := Checker{Settings: settings, Now: time.Date(2026, time.July, 15, 9, 0, 0, 0, time.UTC), Progress: func(int) {}, sortLimit: memory,
 				Mistake: func(m Mistake) error {
+					at := m.File.At(m.Line.Number)
+					if reported[at] {
+						t.Errorf("%s is reported twice", at)
+					}
+					reported[at] = true
+					if m.Wrong() && !strings.Contains(files[filepath.Base(m.File.Path)], string(m.Line.Text)+"\n") || m.Wrong() && !strings.Contains(string(m.Line.Text), `"`+m.External+`"`) {
+						t.Errorf("%s has the text %s", at, m.Line.Text)
+					}
 					for _, violation := range append(m.Failure.Violations, m.Warnings...) {
 						told = append(told, m.External+" "+violation.Code)
 					}
@@ -82,6 +91,10 @@ func TestSharedIdentifiersOfABookAreFound(t *testing.T) {
 				if !slices.Equal(told, want) {
 					t.Errorf("%s, %d bytes: got %d %v, want %d %v", severity, memory, len(told), told, len(want), want)
 				}
+			}
+			refused := result.tallies.Accounts(landfall.StatusFailed)
+			if severity == landfall.SeverityError && refused != int64(result.Counts[book.Accounts].Wrong) || severity != landfall.SeverityError && refused != 0 {
+				t.Errorf("%s: the totals have %d refused accounts, %d lines are wrong", severity, refused, result.Counts[book.Accounts].Wrong)
 			}
 			if result.Valid() == (severity == landfall.SeverityError) {
 				t.Errorf("%s: valid is %v", severity, result.Valid())

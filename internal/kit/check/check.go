@@ -68,9 +68,8 @@ type Checker struct {
 	tallies     landfall.Tallies
 	result      Result
 	lines       int
-	identifiers identifierSorter
-	sortLimit   int             // 0: sortMemory
-	shared      map[[2]int]bool // files and lines that share an identifier
+	identifiers recordSorter[sharedRecord]
+	sortLimit   int // 0: sortMemory
 
 	currencies []string // of the accounts, by index
 }
@@ -93,7 +92,7 @@ type location struct {
 // Check checks a book on all cores and reports its mistakes in order.
 func (r *Checker) Check(ctx context.Context, of *book.Book) (Result, error) {
 	r.known = map[accountHash]location{}
-	r.identifiers, r.shared = identifierSorter{limit: cmp.Or(r.sortLimit, sortMemory)}, map[[2]int]bool{}
+	r.identifiers = recordSorter[sharedRecord]{limit: cmp.Or(r.sortLimit, sortMemory)}
 	defer r.identifiers.close()
 	if r.Schema == nil {
 		r.Schema = contract.PlainSchema()
@@ -110,7 +109,7 @@ func (r *Checker) Check(ctx context.Context, of *book.Book) (Result, error) {
 			return Result{}, err
 		}
 	}
-	if err := r.checkAcross(of); err != nil {
+	if err := r.checkAcross(ctx, of); err != nil {
 		return Result{}, err
 	}
 	r.result.Wrong, r.result.Warnings = r.wrong.Summary(), r.warnings.Summary()

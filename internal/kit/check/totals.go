@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,13 @@ func (r *Checker) addFigures(read checkedLine, currency string) {
 		standing = landfall.StatusFailed
 	}
 	r.tallies.Of(standing, figures.Currency).Add(figures)
+}
+
+// refuseFigures counts a line as invalid that was counted as valid before.
+func (r *Checker) refuseFigures(read checkedLine) {
+	currency := cmp.Or(read.figures.Currency, r.currencies[r.known[hashAccount(read.key)].currency])
+	r.tallies.Of(landfall.StatusFailed, currency).Add(read.figures)
+	r.tallies.Of(landfall.StatusCreated, currency).Add(read.figures.Negated())
 }
 
 // maxCurrencies is more than there are.

@@ -73,6 +73,9 @@ var faultKinds = map[string]faultKind{
 	"number": {meaning: "the account number of the account before"},
 	"lost":   {meaning: "an account that the control totals count and the book leaves out"},
 	"orphan": {meaning: "a note for an account that is not in the book"},
+
+	"shared-mandate": {meaning: "the payment instruction of an earlier account"},
+	"shared-point":   {meaning: "the electricity supply point of an earlier account"},
 }
 
 // onCustomer changes the first customer, if there is one.
@@ -94,12 +97,18 @@ func FaultKinds() [][2]string {
 	return list
 }
 
+// AcrossFaultKinds are mistakes that only the rules across accounts find, which are warnings by default.
+var AcrossFaultKinds = []string{"shared-mandate", "shared-point"}
+
 // lineFaults are mistakes in the JSON of a line, which tables cannot have.
 var lineFaults = []string{"field", "json"}
 
-// TableFaultKinds returns the kinds of mistakes that tables can have.
-func TableFaultKinds() [][2]string {
-	return slices.DeleteFunc(FaultKinds(), func(kind [2]string) bool { return slices.Contains(lineFaults, kind[0]) })
+// CommonFaultKinds returns the kinds of mistakes that are made if none is named: those that
+// the service refuses, in tables without those that only JSON can have.
+func CommonFaultKinds(tables bool) [][2]string {
+	return slices.DeleteFunc(FaultKinds(), func(kind [2]string) bool {
+		return slices.Contains(AcrossFaultKinds, kind[0]) || tables && slices.Contains(lineFaults, kind[0])
+	})
 }
 
 // CheckTables reports faults that tables cannot have.
@@ -152,16 +161,7 @@ func (o Options) addFault(d *random, h *household, index int) Entry {
 // chooseFault makes a mistake in an account, or none, and returns its kind and the figures of the
 // old system. It draws last, so that valid accounts do not depend on the faults.
 func (o Options) chooseFault(d *random, h *household, index int) (string, landfall.Figures) {
-	kind := ""
-	left := 1.0
-	for _, fault := range o.Faults {
-		// Shares are of all accounts, so the share of the remaining ones grows.
-		if left > 0 && d.share(fault.Share/left) {
-			kind = fault.Kind
-			break
-		}
-		left -= fault.Share
-	}
+	kind := o.drawFault(d)
 	// This fault needs a note.
 	if kind == "orphan" && len(h.notes) == 0 {
 		h.notes = []note{{noteTexts[0], h.closed.String() + "T12:00:00Z", false}}
@@ -171,14 +171,54 @@ func (o Options) chooseFault(d *random, h *household, index int) (string, landfa
 	if do := faultKinds[kind].do; do != nil && !do(d, h) {
 		return "", figures
 	}
-	if kind == "number" {
+	switch kind {
+	case "number":
 		if index == 0 {
 			return "", figures
 		}
 		h.account.External = o.accountNumber(index - 1)
+	case "shared-point", "shared-mandate":
+		earlier := o.faultless(index, kind == "shared-mandate")
+		if earlier == nil || kind == "shared-mandate" && h.debit == "" {
+			return "", figures
+		}
+		if kind == "shared-mandate" {
+			h.debit = earlier.debit
+		} else {
+			h.account.Supplies[0].Points[0].Identifier = earlier.account.Supplies[0].Points[0].Identifier
+		}
 	}
 	return kind, figures
 }
+
+// drawFault draws the kind of mistake of an account.
+func (o Options) drawFault(d *random) string {
+	left := 1.0
+	for _, fault := range o.Faults {
+		// Shares are of all accounts, so the share of the remaining ones grows.
+		if left > 0 && d.share(fault.Share/left) {
+			return fault.Kind
+		}
+		left -= fault.Share
+	}
+	return ""
+}
+
+// faultless returns the account without a mistake that is nearest before an index, if there is one
+// near, with a direct debit if that is needed.
+func (o Options) faultless(index int, withDebit bool) *household {
+	for i := index - 1; i >= max(0, index-maxDistance); i-- {
+		d := newRandom(o.Seed, i)
+		h := o.household(d, i)
+		if o.drawFault(d) == "" && (h.debit != "" || !withDebit) {
+			return h
+		}
+	}
+	return nil
+}
+
+// maxDistance limits how far apart two accounts are that share something.
+const maxDistance = 100
 
 // lines returns the lines of an account.
 func (o Options) lines(h *household, kind string) Entry {
@@ -187,7 +227,7 @@ func (o Options) lines(h *household, kind string) Entry {
 	if kind == "orphan" {
 		noted.External = "Z" + h.account.External
 	}
-	entry := Entry{Account: jsonLine(h.account)}
+	entry := Entry{Account: o.accountLine(h)}
 	if len(h.notes) > 0 {
 		entry.Notes = jsonLine(notes{noted, h.notes})
 	}
@@ -201,6 +241,21 @@ func (o Options) lines(h *household, kind string) Entry {
 		entry.Instruction = jsonLine(instruction{whose, o.Vendor, h.debit, "DIRECT_DEBIT", h.since.String(), true})
 	}
 	return entry
+}
+
+// accountLine returns the line of the account, with the fields of packs.
+func (o Options) accountLine(h *household) []byte {
+	line := jsonLine(h.account)
+	if o.Schema == nil {
+		return line
+	}
+	var filled map[string]any
+	if err := json.Unmarshal(line, &filled); err != nil {
+		panic(err) // it was just written
+	}
+	// The values of packs have a generator of their own, so that the others do not depend on packs.
+	o.Schema.Fill(filled, o.AsOf, newRandom(^o.Seed, h.index).below)
+	return jsonLine(filled)
 }
 
 // jsonLine encodes a body as one line, without line feed.

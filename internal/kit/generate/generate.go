@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/api/contract"
 	"landfall/internal/lib/calendar"
 )
 
@@ -22,7 +23,8 @@ type Options struct {
 	AsOf     calendar.Day // date of the export; nothing is later
 	Vendor   string       // payment vendor; without one there are no payment instructions
 	Faults   []Fault
-	Prefix   string // of account numbers; "" means A-
+	Prefix   string           // of account numbers; "" means A-
+	Schema   *contract.Schema // with the packs whose fields are filled; nil: none
 }
 
 // DefaultAsOf is fixed, so that a book does not change overnight.

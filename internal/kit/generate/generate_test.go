@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"landfall/internal/api/contract"
 	"landfall/internal/kit/book"
 	"landfall/internal/kit/generate"
+	"landfall/internal/lib/money"
 )
 
 var now = time.Date(2026, time.July, 15, 9, 0, 0, 0, time.UTC)
@@ -100,7 +102,11 @@ func TestEveryFaultIsFound(t *testing.T) {
 		t.Run(kind[0], func(t *testing.T) {
 			made := 0
 			for index := range 200 {
-				entry := order(generate.Fault{Kind: kind[0], Share: 1}).Draw(index)
+				share := 1.0
+				if slices.Contains(generate.AcrossFaultKinds, kind[0]) {
+					share = 0.5 // the others are needed
+				}
+				entry := order(generate.Fault{Kind: kind[0], Share: share}).Draw(index)
 				if entry.Fault == "" {
 					continue
 				}
@@ -127,17 +133,89 @@ func TestEveryFaultIsFound(t *testing.T) {
 					if bytes.Contains(entry.Notes, []byte(`"`+account.Key().External+`"`)) {
 						t.Fatalf("the note is for the account itself: %s", entry.Notes)
 					}
+				case "shared-point", "shared-mandate":
+					if account.Check(north(), now).Err() != nil || !sharesWithEarlier(t, kind[0], index, entry) {
+						t.Fatalf("no earlier account has the same: %s", entry.Account)
+					}
 				default:
 					if account.Check(north(), now).Err() == nil {
 						t.Fatalf("not detected: %s", entry.Account)
 					}
 				}
 			}
-			if made < 150 {
+			if made < 150 && !slices.Contains(generate.AcrossFaultKinds, kind[0]) || made < 30 {
 				t.Errorf("made in %d of 200 accounts", made)
 			}
 		})
 	}
+}
+
+// sharesWithEarlier reports whether an account before has the same supply point or payment instruction.
+func sharesWithEarlier(t *testing.T, kind string, index int, entry generate.Entry) bool {
+	t.Helper()
+	identifier := func(entry generate.Entry) string {
+		var account struct {
+			Supplies []struct {
+				Points []struct{ Identifier string } `json:"supply_points"`
+			} `json:"supply_addresses"`
+		}
+		var instruction struct{ Reference string }
+		if err := json.Unmarshal(entry.Account, &account); err != nil {
+			t.Fatal(err)
+		}
+		_ = json.Unmarshal(entry.Instruction, &instruction) // there may be none
+		if kind == "shared-mandate" {
+			return instruction.Reference
+		}
+		return account.Supplies[0].Points[0].Identifier
+	}
+	for i := range index {
+		if identifier(order().Draw(i)) == identifier(entry) {
+			return true
+		}
+	}
+	return false
+}
+
+// Accounts with the fields of packs are valid too, and have the figures of the others.
+func TestAccountsWithPacksPassEveryRule(t *testing.T) {
+	for _, name := range []string{"gb-energy@1", "au-energy@1"} {
+		schema, err := contract.OpenSchema([]string{name}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		with := order()
+		with.Schema = schema
+		for index := range 1_000 {
+			entry := with.Draw(index)
+			account, err := schema.ReadAccount(t.Context(), entry.Account)
+			if err != nil {
+				t.Fatalf("account %d: %v\n%s", index, err, entry.Account)
+			}
+			if verdict := account.Check(north(), now); len(verdict.Errors) > 0 {
+				t.Fatalf("account %d: %+v\n%s", index, verdict.Errors, entry.Account)
+			}
+			if got := account.Figures("GBP"); got.Balance+lateBalance(t, entry) != entry.Figures.Balance || got.SupplyPoints != entry.Figures.SupplyPoints {
+				t.Fatalf("account %d comes to %+v, the old system says %+v\n%s", index, got, entry.Figures, entry.Account)
+			}
+			if bytes.Contains(entry.Account, []byte(`"supply_points"`)) || !bytes.Contains(entry.Account, []byte(`"meter_points"`)) {
+				t.Fatalf("account %d does not have the names of the pack: %s", index, entry.Account)
+			}
+		}
+	}
+}
+
+// lateBalance is what payments after the export add to the balance.
+func lateBalance(t *testing.T, entry generate.Entry) money.Amount {
+	t.Helper()
+	if entry.Transactions == nil {
+		return 0
+	}
+	_, figures, err := checkTransactions(entry.Transactions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return figures.Balance
 }
 
 // TestTheSameSeedGivesTheSameBytes compares with bytes generated elsewhere. Changing them changes

@@ -20,6 +20,7 @@ type household struct {
 	since  calendar.Day // customer since
 	closed calendar.Day // end of the last bill
 	next   int          // number of the next transaction
+	index  int          // of the account in the book
 }
 
 // accountNumber returns the number of the account at an index of the book.
@@ -29,7 +30,7 @@ func (o Options) accountNumber(index int) string {
 
 // household draws a valid account.
 func (o Options) household(d *random, index int) *household {
-	h := &household{}
+	h := &household{index: index}
 	// Every draw changes all later ones: inserting one changes the books of all seeds.
 	h.closed = o.AsOf.AddDays(-d.between(3, 33))
 	h.since = h.closed.AddDays(-d.between(200, 3_000))
