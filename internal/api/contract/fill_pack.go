@@ -33,8 +33,8 @@ var packNames = [][2]string{
 	{"supply_points", "meter_points"}, {"identifier", "mpxn"}, {"product_code", "tariff_code"}, {"serial_number", "meter_serial_number"},
 }
 
-// computed are fields that must agree with the rest of the account, so that they cannot be made up.
-var computed = []string{"ledgers", "meter_points", "transfer_readings", "supply_end_date", "removed_on"}
+// notMadeUp are fields that must agree with the rest of the account, so that they cannot be made up.
+var notMadeUp = []string{"ledgers", "meter_points", "transfer_readings", "supply_end_date", "removed_on"}
 
 func (f *filler) object(table *rules.Table, object map[string]any) {
 	f.rename(table, object)
@@ -109,7 +109,7 @@ func (f *filler) wanted(table *rules.Table, field *rules.Field, object map[strin
 	if field.Required {
 		return true
 	}
-	if !f.fields[table][field.Name] || slices.Contains(computed, field.Name) {
+	if !f.fields[table][field.Name] || slices.Contains(notMadeUp, field.Name) {
 		return false
 	}
 	needed, unwanted := false, false

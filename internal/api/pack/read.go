@@ -166,6 +166,9 @@ func (r *reader) field(name string, node *yamltree.Node) Field {
 	if scalar.Kind == List {
 		scalar = scalar.Item
 	}
+	if field.Type.Kind == Integer {
+		field.Type.Min, field.Type.Max = -limits.PackInteger, limits.PackInteger
+	}
 	r.members(node, name, fieldKeys, func(key string, value *yamltree.Node) {
 		switch key {
 		case "required":
@@ -230,10 +233,8 @@ func (r *reader) complete(line int, name string, typ *Type) {
 			r.wrong(line, "%s: a choice needs choices, such as choices: [YES, NO]", name)
 		}
 	case Integer:
-		if typ.Min == 0 && typ.Max == 0 {
+		if typ.Min == 0 && typ.Max == 0 { // in a list, or without limits
 			typ.Min, typ.Max = -limits.PackInteger, limits.PackInteger
-		} else if typ.Max == 0 && typ.Min >= 0 {
-			typ.Max = limits.PackInteger
 		}
 		r.ordered(line, name, typ)
 	case Decimal:

@@ -104,10 +104,10 @@ var AcrossFaultKinds = []string{"shared-mandate", "shared-point"}
 var lineFaults = []string{"field", "json"}
 
 // CommonFaultKinds returns the kinds of mistakes that are made if none is named: those that
-// the service refuses, in tables without those that only JSON can have.
-func CommonFaultKinds(tables bool) [][2]string {
+// the service refuses, for tables without those that only JSON can have.
+func CommonFaultKinds(inTables bool) [][2]string {
 	return slices.DeleteFunc(FaultKinds(), func(kind [2]string) bool {
-		return slices.Contains(AcrossFaultKinds, kind[0]) || tables && slices.Contains(lineFaults, kind[0])
+		return slices.Contains(AcrossFaultKinds, kind[0]) || inTables && slices.Contains(lineFaults, kind[0])
 	})
 }
 
