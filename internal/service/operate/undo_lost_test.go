@@ -50,12 +50,13 @@ func (f *lossyStore) Undo(ctx context.Context, wanted landfall.UndoRequest) (lan
 	return landfall.UndoOutcome{}, landfall.ErrUnknownOutcome
 }
 
-// posted adds a note to accounts, so that they cannot be undone.
-func (d fixture) posted(t *testing.T, externals ...string) {
+// posted adds a note of a delivery to accounts. Unless it is the one that staged
+// them, they cannot be undone.
+func (d fixture) posted(t *testing.T, delivery string, externals ...string) {
 	t.Helper()
 	for _, external := range externals {
 		if _, err := d.store.Post(t.Context(), landfall.Posting{
-			Key: landfall.Key{Supplier: "S", External: external},
+			Key: landfall.Key{Supplier: "S", External: external}, Kind: landfall.PostingNotes, By: landfall.Author{Delivery: delivery},
 			Decide: func(landfall.AccountState) (landfall.Additions, error) {
 				return landfall.Additions{Notes: []landfall.Note{{Body: "n", HasBody: true}}}, nil
 			},
@@ -107,7 +108,8 @@ func TestRunUndoAnswersLost(t *testing.T) {
 		t.Parallel()
 		const accounts, unheard = 60, 1 << 20
 		run := d.ranThrough(t, "S", accounts)
-		d.posted(t, "0005", "0006", "0041")
+		d.posted(t, "", "0005", "0006", "0041")
+		d.posted(t, "book", "0001", "0002", "0005", "0010", "0011", "0012", "0020", "0050")
 		lossy := &lossyStore{Store: d.store, asked: map[string]int{}, fates: map[string]injectedFault{
 			"0001": {1, true}, "0002": {1, false}, "0020": {2, true}, "0033": {2, false}, "0005": {1, true}, "0041": {1, false},
 			"0010": {unheard, true}, "0011": {unheard, false}, "0012": {unheard, true}, "0006": {unheard, true},
@@ -138,7 +140,10 @@ func TestRunUndoOverUnreliableNetwork(t *testing.T) {
 	server := pgtest.URL(t)
 	direct := newFixture(t, server)
 	run := direct.ranThrough(t, "S", accounts)
-	direct.posted(t, "0000", "0017", "0118")
+	direct.posted(t, "another", "0000", "0017", "0118")
+	for number := range accounts / 2 {
+		direct.posted(t, "book", fmt.Sprintf("%04d", 2*number))
+	}
 	proxy := pgtest.NewProxy(t, server)
 	lied := newFixture(t, proxy.URL)
 	random := rand.New(rand.NewPCG(7, 7))

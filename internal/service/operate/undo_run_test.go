@@ -27,6 +27,7 @@ func (d fixture) ranThrough(t *testing.T, supplier string, count int) landfall.R
 		document := fmt.Appendf(nil, `{"n": %d}`, number)
 		if _, err := d.store.Stage(ctx, landfall.Staging{
 			Key: landfall.Key{Supplier: supplier, External: fmt.Sprintf("%04d", number)}, Document: document, Hash: sha256.Sum256(document),
+			By: landfall.Author{Delivery: "book"},
 		}); err != nil {
 			t.Fatal(err)
 		}

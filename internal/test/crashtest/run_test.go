@@ -38,6 +38,7 @@ func (f *fleet) book(usual int) (accounts, bad int) {
 		}
 		request.Header.Set("Content-Type", "application/x-ndjson")
 		request.Header.Set("Authorization", "Token "+f.token)
+		request.Header.Set("Landfall-Delivery", ownDelivery)
 		response, err := f.http.Do(request)
 		if err != nil || response.StatusCode != http.StatusOK {
 			f.t.Fatalf("staging a book: %v %v", response, err)

@@ -1,8 +1,15 @@
 package crashtest_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +19,8 @@ import (
 // PostgreSQL is killed again and again while a run is undone: responses to some
 // commits are lost, and the command fails or lists the accounts that failed.
 // Repeated until it succeeds, it has undone every account once, and the figures
-// agree.
+// agree. Accounts have postings of their delivery and of others, and each posting
+// is saved exactly once.
 func TestRunUndoThroughRestartsOfPostgres(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Parallel() // most of it is waiting
@@ -20,6 +28,8 @@ func TestRunUndoThroughRestartsOfPostgres(t *testing.T) {
 	f := newFleet(t, database, 2)
 	accounts, bad := f.book(400)
 	run := f.runAll()
+	posted := f.postNotes(accounts)
+	saved := filepath.Join(t.TempDir(), "saved")
 	random := rand.New(rand.NewPCG(seedOf(t), 5))
 	ends := []func() error{cluster.Kill, cluster.Abort}
 	stop, stopped := make(chan struct{}), make(chan int)
@@ -45,7 +55,7 @@ func TestRunUndoThroughRestartsOfPostgres(t *testing.T) {
 	}()
 	attempts := 0
 	for early := time.Now().Add(5 * time.Second); time.Now().Before(early); attempts++ {
-		if summary, ended := f.undoRun(run, time.Minute); ended && summary.Complete && summary.Undone == accounts-bad {
+		if summary, ended := f.undoRun(run, time.Minute, "--with-all-postings", saved); ended && summary.Complete && summary.Undone == accounts-bad {
 			break
 		}
 	}
@@ -54,8 +64,8 @@ func TestRunUndoThroughRestartsOfPostgres(t *testing.T) {
 	if kills == 0 {
 		t.Error("nothing was killed meanwhile")
 	}
-	first, ended := f.undoRun(run, time.Minute)
-	again, _ := f.undoRun(run, time.Minute)
+	first, ended := f.undoRun(run, time.Minute, "--with-all-postings", saved)
+	again, _ := f.undoRun(run, time.Minute, "--with-all-postings", saved)
 	want := runUndone{Created: accounts - bad, Undone: accounts - bad, Complete: true}
 	if !ended || first != want || again != want {
 		t.Errorf("undone %+v, and again %+v, want %+v", first, again, want)
@@ -64,7 +74,60 @@ func TestRunUndoThroughRestartsOfPostgres(t *testing.T) {
 	f.counted("SELECT count(*) FROM account", 0)
 	f.counted("SELECT count(*) FROM event WHERE type = 'account_import.undone'", accounts-bad)
 	f.counted("SELECT count(DISTINCT external) FROM event WHERE type = 'account_import.undone'", accounts-bad)
+	if got := savedNotes(t, saved); !maps.Equal(got, posted) {
+		t.Errorf("%d notes were posted, %d are saved, or some more than once", len(posted), len(got))
+	}
 	f.operate("verify")
 	eventually(t, 30*time.Second, "a server is ready", func() bool { return f.ready(f.replicas[0]) == http.StatusOK })
 	f.exact(f.replicas[0].address(), accounts)
+}
+
+// postNotes adds notes to two thirds of the accounts of a book, with their own
+// delivery or with another one. It returns how often each was added.
+func (f *fleet) postNotes(accounts int) map[string]int {
+	f.t.Helper()
+	posted := map[string]int{}
+	for i := range accounts {
+		if i%3 == 0 || i%cannotBeCreated == 7 {
+			continue
+		}
+		text := fmt.Sprintf("note %d", i)
+		body := fmt.Sprintf(`{"import_supplier":%q,"external_account_number":"B-%06d","notes":[{"body":%q}]}`, supplier, i, text)
+		delivery := []string{"", ownDelivery, "another"}[i%3]
+		if status, answer, err := f.requestFor(delivery, http.MethodPost, f.replicas[0].address(), imports+"/notes/create/", []byte(body)); err != nil || status != http.StatusCreated {
+			f.t.Fatalf("%d %s %v", status, answer, err)
+		}
+		posted[text]++
+	}
+	return posted
+}
+
+// savedNotes counts the notes that an undo saved in a folder.
+func savedNotes(t *testing.T, folder string) map[string]int {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]int{}
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), "notes-undone-") || !strings.HasSuffix(entry.Name(), ".ndjson") {
+			t.Errorf("%s was left behind", entry.Name())
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(folder, entry.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(text) {
+			var sent struct{ Notes []struct{ Body string } }
+			if err := json.Unmarshal(line, &sent); err != nil {
+				t.Fatalf("%v: %s", err, line)
+			}
+			for _, note := range sent.Notes {
+				found[note.Body]++
+			}
+		}
+	}
+	return found
 }

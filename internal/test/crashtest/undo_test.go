@@ -140,11 +140,11 @@ type runUndone struct {
 }
 
 // undoRun undoes a run and is killed after a time.
-func (f *fleet) undoRun(run string, patience time.Duration) (summary runUndone, ended bool) {
+func (f *fleet) undoRun(run string, patience time.Duration, flags ...string) (summary runUndone, ended bool) {
 	f.t.Helper()
 	ctx, cancel := context.WithTimeout(f.t.Context(), patience)
 	defer cancel()
-	plain := f.command("run", "undo", run, "--reason", "undo", "--json")
+	plain := f.command(append([]string{"run", "undo", run, "--reason", "undo", "--json"}, flags...)...)
 	command := exec.CommandContext(ctx, plain.Path, plain.Args[1:]...) // SIGKILL when time is up
 	command.Env, command.SysProcAttr = plain.Env, killWithTests
 	output, err := command.Output()
