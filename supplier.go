@@ -17,6 +17,21 @@ const (
 	Complete SupplierStatus = "Complete"
 )
 
+// SupplierFacts is what a caller has to know before it sends a book.
+type SupplierFacts struct {
+	Vendors          []string // payment vendors that the supplier may use
+	Status           SupplierStatus
+	StatementAmounts AmountUnit
+	VerifyDocuments  bool
+	BytesPerDay      int64 // quota of the caller's organisation, 0 for none
+	BytesLeft        int64 // of it today
+	Now              time.Time
+
+	// Of the documents that the caller asked about, if documents are verified.
+	NoFileStore      bool // whether they exist is unknown
+	MissingDocuments []string
+}
+
 // SupplierStatuses lists the statuses in their usual order.
 var SupplierStatuses = []SupplierStatus{Ongoing, Paused, Complete}
 

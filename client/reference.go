@@ -44,9 +44,10 @@ func (c *Client) OpenAPI(ctx context.Context) (json.RawMessage, error) {
 }
 
 // SupplierOpenAPI returns the API description with the fields of a supplier's packs.
-func (c *Client) SupplierOpenAPI(ctx context.Context, supplier string) (json.RawMessage, error) {
+// Its member x-import-supplier says, among other things, which of the given documents are missing.
+func (c *Client) SupplierOpenAPI(ctx context.Context, supplier string, documents ...string) (json.RawMessage, error) {
 	var document json.RawMessage
-	err := c.get(ctx, "/v1/openapi.json", url.Values{"import_supplier_code": {supplier}}, &document)
+	err := c.get(ctx, "/v1/openapi.json", url.Values{"import_supplier_code": {supplier}, "document": documents}, &document)
 	return document, err
 }
 

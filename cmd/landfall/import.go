@@ -36,8 +36,8 @@ func importCommand() *cobra.Command {
 			"changed. The exit code is 1 if some lines failed or some accounts differ.\n\n" +
 			"Before anything is sent, the book is checked as a whole: no account may be in it\n" +
 			"twice, and it must have as many accounts as its control totals say. The server is asked\n" +
-			"whether it knows the suppliers, the team, the payment vendors and the fields of the\n" +
-			"book. --skip-checks sends the book all the same.",
+			"whether it takes the book: suppliers and their status, the team, payment vendors, fields,\n" +
+			"the first documents, the quota, and the time. --skip-checks sends the book all the same.",
 		Example: "  landfall import book --team 'Migration Team'\n" +
 			"  landfall import book --team 'Migration Team' --dry-run --sample 100\n" +
 			"  landfall import book/import-20260701-093000.000/failed --team 'Migration Team'",

@@ -157,7 +157,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		Metrics:        metrics,
 		Console:        pages,
 		Schema:         service.SupplierSchema,
-		Vendors:        service.SupplierVendors,
+		Facts:          service.SupplierFacts,
 		Spool:          bulk.Spool{Dir: settings.BulkSpool, MaxBytes: settings.BulkSpoolSize},
 	})
 	app.upkeep = upkeep.Start(store, log.Logger, func(ctx context.Context, pause func(context.Context, time.Duration) error, note func(landfall.Finding)) error {

@@ -2,5 +2,5 @@
 
 package app
 
-// freeSpace is unknown on this system.
-func freeSpace(string) (free uint64, known bool) { return 0, false }
+// FreeSpace is unknown on this system.
+func FreeSpace(string) (free uint64, known bool) { return 0, false }

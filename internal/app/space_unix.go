@@ -4,8 +4,8 @@ package app
 
 import "syscall"
 
-// freeSpace returns how many bytes are free for a folder.
-func freeSpace(folder string) (free uint64, known bool) {
+// FreeSpace returns how many bytes are free for a folder.
+func FreeSpace(folder string) (free uint64, known bool) {
 	var stat syscall.Statfs_t
 	if syscall.Statfs(folder, &stat) != nil {
 		return 0, false

@@ -65,9 +65,9 @@ type Options struct {
 	// Schema returns the fields of a supplier that the caller may use, packs included,
 	// or nil; nil: packs are not served.
 	Schema func(ctx context.Context, who landfall.Principal, supplier string) (*contract.Schema, error)
-	// Vendors returns the payment vendors that a supplier may use. The caller may use
-	// the supplier.
-	Vendors func(ctx context.Context, who landfall.Principal, supplier string) ([]string, error)
+	// Facts returns what a caller has to know about a supplier before it sends a book,
+	// or nil if the caller may not use the supplier.
+	Facts func(ctx context.Context, who landfall.Principal, supplier string, documents []string) (*landfall.SupplierFacts, error)
 	// Trace starts the span of a request and returns the function that ends it; nil:
 	// no tracing.
 	Trace func(ctx context.Context, r *http.Request, id string) (context.Context, func(method, template string, status int, code string))

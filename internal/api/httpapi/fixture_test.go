@@ -79,7 +79,7 @@ func newTestAPIOn(t testing.TB, address string, adjust ...func(*Options)) *testA
 	service := intake.New(store, intake.Options{Verifier: payvendor.New(payvendor.Options{Tries: 1})})
 	options := Options{
 		Schema:  service.SupplierSchema,
-		Vendors: service.SupplierVendors,
+		Facts:   service.SupplierFacts,
 		Answers: answer.New(service, runservice.New(store, service, runservice.Options{}), metrics.Count).WithSource("https://landfall.example.com"), Metrics: metrics, Authenticator: auth.NewAuthenticator(store, nil),
 		Token:  graphql.New(h.issuer, graphql.Options{Log: h.log.logger()}),
 		Logger: h.log.logger(), Ready: store.Ping,

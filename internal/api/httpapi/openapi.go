@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 
 	"landfall"
 	"landfall/internal/api/contract"
+	"landfall/internal/lib/calendar"
 )
 
 //go:generate go test -run TestOpenAPIIsCheckedIn -update .
@@ -52,21 +54,45 @@ func (a *API) supplierOpenAPI(ctx context.Context, x *exchange) error {
 	values, _ := url.ParseQuery(x.query)
 	code := values.Get("import_supplier_code")
 	if code == "" {
-		return missingParameter("import_supplier_code")
+		return refuseParameter("import_supplier_code", "required", "This parameter is required.")
 	}
 	schema, err := a.Schema(ctx, x.who, code)
 	if err != nil {
 		return landfall.UserError("openapi", err)
 	}
+	documents := values["document"]
+	if len(documents) > maxAskedDocuments {
+		return refuseParameter("document", "max_items", fmt.Sprintf("Ask about at most %d documents.", maxAskedDocuments))
+	}
 	if schema == nil {
 		return errSupplierUnknown
 	}
-	vendors, err := a.Vendors(ctx, x.who, code)
+	facts, err := a.Facts(ctx, x.who, code, documents)
 	if err != nil {
 		return landfall.UserError("openapi", err)
 	}
+	if facts == nil {
+		return errSupplierUnknown
+	}
 	x.Header().Set("Cache-Control", "no-store")
-	return x.json(http.StatusOK, formatDocument(append(buildDocument(schema), member{"x-payment-vendors", vendors})))
+	return x.json(http.StatusOK, formatDocument(append(buildDocument(schema),
+		member{"x-payment-vendors", facts.Vendors}, member{"x-import-supplier", supplierFacts(facts)})))
+}
+
+// maxAskedDocuments is how many documents one request may ask about.
+const maxAskedDocuments = 20
+
+// supplierFacts is what a caller has to know about a supplier, as JSON.
+func supplierFacts(facts *landfall.SupplierFacts) object {
+	members := object{
+		{"status", facts.Status}, {"statement_amounts", facts.StatementAmounts}, {"verify_documents", facts.VerifyDocuments},
+		{"file_store_available", !facts.NoFileStore}, {"missing_documents", append([]string{}, facts.MissingDocuments...)},
+		{"server_time", calendar.FormatInstant(facts.Now)},
+	}
+	if facts.BytesPerDay > 0 {
+		members = append(members, member{"bytes_per_day", facts.BytesPerDay}, member{"bytes_left_today", facts.BytesLeft})
+	}
+	return members
 }
 
 // errSupplierUnknown is returned for suppliers that do not exist and for those of
@@ -75,10 +101,10 @@ var errSupplierUnknown = &landfall.Error{
 	Kind: landfall.NotFound, Code: landfall.CodeSupplierUnknown, Detail: "There is no import supplier with this code.",
 }
 
-// missingParameter refuses a request without a query parameter that it needs.
-func missingParameter(name string) error {
+// refuseParameter refuses a query parameter.
+func refuseParameter(name, code, detail string) error {
 	refusal := landfall.Refuse(landfall.CodeValidationFailed, "The request is not valid.")
-	refusal.Violations = []landfall.Violation{{Code: "required", Attr: name, Detail: "This parameter is required."}}
+	refusal.Violations = []landfall.Violation{{Code: code, Attr: name, Detail: detail}}
 	return refusal
 }
 

@@ -247,9 +247,15 @@ var readyDoc = &operationDoc{
 var supplierOpenAPIDoc = &operationDoc{
 	id: "supplierOpenapi", tag: tagReference, summary: "Get the OpenAPI document of one supplier",
 	description: "The OpenAPI document of this service with the fields of the packs that the operator has set for the supplier. " +
-		"`x-payment-vendors` lists the codes of the payment vendors that the supplier may use.",
-	query: []parameter{{name: "import_supplier_code", description: "Code of the import supplier.", schema: object{{"type", "string"}},
-		example: "DEMO_ENERGY", required: true}},
+		"`x-payment-vendors` lists the codes of the payment vendors that the supplier may use. `x-import-supplier` has what to check before " +
+		"a book is sent: `status`, `statement_amounts` (`major` or `minor`), `verify_documents`, the quota `bytes_per_day` with `bytes_left_today` " +
+		"if your organisation has one, `server_time`, and if documents are verified, `missing_documents` of those that you ask about, " +
+		"or `file_store_available` false if nobody can tell.",
+	query: []parameter{
+		{name: "import_supplier_code", description: "Code of the import supplier.", schema: object{{"type", "string"}}, example: "DEMO_ENERGY", required: true},
+		{name: "document", description: "Path of a document, relative to the supplier's document root; may be given up to 20 times.",
+			schema: object{{"type", "string"}}, example: "2024/bill-1.pdf"},
+	},
 	responses: []responseDoc{
 		{http.StatusOK, "The document.", &mediaContent{schema: "OpenAPI", example: nil}, nil},
 		{http.StatusNotFound, "There is no such supplier.", errorContent(errSupplierUnknown), nil},

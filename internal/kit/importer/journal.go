@@ -74,6 +74,12 @@ type fingerprint struct {
 // journalName is a hidden folder in the book.
 const journalName = ".landfall"
 
+// Begun reports whether an import of a folder has begun and was not finished.
+func Begun(folder string) bool {
+	text, err := os.ReadFile(filepath.Join(folder, journalName, "journal.ndjson"))
+	return err == nil && len(text) > 0 && !bytes.Contains(text, []byte(`"finished":true`))
+}
+
 // reportPrefix begins the names of the folders with reports.
 const reportPrefix = "import-"
 

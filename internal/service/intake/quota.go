@@ -14,6 +14,9 @@ type Quota interface {
 	// Begin admits one more creation of an organisation or refuses it; call done
 	// at the end. Places is the limit of the whole service, 0 for none.
 	Begin(who landfall.Principal, places int) (done func(), err error)
+	// BytesLeft returns how many bytes an organisation that has a quota of them may
+	// still send today.
+	BytesLeft(ctx context.Context, who landfall.Principal) (int64, error)
 	// Refuse counts a refusal by another quota and returns its error.
 	Refuse(who landfall.Principal, quota string, limit int64, wait time.Duration) error
 }

@@ -2,7 +2,6 @@ package intake
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -47,30 +46,4 @@ func (s *Service) SupplierSchema(ctx context.Context, who landfall.Principal, co
 		return nil, err
 	}
 	return s.schema(ctx, supplier)
-}
-
-// SupplierVendors returns the codes of the payment vendors that a supplier may use.
-func (s *Service) SupplierVendors(ctx context.Context, who landfall.Principal, supplier string) (codes []string, err error) {
-	codes = []string{}
-	if s.verifier == nil {
-		return codes, nil
-	}
-	err = s.store.For(who.Caller()).View(ctx, func(view landfall.View) error {
-		vendors, err := view.Vendors(ctx)
-		if err != nil {
-			return err
-		}
-		for _, vendor := range vendors {
-			_, err := view.GrantedVendor(ctx, supplier, vendor.Code)
-			if errors.Is(err, landfall.ErrNotFound) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			codes = append(codes, vendor.Code)
-		}
-		return nil
-	})
-	return codes, err
 }

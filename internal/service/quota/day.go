@@ -53,6 +53,15 @@ func (k *Tracker) today(ctx context.Context, who landfall.Principal, now time.Ti
 	return fresh, nil
 }
 
+// BytesLeft returns how many bytes an organisation may still send today.
+func (k *Tracker) BytesLeft(ctx context.Context, who landfall.Principal) (int64, error) {
+	today, err := k.today(ctx, who, k.clock())
+	if err != nil {
+		return 0, err
+	}
+	return max(0, who.Quotas.BytesPerDay-today.taken()), nil
+}
+
 // FlushBytes stores the bytes received since the last call, and reads what the
 // other servers counted. A server that is killed loses what it has not stored.
 func (k *Tracker) FlushBytes(ctx context.Context) error {

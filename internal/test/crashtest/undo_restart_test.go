@@ -28,7 +28,7 @@ func TestRunUndoThroughRestartsOfPostgres(t *testing.T) {
 	f := newFleet(t, database, 2)
 	accounts, bad := f.book(400)
 	run := f.runAll()
-	posted := f.postNotes(accounts)
+	wanted := f.postNotes(accounts)
 	saved := filepath.Join(t.TempDir(), "saved")
 	random := rand.New(rand.NewPCG(seedOf(t), 5))
 	ends := []func() error{cluster.Kill, cluster.Abort}
@@ -74,8 +74,8 @@ func TestRunUndoThroughRestartsOfPostgres(t *testing.T) {
 	f.counted("SELECT count(*) FROM account", 0)
 	f.counted("SELECT count(*) FROM event WHERE type = 'account_import.undone'", accounts-bad)
 	f.counted("SELECT count(DISTINCT external) FROM event WHERE type = 'account_import.undone'", accounts-bad)
-	if got := savedNotes(t, saved); !maps.Equal(got, posted) {
-		t.Errorf("%d notes were posted, %d are saved, or some more than once", len(posted), len(got))
+	if got := savedNotes(t, saved); !maps.Equal(got, wanted) {
+		t.Errorf("%d notes were posted, %d are saved, or some more than once", len(wanted), len(got))
 	}
 	f.operate("verify")
 	eventually(t, 30*time.Second, "a server is ready", func() bool { return f.ready(f.replicas[0]) == http.StatusOK })
@@ -86,7 +86,7 @@ func TestRunUndoThroughRestartsOfPostgres(t *testing.T) {
 // delivery or with another one. It returns how often each was added.
 func (f *fleet) postNotes(accounts int) map[string]int {
 	f.t.Helper()
-	posted := map[string]int{}
+	wanted := map[string]int{}
 	for i := range accounts {
 		if i%3 == 0 || i%cannotBeCreated == 7 {
 			continue
@@ -97,9 +97,9 @@ func (f *fleet) postNotes(accounts int) map[string]int {
 		if status, answer, err := f.requestFor(delivery, http.MethodPost, f.replicas[0].address(), imports+"/notes/create/", []byte(body)); err != nil || status != http.StatusCreated {
 			f.t.Fatalf("%d %s %v", status, answer, err)
 		}
-		posted[text]++
+		wanted[text]++
 	}
-	return posted
+	return wanted
 }
 
 // savedNotes counts the notes that an undo saved in a folder.
