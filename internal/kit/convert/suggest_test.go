@@ -16,11 +16,13 @@ import (
 	"landfall/internal/lib/yamltree"
 )
 
-// TestSuggestionsForManyStyles measures how many columns of ten styles of exports a suggested map
+// TestSuggestionsForManyStyles measures how many columns of many styles of exports a suggested map
 // places as a person would. The styles in testdata/styles/untuned were written before the dictionary
-// and were not looked at while it was made.
+// and were not looked at while it was made. Those in later were written when it was ready; it placed
+// 65 % of their columns before the words that they showed to be missing were added. What is not placed
+// right must be left open.
 func TestSuggestionsForManyStyles(t *testing.T) {
-	for group, want := range map[string]float64{"tuned": 0.95, "untuned": 0.85} {
+	for group, want := range map[string]float64{"tuned": 0.95, "untuned": 0.85, "later": 0.85} {
 		t.Run(group, func(t *testing.T) {
 			paths, err := filepath.Glob(filepath.Join("testdata", "styles", group, "*.txtar"))
 			if err != nil || len(paths) < 5 {
@@ -33,6 +35,9 @@ func TestSuggestionsForManyStyles(t *testing.T) {
 				right, wrong, all = right+r, wrong+w, all+n
 			}
 			t.Logf("%.1f %% right, %.1f %% wrong, the rest left open", 100*float64(right)/float64(all), 100*float64(wrong)/float64(all))
+			if wrong > 0 {
+				t.Errorf("%d columns are placed wrong", wrong)
+			}
 			if share := float64(right) / float64(all); share < want {
 				t.Errorf("%.3f of the columns are placed right, want %.2f", share, want)
 			}
@@ -79,7 +84,7 @@ func placedRight(t *testing.T, path string) (right, wrong, all int) {
 			switch {
 			case slices.ContainsFunc(got, func(one string) bool { return slices.Contains(want, one) }):
 				right++
-			case got[0] == "-":
+			case got[0] == "-" || strings.HasPrefix(got[0], "CHOOSE."):
 				t.Logf("  open: %s %s: want %v", file, column, want)
 			default:
 				wrong++

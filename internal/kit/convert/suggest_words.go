@@ -15,7 +15,11 @@ const dictionary = `
 account: ac acct acc accno acctno acnt accts accounts konto konten kontonr compte comptes cuenta cuentas conto rekening vkonto vertragskonto customeraccount cacct
 account number: vkont acctnum accountref
 account name: vkbez
-account type: vktyp
+account type: vktyp ktokl
+account table: fkkvkp
+customer table: but
+transaction table: dfkkop fkkop
+bill name: rechnungsempfaenger rechnungsempfanger
 number: no num nbr nr numb nummer numero id identifier ident key nro seq sequence uid numeroid
 reference: verwendungszweck ref refno referenz referencia
 customer: cust customers client clients cliente clientes kunde kunden cus titular titulares holder holders owner person persons people personne contact contacts party parties partner consumer subscriber abonne member kontakt ansprechpartner
@@ -24,7 +28,7 @@ title: titles titel anrede civilite tratamiento titre
 salutation: salut saluto
 first: frst fst given fore vor prenom
 first name: fname forename forenames firstname givenname givennames vorname vornamen nombre nombrepila christianname
-last: lst sur family
+last: lst sur family famille
 last name: sname lname surname lastname familyname nachname familienname apellido apellidos nomfamille famname
 name: nm nam names bezeichnung bez nom fullname
 birth: born geburt geburts nacimiento naissance birthdate bday dob geb birthday gebdat birthdt dateofbirth
@@ -39,10 +43,10 @@ city: town ort stadt ville poblacion ciudad localidad suburb locality municipio 
 county: region provincia province state bundesland departement prov cnty
 postcode: pcode postalcode zip zipcode plz cp pc postleitzahl pstcd postcd postcodes
 country: land pays pais ctry cntry
-mailing: mail postal correspondence korrespondenz post corr
+mailing: payeur payer mail postal correspondence korrespondenz post corr
 electronic: electronico electronique
-balance: os bal saldo solde kontostand balances outstanding
-amount: amt amnt betrag montant importe betrw dmbtr wrbtr monto amounts sum summe wert valor
+balance: owes owed owing os bal saldo solde kontostand balances outstanding
+amount: much amt amnt betrag montant importe betrw dmbtr wrbtr monto amounts sum summe wert valor
 currency: ccy waers devise moneda waehrung wahrung currencyiso curry
 current: curr cur aktuell actuel actual
 bill: bills billed billing statement statements stmt stmnt invoice invoices inv rechnung rechnungen facture factures factura facturas fact facturation facturacion abrechnung bl bll
@@ -51,10 +55,10 @@ closing: closed close cierre cloture
 period: prd periode periodo per zeitraum
 start: from begin began begun beg von ab debut desde inicio strt alta started commence commencement beginn
 end: to until bis fin hasta baja ended ende stop finish expiry expires thru through
-date: on dt dat datum fecha day tag jour dte dates
+date: when am on dt dat datum fecha day tag jour dte dates
 time: zeit hora heure tm timestamp ts datetime
 type: typ types tipo art kind class category cat klasse tipologia
-code: cd cde codigo
+code: cd cde codigo flg flag
 last: letzter previous prev prior letzte derniere dernier ultima ultimo
 next: nxt naechste prochaine proxima
 due: faellig echeance vencimiento
@@ -66,7 +70,7 @@ sale: sales sold verkauf vente venta
 company: firma organisation organization org societe empresa
 payment: payments pay paid pmt pymt pmnt zahlung zahlungen paiement paiements pago pagos receipt receipts rcpt zahl received
 method: meth by mthd means mode how zahlweg forma
-transaction: led txn trx trans tran transactions txns fintran booking bookings buchung buchungen posting postings ledger journal entry entries ecriture ecritures movimiento movimientos movement movements buch financial
+transaction: ft led txn trx trans tran transactions txns fintran booking bookings buchung buchungen posting postings ledger journal entry entries ecriture ecritures movimiento movimientos movement movements buch financial
 transaction number: opbel belegnr belegnummer
 transaction date: budat buchdat buchungsdatum buchungsdat
 transaction type: blart hvorg
@@ -75,10 +79,10 @@ note: notes nota notas notiz notizen comment comments kommentar commentaire
 pinned: sticky pin
 created: create written entered erstellt angelegt crdate logged
 user: staff agent operator
-supply: sup supp liefer sply service serv srv svc suministro suministros fourniture lieferung versorgung
+supply: frmp sup supp liefer sply service serv srv svc suministro suministros fourniture lieferung versorgung
 point: pt points pnt connection connections lieferstelle livraison installation anlage anschluss delivery
-market point number: spid mpan mprn mpxn nmi mirn pdl prm pce cups zaehlpunkt zahlpunkt malo marktlokation melo messlokation mpancore zpid zpnr esiid pod udc ean
-supply table: ever sps spt
+market point number: ui spid mpan mprn mpxn nmi mirn pdl prm pce cups zaehlpunkt zahlpunkt malo marktlokation melo messlokation mpancore zpid zpnr esiid pod udc ean
+supply table: ever sps spt sp
 premise: prem premises property properties prop site sites verbrauchsstelle vstelle objekt local
 fuel: commodity energy energie energia sparte utility util elec electricity gas division fueltype medium
 tariff: tarif tarife tarifs tarifa tarifas trf product prod produit producto produkt plan productcode rateplan tariftyp tariffs
@@ -122,7 +126,7 @@ open: offen
 document: doc file filename pdf path datei fichier archivo dokument
 company number: abn siret siren nif cif ust crn companyno
 pence: p cents cent c minor
-of: de la le les du des del di da und and or y et for the a an is der die das l d s
+of: us our de la le les du des del di da und and or y et for the a an is der die das l d s
 paperless: ebill ebilling
 letter: letters
 created user: createdby
