@@ -75,6 +75,7 @@ func Suggest(ctx context.Context, order SuggestOptions) (*Suggestion, error) {
 		if err != nil {
 			return nil, err
 		}
+		t.name = freeName(tables, t.name, name)
 		tables = append(tables, t)
 	}
 	if len(tables) == 0 {
@@ -98,6 +99,23 @@ func Suggest(ctx context.Context, order SuggestOptions) (*Suggestion, error) {
 	g.guess()
 	w := &mapWriter{tables: tables, kinds: g.kinds, learned: learned}
 	return w.write(), nil
+}
+
+// freeName returns a name for a table that no other table has: ACCOUNTS.csv and ACCOUNTS.txt are
+// ACCOUNTS and ACCOUNTS_TXT.
+func freeName(tables []*suggestedTable, name, file string) string {
+	taken := func(name string) bool {
+		return slices.ContainsFunc(tables, func(t *suggestedTable) bool { return t.name == name })
+	}
+	if taken(name) {
+		name += "_" + strings.ToUpper(strings.TrimPrefix(filepath.Ext(file), "."))
+	}
+	for free, number := name, 2; ; number++ {
+		if !taken(free) {
+			return free
+		}
+		free = fmt.Sprintf("%s_%d", name, number)
+	}
 }
 
 // maxSuggestedTables is more than any export has that one person can map.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -54,6 +55,9 @@ func placedRight(t *testing.T, path string) (right, wrong, all int) {
 	folder := t.TempDir()
 	truth := map[string]map[string]string{}
 	for _, file := range archive.Files {
+		if file.Name == "figures" {
+			continue
+		}
 		if file.Name != "truth" {
 			if err := os.WriteFile(filepath.Join(folder, file.Name), file.Data, 0o600); err != nil {
 				t.Fatal(err)
@@ -93,6 +97,99 @@ func placedRight(t *testing.T, path string) (right, wrong, all int) {
 		}
 	}
 	return right, wrong, all
+}
+
+// chosen is what a person decides about the maps of the later styles.
+var chosen = strings.NewReplacer("supplier: CHOOSE", "supplier: NORTH", "sign: CHOOSE", "sign: same", "{CR: CHOOSE}", "{CR: minus}",
+	"{Z1: CHOOSE, Z2: CHOOSE}", "{Z1: DOMESTIC, Z2: BUSINESS}", `{"01": CHOOSE, "02": CHOOSE}`, `{"01": ELECTRICITY, "02": GAS}`,
+	"{AB: CHOOSE, ZA: CHOOSE}", "{AB: CHARGE, ZA: PAYMENT}", "{BS: CHOOSE, PS: CHOOSE}", "{BS: CHARGE, PS: PAYMENT}",
+	"supply_start_date: CHOOSE", "supply_start_date: INSTALL_DT", "transaction_date: CHOOSE", "transaction_date: ACCOUNTING_DT",
+	"supply_type: CHOOSE", "supply_type: =ELECTRICITY", "supply_address1: CHOOSE", "supply_address1: =x",
+	"transaction_id: CHOOSE", "transaction_id: Receipt", "type: CHOOSE", "type: =CHARGE")
+
+// TestFiguresOfSuggestedMaps converts the tables of the later styles with the suggested maps. Every
+// figure is right or refused.
+func TestFiguresOfSuggestedMaps(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join("testdata", "styles", "later", "*.txtar"))
+	if err != nil || len(paths) < 6 {
+		t.Fatal(paths, err)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			folder, left := t.TempDir(), map[string][]string{}
+			for _, file := range archive.Files {
+				switch file.Name {
+				case "truth":
+				case "figures":
+					for line := range strings.Lines(string(file.Data)) {
+						account, figures, _ := strings.Cut(strings.TrimSpace(line), ": ")
+						left[account] = strings.Fields(figures)
+					}
+				default:
+					if err := os.WriteFile(filepath.Join(folder, file.Name), file.Data, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			suggestion, err := convert.Suggest(t.Context(), convert.SuggestOptions{Folder: folder})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(folder, generate.MapName), []byte(chosen.Replace(suggestion.Text)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			book, result, err := attempt(t, folder)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, chosen.Replace(suggestion.Text))
+			}
+			for _, line := range append(linesOf(t, book, "accounts"), linesOf(t, book, "transactions")...) {
+				account := figureOf.FindStringSubmatch(line)[1]
+				for _, found := range amountOf.FindAllStringSubmatch(line, -1) {
+					at := slices.Index(left[account], found[1])
+					if at < 0 {
+						t.Errorf("%s has %s, which nobody wrote: %s", account, found[1], line)
+						continue
+					}
+					left[account] = slices.Delete(left[account], at, at+1)
+				}
+			}
+			missing := 0
+			for _, figures := range left {
+				missing += len(figures)
+			}
+			if missing > len(result.Troubles) {
+				t.Errorf("%v are missing without a word: %+v", left, result.Troubles)
+			}
+			t.Logf("%d figures were refused", missing)
+		})
+	}
+}
+
+var (
+	figureOf = regexp.MustCompile(`"external_account_number":"([^"]*)"`)
+	amountOf = regexp.MustCompile(`"(?:transfer_balance|amount)":"?(-?[0-9.]+)`)
+)
+
+// TestTablesOfTheSameName suggests a map for tables whose files differ only in their endings.
+func TestTablesOfTheSameName(t *testing.T) {
+	const table = "Account Number,Balance,Surname\n1,2.50,Smith\n"
+	suggestion, err := convert.Suggest(t.Context(), convert.SuggestOptions{Folder: tableFolder(t, map[string]string{
+		"accounts.csv": table, "accounts.txt": table, "Accounts.tsv": strings.ReplaceAll(table, ",", "\t"), "accounts_txt.csv": table,
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]bool{}
+	for file := range columnsPlaced(t, suggestion.Text) { // refuses a name that is there twice
+		files[file] = true
+	}
+	if len(files) != 4 {
+		t.Errorf("%v\n%s", files, suggestion.Text)
+	}
 }
 
 // columnsPlaced reads from a map which attrs each column fills, by file.
