@@ -192,6 +192,47 @@ func TestOneOfSeveralRows(t *testing.T) {
 	}
 }
 
+// TestFlatTables has one table with a row for each supply point, in which the account and its customer
+// are repeated, and a table of movements with a column for debits and one for credits.
+func TestFlatTables(t *testing.T) {
+	book, result, err := attempt(t, tableFolder(t, map[string]string{
+		"map.yaml": head + `    several: first
+    fill:
+      customers: [{family_name: NAME}]
+      supply_addresses: [{supply_address1: STREET, supply_points: {rows: POINT}}]
+  POINT: {file: a.csv, into: A.supply_addresses.supply_points, link: NO, fill: {identifier: MPAN, supply_type: =ELECTRICITY, supply_start_date: =2020-01-01}}
+  MOVE:
+    file: m.csv
+    into: transactions
+    account: NO
+    fill:
+      transaction_id: DOC
+      transaction_date: AT
+      amount: {sum: [DEBIT, CREDIT]}
+      type: {first: [{constant: CHARGE, when: {DEBIT: {above: 0}}}, =PAYMENT]}
+`,
+		"a.csv": "NO,NAME,STREET,MPAN\n1,Smith,1 High St,101\n1,Smith,1 High St,102\n2,Jones,2 High St,103\n",
+		"m.csv": "NO,DOC,AT,DEBIT,CREDIT\n1,D1,2024-02-01,100.50,\n1,D2,2024-02-15,,40.25\n2,D3,2024-02-20,7.10,0.00\n2,D4,2024-02-21,seven,1.00\n",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	accounts, moves := strings.Join(linesOf(t, book, "accounts"), "\n"), strings.Join(linesOf(t, book, "transactions"), "\n")
+	for want, text := range map[string]string{
+		`"supply_points":[{"identifier":"101"`: accounts, `{"identifier":"102"`: accounts, `{"identifier":"103"`: accounts,
+		`"transaction_id":"D1","transaction_date":"2024-02-01","amount":"100.50","type":"CHARGE"`: moves,
+		`"transaction_id":"D2","transaction_date":"2024-02-15","amount":"40.25","type":"PAYMENT"`: moves,
+		`"transaction_id":"D3","transaction_date":"2024-02-20","amount":"7.10","type":"CHARGE"`:   moves,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	if strings.Count(accounts, "Smith") != 1 || strings.Contains(moves, "D4") || len(result.Troubles) != 1 {
+		t.Errorf("%s\n%s\n%+v", accounts, moves, result.Troubles)
+	}
+}
+
 // TestDroppedRowsAreListedAndAcknowledged has repeated rows and orphans that the map acknowledges.
 func TestDroppedRowsAreListedAndAcknowledged(t *testing.T) {
 	lines, problems, result := must(t, map[string]string{

@@ -18,9 +18,9 @@ type Rows struct {
 	cells    []Cell
 }
 
-// Rows opens a sheet; without a name, the first one.
+// Rows opens a sheet; without a name, the first one that Excel shows.
 func (w *Workbook) Rows(name string) (*Rows, error) {
-	at := 0
+	at := max(0, slices.IndexFunc(w.sheets, func(one sheet) bool { return !one.hidden }))
 	if name != "" {
 		at = slices.IndexFunc(w.sheets, func(one sheet) bool { return strings.EqualFold(one.name, name) })
 	}

@@ -55,7 +55,10 @@ type Workbook struct {
 }
 
 // sheet is a sheet of a workbook.
-type sheet struct{ name, part string }
+type sheet struct {
+	name, part string
+	hidden     bool
+}
 
 // styleKind is whether a number of a style is a date.
 type styleKind uint8
@@ -217,7 +220,7 @@ func (w *Workbook) readWorkbook() error {
 			w.from1904 = slices.Contains([]string{"1", "true"}, attr(element, "date1904"))
 		case "sheet":
 			// The attribute r:id comes after sheetId, which has another name.
-			w.sheets = append(w.sheets, sheet{attr(element, "name"), targets[attr(element, "id")]})
+			w.sheets = append(w.sheets, sheet{attr(element, "name"), targets[attr(element, "id")], strings.Contains(strings.ToLower(attr(element, "state")), "hidden")})
 		}
 		return nil
 	})
