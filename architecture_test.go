@@ -35,7 +35,7 @@ var layers = []struct {
 		"internal/api/contract",
 		"internal/service/audit", "internal/service/auth", "internal/service/ledger", "internal/service/quota", "internal/service/upkeep",
 		"internal/store/sqlstore",
-		"internal/outbound/filestore", "internal/outbound/payvendor", "internal/outbound/delivery", "internal/outbound/webhook", "internal/outbound/target",
+		"internal/outbound/filestore", "internal/outbound/payvendor", "internal/outbound/delivery", "internal/outbound/webhook", "internal/outbound/target", "internal/outbound/identity",
 		"internal/kit/book", "client",
 	}},
 	{"use cases", []string{
@@ -113,6 +113,8 @@ var owners = map[string]string{
 	"github.com/graph-gophers/graphql-go": "internal/api/graphql",
 	"github.com/minio/minio-go/v7":        "internal/outbound/filestore",
 	"github.com/boombuler/barcode":        "internal/console",
+	"github.com/coreos/go-oidc/v3":        "internal/outbound/identity",
+	"golang.org/x/oauth2":                 "internal/outbound/identity",
 	"github.com/cenkalti/backoff/v5":      "internal/outbound/payvendor",
 	"github.com/sony/gobreaker/v2":        "internal/outbound/payvendor",
 	"github.com/itchyny/gojq":             "internal/outbound/shape",

@@ -65,10 +65,17 @@ type Session struct {
 	Operator  string
 	Address   string // the client's address
 	Agent     string // the browser's User-Agent
+	Method    string // how the operator signed in: SignInPassword and so on
 	CreatedAt time.Time
 	SeenAt    time.Time // to the minute
 	EndsAt    time.Time // at the latest
 }
+
+// How operators sign in.
+const (
+	SignInPassword = "password"
+	SignInProvider = "provider" // an OpenID Connect provider
+)
 
 // OperatorReader reads operators and their console sessions.
 type OperatorReader interface {

@@ -132,7 +132,9 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	})
 	var pages http.Handler
 	if settings.Console {
-		app.openConsole(service)
+		if err := app.openConsole(service); err != nil {
+			return nil, errors.Join(SettingError{err}, store.Close())
+		}
 		pages = app.console
 	}
 	app.api = httpapi.New(httpapi.Options{

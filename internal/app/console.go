@@ -18,7 +18,11 @@ import (
 
 // openConsole creates the console. It has no privileges of its own: every
 // signed-in operator uses the operator commands in their own name.
-func (a *App) openConsole(service *intake.Service) {
+func (a *App) openConsole(service *intake.Service) error {
+	provider, err := a.settings.Provider.signInProvider()
+	if err != nil {
+		return err
+	}
 	a.console = console.New(console.Options{
 		OperatorFor: func(actor string) *operate.Operator {
 			return operate.New(a.store, operate.Options{
@@ -38,7 +42,9 @@ func (a *App) openConsole(service *intake.Service) {
 		WakeRuns:      func() { a.runs.Wake() },
 		Health:        a.health,
 		VendorHealth:  a.vendors.Health,
+		Provider:      provider,
 	})
+	return nil
 }
 
 // health returns the items of the health page.

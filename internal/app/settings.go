@@ -75,6 +75,7 @@ type Settings struct { //nolint:recvcheck // it is copied where it is only read
 	ConsoleIdle    time.Duration
 	ConsoleSession time.Duration
 	SecondFactor   bool // every operator of the console needs one
+	Provider       ProviderSettings
 
 	Mail MailSettings
 	TLS  TLSSettings
@@ -273,6 +274,18 @@ var serving = []setting{
 	}},
 	{"require-second-factor", "let operators use the console only with two-factor authentication; those without it can only set it up", func(s *Settings) settingValue {
 		return boolSetting(&s.SecondFactor, false)
+	}},
+	{"oidc-issuer", "https address of an OpenID Connect provider with which operators sign in to the console; empty for none", func(s *Settings) settingValue {
+		return textSetting(&s.Provider.Issuer, "", optional(checkIssuer))
+	}},
+	{"oidc-client-id", "client id of this service at the OpenID Connect provider", func(s *Settings) settingValue {
+		return textSetting(&s.Provider.ClientID, "", optional(anything))
+	}},
+	{"oidc-secret-env", "environment variable with the client secret for the OpenID Connect provider; empty for a client without one", func(s *Settings) settingValue {
+		return textSetting(&s.Provider.SecretEnv, "", optional(checkVariable))
+	}},
+	{"oidc-claim", "claim whose value, in lower case, is the operator's name: email (only if verified), preferred_username, sub or another", func(s *Settings) settingValue {
+		return textSetting(&s.Provider.Claim, "email", anything)
 	}},
 	{"log-format", "log format: json or text", func(s *Settings) settingValue {
 		return textSetting(&s.LogFormat, "json", choice("json", "text"))

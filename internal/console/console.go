@@ -32,6 +32,7 @@ type Options struct {
 	OperatorFor func(actor string) *operate.Operator
 	Intake      *intake.Service // creates accounts
 	Sessions    *auth.Sessions
+	Provider    Provider           // signs people in; nil: only passwords do
 	Files       landfall.FileStore // locates documents of notes and statements; nil: only their paths are shown
 	Logger      *slog.Logger
 	// ClientAddress returns the caller's address behind known proxies; nil: the peer's.

@@ -31,16 +31,20 @@ func (r *pageRequest) operatorsPage() (operatorsPage, error) {
 // showInvitation renders a link in its response, because it is shown only once.
 func (r *pageRequest) showInvitation(name, secret string) (any, error) {
 	page, err := r.operatorsPage()
-	// Prefer the configured address: the link must work for somebody else.
-	base := r.console.BaseURL
-	if base == "" {
-		base = "http://" + r.Host
-		if r.console.encrypted(r.Request) {
-			base = "https://" + r.Host
-		}
-	}
-	page.Link, page.LinkFor = base+consolePath("welcome", secret), name
+	page.Link, page.LinkFor = r.baseURL()+consolePath("welcome", secret), name
 	return page, err
+}
+
+// baseURL is the public address of the service. The configured one is preferred,
+// because it works for others too.
+func (r *pageRequest) baseURL() string {
+	switch {
+	case r.console.BaseURL != "":
+		return r.console.BaseURL
+	case r.console.encrypted(r.Request):
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }
 
 func createOperator(r *pageRequest) (any, error) {

@@ -93,7 +93,7 @@ func (r *pageRequest) authenticate() error {
 	case r.route.public:
 	case r.me.Name == "":
 		return errNotSignedIn
-	case r.console.Sessions.NeedsSecondFactor(r.me) && !r.route.setUp:
+	case r.console.Sessions.NeedsSecondFactor(r.me, r.session) && !r.route.setUp:
 		return errNoSecondFactor
 	case r.route.needs != 0:
 		// The operator's actions check again what exactly is read and changed.

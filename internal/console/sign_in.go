@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -16,6 +17,7 @@ type signInPage struct {
 	pageHead
 	ReturnTo  string
 	NeedsCode bool // an authenticator code is required
+	Provider  bool // there is a sign-in provider
 }
 
 // showSignIn shows the form, or redirects people who are signed in.
@@ -28,7 +30,7 @@ func showSignIn(r *pageRequest) (any, error) {
 		return redirect{to: localPath(to)}, nil
 	}
 	needsCode := r.formValue("code") != "" || r.formError != nil && errors.Is(r.formError, auth.ErrTOTPNeeded)
-	return signInPage{pageHead: pageHead{Title: "Sign in"}, ReturnTo: to, NeedsCode: needsCode}, nil
+	return signInPage{pageHead: pageHead{Title: "Sign in"}, ReturnTo: to, NeedsCode: needsCode, Provider: r.console.Provider != nil}, nil
 }
 
 // localPath returns a path of the console whatever was asked for, so that a
@@ -44,15 +46,15 @@ func localPath(to string) string {
 
 // signIn starts a session. The password is not trimmed: spaces belong to it.
 func signIn(r *pageRequest) (any, error) {
-	return r.startSession(auth.SignIn{Name: r.formValue("name"), Password: r.form.Get("password"), Code: r.formValue("code")}, localPath(r.formValue("to")))
+	return r.startSession(r.console.Sessions.SignIn, auth.SignIn{Name: r.formValue("name"), Password: r.form.Get("password"), Code: r.formValue("code")}, localPath(r.formValue("to")))
 }
 
-func (r *pageRequest) startSession(request auth.SignIn, to string) (any, error) {
+func (r *pageRequest) startSession(open func(context.Context, auth.SignIn) (auth.SignedIn, error), request auth.SignIn, to string) (any, error) {
 	request.Origin, request.Agent = r.origin(), r.UserAgent()
 	if cookie, err := r.Cookie(r.console.cookieName(r.Request, deviceName)); err == nil {
 		request.Device = cookie.Value
 	}
-	in, err := r.console.Sessions.SignIn(r.Context(), request)
+	in, err := open(r.Context(), request)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +121,7 @@ func acceptInvitation(r *pageRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.startSession(auth.SignIn{Name: operator.Name, Password: password}, Root)
+	return r.startSession(r.console.Sessions.SignIn, auth.SignIn{Name: operator.Name, Password: password}, Root)
 }
 
 // newPassword returns the password that was typed twice.
@@ -152,6 +154,7 @@ func signInRoutes() []route {
 		return []route{page, form}
 	}
 	all := []route{{method: http.MethodPost, path: "theme/", handle: chooseTheme, public: true}}
+	all = append(all, providerRoutes()...)
 	all = append(all, public("sign-in/", showSignIn, signIn, "sign-in")...)
 	return append(all, public("welcome/{link}/", showWelcome, acceptInvitation, "welcome")...)
 }

@@ -90,6 +90,8 @@ const (
 	CertificatePoll = time.Second
 	// ConsolePage is how long a page of the console may take.
 	ConsolePage = 20 * time.Second
+	// IdentityRequest is how long a request to the sign-in provider may take.
+	IdentityRequest = 10 * time.Second
 	// LogFlush is how often buffered log lines are written.
 	LogFlush = 100 * time.Millisecond
 	// RecordRetry is the pause before a result that could not be stored is stored again; it doubles each time.
@@ -268,4 +270,6 @@ const (
 	ConsoleNote = 64 << 10
 	// ConsoleForm is the largest form.
 	ConsoleForm = 64 << 10
+	// IdentityResponse is the largest response of the sign-in provider.
+	IdentityResponse = 1 << 20
 )

@@ -19,9 +19,9 @@ const (
 )
 
 // NeedsSecondFactor reports whether an operator must set up a second factor before
-// doing anything else.
-func (r *Sessions) NeedsSecondFactor(operator landfall.Operator) bool {
-	return r.options.SecondFactor && operator.TOTPSecret == ""
+// doing anything else. A sign-in provider asks for one itself.
+func (r *Sessions) NeedsSecondFactor(operator landfall.Operator, session landfall.Session) bool {
+	return r.options.SecondFactor && operator.TOTPSecret == "" && session.Method == landfall.SignInPassword
 }
 
 // SecondFactorRequired reports whether every operator needs a second factor.

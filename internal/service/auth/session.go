@@ -119,7 +119,32 @@ func (r *Sessions) SignIn(ctx context.Context, request SignIn) (signedIn SignedI
 		return SignedIn{}, ErrTOTPNeeded
 	}
 	attempt.CodeGiven = operator.TOTPSecret != ""
-	return r.open(ctx, operator, request, now)
+	attempted := operator
+	return r.open(ctx, operator, request, landfall.SignInPassword, func(tx landfall.Tx, operator *landfall.Operator) (refusal, err error) {
+		if operator.Password != attempted.Password {
+			return wrongPassword(), nil
+		}
+		return r.checkCode(ctx, tx, operator, request.Origin, request.Code, now)
+	})
+}
+
+// SignInKnown opens a session for an operator who was identified by other means than a
+// password. The detail is for the audit.
+func (r *Sessions) SignInKnown(ctx context.Context, request SignIn, method string) (signedIn SignedIn, err error) {
+	now := r.options.Clock()
+	attempt := Attempt{Address: request.Address}
+	defer func() { r.report(attempt, request.Origin, err, now) }()
+	operator, knownBy, err := r.find(ctx, request)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	attempt.Operator, attempt.Known = operator.Name, knownBy != ""
+	if operator.Name == "" || operator.Disabled {
+		refusal := refused()
+		refusal.Detail = "You are known to the sign-in provider, but not here, or your access was disabled. Ask an administrator to invite " + request.Name + "."
+		return SignedIn{}, refusal
+	}
+	return r.open(ctx, operator, request, method, func(landfall.Tx, *landfall.Operator) (refusal, err error) { return nil, nil })
 }
 
 // find returns the operator with a name, or one without a name, and by what they are
@@ -151,16 +176,18 @@ func (r *Sessions) find(ctx context.Context, request SignIn) (operator landfall.
 	return operator, knownBy, nil
 }
 
-// open starts a session after the password was checked, if the code of the second
-// factor is right too.
-func (r *Sessions) open(ctx context.Context, checked landfall.Operator, request SignIn, now time.Time) (SignedIn, error) {
+// open starts a session if the operator is still the one who was checked. The check
+// returns its refusal apart from the error, because it may write.
+func (r *Sessions) open(ctx context.Context, checked landfall.Operator, request SignIn, method string,
+	check func(landfall.Tx, *landfall.Operator) (refusal, err error),
+) (SignedIn, error) {
 	text, browser := random(secretLength), request.Device
 	if len(browser) != secretLength || !inAlphabet(browser) {
 		browser = random(secretLength)
 	}
 	session := landfall.Session{
 		ID: random(10), Hash: digest(text), Operator: checked.Name,
-		Address: request.Address, Agent: truncate(request.Agent, maxAgentLength),
+		Address: request.Address, Agent: truncate(request.Agent, maxAgentLength), Method: method,
 	}
 	device := landfall.Device{Hash: digest(browser), Operator: checked.Name, Network: network(request.Address)}
 	var refusal error
@@ -169,11 +196,11 @@ func (r *Sessions) open(ctx context.Context, checked landfall.Operator, request 
 		if err != nil {
 			return err
 		}
-		if operator.Disabled || operator.Password != checked.Password {
+		if operator.Disabled {
 			return wrongPassword()
 		}
 		// A wrong code is counted, so this transaction must commit.
-		if refusal, err = r.checkCode(ctx, tx, &operator, request.Origin, request.Code, now); err != nil || refusal != nil {
+		if refusal, err = check(tx, &operator); err != nil || refusal != nil {
 			return err
 		}
 		if err := tx.StartSession(ctx, session, r.options.Length); err != nil {
@@ -182,7 +209,7 @@ func (r *Sessions) open(ctx context.Context, checked landfall.Operator, request 
 		if err := tx.SaveDevice(ctx, device, maxDevices); err != nil {
 			return err
 		}
-		return tx.AppendAudit(ctx, entry(operator.Name, request.Origin, "session.start", "session "+session.ID))
+		return tx.AppendAudit(ctx, entry(operator.Name, request.Origin, "session.start", "session "+session.ID+" by "+method))
 	})
 	if err == nil {
 		err = refusal

@@ -136,7 +136,7 @@ func (t *tx) DropDevices(ctx context.Context, operator string) error {
 	return err
 }
 
-const sessionColumns = `s.id, s.hash, s.operator, s.address, s.agent, s.created_at, s.seen_at, s.ends_at`
+const sessionColumns = `s.id, s.hash, s.operator, s.address, s.agent, s.method, s.created_at, s.seen_at, s.ends_at`
 
 // sessionAlive is the condition for a session that has not ended. Rows are
 // found by hash or operator, so the clock need not be read in a subquery first.
@@ -164,7 +164,7 @@ type storedSession struct {
 }
 
 func (kept *storedSession) columns(s *landfall.Session) []any {
-	return []any{&s.ID, &kept.hash, &s.Operator, &s.Address, &s.Agent, &kept.created, &kept.seen, &kept.ends}
+	return []any{&s.ID, &kept.hash, &s.Operator, &s.Address, &s.Agent, &s.Method, &kept.created, &kept.seen, &kept.ends}
 }
 
 func (kept *storedSession) fill(s *landfall.Session) {
@@ -188,9 +188,9 @@ func (t *tx) StartSession(ctx context.Context, session landfall.Session, length 
 		`UPDATE operator SET signed_in_at = {now} WHERE name = $1`, session.Operator)); err != nil {
 		return err
 	}
-	_, err := t.exec(ctx, `INSERT INTO operator_session (id, hash, operator, address, agent, created_at, seen_at, ends_at)
-		VALUES ($1, $2, $3, $4, $5, {now}, {now}, {now} + $6)`,
-		session.ID, session.Hash[:], session.Operator, session.Address, session.Agent, length.Microseconds())
+	_, err := t.exec(ctx, `INSERT INTO operator_session (id, hash, operator, address, agent, created_at, seen_at, ends_at, method)
+		VALUES ($1, $2, $3, $4, $5, {now}, {now}, {now} + $6, $7)`,
+		session.ID, session.Hash[:], session.Operator, session.Address, session.Agent, length.Microseconds(), session.Method)
 	return err
 }
 

@@ -903,6 +903,7 @@ CREATE TABLE operator_session (
     operator   TEXT COLLATE "C" NOT NULL REFERENCES operator (name),
     address    TEXT NOT NULL,
     agent      TEXT NOT NULL,
+    method     TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     seen_at    BIGINT NOT NULL,
     ends_at    BIGINT NOT NULL

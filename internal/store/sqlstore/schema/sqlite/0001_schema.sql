@@ -896,6 +896,7 @@ CREATE TABLE operator_session (
     operator   TEXT NOT NULL REFERENCES operator (name),
     address    TEXT NOT NULL,
     agent      TEXT NOT NULL,
+    method     TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     seen_at    INTEGER NOT NULL,
     ends_at    INTEGER NOT NULL
