@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"landfall"
@@ -16,12 +17,63 @@ import (
 // auditPage is a page of the audit, newest first.
 type auditPage struct {
 	pageHead
-	Entries     []landfall.AuditEntry
+	Groups      []auditGroup
 	Next        string    // path of the next page; "" on the last one
 	CSV         string    // path of the same entries as a file
 	ScanFurther string    // path that continues a scan that ended early; "" if it did not
 	ScannedTo   time.Time // where that scan ended
 	newRows
+}
+
+// auditGroup is what one act caused: an undo of a run is an entry for each account.
+type auditGroup struct {
+	landfall.AuditEntry                       // the newest
+	Entries             []landfall.AuditEntry // all, the newest first, at most maxGroupEntries
+	Count               int
+}
+
+// maxGroupEntries limits how many entries of an act a page shows.
+const maxGroupEntries = 500
+
+// Supplier is the supplier of the accounts of a group, or "".
+func (g auditGroup) Supplier() string {
+	supplier, _, _ := strings.Cut(g.Subject, "/")
+	return supplier
+}
+
+// Hidden is how many entries the page does not show.
+func (g auditGroup) Hidden() int { return g.Count - len(g.Entries) }
+
+// sameAct reports whether an older entry was caused by the same act as a group: the
+// same thing done to another account by the same person in the same request, or on the
+// command line at about the same time.
+func (g auditGroup) sameAct(older landfall.AuditEntry) bool {
+	last := g.Entries[len(g.Entries)-1]
+	request := func(entry landfall.AuditEntry) string {
+		id, _, _ := strings.Cut(entry.RequestID, "/") // the lines of a bulk request
+		return id
+	}
+	return older.Actor == g.Actor && older.Action == g.Action && strings.Contains(g.Subject, "/") && strings.HasPrefix(older.Subject, g.Supplier()+"/") &&
+		request(older) == request(last) && (request(older) != "" || last.At.Sub(older.At) < time.Minute)
+}
+
+// addEntry adds an entry to the last group, or as a new one. It returns false when the
+// page is full.
+func (p *auditPage) addEntry(entry landfall.AuditEntry) bool {
+	if last := len(p.Groups) - 1; last >= 0 && p.Groups[last].sameAct(entry) {
+		group := &p.Groups[last]
+		if group.Count++; len(group.Entries) < maxGroupEntries {
+			group.Entries = append(group.Entries, entry)
+		} else {
+			group.Entries[maxGroupEntries-1] = entry // the next one is compared with it
+		}
+		return true
+	}
+	if len(p.Groups) >= auditPageRows {
+		return false
+	}
+	p.Groups = append(p.Groups, auditGroup{AuditEntry: entry, Entries: []landfall.AuditEntry{entry}, Count: 1})
+	return true
 }
 
 const (
@@ -65,7 +117,7 @@ func showAudit(r *pageRequest) (any, error) {
 	page := auditPage{pageHead: adminHead("Audit", "audit"), CSV: Root + "admin/audit.csv?" + r.URL.RawQuery}
 	page.Wide = true
 	wanted.Before = int64(r.queryInt("before"))
-	started, scanned, newest, last := time.Now(), 0, int64(0), int64(0)
+	started, scanned, newest, last, previous := time.Now(), 0, int64(0), int64(0), int64(0)
 	// Look is called for every entry, so that a filter without matches does not
 	// read the whole audit for one page.
 	wanted.Look = func(id int64, at time.Time) bool {
@@ -85,11 +137,11 @@ func showAudit(r *pageRequest) (any, error) {
 			return nil, err
 		}
 		// Entries of one request have the same ID and stay on one page.
-		if count := len(page.Entries); count >= auditPageRows && link.ID != page.Entries[count-1].ID {
-			page.Next = r.auditPath("", url.Values{"before": {strconv.FormatInt(page.Entries[count-1].ID, 10)}, "deep": nil})
+		if !page.addEntry(link.AuditEntry) && link.ID != previous {
+			page.Next = r.auditPath("", url.Values{"before": {strconv.FormatInt(previous, 10)}, "deep": nil})
 			break
 		}
-		page.Entries = append(page.Entries, link.AuditEntry)
+		previous = link.ID
 	}
 	// Only the first page of an open-ended filter can grow.
 	if wanted.Before == 0 && wanted.Until.IsZero() {

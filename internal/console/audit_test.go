@@ -142,3 +142,33 @@ func (h *testConsole) auditCount() (entries int) {
 	}
 	return entries
 }
+
+// The audit names people, and shows an undo of many accounts as one line that opens.
+func TestAuditGroupsWhatOneActCaused(t *testing.T) {
+	h := newTestConsole(t)
+	h.seedBasics()
+	ada := h.signedIn(landfall.ConsoleAdministrator)
+	if err := h.store.Update(t.Context(), func(tx landfall.Tx) error {
+		for i := range 191 {
+			if err := tx.AppendAudit(t.Context(), landfall.AuditEntry{
+				Actor: "operator:bob", Action: "account.undo", Subject: fmt.Sprintf("NORTH/A-%d", i), Detail: "wrong book", RequestID: "req-1",
+			}); err != nil {
+				return err
+			}
+		}
+		return tx.AppendAudit(t.Context(), landfall.AuditEntry{Actor: "shell:bob", Action: "supplier.set", Subject: "NORTH", Detail: "name=North (was Old)"})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	body := ada.wantPage("/console/admin/audit/", "191 accounts", "Show all 191", `<a href="/console/accounts/NORTH/A-190/">`, "bob via command line",
+		`<a href="/console/suppliers/NORTH/">NORTH</a>`, "name=North (was Old)", "team.create")
+	if strings.Contains(body, `<td class="nowrap">operator:`) || strings.Contains(body, "Older entries") {
+		t.Errorf("the page names actors as they are stored, or has two pages\n%s", body)
+	}
+	for _, filter := range []string{"actor=bob", "subject=NORTH", "action=account."} {
+		body := ada.wantPage("/console/admin/audit/?"+filter, "191 accounts")
+		if strings.Contains(body, "team.create") {
+			t.Errorf("%s lets other entries through", filter)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,7 +18,7 @@ import (
 func (c *Console) templateFuncs() template.FuncMap {
 	times := timeWriter{c.Clock}
 	return template.FuncMap{
-		"asset": c.assets.path, "path": consolePath, "subject": subjectLink,
+		"asset": c.assets.path, "path": consolePath, "subject": subjectLink, "actor": actorNames, "auditSubject": auditSubject,
 		"number": formatInt, "liveCount": liveCount, "grouped": groupDigits, "total": formatTotal, "bytes": formatBytes,
 		"percent": percent, "rate": formatRate, "plural": plural, "dec": func(number int) int { return number - 1 },
 		"time": times.time, "ago": times.ago, "clock": times.timeOfDay, "day": times.day, "duration": durationWords, "until": times.until,
@@ -50,6 +51,27 @@ func subjectLink(text string) template.HTML {
 		name = `<a href="` + template.HTMLEscapeString(consolePath("runs", text)) + `">` + name + `</a>`
 	}
 	return template.HTML(name) //nolint:gosec // escaped
+}
+
+// subjectPages are the pages of what an action is about, by the kind of the action.
+var subjectPages = map[string][]string{
+	"supplier": {"suppliers"}, "reconciliation": {"suppliers"}, "organisation": {"admin", "organisations"}, "vendor": {"admin", "vendors"},
+	"webhook": {"admin", "webhooks"}, "target": {"admin", "targets"},
+}
+
+// auditSubject links what an entry of the audit is about. A thing that was removed has
+// no page any more.
+func auditSubject(entry landfall.AuditEntry) template.HTML {
+	kind, act, _ := strings.Cut(entry.Action, ".")
+	pages := subjectPages[kind]
+	if entry.Action == "run.start" {
+		pages = subjectPages["supplier"]
+	}
+	if pages == nil || act == "remove" || strings.Contains(entry.Subject, "/") {
+		return subjectLink(entry.Subject)
+	}
+	path := template.HTMLEscapeString(consolePath(append(slices.Clone(pages), entry.Subject)...))
+	return template.HTML(`<a href="` + path + `">` + template.HTMLEscapeString(entry.Subject) + `</a>`) //nolint:gosec // escaped
 }
 
 // dict passes several values to a partial view.

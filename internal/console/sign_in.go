@@ -102,6 +102,12 @@ func actorNames(actors string) string {
 		if login, ok := strings.CutPrefix(actor, "shell:"); ok {
 			names[i] = login + " via command line"
 		}
+		if key, ok := strings.CutPrefix(actor, "key:"); ok {
+			names[i] = "API key " + key
+		}
+		if actor == "service" {
+			names[i] = "Landfall itself"
+		}
 		names[i] = strings.TrimPrefix(names[i], "operator:")
 	}
 	return strings.Join(names, " and ")

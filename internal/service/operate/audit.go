@@ -14,7 +14,7 @@ import (
 // AuditFilter selects audit entries. An empty field matches everything.
 type AuditFilter struct {
 	Since, Until time.Time
-	Actor        string
+	Actor        string // "operator:ada", or "ada" in the console and on the command line
 	Action       string // a prefix: "account." matches every action on accounts
 	Subject      string // a prefix: "ACME/" matches a supplier's accounts
 	RequestID    string // a prefix, so that a bulk request matches all its lines
@@ -28,8 +28,14 @@ type AuditFilter struct {
 // matches reports whether the filter selects an entry.
 func (f AuditFilter) matches(entry landfall.AuditEntry) bool {
 	return (f.Since.IsZero() || !entry.At.Before(f.Since)) && (f.Until.IsZero() || entry.At.Before(f.Until)) &&
-		(f.Actor == "" || entry.Actor == f.Actor) && strings.HasPrefix(entry.Action, f.Action) &&
+		f.by(entry.Actor) && strings.HasPrefix(entry.Action, f.Action) &&
 		strings.HasPrefix(entry.Subject, f.Subject) && strings.HasPrefix(entry.RequestID, f.RequestID)
+}
+
+// by reports whether the filter selects an actor.
+func (f AuditFilter) by(actor string) bool {
+	_, login, _ := strings.Cut(actor, ":")
+	return f.Actor == "" || f.Actor == actor || f.Actor == login
 }
 
 // auditPage is how many entries are read in one transaction.

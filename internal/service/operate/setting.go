@@ -81,13 +81,21 @@ func setIfGiven[V any](target *V, given *V) {
 }
 
 // differences lists what changed between two descriptions of a supplier: each
-// changed setting with its new value, and each rule that is back at its default.
+// changed setting with its new and its old value, and each rule that is back at its
+// default.
 func differences(before, after []string) []string {
 	var changed []string
 	for _, part := range after {
-		if !slices.Contains(before, part) {
-			changed = append(changed, part)
+		if slices.Contains(before, part) {
+			continue
 		}
+		name, _, _ := strings.Cut(part, "=")
+		for _, old := range before {
+			if value, same := strings.CutPrefix(old, name+"="); same && value != "" {
+				part += " (was " + value + ")"
+			}
+		}
+		changed = append(changed, part)
 	}
 	for _, part := range before {
 		name, _, _ := strings.Cut(part, "=")
