@@ -51,7 +51,7 @@ func convertCommand() *cobra.Command {
 			}
 			suggest, _ := command.Flags().GetBool("suggest")
 			profile, _ := command.Flags().GetBool("profile")
-			for flag, other := range map[string]string{"like": "suggest", "examples": "suggest", "html": "profile"} {
+			for flag, other := range map[string]string{"like": "suggest", "examples": "suggest", "pack": "suggest", "html": "profile"} {
 				if wanted, _ := command.Flags().GetBool(other); command.Flags().Changed(flag) && !wanted {
 					return usageError{fmt.Errorf("--%s needs --%s", flag, other)}
 				}
@@ -105,6 +105,7 @@ func convertCommand() *cobra.Command {
 	flags.String("html", "", "with --profile: also write the profile as an HTML page")
 	flags.String("like", "", "with --suggest: a map for similar tables, to learn from")
 	flags.String("examples", "", "with --suggest: a file with finished accounts, one JSON object per line, to learn from")
+	flags.StringArray("pack", nil, "with --suggest: file of a pack, or NAME@VERSION of a built-in one, whose fields columns may fill; can be repeated")
 	flags.Bool("schema", false, "print the JSON Schema of maps, for editors")
 	flags.String("map", "", "file with the map; FOLDER is then the folder of the tables")
 	flags.String("source", "", "folder of the tables (default: the folder of the map)")
@@ -128,6 +129,7 @@ func suggestMap(command *cobra.Command, args []string) error {
 	order := convert.SuggestOptions{Folder: args[0]}
 	order.Like, _ = command.Flags().GetString("like")
 	order.Examples, _ = command.Flags().GetString("examples")
+	order.Packs, _ = command.Flags().GetStringArray("pack")
 	// An existing map is not overwritten: someone may have corrected it.
 	suggestion, err := convert.WriteSuggestion(command.Context(), generate.MapName, order)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/api/contract"
 	"landfall/internal/lib/money"
 )
 
@@ -20,6 +21,8 @@ type PageFacts struct {
 	Deliveries []landfall.TargetDelivery // shown by the page itself
 	History    landfall.History
 	Old, New   *landfall.StagedRevision
+	PackValues []contract.PackValue
+	PackMore   int
 }
 
 // Page is an account on one page. Long lists have their newest rows only.
@@ -38,7 +41,12 @@ type Page struct {
 	Timeline                                     []TimelineEntry
 	TimelineBefore                               time.Time // zero on the last page
 	Changes                                      Changes
+	PackFields                                   []PackField
+	PackMore                                     int // fields that are not shown
 }
+
+// PackField is a field that a pack adds to accounts.
+type PackField struct{ Label, Doc, Attr, Value string }
 
 // maxCustomers and maxSupplyPoints limit what a page shows.
 const maxCustomers, maxSupplyPoints = 50, 100
@@ -75,6 +83,10 @@ func NewPage(facts PageFacts, rows int, options Options) Page {
 		created.CustomerCount = len(facts.Account.Data.Customers)
 	}
 	page.Timeline, page.TimelineBefore = timeline(facts.History, rows)
+	page.PackMore = facts.PackMore
+	page.PackFields = convert(facts.PackValues, func(v contract.PackValue) PackField {
+		return PackField{v.Label, v.Doc, v.Attr, changeValue(v.Value, true, options.Personal || !v.Personal)}
+	})
 	page.Changes = ChangesBetween(facts.Old, facts.New, options.Personal)
 	return page
 }

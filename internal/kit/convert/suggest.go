@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"landfall/internal/api/contract"
+	"landfall/internal/api/pack"
 	"landfall/internal/kit/book"
 )
 
@@ -24,9 +26,30 @@ type Suggestion struct {
 
 // SuggestOptions says what a suggestion is made from.
 type SuggestOptions struct {
-	Folder   string // of the tables
-	Like     string // path of a map for similar tables, or ""
-	Examples string // path of a file with finished accounts, one per line, or ""
+	Folder   string   // of the tables
+	Like     string   // path of a map for similar tables, or ""
+	Examples string   // path of a file with finished accounts, one per line, or ""
+	Packs    []string // names of built-in packs, or paths of files, whose fields columns may fill
+}
+
+// packNames are the packs as a map in the folder names them: files are relative to it.
+func (o SuggestOptions) packNames() (names []string, err error) {
+	for _, name := range o.Packs {
+		if _, builtin := pack.Builtin(name); !builtin {
+			folder, err := filepath.Abs(o.Folder)
+			if err != nil {
+				return nil, err
+			}
+			if name, err = filepath.Abs(name); err != nil {
+				return nil, err
+			}
+			if name, err = filepath.Rel(folder, name); err != nil {
+				return nil, err
+			}
+		}
+		names = append(names, filepath.ToSlash(name))
+	}
+	return names, nil
 }
 
 // chooseMark marks what a person has to decide. No column or choice has this name, so a map that
@@ -81,7 +104,15 @@ func Suggest(ctx context.Context, order SuggestOptions) (*Suggestion, error) {
 	if len(tables) == 0 {
 		return nil, fmt.Errorf("%s has no tables: files that end with .csv, .tsv, .txt or .xlsx", order.Folder)
 	}
-	learned := &learnedAttrs{kinds: tableKinds()}
+	schema, err := contract.OpenSchema(order.Packs, os.ReadFile)
+	if err != nil {
+		return nil, fmt.Errorf("--pack: %w", err)
+	}
+	packs, err := order.packNames()
+	if err != nil {
+		return nil, err
+	}
+	learned := &learnedAttrs{kinds: tableKinds(schema)}
 	if order.Like != "" {
 		if err := learned.readMap(order.Like); err != nil {
 			return nil, err
@@ -97,7 +128,7 @@ func Suggest(ctx context.Context, order SuggestOptions) (*Suggestion, error) {
 		}
 	}
 	g.guess()
-	w := &mapWriter{tables: tables, kinds: g.kinds, learned: learned}
+	w := &mapWriter{tables: tables, kinds: g.kinds, learned: learned, packs: packs}
 	return w.write(), nil
 }
 

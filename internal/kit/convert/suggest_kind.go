@@ -23,17 +23,17 @@ type tableKind struct {
 	phrases map[string][]attrPhrase
 }
 
-// tableKinds lists the kinds, parents before their children.
-func tableKinds() []*tableKind {
-	item := func(stem string) *rules.Table { return itemList(contract.BookTable(stem)).Item.Table }
+// tableKinds lists the kinds, parents before their children. Their objects have the fields of packs.
+func tableKinds(schema *contract.Schema) []*tableKind {
+	item := func(stem string) *rules.Table { return itemList(schema.BookTable(stem)).Item.Table }
 	kinds := []*tableKind{
-		{name: "accounts", words: "account", stem: "accounts", object: contract.BookTable("accounts"), context: "account customer",
+		{name: "accounts", words: "account", stem: "accounts", object: schema.BookTable("accounts"), context: "account customer",
 			anchors: "transfer_balance last_statement_balance billing_name billing_address1 account_type currency billing_postcode last_statement_issue_date last_statement_closing_date"},
 		{name: "notes", words: "note description", stem: "notes", object: item("notes"), anchors: "body", context: "note", within: "notes"},
 		{name: "statements", words: "bill", stem: "statements", object: item("statements"), anchors: "bill_period_to_date bill_period_from_date", context: "bill", within: "statements"},
 		{name: "transactions", words: "transaction payment", stem: "transactions", object: item("transactions"), anchors: "amount",
 			context: "transaction payment", within: "current_statement_transactions"},
-		{name: "instructions", words: "mandate direct_debit", stem: "payment-instructions", object: contract.BookTable("payment-instructions"),
+		{name: "instructions", words: "mandate direct_debit", stem: "payment-instructions", object: schema.BookTable("payment-instructions"),
 			anchors: "reference", context: "mandate direct debit payment", within: "payment_instructions"},
 	}
 	inner := func(parent, name, attr, words, anchors, context string) {

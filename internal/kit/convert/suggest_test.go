@@ -381,3 +381,36 @@ func readFile(t *testing.T, path string) string {
 	}
 	return string(text)
 }
+
+// Columns that are named like fields of a pack are placed there, if the pack is named, and the map that
+// uses them converts.
+func TestSuggestionsPlaceFieldsOfPacks(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"ACCOUNTS.CSV":  "ACCOUNT_NO;BALANCE;SMART_READ_FREQUENCY;LAST_PAYMENT_REVIEW_DATE;LOYALTY_NUMBER\n1001;12.50;DAILY;2026-01-15;L-77\n1002;3.20;MONTHLY;2026-02-20;L-78\n",
+		"CUSTOMERS.CSV": "ACCOUNT_NO;FIRST_NAME;LAST_NAME;CREDIT_SCORE;UNABLE_TO_READ_METERS\n1001;Ada;Ray;700;true\n1002;Bo;Lee;650;false\n",
+		"own.yaml":      "pack: own\nversion: 1\nadd:\n  Account:\n    loyalty_number: line 12\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[string]string{
+		"SMART_READ_FREQUENCY": "smart_read_frequency", "LAST_PAYMENT_REVIEW_DATE": "last_payment_review_date", "LOYALTY_NUMBER": "loyalty_number",
+		"CREDIT_SCORE": "credit_score", "UNABLE_TO_READ_METERS": "unable_to_read_meters",
+	}
+	for _, packs := range [][]string{nil, {"gb-energy@1", filepath.Join(folder, "own.yaml")}} {
+		suggestion, err := convert.Suggest(t.Context(), convert.SuggestOptions{Folder: folder, Packs: packs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for column, attr := range want {
+			if placed := strings.Contains(suggestion.Text, attr+": "+column) || strings.Contains(suggestion.Text, attr+": {column: "+column); placed != (packs != nil) {
+				t.Errorf("with the packs %q, %s is placed: %v\n%s", packs, attr, placed, suggestion.Text)
+			}
+		}
+		if packs != nil && !strings.Contains(suggestion.Text, "packs: [gb-energy@1, own.yaml]\n") {
+			t.Errorf("the map does not name its packs:\n%s", suggestion.Text)
+		}
+	}
+}

@@ -14,6 +14,7 @@ type mapWriter struct {
 	tables  []*suggestedTable
 	kinds   []*tableKind
 	learned *learnedAttrs
+	packs   []string // that the map uses
 	text    strings.Builder
 	usual   *suggestedTable // how most tables are written
 	open    int
@@ -44,6 +45,9 @@ func (w *mapWriter) write() *Suggestion {
 	w.line(0, "# =constant or {column: …, values: {A: B}, default: …, minor_units: 2, dates: …}.", "")
 	w.line(0, "map: 1", "")
 	w.choose(0, "supplier", "the code of the import supplier, as the operator of the service created it")
+	if len(w.packs) > 0 {
+		w.line(0, "packs: ["+strings.Join(w.packs, ", ")+"]", "")
+	}
 	for _, text := range w.learned.head {
 		w.line(0, text, "")
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/api/contract"
 )
 
 // AccountPageQuery says which part of an account to show.
@@ -30,7 +31,15 @@ type AccountPage struct {
 	Deliveries []landfall.TargetDelivery
 	History    landfall.History
 	Old, New   *landfall.StagedRevision // to compare; nil if there is none
+	PackValues []contract.PackValue     // of the record, the first maxPackValues
+	PackMore   int                      // how many more there are
 }
+
+// Limits of the fields of packs on a page.
+const (
+	maxPackValues = 200
+	maxPackBytes  = 2 << 20 // of a record; a longer one is not read
+)
 
 // Refused is the state shown for an account whose staging was refused and that
 // was never staged. No process is ever in this state.
@@ -98,7 +107,32 @@ func (s *AccountPage) load(ctx context.Context, view landfall.View, key landfall
 	if err != nil {
 		return err
 	}
-	return s.compare(ctx, view, key, look)
+	if err := s.compare(ctx, view, key, look); err != nil {
+		return err
+	}
+	return s.loadPackValues(ctx, view, key)
+}
+
+// loadPackValues reads the fields of the packs under which the account was created.
+func (s *AccountPage) loadPackValues(ctx context.Context, view landfall.View, key landfall.Key) (err error) {
+	if s.Account == nil || len(s.Account.Packs) == 0 {
+		return nil
+	}
+	record := s.New
+	if record == nil || record.Revision != s.Account.Revision {
+		if record, err = revision(ctx, view, key, s.Account.Revision); err != nil {
+			return err
+		}
+	}
+	if record == nil || len(record.Document) > maxPackBytes {
+		return nil
+	}
+	schema, err := contract.OpenSchema(s.Account.Packs, func(name string) ([]byte, error) { return packText(ctx, view, name) })
+	if err != nil {
+		return packError(err)
+	}
+	s.PackValues, s.PackMore = schema.PackValues(record.Document, maxPackValues)
+	return nil
 }
 
 // compare loads the two revisions asked for, or by default the last two.
