@@ -12,18 +12,26 @@ type duplicatesPage struct {
 	Rule  string
 	Rules []string
 	Pairs []landfall.Duplicate
-	More  bool
+	Next  string // where the next page starts; "" on the last one
+	Later bool   // it is not the first page
 }
 
-// maxDuplicates is the number of pairs that a page shows. The command line lists
-// all.
+// maxDuplicates is the number of pairs that a page shows.
 const maxDuplicates = 200
 
 func showDuplicates(r *pageRequest) (any, error) {
 	code, rule := r.PathValue("supplier"), r.URL.Query().Get("rule")
 	page := duplicatesPage{pageHead: supplierHead(code, code+": shared identifiers", "failures"), Code: code, Rule: rule, Rules: contract.AcrossCodes()}
 	page.Wide = true
-	pairs, err := r.operator().Duplicates(r.Context(), code, rule, landfall.DuplicateQuery{Limit: maxDuplicates + 1})
+	supplier, err := r.operator().ShowSupplier(r.Context(), code)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := contract.ReadDuplicates(r.URL.RawQuery, &supplier.Supplier)
+	if err != nil {
+		return nil, err
+	}
+	pairs, err := r.operator().Duplicates(r.Context(), code, rule, landfall.DuplicateQuery{After: wanted.After, Limit: maxDuplicates + 1})
 	if err != nil {
 		return nil, err
 	}
@@ -33,8 +41,10 @@ func showDuplicates(r *pageRequest) (any, error) {
 		}
 		page.Pairs = append(page.Pairs, pair)
 	}
-	if page.More = len(page.Pairs) > maxDuplicates; page.More {
+	page.Later = wanted.After != nil
+	if len(page.Pairs) > maxDuplicates {
 		page.Pairs = page.Pairs[:maxDuplicates]
+		page.Next = contract.EncodeDuplicateCursor(page.Pairs[maxDuplicates-1].Cursor, wanted.Kinds)
 	}
 	return page, nil
 }

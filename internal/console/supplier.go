@@ -151,6 +151,11 @@ func setSupplier(r *pageRequest) error {
 		}
 		*field = &length
 	}
+	unit := landfall.MajorUnits
+	if r.formValue("statement_amounts") != "" {
+		unit = landfall.MinorUnits
+	}
+	change.StatementAmounts = &unit
 	verify, email := r.formValue("verify_documents") != "", r.formValue("send_customer_emails") != ""
 	change.ConcurrencyLimit, change.VerifyDocuments, change.SendCustomerEmails = &limit, &verify, &email
 	_, err = r.operator().SetSupplier(r.Context(), r.PathValue("supplier"), change)
