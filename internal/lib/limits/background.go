@@ -266,6 +266,11 @@ const (
 	ConsoleCountAge = time.Minute
 	// ConsoleAudit is how long a page may scan the audit log.
 	ConsoleAudit = 5 * time.Second
+	// ConsolePackFields is how many fields of packs the page of an account shows.
+	ConsolePackFields = 200
+	// ConsolePackRecord is the size of a record up to which the page of an account shows
+	// the fields of packs.
+	ConsolePackRecord = 2 << 20
 	// ConsoleNote is the longest note that a page shows; longer ones are shown one by one.
 	ConsoleNote = 64 << 10
 	// ConsoleForm is the largest form.

@@ -9,6 +9,7 @@ import (
 
 	"landfall"
 	"landfall/internal/api/contract"
+	"landfall/internal/lib/limits"
 )
 
 // AccountPageQuery says which part of an account to show.
@@ -31,15 +32,9 @@ type AccountPage struct {
 	Deliveries []landfall.TargetDelivery
 	History    landfall.History
 	Old, New   *landfall.StagedRevision // to compare; nil if there is none
-	PackValues []contract.PackValue     // of the record, the first maxPackValues
+	PackValues []contract.PackValue     // of the record, the first of them
 	PackMore   int                      // how many more there are
 }
-
-// Limits of the fields of packs on a page.
-const (
-	maxPackValues = 200
-	maxPackBytes  = 2 << 20 // of a record; a longer one is not read
-)
 
 // Refused is the state shown for an account whose staging was refused and that
 // was never staged. No process is ever in this state.
@@ -124,14 +119,14 @@ func (s *AccountPage) loadPackValues(ctx context.Context, view landfall.View, ke
 			return err
 		}
 	}
-	if record == nil || len(record.Document) > maxPackBytes {
+	if record == nil || len(record.Document) > limits.ConsolePackRecord {
 		return nil
 	}
 	schema, err := contract.OpenSchema(s.Account.Packs, func(name string) ([]byte, error) { return packText(ctx, view, name) })
 	if err != nil {
 		return packError(err)
 	}
-	s.PackValues, s.PackMore = schema.PackValues(record.Document, maxPackValues)
+	s.PackValues, s.PackMore = schema.PackValues(record.Document, limits.ConsolePackFields)
 	return nil
 }
 
