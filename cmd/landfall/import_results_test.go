@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The results of an import carry the columns of the old system that no attr is filled from, so that
+// they can be joined with its tables.
+func TestResultsHaveTheUnusedColumns(t *testing.T) {
+	onBoth(t, func(t *testing.T, fresh func(testing.TB) string) {
+		m := newImportTestOn(t, fresh(t), nil, "--accounts", "1")
+		tables, book := t.TempDir(), filepath.Join(t.TempDir(), "converted")
+		for name, text := range map[string]string{
+			"map.yaml": "map: 1\nsupplier: NORTH\ntables:\n  A: {file: a.csv, into: accounts, account: NO, fill: {customers: [{family_name: NAME, mobile: MOB}]}}\n",
+			"a.csv":    "NO,NAME,MOB,BRANCH,OLD ID\nR1,Smith,,West,77\nR2,Jones,not a number,\"East, 2\",78\nR3,Blake,,,79\n",
+		} {
+			if err := os.WriteFile(filepath.Join(tables, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var out bytes.Buffer
+		if code := runMain([]string{"convert", tables, book}, &out, &out); code != exitDone {
+			t.Fatal(out.String())
+		}
+		m.book = book
+		m.finish(t)
+		reports, err := filepath.Glob(filepath.Join(book, "import-*", "results.csv"))
+		if err != nil || len(reports) != 1 {
+			t.Fatal(reports, err)
+		}
+		text, err := os.ReadFile(reports[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))).ReadAll()
+		if err != nil || len(rows) != 4 {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		column := map[string]int{}
+		for i, name := range rows[0] {
+			column[name] = i
+		}
+		var got []string
+		for _, row := range rows[1:] {
+			number := row[column["platform_account_number"]]
+			got = append(got, strings.Join([]string{
+				row[column["external_account_number"]], row[column["state"]], row[column["source.BRANCH"]], row[column["source.OLD ID"]], number[:min(2, len(number))],
+			}, "|"))
+		}
+		if want := "R1|created|West|77|A-\nR2|refused|East, 2|78|\nR3|created||79|A-"; strings.Join(got, "\n") != want {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
+		}
+	})
+}
