@@ -14,7 +14,6 @@ import (
 type WholeAccount struct {
 	landfall.WholeAccount
 	Fingerprint string // "" without a record
-	Delivery    string // how far its delivery to a target is
 	// OneLine writes the record without line breaks, for NDJSON.
 	OneLine bool
 	// NoFingerprint leaves the fingerprint out.
@@ -23,7 +22,7 @@ type WholeAccount struct {
 
 // NewWholeAccount adds the fingerprint to an account.
 func NewWholeAccount(account landfall.WholeAccount) (WholeAccount, error) {
-	whole := WholeAccount{WholeAccount: account, Delivery: DeliveryState(account.Delivery)}
+	whole := WholeAccount{WholeAccount: account}
 	if account.Record == nil {
 		return whole, nil
 	}
@@ -70,7 +69,7 @@ var wholeHead = []bodyMember[WholeAccount]{
 		write: func(dst []byte, w WholeAccount) []byte { return openPeriodBody.Append(dst, w.OpenFromOn) },
 	},
 	stringMember("delivery", "Whether the account was delivered to a target system. `NONE` means that it has no target.",
-		func(w WholeAccount) string { return w.Delivery }).withSchema(enumSchema(deliveryStates...)),
+		func(w WholeAccount) string { return DeliveryState(w.Delivery) }).withSchema(enumSchema(deliveryStates...)),
 }
 
 // appendRecord writes the record as it was sent, in a line of NDJSON without line

@@ -140,7 +140,7 @@ func TestWholeAccountsAreOneLineEach(t *testing.T) {
 		t.Fatal(got.status, got.body)
 	}
 	got := h.call("reader", "GET", importPath+"/accounts/OURS/?fingerprint=false", "")
-	if strings.Count(got.body, "\n") != 1 || !json.Valid([]byte(got.body)) || strings.Contains(got.body, "fingerprint") {
+	if strings.Count(got.body, "\n") != 1 || !json.Valid([]byte(got.body)) || strings.Contains(got.body, "fingerprint") || !strings.Contains(got.body, `"delivery":"NONE"`) {
 		t.Errorf("%q", got.body)
 	}
 	// The transaction is as in the response to adding it: without null, and with a normal amount.
