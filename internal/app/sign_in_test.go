@@ -423,3 +423,25 @@ func TestConsoleAuditLackedSourceAndRequestID(t *testing.T) {
 
 // requireSecondFactor makes a second factor compulsory.
 func requireSecondFactor(settings *app.Settings) { settings.SecondFactor = true }
+
+// A browser that opens the bare address is sent to the console. A program is not.
+func TestBareAddressLeadsToTheConsole(t *testing.T) {
+	onBoth(t, func(t *testing.T, database string) {
+		b := newWorld(t, database, nil).browser(t)
+		for accept, want := range map[string]string{"": "404 /", "application/json": "404 /", "text/html,*/*": "200 /console/sign-in/"} {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.world.server.URL+"/", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header.Set("Accept", accept)
+			response, err := b.client.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = response.Body.Close()
+			if got := fmt.Sprint(response.StatusCode, " ", response.Request.URL.Path); got != want {
+				t.Errorf("Accept %q: %s, want %s", accept, got, want)
+			}
+		}
+	})
+}

@@ -217,6 +217,11 @@ func (a *API) serve(ctx context.Context, x *exchange) error {
 	if a.Console != nil && (x.path == consoleRoot || strings.HasPrefix(x.path, consoleRoot+"/")) {
 		return a.console(ctx, x)
 	}
+	if a.Console != nil && x.path == "/" && wantsPage(x.request) {
+		x.route = consoleReads
+		http.Redirect(x, x.request, consoleRoot+"/", http.StatusSeeOther)
+		return nil
+	}
 	found := a.tree.find(x.path)
 	if len(found.routes) == 0 {
 		return errNotFound

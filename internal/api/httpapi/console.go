@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"strings"
 )
 
 // consoleRoot is the path of the console. Its pages are not part of the API and
@@ -15,6 +16,12 @@ var (
 	consoleReads = &route{method: http.MethodGet, path: consoleRoot + "/"}
 	consoleActs  = &route{method: http.MethodPost, path: consoleRoot + "/"}
 )
+
+// wantsPage reports whether a request comes from a browser's address bar. Programs get
+// the same answer for "/" as for every unknown path.
+func wantsPage(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
 
 func (a *API) console(ctx context.Context, x *exchange) error {
 	x.route = consoleReads

@@ -124,6 +124,10 @@
   };
   let previousKey = "";
   addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k" && find(".search input")) {
+      event.preventDefault();
+      focusSearch();
+    }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.matches("input, textarea, select")) {
       if (event.key === "Escape") event.target.blur();
