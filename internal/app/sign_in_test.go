@@ -428,7 +428,7 @@ func requireSecondFactor(settings *app.Settings) { settings.SecondFactor = true 
 func TestBareAddressLeadsToTheConsole(t *testing.T) {
 	onBoth(t, func(t *testing.T, database string) {
 		b := newWorld(t, database, nil).browser(t)
-		for accept, want := range map[string]string{"": "404 /", "application/json": "404 /", "text/html,*/*": "200 /console/sign-in/"} {
+		for accept, want := range map[string]string{"": "200 /", "application/json": "200 /", "text/html,*/*": "200 /console/sign-in/"} {
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.world.server.URL+"/", nil)
 			if err != nil {
 				t.Fatal(err)

@@ -18,7 +18,7 @@ var (
 )
 
 // wantsPage reports whether a request comes from a browser's address bar. Programs get
-// the same answer for "/" as for every unknown path.
+// what the API answers.
 func wantsPage(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
