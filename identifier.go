@@ -2,6 +2,7 @@ package landfall
 
 import (
 	"context"
+	"strings"
 
 	"landfall/internal/lib/calendar"
 )
@@ -22,7 +23,7 @@ var IdentifierKinds = []IdentifierKind{
 	IdentifierSupplyPoint, IdentifierInstruction, IdentifierReference, IdentifierExternalNumber,
 }
 
-// identifierSeparator separates the two parts of an identifier. No field of an
+// identifierSeparator separates the parts of an identifier. No field of an
 // account may contain it.
 const identifierSeparator = "\x1f"
 
@@ -39,7 +40,16 @@ type Identifier struct {
 }
 
 // Text returns the identifier as one text, without its period.
-func (i *Identifier) Text() string { return i.Space + identifierSeparator + i.Value }
+func (i *Identifier) Text() string {
+	return string(i.Kind) + identifierSeparator + i.Space + identifierSeparator + i.Value
+}
+
+// SetText is the inverse of Text.
+func (i *Identifier) SetText(text string) {
+	kind, rest, _ := strings.Cut(text, identifierSeparator)
+	i.Kind = IdentifierKind(kind)
+	i.Space, i.Value, _ = strings.Cut(rest, identifierSeparator)
+}
 
 // Overlaps reports whether the periods of two identifiers share a day.
 func (i *Identifier) Overlaps(other *Identifier) bool {

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"slices"
 
 	"landfall"
 	"landfall/internal/store/sqlset"
@@ -36,14 +37,15 @@ func (v *view) scopeOf(ctx context.Context, code string) (scope supplierScope, e
 // The condition limits which accounts count.
 func conflictsOf(condition string) sqlset.ListQuery {
 	return sqlset.NewListQuery(`
-		SELECT f.n, s.code, p.external, p.account_number IS NOT NULL
-		FROM (SELECT w.n AS n, (SELECT held.id FROM (SELECT i.process_id, i.from_on, i.to_on FROM account_identifier i
+		SELECT f.n, s.code, p.external, p.account_number IS NOT NULL, i.process_id, i.ordinal, i.value
+		FROM (SELECT w.n AS n, w.supplier AS supplier, w.digest AS digest, (SELECT held.id FROM (SELECT i.process_id, i.from_on, i.to_on FROM account_identifier i
 				WHERE i.supplier_id = w.supplier AND i.digest = w.digest ORDER BY i.process_id LIMIT `+maxSharersText+`) i
 			JOIN process held ON held.id = i.process_id
 			WHERE coalesce(i.from_on, '`+firstDay+`') <= w.to_on AND coalesce(i.to_on, '`+lastDay+`') >= w.from_on
 				AND (held.supplier_id <> w.own OR held.external <> w.external) AND `+condition+` LIMIT 1) AS other
 			FROM {wanted}) f
-		JOIN process p ON p.id = f.other JOIN supplier s ON s.id = p.supplier_id ORDER BY f.n`,
+		JOIN process p ON p.id = f.other JOIN supplier s ON s.id = p.supplier_id
+		JOIN account_identifier i ON i.process_id = f.other AND i.supplier_id = f.supplier AND i.digest = f.digest ORDER BY f.n, i.ordinal`,
 		"n bigint", "own bigint", "external text", "supplier bigint", "digest bigint", "from_on text", "to_on text")
 }
 
@@ -70,16 +72,24 @@ var (
 	stagedNumberConflicts  = numberConflictsOf(notSkipped)
 )
 
-// lockIdentifiersQuery locks the rows of all accounts that have one of the
-// identifiers. Two creations with a common identifier lock the same rows in the
-// same order, so the later one sees what the earlier one created. On SQLite there
-// is one writer, and nothing to lock.
-var lockIdentifiersQuery = sqlset.NewListQuery(`
-	SELECT held.process_id FROM {wanted} JOIN account_identifier held ON held.supplier_id = w.supplier AND held.digest = w.digest
-	ORDER BY held.supplier_id, held.digest, held.process_id LIMIT 100000 {hold}`,
-	"supplier bigint", "digest bigint")
+// maxIdentifierLocks is how many identifiers a transaction locks one by one. Servers
+// have space for thousands of locks in all. A transaction with more of them locks all
+// identifiers at once.
+const maxIdentifierLocks = 256
 
-// lockNumbersQuery does the same for external account numbers.
+// allIdentifiersLock is the number of the lock of all identifiers: "identify" in ASCII.
+const allIdentifiersLock = "7594306396727371385"
+
+// Two transactions that give a unique identifier to an account lock it, so the later
+// one sees what the earlier one wrote. The lock is not a row: before an instruction is
+// posted there is none. On SQLite there is one writer, and nothing to lock.
+const (
+	lockIdentifiersText = `SELECT pg_advisory_xact_lock_shared(` + allIdentifiersLock + `) IS NULL, count(pg_advisory_xact_lock(w.digest) IS NULL)
+		FROM unnest($1::bigint[]) AS w (digest)`
+	lockAllIdentifiersText = `SELECT pg_advisory_xact_lock(` + allIdentifiersLock + `) IS NULL, 1`
+)
+
+// lockNumbersQuery locks external account numbers: the processes that have them.
 var lockNumbersQuery = sqlset.NewListQuery(`
 	SELECT held.id FROM {wanted} JOIN process held ON held.supplier_id = w.supplier AND held.external = w.external
 	ORDER BY held.external, held.supplier_id {hold}`,
@@ -87,11 +97,12 @@ var lockNumbersQuery = sqlset.NewListQuery(`
 
 // conflictSearch looks for other accounts with the identifiers of some accounts.
 type conflictSearch struct {
-	rows, numbers      []any // for the queries
-	locks, numberLocks []any
-	identifiers        []landfall.Identifier
-	owners             []int // of the identifiers: index of the account
-	scopes             map[string]supplierScope
+	rows, numbers []any // for the queries
+	numberLocks   []any
+	digests       []int64 // to be locked
+	identifiers   []landfall.Identifier
+	owners        []int // of the identifiers: index of the account
+	scopes        map[string]supplierScope
 }
 
 // add adds the identifiers of an account that are wanted.
@@ -123,29 +134,24 @@ func (c *conflictSearch) add(ctx context.Context, v *view, account int, key land
 			}
 			continue
 		}
-		for _, digest := range v.sealer.identifierDigests(one.Kind, one.Text()) {
+		for _, digest := range v.sealer.identifierDigests(one.Text()) {
 			for _, supplier := range scope.others {
 				c.rows = append(c.rows, n, scope.own, key.External, supplier, digest, dayOr(one.FromOn, firstDay), dayOr(one.ToOn, lastDay))
-				c.locks = append(c.locks, supplier, digest)
 			}
+			c.digests = append(c.digests, digest)
 		}
 	}
 	return nil
 }
 
-// lock locks the identifiers until the transaction ends.
+// lock locks the identifiers until the transaction ends. All transactions lock
+// them in the same order.
 func (c *conflictSearch) lock(ctx context.Context, t *tx) error {
 	if !t.engine.Arrays() {
 		return nil
 	}
-	for _, part := range []struct {
-		query *sqlset.ListQuery
-		rows  []any
-	}{{&lockNumbersQuery, c.numberLocks}, {&lockIdentifiersQuery, c.locks}} {
-		if len(part.rows) == 0 {
-			continue
-		}
-		text, args, err := part.query.For(t.engine, part.rows)
+	if len(c.numberLocks) > 0 {
+		text, args, err := lockNumbersQuery.For(t.engine, c.numberLocks)
 		if err != nil {
 			return err
 		}
@@ -153,12 +159,23 @@ func (c *conflictSearch) lock(ctx context.Context, t *tx) error {
 			return err
 		}
 	}
-	return nil
+	slices.Sort(c.digests)
+	c.digests = slices.Compact(c.digests)
+	text, args := lockAllIdentifiersText, []any(nil)
+	switch count := len(c.digests); {
+	case count == 0:
+		return nil
+	case count <= maxIdentifierLocks:
+		_, list := sqlset.Among(t.engine, c.digests)
+		text, args = lockIdentifiersText, []any{list}
+	}
+	_, err := collect(ctx, t.txSession, func(scan scanner, count *int64) error { return scan(new(bool), count) }, text, args...)
+	return err
 }
 
 // find adds what the queries find to the conflicts of the accounts, one for each
 // identifier.
-func (c *conflictSearch) find(ctx context.Context, v *view, identifiers, numbers *sqlset.ListQuery, into func(account int, conflict landfall.Conflict)) error {
+func (c *conflictSearch) find(ctx context.Context, v *view, identifiers, numbers *sqlset.ListQuery, add func(account int, conflict landfall.Conflict)) error {
 	found := map[int64]bool{}
 	for _, part := range []struct {
 		query *sqlset.ListQuery
@@ -172,14 +189,23 @@ func (c *conflictSearch) find(ctx context.Context, v *view, identifiers, numbers
 			return err
 		}
 		_, err = collect(ctx, v.txSession, func(scan scanner, _ *struct{}) error {
-			var n int64
+			var n, process, ordinal int64
+			var text string
 			var conflict landfall.Conflict
-			if err := scan(&n, &conflict.Other.Supplier, &conflict.Other.External, &conflict.Created); err != nil || found[n] {
+			into := []any{&n, &conflict.Other.Supplier, &conflict.Other.External, &conflict.Created}
+			if part.query == identifiers {
+				into = append(into, &process, &ordinal, v.sealer.scan("account_identifier", &process, &ordinal).text("value", &text))
+			}
+			if err := scan(into...); err != nil || found[n] {
 				return err
+			}
+			// Two identifiers may have the same digest.
+			if part.query == identifiers && text != c.identifiers[n].Text() {
+				return nil
 			}
 			found[n] = true
 			conflict.Identifier = c.identifiers[n]
-			into(c.owners[n], conflict)
+			add(c.owners[n], conflict)
 			return nil
 		}, text, args...)
 		if err != nil {

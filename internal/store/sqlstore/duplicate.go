@@ -174,24 +174,24 @@ type partner struct {
 	skipped    bool
 }
 
-const partnerText = `SELECT b.process_id, b.kind, b.ordinal, b.value, b.from_on, b.to_on,
+const partnerText = `SELECT b.process_id, b.ordinal, b.value, b.from_on, b.to_on,
 		s.code, p.external, p.account_number, p.account_created_at, p.first_staged_at, p.skip_reason IS NOT NULL
 	FROM (SELECT i.* FROM account_identifier i WHERE i.supplier_id = $1 AND i.digest = $2 AND `
 
 // readPartners reads accounts that have an identifier.
 func (w *duplicateWalk) readPartners(ctx context.Context, condition string, args ...any) ([]partner, error) {
 	return collect(ctx, w.txSession, func(scan scanner, one *partner) error {
-		var kind, value string
+		var value string
 		var ordinal int64
 		var number sql.NullString
-		err := scan(&one.process, &kind, &ordinal, w.sealer.scan("account_identifier", &one.process, &kind, &ordinal).text("value", &value),
+		err := scan(&one.process, &ordinal, w.sealer.scan("account_identifier", &one.process, &ordinal).text("value", &value),
 			dayInto{&one.identifier.FromOn}, dayInto{&one.identifier.ToOn}, &one.supplier, &one.entry.External, &number,
 			instantInto{&one.entry.AccountCreatedAt}, instantInto{&one.entry.FirstStagedAt}, &one.skipped)
-		one.entry.AccountNumber, one.identifier.Kind = number.String, landfall.IdentifierKind(kind)
-		one.identifier.Space, one.identifier.Value = splitIdentifier(value)
+		one.entry.AccountNumber = number.String
+		one.identifier.SetText(value)
 		return err
 	}, partnerText+condition+`) b JOIN process p ON p.id = b.process_id JOIN supplier s ON s.id = p.supplier_id
-		ORDER BY b.process_id, b.kind, b.ordinal`, args...)
+		ORDER BY b.process_id, b.ordinal`, args...)
 }
 
 // partners adds the pairs of a sharer until the page is full.
@@ -226,10 +226,10 @@ func (w *duplicateWalk) partners(ctx context.Context, one sharer, suppliers []in
 }
 
 // addPair adds a pair if the other account is not skipped and has the identifier
-// at the same time.
+// at the same time. The digests are equal, the texts may differ.
 func (w *duplicateWalk) addPair(own []partner, other *partner) {
 	for i := range own {
-		if first := &own[i]; !other.skipped && first.identifier.Overlaps(&other.identifier) {
+		if first := &own[i]; !other.skipped && first.identifier.Text() == other.identifier.Text() && first.identifier.Overlaps(&other.identifier) {
 			w.pairs = append(w.pairs, landfall.Duplicate{
 				Identifier: first.identifier, First: first.entry, Second: other.entry, Supplier: other.supplier, Cursor: w.at,
 			})

@@ -3,8 +3,10 @@ package sqlstore
 import (
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/binary"
-	"strings"
+	"slices"
+	"strconv"
 
 	"landfall"
 	"landfall/internal/lib/calendar"
@@ -13,38 +15,33 @@ import (
 
 // identifierTable contains the identifiers that should belong to one account
 // only.
-var identifierTable = newTable("account_identifier", "process_id bigint", "kind text", "ordinal bigint", "supplier_id bigint", "digest bigint",
+var identifierTable = newTable("account_identifier", "process_id bigint", "ordinal bigint", "supplier_id bigint", "digest bigint",
 	"value text", "from_on text", "to_on text")
 
-// addIdentifiers adds the rows of a process's identifiers. Each kind is numbered
-// from 1.
+// addIdentifiers adds the rows of a process's identifiers.
 func (s *sealer) addIdentifiers(rows *sqlset.Rows, process, supplier int64, identifiers []landfall.Identifier) {
 	rows.Grow(len(identifiers))
-	last, kind := int64(0), landfall.IdentifierKind("")
+	last := int64(0)
 	for i := range identifiers {
-		one := &identifiers[i]
-		if one.Kind == landfall.IdentifierExternalNumber {
-			continue // the process has it
+		if one := &identifiers[i]; one.Kind != landfall.IdentifierExternalNumber { // the process has the number
+			last++
+			s.addIdentifier(rows, process, supplier, last, one)
 		}
-		if one.Kind != kind {
-			last, kind = 0, one.Kind
-		}
-		last++
-		s.addIdentifier(rows, process, supplier, last, one)
 	}
 }
 
 func (s *sealer) addIdentifier(rows *sqlset.Rows, process, supplier, ordinal int64, one *landfall.Identifier) {
 	text := one.Text()
-	rows.Add(process, string(one.Kind), ordinal, supplier, s.identifierDigests(one.Kind, text)[0], text, dayArg(one.FromOn), dayArg(one.ToOn))
+	rows.Add(process, ordinal, supplier, s.identifierDigests(text)[0], text, dayArg(one.FromOn), dayArg(one.ToOn))
 }
 
-// identifierDigests returns the digest under which an identifier is indexed,
-// then those of the other keys, and the one used before there was a key, unless
-// nothing is left from that time. Among ten million identifiers, two different ones
-// have the same digest with a chance of one in three hundred thousand.
-func (s *sealer) identifierDigests(kind landfall.IdentifierKind, text string) []int64 {
-	named := []byte(string(kind) + "\x00" + text)
+// identifierDigests returns the digest under which the text of an identifier is
+// indexed, then those of the other keys, and the one used before there was a key,
+// unless nothing is left from that time. Among ten million identifiers, two different
+// ones have the same digest with a chance of one in three hundred thousand. Readers
+// compare the texts as well.
+func (s *sealer) identifierDigests(text string) []int64 {
+	named := []byte(text)
 	var digests []int64
 	if s != nil {
 		for _, keyed := range s.Digests("identifier", named) {
@@ -56,6 +53,52 @@ func (s *sealer) identifierDigests(kind landfall.IdentifierKind, text string) []
 	}
 	sum := sha256.Sum256(named)
 	return append(digests, int64(binary.BigEndian.Uint64(sum[:8]))) //nolint:gosec // likewise
+}
+
+// replaceIdentifiers prepares writing the identifiers of processes, some of which
+// were staged again. It deletes the former ones. Where they did not change, it
+// deletes nothing and leaves their rows out of those to write.
+func (t *tx) replaceIdentifiers(ctx context.Context, restaged []int64, rows *sqlset.Rows) error {
+	if len(restaged) == 0 {
+		return nil
+	}
+	// All identifiers of a process as one text.
+	before, after := make(map[int64]string, len(restaged)), make(map[int64]string, len(restaged))
+	these, list := sqlset.Among(t.engine, restaged)
+	_, err := collect(ctx, t.txSession, func(scan scanner, _ *struct{}) error {
+		var process, digest int64
+		var from, to sql.NullString
+		err := scan(&process, &digest, &from, &to)
+		before[process] += identifierLine(digest, from.String, to.String)
+		return err
+	}, `SELECT i.process_id, i.digest, i.from_on, i.to_on FROM account_identifier i WHERE i.process_id`+these+` ORDER BY i.process_id, i.ordinal`, list)
+	if err != nil {
+		return err
+	}
+	for row := range slices.Chunk(rows.Values, rows.Width()) {
+		process, _ := row[0].(int64)
+		digest, _ := row[3].(int64)
+		from, _ := row[5].(string)
+		to, _ := row[6].(string)
+		after[process] += identifierLine(digest, from, to)
+	}
+	changed := slices.DeleteFunc(slices.Clone(restaged), func(process int64) bool { return before[process] == after[process] })
+	same := make(map[int64]bool, len(restaged))
+	for _, process := range restaged {
+		same[process] = before[process] == after[process]
+	}
+	kept := rows.Values[:0]
+	for row := range slices.Chunk(rows.Values, rows.Width()) {
+		if process, _ := row[0].(int64); !same[process] {
+			kept = append(kept, row...)
+		}
+	}
+	rows.Values = kept
+	return t.deleteIdentifiers(ctx, changed)
+}
+
+func identifierLine(digest int64, from, to string) string {
+	return strconv.FormatInt(digest, 16) + " " + from + " " + to + "\n"
 }
 
 // deleteIdentifiers deletes the identifiers of processes whose document is
@@ -73,21 +116,14 @@ func (t *tx) deleteIdentifiers(ctx context.Context, processes []int64) error {
 func (v *view) Identifiers(ctx context.Context, key landfall.Key) ([]landfall.Identifier, error) {
 	return collect(ctx, v.txSession, func(scan scanner, one *landfall.Identifier) error {
 		var process, ordinal int64
-		var kind, text string
-		row := v.sealer.scan("account_identifier", &process, &kind, &ordinal)
-		err := scan(&process, &kind, &ordinal, row.text("value", &text), dayInto{&one.FromOn}, dayInto{&one.ToOn})
-		one.Kind = landfall.IdentifierKind(kind)
-		one.Space, one.Value = splitIdentifier(text)
+		var text string
+		err := scan(&process, &ordinal, v.sealer.scan("account_identifier", &process, &ordinal).text("value", &text),
+			dayInto{&one.FromOn}, dayInto{&one.ToOn})
+		one.SetText(text)
 		return err
-	}, `SELECT i.process_id, i.kind, i.ordinal, i.value, i.from_on, i.to_on FROM account_identifier i
+	}, `SELECT i.process_id, i.ordinal, i.value, i.from_on, i.to_on FROM account_identifier i
 		WHERE i.process_id = (SELECT p.id FROM process p JOIN supplier s ON s.id = p.supplier_id WHERE s.code = $1 AND p.external = $2)
-		ORDER BY i.kind, i.ordinal`, key.Supplier, key.External)
-}
-
-// splitIdentifier is the inverse of landfall.Identifier.Text.
-func splitIdentifier(text string) (space, value string) {
-	space, value, _ = strings.Cut(text, "\x1f")
-	return space, value
+		ORDER BY i.ordinal`, key.Supplier, key.External)
 }
 
 // firstDay and lastDay stand for the ends of a period without a limit. Days are

@@ -142,8 +142,8 @@ var tableRules = map[string]tableRule{
 	"staging": {of: `process_id = $1`, key: []string{"process_id bigint", "revision bigint"}, row: processKey, join: joinProcess,
 		columns: mergeRules(authorColumns, ofNature(naturePlain, "process_id", "revision", "staged_at", "purged_at"),
 			storedAs(formMatched, nil, erasedTo(emptyBytes, "hash")), erasedTo(emptyBytes, "document"))},
-	"account_identifier": {of: `process_id = $1`, remove: true, key: []string{"process_id bigint", "kind text", "ordinal bigint"}, columns: mergeRules(
-		ofNature(naturePlain, "process_id", "kind", "ordinal", "supplier_id", "from_on", "to_on"),
+	"account_identifier": {of: `process_id = $1`, remove: true, key: []string{"process_id bigint", "ordinal bigint"}, columns: mergeRules(
+		ofNature(naturePlain, "process_id", "ordinal", "supplier_id", "from_on", "to_on"),
 		storedAs(formDigested, nil, erasedTo(`0`, "digest")), erasedTo(emptyText, "value"))},
 	"refusal": {of: `(supplier_id, external) = (SELECT p.supplier_id, p.external FROM process p WHERE p.id = $1)`, remove: true,
 		key: []string{"supplier_id bigint", "external text"}, row: supplierKey, join: joinSupplier,

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -243,7 +242,7 @@ func (r *tableRekeyer) read(s *sealer, scan scanner, at *rekeyState) (row, key [
 	}
 	if r.hasDigest() && r.table != "note" {
 		// It is stored together with the value, so it changes with that alone.
-		row = append(row, s.identifierDigests(landfall.IdentifierKind(fmt.Sprint(key[1])), opened["value"])[0])
+		row = append(row, s.identifierDigests(opened["value"])[0])
 	}
 	if r.table == "note" {
 		digest, err := s.newDigest(key[1], opened)

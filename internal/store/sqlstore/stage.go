@@ -193,7 +193,7 @@ type stageResult struct {
 	at            int64       // their time, 0 if there are none
 	documents     sqlset.Rows
 	identifiers   sqlset.Rows
-	restaged      []int64 // processes whose former identifiers are deleted
+	restaged      []int64 // processes that may have identifiers already
 	sealer        *sealer
 	tallies       tallies
 	audit         landfall.AuditBatch
@@ -213,7 +213,7 @@ func (s *stageResult) add(one *stageCall, process, supplier, revision, at int64)
 
 // write writes everything that was collected.
 func (s *stageResult) write(ctx context.Context, t *tx) error {
-	if err := t.deleteIdentifiers(ctx, s.restaged); err != nil {
+	if err := t.replaceIdentifiers(ctx, s.restaged, &s.identifiers); err != nil {
 		return err
 	}
 	if len(s.documents.Values) > 0 {

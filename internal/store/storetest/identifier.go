@@ -379,4 +379,30 @@ var identifierChecks = []promiseCheck{
 			t.Error("an erased account counts")
 		}
 	}},
+	{"a purge removes the identifiers of documents, not those of accounts", func(t *testing.T, store landfall.Store) {
+		staged(t, store)
+		stageAny(t, store, identified(ownKey("staged"), mandate("staged"), point("p", "", "")))
+		stageAny(t, store, identified(ownKey("skipped"), mandate("skipped")))
+		stageAny(t, store, identified(ownKey("created"), mandate("created")))
+		createStaged(t, store, ownKey("created"))
+		skip(t, store, ownKey("skipped"))
+		setRetention(t, store, landfall.Retention{Staged: shortRetention}, 0)
+		if gone := purge(t, store, false); gone.Documents != 2 {
+			t.Errorf("%+v", gone)
+		}
+		for external, want := range map[string]int{"staged": 0, "skipped": 0, "created": 1} {
+			inView(t, store, func(view landfall.View) error {
+				kept, err := view.Identifiers(t.Context(), ownKey(external))
+				if len(kept) != want {
+					t.Errorf("%s: %d identifiers", external, len(kept))
+				}
+				return err
+			})
+		}
+		// The document may come again.
+		stageAny(t, store, identified(ownKey("staged"), mandate("staged")))
+		if found := conflictsOf(t, store, ownKey("other"), mandate("staged")); len(found) != 1 {
+			t.Errorf("staged again: %v", found)
+		}
+	}},
 }

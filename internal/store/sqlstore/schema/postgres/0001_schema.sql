@@ -203,18 +203,17 @@ ALTER TABLE staging ALTER COLUMN document SET STORAGE EXTERNAL;
 -- What should belong to one account only: the supply points, payment instructions
 -- and references of the staged or created document, and instructions posted later.
 -- Accounts that share one are found by its digest. There is no foreign key: the rows
--- are written and deleted together with the document. Creations of accounts with a
--- common identifier lock its rows.
+-- are written and deleted together with the document. Those of the document are
+-- numbered from 1, those posted later from -1 down.
 CREATE TABLE account_identifier (
     process_id  BIGINT NOT NULL,
-    kind        TEXT COLLATE "C" NOT NULL CHECK (kind IN ('supply_point', 'payment_instruction', 'reference')),
     ordinal     BIGINT NOT NULL,
     supplier_id BIGINT NOT NULL,
-    digest      BIGINT NOT NULL, -- of kind and value
-    value       TEXT NOT NULL,
+    digest      BIGINT NOT NULL, -- of value
+    value       TEXT NOT NULL, -- kind, supply type, vendor or namespace, and identifier
     from_on     TEXT COLLATE "C", -- NULL: since ever
     to_on       TEXT COLLATE "C", -- the last day; NULL: for ever
-    PRIMARY KEY (process_id, kind, ordinal)
+    PRIMARY KEY (process_id, ordinal)
 );
 CREATE INDEX account_identifier_digest ON account_identifier (supplier_id, digest, process_id);
 
