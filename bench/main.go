@@ -81,6 +81,7 @@ type measurement struct {
 // measurements lists the hot paths and their goals.
 var measurements = []measurement{
 	{"validate", "a `net/http` server that only decodes the same JSON", 0.4, served(sqliteFile("validate"), measureValidate)},
+	{"validate-with-pack", "bytes of accounts without fields of a pack", 0.8, served(sqliteFile("pack"), measurePack)},
 	{"stage-postgres", "`pgbench` upserting the same bytes, 64 clients", 0.8, served(fresh("stage"), measureStagePostgres)},
 	{"stage-sqlite", "a bare group-commit writer behind a socket", 0.55, served(sqliteFile("stage"), measureStageSQLite)},
 	{"stage-sqlite-inside", "the same writer called within its own process, without HTTP", 0.2, served(sqliteFile("stage-inside"), measureStageInside)},
@@ -98,6 +99,8 @@ var measurements = []measurement{
 	{"process-sqlite-grouped", "a bare group-commit writer of the same rows behind a socket", 0.5, served(sqliteFile("process-grouped"), measureProcessGrouped)},
 	{"process-at-a-million", "the same in a new database", 0.9, measureGrown},
 	{"process-with-events", "the same while the database throws events away", 0.95, served(fresh("events"), measureEventCost)},
+	{"process-across-postgres", "the same while the rules across accounts are off", 0.95, served(fresh("across"), measureAcross)},
+	{"process-across-sqlite", "the same while the rules across accounts are off", 0.95, served(sqliteFile("across"), measureAcross)},
 	{"run-postgres", "64 callers of `process`", 1.3, served(fresh("run"), measureRun)},
 	{"run-sqlite", "64 callers of `process`", 1.3, served(sqliteFile("run"), measureRun)},
 	{"run-postgres-bare", "`pgbench` writing the same rows, 500 accounts to a statement", 0.5, served(fresh("run_raw"), measureRunPostgres)},

@@ -165,5 +165,18 @@ func TestVerifyNamesWhatDiffersFromTheRecord(t *testing.T) {
 		if found := findings(); len(found) > 0 {
 			t.Errorf("everything was put back, and verify found %v", found)
 		}
+		// The index by which other accounts with a supply point are found.
+		const row = ` WHERE ordinal = 1 AND process_id = (SELECT id FROM process WHERE external = 'Kunde Nr. 4711/ß')`
+		for _, statement := range []string{
+			`UPDATE account_identifier SET value = value || 'x'`, `UPDATE account_identifier SET value = substr(value, 1, length(value) - 1), to_on = '1999-01-01'`,
+			`UPDATE account_identifier SET to_on = NULL, digest = digest + 1`, `DELETE FROM account_identifier`,
+		} {
+			if rows := w.execute(t, statement+row); rows != 1 {
+				t.Errorf("%s changed %d rows", statement, rows)
+			}
+			if found := strings.Join(findings(), "\n"); found != "Kunde Nr. 4711/ß: the index of each supply point is not what the record of the account says" {
+				t.Errorf("%s: found %s", statement, found)
+			}
+		}
 	})
 }

@@ -112,18 +112,22 @@ func (t *tx) deleteIdentifiers(ctx context.Context, processes []int64) error {
 	return err
 }
 
-// Identifiers returns the stored identifiers of a process.
+// Identifiers returns the stored identifiers of a process. One with a wrong digest is
+// left out: nothing finds it.
 func (v *view) Identifiers(ctx context.Context, key landfall.Key) ([]landfall.Identifier, error) {
-	return collect(ctx, v.txSession, func(scan scanner, one *landfall.Identifier) error {
-		var process, ordinal int64
+	found, err := collect(ctx, v.txSession, func(scan scanner, one *landfall.Identifier) error {
+		var process, ordinal, digest int64
 		var text string
-		err := scan(&process, &ordinal, v.sealer.scan("account_identifier", &process, &ordinal).text("value", &text),
+		err := scan(&process, &ordinal, &digest, v.sealer.scan("account_identifier", &process, &ordinal).text("value", &text),
 			dayInto{&one.FromOn}, dayInto{&one.ToOn})
-		one.SetText(text)
+		if slices.Contains(v.sealer.identifierDigests(text), digest) {
+			one.SetText(text)
+		}
 		return err
-	}, `SELECT i.process_id, i.ordinal, i.value, i.from_on, i.to_on FROM account_identifier i
+	}, `SELECT i.process_id, i.ordinal, i.digest, i.value, i.from_on, i.to_on FROM account_identifier i
 		WHERE i.process_id = (SELECT p.id FROM process p JOIN supplier s ON s.id = p.supplier_id WHERE s.code = $1 AND p.external = $2)
 		ORDER BY i.ordinal`, key.Supplier, key.External)
+	return slices.DeleteFunc(found, func(one landfall.Identifier) bool { return one.Kind == "" }), err
 }
 
 // firstDay and lastDay stand for the ends of a period without a limit. Days are
