@@ -1,14 +1,24 @@
 package landfall
 
-import "landfall/internal/lib/limits"
+import (
+	"time"
+
+	"landfall/internal/lib/limits"
+)
 
 // AccountPageQuery asks for an account with one page of each long list: the
 // newest rows before a position. Zero means the end of the list.
 type AccountPageQuery struct {
 	Rows             int // of each list, at most
 	EntriesBefore    int // a ledger sequence
-	NotesBefore      int // an index, counted from 1
+	NotesBefore      NotePosition
 	StatementsBefore int
+}
+
+// NotePosition is the place of a note in the order of their times.
+type NotePosition struct {
+	CreatedAt time.Time
+	Index     int // among the notes of the account, counted from 1; 0 is the end of the list
 }
 
 // MaxNoteBytes is the size up to which a page includes the body of a note. Read
@@ -20,6 +30,7 @@ type AccountPage struct {
 	Account                         // without notes
 	Pinned           []NumberedNote // now or earlier, no more than Rows
 	Notes            []NumberedNote
+	MoreNotes        bool  // there are older ones
 	StatementIndexes []int // of the statements of the page
 	LedgerLength     int
 	NoteCount        int

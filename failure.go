@@ -68,6 +68,10 @@ type FailureQuery struct {
 	AfterPosting PostingKind
 	Limit        int // 0 means all
 	Which        FailureKind
+	// ByState lists every account under its state alone: AttemptFailures also has the
+	// accounts whose staging was refused since, and StagingRefusals only those that
+	// were never staged.
+	ByState bool
 }
 
 // OnePerAccount joins the failures of each account into one, so that an account

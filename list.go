@@ -39,6 +39,7 @@ type ProcessEntry struct {
 	AccountNumber    string    // "" until imported
 	AccountCreatedAt time.Time // zero until imported
 	FirstStagedAt    time.Time
+	Failed           bool            // its last attempt failed
 	Figures          *AccountFigures // nil: not asked for
 }
 

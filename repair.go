@@ -10,7 +10,17 @@ import (
 type FailureSummary struct {
 	Accounts int            // with a failure
 	Groups   []FailureGroup // most frequent first
+	Causes   []FailureCause // likewise
 	Repairs  []Repair
+}
+
+// FailureCause counts the failures with one code, in any attribute.
+type FailureCause struct {
+	Code      string
+	Accounts  int      // how many have it
+	Retryable int      // how many of those are staged, so that a run can try them again
+	Attrs     []string // where it was found, the first few
+	Example   string   // the first account
 }
 
 // Repair is a short list of groups. When all of them are fixed, this many accounts
@@ -43,6 +53,7 @@ type FailureTally struct {
 	accounts int
 	index    map[FailureGroup]int // code and attr alone → number of the group
 	groups   []FailureGroup
+	causes   map[string]*FailureCause
 	sets     map[string]int // which groups an account has → how many accounts
 }
 
@@ -51,16 +62,21 @@ type FailureTally struct {
 // new combination of mistakes are counted, but no repair includes them. A
 // repair of more than mostRepairs groups would be too long to be useful.
 const (
-	maxGroups  = 5_000
-	maxSets    = 20_000
-	maxRepairs = 50
+	maxGroups     = 5_000
+	maxSets       = 20_000
+	maxRepairs    = 50
+	maxCauseAttrs = 5
 )
 
 // Add counts the failure of one account.
-func (t *FailureTally) Add(failure Failure) {
+func (t *FailureTally) Add(failure Failure) { t.AddAccount("", failure) }
+
+// AddAccount counts the failure of an account, which may be the example of a cause.
+func (t *FailureTally) AddAccount(external string, failure Failure) {
 	if t.index == nil {
-		t.index, t.sets = map[FailureGroup]int{}, map[string]int{}
+		t.index, t.sets, t.causes = map[FailureGroup]int{}, map[string]int{}, map[string]*FailureCause{}
 	}
+	t.addCauses(external, &failure)
 	places := make([]FailureGroup, 0, len(failure.Violations)+1)
 	for _, violation := range failure.Violations {
 		places = append(places, FailureGroup{Code: violation.Code, Attr: AttrPattern(violation.Attr)})
@@ -97,10 +113,42 @@ func (t *FailureTally) Add(failure Failure) {
 	}
 }
 
+// addCauses counts each code of a failure once.
+func (t *FailureTally) addCauses(external string, failure *Failure) {
+	var counted []string
+	for _, place := range failure.places() {
+		cause := t.causes[place.Code]
+		if cause == nil {
+			if len(t.causes) >= maxGroups {
+				continue
+			}
+			cause = &FailureCause{Code: place.Code, Example: external}
+			t.causes[place.Code] = cause
+		}
+		if attr := AttrPattern(place.Attr); attr != "" && len(cause.Attrs) < maxCauseAttrs && !slices.Contains(cause.Attrs, attr) {
+			cause.Attrs = append(cause.Attrs, attr)
+		}
+		if slices.Contains(counted, place.Code) {
+			continue
+		}
+		counted = append(counted, place.Code)
+		cause.Accounts++
+		if !failure.AtStaging && failure.Posting == "" {
+			cause.Retryable++
+		}
+	}
+}
+
 // Summary returns the summary of the failures added so far.
 func (t *FailureTally) Summary() FailureSummary {
 	summary := FailureSummary{Accounts: t.accounts, Groups: slices.Clone(t.groups)}
 	byFrequency(summary.Groups)
+	for _, cause := range t.causes {
+		summary.Causes = append(summary.Causes, *cause)
+	}
+	slices.SortFunc(summary.Causes, func(a, b FailureCause) int {
+		return cmp.Or(cmp.Compare(b.Accounts, a.Accounts), cmp.Compare(a.Code, b.Code))
+	})
 	for _, percent := range shares {
 		if repair := t.repair((t.accounts*percent + 99) / 100); len(repair.Groups) > 0 {
 			repair.Percent = percent

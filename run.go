@@ -142,6 +142,7 @@ type Run struct {
 	CreatedAt   time.Time
 	StartedAt   time.Time // zero until then; everything staged by then is selected
 	EndedAt     time.Time // zero until then
+	Undone      int       // how many of its accounts were undone since
 	PurgedAt    time.Time // when its accounts and failures were removed; zero while they are kept
 	ReadAt      time.Time // by the database's clock: the rest is as it was then
 	CreatedBy   Author

@@ -66,6 +66,16 @@ func (w *Webhook) Wants(kind EventType) bool {
 	return len(w.Types) == 0 || slices.Contains(w.Types, kind)
 }
 
+// SuppliersOf returns those of the organisation's suppliers whose events go to the
+// webhook.
+func (w *Webhook) SuppliersOf(granted []string) []string {
+	wanted := slices.Clone(granted)
+	if len(w.Suppliers) > 0 {
+		wanted = slices.DeleteFunc(wanted, func(code string) bool { return !slices.Contains(w.Suppliers, code) })
+	}
+	return append([]string{}, wanted...) // never nil
+}
+
 // WebhookClaim is the sole right to deliver to a webhook during a lease.
 type WebhookClaim struct{ Name, Token string }
 
@@ -175,6 +185,9 @@ type WebhookReader interface {
 	// Deliveries returns the deliveries of a webhook in a state, in the order of the
 	// log, and how many there are in all.
 	Deliveries(ctx context.Context, name string, state DeliveryState, limit int) ([]Delivery, int, error)
+	// Undelivered returns how many events that a webhook gets are after its position,
+	// counted up to a limit.
+	Undelivered(ctx context.Context, webhook Webhook, limit int) (int, error)
 	// WebhookFigures sums up all webhooks; the log is complete up to an id.
 	WebhookFigures(ctx context.Context, upTo int64) (WebhookFigures, error)
 }

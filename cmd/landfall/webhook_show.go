@@ -82,10 +82,11 @@ func webhookShow() *cobra.Command {
 		data := struct {
 			webhookEntry
 			WaitingCount int             `json:"waiting_count"`
+			Undelivered  int             `json:"undelivered_count"`
 			Waiting      []deliveryEntry `json:"waiting"`
 			DeadCount    int             `json:"dead_count"`
 			Dead         []deliveryEntry `json:"dead"`
-		}{newWebhookEntry(facts.Webhook), facts.WaitingCount, rowsOf(facts.Waiting, newDeliveryEntry), facts.DeadCount, rowsOf(facts.Dead, newDeliveryEntry)}
+		}{newWebhookEntry(facts.Webhook), facts.WaitingCount(), facts.Undelivered, rowsOf(facts.Waiting, newDeliveryEntry), facts.DeadCount, rowsOf(facts.Dead, newDeliveryEntry)}
 		return printData(command, data, func(out io.Writer) {
 			fmt.Fprintf(out, "%s of %q: %s\n", escapeText(facts.Name), escapeText(facts.Organisation), facts.State)
 			fmt.Fprintf(out, "  url        %s\n", escapeText(facts.URL))
@@ -99,7 +100,10 @@ func webhookShow() *cobra.Command {
 			if !facts.FailingAt.IsZero() {
 				fmt.Fprintf(out, "  failing    since %s, next attempt %s\n", formatTime(facts.FailingAt), formatTime(facts.DueAt))
 			}
-			printDeliveries(out, "waiting", facts.WaitingCount, data.Waiting)
+			if facts.Undelivered > 0 {
+				fmt.Fprintf(out, "  not sent   %d\n", facts.Undelivered)
+			}
+			printDeliveries(out, "retrying", facts.RetryCount, data.Waiting)
 			printDeliveries(out, "dead", facts.DeadCount, data.Dead)
 		})
 	})

@@ -76,8 +76,8 @@ func (a *App) health(ctx context.Context) []console.HealthItem {
 		console.HealthItem{Group: "Queue", Name: "workers busy", Value: strconv.FormatInt(figures.Busy, 10), Help: "of this replica, with accounts of runs"},
 		console.HealthItem{Group: "Deliveries", Name: "webhooks active", Value: strconv.Itoa(found.Webhooks.Active)},
 		console.HealthItem{Group: "Deliveries", Name: "webhooks failing", Value: strconv.Itoa(found.Webhooks.Failing), State: trouble(found.Webhooks.Failing), Help: "their receivers fail; deliveries wait"},
-		console.HealthItem{Group: "Deliveries", Name: "events waiting", Value: strconv.Itoa(found.Webhooks.Waiting), Help: "failed at least once and are retried"},
-		console.HealthItem{Group: "Deliveries", Name: "events given up", Value: strconv.Itoa(found.Webhooks.Dead), State: trouble(found.Webhooks.Dead), Help: "can be retried on the page of their webhook"},
+		console.HealthItem{Group: "Deliveries", Name: "events waiting", Value: strconv.Itoa(found.Webhooks.Waiting + found.Undelivered), Help: "behind failing webhooks, or being retried"},
+		console.HealthItem{Group: "Deliveries", Name: "events failed permanently", Value: strconv.Itoa(found.Webhooks.Dead), State: trouble(found.Webhooks.Dead), Help: "can be retried on the page of their webhook"},
 		console.HealthItem{Group: "Deliveries", Name: "mails waiting", Value: strconv.Itoa(found.Mails), Help: "to customers, queued or being sent"},
 	)
 	return signs

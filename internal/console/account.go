@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"strconv"
 	"time"
 
 	"landfall"
@@ -48,7 +49,7 @@ func accountPath(key landfall.Key) string { return consolePath("accounts", key.S
 func (r *pageRequest) accountPage(key landfall.Key, personal bool) (any, error) {
 	facts, err := r.operator().AccountPage(r.Context(), key, operate.AccountPageQuery{
 		AccountPageQuery: landfall.AccountPageQuery{
-			Rows: accountPageRows, EntriesBefore: r.queryInt("ledger"), NotesBefore: r.queryInt("notes"), StatementsBefore: r.queryInt("statements"),
+			Rows: accountPageRows, EntriesBefore: r.queryInt("ledger"), NotesBefore: r.notePosition(), StatementsBefore: r.queryInt("statements"),
 		},
 		Before: r.queryTime("before"), From: r.queryInt("from"), To: r.queryInt("to"),
 	})
@@ -88,6 +89,24 @@ func (r *pageRequest) accountPage(key landfall.Key, personal bool) (any, error) 
 		page.Undo = undoForecast{forecast, forecast.KeptAccounts}
 	}
 	return page, err
+}
+
+// notePosition is where a page of notes starts, as OlderNotes writes it.
+func (r *pageRequest) notePosition() landfall.NotePosition {
+	cursor := parseCursor(r.queryParam("notes"))
+	if cursor == nil {
+		return landfall.NotePosition{}
+	}
+	index, _ := strconv.Atoi(cursor.External) // 0 is the first page
+	return landfall.NotePosition{CreatedAt: cursor.FirstStagedAt, Index: index}
+}
+
+// OlderNotes is the position of the next page of notes, "" if this is the last.
+func (p accountPage) OlderNotes() string {
+	if p.NotesBefore.Index == 0 {
+		return ""
+	}
+	return processCursor(p.NotesBefore.CreatedAt, strconv.Itoa(p.NotesBefore.Index))
 }
 
 // revealAccount shows the page with personal data. The next page masks it again.

@@ -105,7 +105,7 @@ func New(options Options) *Console {
 	}
 	c.origin.SetDenyHandler(http.HandlerFunc(c.crossOrigin))
 	c.mux.Handle("GET "+assetPath+"{name}", http.HandlerFunc(c.assets.serve))
-	for _, page := range routes() {
+	for _, page := range allRoutes() {
 		c.mux.Handle(page.pattern(), c.handler(page))
 	}
 	return c

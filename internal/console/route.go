@@ -3,6 +3,8 @@ package console
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -25,6 +27,7 @@ type route struct {
 	// refused action shows it again with the error and what was typed.
 	formHandle handlerFunc
 	formView   string
+	formPath   string
 	partial    bool // render the view without the layout
 	streaming  bool // no time limit
 	public     bool // no sign-in needed
@@ -67,7 +70,7 @@ func (p route) requiring(permission landfall.Permission) route {
 func post(path string, handle handlerFunc, form route) route {
 	act := route{
 		method: http.MethodPost, path: path, needs: landfall.MayAct, handle: handle,
-		view: form.view, formHandle: form.handle, formView: form.view,
+		view: form.view, formHandle: form.handle, formView: form.view, formPath: form.path,
 	}
 	if isAdmin(path) {
 		act.needs = landfall.MayAdminister
@@ -146,6 +149,39 @@ func (h pageHead) withTabs(current string, base []string, tabs [][2]string) page
 // routes lists every page and action of the console.
 func routes() []route {
 	return slices.Concat(signInRoutes(), profileRoutes(), overviewRoutes(), supplierRoutes(), runRoutes(), adminRoutes(), searchRoutes(), accountRoutes(), listRoutes())
+}
+
+// formRedirect leads from the address of an action to the page that holds its form.
+// The browser shows that address after a refused action or a reveal, and people
+// reload it or send it to others.
+func (p route) formRedirect() route {
+	return get(p.path, func(r *pageRequest) (any, error) {
+		path := p.formPath
+		for _, name := range pathParameter.FindAllString(path, -1) {
+			path = strings.Replace(path, name, url.PathEscape(r.PathValue(name[1:len(name)-1])), 1)
+		}
+		http.Redirect(r.Writer, r.Request, Root+path, http.StatusSeeOther)
+		return nil, nil //nolint:nilnil // the response is written
+	}, "")
+}
+
+// pathParameter is a parameter of a route's path.
+var pathParameter = regexp.MustCompile(`\{\w+\}`)
+
+// allRoutes adds a redirect for every action whose address is no page.
+func allRoutes() []route {
+	all := routes()
+	pages := map[string]bool{}
+	for _, page := range all {
+		pages[page.path] = pages[page.path] || page.method != http.MethodPost
+	}
+	for _, page := range all {
+		if page.formPath != "" && !pages[page.path] {
+			pages[page.path] = true
+			all = append(all, page.formRedirect())
+		}
+	}
+	return all
 }
 
 // Paths returns the path of everything that a signed-in person can read, with

@@ -116,8 +116,8 @@ func startRun(r *pageRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.console.WakeRuns() // the runner also polls, but later
-	return redirect{consolePath("runs", run.ID), "Run started."}, nil
+	r.console.WakeRuns()                                  // the runner also polls, but later
+	return redirect{to: consolePath("runs", run.ID)}, nil // the page says the rest
 }
 
 // runPlan reads the form. The operator's action checks the ranges of the numbers.
@@ -149,8 +149,9 @@ func (r *pageRequest) confirmedRun() (operate.RunFacts, error) {
 
 func runRoutes() []route {
 	run, undo := get("runs/{run}/", showRun, "run"), get("runs/{run}/undo/", showUndo, "undo")
-	change := func(name, message string, confirmed bool, method func(*operate.Operator, context.Context, string) (landfall.Run, error)) route {
-		return post("runs/{run}/"+name+"/", action(pathTo("runs", "{run}"), message, func(r *pageRequest) error {
+	// There is no message: the page shows the state, and a message would stay when it changes.
+	change := func(name string, confirmed bool, method func(*operate.Operator, context.Context, string) (landfall.Run, error)) route {
+		return post("runs/{run}/"+name+"/", action(pathTo("runs", "{run}"), "", func(r *pageRequest) error {
 			if confirmed {
 				if _, err := r.confirmedRun(); err != nil {
 					return err
@@ -163,9 +164,9 @@ func runRoutes() []route {
 	}
 	return []route{
 		run, liveRoute("runs/{run}/live", showRun, "run-live"),
-		change("pause", "Pausing: finishing accounts in progress", false, (*operate.Operator).PauseRun),
-		change("resume", "Run resumed.", false, (*operate.Operator).ResumeRun),
-		change("cancel", "Cancelling: finishing accounts in progress", true, (*operate.Operator).CancelRun),
+		change("pause", false, (*operate.Operator).PauseRun),
+		change("resume", false, (*operate.Operator).ResumeRun),
+		change("cancel", true, (*operate.Operator).CancelRun),
 		undo, liveRoute("runs/{run}/undo/live", showUndo, "undo-live"), post("runs/{run}/undo/", undoRun, undo),
 	}
 }

@@ -213,5 +213,5 @@ func undoRun(r *pageRequest) (any, error) {
 		}
 	default:
 	}
-	return redirect{consolePath("runs", id), "Undo started. This page shows its progress."}, nil
+	return redirect{to: consolePath("runs", id)}, nil // the page shows the progress
 }

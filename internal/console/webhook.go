@@ -13,6 +13,7 @@ import (
 type webhooksPage struct {
 	pageHead
 	Webhooks      []landfall.Webhook
+	Backlogs      []operate.WebhookBacklog // of each
 	Organisations []landfall.Organisation
 }
 
@@ -20,6 +21,9 @@ func listWebhooks(r *pageRequest) (any, error) {
 	page := webhooksPage{pageHead: adminHead("Webhooks", "webhooks")}
 	var err error
 	if page.Webhooks, err = r.operator().Webhooks(r.Context(), ""); err != nil {
+		return nil, err
+	}
+	if page.Backlogs, err = r.operator().WebhookBacklogs(r.Context(), page.Webhooks); err != nil {
 		return nil, err
 	}
 	page.Organisations, err = r.operator().Organisations(r.Context())

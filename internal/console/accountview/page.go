@@ -35,14 +35,15 @@ type Page struct {
 	Pinned       []Note
 	Notes        []Note
 	// Where the next pages start; 0 on the last one.
-	EntriesBefore, NotesBefore, StatementsBefore int
-	LedgerLength, NoteCount, StatementCount      int
-	InstructionCount                             int
-	Timeline                                     []TimelineEntry
-	TimelineBefore                               time.Time // zero on the last page
-	Changes                                      Changes
-	PackFields                                   []PackField
-	PackMore                                     int // fields that are not shown
+	EntriesBefore, StatementsBefore         int
+	NotesBefore                             landfall.NotePosition
+	LedgerLength, NoteCount, StatementCount int
+	InstructionCount                        int
+	Timeline                                []TimelineEntry
+	TimelineBefore                          time.Time // zero on the last page
+	Changes                                 Changes
+	PackFields                              []PackField
+	PackMore                                int // fields that are not shown
 }
 
 // PackField is a field that a pack adds to accounts.
@@ -70,8 +71,8 @@ func NewPage(facts PageFacts, rows int, options Options) Page {
 		if last := len(made.Ledger) - 1; last >= 0 && made.Ledger[last].Sequence > 1 {
 			page.EntriesBefore = made.Ledger[last].Sequence
 		}
-		if last := len(made.Notes) - 1; last >= 0 && made.Notes[last].Index > 1 {
-			page.NotesBefore = made.Notes[last].Index
+		if last := len(made.Notes) - 1; made.MoreNotes {
+			page.NotesBefore = landfall.NotePosition{CreatedAt: made.Notes[last].CreatedAt, Index: made.Notes[last].Index}
 		}
 		if last := len(made.StatementIndexes) - 1; last >= 0 && made.StatementIndexes[last] > 1 {
 			page.StatementsBefore = made.StatementIndexes[last]

@@ -137,7 +137,7 @@ func (o *Operator) FailureSummary(ctx context.Context, code string, progress fun
 			if err != nil {
 				return landfall.FailureSummary{}, storeError("account.errors", err)
 			}
-			tally.Add(failed.Failure)
+			tally.AddAccount(failed.External, failed.Failure)
 			if looked++; looked%progressEvery == 0 {
 				progress(looked)
 			}

@@ -15,14 +15,17 @@ type Health struct {
 	Mails    int // waiting, counted up to mostWaiting
 	MailsBy  time.Time
 	Webhooks landfall.WebhookFigures
-	Answered time.Duration // how long the database took to answer
+	// Undelivered is how many events wait behind webhooks that fail, each counted up
+	// to maxWaiting.
+	Undelivered int
+	Answered    time.Duration // how long the database took to answer
 }
 
 const (
 	// replicaSeen is how long a server counts as running after its last
 	// heartbeat.
 	replicaSeen = limits.ReplicaSeen
-	// maxWaiting is the number at which counting waiting mails stops.
+	// maxWaiting is the number at which counting waiting mails and events stops.
 	maxWaiting = 10_000
 )
 
@@ -40,7 +43,19 @@ func (o *Operator) Health(ctx context.Context, complete int64) (found Health, er
 		if found.Mails, found.MailsBy, err = view.MailsWaiting(ctx, maxWaiting); err != nil {
 			return err
 		}
-		found.Webhooks, err = view.WebhookFigures(ctx, complete)
+		if found.Webhooks, err = view.WebhookFigures(ctx, complete); err != nil || found.Webhooks.Failing == 0 {
+			return err
+		}
+		webhooks, err := view.Webhooks(ctx, "")
+		found.Undelivered = 0 // may run again
+		for _, webhook := range webhooks {
+			if err != nil || webhook.FailingAt.IsZero() {
+				continue
+			}
+			var behind int
+			behind, err = view.Undelivered(ctx, webhook, maxWaiting)
+			found.Undelivered += behind
+		}
 		return err
 	})
 	found.Answered = time.Since(began)

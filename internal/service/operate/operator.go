@@ -97,11 +97,20 @@ func (o *Operator) WithRequest(source, id string) *Operator {
 
 // change runs a change and writes its audit entry in the same transaction.
 func (o *Operator) change(ctx context.Context, action, subject string, fn func(landfall.Tx) (detail string, err error)) error {
-	err := o.store.Update(ctx, func(tx landfall.Tx) error {
+	return o.changeNew(ctx, action, func(tx landfall.Tx) (string, string, error) {
 		if err := o.permitChange(ctx, tx, action, subject); err != nil {
-			return err
+			return "", "", err
 		}
 		detail, err := fn(tx)
+		return subject, detail, err
+	})
+}
+
+// changeNew is change for something whose name is only known when it exists. It
+// leaves the check of permissions to the caller.
+func (o *Operator) changeNew(ctx context.Context, action string, fn func(landfall.Tx) (subject, detail string, err error)) error {
+	err := o.store.Update(ctx, func(tx landfall.Tx) error {
+		subject, detail, err := fn(tx)
 		if err != nil {
 			return err
 		}

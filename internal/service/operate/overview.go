@@ -17,6 +17,7 @@ type SupplierState struct { //nolint:recvcheck // it is copied where it is only 
 	Money []CurrencyState
 	// Run is the live run, or else the last one; nil if there was none.
 	Run    *landfall.Run
+	Acts   RunActs           // of a run that was paused or undone
 	Still  time.Duration     // how long the run has finished nothing; 0 while it makes progress
 	Signed *landfall.SignOff // the last one; nil if there is none
 }
@@ -92,6 +93,11 @@ func supplierStates(ctx context.Context, view landfall.View, suppliers []landfal
 		stand.Supplier, stand.InProgress, stand.Run, stand.Signed = supplier, busy[supplier.Code], last[supplier.Code], signed[supplier.Code]
 		if err := stand.count(ctx, view); err != nil {
 			return nil, err
+		}
+		if run := stand.Run; run != nil && (run.Undone > 0 || run.Reason == landfall.PauseRequested) {
+			if stand.Acts, err = runActs(ctx, view, *run); err != nil {
+				return nil, err
+			}
 		}
 		if run := stand.Run; run != nil && run.State == landfall.RunRunning {
 			samples, err := view.RunSamples(ctx, run.ID, run.ReadAt.Add(-stallWindow))

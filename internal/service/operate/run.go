@@ -18,26 +18,29 @@ func (o *Operator) StartRun(ctx context.Context, plan landfall.RunPlan) (landfal
 		return landfall.Run{}, err
 	}
 	var run landfall.Run
-	err := o.change(ctx, "run.start", plan.Supplier, func(tx landfall.Tx) (string, error) {
+	err := o.changeNew(ctx, "run.start", func(tx landfall.Tx) (_, detail string, err error) {
+		if err := o.permitChange(ctx, tx, "run.start", plan.Supplier); err != nil {
+			return "", "", err
+		}
 		supplier, err := tx.Supplier(ctx, plan.Supplier)
 		if err != nil {
-			return "", supplierError(ctx, tx, plan.Supplier, err)
+			return "", "", supplierError(ctx, tx, plan.Supplier, err)
 		}
 		if supplier.Status != landfall.Ongoing {
-			return "", landfall.Refuse(landfall.CodeSupplierNotOngoing, fmt.Sprintf("%s is %s. Set it to Ongoing first.", plan.Supplier, supplier.Status))
+			return "", "", landfall.Refuse(landfall.CodeSupplierNotOngoing, fmt.Sprintf("%s is %s. Set it to Ongoing first.", plan.Supplier, supplier.Status))
 		}
 		if _, err := tx.Team(ctx, plan.Team); err != nil {
-			return "", replaceError(err, landfall.ErrNotFound, invalid("team", landfall.CodeTeamUnknown, "There is no operations team %q.", plan.Team))
+			return "", "", replaceError(err, landfall.ErrNotFound, invalid("team", landfall.CodeTeamUnknown, "There is no operations team %q.", plan.Team))
 		}
 		run, err = tx.CreateRun(ctx, landfall.Run{Plan: plan})
 		switch {
 		case errors.Is(err, landfall.ErrExists):
-			return "", landfall.Refuse(landfall.CodeRunActive, fmt.Sprintf("Run %s of this supplier has not ended. Cancel it or wait for it.", run.ID))
+			return "", "", landfall.Refuse(landfall.CodeRunActive, fmt.Sprintf("Run %s of this supplier has not ended. Cancel it or wait for it.", run.ID))
 		// This rolls the transaction back, and the new run with it.
 		case err == nil && run.WindowOver():
-			return "", invalid("not_after", rules.CodeOutOfRange, "The end of the window has already passed.")
+			return "", "", invalid("not_after", rules.CodeOutOfRange, "The end of the window has already passed.")
 		}
-		return describeRun(run), err
+		return run.ID, describeRun(run), err
 	})
 	return run, err
 }
@@ -63,7 +66,7 @@ func checkPlan(plan landfall.RunPlan) error {
 // which accounts it touches.
 func describeRun(run landfall.Run) string {
 	plan := run.Plan
-	return fmt.Sprintf("run %s, team=%q, %s, dry_run=%t, sample=%d, limit=%d", run.ID, plan.Team, plan.SelectionText(), plan.DryRun, plan.Sample, plan.Limit)
+	return fmt.Sprintf("%s, team=%q, %s, dry_run=%t, sample=%d, limit=%d", plan.Supplier, plan.Team, plan.SelectionText(), plan.DryRun, plan.Sample, plan.Limit)
 }
 
 // PauseRun pauses a run. Accounts being created are finished first.
@@ -112,10 +115,55 @@ func noRun(id string) *landfall.Error {
 // RunFacts is everything an operator sees about a run.
 type RunFacts struct {
 	landfall.Run
-	Undone  int // how many of its accounts were undone since
+	Acts    RunActs
 	Samples []landfall.RunSample
 	Still   time.Duration            // how long it has finished nothing; 0 while it makes progress
 	Failed  []landfall.FailedProcess // the first accounts that failed
+}
+
+// RunActs is who did what with a run, according to the audit.
+type RunActs struct {
+	StartedBy             string // "" if a key started it
+	PausedBy, CancelledBy string // "" if no operator did
+	UndoneBy, UndoReason  string
+	PausedAt, UndoneAt    time.Time
+}
+
+// runActs reads the acts of operators on a run. There are as many as times somebody
+// pressed a button.
+func runActs(ctx context.Context, view landfall.View, run landfall.Run) (acts RunActs, err error) {
+	entries, err := view.Audit(ctx, run.ID)
+	for _, entry := range entries {
+		switch entry.Action {
+		case "run.start":
+			acts.StartedBy = entry.Actor
+		case "run.pause":
+			acts.PausedBy, acts.PausedAt = entry.Actor, entry.At
+		case "run.resume":
+			acts.PausedBy, acts.PausedAt = "", time.Time{}
+		case "run.cancel":
+			acts.CancelledBy = entry.Actor
+		case "run.undo":
+			acts.UndoneBy, acts.UndoReason, acts.UndoneAt = entry.Actor, entry.Detail, entry.At
+		}
+	}
+	return acts, err
+}
+
+// RunCauses groups the failures of a run by cause.
+func (o *Operator) RunCauses(ctx context.Context, id string, progress func(looked int)) (landfall.FailureSummary, error) {
+	var tally landfall.FailureTally
+	looked := 0
+	for failed, err := range o.store.RunFailures(ctx, landfall.RunFailureQuery{Run: id}) {
+		if err != nil {
+			return landfall.FailureSummary{}, storeError("run.show", err)
+		}
+		tally.AddAccount(failed.External, failed.Failure)
+		if looked++; looked%progressEvery == 0 {
+			progress(looked)
+		}
+	}
+	return tally.Summary(), nil
 }
 
 // runSpan is how far back the throughput of a run is shown.
@@ -128,7 +176,7 @@ func (o *Operator) ShowRun(ctx context.Context, id string, failures int) (facts 
 		if facts.Run, err = view.Run(ctx, id); err != nil {
 			return replaceError(err, landfall.ErrNotFound, noRun(id))
 		}
-		if facts.Undone, err = view.UndoneInRun(ctx, id); err != nil {
+		if facts.Acts, err = runActs(ctx, view, facts.Run); err != nil {
 			return err
 		}
 		// Show the last hours of an ended run, not the empty ones since.
@@ -159,4 +207,26 @@ func (o *Operator) Runs(ctx context.Context, code string, most int) (runs []land
 		return err
 	})
 	return runs, err
+}
+
+// RunEntry is a run in a list.
+type RunEntry struct {
+	landfall.Run
+	Acts RunActs // of a run that was undone
+}
+
+// RunEntries returns the newest runs of a supplier, and who undid them.
+func (o *Operator) RunEntries(ctx context.Context, code string, most int) (entries []RunEntry, err error) {
+	err = o.view(ctx, "run.list", func(view landfall.View) error {
+		runs, err := view.Runs(ctx, landfall.RunQuery{Supplier: code, Limit: most})
+		entries = make([]RunEntry, len(runs))
+		for i, run := range runs {
+			entries[i].Run = run
+			if run.Undone > 0 && err == nil {
+				entries[i].Acts, err = runActs(ctx, view, run)
+			}
+		}
+		return err
+	})
+	return entries, err
 }

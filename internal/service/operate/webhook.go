@@ -144,8 +144,46 @@ type WebhookFacts struct {
 	landfall.Webhook
 	Rounds        []landfall.RoundEntry // newest first
 	Waiting, Dead []landfall.Delivery   // the first maxShown
-	WaitingCount  int
-	DeadCount     int
+	WebhookBacklog
+}
+
+// WebhookBacklog is what a webhook has not received.
+type WebhookBacklog struct {
+	RetryCount  int // failed at least once and are tried again
+	Undelivered int // come after its position, counted up to maxWaiting
+	DeadCount   int
+}
+
+// WaitingCount is how many events wait for the webhook.
+func (b WebhookBacklog) WaitingCount() int { return b.RetryCount + b.Undelivered }
+
+// Incomplete reports whether more events may wait than were counted.
+func (b WebhookBacklog) Incomplete() bool { return b.Undelivered >= maxWaiting }
+
+// backlog counts what a webhook has not received.
+func backlog(ctx context.Context, view landfall.View, webhook landfall.Webhook) (behind WebhookBacklog, err error) {
+	if _, behind.RetryCount, err = view.Deliveries(ctx, webhook.Name, landfall.DeliveryWaiting, 0); err != nil {
+		return behind, err
+	}
+	if _, behind.DeadCount, err = view.Deliveries(ctx, webhook.Name, landfall.DeliveryDead, 0); err != nil {
+		return behind, err
+	}
+	behind.Undelivered, err = view.Undelivered(ctx, webhook, maxWaiting)
+	return behind, err
+}
+
+// WebhookBacklogs returns what each of some webhooks has not received.
+func (o *Operator) WebhookBacklogs(ctx context.Context, webhooks []landfall.Webhook) (all []WebhookBacklog, err error) {
+	err = o.view(ctx, "webhook.list", func(view landfall.View) error {
+		all = make([]WebhookBacklog, len(webhooks))
+		for i, webhook := range webhooks {
+			if all[i], err = backlog(ctx, view, webhook); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return all, err
 }
 
 // maxShown is how many rounds or deliveries are shown at most.
@@ -162,10 +200,13 @@ func (o *Operator) ShowWebhook(ctx context.Context, name string) (WebhookFacts, 
 		if facts.Rounds, err = view.Rounds(ctx, name, maxShown); err != nil {
 			return err
 		}
-		if facts.Waiting, facts.WaitingCount, err = view.Deliveries(ctx, name, landfall.DeliveryWaiting, maxShown); err != nil {
+		if facts.Waiting, _, err = view.Deliveries(ctx, name, landfall.DeliveryWaiting, maxShown); err != nil {
 			return err
 		}
-		facts.Dead, facts.DeadCount, err = view.Deliveries(ctx, name, landfall.DeliveryDead, maxShown)
+		if facts.Dead, _, err = view.Deliveries(ctx, name, landfall.DeliveryDead, maxShown); err != nil {
+			return err
+		}
+		facts.WebhookBacklog, err = backlog(ctx, view, facts.Webhook)
 		return err
 	})
 	return facts, err

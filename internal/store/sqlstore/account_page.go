@@ -88,13 +88,19 @@ func (v *view) pageNotes(ctx context.Context, id int64, excerpt landfall.Account
 		note.Note, note.Index, note.Bytes = row.item, int(row.ordinal), v.sealer.noteLength(row.item.Body, int(bytes.Int64))
 		return err
 	}
-	into.Pinned, err = collect(ctx, v.txSession, read, pageNotesText+`AND pinned = TRUE ORDER BY ordinal DESC LIMIT $3`, id, v.sealer.maxNoteLength(), int64(excerpt.Rows))
+	into.Pinned, err = collect(ctx, v.txSession, read, pageNotesText+`AND pinned = TRUE ORDER BY created_at DESC, ordinal DESC LIMIT $3`, id, v.sealer.maxNoteLength(), int64(excerpt.Rows))
 	if err != nil {
 		return err
 	}
-	after, before := pageBounds(excerpt.NotesBefore, excerpt.Rows, into.NoteCount)
-	into.Notes, err = collect(ctx, v.txSession, read, pageNotesText+`AND ordinal > $3 AND ordinal < $4`+indexCondition(after)+` ORDER BY ordinal DESC`,
-		id, v.sealer.maxNoteLength(), after, before)
+	at, index := int64(math.MaxInt64), int64(0)
+	if before := excerpt.NotesBefore; before.Index > 0 {
+		at, index = before.CreatedAt.UnixMicro(), int64(before.Index)
+	}
+	into.Notes, err = collect(ctx, v.txSession, read, pageNotesText+`AND (created_at, ordinal) < ($3, $4) ORDER BY created_at DESC, ordinal DESC LIMIT $5`,
+		id, v.sealer.maxNoteLength(), at, index, int64(excerpt.Rows)+1)
+	if into.MoreNotes = len(into.Notes) > excerpt.Rows; into.MoreNotes {
+		into.Notes = into.Notes[:excerpt.Rows]
+	}
 	return err
 }
 

@@ -107,7 +107,7 @@ func (s *Store) UpdateAccount(ctx context.Context, id, length int64) error {
 func ListText(filter landfall.ProcessFilter) string { return lists[filter] }
 
 // FailedText is the query of the list of failures.
-const FailedText = failedProcesses
+var FailedText = failedProcesses(false)
 
 // Plan returns the database's plan for a query with these numbers and strings,
 // prepared as it is for callers. PostgreSQL also executes it.

@@ -74,19 +74,30 @@ func (s *Store) Failed(ctx context.Context, query landfall.FailureQuery) iter.Se
 }
 
 // failedProcesses repeats the condition of its own index. It leaves out
-// processes with a later refusal, which counts instead.
-const failedProcesses = `SELECT p.external, p.failure, p.failed_at FROM process p
-	WHERE p.supplier_id = $1 AND p.external > $2 AND p.failed_at IS NOT NULL AND p.skip_reason IS NULL
-		AND NOT EXISTS (SELECT 1 FROM refusal r WHERE r.supplier_id = p.supplier_id AND r.external = p.external AND r.at > p.failed_at)
-	ORDER BY p.external LIMIT $3`
+// processes with a later refusal, which counts instead, unless each is listed under
+// its state.
+func failedProcesses(byState bool) string {
+	refusedSince := `AND NOT EXISTS (SELECT 1 FROM refusal r WHERE r.supplier_id = p.supplier_id AND r.external = p.external AND r.at > p.failed_at)`
+	if byState {
+		refusedSince = ``
+	}
+	return `SELECT p.external, p.failure, p.failed_at FROM process p
+		WHERE p.supplier_id = $1 AND p.external > $2 AND p.failed_at IS NOT NULL AND p.skip_reason IS NULL ` + refusedSince + `
+		ORDER BY p.external LIMIT $3`
+}
 
 // refusedStagings leaves out accounts that exist by now, are skipped, or failed
-// later.
-const refusedStagings = `SELECT r.external, r.failure, r.at FROM refusal r
-	WHERE r.supplier_id = $1 AND r.external > $2 AND NOT EXISTS (SELECT 1 FROM process p
-		WHERE p.supplier_id = r.supplier_id AND p.external = r.external
-			AND (p.account_number IS NOT NULL OR p.skip_reason IS NOT NULL OR p.failed_at >= r.at))
-	ORDER BY r.external LIMIT $3`
+// later; by state it leaves out all that were ever staged.
+func refusedStagings(byState bool) string {
+	except := `AND (p.account_number IS NOT NULL OR p.skip_reason IS NOT NULL OR p.failed_at >= r.at)`
+	if byState {
+		except = ``
+	}
+	return `SELECT r.external, r.failure, r.at FROM refusal r
+		WHERE r.supplier_id = $1 AND r.external > $2 AND NOT EXISTS (SELECT 1 FROM process p
+			WHERE p.supplier_id = r.supplier_id AND p.external = r.external ` + except + `)
+		ORDER BY r.external LIMIT $3`
+}
 
 // failed merges failed attempts, refused stagings and refused postings into one
 // list in the order of their numbers. Each query returns up to limit rows, so no
@@ -99,12 +110,12 @@ func (v *view) failed(ctx context.Context, query landfall.FailureQuery, limit in
 	wants := func(kind landfall.FailureKind) bool { return query.Which == landfall.AnyFailure || query.Which == kind }
 	var attempts, refused, postings []landfall.FailedProcess
 	if wants(landfall.AttemptFailures) {
-		if attempts, err = collect(ctx, v.txSession, v.readFailed("process", query.Supplier), failedProcesses, supplier, query.After, int64(limit)); err != nil {
+		if attempts, err = collect(ctx, v.txSession, v.readFailed("process", query.Supplier), failedProcesses(query.ByState), supplier, query.After, int64(limit)); err != nil {
 			return nil, err
 		}
 	}
 	if wants(landfall.StagingRefusals) {
-		if refused, err = collect(ctx, v.txSession, v.readFailed("refusal", query.Supplier), refusedStagings, supplier, query.After, int64(limit)); err != nil {
+		if refused, err = collect(ctx, v.txSession, v.readFailed("refusal", query.Supplier), refusedStagings(query.ByState), supplier, query.After, int64(limit)); err != nil {
 			return nil, err
 		}
 	}
@@ -188,7 +199,7 @@ func (s *Store) FailureSummary(ctx context.Context, supplier string) (landfall.F
 			if err != nil {
 				return landfall.FailureSummary{}, err
 			}
-			tally.Add(failed.Failure)
+			tally.AddAccount(failed.External, failed.Failure)
 		}
 	}
 	return tally.Summary(), nil

@@ -40,7 +40,7 @@ func listOf(condition string) string { return listed(condition, ``) }
 // accounts progress. It leaves out processes that were staged after the list
 // began; otherwise a reader might never finish.
 func listed(condition, also string) string {
-	return `SELECT ` + also + `p.external, p.first_staged_at, p.account_number, p.account_created_at FROM process p
+	return `SELECT ` + also + `p.external, p.first_staged_at, p.account_number, p.account_created_at, p.failed_at IS NOT NULL AS failed FROM process p
 		WHERE p.supplier_id = $1 AND (p.first_staged_at, p.external) > ($2, $3) AND p.first_staged_at <= $5 AND ` + condition + `
 		ORDER BY p.first_staged_at, p.external LIMIT $4`
 }
@@ -170,7 +170,7 @@ func (v *view) list(
 ) ([]landfall.ProcessEntry, error) {
 	var number sql.NullString
 	return collect(ctx, v.txSession, func(scan scanner, entry *landfall.ProcessEntry) error {
-		err := scan(&entry.External, instantInto{&entry.FirstStagedAt}, &number, instantInto{&entry.AccountCreatedAt})
+		err := scan(&entry.External, instantInto{&entry.FirstStagedAt}, &number, instantInto{&entry.AccountCreatedAt}, &entry.Failed)
 		entry.AccountNumber = number.String
 		return err
 	}, lists[filter], supplier, from.FirstStagedAt.UnixMicro(), from.External, int64(limit), until)
@@ -184,7 +184,7 @@ func (v *view) listWithFigures(
 	return collect(ctx, v.txSession, func(scan scanner, entry *landfall.ProcessEntry) error {
 		var id int64
 		figures := &landfall.AccountFigures{}
-		err := scan(&id, &entry.External, instantInto{&entry.FirstStagedAt}, &entry.AccountNumber, instantInto{&entry.AccountCreatedAt},
+		err := scan(&id, &entry.External, instantInto{&entry.FirstStagedAt}, &entry.AccountNumber, instantInto{&entry.AccountCreatedAt}, &entry.Failed,
 			&figures.Currency, &figures.Balance, &figures.LedgerEntries, &figures.Notes, &figures.Statements)
 		figures.CreatedAt, entry.Figures = entry.AccountCreatedAt, figures
 		return err

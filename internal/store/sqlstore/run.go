@@ -21,7 +21,7 @@ const runs = `SELECT r.number, s.code, r.team, r.dry_run, r.selection, r.sample,
 		(SELECT (r.purged_succeeded + coalesce(sum(l.succeeded), 0)) || ' ' || (r.purged_failed + coalesce(sum(l.failed), 0)) || ' ' ||
 			(r.purged_refused + coalesce(sum(l.refused), 0)) FROM run_slice l WHERE l.run_id = r.id),
 		r.worked + coalesce(clock.at - r.running_since, 0), r.created_at, r.started_at, r.ended_at, r.purged_at, clock.at,
-		r.created_key_id, r.created_request_id, c.organisation, r.key_id, r.request_id, k.organisation, r.delivery, r.codes, r.listed
+		r.created_key_id, r.created_request_id, c.organisation, r.key_id, r.request_id, k.organisation, r.delivery, r.codes, r.listed, r.undone
 	FROM run r JOIN supplier s ON s.id = r.supplier_id CROSS JOIN (SELECT {now} AS at) clock
 	LEFT JOIN api_key c ON c.id = r.created_key_id LEFT JOIN api_key k ON k.id = r.key_id `
 
@@ -36,7 +36,7 @@ func (v *view) runs(ctx context.Context, which string, args ...any) ([]landfall.
 			instantInto{&run.EndedAt}, instantInto{&run.PurgedAt}, instantInto{&run.ReadAt},
 			textInto{&run.CreatedBy.KeyID}, textInto{&run.CreatedBy.RequestID}, textInto{&run.CreatedBy.Organisation},
 			textInto{&run.ActsFor.KeyID}, textInto{&run.ActsFor.RequestID}, textInto{&run.ActsFor.Organisation},
-			&p.Delivery, &codes, &p.AccountCount)
+			&p.Delivery, &codes, &p.AccountCount, &run.Undone)
 		run.RunningTime = time.Duration(worked) * time.Microsecond
 		if err == nil {
 			err = json.Unmarshal([]byte(codes), &p.Codes)

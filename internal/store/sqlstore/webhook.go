@@ -168,6 +168,29 @@ func (v *view) Deliveries(ctx context.Context, name string, state landfall.Deliv
 	return found, count, err
 }
 
+// Undelivered counts the events that a webhook has not been sent yet.
+func (v *view) Undelivered(ctx context.Context, webhook landfall.Webhook, limit int) (count int, err error) {
+	granted, err := v.GrantedSuppliers(ctx, webhook.Organisation)
+	if err != nil {
+		return 0, err
+	}
+	suppliers, err := json.Marshal(webhook.SuppliersOf(granted))
+	if err != nil {
+		return 0, err
+	}
+	wanted, args := ``, []any{string(suppliers), webhook.Position, int64(limit)}
+	if len(webhook.Types) > 0 {
+		types, err := json.Marshal(webhook.Types)
+		if err != nil {
+			return 0, err
+		}
+		wanted, args = ` AND e.type IN (SELECT kind.value FROM {each}($4) AS kind)`, append(args, string(types))
+	}
+	err = v.one(ctx, `SELECT count(*) FROM (SELECT 1 FROM {each}($1) AS wanted JOIN event e ON e.supplier = wanted.value AND e.id > $2`+wanted+
+		` LIMIT $3) AS behind`, args, []any{&count})
+	return count, err
+}
+
 // WebhookFigures sums up all webhooks.
 func (v *view) WebhookFigures(ctx context.Context, upTo int64) (landfall.WebhookFigures, error) {
 	var figures landfall.WebhookFigures

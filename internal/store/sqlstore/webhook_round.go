@@ -72,9 +72,7 @@ func (v *view) round(ctx context.Context, claim landfall.WebhookClaim, upTo int6
 	}
 	// A webhook may want less than its organisation may see, never more. Grants
 	// are read in every round, so that a withdrawn one takes effect at once.
-	if len(webhook.Suppliers) > 0 {
-		suppliers = slices.DeleteFunc(suppliers, func(code string) bool { return !slices.Contains(webhook.Suppliers, code) })
-	}
+	suppliers = webhook.SuppliersOf(suppliers)
 	round.Events, err = v.EventsAfter(ctx, landfall.EventQuery{Suppliers: suppliers, After: webhook.Position, UpTo: upTo, Limit: most})
 	if err != nil {
 		return round, err

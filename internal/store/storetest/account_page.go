@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ func longAccount(count int) landfall.Account {
 	account.Data.Notes, account.Data.Statements = nil, nil
 	for i := range count {
 		account.Data.Notes = append(account.Data.Notes, landfall.Note{
-			Body: fmt.Sprint("note ", i+1), HasBody: true, Pinned: i%100 == 0, CreatedAt: time.Unix(int64(i), 0),
+			Body: fmt.Sprint("note ", i+1), HasBody: true, Pinned: i%100 == 0, CreatedAt: noteTime(i, count),
 		})
 		account.Data.Statements = append(account.Data.Statements, landfall.Statement{ID: fmt.Sprint("S", i+1)})
 	}
@@ -52,6 +53,10 @@ func longAccount(count int) landfall.Account {
 	return account
 }
 
+// noteTime gives the second half of the notes earlier times than the first, because
+// notes do not arrive in the order of their times. Two of them have the same time.
+func noteTime(i, count int) time.Time { return time.Unix(int64((i+count/2)%count/2), 0).UTC() }
+
 // pageThroughAccount reads page after page and checks that together they are
 // the whole account, with no duplicates where pages meet.
 func pageThroughAccount(t *testing.T, store landfall.Store) {
@@ -60,6 +65,7 @@ func pageThroughAccount(t *testing.T, store landfall.Store) {
 	number := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), longAccount(count)).Number
 	// Compare the pages with an unpaged read, which other cases rely on.
 	whole := readAccount(t, store, testKey)
+	slices.SortStableFunc(whole.Data.Notes, func(a, b landfall.Note) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	entries, notes, statements := 0, 0, 0
 	for wanted := (landfall.AccountPageQuery{Rows: rows}); ; {
 		page := readPage(t, store, wanted)
@@ -80,9 +86,9 @@ func pageThroughAccount(t *testing.T, store landfall.Store) {
 			entries, notes, statements = entries+1, notes+1, statements+1
 		}
 		last := len(page.Notes) - 1
-		wanted.EntriesBefore, wanted.NotesBefore = page.Ledger[last].Sequence, page.Notes[last].Index
+		wanted.EntriesBefore, wanted.NotesBefore = page.Ledger[last].Sequence, landfall.NotePosition{CreatedAt: page.Notes[last].CreatedAt, Index: page.Notes[last].Index}
 		wanted.StatementsBefore = page.StatementIndexes[last]
-		if wanted.NotesBefore == 1 {
+		if !page.MoreNotes {
 			break
 		}
 	}

@@ -392,6 +392,8 @@ CREATE TABLE note (
     delivery       TEXT,
     PRIMARY KEY (account_id, digest, ordinal)
 ) STRICT, WITHOUT ROWID;
+-- For pages, newest first. Notes do not arrive in the order of their times.
+CREATE INDEX note_newest ON note (account_id, created_at, ordinal);
 CREATE INDEX note_page ON note (account_id, ordinal) WHERE ordinal > 200;
 CREATE INDEX note_pinned ON note (account_id, ordinal) WHERE pinned = TRUE;
 CREATE INDEX note_created ON note (account_id, digest, created_at) WHERE ordinal > 64;
