@@ -4,6 +4,7 @@ import (
 	"iter"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"landfall"
@@ -48,7 +49,7 @@ type newRows struct {
 
 // listStates are the lists of accounts. The last one combines the two before
 // skipped and is only linked from the failures page.
-var listStates = []string{"all", "pending", "imported", "failed", "refused", "skipped", failedOrRefused}
+var listStates = []string{"all", "staged", "imported", "failed", "refused", "skipped", failedOrRefused}
 
 const failedOrRefused = "faulty"
 
@@ -61,10 +62,8 @@ func listsFailures(state string) bool {
 
 // stateCounts returns the length of each list.
 func (s supplierSummary) stateCounts() map[string]int64 {
-	// Refused accounts are not pending: nothing of them was staged.
-	pending := s.Staged + s.InProgress + s.Failed
 	return map[string]int64{
-		"all": pending + s.Imported, "pending": pending, "imported": s.Imported, "failed": s.Failed, "refused": s.Refused,
+		"all": s.All(), "staged": s.Staged + s.InProgress, "imported": s.Imported, "failed": s.Failed, "refused": s.Refused,
 		"skipped": s.Skipped, failedOrRefused: s.Failed + s.Refused,
 	}
 }
@@ -96,7 +95,7 @@ func (r *pageRequest) listState() string {
 var failureKinds = map[string]landfall.FailureKind{"failed": landfall.AttemptFailures, "refused": landfall.StagingRefusals}
 
 var processFilters = map[string]landfall.ProcessFilter{
-	"all": landfall.AllProcesses, "pending": landfall.PendingProcesses, "imported": landfall.ImportedProcesses, "skipped": landfall.SkippedProcesses,
+	"all": landfall.AllProcesses, "staged": landfall.PendingProcesses, "imported": landfall.ImportedProcesses, "skipped": landfall.SkippedProcesses,
 }
 
 func showAccounts(r *pageRequest) (any, error) {
@@ -138,7 +137,7 @@ func showAccounts(r *pageRequest) (any, error) {
 			break
 		}
 		scanned, last = scanned+1, row.cursor()
-		if row.matches(page.ErrorCode, page.Attr) {
+		if row.matches(page.Filter, page.ErrorCode, page.Attr) {
 			page.Rows = append(page.Rows, row)
 		}
 	}
@@ -156,11 +155,49 @@ func listPath(code, name, state, errorCode, attr, after string) string {
 	return consolePath("suppliers", code) + name + "?" + query.Encode()
 }
 
-// accountRows streams a list from a position on.
+// allParts are the lists that make up the list of all accounts. The first has
+// those that are staged, failed or imported.
+var allParts = []string{"all", "skipped", "refused"}
+
+// accountRows streams a list from a position on. In the list of all accounts a
+// position begins with the part.
 func (r *pageRequest) accountRows(state, after string) (iter.Seq2[accountRow, error], error) {
+	if state != "all" {
+		return r.rowsOf(state, after)
+	}
+	part, position, _ := strings.Cut(after, "!")
+	first := max(0, slices.Index(allParts, part))
+	rows, err := r.rowsOf(allParts[first], position)
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(accountRow, error) bool) {
+		for i := first; ; {
+			for row, err := range rows {
+				row.part = allParts[i]
+				if !yield(row, err) || err != nil {
+					return
+				}
+			}
+			if i++; i == len(allParts) {
+				return
+			}
+			var err error
+			if rows, err = r.rowsOf(allParts[i], ""); err != nil {
+				yield(accountRow{}, err)
+				return
+			}
+		}
+	}, nil
+}
+
+// rowsOf streams one list of the store.
+func (r *pageRequest) rowsOf(state, after string) (iter.Seq2[accountRow, error], error) {
 	code := r.PathValue("supplier")
 	if listsFailures(state) {
-		rows, err := r.operator().FailedAccounts(r.Context(), landfall.FailureQuery{Supplier: code, After: after, Which: failureKinds[state]})
+		rows, err := r.operator().FailedAccounts(r.Context(), landfall.FailureQuery{
+			Supplier: code, After: after, Which: failureKinds[state], ByState: state != failedOrRefused,
+		})
 		return mapRows(rows, failedRow), err
 	}
 	rows, err := r.operator().Accounts(r.Context(), landfall.ProcessQuery{Supplier: code, Filter: processFilters[state], After: parseCursor(after)})
@@ -182,7 +219,7 @@ func downloadAccounts(r *pageRequest) (any, error) {
 			_ = out.Write("", "", "THE LIST IS NOT COMPLETE: "+landfall.UserError("listing accounts", err).Detail)
 			break
 		}
-		if !row.matches(r.queryParam("code"), r.queryParam("attr")) {
+		if !row.matches(state, r.queryParam("code"), r.queryParam("attr")) {
 			continue
 		}
 		if out.Write(r.PathValue("supplier"), row.External, row.State, row.AccountNumber,
@@ -206,11 +243,13 @@ func listRoutes() []route {
 	const base = "suppliers/{supplier}/"
 	download := get(base+"accounts.csv", downloadAccounts, "")
 	download.streaming = true
+	failures := get(base+"failures/", showFailures, "failures")
 	reconciliation := get(base+"reconciliation/", showReconciliation, "reconciliation")
 	return []route{
 		get(base+"accounts/", showAccounts, "accounts"), liveRoute(base+"accounts/live", showNewAccounts, "new-rows"), download,
 		get(base+"duplicates/", showDuplicates, "duplicates"),
-		get(base+"failures/", showFailures, "failures"), liveRoute(base+"failures/live", showFailures, "failures-live"), reconciliation,
+		failures, liveRoute(base+"failures/live", showFailures, "failures-live"), reconciliation,
+		post(base+"failures/retry/", retryFailures, failures),
 		get(base+"reconciliation/accounts/", showDifference, "difference"),
 		get(base+"reconciliation/signed/{id}/", downloadSignOff, ""),
 		post(base+"reconciliation/sign-off/", signOff, reconciliation),

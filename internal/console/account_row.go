@@ -19,6 +19,7 @@ type accountRow struct {
 	CreatedAt     time.Time
 	FailedAt      time.Time
 	Failure       *landfall.Failure
+	part          string // of the list of all accounts
 }
 
 func failedRow(one landfall.FailedProcess) accountRow {
@@ -39,6 +40,8 @@ func processRow(one landfall.ProcessEntry, listState string) accountRow {
 		row.State = "skipped"
 	case one.AccountNumber != "":
 		row.State = "imported"
+	case one.Failed:
+		row.State = "failed"
 	}
 	return row
 }
@@ -55,10 +58,14 @@ func mapRows[From, To any](rows iter.Seq2[From, error], convert func(From) To) i
 
 // cursor is the position after a row.
 func (l accountRow) cursor() string {
+	position := processCursor(l.StagedAt, l.External)
 	if l.Failure != nil {
-		return l.External
+		position = l.External
 	}
-	return processCursor(l.StagedAt, l.External)
+	if l.part != "" {
+		return l.part + "!" + position
+	}
+	return position
 }
 
 // processCursor writes a position in a list of accounts. Accounts of one batch may
@@ -77,8 +84,11 @@ func parseCursor(text string) *landfall.ProcessCursor {
 	return &landfall.ProcessCursor{FirstStagedAt: time.UnixMicro(micros), External: external}
 }
 
-// matches reports whether an account failed with a code in a field.
-func (l accountRow) matches(code, attr string) bool {
+// matches reports whether an account is in a list, and failed with a code in a field.
+func (l accountRow) matches(state, code, attr string) bool {
+	if state == "staged" && l.State != "staged" { // it comes from the list of all that can be created
+		return false
+	}
 	if code == "" || l.Failure == nil {
 		return true
 	}

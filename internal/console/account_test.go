@@ -236,15 +236,18 @@ func TestListsShowTheirAccounts(t *testing.T) {
 	seedAccounts(h)
 	ada := h.signedIn(landfall.ConsoleAdministrator)
 	const path = "/console/suppliers/NORTH/"
-	for state, wanted := range map[string]string{"all": ">1<", "pending": ">3<", "imported": ">1<", "failed": ">2<", "skipped": ">4<"} {
+	for state, wanted := range map[string]string{"all": ">1<", "staged": ">3<", "imported": ">1<", "failed": ">2<", "skipped": ">4<"} {
 		body := ada.wantPage(path+"accounts/?state="+state, wanted, "accounts.csv?state="+state)
-		if strings.Contains(body, "/accounts/NORTH/4/") != (state == "skipped") {
+		if strings.Contains(body, "/accounts/NORTH/4/") != (state == "skipped" || state == "all") {
+			t.Errorf("%s has\n%s", state, body)
+		}
+		if strings.Contains(body, "/accounts/NORTH/2/") != (state == "failed" || state == "all") {
 			t.Errorf("%s has\n%s", state, body)
 		}
 	}
 	ada.wantPage(path+"accounts/?state=failed&code=invalid_type&attr=customers.*.email", "/accounts/NORTH/2/", "invalid_type")
 	ada.wantPage(path+"accounts/?state=failed&code=other", "No account has this error any more")
-	ada.wantPage(path+"failures/", "1 account", "invalid_type", "customers.*.email", "clears 1 of 1 (100 %)", "fix first", "state=faulty")
+	ada.wantPage(path+"failures/", "1 account", "invalid_type", "customers.*.email", "clears 1 of 1 (100 %)", "Invalid type", "Retry this account", "Download", "state=faulty")
 	ada.wantPage(path+"reconciliation/", "No control totals received yet", "accounts", "Sign off", "reason=pending")
 	ada.wantPage(path+"reconciliation/accounts/?measure=accounts&reason=pending", "/accounts/NORTH/3/")
 	if status, _ := ada.get(path + "reconciliation/accounts/?measure=nonsense&reason=pending"); status != http.StatusBadRequest {
@@ -255,7 +258,7 @@ func TestListsShowTheirAccounts(t *testing.T) {
 	}
 	_, table := ada.get(path + "accounts.csv?state=all")
 	rows, err := csv.NewReader(strings.NewReader(table)).ReadAll()
-	if err != nil || len(rows) != 4 || rows[0][1] != "external_account_number" {
+	if err != nil || len(rows) != 5 || rows[0][1] != "external_account_number" {
 		t.Errorf("%v, %v", rows, err)
 	}
 }
@@ -275,7 +278,7 @@ func TestLongListsArePaged(t *testing.T) {
 	sam := h.signedIn(landfall.ConsoleSupport)
 	seen := map[string]bool{}
 	pages := 0
-	for path := "/console/suppliers/NORTH/accounts/?state=pending"; path != ""; pages++ {
+	for path := "/console/suppliers/NORTH/accounts/?state=staged"; path != ""; pages++ {
 		body := sam.wantPage(path, "<table>")
 		for _, part := range strings.Split(body, `href="/console/accounts/NORTH/`)[1:] {
 			name, _, _ := strings.Cut(part, `/"`)
@@ -290,10 +293,10 @@ func TestLongListsArePaged(t *testing.T) {
 			path = strings.ReplaceAll(next, "&amp;", "&")
 		}
 	}
-	if pages != 2 || len(seen) != accountsPerPage+5+2 {
+	if pages != 2 || len(seen) != accountsPerPage+5+1 {
 		t.Errorf("%d accounts on %d pages", len(seen), pages)
 	}
-	if _, table := sam.get("/console/suppliers/NORTH/accounts.csv?state=pending"); !strings.Contains(table, ",'=X001,") {
+	if _, table := sam.get("/console/suppliers/NORTH/accounts.csv?state=staged"); !strings.Contains(table, ",'=X001,") {
 		t.Errorf("the CSV contains a formula:\n%.300s", table)
 	}
 }

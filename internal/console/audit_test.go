@@ -20,6 +20,9 @@ var notAudited = map[string]string{
 	"me/second/off/":      "likewise",
 	"me/second/confirm/":  "likewise",
 	"me/second/recovery/": "likewise",
+	// These start runs, as in TestJourneysOfFailures and TestRehearseThenRun.
+	"runs/{run}/for-real/":                 "it starts a run, which is audited",
+	"suppliers/{supplier}/failures/retry/": "likewise",
 }
 
 // auditStep is one action with its path values and form.

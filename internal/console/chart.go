@@ -32,7 +32,7 @@ func barChart(segments []Segment) template.HTML {
 	}
 	var out, label strings.Builder
 	for _, segment := range segments {
-		if segment.Count <= 0 {
+		if segment.Count <= 0 || segment.Label == "" { // the rest of the bar
 			continue
 		}
 		drawn += segment.Count

@@ -65,6 +65,7 @@ type Console struct {
 
 	undoForecasts    *countJobs[undoForecast]            // by run
 	failureSummaries *countJobs[landfall.FailureSummary] // by supplier
+	runCauses        *countJobs[landfall.FailureSummary] // by run
 	countWait        time.Duration                       // how long a page waits for a count
 
 	views *template.Template
@@ -94,7 +95,7 @@ func New(options Options) *Console {
 	c := &Console{
 		Options: options, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(), assets: loadAssets(),
 		zones: zoneCache{loaded: map[string]*time.Location{}}, undoJobs: newUndoJobs(), streams: streamLimiter{bySession: map[string]int{}},
-		undoForecasts: newCountJobs[undoForecast](false), failureSummaries: newCountJobs[landfall.FailureSummary](true),
+		undoForecasts: newCountJobs[undoForecast](false), failureSummaries: newCountJobs[landfall.FailureSummary](true), runCauses: newCountJobs[landfall.FailureSummary](true),
 		countWait: defaultCountWait,
 	}
 	c.views = c.parseViews()

@@ -19,6 +19,7 @@ type countJob[T any] struct {
 	Done, Total        int
 	StartedAt, EndedAt time.Time // EndedAt is zero while it runs
 	Error              string
+	of                 int // Total when it was started
 	finished           chan struct{}
 	previous           *countJob[T] // kept while this job runs
 }
@@ -89,7 +90,7 @@ func (c *countJobs[T]) start(key string, total int, now time.Time, r *pageReques
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	known := c.byKey[key]
-	if known != nil && (known.EndedAt.IsZero() || now.Sub(known.EndedAt) < known.maxAge(r)) {
+	if known != nil && (known.EndedAt.IsZero() || now.Sub(known.EndedAt) < known.maxAge(r, total)) {
 		return known, false
 	}
 	for id, old := range c.byKey {
@@ -97,7 +98,7 @@ func (c *countJobs[T]) start(key string, total int, now time.Time, r *pageReques
 			delete(c.byKey, id)
 		}
 	}
-	job = &countJob[T]{Total: total, StartedAt: now, finished: make(chan struct{})}
+	job = &countJob[T]{Total: total, of: total, StartedAt: now, finished: make(chan struct{})}
 	// Running jobs are limited too, so that opening many pages builds no endless queue.
 	if len(c.byKey) >= maxCounts && known == nil {
 		job.EndedAt, job.Error = now, "Too many counts are running. Reload the page later."
@@ -112,8 +113,12 @@ func (c *countJobs[T]) start(key string, total int, now time.Time, r *pageReques
 }
 
 // maxAge is how long a finished job answers a request.
-func (c *countJob[T]) maxAge(r *pageRequest) time.Duration {
+func (c *countJob[T]) maxAge(r *pageRequest, total int) time.Duration {
 	switch {
+	// A live page counts again when there is more to count, but spends only a small
+	// part of its time with it.
+	case r.route.partial && total != c.of && c.Error == "":
+		return max(liveInterval, 10*c.EndedAt.Sub(c.StartedAt))
 	case r.route.partial: // only reloading the page counts again
 		return math.MaxInt64
 	case c.Error != "":

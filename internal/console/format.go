@@ -23,7 +23,7 @@ func (c *Console) templateFuncs() template.FuncMap {
 		"percent": percent, "rate": formatRate, "plural": plural, "dec": func(number int) int { return number - 1 },
 		"time": times.time, "ago": times.ago, "clock": times.timeOfDay, "day": times.day, "duration": durationWords, "until": times.until,
 		"instant": times.instant,
-		"state":   stateBadge, "label": stateLabel, "meaning": contract.Meaning, "selection": selectionLabel,
+		"state":   stateBadge, "label": stateLabel, "meaning": contract.Meaning, "code": codeLabel, "person": actorName, "selection": selectionLabel,
 		"dict": dict, "list": func(items ...string) []string { return items },
 		"barChart": barChart, "qrCode": qrCode, "barTable": barTable, "lineChart": lineChart,
 	}
@@ -181,7 +181,7 @@ var stateClasses = map[string]string{
 	"in progress": "progress", "running": "progress",
 	"staged": "staged", "waiting": "staged", "off": "staged", "disabled": "staged", "Complete": "staged", "queued": "staged", "invited": "staged",
 	"failed": "failed", "gone": "failed", "failing": "failed", "revoked": "failed", "dead": "failed", "away": "failed", "refused by vendor": "failed",
-	"refused": "refused", "paused": "refused", "Paused": "refused", "cancelled": "refused", "expired": "refused",
+	"undone": "refused", "refused": "refused", "paused": "refused", "Paused": "refused", "cancelled": "refused", "expired": "refused",
 	"skipped": "skipped", "dry run": "skipped",
 }
 

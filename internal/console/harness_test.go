@@ -34,7 +34,13 @@ type testConsole struct {
 // newTestConsole opens a console over a fresh SQLite database.
 func newTestConsole(t testing.TB) *testConsole {
 	t.Helper()
-	store, err := sqlstore.Open(t.Context(), dbtest.SQLite(t), sqlstore.Options{
+	return testConsoleOn(t, dbtest.SQLite(t))
+}
+
+// testConsoleOn opens a console over a fresh database of any kind.
+func testConsoleOn(t testing.TB, url string) *testConsole {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), url, sqlstore.Options{
 		Server: true, ApplySchema: true, SearchTerms: contract.SearchTerms,
 	})
 	if err != nil {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"html/template"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,8 +14,9 @@ import (
 // overviewPage lists the suppliers.
 type overviewPage struct {
 	pageHead
-	Suppliers []supplierSummary
-	Summary   string // "2 running · 1 paused · 5 done"
+	Suppliers       []supplierSummary
+	FailingWebhooks []string
+	Summary         string // "2 running · 1 paused · 5 done"
 }
 
 // supplierSummary is the progress of one supplier.
@@ -24,7 +26,7 @@ type supplierSummary struct{ operate.SupplierState }
 func (s supplierSummary) Segments() []Segment {
 	path := func(state string) string { return listPath(s.Code, "accounts/", state, "", "", "") }
 	return []Segment{
-		{"imported", s.Imported, path("imported")}, {"in progress", s.InProgress, path("pending")}, {"staged", s.Staged, path("pending")},
+		{"imported", s.Imported, path("imported")}, {"in progress", s.InProgress, ""}, {"staged", s.Staged, path("staged")},
 		{"failed", s.Failed, path("failed")}, {"refused", s.Refused, path("refused")}, {"skipped", s.Skipped, path("skipped")},
 	}
 }
@@ -35,18 +37,33 @@ func (s supplierSummary) Live() bool { return s.Run != nil && !s.Run.State.Ended
 func (s supplierSummary) running() bool { return s.Live() && s.Run.State == landfall.RunRunning }
 
 // StallReason says why a live run makes no progress, if it makes none.
-func (s supplierSummary) StallReason() string {
+func (s supplierSummary) StallReason() template.HTML {
 	switch {
 	case !s.Live():
 		return ""
 	case s.Run.State == landfall.RunPaused:
-		return pauseReasons[s.Run.Reason]
+		return pauseText(*s.Run, s.Acts)
 	case s.Still > 0:
-		return "no progress for " + durationWords(s.Still)
+		return template.HTML("no progress for " + durationWords(s.Still)) //nolint:gosec // our own text
 	case s.Run.State == landfall.RunWaiting && s.Run.Plan.NotBefore.After(s.Run.ReadAt):
 		return "waiting for its start time"
 	}
 	return ""
+}
+
+// UndoneText says that the last run was undone, by whom and why.
+func (s supplierSummary) UndoneText() string {
+	if s.Run == nil {
+		return ""
+	}
+	return undoneText(*s.Run, s.Acts)
+}
+
+// selectionCounts is how many accounts a run with each selection would have.
+func (s supplierSummary) selectionCounts() map[landfall.RunSelection]int64 {
+	return map[landfall.RunSelection]int64{
+		landfall.SelectPending: s.Staged + s.InProgress + s.Failed, landfall.SelectUntried: s.Staged, landfall.SelectFailed: s.Failed,
+	}
 }
 
 // Rate is the speed of a running run in accounts per 1,000 seconds. It is 0 for a
@@ -63,17 +80,47 @@ func (s supplierSummary) Done() bool {
 	return s.Imported > 0 && s.Staged+s.Failed+s.Refused+s.InProgress == 0
 }
 
-// sortOrder puts running suppliers first, then those that wait, then the rest.
+// sortOrder puts suppliers that need somebody first, then those that run, then the rest.
 func (s supplierSummary) sortOrder() int {
 	switch {
-	case s.running():
+	case s.StallReason() != "":
 		return 0
-	case s.Live():
+	case s.Failed+s.Refused > 0:
 		return 1
+	case s.Live():
+		return 2
 	case s.Done():
-		return 3
+		return 4
 	}
-	return 2
+	return 3
+}
+
+// attention is something that needs somebody, and where to do something about it.
+type attention struct {
+	Subject      string
+	Text         template.HTML
+	Path, Action string
+}
+
+// Attention lists what needs somebody.
+func (p overviewPage) Attention() (items []attention) {
+	for _, s := range p.Suppliers {
+		if reason := s.StallReason(); reason != "" {
+			items = append(items, attention{s.Code, template.HTML("Run "+s.Run.ID+": ") + reason, consolePath("runs", s.Run.ID), "Open the run"}) //nolint:gosec // our own text
+		}
+		if s.Failed > 0 {
+			text, _ := plural(s.Failed, "account failed", "accounts failed")                                                              // an int64
+			items = append(items, attention{s.Code, template.HTML(text), consolePath("suppliers", s.Code, "failures"), "See the causes"}) //nolint:gosec // our own text
+		}
+		if s.Refused > 0 {
+			text, _ := plural(s.Refused, "account was refused and is not staged", "accounts were refused and are not staged")             // an int64
+			items = append(items, attention{s.Code, template.HTML(text), consolePath("suppliers", s.Code, "failures"), "See the causes"}) //nolint:gosec // our own text
+		}
+	}
+	for _, name := range p.FailingWebhooks {
+		items = append(items, attention{name, "Webhook fails; its events wait", consolePath("admin", "webhooks", name), "Open the webhook"})
+	}
+	return items
 }
 
 func showOverview(r *pageRequest) (any, error) {
@@ -81,7 +128,10 @@ func showOverview(r *pageRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := overviewPage{pageHead: pageHead{Title: "Suppliers", Wide: true}}
+	page := overviewPage{pageHead: pageHead{Title: "Suppliers", Wide: true}, }
+	if r.me.May(landfall.MayInspect, "") {
+		page.FailingWebhooks = overview.FailingWebhooks
+	}
 	counts := map[string]int{}
 	for _, one := range overview.Suppliers {
 		supplier := supplierSummary{one}

@@ -74,7 +74,7 @@ func TestActionsAreAuditedByName(t *testing.T) {
 		{"admin/operators/", url.Values{"name": {"bob"}, "role": {"support"}}, "/console/welcome/", "operator.create", "bob"},
 		{"suppliers/NORTH/status/", url.Values{"status": {"Paused"}}, "NORTH is now Paused.", "supplier.set", "NORTH"},
 		{"suppliers/NORTH/status/", url.Values{"status": {"Ongoing"}}, "NORTH is now Ongoing.", "supplier.set", "NORTH"},
-		{"suppliers/NORTH/runs/", url.Values{"select": {"pending"}, "team": {"Night Team"}}, "Run started.", "run.start", "NORTH"},
+		{"suppliers/NORTH/runs/", url.Values{"select": {"pending"}, "team": {"Night Team"}}, "Run details", "", ""},
 	} {
 		status, body := ada.post(Root+act.path, act.form)
 		if status != http.StatusOK || !strings.Contains(body, act.says) {

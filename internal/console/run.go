@@ -1,8 +1,11 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"html/template"
+	"strconv"
 	"time"
 
 	"landfall"
@@ -15,23 +18,106 @@ type runPage struct {
 	operate.RunFacts
 	Undo       *undoJob // running, or ended since this replica started
 	Throughput throughput
-	PauseText  string
+	CausesJob  countJob[landfall.FailureSummary]
+	ForReal    *realRun // offered after a dry run
 }
 
 func (p runPage) aboutSupplier() string { return p.Plan.Supplier }
 
-// maxRunFailures is how many failures the page of a run shows.
-const maxRunFailures = 20
-
 func showRun(r *pageRequest) (any, error) {
-	facts, err := r.operator().ShowRun(r.Context(), r.PathValue("run"), maxRunFailures)
+	facts, err := r.operator().ShowRun(r.Context(), r.PathValue("run"), 0)
 	if err != nil {
 		return nil, err
 	}
-	return &runPage{
-		pageHead: pageHead{Title: "Run " + facts.ID, Breadcrumbs: runBreadcrumbs(facts.Run)},
-		RunFacts: facts, Undo: r.console.undoJobs.get(facts.ID), Throughput: throughputOf(facts.Samples), PauseText: pauseReasons[facts.Reason],
-	}, nil
+	page := &runPage{
+		pageHead: pageHead{Title: "Run " + facts.ID, Breadcrumbs: runBreadcrumbs(facts.Run), Wide: true},
+		RunFacts: facts, Undo: r.console.undoJobs.get(facts.ID), Throughput: throughputOf(facts.Samples),
+	}
+	if facts.Tally.Failed > 0 && facts.PurgedAt.IsZero() {
+		total := facts.Tally.Failed
+		page.CausesJob = r.console.runCauses.get(r, facts.ID, total, func(ctx context.Context, progress func(done, total int)) (landfall.FailureSummary, error) {
+			return r.operator().RunCauses(ctx, facts.ID, func(done int) { progress(done, max(done, total)) })
+		})
+	}
+	page.ForReal, err = r.realRun(facts.Run)
+	return page, err
+}
+
+// Causes are why accounts of the run failed.
+func (p runPage) Causes() []causeRow {
+	// A dry run leaves its failures on the accounts, so that they can be tried again too.
+	return newCauses(p.CausesJob.Result, p.Plan.Supplier, p.Plan.Team)
+}
+
+// PauseText says why the run is paused, or will be.
+func (p runPage) PauseText() template.HTML { return pauseText(p.Run, p.Acts) }
+
+// pauseText says why a run is paused, and who paused it and when.
+func pauseText(run landfall.Run, acts operate.RunActs) template.HTML {
+	if run.Reason == landfall.PauseRequested && acts.PausedBy != "" {
+		name := template.HTMLEscapeString(actorName(acts.PausedBy))
+		return template.HTML("Paused by "+name+", ") + timeElement(acts.PausedAt, markTime(acts.PausedAt, asMinutes)) //nolint:gosec // escaped
+	}
+	return template.HTML(pauseReasons[run.Reason]) //nolint:gosec // our own text
+}
+
+// undoneText says how many accounts of a run were undone, by whom and why.
+func undoneText(run landfall.Run, acts operate.RunActs) string {
+	if run.Undone == 0 {
+		return ""
+	}
+	text := "Undone"
+	if run.Undone < run.Tally.Succeeded {
+		undone, all := groupDigits(strconv.Itoa(run.Undone)), groupDigits(strconv.Itoa(run.Tally.Succeeded))
+		text = undone + " of " + all + " undone"
+	}
+	if acts.UndoneBy != "" {
+		text += " by " + actorName(acts.UndoneBy) + ": " + acts.UndoReason
+	}
+	return text
+}
+
+// UndoneText says what became of the run.
+func (p runPage) UndoneText() string { return undoneText(p.Run, p.Acts) }
+
+// realRun is the run that a finished dry run was the rehearsal of.
+type realRun struct {
+	Count   int64 // accounts it would create
+	Counted bool  // Count is known
+}
+
+// realRun returns what a run with the plan of a dry run would do now. A run over a
+// list of accounts cannot be repeated here, because the list is not kept.
+func (r *pageRequest) realRun(run landfall.Run) (*realRun, error) {
+	plan := run.Plan
+	if !plan.DryRun || run.State != landfall.RunFinished || plan.AccountCount > 0 {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	if plan.Narrowed() {
+		return &realRun{int64(run.Tally.Selected), plan.Sample == 0 && plan.Limit == 0}, nil
+	}
+	state, err := r.operator().SupplierState(r.Context(), plan.Supplier)
+	count := supplierSummary{state}.selectionCounts()[plan.Select]
+	if count == 0 {
+		return nil, err
+	}
+	return &realRun{count, true}, err
+}
+
+// runForReal starts the run that a dry run was the rehearsal of, over all accounts
+// and not only a sample.
+func runForReal(r *pageRequest) (any, error) {
+	facts, err := r.operator().ShowRun(r.Context(), r.PathValue("run"), 0)
+	if err != nil {
+		return nil, err
+	}
+	if offered, err := r.realRun(facts.Run); err != nil || offered == nil {
+		return nil, cmp.Or(err, error(landfall.Refuse(landfall.CodeValidationFailed, "Only a finished dry run can be repeated for real.")))
+	}
+	plan := facts.Plan
+	return r.start(landfall.RunPlan{
+		Supplier: plan.Supplier, Team: plan.Team, Select: plan.Select, Delivery: plan.Delivery, Codes: plan.Codes, Concurrency: plan.Concurrency,
+	})
 }
 
 func runBreadcrumbs(run landfall.Run) []breadcrumb {
@@ -67,7 +153,7 @@ func (p runPage) EstimateText() string {
 }
 
 var pauseReasons = map[landfall.PauseReason]string{
-	landfall.PauseRequested: "on request", landfall.PauseSupplierPaused: "the supplier is paused; the run continues with it",
+	landfall.PauseRequested: "Paused through the API", landfall.PauseSupplierPaused: "the supplier is paused; the run continues with it",
 	landfall.PauseSupplierComplete: "the supplier is complete", landfall.PauseKeyNotValid: "its API key is no longer valid; resume the run to take it over",
 	landfall.PauseNotGranted: "its organisation has no access to the supplier", landfall.PauseWindowOver: "its time window is over; resume the run to continue anyway",
 	landfall.PauseTeamUnknown: "its team no longer exists",
@@ -112,6 +198,11 @@ func startRun(r *pageRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.start(plan)
+}
+
+// start starts a run and shows it.
+func (r *pageRequest) start(plan landfall.RunPlan) (any, error) {
 	run, err := r.operator().StartRun(r.Context(), plan)
 	if err != nil {
 		return nil, err
@@ -124,6 +215,7 @@ func startRun(r *pageRequest) (any, error) {
 func (r *pageRequest) runPlan() (plan landfall.RunPlan, err error) {
 	plan = landfall.RunPlan{
 		Supplier: r.PathValue("supplier"), Team: r.formValue("team"), Select: landfall.RunSelection(r.formValue("select")), DryRun: r.formValue("dry_run") != "",
+		Codes: r.form["code"],
 	}
 	for name, field := range map[string]*int{"sample": &plan.Sample, "limit": &plan.Limit, "at_once": &plan.Concurrency} {
 		if *field, err = r.formInt(name); err != nil {
@@ -168,5 +260,6 @@ func runRoutes() []route {
 		change("resume", false, (*operate.Operator).ResumeRun),
 		change("cancel", true, (*operate.Operator).CancelRun),
 		undo, liveRoute("runs/{run}/undo/live", showUndo, "undo-live"), post("runs/{run}/undo/", undoRun, undo),
+		post("runs/{run}/for-real/", runForReal, run),
 	}
 }

@@ -41,7 +41,7 @@ func TestUndoShowsForecast(t *testing.T) {
 		!strings.Contains(body, "Type NORTH to confirm") || !strings.Contains(body, `value="the wrong book"`) {
 		t.Errorf("undone without being confirmed: %d\n%s", status, body)
 	}
-	if status, body := ada.post(path, url.Values{"reason": {"the wrong book"}, "confirm": {"NORTH"}}); status != http.StatusOK || !strings.Contains(body, "Undo started.") {
+	if status, body := ada.post(path, url.Values{"reason": {"the wrong book"}, "confirm": {"NORTH"}}); status != http.StatusOK || !strings.Contains(body, "<h2>Undo</h2>") {
 		t.Errorf("undo: %d\n%s", status, body)
 	}
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -50,8 +51,33 @@ func showSupplier(r *pageRequest) (any, error) {
 type runsPage struct {
 	pageHead
 	landfall.Supplier
-	Runs  []*landfall.Run
-	Teams []landfall.Team
+	Runs   []*runRow
+	Teams  []landfall.Team
+	Counts map[landfall.RunSelection]int64 // of accounts that a run would have
+}
+
+// runRow is a run in a list.
+type runRow struct{ operate.RunEntry }
+
+// UndoneText says what became of the run.
+func (r *runRow) UndoneText() string { return undoneText(r.Run, r.Acts) }
+
+// Rehearsed reports whether the last run was a dry run that finished.
+func (p runsPage) Rehearsed() bool {
+	return len(p.Runs) > 0 && p.Runs[0].Plan.DryRun && p.Runs[0].State == landfall.RunFinished
+}
+
+// Options are the selections of a run with the number of their accounts.
+func (p runsPage) Options() (options []selectionOption) {
+	for _, selection := range []landfall.RunSelection{landfall.SelectPending, landfall.SelectUntried, landfall.SelectFailed} {
+		options = append(options, selectionOption{string(selection), selectionLabel(selection), p.Counts[selection]})
+	}
+	return options
+}
+
+type selectionOption struct {
+	Value, Label string
+	Count        int64
 }
 
 // maxListedRuns is more than a supplier ever has.
@@ -64,15 +90,47 @@ func listRuns(r *pageRequest) (any, error) {
 		return nil, err
 	}
 	page := runsPage{pageHead: supplierHead(code, code+": runs", "runs"), Supplier: facts.Supplier}
-	runs, err := operator.Runs(r.Context(), code, maxListedRuns)
+	runs, err := operator.RunEntries(r.Context(), code, maxListedRuns)
 	if err != nil {
 		return nil, err
 	}
 	for i := range runs {
-		page.Runs = append(page.Runs, &runs[i])
+		page.Runs = append(page.Runs, &runRow{runs[i]})
 	}
+	state, err := operator.SupplierState(r.Context(), code)
+	if err != nil {
+		return nil, err
+	}
+	page.Counts = supplierSummary{state}.selectionCounts()
 	page.Teams, err = operator.Teams(r.Context())
 	return page, err
+}
+
+// runSize says how many accounts a run would touch, while its form is filled in.
+type runSize struct {
+	Count, All int64
+	Problem    string
+}
+
+func showRunSize(r *pageRequest) (any, error) {
+	r.form = r.URL.Query() // the form has not been sent yet
+	plan, err := r.runPlan()
+	if refusal, known := errors.AsType[*landfall.Error](err); known {
+		return runSize{Problem: refusal.Detail}, nil
+	}
+	state, err := r.operator().SupplierState(r.Context(), plan.Supplier)
+	if err != nil {
+		return nil, err
+	}
+	all := supplierSummary{state}.selectionCounts()[plan.Select]
+	size := runSize{Count: all, All: all}
+	if plan.Sample > 1 {
+		size.Count = (all + int64(plan.Sample) - 1) / int64(plan.Sample) // the first, and every Nth after it
+	}
+	if plan.Limit > 0 {
+		size.Count = min(size.Count, int64(plan.Limit))
+	}
+	return size, nil
 }
 
 // settingsPage shows the settings of a supplier.
@@ -190,10 +248,12 @@ func setRules(r *pageRequest) error {
 func supplierRoutes() []route {
 	const base = "suppliers/{supplier}/"
 	settings, runs := get(base+"settings/", showSettings, "settings"), get(base+"runs/", listRuns, "runs")
+	size := get(base+"runs/size/", showRunSize, "run-size")
+	size.partial = true
 	settingsPath := pathTo("suppliers", "{supplier}", "settings")
 	return []route{
 		get(base, showSupplier, "supplier"), liveRoute(base+"live", showSupplier, "supplier-live"),
-		runs, post(base+"runs/", startRun, runs),
+		runs, post(base+"runs/", startRun, runs), size,
 		settings, post(base+"settings/", action(settingsPath, "Settings saved.", setSupplier), settings),
 		post(base+"status/", setStatus, settings), post(base+"rules/", action(settingsPath, "Rules saved.", setRules), settings),
 	}

@@ -246,12 +246,15 @@ func (g guardedView) UndoForecast(ctx context.Context, query landfall.UndoForeca
 	return guarded(refusal, func() (landfall.UndoForecast, error) { return g.View.UndoForecast(ctx, query) })
 }
 
-// Audit returns entries about a supplier or an account, or about anything for people
+// Audit returns entries about a run or an account, or about anything for people
 // who may read the audit.
 func (g guardedView) Audit(ctx context.Context, subject string) ([]landfall.AuditEntry, error) {
 	supplier, _, _ := strings.Cut(subject, "/")
 	refusal := g.read(supplier)
-	if supplier == subject {
+	switch {
+	case strings.HasPrefix(subject, "R-"): // who started, paused and undid a run
+		refusal = g.ofRun(ctx, subject)
+	case supplier == subject:
 		refusal = permit(g.person, landfall.MayAudit, "")
 	}
 	return guarded(refusal, func() ([]landfall.AuditEntry, error) { return g.View.Audit(ctx, subject) })

@@ -37,8 +37,9 @@ type CurrencyState struct {
 
 // Overview is the state of all suppliers at one moment.
 type Overview struct {
-	At        time.Time
-	Suppliers []SupplierState
+	At              time.Time
+	Suppliers       []SupplierState
+	FailingWebhooks []string
 }
 
 // Overview returns the state of every supplier. It reads sums that are kept up
@@ -50,7 +51,16 @@ func (o *Operator) Overview(ctx context.Context) (all Overview, err error) {
 			return err
 		}
 		stands, err := supplierStates(ctx, view, suppliers)
+		if err != nil {
+			return err
+		}
 		all = Overview{At: o.clock().UTC(), Suppliers: stands}
+		webhooks, err := view.Webhooks(ctx, "")
+		for _, webhook := range webhooks {
+			if !webhook.FailingAt.IsZero() && webhook.State == landfall.WebhookActive {
+				all.FailingWebhooks = append(all.FailingWebhooks, webhook.Name)
+			}
+		}
 		return err
 	})
 	return all, err
