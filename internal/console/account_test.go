@@ -248,7 +248,7 @@ func TestListsShowTheirAccounts(t *testing.T) {
 	ada.wantPage(path+"accounts/?state=failed&code=invalid_type&attr=customers.*.email", "/accounts/NORTH/2/", "invalid_type")
 	ada.wantPage(path+"accounts/?state=failed&code=other", "No account has this error any more")
 	ada.wantPage(path+"failures/", "1 account", "invalid_type", "customers.*.email", "clears 1 of 1 (100 %)", "Invalid type", "Retry this account", "Download", "state=faulty")
-	ada.wantPage(path+"reconciliation/", "No control totals received yet", "accounts", "Sign off", "reason=pending")
+	ada.wantPage(path+"reconciliation/", "No control totals received yet", "Accounts", "Sign off", "reason=pending")
 	ada.wantPage(path+"reconciliation/accounts/?measure=accounts&reason=pending", "/accounts/NORTH/3/")
 	if status, _ := ada.get(path + "reconciliation/accounts/?measure=nonsense&reason=pending"); status != http.StatusBadRequest {
 		t.Errorf("a measure that is none: %d", status)

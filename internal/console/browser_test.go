@@ -89,7 +89,7 @@ func (w *testWorld) paths() []string {
 // accountPaths lists an account of each state, their lists and a search.
 func (w *testWorld) accountPaths() []string {
 	paths := []string{"/console/search/?q=A-100000", accountPath(hostileAccount), "/console/accounts/NORTH/A-1000007/", "/console/suppliers/NORTH/accounts/?state=faulty"}
-	for state, supplier := range map[string]string{"imported": "NORTH", "refused": "NORTH", "pending": "EAST"} {
+	for state, supplier := range map[string]string{"imported": "NORTH", "refused": "NORTH", "staged": "EAST"} {
 		list := "/console/suppliers/" + supplier + "/accounts/?state=" + state
 		body := w.signedInAs("reader-"+state, landfall.ConsoleSupport).wantPage(list, "</html>")
 		if _, link, is := strings.Cut(body, `href="/console/accounts/`); is {

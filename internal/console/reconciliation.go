@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,12 +26,89 @@ type reconciliationPage struct {
 
 // reconciliationRow is one measure, formatted.
 type reconciliationRow struct {
-	Measure                                           string
-	Claimed, Staged, Created, Difference, Unexplained string
-	Delivered                                         string
-	Reasons                                           []explanation
-	Agrees                                            bool
+	Measure, Label                     string // its name for forms, and for people
+	Claimed, Staged, Created           figure
+	Difference, Unexplained, Delivered figure
+	Reasons                            []explanation
+	Agrees                             bool
 }
+
+// order puts what differs first and what nobody claimed last.
+func (r reconciliationRow) order() int {
+	switch {
+	case r.Agrees:
+		return 1
+	case r.Claimed == figure{}:
+		return 2
+	}
+	return 0
+}
+
+// figure is a count and an amount, each in a column of its own.
+type figure struct{ Count, Amount string }
+
+func newFigure(value landfall.Value, currency string) figure {
+	return figure{formatValue(landfall.Value{Count: value.Count}, currency), formatValue(landfall.Value{Amount: value.Amount}, currency)}
+}
+
+// Text writes both.
+func (f figure) Text() string { return strings.Trim(f.Count+" · "+f.Amount, " ·") }
+
+// measureLabel is the name of a measure for people.
+func measureLabel(measure landfall.Measure) string {
+	label := codeLabel(measure.Kind)
+	if measure.Type != "" {
+		label = codeLabel(measure.Type) + " transactions"
+	}
+	if measure.Currency != "" {
+		label += " (" + measure.Currency + ")"
+	}
+	return label
+}
+
+// Verdict says whether the books agree.
+func (p reconciliationPage) Verdict() string {
+	claimed, differ := 0, 0 // a figure that nobody claimed is not compared
+	var accounts int64
+	var amounts []string
+	for _, row := range p.Result.Rows {
+		if row.Claimed.Known() {
+			claimed++
+		}
+		if !row.Claimed.Known() || row.Difference().Zero() {
+			continue
+		}
+		differ++
+		open := row.Unexplained()
+		if row.Measure.Kind == landfall.MeasureAccounts && open.Count != nil {
+			accounts = open.Count.Count()
+		}
+		if row.Measure.Kind == landfall.MeasureBalances && open.Amount != nil && !open.Amount.Zero() {
+			amounts = append(amounts, formatTotal(*open.Amount, row.Measure.Currency))
+		}
+	}
+	switch {
+	case p.Result.Totals == nil:
+		return "No control totals received yet"
+	case differ == 0:
+		return fmt.Sprintf("%d of %d agree. Ready to sign.", claimed, claimed)
+	case len(p.Unexplained) == 0:
+		return fmt.Sprintf("%d of %d differ, and accounts explain every difference. Ready to sign.", differ, claimed)
+	}
+	text := fmt.Sprintf("%d of %d differ", differ, claimed)
+	var open []string
+	if accounts != 0 {
+		count, _ := plural(accounts, "account", "accounts") // an int64
+		open = append(open, count)
+	}
+	if open = append(open, amounts...); len(open) > 0 {
+		text += ": " + strings.Join(open, ", ") + " unexplained"
+	}
+	return text
+}
+
+// Ready reports whether the reconciliation can be signed off as it is.
+func (p reconciliationPage) Ready() bool { return p.Result.Totals != nil && len(p.Unexplained) == 0 }
 
 // explanation is a part of a difference that some accounts explain.
 type explanation struct{ Label, Value, Path string }
@@ -56,6 +134,7 @@ func showReconciliation(r *pageRequest) (any, error) {
 			page.Unexplained = append(page.Unexplained, row)
 		}
 	}
+	slices.SortStableFunc(page.Rows, func(a, b reconciliationRow) int { return cmp.Compare(a.order(), b.order()) })
 	page.SignOffs, err = r.operator().SignOffs(r.Context(), code)
 	return page, err
 }
@@ -63,13 +142,14 @@ func showReconciliation(r *pageRequest) (any, error) {
 func newReconciliationRow(code string, row landfall.ReconciliationRow) reconciliationRow {
 	currency := row.Measure.Currency
 	formatted := reconciliationRow{
-		Measure: row.Measure.String(), Claimed: formatValue(row.Claimed, currency), Staged: formatValue(row.Staged, currency), Created: formatValue(row.Created, currency),
-		Difference: formatValue(row.Difference(), currency), Unexplained: formatValue(row.Unexplained(), currency),
+		Measure: row.Measure.String(), Label: measureLabel(row.Measure),
+		Claimed: newFigure(row.Claimed, currency), Staged: newFigure(row.Staged, currency), Created: newFigure(row.Created, currency),
+		Difference: newFigure(row.Difference(), currency), Unexplained: newFigure(row.Unexplained(), currency),
 		// A figure that nobody claimed does not agree with anything.
 		Agrees: row.Claimed.Known() && row.Difference().Zero(),
 	}
 	if row.Delivered != nil {
-		formatted.Delivered = formatValue(*row.Delivered, currency)
+		formatted.Delivered = newFigure(*row.Delivered, currency)
 	}
 	for _, reason := range landfall.Reasons {
 		if share := row.Explained[reason]; share.Known() && !share.Zero() {
@@ -116,8 +196,8 @@ func showDifference(r *pageRequest) (any, error) {
 		return nil, err
 	}
 	label := reasonLabels[landfall.Reason(reason)]
-	page := differencePage{pageHead: supplierHead(code, measure+": "+label, "reconciliation"), Code: code, Measure: measure, Reason: label}
-	parsed, _ := landfall.ParseMeasure(measure) // BehindFrom refuses an unknown one
+	parsed, _ := landfall.ParseMeasure(measure) // an unknown one was refused above
+	page := differencePage{pageHead: supplierHead(code, measureLabel(parsed)+": "+label, "reconciliation"), Code: code, Measure: measureLabel(parsed), Reason: label}
 	last := ""
 	for one, err := range rows {
 		if err != nil {

@@ -46,11 +46,12 @@ func TestReconciliationIsSignedOff(t *testing.T) {
 	// One account is created, one is staged, and the third is missing.
 	_, err = service.SetControlTotals(ctx, acme, "NORTH", []byte(`{"accounts": 3, "customers": 2}`))
 	must(err)
+	ada.wantPage(path, "2 of 2 differ: 1 account unexplained", ">Supply points<", `data-name="Difference"`)
 	why := url.Values{"confirm": {"NORTH"}, "reason:accounts": {"closed before the move"}}
-	signs(url.Values{"confirm": {"NORTH"}}, http.StatusBadRequest, `role="alert"`, "Not everything is explained: accounts.", "Reason for the difference in accounts (1)")
+	signs(url.Values{"confirm": {"NORTH"}}, http.StatusBadRequest, `role="alert"`, "Not everything is explained: accounts.", "Reason for the difference in Accounts (1)")
 	signs(url.Values{"confirm": {"SOUTH"}, "reason:accounts": why["reason:accounts"]}, http.StatusBadRequest,
 		"Type NORTH to confirm", `value="closed before the move"`, "No sign-offs yet")
-	signs(why, http.StatusOK, "Report 1 sealed", "operator:ada", `reconciliation/signed/1/"`)
+	signs(why, http.StatusOK, "Report 1 sealed", "<td>ada</td>", `reconciliation/signed/1/"`)
 	ada.wantPage(path+"signed/1/?as=json", "closed before the move", "operator:ada")
 	must(h.store.View(ctx, func(view landfall.View) error {
 		entries, err := view.Audit(ctx, "NORTH")

@@ -166,8 +166,8 @@ func TestAddressesOfActionsCanBeOpened(t *testing.T) {
 		if status, _ := sam.post(path+"reveal/", url.Values{"reason": {"the customer called"}}); status != http.StatusOK {
 			t.Errorf("revealed: %d", status)
 		}
-		for _, action := range []string{"reveal", "skip"} {
-			sam.wantPage(path+action+"/", "E-1</bdi></h1>")
+		for _, name := range []string{"reveal", "skip"} {
+			sam.wantPage(path+name+"/", "E-1</bdi></h1>")
 		}
 	})
 }

@@ -125,7 +125,7 @@ check("the hostile account shows nothing", /onerror/.test(await page.locator("ma
 check("hostile text ran when it was revealed", !(await page.evaluate(() => window.hacked)));
 
 // A staged account: a dry run with one click, whose result is in the timeline.
-await page.goto(server + "/console/suppliers/EAST/accounts/?state=pending");
+await page.goto(server + "/console/suppliers/EAST/accounts/?state=staged");
 await page.locator("tbody a").first().click();
 await page.locator("form[action$='/dry-run/'] select").selectOption("Night Team");
 await page.getByRole("button", { name: "Dry run" }).click();
@@ -134,7 +134,7 @@ await page.locator("section[aria-labelledby=timeline]", { hasText: /Dry run (pas
 // A list that grows reports it and does not change; the overview updates by itself.
 await page.emulateMedia({ reducedMotion: "reduce" });
 const other = await context.newPage();
-await other.goto(server + "/console/suppliers/EAST/accounts/?state=pending");
+await other.goto(server + "/console/suppliers/EAST/accounts/?state=staged");
 const grown = await context.newPage();
 await grown.goto(server + "/console/suppliers/EAST/accounts/?state=skipped");
 await other.locator("tbody a").first().click();
