@@ -161,13 +161,13 @@ func newReconciliationRow(code string, row landfall.ReconciliationRow) reconcili
 }
 
 // formatValue writes a count, an amount or both.
-func formatValue(figure landfall.Value, currency string) string {
+func formatValue(value landfall.Value, currency string) string {
 	var texts []string
-	if figure.Count != nil {
-		texts = append(texts, groupDigits(figure.Count.Digits()))
+	if value.Count != nil {
+		texts = append(texts, groupDigits(value.Count.Digits()))
 	}
-	if figure.Amount != nil {
-		texts = append(texts, formatTotal(*figure.Amount, currency))
+	if value.Amount != nil {
+		texts = append(texts, formatTotal(*value.Amount, currency))
 	}
 	return strings.Join(texts, " · ")
 }

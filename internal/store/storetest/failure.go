@@ -145,10 +145,30 @@ var failures = []promiseCheck{
 		rejected := landfall.FailureGroup{Code: "payment_vendor_rejected", Accounts: 2, Alone: 2}
 		mobile := landfall.FailureGroup{Code: "invalid_phone_number", Attr: "customers.*.mobile", Accounts: 1}
 		all := []landfall.FailureGroup{landline, rejected, mobile}
-		wantEqual(t, summary, landfall.FailureSummary{Accounts: 4, Groups: all, Repairs: []landfall.Repair{
+		causes := []landfall.FailureCause{
+			{Code: "invalid_phone_number", Accounts: 2, Retryable: 2, Attrs: []string{"customers.*.landline", "customers.*.mobile"}, Example: "1"},
+			{Code: "payment_vendor_rejected", Accounts: 2, Retryable: 2, Example: "2"},
+		}
+		wantEqual(t, summary, landfall.FailureSummary{Accounts: 4, Groups: all, Causes: causes, Repairs: []landfall.Repair{
 			{Percent: 50, Accounts: 2, Groups: []landfall.FailureGroup{rejected}},
 			{Percent: 80, Accounts: 4, Groups: all}, {Percent: 95, Accounts: 4, Groups: all},
 		}})
+		// By state, an account that was staged stays in its list when it is refused later.
+		for _, number := range []string{"1", "never staged"} {
+			if err := store.Refuse(t.Context(), landfall.Refusal{Key: own(number), Failure: landfall.Failure{Code: "x"}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for which, want := range map[landfall.FailureKind][]string{landfall.AttemptFailures: {"1", "2", "3", "4"}, landfall.StagingRefusals: {"never staged"}} {
+			var found []string
+			for failed, err := range store.Failed(t.Context(), landfall.FailureQuery{Supplier: supplierCode, Which: which, ByState: true}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				found = append(found, failed.External)
+			}
+			wantEqual(t, found, want)
+		}
 		for range store.Failed(t.Context(), landfall.FailureQuery{Supplier: supplierCode}) {
 			break // breaking off must free the connection
 		}

@@ -104,6 +104,25 @@ func deliveredAccounts(round landfall.WebhookRound) (text string) {
 // sends and whenever one dies. Events that cannot be delivered are kept and
 // shown.
 var webhooks = []promiseCheck{
+	// An operator must see what a failing receiver has missed.
+	{"events that were not delivered are counted up to a limit", func(t *testing.T, store landfall.Store) {
+		createWebhook(t, store)
+		appendEvents(t, store, "1", "2", "3")
+		inView(t, store, func(view landfall.View) error {
+			webhook, err := view.Webhook(t.Context(), webhookName)
+			for limit, want := range map[int]int{10: 3, 2: 2} {
+				count, failed := view.Undelivered(t.Context(), webhook, limit)
+				if count != want || failed != nil {
+					t.Errorf("%d of at most %d, %v", count, limit, failed)
+				}
+			}
+			webhook.Types = []landfall.EventType{landfall.EventUndone}
+			if count, failed := view.Undelivered(t.Context(), webhook, 10); count != 0 || failed != nil {
+				t.Errorf("%d of another type, %v", count, failed)
+			}
+			return err
+		})
+	}},
 	// The old secret is kept with the new one until a given time: receivers
 	// switch at a moment of their choice, and signatures must be valid for them
 	// before and after.
