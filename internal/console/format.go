@@ -23,7 +23,7 @@ func (c *Console) templateFuncs() template.FuncMap {
 		"percent": percent, "rate": formatRate, "plural": plural, "dec": func(number int) int { return number - 1 },
 		"time": times.time, "ago": times.ago, "clock": times.timeOfDay, "day": times.day, "duration": durationWords, "until": times.until,
 		"instant": times.instant,
-		"state":   stateBadge, "label": stateLabel, "meaning": contract.Meaning, "code": codeLabel, "person": actorName, "selection": selectionLabel,
+		"state":   stateBadge, "label": stateLabel, "meaning": contract.Meaning, "code": codeLabel, "person": actorNames, "selection": selectionLabel,
 		"dict": dict, "list": func(items ...string) []string { return items },
 		"barChart": barChart, "qrCode": qrCode, "barTable": barTable, "lineChart": lineChart,
 	}

@@ -55,7 +55,7 @@ func (p runPage) PauseText() template.HTML { return pauseText(p.Run, p.Acts) }
 // pauseText says why a run is paused, and who paused it and when.
 func pauseText(run landfall.Run, acts operate.RunActs) template.HTML {
 	if run.Reason == landfall.PauseRequested && acts.PausedBy != "" {
-		name := template.HTMLEscapeString(actorName(acts.PausedBy))
+		name := template.HTMLEscapeString(actorNames(acts.PausedBy))
 		return template.HTML("Paused by "+name+", ") + timeElement(acts.PausedAt, markTime(acts.PausedAt, asMinutes)) //nolint:gosec // escaped
 	}
 	return template.HTML(pauseReasons[run.Reason]) //nolint:gosec // our own text
@@ -72,7 +72,7 @@ func undoneText(run landfall.Run, acts operate.RunActs) string {
 		text = undone + " of " + all + " undone"
 	}
 	if acts.UndoneBy != "" {
-		text += " by " + actorName(acts.UndoneBy) + ": " + acts.UndoReason
+		text += " by " + actorNames(acts.UndoneBy) + ": " + acts.UndoReason
 	}
 	return text
 }
