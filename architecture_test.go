@@ -71,7 +71,7 @@ var sameLayer = map[string][]string{
 	"internal/outbound/shape":   {"internal/lib/limits"},
 	"internal/outbound/webhook": {"internal/outbound/delivery"},
 	"internal/outbound/target":  {"internal/outbound/delivery"},
-	"internal/store/engine":     {"internal/lib/admission", "internal/lib/filelock", "internal/lib/limits"},
+	"internal/store/engine":     {"internal/lib/admission", "internal/lib/filelock", "internal/lib/limits", "internal/lib/spelling"},
 	"internal/api/answer":       {"internal/service/run"},
 	"internal/kit/check":        {"internal/kit/report"}, // writes its result as a report
 	"internal/api/httpapi":      {"internal/api/bulk"},   // serves bulk requests as one of its routes

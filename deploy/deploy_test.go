@@ -53,6 +53,29 @@ func TestUnitIsValid(t *testing.T) {
 	must(t, analyze, "security", "--offline=true", "--threshold=20", file)
 }
 
+// The service can write to every place under /var that the documentation names.
+func TestDocumentedPathsAreWritable(t *testing.T) {
+	t.Parallel()
+	unit := read(t, "systemd/landfall.service")
+	pages, err := filepath.Glob("../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, page := range pages {
+		for _, path := range regexp.MustCompile(`/var/(lib|log)/([a-z]+)`).FindAllStringSubmatch(read(t, page), -1) {
+			setting := map[string]string{"lib": "StateDirectory", "log": "LogsDirectory"}[path[1]]
+			found++
+			if path[2] == "landfall" && !strings.Contains(unit, "\n"+setting+"="+path[2]+"\n") {
+				t.Errorf("%s names %s, where the service cannot write", page, path[0])
+			}
+		}
+	}
+	if found < 2 {
+		t.Errorf("only %d paths were found", found)
+	}
+}
+
 // systemd is notified when the service is ready, is alive and stops.
 func TestServiceNotifiesSystemd(t *testing.T) {
 	t.Parallel()

@@ -33,7 +33,42 @@ func configCommand() *cobra.Command {
 		return printDone(command, map[string]any{"ok": true, "database": settings.DatabaseName(), "listen": settings.Listen},
 			"The settings are valid: database %s, listening on %s.", settings.DatabaseName(), settings.Listen)
 	}
-	return commandGroup("config", "Check the settings of the service", check)
+	return commandGroup("config", "Check and print the settings of the service", check, configPrintCommand())
+}
+
+// configPrintCommand shows which of several values of a setting is used.
+func configPrintCommand() *cobra.Command {
+	type entry struct {
+		Setting string `json:"setting" table:"SETTING"`
+		Value   string `json:"value" table:"VALUE"`
+		Source  string `json:"source" table:"SOURCE"`
+	}
+	var set bool
+	command := &cobra.Command{
+		Use: "print", Short: "Print every setting, its value and where it was set", Args: checkArguments(cobra.NoArgs),
+		Long: "Print every setting as 'landfall serve' would use it, and where it was set: by a flag, a\n" +
+			"variable, a line of the config file, or not at all (default). Secrets are masked.",
+	}
+	addSettings(command)
+	command.Flags().SortFlags = false
+	command.Flags().BoolVar(&set, "set", false, "leave out settings that have their default")
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		if _, err := loadSettings(command); err != nil {
+			return err
+		}
+		settings, err := app.Explain(command.Flags())
+		if err != nil {
+			return usageError{err}
+		}
+		entries := []entry{}
+		for _, one := range settings {
+			if !set || one.Source != app.DefaultSource {
+				entries = append(entries, entry{one.Name, one.Value, one.Source})
+			}
+		}
+		return printList(command, entries)
+	}
+	return command
 }
 
 // errProblemsFound is returned when the doctor found a problem.

@@ -25,8 +25,8 @@ func serveCommand() *cobra.Command {
 				return err
 			}
 			// A server must shut down in order when its terminal or the reader of its log goes
-			// away.
-			ctx, stop := app.SignalContext(command.Context())
+			// away. Without a terminal, SIGHUP reloads the settings.
+			ctx, reload, stop := app.ServerContext(command.Context())
 			defer stop()
 			if demo {
 				return serveDemo(ctx, command, settings)
@@ -43,6 +43,7 @@ func serveCommand() *cobra.Command {
 			if _, err := application.Listen(ctx); err != nil {
 				return errors.Join(usageError{fmt.Errorf("cannot listen: %w", err)}, application.Close())
 			}
+			go application.ReloadOn(ctx, reload, func() (app.Settings, error) { return app.Load(command.Flags()) })
 			return errors.Join(application.Run(ctx), application.Close())
 		},
 	}

@@ -63,6 +63,9 @@ type App struct {
 	shutdown   chan struct{} // closed when the shutdown starts
 	main       *httpServer
 	ops        *httpServer // nil when off
+	intake     *intake.Service
+	mailClient *mail.Client // nil like mail
+	reloaded   reloadState
 	// telemetry is nil when no collector is configured.
 	telemetry *telemetry.Telemetry
 }
@@ -127,6 +130,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 		Lease: settings.ClaimLease, ServiceLimit: settings.ConcurrencyLimit,
 		Files: files, Verifier: app.vendors, Quota: app.quota, Watcher: app.logWatcher, MailDelay: settings.Mail.Delay,
 	})
+	app.intake, app.reloaded = service, newReloadState(settings)
 	app.runs = run.New(store, service, run.Options{
 		Logger: log.Logger, Lease: settings.ClaimLease, Interactive: interactive,
 	})

@@ -56,17 +56,11 @@ type assignment struct {
 // config file. Unknown settings and invalid values are errors. Load reports all errors
 // together, each with its origin, and never repeats a value, which may be a secret.
 func Load(flags *pflag.FlagSet) (Settings, error) {
-	path := os.Getenv(envPrefix + "CONFIG")
-	if named, err := flags.GetString(configFlag); err == nil && named != "" {
-		path = named
-	}
-	fileSettings, err := fromFile(path)
+	all, ignored, err := gather(flags)
 	if err != nil {
-		return Settings{}, fmt.Errorf("config file: %w", err)
+		return Settings{}, err
 	}
-	variables, ignored := fromEnvironment(os.Environ())
-	// In order of precedence: the last one wins.
-	settings, mistakes := apply(slices.Concat(fileSettings, variables, fromFlags(flags)))
+	settings, mistakes := apply(all)
 	settings.ignored = ignored
 	settings.passwordInFlag = flags.Changed("database") && hasPassword(settings.Database)
 	// An invalid setting still has its default, so checks of combinations would mislead.
@@ -77,6 +71,20 @@ func Load(flags *pflag.FlagSet) (Settings, error) {
 		return Settings{}, errors.Join(mistakes...)
 	}
 	return settings, nil
+}
+
+// gather returns all assignments in order of precedence: the last one wins.
+func gather(flags *pflag.FlagSet) (all []assignment, ignored []string, err error) {
+	path := os.Getenv(envPrefix + "CONFIG")
+	if named, err := flags.GetString(configFlag); err == nil && named != "" {
+		path = named
+	}
+	fileSettings, err := fromFile(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("config file: %w", err)
+	}
+	variables, ignored := fromEnvironment(os.Environ())
+	return slices.Concat(fileSettings, variables, fromFlags(flags)), ignored, nil
 }
 
 // apply assigns the values; later ones override earlier ones. Overridden values are not

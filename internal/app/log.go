@@ -8,18 +8,21 @@ import (
 // Log is a logger with an asynchronous writer.
 type Log struct {
 	*slog.Logger
-	writer *asyncWriter // nil for other loggers
+	writer *asyncWriter   // nil for other loggers
+	level  *slog.LevelVar // nil for other loggers
 }
 
 // NewLog returns a logger with the format and level of the settings.
 func NewLog(out io.Writer, settings Settings) *Log {
 	lines := newAsyncWriter(out)
-	options := &slog.HandlerOptions{Level: settings.LogLevel}
+	level := new(slog.LevelVar)
+	level.Set(settings.LogLevel)
+	options := &slog.HandlerOptions{Level: level}
 	var handler slog.Handler = jsonHandler{slog.NewJSONHandler(lines, options), lines}
 	if settings.LogFormat == "text" {
 		handler = slog.NewTextHandler(lines, options)
 	}
-	log := &Log{slog.New(handler), lines}
+	log := &Log{slog.New(handler), lines, level}
 	go lines.run(log.reportOutage)
 	return log
 }

@@ -25,6 +25,7 @@ func (a *App) openMail(ctx context.Context) error {
 	if err != nil {
 		return SettingError{err}
 	}
+	a.mailClient = client
 	a.mail = mail.NewSender(mail.SenderOptions{
 		Store: a.store, Composer: composer, Client: client, Timeout: settings.Timeout,
 		PerMinute: settings.PerMinute, Concurrent: settings.Connections, Log: a.log.Logger,

@@ -96,6 +96,10 @@ func TestSettingsRefused(t *testing.T) {
 		"certificates": {
 			arguments: []string{"--smtp-server", "mail.example.com", "--mail-from", "a@b.co", "--smtp-ca-file", "/dev/null"}, want: "/dev/null contains no certificate",
 		},
+		"misspelled in the URL": {variables: map[string]string{"LANDFALL_DATABASE": "postgres://u:hunter2@h/d?sslmod=verify-full"},
+			want: "the PostgreSQL URL has the unknown setting sslmod: did you mean sslmode?"},
+		"a missing file in the URL": {variables: map[string]string{"LANDFALL_DATABASE": "postgres://u:hunter2@h/d?sslmode=verify-full&sslrootcert=/missing/ca.pem"},
+			want: "names the file /missing/ca.pem, which cannot be read: no such file or directory"},
 		"a person's port": {variables: map[string]string{"LANDFALL_PORT": "8080"}, want: `unknown setting "port"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -175,6 +179,67 @@ func TestDurationsAndSizesReadBack(t *testing.T) {
 		written := place.text()
 		if err := place.set(written); err != nil || place.text() != written {
 			t.Errorf("%s: default %q reads back as %q, %v", declared.name, written, place.text(), err)
+		}
+	}
+}
+
+// The files that operators copy must be valid, and the server must accept all common settings
+// of PostgreSQL sessions.
+func TestShippedSettingsAreValid(t *testing.T) {
+	text, err := os.ReadFile("../../deploy/landfall.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings, err := load(t, nil, nil, string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mistakes := Check(settings); len(mistakes) > 0 {
+		t.Error(mistakes)
+	}
+	for _, parameter := range []string{"application_name=x", "search_path=x", "statement_timeout=5", "lock_timeout=5", "options=-c%20geqo%3Doff", "TimeZone=UTC", "role=x", "work_mem=1MB", "idle_session_timeout=1"} {
+		if _, err := load(t, []string{"--database", "postgres://h/d?" + parameter}, nil, ""); err != nil {
+			t.Errorf("%s: %v", parameter, err)
+		}
+	}
+}
+
+func TestExplainMasksSecrets(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "landfall.yaml")
+	if err := os.WriteFile(file, []byte("\nmax-body: 2MiB\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for database, want := range map[string]string{
+		"postgres://u:hunter2@h/d?sslmode=require":        "postgres://u:********@h/d?sslmode=require",
+		"postgres://h/d?password=hunter2&sslmode=disable": "postgres://h/d?password=********&sslmode=disable",
+		"host=h password='hunter2 x' dbname=d":            "host=h password=******** dbname=d",
+		"sqlite:x.db":                                     "sqlite:x.db",
+	} {
+		t.Setenv("LANDFALL_WEBHOOK_KEY", strings.Repeat("hunter2", 5))
+		t.Setenv("LANDFALL_DATABASE", database)
+		flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+		AddFlags(flags)
+		if err := flags.Parse([]string{"--listen", "127.0.0.1:1", "--config", file}); err != nil {
+			t.Fatal(err)
+		}
+		lines, err := Explain(flags)
+		if err != nil || len(lines) != len(settingTable) {
+			t.Fatalf("%d lines, %v", len(lines), err)
+		}
+		found := map[string]Effective{}
+		for _, line := range lines {
+			found[line.Name] = line
+			if strings.Contains(line.Value, "hunter2") {
+				t.Errorf("%s is shown: %s", line.Name, line.Value)
+			}
+		}
+		for _, wanted := range []Effective{
+			{"database", want, "variable LANDFALL_DATABASE"}, {"listen", "127.0.0.1:1", "flag --listen"},
+			{"max-body", "2MiB", file + ", line 2"}, {"webhook-key", "********", "variable LANDFALL_WEBHOOK_KEY"}, {"log-level", "info", "default"},
+		} {
+			if found[wanted.Name] != wanted {
+				t.Errorf("got %+v, want %+v", found[wanted.Name], wanted)
+			}
 		}
 	}
 }

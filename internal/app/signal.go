@@ -27,6 +27,32 @@ func SignalContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
+// ServerContext is SignalContext for a server that reloads its settings. Without a terminal
+// SIGHUP is a request to do so, which is sent to the channel. With a terminal it ends the
+// context, because that is how a closed terminal tells its programs.
+func ServerContext(ctx context.Context) (context.Context, <-chan os.Signal, context.CancelFunc) {
+	reload := make(chan os.Signal, 1)
+	if hasTerminal() {
+		ctx, cancel := SignalContext(ctx)
+		return ctx, reload, cancel
+	}
+	signal.Ignore(syscall.SIGPIPE)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(reload, syscall.SIGHUP)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	return ctx, reload, cancel
+}
+
+// hasTerminal reports whether a terminal controls this process.
+func hasTerminal() bool {
+	terminal, err := os.Open("/dev/tty")
+	if err == nil {
+		_ = terminal.Close() // it was only a check
+	}
+	return err == nil
+}
+
 // removeOnSecondSignal removes a folder and exits when a second signal arrives during the
 // shutdown. Otherwise the second signal would kill the program and leave the folder of a
 // demo behind. make sends a signal to its child a second time. The returned function turns

@@ -93,23 +93,42 @@ func (c *credentials) current() *tls.Config {
 	if time.Since(c.checkedAt) < reloadInterval {
 		return c.config
 	}
-	c.checkedAt = time.Now()
-	files, err := c.stat()
-	if err == nil && same(files, c.files) {
-		return c.config
-	}
-	if err == nil {
-		err = c.read()
-	}
-	if err != nil {
+	if err := c.refresh(); err != nil {
 		// The certificate and its key are rarely replaced at the same moment. c.files
 		// stays unchanged, so that the next check tries again.
 		c.log.Warn("cannot reload the certificate; the old one stays in use", "error", err.Error())
-		return c.config
+	}
+	return c.config
+}
+
+// refresh reads the files if they changed.
+func (c *credentials) refresh() error {
+	c.checkedAt = time.Now()
+	files, err := c.stat()
+	if err != nil || same(files, c.files) {
+		return err
+	}
+	if err := c.read(); err != nil {
+		return err
 	}
 	c.files = files
 	c.log.Info("certificate reloaded", "expires", c.ends)
-	return c.config
+	return nil
+}
+
+// replace uses other files from now on, unless they are invalid.
+func (c *credentials) replace(settings TLSSettings) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old, files := c.settings, c.files
+	if settings != old {
+		c.settings, c.files = settings, [3]fs.FileInfo{}
+	}
+	err := c.refresh()
+	if err != nil {
+		c.settings, c.files = old, files
+	}
+	return err
 }
 
 // expiry returns when the current certificate expires.
@@ -136,11 +155,10 @@ func (c *credentials) stat() (files [3]fs.FileInfo, err error) {
 func same(one, other [3]fs.FileInfo) bool {
 	for i := range one {
 		a, b := one[i], other[i]
-		// The settings do not change, so a missing file is missing in both.
-		if a == nil || b == nil {
+		if a == nil && b == nil {
 			continue
 		}
-		if !os.SameFile(a, b) || a.Size() != b.Size() || !a.ModTime().Equal(b.ModTime()) {
+		if a == nil || b == nil || !os.SameFile(a, b) || a.Size() != b.Size() || !a.ModTime().Equal(b.ModTime()) {
 			return false
 		}
 	}

@@ -28,7 +28,7 @@ func Near(typed string, known []string) []string {
 		if len(lower) > maxLength {
 			continue
 		}
-		slips := distance(typed, lower)
+		slips := Distance(typed, lower)
 		part := len(typed) >= 4 && strings.Contains(lower, typed)
 		// Allow one edit, plus one for every four letters.
 		if part || slips <= 1+min(len(lower), len(typed))/4 {
@@ -52,9 +52,9 @@ func Hint(typed string, known []string) string {
 	return "Did you mean " + strings.Join(names, ", ") + "?"
 }
 
-// distance is the number of insertions, deletions, replacements and swaps of
+// Distance is the number of insertions, deletions, replacements and swaps of
 // neighbours that turn one name into the other.
-func distance(a, b string) int {
+func Distance(a, b string) int {
 	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"landfall"
@@ -17,8 +18,20 @@ import (
 
 // Keys are the operator's keys from which the secrets of webhooks and targets are derived. The
 // first is used for new secrets. A secret is a digest of a key and a salt in the
-// database, so neither of them alone is enough to sign.
-type Keys struct{ keys []string }
+// database, so neither of them alone is enough to sign. Copies share their keys, so that
+// Replace reaches all of them.
+type Keys struct{ shared *atomic.Pointer[[]string] }
+
+// list returns the current keys.
+func (k Keys) list() []string {
+	if k.shared == nil {
+		return nil
+	}
+	return *k.shared.Load()
+}
+
+// Replace sets the keys of k and of all its copies to those of other.
+func (k Keys) Replace(other Keys) { k.shared.Store(new(other.list())) }
 
 // minKeyLength makes a random key impossible to guess.
 const minKeyLength = 32
@@ -29,26 +42,33 @@ var ErrNoKey = errors.New("no webhook key is set: set LANDFALL_WEBHOOK_KEY or we
 
 // ReadKeys parses keys separated by commas. No key is valid until a secret is needed.
 func ReadKeys(text string) (Keys, error) {
-	var keys Keys
+	var keys []string
 	for key := range strings.SplitSeq(text, ",") {
 		key = strings.TrimSpace(key)
 		switch {
 		case key == "" && text == "":
-			return Keys{}, nil
+			return newKeys(nil), nil
 		case len(key) < minKeyLength:
 			return Keys{}, fmt.Errorf("want a random text of at least %d characters, or several separated by commas", minKeyLength)
 		}
-		keys.keys = append(keys.keys, key)
+		keys = append(keys, key)
 	}
-	return keys, nil
+	return newKeys(keys), nil
+}
+
+func newKeys(keys []string) Keys {
+	shared := new(atomic.Pointer[[]string])
+	shared.Store(&keys)
+	return Keys{shared}
 }
 
 // New returns a new secret of the first key.
 func (k Keys) New() (landfall.WebhookSecret, error) {
-	if len(k.keys) == 0 {
+	keys := k.list()
+	if len(keys) == 0 {
 		return landfall.WebhookSecret{}, ErrNoKey
 	}
-	return landfall.WebhookSecret{Salt: rand.Text(), Key: fingerprint(k.keys[0])}, nil
+	return landfall.WebhookSecret{Salt: rand.Text(), Key: fingerprint(keys[0])}, nil
 }
 
 // fingerprint identifies a key without revealing it.
@@ -59,14 +79,15 @@ func fingerprint(key string) string {
 
 // derive returns the bytes of a secret.
 func (k Keys) derive(secret landfall.WebhookSecret) ([]byte, error) {
-	for _, key := range k.keys {
+	keys := k.list()
+	for _, key := range keys {
 		if fingerprint(key) == secret.Key {
 			digest := hmac.New(sha256.New, []byte(key))
 			digest.Write([]byte("landfall webhook secret\x00" + secret.Salt))
 			return digest.Sum(nil), nil
 		}
 	}
-	if len(k.keys) == 0 {
+	if len(keys) == 0 {
 		return nil, ErrNoKey
 	}
 	return nil, fmt.Errorf("the secret was derived from key %s, which is not set: add that key after a comma, or rotate the secret", secret.Key)

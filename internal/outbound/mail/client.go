@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -42,10 +43,11 @@ type ClientOptions struct {
 // Client sends messages to one mail server by SMTP (RFC 5321). Every exchange has
 // a time limit and every reply a size limit.
 type Client struct {
-	options ClientOptions
-	host    string
-	address string
-	dial    func(ctx context.Context, network, address string) (net.Conn, error)
+	options  ClientOptions
+	password atomic.Pointer[string]
+	host     string
+	address  string
+	dial     func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // NewClient checks the options. It does not connect.
@@ -73,8 +75,13 @@ func NewClient(options ClientOptions) (*Client, error) {
 		options.Hello = "localhost"
 	}
 	dialer := &net.Dialer{Timeout: options.Timeout}
-	return &Client{options: options, host: host, address: net.JoinHostPort(host, port), dial: dialer.DialContext}, nil
+	client := &Client{options: options, host: host, address: net.JoinHostPort(host, port), dial: dialer.DialContext}
+	client.SetPassword(options.Password)
+	return client, nil
 }
+
+// SetPassword sets the password for future connections.
+func (c *Client) SetPassword(password string) { c.password.Store(&password) }
 
 // SplitServer parses HOST or HOST:PORT. The default port depends on the mode.
 func SplitServer(server string, mode TLSMode) (host, port string, err error) {

@@ -140,7 +140,7 @@ func (s *Session) handshake(ctx context.Context) error {
 
 // login sends the user and password, only over an encrypted connection.
 func (s *Session) login(ctx context.Context) error {
-	user, password := s.client.options.User, s.client.options.Password
+	user, password := s.client.options.User, *s.client.password.Load()
 	if user == "" {
 		return nil
 	}

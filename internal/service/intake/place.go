@@ -50,7 +50,7 @@ func (s *Service) WaitForPlace(ctx context.Context, who landfall.Principal, code
 	for _, limited := range []struct {
 		name  string
 		limit int
-	}{{supplier.Code, supplier.ConcurrencyLimit}, {"", s.serviceLimit}} {
+	}{{supplier.Code, supplier.ConcurrencyLimit}, {"", s.limit()}} {
 		if limited.limit <= 0 {
 			continue
 		}

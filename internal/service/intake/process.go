@@ -87,7 +87,7 @@ func (s *Service) processOnce(
 
 // ClaimRequest returns the request to claim an account for this service.
 func (s *Service) ClaimRequest(who landfall.Principal, key landfall.Key, team string, dryRun bool) landfall.ClaimRequest {
-	return landfall.ClaimRequest{Key: key, Team: team, Lease: s.lease, ServiceLimit: s.serviceLimit, DryRun: dryRun, By: who.Author()}
+	return landfall.ClaimRequest{Key: key, Team: team, Lease: s.lease, ServiceLimit: s.limit(), DryRun: dryRun, By: who.Author()}
 }
 
 // refuseClaim tells a caller why the account cannot be created now.

@@ -26,7 +26,7 @@ func (s *Service) BeginCreation(who landfall.Principal) (done func(), err error)
 	if s.quota == nil {
 		return func() {}, nil
 	}
-	return s.quota.Begin(who, s.serviceLimit)
+	return s.quota.Begin(who, s.limit())
 }
 
 // checkRevisionQuota refuses a staging that exceeds the quota of revisions. Old

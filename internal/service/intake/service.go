@@ -4,6 +4,7 @@
 package intake
 
 import (
+	"sync/atomic"
 	"time"
 
 	"landfall"
@@ -57,7 +58,7 @@ type Service struct {
 	supplierCache *cache.Cache[grant, *landfall.Supplier]
 	schemaCache   *cache.Cache[string, *contract.Schema]
 	lease         time.Duration
-	serviceLimit  int
+	serviceLimit  atomic.Int64 // see Options.ServiceLimit
 	files         landfall.FileStore
 	verifier      landfall.InstructionVerifier
 	quota         Quota
@@ -77,13 +78,20 @@ func New(store Store, options Options) *Service {
 	if options.Watcher == nil {
 		options.Watcher = webhook.NewLogWatcher(store)
 	}
-	return &Service{
+	service := &Service{
 		store: store, now: options.Now, supplierCache: cache.New[grant, *landfall.Supplier](supplierCacheLimits),
 		schemaCache: cache.New[string, *contract.Schema](schemaCacheLimits),
-		lease:       options.Lease, serviceLimit: options.ServiceLimit, files: options.Files, verifier: options.Verifier,
+		lease:       options.Lease, files: options.Files, verifier: options.Verifier,
 		quota: options.Quota, mailDelay: options.MailDelay, watcher: options.Watcher,
 	}
+	service.SetServiceLimit(options.ServiceLimit)
+	return service
 }
+
+// SetServiceLimit replaces Options.ServiceLimit for accounts that are created from now on.
+func (s *Service) SetServiceLimit(accounts int) { s.serviceLimit.Store(int64(accounts)) }
+
+func (s *Service) limit() int { return int(s.serviceLimit.Load()) }
 
 // Now returns the time that decides what "today" is.
 func (s *Service) Now() time.Time { return s.now() }

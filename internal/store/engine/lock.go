@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -36,6 +37,15 @@ func openLock(path string) (*os.File, error) {
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		_ = file.Close()
 		return nil, fmt.Errorf("the lock file %s is not a regular file: remove it", path)
+	}
+	// A command of root must not lock out the server's own user.
+	database := strings.TrimSuffix(path, ".lock")
+	if _, err := os.Stat(database); err != nil {
+		database = filepath.Dir(path)
+	}
+	if err := filelock.GiveToOwnerOf(database, path); err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("cannot give the lock file to the owner of the database: %w", err)
 	}
 	return file, nil
 }

@@ -17,6 +17,7 @@ type target interface {
 	open(ctx context.Context, options Options) (backend, error)
 	schema(ctx context.Context, options Options, create bool) (*schema, error)
 	display() string
+	masked(mask string) string
 	hasPassword() bool
 	withPassword(password string) (string, error)
 }
@@ -36,6 +37,9 @@ func (n Name) String() string {
 	}
 	return n.target.display()
 }
+
+// Masked returns the whole text of the name with a mask in place of passwords.
+func (n Name) Masked(mask string) string { return n.target.masked(mask) }
 
 // HasPassword reports whether the name contains a password.
 func (n Name) HasPassword() bool { return n.target != nil && n.target.hasPassword() }

@@ -2,13 +2,19 @@ package engine
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"landfall/internal/lib/spelling"
 )
 
 // postgresServer identifies a PostgreSQL database.
@@ -46,7 +52,14 @@ func parsePostgres(text string) (target, error) {
 		if _, err := url.Parse(text); err != nil {
 			return nil, errUnescaped
 		}
+		// Such as sslrootcert. Paths are no secrets.
+		if file, ok := errors.AsType[*fs.PathError](err); ok {
+			return nil, fmt.Errorf("the PostgreSQL URL names the file %s, which cannot be read: %w", file.Path, file.Err)
+		}
 		return nil, errors.New("the PostgreSQL URL holds a setting that cannot be read")
+	}
+	if err := checkParameters(config.RuntimeParams); err != nil {
+		return nil, err
 	}
 	if config.DefaultQueryExecMode == pgx.QueryExecModeSimpleProtocol {
 		return nil, errors.New("default_query_exec_mode=simple_protocol can repeat a write whose answer was lost: use exec or cache_describe")
@@ -56,6 +69,56 @@ func parsePostgres(text string) (target, error) {
 	}
 	return &postgresServer{config, text}, nil
 }
+
+// connectionSettings are the driver's own. It sends all others to the server.
+var connectionSettings = []string{
+	"host", "port", "user", "password", "dbname", "database", "passfile", "service", "servicefile", "connect_timeout", "sslmode", "sslrootcert", "sslcert",
+	"sslkey", "sslpassword", "sslsni", "sslnegotiation", "target_session_attrs", "default_query_exec_mode", "krbspn", "krbsrvname",
+	"min_protocol_version", "max_protocol_version", "channel_binding", "require_auth", "application_name", "statement_cache_capacity",
+}
+
+// maxSlips is how many letters of a misspelled name may differ. Real settings of the server
+// differ more.
+const maxSlips = 2
+
+// checkParameters refuses misspelled settings. The driver sends settings that it does not know
+// to the server, so sslmod=verify-full would not check the certificate.
+func checkParameters(given map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if slices.Contains(connectionSettings, name) {
+			continue
+		}
+		if meant := spelling.Near(name, connectionSettings); len(meant) > 0 && spelling.Distance(name, meant[0]) <= maxSlips {
+			return fmt.Errorf("the PostgreSQL URL has the unknown setting %s: did you mean %s?", name, meant[0])
+		}
+	}
+	return nil
+}
+
+// masked keeps everything but passwords.
+func (p *postgresServer) masked(mask string) string {
+	address, ok := p.url()
+	if !ok {
+		return passwordValue.ReplaceAllString(p.text, "${1}"+mask)
+	}
+	before, after, _ := strings.Cut(p.text, "?")
+	if _, locked := address.User.Password(); locked {
+		at := strings.LastIndexByte(before, '@')
+		user := strings.Index(before, "//") + 2
+		colon := user + strings.IndexByte(before[user:], ':')
+		before = before[:colon+1] + mask + before[at:]
+	}
+	if after == "" {
+		return before
+	}
+	return before + "?" + queryPassword.ReplaceAllString(after, "${1}"+mask)
+}
+
+// Passwords in both forms of a name.
+var (
+	passwordValue = regexp.MustCompile(`(?i)(password\s*=\s*)('(?:[^'\\]|\\.)*'|\S+)`)
+	queryPassword = regexp.MustCompile(`(?i)((?:^|&)(?:ssl)?password=)[^&]*`)
+)
 
 // display returns server and database without secrets.
 func (p *postgresServer) display() string {

@@ -32,6 +32,8 @@ type sqliteFile string
 func (f sqliteFile) display() string { return "sqlite:" + string(f) }
 
 // hasPassword is false: a file needs none.
+func (f sqliteFile) masked(string) string { return f.display() }
+
 func (sqliteFile) hasPassword() bool { return false }
 
 // withPassword refuses a password: it was meant for another database.

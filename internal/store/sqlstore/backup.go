@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"landfall"
+	"landfall/internal/lib/filelock"
 	"landfall/internal/store/engine"
 )
 
@@ -78,7 +79,11 @@ func Restore(ctx context.Context, url, file string, options Options, prepare fun
 		if err := engine.CheckIntegrity(ctx, partial); err != nil {
 			return err
 		}
-		return withStore(ctx, partial, options, func(store *Store) error { return prepare(ctx, store) })
+		if err := withStore(ctx, partial, options, func(store *Store) error { return prepare(ctx, store) }); err != nil {
+			return err
+		}
+		// The folder belongs to the server, also when root restores.
+		return filelock.GiveToOwnerOf(filepath.Dir(place), partial)
 	})
 }
 
