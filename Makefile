@@ -5,8 +5,8 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 export CGO_ENABLED ?= 0
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-BUILD := go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
+COMMIT ?= $(shell git describe --always --abbrev=12 --match=none --dirty 2>/dev/null || echo unknown)
+BUILD := go build -trimpath -ldflags "-s -w -X main.commit=$(COMMIT)"
 TOOL := go tool -modfile=tools/go.mod
 # Runs a command with one private PostgreSQL for all its test processes.
 CLUSTER := go run ./internal/test/pgtest/cluster
@@ -36,13 +36,13 @@ build: go ## build bin/landfall, one static binary
 demo: build ## build, import a generated book into a temporary server, and keep the server running for you
 	@bin/landfall demo
 
-release: go ## build dist/: programs for every system, checksums, SBOM and licences; TARGETS=linux/amd64 builds fewer
-	@rm -rf dist && go run ./internal/release -version "$(VERSION)" $(if $(TARGETS),-targets $(TARGETS)) && ls -l dist
+release: go ## build dist/: archives, deb and rpm, checksums, SBOM and provenance; TARGETS=linux/amd64 builds fewer
+	@rm -rf dist && go run ./internal/release -commit "$(COMMIT)" $(if $(TARGETS),-targets $(TARGETS)) && ls -l dist
 
 reproducible: go ## build the release twice, the second time without a cache, and compare; takes long
 	@one=$$(mktemp -d) two=$$(mktemp -d) cache=$$(mktemp -d); trap 'chmod -R u+w "$$cache"; rm -rf "$$one" "$$two" "$$cache"' EXIT; \
-	go run ./internal/release -out "$$one" -version "$(VERSION)" $(if $(TARGETS),-targets $(TARGETS)); \
-	GOCACHE=$$cache go run ./internal/release -out "$$two" -version "$(VERSION)" $(if $(TARGETS),-targets $(TARGETS)); \
+	go run ./internal/release -out "$$one" -commit "$(COMMIT)" $(if $(TARGETS),-targets $(TARGETS)); \
+	GOCACHE=$$cache go run ./internal/release -out "$$two" -commit "$(COMMIT)" $(if $(TARGETS),-targets $(TARGETS)); \
 	diff "$$one/SHA256SUMS" "$$two/SHA256SUMS" && echo "both builds are identical"
 
 man: build ## write the manual pages into bin/man

@@ -53,6 +53,26 @@ func TestUnitIsValid(t *testing.T) {
 	must(t, analyze, "security", "--offline=true", "--threshold=20", file)
 }
 
+// A release image must name its base image by a digest. The test runs the check of the build.
+func TestReleaseImageNeedsDigest(t *testing.T) {
+	t.Parallel()
+	text := read(t, "container/Containerfile")
+	check := regexp.MustCompile(`(?m)^RUN (case .*)$`).FindStringSubmatch(text)
+	if check == nil || !strings.Contains(text, "\nFROM ${BASE} AS build\nARG BASE RELEASE=false\n") {
+		t.Fatal("the build does not check its base image")
+	}
+	for _, try := range []struct {
+		release, base string
+		accepted      bool
+	}{{"false", "golang:1.26", true}, {"true", "golang:1.26", false}, {"true", "golang:1.26@sha256:" + strings.Repeat("0", 64), true}} {
+		command := exec.CommandContext(t.Context(), "sh", "-c", check[1])
+		command.Env = []string{"RELEASE=" + try.release, "BASE=" + try.base}
+		if err := command.Run(); (err == nil) != try.accepted {
+			t.Errorf("RELEASE=%s BASE=%s: %v", try.release, try.base, err)
+		}
+	}
+}
+
 // The service can write to every place under /var that the documentation names.
 func TestDocumentedPathsAreWritable(t *testing.T) {
 	t.Parallel()
