@@ -34,7 +34,7 @@ var auditedCommands = map[string]string{
 // entry themselves.
 var unauditedCommands = []string{
 	"account diff", "account duplicates", "account errors", "account failed", "account find", "account show", "audit export", "audit key", "audit list", "audit verify", "backup",
-	"config check", "config print", "convert", "delivery list", "delivery show", "demo", "doctor", "export", "generate", "import", "key list", "mail list", "mail preview", "mail show", "mail test", "man", "openapi",
+	"config check", "config print", "convert", "delivery list", "delivery show", "demo", "doctor", "export", "generate", "health", "import", "key list", "mail list", "mail preview", "mail show", "mail test", "man", "openapi",
 	"operator list", "organisation list", "organisation show", "pack check", "pack list", "pack show", "reconcile reports", "reconcile totals", "reconcile show", "rules", "run list", "run show",
 	"schema apply", "schema status", "serve", "supplier list", "supplier show", "target check", "target list", "target serve", "target show", "target test", "team list", "validate", "vendor list", "verify", "version",
 	"webhook list", "webhook log", "webhook show", "webhook test",

@@ -123,7 +123,12 @@ func TestHangupReloadsSettings(t *testing.T) {
 	reload("log-level: info\nconcurrency-limit: 7\nmax-body: 2MiB\n", `"changed":"concurrency-limit","need_restart":"max-body"`)
 	reload("log-level: loud\n", "want debug, info, warn or error")
 	reload("log-level: debug\n", `"changed":"concurrency-limit log-level","need_restart":""`)
-	s.get(t, "/healthz")
+	// The program itself is the health check of its container image.
+	health := exec.Command(s.Path, "health", "--listen", strings.TrimPrefix(s.base, "http://"))
+	health.Args[0] = "landfall"
+	if output, err := health.CombinedOutput(); err != nil || string(output) != "ok\n" {
+		t.Errorf("it is not healthy: %v: %s", err, output)
+	}
 	if status := s.get(t, "/readyz"); status != http.StatusOK {
 		t.Errorf("it is not ready after reloading: %d", status)
 	}

@@ -10,7 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 // port checks whether the server could listen. It is fine if a server of ours already
@@ -32,25 +33,49 @@ func (d *doctor) port() {
 
 // answers reports whether a Landfall server listens there.
 func (d *doctor) answers() bool {
-	scheme := "http://"
-	if d.settings.TLS.Certificate != "" {
-		scheme = "https://"
-	}
-	host, port, _ := net.SplitHostPort(d.settings.Listen)
-	if address := net.ParseIP(host); host == "" || address != nil && address.IsUnspecified() {
-		host = "localhost"
-	}
-	// The certificate does not matter for this check.
-	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // see above
-	defer client.CloseIdleConnections()
-	response, err := client.Get(scheme + net.JoinHostPort(host, port) + "/healthz") //nolint:noctx // the client has a timeout
+	status, body, err := askServer(context.Background(), d.settings, "/healthz")
 	if err != nil {
 		// A server with tls-client-ca refuses us.
 		return d.settings.TLS.ClientCA != "" && strings.Contains(err.Error(), "certificate required")
 	}
+	return status == http.StatusOK && strings.HasPrefix(strings.ReplaceAll(body, " ", ""), `{"status":"ok"`)
+}
+
+// askServer asks the server with these settings on this machine for a page.
+func askServer(ctx context.Context, settings Settings, path string) (status int, body string, err error) {
+	scheme := "http://"
+	if settings.TLS.Certificate != "" {
+		scheme = "https://"
+	}
+	host, port, _ := net.SplitHostPort(settings.Listen)
+	if address := net.ParseIP(host); host == "" || address != nil && address.IsUnspecified() {
+		host = "localhost"
+	}
+	// The name in the certificate is not localhost.
+	client := &http.Client{Timeout: limits.HealthCheck, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // see above
+	defer client.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+net.JoinHostPort(host, port)+path, nil)
+	if err != nil {
+		return 0, "", err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, 1<<10))
-	return err == nil && strings.HasPrefix(strings.ReplaceAll(string(body), " ", ""), `{"status":"ok"`)
+	content, err := io.ReadAll(io.LimitReader(response.Body, 1<<10))
+	return response.StatusCode, string(content), err
+}
+
+// Healthy asks the server with these settings on this machine whether it is ready, or whether
+// it is alive.
+func Healthy(ctx context.Context, settings Settings, alive bool) (bool, error) {
+	path := "/readyz"
+	if alive {
+		path = "/healthz"
+	}
+	status, _, err := askServer(ctx, settings, path)
+	return status == http.StatusOK, err
 }
 
 // folders checks the other folders that the server writes to.

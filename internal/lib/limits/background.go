@@ -88,6 +88,8 @@ const (
 	MetricsRead = 5 * time.Second
 	// CertificatePoll is how often the TLS certificate files are checked for changes.
 	CertificatePoll = time.Second
+	// HealthCheck is how long 'landfall health' and 'landfall doctor' wait for the server.
+	HealthCheck = 5 * time.Second
 	// ConsolePage is how long a page of the console may take.
 	ConsolePage = 20 * time.Second
 	// IdentityRequest is how long a request to the sign-in provider may take.

@@ -1,6 +1,6 @@
 //go:build unix
 
-package sqlstore_test
+package main
 
 import (
 	"context"
