@@ -35,11 +35,12 @@ func TestRestoreGivesTheFileToTheServer(t *testing.T) {
 	if err := sqlstore.Restore(t.Context(), "sqlite:"+place, copied, sqlstore.Options{}, accept); err != nil {
 		t.Fatal(err)
 	}
-	// A command of root creates the lock file.
-	if _, err := sqlstore.SchemaApply(t.Context(), "sqlite:"+place, sqlstore.Options{}); err != nil {
+	// So does a database that root creates.
+	created := filepath.Join(filepath.Dir(place), "new.db")
+	if _, err := sqlstore.SchemaApply(t.Context(), "sqlite:"+created, sqlstore.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{place, place + ".lock"} {
+	for _, file := range []string{place, created, created + ".lock"} {
 		info, err := os.Stat(file)
 		if err != nil {
 			t.Fatal(err)

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// entry is a file of an archive.
-type entry struct {
+// archived is a file of an archive.
+type archived struct {
 	name, source string
 	mode         fs.FileMode
 }
@@ -29,9 +29,9 @@ func (r *release) archive(program, system, machine string) error {
 		write, extension, suffix = writeZip, ".zip", ".exe"
 	}
 	folder := "landfall_" + r.version + "_" + system + "_" + machine
-	entries := []entry{{path.Join(folder, "landfall"+suffix), program, 0o755}}
+	entries := []archived{{path.Join(folder, "landfall"+suffix), program, 0o755}}
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", filepath.Join(r.out, "LICENCES.txt")} {
-		entries = append(entries, entry{path.Join(folder, filepath.Base(name)), name, 0o644})
+		entries = append(entries, archived{path.Join(folder, filepath.Base(name)), name, 0o644})
 	}
 	for place, source := range map[string]string{"deploy": "deploy", "man": filepath.Join(r.work, "man"), "completions": filepath.Join(r.work, "completions")} {
 		found, err := tree(source, path.Join(folder, place))
@@ -41,7 +41,7 @@ func (r *release) archive(program, system, machine string) error {
 		entries = append(entries, found...)
 	}
 	// Sorted, so that the archive is reproducible.
-	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(entries, func(a, b archived) int { return strings.Compare(a.name, b.name) })
 	file, err := os.Create(filepath.Join(r.out, folder+extension))
 	if err != nil {
 		return err
@@ -51,19 +51,19 @@ func (r *release) archive(program, system, machine string) error {
 }
 
 // tree lists the files of a folder, without tests.
-func tree(source, place string) (found []entry, err error) {
+func tree(source, place string) (found []archived, err error) {
 	err = filepath.WalkDir(source, func(name string, file fs.DirEntry, err error) error {
 		if err != nil || file.IsDir() || strings.HasSuffix(name, "_test.go") {
 			return err
 		}
 		inside, err := filepath.Rel(source, name)
-		found = append(found, entry{path.Join(place, filepath.ToSlash(inside)), name, 0o644})
+		found = append(found, archived{path.Join(place, filepath.ToSlash(inside)), name, 0o644})
 		return err
 	})
 	return found, err
 }
 
-func writeTar(out io.Writer, entries []entry, at time.Time) error {
+func writeTar(out io.Writer, entries []archived, at time.Time) error {
 	packed := gzip.NewWriter(out)
 	archive := tar.NewWriter(packed)
 	for _, one := range entries {
@@ -82,7 +82,7 @@ func writeTar(out io.Writer, entries []entry, at time.Time) error {
 	return errors.Join(archive.Close(), packed.Close())
 }
 
-func writeZip(out io.Writer, entries []entry, at time.Time) error {
+func writeZip(out io.Writer, entries []archived, at time.Time) error {
 	archive := zip.NewWriter(out)
 	for _, one := range entries {
 		header := &zip.FileHeader{Name: one.name, Method: zip.Deflate, Modified: at}

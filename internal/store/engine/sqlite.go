@@ -13,6 +13,8 @@ import (
 	"strconv"
 
 	"modernc.org/sqlite"
+
+	"landfall/internal/lib/filelock"
 )
 
 func init() { sqlite.RegisterConnectionHook(keepLog) } //nolint:gochecknoinits // the driver has no other place for it
@@ -102,7 +104,7 @@ func (f sqliteFile) prepare(ctx context.Context, create bool) error {
 		if err != nil {
 			return fmt.Errorf("cannot create the database: %w", err)
 		}
-		return file.Close()
+		return errors.Join(file.Close(), filelock.GiveToOwnerOf(filepath.Dir(path), path))
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no database %s; create it with 'landfall schema apply'", path)
 	case err != nil || info.IsDir():
