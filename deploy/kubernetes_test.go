@@ -18,7 +18,8 @@ import (
 func TestManifestsAreValid(t *testing.T) {
 	tooltest.SkipIfShort(t)
 	t.Parallel()
-	kustomize := tooltest.Go(t, "sigs.k8s.io/kustomize/kustomize/v5", "v5.7.1")
+	// Not named after the last part of its path.
+	kustomize := filepath.Join(filepath.Dir(tooltest.Go(t, "sigs.k8s.io/kustomize/kustomize/v5", "v5.7.1")), "kustomize")
 	rendered := must(t, kustomize, "build", "kubernetes/example")
 	check := func(text string) (string, error) {
 		command := exec.CommandContext(t.Context(), "go", "run", "-C", "../tools/kubernetes", ".")
