@@ -76,7 +76,7 @@ func (r *Runner) createBatch(ctx context.Context, slice landfall.RunSlice, membe
 	admitted, done := r.beginCreations(who, len(members))
 	defer done()
 	if limit := supplier.ConcurrencyLimit; limit > 0 {
-		admitted = min(admitted, r.share(run.ID, limit))
+		admitted = min(admitted, limit) // more cannot be claimed at once
 	}
 	b := &batch{runner: r, store: r.store.For(who.Caller()), who: who, supplier: *supplier, slice: slice}
 	b.untouched = slices.Clone(members[admitted:])
@@ -88,18 +88,6 @@ func (r *Runner) createBatch(ctx context.Context, slice landfall.RunSlice, membe
 	}
 	err = b.settle(ctx, b.settlement())
 	return b.progress, err
-}
-
-// share is how many accounts of a run a worker creates at once under a limit. Two
-// workers share it, so that one claims accounts while the other writes. More cannot
-// be claimed anyway, and a worker that claimed all would make the others wait.
-func (r *Runner) share(run string, limit int) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if active := r.active[run]; active != nil && active.workers > 1 {
-		return (limit + 1) / 2
-	}
-	return limit
 }
 
 // beginCreations admits as many creations as the quotas allow, up to limit.
