@@ -211,7 +211,7 @@ var tableRules = map[string]tableRule{
 	// The TOTP secret, from which an operator's codes are computed, is as
 	// valuable as a key.
 	"operator": {key: []string{"name text"}, columns: mergeRules(
-		ofNature(natureStaff, "name", "role", "disabled", "password", "totp_used", "totp_failures", "totp_failed_at", "pending_session", "pending_ends_at",
+		ofNature(natureStaff, "name", "role", "supplier_roles", "disabled", "password", "totp_used", "totp_failures", "totp_failed_at", "pending_session", "pending_ends_at",
 			"recovery_codes", "invitation", "invitation_ends_at", "invited_by", "created_at", "password_at", "signed_in_at"),
 		storedAs(formSealed, nil, ofNature(natureStaff, "totp_secret", "pending_secret")))},
 }
