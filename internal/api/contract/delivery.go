@@ -2,6 +2,7 @@ package contract
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -88,6 +89,15 @@ var DeliveryBody = &Body[landfall.TargetDelivery]{
 		ID: 1042, At: exampleInstant, Target: "BILLING", Key: landfall.Key{Supplier: exampleSupplier, External: exampleExternal},
 		Number: exampleNumber, Kind: landfall.DeliverAccount, State: landfall.TargetDelivered, TargetID: "T-1",
 	},
+}
+
+// ExampleDelivery is an example of a delivery in a state.
+func ExampleDelivery(state landfall.TargetDeliveryState) json.RawMessage {
+	one := DeliveryBody.example
+	if one.State = state; state != landfall.TargetDelivered {
+		one.TargetID = ""
+	}
+	return DeliveryBody.Append(nil, one)
 }
 
 // Settlement is the body of a request that confirms or refuses a delivery.

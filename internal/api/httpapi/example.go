@@ -41,8 +41,6 @@ var (
 	}
 	exampleNoAccount  = exampleError(landfall.CodeAccountNotFound, "There is no account for this import supplier and external account number.")
 	exampleNoDelivery = exampleError(landfall.CodeNotFound, "The delivery does not exist.")
-	exampleNotPending = exampleError(landfall.CodeDeliveryNotPending,
-		"The delivery is DELIVERED. Only a pending delivery can be confirmed or refused.")
 	exampleNoSupplier = exampleError(landfall.CodeSupplierUnknown, "There is no import supplier with this code.")
 	exampleBadLimit   = exampleViolation(landfall.CodeValidationFailed, "The query parameters are not valid.", landfall.Violation{
 		Code: "out_of_range", Attr: "limit", Detail: "Must be a whole number from 1 to 10000.",

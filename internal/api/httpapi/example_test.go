@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/api/contract"
 )
 
 // unstable matches what differs between runs of the test: account numbers, run
@@ -193,6 +194,52 @@ func TestExamplesMatchResponses(t *testing.T) {
 	}
 	if len(untold) > 0 {
 		t.Errorf("these responses are not tested: %v", untold)
+	}
+}
+
+// The examples of deliveries, which need a target, match too.
+func TestDeliveryExamplesMatchResponses(t *testing.T) {
+	h := openDemo(t)
+	shown := shownExamples(t)
+	ctx := t.Context()
+	err := h.store.Update(ctx, func(tx landfall.Tx) error {
+		supplier, err := tx.Supplier(ctx, "DEMO_ENERGY")
+		supplier.Target = "BILLING"
+		return errors.Join(err, tx.SaveSupplier(ctx, supplier),
+			tx.SaveTarget(ctx, landfall.Target{Code: "BILLING", URL: "https://billing.example", AtOnce: 1, State: landfall.TargetActive}))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.call("importer", "POST", stagePath, shown["stageAccount"])
+	h.call("importer", "POST", processPath, shown["processAccount"])
+	claims, err := h.store.ClaimTargets(ctx, 1, time.Minute)
+	if err != nil || len(claims) != 1 {
+		t.Fatal(claims, err)
+	}
+	for _, c := range []struct{ verb, other string }{{"refuse", "confirm"}, {"confirm", "refuse"}} {
+		round, err := h.store.TargetRound(ctx, claims[0], 10)
+		if err != nil || len(round.Chains) != 1 {
+			t.Fatal(round, err)
+		}
+		one := &round.Chains[0][0]
+		if err := h.store.SaveTargetRound(ctx, claims[0], landfall.TargetRoundResult{
+			Results: []landfall.TargetResult{{Delivery: one, State: landfall.TargetPending, Status: 202}}, KeepClaim: true, Lease: time.Minute,
+		}); err != nil {
+			t.Fatal(err)
+		}
+		id := contract.DeliveryID(one.ID, one.At)
+		for _, call := range []struct{ id, verb, response string }{
+			{"1-1", c.verb, c.verb + "Delivery 404"}, {id, c.verb, c.verb + "Delivery 200"}, {id, c.other, c.other + "Delivery 400"},
+		} {
+			got := h.call("importer", "POST", importPath+"/deliveries/"+call.id+"/"+call.verb+"/", shown[call.verb+"Delivery"])
+			if want := shown[call.response]; unstable.ReplaceAllString(got.body, "…") != unstable.ReplaceAllString(want, "…") {
+				t.Errorf("%s\nanswers %d %s\nshows   %s", call.response, got.status, got.body, want)
+			}
+		}
+		if _, err := h.store.RestartDeliveries(ctx, one.Key, 1); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

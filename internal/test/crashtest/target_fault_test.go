@@ -8,6 +8,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,7 +27,8 @@ import (
 // far as its fault lets it.
 type faultyTarget struct {
 	*httptest.Server
-	code string
+	code  string
+	shape string // its jq program; "": none
 
 	mu     sync.Mutex
 	done   map[string]bool
@@ -34,19 +38,16 @@ type faultyTarget struct {
 // newFaultyTarget starts a target. The fault is asked about each request. It says with
 // which status to answer (0: the connection is reset), and whether the delivery takes
 // effect.
-func newFaultyTarget(t *testing.T, code string, fault func(external string) (status int, effect bool)) *faultyTarget {
+func newFaultyTarget(t *testing.T, code string, fault func(body []byte) (status int, effect bool)) *faultyTarget {
 	t.Helper()
 	f := &faultyTarget{code: code, done: map[string]bool{}, stored: map[string][]string{}}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		number, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/accounts/"), "/")
-		var sent struct {
-			External string `json:"external_account_number"`
-		}
-		if err = errors.Join(err, json.Unmarshal(body, &sent)); err != nil {
+		if err != nil || !json.Valid(body) {
 			t.Errorf("%s %s: %v: %s", r.Method, r.URL, err, body)
 		}
-		status, effect := fault(sent.External)
+		status, effect := fault(body)
 		if effect {
 			f.store(number, r.Header.Get("Idempotency-Key"))
 		}
@@ -83,6 +84,9 @@ func (f *faultyTarget) keys() int {
 	return len(f.done)
 }
 
+// tenth matches what is delivered of one account in ten.
+var tenth = regexp.MustCompile(`"external_account_number":"[^"]*0"`)
+
 // Six suppliers deliver to six targets: one that is well, one that is slow, one that is
 // down, one that often answers with an error, one that resets connections, before or
 // after it did the delivery, and one that refuses one account in ten. All accounts are
@@ -98,25 +102,25 @@ func deliverToFaultyTargets(t *testing.T, f *fleet) {
 	accounts := cycles(t, "LANDFALL_TARGET_FAULTS", 40)
 	const deliveries = 7 // of each account
 	var up, lenient atomic.Bool
-	well := func(string) (int, bool) { return http.StatusCreated, true }
+	well := func([]byte) (int, bool) { return http.StatusCreated, true }
 	targets := []*faultyTarget{
 		newFaultyTarget(t, "WELL", well),
-		newFaultyTarget(t, "SLOW", func(string) (int, bool) {
+		newFaultyTarget(t, "SLOW", func([]byte) (int, bool) {
 			time.Sleep(50 * time.Millisecond)
 			return http.StatusOK, true
 		}),
-		newFaultyTarget(t, "DOWN", func(string) (int, bool) {
+		newFaultyTarget(t, "DOWN", func([]byte) (int, bool) {
 			if up.Load() {
 				return http.StatusOK, true
 			}
 			return http.StatusServiceUnavailable, false
 		}),
-		newFaultyTarget(t, "ERRORS", func(string) (int, bool) {
+		newFaultyTarget(t, "ERRORS", func([]byte) (int, bool) {
 			statuses := []int{500, 502, 503, 504, 429, 418, 302, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200}
 			status := statuses[rand.IntN(len(statuses))]
 			return status, status == http.StatusOK
 		}),
-		newFaultyTarget(t, "RESET", func(string) (int, bool) {
+		newFaultyTarget(t, "RESET", func([]byte) (int, bool) {
 			switch rand.IntN(10) {
 			case 0:
 				return 0, false
@@ -125,8 +129,8 @@ func deliverToFaultyTargets(t *testing.T, f *fleet) {
 			}
 			return http.StatusOK, true
 		}),
-		newFaultyTarget(t, "PICKY", func(external string) (int, bool) {
-			if strings.HasSuffix(external, "0") && !lenient.Load() {
+		newFaultyTarget(t, "PICKY", func(body []byte) (int, bool) {
+			if tenth.Match(body) && !lenient.Load() {
 				return http.StatusUnprocessableEntity, false
 			}
 			return http.StatusOK, true
@@ -183,6 +187,67 @@ func deliverToFaultyTargets(t *testing.T, f *fleet) {
 	}
 }
 
+// Targets have jq programs. One gets exactly what its program makes. The programs of
+// others never end, or need more memory than there is: their accounts are refused with
+// the reason, and all accounts of the other targets arrive.
+func TestTargetsWithPrograms(t *testing.T) {
+	tooltest.SkipIfShort(t)
+	t.Parallel()
+	onBoth(t, deliverShaped)
+}
+
+func deliverShaped(t *testing.T, f *fleet) {
+	const accounts = 3
+	well := func([]byte) (int, bool) { return http.StatusCreated, true }
+	var shaped sync.Map
+	targets := []*faultyTarget{newFaultyTarget(t, "WELL", well), newFaultyTarget(t, "SHAPED", func(body []byte) (int, bool) {
+		shaped.Store(string(body), true)
+		return http.StatusCreated, true
+	})}
+	targets[1].shape = `{of: .external_account_number, owner: (.data.customers // [])[0].family_name, notes: [.notes[]?.body],
+		sum: ([.transactions[]?.amount | tonumber] | add), secrets: ($ENV | length), more: (env | length)}`
+	hostile := map[string]string{
+		"LOOP": `def f: f; f`, "HUGE": `[range(1e10)]`, "LONG": `reduce range(40) as $i ("xxxxxxxx"; . + .)`,
+		"DEEP": `def f: [f]; f`, "MANY": `., .`, "NONE": `empty`, "FALSE": `error("no")`,
+	}
+	for code, program := range hostile {
+		target := newFaultyTarget(t, code, well)
+		target.shape = program
+		targets = append(targets, target)
+	}
+	f.connectTargets(targets)
+	for _, target := range targets {
+		f.sendAccounts(target.code, 0, accounts)
+	}
+	for _, target := range targets {
+		what := target.code + " has everything, or refused it"
+		if hostile[target.code] == "" {
+			eventually(t, 3*time.Minute, what, func() bool {
+				return target.keys() == 7*accounts && f.targetFigures(target.code).Waiting == 0
+			})
+			f.compareTarget(target.code, target.stored, accounts)
+			continue
+		}
+		eventually(t, 3*time.Minute, what, func() bool { return f.targetFigures(target.code).Refused == accounts })
+		if target.keys() != 0 {
+			t.Errorf("%s got %d deliveries", target.code, target.keys())
+		}
+		if words := f.operate("delivery", "list", target.code, "--state", "refused"); strings.Count(words, "jq program") != accounts {
+			t.Errorf("%s: the reasons are\n%s", target.code, words)
+		}
+	}
+	for _, want := range []string{
+		`{"more":0,"notes":[],"of":"T-000001","owner":"Lovelace","secrets":0,"sum":null}`,
+		`{"more":0,"notes":["note 1"],"of":"T-000001","owner":null,"secrets":0,"sum":null}`,
+		`{"more":0,"notes":[],"of":"T-000001","owner":null,"secrets":0,"sum":1}`,
+	} {
+		if _, got := shaped.Load(want); !got {
+			shaped.Range(func(body, _ any) bool { t.Log(body); return true })
+			t.Errorf("no delivery was %s", want)
+		}
+	}
+}
+
 // connectTargets creates for each target a supplier of the same name.
 func (f *fleet) connectTargets(targets []*faultyTarget) {
 	f.t.Helper()
@@ -194,7 +259,14 @@ func (f *fleet) connectTargets(targets []*faultyTarget) {
 	defer store.Close()
 	operator := operate.New(store, operate.Options{Actor: "operator:crashtest"})
 	for _, target := range targets {
-		f.operate("target", "set", target.code, "--url", target.URL)
+		program := "none"
+		if target.shape != "" {
+			program = filepath.Join(f.t.TempDir(), "shape.jq")
+			if err := os.WriteFile(program, []byte(target.shape), 0o600); err != nil {
+				f.t.Fatal(err)
+			}
+		}
+		f.operate("target", "set", target.code, "--url", target.URL, "--shape", program)
 		_, err := operator.CreateSupplier(ctx, target.code, operate.SupplierChange{Target: &target.code})
 		if err := errors.Join(err, operator.Grant(ctx, target.code, "Acme")); err != nil {
 			f.t.Fatal(err)
