@@ -183,7 +183,7 @@ func targetTest() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if answer.Reason != "" && answer.Status != 404 && answer.Status != 410 {
+		if answer.Reason != "" {
 			return fmt.Errorf("the target cannot be used: %s", answer.Reason)
 		}
 		return printDone(command, map[string]any{"action": "target.test", "code": code, "status": answer.Status, "milliseconds": answer.Took.Milliseconds()},

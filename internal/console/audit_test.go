@@ -88,6 +88,8 @@ func TestEveryActionIsAudited(t *testing.T) {
 		{"admin/webhooks/", nil, url.Values{"name": {"w"}, "organisation": {"Acme"}, "url": {receiver.URL}}},
 		{"admin/webhooks/{webhook}/test/", hook, nil}, {"admin/webhooks/{webhook}/replay/", hook, nil},
 		{"admin/webhooks/{webhook}/disable/", hook, nil}, {"admin/webhooks/{webhook}/enable/", hook, nil}, {"admin/webhooks/{webhook}/remove/", hook, confirm("w")},
+		{"admin/targets/", nil, url.Values{"code": {"U"}, "url": {receiver.URL}}}, {"admin/targets/{target}/set/", target, url.Values{"url": {receiver.URL}}},
+		{"admin/targets/{target}/test/", target, nil}, {"admin/targets/{target}/remove/", []string{"{target}", "U"}, confirm("U")},
 		{"admin/targets/{target}/pause/", target, nil}, {"admin/targets/{target}/resume/", target, nil}, {"admin/targets/{target}/replay/", target, nil},
 		{"admin/operators/", nil, url.Values{"name": {"cora"}, "role": {"support"}}}, {"admin/operators/{name}/reset/", []string{"{name}", "cora"}, url.Values{"confirm": {"cora"}, "password": {testPassword}}},
 		{"admin/operators/{name}/roles/", []string{"{name}", "cora"}, url.Values{"role": {"operator"}}},

@@ -14,6 +14,8 @@ import (
 	"landfall"
 	"landfall/internal/api/contract"
 	"landfall/internal/outbound/delivery"
+	"landfall/internal/outbound/shape"
+	"landfall/internal/outbound/target"
 	"landfall/internal/outbound/webhook"
 	"landfall/internal/service/auth"
 	"landfall/internal/service/intake"
@@ -62,9 +64,13 @@ func testConsoleOver(t testing.TB, store landfall.Store) *testConsole {
 		Encode:        func(event landfall.Event, _ []byte) (string, []byte) { return contract.EventID(event), []byte("{}") },
 	})}
 	t.Cleanup(h.sender.Close)
+	targets := target.NewSender(target.SenderOptions{
+		ClientOptions: h.sender.ClientOptions, Encode: contract.EncodeDelivery, Shapes: shape.NewPool(shape.Self),
+	})
+	t.Cleanup(targets.Close)
 	h.console = New(Options{
 		OperatorFor: func(actor string) *operate.Operator {
-			return operate.New(store, operate.Options{Actor: actor, Rules: contract.RuleCodes(), Sender: h.sender, Verifier: fakeVendor{}})
+			return operate.New(store, operate.Options{Actor: actor, Rules: contract.RuleCodes(), Sender: h.sender, Targets: targets, Verifier: fakeVendor{}})
 		},
 		Intake:   intake.New(store, intake.Options{}),
 		Sessions: auth.NewSessions(store, auth.SessionOptions{}),

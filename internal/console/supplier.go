@@ -137,7 +137,8 @@ func showRunSize(r *pageRequest) (any, error) {
 type settingsPage struct {
 	pageHead
 	operate.SupplierFacts
-	Rules []ruleRow
+	Rules   []ruleRow
+	Targets []string
 }
 
 // ruleRow is a rule and its severity for this supplier.
@@ -156,7 +157,8 @@ func showSettings(r *pageRequest) (any, error) {
 	for _, rule := range contract.RuleBook() {
 		page.Rules = append(page.Rules, ruleRow{rule, facts.Severities[rule.Code]})
 	}
-	return page, nil
+	page.Targets, err = r.operator().TargetCodes(r.Context())
+	return page, err
 }
 
 // UndoWindowInput is the undo window as people type it.
@@ -194,6 +196,10 @@ func setSupplier(r *pageRequest) error {
 	} {
 		text := r.formValue(name)
 		*field = &text
+	}
+	if r.form.Has("target") { // it is shown where there are targets
+		code := r.formValue("target")
+		change.Target = &code
 	}
 	limit, err := r.formInt("concurrency_limit")
 	if err != nil {

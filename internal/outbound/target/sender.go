@@ -104,7 +104,7 @@ func (s *Sender) Delete(ctx context.Context, target *landfall.Target, number str
 	answer := s.exchange(ctx, target, &delivery.Message{Method: http.MethodDelete, URL: address(target, number, ""), ID: "delete-" + rand.Text()})
 	// What is not there has been taken back.
 	if answer.Status == http.StatusNotFound || answer.Status == http.StatusGone {
-		answer.Verdict = delivery.Arrived
+		answer.Verdict, answer.Words, answer.Reason = delivery.Arrived, "", ""
 	}
 	return answer
 }

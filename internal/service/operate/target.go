@@ -129,6 +129,16 @@ func (o *Operator) Targets(ctx context.Context) (found []landfall.TargetFigures,
 	return found, err
 }
 
+// TargetCodes returns the codes of all targets.
+func (o *Operator) TargetCodes(ctx context.Context) (codes []string, err error) {
+	err = o.view(ctx, "target.list", func(view landfall.View) error {
+		found, err := view.Targets(ctx)
+		codes = namesOf(found, func(t landfall.Target) string { return t.Code })
+		return err
+	})
+	return codes, err
+}
+
 // ShowTarget returns a target with what waits for it.
 func (o *Operator) ShowTarget(ctx context.Context, code string) (landfall.TargetFigures, error) {
 	all, err := o.Targets(ctx)
@@ -260,14 +270,17 @@ func errDeliveryID(id string) error {
 // TestTarget asks a target to delete an account that does not exist, which changes
 // nothing and shows whether it is reached and knows the secret.
 func (o *Operator) TestTarget(ctx context.Context, code string) (target.Answer, error) {
-	figures, err := o.ShowTarget(ctx, code)
-	if err != nil {
-		return target.Answer{}, err
-	}
 	if o.targets == nil {
 		return target.Answer{}, errNoTargets
 	}
-	return o.targets.Delete(ctx, &figures.Target, "test"), nil
+	var found landfall.Target
+	if err := o.change(ctx, "target.test", code, func(tx landfall.Tx) (_ string, err error) {
+		found, err = tx.Target(ctx, code)
+		return "", targetError(ctx, tx, code, err)
+	}); err != nil {
+		return target.Answer{}, err
+	}
+	return o.targets.Delete(ctx, &found, "test"), nil
 }
 
 // backfillStep is how many accounts get a delivery in one transaction.

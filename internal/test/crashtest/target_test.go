@@ -111,7 +111,7 @@ func deliverAccounts(f *fleet, accounts int, disturb func() error) {
 			created.Store(int64(min(from+20, accounts)))
 		}
 	}()
-	ends := time.Now().Add(3*time.Minute + time.Duration(accounts)*50*time.Millisecond)
+	ends := time.Now().Add(3*time.Minute + time.Duration(accounts)*250*time.Millisecond)
 	for kills := 0; ; kills++ {
 		select {
 		case <-written:
