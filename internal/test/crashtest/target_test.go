@@ -273,8 +273,8 @@ func (f *fleet) compareTarget(of string, stored map[string][]string, accounts in
 	t.Helper()
 	store := f.open()
 	defer store.Close()
-	if err := store.View(t.Context(), func(view landfall.View) error {
-		for number := range accounts {
+	for number := range accounts {
+		inView(t, store, func(view landfall.View) error {
 			key := landfall.Key{Supplier: of, External: fmt.Sprintf("T-%06d", number)}
 			found, err := view.TargetDeliveries(t.Context(), landfall.TargetDeliveryQuery{Key: &key, Limit: 100})
 			if err != nil {
@@ -292,7 +292,10 @@ func (f *fleet) compareTarget(of string, stored map[string][]string, accounts in
 			if len(want) != 7 || fmt.Sprint(stored[found[0].Number]) != fmt.Sprint(want) {
 				t.Errorf("%s: the target has %v, the service says %v", key.External, stored[found[0].Number], want)
 			}
-		}
+			return nil
+		})
+	}
+	inView(t, store, func(view landfall.View) error {
 		kept, err := view.Tallies(t.Context(), of)
 		if err != nil {
 			return err
@@ -302,10 +305,16 @@ func (f *fleet) compareTarget(of string, stored map[string][]string, accounts in
 			t.Errorf("sums differ: %v", wrong)
 		}
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	if len(stored) != accounts {
 		t.Errorf("the target has %d accounts, want %d", len(stored), accounts)
+	}
+}
+
+// inView reads in a short transaction.
+func inView(t *testing.T, store landfall.Store, read func(landfall.View) error) {
+	t.Helper()
+	if err := store.View(t.Context(), read); err != nil {
+		t.Fatal(err)
 	}
 }
