@@ -157,7 +157,11 @@ func showSettings(r *pageRequest) (any, error) {
 	for _, rule := range contract.RuleBook() {
 		page.Rules = append(page.Rules, ruleRow{rule, facts.Severities[rule.Code]})
 	}
-	page.Targets, err = r.operator().TargetCodes(r.Context())
+	// Targets are shared by all suppliers. Who has a role at one supplier only cannot
+	// see or choose them.
+	if r.me.May(landfall.MayAdminister, "") {
+		page.Targets, err = r.operator().TargetCodes(r.Context())
+	}
 	return page, err
 }
 

@@ -17,7 +17,7 @@ func TestTargets(t *testing.T) {
 	w := newTestWorld(t)
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }))
 	t.Cleanup(receiver.Close)
-	ada := w.signedIn(landfall.ConsoleOperator)
+	ada := w.signedIn(landfall.ConsoleAdministrator)
 	wantPost := func(path string, input url.Values, want int, text string) {
 		t.Helper()
 		if got, body := ada.post("/console/"+path, input); got != want || !strings.Contains(body, text) {
@@ -35,6 +35,12 @@ func TestTargets(t *testing.T) {
 	// A page that was opened before there were targets has no such field.
 	settings.Del("target")
 	wantPost("suppliers/NORTH/settings/", settings, http.StatusOK, "<option selected>LEDGER</option>")
+
+	// A target gets whole accounts. Who runs imports does not choose it.
+	settings.Set("target", "")
+	if got, _ := w.signedInAs("olga", landfall.ConsoleOperator).post("/console/suppliers/NORTH/settings/", settings); got != http.StatusForbidden {
+		t.Errorf("an operator chose a target: %d", got)
+	}
 
 	ctx := t.Context()
 	if count, err := w.store.RestartDeliveries(ctx, landfall.Key{Supplier: "NORTH"}, 1); err != nil || count != 1 {
@@ -59,9 +65,9 @@ func TestTargets(t *testing.T) {
 	if !found {
 		t.Fatalf("there is no button for a delivery:\n%s", body)
 	}
-	sam := w.signedIn(landfall.ConsoleSupport)
-	if body := sam.wantPage("/console/admin/targets/LEDGER/", "refused"); strings.Contains(body, "unknown tariff") || strings.Contains(body, `name="delivery"`) {
-		t.Errorf("support sees what the target said, or can send it again:\n%s", body)
+	amy := w.signedInAs("amy", landfall.ConsoleAuditor)
+	if body := amy.wantPage("/console/admin/targets/LEDGER/", "refused"); strings.Contains(body, "unknown tariff") || strings.Contains(body, `name="delivery"`) {
+		t.Errorf("an auditor sees what the target said, or can send it again:\n%s", body)
 	}
 	wantPost("admin/targets/LEDGER/replay/", url.Values{"delivery": {id}}, http.StatusOK, "Sending 1 deliveries again.")
 	wantPost("admin/targets/LEDGER/replay/", url.Values{"delivery": {"x"}}, http.StatusBadRequest, "not the id of a delivery")

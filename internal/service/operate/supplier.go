@@ -96,7 +96,7 @@ func (o *Operator) CreateSupplier(ctx context.Context, code string, change Suppl
 		if err := o.checkMailSender(ctx, tx, false, supplier); err != nil {
 			return "", err
 		}
-		if err := checkTarget(ctx, tx, change); err != nil {
+		if err := o.checkTarget(ctx, tx, change); err != nil {
 			return "", err
 		}
 		err = tx.CreateSupplier(ctx, supplier)
@@ -151,7 +151,7 @@ func (o *Operator) SetSupplier(ctx context.Context, code string, change Supplier
 				return "", err
 			}
 		}
-		if err := checkTarget(ctx, tx, change); err != nil {
+		if err := o.checkTarget(ctx, tx, change); err != nil {
 			return "", err
 		}
 		if err := tx.SaveSupplier(ctx, supplier); err != nil {

@@ -172,10 +172,14 @@ func targetError(ctx context.Context, view landfall.TargetReader, code string, e
 	return noTarget(code, all)
 }
 
-// checkTarget refuses a target that does not exist.
-func checkTarget(ctx context.Context, tx landfall.Tx, change SupplierChange) error {
-	if change.Target == nil || *change.Target == "" {
+// checkTarget refuses a target that does not exist. Where accounts are sent to is
+// decided by those who manage targets.
+func (o *Operator) checkTarget(ctx context.Context, tx landfall.Tx, change SupplierChange) error {
+	if change.Target == nil {
 		return nil
+	}
+	if err := o.Permit(landfall.MayAdminister, ""); err != nil || *change.Target == "" {
+		return err
 	}
 	_, err := tx.Target(ctx, *change.Target)
 	return targetError(ctx, tx, *change.Target, err)
