@@ -10,6 +10,7 @@ import (
 type Finding struct {
 	Key  Key
 	What string // a sentence for a person, without personal data
+	Sums bool   // a recount corrects it
 }
 
 // Inspection is the progress of an inspection and its next finding, if any.

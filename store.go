@@ -108,6 +108,7 @@ type Writer interface {
 	RunWriter
 	OperatorWriter
 	ReplicaWriter
+	TallyWriter
 	RestoreWriter
 	PackWriter
 }

@@ -30,6 +30,8 @@ const (
 	StatusDelivered AccountStatus = "delivered" // what targets have received of existing accounts
 )
 
+var accountStatuses = []AccountStatus{StatusPending, StatusFailed, StatusSkipped, StatusUnstaged, StatusCreated, StatusDeviating, StatusOwnNotes, StatusDelivered}
+
 // Sums is figures added up over any number of accounts, without overflow.
 type Sums [FigureCount]money.Total //nolint:recvcheck // it is copied where it is only read
 
@@ -37,6 +39,18 @@ type Sums [FigureCount]money.Total //nolint:recvcheck // it is copied where it i
 func (s *Sums) Add(figures Figures) {
 	for i, number := range figures.Numbers() {
 		s[i] = s[i].Plus(money.TotalOf(*number))
+	}
+}
+
+func (s *Sums) plus(others *Sums) {
+	for i := range s {
+		s[i] = s[i].Plus(others[i])
+	}
+}
+
+func (s *Sums) minus(others *Sums) {
+	for i := range s {
+		s[i] = s[i].Minus(others[i])
 	}
 }
 
@@ -60,6 +74,22 @@ type Tallies struct {
 	Sums map[AccountStatus]map[string]*Sums
 	// Refused is how many accounts are only known from a refused staging.
 	Refused int64
+	// Recounts is how often the totals were corrected.
+	Recounts int64
+}
+
+// Corrections returns what has to be added to the totals to get those of a recount.
+func (t *Tallies) Corrections(counted *Tallies) *Tallies {
+	missing := &Tallies{}
+	for _, standing := range accountStatuses {
+		for currency, sums := range counted.Sums[standing] {
+			missing.Of(standing, currency).plus(sums)
+		}
+		for currency, sums := range t.Sums[standing] {
+			missing.Of(standing, currency).minus(sums)
+		}
+	}
+	return missing
 }
 
 // Of returns the sums of a status and currency, to be read or added to.
@@ -102,7 +132,7 @@ var numberNames = func() (names [FigureCount]string) {
 // Differences returns a sentence for each difference between the tallies and a
 // recount.
 func (t *Tallies) Differences(counted *Tallies) (sentences []string) {
-	for _, standing := range []AccountStatus{StatusPending, StatusFailed, StatusSkipped, StatusUnstaged, StatusCreated, StatusDeviating, StatusOwnNotes, StatusDelivered} {
+	for _, standing := range accountStatuses {
 		currencies := map[string]bool{}
 		for _, some := range []*Tallies{t, counted} {
 			for currency := range some.Sums[standing] {
@@ -148,3 +178,19 @@ type TallyReader interface {
 	// sent for them, up to 10000; an unknown supplier has none.
 	DeviatingAccounts(ctx context.Context, supplier string) (int64, error)
 }
+
+// TallyWriter corrects totals that another program left wrong.
+type TallyWriter interface {
+	// CorrectTallies adds the difference between totals and a recount of the same view
+	// to a supplier's totals. Both may be older than the transaction: the difference
+	// stays the same, whatever was written since. It does nothing and returns false if
+	// someone else has corrected them since.
+	CorrectTallies(ctx context.Context, supplier string, kept, counted *Tallies) (bool, error)
+	// CorrectRunSums counts the outcomes of the accounts of runs again where sums differ
+	// from them, a few slices after a position. It returns how many sums it corrected
+	// and where to continue; done means that there are no more.
+	CorrectRunSums(ctx context.Context, after RunSumsPosition) (corrected int, next RunSumsPosition, done bool, err error)
+}
+
+// RunSumsPosition is how far CorrectRunSums is. Its zero value is the beginning.
+type RunSumsPosition struct{ Run, Slice int64 }

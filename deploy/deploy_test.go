@@ -128,6 +128,7 @@ func TestServiceNotifiesSystemd(t *testing.T) {
 			}
 		}
 	}
+	wait("EXTEND_TIMEOUT_USEC=30000000")
 	wait("READY=1")
 	wait("WATCHDOG=1")
 	serve.Process.Signal(os.Interrupt)

@@ -18,7 +18,7 @@ var auditedCommands = map[string]string{
 	"mail bounced": "mail.bounced", "mail retry": "mail.retry", "mail withdraw": "mail.withdraw",
 	"operator create": "operator.create", "operator disable": "operator.disable", "operator enable": "operator.enable",
 	"operator reset": "operator.reset", "operator role": "operator.role", "organisation create": "organisation.create", "organisation disable": "organisation.disable",
-	"organisation enable": "organisation.enable", "organisation set": "organisation.set", "pack add": "pack.add", "purge": "supplier.purge", "rekey": "encryption.rekey",
+	"organisation enable": "organisation.enable", "organisation set": "organisation.set", "pack add": "pack.add", "purge": "supplier.purge", "recount": "supplier.recount", "rekey": "encryption.rekey",
 	"reconcile sign-off": "reconciliation.sign_off", "restore": "database.restore", "run start": "run.start", "run pause": "run.pause",
 	"run resume": "run.resume", "run cancel": "run.cancel", "run undo": "run.undo", "supplier create": "supplier.create",
 	"supplier grant": "supplier.grant", "supplier revoke": "supplier.revoke", "supplier set": "supplier.set", "team create": "team.create",

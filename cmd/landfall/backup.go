@@ -56,13 +56,17 @@ func backupCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return printDone(command, struct {
+		result := struct {
 			File     string `json:"file"`
 			Bytes    int64  `json:"bytes"`
-			Accounts int    `json:"accounts"`
+			Accounts *int   `json:"accounts,omitempty"` // unknown if they were not checked
 			Checked  bool   `json:"checked"`
-		}{args[0], info.Size(), accounts, !unchecked},
-			"Backed up %[2]d accounts (%[3]d bytes) to %[1]s. All checks passed.", args[0], accounts, info.Size())
+		}{args[0], info.Size(), &accounts, !unchecked}
+		if unchecked {
+			result.Accounts = nil
+			return printDone(command, result, "Backed up the database (%[2]d bytes) to %[1]s. Its accounts were not checked.", args[0], info.Size())
+		}
+		return printDone(command, result, "Backed up %[2]d accounts (%[3]d bytes) to %[1]s. All checks passed.", args[0], accounts, info.Size())
 	}
 	return command
 }

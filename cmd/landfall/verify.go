@@ -28,9 +28,10 @@ func verifyCommand() *cobra.Command {
 			"--json one object per line), and the exit code is then 1.",
 	}, func(command *cobra.Command, operator *operate.Operator, _ []string) error {
 		out, asJSON := command.OutOrStdout(), jsonWanted(command)
-		count := 0
+		count, wrongSums := 0, false
 		processes, err := operator.Verify(command.Context(), func(finding landfall.Finding) error {
 			count++
+			wrongSums = wrongSums || finding.Sums
 			if asJSON {
 				return printLine(out, entry{finding.Key.Supplier, finding.Key.External, finding.What})
 			}
@@ -39,6 +40,9 @@ func verifyCommand() *cobra.Command {
 		})
 		if err != nil {
 			return err
+		}
+		if wrongSums {
+			printWarning(command, "some sums are wrong; 'landfall recount' counts them again and corrects them")
 		}
 		if count > 0 {
 			return fmt.Errorf("%d problems found in %d accounts", count, processes)

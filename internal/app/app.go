@@ -76,6 +76,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	if err := settings.checkSecretFiles(); err != nil {
 		return nil, err
 	}
+	defer extendStart()()
 	// Before the database, so that an invalid setting is reported without a wait.
 	files, err := filestore.Open(settings.Documents, filestore.Options{TimeLimit: settings.DocumentTimeout})
 	if err != nil {
@@ -243,6 +244,9 @@ func openStore(ctx context.Context, settings Settings, log *Log) (*sqlstore.Stor
 		store, err := sqlstore.Open(ctx, settings.Database, sqlstore.Options{
 			Server: true, ApplySchema: true, AllowWeakDurability: settings.WeakDatabase,
 			Password: settings.currentPassword(), Connections: settings.Connections, Logger: log.Logger,
+			OnSchemaStep: func(step sqlstore.SchemaStep, took time.Duration) {
+				log.Info("schema step", "name", step.Name, "applied", step.Applied, "took", took.String())
+			},
 			SearchTerms: contract.SearchTerms, Keys: keys, WithoutNames: !settings.EncryptedNames,
 		})
 		switch {

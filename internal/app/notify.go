@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"landfall/internal/lib/limits"
 )
 
 // notify reports the state of the program to systemd, if systemd asked for it. It
@@ -24,6 +26,27 @@ func notify(state string) {
 	}
 	defer func() { _ = line.Close() }() // a datagram is sent at once or not at all
 	_, _ = line.Write([]byte(state))
+}
+
+// extendStart keeps systemd from ending a start that takes long, because the database
+// is away or a schema step changes large tables, until the returned function is
+// called.
+func extendStart() (stop func()) {
+	if os.Getenv("NOTIFY_SOCKET") == "" {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		for {
+			notify("EXTEND_TIMEOUT_USEC=" + strconv.FormatInt(limits.StartExtension.Microseconds(), 10))
+			select {
+			case <-time.After(limits.StartExtension / 3):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return cancel
 }
 
 // keepWatchdog tells systemd that the program is alive, twice as often as

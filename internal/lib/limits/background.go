@@ -102,6 +102,8 @@ const (
 	RecordMaxRetry = 5 * time.Second
 	// TokenGrace is how long ended tokens are kept, so that a replica with a slow clock still finds them.
 	TokenGrace = time.Hour
+	// StartExtension is the time that a starting server asks systemd for, again and again until it is ready.
+	StartExtension = 30 * time.Second
 	// ReplicaSeen is how long a server counts as running after its last heartbeat.
 	ReplicaSeen = time.Minute
 	// MinRetention is the shortest retention that can be set.

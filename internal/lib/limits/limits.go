@@ -189,6 +189,8 @@ const (
 	CommitLookup = 2 * time.Second
 	// CommitLookupRetry is the pause between two attempts of that.
 	CommitLookupRetry = 100 * time.Millisecond
+	// SchemaStepRetry is the pause after a schema step that ran into a deadlock; it grows with every attempt.
+	SchemaStepRetry = 200 * time.Millisecond
 	// CommitMarks is how long the marks are kept by which commits are looked up.
 	CommitMarks = 15 * time.Minute
 	// CommitMarkSweep is how often old marks are deleted.

@@ -152,7 +152,7 @@ func TestSweepUsesDatabaseClock(t *testing.T) {
 					age = 0
 					m[0] = 0
 				}
-				if _, err := tx.Exec(t.Context(), `INSERT INTO commit_mark (id, at, void) VALUES ($1, {now} - $2, FALSE)`, m[:], age); err != nil {
+				if _, err := tx.Exec(t.Context(), `INSERT INTO commit_mark (id, at, void, step) VALUES ($1, {now} - $2, FALSE, 1)`, m[:], age); err != nil {
 					return err
 				}
 			}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -38,6 +39,30 @@ func CopyFile(ctx context.Context, name Name, file string) error {
 		return fmt.Errorf("cannot write the copy: %w", sqliteDialect.wrap(err))
 	}
 	return nil
+}
+
+// ExecFile changes exactly one row of a SQLite file whose schema may be older than
+// this program. No other process may have the file open.
+func ExecFile(ctx context.Context, file, text string, args ...any) error {
+	address, err := sqliteFile(file).address(Options{}.withDefaults(), readWriteAccess)
+	if err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", address)
+	if err != nil {
+		return sqliteDialect.wrap(err)
+	}
+	defer db.Close()
+	result, err := db.ExecContext(ctx, text, args...)
+	if err != nil {
+		return sqliteDialect.wrap(err)
+	}
+	if count, err := result.RowsAffected(); err != nil || count != 1 {
+		return fmt.Errorf("%d rows of %s were changed, want 1: %w", count, file, cmp.Or(err, ErrNotFound))
+	}
+	// The copy is one file, without a log beside it.
+	_, err = db.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
+	return sqliteDialect.wrap(err)
 }
 
 // CheckIntegrity reads a whole SQLite file and reports damage. It changes nothing.

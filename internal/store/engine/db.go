@@ -7,9 +7,11 @@ package engine
 
 import (
 	"context"
+	"database/sql"
 	"io/fs"
 	"log/slog"
 	"sync"
+	"time"
 
 	"landfall/internal/lib/limits"
 )
@@ -24,6 +26,11 @@ type Options struct {
 	// ApplySchema upgrades an older schema; without it an older schema is
 	// refused. A newer one is always refused.
 	ApplySchema bool
+	// BeforeSteps may refuse to change the schema of a PostgreSQL database that has
+	// been in use. A file has a lock instead.
+	BeforeSteps func(context.Context, *sql.DB) error
+	// OnStep is called before a schema step is applied, with the time 0, and after it.
+	OnStep func(step SchemaStep, took time.Duration)
 	// First is written before anything else, in a transaction of its own, if the
 	// database is a file. While it fails, all writes fail with its error.
 	First func(context.Context, *Tx) error
@@ -40,6 +47,7 @@ type Options struct {
 	Logger *slog.Logger
 
 	driver string // of SQLite; tests wrap it
+	step   int64  // the last one in Steps
 }
 
 // withDefaults replaces zero values with defaults.
@@ -97,6 +105,10 @@ type concurrency struct {
 // Open opens a database.
 func Open(ctx context.Context, name Name, options Options) (*DB, error) {
 	options = options.withDefaults()
+	var err error
+	if options.step, err = lastStep(options.Steps); err != nil {
+		return nil, err
+	}
 	opened, err := name.target.open(ctx, options)
 	if err != nil {
 		return nil, err

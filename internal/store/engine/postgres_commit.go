@@ -20,8 +20,11 @@ func (m *postgresDB) commit(x *pgTx, async bool) error {
 		if async {
 			batch.Queue("SET LOCAL synchronous_commit = off")
 		}
-		batch.Queue(postgresDialect.text(insertMark), mark[:])
+		batch.Queue(postgresDialect.text(insertMark(m.options.step)), mark[:])
 	})
+	if errorCode(err) == postgresFenced {
+		return errOutdated
+	}
 	if err == nil || !asked || commitRefused(err) {
 		return err
 	}

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/pressly/goose/v3"
+
+	"landfall/internal/lib/limits"
 )
 
 // SchemaStep is one change of the schema.
@@ -51,8 +54,9 @@ type schema struct {
 	db      *sql.DB
 	goose   *goose.Provider
 	// lock keeps other processes from changing the schema until unlock.
-	lock func(context.Context) (unlock func() error, err error)
-	last int64 // the last step this program knows
+	lock    func(context.Context) (unlock func() error, err error)
+	last    int64 // the last step this program knows
+	options Options
 }
 
 func newSchema(
@@ -67,7 +71,7 @@ func newSchema(
 		return nil, errors.Join(err, db.Close())
 	}
 	sources := provider.ListSources()
-	return &schema{dialect: d, db: db, goose: provider, lock: lock, last: sources[len(sources)-1].Version}, nil
+	return &schema{dialect: d, db: db, goose: provider, lock: lock, last: sources[len(sources)-1].Version, options: options}, nil
 }
 
 func (s *schema) close() error { return s.goose.Close() }
@@ -110,10 +114,58 @@ func (s *schema) upgrade(ctx context.Context, apply bool) error {
 	if current, err = s.current(ctx); err != nil || current {
 		return err
 	}
-	if _, err := s.goose.UpTo(ctx, s.last); err != nil {
+	has, _, err := s.versions(ctx)
+	if err == nil && has > 0 && s.options.BeforeSteps != nil {
+		err = s.options.BeforeSteps(ctx, s.db)
+	}
+	for err == nil && has < s.last {
+		if err = s.stepRetried(ctx, has); err == nil {
+			has, _, err = s.versions(ctx)
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("cannot bring the schema up to date: %w", s.dialect.wrap(err))
 	}
 	return nil
+}
+
+// stepTries is how often a step is tried that ran into a deadlock or a lock.
+const stepTries = 10
+
+// stepRetried applies the step after another one. A step locks tables in its own
+// order and may run into a deadlock with a command, or wait too long for a lock; then
+// nothing of it remains, and it is tried again.
+func (s *schema) stepRetried(ctx context.Context, has int64) error {
+	var step SchemaStep
+	for _, source := range s.goose.ListSources() {
+		if source.Version > has {
+			step = SchemaStep{Version: source.Version, Name: source.Path}
+			break
+		}
+	}
+	report := func(took time.Duration) {
+		if s.options.OnStep != nil {
+			s.options.OnStep(step, took)
+		}
+	}
+	report(0)
+	for try := 1; ; try++ {
+		done, err := s.goose.UpByOne(ctx)
+		err = s.dialect.wrap(err)
+		again := isFault(err, faultConflict) || isFault(err, faultLocked) || errorCode(err) == sqliteBusy
+		if !again || try == stepTries {
+			if err == nil {
+				step.Applied = true
+				report(max(done.Duration, 1))
+			}
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return callerGone(ctx.Err())
+		case <-time.After(time.Duration(try) * limits.SchemaStepRetry):
+		}
+	}
 }
 
 // current reports whether there is nothing to do. It refuses a newer schema, into

@@ -58,6 +58,7 @@ func (f sqliteFile) schema(ctx context.Context, options Options, create bool) (*
 		return nil, sqliteDialect.wrap(err)
 	}
 	db.SetMaxOpenConns(1)
+	options.BeforeSteps = nil
 	return newSchema(sqliteDialect, goose.DialectSQLite3, options, db, func(ctx context.Context) (func() error, error) {
 		lock, err := lockFile(ctx, string(f), lockSchemaChange)
 		if err != nil {

@@ -183,8 +183,11 @@ func (w *sqliteWriter) attempt(kind *Kind, calls []*Call) (err, failure error) {
 // commit reached the disk, so the mark is looked up over a new connection.
 func (w *sqliteWriter) commit() error {
 	m := newMark()
-	if _, err := w.handle.tx(true).Exec(context.Background(), insertMark, m[:]); err != nil {
+	if _, err := w.handle.tx(true).Exec(context.Background(), insertMark(w.options.step), m[:]); err != nil {
 		w.discard()
+		if errorCode(err) == sqliteFenced {
+			return errOutdated
+		}
 		return err
 	}
 	err := w.handle.run("COMMIT")

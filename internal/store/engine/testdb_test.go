@@ -14,12 +14,12 @@ import (
 // The schema that the engine needs, and a table to write into.
 const (
 	schemaSQLite = `-- +goose Up
-CREATE TABLE commit_mark (id BLOB PRIMARY KEY, at INTEGER NOT NULL, void INTEGER NOT NULL) STRICT;
+CREATE TABLE commit_mark (id BLOB PRIMARY KEY, at INTEGER NOT NULL, void INTEGER NOT NULL, step INTEGER NOT NULL) STRICT;
 CREATE TABLE item (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
 -- +goose Down
 DROP TABLE item;`
 	schemaPostgres = `-- +goose Up
-CREATE TABLE commit_mark (id BYTEA PRIMARY KEY, at BIGINT NOT NULL, void BOOLEAN NOT NULL);
+CREATE TABLE commit_mark (id BYTEA PRIMARY KEY, at BIGINT NOT NULL, void BOOLEAN NOT NULL, step BIGINT NOT NULL);
 CREATE TABLE item (name TEXT PRIMARY KEY, value BIGINT NOT NULL);
 -- +goose Down
 DROP TABLE item;`

@@ -16,10 +16,10 @@ import (
 // steps is the schema that the engine needs, and a table to write to.
 var steps = fstest.MapFS{
 	"sqlite/0001_schema.sql": {Data: []byte(`-- +goose Up
-CREATE TABLE commit_mark (id BLOB PRIMARY KEY, at INTEGER NOT NULL, void INTEGER NOT NULL) STRICT;
+CREATE TABLE commit_mark (id BLOB PRIMARY KEY, at INTEGER NOT NULL, void INTEGER NOT NULL, step INTEGER NOT NULL) STRICT;
 CREATE TABLE item (name TEXT PRIMARY KEY, value INTEGER, note TEXT) STRICT;`)},
 	"postgres/0001_schema.sql": {Data: []byte(`-- +goose Up
-CREATE TABLE commit_mark (id BYTEA PRIMARY KEY, at BIGINT NOT NULL, void BOOLEAN NOT NULL);
+CREATE TABLE commit_mark (id BYTEA PRIMARY KEY, at BIGINT NOT NULL, void BOOLEAN NOT NULL, step BIGINT NOT NULL);
 CREATE TABLE item (name TEXT COLLATE "C" PRIMARY KEY, value BIGINT, note TEXT);`)},
 }
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"landfall"
 	"landfall/internal/lib/filelock"
@@ -38,9 +39,15 @@ func Backup(
 		if err := engine.CheckIntegrity(ctx, partial); err != nil {
 			return err
 		}
-		if current, err := isCurrent(ctx, partial, options); err != nil || !current {
-			unchecked = !current
+		current, err := isCurrent(ctx, partial, options)
+		if err != nil {
 			return err
+		}
+		if !current {
+			// This program cannot open it as a store, but a server must not serve it
+			// either without a restore.
+			unchecked = true
+			return engine.ExecFile(ctx, partial, `UPDATE database_identity SET copied_at = ? WHERE id = 1`, time.Now().UnixMicro())
 		}
 		return withStore(ctx, partial, options, func(store *Store) error {
 			if err := check(ctx, store); err != nil {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"testing/fstest"
 	"time"
@@ -27,6 +29,18 @@ func (s *Store) Force(ctx context.Context, text string, args ...any) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		_, err := t.exec(ctx, text, args...)
 		return err
+	})
+}
+
+// ForceWhile is Force for statements and a function that runs before the commit.
+func (s *Store) ForceWhile(ctx context.Context, fn func() error, texts ...string) error {
+	return s.update(ctx, landfall.Key{}, func(t *tx) error {
+		for _, text := range texts {
+			if _, err := t.exec(ctx, text); err != nil {
+				return err
+			}
+		}
+		return fn()
 	})
 }
 
@@ -194,31 +208,21 @@ func (s *Store) listQueryText(query sqlset.ListQuery, wanted []any) (text string
 	return text, args, err
 }
 
+// WithLater returns the options of a later program, which has further schema steps.
+func WithLater(options Options, later map[string]string) Options {
+	options.steps = laterSteps(later)
+	return options
+}
+
 // ApplyLater applies the steps of this program and further ones of a later
-// program, given by their paths in the schema folder.
+// program.
 func ApplyLater(ctx context.Context, url string, later map[string]string) ([]SchemaStep, error) {
-	name, err := engine.Parse(url)
-	if err != nil {
-		return nil, err
-	}
-	options := Options{}.engine()
-	options.Steps = laterSteps(later)
-	return engine.SchemaApply(ctx, name, options)
+	return SchemaApply(ctx, url, WithLater(Options{}, later))
 }
 
 // OpenLater opens a database as the later program does.
 func OpenLater(ctx context.Context, url string, later map[string]string) (*Store, error) {
-	name, err := engine.Parse(url)
-	if err != nil {
-		return nil, err
-	}
-	options := Options{}.engine()
-	options.Steps = laterSteps(later)
-	db, err := engine.Open(ctx, name, options)
-	if err != nil {
-		return nil, err
-	}
-	return &Store{shared: &shared{db: db}}, nil
+	return Open(ctx, url, WithLater(Options{}, later))
 }
 
 func laterSteps(later map[string]string) fs.FS {
@@ -235,6 +239,20 @@ func laterSteps(later map[string]string) fs.FS {
 		all[path] = &fstest.MapFile{Data: text}
 	}
 	return all
+}
+
+// Tables returns the names of all tables.
+func Tables() []string {
+	return append(slices.Sorted(maps.Keys(tableRules)), plainTables...)
+}
+
+// CopyForTest copies a SQLite database.
+func CopyForTest(ctx context.Context, url, file string) error {
+	name, err := engine.Parse(url)
+	if err != nil {
+		return err
+	}
+	return engine.CopyFile(ctx, name, file)
 }
 
 // InspectDamaged damages the database, returns what an inspection finds, and

@@ -19,6 +19,17 @@ const sliceSums = `SELECT s.code, r.number, l.run_id, l.slice,
 	FROM run_slice l JOIN run r ON r.id = l.run_id JOIN supplier s ON s.id = r.supplier_id
 	WHERE (l.run_id, l.slice) > ($1, $2) AND r.purged_at IS NULL ORDER BY l.run_id, l.slice LIMIT $3`
 
+// sliceSum is a slice and whether its sums are right.
+type sliceSum struct {
+	supplier, number string
+	run, slice       int64
+	right            bool
+}
+
+func readSliceSums(scan scanner, one *sliceSum) error {
+	return scan(&one.supplier, &one.number, &one.run, &one.slice, &one.right)
+}
+
 // The next line does not compile unless a slice has 512 members.
 var _ = [1]struct{}{}[landfall.SliceSize-512]
 
@@ -28,18 +39,11 @@ const ofSlice = `FROM run_member m WHERE m.run_id = l.run_id AND m.ordinal >= l.
 // inspectRuns looks for slices whose sums do not match the outcomes of their
 // members. It reports whether the inspection continues.
 func (s *Store) inspectRuns(ctx context.Context, done int, yield func(landfall.Inspection, error) bool) bool {
-	type seen struct {
-		supplier, number string
-		run, slice       int64
-		right            bool
-	}
-	for last := (seen{run: -1}); ; {
-		var found []seen
+	for last := (sliceSum{run: -1}); ; {
+		var found []sliceSum
 		err := s.View(ctx, func(reader landfall.View) (err error) {
 			v := reader.(*view) //nolint:forcetypeassert // it is this store's
-			found, err = collect(ctx, v.txSession, func(scan scanner, one *seen) error {
-				return scan(&one.supplier, &one.number, &one.run, &one.slice, &one.right)
-			}, sliceSums, last.run, last.slice, int64(inspectSlices))
+			found, err = collect(ctx, v.txSession, readSliceSums, sliceSums, last.run, last.slice, int64(inspectSlices))
 			return err
 		})
 		if err != nil {
@@ -51,7 +55,7 @@ func (s *Store) inspectRuns(ctx context.Context, done int, yield func(landfall.I
 			if one.right {
 				continue
 			}
-			finding := &landfall.Finding{Key: landfall.Key{Supplier: one.supplier}, What: fmt.Sprintf(
+			finding := &landfall.Finding{Key: landfall.Key{Supplier: one.supplier}, Sums: true, What: fmt.Sprintf(
 				"the sums of slice %d of run %s do not match the outcomes of its accounts", one.slice, one.number)}
 			if !yield(landfall.Inspection{Processes: done, Finding: finding}, nil) {
 				return false
@@ -80,7 +84,7 @@ func (s *Store) inspectUndone(ctx context.Context, done int, yield func(landfall
 		return false
 	}
 	for _, one := range found {
-		finding := &landfall.Finding{Key: landfall.Key{Supplier: one.supplier}, What: fmt.Sprintf(
+		finding := &landfall.Finding{Key: landfall.Key{Supplier: one.supplier}, Sums: true, What: fmt.Sprintf(
 			"run %s has a wrong number of undone accounts", one.number)}
 		if !yield(landfall.Inspection{Processes: done, Finding: finding}, nil) {
 			return false

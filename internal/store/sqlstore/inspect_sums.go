@@ -43,7 +43,7 @@ func inspectSupplier(ctx context.Context, reader landfall.View, code string) (fo
 		return nil, err
 	}
 	for _, difference := range kept.Differences(&counted) {
-		note("its " + difference)
+		found = append(found, landfall.Finding{Key: landfall.Key{Supplier: code}, What: "its " + difference, Sums: true})
 	}
 	signed, err := reader.SignOffs(ctx, code)
 	for _, one := range signed {

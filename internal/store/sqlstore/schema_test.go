@@ -2,6 +2,7 @@ package sqlstore_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"landfall"
 	"landfall/internal/store/sqlstore"
@@ -30,8 +32,16 @@ func TestSchemasOfBothDatabasesAgree(t *testing.T) {
 		}
 		return names
 	}
-	if some, others := names("sqlite"), names("postgres"); !slices.Equal(some, others) {
+	some := names("sqlite")
+	if others := names("postgres"); !slices.Equal(some, others) {
 		t.Errorf("steps %v and %v", some, others)
+	}
+	for i, name := range some[1:] {
+		for kind, fence := range fences(i + 2) {
+			if text, err := os.ReadFile(filepath.Join("schema", kind, name)); err != nil || !strings.Contains(string(text), fence) {
+				t.Errorf("%s/%s must begin with %s, so that older programs cannot write any more (%v)", kind, name, fence, err)
+			}
+		}
 	}
 	things := map[string]string{
 		"sqlite": `SELECT m.name || '.' || c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c
@@ -61,6 +71,140 @@ func TestSchemasOfBothDatabasesAgree(t *testing.T) {
 		if !slices.Contains(made["sqlite"], thing) {
 			t.Errorf("%s only exists on PostgreSQL", thing)
 		}
+	}
+}
+
+// fences returns the statements with which a step begins, by the kind of database.
+func fences(step int) map[string]string {
+	return map[string]string{
+		"postgres": fmt.Sprintf("ALTER TABLE commit_mark DROP CONSTRAINT commit_mark_step, "+
+			"ADD CONSTRAINT commit_mark_step CHECK (step >= %d) NOT VALID;\n", step),
+		"sqlite": fmt.Sprintf("DROP TRIGGER commit_mark_step;\n-- +goose StatementBegin\n"+
+			"CREATE TRIGGER commit_mark_step BEFORE INSERT ON commit_mark WHEN NEW.step < %d\n"+
+			"BEGIN SELECT RAISE(ABORT, 'the schema is newer than this program'); END;\n-- +goose StatementEnd\n", step),
+	}
+}
+
+// laterStep returns step 2 of a later program, which does something for both databases.
+func laterStep(does string) map[string]string {
+	step := map[string]string{}
+	for kind, fence := range fences(2) {
+		step[kind+"/0002_later.sql"] = "-- +goose Up\n" + fence + does
+	}
+	return step
+}
+
+// TestOlderProgramsCannotWriteAfterAStep applies a step while a program that does not
+// know it has a transaction open. Neither that transaction nor a later one commits.
+func TestOlderProgramsCannotWriteAfterAStep(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		older, _ := openCreated(t, url)
+		later := laterStep("ALTER TABLE account ADD COLUMN later TEXT;\n")
+		inside, applied := make(chan struct{}), make(chan error, 1)
+		go func() {
+			<-inside
+			_, err := sqlstore.ApplyLater(t.Context(), url, later)
+			applied <- err
+		}()
+		tries := 0
+		err := older.Update(t.Context(), func(tx landfall.Tx) error {
+			if err := tx.CreateTeam(t.Context(), "Late"); err != nil {
+				return err
+			}
+			if tries++; tries == 1 {
+				close(inside)
+				// On PostgreSQL the step is not held up by this transaction, which has not
+				// inserted its mark yet. On SQLite it waits for the only writer.
+				if strings.HasPrefix(url, "postgres") {
+					applied <- <-applied
+				}
+			}
+			return nil
+		})
+		if postgres := strings.HasPrefix(url, "postgres"); postgres != errors.Is(err, landfall.ErrUnavailable) {
+			t.Errorf("the open transaction ended with %v", err)
+		}
+		if err := <-applied; err != nil {
+			t.Fatal(err)
+		}
+		err = older.Update(t.Context(), func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), "Later") })
+		if !errors.Is(err, landfall.ErrUnavailable) || !strings.Contains(err.Error(), "too old to write") {
+			t.Errorf("an older program got %v", err)
+		}
+		if err := older.Ping(t.Context()); err == nil {
+			t.Error("an older program is ready")
+		}
+		newer := openLater(t, url, later)
+		if err := newer.Ping(t.Context()); err != nil {
+			t.Error(err)
+		}
+		want := map[bool]int{true: 0, false: 1}[strings.HasPrefix(url, "postgres")]
+		if count, err := newer.Count(t.Context(), `SELECT count(*) FROM team WHERE name LIKE 'Late%'`); err != nil || count != want {
+			t.Errorf("%d teams were written, want %d, %v", count, want, err)
+		}
+	})
+}
+
+// TestSchemaWaitsForOlderServers refuses a step while a server is running, and applies
+// it once the server has stopped. A file has a lock for that.
+func TestSchemaWaitsForOlderServers(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store := openStore(t, url)
+		alive := func(work func(landfall.Tx) error) {
+			t.Helper()
+			if err := store.Update(t.Context(), work); err != nil {
+				t.Fatal(err)
+			}
+		}
+		alive(func(tx landfall.Tx) error {
+			return tx.TouchReplica(t.Context(), landfall.Replica{ID: "r", Host: "old-host", Version: "1.0.0"})
+		})
+		later := laterStep("ALTER TABLE account ADD COLUMN later TEXT;\n")
+		if strings.HasPrefix(url, "postgres") {
+			_, err := sqlstore.ApplyLater(t.Context(), url, later)
+			if !errors.Is(err, landfall.ErrUnavailable) || !strings.Contains(err.Error(), "old-host (version 1.0.0)") {
+				t.Fatalf("a running server was ignored: %v", err)
+			}
+			alive(func(tx landfall.Tx) error { return tx.RemoveReplica(t.Context(), "r") })
+		}
+		if _, err := sqlstore.ApplyLater(t.Context(), url, later); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestStepsAreRetriedAfterADeadlock lets a step run into a deadlock with another
+// transaction once.
+func TestStepsAreRetriedAfterADeadlock(t *testing.T) {
+	url := databases["postgres"](t)
+	older, _ := openCreated(t, url)
+	later := laterStep("ALTER TABLE account ADD COLUMN later TEXT;\n")
+	applied := make(chan error, 1)
+	tries := 0
+	err := older.ForceWhile(t.Context(), func() error {
+		if tries++; tries > 1 {
+			return nil
+		}
+		go func() {
+			_, err := sqlstore.ApplyLater(t.Context(), url, later)
+			applied <- err
+		}()
+		// The step holds commit_mark and waits for account, which this transaction holds.
+		for {
+			waiting, err := older.Count(t.Context(), `SELECT count(*) FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
+				JOIN pg_database d ON d.oid = l.database
+				WHERE d.datname = current_database() AND c.relname = 'account' AND NOT l.granted`)
+			if err != nil || waiting > 0 {
+				return err
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}, `SET LOCAL lock_timeout = 0`, `UPDATE account SET currency = currency`) // the step waits for longer, so it loses
+	if err != nil {
+		t.Error(err)
+	}
+	if err := <-applied; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -44,7 +45,10 @@ type Options struct {
 	// TransactionTimeout is how long one transaction may take, for commands
 	// that count everything; zero means the default.
 	TransactionTimeout time.Duration
-	Logger             *slog.Logger
+	// OnSchemaStep is called before a schema step is applied, with the time 0, and
+	// after it.
+	OnSchemaStep func(step SchemaStep, took time.Duration)
+	Logger       *slog.Logger
 	// Random is the source of account numbers; nil means the system's source.
 	// Many goroutines read it concurrently.
 	Random io.Reader
@@ -69,14 +73,20 @@ type Options struct {
 	// queueTimeout is how long work waits in the queue before it is refused;
 	// zero means the default.
 	queueTimeout time.Duration
+	// steps are the schema steps of a later program, in tests.
+	steps fs.FS
 }
 
 // engine returns the options of the engine.
 func (o Options) engine() engine.Options {
 	times := engine.Limits{Lock: o.LockTimeout, Transaction: o.TransactionTimeout, QueueWait: o.queueTimeout, Admission: o.queueTimeout}
+	steps := o.steps
+	if steps == nil {
+		steps = schemaSteps()
+	}
 	return engine.Options{
-		Steps: schemaSteps(), Server: o.Server, ApplySchema: o.ApplySchema, AllowWeakDurability: o.AllowWeakDurability,
-		Password: o.Password, Connections: o.Connections, Limits: times, Logger: o.Logger,
+		Steps: steps, Server: o.Server, ApplySchema: o.ApplySchema, AllowWeakDurability: o.AllowWeakDurability,
+		Password: o.Password, Connections: o.Connections, Limits: times, Logger: o.Logger, BeforeSteps: refuseOldServers, OnStep: o.OnSchemaStep,
 	}
 }
 

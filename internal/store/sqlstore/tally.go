@@ -104,11 +104,11 @@ func waitingStatus(failed bool) landfall.AccountStatus {
 // Tallies returns the totals of a supplier's accounts.
 func (v *view) Tallies(ctx context.Context, code string) (landfall.Tallies, error) {
 	var found landfall.Tallies
-	supplier, now, err := v.supplierNow(ctx, code)
-	if err != nil {
+	var supplier int64
+	if err := v.one(ctx, `SELECT id, recounts, {now} FROM supplier WHERE code = $1`, []any{code},
+		[]any{&supplier, &found.Recounts, instantInto{&found.At}}); err != nil {
 		return found, err
 	}
-	found.At = moment(now)
 	rows, err := collect(ctx, v.txSession, readTally, `SELECT standing, figures FROM tally WHERE supplier_id = $1`, supplier)
 	if err != nil {
 		return found, err

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
+	"testing"
 	"time"
 )
 
@@ -148,6 +149,21 @@ func (c *Cluster) duplicate(through string, follows bool) (*Cluster, error) {
 		return nil, fmt.Errorf("the copy of PostgreSQL did not start: %w: %s", err, log)
 	}
 	return copied, nil
+}
+
+// Program returns the path of one of PostgreSQL's programs, or skips the test if this
+// installation does not have it.
+func Program(t testing.TB, name string) string {
+	t.Helper()
+	bin, err := binaries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := exec.LookPath(filepath.Join(bin, name))
+	if err != nil {
+		t.Skip(err)
+	}
+	return path
 }
 
 // Program returns the path of one of PostgreSQL's programs, such as pg_dump.

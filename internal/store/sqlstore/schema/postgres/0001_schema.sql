@@ -89,6 +89,7 @@ CREATE TABLE supplier (
     statement_amounts    TEXT NOT NULL DEFAULT 'major' CHECK (statement_amounts IN ('major', 'minor')),
     mail_delay           BIGINT NOT NULL DEFAULT 0 CHECK (mail_delay >= 0),
     packs                TEXT NOT NULL DEFAULT '', -- names such as gb-energy@1, separated by spaces
+    recounts             BIGINT NOT NULL DEFAULT 0, -- how often its sums were corrected
     target               TEXT COLLATE "C", -- the system that accounts are delivered to; NULL: none
     target_at            BIGINT -- since when
 );
@@ -928,7 +929,10 @@ CREATE TABLE operator_device (
 CREATE TABLE commit_mark (
     id   BYTEA PRIMARY KEY,
     at   BIGINT NOT NULL,
-    void BOOLEAN NOT NULL
+    void BOOLEAN NOT NULL,
+    -- The last schema step that the program knows. A later step raises the limit, so that
+    -- older programs cannot commit any more; see internal/store/engine/fence.go.
+    step BIGINT NOT NULL CONSTRAINT commit_mark_step CHECK (step >= 1)
 );
 CREATE INDEX commit_mark_at ON commit_mark (at);
 

@@ -88,6 +88,7 @@ CREATE TABLE supplier (
     statement_amounts    TEXT NOT NULL DEFAULT 'major' CHECK (statement_amounts IN ('major', 'minor')),
     mail_delay           INTEGER NOT NULL DEFAULT 0 CHECK (mail_delay >= 0),
     packs                TEXT NOT NULL DEFAULT '', -- names such as gb-energy@1, separated by spaces
+    recounts             INTEGER NOT NULL DEFAULT 0, -- how often its sums were corrected
     target               TEXT, -- the system that accounts are delivered to; NULL: none
     target_at            INTEGER -- since when
 ) STRICT;
@@ -921,9 +922,16 @@ CREATE TABLE operator_device (
 CREATE TABLE commit_mark (
     id   BLOB PRIMARY KEY,
     at   INTEGER NOT NULL,
-    void INTEGER NOT NULL CHECK (void IN (0, 1))
+    void INTEGER NOT NULL CHECK (void IN (0, 1)),
+    -- The last schema step that the program knows. A later step raises the limit, so that
+    -- older programs cannot commit any more; see internal/store/engine/fence.go.
+    step INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX commit_mark_at ON commit_mark (at);
+-- +goose StatementBegin
+CREATE TRIGGER commit_mark_step BEFORE INSERT ON commit_mark WHEN NEW.step < 1
+BEGIN SELECT RAISE(ABORT, 'the schema is newer than this program'); END;
+-- +goose StatementEnd
 
 -- Where this database runs. A restored copy compares this with its own location, so
 -- that it does not bring revoked API keys back to life unnoticed.
