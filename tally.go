@@ -80,16 +80,16 @@ type Tallies struct {
 
 // Corrections returns what has to be added to the totals to get those of a recount.
 func (t *Tallies) Corrections(counted *Tallies) *Tallies {
-	missing := &Tallies{}
+	add := &Tallies{}
 	for _, standing := range accountStatuses {
 		for currency, sums := range counted.Sums[standing] {
-			missing.Of(standing, currency).plus(sums)
+			add.Of(standing, currency).plus(sums)
 		}
 		for currency, sums := range t.Sums[standing] {
-			missing.Of(standing, currency).minus(sums)
+			add.Of(standing, currency).minus(sums)
 		}
 	}
-	return missing
+	return add
 }
 
 // Of returns the sums of a status and currency, to be read or added to.

@@ -19,19 +19,32 @@ import (
 
 // backupCommand copies the database of a running server into a file.
 func backupCommand() *cobra.Command {
+	var record bool
 	command := &cobra.Command{
-		Use: "backup FILE", Short: "Copy a SQLite database into a new file while the server runs", Args: checkArguments(cobra.ExactArgs(1)),
+		Use: "backup FILE | --record", Short: "Copy a SQLite database into a new file while the server runs", Args: checkArguments(cobra.MaximumNArgs(1)),
 		Long: "Copy a SQLite database into a new file while the server runs. The copy contains\n" +
 			"everything that was acknowledged before it started. The file appears only when it is\n" +
 			"complete and passed the checks of 'landfall verify'. Only its owner can read it, and no\n" +
-			"file is overwritten. For PostgreSQL use its own tools; see docs/backup.md.",
+			"file is overwritten. For PostgreSQL use its own tools (see docs/backup.md) and then\n" +
+			"'landfall backup --record', which records that a backup was made: an alert watches the\n" +
+			"age of the last one.",
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault),
 	}
 	addSettings(command, databaseSettings...)
+	command.Flags().BoolVar(&record, "record", false, "only record that a backup was made with other tools just now")
 	command.RunE = func(command *cobra.Command, args []string) error {
 		settings, err := loadSettings(command)
 		if err != nil {
 			return err
+		}
+		if record == (len(args) == 1) {
+			return usageError{errors.New("give the name of a new file, or --record after a backup with other tools")}
+		}
+		if record {
+			if err := recordBackup(command.Context(), settings, "made with other tools"); err != nil {
+				return err
+			}
+			return printDone(command, map[string]bool{"recorded": true}, "Recorded a backup.")
 		}
 		// The copy is checked account by account, which takes long.
 		options, err := storeOptions(settings, longRunningTimeout)
@@ -52,6 +65,12 @@ func backupCommand() *cobra.Command {
 		if unchecked {
 			printWarning(command, "the database has an older schema than this program, so the copy was checked as a file and not account by account")
 		}
+		// A backup that is good but not recorded is better than none.
+		if !unchecked {
+			if err := recordBackup(command.Context(), settings, args[0]); err != nil {
+				printWarning(command, "the backup is good but could not be recorded, so an alert may say that it is missing: "+err.Error())
+			}
+		}
 		info, err := os.Stat(args[0])
 		if err != nil {
 			return err
@@ -69,6 +88,15 @@ func backupCommand() *cobra.Command {
 		return printDone(command, result, "Backed up %[2]d accounts (%[3]d bytes) to %[1]s. All checks passed.", args[0], accounts, info.Size())
 	}
 	return command
+}
+
+// recordBackup records a backup in the database.
+func recordBackup(ctx context.Context, settings app.Settings, how string) error {
+	store, err := openStore(ctx, settings, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(operate.New(store, operate.Options{Actor: currentActor(), Source: hostname()}).RecordBackup(ctx, how), store.Close())
 }
 
 // verifyCopy checks a copy account by account and returns how many accounts it has.

@@ -165,7 +165,7 @@ const minimumSpace = 16 << 20
 // checkSpace checks whether the journal and the report fit into the folder of the book.
 func checkSpace(folder string, book int64) []string {
 	needed := uint64(minimumSpace + book/10) //nolint:gosec // it is not negative
-	free, known := app.FreeSpace(folder)
+	free, _, known := app.DiskSpace(folder)
 	if !known || free >= needed {
 		return nil
 	}

@@ -38,6 +38,7 @@ import (
 type App struct {
 	settings   Settings
 	version    string
+	self       landfall.Replica
 	log        *Log
 	store      landfall.Store
 	issuer     *auth.Issuer
@@ -82,7 +83,8 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	if err != nil {
 		return nil, SettingError{fmt.Errorf("setting documents: %w", err)}
 	}
-	store, err := openStore(ctx, settings, log)
+	self := newReplica(version)
+	store, err := openStore(ctx, settings, self, log)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +103,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	warnAboutDocumentRoots(ctx, store, log.Logger)
 	// Otherwise the first phone number would wait for its tables to load.
 	contract.WarmUp()
-	app := &App{settings: settings, version: version, log: log, store: store, shutdown: make(chan struct{}), files: files,
+	app := &App{settings: settings, version: version, self: self, log: log, store: store, shutdown: make(chan struct{}), files: files,
 		logWatcher: webhook.NewLogWatcher(store), sender: sender, targets: targets, logins: newLogins(log.Logger), signIns: newSignIns(log.Logger)}
 	if err := app.openMail(ctx); err != nil {
 		return nil, errors.Join(err, store.Close())
@@ -133,7 +135,7 @@ func New(ctx context.Context, settings Settings, version string, log *Log) (*App
 	})
 	app.intake, app.reloaded = service, newReloadState(settings)
 	app.runs = run.New(store, service, run.Options{
-		Logger: log.Logger, Lease: settings.ClaimLease, Interactive: interactive,
+		Logger: log.Logger, Lease: settings.ClaimLease, Interactive: interactive, Created: metrics.CountCreated,
 	})
 	var pages http.Handler
 	if settings.Console {
@@ -234,7 +236,7 @@ func (a *App) alarm(vendor string, cause error) {
 }
 
 // openStore retries while the database is unavailable. Other errors are permanent.
-func openStore(ctx context.Context, settings Settings, log *Log) (*sqlstore.Store, error) {
+func openStore(ctx context.Context, settings Settings, self landfall.Replica, log *Log) (*sqlstore.Store, error) {
 	keys, err := settings.EncryptionKeys()
 	if err != nil {
 		return nil, SettingError{err}
@@ -243,7 +245,7 @@ func openStore(ctx context.Context, settings Settings, log *Log) (*sqlstore.Stor
 	for pause := limits.DatabaseOpenRetry; ; pause = min(2*pause, limits.DatabaseOpenMaxRetry) {
 		store, err := sqlstore.Open(ctx, settings.Database, sqlstore.Options{
 			Server: true, ApplySchema: true, AllowWeakDurability: settings.WeakDatabase,
-			Password: settings.currentPassword(), Connections: settings.Connections, Logger: log.Logger,
+			Password: settings.currentPassword(), Connections: settings.Connections, Logger: log.Logger, Application: "landfall " + self.Name(),
 			OnSchemaStep: func(step sqlstore.SchemaStep, took time.Duration) {
 				log.Info("schema step", "name", step.Name, "applied", step.Applied, "took", took.String())
 			},

@@ -67,8 +67,8 @@ func (a *App) health(ctx context.Context) []console.HealthItem {
 		{Group: "Database", Name: "answered", Value: fmt.Sprintf("in %.1f ms", float64(found.Answered.Microseconds())/1000), Help: "the figures of this page, from one snapshot"},
 	}
 	for _, replica := range found.Replicas {
-		signs = append(signs, console.HealthItem{Group: "Replicas", Name: replica.Host, State: "ready",
-			Value: "version " + replica.Version, Help: "started " + replica.StartedAt.Format(time.DateTime) + " UTC, seen " + replica.SeenAt.Format(time.TimeOnly)})
+		signs = append(signs, console.HealthItem{Group: "Replicas", Name: replica.Name(), State: "ready",
+			Value: "version " + replica.Version, Help: replica.Doing + ", started " + replica.StartedAt.Format(time.DateTime) + " UTC, seen " + replica.SeenAt.Format(time.TimeOnly)})
 	}
 	figures := a.runs.Figures()
 	signs = append(signs,
@@ -95,18 +95,34 @@ func trouble(count int) string {
 // runs.
 const beatEvery = limits.Heartbeat
 
-// beat sends heartbeats of this server until the context ends. A lost one does no
-// harm, because the next one follows.
-func (a *App) beat(ctx context.Context) {
+// newReplica describes this server. The id is new for every start: two servers on one
+// host differ, and so does a restarted server.
+func newReplica(version string) landfall.Replica {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	// The id is new for every start: two servers on one host differ, and so does a
-	// restarted server.
-	self := landfall.Replica{ID: rand.Text(), Host: host, Version: a.version}
+	return landfall.Replica{ID: rand.Text(), Host: host, Version: version}
+}
+
+// doing says in a few words what this server works on.
+func (a *App) doing() string {
+	switch busy := a.runs.Figures().Busy; {
+	case a.draining.Load():
+		return "shutting down"
+	case busy > 0:
+		return fmt.Sprintf("serving, and %d workers on runs", busy)
+	}
+	return "serving"
+}
+
+// beat sends heartbeats of this server until the context ends. A lost one does no
+// harm, because the next one follows.
+func (a *App) beat(ctx context.Context) {
+	self := a.self
 	operator := operate.New(a.store, operate.Options{Actor: "service"})
 	for {
+		self.Doing = a.doing()
 		if err := operator.Heartbeat(ctx, self, beatEvery/2); err != nil && ctx.Err() == nil {
 			a.log.Debug("cannot record that this server is running", "error", err)
 		}

@@ -43,6 +43,8 @@ type migrationStats struct {
 	deviating map[string]int64
 	runs      map[landfall.RunState]int64
 	remaining map[string]int64 // accounts of runs, by supplier
+	active    map[string]int64 // 1 while a run should make progress
+	health    landfall.DatabaseHealth
 	claims    map[string]int64
 	signed    map[string]int64 // when, in seconds since 1970
 	purges    bool             // some supplier has a retention period
@@ -78,7 +80,7 @@ func (s *statsReader) read() migrationStats {
 func readStats(ctx context.Context, view landfall.View) (migrationStats, error) {
 	found := migrationStats{
 		accounts: map[string]map[string]int64{}, deviating: map[string]int64{},
-		runs: map[landfall.RunState]int64{}, remaining: map[string]int64{},
+		runs: map[landfall.RunState]int64{}, remaining: map[string]int64{}, active: map[string]int64{},
 	}
 	suppliers, err := view.Suppliers(ctx)
 	if err != nil {
@@ -101,7 +103,7 @@ func readStats(ctx context.Context, view landfall.View) (migrationStats, error) 
 		found.accounts[supplier.Code] = counts
 		found.purges = found.purges || !supplier.Retention.Forever()
 		// Likewise for suppliers without a run.
-		found.remaining[supplier.Code] = 0
+		found.remaining[supplier.Code], found.active[supplier.Code] = 0, 0
 		if found.deviating[supplier.Code], err = view.DeviatingAccounts(ctx, supplier.Code); err != nil {
 			return found, err
 		}
@@ -145,9 +147,13 @@ func readStats(ctx context.Context, view landfall.View) (migrationStats, error) 
 		found.runs[run.State]++
 		if _, named := found.remaining[run.Plan.Supplier]; named {
 			found.remaining[run.Plan.Supplier] += int64(run.Tally.Remaining())
+			if run.State == landfall.RunRunning {
+				found.active[run.Plan.Supplier] = 1
+			}
 		}
 	}
-	return found, nil
+	found.health, err = view.DatabaseHealth(ctx)
+	return found, err
 }
 
 // databaseMetrics returns the labelled metrics for the operator's dashboards.
@@ -181,6 +187,9 @@ func (a *App) databaseMetrics() []httpapi.LabelledMetric {
 		{Name: "landfall_run_remaining_accounts", Labels: []string{"supplier"},
 			Help: "Accounts that a supplier's run still has to create.",
 			Read: each(func(s migrationStats) map[string]int64 { return s.remaining })},
+		{Name: "landfall_run_active", Labels: []string{"supplier"},
+			Help: "1 while a supplier's run should make progress; 0 without a run, and while it waits or is paused.",
+			Read: each(func(s migrationStats) map[string]int64 { return s.active })},
 		{Name: "landfall_claims", Labels: []string{"supplier"}, Help: "Accounts of a supplier that are being created now, by all servers.",
 			Read: each(func(s migrationStats) map[string]int64 { return s.claims })},
 		{Name: "landfall_runs", Labels: []string{"state"}, Help: "Runs that have not ended, by state.",
@@ -203,7 +212,7 @@ func (a *App) databaseMetrics() []httpapi.LabelledMetric {
 					report(float64(open), vendor)
 				}
 			}},
-	}, append(append(a.purgeMetrics(s), scrubMetrics(s)...), a.engineMetrics()...)...)
+	}, append(append(a.purgeMetrics(s), scrubMetrics(s)...), append(a.engineMetrics(), a.alarmMetrics(s)...)...)...)
 }
 
 // engineStore is a store that reports the statistics of its engine. They are not

@@ -158,7 +158,7 @@ func (d *doctor) file() {
 		return
 	}
 	_ = errors.Join(probe.Close(), os.Remove(probe.Name()))
-	free, known := FreeSpace(folder)
+	free, _, known := DiskSpace(folder)
 	switch {
 	case !known:
 	case free < noSpace:

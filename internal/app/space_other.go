@@ -2,5 +2,5 @@
 
 package app
 
-// FreeSpace is unknown on this system.
-func FreeSpace(string) (free uint64, known bool) { return 0, false }
+// DiskSpace is unknown on this system.
+func DiskSpace(string) (free, size uint64, known bool) { return 0, 0, false }

@@ -4,11 +4,11 @@ package app
 
 import "syscall"
 
-// FreeSpace returns how many bytes are free for a folder.
-func FreeSpace(folder string) (free uint64, known bool) {
+// DiskSpace returns how many bytes of a folder's disk are free for us, and its size.
+func DiskSpace(folder string) (free, size uint64, known bool) {
 	var stat syscall.Statfs_t
 	if syscall.Statfs(folder, &stat) != nil {
-		return 0, false
+		return 0, 0, false
 	}
-	return uint64(stat.Bavail) * uint64(stat.Bsize), true //nolint:gosec,unconvert // their types differ between systems
+	return uint64(stat.Bavail) * uint64(stat.Bsize), uint64(stat.Blocks) * uint64(stat.Bsize), true //nolint:gosec,unconvert // their types differ between systems
 }

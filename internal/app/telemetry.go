@@ -42,12 +42,16 @@ func (a *App) startTelemetry() (err error) {
 	}
 	a.telemetry, err = telemetry.Start(telemetry.Options{
 		Endpoint: settings.Endpoint, Headers: settings.Headers, TracePercent: settings.TracePercent, MetricsInterval: settings.MetricsInterval,
-		Version: a.version, Metrics: a.api.Metrics.Gatherer(), Log: a.log.Logger,
+		Version: a.version, Instance: a.self.Name(), Metrics: a.api.Metrics.Gatherer(), Log: a.log.Logger,
 	})
 	if err != nil {
 		return SettingError{fmt.Errorf("settings otlp-…: %w", err)}
 	}
 	a.api.Trace = func(ctx context.Context, r *http.Request, id string) (context.Context, func(string, string, int, string)) {
+		// Probes arrive every second from every balancer and are all alike.
+		if r.URL.Path == "/readyz" || r.URL.Path == "/healthz" {
+			return ctx, func(string, string, int, string) {}
+		}
 		return a.telemetry.StartRequest(ctx, r, id)
 	}
 	return nil

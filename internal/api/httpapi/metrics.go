@@ -53,7 +53,7 @@ func NewMetrics(version string, readings ...FuncMetric) *Metrics {
 	m.stagings = m.counters("landfall_stagings_total", "Staging requests, by result.", "result")
 	m.attempts = m.counters("landfall_account_attempts_total",
 		"Attempts to create an account, by outcome: created, dry_run_passed or the error code.", "outcome")
-	m.created = m.counter("landfall_accounts_created_total", "Accounts created from staged data.")
+	m.created = m.counter("landfall_accounts_created_total", "Accounts that this replica created, by requests and by runs. Dry runs do not count.")
 	m.refusals = m.counters("landfall_account_attempts_failed_total",
 		"Failed attempts to create an account, by code. Successful dry runs are not included.", "code")
 	m.postings = m.counters("landfall_postings_total",
@@ -188,6 +188,9 @@ func (m *Metrics) Count(verb *answer.Verb, outcome string) {
 		}
 	}
 }
+
+// CountCreated counts accounts that a run created.
+func (m *Metrics) CountCreated(accounts int) { m.created.Add(float64(accounts)) }
 
 // countLine counts a line of a bulk request.
 func (m *Metrics) countLine(verb *answer.Verb, status int) {

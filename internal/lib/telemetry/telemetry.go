@@ -35,6 +35,7 @@ type Options struct {
 	TracePercent    int    // of requests
 	MetricsInterval time.Duration
 	Version         string // of this program
+	Instance        string // name of this process among others of the same service
 	Metrics         prometheus.Gatherer
 	Log             *slog.Logger
 }
@@ -61,7 +62,7 @@ func Start(options Options) (*Telemetry, error) {
 	// error, which would break up the JSON log.
 	otel.SetErrorHandler(&errorLogger{log: options.Log})
 	client := newClient(headers)
-	about := resource.NewSchemaless(attribute.String("service.name", "landfall"), attribute.String("service.version", options.Version))
+	about := resource.NewSchemaless(attribute.String("service.name", "landfall"), attribute.String("service.version", options.Version), attribute.String("service.instance.id", options.Instance))
 	spans := &traceExporter{client: client, url: base.JoinPath("v1", "traces").String()}
 	metrics := &metricExporter{client: client, url: base.JoinPath("v1", "metrics").String()}
 	t := &Telemetry{

@@ -203,7 +203,7 @@ func TestCollectorParsesWhatWeSend(t *testing.T) {
 
 	c := newCollector(t)
 	telemetry, err := Start(Options{
-		Endpoint: c.URL, Headers: "x-key = hush", TracePercent: 100, MetricsInterval: time.Hour, Version: "1.2.3", Metrics: registry, Log: slog.New(slog.DiscardHandler),
+		Endpoint: c.URL, Headers: "x-key = hush", TracePercent: 100, MetricsInterval: time.Hour, Version: "1.2.3", Instance: "host/abc123", Metrics: registry, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +216,7 @@ func TestCollectorParsesWhatWeSend(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if c.service["service.name"] != "landfall" || c.service["service.version"] != "1.2.3" {
+	if c.service["service.name"] != "landfall" || c.service["service.version"] != "1.2.3" || c.service["service.instance.id"] != "host/abc123" {
 		t.Errorf("resource %v", c.service)
 	}
 	if len(c.spans) != 1 {

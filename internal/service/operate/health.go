@@ -62,6 +62,21 @@ func (o *Operator) Health(ctx context.Context, complete int64) (found Health, er
 	return found, err
 }
 
+// Replicas returns the servers that are running, the oldest first.
+func (o *Operator) Replicas(ctx context.Context) (found []landfall.Replica, err error) {
+	err = o.view(ctx, "replicas", func(view landfall.View) (err error) {
+		found, err = view.Replicas(ctx, replicaSeen)
+		return err
+	})
+	return found, err
+}
+
+// RecordBackup records that a backup was made, by this program or by other tools. An
+// alert watches its age.
+func (o *Operator) RecordBackup(ctx context.Context, how string) error {
+	return o.change(ctx, "database.backup", "", func(tx landfall.Tx) (string, error) { return how, tx.RecordBackup(ctx) })
+}
+
 // Heartbeat records that a server is running, and samples the progress of runs.
 // It is not the act of a person, so it is not audited.
 func (o *Operator) Heartbeat(ctx context.Context, self landfall.Replica, every time.Duration) error {

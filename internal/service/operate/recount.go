@@ -60,8 +60,8 @@ func (o *Operator) recountSupplier(ctx context.Context, code string) ([]string, 
 			}
 			return err
 		})
-		differences := kept.Differences(&counted)
-		if err != nil || len(differences) == 0 {
+		wrong := kept.Differences(&counted)
+		if err != nil || len(wrong) == 0 {
 			return nil, err
 		}
 		overtaken := landfall.Refuse(landfall.CodeValidationFailed, fmt.Sprintf("Someone else is correcting the sums of %s. Run this again.", code))
@@ -70,10 +70,10 @@ func (o *Operator) recountSupplier(ctx context.Context, code string) ([]string, 
 			if err == nil && !mine {
 				err = overtaken
 			}
-			return fmt.Sprintf("%d sums: %s", len(differences), differences[0]), err
+			return fmt.Sprintf("%d sums: %s", len(wrong), wrong[0]), err
 		})
 		if !errors.Is(err, overtaken) || try == recountTries {
-			return differences, err
+			return wrong, err
 		}
 	}
 }

@@ -30,6 +30,8 @@ type Options struct {
 	// Interactive records interactive calls. While there are any, runs yield to
 	// them but never stop. nil means that there are none.
 	Interactive *admission.Activity
+	// Created is told how many accounts were created; nil is told nothing.
+	Created func(accounts int)
 }
 
 const (
@@ -66,9 +68,11 @@ type Runner struct {
 	choices  sync.WaitGroup
 	choosing map[string]bool
 
-	busy                                atomic.Int64
-	live                                atomic.Int64
-	succeeded, failed, refused, retried atomic.Int64
+	onCreated func(accounts int)
+
+	busy                                      atomic.Int64
+	live                                      atomic.Int64
+	created, dryRun, failed, refused, retried atomic.Int64
 }
 
 // activeRun is a run that this replica works on.
@@ -95,8 +99,12 @@ func New(store Store, service *intake.Service, options Options) *Runner {
 	if options.Interactive == nil {
 		options.Interactive = new(admission.Activity)
 	}
+	if options.Created == nil {
+		options.Created = func(int) {}
+	}
 	return &Runner{
-		store: store, intake: service, log: options.Logger, lease: options.Lease, workers: options.Workers,
+		onCreated: options.Created,
+		store:     store, intake: service, log: options.Logger, lease: options.Lease, workers: options.Workers,
 		interactive: options.Interactive, turns: newTurns(),
 		wakeups: make(chan struct{}, 1), active: map[string]*activeRun{}, changed: make(chan struct{}), choosing: map[string]bool{},
 	}

@@ -167,7 +167,7 @@ func (r *Runner) createSlice(ctx, graceful context.Context, slice landfall.RunSl
 		if err != nil {
 			return 0, err
 		}
-		r.count(done)
+		r.count(done, slice.Run.Plan.DryRun)
 		for _, fault := range done.faults {
 			r.log.Error("internal error while creating an account of a run", "run", slice.Run.ID, "error", fault)
 		}

@@ -42,6 +42,9 @@ type Options struct {
 	Password func(context.Context) (string, error)
 	// Connections limits the connections to a PostgreSQL server.
 	Connections int
+	// Application is the application_name of connections to a PostgreSQL server,
+	// unless the database's name contains one.
+	Application string
 	// Limits are the time limits; zero values mean the defaults.
 	Limits Limits
 	Logger *slog.Logger
@@ -54,6 +57,9 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.Connections <= 0 {
 		o.Connections = limits.DatabaseConnections
+	}
+	if o.Application == "" {
+		o.Application = "landfall"
 	}
 	if o.driver == "" {
 		o.driver = "sqlite"

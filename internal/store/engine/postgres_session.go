@@ -40,7 +40,7 @@ func sessionSettings(limits Limits) []setting {
 func negotiate(ctx context.Context, config *pgx.ConnConfig, options Options, settings []setting) (*pgx.ConnConfig, bool, error) {
 	config = config.Copy()
 	if _, ok := config.RuntimeParams["application_name"]; !ok {
-		config.RuntimeParams["application_name"] = "landfall"
+		config.RuntimeParams["application_name"] = options.Application
 	}
 	direct := config.Copy()
 	for _, s := range settings {

@@ -71,9 +71,9 @@ func (t *tx) CorrectRunSums(ctx context.Context, after landfall.RunSumsPosition)
 
 // correctUndone counts the undone accounts of runs again where their number is wrong.
 func (t *tx) correctUndone(ctx context.Context) (corrected int, err error) {
-	runs, err := collect(ctx, t.txSession, func(scan scanner, id *int64) error { return scan(id) },
+	ids, err := collect(ctx, t.txSession, func(scan scanner, id *int64) error { return scan(id) },
 		`SELECT r.id FROM run r WHERE r.undone <> (SELECT count(*) FROM undone_account u WHERE u.run_id = r.number) ORDER BY r.id LIMIT 1000`)
-	for _, id := range runs {
+	for _, id := range ids {
 		if err == nil {
 			err = t.lock(ctx, `SELECT 1 FROM run held WHERE id = $1 {hold}`, id)
 		}

@@ -93,6 +93,24 @@ func (t *tx) AdmitCopy(ctx context.Context) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE database_identity SET copied_at = NULL, fingerprint = NULL WHERE id = 1`))
 }
 
+// DatabaseHealth returns what is known about standbys, backups and keys.
+func (v *view) DatabaseHealth(ctx context.Context) (found landfall.DatabaseHealth, err error) {
+	if v.engine.Arrays() {
+		err = v.one(ctx, `SELECT count(*) FROM pg_stat_replication`, nil, []any{&found.Standbys})
+	}
+	if err == nil {
+		err = v.one(ctx, `SELECT backed_up_at, (SELECT min(expires_at) FROM api_key
+				WHERE revoked_at IS NULL AND expires_at > (SELECT {now}) AND used_at > (SELECT {now}) - 86400000000)
+			FROM database_identity WHERE id = 1`, nil, []any{instantInto{&found.BackedUpAt}, instantInto{&found.KeyEndsAt}})
+	}
+	return found, err
+}
+
+// RecordBackup records that a backup was made.
+func (t *tx) RecordBackup(ctx context.Context) error {
+	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE database_identity SET backed_up_at = {now} WHERE id = 1`))
+}
+
 // EndTokens ends every login, of API callers and of the console.
 func (t *tx) EndTokens(ctx context.Context) (int, error) {
 	for _, text := range []string{`DELETE FROM token_family`, `DELETE FROM operator_session`} {

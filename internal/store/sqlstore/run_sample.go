@@ -56,8 +56,8 @@ func (v *view) InProgress(ctx context.Context) (map[string]int64, error) {
 // Replicas returns the servers that were seen within a time.
 func (v *view) Replicas(ctx context.Context, within time.Duration) ([]landfall.Replica, error) {
 	return collect(ctx, v.txSession, func(scan scanner, r *landfall.Replica) error {
-		return scan(&r.ID, &r.Host, &r.Version, instantInto{&r.StartedAt}, instantInto{&r.SeenAt})
-	}, `SELECT id, host, version, started_at, seen_at FROM replica WHERE seen_at > (SELECT {now}) - $1 ORDER BY started_at, id`, within.Microseconds())
+		return scan(&r.ID, &r.Host, &r.Version, &r.Doing, instantInto{&r.StartedAt}, instantInto{&r.SeenAt})
+	}, `SELECT id, host, version, doing, started_at, seen_at FROM replica WHERE seen_at > (SELECT {now}) - $1 ORDER BY started_at, id`, within.Microseconds())
 }
 
 // TouchReplica records that a server is alive.
@@ -66,8 +66,8 @@ func (t *tx) TouchReplica(ctx context.Context, replica landfall.Replica) error {
 	if t.sealer != nil {
 		key = t.sealer.Writer()
 	}
-	if _, err := t.exec(ctx, `INSERT INTO replica (id, host, version, started_at, seen_at, key_id) VALUES ($1, $2, $3, {now}, {now}, $4)
-		ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`, replica.ID, replica.Host, replica.Version, key); err != nil {
+	if _, err := t.exec(ctx, `INSERT INTO replica (id, host, version, started_at, seen_at, key_id, doing) VALUES ($1, $2, $3, {now}, {now}, $4, $5)
+		ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, doing = excluded.doing`, replica.ID, replica.Host, replica.Version, key, replica.Doing); err != nil {
 		return err
 	}
 	_, err := t.exec(ctx, `DELETE FROM replica WHERE seen_at < (SELECT {now}) - 86400000000`)

@@ -39,6 +39,8 @@ type Options struct {
 	Password func(context.Context) (string, error)
 	// Connections is the maximum number of connections to PostgreSQL.
 	Connections int
+	// Application names this process in PostgreSQL's list of connections.
+	Application string
 	// LockTimeout limits a wait for another transaction or, on SQLite, for
 	// another process.
 	LockTimeout time.Duration
@@ -86,7 +88,7 @@ func (o Options) engine() engine.Options {
 	}
 	return engine.Options{
 		Steps: steps, Server: o.Server, ApplySchema: o.ApplySchema, AllowWeakDurability: o.AllowWeakDurability,
-		Password: o.Password, Connections: o.Connections, Limits: times, Logger: o.Logger, BeforeSteps: refuseOldServers, OnStep: o.OnSchemaStep,
+		Password: o.Password, Connections: o.Connections, Application: o.Application, Limits: times, Logger: o.Logger, BeforeSteps: refuseOldServers, OnStep: o.OnSchemaStep,
 	}
 }
 

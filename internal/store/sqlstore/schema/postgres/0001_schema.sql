@@ -942,6 +942,7 @@ CREATE TABLE database_identity (
     id          BIGINT PRIMARY KEY CHECK (id = 1),
     fingerprint TEXT, -- of the server and the database in it; NULL until a server has used it
     copied_at   BIGINT, -- set in a backup; NULL in the original
+    backed_up_at BIGINT, -- when the last backup was recorded; NULL: never
     instance    TEXT NOT NULL DEFAULT substr(replace(gen_random_uuid()::text, '-', ''), 1, 16) -- names this installation in its events
 );
 INSERT INTO database_identity (id) VALUES (1);
@@ -965,7 +966,8 @@ CREATE TABLE replica (
     version    TEXT NOT NULL,
     started_at BIGINT NOT NULL,
     seen_at    BIGINT NOT NULL,
-    key_id     TEXT NOT NULL DEFAULT '' -- encryption key that it writes with; '': none
+    key_id     TEXT NOT NULL DEFAULT '', -- encryption key that it writes with; '': none
+    doing      TEXT NOT NULL DEFAULT '' -- what it works on, for people
 );
 
 -- When the next purge is due, and when the last one completed. A server that purges

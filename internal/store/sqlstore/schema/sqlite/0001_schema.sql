@@ -939,6 +939,7 @@ CREATE TABLE database_identity (
     id          INTEGER PRIMARY KEY CHECK (id = 1),
     fingerprint TEXT, -- of the server and the database in it; NULL until a server has used it
     copied_at   INTEGER, -- set in a backup; NULL in the original
+    backed_up_at INTEGER, -- when the last backup was recorded; NULL: never
     instance    TEXT NOT NULL DEFAULT (lower(hex(randomblob(8)))) -- names this installation in its events
 ) STRICT;
 INSERT INTO database_identity (id) VALUES (1);
@@ -962,7 +963,8 @@ CREATE TABLE replica (
     version    TEXT NOT NULL,
     started_at INTEGER NOT NULL,
     seen_at    INTEGER NOT NULL,
-    key_id     TEXT NOT NULL DEFAULT '' -- encryption key that it writes with; '': none
+    key_id     TEXT NOT NULL DEFAULT '', -- encryption key that it writes with; '': none
+    doing      TEXT NOT NULL DEFAULT '' -- what it works on, for people
 ) STRICT;
 
 -- When the next purge is due, and when the last one completed. A server that purges
