@@ -65,5 +65,5 @@ func TestVendors(t *testing.T) {
 	wantPost("PAYCO/open/", nil, http.StatusOK, "All suppliers can use this vendor.")
 	wantPost("PAYCO/remove/", url.Values{"confirm": {"payco"}}, http.StatusBadRequest, "Type PAYCO to confirm")
 	wantPost("PAYCO/remove/", url.Values{"confirm": {"PAYCO"}}, http.StatusOK, "Vendor removed.")
-	ada.wantPage("/console/admin/audit/?subject=PAYCO", "vendor.set", "vendor.check", "vendor.grant", "vendor.revoke", "vendor.remove", "operator:ada")
+	ada.wantPage("/console/admin/audit/?subject=PAYCO", "vendor.set", "vendor.check", "vendor.grant", "vendor.revoke", "vendor.remove", "ada")
 }

@@ -106,7 +106,7 @@ func TestRunUndoIsInterruptedAndRepeated(t *testing.T) {
 	each(t, func(t *testing.T, d fixture) {
 		const accounts = 90
 		run := d.ranThrough(t, "S", accounts)
-		d.posted(t, "0003", "0050", "0080")
+		d.posted(t, "", "0003", "0050", "0080")
 		impatient, stop := context.WithCancel(t.Context())
 		defer stop()
 		first, err := d.UndoRun(impatient, run.ID, "wrong book", operate.RunUndoWatch{Progress: func(done, of int) {
