@@ -17,6 +17,9 @@ const recountTries = 5
 // calls begin before it counts a supplier, which takes longer the more accounts it has.
 func (o *Operator) Recount(ctx context.Context, code string, begin func(supplier string)) (corrected []string, err error) {
 	suppliers, err := o.recounted(ctx, code)
+	if err != nil {
+		return nil, err
+	}
 	for _, supplier := range suppliers {
 		begin(supplier)
 		found, err := o.recountSupplier(ctx, supplier)
@@ -27,8 +30,8 @@ func (o *Operator) Recount(ctx context.Context, code string, begin func(supplier
 			return corrected, err
 		}
 	}
-	if err != nil || code != "" {
-		return corrected, err
+	if code != "" {
+		return corrected, nil
 	}
 	count, err := o.recountRuns(ctx)
 	if count > 0 {
