@@ -62,7 +62,7 @@ func (r *pageRequest) accountPage(key landfall.Key, personal bool) (any, error) 
 		options.DocumentURL = func(path string) string { return files.Location(facts.Supplier, path) }
 	}
 	page := accountPage{
-		pageHead: pageHead{Title: key.External, Wide: true, Breadcrumbs: []breadcrumb{
+		pageHead: pageHead{Title: key.External, Breadcrumbs: []breadcrumb{
 			{"Suppliers", Root}, {key.Supplier, consolePath("suppliers", key.Supplier)}, {"Accounts", consolePath("suppliers", key.Supplier, "accounts")},
 		}},
 		Page:       accountview.NewPage(accountview.PageFacts(facts), accountPageRows, options),

@@ -104,7 +104,6 @@ func showAccounts(r *pageRequest) (any, error) {
 		pageHead: supplierHead(code, code+": accounts", "accounts"), Code: code, Filter: r.listState(),
 		ErrorCode: r.queryParam("code"), Attr: r.queryParam("attr"),
 	}
-	page.Wide = true
 	var lengths map[string]int64
 	var err error
 	// Count before reading the rows: accounts that arrive in between count as new.

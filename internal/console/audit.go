@@ -115,7 +115,6 @@ func showAudit(r *pageRequest) (any, error) {
 		return nil, err
 	}
 	page := auditPage{pageHead: adminHead("Audit", "audit"), CSV: Root + "admin/audit.csv?" + r.URL.RawQuery}
-	page.Wide = true
 	wanted.Before = int64(r.queryInt("before"))
 	started, scanned, newest, last, previous := time.Now(), 0, int64(0), int64(0), int64(0)
 	// Look is called for every entry, so that a filter without matches does not

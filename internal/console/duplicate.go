@@ -22,7 +22,6 @@ const maxDuplicates = 200
 func showDuplicates(r *pageRequest) (any, error) {
 	code, rule := r.PathValue("supplier"), r.URL.Query().Get("rule")
 	page := duplicatesPage{pageHead: supplierHead(code, code+": shared identifiers", "failures"), Code: code, Rule: rule, Rules: contract.AcrossCodes()}
-	page.Wide = true
 	supplier, err := r.operator().ShowSupplier(r.Context(), code)
 	if err != nil {
 		return nil, err

@@ -29,7 +29,6 @@ func showFailures(r *pageRequest) (any, error) {
 		return nil, err
 	}
 	page := failuresPage{pageHead: supplierHead(code, code+": failures", "failures"), Code: code, newRows: rows}
-	page.Wide = true
 	total := int(rows.Count)
 	page.SummaryJob = r.console.failureSummaries.get(r, code, total, func(ctx context.Context, progress func(done, total int)) (landfall.FailureSummary, error) {
 		return r.operator().FailureSummary(ctx, code, func(done int) { progress(done, max(done, total)) })

@@ -128,7 +128,7 @@ func showOverview(r *pageRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := overviewPage{pageHead: pageHead{Title: "Suppliers", Wide: true}}
+	page := overviewPage{pageHead: pageHead{Title: "Suppliers"}}
 	if r.me.May(landfall.MayInspect, "") {
 		page.FailingWebhooks = overview.FailingWebhooks
 	}

@@ -125,7 +125,6 @@ func showReconciliation(r *pageRequest) (any, error) {
 		return nil, err
 	}
 	page := reconciliationPage{pageHead: supplierHead(code, code+": reconciliation", "reconciliation"), Code: code, Result: result}
-	page.Wide = true
 	for _, one := range result.Rows {
 		row := newReconciliationRow(code, one)
 		page.Rows = append(page.Rows, row)

@@ -119,7 +119,6 @@ type pageHead struct {
 	Title       string
 	Breadcrumbs []breadcrumb // from the top
 	Tabs        []tab
-	Wide        bool // use the whole width
 }
 
 // breadcrumb is a parent page.

@@ -30,7 +30,7 @@ func showRun(r *pageRequest) (any, error) {
 		return nil, err
 	}
 	page := &runPage{
-		pageHead: pageHead{Title: "Run " + facts.ID, Breadcrumbs: runBreadcrumbs(facts.Run), Wide: true},
+		pageHead: pageHead{Title: "Run " + facts.ID, Breadcrumbs: runBreadcrumbs(facts.Run)},
 		RunFacts: facts, Undo: r.console.undoJobs.get(facts.ID), Throughput: throughputOf(facts.Samples),
 	}
 	if facts.Tally.Failed > 0 && facts.PurgedAt.IsZero() {

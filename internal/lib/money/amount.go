@@ -82,11 +82,6 @@ func FromMinor(a Amount, places int) (Amount, bool) {
 	return a / Amount(powers[places]), true
 }
 
-// ToMinor returns an amount in minor units, the reverse of FromMinor.
-func ToMinor(a Amount, places int) Amount {
-	return a * Amount(powers[min(max(places, 0), amountPlaces)])
-}
-
 // Fits reports whether an amount has at most the given number of decimals.
 func (a Amount) Fits(places int) bool { return places >= amountPlaces || a%MinorUnit(places) == 0 }
 

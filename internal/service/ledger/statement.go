@@ -25,16 +25,6 @@ func InUnits(statements []landfall.Statement, unit landfall.AmountUnit, currency
 	return statements
 }
 
-// AsSent is the reverse of InUnits for one statement: its amount is in the unit in
-// which the supplier sends it.
-func AsSent(statement landfall.Statement, unit landfall.AmountUnit, currency string) landfall.Statement {
-	if unit == landfall.MinorUnits && statement.GrossAmount != nil {
-		amount := money.ToMinor(*statement.GrossAmount, money.Places(currency))
-		statement.GrossAmount = &amount
-	}
-	return statement
-}
-
 // PostStatements decides which of the posted statements are new. A repeat of an
 // existing statement changes nothing. The second result is the index of the
 // first statement that contradicts an existing one, or -1.

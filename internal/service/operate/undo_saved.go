@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"landfall"
-	"landfall/internal/service/ledger"
 )
 
 // PostingArchive saves what was posted to accounts before they are undone, one
@@ -102,24 +101,10 @@ func (o *Operator) saveOnce(ctx context.Context, archive PostingArchive, keys []
 	if err := archive.Begin(); err != nil {
 		return nil, inArchive(err)
 	}
-	suppliers := map[string]landfall.Supplier{} // the accounts are of few
 	for _, key := range keys {
 		var account landfall.PostedAccount
 		err := o.store.View(ctx, func(view landfall.View) (err error) {
-			supplier, known := suppliers[key.Supplier]
-			if !known {
-				if supplier, err = view.Supplier(ctx, key.Supplier); err != nil {
-					return err
-				}
-				suppliers[key.Supplier] = supplier
-			}
-			account, err = view.Postings(ctx, key, func(item landfall.PostedItem) error {
-				if item.Statement != nil {
-					sent := ledger.AsSent(*item.Statement, supplier.StatementAmounts, supplier.Currency)
-					item.Statement = &sent
-				}
-				return inArchive(archive.Add(key, item))
-			})
+			account, err = view.Postings(ctx, key, func(item landfall.PostedItem) error { return inArchive(archive.Add(key, item)) })
 			return err
 		})
 		switch {
