@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"landfall/internal/app"
 	"landfall/internal/test/dbtest"
@@ -66,6 +67,46 @@ func TestMetricsFollowAMigration(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Accounts of a run were not counted as created, and those of a dry run were.
+func TestMetricsKeepRunsAndDryRunsApart(t *testing.T) {
+	onBoth(t, func(t *testing.T, database string) {
+		r := startServer(t, database, nil)
+		send := func(path, body string) {
+			status := 0
+			for range 600 { // one run of a supplier at a time
+				response, err := http.DefaultClient.Do(r.request(http.MethodPost, path, body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				response.Body.Close()
+				if status = response.StatusCode; status/100 == 2 {
+					return
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+			t.Fatalf("%s: HTTP %d", path, status)
+		}
+		wait := func(lines ...string) {
+			t.Helper()
+			var shown string
+			for range 600 {
+				shown = r.metrics(t)
+				if !slices.ContainsFunc(lines, func(line string) bool { return !strings.Contains(shown, line+"\n") }) {
+					return
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+			t.Fatalf("the metrics lack one of %q", lines)
+		}
+		send(stagePath, stageBody("M-1"))
+		const run = `{"import_supplier_code":"NORTH","operations_team_name":"Migration Team","dry_run":%t}`
+		send("/v1/data-import/runs/", fmt.Sprintf(run, true))
+		wait("landfall_run_accounts_dry_run_total 1", "landfall_run_accounts_created_total 0", "landfall_accounts_created_total 0")
+		send("/v1/data-import/runs/", fmt.Sprintf(run, false))
+		wait("landfall_run_accounts_dry_run_total 1", "landfall_run_accounts_created_total 1", "landfall_accounts_created_total 1")
+	})
 }
 
 // metrics reads the metrics from the operator's listener.
