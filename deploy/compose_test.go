@@ -179,7 +179,7 @@ func TestSettingsNamedHereExist(t *testing.T) {
 		t.Fatal("this test would find nothing")
 	}
 	named := map[string]bool{}
-	for _, pattern := range []string{"*/*", "*.yaml", "*.env"} {
+	for _, pattern := range []string{"*/*.*", "*/*/*.*", "*/[A-Z]*", "*.yaml", "*.env"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

@@ -46,7 +46,9 @@ func TestWritesStayInTransactions(t *testing.T) {
 			if !ok {
 				return true
 			}
-			if queryMethods[method.Sel.Name] && name != "session.go" { // every statement passes through session.go
+			// Every statement passes through session.go, except those about the schema
+			// itself: there is no session before it is known.
+			if queryMethods[method.Sel.Name] && name != "session.go" && name != "schema.go" {
 				t.Errorf("%s: %s bypasses the session", set.Position(call.Pos()), method.Sel.Name)
 			}
 			if sel := method.Sel.Name; sel == "query" || sel == "one" || sel == "collect" || queryMethods[sel] {
