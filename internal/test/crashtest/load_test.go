@@ -22,8 +22,9 @@ type load struct {
 	seed   uint64
 	asked  atomic.Int64 // number of requests; accounts come and go with it
 	unique atomic.Int64
-	bulk   int   // extra bytes in every document
-	width  int64 // accounts in use at a time; 0 means so few that callers collide
+	resets atomic.Int64 // connections that were reset while a server stopped
+	bulk   int          // extra bytes in every document
+	width  int64        // accounts in use at a time; 0 means so few that callers collide
 }
 
 // newLoad returns a load whose account numbers share no prefix with another
