@@ -116,7 +116,7 @@ func (w *testWorld) walk(person *testUser, closed, open *http.ServeMux, general,
 			w.t.Errorf("%s with role %q, %q at %s: %s %s is %d\n%s", person.name(), general, at, supplier, method, path, status, body)
 		}
 		// A download has begun when it is refused, some pages are forms without data, and
-		// whoever starts a run needs the names of the teams.
+		// people who start a run need the names of the teams.
 		if allowed || page.path == "admin/teams/" || strings.HasSuffix(page.path, ".csv") || strings.HasSuffix(page.path, ".ndjson") || strings.HasSuffix(page.path, "/reset/") {
 			continue
 		}

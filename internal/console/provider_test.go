@@ -20,7 +20,7 @@ import (
 )
 
 // testProvider is a small OpenID Connect provider. It signs everybody in as the person
-// it has, and issues a token only to whoever knows the PKCE verifier.
+// it has, and issues a token only to a client that knows the PKCE verifier.
 type testProvider struct {
 	*httptest.Server
 	key    *rsa.PrivateKey

@@ -71,7 +71,7 @@ func writeTar(out io.Writer, entries []archived, at time.Time) error {
 		if err != nil {
 			return err
 		}
-		// No owner: whoever unpacks it owns the files.
+		// No owner: the files belong to the user who unpacks them.
 		if err := archive.WriteHeader(&tar.Header{Name: one.name, Mode: int64(one.mode), Size: info.Size(), ModTime: at, Format: tar.FormatPAX}); err != nil {
 			return err
 		}

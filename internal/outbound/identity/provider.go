@@ -133,7 +133,7 @@ func (p *Provider) Finish(ctx context.Context, attempt Attempt, state, code, red
 	raw, _ := token.Extra("id_token").(string)
 	id, err := known.Verifier(&oidc.Config{ClientID: p.options.ClientID}).Verify(ctx, raw)
 	if err != nil {
-		return "", errRefused("The answer of the sign-in provider is not valid. Start again, or ask who runs the server.", err)
+		return "", errRefused("The answer of the sign-in provider is not valid. Start again, or ask an administrator.", err)
 	}
 	if subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(attempt.Nonce)) != 1 {
 		return "", errRefused("The answer of the sign-in provider belongs to another sign-in. Start again.", nil)
