@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -63,13 +64,13 @@ func (t *tx) replaceIdentifiers(ctx context.Context, restaged []int64, rows *sql
 		return nil
 	}
 	// All identifiers of a process as one text.
-	before, after := make(map[int64]string, len(restaged)), make(map[int64]string, len(restaged))
+	before, after := make(map[int64][]byte, len(restaged)), make(map[int64][]byte, len(restaged))
 	these, list := sqlset.Among(t.engine, restaged)
 	_, err := collect(ctx, t.txSession, func(scan scanner, _ *struct{}) error {
 		var process, digest int64
 		var from, to sql.NullString
 		err := scan(&process, &digest, &from, &to)
-		before[process] += identifierLine(digest, from.String, to.String)
+		before[process] = appendIdentifier(before[process], digest, from.String, to.String)
 		return err
 	}, `SELECT i.process_id, i.digest, i.from_on, i.to_on FROM account_identifier i WHERE i.process_id`+these+` ORDER BY i.process_id, i.ordinal`, list)
 	if err != nil {
@@ -80,12 +81,14 @@ func (t *tx) replaceIdentifiers(ctx context.Context, restaged []int64, rows *sql
 		digest, _ := row[3].(int64)
 		from, _ := row[5].(string)
 		to, _ := row[6].(string)
-		after[process] += identifierLine(digest, from, to)
+		after[process] = appendIdentifier(after[process], digest, from, to)
 	}
-	changed := slices.DeleteFunc(slices.Clone(restaged), func(process int64) bool { return before[process] == after[process] })
+	var changed []int64
 	same := make(map[int64]bool, len(restaged))
 	for _, process := range restaged {
-		same[process] = before[process] == after[process]
+		if same[process] = bytes.Equal(before[process], after[process]); !same[process] {
+			changed = append(changed, process)
+		}
 	}
 	kept := rows.Values[:0]
 	for row := range slices.Chunk(rows.Values, rows.Width()) {
@@ -97,8 +100,8 @@ func (t *tx) replaceIdentifiers(ctx context.Context, restaged []int64, rows *sql
 	return t.deleteIdentifiers(ctx, changed)
 }
 
-func identifierLine(digest int64, from, to string) string {
-	return strconv.FormatInt(digest, 16) + " " + from + " " + to + "\n"
+func appendIdentifier(dst []byte, digest int64, from, to string) []byte {
+	return append(strconv.AppendInt(dst, digest, 16), " "+from+" "+to+"\n"...)
 }
 
 // deleteIdentifiers deletes the identifiers of processes whose document is
