@@ -15,10 +15,12 @@ import (
 // same accounts into similar tables, in one or several streams.
 func measureBulkPostgres(streams int) func(context.Context, plan, *harness, *service) (measured, error) {
 	return func(ctx context.Context, p plan, m *harness, s *service) (measured, error) {
-		// A staged account is one row in the table of processes and one with
-		// the document. LIKE omits fill factors and storage settings.
+		// A staged account is one row in the table of processes, one with the
+		// document, and one for each of its two supply points. LIKE omits fill
+		// factors and storage settings.
 		if err := m.psql(ctx, s.database, `CREATE TABLE raw_process (LIKE process INCLUDING ALL) WITH (fillfactor = 95);
-			CREATE TABLE raw_staging (LIKE staging INCLUDING ALL) WITH (toast_tuple_target = 8160)`); err != nil {
+			CREATE TABLE raw_staging (LIKE staging INCLUDING ALL) WITH (toast_tuple_target = 8160);
+			CREATE TABLE raw_account_identifier (LIKE account_identifier INCLUDING ALL)`); err != nil {
 			return measured{}, err
 		}
 		numbers, rawNumbers := &counter{}, &counter{}
@@ -126,7 +128,25 @@ func copyTogether(ctx context.Context, conn *pgx.Conn, behind int64) error {
 		})); err != nil {
 		return err
 	}
+	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"raw_account_identifier"},
+		[]string{"process_id", "ordinal", "supplier_id", "digest", "value"},
+		pgx.CopyFromSlice(2*copiedTogether, func(i int) ([]any, error) {
+			point := supplyPoints[i%2]
+			return []any{behind + int64(i/2) + 1, int64(i%2) + 1, int64(1), point.digest, point.text}, nil
+		})); err != nil {
+		return err
+	}
 	return tx.Commit(ctx)
+}
+
+// supplyPoints are the identifiers of every account, as staging stores them. The
+// digests are written but not computed.
+var supplyPoints = [2]struct {
+	digest int64
+	text   string
+}{
+	{4611686018427387904, "supply_point\x1fELECTRICITY\x1f1200023305967"},
+	{-4611686018427387904, "supply_point\x1fGAS\x1f7501234509"},
 }
 
 // thousands writes rows in transactions of a thousand, from one caller.

@@ -18,27 +18,20 @@ const callersUnderLimit = 8
 const inLimited = 2_000
 
 // measureLimited compares creating accounts under a supplier's concurrency limit
-// with as many single callers, who need none.
+// with as many single callers under the same limit.
 func measureLimited(
 	create func(*service, context.Context, *counter, int64) (sample, error),
 ) func(context.Context, plan, *harness, *service) (measured, error) {
 	return func(ctx context.Context, p plan, m *harness, s *service) (measured, error) {
-		limit := func(most int) error {
-			_, err := m.tell(ctx, "supplier", "set", supplier, "--concurrency-limit", strconv.Itoa(most), "--database", s.database)
-			return err
+		if _, err := m.tell(ctx, "supplier", "set", supplier, "--concurrency-limit", strconv.Itoa(callersUnderLimit), "--database", s.database); err != nil {
+			return measured{}, err
 		}
 		numbers := &counter{}
 		ratio, ours, raw, err := alternate(p.rounds,
 			func() (sample, error) {
-				if err := limit(callersUnderLimit); err != nil {
-					return sample{}, err
-				}
 				return create(s, ctx, numbers, inLimited)
 			},
 			func() (sample, error) {
-				if err := limit(0); err != nil {
-					return sample{}, err
-				}
 				first := numbers.last.Load()
 				if err := s.stage(ctx, numbers, inLimited); err != nil {
 					return sample{}, err

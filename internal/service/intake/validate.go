@@ -5,6 +5,7 @@ import (
 
 	"landfall"
 	"landfall/internal/api/contract"
+	"landfall/internal/api/rules"
 )
 
 // Accepted is an account that passed every rule.
@@ -35,7 +36,8 @@ type checked struct {
 // An unknown supplier is one of them. A refusal includes the account if the caller
 // may use its supplier.
 func (s *Service) read(ctx context.Context, who landfall.Principal, body []byte) (checked, error) {
-	account, err := contract.ReadAccount(ctx, body)
+	expected := s.expectedSchema(ctx, who, body)
+	account, err := expected.ReadAccount(ctx, body)
 	if err != nil {
 		return checked{}, err
 	}
@@ -43,12 +45,13 @@ func (s *Service) read(ctx context.Context, who landfall.Principal, body []byte)
 	if err != nil {
 		return checked{}, userError(err)
 	}
-	if supplier != nil && len(supplier.Packs) > 0 {
-		// The supplier is known only now, so the body is read again with its packs.
-		schema, err := s.schema(ctx, supplier)
-		if err != nil {
+	schema := contract.PlainSchema()
+	if supplier != nil {
+		if schema, err = s.schema(ctx, supplier); err != nil {
 			return checked{}, userError(err)
 		}
+	}
+	if schema != expected {
 		account.Release()
 		if account, err = schema.ReadAccount(ctx, body); err != nil {
 			return checked{}, err
@@ -62,4 +65,22 @@ func (s *Service) read(ctx context.Context, who landfall.Principal, body []byte)
 		return checked{account: account}, err
 	}
 	return checked{account, supplier, verdict.Warnings}, nil
+}
+
+// expectedSchema returns the tables of the supplier that a body seems to name, before
+// the body is read.
+func (s *Service) expectedSchema(ctx context.Context, who landfall.Principal, body []byte) *contract.Schema {
+	code, _, found := rules.Peek(body, "import_supplier", "external_account_number")
+	if !found {
+		return contract.PlainSchema()
+	}
+	supplier, err := s.Supplier(ctx, who, code)
+	if err != nil || supplier == nil {
+		return contract.PlainSchema()
+	}
+	schema, err := s.schema(ctx, supplier)
+	if err != nil {
+		return contract.PlainSchema()
+	}
+	return schema
 }

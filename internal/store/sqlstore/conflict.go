@@ -29,7 +29,11 @@ type supplierScope struct {
 // scopeOf reads the scope of a supplier. It has no suppliers when there is no
 // such supplier.
 func (v *view) scopeOf(ctx context.Context, code string) (scope supplierScope, err error) {
-	scope.others, err = collect(ctx, v.txSession, func(scan scanner, id *int64) error { return scan(&scope.own, id) }, scopeText, code)
+	return v.readScope(ctx, scopeText, code)
+}
+
+func (v *view) readScope(ctx context.Context, text string, args ...any) (scope supplierScope, err error) {
+	scope.others, err = collect(ctx, v.txSession, func(scan scanner, id *int64) error { return scan(&scope.own, id) }, text, args...)
 	return scope, err
 }
 
@@ -72,6 +76,13 @@ var (
 	stagedNumberConflicts  = numberConflictsOf(notSkipped)
 )
 
+// sharedElsewhere selects the identifiers that any other account has. Hardly any
+// does, so this is all that most searches read: an index, and the account itself.
+var sharedElsewhere = sqlset.NewListQuery(`
+	SELECT w.n FROM {wanted} WHERE EXISTS (SELECT 1 FROM account_identifier i WHERE i.supplier_id = w.supplier AND i.digest = w.digest
+		AND i.process_id <> coalesce((SELECT p.id FROM process p WHERE p.supplier_id = w.own AND p.external = w.external), 0))`,
+	"n bigint", "own bigint", "external text", "supplier bigint", "digest bigint")
+
 // maxIdentifierLocks is how many identifiers a transaction locks one by one. Servers
 // have space for thousands of locks in all. A transaction with more of them locks all
 // identifiers at once.
@@ -82,95 +93,106 @@ const allIdentifiersLock = "7594306396727371385"
 
 // Two transactions that give a unique identifier to an account lock it, so the later
 // one sees what the earlier one wrote. The lock is not a row: before an instruction is
-// posted there is none. On SQLite there is one writer, and nothing to lock.
+// posted there is none. It is taken while the scope is read, which saves a round trip.
+// On SQLite there is one writer, and nothing to lock.
 const (
-	lockIdentifiersText = `SELECT pg_advisory_xact_lock_shared(` + allIdentifiersLock + `) IS NULL, count(pg_advisory_xact_lock(w.digest) IS NULL)
-		FROM unnest($1::bigint[]) AS w (digest)`
-	lockAllIdentifiersText = `SELECT pg_advisory_xact_lock(` + allIdentifiersLock + `) IS NULL, 1`
+	lockedScopeText = `SELECT o.* FROM (` + scopeText + `) o, (SELECT pg_advisory_xact_lock_shared(` + allIdentifiersLock + `) IS NULL,
+		count(pg_advisory_xact_lock(w.digest) IS NULL) FROM unnest($2::bigint[]) AS w (digest)) locked`
+	lockedAllScopeText = `SELECT o.* FROM (` + scopeText + `) o, (SELECT pg_advisory_xact_lock(` + allIdentifiersLock + `) IS NULL) locked`
 )
-
-// lockNumbersQuery locks external account numbers: the processes that have them.
-var lockNumbersQuery = sqlset.NewListQuery(`
-	SELECT held.id FROM {wanted} JOIN process held ON held.supplier_id = w.supplier AND held.external = w.external
-	ORDER BY held.external, held.supplier_id {hold}`,
-	"supplier bigint", "external text")
 
 // conflictSearch looks for other accounts with the identifiers of some accounts.
 type conflictSearch struct {
-	rows, numbers []any // for the queries
-	numberLocks   []any
-	digests       []int64 // to be locked
-	identifiers   []landfall.Identifier
-	owners        []int // of the identifiers: index of the account
+	identifiers []landfall.Identifier
+	owners      []int // of the identifiers: index of the account
+	keys        []landfall.Key
+	digests     [][]int64
+
 	scopes        map[string]supplierScope
+	rows, numbers []any // for the queries
 }
 
 // add adds the identifiers of an account that are wanted.
-func (c *conflictSearch) add(ctx context.Context, v *view, account int, key landfall.Key, identifiers []landfall.Identifier, wanted func(*landfall.Identifier) bool) error {
+func (c *conflictSearch) add(s *sealer, account int, key landfall.Key, identifiers []landfall.Identifier, wanted func(*landfall.Identifier) bool) {
 	for i := range identifiers {
-		one := &identifiers[i]
-		if !wanted(one) {
-			continue
+		if one := &identifiers[i]; wanted(one) {
+			c.identifiers, c.owners, c.keys = append(c.identifiers, *one), append(c.owners, account), append(c.keys, key)
+			c.digests = append(c.digests, s.identifierDigests(one.Text()))
 		}
+	}
+}
+
+// begin reads the scopes of the suppliers and removes the identifiers that no other
+// account has. If lock is set, it locks all identifiers until the transaction ends.
+func (c *conflictSearch) begin(ctx context.Context, v *view, lock bool) error {
+	c.scopes = map[string]supplierScope{}
+	lock = lock && v.engine.Arrays()
+	for i, key := range c.keys {
 		scope, known := c.scopes[key.Supplier]
 		if !known {
 			var err error
-			if scope, err = v.scopeOf(ctx, key.Supplier); err != nil {
-				return err
+			if lock {
+				scope, err = c.lock(ctx, v, key.Supplier)
+				lock = false
+			} else {
+				scope, err = v.scopeOf(ctx, key.Supplier)
 			}
-			if c.scopes == nil {
-				c.scopes = map[string]supplierScope{}
+			if err != nil {
+				return err
 			}
 			c.scopes[key.Supplier] = scope
 		}
-		n := int64(len(c.identifiers))
-		c.identifiers, c.owners = append(c.identifiers, *one), append(c.owners, account)
-		if one.Kind == landfall.IdentifierExternalNumber {
-			for _, supplier := range scope.others {
-				c.numberLocks = append(c.numberLocks, supplier, key.External)
+		n, one := int64(i), &c.identifiers[i]
+		for _, supplier := range scope.others {
+			if one.Kind == landfall.IdentifierExternalNumber {
 				if supplier != scope.own {
 					c.numbers = append(c.numbers, n, key.External, supplier)
 				}
+				continue
 			}
-			continue
-		}
-		for _, digest := range v.sealer.identifierDigests(one.Text()) {
-			for _, supplier := range scope.others {
+			for _, digest := range c.digests[i] {
 				c.rows = append(c.rows, n, scope.own, key.External, supplier, digest, dayOr(one.FromOn, firstDay), dayOr(one.ToOn, lastDay))
 			}
-			c.digests = append(c.digests, digest)
 		}
 	}
-	return nil
+	return c.narrow(ctx, v)
 }
 
-// lock locks the identifiers until the transaction ends. All transactions lock
-// them in the same order.
-func (c *conflictSearch) lock(ctx context.Context, t *tx) error {
-	if !t.engine.Arrays() {
+// lock locks the identifiers and reads the scope of a supplier. All transactions lock
+// identifiers in the same order.
+func (c *conflictSearch) lock(ctx context.Context, v *view, supplier string) (supplierScope, error) {
+	digests := slices.Concat(c.digests...)
+	slices.Sort(digests)
+	if digests = slices.Compact(digests); len(digests) > maxIdentifierLocks {
+		return v.readScope(ctx, lockedAllScopeText, supplier)
+	}
+	_, list := sqlset.Among(v.engine, digests)
+	return v.readScope(ctx, lockedScopeText, supplier, list)
+}
+
+// narrow removes the identifiers that no other account has.
+func (c *conflictSearch) narrow(ctx context.Context, v *view) error {
+	if len(c.rows) == 0 {
 		return nil
 	}
-	if len(c.numberLocks) > 0 {
-		text, args, err := lockNumbersQuery.For(t.engine, c.numberLocks)
-		if err != nil {
-			return err
-		}
-		if _, err := collect(ctx, t.txSession, func(scan scanner, id *int64) error { return scan(id) }, text, args...); err != nil {
-			return err
-		}
+	wanted := make([]any, 0, len(c.rows))
+	for row := range slices.Chunk(c.rows, searchWidth) {
+		wanted = append(wanted, row[:sharedWidth]...)
 	}
-	slices.Sort(c.digests)
-	c.digests = slices.Compact(c.digests)
-	text, args := lockAllIdentifiersText, []any(nil)
-	switch count := len(c.digests); {
-	case count == 0:
-		return nil
-	case count <= maxIdentifierLocks:
-		_, list := sqlset.Among(t.engine, c.digests)
-		text, args = lockIdentifiersText, []any{list}
+	text, args, err := sharedElsewhere.For(v.engine, wanted)
+	if err != nil {
+		return err
 	}
-	_, err := collect(ctx, t.txSession, func(scan scanner, count *int64) error { return scan(new(bool), count) }, text, args...)
-	return err
+	shared := map[int64]bool{}
+	if _, err := collect(ctx, v.txSession, func(scan scanner, n *int64) error {
+		err := scan(n)
+		shared[*n] = true
+		return err
+	}, text, args...); err != nil {
+		return err
+	}
+	c.rows = keepRows(c.rows, searchWidth, func(n int64) bool { return shared[n] })
+	return nil
 }
 
 // find adds what the queries find to the conflicts of the accounts, one for each
@@ -222,16 +244,27 @@ func (c *conflictSearch) drop(found map[int64]bool) {
 	if len(found) == 0 {
 		return
 	}
-	keep := func(rows []any, width int) []any {
-		kept := rows[:0]
-		for at := 0; at < len(rows); at += width {
-			if n, _ := rows[at].(int64); !found[n] {
-				kept = append(kept, rows[at:at+width]...)
-			}
+	open := func(n int64) bool { return !found[n] }
+	c.rows, c.numbers = keepRows(c.rows, searchWidth, open), keepRows(c.numbers, 3, open)
+}
+
+// searchWidth is the number of values of a row of conflictsOf, and sharedWidth is how
+// many of them sharedElsewhere needs.
+const (
+	searchWidth = 7
+	sharedWidth = 5
+)
+
+// keepRows keeps the rows of some identifiers. The first value of a row is the number
+// of its identifier.
+func keepRows(rows []any, width int, keep func(n int64) bool) []any {
+	kept := rows[:0]
+	for row := range slices.Chunk(rows, width) {
+		if n, _ := row[0].(int64); keep(n) {
+			kept = append(kept, row...)
 		}
-		return kept
 	}
-	c.rows, c.numbers = keep(c.rows, 7), keep(c.numbers, 3)
+	return kept
 }
 
 // isUnique selects the identifiers that refuse an account.
@@ -244,11 +277,12 @@ func anyIdentifier(*landfall.Identifier) bool { return true }
 func (v *view) Conflicts(ctx context.Context, queries []landfall.ConflictQuery) ([][]landfall.Conflict, error) {
 	var search conflictSearch
 	for i, query := range queries {
-		if err := search.add(ctx, v, i, query.Key, query.Identifiers, anyIdentifier); err != nil {
-			return nil, err
-		}
+		search.add(v.sealer, i, query.Key, query.Identifiers, anyIdentifier)
 	}
 	found := make([][]landfall.Conflict, len(queries))
+	if err := search.begin(ctx, v, false); err != nil {
+		return nil, err
+	}
 	into := func(account int, conflict landfall.Conflict) { found[account] = append(found[account], conflict) }
 	if err := search.find(ctx, v, &createdConflicts, &createdNumberConflicts, into); err != nil {
 		return nil, err
@@ -299,9 +333,7 @@ func divide[W, O any](ctx context.Context, t *tx, batch []*pendingCall[W, O], id
 ) {
 	var search conflictSearch
 	for i, one := range batch {
-		if err := search.add(ctx, &t.view, i, one.Key, identifiers(one.Wanted), isUnique); err != nil {
-			return d, err
-		}
+		search.add(t.sealer, i, one.Key, identifiers(one.Wanted), isUnique)
 	}
 	if len(search.identifiers) == 0 {
 		d.now = batch
@@ -312,10 +344,8 @@ func divide[W, O any](ctx context.Context, t *tx, batch []*pendingCall[W, O], id
 		key := batch[account].Key
 		d.conflicts[key] = append(d.conflicts[key], conflict)
 	}
-	if how.lock {
-		if err := search.lock(ctx, t); err != nil {
-			return d, err
-		}
+	if err := search.begin(ctx, &t.view, how.lock); err != nil {
+		return d, err
 	}
 	if err := search.find(ctx, &t.view, &createdConflicts, &createdNumberConflicts, into); err != nil {
 		return d, err
