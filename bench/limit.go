@@ -14,6 +14,11 @@ import (
 // callers that it is compared with.
 const callersUnderLimit = 8
 
+// untilAlone is how long runs and bulk requests yield to single calls after the last
+// one, and a little more. Without this pause, the single calls of the other arm and of
+// staging would slow them down.
+const untilAlone = 2500 * time.Millisecond
+
 // inLimited is how many accounts one arm creates.
 const inLimited = 2_000
 
@@ -29,6 +34,7 @@ func measureLimited(
 		numbers := &counter{}
 		ratio, ours, raw, err := alternate(p.rounds,
 			func() (sample, error) {
+				time.Sleep(untilAlone)
 				return create(s, ctx, numbers, inLimited)
 			},
 			func() (sample, error) {
@@ -62,6 +68,7 @@ func (s *service) createInBulk(ctx context.Context, numbers *counter, count int6
 	}
 	request.Header.Set("Authorization", "Token "+s.token)
 	request.Header.Set("Content-Type", "application/x-ndjson")
+	time.Sleep(untilAlone)
 	began := time.Now()
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {

@@ -76,7 +76,9 @@ func (r *Runner) createBatch(ctx context.Context, slice landfall.RunSlice, membe
 	admitted, done := r.beginCreations(who, len(members))
 	defer done()
 	if limit := supplier.ConcurrencyLimit; limit > 0 {
-		admitted = min(admitted, limit) // more cannot be claimed at once
+		// Half of the limit, so that two batches alternate: one is checked while the other
+		// is written.
+		admitted = min(admitted, (limit+1)/2)
 	}
 	b := &batch{runner: r, store: r.store.For(who.Caller()), who: who, supplier: *supplier, slice: slice}
 	b.untouched = slices.Clone(members[admitted:])

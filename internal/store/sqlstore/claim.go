@@ -167,7 +167,8 @@ const (
 	// waited for it, the document is missing and is read afterwards.
 	grantText = `
 	UPDATE process SET state = 'claimed', claim_token = w.token, claim_until = {now} + w.lease
-	FROM wanted w JOIN supplier s ON s.code = w.supplier JOIN team m ON m.name = w.team
+	FROM wanted w JOIN supplier s ON s.code = w.supplier JOIN team m ON m.name = w.team`
+	grantCondition = `
 	WHERE process.supplier_id = s.id AND process.external = w.external AND s.status = 'Ongoing' AND ` + whereFree
 	grantReturning = ` RETURNING process.claim_token, process.id, process.revision,
 		process.hash, (SELECT g.document FROM staging g WHERE g.process_id = process.id AND g.revision = process.revision)`
@@ -177,14 +178,12 @@ const (
 // hold the locks of the limits: it grants a call if there is a slot for it after
 // the calls before it, which have lower places.
 var (
-	grantQuery        = newGrantQuery(grantText + ` AND s.concurrency_limit = 0` + grantReturning)
+	grantQuery        = newGrantQuery(grantText + grantCondition + ` AND s.concurrency_limit = 0` + grantReturning)
 	countedGrantQuery = newGrantQuery(grantText + `
-		AND (s.concurrency_limit = 0 OR s.concurrency_limit >= w.place
-			+ (SELECT count(*) FROM process c WHERE c.supplier_id = s.id AND c.state = 'claimed' AND c.claim_until > {now})
-			+ (SELECT count(*) FROM dry_run_lease d WHERE d.supplier_id = s.id AND d.until > {now}))
-		AND (w.most = 0 OR w.most >= w.place_of_all
-			+ (SELECT count(*) FROM process c WHERE c.state = 'claimed' AND c.claim_until > {now})
-			+ (SELECT count(*) FROM dry_run_lease d WHERE d.until > {now}))` + grantReturning)
+	LEFT JOIN (SELECT live.supplier_id, count(*) AS claims FROM (` + liveClaims + `) live GROUP BY live.supplier_id) own ON own.supplier_id = s.id
+	CROSS JOIN (SELECT count(*) AS claims FROM (` + liveClaims + `) live) total` + grantCondition + `
+		AND (s.concurrency_limit = 0 OR s.concurrency_limit >= w.place + coalesce(own.claims, 0))
+		AND (w.most = 0 OR w.most >= w.place_of_all + total.claims)` + grantReturning)
 )
 
 func newGrantQuery(text string) *sqlset.Query {

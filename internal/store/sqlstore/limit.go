@@ -141,6 +141,12 @@ func (s *slots) busy(one *claimCall) bool {
 	return known && !taken || one.Wanted.ServiceLimit > 0 && !s.locked[""]
 }
 
+// liveClaims selects the suppliers of all claims that count. A dry run takes a slot
+// like a claim does. One whose lease has ended takes none, even if its row was not
+// deleted yet.
+const liveClaims = `SELECT supplier_id FROM process WHERE state = 'claimed' AND claim_until > {now}
+	UNION ALL SELECT supplier_id FROM dry_run_lease WHERE until > {now}`
+
 // countClaims counts live claims. It must be a statement after the one that
 // took the locks, or it would not see what the previous holder granted.
 func (t *tx) countClaims(ctx context.Context, found *slots) error {
@@ -148,13 +154,8 @@ func (t *tx) countClaims(ctx context.Context, found *slots) error {
 		code string
 		live int64
 	}
-	// A dry run takes a slot like a claim does. One whose lease has ended takes
-	// none, even if its row was not deleted yet.
 	counts, err := collect(ctx, t.txSession, func(scan scanner, c *count) error { return scan(&c.code, &c.live) },
-		`SELECT s.code, count(*) FROM (
-			SELECT supplier_id FROM process WHERE state = 'claimed' AND claim_until > {now}
-			UNION ALL SELECT supplier_id FROM dry_run_lease WHERE until > {now}
-		) live JOIN supplier s ON s.id = live.supplier_id GROUP BY s.code`)
+		`SELECT s.code, count(*) FROM (`+liveClaims+`) live JOIN supplier s ON s.id = live.supplier_id GROUP BY s.code`)
 	for _, c := range counts {
 		found.service += c.live
 		if supplier, limited := found.supplier[c.code]; limited {
