@@ -183,15 +183,15 @@ func (c *conflictSearch) narrow(ctx context.Context, v *view) error {
 	if err != nil {
 		return err
 	}
-	shared := map[int64]bool{}
+	elsewhere := map[int64]bool{}
 	if _, err := collect(ctx, v.txSession, func(scan scanner, n *int64) error {
 		err := scan(n)
-		shared[*n] = true
+		elsewhere[*n] = true
 		return err
 	}, text, args...); err != nil {
 		return err
 	}
-	c.rows = keepRows(c.rows, searchWidth, func(n int64) bool { return shared[n] })
+	c.rows = keepRows(c.rows, searchWidth, func(n int64) bool { return elsewhere[n] })
 	return nil
 }
 
