@@ -11,7 +11,7 @@ TOOL := go tool -modfile=tools/go.mod
 # Runs a command with one private PostgreSQL for all its test processes.
 CLUSTER := go run ./internal/test/pgtest/cluster
 
-.PHONY: help demo build release reproducible man test proofs eighteen check lint generate verify screenshots bench profile kills soak vuln clean go
+.PHONY: help demo build release reproducible man site test proofs eighteen check lint generate verify screenshots bench profile kills soak vuln clean go
 
 help: ## show this list
 	@echo "Landfall. Start with 'make demo'. Run 'make check' before you send a change."
@@ -47,6 +47,9 @@ reproducible: go ## build the release twice, the second time without a cache, an
 
 man: build ## write the manual pages into bin/man
 	@bin/landfall man bin/man
+
+site: build ## write the handbook as a web site into bin/site
+	@bin/landfall handbook bin/site
 
 # Many tests wait for leases, limits and other programs, so one more package than
 # there are processors runs at a time.

@@ -23,7 +23,7 @@ var layers = []struct {
 	packages []string
 }{
 	{"libraries that know nothing of accounts", []string{
-		"internal/lib/admission", "internal/lib/cache", "internal/lib/calendar", "internal/lib/filelock", "internal/lib/limits", "internal/lib/money",
+		"internal/lib/admission", "internal/lib/cache", "internal/lib/calendar", "internal/lib/filelock", "internal/lib/handbook", "internal/lib/limits", "internal/lib/money",
 		"internal/lib/spelling", "internal/lib/spreadsheet", "internal/lib/telemetry", "internal/lib/worker", "internal/lib/xlsx", "internal/lib/yamltree",
 		"internal/api/rules", "internal/api/pack",
 		"internal/store/engine", "internal/store/pack", "internal/store/seal",
@@ -105,6 +105,7 @@ var owners = map[string]string{
 	"github.com/nyaruka/phonenumbers":     "internal/api/contract",
 	"golang.org/x/text":                   "internal/api/contract",
 	"github.com/jackc/pgx/v5":             "internal/store/engine",
+	"github.com/yuin/goldmark":            "internal/lib/handbook",
 	"github.com/pressly/goose/v3":         "internal/store/engine",
 	"modernc.org/sqlite":                  "internal/store/engine",
 	"golang.org/x/time":                   "internal/lib/admission",

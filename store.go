@@ -121,4 +121,6 @@ type RestoreWriter interface {
 	EndTokens(ctx context.Context) (int, error)
 	// AdmitCopy allows serving a copy from its current location.
 	AdmitCopy(ctx context.Context) error
+	// FinishCopy allows serving a complete copy of another database.
+	FinishCopy(ctx context.Context) error
 }

@@ -14,7 +14,7 @@ import (
 // script checks.
 var auditedCommands = map[string]string{
 	"account erase": "account.erase", "account export": "account.export", "account release": "account.release", "account skip": "account.skip", "account undo": "account.undo",
-	"account unskip": "account.unskip", "backup": "database.backup", "key create": "key.create", "key revoke": "key.revoke", "key rotate": "key.rotate",
+	"account unskip": "account.unskip", "backup": "database.backup", "copy": "database.copy", "key create": "key.create", "key revoke": "key.revoke", "key rotate": "key.rotate",
 	"mail bounced": "mail.bounced", "mail retry": "mail.retry", "mail withdraw": "mail.withdraw",
 	"operator create": "operator.create", "operator disable": "operator.disable", "operator enable": "operator.enable",
 	"operator reset": "operator.reset", "operator role": "operator.role", "organisation create": "organisation.create", "organisation disable": "organisation.disable",
@@ -34,7 +34,7 @@ var auditedCommands = map[string]string{
 // entry themselves.
 var unauditedCommands = []string{
 	"account diff", "account duplicates", "account errors", "account failed", "account find", "account show", "audit export", "audit key", "audit list", "audit verify",
-	"config check", "config print", "convert", "delivery list", "delivery show", "demo", "doctor", "export", "generate", "health", "import", "key list", "mail list", "mail preview", "mail show", "mail test", "man", "openapi",
+	"config check", "config print", "convert", "delivery list", "delivery show", "demo", "doctor", "export", "generate", "handbook", "health", "import", "key list", "mail list", "mail preview", "mail show", "mail test", "man", "openapi",
 	"operator list", "organisation list", "organisation show", "pack check", "pack list", "pack show", "reconcile reports", "replicas", "reconcile totals", "reconcile show", "rules", "run list", "run show",
 	"schema apply", "schema status", "serve", "supplier list", "supplier show", "target check", "target list", "target serve", "target show", "target test", "team list", "validate", "vendor list", "verify", "version",
 	"webhook list", "webhook log", "webhook show", "webhook test",

@@ -75,7 +75,7 @@ func newRoot(args []string) *cobra.Command {
 	root.AddCommand(
 		serveCommand(), demoCommand(), supplierCommand(), teamCommand(), organisationCommand(), keyCommand(),
 		operatorCommand(), accountCommand(), runCommand(), auditCommand(), mailCommand(), vendorCommand(), packCommand(), webhookCommand(), targetCommand(), deliveryCommand(),
-		schemaCommand(), verifyCommand(), recountCommand(), replicasCommand(), purgeCommand(), rekeyCommand(), backupCommand(), restoreCommand(), configCommand(), doctorCommand(), healthCommand(), validateCommand(), importCommand(), exportCommand(), generateCommand(), convertCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(),
+		schemaCommand(), verifyCommand(), recountCommand(), replicasCommand(), purgeCommand(), rekeyCommand(), backupCommand(), restoreCommand(), copyCommand(), configCommand(), doctorCommand(), healthCommand(), validateCommand(), importCommand(), exportCommand(), generateCommand(), convertCommand(), rulesCommand(), openapiCommand(), versionCommand(), manCommand(), handbookCommand(),
 	)
 	// Created now, so that its arguments can be checked like those of the others.
 	root.InitDefaultHelpCmd()

@@ -56,6 +56,13 @@ func TestScripts(t *testing.T) {
 				UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 				Setup: func(env *testscript.Env) error {
 					env.Setenv("LANDFALL_DATABASE", database(t, env))
+					// The script about copies needs a database of the other kind.
+					if filepath.Base(env.WorkDir) == "script-copy" {
+						env.Setenv("OTHER_DATABASE", pgtest.URL(t))
+						if name == "postgres" {
+							env.Setenv("OTHER_DATABASE", "sqlite:other.db")
+						}
+					}
 					env.Setenv("HOME", env.WorkDir)
 					env.Setenv("GOGC", "800") // most processes end before they need to collect garbage
 					return setupWorker(env)

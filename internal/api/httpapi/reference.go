@@ -1,10 +1,16 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"net/http"
 	"strconv"
+	"strings"
+	"sync"
+
+	"landfall"
+	"landfall/internal/lib/handbook"
 )
 
 // referenceFiles is the API reference page with everything it needs, so that it
@@ -45,11 +51,42 @@ func (a *API) docsFile(_ context.Context, x *exchange) error {
 	return x.file(name, kind, "public, max-age=86400")
 }
 
+// handbookSite is built by the first request for it.
+var handbookSite = sync.OnceValues(func() (handbook.Site, error) { return handbook.Build(landfall.Handbook) })
+
+// handbookFile serves a file of the handbook. It requires no token.
+func (a *API) handbookFile(_ context.Context, x *exchange) error {
+	site, err := handbookSite()
+	if err != nil {
+		return err
+	}
+	name := cmp.Or(x.params[0], handbook.FrontPage)
+	// The alerts link to the pages by the names they have in the repository.
+	if page, is := strings.CutSuffix(name, ".md"); is && site[page+".html"].Content != nil {
+		x.Header().Set("Location", page+".html")
+		x.Header().Set("Content-Length", "0")
+		x.WriteHeader(http.StatusPermanentRedirect)
+		return nil
+	}
+	file, found := site[name]
+	if !found {
+		return errNotFound
+	}
+	x.Header().Set("Content-Security-Policy", handbook.PolicyOfPages)
+	x.Header().Set("Referrer-Policy", "no-referrer")
+	return x.content(file.Content, file.Type, "no-cache")
+}
+
 func (x *exchange) file(name, kind, caching string) error {
 	data, err := referenceFiles.ReadFile("reference/" + name)
 	if err != nil {
 		return err
 	}
+	return x.content(data, kind, caching)
+}
+
+// content writes a file.
+func (x *exchange) content(data []byte, kind, caching string) error {
 	header := x.Header()
 	header.Set("Content-Type", kind)
 	header.Set("Content-Length", strconv.Itoa(len(data)))
@@ -60,7 +97,7 @@ func (x *exchange) file(name, kind, caching string) error {
 
 // index points to the documentation.
 func (a *API) index(_ context.Context, x *exchange) error {
-	return x.json(http.StatusOK, []byte(`{"service":"Landfall","reference":"/docs/","openapi":"/openapi.json"}`))
+	return x.json(http.StatusOK, []byte(`{"service":"Landfall","reference":"/docs/","openapi":"/openapi.json","handbook":"/docs/handbook/"}`))
 }
 
 // token passes a request to the GraphQL handler, which has its own limits and

@@ -37,3 +37,30 @@ func TestReferencePage(t *testing.T) {
 		}
 	}
 }
+
+// The handbook is served from the program. The names of its pages in the repository, to which alerts link,
+// lead to the pages.
+func TestHandbookIsServed(t *testing.T) {
+	h := newTestAPI(t)
+	front := h.call("", "GET", "/docs/handbook/", "")
+	policy := front.header.Get("Content-Security-Policy")
+	if front.status != 200 || !strings.Contains(front.body, `href="alarms.html"`) || !strings.Contains(policy, "default-src 'none'; script-src 'self'; style-src 'self';") {
+		t.Fatalf("got %d with policy %q", front.status, policy)
+	}
+	for path, kind := range map[string]string{
+		"alarms.html": "text/html", "adr-0001-one-sql-text.html": "text/html", "site.css": "text/css", "site.js": "text/javascript", "search-index.js": "text/javascript",
+		"example-account.json": "application/json", "flow.svg": "image/svg+xml", "changelog.html": "text/html",
+	} {
+		if got := h.call("", "GET", "/docs/handbook/"+path, ""); got.status != 200 || got.body == "" || !strings.HasPrefix(got.header.Get("Content-Type"), kind) {
+			t.Errorf("%s: %d %s", path, got.status, got.header.Get("Content-Type"))
+		}
+	}
+	if got := h.call("", "GET", "/docs/handbook/alarms.md", ""); got.status != 308 || got.header.Get("Location") != "alarms.html" {
+		t.Errorf("got %d to %s", got.status, got.header.Get("Location"))
+	}
+	for _, path := range []string{"nothing.html", "..%2fhandbook.go", "docs", "nothing.md"} {
+		if got := h.call("", "GET", "/docs/handbook/"+path, ""); got.status != 404 || got.code() != "not_found" {
+			t.Errorf("%s: %d %.100s", path, got.status, got.body)
+		}
+	}
+}

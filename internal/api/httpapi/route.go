@@ -100,6 +100,8 @@ func routeTable() []*route {
 		{method: http.MethodGet, path: "/v1/openapi.json", access: readAccess, page: (*API).supplierOpenAPI, doc: supplierOpenAPIDoc},
 		{method: http.MethodGet, path: "/docs/", page: (*API).docsPage},
 		{method: http.MethodGet, path: "/docs/{file}", page: (*API).docsFile},
+		{method: http.MethodGet, path: "/docs/handbook/", page: (*API).handbookFile},
+		{method: http.MethodGet, path: "/docs/handbook/{file}", page: (*API).handbookFile},
 		{method: http.MethodGet, path: "/", page: (*API).index},
 	}
 }

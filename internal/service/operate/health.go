@@ -77,6 +77,11 @@ func (o *Operator) RecordBackup(ctx context.Context, how string) error {
 	return o.change(ctx, "database.backup", "", func(tx landfall.Tx) (string, error) { return how, tx.RecordBackup(ctx) })
 }
 
+// FinishCopy allows serving a database that was copied from another one, after its check.
+func (o *Operator) FinishCopy(ctx context.Context, from string) error {
+	return o.change(ctx, "database.copy", "", func(tx landfall.Tx) (string, error) { return "from " + from, tx.FinishCopy(ctx) })
+}
+
 // Heartbeat records that a server is running, and samples the progress of runs.
 // It is not the act of a person, so it is not audited.
 func (o *Operator) Heartbeat(ctx context.Context, self landfall.Replica, every time.Duration) error {

@@ -22,6 +22,7 @@ type fileLock struct{ file *os.File }
 const (
 	lockServing      = "serving"
 	lockSchemaChange = "changing the schema"
+	lockCopying      = "copying"
 )
 
 // openLock opens the lock file, but not a link: it could lead to any file that
@@ -51,7 +52,7 @@ func openLock(path string) (*os.File, error) {
 }
 
 // lockFile takes the lock of a database. It waits for a schema change, which ends
-// soon, but not for a server.
+// soon, but not for a server or a copy.
 func lockFile(ctx context.Context, database, purpose string) (*fileLock, error) {
 	path := database + ".lock"
 	file, err := openLock(path)
@@ -73,14 +74,14 @@ func lockFile(ctx context.Context, database, purpose string) (*fileLock, error) 
 		// A process that has just taken the lock has not written its purpose
 		// yet, so the file may contain that of the previous holder. Read it
 		// several times.
-		if doing == lockServing {
+		if doing == lockServing || doing == lockCopying {
 			same++
 		} else {
 			same = 0
 		}
 		if same == 4 {
 			_ = file.Close()
-			return nil, fmt.Errorf("process %s is serving %s; stop it first", pid, database)
+			return nil, fmt.Errorf("process %s is %s %s; stop it first", pid, doing, database)
 		}
 		select {
 		case <-ctx.Done():

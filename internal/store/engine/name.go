@@ -16,6 +16,7 @@ type Name struct{ target target }
 type target interface {
 	open(ctx context.Context, options Options) (backend, error)
 	schema(ctx context.Context, options Options, create bool) (*schema, error)
+	transferEnd(ctx context.Context, s *schema) (transferEnd, error)
 	display() string
 	masked(mask string) string
 	hasPassword() bool

@@ -356,3 +356,6 @@ func PurgePages() []PurgePage {
 	}
 	return pages
 }
+
+// SeededTables and NotCopied are the tables that Copy treats differently.
+var SeededTables, NotCopied = seededTables, notCopied

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -15,6 +16,9 @@ import (
 // anyone noticing.
 var errCopied = errors.New("this database is a copy that was put back or moved, and keys that were revoked since the copy was made " +
 	"would be good again: run 'landfall restore' first, which says what can be done about them")
+
+// errUnfinished is returned when a server starts on a copy that is not complete.
+var errUnfinished = errors.New("this database is an unfinished copy of another one: run 'landfall copy' again, which starts from the beginning")
 
 // checkIdentity runs once when a server starts. It refuses a copy, and stores
 // the fingerprint of the database if there is none yet.
@@ -51,10 +55,16 @@ func (s *Store) CheckServable(ctx context.Context) error {
 func (v *view) servedFingerprint(ctx context.Context, here, hold string) (string, error) {
 	var was sql.NullString
 	var copied sql.NullInt64
-	if err := v.one(ctx, `SELECT fingerprint, copied_at FROM database_identity held WHERE id = 1 `+hold, nil, []any{&was, &copied}); err != nil {
-		return "", err
+	// An unfinished copy may have no identity yet.
+	unfinished, err := v.unfinishedCopy(ctx)
+	if err == nil && !unfinished {
+		err = v.one(ctx, `SELECT fingerprint, copied_at FROM database_identity held WHERE id = 1 `+hold, nil, []any{&was, &copied})
 	}
 	switch {
+	case err != nil:
+		return "", err
+	case unfinished:
+		return "", errUnfinished
 	case copied.Valid:
 		return "", fmt.Errorf("%w (it was made on %s)", errCopied, moment(copied.Int64).Format("2006-01-02 at 15:04:05 UTC"))
 	case here != "" && was.Valid && was.String != here:
@@ -88,8 +98,27 @@ func (t *tx) markCopy(ctx context.Context) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE database_identity SET copied_at = {now} WHERE id = 1`))
 }
 
+// unfinishedCopy reports whether 'landfall copy' has not finished.
+func (v *view) unfinishedCopy(ctx context.Context) (unfinished bool, err error) {
+	err = v.one(ctx, `SELECT EXISTS (SELECT 1 FROM unfinished_copy)`, nil, []any{&unfinished})
+	return unfinished, err
+}
+
+// FinishCopy allows serving a copy that 'landfall copy' made. Its place is new; everything
+// else about it is as in the original.
+func (t *tx) FinishCopy(ctx context.Context) error {
+	if err := orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM unfinished_copy`)); err != nil {
+		return err
+	}
+	_, err := t.exec(ctx, `UPDATE database_identity SET fingerprint = NULL WHERE id = 1`)
+	return err
+}
+
 // AdmitCopy allows serving a copy from its current location.
 func (t *tx) AdmitCopy(ctx context.Context) error {
+	if unfinished, err := t.unfinishedCopy(ctx); err != nil || unfinished {
+		return cmp.Or(err, errUnfinished)
+	}
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE database_identity SET copied_at = NULL, fingerprint = NULL WHERE id = 1`))
 }
 

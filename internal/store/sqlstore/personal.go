@@ -223,5 +223,5 @@ var plainTables = []string{
 	"organisation", "team", "supplier", "supplier_grant", "api_key", "service_token", "token_family", "commit_mark", "vendor", "vendor_grant",
 	"claim_counter", "dry_run_lease", "mail_sender", "run_slice", "tally", "control_totals", "sign_off", "webhook", "webhook_round", "target",
 	"undo_refusal", "database_identity", "operator_session", "operator_device", "search_index", "audit_link", "audit_chain", "organisation_usage", "schema_step",
-	"run_sample", "replica", "database_clock", "purge_schedule", "event_purge", "encryption_key", "rekey_progress", "scrub", "pack",
+	"run_sample", "replica", "database_clock", "purge_schedule", "event_purge", "encryption_key", "rekey_progress", "scrub", "pack", "unfinished_copy",
 }

@@ -28,25 +28,31 @@ func schemaSteps() fs.FS {
 // the new one: their writes would fail from then on. On SQLite the lock of the file
 // does the same. A server that was killed counts until limits.ReplicaSeen has passed.
 func refuseOldServers(ctx context.Context, db *sql.DB) error {
+	running, err := runningServers(ctx, db)
+	if err != nil || running == "" {
+		return err
+	}
+	return fmt.Errorf("%w for a change of the schema: older servers are running: %s; stop them first (one that was killed counts for %s more)",
+		engine.ErrUnavailable, running, limits.ReplicaSeen)
+}
+
+// runningServers lists the servers that use a PostgreSQL database.
+func runningServers(ctx context.Context, db *sql.DB) (string, error) {
 	rows, err := db.QueryContext(ctx, `SELECT host || ' (version ' || version || ')' FROM replica
 		WHERE seen_at > extract(epoch FROM clock_timestamp()) * 1000000 - $1 ORDER BY 1`, limits.ReplicaSeen.Microseconds())
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer rows.Close()
 	var running []string
 	for rows.Next() {
 		var server string
 		if err := rows.Scan(&server); err != nil {
-			return err
+			return "", err
 		}
 		running = append(running, server)
 	}
-	if err := rows.Err(); err != nil || len(running) == 0 {
-		return err
-	}
-	return fmt.Errorf("%w for a change of the schema: older servers are running: %s; stop them first (one that was killed counts for %s more)",
-		engine.ErrUnavailable, strings.Join(running, ", "), limits.ReplicaSeen)
+	return strings.Join(running, ", "), rows.Err()
 }
 
 // SchemaStep is one change of the database's schema.

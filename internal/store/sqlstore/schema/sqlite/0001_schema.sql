@@ -944,6 +944,13 @@ CREATE TABLE database_identity (
 ) STRICT;
 INSERT INTO database_identity (id) VALUES (1);
 
+-- Has a row from the start of 'landfall copy' into this database until the copy was
+-- checked. Until then no server uses it.
+CREATE TABLE unfinished_copy (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    at INTEGER NOT NULL
+) STRICT;
+
 -- When a server last looked at the database's clock, and the last jump that was
 -- noticed. After the clock was set back, the instants in the tables are moved back
 -- table by table; moved counts the tables that are done.
