@@ -16,10 +16,10 @@ var (
 func navigationOf(pages []*page) (groups []group) {
 	titles := map[string]string{}
 	var front string
-	for _, page := range pages {
-		titles[page.name] = page.title
-		if page.name == FrontPage {
-			front = string(page.body)
+	for _, made := range pages {
+		titles[made.name] = made.title
+		if made.name == FrontPage {
+			front = string(made.body)
 		}
 	}
 	starts := groupTitle.FindAllStringSubmatchIndex(front, -1)

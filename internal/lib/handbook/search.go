@@ -15,7 +15,7 @@ type section struct {
 	words         []string
 }
 
-var word = regexp.MustCompile(`[\pL\pN]+(?:[-_.][\pL\pN]+)*`)
+var wordPattern = regexp.MustCompile(`[\pL\pN]+(?:[-_.][\pL\pN]+)*`)
 
 const (
 	minWordLength = 3
@@ -25,7 +25,7 @@ const (
 // wordsOf returns the words of a text in lower case, and the parts of words such as
 // invalid_phone_number.
 func wordsOf(text string) (words []string) {
-	for _, found := range word.FindAllString(strings.ToLower(text), -1) {
+	for _, found := range wordPattern.FindAllString(strings.ToLower(text), -1) {
 		parts := strings.FieldsFunc(found, func(r rune) bool { return r == '-' || r == '_' || r == '.' })
 		for _, part := range append(parts, found) {
 			if len(part) >= minWordLength && len(part) <= maxWordLength {
@@ -42,15 +42,15 @@ func searchIndex(pages []*page) ([]byte, error) {
 	type place [2]string // address and title
 	places := []place{}
 	found := map[string][]int{}
-	for _, page := range pages {
-		for _, section := range page.sections {
-			address, title := page.name, page.title
-			if section.level > 1 {
-				address, title = address+"#"+section.anchor, title+" › "+section.title
+	for _, made := range pages {
+		for _, part := range made.sections {
+			address, title := made.name, made.title
+			if part.level > 1 {
+				address, title = address+"#"+part.anchor, title+" › "+part.title
 			}
 			number := len(places)
 			places = append(places, place{address, title})
-			words := slices.Sorted(slices.Values(append(section.words, wordsOf(section.title)...)))
+			words := slices.Sorted(slices.Values(append(part.words, wordsOf(part.title)...)))
 			for _, word := range slices.Compact(words) {
 				found[word] = append(found[word], number)
 			}

@@ -83,11 +83,11 @@ func Transfer(ctx context.Context, from, to Name, options TransferOptions) (done
 	if from.File() != "" && sameFile(from.File(), to.File()) {
 		return nil, errors.New("both names mean the same database")
 	}
-	target, err := openEnd(ctx, to, options.To, true)
+	copied, err := openEnd(ctx, to, options.To, true)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", to, err)
 	}
-	defer func() { err = errors.Join(err, target.close()) }()
+	defer func() { err = errors.Join(err, copied.close()) }()
 	source, err := openEnd(ctx, from, options.From, false)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", from, err)
@@ -97,14 +97,14 @@ func Transfer(ctx context.Context, from, to Name, options TransferOptions) (done
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}
-	targetTables, err := target.tables(ctx)
+	targetTables, err := copied.tables(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", to, err)
 	}
 	if err := sameTables(tables, targetTables); err != nil {
 		return nil, fmt.Errorf("%s and %s differ: %w", from, to, err)
 	}
-	t := &transfer{source: source, target: target, options: options, read: map[string]transferTable{}}
+	t := &transfer{source: source, target: copied, options: options, read: map[string]transferTable{}}
 	for _, table := range tables {
 		t.read[table.name] = table
 	}
@@ -177,7 +177,7 @@ type transfer struct {
 }
 
 func (t *transfer) run(ctx context.Context) (done []TransferredTable, err error) {
-	unfinished, err := count(ctx, t.source, t.options.Marker)
+	unfinished, err := countRows(ctx, t.source, t.options.Marker)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ func (t *transfer) run(ctx context.Context) (done []TransferredTable, err error)
 		return nil, err
 	}
 	for _, table := range t.tables {
-		rows, err := count(ctx, t.source, table.name)
+		rows, err := countRows(ctx, t.source, table.name)
 		if err != nil {
 			return nil, err
 		}
@@ -226,12 +226,12 @@ func (t *transfer) run(ctx context.Context) (done []TransferredTable, err error)
 
 // checkEmpty refuses a database with data, unless it is a copy that was not finished.
 func (t *transfer) checkEmpty(ctx context.Context) error {
-	unfinished, err := count(ctx, t.target, t.options.Marker)
+	unfinished, err := countRows(ctx, t.target, t.options.Marker)
 	if err != nil || unfinished > 0 {
 		return err
 	}
 	for _, table := range t.tables {
-		rows, err := count(ctx, t.target, table.name)
+		rows, err := countRows(ctx, t.target, table.name)
 		if err != nil {
 			return err
 		}
@@ -276,7 +276,7 @@ func (t *transfer) compare(ctx context.Context, copied []TransferredTable) error
 			return fmt.Errorf("table %s: %w", table.name, err)
 		}
 		if want := copied[i]; sum.rows != want.Rows || sum.String() != want.Hash {
-			return fmt.Errorf("table %s of the copy differs: %d rows with hash %s, want %d rows with hash %s", table.name, sum.rows, sum, want.Rows, want.Hash)
+			return fmt.Errorf("table %s of the copy differs: %d rows with hash %s, want %d rows with hash %s", table.name, sum.rows, sum.String(), want.Rows, want.Hash)
 		}
 	}
 	return nil
@@ -331,8 +331,8 @@ func (s *rowSum) String() string {
 // connected is an end that has a connection.
 type connected interface{ connection() *sql.Conn }
 
-// count returns the number of rows of a table.
-func count(ctx context.Context, end transferEnd, table string) (rows int64, err error) {
+// countRows returns the number of rows of a table.
+func countRows(ctx context.Context, end transferEnd, table string) (rows int64, err error) {
 	err = end.(connected).connection().QueryRowContext(ctx, `SELECT count(*) FROM `+quoteName(table)).Scan(&rows) //nolint:forcetypeassert // both are
 	return rows, err
 }

@@ -52,8 +52,8 @@ func copyOptions(keys []seal.Key) sqlstore.Options {
 	return sqlstore.Options{Keys: keys, SearchTerms: contract.SearchTerms}
 }
 
-// copied copies a database and allows serving the copy.
-func copied(t *testing.T, from, to string, keys []seal.Key) *sqlstore.Store {
+// finishedCopy copies a database and allows serving the copy.
+func finishedCopy(t *testing.T, from, to string, keys []seal.Key) *sqlstore.Store {
 	t.Helper()
 	if _, err := sqlstore.Copy(t.Context(), from, to, copyOptions(keys), nil); err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestCopyBetweenDatabases(t *testing.T) {
 					if err := store.Close(); err != nil {
 						t.Fatal(err)
 					}
-					other := copied(t, url, freshTo(t), keys)
+					other := finishedCopy(t, url, freshTo(t), keys)
 					after := allRows(t, other, to == "postgres")
 					if !slices.Equal(before, after) {
 						t.Errorf("%d rows became %d; the first that differ: %s", len(before), len(after), firstDifference(before, after))
@@ -175,7 +175,7 @@ func TestUnfinishedCopyStartsAgain(t *testing.T) {
 					t.Errorf("%s: an unfinished copy is copied: %v", at, err)
 				}
 			}
-			whole := copied(t, from, url, nil)
+			whole := finishedCopy(t, from, url, nil)
 			if got := len(allRows(t, whole, to == "postgres")); got != want {
 				t.Errorf("%d rows, want %d", got, want)
 			}
