@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -25,7 +26,7 @@ func handbookCommands(page string) (lines []string) {
 		joined := strings.ReplaceAll(block[1], "\\\n", " ")
 		for line := range strings.Lines(joined) {
 			for _, part := range regexp.MustCompile(`&&|\|\|?|;|\$\(`).Split(line, -1) {
-				if part = strings.TrimSpace(part); strings.HasPrefix(part, "landfall ") {
+				if part = strings.TrimPrefix(strings.TrimSpace(part), "$ "); strings.HasPrefix(part, "landfall ") {
 					lines = append(lines, part)
 				}
 			}
@@ -112,4 +113,60 @@ func TestEveryCommandOfTheHandbookExists(t *testing.T) {
 	if count < 150 {
 		t.Errorf("only %d commands were found", count)
 	}
+}
+
+// Parts of the output that differ from run to run.
+var changing = regexp.MustCompile(`lf_\w+|\b[0-9a-z]{10}\b|\d{4}-\d{2}-\d{2}T[\d:]+Z`)
+
+// TestHandbookShowsTrueOutput runs the commands of two tasks of the handbook, in order, and compares what they print
+// with the page.
+func TestHandbookShowsTrueOutput(t *testing.T) {
+	page, err := os.ReadFile("../../docs/operating.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, tasks, _ := strings.Cut(string(page), "## Let a team send accounts")
+	tasks, _, _ = strings.Cut(tasks, "## Take a run back")
+	database := fileDatabase(t)
+	run := func(line string) string {
+		command := exec.Command("sh", "-c", line) //nolint:gosec // a line of our own page
+		command.Env = append(os.Environ(), "LANDFALL_DATABASE="+database)
+		out, err := command.CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", line, err, out)
+		}
+		return string(out)
+	}
+	run("landfall schema apply")
+	key, count := "", 0
+	for _, block := range fences.FindAllStringSubmatch(tasks, -1) {
+		for _, part := range strings.Split(block[1], "$ ")[1:] {
+			line, want, _ := strings.Cut(part, "\n")
+			if _, shown, is := strings.Cut(line, "key revoke "); is {
+				line = strings.Replace(line, shown, key, 1)
+			}
+			got := run(line)
+			if _, made, is := strings.Cut(got, "Created API key "); is {
+				key, _, _ = strings.Cut(made, " ")
+			}
+			if got, want = normalOutput(got), normalOutput(want); got != want {
+				t.Errorf("%s prints\n%s\nthe page says\n%s", line, got, want)
+			}
+			count++
+		}
+	}
+	if count < 7 {
+		t.Errorf("only %d commands were run", count)
+	}
+}
+
+// normalOutput removes indentation, trailing spaces and what changes.
+func normalOutput(out string) string {
+	var lines []string
+	for line := range strings.Lines(out) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, changing.ReplaceAllString(line, "…"))
+		}
+	}
+	return strings.Join(lines, "\n")
 }

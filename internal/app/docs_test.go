@@ -23,7 +23,7 @@ func TestHandbookHasAllSettings(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", declared.name, standard, declared.usage)
 	}
-	CheckPageTable(t, "../../docs/operating.md", "settings", table.String())
+	CheckPageTable(t, "../../docs/settings.md", "settings", table.String())
 }
 
 // The page of limits names the settings that change them. audit-every was named

@@ -58,7 +58,7 @@ func (d *doctor) clockJump(ctx context.Context, database clockStore) {
 	}
 	d.add("clock", Warning, fmt.Sprintf("the database's clock was set %s by %s, noticed at %s by the new time",
 		way, jump.By.Abs().Round(time.Second), jump.At.UTC().Format(time.RFC3339)),
-		"find out what set the clock of the database's machine; see docs/operating.md")
+		"find out what set the clock of the database's machine; see docs/upkeep.md")
 }
 
 // clockSkew returns how far a clock is off that was read between two times of ours. A slow

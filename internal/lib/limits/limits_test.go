@@ -72,7 +72,7 @@ func render(t *testing.T) string {
 	var text strings.Builder
 	text.WriteString("# Limits\n\nEvery limit and duration that a request or a background task of the server meets. " +
 		"The code takes its values from `internal/lib/limits`, from which this page is generated (`make generate`). " +
-		"A limit with a setting can be changed ([operating.md](operating.md)).\n")
+		"A limit with a setting can be changed ([settings.md](settings.md)).\n")
 	for _, declaration := range declarations {
 		group, ok := declaration.(*ast.GenDecl)
 		if !ok || group.Tok != token.CONST {

@@ -75,7 +75,7 @@ func newFleet(t *testing.T, database string, size int, flags ...string) *fleet {
 		// A server never tells a connection that was idle for longer than the
 		// shutdown delay to close. Using it just when the server closes it
 		// would fail, so the client closes idle connections sooner, as
-		// operating.md advises.
+		// serving.md advises.
 		Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 100 * time.Millisecond}, Timeout: 40 * time.Second,
 	}}
 	key := f.prepare()
