@@ -7,9 +7,10 @@ import (
 
 // Refusal is a refused staging of a known account.
 type Refusal struct {
-	Key     Key
-	Failure Failure
-	By      Author
+	Key      Key
+	Failure  Failure
+	By       Author
+	Document []byte // the part of the document by which the account is found; personal
 }
 
 // PostingKind is a kind of posting, as it is named on the wire.

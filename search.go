@@ -3,6 +3,8 @@ package landfall
 import (
 	"context"
 	"strings"
+
+	"landfall/internal/lib/money"
 )
 
 // TermKind is the kind of a search term.
@@ -14,11 +16,15 @@ const (
 	TermEmail       TermKind = "e"
 	TermPhone       TermKind = "p"
 	TermPostcode    TermKind = "c"
+	TermAddress     TermKind = "d" // a word of an address
 	TermSupplyPoint TermKind = "s"
+	// TermNumber is any number of an account backwards, so that it is found by its
+	// last characters: its external number, supply points, meters and payment references.
+	TermNumber TermKind = "t"
 )
 
-// The kinds of hits by number. Numbers are not indexed as terms: they are columns
-// of the account and can be searched as soon as it is staged.
+// The kinds of hits by the two account numbers, which are columns of the account and
+// can be searched as soon as it is staged.
 const (
 	ByExternalNumber TermKind = "x"
 	ByAccountNumber  TermKind = "a"
@@ -28,7 +34,7 @@ const (
 func (k TermKind) Label() string {
 	return map[TermKind]string{
 		TermName: "name", TermEmail: "e-mail address", TermPhone: "phone number", TermPostcode: "postcode",
-		TermSupplyPoint: "supply point", ByExternalNumber: "external account number", ByAccountNumber: "account number",
+		TermAddress: "address", TermSupplyPoint: "supply point", TermNumber: "number", ByExternalNumber: "external account number", ByAccountNumber: "account number",
 	}[k]
 }
 
@@ -59,34 +65,70 @@ func (PlainTerms) Encode(term SearchTerm) []string { return []string{string(term
 // ExactOnly returns false.
 func (PlainTerms) ExactOnly() bool { return false }
 
-// SearchQuery asks for accounts of any supplier.
+// SearchQuery asks for accounts.
 type SearchQuery struct {
-	Numbers   []string // prefixes of account numbers
-	Externals []string // prefixes of external account numbers
-	Terms     []SearchTerm
+	Numbers     []string // prefixes of account numbers
+	NumberTails []string // ends of account numbers, NumberTail characters or more
+	Externals   []string // prefixes of external account numbers
+	Words       []SearchWord
+	// Suppliers are the suppliers whose accounts are searched. If it is nil, all are.
+	Suppliers []string
 	Limit     int // at most this many accounts
+}
+
+// NumberTail is how many characters of the end of a number are needed to find it.
+const NumberTail = 4
+
+// SearchWord is one word of a query, with everything that it may mean. An account is
+// found if it matches every word.
+type SearchWord struct {
+	Matches []TermMatch
+	// Similar are whole terms with one typing mistake less or more. They are used if
+	// the words as they were typed find few accounts.
+	Similar []SearchTerm
+}
+
+// TermMatch matches terms that begin with a text.
+type TermMatch struct {
+	SearchTerm
+	Ending string // the terms also end with it
+	// Inexact is set if the text is only a part of a term even when it is complete.
+	// Such a match is of no use where terms are found by their whole text only.
+	Inexact bool
 }
 
 // SearchResult is the answer to a SearchQuery.
 type SearchResult struct {
-	Accounts []SearchHit // numbers first, then in the order of the terms asked for; each account once
-	More     bool        // there are more than the limit
+	Accounts []SearchHit // numbers first, then words as they were typed, then similar words; each account once
+	More     bool        // there are more than the limit, or too many to look at
 	// ExactOnly is set when names, addresses and the like were found by their whole
 	// text only.
 	ExactOnly bool
-	// Unindexed is how many events are not indexed yet. Accounts created in them are
+	// Unindexed is set when accounts were staged that are not indexed yet. They are
 	// found by their numbers only.
-	Unindexed int64
+	Unindexed bool
 }
 
 // SearchHit is an account that was found, and by what.
 type SearchHit struct {
 	Key           Key
-	State         ProcessState
-	Failed        bool   // its last attempt failed
-	AccountNumber string // "" until imported
-	Name          string // on the bills, or the first customer's; personal
+	State         ProcessState // "" if its staging was refused and it was never staged
+	Failed        bool         // its last attempt failed
+	Refused       bool         // its last staging was refused
+	AccountNumber string       // "" until imported
+	Balance       money.Amount // of an account that exists
+	Currency      string       // of an account that exists
+	Document      []byte       // staged last, or the part of a refused one that is kept; nil if it is large. Personal
 	By            TermKind
+	Similar       bool // found with a typing mistake
+	SearchPerson
+}
+
+// SearchPerson is by what people tell two accounts apart. It is personal.
+type SearchPerson struct {
+	Name     string // on the bills, or the first customer's
+	Town     string
+	Postcode string
 }
 
 // AccountNumberPrefix normalizes the beginning of an account number as a user
@@ -101,23 +143,28 @@ func AccountNumberPrefix(text string) (string, bool) {
 	return text, found && rest != "" && len(rest) <= accountDigits+1 && strings.Trim(rest, crockford) == ""
 }
 
+// AccountNumberTail reports whether a text can be the end of an account number.
+func AccountNumberTail(text string) bool {
+	return len(text) <= accountDigits+1 && strings.Trim(text, crockford) == ""
+}
+
 // IndexStep is the result of one step of indexing accounts.
 type IndexStep struct {
 	Accounts int   // indexed by this step
-	Newest   int64 // the newest event in the log
+	Newest   int64 // the newest entry of the audit
 	More     bool  // another step may find more
 }
 
 // Searcher searches accounts across suppliers and maintains the search index.
 type Searcher interface {
-	// Search returns the accounts that match a query, never more than its limit,
-	// and takes no longer with more accounts. An account is found by its external
-	// number from its first staging on, by its own number from its creation on, and
-	// by everything else soon after that, until it is undone.
+	// Search returns the accounts that match a query, never more than its limit. It
+	// reads a limited number of rows, however many accounts there are. An account is
+	// found by its external number from its first staging on, by its own number from
+	// its creation on, and by everything else soon after it was staged or refused.
 	Search(ctx context.Context, query SearchQuery) (SearchResult, error)
 
-	// IndexTerms indexes the terms of a few hundred accounts created since the last
-	// call, as far as the log of events is complete. It can be interrupted and run
-	// concurrently: no account is left out, and no undone account is indexed.
+	// IndexTerms indexes a few hundred accounts that were staged or refused since the
+	// last call. It can be interrupted and run concurrently: no account is left out,
+	// and no erased or purged account is indexed.
 	IndexTerms(ctx context.Context) (IndexStep, error)
 }

@@ -24,25 +24,32 @@ func sought() *landfall.AccountData {
 // finds reports whether the words match the account, as prefixes or as whole
 // words.
 func finds(words string, whole bool) bool {
-	entered := SearchTerms(sought(), "GB", whole)
-	return slices.ContainsFunc(SearchWords(words, []string{"DE", "GB"}).Terms, func(wanted landfall.SearchTerm) bool {
-		return slices.ContainsFunc(entered, func(term landfall.SearchTerm) bool {
-			return term == wanted || !whole && term.Kind == wanted.Kind && strings.HasPrefix(term.Text, wanted.Text)
-		})
-	})
+	entered := dataTerms(sought(), "GB", whole)
+	query := SearchWords(words, []string{"DE", "GB"}).Words
+	for _, word := range query {
+		if !slices.ContainsFunc(word.Matches, func(wanted landfall.TermMatch) bool {
+			return slices.ContainsFunc(entered, func(term landfall.SearchTerm) bool {
+				return term == wanted.SearchTerm ||
+					!whole && term.Kind == wanted.Kind && strings.HasPrefix(term.Text, wanted.Text) && strings.HasSuffix(term.Text, wanted.Ending)
+			})
+		}) {
+			return false
+		}
+	}
+	return len(query) > 0
 }
 
 func TestSearchWordsMatchStoredTerms(t *testing.T) {
 	for _, words := range []string{
 		"lovelace", "LOVE", "ada love", "Lovelace, Ada", "zoe", "Zoë O’Hara", "ohara li", "li",
 		"ada@mail", "ADA@mail.co.uk", "ada", "07400 12", "+447400123456", "0044 7400 123456", "020 7946", "+44 20 7946 0123",
-		"SW1Y 4JH", "sw1y", "1200023305", "12 0002",
+		"SW1Y 4JH", "sw1y", "1200023305", "12 0002", "ada sw1y", "3305", "7400", "0123",
 	} {
 		if !finds(words, false) {
 			t.Errorf("%q does not find the account", words)
 		}
 	}
-	for _, words := range []string{"", "velace", "ada hopper", "ada@mail.com", "740", "4JH", "0200023305", "\x00", "%", "*"} {
+	for _, words := range []string{"", "velace", "ada hopper", "ada@mail.com", "740", "4JH", "020002330", "ada ls1", "\x00", "%", "*"} {
 		if finds(words, false) {
 			t.Errorf("%q finds the account", words)
 		}
@@ -64,8 +71,8 @@ func TestTermsAreLimited(t *testing.T) {
 	data := sought()
 	data.BillingName = strings.Repeat("ö ", 4000)
 	data.Customers[0].Email = strings.Repeat("é", 4000) + "@mail.co.uk"
-	terms := SearchTerms(data, "GB", true)
-	if len(terms) > 20 {
+	terms := dataTerms(data, "GB", true)
+	if len(terms) > 40 {
 		t.Errorf("%d terms", len(terms))
 	}
 	for _, term := range terms {

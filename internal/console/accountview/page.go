@@ -64,7 +64,7 @@ func NewPage(facts PageFacts, rows int, options Options) Page {
 		shown := made.Account
 		shown.Data.Customers = shown.Data.Customers[:min(len(shown.Data.Customers), maxCustomers)]
 		all.Account = &shown
-		page.BalanceText = BalanceSentence(made.Balance, made.Data.Currency)
+		page.BalanceText = BalanceWords(made.Balance, made.Data.Currency)
 		page.LedgerLength, page.NoteCount = made.LedgerLength, made.NoteCount
 		page.StatementCount, page.InstructionCount = made.StatementCount, made.InstructionCount
 		page.Pinned, page.Notes = pinnedNotes(made.Pinned, options), convert(made.Notes, func(n landfall.NumberedNote) Note { return newNote(n, options) })
@@ -118,14 +118,14 @@ func Money(amount money.Amount, currency string) string {
 	return text + " " + currency
 }
 
-// BalanceSentence says what a balance means, without a sign that could be misread:
-// £0.40 in the customer's favour.
-func BalanceSentence(balance money.Amount, currency string) string {
+// BalanceWords says what a balance means, without a sign that could be misread:
+// "owes £120.50" or "£14.20 in credit".
+func BalanceWords(balance money.Amount, currency string) string {
 	switch {
 	case balance > 0:
-		return Money(balance, currency) + " in the customer's favour"
+		return Money(balance, currency) + " in credit"
 	case balance < 0:
-		return "The customer owes " + Money(balance, currency)
+		return "owes " + Money(balance, currency)
 	}
-	return "Nothing is owed"
+	return "owes nothing"
 }

@@ -25,7 +25,7 @@ type Receipt struct {
 func (s *Service) Stage(ctx context.Context, who landfall.Principal, body []byte) (Receipt, error) {
 	var sent preparedStaging
 	if err := s.prepare(ctx, who, body, &sent); err != nil {
-		return Receipt{}, s.refuse(ctx, who, sent.key, err)
+		return Receipt{}, s.refuse(ctx, who, sent.key, body, err)
 	}
 	outcome, err := s.store.For(who.Caller()).Stage(ctx, sent.staging)
 	return s.conclude(ctx, who, &sent, landfall.StageResult{StageOutcome: outcome, Err: err})
@@ -78,13 +78,13 @@ func (s *Service) conclude(ctx context.Context, who landfall.Principal, sent *pr
 		if err != nil {
 			return Receipt{}, err
 		}
-		return Receipt{}, s.refuse(ctx, who, sent.key, refusal)
+		return Receipt{}, s.refuse(ctx, who, sent.key, sent.staging.Document, refusal)
 	}
 	if refusal := refusedStaging(sent.key, result.StageOutcome); refusal != nil {
 		if result.Verdict == landfall.RefusedImported {
 			return Receipt{}, s.addDifferences(ctx, who, refusal, sent, result.StageOutcome)
 		}
-		return Receipt{}, s.refuse(ctx, who, sent.key, refusal)
+		return Receipt{}, s.refuse(ctx, who, sent.key, sent.staging.Document, refusal)
 	}
 	return Receipt{
 		Key: sent.key, First: result.Verdict == landfall.StagedFirst,
@@ -150,9 +150,9 @@ func (s *Service) recordDifferences(ctx context.Context, who landfall.Principal,
 }
 
 // refuse records why an account was not staged, so that no account disappears just
-// because nobody read the response. If that fails, the caller gets that error and
-// sends the account again.
-func (s *Service) refuse(ctx context.Context, who landfall.Principal, key landfall.Key, reason error) error {
+// because nobody read the response, and by what support finds it. If that fails, the
+// caller gets that error and sends the account again.
+func (s *Service) refuse(ctx context.Context, who landfall.Principal, key landfall.Key, body []byte, reason error) error {
 	var refusal *landfall.Error
 	if !contract.ValidExternalNumber(key.External) || !errors.As(reason, &refusal) || refusal.Kind != landfall.Invalid {
 		return reason
@@ -162,7 +162,7 @@ func (s *Service) refuse(ctx context.Context, who landfall.Principal, key landfa
 		return reason // neither is caused by the data
 	}
 	err := s.store.For(who.Caller()).Refuse(ctx, landfall.Refusal{
-		Key: key, By: who.Author(),
+		Key: key, By: who.Author(), Document: contract.SearchDocument(body),
 		Failure: landfall.Failure{Code: refusal.Code, Detail: refusal.Detail, Violations: refusal.Violations},
 	})
 	if err != nil {

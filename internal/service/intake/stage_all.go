@@ -31,7 +31,7 @@ func (s *Service) StageAll(ctx context.Context, handed []StageItem, turn landfal
 	var refused sync.WaitGroup
 	for i := range handed {
 		if one := &handed[i]; one.Err != nil {
-			refused.Go(one.recovering(func() { one.Err = s.refuse(ctx, one.Who, sent.read[i].key, one.Err) }))
+			refused.Go(one.recovering(func() { one.Err = s.refuse(ctx, one.Who, sent.read[i].key, one.Body, one.Err) }))
 		}
 	}
 	for at, result := range s.store.For(handed[0].Who.Caller()).StageAll(ctx, sent.stagings, turn) {

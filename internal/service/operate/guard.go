@@ -152,22 +152,20 @@ func (g guardedStore) Contributions(ctx context.Context, query landfall.Contribu
 	return guardedSeq(g.read(query.Supplier), g.Store.Contributions(ctx, query))
 }
 
-// restrictedSearch is how many times more accounts are looked at for people who may
-// see some suppliers only.
-const restrictedSearch = 10
-
+// Search searches the suppliers that the person may see.
 func (g guardedStore) Search(ctx context.Context, query landfall.SearchQuery) (landfall.SearchResult, error) {
 	if g.person.Role != "" && len(g.person.SupplierRoles) == 0 {
 		return g.Store.Search(ctx, query)
 	}
-	limit := query.Limit
-	query.Limit *= restrictedSearch
-	found, err := g.Store.Search(ctx, query)
-	found.Accounts = slices.DeleteFunc(found.Accounts, func(hit landfall.SearchHit) bool { return g.read(hit.Key.Supplier) != nil })
-	if len(found.Accounts) > limit {
-		found.Accounts, found.More = found.Accounts[:limit], true
-	}
-	return found, err
+	query.Suppliers = []string{}
+	err := g.View(ctx, func(view landfall.View) error {
+		suppliers, err := view.Suppliers(ctx)
+		for _, supplier := range suppliers {
+			query.Suppliers = append(query.Suppliers, supplier.Code)
+		}
+		return err
+	})
+	return guarded(err, func() (landfall.SearchResult, error) { return g.Store.Search(ctx, query) })
 }
 
 // ofRun refuses to read a run of a supplier that the person may not see.

@@ -18,14 +18,14 @@ const MaxSearchResults = 50
 // minSearchLength keeps a search from finding everything.
 const minSearchLength = 2
 
-// Search finds accounts of every supplier by what was typed: an account number
-// of either kind, or a customer's name, e-mail address, phone number, postcode
-// or supply point, complete or as a prefix.
+// Search finds accounts of every supplier and in every state by what was typed: any
+// number or its end, a customer's name, e-mail address, postcode or address, or a part
+// of a phone number. Several words are all found. Small typing mistakes are forgiven.
 func (o *Operator) Search(ctx context.Context, words string) (landfall.SearchResult, error) {
 	words = strings.TrimSpace(words)
 	if utf8.RuneCountInString(words) < minSearchLength {
 		return landfall.SearchResult{}, invalid("words", rules.CodeRequired,
-			"Type at least %d characters of a number, a name, an e-mail address, a phone number, a postcode or a supply point.", minSearchLength)
+			"Type at least %d characters of a number, a name, an e-mail address, a phone number, a postcode or an address.", minSearchLength)
 	}
 	suppliers, err := o.Suppliers(ctx)
 	if err != nil {
@@ -40,5 +40,9 @@ func (o *Operator) Search(ctx context.Context, words string) (landfall.SearchRes
 	query := contract.SearchWords(words, regions)
 	query.Limit = MaxSearchResults
 	found, err := o.store.Search(ctx, query)
+	for i := range found.Accounts {
+		hit := &found.Accounts[i]
+		hit.SearchPerson, hit.Document = contract.SearchPerson(hit.Document), nil
+	}
 	return found, storeError("account.find", err)
 }

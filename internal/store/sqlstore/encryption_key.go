@@ -220,10 +220,10 @@ func (f hashedTerms) Encode(term landfall.SearchTerm) (all []string) {
 	return append(all, plain)
 }
 
-// indexes reports whether terms of a kind are indexed. Names and postcodes repeat,
-// and equal digests show how often.
+// indexes reports whether terms of a kind are indexed. Names, addresses and postcodes
+// repeat, and equal digests show how often.
 func (s *sealer) indexes(kind landfall.TermKind) bool {
-	return s.withNames || kind != landfall.TermName && kind != landfall.TermPostcode
+	return s.withNames || kind != landfall.TermName && kind != landfall.TermPostcode && kind != landfall.TermAddress
 }
 
 // ExactOnly returns true: a digest cannot be searched by prefix.

@@ -74,6 +74,10 @@ func (t *tx) Erase(ctx context.Context, key landfall.Key) (landfall.Erasure, err
 	if err := t.stopMails(ctx, id); err != nil {
 		return erasure, err
 	}
+	// From here on, the indexer waits, and then finds the account erased.
+	if _, err := t.indexState(ctx, `{hold}`); err != nil {
+		return erasure, err
+	}
 	for _, text := range erasures {
 		if _, err := t.exec(ctx, text, id); err != nil {
 			return erasure, err
@@ -92,11 +96,15 @@ func (t *tx) Erase(ctx context.Context, key landfall.Key) (landfall.Erasure, err
 // eraseRefused removes the refusals of an account that was never staged
 // successfully. It returns ErrNotFound if there are none.
 func (t *tx) eraseRefused(ctx context.Context, key landfall.Key) error {
-	gone, err := t.exec(ctx, `DELETE FROM refusal WHERE external = $2 AND supplier_id = (SELECT id FROM supplier WHERE code = $1)`, key.Supplier, key.External)
-	if err == nil && gone == 0 {
-		err = landfall.ErrNotFound
+	gone, err := collect(ctx, t.txSession, func(scan scanner, id *int64) error { return scan(id) },
+		`DELETE FROM refusal WHERE external = $2 AND supplier_id = (SELECT id FROM supplier WHERE code = $1) RETURNING -id`, key.Supplier, key.External)
+	if err == nil && len(gone) == 0 {
+		return landfall.ErrNotFound
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return t.deleteTerms(ctx, gone)
 }
 
 // erasedMark is the skip reason that prevents an erased account from being

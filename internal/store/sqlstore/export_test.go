@@ -133,16 +133,6 @@ func (s *Store) Plan(ctx context.Context, text string, args ...any) (plan []stri
 	return plan, err
 }
 
-// PlanOfCreatedEvents is Plan for the query with which the search indexer finds
-// accounts. It runs in a long read, in which sorting is disabled.
-func (s *Store) PlanOfCreatedEvents(ctx context.Context) (plan []string, err error) {
-	err = s.stream(ctx, func(v *view) error {
-		plan, err = v.plan(ctx, createdEventsText, 0, 1000, 400)
-		return err
-	})
-	return plan, err
-}
-
 func (s *txSession) plan(ctx context.Context, text string, args ...any) (plan []string, err error) {
 	line := func(scan scanner, line *string) error { return scan(line) }
 	if !s.engine.Arrays() {
@@ -291,13 +281,17 @@ func MailPage(query landfall.MailQuery) (text string, args []any) {
 	return mailRecord + which, args
 }
 
-// These are the queries of the search.
-const (
-	FindNumbersText   = findNumbers
+// These are the queries of the search, of all suppliers and of some.
+var (
+	all               = &searchState{}
+	some              = &searchState{suppliers: "1, 2"}
+	FindNumbersText   = all.of(findNumbers, "p.supplier_id")
+	FindTailsText     = some.of(findTails, "p.supplier_id")
 	FindExternalsText = findExternals
-	FindExternalText  = findExternal
-	SuppliersWithText = suppliersWith
+	FindExternalText  = some.of(findExternal, "s.id")
+	SuppliersWithText = all.of(suppliersWith, "s.id")
 	FindTermsText     = findTerms
+	FindTermsOfText   = strings.ReplaceAll(findTermsOf, "{of}", "t.supplier_id IN (1, 2)")
 )
 
 // Keyed is a statement that finds accounts by supplier and number, with its
@@ -314,13 +308,10 @@ func KeyedStatements() []Keyed {
 		{"the reasons of a staging", stageReasonsQuery.Arrays(), []any{"{S,S}", "{1,2}"}},
 		{"the reasons of a claim", claimReasonsQuery.Arrays(), []any{"{S,S}", "{1,2}", "{T,T}"}},
 		{"a peek", peekQuery.Arrays(), []any{"{S,S}", "{1,2}", "{T,T}"}},
+		{"the accounts to be indexed", stagedKeysQuery.Arrays(), []any{"{S,S}", "{1,2}"}},
 		{"the lock of an undo", withoutLock(undoLockQuery.Arrays()), []any{"{S,S}", "{1,2}"}},
 	}
 }
-
-// ImportedText returns the query with which the search indexer locks accounts,
-// given as an array, with the locking removed.
-func ImportedText() string { return withoutLock(importedText(" = ANY ($1::bigint[])")) }
 
 // withoutLock removes the locking from a query, so that a reader may run it.
 func withoutLock(text string) string { return strings.ReplaceAll(text, "{hold}", "") }

@@ -126,9 +126,15 @@ var backgroundPasses = map[string]backgroundPass{
 		return []string{seedEach(n, `mail (account_id, kind, recipient, queued_at, supplier, state, settled_at)`, `n, 'k', 'a' || n || '@b.co', 1, 'S', 'sent', n`)}
 	}, purgeWhole("keep_mails")},
 	"events": {func(n int) []string {
-		return append(createdEvents(n), `UPDATE search_index SET event_after = (SELECT max(id) FROM event)`)
+		return createdEvents(n)
 	}, purgeWhole("keep_events")},
-	"search index": {createdEvents, indexAll},
+	"search index": {func(n int) []string {
+		return []string{seededProcesses(n, `state`, `'staged'`), seededStagings(), `INSERT INTO audit (at, actor, action, subject, detail)
+			SELECT 1, 'operator:a', 'account.stage', 'S/' || external, '' FROM process WHERE external LIKE 'P%' ORDER BY id`}
+	}, indexAll},
+	"search index of refusals": {func(n int) []string {
+		return []string{seedEach(n, `refusal (supplier_id, external, at, failure, person)`, `s.id, 'F' || n, 1, `+seededFailure+`, '{"billing_name": "Ada Lovelace"}'`)}
+	}, indexAll},
 	"compaction": {func(n int) []string {
 		return []string{fmt.Sprintf(`INSERT INTO tally (supplier_id, standing, figures)
 			SELECT one.supplier_id, one.standing, one.figures FROM (SELECT * FROM tally LIMIT 1) one, generate_series(1, %d)`, n)}

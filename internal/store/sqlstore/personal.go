@@ -147,7 +147,8 @@ var tableRules = map[string]tableRule{
 		storedAs(formDigested, nil, erasedTo(`0`, "digest")), erasedTo(emptyText, "value"))},
 	"refusal": {of: `(supplier_id, external) = (SELECT p.supplier_id, p.external FROM process p WHERE p.id = $1)`, remove: true,
 		key: []string{"supplier_id bigint", "external text"}, row: supplierKey, join: joinSupplier,
-		columns: mergeRules(authorColumns, ofNature(naturePlain, "supplier_id", "at"), ofNature(natureIdentity, "external"), erasedTo(nullText, "failure"))},
+		columns: mergeRules(authorColumns, ofNature(naturePlain, "id", "supplier_id", "at", "indexed"), ofNature(natureIdentity, "external"),
+			erasedTo(nullText, "failure", "person"))},
 	"posting_refusal": {of: whereAccount, remove: true, key: []string{"supplier_id bigint", "external text", "kind text"}, row: supplierKey, join: joinSupplier,
 		columns: mergeRules(authorColumns, ofNature(naturePlain, "supplier_id", "kind", "account_id", "at"), ofNature(natureIdentity, "external"),
 			erasedTo(nullText, "failure"))},
@@ -184,7 +185,8 @@ var tableRules = map[string]tableRule{
 	"mail": {of: whereAccount, key: []string{"id bigint"}, columns: mergeRules(
 		ofNature(naturePlain, "id", "account_id", "supplier", "kind", "language", "state", "queued_at", "due_at", "settled_at", "token", "attempts", "uncertain", "purged_at"),
 		storedAs(formMatched, []string{"account_id", "kind"}, erasedTo(`'erased ' || CAST(id AS TEXT)`, "recipient")), erasedTo(emptyText, "reply"))},
-	"search_term": {of: whereAccount, remove: true, columns: mergeRules(ofNature(naturePlain, "account_id"), storedAs(formDigested, nil, erasedTo(nullText, "term")))},
+	"search_term": {of: whereAccount, remove: true, columns: mergeRules(ofNature(naturePlain, "supplier_id", "account_id"),
+		storedAs(formDigested, nil, erasedTo(nullText, "term")))},
 	"run_failure": {key: []string{"run_id bigint", "external text"},
 		of: `external = (SELECT p.external FROM process p WHERE p.id = $1)
 			AND run_id IN (SELECT r.id FROM run r JOIN process p ON p.supplier_id = r.supplier_id WHERE p.id = $1)`,

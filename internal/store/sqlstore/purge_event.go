@@ -14,12 +14,10 @@ const webhooksOf = ` FROM webhook w JOIN supplier_grant g ON g.organisation = w.
 	WHERE s.code = $1 AND (CAST(w.suppliers AS TEXT) = '[]' OR EXISTS (SELECT 1 FROM {each}(w.suppliers) AS one WHERE one.value = $1))`
 
 // neededEvents selects the event of supplier $1 up to which all events are no
-// longer needed: every webhook for this supplier has received them, and the
-// search index contains them. The newest event always stays, since positions in
-// the log are counted from it.
+// longer needed: every webhook for this supplier has received them. The newest
+// event always stays, since positions in the log are counted from it.
 const neededEvents = `SELECT coalesce(min(needed.through), 0) FROM (
 		SELECT max(e.id) - 1 AS through FROM event e WHERE e.supplier = $1
-		UNION ALL SELECT c.event_after FROM search_index c
 		UNION ALL SELECT w.position` + webhooksOf + `
 	) AS needed`
 

@@ -40,10 +40,11 @@ var (
 			WHERE held.supplier_id = $1 AND held.skip_reason IS NOT NULL AND (held.first_staged_at, held.external) > ($3, $4)
 			ORDER BY held.first_staged_at, held.external LIMIT $5`,
 		saveAttempt, processFailureLocation, "process"}
+	// Without the person, the indexer removes the terms.
 	refusedBefore = failureTable{
 		`SELECT 0, held.external, held.failure, held.at < (SELECT {now}) - $2 FROM refusal held
 			WHERE held.supplier_id = $1 AND 0 = CAST($3 AS BIGINT) AND held.external > $4 ORDER BY held.external LIMIT $5`,
-		`UPDATE refusal SET failure = CAST($5 AS {json}) WHERE (supplier_id, external) IN (SELECT held.supplier_id, held.external
+		`UPDATE refusal SET failure = CAST($5 AS {json}), person = NULL, indexed = FALSE WHERE (supplier_id, external) IN (SELECT held.supplier_id, held.external
 			FROM refusal held WHERE held.supplier_id = $1 AND held.external = $4 AND 0 = CAST($3 AS BIGINT)
 				AND held.at < (SELECT {now}) - $2 {take})`, refusalLocation, "refusal"}
 	failedInRuns = failureTable{

@@ -39,12 +39,6 @@ func TestPurgeDelaysStagingLittle(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for more := true; more; {
-			step, err := store.IndexTerms(t.Context())
-			if more = step.More; err != nil {
-				t.Fatal(err)
-			}
-		}
 		if err := store.Force(t.Context(), `UPDATE supplier SET keep_events = 1`); err != nil {
 			t.Fatal(err)
 		}

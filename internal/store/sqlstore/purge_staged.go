@@ -116,6 +116,18 @@ func clearHash(ctx context.Context, t *tx, ids []int64) error {
 	if _, err := t.exec(ctx, `UPDATE process SET hash = `+emptyBytes+` WHERE id`+these, list); err != nil {
 		return err
 	}
+	return t.forgetPeople(ctx, ids)
+}
+
+// forgetPeople removes what was derived from documents that are removed. The indexer
+// waits, and then finds them gone.
+func (t *tx) forgetPeople(ctx context.Context, ids []int64) error {
+	if _, err := t.indexState(ctx, `{hold}`); err != nil {
+		return err
+	}
+	if err := t.deleteTerms(ctx, ids); err != nil {
+		return err
+	}
 	return t.deleteIdentifiers(ctx, ids)
 }
 
@@ -147,7 +159,7 @@ func failWithoutDocument(ctx context.Context, t *tx, ids []int64) error {
 	if err != nil {
 		return err
 	}
-	if err := t.deleteIdentifiers(ctx, ids); err != nil {
+	if err := t.forgetPeople(ctx, ids); err != nil {
 		return err
 	}
 	return t.tally(ctx, &moved)

@@ -15,22 +15,29 @@ func (s *Store) rekeyTerms(ctx context.Context, at *rekeyState) error {
 	after := int64(0)
 	if len(at.after) > 0 {
 		after, _ = at.after[0].(int64)
+	} else if err := s.rekeyRefused(ctx); err != nil {
+		return err
 	}
 	var ids []int64
 	err := s.stream(ctx, func(v *view) (err error) {
 		ids, err = collect(ctx, v.txSession, func(scan scanner, id *int64) error { return scan(id) },
-			`SELECT id FROM account WHERE id > $1 ORDER BY id LIMIT $2`, after, int64(rekeyBatch))
+			`SELECT id FROM process WHERE id > $1 ORDER BY id LIMIT $2`, after, int64(rekeyBatch))
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	due, rows, err := s.dueTerms(ctx, ids)
+	due, err := s.dueTerms(ctx, ids)
 	if err != nil {
 		return err
 	}
-	if len(due) > 0 {
-		if err := s.update(ctx, landfall.Key{}, func(t *tx) error { return t.replaceTerms(ctx, due, rows) }); err != nil {
+	for _, part := range parts(due) {
+		if err := s.update(ctx, landfall.Key{}, func(t *tx) error {
+			if _, err := t.indexState(ctx, `{hold}`); err != nil {
+				return err
+			}
+			return t.replaceTerms(ctx, part)
+		}); err != nil {
 			return err
 		}
 	}
@@ -43,79 +50,81 @@ func (s *Store) rekeyTerms(ctx context.Context, at *rekeyState) error {
 	return nil
 }
 
-// dueTerms returns the accounts whose terms have to be replaced, and their new
-// terms.
-func (s *Store) dueTerms(ctx context.Context, ids []int64) (due []int64, rows []termRow, err error) {
+// rekeyRefused indexes all refused accounts again. There are few.
+func (s *Store) rekeyRefused(ctx context.Context) error {
+	if s.termsOf == nil {
+		return nil
+	}
+	if err := s.update(ctx, landfall.Key{}, func(t *tx) error {
+		_, err := t.exec(ctx, `UPDATE refusal SET indexed = FALSE WHERE indexed = TRUE`)
+		return err
+	}); err != nil {
+		return err
+	}
+	s.indexing.Lock()
+	defer s.indexing.Unlock()
+	for {
+		if count, err := s.indexRefused(ctx); err != nil || count == 0 {
+			return err
+		}
+	}
+}
+
+// dueTerms returns the accounts whose terms have to be replaced, with their new terms.
+func (s *Store) dueTerms(ctx context.Context, ids []int64) (due []indexedAccount, err error) {
 	if len(ids) == 0 {
-		return nil, nil, nil
+		return nil, nil
 	}
 	has := map[int64][]string{}
 	err = s.stream(ctx, func(v *view) error {
 		clear(has)
 		these, list := sqlset.Among(v.engine, ids)
-		stored, err := collect(ctx, v.txSession, func(scan scanner, row *termRow) error { return scan(&row.account, &row.term) },
-			`SELECT account_id, term FROM search_term WHERE account_id`+these, list)
-		for _, row := range stored {
+		_, err := collect(ctx, v.txSession, func(scan scanner, row *termMatch) error {
+			err := scan(&row.account, &row.term)
 			has[row.account] = append(has[row.account], row.term)
-		}
+			return err
+		}, `SELECT account_id, term FROM search_term WHERE account_id`+these, list)
 		return err
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	wanted := map[int64][]termRow{}
-	readable := map[int64]bool{}
+	var batch []indexedAccount
 	if s.termsOf != nil {
-		batch, err := s.readableAccounts(ctx, ids)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, one := range batch {
-			readable[one.id] = true
-		}
-		for _, row := range s.termRows(batch) {
-			wanted[row.account] = append(wanted[row.account], row)
+		if batch, err = s.stagedAccounts(ctx, ids); err != nil {
+			return nil, err
 		}
 	}
 	current := termPrefix(s.sealer.WriterID())
-	for _, id := range ids {
-		var terms []string
-		for _, row := range wanted[id] {
-			terms = append(terms, row.term)
-		}
-		slices.Sort(terms)
-		slices.Sort(has[id])
-		replace := !slices.Equal(slices.Compact(terms), has[id])
-		// An account that cannot be read, or whose terms no function returns, keeps
-		// what was indexed with the current key. Anything else would leave names in
-		// the database, or digests of them under the old key.
-		if !readable[id] {
-			replace = slices.ContainsFunc(has[id], func(term string) bool { return !strings.HasPrefix(term, current) })
+	known := map[int64]bool{}
+	for _, one := range batch {
+		known[one.id] = true
+		terms, old := slices.Sorted(slices.Values(one.terms)), slices.Sorted(slices.Values(has[one.id]))
+		replace := !slices.Equal(slices.Compact(terms), old)
+		// An account that cannot be read keeps what was indexed with the current key.
+		// Anything else would leave names in the database, or digests of them under
+		// the old key.
+		if !one.readable {
+			replace = slices.ContainsFunc(old, func(term string) bool { return !strings.HasPrefix(term, current) })
 		}
 		if replace {
-			due, rows = append(due, id), append(rows, wanted[id]...)
+			due = append(due, one)
 		}
 	}
-	return due, rows, nil
+	return due, s.dropUnknownTerms(ctx, has, known, current)
 }
 
-// replaceTerms replaces the terms of accounts.
-func (t *tx) replaceTerms(ctx context.Context, accounts []int64, rows []termRow) error {
-	// Since it was read, an account may have been undone or erased. Its terms
-	// must not come back afterwards.
-	status, err := t.lockImported(ctx, rows)
-	if err != nil {
-		return err
-	}
-	these, list := sqlset.Among(t.engine, accounts)
-	if _, err := t.exec(ctx, `DELETE FROM search_term WHERE account_id`+these, list); err != nil {
-		return err
-	}
-	terms := sqlset.Rows{Table: termTable}
-	for _, row := range rows {
-		if status[row.account] == row.created {
-			terms.Add(row.account, row.term)
+// dropUnknownTerms removes the terms of accounts that no function returns terms for,
+// unless they were indexed with the current key.
+func (s *Store) dropUnknownTerms(ctx context.Context, has map[int64][]string, known map[int64]bool, current string) error {
+	var gone []int64
+	for id, terms := range has {
+		if !known[id] && slices.ContainsFunc(terms, func(term string) bool { return !strings.HasPrefix(term, current) }) {
+			gone = append(gone, id)
 		}
 	}
-	return t.write(ctx, &terms)
+	if len(gone) == 0 {
+		return nil
+	}
+	return s.update(ctx, landfall.Key{}, func(t *tx) error { return t.deleteTerms(ctx, gone) })
 }

@@ -126,6 +126,7 @@ var (
 	hashLocation           = seal.NewLocation("process", "hash")
 	processFailureLocation = seal.NewLocation("process", "failure")
 	refusalLocation        = seal.NewLocation("refusal", "failure")
+	refusedPersonLocation  = seal.NewLocation("refusal", "person")
 	postingRefusalLocation = seal.NewLocation("posting_refusal", "failure")
 	runFailureLocation     = seal.NewLocation("run_failure", "failure")
 	totpSecretLocation     = seal.NewLocation("operator", "totp_secret")

@@ -162,8 +162,7 @@ func TestOldKeyAndOldCopyFindNothingNew(t *testing.T) {
 				t.Errorf("the old key finds %s: %v", what, err)
 			}
 		}
-		words := landfall.SearchQuery{Terms: []landfall.SearchTerm{{Kind: landfall.TermName, Text: strings.ToLower(word)}}, Limit: 10}
-		if found, err := thief.Search(t.Context(), words); err != nil || len(found.Accounts) > 0 {
+		if found, err := thief.Search(t.Context(), nameQuery(word)); err != nil || len(found.Accounts) > 0 {
 			t.Errorf("the old key finds the name: %+v, %v", found, err)
 		}
 		var shown landfall.Account

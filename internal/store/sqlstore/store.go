@@ -54,11 +54,11 @@ type Options struct {
 	// Random is the source of account numbers; nil means the system's source.
 	// Many goroutines read it concurrently.
 	Random io.Reader
-	// SearchTerms returns the terms by which an account is found, given its
-	// supplier's region. If whole is true, only whole terms are found,
+	// SearchTerms returns the terms by which an account is found, given its staged
+	// document and its supplier's region. If whole is true, only whole terms are found,
 	// otherwise prefixes too. Without it nothing is indexed, and accounts are
 	// found by their numbers alone.
-	SearchTerms func(data *landfall.AccountData, region string, whole bool) []landfall.SearchTerm
+	SearchTerms func(document []byte, region string, whole bool) []landfall.SearchTerm
 	// Terms says how search terms are stored. By default they are stored as
 	// they are, or as digests if there are keys.
 	Terms landfall.TermEncoder
@@ -123,9 +123,9 @@ type shared struct {
 	draw    func() (string, error) // returns a new account number
 
 	terms    landfall.TermEncoder
-	termsOf  func(data *landfall.AccountData, region string, whole bool) []landfall.SearchTerm
+	termsOf  func(document []byte, region string, whole bool) []landfall.SearchTerm
 	indexing sync.Mutex         // only one indexer at a time
-	logged   landfall.Watermark // of the event log, for the indexer
+	logged   landfall.Watermark // of the audit, for the indexer
 }
 
 // All other packages use the store through this interface only.

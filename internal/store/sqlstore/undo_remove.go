@@ -16,7 +16,7 @@ var undoneTable = newTable("undone_account", "number text", "process_id bigint",
 // of the others is kept, so that nobody is mailed twice.
 var partsOfAccounts = []string{
 	"customer", "address", "supply_point", "agreement", "meter", "statement_period", "ledger_entry", "note",
-	"historical_statement", "instruction", "payment_schedule", "posting_refusal", "search_term", "target_delivery", "account",
+	"historical_statement", "instruction", "payment_schedule", "posting_refusal", "target_delivery", "account",
 }
 
 // removeUndone deletes locked accounts and records that it did.

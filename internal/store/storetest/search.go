@@ -1,7 +1,10 @@
 package storetest
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -9,7 +12,7 @@ import (
 	"landfall"
 )
 
-// searches find people by name and other terms. An undone or erased account must
+// searches find people by name and other terms, in every state. An erased account must
 // not be found, even if its terms are indexed only later.
 var searches = []promiseCheck{
 	// A caller on the phone knows a name or a postcode, but rarely a number.
@@ -20,19 +23,19 @@ var searches = []promiseCheck{
 	// A common name must not cost more than a rare one, and a list that is cut
 	// off silently looks complete.
 	{"a search keeps its limit and reports that there is more", findLimited},
-	// Terms are stored in their own tables, which an undo could forget.
-	{"undone accounts are not found", findUndone},
+	// An undo leaves the staged data, so the people are still found.
+	{"undone accounts are found as staged ones", findUndone},
 	// An index that still contains the name would break the promise of the
 	// erasure.
 	{"erased accounts are not found, whenever they are indexed", findErased},
 	// An account missing from the index goes unnoticed until it is needed.
 	{"concurrent indexers leave out no account and index none twice", findEnteredBySeveral},
-	// The indexer may have read the account just before it was undone, and must
+	// The indexer may have read the account just before it was erased, and must
 	// not write its terms afterwards.
-	{"accounts undone during indexing are not found", findRacedUndo},
+	{"accounts erased during indexing are not found", findRacedErasure},
 }
 
-// indexAll indexes the terms of all created accounts. It repeats because the log
+// indexAll indexes the terms of all staged and refused accounts. It repeats because the log
 // may not be complete at once.
 func indexAll(t *testing.T, store landfall.Store) {
 	t.Helper()
@@ -40,7 +43,7 @@ func indexAll(t *testing.T, store landfall.Store) {
 		if _, err := store.IndexTerms(t.Context()); err != nil {
 			t.Fatalf("IndexTerms: %v", err)
 		}
-		if find(t, store, landfall.SearchQuery{}).Unindexed == 0 {
+		if !find(t, store, landfall.SearchQuery{}).Unindexed {
 			return
 		}
 		if time.Now().After(end) {
@@ -72,8 +75,40 @@ func foundNumbers(found landfall.SearchResult) []string {
 }
 
 // searchFor returns a query for the words of a name.
-func searchFor(text string) landfall.SearchQuery {
-	return landfall.SearchQuery{Terms: []landfall.SearchTerm{{Kind: landfall.TermName, Text: text}}}
+func searchFor(text string) (query landfall.SearchQuery) {
+	for word := range strings.FieldsSeq(text) {
+		query.Words = append(query.Words, termQuery(landfall.TermName, word).Words...)
+	}
+	return query
+}
+
+func termQuery(kind landfall.TermKind, text string) landfall.SearchQuery {
+	return landfall.SearchQuery{Words: []landfall.SearchWord{{Matches: []landfall.TermMatch{{SearchTerm: landfall.SearchTerm{Kind: kind, Text: text}}}}}}
+}
+
+// The people of two accounts, as they are staged.
+const (
+	lovelace = `{"billing_name": "Ada Lovelace", "billing_address1": "12 St James's Square", "billing_address2": "London", "billing_postcode": "SW1Y 4JH",
+		"customers": [{"given_name": "Ada", "family_name": "Lovelace", "email": "ada@mail.co.uk", "mobile": "07400 123456"}],
+		"supply_addresses": [{"supply_address1": "1 Mill Lane", "supply_postcode": "LS1", "supply_points": [{"identifier": "120002"}]}]}`
+	hopper = `{"billing_name": "Hopper & Sons", "billing_postcode": "M1 1AA",
+		"customers": [{"given_name": "Grace", "family_name": "Hopper", "email": "grace@mail.co.uk", "mobile": "07400 999999"}]}`
+)
+
+// stagePerson stages a document by a key, as every staging is: the indexer reads the audit.
+func stagePerson(t *testing.T, store landfall.Store, external, document string, verdict landfall.StageVerdict, revision int) landfall.Key {
+	t.Helper()
+	key := landfall.Key{Supplier: supplierCode, External: external}
+	text := strings.Replace(document, "{", fmt.Sprintf(`{"import_supplier": %q, "external_account_number": %q, `, key.Supplier, external), 1)
+	stage(t, store, landfall.Staging{Key: key, Document: []byte(text), Hash: sha256.Sum256([]byte(text)), By: landfall.Author{Operator: "operator:test"}}, verdict, revision)
+	return key
+}
+
+// createdPerson stages and creates an account.
+func createdPerson(t *testing.T, store landfall.Store, external, document string) landfall.CreateOutcome {
+	t.Helper()
+	key := stagePerson(t, store, external, document, landfall.StagedFirst, 1)
+	return create(t, store, claimFor(t, store, claimRequest(key), landfall.ClaimGranted), sampleAccount())
 }
 
 // finds fails unless a query finds exactly the wanted accounts.
@@ -84,32 +119,29 @@ func finds(t *testing.T, store landfall.Store, query landfall.SearchQuery, wante
 	}
 }
 
-// otherAccount returns an account different from sampleAccount.
-func otherAccount() landfall.Account {
-	other := sampleAccount()
-	other.Data.BillingName = "Hopper & Sons"
-	other.Data.BillingAddress.PostalCode = "M1 1AA"
-	other.Data.Customers = []landfall.Customer{{GivenName: "Grace", FamilyName: "Hopper", Email: "grace@mail.co.uk", Mobile: "07400 999999"}}
-	other.Data.SupplyAddresses = nil
-	return other
-}
-
-// findByEverything also checks how far the indexer is behind: a search that finds
-// nothing must be able to say that the index is incomplete.
+// findByEverything finds accounts in every state. A search that finds nothing must be
+// able to say that the index is incomplete.
 func findByEverything(t *testing.T, store landfall.Store) {
-	staged(t, store, "A-1", "A-2", "a-3")
-	outcome := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
-	second := landfall.Key{Supplier: supplierCode, External: "A-2"}
-	create(t, store, claimFor(t, store, claimRequest(second), landfall.ClaimGranted), otherAccount())
-	if behind := find(t, store, landfall.SearchQuery{}).Unindexed; behind == 0 {
+	staged(t, store)
+	outcome := createdPerson(t, store, "A-1", lovelace)
+	stagePerson(t, store, "A-2", hopper, landfall.StagedFirst, 1)
+	refused := landfall.Key{Supplier: supplierCode, External: "A-3"}
+	refuse := func(document string) {
+		t.Helper()
+		if err := store.Refuse(t.Context(), landfall.Refusal{Key: refused, Failure: landfall.Failure{Code: "account_failed_validation", Detail: "x"}, Document: []byte(document)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refuse(`{"billing_name": "Alan Turing"}`)
+	if !find(t, store, landfall.SearchQuery{}).Unindexed {
 		t.Error("nothing was indexed, and the search index is not behind")
 	}
 	// It is found by its number before anything is indexed.
 	finds(t, store, landfall.SearchQuery{Numbers: []string{outcome.Number}}, "A-1")
+	finds(t, store, landfall.SearchQuery{NumberTails: []string{outcome.Number[5:]}}, "A-1")
+	finds(t, store, landfall.SearchQuery{NumberTails: []string{"X" + outcome.Number[6:]}})
 	indexAll(t, store)
-	term := func(kind landfall.TermKind, text string) landfall.SearchQuery {
-		return landfall.SearchQuery{Terms: []landfall.SearchTerm{{Kind: kind, Text: text}}}
-	}
+	term := termQuery
 	// Prefixes cannot be matched where terms are stored as digests.
 	begins := func(query landfall.SearchQuery, wanted ...string) {
 		t.Helper()
@@ -122,24 +154,49 @@ func findByEverything(t *testing.T, store landfall.Store) {
 	begins(searchFor("ada lo"), "A-1")
 	finds(t, store, searchFor("lovelace"), "A-1")
 	finds(t, store, searchFor("lovelace ada"), "A-1")
+	finds(t, store, searchFor("lovelace grace"))
 	finds(t, store, searchFor("hopper"), "A-2")
+	finds(t, store, searchFor("turing"), "A-3")
 	finds(t, store, searchFor("lovelacf"))
 	finds(t, store, term(landfall.TermEmail, "ada@mail.co.uk"), "A-1")
 	begins(term(landfall.TermEmail, "grace@"), "A-2")
-	finds(t, store, term(landfall.TermPhone, "447400123456"), "A-1")
 	begins(term(landfall.TermPhone, "447400"), "A-1", "A-2")
 	finds(t, store, term(landfall.TermPostcode, "SW1Y4JH"), "A-1")
-	finds(t, store, term(landfall.TermPostcode, "LS1"), "A-1")
+	finds(t, store, term(landfall.TermAddress, "mill"), "A-1")
 	finds(t, store, term(landfall.TermSupplyPoint, "120002"), "A-1")
+	begins(term(landfall.TermNumber, "2000"), "A-1")
 	// A term matches only its own kind, or a number would find people.
 	finds(t, store, term(landfall.TermName, "120002"))
+	// Both words, with a mistake in one.
+	both := landfall.SearchQuery{Words: append(searchFor("lovlace").Words, term(landfall.TermPostcode, "SW1Y4JH").Words...)}
+	finds(t, store, both)
+	both.Words[0].Similar = []landfall.SearchTerm{{Kind: landfall.TermName, Text: "lovelace"}}
+	finds(t, store, both, "A-1")
 	found := find(t, store, searchFor("lovelace")).Accounts[0]
 	if found.Key != testKey || found.AccountNumber != outcome.Number || found.State != landfall.Imported || found.By != landfall.TermName ||
-		found.Failed || found.Name != sampleAccount().Data.BillingName {
+		found.Failed || found.Similar || found.Currency != "GBP" || !strings.Contains(string(found.Document), "Square") {
 		t.Errorf("found %+v", found)
 	}
-	finds(t, store, landfall.SearchQuery{Numbers: []string{outcome.Number[:5]}, Externals: []string{"A-"},
-		Terms: []landfall.SearchTerm{{Kind: landfall.TermName, Text: "ada"}}}, "A-1", "A-2")
+	if found := find(t, store, searchFor("turing")).Accounts[0]; found.Key != refused || !found.Refused || found.State != "" {
+		t.Errorf("found %+v", found)
+	}
+	query := searchFor("hopper")
+	for suppliers, wanted := range map[string][]string{supplierCode: {"A-2"}, "NOBODY": nil} {
+		query.Suppliers = []string{suppliers}
+		finds(t, store, query, wanted...)
+		finds(t, store, landfall.SearchQuery{Externals: []string{"A-2"}, Suppliers: query.Suppliers}, wanted...)
+	}
+	// Refused again with other data, it is found by that; staged, by what was staged.
+	refuse(`{"billing_name": "Alan M Turing", "billing_postcode": "CB2 1TN"}`)
+	indexAll(t, store)
+	finds(t, store, term(landfall.TermPostcode, "CB21TN"), "A-3")
+	stagePerson(t, store, "A-3", hopper, landfall.StagedFirst, 1)
+	finds(t, store, searchFor("turing"))
+	indexAll(t, store)
+	finds(t, store, searchFor("hopper"), "A-2", "A-3")
+	stagePerson(t, store, "A-3", lovelace, landfall.StagedAgain, 2)
+	indexAll(t, store)
+	finds(t, store, searchFor("hopper"), "A-2")
 }
 
 // findStaged has numbers with common prefixes and one that is not ASCII: the
@@ -153,7 +210,7 @@ func findStaged(t *testing.T, store landfall.Store) {
 	if !slices.Equal(foundNumbers(found), []string{"12", "12", "123", "1234"}) || found.Accounts[1].Key.Supplier != "OTHER" {
 		t.Errorf("found %+v", found.Accounts)
 	}
-	if one := found.Accounts[0]; one.State != landfall.Staged || one.By != landfall.ByExternalNumber || one.AccountNumber != "" || one.Name != "" {
+	if one := found.Accounts[0]; one.State != landfall.Staged || one.By != landfall.ByExternalNumber || one.AccountNumber != "" {
 		t.Errorf("found %+v", one)
 	}
 	// Wildcards are plain text, and the middle of a number is not a prefix.
@@ -163,10 +220,9 @@ func findStaged(t *testing.T, store landfall.Store) {
 
 // findLimited has more matches than the limit, all with the same name.
 func findLimited(t *testing.T, store landfall.Store) {
-	list := accountNumbers(30)
-	staged(t, store, list...)
-	for _, number := range list {
-		create(t, store, claimFor(t, store, claimRequest(landfall.Key{Supplier: supplierCode, External: number}), landfall.ClaimGranted), sampleAccount())
+	staged(t, store)
+	for _, number := range accountNumbers(30) {
+		createdPerson(t, store, number, lovelace)
 	}
 	indexAll(t, store)
 	for _, query := range []landfall.SearchQuery{{Externals: []string{"N"}}, searchFor("ada"), {Numbers: []string{"A-"}}} {
@@ -181,31 +237,33 @@ func findLimited(t *testing.T, store landfall.Store) {
 	}
 }
 
-// findUndone checks that the account is found before the undo, or finding nothing
-// afterwards would prove nothing.
+// findUndone undoes an account: its number is gone, and its people are found as staged.
 func findUndone(t *testing.T, store landfall.Store) {
-	staged(t, store, "A-1")
-	outcome := create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
+	staged(t, store)
+	outcome := createdPerson(t, store, "A-1", lovelace)
 	indexAll(t, store)
 	finds(t, store, searchFor("lovelace"), "A-1")
 	undo(t, store, landfall.UndoRequest{Key: testKey}, landfall.Undone)
-	finds(t, store, searchFor("lovelace"))
 	finds(t, store, landfall.SearchQuery{Numbers: []string{outcome.Number}})
-	// The process is pending, so it is still found by its external number.
 	finds(t, store, landfall.SearchQuery{Externals: []string{"A-1"}}, "A-1")
-	// Created again from other data, it is found only by the new terms.
-	create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), otherAccount())
+	finds(t, store, searchFor("lovelace"), "A-1")
+	if one := find(t, store, searchFor("lovelace")).Accounts[0]; one.State != landfall.Staged || one.AccountNumber != "" {
+		t.Errorf("found %+v", one)
+	}
+	// Staged and created again with other data, it is found only by that.
+	stagePerson(t, store, "A-1", hopper, landfall.StagedAgain, 2)
+	create(t, store, claimFor(t, store, claimRequest(testKey), landfall.ClaimGranted), sampleAccount())
 	indexAll(t, store)
 	finds(t, store, searchFor("lovelace"))
 	finds(t, store, searchFor("hopper"), "A-1")
 }
 
 // findEnteredBySeveral lets the indexers of several replicas work while accounts
-// are created: no account may be left out between two of them.
+// are staged: no account may be left out between two of them.
 func findEnteredBySeveral(t *testing.T, store landfall.Store) {
 	const count = 40
 	list := accountNumbers(count)
-	staged(t, store, list...)
+	staged(t, store)
 	var entered atomic.Int64
 	atOnce(count+4, func(number int) {
 		if number >= count {
@@ -218,8 +276,7 @@ func findEnteredBySeveral(t *testing.T, store landfall.Store) {
 			}
 			return
 		}
-		own := landfall.Key{Supplier: supplierCode, External: list[number]}
-		create(t, store, claimFor(t, store, claimRequest(own), landfall.ClaimGranted), sampleAccount())
+		stagePerson(t, store, list[number], lovelace, landfall.StagedFirst, 1)
 	})
 	indexAll(t, store)
 	query := searchFor("lovelace")
@@ -232,13 +289,13 @@ func findEnteredBySeveral(t *testing.T, store landfall.Store) {
 	}
 }
 
-// findRacedUndo undoes accounts while their terms are being indexed.
-func findRacedUndo(t *testing.T, store landfall.Store) {
+// findRacedErasure erases accounts while their terms are being indexed.
+func findRacedErasure(t *testing.T, store landfall.Store) {
 	const count = 20
 	list := accountNumbers(count)
-	staged(t, store, list...)
+	staged(t, store)
 	for _, number := range list {
-		create(t, store, claimFor(t, store, claimRequest(landfall.Key{Supplier: supplierCode, External: number}), landfall.ClaimGranted), sampleAccount())
+		stagePerson(t, store, number, lovelace, landfall.StagedFirst, 1)
 	}
 	atOnce(count+1, func(number int) {
 		if number == count {
@@ -247,7 +304,10 @@ func findRacedUndo(t *testing.T, store landfall.Store) {
 			}
 			return
 		}
-		undo(t, store, landfall.UndoRequest{Key: landfall.Key{Supplier: supplierCode, External: list[number]}}, landfall.Undone)
+		update(t, store, func(tx landfall.Tx) error {
+			_, err := tx.Erase(t.Context(), landfall.Key{Supplier: supplierCode, External: list[number]})
+			return err
+		})
 	})
 	indexAll(t, store)
 	finds(t, store, searchFor("lovelace"))
@@ -258,16 +318,22 @@ func findRacedUndo(t *testing.T, store landfall.Store) {
 	}
 }
 
-// findErased erases one account after its terms were indexed and one before.
+// findErased erases accounts after their terms were indexed and before.
 func findErased(t *testing.T, store landfall.Store) {
-	staged(t, store, "A-1", "A-2")
-	for _, number := range []string{"A-1", "A-2"} {
+	staged(t, store)
+	refused := landfall.Key{Supplier: supplierCode, External: "A-3"}
+	if err := store.Refuse(t.Context(), landfall.Refusal{Key: refused, Failure: landfall.Failure{Code: "x"}, Document: []byte(lovelace)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, number := range []string{"A-1", "A-2", "A-3"} {
 		own := landfall.Key{Supplier: supplierCode, External: number}
-		create(t, store, claimFor(t, store, claimRequest(own), landfall.ClaimGranted), sampleAccount())
-		// The second account is erased before the indexer has read its creation
-		// in the log.
+		if own != refused {
+			createdPerson(t, store, number, lovelace)
+		}
+		// The second account is erased before the indexer has read its staging.
 		if number == "A-1" {
 			indexAll(t, store)
+			finds(t, store, searchFor("lovelace"), "A-1", "A-3")
 		}
 		update(t, store, func(tx landfall.Tx) error {
 			_, err := tx.Erase(t.Context(), own)

@@ -168,6 +168,8 @@ CREATE TABLE process (
 -- A number may have been quoted in letters and contracts. An account that is undone and
 -- created again has the number it had before, and no other account ever gets it.
 CREATE UNIQUE INDEX process_number ON process (number) WHERE number IS NOT NULL;
+-- By the last characters, as callers say them.
+CREATE INDEX process_number_tail ON process (substr(number, length(number) - 3)) WHERE number IS NOT NULL;
 CREATE INDEX process_claimed ON process (supplier_id) WHERE state = 'claimed';
 -- Each list has an index of only its own rows, so that a list costs what it returns:
 -- one pending account among a million imported ones is the first entry of its index.
@@ -212,18 +214,22 @@ CREATE TABLE account_identifier (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX account_identifier_digest ON account_identifier (supplier_id, digest, process_id);
 
--- The last refused staging of an account: codes and paths, no values. The row is
+-- The last refused staging of an account: codes and paths, and who it is about. The row is
 -- deleted when the account is staged. At most one row per account, so that refused
 -- requests cannot fill the disk.
 CREATE TABLE refusal (
+    id          INTEGER PRIMARY KEY,
     supplier_id INTEGER NOT NULL REFERENCES supplier (id),
     external    TEXT NOT NULL,
     at          INTEGER NOT NULL,
     failure     TEXT NOT NULL CHECK (json_valid(failure)),
     key_id      TEXT,
     request_id  TEXT,
-    PRIMARY KEY (supplier_id, external)
-) STRICT, WITHOUT ROWID;
+    person      TEXT CHECK (person IS NULL OR json_valid(person)), -- the part of the document by which the account is found
+    indexed     INTEGER NOT NULL DEFAULT 0 CHECK (indexed IN (0, 1)),
+    UNIQUE (supplier_id, external)
+) STRICT;
+CREATE INDEX refusal_unindexed ON refusal (id) WHERE indexed = FALSE;
 
 -- The last refused posting of each kind to an account that exists: codes and paths, no
 -- values. The row is deleted when a posting of the kind is accepted. It is not in
@@ -850,20 +856,22 @@ INSERT INTO audit_chain (id, name, position, hash, through) VALUES (1, lower(hex
 -- ---- Search ----------------------------------------------------------------
 
 -- The terms that accounts are found by: a letter for the kind followed by the term,
--- or a keyed hash of both. A search reads a byte range of terms.
+-- or a keyed hash of both. A search reads a byte range of terms. A refused account that
+-- was never staged has the negative id of its refusal.
 CREATE TABLE search_term (
-    account_id INTEGER NOT NULL,
-    term       TEXT NOT NULL,
-    PRIMARY KEY (account_id, term)
+    term        TEXT NOT NULL,
+    supplier_id INTEGER NOT NULL,
+    account_id  INTEGER NOT NULL,
+    PRIMARY KEY (term, supplier_id, account_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX search_term_found ON search_term (term, account_id);
+CREATE INDEX search_term_account ON search_term (account_id, term);
 
--- The last event that the search indexer has handled.
+-- The last entry of the audit whose stagings the search indexer has handled.
 CREATE TABLE search_index (
     id          INTEGER PRIMARY KEY CHECK (id = 1),
-    event_after INTEGER NOT NULL
+    audit_after INTEGER NOT NULL
 ) STRICT;
-INSERT INTO search_index (id, event_after) VALUES (1, 0);
+INSERT INTO search_index (id, audit_after) VALUES (1, 0);
 
 -- ---- Operators of the console ----------------------------------------------
 
