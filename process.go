@@ -146,7 +146,7 @@ type ProcessReader interface {
 	Revision(ctx context.Context, key Key, revision int) (StagedRevision, error)
 	// StagingRefusal returns why the last staging of an account was refused, while
 	// nothing was staged since, or ErrNotFound.
-	StagingRefusal(ctx context.Context, key Key) (Failure, error)
+	StagingRefusal(ctx context.Context, key Key) (Refusal, error)
 	// RefusedPostings returns why postings to an account were refused: the last
 	// refusal of each kind, while no posting of the kind was accepted since. The kind
 	// PostingAccount is the last delivery of the account that differed.

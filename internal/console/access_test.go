@@ -24,6 +24,7 @@ var expectedRoles = []struct {
 	{"GET", "admin/operators/", []landfall.OperatorRole{"administrator", "auditor"}, true},
 	{"GET", "admin/", []landfall.OperatorRole{"administrator", "operator", "auditor"}, true},
 	{"POST", "admin/", []landfall.OperatorRole{"administrator"}, true},
+	{"POST", "accounts/{supplier}/{external}/check/", []landfall.OperatorRole{"administrator", "operator", "support"}, false},
 	{"POST", "accounts/{supplier}/{external}/reveal/", []landfall.OperatorRole{"administrator", "operator", "support"}, false},
 	{"GET", "", []landfall.OperatorRole{"administrator", "operator", "support", "auditor"}, false},
 	{"POST", "", []landfall.OperatorRole{"administrator", "operator"}, false},

@@ -3,6 +3,7 @@ package console
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"landfall"
@@ -24,6 +25,8 @@ type accountPage struct {
 	Revealed   bool
 	CreateForm createForm
 	Undo       undoForecast // of an account that exists, for people who may undo it
+	// ShowsStaged says that somebody asked to see staged data.
+	ShowsStaged bool
 }
 
 // accountKey is the account in the path.
@@ -69,6 +72,7 @@ func (r *pageRequest) accountPage(key landfall.Key, personal bool) (any, error) 
 		Deliveries: facts.Deliveries,
 		Key:        key, Name: facts.Supplier.Name, ErasedAt: facts.Process.ErasedAt, Revealed: personal,
 	}
+	page.ShowsStaged = personal || r.queryInt("to") > 0
 	for i := range page.Deliveries {
 		// What a target says about an account may be personal.
 		if !personal {
@@ -118,16 +122,31 @@ func revealAccount(r *pageRequest) (any, error) {
 	return r.accountPage(r.accountKey(), true)
 }
 
+// checkCaller says whether what a caller says is right, and nothing more.
+func checkCaller(r *pageRequest) (any, error) {
+	fact := operate.CallerFact(r.formValue("fact"))
+	matches, err := r.operator().CheckCaller(r.Context(), r.accountKey(), fact, r.formValue("said"))
+	message := "No: the " + strings.ToLower(fact.Label()) + " does not match."
+	if matches {
+		message = "Yes: the " + strings.ToLower(fact.Label()) + " matches."
+	}
+	return redirect{accountPath(r.accountKey()), message}, err
+}
+
+// CallerFacts are what a caller can be asked for.
+func (accountPage) CallerFacts() []operate.CallerFact { return operate.CallerFacts }
+
 func accountRoutes() []route {
 	const base = "accounts/{supplier}/{external}/"
 	account := get(base, showAccount, "account")
 	// Revealing is a POST, because it is audited and must not be triggered by
 	// another site. Support may do it too, auditors may not.
 	reveal := post(base+"reveal/", revealAccount, account).requiring(landfall.MayReveal)
+	check := post(base+"check/", checkCaller, account).requiring(landfall.MayReveal)
 	to := pathTo("accounts", "{supplier}", "{external}")
 	change := func(name string, handle handlerFunc) route { return post(base+name+"/", handle, account) }
 	return []route{
-		account, get("accounts/{number}/", accountByNumber, "account"), reveal,
+		account, get("accounts/{number}/", accountByNumber, "account"), reveal, check,
 		change("skip", action(to, "Account skipped. It is not staged or created until you unskip it.", skipAccount)),
 		change("unskip", action(to, "Account unskipped.", unskipAccount)),
 		change("undo", undoAccount), change("dry-run", dryRunAccount), change("process", processAccount),

@@ -125,6 +125,16 @@ func dataTerms(data *landfall.AccountData, region string, whole bool) []landfall
 	return slices.Compact(terms)
 }
 
+// People returns who a document is about: names, addresses, supply points and payment
+// instructions. It is nil if the document cannot be read.
+func People(document []byte) *landfall.AccountData {
+	data, readable := searchData(document)
+	if !readable {
+		return nil
+	}
+	return data
+}
+
 // SearchPerson returns by what people recognise the account of a document.
 func SearchPerson(document []byte) landfall.SearchPerson {
 	data, readable := searchData(document)

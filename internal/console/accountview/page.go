@@ -23,6 +23,7 @@ type PageFacts struct {
 	Old, New   *landfall.StagedRevision
 	PackValues []contract.PackValue
 	PackMore   int
+	Staged     *landfall.AccountData
 }
 
 // Page is an account on one page. Long lists have their newest rows only.
@@ -30,6 +31,8 @@ type Page struct {
 	View
 	StateLabel   string // the state for people
 	BalanceText  string // what the customer owes or is owed
+	Next         []string
+	Trouble      []string
 	People       People
 	SupplyPoints []SupplyPoint
 	Pinned       []Note
@@ -83,6 +86,14 @@ func NewPage(facts PageFacts, rows int, options Options) Page {
 		page.People, page.SupplyPoints = created.People, created.SupplyPoints[:min(len(created.SupplyPoints), maxSupplyPoints)]
 		created.CustomerCount = len(facts.Account.Data.Customers)
 	}
+	if facts.Account == nil && facts.Staged != nil {
+		shown := *facts.Staged
+		shown.Customers = shown.Customers[:min(len(shown.Customers), maxCustomers)]
+		page.People = newPeople(shown, options)
+		points := newSupplyPoints(shown.SupplyAddresses, options)
+		page.SupplyPoints = points[:min(len(points), maxSupplyPoints)]
+	}
+	page.Next, page.Trouble = nextSteps(facts), trouble(facts)
 	page.Timeline, page.TimelineBefore = timeline(facts.History, rows)
 	page.PackMore = facts.PackMore
 	page.PackFields = convert(facts.PackValues, func(v contract.PackValue) PackField {

@@ -59,7 +59,7 @@ var eventSentences = map[landfall.EventType]string{
 
 // auditSentences describe what operators did.
 var auditSentences = map[string]string{
-	"account.reveal": "Personal data revealed", "account.export": "All data exported", "account.erase": "Personal data erased",
+	"account.reveal": "Personal data revealed", "account.check": "Caller checked", "account.export": "All data exported", "account.erase": "Personal data erased",
 	"account.release": "Claim freed",
 	"account.skip":    eventSentences[landfall.EventSkipped], "account.unskip": eventSentences[landfall.EventUnskipped], "account.undo": eventSentences[landfall.EventUndone],
 }

@@ -272,6 +272,10 @@ const (
 	ConsoleAudit = 5 * time.Second
 	// ConsolePackFields is how many fields of packs the page of an account shows.
 	ConsolePackFields = 200
+	// CallerChecks is how many times what callers say may be compared with one account within CallerCheckWindow.
+	CallerChecks = 5
+	// CallerCheckWindow is how long a comparison with what a caller says counts.
+	CallerCheckWindow = 10 * time.Minute
 	// ConsolePackRecord is the size of a record up to which the page of an account shows
 	// the fields of packs.
 	ConsolePackRecord = 2 << 20

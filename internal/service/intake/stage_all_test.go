@@ -66,7 +66,7 @@ func (g *fixture) left(external string) (said string) {
 		if err != nil && !errors.Is(err, landfall.ErrNotFound) {
 			return err
 		}
-		said = fmt.Sprintf("%s %d %q", process.State, process.Revision, refusal.Code)
+		said = fmt.Sprintf("%s %d %q", process.State, process.Revision, refusal.Failure.Code)
 		return nil
 	})
 	return said

@@ -34,6 +34,7 @@ type AccountPage struct {
 	Old, New   *landfall.StagedRevision // to compare; nil if there is none
 	PackValues []contract.PackValue     // of the record, the first of them
 	PackMore   int                      // how many more there are
+	Staged     *landfall.AccountData    // who an account is about that was not created; nil if it is not known
 }
 
 // Refused is the state shown for an account whose staging was refused and that
@@ -72,8 +73,8 @@ func (s *AccountPage) load(ctx context.Context, view landfall.View, key landfall
 		return processError(ctx, view, key, err)
 	}
 	// Show the most recent problem: it is what blocks the account now.
-	if unrefused == nil && (s.Process.Failure == nil || s.Process.Failure.At.Before(refused.At)) {
-		s.Process.Failure = &refused
+	if unrefused == nil && (s.Process.Failure == nil || s.Process.Failure.At.Before(refused.Failure.At)) {
+		s.Process.Failure = &refused.Failure
 	}
 	if s.Supplier, err = view.Supplier(ctx, key.Supplier); err != nil {
 		return err
@@ -105,7 +106,29 @@ func (s *AccountPage) load(ctx context.Context, view landfall.View, key landfall
 	if err := s.compare(ctx, view, key, look); err != nil {
 		return err
 	}
+	if s.Account == nil {
+		if s.Staged, err = stagedPeople(ctx, view, s.Process, refused.Document); err != nil {
+			return err
+		}
+	}
 	return s.loadPackValues(ctx, view, key)
+}
+
+// stagedPeople returns who an account is about: from what was staged last, or from what
+// is kept of a refused staging. It is nil if that was removed.
+func stagedPeople(ctx context.Context, view landfall.ProcessReader, process landfall.Process, refused []byte) (*landfall.AccountData, error) {
+	document := refused
+	last, err := revision(ctx, view, process.Key, process.Revision)
+	if err != nil {
+		return nil, err
+	}
+	if last != nil {
+		document = last.Document
+	}
+	if len(document) == 0 || len(document) > limits.ConsolePackRecord {
+		return nil, nil //nolint:nilnil // it is gone, or too large for a page
+	}
+	return contract.People(document), nil
 }
 
 // loadPackValues reads the fields of the packs under which the account was created.
@@ -181,11 +204,21 @@ func (o *Operator) RecordReveal(ctx context.Context, key landfall.Key, reason st
 		return err
 	}
 	return o.change(ctx, "account.reveal", auditSubject(key), func(tx landfall.Tx) (string, error) {
-		if _, err := tx.Process(ctx, key); err != nil {
-			return "", processError(ctx, tx, key, err)
-		}
-		return reason, nil
+		_, err := peopleOf(ctx, tx, key)
+		return reason, err
 	})
+}
+
+// peopleOf returns who an account is about, whether it was created or not.
+func peopleOf(ctx context.Context, view landfall.View, key landfall.Key) (*landfall.AccountData, error) {
+	process, err := view.Process(ctx, key)
+	if err == nil {
+		return stagedPeople(ctx, view, process, nil)
+	}
+	if refused, none := view.StagingRefusal(ctx, key); none == nil && errors.Is(err, landfall.ErrNotFound) {
+		return stagedPeople(ctx, view, landfall.Process{Key: key}, refused.Document)
+	}
+	return nil, processError(ctx, view, key, err)
 }
 
 // Accounts streams the accounts of a supplier.

@@ -52,7 +52,7 @@ func (o *Operator) permitChange(ctx context.Context, view landfall.View, action,
 	kind, _, _ := strings.Cut(action, ".")
 	supplier, _, _ := strings.Cut(subject, "/")
 	switch {
-	case action == "account.reveal":
+	case action == "account.reveal", action == "account.check":
 		return o.Permit(landfall.MayReveal, supplier)
 	case slices.Contains([]string{"account", "delivery", "mail"}, kind), action == "run.start", action == "supplier.set", action == landfall.SignOffAction:
 		return o.Permit(landfall.MayAct, supplier)

@@ -53,8 +53,8 @@ func (g guardedView) Revision(ctx context.Context, key landfall.Key, number int)
 	return guarded(g.read(key.Supplier), func() (landfall.StagedRevision, error) { return g.View.Revision(ctx, key, number) })
 }
 
-func (g guardedView) StagingRefusal(ctx context.Context, key landfall.Key) (landfall.Failure, error) {
-	return guarded(g.read(key.Supplier), func() (landfall.Failure, error) { return g.View.StagingRefusal(ctx, key) })
+func (g guardedView) StagingRefusal(ctx context.Context, key landfall.Key) (landfall.Refusal, error) {
+	return guarded(g.read(key.Supplier), func() (landfall.Refusal, error) { return g.View.StagingRefusal(ctx, key) })
 }
 
 func (g guardedView) RefusedPostings(ctx context.Context, key landfall.Key) ([]landfall.Failure, error) {

@@ -142,20 +142,23 @@ func (v *view) KeyByNumber(ctx context.Context, number string) (key landfall.Key
 }
 
 // StagingRefusal returns why the last staging of an account was refused.
-func (v *view) StagingRefusal(ctx context.Context, key landfall.Key) (landfall.Failure, error) {
+func (v *view) StagingRefusal(ctx context.Context, key landfall.Key) (landfall.Refusal, error) {
 	var text []byte
 	var at sql.NullInt64
-	if err := v.one(ctx, `SELECT r.failure, r.at FROM refusal r JOIN supplier s ON s.id = r.supplier_id WHERE s.code = $1 AND r.external = $2`,
+	refusal := landfall.Refusal{Key: key}
+	sealed := v.sealer.scan("refusal", key.Supplier, key.External)
+	if err := v.one(ctx, `SELECT r.failure, r.at, r.person FROM refusal r JOIN supplier s ON s.id = r.supplier_id WHERE s.code = $1 AND r.external = $2`,
 		[]any{key.Supplier, key.External},
-		[]any{v.sealer.scan("refusal", key.Supplier, key.External).json("failure", &text), &at}); err != nil {
-		return landfall.Failure{}, err
+		[]any{sealed.json("failure", &text), &at, sealed.json("person", &refusal.Document)}); err != nil {
+		return landfall.Refusal{}, err
 	}
 	failure, err := readFailure(text, at)
 	if err != nil {
-		return landfall.Failure{}, err
+		return landfall.Refusal{}, err
 	}
-	failure.AtStaging = true
-	return *failure, nil
+	refusal.Failure = *failure
+	refusal.Failure.AtStaging = true
+	return refusal, nil
 }
 
 // stagedColumns leaves out the document, which is read only where it is shown.

@@ -166,7 +166,9 @@ func refusedUntilStaged(t *testing.T, store landfall.Store) {
 	createSupplier(t, store)
 	asked := func() (failure landfall.Failure, err error) {
 		inView(t, store, func(view landfall.View) error {
-			failure, err = view.StagingRefusal(t.Context(), testKey)
+			var refusal landfall.Refusal
+			refusal, err = view.StagingRefusal(t.Context(), testKey)
+			failure = refusal.Failure
 			return nil
 		})
 		return failure, err
