@@ -46,6 +46,8 @@ func consoleAddresses() (all []string, err error) {
 		accounts+"imported", accounts+"pending", accounts+"failed", accounts+"refused", accounts+"faulty&code=invalid_date&attr=customers.*.email",
 		console.Root+"runs/"+undoneRun+"/", console.Root+"runs/"+undoneRun+"/undo/",
 		console.Root+"search/?q=OLD-5000", console.Root+"search/?q=lovelace5", console.Root+"search/?q=nobody+of+this+name",
+		// A typing mistake, a common word with a postcode, two common words with mistakes, and a part of a number.
+		console.Root+"search/?q=lovelcae77", console.Root+"search/?q=ada7+nr12", console.Root+"search/?q=adda7+nr12+1ab", console.Root+"search/?q=0077",
 		console.Root+"admin/audit/?subject="+supplier+"/OLD-77", console.Root+"admin/audit/?action=account.",
 	), nil
 }

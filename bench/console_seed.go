@@ -44,7 +44,10 @@ func seedConsole(ctx context.Context, db *sql.DB, accounts int) error {
 		{`INSERT INTO account (id, ` + rawRows[0].columns + `, run, posting_count, other_posting_count)
 			SELECT id, ` + rawRows[0].values + `, '` + consoleRun + `', id % 100 = 0, id % 100 = 0 FROM process WHERE state = 'imported' AND $1 > 0`, accounts},
 		{`INSERT INTO customer (account_id, ` + rawRows[1].columns + `) SELECT id, ` + rawRows[1].values + ` FROM account WHERE $1 > 0`, accounts},
-		{`INSERT INTO search_term (account_id, term) SELECT id, 'nlovelace' || id FROM account WHERE $1 > 0`, accounts},
+		// Every account has a name of its own, and shares a first name and a postcode with many.
+		{`INSERT INTO search_term (term, supplier_id, account_id) SELECT 'nlovelace' || id, 1, id FROM process WHERE $1 > 0`, accounts},
+		{`INSERT INTO search_term (term, supplier_id, account_id) SELECT 'nada' || (id % 50), 1, id FROM process WHERE $1 > 0`, accounts},
+		{`INSERT INTO search_term (term, supplier_id, account_id) SELECT 'cNR' || (id % 97) || '1AB', 1, id FROM process WHERE $1 > 0`, accounts},
 		{runColumns + fmt.Sprintf(aRun, 1, consoleRun) + `, ` + fmt.Sprintf(aRun, 2, undoneRun), accounts},
 		{`INSERT INTO run_member (run_id, ordinal, process_id, outcome) SELECT 1, id - 1, id,
 			CASE WHEN state = 'imported' THEN 'succeeded' WHEN failed_at IS NULL THEN 'refused' ELSE 'failed' END FROM process WHERE $1 > 0`, accounts},
@@ -73,7 +76,8 @@ func seedConsole(ctx context.Context, db *sql.DB, accounts int) error {
 		{`INSERT INTO webhook_delivery (webhook, event_id, supplier, external, state, attempts, first_at, status, reason)
 			SELECT 'billing', id, supplier, external, 'dead', 9, 1, 500, 'the receiver answered 500' FROM event ORDER BY id LIMIT $1`, manyDeliveries},
 		// So that background work has nothing left to do.
-		{`UPDATE search_index SET event_after = (SELECT max(id) FROM event) WHERE $1 > 0`, accounts},
+		{`UPDATE search_index SET audit_after = (SELECT max(id) FROM audit) WHERE $1 > 0`, accounts},
+		{`UPDATE refusal SET indexed = 1 WHERE $1 > 0`, accounts},
 		{`INSERT OR IGNORE INTO audit_link (position, entry, hash) SELECT id, id, '' FROM audit WHERE $1 > 0`, accounts},
 		{`UPDATE audit_chain SET position = (SELECT max(id) FROM audit), through = (SELECT max(id) FROM audit) WHERE $1 > 0`, accounts},
 		{`UPDATE run SET undone = $1 WHERE number = '` + undoneRun + `'`, accounts},

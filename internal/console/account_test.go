@@ -5,13 +5,14 @@ import (
 	"encoding/csv"
 	"fmt"
 	"net/http"
-	"net/url"
+	neturl "net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"landfall"
 	"landfall/internal/lib/calendar"
+	"landfall/internal/test/dbtest"
 )
 
 // Hostile input that must never run, and must not reverse the text around it.
@@ -40,8 +41,10 @@ func seedAccounts(h *testConsole) landfall.Key {
 	for external := range 4 {
 		key := landfall.Key{Supplier: "NORTH", External: fmt.Sprint(external + 1)}
 		for _, name := range []string{"Ada", "Ada Maria"} {
-			text := fmt.Appendf(nil, `{"customers": [{"given_name": %q, "email": "ada@mail.co.uk"}], "note": "<script>x</script>", "n": %d}`, name, len(name))
-			_, err := h.store.Stage(ctx, landfall.Staging{Key: key, Document: text, Hash: sha256.Sum256(text), Figures: landfall.Figures{Currency: "GBP"}})
+			text := fmt.Appendf(nil, `{"customers": [{"given_name": %q, "family_name": "Lovelace", "email": "ada@mail.co.uk", "mobile": "+447400123456", "date_of_birth": "1985-12-10"}],
+				"supply_addresses": [{"supply_address1": "12 St James Square", "supply_address2": "London", "supply_postcode": "SW1Y 4JH",
+				"supply_points": [{"identifier": "12000233%05d"}]}], "note": "<script>x</script>", "n": %d}`, name, 5967+external, len(name))
+			_, err := h.store.Stage(ctx, landfall.Staging{Key: key, Document: text, Hash: sha256.Sum256(text), Figures: landfall.Figures{Currency: "GBP"}, By: landfall.Author{Operator: "operator:test"}})
 			check(err)
 		}
 	}
@@ -107,7 +110,7 @@ func TestAccountPageMasksPersonalData(t *testing.T) {
 	seedAccounts(h)
 	sam := h.signedIn(landfall.ConsoleSupport)
 	const path = "/console/accounts/NORTH/1/"
-	body := sam.wantPage(path, "£0.40 in the customer&#39;s favour", "A•• L•••••••", "•••@mail.co.uk", "•••••• 56",
+	body := sam.wantPage(path, "£0.40 in credit", "A•• L•••••••", "•••@mail.co.uk", "•••••• 56",
 		"dated 2026-01-05 by the old supplier", "•••••• 967", "revision 2 compared with 1", "customers.0.given_name", "changed",
 		"Account created: A-", "10,485,759 characters: too long", "characters, hidden", "Reveal personal data")
 	for _, secret := range []string{"Lovelace", "ada@mail", "7400", "Gate code", "St James", "SW1Y", "Ada Maria", "secret of Ada", "Undo this", "bills/1.pdf", "1200023305967"} {
@@ -116,10 +119,10 @@ func TestAccountPageMasksPersonalData(t *testing.T) {
 		}
 	}
 	sam.wantEscaped(path, body)
-	if status, body := sam.post(path+"reveal/", url.Values{"reason": {""}}); status != http.StatusBadRequest || strings.Contains(body, "Lovelace") {
+	if status, body := sam.post(path+"reveal/", neturl.Values{"reason": {""}}); status != http.StatusBadRequest || strings.Contains(body, "Lovelace") {
 		t.Errorf("revealed without a reason: %d", status)
 	}
-	status, body := sam.post(path+"reveal/", url.Values{"reason": {"he called about his bill"}})
+	status, body := sam.post(path+"reveal/", neturl.Values{"reason": {"he called about his bill"}})
 	for _, shown := range []string{"Ms Ada Lovelace", "ada@mail.co.uk", "Gate code 1234", "12 St James Square", "Ada Maria", "secret of Ada", "bills/1.pdf", "1200023305967", "<bdi>" + rightToLeft} {
 		if status != http.StatusOK || !strings.Contains(body, shown) {
 			t.Errorf("revealed, %d: there is no %q", status, shown)
@@ -130,7 +133,7 @@ func TestAccountPageMasksPersonalData(t *testing.T) {
 	if strings.Contains(body, "Lovelace") {
 		t.Error("personal data is still visible on the next page")
 	}
-	if status, _ := sam.post(path+"undo/", url.Values{"reason": {"x"}, "confirm": {"NORTH"}}); status != http.StatusForbidden {
+	if status, _ := sam.post(path+"undo/", neturl.Values{"reason": {"x"}, "confirm": {"NORTH"}}); status != http.StatusForbidden {
 		t.Errorf("support can undo accounts: %d", status)
 	}
 }
@@ -168,26 +171,26 @@ func TestOperatorsActOnAccounts(t *testing.T) {
 	seedAccounts(h)
 	ada := h.signedIn(landfall.ConsoleAdministrator)
 	const path = "/console/accounts/NORTH/"
-	if status, body := ada.post(path+"1/undo/", url.Values{"reason": {"the wrong tariff"}, "confirm": {"SOUTH"}}); status != http.StatusBadRequest ||
+	if status, body := ada.post(path+"1/undo/", neturl.Values{"reason": {"the wrong tariff"}, "confirm": {"SOUTH"}}); status != http.StatusBadRequest ||
 		!strings.Contains(body, "Type NORTH to confirm") || !strings.Contains(body, `value="the wrong tariff"`) {
 		t.Errorf("undone without being confirmed: %d\n%s", status, body)
 	}
-	if status, body := ada.post(path+"1/undo/", url.Values{"reason": {"the wrong tariff"}, "confirm": {"NORTH"}}); status != http.StatusOK || !strings.Contains(body, " undone. It is staged again and keeps its number") {
+	if status, body := ada.post(path+"1/undo/", neturl.Values{"reason": {"the wrong tariff"}, "confirm": {"NORTH"}}); status != http.StatusOK || !strings.Contains(body, " undone. It is staged again and keeps its number") {
 		t.Errorf("undo: %d\n%s", status, body)
 	}
 	ada.wantPage(path+"1/", "staged", "Account undone: A-", "the wrong tariff", "operator:ada")
 	ada.wantPage(path+"4/", "a duplicate", "Unskip this account")
-	if status, _ := ada.post(path+"3/erase/", url.Values{"reason": {"asked to"}, "confirm": {""}}); status != http.StatusBadRequest {
+	if status, _ := ada.post(path+"3/erase/", neturl.Values{"reason": {"asked to"}, "confirm": {""}}); status != http.StatusBadRequest {
 		t.Errorf("erased without being confirmed: %d", status)
 	}
-	if status, body := ada.post(path+"2/erase/", url.Values{"reason": {"asked to"}, "confirm": {"NORTH"}}); status != http.StatusOK ||
+	if status, body := ada.post(path+"2/erase/", neturl.Values{"reason": {"asked to"}, "confirm": {"NORTH"}}); status != http.StatusOK ||
 		!strings.Contains(body, "Personal data erased.") || !strings.Contains(body, "No staged data, or it was deleted") {
 		t.Errorf("erase: %d\n%s", status, body)
 	}
-	if status, body := ada.post(path+"4/unskip/", url.Values{"reason": {""}}); status != http.StatusOK || !strings.Contains(body, "Account unskipped.") {
+	if status, body := ada.post(path+"4/unskip/", neturl.Values{"reason": {""}}); status != http.StatusOK || !strings.Contains(body, "Account unskipped.") {
 		t.Errorf("unskip: %d\n%s", status, body)
 	}
-	if status, body := ada.post(path+"3/skip/", url.Values{"reason": {"late"}}); status != http.StatusOK || !strings.Contains(body, "Account skipped.") {
+	if status, body := ada.post(path+"3/skip/", neturl.Values{"reason": {"late"}}); status != http.StatusOK || !strings.Contains(body, "Account skipped.") {
 		t.Errorf("skip: %d\n%s", status, body)
 	}
 	body := ada.wantPage(path+"2/", "account_erased", "<td>Personal data erased</td>", "Attempt to create the account failed")
@@ -206,15 +209,15 @@ func TestSearchFindsAccounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	sam := h.signedIn(landfall.ConsoleSupport)
-	for _, words := range []string{"lovel", "ada@mail", "07400 123456", "sw1y 4jh", "1200023305967"} {
-		body := sam.wantPage("/console/search/found/?q="+url.QueryEscape(words), "/console/accounts/NORTH/1/", "A•• L•••••••")
+	for _, words := range []string{"lovel", "ada@mail", "07400 123456", "sw1y 4jh", "1200023305967", "5967", "lovelase sw1y", "james square lovelace"} {
+		body := sam.wantPage("/console/search/found/?q="+neturl.QueryEscape(words), "/console/accounts/NORTH/1/", "A•• M•••• L•••••••", "London", "SW1Y", "£0.40 in credit")
 		sam.wantEscaped(words, body)
 		if strings.Contains(body, "<html") || strings.Contains(body, "Lovelace") {
 			t.Errorf("%q gives\n%s", words, body)
 		}
 	}
-	sam.wantPage("/console/search/?q=lovelace", `hx-get="/console/search/found/"`, "1 account", "imported")
-	sam.wantPage("/console/search/?q="+url.QueryEscape("<script>nobody"), "No accounts match", "&lt;script&gt;nobody")
+	sam.wantPage("/console/search/?q=lovelace", `hx-get="/console/search/found/"`, "4 accounts", "imported", "staged", "failed", "skipped")
+	sam.wantPage("/console/search/?q="+neturl.QueryEscape("<script>nobody"), "No accounts match", "&lt;script&gt;nobody")
 	sam.wantPage("/console/search/?q=x", "at least 2 characters")
 	sam.wantPage("/console/search/?q=", "at least 2 characters")
 	var number string
@@ -225,8 +228,51 @@ func TestSearchFindsAccounts(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	sam.wantPage("/console/search/?q="+number, "<h1>"+number+"</h1>", "favour")
+	sam.wantPage("/console/search/?q="+number, "<h1>"+number+"</h1>", "in credit")
 	sam.wantPage("/console/accounts/"+number+"/", "<h1>"+number+"</h1>")
+}
+
+// TestCallersAreChecked compares what a caller says with an account of every state. The
+// page and the audit never contain the account's own value, nor what was said.
+func TestCallersAreChecked(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		h := testConsoleOn(t, url)
+		seedAccounts(h)
+		refused := landfall.Key{Supplier: "NORTH", External: "REF-9"}
+		if err := h.store.Refuse(t.Context(), landfall.Refusal{Key: refused, Failure: landfall.Failure{Code: "account_failed_validation", Detail: "x"},
+			Document: []byte(`{"customers": [{"given_name": "Grace", "family_name": "Hopper", "email": "grace@mail.co.uk", "date_of_birth": "1985-12-10"}], "billing_postcode": "SW1Y 4JH"}`)}); err != nil {
+			t.Fatal(err)
+		}
+		sam := h.signedIn(landfall.ConsoleSupport)
+		for _, external := range []string{"1", "2", "REF-9"} {
+			path := "/console/accounts/NORTH/" + external + "/"
+			sam.wantPage(path, "The caller says…", "What happens next", "•••@mail.co.uk")
+			for said, want := range map[[2]string]string{
+				{"date_of_birth", "10/12/1985"}: "Yes: the date of birth matches.", {"date_of_birth", "11 Dec 1985"}: "No: the date of birth does not match.",
+				{"postcode", "sw1y4jh"}: "Yes: the postcode matches.", {"email", "nobody@mail.co.uk"}: "No: the email address does not match.",
+				{"date_of_birth", "soon"}: "Type the date of birth as 31/12/1980",
+			} {
+				_, body := sam.post(path+"check/", neturl.Values{"fact": {said[0]}, "said": {said[1]}})
+				if !strings.Contains(body, want) || strings.Contains(body, "1985") && !strings.Contains(said[1], "1985") {
+					t.Errorf("%s says %q:\n%s", external, said, body)
+				}
+			}
+			sam.post(path+"check/", neturl.Values{"fact": {"email"}, "said": {"x@y"}})
+			if status, body := sam.post(path+"check/", neturl.Values{"fact": {"email"}, "said": {"x@y"}}); status != http.StatusTooManyRequests || !strings.Contains(body, "was checked 5 times in 10 minutes") {
+				t.Errorf("the sixth check: %d\n%s", status, body)
+			}
+			if err := h.store.View(t.Context(), func(view landfall.View) error {
+				entries, err := view.Audit(t.Context(), "NORTH/"+external)
+				said := fmt.Sprint(entries)
+				if !strings.Contains(said, "date of birth: yes") || strings.Contains(said, "1985") || strings.Contains(said, "nobody@") {
+					t.Errorf("the audit says %s", said)
+				}
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
 }
 
 // TestListsShowTheirAccounts opens every list of a supplier and checks that it has

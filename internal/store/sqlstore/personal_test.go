@@ -70,7 +70,7 @@ func (s *Store) StoredValues(ctx context.Context, postgres bool, name string) (v
 // sealedByWriter lists the columns that are sealed by the code that writes
 // them, because their location is known before there is a row, or because they
 // are updated alone.
-var sealedByWriter = []string{"process.hash", "process.failure", "staging.hash", "staging.document", "refusal.failure", "posting_refusal.failure", "mail.reply", "target_delivery.reply", "operator.totp_secret", "operator.pending_secret"}
+var sealedByWriter = []string{"process.hash", "process.failure", "staging.hash", "staging.document", "refusal.failure", "refusal.person", "posting_refusal.failure", "mail.reply", "target_delivery.reply", "operator.totp_secret", "operator.pending_secret"}
 
 func TestWhatIsPersonalIsSealed(t *testing.T) {
 	sealing := map[string]bool{}
