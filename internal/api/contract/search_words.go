@@ -75,7 +75,7 @@ func belongTogether(first, second string) bool {
 	}
 	letters := strings.TrimLeft(second, "0123456789")
 	digits := len(second) - len(letters)
-	return len(letters) == 2 && onlyLetters(letters) && (digits == 1 && !onlyLetters(first) || digits == 0 && len(first) == 4 && groupOfDigits(first))
+	return len(letters) == 2 && alphabetic(letters) && (digits == 1 && !alphabetic(first) || digits == 0 && len(first) == 4 && groupOfDigits(first))
 }
 
 func hasDigit(text string) bool { return strings.ContainsAny(text, "0123456789") }
@@ -84,7 +84,7 @@ func groupOfDigits(text string) bool {
 	return hasDigit(text) && strings.Trim(text, "0123456789+()-.") == ""
 }
 
-func onlyLetters(text string) bool {
+func alphabetic(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
 }
 

@@ -145,20 +145,20 @@ func (v *view) KeyByNumber(ctx context.Context, number string) (key landfall.Key
 func (v *view) StagingRefusal(ctx context.Context, key landfall.Key) (landfall.Refusal, error) {
 	var text []byte
 	var at sql.NullInt64
-	refusal := landfall.Refusal{Key: key}
+	refused := landfall.Refusal{Key: key}
 	sealed := v.sealer.scan("refusal", key.Supplier, key.External)
 	if err := v.one(ctx, `SELECT r.failure, r.at, r.person FROM refusal r JOIN supplier s ON s.id = r.supplier_id WHERE s.code = $1 AND r.external = $2`,
 		[]any{key.Supplier, key.External},
-		[]any{sealed.json("failure", &text), &at, sealed.json("person", &refusal.Document)}); err != nil {
+		[]any{sealed.json("failure", &text), &at, sealed.json("person", &refused.Document)}); err != nil {
 		return landfall.Refusal{}, err
 	}
 	failure, err := readFailure(text, at)
 	if err != nil {
 		return landfall.Refusal{}, err
 	}
-	refusal.Failure = *failure
-	refusal.Failure.AtStaging = true
-	return refusal, nil
+	refused.Failure = *failure
+	refused.Failure.AtStaging = true
+	return refused, nil
 }
 
 // stagedColumns leaves out the document, which is read only where it is shown.

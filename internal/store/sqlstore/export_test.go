@@ -283,13 +283,13 @@ func MailPage(query landfall.MailQuery) (text string, args []any) {
 
 // These are the queries of the search, of all suppliers and of some.
 var (
-	all               = &searchState{}
-	some              = &searchState{suppliers: "1, 2"}
-	FindNumbersText   = all.of(findNumbers, "p.supplier_id")
-	FindTailsText     = some.of(findTails, "p.supplier_id")
+	searchAll         = &searchState{}
+	searchSome        = &searchState{suppliers: "1, 2"}
+	FindNumbersText   = searchAll.of(findNumbers, "p.supplier_id")
+	FindTailsText     = searchSome.of(findTails, "p.supplier_id")
 	FindExternalsText = findExternals
-	FindExternalText  = some.of(findExternal, "s.id")
-	SuppliersWithText = all.of(suppliersWith, "s.id")
+	FindExternalText  = searchSome.of(findExternal, "s.id")
+	SuppliersWithText = searchAll.of(suppliersWith, "s.id")
 	FindTermsText     = findTerms
 	FindTermsOfText   = strings.ReplaceAll(findTermsOf, "{of}", "t.supplier_id IN (1, 2)")
 )

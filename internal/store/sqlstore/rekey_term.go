@@ -31,7 +31,7 @@ func (s *Store) rekeyTerms(ctx context.Context, at *rekeyState) error {
 	if err != nil {
 		return err
 	}
-	for _, part := range parts(due) {
+	for _, part := range termParts(due) {
 		if err := s.update(ctx, landfall.Key{}, func(t *tx) error {
 			if _, err := t.indexState(ctx, `{hold}`); err != nil {
 				return err

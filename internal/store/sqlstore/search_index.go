@@ -208,8 +208,8 @@ func (s *Store) encodedTerms(document []byte, region string) (all []string) {
 	return all
 }
 
-// parts divides accounts so that each part has about indexRows terms.
-func parts(batch []indexedAccount) (all [][]indexedAccount) {
+// termParts divides accounts so that each part has about indexRows terms.
+func termParts(batch []indexedAccount) (all [][]indexedAccount) {
 	first, rows := 0, 0
 	for i := range batch {
 		if rows += len(batch[i].terms); rows >= indexRows || i == len(batch)-1 {
@@ -222,7 +222,7 @@ func parts(batch []indexedAccount) (all [][]indexedAccount) {
 // writeTerms replaces the terms of accounts. It returns false if another server has
 // indexed them meanwhile.
 func (s *Store) writeTerms(ctx context.Context, batch []indexedAccount, before int64) (written bool, err error) {
-	for _, part := range parts(batch) {
+	for _, part := range termParts(batch) {
 		err := s.update(ctx, landfall.Key{}, func(t *tx) error {
 			now, err := t.indexState(ctx, `{hold}`)
 			if written = err == nil && now == before; !written {
@@ -307,7 +307,7 @@ func (s *Store) indexRefused(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, part := range parts(batch) {
+	for _, part := range termParts(batch) {
 		if err := s.update(ctx, landfall.Key{}, func(t *tx) error { return t.saveRefusedTerms(ctx, part) }); err != nil {
 			return 0, err
 		}

@@ -126,13 +126,13 @@ func findByEverything(t *testing.T, store landfall.Store) {
 	outcome := createdPerson(t, store, "A-1", lovelace)
 	stagePerson(t, store, "A-2", hopper, landfall.StagedFirst, 1)
 	refused := landfall.Key{Supplier: supplierCode, External: "A-3"}
-	refuse := func(document string) {
+	refuseWith := func(document string) {
 		t.Helper()
 		if err := store.Refuse(t.Context(), landfall.Refusal{Key: refused, Failure: landfall.Failure{Code: "account_failed_validation", Detail: "x"}, Document: []byte(document)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	refuse(`{"billing_name": "Alan Turing"}`)
+	refuseWith(`{"billing_name": "Alan Turing"}`)
 	if !find(t, store, landfall.SearchQuery{}).Unindexed {
 		t.Error("nothing was indexed, and the search index is not behind")
 	}
@@ -187,7 +187,7 @@ func findByEverything(t *testing.T, store landfall.Store) {
 		finds(t, store, landfall.SearchQuery{Externals: []string{"A-2"}, Suppliers: query.Suppliers}, wanted...)
 	}
 	// Refused again with other data, it is found by that; staged, by what was staged.
-	refuse(`{"billing_name": "Alan M Turing", "billing_postcode": "CB2 1TN"}`)
+	refuseWith(`{"billing_name": "Alan M Turing", "billing_postcode": "CB2 1TN"}`)
 	indexAll(t, store)
 	finds(t, store, term(landfall.TermPostcode, "CB21TN"), "A-3")
 	stagePerson(t, store, "A-3", hopper, landfall.StagedFirst, 1)
