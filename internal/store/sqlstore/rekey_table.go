@@ -35,7 +35,7 @@ type rekeyedColumn struct {
 // jsonColumns are the columns that contain JSON. byteColumns are documents and
 // their hashes.
 var (
-	jsonColumns = []string{"address.lines", "meter.registers", "ledger_entry.document", "note.document_paths", "note.extra", "historical_statement.extra",
+	jsonColumns = []string{"refusal.person", "address.lines", "meter.registers", "ledger_entry.document", "note.document_paths", "note.extra", "historical_statement.extra",
 		"process.failure", "refusal.failure", "posting_refusal.failure", "run_failure.failure"}
 	byteColumns = []string{"process.hash", "staging.hash", "staging.document"}
 )

@@ -21,18 +21,6 @@ func allEvents(t *testing.T, store landfall.Store) (text string) {
 	return text
 }
 
-// indexForSearch indexes all terms for search, so that only webhooks still need
-// events.
-func indexForSearch(t *testing.T, store landfall.Store) {
-	t.Helper()
-	for more := true; more; {
-		step, err := store.IndexTerms(t.Context())
-		if more = step.More; err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // purgedThrough returns the position up to which events were purged.
 func purgedThrough(t *testing.T, store landfall.Store) (place landfall.EventPosition) {
 	t.Helper()
@@ -65,7 +53,6 @@ var eventRetentions = []promiseCheck{
 	{"events are purged from the beginning of the log, up to a known position", func(t *testing.T, store landfall.Store) {
 		staged(t, store)
 		appendEvents(t, store, "a", "b", "c", "d")
-		indexForSearch(t, store)
 		before := lastEvent(t, store)
 		// First use a retention that no event has reached: young events stay.
 		setRetention(t, store, landfall.Retention{Events: time.Hour}, time.Hour)
@@ -116,7 +103,6 @@ var eventRetentions = []promiseCheck{
 			t.Fatal(err)
 		}
 		appendEvents(t, store, "x")
-		indexForSearch(t, store)
 		setRetention(t, store, landfall.Retention{Events: shortRetention}, time.Hour)
 		if gone := purge(t, store, false); gone.Events < 3 {
 			t.Errorf("%+v", gone)
@@ -124,28 +110,12 @@ var eventRetentions = []promiseCheck{
 		wantEqual(t, allEvents(t, store), "x")
 		checkInspection(t, store)
 	}},
-	// The search index learns of new accounts only from the log. If an event were
-	// purged before it was read, its account could never be found by name.
-	{"events that the search index has not read stay", func(t *testing.T, store landfall.Store) {
-		staged(t, store)
-		indexForSearch(t, store)
-		appendEvents(t, store, "a", "b", "c")
-		setRetention(t, store, landfall.Retention{Events: shortRetention}, 0)
-		if gone := purge(t, store, false); gone != (landfall.PurgeCounts{}) {
-			t.Errorf("%+v", gone)
-		}
-		indexForSearch(t, store)
-		if gone := purge(t, store, false); gone.Events != 2 {
-			t.Errorf("%+v", gone)
-		}
-	}},
 	// A webhook that is switched off for a repair expects to continue where it
 	// was. The webhooks that hold events back are named, since an operator has
 	// to repair or remove them.
 	{"events that a webhook has not received stay, enabled or not", func(t *testing.T, store landfall.Store) {
 		createWebhook(t, store)
 		appendEvents(t, store, "a", "b", "c", "d")
-		indexForSearch(t, store)
 		setRetention(t, store, landfall.Retention{Events: shortRetention}, 0)
 		set := func(change func(*landfall.Webhook)) {
 			t.Helper()
@@ -186,7 +156,6 @@ var eventRetentions = []promiseCheck{
 	{"events with waiting or dead deliveries stay", func(t *testing.T, store landfall.Store) {
 		createWebhook(t, store)
 		appendEvents(t, store, "a", "b", "c", "d", "e")
-		indexForSearch(t, store)
 		setRetention(t, store, landfall.Retention{Events: shortRetention}, 0)
 		mine := claimWebhook(t, store)
 		round := readRound(t, store, mine, 10)
@@ -224,7 +193,6 @@ var eventRetentions = []promiseCheck{
 			names[i] = fmt.Sprint(i)
 		}
 		appendEvents(t, store, names...)
-		indexForSearch(t, store)
 		setRetention(t, store, landfall.Retention{Events: shortRetention}, 0)
 		atOnce(2, func(number int) {
 			if number == 0 {

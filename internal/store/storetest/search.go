@@ -333,7 +333,7 @@ func findErased(t *testing.T, store landfall.Store) {
 		// The second account is erased before the indexer has read its staging.
 		if number == "A-1" {
 			indexAll(t, store)
-			finds(t, store, searchFor("lovelace"), "A-1", "A-3")
+			finds(t, store, searchFor("lovelace"), "A-3", "A-1")
 		}
 		update(t, store, func(tx landfall.Tx) error {
 			_, err := tx.Erase(t.Context(), own)
