@@ -10,7 +10,7 @@ func BookTable(stem string) *rules.Table { return plainSchema.BookTable(stem) }
 // BookTable is like the function BookTable, with the fields of packs.
 func (s *Schema) BookTable(stem string) *rules.Table {
 	return map[string]*rules.Table{
-		"accounts": s.account, "notes": notesTable, "transactions": s.transactions, "statements": statementsTable,
+		"accounts": s.account, "notes": s.notes, "transactions": s.transactions, "statements": s.statements,
 		"payment-instructions": instructionTable, "control-totals": controlTotalsTable,
 	}[stem]
 }

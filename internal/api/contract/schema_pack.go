@@ -310,7 +310,7 @@ func (m *merger) compile(in *pack.Pack, declared *pack.Field) (rules.Field, bool
 		return rules.Field{}, false
 	}
 	typ, ok := m.typ(in, declared, &declared.Type)
-	return rules.Field{Name: declared.Name, Type: typ, Required: declared.Required, Doc: declared.Doc()}, ok
+	return rules.Field{Name: declared.Name, Type: typ, Required: declared.Required, Old: declared.Deprecated != "", Doc: declared.Doc()}, ok
 }
 
 func (m *merger) typ(in *pack.Pack, field *pack.Field, typ *pack.Type) (rules.Type, bool) {
@@ -449,6 +449,10 @@ func (m *merger) widen(added *addedField, field *rules.Field, object string) {
 	declared, typ := &added.field.Type, &field.Type
 	if added.field.Requiring {
 		field.Required = added.field.Required
+	}
+	if note := added.field.Doc(); note != "" {
+		field.Old = field.Old || added.field.Deprecated != ""
+		field.Doc = strings.TrimSpace(field.Doc + " " + note)
 	}
 	free := typ.Format == nil || typ.Format == codeText.Format || typ.Format == identifierText.Format
 	switch {

@@ -10,6 +10,7 @@ import (
 	"landfall"
 	"landfall/internal/api/contract"
 	"landfall/internal/api/pack"
+	"landfall/internal/api/rules"
 )
 
 // openPacks returns the schema of built-in packs.
@@ -72,11 +73,34 @@ func TestViolationsInPackFieldsNameTheirAttr(t *testing.T) {
 		point(`,"supply_end_date":"2019-01-01"`):                             "start_date_later_than_end_date supply_addresses.0.meter_points.0.supply_start_date",
 		point(`,"meters":[{"meter_serial_number":"M","registers":[{"register_id":"1","number_of_digits":5},{"register_id":"1","number_of_digits":5}]}]`): "duplicate_registers supply_addresses.0.meter_points.0.meters.0.registers.1.register_id",
 		withFields(`,"supply_addresses":[{"meter_points":[{"identifier":"1","mpid":"ABCD","supply_type":"GAS","supply_start_date":"2020-01-01"}]}]`):     "shipper_mpid_required supply_addresses.0.meter_points.0.shipper_mpid",
+		withFields(`,"payment_preferences":[{"type":"ACTIVE_NEW","ledger_identifier":"L"}]`):                                                             "payment_preference_instruction_required payment_preferences.0.instruction_reference_params",
+		withFields(`,"payment_preferences":[{"type":"ACTIVE_NEW","ledger_identifier":"L","instruction_reference_params":{}}]`):                           "payment_preference_instruction_required payment_preferences.0.instruction_reference_params.vendor_reference",
+		withFields(`,"payment_preferences":[{"type":"PASSIVE","ledger_identifier":"L","instruction_reference_params":{"vendor_reference":"R"}}]`):        "vendor_fields_incomplete payment_preferences.0.instruction_reference_params.vendor_name",
+		point(`,"agreements":[{"tariff_code":"T","effective_from":"2020-01-01","bespoke_tariff_rates":[{"standing_charge":"1"}]}]`):                      "bespoke_unit_rate_required supply_addresses.0.meter_points.0.agreements.0.bespoke_tariff_rates.0.unit_rate",
 		withFields(`,"ledgers":[{"ledger_code":"MAIN","ledger_balance":"5.00"}],"transfer_balance":"6.00"`):                                              "transfer_balance_mismatch transfer_balance",
 	} {
 		found := violations(t, schema, body)
 		if !strings.Contains(strings.Join(found, "\n"), want) {
 			t.Errorf("%s\nwant %s\ngot %v", body, want, found)
+		}
+	}
+}
+
+func TestAustralianPointsAndAddressesAreComplete(t *testing.T) {
+	found := strings.Join(violations(t, openPacks(t, "au-energy@1"), withFields(`,"billing_address":{"country":"AU","locality":"CAIRNS","postal_code":"4870"},
+		"supply_addresses":[{"meter_points":[{"mpxn":"5330998877","supply_type":"GAS","supply_start_date":"2022-02-20","address":{}}]}]`)), "\n")
+	want := "gas_meter_point_fields_required supply_addresses.0.meter_points.0.master_data\ngas_meter_point_fields_required supply_addresses.0.meter_points.0.role_assignments"
+	if !strings.Contains(found, want) || !strings.Contains(found, "address_fields_required billing_address.administrative_area") {
+		t.Error(found)
+	}
+}
+
+// A pack can say that a field of Landfall is deprecated in its market.
+func TestDeprecatedFieldsAreMarked(t *testing.T) {
+	properties := openPacks(t, "gb-energy@1").BookTable("accounts").Schema(func(*rules.Table) string { return "" })["properties"].(map[string]any)
+	for name, deprecated := range map[string]bool{"company_number": true, "dd_reference": true, "billing_name": false} {
+		if got := properties[name].(map[string]any)["deprecated"] == true; got != deprecated {
+			t.Errorf("%s: deprecated is %t", name, got)
 		}
 	}
 }

@@ -44,6 +44,9 @@ func (t *Table) Schema(ref func(*Table) string) map[string]any {
 		if field.Doc != "" {
 			schema["description"] = joinSentences(field.Doc, schema["description"])
 		}
+		if field.Old {
+			schema["deprecated"] = true
+		}
 		properties[field.Name] = schema
 		if field.Required {
 			required = append(required, field.Name)

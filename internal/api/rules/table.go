@@ -27,6 +27,7 @@ type Field struct {
 	Name     string
 	Type     Type
 	Required bool
+	Old      bool // deprecated, but still accepted
 	Doc      string
 }
 
@@ -75,10 +76,10 @@ func (t *Table) find(name string) int {
 }
 
 // Required declares a required field.
-func Required(name string, typ Type, doc string) Field { return Field{name, typ, true, doc} }
+func Required(name string, typ Type, doc string) Field { return Field{name, typ, true, false, doc} }
 
 // Optional declares an optional field. Absent and null mean the same.
-func Optional(name string, typ Type, doc string) Field { return Field{name, typ, false, doc} }
+func Optional(name string, typ Type, doc string) Field { return Field{name, typ, false, false, doc} }
 
 // Shape is the kind of JSON value a Type reads.
 type Shape uint8
