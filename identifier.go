@@ -78,12 +78,11 @@ type DuplicateQuery struct {
 	Limit    int              // 0 means all
 }
 
-// DuplicateCursor is a position in a list of duplicates.
+// DuplicateCursor is a position in a list of duplicates, which is in the order of the
+// first account's number.
 type DuplicateCursor struct {
-	Numbers bool   // it is among the external account numbers, which come last
-	Digest  int64  // of the last identifier
-	Name    string // the last external account number
-	Process int64  // that has it
+	Name    string // external number of the first account
+	Ordinal int64  // of its identifier
 	Other   int64  // the other process
 }
 

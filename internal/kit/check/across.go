@@ -16,7 +16,7 @@ import (
 const (
 	// sortMemory is how many bytes of identifiers are sorted in memory. More are
 	// written to temporary files and merged.
-	sortMemory = 64 << 20
+	sortMemory = 32 << 20
 	// maxSharers is how many accounts with the same identifier are compared with each
 	// other, as in the service.
 	maxSharers = 1000

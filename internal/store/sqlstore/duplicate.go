@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strconv"
 
 	"landfall"
 	"landfall/internal/store/sqlset"
@@ -42,7 +43,7 @@ func (s *Store) Duplicates(ctx context.Context, query landfall.DuplicateQuery) i
 		left := query.Limit
 		at := query.After
 		if at == nil {
-			at = &landfall.DuplicateCursor{Digest: math.MinInt64, Process: math.MinInt64}
+			at = &landfall.DuplicateCursor{}
 		}
 		for at != nil {
 			page := query
@@ -70,32 +71,18 @@ func (s *Store) Duplicates(ctx context.Context, query landfall.DuplicateQuery) i
 	}
 }
 
-// duplicates returns a page of pairs: first those with a common supply point,
-// payment instruction or reference, then those with the same number under different
-// suppliers. The page may be empty although there are more: next is nil at the end.
+// duplicates returns a page of pairs, in the order of the first account's number. Of two
+// accounts of the supplier, the first is the one that was staged first. The page may be
+// empty although there are more: next is nil at the end.
 func (v *view) duplicates(ctx context.Context, query landfall.DuplicateQuery) (pairs []landfall.Duplicate, next *landfall.DuplicateCursor, err error) {
 	scope, err := v.scopeOf(ctx, query.Supplier)
 	if err != nil || len(scope.others) == 0 {
 		return nil, nil, err
 	}
 	w := &duplicateWalk{view: v, query: query, scope: scope, at: *query.After}
-	isNumber := func(kind landfall.IdentifierKind) bool { return kind == landfall.IdentifierExternalNumber }
 	for {
-		step, wanted := w.identifiers, slices.ContainsFunc(query.Kinds, func(kind landfall.IdentifierKind) bool { return !isNumber(kind) })
-		if w.at.Numbers {
-			step, wanted = w.numbers, slices.ContainsFunc(query.Kinds, isNumber)
-		}
-		more := false
-		if wanted {
-			if more, err = step(ctx); err != nil {
-				return nil, nil, err
-			}
-		}
-		if !more {
-			if w.at.Numbers {
-				return w.pairs, nil, nil
-			}
-			w.at = landfall.DuplicateCursor{Numbers: true}
+		if more, err := w.accounts(ctx); err != nil || !more {
+			return w.pairs, nil, err
 		}
 		if w.full() {
 			return w.pairs, &w.at, nil
@@ -103,53 +90,135 @@ func (v *view) duplicates(ctx context.Context, query landfall.DuplicateQuery) (p
 	}
 }
 
-// sharer is an account with an identifier that others may have too.
-type sharer struct{ digest, process int64 }
+// sharer is an identifier of an account that others may have too.
+type sharer struct {
+	account *numbered
+	ordinal int64 // lastOrdinal: its number
+	digest  int64
+}
+
+// numbered is an account of the supplier.
+type numbered struct {
+	process int64
+	landfall.ProcessEntry
+	skipped bool
+}
+
+// lastOrdinal is after all identifiers of an account, and stands for its number.
+const lastOrdinal = math.MaxInt64 - 1
+
+// ownQuery selects the identifiers of accounts.
+var ownQuery = sqlset.NewListQuery(`SELECT w.n, i.ordinal, i.digest FROM {wanted} JOIN account_identifier i ON i.process_id = w.process AND i.ordinal >= w.start
+	ORDER BY w.n, i.ordinal LIMIT `+strconv.Itoa(duplicateBatch), "n bigint", "process bigint", "start bigint")
+
+// accounts looks at the next accounts. It returns whether there are more.
+func (w *duplicateWalk) accounts(ctx context.Context) (more bool, err error) {
+	accounts, err := collect(ctx, w.txSession, func(scan scanner, one *numbered) error {
+		var number sql.NullString
+		err := scan(&one.process, &one.External, &one.skipped, &number, instantInto{&one.AccountCreatedAt}, instantInto{&one.FirstStagedAt})
+		one.AccountNumber = number.String
+		return err
+	}, `SELECT p.id, p.external, p.skip_reason IS NOT NULL, p.account_number, p.account_created_at, p.first_staged_at FROM process p
+		WHERE p.supplier_id = $1 AND p.external >= $2 ORDER BY p.external LIMIT $3`, w.scope.own, w.at.Name, int64(duplicateBatch))
+	if err != nil || len(accounts) == 0 {
+		return false, err
+	}
+	sharers, end, err := w.sharers(ctx, accounts)
+	if err != nil {
+		return false, err
+	}
+	held, err := w.held(ctx, sharers)
+	if err != nil {
+		return false, err
+	}
+	named, err := w.named(ctx, sharers)
+	if err != nil {
+		return false, err
+	}
+	for n, one := range sharers {
+		if len(held[n]) > 0 {
+			err = w.partners(ctx, one, held[n])
+		}
+		w.addNumbers(one, named[n])
+		if err != nil || w.full() {
+			return true, err
+		}
+	}
+	w.at = end
+	w.seen += len(accounts) + len(sharers)
+	return len(accounts) == duplicateBatch || end.Ordinal <= lastOrdinal, nil
+}
+
+// sharers returns what the accounts have, in order, and the position after it.
+func (w *duplicateWalk) sharers(ctx context.Context, accounts []numbered) (sharers []sharer, end landfall.DuplicateCursor, err error) {
+	var rows []any
+	for n, one := range accounts {
+		start := int64(math.MinInt64)
+		if one.External == w.at.Name {
+			start = w.at.Ordinal
+		}
+		if !one.skipped {
+			rows = append(rows, int64(n), one.process, start)
+		}
+	}
+	// The last account is read again with the next ones, and has no other pairs.
+	end = landfall.DuplicateCursor{Name: accounts[len(accounts)-1].External, Ordinal: math.MaxInt64}
+	if len(rows) == 0 {
+		return nil, end, nil
+	}
+	text, args, err := ownQuery.For(w.engine, rows)
+	if err != nil {
+		return nil, end, err
+	}
+	type found struct{ n, ordinal, digest int64 }
+	identifiers, err := collect(ctx, w.txSession, func(scan scanner, one *found) error { return scan(&one.n, &one.ordinal, &one.digest) }, text, args...)
+	full := len(identifiers) == duplicateBatch // there may be more
+	for n := range accounts {
+		account := &accounts[n]
+		for len(identifiers) > 0 && identifiers[0].n == int64(n) {
+			sharers, identifiers = append(sharers, sharer{account, identifiers[0].ordinal, identifiers[0].digest}), identifiers[1:]
+			if full && len(identifiers) == 0 {
+				return sharers, landfall.DuplicateCursor{Name: account.External, Ordinal: sharers[len(sharers)-1].ordinal + 1}, err
+			}
+		}
+		if !account.skipped && (account.External != w.at.Name || w.at.Ordinal <= lastOrdinal) {
+			sharers = append(sharers, sharer{account: account, ordinal: lastOrdinal})
+		}
+	}
+	return sharers, end, err
+}
 
 // sharedQuery selects the candidates of which a supplier has another account.
 var sharedQuery = sqlset.NewListQuery(`SELECT w.n, w.supplier FROM {wanted} WHERE EXISTS (SELECT 1 FROM account_identifier b
 	WHERE b.supplier_id = w.supplier AND b.digest = w.digest AND b.process_id > w.after) ORDER BY w.n`,
 	"n bigint", "supplier bigint", "digest bigint", "after bigint")
 
-// identifiers looks at the next identifiers. It returns whether there are more.
-func (w *duplicateWalk) identifiers(ctx context.Context) (more bool, err error) {
-	candidates, err := collect(ctx, w.txSession, func(scan scanner, one *sharer) error { return scan(&one.digest, &one.process) },
-		`SELECT DISTINCT i.digest, i.process_id FROM account_identifier i
-			WHERE i.supplier_id = $1 AND (i.digest, i.process_id) >= ($2, $3) ORDER BY i.digest, i.process_id LIMIT $4`,
-		w.scope.own, w.at.Digest, w.at.Process, int64(duplicateBatch))
-	if err != nil || len(candidates) == 0 {
-		return false, err
-	}
+// held returns the suppliers that have another account with each identifier.
+func (w *duplicateWalk) held(ctx context.Context, sharers []sharer) (suppliers map[int][]int64, err error) {
+	suppliers = map[int][]int64{}
 	var rows []any
-	for n, one := range candidates {
+	for n, one := range sharers {
 		for _, supplier := range w.scope.others {
-			rows = append(rows, int64(n), supplier, one.digest, w.after(one, supplier))
+			if one.ordinal != lastOrdinal {
+				rows = append(rows, int64(n), supplier, one.digest, w.after(one, supplier))
+			}
 		}
+	}
+	if len(rows) == 0 {
+		return suppliers, nil
 	}
 	text, args, err := sharedQuery.For(w.engine, rows)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	type found struct{ n, supplier int64 }
-	matches, err := collect(ctx, w.txSession, func(scan scanner, one *found) error { return scan(&one.n, &one.supplier) }, text, args...)
-	if err != nil {
-		return false, err
-	}
-	for len(matches) > 0 {
-		n := matches[0].n
-		var suppliers []int64
-		for len(matches) > 0 && matches[0].n == n {
-			suppliers, matches = append(suppliers, matches[0].supplier), matches[1:]
-		}
-		if err := w.partners(ctx, candidates[n], suppliers); err != nil || w.full() {
-			return true, err
-		}
-	}
-	// The last sharer is read again with the next ones, and has no other pairs.
-	last := candidates[len(candidates)-1]
-	w.at = landfall.DuplicateCursor{Digest: last.digest, Process: last.process, Other: math.MaxInt64}
-	w.seen += len(candidates)
-	return len(candidates) == duplicateBatch, nil
+	_, err = collect(ctx, w.txSession, func(scan scanner, _ *struct{}) error {
+		var n int
+		var supplier int64
+		err := scan(&n, &supplier)
+		suppliers[n] = append(suppliers[n], supplier)
+		return err
+	}, text, args...)
+	return suppliers, err
 }
 
 // after returns the process after which the partners of a sharer begin. Each
@@ -157,9 +226,9 @@ func (w *duplicateWalk) identifiers(ctx context.Context) (more bool, err error) 
 func (w *duplicateWalk) after(one sharer, supplier int64) int64 {
 	after := int64(math.MinInt64)
 	if supplier == w.scope.own {
-		after = one.process
+		after = one.account.process
 	}
-	if one.digest == w.at.Digest && one.process == w.at.Process {
+	if one.account.External == w.at.Name && one.ordinal == w.at.Ordinal {
 		after = max(after, w.at.Other)
 	}
 	return after
@@ -168,6 +237,7 @@ func (w *duplicateWalk) after(one sharer, supplier int64) int64 {
 // partner is a row of an account that may be the other one of a pair.
 type partner struct {
 	process    int64
+	ordinal    int64
 	identifier landfall.Identifier
 	entry      landfall.ProcessEntry
 	supplier   string
@@ -182,9 +252,8 @@ const partnerText = `SELECT b.process_id, b.ordinal, b.value, b.from_on, b.to_on
 func (w *duplicateWalk) readPartners(ctx context.Context, condition string, args ...any) ([]partner, error) {
 	return collect(ctx, w.txSession, func(scan scanner, one *partner) error {
 		var value string
-		var ordinal int64
 		var number sql.NullString
-		err := scan(&one.process, &ordinal, w.sealer.scan("account_identifier", &one.process, &ordinal).text("value", &value),
+		err := scan(&one.process, &one.ordinal, w.sealer.scan("account_identifier", &one.process, &one.ordinal).text("value", &value),
 			dayInto{&one.identifier.FromOn}, dayInto{&one.identifier.ToOn}, &one.supplier, &one.entry.External, &number,
 			instantInto{&one.entry.AccountCreatedAt}, instantInto{&one.entry.FirstStagedAt}, &one.skipped)
 		one.entry.AccountNumber = number.String
@@ -196,8 +265,9 @@ func (w *duplicateWalk) readPartners(ctx context.Context, condition string, args
 
 // partners adds the pairs of a sharer until the page is full.
 func (w *duplicateWalk) partners(ctx context.Context, one sharer, suppliers []int64) error {
-	own, err := w.readPartners(ctx, `i.process_id = $3 ORDER BY i.process_id`, w.scope.own, one.digest, one.process)
-	if err != nil || len(own) == 0 || own[0].skipped || !slices.Contains(w.query.Kinds, own[0].identifier.Kind) {
+	own, err := w.readPartners(ctx, `i.process_id = $3 ORDER BY i.process_id`, w.scope.own, one.digest, one.account.process)
+	// An account may have an identifier in several periods; all are compared with the first.
+	if err != nil || len(own) == 0 || own[0].ordinal != one.ordinal || !slices.Contains(w.query.Kinds, own[0].identifier.Kind) {
 		return err
 	}
 	for !w.full() {
@@ -218,7 +288,7 @@ func (w *duplicateWalk) partners(ctx context.Context, one sharer, suppliers []in
 		slices.SortStableFunc(others, func(a, b partner) int { return cmp.Compare(a.process, b.process) })
 		w.seen += len(others)
 		for i := range others[:min(limit, len(others))] {
-			w.at = landfall.DuplicateCursor{Digest: one.digest, Process: one.process, Other: others[i].process}
+			w.at = landfall.DuplicateCursor{Name: one.account.External, Ordinal: one.ordinal, Other: others[i].process}
 			w.addPair(own, &others[i])
 		}
 	}
@@ -244,66 +314,57 @@ var sharedNumberQuery = sqlset.NewListQuery(`SELECT w.n, p.id, s.code, p.account
 	JOIN supplier s ON s.id = p.supplier_id ORDER BY w.n, p.id`,
 	"n bigint", "external text", "supplier bigint")
 
-// numbers looks at the next external account numbers. It returns whether there are
-// more.
-func (w *duplicateWalk) numbers(ctx context.Context) (more bool, err error) {
-	type numbered struct {
-		landfall.ProcessEntry
-		skipped bool
-	}
-	read := func(number *sql.NullString, entry *landfall.ProcessEntry) []any {
-		return []any{number, instantInto{&entry.AccountCreatedAt}, instantInto{&entry.FirstStagedAt}}
-	}
-	candidates, err := collect(ctx, w.txSession, func(scan scanner, one *numbered) error {
-		var number sql.NullString
-		err := scan(append([]any{&one.External, &one.skipped}, read(&number, &one.ProcessEntry)...)...)
-		one.AccountNumber = number.String
-		return err
-	}, `SELECT p.external, p.skip_reason IS NOT NULL, p.account_number, p.account_created_at, p.first_staged_at FROM process p
-		WHERE p.supplier_id = $1 AND p.external >= $2 ORDER BY p.external LIMIT $3`, w.scope.own, w.at.Name, int64(duplicateBatch))
-	if err != nil || len(candidates) == 0 {
-		return false, err
-	}
+// namesake is an account of another supplier with the same number.
+type namesake struct {
+	process  int64
+	supplier string
+	entry    landfall.ProcessEntry
+}
+
+// named returns the accounts of other suppliers with the same numbers.
+func (w *duplicateWalk) named(ctx context.Context, sharers []sharer) (others map[int][]namesake, err error) {
+	others = map[int][]namesake{}
 	var rows []any
-	for n, one := range candidates {
+	for n, one := range sharers {
 		for _, supplier := range w.scope.others {
-			if supplier != w.scope.own && !one.skipped {
-				rows = append(rows, int64(n), one.External, supplier)
+			if supplier != w.scope.own && one.ordinal == lastOrdinal && slices.Contains(w.query.Kinds, landfall.IdentifierExternalNumber) {
+				rows = append(rows, int64(n), one.account.External, supplier)
 			}
 		}
 	}
-	last := candidates[len(candidates)-1]
-	end := landfall.DuplicateCursor{Numbers: true, Name: last.External, Other: math.MaxInt64}
-	w.seen += len(candidates)
 	if len(rows) == 0 {
-		w.at = end
-		return len(candidates) == duplicateBatch, nil
+		return others, nil
 	}
 	text, args, err := sharedNumberQuery.For(w.engine, rows)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	_, err = collect(ctx, w.txSession, func(scan scanner, _ *struct{}) error {
-		var n, id int64
+		var n int
 		var number sql.NullString
-		pair := landfall.Duplicate{}
-		if err := scan(append([]any{&n, &id, &pair.Supplier}, read(&number, &pair.Second)...)...); err != nil {
-			return err
-		}
-		one := &candidates[n]
-		if len(w.pairs) == w.query.Limit || one.External == w.at.Name && id <= w.at.Other {
-			return nil
-		}
-		w.at = landfall.DuplicateCursor{Numbers: true, Name: one.External, Other: id}
-		pair.First, pair.Second.External, pair.Second.AccountNumber = one.ProcessEntry, one.External, number.String
-		pair.Cursor = w.at
-		pair.Identifier = landfall.Identifier{Kind: landfall.IdentifierExternalNumber, Value: one.External}
-		w.pairs = append(w.pairs, pair)
-		return nil
+		var one namesake
+		err := scan(&n, &one.process, &one.supplier, &number, instantInto{&one.entry.AccountCreatedAt}, instantInto{&one.entry.FirstStagedAt})
+		one.entry.AccountNumber = number.String
+		others[n] = append(others[n], one)
+		return err
 	}, text, args...)
-	if err != nil || len(w.pairs) == w.query.Limit {
-		return true, err
+	return others, err
+}
+
+// addNumbers adds the pairs of an account with the same number until the page is full.
+func (w *duplicateWalk) addNumbers(one sharer, others []namesake) {
+	for _, other := range others {
+		if w.full() {
+			return
+		}
+		if other.process <= w.after(one, 0) {
+			continue
+		}
+		w.at = landfall.DuplicateCursor{Name: one.account.External, Ordinal: lastOrdinal, Other: other.process}
+		other.entry.External = one.account.External
+		w.pairs = append(w.pairs, landfall.Duplicate{
+			Identifier: landfall.Identifier{Kind: landfall.IdentifierExternalNumber, Value: one.account.External},
+			First:      one.account.ProcessEntry, Second: other.entry, Supplier: other.supplier, Cursor: w.at,
+		})
 	}
-	w.at = end
-	return len(candidates) == duplicateBatch, nil
 }

@@ -93,6 +93,9 @@ func pairsOf(t *testing.T, store landfall.Store, supplier string, limit int) (pa
 				t.Fatal(err)
 			}
 			count++
+			if query.After != nil && one.First.External < query.After.Name {
+				t.Errorf("%s comes after %s", one.First.External, query.After.Name)
+			}
 			query.After = &one.Cursor
 			both := []string{one.First.External, one.Supplier + "/" + one.Second.External}
 			if one.Supplier == supplier {
