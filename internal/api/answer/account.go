@@ -101,7 +101,7 @@ func stagedAnswer(receipt intake.Receipt, warn bool, scratch []byte) Answer {
 
 // process creates an account, or tests its creation in a dry run.
 func (a *API) process(ctx context.Context, call Call) (Answer, error) {
-	warn, err := contract.QueryBool(call.Query, includeWarnings, false)
+	warn, err := contract.QueryBool(call.Query, includeWarnings, false, "dry_run")
 	if err != nil {
 		return Answer{}, err
 	}
@@ -120,10 +120,11 @@ func (a *API) process(ctx context.Context, call Call) (Answer, error) {
 		contract.Created{Number: created.Number, External: request.Key.External, IncludeWarnings: warn, Warnings: created.Warnings})}, nil
 }
 
-// rejectQuery refuses query parameters of a verb that has none.
-func rejectQuery(call Call) error {
+// rejectQuery refuses query parameters of a verb that has none. The members are those of
+// its body that callers may look for here.
+func rejectQuery(call Call, members ...string) error {
 	if call.Query == "" {
 		return nil
 	}
-	return contract.ReadQuery(call.Query).Err()
+	return contract.ReadQuery(call.Query).InBody(members...).Err()
 }

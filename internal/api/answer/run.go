@@ -28,7 +28,7 @@ var (
 
 // startRun records the run; a runner on any replica picks it up.
 func (a *API) startRun(ctx context.Context, call Call) (Answer, error) {
-	if err := rejectQuery(call); err != nil {
+	if err := rejectQuery(call, "dry_run"); err != nil {
 		return Answer{}, err
 	}
 	plan, err := contract.ReadRun(ctx, call.Body)

@@ -116,17 +116,9 @@ func (c *checker) packs(schema *Schema, node *rules.Node) {
 			c.packRule(rule, node)
 		}
 	}
-	for i := range table.Fields {
-		inner := tableOf(&table.Fields[i].Type)
-		if inner == nil || !schema.leads[inner] {
-			continue
-		}
-		field := node.Field(table.Fields[i].Name)
-		if table.Fields[i].Type.Shape == rules.ShapeObject {
-			c.packs(schema, field)
-			continue
-		}
-		for _, item := range field.Items() {
+	for _, member := range node.Members() { // not all fields of the table: most objects have few
+		c.packs(schema, member)
+		for _, item := range member.Items() {
 			c.packs(schema, item)
 		}
 	}

@@ -29,6 +29,7 @@ const maxPage = 10_000
 type Query struct {
 	values     url.Values
 	known      []string // the parameters that exist
+	members    []string // of the body, which callers look for in the query
 	violations []landfall.Violation
 }
 
@@ -40,6 +41,12 @@ func ReadQuery(raw string) *Query {
 		query.refuse("", rules.CodeInvalidCharacters, "The query string is malformed.")
 	}
 	return query
+}
+
+// InBody says which members of the body are no parameters.
+func (q *Query) InBody(names ...string) *Query {
+	q.members = names
+	return q
 }
 
 // Bool reads a flag: true, false, 1 or 0, in any case.
@@ -120,7 +127,11 @@ func (q *Query) Reason(name string) (reason landfall.Reason, given bool) {
 // nil.
 func (q *Query) Err() error {
 	for _, name := range slices.Sorted(maps.Keys(q.values)) {
-		q.refuse(truncateName(name), CodeUnknownParameter, "Unknown parameter."+suggestion(name, q.known))
+		hint := suggestion(name, q.known)
+		if slices.Contains(q.members, name) {
+			hint = " Did you mean " + name + " in the body?"
+		}
+		q.refuse(truncateName(name), CodeUnknownParameter, "Unknown parameter."+hint)
 	}
 	if len(q.violations) == 0 {
 		return nil
@@ -157,12 +168,13 @@ func (q *Query) refuse(name, code, detail string) {
 	}
 }
 
-// QueryBool reads the query of a call that has a single flag.
-func QueryBool(raw, name string, fallback bool) (bool, error) {
+// QueryBool reads the query of a call that has a single flag. The members are those of
+// its body that callers may look for here.
+func QueryBool(raw, name string, fallback bool, members ...string) (bool, error) {
 	if raw == "" {
 		return fallback, nil
 	}
-	query := ReadQuery(raw)
+	query := ReadQuery(raw).InBody(members...)
 	flag := query.Bool(name, fallback)
 	return flag, query.Err()
 }

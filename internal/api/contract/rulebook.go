@@ -98,7 +98,7 @@ var ruleBook = []Rule{
 	{CodeNoteUnpin, asError, "notes.*.unpin_at", "unpin_at must not be before created_at."},
 	{CodeScheduleAmount, asError, "payment_schedules.*.amount", "A payment schedule with the trigger REGULAR requires an amount."},
 	{CodeScheduleFrequency, asError, "payment_schedules.*.frequency", "A payment schedule with the trigger REGULAR requires a frequency."},
-	{CodeScheduleDay, asError, "payment_schedules.*.day_of_month", "A payment schedule with the trigger REGULAR requires a day of the month."},
+	{CodeScheduleDay, asError, "payment_schedules.*.day_of_month", "A payment schedule with the trigger REGULAR requires a day of the month, unless its frequency counts weeks."},
 	{CodeScheduleThreshold, asError, "payment_schedules.*.balance_threshold", "A payment schedule with the trigger BALANCE requires a threshold."},
 	{CodeScheduleOverlap, asError, "payment_schedules.*.start_date", "Payment schedules must not overlap."},
 	{CodeLineItemNet, asWarning, "line_items.*.net_amount of a transaction", "price_per_unit times number_of_units does not equal the net amount."},

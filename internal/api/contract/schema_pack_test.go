@@ -95,6 +95,29 @@ func TestAustralianPointsAndAddressesAreComplete(t *testing.T) {
 	}
 }
 
+// Frequencies that count months need a day of the month, those that count weeks do not.
+func TestFrequenciesOfMonthsNeedADay(t *testing.T) {
+	for frequency, needed := range map[string]bool{
+		"WEEKLY": false, "FORTNIGHTLY": false, "FOUR_WEEKLY": false, "MONTHLY": true, "QUARTERLY": true, "HALF_YEARLY": true, "ANNUAL": true,
+		"SIX_MONTHLY": true, "ANNUALLY": true, // of the packs
+	} {
+		schedule := func(more string) string {
+			return withFields(`,"payment_schedules":[{"start_date":"2026-01-01","means":"DD","trigger":"REGULAR","amount":"5.00","frequency":"` + frequency + `"` + more + `}]`)
+		}
+		want := ""
+		if needed {
+			want = "payment_schedule_missing_day_of_month payment_schedules.0.day_of_month"
+		}
+		schema := openPacks(t, "gb-energy@1")
+		if found := strings.Join(violations(t, schema, schedule("")), "\n"); found != want {
+			t.Errorf("%s without a day: %q", frequency, found)
+		}
+		if found := violations(t, schema, schedule(`,"day_of_month":15`)); len(found) > 0 {
+			t.Errorf("%s with a day: %v", frequency, found)
+		}
+	}
+}
+
 // A pack can say that a field of Landfall is deprecated in its market.
 func TestDeprecatedFieldsAreMarked(t *testing.T) {
 	properties := openPacks(t, "gb-energy@1").BookTable("accounts").Schema(func(*rules.Table) string { return "" })["properties"].(map[string]any)

@@ -42,6 +42,9 @@ func TestMistakesAreReportedWithTheirLine(t *testing.T) {
 		"unknown kind \"fromto\". A kind is one of":                  "pack: own\nversion: 1\nrules:\n  - {code: x, kind: fromto, object: A, fields: [a, b]}\n",
 		"exactly 2 for from_to":                                      "pack: own\nversion: 1\nrules:\n  - {code: x, kind: from_to, object: A, fields: [a]}\n",
 		"line 2: pack is already in line 1":                          "pack: own\npack: own\n",
+		"an object may have at most 32 rules":                        "pack: own\nversion: 1\nrules:\n" + strings.Repeat("  - {code: x, kind: one_of, object: A, fields: [a, b]}\n", 33),
+		"a rule may name at most 16 fields":                          "pack: own\nversion: 1\nrules:\n  - {code: x, kind: one_of, object: A, fields: [a" + strings.Repeat(", a", 16) + "]}\n",
+		"at most 1000 choices are allowed":                           "pack: own\nversion: 1\nadd:\n  Account:\n    colour: {type: choice, choices: [a" + strings.Repeat(", a", 100_000) + "]}\n",
 		"a pack may have at most":                                    "pack: own\n" + strings.Repeat("# remark\n", 80_000),
 	} {
 		_, err := pack.Read([]byte(text))

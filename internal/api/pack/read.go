@@ -300,14 +300,17 @@ func (r *reader) choices(node *yamltree.Node, name string) []string {
 	list := r.texts(node, "choices")
 	if len(list) > maxChoices {
 		r.wrong(node.Line, "%s: at most %d choices are allowed", name, maxChoices)
+		return nil
 	}
-	for i, choice := range list {
+	known := make(map[string]bool, len(list))
+	for _, choice := range list {
 		switch {
 		case choice == "" || len(choice) > limits.PackLine:
 			r.wrong(node.Line, "%s: a choice has from 1 to %d bytes; the empty text means that an optional field is left out", name, limits.PackLine)
-		case slices.Contains(list[:i], choice):
+		case known[choice]:
 			r.wrong(node.Line, "%s: the choice %s is given twice", name, choice)
 		}
+		known[choice] = true
 	}
 	return list
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"landfall/internal/lib/limits"
 	"landfall/internal/lib/yamltree"
 )
 
@@ -23,8 +24,13 @@ func (r *reader) rules(node *yamltree.Node) {
 	if len(node.Items) > maxRules {
 		r.wrong(node.Line, "a pack may have at most %d rules", maxRules)
 	}
+	ofObject := map[string]int{}
 	for _, item := range node.Items {
-		r.pack.Rules = append(r.pack.Rules, r.rule(item))
+		rule := r.rule(item)
+		r.pack.Rules = append(r.pack.Rules, rule)
+		if ofObject[rule.Object]++; ofObject[rule.Object] == limits.PackObjectRules+1 {
+			r.wrong(rule.Line, "%s: an object may have at most %d rules", rule.Object, limits.PackObjectRules)
+		}
 	}
 }
 
@@ -74,6 +80,8 @@ func (r *reader) checkRule(rule *Rule) {
 	switch {
 	case len(rule.Fields) < least || rule.Kind == FromTo && len(rule.Fields) != 2:
 		r.wrong(rule.Line, "%s: %s needs fields: a list of at least %d names, exactly 2 for from_to", rule.Code, kind, least)
+	case len(rule.Fields) > limits.PackRuleFields:
+		r.wrong(rule.Line, "%s: a rule may name at most %d fields", rule.Code, limits.PackRuleFields)
 	case (rule.Kind == Unique) != (rule.List != ""):
 		r.wrong(rule.Line, "%s: list is for unique, which needs it", rule.Code)
 	case (rule.Kind == RequiredWhen) != (rule.When != ""), rule.Is != "" && rule.When == "":

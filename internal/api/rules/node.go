@@ -101,6 +101,14 @@ func (n *Node) search(field int) *Node {
 	return (*n.children)[at]
 }
 
+// Members returns the members of an object that were sent.
+func (n *Node) Members() []*Node {
+	if n.typ.Shape != ShapeObject || n.children == nil {
+		return nil
+	}
+	return *n.children
+}
+
 // Items returns the items of a list.
 func (n *Node) Items() []*Node {
 	if n.typ.Shape != ShapeList || n.children == nil {

@@ -365,6 +365,10 @@ const (
 	PackFields = 3000
 	// PackRules is how many rules a pack may have.
 	PackRules = 500
+	// PackObjectRules is how many rules of a pack one object may have.
+	PackObjectRules = 32
+	// PackRuleFields is how many fields a rule of a pack may name.
+	PackRuleFields = 16
 	// PackChoices is how many choices a field may have.
 	PackChoices = 1000
 	// PackText is the length of a text without a length of its own, and the longest that may be declared.
