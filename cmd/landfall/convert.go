@@ -89,6 +89,15 @@ func convertCommand() *cobra.Command {
 			if err := writeOrigin(order, result); err != nil {
 				return err
 			}
+			if wanted, _ := command.Flags().GetBool("with-profile"); wanted {
+				profile, err := convert.ProfileTables(command.Context(), order.Source)
+				if err == nil {
+					err = report.WriteProfile(order.Book, profileReport(profile))
+				}
+				if err != nil {
+					return err
+				}
+			}
 			if err := printConversion(command, order.Book, result); err != nil {
 				return err
 			}
@@ -102,6 +111,7 @@ func convertCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.Bool("suggest", false, "write a first map for the tables of a folder, for you to correct")
 	flags.Bool("profile", false, "describe the columns of all tables of a folder, and what looks wrong in them")
+	flags.Bool("with-profile", false, "also profile the tables, for the reports of validate and import about the book")
 	flags.String("html", "", "with --profile: also write the profile as an HTML page")
 	flags.String("like", "", "with --suggest: a map for similar tables, to learn from")
 	flags.String("examples", "", "with --suggest: a file with finished accounts, one JSON object per line, to learn from")

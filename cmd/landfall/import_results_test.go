@@ -10,7 +10,7 @@ import (
 )
 
 // The results of an import carry the columns of the old system that no attr is filled from, so that
-// they can be joined with its tables.
+// they can be joined with its tables. The reports about the book show the profile of the tables.
 func TestResultsHaveTheUnusedColumns(t *testing.T) {
 	onBoth(t, func(t *testing.T, fresh func(testing.TB) string) {
 		m := newImportTestOn(t, fresh(t), nil, "--accounts", "1")
@@ -24,7 +24,7 @@ func TestResultsHaveTheUnusedColumns(t *testing.T) {
 			}
 		}
 		var out bytes.Buffer
-		if code := runMain([]string{"convert", tables, book}, &out, &out); code != exitDone {
+		if code := runMain([]string{"convert", "--with-profile", tables, book}, &out, &out); code != exitDone {
 			t.Fatal(out.String())
 		}
 		m.book = book
@@ -32,6 +32,14 @@ func TestResultsHaveTheUnusedColumns(t *testing.T) {
 		reports, err := filepath.Glob(filepath.Join(book, "import-*", "results.csv"))
 		if err != nil || len(reports) != 1 {
 			t.Fatal(reports, err)
+		}
+		checked := filepath.Join(t.TempDir(), "checked")
+		runMain([]string{"validate", book, "--report", checked}, &out, &out)
+		for _, page := range []string{filepath.Join(checked, "report.html"), filepath.Join(filepath.Dir(reports[0]), "report.html")} {
+			html, err := os.ReadFile(page)
+			if err != nil || !bytes.Contains(html, []byte("Profile of the tables that the book was converted from")) || !bytes.Contains(html, []byte("<td>OLD ID</td>")) {
+				t.Errorf("%s has no profile: %v", page, err)
+			}
 		}
 		text, err := os.ReadFile(reports[0])
 		if err != nil {

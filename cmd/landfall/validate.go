@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -96,6 +97,9 @@ func validate(command *cobra.Command, found *book.Book, settings landfall.Suppli
 	}
 	summary := result.Summary(found, programName(), started)
 	if writer != nil {
+		if len(found.Files) > 0 {
+			summary.AddProfile(filepath.Dir(found.Files[0].Path))
+		}
 		if err := writer.Finish(summary); err != nil {
 			return err
 		}

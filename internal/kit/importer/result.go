@@ -146,7 +146,9 @@ func (m *Importer) report(result Result, at failureIndex) (folder string, err er
 			}
 		}
 	}
-	return folder, writer.Finish(m.summary(result, now))
+	summary := m.summary(result, now)
+	summary.AddProfile(m.options.Folder)
+	return folder, writer.Finish(summary)
 }
 
 // reportFile reads a file of the book again: the journal does not contain the lines.

@@ -36,8 +36,34 @@ func WriteOrigin(folder string, origin contract.Origin) error {
 	return book.WriteNamed(filepath.Join(folder, book.OriginName), append(text, '\n'))
 }
 
+// profileName is the file of a converted book that describes the tables it was made from.
+const profileName = "conversion/profile.json"
+
+// WriteProfile writes the profile of its tables into a converted book.
+func WriteProfile(folder string, tables []Table) error {
+	text, err := json.Marshal(tables)
+	if err != nil {
+		return err
+	}
+	return book.WriteNamed(filepath.Join(folder, filepath.FromSlash(profileName)), append(text, '\n'))
+}
+
+// AddProfile adds the profile of the tables that a book was converted from, if it has one.
+// A report does not fail because of it.
+func (s *Summary) AddProfile(folder string) {
+	var tables []Table
+	known, err := readSmall(filepath.Join(folder, filepath.FromSlash(profileName)), &tables)
+	switch {
+	case err != nil:
+		s.Tables = append(s.Tables, Table{Title: "Profile of the tables", Remark: err.Error()})
+	case known && len(tables) > 0:
+		tables[0].Remark = "Profile of the tables that the book was converted from. " + tables[0].Remark
+		s.Tables = append(s.Tables, tables...)
+	}
+}
+
 // maxOrigin limits what is read of a file that describes a book.
-const maxOrigin = 1 << 20
+const maxOrigin = 8 << 20
 
 // readSmall reads a JSON file that a program of ours wrote, and reports whether it is there.
 func readSmall(path string, into any) (bool, error) {
