@@ -141,8 +141,9 @@ func (r *Rows) cell(element xml.StartElement) (cell Cell, err error) {
 			case "v":
 				inValue = false
 			case "c":
-				// The result can be an empty text, which is stored.
-				if formula && !stored {
+				// The result can be an empty text, which is stored as such. Programs that do
+				// not calculate store an empty number, or nothing.
+				if formula && (!stored || value.Len() == 0 && attr(element, "t") != "str") {
 					return Cell{Error, "a formula without a stored result"}, nil
 				}
 				return r.workbook.convert(attr(element, "t"), attr(element, "s"), value.String())
