@@ -241,7 +241,8 @@ func openStore(ctx context.Context, settings Settings, self landfall.Replica, lo
 	if err != nil {
 		return nil, SettingError{err}
 	}
-	deadline := time.Now().Add(settings.DatabaseWait)
+	began := time.Now()
+	deadline := began.Add(settings.DatabaseWait)
 	for pause := limits.DatabaseOpenRetry; ; pause = min(2*pause, limits.DatabaseOpenMaxRetry) {
 		store, err := sqlstore.Open(ctx, settings.Database, sqlstore.Options{
 			Server: true, ApplySchema: true, AllowWeakDurability: settings.WeakDatabase,
@@ -253,6 +254,9 @@ func openStore(ctx context.Context, settings Settings, self landfall.Replica, lo
 		})
 		switch {
 		case err == nil:
+			if pause > limits.DatabaseOpenRetry {
+				log.Info("the database is available", "after", time.Since(began).Round(time.Second).String())
+			}
 			return store, nil
 		// A key is missing, so waiting does not help.
 		case errors.Is(err, sqlstore.ErrLocked):

@@ -2,7 +2,6 @@ package app
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,8 +24,6 @@ const (
 	maxRejecting = limits.RefusedConnections
 	// rejectTimeout limits one of these responses.
 	rejectTimeout = limits.RefusedConnection
-	// warnInterval keeps repeated warnings from filling the log.
-	warnInterval = limits.RefusalWarning
 )
 
 // limitListener limits the open connections in total and per source, because a connection
@@ -45,13 +42,12 @@ type limitListener struct {
 	mu             sync.Mutex
 	open           int
 	sources        map[netip.Prefix]int
-	warnedAt       map[string]time.Time // by message
 }
 
 func newLimitListener(listener *net.TCPListener, most, each int, known trustedProxies, log *slog.Logger) *limitListener {
 	return &limitListener{
 		TCPListener: listener, maxOpen: most, maxPerSource: each, proxies: known, log: log,
-		rejecting: make(chan struct{}, maxRejecting), sources: map[netip.Prefix]int{}, warnedAt: map[string]time.Time{},
+		rejecting: make(chan struct{}, maxRejecting), sources: map[netip.Prefix]int{},
 	}
 }
 
@@ -62,19 +58,19 @@ func (d *limitListener) Accept() (net.Conn, error) {
 		if err != nil {
 			if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 				d.acceptFailures.Add(1)
-				d.warn(slog.LevelError, "cannot accept connections: out of file descriptors", "error", err.Error())
+				d.log.Error("cannot accept connections: out of file descriptors", "error", err.Error())
 			}
 			return nil, err
 		}
 		source := sourceOf(caller.RemoteAddr())
-		refusal := d.acquire(source)
-		if refusal == "" {
+		setting := d.acquire(source)
+		if setting == "" {
 			return &limitedConn{TCPConn: caller, listener: d, source: source}, nil
 		}
 		// Do not return an error: it would make http.Server pause, and valid connections
 		// would wait.
 		d.rejected.Add(1)
-		d.warn(slog.LevelWarn, refusal, "open", d.count(), "rejected", d.rejected.Load(), "caller", source.Addr().String())
+		d.log.Warn("rejecting connections: the limit is reached", "setting", setting, "open", d.count(), "rejected", d.rejected.Load(), "caller", source.Addr().String())
 		d.reject(caller)
 	}
 }
@@ -90,15 +86,15 @@ func sourceOf(address net.Addr) netip.Prefix {
 	return source
 }
 
-// acquire counts a connection, or returns why it is refused.
-func (d *limitListener) acquire(source netip.Prefix) (refusal string) {
+// acquire counts a connection, or returns the setting by which it is refused.
+func (d *limitListener) acquire(source netip.Prefix) (setting string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
 	case d.open >= d.maxOpen:
-		return "rejecting connections: the limit is reached"
+		return "max-connections"
 	case d.maxPerSource > 0 && d.sources[source] >= d.maxPerSource && !d.proxies.has(source.Addr()):
-		return "rejecting connections: the limit of one source is reached"
+		return "max-connections-per-source"
 	}
 	d.open++
 	d.sources[source]++
@@ -120,19 +116,6 @@ func (d *limitListener) count() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.open
-}
-
-// warn logs a message at most once per warnInterval.
-func (d *limitListener) warn(level slog.Level, what string, fields ...any) {
-	d.mu.Lock()
-	due := time.Since(d.warnedAt[what]) >= warnInterval
-	if due {
-		d.warnedAt[what] = time.Now()
-	}
-	d.mu.Unlock()
-	if due {
-		d.log.Log(context.Background(), level, what, fields...)
-	}
 }
 
 // rejection is the response to a rejected connection, sent without reading the request.

@@ -10,6 +10,8 @@ type Log struct {
 	*slog.Logger
 	writer *asyncWriter   // nil for other loggers
 	level  *slog.LevelVar // nil for other loggers
+	// throttle is nil for other loggers.
+	throttle *throttleState
 }
 
 // NewLog returns a logger with the format and level of the settings.
@@ -22,14 +24,15 @@ func NewLog(out io.Writer, settings Settings) *Log {
 	if settings.LogFormat == "text" {
 		handler = slog.NewTextHandler(lines, options)
 	}
-	log := &Log{slog.New(handler), lines, level}
+	throttled := newThrottle(handler)
+	log := &Log{slog.New(throttled), lines, level, throttled.throttleState}
 	go lines.run(log.reportOutage)
 	return log
 }
 
 // reportOutage logs that log lines could not be written for a while.
 func (l *Log) reportOutage(gap outage) {
-	l.Warn("log could not be written", "seconds", gap.length.Seconds(), "lost_lines", gap.lost, "cause", gap.cause)
+	l.Logger.Warn("log could not be written", "seconds", gap.length.Seconds(), "lost_lines", gap.lost, "cause", gap.cause)
 }
 
 // Lost returns how many lines were dropped.
@@ -43,6 +46,24 @@ func (l *Log) Lost() float64 {
 // Close writes the remaining lines.
 func (l *Log) Close() {
 	if l.writer != nil {
+		l.throttle.flush()
 		l.writer.close()
 	}
+}
+
+// databaseLost says whether the database is known to be lost, and returns how many lines
+// about it were left out.
+func (l *Log) databaseLost(lost bool) (leftOut int64) {
+	if l.throttle == nil {
+		return 0
+	}
+	return l.throttle.databaseLost(lost)
+}
+
+// unavailable receives when a line says that the database is unavailable.
+func (l *Log) unavailable() <-chan struct{} {
+	if l.throttle == nil {
+		return nil
+	}
+	return l.throttle.wake
 }

@@ -91,13 +91,12 @@ func newSignIns(log *slog.Logger) *signIns {
 // serious refusal: somebody may know the password.
 func (s *signIns) watch(attempt auth.Attempt) {
 	s.counts[attempt.Outcome].Add(1)
-	level, message := slog.LevelWarn, "console sign-in refused"
+	fields := []any{"outcome", string(attempt.Outcome), "operator", attempt.Operator, "address", attempt.Address, "known", attempt.Known}
 	if attempt.Outcome == auth.SignInGranted {
-		level, message = slog.LevelInfo, "console sign-in"
+		s.log.Info("console sign-in", fields...)
+		return
 	}
-	s.log.LogAttrs(context.Background(), level, message,
-		slog.String("outcome", string(attempt.Outcome)), slog.String("operator", attempt.Operator), slog.String("address", attempt.Address),
-		slog.Bool("known", attempt.Known))
+	s.log.Warn("console sign-in refused", fields...)
 }
 
 // readings returns the metrics.

@@ -64,6 +64,7 @@ func (a *App) Run(ctx context.Context) error {
 	running.Go(func() { releaseMemory(chores) })
 	running.Go(func() { a.recordKeyUses(chores) })
 	running.Go(func() { a.beat(chores) })
+	running.Go(func() { a.watchDatabase(chores) })
 	if a.mail != nil {
 		running.Go(func() { a.mail.Run(chores) })
 	}

@@ -132,8 +132,16 @@ const (
 	TelemetryGiveUp = time.Minute
 	// TelemetryReply is how much of a reply of the collector is read.
 	TelemetryReply = 64 << 10
-	// TelemetryWarning is how often a failing collector is logged.
-	TelemetryWarning = time.Minute
+	// LogRepeatSpan is the time in which repeated warnings are counted instead of logged.
+	LogRepeatSpan = time.Minute
+	// LogRepeats is how many equal warnings are logged in that time; the last of the others is logged at its end with their number.
+	LogRepeats = 3
+	// LogMessages is how many different warnings with the same message are logged in that time.
+	LogMessages = 30
+	// DatabaseWatch is how often a server checks that the database can be written to; a warning about the database lets it check at once.
+	DatabaseWatch = 10 * time.Second
+	// DatabaseWatchAgain is the pause between two checks while the database cannot be written to.
+	DatabaseWatchAgain = time.Second
 	// LogShutdown is how long a blocked log may delay a shutdown.
 	LogShutdown = time.Second
 	// LogMemory is how many bytes of log lines wait while they cannot be written; further ones are dropped.

@@ -33,8 +33,6 @@ const (
 	SlowBodyNotice = 500 * time.Millisecond
 	// BodyPause is how long the server may not read from a body before that time is added to the client's.
 	BodyPause = time.Second
-	// RefusalWarning is how often refused connections are logged.
-	RefusalWarning = 10 * time.Second
 	// Connections is how many connections may be open. Setting: max-connections.
 	Connections = 16384
 	// ConnectionsPerSource is how many of them may be of one address. Setting: max-connections-per-source.

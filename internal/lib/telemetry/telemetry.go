@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	bridge "go.opentelemetry.io/contrib/bridges/prometheus"
@@ -24,8 +23,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"landfall/internal/lib/limits"
 )
 
 // Options configures what is sent where.
@@ -60,7 +57,7 @@ func Start(options Options) (*Telemetry, error) {
 	}
 	// The library has one error handler per process. The default one writes to standard
 	// error, which would break up the JSON log.
-	otel.SetErrorHandler(&errorLogger{log: options.Log})
+	otel.SetErrorHandler(errorLogger{options.Log})
 	client := newClient(headers)
 	about := resource.NewSchemaless(attribute.String("service.name", "landfall"), attribute.String("service.version", options.Version), attribute.String("service.instance.id", options.Instance))
 	spans := &traceExporter{client: client, url: base.JoinPath("v1", "traces").String()}
@@ -120,25 +117,10 @@ func parseHeaders(list string) (map[string]string, error) {
 	return headers, nil
 }
 
-// warnInterval keeps an unavailable collector from filling the log.
-const warnInterval = limits.TelemetryWarning
-
 // errorLogger logs export errors.
-type errorLogger struct {
-	log    *slog.Logger
-	mu     sync.Mutex
-	lastAt time.Time
-}
+type errorLogger struct{ log *slog.Logger }
 
 // Handle implements otel.ErrorHandler.
-func (l *errorLogger) Handle(err error) {
-	l.mu.Lock()
-	due := time.Since(l.lastAt) > warnInterval
-	if due {
-		l.lastAt = time.Now()
-	}
-	l.mu.Unlock()
-	if due {
-		l.log.Warn("cannot send traces and metrics to the collector", "error", err.Error())
-	}
+func (l errorLogger) Handle(err error) {
+	l.log.Warn("cannot send traces and metrics to the collector", "error", err.Error())
 }

@@ -49,6 +49,14 @@ func callerGone(cause error) error {
 	return &Fault{kind: faultCancelled, cause: cause}
 }
 
+// unavailable marks an error as ErrUnavailable, if it is not already.
+func unavailable(err error) error {
+	if errors.Is(err, ErrUnavailable) {
+		return err
+	}
+	return errors.Join(ErrUnavailable, err)
+}
+
 // notAdmitted is the error of a read that was not admitted.
 func notAdmitted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {

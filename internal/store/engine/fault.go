@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -25,20 +26,21 @@ type Fault struct { //nolint:errname // it is also a classification
 	kind       faultKind
 	code       string // SQLSTATE, or SQLite's extended result code
 	constraint string
-	cause      error // our own sentinels and the context's, never a driver's
+	reason     string // why there is no connection
+	cause      error  // our own sentinels and the context's, never a driver's
 }
 
-// Error describes the fault by its codes.
+// Error describes the fault by its codes and in words.
 func (f *Fault) Error() string {
 	text := "database error"
 	if f.cause != nil {
 		text = f.cause.Error()
 	}
+	if words := cmp.Or(f.reason, CodeWords(f.code)); words != "" {
+		text += ": " + words
+	}
 	if f.code != "" {
 		text += " (code " + f.code
-		if diskFullCodes[f.code] {
-			text += ", its disk is full"
-		}
 		if f.constraint != "" {
 			text += ", constraint " + f.constraint
 		}

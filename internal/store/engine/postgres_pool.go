@@ -135,7 +135,7 @@ func (p *pgPool) get(ctx context.Context) (*pgConn, error) {
 	c, err := p.connect(ctx)
 	if err != nil {
 		<-p.slots
-		return nil, postgresDialect.wrap(err)
+		return nil, notConnected(err)
 	}
 	return c, nil
 }

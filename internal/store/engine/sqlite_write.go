@@ -198,7 +198,7 @@ func (w *sqliteWriter) commit() error {
 	// On a full disk resolve could not write; that the mark is missing can be
 	// seen without writing.
 	if w.isMissing(m) {
-		return errors.Join(ErrUnavailable, err) // the connection is closed, so it never will be there
+		return unavailable(err) // the connection is closed, so it never will be there
 	}
 	committed, unknown := m.resolve(w.options.Limits.Resolve, w.alone)
 	switch {
@@ -207,7 +207,7 @@ func (w *sqliteWriter) commit() error {
 	case committed:
 		return nil
 	}
-	return errors.Join(ErrUnavailable, err)
+	return unavailable(err)
 }
 
 // isMissing reports whether a mark is certainly not in the database. It does not

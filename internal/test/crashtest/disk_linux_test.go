@@ -121,6 +121,7 @@ func TestFullDisk(t *testing.T) {
 			eventually(t, soon, "the service says that it is ready", func() bool { return f.ready(f.replicas[0]) == http.StatusOK })
 		}
 	})
+	checkLoss(t, f.replicas[0].warnings(), 2, "disk is full")
 	f.checkAlive()
 }
 

@@ -178,6 +178,8 @@ type replica struct {
 	process *exec.Cmd
 	gone    chan struct{} // closed when the process has ended
 	log     []string      // its last lines
+	warned  []string      // all warnings and errors
+	ops     string        // the address of its metrics, if it has one
 }
 
 func (r *replica) address() string {
@@ -226,14 +228,21 @@ func (r *replica) start() {
 // readLog records a line of the log and finds the address in it.
 func (r *replica) readLog(line string, listening chan<- string) {
 	var entry struct {
+		Level   string `json:"level"`
 		Msg     string `json:"msg"`
 		Address string `json:"address"`
+		Ops     string `json:"ops_address"`
 	}
-	if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "listening" {
-		listening <- "http://" + entry.Address
-	}
+	err := json.Unmarshal([]byte(line), &entry)
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
+	if err == nil && entry.Msg == "listening" {
+		r.ops = "http://" + entry.Ops
+		listening <- "http://" + entry.Address
+	}
+	if err == nil && (entry.Level == "WARN" || entry.Level == "ERROR") {
+		r.warned = append(r.warned, line)
+	}
 	r.log = append(r.log, line)
 	if len(r.log) > 200 {
 		r.log = r.log[100:]
@@ -244,6 +253,13 @@ func (r *replica) said() string {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	return strings.Join(r.log, "\n")
+}
+
+// warnings returns the warnings and errors that the server logged.
+func (r *replica) warnings() []string {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return slices.Clone(r.warned)
 }
 
 // kill kills the process with SIGKILL.

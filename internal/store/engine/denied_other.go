@@ -1,0 +1,6 @@
+//go:build !unix
+
+package engine
+
+// denied is unknown on this system.
+func denied(string) bool { return false }

@@ -1,0 +1,113 @@
+package crashtest_test
+
+import (
+	"encoding/json"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"landfall/internal/test/tooltest"
+)
+
+// PostgreSQL is stopped for half a minute under traffic, with a run, a webhook and
+// other background work. The log has one line when it is lost, one when it is back,
+// and hardly any other, where there used to be three a second. The metrics agree.
+func TestLostDatabaseIsOneHeadline(t *testing.T) {
+	tooltest.SkipIfShort(t)
+	t.Parallel() // most of it is waiting
+	cluster, database := ownCluster(t)
+	f := newFleet(t, database, 1, "--ops-listen", "127.0.0.1:0")
+	server := f.replicas[0]
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer receiver.Close()
+	f.operate("webhook", "add", "hook", "Acme", receiver.URL, "--from-start")
+	f.book(5000)
+	f.startRun(false)
+	const away = 30 * time.Second
+	before := len(server.warnings())
+	l := newLoad("H", seedOf(t))
+	disturbed(f, l, 4, func(c *caller, _ *rand.Rand) {
+		time.Sleep(500 * time.Millisecond)
+		server.wantMetrics(t, 1)
+		if err := cluster.Abort(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(away)
+		server.wantMetrics(t, 0)
+		if err := cluster.Restart(); err != nil {
+			t.Fatal(err)
+		}
+		c.recovers(l)
+		server.wantMetrics(t, 1)
+	})
+	eventually(t, soon, "the server says that the database is back", func() bool {
+		return strings.Contains(strings.Join(server.warnings(), "\n"), "can be written to again")
+	})
+	checkLoss(t, server.warnings()[before:], 1, "database")
+	f.checkAlive()
+}
+
+// A file that cannot be written to is a lost database, too; see TestFullDisk.
+func TestMetricsSayThatTheDatabaseIsUp(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fleet) {
+		for _, server := range f.replicas {
+			server.wantMetrics(t, 1)
+		}
+	}, "--ops-listen", "127.0.0.1:0")
+}
+
+// wantMetrics waits until the metrics of a server say whether it is ready and the
+// database is up.
+func (r *replica) wantMetrics(t *testing.T, want int) {
+	t.Helper()
+	value := []string{"0", "1"}[want]
+	eventually(t, soon, "landfall_ready and landfall_database_up are "+value, func() bool {
+		response, err := r.fleet.http.Get(r.ops + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		page, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile(`(?m)^landfall_(ready|database_up) `+value+`$`).FindAll(page, -1)
+		return len(found) == 2
+	})
+}
+
+// checkLoss checks what a server logged while the database was lost at most some
+// times: a line at the beginning and at the end of each loss, and a handful of others.
+func checkLoss(t *testing.T, warnings []string, losses int, cause string) {
+	t.Helper()
+	const handful = 6 // for each loss
+	var lost, back int
+	for _, line := range warnings {
+		var entry struct {
+			Msg, Cause, After string
+			Left              int `json:"left_out"`
+		}
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case strings.HasPrefix(entry.Msg, "the database cannot be written to"):
+			if lost++; !strings.Contains(entry.Cause, cause) {
+				t.Errorf("the cause is %q", entry.Cause)
+			}
+		case entry.Msg == "the database can be written to again":
+			if back++; entry.After == "" || entry.Left == 0 {
+				t.Errorf("the loss ended with %s", line)
+			}
+		}
+	}
+	if lost == 0 || lost > losses || back != lost || len(warnings) > losses*handful {
+		t.Errorf("up to %d losses have %d lines, among them %d at the beginning and %d at the end:\n%s", losses, len(warnings), lost, back, strings.Join(warnings, "\n"))
+	}
+	t.Logf("%d lines:\n%s", len(warnings), strings.Join(warnings, "\n"))
+}
