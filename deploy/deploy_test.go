@@ -99,6 +99,28 @@ func TestDocumentedPathsAreWritable(t *testing.T) {
 // systemd is notified when the service is ready, is alive and stops.
 func TestServiceNotifiesSystemd(t *testing.T) {
 	t.Parallel()
+	wait, process := underSystemd(t)
+	wait("EXTEND_TIMEOUT_USEC=30000000")
+	wait("READY=1")
+	wait("WATCHDOG=1")
+	process.Signal(os.Interrupt)
+	wait("STOPPING=1")
+}
+
+// A start that waits for its database asks systemd for more time, again and again.
+func TestLongStartAsksSystemdForTime(t *testing.T) {
+	tooltest.SkipIfShort(t)
+	t.Parallel()
+	wait, _ := underSystemd(t, "--database", "postgres://landfall@127.0.0.1:1/landfall", "--database-wait", "1m")
+	for range 3 {
+		wait("EXTEND_TIMEOUT_USEC=30000000")
+	}
+}
+
+// underSystemd starts the service with a socket like that of systemd. It returns a
+// function that waits for what the service says on it.
+func underSystemd(t *testing.T, flags ...string) (wait func(state string), process *os.Process) {
+	t.Helper()
 	folder, err := os.MkdirTemp("", "sd") //nolint:usetesting // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
@@ -108,14 +130,15 @@ func TestServiceNotifiesSystemd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer socket.Close()
-	serve := exec.Command(tooltest.Landfall(t), "serve", "--listen", "127.0.0.1:0", "--shutdown-delay", "0s", "--database", filepath.Join(folder, "landfall.db"))
+	t.Cleanup(func() { socket.Close() })
+	serve := exec.Command(tooltest.Landfall(t), append([]string{"serve", "--listen", "127.0.0.1:0", "--shutdown-delay", "0s",
+		"--database", filepath.Join(folder, "landfall.db")}, flags...)...)
 	serve.Env = append(os.Environ(), "NOTIFY_SOCKET="+filepath.Join(folder, "s"), "WATCHDOG_USEC=400000")
 	if err := serve.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { serve.Process.Kill(); serve.Wait() })
-	wait := func(state string) {
+	return func(state string) {
 		t.Helper()
 		_ = socket.SetReadDeadline(time.Now().Add(30 * time.Second))
 		for buffer := make([]byte, 256); ; {
@@ -127,12 +150,7 @@ func TestServiceNotifiesSystemd(t *testing.T) {
 				return
 			}
 		}
-	}
-	wait("EXTEND_TIMEOUT_USEC=30000000")
-	wait("READY=1")
-	wait("WATCHDOG=1")
-	serve.Process.Signal(os.Interrupt)
-	wait("STOPPING=1")
+	}, serve.Process
 }
 
 // metrics returns the names of the metrics, from the generated page.

@@ -55,6 +55,14 @@ func TestTelemetryArrives(t *testing.T) {
 	r := startServer(t, dbtest.SQLite(t), func(settings *app.Settings) {
 		settings.Telemetry = app.TelemetrySettings{Endpoint: c.URL, Headers: "x-collector-key=hush", TracePercent: 100, MetricsInterval: time.Second}
 	})
+	// Probes are all alike, and are not traced.
+	for _, path := range []string{"/readyz", "/healthz"} {
+		response, err := http.DefaultClient.Do(r.request(http.MethodGet, path, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+	}
 	request := r.request(http.MethodPost, stagePath, strings.Replace(stageBody("CANARY-1"), "{}", `{"family_name":"Canary"}`, 1))
 	request.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00")
 	response, err := http.DefaultClient.Do(request)
@@ -66,6 +74,9 @@ func TestTelemetryArrives(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("nothing arrived: %v", c.keys)
 		}
+	}
+	if c.has("/v1/traces", "readyz") || c.has("/v1/traces", "healthz") {
+		t.Error("a probe was traced")
 	}
 	if !c.has("/v1/traces", "0af7651916cd43dd8448eb211c80319c") {
 		t.Error("the caller's trace was not continued")

@@ -181,6 +181,7 @@ func TestReleaseFiles(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(folder, "etc/landfall/secrets.env")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("others can read the secrets: %v", err)
 	}
+	checkInstallation(t, filepath.Join(made.out, deb))
 	rpm := tooltest.Debian(t, "rpm", "rpm")
 	listed = run(rpm, "-qpl", "landfall_"+version+"_amd64.rpm")
 	for _, file := range wanted {

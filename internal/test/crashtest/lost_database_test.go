@@ -52,18 +52,41 @@ func TestLostDatabaseIsOneHeadline(t *testing.T) {
 	f.checkAlive()
 }
 
-// A file that cannot be written to is a lost database, too; see TestFullDisk.
-func TestMetricsSayThatTheDatabaseIsUp(t *testing.T) {
+// The servers of a database that works say so, with the gauges about disks, backups
+// and keys. PostgreSQL has a name for each of them, as 'landfall replicas' lists it.
+func TestMetricsOfAHealthyFleet(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fleet) {
 		for _, server := range f.replicas {
-			server.wantMetrics(t, 1)
+			page := server.wantMetrics(t, 1)
+			folder := "bulk-spool"
+			if strings.HasPrefix(f.database, "sqlite:") {
+				folder = "database"
+			}
+			for _, gauge := range []string{
+				`landfall_disk_free_bytes{folder="` + folder + `"} [1-9]`, `landfall_disk_size_bytes{folder="` + folder + `"} [1-9]`,
+				`landfall_backup_timestamp_seconds 0$`, `landfall_database_standbys 0$`, `landfall_api_key_expiry_timestamp_seconds `,
+			} {
+				if !regexp.MustCompile(`(?m)^` + gauge).MatchString(page) {
+					t.Errorf("no %s in the metrics", gauge)
+				}
+			}
+		}
+		if strings.HasPrefix(f.database, "sqlite:") {
+			return
+		}
+		database := f.raw()
+		defer database.Close()
+		var named int
+		if err := database.QueryRowContext(t.Context(), `SELECT count(DISTINCT application_name) FROM pg_stat_activity
+			WHERE datname = current_database() AND application_name LIKE 'landfall %/%'`).Scan(&named); err != nil || named != len(f.replicas) {
+			t.Errorf("PostgreSQL sees %d servers, not %d: %v", named, len(f.replicas), err)
 		}
 	}, "--ops-listen", "127.0.0.1:0")
 }
 
 // wantMetrics waits until the metrics of a server say whether it is ready and the
-// database is up.
-func (r *replica) wantMetrics(t *testing.T, want int) {
+// database is up, and returns all of them.
+func (r *replica) wantMetrics(t *testing.T, want int) (page string) {
 	t.Helper()
 	value := []string{"0", "1"}[want]
 	eventually(t, soon, "landfall_ready and landfall_database_up are "+value, func() bool {
@@ -72,13 +95,14 @@ func (r *replica) wantMetrics(t *testing.T, want int) {
 			t.Fatal(err)
 		}
 		defer response.Body.Close()
-		page, err := io.ReadAll(response.Body)
+		text, err := io.ReadAll(response.Body)
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := regexp.MustCompile(`(?m)^landfall_(ready|database_up) `+value+`$`).FindAll(page, -1)
-		return len(found) == 2
+		page = string(text)
+		return len(regexp.MustCompile(`(?m)^landfall_(ready|database_up) `+value+`$`).FindAllString(page, -1)) == 2
 	})
+	return page
 }
 
 // checkLoss checks what a server logged while the database was lost at most some

