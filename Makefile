@@ -11,12 +11,12 @@ TOOL := go tool -modfile=tools/go.mod
 # Runs a command with one private PostgreSQL for all its test processes.
 CLUSTER := go run ./internal/test/pgtest/cluster
 
-.PHONY: help demo build release reproducible man site test proofs postgres check lint generate verify screenshots bench profile kills soak vuln clean go
+.PHONY: help demo build release reproducible man site test proofs postgres check lint generate verify screenshots bench five-million profile kills soak vuln clean go
 
 help: ## show this list
 	@echo "Landfall. Start with 'make demo'. Run 'make check' before you send a change."
 	@echo
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 go:
 	@command -v go >/dev/null || { echo "Go is missing: install Go 1.26 or newer from https://go.dev/dl/ and run this again." >&2; exit 1; }
@@ -94,6 +94,11 @@ BENCH = mkdir -p bin && go build -C bench -pgo=$(CURDIR)/cmd/landfall/landfall.p
 
 bench: go ## measure throughput relative to minimal programs on this machine; PAGE=docs/speed.md writes the table
 	@$(BENCH) && bin/bench $(if $(PAGE),-write $(PAGE))
+
+ACCOUNTS ?= 5000000
+
+five-million: go ## move a book of five million accounts through the service and print a table; takes hours; ACCOUNTS=20000 for a try
+	@$(BENCH) && bin/bench -scale $(ACCOUNTS) $(if $(PAGE),-write $(PAGE))
 
 # The benchmarks whose CPU profile a release is compiled with.
 PROFILED := stage-postgres,stage-sqlite,bulk-stage-postgres,bulk-stage-sqlite,process-postgres,process-sqlite,run-postgres,run-sqlite,import-postgres,import-sqlite,notes-1-postgres,transactions-100-sqlite,dry-run-sqlite,flood-sqlite,list,validate

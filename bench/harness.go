@@ -133,12 +133,12 @@ func (m *harness) setUp(ctx context.Context, database string) (key string, err e
 }
 
 // serve starts a server on a database that is set up.
-func (m *harness) serve(ctx context.Context, database, key string) (_ *service, err error) {
+func (m *harness) serve(ctx context.Context, database, key string, flags ...string) (_ *service, err error) {
 	s := &service{database: database, key: key}
 	if s.address, err = freeAddress(); err != nil {
 		return nil, err
 	}
-	s.command = exec.CommandContext(ctx, m.program, "serve", "--listen", s.address, "--database", database)
+	s.command = exec.CommandContext(ctx, m.program, append([]string{"serve", "--listen", s.address, "--database", database}, flags...)...)
 	if m.profiler != nil {
 		ops, err := freeAddress()
 		if err != nil {

@@ -46,9 +46,19 @@ func main() {
 	write := flag.String("write", "", "page whose table is written from this run, which must be a whole one")
 	profile := flag.String("profile", "", "file that a profile of the measured servers is written to, for the compiler; figures are worse meanwhile")
 	only := flag.String("only", "", "comma-separated names of the measurements to run; all by default")
+	accounts := flag.Int("scale", 0, "instead, move a book of this many accounts through the whole service")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	if *accounts > 0 {
+		err := measureScale(ctx, *accounts, *write)
+		stop()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	err := runMeasurements(ctx, plan{length: *length, rounds: *rounds, rows: *rows, book: *book, whole: *whole, run: *long, only: *only, page: *write, profile: *profile})
 	stop()
 	if err != nil {

@@ -63,14 +63,14 @@ func (d *limitListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		source := sourceOf(caller.RemoteAddr())
-		setting := d.acquire(source)
-		if setting == "" {
+		limit := d.acquire(source)
+		if limit == "" {
 			return &limitedConn{TCPConn: caller, listener: d, source: source}, nil
 		}
 		// Do not return an error: it would make http.Server pause, and valid connections
 		// would wait.
 		d.rejected.Add(1)
-		d.log.Warn("rejecting connections: the limit is reached", "setting", setting, "open", d.count(), "rejected", d.rejected.Load(), "caller", source.Addr().String())
+		d.log.Warn("rejecting connections: the limit is reached", "setting", limit, "open", d.count(), "rejected", d.rejected.Load(), "caller", source.Addr().String())
 		d.reject(caller)
 	}
 }
@@ -86,8 +86,8 @@ func sourceOf(address net.Addr) netip.Prefix {
 	return source
 }
 
-// acquire counts a connection, or returns the setting by which it is refused.
-func (d *limitListener) acquire(source netip.Prefix) (setting string) {
+// acquire counts a connection, or returns the setting, the limit, by which it is refused.
+func (d *limitListener) acquire(source netip.Prefix) (limit string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {

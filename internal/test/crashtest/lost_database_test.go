@@ -23,9 +23,9 @@ func TestLostDatabaseIsOneHeadline(t *testing.T) {
 	cluster, database := ownCluster(t)
 	f := newFleet(t, database, 1, "--ops-listen", "127.0.0.1:0")
 	server := f.replicas[0]
-	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	defer receiver.Close()
-	f.operate("webhook", "add", "hook", "Acme", receiver.URL, "--from-start")
+	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer hook.Close()
+	f.operate("webhook", "add", "hook", "Acme", hook.URL, "--from-start")
 	f.book(5000)
 	f.startRun(false)
 	const away = 30 * time.Second
