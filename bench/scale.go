@@ -163,7 +163,7 @@ func (s *scale) importAll(ctx context.Context) error {
 // counted matches the counters of the parts of an import.
 var counted = regexp.MustCompile(`^(landfall_run_accounts_created_total|landfall_bulk_lines_total\{kind="([^"]*)",.*\}) ([0-9.e+]+)$`)
 
-// sampleCounters reads the counters every second until the context ends, and returns
+// sampleCounters reads the counters five times a second until the context ends, and returns
 // the marks of each part while it rose.
 func (s *scale) sampleCounters(ctx context.Context) map[string][]mark {
 	series := map[string][]mark{}
@@ -186,7 +186,7 @@ func (s *scale) sampleCounters(ctx context.Context) map[string][]mark {
 			}
 		}
 		select {
-		case <-time.After(time.Second):
+		case <-time.After(200 * time.Millisecond):
 		case <-ctx.Done():
 		}
 	}
@@ -209,7 +209,7 @@ func tenthsOf(marks []mark) scaleRow {
 		return marks[i]
 	}
 	// Too few marks would say nothing.
-	if len(marks) >= 30 {
+	if len(marks) >= 20 {
 		row.first, row.last = rate(marks[0], at(end.done/10)), rate(at(end.done*9/10), end)
 	}
 	return row
