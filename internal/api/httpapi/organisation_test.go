@@ -148,7 +148,7 @@ func TestOpenRoutesNeedNoToken(t *testing.T) {
 		if r.access != publicAccess || r.method != http.MethodGet || strings.Contains(r.path, "graphql") {
 			continue
 		}
-		path := strings.NewReplacer("{file}", "page.css", "{event_type}", "run.started").Replace(r.path)
+		path := strings.NewReplacer("{file}", "page.css", "{page}", "site.css", "{event_type}", "run.started").Replace(r.path)
 		if got := h.call("", "GET", path, ""); got.status != 200 {
 			t.Errorf("%s: got %d %s", path, got.status, got.body)
 		}

@@ -101,7 +101,7 @@ func routeTable() []*route {
 		{method: http.MethodGet, path: "/docs/", page: (*API).docsPage},
 		{method: http.MethodGet, path: "/docs/{file}", page: (*API).docsFile},
 		{method: http.MethodGet, path: "/docs/handbook/", page: (*API).handbookFile},
-		{method: http.MethodGet, path: "/docs/handbook/{file}", page: (*API).handbookFile},
+		{method: http.MethodGet, path: "/docs/handbook/{page}", page: (*API).handbookFile},
 		{method: http.MethodGet, path: "/", page: (*API).index},
 	}
 }
