@@ -232,6 +232,12 @@ func (f *searchState) byWords(ctx context.Context) error {
 // bySimilarWords adds the accounts that match every word with at most one typing
 // mistake in each.
 func (f *searchState) bySimilarWords(ctx context.Context) error {
+	// Who types a number that exists means that one, and not its neighbours.
+	for _, hit := range f.hits {
+		if hit.By == landfall.ByAccountNumber || hit.By == landfall.ByExternalNumber {
+			return nil
+		}
+	}
 	for i, matches := range f.words {
 		if err := f.whole(ctx, f.query.Words[i].Similar, matches, maxMatches); err != nil {
 			return err

@@ -126,12 +126,18 @@ func TestCallersAreFound(t *testing.T) {
 				t.Errorf("%q finds %+v", words, found)
 			}
 		}
+		// A number that exists does not find its neighbours.
+		stagePerson(t, store, "OLD-000124", `{"billing_name": "Grace Hopper"}`)
+		indexAll(t, store)
+		if found := findWords(t, store, "OLD-000124"); len(found.Accounts) != 1 {
+			t.Errorf("found %+v", found)
+		}
 		for _, words := range []string{"mill lane", "norwich", "ada", "7400", "nr2"} {
 			if found := findWords(t, store, words); len(found.Accounts) != 2 {
 				t.Errorf("%q finds %+v", words, found)
 			}
 		}
-		for _, words := range []string{"lovelace phillips", "velace", "740", "9876", "hopper", "%"} {
+		for _, words := range []string{"lovelace phillips", "velace", "740", "9876", "hawking", "%"} {
 			if found := findWords(t, store, words); len(found.Accounts) != 0 {
 				t.Errorf("%q finds %+v", words, found)
 			}
