@@ -102,13 +102,15 @@ func deliverAccounts(f *fleet, accounts int, disturb func() error) {
 	t.Cleanup(small.kill)
 	f.operate("target", "set", "BILLING", "--url", "http://"+small.address)
 	f.operate("supplier", "set", supplier, "--target", "BILLING")
+	// Many accounts are sent in larger parts, with longer pauses between the kills.
+	part, pause := min(max(20, accounts/100), 500), min(max(1, accounts/1000), 10)
 	var created atomic.Int64
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		for from := 0; from < accounts; from += 20 {
-			f.sendAccounts(supplier, from, min(from+20, accounts))
-			created.Store(int64(min(from+20, accounts)))
+		for from := 0; from < accounts; from += part {
+			f.sendAccounts(supplier, from, min(from+part, accounts))
+			created.Store(int64(min(from+part, accounts)))
 		}
 	}()
 	ends := time.Now().Add(3*time.Minute + time.Duration(accounts)*250*time.Millisecond)
@@ -125,13 +127,17 @@ func deliverAccounts(f *fleet, accounts int, disturb func() error) {
 		if time.Now().After(ends) {
 			t.Fatalf("not everything was delivered: %d created, %s", created.Load(), f.operate("target", "show", "BILLING", "--json"))
 		}
-		time.Sleep(time.Duration(200+random.IntN(800)) * time.Millisecond)
+		time.Sleep(time.Duration(pause*(200+random.IntN(800))) * time.Millisecond)
 		switch {
 		case kills == 2 && disturb != nil:
 			if err := disturb(); err != nil {
 				t.Error(err)
 			}
-		case kills > 12 && random.IntN(4) > 0: // less later, so that it ends
+		case kills%50 == 49 && disturb != nil && created.Load() < int64(accounts):
+			if err := disturb(); err != nil {
+				t.Error(err)
+			}
+		case kills > 12 && pause == 1 && random.IntN(4) > 0: // less later, so that it ends
 		case random.IntN(2) == 0:
 			small.kill()
 			small.start()
