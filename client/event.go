@@ -25,6 +25,9 @@ type EventQuery struct {
 	Limit    int           // 0 means the server's default
 	Supplier string        // "" means all granted ones
 	Wait     time.Duration // how long to wait for an event if there is none; at most a minute
+	// IncludeData asks for the whole account in the data of every event about a created one. It needs
+	// a key of the role reader.
+	IncludeData bool
 }
 
 // EventPage is a page of events and the cursor of the next page.
@@ -43,6 +46,9 @@ func (c *Client) Events(ctx context.Context, query EventQuery) (EventPage, error
 	}
 	if query.Limit > 0 {
 		values.Set("limit", strconv.Itoa(query.Limit))
+	}
+	if query.IncludeData {
+		values.Set("include_data", "true")
 	}
 	if seconds := int(query.Wait.Seconds()); seconds > 0 {
 		values.Set("wait", strconv.Itoa(seconds))

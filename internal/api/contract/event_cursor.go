@@ -62,6 +62,8 @@ type FeedQuery struct {
 	Limit      int
 	Supplier   string // "": every supplier granted
 	Wait       time.Duration
+	// IncludeData asks for the whole accounts of the events.
+	IncludeData bool
 }
 
 const (
@@ -80,6 +82,7 @@ func ReadFeedQuery(raw string) (FeedQuery, error) {
 	if asked.Limit == 0 {
 		asked.Limit = defaultFeedLimit
 	}
+	asked.IncludeData = query.Bool("include_data", false)
 	asked.Supplier, _ = query.take("import_supplier_code")
 	text, given := query.take("after")
 	asked.FromOldest = !given

@@ -20,6 +20,8 @@ var eventsDoc = &operationDoc{
 		{name: "limit", description: "Maximum number of events.",
 			schema: object{{"type", "integer"}, {"minimum", 1}, {"maximum", 1000}, {"default", 100}}, example: 100},
 		{name: "import_supplier_code", description: "Only events of this supplier. A cursor belongs to the filter it was given for.", schema: object{{"type", "string"}}},
+		{name: "include_data", description: "Every event about a created account has the whole account as `data.account`, as it is now. Needs a key of the role `reader`. " +
+			"A page with long accounts has fewer events.", schema: object{{"type", "boolean"}, {"default", false}}},
 		{name: "wait", description: "Seconds to wait for an event if there is none.",
 			schema: object{{"type", "integer"}, {"minimum", 0}, {"maximum", 60}, {"default", 0}}, example: 0},
 	},

@@ -183,3 +183,66 @@ func TestCursorOfWholeAccounts(t *testing.T) {
 		}
 	}
 }
+
+// A page of the feed with whole accounts ends early when it has become long, its cursor
+// continues behind it, and what was sent is in the audit.
+func TestEventsWithWholeAccounts(t *testing.T) {
+	h := newTestAPI(t)
+	const accounts = 30
+	for i := range accounts {
+		external := fmt.Sprint("A", i)
+		h.create("importer", "OURS", external)
+		notes := make([]string, 12)
+		for n := range notes {
+			notes[n] = fmt.Sprintf(`{"body":"%d %s"}`, n, strings.Repeat("x", 19_000))
+		}
+		body := fmt.Sprintf(`{"import_supplier":"OURS","external_account_number":%q,"notes":[%s]}`, external, strings.Join(notes, ","))
+		if got := h.call("importer", "POST", notesPath, body); got.status != 201 {
+			t.Fatal(got.status, got.body)
+		}
+	}
+	seen, sent, pages := map[string]bool{}, 0, 0
+	for path := importPath + "/events/?include_data=true"; ; pages++ {
+		got := h.call("reader", "GET", path, "")
+		if len(got.body) > 5<<20 {
+			t.Errorf("a page has %d bytes", len(got.body))
+		}
+		var page struct {
+			Events []struct {
+				Type string
+				Data struct {
+					External string `json:"external_account_number"`
+					Account  struct{ Notes []any }
+				}
+			}
+			Next string
+		}
+		if err := json.Unmarshal([]byte(got.body), &page); err != nil || got.status != 200 {
+			t.Fatal(got.status, err)
+		}
+		if len(page.Events) == 0 {
+			break
+		}
+		for _, event := range page.Events {
+			if len(event.Data.Account.Notes) != 12 {
+				t.Errorf("%s of %s has %d notes", event.Type, event.Data.External, len(event.Data.Account.Notes))
+			}
+			if event.Type == "account_import.completed" && seen[event.Data.External] {
+				t.Errorf("%s came twice", event.Data.External)
+			}
+			seen[event.Data.External] = true
+			sent++
+		}
+		path = importPath + "/events/?include_data=true&after=" + page.Next
+	}
+	recorded := 0
+	for _, entry := range h.reads() {
+		var count int
+		if _, err := fmt.Sscanf(entry, "account.read_all OURS %d accounts: in events", &count); err == nil {
+			recorded += count
+		}
+	}
+	if len(seen) != accounts || pages < 2 || recorded != sent {
+		t.Errorf("%d accounts in %d pages; %d were sent and %d are in the audit", len(seen), pages, sent, recorded)
+	}
+}

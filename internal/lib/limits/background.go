@@ -186,6 +186,8 @@ const (
 	WebhookRound = 10 * time.Second
 	// WebhookReply is how much of a response is read, so that its connection can be reused.
 	WebhookReply = 64 << 10
+	// FeedAccounts is how many bytes of accounts a page of the feed may have; the page ends with the event that exceeds it.
+	FeedAccounts = 4 << 20
 	// WebhookAccount is how long an account may be in an event of a webhook that includes it; over it: its address.
 	WebhookAccount = 256 << 10
 	// EventRequestPoll is how often the event log is read while a request waits for it to be complete.

@@ -37,6 +37,23 @@ func (s *Service) WholeAccount(ctx context.Context, who landfall.Principal, key 
 	return account, nil
 }
 
+// EventAccount returns the whole account of an event, or nil if it no longer exists.
+// The caller may read the event, and records what it sends.
+func (s *Service) EventAccount(ctx context.Context, who landfall.Principal, key landfall.Key) (*landfall.WholeAccount, error) {
+	var account landfall.WholeAccount
+	err := s.store.For(who.Caller()).View(ctx, func(view landfall.View) (err error) {
+		account, err = view.WholeAccount(ctx, key)
+		return err
+	})
+	switch {
+	case errors.Is(err, landfall.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, userError(err)
+	}
+	return &account, nil
+}
+
 // AccountStream is a stream of whole accounts.
 type AccountStream struct {
 	Accounts iter.Seq2[landfall.WholeAccount, error]
