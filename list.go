@@ -39,8 +39,9 @@ type ProcessEntry struct {
 	AccountNumber    string    // "" until imported
 	AccountCreatedAt time.Time // zero until imported
 	FirstStagedAt    time.Time
-	Failed           bool            // its last attempt failed
-	Figures          *AccountFigures // nil: not asked for
+	Failed           bool                // its last attempt failed
+	Figures          *AccountFigures     // nil: not asked for
+	Delivery         TargetDeliveryState // the worst of its deliveries, with the figures; "": there are none
 }
 
 // Lister reads lists that may be long, a batch at a time: memory does not grow

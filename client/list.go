@@ -45,6 +45,7 @@ type FiguredEntry struct {
 	LedgerEntries int    `json:"ledger_entries"`
 	Notes         int    `json:"notes"`
 	Statements    int    `json:"statements"`
+	Delivery      string `json:"delivery"` // to the supplier's target: NONE, WAITING, PENDING, DELIVERED or REFUSED
 }
 
 // ImportedFigures lists the created accounts with their figures: enough to verify a migration

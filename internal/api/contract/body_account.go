@@ -141,6 +141,8 @@ var ProcessBody = &Body[landfall.ProcessEntry]{
 		intMember("ledger_entries", "With `detail`.", func(e landfall.ProcessEntry) int { return e.Figures.LedgerEntries }).onlyIf(hasFigures),
 		intMember("notes", "With `detail`.", func(e landfall.ProcessEntry) int { return e.Figures.Notes }).onlyIf(hasFigures),
 		intMember("statements", "With `detail`.", func(e landfall.ProcessEntry) int { return e.Figures.Statements }).onlyIf(hasFigures),
+		stringMember("delivery", "With `detail`: how far the delivery of the account to the supplier's target is.",
+			func(e landfall.ProcessEntry) string { return DeliveryState(e.Delivery) }).withSchema(enumSchema(deliveryStates...)).onlyIf(hasFigures),
 	},
 }
 

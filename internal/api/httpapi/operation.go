@@ -157,7 +157,7 @@ var (
 	importedDoc = listDoc("importedAccountImportProcesses", "List accounts of a supplier that have been imported",
 		"No field is null. With `detail`, every entry also has the figures of its account.", contract.ImportedBody).
 		with(parameter{
-			name: "detail", description: "Adds the balance, the currency and the number of ledger entries, notes and statements.",
+			name: "detail", description: "Adds the balance, the currency, the number of ledger entries, notes and statements, and how far the delivery to the target is.",
 			schema: object{{"type", "boolean"}, {"default", false}}, example: true,
 		})
 )

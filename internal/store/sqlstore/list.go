@@ -29,8 +29,9 @@ var lists = map[landfall.ProcessFilter]string{
 }
 
 // figuredList selects the imported processes with the counts and balances of
-// their accounts. The account rows store these, so it costs one lookup each.
-var figuredList = `SELECT p.*, a.currency, a.balance, a.ledger_length, a.note_count, a.statement_count
+// their accounts. The account rows store these, so it costs one lookup each, and one
+// for the deliveries.
+var figuredList = `SELECT p.*, a.currency, a.balance, a.ledger_length, a.note_count, a.statement_count, ` + worstDelivery + `
 	FROM (` + listed(imported, `p.id, `) + `) AS p JOIN account a ON a.id = p.id ORDER BY p.first_staged_at, p.external`
 
 // listOf returns the query for a page of the list with a condition.
@@ -185,7 +186,7 @@ func (v *view) listWithFigures(
 		var id int64
 		figures := &landfall.AccountFigures{}
 		err := scan(&id, &entry.External, instantInto{&entry.FirstStagedAt}, &entry.AccountNumber, instantInto{&entry.AccountCreatedAt}, &entry.Failed,
-			&figures.Currency, &figures.Balance, &figures.LedgerEntries, &figures.Notes, &figures.Statements)
+			&figures.Currency, &figures.Balance, &figures.LedgerEntries, &figures.Notes, &figures.Statements, &entry.Delivery)
 		figures.CreatedAt, entry.Figures = entry.AccountCreatedAt, figures
 		return err
 	}, figuredList, supplier, from.FirstStagedAt.UnixMicro(), from.External, int64(limit), until)
