@@ -111,6 +111,7 @@ var owners = map[string]string{
 	"golang.org/x/time":                   "internal/lib/admission",
 	"golang.org/x/net":                    "internal/outbound/mail",
 	"golang.org/x/crypto":                 "internal/service/auth",
+	"github.com/go-webauthn/webauthn":     "internal/service/auth",
 	"github.com/graph-gophers/graphql-go": "internal/api/graphql",
 	"github.com/minio/minio-go/v7":        "internal/outbound/filestore",
 	"github.com/boombuler/barcode":        "internal/console",

@@ -103,7 +103,7 @@ type Author struct {
 	KeyID        string
 	RequestID    string
 	Source       string // the client's address; stored in the audit only
-	Operator     string // "operator:<login>" or "shell:<login>" when no key acts; stored in the audit only
+	Operator     string // "operator:<login>" or "shell:<login>" when no key acts; stored in the audit and with control totals
 	Delivery     string // that the request belongs to; stored with staged accounts and postings
 }
 

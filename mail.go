@@ -2,6 +2,7 @@ package landfall
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -72,11 +73,25 @@ func (m MailRecord) MaskedTo() string {
 	return "***@" + domain
 }
 
+// smtpCodes matches the codes at the start of a mail server's reply.
+var smtpCodes = regexp.MustCompile(`^([a-z ]+ after \d+ attempts: )?[2-5]\d\d( [245]\.\d{1,3}\.\d{1,3})?\b`)
+
+// Cause is the part of the reply that is not personal: the codes of a mail server,
+// whose text often repeats the address. Texts of operators and our own are not personal
+// either.
+func (m MailRecord) Cause() string {
+	if found := smtpCodes.FindString(m.Reply); found != "" && m.State != MailWithdrawn && m.State != MailBounced {
+		return found
+	}
+	return m.Reply
+}
+
 // MailQuery asks for mails, oldest first.
 type MailQuery struct {
 	Supplier string    // "" means all
 	State    MailState // "" means all
-	After    int64     // the ID of the last one seen
+	After    int64     // the ID of the last one seen; 0 starts at the beginning
+	Newest   bool      // newest first
 	Limit    int
 }
 
@@ -144,7 +159,7 @@ type MailQueue interface {
 // MailReader reads the mails to customers.
 type MailReader interface {
 	Mail(ctx context.Context, id int64) (MailRecord, error)              // or ErrNotFound
-	Mails(ctx context.Context, query MailQuery) ([]MailRecord, error)    // oldest first
+	Mails(ctx context.Context, query MailQuery) ([]MailRecord, error)
 	MailsOf(ctx context.Context, key Key) ([]MailRecord, error)          // of one account, oldest first
 	MailsWaiting(ctx context.Context, limit int) (int, time.Time, error) // queued or sending, counted up to limit; since when
 	// MailSenderUntil returns until when a server has announced that it can send

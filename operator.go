@@ -38,6 +38,8 @@ type Operator struct {
 	CreatedAt  time.Time
 	PasswordAt time.Time // when the password was chosen; zero until then
 	SignedInAt time.Time // the last time; zero until then
+	// ResetAt is when InvitedBy reset the sign-in; zero once the operator was told.
+	ResetAt time.Time
 }
 
 // Invited reports whether there is a link to choose a password.
@@ -75,7 +77,25 @@ type Session struct {
 const (
 	SignInPassword = "password"
 	SignInProvider = "provider" // an OpenID Connect provider
+	SignInPasskey  = "passkey"
 )
+
+// Passkey is a key of an operator's device, with which they sign in.
+type Passkey struct {
+	Operator   string
+	Name       string // that the operator gave it
+	ID         []byte // that the device gave it
+	Credential string // its public key and counters, as JSON
+	CreatedAt  time.Time
+	UsedAt     time.Time // zero: never
+}
+
+// PasskeyChallenge is what a passkey has to sign.
+type PasskeyChallenge struct {
+	Hash    [32]byte
+	Session string // id of the session that registers a passkey; "" for a sign-in
+	Data    string
+}
 
 // OperatorReader reads operators and their console sessions.
 type OperatorReader interface {
@@ -86,6 +106,15 @@ type OperatorReader interface {
 	// InvitedOperator returns the operator whose invitation has a hash and has not
 	// expired by the database's clock, or ErrNotFound.
 	InvitedOperator(ctx context.Context, invitation [32]byte) (Operator, error)
+	// HasOperators reports whether there is any operator.
+	HasOperators(ctx context.Context) (bool, error)
+	// SetUpLink returns nil if the link with a hash can create the first operator:
+	// it has not expired and there is no operator yet. Otherwise ErrNotFound.
+	SetUpLink(ctx context.Context, hash [32]byte) error
+	// Passkeys returns the passkeys of an operator, the oldest first.
+	Passkeys(ctx context.Context, operator string) ([]Passkey, error)
+	// Passkey returns one by its ID, or ErrNotFound.
+	Passkey(ctx context.Context, id []byte) (Passkey, error)
 	// Devices returns the browsers in which an operator has signed in.
 	Devices(ctx context.Context, operator string) ([]Device, error)
 	// Session returns the session whose secret has a hash, with its operator.
@@ -104,6 +133,27 @@ type OperatorWriter interface {
 	CreateOperator(ctx context.Context, operator Operator) error
 	// SaveOperator replaces an existing one, or returns ErrNotFound.
 	SaveOperator(ctx context.Context, operator Operator) error
+	// OfferSetUpLink stores the hash of a link for a duration.
+	OfferSetUpLink(ctx context.Context, hash [32]byte, length time.Duration) error
+	// UseSetUpLink uses up a link and ends all others, or returns ErrNotFound like
+	// SetUpLink. Of several callers at once only one gets nil.
+	UseSetUpLink(ctx context.Context, hash [32]byte) error
+	// AddPasskey stores a new passkey, or returns ErrExists when its ID is known or its
+	// operator has one of that name. It sets CreatedAt.
+	AddPasskey(ctx context.Context, passkey Passkey) error
+	// UsePasskey records that a passkey was used, with its new counters, or returns
+	// ErrNotFound.
+	UsePasskey(ctx context.Context, id []byte, credential string) error
+	// RemovePasskey removes a passkey of an operator, or returns ErrNotFound.
+	RemovePasskey(ctx context.Context, operator, name string) error
+	// RemovePasskeys removes all passkeys of an operator.
+	RemovePasskeys(ctx context.Context, operator string) error
+	// OfferChallenge stores a challenge for a duration. It forgets those that are over
+	// and all but the newest ones, so many of them.
+	OfferChallenge(ctx context.Context, challenge PasskeyChallenge, length time.Duration, most int) error
+	// TakeChallenge deletes a challenge of a session and returns its data, or
+	// ErrNotFound when it is over or was taken. Of several callers one gets it.
+	TakeChallenge(ctx context.Context, hash [32]byte, session string) (string, error)
 	// SaveDevice stores a browser or where it was used last. It forgets all but the
 	// most recently used ones of its operator, so many of them.
 	SaveDevice(ctx context.Context, device Device, most int) error

@@ -23,6 +23,26 @@ func (a *App) openConsole(service *intake.Service) error {
 	if err != nil {
 		return err
 	}
+	composer, err := a.settings.Mail.Composer()
+	if err != nil {
+		return err
+	}
+	var tell func(ctx context.Context, address, subject, text string) error
+	if a.mailClient != nil {
+		tell = func(ctx context.Context, address, subject, text string) error {
+			message, err := composer.Notice(address, subject, text, time.Now())
+			if err != nil {
+				return err
+			}
+			session, err := a.mailClient.Connect(ctx)
+			if err != nil {
+				return err
+			}
+			defer session.Close()
+			_, err = session.Send(ctx, message.From, message.To, message.Raw)
+			return err
+		}
+	}
 	a.console = console.New(console.Options{
 		OperatorFor: func(actor string) *operate.Operator {
 			return operate.New(a.store, operate.Options{
@@ -33,6 +53,8 @@ func (a *App) openConsole(service *intake.Service) error {
 		Intake:        service,
 		Sessions:      a.sessions,
 		Files:         a.files,
+		Composer:      composer,
+		Tell:          tell,
 		Logger:        a.log.Logger,
 		ClientAddress: a.settings.Proxies.client,
 		Encrypted:     a.settings.Proxies.encrypted,
@@ -65,10 +87,6 @@ func (a *App) health(ctx context.Context) []console.HealthItem {
 	signs := []console.HealthItem{
 		{Group: "Database", Name: "writing", State: "ready", Value: a.settings.DatabaseName()},
 		{Group: "Database", Name: "answered", Value: fmt.Sprintf("in %.1f ms", float64(found.Answered.Microseconds())/1000), Help: "the figures of this page, from one snapshot"},
-	}
-	for _, replica := range found.Replicas {
-		signs = append(signs, console.HealthItem{Group: "Replicas", Name: replica.Name(), State: "ready",
-			Value: "version " + replica.Version, Help: replica.Doing + ", started " + replica.StartedAt.Format(time.DateTime) + " UTC, seen " + replica.SeenAt.Format(time.TimeOnly)})
 	}
 	figures := a.runs.Figures()
 	signs = append(signs,

@@ -45,6 +45,7 @@ func (a *App) Listen(ctx context.Context) (net.Addr, error) {
 // last, so that you can watch the shutdown.
 func (a *App) Run(ctx context.Context) error {
 	a.logStartup()
+	a.offerSetUp(ctx)
 	// Buffered for both servers, so that neither blocks.
 	failed := make(chan error, 2)
 	go func() { failed <- a.main.serve() }()

@@ -11,6 +11,7 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"landfall"
 	"landfall/internal/app"
 	"landfall/internal/service/operate"
+	"landfall/internal/test/mailtest"
 )
 
 // goodPassword is accepted for every operator.
@@ -288,10 +290,36 @@ func TestResetShowedTheLinkToWhoeverClicked(t *testing.T) {
 		if status, body := ada.post("welcome/"+link.Reveal()+"/", form); status == http.StatusOK || w.findOperator(t, "sam").Password != "" {
 			t.Errorf("ada used the link of sam: %d\n%s", status, body)
 		}
-		if status, body := w.browser(t).post("welcome/"+link.Reveal()+"/", form); status != http.StatusOK {
-			t.Errorf("sam cannot use the link: %d\n%s", status, body)
+		back := w.browser(t)
+		if status, body := back.post("welcome/"+link.Reveal()+"/", form); status != http.StatusOK || !strings.Contains(body, "Your sign-in was reset by ada and test on ") {
+			t.Errorf("sam cannot use the link, or is not told about the reset: %d\n%s", status, body)
+		}
+		again := w.browser(t)
+		if !again.signIn("sam", "another long password", "") {
+			t.Error("sam cannot sign in")
+		}
+		if _, body := again.get(""); strings.Contains(body, "was reset") {
+			t.Error("sam is told twice")
 		}
 	})
+}
+
+// A person whose name is an address gets an e-mail about a reset.
+func TestResetIsToldByMail(t *testing.T) {
+	mails := mailtest.Start(t, "plain")
+	w := newWorld(t, databases["sqlite"](t), func(settings *app.Settings) {
+		settings.Mail.Server, settings.Mail.TLS, settings.Mail.From = mails.Address, "none", "us@landfall.example"
+	})
+	ada := w.operatorBrowser(t, "ada", landfall.ConsoleAdministrator)
+	w.operatorBrowser(t, "sam@example.com", landfall.ConsoleSupport)
+	form := url.Values{"confirm": {"sam@example.com"}, "password": {goodPassword}}
+	if status, body := ada.post("admin/operators/sam@example.com/reset/", form); status != http.StatusOK || !strings.Contains(body, "They were told by e-mail") {
+		t.Fatalf("%d\n%s", status, body)
+	}
+	received := mails.Mails()
+	if len(received) != 1 || !slices.Contains(received[0].EnvelopeTo, "sam@example.com") || !strings.Contains(received[0].Text, "was reset by ada") {
+		t.Errorf("received %+v", received)
+	}
 }
 
 // A refused sign-in was in no log, audit or metric.

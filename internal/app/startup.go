@@ -1,9 +1,13 @@
 package app
 
 import (
+	"context"
 	"log/slog"
 	"net"
+	"strconv"
 	"strings"
+
+	"landfall/internal/console"
 )
 
 // logStartup logs the version and addresses, and warns about risky settings.
@@ -33,6 +37,43 @@ func (a *App) logStartup() {
 		a.warnAboutPlainText("listen", a.main.address(), "tokens and personal data are not encrypted unless a proxy in front of it terminates TLS")
 	}
 	a.log.Info("listening", append(fields, slog.String("address", a.main.address().String()))...)
+}
+
+// offerSetUp logs a link that creates the first operator of the console, while there is
+// none. Without it somebody would have to use the command line on the server.
+func (a *App) offerSetUp(ctx context.Context) {
+	if a.console == nil {
+		return
+	}
+	needed, err := a.sessions.NeedsSetUp(ctx)
+	if err != nil || !needed {
+		return // the console says what is wrong with the database
+	}
+	link, err := a.sessions.OfferSetUp(ctx)
+	if err != nil {
+		a.log.Warn("cannot make a set-up link; restart the server, or use: landfall operator create", "error", err)
+		return
+	}
+	a.log.Info("nobody can sign in to the console yet; open the link once, within 24 hours, to create the first administrator",
+		"link", a.publicAddress()+console.SetUpPath(link.Reveal()))
+}
+
+// publicAddress is the address of the service for people.
+func (a *App) publicAddress() string {
+	if a.settings.BaseURL != "" {
+		return a.settings.BaseURL
+	}
+	scheme, host, port := "http", "localhost", ""
+	if a.main.tls != nil {
+		scheme = "https"
+	}
+	if tcp, ok := a.main.address().(*net.TCPAddr); ok {
+		port = strconv.Itoa(tcp.Port)
+		if !tcp.IP.IsUnspecified() {
+			host = tcp.IP.String()
+		}
+	}
+	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
 // warnAboutPlainText warns about a listener that other machines can reach.

@@ -1,9 +1,13 @@
 package app_test
 
 import (
+	"context"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"landfall"
 	"landfall/internal/app"
 )
 
@@ -42,5 +46,36 @@ func TestListeningWithoutTLSIsLogged(t *testing.T) {
 	<-r.done
 	if received := log.String(); strings.Count(received, "level=WARN") != 2 || strings.Count(received, "without TLS on an address that other machines can reach") != 2 {
 		t.Errorf("the log says:\n%s", received)
+	}
+}
+
+// The log of a server without operators has a link that works, and the log of one with
+// operators has none.
+func TestSetUpLinkIsLogged(t *testing.T) {
+	onBoth(t, func(t *testing.T, database string) {
+		var log lockedBuffer
+		r := startLogged(t, database, func(settings *app.Settings) { settings.ShutdownDelay = 0 }, &log)
+		link := ""
+		for end := time.Now().Add(time.Minute); link == "" && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			_, link, _ = strings.Cut(log.String(), "link="+r.base)
+		}
+		link, _, _ = strings.Cut(link, "\n")
+		if status, body := r.browser(t).get(strings.TrimPrefix(link, "/console/")); status != http.StatusOK || !strings.Contains(body, "first administrator") {
+			t.Errorf("%q: %d\n%s", link, status, body)
+		}
+	})
+	var log lockedBuffer
+	w := newLoggedWorld(t, databases["sqlite"](t), func(settings *app.Settings) { settings.Listen, settings.ShutdownDelay = "127.0.0.1:0", 0 }, &log)
+	w.operatorBrowser(t, "ada", landfall.ConsoleAdministrator)
+	ctx, stop := context.WithCancel(t.Context())
+	if _, err := w.application.Listen(ctx); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(100*time.Millisecond, stop)
+	if err := w.application.Run(ctx); err != nil {
+		t.Error(err)
+	}
+	if received := log.String(); strings.Contains(received, "link=") || !strings.Contains(received, "msg=listening") {
+		t.Errorf("a set-up link of a server with operators:\n%s", received)
 	}
 }

@@ -22,7 +22,9 @@ var expectedRoles = []struct {
 }{
 	{"GET", "admin/operators/{name}/", []landfall.OperatorRole{"administrator"}, true},
 	{"GET", "admin/operators/", []landfall.OperatorRole{"administrator", "auditor"}, true},
+	{"GET", "admin/suppliers/", []landfall.OperatorRole{"administrator"}, true},
 	{"GET", "admin/", []landfall.OperatorRole{"administrator", "operator", "auditor"}, true},
+	{"POST", "admin/mails/", []landfall.OperatorRole{"administrator", "operator"}, true},
 	{"POST", "admin/", []landfall.OperatorRole{"administrator"}, true},
 	{"POST", "accounts/{supplier}/{external}/check/", []landfall.OperatorRole{"administrator", "operator", "support"}, false},
 	{"POST", "accounts/{supplier}/{external}/reveal/", []landfall.OperatorRole{"administrator", "operator", "support"}, false},

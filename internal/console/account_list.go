@@ -244,6 +244,7 @@ func listRoutes() []route {
 	download.streaming = true
 	failures := get(base+"failures/", showFailures, "failures")
 	reconciliation := get(base+"reconciliation/", showReconciliation, "reconciliation")
+	totals := get(base+"reconciliation/totals/", showTotals, "totals")
 	return []route{
 		get(base+"accounts/", showAccounts, "accounts"), liveRoute(base+"accounts/live", showNewAccounts, "new-rows"), download,
 		get(base+"duplicates/", showDuplicates, "duplicates"),
@@ -252,5 +253,6 @@ func listRoutes() []route {
 		get(base+"reconciliation/accounts/", showDifference, "difference"),
 		get(base+"reconciliation/signed/{id}/", downloadSignOff, ""),
 		post(base+"reconciliation/sign-off/", signOff, reconciliation),
+		totals, post(base+"reconciliation/totals/", action(pathTo("suppliers", "{supplier}", "reconciliation"), "Control totals saved.", setTotals), totals),
 	}
 }

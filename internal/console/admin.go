@@ -10,7 +10,7 @@ import (
 // the page's path.
 func adminHead(title, current string) pageHead {
 	return pageHead{Title: title}.withTabs(current, []string{"admin"}, [][2]string{
-		{"Health", ""}, {"Organisations", "organisations"}, {"Teams", "teams"}, {"Vendors", "vendors"}, {"Webhooks", "webhooks"}, {"Targets", "targets"},
+		{"Health", ""}, {"Organisations", "organisations"}, {"Teams", "teams"}, {"Vendors", "vendors"}, {"Webhooks", "webhooks"}, {"Targets", "targets"}, {"Mail", "mails"},
 		{"Operators", "operators"}, {"Audit", "audit"},
 	})
 }
@@ -32,7 +32,13 @@ type HealthItem struct {
 // healthPage shows the health of the service.
 type healthPage struct {
 	pageHead
-	Groups []healthGroup
+	Groups   []healthGroup
+	Replicas []landfall.Replica
+}
+
+// ManyVersions reports whether the replicas differ in their version.
+func (p healthPage) ManyVersions() bool {
+	return slices.ContainsFunc(p.Replicas, func(one landfall.Replica) bool { return one.Version != p.Replicas[0].Version })
 }
 
 type healthGroup struct {
@@ -48,6 +54,8 @@ func showHealth(r *pageRequest) (any, error) {
 	if r.console.Health == nil {
 		return page, nil
 	}
+	// Without the database there is still the rest of the page, which says so.
+	page.Replicas, _ = r.operator().Replicas(r.Context())
 	// Groups keep the order of their first items.
 	for _, item := range r.console.Health(r.Context()) {
 		i := slices.IndexFunc(page.Groups, func(group healthGroup) bool { return group.Name == item.Group })
@@ -90,5 +98,5 @@ func adminRoutes() []route {
 		get("admin/", showHealth, "health"), teams, post("admin/teams/", createTeam, teams),
 		get("admin/audit/", showAudit, "audit").requiring(landfall.MayAudit),
 		liveRoute("admin/audit/live", showNewAuditEntries, "new-rows").requiring(landfall.MayAudit), download.requiring(landfall.MayAudit),
-	}, organisationRoutes(), vendorRoutes(), webhookRoutes(), targetRoutes(), operatorRoutes())
+	}, organisationRoutes(), vendorRoutes(), webhookRoutes(), targetRoutes(), mailRoutes(), operatorRoutes(), newSupplierRoutes())
 }

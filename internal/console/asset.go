@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -24,10 +25,11 @@ const assetPath = Root + "assets/"
 type assetFiles struct {
 	paths    map[string]string // by plain name
 	contents map[string][]byte // by name with hash
+	packed   map[string][]byte // the same, compressed
 }
 
 func loadAssets() *assetFiles {
-	assets := &assetFiles{paths: map[string]string{}, contents: map[string][]byte{}}
+	assets := &assetFiles{paths: map[string]string{}, contents: map[string][]byte{}, packed: map[string][]byte{}}
 	entries, err := embedded.ReadDir("assets")
 	if err != nil {
 		panic(err) // part of the binary
@@ -41,8 +43,30 @@ func loadAssets() *assetFiles {
 		extension := path.Ext(entry.Name())
 		hashed := strings.TrimSuffix(entry.Name(), extension) + "." + hex.EncodeToString(sum[:6]) + extension
 		assets.paths[entry.Name()], assets.contents[hashed] = assetPath+hashed, content
+		assets.packed[hashed] = compress(content, gzip.BestCompression)
 	}
 	return assets
+}
+
+// acceptsGzip reports whether a response may be compressed.
+func acceptsGzip(r *http.Request) bool {
+	for one := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		if name, weight, _ := strings.Cut(strings.TrimSpace(one), ";"); strings.EqualFold(name, "gzip") {
+			return strings.Trim(strings.TrimSpace(weight), "q=0. ") != "" || weight == ""
+		}
+	}
+	return false
+}
+
+func compress(content []byte, level int) []byte {
+	var out bytes.Buffer
+	writer, err := gzip.NewWriterLevel(&out, level)
+	if err != nil {
+		panic(err) // the level is ours
+	}
+	_, _ = writer.Write(content) // to memory
+	_ = writer.Close()
+	return out.Bytes()
 }
 
 // path returns the path of an asset.
@@ -56,7 +80,11 @@ func (a *assetFiles) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	w.Header().Del("Vary")
+	w.Header().Set("Vary", "Accept-Encoding")
+	if acceptsGzip(r) {
+		content = a.packed[name]
+		w.Header().Set("Content-Encoding", "gzip")
+	}
 	// Embedded files have no modification time; the name is the version.
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(content))
 }

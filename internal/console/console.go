@@ -17,6 +17,7 @@ import (
 
 	"landfall"
 	"landfall/internal/lib/limits"
+	"landfall/internal/outbound/mail"
 	"landfall/internal/service/auth"
 	"landfall/internal/service/intake"
 	"landfall/internal/service/operate"
@@ -32,9 +33,12 @@ type Options struct {
 	OperatorFor func(actor string) *operate.Operator
 	Intake      *intake.Service // creates accounts
 	Sessions    *auth.Sessions
-	Provider    Provider           // signs people in; nil: only passwords do
-	Files       landfall.FileStore // locates documents of notes and statements; nil: only their paths are shown
-	Logger      *slog.Logger
+	Provider    Provider // signs people in; nil: only passwords do
+	// Tell sends a message to an operator; nil: there is no mail server.
+	Tell     func(ctx context.Context, address, subject, text string) error
+	Composer *mail.Composer     // writes the texts of e-mails; nil: they are not shown
+	Files    landfall.FileStore // locates documents of notes and statements; nil: only their paths are shown
+	Logger   *slog.Logger
 	// ClientAddress returns the caller's address behind known proxies; nil: the peer's.
 	ClientAddress func(*http.Request) netip.Addr
 	// Encrypted reports whether a request came over TLS, here or at a known
@@ -142,7 +146,7 @@ func setSecurityHeaders(header http.Header) {
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Cache-Control", "no-store")
-	header.Set("Vary", "Cookie, HX-Request")
+	header.Set("Vary", "Cookie, HX-Request, Accept-Encoding")
 }
 
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +

@@ -168,7 +168,7 @@ func plural(number any, one, many string) (string, error) {
 
 // stateLabels are the words for states.
 var stateLabels = map[string]string{
-	string(landfall.Staged): "staged", string(landfall.Claimed): "in progress", string(landfall.Imported): "imported",
+	string(landfall.Staged): "staged", string(landfall.Claimed): "running", string(landfall.Imported): "imported",
 	string(landfall.Skipped):    "skipped",
 	string(landfall.RunWaiting): "waiting", string(landfall.RunRunning): "running", string(landfall.RunPaused): "paused",
 	string(landfall.RunFinished): "finished", string(landfall.RunCancelled): "cancelled",
@@ -176,9 +176,9 @@ var stateLabels = map[string]string{
 
 // stateClasses are the CSS classes of state labels. Others have a neutral colour.
 var stateClasses = map[string]string{
-	"imported": "imported", "all imported": "imported", "finished": "imported", "Ongoing": "imported", "active": "imported", "delivered": "imported",
+	"imported": "imported", "all imported": "imported", "finished": "imported", "active": "imported", "delivered": "live", "live": "live",
 	"reconciled": "imported", "good": "imported", "sent": "imported", "ready": "imported",
-	"in progress": "progress", "running": "progress",
+	"running": "progress", "sending": "progress",
 	"staged": "staged", "waiting": "staged", "off": "staged", "disabled": "staged", "Complete": "staged", "queued": "staged", "invited": "staged",
 	"failed": "failed", "gone": "failed", "failing": "failed", "revoked": "failed", "dead": "failed", "away": "failed", "refused by vendor": "failed",
 	"undone": "refused", "refused": "refused", "paused": "refused", "Paused": "refused", "cancelled": "refused", "expired": "refused",

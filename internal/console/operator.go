@@ -1,9 +1,13 @@
 package console
 
 import (
+	"context"
+	"fmt"
 	"strings"
 
 	"landfall"
+	"landfall/internal/lib/limits"
+	"landfall/internal/outbound/mail"
 	"landfall/internal/service/operate"
 )
 
@@ -110,11 +114,31 @@ func resetOperator(r *pageRequest) (any, error) {
 	if _, err := r.console.Sessions.Prove(r.Context(), r.owner()); err != nil {
 		return nil, err
 	}
+	if err := r.operator().ClearSignIn(r.Context(), name); err != nil {
+		return nil, err
+	}
 	return redirect{
 		consolePath("admin", "operators"),
-		"Sign-in of " + name + " reset: password and two-factor authentication are removed, and all sessions have ended. " +
-			"Whoever runs the server can give " + name + " a new link.",
-	}, r.operator().ClearSignIn(r.Context(), name)
+		"Sign-in of " + name + " reset: password, passkeys and two-factor authentication are removed, and all sessions have ended. " +
+			"Whoever runs the server can give " + name + " a new link. " + r.tellReset(name),
+	}, nil
+}
+
+// tellReset tells a person that the sign-in was reset, by e-mail if the name is an
+// address, and says what the person knows.
+func (r *pageRequest) tellReset(name string) string {
+	if _, err := mail.ParseAddress(name); err != nil || r.console.Tell == nil {
+		return "They are told at the next sign-in."
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), limits.TellOperator)
+	defer cancel()
+	if err := r.console.Tell(ctx, name, "Your sign-in to Landfall was reset", fmt.Sprintf(
+		"Your sign-in to Landfall at %s was reset by %s.\n\nYour password, passkeys and two-factor authentication were removed, and your sessions have ended. "+
+			"You can sign in again with a new link from whoever runs the server.\n\nIf you did not expect this, tell an administrator.\n", r.baseURL(), r.me.Name)); err != nil {
+		r.console.Logger.WarnContext(r.Context(), "cannot tell an operator that the sign-in was reset", "error", err)
+		return "The e-mail to them could not be sent; they are told at the next sign-in."
+	}
+	return "They were told by e-mail and are told at the next sign-in."
 }
 
 // disableOperator refuses to disable oneself: nobody might be left to undo it.

@@ -26,7 +26,7 @@ type supplierSummary struct{ operate.SupplierState }
 func (s supplierSummary) Segments() []Segment {
 	path := func(state string) string { return listPath(s.Code, "accounts/", state, "", "", "") }
 	return []Segment{
-		{"imported", s.Imported, path("imported")}, {"in progress", s.InProgress, ""}, {"staged", s.Staged, path("staged")},
+		{"imported", s.Imported, path("imported")}, {"running", s.InProgress, ""}, {"staged", s.Staged, path("staged")},
 		{"failed", s.Failed, path("failed")}, {"refused", s.Refused, path("refused")}, {"skipped", s.Skipped, path("skipped")},
 	}
 }
@@ -79,6 +79,9 @@ func (s supplierSummary) Rate() int64 {
 func (s supplierSummary) Done() bool {
 	return s.Imported > 0 && s.Staged+s.Failed+s.Refused+s.InProgress == 0
 }
+
+// Finished reports whether there is nothing left to do. The overview has one line for it.
+func (s supplierSummary) Finished() bool { return s.Done() && !s.Live() && s.UndoneText() == "" }
 
 // sortOrder puts suppliers that need somebody first, then those that run, then the rest.
 func (s supplierSummary) sortOrder() int {

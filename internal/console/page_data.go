@@ -2,6 +2,7 @@ package console
 
 import (
 	"html/template"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,7 @@ type pageData struct {
 	Content     template.HTML
 	Insecure    bool
 	SearchQuery string
+	Supplier    *landfall.Supplier // that the page is about, on pages below it
 	request     *pageRequest
 }
 
@@ -33,6 +35,12 @@ func (r *pageRequest) data(page any) *pageData {
 	}
 	if titled, is := page.(interface{ head() pageHead }); is {
 		data.pageHead = titled.head()
+	}
+	if strings.HasPrefix(r.route.path, "suppliers/{supplier}/") && r.me.Name != "" {
+		// An unknown supplier has no header; the page says so.
+		if facts, err := r.operator().ShowSupplier(r.Context(), r.PathValue("supplier")); err == nil {
+			data.Supplier = &facts.Supplier
+		}
 	}
 	// A partial must not use up the message that the next whole page shows.
 	if !r.route.partial {
@@ -109,6 +117,11 @@ func (d *pageData) Checked(name string, initial bool) bool {
 		return d.request.form.Get(name) != ""
 	}
 	return initial
+}
+
+// Chosen reports whether one of several checkboxes with the same name is checked.
+func (d *pageData) Chosen(name, value string) bool {
+	return d.refused() && slices.Contains(d.request.form[name], value)
 }
 
 // QueryParam returns a query parameter, for filters that keep their values.

@@ -9,24 +9,31 @@ import (
 type profilePage struct {
 	pageHead
 	MinLength int
-	Required  bool   // everyone needs a second factor
-	Secret    string // of a second factor that is not confirmed yet
-	TOTPLink  string // the same for an authenticator app
+	Required  bool // everyone needs a second factor
+	Passkeys  []landfall.Passkey
+	// PasskeyHost is the host that passkeys are for; "" where they do not work.
+	PasskeyHost string
+	// PasskeyOptions are for the browser to make a passkey; "" unless one is being made.
+	PasskeyOptions string
+	Secret         string // of a second factor that is not confirmed yet
+	TOTPLink       string // the same for an authenticator app
 	// RecoveryCodes are shown once.
 	RecoveryCodes []string
 }
 
 func showProfile(r *pageRequest) (any, error) {
-	page := r.profilePage()
-	return page, nil
+	return r.profilePage()
 }
 
-func (r *pageRequest) profilePage() profilePage {
+func (r *pageRequest) profilePage() (profilePage, error) {
 	page := profilePage{
 		pageHead: pageHead{Title: "Profile"}, MinLength: auth.MinPasswordLength, Required: r.console.Sessions.SecondFactorRequired(),
+		PasskeyHost: r.consoleAddress().Host,
 	}
 	page.setPending(r.me.Name, r.console.Sessions.PendingTOTP(r.me, r.session))
-	return page
+	var err error
+	page.Passkeys, err = r.console.Sessions.Passkeys(r.Context(), r.me.Name)
+	return page, err
 }
 
 func (p *profilePage) setPending(name string, pending landfall.PendingTOTP) {
@@ -54,9 +61,9 @@ func startTOTP(r *pageRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := r.profilePage()
+	page, err := r.profilePage()
 	page.setPending(r.me.Name, pending)
-	return page, nil
+	return page, err
 }
 
 // confirmTOTP shows the recovery codes in its response.
@@ -78,11 +85,11 @@ func (r *pageRequest) showRecoveryCodes(codes []auth.Secret, err error) (any, er
 	if r.me, r.session, err = r.console.Sessions.Identify(r.Context(), r.sessionSecret()); err != nil {
 		return nil, err
 	}
-	page := r.profilePage()
+	page, err := r.profilePage()
 	for _, code := range codes {
 		page.RecoveryCodes = append(page.RecoveryCodes, code.Reveal())
 	}
-	return page, nil
+	return page, err
 }
 
 func disableTOTP(r *pageRequest) error {
@@ -105,5 +112,7 @@ func profileRoutes() []route {
 		profile, leave, own("me/password/", action(to, "Password changed. Your other sessions have ended.", changePassword)),
 		own("me/second/", startTOTP), own("me/second/confirm/", confirmTOTP), own("me/second/recovery/", renewRecoveryCodes),
 		own("me/second/off/", action(to, "Two-factor authentication is off.", disableTOTP)),
+		own("me/passkeys/", startPasskey), own("me/passkeys/finish/", action(to, "Passkey added. You can sign in with it from now on.", finishPasskey)),
+		own("me/passkeys/remove/", action(to, "Passkey removed.", removePasskey)),
 	}
 }

@@ -1,10 +1,10 @@
 package console
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -157,8 +157,15 @@ func (r *pageRequest) renderPage(status int, view string, page any) {
 		return
 	}
 	r.Writer.Header().Set("Content-Type", "text/html; charset=utf-8")
+	content := []byte(body)
+	// A response to a form may show a secret beside what was typed, whose size would say
+	// something about the secret if both were compressed together.
+	if r.Method == http.MethodGet && acceptsGzip(r.Request) {
+		content = compress(content, gzip.BestSpeed)
+		r.Writer.Header().Set("Content-Encoding", "gzip")
+	}
 	r.Writer.WriteHeader(status)
-	_, _ = io.WriteString(r.Writer, body) // the reader may have left
+	_, _ = r.Writer.Write(content) // the reader may have left
 }
 
 // plainText answers without a template.

@@ -147,7 +147,7 @@ func (h pageHead) withTabs(current string, base []string, tabs [][2]string) page
 
 // routes lists every page and action of the console.
 func routes() []route {
-	return slices.Concat(signInRoutes(), profileRoutes(), overviewRoutes(), supplierRoutes(), runRoutes(), adminRoutes(), searchRoutes(), accountRoutes(), listRoutes())
+	return slices.Concat(signInRoutes(), profileRoutes(), overviewRoutes(), supplierRoutes(), runRoutes(), adminRoutes(), searchRoutes(), paletteRoutes(), accountRoutes(), listRoutes())
 }
 
 // formRedirect leads from the address of an action to the page that holds its form.

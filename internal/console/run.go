@@ -31,7 +31,7 @@ func showRun(r *pageRequest) (any, error) {
 	}
 	page := &runPage{
 		pageHead: pageHead{Title: "Run " + facts.ID, Breadcrumbs: runBreadcrumbs(facts.Run)},
-		RunFacts: facts, Undo: r.console.undoJobs.get(facts.ID), Throughput: throughputOf(facts.Samples),
+		RunFacts: facts, Undo: r.console.undoJobs.get(facts.ID), Throughput: throughputOf(facts),
 	}
 	if facts.Tally.Failed > 0 && facts.PurgedAt.IsZero() {
 		total := facts.Tally.Failed
@@ -169,9 +169,22 @@ type throughput struct {
 // given per second.
 const minPerMinuteForSeconds = 600
 
-// throughputOf computes accounts per second, or per minute for slow runs.
-func throughputOf(samples []landfall.RunSample) throughput {
+// throughputOf computes accounts per second, or per minute for slow runs. Samples are
+// rare, so the start and the present of the run count as samples too: the chart begins
+// with the first second.
+func throughputOf(run operate.RunFacts) throughput {
 	result := throughput{Unit: "per minute"}
+	if run.StartedAt.IsZero() {
+		return result
+	}
+	samples := append([]landfall.RunSample{{At: run.StartedAt, State: landfall.RunRunning}}, run.Samples...)
+	now := landfall.RunSample{At: run.ReadAt, State: run.State, Done: run.Tally.Done()}
+	if !run.EndedAt.IsZero() {
+		now.At = run.EndedAt
+	}
+	if now.At.Sub(samples[len(samples)-1].At) >= time.Second {
+		samples = append(samples, now)
+	}
 	highest := int64(0)
 	step := max(1, len(samples)/120) // the chart has room for about 120 points
 	for i := step; i < len(samples); i += step {
@@ -181,6 +194,9 @@ func throughputOf(samples []landfall.RunSample) throughput {
 			continue
 		}
 		point := Point{At: now.At, Count: int64(now.Done-before.Done) * int64(time.Minute) / int64(span), Pause: before.State == landfall.RunPaused}
+		if len(result.Points) == 0 { // a line needs a beginning
+			result.Points = append(result.Points, Point{At: before.At, Count: point.Count})
+		}
 		highest = max(highest, point.Count)
 		result.Points = append(result.Points, point)
 	}

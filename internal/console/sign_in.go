@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"landfall"
 	"landfall/internal/lib/limits"
 	"landfall/internal/service/auth"
+	"landfall/internal/service/operate"
 )
 
 // signInPage is the sign-in form.
@@ -18,6 +20,8 @@ type signInPage struct {
 	ReturnTo  string
 	NeedsCode bool // an authenticator code is required
 	Provider  bool // there is a sign-in provider
+	NewServer bool // there is no operator yet
+	Passkeys  bool // they work at this address
 }
 
 // showSignIn shows the form, or redirects people who are signed in.
@@ -30,7 +34,11 @@ func showSignIn(r *pageRequest) (any, error) {
 		return redirect{to: localPath(to)}, nil
 	}
 	needsCode := r.formValue("code") != "" || r.formError != nil && errors.Is(r.formError, auth.ErrTOTPNeeded)
-	return signInPage{pageHead: pageHead{Title: "Sign in"}, ReturnTo: to, NeedsCode: needsCode, Provider: r.console.Provider != nil}, nil
+	isNew, err := r.console.Sessions.NeedsSetUp(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	return signInPage{pageHead: pageHead{Title: "Sign in"}, ReturnTo: to, NeedsCode: needsCode, Provider: r.console.Provider != nil, NewServer: isNew, Passkeys: r.consoleAddress().Host != ""}, nil
 }
 
 // localPath returns a path of the console whatever was asked for, so that a
@@ -60,7 +68,12 @@ func (r *pageRequest) startSession(open func(context.Context, auth.SignIn) (auth
 	}
 	r.setCookie(sessionName, in.Secret.Reveal(), 0)
 	r.setCookie(deviceName, in.Device.Reveal(), limits.Device)
-	return redirect{to: to}, nil
+	message := ""
+	if in.ResetBy != "" {
+		message = fmt.Sprintf("Your sign-in was reset by %s on %s. If you did not expect that, tell an administrator.",
+			actorNames(in.ResetBy), in.ResetAt.In(r.zone()).Format("2 January 2006 at 15:04"))
+	}
+	return redirect{to, message}, nil
 }
 
 func signOut(r *pageRequest) (any, error) {
@@ -130,6 +143,35 @@ func acceptInvitation(r *pageRequest) (any, error) {
 	return r.startSession(r.console.Sessions.SignIn, auth.SignIn{Name: operator.Name, Password: password}, Root)
 }
 
+// setUpPage creates the first administrator.
+type setUpPage struct {
+	pageHead
+	MinLength int
+}
+
+func showSetUp(r *pageRequest) (any, error) {
+	return setUpPage{pageHead{Title: "Set up"}, auth.MinPasswordLength}, r.console.Sessions.CheckSetUp(r.Context(), r.PathValue("link"))
+}
+
+// setUp creates the first administrator and signs in.
+func setUp(r *pageRequest) (any, error) {
+	name := r.formValue("name")
+	if err := operate.CheckLogin(name); err != nil {
+		return nil, err
+	}
+	password, err := r.newPassword()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.console.Sessions.SetUp(r.Context(), r.origin(), r.PathValue("link"), name, password); err != nil {
+		return nil, err
+	}
+	return r.startSession(r.console.Sessions.SignIn, auth.SignIn{Name: name, Password: password}, Root)
+}
+
+// SetUpPath is the page for a link that creates the first administrator.
+func SetUpPath(link string) string { return consolePath("set-up", link) }
+
 // newPassword returns the password that was typed twice.
 func (r *pageRequest) newPassword() (string, error) {
 	password := r.form.Get("password")
@@ -161,6 +203,8 @@ func signInRoutes() []route {
 	}
 	all := []route{{method: http.MethodPost, path: "theme/", handle: chooseTheme, public: true}}
 	all = append(all, providerRoutes()...)
+	all = append(all, passkeyRoutes()...)
 	all = append(all, public("sign-in/", showSignIn, signIn, "sign-in")...)
+	all = append(all, public("set-up/{link}/", showSetUp, setUp, "set-up")...)
 	return append(all, public("welcome/{link}/", showWelcome, acceptInvitation, "welcome")...)
 }

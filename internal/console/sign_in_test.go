@@ -1,12 +1,14 @@
 package console
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
 	"landfall"
+	"landfall/internal/test/dbtest"
 )
 
 func TestInvitation(t *testing.T) {
@@ -133,4 +135,46 @@ func TestPlainHTTPIsLocalOnly(t *testing.T) {
 	if cookie := answer.Header.Get("Set-Cookie"); !strings.HasPrefix(cookie, "__Host-") || !strings.Contains(cookie, "Secure") || !strings.Contains(cookie, "HttpOnly") {
 		t.Errorf("cookie by TLS: %q", cookie)
 	}
+}
+
+// The first visit of a new server leads to its set-up link, which makes one
+// administrator and nobody else.
+func TestSetUpOfANewServer(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, database string) {
+		h := testConsoleOn(t, database)
+		first := h.anonymous()
+		if body := first.wantPage("/console/", "This server is new", "set-up link"); strings.Contains(body, `name="password"`) {
+			t.Error("a new server asks for a password")
+		}
+		offer := func() string {
+			link, err := h.console.Sessions.OfferSetUp(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return SetUpPath(link.Reveal())
+		}
+		path, other := offer(), offer()
+		first.wantPage(path, "Create the first administrator")
+		right := url.Values{"name": {"ada"}, "password": {testPassword}, "again": {testPassword}}
+		for field, wrong := range map[string]string{"name": "Ada Lovelace", "password": "short", "again": "something else"} {
+			form := maps.Clone(right)
+			form[field] = []string{wrong}
+			if status, body := first.post(path, form); status != http.StatusBadRequest || !strings.Contains(body, `role="alert"`) {
+				t.Errorf("%s %q: %d\n%s", field, wrong, status, body)
+			}
+		}
+		if status, body := first.post(path, right); status != http.StatusOK || !strings.Contains(body, "Suppliers") || !strings.Contains(body, "(administrator)") {
+			t.Fatalf("%d\n%s", status, body)
+		}
+		for _, late := range []string{path, other, offer(), SetUpPath("x")} {
+			if status, _ := h.anonymous().get(late); status != http.StatusNotFound {
+				t.Errorf("%s after the set-up: %d", late, status)
+			}
+			if status, _ := h.anonymous().post(late, url.Values{"name": {"eve"}, "password": {testPassword}, "again": {testPassword}}); status != http.StatusNotFound {
+				t.Errorf("%s was used after the set-up: %d", late, status)
+			}
+		}
+		h.anonymous().wantPage("/console/", `name="password"`)
+		first.wantPage("/console/admin/audit/?subject=ada", "by the set-up link", "role=administrator")
+	})
 }

@@ -28,6 +28,7 @@ type supplierPage struct {
 	pageHead
 	supplierSummary
 	Throughput throughput // of the live run, or of the last one
+	NextSteps  []nextStep // while there are no accounts
 }
 
 func showSupplier(r *pageRequest) (any, error) {
@@ -42,9 +43,12 @@ func showSupplier(r *pageRequest) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		page.Throughput = throughputOf(facts.Samples)
+		page.Throughput = throughputOf(facts)
 	}
-	return page, nil
+	if summary.All() == 0 {
+		page.NextSteps, err = r.nextSteps(code)
+	}
+	return page, err
 }
 
 // runsPage lists the runs of a supplier.

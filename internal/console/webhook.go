@@ -3,9 +3,9 @@ package console
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"landfall"
+	"landfall/internal/api/contract"
 	"landfall/internal/service/operate"
 )
 
@@ -15,15 +15,20 @@ type webhooksPage struct {
 	Webhooks      []landfall.Webhook
 	Backlogs      []operate.WebhookBacklog // of each
 	Organisations []landfall.Organisation
+	Suppliers     []landfall.Supplier
+	EventKinds    []contract.EventKind
 }
 
 func listWebhooks(r *pageRequest) (any, error) {
-	page := webhooksPage{pageHead: adminHead("Webhooks", "webhooks")}
+	page := webhooksPage{pageHead: adminHead("Webhooks", "webhooks"), EventKinds: contract.EventKinds()}
 	var err error
 	if page.Webhooks, err = r.operator().Webhooks(r.Context(), ""); err != nil {
 		return nil, err
 	}
 	if page.Backlogs, err = r.operator().WebhookBacklogs(r.Context(), page.Webhooks); err != nil {
+		return nil, err
+	}
+	if page.Suppliers, err = r.operator().Suppliers(r.Context()); err != nil {
 		return nil, err
 	}
 	page.Organisations, err = r.operator().Organisations(r.Context())
@@ -71,10 +76,9 @@ func showNewWebhookRounds(r *pageRequest) (any, error) {
 
 // addWebhook renders the secret in its response, because it is shown only once.
 func addWebhook(r *pageRequest) (any, error) {
-	split := func(name string) []string { return strings.Fields(strings.ReplaceAll(r.formValue(name), ",", " ")) }
 	webhook, secret, err := r.operator().AddWebhook(r.Context(), operate.WebhookRequest{
 		Name: r.formValue("name"), Organisation: r.formValue("organisation"), URL: r.formValue("url"),
-		Types: split("types"), Suppliers: split("suppliers"), FromStart: r.formValue("from_start") != "",
+		Types: r.form["types"], Suppliers: r.form["suppliers"], FromStart: r.formValue("from_start") != "",
 	})
 	if err != nil {
 		return nil, err

@@ -1,10 +1,6 @@
 package accountview
 
-import (
-	"regexp"
-
-	"landfall"
-)
+import "landfall"
 
 // Mail is an email to a customer.
 type Mail struct {
@@ -29,22 +25,10 @@ func NewMail(mail landfall.MailRecord, personal bool) Mail {
 	view := Mail{
 		ID: mail.ID, Supplier: mail.Key.Supplier, External: mail.Key.External, Kind: string(mail.Kind), To: mail.MaskedTo(),
 		Language: mail.Language, State: string(mail.State), QueuedAt: formatInstant(mail.QueuedAt), DueAt: formatInstant(mail.DueAt),
-		SettledAt: formatInstant(mail.SettledAt), Attempts: mail.Attempts, MayHaveBeenRead: mail.MayHaveArrived(), Reply: replyCodes(mail),
+		SettledAt: formatInstant(mail.SettledAt), Attempts: mail.Attempts, MayHaveBeenRead: mail.MayHaveArrived(), Reply: mail.Cause(),
 	}
 	if personal {
 		view.To, view.Reply = mail.To, mail.Reply
 	}
 	return view
-}
-
-// smtpCodes matches the codes at the start of a mail server's reply.
-var smtpCodes = regexp.MustCompile(`^([a-z ]+ after \d+ attempts: )?[2-5]\d\d( [245]\.\d{1,3}\.\d{1,3})?\b`)
-
-// replyCodes is the part of a reply that is not personal. Texts of operators and
-// our own are not personal either.
-func replyCodes(mail landfall.MailRecord) string {
-	if found := smtpCodes.FindString(mail.Reply); found != "" && mail.State != landfall.MailWithdrawn && mail.State != landfall.MailBounced {
-		return found
-	}
-	return mail.Reply
 }

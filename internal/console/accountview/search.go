@@ -71,7 +71,7 @@ func PostcodeArea(postcode string) string {
 func State(state landfall.ProcessState, failed bool) string {
 	switch {
 	case state == landfall.Claimed:
-		return "in progress"
+		return "running"
 	case state == landfall.Staged && failed:
 		return "failed"
 	}

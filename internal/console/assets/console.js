@@ -114,6 +114,30 @@
     field?.focus();
     field?.select();
   };
+  // The palette: a dialog that searches while somebody types. Arrows move between the
+  // field and the results.
+  const palette = find("#palette");
+  const openPalette = () => {
+    if (!palette || palette.open) return;
+    palette.showModal();
+    const field = find("input", palette);
+    field.value = "";
+    htmx.trigger(field, "opened");
+  };
+  palette?.addEventListener("keydown", (event) => {
+    const stops = [find("input", palette), ...findAll("a[href]", palette)];
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) {
+      event.preventDefault();
+      stops[(stops.indexOf(document.activeElement) + step + stops.length) % stops.length].focus();
+    } else if (event.key === "Enter" && document.activeElement === stops[0] && stops[1]) {
+      event.preventDefault();
+      stops[1].click();
+    }
+  });
+  palette?.addEventListener("click", (event) => {
+    if (event.target === palette) palette.close();
+  });
   const shortcuts = {
     "/": focusSearch,
     go: () => { location.href = "/console/"; },
@@ -124,15 +148,17 @@
   };
   let previousKey = "";
   addEventListener("keydown", (event) => {
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k" && find(".search input")) {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k" && palette) {
       event.preventDefault();
-      focusSearch();
+      openPalette();
     }
+    if (event.key === "Escape") closeMenus();
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.matches("input, textarea, select")) {
-      if (event.key === "Escape") event.target.blur();
+      if (event.key === "Escape" && !event.target.closest("dialog")) event.target.blur();
       return;
     }
+    if (find("dialog[open]")) return;
     const shortcut = shortcuts[previousKey === "g" ? "g" + event.key : event.key];
     previousKey = event.key === "g" ? "g" : "";
     if (shortcut) {
@@ -141,16 +167,44 @@
     }
   });
 
+  // Passkeys: the browser answers a challenge of the server, and the form sends the
+  // answer. Forms that need a passkey are hidden where there are none.
+  if (window.PublicKeyCredential?.parseCreationOptionsFromJSON) {
+    findAll("form[data-passkey]").forEach((form) => {
+      form.hidden = false;
+      form.addEventListener("submit", async (event) => {
+        event.preventDefault();
+        const problem = find("[role=alert]", form);
+        problem.hidden = true;
+        try {
+          let credential;
+          if (form.dataset.passkey === "create") {
+            const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(JSON.parse(form.dataset.options));
+            credential = await navigator.credentials.create({ publicKey });
+          } else {
+            const response = await fetch(form.dataset.from, { method: "POST", credentials: "same-origin" });
+            if (!response.ok) throw new Error(response.statusText);
+            const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(await response.json());
+            credential = await navigator.credentials.get({ publicKey });
+          }
+          find("[name=credential]", form).value = JSON.stringify(credential);
+          form.submit();
+        } catch {
+          problem.hidden = false;
+        }
+      });
+    });
+  }
+
   // Only a script can print, so the button is hidden without one.
   findAll("[data-print]").forEach((button) => {
     button.hidden = false;
     button.onclick = () => print();
   });
 
-  // Close the menu when somebody clicks elsewhere.
-  addEventListener("click", (event) => {
-    findAll("details.user-menu[open]").forEach((menu) => {
-      if (!menu.contains(event.target)) menu.open = false;
-    });
+  // Close the menu when somebody clicks elsewhere or presses Escape.
+  const closeMenus = (except) => findAll("details.user-menu[open]").forEach((menu) => {
+    if (!menu.contains(except)) menu.open = false;
   });
+  addEventListener("click", (event) => closeMenus(event.target));
 })();

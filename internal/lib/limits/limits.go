@@ -289,6 +289,14 @@ const (
 	ConsoleSession = 12 * time.Hour
 	// Invitation is how long an invitation to the console is valid.
 	Invitation = 72 * time.Hour
+	// TellOperator is how long the console waits for the mail server when an operator is told about a reset.
+	TellOperator = 15 * time.Second
+	// Passkeys is how many passkeys an operator can have.
+	Passkeys = 10
+	// PasskeyChallenges is how many sign-ins and registrations with a passkey can be under way.
+	PasskeyChallenges = 10_000
+	// SetUpLink is how long the link for creating the first operator is valid.
+	SetUpLink = 24 * time.Hour
 )
 
 // Creating accounts.

@@ -1,11 +1,14 @@
 package mail
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"html"
 	"net/mail"
 	"strings"
+	"time"
 
 	"landfall"
 )
@@ -64,6 +67,20 @@ func (c *Composer) Compose(outgoing landfall.OutgoingMail) (Message, error) {
 		Subject: content.subject, Text: content.plain, HTML: content.html, Language: template.language,
 	}
 	message.Raw, err = c.encode(message, outgoing.QueuedAt)
+	return message, err
+}
+
+// Notice returns a message to an operator, from the same sender as mails to customers.
+func (c *Composer) Notice(address, subject, text string, at time.Time) (Message, error) {
+	to, err := asciiDomain(address)
+	if err != nil {
+		return Message{}, err
+	}
+	message := Message{
+		ID: rand.Text() + "@" + c.domain, From: c.from.Address, To: to, Subject: subject, Text: text,
+		HTML: "<pre>" + html.EscapeString(text) + "</pre>", Language: "en",
+	}
+	message.Raw, err = c.encode(message, at)
 	return message, err
 }
 

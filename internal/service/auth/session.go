@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -29,6 +30,7 @@ type Sessions struct {
 	limiter   *loginLimiter
 	refusals  *refusalLog
 	sessions  *cache.Cache[[32]byte, cachedSession]
+	setUp     atomic.Bool // there is an operator
 }
 
 // cachedSession is a session with its operator.
@@ -73,6 +75,10 @@ type SignedIn struct {
 	Secret  Secret
 	Device  Secret
 	Session landfall.Session
+	// ResetBy is who reset the operator's sign-in, which this sign-in tells them once;
+	// "" if nobody did.
+	ResetBy string
+	ResetAt time.Time
 }
 
 // ErrTOTPNeeded means that the password is right and a code is required.
@@ -191,6 +197,7 @@ func (r *Sessions) open(ctx context.Context, checked landfall.Operator, request 
 	}
 	device := landfall.Device{Hash: digest(browser), Operator: checked.Name, Network: network(request.Address)}
 	var refusal error
+	signedIn := SignedIn{Secret: Secret{text}, Device: Secret{browser}, Session: session}
 	err := r.store.Update(ctx, func(tx landfall.Tx) error {
 		operator, err := tx.Operator(ctx, checked.Name)
 		if err != nil {
@@ -206,6 +213,13 @@ func (r *Sessions) open(ctx context.Context, checked landfall.Operator, request 
 		if err := tx.StartSession(ctx, session, r.options.Length); err != nil {
 			return err
 		}
+		if !operator.ResetAt.IsZero() {
+			signedIn.ResetBy, signedIn.ResetAt = operator.InvitedBy, operator.ResetAt
+			operator.ResetAt = time.Time{}
+			if err := tx.SaveOperator(ctx, operator); err != nil {
+				return err
+			}
+		}
 		if err := tx.SaveDevice(ctx, device, maxDevices); err != nil {
 			return err
 		}
@@ -217,7 +231,7 @@ func (r *Sessions) open(ctx context.Context, checked landfall.Operator, request 
 	if err != nil {
 		return SignedIn{}, landfall.UserError("opening a session", err)
 	}
-	return SignedIn{Secret{text}, Secret{browser}, session}, nil
+	return signedIn, nil
 }
 
 // entry is what the audit records of an operator's own sign-in.

@@ -54,7 +54,7 @@ func (o *Operator) permitChange(ctx context.Context, view landfall.View, action,
 	switch {
 	case action == "account.reveal", action == "account.check":
 		return o.Permit(landfall.MayReveal, supplier)
-	case slices.Contains([]string{"account", "delivery", "mail"}, kind), action == "run.start", action == "supplier.set", action == landfall.SignOffAction:
+	case slices.Contains([]string{"account", "control_totals", "delivery", "mail"}, kind), action == "run.start", action == "supplier.set", action == landfall.SignOffAction:
 		return o.Permit(landfall.MayAct, supplier)
 	case kind == "run":
 		run, err := view.Run(ctx, subject)

@@ -25,7 +25,7 @@ const maxLoginLength = 32
 // CreateOperator adds an operator of the console and returns the secret of the
 // link for choosing a password. The secret is shown only once.
 func (o *Operator) CreateOperator(ctx context.Context, name string, role landfall.OperatorRole) (auth.Secret, error) {
-	if err := checkLogin(name); err != nil {
+	if err := CheckLogin(name); err != nil {
 		return auth.Secret{}, err
 	}
 	if err := checkRole(role); err != nil {
@@ -43,8 +43,8 @@ func (o *Operator) CreateOperator(ctx context.Context, name string, role landfal
 	return secret, err
 }
 
-// checkLogin refuses a name that could be mistaken for another.
-func checkLogin(name string) error {
+// CheckLogin refuses a name that could be mistaken for another.
+func CheckLogin(name string) error {
 	if err := checkLine("name", "The operator's name", name, maxLoginLength); err != nil {
 		return err
 	}
@@ -148,7 +148,10 @@ func (o *Operator) ClearSignIn(ctx context.Context, name string) error {
 
 func (o *Operator) clearSignIn(ctx context.Context, tx landfall.Tx, operator *landfall.Operator) (string, error) {
 	operator.Password, operator.TOTPSecret, operator.TOTPUsed, operator.RecoveryCodes = "", "", 0, nil
-	operator.TOTPFailures, operator.TOTPFailedAt = 0, time.Time{}
+	operator.TOTPFailures, operator.TOTPFailedAt, operator.ResetAt = 0, time.Time{}, o.clock().UTC()
+	if err := tx.RemovePasskeys(ctx, operator.Name); err != nil {
+		return "", err
+	}
 	return o.endSessions(ctx, tx, operator)
 }
 

@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ func (o *Operator) checkMailSender(ctx context.Context, view landfall.MailReader
 // mailPage is how many mails are read or changed in one transaction.
 const mailPage = 200
 
-// Mails calls each for every mail that matches, oldest first.
+// Mails calls each for every mail that matches.
 func (o *Operator) Mails(ctx context.Context, query landfall.MailQuery, each func(landfall.MailRecord) error) error {
 	if query.Supplier != "" {
 		if _, err := o.ShowSupplier(ctx, query.Supplier); err != nil {
@@ -183,17 +184,54 @@ func (o *Operator) RetryMails(ctx context.Context, supplier string, state landfa
 	if state != landfall.MailRefused && state != landfall.MailBounced && state != landfall.MailWithdrawn {
 		return 0, invalid("state", rules.CodeInvalidChoice, "Mails that were refused, withdrawn or bounced can be tried again, not those that are %s.", string(state))
 	}
-	return o.decideAll(ctx, retrying, supplier, state, "")
+	return o.decideAll(ctx, retrying, supplier, state, "", func(landfall.MailRecord) bool { return true })
+}
+
+// RetryRefusedMails queues the refused mails of a supplier with one cause again, and
+// returns how many there were.
+func (o *Operator) RetryRefusedMails(ctx context.Context, supplier, cause string) (int, error) {
+	return o.decideAll(ctx, retrying, supplier, landfall.MailRefused, "", func(mail landfall.MailRecord) bool { return mail.Cause() == cause })
+}
+
+// MailCause is how many refused mails of a supplier have a cause.
+type MailCause struct {
+	Supplier, Cause string
+	Count           int
+}
+
+// maxCountedMails is how many refused mails are grouped by cause.
+const maxCountedMails = 10_000
+
+// MailCauses groups the refused mails of a supplier, or of all with "", by cause, the
+// most frequent first. It looks at the oldest maxCountedMails and reports whether
+// there are more.
+func (o *Operator) MailCauses(ctx context.Context, supplier string) (causes []MailCause, more bool, err error) {
+	counts, seen := map[MailCause]int{}, 0
+	err = o.Mails(ctx, landfall.MailQuery{Supplier: supplier, State: landfall.MailRefused, Limit: maxCountedMails}, func(mail landfall.MailRecord) error {
+		counts[MailCause{Supplier: mail.Key.Supplier, Cause: mail.Cause()}]++
+		seen++
+		return nil
+	})
+	for cause, count := range counts {
+		cause.Count = count
+		causes = append(causes, cause)
+	}
+	slices.SortFunc(causes, func(a, b MailCause) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Supplier, b.Supplier), cmp.Compare(a.Cause, b.Cause))
+	})
+	return causes, seen == maxCountedMails, err
 }
 
 // WithdrawMails prevents every waiting mail of a supplier from being sent.
 func (o *Operator) WithdrawMails(ctx context.Context, supplier, reason string) (int, error) {
-	return o.decideAll(ctx, withdrawing, supplier, landfall.MailQueued, reason)
+	return o.decideAll(ctx, withdrawing, supplier, landfall.MailQueued, reason, func(landfall.MailRecord) bool { return true })
 }
 
-// decideAll changes all mails of a supplier in a state, one page per
+// decideAll changes all mails of a supplier in a state that match, one page per
 // transaction. It can be repeated after an interruption.
-func (o *Operator) decideAll(ctx context.Context, wanted mailDecision, supplier string, state landfall.MailState, reason string) (int, error) {
+func (o *Operator) decideAll(ctx context.Context, wanted mailDecision, supplier string, state landfall.MailState, reason string,
+	matches func(landfall.MailRecord) bool,
+) (int, error) {
 	if err := checkReason(reason); err != nil {
 		return 0, err
 	}
@@ -216,6 +254,9 @@ func (o *Operator) decideAll(ctx context.Context, wanted mailDecision, supplier 
 			}
 			for _, mail := range page {
 				last = mail.ID
+				if !matches(mail) {
+					continue
+				}
 				// A sender may have claimed it by now, or it may be gone with
 				// its account.
 				found, err := tx.Mail(ctx, mail.ID)

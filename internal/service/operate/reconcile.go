@@ -82,6 +82,39 @@ func (o *Operator) ControlTotalsHistory(ctx context.Context, code string) (histo
 	return history, err
 }
 
+// SetControlTotals stores control totals that somebody entered by hand. Earlier totals
+// stay; the same ones again change nothing.
+func (o *Operator) SetControlTotals(ctx context.Context, code string, totals landfall.ControlTotals) error {
+	totals.By = landfall.Author{Operator: o.actor, RequestID: o.request}
+	same := errors.New("the same totals")
+	err := o.change(ctx, "control_totals.set", code, func(tx landfall.Tx) (string, error) {
+		// Locks the supplier, so that concurrent calls wait.
+		if _, err := tx.Supplier(ctx, code); err != nil {
+			return "", supplierError(ctx, tx, code, err)
+		}
+		before, err := tx.ControlTotals(ctx, code)
+		switch {
+		case errors.Is(err, landfall.ErrNotFound):
+			before.Claims = nil
+		case err != nil:
+			return "", err
+		case maps.EqualFunc(before.Claims, totals.Claims, landfall.Value.Equal):
+			return "", same
+		}
+		if _, err := tx.SetControlTotals(ctx, code, totals); err != nil {
+			return "", err
+		}
+		if len(before.Claims) == 0 {
+			return totals.Text(), nil
+		}
+		return before.Text() + " → " + totals.Text(), nil
+	})
+	if errors.Is(err, same) {
+		return nil
+	}
+	return err
+}
+
 // SignOffs returns the sign-offs of a supplier, or of all suppliers with "".
 func (o *Operator) SignOffs(ctx context.Context, code string) ([]landfall.SignOff, error) {
 	var found []landfall.SignOff

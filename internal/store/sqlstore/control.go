@@ -75,9 +75,9 @@ func (t *tx) SetControlTotals(ctx context.Context, code string, totals landfall.
 		return totals, err
 	}
 	kept, err := collect(ctx, t.txSession, func(scan scanner, at *int64) error { return scan(at) },
-		`INSERT INTO control_totals (supplier_id, set_at, totals, key_id, request_id)
-		SELECT id, {now}, CAST($2 AS {json}), CAST($3 AS TEXT), CAST($4 AS TEXT) FROM supplier WHERE code = $1 RETURNING set_at`,
-		code, text, textArg(totals.By.KeyID), textArg(totals.By.RequestID))
+		`INSERT INTO control_totals (supplier_id, set_at, totals, key_id, request_id, operator)
+		SELECT id, {now}, CAST($2 AS {json}), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS TEXT) FROM supplier WHERE code = $1 RETURNING set_at`,
+		code, text, textArg(totals.By.KeyID), textArg(totals.By.RequestID), textArg(totals.By.Operator))
 	at, err := firstOf(kept, err, landfall.ErrNotFound)
 	totals.SetAt = moment(at)
 	return totals, err
@@ -85,14 +85,14 @@ func (t *tx) SetControlTotals(ctx context.Context, code string, totals landfall.
 
 // controlTotals selects the newest first. Older ones are kept because reports
 // were based on them.
-const controlTotals = `SELECT c.set_at, c.totals, c.key_id, c.request_id, k.organisation
+const controlTotals = `SELECT c.set_at, c.totals, c.key_id, c.request_id, c.operator, k.organisation
 	FROM control_totals c JOIN supplier s ON s.id = c.supplier_id LEFT JOIN api_key k ON k.id = c.key_id
 	WHERE s.code = $1 ORDER BY c.id DESC`
 
 // readTotals scans control totals and their author.
 func readTotals(scan scanner, totals *landfall.ControlTotals) (err error) {
 	var text []byte
-	if err := scan(instantInto{&totals.SetAt}, &text, textInto{&totals.By.KeyID}, textInto{&totals.By.RequestID},
+	if err := scan(instantInto{&totals.SetAt}, &text, textInto{&totals.By.KeyID}, textInto{&totals.By.RequestID}, textInto{&totals.By.Operator},
 		textInto{&totals.By.Organisation}); err != nil {
 		return err
 	}

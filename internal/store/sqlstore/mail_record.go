@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"math"
 	"time"
 
 	"landfall"
@@ -41,7 +42,7 @@ func (t *tx) Mail(ctx context.Context, id int64) (landfall.MailRecord, error) {
 	return t.view.Mail(ctx, id)
 }
 
-// Mails returns a page of mails, the oldest first.
+// Mails returns a page of mails.
 func (v *view) Mails(ctx context.Context, query landfall.MailQuery) ([]landfall.MailRecord, error) {
 	which, args := mailPage(query)
 	return v.mails(ctx, which, args...)
@@ -49,7 +50,14 @@ func (v *view) Mails(ctx context.Context, query landfall.MailQuery) ([]landfall.
 
 // mailPage returns the condition for a query, with its arguments.
 func mailPage(query landfall.MailQuery) (which string, args []any) {
+	order := ` ORDER BY m.id LIMIT $2`
 	which, args = ` WHERE m.id > $1`, []any{query.After, int64(query.Limit)}
+	if query.Newest {
+		which, order = ` WHERE m.id < $1`, ` ORDER BY m.id DESC LIMIT $2`
+		if query.After == 0 {
+			args[0] = int64(math.MaxInt64)
+		}
+	}
 	if query.State != "" {
 		which, args = which+` AND m.state = $3`, append(args, string(query.State))
 	}
@@ -57,7 +65,7 @@ func mailPage(query landfall.MailQuery) (which string, args []any) {
 		place := map[int]string{2: "$3", 3: "$4"}[len(args)]
 		which, args = which+` AND m.supplier = `+place, append(args, query.Supplier)
 	}
-	return which + ` ORDER BY m.id LIMIT $2`, args
+	return which + order, args
 }
 
 // MailsOf returns the mails of one account.

@@ -11,14 +11,14 @@ import (
 
 // operatorColumns are in the order of storedOperator.columns.
 const operatorColumns = `o.name, o.role, o.supplier_roles, o.disabled, o.password, o.totp_secret, o.totp_used, o.totp_failures, o.totp_failed_at,
-	o.pending_secret, o.pending_session, o.pending_ends_at, o.recovery_codes, o.invitation, o.invitation_ends_at, o.invited_by, o.created_at, o.password_at, o.signed_in_at`
+	o.pending_secret, o.pending_session, o.pending_ends_at, o.recovery_codes, o.invitation, o.invitation_ends_at, o.invited_by, o.created_at, o.password_at, o.signed_in_at, o.reset_at`
 
 // storedOperator receives those columns of an operator that need conversion.
 type storedOperator struct {
-	roles                                     string
-	invitation, recovery                      []byte
-	created                                   int64
-	failed, pending, ends, password, signedIn sql.NullInt64
+	roles                                            string
+	invitation, recovery                             []byte
+	created                                          int64
+	failed, pending, ends, password, signedIn, reset sql.NullInt64
 }
 
 // columns decrypts the TOTP secrets, which are needed in the clear to check a
@@ -27,7 +27,7 @@ func (kept *storedOperator) columns(seals *sealer, o *landfall.Operator) []any {
 	row := seals.scan("operator", &o.Name)
 	return []any{&o.Name, &o.Role, &kept.roles, &o.Disabled, &o.Password, row.text("totp_secret", &o.TOTPSecret), &o.TOTPUsed, &o.TOTPFailures, &kept.failed,
 		row.text("pending_secret", &o.Pending.Secret), &o.Pending.Session, &kept.pending, &kept.recovery, &kept.invitation, &kept.ends, &o.InvitedBy,
-		&kept.created, &kept.password, &kept.signedIn}
+		&kept.created, &kept.password, &kept.signedIn, &kept.reset}
 }
 
 func (kept *storedOperator) fill(o *landfall.Operator) (err error) {
@@ -37,6 +37,7 @@ func (kept *storedOperator) fill(o *landfall.Operator) (err error) {
 	}
 	o.Invitation, o.InvitationEndsAt = hashOf(kept.invitation), instant(kept.ends)
 	o.CreatedAt, o.PasswordAt, o.SignedInAt = moment(kept.created), instant(kept.password), instant(kept.signedIn)
+	o.ResetAt = instant(kept.reset)
 	o.SupplierRoles, err = landfall.ParseSupplierRoles(kept.roles)
 	return err
 }
@@ -72,8 +73,8 @@ func (v *view) operators(ctx context.Context, which string, args ...any) ([]land
 func (t *tx) CreateOperator(ctx context.Context, o landfall.Operator) error {
 	return orIfUnchanged(landfall.ErrExists)(t.exec(ctx, `INSERT INTO operator
 			(name, role, disabled, password, totp_secret, totp_used, totp_failures, totp_failed_at, pending_secret, pending_session, pending_ends_at,
-			recovery_codes, invitation, invitation_ends_at, invited_by, supplier_roles, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, {now}) ON CONFLICT (name) DO NOTHING`, t.operatorArgs(o)...))
+			recovery_codes, invitation, invitation_ends_at, invited_by, supplier_roles, reset_at, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, {now}) ON CONFLICT (name) DO NOTHING`, t.operatorArgs(o)...))
 }
 
 // SaveOperator replaces an existing operator. It sets password_at when the
@@ -81,7 +82,7 @@ func (t *tx) CreateOperator(ctx context.Context, o landfall.Operator) error {
 func (t *tx) SaveOperator(ctx context.Context, o landfall.Operator) error {
 	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `UPDATE operator SET role = $2, disabled = $3, password = $4, totp_secret = $5,
 			totp_used = $6, totp_failures = $7, totp_failed_at = $8, pending_secret = $9, pending_session = $10, pending_ends_at = $11,
-			recovery_codes = $12, invitation = $13, invitation_ends_at = $14, invited_by = $15, supplier_roles = $16,
+			recovery_codes = $12, invitation = $13, invitation_ends_at = $14, invited_by = $15, supplier_roles = $16, reset_at = $17,
 			password_at = CASE WHEN $4 = '' THEN NULL WHEN $4 = password THEN password_at ELSE {now} END
 		WHERE name = $1`, t.operatorArgs(o)...))
 }
@@ -96,7 +97,7 @@ func (t *tx) operatorArgs(o landfall.Operator) []any {
 		o.Name, string(o.Role), o.Disabled, o.Password, t.sealer.sealText(totpSecretLocation, o.TOTPSecret, o.Name), o.TOTPUsed,
 		int64(o.TOTPFailures), microsArg(o.TOTPFailedAt), t.sealer.sealText(pendingSecretLocation, o.Pending.Secret, o.Name), o.Pending.Session,
 		microsArg(o.Pending.EndsAt), recovery, invitationArg(o), microsArg(o.InvitationEndsAt), o.InvitedBy,
-		landfall.FormatSupplierRoles(o.SupplierRoles),
+		landfall.FormatSupplierRoles(o.SupplierRoles), microsArg(o.ResetAt),
 	}
 }
 
@@ -106,6 +107,40 @@ func invitationArg(o landfall.Operator) any {
 		return nil
 	}
 	return o.Invitation[:]
+}
+
+// HasOperators reports whether there is any operator.
+func (v *view) HasOperators(ctx context.Context) (has bool, err error) {
+	err = v.one(ctx, `SELECT EXISTS (SELECT 1 FROM operator)`, nil, []any{&has})
+	return has, err
+}
+
+// setUpLinkValid is the condition for a link that can create the first operator.
+const setUpLinkValid = `EXISTS (SELECT 1 FROM set_up_link l WHERE l.hash = $1 AND l.ends_at > {now}) AND NOT EXISTS (SELECT 1 FROM operator)`
+
+// SetUpLink looks up a link that can create the first operator.
+func (v *view) SetUpLink(ctx context.Context, hash [32]byte) error {
+	valid := false
+	err := v.one(ctx, `SELECT `+setUpLinkValid, []any{hash[:]}, []any{&valid})
+	if err == nil && !valid {
+		err = landfall.ErrNotFound
+	}
+	return err
+}
+
+// OfferSetUpLink stores a link and forgets expired ones.
+func (t *tx) OfferSetUpLink(ctx context.Context, hash [32]byte, length time.Duration) error {
+	if _, err := t.exec(ctx, `DELETE FROM set_up_link WHERE ends_at < {now}`); err != nil {
+		return err
+	}
+	_, err := t.exec(ctx, `INSERT INTO set_up_link (hash, ends_at) VALUES ($1, {now} + $2)`, hash[:], length.Microseconds())
+	return err
+}
+
+// UseSetUpLink deletes all links. A second caller at the same time waits for the rows
+// of the first one and then finds none.
+func (t *tx) UseSetUpLink(ctx context.Context, hash [32]byte) error {
+	return orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM set_up_link WHERE `+setUpLinkValid, hash[:]))
 }
 
 // Devices returns the browsers in which an operator has signed in.

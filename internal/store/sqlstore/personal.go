@@ -214,7 +214,7 @@ var tableRules = map[string]tableRule{
 	// valuable as a key.
 	"operator": {key: []string{"name text"}, columns: mergeRules(
 		ofNature(natureStaff, "name", "role", "supplier_roles", "disabled", "password", "totp_used", "totp_failures", "totp_failed_at", "pending_session", "pending_ends_at",
-			"recovery_codes", "invitation", "invitation_ends_at", "invited_by", "created_at", "password_at", "signed_in_at"),
+			"recovery_codes", "invitation", "invitation_ends_at", "invited_by", "created_at", "password_at", "signed_in_at", "reset_at"),
 		storedAs(formSealed, nil, ofNature(natureStaff, "totp_secret", "pending_secret")))},
 }
 
@@ -224,6 +224,6 @@ var tableRules = map[string]tableRule{
 var plainTables = []string{
 	"organisation", "team", "supplier", "supplier_grant", "api_key", "service_token", "token_family", "commit_mark", "vendor", "vendor_grant",
 	"claim_counter", "dry_run_lease", "mail_sender", "run_slice", "tally", "control_totals", "sign_off", "webhook", "webhook_round", "target",
-	"undo_refusal", "database_identity", "operator_session", "operator_device", "search_index", "audit_link", "audit_chain", "organisation_usage", "schema_step",
+	"undo_refusal", "database_identity", "operator_session", "operator_device", "passkey", "passkey_challenge", "set_up_link", "search_index", "audit_link", "audit_chain", "organisation_usage", "schema_step",
 	"run_sample", "replica", "database_clock", "purge_schedule", "event_purge", "encryption_key", "rekey_progress", "scrub", "pack", "unfinished_copy",
 }

@@ -292,12 +292,17 @@ var mailChecks = []promiseCheck{
 			if len(all) != 1 || all[0].State != landfall.MailWithdrawn {
 				t.Errorf("after it %+v", all)
 			}
+			newest, err5 := view.Mails(t.Context(), landfall.MailQuery{Newest: true, Limit: 1})
+			before, err6 := view.Mails(t.Context(), landfall.MailQuery{Newest: true, After: held.ID + 1, Limit: 10})
+			if len(newest) != 1 || newest[0].ID != held.ID+1 || len(before) != 1 || before[0].ID != held.ID {
+				t.Errorf("newest first %+v, then %+v", newest, before)
+			}
 			none, err3 := view.Mails(t.Context(), landfall.MailQuery{Supplier: "ELSE", Limit: 10})
 			count, since, err4 := view.MailsWaiting(t.Context(), 10)
 			if len(none) != 0 || count != 0 || !since.IsZero() {
 				t.Errorf("%+v, %d since %v", none, count, since)
 			}
-			return errors.Join(err, err2, err3, err4)
+			return errors.Join(err, err2, err3, err4, err5, err6)
 		})
 		decide(held.ID+1, landfall.MailQueued, nil)
 		inView(t, store, func(view landfall.View) error {

@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,6 +41,7 @@ var operators = []promiseCheck{
 		ada.TOTPFailures, ada.TOTPFailedAt = 3, time.Now().Truncate(time.Second).UTC()
 		ada.Pending = landfall.PendingTOTP{Secret: "next", Session: "session", EndsAt: time.Now().Add(hour).Truncate(time.Second).UTC()}
 		ada.RecoveryCodes = [][32]byte{{4}, {5}}
+		ada.ResetAt = time.Now().Truncate(time.Second).UTC()
 		update(t, store, func(tx landfall.Tx) error { return tx.SaveOperator(ctx, ada) })
 		inView(t, store, func(view landfall.View) error {
 			for _, invitation := range [][32]byte{{1}, {2}, {}} {
@@ -62,6 +65,143 @@ var operators = []promiseCheck{
 			wantEqual(t, found, ada)
 			return err
 		})
+	}},
+	// Whoever has a set-up link becomes administrator, so it must end with its first use, with
+	// the first operator and with its time.
+	{"a set-up link works once and only while there is no operator", func(t *testing.T, store landfall.Store) {
+		ctx := t.Context()
+		offer := func(hash byte, length time.Duration) {
+			update(t, store, func(tx landfall.Tx) error { return tx.OfferSetUpLink(ctx, [32]byte{hash}, length) })
+		}
+		want := func(hash byte, wanted error) {
+			t.Helper()
+			inView(t, store, func(view landfall.View) error {
+				wantError(t, view.SetUpLink(ctx, [32]byte{hash}), wanted)
+				return nil
+			})
+		}
+		offer(1, -time.Second)
+		offer(2, hour)
+		offer(3, hour)
+		for hash, wanted := range map[byte]error{1: landfall.ErrNotFound, 2: nil, 3: nil, 4: landfall.ErrNotFound} {
+			want(hash, wanted)
+		}
+		// Two people with two links at once: one of them wins.
+		var wins atomic.Int32
+		atOnce(2, func(number int) {
+			err := store.Update(ctx, func(tx landfall.Tx) error {
+				if err := tx.UseSetUpLink(ctx, [32]byte{byte(2 + number)}); err != nil {
+					return err
+				}
+				return tx.CreateOperator(ctx, landfall.Operator{Name: "ada", Role: landfall.ConsoleAdministrator})
+			})
+			if err == nil {
+				wins.Add(1)
+			} else {
+				wantError(t, err, landfall.ErrNotFound)
+			}
+		})
+		if wins.Load() != 1 {
+			t.Errorf("%d people used a set-up link", wins.Load())
+		}
+		offer(5, hour) // too late
+		want(2, landfall.ErrNotFound)
+		want(3, landfall.ErrNotFound)
+		want(5, landfall.ErrNotFound)
+		update(t, store, func(tx landfall.Tx) error {
+			wantError(t, tx.UseSetUpLink(ctx, [32]byte{5}), landfall.ErrNotFound)
+			has, err := tx.HasOperators(ctx)
+			wantEqual(t, has, true)
+			return err
+		})
+	}},
+	// A passkey signs in without anything else, so it must be found by its ID alone and
+	// be gone when it is removed.
+	{"passkeys are added, found, used and removed", func(t *testing.T, store landfall.Store) {
+		ctx := t.Context()
+		for _, name := range []string{"ada", "bob"} {
+			update(t, store, func(tx landfall.Tx) error {
+				return tx.CreateOperator(ctx, landfall.Operator{Name: name, Role: landfall.ConsoleSupport})
+			})
+		}
+		laptop := landfall.Passkey{Operator: "ada", Name: "laptop", ID: []byte{1}, Credential: "{}"}
+		phone := landfall.Passkey{Operator: "ada", Name: "phone", ID: []byte{2}, Credential: "{}"}
+		other := landfall.Passkey{Operator: "bob", Name: "laptop", ID: []byte{3}, Credential: "{}"}
+		for _, passkey := range []landfall.Passkey{laptop, phone, other} {
+			update(t, store, func(tx landfall.Tx) error { return tx.AddPasskey(ctx, passkey) })
+		}
+		update(t, store, func(tx landfall.Tx) error {
+			wantError(t, tx.AddPasskey(ctx, landfall.Passkey{Operator: "ada", Name: "laptop", ID: []byte{4}}), landfall.ErrExists)
+			wantError(t, tx.AddPasskey(ctx, landfall.Passkey{Operator: "bob", Name: "tablet", ID: []byte{1}}), landfall.ErrExists)
+			wantError(t, tx.UsePasskey(ctx, []byte{9}, "{}"), landfall.ErrNotFound)
+			wantError(t, tx.RemovePasskey(ctx, "bob", "phone"), landfall.ErrNotFound)
+			return tx.UsePasskey(ctx, phone.ID, `{"count": 1}`)
+		})
+		inView(t, store, func(view landfall.View) error {
+			all, err := view.Passkeys(ctx, "ada")
+			if len(all) != 2 || !all[0].UsedAt.IsZero() || all[1].Credential != `{"count": 1}` {
+				t.Fatalf("got %+v", all)
+			}
+			recent(t, all[0].CreatedAt)
+			recent(t, all[1].UsedAt)
+			found, err2 := view.Passkey(ctx, other.ID)
+			wantEqual(t, found.Operator, "bob")
+			_, err3 := view.Passkey(ctx, []byte{9})
+			wantError(t, err3, landfall.ErrNotFound)
+			return errors.Join(err, err2)
+		})
+		update(t, store, func(tx landfall.Tx) error { return tx.RemovePasskey(ctx, "ada", "phone") })
+		update(t, store, func(tx landfall.Tx) error { return tx.RemovePasskeys(ctx, "bob") })
+		inView(t, store, func(view landfall.View) error {
+			for _, id := range [][]byte{phone.ID, other.ID} {
+				_, err := view.Passkey(ctx, id)
+				wantError(t, err, landfall.ErrNotFound)
+			}
+			_, err := view.Passkey(ctx, laptop.ID)
+			return err
+		})
+	}},
+	// Whoever could answer a challenge twice could use an answer that was recorded.
+	{"a challenge of a passkey is taken once", func(t *testing.T, store landfall.Store) {
+		ctx := t.Context()
+		offer := func(hash byte, session string, length time.Duration, most int) {
+			challenge := landfall.PasskeyChallenge{Hash: [32]byte{hash}, Session: session, Data: string('a' + rune(hash))}
+			update(t, store, func(tx landfall.Tx) error { return tx.OfferChallenge(ctx, challenge, length, most) })
+		}
+		take := func(hash byte, session string) (data string, err error) {
+			err = store.Update(ctx, func(tx landfall.Tx) (err error) {
+				data, err = tx.TakeChallenge(ctx, [32]byte{hash}, session)
+				return err
+			})
+			return data, err
+		}
+		offer(1, "", hour, 10)
+		offer(2, "session", hour, 10)
+		offer(3, "", -time.Second, 10)
+		for hash, session := range map[byte]string{1: "session", 2: "", 3: "", 4: ""} {
+			_, err := take(hash, session)
+			wantError(t, err, landfall.ErrNotFound)
+		}
+		data, err := take(2, "session")
+		wantError(t, err, nil)
+		wantEqual(t, data, "c")
+		var wins atomic.Int32
+		atOnce(3, func(int) {
+			if _, err := take(1, ""); err == nil {
+				wins.Add(1)
+			}
+		})
+		wantEqual(t, wins.Load(), int32(1))
+		// Only the newest are kept.
+		for hash := range byte(5) {
+			offer(10+hash, "", hour+time.Duration(hash)*time.Minute, 2)
+		}
+		_, err = take(12, "")
+		wantError(t, err, landfall.ErrNotFound)
+		for _, hash := range []byte{13, 14} {
+			_, err = take(hash, "")
+			wantError(t, err, nil)
+		}
 	}},
 	// A browser left open is a console that anyone can use. Each way of ending
 	// a session is tested alone. Ending all but one is for operators who have

@@ -162,6 +162,31 @@ check("? shows no help", await page.locator("#keys").evaluate((dialog) => dialog
 await page.keyboard.press("Escape");
 await page.keyboard.press("j");
 check("j selects no row", await page.locator(".suppliers .selected").count() === 1);
+await page.keyboard.press("Control+k");
+await page.locator("#palette-items a").first().waitFor();
+await inspect(page, "/console/palette/");
+await page.keyboard.press("Control+k");
+await page.keyboard.type("north reconc");
+await page.locator("#palette-items a", { hasText: "NORTH: Reconciliation" }).waitFor();
+await page.keyboard.press("ArrowDown");
+check("the arrow does not reach the results", await page.evaluate(() => document.activeElement.matches("#palette-items a")));
+await page.keyboard.press("Escape");
+check("Escape does not close the palette", !(await page.locator("#palette").evaluate((dialog) => dialog.open)));
+await page.keyboard.press("Control+k");
+await page.keyboard.type(number.slice(0, 9));
+await page.locator("#palette-items a", { hasText: "Account" }).first().waitFor();
+await page.keyboard.press("Enter");
+await page.waitForURL(/console\/accounts\//);
+
+// On paper: an account on at most two pages, a reconciliation on one.
+const sheets = async () => (await page.pdf({ format: "A4" })).toString("latin1").match(/\/Type\s*\/Page\b/g)?.length ?? 0;
+const account = await sheets();
+check(`an account prints on ${account} pages`, account >= 1 && account <= 2);
+await page.goto(server + "/console/suppliers/NORTH/reconciliation/");
+const books = await sheets();
+check(`a reconciliation prints on ${books} pages`, books === 1);
+
+await page.goto(server + "/console/");
 await page.keyboard.press("/");
 check("/ does not search", await page.evaluate(() => document.activeElement.name) === "q");
 await page.keyboard.press("Escape");

@@ -620,7 +620,8 @@ CREATE TABLE control_totals (
     set_at      BIGINT NOT NULL,
     totals      JSON NOT NULL,
     key_id      TEXT,
-    request_id  TEXT
+    request_id  TEXT,
+    operator    TEXT -- who entered them by hand
 );
 CREATE INDEX control_totals_supplier ON control_totals (supplier_id, id);
 
@@ -903,6 +904,7 @@ CREATE TABLE operator (
     created_at         BIGINT NOT NULL,
     password_at        BIGINT,
     signed_in_at       BIGINT,
+    reset_at           BIGINT, -- until the operator has been told at a sign-in
     CHECK ((invitation IS NULL) = (invitation_ends_at IS NULL))
 );
 CREATE UNIQUE INDEX operator_invitation ON operator (invitation) WHERE invitation IS NOT NULL;
@@ -928,6 +930,32 @@ CREATE TABLE operator_device (
     network  TEXT NOT NULL,
     seen_at  BIGINT NOT NULL,
     PRIMARY KEY (operator, hash)
+);
+
+-- Passkeys with which operators sign in. The public key and its counters are in credential.
+CREATE TABLE passkey (
+    operator   TEXT COLLATE "C" NOT NULL REFERENCES operator (name),
+    name       TEXT COLLATE "C" NOT NULL,
+    id         BYTEA NOT NULL UNIQUE,
+    credential TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    used_at    BIGINT,
+    PRIMARY KEY (operator, name)
+);
+
+-- Challenges that a passkey has not answered yet. Each is answered once.
+CREATE TABLE passkey_challenge (
+    hash    BYTEA PRIMARY KEY,
+    session TEXT NOT NULL, -- that registers a passkey; empty for a sign-in
+    data    TEXT NOT NULL,
+    ends_at BIGINT NOT NULL
+);
+CREATE INDEX passkey_challenge_end ON passkey_challenge (ends_at);
+
+-- One-time links that create the first operator of a new server.
+CREATE TABLE set_up_link (
+    hash    BYTEA PRIMARY KEY,
+    ends_at BIGINT NOT NULL
 );
 
 -- ---- The database itself ---------------------------------------------------

@@ -612,7 +612,8 @@ CREATE TABLE control_totals (
     set_at      INTEGER NOT NULL,
     totals      TEXT NOT NULL CHECK (json_valid(totals)),
     key_id      TEXT,
-    request_id  TEXT
+    request_id  TEXT,
+    operator    TEXT -- who entered them by hand
 ) STRICT;
 CREATE INDEX control_totals_supplier ON control_totals (supplier_id, id);
 
@@ -896,6 +897,7 @@ CREATE TABLE operator (
     created_at         INTEGER NOT NULL,
     password_at        INTEGER,
     signed_in_at       INTEGER,
+    reset_at           INTEGER, -- until the operator has been told at a sign-in
     CHECK ((invitation IS NULL) = (invitation_ends_at IS NULL))
 ) STRICT;
 CREATE UNIQUE INDEX operator_invitation ON operator (invitation) WHERE invitation IS NOT NULL;
@@ -921,6 +923,32 @@ CREATE TABLE operator_device (
     network  TEXT NOT NULL,
     seen_at  INTEGER NOT NULL,
     PRIMARY KEY (operator, hash)
+) STRICT, WITHOUT ROWID;
+
+-- Passkeys with which operators sign in. The public key and its counters are in credential.
+CREATE TABLE passkey (
+    operator   TEXT NOT NULL REFERENCES operator (name),
+    name       TEXT NOT NULL,
+    id         BLOB NOT NULL UNIQUE,
+    credential TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    used_at    INTEGER,
+    PRIMARY KEY (operator, name)
+) STRICT, WITHOUT ROWID;
+
+-- Challenges that a passkey has not answered yet. Each is answered once.
+CREATE TABLE passkey_challenge (
+    hash    BLOB PRIMARY KEY,
+    session TEXT NOT NULL, -- that registers a passkey; empty for a sign-in
+    data    TEXT NOT NULL,
+    ends_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX passkey_challenge_end ON passkey_challenge (ends_at);
+
+-- One-time links that create the first operator of a new server.
+CREATE TABLE set_up_link (
+    hash    BLOB PRIMARY KEY,
+    ends_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- ---- The database itself ---------------------------------------------------
