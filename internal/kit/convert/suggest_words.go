@@ -13,7 +13,7 @@ import (
 // the plain words that the others stand for.
 const dictionary = `
 account: ac acct acc accno acctno acnt accts accounts konto konten kontonr compte comptes cuenta cuentas conto rekening vkonto vertragskonto customeraccount cacct
-account number: vkont acctnum accountref
+account number: vkont acctnum accountref rekeningnummer contractnummer
 account name: vkbez
 account type: vktyp ktokl
 account table: fkkvkp
@@ -22,44 +22,44 @@ transaction table: dfkkop fkkop
 bill name: rechnungsempfaenger rechnungsempfanger
 number: no num nbr nr numb nummer numero id identifier ident key nro seq sequence uid numeroid
 reference: verwendungszweck ref refno referenz referencia
-customer: cust customers client clients cliente clientes kunde kunden cus titular titulares holder holders owner person persons people personne contact contacts party parties partner consumer subscriber abonne member kontakt ansprechpartner
-customer number: gpart geschaeftspartner buspartner
-title: titles titel anrede civilite tratamiento titre
+customer: cust customers client clients cliente clientes kunde kunden cus titular titulares holder holders owner person persons people personne contact contacts party parties partner consumer subscriber abonne member kontakt ansprechpartner klant klanten
+customer number: gpart geschaeftspartner buspartner klantnr klantnummer debiteurnr debiteurnummer
+title: titles titel anrede civilite tratamiento titre aanhef
 salutation: salut saluto
 first: frst fst given fore vor prenom
-first name: fname forename forenames firstname givenname givennames vorname vornamen nombre nombrepila christianname
+first name: fname forename forenames firstname givenname givennames vorname vornamen nombre nombrepila christianname voornaam voornamen roepnaam
 last: lst sur family famille
-last name: sname lname surname lastname familyname nachname familienname apellido apellidos nomfamille famname
-name: nm nam names bezeichnung bez nom fullname
-birth: born geburt geburts nacimiento naissance birthdate bday dob geb birthday gebdat birthdt dateofbirth
+last name: sname lname surname lastname familyname nachname familienname apellido apellidos nomfamille famname achternaam familienaam
+name: nm nam names bezeichnung bez nom fullname naam
+birth: born geburt geburts nacimiento naissance birthdate bday dob geb birthday gebdat birthdt dateofbirth geboorte geboortedatum gebdatum
 email: emailaddress smtp courriel correo mel emailadr eml
-mobile: mob mobil mobl cell cellular handy movil portable gsm
-phone: tel telephone telefon telefono phon fon ph phones landline tlf telno phonno
+mobile: mob mobil mobl cell cellular handy movil portable gsm mobiel
+phone: tel telephone telefon telefono phon fon ph phones landline tlf telno phonno telefoon telefoonnr telefoonnummer
 home: hm privat private fixe fijo festnetz domicile hme house
 address: addr adr add adresse direccion address addrs anschrift domicilio
 line: ln ligne linea zeile lin
-street: str strasse strase rue calle via strt road
-city: town ort stadt ville poblacion ciudad localidad suburb locality municipio municipality commune
+street: str strasse strase rue calle via strt road straat straatnaam
+city: town ort stadt ville poblacion ciudad localidad suburb locality municipio municipality commune plaats woonplaats gemeente
 county: region provincia province state bundesland departement prov cnty
 postcode: pcode postalcode zip zipcode plz cp pc postleitzahl pstcd postcd postcodes
 country: land pays pais ctry cntry
 mailing: payeur payer mail postal correspondence korrespondenz post corr
 electronic: electronico electronique
 balance: owes owed owing os bal saldo solde kontostand balances outstanding
-amount: much amt amnt betrag montant importe betrw dmbtr wrbtr monto amounts sum summe wert valor
+amount: much amt amnt betrag montant importe betrw dmbtr wrbtr monto amounts sum summe wert valor bedrag
 currency: ccy waers devise moneda waehrung wahrung currencyiso curry
 current: curr cur aktuell actuel actual
-bill: bills billed billing statement statements stmt stmnt invoice invoices inv rechnung rechnungen facture factures factura facturas fact facturation facturacion abrechnung bl bll
+bill: bills billed billing statement statements stmt stmnt invoice invoices inv rechnung rechnungen facture factures factura facturas fact facturation facturacion abrechnung bl bll factuur facturen
 issue: issued emission emision ausgestellt print
 closing: closed close cierre cloture
 period: prd periode periodo per zeitraum
-start: from begin began begun beg von ab debut desde inicio strt alta started commence commencement beginn
-end: to until bis fin hasta baja ended ende stop finish expiry expires thru through
+start: from begin began begun beg von ab debut desde inicio strt alta started commence commencement beginn vanaf
+end: to until bis fin hasta baja ended ende stop finish expiry expires thru through tot
 date: when am on dt dat datum fecha day tag jour dte dates
 time: zeit hora heure tm timestamp ts datetime
 type: typ types tipo art kind class category cat klasse tipologia
 code: cd cde codigo flg flag
-last: letzter previous prev prior letzte derniere dernier ultima ultimo
+last: letzter previous prev prior letzte derniere dernier ultima ultimo laatste vorige
 next: nxt naechste prochaine proxima
 due: faellig echeance vencimiento
 language: lang sprache langue idioma lng
@@ -68,32 +68,32 @@ communication: comm comms correspond
 channel: chan kanal canal
 sale: sales sold verkauf vente venta
 company: firma organisation organization org societe empresa
-payment: payments pay paid pmt pymt pmnt zahlung zahlungen paiement paiements pago pagos receipt receipts rcpt zahl received
+payment: payments pay paid pmt pymt pmnt zahlung zahlungen paiement paiements pago pagos receipt receipts rcpt zahl received betaling betalingen
 method: meth by mthd means mode how zahlweg forma
-transaction: ft led txn trx trans tran transactions txns fintran booking bookings buchung buchungen posting postings ledger journal entry entries ecriture ecritures movimiento movimientos movement movements buch financial
-transaction number: opbel belegnr belegnummer
-transaction date: budat buchdat buchungsdatum buchungsdat
+transaction: ft led txn trx trans tran transactions txns fintran booking bookings buchung buchungen posting postings ledger journal entry entries ecriture ecritures movimiento movimientos movement movements buch financial mutatie mutaties boeking boekingen
+transaction number: opbel belegnr belegnummer mutatienr mutatienummer boekingsnr
+transaction date: budat buchdat buchungsdatum buchungsdat boekdatum boekingsdatum
 transaction type: blart hvorg
-description: desc descr narr narrative text txt libelle concepto optxt sgtxt details detail remark remarks bemerkung texto memo particulars
-note: notes nota notas notiz notizen comment comments kommentar commentaire
+description: desc descr narr narrative text txt libelle concepto optxt sgtxt details detail remark remarks bemerkung texto memo particulars omschrijving
+note: notes nota notas notiz notizen comment comments kommentar commentaire notitie notities opmerking opmerkingen
 pinned: sticky pin
 created: create written entered erstellt angelegt crdate logged
 user: staff agent operator
-supply: frmp sup supp liefer sply service serv srv svc suministro suministros fourniture lieferung versorgung
+supply: frmp sup supp liefer sply service serv srv svc suministro suministros fourniture lieferung versorgung levering
 point: pt points pnt connection connections lieferstelle livraison installation anlage anschluss delivery
 market point number: ui spid mpan mprn mpxn nmi mirn pdl prm pce cups zaehlpunkt zahlpunkt malo marktlokation melo messlokation mpancore zpid zpnr esiid pod udc ean
 supply table: ever sps spt sp
 premise: prem premises property properties prop site sites verbrauchsstelle vstelle objekt local
 fuel: commodity energy energie energia sparte utility util elec electricity gas division fueltype medium
-tariff: tarif tarife tarifs tarifa tarifas trf product prod produit producto produkt plan productcode rateplan tariftyp tariffs
-agreement: agreements agr contract contracts contr cntr vertrag vertraege contrat contrats contrato contratos
+tariff: tarif tarife tarifs tarifa tarifas trf product prod produit producto produkt plan productcode rateplan tariftyp tariffs tarief
+agreement: agreements agr contract contracts contr cntr vertrag vertraege contrat contrats contrato contratos overeenkomst
 meter: mtr meters zaehler zahler geraet compteur compteurs contador contadores device equipment equi mtrs met
 value: val
 source: src
 serial: ser sn gernr geraetenr seriennr serie geraetenummer
 register: reg registers zaehlwerk zw dial rgstr regstr
 register number: zwnummer zwnr
-reading: read reads readings rdg ablesung ablesungen zaehlerstand zahlerstand stand lectura lecturas releve releves index zwstand rd
+reading: read reads readings rdg ablesung ablesungen zaehlerstand zahlerstand stand lectura lecturas releve releves index zwstand rd meterstand
 reading date: adat adatum ablesedatum abldat
 reading type: ablesart istablart ablart
 digits: dgts stellen dials
