@@ -122,5 +122,5 @@ type RestoreWriter interface {
 	// AdmitCopy allows serving a copy from its current location.
 	AdmitCopy(ctx context.Context) error
 	// FinishCopy allows serving a complete copy of another database.
-	FinishCopy(ctx context.Context) error
+	FinishCopy(ctx context.Context, mark int64) error
 }

@@ -60,7 +60,7 @@ func copyCommand() *cobra.Command {
 			return err
 		}
 		bar := newCommandProgress(command, "")
-		tables, err := sqlstore.Copy(command.Context(), from, to, options, func(now string, done, of int64) {
+		tables, mark, err := sqlstore.Copy(command.Context(), from, to, options, func(now string, done, of int64) {
 			bar.label = now
 			bar.at(int(done), int(of))
 		})
@@ -79,7 +79,7 @@ func copyCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		accounts, err := finishCopy(command, store, shownName(from))
+		accounts, err := finishCopy(command, store, shownName(from), mark)
 		if err = errors.Join(err, store.Close()); err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func shownName(url string) string {
 }
 
 // finishCopy checks the copy and allows serving it.
-func finishCopy(command *cobra.Command, store landfall.Store, from string) (int, error) {
+func finishCopy(command *cobra.Command, store landfall.Store, from string, mark int64) (int, error) {
 	operator := operate.New(store, operate.Options{Actor: currentActor(), Source: hostname()})
 	accounts, err := operator.Verify(command.Context(), func(finding landfall.Finding) error {
 		return fmt.Errorf("the copy failed the checks of 'landfall verify' and is not served: supplier %s, account %s: %s; check the original with 'landfall verify'",
@@ -117,7 +117,7 @@ func finishCopy(command *cobra.Command, store landfall.Store, from string) (int,
 	if err != nil {
 		return 0, err
 	}
-	return accounts, operator.FinishCopy(command.Context(), from)
+	return accounts, operator.FinishCopy(command.Context(), from, mark)
 }
 
 // printCopied prints the tables that have rows.

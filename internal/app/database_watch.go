@@ -2,10 +2,8 @@ package app
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"landfall"
 	"landfall/internal/lib/limits"
 )
 
@@ -13,6 +11,7 @@ import (
 // when it can again. In between, the log leaves out the lines that say the same. It
 // checks at intervals, and at once when a line says that the database is unavailable.
 func (a *App) watchDatabase(ctx context.Context) {
+	defer a.log.databaseLost(false)
 	var failing, lost time.Time // zero while it works
 	for {
 		began := time.Now()
@@ -25,7 +24,7 @@ func (a *App) watchDatabase(ctx context.Context) {
 			a.log.Warn("the database can be written to again", "after", time.Since(failing).Round(time.Second).String(),
 				"left_out", a.log.databaseLost(false))
 			failing, lost = time.Time{}, time.Time{}
-		case err == nil, errors.Is(err, landfall.ErrOverloaded):
+		case err == nil:
 			failing = time.Time{}
 		case failing.IsZero():
 			failing = began // once may be a connection that broke

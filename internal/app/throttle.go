@@ -5,6 +5,7 @@ import (
 	"errors"
 	"hash/maphash"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -90,7 +91,8 @@ func (t *throttleState) describe(record slog.Record) (message string, key uint64
 			if !is {
 				return true
 			}
-			if errors.Is(err, landfall.ErrUnavailable) && !errors.Is(err, landfall.ErrOverloaded) {
+			// What is sent twice because of it is more than the loss.
+			if errors.Is(err, landfall.ErrUnavailable) && !errors.Is(err, landfall.ErrOverloaded) && !strings.HasSuffix(message, "sent again") {
 				message = unavailableMessage
 			}
 			_, _ = hash.WriteString(err.Error())
@@ -102,6 +104,9 @@ func (t *throttleState) describe(record slog.Record) (message string, key uint64
 	}
 	return message, hash.Sum64()
 }
+
+// damagedMessage is about each damaged account. The log leaves none of them out.
+const damagedMessage = "stored data is damaged"
 
 // admit reports whether a line is written now, and counts it otherwise.
 func (t *throttleState) admit(message string, key uint64, record slog.Record, handler slog.Handler) bool {
@@ -117,7 +122,7 @@ func (t *throttleState) admit(message string, key uint64, record slog.Record, ha
 		t.messages[message] = count
 		time.AfterFunc(t.window, func() { t.end(message) })
 	}
-	if count.passed < limits.LogMessages && count.equal[key] < limits.LogRepeats {
+	if message == damagedMessage || count.passed < limits.LogMessages && count.equal[key] < limits.LogRepeats {
 		count.passed++
 		count.equal[key]++
 		return true

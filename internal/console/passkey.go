@@ -44,7 +44,7 @@ func removePasskey(r *pageRequest) error {
 
 // offerPasskeySignIn answers the script of the sign-in page.
 func offerPasskeySignIn(r *pageRequest) (any, error) {
-	options, err := r.console.Sessions.StartPasskeySignIn(r.Context(), r.consoleAddress())
+	options, err := r.console.Sessions.StartPasskeySignIn(r.Context(), r.origin(), r.consoleAddress())
 	if err != nil {
 		return nil, err
 	}

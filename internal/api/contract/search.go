@@ -154,11 +154,13 @@ func SearchPerson(document []byte) landfall.SearchPerson {
 	return person
 }
 
-// town returns the town of an address: its own field, or the last line that is not the
-// only one.
+// town returns the town of an address: its own field, or the last line if it is not the
+// only one and looks like a town. Anything else is personal, and not shown.
 func town(address landfall.Address) string {
 	if last := len(address.Lines) - 1; address.Locality == "" && last > 0 {
-		return address.Lines[last]
+		if line := address.Lines[last]; !strings.ContainsAny(line, "0123456789/@,") {
+			return line
+		}
 	}
 	return address.Locality
 }

@@ -40,13 +40,19 @@ func (b *loginLimiter) take(name, address, knownBy string, now time.Time) time.D
 	if knownBy != "" {
 		return b.known.Take(name+" "+knownBy, ofPair, now)
 	}
-	source := network(address)
-	wait := max(b.sources.Take(source, ofSource, now), b.pairs.Take(source+" "+name, ofPair, now))
-	if around := site(address); around != source {
-		wait = max(wait, b.sites.Take(around, ofSite, now))
-	}
+	wait := max(b.takeSource(address, now), b.pairs.Take(network(address)+" "+name, ofPair, now))
 	if wait == 0 {
 		wait = b.names.Take(name, ofName, now)
+	}
+	return wait
+}
+
+// takeSource counts an attempt that names nobody, by where it comes from.
+func (b *loginLimiter) takeSource(address string, now time.Time) time.Duration {
+	source := network(address)
+	wait := b.sources.Take(source, ofSource, now)
+	if around := site(address); around != source {
+		wait = max(wait, b.sites.Take(around, ofSite, now))
 	}
 	return wait
 }

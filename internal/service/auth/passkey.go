@@ -164,6 +164,12 @@ func (r *Sessions) FinishPasskey(ctx context.Context, from Origin, session landf
 		if err != nil {
 			return err
 		}
+		// The sign-in may have been reset while the request was on its way.
+		if _, _, err := tx.Session(ctx, session.Hash, r.options.Idle); errors.Is(err, landfall.ErrNotFound) {
+			return refusal
+		} else if err != nil {
+			return err
+		}
 		passkeys, err := tx.Passkeys(ctx, operator.Name)
 		if err != nil {
 			return err
@@ -205,7 +211,10 @@ func (r *Sessions) RemovePasskey(ctx context.Context, owner Owner, name string) 
 
 // StartPasskeySignIn returns the options with which a browser asks for any passkey of
 // this site.
-func (r *Sessions) StartPasskeySignIn(ctx context.Context, at ConsoleAddress) (options string, err error) {
+func (r *Sessions) StartPasskeySignIn(ctx context.Context, from Origin, at ConsoleAddress) (options string, err error) {
+	if wait := r.limiter.takeSource(from.Address, r.options.Clock()); wait > 0 {
+		return "", throttled(wait)
+	}
 	party, err := relyingParty(at)
 	if err != nil {
 		return "", errNoPasskey
@@ -225,6 +234,9 @@ func (r *Sessions) SignInPasskey(ctx context.Context, request SignIn, at Console
 	now := r.options.Clock()
 	attempt := Attempt{Address: request.Address}
 	defer func() { r.report(attempt, request.Origin, err, now) }()
+	if wait := r.limiter.takeSource(request.Address, now); wait > 0 {
+		return SignedIn{}, throttled(wait)
+	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes([]byte(response))
 	if err != nil {
 		return SignedIn{}, errNoPasskey

@@ -67,11 +67,15 @@ func (s *Service) read(ctx context.Context, who landfall.Principal, body []byte)
 	return checked{account, supplier, verdict.Warnings}, nil
 }
 
+// maxCode is how many bytes a supplier code can have.
+const maxCode = 4 * 32
+
 // expectedSchema returns the tables of the supplier that a body seems to name, before
 // the body is read.
 func (s *Service) expectedSchema(ctx context.Context, who landfall.Principal, body []byte) *contract.Schema {
 	code, _, found := rules.Peek(body, "import_supplier", "external_account_number")
-	if !found {
+	// A code that is too long to be one must not become a key of the cache.
+	if !found || len(code) > maxCode {
 		return contract.PlainSchema()
 	}
 	supplier, err := s.Supplier(ctx, who, code)

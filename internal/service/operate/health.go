@@ -78,8 +78,8 @@ func (o *Operator) RecordBackup(ctx context.Context, how string) error {
 }
 
 // FinishCopy allows serving a database that was copied from another one, after its check.
-func (o *Operator) FinishCopy(ctx context.Context, from string) error {
-	return o.change(ctx, "database.copy", "", func(tx landfall.Tx) (string, error) { return "from " + from, tx.FinishCopy(ctx) })
+func (o *Operator) FinishCopy(ctx context.Context, from string, mark int64) error {
+	return o.change(ctx, "database.copy", "", func(tx landfall.Tx) (string, error) { return "from " + from, tx.FinishCopy(ctx, mark) })
 }
 
 // Heartbeat records that a server is running, and samples the progress of runs.

@@ -92,6 +92,10 @@ func (o *Operator) restoreOperators(ctx context.Context, tx landfall.Tx, keep Op
 			return err
 		}
 		operator.RecoveryCodes = nil
+		// A passkey may have been removed since.
+		if err := tx.RemovePasskeys(ctx, operator.Name); err != nil {
+			return err
+		}
 		switch {
 		case was:
 		case keep.All || slices.Contains(keep.Names, operator.Name):

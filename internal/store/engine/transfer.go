@@ -19,9 +19,10 @@ type TransferOptions struct {
 	Without []string
 	// Seeded names the tables that have a row in a database that was never used.
 	Seeded []string
-	// Marker is a table with the columns id and at. It has a row from the start of the
+	// Marker is a table with the column at. It has a row from the start of the
 	// copy until the caller deletes it.
 	Marker string
+	Mark   int64 // the row of this copy in Marker
 	// Progress is called with the number of rows done, and the number of all rows.
 	Progress func(doing string, done, of int64)
 }
@@ -187,11 +188,9 @@ func (t *transfer) run(ctx context.Context) (done []TransferredTable, err error)
 	if err := t.checkEmpty(ctx); err != nil {
 		return nil, err
 	}
-	marker := []transferColumn{{"at", "bigint"}, {"id", "bigint"}}
-	if err := t.target.empty(ctx, []transferTable{{t.options.Marker, marker}}); err != nil {
-		return nil, err
-	}
-	if err := t.target.write(ctx, transferTable{t.options.Marker, marker}, rowsOf([]any{nowMicros(), int64(1)})); err != nil {
+	// The marks of earlier copies stay until this one is finished.
+	marker := []transferColumn{{"at", "bigint"}}
+	if err := t.target.write(ctx, transferTable{t.options.Marker, marker}, rowsOf([]any{t.options.Mark})); err != nil {
 		return nil, err
 	}
 	if err := t.target.empty(ctx, t.tables); err != nil {

@@ -117,7 +117,11 @@ func (c *conflictSearch) add(s *sealer, account int, key landfall.Key, identifie
 	for i := range identifiers {
 		if one := &identifiers[i]; wanted(one) {
 			c.identifiers, c.owners, c.keys = append(c.identifiers, *one), append(c.owners, account), append(c.keys, key)
-			c.digests = append(c.digests, s.identifierDigests(one.Text()))
+			digests := s.identifierDigests(one.Text())
+			if one.Kind == landfall.IdentifierExternalNumber {
+				digests = (*sealer)(nil).identifierDigests(one.Text()) // only for the lock: one is enough
+			}
+			c.digests = append(c.digests, digests)
 		}
 	}
 }

@@ -78,6 +78,10 @@ func (t *tx) Erase(ctx context.Context, key landfall.Key) (landfall.Erasure, err
 	if _, err := t.indexState(ctx, `{hold}`); err != nil {
 		return erasure, err
 	}
+	// The terms of a refused staging are not under the process's id.
+	if err := t.eraseRefused(ctx, key); err != nil && !errors.Is(err, landfall.ErrNotFound) {
+		return erasure, err
+	}
 	for _, text := range erasures {
 		if _, err := t.exec(ctx, text, id); err != nil {
 			return erasure, err

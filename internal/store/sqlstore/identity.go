@@ -105,10 +105,13 @@ func (v *view) unfinishedCopy(ctx context.Context) (unfinished bool, err error) 
 }
 
 // FinishCopy allows serving a copy that 'landfall copy' made. Its place is new; everything
-// else about it is as in the original.
-func (t *tx) FinishCopy(ctx context.Context) error {
-	if err := orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM unfinished_copy`)); err != nil {
+// else about it is as in the original. If another copy has begun since, it refuses.
+func (t *tx) FinishCopy(ctx context.Context, mark int64) error {
+	if err := orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM unfinished_copy WHERE at <= $1`, mark)); err != nil {
 		return err
+	}
+	if unfinished, err := t.unfinishedCopy(ctx); err != nil || unfinished {
+		return cmp.Or(err, errUnfinished)
 	}
 	_, err := t.exec(ctx, `UPDATE database_identity SET fingerprint = NULL WHERE id = 1`)
 	return err

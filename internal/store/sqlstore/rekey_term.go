@@ -50,23 +50,32 @@ func (s *Store) rekeyTerms(ctx context.Context, at *rekeyState) error {
 	return nil
 }
 
-// rekeyRefused indexes all refused accounts again. There are few.
+// rekeyRefused indexes all refused accounts again.
 func (s *Store) rekeyRefused(ctx context.Context) error {
 	if s.termsOf == nil {
 		return nil
 	}
-	if err := s.update(ctx, landfall.Key{}, func(t *tx) error {
-		_, err := t.exec(ctx, `UPDATE refusal SET indexed = FALSE WHERE indexed = TRUE`)
-		return err
-	}); err != nil {
-		return err
-	}
 	s.indexing.Lock()
 	defer s.indexing.Unlock()
-	for {
-		if count, err := s.indexRefused(ctx); err != nil || count == 0 {
+	for after := int64(0); ; {
+		var ids []int64
+		if err := s.update(ctx, landfall.Key{}, func(t *tx) (err error) {
+			ids, err = collect(ctx, t.txSession, func(scan scanner, id *int64) error { return scan(id) },
+				`UPDATE refusal SET indexed = FALSE WHERE id IN (SELECT id FROM refusal WHERE id > $1 ORDER BY id LIMIT $2) RETURNING id`, after, int64(rekeyBatch))
+			return err
+		}); err != nil {
 			return err
 		}
+		for count := -1; count != 0; {
+			var err error
+			if count, err = s.indexRefused(ctx); err != nil {
+				return err
+			}
+		}
+		if len(ids) < rekeyBatch {
+			return nil
+		}
+		after = slices.Max(ids)
 	}
 }
 

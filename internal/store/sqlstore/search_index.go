@@ -320,8 +320,10 @@ func (s *Store) indexRefused(ctx context.Context) (int, error) {
 func (t *tx) saveRefusedTerms(ctx context.Context, part []indexedAccount) error {
 	var saved []indexedAccount
 	for _, one := range part {
-		count, err := t.exec(ctx, `UPDATE refusal SET indexed = TRUE WHERE id IN
-			(SELECT held.id FROM refusal held WHERE held.id = $1 AND held.at = $2 AND held.indexed = FALSE {take})`, one.id, one.version)
+		// The person may have been purged since.
+		count, err := t.exec(ctx, `UPDATE refusal SET indexed = TRUE WHERE id IN (SELECT held.id FROM refusal held
+			WHERE held.id = $1 AND held.at = $2 AND held.indexed = FALSE AND (held.person IS NOT NULL OR $3 = FALSE) {take})`,
+			one.id, one.version, len(one.terms) > 0)
 		if err != nil {
 			return err
 		}

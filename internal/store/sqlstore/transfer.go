@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"landfall/internal/lib/limits"
 	"landfall/internal/store/engine"
@@ -28,34 +29,35 @@ var seededTables = []string{
 
 // Copy copies everything from a database into another one of either kind, which has no
 // data yet. Nobody can write to the first one meanwhile. No server can use the second one
-// before FinishCopy. It returns the tables, which were compared row by row.
-func Copy(ctx context.Context, from, to string, options Options, progress func(doing string, done, of int64)) ([]CopiedTable, error) {
+// before FinishCopy. It returns the tables, which were compared row by row, and the mark
+// of the copy.
+func Copy(ctx context.Context, from, to string, options Options, progress func(doing string, done, of int64)) ([]CopiedTable, int64, error) {
 	source, err := engine.Parse(from)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	target, err := engine.Parse(to)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	// The source is opened as a server would open it: with its keys, and not if it is a copy
 	// that must be restored first.
 	options.ReadOnly = true
 	store, err := Open(ctx, from, options)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", source, err)
+		return nil, 0, fmt.Errorf("%s: %w", source, err)
 	}
 	if err := errors.Join(store.CheckServable(ctx), store.Close()); err != nil {
-		return nil, fmt.Errorf("%s: %w", source, err)
+		return nil, 0, fmt.Errorf("%s: %w", source, err)
 	}
 	opening := options.engine()
 	opening.BeforeSteps = refuseServers
-	copying := engine.TransferOptions{From: opening, To: opening, Seeded: seededTables, Marker: "unfinished_copy", Progress: progress}
+	copying := engine.TransferOptions{From: opening, To: opening, Seeded: seededTables, Marker: "unfinished_copy", Mark: time.Now().UnixMicro(), Progress: progress}
 	for table := range notCopied {
 		copying.Without = append(copying.Without, table)
 	}
 	tables, err := engine.Transfer(ctx, source, target, copying)
-	return tables, translate(err)
+	return tables, copying.Mark, translate(err)
 }
 
 // refuseServers refuses to copy from or into a PostgreSQL database that servers use. A file

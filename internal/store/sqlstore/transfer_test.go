@@ -55,11 +55,12 @@ func copyOptions(keys []seal.Key) sqlstore.Options {
 // finishedCopy copies a database and allows serving the copy.
 func finishedCopy(t *testing.T, from, to string, keys []seal.Key) *sqlstore.Store {
 	t.Helper()
-	if _, err := sqlstore.Copy(t.Context(), from, to, copyOptions(keys), nil); err != nil {
+	_, mark, err := sqlstore.Copy(t.Context(), from, to, copyOptions(keys), nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	store := openStore(t, to, keys...)
-	if err := store.Update(t.Context(), func(tx landfall.Tx) error { return tx.FinishCopy(t.Context()) }); err != nil {
+	if err := store.Update(t.Context(), func(tx landfall.Tx) error { return tx.FinishCopy(t.Context(), mark) }); err != nil {
 		t.Fatal(err)
 	}
 	return store
@@ -152,7 +153,7 @@ func TestUnfinishedCopyStartsAgain(t *testing.T) {
 			url := fresh(t)
 			for _, at := range []string{"copying", "comparing", "nowhere"} {
 				ctx, cancel := context.WithCancel(t.Context())
-				_, err := sqlstore.Copy(ctx, from, url, copyOptions(nil), func(doing string, done, _ int64) {
+				_, _, err := sqlstore.Copy(ctx, from, url, copyOptions(nil), func(doing string, done, _ int64) {
 					if strings.HasPrefix(doing, at) && done > 20 {
 						cancel()
 					}
@@ -171,7 +172,7 @@ func TestUnfinishedCopyStartsAgain(t *testing.T) {
 				if err := half.Close(); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := sqlstore.Copy(t.Context(), url, fresh(t), copyOptions(nil), nil); err == nil || !strings.Contains(err.Error(), "unfinished") {
+				if _, _, err := sqlstore.Copy(t.Context(), url, fresh(t), copyOptions(nil), nil); err == nil || !strings.Contains(err.Error(), "unfinished") {
 					t.Errorf("%s: an unfinished copy is copied: %v", at, err)
 				}
 			}
@@ -189,7 +190,7 @@ func TestUnfinishedCopyStartsAgain(t *testing.T) {
 			if err := served.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := sqlstore.Copy(t.Context(), from, url, copyOptions(nil), nil); err == nil || !strings.Contains(err.Error(), "is not empty: table") {
+			if _, _, err := sqlstore.Copy(t.Context(), from, url, copyOptions(nil), nil); err == nil || !strings.Contains(err.Error(), "is not empty: table") {
 				t.Errorf("a finished copy is overwritten: %v", err)
 			}
 		})
@@ -202,7 +203,7 @@ func TestCopyIsRefused(t *testing.T) {
 		kind := t.Name()[strings.LastIndexByte(t.Name(), '/')+1:]
 		refused := func(from, to, want string) {
 			t.Helper()
-			if _, err := sqlstore.Copy(t.Context(), from, to, copyOptions(nil), nil); err == nil || !strings.Contains(err.Error(), want) {
+			if _, _, err := sqlstore.Copy(t.Context(), from, to, copyOptions(nil), nil); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %s", err, want)
 			}
 		}
@@ -216,7 +217,7 @@ func TestCopyIsRefused(t *testing.T) {
 		}
 		refused(newer, other, "this program knows steps up to 1")
 		refused(other, newer, "this program knows steps up to 1")
-		if _, err := sqlstore.Copy(t.Context(), newer, url, sqlstore.WithLater(copyOptions(nil), later), nil); err == nil || !strings.Contains(err.Error(), "landfall schema apply") {
+		if _, _, err := sqlstore.Copy(t.Context(), newer, url, sqlstore.WithLater(copyOptions(nil), later), nil); err == nil || !strings.Contains(err.Error(), "landfall schema apply") {
 			t.Errorf("a copy into an older schema: %v", err)
 		}
 
@@ -253,7 +254,7 @@ func TestNobodyWritesToADatabaseThatIsCopied(t *testing.T) {
 		}
 		defer hasty.Close()
 		tried := false
-		_, err = sqlstore.Copy(t.Context(), url, dbtest.SQLite(t), copyOptions(nil), func(string, int64, int64) {
+		_, _, err = sqlstore.Copy(t.Context(), url, dbtest.SQLite(t), copyOptions(nil), func(string, int64, int64) {
 			if !tried {
 				tried = true
 				if err := hasty.Update(t.Context(), func(tx landfall.Tx) error { return tx.CreateTeam(t.Context(), "Late") }); err == nil {
@@ -288,7 +289,7 @@ func TestEveryTableIsCopied(t *testing.T) {
 		if err := store.Close(); err != nil {
 			t.Fatal(err)
 		}
-		done, err := sqlstore.Copy(t.Context(), url, dbtest.SQLite(t), copyOptions(nil), nil)
+		done, _, err := sqlstore.Copy(t.Context(), url, dbtest.SQLite(t), copyOptions(nil), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

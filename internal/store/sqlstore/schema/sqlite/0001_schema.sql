@@ -983,8 +983,7 @@ INSERT INTO database_identity (id) VALUES (1);
 -- Has a row from the start of 'landfall copy' into this database until the copy was
 -- checked. Until then no server uses it.
 CREATE TABLE unfinished_copy (
-    id INTEGER PRIMARY KEY CHECK (id = 1),
-    at INTEGER NOT NULL
+    at INTEGER PRIMARY KEY
 ) STRICT;
 
 -- When a server last looked at the database's clock, and the last jump that was
