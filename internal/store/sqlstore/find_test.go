@@ -212,3 +212,33 @@ func TestSearchesUseTheirIndexes(t *testing.T) {
 		}
 	})
 }
+
+// An account that was refused and then skipped has a process without a document. Its
+// erasure removes the person of the refusal from the search too.
+func TestErasedRefusalsAreNotFound(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store := openStore(t, url)
+		prepareStore(t, store)
+		key := landfall.Key{Supplier: "S", External: "OLD-000123"}
+		if err := store.Refuse(t.Context(), landfall.Refusal{Key: key, Failure: landfall.Failure{Code: "x"}, Document: []byte(lovelaceDocument)}); err != nil {
+			t.Fatal(err)
+		}
+		indexAll(t, store)
+		if found := findWords(t, store, "lovelace"); len(found.Accounts) != 1 {
+			t.Fatalf("found %+v", found)
+		}
+		if err := store.Update(t.Context(), func(tx landfall.Tx) error {
+			if _, err := tx.Skip(t.Context(), key, "by the operator"); err != nil {
+				return err
+			}
+			_, err := tx.Erase(t.Context(), key)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		// It fails if there is a term: each needs an account.
+		if err := store.Force(t.Context(), `UPDATE search_term SET account_id = NULL`); err != nil {
+			t.Errorf("terms are left: %v", err)
+		}
+	})
+}

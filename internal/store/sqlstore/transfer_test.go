@@ -303,3 +303,22 @@ func TestEveryTableIsCopied(t *testing.T) {
 		}
 	})
 }
+
+// A copy that ends while a later one has begun does not allow serving what the later one writes.
+func TestCopyDoesNotFinishALaterOne(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		store := openStore(t, url)
+		finish := func(mark int64) error {
+			return store.Update(t.Context(), func(tx landfall.Tx) error { return tx.FinishCopy(t.Context(), mark) })
+		}
+		if err := store.Force(t.Context(), `INSERT INTO unfinished_copy (at) VALUES (1), (2), (3)`); err != nil {
+			t.Fatal(err)
+		}
+		if err := finish(2); err == nil || !strings.Contains(err.Error(), "unfinished") {
+			t.Errorf("the second of three copies finished: %v", err)
+		}
+		if err := finish(3); err != nil {
+			t.Error(err)
+		}
+	})
+}
