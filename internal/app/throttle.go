@@ -56,6 +56,10 @@ func newThrottle(next slog.Handler) throttle {
 // database.
 const unavailableMessage = "database unavailable"
 
+// overloadedMessage stands for those of all lines whose error is that too much work waits.
+// While the database is lost, that is a consequence.
+const overloadedMessage = "database overloaded"
+
 // Handle implements slog.Handler.
 func (t throttle) Handle(ctx context.Context, record slog.Record) error {
 	if record.Level < slog.LevelWarn {
@@ -92,7 +96,11 @@ func (t *throttleState) describe(record slog.Record) (message string, key uint64
 				return true
 			}
 			// What is sent twice because of it is more than the loss.
-			if errors.Is(err, landfall.ErrUnavailable) && !errors.Is(err, landfall.ErrOverloaded) && !strings.HasSuffix(message, "sent again") {
+			switch {
+			case strings.HasSuffix(message, "sent again"):
+			case errors.Is(err, landfall.ErrOverloaded):
+				message = overloadedMessage
+			case errors.Is(err, landfall.ErrUnavailable):
 				message = unavailableMessage
 			}
 			_, _ = hash.WriteString(err.Error())
@@ -112,7 +120,7 @@ const damagedMessage = "stored data is damaged"
 func (t *throttleState) admit(message string, key uint64, record slog.Record, handler slog.Handler) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.lost && message == unavailableMessage {
+	if t.lost && (message == unavailableMessage || message == overloadedMessage) {
 		t.leftOut++
 		return false
 	}

@@ -109,7 +109,7 @@ func (r *replica) wantMetrics(t *testing.T, want int) (page string) {
 // times: a line at the beginning and at the end of each loss, and a handful of others.
 func checkLoss(t *testing.T, warnings []string, losses int, cause string) {
 	t.Helper()
-	const handful = 6 // for each loss
+	const handful = 8 // for each loss
 	var lost, back int
 	for _, line := range warnings {
 		var entry struct {
