@@ -2,9 +2,11 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"landfall"
+	"landfall/internal/store/engine"
 	"landfall/internal/store/sqlset"
 )
 
@@ -61,6 +63,11 @@ func (t *tx) refuseStaging(ctx context.Context, batch []*refusalCall) error {
 			t.sealer.sealJSON(refusedPersonLocation, textArg(one.Wanted.person), one.Key.Supplier, one.Key.External))
 	}))
 	_, err := t.exec(ctx, text, args...)
+	// After PostgreSQL was killed, its counter of ids may be behind. The next try takes
+	// the next ids.
+	if engine.NotUnique(err) {
+		return errors.Join(engine.ErrAgain, err)
+	}
 	return err
 }
 
