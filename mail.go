@@ -158,7 +158,7 @@ type MailQueue interface {
 
 // MailReader reads the mails to customers.
 type MailReader interface {
-	Mail(ctx context.Context, id int64) (MailRecord, error)              // or ErrNotFound
+	Mail(ctx context.Context, id int64) (MailRecord, error) // or ErrNotFound
 	Mails(ctx context.Context, query MailQuery) ([]MailRecord, error)
 	MailsOf(ctx context.Context, key Key) ([]MailRecord, error)          // of one account, oldest first
 	MailsWaiting(ctx context.Context, limit int) (int, time.Time, error) // queued or sending, counted up to limit; since when
