@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 )
 
 // sqliteEnd is a SQLite file that is copied or filled.
@@ -38,9 +37,6 @@ func sameFile(one, other string) bool {
 	second, err := os.Stat(other)
 	return err == nil && os.SameFile(first, second)
 }
-
-// nowMicros is the time of this machine.
-func nowMicros() int64 { return time.Now().UnixMicro() }
 
 func (e *sqliteEnd) connection() *sql.Conn { return e.conn }
 
