@@ -139,7 +139,11 @@ func findByEverything(t *testing.T, store landfall.Store) {
 	// It is found by its number before anything is indexed.
 	finds(t, store, landfall.SearchQuery{Numbers: []string{outcome.Number}}, "A-1")
 	finds(t, store, landfall.SearchQuery{NumberTails: []string{outcome.Number[5:]}}, "A-1")
-	finds(t, store, landfall.SearchQuery{NumberTails: []string{"X" + outcome.Number[6:]}})
+	other := "X"
+	if strings.HasPrefix(outcome.Number[5:], other) {
+		other = "Y"
+	}
+	finds(t, store, landfall.SearchQuery{NumberTails: []string{other + outcome.Number[6:]}})
 	indexAll(t, store)
 	term := termQuery
 	// Prefixes cannot be matched where terms are stored as digests.
