@@ -48,6 +48,7 @@ type Claim struct {
 	Hash     [32]byte
 	Lease    time.Duration
 	DryRun   bool
+	Process  int64     // what the store knows the process by
 	FailedAt time.Time // of an optimistic claim: when the failure on record was recorded; zero when there is none
 }
 

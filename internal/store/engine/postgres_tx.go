@@ -13,7 +13,8 @@ import (
 type pgTx struct {
 	pool     *pgPool
 	begin    string
-	settings string // a statement that applies settings, or empty
+	settings string             // a statement that applies settings, or empty
+	early    []*pgx.QueuedQuery // statements that are sent with the first one
 	silence  time.Duration
 	until    time.Time
 	conn     *pgConn // nil before the first statement
@@ -37,6 +38,7 @@ func (x *pgTx) opening() *pgx.Batch {
 	if x.settings != "" {
 		batch.Queue(x.settings)
 	}
+	batch.QueuedQueries = append(batch.QueuedQueries, x.early...)
 	return batch
 }
 
@@ -114,6 +116,17 @@ func (x *pgTx) exec(ctx context.Context, text string, args []any) (int64, error)
 	}
 	tag, err := x.conn.Exec(ctx, text, flat(args)...)
 	return tag.RowsAffected(), x.note(postgresDialect.wrap(err))
+}
+
+// execEarly sends a statement together with the first one of the transaction, and at
+// once if that was sent already.
+func (x *pgTx) execEarly(ctx context.Context, text string, args []any) error {
+	if x.conn != nil {
+		_, err := x.exec(ctx, text, args)
+		return err
+	}
+	x.early = append(x.early, &pgx.QueuedQuery{SQL: postgresDialect.text(text), Arguments: flat(args)})
+	return nil
 }
 
 // flat marks arguments as arrays of one dimension, which the driver would

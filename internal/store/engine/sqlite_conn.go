@@ -58,6 +58,11 @@ func (h *sqliteConn) query(ctx context.Context, text string, args []any) (Rows, 
 }
 
 // exec runs a prepared statement that returns a count.
+func (h *sqliteConn) execEarly(ctx context.Context, text string, args []any) error {
+	_, err := h.exec(ctx, text, args)
+	return err
+}
+
 func (h *sqliteConn) exec(ctx context.Context, text string, args []any) (int64, error) {
 	statement, err := h.prepare(ctx, text)
 	if err != nil {

@@ -18,6 +18,7 @@ type Rows interface {
 type runner interface {
 	query(ctx context.Context, text string, args []any) (Rows, error)
 	exec(ctx context.Context, text string, args []any) (int64, error)
+	execEarly(ctx context.Context, text string, args []any) error
 	copy(ctx context.Context, tables []Copied) (int64, error)
 }
 
@@ -79,6 +80,17 @@ func (t *Tx) Exec(ctx context.Context, text string, args ...any) (int64, error) 
 	count, err := t.runner.exec(ctx, text, args)
 	t.changed += count
 	return count, t.Fail(err)
+}
+
+// ExecEarly runs a statement that takes locks and whose result does not matter. If it
+// is the first one of the transaction, it is sent together with the next one, which
+// sees everything that was committed before the locks were taken.
+func (t *Tx) ExecEarly(ctx context.Context, text string, args ...any) error {
+	ctx, err := t.check(ctx, args)
+	if err != nil {
+		return err
+	}
+	return t.Fail(t.runner.execEarly(ctx, text, args))
 }
 
 // Arrays reports whether rows are best written as one array per column.

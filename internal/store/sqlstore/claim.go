@@ -221,7 +221,7 @@ func (t *tx) grant(ctx context.Context, query *sqlset.Query, open *openClaim) er
 		one := tokens[token]
 		claim := landfall.Claim{
 			Key: one.Key, Token: token, Team: one.Wanted.Team, Revision: int(revision), Lease: one.Wanted.Lease,
-			Hash: t.sealer.openHash(one.Key, hash),
+			Process: process, Hash: t.sealer.openHash(one.Key, hash),
 		}
 		if document == nil {
 			missing[process] = one

@@ -29,11 +29,7 @@ type supplierScope struct {
 // scopeOf reads the scope of a supplier. It has no suppliers when there is no
 // such supplier.
 func (v *view) scopeOf(ctx context.Context, code string) (scope supplierScope, err error) {
-	return v.readScope(ctx, scopeText, code)
-}
-
-func (v *view) readScope(ctx context.Context, text string, args ...any) (scope supplierScope, err error) {
-	scope.others, err = collect(ctx, v.txSession, func(scan scanner, id *int64) error { return scan(&scope.own, id) }, text, args...)
+	scope.others, err = collect(ctx, v.txSession, func(scan scanner, id *int64) error { return scan(&scope.own, id) }, scopeText, code)
 	return scope, err
 }
 
@@ -76,12 +72,24 @@ var (
 	stagedNumberConflicts  = numberConflictsOf(notSkipped)
 )
 
-// sharedElsewhere selects the identifiers that any other account has. Hardly any
-// does, so this is all that most searches read: an index, and the account itself.
-var sharedElsewhere = sqlset.NewListQuery(`
-	SELECT w.n FROM {wanted} WHERE EXISTS (SELECT 1 FROM account_identifier i WHERE i.supplier_id = w.supplier AND i.digest = w.digest
-		AND i.process_id <> coalesce((SELECT p.id FROM process p WHERE p.supplier_id = w.own AND p.external = w.external), 0))`,
-	"n bigint", "own bigint", "external text", "supplier bigint", "digest bigint")
+// candidateQuery selects the suppliers in which another account has an identifier or, if
+// it has no digest, the number. Hardly any has, so this is all that most searches read.
+// An account that exists is told by its process, which is looked up where the caller does
+// not know it. Written
+// with EXISTS, PostgreSQL might read the whole table once instead of the index.
+var candidateQuery = sqlset.NewQuery(`,
+	owner AS (SELECT s.code, s.id FROM supplier s WHERE s.code IN (SELECT supplier FROM wanted)),
+	scope AS MATERIALIZED (SELECT o.code, o.id AS own, o.id AS other FROM owner o
+		UNION SELECT o.code, o.id, b.supplier_id FROM owner o JOIN supplier_grant a ON a.supplier_id = o.id
+			JOIN supplier_grant b ON b.organisation = a.organisation)
+	SELECT w.n, c.own, c.other FROM wanted w JOIN scope c ON c.code = w.supplier WHERE CASE
+		WHEN w.digest IS NULL THEN c.other <> c.own AND (SELECT p.id FROM process p WHERE p.supplier_id = c.other AND p.external = w.external) IS NOT NULL
+		ELSE (SELECT i.ordinal FROM account_identifier i WHERE i.supplier_id = c.other AND i.digest = w.digest AND i.process_id <>
+			CASE WHEN w.process > 0 THEN w.process
+			ELSE coalesce((SELECT p.id FROM process p WHERE p.supplier_id = c.own AND p.external = w.external), 0) END
+			LIMIT 1) IS NOT NULL END
+	ORDER BY w.n, c.other`,
+	"n bigint", "supplier text", "external text", "process bigint", "digest bigint")
 
 // maxIdentifierLocks is how many identifiers a transaction locks one by one. Servers
 // have space for thousands of locks in all. A transaction with more of them locks all
@@ -93,12 +101,11 @@ const allIdentifiersLock = "7594306396727371385"
 
 // Two transactions that give a unique identifier to an account lock it, so the later
 // one sees what the earlier one wrote. The lock is not a row: before an instruction is
-// posted there is none. It is taken while the scope is read, which saves a round trip.
-// On SQLite there is one writer, and nothing to lock.
+// posted there is none. On SQLite there is one writer, and nothing to lock.
 const (
-	lockedScopeText = `SELECT o.* FROM (` + scopeText + `) o, (SELECT pg_advisory_xact_lock_shared(` + allIdentifiersLock + `) IS NULL,
-		count(pg_advisory_xact_lock(w.digest) IS NULL) FROM unnest($2::bigint[]) AS w (digest)) locked`
-	lockedAllScopeText = `SELECT o.* FROM (` + scopeText + `) o, (SELECT pg_advisory_xact_lock(` + allIdentifiersLock + `) IS NULL) locked`
+	lockIdentifiers = `SELECT pg_advisory_xact_lock_shared(` + allIdentifiersLock + `) IS NULL,
+		count(pg_advisory_xact_lock(w.digest) IS NULL) FROM unnest($1::bigint[]) AS w (digest)`
+	lockAllIdentifiers = `SELECT pg_advisory_xact_lock(` + allIdentifiersLock + `) IS NULL`
 )
 
 // conflictSearch looks for other accounts with the identifiers of some accounts.
@@ -106,17 +113,17 @@ type conflictSearch struct {
 	identifiers []landfall.Identifier
 	owners      []int // of the identifiers: index of the account
 	keys        []landfall.Key
+	processes   []int64 // 0: not known
 	digests     [][]int64
 
-	scopes        map[string]supplierScope
 	rows, numbers []any // for the queries
 }
 
 // add adds the identifiers of an account that are wanted.
-func (c *conflictSearch) add(s *sealer, account int, key landfall.Key, identifiers []landfall.Identifier, wanted func(*landfall.Identifier) bool) {
+func (c *conflictSearch) add(s *sealer, account int, key landfall.Key, process int64, identifiers []landfall.Identifier, wanted func(*landfall.Identifier) bool) {
 	for i := range identifiers {
 		if one := &identifiers[i]; wanted(one) {
-			c.identifiers, c.owners, c.keys = append(c.identifiers, *one), append(c.owners, account), append(c.keys, key)
+			c.identifiers, c.owners, c.keys, c.processes = append(c.identifiers, *one), append(c.owners, account), append(c.keys, key), append(c.processes, process)
 			digests := s.identifierDigests(one.Text())
 			if one.Kind == landfall.IdentifierExternalNumber {
 				digests = (*sealer)(nil).identifierDigests(one.Text()) // only for the lock: one is enough
@@ -126,77 +133,62 @@ func (c *conflictSearch) add(s *sealer, account int, key landfall.Key, identifie
 	}
 }
 
-// begin reads the scopes of the suppliers and removes the identifiers that no other
-// account has. If lock is set, it locks all identifiers until the transaction ends.
+// begin finds the suppliers in which other accounts may have the identifiers. If lock is
+// set, it locks all identifiers until the transaction ends.
 func (c *conflictSearch) begin(ctx context.Context, v *view, lock bool) error {
-	c.scopes = map[string]supplierScope{}
-	lock = lock && v.engine.Arrays()
-	for i, key := range c.keys {
-		scope, known := c.scopes[key.Supplier]
-		if !known {
-			var err error
-			if lock {
-				scope, err = c.lock(ctx, v, key.Supplier)
-				lock = false
-			} else {
-				scope, err = v.scopeOf(ctx, key.Supplier)
-			}
-			if err != nil {
-				return err
-			}
-			c.scopes[key.Supplier] = scope
-		}
-		n, one := int64(i), &c.identifiers[i]
-		for _, supplier := range scope.others {
-			if one.Kind == landfall.IdentifierExternalNumber {
-				if supplier != scope.own {
-					c.numbers = append(c.numbers, n, key.External, supplier)
-				}
-				continue
-			}
-			for _, digest := range c.digests[i] {
-				c.rows = append(c.rows, n, scope.own, key.External, supplier, digest, dayOr(one.FromOn, firstDay), dayOr(one.ToOn, lastDay))
-			}
+	if len(c.identifiers) == 0 {
+		return nil
+	}
+	if lock && v.engine.Arrays() {
+		if err := c.lock(ctx, v); err != nil {
+			return err
 		}
 	}
-	return c.narrow(ctx, v)
+	wanted := make([]any, 0, len(c.identifiers)*candidateWidth)
+	for i, key := range c.keys {
+		if c.identifiers[i].Kind == landfall.IdentifierExternalNumber {
+			wanted = append(wanted, int64(i), key.Supplier, key.External, c.processes[i], nil)
+			continue
+		}
+		for _, digest := range c.digests[i] {
+			wanted = append(wanted, int64(i), key.Supplier, key.External, c.processes[i], digest)
+		}
+	}
+	for rows := range slices.Chunk(wanted, sqlset.BatchSize(v.engine, len(c.identifiers))*candidateWidth) {
+		if err := c.addCandidates(ctx, v, rows); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// lock locks the identifiers and reads the scope of a supplier. All transactions lock
-// identifiers in the same order.
-func (c *conflictSearch) lock(ctx context.Context, v *view, supplier string) (supplierScope, error) {
+// addCandidates adds the candidates for some rows.
+func (c *conflictSearch) addCandidates(ctx context.Context, v *view, wanted []any) error {
+	type candidate struct{ n, own, other int64 }
+	text, args := candidateQuery.For(v.engine, wanted)
+	candidates, err := collect(ctx, v.txSession, func(scan scanner, one *candidate) error { return scan(&one.n, &one.own, &one.other) }, text, args...)
+	for _, at := range slices.Compact(candidates) { // there is one for each digest
+		one, external := &c.identifiers[at.n], c.keys[at.n].External
+		if one.Kind == landfall.IdentifierExternalNumber {
+			c.numbers = append(c.numbers, at.n, external, at.other)
+			continue
+		}
+		for _, digest := range c.digests[at.n] {
+			c.rows = append(c.rows, at.n, at.own, external, at.other, digest, dayOr(one.FromOn, firstDay), dayOr(one.ToOn, lastDay))
+		}
+	}
+	return err
+}
+
+// lock locks the identifiers. All transactions lock them in the same order.
+func (c *conflictSearch) lock(ctx context.Context, v *view) error {
 	digests := slices.Concat(c.digests...)
 	slices.Sort(digests)
 	if digests = slices.Compact(digests); len(digests) > maxIdentifierLocks {
-		return v.readScope(ctx, lockedAllScopeText, supplier)
+		return translate(v.engine.ExecEarly(ctx, lockAllIdentifiers))
 	}
 	_, list := sqlset.Among(v.engine, digests)
-	return v.readScope(ctx, lockedScopeText, supplier, list)
-}
-
-// narrow removes the identifiers that no other account has.
-func (c *conflictSearch) narrow(ctx context.Context, v *view) error {
-	if len(c.rows) == 0 {
-		return nil
-	}
-	wanted := make([]any, 0, len(c.rows))
-	for row := range slices.Chunk(c.rows, searchWidth) {
-		wanted = append(wanted, row[:sharedWidth]...)
-	}
-	text, args, err := sharedElsewhere.For(v.engine, wanted)
-	if err != nil {
-		return err
-	}
-	elsewhere := map[int64]bool{}
-	if _, err := collect(ctx, v.txSession, func(scan scanner, n *int64) error {
-		err := scan(n)
-		elsewhere[*n] = true
-		return err
-	}, text, args...); err != nil {
-		return err
-	}
-	c.rows = keepRows(c.rows, searchWidth, func(n int64) bool { return elsewhere[n] })
-	return nil
+	return translate(v.engine.ExecEarly(ctx, lockIdentifiers, list))
 }
 
 // find adds what the queries find to the conflicts of the accounts, one for each
@@ -252,11 +244,10 @@ func (c *conflictSearch) drop(found map[int64]bool) {
 	c.rows, c.numbers = keepRows(c.rows, searchWidth, open), keepRows(c.numbers, 3, open)
 }
 
-// searchWidth is the number of values of a row of conflictsOf, and sharedWidth is how
-// many of them sharedElsewhere needs.
+// The numbers of values of a row of conflictsOf and of candidateQuery.
 const (
-	searchWidth = 7
-	sharedWidth = 5
+	searchWidth    = 7
+	candidateWidth = 5
 )
 
 // keepRows keeps the rows of some identifiers. The first value of a row is the number
@@ -281,7 +272,7 @@ func anyIdentifier(*landfall.Identifier) bool { return true }
 func (v *view) Conflicts(ctx context.Context, queries []landfall.ConflictQuery) ([][]landfall.Conflict, error) {
 	var search conflictSearch
 	for i, query := range queries {
-		search.add(v.sealer, i, query.Key, query.Identifiers, anyIdentifier)
+		search.add(v.sealer, i, query.Key, 0, query.Identifiers, anyIdentifier)
 	}
 	found := make([][]landfall.Conflict, len(queries))
 	if err := search.begin(ctx, v, false); err != nil {
@@ -332,12 +323,13 @@ type dividedBatch[W, O any] struct {
 }
 
 // divide divides a batch. Without unique identifiers it costs nothing.
-func divide[W, O any](ctx context.Context, t *tx, batch []*pendingCall[W, O], identifiers func(W) []landfall.Identifier, how divisionRule) (
+func divide[W, O any](ctx context.Context, t *tx, batch []*pendingCall[W, O], identifiers func(W) (process int64, list []landfall.Identifier), how divisionRule) (
 	d dividedBatch[W, O], err error,
 ) {
 	var search conflictSearch
 	for i, one := range batch {
-		search.add(t.sealer, i, one.Key, identifiers(one.Wanted), isUnique)
+		process, list := identifiers(one.Wanted)
+		search.add(t.sealer, i, one.Key, process, list, isUnique)
 	}
 	if len(search.identifiers) == 0 {
 		d.now = batch
@@ -361,10 +353,11 @@ func divide[W, O any](ctx context.Context, t *tx, batch []*pendingCall[W, O], id
 	}
 	earlier := batchIdentifiers{}
 	for _, one := range batch {
+		_, list := identifiers(one.Wanted)
 		switch {
 		case len(d.conflicts[one.Key]) > 0:
 			d.refused = append(d.refused, one)
-		case how.alone || earlier.add(identifiers(one.Wanted)):
+		case how.alone || earlier.add(list):
 			d.now = append(d.now, one)
 		default:
 			d.later = append(d.later, one)

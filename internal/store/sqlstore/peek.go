@@ -18,7 +18,7 @@ import (
 // created from.
 var peekQuery = sqlset.NewQuery(`
 	SELECT w.supplier, w.external, coalesce(s.status, ''), coalesce(s.concurrency_limit, 0), m.name,
-		`+currentState+`, p.account_number, p.claim_until - {now}, p.revision, p.failed_at, p.hash, g.document
+		`+currentState+`, p.account_number, p.claim_until - {now}, p.id, p.revision, p.failed_at, p.hash, g.document
 	FROM wanted w LEFT JOIN supplier s ON s.code = w.supplier LEFT JOIN team m ON m.name = w.team
 	LEFT JOIN process p ON p.supplier_id = s.id AND p.external = w.external
 	LEFT JOIN staging g ON g.process_id = p.id AND g.revision = p.revision`,
@@ -59,9 +59,9 @@ func (t *tx) answerPeeks(ctx context.Context, open *openClaim, free func(*claimC
 		var supplier, external, team, state, number sql.NullString
 		var status landfall.SupplierStatus
 		var limit int64
-		var left, revision, failed sql.NullInt64
+		var left, process, revision, failed sql.NullInt64
 		var hash, document []byte
-		if err := rows.Scan(&supplier, &external, &status, &limit, &team, &state, &number, &left, &revision, &failed, &hash, &document); err != nil {
+		if err := rows.Scan(&supplier, &external, &status, &limit, &team, &state, &number, &left, &process, &revision, &failed, &hash, &document); err != nil {
 			return nil, t.fail(err)
 		}
 		one := open.ByKey[landfall.Key{Supplier: supplier.String, External: external.String}]
@@ -81,7 +81,7 @@ func (t *tx) answerPeeks(ctx context.Context, open *openClaim, free func(*claimC
 			continue
 		}
 		open.Set(one, landfall.ClaimOutcome{Verdict: landfall.ClaimGranted, Claim: landfall.Claim{
-			Key: one.Key, Team: one.Wanted.Team, Revision: int(revision.Int64), Document: document,
+			Key: one.Key, Process: process.Int64, Team: one.Wanted.Team, Revision: int(revision.Int64), Document: document,
 			Hash: t.sealer.openHash(one.Key, hash), Lease: one.Wanted.Lease, DryRun: one.Wanted.DryRun, FailedAt: instant(failed),
 		}})
 	}

@@ -98,7 +98,7 @@ func (t *tx) post(ctx context.Context, batch []*postCall) error {
 // returns the postings that have to be sent again, because another one of the batch
 // adds the same identifier.
 func (t *tx) findConflicts(ctx context.Context, found []*postCall) (waiting map[*postCall]bool, err error) {
-	divided, err := divide(ctx, t, found, func(p *posting) []landfall.Identifier { return p.Unique }, divisionRule{lock: true})
+	divided, err := divide(ctx, t, found, func(p *posting) (int64, []landfall.Identifier) { return p.id, p.Unique }, divisionRule{lock: true})
 	if err != nil {
 		return nil, err
 	}

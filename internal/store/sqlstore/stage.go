@@ -117,7 +117,7 @@ var stageReasonsQuery = sqlset.NewQuery(`
 
 // stage stages different keys, in order, and sets their outcomes.
 func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
-	divided, err := divide(ctx, t, batch, func(d stagedDocument) []landfall.Identifier { return d.Identifiers }, divisionRule{staged: true})
+	divided, err := divide(ctx, t, batch, func(d stagedDocument) (int64, []landfall.Identifier) { return 0, d.Identifiers }, divisionRule{staged: true})
 	if err != nil {
 		return err
 	}
