@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -77,6 +78,8 @@ func convertCommand() *cobra.Command {
 			}
 			bar := newProgressPrinter(command.ErrOrStderr(), "read")
 			order.Progress = func(done, whole int64) { bar.at(int(done>>20), int(whole>>20)) }
+			hashes := tableHashes{}
+			order.Reading = hashes.start
 			result, err := convert.Convert(command.Context(), order)
 			bar.clear()
 			// A wrong map is wrong usage: nothing was converted. Wrong rows are not.
@@ -86,7 +89,7 @@ func convertCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := writeOrigin(order, result); err != nil {
+			if err := writeOrigin(order, result, hashes); err != nil {
 				return err
 			}
 			if wanted, _ := command.Flags().GetBool("with-profile"); wanted {
@@ -192,24 +195,34 @@ func readConvertOptions(command *cobra.Command, args []string) (convert.Options,
 	return order, nil
 }
 
+// tableHashes identifies the tables by their content, in the background while they are converted.
+type tableHashes map[string]func() (contract.CustodyFile, error)
+
+func (h tableHashes) start(path string) {
+	if h[path] == nil {
+		h[path] = sync.OnceValues(func() (contract.CustodyFile, error) { return report.HashFile(path) })
+		go h[path]() //nolint:errcheck // the error is remembered
+	}
+}
+
 // writeOrigin writes into the book which tables and which map it was made from, for the sign-off.
-func writeOrigin(order convert.Options, result *convert.Result) error {
+func writeOrigin(order convert.Options, result *convert.Result, hashes tableHashes) error {
 	origin := contract.Origin{Program: programName(), MadeAt: time.Now().UTC()}
 	used, err := report.HashFile(order.Map)
 	if err != nil {
 		return err
 	}
 	origin.Map = &used
-	hashed := map[string]bool{}
+	listed := map[string]bool{}
 	for _, tally := range result.Tallies {
 		origin.RowsRead += tally.Read
 		origin.RowsLeftOut += tally.LeftOut + tally.Reported()
 		for _, path := range tally.Paths {
-			if hashed[path] {
+			if listed[path] {
 				continue
 			}
-			hashed[path] = true
-			file, err := report.HashFile(path)
+			listed[path] = true
+			file, err := hashes[path]()
 			if err != nil {
 				return err
 			}

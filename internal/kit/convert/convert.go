@@ -30,6 +30,8 @@ type Options struct {
 	Memory int64  // bytes of rows in memory before they are sorted on disk
 	// Progress is called now and then with the bytes read and the total.
 	Progress func(done, whole int64)
+	// Reading, if set, is called with the path of each file before it is read.
+	Reading func(path string)
 }
 
 // DefaultMemory is the default of Options.Memory.
@@ -207,6 +209,9 @@ func (x *conversion) prepare() error {
 				return err
 			}
 			t.bytes += info.Size()
+			if x.options.Reading != nil {
+				x.options.Reading(path)
+			}
 		}
 		x.met[t.number] = make([]byte, len(t.columns))
 		x.whole += t.bytes
