@@ -164,9 +164,9 @@ func (c *conflictSearch) begin(ctx context.Context, v *view, lock bool) error {
 
 // addCandidates adds the candidates for some rows.
 func (c *conflictSearch) addCandidates(ctx context.Context, v *view, wanted []any) error {
-	type candidate struct{ n, own, other int64 }
+	type possible struct{ n, own, other int64 }
 	text, args := candidateQuery.For(v.engine, wanted)
-	candidates, err := collect(ctx, v.txSession, func(scan scanner, one *candidate) error { return scan(&one.n, &one.own, &one.other) }, text, args...)
+	candidates, err := collect(ctx, v.txSession, func(scan scanner, one *possible) error { return scan(&one.n, &one.own, &one.other) }, text, args...)
 	for _, at := range slices.Compact(candidates) { // there is one for each digest
 		one, external := &c.identifiers[at.n], c.keys[at.n].External
 		if one.Kind == landfall.IdentifierExternalNumber {
