@@ -109,6 +109,7 @@ func (c *mapCompiler) structured(t *sourceTable, node *yamltree.Node, v *express
 	// case, and the condition comes last.
 	c.transforms(node, v)
 	c.formats(t, node, v)
+	c.formattedText(node, v)
 	if when := node.Find("when"); when != nil {
 		v.text = conditionalText(v.text, c.tests(t, when))
 		// With a condition, a constant differs between rows.
@@ -240,6 +241,29 @@ func (c *mapCompiler) formats(t *sourceTable, node *yamltree.Node, v *expression
 		// dialect already reads and checks zones.
 		v.times.zone = c.dialect(&yamltree.Node{Kind: yamltree.Mapping, Line: node.Line, Members: []yamltree.Member{{Name: "zone", Node: node.Find("zone")}}}, t.dialect).times.zone
 	}
+}
+
+// formattedText lets a text be written as a number or a date if the map says how to read one. A
+// setting that changed nothing would go unnoticed.
+func (c *mapCompiler) formattedText(node *yamltree.Node, v *expression) {
+	if v.typ == nil || v.typ.Choices != nil || v.typ.Shape != rules.ShapeText && v.typ.Shape != rules.ShapeAny {
+		return
+	}
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return node.Find(name) != nil })
+	}
+	number := v.computed || has("decimal", "grouping", "signs", "currency", "minor_units", "round", "sign", "negative_when")
+	date := has("dates", "century", "days", "zone")
+	typ := *v.typ
+	switch {
+	case number && date:
+		c.errorf(node.Line, "this has settings of a number and of a date; a text can be written as one of them")
+	case number:
+		typ.Shape = rules.ShapeDecimal
+	case date:
+		typ.Shape = rules.ShapeDate
+	}
+	v.typ = &typ
 }
 
 // tests compiles a condition: columns and their values, all of which must match.

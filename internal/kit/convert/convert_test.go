@@ -122,6 +122,10 @@ func TestExpressions(t *testing.T) {
 		"its other word":                 {"transfer_balance: {column: X, signs: {CR: plus, DR: minus}, sign: reversed}", "X", "29.65 Cr", `"transfer_balance":"-29.65"`},
 		"a currency":                     {"transfer_balance: {column: X, currency: ['£', GBP], grouping: ','}", "X", `"£1,234.50-"`, `"transfer_balance":"-1234.50"`},
 		"a sum":                          {"transfer_balance: {sum: [X, Y, Z]}", "X,Y,Z", "1.05,,-2.5", `"transfer_balance":"-1.45"`},
+		"a text of a number":             {"billing_name: {product: [X, Y], round: 2}", "X,Y", "3,1.333", `"billing_name":"4.00"`},
+		"a text of cents":                {"billing_name: {column: X, minor_units: 2}", "X", "1234", `"billing_name":"12.34"`},
+		"a text of a date":               {"billing_name: {column: X, dates: DD/MM/YY, days: +1}", "X", "31/12/23", `"billing_name":"2024-01-01"`},
+		"thousandths of a dinar":         {"transfer_balance: X", "X", "1.234", `"transfer_balance":"1.234"`},
 		"a sum of cents with a constant": {"transfer_balance: {sum: [X, =5], minor_units: 2}", "X", "100", `"transfer_balance":"1.05"`},
 		"a sum of cents":                 {"transfer_balance: {sum: [X, Y], minor_units: 2, sign: reversed}", "X,Y", "105,3", `"transfer_balance":"-1.08"`},
 		"a product":                      {"transfer_balance: {product: [X, Y], round: 2}", "X,Y", "3.5,-0.1271", `"transfer_balance":"-0.44"`},
@@ -181,7 +185,7 @@ func TestRowsThatCannotBeConverted(t *testing.T) {
 		"a.csv": "NO,NAME,SOLD,BAL,KIND\n" +
 			"1,Bj\xf6rk \x80,01.02.2003,1.50,P\n" +
 			"2,x,31.02.2003,1,P\n" +
-			"3,x,,1.234,P\n" +
+			"3,x,,1.2345,P\n" +
 			"4,x,,,X\n" +
 			"5,\x81,,,P\n" +
 			"6,a\x00b,,,P\n" +
@@ -199,7 +203,7 @@ func TestRowsThatCannotBeConverted(t *testing.T) {
 		t.Errorf("lines %q", lines)
 	}
 	want := [][]string{
-		{"3", "unconvertible", "SOLD", "31.02.2003"}, {"4", "unconvertible", "BAL", "1.234"}, {"5", "unconvertible", "KIND", "X"},
+		{"3", "unconvertible", "SOLD", "31.02.2003"}, {"4", "unconvertible", "BAL", "1.2345"}, {"5", "unconvertible", "KIND", "X"},
 		{"6", "unconvertible", "NAME", "\ufffd"}, {"7", "unconvertible", "NAME", "a\x00b"}, {"8", "malformed", "", "7"}, {"9", "malformed", "", "8"},
 		{"10", "malformed", "", "9"}, {"11", "unconvertible", "NO", ""}, {"14", "unconvertible", "BAL", "abc"},
 		{"12", "duplicate", "NO", "14"}, {"13", "duplicate", "NO", "14"},

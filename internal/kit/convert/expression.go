@@ -67,7 +67,7 @@ func (v *expression) body(dst []byte, r *currentRow, text []byte) []byte {
 		}
 		return number
 	case rules.ShapeAmount:
-		return v.decimal(dst, r, text, 2)
+		return v.decimal(dst, r, text, 3) // the currency, which the service knows, may allow fewer
 	case rules.ShapeDecimal:
 		return v.decimal(dst, r, text, 10)
 	case rules.ShapeDate, rules.ShapeDatetime:
