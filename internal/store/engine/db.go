@@ -154,7 +154,7 @@ func (db *DB) Stream(ctx context.Context, tenant string, fn func(*Tx) error) err
 //
 // Isolation: on SQLite there is no other writer meanwhile. On PostgreSQL every
 // statement sees what was committed before it began, so everything that a write
-// depends on must be read with a lock ({hold}) or be a condition of the write
+// depends on must be read with a lock ({for_update}) or be a condition of the write
 // itself. Then two updates of the same row run one after the other, and each
 // sees the changes of the one before it.
 //

@@ -31,7 +31,7 @@ var sqliteDialect = &dialect{
 		// The members of a JSON array, as a table with the column value.
 		"{each}", "json_each",
 		// There is one writer, so there is nothing to lock.
-		"{hold}", "", "{take}", "", "{try_lock}", "try_lock",
+		"{for_update}", "", "{for_update_skip}", "", "{try_lock}", "try_lock",
 		"{schema_table}", "(SELECT name FROM sqlite_schema WHERE name = 'schema_step')",
 	),
 	classify: classifySQLite,
@@ -49,11 +49,11 @@ var postgresDialect = &dialect{
 		"{json}", "JSON",
 		"{each}", "json_array_elements_text",
 		// This lock does not block foreign key checks.
-		"{hold}", "FOR NO KEY UPDATE OF held",
+		"{for_update}", "FOR NO KEY UPDATE OF held",
 		// A lock that ends with the transaction, and is never waited for.
 		"{try_lock}", "pg_try_advisory_xact_lock",
 		// Skip rows that another transaction is taking.
-		"{take}", "FOR NO KEY UPDATE OF held SKIP LOCKED",
+		"{for_update_skip}", "FOR NO KEY UPDATE OF held SKIP LOCKED",
 		"{schema_table}", "to_regclass('schema_step')::text",
 	),
 	classify: classifyPostgres,

@@ -26,7 +26,7 @@ var mutations = map[string]struct{ file, text, replacement, test string }{
 		"postgres_worker.go", "	if blameless {", "	if blameless || true {", "TestLockedRow",
 	},
 	"what a write depends on is read without a lock": {
-		"dialect.go", `"{hold}", "FOR NO KEY UPDATE OF held"`, `"{hold}", ""`, "TestReadModifyWrite/postgres",
+		"dialect.go", `"{for_update}", "FOR NO KEY UPDATE OF held"`, `"{for_update}", ""`, "TestReadModifyWrite/postgres",
 	},
 	"a write that returned rows is not committed": {
 		"postgres_worker.go", "	case err == nil:\n", "	case err == nil && t.changed == 0:\n\t\treturn nil\n	case err == nil:\n", "TestWritesAreCommitted/postgres",

@@ -234,7 +234,7 @@ func adding(t testing.TB, server string, options Options) error {
 		callers.Go(func() {
 			failed[i] = r.Update(t.Context(), fmt.Sprint(i), func(tx *Tx) error {
 				var value int64
-				if err := tx.One(t.Context(), `SELECT held.value FROM item held WHERE held.name = 'sum' {hold}`, nil, []any{&value}); err != nil {
+				if err := tx.One(t.Context(), `SELECT held.value FROM item held WHERE held.name = 'sum' {for_update}`, nil, []any{&value}); err != nil {
 					return err
 				}
 				_, err := tx.Exec(t.Context(), `UPDATE item SET value = $1 WHERE name = 'sum'`, value+1)

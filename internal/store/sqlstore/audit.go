@@ -126,7 +126,7 @@ func (s *Store) ChainAudit(ctx context.Context, before landfall.Watermark) (land
 func (t *tx) chain(ctx context.Context, upTo int64) (int, error) {
 	var place, through int64
 	var hash landfall.AuditHash
-	err := t.one(ctx, `SELECT held.position, held.hash, held.through FROM audit_chain held WHERE held.id = 1 {take}`, nil,
+	err := t.one(ctx, `SELECT held.position, held.hash, held.through FROM audit_chain held WHERE held.id = 1 {for_update_skip}`, nil,
 		[]any{&place, hashInto{&hash}, &through})
 	if errors.Is(err, landfall.ErrNotFound) {
 		return 0, nil

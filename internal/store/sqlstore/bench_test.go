@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"landfall/internal/test/dbtest"
+
 	"landfall"
 )
 
@@ -24,7 +26,7 @@ func twoKilobytes(number int) landfall.Staging {
 
 // BenchmarkStage stages new accounts from 64 callers at once.
 func BenchmarkStage(b *testing.B) {
-	for name, fresh := range databases {
+	for name, fresh := range dbtest.Fresh {
 		b.Run(name, func(b *testing.B) {
 			store := openStore(b, fresh(b))
 			if err := store.Update(b.Context(), func(tx landfall.Tx) error {
@@ -55,7 +57,7 @@ func BenchmarkStage(b *testing.B) {
 // BenchmarkList streams a hundred thousand processes.
 func BenchmarkList(b *testing.B) {
 	const rows = 100_000
-	for name, fresh := range databases {
+	for name, fresh := range dbtest.Fresh {
 		b.Run(name, func(b *testing.B) {
 			store := openStore(b, fresh(b))
 			if err := store.Update(b.Context(), func(tx landfall.Tx) error {

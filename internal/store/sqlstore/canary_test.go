@@ -11,6 +11,7 @@ import (
 	"landfall"
 	"landfall/internal/store/seal"
 	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/dbtest"
 )
 
 // unreadableColumns lists the personal columns in which a word is not readable
@@ -75,7 +76,7 @@ func TestCanaryInEveryPersonalColumnIsErased(t *testing.T) {
 			t.Fatalf("the search for %q would not find it in plain data", words)
 		}
 
-		sealedURL := databases[map[bool]string{true: "postgres", false: "sqlite"}[strings.HasPrefix(url, "postgres")]](t)
+		sealedURL := dbtest.Fresh[map[bool]string{true: "postgres", false: "sqlite"}[strings.HasPrefix(url, "postgres")]](t)
 		sealed := openStore(t, sealedURL, seal.NewKey())
 		writePersonalData(t, sealed, word)
 		for name, values := range storedValues(t, sealed, sealedURL) {

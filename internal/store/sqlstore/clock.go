@@ -62,7 +62,7 @@ func (s *Store) CheckClock(ctx context.Context) (landfall.ClockReading, error) {
 	err := s.update(ctx, landfall.Key{}, func(t *tx) error {
 		var seen, now int64
 		found.SetBack = 0
-		if err := t.one(ctx, `SELECT held.seen_at, held.jump, held.moved, {now} FROM database_clock held WHERE held.id = 1 {hold}`, nil,
+		if err := t.one(ctx, `SELECT held.seen_at, held.jump, held.moved, {now} FROM database_clock held WHERE held.id = 1 {for_update}`, nil,
 			[]any{&seen, &jump, &moved, &now}); err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func (t *tx) CorrectRunSums(ctx context.Context, after landfall.RunSumsPosition)
 		if one.right {
 			continue
 		}
-		if err := t.lock(ctx, `SELECT 1 FROM run_slice held WHERE run_id = $1 AND slice = $2 {hold}`, one.run, one.slice); err != nil {
+		if err := t.lock(ctx, `SELECT 1 FROM run_slice held WHERE run_id = $1 AND slice = $2 {for_update}`, one.run, one.slice); err != nil {
 			return corrected, next, false, err
 		}
 		count, err := t.exec(ctx, correctSlice, one.run, one.slice)
@@ -75,7 +75,7 @@ func (t *tx) correctUndone(ctx context.Context) (corrected int, err error) {
 		`SELECT r.id FROM run r WHERE r.undone <> (SELECT count(*) FROM undone_account u WHERE u.run_id = r.number) ORDER BY r.id LIMIT 1000`)
 	for _, id := range ids {
 		if err == nil {
-			err = t.lock(ctx, `SELECT 1 FROM run held WHERE id = $1 {hold}`, id)
+			err = t.lock(ctx, `SELECT 1 FROM run held WHERE id = $1 {for_update}`, id)
 		}
 		if err == nil {
 			_, err = t.exec(ctx, `UPDATE run SET undone = (SELECT count(*) FROM undone_account u WHERE u.run_id = run.number) WHERE id = $1`, id)

@@ -10,6 +10,7 @@ import (
 	"landfall"
 	"landfall/internal/lib/calendar"
 	"landfall/internal/lib/money"
+	"landfall/internal/test/dbtest"
 )
 
 // sampleAccount is a realistic account: two people, electricity and gas.
@@ -86,7 +87,7 @@ func runCallers(b *testing.B, count int, work func(number int) error) {
 // BenchmarkCreate claims and creates staged accounts from 64 callers at once.
 func BenchmarkCreate(b *testing.B) {
 	const team = "Migration Team"
-	for name, fresh := range databases {
+	for name, fresh := range dbtest.Fresh {
 		b.Run(name, func(b *testing.B) {
 			store := openStore(b, fresh(b))
 			if err := store.Update(b.Context(), func(tx landfall.Tx) error {
@@ -133,7 +134,7 @@ func BenchmarkCreate(b *testing.B) {
 // callers at once, looking for duplicates first.
 func BenchmarkPost(b *testing.B) {
 	const accounts = 1000
-	for name, fresh := range databases {
+	for name, fresh := range dbtest.Fresh {
 		b.Run(name, func(b *testing.B) {
 			store := openStore(b, fresh(b))
 			prepareStore(b, store)

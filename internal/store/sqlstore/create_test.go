@@ -18,6 +18,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/dbtest"
 	"landfall/internal/test/pgtest"
 )
 
@@ -218,7 +219,7 @@ func TestClaimsAreCountedOverReplicas(t *testing.T) {
 // each step of importing an account and posting to it. Whatever is lost, the
 // result must be true.
 func TestLostResponseOfCreate(t *testing.T) {
-	server := pgtest.URL(t)
+	server := dbtest.Postgres(t)
 	proxy := pgtest.NewProxy(t, server)
 	store, direct := openStore(t, proxy.URL), openStore(t, server)
 	prepareStore(t, direct)

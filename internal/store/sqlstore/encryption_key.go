@@ -114,7 +114,7 @@ func (s *Store) listedKeys(ctx context.Context) (held []listedKey, err error) {
 func (s *Store) listKey(ctx context.Context, key seal.Key, record seal.Record, first bool) error {
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
 		// This row, which counted claims lock, always exists.
-		if err := t.lock(ctx, `SELECT 1 FROM claim_counter held WHERE id = 1 {hold}`); err != nil {
+		if err := t.lock(ctx, `SELECT 1 FROM claim_counter held WHERE id = 1 {for_update}`); err != nil {
 			return err
 		}
 		text := `INSERT INTO encryption_key (id, record, added_at) VALUES ($1, $2, {now}) ON CONFLICT (id) DO NOTHING`

@@ -67,7 +67,7 @@ func (t *tx) Erase(ctx context.Context, key landfall.Key) (landfall.Erasure, err
 		return erasure, err
 	}
 	// From here on, postings to the account wait; earlier ones are complete.
-	err = t.lock(ctx, `SELECT 1 FROM account held WHERE held.id = $1 {hold}`, id)
+	err = t.lock(ctx, `SELECT 1 FROM account held WHERE held.id = $1 {for_update}`, id)
 	if err != nil && !errors.Is(err, landfall.ErrNotFound) {
 		return erasure, err
 	}
@@ -75,7 +75,7 @@ func (t *tx) Erase(ctx context.Context, key landfall.Key) (landfall.Erasure, err
 		return erasure, err
 	}
 	// From here on, the indexer waits, and then finds the account erased.
-	if _, err := t.indexState(ctx, `{hold}`); err != nil {
+	if _, err := t.indexState(ctx, `{for_update}`); err != nil {
 		return erasure, err
 	}
 	// The terms of a refused staging are not under the process's id.

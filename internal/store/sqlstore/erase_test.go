@@ -11,6 +11,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/dbtest"
 )
 
 // TestEveryColumnIsClassified fails when a column was added without declaring
@@ -96,7 +97,7 @@ func TestNothingErasedIsLeftInTheFiles(t *testing.T) {
 func TestNothingErasedIsLeftInTheTables(t *testing.T) {
 	t.Parallel()
 	const word = "Kanarienvogel"
-	url := databases["postgres"](t)
+	url := dbtest.Postgres(t)
 	store := openStore(t, url)
 	canaryAccount(t, store, word)
 	force(t, store, `CHECKPOINT`)

@@ -314,7 +314,7 @@ func KeyedStatements() []Keyed {
 }
 
 // withoutLock removes the locking from a query, so that a reader may run it.
-func withoutLock(text string) string { return strings.ReplaceAll(text, "{hold}", "") }
+func withoutLock(text string) string { return strings.ReplaceAll(text, "{for_update}", "") }
 
 // PurgePage is the query of one page of a purge, with arguments, and the alias of
 // the table that it walks.

@@ -5,12 +5,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"landfall/internal/test/dbtest"
 )
 
 // BenchmarkEnterTerms compares indexing the terms of accounts with staging them: this
 // is the work that stagings are spared.
 func BenchmarkEnterTerms(b *testing.B) {
-	for name, fresh := range databases {
+	for name, fresh := range dbtest.Fresh {
 		b.Run(name, func(b *testing.B) {
 			store := openStore(b, fresh(b))
 			prepareStore(b, store)

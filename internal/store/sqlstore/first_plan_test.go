@@ -6,7 +6,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/sqlstore"
-	"landfall/internal/test/pgtest"
+	"landfall/internal/test/dbtest"
 )
 
 // TestFirstPlansAreGoodForManyAccounts checks plans that are made while there is
@@ -15,7 +15,7 @@ import (
 // requests of the next minute: if they scanned a whole supplier for each account,
 // a book would take hours.
 func TestFirstPlansAreGoodForManyAccounts(t *testing.T) {
-	store := openStore(t, pgtest.URL(t))
+	store := openStore(t, dbtest.Postgres(t))
 	ctx := t.Context()
 	if err := store.Update(ctx, func(tx landfall.Tx) error { return tx.CreateSupplier(ctx, landfall.NewSupplier("S")) }); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestFirstPlansAreGoodForManyAccounts(t *testing.T) {
 // created: until the next analysis PostgreSQL believes that no process has a
 // number. Queries that find accounts meanwhile must not scan all those that do.
 func TestPlansAreGoodWhileABookIsCreated(t *testing.T) {
-	store := openStore(t, pgtest.URL(t))
+	store := openStore(t, dbtest.Postgres(t))
 	prepareStore(t, store)
 	ctx := t.Context()
 	for _, text := range []string{

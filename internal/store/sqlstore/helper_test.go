@@ -10,6 +10,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/dbtest"
 )
 
 var testKey = landfall.Key{Supplier: "S", External: "1"}
@@ -41,8 +42,11 @@ func stageDocument(t *testing.T, store landfall.Store, document string) landfall
 	return outcome
 }
 
-func onEach(t *testing.T, test func(t *testing.T, url string)) {
-	for name, fresh := range databases {
+func onEach(t *testing.T, test func(t *testing.T, url string)) { dbtest.Each(t, test) }
+
+// onEmpty is like onEach, with databases that have no schema yet.
+func onEmpty(t *testing.T, test func(t *testing.T, url string)) {
+	for name, fresh := range empty {
 		t.Run(name, func(t *testing.T) { test(t, fresh(t)) })
 	}
 }

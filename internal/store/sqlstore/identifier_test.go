@@ -10,6 +10,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/dbtest"
 )
 
 // identifierKey is the key of an account of the tests below.
@@ -123,7 +124,7 @@ func TestEqualDigestsAreNotEnough(t *testing.T) {
 // once, exactly one succeeds. Nothing is stored of an instruction that is posted for
 // the first time, so there is no row to wait for.
 func TestServersShareUniqueIdentifiers(t *testing.T) {
-	url := databases["postgres"](t)
+	url := dbtest.Postgres(t)
 	servers := []*sqlstore.Store{openStore(t, url), openStore(t, url)}
 	prepareStore(t, servers[0])
 	const accounts = 6
@@ -190,7 +191,7 @@ func TestServersShareUniqueIdentifiers(t *testing.T) {
 
 // More identifiers than a transaction locks one by one exclude others as well.
 func TestManyUniqueIdentifiersAreLocked(t *testing.T) {
-	url := databases["postgres"](t)
+	url := dbtest.Postgres(t)
 	servers := []*sqlstore.Store{openStore(t, url), openStore(t, url)}
 	prepareStore(t, servers[0])
 	for round := range 5 {

@@ -28,7 +28,7 @@ func (s *Store) checkIdentity(ctx context.Context) error {
 		return err
 	}
 	return s.update(ctx, landfall.Key{}, func(t *tx) error {
-		was, err := t.servedFingerprint(ctx, here, `{hold}`)
+		was, err := t.servedFingerprint(ctx, here, `{for_update}`)
 		if err != nil || here == "" || was != "" {
 			return err
 		}

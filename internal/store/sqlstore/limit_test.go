@@ -11,6 +11,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/dbtest"
 )
 
 // openLimited opens a store with staged accounts under a concurrency limit.
@@ -43,7 +44,7 @@ func openLimited(t *testing.T, url string, limit, accounts int) (*sqlstore.Store
 // the supplier. Claims once counted under that lock, and a queue of them made
 // everybody wait.
 func TestClaimsUnderALimitWaitForNoRow(t *testing.T) {
-	url := databases["postgres"](t)
+	url := dbtest.Postgres(t)
 	store, requests := openLimited(t, url, 2, 3)
 	other := openStore(t, url)
 	err := other.Update(t.Context(), func(tx landfall.Tx) error {
@@ -68,7 +69,7 @@ func TestClaimsUnderALimitWaitForNoRow(t *testing.T) {
 // accounts and whole slices.
 func TestReplicasShareALimit(t *testing.T) {
 	const limit, accounts, replicas = 5, 60, 3
-	url := databases["postgres"](t)
+	url := dbtest.Postgres(t)
 	store, requests := openLimited(t, url, limit, accounts)
 	stores := []*sqlstore.Store{store}
 	for range replicas - 1 {

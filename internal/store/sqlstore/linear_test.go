@@ -13,7 +13,6 @@ import (
 	"landfall/internal/store/seal"
 	"landfall/internal/store/sqlstore"
 	"landfall/internal/test/dbtest"
-	"landfall/internal/test/pgtest"
 	"landfall/internal/test/tooltest"
 )
 
@@ -199,7 +198,7 @@ func TestBackgroundWorkIsLinear(t *testing.T) {
 // were read. PostgreSQL counts them when a connection ends.
 func rowsRead(t *testing.T, pass backgroundPass, n int) (count int) {
 	t.Helper()
-	url := pgtest.URL(t)
+	url := dbtest.Postgres(t)
 	var keys []seal.Key
 	if strings.HasPrefix(t.Name(), "TestBackgroundWorkIsLinear/encrypting") {
 		keys = []seal.Key{seal.NewKey()}

@@ -10,7 +10,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/sqlstore"
-	"landfall/internal/test/pgtest"
+	"landfall/internal/test/dbtest"
 	"landfall/internal/test/tooltest"
 )
 
@@ -112,7 +112,7 @@ func wantNoTransaction(t *testing.T, store *sqlstore.Store, url string) {
 // TestListEndsWithItsReader checks that the server stops working for a reader
 // that has left.
 func TestListEndsWithItsReader(t *testing.T) {
-	url := pgtest.URL(t)
+	url := dbtest.Postgres(t)
 	store := openWithProcesses(t, url, manyRows)
 	for _, err := range store.List(t.Context(), landfall.ProcessQuery{Supplier: "S"}) {
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 
 	"landfall"
+	"landfall/internal/test/dbtest"
 	"landfall/internal/test/pgtest"
 )
 
@@ -20,7 +21,7 @@ const maxRequests = 40 // more than any write below needs
 // each write. Whatever is lost, the result must be true and nothing may be
 // written twice.
 func TestLostResponseOfStage(t *testing.T) {
-	server := pgtest.URL(t)
+	server := dbtest.Postgres(t)
 	proxy := pgtest.NewProxy(t, server)
 	store := openStore(t, proxy.URL)
 	direct := openStore(t, server)
@@ -100,7 +101,7 @@ func TestLostResponseOfStage(t *testing.T) {
 // transaction: the driver repeats a write whose reply was lost. If this test ever
 // fails, the driver has been fixed.
 func TestAutocommitDoubles(t *testing.T) {
-	server := pgtest.URL(t)
+	server := dbtest.Postgres(t)
 	direct := openStore(t, server)
 	proxy := pgtest.NewProxy(t, server)
 	db, err := sql.Open("pgx", proxy.URL)

@@ -46,7 +46,7 @@ func (s *Store) ClaimMails(ctx context.Context, request landfall.MailRequest) (l
 // keep to one rate limit.
 func (t *tx) takeMails(ctx context.Context, request landfall.MailRequest) (landfall.MailBatch, error) {
 	var freeAt, now int64
-	if err := t.one(ctx, `SELECT free_at, {now} FROM mail_sender held WHERE id = 1 {hold}`, nil, []any{&freeAt, &now}); err != nil {
+	if err := t.one(ctx, `SELECT free_at, {now} FROM mail_sender held WHERE id = 1 {for_update}`, nil, []any{&freeAt, &now}); err != nil {
 		return landfall.MailBatch{}, err
 	}
 	gap := time.Minute.Microseconds() / int64(request.PerMinute)
@@ -100,7 +100,7 @@ func (t *tx) suppliersWithDueMail(ctx context.Context, last string) ([]string, e
 const dueMails = `SELECT held.id, p.external, p.account_number, held.account_id, held.kind, held.recipient, held.language, held.state,
 		held.queued_at, held.attempts, held.uncertain, s.name, s.time_zone, p.account_created_at
 	FROM mail held JOIN process p ON p.id = held.account_id JOIN supplier s ON s.id = p.supplier_id
-	WHERE held.supplier = $1 AND held.due_at <= (SELECT {now}) ORDER BY held.due_at, held.id LIMIT $2 {hold}`
+	WHERE held.supplier = $1 AND held.due_at <= (SELECT {now}) ORDER BY held.due_at, held.id LIMIT $2 {for_update}`
 
 // takeMailsOf claims mails of one supplier. A mail still in the state sending
 // was abandoned by its sender, so it is uncertain whether it was sent.

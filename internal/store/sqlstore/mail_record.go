@@ -36,7 +36,7 @@ func (v *view) Mail(ctx context.Context, id int64) (landfall.MailRecord, error) 
 
 // Mail locks the mail with an ID and returns it.
 func (t *tx) Mail(ctx context.Context, id int64) (landfall.MailRecord, error) {
-	if err := t.lock(ctx, `SELECT 1 FROM mail held WHERE held.id = $1 {hold}`, id); err != nil {
+	if err := t.lock(ctx, `SELECT 1 FROM mail held WHERE held.id = $1 {for_update}`, id); err != nil {
 		return landfall.MailRecord{}, err
 	}
 	return t.view.Mail(ctx, id)
@@ -128,7 +128,7 @@ func (t *tx) SetMailState(ctx context.Context, id int64, state landfall.MailStat
 // may have arrived.
 func (t *tx) RetractMails(ctx context.Context, key landfall.Key) (told bool, err error) {
 	const own = ` WHERE account_id = (SELECT p.id FROM process p JOIN supplier s ON s.id = p.supplier_id WHERE s.code = $1 AND p.external = $2)`
-	if err := t.lock(ctx, `SELECT 1 FROM mail held`+own+` {hold}`, key.Supplier, key.External); err != nil {
+	if err := t.lock(ctx, `SELECT 1 FROM mail held`+own+` {for_update}`, key.Supplier, key.External); err != nil {
 		return false, err
 	}
 	mails, err := t.MailsOf(ctx, key)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"testing"
 
+	"landfall/internal/test/dbtest"
+
 	"pgregory.net/rapid"
 
 	"landfall"
@@ -18,7 +20,7 @@ import (
 // TestModel runs random operations against a store and against plain maps, and
 // compares the results.
 func TestModel(t *testing.T) {
-	for name, fresh := range databases {
+	for name, fresh := range dbtest.Fresh {
 		t.Run(name, func(t *testing.T) {
 			store := openStore(t, fresh(t))
 			ctx := t.Context()

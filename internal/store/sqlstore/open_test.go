@@ -14,9 +14,9 @@ import (
 	"landfall/internal/test/tooltest"
 )
 
-// databases maps each kind of database to a function that creates a fresh one and
-// returns its URL.
-var databases = map[string]func(testing.TB) string{
+// empty maps each kind of database to a function that creates one without a
+// schema and returns its URL.
+var empty = map[string]func(testing.TB) string{
 	"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "landfall.db") },
 	"postgres": pgtest.URL,
 }
@@ -59,7 +59,7 @@ func runSuite(t *testing.T, run func(*testing.T, func(*testing.T) landfall.Store
 // TestTwoInstallationsHadTheSameSource creates two databases from nothing. Their events must not look
 // as if they came from one service.
 func TestTwoInstallationsHadTheSameSource(t *testing.T) {
-	for kind, fresh := range databases {
+	for kind, fresh := range empty {
 		t.Run(kind, func(t *testing.T) {
 			names := map[string]bool{}
 			for range 2 {

@@ -10,7 +10,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/sqlstore"
-	"landfall/internal/test/pgtest"
+	"landfall/internal/test/dbtest"
 	"landfall/internal/test/tooltest"
 )
 
@@ -138,7 +138,7 @@ func TestQueriesWithOneDominantOrganisation(t *testing.T) {
 // statistics about them. A plan made for an empty ledger went through all of an
 // account's entries for each lookup, and is used until the table is analysed.
 func TestEntryLookupWithoutStatistics(t *testing.T) {
-	store, id := openCreated(t, pgtest.URL(t))
+	store, id := openCreated(t, dbtest.Postgres(t))
 	for _, known := range []string{"", `INSERT INTO ledger_entry (account_id, transaction_id, sequence, kind, closed, signed, balance, type,
 			entered_on, reason, note)
 		SELECT a.id, 'T-' || i, i + 100, 'transaction', FALSE, 0, 0, 'PAYMENT', '2026-01-01', '', '' FROM generate_series(1, 5000) AS g (i), account a`,
@@ -233,7 +233,7 @@ func TestDueMailsAmongManySettled(t *testing.T) {
 					force(t, store, `UPDATE mail SET due_at = 4000000000000000 WHERE due_at = 1`)
 					wantIndex(t, store, "mail_due", sqlstore.SendableText, true)
 				}
-				wantIndex(t, store, "mail_due", strings.ReplaceAll(sqlstore.DueMailsText, "{hold}", ""), "S", 10)
+				wantIndex(t, store, "mail_due", strings.ReplaceAll(sqlstore.DueMailsText, "{for_update}", ""), "S", 10)
 				wantIndex(t, store, "mail_due", sqlstore.WaitingMailsText, 10)
 				if common != "delayed" {
 					text, args := sqlstore.MailPage(landfall.MailQuery{State: landfall.MailQueued, Limit: 10})

@@ -18,7 +18,7 @@ var lockedAccounts = sqlset.NewQuery(`
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	JOIN process p ON p.supplier_id = s.id AND p.external = w.external
 	JOIN account held ON held.id = p.id
-	WHERE s.status <> 'Paused' ORDER BY held.id {hold}`,
+	WHERE s.status <> 'Paused' ORDER BY held.id {for_update}`,
 	"supplier text", "external text")
 
 // lockAccounts gives each posting the state of its account: its balance and

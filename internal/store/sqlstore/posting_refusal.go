@@ -34,7 +34,7 @@ func (s *Store) RefusePosting(ctx context.Context, wanted landfall.PostingRefusa
 		var id, supplier int64
 		var number string
 		err := t.one(ctx, `SELECT held.id, s.id, p.account_number FROM supplier s JOIN process p ON p.supplier_id = s.id
-			JOIN account held ON held.id = p.id WHERE s.code = $1 AND p.external = $2 {hold}`,
+			JOIN account held ON held.id = p.id WHERE s.code = $1 AND p.external = $2 {for_update}`,
 			[]any{key.Supplier, key.External}, []any{&id, &supplier, &number})
 		if errors.Is(err, landfall.ErrNotFound) {
 			return nil

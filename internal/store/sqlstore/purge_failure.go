@@ -46,19 +46,19 @@ var (
 			WHERE held.supplier_id = $1 AND 0 = CAST($3 AS BIGINT) AND held.external > $4 ORDER BY held.external LIMIT $5`,
 		`UPDATE refusal SET failure = CAST($5 AS {json}), person = NULL, indexed = FALSE WHERE (supplier_id, external) IN (SELECT held.supplier_id, held.external
 			FROM refusal held WHERE held.supplier_id = $1 AND held.external = $4 AND 0 = CAST($3 AS BIGINT)
-				AND held.at < (SELECT {now}) - $2 {take})`, refusalLocation, "refusal"}
+				AND held.at < (SELECT {now}) - $2 {for_update_skip})`, refusalLocation, "refusal"}
 	failedInRuns = failureTable{
 		`SELECT held.run_id, held.external, held.failure, held.at < (SELECT {now}) - $2 FROM run_failure held
 			WHERE CAST($1 AS BIGINT) > 0 AND held.run_id = $3 AND held.external > $4 ORDER BY held.run_id, held.external LIMIT $5`,
 		`UPDATE run_failure SET failure = CAST($5 AS {json}) WHERE (run_id, external) IN (SELECT held.run_id, held.external
 			FROM run_failure held JOIN run r ON r.id = held.run_id WHERE r.supplier_id = $1 AND held.run_id = $3 AND held.external = $4
-				AND held.at < (SELECT {now}) - $2 {take})`, runFailureLocation, "run_failure"}
+				AND held.at < (SELECT {now}) - $2 {for_update_skip})`, runFailureLocation, "run_failure"}
 )
 
 // saveAttempt finds a process by its external number alone, which is unique for
 // the supplier.
 const saveAttempt = `UPDATE process SET failure = CAST($5 AS {json}) WHERE id IN (SELECT held.id FROM process held
-	WHERE held.supplier_id = $1 AND held.external = $4 AND CAST($3 AS BIGINT) >= 0 AND held.failed_at < (SELECT {now}) - $2 {take})`
+	WHERE held.supplier_id = $1 AND held.external = $4 AND CAST($3 AS BIGINT) >= 0 AND held.failed_at < (SELECT {now}) - $2 {for_update_skip})`
 
 // strippedFailure is a failure without its texts, and where to save it.
 type strippedFailure struct {

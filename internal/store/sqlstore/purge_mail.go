@@ -35,7 +35,7 @@ func purgeMails(ctx context.Context, s *Store, part *purgePage) (gone landfall.P
 		err = s.update(ctx, landfall.Key{}, func(t *tx) error {
 			these, list := sqlset.Among(t.engine, due)
 			count, err := t.exec(ctx, `UPDATE mail SET recipient = 'gone ' || CAST(id AS TEXT), reply = '', purged_at = {now}
-				WHERE id IN (SELECT held.id FROM mail held WHERE held.id`+these+` AND held.due_at IS NULL AND held.purged_at IS NULL {take})`, list)
+				WHERE id IN (SELECT held.id FROM mail held WHERE held.id`+these+` AND held.due_at IS NULL AND held.purged_at IS NULL {for_update_skip})`, list)
 			gone.Mails = int(count)
 			return err
 		})

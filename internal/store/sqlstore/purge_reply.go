@@ -40,7 +40,7 @@ func purgeReplies(ctx context.Context, s *Store, part *purgePage) (gone landfall
 		err = s.update(ctx, landfall.Key{}, func(t *tx) error {
 			these, list := sqlset.Among(t.engine, due)
 			count, err := t.exec(ctx, `UPDATE target_delivery SET reply = '' WHERE id IN (SELECT held.id FROM target_delivery held
-				WHERE held.id`+these+` AND held.state = 'refused' {take})`, list)
+				WHERE held.id`+these+` AND held.state = 'refused' {for_update_skip})`, list)
 			gone.Failures = int(count)
 			return err
 		})

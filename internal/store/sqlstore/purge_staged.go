@@ -93,7 +93,7 @@ func purgeStaged(which stagedPurge) purgeStep {
 func (t *tx) purgeDocuments(ctx context.Context, which stagedPurge, part *purgePage, due []int64) (int, error) {
 	these, list := sqlset.Among(t.engine, due)
 	held, err := collect(ctx, t.txSession, func(scan scanner, id *int64) error { return scan(id) },
-		`SELECT held.id FROM process held WHERE held.id`+these+` AND `+which.condition+` AND `+which.due+` ORDER BY held.id {take}`,
+		`SELECT held.id FROM process held WHERE held.id`+these+` AND `+which.condition+` AND `+which.due+` ORDER BY held.id {for_update_skip}`,
 		list, part.keep.Microseconds())
 	if err != nil || len(held) == 0 {
 		return 0, err
@@ -122,7 +122,7 @@ func clearHash(ctx context.Context, t *tx, ids []int64) error {
 // forgetPeople removes what was derived from documents that are removed. The indexer
 // waits, and then finds them gone.
 func (t *tx) forgetPeople(ctx context.Context, ids []int64) error {
-	if _, err := t.indexState(ctx, `{hold}`); err != nil {
+	if _, err := t.indexState(ctx, `{for_update}`); err != nil {
 		return err
 	}
 	if err := t.deleteTerms(ctx, ids); err != nil {

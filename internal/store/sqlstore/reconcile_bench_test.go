@@ -6,12 +6,13 @@ import (
 
 	"landfall"
 	"landfall/internal/service/upkeep"
+	"landfall/internal/test/dbtest"
 )
 
 // BenchmarkReconcile reads the sums of a supplier with a million accounts, with
 // compacted rows and with as many uncompacted ones as a busy minute leaves.
 func BenchmarkReconcile(b *testing.B) {
-	for name, fresh := range databases {
+	for name, fresh := range dbtest.Fresh {
 		b.Run(name, func(b *testing.B) {
 			store := openStore(b, fresh(b))
 			if err := store.Update(b.Context(), func(tx landfall.Tx) error {

@@ -33,7 +33,7 @@ func (s *Store) rekeyTerms(ctx context.Context, at *rekeyState) error {
 	}
 	for _, part := range termParts(due) {
 		if err := s.update(ctx, landfall.Key{}, func(t *tx) error {
-			if _, err := t.indexState(ctx, `{hold}`); err != nil {
+			if _, err := t.indexState(ctx, `{for_update}`); err != nil {
 				return err
 			}
 			return t.replaceTerms(ctx, part)

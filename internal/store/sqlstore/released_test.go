@@ -24,7 +24,7 @@ import (
 // writes the folder of a version when it is released. This version counts as a
 // released one too, and is upgraded by a step of a later one.
 func TestUpgradeFromEveryRelease(t *testing.T) {
-	for kind, fresh := range databases {
+	for kind, fresh := range empty {
 		t.Run(kind, func(t *testing.T) {
 			current := t.TempDir()
 			if version := os.Getenv("WRITE_RELEASED"); version != "" {
@@ -61,7 +61,7 @@ func TestUpgradeFromEveryRelease(t *testing.T) {
 // TestBackupOfAnOlderSchemaMustBeRestored makes a backup with a later program before
 // the schema is upgraded. No server may serve it without a restore.
 func TestBackupOfAnOlderSchemaMustBeRestored(t *testing.T) {
-	url := databases["sqlite"](t)
+	url := empty["sqlite"](t)
 	store, _ := openCreated(t, url)
 	if err := store.Close(); err != nil {
 		t.Fatal(err)

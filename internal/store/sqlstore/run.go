@@ -88,7 +88,7 @@ func (v *view) LiveRuns(ctx context.Context) ([]landfall.Run, error) {
 
 // Run locks the run with an id and returns it.
 func (t *tx) Run(ctx context.Context, id string) (landfall.Run, error) {
-	if err := t.lock(ctx, `SELECT 1 FROM run held WHERE held.number = $1 {hold}`, id); err != nil {
+	if err := t.lock(ctx, `SELECT 1 FROM run held WHERE held.number = $1 {for_update}`, id); err != nil {
 		return landfall.Run{}, err
 	}
 	return t.view.Run(ctx, id)
@@ -197,7 +197,7 @@ func (t *tx) SaveRun(ctx context.Context, run landfall.Run) error {
 func (t *tx) RunIdle(ctx context.Context, id string) (bool, error) {
 	held, err := collect(ctx, t.txSession, func(scan scanner, alive *bool) error { return scan(alive) },
 		`SELECT held.until > {now} FROM run_slice held WHERE held.run_id = (SELECT id FROM run WHERE number = $1)
-			AND held.token IS NOT NULL AND held.done = FALSE ORDER BY held.slice {hold}`, id)
+			AND held.token IS NOT NULL AND held.done = FALSE ORDER BY held.slice {for_update}`, id)
 	for _, alive := range held {
 		if alive {
 			return false, err

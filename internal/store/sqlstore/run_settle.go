@@ -147,7 +147,7 @@ func (t *tx) lockSlice(ctx context.Context, slice landfall.RunSlice) (lockedSlic
 	err := t.one(ctx, `SELECT held.run_id, {now}, r.state <> 'RUNNING' OR r.cancelling = TRUE OR r.reason <> ''
 			OR coalesce(r.not_after < {now}, FALSE) OR s.status <> 'Ongoing'
 		FROM run_slice held JOIN run r ON r.id = held.run_id JOIN supplier s ON s.id = r.supplier_id
-		WHERE r.number = $1 AND held.slice = $2 AND held.token = $3 AND held.until > {now} {hold}`,
+		WHERE r.number = $1 AND held.slice = $2 AND held.token = $3 AND held.until > {now} {for_update}`,
 		[]any{slice.Run.ID, int64(slice.Number), slice.Token}, []any{&found.run, &found.now, &found.stop})
 	if errors.Is(err, landfall.ErrNotFound) {
 		return found, landfall.ErrFenced

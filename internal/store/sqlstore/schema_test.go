@@ -16,6 +16,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/dbtest"
 	"landfall/internal/test/pgtest"
 )
 
@@ -53,7 +54,7 @@ func TestSchemasOfBothDatabasesAgree(t *testing.T) {
 				WHERE i.schemaname = 'public' AND NOT EXISTS (SELECT 1 FROM pg_constraint c WHERE c.conname = i.indexname)`,
 	}
 	made := map[string][]string{}
-	onEach(t, func(t *testing.T, url string) {
+	onEmpty(t, func(t *testing.T, url string) {
 		kind := path.Base(t.Name())
 		found, err := openStore(t, url).Texts(t.Context(), things[kind])
 		if err != nil || len(found) < 100 {
@@ -97,7 +98,7 @@ func laterStep(does string) map[string]string {
 // TestOlderProgramsCannotWriteAfterAStep applies a step while a program that does not
 // know it has a transaction open. Neither that transaction nor a later one commits.
 func TestOlderProgramsCannotWriteAfterAStep(t *testing.T) {
-	onEach(t, func(t *testing.T, url string) {
+	onEmpty(t, func(t *testing.T, url string) {
 		older, _ := openCreated(t, url)
 		later := laterStep("ALTER TABLE account ADD COLUMN later TEXT;\n")
 		inside, applied := make(chan struct{}), make(chan error, 1)
@@ -148,7 +149,7 @@ func TestOlderProgramsCannotWriteAfterAStep(t *testing.T) {
 // TestSchemaWaitsForOlderServers refuses a step while a server is running, and applies
 // it once the server has stopped. A file has a lock for that.
 func TestSchemaWaitsForOlderServers(t *testing.T) {
-	onEach(t, func(t *testing.T, url string) {
+	onEmpty(t, func(t *testing.T, url string) {
 		store := openStore(t, url)
 		alive := func(work func(landfall.Tx) error) {
 			t.Helper()
@@ -176,7 +177,7 @@ func TestSchemaWaitsForOlderServers(t *testing.T) {
 // TestStepsAreRetriedAfterADeadlock lets a step run into a deadlock with another
 // transaction once.
 func TestStepsAreRetriedAfterADeadlock(t *testing.T) {
-	url := databases["postgres"](t)
+	url := dbtest.Postgres(t)
 	older, _ := openCreated(t, url)
 	later := laterStep("ALTER TABLE account ADD COLUMN later TEXT;\n")
 	applied := make(chan error, 1)
@@ -209,7 +210,7 @@ func TestStepsAreRetriedAfterADeadlock(t *testing.T) {
 }
 
 func TestSchemaStatus(t *testing.T) {
-	onEach(t, func(t *testing.T, url string) {
+	onEmpty(t, func(t *testing.T, url string) {
 		applied := func(steps []sqlstore.SchemaStep, err error) (count int) {
 			t.Helper()
 			if err != nil || len(steps) == 0 {
@@ -255,7 +256,7 @@ func TestSchemaStatus(t *testing.T) {
 // account. The account stays as it was, and this program refuses the database
 // from then on.
 func TestLaterStepIsApplied(t *testing.T) {
-	onEach(t, func(t *testing.T, url string) {
+	onEmpty(t, func(t *testing.T, url string) {
 		store, _ := openCreated(t, url)
 		before := accountOf(t, store)
 		if err := store.Close(); err != nil {
@@ -316,7 +317,7 @@ func accountOf(t *testing.T, store *sqlstore.Store) (account landfall.Account) {
 }
 
 func TestNewerSchemaIsRefused(t *testing.T) {
-	onEach(t, func(t *testing.T, url string) {
+	onEmpty(t, func(t *testing.T, url string) {
 		store := openStore(t, url)
 		if err := store.Force(t.Context(), `INSERT INTO schema_step (version_id, is_applied) VALUES (9999, TRUE)`); err != nil {
 			t.Fatal(err)
@@ -338,7 +339,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 // TestConcurrentStartsApplySchemaOnce starts replicas, and on SQLite commands,
 // on an empty database at the same time.
 func TestConcurrentStartsApplySchemaOnce(t *testing.T) {
-	onEach(t, func(t *testing.T, url string) {
+	onEmpty(t, func(t *testing.T, url string) {
 		var starters sync.WaitGroup
 		for range 5 {
 			starters.Go(func() {

@@ -54,7 +54,7 @@ func onFiles(t *testing.T, test func(t *testing.T, url string)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		test(t, databases["postgres"](t))
+		test(t, dbtest.Postgres(t))
 	})
 }
 

@@ -82,7 +82,7 @@ func (s *Store) IndexTerms(ctx context.Context) (step landfall.IndexStep, err er
 	}
 	step.More = true
 	return step, s.update(ctx, landfall.Key{}, func(t *tx) error {
-		now, err := t.indexState(ctx, `{hold}`)
+		now, err := t.indexState(ctx, `{for_update}`)
 		if err == nil && now == before {
 			_, err = t.exec(ctx, `UPDATE search_index SET audit_after = $1`, after)
 		}
@@ -224,7 +224,7 @@ func termParts(batch []indexedAccount) (all [][]indexedAccount) {
 func (s *Store) writeTerms(ctx context.Context, batch []indexedAccount, before int64) (written bool, err error) {
 	for _, part := range termParts(batch) {
 		err := s.update(ctx, landfall.Key{}, func(t *tx) error {
-			now, err := t.indexState(ctx, `{hold}`)
+			now, err := t.indexState(ctx, `{for_update}`)
 			if written = err == nil && now == before; !written {
 				return err
 			}
@@ -322,7 +322,7 @@ func (t *tx) saveRefusedTerms(ctx context.Context, part []indexedAccount) error 
 	for _, one := range part {
 		// The person may have been purged since.
 		count, err := t.exec(ctx, `UPDATE refusal SET indexed = TRUE WHERE id IN (SELECT held.id FROM refusal held
-			WHERE held.id = $1 AND held.at = $2 AND held.indexed = FALSE AND (held.person IS NOT NULL OR $3 = FALSE) {take})`,
+			WHERE held.id = $1 AND held.at = $2 AND held.indexed = FALSE AND (held.person IS NOT NULL OR $3 = FALSE) {for_update_skip})`,
 			one.id, one.version, len(one.terms) > 0)
 		if err != nil {
 			return err

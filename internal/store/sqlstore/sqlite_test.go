@@ -12,6 +12,7 @@ import (
 
 	"landfall"
 	"landfall/internal/store/sqlstore"
+	"landfall/internal/test/dbtest"
 )
 
 func TestFilesArePrivate(t *testing.T) {
@@ -122,7 +123,7 @@ func TestForeignFileKeepsItsMode(t *testing.T) {
 // TestRestartFreesClaims checks that a server frees the claims it finds at its
 // start. It is the only server of the file, so those claims have no holder.
 func TestRestartFreesClaims(t *testing.T) {
-	path := databases["sqlite"](t)
+	path := dbtest.SQLite(t)
 	serve := sqlstore.Options{ApplySchema: true, Server: true}
 	first, err := sqlstore.Open(t.Context(), path, serve)
 	if err != nil {

@@ -63,7 +63,7 @@ func (v *view) Target(ctx context.Context, code string) (landfall.Target, error)
 
 // Target locks the target with a code and returns it.
 func (t *tx) Target(ctx context.Context, code string) (landfall.Target, error) {
-	if err := t.lock(ctx, `SELECT 1 FROM target held WHERE held.code = $1 {hold}`, code); err != nil {
+	if err := t.lock(ctx, `SELECT 1 FROM target held WHERE held.code = $1 {for_update}`, code); err != nil {
 		return landfall.Target{}, err
 	}
 	return t.view.Target(ctx, code)

@@ -125,9 +125,9 @@ func (s *Store) RestartDeliveries(ctx context.Context, key landfall.Key, limit i
 			targetID string
 			lengths  landfall.ListLengths
 		}
-		which, args := ` AND NOT EXISTS (SELECT 1 FROM target_delivery d WHERE d.account_id = p.id) ORDER BY p.id LIMIT $2 {hold}`, []any{supplier, int64(limit)}
+		which, args := ` AND NOT EXISTS (SELECT 1 FROM target_delivery d WHERE d.account_id = p.id) ORDER BY p.id LIMIT $2 {for_update}`, []any{supplier, int64(limit)}
 		if key.External != "" {
-			which, args = ` AND p.external = $2 {hold}`, []any{supplier, key.External}
+			which, args = ` AND p.external = $2 {for_update}`, []any{supplier, key.External}
 		}
 		found, err := collect(ctx, t.txSession, func(scan scanner, a *account) error {
 			return scan(&a.id, &a.external, &a.lengths.Entries, &a.lengths.Notes, &a.lengths.Statements, &a.lengths.Instructions, &a.now, &a.targetID)

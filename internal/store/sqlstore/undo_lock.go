@@ -14,7 +14,7 @@ var undoLockQuery = sqlset.NewQuery(`
 	SELECT s.code, held.external, held.id, held.account_number, held.account_created_at, {now}, s.undo_window, held.erased_at IS NOT NULL
 	FROM wanted w JOIN supplier s ON s.code = w.supplier
 	JOIN process held ON held.supplier_id = s.id AND held.external = w.external
-	WHERE held.state = 'imported' ORDER BY held.id {hold}`, "supplier text", "external text")
+	WHERE held.state = 'imported' ORDER BY held.id {for_update}`, "supplier text", "external text")
 
 // lockForUndo removes the accounts that exist from open.
 func (t *tx) lockForUndo(ctx context.Context, open *openUndo) (found []*undoCall, err error) {
@@ -56,7 +56,7 @@ func (t *tx) lockUndoAccounts(ctx context.Context, found []*undoCall) error {
 	// Lock in the same order as postings do.
 	these, list := sqlset.Among(t.engine, idsOf(found))
 	rows, err := t.query(ctx, `SELECT held.id, held.posting_count, held.other_posting_count, coalesce(held.run, '')
-		FROM account held WHERE held.id`+these+` ORDER BY held.id {hold}`, list)
+		FROM account held WHERE held.id`+these+` ORDER BY held.id {for_update}`, list)
 	if err != nil {
 		return err
 	}

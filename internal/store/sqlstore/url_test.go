@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"landfall/internal/store/sqlstore"
-	"landfall/internal/test/pgtest"
+	"landfall/internal/test/dbtest"
 )
 
 // TestRefusedURLs checks that errors never contain the password, whatever is
@@ -41,7 +41,7 @@ func TestRefusedURLs(t *testing.T) {
 func TestPoolerModes(t *testing.T) {
 	for _, mode := range []string{"exec", "cache_describe"} {
 		t.Run(mode, func(t *testing.T) {
-			url := pgtest.URL(t)
+			url := dbtest.Postgres(t)
 			glue := "?"
 			if strings.Contains(url, "?") {
 				glue = "&"

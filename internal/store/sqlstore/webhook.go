@@ -46,7 +46,7 @@ func (v *view) Webhook(ctx context.Context, name string) (landfall.Webhook, erro
 
 // Webhook locks the webhook with a name and returns it.
 func (t *tx) Webhook(ctx context.Context, name string) (landfall.Webhook, error) {
-	if err := t.lock(ctx, `SELECT 1 FROM webhook held WHERE held.name = $1 {hold}`, name); err != nil {
+	if err := t.lock(ctx, `SELECT 1 FROM webhook held WHERE held.name = $1 {for_update}`, name); err != nil {
 		return landfall.Webhook{}, err
 	}
 	return t.view.Webhook(ctx, name)
