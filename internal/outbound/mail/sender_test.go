@@ -29,10 +29,11 @@ const (
 	team     = "Team"
 )
 
-// onEach runs a test on both databases.
+// onEach runs a test on both databases at once: most tests wait.
 func onEach(t *testing.T, test func(*testing.T, *environment)) {
 	for name, url := range dbtest.Fresh {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			store, err := sqlstore.Open(t.Context(), url(t), sqlstore.Options{ApplySchema: true, Connections: 8, AllowWeakDurability: true})
 			if err != nil {
 				t.Fatal(err)

@@ -58,13 +58,11 @@ var away = &landfall.Error{Kind: landfall.UpstreamUnavailable, Code: landfall.Co
 
 const team = "Team"
 
-// onBoth runs a test on both kinds of database.
+// onBoth runs a test on both kinds of database, beside other tests: most of them wait.
 func onBoth(t *testing.T, test func(t *testing.T, s *fixture), adjust ...func(*intake.Options)) {
 	t.Helper()
-	t.Run("sqlite", func(t *testing.T) {
-		test(t, newFixture(t, dbtest.SQLite(t), adjust...))
-	})
-	t.Run("postgres", func(t *testing.T) { test(t, newFixture(t, dbtest.Postgres(t), adjust...)) })
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, database string) { test(t, newFixture(t, database, adjust...)) })
 }
 
 func newFixture(t *testing.T, database string, adjust ...func(*intake.Options)) *fixture {
