@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+
+	"landfall"
 )
 
 // The data behind the console: a run that created most of very many accounts,
@@ -13,6 +15,8 @@ import (
 // page shows.
 const (
 	consoleRun, undoneRun = "R-00000001", "R-00000002"
+	consoleTarget         = "LEDGER"
+	consoleColleague      = "colleague"
 	longAccount           = "OLD-1" // has a long ledger and a long history
 	manyEntries           = 5_000   // of them
 	manyDeliveries        = 20_000  // that failed permanently
@@ -48,6 +52,9 @@ func seedConsole(ctx context.Context, db *sql.DB, accounts int) error {
 		{`INSERT INTO search_term (term, supplier_id, account_id) SELECT 'nlovelace' || id, 1, id FROM process WHERE $1 > 0`, accounts},
 		{`INSERT INTO search_term (term, supplier_id, account_id) SELECT 'nada' || (id % 50), 1, id FROM process WHERE $1 > 0`, accounts},
 		{`INSERT INTO search_term (term, supplier_id, account_id) SELECT 'cNR' || (id % 97) || '1AB', 1, id FROM process WHERE $1 > 0`, accounts},
+		// The parts of a phone number as the index has them.
+		{`INSERT INTO search_term (term, supplier_id, account_id) SELECT 'p' || substr(d, k + 1) || '<' || CASE k WHEN 0 THEN '' ELSE substr(d, k, 1) END, 1, id
+			FROM (SELECT id, printf('74%08d', id * 7919 % 100000000) AS d FROM process WHERE $1 > 0) CROSS JOIN (SELECT 0 AS k UNION ALL SELECT 2 UNION ALL SELECT 4 UNION ALL SELECT 6)`, accounts},
 		{runColumns + fmt.Sprintf(aRun, 1, consoleRun) + `, ` + fmt.Sprintf(aRun, 2, undoneRun), accounts},
 		{`INSERT INTO run_member (run_id, ordinal, process_id, outcome) SELECT 1, id - 1, id,
 			CASE WHEN state = 'imported' THEN 'succeeded' WHEN failed_at IS NULL THEN 'refused' ELSE 'failed' END FROM process WHERE $1 > 0`, accounts},
@@ -69,16 +76,21 @@ func seedConsole(ctx context.Context, db *sql.DB, accounts int) error {
 		{`INSERT INTO event (type, supplier, external, account_number, at, details) ` + entries +
 			`SELECT 'post_import.notes_added', '` + supplier + `', '` + longAccount + `', 'O-1', ` + now + `, '{}' FROM n`, manyEntries},
 		{`UPDATE account SET ledger_length = $1, note_count = $1 WHERE id = ` + long, manyEntries},
-		{`INSERT INTO webhook (name, organisation, url, types, suppliers, secrets, state, position, created_at, due_at, delivered)
-			SELECT 'billing', 'Bench', 'https://billing.example/', '[]', '[]', '[]', 'off', max(id), 1, 1, $1 FROM event`, manyDeliveries},
+		{`INSERT INTO webhook (name, organisation, url, types, suppliers, include_data, secrets, state, position, created_at, due_at, delivered)
+			SELECT 'billing', 'Bench', 'https://billing.example/', '[]', '[]', 0, '[]', 'off', max(id), 1, 1, $1 FROM event`, manyDeliveries},
 		{`INSERT INTO webhook_round (webhook, at, position, delivered, failed, dead, status, reason, took) ` + numbers +
 			`SELECT 'billing', ` + now + `, i, 1, 0, 1, 500, 'the receiver answered 500', 1000 FROM n`, manyDeliveries},
 		{`INSERT INTO webhook_delivery (webhook, event_id, supplier, external, state, attempts, first_at, status, reason)
 			SELECT 'billing', id, supplier, external, 'dead', 9, 1, 500, 'the receiver answered 500' FROM event ORDER BY id LIMIT $1`, manyDeliveries},
+		{`INSERT INTO target (code, url, secrets, secret_env, shape, at_once, takes_back, state, created_at, due_at)
+			VALUES ('` + consoleTarget + `', 'https://ledger.example/', '[]', '', '', 1, 0, 'paused', $1, 1)`, accounts},
+		{`INSERT INTO mail (account_id, kind, recipient, queued_at, supplier, state, settled_at, attempts, reply)
+			SELECT id, 'account_migrated', 'ada' || id || '@mail.example', 1, '` + supplier + `', CASE id % 10 WHEN 0 THEN 'refused' ELSE 'sent' END, 2, 1, '550 no such person'
+			FROM account WHERE $1 > 0`, accounts},
 		// So that background work has nothing left to do.
 		{`UPDATE search_index SET audit_after = (SELECT max(id) FROM audit) WHERE $1 > 0`, accounts},
 		{`UPDATE refusal SET indexed = 1 WHERE $1 > 0`, accounts},
-		{`INSERT OR IGNORE INTO audit_link (position, entry, hash) SELECT id, id, '' FROM audit WHERE $1 > 0`, accounts},
+		{`INSERT OR IGNORE INTO audit_link (position, entry, hash) SELECT id, id, (SELECT hash FROM audit_chain) FROM audit WHERE $1 > 0`, accounts},
 		{`UPDATE audit_chain SET position = (SELECT max(id) FROM audit), through = (SELECT max(id) FROM audit) WHERE $1 > 0`, accounts},
 		{`UPDATE run SET undone = $1 WHERE number = '` + undoneRun + `'`, accounts},
 		{`INSERT OR IGNORE INTO vendor (code, adapter, base_url, secret_env, networks, settings, created_at) VALUES ('SANDBOX', 'sandbox', '', '', '[]', '{}', $1)`, accounts},
@@ -91,7 +103,12 @@ func seedConsole(ctx context.Context, db *sql.DB, accounts int) error {
 		}
 	}
 	report := sha256.Sum256([]byte("{}"))
-	_, err := db.ExecContext(ctx, `INSERT INTO sign_off (supplier_id, signed_at, actor, report, report_hash, page, page_hash)
-		VALUES (1, 1, 'operator:bench', '{}', $1, '{}', $1)`, report[:])
+	if _, err := db.ExecContext(ctx, `INSERT INTO sign_off (id, supplier_id, signed_at, actor, report, report_hash, page, page_hash)
+		VALUES (1, 1, 1, 'operator:bench', '{}', $1, '{}', $1)`, report[:]); err != nil {
+		return err
+	}
+	// The server compares a signed report with the audit. This entry is chained by the server itself.
+	_, err := db.ExecContext(ctx, `INSERT INTO audit (at, actor, action, subject, detail) VALUES (`+now+`, 'operator:bench', $1, $2, $3)`,
+		landfall.SignOffAction, supplier, landfall.SignOffDetail(1, report, report))
 	return err
 }

@@ -28,6 +28,7 @@ type harness struct {
 	postgres *pgtest.Cluster
 	floods   map[string]*flood       // results so far
 	million  *longBulk               // result, if measured
+	console  string                  // API key of the database behind the console, if it is filled
 	sieges   map[string]attackResult // results so far
 }
 

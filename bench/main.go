@@ -164,6 +164,7 @@ var measurements = []measurement{
 	{"reconciliation-ms-postgres", "1,000 ms with a million accounts", 1000, served(fresh("reconciliation"), measureReconciliation)},
 	{"reconciliation-ms-sqlite", "1,000 ms with a million accounts", 1000, served(sqliteFile("reconciliation"), measureReconciliation)},
 	{"console-page-ms", "100 ms for the slowest page with a million accounts on SQLite", 100, measureConsole},
+	{"console-search-ms", "50 ms for the slowest search with a million accounts on SQLite", 50, measureSearch},
 }
 
 // fresh and file create a database of either kind for measurements that exist
