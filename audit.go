@@ -121,4 +121,7 @@ type AuditReader interface {
 // AuditWriter appends to the audit, in the transaction of the change.
 type AuditWriter interface {
 	AppendAudit(ctx context.Context, entry AuditEntry) error // sets At and ID
+	// CountAudit counts the entries of an action about a subject within a duration before
+	// now, by the database's clock.
+	CountAudit(ctx context.Context, subject, action string, within time.Duration) (int, error)
 }

@@ -89,6 +89,7 @@ func (m MailRecord) Cause() string {
 // MailQuery asks for mails, oldest first.
 type MailQuery struct {
 	Supplier string    // "" means all
+	Except   []string  // suppliers whose mails are left out
 	State    MailState // "" means all
 	After    int64     // the ID of the last one seen; 0 starts at the beginning
 	Newest   bool      // newest first

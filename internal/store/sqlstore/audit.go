@@ -46,6 +46,14 @@ func (t *tx) AppendAudit(ctx context.Context, entry landfall.AuditEntry) error {
 	return t.write(ctx, &entries)
 }
 
+// CountAudit counts recent entries of an action about a subject.
+func (t *tx) CountAudit(ctx context.Context, subject, action string, within time.Duration) (int, error) {
+	var count int64
+	err := t.one(ctx, `SELECT count(*) FROM audit WHERE subject = $1 AND subject <> '' AND action = $2 AND at > {now} - $3`, // the condition of the index
+		[]any{subject, action, within.Microseconds()}, []any{&count})
+	return int(count), err
+}
+
 // AuditChain returns how far the entries are chained.
 func (v *view) AuditChain(ctx context.Context) (chain landfall.AuditChain, err error) {
 	err = v.one(ctx, `SELECT name, position, hash, through FROM audit_chain WHERE id = 1`, nil,

@@ -38,6 +38,15 @@ func (t *tx) Process(ctx context.Context, key landfall.Key) (landfall.Process, e
 	return t.view.Process(ctx, key)
 }
 
+// StagingRefusal returns the refusal of an account and locks it.
+func (t *tx) StagingRefusal(ctx context.Context, key landfall.Key) (landfall.Refusal, error) {
+	if err := t.lock(ctx, `SELECT 1 FROM refusal held JOIN supplier s ON s.id = held.supplier_id
+		WHERE s.code = $1 AND held.external = $2 {hold}`, key.Supplier, key.External); err != nil {
+		return landfall.Refusal{}, err
+	}
+	return t.view.StagingRefusal(ctx, key)
+}
+
 // Organisation returns an organisation by its name and locks it.
 func (t *tx) Organisation(ctx context.Context, name string) (landfall.Organisation, error) {
 	if err := t.lock(ctx, `SELECT 1 FROM organisation held WHERE held.name = $1 {for_update}`, name); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"math"
+	"strconv"
 	"time"
 
 	"landfall"
@@ -58,12 +59,18 @@ func mailPage(query landfall.MailQuery) (which string, args []any) {
 			args[0] = int64(math.MaxInt64)
 		}
 	}
+	and := func(condition, value string) {
+		args = append(args, value)
+		which += condition + strconv.Itoa(len(args))
+	}
 	if query.State != "" {
-		which, args = which+` AND m.state = $3`, append(args, string(query.State))
+		and(` AND m.state = $`, string(query.State))
 	}
 	if query.Supplier != "" {
-		place := map[int]string{2: "$3", 3: "$4"}[len(args)]
-		which, args = which+` AND m.supplier = `+place, append(args, query.Supplier)
+		and(` AND m.supplier = $`, query.Supplier)
+	}
+	for _, supplier := range query.Except {
+		and(` AND m.supplier <> $`, supplier)
 	}
 	return which + order, args
 }
