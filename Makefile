@@ -86,7 +86,7 @@ verify: ## fail when a generated file is out of date
 	git ls-files -z | xargs -0 sha256sum 2>/dev/null | diff "$$before" - \
 		|| { echo "generated files were out of date; they are up to date now, commit them" >&2; exit 1; }
 
-screenshots: go ## save screenshots of every console page, light, dark and on a phone, in bin/screenshots
+screenshots: go ## save screenshots of every console page, light and dark, in three widths, in bin/screenshots
 	@mkdir -p bin/screenshots && LANDFALL_SCREENSHOTS=$(CURDIR)/bin/screenshots go test -count=1 -run TestPeopleUseTheConsole ./internal/console && ls bin/screenshots
 
 # bench is a module of its own, so that the product does not depend on what it needs.

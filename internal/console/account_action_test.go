@@ -47,15 +47,15 @@ func TestOperatorsCreateAccounts(t *testing.T) {
 		ada.wantEscaped(name, body)
 	}
 	ada.wantPage(path+"5/", "Dry run</button>", "Create account</button>", "<option>Movers</option>", "You can undo it for 3 days.")
-	wantPost("5/dry-run", team, http.StatusOK, "Dry run passed: the account can be created.", "<td>Dry run passed</td>", "operator:ada", "Create account</button>")
+	wantPost("5/dry-run", team, http.StatusOK, "Dry run passed: the account can be created.", `data-name="Event">Dry run passed<`, `class="quiet">ada<`, "Create account</button>")
 	wantPost("5/process", team, http.StatusBadRequest, "Check the box to confirm", `<details class="action" open>`, "<option selected>Movers")
 	wantPost("5/process", url.Values{"team": {"Nobody"}, "confirm": {"yes"}}, http.StatusBadRequest, "There is no operations team with this name.", `role="alert"`)
-	wantPost("5/process", sure, http.StatusOK, " created for Movers.", "Account created: A-", "operator:ada", "Undo this account")
+	wantPost("5/process", sure, http.StatusOK, " created for Movers.", "Account created: A-", `class="quiet">ada<`, "Undo this account")
 	wantPost("5/process", sure, http.StatusBadRequest, "This account has already been imported.", `role="alert"`)
-	wantPost("7/process", sure, http.StatusServiceUnavailable, "The vendor does not respond.", `role="alert"`, "payment_vendor_unavailable", "operator:ada")
+	wantPost("7/process", sure, http.StatusServiceUnavailable, "The vendor does not respond.", `role="alert"`, "payment_vendor_unavailable", `class="quiet">ada<`)
 	// The account and its page keep the errors in the data.
-	wantPost("3/dry-run", team, http.StatusBadRequest, "The account data is not valid.", `role="alert"`, "(dry run)", "import_supplier", "<td>Dry run failed</td>")
-	wantPost("3/process", sure, http.StatusBadRequest, "Attempt to create the account failed", "operator:ada")
+	wantPost("3/dry-run", team, http.StatusBadRequest, "The account data is not valid.", `role="alert"`, "(dry run)", "import_supplier", `data-name="Event">Dry run failed<`)
+	wantPost("3/process", sure, http.StatusBadRequest, "Attempt to create the account failed", `class="quiet">ada<`)
 	wantPost("4/process", sure, http.StatusBadRequest, "marked to be skipped")
 	wantPost("nobody/dry-run", team, http.StatusNotFound, "was ever staged")
 	paused := landfall.Paused

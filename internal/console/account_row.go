@@ -101,23 +101,42 @@ func (l accountRow) matches(state, code, attr string) bool {
 	})
 }
 
-// Codes lists the first errors of an account.
-func (l accountRow) Codes() string {
+// maxRowErrors is how many errors of an account a list shows.
+const maxRowErrors = 5
+
+// allErrors are the different errors of an account, with the fields they are in.
+func (l accountRow) allErrors() (all []landfall.FailureGroup) {
 	if l.Failure == nil {
-		return ""
+		return nil
 	}
-	var all []string
 	for _, one := range l.Failure.Violations {
-		if text := strings.TrimSpace(one.Code + " " + landfall.AttrPattern(one.Attr)); !slices.Contains(all, text) {
-			all = append(all, text)
+		if group := (landfall.FailureGroup{Code: one.Code, Attr: landfall.AttrPattern(one.Attr)}); !slices.Contains(all, group) {
+			all = append(all, group)
 		}
 	}
-	const most = 5
-	switch {
-	case len(all) == 0:
-		return l.Failure.Code
-	case len(all) > most:
-		return strings.Join(all[:most], ", ") + ", and " + strconv.Itoa(len(all)-most) + " more"
+	if len(all) == 0 {
+		all = append(all, landfall.FailureGroup{Code: l.Failure.Code})
 	}
-	return strings.Join(all, ", ")
+	return all
+}
+
+// Errors are the first errors of an account.
+func (l accountRow) Errors() []landfall.FailureGroup {
+	all := l.allErrors()
+	return all[:min(len(all), maxRowErrors)]
+}
+
+// MoreErrors is how many errors the list does not show.
+func (l accountRow) MoreErrors() int { return len(l.allErrors()) - len(l.Errors()) }
+
+// Codes lists the first errors of an account as codes, for files.
+func (l accountRow) Codes() string {
+	var texts []string
+	for _, one := range l.Errors() {
+		texts = append(texts, strings.TrimSpace(one.Code+" "+one.Attr))
+	}
+	if more := l.MoreErrors(); more > 0 {
+		texts = append(texts, "and "+strconv.Itoa(more)+" more")
+	}
+	return strings.Join(texts, ", ")
 }

@@ -7,11 +7,15 @@ import (
 	"net/http"
 	neturl "net/url"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"landfall"
 	"landfall/internal/lib/calendar"
+	"landfall/internal/lib/limits"
+	"landfall/internal/service/operate"
 	"landfall/internal/test/dbtest"
 )
 
@@ -129,7 +133,7 @@ func TestAccountPageMasksPersonalData(t *testing.T) {
 		}
 	}
 	sam.wantEscaped(path, body)
-	body = sam.wantPage(path, "Personal data revealed", "he called about his bill", "operator:sam")
+	body = sam.wantPage(path, "Personal data revealed", "he called about his bill", `class="quiet">sam<`)
 	if strings.Contains(body, "Lovelace") {
 		t.Error("personal data is still visible on the next page")
 	}
@@ -178,7 +182,7 @@ func TestOperatorsActOnAccounts(t *testing.T) {
 	if status, body := ada.post(path+"1/undo/", neturl.Values{"reason": {"the wrong tariff"}, "confirm": {"NORTH"}}); status != http.StatusOK || !strings.Contains(body, " undone. It is staged again and keeps its number") {
 		t.Errorf("undo: %d\n%s", status, body)
 	}
-	ada.wantPage(path+"1/", "staged", "Account undone: A-", "the wrong tariff", "operator:ada")
+	ada.wantPage(path+"1/", "staged", "Account undone: A-", "the wrong tariff", `class="quiet">ada<`)
 	ada.wantPage(path+"4/", "a duplicate", "Unskip this account")
 	if status, _ := ada.post(path+"3/erase/", neturl.Values{"reason": {"asked to"}, "confirm": {""}}); status != http.StatusBadRequest {
 		t.Errorf("erased without being confirmed: %d", status)
@@ -193,7 +197,7 @@ func TestOperatorsActOnAccounts(t *testing.T) {
 	if status, body := ada.post(path+"3/skip/", neturl.Values{"reason": {"late"}}); status != http.StatusOK || !strings.Contains(body, "Account skipped.") {
 		t.Errorf("skip: %d\n%s", status, body)
 	}
-	body := ada.wantPage(path+"2/", "account_erased", "<td>Personal data erased</td>", "Attempt to create the account failed")
+	body := ada.wantPage(path+"2/", "account_erased", `data-name="Event">Personal data erased<`, "Attempt to create the account failed")
 	ada.wantEscaped(path+"2/", body)
 	if status, body := ada.get(path + "nobody/"); status != http.StatusNotFound || !strings.Contains(body, "was ever staged") {
 		t.Errorf("an account that is not there: %d\n%s", status, body)
@@ -271,6 +275,33 @@ func TestCallersAreChecked(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
+		}
+	})
+}
+
+// The limit of checks holds for an account that was only refused, also when several
+// people check it at the same time.
+func TestCallersAreCheckedAtTheSameTime(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, url string) {
+		h := testConsoleOn(t, url)
+		h.seedBasics()
+		key := landfall.Key{Supplier: "NORTH", External: "REF-9"}
+		if err := h.store.Refuse(t.Context(), landfall.Refusal{Key: key, Failure: landfall.Failure{Code: "account_failed_validation", Detail: "x"},
+			Document: []byte(`{"customers": [{"given_name": "Grace", "family_name": "Hopper", "email": "grace@mail.co.uk"}]}`)}); err != nil {
+			t.Fatal(err)
+		}
+		var answered atomic.Int32
+		var all sync.WaitGroup
+		for range 4 * limits.CallerChecks {
+			all.Go(func() {
+				if _, err := h.operator().CheckCaller(t.Context(), key, operate.CallerEmail, "nobody@mail.co.uk"); err == nil {
+					answered.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if answered.Load() != limits.CallerChecks {
+			t.Errorf("%d checks were answered, not %d", answered.Load(), limits.CallerChecks)
 		}
 	})
 }

@@ -14,8 +14,9 @@ import (
 )
 
 // runInBrowser runs a script of testdata/browser with the browser's path and other
-// arguments. The script prints a JSON list of what went wrong.
-func runInBrowser(t *testing.T, name string, arguments ...string) {
+// arguments. The script prints what went wrong. It returns the pages that axe has seen,
+// each as a method and a path.
+func runInBrowser(t *testing.T, name string, arguments ...string) (inspected []string) {
 	t.Helper()
 	browser := tooltest.Debian(t, "chromium")
 	modules := filepath.Join(tooltest.Node(t, "testdata/browser"), "node_modules")
@@ -36,13 +37,14 @@ func runInBrowser(t *testing.T, name string, arguments ...string) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	var wrong []string
-	if err := json.Unmarshal(output, &wrong); err != nil {
+	var report struct{ Wrong, Inspected []string }
+	if err := json.Unmarshal(output, &report); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	for _, one := range wrong {
+	for _, one := range report.Wrong {
 		t.Error(one)
 	}
+	return report.Inspected
 }
 
 // A real browser with a virtual authenticator registers a passkey, signs in with it and

@@ -16,6 +16,7 @@ import (
 	"landfall/internal/api/answer"
 	"landfall/internal/api/contract"
 	"landfall/internal/kit/generate"
+	"landfall/internal/outbound/mail"
 	"landfall/internal/outbound/webhook"
 	"landfall/internal/service/intake"
 	"landfall/internal/service/operate"
@@ -38,6 +39,10 @@ func newTestWorld(t *testing.T) *testWorld {
 	ctx := t.Context()
 	w.seedBasics()
 	operator := w.operator()
+	var err error
+	if w.console.Composer, err = mail.NewComposer(mail.BuiltinTemplates(), "Acme <hello@acme.example>", ""); err != nil {
+		t.Fatal(err)
+	}
 	south := "South " + hostileText
 	if screenshots() {
 		south = "South Water"
@@ -57,6 +62,20 @@ func newTestWorld(t *testing.T) *testWorld {
 	}
 	w.stage("NORTH", 240, true)
 	w.stage("WEST", 40, false)
+	w.saveTarget("BILLING")
+	if err := w.store.Update(ctx, func(tx landfall.Tx) error {
+		west, err := tx.Supplier(ctx, "WEST")
+		if err != nil {
+			return err
+		}
+		west.SendCustomerEmails, west.Target = true, "BILLING"
+		if err := tx.SaveSupplier(ctx, west); err != nil {
+			return err
+		}
+		return tx.TouchReplica(ctx, landfall.Replica{ID: "replica-1", Host: "import", Version: "1.0.0"})
+	}); err != nil {
+		t.Fatal(err)
+	}
 	w.stage("EAST", 60, false)
 	w.turnWarningsIntoErrors("NORTH")
 	w.seedAdmin()
@@ -95,7 +114,6 @@ func (w *testWorld) seedAdmin() {
 		}
 	}
 	must(err)
-	w.saveTarget("BILLING")
 	must(operator.SetVendor(ctx, landfall.Vendor{Code: "SANDBOX", Adapter: "sandbox"}))
 	must(operator.SetVendor(ctx, landfall.Vendor{Code: "STRIPE", Adapter: "stripe", SecretEnv: "VENDOR_STRIPE_KEY"}))
 	must(operator.GrantVendor(ctx, "STRIPE", "NORTH"))
@@ -139,19 +157,30 @@ func (h *testConsole) withRunner() *testWorld {
 // stage sends generated accounts.
 func (w *testWorld) stage(supplier string, accounts int, faulty bool) {
 	w.t.Helper()
-	order := generate.Options{Accounts: accounts, Seed: 7, Supplier: supplier, AsOf: generate.DefaultAsOf}
+	var faults []generate.Fault
 	if faulty {
 		for _, kind := range generate.CommonFaultKinds(false) {
-			order.Faults = append(order.Faults, generate.Fault{Kind: kind[0], Share: 0.01})
+			faults = append(faults, generate.Fault{Kind: kind[0], Share: 0.01})
 		}
 	}
-	caller := landfall.Principal{Organisation: "Acme", Role: landfall.RoleImporter, Delivery: "book"}
+	w.stageFaulty(supplier, accounts, faults...)
+}
+
+// stageFaulty sends generated accounts with chosen mistakes, and returns what it sent.
+func (w *testWorld) stageFaulty(supplier string, accounts int, faults ...generate.Fault) (sent []json.RawMessage) {
+	w.t.Helper()
+	// Other suppliers have other people and supply points.
+	order := generate.Options{Accounts: accounts, Seed: uint64(supplier[0]), Supplier: supplier, AsOf: generate.DefaultAsOf, Faults: faults}
+	caller := landfall.Principal{Organisation: "Acme", KeyID: "test", Role: landfall.RoleImporter, Delivery: "book"}
 	for index := range accounts {
-		response := w.api.Do(w.t.Context(), answer.Stage, answer.Call{Who: caller, Body: order.Draw(index).Account})
+		document := order.Draw(index).Account
+		response := w.api.Do(w.t.Context(), answer.Stage, answer.Call{Who: caller, Body: document})
 		if response.Status >= http.StatusInternalServerError {
 			w.t.Fatalf("account %d of %s: %d %s: %v", index, supplier, response.Status, response.Body, response.Cause)
 		}
+		sent = append(sent, document)
 	}
+	return sent
 }
 
 // runAll runs all staged accounts until the run is in a state.

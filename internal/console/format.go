@@ -23,7 +23,7 @@ func (c *Console) templateFuncs() template.FuncMap {
 		"percent": percent, "rate": formatRate, "plural": plural, "dec": func(number int) int { return number - 1 },
 		"time": times.time, "ago": times.ago, "clock": times.timeOfDay, "day": times.day, "duration": durationWords, "until": times.until,
 		"instant": times.instant,
-		"state":   stateBadge, "label": stateLabel, "meaning": contract.Meaning, "code": codeLabel, "person": actorNames, "selection": selectionLabel,
+		"state":   stateBadge, "label": stateLabel, "meaning": contract.Meaning, "code": codeLabel, "action": actionLabel, "person": actorNames, "author": authorName, "detail": auditDetail, "selection": selectionLabel,
 		"dict": dict, "list": func(items ...string) []string { return items },
 		"barChart": barChart, "qrCode": qrCode, "barTable": barTable, "lineChart": lineChart,
 	}
@@ -172,15 +172,17 @@ var stateLabels = map[string]string{
 	string(landfall.Skipped):    "skipped",
 	string(landfall.RunWaiting): "waiting", string(landfall.RunRunning): "running", string(landfall.RunPaused): "paused",
 	string(landfall.RunFinished): "finished", string(landfall.RunCancelled): "cancelled",
+	string(landfall.MailQueued): "waiting", string(landfall.MailSending): "being sent", string(landfall.DeliveryDead): "failed permanently",
+	string(landfall.WebhookGone): "receiver gone",
 }
 
 // stateClasses are the CSS classes of state labels. Others have a neutral colour.
 var stateClasses = map[string]string{
 	"imported": "imported", "all imported": "imported", "finished": "imported", "active": "imported", "delivered": "live", "live": "live",
 	"reconciled": "imported", "good": "imported", "sent": "imported", "ready": "imported",
-	"running": "progress", "sending": "progress",
-	"staged": "staged", "waiting": "staged", "off": "staged", "disabled": "staged", "Complete": "staged", "queued": "staged", "invited": "staged",
-	"failed": "failed", "gone": "failed", "failing": "failed", "revoked": "failed", "dead": "failed", "away": "failed", "refused by vendor": "failed",
+	"running": "progress", "being sent": "progress",
+	"staged": "staged", "waiting": "staged", "off": "staged", "disabled": "staged", "Complete": "staged", "invited": "staged",
+	"failed": "failed", "receiver gone": "failed", "failing": "failed", "revoked": "failed", "failed permanently": "failed", "away": "failed", "refused by vendor": "failed",
 	"undone": "refused", "refused": "refused", "paused": "refused", "Paused": "refused", "cancelled": "refused", "expired": "refused",
 	"skipped": "skipped", "dry run": "skipped",
 }
@@ -199,7 +201,7 @@ func stateLabel(state any) string {
 	if label := stateLabels[text]; label != "" {
 		return label
 	}
-	return text
+	return strings.ReplaceAll(text, "_", " ")
 }
 
 // stateBadge writes a state with its word and colour.

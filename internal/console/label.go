@@ -2,17 +2,12 @@ package console
 
 import (
 	"fmt"
-	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"landfall/internal/console/accountview"
 )
 
 // codeLabel writes a code in words: SUPPLY_CHARGE is "Supply charge".
-func codeLabel(code any) string {
-	words := strings.TrimSpace(strings.ReplaceAll(strings.ToLower(fmt.Sprint(code)), "_", " "))
-	first, size := utf8.DecodeRuneInString(words)
-	if size == 0 {
-		return ""
-	}
-	return string(unicode.ToUpper(first)) + words[size:]
-}
+func codeLabel(code any) string { return accountview.CodeLabel(fmt.Sprint(code)) }
+
+// actionLabel says in words what an action of the audit or an event was.
+func actionLabel(code any) string { return accountview.ActionLabel(fmt.Sprint(code)) }

@@ -79,7 +79,7 @@ func TestEnterControlTotals(t *testing.T) {
 			}
 		}
 		body := ada.wantPage("/console/admin/audit/?action=control_totals.", "accounts=3948", "accounts=3949", "ada")
-		if count := strings.Count(body, "<code>control_totals.set</code>"); count != 2 {
+		if count := strings.Count(body, `<code class="small">control_totals.set</code>`); count != 2 {
 			t.Errorf("%d entries, want 2", count)
 		}
 	})
@@ -122,6 +122,7 @@ func TestMailsPage(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		w.wantMailsOfOthers()
 		operator, sam := w.signedInAs("olga", landfall.ConsoleOperator), w.signedIn(landfall.ConsoleAuditor)
 		body := operator.wantPage("/console/admin/mails/?state=refused", "Resend these 2", "550 5.1.1", "554 5.7.1", "***@")
 		if strings.Contains(body, batch.Mails[0].To) || strings.Contains(body, "no such person") {
@@ -147,4 +148,40 @@ func TestMailsPage(t *testing.T) {
 		operator.wantPage("/console/admin/mails/?state=queued&supplier=NORTH", batch.Mails[0].Key.External)
 		operator.wantPage("/console/admin/audit/?action=mail.", "2 mails, were refused", "was withdrawn")
 	})
+}
+
+// wantMailsOfOthers lists the newest mails for somebody who may not see the supplier of
+// all of these. The page must not end there.
+func (w *testWorld) wantMailsOfOthers() {
+	w.t.Helper()
+	ctx := w.t.Context()
+	if _, err := w.operator().CreateSupplier(ctx, "HIDDEN", supplierNamed("Hidden")); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.operator().Grant(ctx, "HIDDEN", "Acme"); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.store.Update(ctx, func(tx landfall.Tx) error {
+		supplier, err := tx.Supplier(ctx, "HIDDEN")
+		if err != nil {
+			return err
+		}
+		supplier.SendCustomerEmails = true
+		return tx.SaveSupplier(ctx, supplier)
+	}); err != nil {
+		w.t.Fatal(err)
+	}
+	w.stage("HIDDEN", 12, false)
+	w.runAll("HIDDEN", landfall.RunFinished)
+	person := landfall.Operator{Name: "hugo", Role: landfall.ConsoleOperator, SupplierRoles: map[string]landfall.OperatorRole{"HIDDEN": landfall.NoRole}}
+	found := 0
+	if err := w.operator().For(person).Mails(ctx, landfall.MailQuery{Newest: true, Limit: 4}, func(one landfall.MailRecord) error {
+		if one.Key.Supplier != "NORTH" {
+			w.t.Errorf("a mail of %s is listed", one.Key.Supplier)
+		}
+		found++
+		return nil
+	}); err != nil || found != 4 {
+		w.t.Errorf("%d mails are listed, not 4: %v", found, err)
+	}
 }

@@ -103,25 +103,26 @@ type attention struct {
 	Subject      string
 	Text         template.HTML
 	Path, Action string
+	State        string // its colour
 }
 
 // Attention lists what needs somebody.
 func (p overviewPage) Attention() (items []attention) {
 	for _, s := range p.Suppliers {
 		if reason := s.StallReason(); reason != "" {
-			items = append(items, attention{s.Code, template.HTML("Run "+s.Run.ID+": ") + reason, consolePath("runs", s.Run.ID), "Open the run"}) //nolint:gosec // our own text
+			items = append(items, attention{s.Code, template.HTML("Run "+s.Run.ID+": ") + reason, consolePath("runs", s.Run.ID), "Open the run", "refused"}) //nolint:gosec // our own text
 		}
 		if s.Failed > 0 {
-			text, _ := plural(s.Failed, "account failed", "accounts failed")                                                              // an int64
-			items = append(items, attention{s.Code, template.HTML(text), consolePath("suppliers", s.Code, "failures"), "See the causes"}) //nolint:gosec // our own text
+			text, _ := plural(s.Failed, "account failed", "accounts failed")                                                                        // an int64
+			items = append(items, attention{s.Code, template.HTML(text), consolePath("suppliers", s.Code, "failures"), "See the causes", "failed"}) //nolint:gosec // our own text
 		}
 		if s.Refused > 0 {
-			text, _ := plural(s.Refused, "account was refused and is not staged", "accounts were refused and are not staged")             // an int64
-			items = append(items, attention{s.Code, template.HTML(text), consolePath("suppliers", s.Code, "failures"), "See the causes"}) //nolint:gosec // our own text
+			text, _ := plural(s.Refused, "account was refused and is not staged", "accounts were refused and are not staged")                        // an int64
+			items = append(items, attention{s.Code, template.HTML(text), consolePath("suppliers", s.Code, "failures"), "See the causes", "refused"}) //nolint:gosec // our own text
 		}
 	}
 	for _, name := range p.FailingWebhooks {
-		items = append(items, attention{name, "Webhook fails; its events wait", consolePath("admin", "webhooks", name), "Open the webhook"})
+		items = append(items, attention{name, "Webhook fails; its events wait", consolePath("admin", "webhooks", name), "Open the webhook", "failed"})
 	}
 	return items
 }

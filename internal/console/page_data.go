@@ -120,8 +120,11 @@ func (d *pageData) Checked(name string, initial bool) bool {
 }
 
 // Chosen reports whether one of several checkboxes with the same name is checked.
-func (d *pageData) Chosen(name, value string) bool {
-	return d.refused() && slices.Contains(d.request.form[name], value)
+func (d *pageData) Chosen(name, value string, initial bool) bool {
+	if d.refused() {
+		return slices.Contains(d.request.form[name], value)
+	}
+	return initial
 }
 
 // QueryParam returns a query parameter, for filters that keep their values.

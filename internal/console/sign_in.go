@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -125,6 +126,21 @@ func actorNames(actors string) string {
 	}
 	return strings.Join(names, " and ")
 }
+
+// authorName writes who did something on the timeline of an account: a person, or an
+// organisation with its key.
+func authorName(by string) string {
+	if strings.Contains(by, ", key ") {
+		return by
+	}
+	return actorNames(by)
+}
+
+// actorInText finds actors in the details of the audit.
+var actorInText = regexp.MustCompile(`\b(operator|shell|key):[^\s,;]+`)
+
+// auditDetail writes the actors in a detail of the audit as names.
+func auditDetail(detail string) string { return actorInText.ReplaceAllStringFunc(detail, actorNames) }
 
 // acceptInvitation sets the first password and signs in.
 func acceptInvitation(r *pageRequest) (any, error) {

@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,6 +80,12 @@ func (p runsPage) Options() (options []selectionOption) {
 	return options
 }
 
+// FirstSize is how many accounts a run has if nothing in its form is changed.
+func (p runsPage) FirstSize() runSize {
+	count := p.Counts[landfall.SelectPending]
+	return runSize{Count: count, All: count}
+}
+
 type selectionOption struct {
 	Value, Label string
 	Count        int64
@@ -141,8 +148,9 @@ func showRunSize(r *pageRequest) (any, error) {
 type settingsPage struct {
 	pageHead
 	operate.SupplierFacts
-	Rules   []ruleRow
-	Targets []string
+	Rules       []ruleRow
+	Targets     []string
+	PackChoices []operate.PackFacts
 }
 
 // ruleRow is a rule and its severity for this supplier.
@@ -161,6 +169,9 @@ func showSettings(r *pageRequest) (any, error) {
 	for _, rule := range contract.RuleBook() {
 		page.Rules = append(page.Rules, ruleRow{rule, facts.Severities[rule.Code]})
 	}
+	if page.PackChoices, err = r.operator().Packs(r.Context()); err != nil {
+		return nil, err
+	}
 	// Targets are shared by all suppliers. Who has a role at one supplier only cannot
 	// see or choose them.
 	if r.me.May(landfall.MayAdminister, "") {
@@ -168,6 +179,9 @@ func showSettings(r *pageRequest) (any, error) {
 	}
 	return page, err
 }
+
+// HasPack reports whether the supplier uses a pack.
+func (s settingsPage) HasPack(name string) bool { return slices.Contains(s.Packs, name) }
 
 // UndoWindowInput is the undo window as people type it.
 func (s settingsPage) UndoWindowInput() string { return durationInput(s.UndoWindow) }
@@ -208,6 +222,10 @@ func setSupplier(r *pageRequest) error {
 	if r.form.Has("target") { // it is shown where there are targets
 		code := r.formValue("target")
 		change.Target = &code
+	}
+	if r.form.Has("shows_packs") { // a form without a checked box sends nothing of them
+		packs := slices.Concat([]string{}, r.form["packs"])
+		change.Packs = &packs
 	}
 	limit, err := r.formInt("concurrency_limit")
 	if err != nil {

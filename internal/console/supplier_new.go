@@ -14,8 +14,11 @@ type newSupplierPage struct {
 	Defaults      landfall.Supplier
 	Organisations []landfall.Organisation
 	Teams         []landfall.Team
-	Packs         []operate.PackFacts
+	PackChoices   []operate.PackFacts
 }
+
+// HasPack reports that a new supplier uses no packs unless they are chosen.
+func (newSupplierPage) HasPack(string) bool { return false }
 
 func showNewSupplier(r *pageRequest) (any, error) {
 	page := newSupplierPage{pageHead: pageHead{Title: "Add a supplier", Breadcrumbs: []breadcrumb{{"Suppliers", Root}}}, Defaults: landfall.NewSupplier("")}
@@ -26,7 +29,7 @@ func showNewSupplier(r *pageRequest) (any, error) {
 	if page.Organisations, err = r.operator().Organisations(r.Context()); err != nil {
 		return nil, err
 	}
-	if page.Packs, err = r.operator().Packs(r.Context()); err != nil {
+	if page.PackChoices, err = r.operator().Packs(r.Context()); err != nil {
 		return nil, err
 	}
 	page.Teams, err = r.operator().Teams(r.Context())

@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"html/template"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,7 +14,6 @@ import (
 
 	"landfall"
 	"landfall/internal/api/contract"
-	"landfall/internal/service/operate"
 )
 
 // unwantedWords are expressions that people did not understand, in lower case.
@@ -75,38 +76,37 @@ func TestPagesUseWordsOfSupport(t *testing.T) {
 	}
 }
 
-// TestEveryCodeHasALabel walks every enumeration that a page shows.
-func TestEveryCodeHasALabel(t *testing.T) {
-	var codes []string
-	for _, one := range contract.Codes() { // of responses, violations and rules
-		codes = append(codes, one.Code)
-	}
-	for _, state := range landfall.TargetDeliveryStates {
-		codes = append(codes, string(state))
-	}
-	for _, role := range landfall.OperatorRoles {
-		codes = append(codes, string(role))
-	}
-	for _, code := range append(codes, "SUPPLY_CHARGE", "DIRECT_DEBIT", "ELECTRICITY") {
-		label := codeLabel(code)
-		if label == "" || strings.ContainsAny(label, "_") || strings.ToUpper(label[:1]) != label[:1] || label == strings.ToUpper(label) {
-			t.Errorf("the code %s has the label %q", code, label)
+// A code in a text: words with underscores between them.
+var snakeCase = regexp.MustCompile(`\b[A-Za-z]+(_[A-Za-z]+)+\b`)
+
+// TestRenderedPagesUseWords reads every page with data on it, as it is sent: no
+// expression that people did not understand, no command line, and codes only in small
+// print beside their label.
+func TestRenderedPagesUseWords(t *testing.T) {
+	w := newTestWorld(t)
+	paths := w.paths()
+	ada := w.signedIn(landfall.ConsoleAdministrator)
+	unseen := regexp.MustCompile(`(?s)<(code|script|option value)\b.*?</(code|script|option)>|<[^>]*>`)
+	for _, path := range paths {
+		status, body := ada.get(path)
+		if status != http.StatusOK && path != "/console/nowhere/" {
+			t.Errorf("%s: %d", path, status)
 		}
-	}
-	if label := codeLabel("SUPPLY_CHARGE"); label != "Supply charge" {
-		t.Errorf("got %q", label)
-	}
-	for _, fact := range operate.CallerFacts {
-		if fact.Label() == "" {
-			t.Errorf("%s has no label", fact)
+		lower := strings.ToLower(body)
+		for _, words := range unwantedWords {
+			if strings.Contains(lower, words) {
+				t.Errorf("%s says %q", path, words)
+			}
 		}
-	}
-	for _, kind := range []landfall.TermKind{
-		landfall.TermName, landfall.TermEmail, landfall.TermPhone, landfall.TermPostcode, landfall.TermAddress, landfall.TermSupplyPoint, landfall.TermNumber,
-		landfall.ByExternalNumber, landfall.ByAccountNumber,
-	} {
-		if kind.Label() == "" {
-			t.Errorf("%s has no label", kind)
+		text := unseen.ReplaceAllString(body, " ")
+		for _, one := range contract.Codes() { // these explain fields of the API by their names
+			text = strings.ReplaceAll(text, template.HTMLEscapeString(one.Meaning), " ")
+		}
+		if found := commandLine.FindString(text); found != "" {
+			t.Errorf("%s has a command line or a file: %q", path, found)
+		}
+		for _, found := range snakeCase.FindAllStringIndex(text, 5) {
+			t.Errorf("%s has a code without a label: %q", path, strings.Join(strings.Fields(text[max(0, found[0]-60):min(len(text), found[1]+20)]), " "))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package accountview
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -33,12 +34,12 @@ type Entry struct {
 	Transaction  json.RawMessage `json:"transaction,omitempty"` // personal, as it was sent
 }
 
-// Label names an entry.
-func (e Entry) Label() string {
-	if e.Type == "" {
-		return e.Kind
-	}
-	return strings.TrimSpace(e.Type + " " + e.Reason)
+// Label names an entry with the code of its type.
+func (e Entry) Label() string { return strings.TrimSpace(cmp.Or(e.Type, e.Kind) + " " + e.Reason) }
+
+// Words names an entry for people.
+func (e Entry) Words() string {
+	return strings.TrimSpace(CodeLabel(cmp.Or(e.Type, e.Kind)) + " " + e.Reason)
 }
 
 // SignedBalance adds words to an amount, because its sign could be misread.

@@ -32,7 +32,7 @@ func timeline(history landfall.History, rows int) ([]TimelineEntry, time.Time) {
 	}
 	for _, entry := range history.Audit {
 		if !mergeAuditEntry(all, entry) {
-			all = append(all, TimelineEntry{At: entry.At, Kind: "audit", What: cmp.Or(auditSentences[entry.Action], entry.Action), Detail: entry.Detail, By: entry.Actor})
+			all = append(all, TimelineEntry{At: entry.At, Kind: "audit", What: ActionLabel(entry.Action), Detail: entry.Detail, By: entry.Actor})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b TimelineEntry) int { return b.At.Compare(a.At) })
@@ -45,23 +45,6 @@ func timeline(history landfall.History, rows int) ([]TimelineEntry, time.Time) {
 		return all, time.Time{}
 	}
 	return all[:end], all[end-1].At
-}
-
-// eventSentences describe events.
-var eventSentences = map[landfall.EventType]string{
-	landfall.EventImportCompleted: "Account created", landfall.EventImportFailed: "Attempt to create the account failed",
-	landfall.EventDryRunCompleted: "Dry run passed", landfall.EventDryRunFailed: "Dry run failed",
-	landfall.EventSkipped: "Account skipped", landfall.EventUnskipped: "Account unskipped",
-	landfall.EventUndone: "Account undone", landfall.EventNotesCreated: "Notes added",
-	landfall.EventTransactionsCreated: "Transactions added", landfall.EventStatementsCreated: "Historical statements added",
-	landfall.EventInstructionCreated: "Payment instruction added",
-}
-
-// auditSentences describe what operators did.
-var auditSentences = map[string]string{
-	"account.reveal": "Personal data revealed", "account.check": "Caller checked", "account.export": "All data exported", "account.erase": "Personal data erased",
-	"account.release": "Claim freed",
-	"account.skip":    eventSentences[landfall.EventSkipped], "account.unskip": eventSentences[landfall.EventUnskipped], "account.undo": eventSentences[landfall.EventUndone],
 }
 
 // eventsOfActions are the events of audited actions. Other actions have the name of
@@ -91,9 +74,9 @@ func mergeAuditEntry(all []TimelineEntry, entry landfall.AuditEntry) bool {
 	return false
 }
 
-// eventSentence describes an event. Unknown events are shown with their type.
+// eventSentence describes an event.
 func eventSentence(event landfall.Event) string {
-	sentence := cmp.Or(eventSentences[event.Type], string(event.Type))
+	sentence := ActionLabel(string(event.Type))
 	if event.AccountNumber != "" && (event.Type == landfall.EventImportCompleted || event.Type == landfall.EventUndone) {
 		sentence += ": " + event.AccountNumber
 	}
@@ -104,7 +87,11 @@ func eventSentence(event landfall.Event) string {
 func formatDetails(details map[string]string) string {
 	var parts []string
 	for name, value := range details {
-		parts = append(parts, name+" "+value)
+		if name == "code" {
+			parts = append(parts, "“"+CodeLabel(value)+"”")
+			continue
+		}
+		parts = append(parts, strings.ReplaceAll(name, "_", " ")+" "+value)
 	}
 	slices.Sort(parts)
 	return strings.Join(parts, ", ")

@@ -35,7 +35,7 @@ func TestTimelineMergesEventsAndAudit(t *testing.T) {
 		{What: "Account created: A-2", By: "operator:ada"},
 		{What: "Account undone: A-1", By: "operator:ada", Detail: "run R-1, A-1: the wrong book"},
 		{What: "Account created: A-1", By: "Acme, key k1"},
-		{What: "account_import.completed", By: "operator:bob"},
+		{What: "Account created", By: "operator:bob"},
 	}
 	if len(got) != len(want) || !before.IsZero() {
 		t.Fatalf("%d lines, more before %v: %+v", len(got), before, got)

@@ -1,6 +1,6 @@
 // Uses passkeys in a real browser with a virtual authenticator:
 // node passkey.mjs CHROMIUM SERVER INVITATION PASSWORD
-// It prints a JSON list of what went wrong.
+// It prints what went wrong.
 import { chromium } from "playwright-core";
 
 const [executablePath, server, invitation, password] = process.argv.slice(2);
@@ -82,5 +82,5 @@ await signOut();
 await signIn();
 await page.getByText("The passkey was not accepted").waitFor();
 
-console.log(JSON.stringify(wrong));
+console.log(JSON.stringify({ wrong }));
 await browser.close();

@@ -1,8 +1,8 @@
 // Uses the console in a real browser:
 // node visit.mjs CHROMIUM SERVER INVITATION SUPPORT PASSWORD PATHS [FOLDER]
 // INVITATION and SUPPORT are the links of an operator and of support. PATHS is a
-// JSON list of pages to check in both themes. With a FOLDER it saves screenshots
-// there. It prints a JSON list of what went wrong.
+// JSON list of pages to check in both themes, and of addresses on a new server. With a FOLDER it saves screenshots
+// there. It prints what went wrong and which pages axe has seen.
 import { chromium } from "playwright-core";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -13,6 +13,9 @@ const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.
 const patience = 120_000; // milliseconds, for a busy machine
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"], timeout: patience });
 const wrong = [];
+const inspected = []; // the method and path of every page that inspect has seen
+const methods = new Map(); // by page, of the request that loaded it
+const standards = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const check = (what, ok) => { if (!ok) wrong.push(what); };
 
 const watched = async (options) => {
@@ -20,6 +23,7 @@ const watched = async (options) => {
   context.setDefaultTimeout(patience);
   context.on("request", (request) => { if (!request.url().startsWith(server) && !request.url().startsWith("data:")) wrong.push("a request left: " + request.url()); });
   context.on("page", (page) => {
+    page.on("request", (request) => { if (request.isNavigationRequest() && request.frame() === page.mainFrame()) methods.set(page, request.method()); });
     page.on("pageerror", (error) => wrong.push(page.url() + ": " + error));
     page.on("console", (message) => { if (message.type() === "error" && !/Failed to load resource/.test(message.text())) wrong.push(page.url() + ": " + message.text()); });
   });
@@ -194,18 +198,26 @@ await page.keyboard.press("g");
 await page.keyboard.press("a");
 await page.waitForURL(/admin/);
 
-// Every page in both themes: no serious axe violation, not wider than a phone, and
+// Every page in both themes: no axe violation, not wider than a phone, and
 // no imported text runs as a script.
-for (const path of JSON.parse(list)) {
+const pages = JSON.parse(list).filter((path) => path.startsWith("/"));
+for (const path of pages) {
   await page.goto(server + path);
   await inspect(page, path);
+}
+
+// The pages of a server that nobody can sign in to yet.
+const first = await (await browser.newContext({ locale: "en-GB" })).newPage();
+for (const address of JSON.parse(list).filter((path) => !path.startsWith("/"))) {
+  await first.goto(address);
+  await inspect(first, new URL(address).pathname.replace(/set-up.*/, "set-up"), "new-");
 }
 
 // Support sees the same pages without actions.
 const reading = await (await watched({})).newPage();
 await reading.goto(server + support);
 await enter(reading);
-for (const path of JSON.parse(list).filter((path) => /settings|Acme|vendors\/.|operators|runs\/$|accounts\/NORTH\/A-1000001/.test(path))) {
+for (const path of pages.filter((path) => /settings|Acme|vendors\/.|operators|runs\/$|accounts\/NORTH\/A-1000001/.test(path))) {
   await reading.goto(server + path);
   check("support sees an action on " + path, await reading.locator("main form[method=post]:not([action$='/reveal/']):not([action$='/check/'])").count() === 0);
   if (folder) await inspect(reading, path, "support-");
@@ -214,7 +226,7 @@ for (const path of JSON.parse(list).filter((path) => /settings|Acme|vendors\/.|o
 // Every page can be read without JavaScript.
 const plain = await watched({ javaScriptEnabled: false, storageState: await context.storageState() });
 const reader = await plain.newPage();
-for (const path of JSON.parse(list)) {
+for (const path of pages) {
   await reader.goto(server + path);
   check("empty without JavaScript: " + path, (await reader.locator("main").innerText()).length > 20);
 }
@@ -228,7 +240,7 @@ await reader.locator(".search input").fill("A-1000");
 await reader.locator(".search input").press("Enter");
 check("without JavaScript the search finds nothing", await reader.locator("#found tbody tr").count() > 0);
 
-console.log(JSON.stringify(wrong));
+console.log(JSON.stringify({ wrong, inspected }));
 await browser.close();
 
 function name(path) { return path.replace("/console/", "").replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "") || "overview"; }
@@ -252,19 +264,22 @@ async function enter(page) {
 }
 
 // inspect checks the open page in both themes and at phone width, and saves
-// screenshots.
+// screenshots at the widths of a screen, a tablet and a phone.
 async function inspect(page, path, prefix = "") {
+  inspected.push(`${methods.get(page) ?? "GET"} ${new URL(page.url()).pathname}`);
   const verdict = await judge(page);
   for (const theme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
     for (const one of await verdict()) wrong.push(`${theme} ${prefix}${path}: ${one}`);
-    if (folder) await page.screenshot({ path: `${folder}/${prefix}${name(path)}-${theme}.png`, fullPage: true });
+    for (const width of folder ? [1440, 1024, 390] : []) {
+      await page.setViewportSize({ width, height: 860 });
+      await page.screenshot({ path: `${folder}/${prefix}${name(path)}-${width}-${theme}.png`, fullPage: true });
+    }
   }
   await page.emulateMedia({ colorScheme: "light" });
   await page.setViewportSize({ width: 360, height: 700 });
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   check(`${path} is ${wide} px wider than a phone`, wide <= 0);
-  if (folder) await page.screenshot({ path: `${folder}/${prefix}${name(path)}-phone.png` });
   await page.setViewportSize({ width: 1280, height: 860 });
   check("hostile text ran on " + path, !(await page.evaluate(() => window.hacked)));
 }
@@ -279,7 +294,7 @@ async function judge(page) {
   return async () => {
     const outcome = await session.send("Runtime.evaluate", {
       contextId: executionContextId, awaitPromise: true, returnByValue: true,
-      expression: `axe.run(document, { resultTypes: ["violations"] }).then((r) => r.violations.filter((v) => ["serious", "critical"].includes(v.impact))
+      expression: `axe.run(document, { resultTypes: ["violations"], runOnly: ${JSON.stringify(standards)} }).then((r) => r.violations
         .map((v) => v.id + ": " + v.help + " " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " " + (n.any[0]?.message ?? "")).join(" | ")))`,
     });
     if (outcome.exceptionDetails) return ["axe failed: " + JSON.stringify(outcome.exceptionDetails).slice(0, 400)];
