@@ -28,7 +28,7 @@ type harness struct {
 	postgres *pgtest.Cluster
 	floods   map[string]*flood       // results so far
 	million  *longBulk               // result, if measured
-	console  string                  // API key of the database behind the console, if it is filled
+	console  *consoleFigures         // results, if measured
 	sieges   map[string]attackResult // results so far
 }
 
@@ -226,14 +226,18 @@ func obtainToken(address, key string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return "", err
+	}
 	var reply struct {
 		Data struct{ ObtainServiceToken struct{ Token string } }
 	}
-	if err := json.NewDecoder(answer.Body).Decode(&reply); err != nil {
+	if err := json.Unmarshal(body, &reply); err != nil {
 		return "", err
 	}
 	if reply.Data.ObtainServiceToken.Token == "" {
-		return "", errors.New("the service gave no token")
+		return "", fmt.Errorf("the service gave no token: %s", body)
 	}
 	return reply.Data.ObtainServiceToken.Token, nil
 }
