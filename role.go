@@ -1,7 +1,7 @@
 package landfall
 
 import (
-	"fmt"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -88,7 +88,7 @@ func ParseSupplierRoles(text string) (map[string]OperatorRole, error) {
 	for part := range strings.FieldsSeq(text) {
 		supplier, role, found := strings.Cut(part, "=")
 		if !found {
-			return nil, fmt.Errorf("a stored role of an operator has an unknown format")
+			return nil, errors.New("a stored role of an operator has an unknown format")
 		}
 		roles[supplier] = OperatorRole(role)
 	}

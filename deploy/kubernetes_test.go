@@ -30,7 +30,7 @@ func TestManifestsAreValid(t *testing.T) {
 	if said, err := check(rendered); err != nil || !strings.Contains(said, "9 manifests are valid") {
 		t.Errorf("%v: %s\n%s", err, said, rendered)
 	}
-	if said, err := check(strings.Replace(rendered, "maxUnavailable:", "maxUnavailble:", 1)); err == nil || !strings.Contains(said, "maxUnavailble") { //nolint:misspell // on purpose
+	if said, err := check(strings.Replace(rendered, "maxUnavailable:", "maxUnavailble:", 1)); err == nil || !strings.Contains(said, "maxUnavailble") { // on purpose
 		t.Errorf("a misspelled field is accepted: %s", said)
 	}
 	for _, want := range []string{"image: registry.example.com/landfall:1.0.0", "replicas: 3", "namespace: landfall", "kind: Secret"} {

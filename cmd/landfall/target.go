@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -295,7 +296,7 @@ func deliveryList() *cobra.Command {
 			query.Key = &landfall.Key{Supplier: supplier, External: account}
 		}
 		if (query.Key == nil) == (query.Target == "") {
-			return usageError{fmt.Errorf("name either a target, or an account with --supplier and --account")}
+			return usageError{errors.New("name either a target, or an account with --supplier and --account")}
 		}
 		found, err := operator.Deliveries(command.Context(), query)
 		if err != nil {

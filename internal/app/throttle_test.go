@@ -3,7 +3,6 @@ package app
 import (
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -108,7 +107,7 @@ func TestLinesAboutALostDatabaseAreOneProblem(t *testing.T) {
 }
 
 func BenchmarkThrottledWarning(b *testing.B) {
-	log := slog.New(newThrottle(slog.NewTextHandler(io.Discard, nil)))
+	log := slog.New(newThrottle(slog.DiscardHandler))
 	for b.Loop() {
 		log.Warn("receiver fails", "name", "a")
 	}

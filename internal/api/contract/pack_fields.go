@@ -1,6 +1,8 @@
 package contract
 
 import (
+	"slices"
+
 	"landfall/internal/api/rules"
 	"landfall/internal/lib/money"
 )
@@ -24,7 +26,7 @@ func pointsOf(address *rules.Node) []*rules.Node {
 	if len(others) == 0 {
 		return points
 	}
-	return append(points[:len(points):len(points)], others...)
+	return append(slices.Clip(points), others...)
 }
 
 // transactionsOf returns the transactions of an account and of its ledgers.
@@ -32,7 +34,7 @@ func transactionsOf(root *rules.Node, list string) []*rules.Node {
 	all := root.Field(list).Items()
 	for _, ledger := range root.Field("ledgers").Items() {
 		if more := ledger.Field(list).Items(); len(more) > 0 {
-			all = append(all[:len(all):len(all)], more...)
+			all = append(slices.Clip(all), more...)
 		}
 	}
 	return all

@@ -73,7 +73,7 @@ func TestStreamsOfWholeAccountsThatAreCutOffAreAudited(t *testing.T) {
 	for range 50 {
 		h.create("importer", "OURS", fmt.Sprint("B", time.Now().UnixNano()))
 	}
-	request, _ := http.NewRequestWithContext(t.Context(), "GET", h.server.URL+importPath+"/accounts/OURS/", nil)
+	request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, h.server.URL+importPath+"/accounts/OURS/", nil)
 	request.Header.Set("Authorization", "Token "+h.tokens["reader"])
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {

@@ -3,6 +3,7 @@ package export
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 )
 
 // jsonValue is a JSON value. Its text is known to be valid.
@@ -113,7 +114,7 @@ func (p *parser) scalar() []byte {
 		p.at++
 		return p.text[start:p.at]
 	}
-	for p.at < len(p.text) && bytes.IndexByte([]byte(" \t\n\r,:]}"), p.text[p.at]) < 0 {
+	for p.at < len(p.text) && strings.IndexByte(" \t\n\r,:]}", p.text[p.at]) < 0 {
 		p.at++
 	}
 	return p.text[start:p.at]

@@ -177,7 +177,7 @@ func (m *Importer) readUnused() (kept unusedColumns, err error) {
 	path := filepath.Join(m.options.Folder, "conversion", book.UnusedName)
 	info, err := os.Stat(path)
 	if err != nil || info.Size() > maxUnused {
-		return kept, nil //nolint:nilerr // there is none
+		return kept, nil // there is none
 	}
 	file, err := os.Open(path)
 	if err != nil {

@@ -3,7 +3,6 @@ package shape_test
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -23,7 +22,7 @@ func TestMain(m *testing.M) {
 func newPool(t *testing.T) *shape.Pool {
 	t.Helper()
 	t.Setenv("SHAPE_TEST", "visible")
-	pool := shape.NewPool(func() (*exec.Cmd, error) { return shape.Self() })
+	pool := shape.NewPool(shape.Self)
 	t.Cleanup(pool.Close)
 	return pool
 }

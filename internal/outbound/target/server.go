@@ -94,15 +94,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // signed reports whether a request was signed with a secret in the last minutes.
 func signed(r *http.Request, secret, body []byte) bool {
-	seconds, err := strconv.ParseInt(r.Header.Get("webhook-timestamp"), 10, 64)
+	seconds, err := strconv.ParseInt(r.Header.Get("Webhook-Timestamp"), 10, 64)
 	at := time.Unix(seconds, 0)
 	if err != nil || time.Since(at).Abs() > limits.TargetSignature {
 		return false
 	}
-	want := delivery.Sign(secret, r.Header.Get("webhook-id"), at, body)
-	for got := range strings.FieldsSeq(r.Header.Get("webhook-signature")) {
+	want := delivery.Sign(secret, r.Header.Get("Webhook-Id"), at, body)
+	for got := range strings.FieldsSeq(r.Header.Get("Webhook-Signature")) {
 		if hmac.Equal([]byte(got), []byte(want)) {
-			return r.Header.Get("webhook-id") == r.Header.Get("Idempotency-Key")
+			return r.Header.Get("Webhook-Id") == r.Header.Get("Idempotency-Key")
 		}
 	}
 	return false

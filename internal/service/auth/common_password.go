@@ -20,7 +20,7 @@ const shortestWord = 3
 
 var wordList = sync.OnceValue(func() map[string]bool {
 	words := map[string]bool{}
-	for _, word := range strings.Fields(commonWords) {
+	for word := range strings.FieldsSeq(commonWords) {
 		words[word] = true
 	}
 	return words

@@ -34,7 +34,7 @@ func (s *Service) Duplicates(ctx context.Context, who landfall.Principal, query 
 	return func(yield func(landfall.Duplicate, error) bool) {
 		for pair, err := range pairs {
 			if err == nil {
-				visible := false
+				var visible bool
 				if visible, err = s.maySee(ctx, who, pair.Supplier); err != nil {
 					err = userError(err)
 				}

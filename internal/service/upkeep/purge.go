@@ -92,10 +92,10 @@ func (p *purger) purge(ctx context.Context) (removed landfall.PurgeCounts, err e
 	if mine, err := p.store.StartPurge(ctx, purgeLease); err != nil || !mine {
 		return removed, err
 	}
-	renewed, failed := time.Now(), 0
+	renewed := time.Now()
 	var failures []error
 	for _, supplier := range suppliers {
-		failed = 0
+		failed := 0
 		for request := (landfall.PurgeRequest{Supplier: supplier}); ; {
 			began := time.Now()
 			step, err := p.store.Purge(ctx, request)

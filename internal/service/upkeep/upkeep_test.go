@@ -48,7 +48,7 @@ func (s *fakeStore) SaveScrub(_ context.Context, state landfall.ScrubState, _ ti
 	return nil
 }
 
-func (s *fakeStore) InspectStep(_ context.Context, from landfall.InspectionPosition) (landfall.InspectionStep, error) {
+func (s *fakeStore) InspectStep(_ context.Context, _ landfall.InspectionPosition) (landfall.InspectionStep, error) {
 	s.inspectedAt = append(s.inspectedAt, time.Now())
 	step := s.inspections[0]
 	if s.brokenSteps > 0 {

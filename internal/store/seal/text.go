@@ -96,7 +96,7 @@ func (v *Sealer) openSpelled(place Location, kept string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := v.open(place, sealed) //nolint:gosec // the nonce is no constant: it stands in front of what was sealed with it
+	text, err := v.open(place, sealed) // the nonce is no constant: it stands in front of what was sealed with it
 	return string(text), err
 }
 

@@ -95,8 +95,8 @@ func (s *Store) Search(ctx context.Context, query landfall.SearchQuery) (found l
 		if err := v.one(ctx, unindexedText, nil, []any{&found.Unindexed}); err != nil {
 			return err
 		}
-		any, err := f.readSuppliers(ctx)
-		if err != nil || !any {
+		exist, err := f.readSuppliers(ctx)
+		if err != nil || !exist {
 			return err
 		}
 		for _, step := range []func(context.Context) error{f.byNumbers, f.byWords, f.bySimilarWords} {

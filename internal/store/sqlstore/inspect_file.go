@@ -74,7 +74,7 @@ func inspectRelation(ctx context.Context, s *Store, after string) (part inspectP
 		part.findings = nil
 		switch {
 		case one.kind == "i" && checked:
-			_, err := collect(ctx, v.txSession, func(scan scanner, _ *struct{}) error { return nil }, `SELECT bt_index_check('`+quoted+`', true)`)
+			_, err := collect(ctx, v.txSession, func(scanner, *struct{}) error { return nil }, `SELECT bt_index_check('`+quoted+`', true)`)
 			return err
 		case one.kind == "i":
 			return nil

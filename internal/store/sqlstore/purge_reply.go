@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"landfall"
-	"landfall/internal/store/sqlset"
 )
 
 // refusedPage selects the refused deliveries of supplier $1 after the cursor ($3, $4),
@@ -16,34 +15,16 @@ const refusedPage = `SELECT held.external, held.id, held.reply <> '' AND held.se
 // purgeReplies removes what targets said when they refused deliveries, because it may
 // repeat what was sent. That a delivery was refused stays.
 func purgeReplies(ctx context.Context, s *Store, part *purgePage) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
-	var due []int64
-	looked := 0
-	err = s.stream(ctx, func(v *view) error {
-		due, looked = nil, 0
-		_, err := collect(ctx, v.txSession, func(scan scanner, _ *struct{}) error {
-			var old bool
-			if err := scan(&next.Name, &next.Number, &old); err != nil {
-				return err
-			}
-			if looked++; old {
-				due = append(due, next.Number)
-			}
-			return nil
-		}, refusedPage, part.supplier, part.keep.Microseconds(), part.from.Name, part.from.Number, int64(purgeBatch))
-		return err
+	gone.Failures, next, more, err = s.purgeDue(ctx, part, dueRows{
+		page: refusedPage, args: []any{part.supplier, part.keep.Microseconds(), part.from.Name, part.from.Number, int64(purgeBatch)},
+		read: func(scan scanner, next *landfall.PurgeCursor) (id int64, due bool, err error) {
+			err = scan(&next.Name, &next.Number, &due)
+			return next.Number, due, err
+		},
+		change: func(these string) string {
+			return `UPDATE target_delivery SET reply = '' WHERE id IN (SELECT held.id FROM target_delivery held
+				WHERE held.id` + these + ` AND held.state = 'refused' {for_update_skip})`
+		},
 	})
-	if err != nil {
-		return landfall.PurgeCounts{}, landfall.PurgeCursor{}, false, err
-	}
-	gone.Failures = len(due)
-	if len(due) > 0 && !part.dry {
-		err = s.update(ctx, landfall.Key{}, func(t *tx) error {
-			these, list := sqlset.Among(t.engine, due)
-			count, err := t.exec(ctx, `UPDATE target_delivery SET reply = '' WHERE id IN (SELECT held.id FROM target_delivery held
-				WHERE held.id`+these+` AND held.state = 'refused' {for_update_skip})`, list)
-			gone.Failures = int(count)
-			return err
-		})
-	}
-	return gone, next, looked == purgeBatch, err
+	return gone, next, more, err
 }

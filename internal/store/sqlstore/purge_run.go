@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"landfall"
-	"landfall/internal/store/sqlset"
 )
 
 // purgeRunBatch is how many rows of a run one step deletes. They are neighbours,
@@ -19,33 +18,17 @@ const endedRuns = `SELECT r.id, coalesce(r.ended_at < (SELECT {now}) - $2, FALSE
 // markRuns marks the runs whose rows are about to be deleted, so that no reader
 // takes a part of them for all.
 func markRuns(ctx context.Context, s *Store, part *purgePage) (gone landfall.PurgeCounts, next landfall.PurgeCursor, more bool, err error) {
-	var due []int64
-	looked := 0
-	err = s.stream(ctx, func(v *view) error {
-		due, looked = nil, 0
-		_, err := collect(ctx, v.txSession, func(scan scanner, _ *struct{}) error {
-			var old bool
-			err := scan(&next.At, &old)
-			if looked++; old {
-				due = append(due, next.At)
-			}
-			return err
-		}, endedRuns, part.supplier, part.keep.Microseconds(), part.from.At, int64(purgeBatch))
-		return err
+	gone.Runs, next, more, err = s.purgeDue(ctx, part, dueRows{
+		page: endedRuns, args: []any{part.supplier, part.keep.Microseconds(), part.from.At, int64(purgeBatch)},
+		read: func(scan scanner, next *landfall.PurgeCursor) (id int64, due bool, err error) {
+			err = scan(&next.At, &due)
+			return next.At, due, err
+		},
+		change: func(these string) string {
+			return `UPDATE run SET purged_at = {now} WHERE id` + these + ` AND ended_at IS NOT NULL AND purged_at IS NULL`
+		},
 	})
-	if err != nil {
-		return landfall.PurgeCounts{}, landfall.PurgeCursor{}, false, err
-	}
-	gone.Runs = len(due)
-	if len(due) > 0 && !part.dry {
-		err = s.update(ctx, landfall.Key{}, func(t *tx) error {
-			these, list := sqlset.Among(t.engine, due)
-			count, err := t.exec(ctx, `UPDATE run SET purged_at = {now} WHERE id`+these+` AND ended_at IS NOT NULL AND purged_at IS NULL`, list)
-			gone.Runs = int(count)
-			return err
-		})
-	}
-	return gone, next, looked == purgeBatch, err
+	return gone, next, more, err
 }
 
 // runRows is a table with rows of runs, which are deleted in the order of its
@@ -103,7 +86,7 @@ func (v *view) purgeRunPage(ctx context.Context, rows runRows, part *purgePage) 
 // runKeys reads a page of the keys of one run.
 func (v *view) runKeys(ctx context.Context, rows runRows, at landfall.PurgeCursor) (page runPage, err error) {
 	page = runPage{run: at.At, next: landfall.PurgeCursor{At: at.At + 1}}
-	count := 0
+	var count int
 	if rows == runFailureRows || rows == runListedRows {
 		page.first = at.Name
 		names, err := collect(ctx, v.txSession, func(scan scanner, name *string) error { return scan(name) }, rows.page, at.At, at.Name, int64(purgeRunBatch))

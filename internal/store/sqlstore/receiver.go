@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,7 +42,7 @@ func (s *Store) claimReceivers(ctx context.Context, r receiverTable, limit int, 
 		// Check again while claiming: another replica may have claimed some of
 		// them since. Rows that another replica has locked are skipped.
 		keys, err = collect(ctx, t.txSession, scanKey, `UPDATE `+r.name+` SET `+r.claimed+`lease_token = `+number(2)+`, lease_until = {now} + `+number(3)+
-			` WHERE `+r.key+` IN (`+due+` {for_update_skip}) RETURNING `+r.key, append(args[:len(args):len(args)], token, lease.Microseconds())...)
+			` WHERE `+r.key+` IN (`+due+` {for_update_skip}) RETURNING `+r.key, append(slices.Clip(args), token, lease.Microseconds())...)
 		return err
 	})
 	if err != nil {

@@ -193,7 +193,7 @@ func openDump(t *testing.T, file, url string, later map[string]string) *sqlstore
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.Copy(to, unpacked); err != nil { //nolint:gosec // our own file
+	if _, err := io.Copy(to, unpacked); err != nil { // our own file
 		t.Fatal(err)
 	}
 	if err := to.Close(); err != nil {

@@ -24,7 +24,8 @@ func (c *choosing) chooseText() (text string, args []any) {
 		args = append(args, value)
 		return strings.ReplaceAll(condition, "$n", "$"+strconv.Itoa(len(args)))
 	}
-	from, order, where := `process p`, `p.external`, ``
+	from, order := `process p`, `p.external`
+	var where string
 	switch {
 	case c.listed > 0:
 		from, order = add(`run_listed l JOIN process p ON l.run_id = $n AND p.external = l.external`, c.run), `l.external`

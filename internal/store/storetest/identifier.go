@@ -86,7 +86,7 @@ func conflictsOf(t *testing.T, store landfall.Store, key landfall.Key, identifie
 func pairsOf(t *testing.T, store landfall.Store, supplier string, limit int) (pairs []string) {
 	t.Helper()
 	query := landfall.DuplicateQuery{Supplier: supplier, Kinds: landfall.IdentifierKinds, Limit: limit}
-	for pages := 0; pages < 1000; pages++ {
+	for range 1000 {
 		count := 0
 		for one, err := range store.Duplicates(t.Context(), query) {
 			if err != nil {

@@ -10,7 +10,7 @@ import (
 // closes the connection when serve returns, and returns the address.
 func Fake(t testing.TB, serve func(net.Conn)) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends with the test
+	listener, err := net.Listen("tcp", "127.0.0.1:0") // it ends with the test
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -115,7 +115,7 @@ func (s *Server) Restart() {
 func (s *Server) run(port string, excluded ...string) {
 	s.t.Helper()
 	// aiosmtpd is installed for the system's Python.
-	s.process = exec.CommandContext(context.Background(), "/usr/bin/python3", filepath.Join(s.folder, "server.py"), s.folder, port, s.mode) //nolint:gosec // a script of our own
+	s.process = exec.CommandContext(context.Background(), "/usr/bin/python3", filepath.Join(s.folder, "server.py"), s.folder, port, s.mode) // a script of our own
 	s.process.Env = append(os.Environ(), "EXCLUDE="+strings.Join(excluded, " "))
 	var stderr bytes.Buffer
 	s.process.Stderr = &stderr

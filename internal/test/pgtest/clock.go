@@ -24,14 +24,14 @@ func StartWithClock(t testing.TB) (cluster *Cluster, set func(offset time.Durati
 	set = func(offset time.Duration) {
 		t.Helper()
 		// The server must never read half of it.
-		if err := os.WriteFile(file+".new", fmt.Appendf(nil, "%+d\n", int64(offset.Seconds())), 0o644); err != nil { //nolint:gosec // the server has another user
+		if err := os.WriteFile(file+".new", fmt.Appendf(nil, "%+d\n", int64(offset.Seconds())), 0o644); err != nil { // the server has another user
 			t.Fatal(err)
 		}
 		if err := os.Rename(file+".new", file); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chmod(folder, 0o755); err != nil { //nolint:gosec // the server has another user
+	if err := os.Chmod(folder, 0o755); err != nil { // the server has another user
 		t.Fatal(err)
 	}
 	set(0)

@@ -38,7 +38,7 @@ func run(command []string) (status int, err error) {
 			return 1, err
 		}
 		defer os.RemoveAll(folder)
-		if err := os.Chmod(folder, 0o755); err != nil { //nolint:gosec // PostgreSQL runs as another user
+		if err := os.Chmod(folder, 0o755); err != nil { // PostgreSQL runs as another user
 			return 1, err
 		}
 		// The go command keeps its own folder: what it builds does not belong in memory.
