@@ -185,3 +185,44 @@ func (w *testWorld) wantMailsOfOthers() {
 		w.t.Errorf("%d mails are listed, not 4: %v", found, err)
 	}
 }
+
+// The settings of a supplier choose its packs. A form without any takes them away, and one
+// that does not show them leaves them as they are.
+func TestSettingsChoosePacks(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, database string) {
+		h := testConsoleOn(t, database)
+		h.seedBasics()
+		ada := h.signedIn(landfall.ConsoleAdministrator)
+		const path = "/console/suppliers/NORTH/settings/"
+		packs, err := h.operator().Packs(t.Context())
+		if err != nil || len(packs) == 0 {
+			t.Fatal(packs, err)
+		}
+		name := packs[0].Name()
+		form := url.Values{"name": {"North"}, "currency": {"GBP"}, "region": {"GB"}, "time_zone": {"Europe/London"}, "document_root": {"NORTH"}}
+		save := func(shown bool, chosen ...string) {
+			t.Helper()
+			form.Del("shows_packs")
+			if form["packs"] = chosen; shown {
+				form.Set("shows_packs", "yes")
+			}
+			if status, body := ada.post(path, form); status != http.StatusOK {
+				t.Fatalf("%d\n%s", status, body)
+			}
+		}
+		box := `name="packs" value="` + name + `"`
+		ada.wantPage(path, box+">")
+		save(true, name)
+		ada.wantPage(path, box+" checked>")
+		save(false)
+		ada.wantPage(path, box+" checked>")
+		save(true)
+		ada.wantPage(path, box+">")
+		save(true, name)
+		h.signedInAs("amy", landfall.ConsoleAuditor).wantPage(path, "<dt>Packs</dt>", name)
+		form["packs"] = []string{"nothing-1"}
+		if status, body := ada.post(path, form); status != http.StatusBadRequest || !strings.Contains(body, `role="alert"`) {
+			t.Errorf("an unknown pack: %d\n%s", status, body)
+		}
+	})
+}
