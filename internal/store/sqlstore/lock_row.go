@@ -41,7 +41,7 @@ func (t *tx) Process(ctx context.Context, key landfall.Key) (landfall.Process, e
 // StagingRefusal returns the refusal of an account and locks it.
 func (t *tx) StagingRefusal(ctx context.Context, key landfall.Key) (landfall.Refusal, error) {
 	if err := t.lock(ctx, `SELECT 1 FROM refusal held JOIN supplier s ON s.id = held.supplier_id
-		WHERE s.code = $1 AND held.external = $2 {hold}`, key.Supplier, key.External); err != nil {
+		WHERE s.code = $1 AND held.external = $2 {for_update}`, key.Supplier, key.External); err != nil {
 		return landfall.Refusal{}, err
 	}
 	return t.view.StagingRefusal(ctx, key)
