@@ -50,7 +50,7 @@ func (p *postgresServer) schema(ctx context.Context, options Options, _ bool) (*
 	if err != nil {
 		return nil, errors.Join(connectError(err), db.Close())
 	}
-	db.SetMaxOpenConns(2)
+	db.SetMaxOpenConns(3)
 	return newSchema(postgresDialect, goose.DialectPostgres, options, db, func(ctx context.Context) (func() error, error) {
 		return lockSchema(ctx, db)
 	})

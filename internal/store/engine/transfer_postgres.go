@@ -17,6 +17,7 @@ type postgresEnd struct {
 	schema *schema
 	conn   *sql.Conn
 	unlock func() error
+	guard  *sql.Tx // keeps writers away from a database that is filled
 }
 
 func (p *postgresServer) transferEnd(ctx context.Context, s *schema) (transferEnd, error) {
@@ -34,7 +35,7 @@ func (p *postgresServer) transferEnd(ctx context.Context, s *schema) (transferEn
 func (e *postgresEnd) connection() *sql.Conn { return e.conn }
 
 // lock takes the lock for changes of the schema. Every writing transaction inserts a mark, so
-// a lock of the table of marks keeps all writers away from a database that is read.
+// a lock of the table of marks keeps all writers away, even a server that starts just now.
 func (e *postgresEnd) lock(ctx context.Context, reads bool) (err error) {
 	if e.conn, err = e.schema.db.Conn(ctx); err != nil {
 		return err
@@ -43,6 +44,17 @@ func (e *postgresEnd) lock(ctx context.Context, reads bool) (err error) {
 		_, err = e.conn.ExecContext(ctx, `SET statement_timeout = 0`)
 		if err == nil {
 			e.unlock, err = lockSchema(ctx, e.schema.db)
+		}
+		if err == nil {
+			e.guard, err = e.schema.db.BeginTx(ctx, nil)
+		}
+		for _, text := range []string{`SET LOCAL statement_timeout = 0`, `SET LOCAL idle_in_transaction_session_timeout = 0`} {
+			if err == nil {
+				_, err = e.guard.ExecContext(ctx, text)
+			}
+		}
+		if err == nil {
+			err = lockMarks(ctx, e.guard)
 		}
 		return err
 	}
@@ -54,8 +66,8 @@ func (e *postgresEnd) lock(ctx context.Context, reads bool) (err error) {
 		}
 	}
 	// The snapshot is taken by the first query after the lock.
-	if _, err := e.conn.ExecContext(ctx, `LOCK TABLE commit_mark IN SHARE MODE`); err != nil {
-		return fmt.Errorf("it cannot be locked against writes; stop all servers and commands that use it: %w", postgresDialect.wrap(err))
+	if err := lockMarks(ctx, e.conn); err != nil {
+		return err
 	}
 	var mine bool
 	if err := e.conn.QueryRowContext(ctx, `SELECT pg_try_advisory_xact_lock($1)`, int64(schemaLock)).Scan(&mine); err != nil {
@@ -63,6 +75,17 @@ func (e *postgresEnd) lock(ctx context.Context, reads bool) (err error) {
 	}
 	if !mine {
 		return errors.New("its schema is being changed, or both names mean the same database")
+	}
+	return nil
+}
+
+// lockMarks waits for all writers and keeps later ones waiting.
+func lockMarks(ctx context.Context, in interface {
+	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
+},
+) error {
+	if _, err := in.ExecContext(ctx, `LOCK TABLE commit_mark IN SHARE MODE`); err != nil {
+		return fmt.Errorf("it cannot be locked against writes; stop all servers and commands that use it: %w", postgresDialect.wrap(err))
 	}
 	return nil
 }
@@ -233,12 +256,15 @@ func (e *postgresEnd) continueAfter(ctx context.Context, counters map[string]int
 
 // finish updates the statistics, without which the first statements would be slow.
 func (e *postgresEnd) finish(ctx context.Context) error {
-	_, err := e.conn.ExecContext(ctx, `ANALYZE`)
+	_, err := e.conn.ExecContext(ctx, `ANALYZE (SKIP_LOCKED)`) // all but the table of marks
 	return err
 }
 
 func (e *postgresEnd) close() error {
 	var err error
+	if e.guard != nil {
+		_ = e.guard.Rollback() // it wrote nothing
+	}
 	if e.unlock != nil {
 		err = e.unlock()
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"landfall"
+	"landfall/internal/lib/limits"
 )
 
 // errCopied is returned when a server starts on a database that was restored
@@ -105,15 +106,23 @@ func (v *view) unfinishedCopy(ctx context.Context) (unfinished bool, err error) 
 }
 
 // FinishCopy allows serving a copy that 'landfall copy' made. Its place is new; everything
-// else about it is as in the original. If another copy has begun since, it refuses.
+// else about it is as in the original. If another copy has begun since, or a server uses
+// the copy already, it refuses.
 func (t *tx) FinishCopy(ctx context.Context, mark int64) error {
+	servers, err := t.Replicas(ctx, limits.ReplicaSeen)
+	if err == nil && len(servers) > 0 {
+		err = fmt.Errorf("a server on %s started on the copy before it was finished: stop it, and run 'landfall copy' again", servers[0].Host)
+	}
+	if err != nil {
+		return err
+	}
 	if err := orIfUnchanged(landfall.ErrNotFound)(t.exec(ctx, `DELETE FROM unfinished_copy WHERE at <= $1`, mark)); err != nil {
 		return err
 	}
 	if unfinished, err := t.unfinishedCopy(ctx); err != nil || unfinished {
 		return cmp.Or(err, errUnfinished)
 	}
-	_, err := t.exec(ctx, `UPDATE database_identity SET fingerprint = NULL WHERE id = 1`)
+	_, err = t.exec(ctx, `UPDATE database_identity SET fingerprint = NULL WHERE id = 1`)
 	return err
 }
 

@@ -268,6 +268,58 @@ func TestNobodyWritesToADatabaseThatIsCopied(t *testing.T) {
 	})
 }
 
+// TestNobodyWritesToACopyBeforeItIsFinished tries to write into a database while it is filled, as
+// a server does that starts just then, and to finish a copy that a server uses.
+func TestNobodyWritesToACopyBeforeItIsFinished(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		source := dbtest.SQLite(t)
+		writePersonalData(t, openStore(t, source), newCanary())
+		if err := openStore(t, url).Close(); err != nil { // creates the schema
+			t.Fatal(err)
+		}
+		early, err := sqlstore.Open(t.Context(), url, sqlstore.Options{LockTimeout: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		touch := func(server *sqlstore.Store) error {
+			return server.Update(t.Context(), func(tx landfall.Tx) error {
+				return tx.TouchReplica(t.Context(), landfall.Replica{ID: "early", Host: "early.example"})
+			})
+		}
+		tried := false
+		_, mark, err := sqlstore.Copy(t.Context(), source, url, copyOptions(nil), func(string, int64, int64) {
+			if !tried {
+				tried = true
+				if err := touch(early); err == nil {
+					t.Error("a server wrote into a database that is being filled")
+				}
+			}
+		})
+		if err != nil || !tried {
+			t.Fatal(tried, err)
+		}
+		if err := early.Close(); err != nil {
+			t.Fatal(err)
+		}
+		late := openStore(t, url)
+		if err := touch(late); err != nil {
+			t.Fatal(err)
+		}
+		finish := func() error {
+			return late.Update(t.Context(), func(tx landfall.Tx) error { return tx.FinishCopy(t.Context(), mark) })
+		}
+		if err := finish(); err == nil || !strings.Contains(err.Error(), "early.example") {
+			t.Errorf("a copy was finished that a server uses: %v", err)
+		}
+		if err := late.Update(t.Context(), func(tx landfall.Tx) error { return tx.RemoveReplica(t.Context(), "early") }); err != nil {
+			t.Fatal(err)
+		}
+		if err := finish(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestEveryTableIsCopied compares the tables of a new database with the lists of those that are not
 // copied and those that have rows from the start.
 func TestEveryTableIsCopied(t *testing.T) {
