@@ -76,6 +76,7 @@ type DuplicateQuery struct {
 	Kinds    []IdentifierKind
 	After    *DuplicateCursor // start after this pair; nil starts at the beginning
 	Limit    int              // 0 means all
+	Scan     int              // stop after about so many identifiers, with a Duplicate that says so; 0 means never
 }
 
 // DuplicateCursor is a position in a list of duplicates, which is in the order of the
@@ -93,6 +94,7 @@ type Duplicate struct {
 	Second     ProcessEntry
 	Supplier   string // of the second account
 	Cursor     DuplicateCursor
+	Unfinished bool // this is not a pair: the search stopped at Cursor
 }
 
 // DuplicateReader finds accounts that share identifiers. Accounts count when

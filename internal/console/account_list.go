@@ -245,9 +245,11 @@ func listRoutes() []route {
 	failures := get(base+"failures/", showFailures, "failures")
 	reconciliation := get(base+"reconciliation/", showReconciliation, "reconciliation")
 	totals := get(base+"reconciliation/totals/", showTotals, "totals")
+	morePairs := get(base+"duplicates/more/", showDuplicates, "pairs")
+	morePairs.partial = true
 	return []route{
 		get(base+"accounts/", showAccounts, "accounts"), liveRoute(base+"accounts/live", showNewAccounts, "new-rows"), download,
-		get(base+"duplicates/", showDuplicates, "duplicates"),
+		get(base+"duplicates/", showDuplicates, "duplicates"), morePairs,
 		failures, liveRoute(base+"failures/live", showFailures, "failures-live"), reconciliation,
 		post(base+"failures/retry/", retryFailures, failures),
 		get(base+"reconciliation/accounts/", showDifference, "difference"),

@@ -14,10 +14,17 @@ type duplicatesPage struct {
 	Pairs []landfall.Duplicate
 	Next  string // where the next page starts; "" on the last one
 	Later bool   // it is not the first page
+	// Searched is the account that the search came to, if it goes on at Next.
+	Searched string
 }
 
-// maxDuplicates is the number of pairs that a page shows.
-const maxDuplicates = 200
+const (
+	// maxDuplicates is the number of pairs that a page shows.
+	maxDuplicates = 200
+	// maxSearched is about how many identifiers a page looks at. The browser asks for the rest, in
+	// parts, so that a page of a million accounts is there at once.
+	maxSearched = 5000
+)
 
 func showDuplicates(r *pageRequest) (any, error) {
 	code, rule := r.PathValue("supplier"), r.URL.Query().Get("rule")
@@ -30,13 +37,17 @@ func showDuplicates(r *pageRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	pairs, err := r.operator().Duplicates(r.Context(), code, rule, landfall.DuplicateQuery{After: wanted.After, Limit: maxDuplicates + 1})
+	pairs, err := r.operator().Duplicates(r.Context(), code, rule, landfall.DuplicateQuery{After: wanted.After, Limit: maxDuplicates + 1, Scan: maxSearched})
 	if err != nil {
 		return nil, err
 	}
 	for pair, err := range pairs {
 		if err != nil {
 			return nil, err
+		}
+		if pair.Unfinished {
+			page.Searched, page.Next = pair.Cursor.Name, contract.EncodeDuplicateCursor(pair.Cursor, wanted.Kinds)
+			break
 		}
 		page.Pairs = append(page.Pairs, pair)
 	}

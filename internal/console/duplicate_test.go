@@ -6,6 +6,7 @@ import (
 	"html"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,8 +39,8 @@ func TestPairsAreOnSeveralPages(t *testing.T) {
 			seen[found]++
 		}
 		path = ""
-		if link := regexp.MustCompile(`<a href="(\?after=[^"]+)">More pairs`).FindStringSubmatch(body); link != nil {
-			path = base + html.UnescapeString(link[1])
+		if link := regexp.MustCompile(`<a href="([^"]+\?after=[^"]+)">More pairs`).FindStringSubmatch(body); link != nil {
+			path = html.UnescapeString(link[1])
 		}
 	}
 	if pages != 2 || len(seen) != pairs {
@@ -52,6 +53,50 @@ func TestPairsAreOnSeveralPages(t *testing.T) {
 	}
 	if status, _ := sam.get(base + "?after=nonsense"); status != 400 {
 		t.Errorf("a made-up cursor gets %d", status)
+	}
+}
+
+// The pairs of many accounts are searched for in parts, which the browser asks for.
+func TestPairsAreSearchedForInParts(t *testing.T) {
+	h := newTestConsole(t)
+	ctx := t.Context()
+	if err := h.store.Update(ctx, func(tx landfall.Tx) error { return tx.CreateSupplier(ctx, landfall.NewSupplier("NORTH")) }); err != nil {
+		t.Fatal(err)
+	}
+	const accounts = 2 * maxSearched
+	var stagings []landfall.Staging
+	for i := range accounts {
+		document := fmt.Appendf(nil, `{"n":%d}`, i)
+		stagings = append(stagings, landfall.Staging{
+			Key: landfall.Key{Supplier: "NORTH", External: fmt.Sprintf("X%05d", i)}, Document: document, Hash: sha256.Sum256(document), Figures: landfall.Figures{Currency: "GBP"},
+			// The last account has the same as the first.
+			Identifiers: []landfall.Identifier{{Kind: landfall.IdentifierSupplyPoint, Space: "GAS", Value: fmt.Sprint("point", i%(accounts-1)), Attr: "supply_addresses.0.supply_points.0.identifier"}},
+		})
+	}
+	for group := range slices.Chunk(stagings, 500) {
+		for _, result := range h.store.StageAll(ctx, group, nil) {
+			if result.Err != nil {
+				t.Fatal(result.Err)
+			}
+		}
+	}
+	sam := h.signedIn(landfall.ConsoleSupport)
+	body := sam.wantPage("/console/suppliers/NORTH/duplicates/", "Searched up to account")
+	if !strings.Contains(body, "<bdi>X00000</bdi>") {
+		t.Error("the pair is not on the page of its first account")
+	}
+	parts := 1
+	for ; parts < 100; parts++ {
+		next := regexp.MustCompile(`hx-get="([^"]+)"`).FindStringSubmatch(body[strings.LastIndex(body, "Searched up to")-300:])
+		if body = sam.wantPage(html.UnescapeString(next[1]), ""); strings.Contains(body, "<html") {
+			t.Fatal("a part is a whole page")
+		}
+		if !strings.Contains(body, "Searched up to") {
+			break
+		}
+	}
+	if parts < 3 || !strings.Contains(body, "There are no other pairs.") {
+		t.Errorf("%d parts, and the last one is %s", parts, body)
 	}
 }
 

@@ -33,9 +33,13 @@ func createdSteps(facts PageFacts) (steps []string) {
 	if !data.NextBillDueOn.IsZero() {
 		steps = append(steps, "The next bill is due on "+data.NextBillDueOn.String()+".")
 	}
+	due := "is collected"
+	if facts.Account.InstructionCount == 0 {
+		due = "is due"
+	}
 	for _, schedule := range data.PaymentSchedules {
 		if schedule.Amount != nil && schedule.DayOfMonth > 0 {
-			steps = append(steps, fmt.Sprintf("A payment of %s is collected on day %d of the month.", Money(*schedule.Amount, data.Currency), schedule.DayOfMonth))
+			steps = append(steps, fmt.Sprintf("A payment of %s %s on day %d of the month.", Money(*schedule.Amount, data.Currency), due, schedule.DayOfMonth))
 			break
 		}
 	}

@@ -138,7 +138,7 @@ func (g guardedStore) FailureSummary(ctx context.Context, supplier string) (land
 func (g guardedStore) Duplicates(ctx context.Context, query landfall.DuplicateQuery) iter.Seq2[landfall.Duplicate, error] {
 	return func(yield func(landfall.Duplicate, error) bool) {
 		for pair, err := range guardedSeq(g.read(query.Supplier), g.Store.Duplicates(ctx, query)) {
-			if err == nil && g.read(pair.Supplier) != nil {
+			if err == nil && !pair.Unfinished && g.read(pair.Supplier) != nil {
 				continue
 			}
 			if !yield(pair, err) {

@@ -31,9 +31,17 @@ type duplicateWalk struct {
 	seen  int // how many rows were looked at
 }
 
+// limit returns n, or the limit of the query if that is lower.
+func (w *duplicateWalk) limit(n int) int {
+	if w.query.Scan > 0 {
+		return min(n, w.query.Scan)
+	}
+	return n
+}
+
 // full reports whether the page ends here.
 func (w *duplicateWalk) full() bool {
-	return len(w.pairs) >= w.query.Limit || w.seen >= duplicateScan
+	return len(w.pairs) >= w.query.Limit || w.seen >= w.limit(duplicateScan)
 }
 
 // Duplicates streams the pairs of accounts that share an identifier. Each page is a
@@ -65,6 +73,10 @@ func (s *Store) Duplicates(ctx context.Context, query landfall.DuplicateQuery) i
 				}
 			}
 			if left -= len(pairs); query.Limit > 0 && left == 0 {
+				return
+			}
+			if query.Scan > 0 && at != nil {
+				yield(landfall.Duplicate{Cursor: *at, Unfinished: true}, nil)
 				return
 			}
 		}
@@ -113,13 +125,14 @@ var ownQuery = sqlset.NewListQuery(`SELECT w.n, i.ordinal, i.digest FROM {wanted
 
 // accounts looks at the next accounts. It returns whether there are more.
 func (w *duplicateWalk) accounts(ctx context.Context) (more bool, err error) {
+	batch := max(w.limit(duplicateBatch), 2) // the last account of the page before comes again
 	accounts, err := collect(ctx, w.txSession, func(scan scanner, one *numbered) error {
 		var number sql.NullString
 		err := scan(&one.process, &one.External, &one.skipped, &number, instantInto{&one.AccountCreatedAt}, instantInto{&one.FirstStagedAt})
 		one.AccountNumber = number.String
 		return err
 	}, `SELECT p.id, p.external, p.skip_reason IS NOT NULL, p.account_number, p.account_created_at, p.first_staged_at FROM process p
-		WHERE p.supplier_id = $1 AND p.external >= $2 ORDER BY p.external LIMIT $3`, w.scope.own, w.at.Name, int64(duplicateBatch))
+		WHERE p.supplier_id = $1 AND p.external >= $2 ORDER BY p.external LIMIT $3`, w.scope.own, w.at.Name, int64(batch))
 	if err != nil || len(accounts) == 0 {
 		return false, err
 	}
@@ -146,7 +159,7 @@ func (w *duplicateWalk) accounts(ctx context.Context) (more bool, err error) {
 	}
 	w.at = end
 	w.seen += len(accounts) + len(sharers)
-	return len(accounts) == duplicateBatch || end.Ordinal <= lastOrdinal, nil
+	return len(accounts) == batch || end.Ordinal <= lastOrdinal, nil
 }
 
 // sharers returns what the accounts have, in order, and the position after it.

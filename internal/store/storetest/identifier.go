@@ -82,15 +82,29 @@ func conflictsOf(t *testing.T, store landfall.Store, key landfall.Key, identifie
 	return others
 }
 
-// pairsOf reads all pages of the duplicates of a supplier.
-func pairsOf(t *testing.T, store landfall.Store, supplier string, limit int) (pairs []string) {
+// pairsOf reads all pages of the duplicates of a supplier, and again in steps of few accounts, which
+// must find the same.
+func pairsOf(t *testing.T, store landfall.Store, supplier string, limit int) []string {
 	t.Helper()
-	query := landfall.DuplicateQuery{Supplier: supplier, Kinds: landfall.IdentifierKinds, Limit: limit}
-	for range 1000 {
-		count := 0
+	pairs := readPairs(t, store, supplier, limit, 0)
+	if steps := readPairs(t, store, supplier, limit, 1); !slices.Equal(steps, pairs) {
+		t.Errorf("in small steps there are the pairs %q, not %q", steps, pairs)
+	}
+	return pairs
+}
+
+func readPairs(t *testing.T, store landfall.Store, supplier string, limit, scan int) (pairs []string) {
+	t.Helper()
+	query := landfall.DuplicateQuery{Supplier: supplier, Kinds: landfall.IdentifierKinds, Limit: limit, Scan: scan}
+	for range 10_000 {
+		count, unfinished := 0, false
 		for one, err := range store.Duplicates(t.Context(), query) {
 			if err != nil {
 				t.Fatal(err)
+			}
+			if unfinished = one.Unfinished; unfinished {
+				query.After = &one.Cursor
+				continue
 			}
 			count++
 			if query.After != nil && one.First.External < query.After.Name {
@@ -107,7 +121,7 @@ func pairsOf(t *testing.T, store landfall.Store, supplier string, limit int) (pa
 		if limit > 0 && count > limit {
 			t.Errorf("%d pairs on a page of %d", count, limit)
 		}
-		if limit == 0 || count < limit {
+		if !unfinished && (limit == 0 || count < limit) {
 			slices.Sort(pairs)
 			return pairs
 		}
