@@ -267,7 +267,10 @@ func TestCallersAreChecked(t *testing.T) {
 			}
 			if err := h.store.View(t.Context(), func(view landfall.View) error {
 				entries, err := view.Audit(t.Context(), "NORTH/"+external)
-				said := fmt.Sprint(entries)
+				said := ""
+				for _, entry := range entries {
+					said += entry.Detail + "\n"
+				}
 				if !strings.Contains(said, "date of birth: yes") || strings.Contains(said, "1985") || strings.Contains(said, "nobody@") {
 					t.Errorf("the audit says %s", said)
 				}

@@ -11,11 +11,16 @@ import (
 	"landfall/internal/lib/yamltree"
 )
 
-// valueSettings are the settings of an attr in a map.
-var valueSettings = []string{
-	"column", "constant", "join", "with", "first", "sum", "product", "trim", "extract", "remove", "strip", "split", "part", "upper", "lower", "values", "otherwise", "default",
-	"dates", "century", "days", "zone", "decimal", "grouping", "signs", "currency", "minor_units", "round", "sign", "negative_when", "mixed_formats", "when",
-}
+var (
+	// formatSettings say how numbers and dates are written.
+	formatSettings = []string{
+		"dates", "century", "days", "zone", "decimal", "grouping", "signs", "currency", "minor_units", "round", "sign", "negative_when", "mixed_formats",
+	}
+	// changingSettings change a value in any way.
+	changingSettings = append([]string{"extract", "remove", "strip", "split", "part", "upper", "lower", "values", "otherwise", "default"}, formatSettings...)
+	// valueSettings are the settings of an attr in a map.
+	valueSettings = append([]string{"column", "constant", "join", "with", "first", "sum", "product", "trim", "when"}, changingSettings...)
+)
 
 // expression compiles a value. typ is the type of the attr it fills, or nil for plain text.
 func (c *mapCompiler) expression(t *sourceTable, node *yamltree.Node, typ *rules.Type) *expression {
@@ -46,7 +51,7 @@ func (c *mapCompiler) expression(t *sourceTable, node *yamltree.Node, typ *rules
 // plain compiles one word: a column, or a constant after an equals sign.
 func (c *mapCompiler) plain(t *sourceTable, node *yamltree.Node, v *expression) {
 	if constant, is := strings.CutPrefix(node.Text, "="); is {
-		v.fixed, v.text = true, constantText(constant)
+		c.constant(constant, v)
 		return
 	}
 	if v.column = c.column(t, node.Line, node.Text); v.column >= 0 {
@@ -84,16 +89,22 @@ func (c *mapCompiler) structured(t *sourceTable, node *yamltree.Node, v *express
 				v.text = columnText(v.column, trim != "no" && trim != "false")
 			}
 		case "constant":
-			v.fixed, v.text = true, constantText(member.Node.Text)
+			c.constant(member.Node.Text, v)
 		case "join":
 			between, _ := c.text(node, "with")
 			if node.Find("with") == nil {
 				between = " "
 			}
-			parts := c.parts(t, member.Node, v)
+			parts := c.parts(t, member.Node, v, nil)
+			c.refuseFormats(member.Node, parts)
 			v.text = joinedText(parts, between)
 		case "first":
-			v.text = firstText(c.parts(t, member.Node, v))
+			parts := c.parts(t, member.Node, v, v.typ)
+			if v.text = firstText(parts); v.typ == nil {
+				c.refuseFormats(member.Node, parts)
+			} else if slices.ContainsFunc(parts, func(one *expression) bool { return one.formatted || one.computed }) {
+				v.choices = parts
+			}
 		case "sum", "product":
 			c.arithmetic(t, node, member, v)
 		default:
@@ -107,9 +118,15 @@ func (c *mapCompiler) structured(t *sourceTable, node *yamltree.Node, v *express
 	}
 	// The steps are applied in a fixed order: values are translated after cutting and changing
 	// case, and the condition comes last.
+	for _, member := range node.Members {
+		if v.formatted = v.formatted || slices.Contains(formatSettings, member.Name); v.choices != nil && slices.Contains(changingSettings, member.Name) {
+			c.errorf(member.Line, "set %s for each part of first, because a part has settings of its own", member.Name)
+		}
+	}
 	c.transforms(node, v)
 	c.formats(t, node, v)
 	c.formattedText(node, v)
+	c.checkPoints(node, v)
 	if when := node.Find("when"); when != nil {
 		v.text = conditionalText(v.text, c.tests(t, when))
 		// With a condition, a constant differs between rows.
@@ -117,15 +134,34 @@ func (c *mapCompiler) structured(t *sourceTable, node *yamltree.Node, v *express
 	}
 }
 
+// constant compiles a constant. The map writes numbers and dates as JSON does, however the tables
+// write them.
+func (c *mapCompiler) constant(text string, v *expression) {
+	v.fixed, v.text = true, constantText(text)
+	v.formatted = v.typ != nil && holdsNumbers(v.typ) && strings.ContainsAny(text, ".,")
+	v.numbers, v.keepMixed = numberFormat{decimal: '.'}, true
+	v.days = append(slices.Clip(v.days), isoDay)
+}
+
+// refuseFormats refuses settings that change how a value is written where only texts are joined or
+// compared: they would have no effect.
+func (c *mapCompiler) refuseFormats(node *yamltree.Node, parts []*expression) {
+	for i, one := range parts {
+		if one.formatted {
+			c.errorf(node.Items[i].Line, "settings of numbers and dates have no effect here, where texts are used as they are")
+		}
+	}
+}
+
 // parts compiles a list of columns and constants.
-func (c *mapCompiler) parts(t *sourceTable, node *yamltree.Node, v *expression) (parts []*expression) {
+func (c *mapCompiler) parts(t *sourceTable, node *yamltree.Node, v *expression, typ *rules.Type) (parts []*expression) {
 	if node.Kind != yamltree.List || len(node.Items) == 0 {
 		c.errorf(node.Line, "this must be a list of columns or =constants")
 		return nil
 	}
 	v.fixed = true
 	for _, item := range node.Items {
-		part := c.expression(t, item, nil)
+		part := c.expression(t, item, typ)
 		// Problems name one column, the first of several.
 		if v.column < 0 {
 			v.column = part.column
@@ -240,6 +276,26 @@ func (c *mapCompiler) formats(t *sourceTable, node *yamltree.Node, v *expression
 	if node.Find("zone") != nil {
 		// dialect already reads and checks zones.
 		v.times.zone = c.dialect(&yamltree.Node{Kind: yamltree.Mapping, Line: node.Line, Members: []yamltree.Member{{Name: "zone", Node: node.Find("zone")}}}, t.dialect).times.zone
+	}
+}
+
+// checkPoints refuses numbers such as 1.234 among the translations and defaults of a column in which
+// the point does not separate decimals.
+func (c *mapCompiler) checkPoints(node *yamltree.Node, v *expression) {
+	if v.typ == nil || !holdsNumbers(v.typ) || v.numbers.decimal == '.' {
+		return
+	}
+	for _, name := range []string{"values", "otherwise", "default"} {
+		given := node.Find(name)
+		if given == nil {
+			continue
+		}
+		for _, one := range append([]yamltree.Member{{Node: given}}, given.Members...) {
+			if strings.Contains(one.Node.Text, ".") {
+				c.errorf(given.Line, "%s can be read in two ways, because decimal is '%c': write it as the table does, or as the last part of first: {first: [COLUMN, =%s]}",
+					one.Node.Text, v.numbers.decimal, one.Node.Text)
+			}
+		}
 	}
 }
 
@@ -367,7 +423,7 @@ func (c *mapCompiler) minorUnits(node *yamltree.Node, otherwise int) int {
 
 // arithmetic compiles the sum or the product of several values.
 func (c *mapCompiler) arithmetic(t *sourceTable, node *yamltree.Node, member yamltree.Member, v *expression) {
-	parts := c.parts(t, member.Node, v)
+	parts := c.parts(t, member.Node, v, nil)
 	written := c.figure(node, v.numbers)
 	for _, part := range parts {
 		switch {

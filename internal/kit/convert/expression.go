@@ -36,6 +36,14 @@ type expression struct {
 	rounded int    // decimals to round to, or -1
 
 	letters map[byte][]byte // translations of one-letter codes
+
+	formatted bool          // it says itself how its numbers or dates are written
+	choices   []*expression // of first, if one of them is formatted: the first with a value is written as it says
+}
+
+// holdsNumbers reports whether values of a type are numbers.
+func holdsNumbers(typ *rules.Type) bool {
+	return typ.Shape == rules.ShapeAmount || typ.Shape == rules.ShapeDecimal || typ.Shape == rules.ShapeInteger
 }
 
 // get returns the text of the value.
@@ -48,6 +56,11 @@ func (v *expression) get(r *currentRow) []byte {
 
 // body appends a non-empty text as JSON, without surrounding quotes.
 func (v *expression) body(dst []byte, r *currentRow, text []byte) []byte {
+	for _, one := range v.choices {
+		if text := one.get(r); len(text) > 0 {
+			return one.body(dst, r, text)
+		}
+	}
 	switch v.typ.Shape {
 	case rules.ShapeBoolean:
 		return v.boolean(dst, r, text)

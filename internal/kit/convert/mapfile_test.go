@@ -58,6 +58,24 @@ tables:
 	}
 }
 
+// Settings that would have no effect, or a number that can be read in two ways, are mistakes of the map.
+func TestSettingsWithoutEffectAreMistakes(t *testing.T) {
+	for want, attr := range map[string]string{
+		"settings of numbers and dates have no effect here":                            "billing_name: {join: [{column: NO, minor_units: 2}, =x]}",
+		"set minor_units for each part of first":                                       "transfer_balance: {first: [{column: NO, sign: reversed}, =0], minor_units: 2}",
+		"1.234 can be read in two ways, because decimal is ','":                        "transfer_balance: {column: NO, decimal: ',', default: 1.234}",
+		"2.5 can be read in two ways, because decimal is ','":                          "transfer_balance: {column: NO, decimal: ',', values: {A: 2.5}, otherwise: keep}",
+		"this has settings of a number and of a date; a text can be written as one of": "billing_name: {column: NO, minor_units: 2, dates: DD/MM/YY}",
+	} {
+		text := "map: 1\nsupplier: N\ntables:\n  A:\n    file: a.csv\n    into: accounts\n    account: NO\n    fill:\n      customers: [{family_name: NO}]\n      " + attr + "\n"
+		_, _, err := attempt(t, tableFolder(t, map[string]string{"map.yaml": text, "a.csv": "NO\n"}))
+		wrong, is := errors.AsType[*convert.MapError](err)
+		if !is || !strings.Contains(strings.Join(wrong.Wrong, "\n"), want) {
+			t.Errorf("want %q: %v %v", want, err, wrong)
+		}
+	}
+}
+
 func TestCircularMaps(t *testing.T) {
 	for want, text := range map[string]string{
 		"the tables form a circle: A → B → A": "map: 1\nsupplier: N\ntables:\n  A: {file: a.csv, into: B.customers, link: NO, fill: {}}\n  B: {file: a.csv, into: A.customers, link: NO, fill: {}}\n",

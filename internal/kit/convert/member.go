@@ -1,5 +1,7 @@
 package convert
 
+import "slices"
+
 // objectMember is an attr of an object and how it is filled. Members are written with a trailing
 // comma; whoever adds the braces removes the last one. So an object can be built from the rows of
 // several tables, some of which may add nothing.
@@ -32,7 +34,7 @@ type placeholder struct {
 const endMark = 0
 
 // write appends the members of an object. It reports whether any value came from the row: an object
-// of constants alone is not written.
+// whose columns are all empty is not written.
 func (r *currentRow) write(dst []byte, members []objectMember) ([]byte, bool) {
 	drawn := false
 	for i := range members {
@@ -107,6 +109,9 @@ func (r *currentRow) missing(m *objectMember) {
 func (r *currentRow) object(dst []byte, parts []objectMember) (out []byte, drawn bool) {
 	failed := r.failed
 	dst, drawn = r.write(append(dst, '{'), parts)
+	if !drawn && !slices.ContainsFunc(parts, func(m objectMember) bool { return m.constant == nil && (m.value == nil || !m.value.fixed) }) {
+		drawn = true // the map has nothing but constants for it
+	}
 	if !drawn {
 		if r.lacking { // required only if there is anything
 			r.failed, r.lacking = failed, false

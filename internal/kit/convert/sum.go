@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-
-	"landfall/internal/api/rules"
 )
 
 // summable reports whether the rows of a place can be added up: plain attrs in one object.
@@ -35,8 +33,7 @@ func (a *joiner) addSum(c *cursor, text []byte) error {
 		m := &c.place.members[i]
 		name := strings.Trim(string(m.name), `":`)
 		one, two := before[name], row[name]
-		shape := m.value.typ.Shape
-		switch number := shape == rules.ShapeAmount || shape == rules.ShapeDecimal || shape == rules.ShapeInteger; {
+		switch number := holdsNumbers(m.value.typ); {
 		case one == nil && two == nil:
 			continue
 		case number && one != nil && two != nil:
