@@ -13,12 +13,18 @@ import (
 type pgTx struct {
 	pool     *pgPool
 	begin    string
-	settings string             // a statement that applies settings, or empty
-	early    []*pgx.QueuedQuery // statements that are sent with the first one
+	settings string // a statement that applies settings, or empty
+	early    []earlyStatement
 	silence  time.Duration
 	until    time.Time
 	conn     *pgConn // nil before the first statement
 	failed   bool    // the connection must not be used again
+}
+
+// earlyStatement is a statement that is sent together with the first one.
+type earlyStatement struct {
+	text string
+	args []any
 }
 
 // take gets a connection.
@@ -38,7 +44,10 @@ func (x *pgTx) opening() *pgx.Batch {
 	if x.settings != "" {
 		batch.Queue(x.settings)
 	}
-	batch.QueuedQueries = append(batch.QueuedQueries, x.early...)
+	// They are queued anew for each connection, which prepares statements of its own.
+	for _, one := range x.early {
+		batch.Queue(one.text, one.args...)
+	}
 	return batch
 }
 
@@ -125,7 +134,7 @@ func (x *pgTx) execEarly(ctx context.Context, text string, args []any) error {
 		_, err := x.exec(ctx, text, args)
 		return err
 	}
-	x.early = append(x.early, &pgx.QueuedQuery{SQL: postgresDialect.text(text), Arguments: flat(args)})
+	x.early = append(x.early, earlyStatement{postgresDialect.text(text), flat(args)})
 	return nil
 }
 
@@ -167,6 +176,7 @@ func (x *pgTx) note(err error) error {
 
 // end rolls back an open transaction and returns the connection to the pool.
 func (x *pgTx) end() {
+	x.early = nil // a refusal is committed without them
 	if x.conn == nil {
 		return
 	}

@@ -74,9 +74,9 @@ var (
 
 // candidateQuery selects the suppliers in which another account has an identifier or, if
 // it has no digest, the number. Hardly any has, so this is all that most searches read.
-// An account that exists is told by its process, which is looked up where the caller does
-// not know it. Written
-// with EXISTS, PostgreSQL might read the whole table once instead of the index.
+// The account itself does not count: it is recognised by its process, which is looked up
+// if the caller does not know it. With EXISTS, PostgreSQL might read the whole table
+// instead of the index.
 var candidateQuery = sqlset.NewQuery(`,
 	owner AS (SELECT s.code, s.id FROM supplier s WHERE s.code IN (SELECT supplier FROM wanted)),
 	scope AS MATERIALIZED (SELECT o.code, o.id AS own, o.id AS other FROM owner o
