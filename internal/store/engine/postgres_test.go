@@ -237,6 +237,7 @@ func adding(t testing.TB, server string, options Options) error {
 				if err := tx.One(t.Context(), `SELECT held.value FROM item held WHERE held.name = 'sum' {for_update}`, nil, []any{&value}); err != nil {
 					return err
 				}
+				time.Sleep(time.Millisecond) // so that transactions overlap
 				_, err := tx.Exec(t.Context(), `UPDATE item SET value = $1 WHERE name = 'sum'`, value+1)
 				return err
 			})
