@@ -75,8 +75,8 @@ var (
 // candidateQuery selects the suppliers in which another account has an identifier or, if
 // it has no digest, the number. Hardly any has, so this is all that most searches read.
 // The account itself does not count: it is recognised by its process, which is looked up
-// if the caller does not know it. With EXISTS, PostgreSQL might read the whole table
-// instead of the index.
+// if the caller does not know it. It is for PostgreSQL: one exchange instead of two. With
+// EXISTS, it might read the whole table instead of the index.
 var candidateQuery = sqlset.NewQuery(`,
 	owner AS (SELECT s.code, s.id FROM supplier s WHERE s.code IN (SELECT supplier FROM wanted)),
 	scope AS MATERIALIZED (SELECT o.code, o.id AS own, o.id AS other FROM owner o
@@ -90,6 +90,13 @@ var candidateQuery = sqlset.NewQuery(`,
 			LIMIT 1) IS NOT NULL END
 	ORDER BY w.n, c.other`,
 	"n bigint", "supplier text", "external text", "process bigint", "digest bigint")
+
+// knownScopeQuery is candidateQuery for suppliers that were read before, which costs
+// SQLite less.
+var knownScopeQuery = sqlset.NewQuery(`
+	SELECT w.n, w.own, w.other FROM wanted w WHERE (SELECT i.ordinal FROM account_identifier i
+		WHERE i.supplier_id = w.other AND i.digest = w.digest AND i.process_id <> w.process LIMIT 1) IS NOT NULL`,
+	"n bigint", "own bigint", "other bigint", "process bigint", "digest bigint")
 
 // maxIdentifierLocks is how many identifiers a transaction locks one by one. Servers
 // have space for thousands of locks in all. A transaction with more of them locks all
@@ -110,32 +117,26 @@ const (
 
 // conflictSearch looks for other accounts with the identifiers of some accounts.
 type conflictSearch struct {
-	identifiers []landfall.Identifier
+	identifiers []*digestedIdentifier
 	owners      []int // of the identifiers: index of the account
 	keys        []landfall.Key
 	processes   []int64 // 0: not known
-	digests     [][]int64
 
 	rows, numbers []any // for the queries
 }
 
 // add adds the identifiers of an account that are wanted.
-func (c *conflictSearch) add(s *sealer, account int, key landfall.Key, process int64, identifiers []landfall.Identifier, wanted func(*landfall.Identifier) bool) {
+func (c *conflictSearch) add(account int, key landfall.Key, process int64, identifiers []digestedIdentifier, wanted func(*landfall.Identifier) bool) {
 	for i := range identifiers {
-		if one := &identifiers[i]; wanted(one) {
-			c.identifiers, c.owners, c.keys, c.processes = append(c.identifiers, *one), append(c.owners, account), append(c.keys, key), append(c.processes, process)
-			digests := s.identifierDigests(one.Text())
-			if one.Kind == landfall.IdentifierExternalNumber {
-				digests = (*sealer)(nil).identifierDigests(one.Text()) // only for the lock: one is enough
-			}
-			c.digests = append(c.digests, digests)
+		if one := &identifiers[i]; wanted(&one.Identifier) {
+			c.identifiers, c.owners, c.keys, c.processes = append(c.identifiers, one), append(c.owners, account), append(c.keys, key), append(c.processes, process)
 		}
 	}
 }
 
 // begin finds the suppliers in which other accounts may have the identifiers. If lock is
 // set, it locks all identifiers until the transaction ends.
-func (c *conflictSearch) begin(ctx context.Context, v *view, lock bool) error {
+func (c *conflictSearch) begin(ctx context.Context, v *view, lock bool) (err error) {
 	if len(c.identifiers) == 0 {
 		return nil
 	}
@@ -144,36 +145,77 @@ func (c *conflictSearch) begin(ctx context.Context, v *view, lock bool) error {
 			return err
 		}
 	}
-	wanted := make([]any, 0, len(c.identifiers)*candidateWidth)
-	for i, key := range c.keys {
-		if c.identifiers[i].Kind == landfall.IdentifierExternalNumber {
-			wanted = append(wanted, int64(i), key.Supplier, key.External, c.processes[i], nil)
-			continue
-		}
-		for _, digest := range c.digests[i] {
-			wanted = append(wanted, int64(i), key.Supplier, key.External, c.processes[i], digest)
-		}
+	query, wanted := &candidateQuery, []any(nil)
+	if v.engine.Arrays() {
+		wanted = c.wanted()
+	} else {
+		query = &knownScopeQuery
+		wanted, err = c.wantedInScope(ctx, v)
 	}
-	for rows := range slices.Chunk(wanted, sqlset.BatchSize(v.engine, len(c.identifiers))*candidateWidth) {
-		if err := c.addCandidates(ctx, v, rows); err != nil {
+	if err != nil || len(wanted) == 0 {
+		return err
+	}
+	for rows := range slices.Chunk(wanted, sqlset.BatchSize(v.engine, len(wanted))*query.Width()) {
+		if err := c.addCandidates(ctx, v, query, rows); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// wanted returns the rows of candidateQuery.
+func (c *conflictSearch) wanted() []any {
+	wanted := make([]any, 0, len(c.identifiers)*candidateQuery.Width())
+	for i, key := range c.keys {
+		if c.identifiers[i].Kind == landfall.IdentifierExternalNumber {
+			wanted = append(wanted, int64(i), key.Supplier, key.External, c.processes[i], nil)
+			continue
+		}
+		for _, digest := range c.identifiers[i].digests {
+			wanted = append(wanted, int64(i), key.Supplier, key.External, c.processes[i], digest)
+		}
+	}
+	return wanted
+}
+
+// wantedInScope returns the rows of knownScopeQuery. Numbers need no such query.
+func (c *conflictSearch) wantedInScope(ctx context.Context, v *view) (wanted []any, err error) {
+	scopes := map[string]supplierScope{}
+	for i, key := range c.keys {
+		scope, known := scopes[key.Supplier]
+		if !known {
+			if scope, err = v.scopeOf(ctx, key.Supplier); err != nil {
+				return nil, err
+			}
+			scopes[key.Supplier] = scope
+		}
+		for _, other := range scope.others {
+			if c.identifiers[i].Kind == landfall.IdentifierExternalNumber {
+				if other != scope.own {
+					c.numbers = append(c.numbers, int64(i), key.External, other)
+				}
+				continue
+			}
+			for _, digest := range c.identifiers[i].digests {
+				wanted = append(wanted, int64(i), scope.own, other, c.processes[i], digest)
+			}
+		}
+	}
+	return wanted, nil
+}
+
 // addCandidates adds the candidates for some rows.
-func (c *conflictSearch) addCandidates(ctx context.Context, v *view, wanted []any) error {
+func (c *conflictSearch) addCandidates(ctx context.Context, v *view, query *sqlset.Query, wanted []any) error {
 	type possible struct{ n, own, other int64 }
-	text, args := candidateQuery.For(v.engine, wanted)
+	text, args := query.For(v.engine, wanted)
 	candidates, err := collect(ctx, v.txSession, func(scan scanner, one *possible) error { return scan(&one.n, &one.own, &one.other) }, text, args...)
 	for _, at := range slices.Compact(candidates) { // there is one for each digest
-		one, external := &c.identifiers[at.n], c.keys[at.n].External
+		one, external := c.identifiers[at.n], c.keys[at.n].External
 		if one.Kind == landfall.IdentifierExternalNumber {
 			c.numbers = append(c.numbers, at.n, external, at.other)
 			continue
 		}
-		for _, digest := range c.digests[at.n] {
+		for _, digest := range one.digests {
 			c.rows = append(c.rows, at.n, at.own, external, at.other, digest, dayOr(one.FromOn, firstDay), dayOr(one.ToOn, lastDay))
 		}
 	}
@@ -182,7 +224,10 @@ func (c *conflictSearch) addCandidates(ctx context.Context, v *view, wanted []an
 
 // lock locks the identifiers. All transactions lock them in the same order.
 func (c *conflictSearch) lock(ctx context.Context, v *view) error {
-	digests := slices.Concat(c.digests...)
+	var digests []int64
+	for _, one := range c.identifiers {
+		digests = append(digests, one.digests...)
+	}
 	slices.Sort(digests)
 	if digests = slices.Compact(digests); len(digests) > maxIdentifierLocks {
 		return translate(v.engine.ExecEarly(ctx, lockAllIdentifiers))
@@ -218,11 +263,11 @@ func (c *conflictSearch) find(ctx context.Context, v *view, identifiers, numbers
 				return err
 			}
 			// Two identifiers may have the same digest.
-			if part.query == identifiers && text != c.identifiers[n].Text() {
+			if part.query == identifiers && text != c.identifiers[n].text {
 				return nil
 			}
 			found[n] = true
-			conflict.Identifier = c.identifiers[n]
+			conflict.Identifier = c.identifiers[n].Identifier
 			add(c.owners[n], conflict)
 			return nil
 		}, text, args...)
@@ -244,11 +289,8 @@ func (c *conflictSearch) drop(found map[int64]bool) {
 	c.rows, c.numbers = keepRows(c.rows, searchWidth, open), keepRows(c.numbers, 3, open)
 }
 
-// The numbers of values of a row of conflictsOf and of candidateQuery.
-const (
-	searchWidth    = 7
-	candidateWidth = 5
-)
+// searchWidth is the number of values of a row of conflictsOf.
+const searchWidth = 7
 
 // keepRows keeps the rows of some identifiers. The first value of a row is the number
 // of its identifier.
@@ -272,7 +314,7 @@ func anyIdentifier(*landfall.Identifier) bool { return true }
 func (v *view) Conflicts(ctx context.Context, queries []landfall.ConflictQuery) ([][]landfall.Conflict, error) {
 	var search conflictSearch
 	for i, query := range queries {
-		search.add(v.sealer, i, query.Key, 0, query.Identifiers, anyIdentifier)
+		search.add(i, query.Key, 0, v.sealer.digestIdentifiers(query.Identifiers), anyIdentifier)
 	}
 	found := make([][]landfall.Conflict, len(queries))
 	if err := search.begin(ctx, v, false); err != nil {
@@ -285,34 +327,32 @@ func (v *view) Conflicts(ctx context.Context, queries []landfall.ConflictQuery) 
 	return found, search.find(ctx, v, &stagedConflicts, &stagedNumberConflicts, into)
 }
 
-// batchIdentifiers are the identifiers of the accounts of a batch.
-type batchIdentifiers map[string][]*landfall.Identifier
+// batchIdentifiers are the identifiers of the accounts of a batch, by their first digest.
+type batchIdentifiers map[int64][]*digestedIdentifier
 
 // add adds the identifiers of an account, unless one of them is unique and an
 // earlier account has it. Then it returns false: the account has to wait until the
 // earlier one is written.
-func (b batchIdentifiers) add(identifiers []landfall.Identifier) bool {
+func (b batchIdentifiers) add(identifiers []digestedIdentifier) bool {
 	for i := range identifiers {
 		one := &identifiers[i]
 		if !one.Unique {
 			continue
 		}
-		for _, other := range b[batchName(one)] {
-			if one.Overlaps(other) {
+		for _, other := range b[one.digests[0]] {
+			if one.Overlaps(&other.Identifier) {
 				return false
 			}
 		}
 	}
 	for i := range identifiers {
 		one := &identifiers[i]
-		if name := batchName(one); len(b[name]) < maxSharers {
-			b[name] = append(b[name], one)
+		if same := b[one.digests[0]]; len(same) < maxSharers {
+			b[one.digests[0]] = append(same, one)
 		}
 	}
 	return true
 }
-
-func batchName(one *landfall.Identifier) string { return string(one.Kind) + "\x00" + one.Text() }
 
 // dividedBatch is a batch of calls by what their unique identifiers allow.
 type dividedBatch[W, O any] struct {
@@ -323,13 +363,13 @@ type dividedBatch[W, O any] struct {
 }
 
 // divide divides a batch. Without unique identifiers it costs nothing.
-func divide[W, O any](ctx context.Context, t *tx, batch []*pendingCall[W, O], identifiers func(W) (process int64, list []landfall.Identifier), how divisionRule) (
+func divide[W, O any](ctx context.Context, t *tx, batch []*pendingCall[W, O], identifiers func(W) (process int64, list []digestedIdentifier), how divisionRule) (
 	d dividedBatch[W, O], err error,
 ) {
 	var search conflictSearch
 	for i, one := range batch {
 		process, list := identifiers(one.Wanted)
-		search.add(t.sealer, i, one.Key, process, list, isUnique)
+		search.add(i, one.Key, process, list, isUnique)
 	}
 	if len(search.identifiers) == 0 {
 		d.now = batch

@@ -123,7 +123,7 @@ const whereUnchanged = whereFree + ` AND process.revision = w.revision AND lengt
 // create turns a batch of claims into accounts and sets the outcome of each
 // call.
 func (t *tx) create(ctx context.Context, how createQueries, draw func() (string, error), batch []*createCall) error {
-	divided, err := divide(ctx, t, batch, func(p *preparedCreation) (int64, []landfall.Identifier) { return p.Claim.Process, p.Unique },
+	divided, err := divide(ctx, t, batch, func(p *preparedCreation) (int64, []digestedIdentifier) { return p.Claim.Process, p.unique },
 		divisionRule{lock: !how.rolledBack, alone: how.rolledBack})
 	if err != nil {
 		return err

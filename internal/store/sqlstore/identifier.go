@@ -19,21 +19,42 @@ import (
 var identifierTable = newTable("account_identifier", "process_id bigint", "ordinal bigint", "supplier_id bigint", "digest bigint",
 	"value text", "from_on text", "to_on text")
 
+// digestedIdentifier is an identifier with its text and the digests under which that
+// may be indexed.
+type digestedIdentifier struct {
+	landfall.Identifier
+	text    string
+	digests []int64
+}
+
+// digestIdentifiers computes the digests of identifiers. It runs in the caller, before
+// other calls wait for it.
+func (s *sealer) digestIdentifiers(identifiers []landfall.Identifier) []digestedIdentifier {
+	list := make([]digestedIdentifier, len(identifiers))
+	for i := range identifiers {
+		one, keyed := &list[i], s
+		if one.Identifier, one.text = identifiers[i], identifiers[i].Text(); one.Kind == landfall.IdentifierExternalNumber {
+			keyed = nil // it is not indexed, but locked, and one digest is enough for that
+		}
+		one.digests = keyed.identifierDigests(one.text)
+	}
+	return list
+}
+
 // addIdentifiers adds the rows of a process's identifiers.
-func (s *sealer) addIdentifiers(rows *sqlset.Rows, process, supplier int64, identifiers []landfall.Identifier) {
+func addIdentifiers(rows *sqlset.Rows, process, supplier int64, identifiers []digestedIdentifier) {
 	rows.Grow(len(identifiers))
 	last := int64(0)
 	for i := range identifiers {
 		if one := &identifiers[i]; one.Kind != landfall.IdentifierExternalNumber { // the process has the number
 			last++
-			s.addIdentifier(rows, process, supplier, last, one)
+			addIdentifier(rows, process, supplier, last, one)
 		}
 	}
 }
 
-func (s *sealer) addIdentifier(rows *sqlset.Rows, process, supplier, ordinal int64, one *landfall.Identifier) {
-	text := one.Text()
-	rows.Add(process, ordinal, supplier, s.identifierDigests(text)[0], text, dayArg(one.FromOn), dayArg(one.ToOn))
+func addIdentifier(rows *sqlset.Rows, process, supplier, ordinal int64, one *digestedIdentifier) {
+	rows.Add(process, ordinal, supplier, one.digests[0], one.text, dayArg(one.FromOn), dayArg(one.ToOn))
 }
 
 // identifierDigests returns the digest under which the text of an identifier is

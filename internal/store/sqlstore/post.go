@@ -20,6 +20,7 @@ type (
 type posting struct {
 	landfall.Posting
 	lookups  []noteLookup // the notes to look up, computed before anything is locked
+	unique   []digestedIdentifier
 	id       int64
 	supplier int64
 	currency string
@@ -42,7 +43,7 @@ func (s *Store) Post(ctx context.Context, wanted landfall.Posting) (landfall.Pos
 			return landfall.PostOutcome{}, errUnstorable
 		}
 	}
-	mine := &posting{Posting: wanted, lookups: s.sealer.noteLookups(wanted.Notes)}
+	mine := &posting{Posting: wanted, lookups: s.sealer.noteLookups(wanted.Notes), unique: s.sealer.digestIdentifiers(wanted.Unique)}
 	// What the posting will add is not known yet. What it looks up is a good
 	// estimate.
 	weight := 1000 * (1 + len(wanted.Notes) + len(wanted.TransactionIDs) + len(wanted.StatementIDs))
@@ -98,7 +99,7 @@ func (t *tx) post(ctx context.Context, batch []*postCall) error {
 // returns the postings that have to be sent again, because another one of the batch
 // adds the same identifier.
 func (t *tx) findConflicts(ctx context.Context, found []*postCall) (waiting map[*postCall]bool, err error) {
-	divided, err := divide(ctx, t, found, func(p *posting) (int64, []landfall.Identifier) { return p.id, p.Unique }, divisionRule{lock: true})
+	divided, err := divide(ctx, t, found, func(p *posting) (int64, []digestedIdentifier) { return p.id, p.unique }, divisionRule{lock: true})
 	if err != nil {
 		return nil, err
 	}
@@ -163,8 +164,8 @@ func (p *posting) addRows(rows *accountRows, add landfall.Additions) error {
 	for i := range add.Instructions {
 		one := &add.Instructions[i]
 		// Those of the document have the numbers from 1.
-		rows.sealer.addIdentifier(&rows.identifiers, p.id, p.supplier, -p.last.instruction-int64(i+1),
-			&landfall.Identifier{Kind: landfall.IdentifierInstruction, Space: one.Vendor, Value: one.Reference})
+		added := rows.sealer.digestIdentifiers([]landfall.Identifier{{Kind: landfall.IdentifierInstruction, Space: one.Vendor, Value: one.Reference}})
+		addIdentifier(&rows.identifiers, p.id, p.supplier, -p.last.instruction-int64(i+1), &added[0])
 	}
 	other := int64(1)
 	if p.By.Delivery != "" && p.By.Delivery == p.delivery {

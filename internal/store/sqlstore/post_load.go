@@ -44,7 +44,7 @@ func (t *tx) lockAccounts(ctx context.Context, open *openPost) ([]*postCall, err
 			return nil, t.fail(err)
 		}
 		one := open.ByKey[key]
-		p.Posting, p.lookups = one.Wanted.Posting, one.Wanted.lookups
+		p.Posting, p.lookups, p.unique = one.Wanted.Posting, one.Wanted.lookups, one.Wanted.unique
 		p.state.AccountNumber, p.state.Now = p.number, moment(now)
 		if p.state.Period.FromOn, err = storedDay(openFrom); err != nil {
 			return nil, err

@@ -7,8 +7,9 @@ import "landfall"
 // shared writer has little more to do than run the statements.
 type preparedCreation struct {
 	*landfall.Creation
-	rows *accountRows
-	has  landfall.Figures // the account's totals
+	rows   *accountRows
+	has    landfall.Figures // the account's totals
+	unique []digestedIdentifier
 }
 
 // placeholder marks a value in a prepared row that is not known yet.
@@ -24,7 +25,9 @@ const (
 type offsetFromNow int64
 
 func (s *Store) prepareCreation(creation *landfall.Creation) (*preparedCreation, error) {
-	p := &preparedCreation{Creation: creation, rows: newAccountRows(s.sealer), has: accountFigures(&creation.Account)}
+	p := &preparedCreation{
+		Creation: creation, rows: newAccountRows(s.sealer), has: accountFigures(&creation.Account), unique: s.sealer.digestIdentifiers(creation.Unique),
+	}
 	return p, p.rows.account(creation)
 }
 

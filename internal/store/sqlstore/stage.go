@@ -22,6 +22,8 @@ type (
 		kept    []byte
 		hash    []byte // as it is stored
 		figures string
+		// identifiers has those of the staging, with their digests.
+		identifiers []digestedIdentifier
 	}
 	stageCall = pendingCall[stagedDocument, landfall.StageOutcome]
 	openStage = pendingCalls[stagedDocument, landfall.StageOutcome]
@@ -52,6 +54,7 @@ func (s *Store) newDocument(staging *landfall.Staging, into *stagedDocument) err
 	}
 	into.Staging = *staging
 	into.Figures.Accounts = 1
+	into.identifiers = s.sealer.digestIdentifiers(staging.Identifiers)
 	into.kept, into.hash, into.figures = s.sealer.sealDocument(staging.Key, packed), s.sealer.sealHash(staging.Key, &into.Hash), figuresText(into.Figures)
 	return nil
 }
@@ -117,7 +120,7 @@ var stageReasonsQuery = sqlset.NewQuery(`
 
 // stage stages different keys, in order, and sets their outcomes.
 func (t *tx) stage(ctx context.Context, batch []*stageCall) error {
-	divided, err := divide(ctx, t, batch, func(d stagedDocument) (int64, []landfall.Identifier) { return 0, d.Identifiers }, divisionRule{staged: true})
+	divided, err := divide(ctx, t, batch, func(d stagedDocument) (int64, []digestedIdentifier) { return 0, d.identifiers }, divisionRule{staged: true})
 	if err != nil {
 		return err
 	}
@@ -206,7 +209,7 @@ func (s *stageResult) add(one *stageCall, process, supplier, revision, at int64)
 	if revision > 1 {
 		s.restaged = append(s.restaged, process)
 	}
-	s.sealer.addIdentifiers(&s.identifiers, process, supplier, one.Wanted.Identifiers)
+	addIdentifiers(&s.identifiers, process, supplier, one.Wanted.identifiers)
 	s.audit.Add(one.Wanted.By, "account.stage", one.Key, "revision "+strconv.FormatInt(revision, 10))
 	s.documents.Add(process, revision, one.Wanted.hash, at, one.Wanted.kept, textArg(one.Wanted.By.KeyID), textArg(one.Wanted.By.RequestID))
 }
