@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,22 +14,12 @@ import (
 	"time"
 )
 
-// exportedRows are the queries for the rows that an export of whole accounts
-// reads, in their order.
-var exportedRows = []string{
-	`SELECT p.external, p.account_number, p.account_created_at, a.revision, a.currency, a.balance, a.open_from_on, g.document
-		FROM process p JOIN account a ON a.id = p.id JOIN staging g ON g.process_id = a.id AND g.revision = a.revision ORDER BY p.first_staged_at, p.external`,
-	`SELECT * FROM ledger_entry ORDER BY account_id, sequence`,
-	`SELECT * FROM note ORDER BY account_id, ordinal`,
-	`SELECT * FROM historical_statement ORDER BY account_id, ordinal`,
-	`SELECT * FROM instruction ORDER BY account_id, ordinal`,
-}
-
 // measureExport compares exporting whole accounts as lines, from the start of the
-// program to files on disk, with a program that copies the same rows as they are
-// stored: without unpacking documents, building JSON or checking who reads.
+// program to files on disk, with a bare program. SetUp gets the exported lines and
+// returns a function that copies them, or the rows they are made of, to a file.
 func measureExport(
-	database func(context.Context, *harness) (string, error), other string, bare func(ctx context.Context, m *harness, database, file string) error,
+	database func(context.Context, *harness) (string, error), other string,
+	setUp func(ctx context.Context, m *harness, database, lines string) (bare func(file string) error, err error),
 ) func(context.Context, plan, *harness) (measured, error) {
 	return func(ctx context.Context, p plan, m *harness) (measured, error) {
 		s, key, err := m.exportable(ctx, p, database)
@@ -36,7 +27,17 @@ func measureExport(
 			return measured{}, err
 		}
 		defer s.stop()
-		round := 0
+		first := filepath.Join(m.folder, "exported")
+		if _, err := m.export(ctx, s, key, first); err != nil {
+			return measured{}, err
+		}
+		bare, err := setUp(ctx, m, s.database, filepath.Join(first, "whole-accounts.ndjson"))
+		if err != nil {
+			return measured{}, err
+		}
+		if err := os.RemoveAll(first); err != nil {
+			return measured{}, err
+		}
 		timed := func(work func() error) (sample, error) {
 			began := time.Now()
 			err := work()
@@ -44,15 +45,15 @@ func measureExport(
 		}
 		ratio, ours, raw, err := alternate(p.rounds,
 			func() (sample, error) {
-				round++
-				return timed(func() error {
-					_, err := m.export(ctx, s, key, fmt.Sprintf("export-%d", round))
+				folder := filepath.Join(m.folder, "export")
+				exported, err := timed(func() error {
+					_, err := m.export(ctx, s, key, folder)
 					return err
 				})
+				return exported, errors.Join(err, os.RemoveAll(folder))
 			},
 			func() (sample, error) {
-				file := filepath.Join(m.folder, "copied")
-				return timed(func() error { return bare(ctx, m, s.database, file) })
+				return timed(func() error { return bare(filepath.Join(m.folder, "copied")) })
 			})
 		return measured{ratio: ratio, ours: ours.of("accounts with all that is on them"), raw: raw.of(other)}, err
 	}
@@ -73,7 +74,7 @@ func measureExportMemory(ctx context.Context, p plan, m *harness) (measured, err
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.command.Process.Pid), []byte("5"), 0); err != nil {
 		return measured{}, err
 	}
-	client, err := m.export(ctx, s, key, "export-memory")
+	client, err := m.export(ctx, s, key, filepath.Join(m.folder, "export-memory"))
 	if err != nil {
 		return measured{}, err
 	}
@@ -113,7 +114,6 @@ func (m *harness) exportable(ctx context.Context, p plan, database func(context.
 
 // export exports all accounts and returns the peak memory of the command in MiB.
 func (m *harness) export(ctx context.Context, s *service, key, folder string) (memory float64, err error) {
-	folder = filepath.Join(m.folder, folder)
 	command := exec.CommandContext(ctx, m.program, "export", supplier, "--to", folder, "--reason", "bench")
 	command.Env = append(os.Environ(), "LANDFALL_SERVER=http://"+s.address, "LANDFALL_API_KEY="+key)
 	if output, err := command.CombinedOutput(); err != nil {
@@ -122,50 +122,63 @@ func (m *harness) export(ctx context.Context, s *service, key, folder string) (m
 	if used, known := command.ProcessState.SysUsage().(*syscall.Rusage); known {
 		memory = float64(used.Maxrss) / 1024
 	}
-	return memory, os.RemoveAll(folder)
+	return memory, nil
 }
 
-// copyRows copies the rows with psql.
-func copyRows(ctx context.Context, _ *harness, database, file string) error {
-	out, err := os.Create(file)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = out.Close() }()
-	args := []string{"-X", "-q", "-v", "ON_ERROR_STOP=1"}
-	for _, query := range exportedRows {
-		args = append(args, "-c", "COPY ("+query+") TO STDOUT")
-	}
-	command := exec.CommandContext(ctx, "psql", append(args, database)...)
-	command.Stdout, command.Stderr = out, os.Stderr
-	if err := command.Run(); err != nil {
-		return err
-	}
-	return out.Sync()
-}
-
-// readRows copies the rows with a bare program.
-func readRows(ctx context.Context, _ *harness, database, file string) error {
-	db, err := sql.Open("sqlite", strings.TrimPrefix(database, "sqlite:")+"?_pragma=busy_timeout(60000)")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = db.Close() }()
-	created, err := os.Create(file)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = created.Close() }()
-	out := bufio.NewWriterSize(created, 1<<18)
-	for _, query := range exportedRows {
-		if err := copyQuery(ctx, db, query, out); err != nil {
+// copyLines returns a function that copies the same lines out of one table with psql.
+func copyLines(ctx context.Context, m *harness, database, lines string) (func(file string) error, error) {
+	statement, err := m.rawLines(ctx, database, lines)
+	return func(file string) error {
+		out, err := os.Create(file)
+		if err != nil {
 			return err
 		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return created.Sync()
+		defer func() { _ = out.Close() }()
+		command := exec.CommandContext(ctx, "psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-c", statement, database)
+		command.Stdout, command.Stderr = out, os.Stderr
+		if err := command.Run(); err != nil {
+			return err
+		}
+		return out.Sync()
+	}, err
+}
+
+// exportedRows are the queries for the rows that an export of whole accounts
+// reads, in their order.
+var exportedRows = []string{
+	`SELECT p.external, p.account_number, p.account_created_at, a.revision, a.currency, a.balance, a.open_from_on, g.document
+		FROM process p JOIN account a ON a.id = p.id JOIN staging g ON g.process_id = a.id AND g.revision = a.revision ORDER BY p.first_staged_at, p.external`,
+	`SELECT * FROM ledger_entry ORDER BY account_id, sequence`,
+	`SELECT * FROM note ORDER BY account_id, ordinal`,
+	`SELECT * FROM historical_statement ORDER BY account_id, ordinal`,
+	`SELECT * FROM instruction ORDER BY account_id, ordinal`,
+}
+
+// copyRows returns a function that copies the rows as SQLite stores them: without
+// unpacking documents, building JSON or checking who reads.
+func copyRows(ctx context.Context, _ *harness, database, _ string) (func(file string) error, error) {
+	return func(file string) error {
+		db, err := sql.Open("sqlite", strings.TrimPrefix(database, "sqlite:")+"?_pragma=busy_timeout(60000)")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = db.Close() }()
+		created, err := os.Create(file)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = created.Close() }()
+		out := bufio.NewWriterSize(created, 1<<18)
+		for _, query := range exportedRows {
+			if err := copyQuery(ctx, db, query, out); err != nil {
+				return err
+			}
+		}
+		if err := out.Flush(); err != nil {
+			return err
+		}
+		return created.Sync()
+	}, nil
 }
 
 // copyQuery writes the rows of a query with tabs between the values.

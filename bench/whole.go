@@ -50,11 +50,8 @@ func measureWhole(ctx context.Context, p plan, m *harness) (measured, error) {
 	if err := s.saveWhole(ctx, lines, p.whole); err != nil {
 		return measured{}, err
 	}
-	// Neither delimiter nor quote occur in JSON, so that every line is one value.
-	if err := m.psqlLines(ctx, database, []string{
-		`CREATE TABLE raw_whole (line text)`,
-		fmt.Sprintf(`\copy raw_whole FROM '%s' (FORMAT csv, DELIMITER E'\x01', QUOTE E'\x02')`, lines), `VACUUM ANALYZE raw_whole`,
-	}); err != nil {
+	copyOut, err := m.rawLines(ctx, database, lines)
+	if err != nil {
 		return measured{}, err
 	}
 	idle, err := s.memory("VmRSS")
@@ -75,9 +72,7 @@ func measureWhole(ctx context.Context, p plan, m *harness) (measured, error) {
 			return timed(func() error { return s.readWhole(ctx, io.Discard, p.whole) })
 		},
 		func() (sample, error) {
-			return timed(func() error {
-				return m.psql(ctx, database, `COPY raw_whole TO STDOUT (FORMAT csv, DELIMITER E'\x01', QUOTE E'\x02')`)
-			})
+			return timed(func() error { return m.psql(ctx, database, copyOut) })
 		})
 	if err != nil {
 		return measured{}, err
@@ -87,6 +82,15 @@ func measureWhole(ctx context.Context, p plan, m *harness) (measured, error) {
 		ratio: ratio, raw: raw.of("whole accounts by psql COPY"),
 		ours: fmt.Sprintf("%s, %.0f MiB above idle at most, %.0f bytes on disk per created account", ours.of("whole accounts"), peak-idle, size/float64(p.whole)),
 	}, err
+}
+
+// rawLines loads a file of JSON lines into a table, and returns the statement that
+// copies them out. Neither delimiter nor quote occur in JSON, so every line is one value.
+func (m *harness) rawLines(ctx context.Context, database, lines string) (copyOut string, err error) {
+	const format = ` (FORMAT csv, DELIMITER E'\x01', QUOTE E'\x02')`
+	return `COPY raw_whole TO STDOUT` + format, m.psqlLines(ctx, database, []string{
+		`CREATE TABLE raw_whole (line text)`, `\copy raw_whole FROM '` + lines + `'` + format, `VACUUM ANALYZE raw_whole`,
+	})
 }
 
 // saveWhole writes the stream to a file.
