@@ -272,13 +272,19 @@ func printConversion(command *cobra.Command, folder string, result *convert.Resu
 	})
 }
 
-// printUnusedColumns lists the columns that the map does not use, in case one was forgotten.
+// printUnusedColumns lists the columns that the map does not use, in case one was forgotten, and the files
+// that are empty.
 func printUnusedColumns(out io.Writer, result *convert.Result) {
 	title := "\nColumns that the map does not use:\n"
 	for _, tally := range result.Tallies {
 		if len(tally.Unused) > 0 {
 			fmt.Fprintf(out, "%s  %s: %s\n", title, escapeText(tally.Table), escapeText(strings.Join(tally.Unused, ", ")))
 			title = ""
+		}
+	}
+	for _, tally := range result.Tallies {
+		if len(tally.Blank) > 0 {
+			fmt.Fprintf(out, "\nEmpty files of %s: %s\n", escapeText(tally.Table), escapeText(strings.Join(tally.Blank, ", ")))
 		}
 	}
 }

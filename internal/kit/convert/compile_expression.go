@@ -266,7 +266,7 @@ func (c *mapCompiler) formats(t *sourceTable, node *yamltree.Node, v *expression
 	if when := node.Find("negative_when"); when != nil {
 		v.minus = c.tests(t, when)
 	}
-	v.days = c.century(node, c.patterns(node, "dates", v.days))
+	v.days = c.century(node, t.dialect.century).apply(c.patterns(node, "dates", v.days))
 	if t.layout.workbook {
 		v.days = withCellDates(v.days)
 		if node.Find("decimal") != nil {

@@ -137,7 +137,24 @@ func (f *fillCompiler) fill(m *objectMember, node *yamltree.Node, typ rules.Type
 		if m.value = f.expression(t, node, &typ); m.value.quoted {
 			m.name = append(m.name, '"')
 		}
+		f.checkBirth(m.value, node, path)
 		m.precompute(t, node)
+	}
+}
+
+// checkBirth requires a map to say what two-digit years of birth mean: 24 is 1924 or 2024.
+func (f *fillCompiler) checkBirth(v *expression, node *yamltree.Node, path string) {
+	if path[strings.LastIndexByte(path, '.')+1:] != "date_of_birth" || v.fixed {
+		return
+	}
+	for _, one := range append([]*expression{v}, v.choices...) {
+		if len(v.choices) > 0 && one == v {
+			continue // its parts have formats of their own
+		}
+		if slices.ContainsFunc(one.days, func(day *datePattern) bool { return day.shortYear() && !day.century.given }) {
+			f.errorf(node.Line, "%s has years of two digits, and nothing says of which century: set century: adult, which means at least %d years ago, or another century", path, adultYears)
+			return
+		}
 	}
 }
 

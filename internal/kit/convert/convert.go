@@ -200,7 +200,7 @@ func (x *conversion) prepare() error {
 	x.makesAccounts = rooted[book.Accounts.Stem] > 0
 	for _, t := range x.tables {
 		account := newTableTally(t, x.workspace.folder)
-		account.tally.Unused = x.unused(t)
+		account.tally.Unused, account.tally.Blank = x.unused(t), t.blank
 		for _, path := range t.paths {
 			account.tally.Files = append(account.tally.Files, filepath.Base(path))
 			account.tally.Paths = append(account.tally.Paths, path)

@@ -15,6 +15,7 @@ type dialect struct {
 	delimiter, quote byte
 	numbers          numberFormat
 	days, instants   []*datePattern
+	century          centuryRule
 	times            localTimes
 	keepMixed        bool     // values that can be read in two ways are read as the map says
 	empty            []string // words that mean an empty value
@@ -37,7 +38,7 @@ func defaultDialect() dialect {
 	day, _ := newPattern("YYYY-MM-DD")
 	return dialect{
 		charset: utf8Charset, delimiter: ',', quote: '"', numbers: numberFormat{decimal: '.'}, days: []*datePattern{day},
-		times: localTimes{time.UTC, clockReport},
+		times: localTimes{time.UTC, clockReport}, century: centuryRule{pivot: centuryPivot},
 	}
 }
 
@@ -48,8 +49,9 @@ func (m *mapReader) dialect(node *yamltree.Node, d dialect) dialect {
 	d.quote = m.letter(node, "quote", d.quote, map[string]byte{"none": 0, "no": 0})
 	d.escape = m.letter(node, "escape", d.escape, map[string]byte{"none": 0, "backslash": '\\'})
 	d.numbers = m.figure(node, d.numbers)
-	d.days = m.century(node, m.patterns(node, "dates", d.days))
-	d.instants = m.century(node, m.patterns(node, "datetimes", d.instants))
+	d.century = m.century(node, d.century)
+	d.days = d.century.apply(m.patterns(node, "dates", d.days))
+	d.instants = d.century.apply(m.patterns(node, "datetimes", d.instants))
 	d.keepMixed = m.mixed(node, d.keepMixed)
 	if name, line := m.text(node, "zone"); name != "" {
 		zone, err := time.LoadLocation(name)
@@ -115,24 +117,40 @@ func (m *mapReader) signs(node *yamltree.Node) (list []signWord) {
 	return list
 }
 
-// century reads what two-digit years mean: a pivot, or past for dates that are never in the future.
-func (m *mapReader) century(node *yamltree.Node, patterns []*datePattern) []*datePattern {
+// centuryRule is what two-digit years mean.
+type centuryRule struct {
+	pivot  int
+	latest dateTime // dates after this day are a century earlier; zero if there is no such day
+	given  bool     // the map says so
+}
+
+// adultYears is how old the holder of an account is at least.
+const adultYears = 18
+
+// century reads what two-digit years mean: a pivot, past for dates that are never in the future, or
+// adult for dates of birth.
+func (m *mapReader) century(node *yamltree.Node, usual centuryRule) centuryRule {
 	text, line := m.text(node, "century")
 	if text == "" {
-		return patterns
+		return usual
 	}
-	pivot, today := 100, dateTime{}
-	if text == "past" {
-		now := time.Now().UTC()
-		today = dateTime{year: now.Year(), month: int(now.Month()), day: now.Day()}
-	} else if number, err := strconv.Atoi(text); err == nil && number >= 0 && number <= 100 {
-		pivot = number
-	} else {
-		m.errorf(line, "century must be past, or the first two-digit year of the last century, such as 50: 49 is then 2049, and 50 is 1950")
+	number, err := strconv.Atoi(text)
+	switch now := time.Now().UTC(); {
+	case text == "past":
+		return centuryRule{100, dateTime{year: now.Year(), month: int(now.Month()), day: now.Day()}, true}
+	case text == "adult":
+		return centuryRule{100, dateTime{year: now.Year() - adultYears, month: int(now.Month()), day: now.Day()}, true}
+	case err == nil && number >= 0 && number <= 100:
+		return centuryRule{pivot: number, given: true}
 	}
-	var list []*datePattern
+	m.errorf(line, "century must be past, adult (for dates of birth), or the first two-digit year of the last century, such as 50: 49 is then 2049, and 50 is 1950")
+	return usual
+}
+
+// apply returns the patterns with the rule.
+func (rule centuryRule) apply(patterns []*datePattern) (list []*datePattern) {
 	for _, one := range patterns {
-		list = append(list, one.inCentury(pivot, today))
+		list = append(list, one.inCentury(rule))
 	}
 	return list
 }

@@ -12,7 +12,7 @@ import (
 const (
 	mixedNumbers = "it can be a number with thousands or one with decimals, and this column has numbers of both kinds; " + mixedRemedy
 	mixedDates   = "it can be read as another date with day, month or year exchanged, and this column has dates of both kinds; " + mixedRemedy
-	mixedRemedy  = "correct the others, or set mixed_formats: keep to read it as the map says"
+	mixedRemedy  = "correct the others, which are reported too, or set mixed_formats: keep to read it as the map says"
 )
 
 // expression is how one attr is computed from a row, compiled once.

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ func (c *mapCompiler) files(t *sourceTable) {
 		slices.Sort(found)
 		t.paths = append(t.paths, found...)
 	}
+	c.leaveOutBlank(t)
 	given := t.node.Find("columns")
 	// With columns in the map, the files have no header.
 	if given != nil {
@@ -54,6 +56,35 @@ func (c *mapCompiler) files(t *sourceTable) {
 			c.errorf(node.Line, "%s has other columns than %s; define another table for it", path, t.paths[0])
 		}
 	}
+}
+
+// leaveOutBlank leaves out the files of a table that are empty, unless all are. A pattern of files often
+// has a month in which nothing happened.
+func (c *mapCompiler) leaveOutBlank(t *sourceTable) {
+	if c.filter != "" { // it may write something
+		return
+	}
+	full := slices.DeleteFunc(slices.Clone(t.paths), isBlankFile)
+	if len(full) == 0 || len(full) == len(t.paths) {
+		return
+	}
+	for _, path := range t.paths {
+		if !slices.Contains(full, path) {
+			t.blank = append(t.blank, filepath.Base(path))
+		}
+	}
+	t.paths = full
+}
+
+// isBlankFile reports whether a file has nothing but blanks, line ends and marks.
+func isBlankFile(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || info.Size() > maxPadding {
+		return false
+	}
+	text, err := os.ReadFile(path)
+	text = bytes.TrimPrefix(text, markUTF8)
+	return err == nil && len(bytes.Trim(text, "\x1a\x00 \t\r\n")) == 0
 }
 
 // fileNames lists a folder, for hints about a missing file.

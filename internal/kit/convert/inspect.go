@@ -51,6 +51,9 @@ func inspectFile(path string) (*inspection, error) {
 	if err != nil && s.charset != utf16WithBO { // the last character may be incomplete
 		return nil, err
 	}
+	if endsLinesWithReturns(text[:min(len(text), 64<<10)]) {
+		text = bytes.ReplaceAll(text, []byte{'\r'}, newline)
+	}
 	// The last line is probably incomplete.
 	if whole := bytes.LastIndexByte(text, '\n') + 1; whole > 0 && n == inspectBytes {
 		text = text[:whole]

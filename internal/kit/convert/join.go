@@ -136,7 +136,7 @@ func (a *joiner) checkReferences(e *sortEntry, l *pendingRow) error {
 		l.bad = true
 		return a.reject(a.table, e.at, l.counts, Problem{
 			Kind: Missing, Column: strings.Join(a.group.linked, ", "), Value: shortenKey(e.key),
-			What: "there is no such row in " + c.place.table.name + "; set optional: true there if the row may be missing",
+			What: c.place.table.name + " has no row for it, or only rows that are reported themselves; set optional: true there if the row may be missing",
 		})
 	}
 	return nil

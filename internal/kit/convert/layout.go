@@ -6,9 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
-
-	"landfall/internal/lib/yamltree"
 )
 
 // layout reads how the fields of a table are found.
@@ -93,35 +90,4 @@ func (t *sourceTable) beginning(ctx context.Context, path string) ([]byte, error
 	}
 	defer file.Close()
 	return io.ReadAll(io.LimitReader(source, inspectBytes))
-}
-
-// fixed reads the positions of columns: {ACCT: 1-8, NAME: 9-40}.
-func (c *mapCompiler) fixed(t *sourceTable, node *yamltree.Node) {
-	if node.Kind != yamltree.Mapping || len(node.Members) == 0 {
-		c.errorf(node.Line, "fixed must be columns and their positions, such as {ACCT: 1-8, NAME: 9-40}")
-		return
-	}
-	if t.node.Find("columns") != nil {
-		c.errorf(node.Line, "fixed and columns both name the columns; remove one")
-		return
-	}
-	// The first line is a row, unless header says where the names are.
-	if t.headed = false; t.layout.header > 0 {
-		t.layout.header++
-	}
-	t.columns = nil
-	for _, member := range node.Members {
-		first, last, isRange := strings.Cut(member.Node.Text, "-")
-		if !isRange {
-			last = first
-		}
-		from, err := strconv.Atoi(strings.TrimSpace(first))
-		to, err2 := strconv.Atoi(strings.TrimSpace(last))
-		if err != nil || err2 != nil || from < 1 || to < from || to > maxRow {
-			c.errorf(member.Line, "%s must be the first and the last position of the column, from 1, such as 9-40", member.Name)
-			continue
-		}
-		t.columns = append(t.columns, member.Name)
-		t.layout.fixed = append(t.layout.fixed, fixedColumn{member.Name, from - 1, to})
-	}
 }

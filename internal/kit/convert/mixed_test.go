@@ -45,6 +45,7 @@ func TestDatesThatFitTwoFormatsAreRefused(t *testing.T) {
 		"two formats":                {"dates: [DD/MM/YYYY, MM/DD/YYYY]", "03/04/2001 25/12/2001 12/25/2001 05/05/2001", "2001-12-25 2001-12-25 2001-05-05"},
 		"the year first":             {"dates: DD/MM/YY", "01/02/03 99/12/31 31/12/99", "1999-12-31"},
 		"past":                       {"dates: DD/MM/YY, century: past", "13/12/25 13/12/49", "2025-12-13 1949-12-13"},
+		"a day that does not exist":  {"dates: DD/MM/YY", "03/04/21 14/03/24 30/02/25 31/04/25", "2021-04-03 2024-03-14"},
 		"a pivot":                    {"dates: DD/MM/YY, century: 30", "13/12/29 13/12/30", "2029-12-13 1930-12-13"},
 		"kept, as the map says":      {"dates: DD/MM/YYYY, mixed_formats: keep", "03/04/2001 12/25/2001", "2001-04-03"},
 		"a month's name is no doubt": {"dates: DD-MON-YYYY", "03-Apr-2001 13-Apr-2001", "2001-04-03 2001-04-13"},
@@ -65,6 +66,35 @@ func TestDatesThatFitTwoFormatsAreRefused(t *testing.T) {
 		for i, want := range used {
 			if !strings.Contains(lines[i], `"date_of_sale":"`+want+`"`) {
 				t.Errorf("%s: %s, want %s", name, lines[i], want)
+			}
+		}
+	}
+}
+
+// TestYearsOfBirthHaveACentury requires a map to say what two-digit years of birth mean. What source says
+// holds for the attrs with formats of their own too.
+func TestYearsOfBirthHaveACentury(t *testing.T) {
+	table := map[string]string{"a.csv": "NO,NAME,BORN\n1,x,13/12/24\n2,y,13/12/80\n3,z,13/01/08\n"}
+	for settings, want := range map[string]string{
+		"dates: DD/MM/YY, century: adult": "1924 1980 2008", "dates: DD/MM/YY, century: past": "2024 1980 2008", "dates: DD/MM/YY, century: 20": "1924 1980 2008",
+		"century: adult": "1924 1980 2008", "dates: DD/MM/YY": "",
+	} {
+		birth := "BORN"
+		if !strings.Contains(settings, "dates") {
+			birth = "{column: BORN, dates: DD/MM/YY}"
+		}
+		table["map.yaml"] = "source: {" + settings + "}\n" + head + "    fill: {customers: [{family_name: NAME, date_of_birth: " + birth + "}]}\n"
+		if want == "" {
+			if _, _, err := attempt(t, tableFolder(t, table)); err == nil || !strings.Contains(err.Error(), "customers.date_of_birth has years of two digits") {
+				t.Errorf("%s: %v", settings, err)
+			}
+			continue
+		}
+		lines, problems, _ := must(t, table)
+		for i, year := range strings.Fields(want) {
+			if len(lines) != 3 || !strings.Contains(lines[i], `"date_of_birth":"`+year+"-") {
+				t.Errorf("%s: %q %q, want %s", settings, lines, problems, want)
+				break
 			}
 		}
 	}

@@ -15,9 +15,8 @@ type datePattern struct {
 	clock bool // it includes a time
 	fixed bool // DD.MM.YYYY with any separator, the usual case
 
-	pivot  int            // two-digit years below it are in this century
-	today  dateTime       // with century: past, the day of the conversion; otherwise zero
-	others []*datePattern // the same with day, month or year exchanged
+	century centuryRule
+	others  []*datePattern // the same with day, month or year exchanged
 }
 
 // patternPart is one piece of a pattern.
@@ -51,7 +50,7 @@ func newPattern(text string) (*datePattern, error) {
 
 // parsePattern parses a pattern without the patterns it can be confused with.
 func parsePattern(text string) (*datePattern, error) {
-	p := &datePattern{text: text, pivot: centuryPivot}
+	p := &datePattern{text: text, century: centuryRule{pivot: centuryPivot}}
 	have := map[byte]bool{}
 	for rest := text; rest != ""; {
 		found := false
@@ -99,7 +98,7 @@ func (p *datePattern) exchange() {
 		if one < 0 || other < 0 || p.parts[one].max != p.parts[other].max {
 			continue
 		}
-		changed := &datePattern{text: p.text, clock: p.clock, pivot: p.pivot, parts: slices.Clone(p.parts)}
+		changed := &datePattern{text: p.text, clock: p.clock, century: p.century, parts: slices.Clone(p.parts)}
 		changed.parts[one], changed.parts[other] = p.parts[other], p.parts[one]
 		p.others = append(p.others, changed)
 	}
@@ -110,8 +109,12 @@ func (p *datePattern) find(what byte) int {
 	return slices.IndexFunc(p.parts, func(part patternPart) bool { return part.what == what })
 }
 
-// contradicts reports whether a text is a date only with day, month or year exchanged.
+// contradicts reports whether a text is a date only with day, month or year exchanged. A day that its
+// month does not have, such as 30/02/25, is a mistake in one row and says nothing about the others.
 func (p *datePattern) contradicts(text []byte) bool {
+	if at, _ := p.read(text); at.month >= 1 && at.month <= 12 && at.day > 28 && at.day <= 31 {
+		return false
+	}
 	return slices.ContainsFunc(p.others, func(other *datePattern) bool { _, ok := other.read(text); return ok })
 }
 
@@ -120,15 +123,18 @@ func (p *datePattern) doubtful(text []byte, at dateTime) bool {
 	return slices.ContainsFunc(p.others, func(other *datePattern) bool { read, ok := other.read(text); return ok && read != at })
 }
 
+// shortYear reports whether the year has two digits.
+func (p *datePattern) shortYear() bool { return p.parts[p.find('Y')].max == 2 }
+
 // inCentury returns the pattern with another rule for two-digit years.
-func (p *datePattern) inCentury(pivot int, today dateTime) *datePattern {
-	if p.parts[p.find('Y')].max > 2 {
+func (p *datePattern) inCentury(rule centuryRule) *datePattern {
+	if !p.shortYear() {
 		return p
 	}
 	changed := *p
-	changed.pivot, changed.today, changed.others = pivot, today, nil
+	changed.century, changed.others = rule, nil
 	for _, other := range p.others {
-		changed.others = append(changed.others, other.inCentury(pivot, today))
+		changed.others = append(changed.others, other.inCentury(rule))
 	}
 	return &changed
 }
@@ -188,13 +194,13 @@ func (p *datePattern) read(text []byte) (at dateTime, ok bool) {
 		}
 		// Two digits: the map says which century they mean.
 		if part.what == 'Y' && part.max == 2 {
-			if value += 1900; value < 1900+p.pivot {
+			if value += 1900; value < 1900+p.century.pivot {
 				value += 100
 			}
 		}
 		at.set(part, value)
 	}
-	if p.today.year > 0 && at.compareDay(p.today) > 0 {
+	if p.century.latest.year > 0 && at.compareDay(p.century.latest) > 0 {
 		at.year -= 100
 	}
 	// Trailing text means another format: a date must not be read from a datetime.

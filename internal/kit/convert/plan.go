@@ -21,8 +21,9 @@ type sourceTable struct {
 	line    int
 	number  int // index in the plan
 	paths   []string
-	unique  bool  // rows that are repeated are dropped
-	bytes   int64 // total size of its files
+	blank   []string // names of files without any text
+	unique  bool     // rows that are repeated are dropped
+	bytes   int64    // total size of its files
 	columns []string
 	named   map[int]bool // columns used by the map
 	headed  bool         // the first line of its files names the columns

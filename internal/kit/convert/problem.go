@@ -58,6 +58,7 @@ type Tally struct {
 
 	Acknowledged int      `json:"acknowledged,omitempty"`   // reported, but not needed, as the map says
 	Unused       []string `json:"unused_columns,omitempty"` // not used by the map
+	Blank        []string `json:"empty_files,omitempty"`    // files without any text
 }
 
 // Reported counts the rows with a problem of their own.

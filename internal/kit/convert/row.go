@@ -3,6 +3,7 @@ package convert
 import (
 	"bytes"
 	"regexp"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -92,11 +93,11 @@ func (r *currentRow) cell(column int, trim bool) []byte {
 	if len(r.table.dialect.empty) == 0 && (r.simple || plainASCII(text)) {
 		return text
 	}
-	return r.decodeCell(column, text)
+	return r.decodeCell(column, text, trim)
 }
 
 // decodeCell handles the few values that are not plain ASCII or may mean empty.
-func (r *currentRow) decodeCell(column int, text []byte) []byte {
+func (r *currentRow) decodeCell(column int, text []byte, trim bool) []byte {
 	if !plainASCII(text) {
 		// Earlier texts of this row stay valid: growing allocates a new buffer.
 		from := len(r.scratch)
@@ -105,7 +106,9 @@ func (r *currentRow) decodeCell(column int, text []byte) []byte {
 			r.fail(Unconvertible, column, text, wrong)
 			return nil
 		}
-		text = r.scratch[from:]
+		if text = r.scratch[from:]; trim {
+			text = bytes.TrimFunc(text, isBlank)
+		}
 	}
 	// Compared after decoding, as the map writes these words.
 	for _, nothing := range r.table.dialect.empty { //nolint:modernize // compared in place it makes no string
@@ -126,6 +129,9 @@ func trimBlanks(text []byte) []byte {
 	}
 	return text
 }
+
+// isBlank reports whether a character is invisible, such as a no-break space.
+func isBlank(c rune) bool { return unicode.IsSpace(c) || c == '\u200b' || c == '\ufeff' }
 
 // test is a condition on one column.
 type test struct {

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -178,8 +179,8 @@ func (w *worker) scan(x *conversion, t *sourceTable, b block, file int, header b
 		if t.dropped.has(file, w.rows.at) {
 			continue // counted when it was dropped
 		}
-		if wrong := w.checkShape(t); wrong != "" {
-			report(w.rows.at, Problem{Kind: Malformed, Value: shorten(w.rows.fields[0]), What: wrong})
+		if wrong, value := w.checkShape(t); wrong != "" {
+			report(w.rows.at, Problem{Kind: Malformed, Value: shorten(value), What: wrong})
 			continue
 		}
 		w.row.begin(w.rows.fields)
@@ -203,15 +204,21 @@ func (w *worker) scan(x *conversion, t *sourceTable, b block, file int, header b
 	return out
 }
 
-// checkShape returns what is wrong with a row as such.
-func (w *worker) checkShape(t *sourceTable) string {
-	if w.rows.wrong != "" {
-		return w.rows.wrong
+// checkShape returns what is wrong with a row as such, and what to show of it.
+func (w *worker) checkShape(t *sourceTable) (wrong string, value []byte) {
+	fields := w.rows.fields
+	have, want := len(fields), len(t.columns)
+	switch {
+	case w.rows.wrong != "":
+		return w.rows.wrong, fields[0]
+	case have == want:
+		return "", nil
+	case t.layout.fixed != nil && have > want && len(fields[0]) > 0 && fields[0][0] == errorMark:
+		return string(fields[0][1:]), fields[1]
+	case have < want:
+		return fmt.Sprintf("the row has %d fields, but the table has %d columns; if it is not a row, such as a last line with totals, leave it out with skip; otherwise quote texts that contain a line end", have, want), fields[0]
 	}
-	if have := len(w.rows.fields); have != len(t.columns) {
-		return fmt.Sprintf("the row has %d fields, but the table has %d columns; quote texts that contain a delimiter or a line end", have, len(t.columns))
-	}
-	return ""
+	return fmt.Sprintf("the row has %d fields, but the table has %d columns; quote texts that contain a delimiter", have, want), fields[0]
 }
 
 // convert converts a row as far as possible. It returns false if no place wants the row.
@@ -291,6 +298,9 @@ func (w *worker) checkKey(p *place, key []byte) {
 	w.row.fail(Orphan, p.key[0].column, nil, "it does not say which row of "+p.parent.name+" it belongs to")
 }
 
+// noBreakSpace is a blank that people cannot tell from another.
+var noBreakSpace = []byte("\u00a0")
+
 // key appends the key of a row, or nothing if a part of it is missing.
 func (r *currentRow) key(dst []byte, parts []*expression) []byte {
 	from := len(dst)
@@ -301,6 +311,9 @@ func (r *currentRow) key(dst []byte, parts []*expression) []byte {
 		}
 		if i > 0 {
 			dst = append(dst, 0) // no text contains it
+		}
+		if bytes.Contains(text, noBreakSpace) {
+			text = bytes.ReplaceAll(text, noBreakSpace, []byte{' '}) // it looks the same
 		}
 		dst = append(dst, text...)
 	}

@@ -92,7 +92,7 @@ func dialectSchema(texts jsonObject) jsonObject {
 const (
 	signsText    = "Words beside numbers that say their sign, such as {CR: plus, DR: minus}."
 	currencyText = "Currencies beside numbers, such as £ or GBP."
-	centuryText  = "What two-digit years mean: past if the dates are never in the future, or the first year of the last century, such as 50."
+	centuryText  = "What two-digit years mean: past if the dates are never in the future, adult if they are at least 18 years ago, for dates of birth, or the first year of the last century, such as 50."
 	mixedText    = "What to do with numbers and dates that can be read in two ways, in a column that has both: report them, or keep them as the map says."
 )
 
@@ -138,7 +138,7 @@ func tableSchema(texts jsonObject) jsonObject {
 	properties["file"] = withDescription(texts, "The file, a pattern such as LEDGER-*.CSV, or a list of them. An Excel workbook ends with .xlsx.")
 	properties["sheet"] = withDescription(jsonObject{"type": "string"}, "The sheet of a workbook; the first one by default.")
 	properties["header"] = withDescription(jsonObject{"type": []string{"integer", "string"}}, "The line with the column names, if it is not the first one.")
-	properties["fixed"] = withDescription(jsonObject{"type": "object", "minProperties": 1, "additionalProperties": jsonObject{"type": []string{"integer", "string"}}}, "The columns of lines without delimiters and their positions, such as {ACCT: 1-8, NAME: 9-40}.")
+	properties["fixed"] = withDescription(jsonObject{"type": "object", "minProperties": 1, "additionalProperties": jsonObject{"type": []string{"integer", "string"}}}, "The columns of lines without delimiters and their positions, such as {ACCT: 1-8, NAME: 9-40, TEXT: 41-}.")
 	properties["skip"] = withDescription(texts, "Regular expressions for lines that are not rows, such as the last line with totals.")
 	properties["distinct"] = withDescription(scalar, "Rows that are repeated are used once.")
 	properties["columns"] = withDescription(texts, "The names of the columns, for files whose first line does not have them.")

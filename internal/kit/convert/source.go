@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"landfall/internal/lib/xlsx"
 )
@@ -25,7 +24,7 @@ import (
 // Characters that stand for something in such a stream.
 const (
 	lineMark  = 0x1e // a line end within a field that is not one in the file
-	errorMark = 0x1d // the field is an error of a workbook
+	errorMark = 0x1d // the field is an error of a workbook, or says why a line with fixed columns is not a row
 	skipMark  = 0x1c // the row is one that the map skips
 	endOfFile = 0x1a // Ctrl-Z, which old systems write at the end
 )
@@ -45,12 +44,6 @@ type layout struct {
 
 // marked reports whether fields can contain marks.
 func (l *layout) marked() bool { return l.workbook || l.escape != 0 }
-
-// fixedColumn is a column of a table whose lines have fixed positions.
-type fixedColumn struct {
-	name     string
-	from, to int // in characters, from 0, without to
-}
 
 // isWorkbook reports whether a file is read as an Excel workbook.
 func isWorkbook(path string) bool {
@@ -95,6 +88,13 @@ func (t *sourceTable) source(ctx context.Context, path string) (io.Reader, io.Cl
 		return nil, nil, errors.Join(err, closer.Close())
 	}
 	lines := bufio.NewReaderSize(&endReader{bufio.NewReaderSize(source, 64<<10)}, 64<<10)
+	begin, err := lines.Peek(64 << 10)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, nil, errors.Join(err, closer.Close())
+	}
+	if endsLinesWithReturns(begin) {
+		lines = bufio.NewReaderSize(returnReader{lines}, 64<<10)
+	}
 	for range t.layout.header - 1 {
 		if _, err := readLine(lines); err != nil {
 			break // reading the header reports an empty table
@@ -107,6 +107,26 @@ func (t *sourceTable) source(ctx context.Context, path string) (io.Reader, io.Cl
 		return &rowReader{next: t.escapedRows(lines)}, closer, nil
 	}
 	return lines, closer, nil
+}
+
+// endsLinesWithReturns reports whether a file seems to end its lines with carriage returns alone, as old
+// Macintosh programs do.
+func endsLinesWithReturns(begin []byte) bool {
+	return bytes.IndexByte(begin, '\n') < 0 && bytes.IndexByte(bytes.TrimRight(begin, "\r"), '\r') >= 0
+}
+
+// returnReader reads carriage returns as line feeds.
+type returnReader struct{ source io.Reader }
+
+// Read reads text with the usual line ends.
+func (r returnReader) Read(p []byte) (int, error) {
+	n, err := r.source.Read(p)
+	for i, c := range p[:n] {
+		if c == '\r' {
+			p[i] = '\n'
+		}
+	}
+	return n, err
 }
 
 // endReader ends at a Ctrl-Z that only blanks follow.
@@ -186,49 +206,6 @@ func appendField(dst, field []byte) []byte {
 		return append(dst, field...)
 	}
 	return append(append(append(dst, '"'), bytes.ReplaceAll(field, []byte{'"'}, []byte(`""`))...), '"')
-}
-
-// fixedRows returns the rows of lines with fixed columns.
-func (t *sourceTable) fixedRows(lines *bufio.Reader) func([]byte) ([]byte, error) {
-	wide := t.dialect.charset == utf8Charset || t.dialect.charset == utf16WithBO
-	return func(dst []byte) ([]byte, error) {
-		line, err := readLine(lines)
-		if err != nil {
-			return dst, err
-		}
-		line = bytes.TrimRight(line, "\r\n")
-		switch {
-		case len(trimBlanks(line)) == 0:
-			return append(dst, '\n'), nil
-		case t.skipsLine(line):
-			return append(dst, skipMark, '\n'), nil
-		}
-		runes := wide && !plainASCII(line)
-		for i, column := range t.layout.fixed {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendField(dst, trimBlanks(cutColumn(line, column.from, column.to, runes)))
-		}
-		return append(dst, '\n'), nil
-	}
-}
-
-// cutColumn returns a part of a line, by bytes or by characters. A line may be shorter.
-func cutColumn(line []byte, from, to int, runes bool) []byte {
-	if !runes {
-		return line[min(from, len(line)):min(to, len(line))]
-	}
-	begin, at, count := len(line), 0, 0
-	for at < len(line) && count < to {
-		if count == from {
-			begin = at
-		}
-		_, size := utf8.DecodeRune(line[at:])
-		at += size
-		count++
-	}
-	return line[min(begin, at):at]
 }
 
 // skipsLine reports whether the map says that a line is not a row.
@@ -443,8 +420,11 @@ func startFilter(ctx context.Context, program, table, path string, file *os.File
 // Read reads what the program writes. A program that fails fails the table, because its output may be
 // incomplete.
 func (f *filterReader) Read(p []byte) (int, error) {
+	if f.ended {
+		return 0, io.EOF
+	}
 	n, err := f.out.Read(p)
-	if err == nil || !errors.Is(err, io.EOF) || f.ended {
+	if err == nil || !errors.Is(err, io.EOF) {
 		return n, err
 	}
 	f.ended = true

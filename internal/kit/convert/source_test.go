@@ -99,8 +99,10 @@ func TestWorkbooksThatCannotBeRead(t *testing.T) {
 // TestOtherLayouts reads the same two accounts from files that are not plain CSV.
 func TestOtherLayouts(t *testing.T) {
 	for name, one := range map[string]struct{ settings, text string }{
-		"fixed columns":               {"fixed: {NO: 1-4, NAME: 5-12, BAL: 13-20}", "1   Smïth      12.50\r\n\r\n2   O,\"B\"     -3.00\r\n"},
-		"with a title and a trailer":  {"fixed: {NO: 1-4, NAME: 5-12, BAL: 13-20}, header: 2, skip: ['^TRL']", "REPORT\nNO  NAME         BAL\n1   Smïth      12.50\n2   O,\"B\"     -3.00\nTRL 000002\n"},
+		"fixed columns":               {"fixed: {NO: 1-4, NAME: 5-12, BAL: 13-20}", "1   Smïth      12.50\r\n\r\n2   O,\"B\"      -3.00\r\n"},
+		"with a title and a trailer":  {"fixed: {NO: 1-4, NAME: 5-12, BAL: 13-20}, header: 2, skip: ['^TRL']", "REPORT\nNO  NAME         BAL\n1   Smïth      12.50\n2   O,\"B\"      -3.00\nTRL 000002\n"},
+		"the rest of the line":        {"fixed: {NO: 1-4, NAME: 5-12, BAL: 13-}", "1   Smïth      12.50\n2   O,\"B\"   -3.00"},
+		"returns alone":               {"quote: '\"'", "NO,NAME,BAL\r1,Smïth,12.50\r2,\"O,\"\"B\"\"\",-3.00\r"},
 		"a trailer":                   {"skip: '^(TRL|\\*\\*\\*)'", "NO,NAME,BAL\n1,Smïth,12.50\n2,\"O,\"\"B\"\"\",-3.00\nTRL,2\n*** END OF REPORT ***\n"},
 		"Ctrl-Z":                      {"quote: '\"'", "NO,NAME,BAL\n1,Smïth,12.50\n2,\"O,\"\"B\"\"\",-3.00\n\x1a\x1a\x00\x00\n"},
 		"titles above the header":     {"header: 3", "Accounts\n\"as of, today\"\nNO,NAME,BAL\n1,Smïth,12.50\n2,\"O,\"\"B\"\"\",-3.00\n"},
@@ -128,6 +130,61 @@ func TestOtherLayouts(t *testing.T) {
 	_, _, err := attempt(t, tableFolder(t, map[string]string{"map.yaml": head + "    fill: {customers: [{family_name: NO}]}\n", "a.csv": "NO;NAME\n1;x\n"}))
 	if err == nil || !strings.Contains(err.Error(), `has one column with the delimiter ','; it seems to be ';'`) {
 		t.Error(err)
+	}
+}
+
+// TestFixedLinesWithOtherPositions refuses the lines whose text is not where the map says. Nothing is cut
+// or left out without a word.
+func TestFixedLinesWithOtherPositions(t *testing.T) {
+	for want, line := range map[string]string{
+		"there is text after position 20, which no column covers":      "2   Jones     1113.55\n",
+		"there is text at the positions 13-13, which no column covers": "2   Jones   x  13.55\n",
+		"the line ends within BAL, at position 18 of 14-20":            "2   Jones     13.5\n",
+		"the line has a tab": "2   Jones\t       13.55\n",
+		"the file ends within this line, before position 12":              "2   Jon",
+		"the row has 2 fields, but the table has 3 columns; if it is not": "TRL|2\n",
+	} {
+		files := map[string]string{
+			"map.yaml": "map: 1\nsupplier: NORTH\ntables:\n  A: {file: a.txt, fixed: {NO: 1-4, NAME: 5-12, BAL: 14-20}, into: accounts, account: NO, fill: {customers: [{family_name: NAME}], transfer_balance: BAL}}\n",
+			"a.txt":    "1   Smith      12.50\n3   Short\n" + line,
+		}
+		if strings.HasPrefix(line, "TRL") {
+			files["map.yaml"] = strings.Replace(files["map.yaml"], "fixed: {NO: 1-4, NAME: 5-12, BAL: 14-20}", "columns: [NO, NAME, BAL], delimiter: '|'", 1)
+			files["a.txt"] = "1|Smith|12.50\n3|Short|\n" + line
+		}
+		lines, problems, _ := must(t, files)
+		if len(lines) != 2 || len(problems) != 1 || !strings.Contains(problems[0][6], want) || problems[0][2] != "3" {
+			t.Errorf("%s: %q %q", want, lines, problems)
+		}
+	}
+}
+
+// TestAnEmptyFileAmongOthers converts the other files of a pattern, and names the empty one.
+func TestAnEmptyFileAmongOthers(t *testing.T) {
+	files := map[string]string{
+		"map.yaml": strings.Replace(head, "a.csv", "a-*.csv", 1) + "    fill: {customers: [{family_name: NAME}]}\n",
+		"a-1.csv":  " \r\n\x1a", "a-2.csv": "NO,NAME\n1,x\n", "a-3.csv": "",
+	}
+	lines, _, result := must(t, files)
+	if len(lines) != 1 || strings.Join(result.Tallies[0].Blank, " ") != "a-1.csv a-3.csv" {
+		t.Errorf("%q %+v", lines, result.Tallies)
+	}
+	files["a-2.csv"] = ""
+	if _, _, err := attempt(t, tableFolder(t, files)); err == nil || !strings.Contains(err.Error(), "it is empty") {
+		t.Error(err)
+	}
+}
+
+// TestNoBreakSpacesInKeys treats them like other blanks: nobody sees the difference.
+func TestNoBreakSpacesInKeys(t *testing.T) {
+	for name, nbsp := range map[string]string{"utf-8": "\u00a0", "windows-1252": "\xa0"} {
+		lines, problems, _ := must(t, map[string]string{
+			"map.yaml": "source: {encoding: " + name + "}\n" + head + "    fill: {customers: {rows: C}}\n  C: {file: c.csv, into: A.customers, link: NO, fill: {family_name: NAME}}\n",
+			"a.csv":    "NO,NAME\n1" + nbsp + ",x\nA" + nbsp + "2,x\n", "c.csv": "NO,NAME\n1,Smith" + nbsp + "\nA 2,Jones\n",
+		})
+		if len(lines) != 2 || len(problems) != 0 || !strings.Contains(lines[0], `"1","customers":[{"family_name":"Smith"}]`) || !strings.Contains(lines[1], `"A 2","customers":[{"family_name":"Jones"}]`) {
+			t.Errorf("%s: %q %q", name, lines, problems)
+		}
 	}
 }
 
