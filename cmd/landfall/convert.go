@@ -150,8 +150,16 @@ func suggestMap(command *cobra.Command, args []string) error {
 	}
 	path := filepath.Join(order.Folder, generate.MapName)
 	data := map[string]any{"map": path, "tables": suggestion.Tables, "open": suggestion.Open}
-	return printDone(command, data, "Wrote %s for %d tables. Replace the %d values marked CHOOSE, review the rest, then run: landfall convert %s",
-		path, suggestion.Tables, suggestion.Open, order.Folder)
+	return printDone(command, data, "Wrote %s for %s. Replace the %s marked CHOOSE, review the rest, then run: landfall convert %s",
+		path, counted(suggestion.Tables, "table"), counted(suggestion.Open, "value"), order.Folder)
+}
+
+// counted is a number with its noun, such as 1 table or 2 tables.
+func counted(count int, noun string) string {
+	if count != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", count, noun)
 }
 
 // readConvertOptions reads the arguments and flags.
@@ -241,10 +249,7 @@ func printMapErrors(command *cobra.Command, wrong *convert.MapError) error {
 	for _, one := range wrong.Wrong {
 		fmt.Fprintln(command.ErrOrStderr(), escapeText(one))
 	}
-	if len(wrong.Wrong) == 1 {
-		return errors.New("the map has 1 mistake; nothing was converted")
-	}
-	return fmt.Errorf("the map has %d mistakes; nothing was converted", len(wrong.Wrong))
+	return errors.New("the map has " + counted(len(wrong.Wrong), "mistake") + "; nothing was converted")
 }
 
 // printConversion prints where the rows of each table went, then what to fix.

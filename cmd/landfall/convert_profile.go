@@ -33,7 +33,7 @@ func profileTables(command *cobra.Command, args []string) error {
 	if page != "" {
 		html, err := report.Page(report.Summary{
 			Title: "Profile of " + args[0], MadeAt: time.Now(), Tables: tables,
-			Sentence: fmt.Sprintf("%d tables, %d values to look at.", len(profile.Tables), len(tables[0].Rows)),
+			Sentence: counted(len(profile.Tables), "table") + ", " + counted(len(tables[0].Rows), "value") + " to look at.",
 		})
 		if err == nil {
 			err = book.WriteNamed(page, html)

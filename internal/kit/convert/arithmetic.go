@@ -78,7 +78,7 @@ func arithmeticText(parts []*expression, product bool) func(*currentRow) []byte 
 	return func(r *currentRow) []byte {
 		var result *exact
 		for _, part := range parts {
-			text := part.get(r)
+			part, text := part.pick(r)
 			if len(text) == 0 {
 				if product {
 					return nil

@@ -75,11 +75,12 @@ func (a *joiner) send(e *sortEntry, l *pendingRow) error {
 	return a.batchers[l.place].close()
 }
 
-// sendBad sends the number of an account whose row was reported. Other bad rows end here.
+// sendBad sends the key of a row that was reported, if an account or another row is not written
+// because of it. Other bad rows end here.
 func (a *joiner) sendBad(e *sortEntry, l *pendingRow) error {
 	p, key := a.table.places[l.place], l.keys[0]
 	switch {
-	case p.stem != book.Accounts.Stem:
+	case p.stem != book.Accounts.Stem && (!p.withholds() || len(key) == 0):
 		return nil
 	case p.sorter == nil:
 		return a.direct.badAccount(a.table, key, e.at)

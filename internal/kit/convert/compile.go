@@ -22,6 +22,9 @@ type mapCompiler struct {
 	named   map[string]map[string]string
 	schema  *contract.Schema // the attrs, those of packs included
 	tables  []*sourceTable
+
+	filling        *place      // whose attrs are compiled, or nil
+	uses, compared []columnUse // how attrs read columns, and where columns are compared
 }
 
 // rootStems returns the files of a book that tables can become.
@@ -79,6 +82,8 @@ func readPlan(ctx context.Context, path, folder, filter string) (*plan, error) {
 	// With circular tables there is no order, so their attrs cannot be checked.
 	if c.inOrder(p) {
 		c.compileFills()
+		c.checkOverlaps()
+		c.settleFormats()
 	}
 	p.totals = c.totals(root.Find("control_totals"))
 	return p, c.err()

@@ -12,19 +12,27 @@ import (
 )
 
 var (
-	// formatSettings say how numbers and dates are written.
-	formatSettings = []string{
-		"dates", "century", "days", "zone", "decimal", "grouping", "signs", "currency", "minor_units", "round", "sign", "negative_when", "mixed_formats",
-	}
+	// figureSettings and daySettings say how the numbers and dates of a column are written.
+	figureSettings = []string{"decimal", "grouping", "signs", "currency", "minor_units"}
+	daySettings    = []string{"dates", "century"}
+	// formatSettings say how numbers and dates are written, and what is made of them.
+	formatSettings = slices.Concat(figureSettings, daySettings, []string{"days", "zone", "round", "sign", "negative_when", "mixed_formats"})
+	// cuttingSettings make another text of the value of a column.
+	cuttingSettings = []string{"extract", "remove", "strip", "split", "part", "upper", "lower", "values", "otherwise"}
 	// changingSettings change a value in any way.
-	changingSettings = append([]string{"extract", "remove", "strip", "split", "part", "upper", "lower", "values", "otherwise", "default"}, formatSettings...)
+	changingSettings = slices.Concat(cuttingSettings, []string{"default"}, formatSettings)
 	// valueSettings are the settings of an attr in a map.
 	valueSettings = append([]string{"column", "constant", "join", "with", "first", "sum", "product", "trim", "when"}, changingSettings...)
 )
 
 // expression compiles a value. typ is the type of the attr it fills, or nil for plain text.
 func (c *mapCompiler) expression(t *sourceTable, node *yamltree.Node, typ *rules.Type) *expression {
-	v := &expression{column: -1, typ: typ, numbers: t.dialect.numbers, times: t.dialect.times, rounded: -1, keepMixed: t.dialect.keepMixed}
+	return c.part(t, node, typ, inheritedFormat{numbers: t.dialect.numbers, keepMixed: t.dialect.keepMixed})
+}
+
+// part compiles a value that is a part of another one, which says how it is written.
+func (c *mapCompiler) part(t *sourceTable, node *yamltree.Node, typ *rules.Type, written inheritedFormat) *expression {
+	v := &expression{column: -1, typ: typ, numbers: written.numbers, times: t.dialect.times, rounded: -1, keepMixed: written.keepMixed}
 	// Empty until set, so that a map with mistakes can be read to its end.
 	v.text = func(*currentRow) []byte { return nil }
 	v.quoted = typ != nil && typ.Shape != rules.ShapeBoolean && typ.Shape != rules.ShapeInteger
@@ -37,14 +45,18 @@ func (c *mapCompiler) expression(t *sourceTable, node *yamltree.Node, typ *rules
 	} else {
 		v.days = t.dialect.days
 	}
+	if written.days != nil {
+		v.days = written.days
+	}
 	switch node.Kind {
 	case yamltree.Scalar:
 		c.plain(t, node, v)
 	case yamltree.Mapping:
-		c.structured(t, node, v)
+		c.structured(t, node, v, written)
 	default:
 		c.errorf(node.Line, "this must be the name of a column, =constant, or {column: …}")
 	}
+	c.noteUse(t, node, v, written)
 	return v
 }
 
@@ -77,9 +89,10 @@ func (c *mapCompiler) column(t *sourceTable, line int, name string) int {
 }
 
 // structured compiles an expression with settings.
-func (c *mapCompiler) structured(t *sourceTable, node *yamltree.Node, v *expression) {
+func (c *mapCompiler) structured(t *sourceTable, node *yamltree.Node, v *expression, written inheritedFormat) {
 	c.group(node, "an attr", valueSettings...)
 	var sources int
+	within := c.inherit(t, node, v, written)
 	// Settings come in any order, so others are looked up.
 	trim, _ := c.text(node, "trim")
 	for _, member := range node.Members {
@@ -95,18 +108,24 @@ func (c *mapCompiler) structured(t *sourceTable, node *yamltree.Node, v *express
 			if node.Find("with") == nil {
 				between = " "
 			}
-			parts := c.parts(t, member.Node, v, nil)
+			parts := c.parts(t, member.Node, v, nil, written)
 			c.refuseFormats(member.Node, parts)
 			v.text = joinedText(parts, between)
 		case "first":
-			parts := c.parts(t, member.Node, v, v.typ)
+			parts := c.parts(t, member.Node, v, v.typ, within)
 			if v.text = firstText(parts); v.typ == nil {
 				c.refuseFormats(member.Node, parts)
-			} else if slices.ContainsFunc(parts, func(one *expression) bool { return one.formatted || one.computed }) {
+			} else if slices.ContainsFunc(parts, func(one *expression) bool { return one.formatted || one.computed }) || c.filling == nil && !hasAny(node, changingSettings) {
 				v.choices = parts
 			}
 		case "sum", "product":
-			c.arithmetic(t, node, member, v)
+			// Every part of a sum is in minor units, so one with a decimal mark is
+			// refused. A product has them once, whatever its parts are.
+			if member.Name == "product" {
+				within.numbers.minor = 0
+			}
+			v.text = arithmeticText(c.parts(t, member.Node, v, &rules.Type{Shape: rules.ShapeDecimal}, within), member.Name == "product")
+			v.computed = true
 		default:
 			continue
 		}
@@ -138,8 +157,8 @@ func (c *mapCompiler) structured(t *sourceTable, node *yamltree.Node, v *express
 // write them.
 func (c *mapCompiler) constant(text string, v *expression) {
 	v.fixed, v.text = true, constantText(text)
-	v.formatted = v.typ != nil && holdsNumbers(v.typ) && strings.ContainsAny(text, ".,")
-	v.numbers, v.keepMixed = numberFormat{decimal: '.'}, true
+	v.formatted = v.typ != nil && (holdsNumbers(v.typ) && strings.ContainsAny(text, ".,") || holdsDates(v.typ))
+	v.numbers, v.keepMixed = numberFormat{decimal: '.', minor: v.numbers.minor}, true
 	v.days = append(slices.Clip(v.days), isoDay)
 }
 
@@ -154,14 +173,14 @@ func (c *mapCompiler) refuseFormats(node *yamltree.Node, parts []*expression) {
 }
 
 // parts compiles a list of columns and constants.
-func (c *mapCompiler) parts(t *sourceTable, node *yamltree.Node, v *expression, typ *rules.Type) (parts []*expression) {
+func (c *mapCompiler) parts(t *sourceTable, node *yamltree.Node, v *expression, typ *rules.Type, written inheritedFormat) (parts []*expression) {
 	if node.Kind != yamltree.List || len(node.Items) == 0 {
 		c.errorf(node.Line, "this must be a list of columns or =constants")
 		return nil
 	}
 	v.fixed = true
 	for _, item := range node.Items {
-		part := c.expression(t, item, typ)
+		part := c.part(t, item, typ, written)
 		// Problems name one column, the first of several.
 		if v.column < 0 {
 			v.column = part.column
@@ -266,7 +285,9 @@ func (c *mapCompiler) formats(t *sourceTable, node *yamltree.Node, v *expression
 	if when := node.Find("negative_when"); when != nil {
 		v.minus = c.tests(t, when)
 	}
-	v.days = c.century(node, t.dialect.century).apply(c.patterns(node, "dates", v.days))
+	if hasAny(node, daySettings) {
+		v.days = c.century(node, t.dialect.century).apply(c.patterns(node, "dates", v.days))
+	}
 	if t.layout.workbook {
 		v.days = withCellDates(v.days)
 		if node.Find("decimal") != nil {
@@ -305,11 +326,8 @@ func (c *mapCompiler) formattedText(node *yamltree.Node, v *expression) {
 	if v.typ == nil || v.typ.Choices != nil || v.typ.Shape != rules.ShapeText && v.typ.Shape != rules.ShapeAny {
 		return
 	}
-	has := func(names ...string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return node.Find(name) != nil })
-	}
-	number := v.computed || has("decimal", "grouping", "signs", "currency", "minor_units", "round", "sign", "negative_when")
-	date := has("dates", "century", "days", "zone")
+	number := v.computed || hasAny(node, figureSettings) || hasAny(node, []string{"round", "sign", "negative_when"})
+	date := hasAny(node, daySettings) || hasAny(node, []string{"days", "zone"})
 	typ := *v.typ
 	switch {
 	case number && date:
@@ -359,7 +377,7 @@ func (c *mapCompiler) tests(t *sourceTable, node *yamltree.Node) (list []test) {
 const maxShift = 36_525
 
 // testSettings are the settings of a condition on a column.
-var testSettings = []string{"is", "not", "empty", "matches", "above", "at_least", "below", "at_most"}
+var testSettings = slices.Concat([]string{"is", "not", "empty", "matches", "above", "at_least", "below", "at_most", "mixed_formats"}, figureSettings, daySettings)
 
 // namedPatterns are regular expressions that are hard to get right.
 var namedPatterns = map[string]string{
@@ -391,16 +409,23 @@ func (c *mapCompiler) bounds(t *sourceTable, node *yamltree.Node, column int) (l
 			continue
 		}
 		one := bound{name: name, of: &expression{
-			column: column, numbers: t.dialect.numbers, times: t.dialect.times, rounded: -1, keepMixed: t.dialect.keepMixed,
-			days: slices.Concat(t.dialect.days, t.dialect.instants),
+			column: column, times: t.dialect.times, rounded: -1, keepMixed: c.mixed(node, t.dialect.keepMixed),
+			numbers: c.figure(node, t.dialect.numbers), days: c.century(node, t.dialect.century).apply(c.patterns(node, "dates", slices.Concat(t.dialect.days, t.dialect.instants))),
 		}}
+		one.of.numbers.minor = c.minorUnits(node, 0)
+		typ := &rules.Type{Shape: rules.ShapeDecimal}
 		if at, is := isoDay.read([]byte(text)); is {
 			one.day = at
+			typ = &rules.Type{Shape: rules.ShapeDate}
 		} else if number, is := parseExact([]byte(text)); is {
 			one.number = number
 		} else {
 			c.errorf(line, "%s must be a number such as 12.50, or a date such as 2026-12-31", name)
 			continue
+		}
+		one.of.typ = typ
+		if column >= 0 && !hasAny(node, figureSettings) && !hasAny(node, daySettings) {
+			c.compared = append(c.compared, columnUse{table: t, line: line, of: one.of})
 		}
 		list = append(list, one)
 	}
@@ -419,27 +444,6 @@ func (c *mapCompiler) minorUnits(node *yamltree.Node, otherwise int) int {
 		return otherwise
 	}
 	return number
-}
-
-// arithmetic compiles the sum or the product of several values.
-func (c *mapCompiler) arithmetic(t *sourceTable, node *yamltree.Node, member yamltree.Member, v *expression) {
-	parts := c.parts(t, member.Node, v, nil)
-	written := c.figure(node, v.numbers)
-	for _, part := range parts {
-		switch {
-		case part.fixed:
-			part.numbers = numberFormat{decimal: '.'}
-		case part.direct: // how the attr says that numbers are written
-			part.numbers = written
-		}
-		// Every part of a sum is in minor units, so one with a decimal mark is
-		// refused. A product has them once, whatever its parts are.
-		if member.Name == "sum" && part.numbers.minor == 0 {
-			part.numbers.minor = c.minorUnits(node, 0)
-		}
-	}
-	v.text = arithmeticText(parts, member.Name == "product")
-	v.computed = true
 }
 
 // cutPart returns the text before a separator and the rest.

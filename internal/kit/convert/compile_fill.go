@@ -38,7 +38,9 @@ func (c *mapCompiler) compileFills() {
 			if p.mode == asRoot {
 				preset = []string{"import_supplier", "external_account_number"}
 			}
+			c.filling = p
 			p.members = f.members(node, p.object, "", preset)
+			c.filling = nil
 			if p.several.how == sumOfRows && !p.summable() {
 				c.errorf(p.line, "several: sum is for rows that add plain attrs to one object of another table")
 			}
@@ -74,6 +76,11 @@ func (f *fillCompiler) members(node *yamltree.Node, object *rules.Table, path st
 		// missing.
 		m := objectMember{attr: path + field.Name, name: memberName(field.Name), required: field.Required && f.place.mode != asMembers && !f.further}
 		f.fill(&m, given.Node, field.Type, path+field.Name)
+		if holder := f.open[path+field.Name]; holder != nil {
+			f.errorf(given.Line, "%s is filled here and by rows of table %s (line %d); remove one of them, or write {rows: %s} here", path+field.Name, holder.table.name, holder.line, holder.table.name)
+			holder.broken = true
+			delete(f.open, path+field.Name)
+		}
 		list = append(list, m)
 	}
 	for _, field := range object.Fields {

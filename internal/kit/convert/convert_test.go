@@ -264,7 +264,7 @@ func TestEveryRowIsAccountedFor(t *testing.T) {
 		"role.csv":    "ACC,PID,ROLE\n10,1,HOLDER\n10,2,OTHER\n9,1,HOLDER\n99,2,HOLDER\n9,77,HOLDER\n11,5,HOLDER\n",
 		"person.csv":  "PID,NAME,BORN\n1,One,\n2,Two,2000-01-01\n3,Three,\n5,Five,soon\n",
 		"consent.csv": "PID,TYPE\n1,sms\n3,sms\n5,sms\n6,sms\n",
-		"address.csv": "ID,TOWN\n7,Leeds\n7,Hull\n8,York\n",
+		"address.csv": "ID,TOWN\n7,Leeds\n7,Leeds\n8,York\n",
 		"note.csv":    "NO,TEXT\n10,a\n9,b\n10,c\n77,d\n",
 	})
 	want := []string{
@@ -455,7 +455,7 @@ func TestALocalTimeWasResolvedInSilence(t *testing.T) {
 // noticed.
 func TestASumOfMinorUnitsRefusesAPartWithADecimalMark(t *testing.T) {
 	lines, problems, _ := must(t, map[string]string{
-		"map.yaml": head + "    fill:\n      customers: [{family_name: NO}]\n      transfer_balance: {sum: [X, Y], minor_units: 2}\n",
+		"map.yaml": head + "    fill:\n      customers: [{family_name: NO}]\n      transfer_balance: {sum: [X, Y], minor_units: 2, mixed_formats: keep}\n",
 		"a.csv":    "NO,X,Y\n1,100.00,5\n2,100,5\n",
 	})
 	if len(lines) != 1 || !strings.Contains(lines[0], `"transfer_balance":"1.05"`) || len(problems) != 1 || !strings.Contains(problems[0][len(problems[0])-1], "decimal mark") {

@@ -12,6 +12,7 @@ import (
 const (
 	mixedNumbers = "it can be a number with thousands or one with decimals, and this column has numbers of both kinds; " + mixedRemedy
 	mixedDates   = "it can be read as another date with day, month or year exchanged, and this column has dates of both kinds; " + mixedRemedy
+	mixedUnits   = "it can be a number of minor units or not, because other numbers of this column have a decimal mark; " + mixedRemedy
 	mixedRemedy  = "correct the others, which are reported too, or set mixed_formats: keep to read it as the map says"
 )
 
@@ -49,9 +50,21 @@ func holdsNumbers(typ *rules.Type) bool {
 // get returns the text of the value.
 func (v *expression) get(r *currentRow) []byte {
 	if v.direct {
-		return r.cell(v.column, true)
+		return r.value(v.column, true)
 	}
 	return v.text(r)
+}
+
+// pick returns the expression that is used and its text: of first, the part that has a value.
+func (v *expression) pick(r *currentRow) (of *expression, text []byte) {
+	if text = v.get(r); len(text) > 0 {
+		for _, one := range v.choices {
+			if part, its := one.pick(r); len(its) > 0 {
+				return part, its
+			}
+		}
+	}
+	return v, text
 }
 
 // body appends a non-empty text as JSON, without surrounding quotes.
@@ -66,7 +79,7 @@ func (v *expression) body(dst []byte, r *currentRow, text []byte) []byte {
 		return v.boolean(dst, r, text)
 	case rules.ShapeInteger:
 		if len(v.minus) == 0 {
-			if whole, is := v.numbers.copyNumber(dst, text, -1); is {
+			if whole, is := v.numbers.copyNumber(dst, text, -1); is { // never in minor units
 				return whole
 			}
 		}
@@ -98,9 +111,13 @@ func (v *expression) body(dst []byte, r *currentRow, text []byte) []byte {
 
 // number appends a number, negated if its condition holds.
 func (v *expression) number(dst []byte, r *currentRow, text []byte) []byte {
-	number := v.numbers.read(dst, text, len(v.minus) > 0 && r.passes(v.minus))
+	negative, unknown := false, -1
+	if len(v.minus) > 0 {
+		negative, unknown = r.negative(v.minus)
+	}
+	number := v.numbers.read(dst, text, negative)
 	if number == nil {
-		if v.numbers.contradicts(text) {
+		if v.numbers.hints(text) {
 			r.note(v.column, metOther)
 		}
 		r.fail(Unconvertible, v.column, text, v.numbers.whyNot(text))
@@ -109,17 +126,44 @@ func (v *expression) number(dst []byte, r *currentRow, text []byte) []byte {
 	if v.numbers.doubtful(text) && r.doubt(v) {
 		r.fail(Unconvertible, v.column, text, mixedNumbers)
 	}
+	v.doubtUnits(r, text)
+	if len(v.minus) > 0 && !isZero(number[len(dst):]) {
+		v.checkSign(r, text, negative, unknown)
+	}
 	if v.rounded >= 0 {
 		number = roundNumber(number, len(dst), v.rounded)
 	}
 	return number
 }
 
+// doubtUnits refuses a number in minor units if its column also has numbers with a decimal mark: then
+// this one can be in either unit.
+func (v *expression) doubtUnits(r *currentRow, text []byte) {
+	if v.numbers.minor > 0 && r.doubt(v) && !isZero(text) {
+		r.fail(Unconvertible, v.column, text, mixedUnits)
+	}
+}
+
+// checkSign refuses a number whose sign is not known: the column of negative_when is empty, or the
+// number has a sign of its own.
+func (v *expression) checkSign(r *currentRow, text []byte, negative bool, unknown int) {
+	if unknown >= 0 {
+		r.fail(Unconvertible, unknown, nil, "it is empty, and negative_when does not say what that means; write {is: X, empty: false} if the number is then positive, or list \"\" among the values")
+	}
+	if _, _, signed := v.numbers.strip(text); signed && negative {
+		r.fail(Unconvertible, v.column, text, "it has a sign, and negative_when gives it another; if this reverses the sign, write {product: [COLUMN, =-1]} with when")
+	}
+}
+
+// isZero reports whether a number has no digit but zero.
+func isZero(text []byte) bool { return bytes.IndexAny(text, "123456789") < 0 }
+
 // decimal appends a number with a maximum number of decimals. Nothing is rounded unless the map says
 // so.
 func (v *expression) decimal(dst []byte, r *currentRow, text []byte, places int) []byte {
 	if len(v.minus) == 0 && v.rounded < 0 {
 		if number, is := v.numbers.copyNumber(dst, text, places); is {
+			v.doubtUnits(r, text)
 			return number
 		}
 	}
@@ -143,12 +187,6 @@ func (v *expression) moment(dst []byte, r *currentRow, text []byte) []byte {
 	at, ok := v.dateTime(r, text)
 	if !ok {
 		return dst
-	}
-	if v.shift != 0 {
-		if at = at.add(v.shift); at.year < 1 || at.year > 9999 {
-			r.fail(Unconvertible, v.column, text, "its year is not between 1 and 9999 after adding days")
-			return dst
-		}
 	}
 	if v.typ.Shape == rules.ShapeDate {
 		return at.appendDay(dst)
@@ -186,6 +224,12 @@ func (v *expression) dateTime(r *currentRow, text []byte) (at dateTime, ok bool)
 	}
 	if format.doubtful(text, at) && r.doubt(v) {
 		r.fail(Unconvertible, v.column, text, mixedDates)
+	}
+	if v.shift != 0 {
+		if at = at.add(v.shift); at.year < 1 || at.year > 9999 {
+			r.fail(Unconvertible, v.column, text, "its year is not between 1 and 9999 after adding days")
+			return at, false
+		}
 	}
 	return at, true
 }

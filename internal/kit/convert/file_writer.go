@@ -127,12 +127,12 @@ func (p *fileWriter) writeRow(t *sourceTable, e *sortEntry, counts []int, text [
 	case totalsStem:
 		return p.total(t, e.at, counts, text)
 	}
-	known, reused, err := p.inBook(e.key)
+	known, unused, err := p.inBook(e.key)
 	switch {
 	case err != nil:
 		return err
-	case reused:
-		// Nobody knows which of the accounts it belongs to.
+	case unused:
+		// The account was reported. Its postings must not be sent to another one with its number.
 		p.tallies[t.number].leaveOut(1)
 		p.countLeftOut(t, counts)
 		return nil
@@ -215,11 +215,8 @@ func (p *fileWriter) release() error {
 	}
 	entry := sortEntry{key: p.last}
 	switch {
-	case h.reused:
-		entry.payload = reusedMark
-	case h.bad:
-		h.table = nil
-		return nil
+	case h.reused, h.bad:
+		entry.payload = unusedMark
 	// Only here is the length of the whole line known.
 	case len(p.text)-h.begin > maxLine:
 		p.text = p.text[:h.begin]
@@ -228,8 +225,7 @@ func (p *fileWriter) release() error {
 		}); err != nil {
 			return err
 		}
-		h.table = nil
-		return nil
+		entry.payload = unusedMark
 	default:
 		p.countUsed(h.table, h.counts)
 		p.text = append(p.text, '\n')
@@ -252,8 +248,8 @@ func (p *fileWriter) release() error {
 // badMark is the text of an account whose row was reported. No members begin with this byte.
 var badMark = []byte{1}
 
-// reusedMark follows the number of an account that several rows have.
-var reusedMark = []byte{1}
+// unusedMark follows the number of an account that is not in the book because its rows were reported.
+var unusedMark = []byte{1}
 
 // open begins a line with the supplier and the account.
 func (p *fileWriter) open(dst, account []byte) []byte {
@@ -279,9 +275,9 @@ func (p *fileWriter) item(t *sourceTable, key []byte, counts []int, text []byte)
 	return nil
 }
 
-// inBook reports whether an account is in the book, or is not because several rows have its number.
+// inBook reports whether an account is in the book, or is not because its rows were reported.
 // Keys come sorted. A map without accounts adds to existing ones.
-func (p *fileWriter) inBook(key []byte) (known, reused bool, err error) {
+func (p *fileWriter) inBook(key []byte) (known, unused bool, err error) {
 	// If the map creates accounts but none was created, nothing can belong to one.
 	if !p.makesAccounts || p.known == nil {
 		return !p.makesAccounts, false, nil
@@ -289,8 +285,8 @@ func (p *fileWriter) inBook(key []byte) (known, reused bool, err error) {
 	for !p.ended {
 		switch order := compareKeys(p.known.entry().key, key); {
 		case order == 0:
-			reused = len(p.known.entry().payload) > 0
-			return !reused, reused, nil
+			unused = len(p.known.entry().payload) > 0
+			return !unused, unused, nil
 		case order > 0:
 			return false, false, nil
 		}

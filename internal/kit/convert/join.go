@@ -3,6 +3,7 @@ package convert
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -22,6 +23,7 @@ type cursor struct {
 	counts []int // rows per table in text
 	used   bool
 	load   pendingRow
+	broken string // the file and line of a row that is reported, and without which its parents are not written
 }
 
 // joinGroup joins the rows of one group of tables to their parent rows, and sends those on to the
@@ -101,7 +103,7 @@ func (a *joiner) addParent(e *sortEntry) error {
 	l.read(e.payload, len(a.table.below))
 	// A bad row was already reported where it was found.
 	if !l.bad {
-		if err := a.checkReferences(e, l); err != nil {
+		if err := a.checkWhole(e, l); err != nil {
 			return err
 		}
 	}
@@ -124,6 +126,28 @@ func (a *joiner) addParent(e *sortEntry) error {
 		}
 	}
 	return a.send(e, l)
+}
+
+// checkWhole reports a row that would be incomplete, because a row that is a part of it is reported
+// or missing, or two rows fill the same attr of it.
+func (a *joiner) checkWhole(e *sortEntry, l *pendingRow) error {
+	for i, c := range a.cursors {
+		rival := slices.IndexFunc(a.cursors[:i], func(other *cursor) bool {
+			return c.rows > 0 && other.rows > 0 && slices.Contains(c.place.rivals, other.place)
+		})
+		where, what := c.broken, "is a part of it and has a problem; correct that row, or exclude it with when"
+		if where == "" && rival >= 0 {
+			where, what = c.place.table.name, "has two rows for it that fill the same attr; exclude one with when"
+		}
+		if where == "" {
+			continue
+		}
+		l.bad = true
+		return a.reject(a.table, e.at, l.counts, Problem{
+			Kind: Incomplete, Column: strings.Join(a.group.linked, ", "), Value: shortenKey(e.key), where: where + " ", What: what,
+		})
+	}
+	return a.checkReferences(e, l)
 }
 
 // checkReferences reports a row that refers to a missing row.
@@ -167,7 +191,7 @@ func (c *cursor) tableAt(i int) *sourceTable {
 
 // collect reads the rows of the current key. Rows with smaller keys are orphans.
 func (a *joiner) collect(c *cursor) error {
-	c.text, c.rows, c.used = c.text[:0], 0, false
+	c.text, c.rows, c.used, c.broken = c.text[:0], 0, false, ""
 	clear(c.counts)
 	for c.now != nil {
 		order := compareKeys(c.now.key, a.key)
@@ -176,9 +200,12 @@ func (a *joiner) collect(c *cursor) error {
 		}
 		text := c.load.readCounts(c.now.payload, len(c.place.table.below))
 		var err error
-		if order < 0 {
-			err = a.reportOrphan(c)
-		} else {
+		switch {
+		case order < 0:
+			err = a.reportOrphan(c, text)
+		case bytes.Equal(text, badMark):
+			c.breakAt(c.now.at)
+		default:
 			err = a.addRow(c, text)
 		}
 		if err != nil {
@@ -205,8 +232,12 @@ func (a *joiner) addRow(c *cursor, text []byte) error {
 	}
 	if c.rows >= most || len(c.text)+len(text) > maxLine {
 		what := "there is already one for the same row of " + a.table.name
-		if most > 1 {
+		switch {
+		case c.place.mode == asList:
 			what = "there are more of them for one row of " + a.table.name + " than can be sent"
+		case !c.same(text):
+			what = "there is another one for the same row of " + a.table.name + ", and nothing says which is used; see several"
+			c.breakAt(c.now.at)
 		}
 		return a.reject(c.place.table, c.now.at, c.load.counts, Problem{
 			Kind: Surplus, Column: strings.Join(c.place.linked, ", "), Value: shortenKey(c.now.key), What: what,
@@ -226,10 +257,30 @@ func (a *joiner) addRow(c *cursor, text []byte) error {
 	return nil
 }
 
+// breakAt keeps the parents of the current key from being written, because of a row.
+func (c *cursor) breakAt(at uint64) {
+	if c.broken == "" {
+		file, line := c.place.table.file(at)
+		c.broken = fmt.Sprintf("%s:%d", file, line)
+	}
+}
+
+// same reports whether a row has the same members as the one before it.
+func (c *cursor) same(text []byte) bool {
+	before := c.text
+	if c.place.mode == asObject {
+		before = bytes.TrimSuffix(bytes.TrimPrefix(before, []byte{'{'}), []byte("},"))
+	}
+	return bytes.Equal(bytes.TrimSuffix(before, []byte{','}), bytes.TrimSuffix(text, []byte{','}))
+}
+
 // reportOrphan reports a row without a parent. Rows with further members of another row are only
 // counted: not every tariff in a list is in use.
-func (a *joiner) reportOrphan(c *cursor) error {
+func (a *joiner) reportOrphan(c *cursor, text []byte) error {
 	p := c.place
+	if bytes.Equal(text, badMark) {
+		return nil // already reported
+	}
 	if p.mode == asMembers {
 		a.tallies[p.table.number].notReferred()
 		a.countLeftOut(p.table, c.load.counts)
@@ -246,8 +297,8 @@ func (a *joiner) finish() error {
 	a.endKey()
 	for _, c := range a.cursors {
 		for ; c.now != nil; c.now = c.stream.next() {
-			c.load.readCounts(c.now.payload, len(c.place.table.below))
-			if err := a.reportOrphan(c); err != nil {
+			text := c.load.readCounts(c.now.payload, len(c.place.table.below))
+			if err := a.reportOrphan(c, text); err != nil {
 				return err
 			}
 		}

@@ -15,6 +15,7 @@ func TestAColumnWithBothReadingsRefusesTheDoubtfulRows(t *testing.T) {
 		"a decimal comma":               {"decimal: ',', grouping: '.'", `"1,50" 1.234 "1.234,50" 1.234.567`, "1.50 1234 1234.50 1234567"},
 		"a point among commas":          {"decimal: ',', grouping: '.'", `"1,50" 1.234 "1.234,50" 1.234.567 29.65`, "1.50 1234.50 1234567"},
 		"a comma among points":          {"decimal: '.', grouping: ','", `1.50 "1,234" "1,234.50" "29,65"`, "1.50 1234.50"},
+		"an unlisted currency":          {"decimal: '.', grouping: ','", `1.50 "1,234" "12,50EUR"`, "1.50"},
 		"kept, because the map says so": {"decimal: '.', grouping: ',', mixed_formats: keep", `1.50 "1,234" "29,65"`, "1.50 1234"},
 	} {
 		rows := ""
@@ -42,6 +43,9 @@ func TestDatesThatFitTwoFormatsAreRefused(t *testing.T) {
 	for name, test := range map[string]struct{ settings, values, used string }{
 		"the day first":              {"dates: DD/MM/YYYY", "03/04/2001 25/12/2001", "2001-04-03 2001-12-25"},
 		"one with the month first":   {"dates: DD/MM/YYYY", "03/04/2001 25/12/2001 12/25/2001 05/05/2001", "2001-12-25 2001-05-05"},
+		"the month in one digit":     {"dates: DD/MM/YYYY", "03/04/2001 25/12/2001 4/13/2001", "2001-12-25"},
+		"with other separators":      {"dates: DD/MM/YYYY", "03/04/2001 25/12/2001 12-31-2001", "2001-12-25"},
+		"another kind of date":       {"dates: DD/MM/YYYY", "03/04/2001 2001-12-31 31-12-2001", "2001-04-03"},
 		"two formats":                {"dates: [DD/MM/YYYY, MM/DD/YYYY]", "03/04/2001 25/12/2001 12/25/2001 05/05/2001", "2001-12-25 2001-12-25 2001-05-05"},
 		"the year first":             {"dates: DD/MM/YY", "01/02/03 99/12/31 31/12/99", "1999-12-31"},
 		"past":                       {"dates: DD/MM/YY, century: past", "13/12/25 13/12/49", "2025-12-13 1949-12-13"},

@@ -3,6 +3,7 @@ package convert
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -44,7 +45,7 @@ func (f *numberFormat) read(dst, text []byte, negative bool) []byte {
 		}
 		return append(append(append(dst, text[:plain]...), '.'), text[plain:]...)
 	}
-	core, minus := f.strip(text)
+	core, minus, _ := f.strip(text)
 	var n figure
 	// In minor units, a decimal mark shows that the number is in another unit.
 	if !n.parse(core, f.decimal, f.grouping) || n.marked && f.minor > 0 {
@@ -55,8 +56,8 @@ func (f *numberFormat) read(dst, text []byte, negative bool) []byte {
 
 // strip removes what may stand around the digits, each at most once: a sign or a sign word, a
 // currency, and parentheses, which mean a negative number. What is left over is not a number.
-func (f *numberFormat) strip(text []byte) (core []byte, negative bool) {
-	signed, priced := false, false
+func (f *numberFormat) strip(text []byte) (core []byte, negative, signed bool) {
+	priced := false
 	if len(text) > 2 && text[0] == '(' && text[len(text)-1] == ')' {
 		text, signed, negative = trimBlanks(text[1:len(text)-1]), true, true
 	}
@@ -91,7 +92,7 @@ func (f *numberFormat) strip(text []byte) (core []byte, negative bool) {
 		// Blanks separate a word from the digits. A sign stands beside them, or beside a word.
 		text = trimBlanks(rest)
 	}
-	return text, negative
+	return text, negative, signed
 }
 
 // cutWord removes a word from the start or the end of a text, in any case of its letters.
@@ -179,7 +180,12 @@ const (
 
 // readingOf determines how a number can be understood, whatever the map says.
 func (f *numberFormat) readingOf(text []byte) markReading {
-	core, _ := f.strip(text)
+	core, _, _ := f.strip(text)
+	return f.readingIn(core)
+}
+
+// readingIn determines the same for a number without a sign and a currency.
+func (f *numberFormat) readingIn(core []byte) markReading {
 	if !bytes.ContainsAny(core, ".,") {
 		return unmarkedReading
 	}
@@ -207,6 +213,13 @@ func (f *numberFormat) contradicts(text []byte) bool {
 	return is == pointReading && f.decimal == ',' || is == commaReading && f.decimal == '.'
 }
 
+// hints reports whether a text that is not a number shows that its column is written in another way,
+// whatever stands around its digits: 12,50 EUR has a decimal comma.
+func (f *numberFormat) hints(text []byte) bool {
+	is := f.readingIn(bytes.TrimFunc(text, func(r rune) bool { return r < '0' || r > '9' }))
+	return is == pointReading && f.decimal == ',' || is == commaReading && f.decimal == '.' || f.minor > 0 && is != unmarkedReading
+}
+
 // doubtful reports whether a number has another meaning with the other decimal mark.
 func (f *numberFormat) doubtful(text []byte) bool {
 	return bytes.ContainsAny(text, ".,") && (f.decimal == '.' || f.decimal == ',') && f.readingOf(text) == eitherReading
@@ -214,9 +227,11 @@ func (f *numberFormat) doubtful(text []byte) bool {
 
 // whyNot explains why a text is not a number, and what to do.
 func (f *numberFormat) whyNot(text []byte) string {
-	core, _ := f.strip(text)
+	core, _, signed := f.strip(text)
 	var n figure
 	switch {
+	case signed && f.signedAgain(core):
+		return "it has two signs; correct it, so that it has one"
 	case f.minor > 0 && n.parse(core, f.decimal, f.grouping):
 		return "it has a decimal mark, and minor_units is for numbers without one; set minor_units only for the rows in minor units"
 	case f.contradicts(text):
@@ -228,6 +243,12 @@ func (f *numberFormat) whyNot(text []byte) string {
 		return fmt.Sprintf("it is not a number because of %s; see signs for words such as CR, and currency for currencies", shorten(word))
 	}
 	return fmt.Sprintf("it is not a number with the decimal mark %q; see decimal and grouping", f.decimal)
+}
+
+// signedAgain reports whether a number has a further sign after one was removed.
+func (f *numberFormat) signedAgain(core []byte) bool {
+	trimmed := bytes.Trim(core, "+-()\u2212")
+	return len(trimmed) < len(core) || slices.ContainsFunc(f.signs, func(word signWord) bool { _, found := cutWord(core, word.text); return found })
 }
 
 // copyNumber appends a number that only needs another decimal mark to be valid JSON, with at most

@@ -1,9 +1,11 @@
 package convert
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -109,13 +111,43 @@ func (p *datePattern) find(what byte) int {
 	return slices.IndexFunc(p.parts, func(part patternPart) bool { return part.what == what })
 }
 
-// contradicts reports whether a text is a date only with day, month or year exchanged. A day that its
+// contradicts reports whether a text is a date only with day, month or year exchanged, whatever is
+// between and after its numbers: 4/13/2001 and 12-31-2001 00:00 begin with the month. A day that its
 // month does not have, such as 30/02/25, is a mistake in one row and says nothing about the others.
 func (p *datePattern) contradicts(text []byte) bool {
-	if at, _ := p.read(text); at.month >= 1 && at.month <= 12 && at.day > 28 && at.day <= 31 {
-		return false
+	numbers := bytes.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	strict, _ := p.read(text)
+	loose, own := p.inOrder(numbers)
+	for _, at := range []dateTime{strict, loose} {
+		if at.month >= 1 && at.month <= 12 && at.day > 28 && at.day <= 31 {
+			return false
+		}
 	}
-	return slices.ContainsFunc(p.others, func(other *datePattern) bool { _, ok := other.read(text); return ok })
+	return slices.ContainsFunc(p.others, func(other *datePattern) bool {
+		_, reads := other.read(text)
+		_, fits := other.inOrder(numbers)
+		return reads || fits && !own
+	})
+}
+
+// inOrder reads numbers as a date in the order of the pattern.
+func (p *datePattern) inOrder(numbers [][]byte) (at dateTime, ok bool) {
+	for i := range p.parts {
+		part := &p.parts[i]
+		if part.what != 'Y' && part.what != 'M' && part.what != 'D' {
+			continue
+		}
+		if len(numbers) == 0 || len(numbers[0]) > part.max || part.what == 'Y' && len(numbers[0]) < part.min {
+			return dateTime{}, false
+		}
+		value, _ := strconv.Atoi(string(numbers[0]))
+		if part.what == 'Y' && part.max == 2 {
+			value += 2000
+		}
+		at.set(part, value)
+		numbers = numbers[1:]
+	}
+	return at, at.real()
 }
 
 // doubtful reports whether a text that was read is another date with day, month or year exchanged.

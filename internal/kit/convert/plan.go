@@ -31,6 +31,7 @@ type sourceTable struct {
 	dialect dialect
 	layout  layout
 	dropped droppedRows    // rows that the map drops because of other rows
+	tied    droppedRows    // rows that are reported because it is not known which of them is used
 	mixed   map[int]bool   // columns with numbers or dates that contradict each other
 	places  []*place       // a row goes to the first one whose condition holds
 	groups  []*linkGroup   // the tables whose rows belong to its rows
@@ -109,11 +110,18 @@ type place struct {
 	orphans bool   // rows for accounts that are not in the book are kept
 	drop    string // why rows without an account or a parent are dropped, or ""
 	several rowChoice
+	rivals  []*place // other places of its table that fill the same attrs of the same object
 	object  *rules.Table
 	broken  bool // already reported as wrong
 
 	node   *yamltree.Node
 	sorter *sorter
+}
+
+// withholds reports whether a row is not written if a row that belongs to it here is reported: its
+// members, or a figure of several rows, would be incomplete. A list only lacks the row.
+func (p *place) withholds() bool {
+	return p.mode == asMembers || p.mode == asObject || p.mode == asList && p.several.how != ""
 }
 
 // where names the place in messages.

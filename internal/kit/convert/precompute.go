@@ -71,7 +71,7 @@ func (r *currentRow) writeFast(dst []byte, m *objectMember) ([]byte, bool) {
 		}
 	case m.plain && r.simple:
 		// Values with surrounding blanks take the general path, which trims them.
-		if text := r.fields[m.value.column]; len(text) > 0 && text[0] > ' ' && text[len(text)-1] > ' ' {
+		if text := r.fields[m.value.column]; len(text) > 0 && text[0] > ' ' && text[len(text)-1] > ' ' && !shortened(text) {
 			return append(append(append(dst, m.name...), text...), '"', ','), true
 		}
 	}

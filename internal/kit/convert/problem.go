@@ -27,6 +27,7 @@ const (
 	Duplicate     ProblemKind = "duplicate"     // the account already exists
 	Surplus       ProblemKind = "surplus"       // more rows than a list can have
 	Repeated      ProblemKind = "repeated"      // the same row comes before it
+	Incomplete    ProblemKind = "incomplete"    // a row that is a part of it has a problem
 )
 
 // Problem is a row that is not in the book, with the reason.

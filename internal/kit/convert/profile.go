@@ -464,7 +464,7 @@ var testWords = []string{"test", "tests", "testing", "tester", "dummy", "asdf", 
 
 // suspicious says what is unusual about a value of any type, or returns "".
 func suspicious(text string) string {
-	if mantissa, exponent, found := strings.Cut(strings.ToUpper(text), "E+"); found && isNumber(exponent) && strings.Trim(mantissa, "0123456789.,") == "" && mantissa != "" {
+	if shortened([]byte(text)) {
 		return "a number that a spreadsheet shortened"
 	}
 	if strings.ContainsRune(text, '�') || strings.Contains(text, "Ã") || strings.Contains(text, "â€") {

@@ -96,6 +96,26 @@ func (r *currentRow) cell(column int, trim bool) []byte {
 	return r.decodeCell(column, text, trim)
 }
 
+// value returns the text of a column for the book. A number that a spreadsheet has shortened is
+// refused, because its last digits are lost.
+func (r *currentRow) value(column int, trim bool) []byte {
+	text := r.cell(column, trim)
+	if shortened(text) && !r.table.dialect.keepMixed {
+		r.fail(Unconvertible, column, text, "a spreadsheet has shortened this number, and its last digits are lost; export the column as text, or set mixed_formats: keep for the table to use it as it is")
+	}
+	return text
+}
+
+// shortened reports whether a text is a number as a spreadsheet shortens it, such as 1.06257E+12.
+func shortened(text []byte) bool {
+	n := len(text)
+	if n < 4 || text[n-2] != '+' && text[n-3] != '+' && text[n-4] != '+' {
+		return false
+	}
+	mantissa, exponent, found := bytes.Cut(bytes.ToUpper(text), []byte("E+"))
+	return found && isNumber(string(exponent)) && len(mantissa) > 0 && mantissa[0]-'0' <= 9 && len(bytes.Trim(mantissa, "0123456789.,")) == 0
+}
+
 // decodeCell handles the few values that are not plain ASCII or may mean empty.
 func (r *currentRow) decodeCell(column int, text []byte, trim bool) []byte {
 	if !plainASCII(text) {
@@ -147,21 +167,44 @@ type test struct {
 // passes reports whether all conditions hold.
 func (r *currentRow) passes(tests []test) bool {
 	for i := range tests {
-		t := &tests[i]
-		text := r.cell(t.column, true)
-		if t.empty > 0 && len(text) > 0 || t.empty < 0 && len(text) == 0 || contains(t.not, text) || len(t.is) > 0 && !contains(t.is, text) {
+		if !r.meets(&tests[i], r.cell(tests[i].column, true)) {
 			return false
-		}
-		if t.matches != nil && !t.matches.Match(text) {
-			return false
-		}
-		for k := range t.bounds {
-			if !t.bounds[k].holds(r, text) {
-				return false
-			}
 		}
 	}
 	return true
+}
+
+// meets reports whether a condition holds for the text of its column.
+func (r *currentRow) meets(t *test, text []byte) bool {
+	if t.empty > 0 && len(text) > 0 || t.empty < 0 && len(text) == 0 || contains(t.not, text) || len(t.is) > 0 && !contains(t.is, text) {
+		return false
+	}
+	if t.matches != nil && !t.matches.Match(text) {
+		return false
+	}
+	for k := range t.bounds {
+		if !t.bounds[k].holds(r, text) {
+			return false
+		}
+	}
+	return true
+}
+
+// negative reports whether all conditions hold. unknown is a column that is empty, if that decides
+// and its condition does not say what it means, or -1.
+func (r *currentRow) negative(tests []test) (yes bool, unknown int) {
+	unknown = -1
+	for i := range tests {
+		t := &tests[i]
+		text := r.cell(t.column, true)
+		switch {
+		case len(text) == 0 && t.empty == 0 && !contains(t.is, nil) && !contains(t.not, nil):
+			unknown = t.column
+		case !r.meets(t, text):
+			return false, -1
+		}
+	}
+	return unknown < 0, unknown
 }
 
 // contains compares without allocating a string.

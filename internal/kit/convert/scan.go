@@ -227,11 +227,16 @@ func (w *worker) convert(t *sourceTable, at uint64, batches []*batch) bool {
 	for _, p := range t.places {
 		// The first place whose condition holds gets the row, even if it cannot be converted for
 		// it.
-		if len(p.when) > 0 && !r.passes(p.when) {
+		// A condition that cannot be read fails the row here, so that what it belongs to is not
+		// written without it.
+		if len(p.when) > 0 && !r.passes(p.when) && !r.failed {
 			continue
 		}
 		if p.several.by != nil {
 			w.rank = p.several.rank(w.rank[:0], r) // reports a value that cannot be read
+		}
+		if t.tied.has(int(at>>lineBits), int(at&(1<<lineBits-1))) {
+			r.fail(Surplus, p.key[0].column, r.key(nil, p.key), tiedRows)
 		}
 		if len(t.groups) > 0 {
 			w.convertParent(t, p, at, batches[0])
@@ -245,7 +250,7 @@ func (w *worker) convert(t *sourceTable, at uint64, batches []*batch) bool {
 		switch {
 		case !r.failed:
 			b.close()
-		case p.stem == book.Accounts.Stem:
+		case p.stem == book.Accounts.Stem || p.withholds() && len(w.key) > 0:
 			b.text = append(p.begin(b.text[:b.payload]), badMark...)
 			b.close()
 		default:

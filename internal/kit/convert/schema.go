@@ -93,6 +93,7 @@ const (
 	signsText    = "Words beside numbers that say their sign, such as {CR: plus, DR: minus}."
 	currencyText = "Currencies beside numbers, such as £ or GBP."
 	centuryText  = "What two-digit years mean: past if the dates are never in the future, adult if they are at least 18 years ago, for dates of birth, or the first year of the last century, such as 50."
+	minorText    = "How many of the last digits are decimals: 2 for cents."
 	mixedText    = "What to do with numbers and dates that can be read in two ways, in a column that has both: report them, or keep them as the map says."
 )
 
@@ -172,7 +173,7 @@ func attrSchema(texts jsonObject) jsonObject {
 		"mixed_formats": withDescription(jsonObject{"enum": mixedChoices}, mixedText),
 		"decimal":       withDescription(text, "The decimal mark of this number."),
 		"grouping":      withDescription(text, "The mark between thousands of this number."),
-		"minor_units":   withDescription(jsonObject{"type": []string{"integer", "string"}}, "How many of the last digits are decimals: 2 for cents."),
+		"minor_units":   withDescription(jsonObject{"type": []string{"integer", "string"}}, minorText),
 		"sign":          withDescription(enumOf("same", "reversed"), "reversed if a debit is positive in the old system."),
 		"negative_when": withDescription(ref("condition"), "The number is negative if this condition is met."),
 		"when":          withDescription(ref("condition"), "Only if this condition is met."),
@@ -185,16 +186,21 @@ func attrSchema(texts jsonObject) jsonObject {
 
 // conditionSchema describes a condition.
 func conditionSchema(texts jsonObject) jsonObject {
+	properties := jsonObject{
+		"is": texts, "not": texts, "empty": jsonObject{"type": "boolean"},
+		"matches": withDescription(jsonObject{"type": "string"}, "A regular expression that the text must match."),
+		"above":   boundSchema, "at_least": boundSchema, "below": boundSchema, "at_most": boundSchema,
+		"minor_units": withDescription(jsonObject{"type": []string{"integer", "string"}}, minorText),
+	}
+	usual := dialectSchema(texts)
+	for _, name := range testSettings {
+		if properties[name] == nil {
+			properties[name] = usual[name]
+		}
+	}
 	return jsonObject{
 		"type": "object", "minProperties": 1, "description": "Columns and their required values; all must match. No value means empty.",
-		"additionalProperties": jsonObject{"anyOf": []any{scalar, texts, jsonObject{
-			"type": "object", "additionalProperties": false,
-			"properties": jsonObject{
-				"is": texts, "not": texts, "empty": jsonObject{"type": "boolean"},
-				"matches": withDescription(jsonObject{"type": "string"}, "A regular expression that the text must match."),
-				"above":   boundSchema, "at_least": boundSchema, "below": boundSchema, "at_most": boundSchema,
-			},
-		}}},
+		"additionalProperties": jsonObject{"anyOf": []any{scalar, texts, jsonObject{"type": "object", "additionalProperties": false, "properties": properties}}},
 	}
 }
 

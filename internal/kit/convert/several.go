@@ -56,8 +56,9 @@ func (c *mapCompiler) several(t *sourceTable, node *yamltree.Node) (s rowChoice)
 			if s.how == highestOfRows || s.how == lowestOfRows {
 				typ = &rules.Type{Shape: rules.ShapeDecimal}
 			}
-			s.by = c.expression(t, node.Members[0].Node, typ)
-			s.by.days = slices.Concat(t.dialect.days, t.dialect.instants)
+			s.by = c.part(t, node.Members[0].Node, typ, inheritedFormat{
+				numbers: t.dialect.numbers, days: slices.Concat(t.dialect.days, t.dialect.instants), keepMixed: t.dialect.keepMixed,
+			})
 		}
 	default:
 		c.errorf(node.Line, "several must be a word such as first, or {newest: COLUMN}")
@@ -70,14 +71,14 @@ func (s *rowChoice) rank(dst []byte, r *currentRow) []byte {
 	if s.by == nil {
 		return dst
 	}
-	text := s.by.get(r)
+	by, text := s.by.pick(r)
 	if len(text) == 0 {
 		return dst
 	}
 	if s.by.typ.Shape == rules.ShapeDecimal {
-		return s.by.number(dst, r, text)
+		return by.number(dst, r, text)
 	}
-	at, ok := s.by.dateTime(r, text)
+	at, ok := by.dateTime(r, text)
 	if !ok {
 		return dst
 	}
@@ -85,15 +86,13 @@ func (s *rowChoice) rank(dst []byte, r *currentRow) []byte {
 }
 
 // better reports whether a row is used instead of the best one before it, and whether neither is
-// better. A row without a value is worse than any other.
+// better.
 func (s *rowChoice) better(rank, best []byte) (yes, equal bool) {
 	switch {
 	case s.how == firstOfRows:
 		return false, false
 	case s.how == lastOfRows:
 		return true, false
-	case len(rank) == 0 || len(best) == 0:
-		return len(best) == 0 && len(rank) > 0, len(rank) == len(best)
 	}
 	order := bytes.Compare(rank, best)
 	if s.by.typ.Shape == rules.ShapeDecimal {
@@ -103,6 +102,13 @@ func (s *rowChoice) better(rank, best []byte) (yes, equal bool) {
 	}
 	return s.how == newestOfRows && order > 0 || s.how == oldestOfRows && order < 0 || s.how == highestOfRows && order > 0 || s.how == lowestOfRows && order < 0, order == 0
 }
+
+// tiedRows is the problem of rows of which none is chosen.
+const tiedRows = "another row with the same link or account is equally good, has no value to compare, or cannot be read, so it is not known which is used; " +
+	"say what an empty value means with default, or exclude rows with when"
+
+// unranked is the rank of a row that cannot be compared. No number or date begins with it.
+var unranked = []byte{'!'}
 
 // droppedRows are rows that are not used, by file and line. One bit per line keeps it small.
 type droppedRows [][]uint64
@@ -138,7 +144,7 @@ func (x *conversion) choose(ctx context.Context, t *sourceTable) error {
 		return nil
 	}
 	copies, ranks := x.workspace.addSorter(), x.workspace.addSorter()
-	c := &chooser{copies: batcher{sorter: copies}, ranks: batcher{sorter: ranks}}
+	c := &chooser{copies: batcher{sorter: copies}, ranks: batcher{sorter: ranks}, met: x.met[t.number]}
 	for number, path := range t.paths {
 		if err := c.read(ctx, t, number, path); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
@@ -159,6 +165,7 @@ type chooser struct {
 	row           currentRow
 	rows          records
 	key, text     []byte
+	met           []byte // as in a scan: rows that are dropped are read only here
 }
 
 // read reads a file.
@@ -168,7 +175,7 @@ func (c *chooser) read(ctx context.Context, t *sourceTable, number int, path str
 		return err
 	}
 	defer file.Close()
-	c.row.table = t
+	c.row.table, c.row.met = t, c.met
 	c.rows.delimiter, c.rows.quote = t.dialect.delimiter, t.dialect.quote
 	for first := t.headed; ; first = false {
 		b, err := split.next()
@@ -211,7 +218,7 @@ func (c *chooser) add(t *sourceTable, at uint64) error {
 	}
 	c.row.begin(c.rows.fields)
 	for _, p := range t.places {
-		if len(p.when) > 0 && !c.row.passes(p.when) {
+		if len(p.when) > 0 && !c.row.passes(p.when) && !c.row.failed {
 			continue
 		}
 		if !p.chooses() {
@@ -220,8 +227,11 @@ func (c *chooser) add(t *sourceTable, at uint64) error {
 		// Rows of different places do not compete.
 		c.key = c.row.key(append(c.key[:0], p.index, 0), p.key)
 		rank := p.several.rank(nil, &c.row)
-		if len(c.key) == 2 || c.row.failed {
+		if len(c.key) == 2 {
 			return nil // reported when the table is converted
+		}
+		if c.row.failed {
+			rank = unranked
 		}
 		b := c.ranks.open(at, c.key)
 		b.text = append(b.text, rank...)
@@ -255,30 +265,57 @@ func (x *conversion) dropCopies(t *sourceTable, copies *sorter) error {
 }
 
 // dropWorse drops every row that another row with the same key is better than. Of rows that are
-// equally good none is dropped, so that they are reported.
+// equally good none is used, and neither is the best if a row cannot be compared with it.
 func (x *conversion) dropWorse(t *sourceTable, ranks *sorter) error {
 	stream, err := ranks.stream()
 	if err != nil {
 		return err
 	}
 	var key, best []byte
-	var leaders []uint64 // the best rows so far
-	dropped := 0
+	var leaders, blank []uint64 // the best rows so far, and those without a value
+	dropped, doubt := 0, false
 	drop := func(rows ...uint64) {
 		for _, at := range rows {
 			t.dropped.add(int(at>>lineBits), int(at&(1<<lineBits-1)))
 			dropped++
 		}
 	}
+	decide := func() {
+		leaders = append(leaders, blank...)
+		for _, at := range leaders {
+			if doubt || len(leaders) > 1 {
+				t.tied.add(int(at>>lineBits), int(at&(1<<lineBits-1)))
+			}
+		}
+		best, leaders, blank, doubt = best[:0], leaders[:0], blank[:0], false
+	}
 	for e := stream.next(); e != nil; e = stream.next() {
 		if t.dropped.has(int(e.at>>lineBits), int(e.at&(1<<lineBits-1))) {
 			continue
 		}
 		if !bytes.Equal(key, e.key) {
-			key, best, leaders = append(key[:0], e.key...), append(best[:0], e.payload...), append(leaders[:0], e.at)
+			decide()
+			key = append(key[:0], e.key...)
+		}
+		// It is reported when the table is converted.
+		if bytes.Equal(e.payload, unranked) {
+			doubt = true
 			continue
 		}
-		switch better, equal := t.places[key[0]].several.better(e.payload, best); {
+		choice := &t.places[key[0]].several
+		if choice.by != nil && len(e.payload) == 0 {
+			if len(blank) < maxLeaders {
+				blank = append(blank, e.at)
+			} else {
+				drop(e.at)
+			}
+			continue
+		}
+		better, equal := len(leaders) == 0, false
+		if !better {
+			better, equal = choice.better(e.payload, best)
+		}
+		switch {
 		case better:
 			drop(leaders...)
 			best, leaders = append(best[:0], e.payload...), append(leaders[:0], e.at)
@@ -288,6 +325,7 @@ func (x *conversion) dropWorse(t *sourceTable, ranks *sorter) error {
 			drop(e.at)
 		}
 	}
+	decide()
 	x.tallies[t.number].read(0, dropped)
 	return errors.Join(stream.err(), ranks.release())
 }

@@ -217,7 +217,8 @@ func TestAFilterRewritesTables(t *testing.T) {
 // TestOneOfSeveralRows has histories: accounts with several rows, and balances per account.
 func TestOneOfSeveralRows(t *testing.T) {
 	for several, want := range map[string]string{
-		"first": "1.00", "last": "4.00", "{newest: AT}": "3.00", "{oldest: AT}": "2.00", "{highest: SEQ}": "2.00", "{lowest: SEQ}": "1.00", "sum": "10.00",
+		"first": "1.00", "last": "4.00", "{newest: {column: AT, default: 2023-12-31}}": "3.00", "{oldest: {column: AT, default: 2025-01-01}}": "2.00",
+		"{newest: {first: [AT, =9999-12-31]}}": "4.00", "{highest: {column: SEQ, default: 0}}": "2.00", "{lowest: {column: SEQ, default: 99}}": "1.00", "sum": "10.00",
 	} {
 		accounts := several
 		if several == "sum" {

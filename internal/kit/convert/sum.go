@@ -18,7 +18,7 @@ func (p *place) summable() bool {
 }
 
 // addSum adds the numbers of a row to those of the rows before it. All other attrs must be the same,
-// or the row is reported.
+// or the row is reported and the sum is not used.
 func (a *joiner) addSum(c *cursor, text []byte) error {
 	before, err := readMembers(c.text, c.place.mode == asObject)
 	if err != nil {
@@ -41,6 +41,7 @@ func (a *joiner) addSum(c *cursor, text []byte) error {
 		case number && one == nil:
 			one = two
 		case !number && !bytes.Equal(one, two):
+			c.breakAt(c.now.at)
 			return a.reject(c.place.table, c.now.at, c.load.counts, Problem{
 				Kind: Surplus, Column: strings.Join(c.place.linked, ", "), Value: shortenKey(c.now.key),
 				What: fmt.Sprintf("%s differs between rows that are added up", name),

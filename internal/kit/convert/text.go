@@ -8,9 +8,9 @@ import (
 // columnText reads a column.
 func columnText(column int, trim bool) func(*currentRow) []byte {
 	if !trim {
-		return func(r *currentRow) []byte { return r.cell(column, false) }
+		return func(r *currentRow) []byte { return r.value(column, false) }
 	}
-	return func(r *currentRow) []byte { return r.cell(column, true) }
+	return func(r *currentRow) []byte { return r.value(column, true) }
 }
 
 // constantText is the same for every row.
