@@ -179,7 +179,7 @@ func TestAuditGroupsWhatOneActCaused(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := ada.wantPage("/console/admin/audit/", "191 accounts", "Show all 191", `<a href="/console/accounts/NORTH/A-190/">`, "bob via command line",
-		`<a href="/console/suppliers/NORTH/">NORTH</a>`, "name=North (was Old)", "team.create")
+		`<a href="/console/suppliers/NORTH/">NORTH</a>`, "Name: Old → North", "team.create")
 	if strings.Contains(body, `<td class="nowrap">operator:`) || strings.Contains(body, "Older entries") {
 		t.Errorf("the page names actors as they are stored, or has two pages\n%s", body)
 	}

@@ -99,13 +99,18 @@ type Point struct {
 	Pause bool // the run was paused
 }
 
-// Sizes of a line chart. There are two, for wide screens and for phones, where a
-// scaled-down chart could not be read. CSS shows one of them.
-const (
-	lineWidth, phoneWidth = 720, 336
-	lineHeight            = 140
-	lineLeft, lineBottom  = 56, 20
-)
+// lineSize is the size of a line chart.
+type lineSize struct {
+	class         string
+	width, height int64
+}
+
+// lineSizes are for wide screens and for phones, where a scaled-down chart could not be
+// read. CSS shows one of them.
+var lineSizes = []lineSize{{"wide", 960, 200}, {"slim", 336, 150}}
+
+// The edges of a line chart, for the figures and the times.
+const lineLeft, lineRight, lineTop, lineBottom = 56, 8, 12, 22
 
 // lineChart draws figures over time with a table of them.
 func lineChart(points []Point, noun string) template.HTML {
@@ -114,8 +119,9 @@ func lineChart(points []Point, noun string) template.HTML {
 	}
 	format := chartTime(points[len(points)-1].At.Sub(points[0].At))
 	var out strings.Builder
-	out.WriteString(drawLine(points, noun, "wide", lineWidth))
-	out.WriteString(drawLine(points, noun, "slim", phoneWidth))
+	for _, size := range lineSizes {
+		out.WriteString(size.draw(points, noun))
+	}
 	out.WriteString(`<details class="figures"><summary>Show as table</summary><table><thead><tr><th>Time</th><th class="num">` +
 		template.HTMLEscapeString(noun) + `</th></tr></thead><tbody>`)
 	for _, point := range points {
@@ -134,41 +140,64 @@ func chartTime(span time.Duration) func(time.Time) string {
 	return func(at time.Time) string { return markTime(at, how) }
 }
 
-// drawLine draws the figures with pauses shaded and the highest figure labelled.
-func drawLine(points []Point, noun, class string, width int64) string {
+// draw draws the figures as a line over an area, with pauses shaded, lines at round
+// figures and the times of the beginning and the end.
+func (s lineSize) draw(points []Point, noun string) string {
 	first, last := points[0].At, points[len(points)-1].At
-	highest, highestAt := int64(1), points[0].At
+	highest, highestAt, paused := int64(1), points[0].At, false
 	for _, point := range points {
-		if point.Count > highest {
+		if paused = paused || point.Pause; point.Count > highest {
 			highest, highestAt = point.Count, point.At
 		}
 	}
-	span := max(last.Sub(first), time.Second) // it is divided by
+	top := roundUp(highest)
+	span := max(last.Sub(first), time.Millisecond) // it is divided by
 	format := chartTime(span)
+	right, bottom := s.width-lineRight, s.height-lineBottom
 	x := func(at time.Time) int64 {
-		// Divide first: nanoseconds of many months times the width would overflow.
-		// Adding one keeps the last point inside the frame.
-		return lineLeft + int64(at.Sub(first))/(int64(span)/(width-lineLeft-8)+1)
+		return lineLeft + int64(float64(at.Sub(first))/float64(span)*float64(right-lineLeft))
 	}
-	y := func(count int64) int64 { return lineHeight - lineBottom - count*(lineHeight-lineBottom-16)/highest }
-	var shade, path strings.Builder
+	y := func(count int64) int64 {
+		return bottom - int64(float64(count)/float64(top)*float64(bottom-lineTop))
+	}
+	var out, path strings.Builder
+	label := fmt.Sprintf("%s over time, at most %s at %s", template.HTMLEscapeString(noun), groupDigits(strconv.FormatInt(highest, 10)), format(highestAt))
+	fmt.Fprintf(&out, `<svg class="line %s" viewBox="0 0 %d %d" role="img" aria-label="%s">`, s.class, s.width, s.height, label)
 	for i, point := range points {
 		// A point describes the time since the point before, so the shade starts there.
 		if point.Pause && i > 0 {
-			fmt.Fprintf(&shade, `<rect x="%d" y="12" width="%d" height="%d" class="shade"/>`,
-				x(points[i-1].At), max(1, x(point.At)-x(points[i-1].At)), lineHeight-lineBottom-12)
+			from := x(points[i-1].At)
+			fmt.Fprintf(&out, `<rect x="%d" y="%d" width="%d" height="%d" class="shade"/>`, from, lineTop, max(1, x(point.At)-from), bottom-lineTop)
 		}
 		fmt.Fprintf(&path, "%d,%d ", x(point.At), y(point.Count))
 	}
-	top := groupDigits(strconv.FormatInt(highest, 10))
-	label := fmt.Sprintf("%s over time, at most %s at %s", template.HTMLEscapeString(noun), top, format(highestAt))
-	var out strings.Builder
-	fmt.Fprintf(&out, `<svg class="line %s" viewBox="0 0 %d %d" role="img" aria-label="%s">%s`, class, width, lineHeight, label, shade.String())
-	fmt.Fprintf(&out, `<line x1="%d" y1="%d" x2="%d" y2="%d" class="axis"/>`, lineLeft, y(0), width-8, y(0))
-	fmt.Fprintf(&out, `<text x="%d" y="%d" class="label end">0</text><text x="%d" y="%d" class="label end">%s</text>`,
-		lineLeft-6, y(0)+4, lineLeft-6, y(highest)+4, top)
-	fmt.Fprintf(&out, `<text x="%d" y="%d" class="label">%s</text><text x="%d" y="%d" class="label end">%s</text>`,
-		lineLeft, lineHeight-4, format(first), width-8, lineHeight-4, format(last))
-	fmt.Fprintf(&out, `<polyline points="%s" class="curve"/></svg>`, strings.TrimSpace(path.String()))
+	for _, count := range []int64{0, top / 2, top} {
+		class := "grid"
+		if count == 0 {
+			class = "axis"
+		}
+		fmt.Fprintf(&out, `<line x1="%d" y1="%d" x2="%d" y2="%d" class="%s"/><text x="%d" y="%d" class="label end">%s</text>`,
+			lineLeft, y(count), right, y(count), class, lineLeft-6, y(count)+4, groupDigits(strconv.FormatInt(count, 10)))
+	}
+	end := format(last)
+	if span < 10*time.Second { // both times would look the same
+		end = fmt.Sprintf("%.1f seconds later", span.Seconds())
+	}
+	fmt.Fprintf(&out, `<text x="%d" y="%d" class="label">%s</text><text x="%d" y="%d" class="label end">%s</text>`, lineLeft, s.height-6, format(first), right, s.height-6, end)
+	if paused {
+		fmt.Fprintf(&out, `<text x="%d" y="%d" class="label middle">shaded: paused</text>`, (lineLeft+right)/2, s.height-6)
+	}
+	line := strings.TrimSpace(path.String())
+	fmt.Fprintf(&out, `<polygon points="%d,%d %s %d,%d" class="area"/><polyline points="%s" class="curve"/></svg>`, x(first), bottom, line, x(last), bottom, line)
 	return out.String()
+}
+
+// roundUp is a round number that is not smaller, and even: 2,058 becomes 2,200.
+func roundUp(number int64) int64 {
+	unit := int64(1)
+	for (number-1)/10 >= unit {
+		unit *= 10
+	}
+	step := max(2, unit/5)
+	return (number + step - 1) / step * step
 }

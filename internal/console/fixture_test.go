@@ -236,6 +236,7 @@ func screenshots() bool { return os.Getenv("LANDFALL_SCREENSHOTS") != "" }
 func (w *testWorld) seedScreenshots() {
 	w.t.Helper()
 	ctx, operator := w.t.Context(), w.operator()
+	w.setRules("SOUTH", landfall.SeverityWarning) // so that some fail later
 	w.stage("SOUTH", 2400, true)
 	for _, external := range []string{"A-1000011", "A-1000012", "A-1000013"} {
 		for _, supplier := range []string{"NORTH", "SOUTH"} {
@@ -244,7 +245,7 @@ func (w *testWorld) seedScreenshots() {
 			}
 		}
 	}
-	w.turnWarningsIntoErrors("SOUTH")
+	w.setRules("SOUTH", landfall.SeverityError)
 	w.runLimited("SOUTH", 1400, landfall.RunFinished)
 	run, err := operator.StartRun(ctx, landfall.RunPlan{Supplier: "SOUTH", Team: "Night Team", Select: landfall.SelectUntried, NotBefore: time.Now().Add(time.Hour)})
 	if err != nil {

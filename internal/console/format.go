@@ -18,12 +18,13 @@ import (
 func (c *Console) templateFuncs() template.FuncMap {
 	times := timeWriter{c.Clock}
 	return template.FuncMap{
-		"asset": c.assets.path, "path": consolePath, "subject": subjectLink, "actor": actorNames, "auditSubject": auditSubject,
+		"asset": c.assets.path, "path": consolePath, "subject": subjectLink, "actor": actorNames, "auditSubject": auditSubject, "auditWords": auditWords,
 		"number": formatInt, "liveCount": liveCount, "grouped": groupDigits, "total": formatTotal, "bytes": formatBytes,
 		"percent": percent, "rate": formatRate, "plural": plural, "dec": func(number int) int { return number - 1 },
 		"time": times.time, "ago": times.ago, "clock": times.timeOfDay, "day": times.day, "duration": durationWords, "until": times.until,
 		"instant": times.instant,
 		"state":   stateBadge, "label": stateLabel, "meaning": contract.Meaning, "code": codeLabel, "action": actionLabel, "person": actorNames, "author": authorName, "detail": auditDetail, "selection": selectionLabel,
+		"browser": browserName, "lastPart": lastPart,
 		"dict": dict, "list": func(items ...string) []string { return items },
 		"barChart": barChart, "qrCode": qrCode, "barTable": barTable, "lineChart": lineChart,
 	}

@@ -58,6 +58,28 @@ func (d *pageData) CanAct() bool {
 	return d.Me.May(landfall.MayAct, d.supplier())
 }
 
+// Section is the part of the console that the page belongs to: "suppliers", "admin" or
+// neither.
+func (d *pageData) Section() string {
+	path := d.request.route.path
+	switch {
+	case isAdmin(path):
+		return "admin"
+	case path == "" || strings.HasPrefix(path, "suppliers/") || strings.HasPrefix(path, "runs/") || strings.HasPrefix(path, "accounts/"):
+		return "suppliers"
+	}
+	return ""
+}
+
+// Trail lists the pages above this one. The tabs of the administration are on each of its
+// pages and lead back already.
+func (d *pageData) Trail() []breadcrumb {
+	if len(d.Tabs) > 0 && d.Supplier == nil {
+		return nil
+	}
+	return d.Breadcrumbs
+}
+
 // CanReveal reports whether the reader may see personal data of the page's supplier.
 func (d *pageData) CanReveal() bool { return d.Me.May(landfall.MayReveal, d.supplier()) }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 	"time"
 
@@ -135,12 +134,6 @@ func authorName(by string) string {
 	}
 	return actorNames(by)
 }
-
-// actorInText finds actors in the details of the audit.
-var actorInText = regexp.MustCompile(`\b(operator|shell|key):[^\s,;]+`)
-
-// auditDetail writes the actors in a detail of the audit as names.
-func auditDetail(detail string) string { return actorInText.ReplaceAllStringFunc(detail, actorNames) }
 
 // acceptInvitation sets the first password and signs in.
 func acceptInvitation(r *pageRequest) (any, error) {

@@ -152,8 +152,8 @@ func TestSupplierLife(t *testing.T) {
 		}
 		same(t, "audit", d.audit(t, "ACME"), []string{
 			`supplier.create: name="Acme, Ltd", status=Ongoing, document_root="imports/acme/", currency=GBP, region=GB, time_zone=Europe/London, concurrency_limit=0, undo_window=72h0m0s, verify_documents=false, send_customer_emails=false, keep_runs=2160h0m0s`,
-			`supplier.set: status=Paused (was Ongoing), currency=EUR (was GBP), region=DE (was GB), time_zone=Europe/Berlin (was Europe/London), concurrency_limit=3 (was 0), verify_documents=true (was false), send_customer_emails=true (was false), rule incorrect_tax_amount=error`,
-			`supplier.set: name="Acme" (was "Acme, Ltd"), rule incorrect_tax_amount=default`,
+			`supplier.set: status=Paused (was Ongoing), currency=EUR (was GBP), region=DE (was GB), time_zone=Europe/Berlin (was Europe/London), concurrency_limit=3 (was 0), verify_documents=true (was false), send_customer_emails=true (was false), rule incorrect_tax_amount=error (was default)`,
+			`supplier.set: name="Acme" (was "Acme, Ltd"), rule incorrect_tax_amount=default (was error)`,
 		})
 		events := d.events(t, landfall.Key{Supplier: "ACME"})
 		if len(events) != 1 || events[0].Type != landfall.EventSupplierStatusChanged {

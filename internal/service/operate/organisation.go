@@ -94,7 +94,7 @@ func (o *Operator) SetQuotas(ctx context.Context, name string, change QuotaChang
 				return "", invalid(one.name, rules.CodeOutOfRange, "The quota %s must be 0 (none) to %d.", one.name, one.highest)
 			}
 			if *one.place != *one.given {
-				changed = append(changed, fmt.Sprintf("%s=%d", one.name, *one.given))
+				changed = append(changed, fmt.Sprintf("%s=%d (was %d)", one.name, *one.given, *one.place))
 			}
 			*one.place = *one.given
 		}

@@ -81,7 +81,7 @@ func setIfGiven[V any](target *V, given *V) {
 }
 
 // differences lists what changed between two descriptions of a supplier: each
-// changed setting with its new and its old value, and each rule that is back at its
+// changed setting with its new and its old value, and each one that is back at its
 // default.
 func differences(before, after []string) []string {
 	var changed []string
@@ -90,20 +90,28 @@ func differences(before, after []string) []string {
 			continue
 		}
 		name, _, _ := strings.Cut(part, "=")
-		for _, old := range before {
-			if value, same := strings.CutPrefix(old, name+"="); same && value != "" {
-				part += " (was " + value + ")"
-			}
-		}
-		changed = append(changed, part)
+		changed = append(changed, part+" (was "+settingIn(before, name)+")")
 	}
 	for _, part := range before {
-		name, _, _ := strings.Cut(part, "=")
-		if !slices.ContainsFunc(after, func(other string) bool { return strings.HasPrefix(other, name+"=") }) {
-			changed = append(changed, name+"=default")
+		name, value, _ := strings.Cut(part, "=")
+		if settingIn(after, name) == defaultSetting {
+			changed = append(changed, name+"="+defaultSetting+" (was "+value+")")
 		}
 	}
 	return changed
+}
+
+// defaultSetting is the value of a setting that a description does not have.
+const defaultSetting = "default"
+
+// settingIn is the value of a setting in a description of a supplier.
+func settingIn(description []string, name string) string {
+	for _, part := range description {
+		if value, is := strings.CutPrefix(part, name+"="); is {
+			return value
+		}
+	}
+	return defaultSetting
 }
 
 // checkSupplier refuses settings that the rest of the service could not use.

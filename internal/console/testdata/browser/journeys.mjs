@@ -89,7 +89,7 @@ journeys.push({ name: "rehearse, then run", clicks: 4, searches: 0, walk: async 
 } });
 
 journeys.push({ name: "pause and resume", clicks: 2, searches: 0, from: "/console/suppliers/NORTH/runs/", walk: async () => {
-  await page.locator("details.action summary").first().click();
+  await link("Start a run").click();
   await page.locator("input[name=not_before]").fill(new Date(Date.now() + 86_400_000).toISOString().slice(0, 16));
   await button("Start run").click();
   await page.waitForURL(/runs\/R-/);
