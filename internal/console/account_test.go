@@ -359,7 +359,7 @@ func TestLongListsArePaged(t *testing.T) {
 	seen := map[string]bool{}
 	pages := 0
 	for path := "/console/suppliers/NORTH/accounts/?state=staged"; path != ""; pages++ {
-		body := sam.wantPage(path, "<table>")
+		body := sam.wantPage(path, `<table class="cards">`)
 		for _, part := range strings.Split(body, `href="/console/accounts/NORTH/`)[1:] {
 			name, _, _ := strings.Cut(part, `/"`)
 			if seen[name] {

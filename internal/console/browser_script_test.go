@@ -21,12 +21,14 @@ func runInBrowser(t *testing.T, name string, arguments ...string) (inspected []s
 	browser := tooltest.Debian(t, "chromium")
 	modules := filepath.Join(tooltest.Node(t, "testdata/browser"), "node_modules")
 	folder := t.TempDir()
-	script, err := os.ReadFile(filepath.Join("testdata/browser", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, name), script, 0o600); err != nil {
-		t.Fatal(err)
+	for _, file := range []string{name, "axe.mjs"} {
+		script, err := os.ReadFile(filepath.Join("testdata/browser", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, file), script, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := os.Symlink(modules, filepath.Join(folder, "node_modules")); err != nil {
 		t.Fatal(err)

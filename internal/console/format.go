@@ -18,7 +18,7 @@ import (
 func (c *Console) templateFuncs() template.FuncMap {
 	times := timeWriter{c.Clock}
 	return template.FuncMap{
-		"asset": c.assets.path, "path": consolePath, "subject": subjectLink, "actor": actorNames, "auditSubject": auditSubject, "auditWords": auditWords,
+		"asset": c.assets.path, "path": consolePath, "subject": subjectLink, "actor": actorNames, "auditSubject": auditSubject, "auditWords": auditWords, "detailLinks": detailLinks,
 		"number": formatInt, "liveCount": liveCount, "grouped": groupDigits, "total": formatTotal, "bytes": formatBytes,
 		"percent": percent, "rate": formatRate, "plural": plural, "dec": func(number int) int { return number - 1 },
 		"time": times.time, "ago": times.ago, "clock": times.timeOfDay, "day": times.day, "duration": durationWords, "until": times.until,

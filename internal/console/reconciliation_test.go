@@ -51,7 +51,7 @@ func TestReconciliationIsSignedOff(t *testing.T) {
 	signs(url.Values{"confirm": {"NORTH"}}, http.StatusBadRequest, `role="alert"`, "Not everything is explained: accounts.", "Reason for the difference in Accounts (1)")
 	signs(url.Values{"confirm": {"SOUTH"}, "reason:accounts": why["reason:accounts"]}, http.StatusBadRequest,
 		"Type NORTH to confirm", `value="closed before the move"`, "No sign-offs yet")
-	signs(why, http.StatusOK, "Report 1 sealed", "<td>ada</td>", `reconciliation/signed/1/"`)
+	signs(why, http.StatusOK, "Report 1 sealed", ">ada</td>", `reconciliation/signed/1/"`)
 	ada.wantPage(path+"signed/1/?as=json", "closed before the move", "operator:ada")
 	must(h.store.View(ctx, func(view landfall.View) error {
 		entries, err := view.Audit(ctx, "NORTH")

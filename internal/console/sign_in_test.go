@@ -175,6 +175,6 @@ func TestSetUpOfANewServer(t *testing.T) {
 			}
 		}
 		h.anonymous().wantPage("/console/", `name="password"`)
-		first.wantPage("/console/admin/audit/?subject=ada", "by the set-up link", "role=administrator")
+		first.wantPage("/console/admin/audit/?subject=ada", "by the set-up link", "Role: administrator")
 	})
 }

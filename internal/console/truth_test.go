@@ -154,7 +154,7 @@ func TestFailingWebhooksShowTheirBacklog(t *testing.T) {
 		}
 		ada := w.signedIn(landfall.ConsoleOperator)
 		ada.wantPage("/console/admin/webhooks/billing/", fmt.Sprintf("%d not sent yet", facts.Undelivered))
-		ada.wantPage("/console/admin/webhooks/", fmt.Sprintf(`<td class="num">%d</td>`, facts.WaitingCount()))
+		ada.wantPage("/console/admin/webhooks/", fmt.Sprintf(`<td data-name="Waiting" class="num">%d</td>`, facts.WaitingCount()))
 	})
 }
 

@@ -39,7 +39,14 @@ func (e Entry) Label() string { return strings.TrimSpace(cmp.Or(e.Type, e.Kind) 
 
 // Words names an entry for people.
 func (e Entry) Words() string {
-	return strings.TrimSpace(CodeLabel(cmp.Or(e.Type, e.Kind)) + " " + e.Reason)
+	words := CodeLabel(cmp.Or(e.Type, e.Kind))
+	switch {
+	case e.Reason == "":
+		return words
+	case e.Reason == strings.ToUpper(e.Reason): // a code
+		return words + ": " + CodeLabel(e.Reason)
+	}
+	return words + ": " + e.Reason
 }
 
 // SignedBalance adds words to an amount, because its sign could be misread.

@@ -102,5 +102,8 @@ func authorName(by landfall.Author) string {
 	if by.KeyID == "" {
 		return ""
 	}
+	if by.Organisation == "" {
+		return "key:" + by.KeyID
+	}
 	return by.Organisation + ", key " + by.KeyID
 }

@@ -2,6 +2,7 @@
 // node passkey.mjs CHROMIUM SERVER INVITATION PASSWORD
 // It prints what went wrong.
 import { chromium } from "playwright-core";
+import { judge } from "./axe.mjs";
 
 const [executablePath, server, invitation, password] = process.argv.slice(2);
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"], timeout: 120_000 });
@@ -10,6 +11,15 @@ context.setDefaultTimeout(60_000);
 const wrong = [];
 const check = (what, ok) => { if (!ok) wrong.push(what); };
 const page = await context.newPage();
+
+// inspect checks the open page in both themes. visit.mjs cannot: passkeys need localhost.
+const inspect = async () => {
+  const verdict = await judge(page);
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    for (const one of await verdict()) wrong.push(`${colorScheme} ${page.url()}: ${one}`);
+  }
+};
 page.on("pageerror", (error) => wrong.push(String(error)));
 page.on("console", (message) => { if (/Content Security Policy/.test(message.text())) wrong.push(message.text()); });
 const session = await context.newCDPSession(page);
@@ -32,10 +42,13 @@ const add = async (typed) => {
 };
 await add("not the one at all");
 await page.locator("[role=alert]:not([hidden])").first().waitFor();
+await inspect();
 await add(password);
 await page.locator("form[data-passkey=create] input[name=name]").fill("laptop");
+await inspect();
 await page.getByRole("button", { name: "Create passkey" }).click();
 await page.getByText("Passkey added.").waitFor();
+await inspect();
 check("the passkey is not listed", await page.locator("td", { hasText: "laptop" }).count() === 1);
 
 const signOut = async () => {
@@ -50,6 +63,7 @@ const signIn = async () => {
 
 // Sign in with it, without name and password.
 await signOut();
+await inspect();
 await signIn();
 await page.waitForURL(server + "/console/me/");
 check("somebody else is signed in", await page.locator("h1").innerText() === "ada");

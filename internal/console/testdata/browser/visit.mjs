@@ -4,18 +4,15 @@
 // JSON list of pages to check in both themes, and of addresses on a new server. With a FOLDER it saves screenshots
 // there. It prints what went wrong and which pages axe has seen.
 import { chromium } from "playwright-core";
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { createHmac } from "node:crypto";
+import { judge } from "./axe.mjs";
 
 const [executablePath, server, invitation, support, password, list, folder] = process.argv.slice(2);
-const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const patience = 120_000; // milliseconds, for a busy machine
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"], timeout: patience });
 const wrong = [];
 const inspected = []; // the method and path of every page that inspect has seen
 const methods = new Map(); // by page, of the request that loaded it
-const standards = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const check = (what, ok) => { if (!ok) wrong.push(what); };
 
 const watched = async (options) => {
@@ -282,22 +279,4 @@ async function inspect(page, path, prefix = "") {
   check(`${path} is ${wide} px wider than a phone`, wide <= 0);
   await page.setViewportSize({ width: 1280, height: 860 });
   check("hostile text ran on " + path, !(await page.evaluate(() => window.hacked)));
-}
-
-// judge loads axe into an isolated world, where the page's content security policy
-// does not apply, and returns a function that checks the page as it looks now.
-async function judge(page) {
-  const session = await page.context().newCDPSession(page);
-  const { frameTree } = await session.send("Page.getFrameTree");
-  const { executionContextId } = await session.send("Page.createIsolatedWorld", { frameId: frameTree.frame.id });
-  await session.send("Runtime.evaluate", { expression: axe, contextId: executionContextId });
-  return async () => {
-    const outcome = await session.send("Runtime.evaluate", {
-      contextId: executionContextId, awaitPromise: true, returnByValue: true,
-      expression: `axe.run(document, { resultTypes: ["violations"], runOnly: ${JSON.stringify(standards)} }).then((r) => r.violations
-        .map((v) => v.id + ": " + v.help + " " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " " + (n.any[0]?.message ?? "")).join(" | ")))`,
-    });
-    if (outcome.exceptionDetails) return ["axe failed: " + JSON.stringify(outcome.exceptionDetails).slice(0, 400)];
-    return outcome.result.value;
-  };
 }
