@@ -63,9 +63,9 @@ func (d *pageData) CanAct() bool {
 func (d *pageData) Section() string {
 	path := d.request.route.path
 	switch {
-	case isAdmin(path):
+	case isAdmin(path) && !strings.HasPrefix(path, "admin/suppliers/"):
 		return "admin"
-	case path == "" || strings.HasPrefix(path, "suppliers/") || strings.HasPrefix(path, "runs/") || strings.HasPrefix(path, "accounts/"):
+	case path == "" || strings.HasPrefix(path, "admin/suppliers/") || strings.HasPrefix(path, "suppliers/") || strings.HasPrefix(path, "runs/") || strings.HasPrefix(path, "accounts/"):
 		return "suppliers"
 	}
 	return ""
