@@ -149,7 +149,10 @@ func suggestMap(command *cobra.Command, args []string) error {
 		return usageError{err}
 	}
 	path := filepath.Join(order.Folder, generate.MapName)
-	data := map[string]any{"map": path, "tables": suggestion.Tables, "open": suggestion.Open}
+	data := map[string]any{"map": path, "tables": suggestion.Tables, "open": suggestion.Open, "skipped": suggestion.Skipped}
+	for _, file := range suggestion.Skipped {
+		fmt.Fprintf(command.ErrOrStderr(), "%s was not read: %s\n", escapeText(file.Name), escapeText(file.Why))
+	}
 	return printDone(command, data, "Wrote %s for %s. Replace the %s marked CHOOSE, review the rest, then run: landfall convert %s",
 		path, counted(suggestion.Tables, "table"), counted(suggestion.Open, "value"), order.Folder)
 }

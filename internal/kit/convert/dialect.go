@@ -93,6 +93,10 @@ func (m *mapReader) figure(node *yamltree.Node, f numberFormat) numberFormat {
 // it.
 func (m *mapReader) words(node *yamltree.Node, what string) (list []string) {
 	for _, word := range m.texts(node, what) {
+		if word == chooseMark {
+			m.errorf(node.Line, "%s says %s: decide which words it has", what, chooseMark)
+			continue
+		}
 		if word = strings.TrimSpace(word); word == "" || strings.ContainsAny(word, "0123456789.,+-()") {
 			m.errorf(node.Line, "%s must be words without digits and marks, such as £ or GBP", what)
 			continue

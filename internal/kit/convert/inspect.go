@@ -199,32 +199,38 @@ func instantPatterns() (all []string) {
 	return all
 }
 
-// firstPattern returns the first pattern that fits every value.
-func firstPattern(texts, values []string) string {
-	if len(values) == 0 {
-		return ""
-	}
+// firstPattern returns the pattern that fits the most values, the first one of several. All values must
+// fit, but for a few mistakes.
+func firstPattern(texts, values []string) (best string) {
+	fewest := len(values)
 	for _, text := range texts {
-		if _, fits := readAll(text, values); fits {
-			return text
+		if _, bad := readAll(text, values, fewest); bad < fewest && bad <= fewOf(len(values)) {
+			best, fewest = text, bad
+		}
+		if fewest == 0 {
+			break
 		}
 	}
-	return ""
+	return best
 }
 
-// readAll reads all values with a pattern. It returns false if the pattern does not fit one.
-func readAll(pattern string, values []string) (dates []dateTime, fits bool) {
+// readAll reads all values with a pattern, and counts those that it does not fit. It gives up when there are
+// more than most.
+func readAll(pattern string, values []string, most int) (dates []dateTime, bad int) {
 	parsed, err := newPattern(pattern)
 	if err != nil {
-		return nil, false
+		return nil, len(values)
 	}
 	for _, one := range values {
 		// A year such as 0201 means the wrong pattern. 0001 may stand for no date.
 		at, ok := parsed.read([]byte(one))
 		if !ok || at.year < 1850 && at.year > 1 {
-			return nil, false
+			at = dateTime{}
+			if bad++; bad > most || bad > fewOf(len(values)) {
+				return nil, len(values)
+			}
 		}
 		dates = append(dates, at)
 	}
-	return dates, true
+	return dates, bad
 }

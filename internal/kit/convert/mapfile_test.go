@@ -115,7 +115,7 @@ func TestSuggestedMapIsUsableAfterCorrection(t *testing.T) {
 	if _, _, err := attempt(t, tables); err == nil {
 		t.Error("it converts although a choice is open")
 	}
-	corrected := strings.NewReplacer("supplier: CHOOSE", "supplier: NORTH", "B: CHOOSE, P: CHOOSE", "B: BUSINESS, P: DOMESTIC", "E: CHOOSE, L: CHOOSE", "E: ONLINE, L: PRINT",
+	corrected := strings.NewReplacer("supplier: CHOOSE", "supplier: NORTH", "zone: CHOOSE", "zone: UTC", "B: CHOOSE, P: CHOOSE", "B: BUSINESS, P: DOMESTIC", "E: CHOOSE, L: CHOOSE", "E: ONLINE, L: PRINT",
 		"C: CHOOSE, D: CHOOSE, P: CHOOSE, S: CHOOSE", "C: CREDIT, D: CHARGE, P: PAYMENT, S: SUPPLY_CHARGE",
 		"minor_units: CHOOSE", "minor_units: 2", "sign: CHOOSE", "sign: reversed", "supply_address1: CHOOSE", "supply_address1: STREET",
 		"E: CHOOSE, G: CHOOSE", "E: ELECTRICITY, G: GAS", "C: CHOOSE, E: CHOOSE, R: CHOOSE, S: CHOOSE", "C: CUSTOMER, E: ESTIMATE, R: ROUTINE, S: SMART",

@@ -2,7 +2,6 @@ package convert
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +21,14 @@ type Suggestion struct {
 	Text   string
 	Tables int
 	Open   int // values marked CHOOSE
+	// Skipped are the files that are not in the map, with the reason.
+	Skipped []SkippedFile
+}
+
+// SkippedFile is a file that was not read as a table.
+type SkippedFile struct {
+	Name string `json:"file"`
+	Why  string `json:"why"`
 }
 
 // SuggestOptions says what a suggestion is made from.
@@ -71,9 +78,14 @@ type suggestedTable struct {
 	parent    *suggestedTable
 	link      *tableLink
 	children  []*suggestedTable
-	keys      map[int]bool // columns that say where rows belong
-	copied    bool         // a similar map says everything about it
-	copies    [][]string   // lines of a similar map
+	keys      map[int]bool    // columns that say where rows belong
+	varying   []int           // by column: accounts whose rows differ in it; nil if the table is not flat
+	inside    *suggestedTable // the rows of a flat table of accounts
+	above     *suggestedTable // the accounts of the rows of a flat table
+	whole     []string        // all columns of a flat table
+	trailers  []string        // first fields of lines that are not rows
+	copied    bool            // a similar map says everything about it
+	copies    [][]string      // lines of a similar map
 	days      string
 	comma     bool
 	grouped   bool // numbers have thousands separators
@@ -87,8 +99,12 @@ const suggestBytes = 64 << 20
 // Suggest inspects the tables of a folder and writes a first map for them.
 func Suggest(ctx context.Context, order SuggestOptions) (*Suggestion, error) {
 	var tables []*suggestedTable
+	var skipped []SkippedFile
 	for _, name := range fileNames(order.Folder) {
-		if !isTable(name) {
+		if why := notTable(order.Folder, name); why != "" {
+			skipped = append(skipped, SkippedFile{name, why})
+		}
+		if !isTable(name) || isBlankFile(filepath.Join(order.Folder, name)) {
 			continue
 		}
 		if len(tables) == maxSuggestedTables {
@@ -99,6 +115,11 @@ func Suggest(ctx context.Context, order SuggestOptions) (*Suggestion, error) {
 			return nil, err
 		}
 		t.name = freeName(tables, t.name, name)
+		if t.account = t.accountColumn(); t.flat() {
+			if err := t.findVarying(ctx, order.Folder); err != nil {
+				return nil, err
+			}
+		}
 		tables = append(tables, t)
 	}
 	if len(tables) == 0 {
@@ -128,7 +149,7 @@ func Suggest(ctx context.Context, order SuggestOptions) (*Suggestion, error) {
 		}
 	}
 	g.guess()
-	w := &mapWriter{tables: tables, kinds: g.kinds, learned: learned, packs: packs}
+	w := &mapWriter{tables: g.tables, kinds: g.kinds, learned: learned, packs: packs, skipped: skipped}
 	return w.write(), nil
 }
 
@@ -161,6 +182,32 @@ func isTable(name string) bool {
 	return false
 }
 
+// notTable says why a file that may be a table is not read as one, and what to do, or returns "".
+func notTable(folder, name string) string {
+	path := filepath.Join(folder, name)
+	info, err := os.Stat(path)
+	switch ending := strings.ToLower(filepath.Ext(name)); {
+	case err != nil || info.IsDir() || strings.HasPrefix(name, "."):
+		return ""
+	case isBlankFile(path):
+		return "it is empty"
+	case isTable(name) || slices.Contains([]string{".yaml", ".yml", ".ndjson"}, ending):
+		return ""
+	case ending == ".xls":
+		return "save it as .xlsx"
+	case slices.Contains([]string{".pdf", ".zip", ".gz", ".doc", ".docx", ".json", ".xml", ".md"}, ending):
+		return "it is not a table"
+	}
+	looked, err := inspectFile(path)
+	switch {
+	case err != nil || slices.ContainsFunc(looked.columns, func(column string) bool { return strings.ContainsRune(column, 0) }):
+		return "it is not text"
+	case len(looked.columns) > 1:
+		return fmt.Sprintf("it has columns between %q; rename it to .csv and suggest again, or add a table for it", looked.delimiter)
+	}
+	return "its lines have no delimiter; add a table for it with fixed: {COLUMN: 1-8, …}"
+}
+
 // readSuggested inspects one table, and reads up to a number of bytes of it. row may be nil.
 func readSuggested(ctx context.Context, folder, name string, most int64, row func(t *suggestedTable, line int, fields [][]byte)) (*suggestedTable, error) {
 	looked, err := inspectFile(filepath.Join(folder, name))
@@ -188,6 +235,8 @@ func readSuggested(ctx context.Context, folder, name string, most int64, row fun
 					t.sketches[i].add(text)
 				}
 			}
+		} else if len(fields) > 0 && len(fields) < len(t.columns) && len(t.trailers) <= maxTrailers {
+			t.trailers = append(t.trailers, string(trimBlanks(fields[0])))
 		}
 		if row != nil {
 			row(t, line, fields)
@@ -320,166 +369,6 @@ func codesAmong(values []string) []string {
 	}
 	slices.Sort(list)
 	return list
-}
-
-// guesser decides what tables contain and how they belong together.
-type guesser struct {
-	kinds  []*tableKind
-	tables []*suggestedTable
-}
-
-// kind returns a kind by its name.
-func (g *guesser) kind(name string) *tableKind {
-	at := slices.IndexFunc(g.kinds, func(kind *tableKind) bool { return kind.name == name })
-	return g.kinds[at]
-}
-
-// guess decides what each table contains, then where it belongs.
-func (g *guesser) guess() {
-	accounts := g.kind("accounts")
-	fits := map[*suggestedTable]float64{}
-	for _, t := range g.tables {
-		t.account = t.accountColumn()
-		if t.account >= 0 {
-			t.keys[t.account] = true
-		}
-		t.placement, fits[t] = g.bestKind(t, nil)
-	}
-	// There is one table of accounts.
-	var main *suggestedTable
-	for _, t := range g.tables {
-		if t.is(accounts) && (main == nil || fits[t] > fits[main]) {
-			main = t
-		}
-	}
-	for _, t := range g.tables {
-		if t.is(accounts) && t != main {
-			t.placement, _ = g.bestKind(t, accounts)
-		}
-	}
-	for _, t := range g.tables {
-		g.lift(t)
-	}
-	for _, t := range g.tables {
-		if t.is(accounts) && t.account < 0 {
-			g.findAccountColumn(t)
-		}
-	}
-	for _, t := range g.tables {
-		g.relate(t)
-	}
-	for _, t := range g.tables {
-		if t.placement != nil {
-			t.placement = t.place(g.kinds, t.placement.kind, g.coveredFor(t))
-		}
-	}
-	slices.SortStableFunc(g.tables, func(a, b *suggestedTable) int { return cmp.Compare(g.rank(a), g.rank(b)) })
-}
-
-// is reports whether a table is of a kind.
-func (t *suggestedTable) is(kind *tableKind) bool {
-	return t.placement != nil && t.placement.kind == kind
-}
-
-// coveredFor tells which kinds have a table of their own.
-func (g *guesser) coveredFor(t *suggestedTable) func(*tableKind) bool {
-	return func(kind *tableKind) bool {
-		return slices.ContainsFunc(g.tables, func(other *suggestedTable) bool {
-			return other != t && other.placement != nil && (other.is(kind) || other.placement.has(kind) && kind.isInside(other.placement.kind))
-		})
-	}
-}
-
-// bestKind finds the most likely kind of a table, by its name and its columns.
-func (g *guesser) bestKind(t *suggestedTable, but *tableKind) (best *placement, most float64) {
-	nothing := func(*tableKind) bool { return false }
-	if kind := t.learned.kindOf(t); kind != nil && kind != but {
-		return t.place(g.kinds, kind, nothing), 10
-	}
-	words := fileWords(t.file)
-	for _, kind := range g.kinds {
-		if kind == but || kind.words == "" {
-			continue
-		}
-		p := t.place(g.kinds, kind, nothing)
-		named := false
-		for phrase := range strings.FieldsSeq(kind.words) {
-			parts := strings.Split(phrase, "_")
-			named = named || !slices.ContainsFunc(parts, func(part string) bool { return !slices.Contains(words, part) })
-		}
-		own := 0.0
-		for s, m := range p.placed {
-			if s.kind == kind {
-				own += m.score
-			} else {
-				own += 0.5 * m.score
-			}
-		}
-		anchored := p.anchored(kind)
-		if !anchored {
-			own *= 0.4
-		}
-		fit := own / float64(max(1, len(t.columns)-len(t.keys)))
-		if named {
-			fit += 0.5
-		}
-		if (anchored || named && len(p.placed) > 0) && fit > most && fit >= 0.35 {
-			best, most = p, fit
-		}
-	}
-	return best, most
-}
-
-// fileWords returns the words of a file name. Some systems begin all names with their own.
-func fileWords(file string) []string {
-	stem := strings.TrimSuffix(file, filepath.Ext(file))
-	words := nameWords(stem)
-	for _, part := range nameParts(stem) {
-		for _, short := range []string{strings.TrimSuffix(part, "s"), strings.TrimSuffix(part, "e"), strings.TrimSuffix(part, "en"), part[min(2, len(part)):], part[min(3, len(part)):], part[min(4, len(part)):]} {
-			if len(short) >= 3 {
-				words = append(words, dictionaryWords()[short]...)
-			}
-		}
-	}
-	return words
-}
-
-// lift takes the rows of a table for something larger if they contain it and no other table does: a
-// flat table of customers has the accounts in it.
-func (g *guesser) lift(t *suggestedTable) {
-	if t.placement == nil {
-		return
-	}
-	for outer := t.placement.kind.parent; outer != nil; outer = outer.parent {
-		if g.coveredFor(t)(outer) {
-			return
-		}
-		// Rows of one account must not become several accounts.
-		if outer.parent == nil && outer.stem == "accounts" && (t.account < 0 || g.repeats(t)) {
-			return
-		}
-		p := t.place(g.kinds, outer, g.coveredFor(t))
-		if outer.stem == "accounts" || p.anchored(outer) && p.total > t.placement.total+0.5 {
-			t.placement = p
-		}
-	}
-}
-
-// repeats reports whether the account number of a table occurs more than once.
-func (g *guesser) repeats(t *suggestedTable) bool {
-	return t.sketches[t.account].repeated() > 0
-}
-
-// rank puts outer tables before inner ones.
-func (g *guesser) rank(t *suggestedTable) int {
-	order := []string{"accounts", "customers", "addresses", "supply points", "agreements", "meters", "registers", "readings", "schedules", "transactions"}
-	if t.placement == nil {
-		return 100
-	}
-	if at := slices.Index(order, t.placement.kind.name); at >= 0 {
-		return at
-	}
-	return len(order)
 }
 
 // WriteSuggestion writes the map next to the tables, unless there is one.

@@ -63,6 +63,12 @@ func numberStyleOf(values []string) (style numberStyle) {
 	return style
 }
 
+// manyCurrencies reports whether the words beside the numbers are of several currencies.
+func (s *numberStyle) manyCurrencies() bool {
+	same := strings.NewReplacer("GBP", "£", "EUR", "€", "USD", "$")
+	return slices.ContainsFunc(s.currencies, func(one string) bool { return same.Replace(one) != same.Replace(s.currencies[0]) })
+}
+
 // addWords adds the sign words and currencies beside a number.
 func (s *numberStyle) addWords(value string) {
 	for _, word := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("0123456789.,'+-() \u00a0\u202f", r) }) {
@@ -116,7 +122,11 @@ func (w *mapWriter) numberSettings(values []string, of *suggestedTable) (setting
 		settings = append(settings, "signs: {"+strings.Join(pairs, ", ")+"}")
 		remark = "plus or minus? What the customer owes is negative"
 	}
-	if len(style.currencies) > 0 {
+	if style.manyCurrencies() {
+		w.open++
+		settings = append(settings, "currency: "+chooseMark)
+		remark = strings.TrimPrefix(remark+"; one of "+strings.Join(style.currencies, " ")+": amounts in the others are not converted", "; ")
+	} else if len(style.currencies) > 0 {
 		var words []string
 		for _, word := range style.currencies {
 			words = append(words, strconv.Quote(word))
@@ -141,17 +151,30 @@ func (w *mapWriter) dateSettings(values, patterns []string, usual string) (setti
 	case found != usual:
 		settings = append(settings, "dates: "+found)
 	}
+	if dates, bad := readAll(found, values, len(values)); found != "" && bad > 0 {
+		at := slices.Index(dates, dateTime{})
+		remark = strings.TrimPrefix(remark+fmt.Sprintf("; %d of the first %d values are no such dates, the first is %s", bad, len(values), shorten([]byte(values[at]))), "; ")
+	}
 	return settings, remark
 }
 
-// confusable returns the other patterns that fit all values, and read one of them as another date.
+// confusable returns the other patterns that fit as many values, and read one of them as another date. A
+// value that only another pattern reads shows that the column has both.
 func confusable(patterns []string, found string, values []string) (others []string) {
-	dates, fits := readAll(found, values)
-	if !fits {
+	if found == "" {
 		return nil
 	}
+	dates, bad := readAll(found, values, len(values))
 	for _, one := range patterns {
-		if other, fits := readAll(one, values); fits && one != found && !slices.Equal(dates, other) {
+		other, otherBad := readAll(one, values, len(values))
+		if one == found || other == nil {
+			continue
+		}
+		both := false
+		for i := range dates {
+			both = both || dates[i] != other[i] && (bad == otherBad || dates[i] == dateTime{})
+		}
+		if both {
 			others = append(others, one)
 		}
 	}

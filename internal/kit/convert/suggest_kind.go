@@ -48,7 +48,7 @@ func tableKinds(schema *contract.Schema) []*tableKind {
 	}
 	inner("accounts", "customers", "customers", "customer", "given_name family_name", "customer")
 	inner("accounts", "billing options", "account_billing_options", "", "period_length period_start_day", "bill")
-	inner("accounts", "addresses", "supply_addresses", "address premise", "supply_address1 supply_postcode", "supply premise address")
+	inner("accounts", "addresses", "supply_addresses", "address premise", "supply_address1 supply_postcode", "supply premise address point")
 	inner("accounts", "schedules", "payment_schedules", "schedule", "frequency day_of_month", "schedule payment")
 	inner("accounts", "mandates", "payment_instructions", "", "reference", "")
 	inner("customers", "preferences", "customer_preferences", "", "opted_into_sms opted_into_offers opted_into_updates", "")
@@ -83,9 +83,9 @@ func (k *tableKind) pathFrom(outer *tableKind) (path []*tableKind) {
 
 // attrWords are phrases that old systems use for attrs, beside the attr's own name. A phrase is made
 // of the plain words of the dictionary. A kind before the attr limits it to that kind. After ~ is a
-// phrase that more often means something else.
+// phrase that more often means something else, and after ? one that is only worth a mention.
 var attrWords = map[string]string{
-	"account":                              "account number, account reference, account, customer account, customer account number, ~customer number, ~agreement number, ~agreement reference",
+	"account":                              "account number, account reference, account, customer account, customer account number, ~customer number, ~customer code, ~agreement number, ~agreement reference",
 	"given_name":                           "first name, first",
 	"family_name":                          "last name, last, name",
 	"title":                                "title, salutation",
@@ -98,14 +98,14 @@ var attrWords = map[string]string{
 	"user_identifier":                      "customer number, customer reference",
 	"billing_name":                         "name, bill name, account name, mailing name, company name, company, full name",
 	"billing_address1":                     "street, home street, address 1, address line 1, address, bill address 1, bill address line 1, bill street, bill address, mailing address 1, mailing address line 1, mailing address, mailing street, mailing 1",
-	"billing_address2":                     "address 2, address line 2, city, bill address 2, bill address line 2, bill city, mailing address 2, mailing address line 2, mailing city",
-	"billing_address3":                     "address 3, address line 3, county, ~city, ~bill city, ~mailing city, bill address 3, bill address line 3, bill county, mailing address 3, mailing address line 3, mailing county",
+	"billing_address2":                     "address 2, address line 2, ~city, bill address 2, bill address line 2, ~bill city, ~bill address city, ~mailing address city, mailing address 2, mailing address line 2, ~mailing city",
+	"billing_address3":                     "address 3, address line 3, county, ~city, ~bill city, ~mailing city, bill address 3, bill address line 3, bill county, mailing address 3, mailing address line 3, mailing county, ~bill address city, ~mailing address city",
 	"billing_address4":                     "address 4, address line 4, bill address 4, mailing address 4, ~county, ~bill county, ~mailing county",
 	"billing_address5":                     "address 5, address line 5, bill address 5, mailing address 5",
 	"billing_postcode":                     "postcode, bill postcode, mailing postcode, address postcode, bill address postcode, mailing address postcode, ~mailing",
 	"supply_address1":                      "street, home street, address 1, address line 1, address, supply address 1, premise address 1, supply address line 1, premise address line 1, supply street, premise street, supply 1",
-	"supply_address2":                      "address 2, address line 2, city, supply address 2, premise address 2, supply address line 2, premise address line 2, supply city, premise city",
-	"supply_address3":                      "address 3, address line 3, county, ~city, ~supply city, ~premise city, supply address 3, premise address 3, supply address line 3, premise address line 3, premise county, supply county",
+	"supply_address2":                      "address 2, address line 2, ~city, supply address 2, premise address 2, supply address line 2, premise address line 2, ~supply city, ~supply address city, ~premise address city, ~premise city",
+	"supply_address3":                      "address 3, address line 3, county, ~city, ~supply city, ~premise city, supply address 3, premise address 3, supply address line 3, premise address line 3, premise county, supply county, ~supply address city, ~premise address city",
 	"supply_address4":                      "address 4, address line 4, supply address 4, ~county, ~supply county, ~premise county",
 	"supply_address5":                      "address 5, address line 5",
 	"supply_postcode":                      "postcode, supply postcode, premise postcode, supply address postcode, premise address postcode, address postcode, ~mailing",
@@ -114,21 +114,21 @@ var attrWords = map[string]string{
 	"account_type":                         "type, account type, customer type",
 	"currency":                             "currency, current",
 	"company_number":                       "company number, register number, company register number",
-	"date_of_sale":                         "sale, sale date",
+	"date_of_sale":                         "sale, sale date, ?signup, ?sign up, ?opened, ?open, ?customer move in, ?agreement date",
 	"language_preference":                  "language, preference language",
 	"communication_preference":             "communication, communication preference, preference communication, paperless, customer method, letter email, bill method",
 	"sales_channel":                        "channel, sale channel",
-	"transfer_balance":                     "balance, current balance, balance amount, current balance amount, closing balance, account balance",
+	"transfer_balance":                     "balance, current balance, balance due, current balance due, open balance, balance amount, current balance amount, closing balance, account balance",
 	"last_statement_balance":               "last balance, bill balance, last bill balance, last bill balance amount",
 	"last_statement_closing_date":          "bill closing, bill closing date, last bill closing, last bill end date",
 	"last_statement_issue_date":            "issue, issue date, last bill, last bill date, last issue date, last bill issue date",
 	"last_billed_to_date":                  "bill end, bill end date, last bill end, last read bill",
 	"next_bill_due_date":                   "next bill, next bill date, next bill due",
-	"identifier":                           "market point number, point number, supply number, supply point number, supply point, supply reference",
-	"supply_type":                          "fuel, fuel type, supply type, supply fuel, tariff type, type, supply",
-	"supply_start_date":                    "start, start date, supply start, supply start date, move in, move in date, move in supply",
-	"supply_end_date":                      "end, end date, supply end, supply end date, move out, move out date",
-	"product_code":                         "tariff, rate code, agreement tariff, tariff type, tariff number, tariff name",
+	"identifier":                           "market point number, ~point number, supply number, supply point number, supply point, supply reference",
+	"supply_type":                          "fuel, fuel type, supply type, point type, meter point type, supply fuel, tariff type, type, supply",
+	"supply_start_date":                    "start, start date, supply start, supply start date, active start, move in, move in date, move in supply",
+	"supply_end_date":                      "end, end date, supply end, supply end date, active end, move out, move out date",
+	"product_code":                         "tariff, tariff code, rate code, price tariff, agreement tariff, tariff type, tariff number, ~tariff name",
 	"effective_from":                       "start, start date, effective start, effective start date, agreement start, tariff start",
 	"effective_to":                         "end, end date, effective end, effective end date, agreement end, tariff end",
 	"agreed_at":                            "agreement date, signed date",
@@ -138,8 +138,8 @@ var attrWords = map[string]string{
 	"register_id":                          "register, register number, meter register number",
 	"number_of_digits":                     "digits, register digits",
 	"reading_date":                         "reading date, date, reading of",
-	"reading_type":                         "reading type, type, reading source, reading method, reading how",
-	"reading_value":                        "reading, reading amount, reading value, reading register, value, amount",
+	"reading_type":                         "reading type, reading code, type, reading source, reading method, reading how",
+	"reading_value":                        "reading, current reading, reading amount, reading value, reading register, value, amount",
 	"transaction_id":                       "transaction number, number, payment number, transaction reference, payment reference, reference number, name",
 	"transaction_date":                     "date, transaction date, payment date, start date, effective date, amount date, payment of, transaction of, date payment, payment on, mailing date, value date",
 	"transactions.amount":                  "amount, transaction amount, payment amount, total amount, total, current amount, method amount",
@@ -147,7 +147,7 @@ var attrWords = map[string]string{
 	"reason":                               "reason, reason code",
 	"transactions.reference":               "reference, payment reference, external reference, bill reference, biller reference",
 	"payment_type":                         "payment method, method, payment type, payment how, payment channel",
-	"display_note":                         "description, note, note description, transaction description, bill description",
+	"display_note":                         "description, note, note description, transaction description, bill description, item description",
 	"rate_band":                            "code, ~rate, ~description, rate code",
 	"line items.start_date":                "start, start date, period start",
 	"line items.end_date":                  "end, end date, period end",
@@ -162,7 +162,7 @@ var attrWords = map[string]string{
 	"created_at":                           "created, created time, created date, time, date, note date, note time",
 	"is_pinned":                            "pinned",
 	"statement_id":                         "bill number, number, bill reference",
-	"bill_period_from_date":                "start, start date, period start, period start date, bill start, bill start date, bill period start",
+	"bill_period_from_date":                "start, of, start date, period start, period start date, bill start, bill start date, bill period start",
 	"bill_period_to_date":                  "end, end date, period end, period end date, bill end, bill end date, bill period end",
 	"issued_date":                          "issue, issue date, bill date, bill issue date, date",
 	"number":                               "bill number, number",
@@ -210,6 +210,10 @@ func (k *tableKind) phrasesFor(attr string) []attrPhrase {
 		phrase, weak := strings.CutPrefix(strings.TrimSpace(phrase), "~")
 		if weak {
 			weight = 0.9
+		}
+		phrase, doubtful := strings.CutPrefix(phrase, "?")
+		if doubtful {
+			weight = 0.6
 		}
 		if words := strings.Fields(phrase); len(words) > 0 {
 			list = append(list, attrPhrase{words, weight})

@@ -17,6 +17,9 @@ type tableLink struct {
 // the names do or the other column has every value once.
 const linkedFrom = 1.25
 
+// rowKeys are names of keys that nobody outside of a database knows.
+var rowKeys = []string{"id", "uid", "key", "seq", "sequence"}
+
 // accountColumn finds the column with the account number by examples or by its name, or returns -1.
 func (t *suggestedTable) accountColumn() int {
 	if t.numbered >= 0 {
@@ -30,6 +33,10 @@ func (t *suggestedTable) accountColumn() int {
 			continue
 		}
 		score, words := matchName(t.names[i], kind, "account", []string{"customer"})
+		// In a table of accounts, a number that is not only a key of the database is theirs.
+		if slices.Equal(t.names[i][0], []string{"number"}) && slices.Contains(fileWords(t.file), "account") && !slices.Contains(rowKeys, plainName(t.columns[i])) {
+			score = max(score, 0.95)
+		}
 		if score += 0.01 * float64(words); score >= placedFrom && score > most {
 			best, most = i, score
 		}
@@ -73,6 +80,12 @@ func (t *suggestedTable) keyLike(column int) bool {
 	style := t.styles[column]
 	dated := style.instants != "" || style.days != "" && style.days != "YYYYMMDD"
 	fraction := style.numbers && !style.wholes
+	// Two tables often have the same addresses, which identify nobody.
+	for _, word := range t.names[column][0] {
+		if slices.Contains([]string{"address", "street", "city", "county", "postcode"}, word) {
+			return false
+		}
+	}
 	return t.columns[column] != "" && !dated && !style.emails && !fraction && len(t.sketches[column].queue) > 0
 }
 

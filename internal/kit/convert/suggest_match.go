@@ -54,6 +54,9 @@ var (
 	currencyLook = regexp.MustCompile(`^(GBP|EUR|USD|AUD|NZD|CHF|JPY|CAD|SEK|NOK|DKK|PLN|CZK)$`)
 )
 
+// fewOf is how many of some values may be mistakes, which decide nothing about their column: one in fifty.
+func fewOf(values int) int { return values / 50 }
+
 // style describes the values of a column.
 func (s *inspection) style(column int) (style columnStyle) {
 	values := s.values(column)
@@ -63,7 +66,13 @@ func (s *inspection) style(column int) (style columnStyle) {
 		style.longest = max(style.longest, len(value))
 	}
 	all := func(holds func(string) bool) bool {
-		return len(values) > 0 && !slices.ContainsFunc(values, func(value string) bool { return !holds(value) })
+		bad := 0
+		for _, value := range values {
+			if !holds(value) {
+				bad++
+			}
+		}
+		return len(values) > 0 && bad <= fewOf(len(values))
 	}
 	style.filled, style.distinct = len(values), len(seen)
 	style.days, style.instants = findDayPattern(values), findInstantPattern(values)
@@ -235,6 +244,12 @@ func (t *suggestedTable) place(kinds []*tableKind, kind *tableKind, covered func
 	all := attrSlots(kinds, kind, covered)
 	dropped := map[*tableKind]bool{}
 	for {
+		if p := t.assign(kind, t.matches(all)); p.halfAddress() {
+			// The town beside a supply address is that of the supply address.
+			all = slices.DeleteFunc(all, func(s *attrSlot) bool {
+				return strings.HasPrefix(s.field.Name, "billing_address") || s.field.Name == "billing_postcode"
+			})
+		}
 		p := t.assign(kind, t.matches(slices.DeleteFunc(slices.Clone(all), func(s *attrSlot) bool { return dropped[s.kind] })))
 		again := false
 		for s := range p.placed {
@@ -246,6 +261,15 @@ func (t *suggestedTable) place(kinds []*tableKind, kind *tableKind, covered func
 			return p
 		}
 	}
+}
+
+// halfAddress reports whether the street is of the supply address only, and the town of the billing address.
+func (p *placement) halfAddress() bool {
+	have := map[string]bool{}
+	for s := range p.placed {
+		have[s.field.Name] = true
+	}
+	return have["supply_address1"] && !have["billing_address1"] && (have["billing_address2"] || have["billing_postcode"])
 }
 
 // assign takes the best matches first.

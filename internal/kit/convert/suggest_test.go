@@ -20,10 +20,11 @@ import (
 // TestSuggestionsForManyStyles measures how many columns of many styles of exports a suggested map
 // places as a person would. The styles in testdata/styles/untuned were written before the dictionary
 // and were not looked at while it was made. Those in later were written when it was ready; it placed
-// 65 % of their columns before the words that they showed to be missing were added. What is not placed
-// right must be left open.
+// 65 % of their columns before the words that they showed to be missing were added. Those in wider were
+// written after that; it placed 70 % of their columns, and nine wrong, before it was improved for them. What
+// is not placed right must be left open.
 func TestSuggestionsForManyStyles(t *testing.T) {
-	for group, want := range map[string]float64{"tuned": 0.95, "untuned": 0.85, "later": 0.85} {
+	for group, want := range map[string]float64{"tuned": 0.95, "untuned": 0.85, "later": 0.85, "wider": 0.95} {
 		t.Run(group, func(t *testing.T) {
 			paths, err := filepath.Glob(filepath.Join("testdata", "styles", group, "*.txtar"))
 			if err != nil || len(paths) < 5 {
@@ -100,7 +101,7 @@ func placedRight(t *testing.T, path string) (right, wrong, all int) {
 }
 
 // chosen is what a person decides about the maps of the later styles.
-var chosen = strings.NewReplacer("supplier: CHOOSE", "supplier: NORTH", "sign: CHOOSE", "sign: same", "{CR: CHOOSE}", "{CR: minus}",
+var chosen = strings.NewReplacer("supplier: CHOOSE", "supplier: NORTH", "zone: CHOOSE", "zone: UTC", "sign: CHOOSE", "sign: same", "{CR: CHOOSE}", "{CR: minus}",
 	"{Z1: CHOOSE, Z2: CHOOSE}", "{Z1: DOMESTIC, Z2: BUSINESS}", `{"01": CHOOSE, "02": CHOOSE}`, `{"01": ELECTRICITY, "02": GAS}`,
 	"{AB: CHOOSE, ZA: CHOOSE}", "{AB: CHARGE, ZA: PAYMENT}", "{BS: CHOOSE, PS: CHOOSE}", "{BS: CHARGE, PS: PAYMENT}",
 	"supply_start_date: CHOOSE", "supply_start_date: INSTALL_DT", "transaction_date: CHOOSE", "transaction_date: ACCOUNTING_DT",
@@ -174,6 +175,73 @@ var (
 	amountOf = regexp.MustCompile(`"(?:transfer_balance|amount)":"?(-?[0-9.]+)`)
 )
 
+// TestSuggestionForAFlatTable reads a table with one row per meter twice: for the accounts, and for their
+// supply points. The suggested map converts it.
+func TestSuggestionForAFlatTable(t *testing.T) {
+	rows := "ACCOUNT NUMBER,FIRST NAME,LAST NAME,SERVICE ADDRESS,CITY,ZIP,BALANCE,DEPOSIT,SIGNUP DATE,ESIID,SERVICE START,METER NUMBER\n"
+	for i := range 40 {
+		rows += fmt.Sprintf("A%d,Ann,Lee %[1]d,%[1]d Main St,Dallas,0100%[1]d,%[1]d.50,7,2018-03-26,E%d,2020-01-02,M%[2]d\n", i/2, i)
+	}
+	rows = strings.Replace(rows, "M39\n", "M39\nTRL,40\n", 1)
+	folder := tableFolder(t, map[string]string{"customers.csv": rows, "payments.dat": "A1  00012\nA2  00013\n", "old.xls": "x", "more.dat": "A;B\n1;2\n", "none.csv": " \n"})
+	suggestion, err := convert.Suggest(t.Context(), convert.SuggestOptions{Folder: folder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"several: first", "into: CUSTOMERS.supply_addresses.supply_points", `link: "ACCOUNT NUMBER"`, `supply_address1: "SERVICE ADDRESS"`, "supply_postcode: ZIP", "identifier: ESIID",
+		`skip: "^TRL"`, "# not used: SIGNUP DATE (2018-03-26), perhaps date_of_sale", "# payments.dat: its lines have no delimiter; add a table for it with fixed", "# old.xls: save it as .xlsx",
+		`# more.dat: it has columns between ';'`, "# none.csv: it is empty",
+	} {
+		if !strings.Contains(suggestion.Text, want) {
+			t.Errorf("no %q in\n%s", want, suggestion.Text)
+		}
+	}
+	if len(suggestion.Skipped) != 4 || suggestion.Tables != 1 {
+		t.Errorf("%+v", suggestion)
+	}
+	if err := os.WriteFile(filepath.Join(folder, generate.MapName), []byte(chosen.Replace(suggestion.Text)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	book, result, err := attempt(t, folder)
+	if err != nil || !result.Whole() {
+		t.Fatalf("%v %+v\n%s", err, result, chosen.Replace(suggestion.Text))
+	}
+	if lines := linesOf(t, book, "accounts"); len(lines) != 20 || strings.Count(lines[3], `"identifier":`) != 2 || !strings.Contains(lines[3], `"transfer_balance":"3.50"`) {
+		t.Errorf("%q", lines)
+	}
+}
+
+// TestSuggestionSaysWhatValuesCannotTell has two-digit years, local times, one date that does not exist
+// among many, and two currencies.
+func TestSuggestionSaysWhatValuesCannotTell(t *testing.T) {
+	accounts, customers, notes := "Account No,Balance,Last Bill\n", "Account No,Surname,Date of Birth\n", "Account No,Note,Created\n"
+	for i := range 100 {
+		day, money := fmt.Sprintf("%02d/03/25", i%28+1), fmt.Sprintf("£%d.50", i)
+		switch i {
+		case 50:
+			day = "30/02/25"
+		case 60:
+			money = "$60.50"
+		}
+		accounts += fmt.Sprintf("%d,%s,%s\n", 1000+i, money, day)
+		customers += fmt.Sprintf("%d,Lee,%02d/07/%02d\n", 1000+i, i%28+1, i)
+		notes += fmt.Sprintf("%d,Hello,%02d/07/25 10:20:30\n", 1000+i, i%28+1)
+	}
+	suggestion, err := convert.Suggest(t.Context(), convert.SuggestOptions{Folder: tableFolder(t, map[string]string{"accounts.csv": accounts, "customers.csv": customers, "notes.csv": notes})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"  dates: DD/MM/YY\n", "  century: 50 ", "  zone: CHOOSE ", "last_statement_issue_date: \"Last Bill\"", "1 of the first 100 values are no such dates, the first is 30/02/25",
+		`date_of_birth: {column: "Date of Birth", century: adult}`, "transfer_balance: {column: Balance, currency: CHOOSE",
+	} {
+		if !strings.Contains(suggestion.Text, want) {
+			t.Errorf("no %q in\n%s", want, suggestion.Text)
+		}
+	}
+}
+
 // TestTablesOfTheSameName suggests a map for tables whose files differ only in their endings.
 func TestTablesOfTheSameName(t *testing.T) {
 	const table = "Account Number,Balance,Surname\n1,2.50,Smith\n"
@@ -207,8 +275,11 @@ func columnsPlaced(t *testing.T, text string) map[string]map[string][]string {
 			kind = path
 		}
 		kinds[table.Name] = kind
-		columns := map[string][]string{}
-		placed[table.Node.Find("file").Text] = columns
+		columns := placed[table.Node.Find("file").Text] // a flat table is read twice
+		if columns == nil {
+			columns = map[string][]string{}
+			placed[table.Node.Find("file").Text] = columns
+		}
 		if account := table.Node.Find("account"); account != nil {
 			columns[account.Text] = append(columns[account.Text], "account")
 		}

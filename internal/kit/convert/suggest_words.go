@@ -12,7 +12,7 @@ import (
 // dictionary lists how old systems write the words of column and table names. Each line starts with
 // the plain words that the others stand for.
 const dictionary = `
-account: ac acct acc accno acctno acnt accts accounts konto konten kontonr compte comptes cuenta cuentas conto rekening vkonto vertragskonto customeraccount cacct
+account: ac acct acc accno acctno acnt accts accounts konto konten kontonr compte comptes cuenta cuentas conto rekening vkonto vertragskonto customeraccount cacct kto
 account number: vkont acctnum accountref rekeningnummer contractnummer
 account name: vkbez
 account type: vktyp ktokl
@@ -22,14 +22,14 @@ transaction table: dfkkop fkkop
 bill name: rechnungsempfaenger rechnungsempfanger
 number: no num nbr nr numb nummer numero id identifier ident key nro seq sequence uid numeroid
 reference: verwendungszweck ref refno referenz referencia
-customer: cust customers client clients cliente clientes kunde kunden cus titular titulares holder holders owner person persons people personne contact contacts party parties partner consumer subscriber abonne member kontakt ansprechpartner klant klanten
+customer: cust customers client clients cliente clientes kunde kunden cus titular titulares holder holders owner person persons people personne contact contacts party parties partner consumer subscriber abonne member kontakt ansprechpartner klant klanten kd klant
 customer number: gpart geschaeftspartner buspartner klantnr klantnummer debiteurnr debiteurnummer
 title: titles titel anrede civilite tratamiento titre aanhef
 salutation: salut saluto
 first: frst fst given fore vor prenom
-first name: fname forename forenames firstname givenname givennames vorname vornamen nombre nombrepila christianname voornaam voornamen roepnaam
+first name: fname forename forenames firstname givenname givennames vorname vornamen nombre nombrepila christianname voornaam voornamen roepnaam fnm
 last: lst sur family famille
-last name: sname lname surname lastname familyname nachname familienname apellido apellidos nomfamille famname achternaam familienaam
+last name: sname lname surname lastname familyname nachname familienname apellido apellidos nomfamille famname achternaam familienaam lnm
 name: nm nam names bezeichnung bez nom fullname naam
 birth: born geburt geburts nacimiento naissance birthdate bday dob geb birthday gebdat birthdt dateofbirth geboorte geboortedatum gebdatum
 email: emailaddress smtp courriel correo mel emailadr eml
@@ -38,8 +38,8 @@ phone: tel telephone telefon telefono phon fon ph phones landline tlf telno phon
 home: hm privat private fixe fijo festnetz domicile hme house
 address: addr adr add adresse direccion address addrs anschrift domicilio
 line: ln ligne linea zeile lin
-street: str strasse strase rue calle via strt road straat straatnaam
-city: town ort stadt ville poblacion ciudad localidad suburb locality municipio municipality commune plaats woonplaats gemeente
+street: str strasse strase rue calle via road straat straatnaam
+city: town ort stadt ville poblacion ciudad localidad suburb locality municipio municipality commune plaats woonplaats gemeente wohnort cty
 county: region provincia province state bundesland departement prov cnty
 postcode: pcode postalcode zip zipcode plz cp pc postleitzahl pstcd postcd postcodes
 country: land pays pais ctry cntry
@@ -53,12 +53,12 @@ bill: bills billed billing statement statements stmt stmnt invoice invoices inv 
 issue: issued emission emision ausgestellt print
 closing: closed close cierre cloture
 period: prd periode periodo per zeitraum
-start: from begin began begun beg von ab debut desde inicio strt alta started commence commencement beginn vanaf
-end: to until bis fin hasta baja ended ende stop finish expiry expires thru through tot
-date: when am on dt dat datum fecha day tag jour dte dates
-time: zeit hora heure tm timestamp ts datetime
-type: typ types tipo art kind class category cat klasse tipologia
-code: cd cde codigo flg flag
+start: from van begin began begun beg von ab debut desde inicio strt alta started commence commencement beginn vanaf
+end: to until bis fin hasta baja ended ende stop finish expiry expires thru through tot au
+date: when am on dt dat datum fecha day tag jour dte dates fec
+time: dttm zeit hora heure tm timestamp ts datetime
+type: typ types tipo art kind class category cat klasse tipologia nature soort
+code: cd cde codigo flg flag cod kode
 last: letzter previous prev prior letzte derniere dernier ultima ultimo laatste vorige
 next: nxt naechste prochaine proxima
 due: faellig echeance vencimiento
@@ -68,32 +68,32 @@ communication: comm comms correspond
 channel: chan kanal canal
 sale: sales sold verkauf vente venta
 company: firma organisation organization org societe empresa
-payment: payments pay paid pmt pymt pmnt zahlung zahlungen paiement paiements pago pagos receipt receipts rcpt zahl received betaling betalingen
-method: meth by mthd means mode how zahlweg forma
-transaction: ft led txn trx trans tran transactions txns fintran booking bookings buchung buchungen posting postings ledger journal entry entries ecriture ecritures movimiento movimientos movement movements buch financial mutatie mutaties boeking boekingen
+payment: payments pay paid pmt pymt pmnt zahlung zahlungen paiement paiements pago pagos receipt receipts rcpt zahl received betaling betalingen cobro cobros reglement reglements regle betaal
+method: meth by mthd means mode how zahlweg forma moyen wijze
+transaction: ft led txn trx trans tran transactions txns fintran booking bookings buchung buchungen posting postings ledger journal entry entries ecriture ecritures movimiento movimientos movement movements buch financial mutatie mutaties boeking boekingen beleg
 transaction number: opbel belegnr belegnummer mutatienr mutatienummer boekingsnr
 transaction date: budat buchdat buchungsdatum buchungsdat boekdatum boekingsdatum
 transaction type: blart hvorg
-description: desc descr narr narrative text txt libelle concepto optxt sgtxt details detail remark remarks bemerkung texto memo particulars omschrijving
-note: notes nota notas notiz notizen comment comments kommentar commentaire notitie notities opmerking opmerkingen
+description: desc descr narr narrative text txt libelle concepto optxt sgtxt details detail remark remarks bemerkung texto memo particulars omschrijving summary narration
+note: notes nota notas notiz notizen comment comments kommentar commentaire notitie notities opmerking opmerkingen ticket tickets
 pinned: sticky pin
 created: create written entered erstellt angelegt crdate logged
 user: staff agent operator
-supply: frmp sup supp liefer sply service serv srv svc suministro suministros fourniture lieferung versorgung levering
-point: pt points pnt connection connections lieferstelle livraison installation anlage anschluss delivery
-market point number: ui spid mpan mprn mpxn nmi mirn pdl prm pce cups zaehlpunkt zahlpunkt malo marktlokation melo messlokation mpancore zpid zpnr esiid pod udc ean
+supply: frmp sup supp liefer sply service serv srv svc suministro suministros fourniture lieferung versorgung levering belieferung
+point: pt points pnt connection connections lieferstelle livraison installation anlage anschluss delivery aansluiting aansluitingen
+market point number: ui icp spid mpan mprn mpxn nmi mirn pdl prm pce cups zaehlpunkt zahlpunkt malo marktlokation melo messlokation mpancore zpid zpnr esiid pod udc ean
 supply table: ever sps spt sp
-premise: prem premises property properties prop site sites verbrauchsstelle vstelle objekt local
+premise: prem phys physical premises property properties prop site sites verbrauchsstelle vstelle objekt local
 fuel: commodity energy energie energia sparte utility util elec electricity gas division fueltype medium
-tariff: tarif tarife tarifs tarifa tarifas trf product prod produit producto produkt plan productcode rateplan tariftyp tariffs tarief
-agreement: agreements agr contract contracts contr cntr vertrag vertraege contrat contrats contrato contratos overeenkomst
+tariff: tarif offre offres tarife tarifs tarifa tarifas trf product prod produit producto produkt plan rateplan tariftyp tariffs tarief
+agreement: agreements agr contract contracts contr cntr vertrag vertraege contrat contrats contrato contratos overeenkomst sa vertr
 meter: mtr meters zaehler zahler geraet compteur compteurs contador contadores device equipment equi mtrs met
 value: val
 source: src
-serial: ser sn gernr geraetenr seriennr serie geraetenummer
-register: reg registers zaehlwerk zw dial rgstr regstr
+serial: ser sn gernr geraetenr seriennr serie geraetenummer matricule
+register: reg registers zaehlwerk zw dial rgstr regstr telwerk
 register number: zwnummer zwnr
-reading: read reads readings rdg ablesung ablesungen zaehlerstand zahlerstand stand lectura lecturas releve releves index zwstand rd meterstand
+reading: read reads readings rdg ablesung ablesungen zaehlerstand zahlerstand stand lectura lecturas releve releves index zwstand rd meterstand opname ablese
 reading date: adat adatum ablesedatum abldat
 reading type: ablesart istablart ablart
 digits: dgts stellen dials
@@ -112,7 +112,7 @@ bank: bnk
 vendor: provider processor gateway psp
 frequency: freq frequenz frequence frecuencia interval
 month: mth monat mois mes monthly
-total: tot ttc gesamt brutto gross grs
+total: tot ttc gesamt brutto gross grs totaal
 net: netto
 tax: vat gst mwst tva iva steuer
 quantity: qty menge units unit cantidad quantite usage consumption verbrauch kwh
@@ -122,13 +122,18 @@ item: items position positions detalle
 reason: rsn grund motif motivo
 role: rolle rol
 status: stat sts estado statut state_code
-open: offen
+open: offen pendiente openstaand openstaande
 document: doc file filename pdf path datei fichier archivo dokument
 company number: abn siret siren nif cif ust crn companyno
 pence: p cents cent c minor
 of: us our de la le les du des del di da und and or y et for the a an is der die das l d s
 paperless: ebill ebilling
 letter: letters
+address 2: complement complementdadresse complementadresse
+supply start: miseenservice
+supply end: resiliation
+start date: ingangsdatum
+end date: einddatum
 created user: createdby
 `
 
@@ -147,16 +152,22 @@ var dictionaryWords = sync.OnceValue(func() map[string][]string {
 			}
 		}
 		for _, other := range strings.Fields(others) {
-			if _, is := known[other]; !is {
-				known[other] = stands
+			// Zaehler and Zähler are the same word.
+			for _, written := range []string{other, umlauts.Replace(other)} {
+				if _, is := known[written]; !is {
+					known[written] = stands
+				}
 			}
 		}
 	}
 	return known
 })
 
+// umlauts replaces how German words are written without them by their letters without accents.
+var umlauts = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
+
 // foldedRunes replaces letters that are more than a letter with an accent.
-var foldedRunes = strings.NewReplacer("ß", "ss", "№", "No ")
+var foldedRunes = strings.NewReplacer("ß", "ss", "№", "No ", "N°", "No ", "n°", "no ")
 
 // nameParts splits a name into its parts: at punctuation, at digits, and where capitals begin.
 func nameParts(name string) (parts []string) {
@@ -177,6 +188,8 @@ func nameParts(name string) (parts []string) {
 		switch {
 		case unicode.Is(unicode.Mn, r): // an accent
 			continue
+		case (r == '\'' || r == '’') && len(part) == 1: // d'énergie
+			flush()
 		case r == '\'' || r == '’' || r == '.' && (i < 2 || !unicode.IsLetter(letters[i-2])): // Customer's, D.O.B.
 			continue
 		case r == '#':
@@ -216,6 +229,8 @@ func nameWords(name string) (list []string) {
 		default:
 			if split := splitCompound(part); split != nil {
 				list = append(list, split...)
+			} else if stands := known[strings.TrimRight(part, "sn")]; stands != nil && len(part) > 5 { // Rechnungs-Nr
+				list = append(list, stands...)
 			} else {
 				list = append(list, part)
 			}
@@ -234,7 +249,7 @@ var phrases = []struct {
 	{[]string{"email", "electronic"}, "email"}, {[]string{"address", "mailing", "electronic"}, "email"},
 	{[]string{"date", "time"}, "time"}, {[]string{"date", "of", "time"}, "time"},
 	{[]string{"birth", "date"}, "birth"}, {[]string{"date", "birth"}, "birth"}, {[]string{"date", "of", "birth"}, "birth"},
-	{[]string{"number", "1"}, "1"}, {[]string{"number", "2"}, "2"}, {[]string{"line", "number"}, "line"},
+	{[]string{"address", "address"}, "address"}, {[]string{"agreement", "account"}, "account"}, {[]string{"number", "1"}, "1"}, {[]string{"number", "2"}, "2"}, {[]string{"line", "number"}, "line"},
 }
 
 // joinPhrases replaces words that belong together.
@@ -250,7 +265,7 @@ func joinPhrases(list []string) []string {
 }
 
 // shortWords are the words of two letters that a name without separators may contain.
-var shortWords = []string{"dt", "no", "nr", "id", "cd", "in", "bl", "st", "to", "hm"}
+var shortWords = []string{"dt", "no", "nr", "id", "cd", "in", "bl", "st", "to", "hm", "sp"}
 
 // splitCompound splits a name without separators, such as CUSTACCT, LASTBLDT or Kundennummer, into as
 // few known words as possible. It returns nil if the words do not cover the name.

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ type mapWriter struct {
 	kinds   []*tableKind
 	learned *learnedAttrs
 	packs   []string // that the map uses
+	skipped []SkippedFile
 	text    strings.Builder
 	usual   *suggestedTable // how most tables are written
 	open    int
@@ -59,6 +61,12 @@ func (w *mapWriter) write() *Suggestion {
 	if w.usual.days == "" {
 		w.line(1, "# dates: DD.MM.YYYY", "no dates were found")
 	}
+	if shortYears(w.usual.days) || shortYears(w.usual.instants) {
+		w.line(1, "century: 50", "two-digit years: 50 to 99 are 1950 to 1999, the others 2000 to 2049; past if no date is in the future")
+	}
+	if w.hasLocalTimes() {
+		w.choose(1, "zone", "the time zone of the times, such as Europe/London, or UTC")
+	}
 	if words := w.emptyWords(); len(words) > 0 {
 		w.line(1, "empty: ["+strings.Join(words, ", ")+"]", "these mean that there is no value")
 	}
@@ -80,7 +88,39 @@ func (w *mapWriter) write() *Suggestion {
 			}
 		}
 	}
-	return &Suggestion{Text: w.text.String(), Tables: len(w.tables), Open: w.open}
+	for i, file := range w.skipped {
+		if i == 0 {
+			w.line(0, "", "")
+			w.line(0, "# Files that were not read:", "")
+		}
+		w.line(0, "# "+strings.Map(oneLine, file.Name)+": "+file.Why, "")
+	}
+	files := map[string]bool{} // a flat one is two tables
+	for _, t := range w.tables {
+		files[t.file] = true
+	}
+	return &Suggestion{Text: w.text.String(), Tables: len(files), Open: w.open, Skipped: w.skipped}
+}
+
+// shortYears reports whether a date format has two-digit years.
+func shortYears(text string) bool {
+	pattern, err := newPattern(text)
+	return err == nil && pattern.shortYear()
+}
+
+// hasLocalTimes reports whether the map reads times that do not say their time zone.
+func (w *mapWriter) hasLocalTimes() bool {
+	for _, t := range w.tables {
+		if t.placement == nil || t.copied {
+			continue
+		}
+		for s, m := range t.placement.placed {
+			if style := t.styles[m.column]; s.field.Type.Shape == rules.ShapeDatetime && m.text == "" && style.filled > 0 && !strings.HasSuffix(style.instants, "Z") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // emptyWords lists the words of the tables that mean an empty value.
@@ -171,6 +211,12 @@ func (w *mapWriter) table(t *suggestedTable) {
 	if t.charset != w.usual.charset && t.charset != utf8Charset {
 		w.line(2, "encoding: "+string(t.charset), "")
 	}
+	if word := t.trailer(); word != "" {
+		w.line(2, "skip: "+strconv.Quote("^"+regexp.QuoteMeta(word)), "this line is not a row")
+	}
+	if len(t.columns) == 1 {
+		w.line(2, "# fixed: {COLUMN: 1-8, …}", "if its lines have fixed columns")
+	}
 	switch {
 	case t.placement == nil:
 		w.choose(2, "into", "accounts, notes, transactions, statements, payment-instructions, or TABLE.attr with a link")
@@ -184,6 +230,7 @@ func (w *mapWriter) table(t *suggestedTable) {
 	case t.placement.kind.stem != "":
 		w.line(2, "into: "+t.placement.kind.stem, w.intoRemark(t))
 		w.accountLine(t)
+		w.severalLine(t)
 	default:
 		w.choose(2, "into", "no table of "+t.placement.kind.parent.name+" was found that it could belong to")
 	}
@@ -192,6 +239,23 @@ func (w *mapWriter) table(t *suggestedTable) {
 		w.object(t, t.placement.kind, 3, "")
 	}
 	w.unused(t)
+}
+
+// maxTrailers is how many lines at the end of a table are not rows at most.
+const maxTrailers = 3
+
+// trailer returns the first word of the few lines that are not rows, such as a last line with totals, or
+// "".
+func (t *suggestedTable) trailer() string {
+	if len(t.trailers) == 0 || len(t.trailers) > maxTrailers || len(t.trailers[0]) < 3 {
+		return ""
+	}
+	for _, word := range t.trailers {
+		if word != t.trailers[0] || isNumber(word) {
+			return ""
+		}
+	}
+	return t.trailers[0]
 }
 
 // link writes how rows belong to those of another table.
@@ -219,7 +283,7 @@ func (w *mapWriter) accountLine(t *suggestedTable) {
 		return
 	}
 	remark := "the column with the number of the account"
-	if repeated := t.sketches[t.account].repeated(); repeated > 0 && t.placement.kind.name == "accounts" {
+	if repeated := t.sketches[t.account].repeated(); repeated > 0 && t.placement.kind.name == "accounts" && t.inside == nil {
 		remark = fmt.Sprintf("%d numbers occur more than once; such accounts are reported", repeated)
 	}
 	w.line(2, "account: "+quoted(t.columns[t.account]), remark)
@@ -327,147 +391,6 @@ func (w *mapWriter) required(t *suggestedTable, kind *tableKind, field rules.Fie
 		}
 	}
 	return remark
-}
-
-// unused lists the columns that were not placed.
-func (w *mapWriter) unused(t *suggestedTable) {
-	used := map[int]bool{}
-	for column := range t.keys {
-		used[column] = true
-	}
-	if t.placement != nil {
-		for s, m := range t.placement.placed {
-			used[m.column] = true
-			for _, other := range t.placement.open[s] {
-				used[other.column] = true
-			}
-		}
-	}
-	for i, column := range t.columns {
-		if used[i] || column == "" {
-			continue
-		}
-		remark := ""
-		if codes := t.styles[i].codes; codes != nil && len(codes) < 8 {
-			remark = " (" + strings.Join(codes, ", ") + ")"
-		}
-		if t.placement != nil {
-			if m, known := t.placement.hints[i]; known {
-				remark += ", perhaps " + m.slot.field.Name
-			}
-		}
-		w.line(3, "# not used: "+strings.Map(oneLine, column+remark), "")
-	}
-}
-
-// attr writes one attr.
-func (w *mapWriter) attr(depth int, first string, t *suggestedTable, m match) {
-	field, name := m.slot.field, t.columns[m.column]
-	if m.text != "" {
-		w.line(depth, first+field.Name+": "+m.text, "")
-		return
-	}
-	var settings, remarks []string
-	open := func(name, remark string) {
-		w.open++
-		settings, remarks = append(settings, name+": "+chooseMark), append(remarks, remark)
-	}
-	add := func(more []string, remark string) {
-		if settings = append(settings, more...); remark != "" {
-			remarks = append(remarks, remark)
-		}
-	}
-	typ, style := field.Type, t.styles[m.column]
-	switch {
-	case typ.Choices != nil || field.Name == "supply_type":
-		if codes := t.styles[m.column].codes; codes != nil && (typ.Choices == nil || !chosen(codes, typ.Choices)) {
-			if text := w.translation(codes, field); text != "" {
-				settings = append(settings, text)
-			}
-			if typ.Choices != nil {
-				remarks = append(remarks, "one of "+strings.Join(typ.Choices, ", "))
-			}
-		}
-	case typ.Shape == rules.ShapeAmount || typ.Shape == rules.ShapeDecimal:
-		money := typ.Shape == rules.ShapeAmount || strings.Contains(field.Name, "amount")
-		switch {
-		case !style.wholes || !money:
-			usual := w.usual
-			if isWorkbook(t.file) {
-				usual = t
-			}
-			add(w.numberSettings(t.values(m.column), usual))
-		case slices.Contains(t.names[m.column][0], "pence"):
-			settings = append(settings, "minor_units: 2")
-		default:
-			open("minor_units", "2 if these are cents, 0 if not")
-		}
-		// A word such as CR says what the sign means.
-		if strings.HasSuffix(field.Name, "balance") && style.filled > 0 && len(numberStyleOf(t.values(m.column)).signs) == 0 {
-			open("sign", "same if a credit is positive, reversed if a debit is")
-		}
-	case typ.Shape == rules.ShapeDate:
-		add(w.dateSettings(t.values(m.column), slices.Concat(dayPatterns, compactPatterns), w.usual.days))
-	case typ.Shape == rules.ShapeDatetime:
-		add(w.dateSettings(t.values(m.column), instantPatterns(), w.usual.instants))
-	}
-	if len(settings) == 0 {
-		w.line(depth, first+field.Name+": "+quoted(name), strings.Join(remarks, "; "))
-		return
-	}
-	w.line(depth, first+field.Name+": {column: "+quoted(name)+", "+strings.Join(settings, ", ")+"}", strings.Join(remarks, "; "))
-}
-
-// codeWords are codes whose meaning is certain, by the value they stand for.
-var codeWords = map[string]string{
-	"DOMESTIC":    "domestic residential household privathaushalt domestico doméstico domestique particulier",
-	"BUSINESS":    "business commercial gewerbe empresa entreprise company",
-	"ELECTRICITY": "electricity elec electric strom luz electricite électricité electricidad",
-	"GAS":         "gas gaz",
-	"WATER":       "water wasser eau agua",
-	"ONLINE":      "online email e-mail paperless", "PRINT": "print letter post paper",
-	"DIRECT_DEBIT": "direct_debit directdebit dd", "CARD": "card",
-}
-
-// translation writes what codes mean. What is not certain is left open.
-func (w *mapWriter) translation(codes []string, field rules.Field) string {
-	var pairs []string
-	same := true
-	for _, code := range codes {
-		to := chooseMark
-		if field.Type.Choices == nil && len(code) > 3 && code == strings.ToUpper(code) && !strings.ContainsAny(code, " ") {
-			to = code
-		}
-		for _, allowed := range field.Type.Choices {
-			if strings.EqualFold(strings.ReplaceAll(code, " ", "_"), allowed) {
-				to = allowed
-			}
-		}
-		for allowed, words := range codeWords {
-			if (field.Type.Choices == nil || slices.Contains(field.Type.Choices, allowed)) && slices.Contains(strings.Fields(words), strings.ToLower(code)) {
-				to = allowed
-			}
-		}
-		if to == chooseMark {
-			w.open++
-		}
-		same = same && to == code
-		pairs = append(pairs, quoted(code)+": "+to)
-	}
-	if same {
-		return ""
-	}
-	return "values: {" + strings.Join(pairs, ", ") + "}"
-}
-
-// chosen reports whether codes are already valid choices of an attr.
-func chosen(codes, choices []string) bool {
-	for _, code := range codes {
-		if !slices.Contains(choices, code) {
-			return false
-		}
-	}
-	return true
 }
 
 // quoted quotes a text if YAML would not read it as that text.
