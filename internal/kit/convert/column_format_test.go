@@ -22,6 +22,7 @@ func TestAColumnHasOneFormat(t *testing.T) {
 		"a date above":                {"several: first", "billing_name: {column: NAME, when: {D: {above: 2001-04-01}}}, date_of_sale: {column: D, dates: MM/DD/YYYY}", "a,,03/04/2001", `"date_of_sale":"2001-03-04"`},
 		"a part of another text":      {"several: {newest: D}", "billing_name: NAME, date_of_sale: {column: D, split: ' ', part: 1, dates: DD/MM/YYYY}", "a,,2001-01-02", `not a date in the format DD/MM/YYYY`},
 		"two formats":                 {"several: first", european + ", last_statement_balance: V", "a,29,", "column V is read in another way in line 9"},
+		"a product in cents":          {"several: first", "transfer_balance: {product: [V, =2], minor_units: 2}, last_statement_balance: {column: V, minor_units: 2}", "a,150,", `"transfer_balance":"3.00"`},
 		"two formats with conditions": {"several: first", "transfer_balance: {first: [{column: V, decimal: ',', when: {NAME: a}}, V]}", `a,"2,5",`, `"transfer_balance":"2.5"`},
 		"two formats, and compared":   {"several: {highest: V}", "transfer_balance: {first: [{column: V, decimal: ',', when: {NAME: a}}, V]}", "a,2,", "column V is read in different ways in line 9 and line 9; set its format here too"},
 		"a table of the same file":    {"several: {newest: D}", "billing_name: NAME", "a,,03/04/2001 b,,01/05/2001", `"billing_name":"a"`},

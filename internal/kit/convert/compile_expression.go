@@ -122,6 +122,7 @@ func (c *mapCompiler) structured(t *sourceTable, node *yamltree.Node, v *express
 			// Every part of a sum is in minor units, so one with a decimal mark is
 			// refused. A product has them once, whatever its parts are.
 			if member.Name == "product" {
+				within.conditional = within.conditional || within.numbers.minor > 0 // which part has them is not said
 				within.numbers.minor = 0
 			}
 			v.text = arithmeticText(c.parts(t, member.Node, v, &rules.Type{Shape: rules.ShapeDecimal}, within), member.Name == "product")
