@@ -114,7 +114,7 @@ func (p reconciliationPage) Ready() bool { return p.Result.Totals != nil && len(
 type explanation struct{ Label, Value, Path string }
 
 var reasonLabels = map[landfall.Reason]string{
-	landfall.ReasonPending: "pending", landfall.ReasonFailed: "failed", landfall.ReasonSkipped: "skipped", landfall.ReasonMovedDates: "moved dates",
+	landfall.ReasonPending: "pending", landfall.ReasonFailed: "failed or refused", landfall.ReasonSkipped: "skipped", landfall.ReasonMovedDates: "moved dates",
 	landfall.ReasonOtherFigures: "different",
 }
 

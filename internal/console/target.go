@@ -55,7 +55,12 @@ func (r *pageRequest) targetPage(code string) (targetPage, error) {
 	if !operates {
 		page.Target.URL = page.Target.MaskedURL()
 	}
-	if page.Shown = r.URL.Query().Get("state"); page.Shown == "" {
+	page.Shown = r.URL.Query().Get("state")
+	switch {
+	case page.Shown != "":
+	case page.Refused == 0 && page.Waiting > 0:
+		page.Shown = string(landfall.TargetWaiting)
+	default:
 		page.Shown = string(landfall.TargetRefused)
 	}
 	found, err := r.operator().Deliveries(r.Context(), landfall.TargetDeliveryQuery{
