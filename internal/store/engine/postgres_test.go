@@ -169,7 +169,9 @@ func neighbours(t testing.TB, options Options) error {
 			return err
 		})
 	}()
-	for round := range 2 {
+	// The machine may be busy in one round, but a lock would delay all of them.
+	quickest := time.Hour
+	for round := range 4 {
 		answers := make(chan error, others)
 		began := time.Now()
 		for i := range others {
@@ -180,9 +182,10 @@ func neighbours(t testing.TB, options Options) error {
 				return fmt.Errorf("another caller got %w", err)
 			}
 		}
-		if took := time.Since(began); took > shortLimits.Lock {
-			return fmt.Errorf("callers of other rows waited for %s", took)
-		}
+		quickest = min(quickest, time.Since(began))
+	}
+	if quickest > shortLimits.Lock {
+		return fmt.Errorf("callers of other rows waited for %s", quickest)
 	}
 	select {
 	case err := <-unlucky:
