@@ -28,6 +28,9 @@ const (
 // charsets are the names allowed in a map.
 var charsets = []string{string(utf8Charset), string(windows1252), string(latin1), string(utf16WithBO)}
 
+// multibyte reports whether a character can have several bytes.
+func (c charset) multibyte() bool { return c == utf8Charset || c == utf16WithBO }
+
 // undefinedIn1252 reports whether a byte is not a character of windows-1252.
 func undefinedIn1252(b byte) bool {
 	r := charmap.Windows1252.DecodeByte(b)

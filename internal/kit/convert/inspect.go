@@ -15,10 +15,12 @@ import (
 // inspection describes how a file seems to be written.
 type inspection struct {
 	charset   charset
+	ascii     bool // the same in every charset but UTF-16
 	delimiter byte
 	quote     byte
 	columns   []string
 	rows      [][]string      // the first rows, in UTF-8
+	lines     []int           // where they are
 	empty     map[string]bool // the words in them that mean an empty value
 }
 
@@ -61,7 +63,7 @@ func inspectFile(path string) (*inspection, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, fmt.Errorf("%s is empty", path)
 	}
-	s.delimiter = detectDelimiter(text)
+	s.delimiter, s.ascii = detectDelimiter(text), plainASCII(begin)
 	s.read(text)
 	return s, nil
 }
@@ -149,7 +151,7 @@ func (s *inspection) read(text []byte) {
 		if s.columns == nil {
 			s.columns = cells
 		} else if len(cells) == len(s.columns) {
-			s.rows = append(s.rows, cells)
+			s.rows, s.lines = append(s.rows, cells), append(s.lines, rows.at)
 		}
 	}
 }

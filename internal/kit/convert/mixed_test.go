@@ -108,7 +108,7 @@ func TestSuggestionAsksAboutFiguresAndDatesThatCanBeReadTwoWays(t *testing.T) {
 	folder := tableFolder(t, map[string]string{
 		"accounts.csv": "AccountNo;Balance;LastBalance;Sold;Issued\n1;1.234;29.65;03/04/2001;25/12/2001\n2;2.500;1.234;04/05/2001;03/04/2001\n",
 		"payments.csv": "AccountNo;TransNo;Amount;Date\n1;1;12,50;31/12/2001\n2;2;29.65;30/12/2001\n",
-		"bills.csv":    "AccountNo;BillNo;Gross;Issued\n1;1;£1.234,50;31/12/2001\n2;2;12,00;30/12/2001\n",
+		"bills.csv":    "AccountNo;BillNo;Gross;Issued\n1;1;£1.234,50;31/12/2001\n2;2;£12,00;30/12/2001\n",
 	})
 	suggestion, err := convert.Suggest(t.Context(), convert.SuggestOptions{Folder: folder})
 	if err != nil {

@@ -37,23 +37,24 @@ func (q *hashQueue) Pop() any {
 	return last
 }
 
-// add counts a value.
-func (s *sketch) add(value []byte) {
+// add counts a value, and returns how often it occurred, or 0 if it is not kept.
+func (s *sketch) add(value []byte) int {
 	hash := maphash.Bytes(sketchSeed, value)
 	if len(s.queue) == sketchSize && hash > s.queue[0] {
-		return
+		return 0
 	}
 	if s.counts == nil {
 		s.counts = map[uint64]int{}
 	}
 	if s.counts[hash]++; s.counts[hash] > 1 {
-		return
+		return s.counts[hash]
 	}
 	heap.Push(&s.queue, hash)
 	if len(s.queue) > sketchSize {
 		largest, _ := heap.Pop(&s.queue).(uint64)
 		delete(s.counts, largest)
 	}
+	return 1
 }
 
 // exact reports whether all distinct values were kept.
@@ -84,6 +85,9 @@ func (s *sketch) repeated() (count int) {
 	}
 	return count
 }
+
+// repeats reports whether more values occur more than once than may be mistakes.
+func (s *sketch) repeats() bool { return s.repeated() > fewOf(len(s.queue)) }
 
 // missingIn returns how many of the kept values another column does not have, and how many were
 // compared.

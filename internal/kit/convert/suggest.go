@@ -14,6 +14,7 @@ import (
 	"landfall/internal/api/contract"
 	"landfall/internal/api/pack"
 	"landfall/internal/kit/book"
+	"landfall/internal/lib/yamltree"
 )
 
 // Suggestion is a first map, to be corrected by someone who knows the tables.
@@ -86,6 +87,9 @@ type suggestedTable struct {
 	trailers  []string        // first fields of lines that are not rows
 	copied    bool            // a similar map says everything about it
 	copies    [][]string      // lines of a similar map
+	other     *yamltree.Node  // the table in a similar map
+	minus     []lineCount     // by column: values with a minus
+	again     []int           // by column: the line of the first value that was there before
 	days      string
 	comma     bool
 	grouped   bool // numbers have thousands separators
@@ -227,12 +231,19 @@ func readSuggested(ctx context.Context, folder, name string, most int64, row fun
 	}
 	t.readNames()
 	t.inspectFormats()
-	t.sketches = make([]sketch, len(t.columns))
+	t.sketches, t.minus, t.again = make([]sketch, len(t.columns)), make([]lineCount, len(t.columns)), make([]int, len(t.columns))
 	return t, t.eachRow(ctx, filepath.Join(folder, name), most, func(line int, fields [][]byte) {
 		if len(fields) == len(t.columns) {
 			for i, field := range fields {
-				if text := trimBlanks(field); len(text) > 0 && !isNullWord(string(text)) {
-					t.sketches[i].add(text)
+				text := trimBlanks(field)
+				if len(text) == 0 || isNullWord(string(text)) {
+					continue
+				}
+				if t.sketches[i].add(text) == 2 && t.again[i] == 0 {
+					t.again[i] = line
+				}
+				if hasMinus(text) {
+					t.minus[i].add(line)
 				}
 			}
 		} else if len(fields) > 0 && len(fields) < len(t.columns) && len(t.trailers) <= maxTrailers {

@@ -15,7 +15,9 @@ func (w *mapWriter) unused(t *suggestedTable) {
 	}
 	if t.placement != nil {
 		for s, m := range t.placement.placed {
-			used[m.column] = true
+			for _, column := range t.reads(m) {
+				used[column] = true
+			}
 			for _, other := range t.placement.open[s] {
 				used[other.column] = true
 			}
@@ -113,16 +115,13 @@ func (w *mapWriter) attr(depth int, first string, t *suggestedTable, m match) {
 			if isWorkbook(t.file) {
 				usual = t
 			}
-			add(w.numberSettings(t.values(m.column), usual))
+			add(w.numberSettings(t, m, usual))
 		case slices.Contains(t.names[m.column][0], "pence"):
 			settings = append(settings, "minor_units: 2")
 		default:
 			open("minor_units", "2 if these are cents, 0 if not")
 		}
-		// A word such as CR says what the sign means.
-		if strings.HasSuffix(field.Name, "balance") && style.filled > 0 && len(numberStyleOf(t.values(m.column)).signs) == 0 {
-			open("sign", "same if a credit is positive, reversed if a debit is")
-		}
+		w.askSign(t, m, open)
 	case typ.Shape == rules.ShapeDate:
 		patterns := slices.Concat(dayPatterns, compactPatterns)
 		add(w.dateSettings(t.values(m.column), patterns, w.usual.days))
@@ -135,6 +134,7 @@ func (w *mapWriter) attr(depth int, first string, t *suggestedTable, m match) {
 	case typ.Shape == rules.ShapeDatetime:
 		add(w.dateSettings(t.values(m.column), instantPatterns(), w.usual.instants))
 	}
+	add(w.noValues(t, m))
 	if len(settings) == 0 {
 		w.line(depth, first+field.Name+": "+quoted(name), strings.Join(remarks, "; "))
 		return

@@ -3,8 +3,9 @@ package convert
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+
+	"landfall/internal/api/rules"
 )
 
 // numberStyle is how a column writes numbers, as far as its values show.
@@ -15,6 +16,9 @@ type numberStyle struct {
 	mixed      bool // they contradict each other
 	signs      []string
 	currencies []string
+	numbers    int            // values with digits
+	signed     int            // those with a sign word
+	priced     map[string]int // those with a currency, by its word
 }
 
 // commonWords are words that are often beside numbers.
@@ -63,31 +67,35 @@ func numberStyleOf(values []string) (style numberStyle) {
 	return style
 }
 
-// manyCurrencies reports whether the words beside the numbers are of several currencies.
-func (s *numberStyle) manyCurrencies() bool {
-	same := strings.NewReplacer("GBP", "£", "EUR", "€", "USD", "$")
-	return slices.ContainsFunc(s.currencies, func(one string) bool { return same.Replace(one) != same.Replace(s.currencies[0]) })
-}
-
 // addWords adds the sign words and currencies beside a number.
 func (s *numberStyle) addWords(value string) {
+	if strings.ContainsAny(value, "0123456789") {
+		s.numbers++
+	}
 	for _, word := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("0123456789.,'+-() \u00a0\u202f", r) }) {
 		if len(word) == len(value) {
 			return // not a number
 		}
 		upper := strings.ToUpper(word)
-		if slices.ContainsFunc(commonWords.signs, func(sign signWord) bool { return sign.text == upper }) && !slices.Contains(s.signs, upper) {
-			s.signs = append(s.signs, upper)
+		if slices.ContainsFunc(commonWords.signs, func(sign signWord) bool { return sign.text == upper }) {
+			if s.signed++; !slices.Contains(s.signs, upper) {
+				s.signs = append(s.signs, upper)
+			}
 		}
-		if slices.Contains(commonWords.currencies, upper) && !slices.Contains(s.currencies, upper) {
-			s.currencies = append(s.currencies, upper)
+		if slices.Contains(commonWords.currencies, upper) {
+			if s.priced == nil {
+				s.priced = map[string]int{}
+			}
+			if s.priced[upper]++; s.priced[upper] == 1 {
+				s.currencies = append(s.currencies, upper)
+			}
 		}
 	}
 }
 
 // numberSettings returns the settings of a number, where they differ from those of a table.
-func (w *mapWriter) numberSettings(values []string, of *suggestedTable) (settings []string, remark string) {
-	style := numberStyleOf(values)
+func (w *mapWriter) numberSettings(t *suggestedTable, m match, of *suggestedTable) (settings []string, remark string) {
+	style := numberStyleOf(t.values(m.column))
 	usual, grouping := byte('.'), byte(0)
 	if of.comma {
 		usual = ','
@@ -120,20 +128,97 @@ func (w *mapWriter) numberSettings(values []string, of *suggestedTable) (setting
 			pairs = append(pairs, quoted(word)+": "+chooseMark)
 		}
 		settings = append(settings, "signs: {"+strings.Join(pairs, ", ")+"}")
-		remark = "plus or minus? What the customer owes is negative"
+		remark = w.signRemark(m, style)
 	}
-	if style.manyCurrencies() {
+	switch {
+	case len(style.currencies) == 1 && style.priced[style.currencies[0]] == style.numbers:
+		settings = append(settings, fmt.Sprintf("currency: [%q]", style.currencies[0]))
+	case len(style.currencies) > 0:
 		w.open++
 		settings = append(settings, "currency: "+chooseMark)
-		remark = strings.TrimPrefix(remark+"; one of "+strings.Join(style.currencies, " ")+": amounts in the others are not converted", "; ")
-	} else if len(style.currencies) > 0 {
-		var words []string
-		for _, word := range style.currencies {
-			words = append(words, strconv.Quote(word))
-		}
-		settings = append(settings, "currency: ["+strings.Join(words, ", ")+"]")
+		remark = strings.TrimPrefix(remark+"; "+t.currencyRemark(m.column, style), "; ")
 	}
 	return settings, remark
+}
+
+// signRemark says what to decide about words such as CR.
+func (w *mapWriter) signRemark(m match, style numberStyle) string {
+	switch {
+	case m.slot.isLedger():
+		return "plus or minus? Amounts are positive, and the type of a transaction says the direction: plus for each word, unless one marks a reversal; if the word says the type, fill type from it"
+	case !m.slot.isBalance():
+		return "plus or minus? " + m.slot.field.Doc
+	case style.signed < style.numbers:
+		return fmt.Sprintf("%d of %d numbers have no word. If these are owed: sign: reversed, CR: minus, DR: plus. If these are credits: sign: same, CR: plus, DR: minus",
+			style.numbers-style.signed, style.numbers)
+	}
+	return "plus or minus? What the customer owes is negative"
+}
+
+// currencyRemark says where the words for currencies are.
+func (t *suggestedTable) currencyRemark(column int, style numberStyle) string {
+	var parts []string
+	for _, word := range style.currencies {
+		first := 0
+		for i, cells := range t.rows {
+			if first == 0 && strings.Contains(strings.ToUpper(cells[column]), word) {
+				first = t.lines[i]
+			}
+		}
+		parts = append(parts, fmt.Sprintf("%s is beside %d of %d numbers, first in %s:%d", word, style.priced[word], style.numbers, t.file, first))
+	}
+	return strings.Join(parts, "; ") + fmt.Sprintf("; list only words for the currency of the account, as [%q]: numbers with other words are reported; remove the setting if there is none", style.currencies[0])
+}
+
+// isBalance and isLedger tell attrs apart whose signs mean different things.
+func (s *attrSlot) isBalance() bool { return strings.HasSuffix(s.field.Name, "balance") }
+func (s *attrSlot) isLedger() bool  { return s.kind.name == "transactions" && s.field.Name == "amount" }
+
+// askSign asks what the sign of a number means, where it is not certain.
+func (w *mapWriter) askSign(t *suggestedTable, m match, open func(name, remark string)) {
+	style, minus := numberStyleOf(t.values(m.column)), t.minus[m.column]
+	money := m.slot.field.Type.Shape == rules.ShapeAmount || strings.Contains(m.slot.field.Name, "amount")
+	switch {
+	case t.styles[m.column].filled == 0:
+	case m.slot.isBalance() && len(style.signs) == 0:
+		open("sign", "same if a credit is positive, reversed if a debit is")
+	case m.slot.isBalance() && style.signed < style.numbers:
+		open("sign", "what a number without a word means")
+	case money && len(style.signs) == 0 && minus.count > 0:
+		remark := fmt.Sprintf("%s negative, first in %s:%d; ", counted(minus.count, "value is", "values are"), t.file, minus.first)
+		if m.slot.isLedger() {
+			remark += `amounts are positive, and the type says the direction: a CHARGE of -5 is a credit. Write remove: "[-()]" instead of sign if the minus says no more than the type; ` +
+				"same if it marks a reversal, reversed if the plus does"
+		} else {
+			remark += "same keeps the sign, reversed turns it around: " + m.slot.field.Doc
+		}
+		open("sign", remark)
+	}
+}
+
+// noValues returns settings for dates that mean that there is none. They are of the column, because
+// 00000000 can be a balance in another.
+func (w *mapWriter) noValues(t *suggestedTable, m match) (settings []string, remark string) {
+	shape := m.slot.field.Type.Shape
+	if shape != rules.ShapeDate && shape != rules.ShapeDatetime {
+		return nil, ""
+	}
+	var words []string
+	for _, cells := range t.rows {
+		value := cells[m.column]
+		if (slices.Contains(zeroDates, value) || strings.Contains(value, "9999") && !m.slot.field.Required) && !slices.Contains(words, value) && len(words) < 5 {
+			words = append(words, value)
+		}
+	}
+	if len(words) == 0 {
+		return nil, ""
+	}
+	slices.Sort(words)
+	var pairs []string
+	for _, word := range words {
+		pairs = append(pairs, fmt.Sprintf(`%q: ""`, word))
+	}
+	return []string{"values: {" + strings.Join(pairs, ", ") + "}", "otherwise: keep"}, "these mean that there is no date"
 }
 
 // dateSettings returns the settings of a date, where they differ from those of most tables.

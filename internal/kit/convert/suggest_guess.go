@@ -188,9 +188,9 @@ func (g *guesser) lift(t *suggestedTable, home bool) {
 	}
 }
 
-// repeats reports whether the account number of a table occurs more than once.
+// repeats reports whether account numbers of a table occur more than once. A few are mistakes.
 func (g *guesser) repeats(t *suggestedTable) bool {
-	return t.sketches[t.account].repeated() > 0
+	return t.sketches[t.account].repeats()
 }
 
 // rank puts outer tables before inner ones.

@@ -18,6 +18,8 @@ type learnedAttrs struct {
 	tables []*learnedTable
 	head   []string // lines of the other map that its tables need
 	values *yamltree.Node
+	source *yamltree.Node // how the tables of the other map are written; nil without another map
+	code   string         // of the supplier of the other map
 }
 
 // learnedAttr is a way to fill an attr.
@@ -35,6 +37,7 @@ type learnedTable struct {
 	files   []string
 	columns []string
 	lines   []string // without the indentation of the map
+	node    *yamltree.Node
 }
 
 // maxMapBytes is more than a map written by hand has.
@@ -62,7 +65,13 @@ func (l *learnedAttrs) readMap(path string) error {
 		return fmt.Errorf("%s is not a map: it has no tables", path)
 	}
 	lines := strings.Split(string(text), "\n")
-	l.values = root.Find("values")
+	l.values, l.source = root.Find("values"), root.Find("source")
+	if l.source == nil {
+		l.source = &yamltree.Node{Kind: yamltree.Mapping}
+	}
+	if code := root.Find("supplier"); code != nil && code.Kind == yamltree.Scalar && code.Text != chooseMark {
+		l.code = code.Text
+	}
 	l.attrs = map[string][]learnedAttr{}
 	for i, member := range root.Members {
 		if member.Name == "values" || member.Name == "packs" {
@@ -76,7 +85,7 @@ func (l *learnedAttrs) readMap(path string) error {
 		}
 	}
 	for i, member := range tables.Members {
-		table := &learnedTable{name: member.Name, lines: trimBlock(lines[member.Line-1 : nextLine(tables.Members, i, end)])}
+		table := &learnedTable{name: member.Name, node: member.Node, lines: trimBlock(lines[member.Line-1 : nextLine(tables.Members, i, end)])}
 		if file := member.Node.Find("file"); file != nil {
 			table.files = append(scalars(file), file.Text)
 		}
@@ -276,7 +285,7 @@ func scalars(node *yamltree.Node) (list []string) {
 }
 
 // find returns how a column fills an attr, if that was learned.
-func (l *learnedAttrs) find(t *suggestedTable, s *attrSlot, column int) (text string, found bool) {
+func (l *learnedAttrs) find(t *suggestedTable, s *attrSlot, column int) (text string, columns []string, found bool) {
 	for _, one := range l.attrs[s.kind.name+"."+s.field.Name] {
 		name := plainName(t.columns[column])
 		if len(one.columns) == 0 || one.columns[0] != name || one.file != "" && one.file != t.file {
@@ -286,11 +295,11 @@ func (l *learnedAttrs) find(t *suggestedTable, s *attrSlot, column int) (text st
 			continue
 		}
 		if one.node == nil {
-			return one.text, true
+			return one.text, one.columns, true
 		}
-		return l.render(t, one.node, ""), true
+		return l.render(t, one.node, ""), one.columns, true
 	}
-	return "", false
+	return "", nil, false
 }
 
 // columnNamed returns the column with a plain name, or "".
@@ -346,7 +355,7 @@ func (l *learnedAttrs) render(t *suggestedTable, node *yamltree.Node, in string)
 // one. A table of which a column is missing is not taken over, but its kind is known.
 func (l *learnedAttrs) kindOf(t *suggestedTable) *tableKind {
 	var kind *tableKind
-	t.copied, t.copies = false, nil
+	t.copied, t.copies, t.other = false, nil, nil
 	for _, table := range l.tables {
 		if table.kind == nil || !slices.ContainsFunc(table.files, func(file string) bool {
 			matched, err := filepath.Match(strings.ToLower(file), strings.ToLower(t.file))
@@ -356,7 +365,7 @@ func (l *learnedAttrs) kindOf(t *suggestedTable) *tableKind {
 		}
 		whole := !slices.ContainsFunc(table.columns, func(column string) bool { return !slices.Contains(t.columns, column) })
 		if kind == nil {
-			kind, t.name, t.copied = table.kind, table.name, whole
+			kind, t.name, t.copied, t.other = table.kind, table.name, whole, table.node
 		}
 		if whole {
 			t.copies = append(t.copies, table.linesFor(t.file))

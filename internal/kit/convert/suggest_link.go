@@ -211,7 +211,7 @@ func (t *suggestedTable) path() string {
 func (g *guesser) findAccountColumn(t *suggestedTable) {
 	best, most, tie := -1, 0, false
 	for theirs := range t.columns {
-		if !t.keyLike(theirs) || t.sketches[theirs].repeated() > 0 {
+		if !t.keyLike(theirs) || t.sketches[theirs].repeats() {
 			continue
 		}
 		count := 0

@@ -21,9 +21,10 @@ type attrSlot struct {
 type match struct {
 	slot   *attrSlot
 	column int
-	score  float64 // 1 is certain
-	words  int     // length of the phrase
-	text   string  // how the attr is written in the map, if it was learned
+	score  float64  // 1 is certain
+	words  int      // length of the phrase
+	text   string   // how the attr is written in the map, if it was learned
+	reads  []string // plain names of the columns in that text
 }
 
 const (
@@ -205,8 +206,8 @@ func (t *suggestedTable) matches(all []*attrSlot) (list []match) {
 			if t.columns[column] == "" {
 				continue
 			}
-			if learned, found := t.learned.find(t, s, column); found {
-				list = append(list, match{s, column, 2 - 0.01*float64(s.depth), 9, learned})
+			if learned, columns, found := t.learned.find(t, s, column); found {
+				list = append(list, match{s, column, 2 - 0.01*float64(s.depth), 9, learned, columns})
 				continue
 			}
 			score, words := matchName(t.names[column], s.kind, s.field.Name, context)
@@ -216,7 +217,7 @@ func (t *suggestedTable) matches(all []*attrSlot) (list []match) {
 				score = max(score, 0.75*math.Pow(0.985, float64(s.depth)))
 			}
 			if score >= mentionedFrom {
-				list = append(list, match{s, column, score, words, ""})
+				list = append(list, match{s, column, score, words, "", nil})
 			}
 		}
 	}

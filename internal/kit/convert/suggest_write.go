@@ -37,8 +37,7 @@ func (w *mapWriter) choose(depth int, name, remark string) {
 	w.line(depth, name+": "+chooseMark, remark)
 }
 
-// write starts with the settings of most tables, so that a table lists only what differs. The
-// supplier is always left open.
+// write starts with the settings of most tables, so that a table lists only what differs.
 func (w *mapWriter) write() *Suggestion {
 	w.usual = w.usualTable()
 	w.line(0, "# A first map, guessed from column names and values. Please correct it:", "")
@@ -46,7 +45,11 @@ func (w *mapWriter) write() *Suggestion {
 	w.line(0, "# See docs/converting.md. Instead of a column, an attr can also be", "")
 	w.line(0, "# =constant or {column: …, values: {A: B}, default: …, minor_units: 2, dates: …}.", "")
 	w.line(0, "map: 1", "")
-	w.choose(0, "supplier", "the code of the import supplier, as the operator of the service created it")
+	if w.learned.code != "" {
+		w.line(0, "supplier: "+quoted(w.learned.code), "as in the other map")
+	} else {
+		w.choose(0, "supplier", "the code of the import supplier, as the operator of the service created it")
+	}
 	if len(w.packs) > 0 {
 		w.line(0, "packs: ["+strings.Join(w.packs, ", ")+"]", "")
 	}
@@ -55,20 +58,10 @@ func (w *mapWriter) write() *Suggestion {
 	}
 	w.line(0, "", "")
 	w.line(0, "source:", "how the tables are written")
-	for _, setting := range w.usual.settings() {
-		w.line(1, setting, "")
-	}
-	if w.usual.days == "" {
-		w.line(1, "# dates: DD.MM.YYYY", "no dates were found")
-	}
-	if shortYears(w.usual.days) || shortYears(w.usual.instants) {
-		w.line(1, "century: 50", "two-digit years: 50 to 99 are 1950 to 1999, the others 2000 to 2049; past if no date is in the future")
-	}
-	if w.hasLocalTimes() {
-		w.choose(1, "zone", "the time zone of the times, such as Europe/London, or UTC")
-	}
-	if words := w.emptyWords(); len(words) > 0 {
-		w.line(1, "empty: ["+strings.Join(words, ", ")+"]", "these mean that there is no value")
+	if w.learned.source != nil {
+		w.otherSource()
+	} else {
+		w.ownSource()
 	}
 	w.line(0, "", "")
 	w.line(0, "tables:", "")
@@ -102,6 +95,25 @@ func (w *mapWriter) write() *Suggestion {
 	return &Suggestion{Text: w.text.String(), Tables: len(files), Open: w.open, Skipped: w.skipped}
 }
 
+// ownSource writes how the tables seem to be written.
+func (w *mapWriter) ownSource() {
+	for _, setting := range w.usual.settings() {
+		w.line(1, setting, "")
+	}
+	if w.usual.days == "" {
+		w.line(1, "# dates: DD.MM.YYYY", "no dates were found")
+	}
+	if shortYears(w.usual.days) || shortYears(w.usual.instants) {
+		w.line(1, "century: 50", "two-digit years: 50 to 99 are 1950 to 1999, the others 2000 to 2049; past if no date is in the future")
+	}
+	if w.hasLocalTimes() {
+		w.choose(1, "zone", "the time zone of the times, such as Europe/London, or UTC")
+	}
+	if words := w.emptyWords(); len(words) > 0 {
+		w.line(1, "empty: ["+strings.Join(words, ", ")+"]", "these mean that there is no value")
+	}
+}
+
 // shortYears reports whether a date format has two-digit years.
 func shortYears(text string) bool {
 	pattern, err := newPattern(text)
@@ -123,13 +135,12 @@ func (w *mapWriter) hasLocalTimes() bool {
 	return false
 }
 
-// emptyWords lists the words of the tables that mean an empty value.
+// emptyWords lists the words of the tables that mean an empty value. A date of zeros is not among them:
+// elsewhere it may be a balance of zero.
 func (w *mapWriter) emptyWords() (list []string) {
-	for _, words := range [][]string{nullWords, zeroDates} {
-		for _, word := range words {
-			if slices.ContainsFunc(w.tables, func(t *suggestedTable) bool { return t.empty[word] }) {
-				list = append(list, strconv.Quote(word))
-			}
+	for _, word := range nullWords {
+		if slices.ContainsFunc(w.tables, func(t *suggestedTable) bool { return t.empty[word] }) {
+			list = append(list, strconv.Quote(word))
 		}
 	}
 	return list
@@ -142,6 +153,9 @@ func (w *mapWriter) usualTable() *suggestedTable {
 		for _, setting := range t.settings() {
 			count[setting]++
 		}
+	}
+	if w.learned.source != nil {
+		return w.learned.usual()
 	}
 	best, score := w.tables[0], -1
 	for _, t := range w.tables {
@@ -165,8 +179,8 @@ func (w *mapWriter) usualTable() *suggestedTable {
 		if !all.numbers && t.numbers {
 			all.comma, all.grouped, all.numbers = t.comma, t.grouped, true
 		}
-		if all.charset == utf8Charset && t.charset == windows1252 {
-			all.charset = t.charset // ASCII is valid in both
+		if all.ascii && !t.ascii && t.charset != utf16WithBO { // ASCII is valid in both
+			all.charset, all.ascii = t.charset, false
 		}
 	}
 	return &all
@@ -207,8 +221,7 @@ func (w *mapWriter) table(t *suggestedTable) {
 	} else if t.delimiter != w.usual.delimiter {
 		w.line(2, "delimiter: "+strconv.Quote(string(t.delimiter)), "")
 	}
-	// A table detected as UTF-8 may be plain ASCII, which needs no setting.
-	if t.charset != w.usual.charset && t.charset != utf8Charset {
+	if t.charset != w.usual.charset && (!t.ascii || w.usual.charset == utf16WithBO) && !isWorkbook(t.file) {
 		w.line(2, "encoding: "+string(t.charset), "")
 	}
 	if word := t.trailer(); word != "" {
@@ -284,7 +297,7 @@ func (w *mapWriter) accountLine(t *suggestedTable) {
 	}
 	remark := "the column with the number of the account"
 	if repeated := t.sketches[t.account].repeated(); repeated > 0 && t.placement.kind.name == "accounts" && t.inside == nil {
-		remark = fmt.Sprintf("%d numbers occur more than once; such accounts are reported", repeated)
+		remark = fmt.Sprintf("%s more than once: %s:%d; such accounts are reported", counted(repeated, "number occurs", "numbers occur"), t.file, t.again[t.account])
 	}
 	w.line(2, "account: "+quoted(t.columns[t.account]), remark)
 }
@@ -327,6 +340,10 @@ func (w *mapWriter) object(t *suggestedTable, kind *tableKind, depth int, first 
 			continue
 		}
 		child := w.childThrough(t, inner)
+		if text := w.learned.part(t, inner); text != "" {
+			w.line(depth, start()+inner.attr+": "+text, "as in the other map")
+			continue
+		}
 		switch {
 		case child != nil && child.placement.kind == inner && kind == p.kind: // added by default
 		case child != nil && child.placement.kind == inner:
