@@ -23,19 +23,27 @@ const (
 	windows1252 charset = "windows-1252"
 	latin1      charset = "latin-1"
 	utf16WithBO charset = "utf-16"
+	latin9      charset = "iso-8859-15"
+	latin2      charset = "iso-8859-2"
+	windows1250 charset = "windows-1250"
+	macintosh   charset = "macintosh"
+	cp850       charset = "cp850"
+	cp437       charset = "cp437"
 )
 
+// singleBytes are the charsets in which each byte is a character.
+var singleBytes = map[charset]*charmap.Charmap{
+	windows1252: charmap.Windows1252, windows1250: charmap.Windows1250, latin1: charmap.ISO8859_1, latin9: charmap.ISO8859_15, latin2: charmap.ISO8859_2,
+	macintosh: charmap.Macintosh, cp850: charmap.CodePage850, cp437: charmap.CodePage437,
+}
+
 // charsets are the names allowed in a map.
-var charsets = []string{string(utf8Charset), string(windows1252), string(latin1), string(utf16WithBO)}
+var charsets = []string{
+	string(utf8Charset), string(windows1252), string(latin1), string(utf16WithBO), string(latin9), string(latin2), string(windows1250), string(macintosh), string(cp850), string(cp437),
+}
 
 // multibyte reports whether a character can have several bytes.
 func (c charset) multibyte() bool { return c == utf8Charset || c == utf16WithBO }
-
-// undefinedIn1252 reports whether a byte is not a character of windows-1252.
-func undefinedIn1252(b byte) bool {
-	r := charmap.Windows1252.DecodeByte(b)
-	return r == utf8.RuneError || 0x80 <= r && r < 0xa0
-}
 
 // plainASCII reports whether text is ASCII without NUL, and so the same in every charset.
 func plainASCII(text []byte) bool {
@@ -62,29 +70,28 @@ func (c charset) decode(dst, text []byte) ([]byte, string) {
 	if bytes.Contains(text, []byte{0}) {
 		return dst, "it contains a zero byte"
 	}
-	switch c {
-	case windows1252:
-		// Unlike Latin-1, windows-1252 has undefined bytes, which reveal a wrong encoding.
+	if table := singleBytes[c]; table != nil {
 		for _, b := range text {
-			if undefinedIn1252(b) {
-				return dst, fmt.Sprintf("byte 0x%02X is not a character of windows-1252; is the encoding right?", b)
+			// Undefined bytes and control characters reveal a wrong encoding.
+			r := table.DecodeByte(b)
+			if r == utf8.RuneError || 0x80 <= r && r < 0xa0 {
+				return dst, fmt.Sprintf("byte 0x%02X is not a character of %s; is the encoding right?", b, c)
 			}
-			dst = utf8.AppendRune(dst, charmap.Windows1252.DecodeByte(b))
+			dst = utf8.AppendRune(dst, r)
 		}
 		return dst, ""
-	case latin1:
-		for _, b := range text {
-			dst = utf8.AppendRune(dst, charmap.ISO8859_1.DecodeByte(b))
-		}
-		return dst, ""
-	case utf16WithBO:
-		// The decoder replaces what it cannot read.
-		if bytes.ContainsRune(text, utf8.RuneError) {
-			return dst, "it contains an invalid UTF-16 character"
-		}
+	}
+	// The decoder replaces what it cannot read.
+	if c == utf16WithBO && bytes.ContainsRune(text, utf8.RuneError) {
+		return dst, "it contains an invalid UTF-16 character"
 	}
 	if !utf8.Valid(text) {
 		return dst, "it is not UTF-8; old systems often write windows-1252: see encoding"
+	}
+	for i := 1; i < len(text); i++ {
+		if text[i-1] == 0xc2 && text[i] < 0xa0 {
+			return dst, fmt.Sprintf("it contains the control character U+%04X; the text was probably read in a wrong encoding before", text[i])
+		}
 	}
 	return append(dst, text...), ""
 }

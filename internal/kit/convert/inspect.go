@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -15,6 +14,7 @@ import (
 // inspection describes how a file seems to be written.
 type inspection struct {
 	charset   charset
+	guess     charsetGuess
 	ascii     bool // the same in every charset but UTF-16
 	delimiter byte
 	quote     byte
@@ -27,8 +27,9 @@ type inspection struct {
 // inspectBytes is how much of a file is inspected.
 const inspectBytes = 256 << 10
 
-// inspectFile inspects the beginning of a file.
-func inspectFile(path string) (*inspection, error) {
+// inspectFile inspects the beginning of a file. shared are words of all tables that show the charset, if
+// they are known.
+func inspectFile(path string, shared map[string]int) (*inspection, error) {
 	if isWorkbook(path) {
 		return inspectWorkbook(path)
 	}
@@ -44,7 +45,8 @@ func inspectFile(path string) (*inspection, error) {
 		return nil, err
 	}
 	begin = begin[:n]
-	s := &inspection{charset: detectCharset(begin), quote: '"', empty: map[string]bool{}}
+	guess := inspectCharset(begin, shared)
+	s := &inspection{charset: guess.charset, guess: guess, quote: '"', empty: map[string]bool{}}
 	source, err := s.charset.reader(bytes.NewReader(begin))
 	if err != nil {
 		return nil, err
@@ -86,10 +88,9 @@ func inspectWorkbook(path string) (*inspection, error) {
 	return s, nil
 }
 
-// detectCharset guesses the charset. A byte order mark decides; valid UTF-8 that is not ASCII is
-// almost always UTF-8. Of the others, windows-1252 is by far the most common; some bytes do not
-// exist in it.
-func detectCharset(text []byte) charset {
+// unicodeCharset returns UTF-8 or UTF-16 if a text is that, or "". A byte order mark decides; valid UTF-8 that
+// is not ASCII is almost always UTF-8.
+func unicodeCharset(text []byte) charset {
 	switch {
 	case bytes.HasPrefix(text, markUTF16[0]), bytes.HasPrefix(text, markUTF16[1]):
 		return utf16WithBO
@@ -101,10 +102,22 @@ func detectCharset(text []byte) charset {
 			return utf8Charset
 		}
 	}
-	if slices.ContainsFunc(text, undefinedIn1252) {
-		return latin1
+	// A few mistakes in much UTF-8 are reported when it is converted.
+	right, wrong := 0, 0
+	for rest := text; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			wrong++
+		case size > 1:
+			right++
+		}
+		rest = rest[size:]
 	}
-	return windows1252
+	if right >= 10 && wrong <= fewOf(right) {
+		return utf8Charset
+	}
+	return ""
 }
 
 // delimiterOf chooses the delimiter that splits the first lines into equal numbers of fields,

@@ -82,7 +82,7 @@ func ProfileTables(ctx context.Context, folder string) (*Profile, error) {
 		}
 		one := TableProfile{File: name, Keys: []string{}}
 		var columns []*columnCounter
-		t, err := readSuggested(ctx, folder, name, math.MaxInt64, func(t *suggestedTable, line int, fields [][]byte) {
+		t, err := readSuggested(ctx, folder, name, math.MaxInt64, nil, func(t *suggestedTable, line int, fields [][]byte) {
 			if columns == nil {
 				columns = newCounters(t)
 			}

@@ -104,6 +104,10 @@ const suggestBytes = 64 << 20
 func Suggest(ctx context.Context, order SuggestOptions) (*Suggestion, error) {
 	var tables []*suggestedTable
 	var skipped []SkippedFile
+	words, err := sharedWords(order.Folder, fileNames(order.Folder))
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range fileNames(order.Folder) {
 		if why := notTable(order.Folder, name); why != "" {
 			skipped = append(skipped, SkippedFile{name, why})
@@ -114,7 +118,7 @@ func Suggest(ctx context.Context, order SuggestOptions) (*Suggestion, error) {
 		if len(tables) == maxSuggestedTables {
 			return nil, fmt.Errorf("%s has more than %d tables; put those that matter into a folder of their own", order.Folder, maxSuggestedTables)
 		}
-		t, err := readSuggested(ctx, order.Folder, name, suggestBytes, nil)
+		t, err := readSuggested(ctx, order.Folder, name, suggestBytes, words, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -202,7 +206,7 @@ func notTable(folder, name string) string {
 	case slices.Contains([]string{".pdf", ".zip", ".gz", ".doc", ".docx", ".json", ".xml", ".md"}, ending):
 		return "it is not a table"
 	}
-	looked, err := inspectFile(path)
+	looked, err := inspectFile(path, nil)
 	switch {
 	case err != nil || slices.ContainsFunc(looked.columns, func(column string) bool { return strings.ContainsRune(column, 0) }):
 		return "it is not text"
@@ -213,8 +217,8 @@ func notTable(folder, name string) string {
 }
 
 // readSuggested inspects one table, and reads up to a number of bytes of it. row may be nil.
-func readSuggested(ctx context.Context, folder, name string, most int64, row func(t *suggestedTable, line int, fields [][]byte)) (*suggestedTable, error) {
-	looked, err := inspectFile(filepath.Join(folder, name))
+func readSuggested(ctx context.Context, folder, name string, most int64, words map[string]int, row func(t *suggestedTable, line int, fields [][]byte)) (*suggestedTable, error) {
+	looked, err := inspectFile(filepath.Join(folder, name), words)
 	if err != nil {
 		return nil, err
 	}

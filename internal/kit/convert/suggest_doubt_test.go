@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/text/encoding/charmap"
+
 	"landfall/internal/kit/convert"
 	"landfall/internal/kit/generate"
 )
@@ -167,5 +169,56 @@ func TestSuggestionKeepsZeroBalances(t *testing.T) {
 	line, _, _ := strings.Cut(convertedAccounts(t, folder, text), "\n")
 	if !strings.Contains(line, `"transfer_balance":"0.00"`) || strings.Contains(line, "last_statement_issue_date") {
 		t.Error(line)
+	}
+}
+
+// TestSuggestionFindsTheEncoding writes the same table in many encodings. What a table does not show, another
+// one may; if none does, a person decides.
+func TestSuggestionFindsTheEncoding(t *testing.T) {
+	west := []string{"Jörg Müller", "Hélène Groß", "Šimunek Željko", "12,50 €", "Änne Öller", "François Noël", "José Núñez"}
+	east := []string{"Jiří Dvořák", "Božena Černá", "Tomáš Žižka", "Růžena Šťastná", "Zdeněk Kučera"}
+	for name, with := range map[string]struct {
+		table *charmap.Charmap
+		names []string
+	}{
+		"windows-1252": {charmap.Windows1252, west}, "iso-8859-15": {charmap.ISO8859_15, west}, "macintosh": {charmap.Macintosh, []string{west[0], west[1], west[5], west[6]}},
+		"cp850": {charmap.CodePage850, []string{west[0], west[1], west[4], west[5], west[6]}}, "windows-1250": {charmap.Windows1250, east}, "iso-8859-2": {charmap.ISO8859_2, east},
+	} {
+		text := "Account No;Surname;Balance\n"
+		for i := range 40 {
+			text += fmt.Sprintf("%d;%s;%d.50\n", 1000+i, with.names[i%len(with.names)], i)
+		}
+		encoded, err := with.table.NewEncoder().String(text)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		notes, _ := with.table.NewEncoder().String("Account No;Note\n1000;é\n1001;é é\n")
+		folder, written := suggested(t, "", map[string]string{"accounts.csv": encoded, "notes.csv": notes})
+		if mustHave(t, written, "  encoding: "+name+"\n"); strings.Count(written, "encoding:") != 1 {
+			t.Errorf("%s: a table has another encoding in\n%s", name, written)
+		}
+		written, _, _ = strings.Cut(written, "\n  NOTES:")
+		accounts := convertedAccounts(t, folder, strings.NewReplacer("supplier: CHOOSE", "supplier: NORTH", "sign: CHOOSE", "sign: same").Replace(written))
+		for _, one := range with.names {
+			if !strings.Contains(accounts, `"`+one+`"`) {
+				t.Errorf("%s: no %s in %s", name, one, accounts)
+			}
+		}
+	}
+	_, written := suggested(t, "", map[string]string{"accounts.csv": "Account No;Surname;Balance\n1;Ji\x9aka;2.50\n"})
+	mustHave(t, written, "encoding: CHOOSE ", "Jiška in windows-1250", "Jiöka in macintosh")
+}
+
+// TestControlCharactersAreRefused reads a byte that is no character, and a text that was read in a wrong
+// encoding before.
+func TestControlCharactersAreRefused(t *testing.T) {
+	for encoding, name := range map[string]string{"latin-1": "J\x94rg", "iso-8859-15": "J\x94rg", "utf-8": "J\u0094rg"} {
+		_, problems, _ := must(t, map[string]string{
+			"A.csv":    "NO,NAME\n1," + name + "\n2,Ann\n",
+			"map.yaml": "map: 1\nsupplier: NORTH\nsource: {encoding: " + encoding + "}\ntables:\n  A: {file: A.csv, into: accounts, account: NO, fill: {customers: [{family_name: NAME}]}}\n",
+		})
+		if text := fmt.Sprint(problems); !strings.Contains(text, "94") || !strings.Contains(text, "encoding") {
+			t.Errorf("%s: %s", encoding, text)
+		}
 	}
 }

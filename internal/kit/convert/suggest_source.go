@@ -62,7 +62,7 @@ func (w *mapWriter) contradiction(name string) string {
 		}
 		switch name {
 		case "encoding":
-			if t.copied && !t.ascii && (t.charset != d.charset && (t.charset.multibyte() || d.charset.multibyte())) {
+			if t.copied && !t.readsAs(d.charset) {
 				return t.file + " is not " + string(d.charset) + ", probably " + string(t.charset)
 			}
 		case "delimiter":

@@ -98,6 +98,10 @@ func (w *mapWriter) write() *Suggestion {
 // ownSource writes how the tables seem to be written.
 func (w *mapWriter) ownSource() {
 	for _, setting := range w.usual.settings() {
+		if doubt := w.usual.guess.doubt; doubt != "" && strings.HasPrefix(setting, "encoding:") {
+			w.choose(1, "encoding", doubt)
+			continue
+		}
 		w.line(1, setting, "")
 	}
 	if w.usual.days == "" {
@@ -167,7 +171,8 @@ func (w *mapWriter) usualTable() *suggestedTable {
 			best, score = t, sum
 		}
 	}
-	all := *best
+	all, looked := *best, *best.inspection
+	all.inspection = &looked
 	for _, t := range w.tables { // fill in what the best one lacks
 		if all.days == "" {
 			all.days = t.days
@@ -180,7 +185,7 @@ func (w *mapWriter) usualTable() *suggestedTable {
 			all.comma, all.grouped, all.numbers = t.comma, t.grouped, true
 		}
 		if all.ascii && !t.ascii && t.charset != utf16WithBO { // ASCII is valid in both
-			all.charset, all.ascii = t.charset, false
+			all.charset, all.guess, all.ascii = t.charset, t.guess, false
 		}
 	}
 	return &all
@@ -221,7 +226,11 @@ func (w *mapWriter) table(t *suggestedTable) {
 	} else if t.delimiter != w.usual.delimiter {
 		w.line(2, "delimiter: "+strconv.Quote(string(t.delimiter)), "")
 	}
-	if t.charset != w.usual.charset && (!t.ascii || w.usual.charset == utf16WithBO) && !isWorkbook(t.file) {
+	switch {
+	case isWorkbook(t.file) || t.readsAs(w.usual.charset):
+	case t.guess.doubt != "":
+		w.choose(2, "encoding", t.guess.doubt)
+	default:
 		w.line(2, "encoding: "+string(t.charset), "")
 	}
 	if word := t.trailer(); word != "" {
