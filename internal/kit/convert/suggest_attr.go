@@ -146,11 +146,17 @@ func (w *mapWriter) attr(depth int, first string, t *suggestedTable, m match) {
 var codeWords = map[string]string{
 	"DOMESTIC":    "domestic residential household privathaushalt domestico doméstico domestique particulier",
 	"BUSINESS":    "business commercial gewerbe empresa entreprise company",
-	"ELECTRICITY": "electricity elec electric strom luz electricite électricité electricidad",
-	"GAS":         "gas gaz",
+	"ELECTRICITY": "electricity elec electric strom luz electricite électricité electricidad elektriciteit elektrizität elektra",
+	"GAS":         "gas gaz aardgas erdgas",
 	"WATER":       "water wasser eau agua",
 	"ONLINE":      "online email e-mail paperless", "PRINT": "print letter post paper",
 	"DIRECT_DEBIT": "direct_debit directdebit dd", "CARD": "card",
+}
+
+// areFuels reports whether codes are words for what is supplied.
+func areFuels(codes []string) bool {
+	fuels := strings.Fields(codeWords["ELECTRICITY"] + " " + codeWords["GAS"] + " " + codeWords["WATER"])
+	return len(codes) > 0 && !slices.ContainsFunc(codes, func(code string) bool { return !slices.Contains(fuels, strings.ToLower(code)) })
 }
 
 // translation writes what codes mean. What is not certain is left open.

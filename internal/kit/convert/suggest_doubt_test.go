@@ -222,3 +222,17 @@ func TestControlCharactersAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestSuggestionForDutchAndFrenchNames has a product that is a fuel, and a name beside a first name.
+func TestSuggestionForDutchAndFrenchNames(t *testing.T) {
+	clients, points := "Numéro de compte;Nom;Prénom;Solde\n", "EAN-code;Klantnummer;Product;Startdatum levering\n"
+	for i := range 20 {
+		clients += fmt.Sprintf("C%04d;Lefèvre;Jean;%d,50\n", i, i)
+		points += fmt.Sprintf("8716%014d;C%04d;%s;%02d-11-2019\n", i, i, []string{"Gas", "Elektriciteit"}[i%2], i+1)
+	}
+	_, text := suggested(t, "", map[string]string{"CLIENTS.csv": clients, "aansluitingen.csv": points})
+	mustHave(t, text, "family_name: Nom\n", "supply_type: {column: Product, values: {Elektriciteit: ELECTRICITY, Gas: GAS}}")
+	if strings.Contains(text, "product_code: Product") {
+		t.Error(text)
+	}
+}

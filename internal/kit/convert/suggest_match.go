@@ -216,6 +216,15 @@ func (t *suggestedTable) matches(all []*attrSlot) (list []match) {
 			if t.styles[column].emails && s.field.Name == "email" {
 				score = max(score, 0.75*math.Pow(0.985, float64(s.depth)))
 			}
+			// A product that is a fuel says what is supplied.
+			if areFuels(t.styles[column].codes) && slices.Contains(t.names[column][0], "tariff") {
+				switch s.field.Name {
+				case "supply_type":
+					score = max(score, 0.8*math.Pow(0.985, float64(s.depth)))
+				case "product_code":
+					score = 0
+				}
+			}
 			if score >= mentionedFrom {
 				list = append(list, match{s, column, score, words, "", nil})
 			}
@@ -251,6 +260,10 @@ func (t *suggestedTable) place(kinds []*tableKind, kind *tableKind, covered func
 				return strings.HasPrefix(s.field.Name, "billing_address") || s.field.Name == "billing_postcode"
 			})
 		}
+		if p := t.assign(kind, t.matches(all)); p.halfName() {
+			// The name beside a first name is the last name.
+			all = slices.DeleteFunc(all, func(s *attrSlot) bool { return s.field.Name == "billing_name" })
+		}
 		p := t.assign(kind, t.matches(slices.DeleteFunc(slices.Clone(all), func(s *attrSlot) bool { return dropped[s.kind] })))
 		again := false
 		for s := range p.placed {
@@ -271,6 +284,15 @@ func (p *placement) halfAddress() bool {
 		have[s.field.Name] = true
 	}
 	return have["supply_address1"] && !have["billing_address1"] && (have["billing_address2"] || have["billing_postcode"])
+}
+
+// halfName reports whether the customer has a first name only, and the bill the other name.
+func (p *placement) halfName() bool {
+	have := map[string]bool{}
+	for s := range p.placed {
+		have[s.field.Name] = true
+	}
+	return have["given_name"] && !have["family_name"] && have["billing_name"]
 }
 
 // assign takes the best matches first.
