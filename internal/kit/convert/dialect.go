@@ -20,6 +20,7 @@ type dialect struct {
 	keepMixed        bool     // values that can be read in two ways are read as the map says
 	empty            []string // words that mean an empty value
 	escape           byte     // the character before special characters, or 0
+	multiline        bool     // texts may contain lines that look like rows
 }
 
 // detectedDelimiter is the delimiter of files that show it.
@@ -27,7 +28,7 @@ const detectedDelimiter = 1
 
 // dialectSettings are the settings of a dialect, in source for all tables or in a single table.
 var dialectSettings = []string{
-	"encoding", "delimiter", "quote", "escape", "decimal", "grouping", "signs", "currency", "dates", "datetimes", "century", "zone", "clock_changes", "mixed_formats", "empty",
+	"encoding", "delimiter", "quote", "escape", "multiline", "decimal", "grouping", "signs", "currency", "dates", "datetimes", "century", "zone", "clock_changes", "mixed_formats", "empty",
 }
 
 // mixedChoices are the values of the setting mixed_formats.
@@ -48,6 +49,9 @@ func (m *mapReader) dialect(node *yamltree.Node, d dialect) dialect {
 	d.delimiter = m.letter(node, "delimiter", d.delimiter, map[string]byte{"tab": '\t', "comma": ',', "semicolon": ';', "pipe": '|', "detect": detectedDelimiter})
 	d.quote = m.letter(node, "quote", d.quote, map[string]byte{"none": 0, "no": 0})
 	d.escape = m.letter(node, "escape", d.escape, map[string]byte{"none": 0, "backslash": '\\'})
+	if node.Find("multiline") != nil {
+		d.multiline = m.flag(node, "multiline")
+	}
 	d.numbers = m.figure(node, d.numbers)
 	d.century = m.century(node, d.century)
 	d.days = d.century.apply(m.patterns(node, "dates", d.days))

@@ -96,8 +96,14 @@ func (t *sourceTable) fixedRows(lines *bufio.Reader) func([]byte) ([]byte, error
 		if what, value := t.misplaced(line, runes, ended, gaps); what != "" {
 			dst = appendField(dst, append([]byte{errorMark}, what...))
 			dst = appendField(append(dst, ','), value)
-			// One field too many, so that nobody takes it for a row.
-			return append(append(dst, bytes.Repeat([]byte{','}, len(t.columns)-1)...), '\n'), nil
+			// With these two fields nobody takes it for a row. Positions behind a tab are not known.
+			before, _, _ := bytes.Cut(line, []byte{'\t'})
+			for _, column := range t.layout.fixed {
+				if dst = append(dst, ','); column.to == lineEnd || len(cutColumn(before, column.to-1, column.to, runes)) > 0 {
+					dst = appendField(dst, trimBlanks(cutColumn(before, column.from, column.to, runes)))
+				}
+			}
+			return append(dst, '\n'), nil
 		}
 		for i, column := range t.layout.fixed {
 			if i > 0 {
@@ -107,6 +113,11 @@ func (t *sourceTable) fixedRows(lines *bufio.Reader) func([]byte) ([]byte, error
 		}
 		return append(dst, '\n'), nil
 	}
+}
+
+// isMisplaced reports whether a row says why a line is not one.
+func (t *sourceTable) isMisplaced(fields [][]byte) bool {
+	return t.layout.fixed != nil && len(fields) == len(t.columns)+2 && len(fields[0]) > 0 && fields[0][0] == errorMark
 }
 
 // misplaced says what is wrong with the positions of a line, and where, or returns "".

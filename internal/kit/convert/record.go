@@ -10,10 +10,13 @@ import (
 type records struct {
 	text             []byte
 	delimiter, quote byte
-	line             int // of the next row
+	between          byte // the delimiter as in the file
+	width            int  // columns of the table, to notice quotes that are not closed; 0: not
+	line             int  // of the next row
 
 	fields [][]byte // of the current row
 	at     int      // its line
+	inner  int      // line ends within its values
 	wrong  string   // what is wrong with it, or ""
 	began  int      // start in the text, if it was read by next
 	ended  int      // end in the text
@@ -37,7 +40,7 @@ func (r *records) next() bool {
 	if i >= len(text) {
 		return false
 	}
-	r.fields, r.at, r.wrong, r.began = r.fields[:0], r.line, "", i
+	r.fields, r.at, r.wrong, r.began, r.inner = r.fields[:0], r.line, "", i, 0
 	quote := r.quote
 	for {
 		if i < len(text) && text[i] == quote && quote != 0 {
@@ -134,7 +137,7 @@ func (r *records) nextSimple() bool {
 		return false
 	}
 	fields, begin := r.fields[:0], i
-	r.at, r.wrong = r.line, ""
+	r.at, r.wrong, r.inner = r.line, "", 0
 	delimiters := ones * uint64(r.delimiter)
 	for {
 		var found uint64
@@ -182,7 +185,13 @@ func (r *records) quoted(i int) int {
 		return len(text)
 	}
 	field := text[i+1 : i+1+closing]
-	r.line += bytes.Count(field, newline)
+	if lines := bytes.Count(field, newline); lines > 0 {
+		r.line += lines
+		r.inner += lines
+		if r.swallows(i+1, i+1+closing) {
+			r.wrong = likeRow
+		}
+	}
 	if bytes.IndexByte(field, r.quote) >= 0 {
 		field = bytes.ReplaceAll(field, []byte{r.quote, r.quote}, []byte{r.quote})
 	}

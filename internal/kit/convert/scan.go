@@ -149,18 +149,19 @@ func (w *worker) scan(x *conversion, t *sourceTable, b block, file int, header b
 		p.File, p.Line = name, line
 		out.problems = append(out.problems, p)
 	}
-	if b.wrong != "" {
-		// It counts as one row, so that the figures add up.
-		out.read = 1
-		report(b.line, Problem{Kind: Malformed, Value: shorten(trimBlanks(b.text)), What: b.wrong})
-		return out
-	}
 	for _, target := range x.targets(t) {
 		out.batches = append(out.batches, target.batch())
 	}
 	out.met = make([]byte, len(t.columns))
 	w.row.table, w.row.met = t, out.met
-	w.rows.delimiter, w.rows.quote = t.dialect.delimiter, t.dialect.quote
+	t.format(&w.rows)
+	if b.wrong != "" {
+		// It counts as one row, so that the figures add up.
+		out.read = 1
+		w.rows.readBroken(b)
+		report(b.line, w.malformed(t, uint64(file)<<lineBits|uint64(b.line), out.batches, Problem{Kind: Malformed, Value: shorten(trimBlanks(b.text)), What: b.wrong}))
+		return out
+	}
 	w.rows.reset(b)
 	simple := w.rows.simple()
 	if header {
@@ -180,7 +181,8 @@ func (w *worker) scan(x *conversion, t *sourceTable, b block, file int, header b
 			continue // counted when it was dropped
 		}
 		if wrong, value := w.checkShape(t); wrong != "" {
-			report(w.rows.at, Problem{Kind: Malformed, Value: shorten(value), What: wrong})
+			at := uint64(file)<<lineBits | uint64(w.rows.at)
+			report(w.rows.at, w.malformed(t, at, out.batches, Problem{Kind: Malformed, Value: shorten(value), What: wrong}))
 			continue
 		}
 		w.row.begin(w.rows.fields)
@@ -213,7 +215,7 @@ func (w *worker) checkShape(t *sourceTable) (wrong string, value []byte) {
 		return w.rows.wrong, fields[0]
 	case have == want:
 		return "", nil
-	case t.layout.fixed != nil && have > want && len(fields[0]) > 0 && fields[0][0] == errorMark:
+	case t.isMisplaced(fields):
 		return string(fields[0][1:]), fields[1]
 	case have < want:
 		return fmt.Sprintf("the row has %d fields, but the table has %d columns; if it is not a row, such as a last line with totals, leave it out with skip; otherwise quote texts that contain a line end", have, want), fields[0]

@@ -74,6 +74,7 @@ func dialectSchema(texts jsonObject) jsonObject {
 		"delimiter":     withDescription(letter, "The delimiter between fields: one character, tab, or detect."),
 		"quote":         withDescription(letter, "The quote around texts that contain delimiters or line ends: one character, or none."),
 		"escape":        withDescription(letter, "The character before special characters, as MySQL writes them: backslash, or none."),
+		"multiline":     withDescription(jsonObject{"type": "boolean"}, "Quoted texts may contain lines that look like rows. Otherwise such a row is reported, because a quote is perhaps not closed."),
 		"decimal":       withDescription(letter, "The decimal mark."),
 		"grouping":      withDescription(letter, "The mark between thousands: one character, or none."),
 		"signs":         withDescription(ref("signs"), signsText),

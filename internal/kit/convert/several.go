@@ -176,7 +176,7 @@ func (c *chooser) read(ctx context.Context, t *sourceTable, number int, path str
 	}
 	defer file.Close()
 	c.row.table, c.row.met = t, c.met
-	c.rows.delimiter, c.rows.quote = t.dialect.delimiter, t.dialect.quote
+	t.format(&c.rows)
 	for first := t.headed; ; first = false {
 		b, err := split.next()
 		if errors.Is(err, io.EOF) {
@@ -185,18 +185,26 @@ func (c *chooser) read(ctx context.Context, t *sourceTable, number int, path str
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
 		}
-		if b.wrong != "" {
-			continue // reported when the table is converted
+		if b.wrong != "" { // reported when the table is converted
+			c.rows.readBroken(b)
+			if err := c.doubt(t, uint64(number)<<lineBits|uint64(b.line)); err != nil {
+				return err
+			}
+			continue
 		}
 		c.rows.reset(b)
 		if first {
 			c.rows.next()
 		}
 		for c.rows.next() {
-			if c.rows.wrong != "" || len(c.rows.fields) != len(t.columns) || t.skips(c.rows.fields) {
+			at, add := uint64(number)<<lineBits|uint64(c.rows.at), c.add
+			switch {
+			case t.skips(c.rows.fields):
 				continue
+			case c.rows.wrong != "" || len(c.rows.fields) != len(t.columns):
+				add = c.doubt
 			}
-			if err := c.add(t, uint64(number)<<lineBits|uint64(c.rows.at)); err != nil {
+			if err := add(t, at); err != nil {
 				return err
 			}
 		}
